@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Names and layouts: what a gid is, and what the pixels of a slot mean.
+ *
+ * Everything here is pure: no descriptor, no allocation, no global state, safe from any thread.
+ */
+#ifndef GID_GID_H
+#define GID_GID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * A global identifier: 64 bits that name one slot of one slab of one domain.
+ *
+ *     domain 8 (63..56) | slab 24 (55..32) | slot 16 (31..16) | generation 16 (15..0)
+ *
+ * A gid is a name, not a capability: knowing one gives nobody access. GID_NONE names nothing.
+ */
+typedef uint64_t gid_id;
+
+#define GID_NONE ((gid_id)0)
+
+#define GID_DOMAIN_MAX 254u       /**< domains are numbered 1..254 */
+#define GID_SLAB_MAX 0xffffffu    /**< slabs are numbered 1..2^24-1 in their domain */
+#define GID_SLOTS_MAX 4096u       /**< slots of one slab */
+#define GID_NAME_MAX 63u          /**< bytes of a domain's or a stream's name */
+#define GID_PLANES_MAX 4u         /**< planes of a layout */
+#define GID_SIZE_MAX 16384u       /**< pixels, width and height of a layout */
+#define GID_DESCRIPTION_MAX 2047u /**< bytes of a slab's description */
+#define GID_TEXT_MAX 32u          /**< bytes of a gid's text form, with its terminating NUL */
+
+/** Puts the four parts together. Parts out of range give GID_NONE. */
+gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generation);
+
+static inline uint32_t gid_domain_of(gid_id gid) {
+	return (uint32_t)(gid >> 56);
+}
+
+static inline uint32_t gid_slab_of(gid_id gid) {
+	return (uint32_t)(gid >> 32) & 0xffffffu;
+}
+
+static inline uint32_t gid_slot_of(gid_id gid) {
+	return (uint32_t)(gid >> 16) & 0xffffu;
+}
+
+static inline uint32_t gid_generation_of(gid_id gid) {
+	return (uint32_t)gid & 0xffffu;
+}
+
+/** The part of a gid that names its slab: equal for all slots and generations of one slab. */
+static inline uint32_t gid_slab_key(gid_id gid) {
+	return (uint32_t)(gid >> 32);
+}
+
+/** Writes the text form, "1:42.3#7" (domain:slab.slot#generation), and returns `text`. */
+char *gid_format(gid_id gid, char text[GID_TEXT_MAX]);
+
+/** Reads the text form. Returns 0, or -EINVAL and leaves `*gid` alone. */
+int gid_parse(const char *text, gid_id *gid);
+
+/**
+ * Whether `name` can be a stream's or a domain's name: 1..GID_NAME_MAX bytes of a-z A-Z 0-9 - _ .
+ * and, between other characters, `/`. So no control character, no space, no `..` path.
+ */
+bool gid_name_is_valid(const char *name);
+
+/**
+ * What the pixels of a slot mean. Fixed when the slab is exported.
+ *
+ * `width` and `height` are the picture's, in pixels; strides and offsets (bytes, the offset from
+ * the start of the slot) may leave room for more, as a decoder's 1092 rows for a picture of 1080.
+ */
+struct gid_layout {
+	uint32_t fourcc;   /**< DRM_FORMAT_* */
+	uint64_t modifier; /**< DRM_FORMAT_MOD_*, LINEAR for memory that a CPU reads */
+	uint32_t width, height;
+	uint32_t plane_count;
+	struct gid_plane {
+		uint32_t offset;
+		uint32_t stride;
+	} planes[GID_PLANES_MAX];
+};
+
+/** What gidway knows about a pixel format. */
+struct gid_format_info {
+	uint32_t fourcc;
+	uint32_t plane_count;
+	struct gid_format_plane {
+		uint8_t bytes; /**< of one sample block of this plane */
+		uint8_t hsub;  /**< pixels a sample block covers, across */
+		uint8_t vsub;  /**< and down */
+	} planes[GID_PLANES_MAX];
+};
+
+/** The format's description, or NULL for one that gidway cannot lay out by itself. */
+const struct gid_format_info *gid_format_find(uint32_t fourcc);
+
+/** The `index`th known format, or NULL past the last one. */
+const struct gid_format_info *gid_format_at(size_t index);
+
+/** Bytes of one row of the plane, without padding; 0 for an unknown format or plane. */
+uint32_t gid_format_row_bytes(uint32_t fourcc, uint32_t plane, uint32_t width);
+
+/** Rows of the plane. */
+uint32_t gid_format_rows(uint32_t fourcc, uint32_t plane, uint32_t height);
+
+/**
+ * Fills `layout` for a linear picture with rows aligned to `stride_align` bytes (a power of two).
+ * Returns 0, -EINVAL for sizes out of range, or -ENOTSUP for an unknown format.
+ */
+int gid_layout_init(struct gid_layout *layout, uint32_t fourcc, uint32_t width, uint32_t height,
+	uint32_t stride_align);
+
+/**
+ * Whether a slot of `slot_size` bytes holds every row of every plane of `layout`.
+ * Returns 0; -EINVAL (sizes, plane count or a stride that is too small), -ENOTSUP (format) or
+ * -ERANGE (a plane that leaves the slot). Total: any bytes may be passed.
+ */
+int gid_layout_check(const struct gid_layout *layout, uint64_t slot_size);
+
+/** The least slot size that holds the layout, 0 where it is not valid. */
+uint64_t gid_layout_size(const struct gid_layout *layout);
+
+/**
+ * What went wrong and what to do about it, for a negative result of any function of libgid.
+ * Never NULL; the text is constant.
+ */
+const char *gid_strerror(int error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

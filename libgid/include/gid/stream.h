@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Streams: named, ordered flows of frames from one producer to any number of consumers.
+ *
+ * A frame passes through a ring in shared memory: no system call while the other side is awake,
+ * one doorbell when it sleeps, never a wait for a peer. Thread rules as in domain.h.
+ *
+ * All times are CLOCK_MONOTONIC nanoseconds of the producer's domain.
+ */
+#ifndef GID_STREAM_H
+#define GID_STREAM_H
+
+#include <gid/domain.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gid_producer;
+struct gid_consumer;
+
+#define GID_CREDIT_MAX 64u               /**< frames that one consumer can hold */
+#define GID_TIME_NONE UINT64_MAX         /**< no such time */
+
+enum gid_frame_flags {
+	GID_FRAME_HASH = 1 << 0,         /**< content_hash is set */
+	GID_FRAME_DISCONT = 1 << 1,      /**< frames are missing before this one, or the time jumps */
+	GID_FRAME_CORRUPTED = 1 << 2,    /**< the producer knows that pixels are wrong */
+	GID_FRAME_HEARTBEAT = 1 << 3,    /**< the same content as the last frame, sent as a sign of life */
+	GID_FRAME_EOS = 1 << 4,          /**< no picture (gid is GID_NONE): the flow has ended */
+	GID_FRAME_FLUSH = 1 << 5,        /**< no picture: forget what was not shown yet */
+	GID_FRAME_HIDDEN = 1 << 6,       /**< no picture: nothing is to be shown now */
+	GID_FRAME_INTERLACED = 1 << 8,
+	GID_FRAME_TOP_FIELD_FIRST = 1 << 9,
+	GID_FRAME_REPEAT_FIRST = 1 << 10,
+	GID_FRAME_ONE_FIELD = 1 << 11,
+	GID_FRAME_COPIED = 1 << 12,      /**< the producer could not avoid one copy of this frame */
+	GID_FRAME_DELTA = 1 << 13,
+};
+
+/** A rectangle of pixels. An empty one (width or height 0) means the whole picture. */
+struct gid_box {
+	int32_t x, y, width, height;
+};
+
+/** One entry of a stream. The producer fills it, and the consumer gets an exact copy. */
+struct gid_frame {
+	gid_id gid;
+	uint64_t sequence;        /**< counted by the producer from 1; set by gid_producer_send() */
+	uint64_t capture_time;    /**< when the picture came to be, or GID_TIME_NONE */
+	uint64_t submit_time;     /**< set by gid_producer_send() */
+	uint64_t present_time;    /**< when it is meant to be shown, or GID_TIME_NONE */
+	uint64_t pts, dts, duration; /**< media time in ns, or GID_TIME_NONE */
+	struct gid_box damage;    /**< what changed since the frame before */
+	struct gid_box crop;      /**< what is to be shown */
+	uint64_t content_hash;    /**< XXH3-64 of the visible rows, with GID_FRAME_HASH */
+	uint32_t flags;           /**< enum gid_frame_flags */
+	uint32_t transform;       /**< enum wl_output_transform */
+	uint64_t index;           /**< names the frame in gid_consumer_release(); set by the library */
+};
+
+/* --- producers ------------------------------------------------------------------------------- */
+
+struct gid_producer_options {
+	uint32_t size;            /**< sizeof(struct gid_producer_options) */
+	uint64_t lease_ns;        /**< how long a consumer may hold a frame it took; 0: 1 s */
+	uint32_t credit_max;      /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
+	/**
+	 * The last consumer of a frame let go of it (or was made to). From gid_producer_send(),
+	 * _dispatch(), _reclaim() and gid_domain_dispatch(). May be NULL.
+	 */
+	void (*released)(void *data, gid_id gid);
+	/** A consumer came (`joined`) or went; `consumers` is the count now. May be NULL. */
+	void (*subscriber)(void *data, uint32_t domain, bool joined, uint32_t consumers);
+	void *data;
+};
+
+/**
+ * Publishes a stream of this domain. Returns 0 and the producer; -EEXIST: the name is taken;
+ * -EPERM: the cockpit's configuration has no such stream; -EINVAL: not a name; -EDQUOT; -ENOTCONN.
+ */
+int gid_producer_create(struct gid_domain *domain, const char *name,
+	const struct gid_producer_options *options, struct gid_producer **producer);
+
+/** Ends the stream: consumers hear of it and what they held comes back. Takes NULL. */
+void gid_producer_destroy(struct gid_producer *producer);
+
+/** Readable (POLLIN) when gid_producer_dispatch() has work. Stays the same. */
+int gid_producer_get_fd(const struct gid_producer *producer);
+
+/**
+ * Collects releases, ends leases that ran out, forgets dead consumers. Never blocks.
+ * Arms the doorbell, so that the descriptor wakes the caller at the next release.
+ */
+int gid_producer_dispatch(struct gid_producer *producer);
+
+/**
+ * Sends a frame to every consumer. The slot must not be written again until `released` was called
+ * for it, or, where this returned 0, right away.
+ *
+ * A consumer that has no credit left does not hold the others up: where it is drop-old, its oldest
+ * frame that it did not take yet is taken back for this one; else it misses this frame. Both count
+ * as dropped. Returns how many consumers got the frame, or -EINVAL: the gid is not of a slab of
+ * this domain object, or out of date.
+ *
+ * The first frame of a slab grants it to the consumers' domains, which asks gidd once.
+ */
+int gid_producer_send(struct gid_producer *producer, const struct gid_frame *frame);
+
+/**
+ * Takes back, by force if need be, the slot that has been out for longest: a frame not yet taken
+ * by its consumer, else (only with `force`) a taken one, whose generation then changes.
+ * Returns 1 where `released` was called for a slot, else 0.
+ */
+int gid_producer_reclaim(struct gid_producer *producer, bool force);
+
+/** How many consumers there are. */
+uint32_t gid_producer_consumers(const struct gid_producer *producer);
+
+/** Adds to the stream's count of copies, which consumers and gidctl see. */
+void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes);
+
+struct gid_producer_stats {
+	uint64_t frames;          /**< sent, whether or not anybody listened */
+	uint64_t delivered;       /**< put into a consumer's ring */
+	uint64_t dropped;         /**< not put, or taken back before they were read */
+	uint64_t leases_expired;  /**< taken back by force */
+	uint64_t copied_frames, copied_bytes;
+	uint32_t held;            /**< slots with a holder now */
+	uint32_t consumers;
+	uint64_t doorbells;       /**< system calls made to wake a consumer */
+};
+
+void gid_producer_get_stats(const struct gid_producer *producer, struct gid_producer_stats *stats);
+
+/* --- consumers ------------------------------------------------------------------------------- */
+
+enum gid_consumer_state {
+	GID_CONSUMER_WAITING = 1, /**< the stream does not exist, or the producer was not asked yet */
+	GID_CONSUMER_LIVE = 2,
+	GID_CONSUMER_ENDED = 3,   /**< the producer ended or died and `reconnect` is off */
+};
+
+struct gid_consumer_options {
+	uint32_t size;            /**< sizeof(struct gid_consumer_options) */
+	uint32_t credit;          /**< frames to hold at once, at most GID_CREDIT_MAX; 0: 4 */
+	bool drop_old;            /**< prefer new frames over old unread ones */
+	bool reconnect;           /**< wait for the stream to appear, and again when it goes */
+	uint32_t spin_us;         /**< how long gid_consumer_wait() looks before it sleeps */
+	/** From gid_domain_dispatch() and gid_consumer_receive(). `reason` is an -errno or 0. */
+	void (*state)(void *data, enum gid_consumer_state state, int reason);
+	void *data;
+};
+
+/**
+ * Subscribes to `name` of the domain named `domain` (NULL: our own). Does not wait for the
+ * producer: the state callback tells. Returns 0 and the consumer; -ENOENT: no such stream may be
+ * read here, or, without `reconnect`, there is none now; -EINVAL, -EDQUOT, -ENOTCONN.
+ */
+int gid_consumer_create(struct gid_domain *domain, const char *peer, const char *name,
+	const struct gid_consumer_options *options, struct gid_consumer **consumer);
+
+/** Unsubscribes; all frames held go back. Takes NULL. */
+void gid_consumer_destroy(struct gid_consumer *consumer);
+
+enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer);
+
+/** Readable (POLLIN) after gid_consumer_receive() gave -EAGAIN and there is more. Stays the same. */
+int gid_consumer_get_fd(const struct gid_consumer *consumer);
+
+/**
+ * Takes the next frame. Returns 1; -EAGAIN: none now, and the doorbell is armed; -EPIPE: the
+ * producer is gone (with `reconnect`, later calls go on when it is back); -EPROTO: the producer
+ * broke the protocol, the subscription is closed.
+ * What the producer wrote was checked: gid, boxes and times are in range, the gid's domain is the
+ * producer's. Whether the slab is ours to read gid_slab_import() tells.
+ */
+int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame);
+
+/** Gives a frame back. Any order. Returns 0, -EINVAL: not held. */
+int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame);
+
+/**
+ * For callers without an event loop: dispatches the domain and waits until a frame can be received
+ * or `timeout_ms` (-1: no end) is over. Returns 1, 0 at the end of the time, or -errno.
+ */
+int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms);
+
+struct gid_consumer_stats {
+	uint64_t frames;          /**< received */
+	uint64_t missed;          /**< gaps in the sequence */
+	uint32_t held;
+	uint64_t reconnects;
+	uint64_t copied_frames, copied_bytes; /**< the producer's count */
+};
+
+void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_consumer_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

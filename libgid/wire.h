@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The wire: every byte that crosses between processes, little-endian, each struct pinned.
+ * docs/wire.md is its published form. wire.c decodes it: pure, total, fuzzed.
+ *
+ * Messages go over SOCK_SEQPACKET sockets, one a packet (or over a byte stream, framed by `size`),
+ * descriptors beside them in the order that each message names.
+ */
+#ifndef GID_WIRE_H
+#define GID_WIRE_H
+
+#include <gid/stream.h>
+
+#define GID_WIRE_VERSION 1u
+#define GID_WIRE_MESSAGE_MAX 4096u /* bytes, with header */
+#define GID_WIRE_FDS_MAX 2u
+
+/* C: client to its gidd. D: gidd to a client. L: between gidds, either way. */
+enum gid_wire_type {
+	/* C, L: first message of a connection. Answered by WELCOME or RESULT. */
+	GID_WIRE_HELLO = 1,
+	GID_WIRE_WELCOME,
+	/* C, L, D: the answer to a request that has nothing more to say. */
+	GID_WIRE_RESULT,
+
+	/* C: fds[0] the memory. Answered by RESULT with `value` the slab's number. */
+	GID_WIRE_EXPORT = 16,
+	/* C: answered by RESULT. */
+	GID_WIRE_UNEXPORT,
+	/* C: answered by RESULT. */
+	GID_WIRE_GRANT,
+	/* C, L: answered by IMPORTED (fds[0] the memory) or RESULT. */
+	GID_WIRE_IMPORT,
+	GID_WIRE_IMPORTED,
+	/* D, L: the slab is gone for the receiver. Not answered. */
+	GID_WIRE_REVOKED,
+
+	/* C: answered by RESULT with `value` the stream's number. */
+	GID_WIRE_PUBLISH = 32,
+	GID_WIRE_UNPUBLISH,
+	/*
+	 * C, L: fds[0] the consumer's page (read-only), fds[1] the producer's end of the doorbell.
+	 * Answered by RESULT: an error, or 0 with `value` 1 once the producer was asked, or `value` 0
+	 * for a subscription that waits for its stream. SUBSCRIBED or SUBSCRIPTION_END follows later.
+	 */
+	GID_WIRE_SUBSCRIBE,
+	/* D to the producer: the same fds. Answered by ACCEPT, or SUBSCRIPTION_END to refuse. */
+	GID_WIRE_SUBSCRIBER,
+	/* C from the producer, L: fds[0] the producer's ring (read-only). */
+	GID_WIRE_ACCEPT,
+	/* D to the consumer: fds[0] the producer's ring (read-only). */
+	GID_WIRE_SUBSCRIBED,
+	/* C, D, L, from either side: over. Not answered. */
+	GID_WIRE_SUBSCRIPTION_END,
+
+	/* C: answered by REPORT, fds[0] a memfd with JSON text. */
+	GID_WIRE_STATUS = 48,
+	GID_WIRE_REPORT,
+};
+
+struct gid_wire_header {
+	uint32_t type;
+	uint32_t size;   /* of the whole message */
+	uint32_t serial; /* of the request, chosen by its sender; an answer repeats it; else 0 */
+	uint32_t reserved;
+};
+
+struct gid_wire_hello {
+	struct gid_wire_header header;
+	uint32_t version;
+	uint32_t domain; /* L: the sender's number; C: 0 */
+	char name[64];   /* C: the program's name, for the log */
+};
+
+struct gid_wire_welcome {
+	struct gid_wire_header header;
+	uint32_t version;
+	uint32_t domain;
+	char name[64];
+	uint64_t reserved;
+};
+
+struct gid_wire_result {
+	struct gid_wire_header header;
+	int32_t error; /* 0 or -errno (Linux x86-64 numbers) */
+	uint32_t value;
+	char text[192]; /* what is wrong and what to do, for people */
+};
+
+struct gid_wire_layout {
+	uint32_t fourcc, width, height, plane_count;
+	uint64_t modifier;
+	struct {
+		uint32_t offset, stride;
+	} planes[4];
+};
+
+/* Exporting again after a restart of gidd names the old number in `slab`; else it is 0. */
+struct gid_wire_export {
+	struct gid_wire_header header;
+	uint32_t slab;
+	uint32_t memory; /* enum gid_memory */
+	uint64_t offset;
+	uint64_t slot_size;
+	uint32_t slot_count;
+	uint32_t description_size;
+	uint64_t generations; /* offset in the file of the generation table, 0: none */
+	struct gid_wire_layout layout;
+	char description[2048];
+};
+
+struct gid_wire_unexport {
+	struct gid_wire_header header;
+	uint32_t slab;
+	uint32_t reserved;
+};
+
+struct gid_wire_grant {
+	struct gid_wire_header header;
+	uint32_t slab;
+	uint32_t domain;
+	uint32_t allow; /* 1: grant, 0: revoke */
+	uint32_t reserved;
+};
+
+struct gid_wire_import {
+	struct gid_wire_header header;
+	uint64_t gid;
+};
+
+/* As EXPORT, with the slab's number in `slab` and its domain's in `domain`. */
+struct gid_wire_imported {
+	struct gid_wire_header header;
+	uint32_t domain;
+	uint32_t slab;
+	uint32_t memory;
+	uint32_t slot_count;
+	uint64_t offset;
+	uint64_t slot_size;
+	uint64_t generations;
+	uint32_t description_size;
+	uint32_t reserved;
+	struct gid_wire_layout layout;
+	char description[2048];
+};
+
+struct gid_wire_revoked {
+	struct gid_wire_header header;
+	uint64_t gid; /* any of the slab's */
+};
+
+struct gid_wire_publish {
+	struct gid_wire_header header;
+	char name[64];
+};
+
+struct gid_wire_unpublish {
+	struct gid_wire_header header;
+	uint32_t stream;
+	uint32_t reserved;
+};
+
+/*
+ * `subscription` is the consumer side's number for it on this connection, and names it in
+ * ACCEPT/SUBSCRIBED/SUBSCRIPTION_END there. gidd translates numbers from hop to hop.
+ */
+struct gid_wire_subscribe {
+	struct gid_wire_header header;
+	uint32_t subscription;
+	uint32_t domain; /* L: the owner's number; C: 0 and the name below, "" for its own */
+	uint32_t credit;
+	uint32_t flags; /* 1: drop-old, 2: wait for the stream */
+	char domain_name[64];
+	char name[64];
+};
+
+struct gid_wire_subscriber {
+	struct gid_wire_header header;
+	uint32_t subscription;
+	uint32_t stream;
+	uint32_t domain; /* the consumer's */
+	uint32_t credit;
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+struct gid_wire_subscribed { /* also ACCEPT */
+	struct gid_wire_header header;
+	uint32_t subscription;
+	uint32_t reserved;
+};
+
+struct gid_wire_subscription_end {
+	struct gid_wire_header header;
+	uint32_t subscription;
+	int32_t reason; /* -errno; 0: the producer ended the stream */
+};
+
+struct gid_wire_status {
+	struct gid_wire_header header;
+};
+
+struct gid_wire_report {
+	struct gid_wire_header header;
+	uint64_t size; /* bytes of JSON text at the start of fds[0] */
+};
+
+/* --- shared memory of one subscription: see ring.h for who does what with it ------------------ */
+
+#define GID_RING_ENTRIES 64u   /* >= GID_CREDIT_MAX, a power of two */
+#define GID_RING_RELEASES 128u /* 2 * GID_RING_ENTRIES */
+#define GID_RING_MAGIC 0x31676e6972646967ull /* "gidring1" */
+
+/* 128 bytes, two cache lines. All of it is the producer's. */
+struct gid_wire_frame {
+	uint64_t index; /* its place in the stream of this subscription, from 0 */
+	uint64_t gid;
+	uint64_t sequence;
+	uint64_t capture_time, submit_time, present_time;
+	uint64_t pts, dts, duration;
+	uint64_t content_hash;
+	uint32_t flags, transform;
+	/* x, y, width, height; pixels fit in 16 bits: GID_SIZE_MAX */
+	uint16_t damage[4];
+	uint16_t crop[4];
+	uint64_t reserved[2];
+};
+
+/* The producer's ring: written by it, read-only for the consumer. */
+struct gid_wire_ring {
+	uint64_t magic;
+	uint32_t entries;
+	uint32_t closed; /* 1: ended in good order */
+	uint64_t reserved0[6];
+	uint64_t tail;   /* entries ever put in */
+	uint64_t floor;  /* entries below it that were not claimed are taken back */
+	uint64_t asleep; /* odd: wants a doorbell for releases; changes with every sleep */
+	uint64_t reserved1[5];
+	/* for people: gidctl reads them */
+	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held, reserved2[2];
+	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
+};
+
+/* The consumer's page: written by it, read-only for the producer. */
+struct gid_wire_page {
+	uint64_t magic;
+	uint64_t reserved0[7];
+	uint64_t head;   /* entries below it are claimed */
+	uint64_t asleep; /* odd: wants a doorbell for frames; changes with every sleep */
+	uint64_t reserved1[6];
+	uint64_t release_tail; /* releases ever put in */
+	uint64_t reserved2[7];
+	/* for people: frames received, sum of submit -> receive ns, and buckets of 2^n us of it */
+	uint64_t received, latency_sum_ns, latency_buckets[24], reserved3[6];
+	uint64_t releases[GID_RING_RELEASES]; /* indices of entries given back */
+};
+
+_Static_assert(sizeof(struct gid_wire_header) == 16, "wire");
+_Static_assert(sizeof(struct gid_wire_hello) == 88, "wire");
+_Static_assert(sizeof(struct gid_wire_welcome) == 96, "wire");
+_Static_assert(sizeof(struct gid_wire_result) == 216, "wire");
+_Static_assert(sizeof(struct gid_wire_layout) == 56, "wire");
+_Static_assert(sizeof(struct gid_wire_export) == 2168, "wire");
+_Static_assert(sizeof(struct gid_wire_imported) == 2176, "wire");
+_Static_assert(sizeof(struct gid_wire_subscribe) == 160, "wire");
+_Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
+_Static_assert(sizeof(struct gid_wire_ring) == 192 + 128 * GID_RING_ENTRIES, "wire");
+_Static_assert(sizeof(struct gid_wire_page) == 448 + 8 * GID_RING_RELEASES, "wire");
+
+/* --- decoding: wire.c --------------------------------------------------------------------------*/
+
+/* Any message, big enough for the largest. */
+union gid_wire_message {
+	struct gid_wire_header header;
+	struct gid_wire_hello hello;
+	struct gid_wire_welcome welcome;
+	struct gid_wire_result result;
+	struct gid_wire_export export;
+	struct gid_wire_unexport unexport;
+	struct gid_wire_grant grant;
+	struct gid_wire_import import;
+	struct gid_wire_imported imported;
+	struct gid_wire_revoked revoked;
+	struct gid_wire_publish publish;
+	struct gid_wire_unpublish unpublish;
+	struct gid_wire_subscribe subscribe;
+	struct gid_wire_subscriber subscriber;
+	struct gid_wire_subscribed subscribed;
+	struct gid_wire_subscription_end subscription_end;
+	struct gid_wire_status status;
+	struct gid_wire_report report;
+	uint8_t bytes[GID_WIRE_MESSAGE_MAX];
+};
+
+/* The exact size and number of descriptors of a message type; false for an unknown one. */
+bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count);
+
+/* Begins a message: zeroes it, sets type and size. */
+void gid_wire_begin(union gid_wire_message *message, uint32_t type, uint32_t serial);
+
+/*
+ * Checks a received message completely: exact size, descriptor count, known type, zero reserved
+ * fields, terminated and valid names and texts, numbers in range, layouts that fit their slots.
+ * After 0 every field may be used as its comment says. -EPROTO with a constant sentence otherwise.
+ */
+int gid_wire_check(
+	const union gid_wire_message *message, size_t size, uint32_t fd_count, const char **why);
+
+void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout);
+void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout *wire);
+
+/* A ring entry, copied out of shared memory first. `domain` is who the producer is. */
+int gid_wire_get_frame(
+	struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain);
+int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame);
+
+#endif
