@@ -223,7 +223,7 @@ struct gid_wire_frame {
 	/* x, y, width, height; pixels fit in 16 bits: GID_SIZE_MAX */
 	uint16_t damage[4];
 	uint16_t crop[4];
-	uint64_t reserved[2];
+	uint64_t reserved[3];
 };
 
 /* The producer's ring: written by it, read-only for the consumer. */
@@ -260,8 +260,8 @@ _Static_assert(sizeof(struct gid_wire_hello) == 88, "wire");
 _Static_assert(sizeof(struct gid_wire_welcome) == 96, "wire");
 _Static_assert(sizeof(struct gid_wire_result) == 216, "wire");
 _Static_assert(sizeof(struct gid_wire_layout) == 56, "wire");
-_Static_assert(sizeof(struct gid_wire_export) == 2168, "wire");
-_Static_assert(sizeof(struct gid_wire_imported) == 2176, "wire");
+_Static_assert(sizeof(struct gid_wire_export) == 2160, "wire");
+_Static_assert(sizeof(struct gid_wire_imported) == 2168, "wire");
 _Static_assert(sizeof(struct gid_wire_subscribe) == 160, "wire");
 _Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
 _Static_assert(sizeof(struct gid_wire_ring) == 192 + 128 * GID_RING_ENTRIES, "wire");
