@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/** Shared memory that exactly one process can ever write. Knows nothing of slabs and streams. */
+#ifndef GID_MEMORY_H
+#define GID_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Memory of ours. `fd` is a read-only description of the sealed memfd, to be handed to readers. */
+struct gid_memory_own {
+	int fd;
+	void *data;
+	size_t size;
+};
+
+/* Makes `size` bytes (rounded up to pages), zeroed, present, sealed. `name` is for /proc. */
+int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size);
+void gid_memory_finish(struct gid_memory_own *memory);
+
+/*
+ * Checks that `fd` is a memfd of at least `size` bytes that can never shrink. With `sole_writer`
+ * also that nobody can map it writable any more and that the description is read-only.
+ * -EBADF: not a memfd; -EPERM: a seal is missing; -EACCES: writable; -ERANGE: too small.
+ */
+int gid_memory_check(int fd, uint64_t size, int sole_writer);
+
+/* Maps [offset, offset + size) read-only with its pages present. */
+int gid_memory_map(int fd, uint64_t offset, size_t size, const void **data);
+void gid_memory_unmap(const void *data, size_t size);
+
+/* A new read-only description of the same memory, or -errno (a dma-buf has none: -ENXIO). */
+int gid_memory_reopen(int fd);
+
+#endif
