@@ -15,6 +15,11 @@
 #define GID_WIRE_MESSAGE_MAX 4096u /* bytes, with header */
 #define GID_WIRE_FDS_MAX 2u
 
+/* Flags of SUBSCRIBE and SUBSCRIBER. */
+#define GID_WIRE_DROP_OLD 1u
+#define GID_WIRE_WAIT 2u
+#define GID_WIRE_SUBSCRIBE_FLAGS 3u
+
 /* C: client to its gidd. D: gidd to a client. L: between gidds, either way. */
 enum gid_wire_type {
 	/* C, L: first message of a connection. Answered by WELCOME or RESULT. */
@@ -169,7 +174,7 @@ struct gid_wire_subscribe {
 	uint32_t subscription;
 	uint32_t domain; /* L: the owner's number; C: 0 and the name below, "" for its own */
 	uint32_t credit;
-	uint32_t flags; /* 1: drop-old, 2: wait for the stream */
+	uint32_t flags;  /* GID_WIRE_DROP_OLD, GID_WIRE_WAIT */
 	char domain_name[64];
 	char name[64];
 };
@@ -295,12 +300,17 @@ union gid_wire_message {
 /* The exact size and number of descriptors of a message type; false for an unknown one. */
 bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count);
 
+/* Whether a text is UTF-8 without control characters: programs' names, descriptions. */
+bool gid_wire_text_is_valid(const char *text, size_t length);
+
 /* Begins a message: zeroes it, sets type and size. */
 void gid_wire_begin(union gid_wire_message *message, uint32_t type, uint32_t serial);
 
 /*
  * Checks a received message completely: exact size, descriptor count, known type, zero reserved
- * fields, terminated and valid names and texts, numbers in range, layouts that fit their slots.
+ * fields, terminated and valid names and texts with zeroes behind them, numbers in range, layouts
+ * that fit their slots, slots and generation tables that fit in a file. A gid in IMPORT may be
+ * anything: it is as unknown as another.
  * After 0 every field may be used as its comment says. -EPROTO with a constant sentence otherwise.
  */
 int gid_wire_check(
@@ -309,7 +319,11 @@ int gid_wire_check(
 void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout);
 void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout *wire);
 
-/* A ring entry, copied out of shared memory first. `domain` is who the producer is. */
+/*
+ * A ring entry, copied out of shared memory first. `domain` is who the producer is. Times are at
+ * most 2^63-1 or GID_TIME_NONE; a frame has a gid or one of the flags EOS, FLUSH, HIDDEN, never
+ * both. -EPROTO for an entry, -EINVAL for a frame that cannot be one.
+ */
 int gid_wire_get_frame(
 	struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain);
 int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame);

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: MIT
+#include "wire.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* As seen on the wire, whatever this machine's pages are. */
+#define WIRE_PAGE 4096u
+#define WIRE_ERRNO_MAX 4095
+#define WIRE_REPORT_MAX (UINT64_C(64) << 20)
+
+#define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
+#define FRAME_FLAGS_ALL                                                                            \
+	(GID_FRAME_HASH | GID_FRAME_DISCONT | GID_FRAME_CORRUPTED | GID_FRAME_HEARTBEAT |          \
+		FRAME_FLAGS_NO_PICTURE | GID_FRAME_INTERLACED | GID_FRAME_TOP_FIELD_FIRST |        \
+		GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | GID_FRAME_COPIED | GID_FRAME_DELTA)
+#define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
+
+bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
+	static const struct {
+		uint16_t size;
+		uint8_t fd_count;
+	} shapes[] = {
+		[GID_WIRE_HELLO] = {sizeof(struct gid_wire_hello), 0},
+		[GID_WIRE_WELCOME] = {sizeof(struct gid_wire_welcome), 0},
+		[GID_WIRE_RESULT] = {sizeof(struct gid_wire_result), 0},
+		[GID_WIRE_EXPORT] = {sizeof(struct gid_wire_export), 1},
+		[GID_WIRE_UNEXPORT] = {sizeof(struct gid_wire_unexport), 0},
+		[GID_WIRE_GRANT] = {sizeof(struct gid_wire_grant), 0},
+		[GID_WIRE_IMPORT] = {sizeof(struct gid_wire_import), 0},
+		[GID_WIRE_IMPORTED] = {sizeof(struct gid_wire_imported), 1},
+		[GID_WIRE_REVOKED] = {sizeof(struct gid_wire_revoked), 0},
+		[GID_WIRE_PUBLISH] = {sizeof(struct gid_wire_publish), 0},
+		[GID_WIRE_UNPUBLISH] = {sizeof(struct gid_wire_unpublish), 0},
+		[GID_WIRE_SUBSCRIBE] = {sizeof(struct gid_wire_subscribe), 2},
+		[GID_WIRE_SUBSCRIBER] = {sizeof(struct gid_wire_subscriber), 2},
+		[GID_WIRE_ACCEPT] = {sizeof(struct gid_wire_subscribed), 1},
+		[GID_WIRE_SUBSCRIBED] = {sizeof(struct gid_wire_subscribed), 1},
+		[GID_WIRE_SUBSCRIPTION_END] = {sizeof(struct gid_wire_subscription_end), 0},
+		[GID_WIRE_STATUS] = {sizeof(struct gid_wire_status), 0},
+		[GID_WIRE_REPORT] = {sizeof(struct gid_wire_report), 1},
+	};
+	if (type >= sizeof(shapes) / sizeof(shapes[0]) || shapes[type].size == 0) {
+		return false;
+	}
+	*size = shapes[type].size;
+	*fd_count = shapes[type].fd_count;
+	return true;
+}
+
+void gid_wire_begin(union gid_wire_message *message, uint32_t type, uint32_t serial) {
+	uint32_t size = 0, fd_count;
+	gid_wire_shape(type, &size, &fd_count);
+	memset(message, 0, sizeof(*message));
+	message->header.type = type;
+	message->header.size = size;
+	message->header.serial = serial;
+}
+
+/* --- texts and numbers ------------------------------------------------------------------------ */
+
+/*
+ * The bytes that the UTF-8 character at `text` takes, at most `size`; 0 for a malformed one (RFC
+ * 3629: no overlong form, no surrogate, nothing past U+10FFFF) or a control character (C0, C1).
+ */
+static size_t character_length(const unsigned char *text, size_t size) {
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (text[0] < 0x80) {
+		return text[0] >= 0x20 && text[0] != 0x7f ? 1 : 0;
+	}
+	size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+	if (text[0] < 0xc2 || text[0] > 0xf4 || length > size) {
+		return 0;
+	}
+	uint32_t code = text[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	bool surrogate = code >= 0xd800 && code <= 0xdfff;
+	if (code < least[length] || code > 0x10ffff || surrogate || code < 0xa0) {
+		return 0;
+	}
+	return length;
+}
+
+bool gid_wire_text_is_valid(const char *text, size_t length) {
+	size_t used = 0;
+	while (used < length) {
+		size_t step = character_length((const unsigned char *)text + used, length - used);
+		if (step == 0) {
+			return false;
+		}
+		used += step;
+	}
+	return true;
+}
+
+/* A text in a field of `size` bytes: valid, terminated, and nothing but zeroes behind its end. */
+static bool field_is_text(const char *field, size_t size) {
+	size_t length = strnlen(field, size);
+	if (length == size || !gid_wire_text_is_valid(field, length)) {
+		return false;
+	}
+	for (size_t i = length; i < size; i++) {
+		if (field[i] != '\0') {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool field_is_name(const char *field, size_t size) {
+	return field_is_text(field, size) && gid_name_is_valid(field);
+}
+
+static bool is_domain(uint32_t domain) {
+	return domain >= 1 && domain <= GID_DOMAIN_MAX;
+}
+
+static bool is_slab(uint32_t slab) {
+	return slab >= 1 && slab <= GID_SLAB_MAX;
+}
+
+static bool is_error(int32_t error) {
+	return error <= 0 && error >= -WIRE_ERRNO_MAX;
+}
+
+static bool is_credit(uint32_t credit) {
+	return credit >= 1 && credit <= GID_CREDIT_MAX;
+}
+
+/* --- layouts and slabs ------------------------------------------------------------------------ */
+
+void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout) {
+	memset(wire, 0, sizeof(*wire));
+	wire->fourcc = layout->fourcc;
+	wire->width = layout->width;
+	wire->height = layout->height;
+	wire->plane_count = layout->plane_count;
+	wire->modifier = layout->modifier;
+	for (uint32_t i = 0; i < GID_PLANES_MAX && i < layout->plane_count; i++) {
+		wire->planes[i].offset = layout->planes[i].offset;
+		wire->planes[i].stride = layout->planes[i].stride;
+	}
+}
+
+void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout *wire) {
+	memset(layout, 0, sizeof(*layout));
+	layout->fourcc = wire->fourcc;
+	layout->width = wire->width;
+	layout->height = wire->height;
+	layout->plane_count = wire->plane_count;
+	layout->modifier = wire->modifier;
+	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
+		layout->planes[i].offset = wire->planes[i].offset;
+		layout->planes[i].stride = wire->planes[i].stride;
+	}
+}
+
+/* What EXPORT and IMPORTED have in common. */
+struct slab_fields {
+	uint32_t memory, slot_count, description_size;
+	uint64_t offset, slot_size, generations;
+	const struct gid_wire_layout *layout;
+	const char *description;
+};
+
+static const char *check_layout(const struct gid_wire_layout *wire, uint64_t slot_size) {
+	struct gid_layout layout;
+	gid_wire_get_layout(&layout, wire);
+	for (uint32_t i = wire->plane_count; i < GID_PLANES_MAX; i++) {
+		if (wire->planes[i].offset != 0 || wire->planes[i].stride != 0) {
+			return "a plane that the layout does not have is not zero";
+		}
+	}
+	switch (gid_layout_check(&layout, slot_size)) {
+	case 0:
+		return NULL;
+	case -ENOTSUP:
+		return "the layout's format is unknown";
+	case -ERANGE:
+		return "a plane of the layout leaves its slot";
+	default:
+		return "the layout's size, plane count or a stride is out of range";
+	}
+}
+
+/* That all of it lies in a file whose size is at most 2^63-1, and the table behind the slots. */
+static const char *check_extent(const struct slab_fields *slab) {
+	uint64_t slots, end, table_end;
+	if (__builtin_mul_overflow(slab->slot_size, (uint64_t)slab->slot_count, &slots) ||
+			__builtin_add_overflow(slab->offset, slots, &end) || end > INT64_MAX) {
+		return "the slab's offset and slots are more than a file can hold";
+	}
+	if (slab->generations == 0) {
+		return NULL;
+	}
+	if (slab->memory != GID_MEMORY_MEMFD) {
+		return "only a memfd can have a generation table";
+	}
+	if (slab->offset != 0 || slab->slot_size % WIRE_PAGE != 0) {
+		return "slots with a generation table must begin at 0 and be whole pages";
+	}
+	if (slab->generations < end || slab->generations % WIRE_PAGE != 0 ||
+			__builtin_add_overflow(slab->generations,
+				(uint64_t)slab->slot_count * sizeof(uint32_t), &table_end) ||
+			table_end > INT64_MAX) {
+		return "the generation table must lie behind the slots, on a page of its own";
+	}
+	return NULL;
+}
+
+static const char *check_slab(const struct slab_fields *slab) {
+	if (slab->memory != GID_MEMORY_MEMFD && slab->memory != GID_MEMORY_DMABUF) {
+		return "the kind of memory is unknown";
+	}
+	if (slab->slot_count < 1 || slab->slot_count > GID_SLOTS_MAX) {
+		return "the slot count is out of range";
+	}
+	if (slab->slot_count != 1 && slab->generations == 0) {
+		return "a slab of several slots must have a generation table";
+	}
+	if (slab->slot_size == 0) {
+		return "the slot size is 0";
+	}
+	if (slab->description_size > GID_DESCRIPTION_MAX ||
+			strnlen(slab->description, GID_DESCRIPTION_MAX + 1) !=
+				slab->description_size ||
+			!field_is_text(slab->description, GID_DESCRIPTION_MAX + 1)) {
+		return "the description is not a text of the stated size";
+	}
+	const char *why = check_extent(slab);
+	return why != NULL ? why : check_layout(slab->layout, slab->slot_size);
+}
+
+/* --- messages, in the order of enum gid_wire_type: NULL, or what is wrong -------------------- */
+
+static const char *check_hello(const struct gid_wire_hello *hello) {
+	if (hello->domain > GID_DOMAIN_MAX) {
+		return "the domain is out of range";
+	}
+	return field_is_text(hello->name, sizeof(hello->name)) ? NULL : "the name is not a text";
+}
+
+static const char *check_welcome(const struct gid_wire_welcome *welcome) {
+	if (!is_domain(welcome->domain) || !field_is_name(welcome->name, sizeof(welcome->name))) {
+		return "the domain's number or name is not valid";
+	}
+	return welcome->reserved == 0 ? NULL : "a reserved field is not 0";
+}
+
+static const char *check_result(const struct gid_wire_result *result) {
+	if (!is_error(result->error)) {
+		return "the error is out of range";
+	}
+	return field_is_text(result->text, sizeof(result->text)) ? NULL : "the text is not a text";
+}
+
+static const char *check_export(const struct gid_wire_export *export) {
+	if (export->slab > GID_SLAB_MAX) {
+		return "the slab's number is out of range";
+	}
+	struct slab_fields slab = {
+		.memory = export->memory,
+		.slot_count = export->slot_count,
+		.description_size = export->description_size,
+		.offset = export->offset,
+		.slot_size = export->slot_size,
+		.generations = export->generations,
+		.layout = &export->layout,
+		.description = export->description,
+	};
+	return check_slab(&slab);
+}
+
+static const char *check_unexport(const struct gid_wire_unexport *unexport) {
+	if (!is_slab(unexport->slab)) {
+		return "the slab's number is out of range";
+	}
+	return unexport->reserved == 0 ? NULL : "a reserved field is not 0";
+}
+
+static const char *check_grant(const struct gid_wire_grant *grant) {
+	if (!is_slab(grant->slab) || !is_domain(grant->domain) || grant->allow > 1) {
+		return "the slab, the domain or what is allowed is out of range";
+	}
+	return grant->reserved == 0 ? NULL : "a reserved field is not 0";
+}
+
+static const char *check_imported(const struct gid_wire_imported *imported) {
+	if (!is_domain(imported->domain) || !is_slab(imported->slab)) {
+		return "the domain's or the slab's number is out of range";
+	}
+	if (imported->reserved != 0) {
+		return "a reserved field is not 0";
+	}
+	struct slab_fields slab = {
+		.memory = imported->memory,
+		.slot_count = imported->slot_count,
+		.description_size = imported->description_size,
+		.offset = imported->offset,
+		.slot_size = imported->slot_size,
+		.generations = imported->generations,
+		.layout = &imported->layout,
+		.description = imported->description,
+	};
+	return check_slab(&slab);
+}
+
+static const char *check_revoked(const struct gid_wire_revoked *revoked) {
+	bool valid = is_domain(gid_domain_of(revoked->gid)) && is_slab(gid_slab_of(revoked->gid));
+	return valid ? NULL : "the gid names no slab";
+}
+
+static const char *check_publish(const struct gid_wire_publish *publish) {
+	return field_is_name(publish->name, sizeof(publish->name))
+		? NULL
+		: "the stream's name is not valid";
+}
+
+static const char *check_unpublish(const struct gid_wire_unpublish *unpublish) {
+	return unpublish->reserved == 0 ? NULL : "a reserved field is not 0";
+}
+
+static const char *check_subscribe(const struct gid_wire_subscribe *subscribe) {
+	if (subscribe->domain > GID_DOMAIN_MAX || !is_credit(subscribe->credit)) {
+		return "the domain or the credit is out of range";
+	}
+	if ((subscribe->flags & ~GID_WIRE_SUBSCRIBE_FLAGS) != 0) {
+		return "a flag is unknown";
+	}
+	static const char zeroes[sizeof(subscribe->domain_name)];
+	bool own = memcmp(subscribe->domain_name, zeroes, sizeof(zeroes)) == 0;
+	if (!own && !field_is_name(subscribe->domain_name, sizeof(subscribe->domain_name))) {
+		return "the domain's name is not valid";
+	}
+	return field_is_name(subscribe->name, sizeof(subscribe->name))
+		? NULL
+		: "the stream's name is not valid";
+}
+
+static const char *check_subscriber(const struct gid_wire_subscriber *subscriber) {
+	if (!is_domain(subscriber->domain) || !is_credit(subscriber->credit)) {
+		return "the domain or the credit is out of range";
+	}
+	if ((subscriber->flags & ~GID_WIRE_SUBSCRIBE_FLAGS) != 0) {
+		return "a flag is unknown";
+	}
+	return subscriber->reserved == 0 ? NULL : "a reserved field is not 0";
+}
+
+static const char *check_subscribed(const struct gid_wire_subscribed *subscribed) {
+	return subscribed->reserved == 0 ? NULL : "a reserved field is not 0";
+}
+
+static const char *check_subscription_end(const struct gid_wire_subscription_end *end) {
+	return is_error(end->reason) ? NULL : "the reason is out of range";
+}
+
+static const char *check_report(const struct gid_wire_report *report) {
+	return report->size >= 1 && report->size <= WIRE_REPORT_MAX
+		? NULL
+		: "the report's size is out of range";
+}
+
+static const char *check_body(const union gid_wire_message *message) {
+	switch ((enum gid_wire_type)message->header.type) {
+	case GID_WIRE_HELLO:
+		return check_hello(&message->hello);
+	case GID_WIRE_WELCOME:
+		return check_welcome(&message->welcome);
+	case GID_WIRE_RESULT:
+		return check_result(&message->result);
+	case GID_WIRE_EXPORT:
+		return check_export(&message->export);
+	case GID_WIRE_UNEXPORT:
+		return check_unexport(&message->unexport);
+	case GID_WIRE_GRANT:
+		return check_grant(&message->grant);
+	case GID_WIRE_IMPORT:
+		/* Any gid may be asked for: one that names nothing is as unknown as another. */
+		return NULL;
+	case GID_WIRE_IMPORTED:
+		return check_imported(&message->imported);
+	case GID_WIRE_REVOKED:
+		return check_revoked(&message->revoked);
+	case GID_WIRE_PUBLISH:
+		return check_publish(&message->publish);
+	case GID_WIRE_UNPUBLISH:
+		return check_unpublish(&message->unpublish);
+	case GID_WIRE_SUBSCRIBE:
+		return check_subscribe(&message->subscribe);
+	case GID_WIRE_SUBSCRIBER:
+		return check_subscriber(&message->subscriber);
+	case GID_WIRE_ACCEPT:
+	case GID_WIRE_SUBSCRIBED:
+		return check_subscribed(&message->subscribed);
+	case GID_WIRE_SUBSCRIPTION_END:
+		return check_subscription_end(&message->subscription_end);
+	case GID_WIRE_STATUS:
+		return NULL;
+	case GID_WIRE_REPORT:
+		return check_report(&message->report);
+	}
+	return "the message's type is unknown";
+}
+
+int gid_wire_check(
+	const union gid_wire_message *message, size_t size, uint32_t fd_count, const char **why) {
+	uint32_t exact_size, exact_fd_count;
+	*why = NULL;
+	if (size < sizeof(message->header)) {
+		*why = "the message is shorter than its header";
+	} else if (!gid_wire_shape(message->header.type, &exact_size, &exact_fd_count)) {
+		*why = "the message's type is unknown";
+	} else if (size != exact_size || message->header.size != exact_size) {
+		*why = "the message's size is not that of its type";
+	} else if (fd_count != exact_fd_count) {
+		*why = "the message has not as many descriptors as its type";
+	} else if (message->header.reserved != 0) {
+		*why = "a reserved field is not 0";
+	} else {
+		*why = check_body(message);
+	}
+	return *why == NULL ? 0 : -EPROTO;
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static bool is_time(uint64_t time) {
+	return time <= INT64_MAX || time == GID_TIME_NONE;
+}
+
+static bool is_box(const struct gid_box *box) {
+	const int32_t max = GID_SIZE_MAX;
+	return box->x >= 0 && box->y >= 0 && box->width >= 0 && box->height >= 0 &&
+		box->x <= max && box->y <= max && box->width <= max - box->x &&
+		box->height <= max - box->y;
+}
+
+/* What holds for each frame on its way in or out. */
+static bool frame_is_valid(const struct gid_frame *frame) {
+	if ((frame->flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 ||
+			frame->transform > FRAME_TRANSFORM_MAX) {
+		return false;
+	}
+	bool no_picture = (frame->flags & FRAME_FLAGS_NO_PICTURE) != 0;
+	if (no_picture != (frame->gid == GID_NONE)) {
+		return false;
+	}
+	if (!no_picture &&
+			(!is_domain(gid_domain_of(frame->gid)) || !is_slab(gid_slab_of(frame->gid)) ||
+				gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
+		return false;
+	}
+	return is_time(frame->capture_time) && is_time(frame->submit_time) &&
+		is_time(frame->present_time) && is_time(frame->pts) && is_time(frame->dts) &&
+		is_time(frame->duration) && is_box(&frame->damage) && is_box(&frame->crop);
+}
+
+static void get_box(struct gid_box *box, const uint16_t wire[4]) {
+	*box = (struct gid_box){.x = wire[0], .y = wire[1], .width = wire[2], .height = wire[3]};
+}
+
+static void put_box(uint16_t wire[4], const struct gid_box *box) {
+	wire[0] = (uint16_t)box->x;
+	wire[1] = (uint16_t)box->y;
+	wire[2] = (uint16_t)box->width;
+	wire[3] = (uint16_t)box->height;
+}
+
+int gid_wire_get_frame(
+	struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
+	struct gid_frame out = {
+		.gid = copy->gid,
+		.sequence = copy->sequence,
+		.capture_time = copy->capture_time,
+		.submit_time = copy->submit_time,
+		.present_time = copy->present_time,
+		.pts = copy->pts,
+		.dts = copy->dts,
+		.duration = copy->duration,
+		.content_hash = copy->content_hash,
+		.flags = copy->flags,
+		.transform = copy->transform,
+		.index = copy->index,
+	};
+	get_box(&out.damage, copy->damage);
+	get_box(&out.crop, copy->crop);
+	bool reserved = (copy->reserved[0] | copy->reserved[1] | copy->reserved[2]) != 0;
+	if (reserved || !frame_is_valid(&out) ||
+			(out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
+		return -EPROTO;
+	}
+	*frame = out;
+	return 0;
+}
+
+int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame) {
+	if (!frame_is_valid(frame)) {
+		return -EINVAL;
+	}
+	*wire = (struct gid_wire_frame){
+		.index = frame->index,
+		.gid = frame->gid,
+		.sequence = frame->sequence,
+		.capture_time = frame->capture_time,
+		.submit_time = frame->submit_time,
+		.present_time = frame->present_time,
+		.pts = frame->pts,
+		.dts = frame->dts,
+		.duration = frame->duration,
+		.content_hash = frame->content_hash,
+		.flags = frame->flags,
+		.transform = frame->transform,
+	};
+	put_box(wire->damage, &frame->damage);
+	put_box(wire->crop, &frame->crop);
+	return 0;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/* Any bytes as a message and as a ring entry: what is taken must hold what wire.h promises. */
+#include "wire.h"
+
+#include <errno.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(bool good) {
+	if (!good) {
+		__builtin_trap();
+	}
+}
+
+static void demand_slab(const struct gid_wire_layout *wire, uint64_t slot_size, uint32_t slots,
+	uint64_t offset, const char *description, uint32_t description_size) {
+	struct gid_layout layout;
+	gid_wire_get_layout(&layout, wire);
+	demand(gid_layout_check(&layout, slot_size) == 0);
+	demand(slots >= 1 && slots <= GID_SLOTS_MAX);
+	demand(slot_size <= (INT64_MAX - offset) / slots);
+	demand(strlen(description) == description_size);
+}
+
+static void try_message(const uint8_t *data, size_t size) {
+	union gid_wire_message message;
+	const char *why;
+	uint32_t fd_count = data[0] % 4;
+	data++, size--;
+	if (size > sizeof(message)) {
+		size = sizeof(message);
+	}
+	memset(&message, 0xa5, sizeof(message));
+	memcpy(&message, data, size);
+	int result = gid_wire_check(&message, size, fd_count, &why);
+	if (result != 0) {
+		demand(result == -EPROTO && why != NULL);
+		return;
+	}
+	demand(why == NULL && size == message.header.size);
+	switch (message.header.type) {
+	case GID_WIRE_EXPORT:
+		demand_slab(&message.export.layout, message.export.slot_size,
+			message.export.slot_count, message.export.offset,
+			message.export.description, message.export.description_size);
+		break;
+	case GID_WIRE_IMPORTED:
+		demand_slab(&message.imported.layout, message.imported.slot_size,
+			message.imported.slot_count, message.imported.offset,
+			message.imported.description, message.imported.description_size);
+		break;
+	case GID_WIRE_PUBLISH:
+		demand(gid_name_is_valid(message.publish.name));
+		break;
+	case GID_WIRE_SUBSCRIBE:
+		demand(gid_name_is_valid(message.subscribe.name));
+		break;
+	default:
+		break;
+	}
+}
+
+static void try_frame(const uint8_t *data, size_t size) {
+	struct gid_wire_frame wire, again;
+	struct gid_frame frame;
+	if (size < sizeof(wire)) {
+		return;
+	}
+	memcpy(&wire, data, sizeof(wire));
+	if (gid_wire_get_frame(&frame, &wire, 1) == 0) {
+		demand(gid_wire_put_frame(&again, &frame) == 0);
+		demand(memcmp(&again, &wire, sizeof(wire)) == 0);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	if (size >= 1) {
+		try_message(data, size);
+		try_frame(data, size);
+	}
+	return 0;
+}
