@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What `./run` says and returns, as far as it can be seen from inside the environment."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: str, cwd: Path = TOP) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"GIDWAY_INSIDE": os.environ.get("GIDWAY_INSIDE", "system")}
+    command = [str(TOP / "run"), *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=30
+    )
+
+
+def test_help_names_every_command() -> None:
+    result = run("--help")
+    assert result.returncode == 0
+    for command in ("demo", "test", "bench", "vm", "shell"):
+        assert f"\n  {command} " in result.stdout
+
+
+def test_without_a_command_it_shows_the_usage() -> None:
+    result = run()
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("Usage: ./run")
+
+
+@pytest.mark.parametrize("arguments", [["dmeo"], ["bench", "nosuch"], ["bench", "../demo/demo"]])
+def test_unknown_names_are_refused(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert (
+        f"no such {'benchmark' if len(arguments) > 1 else 'command'}: {arguments[-1]}"
+        in result.stderr
+    )
+
+
+def test_a_command_gets_its_arguments_its_folder_and_gives_its_status(tmp_path: Path) -> None:
+    script = 'printf "%s|" "$PWD" "$@"; exit 7'
+    result = run("shell", "--no-build", "sh", "-c", script, "sh", "a b", "", "*", cwd=tmp_path)
+    assert result.returncode == 7
+    assert result.stdout == f"{tmp_path}|a b||*|"
+    assert result.stderr == ""
+
+
+def test_the_environment_has_every_package() -> None:
+    lines = (TOP / "packages.txt").read_text().splitlines()
+    packages = [line for line in lines if line and not line.startswith("#")]
+    assert len(packages) == len(set(packages))
+    query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}\n", *packages]
+    result = subprocess.run(query, capture_output=True, text=True)
+    assert result.stderr == ""
+    assert set(result.stdout.split()) == {"installed"}
