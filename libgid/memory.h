@@ -24,7 +24,13 @@ void gid_memory_finish(struct gid_memory_own *memory);
  */
 int gid_memory_check(int fd, uint64_t size, int sole_writer);
 
-/* Maps [offset, offset + size) read-only with its pages present. */
+/* Up to the next whole page; 0 where that overflows. */
+uint64_t gid_memory_round_up(uint64_t size);
+
+/*
+ * Maps [offset, offset + size) read-only with its pages present. `offset` need not be a page's:
+ * what lies before it in its page is mapped as well.
+ */
 int gid_memory_map(int fd, uint64_t offset, size_t size, const void **data);
 void gid_memory_unmap(const void *data, size_t size);
 

@@ -20,6 +20,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 struct gid_domain;
 struct gid_slab;
 
@@ -192,6 +194,8 @@ const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot);
  * slab's present one. Ask after reading, too: a producer may take back a slot by force meanwhile.
  */
 bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /**
  * A global identifier: 64 bits that name one slot of one slab of one domain.
  *
@@ -121,11 +123,16 @@ int gid_layout_init(struct gid_layout *layout, uint32_t fourcc, uint32_t width, 
 /**
  * Whether a slot of `slot_size` bytes holds every row of every plane of `layout`.
  * Returns 0; -EINVAL (sizes, plane count or a stride that is too small), -ENOTSUP (format) or
- * -ERANGE (a plane that leaves the slot). Total: any bytes may be passed.
+ * -ERANGE (a plane that leaves the slot). The last row needs no padding. Of a modifier other than
+ * LINEAR only the driver knows what strides mean: there each plane must just begin in the slot.
+ * Total: any bytes may be passed.
  */
 int gid_layout_check(const struct gid_layout *layout, uint64_t slot_size);
 
-/** The least slot size that holds the layout, 0 where it is not valid. */
+/**
+ * The slot size to give a linear layout: all rows with their padding, as consumers read them
+ * (wl_shm counts whole strides). 0 where the layout is not valid or not linear.
+ */
 uint64_t gid_layout_size(const struct gid_layout *layout);
 
 /**
@@ -133,6 +140,8 @@ uint64_t gid_layout_size(const struct gid_layout *layout);
  * Never NULL; the text is constant.
  */
 const char *gid_strerror(int error);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 struct gid_producer;
 struct gid_consumer;
 
@@ -195,6 +197,8 @@ struct gid_consumer_stats {
 };
 
 void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_consumer_stats *stats);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/** Layouts: where the rows of a picture lie in its slot. Total over any bytes from a peer. */
+#include <errno.h>
+#include <string.h>
+
+#include <drm_fourcc.h>
+
+#include <gid/gid.h>
+
+/*
+ * Consumers' own interfaces take strides as int32_t (wl_shm, pixman, GStreamer), so a greater one,
+ * which only a plane of one row could have, would be read as a negative number there.
+ */
+#define STRIDE_MAX ((uint32_t)INT32_MAX)
+
+static bool size_is_valid(uint32_t width, uint32_t height) {
+	return width >= 1 && width <= GID_SIZE_MAX && height >= 1 && height <= GID_SIZE_MAX;
+}
+
+int gid_layout_init(struct gid_layout *layout, uint32_t fourcc, uint32_t width, uint32_t height,
+	uint32_t stride_align) {
+	const struct gid_format_info *info = gid_format_find(fourcc);
+	if (info == NULL) {
+		return -ENOTSUP;
+	}
+	if (!size_is_valid(width, height) || stride_align == 0 ||
+		(stride_align & (stride_align - 1)) != 0) {
+		return -EINVAL;
+	}
+	struct gid_layout made = {
+		.fourcc = fourcc,
+		.modifier = DRM_FORMAT_MOD_LINEAR,
+		.width = width,
+		.height = height,
+		.plane_count = info->plane_count,
+	};
+	uint64_t end = 0;
+	for (uint32_t i = 0; i < info->plane_count; i++) {
+		uint64_t row = gid_format_row_bytes(fourcc, i, width);
+		uint64_t stride = (row + stride_align - 1) & ~((uint64_t)stride_align - 1);
+		if (stride > STRIDE_MAX || end > UINT32_MAX) {
+			return -EINVAL;
+		}
+		made.planes[i].offset = (uint32_t)end;
+		made.planes[i].stride = (uint32_t)stride;
+		end += stride * gid_format_rows(fourcc, i, height);
+	}
+	*layout = made;
+	return 0;
+}
+
+/* Sizes, planes and strides by themselves, without regard to a slot. */
+static int check_shape(const struct gid_layout *layout) {
+	const struct gid_format_info *info = gid_format_find(layout->fourcc);
+	if (info == NULL) {
+		return -ENOTSUP;
+	}
+	if (!size_is_valid(layout->width, layout->height)) {
+		return -EINVAL;
+	}
+	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+		/* Compression may add planes; only the driver knows what a stride means. */
+		bool planes_fit = layout->plane_count >= 1 && layout->plane_count <= GID_PLANES_MAX;
+		return planes_fit ? 0 : -EINVAL;
+	}
+	if (layout->plane_count != info->plane_count) {
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < info->plane_count; i++) {
+		uint32_t stride = layout->planes[i].stride;
+		uint32_t row = gid_format_row_bytes(layout->fourcc, i, layout->width);
+		if (stride < row || stride > STRIDE_MAX) {
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* Where the plane's pixels end, in a slot. At most 2^32 + 2^14 * 2^31: does not overflow. */
+static uint64_t plane_end(const struct gid_layout *layout, uint32_t plane) {
+	uint64_t rows = gid_format_rows(layout->fourcc, plane, layout->height);
+	return layout->planes[plane].offset + (rows - 1) * layout->planes[plane].stride +
+		gid_format_row_bytes(layout->fourcc, plane, layout->width);
+}
+
+int gid_layout_check(const struct gid_layout *layout, uint64_t slot_size) {
+	int error = check_shape(layout);
+	if (error < 0) {
+		return error;
+	}
+	for (uint32_t i = 0; i < layout->plane_count; i++) {
+		bool linear = layout->modifier == DRM_FORMAT_MOD_LINEAR;
+		uint64_t end =
+			linear ? plane_end(layout, i) : (uint64_t)layout->planes[i].offset + 1;
+		if (end > slot_size) {
+			return -ERANGE;
+		}
+	}
+	return 0;
+}
+
+uint64_t gid_layout_size(const struct gid_layout *layout) {
+	if (check_shape(layout) < 0 || layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+		return 0;
+	}
+	uint64_t size = 0;
+	for (uint32_t i = 0; i < layout->plane_count; i++) {
+		uint64_t rows = gid_format_rows(layout->fourcc, i, layout->height);
+		uint64_t end = layout->planes[i].offset + rows * layout->planes[i].stride;
+		size = end > size ? end : size;
+	}
+	return size;
+}

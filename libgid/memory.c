@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/** Sealed memfds: made, checked, mapped. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+static uint64_t page_size(void) {
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t gid_memory_round_up(uint64_t size) {
+	uint64_t page = page_size();
+	return size > UINT64_MAX - page + 1 ? 0 : (size + page - 1) & ~(page - 1);
+}
+
+int gid_memory_reopen(int fd) {
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int reopened = open(path, O_RDONLY | O_CLOEXEC);
+	return reopened < 0 ? -errno : reopened;
+}
+
+/* Kernels before 6.3 do not know MFD_NOEXEC_SEAL, and later ones may insist on it. */
+static int make_memfd(const char *name) {
+	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+#ifdef MFD_NOEXEC_SEAL
+	int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+	if (fd >= 0 || errno != EINVAL) {
+		return fd;
+	}
+#endif
+	return memfd_create(name, flags);
+}
+
+int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size) {
+	*memory = (struct gid_memory_own){.fd = -1};
+	size_t rounded = gid_memory_round_up(size);
+	if (rounded == 0 || rounded > INT64_MAX) {
+		return -EINVAL;
+	}
+	int error = 0;
+	int fd = make_memfd(name);
+	if (fd < 0) {
+		return -errno;
+	}
+	if (ftruncate(fd, (off_t)rounded) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+		error = -errno;
+		goto error_fd;
+	}
+	void *data = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED) {
+		error = -errno;
+		goto error_fd;
+	}
+	/* Unlike MAP_POPULATE this says so when there are not enough pages. */
+	if (madvise(data, rounded, MADV_POPULATE_WRITE) < 0) {
+		error = errno == EFAULT ? -ENOMEM : -errno;
+		goto error_map;
+	}
+	/* From here on the mapping above is the only writable one that will ever exist. */
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
+		error = -errno;
+		goto error_map;
+	}
+	int reader = gid_memory_reopen(fd);
+	if (reader < 0) {
+		error = reader;
+		goto error_map;
+	}
+	close(fd);
+	*memory = (struct gid_memory_own){.fd = reader, .data = data, .size = rounded};
+	return 0;
+
+error_map:
+	munmap(data, rounded);
+error_fd:
+	close(fd);
+	return error;
+}
+
+void gid_memory_finish(struct gid_memory_own *memory) {
+	if (memory->data != NULL) {
+		munmap(memory->data, memory->size);
+		close(memory->fd);
+	}
+	*memory = (struct gid_memory_own){.fd = -1};
+}
+
+int gid_memory_check(int fd, uint64_t size, int sole_writer) {
+	int seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0) {
+		return -EBADF;
+	}
+	if ((seals & F_SEAL_SHRINK) == 0) {
+		return -EPERM;
+	}
+	if (sole_writer) {
+		int flags = fcntl(fd, F_GETFL);
+		if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY) {
+			return -EACCES;
+		}
+		if ((seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == 0) {
+			return -EPERM;
+		}
+	}
+	struct stat status;
+	if (fstat(fd, &status) < 0) {
+		return -errno;
+	}
+	return (uint64_t)status.st_size < size ? -ERANGE : 0;
+}
+
+int gid_memory_map(int fd, uint64_t offset, size_t size, const void **data) {
+	uint64_t lead = offset % page_size();
+	if (size == 0 || offset > INT64_MAX || size > SIZE_MAX - lead) {
+		return -EINVAL;
+	}
+	void *mapped = mmap(NULL, size + lead, PROT_READ, MAP_SHARED | MAP_POPULATE, fd,
+		(off_t)(offset - lead));
+	if (mapped == MAP_FAILED) {
+		return -errno;
+	}
+	*data = (const char *)mapped + lead;
+	return 0;
+}
+
+void gid_memory_unmap(const void *data, size_t size) {
+	if (data != NULL) {
+		uint64_t lead = (uintptr_t)data % page_size();
+		munmap((char *)data - lead, size + lead);
+	}
+}
