@@ -168,7 +168,12 @@ struct gid_wire_unpublish {
 /*
  * `subscription` is the consumer side's number for it on this connection, and names it in
  * ACCEPT/SUBSCRIBED/SUBSCRIPTION_END there. gidd translates numbers from hop to hop.
+ * A connection may carry subscriptions in both directions. So that no number means two of them,
+ * those that gidd gives to its clients, and on links the domain with the lower number, have
+ * GID_WIRE_LOWER_SIDE set; those that a client gives, or the higher domain, have not.
  */
+#define GID_WIRE_LOWER_SIDE 0x80000000u
+
 struct gid_wire_subscribe {
 	struct gid_wire_header header;
 	uint32_t subscription;
