@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "role.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000ull
+#define RATE_MAX 1000u
+
+static void role_enter(
+	struct role *role, enum role_state state, enum role_reason reason, uint64_t now) {
+	if (role->state == state && role->reason == reason) {
+		return;
+	}
+	enum role_state from = role->state;
+	role->state = state;
+	role->reason = reason;
+	role->since = now;
+	if (state != ROLE_LIVE) {
+		role->good = 0;
+	}
+	if (role->changed != NULL) {
+		role->changed(role, from, role->data);
+	}
+}
+
+int role_init(struct role *role, const struct role_limits *limits, uint64_t now) {
+	if (limits->deadline_ns == 0 || limits->good_frames == 0 || limits->min_rate > RATE_MAX) {
+		return -EINVAL;
+	}
+	*role = (struct role){
+		.limits = *limits,
+		.reason = ROLE_REASON_STARTING,
+		.since = now,
+		.started = now,
+	};
+	if (limits->min_rate > 0) {
+		role->arrivals = calloc(limits->min_rate, sizeof(role->arrivals[0]));
+		if (role->arrivals == NULL) {
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void role_finish(struct role *role) {
+	free(role->arrivals);
+	*role = (struct role){0};
+}
+
+static int hash_compare(const void *a, const void *b) {
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool role_allows(const struct role *role, uint64_t hash) {
+	return role->limits.allowed_count == 0 ||
+		bsearch(&hash, role->limits.allowed, role->limits.allowed_count, sizeof(hash),
+			hash_compare) != NULL;
+}
+
+static enum role_reason role_judge(
+	const struct role *role, const struct role_frame *frame, uint64_t now) {
+	if (frame->sequence <= role->last_sequence) {
+		return ROLE_REASON_SEQUENCE;
+	}
+	if (now > frame->submit_time && now - frame->submit_time > role->limits.deadline_ns) {
+		return ROLE_REASON_AGE;
+	}
+	if (!frame->has_hash) {
+		return ROLE_REASON_NO_HASH;
+	}
+	if (frame->pixel_hash != frame->stated_hash) {
+		return ROLE_REASON_HASH_MISMATCH;
+	}
+	if (!role_allows(role, frame->pixel_hash)) {
+		return ROLE_REASON_NOT_ALLOWED;
+	}
+	return ROLE_REASON_NONE;
+}
+
+/* Whether the last min_rate frames lie within a second before `now`. */
+static bool role_keeps_rate(const struct role *role, uint64_t now) {
+	if (role->limits.min_rate == 0) {
+		return true;
+	}
+	uint64_t oldest = role->arrivals[role->arrival_next];
+	return oldest != 0 && now - oldest <= SECOND_NS;
+}
+
+static bool role_is_frozen(const struct role *role, uint64_t now) {
+	return role->limits.frozen_ns != 0 && role->last_change != 0 &&
+		now - role->last_change > role->limits.frozen_ns;
+}
+
+bool role_frame(struct role *role, const struct role_frame *frame, uint64_t now) {
+	enum role_reason reason = role_judge(role, frame, now);
+	if (reason != ROLE_REASON_NONE) {
+		role_enter(role, ROLE_WRONG, reason, now);
+		return false;
+	}
+	if (role->last_change == 0 || frame->pixel_hash != role->last_hash) {
+		role->last_change = now;
+	}
+	role->last_hash = frame->pixel_hash;
+	role->last_sequence = frame->sequence;
+	role->last_frame = now;
+	if (role->limits.min_rate > 0) {
+		role->arrivals[role->arrival_next] = now;
+		role->arrival_next = (role->arrival_next + 1) % role->limits.min_rate;
+	}
+	if (role_is_frozen(role, now)) {
+		role_enter(role, ROLE_FROZEN, ROLE_REASON_FROZEN, now);
+		return false;
+	}
+	if (role->state == ROLE_LIVE) {
+		return true;
+	}
+	role->good++;
+	if (role->good < role->limits.good_frames ||
+		(role->state == ROLE_LATE && !role_keeps_rate(role, now))) {
+		return false;
+	}
+	role_enter(role, ROLE_LIVE, ROLE_REASON_NONE, now);
+	return true;
+}
+
+void role_tick(struct role *role, uint64_t now) {
+	if (role->state != ROLE_LIVE) {
+		return;
+	}
+	if (now - role->last_frame > role->limits.deadline_ns) {
+		role_enter(role, ROLE_LATE, ROLE_REASON_DEADLINE, now);
+	} else if (role_is_frozen(role, now)) {
+		role_enter(role, ROLE_FROZEN, ROLE_REASON_FROZEN, now);
+	} else if (now - role->since > SECOND_NS && !role_keeps_rate(role, now)) {
+		role_enter(role, ROLE_LATE, ROLE_REASON_RATE, now);
+	}
+}
+
+void role_lost(struct role *role, enum role_reason reason, uint64_t now) {
+	if (role->state == ROLE_WAITING && reason != ROLE_REASON_PROTOCOL) {
+		return;
+	}
+	/* A producer that comes back counts its frames anew. */
+	if (reason != ROLE_REASON_HIDDEN) {
+		role->last_sequence = 0;
+	}
+	role->last_change = 0;
+	role_enter(role, ROLE_LOST, reason, now);
+}
+
+void role_display_failed(struct role *role, enum role_reason reason, uint64_t now) {
+	role_enter(role, ROLE_WRONG, reason, now);
+}
+
+uint64_t role_next_tick(const struct role *role) {
+	if (role->state != ROLE_LIVE) {
+		return UINT64_MAX;
+	}
+	uint64_t next = role->last_frame + role->limits.deadline_ns + 1;
+	if (role->limits.frozen_ns != 0 && role->last_change + role->limits.frozen_ns + 1 < next) {
+		next = role->last_change + role->limits.frozen_ns + 1;
+	}
+	return next;
+}
+
+const char *role_state_name(enum role_state state) {
+	static const char *const names[] = {
+		[ROLE_WAITING] = "waiting",
+		[ROLE_LIVE] = "live",
+		[ROLE_LATE] = "late",
+		[ROLE_FROZEN] = "frozen",
+		[ROLE_WRONG] = "wrong",
+		[ROLE_LOST] = "lost",
+	};
+	return names[state];
+}
+
+const char *role_reason_text(enum role_reason reason) {
+	static const char *const texts[] = {
+		[ROLE_REASON_NONE] = "as it should be",
+		[ROLE_REASON_STARTING] = "the stream has not appeared yet",
+		[ROLE_REASON_DEADLINE] = "no frame within the deadline",
+		[ROLE_REASON_RATE] = "fewer frames a second than allowed",
+		[ROLE_REASON_FROZEN] = "the picture does not change",
+		[ROLE_REASON_NO_HASH] = "the frame has no content hash",
+		[ROLE_REASON_HASH_MISMATCH] = "the pixels are not what the frame says",
+		[ROLE_REASON_NOT_ALLOWED] = "a picture that is not in the allowed set",
+		[ROLE_REASON_SEQUENCE] = "an old frame came again",
+		[ROLE_REASON_AGE] = "the frame is older than the deadline",
+		[ROLE_REASON_TAKEN_BACK] = "the slot was written while it was shown",
+		[ROLE_REASON_DISPLAY] = "the display does not show the frame's pixels",
+		[ROLE_REASON_OFF_OUTPUT] = "the region is not on the output",
+		[ROLE_REASON_HIDDEN] = "the producer hides the surface",
+		[ROLE_REASON_ENDED] = "the stream ended",
+		[ROLE_REASON_DIED] = "the producer or its domain died",
+		[ROLE_REASON_PROTOCOL] = "the producer broke the protocol",
+	};
+	return texts[reason];
+}
