@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts the tests in the JUnit files that meson leaves in meson-logs, every case of a TAP test by itself.
+"""Counts the tests in the JUnit files that meson leaves in meson-logs, every TAP case by itself.
 
-Prints the failed ones and, last, the line `N passed, N failed` (`, N skipped` where there are any). A file that is
-missing means that its build folder could not be built or tested, and counts as one failure. Exit status: 0 if at
-least one test passed and none failed.
+Prints the failed ones and, last, the line `N passed, N failed` (`, N skipped` where there are any).
+A file that is missing means that its build folder could not be built or tested, and counts as one
+failure. Exit status: 0 if at least one test passed and none failed.
 """
 
 import sys
