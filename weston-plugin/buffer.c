@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "buffer.h"
+
+#include "buffer_state.h"
+#include "shown.h"
+#include <errno.h>
+#include <libweston/weston-log.h>
+#include <stdlib.h>
+
+/*
+ * A commit that was under way when the memory was revoked shows the buffer shortly afterwards. It
+ * shall find the picture, so that buffers which nobody shows keep their memory for this long.
+ */
+#define SETTLE_MS 250
+
+/* Buffers cost the compositor a mapping each, of which a process has some 65,000. */
+#define BUFFERS_OF_A_CLIENT_MAX 1024
+
+static void buffer_log(const struct buffer *buffer, const char *what) {
+	if (weston_log_scope_is_enabled(buffer->module->details)) {
+		char gid[GID_TEXT_MAX];
+		pid_t pid = 0;
+		wl_client_get_credentials(buffer->client, &pid, NULL, NULL);
+		weston_log_scope_printf(buffer->module->details,
+			"gid: buffer %s %ux%u of process %d: %s\n",
+			gid_format(buffer->picture.gids[0], gid), buffer->picture.layout.width,
+			buffer->picture.layout.height, pid, what);
+	}
+}
+
+static void buffer_drop_slabs(struct buffer *buffer) {
+	struct gid_domain *domain = connection_get_domain(buffer->module->connection);
+	for (uint32_t i = 0; i < buffer->picture.layout.plane_count; i++) {
+		struct buffer_plane *plane = &buffer->planes[i];
+		if (buffer->imports_pending > 0) {
+			gid_slab_import_cancel(domain, plane);
+		}
+		if (plane->listening) {
+			gid_slab_on_revoked(plane->slab, NULL, plane);
+			plane->listening = false;
+		}
+		gid_slab_unref(plane->slab);
+		plane->slab = NULL;
+	}
+	buffer->imports_pending = 0;
+}
+
+static void buffer_destroy(struct buffer *buffer) {
+	buffer_drop_slabs(buffer);
+	if (buffer->settle_timer) {
+		wl_event_source_remove(buffer->settle_timer);
+	}
+	if (buffer->resource) {
+		wl_list_remove(&buffer->resource_destroy.link);
+	}
+	wl_list_remove(&buffer->link);
+	if (buffer->events) {
+		buffer->events->destroyed(buffer->data);
+	}
+	free(buffer);
+}
+
+static void handle_resource_destroy(struct wl_listener *listener, void *data) {
+	struct buffer *buffer = wl_container_of(listener, buffer, resource_destroy);
+	buffer_destroy(buffer);
+}
+
+void buffer_set_resource(struct buffer *buffer, struct wl_resource *resource) {
+	buffer->resource = resource;
+	buffer->resource_destroy.notify = handle_resource_destroy;
+	wl_resource_add_destroy_listener(resource, &buffer->resource_destroy);
+}
+
+void buffer_destroy_resource(struct buffer *buffer) {
+	struct wl_resource *resource = buffer->resource;
+	wl_list_remove(&buffer->resource_destroy.link);
+	buffer->resource = NULL;
+	buffer->pool = (struct pool){0};
+	wl_resource_destroy(resource);
+}
+
+/* --- the memory is taken back ---------------------------------------------------------------- */
+
+/* Afterwards the compositor reads nothing of the owner's any more. */
+static void buffer_detach_memory(struct buffer *buffer, bool shown) {
+	int error = -ENOTSUP;
+	if (shown && buffer->module->on_revoke == ON_REVOKE_KEEP) {
+		error = pool_freeze(&buffer->pool);
+	}
+	if (error != 0 && pool_blank(&buffer->pool) == 0 && shown) {
+		shown_damage(buffer->module->compositor, buffer->resource);
+	}
+}
+
+static int handle_settle(void *data) {
+	struct buffer *buffer = data;
+	buffer_detach_memory(buffer, shown_anywhere(buffer->module->compositor, buffer->resource));
+	wl_event_source_remove(buffer->settle_timer);
+	buffer->settle_timer = NULL;
+	return 0;
+}
+
+static void buffer_revoke_pool(struct buffer *buffer) {
+	bool shown = shown_anywhere(buffer->module->compositor, buffer->resource);
+	if (!shown && buffer->module->on_revoke == ON_REVOKE_KEEP) {
+		struct wl_event_loop *loop =
+			wl_display_get_event_loop(buffer->module->compositor->wl_display);
+		buffer->settle_timer = wl_event_loop_add_timer(loop, handle_settle, buffer);
+		if (buffer->settle_timer) {
+			wl_event_source_timer_update(buffer->settle_timer, SETTLE_MS);
+			return;
+		}
+	}
+	buffer_detach_memory(buffer, shown);
+}
+
+static void handle_slab_revoked(void *data, struct gid_slab *slab) {
+	struct buffer_plane *plane = data;
+	struct buffer *buffer = plane->buffer;
+	buffer_log(buffer, "revoked");
+	buffer->state = BUFFER_REVOKED;
+	buffer_drop_slabs(buffer);
+	if (buffer->pool.address) {
+		buffer_revoke_pool(buffer);
+	}
+	if (buffer->events) {
+		buffer->events->revoked(buffer->data);
+	}
+}
+
+/* --- asking for the memory ------------------------------------------------------------------- */
+
+static void buffer_listen(struct buffer *buffer) {
+	for (uint32_t i = 0; i < buffer->picture.layout.plane_count; i++) {
+		struct buffer_plane *plane = &buffer->planes[i];
+		plane->listening =
+			gid_slab_on_revoked(plane->slab, handle_slab_revoked, plane) == 0;
+	}
+}
+
+/* Ends the import. Afterwards the buffer may be gone. */
+static void buffer_settle(struct buffer *buffer, int error) {
+	if (error == 0) {
+		buffer->state = BUFFER_SHOWN;
+		buffer_listen(buffer);
+		buffer_log(buffer, buffer->pool.address ? "shown" : "shown as a dma-buf");
+	} else {
+		buffer->state = BUFFER_FAILED;
+		buffer_drop_slabs(buffer);
+		buffer_log(buffer, gid_strerror(error));
+	}
+	if (buffer->events) {
+		buffer->events->settled(
+			buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
+	}
+	if (!buffer->resource) {
+		buffer_destroy(buffer);
+	}
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct buffer_plane *plane = data;
+	struct buffer *buffer = plane->buffer;
+	plane->slab = slab;
+	buffer->imports_pending--;
+	if (error == 0 && buffer->imports_pending > 0) {
+		return;
+	}
+	if (error == 0) {
+		error = buffer_show(buffer, 0);
+		if (error == 0 && buffer->pool.address) {
+			shown_damage(buffer->module->compositor, buffer->resource);
+		}
+	}
+	buffer_settle(buffer, error);
+}
+
+/* Returns 0: all there, -EINPROGRESS, or why not. */
+static int buffer_import(struct buffer *buffer) {
+	struct gid_domain *domain = connection_get_domain(buffer->module->connection);
+	if (!domain) {
+		return -ENOTCONN;
+	}
+	for (uint32_t i = 0; i < buffer->picture.layout.plane_count; i++) {
+		struct buffer_plane *plane = &buffer->planes[i];
+		int error = gid_slab_import_async(
+			domain, buffer->picture.gids[i], handle_imported, plane, &plane->slab);
+		if (error == -EINPROGRESS) {
+			buffer->imports_pending++;
+		} else if (error != 0) {
+			return error;
+		}
+	}
+	return buffer->imports_pending > 0 ? -EINPROGRESS : 0;
+}
+
+uint32_t buffers_count(const struct module *module, const struct wl_client *client) {
+	uint32_t count = 0;
+	const struct buffer *buffer;
+	wl_list_for_each(buffer, &module->buffers, link) {
+		count += buffer->client == client;
+	}
+	return count;
+}
+
+int buffer_create(struct module *module, struct wl_client *client, uint32_t id,
+	const struct picture *picture, const struct buffer_events *events, void *data,
+	struct buffer **created) {
+	*created = NULL;
+	if (buffers_count(module, client) >= BUFFERS_OF_A_CLIENT_MAX) {
+		return -ENOMEM;
+	}
+	struct buffer *buffer = calloc(1, sizeof(*buffer));
+	if (!buffer) {
+		return -ENOMEM;
+	}
+	buffer->module = module;
+	buffer->client = client;
+	buffer->picture = *picture;
+	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
+		buffer->planes[i].buffer = buffer;
+	}
+	wl_list_insert(&module->buffers, &buffer->link);
+
+	int error = hidden_client_is_ready(module->hidden) ? buffer_import(buffer) : -ENOTCONN;
+	if (error == 0) {
+		error = buffer_show(buffer, id);
+	}
+	if (id != 0 && !buffer->resource) {
+		int made = buffer_make_blank(buffer, id);
+		if (made != 0) {
+			buffer_destroy(buffer);
+			return made;
+		}
+	}
+	buffer->events = events;
+	buffer->data = data;
+	*created = buffer;
+	if (error != -EINPROGRESS) {
+		*created = buffer->resource ? buffer : NULL;
+		buffer_settle(buffer, error);
+	}
+	return 0;
+}
+
+struct wl_resource *buffer_get_resource(const struct buffer *buffer) {
+	return buffer->resource;
+}
+
+void buffer_abandon(struct buffer *buffer) {
+	buffer->events = NULL;
+	if (!buffer->resource) {
+		buffer_destroy(buffer);
+	}
+}
+
+void buffers_forget_domain(struct module *module) {
+	struct buffer *buffer, *next;
+	wl_list_for_each_safe(buffer, next, &module->buffers, link) {
+		if (buffer->state == BUFFER_IMPORTING) {
+			buffer_settle(buffer, -ENOTCONN);
+		} else {
+			buffer_drop_slabs(buffer);
+		}
+	}
+}
+
+void buffers_finish(struct module *module) {
+	struct buffer *buffer, *next;
+	wl_list_for_each_safe(buffer, next, &module->buffers, link) {
+		buffer_destroy(buffer);
+	}
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "connection.h"
+
+#include <errno.h>
+#include <libweston/libweston.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define RETRY_MS 1000
+
+struct connection {
+	struct wl_event_loop *loop;
+	const char *name;
+	const struct connection_events *events;
+	void *data;
+
+	struct gid_domain *domain;
+	struct wl_event_source *domain_source;
+	bool up; /* as last reported */
+
+	/*
+	 * An attempt to connect. The thread writes the result, then the eventfd; we join, then
+	 * read.
+	 */
+	struct wl_event_source *retry_timer, *attempt_source;
+	int attempt_fd;
+	bool attempt_runs;
+	pthread_t attempt_thread;
+	struct gid_domain *attempt_domain;
+	int attempt_error;
+};
+
+static void connection_retry_later(struct connection *connection) {
+	wl_event_source_timer_update(connection->retry_timer, RETRY_MS);
+}
+
+static void connection_report(struct connection *connection) {
+	bool up = connection->domain && gid_domain_is_connected(connection->domain);
+	if (up == connection->up) {
+		return;
+	}
+	connection->up = up;
+	if (up) {
+		weston_log("gid: connected to domain %s (%u)\n",
+			gid_domain_name(connection->domain), gid_domain_number(connection->domain));
+	} else if (connection->domain) {
+		weston_log("gid: gidd of domain %s went away; buffers that exist stay, new memory "
+			   "cannot be "
+			   "had until it is back\n",
+			gid_domain_name(connection->domain));
+	}
+	connection->events->changed(connection->data);
+}
+
+static void connection_lose(struct connection *connection, int error) {
+	weston_log("gid: lost the connection to gidd of domain %s: %s\n",
+		gid_domain_name(connection->domain), gid_strerror(error));
+	connection->events->lost(connection->data);
+	wl_event_source_remove(connection->domain_source);
+	connection->domain_source = NULL;
+	gid_domain_destroy(connection->domain);
+	connection->domain = NULL;
+	connection_report(connection);
+	connection_retry_later(connection);
+}
+
+static int handle_domain_events(int fd, uint32_t mask, void *data) {
+	struct connection *connection = data;
+	int result = gid_domain_dispatch(connection->domain);
+	if (result < 0) {
+		connection_lose(connection, result);
+	} else {
+		connection_report(connection);
+	}
+	return 0;
+}
+
+/* Takes a domain that is connected. */
+static void connection_adopt(struct connection *connection, struct gid_domain *domain) {
+	connection->domain_source = wl_event_loop_add_fd(connection->loop,
+		gid_domain_get_fd(domain), WL_EVENT_READABLE, handle_domain_events, connection);
+	if (!connection->domain_source) {
+		gid_domain_destroy(domain);
+		connection_retry_later(connection);
+		return;
+	}
+	connection->domain = domain;
+	connection_report(connection);
+}
+
+static void *attempt_run(void *data) {
+	struct connection *connection = data;
+	connection->attempt_error =
+		gid_domain_connect(connection->name, &connection->attempt_domain);
+	eventfd_write(connection->attempt_fd, 1);
+	return NULL;
+}
+
+static void attempt_join(struct connection *connection) {
+	pthread_join(connection->attempt_thread, NULL);
+	connection->attempt_runs = false;
+}
+
+static int handle_attempt_done(int fd, uint32_t mask, void *data) {
+	struct connection *connection = data;
+	eventfd_t count;
+	eventfd_read(fd, &count);
+	attempt_join(connection);
+	if (connection->attempt_error == 0) {
+		connection_adopt(connection, connection->attempt_domain);
+	} else {
+		connection_retry_later(connection);
+	}
+	return 0;
+}
+
+static int handle_retry(void *data) {
+	struct connection *connection = data;
+	if (pthread_create(&connection->attempt_thread, NULL, attempt_run, connection) == 0) {
+		connection->attempt_runs = true;
+	} else {
+		connection_retry_later(connection);
+	}
+	return 0;
+}
+
+/*
+ * At start-up nobody is kept waiting yet: clients that come with the compositor find gidd
+ * connected.
+ */
+static void connection_try_first(struct connection *connection) {
+	struct gid_domain *domain;
+	int error = gid_domain_connect(connection->name, &domain);
+	if (error == 0) {
+		connection_adopt(connection, domain);
+		return;
+	}
+	const char *name = connection->name ? connection->name : getenv("GID_DOMAIN");
+	weston_log("gid: no connection to gidd%s%s: %s Trying again every second; gid buffers fail "
+		   "meanwhile.\n",
+		name ? " of domain " : "", name ? name : "", gid_strerror(error));
+	connection_retry_later(connection);
+}
+
+struct connection *connection_create(struct wl_event_loop *loop, const char *name,
+	const struct connection_events *events, void *data) {
+	struct connection *connection = calloc(1, sizeof(*connection));
+	if (!connection) {
+		return NULL;
+	}
+	connection->loop = loop;
+	connection->name = name;
+	connection->events = events;
+	connection->data = data;
+	connection->attempt_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	connection->retry_timer = wl_event_loop_add_timer(loop, handle_retry, connection);
+	connection->attempt_source = wl_event_loop_add_fd(
+		loop, connection->attempt_fd, WL_EVENT_READABLE, handle_attempt_done, connection);
+	if (!connection->retry_timer || !connection->attempt_source) {
+		connection_destroy(connection);
+		return NULL;
+	}
+	connection_try_first(connection);
+	return connection;
+}
+
+void connection_destroy(struct connection *connection) {
+	if (!connection) {
+		return;
+	}
+	if (connection->attempt_runs) {
+		attempt_join(connection);
+		if (connection->attempt_error == 0) {
+			gid_domain_destroy(connection->attempt_domain);
+		}
+	}
+	if (connection->domain) {
+		connection->events->lost(connection->data);
+		wl_event_source_remove(connection->domain_source);
+		gid_domain_destroy(connection->domain);
+	}
+	if (connection->retry_timer) {
+		wl_event_source_remove(connection->retry_timer);
+	}
+	if (connection->attempt_source) {
+		wl_event_source_remove(connection->attempt_source);
+	}
+	if (connection->attempt_fd >= 0) {
+		close(connection->attempt_fd);
+	}
+	free(connection);
+}
+
+struct gid_domain *connection_get_domain(const struct connection *connection) {
+	return connection->domain;
+}
+
+bool connection_is_up(const struct connection *connection) {
+	return connection->up;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The compositor's connection to the gidd of its domain, in the compositor's event loop. Never
+ * waits for gidd once the compositor runs: attempts to connect are made on a thread of their own,
+ * and libgid's connection finds a gidd that came back by itself.
+ */
+#ifndef GID_WESTON_CONNECTION_H
+#define GID_WESTON_CONNECTION_H
+
+#include <gid/domain.h>
+#include <wayland-server-core.h>
+
+struct connection;
+
+struct connection_events {
+	/* gidd came or went; connection_get_domain() and connection_is_up() say what holds now. */
+	void (*changed)(void *data);
+	/* The domain is about to be destroyed: give all slabs back. */
+	void (*lost)(void *data);
+};
+
+/*
+ * Connects to the domain `name` (NULL: as gid_domain_connect() finds it), at once or as soon as
+ * there is a gidd. NULL for want of memory. `name`, `events` and `data` must outlive the
+ * connection.
+ */
+struct connection *connection_create(struct wl_event_loop *loop, const char *name,
+	const struct connection_events *events, void *data);
+void connection_destroy(struct connection *connection);
+
+/* NULL until there was a gidd for the first time. */
+struct gid_domain *connection_get_domain(const struct connection *connection);
+
+/* Whether gidd is there now. */
+bool connection_is_up(const struct connection *connection);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "hidden_client.h"
+
+/*
+ * wayland-server.h, and not -core.h, for `resource->object.implementation`: the only way to reach
+ * the code behind another one's object without a copy of its message going through a socket.
+ * libwayland keeps that part of the structure as it is, for Mesa uses it too.
+ */
+#include <wayland-server.h>
+
+#include "hidden_peer.h"
+#include "linux-dmabuf-v1-protocol.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define RESTART_MS 100
+
+struct hidden_client {
+	struct wl_display *display;
+	hidden_client_changed_func changed;
+	void *data;
+	bool ready;
+	struct hidden_client_formats formats;
+	struct wl_event_source *restart; /* a timer */
+
+	struct wl_client *client; /* NULL while it waits for its restart */
+	struct wl_listener client_destroy, resource_created;
+	struct wl_resource *shm_resource;
+	struct wl_resource *dmabuf_resource; /* NULL where the renderer does not import dma-bufs */
+
+	struct hidden_peer peer; /* its own end */
+};
+
+static void handle_resource_created(struct wl_listener *listener, void *data) {
+	struct hidden_client *hidden = wl_container_of(listener, hidden, resource_created);
+	struct wl_resource *resource = data;
+	const char *interface = wl_resource_get_class(resource);
+	if (strcmp(interface, wl_shm_interface.name) == 0) {
+		hidden->shm_resource = resource;
+	} else if (strcmp(interface, zwp_linux_dmabuf_v1_interface.name) == 0) {
+		hidden->dmabuf_resource = resource;
+	}
+}
+
+static void client_forget(struct hidden_client *hidden) {
+	wl_list_remove(&hidden->client_destroy.link);
+	wl_list_remove(&hidden->resource_created.link);
+	hidden->client = NULL;
+	hidden->shm_resource = hidden->dmabuf_resource = NULL;
+	hidden->ready = false;
+}
+
+/* Buffers that exist are not touched by this: each holds its pool. */
+static void handle_client_destroy(struct wl_listener *listener, void *data) {
+	struct hidden_client *hidden = wl_container_of(listener, hidden, client_destroy);
+	bool was_ready = hidden->ready;
+	client_forget(hidden);
+	wl_event_source_timer_update(hidden->restart, RESTART_MS);
+	if (was_ready) {
+		hidden->changed(hidden->data, false);
+	}
+}
+
+static void handle_peer_done(void *data, bool learnt) {
+	struct hidden_client *hidden = data;
+	if (!hidden->client) {
+		return; /* it waits for its restart */
+	}
+	if (!learnt || !hidden->shm_resource) {
+		wl_client_destroy(hidden->client);
+		return;
+	}
+	/*
+	 * From now on nothing goes through the socket. Marking the client as failed makes
+	 * libwayland drop every event for it, and that is needed: what the code behind its objects
+	 * says (errors, `created` with an object of another client) must not end the hidden client.
+	 */
+	wl_client_post_implementation_error(hidden->client, "set up, reads no events any more");
+	hidden->ready = true;
+	hidden->changed(hidden->data, true);
+}
+
+static int client_start(struct hidden_client *hidden) {
+	int sockets[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+		return -errno;
+	}
+	hidden->client = wl_client_create(hidden->display, sockets[0]);
+	if (!hidden->client) {
+		close(sockets[0]);
+		close(sockets[1]);
+		return -ENOMEM;
+	}
+	hidden->client_destroy.notify = handle_client_destroy;
+	wl_client_add_destroy_listener(hidden->client, &hidden->client_destroy);
+	hidden->resource_created.notify = handle_resource_created;
+	wl_client_add_resource_created_listener(hidden->client, &hidden->resource_created);
+
+	hidden->formats.shm.size = hidden->formats.dmabuf.size = 0;
+	hidden->peer = (struct hidden_peer){
+		.shm_formats = &hidden->formats.shm,
+		.dmabuf_formats = &hidden->formats.dmabuf,
+		.done = handle_peer_done,
+		.data = hidden,
+	};
+	return hidden_peer_init(
+		&hidden->peer, wl_display_get_event_loop(hidden->display), sockets[1]);
+}
+
+static int handle_restart(void *data) {
+	struct hidden_client *hidden = data;
+	hidden_peer_finish(&hidden->peer); /* of the client before: its code ran when that ended */
+	if (client_start(hidden) != 0) {
+		if (hidden->client) {
+			wl_client_destroy(hidden->client);
+		}
+		wl_event_source_timer_update(hidden->restart, RESTART_MS);
+	}
+	return 0;
+}
+
+struct hidden_client *hidden_client_create(
+	struct wl_display *display, hidden_client_changed_func changed, void *data) {
+	struct hidden_client *hidden = calloc(1, sizeof(*hidden));
+	if (!hidden) {
+		return NULL;
+	}
+	hidden->display = display;
+	hidden->changed = changed;
+	hidden->data = data;
+	wl_array_init(&hidden->formats.shm);
+	wl_array_init(&hidden->formats.dmabuf);
+	hidden->restart =
+		wl_event_loop_add_timer(wl_display_get_event_loop(display), handle_restart, hidden);
+	if (!hidden->restart) {
+		free(hidden);
+		return NULL;
+	}
+	handle_restart(hidden);
+	return hidden;
+}
+
+void hidden_client_destroy(struct hidden_client *hidden) {
+	if (!hidden) {
+		return;
+	}
+	if (hidden->client) {
+		struct wl_client *client = hidden->client;
+		client_forget(hidden);
+		wl_client_destroy(client);
+	}
+	hidden_peer_finish(&hidden->peer);
+	wl_event_source_remove(hidden->restart);
+	wl_array_release(&hidden->formats.shm);
+	wl_array_release(&hidden->formats.dmabuf);
+	free(hidden);
+}
+
+bool hidden_client_is_ready(const struct hidden_client *hidden) {
+	return hidden->ready;
+}
+
+const struct hidden_client_formats *hidden_client_get_formats(const struct hidden_client *hidden) {
+	return &hidden->formats;
+}
+
+bool hidden_client_has_shm_format(const struct hidden_client *hidden, uint32_t fourcc) {
+	const uint32_t *entry;
+	wl_array_for_each(entry, &hidden->formats.shm) {
+		if (*entry == fourcc) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool hidden_client_has_dmabuf_format(
+	const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
+	const struct hidden_client_modifier *entry;
+	wl_array_for_each(entry, &hidden->formats.dmabuf) {
+		if (entry->fourcc == fourcc && entry->modifier == modifier) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- making buffers -------------------------------------------------------------------------- */
+
+static uint32_t fourcc_to_shm(uint32_t fourcc) {
+	switch (fourcc) {
+	case DRM_FORMAT_ARGB8888:
+		return WL_SHM_FORMAT_ARGB8888;
+	case DRM_FORMAT_XRGB8888:
+		return WL_SHM_FORMAT_XRGB8888;
+	default:
+		return fourcc;
+	}
+}
+
+/* Catches the object that a call makes for a client: such calls return nothing. */
+struct catcher {
+	struct wl_listener listener;
+	const struct wl_interface *interface;
+	struct wl_resource *resource;
+};
+
+static void catcher_handle_created(struct wl_listener *listener, void *data) {
+	struct catcher *catcher = wl_container_of(listener, catcher, listener);
+	if (strcmp(wl_resource_get_class(data), catcher->interface->name) == 0) {
+		catcher->resource = data;
+	}
+}
+
+static void catcher_begin(
+	struct catcher *catcher, struct wl_client *client, const struct wl_interface *interface) {
+	*catcher = (struct catcher){.interface = interface};
+	catcher->listener.notify = catcher_handle_created;
+	wl_client_add_resource_created_listener(client, &catcher->listener);
+}
+
+static struct wl_resource *catcher_end(struct catcher *catcher) {
+	wl_list_remove(&catcher->listener.link);
+	return catcher->resource;
+}
+
+struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden,
+	struct wl_client *client, uint32_t id, const struct hidden_client_shm *shm) {
+	if (!hidden->ready) {
+		return NULL;
+	}
+	int fd = fcntl(shm->fd, F_DUPFD_CLOEXEC, 0); /* create_pool closes it */
+	if (fd < 0) {
+		return NULL;
+	}
+
+	struct catcher catcher;
+	catcher_begin(&catcher, hidden->client, &wl_shm_pool_interface);
+	const struct wl_shm_interface *shm_code = hidden->shm_resource->object.implementation;
+	shm_code->create_pool(hidden->client, hidden->shm_resource, 0, fd, shm->size);
+	struct wl_resource *pool = catcher_end(&catcher);
+	if (!pool) {
+		return NULL;
+	}
+
+	catcher_begin(&catcher, client, &wl_buffer_interface);
+	const struct wl_shm_pool_interface *pool_code = pool->object.implementation;
+	pool_code->create_buffer(client, pool, id, shm->offset, shm->width, shm->height,
+		shm->stride, fourcc_to_shm(shm->fourcc));
+	struct wl_resource *buffer = catcher_end(&catcher);
+	wl_resource_destroy(pool); /* the buffer holds the memory */
+	return buffer;
+}
+
+struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hidden,
+	struct wl_client *client, uint32_t id, const struct hidden_client_dmabuf *dmabuf) {
+	if (!hidden->ready || !hidden->dmabuf_resource) {
+		return NULL;
+	}
+
+	struct catcher catcher;
+	catcher_begin(&catcher, hidden->client, &zwp_linux_buffer_params_v1_interface);
+	const struct zwp_linux_dmabuf_v1_interface *dmabuf_code =
+		hidden->dmabuf_resource->object.implementation;
+	dmabuf_code->create_params(hidden->client, hidden->dmabuf_resource, 0);
+	struct wl_resource *params = catcher_end(&catcher);
+	if (!params) {
+		return NULL;
+	}
+
+	struct wl_resource *buffer = NULL;
+	const struct zwp_linux_buffer_params_v1_interface *params_code =
+		params->object.implementation;
+	for (uint32_t i = 0; i < dmabuf->plane_count; i++) {
+		int fd = fcntl(dmabuf->planes[i].fd, F_DUPFD_CLOEXEC, 0); /* add takes it */
+		if (fd < 0) {
+			goto out;
+		}
+		params_code->add(hidden->client, params, fd, i, dmabuf->planes[i].offset,
+			dmabuf->planes[i].stride, dmabuf->modifier >> 32,
+			dmabuf->modifier & UINT32_MAX);
+	}
+	catcher_begin(&catcher, client, &wl_buffer_interface);
+	/*
+	 * With id 0 it says `created` to the params object, whose client hears nothing: see
+	 * handle_peer_done().
+	 */
+	params_code->create_immed(
+		client, params, id, dmabuf->width, dmabuf->height, dmabuf->fourcc, 0);
+	buffer = catcher_end(&catcher);
+out:
+	wl_resource_destroy(params);
+	return buffer;
+}

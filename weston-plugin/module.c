@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/** gid-buffer.so: the module's beginning and end, its configuration, and gid_buffer_manager_v1. */
+#include "module.h"
+
+#include "buffer.h"
+#include "feedback.h"
+#include "gid-buffer-v1-protocol.h"
+#include "params.h"
+#include <libweston/config-parser.h>
+#include <libweston/weston-log.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of weston/weston.h, which not every development package has. */
+struct weston_config *wet_get_config(struct weston_compositor *compositor);
+__attribute__((visibility("default"))) int wet_module_init(
+	struct weston_compositor *compositor, int *argc, char *argv[]);
+
+/* --- gid_buffer_manager_v1 ------------------------------------------------------------------- */
+
+static void manager_handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+	wl_resource_destroy(resource);
+}
+
+static void manager_handle_create_params(
+	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
+	params_create(wl_resource_get_user_data(resource), client,
+		(uint32_t)wl_resource_get_version(resource), id);
+}
+
+static void manager_handle_get_feedback(
+	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
+	feedback_create(wl_resource_get_user_data(resource), client,
+		(uint32_t)wl_resource_get_version(resource), id);
+}
+
+static const struct gid_buffer_manager_v1_interface manager_implementation = {
+	.destroy = manager_handle_destroy,
+	.create_params = manager_handle_create_params,
+	.get_feedback = manager_handle_get_feedback,
+};
+
+static void manager_bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
+	struct wl_resource *resource =
+		wl_resource_create(client, &gid_buffer_manager_v1_interface, (int)version, id);
+	if (!resource) {
+		wl_client_post_no_memory(client);
+		return;
+	}
+	wl_resource_set_implementation(resource, &manager_implementation, data, NULL);
+}
+
+/*
+ * A screenshot is written into the client's wl_buffer, and writing into one made of gids would end
+ * the compositor. What is asked here knows the client but not its buffer: a client has either gid
+ * buffers or screenshots.
+ */
+static void handle_screenshot(
+	struct wl_listener *listener, struct weston_output_capture_attempt *attempt) {
+	struct module *module = wl_container_of(listener, module, screenshot_authority);
+	if (buffers_count(module, attempt->who->client) > 0) {
+		attempt->denied = true;
+	}
+}
+
+/* --- the module ------------------------------------------------------------------------------ */
+
+static void handle_hidden_changed(void *data, bool ready) {
+	struct module *module = data;
+	if (!ready) {
+		weston_log(
+			"gid: the module's own client was lost; making it again, gid buffers fail "
+			"meanwhile\n");
+	} else if (!module->manager) {
+		module->manager = wl_global_create(module->compositor->wl_display,
+			&gid_buffer_manager_v1_interface, 1, module, manager_bind);
+		weston_log("gid: ready%s\n",
+			hidden_client_get_formats(module->hidden)->dmabuf.size > 0
+				? "; the renderer takes dma-bufs"
+				: "");
+	} else {
+		weston_log("gid: the module's own client is back\n");
+		feedback_send_all(module);
+	}
+}
+
+static void handle_connection_changed(void *data) {
+	feedback_send_all(data);
+}
+
+static void handle_connection_lost(void *data) {
+	buffers_forget_domain(data);
+}
+
+static const struct connection_events connection_events = {
+	.changed = handle_connection_changed,
+	.lost = handle_connection_lost,
+};
+
+static int module_configure(struct module *module) {
+	struct weston_config_section *section =
+		weston_config_get_section(wet_get_config(module->compositor), "gid", NULL, NULL);
+	weston_config_section_get_string(section, "domain", &module->domain_name, NULL);
+	char *on_revoke;
+	weston_config_section_get_string(section, "on-revoke", &on_revoke, "keep");
+	int result = 0;
+	if (on_revoke && strcmp(on_revoke, "keep") == 0) {
+		module->on_revoke = ON_REVOKE_KEEP;
+	} else if (on_revoke && strcmp(on_revoke, "blank") == 0) {
+		module->on_revoke = ON_REVOKE_BLANK;
+	} else {
+		weston_log("gid: weston.ini, [gid] on-revoke=%s: must be keep or blank\n",
+			on_revoke ? on_revoke : "");
+		result = -1;
+	}
+	free(on_revoke);
+	return result;
+}
+
+static void module_destroy(struct module *module) {
+	feedback_finish(module);
+	if (module->connection) {
+		buffers_finish(module);
+		connection_destroy(module->connection);
+	}
+	if (module->manager) {
+		wl_global_destroy(module->manager);
+	}
+	hidden_client_destroy(module->hidden);
+	if (module->details) {
+		weston_log_scope_destroy(module->details);
+	}
+	wl_list_remove(&module->screenshot_authority.link);
+	wl_list_remove(&module->compositor_destroy.link);
+	free(module->domain_name);
+	free(module);
+}
+
+static void handle_compositor_destroy(struct wl_listener *listener, void *data) {
+	struct module *module = wl_container_of(listener, module, compositor_destroy);
+	module_destroy(module);
+}
+
+int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[]) {
+	struct module *module = calloc(1, sizeof(*module));
+	if (!module) {
+		return -1;
+	}
+	if (!weston_compositor_add_destroy_listener_once(
+		    compositor, &module->compositor_destroy, handle_compositor_destroy)) {
+		free(module); /* it was loaded twice */
+		return 0;
+	}
+	weston_compositor_add_screenshot_authority(
+		compositor, &module->screenshot_authority, handle_screenshot);
+	module->compositor = compositor;
+	wl_list_init(&module->buffers);
+	wl_list_init(&module->feedbacks);
+	if (module_configure(module) != 0) {
+		module_destroy(module);
+		return -1;
+	}
+	module->details = weston_compositor_add_log_scope(
+		compositor, "gid", "gid buffers: each one's fate\n", NULL, NULL, NULL);
+
+	struct wl_event_loop *loop = wl_display_get_event_loop(compositor->wl_display);
+	module->connection =
+		connection_create(loop, module->domain_name, &connection_events, module);
+	if (module->connection) {
+		module->hidden =
+			hidden_client_create(compositor->wl_display, handle_hidden_changed, module);
+	}
+	if (!module->hidden) {
+		weston_log("gid: not enough memory\n");
+		module_destroy(module);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/** What the parts of the module share. */
+#ifndef GID_WESTON_MODULE_H
+#define GID_WESTON_MODULE_H
+
+#include "connection.h"
+#include "hidden_client.h"
+#include <libweston/libweston.h>
+
+/* What a surface shows when the memory of its buffer is taken back. */
+enum on_revoke {
+	ON_REVOKE_KEEP,	 /* its last content */
+	ON_REVOKE_BLANK, /* nothing */
+};
+
+struct module {
+	struct weston_compositor *compositor;
+	char *domain_name; /* NULL: $GID_DOMAIN, or the only one */
+	enum on_revoke on_revoke;
+
+	struct hidden_client *hidden;
+	struct connection *connection;
+	struct wl_global *manager;	  /* NULL until the hidden client was ready once */
+	struct weston_log_scope *details; /* "gid": every buffer */
+
+	struct wl_list buffers;	  /* struct buffer::link */
+	struct wl_list feedbacks; /* wl_resource links */
+	struct wl_listener compositor_destroy, screenshot_authority;
+};
+
+#endif
