@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Runs in a guest: starts commands for the host and sends back what they print.
+
+One JSON object a line over the virtio-serial port. From the host, with an `id` of its choice:
+{"id", "run": [word…], "env", "cwd", "stdin"}, {"id", "signal"}, {"power": "off"}.
+To the host: {"ready"}, then for each command {"id", "out"} or {"id", "err"} in base64,
+and last {"id", "exit"} (negative: the signal that ended it).
+"""
+
+import base64
+import json
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+PORT = "gidway.agent"
+
+
+def open_port() -> BinaryIO:
+    for _ in range(100):
+        for port in Path("/sys/class/virtio-ports").glob("*"):
+            if (port / "name").read_text().strip() == PORT:
+                return open(f"/dev/{port.name}", "r+b", buffering=0)
+        time.sleep(0.05)
+    raise SystemExit("agent: the host gave this guest no port to talk through")
+
+
+class Agent:
+    def __init__(self, port: BinaryIO) -> None:
+        self.port = port
+        self.lock = threading.Lock()
+        self.running: dict[int, subprocess.Popen[bytes]] = {}
+
+    def send(self, **message: object) -> None:
+        line = json.dumps(message).encode() + b"\n"
+        with self.lock:
+            while line:
+                line = line[self.port.write(line) :]
+
+    def send_text(self, number: int, kind: str, data: bytes) -> None:
+        self.send(id=number, **{kind: base64.b64encode(data).decode()})
+
+    def serve(self) -> None:
+        self.send(ready=os.uname().release)
+        waiting = b""
+        while True:
+            data = self.port.read(65536)
+            if not data:
+                time.sleep(0.05)  # the host has not opened its end yet, or closed it
+                continue
+            *lines, waiting = (waiting + data).split(b"\n")
+            for line in lines:
+                message = json.loads(line)
+                if "power" in message:
+                    return
+                self.handle(message)
+
+    def handle(self, message: dict) -> None:
+        if "run" in message:
+            threading.Thread(target=self.run, args=(message,), daemon=True).start()
+        elif message["id"] in self.running:
+            os.killpg(self.running[message["id"]].pid, message["signal"])
+
+    def run(self, message: dict) -> None:
+        number = message["id"]
+        try:
+            process = subprocess.Popen(
+                message["run"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=os.environ | message.get("env", {}),
+                cwd=message.get("cwd", "/"),
+                start_new_session=True,
+            )
+        except OSError as error:
+            self.send_text(number, "err", f"{message['run'][0]}: {error.strerror}\n".encode())
+            self.send(id=number, exit=127)
+            return
+        self.running[number] = process
+        copies = [
+            threading.Thread(target=self.copy, args=(number, kind, stream))
+            for kind, stream in (("out", process.stdout), ("err", process.stderr))
+        ]
+        for copy in copies:
+            copy.start()
+        try:
+            process.stdin.write(base64.b64decode(message.get("stdin", "")))
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # a command need not read what it is given
+        code = process.wait()
+        for copy in copies:
+            copy.join(timeout=5)  # a child of the command may keep the pipe open
+        del self.running[number]
+        self.send(id=number, exit=code)
+
+    def copy(self, number: int, kind: str, stream: BinaryIO) -> None:
+        while data := os.read(stream.fileno(), 65536):
+            self.send_text(number, kind, data)
+
+
+if __name__ == "__main__":
+    Agent(open_port()).serve()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""The small file system a guest starts from: busybox, the 9p modules, and two scripts."""
+
+import lzma
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+BOOT = Path(__file__).parent / "boot"
+MODULES = ("fs/netfs/netfs", "net/9p/9pnet", "net/9p/9pnet_virtio", "fs/9p/9p")
+
+
+class MissingKernel(Exception):
+    """There is no kernel, or not all of its modules, to boot a guest with."""
+
+
+def find_kernel(boot: Path = Path("/boot")) -> tuple[Path, Path]:
+    """The newest kernel image below `boot`, and the folder of its modules."""
+    for image in sorted(boot.glob("vmlinuz-*"), reverse=True):
+        modules = Path("/lib/modules") / image.name.removeprefix("vmlinuz-") / "kernel"
+        if modules.is_dir():
+            return image, modules
+    raise MissingKernel(f"no kernel with modules in {boot}: install linux-image-amd64")
+
+
+def read_module(path: Path) -> bytes:
+    """A kernel module, unpacked."""
+    for suffix, unpack in ((".ko", bytes), (".ko.xz", lzma.decompress)):
+        packed = path.with_name(path.name + suffix)
+        if packed.exists():
+            return unpack(packed.read_bytes())
+    raise MissingKernel(f"the kernel module {path}.ko is missing")
+
+
+def make_initramfs(target: Path, modules: Path) -> None:
+    """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`."""
+    busybox = shutil.which("busybox")
+    if busybox is None:
+        raise MissingKernel("busybox is missing: install busybox-static")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "bin").mkdir()
+        (root / "modules").mkdir()
+        shutil.copy(busybox, root / "bin/busybox")
+        shutil.copy(BOOT / "initramfs-init", root / "init")
+        shutil.copy(BOOT / "guest-init", root / "guest-init")
+        for name in ("init", "guest-init"):
+            (root / name).chmod(0o755)
+        for module in MODULES:
+            (root / "modules" / f"{Path(module).name}.ko").write_bytes(read_module(modules / module))
+        names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+        with target.open("wb") as archive:
+            subprocess.run(
+                [busybox, "cpio", "-o", "-H", "newc"],
+                input=names.encode(),
+                stdout=archive,
+                stderr=subprocess.DEVNULL,
+                cwd=root,
+                check=True,
+            )

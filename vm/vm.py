@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""./run vm: a guest by hand."""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from guest import CACHE, SOURCE, Guest, GuestError
+from initramfs import MissingKernel, find_kernel, make_initramfs
+from qemu import Machine, probe_accel
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="./run vm",
+        description="Boots a domain as a QEMU guest with its own kernel, on this root file system "
+        "(read-only; what is written goes to memory), and gives a shell or runs a command in it.",
+    )
+    parser.add_argument("name", help="the domain's name, which the guest has as its host name")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run; default: a shell")
+    parser.add_argument("--accel", choices=("kvm", "tcg"), help="default: KVM where it works")
+    parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="default: 1024")
+    options = parser.parse_args()
+    accel = options.accel or probe_accel(CACHE)
+    try:
+        if not options.command:
+            return open_shell(options.name, accel, options.memory)
+        with Guest(options.name, accel=accel, memory_mib=options.memory) as guest:
+            result = guest.run(options.command, timeout=1200, cwd=Path.cwd())
+    except (GuestError, MissingKernel) as error:
+        print(f"vm: {error}", file=sys.stderr)
+        return 1
+    sys.stdout.write(result.out)
+    sys.stderr.write(result.err)
+    return result.code if result.code >= 0 else 128 - result.code
+
+
+def open_shell(name: str, accel: str, memory_mib: int) -> int:
+    kernel, modules = find_kernel()
+    print(f"Booting {name} ({accel}); `exit` ends it, Ctrl-A X kills it.", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        initramfs = Path(folder) / "initramfs"
+        make_initramfs(initramfs, modules)
+        machine = Machine(name, Path(folder), SOURCE, accel, memory_mib, shell=True)
+        return subprocess.run(machine.arguments(kernel, initramfs)).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
