@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+const char *quota_name(enum quota quota) {
+	static const char *const names[] = {
+		[QUOTA_MEMORY] = "memory",
+		[QUOTA_SLABS] = "slabs",
+		[QUOTA_STREAMS] = "streams",
+		[QUOTA_SUBSCRIPTIONS] = "subscriptions",
+		[QUOTA_HELD] = "held",
+		[QUOTA_CLIENTS] = "clients",
+	};
+	return names[quota];
+}
+
+const struct config_domain *config_domain_by_name(const struct config *config, const char *name) {
+	const struct config_domain *domain;
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		if (strcmp(domain->name, name) == 0) {
+			return domain;
+		}
+	}
+	return NULL;
+}
+
+const struct config_domain *config_domain_by_number(const struct config *config, uint32_t number) {
+	const struct config_domain *domain;
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		if (domain->number == number) {
+			return domain;
+		}
+	}
+	return NULL;
+}
+
+const struct config_share *config_share_find(const struct config *config,
+		const struct config_domain *owner, const struct config_domain *reader) {
+	const struct config_share *share;
+	TAILQ_FOREACH(share, &config->shares, entry) {
+		if (share->owner == owner && share->reader == reader) {
+			return share;
+		}
+	}
+	return NULL;
+}
+
+const struct config_link *config_link_find(const struct config *config,
+		const struct config_domain *one, const struct config_domain *other) {
+	const struct config_link *link;
+	TAILQ_FOREACH(link, &config->links, entry) {
+		if ((link->ends[0] == one && link->ends[1] == other) ||
+				(link->ends[0] == other && link->ends[1] == one)) {
+			return link;
+		}
+	}
+	return NULL;
+}
+
+bool config_globs_match(const struct config_globs *globs, const char *stream) {
+	const char *glob = globs->text;
+	while (glob != NULL && *glob != '\0') {
+		size_t length = strcspn(glob, " ");
+		char one[256];
+		if (length < sizeof(one)) {
+			memcpy(one, glob, length);
+			one[length] = '\0';
+			if (length > 0 && fnmatch(one, stream, 0) == 0) {
+				return true;
+			}
+		}
+		glob += length + (glob[length] == ' ');
+	}
+	return false;
+}
+
+bool config_may_publish(
+		const struct config *config, const struct config_domain *owner, const char *stream) {
+	if (config_globs_match(&owner->local, stream)) {
+		return true;
+	}
+	const struct config_share *share;
+	TAILQ_FOREACH(share, &config->shares, entry) {
+		if (share->owner == owner && config_globs_match(&share->streams, stream)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void link_finish(struct config_link *link) {
+	struct config_setting *setting;
+	while ((setting = TAILQ_FIRST(&link->settings)) != NULL) {
+		TAILQ_REMOVE(&link->settings, setting, entry);
+		free(setting->key);
+		free(setting->value);
+		free(setting);
+	}
+	free(link->kind);
+}
+
+void config_finish(struct config *config) {
+	struct config_domain *domain;
+	while ((domain = TAILQ_FIRST(&config->domains)) != NULL) {
+		TAILQ_REMOVE(&config->domains, domain, entry);
+		free(domain->local.text);
+		free(domain->user);
+		free(domain->group);
+		free(domain);
+	}
+	struct config_share *share;
+	while ((share = TAILQ_FIRST(&config->shares)) != NULL) {
+		TAILQ_REMOVE(&config->shares, share, entry);
+		free(share->streams.text);
+		free(share);
+	}
+	struct config_link *link;
+	while ((link = TAILQ_FIRST(&config->links)) != NULL) {
+		TAILQ_REMOVE(&config->links, link, entry);
+		link_finish(link);
+		free(link);
+	}
+	free(config->runtime);
+	config->runtime = NULL;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The cockpit's configuration: one INI file that describes all domains, gidway.conf(5).
+ *
+ * Parsed once, constant afterwards. Pure: reads text, touches nothing else.
+ */
+#ifndef GIDD_CONFIG_H
+#define GIDD_CONFIG_H
+
+#include <gid/gid.h>
+#include <stdio.h>
+#include <sys/queue.h>
+
+/* What a domain, and each client in it, may have at most. */
+enum quota {
+	QUOTA_MEMORY,        /* bytes of slabs exported */
+	QUOTA_SLABS,
+	QUOTA_STREAMS,
+	QUOTA_SUBSCRIPTIONS,
+	QUOTA_HELD,          /* frames: the credit of all subscriptions together */
+	QUOTA_CLIENTS,
+	QUOTA_COUNT,
+};
+
+/* The key of a quota in the file, "memory"; that of each client's is "client-memory". */
+const char *quota_name(enum quota quota);
+
+/* A space-separated list of globs for stream names, in the order of the file. */
+struct config_globs {
+	char *text;
+};
+
+struct config_domain {
+	TAILQ_ENTRY(config_domain) entry;
+	char name[GID_NAME_MAX + 1];
+	uint32_t number;
+	uint64_t quota[QUOTA_COUNT];        /* of the whole domain */
+	uint64_t client_quota[QUOTA_COUNT]; /* of each of its clients */
+	struct config_globs local;          /* streams that may be published for the domain itself */
+	char *user;  /* whose gidd may come in as this domain, NULL: the same user, or root */
+	char *group; /* who may connect to the domain's gidd, NULL: its user alone */
+	unsigned line;
+};
+
+/* `reader` may read owner's memory and these of its streams. */
+struct config_share {
+	TAILQ_ENTRY(config_share) entry;
+	char owner_name[GID_NAME_MAX + 1], reader_name[GID_NAME_MAX + 1];
+	const struct config_domain *owner, *reader;
+	struct config_globs streams;
+	uint64_t held; /* frames that the reader may hold, over all streams of the share */
+	unsigned line;
+};
+
+/* A setting of a link that its kind understands. */
+struct config_setting {
+	TAILQ_ENTRY(config_setting) entry;
+	char *key, *value;
+	unsigned line;
+};
+
+/* How two domains are joined. A pair of domains that share something without one: kind local. */
+struct config_link {
+	TAILQ_ENTRY(config_link) entry;
+	char names[2][GID_NAME_MAX + 1];
+	const struct config_domain *ends[2];
+	char *kind;
+	TAILQ_HEAD(, config_setting) settings;
+	unsigned line;
+};
+
+struct config {
+	char *runtime; /* folder of the sockets, NULL: not configured */
+	TAILQ_HEAD(config_domains, config_domain) domains;
+	TAILQ_HEAD(config_shares, config_share) shares;
+	TAILQ_HEAD(config_links, config_link) links;
+};
+
+/*
+ * Reads the file. `name` is how messages call it. Returns 0, -EINVAL with every mistake written to
+ * `errors` as a line "name:line: what is wrong", or -ENOMEM. The configuration is to be finished
+ * in either case.
+ */
+int config_read(struct config *config, FILE *file, const char *name, FILE *errors);
+void config_finish(struct config *config);
+
+const struct config_domain *config_domain_by_name(const struct config *config, const char *name);
+const struct config_domain *config_domain_by_number(const struct config *config, uint32_t number);
+
+/* The share by which `reader` may read of `owner`, or NULL. */
+const struct config_share *config_share_find(const struct config *config,
+	const struct config_domain *owner, const struct config_domain *reader);
+
+/* The section about the pair's link, or NULL. */
+const struct config_link *config_link_find(const struct config *config,
+	const struct config_domain *one, const struct config_domain *other);
+
+bool config_globs_match(const struct config_globs *globs, const char *stream);
+
+/* Whether the domain may publish the stream: for itself, or for any other. */
+bool config_may_publish(
+	const struct config *config, const struct config_domain *owner, const char *stream);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "descriptor.h"
+#include "memory.h"
+
+static int explain(int error, const char **why) {
+	switch (error) {
+	case 0:
+		break;
+	case -EBADF:
+		*why = "the descriptor is not a memfd";
+		break;
+	case -EPERM:
+		*why = "the memfd is not sealed: it needs F_SEAL_SHRINK, and where gidway shares "
+		       "its own memory F_SEAL_FUTURE_WRITE";
+		break;
+	case -EACCES:
+		*why = "the memfd is writable: pass a read-only description of it";
+		break;
+	case -ERANGE:
+		*why = "the descriptor's memory is smaller than what it is said to hold";
+		break;
+	default:
+		*why = strerror(-error);
+		break;
+	}
+	return error;
+}
+
+int descriptor_check_shared(int fd, uint64_t size, const char **why) {
+	return explain(gid_memory_check(fd, size, true), why);
+}
+
+static bool is_read_only(int fd) {
+	int flags = fcntl(fd, F_GETFL);
+	return flags >= 0 && (flags & O_ACCMODE) == O_RDONLY && (flags & O_PATH) == 0;
+}
+
+static int check_dmabuf(int fd, uint64_t size, const char **why) {
+	struct statfs status;
+	if (fstatfs(fd, &status) < 0 || status.f_type != DMA_BUF_MAGIC) {
+		*why = "the descriptor is not a dma-buf";
+		return -EBADF;
+	}
+	off_t end = lseek(fd, 0, SEEK_END);
+	return explain(end < 0 || (uint64_t)end < size ? -ERANGE : 0, why);
+}
+
+int descriptor_check_slab(
+		int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
+	/* gid_wire_check() has made sure that none of this overflows. */
+	uint64_t size = slab->offset + slab->slot_size * slab->slot_count;
+	if (slab->generations != 0) {
+		size = slab->generations + slab->slot_count * sizeof(uint32_t);
+	}
+	int error;
+	if (slab->memory == GID_MEMORY_DMABUF) {
+		error = check_dmabuf(fd, size, why);
+	} else {
+		error = explain(gid_memory_check(fd, size, slab->generations != 0), why);
+		if (error == 0 && !is_read_only(fd)) {
+			error = explain(-EACCES, why);
+		}
+	}
+	if (error < 0) {
+		return error;
+	}
+	off_t end = lseek(fd, 0, SEEK_END);
+	if (end < 0) {
+		return explain(-errno, why);
+	}
+	*bytes = (uint64_t)end;
+	return 0;
+}
+
+int descriptor_check_doorbell(int fd, const char **why) {
+	int domain = 0, type = 0;
+	socklen_t size = sizeof(domain);
+	struct sockaddr_storage peer;
+	socklen_t peer_size = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_UNIX ||
+			getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
+			type != SOCK_STREAM ||
+			getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0) {
+		*why = "the doorbell is not a connected SOCK_STREAM unix socket";
+		return -EBADF;
+	}
+	return 0;
+}

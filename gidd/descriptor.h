@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/** What a descriptor from a peer really is. Nothing is believed that the kernel does not say. */
+#ifndef GIDD_DESCRIPTOR_H
+#define GIDD_DESCRIPTOR_H
+
+#include "wire.h"
+
+/*
+ * A slab's memory: of the kind that is stated, large enough for slots and generation table, read-only
+ * where it is a memfd, and sealed (with a generation table also against all future writers).
+ * Returns 0 with the file's size in bytes; -EBADF, -EPERM, -EACCES or -ERANGE with a sentence.
+ */
+int descriptor_check_slab(
+	int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why);
+
+/* A ring or page: a memfd that only its maker can write. Errors as above. */
+int descriptor_check_shared(int fd, uint64_t size, const char **why);
+
+/* One end of a SOCK_STREAM socketpair. -EBADF with a sentence. */
+int descriptor_check_doorbell(int fd, const char **why);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The daemon of one domain: what all its parts share.
+ *
+ * One thread, one event loop, nothing ever waits for a peer. Who knows whom, downwards:
+ * main → server, link kinds → client, link → registry (slabs, streams, subscriptions) → peer.
+ */
+#ifndef GIDD_H
+#define GIDD_H
+
+#include <systemd/sd-event.h>
+
+#include "config.h"
+#include "registry.h"
+
+struct client;
+struct link;
+TAILQ_HEAD(clients, client);
+TAILQ_HEAD(links, link);
+
+struct gidd {
+	sd_event *event;
+	const struct config *config;
+	const struct config_domain *self;
+	const char *runtime; /* folder of the sockets */
+	struct registry registry;
+	struct clients clients;
+	struct links links;
+	uint64_t used[QUOTA_COUNT]; /* by all clients together */
+	uint64_t client_count;      /* ever */
+};
+
+#endif

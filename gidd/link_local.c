@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Two domains of one kernel: a unix socket between their gidds, descriptors passed as they are.
+ *
+ * Of each pair the domain with the lower number listens at RUNTIME/LOWER/link/HIGHER.sock: the
+ * place says who comes in there, and only the user that runs the other gidd gets in.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "link.h"
+#include "log.h"
+#include "server.h"
+#include "socket.h"
+
+#define RETRY_US 200000
+
+struct local {
+	struct link *link;
+	char path[128];
+	bool listens;
+	uid_t user;         /* who may run the other gidd, besides root and our own user */
+	int listener;       /* of the lower-numbered domain */
+	sd_event_source *io;    /* its connections */
+	sd_event_source *retry; /* of the other one: when to try again */
+	bool connected;
+	struct connection connection;
+};
+
+static void handle_message(
+		void *data, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]) {
+	struct local *local = data;
+	link_message(local->link, message, fds);
+}
+
+static void try_later(struct local *local) {
+	sd_event_source_set_time_relative(local->retry, RETRY_US);
+	sd_event_source_set_enabled(local->retry, SD_EVENT_ONESHOT);
+}
+
+static void disconnect(struct local *local, const char *why) {
+	char reason[192];
+	snprintf(reason, sizeof(reason), "%s", why);
+	local->connected = false;
+	connection_finish(&local->connection);
+	link_lost(local->link, reason);
+}
+
+static void handle_closed(void *data, const char *why) {
+	struct local *local = data;
+	disconnect(local, why);
+	if (!local->listens) {
+		try_later(local);
+	}
+}
+
+static const struct connection_handler handler = {
+	.message = handle_message,
+	.closed = handle_closed,
+};
+
+/* Takes `fd` over. */
+static void begin(struct local *local, int fd) {
+	sd_event *event = local->link->peer.gidd->event;
+	if (connection_init(&local->connection, event, fd, &handler, local) == 0) {
+		local->connected = true;
+		link_connected(local->link);
+	}
+}
+
+/* --- the higher number connects --------------------------------------------------------------- */
+
+static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
+	struct local *local = data;
+	int fd = gid_socket_connect(local->path, 0);
+	if (fd >= 0) {
+		begin(local, fd);
+	}
+	if (!local->connected) {
+		snprintf(local->link->why, sizeof(local->link->why), "%s: %s", local->path,
+			fd < 0 ? strerror(-fd) : "no memory");
+		try_later(local);
+	}
+	return 0;
+}
+
+static int open_connecting(struct local *local) {
+	struct gidd *gidd = local->link->peer.gidd;
+	return sd_event_add_time_relative(gidd->event, &local->retry, CLOCK_MONOTONIC, 0, 0,
+		handle_retry, local);
+}
+
+/* --- the lower number listens ----------------------------------------------------------------- */
+
+static bool may_come_in(struct local *local, int fd) {
+	struct ucred credentials = {.uid = (uid_t)-1};
+	socklen_t size = sizeof(credentials);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) {
+		return false;
+	}
+	log_info("%s: a gidd comes in (pid %d, uid %u)", local->link->peer.label,
+		(int)credentials.pid, (unsigned)credentials.uid);
+	return credentials.uid == 0 || credentials.uid == geteuid() ||
+		credentials.uid == local->user;
+}
+
+static int handle_connection(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct local *local = data;
+	int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (peer < 0) {
+		return 0;
+	}
+	if (!may_come_in(local, peer)) {
+		log_warning("%s: turned away: user= of domain %s is another",
+			local->link->peer.label, local->link->remote->name);
+		close(peer);
+		return 0;
+	}
+	/* A gidd has a domain to itself: whoever comes in now has replaced the one before. */
+	if (local->connected) {
+		disconnect(local, "another gidd came in");
+	}
+	begin(local, peer);
+	return 0;
+}
+
+static int find_user(const struct config_domain *domain, uid_t *user) {
+	*user = geteuid();
+	if (domain->user == NULL) {
+		return 0;
+	}
+	const struct passwd *entry = getpwnam(domain->user);
+	if (entry == NULL) {
+		log_error("user=%s of domain %s: there is no such user", domain->user,
+			domain->name);
+		return -EINVAL;
+	}
+	*user = entry->pw_uid;
+	return 0;
+}
+
+/* The folder belongs to us; each socket in it to the one user that may connect to it. */
+static int open_listening(struct local *local, const char *folder) {
+	struct link *link = local->link;
+	int error = find_user(link->remote, &local->user);
+	if (error < 0) {
+		return error;
+	}
+	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
+		log_error("cannot make %s: %s", folder, strerror(errno));
+		return -errno;
+	}
+	local->listener = server_listen(local->path, 0600);
+	if (local->listener < 0) {
+		return local->listener;
+	}
+	if (local->user != geteuid() && chown(local->path, local->user, (gid_t)-1) < 0) {
+		log_error("cannot give %s to user %s: %s", local->path, link->remote->user,
+			strerror(errno));
+		return -errno;
+	}
+	return sd_event_add_io(link->peer.gidd->event, &local->io, local->listener, EPOLLIN,
+		handle_connection, local);
+}
+
+/* --- the kind --------------------------------------------------------------------------------- */
+
+static void local_close(struct link *link) {
+	struct local *local = link->transport;
+	sd_event_source_disable_unref(local->io);
+	sd_event_source_disable_unref(local->retry);
+	if (local->connected) {
+		connection_finish(&local->connection);
+	}
+	if (local->listener >= 0) {
+		unlink(local->path);
+		close(local->listener);
+	}
+	free(local);
+}
+
+static int local_open(struct link *link) {
+	struct gidd *gidd = link->peer.gidd;
+	if (link->config != NULL && !TAILQ_EMPTY(&link->config->settings)) {
+		const struct config_setting *setting = TAILQ_FIRST(&link->config->settings);
+		log_error("line %u: a link of kind local has no \"%s\"", setting->line,
+			setting->key);
+		return -EINVAL;
+	}
+	struct local *local = calloc(1, sizeof(*local));
+	if (local == NULL) {
+		return -ENOMEM;
+	}
+	link->transport = local;
+	local->link = link;
+	local->listener = -1;
+	local->listens = gidd->self->number < link->remote->number;
+	const struct config_domain *lower = local->listens ? gidd->self : link->remote;
+	const struct config_domain *higher = local->listens ? link->remote : gidd->self;
+	char folder[112];
+	int folder_size = snprintf(folder, sizeof(folder), "%s/%s/link", gidd->runtime, lower->name);
+	int size = snprintf(local->path, sizeof(local->path), "%s/%s.sock", folder, higher->name);
+	int error = -ENAMETOOLONG;
+	if ((size_t)folder_size < sizeof(folder) && (size_t)size < sizeof(local->path)) {
+		error = local->listens ? open_listening(local, folder) : open_connecting(local);
+	}
+	if (error < 0) {
+		local_close(link);
+		return error;
+	}
+	return 0;
+}
+
+static void local_send(struct link *link, const union gid_wire_message *message, const int *fds,
+		uint32_t fd_count) {
+	struct local *local = link->transport;
+	connection_send(&local->connection, message, fds, fd_count);
+}
+
+static void local_drop(struct link *link, const char *why) {
+	struct local *local = link->transport;
+	connection_fail(&local->connection, "%s", why);
+}
+
+LINK_KIND(kind_local) = {
+	.name = "local",
+	.open = local_open,
+	.send = local_send,
+	.drop = local_drop,
+	.close = local_close,
+};

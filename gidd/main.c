@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <systemd/sd-daemon.h>
+
+#include "client.h"
+#include "gidd.h"
+#include "link.h"
+#include "log.h"
+#include "server.h"
+
+#define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
+#define DEFAULT_RUNTIME "/run/gidway"
+
+struct options {
+	const char *config, *domain;
+	bool check, verbose;
+};
+
+const char *argp_program_version = "gidd " GIDWAY_VERSION;
+
+static const struct argp_option argp_options[] = {
+	{"config", 'c', "FILE", 0, "the cockpit's configuration (default: " DEFAULT_CONFIG ")", 0},
+	{"domain", 'd', "NAME", 0, "the domain to serve (default: $GID_DOMAIN, else the only one)", 0},
+	{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end", 0},
+	{"verbose", 'v', 0, 0, "say more", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+	struct options *options = state->input;
+	switch (key) {
+	case 'c':
+		options->config = value;
+		break;
+	case 'd':
+		options->domain = value;
+		break;
+	case 'n':
+		options->check = true;
+		break;
+	case 'v':
+		options->verbose = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse_option,
+	.doc = "The daemon of one gidway domain: decides who may share which memory and streams with "
+	       "whom, by the cockpit's configuration."
+	       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing wrong; "
+	       "1 otherwise. $GID_RUNTIME_DIR takes the place of the configured runtime folder. "
+	       "See gidd(8) and gidway.conf(5).",
+};
+
+/* --- the configuration ------------------------------------------------------------------------ */
+
+/* What only the program knows about a configuration: the kinds of links that were built in. */
+static int check_kinds(const struct config *config, const char *name) {
+	const struct config_link *link;
+	int error = 0;
+	TAILQ_FOREACH(link, &config->links, entry) {
+		if (link->kind != NULL && link_kind_find(link->kind) == NULL) {
+			fprintf(stderr, "%s:%u: this gidd knows no link of kind \"%s\"\n", name,
+				link->line, link->kind);
+			error = -EINVAL;
+		}
+	}
+	return error;
+}
+
+static int read_config(struct config *config, const char *name) {
+	FILE *file = fopen(name, "re");
+	if (file == NULL) {
+		fprintf(stderr, "%s: %s\n", name, strerror(errno));
+		return -errno;
+	}
+	int error = config_read(config, file, name, stderr);
+	fclose(file);
+	return error < 0 ? error : check_kinds(config, name);
+}
+
+static const struct config_domain *choose_domain(const struct config *config, const char *name) {
+	const struct config_domain *only = TAILQ_FIRST(&config->domains), *domain;
+	if (name != NULL) {
+		domain = config_domain_by_name(config, name);
+		if (domain != NULL) {
+			return domain;
+		}
+		fprintf(stderr, "the configuration has no [domain %s]; it has:", name);
+	} else if (TAILQ_NEXT(only, entry) == NULL) {
+		return only;
+	} else {
+		fprintf(stderr, "which domain? Name it with --domain; the configuration has:");
+	}
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		fprintf(stderr, " %s", domain->name);
+	}
+	fprintf(stderr, "\n");
+	return NULL;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* Each slab and each waiting subscription holds some; quotas bound them, not this limit. */
+static void raise_descriptor_limit(void) {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int init_event(struct gidd *gidd) {
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	int error = sd_event_new(&gidd->event);
+	if (error >= 0) {
+		error = sd_event_add_signal(gidd->event, NULL, SIGTERM, NULL, NULL);
+	}
+	if (error >= 0) {
+		error = sd_event_add_signal(gidd->event, NULL, SIGINT, NULL, NULL);
+	}
+	if (error >= 0) {
+		error = sd_event_set_watchdog(gidd->event, true);
+	}
+	return error < 0 ? error : 0;
+}
+
+static void close_clients(struct gidd *gidd) {
+	struct client *client;
+	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
+		client_destroy(client);
+	}
+}
+
+static int run(struct gidd *gidd) {
+	struct server server;
+	int error = init_event(gidd);
+	if (error < 0) {
+		log_error("no event loop: %s", strerror(-error));
+		goto error_event;
+	}
+	error = server_init(&server, gidd);
+	if (error < 0) {
+		goto error_event;
+	}
+	error = link_open_all(gidd);
+	if (error == 0) {
+		log_info("serving in %s", server.folder);
+		sd_notifyf(0, "READY=1\nSTATUS=Serving domain %s", gidd->self->name);
+		error = sd_event_loop(gidd->event);
+		sd_notify(0, "STOPPING=1");
+	}
+	link_close_all(gidd);
+	close_clients(gidd);
+	server_finish(&server);
+error_event:
+	sd_event_unref(gidd->event);
+	return error;
+}
+
+int main(int argc, char **argv) {
+	struct options options = {.config = DEFAULT_CONFIG, .domain = getenv("GID_DOMAIN")};
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	struct config config;
+	int error = read_config(&config, options.config);
+	if (error < 0 && error != -EINVAL) {
+		return EXIT_FAILURE;
+	}
+	struct gidd gidd = {.config = &config};
+	if (error == 0 && !options.check) {
+		gidd.self = choose_domain(&config, options.domain);
+		error = gidd.self == NULL ? -EINVAL : 0;
+	}
+	if (error == 0 && !options.check) {
+		const char *runtime = getenv("GID_RUNTIME_DIR");
+		gidd.runtime = runtime != NULL ? runtime
+			: config.runtime != NULL ? config.runtime
+						 : DEFAULT_RUNTIME;
+		char name[80];
+		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
+		log_init(name, options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+		TAILQ_INIT(&gidd.clients);
+		TAILQ_INIT(&gidd.links);
+		registry_init(&gidd.registry);
+		raise_descriptor_limit();
+		error = run(&gidd);
+	}
+	config_finish(&config);
+	return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

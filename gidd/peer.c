@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "peer.h"
+
+void peer_init(struct peer *peer, struct gidd *gidd, uint32_t domain) {
+	*peer = (struct peer){.gidd = gidd, .domain = domain};
+	TAILQ_INIT(&peer->imports);
+	TAILQ_INIT(&peer->consuming);
+}
+
+void peer_result(struct peer *peer, uint32_t serial, int error, uint32_t value,
+		const char *format, ...) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_RESULT, serial);
+	message.result.error = error;
+	message.result.value = value;
+	char *text = message.result.text;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(message.result.text), format, args);
+	va_end(args);
+	/* Where it was cut off, half a character may be left. */
+	size_t length = strlen(text);
+	while (length > 0 && !gid_wire_text_is_valid(text, length)) {
+		text[--length] = '\0';
+	}
+	peer_send(peer, &message, NULL, 0);
+}

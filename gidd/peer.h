@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Whoever may ask for slabs and streams: a client of this domain, or the link to another one.
+ * Embedded in either.
+ */
+#ifndef GIDD_PEER_H
+#define GIDD_PEER_H
+
+#include <sys/queue.h>
+
+#include "wire.h"
+
+struct gidd;
+struct client;
+struct import;
+struct subscription;
+TAILQ_HEAD(imports, import);
+TAILQ_HEAD(subscriptions, subscription);
+
+struct peer {
+	struct gidd *gidd;
+	uint32_t domain;       /* who it is, by where it came in */
+	struct client *client; /* NULL: a link */
+	char label[128];       /* for people: "gst-launch-1.0 (pid 42, uid 0)", "domain open" */
+	struct imports imports;         /* slabs that it was given */
+	struct subscriptions consuming; /* subscriptions that it asked for */
+	/* Both as in connection.h. */
+	void (*send)(struct peer *peer, const union gid_wire_message *message, const int *fds,
+		uint32_t fd_count);
+	void (*fail)(struct peer *peer, const char *why);
+};
+
+void peer_init(struct peer *peer, struct gidd *gidd, uint32_t domain);
+
+static inline void peer_send(struct peer *peer, const union gid_wire_message *message,
+	const int *fds, uint32_t fd_count) {
+	peer->send(peer, message, fds, fd_count);
+}
+
+/* Breaks the connection off: it did what the protocol does not allow. */
+static inline void peer_violation(struct peer *peer, const char *why) {
+	peer->fail(peer, why);
+}
+
+/* Answers a request. The sentence says what is wrong and what to do. */
+__attribute__((format(printf, 5, 6))) void peer_result(struct peer *peer, uint32_t serial,
+	int error, uint32_t value, const char *format, ...);
+
+#endif

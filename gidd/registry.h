@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What this domain has: slabs with their grants, streams, and subscriptions in either direction.
+ *
+ * Functions named for a message take it from a peer, and answer it. Descriptors are taken over by
+ * setting them to -1 in the caller's array.
+ */
+#ifndef GIDD_REGISTRY_H
+#define GIDD_REGISTRY_H
+
+#include "peer.h"
+
+struct slab;
+struct stream;
+TAILQ_HEAD(slabs, slab);
+TAILQ_HEAD(streams, stream);
+
+struct registry {
+	struct slabs slabs;
+	struct streams streams;
+	struct subscriptions subscriptions;
+	uint32_t slab_first, slab_issued; /* numbers that this run has given */
+	uint32_t stream_number, subscription_number;
+};
+
+void registry_init(struct registry *registry);
+
+/* --- registry_slab.c: slabs of this domain, and who was given which of any domain ------------- */
+
+struct slab {
+	TAILQ_ENTRY(slab) entry, owner_entry;
+	struct client *owner;               /* NULL: of another domain */
+	union gid_wire_message description; /* IMPORTED, as readers get it */
+	int fd;                             /* -1: of another domain */
+	uint64_t bytes;                     /* of the whole file */
+	uint8_t grants[(GID_DOMAIN_MAX + 8) / 8];
+	bool inherited; /* exported before this gidd ran: who has it is not known */
+	struct imports importers;
+};
+
+/* A peer was given a slab. */
+struct import {
+	TAILQ_ENTRY(import) of_slab, of_peer;
+	struct slab *slab;
+	struct peer *peer;
+};
+
+static inline gid_id slab_gid(const struct slab *slab) {
+	const struct gid_wire_imported *imported = &slab->description.imported;
+	return gid_make(imported->domain, imported->slab, 0, 0);
+}
+
+bool slab_is_granted(const struct slab *slab, uint32_t domain);
+
+void slab_export(struct client *client, const struct gid_wire_export *request, int *fd);
+void slab_unexport(struct client *client, const struct gid_wire_unexport *request);
+void slab_grant(struct client *client, const struct gid_wire_grant *request);
+/* For a gid of this domain. */
+void slab_import(struct peer *peer, const struct gid_wire_import *request);
+/* The one answer for a slab that is unknown, not granted or revoked. */
+void slab_refuse(struct peer *peer, uint32_t serial);
+/* The slab of another domain goes to a client that asked for it. */
+void slab_imported(struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer,
+	int fd);
+/* From the link to another domain. */
+void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked);
+/* The peer is gone and holds nothing any more. */
+void slab_forget_importer(struct peer *peer);
+void slab_destroy_all_of(struct client *client);
+
+/* --- registry_stream.c ------------------------------------------------------------------------ */
+
+struct stream {
+	TAILQ_ENTRY(stream) entry, owner_entry;
+	struct client *owner;
+	uint32_t number;
+	char name[GID_NAME_MAX + 1];
+	struct subscriptions subscriptions;
+};
+
+struct stream *stream_find(struct registry *registry, const char *name);
+
+void stream_publish(struct client *client, const struct gid_wire_publish *request);
+void stream_unpublish(struct client *client, const struct gid_wire_unpublish *request);
+void stream_destroy_all_of(struct client *client);
+
+#endif

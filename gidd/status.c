@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <systemd/sd-json.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "gidd.h"
+#include "link.h"
+#include "log.h"
+#include "status.h"
+#include "subscription.h"
+
+#define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
+
+/* Counters that a peer writes while we read them, and may write anything into. */
+static uint64_t look(const uint64_t *counter) {
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/*
+ * Adds a value to `*array` and drops our reference to it. A failure is kept in `*error`, where the
+ * first one counts.
+ */
+static void append(sd_json_variant **array, sd_json_variant *value, int built, int *error) {
+	if (built >= 0) {
+		built = sd_json_variant_append_array(array, value);
+	}
+	if (built < 0 && *error == 0) {
+		*error = built;
+	}
+	sd_json_variant_unref(value);
+}
+
+static sd_json_variant *quotas(
+		const uint64_t used[QUOTA_COUNT], const uint64_t limit[QUOTA_COUNT], int *error) {
+	sd_json_variant *all = NULL;
+	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
+		sd_json_variant *one = NULL;
+		int built = sd_json_buildo(&one,
+			SD_JSON_BUILD_PAIR_STRING("name", quota_name(quota)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("used", used[quota]),
+			SD_JSON_BUILD_PAIR_UNSIGNED("limit", limit[quota]));
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+static sd_json_variant *links(struct gidd *gidd, int *error) {
+	static const char *const states[] = {
+		[LINK_DOWN] = "down",
+		[LINK_HELLO] = "greeting",
+		[LINK_UP] = "up",
+	};
+	sd_json_variant *all = NULL;
+	struct link *link;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		sd_json_variant *one = NULL;
+		bool up = link->state == LINK_UP;
+		int built = sd_json_buildo(&one,
+			SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
+			SD_JSON_BUILD_PAIR_UNSIGNED("number", link->remote->number),
+			SD_JSON_BUILD_PAIR_STRING("kind", link->kind->name),
+			SD_JSON_BUILD_PAIR_STRING("state", states[link->state]),
+			SD_JSON_BUILD_PAIR_STRING("why", up ? "" : link->why),
+			SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups));
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+static sd_json_variant *clients(struct gidd *gidd, int *error) {
+	sd_json_variant *all = NULL;
+	struct client *client;
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		sd_json_variant *one = NULL;
+		int built = sd_json_buildo(&one, SD_JSON_BUILD_PAIR_UNSIGNED("id", client->id),
+			SD_JSON_BUILD_PAIR_STRING("program", client->program),
+			SD_JSON_BUILD_PAIR_INTEGER("pid", client->pid),
+			SD_JSON_BUILD_PAIR_UNSIGNED("uid", client->uid),
+			SD_JSON_BUILD_PAIR_UNSIGNED("memory", client->used[QUOTA_MEMORY]),
+			SD_JSON_BUILD_PAIR_UNSIGNED("slabs", client->used[QUOTA_SLABS]),
+			SD_JSON_BUILD_PAIR_UNSIGNED("streams", client->used[QUOTA_STREAMS]),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"subscriptions", client->used[QUOTA_SUBSCRIPTIONS]));
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+/* --- slabs ------------------------------------------------------------------------------------ */
+
+static const char *domain_name(struct gidd *gidd, uint32_t number) {
+	const struct config_domain *domain = config_domain_by_number(gidd->config, number);
+	return domain == NULL ? "" : domain->name;
+}
+
+static sd_json_variant *grants(struct gidd *gidd, const struct slab *slab, int *error) {
+	sd_json_variant *all = NULL;
+	for (uint32_t number = 1; number <= GID_DOMAIN_MAX; number++) {
+		if (slab_is_granted(slab, number)) {
+			sd_json_variant *one = NULL;
+			int built = sd_json_variant_new_string(&one, domain_name(gidd, number));
+			append(&all, one, built, error);
+		}
+	}
+	return all;
+}
+
+static void put_fourcc(char text[5], uint32_t fourcc) {
+	for (int i = 0; i < 4; i++) {
+		char c = (char)(fourcc >> 8 * i);
+		text[i] = c >= 0x20 && c < 0x7f ? c : '?';
+	}
+	text[4] = '\0';
+}
+
+static sd_json_variant *slabs(struct gidd *gidd, int *error) {
+	sd_json_variant *all = NULL;
+	struct slab *slab;
+	TAILQ_FOREACH(slab, &gidd->registry.slabs, entry) {
+		const struct gid_wire_imported *info = &slab->description.imported;
+		const struct import *import;
+		uint64_t importers = 0;
+		TAILQ_FOREACH(import, &slab->importers, of_slab) {
+			importers++;
+		}
+		char text[GID_TEXT_MAX], fourcc[5];
+		put_fourcc(fourcc, info->layout.fourcc);
+		sd_json_variant *one = NULL, *granted = grants(gidd, slab, error);
+		int built = sd_json_buildo(&one,
+			SD_JSON_BUILD_PAIR_STRING("gid", gid_format(slab_gid(slab), text)),
+			SD_JSON_BUILD_PAIR_STRING("domain", domain_name(gidd, info->domain)),
+			SD_JSON_BUILD_PAIR_STRING("owner",
+				slab->owner == NULL ? "" : slab->owner->peer.label),
+			SD_JSON_BUILD_PAIR_STRING("memory",
+				info->memory == GID_MEMORY_DMABUF ? "dma-buf" : "memfd"),
+			SD_JSON_BUILD_PAIR_UNSIGNED("bytes",
+				slab->owner == NULL ? info->slot_size * info->slot_count
+						    : slab->bytes),
+			SD_JSON_BUILD_PAIR_UNSIGNED("slots", info->slot_count),
+			SD_JSON_BUILD_PAIR_STRING("format", fourcc),
+			SD_JSON_BUILD_PAIR_UNSIGNED("width", info->layout.width),
+			SD_JSON_BUILD_PAIR_UNSIGNED("height", info->layout.height),
+			SD_JSON_BUILD_PAIR_STRING("description", info->description),
+			SD_JSON_BUILD_PAIR_CONDITION(granted != NULL, "grants",
+				SD_JSON_BUILD_VARIANT(granted)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("importers", importers));
+		sd_json_variant_unref(granted);
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+static sd_json_variant *streams(struct gidd *gidd, int *error) {
+	sd_json_variant *all = NULL;
+	struct stream *stream;
+	TAILQ_FOREACH(stream, &gidd->registry.streams, entry) {
+		const struct subscription *subscription;
+		uint64_t count = 0;
+		TAILQ_FOREACH(subscription, &stream->subscriptions, stream_entry) {
+			count++;
+		}
+		sd_json_variant *one = NULL;
+		int built = sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", stream->name),
+			SD_JSON_BUILD_PAIR_STRING("producer", stream->owner->peer.label),
+			SD_JSON_BUILD_PAIR_UNSIGNED("subscriptions", count));
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+static int build_ring(sd_json_variant **out, const struct gid_wire_ring *ring) {
+	return sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("frames", look(&ring->frames)),
+		SD_JSON_BUILD_PAIR_UNSIGNED("dropped", look(&ring->dropped)),
+		SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", look(&ring->copied_frames)),
+		SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", look(&ring->copied_bytes)),
+		SD_JSON_BUILD_PAIR_UNSIGNED("leases_expired", look(&ring->leases_expired)),
+		SD_JSON_BUILD_PAIR_UNSIGNED("held", look(&ring->held)));
+}
+
+static int build_page(sd_json_variant **out, const struct gid_wire_page *page, int *error) {
+	sd_json_variant *buckets = NULL;
+	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
+		sd_json_variant *one = NULL;
+		int built = sd_json_variant_new_unsigned(&one, look(&page->latency_buckets[i]));
+		append(&buckets, one, built, error);
+	}
+	int built = sd_json_buildo(out,
+		SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
+		SD_JSON_BUILD_PAIR_UNSIGNED("latency_sum_ns", look(&page->latency_sum_ns)),
+		SD_JSON_BUILD_PAIR_VARIANT("latency_buckets", buckets));
+	sd_json_variant_unref(buckets);
+	return built;
+}
+
+static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
+	static const char *const states[] = {
+		[SUBSCRIPTION_WAITING] = "waiting",
+		[SUBSCRIPTION_ASKED] = "asked",
+		[SUBSCRIPTION_LIVE] = "live",
+	};
+	sd_json_variant *all = NULL;
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &gidd->registry.subscriptions, entry) {
+		sd_json_variant *one = NULL, *ring = NULL, *page = NULL;
+		int built = build_page(&page, subscription->page, error);
+		if (built >= 0 && subscription->ring != NULL) {
+			built = build_ring(&ring, subscription->ring);
+		}
+		if (built >= 0) {
+			built = sd_json_buildo(&one,
+				SD_JSON_BUILD_PAIR_UNSIGNED("number", subscription->number),
+				SD_JSON_BUILD_PAIR_STRING("stream", subscription->name),
+				SD_JSON_BUILD_PAIR_STRING(
+					"domain", domain_name(gidd, subscription->domain)),
+				SD_JSON_BUILD_PAIR_STRING("reader",
+					domain_name(gidd, subscription->consumer_domain)),
+				SD_JSON_BUILD_PAIR_STRING("consumer",
+					subscription->consumer == NULL
+						? ""
+						: subscription->consumer->label),
+				SD_JSON_BUILD_PAIR_STRING("state", states[subscription->state]),
+				SD_JSON_BUILD_PAIR_UNSIGNED("credit", subscription->credit),
+				SD_JSON_BUILD_PAIR_BOOLEAN("drop_old",
+					(subscription->flags & GID_WIRE_DROP_OLD) != 0),
+				SD_JSON_BUILD_PAIR_VARIANT("consumer_counts", page),
+				SD_JSON_BUILD_PAIR_CONDITION(ring != NULL, "producer_counts",
+					SD_JSON_BUILD_VARIANT(ring)));
+		}
+		sd_json_variant_unref(ring);
+		sd_json_variant_unref(page);
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+/* --- the report ------------------------------------------------------------------------------- */
+
+static int build_report(struct gidd *gidd, sd_json_variant **report) {
+	int error = 0;
+	struct {
+		const char *key;
+		sd_json_variant *value;
+	} parts[] = {
+		{"quotas", quotas(gidd->used, gidd->self->quota, &error)},
+		{"links", links(gidd, &error)},
+		{"clients", clients(gidd, &error)},
+		{"slabs", slabs(gidd, &error)},
+		{"streams", streams(gidd, &error)},
+		{"subscriptions", subscriptions(gidd, &error)},
+	};
+	if (error == 0) {
+		error = sd_json_buildo(report,
+			SD_JSON_BUILD_PAIR_STRING("domain", gidd->self->name),
+			SD_JSON_BUILD_PAIR_UNSIGNED("number", gidd->self->number),
+			SD_JSON_BUILD_PAIR_INTEGER("pid", getpid()),
+			SD_JSON_BUILD_PAIR_UNSIGNED("wire", GID_WIRE_VERSION));
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		sd_json_variant *value = parts[i].value;
+		if (value == NULL && error >= 0) {
+			error = sd_json_variant_new_array(&value, NULL, 0);
+		}
+		if (error >= 0) {
+			error = sd_json_variant_set_field(report, parts[i].key, value);
+		}
+		sd_json_variant_unref(value);
+	}
+	return error;
+}
+
+static int make_memfd(const char *text, size_t size) {
+	int fd = memfd_create("gidd-status", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0) {
+		return -errno;
+	}
+	if (write(fd, text, size) != (ssize_t)size) {
+		close(fd);
+		return -ENOMEM;
+	}
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	return fd;
+}
+
+void status_send(struct peer *peer, uint32_t serial) {
+	sd_json_variant *report = NULL;
+	char *text = NULL;
+	int fd = -1;
+	int error = build_report(peer->gidd, &report);
+	if (error >= 0) {
+		error = sd_json_variant_format(report, 0, &text);
+	}
+	if (error >= 0) {
+		error = fd = make_memfd(text, strlen(text));
+	}
+	if (error < 0) {
+		peer_result(peer, serial, error, 0, "no report: %s", strerror(-error));
+	} else {
+		union gid_wire_message message;
+		gid_wire_begin(&message, GID_WIRE_REPORT, serial);
+		message.report.size = strlen(text);
+		peer_send(peer, &message, &fd, 1);
+		close(fd);
+	}
+	free(text);
+	sd_json_variant_unref(report);
+}

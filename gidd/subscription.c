@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "descriptor.h"
+#include "gidd.h"
+#include "link.h"
+#include "log.h"
+#include "memory.h"
+#include "quota.h"
+#include "socket.h"
+#include "subscription.h"
+
+#define NUMBER_MAX (GID_WIRE_LOWER_SIDE - 1)
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static struct subscription *find(struct registry *registry, uint32_t number) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &registry->subscriptions, entry) {
+		if (subscription->number == number) {
+			return subscription;
+		}
+	}
+	return NULL;
+}
+
+uint32_t subscription_new_number(struct registry *registry) {
+	do {
+		registry->subscription_number = registry->subscription_number % NUMBER_MAX + 1;
+	} while (find(registry, registry->subscription_number) != NULL);
+	return registry->subscription_number;
+}
+
+void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
+	struct peer *consumer = subscription->consumer;
+	link_forget_subscription(gidd, subscription);
+	if (subscription->stream != NULL) {
+		TAILQ_REMOVE(&subscription->stream->subscriptions, subscription, stream_entry);
+	}
+	if (consumer != NULL) {
+		TAILQ_REMOVE(&consumer->consuming, subscription, consumer_entry);
+		if (consumer->client != NULL) {
+			quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
+			quota_give(consumer->client, QUOTA_HELD, subscription->credit);
+		}
+	}
+	TAILQ_REMOVE(&gidd->registry.subscriptions, subscription, entry);
+	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
+	gid_memory_unmap(subscription->ring, sizeof(*subscription->ring));
+	gid_socket_close_fds(subscription->fds, 2);
+	free(subscription);
+}
+
+/* --- what is said about it -------------------------------------------------------------------- */
+
+static void answer(struct subscription *subscription, int error, uint32_t value, const char *why) {
+	if (!subscription->answered && subscription->consumer != NULL) {
+		peer_result(subscription->consumer, subscription->serial, error, value, "%s", why);
+	}
+	subscription->answered = true;
+}
+
+static void send_end(struct peer *peer, uint32_t number, int reason) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
+	message.subscription_end.subscription = number;
+	message.subscription_end.reason = reason;
+	peer_send(peer, &message, NULL, 0);
+}
+
+static void tell_consumer_end(struct subscription *subscription, int reason, const char *why) {
+	if (!subscription->answered) {
+		answer(subscription, reason == 0 ? -EPIPE : reason, 0, why);
+	} else if (subscription->consumer != NULL) {
+		send_end(subscription->consumer, subscription->consumer_number, reason);
+	}
+}
+
+/* The number by which the link's other end knows it. */
+static uint32_t number_on_link(const struct subscription *subscription, const struct peer *link) {
+	bool lower = link->gidd->self->number < link->domain;
+	return subscription->number | (lower ? GID_WIRE_LOWER_SIDE : 0);
+}
+
+static void tell_producer_end(struct subscription *subscription, int reason) {
+	if (subscription->state == SUBSCRIPTION_WAITING && subscription->via == NULL) {
+		return;
+	}
+	if (subscription->stream != NULL) {
+		send_end(&subscription->stream->owner->peer,
+			subscription->number | GID_WIRE_LOWER_SIDE, reason);
+	} else if (subscription->via != NULL) {
+		send_end(subscription->via, number_on_link(subscription, subscription->via),
+			reason);
+	}
+}
+
+static void ask_producer(struct subscription *subscription, struct stream *stream) {
+	subscription->stream = stream;
+	subscription->state = SUBSCRIPTION_ASKED;
+	TAILQ_INSERT_TAIL(&stream->subscriptions, subscription, stream_entry);
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
+	message.subscriber.subscription = subscription->number | GID_WIRE_LOWER_SIDE;
+	message.subscriber.stream = stream->number;
+	message.subscriber.domain = subscription->consumer_domain;
+	message.subscriber.credit = subscription->credit;
+	message.subscriber.flags = subscription->flags;
+	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
+	answer(subscription, 0, 1, "");
+}
+
+void subscription_begin(struct gidd *gidd, struct subscription *subscription) {
+	bool wait = (subscription->flags & GID_WIRE_WAIT) != 0;
+	if (subscription->domain == gidd->self->number) {
+		struct stream *stream = stream_find(&gidd->registry, subscription->name);
+		if (stream != NULL) {
+			ask_producer(subscription, stream);
+		} else if (wait) {
+			answer(subscription, 0, 0, "");
+		} else {
+			answer(subscription, -ENOENT, 0, SUBSCRIPTION_NO_STREAM);
+			subscription_destroy(gidd, subscription);
+		}
+		return;
+	}
+	struct link *link = link_find(gidd, subscription->domain);
+	if (link != NULL && link->state == LINK_UP) {
+		subscription->via = &link->peer;
+		link_subscribe(link, subscription);
+	} else if (wait) {
+		answer(subscription, 0, 0, "");
+	} else {
+		char why[192];
+		snprintf(why, sizeof(why), "the link to domain %s is down: is its gidd running?",
+			config_domain_by_number(gidd->config, subscription->domain)->name);
+		answer(subscription, -ENOTCONN, 0, why);
+		subscription_destroy(gidd, subscription);
+	}
+}
+
+/* --- events of streams and links -------------------------------------------------------------- */
+
+/* `entry` is the queue's link; the loop's body may destroy `subscription`. */
+#define FOREACH_SAFE(subscription, queue, entry)                                                   \
+	for (struct subscription *next_ = TAILQ_FIRST(queue);                                      \
+		((subscription) = next_) != NULL &&                                                \
+			((next_ = TAILQ_NEXT(next_, entry)), true);)
+
+void subscription_stream_up(struct gidd *gidd, struct stream *stream) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &gidd->registry.subscriptions, entry) {
+		if (subscription->domain == gidd->self->number &&
+				subscription->stream == NULL &&
+				strcmp(subscription->name, stream->name) == 0) {
+			ask_producer(subscription, stream);
+		}
+	}
+}
+
+void subscription_stream_down(struct gidd *gidd, struct stream *stream, int reason) {
+	struct subscription *subscription;
+	while ((subscription = TAILQ_FIRST(&stream->subscriptions)) != NULL) {
+		tell_consumer_end(subscription, reason, "the stream has ended");
+		subscription_destroy(gidd, subscription);
+	}
+}
+
+void subscription_link_up(struct gidd *gidd, struct peer *link) {
+	struct subscription *subscription;
+	FOREACH_SAFE(subscription, &gidd->registry.subscriptions, entry) {
+		if (subscription->domain == link->domain && subscription->via == NULL &&
+				subscription->state == SUBSCRIPTION_WAITING) {
+			subscription_begin(gidd, subscription);
+		}
+	}
+}
+
+void subscription_link_down(struct gidd *gidd, struct peer *link) {
+	struct subscription *subscription;
+	FOREACH_SAFE(subscription, &gidd->registry.subscriptions, entry) {
+		bool live = subscription->state == SUBSCRIPTION_LIVE;
+		if (subscription->consumer == link && live) {
+			/* Frames flow on; the producer hears from the doorbell when it is over. */
+			TAILQ_REMOVE(&link->consuming, subscription, consumer_entry);
+			subscription->consumer = NULL;
+		} else if (subscription->consumer == link) {
+			tell_producer_end(subscription, -ENOTCONN);
+			subscription_destroy(gidd, subscription);
+		} else if (subscription->via == link && live) {
+			subscription->via = NULL;
+		} else if (subscription->via == link) {
+			subscription->via = NULL;
+			subscription->state = SUBSCRIPTION_WAITING;
+			/* Where it cannot wait this ends it. */
+			if (subscription->answered && (subscription->flags & GID_WIRE_WAIT) == 0) {
+				tell_consumer_end(subscription, -ENOTCONN, "");
+				subscription_destroy(gidd, subscription);
+			} else {
+				subscription_begin(gidd, subscription);
+			}
+		}
+	}
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+/*
+ * The subscription that a message from the side of its producer is about: a client of ours, or the
+ * link to the other domain. NULL where it is over meanwhile.
+ */
+static struct subscription *find_for_producer(struct peer *peer, uint32_t number) {
+	struct subscription *subscription =
+		find(&peer->gidd->registry, number & ~GID_WIRE_LOWER_SIDE);
+	if (subscription == NULL) {
+		return NULL;
+	}
+	bool ours = peer->client == NULL ? subscription->via == peer
+					 : subscription->stream != NULL &&
+			subscription->stream->owner == peer->client;
+	return ours ? subscription : NULL;
+}
+
+/* Whether a number on this connection is one of those that we give. */
+static bool number_is_ours(const struct peer *peer, uint32_t number) {
+	bool lower = peer->client != NULL || peer->gidd->self->number < peer->domain;
+	return ((number & GID_WIRE_LOWER_SIDE) != 0) == lower;
+}
+
+void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
+		const struct gid_wire_result *result) {
+	struct subscription *subscription = find(&gidd->registry, number);
+	if (subscription == NULL || subscription->via != link) {
+		return;
+	}
+	if (result->error < 0) {
+		tell_consumer_end(subscription, result->error, result->text);
+		subscription_destroy(gidd, subscription);
+		return;
+	}
+	answer(subscription, 0, result->value, "");
+}
+
+void subscription_accept(
+		struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
+	if (!number_is_ours(peer, accept->subscription)) {
+		peer_violation(peer, "it accepts a subscription that nobody asked it for");
+		return;
+	}
+	struct subscription *subscription = find_for_producer(peer, accept->subscription);
+	if (subscription == NULL) {
+		return; /* it ended while the answer was on its way */
+	}
+	const char *why = "the subscription is live already";
+	const void *ring;
+	if (subscription->state == SUBSCRIPTION_LIVE ||
+			descriptor_check_shared(*ring_fd, sizeof(struct gid_wire_ring), &why) < 0) {
+		peer_violation(peer, why);
+		return;
+	}
+	if (gid_memory_map(*ring_fd, 0, sizeof(struct gid_wire_ring), &ring) < 0) {
+		tell_producer_end(subscription, -ENOMEM);
+		tell_consumer_end(subscription, -ENOMEM, "gidd is out of memory");
+		subscription_destroy(peer->gidd, subscription);
+		return;
+	}
+	subscription->ring = ring;
+	subscription->state = SUBSCRIPTION_LIVE;
+	gid_socket_close_fds(subscription->fds, 2);
+	union gid_wire_message message;
+	gid_wire_begin(&message,
+		subscription->consumer->client != NULL ? GID_WIRE_SUBSCRIBED : GID_WIRE_ACCEPT, 0);
+	message.subscribed.subscription = subscription->consumer_number;
+	peer_send(subscription->consumer, &message, ring_fd, 1);
+}
+
+void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end) {
+	struct subscription *subscription;
+	if (number_is_ours(peer, end->subscription)) {
+		subscription = find_for_producer(peer, end->subscription);
+		if (subscription != NULL) {
+			tell_consumer_end(subscription, end->reason, "the producer refused");
+			subscription_destroy(peer->gidd, subscription);
+		}
+		return;
+	}
+	TAILQ_FOREACH(subscription, &peer->consuming, consumer_entry) {
+		if (subscription->consumer_number == end->subscription) {
+			tell_producer_end(subscription, end->reason);
+			subscription_destroy(peer->gidd, subscription);
+			return;
+		}
+	}
+}
+
+void subscription_forget_consumer(struct peer *peer) {
+	struct subscription *subscription;
+	while ((subscription = TAILQ_FIRST(&peer->consuming)) != NULL) {
+		tell_producer_end(subscription, -EPIPE);
+		subscription_destroy(peer->gidd, subscription);
+	}
+}

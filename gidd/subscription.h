@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A subscription, from the time that a peer asks for it until either side ends it. Once it is live
+ * frames flow through shared memory, past gidd, whatever becomes of gidd and its links.
+ */
+#ifndef GIDD_SUBSCRIPTION_H
+#define GIDD_SUBSCRIPTION_H
+
+#include "registry.h"
+
+enum subscription_state {
+	SUBSCRIPTION_WAITING, /* for its stream, or for the link to its domain */
+	SUBSCRIPTION_ASKED,   /* the producer, or the other domain's gidd, was asked */
+	SUBSCRIPTION_LIVE,
+};
+
+struct subscription {
+	TAILQ_ENTRY(subscription) entry, consumer_entry, stream_entry;
+	uint32_t number; /* ours, without GID_WIRE_LOWER_SIDE */
+	enum subscription_state state;
+
+	struct peer *consumer; /* NULL: live, and its link was lost since */
+	uint32_t consumer_domain;
+	uint32_t consumer_number; /* the consumer's, on its connection */
+	uint32_t serial;          /* of its request */
+	bool answered;
+
+	uint32_t domain;       /* whose stream it is */
+	struct stream *stream; /* of this domain; NULL while waiting */
+	struct peer *via;      /* the link to another domain; NULL while that is down */
+	char name[GID_NAME_MAX + 1];
+	uint32_t credit, flags;
+
+	int fds[2]; /* consumer's page, producer's end of the doorbell; -1 once live */
+	const struct gid_wire_page *page;
+	const struct gid_wire_ring *ring; /* NULL until live */
+};
+
+/* --- subscription_request.c --- */
+
+/* From a client, or from a link for a stream of this domain. */
+void subscription_request(struct peer *consumer, const struct gid_wire_subscribe *request,
+	int fds[static 2]);
+
+/* --- subscription.c --- */
+
+/* The same for a stream that is not there and one that may not be read. */
+#define SUBSCRIPTION_NO_STREAM "there is no such stream that may be read here"
+
+uint32_t subscription_new_number(struct registry *registry);
+void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
+/* Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has. */
+void subscription_begin(struct gidd *gidd, struct subscription *subscription);
+
+/* The stream was published: asks its producer for all that waited for it. */
+void subscription_stream_up(struct gidd *gidd, struct stream *stream);
+/* The stream is over; `reason` 0: ended in good order. */
+void subscription_stream_down(struct gidd *gidd, struct stream *stream, int reason);
+
+/* The link is there: asks the other domain for all that waited. Or it is lost. */
+void subscription_link_up(struct gidd *gidd, struct peer *link);
+void subscription_link_down(struct gidd *gidd, struct peer *link);
+
+/* The other domain's gidd has answered SUBSCRIBE. */
+void subscription_result(
+	struct gidd *gidd, struct peer *link, uint32_t number, const struct gid_wire_result *result);
+
+/* ACCEPT from the producer or the link. */
+void subscription_accept(
+	struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd);
+void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end);
+
+/* The client is gone: as a consumer. */
+void subscription_forget_consumer(struct peer *peer);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/* SUBSCRIBE: who may have it, with which descriptors, within which limits. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "descriptor.h"
+#include "gidd.h"
+#include "log.h"
+#include "memory.h"
+#include "quota.h"
+#include "subscription.h"
+
+/* Whose stream is asked for, NULL after the answer that there is none. */
+static const struct config_domain *find_owner(
+		struct peer *consumer, const struct gid_wire_subscribe *request) {
+	struct gidd *gidd = consumer->gidd;
+	const struct config_domain *owner = gidd->self, *reader;
+	if (consumer->client == NULL) {
+		owner = config_domain_by_number(gidd->config, request->domain);
+	} else if (request->domain_name[0] != '\0') {
+		owner = config_domain_by_name(gidd->config, request->domain_name);
+	}
+	reader = config_domain_by_number(gidd->config, consumer->domain);
+	/* What a link asks for is ours; the rest would have to be asked of others for it. */
+	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
+	bool allowed = known && owner == reader;
+	if (known && owner != reader) {
+		const struct config_share *share =
+			config_share_find(gidd->config, owner, reader);
+		allowed = share != NULL && config_globs_match(&share->streams, request->name);
+	}
+	if (!allowed) {
+		log_warning("%s: may not read stream %s of domain %s", consumer->label,
+			request->name, owner == NULL ? request->domain_name : owner->name);
+		peer_result(consumer, request->header.serial, -ENOENT, 0, "%s",
+			SUBSCRIPTION_NO_STREAM);
+		return NULL;
+	}
+	return owner;
+}
+
+/* The frames that a domain may hold, by what the configuration shares with it. */
+static int check_held(struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]) {
+	const struct config_share *share = config_share_find(
+		gidd->config, gidd->self, config_domain_by_number(gidd->config, reader));
+	uint64_t held = credit;
+	const struct subscription *other;
+	TAILQ_FOREACH(other, &gidd->registry.subscriptions, entry) {
+		if (other->domain == gidd->self->number && other->consumer_domain == reader) {
+			held += other->credit;
+		}
+	}
+	if (share == NULL || held > share->held) {
+		snprintf(why, 192, "over the limit held=%llu of what domain %s shares",
+			share == NULL ? 0ull : (unsigned long long)share->held, gidd->self->name);
+		return -EDQUOT;
+	}
+	return 0;
+}
+
+static int take_quota(struct peer *consumer, uint32_t credit, char why[static 192]) {
+	if (consumer->client == NULL) {
+		return check_held(consumer->gidd, consumer->domain, credit, why);
+	}
+	int error = quota_take(consumer->client, QUOTA_SUBSCRIPTIONS, 1, why);
+	if (error < 0) {
+		return error;
+	}
+	error = quota_take(consumer->client, QUOTA_HELD, credit, why);
+	if (error < 0) {
+		quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
+	}
+	return error;
+}
+
+/* That the number is the consumer's to give, and new. */
+static bool number_is_valid(struct peer *consumer, uint32_t number) {
+	bool lower = consumer->client == NULL && consumer->domain < consumer->gidd->self->number;
+	if (((number & GID_WIRE_LOWER_SIDE) != 0) != lower) {
+		return false;
+	}
+	struct subscription *other;
+	TAILQ_FOREACH(other, &consumer->consuming, consumer_entry) {
+		if (other->consumer_number == number) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct subscription *subscription_create(struct peer *consumer,
+		const struct gid_wire_subscribe *request, const struct config_domain *owner,
+		int fds[static 2]) {
+	struct gidd *gidd = consumer->gidd;
+	struct subscription *subscription = calloc(1, sizeof(*subscription));
+	const void *page;
+	if (subscription == NULL ||
+			gid_memory_map(fds[0], 0, sizeof(struct gid_wire_page), &page) < 0) {
+		free(subscription);
+		return NULL;
+	}
+	subscription->page = page;
+	subscription->state = SUBSCRIPTION_WAITING;
+	subscription->number = subscription_new_number(&gidd->registry);
+	subscription->consumer = consumer;
+	subscription->consumer_domain = consumer->domain;
+	subscription->consumer_number = request->subscription;
+	subscription->serial = request->header.serial;
+	subscription->domain = owner->number;
+	subscription->credit = request->credit;
+	subscription->flags = request->flags;
+	strcpy(subscription->name, request->name);
+	for (int i = 0; i < 2; i++) {
+		subscription->fds[i] = fds[i];
+		fds[i] = -1;
+	}
+	TAILQ_INSERT_TAIL(&gidd->registry.subscriptions, subscription, entry);
+	TAILQ_INSERT_TAIL(&consumer->consuming, subscription, consumer_entry);
+	return subscription;
+}
+
+void subscription_request(struct peer *consumer, const struct gid_wire_subscribe *request,
+		int fds[static 2]) {
+	uint32_t serial = request->header.serial;
+	const char *wrong;
+	char why[192];
+	if (!number_is_valid(consumer, request->subscription)) {
+		peer_violation(consumer, "a subscription's number is in use, or not its to give");
+		return;
+	}
+	const struct config_domain *owner = find_owner(consumer, request);
+	if (owner == NULL) {
+		return;
+	}
+	int error = descriptor_check_shared(fds[0], sizeof(struct gid_wire_page), &wrong);
+	if (error == 0) {
+		error = descriptor_check_doorbell(fds[1], &wrong);
+	}
+	if (error < 0) {
+		log_warning("%s: subscription refused: %s", consumer->label, wrong);
+		peer_result(consumer, serial, error, 0, "%s", wrong);
+		return;
+	}
+	error = take_quota(consumer, request->credit, why);
+	if (error < 0) {
+		log_warning("%s: subscription refused: %s", consumer->label, why);
+		peer_result(consumer, serial, error, 0, "%s", why);
+		return;
+	}
+	struct subscription *subscription = subscription_create(consumer, request, owner, fds);
+	if (subscription == NULL) {
+		if (consumer->client != NULL) {
+			quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
+			quota_give(consumer->client, QUOTA_HELD, request->credit);
+		}
+		peer_result(consumer, serial, -ENOMEM, 0, "gidd is out of memory");
+		return;
+	}
+	subscription_begin(consumer->gidd, subscription);
+}
