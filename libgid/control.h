@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * What the parts of libgid need of the connection to gidd: requests, posts, and being told of
- * events and restarts. Implemented by domain.c; used by slab.c, import.c, producer.c, consumer.c.
+ * events and restarts. Implemented by domain.c and request.c; used by slabs, imports and streams.
  */
 #ifndef GID_CONTROL_H
 #define GID_CONTROL_H
@@ -38,16 +38,22 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
 	uint32_t fd_count, union gid_wire_message *answer, int answer_fds[GID_WIRE_FDS_MAX]);
 
-/* Called from gid_domain_dispatch() with the answer, or with error (-ENOTCONN, -ETIMEDOUT). */
+/*
+ * Called from gid_domain_dispatch() with 0 and the answer, with the error of a RESULT and that, or
+ * with -ENOTCONN or -ETIMEDOUT and no answer. Descriptors that it keeps it sets to -1.
+ */
 typedef void (*gid_answer_func)(void *data, int error, const union gid_wire_message *answer,
 	int fds[static GID_WIRE_FDS_MAX]);
 
-/* The same without waiting. Data that goes away cancels first. */
+/* The same without waiting for the answer. Data that goes away cancels first. */
 int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *request,
 	const int *fds, uint32_t fd_count, gid_answer_func answered, void *data);
 void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 
-/* Sends without an answer being awaited: one that comes is dropped. */
+/*
+ * Sends without an answer being awaited: one that comes is dropped. A gidd that does not make room
+ * for it within 100 ms counts as gone away, as with all that is sent.
+ */
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
 	uint32_t fd_count);
 
@@ -56,8 +62,7 @@ int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ..
 	__attribute__((format(printf, 3, 4)));
 
 /* Another descriptor inside the domain's epoll descriptor: `ready` runs from dispatch. */
-int gid_domain_watch(
-	struct gid_domain *domain, int fd, void (*ready)(void *data), void *data);
+int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data);
 void gid_domain_unwatch(struct gid_domain *domain, int fd);
 
 #endif

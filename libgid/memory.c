@@ -2,7 +2,10 @@
 /** Sealed memfds: made, checked, mapped. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,11 +21,15 @@ uint64_t gid_memory_round_up(uint64_t size) {
 	return size > UINT64_MAX - page + 1 ? 0 : (size + page - 1) & ~(page - 1);
 }
 
-int gid_memory_reopen(int fd) {
+static int reopen(int fd, int mode) {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	int reopened = open(path, O_RDONLY | O_CLOEXEC);
+	int reopened = open(path, mode | O_CLOEXEC);
 	return reopened < 0 ? -errno : reopened;
+}
+
+int gid_memory_reopen(int fd) {
+	return reopen(fd, O_RDONLY);
 }
 
 /* Kernels before 6.3 do not know MFD_NOEXEC_SEAL, and later ones may insist on it. */
@@ -135,4 +142,28 @@ void gid_memory_unmap(const void *data, size_t size) {
 		uint64_t lead = (uintptr_t)data % page_size();
 		munmap((char *)data - lead, size + lead);
 	}
+}
+
+int gid_memory_wipe(int fd, uint64_t offset, size_t size) {
+	/* A dma-buf cannot be reopened, but its own description may be writable. */
+	int writable = reopen(fd, O_RDWR);
+	int used = writable < 0 ? fd : writable;
+	uint64_t lead = offset % page_size();
+	void *data = mmap(NULL, size + lead, PROT_READ | PROT_WRITE, MAP_SHARED, used,
+		(off_t)(offset - lead));
+	int error = data == MAP_FAILED ? -errno : 0;
+	if (error == 0) {
+		/* For caches that the CPU does not share with the device; else ENOTTY, no matter.
+		 */
+		struct dma_buf_sync sync = {DMA_BUF_SYNC_START | DMA_BUF_SYNC_WRITE};
+		ioctl(used, DMA_BUF_IOCTL_SYNC, &sync);
+		explicit_bzero((char *)data + lead, size);
+		sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_WRITE;
+		ioctl(used, DMA_BUF_IOCTL_SYNC, &sync);
+		munmap(data, size + lead);
+	}
+	if (writable >= 0) {
+		close(writable);
+	}
+	return error;
 }

@@ -34,6 +34,9 @@ uint64_t gid_memory_round_up(uint64_t size);
 int gid_memory_map(int fd, uint64_t offset, size_t size, const void **data);
 void gid_memory_unmap(const void *data, size_t size);
 
+/* Overwrites with zeroes, where this process may still write the memfd or dma-buf. */
+int gid_memory_wipe(int fd, uint64_t offset, size_t size);
+
 /* A new read-only description of the same memory, or -errno (a dma-buf has none: -ENXIO). */
 int gid_memory_reopen(int fd);
 

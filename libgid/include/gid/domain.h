@@ -34,13 +34,18 @@ struct gid_slab;
  *
  * Waits a bounded time (2 s) for gidd's answer. Returns 0 and the connection, owned by the caller;
  * -ENOENT or -ECONNREFUSED: no gidd there; -EACCES; -EPROTO: it speaks another version;
- * -EINVAL: no domain named and there is not exactly one.
+ * -EINVAL: not a name, or no domain named and there is not exactly one; -ETIMEDOUT. As there is no
+ * domain then, gid_connect_error() has the exact sentence.
  */
 int gid_domain_connect(const char *name, struct gid_domain **domain);
 
+/** Why this thread's last gid_domain_connect() failed, and what to do; else "". */
+const char *gid_connect_error(void);
+
 /**
  * Closes everything that was made from the domain: slabs are revoked, streams end, views of
- * imported slabs are unmapped. Takes NULL.
+ * imported slabs are unmapped. A gid_slab that is still referenced stays as an object without
+ * memory (gid_slab_data() and _view() give NULL) until its reference is given back. Takes NULL.
  */
 void gid_domain_destroy(struct gid_domain *domain);
 
@@ -105,9 +110,10 @@ int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 	const struct gid_layout *layout, const char *description, struct gid_slab **slab);
 
 /**
- * Takes the slab back: no new import succeeds, importers hear of it. With `wipe`, the content is
- * overwritten with zeroes first, so that those that still map it see nothing more.
- * Frames of it that are in streams are forgotten. Takes NULL.
+ * Takes the slab back: no new import succeeds, importers hear of it, and its gids are out of date.
+ * With `wipe`, the content is overwritten with zeroes as well, so that those that still map it see
+ * nothing more (memory that was brought: where this process may write it).
+ * Frames of it that are in streams are forgotten. Gives back the caller's reference. Takes NULL.
  */
 void gid_slab_destroy(struct gid_slab *slab, bool wipe);
 
@@ -168,7 +174,10 @@ void gid_slab_unref(struct gid_slab *slab);
 /** Called from gid_domain_dispatch() when an imported slab was revoked, or its domain died. */
 typedef void (*gid_revoked_func)(void *data, struct gid_slab *slab);
 
-/** One listener for each reference; `func` NULL removes the one with that data. */
+/**
+ * Adds a listener of an imported slab, which is called once; `func` NULL removes those with that
+ * data. Returns 0, -ENOENT: revoked already, -EINVAL: not imported, -ENOMEM.
+ */
 int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data);
 
 /** What a slab is. Valid for own and imported slabs, as long as a reference is held. */

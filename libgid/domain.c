@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/** The domain as its users see it: made, dispatched, asked, closed. */
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "import.h"
+#include "slab_object.h"
+#include "socket.h"
+
+static _Thread_local char connect_error[sizeof(((struct gid_domain *)NULL)->error)];
+
+int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...) {
+	/* The sentence may be made from the last one. */
+	char text[sizeof(domain->error)];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	memcpy(domain->error, text, sizeof(text));
+	if (getenv("GID_DEBUG") != NULL) {
+		fprintf(stderr, "libgid: %s\n", text);
+	}
+	return error;
+}
+
+const char *gid_connect_error(void) {
+	return connect_error;
+}
+
+/* Waits for gidd's welcome, which the greeting timer would bound in an event loop. */
+static int await_welcome(struct gid_domain *domain) {
+	uint64_t deadline = gid_socket_now() + GID_ANSWER_NS;
+	while (domain->state == GID_CONNECTION_GREETING) {
+		if (gid_socket_wait(domain->socket, POLLIN, deadline) <= 0) {
+			return -ETIMEDOUT;
+		}
+		gid_request_deliver(domain);
+	}
+	return domain->state == GID_CONNECTION_UP ? 0 : domain->gone;
+}
+
+int gid_domain_connect(const char *name, struct gid_domain **result) {
+	connect_error[0] = '\0';
+	struct gid_domain *domain = calloc(1, sizeof(*domain));
+	if (domain == NULL) {
+		return -ENOMEM;
+	}
+	domain->endpoints.prev = domain->endpoints.next = &domain->endpoints;
+	gid_connection_init(domain);
+	gid_request_init(domain);
+	int error = gid_loop_init(&domain->loop);
+	if (error == 0) {
+		error = gid_imports_init(domain);
+	}
+	if (error == 0) {
+		error = gid_place_find(name, &domain->place, domain->error, sizeof(domain->error));
+	}
+	if (error == 0) {
+		error = gid_connection_greet(domain);
+		if (error == 0) {
+			error = await_welcome(domain);
+		}
+		if (error < 0 && domain->error[0] == '\0') {
+			gid_place_explain(
+				domain->place, error, domain->error, sizeof(domain->error));
+		}
+	}
+	if (error < 0) {
+		memcpy(connect_error, domain->error, sizeof(connect_error));
+		if (connect_error[0] == '\0') {
+			snprintf(connect_error, sizeof(connect_error), "%s", gid_strerror(error));
+		}
+		gid_domain_destroy(domain);
+		return error;
+	}
+	*result = domain;
+	return 0;
+}
+
+void gid_domain_destroy(struct gid_domain *domain) {
+	if (domain == NULL) {
+		return;
+	}
+	/* gidd takes the end of the connection as the end of all that was made from it. */
+	gid_connection_finish(domain);
+	gid_slab_detach_all(domain);
+	gid_imports_finish(domain);
+	gid_request_finish(domain);
+	gid_table_finish(&domain->own_slabs);
+	gid_loop_finish(&domain->loop);
+	free(domain->place);
+	free(domain);
+}
+
+uint32_t gid_domain_number(const struct gid_domain *domain) {
+	return domain->number;
+}
+
+const char *gid_domain_name(const struct gid_domain *domain) {
+	return domain->name;
+}
+
+int gid_domain_get_fd(const struct gid_domain *domain) {
+	return domain->loop.epoll_fd;
+}
+
+bool gid_domain_is_connected(const struct gid_domain *domain) {
+	return domain->state == GID_CONNECTION_UP;
+}
+
+const char *gid_domain_error(const struct gid_domain *domain) {
+	return domain->error;
+}
+
+int gid_domain_dispatch(struct gid_domain *domain) {
+	domain->handled = 0;
+	gid_loop_dispatch(&domain->loop);
+	return domain->state == GID_CONNECTION_GONE ? domain->gone : domain->handled;
+}
+
+/* --- for the parts of the library ------------------------------------------------------------- */
+
+void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint) {
+	endpoint->prev = domain->endpoints.prev;
+	endpoint->next = &domain->endpoints;
+	endpoint->prev->next = endpoint;
+	domain->endpoints.prev = endpoint;
+}
+
+void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoint) {
+	if (domain->next_endpoint == endpoint) {
+		domain->next_endpoint = endpoint->next;
+	}
+	endpoint->prev->next = endpoint->next;
+	endpoint->next->prev = endpoint->prev;
+}
+
+int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data) {
+	return gid_loop_watch(&domain->loop, fd, ready, data);
+}
+
+void gid_domain_unwatch(struct gid_domain *domain, int fd) {
+	gid_loop_unwatch(&domain->loop, fd);
+}
+
+/* --- status ----------------------------------------------------------------------------------- */
+
+static int read_text(int fd, uint64_t size, char **text) {
+	char *read_in = malloc(size + 1);
+	if (read_in == NULL) {
+		return -ENOMEM;
+	}
+	uint64_t used = 0;
+	while (used < size) {
+		ssize_t got = pread(fd, read_in + used, size - used, (off_t)used);
+		if (got <= 0) {
+			int error = got < 0 ? -errno : -EPROTO;
+			free(read_in);
+			return error;
+		}
+		used += (uint64_t)got;
+	}
+	read_in[size] = '\0';
+	*text = read_in;
+	return 0;
+}
+
+int gid_domain_status(struct gid_domain *domain, char **json) {
+	union gid_wire_message request, answer;
+	int fds[GID_WIRE_FDS_MAX];
+	gid_wire_begin(&request, GID_WIRE_STATUS, 0);
+	int error = gid_domain_request(domain, &request, NULL, 0, &answer, fds);
+	if (error < 0) {
+		return error;
+	}
+	error = read_text(fds[0], answer.report.size, json);
+	gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
+	return error < 0 ? gid_domain_fail(domain, error, "cannot read gidd's report: %s",
+				   gid_strerror(error))
+			 : 0;
+}

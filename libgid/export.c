@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+/** Our own slabs towards gidd: made or brought, exported, granted, taken back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <drm_fourcc.h>
+
+#include "slab_object.h"
+
+/* --- registering ------------------------------------------------------------------------------ */
+
+static void put_export(const struct gid_slab *slab, union gid_wire_message *message) {
+	const struct gid_slab_info *info = &slab->info;
+	gid_wire_begin(message, GID_WIRE_EXPORT, 0);
+	struct gid_wire_export *export = &message->export;
+	export->slab = gid_slab_of(info->gid);
+	export->memory = info->memory;
+	export->offset = info->offset;
+	export->slot_size = info->slot_size;
+	export->slot_count = info->slot_count;
+	export->generations = slab->generations == NULL ? 0 : info->slot_count * info->slot_size;
+	export->description_size = (uint32_t)strlen(slab->description);
+	memcpy(export->description, slab->description, export->description_size);
+	gid_wire_put_layout(&export->layout, &info->layout);
+}
+
+static void put_grant(
+	const struct gid_slab *slab, uint32_t reader, bool allow, union gid_wire_message *message) {
+	gid_wire_begin(message, GID_WIRE_GRANT, 0);
+	message->grant.slab = gid_slab_of(slab->info.gid);
+	message->grant.domain = reader;
+	message->grant.allow = allow;
+}
+
+void gid_slab_unregister(struct gid_slab *slab) {
+	if (slab->registered) {
+		gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
+		gid_endpoint_remove(slab->domain, &slab->endpoint);
+		gid_domain_request_cancel(slab->domain, slab);
+		slab->registered = false;
+	}
+}
+
+static void exported_again(
+	void *data, int error, const union gid_wire_message *answer, int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_slab *slab = data;
+	/* Where gidd went away meanwhile it will be asked anew. */
+	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
+		gid_domain_fail(slab->domain, error, "gidd came back and refuses slab %u: %s",
+			gid_slab_of(slab->info.gid), gid_strerror(error));
+		gid_slab_unregister(slab);
+		slab->info.revoked = true;
+	}
+}
+
+/* Under the old number, which names it in frames that are on their way. */
+static void export_again(struct gid_endpoint *endpoint) {
+	struct gid_slab *slab =
+		(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
+	union gid_wire_message message;
+	put_export(slab, &message);
+	gid_domain_request_async(slab->domain, &message, &slab->info.fd, 1, exported_again, slab);
+	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
+		if (gid_slab_is_granted(slab, reader)) {
+			gid_slab_grant_post(slab, reader);
+		}
+	}
+}
+
+static bool no_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+	int fds[GID_WIRE_FDS_MAX]) {
+	return false;
+}
+
+static int register_slab(struct gid_slab *slab) {
+	struct gid_domain *domain = slab->domain;
+	union gid_wire_message message, answer;
+	put_export(slab, &message);
+	int error = gid_domain_request(domain, &message, &slab->info.fd, 1, &answer, NULL);
+	if (error < 0) {
+		return error;
+	}
+	gid_id gid = gid_make(domain->number, answer.result.value, 0, 0);
+	if (gid == GID_NONE || gid_table_find(&domain->own_slabs, gid_slab_of(gid)) != NULL) {
+		return gid_domain_fail(domain, -EPROTO,
+			"gidd gave slab number %u, which is not free", answer.result.value);
+	}
+	error = gid_table_add(&domain->own_slabs, gid_slab_of(gid), slab);
+	if (error < 0) {
+		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
+	}
+	slab->info.gid = gid;
+	slab->registered = true;
+	slab->endpoint = (struct gid_endpoint){
+		.kind = GID_ENDPOINT_SLAB,
+		.message = no_message,
+		.reconnected = export_again,
+	};
+	gid_endpoint_add(domain, &slab->endpoint);
+	return 0;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static int set_description(struct gid_slab *slab, const char *description) {
+	size_t length = description == NULL ? 0 : strnlen(description, GID_DESCRIPTION_MAX + 1);
+	if (length > GID_DESCRIPTION_MAX || !gid_wire_text_is_valid(description, length)) {
+		return gid_domain_fail(slab->domain, -EINVAL,
+			"a slab's description is at most %u bytes of UTF-8 without control "
+			"characters",
+			GID_DESCRIPTION_MAX);
+	}
+	memcpy(slab->description, description == NULL ? "" : description, length);
+	return 0;
+}
+
+static int fail_layout(struct gid_domain *domain, int error, const struct gid_layout *layout) {
+	return gid_domain_fail(domain, error, "layout of %ux%u, format %.4s (0x%08x): %s",
+		layout->width, layout->height, (const char *)&layout->fourcc, layout->fourcc,
+		gid_strerror(error));
+}
+
+static int finish_slab(struct gid_slab *slab, int error, struct gid_slab **result) {
+	if (error == 0) {
+		slab->slots = calloc(slab->info.slot_count, sizeof(*slab->slots));
+		error = slab->slots == NULL
+			? gid_domain_fail(slab->domain, -ENOMEM, "%s", gid_strerror(-ENOMEM))
+			: register_slab(slab);
+	}
+	if (error < 0) {
+		gid_slab_free(slab);
+		return error;
+	}
+	*result = slab;
+	return 0;
+}
+
+/* Slots, then the table of their generations on pages of its own. */
+static int make_memory(struct gid_slab *slab) {
+	struct gid_slab_info *info = &slab->info;
+	uint64_t slots, size;
+	if (info->slot_size == 0 ||
+		__builtin_mul_overflow(info->slot_size, info->slot_count, &slots) ||
+		__builtin_add_overflow(slots, info->slot_count * sizeof(uint32_t), &size) ||
+		size > INT64_MAX) {
+		return gid_domain_fail(slab->domain, -EINVAL, "%u slots of that size are too much",
+			info->slot_count);
+	}
+	int error = gid_memory_create(&slab->own, "gid-slab", size);
+	if (error < 0) {
+		return gid_domain_fail(slab->domain, error, "cannot make %llu bytes of memory: %s",
+			(unsigned long long)size, gid_strerror(error));
+	}
+	info->fd = slab->own.fd;
+	slab->view = slab->own.data;
+	slab->generations = (const uint32_t *)(slab->view + slots);
+	return 0;
+}
+
+int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
+	uint32_t slot_count, const char *description, struct gid_slab **result) {
+	if (slot_count < 1 || slot_count > GID_SLOTS_MAX) {
+		return gid_domain_fail(domain, -EINVAL, "a slab has 1 to %u slots, not %u",
+			GID_SLOTS_MAX, slot_count);
+	}
+	uint64_t least = gid_layout_size(layout);
+	slot_size = slot_size > least ? slot_size : least;
+	int error = gid_layout_check(layout, slot_size);
+	if (error == 0 && layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+		error = -ENOTSUP;
+	}
+	if (error < 0) {
+		return fail_layout(domain, error, layout);
+	}
+	struct gid_slab *slab = gid_slab_new(domain);
+	if (slab == NULL) {
+		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
+	}
+	slab->info.memory = GID_MEMORY_MEMFD;
+	slab->info.layout = *layout;
+	slab->info.slot_count = slot_count;
+	slab->info.slot_size = gid_memory_round_up(slot_size);
+	error = set_description(slab, description);
+	if (error == 0) {
+		error = make_memory(slab);
+	}
+	return finish_slab(slab, error, result);
+}
+
+/* --- bringing --------------------------------------------------------------------------------- */
+
+static bool is_dmabuf(int fd) {
+	struct statfs status;
+	return fstatfs(fd, &status) == 0 && status.f_type == DMA_BUF_MAGIC;
+}
+
+/* A descriptor of our own for memory that others brought, or -errno. */
+static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memory) {
+	int error, taken;
+	if (is_dmabuf(fd)) {
+		*memory = GID_MEMORY_DMABUF;
+		taken = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		error = taken < 0 ? -errno : 0;
+	} else {
+		*memory = GID_MEMORY_MEMFD;
+		error = gid_memory_check(fd, 0, 0);
+		taken = error < 0 ? -1 : gid_memory_reopen(fd);
+		error = error < 0 ? error : taken < 0 ? taken : 0;
+	}
+	if (error == -EPERM) {
+		return gid_domain_fail(domain, error,
+			"the memfd can shrink: seal it with F_SEAL_SHRINK before it is exported");
+	}
+	if (error < 0) {
+		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
+	}
+	return taken;
+}
+
+/* Where the picture lies and how much of the memory is its slot. */
+static int place_picture(struct gid_slab *slab, uint64_t offset, const struct gid_layout *layout) {
+	struct gid_slab_info *info = &slab->info;
+	off_t size = lseek(info->fd, 0, SEEK_END);
+	if (size < 0 || offset >= (uint64_t)size) {
+		return gid_domain_fail(
+			slab->domain, -ERANGE, "the picture begins beyond the end of its memory");
+	}
+	uint64_t rest = (uint64_t)size - offset, needed = gid_layout_size(layout);
+	info->offset = offset;
+	info->layout = *layout;
+	info->slot_size = needed != 0 && needed < rest ? needed : rest;
+	int error = gid_layout_check(layout, info->slot_size);
+	if (error == 0 && info->memory == GID_MEMORY_MEMFD &&
+		layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+		error = -ENOTSUP;
+	}
+	return error < 0 ? fail_layout(slab->domain, error, layout) : 0;
+}
+
+int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
+	const struct gid_layout *layout, const char *description, struct gid_slab **result) {
+	struct gid_slab *slab = gid_slab_new(domain);
+	if (slab == NULL) {
+		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
+	}
+	slab->info.slot_count = 1;
+	int error = take_memory(domain, fd, &slab->info.memory);
+	if (error >= 0) {
+		slab->info.fd = error;
+		error = set_description(slab, description);
+	}
+	if (error == 0) {
+		error = place_picture(slab, offset, layout);
+	}
+	if (error == 0) {
+		const void *view;
+		int unmapped =
+			gid_memory_map(slab->info.fd, offset, (size_t)slab->info.slot_size, &view);
+		if (unmapped == 0) {
+			slab->view = view;
+			slab->view_size = (size_t)slab->info.slot_size;
+		} else if (slab->info.memory == GID_MEMORY_MEMFD) {
+			error = gid_domain_fail(domain, unmapped, "cannot map the memory: %s",
+				gid_strerror(unmapped));
+		}
+	}
+	return finish_slab(slab, error, result);
+}
+
+/* --- taking back ------------------------------------------------------------------------------ */
+
+static void wipe(struct gid_slab *slab) {
+	const struct gid_slab_info *info = &slab->info;
+	if (slab->own.data != NULL) {
+		explicit_bzero(slab->own.data, info->slot_count * info->slot_size);
+	} else if (info->fd >= 0) {
+		gid_memory_wipe(info->fd, info->offset, (size_t)info->slot_size);
+	}
+}
+
+static void put_unexport(const struct gid_slab *slab, union gid_wire_message *message) {
+	gid_wire_begin(message, GID_WIRE_UNEXPORT, 0);
+	message->unexport.slab = gid_slab_of(slab->info.gid);
+}
+
+void gid_slab_retract(struct gid_slab *slab) {
+	if (slab->registered) {
+		union gid_wire_message message;
+		put_unexport(slab, &message);
+		gid_domain_post(slab->domain, &message, NULL, 0);
+		gid_slab_unregister(slab);
+		slab->info.revoked = true;
+	}
+}
+
+void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
+	if (slab == NULL) {
+		return;
+	}
+	if (slab->registered) {
+		/* Answered, so that nobody's import succeeds any more when this returns. */
+		union gid_wire_message message, answer;
+		put_unexport(slab, &message);
+		gid_domain_request(slab->domain, &message, NULL, 0, &answer, NULL);
+		gid_slab_unregister(slab);
+	}
+	slab->info.revoked = true;
+	for (uint32_t i = 0; slab->generations != NULL && i < slab->info.slot_count; i++) {
+		gid_slab_advance(slab, i);
+	}
+	if (should_wipe) {
+		wipe(slab);
+	}
+	gid_slab_unref(slab);
+}
+
+/* --- grants ----------------------------------------------------------------------------------- */
+
+static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
+	uint8_t bit = (uint8_t)(1u << reader % 8);
+	if (granted) {
+		slab->granted[reader / 8] |= bit;
+	} else {
+		slab->granted[reader / 8] &= (uint8_t)~bit;
+	}
+}
+
+bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader) {
+	return reader <= GID_DOMAIN_MAX && (slab->granted[reader / 8] >> reader % 8 & 1) != 0;
+}
+
+static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
+	struct gid_domain *domain = slab->domain;
+	if (!slab->registered) {
+		return -ENOENT;
+	}
+	if (reader < 1 || reader > GID_DOMAIN_MAX) {
+		return gid_domain_fail(domain, -EINVAL, "domains are numbered 1 to %u, not %u",
+			GID_DOMAIN_MAX, reader);
+	}
+	if (!allow) {
+		/* Whatever comes of this: a gidd that comes back is not told of the grant. */
+		set_granted(slab, reader, false);
+	}
+	union gid_wire_message message, answer;
+	put_grant(slab, reader, allow, &message);
+	int error = gid_domain_request(domain, &message, NULL, 0, &answer, NULL);
+	if (error == 0 && allow) {
+		set_granted(slab, reader, true);
+	}
+	return error;
+}
+
+int gid_slab_grant(struct gid_slab *slab, uint32_t reader) {
+	return ask_grant(slab, reader, true);
+}
+
+int gid_slab_revoke(struct gid_slab *slab, uint32_t reader) {
+	return ask_grant(slab, reader, false);
+}
+
+int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader) {
+	union gid_wire_message message;
+	put_grant(slab, reader, true, &message);
+	int error = gid_domain_post(slab->domain, &message, NULL, 0);
+	if (error == 0) {
+		set_granted(slab, reader, true);
+	}
+	return error;
+}
+
+struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id gid) {
+	struct gid_slab *slab = gid_domain_of(gid) == domain->number
+		? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
+		: NULL;
+	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/** Where gidd listens: $GID_RUNTIME_DIR/<domain>/gidd.sock. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "connection.h"
+
+#define SOCKET_NAME "gidd.sock"
+
+static const char *runtime_dir(void) {
+	const char *dir = getenv("GID_RUNTIME_DIR");
+	return dir != NULL && dir[0] != '\0' ? dir : "/run/gidway";
+}
+
+static int join(char **place, const char *dir, const char *name) {
+	if (asprintf(place, "%s/%s/" SOCKET_NAME, dir, name) < 0) {
+		*place = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Adds a name to a list for people: "cluster, open". */
+static void list_name(char *list, size_t size, const char *name) {
+	size_t used = strlen(list);
+	snprintf(list + used, size - used, "%s%.63s", used > 0 ? ", " : "", name);
+}
+
+/* The only domain whose socket is there. */
+static int find_only(char **place, char *why, size_t why_size) {
+	const char *dir = runtime_dir();
+	DIR *folder = opendir(dir);
+	if (folder == NULL) {
+		snprintf(why, why_size,
+			"no domain runs here (%s: %s): start one with `gidd --config FILE --domain "
+			"NAME`",
+			dir, strerror(errno));
+		return -EINVAL;
+	}
+	char names[128] = "";
+	uint32_t count = 0;
+	int error = 0;
+	struct dirent *entry;
+	while (error == 0 && (entry = readdir(folder)) != NULL) {
+		char *found;
+		if (!gid_name_is_valid(entry->d_name)) {
+			continue;
+		}
+		error = join(&found, dir, entry->d_name);
+		if (error == 0 && access(found, F_OK) == 0) {
+			list_name(names, sizeof(names), entry->d_name);
+			free(*place);
+			*place = found;
+			count++;
+		} else if (error == 0) {
+			free(found);
+		}
+	}
+	closedir(folder);
+	if (error == 0 && count != 1) {
+		error = -EINVAL;
+		free(*place);
+		*place = NULL;
+	}
+	if (count == 0) {
+		snprintf(why, why_size,
+			"no domain runs in %s: start one with `gidd --config FILE --domain NAME`",
+			dir);
+	} else if (count > 1) {
+		snprintf(why, why_size,
+			"%u domains run here (%s): set GID_DOMAIN to the one that this program is "
+			"in",
+			count, names);
+	}
+	return error;
+}
+
+int gid_place_find(const char *name, char **place, char *why, size_t why_size) {
+	*place = NULL;
+	if (name == NULL) {
+		name = getenv("GID_DOMAIN");
+	}
+	if (name == NULL || name[0] == '\0') {
+		return find_only(place, why, why_size);
+	}
+	if (strchr(name, '/') != NULL) {
+		*place = strdup(name);
+		return *place != NULL ? 0 : -ENOMEM;
+	}
+	if (!gid_name_is_valid(name)) {
+		snprintf(why, why_size,
+			"that is no domain's name: it has 1 to %u letters, digits, '-', '_' or '.'",
+			GID_NAME_MAX);
+		return -EINVAL;
+	}
+	return join(place, runtime_dir(), name);
+}
+
+/* The domain's name where the path is of the usual form, else NULL. */
+static char *name_in(const char *place) {
+	char *copy = strdup(place);
+	char *end = copy != NULL ? strrchr(copy, '/') : NULL;
+	if (end == NULL || strcmp(end + 1, SOCKET_NAME) != 0) {
+		free(copy);
+		return NULL;
+	}
+	*end = '\0';
+	const char *last = strrchr(copy, '/');
+	last = last != NULL ? last + 1 : copy;
+	char *name = gid_name_is_valid(last) ? strdup(last) : NULL;
+	free(copy);
+	return name;
+}
+
+void gid_place_explain(const char *place, int error, char *why, size_t why_size) {
+	char *name = name_in(place);
+	const char *shown = name != NULL ? name : "NAME";
+	switch (-error) {
+	case ENOENT:
+	case ENOTDIR:
+	case ECONNREFUSED:
+		snprintf(why, why_size,
+			"no gidd for domain '%s' at %s: start it with `gidd --config FILE --domain "
+			"%s`",
+			shown, place, shown);
+		break;
+	case EACCES:
+	case EPERM:
+		snprintf(why, why_size,
+			"no access to domain '%s' at %s: join the group that owns it", shown,
+			place);
+		break;
+	case ETIMEDOUT:
+		snprintf(why, why_size,
+			"gidd of domain '%s' at %s does not answer: see whether it is stopped or "
+			"hangs",
+			shown, place);
+		break;
+	default:
+		snprintf(why, why_size, "domain '%s' at %s: %s", shown, place, gid_strerror(error));
+		break;
+	}
+	free(name);
+}
