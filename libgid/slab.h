@@ -13,8 +13,9 @@ uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot);
 uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot);
 
 /*
- * Takes the slot back from whoever still reads it: its generation goes up, so old gids are out of
- * date. An exported slab has no generations and is revoked instead.
+ * Takes the slot back from a holder that may read it still, who lets go next: once nobody holds it
+ * its generation goes up, so old gids are out of date before anybody can write. An exported slab
+ * has no generations and is revoked then. Other holders of the slot are not touched.
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 

@@ -352,8 +352,12 @@ static const char *check_subscriber(const struct gid_wire_subscriber *subscriber
 	return subscriber->reserved == 0 ? NULL : "a reserved field is not 0";
 }
 
+static const char *check_accept(const struct gid_wire_subscribed *accept) {
+	return accept->domain == 0 ? NULL : "a reserved field is not 0";
+}
+
 static const char *check_subscribed(const struct gid_wire_subscribed *subscribed) {
-	return subscribed->reserved == 0 ? NULL : "a reserved field is not 0";
+	return is_domain(subscribed->domain) ? NULL : "the domain is out of range";
 }
 
 static const char *check_subscription_end(const struct gid_wire_subscription_end *end) {
@@ -396,6 +400,7 @@ static const char *check_body(const union gid_wire_message *message) {
 	case GID_WIRE_SUBSCRIBER:
 		return check_subscriber(&message->subscriber);
 	case GID_WIRE_ACCEPT:
+		return check_accept(&message->subscribed);
 	case GID_WIRE_SUBSCRIBED:
 		return check_subscribed(&message->subscribed);
 	case GID_WIRE_SUBSCRIPTION_END:

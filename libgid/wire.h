@@ -197,7 +197,7 @@ struct gid_wire_subscriber {
 struct gid_wire_subscribed { /* also ACCEPT */
 	struct gid_wire_header header;
 	uint32_t subscription;
-	uint32_t reserved;
+	uint32_t domain; /* the producer's, as gidd knows it: what gids must be of; ACCEPT: 0 */
 };
 
 struct gid_wire_subscription_end {
@@ -218,7 +218,11 @@ struct gid_wire_report {
 /* --- shared memory of one subscription: see ring.h for who does what with it ------------------ */
 
 #define GID_RING_ENTRIES 64u   /* >= GID_CREDIT_MAX, a power of two */
-#define GID_RING_RELEASES 128u /* 2 * GID_RING_ENTRIES */
+/*
+ * More than a consumer can put in while its producer does not look: for each entry one release of
+ * a frame whose lease ran out, one of the frame after it, and one of a frame sent meanwhile.
+ */
+#define GID_RING_RELEASES 256u
 #define GID_RING_MAGIC 0x31676e6972646967ull /* "gidring1" */
 
 /* 128 bytes, two cache lines. All of it is the producer's. */
@@ -236,16 +240,19 @@ struct gid_wire_frame {
 	uint64_t reserved[3];
 };
 
-/* The producer's ring: written by it, read-only for the consumer. */
+/*
+ * The producer's ring: written by it, read-only for the consumer. What changes with each frame has
+ * cache lines apart from what the other side looks at with each frame.
+ */
 struct gid_wire_ring {
 	uint64_t magic;
 	uint32_t entries;
 	uint32_t closed; /* 1: ended in good order */
-	uint64_t reserved0[6];
-	uint64_t tail;   /* entries ever put in */
-	uint64_t floor;  /* entries below it that were not claimed are taken back */
 	uint64_t asleep; /* odd: wants a doorbell for releases; changes with every sleep */
-	uint64_t reserved1[5];
+	uint64_t reserved0[5];
+	uint64_t tail;  /* entries ever put in, or left out because their place was still held */
+	uint64_t floor; /* entries below it that were not claimed are taken back */
+	uint64_t reserved1[6];
 	/* for people: gidctl reads them */
 	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held, reserved2[2];
 	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
@@ -254,10 +261,10 @@ struct gid_wire_ring {
 /* The consumer's page: written by it, read-only for the producer. */
 struct gid_wire_page {
 	uint64_t magic;
-	uint64_t reserved0[7];
-	uint64_t head;   /* entries below it are claimed */
 	uint64_t asleep; /* odd: wants a doorbell for frames; changes with every sleep */
-	uint64_t reserved1[6];
+	uint64_t reserved0[6];
+	uint64_t head; /* entries below it are claimed */
+	uint64_t reserved1[7];
 	uint64_t release_tail; /* releases ever put in */
 	uint64_t reserved2[7];
 	/* for people: frames received, sum of submit -> receive ns, and buckets of 2^n us of it */

@@ -102,9 +102,11 @@ static void fill(union gid_wire_message *m, uint32_t type) {
 	case GID_WIRE_REPORT:
 		m->report.size = 2;
 		break;
+	case GID_WIRE_SUBSCRIBED:
+		m->subscribed.domain = 2;
+		break;
 	case GID_WIRE_UNPUBLISH:
 	case GID_WIRE_ACCEPT:
-	case GID_WIRE_SUBSCRIBED:
 	case GID_WIRE_STATUS:
 		break;
 	}
@@ -234,9 +236,9 @@ static void test_numbers(void) {
 	expect(&m, -EPROTO, "subscriber with an unknown flag");
 
 	fill(&m, GID_WIRE_ACCEPT);
-	EXPECT_ZERO(&m, m.subscribed.reserved);
+	EXPECT_ZERO(&m, m.subscribed.domain);
 	fill(&m, GID_WIRE_SUBSCRIBED);
-	EXPECT_ZERO(&m, m.subscribed.reserved);
+	EXPECT_RANGE(&m, m.subscribed.domain, 1, GID_DOMAIN_MAX);
 	fill(&m, GID_WIRE_SUBSCRIPTION_END);
 	EXPECT_RANGE(&m, m.subscription_end.reason, -4095, 0);
 	fill(&m, GID_WIRE_REPORT);
