@@ -271,9 +271,10 @@ void subscription_accept(
 	subscription->state = SUBSCRIPTION_LIVE;
 	gid_socket_close_fds(subscription->fds, 2);
 	union gid_wire_message message;
-	gid_wire_begin(&message,
-		subscription->consumer->client != NULL ? GID_WIRE_SUBSCRIBED : GID_WIRE_ACCEPT, 0);
+	bool client = subscription->consumer->client != NULL;
+	gid_wire_begin(&message, client ? GID_WIRE_SUBSCRIBED : GID_WIRE_ACCEPT, 0);
 	message.subscribed.subscription = subscription->consumer_number;
+	message.subscribed.domain = client ? subscription->domain : 0;
 	peer_send(subscription->consumer, &message, ring_fd, 1);
 }
 

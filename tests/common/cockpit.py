@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""A cockpit for a test: a configuration, and one gidd for each of its domains."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from gidwire import Connection
+from program import BUILD, Program, wait_for
+
+# Two domains that may read each other's streams, whatever those are called.
+DEFAULT_CONFIG = """
+[domain open]
+number=1
+local=*
+[domain cluster]
+number=2
+local=*
+[share open cluster]
+streams=*
+[share cluster open]
+streams=*
+"""
+
+SANITIZER = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
+
+
+class Cockpit:
+    """Starts the gidds; ends them and looks for what they left when it is closed."""
+
+    def __init__(self, config: str = DEFAULT_CONFIG) -> None:
+        # pytest's own folders are too long for a socket's path.
+        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+        self.runtime = self.folder / "run"
+        self.config_path = self.folder / "cockpit.conf"
+        self.config_path.write_text(config)
+        self.domains = re.findall(r"^\[domain ([^\]]+)\]", config, re.MULTILINE)
+        self.links = {domain: self._linked(config, domain) for domain in self.domains}
+        self.gidds: dict[str, Program] = {}
+        self.programs: list[Program] = []
+        self.idle_fds: dict[str, int] = {}
+        self.logs: list[Program] = []
+
+    @staticmethod
+    def _linked(config: str, domain: str) -> set[str]:
+        pairs = re.findall(r"^\[share (\S+) (\S+)\]", config, re.MULTILINE)
+        return {name for pair in pairs if domain in pair for name in pair if name != domain}
+
+    # --- places ---
+
+    def env(self, domain: str) -> dict[str, str]:
+        """The environment of a program in this domain."""
+        return os.environ | {
+            "GID_RUNTIME_DIR": str(self.runtime),
+            "GID_DOMAIN": domain,
+        }
+
+    def socket(self, domain: str) -> Path:
+        return self.runtime / domain / "gidd.sock"
+
+    def connect(self, domain: str, program: str = "test") -> Connection:
+        """A client by the raw wire."""
+        return Connection(self.socket(domain), program)
+
+    def status(self, domain: str) -> dict:
+        with self.connect(domain, "status") as connection:
+            return connection.status()
+
+    def log(self, domain: str) -> str:
+        """What the domain's present gidd has written."""
+        return self.gidds[domain].stderr
+
+    def wait_log(self, domain: str, words: str) -> None:
+        self.gidds[domain].wait_output(words)
+
+    # --- gidds ---
+
+    def start(self, domain: str) -> Program:
+        """Starts the domain's gidd and waits until it says that it is ready."""
+        notify = self.folder / f"{domain}.notify"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as ready:
+            ready.bind(str(notify))
+            ready.settimeout(0.2)
+            gidd = Program(
+                [BUILD / "gidd" / "gidd", "--config", self.config_path, "--domain", domain],
+                env=self.env(domain) | {"NOTIFY_SOCKET": str(notify)},
+                log_dir=self.folder,
+                name=f"gidd-{domain}",
+            )
+            self.gidds[domain] = gidd
+            self.logs.append(gidd)
+
+            def is_ready() -> bool:
+                assert gidd.is_running(), f"gidd of {domain} ended:\n{gidd.stderr}"
+                try:
+                    return b"READY=1" in ready.recv(4096)
+                except TimeoutError:
+                    return False
+
+            wait_for(is_ready, f"gidd of {domain} to be ready")
+        notify.unlink()
+        return gidd
+
+    def start_all(self) -> None:
+        for domain in self.domains:
+            self.start(domain)
+        self.wait_links()
+        for domain in self.domains:
+            self.idle_fds[domain] = self.gidds[domain].open_fds()
+
+    def wait_links(self) -> None:
+        """Until every gidd that runs has a link to every other one that it shares with."""
+        running = {domain for domain, gidd in self.gidds.items() if gidd.is_running()}
+        for domain in running:
+
+            def linked(domain: str = domain) -> bool:
+                up = {
+                    link["domain"]
+                    for link in self.status(domain)["links"]
+                    if link["state"] == "up"
+                }
+                return self.links[domain] & running <= up
+
+            wait_for(linked, f"the links of {domain}")
+
+    def kill(self, domain: str, number: signal.Signals = signal.SIGKILL) -> None:
+        """Ends the domain's gidd, without a chance to clean up, and waits for its end."""
+        self.gidds[domain].signal(number)
+        self.gidds[domain].wait()
+
+    def restart(self, domain: str) -> None:
+        """Kills the domain's gidd where it runs, starts another, and waits for its links."""
+        if self.gidds[domain].is_running():
+            self.kill(domain)
+        self.start(domain)
+        self.wait_links()
+
+    # --- programs ---
+
+    def run(
+        self, domain: str, arguments: Sequence[str | Path], name: str | None = None
+    ) -> Program:
+        """Starts a program in the domain. It is killed at the end of the test at the latest."""
+        program = Program(arguments, self.env(domain), self.folder, name)
+        self.programs.append(program)
+        return program
+
+    # --- the end ---
+
+    def wait_idle(self, domain: str) -> None:
+        """Until the domain's gidd holds nothing more than when nobody had come yet."""
+        gidd = self.gidds[domain]
+        everything = ("clients", "slabs", "streams", "subscriptions")
+
+        def idle() -> bool:
+            status = self.status(domain)
+            held = {key: status[key] for key in everything}
+            held["clients"] = [c for c in held["clients"] if c["program"] != "status"]
+            used = {q["name"]: q["used"] for q in status["quotas"] if q["name"] != "clients"}
+            return not any(held.values()) and not any(used.values())
+
+        wait_for(idle, f"gidd of {domain} to have let go of everything")
+        wait_for(
+            lambda: gidd.open_fds() <= self.idle_fds.get(domain, gidd.open_fds()),
+            f"gidd of {domain} to have closed its descriptors",
+        )
+
+    def close(self, check: bool = True) -> None:
+        """Ends everything; with `check` also makes sure that no gidd died, leaked or complained."""
+        problems = []
+        for program in self.programs:
+            program.kill()
+        for domain, gidd in self.gidds.items():
+            if check and gidd.is_running():
+                try:
+                    self.wait_idle(domain)
+                except (AssertionError, OSError) as problem:
+                    problems.append(f"{domain}: {problem}")
+        for domain, gidd in self.gidds.items():
+            killed = not gidd.is_running()
+            if not killed and gidd.stop() != 0:
+                problems.append(f"gidd of {domain} ended with {gidd.process.returncode}")
+            elif killed and gidd.process.returncode != -signal.SIGKILL:
+                problems.append(f"gidd of {domain} died: {gidd.process.returncode}")
+            if not killed and self.socket(domain).exists():
+                problems.append(f"gidd of {domain} left its socket behind")
+        for gidd in self.logs:
+            if SANITIZER.search(gidd.stderr):
+                problems.append(f"{gidd.name}: a sanitizer complains")
+        if check and problems:
+            logs = "\n".join(f"--- {gidd.name}\n{gidd.stderr}" for gidd in self.logs)
+            raise AssertionError("; ".join(problems) + "\n" + logs)
+        shutil.rmtree(self.folder, ignore_errors=True)

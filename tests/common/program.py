@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Programs under test, and waits that always end."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+TOP = Path(__file__).resolve().parents[2]
+
+# Where meson built what is tested: meson's tests are told, by hand it is ./run's default.
+BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
+
+# Machines are shared and sanitizers slow: waits end early when all is well, and never decide by this.
+PATIENCE = 20.0
+
+T = TypeVar("T")
+
+
+def wait_for(
+    condition: Callable[[], T], what: str, timeout: float = PATIENCE, pause: float = 0.02
+) -> T:
+    """Asks until the answer is truthy, and returns it; fails with `what` after `timeout` seconds."""
+    end = time.monotonic() + timeout
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() >= end:
+            raise AssertionError(f"waited {timeout} s in vain: {what}")
+        time.sleep(pause)
+
+
+class Program:
+    """A process with its output in files, which cannot outlive its test."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str | Path],
+        env: Mapping[str, str] | None = None,
+        log_dir: Path | None = None,
+        name: str | None = None,
+        cwd: Path | None = None,
+        pass_fds: Sequence[int] = (),
+    ) -> None:
+        self.arguments = [str(argument) for argument in arguments]
+        self.name = name or Path(self.arguments[0]).name
+        folder = log_dir or Path(os.environ.get("TMPDIR", "/tmp"))
+        stem = f"{self.name.replace('/', '-')}-{time.monotonic_ns()}"
+        self.stdout_path = folder / f"{stem}.out"
+        self.stderr_path = folder / f"{stem}.err"
+        with self.stdout_path.open("wb") as out, self.stderr_path.open("wb") as err:
+            self.process = subprocess.Popen(
+                self.arguments,
+                env=None if env is None else dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=cwd,
+                pass_fds=pass_fds,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def stdout(self) -> str:
+        return self.stdout_path.read_text(errors="replace")
+
+    @property
+    def stderr(self) -> str:
+        return self.stderr_path.read_text(errors="replace")
+
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def wait(self, timeout: float = PATIENCE) -> int:
+        """The exit status; fails with the program's output if it does not end."""
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.name} does not end:\n{self.stderr}") from None
+
+    def wait_output(self, text: str, timeout: float = PATIENCE) -> None:
+        """Waits until the program has written `text` to its standard output or error."""
+
+        def said() -> bool:
+            if text in self.stdout or text in self.stderr:
+                return True
+            assert self.is_running(), f"{self.name} ended before {text!r}:\n{self.stderr}"
+            return False
+
+        wait_for(said, f"{self.name} to write {text!r}", timeout)
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """SIGKILL to it and whatever it started, and waits for its end."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait(PATIENCE)
+
+    def stop(self, timeout: float = PATIENCE) -> int:
+        """SIGTERM, and waits; the exit status."""
+        if self.is_running():
+            self.process.terminate()
+        return self.wait(timeout)
+
+    def open_fds(self) -> int:
+        return len(os.listdir(f"/proc/{self.pid}/fd"))

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures for all tests that need domains."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from cockpit import DEFAULT_CONFIG, Cockpit
+
+
+@pytest.fixture
+def make_cockpit() -> Iterator[Callable[..., Cockpit]]:
+    """Makes cockpits, none of whose gidds runs yet; ended and checked after the test."""
+    cockpits: list[Cockpit] = []
+
+    def make(config: str = DEFAULT_CONFIG) -> Cockpit:
+        cockpits.append(Cockpit(config))
+        return cockpits[-1]
+
+    yield make
+    for cockpit in cockpits:
+        cockpit.close()
+
+
+@pytest.fixture
+def cockpit(request: pytest.FixtureRequest, make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    """Two domains, `open` and `cluster`, with a gidd each and the link between them up.
+
+    `@pytest.mark.cockpit(text)` gives the test a configuration of its own.
+    """
+    marker = request.node.get_closest_marker("cockpit")
+    cockpit = make_cockpit(*(marker.args if marker else ()))
+    cockpit.start_all()
+    return cockpit

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/* Any bytes as a configuration file: what is taken must be a whole and consistent cockpit. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(bool good) {
+	if (!good) {
+		__builtin_trap();
+	}
+}
+
+static void demand_consistent(const struct config *config) {
+	const struct config_domain *domain;
+	demand(!TAILQ_EMPTY(&config->domains));
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		demand(gid_name_is_valid(domain->name));
+		demand(domain->number >= 1 && domain->number <= GID_DOMAIN_MAX);
+		demand(config_domain_by_number(config, domain->number) == domain);
+		demand(config_domain_by_name(config, domain->name) == domain);
+		config_may_publish(config, domain, "camera/rear");
+	}
+	const struct config_share *share;
+	TAILQ_FOREACH(share, &config->shares, entry) {
+		demand(config_share_find(config, share->owner, share->reader) == share);
+		demand(share->owner != share->reader);
+	}
+	const struct config_link *link;
+	TAILQ_FOREACH(link, &config->links, entry) {
+		demand(config_link_find(config, link->ends[1], link->ends[0]) == link);
+		demand(link->kind != NULL);
+	}
+}
+
+/* Each mistake is one line that begins with the file's name and a line number. */
+static void demand_errors(const char *errors) {
+	while (*errors != '\0') {
+		unsigned line;
+		int used = 0;
+		demand(sscanf(errors, "f:%u: %n", &line, &used) == 1 && used > 0);
+		const char *end = strchr(errors, '\n');
+		demand(end != NULL);
+		errors = end + 1;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	struct config config;
+	char *errors = NULL;
+	size_t errors_size;
+	if (size == 0) {
+		return 0;
+	}
+	FILE *file = fmemopen((void *)data, size, "r");
+	FILE *out = open_memstream(&errors, &errors_size);
+	demand(file != NULL && out != NULL);
+	int result = config_read(&config, file, "f", out);
+	fclose(file);
+	fclose(out);
+	demand(result == 0 || result == -EINVAL);
+	demand((errors_size == 0) == (result == 0));
+	demand_errors(errors);
+	if (result == 0) {
+		demand_consistent(&config);
+	}
+	config_finish(&config);
+	free(errors);
+	return 0;
+}
