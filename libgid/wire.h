@@ -267,7 +267,10 @@ struct gid_wire_page {
 	uint64_t reserved1[7];
 	uint64_t release_tail; /* releases ever put in */
 	uint64_t reserved2[7];
-	/* for people: frames received, sum of submit -> receive ns, and buckets of 2^n us of it */
+	/*
+	 * For people: frames received, the sum of submit -> receive in ns, and how often it was less
+	 * than 2^n us (and not less than 2^(n-1)) for each bucket n; the last takes all the rest.
+	 */
 	uint64_t received, latency_sum_ns, latency_buckets[24], reserved3[6];
 	uint64_t releases[GID_RING_RELEASES]; /* indices of entries given back */
 };
