@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Two domains for a test: `open` (1) and `cluster` (2), which may read what open grants it, each
+ * with a real gidd, in a temporary runtime folder that $GID_RUNTIME_DIR names.
+ */
+#ifndef GID_TESTS_COCKPIT_H
+#define GID_TESTS_COCKPIT_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <gid/domain.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char cockpit_folder[64];
+static pid_t cockpit_gidd[3]; /* by the domain's number; 0: not running */
+static const char *const cockpit_names[3] = {NULL, "open", "cluster"};
+
+static inline void cockpit_sleep_ms(long ms) {
+	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static inline long cockpit_now_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Starts a domain's gidd and returns when it answers; its log goes to a file of the folder. */
+static inline bool cockpit_start(int number) {
+	const char *name = cockpit_names[number];
+	char config[128], log[128];
+	snprintf(config, sizeof(config), "%s/cockpit.conf", cockpit_folder);
+	snprintf(log, sizeof(log), "%s/%s.log", cockpit_folder, name);
+	cockpit_gidd[number] = fork();
+	if (cockpit_gidd[number] == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		dup2(fd, STDOUT_FILENO);
+		dup2(fd, STDERR_FILENO);
+		execl(getenv("GIDD"), "gidd", "--config", config, "--domain", name, NULL);
+		_exit(127);
+	}
+	for (int i = 0; i < 500; i++) {
+		struct gid_domain *domain;
+		if (gid_domain_connect(name, &domain) == 0) {
+			gid_domain_destroy(domain);
+			return true;
+		}
+		cockpit_sleep_ms(10);
+	}
+	return false;
+}
+
+static inline void cockpit_kill(int number) {
+	if (cockpit_gidd[number] > 0) {
+		kill(cockpit_gidd[number], SIGKILL);
+		waitpid(cockpit_gidd[number], NULL, 0);
+		cockpit_gidd[number] = 0;
+	}
+}
+
+static inline int cockpit_remove(
+	const char *path, const struct stat *status, int type, struct FTW *where) {
+	return remove(path);
+}
+
+static inline void cockpit_finish(void) {
+	cockpit_kill(1);
+	cockpit_kill(2);
+	if (cockpit_folder[0] != '\0') {
+		nftw(cockpit_folder, cockpit_remove, 16, FTW_DEPTH | FTW_PHYS);
+		cockpit_folder[0] = '\0';
+	}
+}
+
+static inline bool cockpit_init(void) {
+	strcpy(cockpit_folder, "/tmp/gid-cockpit-XXXXXX");
+	if (getenv("GIDD") == NULL || mkdtemp(cockpit_folder) == NULL) {
+		cockpit_folder[0] = '\0';
+		return false;
+	}
+	setenv("GID_RUNTIME_DIR", cockpit_folder, 1);
+	unsetenv("GID_DOMAIN");
+	char path[128];
+	snprintf(path, sizeof(path), "%s/cockpit.conf", cockpit_folder);
+	FILE *config = fopen(path, "we");
+	if (config == NULL) {
+		return false;
+	}
+	fprintf(config,
+		"[cockpit]\nruntime=%s\n"
+		"[domain open]\nnumber=1\nmemory=64M\nslabs=256\nclient-slabs=200\n"
+		"[domain cluster]\nnumber=2\n"
+		"[share open cluster]\nstreams=movie camera/*\n",
+		cockpit_folder);
+	fclose(config);
+	return cockpit_start(1) && cockpit_start(2);
+}
+
+/* Dispatches a domain until `done` holds, at most `ms`. */
+static inline bool cockpit_until(
+	struct gid_domain *domain, bool (*done)(void *data), void *data, long ms) {
+	long end = cockpit_now_ms() + ms;
+	while (!done(data)) {
+		long left = end - cockpit_now_ms();
+		struct pollfd fd = {gid_domain_get_fd(domain), POLLIN, 0};
+		if (left <= 0) {
+			return false;
+		}
+		poll(&fd, 1, (int)left);
+		gid_domain_dispatch(domain);
+	}
+	return true;
+}
+
+/* Entries of a folder of /proc/self, or lines of a file there. */
+static inline int cockpit_count(const char *path) {
+	int count = 0;
+	DIR *folder = opendir(path);
+	if (folder != NULL) {
+		while (readdir(folder) != NULL) {
+			count++;
+		}
+		closedir(folder);
+		return count;
+	}
+	FILE *file = fopen(path, "re");
+	for (int c; (c = getc(file)) != EOF;) {
+		count += c == '\n';
+	}
+	fclose(file);
+	return count;
+}
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* Connecting to a real gidd: where it is, what is said when it is not, and when it comes back. */
+#include <errno.h>
+
+#include "cockpit.h"
+#include "tap.h"
+
+static void expect_refusal(const char *name, int expected, const char *part) {
+	struct gid_domain *domain = NULL;
+	int error = gid_domain_connect(name, &domain);
+	tap_ok(error == expected && strstr(gid_connect_error(), part) != NULL,
+		"connecting to %s gives %d and says \"%s\" (%d: %s)", name == NULL ? "any" : name,
+		expected, part, error, gid_connect_error());
+	if (error == 0) {
+		gid_domain_destroy(domain);
+	}
+}
+
+static void test_nobody(void) {
+	setenv("GID_RUNTIME_DIR", "/nowhere", 1);
+	expect_refusal("open", -ENOENT, "start it with `gidd --config FILE --domain open`");
+	expect_refusal(NULL, -EINVAL, "no domain runs here");
+	expect_refusal("/nowhere/x/gidd.sock", -ENOENT, "no gidd for domain 'x' at /nowhere/x/");
+	expect_refusal("two words", -EINVAL, "no domain's name");
+	setenv("GID_DOMAIN", "hud", 1);
+	expect_refusal(NULL, -ENOENT, "--domain hud");
+	unsetenv("GID_DOMAIN");
+}
+
+static void test_names(void) {
+	struct gid_domain *domain;
+	char path[128];
+	snprintf(path, sizeof(path), "%s/cluster/gidd.sock", cockpit_folder);
+	const struct {
+		const char *name, *variable;
+		uint32_t number;
+	} ways[] = {{"open", NULL, 1}, {"cluster", "open", 2}, {NULL, "open", 1}, {path, NULL, 2}};
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (ways[i].variable != NULL) {
+			setenv("GID_DOMAIN", ways[i].variable, 1);
+		}
+		int error = gid_domain_connect(ways[i].name, &domain);
+		unsetenv("GID_DOMAIN");
+		if (!tap_ok(error == 0, "way %zu to a domain connects: %s", i,
+			    gid_connect_error())) {
+			continue;
+		}
+		tap_ok(gid_domain_number(domain) == ways[i].number &&
+				strcmp(gid_domain_name(domain), cockpit_names[ways[i].number]) ==
+					0 &&
+				gid_domain_is_connected(domain),
+			"it is %s", gid_domain_name(domain));
+		gid_domain_destroy(domain);
+	}
+	expect_refusal(NULL, -EINVAL, "2 domains run here");
+	cockpit_kill(2);
+	expect_refusal("cluster", -ECONNREFUSED, "--domain cluster");
+	snprintf(path, sizeof(path), "%s/cluster/gidd.sock", cockpit_folder);
+	unlink(path);
+	int error = gid_domain_connect(NULL, &domain);
+	tap_ok(error == 0 && gid_domain_number(domain) == 1, "the only domain needs no name");
+	gid_domain_destroy(error == 0 ? domain : NULL);
+	cockpit_start(2);
+}
+
+static void test_status(void) {
+	struct gid_domain *domain;
+	char *json = NULL;
+	gid_domain_connect("open", &domain);
+	tap_ok(gid_domain_status(domain, &json) == 0 && json[0] == '{' &&
+			strstr(json, "open") != NULL,
+		"gidd tells its status as JSON");
+	free(json);
+	gid_domain_destroy(domain);
+}
+
+static bool is_connected(void *data) {
+	return gid_domain_is_connected(data);
+}
+
+static bool is_away(void *data) {
+	return !gid_domain_is_connected(data);
+}
+
+static void test_restart(void) {
+	struct gid_domain *domain;
+	char *json = NULL;
+	gid_domain_connect("open", &domain);
+	int fd = gid_domain_get_fd(domain);
+	cockpit_kill(1);
+	tap_ok(cockpit_until(domain, is_away, domain, 1000), "the death of gidd is seen");
+	int error = gid_domain_status(domain, &json);
+	tap_ok(error == -ENOTCONN && strstr(gid_domain_error(domain), "is away") != NULL,
+		"asking it says so: %s", gid_domain_error(domain));
+	tap_ok(gid_domain_dispatch(domain) >= 0, "this is not the end");
+	cockpit_sleep_ms(400);
+	gid_domain_dispatch(domain);
+	cockpit_start(1);
+	long begin = cockpit_now_ms();
+	bool back = cockpit_until(domain, is_connected, domain, 3000);
+	tap_ok(back, "its return is seen (%ld ms)", cockpit_now_ms() - begin);
+	tap_ok(gid_domain_get_fd(domain) == fd, "the descriptor is the same");
+	tap_ok(gid_domain_status(domain, &json) == 0, "it answers again");
+	free(json);
+
+	/* Killed while nobody dispatches: found out by asking. */
+	cockpit_kill(1);
+	tap_ok(gid_domain_status(domain, &json) == -ENOTCONN, "a death is found out by asking");
+	cockpit_start(1);
+	tap_ok(cockpit_until(domain, is_connected, domain, 3000), "and its return again");
+	gid_domain_destroy(domain);
+}
+
+static void test_hang(void) {
+	struct gid_domain *domain, *other;
+	char *json = NULL;
+	gid_domain_connect("open", &domain);
+	kill(cockpit_gidd[1], SIGSTOP);
+	long begin = cockpit_now_ms();
+	int error = gid_domain_status(domain, &json);
+	long waited = cockpit_now_ms() - begin;
+	tap_ok(error == -ETIMEDOUT && waited >= 1900 && waited < 4000,
+		"a stopped gidd is given up after 2 s (%ld ms)", waited);
+	begin = cockpit_now_ms();
+	error = gid_domain_connect("open", &other);
+	waited = cockpit_now_ms() - begin;
+	tap_ok(error == -ETIMEDOUT && strstr(gid_connect_error(), "does not answer") != NULL &&
+			waited < 4000,
+		"connecting to it as well: %s", gid_connect_error());
+	long longest = 0, end = cockpit_now_ms() + 3000;
+	while (cockpit_now_ms() < end) {
+		begin = cockpit_now_ms();
+		gid_domain_dispatch(domain);
+		waited = cockpit_now_ms() - begin;
+		longest = waited > longest ? waited : longest;
+		cockpit_sleep_ms(10);
+	}
+	tap_ok(longest < 200, "dispatch never waits for it (%ld ms)", longest);
+	kill(cockpit_gidd[1], SIGCONT);
+	tap_ok(cockpit_until(domain, is_connected, domain, 5000), "when it goes on it is found");
+	tap_ok(gid_domain_status(domain, &json) == 0, "and answers");
+	free(json);
+	gid_domain_destroy(domain);
+}
+
+static void test_leaks(void) {
+	struct gid_domain *domain;
+	int fds = cockpit_count("/proc/self/fd"), failed = 0;
+	for (int i = 0; i < 200; i++) {
+		failed += gid_domain_connect("open", &domain) != 0;
+		gid_domain_destroy(failed == 0 ? domain : NULL);
+		failed += gid_domain_connect("nobody", &domain) != -ENOENT;
+	}
+	tap_ok(failed == 0 && cockpit_count("/proc/self/fd") == fds,
+		"200 connections leave no descriptor behind");
+	gid_domain_destroy(NULL);
+}
+
+int main(void) {
+	test_nobody();
+	if (tap_ok(cockpit_init(), "two domains run")) {
+		test_names();
+		test_status();
+		test_restart();
+		test_hang();
+		test_leaks();
+	}
+	cockpit_finish();
+	return tap_finish();
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/* Memory that exactly one process can ever write. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "tap.h"
+
+#define SIZE (size_t)(3 * 4096 + 17)
+#define ROUNDED (size_t)(4 * 4096)
+
+static bool all_present(void *data, size_t size) {
+	unsigned char present[ROUNDED / 4096];
+	if (mincore(data, size, present) < 0) {
+		return false;
+	}
+	for (size_t i = 0; i < size / 4096; i++) {
+		if ((present[i] & 1) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Page faults of this process since the last call. */
+static long faults(void) {
+	char text[512];
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	const char *at = strrchr(text, ')');
+	for (int i = 0; at != NULL && i < 8; i++) {
+		at = strchr(at + 1, ' ');
+	}
+	return at == NULL ? -1 : strtol(at, NULL, 10);
+}
+
+static void test_create(struct gid_memory_own *memory) {
+	tap_ok(gid_memory_create(memory, "test", SIZE) == 0, "memory is made");
+	tap_ok(memory->size == ROUNDED, "its size is whole pages");
+	faults(); /* its own first ones */
+	long before = faults();
+	volatile char *bytes = memory->data;
+	bool zero = true;
+	for (size_t i = 0; i < ROUNDED; i += 4096) {
+		zero = zero && bytes[i] == 0;
+		bytes[i] = 1;
+	}
+	long count = faults() - before;
+	tap_ok(zero, "it is zeroed");
+	tap_ok(before >= 0 && count == 0, "writing each page faults %ld times: none", count);
+	tap_ok(all_present(memory->data, ROUNDED), "all its pages are present");
+	int seals = fcntl(memory->fd, F_GET_SEALS);
+	int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+	tap_ok((seals & wanted) == wanted, "all seals are set (0x%x)", (unsigned)seals);
+	tap_ok((fcntl(memory->fd, F_GETFD) & FD_CLOEXEC) != 0, "it is close-on-exec");
+}
+
+/* By the descriptor that readers get, and what a reader can make of it: root is one as well. */
+static void test_sole_writer(const struct gid_memory_own *memory) {
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory->fd);
+	int writable = open(path, O_RDWR | O_CLOEXEC);
+	int fds[] = {memory->fd, writable};
+	const char *names[] = {"the reader's descriptor", "a writable one made from it"};
+	for (int i = 0; i < 2; i++) {
+		if (fds[i] < 0) {
+			tap_ok(true, "%s cannot be had", names[i]);
+			continue;
+		}
+		void *data = mmap(NULL, ROUNDED, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
+		tap_ok(data == MAP_FAILED, "%s is not mapped writable", names[i]);
+		tap_ok(write(fds[i], "x", 1) < 0, "%s is not written", names[i]);
+		tap_ok(ftruncate(fds[i], 0) < 0 && ftruncate(fds[i], (off_t)ROUNDED * 2) < 0,
+			"%s keeps its size", names[i]);
+		tap_ok(fallocate(fds[i], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) < 0,
+			"%s gets no hole", names[i]);
+		data = mmap(NULL, ROUNDED, PROT_READ, MAP_SHARED, fds[i], 0);
+		tap_ok(data != MAP_FAILED && mprotect(data, ROUNDED, PROT_READ | PROT_WRITE) < 0 &&
+				errno == EACCES,
+			"a read-only mapping of %s stays one", names[i]);
+		munmap(data, ROUNDED);
+	}
+	if (writable >= 0) {
+		close(writable);
+	}
+}
+
+static void test_read(const struct gid_memory_own *memory) {
+	const void *view = NULL;
+	tap_ok(gid_memory_map(memory->fd, 4096, 8192, &view) == 0, "a part is mapped");
+	((char *)memory->data)[4096 + 5] = 42;
+	tap_ok(view != NULL && ((const char *)view)[5] == 42, "it shows what the owner writes");
+	tap_ok(all_present((void *)view, 8192), "its pages are present");
+	gid_memory_unmap(view, 8192);
+	tap_ok(gid_memory_map(memory->fd, 4096 + 3, 100, &view) == 0 &&
+			((const char *)view)[2] == 42,
+		"a part may begin inside a page");
+	gid_memory_unmap(view, 100);
+	tap_ok(gid_memory_map(memory->fd, 0, 0, &view) == -EINVAL, "nothing is not mapped");
+	tap_ok(gid_memory_map(memory->fd, UINT64_MAX, 1, &view) == -EINVAL &&
+			gid_memory_map(memory->fd, 0, SIZE_MAX, &view) < 0,
+		"sizes and offsets that cannot be are refused");
+	int other = gid_memory_reopen(memory->fd);
+	tap_ok(other >= 0 && (fcntl(other, F_GETFL) & O_ACCMODE) == O_RDONLY,
+		"it opens again, read-only");
+	close(other);
+}
+
+static void test_check(const struct gid_memory_own *memory) {
+	tap_ok(gid_memory_check(memory->fd, ROUNDED, 1) == 0, "our own memory is found good");
+	tap_ok(gid_memory_check(memory->fd, ROUNDED + 1, 1) == -ERANGE, "but not for more bytes");
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	tap_ok(ftruncate(fd, 4096) == 0 && gid_memory_check(fd, 4096, 0) == -EPERM,
+		"an unsealed memfd is refused");
+	fcntl(fd, F_ADD_SEALS, F_SEAL_GROW);
+	tap_ok(gid_memory_check(fd, 4096, 0) == -EPERM, "one that can only not grow, too");
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+	tap_ok(gid_memory_check(fd, 4096, 0) == 0, "one that cannot shrink is good to read");
+	tap_ok(gid_memory_check(fd, 4096, 1) == -EACCES,
+		"but has other writers by this descriptor");
+	int reader = gid_memory_reopen(fd);
+	tap_ok(gid_memory_check(reader, 4096, 1) == -EPERM, "and may have others still");
+	fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+	tap_ok(gid_memory_check(reader, 4096, 1) == 0, "until that is sealed as well");
+	close(reader);
+	close(fd);
+	int ends[2];
+	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	tap_ok(gid_memory_check(fd, 0, 0) == -EBADF, "a file is not shared memory");
+	close(fd);
+	tap_ok(pipe2(ends, O_CLOEXEC) == 0 && gid_memory_check(ends[0], 0, 0) == -EBADF,
+		"nor is a pipe");
+	close(ends[0]);
+	close(ends[1]);
+	tap_ok(gid_memory_check(-1, 0, 0) == -EBADF, "nor is nothing");
+}
+
+static void test_wipe(void) {
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	char bytes[8192], back[8192];
+	memset(bytes, 'x', sizeof(bytes));
+	tap_ok(write(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0,
+		"a memfd that others brought");
+	int reader = gid_memory_reopen(fd);
+	tap_ok(gid_memory_wipe(reader, 5000, 100) == 0, "is wiped by its reader's descriptor");
+	memset(bytes + 5000, 0, 100);
+	tap_ok(pread(fd, back, sizeof(back), 0) == sizeof(back) &&
+			memcmp(bytes, back, sizeof(back)) == 0,
+		"there and nowhere else");
+	fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+	tap_ok(gid_memory_wipe(reader, 0, 100) < 0, "unless it is sealed");
+	close(reader);
+	close(fd);
+}
+
+int main(void) {
+	struct gid_memory_own memory;
+	test_create(&memory);
+	test_sole_writer(&memory);
+	test_read(&memory);
+	test_check(&memory);
+	test_wipe();
+	gid_memory_finish(&memory);
+	tap_ok(memory.fd == -1 && memory.data == NULL, "it is given back");
+	gid_memory_finish(&memory);
+	tap_ok(gid_memory_create(&memory, "test", 0) == -EINVAL, "no size is no memory");
+	tap_ok(gid_memory_create(&memory, "test", SIZE_MAX) == -EINVAL, "nor is too much");
+	return tap_finish();
+}

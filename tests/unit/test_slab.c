@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT
+/* Slabs from one domain to another: made, brought, granted, imported, revoked, wiped. */
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "cockpit.h"
+#include "tap.h"
+
+static struct gid_domain *owner, *reader;
+static struct gid_layout layout; /* 64x48 BGRx, three pages */
+
+static struct gid_slab *make(uint32_t slots) {
+	struct gid_slab *slab = NULL;
+	int error = gid_slab_create(owner, &layout, 0, slots, "video/x-raw", &slab);
+	if (error < 0) {
+		tap_ok(false, "a slab is made: %s", gid_domain_error(owner));
+	}
+	return slab;
+}
+
+static void test_create(void) {
+	struct gid_slab *slab = make(4);
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	tap_ok(gid_domain_of(info.gid) == 1 && info.slot_count == 4 && info.slot_size == 12288 &&
+			info.memory == GID_MEMORY_MEMFD && info.offset == 0 && !info.imported &&
+			strcmp(info.description, "video/x-raw") == 0,
+		"a slab is what was asked for");
+	tap_ok(gid_slab_data(slab, 3) == (char *)gid_slab_data(slab, 0) + 3 * 12288 &&
+			gid_slab_data(slab, 4) == NULL,
+		"it has as many slots");
+	tap_ok(gid_slot_of(gid_slab_gid(slab, 2)) == 2 && gid_slab_gid(slab, 4) == GID_NONE,
+		"each slot has a gid");
+
+	int slots[4], again;
+	for (int i = 0; i < 4; i++) {
+		slots[i] = gid_slab_take(slab);
+	}
+	tap_ok(slots[0] == 0 && slots[1] == 1 && slots[2] == 2 && slots[3] == 3 &&
+			gid_slab_take(slab) == -EAGAIN,
+		"each slot is taken once");
+	gid_slab_give(slab, 2);
+	gid_slab_give(slab, 99);
+	again = gid_slab_take(slab);
+	tap_ok(again == 2 && gid_slab_take(slab) == -EAGAIN, "and again when it was given back");
+	gid_slab_destroy(slab, false);
+
+	const struct {
+		uint32_t slots;
+		uint64_t slot_size;
+		int error;
+		const char *what;
+	} bad[] = {
+		{0, 0, -EINVAL, "no slots"},
+		{GID_SLOTS_MAX + 1, 0, -EINVAL, "too many slots"},
+		{2, UINT64_MAX, -EINVAL, "slots that overflow"},
+		{4096, INT64_MAX, -EINVAL, "slots that overflow together"},
+		{1, 128 << 20, -EDQUOT, "more than the domain's quota"},
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		int error = gid_slab_create(
+			owner, &layout, bad[i].slot_size, bad[i].slots, NULL, &slab);
+		tap_ok(error == bad[i].error, "%s: %d (%s)", bad[i].what, error,
+			gid_domain_error(owner));
+	}
+	struct gid_layout tiled = layout;
+	tiled.modifier = I915_FORMAT_MOD_X_TILED;
+	tap_ok(gid_slab_create(owner, &tiled, 65536, 1, NULL, &slab) == -ENOTSUP,
+		"plain memory is not tiled");
+	char description[GID_DESCRIPTION_MAX + 2];
+	memset(description, 'd', sizeof(description));
+	description[sizeof(description) - 1] = '\0';
+	tap_ok(gid_slab_create(owner, &layout, 0, 1, description, &slab) == -EINVAL &&
+			gid_slab_create(owner, &layout, 0, 1, "a\nb", &slab) == -EINVAL,
+		"a description that is too long, or no text, is refused");
+	description[GID_DESCRIPTION_MAX] = '\0';
+	int error = gid_slab_create(owner, &layout, 0, 1, description, &slab);
+	tap_ok(error == 0, "the longest description is carried");
+	gid_slab_destroy(error == 0 ? slab : NULL, false);
+}
+
+/* What a reader can do with what it got, and what not. */
+static void test_import(void) {
+	struct gid_slab *slab = make(2), *got = NULL, *second = NULL;
+	strcpy(gid_slab_data(slab, 1), "picture");
+	gid_id gid = gid_slab_gid(slab, 1);
+	tap_ok(gid_slab_grant(slab, 2) == 0, "open grants its slab to cluster");
+	tap_ok(gid_slab_import(reader, gid, &got) == 0, "cluster imports it: %s",
+		gid_domain_error(reader));
+	struct gid_slab_info info;
+	gid_slab_get_info(got, &info);
+	tap_ok(info.imported && info.gid == gid_slab_gid(slab, 0) && info.slot_count == 2 &&
+			info.slot_size == 12288 &&
+			memcmp(&info.layout, &layout, sizeof(layout)) == 0 &&
+			strcmp(info.description, "video/x-raw") == 0,
+		"it is the slab that was exported");
+	const char *view = gid_slab_view(got, 1);
+	tap_ok(strcmp(view, "picture") == 0, "with its pixels");
+	strcpy(gid_slab_data(slab, 1), "changed");
+	tap_ok(strcmp(view, "changed") == 0, "which are the owner's very memory");
+	tap_ok(gid_slab_view(got, 2) == NULL && gid_slab_data(got, 0) == NULL,
+		"there is no other slot, and nothing to write");
+	tap_ok(mprotect((void *)((uintptr_t)view & ~4095ul), 4096, PROT_READ | PROT_WRITE) < 0 &&
+			mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, info.fd, 0) == MAP_FAILED &&
+			ftruncate(info.fd, 0) < 0,
+		"the reader cannot write it");
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &second) == 0 && second == got,
+		"the next import of the slab gives the same");
+	tap_ok(gid_slab_import(reader, gid_make(1, gid_slab_of(gid), 2, 0), &second) == -ENOENT,
+		"a slot that it does not have is unknown");
+	tap_ok(gid_slab_is_current(got, gid) && !gid_slab_is_current(got, gid + 1) &&
+			!gid_slab_is_current(got, gid + (1ull << 32)),
+		"the gid is current, others are not");
+	gid_slab_unref(got);
+	gid_slab_unref(got);
+	tap_ok(gid_slab_import(reader, gid, &second) == 0 && second == got &&
+			gid_slab_view(second, 1) == view,
+		"a slab at rest is used again, with its mapping");
+	gid_slab_unref(second);
+	gid_slab_destroy(slab, false);
+}
+
+/* The same gid through its life: what is said must not tell why it cannot be had. */
+static void test_refusals(void) {
+	struct gid_slab *slab = make(1), *got = NULL;
+	gid_id gid = gid_slab_gid(slab, 0);
+	char ungranted[320], revoked[320], destroyed[320], local[320];
+	tap_ok(gid_slab_import(reader, gid, &got) == -ENOENT, "an ungranted slab is refused");
+	strcpy(ungranted, gid_domain_error(reader));
+	tap_ok(gid_slab_import(owner, gid, &got) == 0, "within the domain it needs no grant");
+	gid_slab_unref(got);
+	gid_slab_grant(slab, 2);
+	gid_slab_revoke(slab, 2);
+	tap_ok(gid_slab_import(reader, gid, &got) == -ENOENT, "a revoked grant is refused");
+	strcpy(revoked, gid_domain_error(reader));
+	gid_slab_grant(slab, 2);
+	gid_slab_destroy(slab, false);
+	tap_ok(gid_slab_import(reader, gid, &got) == -ENOENT, "a slab that is gone is refused");
+	strcpy(destroyed, gid_domain_error(reader));
+	gid_domain_dispatch(owner);
+	tap_ok(gid_slab_import(owner, gid, &got) == -ENOENT, "in its own domain, too");
+	strcpy(local, gid_domain_error(owner));
+	tap_ok(strcmp(ungranted, revoked) == 0 && strcmp(ungranted, destroyed) == 0 &&
+			strcmp(ungranted, local) == 0,
+		"all with the same sentence: %s", ungranted);
+	const gid_id bad[] = {GID_NONE, UINT64_MAX, gid_make(1, 77, 0, 0), gid_make(3, 1, 0, 0),
+		gid_make(2, 1, 0, 0), (gid_id)1 << 56};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[GID_TEXT_MAX], sentence[320];
+		snprintf(sentence, sizeof(sentence), "gid %s%s", gid_format(bad[i], text),
+			strchr(strchr(ungranted, '#'), ':'));
+		int error = gid_slab_import(reader, bad[i], &got);
+		tap_ok(error == -ENOENT && strcmp(gid_domain_error(reader), sentence) == 0,
+			"%s is unknown, in the same words", text);
+	}
+	slab = make(1);
+	tap_ok(gid_slab_grant(slab, 9) == -EPERM, "a domain that may not read gets no grant: %s",
+		gid_domain_error(owner));
+	tap_ok(gid_slab_grant(slab, 0) == -EINVAL && gid_slab_grant(slab, 255) == -EINVAL,
+		"nor does one that cannot be");
+	gid_slab_destroy(slab, false);
+}
+
+struct heard {
+	int calls, error;
+	struct gid_slab *slab;
+};
+
+static void imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct heard *heard = data;
+	heard->calls++;
+	heard->error = error;
+	heard->slab = slab;
+}
+
+static void was_revoked(void *data, struct gid_slab *slab) {
+	struct heard *heard = data;
+	heard->calls++;
+	heard->slab = slab;
+}
+
+static bool was_called(void *data) {
+	return ((struct heard *)data)->calls > 0;
+}
+
+static void test_async(void) {
+	struct gid_slab *slab = make(2), *now = NULL;
+	struct heard first = {0}, second = {0}, beyond = {0}, cancelled = {0}, unknown = {0};
+	gid_slab_grant(slab, 2);
+	gid_id gid = gid_slab_gid(slab, 0);
+	tap_ok(gid_slab_import_async(reader, gid, imported, &first, &now) == -EINPROGRESS &&
+			gid_slab_import_async(reader, gid_slab_gid(slab, 1), imported, &second,
+				&now) == -EINPROGRESS &&
+			gid_slab_import_async(reader, gid + (5 << 16), imported, &beyond, &now) ==
+				-EINPROGRESS &&
+			gid_slab_import_async(reader, gid, imported, &cancelled, &now) ==
+				-EINPROGRESS &&
+			gid_slab_import_async(reader, gid_make(1, 5, 0, 0), imported, &unknown,
+				&now) == -EINPROGRESS,
+		"imports are under way");
+	gid_slab_import_cancel(reader, &cancelled);
+	tap_ok(cockpit_until(reader, was_called, &unknown, 2000) && first.calls == 1 &&
+			second.calls == 1 && first.error == 0 && first.slab == second.slab &&
+			first.slab != NULL,
+		"two of one slab end together");
+	tap_ok(beyond.error == -ENOENT && beyond.slab == NULL && unknown.error == -ENOENT,
+		"those of nothing end with an error");
+	tap_ok(cancelled.calls == 0, "one that was cancelled is not heard of");
+	tap_ok(gid_slab_import_async(reader, gid, imported, &cancelled, &now) == 0 &&
+			now == first.slab,
+		"a known slab is there at once");
+
+	struct heard revoked = {0}, removed = {0};
+	tap_ok(gid_slab_on_revoked(now, was_revoked, &revoked) == 0 &&
+			gid_slab_on_revoked(now, was_revoked, &removed) == 0 &&
+			gid_slab_on_revoked(now, NULL, &removed) == 0,
+		"its end can be listened for");
+	gid_slab_revoke(slab, 2);
+	tap_ok(cockpit_until(reader, was_called, &revoked, 2000) && revoked.slab == now &&
+			removed.calls == 0,
+		"a revoked grant is heard of");
+	struct gid_slab_info info;
+	gid_slab_get_info(now, &info);
+	tap_ok(info.revoked && !gid_slab_is_current(now, gid) && gid_slab_view(now, 0) != NULL,
+		"the slab is revoked, what is mapped stays until the reference goes");
+	tap_ok(gid_slab_on_revoked(now, was_revoked, &revoked) == -ENOENT,
+		"there is no more to listen for");
+	struct gid_slab *other = NULL;
+	tap_ok(gid_slab_import(reader, gid, &other) == -ENOENT, "it is not imported any more");
+	gid_slab_grant(slab, 2);
+	tap_ok(gid_slab_import(reader, gid, &other) == 0 && other != now,
+		"before it is granted again");
+	gid_slab_unref(now);
+	gid_slab_unref(now);
+	gid_slab_unref(now);
+	gid_slab_unref(other);
+	gid_slab_destroy(slab, false);
+}
+
+static void test_wipe(void) {
+	struct gid_slab *slab = make(2), *got = NULL;
+	memset(gid_slab_data(slab, 0), 'x', 24576);
+	gid_slab_grant(slab, 2);
+	gid_id gid = gid_slab_gid(slab, 1);
+	gid_slab_import(reader, gid, &got);
+	struct heard revoked = {0};
+	gid_slab_on_revoked(got, was_revoked, &revoked);
+	gid_slab_destroy(slab, true);
+	const char *view = gid_slab_view(got, 0);
+	bool zero = true;
+	for (size_t i = 0; i < 24576; i++) {
+		zero = zero && view[i] == 0;
+	}
+	tap_ok(zero, "a wiped slab shows nothing to those that still map it");
+	tap_ok(!gid_slab_is_current(got, gid), "its gids are out of date at once");
+	tap_ok(cockpit_until(reader, was_called, &revoked, 2000), "and its readers hear of it");
+	gid_slab_unref(got);
+}
+
+static void test_export(void) {
+	struct gid_slab *slab = NULL, *got = NULL;
+	struct gid_slab_info info;
+	int fd = memfd_create("camera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const uint64_t offset = 4096 + 100, size = 64 * 48 * 4;
+	char *data = ftruncate(fd, (off_t)(offset + size)) == 0
+		? mmap(NULL, offset + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+		: MAP_FAILED;
+	strcpy(data + offset, "camera");
+	tap_ok(gid_slab_export(owner, fd, offset, &layout, NULL, &slab) == -EPERM,
+		"an unsealed memfd is refused: %s", gid_domain_error(owner));
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+	tap_ok(gid_slab_export(owner, fd, offset + 1, &layout, NULL, &slab) == -ERANGE,
+		"so is a picture that does not fit: %s", gid_domain_error(owner));
+	tap_ok(gid_slab_export(owner, fd, UINT64_MAX, &layout, NULL, &slab) == -ERANGE &&
+			gid_slab_export(owner, fd, offset + size, &layout, NULL, &slab) == -ERANGE,
+		"or begins beyond the end");
+	tap_ok(gid_slab_export(owner, STDIN_FILENO, 0, &layout, NULL, &slab) == -EBADF &&
+			gid_slab_export(owner, -1, 0, &layout, NULL, &slab) == -EBADF,
+		"or is no memory at all: %s", gid_domain_error(owner));
+	int error = gid_slab_export(owner, fd, offset, &layout, "caps", &slab);
+	if (!tap_ok(error == 0, "a sealed memfd is exported (%d)", error)) {
+		return;
+	}
+	tap_ok(gid_slab_data(slab, 0) == NULL && strcmp(gid_slab_view(slab, 0), "camera") == 0,
+		"its owner writes through its own mapping, and can look");
+	gid_slab_grant(slab, 2);
+	gid_id gid = gid_slab_gid(slab, 0);
+	error = gid_slab_import(reader, gid, &got);
+	gid_slab_get_info(got, &info);
+	tap_ok(error == 0 && info.offset == offset && info.slot_size == size &&
+			strcmp(gid_slab_view(got, 0), "camera") == 0,
+		"it is imported, from inside a page");
+	tap_ok((fcntl(info.fd, F_GETFL) & O_ACCMODE) == O_RDONLY,
+		"and its descriptor is read-only");
+	tap_ok(gid_slab_is_current(got, gid), "its gid is current");
+	gid_slab_destroy(slab, true);
+	tap_ok(data[offset] == 0 && strcmp(gid_slab_view(got, 0), "") == 0, "it is wiped, too");
+	gid_slab_unref(got);
+	munmap(data, offset + size);
+	close(fd);
+}
+
+/* One process exports, another imports: what crosses is a number. */
+static void test_processes(void) {
+	int numbers[2], answers[2];
+	if (pipe2(numbers, O_CLOEXEC) < 0 || pipe2(answers, O_CLOEXEC) < 0) {
+		tap_ok(false, "pipes");
+		return;
+	}
+	pid_t child = fork();
+	if (child == 0) {
+		struct gid_domain *domain;
+		struct gid_slab *slab;
+		gid_id gid;
+		char answer[16] = "";
+		if (read(numbers[0], &gid, sizeof(gid)) == sizeof(gid) &&
+			gid_domain_connect("cluster", &domain) == 0 &&
+			gid_slab_import(domain, gid, &slab) == 0) {
+			memcpy(answer, gid_slab_view(slab, gid_slot_of(gid)), sizeof(answer));
+		}
+		_exit(write(answers[1], answer, sizeof(answer)) != sizeof(answer));
+	}
+	struct gid_slab *slab = make(3);
+	char answer[16] = "", *data = gid_slab_data(slab, 2);
+	strcpy(data, "over there");
+	gid_slab_grant(slab, 2);
+	gid_id gid = gid_slab_gid(slab, 2);
+	bool told = write(numbers[1], &gid, sizeof(gid)) == sizeof(gid) &&
+		read(answers[0], answer, sizeof(answer)) == sizeof(answer);
+	tap_ok(told && strcmp(answer, "over there") == 0, "another process reads by the number");
+	waitpid(child, NULL, 0);
+	close(numbers[0]);
+	close(numbers[1]);
+	close(answers[0]);
+	close(answers[1]);
+	gid_slab_destroy(slab, false);
+}
+
+static void test_owner_dies(void) {
+	int numbers[2];
+	gid_id gid = GID_NONE;
+	if (pipe2(numbers, O_CLOEXEC) < 0) {
+		return;
+	}
+	pid_t child = fork();
+	if (child == 0) {
+		struct gid_domain *domain;
+		struct gid_slab *slab;
+		if (gid_domain_connect("open", &domain) == 0 &&
+			gid_slab_create(domain, &layout, 0, 1, NULL, &slab) == 0 &&
+			gid_slab_grant(slab, 2) == 0) {
+			gid = gid_slab_gid(slab, 0);
+		}
+		if (write(numbers[1], &gid, sizeof(gid)) == sizeof(gid)) {
+			pause();
+		}
+		_exit(1);
+	}
+	struct gid_slab *got = NULL;
+	struct heard revoked = {0};
+	tap_ok(read(numbers[0], &gid, sizeof(gid)) == sizeof(gid) &&
+			gid_slab_import(reader, gid, &got) == 0 &&
+			gid_slab_on_revoked(got, was_revoked, &revoked) == 0,
+		"another process's slab is imported");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	long begin = cockpit_now_ms();
+	tap_ok(cockpit_until(reader, was_called, &revoked, 2000), "its death is heard of (%ld ms)",
+		cockpit_now_ms() - begin);
+	gid_slab_unref(got);
+	close(numbers[0]);
+	close(numbers[1]);
+}
+
+static void test_leaks(void) {
+	/* Once before counting, for what stays at rest. */
+	for (int round = 0; round < 2; round++) {
+		int fds = cockpit_count("/proc/self/fd"), maps = cockpit_count("/proc/self/maps");
+		int failed = 0;
+		for (int i = 0; i < 1000; i++) {
+			struct gid_slab *slab = make(2), *got = NULL;
+			failed += gid_slab_grant(slab, 2) != 0;
+			failed += gid_slab_import(reader, gid_slab_gid(slab, 1), &got) != 0;
+			gid_slab_unref(got);
+			gid_slab_destroy(slab, false);
+			gid_domain_dispatch(reader);
+		}
+		for (int i = 0; i < 100; i++) {
+			cockpit_sleep_ms(1);
+			gid_domain_dispatch(reader);
+		}
+		if (round == 1) {
+			tap_ok(failed == 0, "1000 slabs come and go");
+			tap_ok(cockpit_count("/proc/self/fd") == fds, "no descriptor stays");
+			tap_ok(cockpit_count("/proc/self/maps") <= maps, "nor a mapping (%d, %d)",
+				cockpit_count("/proc/self/maps"), maps);
+		}
+	}
+	/* A reader that never dispatches does not hear of the ends, and is bounded all the same. */
+	int maps = cockpit_count("/proc/self/maps");
+	for (int i = 0; i < 300; i++) {
+		struct gid_slab *slab = make(1), *got = NULL;
+		gid_slab_grant(slab, 2);
+		gid_slab_import(reader, gid_slab_gid(slab, 0), &got);
+		gid_slab_unref(got);
+		gid_slab_destroy(slab, false);
+	}
+	tap_ok(cockpit_count("/proc/self/maps") - maps < 200, "slabs at rest are bounded (%d)",
+		cockpit_count("/proc/self/maps") - maps);
+}
+
+static void test_late(void) {
+	struct gid_domain *domain;
+	struct gid_slab *own = NULL, *got = NULL, *slab = make(1);
+	gid_slab_grant(slab, 2);
+	gid_domain_connect("cluster", &domain);
+	gid_slab_import(domain, gid_slab_gid(slab, 0), &got);
+	gid_slab_create(domain, &layout, 0, 1, NULL, &own);
+	gid_domain_destroy(domain);
+	struct gid_slab_info info;
+	gid_slab_get_info(got, &info);
+	tap_ok(info.revoked && info.fd == -1 && gid_slab_view(got, 0) == NULL &&
+			gid_slab_data(own, 0) == NULL && gid_slab_take(own) == -EAGAIN,
+		"slabs outlive their domain without memory");
+	gid_slab_unref(got);
+	gid_slab_destroy(own, true);
+	gid_slab_destroy(slab, false);
+	gid_slab_destroy(NULL, true);
+	gid_slab_unref(NULL);
+}
+
+int main(void) {
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 64, 48, 64);
+	if (tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
+			    gid_domain_connect("cluster", &reader) == 0,
+		    "two domains run")) {
+		test_create();
+		test_import();
+		test_refusals();
+		test_async();
+		test_wipe();
+		test_export();
+		test_processes();
+		test_owner_dies();
+		test_leaks();
+		test_late();
+	}
+	gid_domain_destroy(owner);
+	gid_domain_destroy(reader);
+	cockpit_finish();
+	return tap_finish();
+}
