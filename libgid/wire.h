@@ -217,7 +217,7 @@ struct gid_wire_report {
 
 /* --- shared memory of one subscription: see ring.h for who does what with it ------------------ */
 
-#define GID_RING_ENTRIES 64u   /* >= GID_CREDIT_MAX, a power of two */
+#define GID_RING_ENTRIES 64u   /* > GID_CREDIT_MAX, a power of two */
 /*
  * More than a consumer can put in while its producer does not look: for each entry one release of
  * a frame whose lease ran out, one of the frame after it, and one of a frame sent meanwhile.

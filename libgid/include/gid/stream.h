@@ -21,7 +21,7 @@ extern "C" {
 struct gid_producer;
 struct gid_consumer;
 
-#define GID_CREDIT_MAX 64u               /**< frames that one consumer can hold */
+#define GID_CREDIT_MAX 63u               /**< frames that one consumer can hold */
 #define GID_TIME_NONE UINT64_MAX         /**< no such time */
 
 enum gid_frame_flags {
@@ -75,6 +75,14 @@ struct gid_producer_options {
 	/** A consumer came (`joined`) or went; `consumers` is the count now. May be NULL. */
 	void (*subscriber)(void *data, uint32_t domain, bool joined, uint32_t consumers);
 	void *data;
+	/**
+	 * By default gid_producer_dispatch() asks for a doorbell at the next release. A producer that
+	 * collects releases as it sends sets `quiet`, which spares consumers the system call, and
+	 * calls gid_producer_want_release() before it waits for a slot.
+	 */
+	bool quiet;
+	/** Whether a domain may subscribe, beyond the configuration. NULL: yes. */
+	bool (*allow)(void *data, uint32_t domain);
 };
 
 /**
@@ -92,7 +100,7 @@ int gid_producer_get_fd(const struct gid_producer *producer);
 
 /**
  * Collects releases, ends leases that ran out, forgets dead consumers. Never blocks.
- * Arms the doorbell, so that the descriptor wakes the caller at the next release.
+ * Arms the doorbell, so that the descriptor wakes the caller at the next release (see `quiet`).
  */
 int gid_producer_dispatch(struct gid_producer *producer);
 
@@ -115,6 +123,12 @@ int gid_producer_send(struct gid_producer *producer, const struct gid_frame *fra
  * Returns 1 where `released` was called for a slot, else 0.
  */
 int gid_producer_reclaim(struct gid_producer *producer, bool force);
+
+/**
+ * Makes the next release wake gid_producer_get_fd(), and collects those that came already. Ends with
+ * the next gid_producer_dispatch().
+ */
+void gid_producer_want_release(struct gid_producer *producer);
 
 /** How many consumers there are. */
 uint32_t gid_producer_consumers(const struct gid_producer *producer);
