@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/* gidctl doctor: what is missing on this machine, and what to do about it. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gidctl.h"
+#include "table.h"
+
+#define DEFAULT_RUNTIME "/run/gidway"
+
+extern char **environ;
+
+enum verdict { VERDICT_GOOD, VERDICT_WARNING, VERDICT_BAD };
+
+struct doctor {
+	const struct options *options;
+	sd_json_variant *findings;
+	unsigned counts[3];
+};
+
+/* One finding: what was looked at, what was found, and what to do, which is "" where all is well. */
+__attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, enum verdict verdict,
+		const char *what, const char *remedy, const char *format, ...) {
+	static const struct {
+		const char *word;
+		enum look look;
+	} verdicts[] = {
+		[VERDICT_GOOD] = {"ok", LOOK_GOOD},
+		[VERDICT_WARNING] = {"note", LOOK_WARNING},
+		[VERDICT_BAD] = {"bad", LOOK_BAD},
+	};
+	char found[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(found, sizeof(found), format, args);
+	va_end(args);
+	doctor->counts[verdict]++;
+	if (doctor->options->json) {
+		sd_json_variant *one = NULL;
+		sd_json_buildo(&one,
+			SD_JSON_BUILD_PAIR_STRING("verdict", verdicts[verdict].word),
+			SD_JSON_BUILD_PAIR_STRING("what", what),
+			SD_JSON_BUILD_PAIR_STRING("found", found),
+			SD_JSON_BUILD_PAIR_STRING("remedy", remedy));
+		sd_json_variant_append_array(&doctor->findings, one);
+		sd_json_variant_unref(one);
+		return;
+	}
+	printf("%s%-5s%s %s: %s\n", look_begin(verdicts[verdict].look), verdicts[verdict].word,
+		look_end(verdicts[verdict].look), what, found);
+	if (remedy[0] != '\0') {
+		printf("      %s→ %s%s\n", look_begin(LOOK_BOLD), remedy, look_end(LOOK_BOLD));
+	}
+	fflush(stdout);
+}
+
+/* --- other programs --------------------------------------------------------------------------- */
+
+/*
+ * Runs a program and keeps the beginning of what it says on stdout and stderr. Returns its exit
+ * status, or -errno where it cannot be started.
+ */
+static int run(char *const arguments[], char *output, size_t size) {
+	int ends[2];
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return -errno;
+	}
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+	int error = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	size_t used = 0;
+	ssize_t got;
+	char rest[4096];
+	while (error == 0 && (got = read(ends[0], rest, sizeof(rest))) > 0) {
+		size_t keep = (size_t)got < size - 1 - used ? (size_t)got : size - 1 - used;
+		memcpy(output + used, rest, keep);
+		used += keep;
+	}
+	output[used] = '\0';
+	close(ends[0]);
+	int status;
+	if (error != 0 || waitpid(pid, &status, 0) < 0) {
+		return error != 0 ? -error : -errno;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+static void first_line(char *text) {
+	text[strcspn(text, "\n")] = '\0';
+}
+
+/* --- this machine ----------------------------------------------------------------------------- */
+
+static void look_at_memory(struct doctor *doctor) {
+	int fd = memfd_create("gidctl-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *data = MAP_FAILED;
+	bool good = fd >= 0 && ftruncate(fd, 4096) == 0 &&
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0;
+	if (good) {
+		data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	good = good && data != MAP_FAILED && madvise(data, 4096, MADV_POPULATE_WRITE) == 0 &&
+		fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0;
+	if (good) {
+		find(doctor, VERDICT_GOOD, "kernel", "", "memfds can be sealed and made present");
+	} else {
+		find(doctor, VERDICT_BAD, "kernel", "gidway needs Linux 5.14 or later",
+			"no sealed memfd: %s", strerror(errno));
+	}
+	if (data != MAP_FAILED) {
+		munmap(data, 4096);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+static void look_at_limits(struct doctor *doctor) {
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 256) {
+		find(doctor, VERDICT_WARNING, "limits",
+			"ulimit -n 1024, or LimitNOFILE= of the unit",
+			"a process may have %llu descriptors; each slab takes one",
+			(unsigned long long)files.rlim_cur);
+	} else {
+		find(doctor, VERDICT_GOOD, "limits", "", "a process may have %llu descriptors",
+			(unsigned long long)files.rlim_cur);
+	}
+	struct rlimit memory;
+	if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) {
+		find(doctor, VERDICT_WARNING, "limits", "ulimit -v unlimited",
+			"a process may map %llu MiB only; imported slabs count",
+			(unsigned long long)memory.rlim_cur >> 20);
+	}
+}
+
+static void look_at_dmabuf(struct doctor *doctor) {
+	if (access("/dev/udmabuf", R_OK | W_OK) == 0) {
+		find(doctor, VERDICT_GOOD, "dma-buf", "", "/dev/udmabuf can be used");
+	} else {
+		find(doctor, VERDICT_WARNING, "dma-buf",
+			"only needed to make dma-bufs of memfds: modprobe udmabuf, and leave to "
+			"open it",
+			"/dev/udmabuf: %s", strerror(errno));
+	}
+}
+
+/* --- gidway's own parts ----------------------------------------------------------------------- */
+
+static void look_at_config(struct doctor *doctor) {
+	const char *file = doctor->options->config;
+	char output[1024];
+	char *const arguments[] = {"gidd", "--check", "--config", (char *)file, NULL};
+	if (access(file, R_OK) < 0) {
+		find(doctor, VERDICT_BAD, "configuration",
+			"write one, see gidway.conf(5), or name another with --config", "%s: %s",
+			file, strerror(errno));
+		return;
+	}
+	int status = run(arguments, output, sizeof(output));
+	if (status == 0) {
+		find(doctor, VERDICT_GOOD, "configuration", "", "%s", file);
+	} else if (status < 0) {
+		find(doctor, VERDICT_BAD, "configuration", "install gidd, or add it to PATH",
+			"gidd cannot be started: %s", strerror(-status));
+	} else {
+		first_line(output);
+		find(doctor, VERDICT_BAD, "configuration",
+			"gidd --check --config FILE says all that is wrong", "%s", output);
+	}
+}
+
+static void look_at_links(struct doctor *doctor, struct gid_domain *domain, const char *name) {
+	sd_json_variant *report, *link;
+	if (report_fetch(domain, &report) < 0) {
+		find(doctor, VERDICT_BAD, name, "look into gidd's log", "gidd gives no report");
+		return;
+	}
+	REPORT_FOREACH(link, report, "links") {
+		const char *other = report_text(link, "domain");
+		char remedy[256];
+		if (strcmp(report_text(link, "state"), "up") == 0) {
+			find(doctor, VERDICT_GOOD, name, "", "the link to %s is up", other);
+			continue;
+		}
+		snprintf(remedy, sizeof(remedy), "start its gidd: gidd --config FILE --domain %s",
+			other);
+		find(doctor, VERDICT_WARNING, name, remedy, "the link to %s is down: %s", other,
+			report_text(link, "why"));
+	}
+	sd_json_variant_unref(report);
+}
+
+static void look_at_domain(struct doctor *doctor, const char *name) {
+	struct gid_domain *domain;
+	int error = gid_domain_connect(name, &domain);
+	char what[96], remedy[256] = "";
+	snprintf(what, sizeof(what), "domain %s", name);
+	if (error == 0) {
+		find(doctor, VERDICT_GOOD, what, "", "gidd answers, number %u",
+			gid_domain_number(domain));
+		look_at_links(doctor, domain, what);
+		gid_domain_destroy(domain);
+		return;
+	}
+	if (error == -EACCES || error == -EPERM) {
+		snprintf(remedy, sizeof(remedy),
+			"set group= of the domain in the configuration, and join that group");
+	} else if (error == -ECONNREFUSED || error == -ENOENT) {
+		snprintf(remedy, sizeof(remedy),
+			"systemctl start gidd@%s, or gidd --config FILE --domain %s", name, name);
+	}
+	find(doctor, VERDICT_BAD, what, remedy, "%s", gid_connect_error());
+}
+
+/* Each folder of the runtime folder in which a gidd has been. */
+static unsigned look_at_all_domains(struct doctor *doctor, DIR *folder, const char *runtime) {
+	struct dirent *entry;
+	unsigned count = 0;
+	while ((entry = readdir(folder)) != NULL) {
+		char path[512];
+		snprintf(path, sizeof(path), "%s/%s/gidd.lock", runtime, entry->d_name);
+		if (gid_name_is_valid(entry->d_name) && access(path, F_OK) == 0) {
+			look_at_domain(doctor, entry->d_name);
+			count++;
+		}
+	}
+	return count;
+}
+
+static void look_at_domains(struct doctor *doctor) {
+	const char *runtime = getenv("GID_RUNTIME_DIR"), *start = "gidd --config FILE --domain NAME";
+	const char *name = doctor->options->domain;
+	runtime = runtime == NULL || runtime[0] == '\0' ? DEFAULT_RUNTIME : runtime;
+	name = name == NULL ? getenv("GID_DOMAIN") : name;
+	if (name != NULL) {
+		look_at_domain(doctor, name);
+		return;
+	}
+	DIR *folder = opendir(runtime);
+	if (folder == NULL) {
+		find(doctor, VERDICT_BAD, "runtime folder", start, "%s: %s", runtime,
+			strerror(errno));
+		return;
+	}
+	if (look_at_all_domains(doctor, folder, runtime) == 0) {
+		find(doctor, VERDICT_BAD, "domains", start, "none has run in %s", runtime);
+	}
+	closedir(folder);
+}
+
+/* --- what gidway plugs into ------------------------------------------------------------------- */
+
+static void look_at_gstreamer(struct doctor *doctor) {
+	static const char *const elements[] = {"gidsink", "gidsrc"};
+	for (size_t i = 0; i < 2; i++) {
+		char output[256];
+		char *const arguments[] = {
+			"gst-inspect-1.0", "--exists", (char *)elements[i], NULL};
+		int status = run(arguments, output, sizeof(output));
+		if (status == 0) {
+			find(doctor, VERDICT_GOOD, "GStreamer", "", "%s is found", elements[i]);
+		} else if (status < 0) {
+			find(doctor, VERDICT_WARNING, "GStreamer",
+				"only needed for gidsink and gidsrc: install gstreamer1.0-tools",
+				"gst-inspect-1.0: %s", strerror(-status));
+			return;
+		} else {
+			find(doctor, VERDICT_WARNING, "GStreamer",
+				"set GST_PLUGIN_PATH to the folder of libgstgid.so",
+				"%s is not found", elements[i]);
+		}
+	}
+}
+
+/* Weston looks into its module folder, after WESTON_MODULE_MAP=name=path;… */
+static void look_at_weston(struct doctor *doctor) {
+	const char *map = getenv("WESTON_MODULE_MAP"), *key = "gid-buffer.so=";
+	const char *at = map == NULL ? NULL : strstr(map, key);
+	char path[512] = WESTON_MODULE_DIR "/gid-buffer.so";
+	if (at != NULL) {
+		at += strlen(key);
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, ";"), at);
+	}
+	if (access(path, R_OK) == 0) {
+		find(doctor, VERDICT_GOOD, "Weston", "", "%s", path);
+	} else {
+		find(doctor, VERDICT_WARNING, "Weston",
+			"only needed for Weston: install gidway there, or set WESTON_MODULE_MAP="
+			"gid-buffer.so=PATH",
+			"%s: %s", path, strerror(errno));
+	}
+}
+
+int command_doctor(const struct options *options) {
+	struct doctor doctor = {.options = options};
+	look_at_memory(&doctor);
+	look_at_limits(&doctor);
+	look_at_config(&doctor);
+	look_at_domains(&doctor);
+	look_at_gstreamer(&doctor);
+	look_at_weston(&doctor);
+	look_at_dmabuf(&doctor);
+	if (options->json) {
+		sd_json_variant_dump(doctor.findings,
+			SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
+		sd_json_variant_unref(doctor.findings);
+	} else {
+		printf("\n%u ok, %u to note, %u bad\n", doctor.counts[VERDICT_GOOD],
+			doctor.counts[VERDICT_WARNING], doctor.counts[VERDICT_BAD]);
+	}
+	return doctor.counts[VERDICT_BAD] == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

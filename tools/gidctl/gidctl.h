@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/** The commands of gidctl, and how each gets gidd's report. */
+#ifndef GIDCTL_H
+#define GIDCTL_H
+
+#include <gid/domain.h>
+#include <systemd/sd-json.h>
+
+struct options {
+	const char *domain; /* NULL: $GID_DOMAIN, else the only one */
+	const char *config;
+	double interval; /* seconds */
+	bool json, plain, once;
+	char *const *words; /* behind the command */
+	int word_count;
+};
+
+/* Each returns the exit status. */
+int command_status(const struct options *options);
+int command_list(const struct options *options);
+int command_top(const struct options *options);
+int command_doctor(const struct options *options);
+
+/* --- report.c --------------------------------------------------------------------------------- */
+
+/* Connects, or says on stderr why not and returns NULL. */
+struct gid_domain *report_connect(const struct options *options);
+/* gidd's report. 0, or -errno with NULL and no message. */
+int report_fetch(struct gid_domain *domain, sd_json_variant **report);
+/* Connects, fetches and disconnects. NULL after a message on stderr. */
+sd_json_variant *report_get(const struct options *options);
+
+/* A field of an object; "", 0, or NULL where there is none of that type. */
+const char *report_text(sd_json_variant *object, const char *key);
+uint64_t report_number(sd_json_variant *object, const char *key);
+sd_json_variant *report_field(sd_json_variant *object, const char *key);
+
+/* The elements of a field that is an array. */
+#define REPORT_FOREACH(element, object, key)                                                       \
+	for (size_t index_ = 0; ((element) = report_element(object, key, index_)) != NULL; index_++)
+sd_json_variant *report_element(sd_json_variant *object, const char *key, size_t index);
+
+/* "1.5 MiB" */
+#define REPORT_BYTES_MAX 16
+const char *report_bytes(uint64_t bytes, char text[REPORT_BYTES_MAX]);
+
+#endif

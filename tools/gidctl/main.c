@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gidctl.h"
+#include "table.h"
+
+#define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
+
+const char *argp_program_version = "gidctl " GIDWAY_VERSION;
+
+static const struct command {
+	const char *name;
+	int (*run)(const struct options *options);
+} commands[] = {
+	{"status", command_status},
+	{"list", command_list},
+	{"top", command_top},
+	{"doctor", command_doctor},
+};
+
+enum { OPTION_PLAIN = 256, OPTION_ONCE };
+
+static const struct argp_option argp_options[] = {
+	{"domain", 'd', "NAME", 0, "the domain to ask (default: $GID_DOMAIN, else the only one)", 0},
+	{"config", 'c', "FILE", 0, "doctor: the configuration (default: " DEFAULT_CONFIG ")", 0},
+	{"interval", 'i', "SECONDS", 0, "top: how often (default: 1)", 0},
+	{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
+	{"json", 'j', 0, 0, "JSON, for programs", 0},
+	{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
+	{0},
+};
+
+struct parsed {
+	struct options options;
+	const struct command *command;
+	char *words[8];
+};
+
+static void take_word(struct parsed *parsed, char *word, struct argp_state *state) {
+	for (size_t i = 0; parsed->command == NULL && i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, word) == 0) {
+			parsed->command = &commands[i];
+			return;
+		}
+	}
+	if (parsed->command == NULL) {
+		argp_error(state, "there is no command \"%s\"", word);
+	}
+	if (parsed->command->run != command_list || parsed->options.word_count == 8) {
+		argp_error(state, "%s takes no \"%s\"", parsed->command->name, word);
+	}
+	parsed->words[parsed->options.word_count++] = word;
+}
+
+static void take_interval(struct parsed *parsed, const char *value, struct argp_state *state) {
+	char *end;
+	parsed->options.interval = strtod(value, &end);
+	if (end == value || *end != '\0' || !(parsed->options.interval >= 0.05) ||
+			!(parsed->options.interval <= 3600)) {
+		argp_error(state, "--interval takes 0.05 to 3600 seconds, not \"%s\"", value);
+	}
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+	struct parsed *parsed = state->input;
+	switch (key) {
+	case 'd':
+		parsed->options.domain = value;
+		break;
+	case 'c':
+		parsed->options.config = value;
+		break;
+	case 'i':
+		take_interval(parsed, value, state);
+		break;
+	case 'j':
+		parsed->options.json = true;
+		break;
+	case OPTION_PLAIN:
+		parsed->options.plain = true;
+		break;
+	case OPTION_ONCE:
+		parsed->options.once = true;
+		break;
+	case ARGP_KEY_ARG:
+		take_word(parsed, value, state);
+		break;
+	case ARGP_KEY_END:
+		if (parsed->command == NULL) {
+			argp_usage(state);
+		}
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse_option,
+	.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\ndoctor",
+	.doc = "Looks into gidway domains."
+	       "\vCommands:\n"
+	       "  status   the domain, its links, quotas and clients\n"
+	       "  list     slabs with their grants, streams, subscriptions\n"
+	       "  top      frames a second, latency, held frames, drops and copies, live\n"
+	       "  doctor   what is missing on this machine, and what to do about it\n\n"
+	       "See gidctl(1).",
+};
+
+int main(int argc, char **argv) {
+	struct parsed parsed = {.options = {.interval = 1, .config = DEFAULT_CONFIG}};
+	argp_parse(&argp, argc, argv, 0, NULL, &parsed);
+	parsed.options.words = parsed.words;
+	look_init(parsed.options.plain);
+	return parsed.command->run(&parsed.options);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gidctl.h"
+
+struct gid_domain *report_connect(const struct options *options) {
+	struct gid_domain *domain;
+	int error = gid_domain_connect(options->domain, &domain);
+	if (error < 0) {
+		fprintf(stderr, "gidctl: %s\n", gid_connect_error());
+		return NULL;
+	}
+	return domain;
+}
+
+int report_fetch(struct gid_domain *domain, sd_json_variant **report) {
+	char *text = NULL;
+	*report = NULL;
+	int error = gid_domain_status(domain, &text);
+	if (error < 0) {
+		return error;
+	}
+	error = sd_json_parse(text, 0, report, NULL, NULL);
+	free(text);
+	return error < 0 ? -EPROTO : 0;
+}
+
+sd_json_variant *report_get(const struct options *options) {
+	struct gid_domain *domain = report_connect(options);
+	if (domain == NULL) {
+		return NULL;
+	}
+	sd_json_variant *report;
+	int error = report_fetch(domain, &report);
+	if (error < 0) {
+		fprintf(stderr, "gidctl: no report from gidd: %s\n", gid_strerror(error));
+	}
+	gid_domain_destroy(domain);
+	return report;
+}
+
+sd_json_variant *report_field(sd_json_variant *object, const char *key) {
+	return object == NULL ? NULL : sd_json_variant_by_key(object, key);
+}
+
+const char *report_text(sd_json_variant *object, const char *key) {
+	sd_json_variant *field = report_field(object, key);
+	return field != NULL && sd_json_variant_is_string(field) ? sd_json_variant_string(field)
+								  : "";
+}
+
+uint64_t report_number(sd_json_variant *object, const char *key) {
+	sd_json_variant *field = report_field(object, key);
+	return field != NULL && sd_json_variant_is_unsigned(field)
+		? sd_json_variant_unsigned(field)
+		: 0;
+}
+
+sd_json_variant *report_element(sd_json_variant *object, const char *key, size_t index) {
+	sd_json_variant *field = report_field(object, key);
+	if (field == NULL || !sd_json_variant_is_array(field) ||
+			index >= sd_json_variant_elements(field)) {
+		return NULL;
+	}
+	return sd_json_variant_by_index(field, index);
+}
+
+const char *report_bytes(uint64_t bytes, char text[REPORT_BYTES_MAX]) {
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+	while (value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(text, REPORT_BYTES_MAX, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+	return text;
+}

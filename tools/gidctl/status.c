@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/* gidctl status: is all well, at a glance. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gidctl.h"
+#include "table.h"
+
+static void print_heading(const char *text) {
+	printf("\n%s%s%s\n", look_begin(LOOK_BOLD), text, look_end(LOOK_BOLD));
+}
+
+static void print_links(sd_json_variant *report) {
+	sd_json_variant *link;
+	if (report_element(report, "links", 0) == NULL) {
+		return;
+	}
+	print_heading("Links");
+	REPORT_FOREACH(link, report, "links") {
+		bool up = strcmp(report_text(link, "state"), "up") == 0;
+		enum look look = up ? LOOK_GOOD : LOOK_BAD;
+		printf("  to %s (%s): %s%s%s", report_text(link, "domain"),
+			report_text(link, "kind"), look_begin(look), report_text(link, "state"),
+			look_end(look));
+		printf("%s%s\n", up ? "" : ", ", report_text(link, "why"));
+	}
+}
+
+static void print_quotas(sd_json_variant *report) {
+	static const char *const headings[] = {"  WHAT", ">USED", ">LIMIT", ">%"};
+	struct table *table = table_create(headings, 4);
+	sd_json_variant *quota;
+	if (table == NULL) {
+		return;
+	}
+	REPORT_FOREACH(quota, report, "quotas") {
+		const char *name = report_text(quota, "name");
+		uint64_t used = report_number(quota, "used"), limit = report_number(quota, "limit");
+		unsigned percent = limit == 0 ? 100 : (unsigned)((double)used * 100 / (double)limit);
+		bool bytes = strcmp(name, "memory") == 0;
+		char text[REPORT_BYTES_MAX];
+		enum look look = percent >= 100 ? LOOK_BAD
+			: percent >= 80		? LOOK_WARNING
+						: LOOK_PLAIN;
+		table_add(table, LOOK_PLAIN, "  %s", name);
+		for (int i = 0; i < 2; i++) {
+			uint64_t value = i == 0 ? used : limit;
+			if (bytes) {
+				table_add(table, LOOK_PLAIN, "%s", report_bytes(value, text));
+			} else {
+				table_add(table, LOOK_PLAIN, "%llu", (unsigned long long)value);
+			}
+		}
+		table_add(table, look, "%u", percent);
+	}
+	print_heading("Quotas");
+	table_print(table);
+	table_destroy(table);
+}
+
+static void print_clients(sd_json_variant *report) {
+	static const char *const headings[] = {
+		"  PROGRAM", ">PID", ">UID", ">MEMORY", ">SLABS", ">STREAMS", ">SUBSCRIPTIONS"};
+	struct table *table = table_create(headings, 7);
+	sd_json_variant *client;
+	if (table == NULL) {
+		return;
+	}
+	REPORT_FOREACH(client, report, "clients") {
+		char text[REPORT_BYTES_MAX];
+		table_add(table, LOOK_PLAIN, "  %s", report_text(client, "program"));
+		table_add(table, LOOK_PLAIN, "%llu",
+			(unsigned long long)report_number(client, "pid"));
+		table_add(table, LOOK_PLAIN, "%llu",
+			(unsigned long long)report_number(client, "uid"));
+		table_add(table, LOOK_PLAIN, "%s",
+			report_bytes(report_number(client, "memory"), text));
+		static const char *const counts[] = {"slabs", "streams", "subscriptions"};
+		for (size_t i = 0; i < 3; i++) {
+			table_add(table, LOOK_PLAIN, "%llu",
+				(unsigned long long)report_number(client, counts[i]));
+		}
+	}
+	print_heading("Clients");
+	table_print(table);
+	table_destroy(table);
+}
+
+int command_status(const struct options *options) {
+	sd_json_variant *report = report_get(options);
+	if (report == NULL) {
+		return EXIT_FAILURE;
+	}
+	if (options->json) {
+		sd_json_variant_dump(report,
+			SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
+	} else {
+		printf("Domain %s%s%s, number %llu, gidd's pid %llu, wire version %llu\n",
+			look_begin(LOOK_BOLD), report_text(report, "domain"), look_end(LOOK_BOLD),
+			(unsigned long long)report_number(report, "number"),
+			(unsigned long long)report_number(report, "pid"),
+			(unsigned long long)report_number(report, "wire"));
+		print_links(report);
+		print_quotas(report);
+		print_clients(report);
+	}
+	sd_json_variant_unref(report);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/* gidctl top: what flows, how fast, how late, and what it cost; from two reports, a while apart. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gidctl.h"
+#include "table.h"
+
+#define BUCKETS 24
+
+/* What happened to one subscription between two reports. */
+struct flow {
+	sd_json_variant *now; /* the subscription in the later report */
+	double fps;
+	double p50_us, p99_us; /* NAN: no frames */
+};
+
+static double now_seconds(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+/* Counters are written by programs that may write anything, and begin anew with them. */
+static uint64_t difference(uint64_t before, uint64_t after) {
+	return after >= before ? after - before : 0;
+}
+
+/* Bucket n counts what is less than 2^n us; within a bucket all values are taken as equally likely. */
+static double quantile(const uint64_t buckets[BUCKETS], double share) {
+	double total = 0, below = 0;
+	for (int i = 0; i < BUCKETS; i++) {
+		total += (double)buckets[i];
+	}
+	for (int i = 0; i < BUCKETS && total > 0; i++) {
+		double count = (double)buckets[i];
+		if (count > 0 && below + count >= share * total) {
+			double low = i == 0 ? 0 : ldexp(1, i - 1), high = ldexp(1, i);
+			return low + (high - low) * (share * total - below) / count;
+		}
+		below += count;
+	}
+	return NAN;
+}
+
+static sd_json_variant *find_same(sd_json_variant *report, sd_json_variant *subscription) {
+	sd_json_variant *other;
+	REPORT_FOREACH(other, report, "subscriptions") {
+		if (report_number(other, "number") == report_number(subscription, "number") &&
+				strcmp(report_text(other, "stream"),
+					report_text(subscription, "stream")) == 0) {
+			return other;
+		}
+	}
+	return NULL;
+}
+
+static struct flow measure(
+		sd_json_variant *before, sd_json_variant *subscription, double seconds) {
+	struct flow flow = {.now = subscription};
+	sd_json_variant *then = report_field(find_same(before, subscription), "consumer_counts");
+	sd_json_variant *now = report_field(subscription, "consumer_counts");
+	uint64_t buckets[BUCKETS];
+	for (size_t i = 0; i < BUCKETS; i++) {
+		sd_json_variant *a = report_element(then, "latency_buckets", i);
+		sd_json_variant *b = report_element(now, "latency_buckets", i);
+		buckets[i] = difference(a == NULL ? 0 : sd_json_variant_unsigned(a),
+			b == NULL ? 0 : sd_json_variant_unsigned(b));
+	}
+	uint64_t frames = difference(report_number(then, "received"), report_number(now, "received"));
+	flow.fps = seconds > 0 ? (double)frames / seconds : 0;
+	flow.p50_us = quantile(buckets, 0.5);
+	flow.p99_us = quantile(buckets, 0.99);
+	return flow;
+}
+
+/* --- shown ------------------------------------------------------------------------------------ */
+
+static void add_time(struct table *table, double us) {
+	if (isnan(us)) {
+		table_add(table, LOOK_FAINT, "-");
+	} else if (us < 1000) {
+		table_add(table, LOOK_PLAIN, "%.0f us", us);
+	} else {
+		table_add(table, us < 50000 ? LOOK_PLAIN : LOOK_WARNING, "%.1f ms", us / 1000);
+	}
+}
+
+static void add_count(struct table *table, sd_json_variant *counts, const char *key) {
+	uint64_t count = report_number(counts, key);
+	table_add(table, count == 0 ? LOOK_FAINT : LOOK_WARNING, "%llu", (unsigned long long)count);
+}
+
+static void add_flow(struct table *table, const struct flow *flow) {
+	sd_json_variant *counts = report_field(flow->now, "producer_counts");
+	const char *state = report_text(flow->now, "state");
+	bool live = strcmp(state, "live") == 0;
+	table_add(table, LOOK_BOLD, "%s", report_text(flow->now, "stream"));
+	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "domain"));
+	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "reader"));
+	table_add(table, live ? LOOK_GOOD : LOOK_WARNING, "%s", state);
+	table_add(table, flow->fps > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f", flow->fps);
+	add_time(table, flow->p50_us);
+	add_time(table, flow->p99_us);
+	table_add(table, LOOK_PLAIN, "%llu/%llu",
+		(unsigned long long)report_number(counts, "held"),
+		(unsigned long long)report_number(flow->now, "credit"));
+	add_count(table, counts, "dropped");
+	add_count(table, counts, "copied_frames");
+	add_count(table, counts, "leases_expired");
+	table_add(table, LOOK_FAINT, "%s", report_text(flow->now, "consumer"));
+}
+
+static void print_flows(sd_json_variant *before, sd_json_variant *after, double seconds) {
+	static const char *const headings[] = {"STREAM", "OF", "READER", "STATE", ">FRAMES/S",
+		">P50", ">P99", ">HELD", ">DROPPED", ">COPIED", ">LEASES", "CONSUMER"};
+	struct table *table = table_create(headings, 12);
+	sd_json_variant *subscription;
+	if (table == NULL) {
+		return;
+	}
+	REPORT_FOREACH(subscription, after, "subscriptions") {
+		struct flow flow = measure(before, subscription, seconds);
+		add_flow(table, &flow);
+	}
+	table_print(table);
+	if (report_element(after, "subscriptions", 0) == NULL) {
+		printf("%sno subscriptions%s\n", look_begin(LOOK_FAINT), look_end(LOOK_FAINT));
+	}
+	table_destroy(table);
+}
+
+static sd_json_variant *flow_json(const struct flow *flow) {
+	static const char *const counts[] = {"held", "dropped", "copied_frames", "copied_bytes",
+		"leases_expired"};
+	sd_json_variant *out = NULL, *producer = report_field(flow->now, "producer_counts");
+	bool timed = !isnan(flow->p50_us);
+	sd_json_buildo(&out,
+		SD_JSON_BUILD_PAIR_STRING("stream", report_text(flow->now, "stream")),
+		SD_JSON_BUILD_PAIR_STRING("domain", report_text(flow->now, "domain")),
+		SD_JSON_BUILD_PAIR_STRING("reader", report_text(flow->now, "reader")),
+		SD_JSON_BUILD_PAIR_STRING("state", report_text(flow->now, "state")),
+		SD_JSON_BUILD_PAIR_REAL("fps", flow->fps),
+		SD_JSON_BUILD_PAIR_CONDITION(timed, "latency_us",
+			SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_REAL("p50", flow->p50_us),
+				SD_JSON_BUILD_PAIR_REAL("p99", flow->p99_us))),
+		SD_JSON_BUILD_PAIR_UNSIGNED("credit", report_number(flow->now, "credit")));
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		sd_json_variant_set_field_unsigned(
+			&out, counts[i], report_number(producer, counts[i]));
+	}
+	return out;
+}
+
+static void dump_flows(sd_json_variant *before, sd_json_variant *after, double seconds) {
+	sd_json_variant *all = NULL, *out = NULL, *subscription;
+	REPORT_FOREACH(subscription, after, "subscriptions") {
+		struct flow flow = measure(before, subscription, seconds);
+		sd_json_variant *one = flow_json(&flow);
+		sd_json_variant_append_array(&all, one);
+		sd_json_variant_unref(one);
+	}
+	if (all == NULL) {
+		sd_json_variant_new_array(&all, NULL, 0);
+	}
+	sd_json_buildo(&out, SD_JSON_BUILD_PAIR_STRING("domain", report_text(after, "domain")),
+		SD_JSON_BUILD_PAIR_REAL("seconds", seconds),
+		SD_JSON_BUILD_PAIR_VARIANT("subscriptions", all));
+	sd_json_variant_dump(out, SD_JSON_FORMAT_NEWLINE | SD_JSON_FORMAT_FLUSH, stdout, NULL);
+	sd_json_variant_unref(out);
+	sd_json_variant_unref(all);
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void handle_signal(int number) {
+	interrupted = 1;
+}
+
+static void pause_for(double seconds) {
+	struct timespec left = {.tv_sec = (time_t)seconds};
+	left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
+	nanosleep(&left, NULL); /* a signal ends it, as it should */
+}
+
+static void show(const struct options *options, bool live, sd_json_variant *before,
+		sd_json_variant *after, double seconds) {
+	if (options->json) {
+		dump_flows(before, after, seconds);
+		return;
+	}
+	if (live) {
+		fputs("\033[H\033[J", stdout);
+		printf("Domain %s%s%s, every %.1f s; Ctrl-C ends\n\n", look_begin(LOOK_BOLD),
+			report_text(after, "domain"), look_end(LOOK_BOLD), options->interval);
+	}
+	print_flows(before, after, seconds);
+	fflush(stdout);
+}
+
+int command_top(const struct options *options) {
+	struct gid_domain *domain = report_connect(options);
+	if (domain == NULL) {
+		return EXIT_FAILURE;
+	}
+	struct sigaction action = {.sa_handler = handle_signal};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	bool live = look_is_terminal() && !options->once && !options->json;
+	sd_json_variant *before = NULL, *after = NULL;
+	double then = now_seconds();
+	int error = report_fetch(domain, &before);
+	if (live) {
+		fputs("\033[?25l", stdout); /* no cursor */
+	}
+	bool shown = false;
+	while (!interrupted && !(options->once && (shown || error < 0))) {
+		pause_for(options->interval);
+		/* Where gidd went away this brings it back. */
+		gid_domain_dispatch(domain);
+		double now = now_seconds();
+		error = report_fetch(domain, &after);
+		if (error < 0) {
+			fprintf(stderr, "gidctl: no report from gidd: %s\n", gid_strerror(error));
+			continue;
+		}
+		if (!interrupted) {
+			show(options, live, before, after, now - then);
+			shown = true;
+		}
+		sd_json_variant_unref(before);
+		before = after;
+		then = now;
+	}
+	if (live) {
+		fputs("\033[?25h", stdout);
+	}
+	sd_json_variant_unref(before);
+	gid_domain_destroy(domain);
+	return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
