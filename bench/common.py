@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""What all benchmarks share: their command line, their cockpit, and the form of their results."""
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import machine
+
+_COCKPIT = """\
+[cockpit]
+runtime={runtime}
+
+[domain open]
+number=1
+memory=4G
+client-memory=4G
+local=*
+
+[domain cluster]
+number=2
+
+[share open cluster]
+streams={streams}
+"""
+
+
+class BenchError(Exception):
+    """Why there are no figures, in a sentence for the user."""
+
+
+def parser(name: str, description: str) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog=f"./run bench {name}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    return made
+
+
+def run(main: Callable[[], int]) -> int:
+    """A benchmark's main, with errors put for people."""
+    try:
+        return main()
+    except (BenchError, OSError, subprocess.SubprocessError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def write(path: Path | None, rows: list[dict], ratios: dict[str, float]) -> None:
+    """The form that all benchmarks' results have. Times mean little elsewhere; the ratios do."""
+    if path is None:
+        return
+    result = {"rows": rows, "ratios": ratios, "machine": machine.describe()}
+    path.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+
+
+def two_cores() -> tuple[int, int]:
+    """Two cores to pin processes to; the same twice where there is only one."""
+    cores = sorted(os.sched_getaffinity(0))
+    return cores[0], cores[1 % len(cores)]
+
+
+class Progress:
+    """How far it is, on stderr: in place on a terminal, else a line every ten seconds."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps, self._done = steps, 0
+        self._terminal = sys.stderr.isatty()
+        self._begin = time.monotonic()
+        self._last = self._begin
+
+    def step(self, what: str) -> None:
+        """The next step begins."""
+        now = time.monotonic()
+        text = f"{self._done + 1}/{self._steps} {what}"
+        if self._done:
+            left = (now - self._begin) / self._done * (self._steps - self._done)
+            text += f", {left:.0f} s left"
+        self._done += 1
+        if self._terminal:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        elif now - self._last >= 10:
+            self._last = now
+            print(text, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def cockpit(folder: Path, streams: str) -> Iterator[None]:
+    """Two domains with a gidd each: `open` (1) and `cluster` (2), which reads `streams` of open."""
+    configuration = folder / "cockpit.conf"
+    configuration.write_text(_COCKPIT.format(runtime=folder, streams=streams))
+    os.environ["GID_RUNTIME_DIR"] = str(folder)
+    gidds = []
+    try:
+        for domain in ("open", "cluster"):
+            gidds.append(_start_gidd(configuration, folder, domain))
+        yield
+    finally:
+        for gidd in gidds:
+            gidd.terminate()
+        for gidd in gidds:
+            gidd.wait(10)
+
+
+def _start_gidd(configuration: Path, folder: Path, domain: str) -> subprocess.Popen:
+    log = folder / f"gidd-{domain}.log"
+    command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
+    with log.open("wb") as output:
+        gidd = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    end = time.monotonic() + 10
+    while not (folder / domain / "gidd.sock").exists():
+        if gidd.poll() is not None or time.monotonic() > end:
+            gidd.kill()
+            raise BenchError(f"gidd of {domain} does not start:\n{log.read_text()}")
+        time.sleep(0.01)
+    return gidd

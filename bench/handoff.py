@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What it costs to hand frames to another process: gid against unixfd and shm, in one run.
+
+The producer runs on one core, the consumer on another, at 60 frames a second. The transport's CPU
+time is that of both sides less the generator's alone. Beside it stand the bare limits: an eventfd
+to the other core and back, and reading the same bytes from private memory.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import common
+
+RATE = 60
+SETTLE = 1.2  # seconds that both sides have to start before the measuring begins
+SIZES = {"720p": (1280, 720), "1080p": (1920, 1080), "2160p": (3840, 2160)}
+FORMATS = {"BGRx": 4.0, "I420": 1.5}  # bytes of a pixel
+PEERS = ("unixfd", "shm")
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How a pipeline begins and ends; {socket}, {caps} and {area} are filled in."""
+
+    send: str
+    receive: str
+    makes_socket: bool = True  # which the receiver finds only if it starts later
+    arguments: list[str] = field(default_factory=list)
+
+
+TRANSPORTS = {
+    "gid": Transport(
+        "gidsink stream=bench sync=false", "gidsrc domain=open stream=bench", makes_socket=False
+    ),
+    "unixfd": Transport(
+        "unixfdsink socket-path={socket} sync=false",
+        "unixfdsrc socket-path={socket}",
+        # Its memory is mapped afresh for each frame: a consumer that does not read does not map.
+        arguments=["--time-from-pts"],
+    ),
+    "shm": Transport(
+        "shmsink socket-path={socket} shm-size={area} wait-for-connection=false sync=false",
+        "shmsrc socket-path={socket} is-live=true ! {caps}",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    size: str
+    format: str
+
+    @property
+    def caps(self) -> str:
+        width, height = SIZES[self.size]
+        return f"video/x-raw,format={self.format},width={width},height={height},framerate={RATE}/1"
+
+    @property
+    def bytes(self) -> int:
+        width, height = SIZES[self.size]
+        return int(width * height * FORMATS[self.format])
+
+
+class Bench:
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self._folder = folder
+        self._seconds = seconds
+        self._sender_core, self._receiver_core = common.two_cores()
+
+    def transport(self, who: str, case: Case, read_all: bool) -> dict:
+        """One run of both sides: {"send": {…}, "receive": {…}}."""
+        transport = TRANSPORTS[who]
+        socket = self._folder / "handoff.sock"
+        socket.unlink(missing_ok=True)
+        fill = {"socket": socket, "caps": case.caps, "area": 12 * case.bytes}
+        window = self._window()
+        send = self._start(
+            ["send", transport.send.format(**fill), f"--caps={case.caps}"],
+            self._sender_core,
+            window,
+            "open",
+        )
+        if transport.makes_socket:
+            _wait_for(socket, send)
+        arguments = ["--read-all"] if read_all else transport.arguments
+        receive = self._start(
+            ["receive", transport.receive.format(**fill), *arguments],
+            self._receiver_core,
+            window,
+            "cluster",
+        )
+        return {"send": _result(send), "receive": _result(receive)}
+
+    def generator(self, case: Case) -> dict:
+        """The generator alone."""
+        command = ["send", "fakesink sync=false", f"--caps={case.caps}"]
+        return _result(self._start(command, self._sender_core, self._window(), "open"))
+
+    def private(self, case: Case) -> dict:
+        command = ["private", f"--bytes={case.bytes}"]
+        return _result(self._start(command, self._receiver_core, self._window(), "cluster"))
+
+    def eventfd(self) -> dict:
+        command = ["eventfd", f"--peer-cpu={self._receiver_core}"]
+        return _result(self._start(command, self._sender_core, self._window(), "open"))
+
+    def _window(self) -> list[str]:
+        start = time.monotonic_ns() + int(SETTLE * 1e9)
+        return [f"--from={start}", f"--until={start + int(self._seconds * 1e9)}"]
+
+    def _start(
+        self, command: list[str], core: int, window: list[str], domain: str
+    ) -> subprocess.Popen:
+        return subprocess.Popen(
+            ["gid-bench-handoff", *command, *window, f"--cpu={core}", f"--rate={RATE}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "GID_DOMAIN": domain},
+        )
+
+
+def _wait_for(socket: Path, process: subprocess.Popen) -> None:
+    while not socket.exists() and process.poll() is None:
+        time.sleep(0.005)
+
+
+def _result(process: subprocess.Popen) -> dict:
+    try:
+        output, errors = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    if process.returncode != 0 or not output:
+        raise common.BenchError(f"{' '.join(process.args)}:\n{errors.strip()}")
+    return json.loads(output)
+
+
+# --- the figures ----------------------------------------------------------------------------------
+
+
+def measure(bench: Bench, options: argparse.Namespace) -> list[dict]:
+    """All runs, each repetition of everything after the other, so that noise meets all alike."""
+    cases = [Case(size, format) for size in options.size for format in options.format]
+    plan = [("limit", None, None)]
+    for case in cases:
+        plan += [("generator", case, None), ("private", case, None)]
+        plan += [(who, case, read) for read in (False, True) for who in TRANSPORTS]
+    rows = {entry: [] for entry in plan}
+    progress = common.Progress(len(plan) * options.repetitions)
+    for _, entry in itertools.product(range(options.repetitions), plan):
+        progress.step(_name(entry))
+        rows[entry].append(_run(bench, *entry))
+    progress.end()
+    return [_row(entry, runs, rows) for entry, runs in rows.items() if entry[0] != "generator"]
+
+
+def _name(entry: tuple) -> str:
+    who, case, read = entry
+    parts = [who, *([case.size, case.format] if case else []), *(["reading"] if read else [])]
+    return " ".join(parts)
+
+
+def _run(bench: Bench, who: str, case: Case | None, read: bool | None) -> dict:
+    if who == "limit":
+        return bench.eventfd()
+    if who == "generator":
+        return bench.generator(case)
+    if who == "private":
+        return bench.private(case)
+    return bench.transport(who, case, read)
+
+
+def _median(runs: list[dict], *path: str) -> float:
+    values = []
+    for run in runs:
+        for key in path:
+            run = run[key]
+        values.append(run)
+    return round(statistics.median(values), 3)
+
+
+def _row(entry: tuple, runs: list[dict], rows: dict) -> dict:
+    who, case, read = entry
+    if who == "limit":
+        figures = {key: _median(runs, key) for key in ("p50_us", "p99_us")}
+        return {"bench": "handoff", "who": "limit", "what": "eventfd round trip", **figures}
+    row = {"bench": "handoff", "who": who, "size": case.size, "format": case.format}
+    if who == "private":
+        what = "reading private memory"
+        return {**row, "who": "limit", "what": what, "read_cpu_us": _median(runs, "cpu_us")}
+    generator = _median(rows["generator", case, None], "cpu_us")
+    sender, receiver = _median(runs, "send", "cpu_us"), _median(runs, "receive", "cpu_us")
+    return {
+        **row,
+        "read_all": read,
+        "transport_cpu_us": round(sender - generator + receiver, 3),
+        "generator_cpu_us": generator,
+        "sender_cpu_us": sender,
+        "receiver_cpu_us": receiver,
+        "latency_p50_us": _median(runs, "receive", "p50_us"),
+        "latency_p99_us": _median(runs, "receive", "p99_us"),
+        "frames": _median(runs, "receive", "frames"),
+        "lost": max(run["receive"]["lost"] for run in runs),
+    }
+
+
+def ratios(rows: list[dict]) -> dict[str, float]:
+    """What the project promises. Of both formats, the one where gid does worse."""
+    found = {
+        name: [function(rows, format) for format in FORMATS]
+        for name, function in {
+            "transport_cpu_1080p_vs_best_peer": _cpu_vs_peer,
+            "transport_cpu_2160p_vs_720p": _cpu_growth,
+            "read_all_1080p_vs_private": _read_vs_private,
+            "latency_p50_vs_best_peer": _latency_vs_peer,
+        }.items()
+    }
+    known = {name: [value for value in values if value] for name, values in found.items()}
+    return {name: round(max(values), 3) for name, values in known.items() if values}
+
+
+def _figure(rows: list[dict], key: str, **wanted) -> float | None:
+    for row in rows:
+        if all(row.get(name) == value for name, value in wanted.items()) and key in row:
+            return row[key]
+    return None
+
+
+def _divide(one: float | None, other: float | None) -> float | None:
+    return one / other if one and other else None
+
+
+def _vs_best_peer(rows: list[dict], key: str, **where) -> float | None:
+    peers = [_figure(rows, key, who=peer, **where) for peer in PEERS]
+    best = min((value for value in peers if value), default=None)
+    return _divide(_figure(rows, key, who="gid", **where), best)
+
+
+def _cpu_vs_peer(rows: list[dict], format: str) -> float | None:
+    return _vs_best_peer(rows, "transport_cpu_us", size="1080p", format=format, read_all=False)
+
+
+def _latency_vs_peer(rows: list[dict], format: str) -> float | None:
+    return _vs_best_peer(rows, "latency_p50_us", size="1080p", format=format, read_all=False)
+
+
+def _cpu_growth(rows: list[dict], format: str) -> float | None:
+    small, large = (
+        _figure(rows, "transport_cpu_us", who="gid", size=size, format=format, read_all=False)
+        for size in ("720p", "2160p")
+    )
+    return _divide(large, small)
+
+
+def _read_vs_private(rows: list[dict], format: str) -> float | None:
+    ours = _figure(rows, "receiver_cpu_us", who="gid", size="1080p", format=format, read_all=True)
+    return _divide(ours, _figure(rows, "read_cpu_us", who="limit", size="1080p", format=format))
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+_TABLE = """\
+{who:8} {size:6} {format:5} {reading:8} {transport_cpu_us:>10} {receiver_cpu_us:>10} \
+{latency_p50_us:>10} {latency_p99_us:>10}"""
+
+
+def show(rows: list[dict], found: dict[str, float]) -> None:
+    """The table for people."""
+    heads = {
+        "who": "who",
+        "size": "size",
+        "format": "form",
+        "reading": "reading",
+        "transport_cpu_us": "CPU µs",
+        "receiver_cpu_us": "consumer",
+        "latency_p50_us": "p50 µs",
+        "latency_p99_us": "p99 µs",
+    }
+    print(_TABLE.format(**heads))
+    for row in rows:
+        if row["who"] in TRANSPORTS:
+            print(_TABLE.format(**row, reading="all" if row["read_all"] else "nothing"))
+        elif "size" in row:
+            line = dict.fromkeys(heads, "") | row | {"reading": "all"}
+            print(_TABLE.format(**line | {"receiver_cpu_us": row["read_cpu_us"]}))
+        else:
+            print(f"limit    {row['what']}: p50 {row['p50_us']} µs, p99 {row['p99_us']} µs")
+    print()
+    for name, value in found.items():
+        print(f"{name:36} {value:.3f}")
+
+
+def main() -> int:
+    parser = common.parser("handoff", __doc__)
+    parser.add_argument("--seconds", type=float, default=2, help="of each run (default: 2)")
+    parser.add_argument("--repetitions", type=int, default=5, help="of everything (default: 5)")
+    parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--format", nargs="+", choices=FORMATS, default=list(FORMATS))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir="/tmp") as folder:
+        with common.cockpit(Path(folder), streams="bench"):
+            rows = measure(Bench(Path(folder), options.seconds), options)
+    found = ratios(rows)
+    show(rows, found)
+    common.write(options.json, rows, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))
