@@ -59,7 +59,8 @@ static int count_between(const char *log, const char *from, const char *to) {
 
 int main(int argc, char **argv) {
 	if (argc == 2) {
-		return import_often(argv[1]);
+		/* Not by exit(): a leak sanitizer cannot work where strace does. */
+		_exit(import_often(argv[1]));
 	}
 	struct gid_domain *owner = NULL;
 	struct gid_slab *slab = NULL;
