@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The forms of the report, by the command line."""
+
+import csv
+import io
+import json
+
+import logs
+import pytest
+from gid_timeline.cli import main
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=50, late={7}))
+    return path
+
+
+def test_text(log, capsys):
+    assert main(["report", str(log)]) == 0
+    text = capsys.readouterr().out
+    assert "DP-1: 50 frames" in text
+    assert "refresh 60.00 Hz" in text
+    assert "1 frame of 50 late (2.0 %): 1 refreshes missed." in text
+    assert "\x1b" not in text
+
+
+def test_the_processing_table(log, capsys):
+    assert main(["report", str(log), "--table", "processing"]) == 0
+    line = capsys.readouterr().out.splitlines()[2].split()
+    assert line[:5] == ["1", "DP-1", "50", "2.000", "2.000"]
+
+
+def test_json_by_suffix(log, tmp_path):
+    out = tmp_path / "out.json"
+    assert main(["report", str(log), "-o", str(out)]) == 0
+    document = json.loads(out.read_bytes())
+    (output,) = document["runs"][0]["outputs"]
+    assert output["refresh"]["missed_refreshes"] == 1
+    assert output["figures"]["repaint"]["p99_ns"] == 2_000_000
+    assert sum(output["figures"]["repaint"]["histogram"]["counts"]) == 50
+
+
+def test_csv_of_figures_and_of_frames(log, capsys):
+    assert main(["report", str(log), "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    repaint = next(row for row in rows if row["figure"] == "repaint")
+    assert (repaint["kind"], repaint["name"], repaint["n"]) == ("output", "DP-1", "50")
+    assert main(["report", str(log), "--format", "frames-csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 50
+    assert all(int(row["posted_ns"]) - int(row["begin_ns"]) == 2_000_000 for row in rows)
+
+
+def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=10).replace('"film"', '"\x1b[2Jfilm\x07"'))
+    assert main(["report", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "\x1b" not in text and "\x07" not in text
+    assert "film" in text
+
+
+def test_an_empty_log(tmp_path, capsys):
+    path = tmp_path / "empty.log"
+    path.write_bytes(b"")
+    for form in ("text", "json", "csv", "frames-csv"):
+        assert main(["report", str(path), "--format", form]) == 0
+    assert "No repaint" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["report", "/nonexistent/tl.log"], "No such file"),
+        (["report", "LOG", "-o", "/nonexistent/out.html"], "No such file"),
+        (["report", "LOG", "--refresh", "fast"], "--refresh fast"),
+        (["report", "LOG", "--refresh", "DP-1=0"], "--refresh DP-1=0"),
+        (["simulate", "--miss-rate", "2"], "--miss-rate"),
+    ],
+)
+def test_errors_say_what_is_wrong(log, capsys, arguments, message):
+    assert main([str(log) if word == "LOG" else word for word in arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.startswith("gid-timeline: ")
+    assert "Traceback" not in error

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The simulator, and what docs/pacing.md claims by it."""
+
+import json
+import random
+import re
+from pathlib import Path
+
+import logs
+import pytest
+from gid_timeline.cli import main
+from gid_timeline.simulate.policies import Fixed
+from gid_timeline.simulate.scheduler import MS, NOTICE, Repaint, Workload, simulate
+from gid_timeline.simulate.workloads import REFRESH
+
+DOCUMENT = Path(__file__).parents[2] / "docs/pacing.md"
+
+
+def workload(cost, commits=(), think=(), deadline=0, count=200, **more):
+    repaints = [Repaint(cost, 0) for _ in range(count)]
+    return Workload("test", REFRESH, repaints, list(commits), list(think), deadline, **more)
+
+
+def test_a_client_on_the_frame_callback():
+    """It commits 1 ms after each repaint of 2 ms; the window is 7 ms."""
+    outcome = simulate(workload(2 * MS, think=[MS] * 200), Fixed(7))
+    assert outcome.late == outcome.superseded == 0
+    # The timer counts whole ms down from when Weston heard of the refresh: it is up to 1 ms early.
+    early = (REFRESH - 7 * MS - NOTICE) % MS
+    assert outcome.latencies[10] == REFRESH + 7 * MS + early - 2 * MS - MS
+
+
+def test_a_repaint_that_does_not_fit_is_late_each_time():
+    outcome = simulate(workload(9 * MS, think=[MS] * 200), Fixed(7))
+    assert outcome.late == outcome.frames == 200
+    assert simulate(workload(9 * MS, think=[MS] * 200), Fixed(10)).late == 0
+
+
+def test_the_deadline_of_the_display_counts():
+    early = (REFRESH - 7 * MS - NOTICE) % MS
+    room = 7 * MS + early - 2 * MS
+    commits = [i * REFRESH for i in range(100)]
+    assert simulate(workload(2 * MS, commits, deadline=room), Fixed(7)).late <= 1
+    assert simulate(workload(2 * MS, commits, deadline=room + 1), Fixed(7)).late >= 50
+
+
+def test_after_a_pause_the_next_refresh_that_can_be_made_is_taken():
+    commits = [10 * REFRESH - 8 * MS, 30 * REFRESH - 6 * MS]
+    outcome = simulate(workload(MS, commits), Fixed(7))
+    assert outcome.latencies == [8 * MS, 6 * MS + REFRESH]
+    assert outcome.late == 0
+
+
+def test_replaced_commits_are_not_shown():
+    commits = [10 * REFRESH + i * MS for i in range(4)]
+    outcome = simulate(workload(MS, commits), Fixed(7))
+    assert outcome.frames == 1
+    assert outcome.superseded == 3
+    assert outcome.latencies == [REFRESH - 3 * MS]
+
+
+def test_the_table_in_the_documentation_is_what_the_command_prints(capsys):
+    """The policy has the least mean latency of those that keep the rate, in every workload, or the
+    document does not say so: this is the document's own table."""
+    assert main(["simulate", "--format", "markdown"]) == 0
+    table = capsys.readouterr().out
+    assert table in DOCUMENT.read_text()
+    best = re.findall(r"\| ([^|]+) \| [^|]+ \| \*\*", table)
+    assert best == ["gidway"] * 6
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_the_rate_is_kept_with_other_random_numbers(seed, capsys):
+    assert main(["simulate", "--seed", str(seed), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    ours = [row for row in rows if row["policy"] == "gidway"]
+    assert len(ours) == 6
+    assert all(row["keeps_rate"] for row in ours), ours
+
+
+def test_a_recorded_log(tmp_path, capsys):
+    rng = random.Random(1)
+    text, vblank = logs.output(1) + logs.surface(2, "film"), 100 * 10**9
+    for _ in range(500):
+        text += logs.repaint(vblank, cost=int(rng.uniform(2, 3) * logs.MS))
+        vblank += logs.REFRESH
+    path = tmp_path / "tl.log"
+    path.write_text(text)
+    assert main(["simulate", "--log", str(path), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["workload"] for row in rows} == {"DP-1, recorded"}
+    assert rows[0]["policy"] == "fixed 7 ms" and rows[0]["late"] == 0
+    assert rows[0]["frames"] == 500
+
+
+def test_a_log_that_has_too_little(tmp_path, capsys):
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=3))
+    assert main(["simulate", "--log", str(path)]) == 2
+    assert "too few repaints" in capsys.readouterr().err
+    assert main(["simulate", "--log", str(path), "--output", "DP-9"]) == 2
+    assert "DP-9" in capsys.readouterr().err

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""What several subcommands do: open a log, read it, write the outcome, say what went wrong."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from ..reader import Reader, read_into
+from ..terminal import Paint, Progress
+from ..trace import Trace
+
+
+class UserError(Exception):
+    """What the user can put right; the message says how."""
+
+
+def load(name: str) -> tuple[Trace, Reader]:
+    """Reads a whole log; "-" is standard input."""
+    trace = Trace()
+    with open_log(name) as file:
+        total = os.fstat(file.fileno()).st_size if name != "-" else None
+        progress = Progress(f"reading {name}", total)
+        reader = read_into(trace, file, progress)
+        progress.end()
+    return trace, reader
+
+
+def open_log(name: str) -> BinaryIO:
+    if name == "-":
+        return sys.stdin.buffer
+    try:
+        return open(name, "rb")
+    except OSError as error:
+        raise UserError(f"{name}: {error.strerror}") from error
+
+
+def write(output: str | None, pieces: Iterable[str | bytes]) -> None:
+    """Writes to the file `output`, or to standard output."""
+    try:
+        file = open(output, "wb") if output else sys.stdout.buffer
+    except OSError as error:
+        raise UserError(f"{output}: {error.strerror}") from error
+    try:
+        for piece in pieces:
+            file.write(piece.encode(errors="replace") if isinstance(piece, str) else piece)
+        file.flush()
+    finally:
+        if output:
+            file.close()
+
+
+def paint_for(output: str | None) -> Paint:
+    return Paint(None if output else sys.stdout)
+
+
+def add_refresh(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--refresh",
+        metavar="[OUTPUT=]HZ",
+        action="append",
+        default=[],
+        help="the refresh rate, where the log does not show it",
+    )
+
+
+def refresh_rates(words: list[str]) -> dict[str, float]:
+    """What --refresh was given: rates in Hz by output, "" for all others."""
+    rates = {}
+    for word in words:
+        name, _, rate = word.rpartition("=")
+        try:
+            rates[name] = float(rate)
+        except ValueError:
+            rates[name] = 0.0
+        if not 1 <= rates[name] <= 1000:
+            raise UserError(f"--refresh {word}: give a rate from 1 to 1000 Hz, or OUTPUT=HZ")
+    return rates

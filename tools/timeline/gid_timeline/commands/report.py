@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""gid-timeline report: the figures of each output and surface."""
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from .. import data, text
+from ..report import build
+from .common import add_refresh, load, paint_for, refresh_rates, write
+
+_FORMATS = ("text", "json", "csv", "frames-csv")
+_SUFFIXES = {".json": "json", ".csv": "csv"}
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser("report", help="the figures of each output and surface")
+    command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
+    command.add_argument("-o", "--output", metavar="FILE", help="write there; its suffix says how")
+    command.add_argument("--format", choices=_FORMATS, help="instead of what the suffix says")
+    command.add_argument("--table", choices=["processing"], help="only the cockpit report's table")
+    add_refresh(command)
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    form = options.format or _SUFFIXES.get(Path(options.output or "").suffix, "text")
+    trace, reader = load(options.log)
+    built = build(trace, reader, options.log, refresh_rates(options.refresh))
+    paint = paint_for(options.output)
+    pieces: Iterable[str | bytes]
+    if options.table == "processing":
+        pieces = [text.processing(built, paint)]
+    elif form == "text":
+        pieces = [text.render(built, paint)]
+    elif form == "json":
+        pieces = [data.to_json(built)]
+    elif form == "csv":
+        pieces = data.figures_csv(built)
+    else:
+        pieces = data.frames_csv(built)
+    write(options.output, pieces)
+    return 0

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""gid-timeline simulate: pacing policies against workloads, in virtual time."""
+
+import argparse
+
+from ..simulate import outcomes, recorded, workloads
+from ..simulate.gidway import PacingLibraryError
+from .common import UserError, add_refresh, load, paint_for, refresh_rates, write
+
+_FORMATS = {
+    "text": outcomes.text,
+    "markdown": outcomes.markdown,
+    "json": outcomes.to_json,
+    "csv": outcomes.csv_lines,
+}
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "simulate",
+        help="pacing policies in virtual time",
+        description="Compares how compositors choose the time of a repaint, on the same workloads, "
+        "by a simulated output with a refresh and misses.",
+    )
+    command.add_argument(
+        "--workload",
+        choices=list(workloads.WORKLOADS),
+        action="append",
+        help="only this one (again for more)",
+    )
+    command.add_argument("--log", metavar="LOG", help="repaint costs and commits of a real run")
+    command.add_argument("--output", metavar="NAME", help="of this output of the log")
+    add_refresh(command)
+    command.add_argument(
+        "--frames", type=int, default=workloads.FRAMES, help="repaints to simulate (%(default)s)"
+    )
+    command.add_argument("--seed", type=int, default=1, help="of the random numbers (%(default)s)")
+    command.add_argument(
+        "--miss-rate",
+        type=float,
+        default=0.001,
+        metavar="SHARE",
+        help="of the frames that may miss their refresh (%(default)s)",
+    )
+    command.add_argument("--format", choices=list(_FORMATS), default="text")
+    command.add_argument("-o", metavar="FILE", dest="file", help="write there")
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if not 0.00001 <= options.miss_rate <= 0.1:
+        raise UserError("--miss-rate: give a share from 0.00001 to 0.1")
+    if not 1 <= options.frames <= 10_000_000:
+        raise UserError("--frames: give a number from 1 to 10000000")
+    try:
+        table = outcomes.run(_workloads(options), options.miss_rate)
+    except (recorded.RecordError, PacingLibraryError) as error:
+        raise UserError(str(error)) from error
+    write(options.file, _FORMATS[options.format](table, paint_for(options.file)))
+    return 0
+
+
+def _workloads(options: argparse.Namespace) -> list[workloads.Workload]:
+    if options.log:
+        trace, _ = load(options.log)
+        rates = refresh_rates(options.refresh)
+        return [recorded.workload(trace, options.output, rates)]
+    names = options.workload or list(workloads.WORKLOADS)
+    return [workloads.make(name, options.seed, options.frames) for name in names]

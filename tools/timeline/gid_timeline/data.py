@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""The report as data: JSON, and CSV of the figures or of each frame."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import orjson
+
+from .refresh import Refresh
+from .report import Measured, Report
+from .stats import STATISTICS, Summary
+from .table import NONE
+from .trace import FAILED, SHOWN, UNSTAMPED
+
+_HOW = {SHOWN: "shown", UNSTAMPED: "unstamped", FAILED: "failed"}
+_COUNTS = ("n", "outliers")
+
+
+def to_json(report: Report) -> bytes:
+    document = {
+        "source": report.source,
+        "lines": report.lines,
+        "other_lines": report.other,
+        "broken_lines": report.broken,
+        "unknown_points": report.trace.unknown_names,
+        "runs": [
+            {
+                "run": run.run.index + 1,
+                "first_ns": run.run.first,
+                "last_ns": run.run.last,
+                "input_events": run.run.input_events,
+                "outputs": [
+                    {
+                        "name": output.output.name,
+                        "frames": output.frames,
+                        "shown": output.shown,
+                        "failed": output.failed,
+                        "unstamped": output.unstamped,
+                        "loops": output.output.loops,
+                        "restarts": output.output.restarts,
+                        "refresh": refresh_data(output.refresh),
+                        "figures": _figures(output.figures),
+                    }
+                    for output in run.outputs
+                ],
+                "surfaces": [
+                    {
+                        "label": surface.surface.label,
+                        "commits": surface.surface.commits,
+                        "superseded": surface.surface.superseded,
+                        "figures": _figures(surface.figures),
+                    }
+                    for surface in run.surfaces
+                ],
+            }
+            for run in report.runs
+        ],
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def summary_data(summary: Summary) -> dict[str, float | int]:
+    """Whole nanoseconds, but for mean and sd, which are rounded to picoseconds."""
+    values = asdict(summary)
+    return {
+        name if name in _COUNTS else f"{name}_ns": round(value, 3) for name, value in values.items()
+    }
+
+
+def refresh_data(refresh: Refresh) -> dict:
+    judged = refresh.judges
+    return {
+        "interval_ns": refresh.interval,
+        "known_from": "user" if refresh.given else "log",
+        "steady": refresh.steady,
+        "judged_frames": refresh.frames if judged else None,
+        "late_frames": refresh.late if judged else None,
+        "missed_refreshes": refresh.missed if judged else None,
+        "causes": refresh.causes if judged else None,
+    }
+
+
+def figures_csv(report: Report) -> Iterator[str]:
+    """One line for each figure of each output and surface."""
+    names = [name if name in _COUNTS else f"{name}_ns" for name in STATISTICS]
+    yield _line(["run", "kind", "name", "figure", *names])
+    for run in report.runs:
+        number = run.run.index + 1
+        parts = [("output", part.output.name, part.figures) for part in run.outputs]
+        parts += [("surface", part.surface.label, part.figures) for part in run.surfaces]
+        for kind, name, figures in parts:
+            for measured in figures.values():
+                values = summary_data(measured.summary)
+                cells = [values[name] for name in names]
+                yield _line([number, kind, name, measured.figure.key, *cells])
+
+
+def frames_csv(report: Report) -> Iterator[str]:
+    """One line for each repaint: its times in ns of CLOCK_MONOTONIC, empty where unknown."""
+    stamps = ["request", "begin", "posted", "finished", "shown"]
+    yield _line(["run", "output", *[f"{name}_ns" for name in stamps], "how"])
+    outputs = report.trace.outputs
+    for chunk in report.trace.frames.chunks():
+        columns = [chunk[name].tolist() for name in ("output", *stamps, "how")]
+        for index, *times, how in zip(*columns, strict=True):
+            output = outputs[index]
+            cells = ["" if time == NONE else time for time in times]
+            yield _line([output.run + 1, output.name, *cells, _HOW[how]])
+
+
+def _figures(figures: dict[str, Measured]) -> dict:
+    return {
+        key: {
+            **summary_data(measured.summary),
+            "histogram": {"edges_ns": measured.edges, "counts": measured.counts},
+        }
+        for key, measured in figures.items()
+    }
+
+
+def _line(cells: list) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The points that gidway itself writes: gid_capture, gid_submit, … (see docs/timeline.md)."""
+
+import re
+
+from .table import NONE, Table
+
+# In the order in which a frame passes them.
+POINTS = ("capture", "submit", "receive", "commit", "shown", "released", "freed")
+
+_POINTS = {"gid_" + point: number for number, point in enumerate(POINTS)}
+_GID = re.compile(r"(\d{1,3}):(\d{1,8})\.(\d{1,5})#(\d{1,5})\Z", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9._-][A-Za-z0-9._/-]{0,62}\Z", re.ASCII)
+_NAMES_MAX = 4096
+
+
+class GidPoints:
+    """The points in the order they were read, and the names of the streams they speak of."""
+
+    def __init__(self) -> None:
+        self.points = Table("point", "stream", "owner", "sequence", "domain", "by", "time", "gid")
+        self.streams: dict[str, int] = {}
+        self.writers: dict[str, int] = {"": 0}
+
+    def add(self, line: dict, time: int) -> bool:
+        """Whether `line`, whose N begins with gid_, was right and is taken up.
+
+        Without stream and sequence it speaks of the frame that its gid last named.
+        """
+        point = _POINTS.get(line["N"])
+        gid = parse_gid(line.get("gid"))
+        if point is None or gid is None:
+            return False
+        owner = gid >> 56
+        domain = line.get("domain", owner)
+        if not isinstance(domain, int) or not 1 <= domain <= 254:
+            return False
+        stream = sequence = NONE
+        if "stream" in line or "sequence" in line:
+            sequence = line.get("sequence")
+            stream = _intern(self.streams, line.get("stream"))
+            if stream is None or not isinstance(sequence, int) or not 0 <= sequence < 1 << 63:
+                return False
+        writer = _intern(self.writers, line.get("by", ""))
+        if writer is None:
+            return False
+        signed = gid - (1 << 64) if gid >> 63 else gid
+        self.points.append((point, stream, owner, sequence, domain, writer, time, signed))
+        return True
+
+
+def parse_gid(text: object) -> int | None:
+    """The 64 bits of a gid's text form, "1:42.3#7", or None."""
+    match = _GID.match(text) if isinstance(text, str) else None
+    if match is None:
+        return None
+    domain, slab, slot, generation = map(int, match.groups())
+    if not 1 <= domain <= 254 or slab >> 24 or slot >> 16 or generation >> 16:
+        return None
+    return domain << 56 | slab << 32 | slot << 16 | generation
+
+
+def _intern(names: dict[str, int], name: object) -> int | None:
+    if not isinstance(name, str):
+        return None
+    number = names.get(name)
+    if number is None:
+        if not _NAME.match(name) or len(names) >= _NAMES_MAX:
+            return None
+        number = names[name] = len(names)
+    return number

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Runs every policy on every workload, and shows what came of it."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+
+import numpy as np
+import orjson
+
+from ..stats import quantile
+from ..terminal import Paint
+from .gidway import Gidway
+from .policies import Fixed, KWin, Mutter, Wlroots
+from .scheduler import Outcome, Policy, Workload, simulate
+
+
+@dataclass(slots=True)
+class Row:
+    """One policy on one workload; latencies are of commit → shown."""
+
+    workload: str
+    policy: str
+    frames: int
+    late: int
+    miss_rate: float
+    keeps_rate: bool
+    latency_mean_ms: float
+    latency_p50_ms: float
+    latency_p99_ms: float
+    window_mean_ms: float
+    best: bool = False  # of the least mean latency of those that keep the rate
+
+
+def run(workloads: list[Workload], miss_rate: float) -> list[Row]:
+    rows = []
+    for workload in workloads:
+        policies: list[Policy] = [Fixed(), Mutter(), KWin(), Wlroots(), Gidway(miss_rate)]
+        group = [
+            _row(workload, policy, simulate(workload, policy), miss_rate) for policy in policies
+        ]
+        keeping = [row for row in group if row.keeps_rate]
+        if keeping:
+            min(keeping, key=lambda row: row.latency_mean_ms).best = True
+        rows += group
+    return rows
+
+
+def _row(workload: Workload, policy: Policy, outcome: Outcome, miss_rate: float) -> Row:
+    latencies = np.sort(np.array(outcome.latencies, dtype=np.int64))
+    frames = outcome.frames
+    return Row(
+        workload=workload.name,
+        policy=policy.name,
+        frames=frames,
+        late=outcome.late,
+        miss_rate=outcome.late / frames,
+        keeps_rate=outcome.late <= miss_rate * frames,
+        latency_mean_ms=round(sum(outcome.latencies) / frames / 1e6, 2),
+        latency_p50_ms=round(quantile(latencies, Fraction(1, 2)) / 1e6, 2),
+        latency_p99_ms=round(quantile(latencies, Fraction(99, 100)) / 1e6, 2),
+        window_mean_ms=round(outcome.window_sum / frames, 2),
+    )
+
+
+_HEADER = ("policy", "late of 1000", "mean ms", "p50 ms", "p99 ms", "window ms")
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row.policy,
+        f"{1000 * row.miss_rate:.2f}",
+        f"{row.latency_mean_ms:.2f}",
+        f"{row.latency_p50_ms:.2f}",
+        f"{row.latency_p99_ms:.2f}",
+        f"{row.window_mean_ms:.2f}",
+    ]
+
+
+def text(rows: list[Row], paint: Paint) -> Iterator[str]:
+    workload = ""
+    for row in rows:
+        if row.workload != workload:
+            workload = row.workload
+            header = "".join(f"{word:>14}" for word in _HEADER[1:])
+            yield f"\n{paint.bold(f'{workload:<20}')}{paint.dim(header)}\n"
+        name, late, *rest = _cells(row)
+        late = f"{late:>14}"
+        line = f"  {name:<18}{late if row.keeps_rate else paint.red(late)}"
+        line += "".join(f"{cell:>14}" for cell in rest)
+        yield f"{line}  {paint.green('◀ least of those that keep the rate') if row.best else ''}\n"
+
+
+def markdown(rows: list[Row], paint: Paint) -> Iterator[str]:
+    yield f"| workload | {' | '.join(_HEADER)} |\n"
+    yield "|---|---|" + "--:|" * (len(_HEADER) - 1) + "\n"
+    workload = ""
+    for row in rows:
+        first = row.workload if row.workload != workload else ""
+        workload = row.workload
+        name, late, mean, *rest = _cells(row)
+        late = late if row.keeps_rate else f"*{late}*"
+        mean = f"**{mean}**" if row.best else mean
+        yield f"| {' | '.join([first, name, late, mean, *rest])} |\n"
+
+
+def to_json(rows: list[Row], paint: Paint) -> Iterator[bytes]:
+    option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    yield orjson.dumps([asdict(row) for row in rows], option=option)
+
+
+def csv_lines(rows: list[Row], paint: Paint) -> Iterator[str]:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(Row.__slots__), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)
+    yield text.getvalue()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Colours and widths in a terminal, and progress of what takes long."""
+
+import os
+import sys
+import time
+import unicodedata
+from typing import TextIO
+
+
+class Paint:
+    """Colours, or none where the stream is no terminal or NO_COLOR is set."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self.on = stream is not None and stream.isatty() and "NO_COLOR" not in os.environ
+
+    def bold(self, text: str) -> str:
+        return self._with("1", text)
+
+    def dim(self, text: str) -> str:
+        return self._with("2", text)
+
+    def red(self, text: str) -> str:
+        return self._with("31", text)
+
+    def green(self, text: str) -> str:
+        return self._with("32", text)
+
+    def _with(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[m" if self.on else text
+
+
+def width_of(text: str) -> int:
+    """Columns that `text` takes in a terminal."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
+
+
+class Progress:
+    """A line on standard error, from the first second on, where that is a terminal."""
+
+    def __init__(self, what: str, total: int | None) -> None:
+        self._what = what
+        self._total = total
+        self._start = time.monotonic()
+        self._next = self._start + 1
+        self._shown = False
+
+    def __call__(self, done: int) -> None:
+        now = time.monotonic()
+        if now < self._next or not sys.stderr.isatty():
+            return
+        self._next = now + 0.2
+        rate = done / (now - self._start) / 1e6
+        part = f"{100 * done / self._total:3.0f} % of " if self._total else ""
+        size = (self._total or done) / 1e6
+        sys.stderr.write(f"\r\x1b[K{self._what}: {part}{size:.0f} MB, {rate:.0f} MB/s")
+        sys.stderr.flush()
+        self._shown = True
+
+    def end(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")

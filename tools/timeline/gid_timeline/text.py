@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""The report as text for a terminal, and the cockpit report's table."""
+
+from . import words
+from .report import Measured, OutputReport, Report, RunReport, SurfaceReport
+from .terminal import Paint, width_of
+
+_SURFACES = 20
+_LABEL = 44
+
+
+def render(report: Report, paint: Paint) -> str:
+    lines = [paint.bold(f"{report.source}: {words.count(report.lines, 'line')}")]
+    lines += [paint.dim(note) for note in words.notes(report)]
+    if not report.runs:
+        lines.append(
+            "No repaint and no commit is in it. "
+            "Was it written with `weston --log=FILE --logger-scopes=timeline`?"
+        )
+    for run in report.runs:
+        lines += ["", *_run(run, len(report.trace.runs), paint)]
+    return "\n".join(lines) + "\n"
+
+
+def processing(report: Report, paint: Paint) -> str:
+    """Average, maximum and outliers of the repaint cost, as the cockpit report gives them."""
+    rows = [["run", "output", "repaints", "average ms", "maximum ms", "outliers", "above ms"]]
+    for run in report.runs:
+        for output in run.outputs:
+            repaint = output.figures.get("repaint")
+            if repaint:
+                summary = repaint.summary
+                rows.append(
+                    [
+                        str(run.run.index + 1),
+                        output.output.name,
+                        str(summary.n),
+                        words.ms(summary.mean),
+                        words.ms(summary.max),
+                        f"{summary.outliers} ({words.share(summary.outliers, summary.n)})",
+                        words.ms(summary.fence),
+                    ]
+                )
+    return (
+        paint.bold("Processing time of a repaint (core_repaint_begin to core_repaint_posted)")
+        + "\n"
+        + "\n".join(_table(rows, paint, left=2))
+        + "\n"
+        + paint.dim("Outliers are above Q3 + 3 (Q3 - Q1). It is CPU time, without GPU and display.")
+        + "\n"
+    )
+
+
+def _run(run: RunReport, runs: int, paint: Paint) -> list[str]:
+    lines = []
+    if runs > 1:
+        lines.append(paint.bold(f"Run {run.run.index + 1} of {runs}, {run.seconds:.3f} s"))
+    for output in run.outputs:
+        lines += [*_output(output, run.seconds, paint), ""]
+    if run.surfaces:
+        lines += _surfaces(run.surfaces, paint)
+    return lines
+
+
+def _output(report: OutputReport, seconds: float, paint: Paint) -> list[str]:
+    name = paint.bold(report.output.name)
+    frames = f"{words.count(report.frames, 'frame')} in {seconds:.3f} s"
+    lines = [f"{name}: {frames}; {words.refresh_words(report.refresh)}"]
+    late = words.late_words(report.refresh)
+    lines.append("  " + (paint.red(late) if report.refresh.late else late))
+    lines += ["    " + cause for cause in words.cause_words(report.refresh)]
+    if report.failed or report.unstamped:
+        lines.append(f"  {report.failed} repaints failed, {report.unstamped} have no shown time.")
+    rows = [["ms", *words.STATISTICS.values()]]
+    rows += [[measured.figure.title, *_cells(measured)] for measured in report.figures.values()]
+    return lines + _table(rows, paint, left=1)
+
+
+def _surfaces(surfaces: list[SurfaceReport], paint: Paint) -> list[str]:
+    shown = [surface for surface in surfaces if surface.figures][:_SURFACES]
+    header = ["surface, commit → shown, ms", "commits", "superseded"]
+    rows = [[*header, *list(words.STATISTICS.values())[1:]]]
+    for report in shown:
+        surface = report.surface
+        label = _printable(surface.label)
+        label = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+        measured = report.figures.get("commit_to_shown")
+        cells = _cells(measured)[1:] if measured else ["-"] * (len(words.STATISTICS) - 1)
+        rows.append([label, str(surface.commits), str(surface.superseded), *cells])
+    lines = _table(rows, paint, left=1)
+    if len(surfaces) > len(shown):
+        lines.append(paint.dim(f"  {len(surfaces) - len(shown)} more surfaces with few commits"))
+    return lines
+
+
+def _cells(measured: Measured) -> list[str]:
+    summary = measured.summary
+    middle = [words.ms(getattr(summary, name)) for name in list(words.STATISTICS)[1:-1]]
+    return [str(summary.n), *middle, str(summary.outliers)]
+
+
+def _table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
+    widths = [max(width_of(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for number, row in enumerate(rows):
+        cells = []
+        for i, cell in enumerate(row):
+            pad = " " * (widths[i] - width_of(cell))
+            cells.append(cell + pad if i < left else pad + cell)
+        line = "  " + "  ".join(cells).rstrip()
+        lines.append(paint.dim(line) if number == 0 else line)
+    return lines
+
+
+def _printable(label: str) -> str:
+    # A label is the client's: it must not move the cursor or colour the terminal.
+    return "".join(char if char.isprintable() else "�" for char in label)
