@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -93,4 +94,9 @@ int descriptor_check_doorbell(int fd, const char **why) {
 		return -EBADF;
 	}
 	return 0;
+}
+
+uint64_t descriptor_inode(int fd) {
+	struct stat status;
+	return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }

@@ -19,4 +19,7 @@ int descriptor_check_shared(int fd, uint64_t size, const char **why);
 /* One end of a SOCK_STREAM socketpair. -EBADF with a sentence. */
 int descriptor_check_doorbell(int fd, const char **why);
 
+/* What tells one memory from another, as long as either exists; 0 where the kernel does not say. */
+uint64_t descriptor_inode(int fd);
+
 #endif

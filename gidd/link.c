@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confirm.h"
 #include "link.h"
 #include "log.h"
 #include "subscription.h"
@@ -108,6 +109,7 @@ void link_close_all(struct gidd *gidd) {
 		subscription_link_down(gidd, &link->peer);
 		slab_forget_importer(&link->peer);
 		sd_event_source_disable_unref(link->patience);
+		sd_event_source_disable_unref(link->confirm);
 		link->kind->close(link);
 		TAILQ_REMOVE(&gidd->links, link, entry);
 		free(link);
@@ -122,6 +124,7 @@ static void link_up(struct link *link) {
 	link->patience = sd_event_source_disable_unref(link->patience);
 	log_info("%s: up", link->peer.label);
 	subscription_link_up(link->peer.gidd, &link->peer);
+	confirm_link_up(link);
 }
 
 void link_connected(struct link *link) {
@@ -147,6 +150,7 @@ void link_lost(struct link *link, const char *why) {
 	log_warning("%s: %s: %s", link->peer.label, was_up ? "lost" : "not up", why);
 	link_fail_requests(link);
 	subscription_link_down(link->peer.gidd, &link->peer);
+	confirm_link_lost(link);
 }
 
 /* --- messages --------------------------------------------------------------------------------- */

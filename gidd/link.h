@@ -32,6 +32,7 @@ struct link {
 	const struct config_link *config; /* NULL: nothing is configured */
 	enum link_state state;
 	sd_event_source *patience; /* for the greeting */
+	sd_event_source *confirm;  /* when what was imported before is asked for again */
 	uint32_t serial;
 	TAILQ_HEAD(, link_request) requests; /* sent and not answered yet */
 	uint64_t ups; /* how often it came up */
@@ -86,6 +87,9 @@ static inline struct link *link_of(struct peer *peer) {
 void link_import(struct link *link, struct peer *client, const struct gid_wire_import *request);
 /* Asks for a stream: the subscription hears of the result. */
 void link_subscribe(struct link *link, struct subscription *subscription);
+
+/* Asks whether a slab that was imported before the link was lost is still there. */
+void link_confirm(struct link *link, gid_id gid);
 
 /* RESULT and IMPORTED from the other domain. */
 void link_answer(struct link *link, const union gid_wire_message *answer,

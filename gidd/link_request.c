@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confirm.h"
 #include "descriptor.h"
 #include "link.h"
 #include "log.h"
@@ -15,8 +16,8 @@
 struct link_request {
 	TAILQ_ENTRY(link_request) entry;
 	uint32_t serial; /* on the link */
-	enum { REQUEST_IMPORT, REQUEST_SUBSCRIBE } kind;
-	/* IMPORT: */
+	enum { REQUEST_IMPORT, REQUEST_CONFIRM, REQUEST_SUBSCRIBE } kind;
+	/* IMPORT, CONFIRM: */
 	struct peer *client; /* NULL: gone since */
 	uint32_t client_serial;
 	gid_id gid;
@@ -88,6 +89,20 @@ void link_import(struct link *link, struct peer *client, const struct gid_wire_i
 	peer_send(&link->peer, &message, NULL, 0);
 }
 
+void link_confirm(struct link *link, gid_id gid) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_IMPORT, 0);
+	message.import.gid = gid;
+	struct link_request *request = request_create(link, &message);
+	if (request == NULL) {
+		link->kind->drop(link, "gidd is out of memory");
+		return;
+	}
+	request->kind = REQUEST_CONFIRM;
+	request->gid = gid;
+	peer_send(&link->peer, &message, NULL, 0);
+}
+
 void link_subscribe(struct link *link, struct subscription *subscription) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIBE, 0);
@@ -112,10 +127,12 @@ static void imported(struct link *link, const struct link_request *request,
 	uint64_t bytes;
 	const char *why;
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
-	if (request->kind != REQUEST_IMPORT || gid_slab_key(gid) != gid_slab_key(request->gid)) {
+	if (request->kind == REQUEST_SUBSCRIBE || gid_slab_key(gid) != gid_slab_key(request->gid)) {
 		peer_violation(&link->peer, "it answers with another slab than it was asked for");
 	} else if (descriptor_check_slab(fd, answer, &bytes, &why) < 0) {
 		peer_violation(&link->peer, why);
+	} else if (request->kind == REQUEST_CONFIRM) {
+		confirm_answer(link->peer.gidd, request->gid, descriptor_inode(fd));
 	} else if (request->client != NULL) {
 		slab_imported(request->client, request->client_serial, answer, fd);
 	}
@@ -137,6 +154,8 @@ void link_answer(struct link *link, const union gid_wire_message *answer,
 		}
 	} else if (answer->result.error == 0) {
 		peer_violation(&link->peer, "it answers an import with nothing");
+	} else if (request->kind == REQUEST_CONFIRM) {
+		confirm_answer(link->peer.gidd, request->gid, 0);
 	} else if (request->client != NULL) {
 		slab_refuse(request->client, request->client_serial);
 	}

@@ -35,6 +35,8 @@ struct slab {
 	uint64_t bytes;                     /* of the whole file */
 	uint8_t grants[(GID_DOMAIN_MAX + 8) / 8];
 	bool inherited; /* exported before this gidd ran: who has it is not known */
+	uint64_t inode; /* of another domain's memory: tells whether it is the same again */
+	bool doubtful;  /* the link was lost since: see confirm.c */
 	struct imports importers;
 };
 
@@ -67,6 +69,8 @@ void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked);
 /* The peer is gone and holds nothing any more. */
 void slab_forget_importer(struct peer *peer);
 void slab_destroy_all_of(struct client *client);
+/* Whoever has it hears that it is gone. */
+void slab_destroy(struct gidd *gidd, struct slab *slab);
 
 /* --- registry_stream.c ------------------------------------------------------------------------ */
 

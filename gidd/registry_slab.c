@@ -132,8 +132,7 @@ static struct slab *slab_create(
 	return slab;
 }
 
-/* Whoever has it hears that it is gone. */
-static void slab_destroy(struct gidd *gidd, struct slab *slab) {
+void slab_destroy(struct gidd *gidd, struct slab *slab) {
 	struct import *import;
 	while ((import = TAILQ_FIRST(&slab->importers)) != NULL) {
 		tell_revoked(import->peer, slab);
@@ -317,6 +316,11 @@ void slab_imported(struct peer *peer, uint32_t serial, const struct gid_wire_imp
 		int fd) {
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	struct slab *slab = find(&peer->gidd->registry, gid_slab_key(gid));
+	uint64_t inode = descriptor_inode(fd);
+	if (slab != NULL && slab->owner == NULL && slab->inode != inode) {
+		slab_destroy(peer->gidd, slab); /* the number names other memory now */
+		slab = NULL;
+	}
 	if (slab == NULL) {
 		slab = slab_create(peer->gidd, answer);
 	}
@@ -325,6 +329,8 @@ void slab_imported(struct peer *peer, uint32_t serial, const struct gid_wire_imp
 		return;
 	}
 	slab->description.imported = *answer;
+	slab->inode = inode;
+	slab->doubtful = false;
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_IMPORTED, serial);
 	message.imported = *answer;
