@@ -36,6 +36,7 @@ def test_slabs_that_their_owner_registers_again_stay(cockpit: Cockpit) -> None:
         cockpit.kill("open")
         producer.close()
         cockpit.start("open")
+        cockpit.wait_links()
         with cockpit.connect("open", "producer") as again:
             assert again.export(Export(slab=slab), fd)[:2] == (0, slab)
             assert again.grant(slab, 2)[0] == 0
