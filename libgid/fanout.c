@@ -360,3 +360,21 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force) {
 	gid_fanout_reap(producer);
 	return producer->stats.held < held;
 }
+
+uint32_t gid_producer_room(const struct gid_producer *producer) {
+	uint32_t least = UINT32_MAX;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		uint32_t room = sub->dead ? UINT32_MAX : gid_ring_room(&sub->ring);
+		least = room < least ? room : least;
+	}
+	return least;
+}
+
+uint32_t gid_producer_unread(const struct gid_producer *producer) {
+	uint32_t most = 0;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		uint32_t unread = sub->dead ? 0 : gid_ring_unread(&sub->ring);
+		most = unread > most ? unread : most;
+	}
+	return most;
+}

@@ -63,6 +63,10 @@ int gid_ring_take_by_force(
 /* When the oldest entry in flight was sent, UINT64_MAX for none. */
 uint64_t gid_ring_oldest_sent(const struct gid_ring_producer *producer);
 
+/* How many frames can be put in now, and how many the consumer did not claim yet. */
+uint32_t gid_ring_room(const struct gid_ring_producer *producer);
+uint32_t gid_ring_unread(const struct gid_ring_producer *producer);
+
 /* Whether the consumer was made to give `gid` up and did not say since that it stopped reading. */
 bool gid_ring_has_expired(const struct gid_ring_producer *producer, gid_id gid);
 

@@ -170,6 +170,20 @@ uint64_t gid_ring_oldest_sent(const struct gid_ring_producer *producer) {
 		: producer->entries[producer->oldest % GID_RING_ENTRIES].sent;
 }
 
+uint32_t gid_ring_room(const struct gid_ring_producer *producer) {
+	uint64_t places = GID_RING_ENTRIES - 1 - (producer->tail - producer->oldest);
+	uint64_t credit =
+		producer->credit > producer->in_flight ? producer->credit - producer->in_flight : 0;
+	return (uint32_t)(places < credit ? places : credit);
+}
+
+uint32_t gid_ring_unread(const struct gid_ring_producer *producer) {
+	uint64_t head = shared_load(&producer->page->head);
+	uint64_t read = head > producer->floor ? head : producer->floor;
+	uint64_t unread = read < producer->tail ? producer->tail - read : 0;
+	return (uint32_t)(unread < producer->in_flight ? unread : producer->in_flight);
+}
+
 bool gid_ring_has_expired(const struct gid_ring_producer *producer, gid_id gid) {
 	for (size_t i = 0; producer->expired > 0 && i < GID_RING_ENTRIES; i++) {
 		if (producer->entries[i].expired && producer->entries[i].gid == gid) {

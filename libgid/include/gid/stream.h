@@ -130,6 +130,16 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force);
  */
 void gid_producer_want_release(struct gid_producer *producer);
 
+/**
+ * How many frames every consumer would take now, so that none is dropped: for producers that would
+ * rather wait. UINT32_MAX where there is no consumer. Releases that were not collected yet do not
+ * count: call gid_producer_dispatch() or gid_producer_want_release() first.
+ */
+uint32_t gid_producer_room(const struct gid_producer *producer);
+
+/** How many frames the consumer that is furthest behind did not take yet. */
+uint32_t gid_producer_unread(const struct gid_producer *producer);
+
 /** How many consumers there are. */
 uint32_t gid_producer_consumers(const struct gid_producer *producer);
 
