@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidallocator.h"
+
+#include "gstgid.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* The first slab has as many slots, unless upstream asks for more. */
+#define FIRST_SLOTS 6
+/* The most slots that upstream may hold by itself. */
+#define SLOTS_HELD_MAX 128
+
+G_DEFINE_TYPE (GstGidAllocator, gst_gid_allocator, GST_TYPE_ALLOCATOR);
+
+static GstMemoryCopyFunction copy_for_real;
+
+static GstMemory *
+memory_new (GstGidAllocator * self, GstGidSlot * slot, GstMemoryFlags flags, GstMemory * parent,
+    gsize offset, gsize size)
+{
+  GstGidMemory *mem = g_new0 (GstGidMemory, 1);
+
+  g_atomic_int_inc (&slot->users);
+  mem->slot = slot;
+  gst_memory_init (GST_MEMORY_CAST (mem), flags, GST_ALLOCATOR_CAST (self), parent,
+      slot->slab->info.slot_size, 4095, offset, size);
+  return GST_MEMORY_CAST (mem);
+}
+
+static gpointer
+memory_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
+{
+  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+
+  return gid_slab_data (slot->slab->slab, slot->index);
+}
+
+static void
+memory_unmap (GstMemory * mem, GstMapInfo * info)
+{
+  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+
+  if (info->flags & GST_MAP_WRITE)
+    slot->in_one_go =
+        slot->turn == g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->turn);
+}
+
+static GstMemory *
+memory_share (GstMemory * mem, gssize offset, gssize size)
+{
+  GstMemory *parent = mem->parent ? mem->parent : mem;
+
+  if (size == -1)
+    size = mem->size - offset;
+  return memory_new (GST_GID_ALLOCATOR (mem->allocator), ((GstGidMemory *) mem)->slot,
+      GST_MINI_OBJECT_FLAGS (parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY, parent,
+      mem->offset + offset, size);
+}
+
+static GstMemory *
+memory_copy (GstMemory * mem, gssize offset, gssize size)
+{
+  GstGidAllocator *self = GST_GID_ALLOCATOR (mem->allocator);
+  GstMemory *alias;
+
+  if (!(g_atomic_int_get (&GST_MINI_OBJECT_CAST (mem)->lockstate) & GST_LOCK_FLAG_WRITE))
+    return copy_for_real (mem, offset, size);
+
+  if (size == -1)
+    size = mem->size - offset;
+  alias = memory_new (self, ((GstGidMemory *) mem)->slot, GST_MEMORY_FLAG_READONLY, NULL,
+      mem->offset + offset, size);
+  g_atomic_int_inc (&self->aliases);
+  GST_LOG_OBJECT (self, "%p is an alias of %p, which its decoder keeps mapped", alias, mem);
+  return alias;
+}
+
+static void
+gst_gid_allocator_free (GstAllocator * allocator, GstMemory * mem)
+{
+  GstGidAllocator *self = GST_GID_ALLOCATOR (allocator);
+  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+
+  g_free (mem);
+  if (g_atomic_int_dec_and_test (&slot->users)) {
+    g_mutex_lock (&self->lock);
+    slot->slab->used--;
+    g_cond_broadcast (&self->cond);
+    g_mutex_unlock (&self->lock);
+  }
+}
+
+/* For elements that take the allocator but not the pool: only with the layout of the caps. */
+static GstMemory *
+gst_gid_allocator_alloc (GstAllocator * allocator, gsize size, GstAllocationParams * params)
+{
+  GstGidAllocator *self = GST_GID_ALLOCATOR (allocator);
+  GstMemory *mem = NULL;
+  struct gid_layout layout;
+
+  if (size == GST_VIDEO_INFO_SIZE (&self->format.info) && params->prefix == 0
+      && params->padding == 0) {
+    gst_gid_layout_from_info (&layout, &self->format, &self->format.info);
+    g_mutex_lock (&self->lock);
+    mem = gst_gid_allocator_take (self, &layout, size);
+    if (mem == NULL && gst_gid_allocator_grow (self, &layout, size, 0, NULL))
+      mem = gst_gid_allocator_take (self, &layout, size);
+    g_mutex_unlock (&self->lock);
+  }
+  /* gidsink will have to copy it */
+  return mem ? mem : gst_allocator_alloc (NULL, size, params);
+}
+
+GstMemory *
+gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layout *layout, gsize size)
+{
+  for (guint i = 0; i < self->slabs->len; i++) {
+    GstGidSlab *slab = g_ptr_array_index (self->slabs, i);
+
+    if (slab->used == slab->info.slot_count || size > slab->info.slot_size
+        || !gst_gid_layout_equal (&slab->info.layout, layout))
+      continue;
+    for (guint j = 0; j < slab->info.slot_count; j++) {
+      GstGidSlot *slot = &slab->slots[j];
+
+      if (g_atomic_int_get (&slot->users) == 0) {
+        GstMemory *mem = memory_new (self, slot, 0, NULL, 0, size);
+
+        slab->used++;
+        gst_gid_allocator_take_again (self, mem);
+        return mem;
+      }
+    }
+  }
+  return NULL;
+}
+
+void
+gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem)
+{
+  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+
+  slot->turn = g_atomic_int_add (&self->turn, 1) + 1;
+  slot->in_one_go = FALSE;
+}
+
+gboolean
+gst_gid_memory_is_alias (GstMemory * mem)
+{
+  return GST_MEMORY_IS_READONLY (mem) && mem->parent == NULL;
+}
+
+/* Whether waiting could bring a slot back: some consumer has one. */
+static gboolean
+consumers_hold_any (GstGidAllocator * self)
+{
+  gboolean held = FALSE;
+
+  gst_gid_domain_lock (self->domain);
+  for (guint i = 0; i < self->slabs->len && !held; i++) {
+    GstGidSlab *slab = g_ptr_array_index (self->slabs, i);
+
+    for (guint j = 0; j < slab->info.slot_count && !held; j++)
+      held = gid_slab_holders (slab->slab, j) > 0;
+  }
+  gst_gid_domain_unlock (self->domain);
+  return held;
+}
+
+gboolean
+gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout, gsize size,
+    guint min, GError ** error)
+{
+  struct gid_domain *domain;
+  struct gid_slab *made = NULL;
+  GstGidSlab *slab = NULL;
+  guint count;
+  int ret;
+
+  if (self->n_slots == 0) {
+    count = CLAMP (MAX (min, FIRST_SLOTS), 1, MAX (self->limit, min));
+  } else if (self->n_slots < self->limit) {
+    count = MIN (self->n_slots, self->limit - self->n_slots);
+  } else if (self->n_slots < SLOTS_HELD_MAX && !consumers_hold_any (self)) {
+    count = MAX (self->n_slots / 2, 1);
+    GST_WARNING_OBJECT (self, "upstream itself holds all %u slots: adding %u. Set slots=%u or "
+        "more to begin with", self->n_slots, count, self->n_slots + count);
+  } else {
+    return FALSE;
+  }
+  count = MIN (count, GID_SLOTS_MAX);
+
+  self->growing = TRUE;
+  g_mutex_unlock (&self->lock);
+  domain = gst_gid_domain_lock (self->domain);
+  ret = gid_slab_create (domain, layout, size, count, self->description, &made);
+  if (ret == 0) {
+    slab = g_malloc0 (sizeof (*slab) + count * sizeof (GstGidSlot));
+    slab->slab = made;
+    gid_slab_get_info (made, &slab->info);
+    for (guint i = 0; i < count; i++) {
+      slab->slots[i].slab = slab;
+      slab->slots[i].index = i;
+    }
+  } else {
+    gst_gid_domain_set_error (self->domain, error, ret,
+        "Cannot make a slab of %u slots of %" G_GSIZE_FORMAT " bytes", count, size);
+  }
+  gst_gid_domain_unlock (self->domain);
+  g_mutex_lock (&self->lock);
+
+  self->growing = FALSE;
+  g_cond_broadcast (&self->cond);
+  if (slab == NULL)
+    return FALSE;
+  g_ptr_array_add (self->slabs, slab);
+  self->n_slots += count;
+  GST_INFO_OBJECT (self, "slab %u of %u slots of %" G_GUINT64_FORMAT " bytes, %u in all",
+      gid_slab_of (slab->info.gid), count, slab->info.slot_size, self->n_slots);
+  return TRUE;
+}
+
+gboolean
+gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain)
+{
+  return GST_IS_GID_ALLOCATOR (mem->allocator)
+      && (domain == NULL || GST_GID_ALLOCATOR (mem->allocator)->domain == domain);
+}
+
+void
+gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used)
+{
+  g_mutex_lock (&self->lock);
+  *total = self->n_slots;
+  *used = 0;
+  for (guint i = 0; i < self->slabs->len; i++)
+    *used += ((GstGidSlab *) g_ptr_array_index (self->slabs, i))->used;
+  g_mutex_unlock (&self->lock);
+}
+
+GstGidAllocator *
+gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit)
+{
+  GstGidAllocator *self = g_object_new (GST_TYPE_GID_ALLOCATOR, NULL);
+
+  gst_object_ref_sink (self);
+  self->domain = gst_gid_domain_ref (domain);
+  self->limit = limit;
+  gst_gid_format_from_caps (&self->format, caps);
+  self->description = gst_gid_description_from_caps (caps);
+  return self;
+}
+
+static void
+gst_gid_allocator_finalize (GObject * object)
+{
+  GstGidAllocator *self = GST_GID_ALLOCATOR (object);
+
+  gst_gid_domain_lock (self->domain);
+  for (guint i = 0; i < self->slabs->len; i++) {
+    GstGidSlab *slab = g_ptr_array_index (self->slabs, i);
+
+    gid_slab_destroy (slab->slab, false);
+  }
+  gst_gid_domain_unlock (self->domain);
+  g_ptr_array_unref (self->slabs);
+  gst_gid_domain_unref (self->domain);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->cond);
+  g_free (self->description);
+  G_OBJECT_CLASS (gst_gid_allocator_parent_class)->finalize (object);
+}
+
+static void
+gst_gid_allocator_class_init (GstGidAllocatorClass * klass)
+{
+  GST_ALLOCATOR_CLASS (klass)->alloc = gst_gid_allocator_alloc;
+  GST_ALLOCATOR_CLASS (klass)->free = gst_gid_allocator_free;
+  G_OBJECT_CLASS (klass)->finalize = gst_gid_allocator_finalize;
+}
+
+static void
+gst_gid_allocator_init (GstGidAllocator * self)
+{
+  GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
+
+  copy_for_real = allocator->mem_copy;
+  allocator->mem_type = GST_GID_MEMORY_TYPE;
+  allocator->mem_map = memory_map;
+  allocator->mem_unmap_full = memory_unmap;
+  allocator->mem_share = memory_share;
+  allocator->mem_copy = memory_copy;
+  GST_OBJECT_FLAG_SET (allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+
+  self->guard = TRUE;
+  self->slabs = g_ptr_array_new_with_free_func (g_free);
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->cond);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+/**
+ * GstMemory in slots of slabs of our own, which gidsink can send without a copy.
+ *
+ * An allocator belongs to one caps: it makes slabs as layouts ask for them, a few slots at first
+ * and more as they are needed, and keeps them until its last memory is gone. A slot is in use as
+ * long as any GstMemory of it lives: the one that its producer fills, and aliases.
+ *
+ * Aliases: a decoder keeps the frames it may refer to mapped for writing, and GStreamer copies
+ * memory that is so mapped when it wants the buffer writable. For such memory `mem_copy` gives a
+ * second, read-only GstMemory of the same slot instead of a copy. The pool in turn gives out a slot
+ * again only when all of its memories are gone, and not already when its own buffer comes back.
+ */
+#ifndef GST_GID_ALLOCATOR_H
+#define GST_GID_ALLOCATOR_H
+
+#include "gstgiddomain.h"
+#include "gstgidlayout.h"
+
+G_BEGIN_DECLS
+
+#define GST_GID_MEMORY_TYPE "GidMemory"
+
+typedef struct _GstGidSlab GstGidSlab;
+typedef struct _GstGidSlot GstGidSlot;
+
+struct _GstGidSlot
+{
+  GstGidSlab *slab;
+  guint index;
+  gint users;                   /* GstMemory objects of it; atomic */
+  gint turn;                    /* when it was taken, counted over the allocator */
+  gboolean in_one_go;           /* written before the next slot was taken */
+};
+
+struct _GstGidSlab
+{
+  struct gid_slab *slab;
+  struct gid_slab_info info;
+  guint used;                   /* slots with users; the allocator's lock */
+  GstGidSlot slots[];
+};
+
+typedef struct
+{
+  GstMemory mem;
+  GstGidSlot *slot;
+} GstGidMemory;
+
+#define GST_TYPE_GID_ALLOCATOR (gst_gid_allocator_get_type ())
+G_DECLARE_FINAL_TYPE (GstGidAllocator, gst_gid_allocator, GST, GID_ALLOCATOR, GstAllocator)
+
+struct _GstGidAllocator
+{
+  GstAllocator parent;
+
+  /* fixed */
+  GstGidDomain *domain;
+  GstGidFormat format;
+  gchar *description;           /* the caps, as slabs carry them; NULL where they are too long */
+  guint limit;                  /* of slots */
+  gboolean guard;               /* off in one test only, which shows what it is for */
+
+  GMutex lock;                  /* also of the pools that use the allocator */
+  GCond cond;                   /* a slot or a buffer came back, a pool is flushing, a slab is there */
+  GPtrArray *slabs;             /* GstGidSlab */
+  guint n_slots;
+  gboolean growing;
+  gint turn;                    /* slots ever taken; atomic to read */
+  gint aliases;                 /* ever made; atomic */
+  gboolean padded;              /* a decoder was let decode in place into wider rows */
+  gint refused;                 /* one was not, and copies: 2 if it had been let; atomic to read */
+  guint64 waits;                /* times that a producer had to wait for one */
+};
+
+/** Caps have to be of raw video in system memory. The allocator keeps the domain. */
+GstGidAllocator *gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit);
+
+/**
+ * A free slot as `size` bytes of memory, or NULL where there is none. Call with the lock held.
+ */
+GstMemory *gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layout *layout,
+    gsize size);
+
+/**
+ * Makes another slab, of at least `min` slots. Call with the lock held; it is given up meanwhile.
+ * Returns FALSE with an error where libgid cannot, or without one where the limit is reached. The
+ * limit does not count while upstream alone holds all slots, for waiting for itself it would stall.
+ */
+gboolean gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
+    gsize size, guint min, GError ** error);
+
+/** Whether memory is a slot of ours: of the domain given, or of any where that is NULL. */
+gboolean gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain);
+
+/** A slot of ours is given out once more, by a pool. Call with the lock held. */
+void gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem);
+
+/** Whether memory of ours is an alias: its frame was decoded in place. */
+gboolean gst_gid_memory_is_alias (GstMemory * mem);
+
+/** Slots of all slabs, and those in use. */
+void gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidcopies.h"
+
+#include "gstgid.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+static const struct
+{
+  const gchar *name;
+  const gchar *why;
+  const gchar *advice;
+} reasons[GST_GID_N_COPY_REASONS] = {
+  [GST_GID_COPY_STARTUP] = {"startup", "was decoded before its memory was negotiated", ""},
+  [GST_GID_COPY_PADDED_WIDTH] = {"padded-width",
+        "was copied by its decoder, which decodes into wider rows than the picture has",
+      "Widths that are a multiple of 16 avoid it."},
+  [GST_GID_COPY_UPSTREAM_MEMORY] = {"upstream-memory",
+        "came in memory of upstream's own",
+      "Use elements that take the memory offered (avdec_vp9 instead of vp9dec, say), and put "
+        "gidalloc before a tee."},
+  [GST_GID_COPY_SPLIT_MEMORY] = {"split-memory",
+        "came in several pieces of memory",
+      "Ask upstream for frames in one piece, as with v4l2's single-planar formats."},
+  [GST_GID_COPY_UNSEALED_MEMORY] = {"unsealed-memory",
+        "came in a file that its owner could still truncate",
+      "Seal the memfd with F_SEAL_SHRINK, or use dma-bufs."},
+  [GST_GID_COPY_PLAIN_LAYOUT] = {"plain-layout",
+        "has rows that are not laid out as downstream assumes without GstVideoMeta",
+      "Use a downstream element that supports GstVideoMeta, or a videoconvert before the sink."},
+};
+
+GType
+gst_gid_copy_policy_get_type (void)
+{
+  static GType type;
+  static const GEnumValue values[] = {
+    {GST_GID_COPY_POLICY_ALLOW, "Copy where it has to be, and count", "allow"},
+    {GST_GID_COPY_POLICY_WARN, "Copy, and post a warning for each new reason", "warn"},
+    {GST_GID_COPY_POLICY_ERROR, "Stop with an error rather than copy", "error"},
+    {0, NULL, NULL},
+  };
+
+  if (g_once_init_enter (&type)) {
+    GType t = g_enum_register_static ("GstGidCopyPolicy", values);
+    g_once_init_leave (&type, t);
+  }
+  return type;
+}
+
+gboolean
+gst_gid_copies_add (GstGidCopies * copies, GstElement * element, GstGidCopyPolicy policy,
+    GstGidCopyReason reason, guint64 bytes)
+{
+  gboolean first = copies->reasons[reason]++ == 0;
+
+  copies->frames++;
+  copies->bytes += bytes;
+  GST_DEBUG_OBJECT (element, "copied %" G_GUINT64_FORMAT
+      " bytes: the frame %s", bytes, reasons[reason].why);
+  if (reason == GST_GID_COPY_STARTUP || policy == GST_GID_COPY_POLICY_ALLOW)
+    return TRUE;
+
+  if (policy == GST_GID_COPY_POLICY_ERROR) {
+    GST_ELEMENT_ERROR (element, STREAM, FAILED,
+        ("A frame %s, and copy-policy=error forbids to copy it. %s", reasons[reason].why,
+            reasons[reason].advice), ("reason: %s", reasons[reason].name));
+    return FALSE;
+  }
+  if (first)
+    GST_ELEMENT_WARNING (element, STREAM, FAILED,
+        ("Frames are copied: one %s. %s", reasons[reason].why, reasons[reason].advice),
+        ("reason: %s", reasons[reason].name));
+  return TRUE;
+}
+
+void
+gst_gid_copies_to_structure (const GstGidCopies * copies, GstStructure * structure)
+{
+  GstStructure *why = gst_structure_new_empty ("copy-reasons");
+
+  for (guint i = 0; i < GST_GID_N_COPY_REASONS; i++) {
+    if (copies->reasons[i])
+      gst_structure_set (why, reasons[i].name, G_TYPE_UINT64, copies->reasons[i], NULL);
+  }
+  gst_structure_set (structure, "copied-frames", G_TYPE_UINT64, copies->frames,
+      "copied-bytes", G_TYPE_UINT64, copies->bytes, "copy-reasons", GST_TYPE_STRUCTURE, why, NULL);
+  gst_structure_free (why);
+}

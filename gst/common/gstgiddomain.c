@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+#include "gstgiddomain.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+
+#include "gstgid.h"
+#include "gstgidinflight.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* How often releases are collected while nothing is sent. */
+#define TICK_MS 100
+
+struct _GstGidDomain
+{
+  gint refcount;
+  gchar *key;                   /* in the table of shared connections, else NULL */
+  GQuark quark;
+
+  GMutex lock;
+  struct gid_domain *domain;
+  GPtrArray *producers;         /* of struct gid_producer, not owned */
+  GHashTable *sources;          /* struct gid_producer -> GSource */
+  GstGidInFlight in_flight;
+  GPtrArray *dropped;           /* GstMiniObject references to drop after the lock */
+
+  GMainContext *context;
+  GMainLoop *loop;
+  GThread *thread;
+  gboolean orphan;              /* the thread itself frees the structure */
+};
+
+static GMutex shared_lock;
+static GHashTable *shared;      /* name -> GstGidDomain, not owned */
+
+struct gid_domain *
+gst_gid_domain_lock (GstGidDomain * self)
+{
+  g_mutex_lock (&self->lock);
+  return self->domain;
+}
+
+struct gid_domain *
+gst_gid_domain_get (GstGidDomain * self)
+{
+  return self->domain;
+}
+
+void
+gst_gid_domain_unlock (GstGidDomain * self)
+{
+  GstMiniObject *some[16];
+  guint n;
+
+  do {
+    n = MIN (self->dropped->len, G_N_ELEMENTS (some));
+    for (guint i = 0; i < n; i++)
+      some[i] = g_ptr_array_steal_index_fast (self->dropped, self->dropped->len - 1);
+    g_mutex_unlock (&self->lock);
+    for (guint i = 0; i < n; i++)
+      gst_mini_object_unref (some[i]);
+    if (n == G_N_ELEMENTS (some))
+      g_mutex_lock (&self->lock);
+  } while (n == G_N_ELEMENTS (some));
+}
+
+void
+gst_gid_domain_drop_later (GstGidDomain * self, GstMiniObject * object)
+{
+  g_ptr_array_add (self->dropped, object);
+}
+
+void
+gst_gid_domain_keep (GstGidDomain * self, gid_id gid, GstBuffer * buffer, GstMiniObject * other)
+{
+  gst_gid_in_flight_add (&self->in_flight, gid, buffer, other);
+}
+
+void
+gst_gid_domain_let_go (GstGidDomain * self, gid_id gid)
+{
+  gst_gid_in_flight_remove (&self->in_flight, gid, self->dropped);
+}
+
+static gboolean
+domain_ready (gint fd, GIOCondition condition, gpointer data)
+{
+  GstGidDomain *self = data;
+  gboolean keep = TRUE;
+  int ret;
+
+  struct gid_domain *domain = gst_gid_domain_lock (self);
+  ret = gid_domain_dispatch (domain);
+  if (ret < 0) {
+    GST_WARNING ("domain %s: %s %s", gid_domain_name (domain), gid_strerror (ret),
+        gid_domain_error (domain));
+    keep = FALSE;
+  }
+  gst_gid_domain_unlock (self);
+  return keep;
+}
+
+static gboolean
+producer_ready (gint fd, GIOCondition condition, gpointer data)
+{
+  GstGidDomain *self = data;
+  GSource *source = g_main_current_source ();
+
+  gst_gid_domain_lock (self);
+  for (guint i = 0; i < self->producers->len; i++) {
+    struct gid_producer *producer = g_ptr_array_index (self->producers, i);
+
+    if (g_hash_table_lookup (self->sources, producer) == source)
+      gid_producer_dispatch (producer);
+  }
+  gst_gid_domain_unlock (self);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+tick (gpointer data)
+{
+  GstGidDomain *self = data;
+
+  gst_gid_domain_lock (self);
+  for (guint i = 0; i < self->producers->len; i++) {
+    struct gid_producer *producer = g_ptr_array_index (self->producers, i);
+    struct gid_producer_stats stats;
+
+    gid_producer_get_stats (producer, &stats);
+    if (stats.held > 0)
+      gid_producer_dispatch (producer);
+  }
+  gst_gid_domain_unlock (self);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+domain_free (GstGidDomain * self)
+{
+  gid_domain_destroy (self->domain);
+  g_main_loop_unref (self->loop);
+  g_main_context_unref (self->context);
+  g_ptr_array_unref (self->producers);
+  g_hash_table_unref (self->sources);
+  gst_gid_in_flight_finish (&self->in_flight);
+  g_ptr_array_unref (self->dropped);
+  g_mutex_clear (&self->lock);
+  g_free (self->key);
+  g_free (self);
+}
+
+static gpointer
+domain_thread (gpointer data)
+{
+  GstGidDomain *self = data;
+
+  g_main_loop_run (self->loop);
+  if (self->orphan)
+    domain_free (self);
+  return NULL;
+}
+
+static void
+attach (GstGidDomain * self, GSource * source, GSourceFunc func)
+{
+  g_source_set_callback (source, func, self, NULL);
+  g_source_attach (source, self->context);
+  g_source_unref (source);
+}
+
+GstGidDomain *
+gst_gid_domain_new (const gchar * name, GError ** error)
+{
+  GstGidDomain *self;
+  struct gid_domain *domain;
+  gchar *quark_name;
+  int ret;
+
+  ret = gid_domain_connect (name, &domain);
+  if (ret < 0) {
+    g_set_error (error, GST_RESOURCE_ERROR,
+        ret == -EACCES ? GST_RESOURCE_ERROR_NOT_AUTHORIZED : GST_RESOURCE_ERROR_NOT_FOUND,
+        "Cannot connect to the gidd of domain \"%s\": %s",
+        name ? name : g_getenv ("GID_DOMAIN") ? g_getenv ("GID_DOMAIN") : "(default)",
+        *gid_connect_error () ? gid_connect_error () : gid_strerror (ret));
+    return NULL;
+  }
+
+  self = g_new0 (GstGidDomain, 1);
+  self->refcount = 1;
+  self->domain = domain;
+  quark_name = g_strdup_printf ("GstGidDomain:%s", gid_domain_name (domain));
+  self->quark = g_quark_from_string (quark_name);
+  g_free (quark_name);
+  g_mutex_init (&self->lock);
+  self->producers = g_ptr_array_new ();
+  self->sources = g_hash_table_new (NULL, NULL);
+  self->dropped = g_ptr_array_sized_new (16);
+  gst_gid_in_flight_init (&self->in_flight);
+  self->context = g_main_context_new ();
+  self->loop = g_main_loop_new (self->context, FALSE);
+  attach (self, g_unix_fd_source_new (gid_domain_get_fd (domain), G_IO_IN),
+      G_SOURCE_FUNC (domain_ready));
+  attach (self, g_timeout_source_new (TICK_MS), tick);
+  self->thread = g_thread_new ("gid", domain_thread, self);
+  return self;
+}
+
+GstGidDomain *
+gst_gid_domain_get_shared (const gchar * name, GError ** error)
+{
+  const gchar *key = name ? name : g_getenv ("GID_DOMAIN");
+  GstGidDomain *self;
+
+  if (key == NULL)
+    key = "";
+  g_mutex_lock (&shared_lock);
+  if (shared == NULL)
+    shared = g_hash_table_new (g_str_hash, g_str_equal);
+  self = g_hash_table_lookup (shared, key);
+  if (self) {
+    gst_gid_domain_ref (self);
+  } else if ((self = gst_gid_domain_new (name, error))) {
+    self->key = g_strdup (key);
+    g_hash_table_insert (shared, self->key, self);
+  }
+  g_mutex_unlock (&shared_lock);
+  return self;
+}
+
+GstGidDomain *
+gst_gid_domain_ref (GstGidDomain * self)
+{
+  g_atomic_int_inc (&self->refcount);
+  return self;
+}
+
+void
+gst_gid_domain_unref (GstGidDomain * self)
+{
+  gboolean last;
+
+  if (self->key) {
+    /* so that nobody finds it in the table between the last unref and its removal */
+    g_mutex_lock (&shared_lock);
+    last = g_atomic_int_dec_and_test (&self->refcount);
+    if (last)
+      g_hash_table_remove (shared, self->key);
+    g_mutex_unlock (&shared_lock);
+  } else {
+    last = g_atomic_int_dec_and_test (&self->refcount);
+  }
+  if (!last)
+    return;
+
+  if (g_thread_self () == self->thread) {
+    /* a buffer that a consumer gave back held the last reference: the thread cannot join itself */
+    self->orphan = TRUE;
+    g_thread_unref (self->thread);
+    g_main_loop_quit (self->loop);
+    return;
+  }
+  /* from within the loop, for a quit before it runs would be lost */
+  g_main_context_invoke (self->context, (GSourceFunc) (void (*)(void)) g_main_loop_quit,
+      self->loop);
+  g_thread_join (self->thread);
+  domain_free (self);
+}
+
+void
+gst_gid_domain_add_producer (GstGidDomain * self, struct gid_producer *producer)
+{
+  GSource *source = g_unix_fd_source_new (gid_producer_get_fd (producer), G_IO_IN);
+
+  g_ptr_array_add (self->producers, producer);
+  g_hash_table_insert (self->sources, producer, source);
+  attach (self, source, G_SOURCE_FUNC (producer_ready));
+}
+
+void
+gst_gid_domain_remove_producer (GstGidDomain * self, struct gid_producer *producer)
+{
+  GSource *source = g_hash_table_lookup (self->sources, producer);
+
+  g_hash_table_remove (self->sources, producer);
+  g_ptr_array_remove_fast (self->producers, producer);
+  g_source_destroy (source);
+}
+
+gboolean
+gst_gid_domain_reclaim (GstGidDomain * self)
+{
+  gboolean found = FALSE;
+
+  gst_gid_domain_lock (self);
+  for (guint i = 0; i < self->producers->len; i++)
+    gid_producer_dispatch (g_ptr_array_index (self->producers, i));
+  found = self->dropped->len > 0;
+  for (guint i = 0; i < self->producers->len && !found; i++)
+    found = gid_producer_reclaim (g_ptr_array_index (self->producers, i), false) > 0;
+  for (guint i = 0; i < self->producers->len && !found; i++)
+    gid_producer_want_release (g_ptr_array_index (self->producers, i));
+  gst_gid_domain_unlock (self);
+  return found;
+}
+
+void
+gst_gid_domain_set_error (GstGidDomain * self, GError ** error, int result,
+    const gchar * format, ...)
+{
+  const gchar *detail = gid_domain_error (self->domain);
+  GstResourceError code;
+  va_list args;
+  gchar *what;
+
+  switch (result) {
+    case -EEXIST:
+      code = GST_RESOURCE_ERROR_BUSY;
+      break;
+    case -EPERM:
+    case -EACCES:
+      code = GST_RESOURCE_ERROR_NOT_AUTHORIZED;
+      break;
+    case -EDQUOT:
+    case -ENOMEM:
+      code = GST_RESOURCE_ERROR_NO_SPACE_LEFT;
+      break;
+    case -ENOENT:
+      code = GST_RESOURCE_ERROR_NOT_FOUND;
+      break;
+    case -EINVAL:
+    case -ENOTSUP:
+      code = GST_RESOURCE_ERROR_SETTINGS;
+      break;
+    default:
+      code = GST_RESOURCE_ERROR_FAILED;
+      break;
+  }
+  va_start (args, format);
+  what = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, GST_RESOURCE_ERROR, code, "%s: %s%s%s%s", what, gid_strerror (result),
+      *detail ? " (" : "", detail, *detail ? ")" : "");
+  g_free (what);
+}
+
+const gchar *
+gst_gid_domain_get_name (GstGidDomain * self)
+{
+  return gid_domain_name (self->domain);
+}
+
+GQuark
+gst_gid_domain_get_quark (GstGidDomain * self)
+{
+  return self->quark;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidexport.h"
+
+#include <errno.h>
+
+#include <gst/allocators/allocators.h>
+
+#include "gstgid.h"
+#include "gstgidallocator.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+GST_DEFINE_MINI_OBJECT_TYPE (GstGidExport, gst_gid_export);
+
+static void
+gst_gid_export_free (GstGidExport * self)
+{
+  gst_gid_domain_lock (self->domain);
+  gid_slab_destroy (self->slab, false);
+  gst_gid_domain_unlock (self->domain);
+  gst_gid_domain_unref (self->domain);
+  g_free (self->description);
+  g_free (self);
+}
+
+/* The descriptor and where in it the memory begins. */
+static int
+find_descriptor (GstMemory * mem, guint64 * offset)
+{
+  *offset = mem->offset;
+  if (gst_is_gid_memory (mem, NULL)) {
+    GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+
+    *offset += slot->slab->info.offset + slot->index * slot->slab->info.slot_size;
+    return slot->slab->info.fd;
+  }
+  return gst_fd_memory_get_fd (mem);
+}
+
+gboolean
+gst_gid_export_is_possible (GstMemory * mem)
+{
+  return gst_is_fd_memory (mem) || gst_is_gid_memory (mem, NULL);
+}
+
+static gboolean
+is_still_good (GstGidExport * self, GstGidDomain * domain, const struct gid_layout *layout,
+    const gchar * description)
+{
+  struct gid_slab_info info;
+
+  if (self->domain != domain || !gst_gid_layout_equal (&self->layout, layout)
+      || g_strcmp0 (self->description, description) != 0)
+    return FALSE;
+  /* a lease that ran out takes the whole slab */
+  gst_gid_domain_lock (domain);
+  gid_slab_get_info (self->slab, &info);
+  gst_gid_domain_unlock (domain);
+  return !info.revoked;
+}
+
+GstGidExport *
+gst_gid_export_get (GstGidDomain * domain, GstMemory * mem, const struct gid_layout *layout,
+    const gchar * description, int *result)
+{
+  /* one place on the memory for each domain, of which a process has few */
+  GQuark quark = gst_gid_domain_get_quark (domain);
+  GstGidExport *self = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), quark);
+  struct gid_slab *slab;
+  guint64 offset;
+  int fd;
+
+  if (self && is_still_good (self, domain, layout, description))
+    return (GstGidExport *) gst_mini_object_ref (GST_MINI_OBJECT_CAST (self));
+
+  fd = find_descriptor (mem, &offset);
+  *result = gid_slab_export (gst_gid_domain_lock (domain), fd, offset, layout, description, &slab);
+  gst_gid_domain_unlock (domain);
+  if (*result < 0)
+    return NULL;
+
+  self = g_new0 (GstGidExport, 1);
+  gst_mini_object_init (GST_MINI_OBJECT_CAST (self), 0, gst_gid_export_get_type (), NULL, NULL,
+      (GstMiniObjectFreeFunction) gst_gid_export_free);
+  self->domain = gst_gid_domain_ref (domain);
+  self->slab = slab;
+  self->layout = *layout;
+  self->description = g_strdup (description);
+  GST_DEBUG ("exported %p (descriptor %d at %" G_GUINT64_FORMAT ")", mem, fd, offset);
+  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), quark,
+      gst_mini_object_ref (GST_MINI_OBJECT_CAST (self)),
+      (GDestroyNotify) gst_mini_object_unref);
+  return self;
+}

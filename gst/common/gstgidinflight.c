@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidinflight.h"
+
+typedef struct
+{
+  guint64 slot;                 /* the gid without its generation */
+  GstBuffer *buffer;
+  GstMiniObject *other;
+} Entry;
+
+static guint64
+slot_of (gid_id gid)
+{
+  return gid >> 16;
+}
+
+void
+gst_gid_in_flight_init (GstGidInFlight * self)
+{
+  self->entries = g_array_sized_new (FALSE, FALSE, sizeof (Entry), 32);
+}
+
+void
+gst_gid_in_flight_finish (GstGidInFlight * self)
+{
+  g_array_unref (self->entries);
+}
+
+void
+gst_gid_in_flight_add (GstGidInFlight * self, gid_id gid, GstBuffer * buffer,
+    GstMiniObject * other)
+{
+  Entry entry = { slot_of (gid), gst_buffer_ref (buffer), NULL };
+
+  if (other)
+    entry.other = gst_mini_object_ref (other);
+  g_array_append_val (self->entries, entry);
+}
+
+void
+gst_gid_in_flight_remove (GstGidInFlight * self, gid_id gid, GPtrArray * dropped)
+{
+  /* a frame that was sent twice is there twice */
+  for (guint i = self->entries->len; i-- > 0;) {
+    Entry *entry = &g_array_index (self->entries, Entry, i);
+
+    if (entry->slot != slot_of (gid))
+      continue;
+    g_ptr_array_add (dropped, entry->buffer);
+    if (entry->other)
+      g_ptr_array_add (dropped, entry->other);
+    g_array_remove_index_fast (self->entries, i);
+  }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidlayout.h"
+
+#include <string.h>
+
+#include <gst/allocators/gstdmabuf.h>
+
+#include "gstgid.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* DRM_FORMAT_MOD_LINEAR */
+#define LINEAR G_GUINT64_CONSTANT (0)
+
+static const struct
+{
+  guint gst;
+  guint32 gid;
+} flag_map[] = {
+  {GST_BUFFER_FLAG_CORRUPTED, GID_FRAME_CORRUPTED},
+  {GST_BUFFER_FLAG_DISCONT, GID_FRAME_DISCONT},
+  {GST_BUFFER_FLAG_DELTA_UNIT, GID_FRAME_DELTA},
+  {GST_VIDEO_BUFFER_FLAG_INTERLACED, GID_FRAME_INTERLACED},
+  {GST_VIDEO_BUFFER_FLAG_TFF, GID_FRAME_TOP_FIELD_FIRST},
+  {GST_VIDEO_BUFFER_FLAG_RFF, GID_FRAME_REPEAT_FIRST},
+  {GST_VIDEO_BUFFER_FLAG_ONEFIELD, GID_FRAME_ONE_FIELD},
+};
+
+GstCaps *
+gst_gid_caps_template (void)
+{
+  const struct gid_format_info *known;
+  GValue formats = G_VALUE_INIT, name = G_VALUE_INIT;
+  GstCaps *caps = gst_caps_new_empty ();
+  GstStructure *raw, *fields;
+
+  g_value_init (&formats, GST_TYPE_LIST);
+  g_value_init (&name, G_TYPE_STRING);
+  for (gsize i = 0; (known = gid_format_at (i)); i++) {
+    GstVideoFormat format = gst_video_dma_drm_fourcc_to_format (known->fourcc);
+
+    if (format == GST_VIDEO_FORMAT_UNKNOWN)
+      continue;
+    g_value_set_string (&name, gst_video_format_to_string (format));
+    gst_value_list_append_value (&formats, &name);
+  }
+
+  raw = gst_structure_new ("video/x-raw",
+      "width", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
+      "height", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
+      "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+  fields = gst_structure_copy (raw);
+  gst_structure_set_value (raw, "format", &formats);
+  gst_caps_append_structure (caps, gst_structure_copy (raw));
+  gst_caps_append_structure_full (caps, raw,
+      gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL));
+  gst_structure_set (fields, "format", G_TYPE_STRING, "DMA_DRM", NULL);
+  gst_caps_append_structure_full (caps, fields,
+      gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+
+  g_value_unset (&formats);
+  g_value_unset (&name);
+  return caps;
+}
+
+gboolean
+gst_gid_format_from_caps (GstGidFormat * format, const GstCaps * caps)
+{
+  memset (format, 0, sizeof (*format));
+  if (gst_video_is_dma_drm_caps (caps)) {
+    GstVideoInfoDmaDrm drm;
+
+    if (!gst_video_info_dma_drm_from_caps (&drm, caps))
+      return FALSE;
+    format->dmabuf = TRUE;
+    format->info = drm.vinfo;
+    format->fourcc = drm.drm_fourcc;
+    format->modifier = drm.drm_modifier;
+  } else {
+    if (!gst_video_info_from_caps (&format->info, caps))
+      return FALSE;
+    format->fourcc = gst_video_dma_drm_fourcc_from_format (GST_VIDEO_INFO_FORMAT (&format->info));
+    format->modifier = LINEAR;
+  }
+  return gid_format_find (format->fourcc) != NULL;
+}
+
+guint
+gst_gid_format_width (const GstGidFormat * format)
+{
+  return GST_VIDEO_INFO_WIDTH (&format->info);
+}
+
+guint
+gst_gid_format_height (const GstGidFormat * format)
+{
+  return GST_VIDEO_INFO_FIELD_HEIGHT (&format->info);
+}
+
+static void
+fill_layout (struct gid_layout *layout, const GstGidFormat * format, guint width, guint height,
+    const gsize * offset, const gint * stride)
+{
+  memset (layout, 0, sizeof (*layout));
+  layout->fourcc = format->fourcc;
+  layout->modifier = format->modifier;
+  layout->width = width;
+  layout->height = height;
+  layout->plane_count = gid_format_find (format->fourcc)->plane_count;
+  for (guint i = 0; i < layout->plane_count; i++) {
+    layout->planes[i].offset = offset[i];
+    layout->planes[i].stride = stride[i];
+  }
+}
+
+void
+gst_gid_layout_from_info (struct gid_layout *layout, const GstGidFormat * format,
+    const GstVideoInfo * info)
+{
+  fill_layout (layout, format, gst_gid_format_width (format), gst_gid_format_height (format),
+      info->offset, info->stride);
+}
+
+void
+gst_gid_layout_from_buffer (struct gid_layout *layout, const GstGidFormat * format,
+    GstBuffer * buffer)
+{
+  GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  if (meta == NULL) {
+    gst_gid_layout_from_info (layout, format, &format->info);
+    return;
+  }
+  /* more than the caps say where the buffer carries a crop; the height of alternate fields
+   * is in the caps as that of the whole frame, and so in the meta */
+  if (GST_VIDEO_INFO_INTERLACE_MODE (&format->info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
+    fill_layout (layout, format, meta->width, gst_gid_format_height (format), meta->offset,
+        meta->stride);
+  else
+    fill_layout (layout, format, meta->width, meta->height, meta->offset, meta->stride);
+}
+
+gboolean
+gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b)
+{
+  if (a->fourcc != b->fourcc || a->modifier != b->modifier || a->width != b->width
+      || a->height != b->height || a->plane_count != b->plane_count)
+    return FALSE;
+  for (guint i = 0; i < a->plane_count; i++) {
+    if (a->planes[i].offset != b->planes[i].offset || a->planes[i].stride != b->planes[i].stride)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat * format)
+{
+  struct gid_layout plain;
+
+  gst_gid_layout_from_info (&plain, format, &format->info);
+  return gst_gid_layout_equal (layout, &plain);
+}
+
+gchar *
+gst_gid_description_from_caps (const GstCaps * caps)
+{
+  gchar *description = gst_caps_to_string (caps);
+
+  if (strlen (description) > GID_DESCRIPTION_MAX) {
+    GST_WARNING ("the caps are too long to travel with the frames, which will be described by "
+        "format and size only: %" GST_PTR_FORMAT, caps);
+    g_clear_pointer (&description, g_free);
+  }
+  return description;
+}
+
+GstCaps *
+gst_gid_caps_from_slab (const struct gid_slab_info *info)
+{
+  const struct gid_layout *layout = &info->layout;
+  GstVideoFormat format;
+  GstCaps *caps = NULL;
+  GstGidFormat said;
+
+  /* what the description says has to agree with the layout, which libgid has checked */
+  if (*info->description)
+    caps = gst_caps_from_string (info->description);
+  if (caps && gst_caps_is_fixed (caps) && gst_gid_format_from_caps (&said, caps)
+      && said.fourcc == layout->fourcc && said.modifier == layout->modifier)
+    return caps;
+  gst_clear_caps (&caps);
+
+  format = gst_video_dma_drm_fourcc_to_format (layout->fourcc);
+  if (info->memory == GID_MEMORY_DMABUF && (layout->modifier != LINEAR
+          || format == GST_VIDEO_FORMAT_UNKNOWN)) {
+    gchar *drm = gst_video_dma_drm_fourcc_to_string (layout->fourcc, layout->modifier);
+
+    if (drm == NULL)
+      return NULL;
+    caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "DMA_DRM",
+        "drm-format", G_TYPE_STRING, drm, "width", G_TYPE_INT, layout->width,
+        "height", G_TYPE_INT, layout->height, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
+    gst_caps_set_features_simple (caps,
+        gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+    g_free (drm);
+  } else if (format != GST_VIDEO_FORMAT_UNKNOWN) {
+    GstVideoInfo video;
+
+    gst_video_info_set_format (&video, format, layout->width, layout->height);
+    caps = gst_video_info_to_caps (&video);
+  }
+  return caps;
+}
+
+void
+gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat * format, GstBuffer * buffer)
+{
+  GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
+  GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  memset (frame, 0, sizeof (*frame));
+  frame->capture_time = GID_TIME_NONE;
+  frame->present_time = GID_TIME_NONE;
+  frame->pts = GST_BUFFER_PTS (buffer);
+  frame->dts = GST_BUFFER_DTS (buffer);
+  frame->duration = GST_BUFFER_DURATION (buffer);
+  for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++) {
+    if (GST_BUFFER_FLAG_IS_SET (buffer, flag_map[i].gst))
+      frame->flags |= flag_map[i].gid;
+  }
+  if (crop) {
+    frame->crop.x = crop->x;
+    frame->crop.y = crop->y;
+    frame->crop.width = crop->width;
+    frame->crop.height = crop->height;
+  } else if (meta && (meta->width > (guint) GST_VIDEO_INFO_WIDTH (&format->info)
+          || meta->height > (guint) GST_VIDEO_INFO_HEIGHT (&format->info))) {
+    frame->crop.width = gst_gid_format_width (format);
+    frame->crop.height = gst_gid_format_height (format);
+  }
+}
+
+void
+gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer * buffer)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++) {
+    if (frame->flags & flag_map[i].gid)
+      GST_BUFFER_FLAG_SET (buffer, flag_map[i].gst);
+  }
+}
+
+GstClockTimeDiff
+gst_gid_clock_offset (GstClock * clock)
+{
+  GstClockType type;
+
+  if (G_OBJECT_TYPE (clock) == GST_TYPE_SYSTEM_CLOCK) {
+    g_object_get (clock, "clock-type", &type, NULL);
+    if (type == GST_CLOCK_TYPE_MONOTONIC)
+      return 0;
+  }
+  return GST_CLOCK_DIFF (gst_clock_get_time (clock), g_get_monotonic_time () * GST_USECOND);
+}
+
+G_STATIC_ASSERT (GST_CLOCK_TIME_NONE == GID_TIME_NONE);

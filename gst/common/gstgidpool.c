@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidpool.h"
+
+#include "gstgid.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* How long to wait for a consumer before looking whether a lease has run out. */
+#define WAIT_STEP (20 * G_TIME_SPAN_MILLISECOND)
+#define WAIT_WARNING (1 * G_TIME_SPAN_SECOND)
+
+struct _GstGidPool
+{
+  GstBufferPool parent;
+
+  GstGidAllocator *allocator;   /* its lock protects what follows */
+  GPtrArray *ready;             /* buffers to give out again, the warmest last */
+  GstVideoInfo info;            /* of the configuration, aligned */
+  struct gid_layout layout;
+  gsize size;
+  guint min;
+  gboolean add_meta;
+};
+
+G_DEFINE_TYPE (GstGidPool, gst_gid_pool, GST_TYPE_BUFFER_POOL);
+
+static const gchar **
+gst_gid_pool_get_options (GstBufferPool * pool)
+{
+  static const gchar *options[] = { GST_BUFFER_POOL_OPTION_VIDEO_META,
+    GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, NULL
+  };
+
+  return options;
+}
+
+/*
+ * Whether a decoder that asks for wider rows than the picture has should have them. libav's ask so
+ * when they mean to decode in place. Where the width is no multiple of the codec's blocks they then
+ * find, up to GStreamer 1.28 at least, that the pool is not of the coded width, make one of their
+ * own, and negotiate all over again, with every frame, while their threads already take from the
+ * pool: it does not only cost, now and then it fails. Refused, they copy once and are content.
+ */
+static gboolean
+may_pad (GstGidAllocator * allocator, const GstVideoAlignment * align)
+{
+  guint width = gst_gid_format_width (&allocator->format);
+  gboolean again;
+
+  if (align->padding_right == 0)
+    return TRUE;
+  g_mutex_lock (&allocator->lock);
+  again = allocator->padded && g_atomic_int_get (&allocator->aliases) == 0;
+  allocator->padded = TRUE;
+  g_mutex_unlock (&allocator->lock);
+  if (width % 8 == 0 && !again)
+    return TRUE;
+  g_atomic_int_set (&allocator->refused, again ? 2 : 1);
+  return FALSE;
+}
+
+/* Takes configurations as they are: libav's decoders refuse a pool that wants to change one. */
+static gboolean
+gst_gid_pool_set_config (GstBufferPool * pool, GstStructure * config)
+{
+  GstGidPool *self = GST_GID_POOL (pool);
+  GstVideoAlignment align;
+  GstGidFormat format;
+  GstCaps *caps;
+  guint size, min, max;
+
+  if (!gst_buffer_pool_config_get_params (config, &caps, &size, &min, &max) || caps == NULL
+      || !gst_gid_format_from_caps (&format, caps) || format.dmabuf) {
+    GST_WARNING_OBJECT (self, "not a configuration for raw video: %" GST_PTR_FORMAT, config);
+    return FALSE;
+  }
+
+  self->info = format.info;
+  self->add_meta = gst_buffer_pool_config_has_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (self->add_meta
+      && gst_buffer_pool_config_has_option (config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT)) {
+    gst_buffer_pool_config_get_video_alignment (config, &align);
+    if (!may_pad (self->allocator, &align) || !gst_video_info_align (&self->info, &align))
+      return FALSE;
+    gst_buffer_pool_config_set_video_alignment (config, &align);
+  }
+  self->size = MAX (size, GST_VIDEO_INFO_SIZE (&self->info));
+  self->min = min;
+  gst_gid_layout_from_info (&self->layout, &format, &self->info);
+  gst_buffer_pool_config_set_params (config, caps, self->size, min, max);
+  GST_DEBUG_OBJECT (self, "%ux%u in %" G_GSIZE_FORMAT " bytes, stride %u", self->layout.width,
+      self->layout.height, self->size, self->layout.planes[0].stride);
+  return GST_BUFFER_POOL_CLASS (gst_gid_pool_parent_class)->set_config (pool, config);
+}
+
+static gboolean
+mark_pooled (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+{
+  GST_META_FLAG_SET (*meta, GST_META_FLAG_POOLED | GST_META_FLAG_LOCKED);
+  return TRUE;
+}
+
+static GstBuffer *
+buffer_new (GstGidPool * self, GstMemory * mem)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+  GstVideoInfo *info = &self->info;
+
+  gst_buffer_append_memory (buffer, mem);
+  if (self->add_meta)
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE,
+        GST_VIDEO_INFO_FORMAT (info), GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+        GST_VIDEO_INFO_N_PLANES (info), info->offset, info->stride);
+  gst_buffer_foreach_meta (buffer, mark_pooled, NULL);
+  GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_TAG_MEMORY);
+  return buffer;
+}
+
+/* A buffer without waiting; NULL where there is no slot. Called with the lock held. */
+static GstBuffer *
+acquire_now (GstGidPool * self, GError ** error)
+{
+  GstGidAllocator *allocator = self->allocator;
+  GstMemory *mem;
+
+  if (self->ready->len > 0) {
+    GstBuffer *buffer = g_ptr_array_steal_index (self->ready, self->ready->len - 1);
+
+    gst_gid_allocator_take_again (allocator, gst_buffer_peek_memory (buffer, 0));
+    return buffer;
+  }
+  mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
+  if (mem == NULL && !allocator->growing
+      && gst_gid_allocator_grow (allocator, &self->layout, self->size, self->min, error))
+    mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
+  return mem ? buffer_new (self, mem) : NULL;
+}
+
+/* Takes back what nobody has read, else waits a little. Called with the lock held. */
+static void
+wait_for_consumers (GstGidPool * self, gint64 * since)
+{
+  GstGidAllocator *allocator = self->allocator;
+  gint64 now = g_get_monotonic_time ();
+  gboolean found;
+
+  if (*since == 0) {
+    *since = now;
+    allocator->waits++;
+  } else if (*since > 0 && now - *since > WAIT_WARNING) {
+    GST_WARNING_OBJECT (self, "waiting for a slot: all %u are in use upstream or held by "
+        "consumers", allocator->n_slots);
+    *since = -1;
+  }
+  g_mutex_unlock (&allocator->lock);
+  found = gst_gid_domain_reclaim (allocator->domain);
+  g_mutex_lock (&allocator->lock);
+  if (!found && !GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self)))
+    g_cond_wait_until (&allocator->cond, &allocator->lock, now + WAIT_STEP);
+}
+
+static GstFlowReturn
+gst_gid_pool_acquire_buffer (GstBufferPool * pool, GstBuffer ** buffer,
+    GstBufferPoolAcquireParams * params)
+{
+  GstGidPool *self = GST_GID_POOL (pool);
+  GstGidAllocator *allocator = self->allocator;
+  GstFlowReturn ret = GST_FLOW_OK;
+  GError *error = NULL;
+  gint64 since = 0;
+
+  g_mutex_lock (&allocator->lock);
+  while (TRUE) {
+    if (GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self))) {
+      ret = GST_FLOW_FLUSHING;
+      break;
+    }
+    *buffer = acquire_now (self, &error);
+    if (*buffer)
+      break;
+    if (error && allocator->n_slots == 0) {
+      GST_ERROR_OBJECT (self, "%s", error->message);
+      ret = GST_FLOW_ERROR;
+      break;
+    }
+    if (params && (params->flags & GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT)) {
+      ret = GST_FLOW_EOS;
+      break;
+    }
+    if (error)
+      GST_DEBUG_OBJECT (self, "%s", error->message);
+    g_clear_error (&error);
+    wait_for_consumers (self, &since);
+  }
+  g_mutex_unlock (&allocator->lock);
+  g_clear_error (&error);
+  return ret;
+}
+
+static gboolean
+can_be_given_out_again (GstGidPool * self, GstBuffer * buffer)
+{
+  GstMemory *mem;
+
+  if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY)
+      || gst_buffer_n_memory (buffer) != 1 || !gst_buffer_is_all_memory_writable (buffer))
+    return FALSE;
+  mem = gst_buffer_peek_memory (buffer, 0);
+  if (mem->allocator != GST_ALLOCATOR_CAST (self->allocator) || mem->size != self->size)
+    return FALSE;
+  /* the release guard */
+  return g_atomic_int_get (&((GstGidMemory *) mem)->slot->users) == 1 || !self->allocator->guard;
+}
+
+static void
+gst_gid_pool_release_buffer (GstBufferPool * pool, GstBuffer * buffer)
+{
+  GstGidPool *self = GST_GID_POOL (pool);
+
+  if (!can_be_given_out_again (self, buffer)) {
+    gst_buffer_unref (buffer);
+    return;
+  }
+  g_mutex_lock (&self->allocator->lock);
+  g_ptr_array_add (self->ready, buffer);
+  g_cond_broadcast (&self->allocator->cond);
+  g_mutex_unlock (&self->allocator->lock);
+}
+
+static void
+gst_gid_pool_flush_start (GstBufferPool * pool)
+{
+  GstGidPool *self = GST_GID_POOL (pool);
+
+  g_mutex_lock (&self->allocator->lock);
+  g_cond_broadcast (&self->allocator->cond);
+  g_mutex_unlock (&self->allocator->lock);
+}
+
+/* Slots are taken as they are needed. */
+static gboolean
+gst_gid_pool_start (GstBufferPool * pool)
+{
+  return TRUE;
+}
+
+static gboolean
+gst_gid_pool_stop (GstBufferPool * pool)
+{
+  GstGidPool *self = GST_GID_POOL (pool);
+  GPtrArray *ready;
+
+  g_mutex_lock (&self->allocator->lock);
+  ready = self->ready;
+  self->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
+  g_mutex_unlock (&self->allocator->lock);
+  g_ptr_array_unref (ready);
+  return TRUE;
+}
+
+GstBufferPool *
+gst_gid_pool_new (GstGidAllocator * allocator, GstCaps * caps)
+{
+  GstGidPool *self = g_object_new (GST_TYPE_GID_POOL, NULL);
+  GstBufferPool *pool = GST_BUFFER_POOL_CAST (self);
+  GstStructure *config;
+
+  gst_object_ref_sink (self);
+  self->allocator = gst_object_ref (allocator);
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, GST_VIDEO_INFO_SIZE (&allocator->format.info),
+      0, 0);
+  gst_buffer_pool_config_set_allocator (config, GST_ALLOCATOR_CAST (allocator), NULL);
+  gst_buffer_pool_set_config (pool, config);
+  return pool;
+}
+
+void
+gst_gid_pool_propose (GstGidAllocator * allocator, GstCaps * caps, GstQuery * query)
+{
+  GstAllocationParams params;
+  GstBufferPool *pool = NULL;
+  gboolean need_pool;
+  guint size = 0;
+  GstVideoInfo info;
+
+  gst_query_parse_allocation (query, NULL, &need_pool);
+  if (gst_video_info_from_caps (&info, caps))
+    size = GST_VIDEO_INFO_SIZE (&info);
+  if (need_pool)
+    pool = gst_gid_pool_new (allocator, caps);
+  /* no maximum: libav's decoders refuse pool and allocator with one under 32 */
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, 0, 0);
+  else
+    gst_query_add_allocation_pool (query, pool, size, 0, 0);
+  gst_clear_object (&pool);
+
+  gst_allocation_params_init (&params);
+  params.align = 63;
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_set_nth_allocation_param (query, 0, GST_ALLOCATOR_CAST (allocator), &params);
+  else
+    gst_query_add_allocation_param (query, GST_ALLOCATOR_CAST (allocator), &params);
+}
+
+static void
+gst_gid_pool_finalize (GObject * object)
+{
+  GstGidPool *self = GST_GID_POOL (object);
+
+  g_ptr_array_unref (self->ready);
+  gst_object_unref (self->allocator);
+  G_OBJECT_CLASS (gst_gid_pool_parent_class)->finalize (object);
+}
+
+static void
+gst_gid_pool_class_init (GstGidPoolClass * klass)
+{
+  GstBufferPoolClass *pool_class = GST_BUFFER_POOL_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->finalize = gst_gid_pool_finalize;
+  pool_class->get_options = gst_gid_pool_get_options;
+  pool_class->set_config = gst_gid_pool_set_config;
+  pool_class->start = gst_gid_pool_start;
+  pool_class->stop = gst_gid_pool_stop;
+  pool_class->acquire_buffer = gst_gid_pool_acquire_buffer;
+  pool_class->release_buffer = gst_gid_pool_release_buffer;
+  pool_class->flush_start = gst_gid_pool_flush_start;
+}
+
+static void
+gst_gid_pool_init (GstGidPool * self)
+{
+  self->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
+}

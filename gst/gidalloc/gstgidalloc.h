@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#ifndef GST_GID_ALLOC_H
+#define GST_GID_ALLOC_H
+
+#include <gst/base/gstbasetransform.h>
+
+#include "common/gstgidpool.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_GID_ALLOC (gst_gid_alloc_get_type ())
+G_DECLARE_FINAL_TYPE (GstGidAlloc, gst_gid_alloc, GST, GID_ALLOC, GstBaseTransform)
+
+G_END_DECLS
+
+#endif

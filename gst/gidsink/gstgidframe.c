@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From a GstBuffer to a gid, by the cheapest way there is:
+ * 1. memory that is a slot of our own: its gid;
+ * 2. memory with a descriptor (dma-buf, sealed memfd, a slot under other caps): exported as it is;
+ * 3. everything else: one copy into a slot, counted.
+ *
+ * Copies that upstream makes into our memory are counted, too, as far as they can be seen. libav's
+ * decoders make two kinds:
+ * - Frames that were decoded before the memory was negotiated. They are written in one go, while a
+ *   frame that is decoded in place stays mapped as others are begun, or comes as an alias.
+ * - All of them where the visible width is not the coded one: the pool knows, see may_pad().
+ */
+#include <errno.h>
+
+#include "common/gstgid.h"
+#include "common/gstgidpicture.h"
+#include "gstgidsink.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+static gboolean
+count_copy (GstGidSink * self, GstGidCopyReason reason, guint64 bytes)
+{
+  gboolean allowed;
+
+  gst_gid_domain_lock (self->domain);
+  gid_producer_count_copy (self->producer, bytes);
+  gst_gid_domain_unlock (self->domain);
+  allowed = gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), self->copy_policy, reason,
+      bytes);
+  return allowed;
+}
+
+GstGidAllocator *
+gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
+{
+  GstGidFormat asked;
+  guint slots;
+
+  GST_OBJECT_LOCK (self);
+  slots = self->slots;
+  GST_OBJECT_UNLOCK (self);
+
+  /* elements like videorate pass on queries of caps that differ from ours in other things than
+   * the pixels: the slabs then carry the caps that the frames will have */
+  if (self->caps && gst_gid_format_from_caps (&asked, caps)
+      && asked.fourcc == self->format.fourcc && asked.dmabuf == self->format.dmabuf
+      && gst_gid_format_width (&asked) == gst_gid_format_width (&self->format)
+      && gst_gid_format_height (&asked) == gst_gid_format_height (&self->format)) {
+    if (self->allocator == NULL)
+      self->allocator = gst_gid_allocator_new (self->domain, self->caps, slots);
+    return self->allocator;
+  }
+
+  if (self->asked_caps == NULL || !gst_caps_is_equal (self->asked_caps, caps)) {
+    gst_clear_object (&self->asked_allocator);
+    gst_caps_replace (&self->asked_caps, caps);
+    self->asked_allocator = gst_gid_allocator_new (self->domain, caps, slots);
+  }
+  return self->asked_allocator;
+}
+
+void
+gst_gid_sink_clear_caps (GstGidSink * self)
+{
+  if (self->copy_pool)
+    gst_buffer_pool_set_active (self->copy_pool, FALSE);
+  GST_OBJECT_LOCK (self);
+  gst_clear_object (&self->copy_pool);
+  GST_OBJECT_UNLOCK (self);
+  gst_clear_object (&self->allocator);
+  gst_clear_object (&self->asked_allocator);
+  gst_clear_caps (&self->asked_caps);
+  gst_clear_caps (&self->caps);
+  g_clear_pointer (&self->description, g_free);
+  self->suspects = self->earlier_suspects = 0;
+}
+
+static gboolean
+start_copy_pool (GstGidSink * self)
+{
+  GstBufferPool *pool;
+  GstStructure *config;
+
+  pool = gst_gid_pool_new (gst_gid_sink_get_allocator (self, self->caps), self->caps);
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_buffer_pool_set_config (pool, config);
+  if (!gst_buffer_pool_set_active (pool, TRUE)) {
+    gst_object_unref (pool);
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  self->copy_pool = pool;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static GstFlowReturn
+copy_frame (GstGidSink * self, GstBuffer ** buffer, GstGidCopyReason reason)
+{
+  GstFlowReturn ret;
+  GstBuffer *copy;
+
+  if (self->format.dmabuf) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A dma-buf frame cannot be exported as it is, and DMA_DRM frames cannot be copied. Use "
+            "frames in one dma-buf, or let upstream download them to video/x-raw."), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  if (!count_copy (self, reason, GST_VIDEO_INFO_SIZE (&self->format.info)))
+    return GST_FLOW_ERROR;
+  if (self->copy_pool == NULL && !start_copy_pool (self))
+    return GST_FLOW_ERROR;
+
+  ret = gst_buffer_pool_acquire_buffer (self->copy_pool, &copy, NULL);
+  if (ret != GST_FLOW_OK) {
+    if (ret == GST_FLOW_ERROR)
+      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+          ("There is no memory for the frame. Give the domain more with memory= in the cockpit's "
+              "configuration."), ("GST_DEBUG=gid:4 says what libgid said"));
+    return ret;
+  }
+  if (!gst_gid_picture_copy (copy, *buffer, &self->format)) {
+    gst_buffer_unref (copy);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame could not be mapped to be copied."),
+        ("%" GST_PTR_FORMAT, *buffer));
+    return GST_FLOW_ERROR;
+  }
+  gst_buffer_copy_into (copy, *buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  gst_buffer_replace (buffer, copy);
+  gst_buffer_unref (copy);
+  return GST_FLOW_OK;
+}
+
+/* Counts what upstream has copied into our memory, see the top of this file. */
+static gboolean
+watch_upstream (GstGidSink * self, GstMemory * mem)
+{
+  guint64 bytes = GST_VIDEO_INFO_SIZE (&self->format.info);
+  gboolean in_one_go = ((GstGidMemory *) mem)->slot->in_one_go;
+  gint refused = g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->refused);
+  gboolean allowed = TRUE;
+
+  if (refused) {
+    if (refused == 2)
+      self->suspects += self->earlier_suspects;
+    self->earlier_suspects = 0;
+    for (; self->suspects > 0; self->suspects--)
+      allowed &= count_copy (self, GST_GID_COPY_PADDED_WIDTH, bytes);
+    allowed &= count_copy (self, GST_GID_COPY_PADDED_WIDTH, bytes);
+  } else if (gst_gid_memory_is_alias (mem)) {
+    /* so those in front of it were copied */
+    for (; self->suspects > 0; self->suspects--)
+      allowed &= count_copy (self, GST_GID_COPY_STARTUP, bytes);
+    self->settling = FALSE;
+  } else if (!in_one_go) {
+    self->settling = FALSE;
+  } else if (self->settling) {
+    self->suspects++;
+  }
+  return allowed;
+}
+
+static GstFlowReturn
+name_slot (GstGidSink * self, GstMemory * mem, struct gid_frame *frame)
+{
+  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+
+  if (!watch_upstream (self, mem))
+    return GST_FLOW_ERROR;
+  gst_gid_domain_lock (self->domain);
+  frame->gid = gid_slab_gid (slot->slab->slab, slot->index);
+  gst_gid_domain_unlock (self->domain);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer, struct gid_frame *frame,
+    GstGidExport ** export)
+{
+  GstMemory *mem = gst_buffer_peek_memory (*buffer, 0);
+  GstFlowReturn ret = GST_FLOW_OK;
+  GstGidCopyReason reason = GST_GID_COPY_UPSTREAM_MEMORY;
+  struct gid_layout layout;
+
+  *export = NULL;
+  gst_gid_frame_set_buffer (frame, &self->format, *buffer);
+  gst_gid_layout_from_buffer (&layout, &self->format, *buffer);
+
+  if (gst_buffer_n_memory (*buffer) != 1) {
+    reason = GST_GID_COPY_SPLIT_MEMORY;
+  } else if (gst_is_gid_memory (mem, self->domain) && mem->offset == 0
+      && gst_gid_layout_equal (&((GstGidMemory *) mem)->slot->slab->info.layout, &layout)
+      && g_strcmp0 (GST_GID_ALLOCATOR (mem->allocator)->description, self->description) == 0) {
+    return name_slot (self, mem, frame);
+  } else if (gst_gid_export_is_possible (mem)) {
+    int result;
+
+    *export = gst_gid_export_get (self->domain, mem, &layout, self->description, &result);
+    if (*export) {
+      gst_gid_domain_lock (self->domain);
+      frame->gid = gid_slab_gid ((*export)->slab, 0);
+      gst_gid_domain_unlock (self->domain);
+      return GST_FLOW_OK;
+    }
+    GST_DEBUG_OBJECT (self, "not to be exported as it is: %s", gid_strerror (result));
+    if (result == -EPERM || result == -EBADF)
+      reason = GST_GID_COPY_UNSEALED_MEMORY;
+  }
+
+  ret = copy_frame (self, buffer, reason);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  mem = gst_buffer_peek_memory (*buffer, 0);
+  gst_gid_frame_set_buffer (frame, &self->format, *buffer);
+  frame->flags |= GID_FRAME_COPIED;
+  gst_gid_domain_lock (self->domain);
+  frame->gid = gid_slab_gid (((GstGidMemory *) mem)->slot->slab->slab,
+      ((GstGidMemory *) mem)->slot->index);
+  gst_gid_domain_unlock (self->domain);
+  return GST_FLOW_OK;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#ifndef GST_GID_SINK_H
+#define GST_GID_SINK_H
+
+#include <gst/base/gstbasesink.h>
+
+#include "common/gstgidcopies.h"
+#include "common/gstgidpool.h"
+#include "common/gstgidexport.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_GID_SINK (gst_gid_sink_get_type ())
+G_DECLARE_FINAL_TYPE (GstGidSink, gst_gid_sink, GST, GID_SINK, GstBaseSink)
+
+struct _GstGidSink
+{
+  GstBaseSink parent;
+
+  /* properties; the object lock */
+  gchar *domain_name, *stream, *peer;
+  guint slots, credit, lease_ms, stats_interval_ms;
+  gboolean leaky, wait_for_connection;
+  GstGidCopyPolicy copy_policy;
+
+  /* from start to stop */
+  GstGidDomain *domain;
+  struct gid_producer *producer;
+  struct gid_producer_stats last_stats; /* when there is no producer any more */
+
+  GMutex wait_lock;
+  GCond wait_cond;              /* a consumer came, or released something; unlock */
+  gboolean woken, unlocked;
+
+  /* the streaming thread's */
+  GstCaps *caps;
+  GstGidFormat format;
+  gchar *description;           /* of slabs for these caps; NULL where they are too long */
+  GstGidAllocator *allocator;   /* for these caps */
+  GstGidAllocator *asked_allocator;     /* for an ALLOCATION query with other caps than these */
+  GstCaps *asked_caps;
+  GstBufferPool *copy_pool;
+  GstBuffer *prerolled;         /* was sent at preroll, and is not to be sent again */
+  gint64 stats_posted;
+
+  /* how upstream takes to the pool, see gstgidframe.c */
+  gboolean settling;            /* until the first frame that was not written in one go */
+  guint suspects;               /* frames until then */
+  guint earlier_suspects;       /* the same before the last ALLOCATION query */
+  GstGidCopies copies;
+};
+
+/* gstgidframe.c: from a buffer to a frame */
+
+/**
+ * Finds the gid of the buffer's memory, or copies the frame to memory that has one: then `*buffer`
+ * is replaced, as the caller's reference. `*export` is a reference, or NULL for slots of our own.
+ */
+GstFlowReturn gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer,
+    struct gid_frame *frame, GstGidExport ** export);
+
+/** Forgets what was made for the caps until now. */
+void gst_gid_sink_clear_caps (GstGidSink * self);
+
+/** The allocator for the sink's caps, or for those of an ALLOCATION query. */
+GstGidAllocator *gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps);
+
+/* gstgidstats.c */
+
+/** The `stats` property. */
+GstStructure *gst_gid_sink_create_stats (GstGidSink * self);
+
+/** Posts them as an element message, where it is time or `now`. */
+void gst_gid_sink_post_stats (GstGidSink * self, gboolean now);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Slabs of others as GstMemory: one GstMemory for each slot, the same one again and again, so that
+ * what importers downstream keep on it (a wl_buffer, an EGLImage, a V4L2 buffer) stays good.
+ *
+ * A memory is given out with the frames that came in its slot, and when nobody uses it any more it
+ * gives those back to the producer and itself to the import, whatever thread that is on.
+ */
+#ifndef GST_GID_IMPORT_H
+#define GST_GID_IMPORT_H
+
+#include "common/gstgiddomain.h"
+#include "common/gstgidlayout.h"
+
+G_BEGIN_DECLS
+
+/** A subscription that memories may outlive. What is in it is under the domain's lock. */
+typedef struct
+{
+  gint refcount;
+  GstGidDomain *domain;
+  struct gid_consumer *consumer;        /* NULL once the element has stopped */
+  guint epoch;                  /* of the connection to the producer: older frames went with it */
+} GstGidReader;
+
+/** Takes the reference of the domain. */
+GstGidReader *gst_gid_reader_new (GstGidDomain * domain);
+GstGidReader *gst_gid_reader_ref (GstGidReader * reader);
+void gst_gid_reader_unref (GstGidReader * reader);
+
+typedef struct _GstGidImport GstGidImport;
+
+struct _GstGidImport
+{
+  /* fixed */
+  GstGidReader *reader;
+  struct gid_slab *slab;
+  struct gid_slab_info info;
+  GstCaps *caps;
+  GstGidFormat format;
+  gboolean is_plain;            /* the layout is what GStreamer assumes without GstVideoMeta */
+  gsize size;                   /* bytes of a frame */
+  const guint8 *base;           /* where byte 0 of the file would be mapped */
+
+  /* the domain's lock */
+  gint refcount;
+  gboolean retired, revoked;
+  struct _GstGidImportSlot *slots;
+};
+
+/**
+ * Imports the slab that the gid is in. Call with the domain's lock held. Returns 0 and the import,
+ * or libgid's error; -EPROTO where the slab's description makes no sense.
+ */
+int gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** import);
+
+/** Lets go of it: memory that is in use lives on. Call without the lock. */
+void gst_gid_import_retire (GstGidImport * import);
+
+/**
+ * The memory of the frame's slot, as a reference that gives the frame back at its end. Call with
+ * the domain's lock held. NULL where the gid is out of range.
+ */
+GstMemory *gst_gid_import_take (GstGidImport * import, const struct gid_frame *frame);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#ifndef GST_GID_SRC_H
+#define GST_GID_SRC_H
+
+#include <gst/base/gstpushsrc.h>
+
+#include "common/gstgidcopies.h"
+#include "gstgidimport.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_GID_SRC (gst_gid_src_get_type ())
+G_DECLARE_FINAL_TYPE (GstGidSrc, gst_gid_src, GST, GID_SRC, GstPushSrc)
+
+/** What happens to a frame that comes when the credit is used up. As the queue element has it. */
+typedef enum
+{
+  GST_GID_LEAKY_UPSTREAM = 1,
+  GST_GID_LEAKY_DOWNSTREAM = 2,
+} GstGidLeaky;
+
+struct _GstGidSrc
+{
+  GstPushSrc parent;
+
+  /* properties; the object lock */
+  gchar *domain_name, *stream, *peer;
+  guint credit, latency_ms, stats_interval_ms;
+  GstGidLeaky leaky;
+  gboolean reconnect, forward_eos;
+  GstGidCopyPolicy copy_policy;
+
+  /* from start to stop */
+  GstGidReader *reader;
+  GstPoll *poll;
+  struct gid_consumer_stats last_stats; /* when there is no consumer any more */
+  enum gid_consumer_state state;        /* the domain's lock */
+  int reason;
+
+  /* the streaming thread's */
+  GHashTable *imports;          /* a slab's key -> GstGidImport */
+  enum gid_consumer_state posted_state;
+  GstCaps *caps;
+  gboolean has_video_meta, has_crop_meta;
+  gboolean discont;
+  guint64 sequence;             /* of the last frame */
+  guint64 lost;                 /* frames whose slab could not be imported */
+  GstGidCopies copies;
+  gint64 stats_posted;
+};
+
+/* gstgidsrcbuffer.c: from a frame to a buffer */
+
+/**
+ * The frame as a buffer, which gives it back. Negotiates where the caps are new. GST_FLOW_OK with
+ * `*buffer` NULL: there is nothing to see in the frame.
+ */
+GstFlowReturn gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame,
+    GstBuffer ** buffer);
+
+/** Gives a frame back that became no buffer. */
+void gst_gid_src_release (GstGidSrc * self, const struct gid_frame *frame);
+
+/** Lets go of slabs that are gone, or of all. */
+void gst_gid_src_retire_imports (GstGidSrc * self, gboolean all);
+
+G_END_DECLS
+
+#endif

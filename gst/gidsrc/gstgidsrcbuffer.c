@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "common/gstgid.h"
+#include "common/gstgidpicture.h"
+#include "gstgidsrc.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+static gboolean
+is_gone (gpointer key, gpointer value, gpointer all)
+{
+  return all || ((GstGidImport *) value)->revoked;
+}
+
+void
+gst_gid_src_retire_imports (GstGidSrc * self, gboolean all)
+{
+  g_hash_table_foreach_remove (self->imports, is_gone, GINT_TO_POINTER (all));
+}
+
+void
+gst_gid_src_release (GstGidSrc * self, const struct gid_frame *frame)
+{
+  gst_gid_domain_lock (self->reader->domain);
+  gid_consumer_release (self->reader->consumer, frame);
+  gst_gid_domain_unlock (self->reader->domain);
+}
+
+static GstGidImport *
+find_import (GstGidSrc * self, gid_id gid)
+{
+  gpointer key = GUINT_TO_POINTER (gid_slab_key (gid));
+  GstGidImport *import = g_hash_table_lookup (self->imports, key);
+  int ret;
+
+  if (import && !import->revoked)
+    return import;
+  gst_gid_src_retire_imports (self, FALSE);
+  gst_gid_domain_lock (self->reader->domain);
+  ret = gst_gid_import_new (self->reader, gid, &import);
+  gst_gid_domain_unlock (self->reader->domain);
+  if (ret < 0) {
+    gchar text[GID_TEXT_MAX];
+
+    GST_WARNING_OBJECT (self, "cannot import %s: %s", gid_format (gid, text), gid_strerror (ret));
+    return NULL;
+  }
+  g_hash_table_insert (self->imports, key, import);
+  return import;
+}
+
+/* Where CLOCK_MONOTONIC's `time` is in running time. */
+static GstClockTime
+running_time (GstGidSrc * self, guint64 time)
+{
+  GstClock *clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
+  GstClockTime base = gst_element_get_base_time (GST_ELEMENT_CAST (self));
+  GstClockTimeDiff offset;
+
+  if (clock == NULL)
+    return GST_CLOCK_TIME_NONE;
+  offset = gst_gid_clock_offset (clock);
+  gst_object_unref (clock);
+  return MAX ((GstClockTimeDiff) (time - base) - offset, 0);
+}
+
+static void
+set_times (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame)
+{
+  static GstStaticCaps media = GST_STATIC_CAPS ("timestamp/x-gid-media");
+  guint64 when = frame->present_time;
+  GstCaps *caps;
+
+  GST_BUFFER_DURATION (buffer) = frame->duration;
+  GST_BUFFER_OFFSET (buffer) = frame->sequence;
+  if (!gst_base_src_is_live (GST_BASE_SRC_CAST (self))) {
+    GST_BUFFER_PTS (buffer) = frame->pts;
+    GST_BUFFER_DTS (buffer) = frame->dts;
+    return;
+  }
+  if (when == GID_TIME_NONE)
+    when = frame->submit_time;
+  GST_BUFFER_PTS (buffer) = running_time (self, when);
+  if (frame->pts != GID_TIME_NONE) {
+    caps = gst_static_caps_get (&media);
+    gst_buffer_add_reference_timestamp_meta (buffer, caps, frame->pts, frame->duration);
+    gst_caps_unref (caps);
+  }
+}
+
+/* Whether moving the planes' offsets is enough to crop. */
+static gboolean
+move_offsets (const struct gid_box *crop, const struct gid_layout *layout,
+    gsize offset[GST_VIDEO_MAX_PLANES])
+{
+  const struct gid_format_info *format = gid_format_find (layout->fourcc);
+
+  for (guint i = 0; i < layout->plane_count; i++) {
+    if (crop->x % format->planes[i].hsub || crop->y % format->planes[i].vsub)
+      return FALSE;
+    offset[i] += crop->y / format->planes[i].vsub * layout->planes[i].stride
+        + crop->x / format->planes[i].hsub * format->planes[i].bytes;
+  }
+  return TRUE;
+}
+
+/* Says where the picture is in the memory. Returns FALSE where only a copy can say it. */
+static gboolean
+describe (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
+    const GstGidImport * import)
+{
+  const struct gid_layout *layout = &import->info.layout;
+  const GstVideoInfo *info = &import->format.info;
+  const struct gid_box *crop = &frame->crop;
+  gboolean cropped = crop->width > 0 && (crop->x || crop->y
+      || crop->width != (gint) layout->width || crop->height != (gint) layout->height);
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
+  guint width = layout->width, height = layout->height;
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < layout->plane_count; i++) {
+    offset[i] = layout->planes[i].offset;
+    stride[i] = layout->planes[i].stride;
+  }
+  if (cropped && !self->has_crop_meta) {
+    ok = move_offsets (crop, layout, offset);
+    if (ok) {
+      width = crop->width;
+      height = crop->height;
+    }
+  }
+  if ((cropped && self->has_crop_meta) || !ok) {
+    GstVideoCropMeta *meta = gst_buffer_add_video_crop_meta (buffer);
+
+    meta->x = crop->x;
+    meta->y = crop->y;
+    meta->width = crop->width;
+    meta->height = crop->height;
+  }
+  /* of alternate fields, caps and meta have the height of the frame */
+  if (height == gst_gid_format_height (&import->format))
+    height = GST_VIDEO_INFO_HEIGHT (info);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info),
+      width, height, layout->plane_count, offset, stride);
+  return ok && (self->has_video_meta || (import->is_plain && !cropped));
+}
+
+static GstFlowReturn
+negotiate (GstGidSrc * self, GstGidImport * import)
+{
+  if (self->caps && gst_caps_is_equal (self->caps, import->caps))
+    return GST_FLOW_OK;
+  gst_caps_replace (&self->caps, import->caps);
+  if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self)))
+    return GST_FLOW_OK;
+  return GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)) ? GST_FLOW_FLUSHING :
+      GST_FLOW_NOT_NEGOTIATED;
+}
+
+/* For downstream elements that know one layout only. */
+static GstFlowReturn
+copy_plain (GstGidSrc * self, GstBuffer ** buffer, const GstGidImport * import)
+{
+  gsize size = GST_VIDEO_INFO_SIZE (&import->format.info);
+  GstBuffer *copy;
+
+  if (import->format.dmabuf)
+    return GST_FLOW_OK;
+  if (!gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), self->copy_policy,
+          GST_GID_COPY_PLAIN_LAYOUT, size))
+    return GST_FLOW_ERROR;
+  copy = gst_buffer_new_allocate (NULL, size, NULL);
+  if (!gst_gid_picture_copy (copy, *buffer, &import->format)) {
+    gst_buffer_unref (copy);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame could not be mapped to be copied."),
+        ("%" GST_PTR_FORMAT, *buffer));
+    return GST_FLOW_ERROR;
+  }
+  gst_buffer_copy_into (copy, *buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  gst_buffer_replace (buffer, copy);
+  gst_buffer_unref (copy);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame, GstBuffer ** out)
+{
+  GstGidImport *import = find_import (self, frame->gid);
+  GstFlowReturn ret;
+  GstBuffer *buffer;
+  GstMemory *mem;
+
+  *out = NULL;
+  if (import == NULL) {
+    gst_gid_src_release (self, frame);
+    self->lost++;
+    self->discont = TRUE;
+    return GST_FLOW_OK;
+  }
+  ret = negotiate (self, import);
+  if (ret != GST_FLOW_OK) {
+    gst_gid_src_release (self, frame);
+    return ret;
+  }
+  gst_gid_domain_lock (self->reader->domain);
+  mem = gst_gid_import_take (import, frame);
+  gst_gid_domain_unlock (self->reader->domain);
+  if (mem == NULL) {
+    gst_gid_src_release (self, frame);
+    return GST_FLOW_OK;
+  }
+
+  buffer = gst_buffer_new ();
+  gst_buffer_append_memory (buffer, mem);
+  gst_gid_frame_apply_flags (frame, buffer);
+  set_times (self, buffer, frame);
+  if (!describe (self, buffer, frame, import)) {
+    ret = copy_plain (self, &buffer, import);
+    if (ret != GST_FLOW_OK) {
+      gst_buffer_unref (buffer);
+      return ret;
+    }
+  }
+  if (self->discont || (self->sequence && frame->sequence != self->sequence + 1))
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  self->discont = FALSE;
+  self->sequence = frame->sequence;
+  *out = buffer;
+  return GST_FLOW_OK;
+}

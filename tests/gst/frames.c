@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Runs a GStreamer pipeline and writes down every frame that reaches the element named `watch`: a
+ * JSON object a line on stdout, with a hash of the visible pixels, times, flags and memory. Messages
+ * of the bus come as objects, too. For the tests, which tell it more on a descriptor:
+ *
+ *     seek NS · state playing|paused|ready|null · eos · stats ELEMENT · set ELEMENT PROPERTY VALUE
+ *     release · quit
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib-unix.h>
+#include <gst/allocators/allocators.h>
+#include <gst/video/video.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static struct {
+	GMainLoop *loop;
+	GstElement *pipeline;
+	GstVideoInfo info;
+	bool have_info;
+	GMutex lock;   /* of the held buffers */
+	GQueue held;   /* struct held, the oldest first */
+	guint hold;    /* how many to keep */
+	guint frames, overwritten;
+	int status;
+	GString *commands; /* read and not yet obeyed */
+} run = { .held = G_QUEUE_INIT };
+
+struct held {
+	GstBuffer *buffer;
+	guint64 sum;
+	guint number;
+};
+
+/* --- JSON --- */
+
+static void put_string(GString *out, const char *text) {
+	g_string_append_c(out, '"');
+	for (const char *c = text; *c; c++) {
+		if (*c == '"' || *c == '\\') {
+			g_string_append_printf(out, "\\%c", *c);
+		} else if ((unsigned char)*c < 0x20) {
+			g_string_append_printf(out, "\\u%04x", *c);
+		} else {
+			g_string_append_c(out, *c);
+		}
+	}
+	g_string_append_c(out, '"');
+}
+
+static void put_key(GString *out, const char *key) {
+	if (out->str[out->len - 1] != '{') {
+		g_string_append(out, ", ");
+	}
+	put_string(out, key);
+	g_string_append(out, ": ");
+}
+
+static void put_text(GString *out, const char *key, const char *text) {
+	put_key(out, key);
+	put_string(out, text ? text : "");
+}
+
+static void put_number(GString *out, const char *key, guint64 number) {
+	put_key(out, key);
+	if (number == GST_CLOCK_TIME_NONE) {
+		g_string_append(out, "null");
+	} else {
+		g_string_append_printf(out, "%" G_GUINT64_FORMAT, number);
+	}
+}
+
+static void put_structure(GString *out, const GstStructure *structure) {
+	g_string_append_c(out, '{');
+	for (gint i = 0; i < gst_structure_n_fields(structure); i++) {
+		const char *name = gst_structure_nth_field_name(structure, i);
+		const GValue *value = gst_structure_get_value(structure, name);
+		GValue number = G_VALUE_INIT;
+
+		put_key(out, name);
+		g_value_init(&number, G_TYPE_INT64);
+		if (GST_VALUE_HOLDS_STRUCTURE(value)) {
+			put_structure(out, gst_value_get_structure(value));
+		} else if (G_VALUE_HOLDS_STRING(value)) {
+			put_string(out, g_value_get_string(value) ? g_value_get_string(value) : "");
+		} else if (G_VALUE_HOLDS_BOOLEAN(value)) {
+			g_string_append(out, g_value_get_boolean(value) ? "true" : "false");
+		} else if (g_value_transform(value, &number)) {
+			g_string_append_printf(out, "%" G_GINT64_FORMAT, g_value_get_int64(&number));
+		} else {
+			g_autofree char *text = gst_value_serialize(value);
+			put_string(out, text ? text : "");
+		}
+		g_value_unset(&number);
+	}
+	g_string_append_c(out, '}');
+}
+
+/* Writes the object as a line, at once and whole: several threads write. */
+static void print(GString *out) {
+	g_string_append(out, "}\n");
+	fwrite(out->str, 1, out->len, stdout);
+	fflush(stdout);
+	g_string_free(out, TRUE);
+}
+
+/* --- frames --- */
+
+/* A hash of the pixels that are to be seen. */
+static guint64 sum_buffer(GstBuffer *buffer) {
+	GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
+	GstVideoFrame frame;
+	XXH3_state_t *state = XXH3_createState();
+	guint64 sum = 0;
+
+	XXH3_64bits_reset(state);
+	if (gst_video_frame_map(&frame, &run.info, buffer, GST_MAP_READ)) {
+		for (guint plane = 0; plane < GST_VIDEO_FRAME_N_PLANES(&frame); plane++) {
+			gint comp[GST_VIDEO_MAX_COMPONENTS];
+			const guint8 *data = GST_VIDEO_FRAME_PLANE_DATA(&frame, plane);
+			gint stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, plane);
+			gint rows, bytes;
+
+			gst_video_format_info_component(run.info.finfo, plane, comp);
+			rows = GST_VIDEO_INFO_COMP_HEIGHT(&run.info, comp[0]);
+			bytes = GST_VIDEO_INFO_COMP_WIDTH(&run.info, comp[0]) *
+				GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
+			if (crop) {
+				data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(
+						run.info.finfo, comp[0], crop->y) * stride;
+				data += GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(
+						run.info.finfo, comp[0], crop->x) *
+					GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
+			}
+			for (gint row = 0; row < rows; row++) {
+				XXH3_64bits_update(state, data + (gssize)row * stride, bytes);
+			}
+		}
+		sum = XXH3_64bits_digest(state);
+		gst_video_frame_unmap(&frame);
+	}
+	XXH3_freeState(state);
+	return sum;
+}
+
+/* Looks whether the pixels are still what they were when the frame came. */
+static void drop_held(struct held *held) {
+	if (sum_buffer(held->buffer) != held->sum) {
+		run.overwritten++;
+	}
+	gst_buffer_unref(held->buffer);
+	g_free(held);
+}
+
+static void hold(GstBuffer *buffer, guint64 sum) {
+	struct held *held = g_new0(struct held, 1);
+
+	held->buffer = gst_buffer_ref(buffer);
+	held->sum = sum;
+	g_mutex_lock(&run.lock);
+	g_queue_push_tail(&run.held, held);
+	while (g_queue_get_length(&run.held) > run.hold) {
+		drop_held(g_queue_pop_head(&run.held));
+	}
+	g_mutex_unlock(&run.lock);
+}
+
+static void release_held(void) {
+	g_mutex_lock(&run.lock);
+	while (!g_queue_is_empty(&run.held)) {
+		drop_held(g_queue_pop_head(&run.held));
+	}
+	g_mutex_unlock(&run.lock);
+}
+
+static void put_meta(GString *out, GstBuffer *buffer) {
+	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+	GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
+	GstReferenceTimestampMeta *time = gst_buffer_get_reference_timestamp_meta(buffer, NULL);
+
+	if (meta) {
+		put_number(out, "meta_width", meta->width);
+		put_number(out, "meta_height", meta->height);
+		put_key(out, "strides");
+		for (guint i = 0; i < meta->n_planes; i++) {
+			g_string_append_printf(out, "%s%d", i ? ", " : "[", meta->stride[i]);
+		}
+		g_string_append(out, "]");
+		put_key(out, "offsets");
+		for (guint i = 0; i < meta->n_planes; i++) {
+			g_string_append_printf(
+				out, "%s%" G_GSIZE_FORMAT, i ? ", " : "[", meta->offset[i]);
+		}
+		g_string_append(out, "]");
+	}
+	if (crop) {
+		put_key(out, "crop");
+		g_string_append_printf(
+			out, "[%u, %u, %u, %u]", crop->x, crop->y, crop->width, crop->height);
+	}
+	if (time) {
+		put_number(out, "media_time", time->timestamp);
+	}
+}
+
+static void watch_buffer(GstBuffer *buffer) {
+	GString *out = g_string_new("{");
+	GstMemory *mem = gst_buffer_peek_memory(buffer, 0);
+	guint64 sum = run.have_info ? sum_buffer(buffer) : 0;
+	g_autofree char *text = g_strdup_printf("%016" G_GINT64_MODIFIER "x", sum);
+	g_autofree char *where = g_strdup_printf("%p", (void *)mem);
+
+	put_number(out, "frame", run.frames++);
+	put_text(out, "sum", text);
+	put_number(out, "pts", GST_BUFFER_PTS(buffer));
+	put_number(out, "dts", GST_BUFFER_DTS(buffer));
+	put_number(out, "duration", GST_BUFFER_DURATION(buffer));
+	put_number(out, "offset", GST_BUFFER_OFFSET(buffer));
+	put_number(out, "flags", GST_BUFFER_FLAGS(buffer));
+	put_number(out, "time", g_get_monotonic_time() * 1000);
+	put_text(out, "memory", where);
+	put_text(out, "memory_type", mem->allocator->mem_type);
+	put_number(out, "size", gst_buffer_get_size(buffer));
+	put_number(out, "read_only", GST_MEMORY_IS_READONLY(mem));
+	put_number(out, "fd", gst_is_fd_memory(mem) ? gst_fd_memory_get_fd(mem) + 1 : 0);
+	put_meta(out, buffer);
+	print(out);
+	if (run.hold) {
+		hold(buffer, sum);
+	}
+}
+
+static void watch_event(GstEvent *event) {
+	GString *out = g_string_new("{");
+
+	put_text(out, "event", GST_EVENT_TYPE_NAME(event));
+	if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+		GstCaps *caps;
+
+		gst_event_parse_caps(event, &caps);
+		g_autofree char *text = gst_caps_to_string(caps);
+		run.have_info = gst_video_info_from_caps(&run.info, caps);
+		put_text(out, "caps", text);
+	}
+	print(out);
+}
+
+static GstPadProbeReturn watch_pad(GstPad *pad, GstPadProbeInfo *info, gpointer video_meta) {
+	if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) {
+		watch_buffer(GST_PAD_PROBE_INFO_BUFFER(info));
+	} else if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_EVENT_BOTH) {
+		watch_event(GST_PAD_PROBE_INFO_EVENT(info));
+	} else if (video_meta && GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) ==
+			GST_QUERY_ALLOCATION) {
+		GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+		gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+		if (GPOINTER_TO_INT(video_meta) > 1) {
+			gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+		}
+		return GST_PAD_PROBE_HANDLED;
+	}
+	return GST_PAD_PROBE_OK;
+}
+
+/* --- the bus --- */
+
+static void end(int status) {
+	run.status = status;
+	g_main_loop_quit(run.loop);
+}
+
+static gboolean on_message(GstBus *bus, GstMessage *message, gpointer data) {
+	GString *out = g_string_new("{");
+	g_autoptr(GError) error = NULL;
+	g_autofree char *debug = NULL;
+
+	put_text(out, "bus", GST_MESSAGE_TYPE_NAME(message));
+	put_text(out, "from", GST_MESSAGE_SRC_NAME(message));
+	switch (GST_MESSAGE_TYPE(message)) {
+	case GST_MESSAGE_ERROR:
+		gst_message_parse_error(message, &error, &debug);
+		put_text(out, "text", error->message);
+		put_text(out, "domain", g_quark_to_string(error->domain));
+		put_number(out, "code", error->code);
+		end(1);
+		break;
+	case GST_MESSAGE_WARNING:
+		gst_message_parse_warning(message, &error, &debug);
+		put_text(out, "text", error->message);
+		break;
+	case GST_MESSAGE_EOS:
+		end(0);
+		break;
+	case GST_MESSAGE_ELEMENT:
+		put_text(out, "name", gst_structure_get_name(gst_message_get_structure(message)));
+		put_key(out, "fields");
+		put_structure(out, gst_message_get_structure(message));
+		break;
+	case GST_MESSAGE_ASYNC_DONE:
+	case GST_MESSAGE_LATENCY:
+		break;
+	case GST_MESSAGE_STATE_CHANGED:
+		if (GST_MESSAGE_SRC(message) == GST_OBJECT(run.pipeline)) {
+			GstState state;
+			gst_message_parse_state_changed(message, NULL, &state, NULL);
+			put_text(out, "state", gst_element_state_get_name(state));
+			break;
+		}
+		/* fallthrough */
+	default:
+		g_string_free(out, TRUE);
+		return G_SOURCE_CONTINUE;
+	}
+	print(out);
+	return G_SOURCE_CONTINUE;
+}
+
+/* --- commands --- */
+
+static void print_stats(const char *name) {
+	GstElement *element = gst_bin_get_by_name(GST_BIN(run.pipeline), name);
+	GstStructure *stats = NULL;
+	GString *out = g_string_new("{");
+
+	g_object_get(element, "stats", &stats, NULL);
+	put_text(out, "stats", name);
+	put_key(out, "fields");
+	put_structure(out, stats);
+	print(out);
+	gst_structure_free(stats);
+	gst_object_unref(element);
+}
+
+static void set_state(const char *name) {
+	GstState state = GST_STATE_NULL;
+
+	for (GstState s = GST_STATE_NULL; s <= GST_STATE_PLAYING; s++) {
+		if (g_ascii_strcasecmp(name, gst_element_state_get_name(s)) == 0) {
+			state = s;
+		}
+	}
+	gst_element_set_state(run.pipeline, state);
+}
+
+static void obey(const char *line) {
+	g_auto(GStrv) words = g_strsplit(line, " ", 4);
+	guint count = g_strv_length(words);
+
+	if (strcmp(words[0], "quit") == 0) {
+		end(0);
+	} else if (strcmp(words[0], "eos") == 0) {
+		gst_element_send_event(run.pipeline, gst_event_new_eos());
+	} else if (strcmp(words[0], "release") == 0) {
+		release_held();
+	} else if (strcmp(words[0], "seek") == 0 && count == 2) {
+		gst_element_seek_simple(run.pipeline, GST_FORMAT_TIME,
+			GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
+			g_ascii_strtoll(words[1], NULL, 10));
+	} else if (strcmp(words[0], "state") == 0 && count == 2) {
+		set_state(words[1]);
+	} else if (strcmp(words[0], "stats") == 0 && count == 2) {
+		print_stats(words[1]);
+	} else if (strcmp(words[0], "set") == 0 && count == 4) {
+		GstElement *element = gst_bin_get_by_name(GST_BIN(run.pipeline), words[1]);
+		gst_util_set_object_arg(G_OBJECT(element), words[2], words[3]);
+		gst_object_unref(element);
+	} else {
+		g_error("no such command: %s", line);
+	}
+}
+
+static gboolean on_commands(gint fd, GIOCondition condition, gpointer data) {
+	char bytes[512];
+	ssize_t size = read(fd, bytes, sizeof(bytes));
+	char *newline;
+
+	if (size <= 0) {
+		return G_SOURCE_REMOVE;
+	}
+	g_string_append_len(run.commands, bytes, size);
+	while ((newline = strchr(run.commands->str, '\n'))) {
+		g_autofree char *line =
+			g_strndup(run.commands->str, newline - run.commands->str);
+		g_string_erase(run.commands, 0, strlen(line) + 1);
+		obey(line);
+	}
+	return G_SOURCE_CONTINUE;
+}
+
+/* --- */
+
+int main(int argc, char **argv) {
+	int commands = -1, hold_frames = 0, video_meta = 0;
+	const GOptionEntry options[] = {
+		{"commands", 0, 0, G_OPTION_ARG_INT, &commands, "a descriptor to be told by", "FD"},
+		{"hold", 0, 0, G_OPTION_ARG_INT, &hold_frames,
+			"keep so many frames, and hash them again before they go", "N"},
+		{"video-meta", 0, 0, G_OPTION_ARG_INT, &video_meta,
+			"have `watch` take GstVideoMeta (1), and a crop (2)", "N"},
+		{0},
+	};
+	GOptionContext *context = g_option_context_new("PIPELINE");
+	g_autoptr(GError) error = NULL;
+	GString *out;
+
+	g_option_context_add_main_entries(context, options, NULL);
+	g_option_context_add_group(context, gst_init_get_option_group());
+	if (!g_option_context_parse(context, &argc, &argv, &error) || argc != 2) {
+		fprintf(stderr, "%s\n", error ? error->message : "one pipeline, please");
+		return 2;
+	}
+	g_option_context_free(context);
+	run.pipeline = gst_parse_launch(argv[1], &error);
+	if (run.pipeline == NULL || error) {
+		fprintf(stderr, "%s\n", error->message);
+		return 2;
+	}
+	run.hold = hold_frames;
+	run.loop = g_main_loop_new(NULL, FALSE);
+	run.commands = g_string_new(NULL);
+
+	g_autoptr(GstElement) watched = gst_bin_get_by_name(GST_BIN(run.pipeline), "watch");
+	if (watched) {
+		g_autoptr(GstPad) pad = gst_element_get_static_pad(watched, "sink");
+		gst_pad_add_probe(pad,
+			GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+				GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
+				GST_PAD_PROBE_TYPE_PUSH,
+			watch_pad, GINT_TO_POINTER(video_meta), NULL);
+	}
+	g_autoptr(GstBus) bus = gst_element_get_bus(run.pipeline);
+	gst_bus_add_watch(bus, on_message, NULL);
+	if (commands >= 0) {
+		g_unix_fd_add(commands, G_IO_IN | G_IO_HUP, on_commands, NULL);
+	}
+	/* an error is on the bus, too */
+	gst_element_set_state(run.pipeline, GST_STATE_PLAYING);
+	g_main_loop_run(run.loop);
+
+	release_held();
+	gst_element_set_state(run.pipeline, GST_STATE_NULL);
+	out = g_string_new("{");
+	put_number(out, "end", run.frames);
+	put_number(out, "overwritten", run.overwritten);
+	print(out);
+	gst_object_unref(run.pipeline);
+	g_main_loop_unref(run.loop);
+	return run.status;
+}

