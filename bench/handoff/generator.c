@@ -28,8 +28,8 @@ typedef struct {
 
 G_DEFINE_TYPE(HandoffGenerator, handoff_generator, GST_TYPE_PUSH_SRC)
 
-static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE(
-	"src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(GST_VIDEO_FORMATS_ALL)));
+static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC,
+	GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(GST_VIDEO_FORMATS_ALL)));
 
 static gboolean generator_set_caps(GstBaseSrc *source, GstCaps *caps) {
 	HandoffGenerator *self = (HandoffGenerator *)source;

@@ -64,7 +64,8 @@ int handoff_eventfd(const struct handoff_options *options) {
 	return 0;
 }
 
-/* --- reading frames of private memory, as often and as cold as a consumer reads shared ones ---- */
+/* --- reading frames of private memory, as often and as cold as a consumer reads shared ones ----
+ */
 
 #define PRIVATE_FRAMES 8
 

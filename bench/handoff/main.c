@@ -46,7 +46,17 @@ uint64_t handoff_read(const void *data, size_t size) {
 	return sum;
 }
 
-enum { KEY_CAPS = 256, KEY_FROM, KEY_UNTIL, KEY_BYTES, KEY_CPU, KEY_PEER_CPU, KEY_RATE, KEY_READ, KEY_PTS };
+enum {
+	KEY_CAPS = 256,
+	KEY_FROM,
+	KEY_UNTIL,
+	KEY_BYTES,
+	KEY_CPU,
+	KEY_PEER_CPU,
+	KEY_RATE,
+	KEY_READ,
+	KEY_PTS
+};
 
 static const struct argp_option option_table[] = {
 	{"caps", KEY_CAPS, "CAPS", 0, "send: of the frames", 0},
@@ -101,7 +111,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		}
 		break;
 	case ARGP_KEY_END:
-		if (options->role == NULL || options->rate == 0 || options->until <= options->from) {
+		if (options->role == NULL || options->rate == 0 ||
+			options->until <= options->from) {
 			argp_usage(state);
 		}
 		break;

@@ -57,7 +57,8 @@ static double percentile_us(const GArray *sorted, double percent) {
 }
 
 void meter_print(struct meter *meter, uint64_t lost) {
-	double cpu_us = meter->frames > 0 ? (double)meter->cpu_ns / 1000 / (double)meter->frames : 0;
+	double cpu_us =
+		meter->frames > 0 ? (double)meter->cpu_ns / 1000 / (double)meter->frames : 0;
 	printf("{\"frames\": %lu, \"lost\": %lu, \"cpu_us\": %.3f", meter->frames, lost, cpu_us);
 	if (meter->latencies->len > 0) {
 		g_array_sort(meter->latencies, compare);

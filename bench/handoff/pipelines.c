@@ -112,7 +112,8 @@ static GstPadProbeReturn receive_buffer(GstPad *pad, GstPadProbeInfo *info, gpoi
 
 int handoff_receive(const struct handoff_options *options) {
 	struct receiver receiver = {.options = options};
-	char *description = g_strdup_printf("%s ! fakesink name=sink sync=false", options->pipeline);
+	char *description =
+		g_strdup_printf("%s ! fakesink name=sink sync=false", options->pipeline);
 	receiver.pipeline = make_pipeline(description);
 	g_free(description);
 	if (receiver.pipeline == NULL) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "formats.h"
+
+#include "gid-buffer-v1-client-protocol.h"
+
+struct format {
+	uint32_t fourcc;
+	uint64_t modifier;
+};
+
+bool formats_have(const struct formats *formats, uint32_t fourcc, uint64_t modifier) {
+	const struct format *format;
+	wl_array_for_each(format, &formats->list) {
+		if (format->fourcc == fourcc && format->modifier == modifier) {
+			return true;
+		}
+	}
+	return !formats->known;
+}
+
+static void feedback_format(void *data, struct gid_buffer_feedback_v1 *feedback, uint32_t fourcc,
+	uint32_t modifier_hi, uint32_t modifier_lo, uint32_t memory) {
+	struct formats *formats = data;
+	if (formats->known) { // the first of a new list
+		formats->list.size = 0;
+		formats->known = false;
+	}
+	struct format *format = wl_array_add(&formats->list, sizeof(*format));
+	if (format != NULL) {
+		format->fourcc = fourcc;
+		format->modifier = (uint64_t)modifier_hi << 32 | modifier_lo;
+	}
+}
+
+static void feedback_domain(
+	void *data, struct gid_buffer_feedback_v1 *feedback, uint32_t number, const char *name) {
+}
+
+static void feedback_done(void *data, struct gid_buffer_feedback_v1 *feedback) {
+	struct formats *formats = data;
+	formats->known = true;
+}
+
+static const struct gid_buffer_feedback_v1_listener feedback_listener = {
+	.format = feedback_format,
+	.domain = feedback_domain,
+	.done = feedback_done,
+};
+
+void formats_init(struct formats *formats, struct gid_buffer_manager_v1 *manager) {
+	*formats = (struct formats){0};
+	wl_array_init(&formats->list);
+	formats->feedback = gid_buffer_manager_v1_get_feedback(manager);
+	gid_buffer_feedback_v1_add_listener(formats->feedback, &feedback_listener, formats);
+}
+
+void formats_finish(struct formats *formats) {
+	gid_buffer_feedback_v1_destroy(formats->feedback);
+	wl_array_release(&formats->list);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/* What the compositor can show of gid memory, as gid_buffer_feedback_v1 tells. */
+#ifndef CLIENTS_FORMATS_H
+#define CLIENTS_FORMATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <wayland-client.h>
+
+struct gid_buffer_manager_v1;
+
+struct formats {
+	struct gid_buffer_feedback_v1 *feedback;
+	struct wl_array list; // of struct format
+	bool known;           // the list is complete
+};
+
+void formats_init(struct formats *formats, struct gid_buffer_manager_v1 *manager);
+void formats_finish(struct formats *formats);
+
+/* Whether the compositor can show the format; true as long as that is not known. */
+bool formats_have(const struct formats *formats, uint32_t fourcc, uint64_t modifier);
+
+#endif

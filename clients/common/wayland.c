@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "wayland.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "gid-buffer-v1-client-protocol.h"
+#include "presentation-time-client-protocol.h"
+#include "single-pixel-buffer-v1-client-protocol.h"
+#include "viewporter-client-protocol.h"
+#include "xdg-shell-client-protocol.h"
+
+static uint64_t clock_now(clockid_t clock) {
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t monotonic_now(void) {
+	return clock_now(CLOCK_MONOTONIC);
+}
+
+uint64_t wayland_presented_time(
+	const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+	uint64_t time = (((uint64_t)sec_hi << 32) + sec_lo) * 1000000000 + nsec;
+	if (wayland->presentation_clock != CLOCK_MONOTONIC) {
+		time += monotonic_now() - clock_now(wayland->presentation_clock);
+	}
+	return time;
+}
+
+/* --- globals ---------------------------------------------------------------------------------- */
+
+static void wm_base_ping(void *data, struct xdg_wm_base *wm_base, uint32_t serial) {
+	xdg_wm_base_pong(wm_base, serial);
+}
+
+static const struct xdg_wm_base_listener wm_base_listener = {.ping = wm_base_ping};
+
+static void presentation_clock_id(void *data, struct wp_presentation *presentation, uint32_t id) {
+	struct wayland *wayland = data;
+	wayland->presentation_clock = (clockid_t)id;
+}
+
+static const struct wp_presentation_listener presentation_listener = {
+	.clock_id = presentation_clock_id,
+};
+
+static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
+	const char *interface, uint32_t version) {
+	struct wayland *wayland = data;
+	const struct {
+		const struct wl_interface *interface;
+		uint32_t version;
+		void *proxy;
+	} wanted[] = {
+		{&wl_compositor_interface, 4, &wayland->compositor},
+		{&wl_subcompositor_interface, 1, &wayland->subcompositor},
+		{&xdg_wm_base_interface, 1, &wayland->wm_base},
+		{&wp_viewporter_interface, 1, &wayland->viewporter},
+		{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
+		{&wp_presentation_interface, 1, &wayland->presentation},
+		{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
+	};
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void **proxy = wanted[i].proxy;
+		if (strcmp(interface, wanted[i].interface->name) == 0 &&
+			version >= wanted[i].version && *proxy == NULL) {
+			*proxy = wl_registry_bind(
+				registry, name, wanted[i].interface, wanted[i].version);
+		}
+	}
+}
+
+static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+}
+
+static const struct wl_registry_listener registry_listener = {
+	.global = registry_global,
+	.global_remove = registry_global_remove,
+};
+
+static int check_globals(const struct wayland *wayland) {
+	const struct {
+		const void *proxy;
+		const char *name;
+	} needed[] = {
+		{wayland->compositor, "wl_compositor version 4"},
+		{wayland->subcompositor, "wl_subcompositor"},
+		{wayland->wm_base, "xdg_wm_base: a desktop shell"},
+		{wayland->viewporter, "wp_viewporter"},
+		{wayland->single_pixel,
+			"wp_single_pixel_buffer_manager_v1: Weston 12 or newer has it"},
+	};
+	if (wayland->gid_buffers == NULL) {
+		warnx("the compositor has no gid_buffer_manager_v1: start Weston with "
+		      "--modules=gid-buffer.so, or put modules=gid-buffer.so into [core] of "
+		      "weston.ini");
+		return -1;
+	}
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (needed[i].proxy == NULL) {
+			warnx("the compositor has no %s", needed[i].name);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* --- event loop ------------------------------------------------------------------------------- */
+
+static void explain_loss(struct wl_display *display) {
+	int error = wl_display_get_error(display);
+	if (error == EPROTO) {
+		const struct wl_interface *interface = NULL;
+		uint32_t code = wl_display_get_protocol_error(display, &interface, NULL);
+		warnx("the compositor ended the connection: error %u of %s", code,
+			interface != NULL ? interface->name : "an unknown interface");
+	} else {
+		warnx("the compositor went away (it ended, or was killed)");
+	}
+}
+
+static int lose(struct wayland *wayland) {
+	explain_loss(wayland->display);
+	return sd_event_exit(sd_event_source_get_event(wayland->source), EXIT_FAILURE);
+}
+
+static int handle_events(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct wayland *wayland = data;
+	if ((events & EPOLLIN) && wl_display_dispatch(wayland->display) < 0) {
+		return lose(wayland);
+	}
+	if (!(events & EPOLLIN) && (events & (EPOLLHUP | EPOLLERR))) {
+		return lose(wayland);
+	}
+	return 0;
+}
+
+/* Before the loop sleeps: what other sources queued is sent. */
+static int prepare_events(sd_event_source *source, void *data) {
+	struct wayland *wayland = data;
+	if (wl_display_dispatch_pending(wayland->display) < 0) {
+		return lose(wayland);
+	}
+	int result = wl_display_flush(wayland->display);
+	if (result < 0 && errno != EAGAIN) {
+		// The compositor may have said why it hung up: that is read first.
+		while (wl_display_dispatch(wayland->display) >= 0) {
+		}
+		return lose(wayland);
+	}
+	sd_event_source_set_io_events(source, result < 0 ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	return 0;
+}
+
+int wayland_init(struct wayland *wayland, sd_event *event) {
+	*wayland = (struct wayland){.presentation_clock = CLOCK_MONOTONIC};
+	wayland->display = wl_display_connect(NULL);
+	if (wayland->display == NULL) {
+		const char *name = getenv("WAYLAND_DISPLAY");
+		warnx("no compositor at WAYLAND_DISPLAY=%s, XDG_RUNTIME_DIR=%s: %s",
+			name != NULL ? name : "(unset: wayland-0)",
+			getenv("XDG_RUNTIME_DIR") != NULL ? getenv("XDG_RUNTIME_DIR") : "(unset)",
+			strerror(errno));
+		return -1;
+	}
+	wayland->registry = wl_display_get_registry(wayland->display);
+	wl_registry_add_listener(wayland->registry, &registry_listener, wayland);
+	if (wl_display_roundtrip(wayland->display) < 0) {
+		explain_loss(wayland->display);
+		goto error_globals;
+	}
+	if (check_globals(wayland) < 0) {
+		goto error_globals;
+	}
+	xdg_wm_base_add_listener(wayland->wm_base, &wm_base_listener, wayland);
+	if (wayland->presentation != NULL) {
+		wp_presentation_add_listener(
+			wayland->presentation, &presentation_listener, wayland);
+	}
+	int result = sd_event_add_io(event, &wayland->source, wl_display_get_fd(wayland->display),
+		EPOLLIN, handle_events, wayland);
+	if (result >= 0) {
+		result = sd_event_source_set_prepare(wayland->source, prepare_events);
+	}
+	if (result < 0) {
+		warnx("event loop: %s", strerror(-result));
+		goto error_globals;
+	}
+	return 0;
+
+error_globals:
+	wayland_finish(wayland);
+	return -1;
+}
+
+void wayland_finish(struct wayland *wayland) {
+	if (wayland->display == NULL) {
+		return;
+	}
+	sd_event_source_unref(wayland->source);
+	wl_display_flush(wayland->display);
+	if (wayland->gid_buffers != NULL) {
+		gid_buffer_manager_v1_destroy(wayland->gid_buffers);
+	}
+	if (wayland->presentation != NULL) {
+		wp_presentation_destroy(wayland->presentation);
+	}
+	if (wayland->single_pixel != NULL) {
+		wp_single_pixel_buffer_manager_v1_destroy(wayland->single_pixel);
+	}
+	if (wayland->viewporter != NULL) {
+		wp_viewporter_destroy(wayland->viewporter);
+	}
+	if (wayland->wm_base != NULL) {
+		xdg_wm_base_destroy(wayland->wm_base);
+	}
+	if (wayland->subcompositor != NULL) {
+		wl_subcompositor_destroy(wayland->subcompositor);
+	}
+	if (wayland->compositor != NULL) {
+		wl_compositor_destroy(wayland->compositor);
+	}
+	wl_registry_destroy(wayland->registry);
+	wl_display_flush(wayland->display);
+	wl_display_disconnect(wayland->display);
+	*wayland = (struct wayland){0};
+}

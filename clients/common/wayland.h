@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A client's connection to its compositor, on an sd-event loop.
+ *
+ * When the compositor goes away, or ends the connection for an error of ours, the loop is left with
+ * EXIT_FAILURE after one sentence on stderr.
+ */
+#ifndef CLIENTS_WAYLAND_H
+#define CLIENTS_WAYLAND_H
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+#include <wayland-client.h>
+
+struct wayland {
+	struct wl_display *display;
+	struct wl_registry *registry;
+	struct wl_compositor *compositor;
+	struct wl_subcompositor *subcompositor;
+	struct xdg_wm_base *wm_base;
+	struct wp_viewporter *viewporter;
+	struct wp_single_pixel_buffer_manager_v1 *single_pixel;
+	struct wp_presentation *presentation;        // may be NULL
+	struct gid_buffer_manager_v1 *gid_buffers;
+	clockid_t presentation_clock;
+	sd_event_source *source;
+};
+
+/*
+ * Connects to $WAYLAND_DISPLAY and binds what the clients need. Returns 0, or -1 after saying on
+ * stderr what is missing and how to get it.
+ */
+int wayland_init(struct wayland *wayland, sd_event *event);
+void wayland_finish(struct wayland *wayland);
+
+/* CLOCK_MONOTONIC now, in nanoseconds. */
+uint64_t monotonic_now(void);
+
+/* A time of wp_presentation_feedback.presented, as CLOCK_MONOTONIC nanoseconds. */
+uint64_t wayland_presented_time(
+	const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec);
+
+#endif

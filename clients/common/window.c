@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "window.h"
+
+#include "single-pixel-buffer-v1-client-protocol.h"
+#include "viewporter-client-protocol.h"
+#include "xdg-shell-client-protocol.h"
+
+static struct box window_area(const struct window *window) {
+	if (window->options.place.width > 0) {
+		return window->options.place;
+	}
+	return (struct box){0, 0, window->width, window->height};
+}
+
+/* The largest box of the picture's aspect ratio in the middle of the area. */
+static struct box fit_picture(struct box area, int32_t width, int32_t height) {
+	struct box fit = area;
+	if ((int64_t)area.width * height > (int64_t)area.height * width) {
+		fit.width = (int32_t)(((int64_t)area.height * width + height / 2) / height);
+	} else {
+		fit.height = (int32_t)(((int64_t)area.width * height + width / 2) / width);
+	}
+	fit.width = fit.width > 0 ? fit.width : 1;
+	fit.height = fit.height > 0 ? fit.height : 1;
+	fit.x += (area.width - fit.width) / 2;
+	fit.y += (area.height - fit.height) / 2;
+	return fit;
+}
+
+static uint32_t channel(uint32_t color, int shift) {
+	return ((color >> shift) & 0xff) * 0x01010101u;
+}
+
+static struct wl_buffer *make_background(struct window *window) {
+	uint32_t color = window->options.background;
+	uint64_t opacity = color & 0xff;
+	return wp_single_pixel_buffer_manager_v1_create_u32_rgba_buffer(
+		window->wayland->single_pixel, (uint32_t)(channel(color, 24) * opacity / 0xff),
+		(uint32_t)(channel(color, 16) * opacity / 0xff),
+		(uint32_t)(channel(color, 8) * opacity / 0xff), channel(color, 0));
+}
+
+/*
+ * A background that is all transparent stays one pixel large: stretched over the window it would
+ * make the compositor blend nothing into everything below.
+ */
+static void draw_background(struct window *window) {
+	uint32_t opacity = window->options.background & 0xff;
+	wl_surface_attach(window->root, window->background, 0, 0);
+	wl_surface_damage_buffer(window->root, 0, 0, INT32_MAX, INT32_MAX);
+	if (opacity > 0) {
+		wp_viewport_set_destination(window->root_viewport, window->width, window->height);
+	}
+	struct wl_region *opaque = wl_compositor_create_region(window->wayland->compositor);
+	if (opacity == 0xff) {
+		wl_region_add(opaque, 0, 0, window->width, window->height);
+	}
+	wl_surface_set_opaque_region(window->root, opaque);
+	wl_region_destroy(opaque);
+}
+
+static void window_layout(struct window *window) {
+	struct box box =
+		fit_picture(window_area(window), window->picture_width, window->picture_height);
+	xdg_surface_set_window_geometry(window->xdg_surface, 0, 0, window->width, window->height);
+	draw_background(window);
+	wl_subsurface_set_position(window->subsurface, box.x, box.y);
+	wp_viewport_set_destination(window->picture_viewport, box.width, box.height);
+	wl_surface_commit(window->picture);
+	wl_surface_commit(window->root);
+}
+
+static void window_update(struct window *window) {
+	if (!window->configured || window->picture_width == 0) {
+		return;
+	}
+	const struct window_options *options = &window->options;
+	window->width = window->next_width;
+	window->height = window->next_height;
+	if (window->width <= 0 || window->height <= 0) {
+		window->width = options->width > 0 ? options->width : window->picture_width;
+		window->height = options->height > 0 ? options->height : window->picture_height;
+	}
+	if (window->serial != 0) {
+		xdg_surface_ack_configure(window->xdg_surface, window->serial);
+		window->serial = 0;
+	}
+	window_layout(window);
+	window->mapped = true;
+}
+
+void window_set_picture_size(struct window *window, int32_t width, int32_t height) {
+	if (window->picture_width == width && window->picture_height == height) {
+		return;
+	}
+	window->picture_width = width;
+	window->picture_height = height;
+	window_update(window);
+}
+
+static void xdg_surface_configure(void *data, struct xdg_surface *xdg_surface, uint32_t serial) {
+	struct window *window = data;
+	window->serial = serial;
+	window->configured = true;
+	window_update(window);
+	window->ready(window->data);
+}
+
+static const struct xdg_surface_listener xdg_surface_listener = {
+	.configure = xdg_surface_configure,
+};
+
+static void toplevel_configure(void *data, struct xdg_toplevel *toplevel, int32_t width,
+	int32_t height, struct wl_array *states) {
+	struct window *window = data;
+	window->next_width = width;
+	window->next_height = height;
+}
+
+static void toplevel_close(void *data, struct xdg_toplevel *toplevel) {
+	struct window *window = data;
+	window->closed(window->data);
+}
+
+static const struct xdg_toplevel_listener toplevel_listener = {
+	.configure = toplevel_configure,
+	.close = toplevel_close,
+};
+
+static void create_toplevel(struct window *window) {
+	const struct window_options *options = &window->options;
+	window->xdg_surface = xdg_wm_base_get_xdg_surface(window->wayland->wm_base, window->root);
+	xdg_surface_add_listener(window->xdg_surface, &xdg_surface_listener, window);
+	window->toplevel = xdg_surface_get_toplevel(window->xdg_surface);
+	xdg_toplevel_add_listener(window->toplevel, &toplevel_listener, window);
+	xdg_toplevel_set_title(window->toplevel, options->title);
+	xdg_toplevel_set_app_id(window->toplevel, options->app_id);
+	if (options->fullscreen) {
+		xdg_toplevel_set_fullscreen(window->toplevel, NULL);
+	} else if (options->maximized) {
+		xdg_toplevel_set_maximized(window->toplevel);
+	}
+}
+
+void window_init(
+	struct window *window, struct wayland *wayland, const struct window_options *options) {
+	*window = (struct window){.wayland = wayland, .options = *options};
+	window->root = wl_compositor_create_surface(wayland->compositor);
+	window->picture = wl_compositor_create_surface(wayland->compositor);
+	window->subsurface = wl_subcompositor_get_subsurface(
+		wayland->subcompositor, window->picture, window->root);
+	wl_subsurface_set_desync(window->subsurface);
+	window->root_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->root);
+	window->picture_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->picture);
+	window->background = make_background(window);
+	create_toplevel(window);
+	wl_surface_commit(window->root);
+}
+
+void window_finish(struct window *window) {
+	if (window->root == NULL) {
+		return;
+	}
+	wp_viewport_destroy(window->picture_viewport);
+	wp_viewport_destroy(window->root_viewport);
+	wl_subsurface_destroy(window->subsurface);
+	wl_surface_destroy(window->picture);
+	xdg_toplevel_destroy(window->toplevel);
+	xdg_surface_destroy(window->xdg_surface);
+	wl_surface_destroy(window->root);
+	wl_buffer_destroy(window->background);
+	*window = (struct window){0};
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A window with one picture in it: an xdg_toplevel whose root surface is the plain background, and
+ * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept.
+ *
+ * The owner draws: it attaches buffers to `picture` and commits it. The window only lays out.
+ */
+#ifndef CLIENTS_WINDOW_H
+#define CLIENTS_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wayland.h"
+
+struct box {
+	int32_t x, y, width, height; // pixels; width 0: not set
+};
+
+struct window_options {
+	const char *title, *app_id;
+	bool fullscreen, maximized;
+	int32_t width, height;       // of the window; 0: the picture's
+	struct box place;            // of the picture in the window; width 0: all of it
+	uint32_t background;         // 0xRRGGBBAA
+};
+
+struct window {
+	struct wayland *wayland;
+	struct window_options options;
+	struct wl_surface *root, *picture;
+	struct wl_subsurface *subsurface;
+	struct wl_buffer *background;          // one pixel
+	struct xdg_surface *xdg_surface;
+	struct xdg_toplevel *toplevel;
+	struct wp_viewport *root_viewport, *picture_viewport;
+	int32_t width, height;                 // of the window; 0: not known yet
+	int32_t picture_width, picture_height; // before scaling; 0: not known yet
+	int32_t next_width, next_height;       // what the compositor wants; 0: our choice
+	uint32_t serial;                       // of the last configure
+	bool configured;
+	bool mapped;                           // the picture may be drawn
+	void (*ready)(void *data);  // the compositor has agreed: look at `mapped`
+	void (*closed)(void *data); // the user closed the window
+	void *data;
+};
+
+/* Asks for the window. It appears when the compositor and the picture agree on a size. */
+void window_init(
+	struct window *window, struct wayland *wayland, const struct window_options *options);
+void window_finish(struct window *window);
+
+/* Tells the size of the picture, in pixels as it is shown (after crop and transform). */
+void window_set_picture_size(struct window *window, int32_t width, int32_t height);
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <gid/gid.h>
+#include <gid/stream.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *argp_program_version = "gid-view " GIDWAY_VERSION;
+
+enum {
+	KEY_READER = 256,
+	KEY_ONCE,
+	KEY_SIZE,
+	KEY_PLACE,
+	KEY_BACKGROUND,
+	KEY_TITLE,
+	KEY_APP_ID,
+	KEY_STATS,
+	KEY_CREDIT,
+};
+
+static const struct argp_option option_table[] = {
+	{NULL, 0, NULL, 0, "The stream", 1},
+	{"domain", 'd', "OWNER", 0, "The domain that owns the stream (default: our own)", 0},
+	{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
+	{"peer", KEY_READER, "DOMAIN", 0, "Read in the name of this domain (default: $GID_DOMAIN)",
+		0},
+	{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 64 (default: 4)", 0},
+	{"once", KEY_ONCE, NULL, 0, "End with the stream, instead of waiting for its return", 0},
+	{"frames", 'n', "N", 0, "End after N frames were shown", 0},
+	{NULL, 0, NULL, 0, "The window", 2},
+	{"fullscreen", 'f', NULL, 0, "Fill the output", 0},
+	{"maximized", 'm', NULL, 0, "Fill what the shell leaves to windows", 0},
+	{"size", KEY_SIZE, "WxH", 0, "Size of the window (default: the picture's)", 0},
+	{"place", KEY_PLACE, "WxH+X+Y", 0,
+		"Where the picture lies in the window (default: all of it)", 0},
+	{"background", KEY_BACKGROUND, "COLOR", 0,
+		"Around the picture: none, RRGGBB or RRGGBBAA in hexadecimal (default: 000000)", 0},
+	{"title", KEY_TITLE, "TEXT", 0, "Title of the window (default: the stream's name)", 0},
+	{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-view)", 0},
+	{NULL, 0, NULL, 0, "Reports", 3},
+	{"stats", KEY_STATS, "FILE", 0,
+		"Write counts and latencies as JSON to FILE, every second and at the end", 0},
+	{0},
+};
+
+static bool parse_number(const char *text, long least, long most, long *number) {
+	char *end;
+	errno = 0;
+	*number = strtol(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0' && *number >= least && *number <= most;
+}
+
+static bool size_is_valid(int32_t width, int32_t height) {
+	return width > 0 && height > 0 && width <= (int32_t)GID_SIZE_MAX &&
+		height <= (int32_t)GID_SIZE_MAX;
+}
+
+static bool parse_place(const char *text, struct box *place) {
+	char rest;
+	return sscanf(text, "%dx%d+%d+%d%c", &place->width, &place->height, &place->x, &place->y,
+		       &rest) == 4 &&
+		size_is_valid(place->width, place->height) && place->x <= (int32_t)GID_SIZE_MAX &&
+		place->y <= (int32_t)GID_SIZE_MAX && place->x >= 0 && place->y >= 0;
+}
+
+static bool parse_background(const char *text, uint32_t *color) {
+	size_t length = strlen(text);
+	char *end;
+	if (strcmp(text, "none") == 0) {
+		*color = 0;
+		return true;
+	}
+	if ((length != 6 && length != 8) || strspn(text, "0123456789abcdefABCDEF") != length) {
+		return false;
+	}
+	*color = (uint32_t)strtoul(text, &end, 16);
+	if (length == 6) {
+		*color = *color << 8 | 0xff;
+	}
+	return true;
+}
+
+static void parse_window_option(
+	struct window_options *window, int key, const char *value, struct argp_state *state) {
+	char rest;
+	switch (key) {
+	case KEY_SIZE:
+		if (sscanf(value, "%dx%d%c", &window->width, &window->height, &rest) != 2 ||
+			!size_is_valid(window->width, window->height)) {
+			argp_error(
+				state, "--size wants WIDTHxHEIGHT, as in 1280x720, not %s", value);
+		}
+		break;
+	case KEY_PLACE:
+		if (!parse_place(value, &window->place)) {
+			argp_error(state,
+				"--place wants WIDTHxHEIGHT+X+Y, as in 640x360+20+40, not %s",
+				value);
+		}
+		break;
+	case KEY_BACKGROUND:
+		if (!parse_background(value, &window->background)) {
+			argp_error(state, "--background wants none, RRGGBB or RRGGBBAA, not %s",
+				value);
+		}
+		break;
+	}
+}
+
+static void check_options(struct options *options, struct argp_state *state) {
+	if (options->stream == NULL) {
+		argp_error(state, "which stream? Name it with --stream NAME");
+	} else if (!gid_name_is_valid(options->stream)) {
+		argp_error(state, "%s cannot be a stream's name", options->stream);
+	}
+	if (options->window.fullscreen && options->window.maximized) {
+		argp_error(state, "--fullscreen and --maximized exclude each other");
+	}
+	if (options->window.title == NULL) {
+		options->window.title = options->stream;
+	}
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+	struct options *options = state->input;
+	long number = 0;
+	switch (key) {
+	case 'd':
+		options->owner = value;
+		break;
+	case 's':
+		options->stream = value;
+		break;
+	case KEY_READER:
+		options->reader = value;
+		break;
+	case KEY_CREDIT:
+		if (!parse_number(value, 3, GID_CREDIT_MAX, &number)) {
+			argp_error(state, "--credit wants 3 to %u, not %s", GID_CREDIT_MAX, value);
+		}
+		options->credit = (uint32_t)number;
+		break;
+	case KEY_ONCE:
+		options->once = true;
+		break;
+	case 'n':
+		if (!parse_number(value, 1, LONG_MAX, &number)) {
+			argp_error(state, "--frames wants a count from 1, not %s", value);
+		}
+		options->frames = (uint64_t)number;
+		break;
+	case 'f':
+		options->window.fullscreen = true;
+		break;
+	case 'm':
+		options->window.maximized = true;
+		break;
+	case KEY_SIZE:
+	case KEY_PLACE:
+	case KEY_BACKGROUND:
+		parse_window_option(&options->window, key, value, state);
+		break;
+	case KEY_TITLE:
+		options->window.title = value;
+		break;
+	case KEY_APP_ID:
+		options->window.app_id = value;
+		break;
+	case KEY_STATS:
+		options->stats_path = value;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is %s? A stream is named with --stream", value);
+		break;
+	case ARGP_KEY_END:
+		check_options(options, state);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void options_parse(struct options *options, int argc, char **argv) {
+	static const struct argp argp = {
+		.options = option_table,
+		.parser = parse_option,
+		.doc = "Shows a stream in a window of a Wayland compositor, without copying it: "
+		       "the "
+		       "compositor gets each frame by its number.\v"
+		       "Example: gid-view --domain open --stream movie\n\n"
+		       "The exit status is 0 when the window was closed, the count of --frames was "
+		       "reached or, with --once, the stream ended; else 1.",
+	};
+	*options = (struct options){
+		.credit = 4,
+		.window = {.app_id = "gid-view", .background = 0x000000ff},
+	};
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

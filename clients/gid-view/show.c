@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "presentation-time-client-protocol.h"
+#include "view.h"
+#include "viewporter-client-protocol.h"
+
+/* --- when a frame was shown ------------------------------------------------------------------- */
+
+struct feedback {
+	struct wl_list link; // view.feedbacks
+	struct view *view;
+	struct wp_presentation_feedback *object;
+	uint64_t submit_time;
+};
+
+static void feedback_destroy(struct feedback *feedback) {
+	wl_list_remove(&feedback->link);
+	wp_presentation_feedback_destroy(feedback->object);
+	free(feedback);
+}
+
+static void count_shown(struct view *view) {
+	view->stats.shown++;
+	if (view->options->frames > 0 && view->stats.shown >= view->options->frames) {
+		sd_event_exit(view->event, EXIT_SUCCESS);
+	}
+}
+
+static void feedback_sync_output(
+	void *data, struct wp_presentation_feedback *object, struct wl_output *output) {
+}
+
+static void feedback_presented(void *data, struct wp_presentation_feedback *object, uint32_t sec_hi,
+	uint32_t sec_lo, uint32_t nsec, uint32_t refresh, uint32_t seq_hi, uint32_t seq_lo,
+	uint32_t flags) {
+	struct feedback *feedback = data;
+	struct view *view = feedback->view;
+	uint64_t shown = wayland_presented_time(&view->wayland, sec_hi, sec_lo, nsec);
+	uint64_t latency = shown > feedback->submit_time ? shown - feedback->submit_time : 0;
+	histogram_add(&view->stats.latency, latency / 1000);
+	count_shown(view);
+	feedback_destroy(feedback);
+}
+
+static void feedback_discarded(void *data, struct wp_presentation_feedback *object) {
+	struct feedback *feedback = data;
+	feedback->view->stats.discarded++;
+	feedback_destroy(feedback);
+}
+
+static const struct wp_presentation_feedback_listener feedback_listener = {
+	.sync_output = feedback_sync_output,
+	.presented = feedback_presented,
+	.discarded = feedback_discarded,
+};
+
+static void ask_when_shown(struct view *view, const struct gid_frame *frame) {
+	struct feedback *feedback = calloc(1, sizeof(*feedback));
+	if (view->wayland.presentation == NULL || feedback == NULL) {
+		free(feedback);
+		count_shown(view);
+		return;
+	}
+	feedback->view = view;
+	feedback->submit_time = frame->submit_time;
+	feedback->object =
+		wp_presentation_feedback(view->wayland.presentation, view->window.picture);
+	wp_presentation_feedback_add_listener(feedback->object, &feedback_listener, feedback);
+	wl_list_insert(&view->feedbacks, &feedback->link);
+}
+
+void view_drop_feedbacks(struct view *view) {
+	struct feedback *feedback, *next;
+	wl_list_for_each_safe(feedback, next, &view->feedbacks, link) {
+		feedback_destroy(feedback);
+	}
+}
+
+/* --- the commit ------------------------------------------------------------------------------- */
+
+static void frame_done(void *data, struct wl_callback *callback, uint32_t time) {
+	struct view *view = data;
+	wl_callback_destroy(view->frame_callback);
+	view->frame_callback = NULL;
+	view_show(view);
+}
+
+static const struct wl_callback_listener frame_listener = {.done = frame_done};
+
+/* What is shown of the picture, in its own pixels. */
+static struct gid_box visible_box(const struct gid_layout *layout, const struct gid_frame *frame) {
+	if (frame->crop.width > 0 && frame->crop.height > 0) {
+		return frame->crop;
+	}
+	return (struct gid_box){0, 0, (int32_t)layout->width, (int32_t)layout->height};
+}
+
+/* From the buffer's pixels to the surface's, as wl_surface.set_buffer_transform defines them. */
+static struct gid_box transform_box(
+	struct gid_box box, const struct gid_layout *layout, uint32_t transform) {
+	bool mirror_x = transform == WL_OUTPUT_TRANSFORM_90 ||
+		transform == WL_OUTPUT_TRANSFORM_180 || transform == WL_OUTPUT_TRANSFORM_FLIPPED ||
+		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
+	bool mirror_y = transform == WL_OUTPUT_TRANSFORM_180 ||
+		transform == WL_OUTPUT_TRANSFORM_270 ||
+		transform == WL_OUTPUT_TRANSFORM_FLIPPED_180 ||
+		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
+	if (mirror_x) {
+		box.x = (int32_t)layout->width - box.x - box.width;
+	}
+	if (mirror_y) {
+		box.y = (int32_t)layout->height - box.y - box.height;
+	}
+	if (transform & WL_OUTPUT_TRANSFORM_90) {
+		return (struct gid_box){box.y, box.x, box.height, box.width};
+	}
+	return box;
+}
+
+static bool format_is_opaque(uint32_t fourcc) {
+	// The formats of DRM that have alpha say so by an A among their letters: AR24, RA24, AB4H,
+	// …
+	for (int shift = 0; shift < 16; shift += 8) {
+		if ((fourcc >> shift & 0xff) == 'A') {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void set_opaque(struct view *view, bool opaque) {
+	struct wl_region *region = wl_compositor_create_region(view->wayland.compositor);
+	if (opaque) {
+		wl_region_add(region, 0, 0, INT32_MAX, INT32_MAX);
+	}
+	wl_surface_set_opaque_region(view->window.picture, region);
+	wl_region_destroy(region);
+}
+
+static void damage_picture(struct view *view) {
+	const struct gid_box *damage = &view->damage;
+	if (view->damage_everything) {
+		wl_surface_damage_buffer(view->window.picture, 0, 0, INT32_MAX, INT32_MAX);
+	} else {
+		wl_surface_damage_buffer(
+			view->window.picture, damage->x, damage->y, damage->width, damage->height);
+	}
+	view->damage_everything = false;
+	view->damage = (struct gid_box){0};
+}
+
+static void commit_picture(struct view *view, struct buffer *buffer, const struct gid_frame *frame,
+	struct gid_box shown) {
+	struct wl_surface *surface = view->window.picture;
+	wl_surface_attach(surface, buffer->wl_buffer, 0, 0);
+	wl_surface_set_buffer_transform(surface, (int32_t)frame->transform);
+	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(shown.x),
+		wl_fixed_from_int(shown.y), wl_fixed_from_int(shown.width),
+		wl_fixed_from_int(shown.height));
+	set_opaque(view, format_is_opaque(buffer->layout.fourcc));
+	damage_picture(view);
+	view->frame_callback = wl_surface_frame(surface);
+	wl_callback_add_listener(view->frame_callback, &frame_listener, view);
+	ask_when_shown(view, frame);
+	wl_surface_commit(surface);
+	buffer_take(buffer, frame);
+}
+
+void view_show(struct view *view) {
+	if (!view->has_pending || view->frame_callback != NULL) {
+		return;
+	}
+	const struct gid_frame *frame = &view->pending;
+	struct buffer *buffer = buffers_get(&view->buffers, frame->gid);
+	if (buffer == NULL || buffer->state == BUFFER_FAILED) {
+		view->stats.failed++;
+		view_drop_pending(view);
+		return;
+	}
+	if (buffer->state == BUFFER_UNFIT) {
+		sd_event_exit(view->event, EXIT_FAILURE);
+		return;
+	}
+	if (buffer->slab == NULL) {
+		return;
+	}
+	struct gid_box shown = transform_box(
+		visible_box(&buffer->layout, frame), &buffer->layout, frame->transform);
+	window_set_picture_size(&view->window, shown.width, shown.height);
+	if (buffer->state != BUFFER_READY || !view->window.mapped) {
+		return;
+	}
+	commit_picture(view, buffer, frame, shown);
+	view->has_pending = false;
+}
+
+void view_hide(struct view *view) {
+	wl_surface_attach(view->window.picture, NULL, 0, 0);
+	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(-1),
+		wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
+	wl_surface_commit(view->window.picture);
+	if (view->frame_callback != NULL) {
+		wl_callback_destroy(view->frame_callback);
+		view->frame_callback = NULL;
+	}
+}

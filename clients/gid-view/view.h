@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The way of a frame: received from the stream, kept as the newest until the compositor wants one,
+ * committed as a wl_buffer, given back when the compositor has released that.
+ */
+#ifndef GID_VIEW_VIEW_H
+#define GID_VIEW_VIEW_H
+
+#include <gid/stream.h>
+#include <systemd/sd-event.h>
+
+#include "buffers.h"
+#include "common/wayland.h"
+#include "common/window.h"
+#include "options.h"
+#include "stats.h"
+
+struct view {
+	const struct options *options;
+	sd_event *event;
+	struct wayland wayland;
+	struct window window;
+	struct buffers buffers;
+	struct gid_domain *domain;
+	struct gid_consumer *consumer;
+	enum gid_consumer_state told_state; // 0: none yet
+	struct wl_callback *frame_callback; // not NULL: the compositor does not want a frame yet
+	struct wl_list feedbacks;           // struct feedback.link: commits not presented yet
+	bool has_pending;
+	struct gid_frame pending;           // the newest frame that was not committed
+	struct gid_box damage;              // since the last commit, unless everything
+	bool damage_everything;
+	uint64_t last_sequence;
+	bool ended;                         // --once, and the stream has ended
+	struct stats stats;
+};
+
+/* Shows the newest frame, if there is one and the compositor wants one: show.c. */
+void view_show(struct view *view);
+
+/* Takes the picture off the window: show.c. */
+void view_hide(struct view *view);
+
+/* Forgets commits whose fate is not known yet: show.c. */
+void view_drop_feedbacks(struct view *view);
+
+/* Gives the newest frame back unseen. */
+void view_drop_pending(struct view *view);
+
+/* Begins to show the stream. Returns 0, or -1 after saying why not on stderr. */
+int view_init(struct view *view, sd_event *event, const struct options *options);
+
+/* Valid after a failed view_init(), too. */
+void view_finish(struct view *view);
+
+#endif
