@@ -93,6 +93,7 @@ static void handle_connection_lost(void *data) {
 }
 
 static const struct connection_events connection_events = {
+	.log = weston_log,
 	.changed = handle_connection_changed,
 	.lost = handle_connection_lost,
 };

@@ -4,8 +4,8 @@
  * waits for gidd once the compositor runs: attempts to connect are made on a thread of their own,
  * and libgid's connection finds a gidd that came back by itself.
  */
-#ifndef GID_WESTON_CONNECTION_H
-#define GID_WESTON_CONNECTION_H
+#ifndef GID_COMPOSITOR_CONNECTION_H
+#define GID_COMPOSITOR_CONNECTION_H
 
 #include <gid/domain.h>
 #include <wayland-server-core.h>
@@ -13,6 +13,8 @@
 struct connection;
 
 struct connection_events {
+	/* For people: the compositor's own log. */
+	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	/* gidd came or went; connection_get_domain() and connection_is_up() say what holds now. */
 	void (*changed)(void *data);
 	/* The domain is about to be destroyed: give all slabs back. */

@@ -2,7 +2,6 @@
 #include "connection.h"
 
 #include <errno.h>
-#include <libweston/libweston.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,10 +43,10 @@ static void connection_report(struct connection *connection) {
 	}
 	connection->up = up;
 	if (up) {
-		weston_log("gid: connected to domain %s (%u)\n",
+		connection->events->log("gid: connected to domain %s (%u)\n",
 			gid_domain_name(connection->domain), gid_domain_number(connection->domain));
 	} else if (connection->domain) {
-		weston_log("gid: gidd of domain %s went away; buffers that exist stay, new memory "
+		connection->events->log("gid: gidd of domain %s went away; buffers that exist stay, new memory "
 			   "cannot be "
 			   "had until it is back\n",
 			gid_domain_name(connection->domain));
@@ -56,7 +55,7 @@ static void connection_report(struct connection *connection) {
 }
 
 static void connection_lose(struct connection *connection, int error) {
-	weston_log("gid: lost the connection to gidd of domain %s: %s\n",
+	connection->events->log("gid: lost the connection to gidd of domain %s: %s\n",
 		gid_domain_name(connection->domain), gid_strerror(error));
 	connection->events->lost(connection->data);
 	wl_event_source_remove(connection->domain_source);
@@ -139,7 +138,7 @@ static void connection_try_first(struct connection *connection) {
 		return;
 	}
 	const char *name = connection->name ? connection->name : getenv("GID_DOMAIN");
-	weston_log("gid: no connection to gidd%s%s: %s Trying again every second; gid buffers fail "
+	connection->events->log("gid: no connection to gidd%s%s: %s Trying again every second; gid buffers fail "
 		   "meanwhile.\n",
 		name ? " of domain " : "", name ? name : "", gid_strerror(error));
 	connection_retry_later(connection);
