@@ -30,5 +30,5 @@ def _memory() -> str:
 
 def _version(command: list[str]) -> str:
     result = subprocess.run(command, capture_output=True, text=True)
-    found = re.search(r"\d+(\.\d+)+", result.stdout)
+    found = re.search(r"\d+\.\d+\.\d+", result.stdout)
     return found[0] if found else "unknown"

@@ -64,14 +64,24 @@ running_time (GstGidSrc * self, guint64 time)
 }
 
 static void
+add_time (GstBuffer * buffer, GstStaticCaps * what, guint64 time, guint64 duration)
+{
+  GstCaps *caps = gst_static_caps_get (what);
+
+  gst_buffer_add_reference_timestamp_meta (buffer, caps, time, duration);
+  gst_caps_unref (caps);
+}
+
+static void
 set_times (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame)
 {
   static GstStaticCaps media = GST_STATIC_CAPS ("timestamp/x-gid-media");
+  static GstStaticCaps submit = GST_STATIC_CAPS ("timestamp/x-gid-submit");
   guint64 when = frame->present_time;
-  GstCaps *caps;
 
   GST_BUFFER_DURATION (buffer) = frame->duration;
   GST_BUFFER_OFFSET (buffer) = frame->sequence;
+  add_time (buffer, &submit, frame->submit_time, GST_CLOCK_TIME_NONE);
   if (!gst_base_src_is_live (GST_BASE_SRC_CAST (self))) {
     GST_BUFFER_PTS (buffer) = frame->pts;
     GST_BUFFER_DTS (buffer) = frame->dts;
@@ -80,11 +90,8 @@ set_times (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame)
   if (when == GID_TIME_NONE)
     when = frame->submit_time;
   GST_BUFFER_PTS (buffer) = running_time (self, when);
-  if (frame->pts != GID_TIME_NONE) {
-    caps = gst_static_caps_get (&media);
-    gst_buffer_add_reference_timestamp_meta (buffer, caps, frame->pts, frame->duration);
-    gst_caps_unref (caps);
-  }
+  if (frame->pts != GID_TIME_NONE)
+    add_time (buffer, &media, frame->pts, frame->duration);
 }
 
 /* Whether moving the planes' offsets is enough to crop. */

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The film as its decoder gives it, frame by frame: what arrives elsewhere is compared to this."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstVideo", "1.0")
+from gi.repository import Gst, GstVideo  # noqa: E402
+
+
+@dataclass
+class Frame:
+    buffer: Gst.Buffer
+    info: GstVideo.VideoInfo
+
+
+class FilmError(Exception):
+    """The film cannot be decoded; the message says why."""
+
+
+def decode(clip: Path) -> str:
+    """The part of a pipeline that gives the film's frames; nothing is converted without need."""
+    location = str(clip).replace("\\", "\\\\").replace('"', '\\"')
+    return f'filesrc location="{location}" ! decodebin3 ! videoconvert'
+
+
+def sink_caps() -> str:
+    """The formats that a gidsink takes as they are."""
+    factory = Gst.ElementFactory.find("gidsink")
+    if factory is None:
+        raise FilmError("GStreamer has no element gidsink: is the plugin built and found?")
+    template = factory.get_static_pad_templates()[0]
+    caps = template.get_caps()
+    plain = [
+        caps.get_structure(index).to_string()
+        for index in range(caps.get_size())
+        if caps.get_features(index).is_equal(Gst.CapsFeatures.from_string("memory:SystemMemory"))
+    ]
+    return "; ".join(plain)
+
+
+def frames(clip: Path, caps: str, seconds: float) -> Iterator[Frame]:
+    """The first `seconds` of the film, converted to `caps` where the decoder gives another."""
+    for frame in run(decode(clip), caps):
+        if frame.buffer.pts != Gst.CLOCK_TIME_NONE and frame.buffer.pts > seconds * Gst.SECOND:
+            return
+        yield frame
+
+
+def run(description: str, caps: str) -> Iterator[Frame]:
+    """The frames of any pipeline."""
+    pipeline = Gst.parse_launch(
+        f"{description} ! capsfilter name=filter ! appsink name=sink sync=false max-buffers=4"
+    )
+    pipeline.get_by_name("filter").set_property("caps", Gst.Caps.from_string(caps))
+    sink = pipeline.get_by_name("sink")
+    pipeline.set_state(Gst.State.PLAYING)
+    try:
+        while (sample := sink.emit("try-pull-sample", 10 * Gst.SECOND)) is not None:
+            info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
+            yield Frame(sample.get_buffer(), info)
+        message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+        if message is not None:
+            raise FilmError(f"{description}: {message.parse_error()[0].message}")
+    finally:
+        pipeline.set_state(Gst.State.NULL)

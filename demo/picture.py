@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Is the picture right? Compares a screenshot of the cluster's display with what was sent."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import film
+import numpy
+from backdrop import Tile
+from children import DemoError
+from film import Frame
+from PIL import Image
+
+_SMALL = (64, 36)
+# Mean difference of small pictures, in steps of 255, that a smooth scaler makes at most; two
+# different frames of one film differ by more than that unless they look alike.
+_TOLERANCE = 6.0
+
+
+def find(screenshot: Path, tile: Tile, sent: Iterable[Frame]) -> str:
+    """Finds the tile's picture among the frames `sent` (BGRx). Returns what was found, in words.
+
+    Raises DemoError where it is none of them.
+    """
+    with Image.open(screenshot) as image:
+        shown = image.convert("RGB").crop(tile.box)
+    best, closest = 256.0, -1
+    for number, frame in enumerate(sent):
+        original = _image(frame)
+        area = _fit(original.size, shown.size)
+        part = shown.crop(area)
+        if part.size == original.size and part.tobytes() == original.tobytes():
+            return f"frame {number + 1}, bit-exact"
+        difference = _difference(part, original)
+        if difference < best:
+            best, closest = difference, number
+    if best > _TOLERANCE:
+        raise DemoError(
+            f"the display does not show {tile.stream}: nothing that was sent looks like it (the "
+            f"nearest frame differs by {best:.1f} of 255 on average); see {screenshot}"
+        )
+    return f"frame {closest + 1}, scaled"
+
+
+def _image(frame: Frame) -> Image.Image:
+    readable, mapped = frame.buffer.map(film.Gst.MapFlags.READ)
+    if not readable:
+        raise MemoryError("the frame cannot be mapped")
+    try:
+        data = numpy.frombuffer(mapped.data, numpy.uint8)
+    finally:
+        frame.buffer.unmap(mapped)
+    height, width, stride = frame.info.height, frame.info.width, frame.info.stride[0]
+    rows = data[: height * stride].reshape(height, stride)[:, : width * 4]
+    return Image.fromarray(rows.reshape(height, width, 4)[:, :, 2::-1].copy(), "RGB")
+
+
+def _fit(size: tuple[int, int], area: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Where gid-view puts a picture in its place: as large as can be, in the middle."""
+    scale = min(area[0] / size[0], area[1] / size[1])
+    width, height = round(size[0] * scale), round(size[1] * scale)
+    x, y = (area[0] - width) // 2, (area[1] - height) // 2
+    return x, y, x + width, y + height
+
+
+def _difference(one: Image.Image, other: Image.Image) -> float:
+    small = [
+        numpy.asarray(image.resize(_SMALL, Image.Resampling.BOX), numpy.int16)
+        for image in (one, other)
+    ]
+    return float(numpy.abs(small[0] - small[1]).mean())

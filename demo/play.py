@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Plays a pipeline that ends in `gidsink name=sink`, again and again until it is told to end.
+
+The demo starts one for each stream, in the domain `open`. No frame passes through Python: this is
+gst-launch-1.0 with a loop, and with the sink's statistics written to a file.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst  # noqa: E402
+
+
+class Player:
+    def __init__(self, description: str, loop: bool, stats: Path | None) -> None:
+        self._pipeline = Gst.parse_launch(description)
+        self._sink = self._pipeline.get_by_name("sink")
+        self._stats = stats
+        self._loop = loop
+        self._segments = False
+        self._main = GLib.MainLoop()
+        self._status = 0
+        bus = self._pipeline.get_bus()
+        bus.add_signal_watch()
+        bus.connect("message", self._message)
+
+    def run(self) -> int:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            GLib.unix_signal_add(GLib.PRIORITY_HIGH, number, self._main.quit)
+        if self._stats:
+            GLib.timeout_add(500, self._write_stats)
+        self._pipeline.set_state(Gst.State.PAUSED if self._loop else Gst.State.PLAYING)
+        self._main.run()
+        self._write_stats()
+        self._pipeline.set_state(Gst.State.NULL)
+        return self._status
+
+    def _message(self, _bus: Gst.Bus, message: Gst.Message) -> None:
+        if message.type == Gst.MessageType.ERROR:
+            error, details = message.parse_error()
+            print(f"{message.src.get_path_string()}: {error.message}\n{details}", file=sys.stderr)
+            self._status = 1
+            self._main.quit()
+        elif message.type == Gst.MessageType.ASYNC_DONE and self._loop and not self._segments:
+            self._begin_loop()
+        elif message.type == Gst.MessageType.SEGMENT_DONE:
+            self._seek(Gst.SeekFlags.SEGMENT)
+        elif message.type == Gst.MessageType.EOS:
+            self._rewind()
+
+    def _seek(self, flags: Gst.SeekFlags) -> bool:
+        return self._pipeline.seek(
+            1.0, Gst.Format.TIME, flags, Gst.SeekType.SET, 0, Gst.SeekType.NONE, -1
+        )
+
+    def _begin_loop(self) -> None:
+        """Segments are joined without a gap; what cannot do them is rewound at its end."""
+        self._segments = True
+        self._seek(Gst.SeekFlags.SEGMENT | Gst.SeekFlags.FLUSH)
+        self._pipeline.set_state(Gst.State.PLAYING)
+
+    def _rewind(self) -> None:
+        if not self._loop:
+            self._main.quit()
+        elif not self._seek(Gst.SeekFlags.FLUSH):
+            self._pipeline.set_state(Gst.State.READY)
+            self._pipeline.set_state(Gst.State.PLAYING)
+
+    def _write_stats(self) -> bool:
+        if self._stats:
+            values = structure_to_dict(self._sink.get_property("stats"))
+            partial = self._stats.with_suffix(".partial")
+            partial.write_text(json.dumps(values) + "\n")
+            os.replace(partial, self._stats)
+        return GLib.SOURCE_CONTINUE
+
+
+def structure_to_dict(structure: Gst.Structure) -> dict:
+    """A structure of numbers, texts and structures."""
+    values = {}
+    for index in range(structure.n_fields()):
+        name = structure.nth_field_name(index)
+        value = structure.get_value(name)
+        values[name] = structure_to_dict(value) if isinstance(value, Gst.Structure) else value
+    return values
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Plays a pipeline that ends in gidsink name=sink.")
+    parser.add_argument("--loop", action="store_true", help="begin again at the end")
+    parser.add_argument("--stats", type=Path, metavar="FILE", help="where the counts go, as JSON")
+    parser.add_argument("pipeline", help="as for gst-launch-1.0")
+    options = parser.parse_args()
+    Gst.init(None)
+    try:
+        return Player(options.pipeline, options.loop, options.stats).run()
+    except GLib.Error as error:
+        print(f"{options.pipeline}: {error.message}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""The report of a demo: report.json for programs, report.html (one file) for people."""
+
+import base64
+import json
+import math
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+from children import DemoError
+
+_MS = 1_000_000
+
+
+def read_displays(log: Path) -> dict:
+    """Counts and cost of the repaints of each output, from Weston's timeline: begin → posted."""
+    command = ["gid-timeline", "report", str(log), "--format", "json"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise DemoError(f"the timeline cannot be read: {result.stderr.strip()}")
+    displays = {}
+    for run in json.loads(result.stdout)["runs"]:
+        for output in run["outputs"]:
+            cost = output["figures"].get("repaint")
+            if cost:
+                displays[output["name"]] = {
+                    "repaints": cost["n"],
+                    "repaint_ms": {
+                        key: cost[f"{key}_ns"] / _MS for key in ("mean", "p50", "p99", "max")
+                    },
+                }
+    return displays
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Of a histogram, in the units of the drawing (0..100 across, 0..100 up)."""
+
+    x: float
+    width: float
+    height: float
+    title: str
+
+
+@dataclass(frozen=True)
+class Histogram:
+    bars: list[Bar]
+    ticks: list[tuple[float, str]]
+
+
+def histogram(buckets: list[list[int]], columns: int = 48) -> Histogram:
+    """Draws [upper bound in µs, count] pairs over a logarithmic axis."""
+    if not buckets:
+        return Histogram([], [])
+    low = math.log10(max(1, buckets[0][0] * 0.9))
+    high = max(math.log10(buckets[-1][0] * 1.05), low + 0.5)
+    counts = [0] * columns
+    for bound, count in buckets:
+        column = int((math.log10(max(1, bound)) - low) / (high - low) * columns)
+        counts[min(columns - 1, max(0, column))] += count
+    step, most = 100 / columns, max(counts)
+    bars = []
+    for index, count in enumerate(counts):
+        if count:
+            edges = [10 ** (low + (high - low) * (index + i) / columns) for i in (0, 1)]
+            title = f"{duration(edges[0])} to {duration(edges[1])}: {count} frames"
+            bars.append(Bar(index * step, step, 100 * count / most, title))
+    return Histogram(bars, _ticks(low, high))
+
+
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    ticks = []
+    for exponent in range(math.floor(low), math.ceil(high) + 1):
+        for digit in (1, 2, 5):
+            place = (exponent + math.log10(digit) - low) / (high - low) * 100
+            if 0 <= place <= 100:
+                ticks.append((place, duration(digit * 10**exponent)))
+    return ticks
+
+
+def duration(us: float) -> str:
+    """A time in the unit that suits it."""
+    for limit, unit, digits in ((1e3, "µs", 0), (1e6, "ms", 1)):
+        if us < limit:
+            value = us / (limit / 1e3)
+            return f"{value:.{digits if value < 10 else 0}f} {unit}"
+    return f"{us / 1e6:.1f} s"
+
+
+def size(count: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def write(folder: Path, report: dict, picture: Path) -> None:
+    """report.json and report.html into `folder`."""
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    (folder / "report.json").write_text(text + "\n")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).resolve().parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters.update(duration=duration, size=size, histogram=histogram)
+    page = environment.get_template("report.html.j2").render(
+        report=report, picture=base64.b64encode(picture.read_bytes()).decode()
+    )
+    (folder / "report.html").write_text(page)

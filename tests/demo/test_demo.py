@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The demo as a user runs it: what it shows is right, and it leaves nothing behind."""
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pytest
+from PIL import Image
+from program import BUILD, TOP
+
+# Where the demo puts things on the display, in pixels: left, top, right, bottom.
+MOVIE = (40, 176, 1320, 896)
+CAMERA = (1360, 176, 1880, 566)
+# The seven bars of the test picture.
+BARS = [
+    (255, 255, 255), (255, 255, 0), (0, 255, 255), (0, 255, 0), (255, 0, 255), (255, 0, 0),
+    (0, 0, 255),
+]  # fmt: skip
+
+
+@dataclass
+class Run:
+    folder: Path
+    status: int
+    errors: str
+
+    @property
+    def report(self) -> dict:
+        return json.loads((self.folder / "report.json").read_text())
+
+    def picture(self, box: tuple[int, int, int, int]) -> numpy.ndarray:
+        with Image.open(self.folder / "cluster.png") as image:
+            return numpy.asarray(image.convert("RGB").crop(box), numpy.int16)
+
+
+def run_demo(folder: Path, *arguments: str) -> Run:
+    result = subprocess.run(
+        [TOP / "run", "demo", f"--out={folder}", *arguments],
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    return Run(folder, result.returncode, result.stderr)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    run = run_demo(tmp_path_factory.mktemp("demo"), "--seconds=5")
+    assert run.status == 0, run.errors
+    return run
+
+
+@pytest.mark.parametrize("stream", ["movie", "movie-i420", "camera"])
+def test_figures_of_each_stream(demo: Run, stream: str) -> None:
+    figures = demo.report["streams"][stream]
+    assert figures["frames"] >= 120
+    assert figures["dropped"] >= 0
+    latency = figures["latency_us"]
+    assert 0 < latency["p50"] <= latency["p99"] <= latency["max"] < 5_000_000
+
+
+@pytest.mark.parametrize(("stream", "most"), [("movie", 0), ("movie-i420", 4), ("camera", 0)])
+def test_copies(demo: Run, stream: str, most: int) -> None:
+    figures = demo.report["streams"][stream]
+    assert figures["copied_frames"] <= most
+    assert (figures["copied_bytes"] == 0) == (figures["copied_frames"] == 0)
+
+
+def test_every_frame_was_the_decoders(demo: Run) -> None:
+    assert demo.report["streams"]["movie-i420"]["wrong"] == 0
+
+
+def test_display(demo: Run) -> None:
+    report = demo.report
+    assert report["link"] == "local"
+    (display,) = report["displays"].values()
+    assert display["repaints"] >= 120
+    cost = display["repaint_ms"]
+    assert 0 < cost["p50"] <= cost["p99"] <= cost["max"]
+    assert 0 < cost["mean"] <= cost["max"]
+
+
+def test_picture_of_the_camera(demo: Run) -> None:
+    shown = demo.picture(CAMERA)
+    height, width, _ = shown.shape
+    middles = [shown[height // 3, width * (2 * bar + 1) // 14] for bar in range(7)]
+    assert numpy.abs(numpy.array(middles) - BARS).max() <= 2, middles
+
+
+def test_picture_of_the_film(demo: Run) -> None:
+    """Lively all over: neither blank nor partly drawn."""
+    shown = demo.picture(MOVIE)
+    parts = [part for row in numpy.split(shown, 4) for part in numpy.split(row, 4, axis=1)]
+    assert all(part.std() > 2 for part in parts)
+
+
+def test_the_film_is_bit_exact_on_the_display(demo: Run) -> None:
+    found = [check["found"] for check in demo.report["checks"] if "movie" in check["what"]]
+    assert "bit-exact" in found[0]
+
+
+def test_page_stands_alone(demo: Run) -> None:
+    page = (demo.folder / "report.html").read_text()
+    assert "data:image/png;base64," in page
+    assert page.count("<svg") == 3
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+
+
+def test_nothing_is_left_behind(demo: Run) -> None:
+    running = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes()
+        except OSError:
+            continue  # ended, or not ours to see
+        if re.search(rb"GID_RUNTIME_DIR=/tmp/gidway-demo-", environment):
+            running.append((process / "cmdline").read_bytes())
+    assert not running
+
+
+def test_another_film(tmp_path: Path) -> None:
+    """Small, of an odd size, in another codec, and shorter than the demo."""
+    film = tmp_path / "small film's.mkv"
+    pipeline = (
+        "videotestsrc num-buffers=45 pattern=ball ! video/x-raw,width=322,height=242,framerate=30/1 "
+        f'! jpegenc ! matroskamux ! filesink location="{film}"'
+    )
+    subprocess.run(f"gst-launch-1.0 -q {pipeline}", shell=True, check=True, timeout=60)
+    run = run_demo(tmp_path / "out", "--seconds=2", f"--clip={film}")
+    assert run.status == 0, run.errors
+    assert run.report["clip"] == film.name
+    assert run.report["streams"]["movie-i420"]["frames"] >= 60
+
+
+def test_no_such_film(tmp_path: Path) -> None:
+    run = run_demo(tmp_path, "--clip=missing.mp4")
+    assert run.status == 1
+    assert "missing.mp4: there is no such file" in run.errors
+
+
+def test_no_film_at_all(tmp_path: Path) -> None:
+    text = tmp_path / "text.mp4"
+    text.write_text("this is no film\n" * 100)
+    run = run_demo(tmp_path / "out", f"--clip={text}")
+    assert run.status == 1
+    assert "text.mp4" in run.errors
