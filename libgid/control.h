@@ -23,6 +23,8 @@ struct gid_endpoint {
 		int fds[static GID_WIRE_FDS_MAX]);
 	/* gidd is back and knows nothing of us: register again. */
 	void (*reconnected)(struct gid_endpoint *endpoint);
+	/* The domain is being destroyed before its owner: to be removed. May be NULL. */
+	void (*domain_destroyed)(struct gid_endpoint *endpoint);
 };
 
 void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint);
@@ -60,6 +62,11 @@ int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, 
 /* Remembers the sentence for gid_domain_error() and returns `error`. */
 int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* For names that are not valid, which are not repeated: they may hold anything. */
+#define GID_STREAM_NAME_RULE                                                                       \
+	"the name of a stream or a domain has 1 to 63 of the letters a-z A-Z 0-9 - _ . and / "     \
+	"between others"
 
 /* Another descriptor inside the domain's epoll descriptor: `ready` runs from dispatch. */
 int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data);

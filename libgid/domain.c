@@ -83,12 +83,24 @@ int gid_domain_connect(const char *name, struct gid_domain **result) {
 	return 0;
 }
 
+static void end_streams(struct gid_domain *domain) {
+	domain->next_endpoint = domain->endpoints.next;
+	while (domain->next_endpoint != &domain->endpoints) {
+		struct gid_endpoint *endpoint = domain->next_endpoint;
+		domain->next_endpoint = endpoint->next;
+		if (endpoint->domain_destroyed != NULL) {
+			endpoint->domain_destroyed(endpoint);
+		}
+	}
+}
+
 void gid_domain_destroy(struct gid_domain *domain) {
 	if (domain == NULL) {
 		return;
 	}
 	/* gidd takes the end of the connection as the end of all that was made from it. */
 	gid_connection_finish(domain);
+	end_streams(domain);
 	gid_slab_detach_all(domain);
 	gid_imports_finish(domain);
 	gid_request_finish(domain);

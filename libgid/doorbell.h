@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: MIT
 /**
- * The wake-up between the two ends of a subscription: a connected pair of stream sockets. It says
- * "look", never "how many". Each ring names its own MSG_DONTWAIT, so that the other side cannot make
- * it block (the flags of an eventfd would be shared with it), and the hang-up of an end tells that
- * its process died, even while no gidd is there.
+ * Doorbells: the two ends of a stream socketpair. A byte says "look", and never how often. A ring
+ * never blocks, whatever the other side does with its end, and the hang-up of one end tells the
+ * other that its peer is gone, while gidd is away, too. (An eventfd could do neither: who holds one
+ * can make it blocking and fill it.)
  */
 #ifndef GID_DOORBELL_H
 #define GID_DOORBELL_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
-/* Makes the two ends. */
-int gid_doorbell_create(int ends[static 2]);
+struct gid_doorbell {
+	int fd;         /* -1: none */
+	uint64_t heard; /* bytes ever read */
+};
 
-/* Whether a descriptor from a peer can be an end: -EBADF where it is no connected stream socket. */
-int gid_doorbell_check(int end);
+/* Makes a pair: ours, and the end that the other side gets. */
+int gid_doorbell_create(struct gid_doorbell *ours, int *theirs);
 
-/* Wakes the other side. -EPIPE: it is gone. A ring that it did not hear yet is enough. */
-int gid_doorbell_ring(int end);
+/* Takes over an end that came from the other side; it stays the caller's on -EPROTO: it is none. */
+int gid_doorbell_take(struct gid_doorbell *bell, int fd);
 
-/* Takes all rings in. Returns -EPIPE when the other side hung up, else 0. */
-int gid_doorbell_answer(int end);
+void gid_doorbell_finish(struct gid_doorbell *bell);
+
+void gid_doorbell_ring(const struct gid_doorbell *bell);
+
+/*
+ * Silences the bell after a sleep. `sleeps` is how often we let ourselves be rung for: at most one
+ * byte for each. Returns 0, -EPIPE: the other side hung up; -EPROTO: it rings without being asked.
+ */
+int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps);
 
 #endif

@@ -1,41 +1,68 @@
 // SPDX-License-Identifier: MIT
-/* A producer's life: published, subscribed to, found again by a gidd that came back. */
+/** A producer's life: published, subscribed to, found again by a gidd that came back. */
 #include "producer.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "doorbell.h"
+#include "socket.h"
 
 #define LEASE_DEFAULT_NS 1000000000u
 #define CREDIT_DEFAULT 8u
 
-static void producer_ring_all(struct gid_producer *producer, bool want_release) {
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (want_release) {
-			gid_ring_producer_sleep(&sub->ring);
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static void free_dead(struct gid_producer *producer) {
+	struct gid_subscription **at = &producer->subscriptions;
+	while (*at != NULL) {
+		struct gid_subscription *subscription = *at;
+		if (subscription->dead) {
+			*at = subscription->next;
+			gid_subscription_destroy(subscription);
 		} else {
-			gid_ring_producer_wake(&sub->ring);
+			at = &subscription->next;
 		}
 	}
+	producer->has_dead = false;
 }
 
-/* A consumer rang, or died. */
-static void subscription_rung(void *data) {
-	struct gid_producer *producer = data;
+void gid_producer_enter(struct gid_producer *producer) {
 	producer->busy++;
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && gid_doorbell_answer(sub->doorbell) < 0) {
-			gid_fanout_end(producer, sub, -EPIPE);
-		}
-	}
-	producer->busy--;
-	gid_fanout_collect(producer);
-	gid_fanout_reap(producer);
 }
 
-static void producer_refuse(struct gid_producer *producer, uint32_t number, int reason) {
+void gid_producer_leave(struct gid_producer *producer) {
+	if (--producer->busy > 0) {
+		return;
+	}
+	if (producer->has_dead) {
+		free_dead(producer);
+	}
+	if (producer->destroyed) {
+		gid_loop_disarm(&producer->loop, &producer->lease);
+		gid_loop_finish(&producer->loop);
+		free(producer->slabs);
+		free(producer);
+	}
+}
+
+/* --- consumers come --------------------------------------------------------------------------- */
+
+/* A consumer rang, or died, or makes noise. */
+static void rung(void *data) {
+	struct gid_subscription *subscription = data;
+	uint64_t sleeps = (subscription->ring.asleep + 1) / 2;
+	int heard = gid_doorbell_silence(&subscription->doorbell, sleeps);
+	gid_ring_producer_wake(&subscription->ring);
+	gid_fanout_collect(subscription);
+	if (heard < 0) {
+		gid_fanout_end(subscription,
+			heard == -EPIPE ? GID_END_CONSUMER_LEFT : GID_END_BROKEN, heard);
+	}
+}
+
+static void refuse(struct gid_producer *producer, uint32_t number, int reason) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
 	message.subscription_end.subscription = number;
@@ -43,41 +70,35 @@ static void producer_refuse(struct gid_producer *producer, uint32_t number, int 
 	gid_domain_post(producer->domain, &message, NULL, 0);
 }
 
-static void producer_grant_all(struct gid_producer *producer, uint32_t domain) {
-	for (uint32_t i = 0; i < producer->slab_count; i++) {
-		struct gid_slab *slab =
-			gid_slab_find(producer->domain, (gid_id)producer->slabs[i] << 32);
-		if (slab != NULL && domain != gid_domain_number(producer->domain) &&
-			!gid_slab_is_granted(slab, domain)) {
-			gid_slab_grant_post(slab, domain);
-		}
-	}
-}
-
-/* Grants go first, on the same socket: when the consumer hears of us it can import what we send. */
-static int producer_accept(struct gid_producer *producer,
+/* Grants go first, on the same socket: who hears of us can import what we send. */
+static int accept_consumer(struct gid_producer *producer,
 	const struct gid_wire_subscriber *request, int fds[static GID_WIRE_FDS_MAX]) {
 	if (producer->options.allow != NULL &&
 		!producer->options.allow(producer->options.data, request->domain)) {
 		return -EPERM;
 	}
 	struct gid_subscription *subscription;
-	int ret = gid_subscription_create(
-		request, producer->options.credit_max, fds, &subscription);
-	if (ret < 0) {
-		return ret;
+	int error = gid_subscription_create(
+		producer, request, producer->options.credit_max, fds, &subscription);
+	if (error < 0) {
+		return error;
 	}
-	ret = gid_loop_watch(&producer->loop, subscription->doorbell, subscription_rung, producer);
-	if (ret < 0) {
+	error = gid_loop_watch(&producer->loop, subscription->doorbell.fd, rung, subscription);
+	if (error < 0) {
 		goto error_subscription;
 	}
-	producer_grant_all(producer, request->domain);
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_ACCEPT, 0);
-	message.subscribed.subscription = request->subscription;
-	ret = gid_domain_post(producer->domain, &message, &subscription->memory.fd, 1);
-	if (ret < 0) {
+	error = gid_stream_slabs_grant(producer, request->domain);
+	if (error == 0) {
+		union gid_wire_message message;
+		gid_wire_begin(&message, GID_WIRE_ACCEPT, 0);
+		message.subscribed.subscription = request->subscription;
+		error = gid_domain_post(producer->domain, &message, &subscription->memory.fd, 1);
+	}
+	if (error < 0) {
 		goto error_watch;
+	}
+	if (!producer->options.quiet) {
+		gid_ring_producer_sleep(&subscription->ring);
 	}
 	subscription->next = producer->subscriptions;
 	producer->subscriptions = subscription;
@@ -89,76 +110,109 @@ static int producer_accept(struct gid_producer *producer,
 	return 0;
 
 error_watch:
-	gid_loop_unwatch(&producer->loop, subscription->doorbell);
+	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
 error_subscription:
 	gid_subscription_destroy(subscription);
-	return ret;
+	return error;
 }
 
-static bool producer_take_end(struct gid_producer *producer, uint32_t number) {
+static bool end_consumer(struct gid_producer *producer, uint32_t number) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (!sub->dead && sub->number == number) {
-			sub->number = 0; /* gidd knows already */
-			gid_fanout_end(producer, sub, 0);
-			gid_fanout_reap(producer);
+			sub->number = 0; /* gidd does not need to be told */
+			gid_fanout_collect(sub);
+			gid_fanout_end(sub, GID_END_CONSUMER_LEFT, 0);
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool producer_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]) {
-	struct gid_producer *producer =
-		(void *)((char *)endpoint - offsetof(struct gid_producer, endpoint));
-	switch (message->header.type) {
-	case GID_WIRE_SUBSCRIBER:
-		if (producer->stream == 0 || message->subscriber.stream != producer->stream) {
-			return false;
-		}
-		int ret = producer_accept(producer, &message->subscriber, fds);
-		if (ret < 0) {
-			producer_refuse(producer, message->subscriber.subscription, ret);
-		}
-		return true;
-	case GID_WIRE_SUBSCRIPTION_END:
-		return producer_take_end(producer, message->subscription_end.subscription);
-	default:
-		return false;
-	}
+/* --- towards gidd ----------------------------------------------------------------------------- */
+
+static struct gid_producer *from_endpoint(struct gid_endpoint *endpoint) {
+	return (struct gid_producer *)((char *)endpoint - offsetof(struct gid_producer, endpoint));
 }
 
-static void producer_published(void *data, int error, const union gid_wire_message *answer,
+static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 	int fds[static GID_WIRE_FDS_MAX]) {
-	struct gid_producer *producer = data;
-	if (error == 0) {
-		producer->stream = answer->result.value;
+	struct gid_producer *producer = from_endpoint(endpoint);
+	bool ours = false;
+	gid_producer_enter(producer);
+	if (message->header.type == GID_WIRE_SUBSCRIBER && producer->stream != 0 &&
+		message->subscriber.stream == producer->stream) {
+		int error = accept_consumer(producer, &message->subscriber, fds);
+		if (error < 0) {
+			refuse(producer, message->subscriber.subscription, error);
+		}
+		ours = true;
+	} else if (message->header.type == GID_WIRE_SUBSCRIPTION_END) {
+		ours = end_consumer(producer, message->subscription_end.subscription);
 	}
+	gid_producer_leave(producer);
+	return ours;
 }
 
-static void producer_write_publish(
-	const struct gid_producer *producer, union gid_wire_message *message) {
+static void put_publish(const struct gid_producer *producer, union gid_wire_message *message) {
 	gid_wire_begin(message, GID_WIRE_PUBLISH, 0);
 	memcpy(message->publish.name, producer->name, sizeof(message->publish.name));
 }
 
+static void published_again(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_producer *producer = data;
+	if (error == 0) {
+		producer->stream = answer->result.value;
+	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
+		gid_domain_fail(producer->domain, error, "gidd came back and refuses stream '%s': %s",
+			producer->name, gid_strerror(error));
+	}
+}
+
 /* A new gidd knows nothing of the consumers we have; they live on by ring and doorbell. */
-static void producer_reconnected(struct gid_endpoint *endpoint) {
-	struct gid_producer *producer =
-		(void *)((char *)endpoint - offsetof(struct gid_producer, endpoint));
+static void publish_again(struct gid_endpoint *endpoint) {
+	struct gid_producer *producer = from_endpoint(endpoint);
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		sub->number = 0;
 	}
 	producer->stream = 0;
 	union gid_wire_message message;
-	producer_write_publish(producer, &message);
-	gid_domain_request_async(producer->domain, &message, NULL, 0, producer_published, producer);
+	put_publish(producer, &message);
+	gid_domain_request_cancel(producer->domain, producer);
+	gid_domain_request_async(producer->domain, &message, NULL, 0, published_again, producer);
 }
 
-static int producer_read_options(
+static void end_all(struct gid_producer *producer, int reason) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		gid_fanout_end(sub, GID_END_STREAM, reason);
+	}
+}
+
+/* Without its domain nothing can be sent any more; the object waits to be destroyed. */
+static void lose_domain(struct gid_endpoint *endpoint) {
+	struct gid_producer *producer = from_endpoint(endpoint);
+	producer->options.released = NULL;
+	producer->options.subscriber = NULL;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		sub->number = 0;
+	}
+	gid_producer_enter(producer);
+	end_all(producer, 0);
+	gid_endpoint_remove(producer->domain, &producer->endpoint);
+	producer->domain = NULL;
+	gid_producer_leave(producer);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int read_options(
 	struct gid_producer *producer, const struct gid_producer_options *options) {
 	if (options != NULL) {
 		size_t size = options->size;
+		if (size < offsetof(struct gid_producer_options, quiet)) {
+			return gid_domain_fail(producer->domain, -EINVAL,
+				"set the options' `size` to sizeof(struct gid_producer_options)");
+		}
 		memcpy(&producer->options, options,
 			size < sizeof(*options) ? size : sizeof(*options));
 	}
@@ -168,44 +222,61 @@ static int producer_read_options(
 	if (producer->options.credit_max == 0) {
 		producer->options.credit_max = CREDIT_DEFAULT;
 	}
-	return producer->options.credit_max <= GID_CREDIT_MAX ? 0 : -EINVAL;
+	if (producer->options.credit_max > GID_CREDIT_MAX) {
+		return gid_domain_fail(producer->domain, -EINVAL,
+			"a consumer can hold 1 to %u frames, not %u", GID_CREDIT_MAX,
+			producer->options.credit_max);
+	}
+	return 0;
+}
+
+static void lease_due(void *data) {
+	gid_lease_run(data, gid_socket_now());
+}
+
+static int publish(struct gid_producer *producer) {
+	union gid_wire_message message, answer;
+	put_publish(producer, &message);
+	int error = gid_domain_request(producer->domain, &message, NULL, 0, &answer, NULL);
+	if (error < 0) {
+		return error;
+	}
+	producer->stream = answer.result.value;
+	producer->endpoint = (struct gid_endpoint){
+		.kind = GID_ENDPOINT_STREAM,
+		.message = take_message,
+		.reconnected = publish_again,
+		.domain_destroyed = lose_domain,
+	};
+	gid_endpoint_add(producer->domain, &producer->endpoint);
+	return 0;
 }
 
 int gid_producer_create(struct gid_domain *domain, const char *name,
 	const struct gid_producer_options *options, struct gid_producer **result) {
 	if (!gid_name_is_valid(name)) {
-		return gid_domain_fail(domain, -EINVAL, "'%s' cannot be a stream's name", name);
+		return gid_domain_fail(domain, -EINVAL, "%s", GID_STREAM_NAME_RULE);
 	}
 	struct gid_producer *producer = calloc(1, sizeof(*producer));
 	if (producer == NULL) {
-		return -ENOMEM;
+		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
 	producer->domain = domain;
+	producer->lease = (struct gid_timer){.expired = lease_due, .data = producer};
 	memcpy(producer->name, name, strlen(name));
-	int ret = producer_read_options(producer, options);
-	if (ret < 0) {
-		gid_domain_fail(domain, ret, "the credit must be 1 to %u", GID_CREDIT_MAX);
+	int error = read_options(producer, options);
+	if (error < 0) {
 		goto error_producer;
 	}
-	ret = gid_loop_init(&producer->loop);
-	if (ret < 0) {
+	error = gid_loop_init(&producer->loop);
+	if (error < 0) {
+		gid_domain_fail(domain, error, "%s", gid_strerror(error));
 		goto error_producer;
 	}
-	producer->lease.expired = gid_fanout_lease_expired;
-	producer->lease.data = producer;
-	producer->endpoint = (struct gid_endpoint){
-		.kind = GID_ENDPOINT_STREAM,
-		.message = producer_message,
-		.reconnected = producer_reconnected,
-	};
-	union gid_wire_message message, answer;
-	producer_write_publish(producer, &message);
-	ret = gid_domain_request(domain, &message, NULL, 0, &answer, NULL);
-	if (ret < 0) {
+	error = publish(producer);
+	if (error < 0) {
 		goto error_loop;
 	}
-	producer->stream = answer.result.value;
-	gid_endpoint_add(domain, &producer->endpoint);
 	*result = producer;
 	return 0;
 
@@ -213,62 +284,62 @@ error_loop:
 	gid_loop_finish(&producer->loop);
 error_producer:
 	free(producer);
-	return ret;
+	return error;
 }
 
 void gid_producer_destroy(struct gid_producer *producer) {
-	if (producer == NULL) {
+	if (producer == NULL || producer->destroyed) {
 		return;
 	}
-	gid_endpoint_remove(producer->domain, &producer->endpoint);
-	gid_domain_request_cancel(producer->domain, producer);
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		sub->ring.ring->closed = 1;
-		gid_fanout_end(producer, sub, 0);
+	gid_producer_enter(producer);
+	producer->destroyed = true;
+	producer->options.subscriber = NULL;
+	if (producer->domain != NULL) {
+		gid_endpoint_remove(producer->domain, &producer->endpoint);
+		gid_domain_request_cancel(producer->domain, producer);
+		end_all(producer, 0);
+		if (producer->stream != 0) {
+			union gid_wire_message message;
+			gid_wire_begin(&message, GID_WIRE_UNPUBLISH, 0);
+			message.unpublish.stream = producer->stream;
+			gid_domain_post(producer->domain, &message, NULL, 0);
+		}
 	}
-	gid_fanout_reap(producer);
-	if (producer->stream != 0) {
-		union gid_wire_message message;
-		gid_wire_begin(&message, GID_WIRE_UNPUBLISH, 0);
-		message.unpublish.stream = producer->stream;
-		gid_domain_post(producer->domain, &message, NULL, 0);
-	}
-	gid_loop_disarm(&producer->loop, &producer->lease);
-	gid_loop_finish(&producer->loop);
-	free(producer->slabs);
-	free(producer);
+	gid_producer_leave(producer);
 }
+
+/* --- used ------------------------------------------------------------------------------------- */
 
 int gid_producer_get_fd(const struct gid_producer *producer) {
 	return producer->loop.epoll_fd;
 }
 
-int gid_producer_dispatch(struct gid_producer *producer) {
-	producer_ring_all(producer, false);
-	gid_loop_dispatch(&producer->loop);
-	if (!producer->options.quiet) {
-		producer_ring_all(producer, true);
+/* From now on the next release rings; those that came already are collected. */
+static void sleep_all(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		gid_ring_producer_sleep(&sub->ring);
+		gid_fanout_collect(sub);
 	}
-	gid_fanout_collect(producer);
+}
+
+int gid_producer_dispatch(struct gid_producer *producer) {
+	gid_producer_enter(producer);
+	gid_loop_dispatch(&producer->loop);
+	if (producer->options.quiet) {
+		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
+			sub = sub->next) {
+			gid_ring_producer_wake(&sub->ring);
+			gid_fanout_collect(sub);
+		}
+	} else {
+		sleep_all(producer);
+	}
+	gid_producer_leave(producer);
 	return 0;
 }
 
 void gid_producer_want_release(struct gid_producer *producer) {
-	producer_ring_all(producer, true);
-	gid_fanout_collect(producer);
-}
-
-uint32_t gid_producer_consumers(const struct gid_producer *producer) {
-	return producer->consumers;
-}
-
-void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes) {
-	producer->stats.copied_frames++;
-	producer->stats.copied_bytes += bytes;
-}
-
-void gid_producer_get_stats(
-	const struct gid_producer *producer, struct gid_producer_stats *stats) {
-	*stats = producer->stats;
-	stats->consumers = producer->consumers;
+	gid_producer_enter(producer);
+	sleep_all(producer);
+	gid_producer_leave(producer);
 }

@@ -1,43 +1,80 @@
 // SPDX-License-Identifier: MIT
-/** A producer's inside, shared by producer.c (gidd's side of it) and fanout.c (the frames). */
+/**
+ * A producer's inside, shared by producer.c (its life, and gidd's side of it), fanout.c (frames out
+ * and back), lease.c (what is taken back), stream_slabs.c (the slabs that consumers may read) and
+ * producer_stats.c.
+ */
 #ifndef GID_PRODUCER_H
 #define GID_PRODUCER_H
 
+#include "loop.h"
 #include "slab.h"
 #include "subscription.h"
 
 struct gid_producer {
-	struct gid_domain *domain;
+	struct gid_domain *domain; /* NULL once that was destroyed */
 	struct gid_endpoint endpoint;
 	struct gid_producer_options options;
 	char name[GID_NAME_MAX + 1];
 	uint32_t stream; /* gidd's number; 0 while gidd does not know us */
 	struct gid_loop loop;
-	struct gid_timer lease;
+	struct gid_timer lease; /* armed while something is in flight */
 	struct gid_subscription *subscriptions;
 	uint32_t consumers;
-	uint32_t busy; /* callbacks under way: the list of subscriptions must not lose any */
-	bool has_dead;
+	/*
+	 * Calls under way. Callbacks may call us again, and even destroy us: subscriptions and the
+	 * producer itself are freed when the outermost call ends.
+	 */
+	uint32_t busy;
+	bool has_dead, destroyed;
 	uint64_t sequence;
+	uint64_t freed; /* slots whose last holder let go, ever */
 	uint32_t *slabs; /* keys of those that were sent */
-	uint32_t slab_count, slab_last;
+	uint32_t slab_count, slab_space;
 	struct gid_producer_stats stats;
 };
 
-/* Lets go of a slot for one consumer. The last one's letting go calls `released`. */
-void gid_fanout_let_go(struct gid_producer *producer, gid_id gid);
+/* Every function that may run a callback is between these two. `producer` may be gone afterwards. */
+void gid_producer_enter(struct gid_producer *producer);
+void gid_producer_leave(struct gid_producer *producer);
+
+/* --- fanout.c --------------------------------------------------------------------------------- */
+
+/* Lets go of a slot for one consumer, which by force may be reading it still. */
+void gid_fanout_let_go(struct gid_producer *producer, gid_id gid, bool by_force);
+
+/* Collects the releases of one consumer, or of all. */
+void gid_fanout_collect(struct gid_subscription *subscription);
+void gid_fanout_collect_all(struct gid_producer *producer);
+
+/* Why a subscription ends. */
+enum gid_fanout_end {
+	GID_END_CONSUMER_LEFT, /* it reads nothing any more */
+	GID_END_BROKEN,        /* we end it, and the consumer may be reading still */
+	GID_END_STREAM,        /* the stream is over, for all */
+};
 
 /* Ends one subscription: what it held comes back, gidd and the caller hear of it. */
-void gid_fanout_end(
-	struct gid_producer *producer, struct gid_subscription *subscription, int reason);
+void gid_fanout_end(struct gid_subscription *subscription, enum gid_fanout_end end, int reason);
 
-/* Frees the subscriptions that ended, unless a callback is under way. */
-void gid_fanout_reap(struct gid_producer *producer);
+/* --- lease.c ---------------------------------------------------------------------------------- */
 
-/* The lease timer's `expired`: takes back by force what was held too long. */
-void gid_fanout_lease_expired(void *data);
+/* Takes back what was out for too long, and arms the timer for what is left. */
+void gid_lease_run(struct gid_producer *producer, uint64_t now);
 
-/* Collects the releases of all consumers. */
-void gid_fanout_collect(struct gid_producer *producer);
+/* Something was sent at `now`. Costs a system call once a lease, not once a frame. */
+void gid_lease_start(struct gid_producer *producer, uint64_t now);
+
+/* --- stream_slabs.c --------------------------------------------------------------------------- */
+
+/* A frame of the slab is sent: those who subscribe later may read it, too. */
+int gid_stream_slabs_add(struct gid_producer *producer, gid_id gid);
+
+/* Grants them to who subscribes now: without waiting, for ACCEPT follows on the same socket. */
+int gid_stream_slabs_grant(struct gid_producer *producer, uint32_t reader);
+
+/* Grants one, and waits for gidd's answer, unless that was done before. */
+int gid_stream_slabs_grant_one(
+	struct gid_producer *producer, struct gid_slab *slab, uint32_t reader);
 
 #endif

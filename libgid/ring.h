@@ -1,108 +1,156 @@
 // SPDX-License-Identifier: MIT
 /**
- * The two ends of one subscription's ring: pure shared-memory algorithms, no system call, no
- * allocation, no wait. wire.h has the memory; each word of it has exactly one writer.
+ * The two ends of a subscription's ring: pure algorithms over two pieces of shared memory, without
+ * system calls, allocation, locks or waiting.
  *
- * Frames: the producer writes an entry, then `tail`. The consumer claims the next one by writing
- * `head`, then copies it. To take back what was not claimed, the producer writes `floor` and then
- * reads `head`, while the consumer writes `head` and then reads `floor`, each with a full fence
- * between (Dekker): at least one of them sees the other, so an entry is never both taken back and
- * used. Where only the consumer saw it, it puts in a release that the producer knows nothing of,
- * and that is ignored.
+ * Each piece has one writer: `struct gid_wire_ring` the producer, `struct gid_wire_page` the
+ * consumer. All that an end decides by it keeps in its own memory; what it reads of the other's may
+ * change under its hands and is checked. -EPROTO from any function here means that the other end
+ * broke the rules below: the subscription is to be ended, nothing else is touched.
  *
- * Everything read from the other side is copied once and checked. -EPROTO means that the other
- * side broke the rules: the caller ends this subscription and nothing else.
+ * Entry `k` of a ring has its place at `k % GID_RING_ENTRIES` and this life:
+ *
+ *     sent       the producer writes the entry, then tail = k + 1
+ *     claimed    the consumer sets head = k + 1, copies the entry, looks at floor again
+ *     released   the consumer puts k among the releases
+ *
+ * or it is taken back: the producer sets floor = k + 1 and looks at head. Where head shows that k
+ * was claimed it waits for the release; else the entry is free at once. Both sides store, then load
+ * what the other stores, all sequentially consistent: so at least one sees the other (Dekker). A
+ * consumer that sees the floor above what it claimed gives the entry back unread; one that goes over
+ * to a floor above its head gives back the last entry below it, for the producer cannot tell that
+ * from a claim. Releases of entries that are not in flight are ignored.
+ *
+ * Entries are released in any order. A place that is still held when its turn comes is left out:
+ * the index is skipped, the place keeps the old entry, and the consumer knows that by its index
+ * (or by that of the next entry there, if the old one was released since).
+ *
+ * The words of an entry are stored with release and loaded with acquire order: a consumer that
+ * loads a word of the entry that came later to the same place also sees the floor that rose before
+ * it. (On x86 these are plain moves.)
+ *
+ * Sleeping: an end makes its `asleep` odd, then looks once more; the other end makes its news known,
+ * then looks at `asleep`, and rings where it is odd and not the value it rang for last.
  */
 #ifndef GID_RING_H
 #define GID_RING_H
 
 #include "wire.h"
 
-/* An entry that the consumer has or may take. */
-struct gid_ring_entry {
-	gid_id gid;
+/* --- the producer's end ----------------------------------------------------------------------- */
+
+/* What the producer remembers of an entry. */
+struct gid_ring_sent {
 	uint64_t index;
-	uint64_t sent; /* ns */
+	gid_id gid;    /* GID_NONE: no picture, holds no slot and takes no credit */
+	uint64_t time; /* when it was sent, ns */
 	bool in_flight;
-	bool expired; /* taken back by force, and the consumer may still look at it */
 };
 
 struct gid_ring_producer {
-	struct gid_wire_ring *ring;       /* ours; borrowed */
-	const struct gid_wire_page *page; /* the consumer's; borrowed */
-	uint64_t tail, floor, asleep, rung, release_head;
-	uint64_t oldest; /* no entry below it is in flight */
-	uint32_t credit, in_flight, expired;
-	struct gid_ring_entry entries[GID_RING_ENTRIES];
+	struct gid_wire_ring *ring;
+	const struct gid_wire_page *page;
+	uint32_t credit;    /* pictures that may be in flight, unread and held together */
+	uint32_t pictures;  /* in flight */
+	uint32_t in_flight; /* with those that have no picture */
+	uint64_t tail, floor, asleep;
+	uint64_t head;         /* as last seen */
+	uint64_t release_tail; /* likewise */
+	uint64_t released;     /* releases collected */
+	uint64_t rung;         /* the consumer's `asleep` that was last rung for */
+	struct gid_ring_sent sent[GID_RING_ENTRIES];
 };
 
-/* Prepares zeroed `ring` memory. `credit` is 1..GID_CREDIT_MAX. */
-void gid_ring_producer_init(struct gid_ring_producer *producer, struct gid_wire_ring *ring,
+/* `ring` is zeroed and ours, `page` the consumer's. Both outlive the end. */
+void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring *ring,
 	const struct gid_wire_page *page, uint32_t credit);
 
-/* Puts a frame in. Returns 0, -ENOBUFS: no credit, or -EINVAL: the frame cannot be sent. */
-int gid_ring_send(struct gid_ring_producer *producer, const struct gid_frame *frame);
+/*
+ * Puts an entry in (its index is set here). Returns 1, or 0 where there is no credit, or for an
+ * entry without picture no free place.
+ */
+int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame, uint64_t now);
 
-/* Whether the consumer sleeps and was not rung for yet; it counts as rung then. */
-bool gid_ring_must_ring_consumer(struct gid_ring_producer *producer);
+/* Whether the consumer is to be woken: asked after everything that it should hear of. */
+bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
+
+/* Takes the next entry that the consumer released. Returns 1, 0 where there is none, -EPROTO. */
+int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released);
+
+/* How many pictures could be sent now. */
+uint32_t gid_ring_room(const struct gid_ring_producer *end);
+
+/* How many entries the consumer did not claim yet. */
+uint32_t gid_ring_unread(const struct gid_ring_producer *end);
+
+/* Looks at what the consumer claimed: entries below `end->head`. 0 or -EPROTO. */
+int gid_ring_look(struct gid_ring_producer *end);
+
+/* The oldest picture that the consumer did not claim yet: 1, 0 where there is none, -EPROTO. */
+int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest);
+
+/* The oldest entry in flight, claimed or not. */
+bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest);
 
 /*
- * Collects what the consumer gave back: at most GID_RING_RELEASES gids go to `freed`.
- * Returns their number or -EPROTO.
+ * Takes back an entry below `below` that the consumer did not claim. To be called until it returns
+ * 0; 1: `taken` is free; -EPROTO. What is left below `below` then was claimed.
  */
-int gid_ring_collect(
-	struct gid_ring_producer *producer, gid_id freed[static GID_RING_RELEASES]);
+int gid_ring_take_back(
+	struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken);
 
-/* Takes back the oldest entry that the consumer did not claim. 1: `*freed` is it; 0: none; -EPROTO. */
-int gid_ring_take_back(struct gid_ring_producer *producer, gid_id *freed);
+/*
+ * Takes back an entry that was claimed: the consumer may be reading it. False: it is not in flight.
+ */
+bool gid_ring_take_by_force(
+	struct gid_ring_producer *end, uint64_t index, struct gid_ring_sent *taken);
 
-/* Takes back the oldest entry in flight that was sent before `before`, claimed or not. */
-int gid_ring_take_by_force(
-	struct gid_ring_producer *producer, uint64_t before, gid_id *freed, bool *claimed);
+/* The index behind the last picture in flight: entries from there on may outlive the stream. */
+uint64_t gid_ring_last_words(const struct gid_ring_producer *end);
 
-/* When the oldest entry in flight was sent, UINT64_MAX for none. */
-uint64_t gid_ring_oldest_sent(const struct gid_ring_producer *producer);
+/* Says that the stream ended in good order. */
+void gid_ring_close(struct gid_ring_producer *end);
 
-/* How many frames can be put in now, and how many the consumer did not claim yet. */
-uint32_t gid_ring_room(const struct gid_ring_producer *producer);
-uint32_t gid_ring_unread(const struct gid_ring_producer *producer);
+/* Goes to sleep (again). True: there are releases already, it is of no use. */
+bool gid_ring_producer_sleep(struct gid_ring_producer *end);
+void gid_ring_producer_wake(struct gid_ring_producer *end);
 
-/* Whether the consumer was made to give `gid` up and did not say since that it stopped reading. */
-bool gid_ring_has_expired(const struct gid_ring_producer *producer, gid_id gid);
-
-/* The producer wants a doorbell for the next release, or no longer. */
-void gid_ring_producer_sleep(struct gid_ring_producer *producer);
-void gid_ring_producer_wake(struct gid_ring_producer *producer);
+/* --- the consumer's end ----------------------------------------------------------------------- */
 
 struct gid_ring_consumer {
-	const struct gid_wire_ring *ring; /* the producer's; borrowed */
-	struct gid_wire_page *page;       /* ours; borrowed */
-	uint64_t head, asleep, rung, release_tail;
+	const struct gid_wire_ring *ring;
+	struct gid_wire_page *page;
+	uint64_t head, release_tail, asleep;
+	uint64_t tail; /* as last seen */
+	uint64_t rung; /* the producer's `asleep` that was last rung for */
 	uint32_t held;
-	/* index + 1 of the entry that is held, by its place; 0: none */
-	uint64_t holds[GID_RING_ENTRIES];
+	uint64_t held_until[GID_RING_ENTRIES]; /* index + 1 of the entry held at a place, else 0 */
 };
 
-void gid_ring_consumer_init(struct gid_ring_consumer *consumer, const struct gid_wire_ring *ring,
+/* `ring` is the producer's, `page` is zeroed and ours. Both outlive the end. */
+void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
 	struct gid_wire_page *page);
 
-/* Takes the next entry. 1: `*copy` is it, unchecked but for its place; 0: empty; -EPROTO. */
-int gid_ring_receive(struct gid_ring_consumer *consumer, struct gid_wire_frame *copy);
-
-/* Gives an entry back. 0, or -EINVAL: it is not held. */
-int gid_ring_release(struct gid_ring_consumer *consumer, uint64_t index);
-
-/* Whether the producer sleeps for a release and was not rung for yet; it counts as rung then. */
-bool gid_ring_must_ring_producer(struct gid_ring_consumer *consumer);
+/*
+ * Takes the next entry. Returns 1 with a copy (whose index alone was checked), 0 where there is
+ * none, -EPROTO.
+ */
+int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy);
 
 /*
- * The consumer wants a doorbell for the next frame. Returns false where one came meanwhile: then
- * it is awake still. Waking is idempotent.
+ * Gives an entry back. Returns 0, or -EINVAL: it is not held (any more: an entry that was taken
+ * back by force is forgotten when another comes to its place).
  */
-bool gid_ring_consumer_sleep(struct gid_ring_consumer *consumer);
-void gid_ring_consumer_wake(struct gid_ring_consumer *consumer);
+int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
 
-/* Whether there is something to receive, or something wrong to be found out by receiving. */
-bool gid_ring_has_more(const struct gid_ring_consumer *consumer);
+/* Whether the producer is to be woken: asked after releases. */
+bool gid_ring_should_wake_producer(struct gid_ring_consumer *end);
+
+/* Whether gid_ring_receive() may have something. A hint: costs two loads. */
+bool gid_ring_is_readable(const struct gid_ring_consumer *end);
+
+/* Goes to sleep (again). True: there is an entry already, it is of no use. */
+bool gid_ring_consumer_sleep(struct gid_ring_consumer *end);
+void gid_ring_consumer_wake(struct gid_ring_consumer *end);
 
 #endif

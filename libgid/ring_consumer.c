@@ -1,135 +1,111 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
-#include <string.h>
 
-#include "atomics.h"
 #include "ring.h"
+#include "ring_memory.h"
 
-/* How often the producer may overtake us between two loads before we call it nonsense. */
-#define OVERTAKEN_MAX 1000
+/* An honest producer can make an end look further than this only by taking back without a pause. */
+#define TRIES_MAX (2 * GID_RING_ENTRIES)
 
-void gid_ring_consumer_init(struct gid_ring_consumer *consumer, const struct gid_wire_ring *ring,
+void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
 	struct gid_wire_page *page) {
-	*consumer = (struct gid_ring_consumer){.ring = ring, .page = page};
+	*end = (struct gid_ring_consumer){.ring = ring, .page = page};
 	page->magic = GID_RING_MAGIC;
 }
 
-static void consumer_put_release(struct gid_ring_consumer *consumer, uint64_t index) {
-	uint64_t place = consumer->release_tail % GID_RING_RELEASES;
-	__atomic_store_n(&consumer->page->releases[place], index, __ATOMIC_RELAXED);
-	consumer->release_tail++;
-	shared_announce(&consumer->page->release_tail, consumer->release_tail);
+/* --- receiving -------------------------------------------------------------------------------- */
+
+static void put_release(struct gid_ring_consumer *end, uint64_t index) {
+	uint64_t *place = &end->page->releases[end->release_tail % GID_RING_RELEASES];
+	__atomic_store_n(place, index, __ATOMIC_RELAXED);
+	end->release_tail++;
+	ring_store(&end->page->release_tail, end->release_tail);
 }
 
-/*
- * The next entry to claim in `*next`. 1, 0 for none, -EPROTO.
- * `floor` is read first: it never passes `tail`, so a `tail` below it is a lie.
- */
-static int consumer_find_next(const struct gid_ring_consumer *consumer, uint64_t *next) {
-	for (int i = 0; i < OVERTAKEN_MAX; i++) {
-		uint64_t floor = shared_load(&consumer->ring->floor);
-		uint64_t tail = shared_look(&consumer->ring->tail);
-		uint64_t first = floor > consumer->head ? floor : consumer->head;
-		if (tail < first) {
+/* The entry that comes next, in `*index`: 1, 0 or -EPROTO. */
+static int find_next(struct gid_ring_consumer *end, uint64_t *index) {
+	uint64_t floor = ring_load(&end->ring->floor);
+	*index = floor > end->head ? floor : end->head;
+	if (*index >= end->tail) {
+		uint64_t tail = ring_load(&end->ring->tail);
+		/* The floor was loaded first and never rises above the tail. */
+		if (tail < end->tail || tail < floor) {
 			return -EPROTO;
 		}
-		if (tail - first <= GID_RING_ENTRIES) {
-			*next = first;
-			return tail != first;
-		}
+		end->tail = tail;
 	}
-	return -EPROTO;
+	return *index < end->tail;
 }
 
-/* Returns false where the entry was taken back by force and its place filled again meanwhile. */
-static bool consumer_copy(
-	const struct gid_ring_consumer *consumer, uint64_t index, struct gid_wire_frame *copy) {
-	uint64_t words[sizeof(*copy) / sizeof(uint64_t)];
-	const uint64_t *place =
-		(const uint64_t *)(const void *)&consumer->ring->frames_ring[index % GID_RING_ENTRIES];
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		words[i] = __atomic_load_n(&place[i], __ATOMIC_ACQUIRE);
+/* Makes a claimed entry a held one. What is held at its place can only have been taken by force. */
+static int hold(struct gid_ring_consumer *end, uint64_t index, uint64_t floor) {
+	uint64_t *place = &end->held_until[index % GID_RING_ENTRIES];
+	if (*place > floor) {
+		return -EPROTO;
 	}
-	memcpy(copy, words, sizeof(*copy));
-	return shared_look(&consumer->ring->tail) - index < GID_RING_ENTRIES;
+	end->held += *place == 0;
+	*place = index + 1;
+	return 1;
 }
 
-/* What was held in the same place is ours no more: its lease ran out. */
-static void consumer_hold(struct gid_ring_consumer *consumer, uint64_t index) {
-	uint64_t *hold = &consumer->holds[index % GID_RING_ENTRIES];
-	if (*hold == 0) {
-		consumer->held++;
-	}
-	*hold = index + 1;
-}
-
-int gid_ring_receive(struct gid_ring_consumer *consumer, struct gid_wire_frame *copy) {
-	for (int i = 0; i < OVERTAKEN_MAX; i++) {
+int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy) {
+	for (uint32_t i = 0; i < TRIES_MAX; i++) {
 		uint64_t index;
-		int ret = consumer_find_next(consumer, &index);
-		if (ret <= 0) {
-			return ret;
+		int found = find_next(end, &index);
+		if (found <= 0) {
+			return found;
 		}
-		/* Of what was taken back, the producer may have taken the last for claimed by this. */
-		if (index > consumer->head) {
-			consumer_put_release(consumer, index - 1);
+		bool jumped = index > end->head;
+		end->head = index + 1;
+		ring_store(&end->page->head, end->head);
+		if (jumped) {
+			/* The producer may have looked just now and taken this for a claim of it. */
+			put_release(end, index - 1);
 		}
-		consumer->head = index + 1;
-		shared_announce(&consumer->page->head, consumer->head);
-		if (shared_look(&consumer->ring->floor) > index ||
-			!consumer_copy(consumer, index, copy)) {
-			consumer_put_release(consumer, index);
+		ring_get_entry(copy, &end->ring->frames_ring[index % GID_RING_ENTRIES]);
+		uint64_t floor = ring_load(&end->ring->floor);
+		if (floor > index) {
+			put_release(end, index);
 			continue;
 		}
-		if (copy->index != index) {
+		if (copy->index == index) {
+			return hold(end, index, floor);
+		}
+		/* Left out: the place has the entry that held it, or one that came to it since. */
+		if ((copy->index - index) % GID_RING_ENTRIES != 0) {
 			return -EPROTO;
 		}
-		consumer_hold(consumer, index);
-		return 1;
 	}
-	return -EPROTO;
-}
-
-int gid_ring_release(struct gid_ring_consumer *consumer, uint64_t index) {
-	uint64_t place = index % GID_RING_ENTRIES;
-	if (consumer->holds[place] != index + 1) {
-		return -EINVAL;
-	}
-	consumer->holds[place] = 0;
-	consumer->held--;
-	consumer_put_release(consumer, index);
 	return 0;
 }
 
-bool gid_ring_must_ring_producer(struct gid_ring_consumer *consumer) {
-	uint64_t asleep = shared_look(&consumer->ring->asleep);
-	if (asleep % 2 == 0 || asleep == consumer->rung) {
-		return false;
+int gid_ring_release(struct gid_ring_consumer *end, uint64_t index) {
+	uint64_t *place = &end->held_until[index % GID_RING_ENTRIES];
+	if (index == UINT64_MAX || *place != index + 1) {
+		return -EINVAL;
 	}
-	consumer->rung = asleep;
-	return true;
+	*place = 0;
+	end->held--;
+	put_release(end, index);
+	return 0;
 }
 
-bool gid_ring_has_more(const struct gid_ring_consumer *consumer) {
-	uint64_t next;
-	return consumer_find_next(consumer, &next) != 0;
+bool gid_ring_should_wake_producer(struct gid_ring_consumer *end) {
+	return ring_should_wake(&end->ring->asleep, &end->rung);
 }
 
-bool gid_ring_consumer_sleep(struct gid_ring_consumer *consumer) {
-	if (consumer->asleep % 2 == 0) {
-		consumer->asleep++;
-		shared_announce(&consumer->page->asleep, consumer->asleep);
-	}
-	if (gid_ring_has_more(consumer)) {
-		gid_ring_consumer_wake(consumer);
-		return false;
-	}
-	return true;
+/* --- sleep ------------------------------------------------------------------------------------ */
+
+bool gid_ring_is_readable(const struct gid_ring_consumer *end) {
+	uint64_t tail = ring_load(&end->ring->tail), floor = ring_load(&end->ring->floor);
+	return (floor > end->head ? floor : end->head) < tail;
 }
 
-void gid_ring_consumer_wake(struct gid_ring_consumer *consumer) {
-	if (consumer->asleep % 2 == 1) {
-		consumer->asleep++;
-		shared_store(&consumer->page->asleep, consumer->asleep);
-	}
+bool gid_ring_consumer_sleep(struct gid_ring_consumer *end) {
+	ring_sleep(&end->page->asleep, &end->asleep);
+	return gid_ring_is_readable(end);
+}
+
+void gid_ring_consumer_wake(struct gid_ring_consumer *end) {
+	ring_wake(&end->page->asleep, &end->asleep);
 }

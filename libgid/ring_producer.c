@@ -1,208 +1,229 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
-#include <string.h>
 
-#include "atomics.h"
 #include "ring.h"
+#include "ring_memory.h"
 
-static struct gid_ring_entry *entry_at(struct gid_ring_producer *producer, uint64_t index) {
-	return &producer->entries[index % GID_RING_ENTRIES];
-}
-
-void gid_ring_producer_init(struct gid_ring_producer *producer, struct gid_wire_ring *ring,
+void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring *ring,
 	const struct gid_wire_page *page, uint32_t credit) {
-	*producer = (struct gid_ring_producer){.ring = ring, .page = page, .credit = credit};
-	ring->magic = GID_RING_MAGIC;
+	*end = (struct gid_ring_producer){.ring = ring, .page = page, .credit = credit};
 	ring->entries = GID_RING_ENTRIES;
+	ring->magic = GID_RING_MAGIC;
 }
 
-/* Entries are freed in any order: `oldest` follows over those that are. */
-static void producer_free(struct gid_ring_producer *producer, struct gid_ring_entry *entry) {
-	entry->in_flight = false;
-	producer->in_flight--;
-	while (producer->oldest < producer->tail && !entry_at(producer, producer->oldest)->in_flight) {
-		producer->oldest++;
-	}
-}
+/* --- sending ---------------------------------------------------------------------------------- */
 
-static void entry_forgive(struct gid_ring_producer *producer, struct gid_ring_entry *entry) {
-	if (entry->expired) {
-		entry->expired = false;
-		producer->expired--;
+int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame, uint64_t now) {
+	bool picture = frame->gid != GID_NONE;
+	if (end->in_flight == GID_RING_ENTRIES || (picture && end->pictures >= end->credit)) {
+		return 0;
 	}
-}
-
-int gid_ring_send(struct gid_ring_producer *producer, const struct gid_frame *frame) {
-	struct gid_ring_entry *entry = entry_at(producer, producer->tail);
-	/*
-	 * Entries without a picture hold no slot and need no credit. One place stays unused: while it
-	 * is filled, the consumer can tell by `tail` that it is no longer what it was.
-	 */
-	if ((frame->gid != GID_NONE && producer->in_flight >= producer->credit) ||
-		producer->tail - producer->oldest >= GID_RING_ENTRIES - 1) {
-		return -ENOBUFS;
+	uint64_t index = end->tail;
+	while (end->sent[index % GID_RING_ENTRIES].in_flight) {
+		index++;
 	}
-	struct gid_wire_frame wire;
-	int ret = gid_wire_put_frame(&wire, frame);
-	if (ret < 0) {
-		return ret;
-	}
-	entry_forgive(producer, entry);
-	*entry = (struct gid_ring_entry){
+	struct gid_wire_frame entry = *frame;
+	entry.index = index;
+	ring_put_entry(&end->ring->frames_ring[index % GID_RING_ENTRIES], &entry);
+	end->sent[index % GID_RING_ENTRIES] = (struct gid_ring_sent){
+		.index = index,
 		.gid = frame->gid,
-		.index = producer->tail,
-		.sent = frame->submit_time,
+		.time = now,
 		.in_flight = true,
 	};
-	producer->in_flight++;
-	wire.index = producer->tail;
-	/*
-	 * A consumer that slept over its lease may be copying what is overwritten here: it looks at
-	 * `tail` afterwards and throws its copy away. The order of the words keeps that race defined.
-	 */
-	uint64_t words[sizeof(wire) / sizeof(uint64_t)];
-	memcpy(words, &wire, sizeof(wire));
-	uint64_t *place =
-		(uint64_t *)(void *)&producer->ring->frames_ring[producer->tail % GID_RING_ENTRIES];
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		__atomic_store_n(&place[i], words[i], __ATOMIC_RELEASE);
-	}
-	producer->tail++;
-	shared_announce(&producer->ring->tail, producer->tail);
-	return 0;
+	end->in_flight++;
+	end->pictures += picture;
+	end->tail = index + 1;
+	ring_store(&end->ring->tail, end->tail);
+	return 1;
 }
 
-bool gid_ring_must_ring_consumer(struct gid_ring_producer *producer) {
-	uint64_t asleep = shared_look(&producer->page->asleep);
-	if (asleep % 2 == 0 || asleep == producer->rung) {
-		return false;
-	}
-	producer->rung = asleep;
-	return true;
+bool gid_ring_should_wake_consumer(struct gid_ring_producer *end) {
+	return ring_should_wake(&end->page->asleep, &end->rung);
 }
 
-int gid_ring_collect(
-	struct gid_ring_producer *producer, gid_id freed[static GID_RING_RELEASES]) {
-	uint64_t tail = shared_load(&producer->page->release_tail);
-	if (tail - producer->release_head > GID_RING_RELEASES) {
-		return -EPROTO;
-	}
-	int count = 0;
-	for (; producer->release_head != tail; producer->release_head++) {
-		uint64_t place = producer->release_head % GID_RING_RELEASES;
-		uint64_t index = __atomic_load_n(&producer->page->releases[place], __ATOMIC_RELAXED);
-		if (index >= producer->tail) {
-			return -EPROTO;
-		}
-		struct gid_ring_entry *entry = entry_at(producer, index);
-		if (entry->index != index) {
-			continue;
-		}
-		entry_forgive(producer, entry);
-		if (entry->in_flight) {
-			freed[count++] = entry->gid;
-			producer_free(producer, entry);
-		}
+uint32_t gid_ring_room(const struct gid_ring_producer *end) {
+	uint32_t places = GID_RING_ENTRIES - end->in_flight, credit = end->credit - end->pictures;
+	return places < credit ? places : credit;
+}
+
+uint32_t gid_ring_unread(const struct gid_ring_producer *end) {
+	uint64_t head = ring_load(&end->page->head);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		count += end->sent[i].in_flight && end->sent[i].index >= head;
 	}
 	return count;
 }
 
-/* Where the consumer's claims end, or -EPROTO in `*error`. */
-static uint64_t producer_read_head(const struct gid_ring_producer *producer, int *error) {
-	uint64_t head = shared_look(&producer->page->head);
-	*error = head > producer->tail ? -EPROTO : 0;
-	return head;
+/* --- getting back ----------------------------------------------------------------------------- */
+
+static struct gid_ring_sent *find_entry(struct gid_ring_producer *end, uint64_t index) {
+	struct gid_ring_sent *sent = &end->sent[index % GID_RING_ENTRIES];
+	return sent->in_flight && sent->index == index ? sent : NULL;
 }
 
-int gid_ring_take_back(struct gid_ring_producer *producer, gid_id *freed) {
-	int error;
-	uint64_t head = producer_read_head(producer, &error);
-	if (error < 0) {
-		return error;
+/* The oldest entry in flight that is not older than `from`, which nearly always is `from` itself. */
+static struct gid_ring_sent *find_from(struct gid_ring_producer *end, uint64_t from) {
+	struct gid_ring_sent *first = find_entry(end, from);
+	if (first != NULL || from >= end->tail) {
+		return first;
 	}
-	uint64_t index = head > producer->floor ? head : producer->floor;
-	for (; index < producer->tail; index++) {
-		producer->floor = index + 1;
-		shared_announce(&producer->ring->floor, producer->floor);
-		head = producer_read_head(producer, &error);
-		if (error < 0) {
-			return error;
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		struct gid_ring_sent *sent = &end->sent[i];
+		if (sent->in_flight && sent->index >= from &&
+			(first == NULL || sent->index < first->index)) {
+			first = sent;
 		}
-		struct gid_ring_entry *entry = entry_at(producer, index);
-		if (head <= index && entry->in_flight) {
-			*freed = entry->gid;
-			producer_free(producer, entry);
+	}
+	return first;
+}
+
+static void free_entry(
+	struct gid_ring_producer *end, struct gid_ring_sent *sent, struct gid_ring_sent *freed) {
+	*freed = *sent;
+	sent->in_flight = false;
+	end->in_flight--;
+	end->pictures -= sent->gid != GID_NONE;
+}
+
+/* The head goes forward, and not past what was sent. */
+int gid_ring_look(struct gid_ring_producer *end) {
+	uint64_t head = ring_load(&end->page->head);
+	if (head < end->head || head > end->tail) {
+		return -EPROTO;
+	}
+	end->head = head;
+	return 0;
+}
+
+/* Looks for new releases: no entry is released twice, so they are no more than entries. */
+static int look_at_releases(struct gid_ring_producer *end) {
+	uint64_t tail = ring_load(&end->page->release_tail);
+	if (tail < end->release_tail || tail > end->tail ||
+		tail - end->released > GID_RING_RELEASES) {
+		return -EPROTO;
+	}
+	end->release_tail = tail;
+	return 0;
+}
+
+int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released) {
+	if (end->released == end->release_tail && look_at_releases(end) < 0) {
+		return -EPROTO;
+	}
+	while (end->released < end->release_tail) {
+		uint64_t index = ring_load(&end->page->releases[end->released % GID_RING_RELEASES]);
+		end->released++;
+		if (index >= end->tail) {
+			return -EPROTO;
+		}
+		struct gid_ring_sent *sent = find_entry(end, index);
+		if (sent == NULL) {
+			continue; /* taken back before its release was seen */
+		}
+		if (index >= end->head && (gid_ring_look(end) < 0 || index >= end->head)) {
+			return -EPROTO;
+		}
+		free_entry(end, sent, released);
+		return 1;
+	}
+	return 0;
+}
+
+int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest) {
+	if (gid_ring_look(end) < 0) {
+		return -EPROTO;
+	}
+	uint64_t from = end->head > end->floor ? end->head : end->floor;
+	struct gid_ring_sent *sent = find_from(end, from);
+	while (sent != NULL && sent->gid == GID_NONE) {
+		sent = find_from(end, sent->index + 1);
+	}
+	if (sent == NULL) {
+		return 0;
+	}
+	*oldest = *sent;
+	return 1;
+}
+
+bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest) {
+	struct gid_ring_sent *sent = find_from(end, 0);
+	if (sent == NULL) {
+		return false;
+	}
+	*oldest = *sent;
+	return true;
+}
+
+static void raise_floor(struct gid_ring_producer *end, uint64_t floor) {
+	if (floor > end->floor) {
+		end->floor = floor;
+		ring_store(&end->ring->floor, floor);
+	}
+}
+
+/*
+ * One entry at a time: a consumer that goes over to the floor gives back the last entry below it,
+ * for which its head may have been taken for a claim. So no other can have been mistaken.
+ */
+int gid_ring_take_back(
+	struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken) {
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		if (gid_ring_look(end) < 0) {
+			return -EPROTO;
+		}
+		uint64_t from = end->head > end->floor ? end->head : end->floor;
+		struct gid_ring_sent *sent = from < below ? find_from(end, from) : NULL;
+		if (sent == NULL || sent->index >= below) {
+			return 0;
+		}
+		raise_floor(end, sent->index + 1);
+		if (gid_ring_look(end) < 0) {
+			return -EPROTO;
+		}
+		if (end->head <= sent->index) {
+			free_entry(end, sent, taken);
 			return 1;
 		}
 	}
 	return 0;
 }
 
-int gid_ring_take_by_force(
-	struct gid_ring_producer *producer, uint64_t before, gid_id *freed, bool *claimed) {
-	struct gid_ring_entry *entry = entry_at(producer, producer->oldest);
-	if (producer->in_flight == 0 || entry->sent >= before) {
-		return 0;
+bool gid_ring_take_by_force(
+	struct gid_ring_producer *end, uint64_t index, struct gid_ring_sent *taken) {
+	struct gid_ring_sent *sent = find_entry(end, index);
+	if (sent == NULL) {
+		return false;
 	}
-	int error;
-	uint64_t head = producer_read_head(producer, &error);
-	if (error < 0) {
-		return error;
-	}
-	*claimed = entry->index < head;
-	if (!*claimed) {
-		int ret = gid_ring_take_back(producer, freed);
-		if (ret != 0) {
-			return ret;
-		}
-		*claimed = true; /* it was claimed just now */
-	}
-	*freed = entry->gid;
-	entry->expired = true;
-	producer->expired++;
-	producer_free(producer, entry);
-	return 1;
+	/* So that a consumer that is just copying it sees that it comes too late. */
+	raise_floor(end, index + 1);
+	free_entry(end, sent, taken);
+	return true;
 }
 
-uint64_t gid_ring_oldest_sent(const struct gid_ring_producer *producer) {
-	return producer->in_flight == 0
-		? UINT64_MAX
-		: producer->entries[producer->oldest % GID_RING_ENTRIES].sent;
-}
+/* --- the end, and sleep ----------------------------------------------------------------------- */
 
-uint32_t gid_ring_room(const struct gid_ring_producer *producer) {
-	uint64_t places = GID_RING_ENTRIES - 1 - (producer->tail - producer->oldest);
-	uint64_t credit =
-		producer->credit > producer->in_flight ? producer->credit - producer->in_flight : 0;
-	return (uint32_t)(places < credit ? places : credit);
-}
-
-uint32_t gid_ring_unread(const struct gid_ring_producer *producer) {
-	uint64_t head = shared_load(&producer->page->head);
-	uint64_t read = head > producer->floor ? head : producer->floor;
-	uint64_t unread = read < producer->tail ? producer->tail - read : 0;
-	return (uint32_t)(unread < producer->in_flight ? unread : producer->in_flight);
-}
-
-bool gid_ring_has_expired(const struct gid_ring_producer *producer, gid_id gid) {
-	for (size_t i = 0; producer->expired > 0 && i < GID_RING_ENTRIES; i++) {
-		if (producer->entries[i].expired && producer->entries[i].gid == gid) {
-			return true;
+uint64_t gid_ring_last_words(const struct gid_ring_producer *end) {
+	uint64_t after = end->floor;
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		const struct gid_ring_sent *sent = &end->sent[i];
+		if (sent->in_flight && sent->gid != GID_NONE && sent->index >= after) {
+			after = sent->index + 1;
 		}
 	}
-	return false;
+	return after;
 }
 
-void gid_ring_producer_sleep(struct gid_ring_producer *producer) {
-	if (producer->asleep % 2 == 0) {
-		producer->asleep++;
-		shared_announce(&producer->ring->asleep, producer->asleep);
-	}
+void gid_ring_close(struct gid_ring_producer *end) {
+	__atomic_store_n(&end->ring->closed, 1, __ATOMIC_RELEASE);
 }
 
-void gid_ring_producer_wake(struct gid_ring_producer *producer) {
-	if (producer->asleep % 2 == 1) {
-		producer->asleep++;
-		shared_store(&producer->ring->asleep, producer->asleep);
-	}
+bool gid_ring_producer_sleep(struct gid_ring_producer *end) {
+	ring_sleep(&end->ring->asleep, &end->asleep);
+	return ring_load(&end->page->release_tail) != end->released;
+}
+
+void gid_ring_producer_wake(struct gid_ring_producer *end) {
+	ring_wake(&end->ring->asleep, &end->asleep);
 }

@@ -13,9 +13,14 @@ uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot);
 uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot);
 
 /*
- * Takes the slot back from a holder that may read it still, who lets go next: once nobody holds it
- * its generation goes up, so old gids are out of date before anybody can write. An exported slab
- * has no generations and is revoked then. Other holders of the slot are not touched.
+ * The same for a holder that did not say so and may be reading still: once nobody holds the slot,
+ * and before anybody can write it, it advances. Other holders are not touched.
+ */
+uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot);
+
+/*
+ * The slot's generation goes up, so old gids are out of date. An exported slab has no generations
+ * and is revoked instead.
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 

@@ -34,6 +34,7 @@ struct gid_slab {
 	struct gid_slab_slot {
 		uint32_t holders;
 		bool taken;
+		bool forced; /* to advance once nobody holds it */
 	} *slots;
 	uint32_t next_slot;	  /* where gid_slab_take() looks first */
 	uint8_t granted[256 / 8]; /* a bit for each domain */

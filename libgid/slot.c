@@ -43,16 +43,26 @@ uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot) {
 	return ++slab->slots[slot].holders;
 }
 
-uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
-	struct gid_slab_slot *at = &slab->slots[slot];
-	/* A count of 0 is one of a slab that was exported after the holder's was destroyed. */
-	return at->holders == 0 ? 0 : --at->holders;
-}
-
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot) {
+	slab->slots[slot].forced = false;
 	if (slab->generations != NULL) {
 		__atomic_add_fetch((uint32_t *)&slab->generations[slot], 1, __ATOMIC_SEQ_CST);
 	} else {
 		gid_slab_retract(slab);
 	}
+}
+
+uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
+	struct gid_slab_slot *at = &slab->slots[slot];
+	/* A count of 0 is one of a slab that was exported after the holder's was destroyed. */
+	uint32_t left = at->holders == 0 ? 0 : --at->holders;
+	if (left == 0 && at->forced) {
+		gid_slab_advance(slab, slot);
+	}
+	return left;
+}
+
+uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot) {
+	slab->slots[slot].forced = true;
+	return gid_slab_let_go(slab, slot);
 }

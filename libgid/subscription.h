@@ -3,29 +3,36 @@
 #ifndef GID_SUBSCRIPTION_H
 #define GID_SUBSCRIPTION_H
 
-#include "loop.h"
+#include "doorbell.h"
 #include "memory.h"
 #include "ring.h"
 
 struct gid_subscription {
 	struct gid_subscription *next;
-	uint32_t number; /* gidd's; 0 once gidd forgot us */
+	struct gid_producer *producer;
+	uint32_t number; /* gidd's; 0 once gidd does not know it (any more) */
 	uint32_t domain; /* the consumer's */
-	bool drop_old, dead;
-	int doorbell;
+	bool drop_old;
+	bool dead; /* over, to be freed once nothing walks over the list */
+	struct gid_doorbell doorbell;
 	struct gid_memory_own memory; /* of the ring */
 	const struct gid_wire_page *page;
 	struct gid_ring_producer ring;
+	uint64_t dropped, leases_expired;
+	/* while a frame is being sent: what was taken back for it, and what went wrong */
+	gid_id victim;
+	int failed;
 };
 
 /*
- * Takes over both descriptors of a SUBSCRIBER message, also on failure: they are hostile.
- * -EBADF, -EPERM, -ERANGE, -EACCES: the page or the doorbell is not what it should be.
+ * Takes over both descriptors of a SUBSCRIBER message (as -1 in `fds`), which are hostile.
+ * -EPROTO, -EBADF, -EPERM, -ERANGE, -EACCES: the page or the doorbell is not what it should be.
  */
-int gid_subscription_create(const struct gid_wire_subscriber *request, uint32_t credit_max,
-	int fds[static 2], struct gid_subscription **subscription);
+int gid_subscription_create(struct gid_producer *producer,
+	const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
+	struct gid_subscription **subscription);
 
-/* Nothing is in flight any more, or its owner has let go of it. */
+/* Nothing is in flight any more. */
 void gid_subscription_destroy(struct gid_subscription *subscription);
 
 #endif

@@ -21,12 +21,13 @@ extern "C" {
 struct gid_producer;
 struct gid_consumer;
 
-#define GID_CREDIT_MAX 63u               /**< frames that one consumer can hold */
+#define GID_CREDIT_MAX 63u               /**< frames that one consumer can have at once */
 #define GID_TIME_NONE UINT64_MAX         /**< no such time */
 
 enum gid_frame_flags {
 	GID_FRAME_HASH = 1 << 0,         /**< content_hash is set */
-	GID_FRAME_DISCONT = 1 << 1,      /**< frames are missing before this one, or the time jumps */
+	/** Frames are missing before this one (then the library sets it), or the time jumps. */
+	GID_FRAME_DISCONT = 1 << 1,
 	GID_FRAME_CORRUPTED = 1 << 2,    /**< the producer knows that pixels are wrong */
 	GID_FRAME_HEARTBEAT = 1 << 3,    /**< the same content as the last frame, sent as a sign of life */
 	GID_FRAME_EOS = 1 << 4,          /**< no picture (gid is GID_NONE): the flow has ended */
@@ -92,7 +93,11 @@ struct gid_producer_options {
 int gid_producer_create(struct gid_domain *domain, const char *name,
 	const struct gid_producer_options *options, struct gid_producer **producer);
 
-/** Ends the stream: consumers hear of it and what they held comes back. Takes NULL. */
+/**
+ * Ends the stream: consumers hear of it and what they held comes back at once, as by force where
+ * they may be reading still (`stats.held` tells when it is better to wait). Entries without a
+ * picture that were sent last, as GID_FRAME_EOS, can be received still. Takes NULL.
+ */
 void gid_producer_destroy(struct gid_producer *producer);
 
 /** Readable (POLLIN) when gid_producer_dispatch() has work. Stays the same. */
@@ -196,14 +201,18 @@ int gid_consumer_get_fd(const struct gid_consumer *consumer);
 
 /**
  * Takes the next frame. Returns 1; -EAGAIN: none now, and the doorbell is armed; -EPIPE: the
- * producer is gone (with `reconnect`, later calls go on when it is back); -EPROTO: the producer
- * broke the protocol, the subscription is closed.
+ * producer is gone; -EPROTO: the producer broke the protocol, the subscription is closed. With
+ * `reconnect` the next calls give -EAGAIN until there is a producer again, for which
+ * gid_domain_dispatch() asks. Costs no system call but for one after each -EAGAIN.
  * What the producer wrote was checked: gid, boxes and times are in range, the gid's domain is the
  * producer's. Whether the slab is ours to read gid_slab_import() tells.
  */
 int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame);
 
-/** Gives a frame back. Any order. Returns 0, -EINVAL: not held. */
+/**
+ * Gives a frame back. Any order. Returns 0, also for a frame that has no picture or went back by
+ * itself when its subscription ended; -EINVAL: not held, or not any more since its lease ran out.
+ */
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame);
 
 /**

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A consumer's inside, shared by consumer.c (frames) and subscribe.c (its life, and gidd's side of
+ * it).
+ */
+#ifndef GID_CONSUMER_H
+#define GID_CONSUMER_H
+
+#include "connection.h"
+#include "doorbell.h"
+#include "memory.h"
+#include "ring.h"
+
+struct gid_consumer {
+	struct gid_domain *domain; /* NULL once that was destroyed */
+	struct gid_endpoint endpoint;
+	struct gid_consumer_options options;
+	char peer[GID_NAME_MAX + 1], name[GID_NAME_MAX + 1];
+	enum gid_consumer_state state;
+	int epoll_fd;
+	int nudge_fd; /* makes epoll_fd readable where no doorbell does: the state changed */
+	bool nudged;
+	/* Calls under way. Callbacks may destroy us: that waits for the end of the outermost. */
+	uint32_t busy;
+	bool destroyed;
+
+	/* the present subscription */
+	uint32_t number; /* ours for gidd; 0 where gidd does not know it (any more) */
+	struct gid_doorbell doorbell;
+	struct gid_memory_own memory;       /* of our page */
+	const struct gid_wire_ring *shared; /* NULL while not live */
+	struct gid_ring_consumer ring;
+	uint32_t producer_domain;
+	bool over; /* no more comes; what is unread can be received still */
+	int reason;
+
+	/* across subscriptions */
+	uint64_t base; /* gid_frame.index of the ring's entry 0: names frames of no two subscriptions */
+	uint64_t last_sequence; /* 0: none of this subscription */
+	bool was_live;
+	struct gid_timer retry;
+	uint64_t asked; /* when gidd was asked last */
+	uint64_t back_off;
+	uint64_t dispatched; /* when gid_consumer_wait() last dispatched the domain */
+	struct gid_consumer_stats stats;
+};
+
+/* Every function that may run a callback is between these two. The consumer may be gone after. */
+void gid_consumer_enter(struct gid_consumer *consumer);
+void gid_consumer_leave(struct gid_consumer *consumer);
+
+/*
+ * The subscription is over, and nothing is left to receive. With `reconnect`, asks for the next
+ * one. Runs the state callback.
+ */
+void gid_consumer_lose(struct gid_consumer *consumer, int reason);
+
+/* Takes back what made the descriptor readable for a change of state. */
+void gid_consumer_calm(struct gid_consumer *consumer);
+
+#endif
