@@ -45,7 +45,7 @@ static void set_number(struct reading *reading, uint64_t *number, const char *ke
 	uint64_t parsed;
 	if (!parse_number(value, &parsed) || parsed < least || parsed > most) {
 		config_mistake(reading, reading->line,
-			"%s=%s is not a number from %llu to %llu (K, M or G may follow it)", key,
+			"%s=%s is not a number from %llu to %llu", key,
 			value, (unsigned long long)least, (unsigned long long)most);
 		return;
 	}
@@ -178,14 +178,15 @@ static bool is_list(const struct reading *reading, const char *key) {
 
 int config_handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
+	bool again = strcmp(key, reading->last_key) == 0;
+	snprintf(reading->last_key, sizeof(reading->last_key), "%s", key);
 	if (reading->skipping) {
 		return 1;
 	}
-	if (strcmp(key, reading->last_key) == 0 && !is_list(reading, key)) {
+	if (again && !is_list(reading, key)) {
 		config_mistake(reading, reading->line, "%s is given twice, or its value goes on here", key);
 		return 1;
 	}
-	snprintf(reading->last_key, sizeof(reading->last_key), "%s", key);
 	if (reading->domain != NULL) {
 		domain_key(reading, key, value);
 	} else if (reading->share != NULL) {

@@ -179,14 +179,18 @@ static char *read_line(char *buffer, int size, void *data) {
 		bool blank = line[i] == '\n' || line[i] == '\r' || line[i] == '\t';
 		control |= iscntrl((unsigned char)line[i]) && !blank;
 	}
-	size_t blank = strspn(line, " \t\r");
+	static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark, which some editors leave */
+	size_t begin = reading->line == 1 && strncmp(line, mark, 3) == 0 ? 3 : 0;
+	size_t blank = begin + strspn(line + begin, " \t\r");
+	/* Behind a key what is indented goes on with its value. */
+	bool section = line[blank] == '[' && (blank == begin || reading->last_key[0] == '\0');
 	if (control) {
 		config_mistake(reading, reading->line, "a control character");
 	} else if (length >= size - 1) {
 		config_mistake(reading, reading->line,
 			"longer than %d bytes; a list goes on in the next line when that begins "
 			"with a space", size - 3);
-	} else if (line[blank] == '[') {
+	} else if (section) {
 		begin_section(reading, line + blank);
 		strcpy(buffer, "[s]\n"); /* so that inih forgets the key before it */
 	} else {

@@ -22,6 +22,7 @@
 #include "socket.h"
 
 #define RETRY_US 200000
+#define RETRY_ACCURACY_US 5000 /* sd-event may be late by that much; its own default is 250 ms */
 
 struct local {
 	struct link *link;
@@ -94,8 +95,8 @@ static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 
 static int open_connecting(struct local *local) {
 	struct gidd *gidd = local->link->peer.gidd;
-	return sd_event_add_time_relative(gidd->event, &local->retry, CLOCK_MONOTONIC, 0, 0,
-		handle_retry, local);
+	return sd_event_add_time_relative(gidd->event, &local->retry, CLOCK_MONOTONIC, 0,
+		RETRY_ACCURACY_US, handle_retry, local);
 }
 
 /* --- the lower number listens ----------------------------------------------------------------- */

@@ -122,20 +122,49 @@ void link_subscribe(struct link *link, struct subscription *subscription) {
 	peer_send(&link->peer, &message, subscription->fds, 2);
 }
 
-static void imported(struct link *link, const struct link_request *request,
+/* What is wrong with the answer to an import, or NULL. */
+static const char *check_imported(const struct link_request *request,
 		const struct gid_wire_imported *answer, int fd) {
 	uint64_t bytes;
-	const char *why;
+	const char *why = NULL;
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
-	if (request->kind == REQUEST_SUBSCRIBE || gid_slab_key(gid) != gid_slab_key(request->gid)) {
-		peer_violation(&link->peer, "it answers with another slab than it was asked for");
-	} else if (descriptor_check_slab(fd, answer, &bytes, &why) < 0) {
-		peer_violation(&link->peer, why);
-	} else if (request->kind == REQUEST_CONFIRM) {
+	if (request->kind == REQUEST_SUBSCRIBE ||
+			gid_slab_key(gid) != gid_slab_key(request->gid)) {
+		return "it answers with another slab than it was asked for";
+	}
+	descriptor_check_slab(fd, answer, &bytes, &why);
+	return why;
+}
+
+static const char *pass_on_imported(struct link *link, const struct link_request *request,
+		const struct gid_wire_imported *answer, int fd) {
+	const char *why = check_imported(request, answer, fd);
+	if (why != NULL) {
+		return why;
+	}
+	if (request->kind == REQUEST_CONFIRM) {
 		confirm_answer(link->peer.gidd, request->gid, descriptor_inode(fd));
 	} else if (request->client != NULL) {
 		slab_imported(request->client, request->client_serial, answer, fd);
 	}
+	return NULL;
+}
+
+static const char *pass_on_result(struct link *link, const struct link_request *request,
+		const struct gid_wire_result *result) {
+	if (request->kind == REQUEST_SUBSCRIBE) {
+		if (request->subscription != 0) {
+			subscription_result(
+				link->peer.gidd, &link->peer, request->subscription, result);
+		}
+	} else if (result->error == 0) {
+		return "it answers an import with nothing";
+	} else if (request->kind == REQUEST_CONFIRM) {
+		confirm_answer(link->peer.gidd, request->gid, 0);
+	} else if (request->client != NULL) {
+		slab_refuse(request->client, request->client_serial);
+	}
+	return NULL;
 }
 
 void link_answer(struct link *link, const union gid_wire_message *answer,
@@ -145,21 +174,14 @@ void link_answer(struct link *link, const union gid_wire_message *answer,
 		peer_violation(&link->peer, "it answers what it was not asked");
 		return;
 	}
-	if (answer->header.type == GID_WIRE_IMPORTED) {
-		imported(link, request, &answer->imported, fds[0]);
-	} else if (request->kind == REQUEST_SUBSCRIBE) {
-		if (request->subscription != 0) {
-			subscription_result(link->peer.gidd, &link->peer, request->subscription,
-				&answer->result);
-		}
-	} else if (answer->result.error == 0) {
-		peer_violation(&link->peer, "it answers an import with nothing");
-	} else if (request->kind == REQUEST_CONFIRM) {
-		confirm_answer(link->peer.gidd, request->gid, 0);
-	} else if (request->client != NULL) {
-		slab_refuse(request->client, request->client_serial);
+	const char *why = answer->header.type == GID_WIRE_IMPORTED
+		? pass_on_imported(link, request, &answer->imported, fds[0])
+		: pass_on_result(link, request, &answer->result);
+	if (why != NULL) {
+		/* The request stays: whoever waits for it hears when the link is lost. */
+		peer_violation(&link->peer, why);
+		return;
 	}
-	/* What was called above may have forgotten requests, but destroys none. */
 	request_destroy(link, request);
 }
 

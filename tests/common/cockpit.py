@@ -45,6 +45,7 @@ class Cockpit:
         self.programs: list[Program] = []
         self.idle_fds: dict[str, int] = {}
         self.logs: list[Program] = []
+        self.log_seen: dict[int, int] = {}
 
     @staticmethod
     def _linked(config: str, domain: str) -> set[str]:
@@ -76,7 +77,18 @@ class Cockpit:
         return self.gidds[domain].stderr
 
     def wait_log(self, domain: str, words: str) -> None:
-        self.gidds[domain].wait_output(words)
+        """Until the gidd has written this, behind what was waited for before."""
+        gidd = self.gidds[domain]
+        seen = self.log_seen.get(gidd.pid, 0)
+
+        def written() -> bool:
+            return words in gidd.stderr[seen:]
+
+        try:
+            wait_for(written, f"gidd of {domain} to write {words!r}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it wrote:\n{gidd.stderr[seen:]}") from None
+        self.log_seen[gidd.pid] = seen + gidd.stderr[seen:].index(words) + len(words)
 
     # --- gidds ---
 
@@ -120,9 +132,7 @@ class Cockpit:
 
             def linked(domain: str = domain) -> bool:
                 up = {
-                    link["domain"]
-                    for link in self.status(domain)["links"]
-                    if link["state"] == "up"
+                    link["domain"] for link in self.status(domain)["links"] if link["state"] == "up"
                 }
                 return self.links[domain] & running <= up
 
@@ -142,9 +152,7 @@ class Cockpit:
 
     # --- programs ---
 
-    def run(
-        self, domain: str, arguments: Sequence[str | Path], name: str | None = None
-    ) -> Program:
+    def run(self, domain: str, arguments: Sequence[str | Path], name: str | None = None) -> Program:
         """Starts a program in the domain. It is killed at the end of the test at the latest."""
         program = Program(arguments, self.env(domain), self.folder, name)
         self.programs.append(program)

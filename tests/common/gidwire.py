@@ -150,12 +150,10 @@ class Closed(Exception):
 
 
 class Connection:
-    """One client of a gidd. Requests have a bounded wait; what comes unasked is kept in `events`."""
+    """One client of a gidd. Requests wait a bounded time; what comes unasked is in `events`."""
 
     def __init__(self, path: Path, program: str = "test", hello: bool = True) -> None:
-        self.socket = socket.socket(
-            socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC
-        )
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
         self.socket.settimeout(10)
         self.socket.connect(str(path))
         self.serial = 0

@@ -14,7 +14,7 @@ TOP = Path(__file__).resolve().parents[2]
 # Where meson built what is tested: meson's tests are told, by hand it is ./run's default.
 BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
 
-# Machines are shared and sanitizers slow: waits end early when all is well, and never decide by this.
+# Machines are shared and sanitizers slow: a wait ends early when all is well.
 PATIENCE = 20.0
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ T = TypeVar("T")
 def wait_for(
     condition: Callable[[], T], what: str, timeout: float = PATIENCE, pause: float = 0.02
 ) -> T:
-    """Asks until the answer is truthy, and returns it; fails with `what` after `timeout` seconds."""
+    """Asks until the answer is truthy, and returns it; fails with `what` after `timeout` s."""
     end = time.monotonic() + timeout
     while True:
         answer = condition()

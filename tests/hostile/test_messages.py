@@ -1,27 +1,234 @@
 # SPDX-License-Identifier: MIT
-"""Messages between clients and gidd, and between gidds."""
+"""Packets that are no messages, or not at this time, or not from this side."""
 
+import os
+import struct
+
+import pytest
 from cockpit import Cockpit
-from gidwire import IMPORTED, REVOKED, SUBSCRIBED, SUBSCRIBER, Connection, gid
+from gidwire import (
+    ACCEPT,
+    BODIES,
+    EXPORT,
+    GRANT,
+    HELLO,
+    IMPORT,
+    IMPORTED,
+    LOWER_SIDE,
+    PUBLISH,
+    REPORT,
+    RESULT,
+    REVOKED,
+    STATUS,
+    SUBSCRIBE,
+    SUBSCRIBED,
+    SUBSCRIBER,
+    SUBSCRIPTION_END,
+    UNEXPORT,
+    UNPUBLISH,
+    VERSION,
+    WELCOME,
+    Connection,
+    Export,
+    gid,
+    memfd,
+    pack,
+)
+from outcome import expect_closed, expect_violation, number, untouched
 
-def test_basic(cockpit: Cockpit) -> None:
-    with cockpit.connect("open", "producer") as p, cockpit.connect("cluster", "consumer") as c:
-        assert (p.domain, p.domain_name) == (1, "open")
-        slab = p.export_new(4)
-        m = c.import_(gid(1, slab))
-        assert Connection.result(m)[0] == -2
-        assert p.grant(slab, 2)[0] == 0
-        m = c.import_(gid(1, slab))
-        assert m.type == IMPORTED
-        m.close()
-        assert p.publish("movie")[0] == 0
-        assert c.subscribe(1, "movie", "open") == (0, 1, "")
-        s = p.event(SUBSCRIBER)
-        s.close()
-        p.accept(s.values[0])
-        m = c.event(SUBSCRIBED)
-        assert m.values == (1, 1)
-        m.close()
-        st = cockpit.status("open")
-        assert p.unexport(slab)[0] == 0
-        c.event(REVOKED)
+FDS = {EXPORT: 1, IMPORTED: 1, SUBSCRIBE: 2, SUBSCRIBER: 2, ACCEPT: 1, SUBSCRIBED: 1, REPORT: 1}
+TOO_LARGE = "a message that is too large, or with too many descriptors"
+TOO_SHORT = "the message is shorter than its header"
+SIZE = "the message's size is not that of its type"
+
+
+def valid(type_: int) -> bytes:
+    """A message that the wire allows, from whichever side."""
+    if type_ in (EXPORT, IMPORTED):
+        export = Export(generations=0).pack()
+        if type_ == EXPORT:
+            return export
+        values = struct.unpack_from("<" + BODIES[EXPORT], export, 16)
+        slab, memory, offset, slot_size, slot_count, description_size, generations = values[:7]
+        head = (1, slab or 1, memory, slot_count, offset, slot_size, generations)
+        return pack(IMPORTED, *head, description_size, 0, *values[7:])
+    values = {
+        HELLO: (VERSION, 0, b"test"),
+        WELCOME: (VERSION, 1, b"open", 0),
+        RESULT: (0, 0, b""),
+        UNEXPORT: (1, 0),
+        GRANT: (1, 2, 1, 0),
+        IMPORT: (gid(1, 1),),
+        REVOKED: (gid(1, 1),),
+        PUBLISH: (b"movie",),
+        UNPUBLISH: (1, 0),
+        SUBSCRIBE: (1, 0, 1, 0, b"", b"movie"),
+        SUBSCRIBER: (LOWER_SIDE | 1, 1, 1, 1, 0, 0),
+        ACCEPT: (LOWER_SIDE | 1, 0),
+        SUBSCRIBED: (1, 1),
+        SUBSCRIPTION_END: (1, 0),
+        STATUS: (),
+        REPORT: (1,),
+    }[type_]
+    return pack(type_, *values)
+
+
+def send(connection: Connection, data: bytes, count: int) -> None:
+    """Sends with that many descriptors of a pipe, none of which may be left in gidd."""
+    fds = [fd for _ in range((count + 1) // 2) for fd in os.pipe()]
+    try:
+        connection.send_raw(data, fds[:count])
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+@pytest.mark.parametrize("type_", BODIES)
+def test_only_the_exact_size_of_a_type_is_a_message(cockpit: Cockpit, type_: int) -> None:
+    message = valid(type_)
+    with untouched(cockpit):
+        for wrong in (message[:-1], message + b"\0", message[:16], message + b"\0" * 4096):
+            if wrong == message:
+                continue  # a message without a body
+            with cockpit.connect("open") as connection:
+                send(connection, wrong, FDS.get(type_, 0))
+                expect_violation(
+                    cockpit,
+                    connection,
+                    TOO_LARGE if len(wrong) > 4096 else TOO_SHORT if len(wrong) < 16 else SIZE,
+                )
+        with cockpit.connect("open") as connection:
+            lying = message[:4] + struct.pack("<I", len(message) + 1) + message[8:]
+            send(connection, lying, FDS.get(type_, 0))
+            expect_violation(cockpit, connection, SIZE)
+
+
+@pytest.mark.parametrize("type_", BODIES)
+def test_only_the_exact_number_of_descriptors(cockpit: Cockpit, type_: int) -> None:
+    needed = FDS.get(type_, 0)
+    with untouched(cockpit):
+        for count in {0, 1, 2, 3, 200} - {needed}:
+            with cockpit.connect("open") as connection:
+                send(connection, valid(type_), count)
+                expect_violation(
+                    cockpit,
+                    connection,
+                    TOO_LARGE
+                    if count > 2
+                    else "the message has not as many descriptors as its type",
+                )
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 15])
+def test_less_than_a_header(cockpit: Cockpit, size: int) -> None:
+    with untouched(cockpit), cockpit.connect("open") as connection:
+        connection.send_raw(valid(STATUS)[:size])
+        expect_violation(cockpit, connection, TOO_SHORT)
+
+
+def test_an_empty_packet_is_a_good_bye(cockpit: Cockpit) -> None:
+    with untouched(cockpit), cockpit.connect("open") as connection:
+        connection.send_raw(b"")
+        expect_closed(cockpit, connection, "hung up")
+
+
+@pytest.mark.parametrize("type_", [0, 4, 15, 22, 31, 39, 47, 50, 255, 1 << 16, 0xFFFFFFFF])
+def test_unknown_types(cockpit: Cockpit, type_: int) -> None:
+    with untouched(cockpit), cockpit.connect("open") as connection:
+        connection.send_raw(struct.pack("<IIII", type_, 16, 1, 0))
+        expect_violation(cockpit, connection, "the message's type is unknown")
+
+
+@pytest.mark.parametrize(
+    "type_", [HELLO, WELCOME, RESULT, IMPORTED, REVOKED, SUBSCRIBER, SUBSCRIBED, REPORT]
+)
+def test_what_no_client_says(cockpit: Cockpit, type_: int) -> None:
+    with untouched(cockpit), cockpit.connect("open") as connection:
+        send(connection, valid(type_), FDS.get(type_, 0))
+        expect_violation(cockpit, connection, "a message that no client sends")
+
+
+def test_reserved_fields_are_zero(cockpit: Cockpit) -> None:
+    header = struct.pack("<IIII", STATUS, 16, 1, 1)
+    with untouched(cockpit):
+        for message in (header, pack(UNEXPORT, 1, 1), pack(GRANT, 1, 2, 1, 1)):
+            with cockpit.connect("open") as connection:
+                connection.send_raw(message)
+                expect_violation(cockpit, connection, "a reserved field is not 0")
+
+
+# --- greetings ---
+
+
+@pytest.mark.parametrize("type_", [type_ for type_ in BODIES if type_ != HELLO])
+def test_a_client_greets_first(cockpit: Cockpit, type_: int) -> None:
+    with untouched(cockpit):
+        with Connection(cockpit.socket("open"), hello=False) as connection:
+            send(connection, valid(type_), FDS.get(type_, 0))
+            expect_violation(cockpit, connection, "it does not begin with a greeting")
+
+
+@pytest.mark.parametrize("version", [0, 2, 0xFFFFFFFF])
+def test_another_version(cockpit: Cockpit, version: int) -> None:
+    with untouched(cockpit), Connection(cockpit.socket("open"), hello=False) as connection:
+        answer = connection.request(HELLO, version, 0, b"old")
+        assert connection.result(answer) == (
+            number("EPROTO"),
+            0,
+            f"gidd of domain open speaks version 1 of the wire, this program {version}: "
+            "install the same release of both",
+        )
+        expect_closed(cockpit, connection, f"it speaks version {version}")
+
+
+@pytest.mark.parametrize(
+    "name", [b"\x1b[31mred", b"new\nline", b"\xff", b"\xc3", b"a" * 64, b"a\0b", b"\xe2\x80"]
+)
+def test_a_program_cannot_write_into_the_log(cockpit: Cockpit, name: bytes) -> None:
+    with untouched(cockpit), Connection(cockpit.socket("open"), hello=False) as connection:
+        connection.send_raw(pack(HELLO, VERSION, 0, name))
+        expect_violation(cockpit, connection, "the name is not a text")
+    assert "\x1b" not in cockpit.log("open") and "�" not in cockpit.log("open")
+
+
+def test_who_connects_is_logged_with_its_credentials(cockpit: Cockpit) -> None:
+    with cockpit.connect("open", "a program"):
+        who = f"a program (pid {os.getpid()}, uid {os.getuid()})"
+        cockpit.wait_log("open", f"gidd[open]: {who}: connected")
+
+
+def test_a_client_cannot_claim_another_domain(cockpit: Cockpit) -> None:
+    with Connection(cockpit.socket("open"), hello=False) as connection:
+        answer = connection.request(HELLO, VERSION, 2, b"liar")
+        assert answer.values[1] == 1
+
+
+def test_who_does_not_greet_is_turned_away(cockpit: Cockpit) -> None:
+    with untouched(cockpit), Connection(cockpit.socket("open"), hello=False) as connection:
+        expect_closed(cockpit, connection, "no greeting")
+
+
+# --- texts ---
+
+BAD_NAMES = [
+    b"", b"/", b"/movie", b"movie/", b"mo\x1bvie", b"mo\nvie", b"mo\tvie", b"mo vie", b"mo\x7fvie",
+    b"m\xc3\xb6vie", b"movie\xff", b"..", b"a/../b", b"a//b", b"a" * 64, b"a\0b", b"*", b"%s",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_names_of_streams(cockpit: Cockpit, name: bytes) -> None:
+    fds = [memfd(4096), memfd(4096)]
+    why = "the stream's name is not valid"
+    with untouched(cockpit):
+        with cockpit.connect("open") as connection:
+            connection.send_raw(pack(PUBLISH, name))
+            expect_violation(cockpit, connection, why)
+        with cockpit.connect("open") as connection:
+            connection.send_raw(pack(SUBSCRIBE, 1, 0, 1, 0, b"", name), fds)
+            expect_violation(cockpit, connection, why)
+        with cockpit.connect("open") as connection:
+            connection.send_raw(pack(SUBSCRIBE, 1, 0, 1, 0, name or b"\0x", b"movie"), fds)
+            expect_violation(cockpit, connection, "the domain's name is not valid")
+    for fd in fds:
+        os.close(fd)

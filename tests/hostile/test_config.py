@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""Every mistake in a configuration is named with its file and line, all of them at once."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import BUILD, TOP
+
+GIDD = BUILD / "gidd" / "gidd"
+GOOD = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n"
+NO_NAME = "is no name of a domain: at most 63 letters, digits and - _ ."
+NO_GLOB = (
+    "can match no stream name: those have letters, digits and - _ . / only, patterns also * ? [ ]"
+)
+SECTIONS = (
+    "unknown section; there are [cockpit], [domain NAME], [share OWNER READER] and [link ONE OTHER]"
+)
+
+MISTAKES: dict[str, tuple[str, list[str]]] = {
+    "nothing": ("", ["0: no [domain NAME] in the whole file"]),
+    "comments only": ("# x\n; y\n", ["2: no [domain NAME] in the whole file"]),
+    "a key before all sections": (
+        "number=1\n" + GOOD,
+        ['1: "number" stands before the first [section]'],
+    ),
+    "no key": (GOOD + "nonsense\n", ["5: neither [section] nor key=value"]),
+    "a section without end": (GOOD + "[domain x\n", ["5: a [section] without its ]"]),
+    "an unknown section": (GOOD + "[doman x]\nnumber=3\n", [f"5: {SECTIONS}"]),
+    "an empty section": (GOOD + "[]\n", [f"5: {SECTIONS}"]),
+    "a domain without name": (GOOD + "[domain]\n", ["5: must be [domain NAME]"]),
+    "a domain of two names": (GOOD + "[domain a b]\n", ["5: must be [domain NAME]"]),
+    "a share of one": (GOOD + "[share open]\n", ["5: must be [share OWNER READER]"]),
+    "a share of three": (GOOD + "[share open cluster x]\n", ["5: must be [share OWNER READER]"]),
+    "a name with a slash": (GOOD + "[domain a/b]\n", [f'5: "a/b" {NO_NAME}']),
+    "a name that is too long": (GOOD + f"[domain {'a' * 64}]\n", [f'5: "{"a" * 64}" {NO_NAME}']),
+    "a name of a folder": (GOOD + "[domain ..]\n", [f'5: ".." {NO_NAME}']),
+    "a domain twice": (
+        GOOD + "[domain open]\nnumber=3\n",
+        ["5: domain open is in line 1 already"],
+    ),
+    "a number twice": (
+        GOOD + "[domain hud]\nnumber=1\n",
+        ["5: domain hud has the number 1 of domain open"],
+    ),
+    "no number": ("[domain open]\n", ["1: domain open needs number=1..254"]),
+    "number 0": (
+        "[domain open]\nnumber=0\n",
+        [
+            "2: number=0 is not a number from 1 to 254",
+            "1: domain open needs number=1..254",
+        ],
+    ),
+    "number 255": (
+        "[domain open]\nnumber=255\n",
+        [
+            "2: number=255 is not a number from 1 to 254",
+            "1: domain open needs number=1..254",
+        ],
+    ),
+    "a number that is none": (
+        GOOD + "slabs=many\n",
+        ["5: slabs=many is not a number from 0 to 16777215"],
+    ),
+    "a negative number": (GOOD + "slabs=-1\n", ["5: slabs=-1 is not a number from 0 to 16777215"]),
+    "a number with a rest": (
+        GOOD + "slabs=5x\n",
+        ["5: slabs=5x is not a number from 0 to 16777215"],
+    ),
+    "an unknown unit": (
+        GOOD + "memory=5T\n",
+        [f"5: memory=5T is not a number from 0 to {2**63 - 1}"],
+    ),
+    "more than fits": (
+        GOOD + "memory=9999999999999G\n",
+        [f"5: memory=9999999999999G is not a number from 0 to {2**63 - 1}"],
+    ),
+    "more than 64 bits": (
+        GOOD + "memory=99999999999999999999\n",
+        [f"5: memory=99999999999999999999 is not a number from 0 to {2**63 - 1}"],
+    ),
+    "a value twice": (
+        "[domain open]\nnumber=1\nnumber=2\n",
+        ["3: number is given twice, or its value goes on here"],
+    ),
+    "a value that goes on": (
+        "[domain open]\nnumber=1\n  2\n",
+        ["3: number is given twice, or its value goes on here"],
+    ),
+    "no such key of a domain": (GOOD + "colour=red\n", ['5: a domain has no "colour"']),
+    "no such quota of a client": (
+        GOOD + "client-clients=3\n",
+        ['5: a domain has no "client-clients"'],
+    ),
+    "no such key of a share": (
+        GOOD + "[share open cluster]\nstream=movie\n",
+        ['6: a share has no "stream"'],
+    ),
+    "no such key of the cockpit": (
+        "[cockpit]\nrun=/tmp\n" + GOOD,
+        ['2: the cockpit has no "run"'],
+    ),
+    "a relative folder": (
+        "[cockpit]\nruntime=run\n" + GOOD,
+        ["2: runtime=run is not an absolute path"],
+    ),
+    "no value": (GOOD + "group=\n", ["5: group has no value"]),
+    "a share with nobody": (
+        GOOD + "[share open nobody]\nstreams=x\n",
+        ["5: there is no [domain nobody]"],
+    ),
+    "a share with itself": (
+        GOOD + "[share open open]\n",
+        ["5: a domain needs no section to share with itself"],
+    ),
+    "a share twice": (
+        GOOD + "[share open cluster]\n[share open cluster]\n",
+        ["6: what open shares with cluster is in line 5 already"],
+    ),
+    "a stream that cannot be": (
+        GOOD + "[share open cluster]\nstreams=ok mövie\n",
+        [f'6: "mövie" {NO_GLOB}'],
+    ),
+    "a stream in a further line": (
+        GOOD + "[share open cluster]\nstreams=ok\n  also a~b\n",
+        [f'7: "a~b" {NO_GLOB}'],
+    ),
+    "a glob that is too long": (
+        GOOD + "[share open cluster]\nstreams=" + "\n ".join(["x" * 100] * 3) + "\n",
+        [],
+    ),
+    "a link without kind": (GOOD + "[link open cluster]\n", ["5: a link needs kind="]),
+    "a link of unknown kind": (
+        GOOD + "[link open cluster]\nkind=pigeon\n",
+        ['5: this gidd knows no link of kind "pigeon"'],
+    ),
+    "a link twice": (
+        GOOD + "[link open cluster]\nkind=local\n[link cluster open]\nkind=local\n",
+        ["7: the link of cluster and open is in line 5 already"],
+    ),
+    "a line that is too long": (
+        GOOD + f"local={'x ' * 100}\n",
+        ["5: longer than 197 bytes; a list goes on in the next line when that begins with a space"],
+    ),
+    "a control character": (GOOD + "group=vi\x1b[31mdeo\n", ["5: a control character"]),
+    "a NUL": (GOOD + "group=video\0\n", ["5: a control character"]),
+    "everything at once": (
+        "x=1\n[domain open]\nnumber=2\n[foo]\nbar=1\n[share open b]\nheld=x\n",
+        [
+            '1: "x" stands before the first [section]',
+            f"4: {SECTIONS}",
+            "7: held=x is not a number from 0 to 16777215",
+            "6: there is no [domain b]",
+        ],
+    ),
+}
+
+
+def check(path: Path | str, *arguments: str) -> tuple[int, list[str]]:
+    result = subprocess.run(
+        [GIDD, "--check", "--config", str(path), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert result.stdout == ""
+    return result.returncode, result.stderr.splitlines()
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(tmp_path: Path, name: str) -> None:
+    text, lines = MISTAKES[name]
+    path = tmp_path / "cockpit.conf"
+    path.write_text(text)
+    assert check(path) == (1 if lines else 0, [f"{path}:{line}" for line in lines])
+
+
+def test_what_is_right_is_silent(tmp_path: Path) -> None:
+    path = tmp_path / "cockpit.conf"
+    for good in (
+        GOOD,
+        "\ufeff" + GOOD,
+        GOOD.replace("\n", "\r\n"),
+        GOOD + "memory = 12K ; a comment\n# another\n  \n",
+        GOOD + "[share open cluster]\nstreams=a, b,c\n  d/*\n  [a-z]?\n",
+        GOOD + "[share open cluster]\n[share cluster open]\n",
+        GOOD + "[link cluster open]\nkind=local\n",
+        "[domain one]\nnumber=254",
+        f"[domain {'a' * 63}]\nnumber=1\n",
+    ):
+        path.write_text(good)
+        assert check(path) == (0, []), good
+
+
+def test_the_example_is_right() -> None:
+    assert check(TOP / "gidd" / "gidway.conf.example") == (0, [])
+
+
+def test_a_file_that_is_not_there() -> None:
+    assert check("/nonexistent.conf") == (1, ["/nonexistent.conf: No such file or directory"])
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    status, lines = check(tmp_path)
+    assert status == 1
+    assert lines[0] == f"{tmp_path}:0: the file cannot be read"
+
+
+def start(path: Path, *arguments: str) -> tuple[int, str]:
+    env = {key: value for key, value in os.environ.items() if key != "GID_DOMAIN"}
+    result = subprocess.run(
+        [GIDD, "--config", str(path), *arguments],
+        env=env | {"GID_RUNTIME_DIR": str(path.parent / "run")},
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    return result.returncode, result.stderr
+
+
+def test_which_domain(tmp_path: Path) -> None:
+    path = tmp_path / "cockpit.conf"
+    path.write_text(GOOD)
+    which = "which domain? Name it with --domain; the configuration has: open cluster\n"
+    assert start(path) == (1, which)
+    none = "the configuration has no [domain hud]; it has: open cluster\n"
+    assert start(path, "--domain", "hud") == (1, none)
+
+
+def test_users_and_groups_must_exist(tmp_path: Path) -> None:
+    path = tmp_path / "cockpit.conf"
+    path.write_text("[domain open]\nnumber=1\ngroup=no-such-group\n")
+    words = "gidd[open]: group=no-such-group of domain open: there is no such group\n"
+    assert start(path) == (1, words)
+    path.write_text(GOOD + "user=no-such-user\n[share open cluster]\n")
+    status, words = start(path, "--domain", "open")
+    assert status == 1
+    assert "gidd[open]: user=no-such-user of domain cluster: there is no such user\n" in words
+
+
+def test_settings_of_a_link_are_its_kinds(tmp_path: Path) -> None:
+    path = tmp_path / "cockpit.conf"
+    path.write_text(GOOD + "[share open cluster]\n[link open cluster]\nkind=local\ncolour=red\n")
+    status, words = start(path, "--domain", "open")
+    assert status == 1
+    assert 'gidd[open]: line 8: a link of kind local has no "colour"\n' in words
+
+
+def test_a_place_that_is_too_long(tmp_path: Path) -> None:
+    path = tmp_path / "cockpit.conf"
+    path.write_text(f"[domain {'a' * 63}]\nnumber=1\n")
+    status, words = start(path)
+    assert status == 1
+    assert "is too long for a socket" in words

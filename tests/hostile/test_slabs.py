@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: MIT
+"""Slabs: what may be exported, who may import it, and what is left when it is gone."""
+
+import fcntl
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cockpit import DEFAULT_CONFIG, Cockpit
+from gidwire import (
+    DMABUF,
+    IMPORT,
+    IMPORTED,
+    MEMFD,
+    RESULT,
+    REVOKED,
+    Connection,
+    Export,
+    Layout,
+    gid,
+    memfd,
+    pack,
+)
+from outcome import UNREADABLE, expect_violation, number, untouched
+from program import wait_for
+
+SHRINK, GROW, WRITE, FUTURE_WRITE = 2, 4, 8, 16  # F_SEAL_*
+NV12 = 0x3231564E
+MAX = 2**63 - 1
+TOO_BIG = "the slab's offset and slots are more than a file can hold"
+RANGE = "the layout's size, plane count or a stride is out of range"
+LEAVES = "a plane of the layout leaves its slot"
+TABLE = "the generation table must lie behind the slots, on a page of its own"
+TEXT = "the description is not a text of the stated size"
+
+ONE = Export(generations=0)  # one slot of 4096 bytes, 64x16 pixels of 4 bytes
+SLOTS = "the slot count is out of range"
+
+
+def picture(**fields: object) -> Export:
+    return replace(ONE, layout=replace(ONE.layout, **fields))
+
+
+# Just inside every limit...
+GOOD = {
+    "one slot": ONE,
+    "all slots": replace(ONE, slot_count=4096, generations=4096 * 4096),
+    "smallest picture": replace(
+        ONE, slot_size=4, layout=Layout(width=1, height=1, planes=[(0, 4)])
+    ),
+    "largest picture": replace(
+        ONE,
+        slot_size=16384 * 65536,
+        layout=Layout(width=16384, height=16384, planes=[(0, 65536)]),
+    ),
+    "offset": replace(ONE, offset=4095),
+    "last plane ends with the slot": picture(planes=[(2048, 256)], height=8),
+    "two planes": replace(
+        ONE,
+        layout=Layout(
+            fourcc=NV12, width=64, height=16, plane_count=2, planes=[(0, 64), (1024, 64)]
+        ),
+    ),
+    "no description": replace(ONE, description=b""),
+    "longest description": replace(ONE, description=b"x" * 2047),
+    "description in UTF-8": replace(ONE, description="größe".encode()),
+}
+
+# ... and past it.
+BAD = {
+    "no slots": (replace(ONE, slot_count=0), SLOTS),
+    "a slot too many": (replace(ONE, slot_count=4097, generations=4097 * 4096), SLOTS),
+    "most slots": (replace(ONE, slot_count=2**32 - 1, generations=4096), SLOTS),
+    "slots of no size": (replace(ONE, slot_size=0), "the slot size is 0"),
+    "slot a byte too small": (replace(ONE, slot_size=4095), LEAVES),
+    "slots without generations": (
+        replace(ONE, slot_count=2),
+        "a slab of several slots must have a generation table",
+    ),
+    "size wraps to 0": (replace(ONE, slot_size=2**63, slot_count=2, generations=4096), TOO_BIG),
+    "size past a file": (
+        replace(ONE, slot_size=MAX // 4096 + 1, slot_count=4096, generations=4096),
+        TOO_BIG,
+    ),
+    "offset past a file": (replace(ONE, offset=MAX - 4095), TOO_BIG),
+    "offset wraps": (replace(ONE, offset=2**64 - 4096), TOO_BIG),
+    "table in a slot": (replace(ONE, slot_count=2, generations=4096), TABLE),
+    "table not on a page": (replace(ONE, slot_count=2, generations=8196), TABLE),
+    "table past a file": (replace(ONE, slot_count=4096, generations=MAX - 4095), TABLE),
+    "table wraps": (replace(ONE, slot_count=4096, generations=2**64 - 4096), TABLE),
+    "table and offset": (
+        replace(ONE, offset=4096, generations=8192),
+        "slots with a generation table must begin at 0 and be whole pages",
+    ),
+    "table of a dma-buf": (
+        replace(ONE, memory=DMABUF, generations=4096),
+        "only a memfd can have a generation table",
+    ),
+    "memory 0": (replace(ONE, memory=0), "the kind of memory is unknown"),
+    "memory 3": (replace(ONE, memory=3), "the kind of memory is unknown"),
+    "slab past the last": (replace(ONE, slab=1 << 24), "the slab's number is out of range"),
+    "no format": (picture(fourcc=0), "the layout's format is unknown"),
+    "unknown format": (picture(fourcc=0x20202020), "the layout's format is unknown"),
+    "no width": (picture(width=0), RANGE),
+    "too wide": (picture(width=16385, planes=[(0, 65540)]), RANGE),
+    "no height": (picture(height=0), RANGE),
+    "too high": (picture(height=16385), RANGE),
+    "a row too many": (picture(height=17), LEAVES),
+    "no planes": (picture(plane_count=0, planes=[]), RANGE),
+    "a plane too many": (picture(plane_count=2, planes=[(0, 256), (0, 256)]), RANGE),
+    "five planes": (picture(plane_count=5), RANGE),
+    "most planes": (picture(plane_count=2**32 - 1), RANGE),
+    "a plane that is not there": (
+        picture(planes=[(0, 256), (1, 0)]),
+        "a plane that the layout does not have is not zero",
+    ),
+    "stride 0": (picture(planes=[(0, 0)]), RANGE),
+    "stride a byte too short": (picture(planes=[(0, 255)]), RANGE),
+    "longest stride": (picture(planes=[(0, 2**32 - 1)]), RANGE),
+    "stride a byte too long": (picture(planes=[(0, 257)]), LEAVES),
+    "plane a byte too far": (picture(planes=[(1, 256)]), LEAVES),
+    "farthest plane": (picture(planes=[(2**32 - 1, 256)]), LEAVES),
+    "width times bytes wraps": (picture(width=0x40000001), RANGE),
+    "description too long": (replace(ONE, description=b"x" * 2048), TEXT),
+    "description shorter than stated": (replace(ONE, description_size=12), TEXT),
+    "description longer than stated": (replace(ONE, description_size=3), TEXT),
+    "description size past the field": (replace(ONE, description_size=2**32 - 1), TEXT),
+    "description with an escape": (replace(ONE, description=b"\x1b[2J"), TEXT),
+    "description that is not UTF-8": (replace(ONE, description=b"\xff\xfe"), TEXT),
+    "description with a NUL": (replace(ONE, description=b"a\0b"), TEXT),
+}
+
+
+def file_size(export: Export) -> int:
+    end = export.offset + export.slot_size * export.slot_count
+    return export.generations + 4 * export.slot_count if export.generations else end
+
+
+@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.cockpit(DEFAULT_CONFIG.replace("number=1", "number=1\nmemory=4G\nclient-memory=4G"))
+def test_limits_may_be_reached(cockpit: Cockpit, name: str) -> None:
+    export = GOOD[name]
+    fd = memfd(file_size(export))
+    with cockpit.connect("open") as connection:
+        error, slab, words = connection.export(export, fd)
+        assert (error, words) == (0, "")
+        assert 1 <= slab <= 0xFFFFFF
+        answer = connection.import_(gid(1, slab))
+        assert answer.type == IMPORTED
+        head = (1, slab, MEMFD, export.slot_count, export.offset, export.slot_size)
+        assert answer.values[:6] == head
+        assert answer.values[9:-1] == export.layout.values()
+        assert answer.values[-1].rstrip(b"\0") == export.description
+        assert os.fstat(answer.fds[0]).st_ino == os.fstat(fd).st_ino
+        answer.close()
+    os.close(fd)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_limits_may_not_be_passed(cockpit: Cockpit, name: str) -> None:
+    export, why = BAD[name]
+    fd = memfd(1 << 20)
+    with untouched(cockpit), cockpit.connect("open") as connection:
+        connection.send_raw(export.pack(), [fd])
+        expect_violation(cockpit, connection, why)
+    os.close(fd)
+
+
+# --- descriptors ---
+
+
+def directory() -> int:
+    return os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def pipe() -> int:
+    reader, writer = os.pipe()
+    os.close(writer)
+    return reader
+
+
+def unix_socket() -> int:
+    return socket.socket(socket.AF_UNIX).detach()
+
+
+def regular_file() -> int:
+    path = Path("/tmp") / f"gid-test-{os.getpid()}"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+    path.unlink()
+    os.truncate(fd, 1 << 16)
+    return fd
+
+
+def path_only() -> int:
+    fd = memfd(8192)
+    only = os.open(f"/proc/self/fd/{fd}", os.O_PATH | os.O_CLOEXEC)
+    os.close(fd)
+    return only
+
+
+NOT_MEMFD = "the descriptor is not a memfd"
+UNSEALED = (
+    "the memfd is not sealed: it needs F_SEAL_SHRINK, and where gidway shares its own memory "
+    "F_SEAL_FUTURE_WRITE"
+)
+WRITABLE = "the memfd is writable: pass a read-only description of it"
+TOO_SMALL = "the descriptor's memory is smaller than what it is said to hold"
+OURS = Export()  # with a generation table: 4096 + 4 bytes
+DMA = replace(ONE, memory=DMABUF)
+
+DESCRIPTORS: dict[str, tuple[Export, Callable[[], int], str, str]] = {
+    "a pipe": (ONE, pipe, "EBADF", NOT_MEMFD),
+    "a socket": (ONE, unix_socket, "EBADF", NOT_MEMFD),
+    "a folder": (ONE, directory, "EBADF", NOT_MEMFD),
+    "a file": (ONE, regular_file, "EBADF", NOT_MEMFD),
+    "a path": (ONE, path_only, "EBADF", NOT_MEMFD),
+    "/dev/zero": (ONE, lambda: os.open("/dev/zero", os.O_RDWR), "EBADF", NOT_MEMFD),
+    "unsealed": (ONE, lambda: memfd(8192, seals=0), "EPERM", UNSEALED),
+    "sealed against growing only": (ONE, lambda: memfd(8192, seals=GROW), "EPERM", UNSEALED),
+    "ours without write seal": (OURS, lambda: memfd(8192, seals=SHRINK), "EPERM", UNSEALED),
+    "ours without shrink seal": (OURS, lambda: memfd(8192, FUTURE_WRITE), "EPERM", UNSEALED),
+    "writable": (ONE, lambda: memfd(8192, SHRINK, writable=True), "EACCES", WRITABLE),
+    "ours, writable": (OURS, lambda: memfd(8192, writable=True), "EACCES", WRITABLE),
+    "truncated": (ONE, lambda: memfd(4095), "ERANGE", TOO_SMALL),
+    "empty": (ONE, lambda: memfd(0), "ERANGE", TOO_SMALL),
+    "ours without its table": (OURS, lambda: memfd(4096), "ERANGE", TOO_SMALL),
+    "table cut short": (OURS, lambda: memfd(4099), "ERANGE", TOO_SMALL),
+    "far smaller": (replace(ONE, offset=1 << 40), lambda: memfd(8192), "ERANGE", TOO_SMALL),
+    "a memfd as dma-buf": (DMA, lambda: memfd(8192), "EBADF", "the descriptor is not a dma-buf"),
+    "a pipe as dma-buf": (DMA, pipe, "EBADF", "the descriptor is not a dma-buf"),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIPTORS)
+def test_descriptors_must_be_what_they_are_said_to_be(cockpit: Cockpit, name: str) -> None:
+    export, make, error, words = DESCRIPTORS[name]
+    fd = make()
+    with untouched(cockpit), cockpit.connect("open") as connection:
+        assert connection.export(export, fd) == (number(error), 0, words)
+        # A mistake that anybody can make does not cost the connection.
+        connection.export_new()
+    os.close(fd)
+
+
+@pytest.mark.parametrize("seals", [SHRINK, SHRINK | GROW, SHRINK | WRITE, SHRINK | FUTURE_WRITE])
+def test_memory_of_others_needs_to_be_sealed_against_shrinking(
+    cockpit: Cockpit, seals: int
+) -> None:
+    fd = memfd(4096, seals)
+    with cockpit.connect("open") as connection:
+        assert connection.export(ONE, fd)[0] == 0
+    os.close(fd)
+
+
+def test_importers_cannot_write(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        slab = owner.export_new()
+        owner.grant(slab, 2)
+        answer = reader.import_(gid(1, slab))
+        flags = fcntl.fcntl(answer.fds[0], fcntl.F_GETFL)
+        assert flags & os.O_ACCMODE == os.O_RDONLY
+        with pytest.raises(PermissionError):
+            os.open(f"/proc/self/fd/{answer.fds[0]}", os.O_RDWR | os.O_TRUNC)
+            os.truncate(answer.fds[0], 0)
+        answer.close()
+
+
+# --- who may read what ---
+
+
+def ask(connection: Connection, name: int) -> tuple:
+    """The whole answer, but for the serial."""
+    answer = connection.import_(name)
+    assert answer.type == RESULT
+    return answer.values
+
+
+def test_unknown_ungranted_and_revoked_look_the_same(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        ungranted, revoked, unexported = (owner.export_new() for _ in range(3))
+        for slab in (revoked, unexported):
+            assert owner.grant(slab, 2) == (0, 0, "")
+            answer = reader.import_(gid(1, slab))
+            assert answer.type == IMPORTED
+            answer.close()
+        assert owner.grant(revoked, 2, allow=False) == (0, 0, "")
+        assert reader.event(REVOKED).values == (gid(1, revoked),)
+        assert owner.unexport(unexported) == (0, 0, "")
+        assert reader.event(REVOKED).values == (gid(1, unexported),)
+        unknown = max(ungranted, revoked, unexported) % 0xFFFFFF + 1000
+        names = {
+            "ungranted": gid(1, ungranted),
+            "revoked": gid(1, revoked),
+            "gone": gid(1, unexported),
+            "unknown": gid(1, unknown),
+            "another slot": gid(1, unknown, 4095, 65535),
+            "our own, unknown": gid(2, 1),
+            "none": 0,
+            "no slab": gid(1, 0),
+            "no such domain": gid(77, 1),
+            "domain 0": gid(0, 1),
+            "domain 255": gid(255, 0xFFFFFF, 65535, 65535),
+        }
+        answers = {name: ask(reader, value) for name, value in names.items()}
+        expected = (number("ENOENT"), 0, UNREADABLE.encode().ljust(192, b"\0"))
+        assert answers == {name: expected for name in names}
+
+
+def test_no_descriptor_without_a_grant(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        slabs = [owner.export_new() for _ in range(4)]
+        owner.grant(slabs[2], 2)
+        got = [reader.import_(gid(1, slab)) for slab in slabs]
+        assert [len(answer.fds) for answer in got] == [0, 0, 1, 0]
+        got[2].close()
+
+
+def test_the_own_domain_may_always_read(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("open") as other:
+        answer = other.import_(gid(1, owner.export_new()))
+        assert answer.type == IMPORTED
+        answer.close()
+
+
+def test_only_the_owner_grants_and_takes_back(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("open") as other:
+        slab = owner.export_new()
+        none = (number("ENOENT"), 0, f"this client has no slab {slab}")
+        assert other.grant(slab, 2) == none
+        assert other.unexport(slab) == none
+        assert owner.unexport(slab) == (0, 0, "")
+        assert owner.unexport(slab) == none
+        assert owner.grant(slab, 2) == none
+
+
+THREE = DEFAULT_CONFIG + "[domain hud]\nnumber=3\n[share cluster hud]\nstreams=*\n"
+
+
+@pytest.mark.cockpit(THREE)
+def test_grants_need_a_share(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner:
+        slab = owner.export_new()
+        why = "the cockpit's configuration has no [share open {}]"
+        assert owner.grant(slab, 3) == (number("EPERM"), 0, why.format("hud"))
+        assert owner.grant(slab, 77) == (number("EPERM"), 0, why.format("…"))
+        assert owner.grant(slab, 2) == (0, 0, "")
+        with cockpit.connect("hud") as hud:
+            assert ask(hud, gid(1, slab))[0] == number("ENOENT")
+
+
+@pytest.mark.cockpit(THREE)
+def test_a_grant_is_for_one_domain(cockpit: Cockpit) -> None:
+    with cockpit.connect("cluster") as owner:
+        slab = owner.export_new()
+        owner.grant(slab, 3)
+        with cockpit.connect("open") as other, cockpit.connect("hud") as reader:
+            assert ask(other, gid(2, slab))[0] == number("ENOENT")
+            answer = reader.import_(gid(2, slab))
+            assert answer.type == IMPORTED
+            answer.close()
+            owner.grant(slab, 1)
+            answer = other.import_(gid(2, slab))
+            assert answer.type == IMPORTED
+            answer.close()
+            owner.grant(slab, 3, allow=False)
+            assert reader.event(REVOKED).values == (gid(2, slab),)
+            answer = other.import_(gid(2, slab))
+            assert answer.type == IMPORTED and other.events == []
+            answer.close()
+
+
+def test_a_grant_can_be_given_again(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        slab = owner.export_new()
+        for _ in range(3):
+            owner.grant(slab, 2)
+            answer = reader.import_(gid(1, slab))
+            assert answer.type == IMPORTED
+            answer.close()
+            owner.grant(slab, 2, allow=False)
+            assert reader.event(REVOKED).values == (gid(1, slab),)
+
+
+# --- the end of an owner ---
+
+
+def test_all_slabs_of_a_dead_client_are_revoked_at_once(cockpit: Cockpit) -> None:
+    with cockpit.connect("cluster") as reader, cockpit.connect("open") as local:
+        owner = cockpit.connect("open", "owner")
+        slabs = [owner.export_new() for _ in range(20)]
+        for slab in slabs:
+            owner.grant(slab, 2)
+            for importer in (reader, local):
+                importer.import_(gid(1, slab)).close()
+        owner.close()
+        for importer in (reader, local):
+            heard = [importer.event(REVOKED, timeout=2).values[0] for _ in slabs]
+            assert sorted(heard) == sorted(gid(1, slab) for slab in slabs)
+
+
+def test_an_importer_that_died_is_forgotten(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner:
+        slab = owner.export_new()
+        owner.grant(slab, 2)
+        with cockpit.connect("cluster") as reader:
+            reader.import_(gid(1, slab)).close()
+            assert len(cockpit.status("cluster")["slabs"]) == 1
+        wait_for(lambda: cockpit.status("cluster")["slabs"] == [], "the import to be forgotten")
+        assert owner.unexport(slab) == (0, 0, "")
+
+
+def test_numbers_are_not_used_again(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner:
+        seen = set()
+        for _ in range(50):
+            slab = owner.export_new()
+            assert slab not in seen
+            seen.add(slab)
+            owner.unexport(slab)
+        used = min(seen)
+        fd = memfd(4096)
+        answer = owner.export(replace(ONE, slab=used), fd)
+        why = f"the slab's old number {used} is not to be had any more"
+        assert answer == (number("EEXIST"), 0, why)
+        os.close(fd)
+
+
+def test_nobody_takes_the_number_of_another(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("open") as thief:
+        fd = memfd(4096)
+        error, slab, _ = owner.export(replace(ONE, slab=1234), fd)
+        assert (error, slab) == (0, 1234)
+        assert thief.export(replace(ONE, slab=1234), fd)[0] == number("EEXIST")
+        os.close(fd)
+
+
+def test_an_import_is_answered_in_its_turn(cockpit: Cockpit) -> None:
+    """Many questions at once, before any answer was read: each is answered under its serial."""
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        slab = owner.export_new()
+        owner.grant(slab, 2)
+        count = 60
+        for _ in range(count):
+            reader.serial += 1
+            reader.send_raw(pack(IMPORT, gid(1, slab), serial=reader.serial))
+        serials = []
+        for _ in range(count):
+            answer = reader.receive()
+            assert answer.type == IMPORTED
+            serials.append(answer.serial)
+            answer.close()
+        assert serials == sorted(serials)
