@@ -302,6 +302,13 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 	if (slab == NULL) {
 		return;
 	}
+	for (uint32_t i = 0; slab->generations != NULL && i < slab->info.slot_count; i++) {
+		gid_slab_advance(slab, i);
+	}
+	/* Before importers hear of it: a compositor may keep what it then sees as the last picture. */
+	if (should_wipe) {
+		wipe(slab);
+	}
 	if (slab->registered) {
 		/* Answered, so that nobody's import succeeds any more when this returns. */
 		union gid_wire_message message, answer;
@@ -310,12 +317,6 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 		gid_slab_unregister(slab);
 	}
 	slab->info.revoked = true;
-	for (uint32_t i = 0; slab->generations != NULL && i < slab->info.slot_count; i++) {
-		gid_slab_advance(slab, i);
-	}
-	if (should_wipe) {
-		wipe(slab);
-	}
 	gid_slab_unref(slab);
 }
 
