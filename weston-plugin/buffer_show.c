@@ -131,7 +131,7 @@ static int buffer_make_inert(struct buffer *buffer, uint32_t id) {
 }
 
 /* Shows the memory in the wl_shm buffer, which is made where there is none. */
-static int buffer_map(struct buffer *buffer) {
+static int buffer_map(struct buffer *buffer, uint32_t id) {
 	const struct gid_layout *layout = &buffer->picture.layout;
 	struct gid_slab_info info;
 	gid_slab_get_info(buffer->planes[0].slab, &info);
@@ -142,7 +142,7 @@ static int buffer_map(struct buffer *buffer) {
 		if (!layout_fits_shm(buffer->module, layout, offset)) {
 			return -ENOTSUP;
 		}
-		int error = buffer_make_pool(buffer, 0, offset);
+		int error = buffer_make_pool(buffer, id, offset);
 		if (error != 0) {
 			return error;
 		}
@@ -151,13 +151,12 @@ static int buffer_map(struct buffer *buffer) {
 		return -ENOTSUP;
 	}
 	int error = pool_map(&buffer->pool, info.fd, offset, start + info.slot_size - offset);
-	if (error != 0 && !existed) {
+	if (error != 0 && !existed && id == 0) {
 		buffer_destroy_resource(buffer);
 	}
 	return error;
 }
 
-/* All slabs are there: shows them. `id`: of a wl_buffer that must be made at once, or 0. */
 int buffer_show(struct buffer *buffer, uint32_t id) {
 	int error = buffer_check_planes(buffer);
 	if (error != 0) {
@@ -166,10 +165,7 @@ int buffer_show(struct buffer *buffer, uint32_t id) {
 	if (!buffer->resource && buffer_make_of_dmabufs(buffer, id) == 0) {
 		return 0;
 	}
-	if (id != 0) {
-		error = buffer_make_blank(buffer, id);
-	}
-	return error != 0 ? error : buffer_map(buffer);
+	return buffer_map(buffer, id);
 }
 
 int buffer_make_blank(struct buffer *buffer, uint32_t id) {

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""Weston with gid-buffer.so, headless, and a client that shows gid buffers in it."""
+
+import ctypes
+import mmap
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+from program import BUILD, TOP, Program, wait_for
+from wayland import Display, Object
+
+WIDTH, HEIGHT = 320, 240  # of the output, in pixels
+XRGB8888, ARGB8888, XBGR8888, ABGR8888 = 0x34325258, 0x34325241, 0x34324258, 0x34324241
+SHM_FORMATS = {ARGB8888: 0, XRGB8888: 1, XBGR8888: XBGR8888, ABGR8888: ABGR8888}  # wl_shm's codes
+
+
+def protocol_files() -> list[Path]:
+    def folder(package: str) -> Path:
+        command = ["pkg-config", "--variable=pkgdatadir", package]
+        return Path(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        )
+
+    return [
+        folder("wayland-scanner") / "wayland.xml",
+        folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
+        folder("libweston-14-protocols") / "weston-output-capture.xml",
+        TOP / "protocol/gid-buffer-v1.xml",
+    ]
+
+
+@dataclass(frozen=True)
+class Mapping:
+    permissions: str
+    inode: int
+    name: str
+
+
+SHELL_CONFIG = """\
+[shell]
+panel-position=none
+background-color=0xff000000
+locking=false
+startup-animation=none
+close-animation=none
+"""
+
+
+class Weston:
+    """One Weston, which may be started again and again, with `environment`."""
+
+    def __init__(self, folder: Path, environment: dict[str, str], renderer: str = "pixman") -> None:
+        self.folder = folder
+        self.config = folder / "weston.ini"
+        self.configure("")
+        self.log = folder / "weston.log"
+        self.socket = folder / "wayland-test"
+        module = BUILD / "weston-plugin/gid-buffer.so"
+        self.environment = environment | {
+            "XDG_RUNTIME_DIR": str(folder),
+            "WESTON_MODULE_MAP": f"gid-buffer.so={module}",
+        }
+        self.command = ["weston", "--backend=headless", f"--renderer={renderer}"]
+        self.command += ["--shell=desktop-shell.so", f"--width={WIDTH}", f"--height={HEIGHT}"]
+        self.command += ["--debug", "--idle-time=0", f"--socket={self.socket.name}"]
+        self.command += [f"--config={self.config}", f"--log={self.log}", "--logger-scopes=log,gid"]
+        self.command += ["--modules=gid-buffer.so"]
+        self.protocols = protocol_files()
+        self.program: Program | None = None
+
+    def configure(self, config: str) -> None:
+        """`config` is added to the weston.ini of the next start."""
+        self.config.write_text(SHELL_CONFIG + config)
+
+    def launch(self) -> Program:
+        self.program = Program(self.command, self.environment, self.folder)
+        return self.program
+
+    def start(self) -> "Weston":
+        self.launch()
+
+        def is_ready() -> bool:
+            assert self.is_running(), f"weston ended: {self.read_log()}"
+            return self.has_global("gid_buffer_manager_v1")
+
+        wait_for(is_ready, "weston to be ready")
+        return self
+
+    def has_global(self, interface: str) -> bool:
+        try:
+            with Display(self.socket, self.protocols) as display:
+                return interface in display.globals
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+
+    def stop(self) -> int:
+        """Ends it in good order. Returns its exit status."""
+        return self.program.stop()
+
+    def kill(self) -> None:
+        self.program.kill()
+
+    @property
+    def pid(self) -> int:
+        return self.program.pid
+
+    def is_running(self) -> bool:
+        return self.program is not None and self.program.is_running()
+
+    def read_log(self) -> str:
+        return self.log.read_text() if self.log.exists() else ""
+
+    def wait_log(self, text: str) -> None:
+        wait_for(lambda: text in self.read_log(), f"{text!r} in the log of weston")
+
+    # --- what the kernel knows of the process
+
+    def maps(self) -> list[Mapping]:
+        lines = Path(f"/proc/{self.pid}/maps").read_text().splitlines()
+        fields = [line.split(maxsplit=5) for line in lines]
+        return [Mapping(f[1], int(f[4]), f[5] if len(f) > 5 else "") for f in fields]
+
+    def permissions_of(self, inode: int) -> list[str]:
+        """How it maps a file: one string such as r--s for each mapping."""
+        return [mapping.permissions for mapping in self.maps() if mapping.inode == inode]
+
+    def private_memory(self) -> int:
+        """Bytes of memory that are its alone."""
+        rollup = Path(f"/proc/{self.pid}/smaps_rollup").read_text()
+        return int(re.search(r"Private_Dirty: +(\d+) kB", rollup).group(1)) * 1024
+
+    def descriptors(self) -> dict[int, str]:
+        """What each of its descriptors is."""
+        found = {}
+        for entry in Path(f"/proc/{self.pid}/fd").iterdir():
+            try:
+                found[int(entry.name)] = os.readlink(entry)
+            except FileNotFoundError:
+                pass  # closed meanwhile
+        return found
+
+    def descriptor_of(self, inode: int) -> int:
+        """A duplicate of its descriptor of the file."""
+        for number in self.descriptors():
+            if Path(f"/proc/{self.pid}/fd/{number}").stat().st_ino == inode:
+                return duplicate_descriptor(self.pid, number)
+        raise AssertionError("it has no descriptor of this file")
+
+    def sockets_to_itself(self) -> list[int]:
+        """Descriptors of socket pairs of which it has both ends."""
+        listing = subprocess.run(["ss", "-xpnH"], check=True, capture_output=True, text=True).stdout
+        ends = {}
+        for line in listing.splitlines():
+            found = re.search(rf"pid={self.pid},fd=(\d+)", line)
+            inodes = re.findall(r"\* (\d+)", line)
+            if found and len(inodes) == 2:
+                ends[inodes[0]] = (int(found.group(1)), inodes[1])
+        return [number for number, peer in ends.values() if peer in ends]
+
+
+class Client:
+    """A client with one fullscreen window and the gid buffers that a test makes."""
+
+    def __init__(self, display: Display) -> None:
+        self.display = display
+        self.compositor = display.bind("wl_compositor", 4)
+        self.manager = display.bind("gid_buffer_manager_v1")
+        self.enums = self.manager.display.interfaces["gid_buffer_params_v1"].enums["error"]
+        self.surface: Object | None = None
+        self.redraws = 0
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.display.close()
+
+    def open_window(self) -> Object:
+        """A fullscreen surface that may be attached to."""
+        wm = self.display.bind("xdg_wm_base", 1)
+        self.surface = self.compositor("create_surface")
+        xdg_surface = wm("get_xdg_surface", self.surface)
+        toplevel = xdg_surface("get_toplevel")
+        toplevel("set_fullscreen", None)
+        self.surface("commit")
+        (serial,) = xdg_surface.wait("configure")
+        xdg_surface("ack_configure", serial)
+        return self.surface
+
+    def params(
+        self, gid: int, stride: int, offset: int = 0, plane: int = 0, modifier: int = 0
+    ) -> Object:
+        params = self.manager("create_params")
+        self.add(params, gid, stride, offset, plane, modifier)
+        return params
+
+    def add(
+        self,
+        params: Object,
+        gid: int,
+        stride: int,
+        offset: int = 0,
+        plane: int = 0,
+        modifier: int = 0,
+    ) -> None:
+        hi, lo = gid >> 32, gid & 0xFFFFFFFF
+        params("add", hi, lo, plane, offset, stride, modifier >> 32, modifier & 0xFFFFFFFF)
+
+    def create(
+        self, gid: int, width: int = WIDTH, height: int = HEIGHT, fourcc: int = XRGB8888
+    ) -> tuple[Object, Object | None]:
+        """The params object, and the wl_buffer or None for `failed`."""
+        params = self.params(gid, width * 4)
+        params("create", width, height, fourcc)
+        return params, wait_created(params)
+
+    def create_immed(
+        self, gid: int, width: int = WIDTH, height: int = HEIGHT, fourcc: int = XRGB8888
+    ) -> tuple[Object, Object]:
+        params = self.params(gid, width * 4)
+        return params, params("create_immed", width, height, fourcc)
+
+    def show(self, buffer: Object) -> None:
+        """Attaches, commits and waits until it was drawn."""
+        self.surface("attach", buffer, 0, 0)
+        self.surface("damage", 0, 0, WIDTH, HEIGHT)
+        self.commit()
+
+    def redraw(self) -> None:
+        """Has the surface drawn again without a new buffer, and waits for it.
+
+        Weston heeds damage only beside a buffer, but for a new opaque region it draws everything.
+        """
+        self.redraws += 1
+        region = self.compositor("create_region")
+        region("add", 0, 0, 1 + self.redraws % 2, 1)
+        self.surface("set_opaque_region", region)
+        region("destroy")
+        self.commit()
+
+    def commit(self) -> None:
+        frame = self.surface("frame")
+        self.surface("commit")
+        frame.wait("done")
+
+
+def wait_created(params: Object) -> Object | None:
+    """The new wl_buffer, or None for `failed`."""
+    params.display.wait_until(
+        lambda: params.has("created") or params.has("failed"), "created or failed"
+    )
+    created = params.take("created")
+    if created:
+        return created[0]
+    params.take("failed")
+    return None
+
+
+def screenshot(weston: Weston) -> numpy.ndarray:
+    """The output's pixels as height x width x (blue, green, red)."""
+    with Display(weston.socket, weston.protocols) as display:
+        output = display.bind("wl_output", 1)
+        capture = display.bind("weston_capture_v1")
+        framebuffer = capture.interface.enums["source"]["framebuffer"]
+        source = capture("create", output, framebuffer)
+        (fourcc,) = source.wait("format")
+        width, height = source.wait("size")
+        assert fourcc in SHM_FORMATS, hex(fourcc)
+        memory = os.memfd_create("screenshot")
+        os.ftruncate(memory, width * height * 4)
+        pool = display.bind("wl_shm")("create_pool", memory, width * height * 4)
+        buffer = pool("create_buffer", 0, width, height, width * 4, SHM_FORMATS[fourcc])
+        source("capture", buffer)
+        display.wait_until(lambda: source.has("complete") or source.has("failed"), "screenshot")
+        assert source.has("complete"), source.events
+        with mmap.mmap(memory, width * height * 4, prot=mmap.PROT_READ) as data:
+            pixels = numpy.frombuffer(data, numpy.uint8).reshape(height, width, 4).copy()
+        os.close(memory)
+        return pixels[..., 2::-1] if fourcc in (XBGR8888, ABGR8888) else pixels[..., :3]
+
+
+def duplicate_descriptor(pid: int, number: int) -> int:
+    """A descriptor of another process (pidfd_getfd), to break what it stands for."""
+    pidfd = os.pidfd_open(pid)
+    found = ctypes.CDLL(None, use_errno=True).syscall(438, pidfd, number, 0)
+    os.close(pidfd)
+    assert found >= 0, os.strerror(ctypes.get_errno())
+    return found
