@@ -5,7 +5,7 @@ import random
 
 import logs
 import pytest
-from gid_timeline import data, report, text
+from gid_timeline import data, html, report, text
 from gid_timeline.terminal import Paint
 from logs import point, read
 
@@ -59,6 +59,7 @@ def test_mutated_logs(seed):
         data.to_json(built)
         list(data.figures_csv(built))
         list(data.frames_csv(built))
+        html.render(built)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -22,7 +22,7 @@ def test_text(log, capsys):
     text = capsys.readouterr().out
     assert "DP-1: 50 frames" in text
     assert "refresh 60.00 Hz" in text
-    assert "1 frame of 50 late (2.0 %): 1 refreshes missed." in text
+    assert "1 frame of 50 late (2.0 %): 1 refresh missed." in text
     assert "\x1b" not in text
 
 
@@ -65,7 +65,7 @@ def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
 def test_an_empty_log(tmp_path, capsys):
     path = tmp_path / "empty.log"
     path.write_bytes(b"")
-    for form in ("text", "json", "csv", "frames-csv"):
+    for form in ("text", "html", "json", "csv", "frames-csv"):
         assert main(["report", str(path), "--format", form]) == 0
     assert "No repaint" in capsys.readouterr().out
 
@@ -85,3 +85,21 @@ def test_errors_say_what_is_wrong(log, capsys, arguments, message):
     error = capsys.readouterr().err
     assert message in error and error.startswith("gid-timeline: ")
     assert "Traceback" not in error
+
+
+def test_long_logs_give_the_same_figures_with_little_in_memory(tmp_path, monkeypatch):
+    from gid_timeline import figures, samples, table
+
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=3000, late=set(range(0, 3000, 71))) + logs.run(start=10**12))
+    names = ("plain", "little")
+    for name in names:
+        out = tmp_path / f"{name}.json"
+        assert main(["report", str(path), "-o", str(out)]) == 0
+        for module in (figures, samples):
+            monkeypatch.setattr(module, "IN_MEMORY", 50)
+        monkeypatch.setattr(table, "_ROWS_IN_MEMORY", 100)
+        monkeypatch.setattr(table, "_ROWS_AT_ONCE", 70)
+        monkeypatch.setattr("gid_timeline.reader.CHUNK_BYTES", 5000)
+    plain, little = ((tmp_path / f"{name}.json").read_bytes() for name in names)
+    assert plain == little

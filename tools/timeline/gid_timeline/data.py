@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import orjson
 
+from .overview import STAGES
 from .refresh import Refresh
 from .report import Measured, Report
 from .stats import STATISTICS, Summary
@@ -41,6 +42,9 @@ def to_json(report: Report) -> bytes:
                         "loops": output.output.loops,
                         "restarts": output.output.restarts,
                         "refresh": refresh_data(output.refresh),
+                        "mean_update_ns": {
+                            stage: round(output.anatomy.mean(stage), 3) for stage in STAGES
+                        },
                         "figures": _figures(output.figures),
                     }
                     for output in run.outputs
@@ -114,7 +118,10 @@ def _figures(figures: dict[str, Measured]) -> dict:
     return {
         key: {
             **summary_data(measured.summary),
-            "histogram": {"edges_ns": measured.edges, "counts": measured.counts},
+            "histogram": {
+                "edges_ns": measured.histogram.edges,
+                "counts": measured.histogram.counts,
+            },
         }
         for key, measured in figures.items()
     }

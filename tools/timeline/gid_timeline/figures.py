@@ -3,9 +3,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from .samples import IN_MEMORY, Samples
 from .table import Table
 from .trace import SHOWN, Trace
 
@@ -102,8 +104,8 @@ FIGURES = (
 BY_KEY = {figure.key: figure for figure in FIGURES}
 
 
-def samples(figure: Figure, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-    """The durations in ns, and the indices of the rows they come from."""
+def samples_in(figure: Figure, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+    """The durations in ns, and the rows they come from."""
     start, end = chunk[figure.start], chunk[figure.end]
     rows = (start >= 0) & (end >= 0)
     if figure.only is not None:
@@ -112,28 +114,59 @@ def samples(figure: Figure, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
     return end[where] - start[where], where
 
 
-def table_of(figure: Figure, trace: Trace) -> Table:
-    return getattr(trace, figure.table)
+def grouped(figure: Figure, trace: Trace, by: str) -> Iterator[tuple[int, Samples]]:
+    """The samples of each output or surface (`by` names the column), in the order of the log.
+
+    Valid until the next one is asked for: no more than some are in memory at once.
+    """
+    counts = _counts(figure, trace, by)
+    batch: list[int] = []
+    for group in np.flatnonzero(counts).tolist():
+        if counts[group] > IN_MEMORY:
+            yield group, Samples(int(counts[group]), partial(_pieces, figure, trace, by, group))
+            continue
+        if counts[batch].sum() + counts[group] > IN_MEMORY:
+            yield from _gather(figure, trace, by, batch, counts)
+            batch = []
+        batch.append(group)
+    if batch:
+        yield from _gather(figure, trace, by, batch, counts)
 
 
-def grouped(figure: Figure, trace: Trace, by: str) -> Iterator[tuple[int, np.ndarray]]:
-    """The samples of each output or surface (`by` names the column), in the order of the log."""
-    values, groups = [], []
-    for chunk in table_of(figure, trace).chunks():
-        value, where = samples(figure, chunk)
-        values.append(value)
-        groups.append(chunk[by][where].astype(np.uint16))
-    if not values:
-        return
-    value, group = np.concatenate(values), np.concatenate(groups)
-    values.clear()
-    if len(group) and group.min() == group.max():
-        yield int(group[0]), value
-        return
-    order = np.argsort(group, kind="stable")
-    group = group[order]
-    value = value[order]
-    edges = np.flatnonzero(np.diff(group)) + 1
-    for piece, start in zip(np.split(value, edges), [0, *edges.tolist()], strict=True):
-        if len(piece):
-            yield int(group[start]), piece
+def _chunks(figure: Figure, trace: Trace, by: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    table: Table = getattr(trace, figure.table)
+    for chunk in table.chunks():
+        values, where = samples_in(figure, chunk)
+        yield values, chunk[by][where]
+
+
+def _counts(figure: Figure, trace: Trace, by: str) -> np.ndarray:
+    groups = len(trace.outputs) if by == "output" else len(trace.surfaces)
+    counts = np.zeros(groups, dtype=np.int64)
+    for _, owners in _chunks(figure, trace, by):
+        counts += np.bincount(owners, minlength=groups)
+    return counts
+
+
+def _pieces(figure: Figure, trace: Trace, by: str, group: int) -> Iterator[np.ndarray]:
+    for values, owners in _chunks(figure, trace, by):
+        yield values[owners == group]
+
+
+def _gather(
+    figure: Figure, trace: Trace, by: str, groups: list[int], counts: np.ndarray
+) -> Iterator[tuple[int, Samples]]:
+    """The samples of some groups, one after the other in one array."""
+    edges = np.concatenate([[0], np.cumsum(counts[groups])])
+    gathered = np.empty(edges[-1], dtype=np.int64)
+    filled = edges[:-1].copy()
+    place = np.full(len(counts), -1)
+    place[groups] = np.arange(len(groups))
+    for values, owners in _chunks(figure, trace, by):
+        for owner in np.unique(owners).tolist():
+            if (mine := place[owner]) >= 0:
+                part = values[owners == owner]
+                gathered[filled[mine] : filled[mine] + len(part)] = part
+                filled[mine] += len(part)
+    for group, start, end in zip(groups, edges[:-1], edges[1:], strict=True):
+        yield group, Samples.of(gathered[start:end])

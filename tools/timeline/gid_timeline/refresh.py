@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from .figures import BY_KEY, Chunk, grouped
-from .stats import quantile
+from .samples import Samples, quantiles
+from .table import NONE
 from .trace import SHOWN, Trace
 
 _STEADY_PERCENT = 80
@@ -54,87 +55,74 @@ def measure(trace: Trace, given: dict[str, float]) -> list[Refresh]:
         rate = given.get(output.name, given.get(""))
         if rate is not None:
             refresh.interval, refresh.given = round(1_000_000_000 / rate), True
-    gpu_ends = gpu_work(trace)
     for chunk in trace.frames.chunks():
         for output, rows, late in late_frames(chunk, refreshes):
-            _count(refreshes[output], rows, late, gpu_ends.get(output))
+            refresh = refreshes[output]
+            refresh.frames += len(late)
+            refresh.late += int(np.count_nonzero(late))
+            refresh.missed += int(late.sum())
+            rows, late = rows[late > 0], late[late > 0]
+            if len(rows):
+                frames = {name: column[rows] for name, column in chunk.items()}
+                _count_causes(refresh, frames, late, gpu_work(trace, output, frames))
     return refreshes
 
 
-def late_frames(chunk: Chunk, refreshes: list[Refresh]) -> Iterator[tuple[int, Chunk, np.ndarray]]:
-    """For each output: its judged frames, and by how many refreshes each was late (0: in time)."""
+def late_frames(
+    chunk: Chunk, refreshes: list[Refresh]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """For each output: the rows of its judged frames, and by how many refreshes each was late."""
     for output in np.unique(chunk["output"]).tolist():
         if not refreshes[output].judges:
             continue
         interval = refreshes[output].interval
         rows = (chunk["output"] == output) & (chunk["how"] == SHOWN) & (chunk["shown"] >= 0)
-        rows &= chunk["base"] >= 0
-        frames = {name: column[rows] for name, column in chunk.items()}
+        (rows,) = np.nonzero(rows & (chunk["base"] >= 0))
+        begin, base, shown = chunk["begin"][rows], chunk["base"][rows], chunk["shown"][rows]
         # In a running loop a frame is due one refresh after the one before. The first frame of a
         # loop is due at the first refresh after its repaint began.
-        after = (frames["shown"] - frames["base"] + interval // 2) // interval - 1
-        first = (frames["shown"] - frames["begin"]) // interval
-        late = np.where(frames["after_start"] == 1, first, after)
-        yield output, frames, np.maximum(late, 0)
+        after = (shown - base + interval // 2) // interval - 1
+        first = (shown - begin) // interval
+        late = np.where(chunk["after_start"][rows] == 1, first, after)
+        yield output, rows, np.maximum(late, 0)
 
 
-def _estimate(refresh: Refresh, intervals: np.ndarray) -> None:
-    if len(intervals) < _INTERVALS_MIN:
+def _estimate(refresh: Refresh, intervals: Samples) -> None:
+    if intervals.n < _INTERVALS_MIN:
         return
-    intervals.sort()
-    tenth = quantile(intervals, Fraction(1, 10))
-    near = intervals[np.abs(intervals - tenth) * 10 <= tenth]
-    interval = quantile(near, Fraction(1, 2))
+    (tenth,) = quantiles(intervals, [Fraction(1, 10)])
+    near = intervals.only(lambda piece: np.abs(piece - tenth) * 10 <= tenth)
+    (interval,) = quantiles(near, [Fraction(1, 2)])
     if interval <= 0:
         return
+
+    def is_whole(piece: np.ndarray) -> np.ndarray:
+        return np.abs(piece - (piece + interval // 2) // interval * interval) * 20 <= interval
+
     refresh.interval = interval
-    off = np.abs(intervals - (intervals + interval // 2) // interval * interval)
-    steady = int(np.count_nonzero(off * 20 <= interval))
-    refresh.steady = steady * 100 >= len(intervals) * _STEADY_PERCENT
+    refresh.steady = intervals.only(is_whole).n * 100 >= intervals.n * _STEADY_PERCENT
 
 
-def gpu_work(trace: Trace) -> dict[int, np.ndarray]:
-    """For each output with GPU times: when each piece of GPU work began and ended, in order."""
-    pieces: dict[int, list[np.ndarray]] = {}
+def gpu_work(trace: Trace, output: int, frames: Chunk) -> np.ndarray:
+    """When the GPU work from the first to the last of the frames began and ended: two rows."""
+    start, end = int(frames["begin"].min()), int(frames["shown"].max())
+    found = [np.empty((2, 0), np.int64)]
     for chunk in trace.gpu.chunks():
-        for output in np.unique(chunk["output"]).tolist():
-            rows = chunk["output"] == output
-            stamps = np.stack([chunk["begin"][rows], chunk["end"][rows]])
-            pieces.setdefault(output, []).append(stamps)
-    found = {}
-    for output, stamps in pieces.items():
-        both = np.concatenate(stamps, axis=1)
-        found[output] = both[:, np.argsort(both[0], kind="stable")]
-    return found
+        rows = (chunk["output"] == output) & (chunk["begin"] >= start) & (chunk["begin"] <= end)
+        found.append(np.stack([chunk["begin"][rows], chunk["end"][rows]]))
+    both = np.concatenate(found, axis=1)
+    return both[:, np.argsort(both[0], kind="stable")]
 
 
-def _count(refresh: Refresh, frames: Chunk, late: np.ndarray, gpu: np.ndarray | None) -> None:
-    refresh.frames += len(late)
-    refresh.late += int(np.count_nonzero(late))
-    refresh.missed += int(late.sum())
-    for cause, count in causes_of(refresh, frames, late, gpu).items():
-        refresh.causes[cause] += count
-
-
-def causes_of(
-    refresh: Refresh, frames: Chunk, late: np.ndarray, gpu: np.ndarray | None
-) -> dict[str, int]:
-    """How many of the late frames have each cause."""
-    rows = late > 0
-    due = (frames["shown"] - late * refresh.interval)[rows]
-    begin, posted = frames["begin"][rows], frames["posted"][rows]
-    began_late = begin >= due
-    repaint_long = ~began_late & (posted >= due)
-    gpu_long = np.zeros_like(began_late)
-    if gpu is not None:
-        # The last GPU work of the frame that began after its repaint did, and before it was shown.
-        last = np.searchsorted(gpu[0], frames["shown"][rows]) - 1
-        mine = (last >= 0) & (gpu[0][last] >= begin)
-        gpu_long = mine & (gpu[1][last] >= due) & ~began_late & ~repaint_long
+def _count_causes(refresh: Refresh, frames: Chunk, late: np.ndarray, gpu: np.ndarray) -> None:
+    due = frames["shown"] - late * refresh.interval
+    began_late = frames["begin"] >= due
+    repaint_long = ~began_late & (frames["posted"] >= due)
+    # The last GPU work that began after the frame's repaint did, and before it was shown.
+    last = np.searchsorted(gpu[0], frames["shown"]) - 1
+    gpu_end = np.where(last >= 0, np.append(gpu[1], NONE)[last], NONE)
+    gpu_begin = np.where(last >= 0, np.append(gpu[0], NONE)[last], NONE)
+    gpu_long = (gpu_begin >= frames["begin"]) & (gpu_end >= due) & ~began_late & ~repaint_long
     rest = ~began_late & ~repaint_long & ~gpu_long
-    return {
-        "began_late": int(np.count_nonzero(began_late)),
-        "repaint_long": int(np.count_nonzero(repaint_long)),
-        "gpu_long": int(np.count_nonzero(gpu_long)),
-        "after_posted": int(np.count_nonzero(rest)),
-    }
+    for cause, which in zip(CAUSES, (began_late, repaint_long, gpu_long, rest), strict=True):
+        refresh.causes[cause] += int(np.count_nonzero(which))

@@ -4,9 +4,10 @@
 from dataclasses import dataclass, field
 
 from .figures import FIGURES, Figure, grouped
+from .overview import Anatomy, anatomies
 from .reader import Reader
 from .refresh import Refresh, measure
-from .stats import Summary, histogram, summarize
+from .stats import Histogram, Summary, describe
 from .trace import FAILED, SHOWN, UNSTAMPED, Output, Run, Surface, Trace
 
 
@@ -16,14 +17,14 @@ class Measured:
 
     figure: Figure
     summary: Summary
-    edges: list[int]  # of the histogram, in ns
-    counts: list[int]
+    histogram: Histogram
 
 
 @dataclass(slots=True)
 class OutputReport:
     output: Output
     refresh: Refresh
+    anatomy: Anatomy
     shown: int = 0  # frames by how they ended
     unstamped: int = 0
     failed: int = 0
@@ -59,22 +60,24 @@ class Report:
     other: int
     broken: int
     runs: list[RunReport]  # those with anything in them
+    refreshes: list[Refresh]  # by the index of the output
 
 
 def build(trace: Trace, reader: Reader, source: str, rates: dict[str, float]) -> Report:
     """The report of a whole log. `rates`: refresh rates in Hz by output, "" for all others."""
+    refreshes = measure(trace, rates)
     outputs = [
-        OutputReport(output, refresh)
-        for output, refresh in zip(trace.outputs, measure(trace, rates), strict=True)
+        OutputReport(*parts)
+        for parts in zip(trace.outputs, refreshes, anatomies(trace), strict=True)
     ]
     surfaces = [SurfaceReport(surface) for surface in trace.surfaces]
     _count_frames(trace, outputs)
     for figure in FIGURES:
         for index, samples in grouped(figure, trace, "output"):
-            outputs[index].figures[figure.key] = _measured(figure, samples)
+            outputs[index].figures[figure.key] = Measured(figure, *describe(samples))
         if figure.table == "updates":
             for index, samples in grouped(figure, trace, "surface"):
-                surfaces[index].figures[figure.key] = _measured(figure, samples)
+                surfaces[index].figures[figure.key] = Measured(figure, *describe(samples))
     runs = []
     for run in trace.runs:
         mine = [output for output in outputs if output.output.run == run.index]
@@ -83,12 +86,7 @@ def build(trace: Trace, reader: Reader, source: str, rates: dict[str, float]) ->
         parts.sort(key=lambda part: (-part.surface.commits, part.surface.index))
         if mine or parts:
             runs.append(RunReport(run, mine, parts))
-    return Report(source, trace, reader.lines, reader.other, reader.broken, runs)
-
-
-def _measured(figure: Figure, samples) -> Measured:
-    summary = summarize(samples)
-    return Measured(figure, summary, *histogram(samples))
+    return Report(source, trace, reader.lines, reader.other, reader.broken, runs, refreshes)
 
 
 def _count_frames(trace: Trace, outputs: list[OutputReport]) -> None:

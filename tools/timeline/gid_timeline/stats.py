@@ -7,11 +7,12 @@ Outliers are samples above Q3 + 3 * (Q3 - Q1), Tukey's outer fence ("Exploratory
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+
+from .samples import Samples, quantiles
 
 QUANTILES = {
     "p50": Fraction(50, 100),
@@ -21,6 +22,8 @@ QUANTILES = {
 }
 STATISTICS = ("n", "mean", "sd", "min", *QUANTILES, "max", "outliers")
 
+_QUARTILES = [Fraction(1, 4), Fraction(3, 4)]
+_BINS = 60
 _PIECE = 65536
 
 
@@ -41,64 +44,49 @@ class Summary:
     fence: int  # samples above it are outliers
 
 
-def summarize(samples: np.ndarray) -> Summary | None:
-    """The summary of int64 samples, or None of none. Sorts `samples` in place."""
-    n = len(samples)
-    if n == 0:
-        return None
-    samples.sort()
-    total = _exact_sum(samples)
-    variance = Fraction(n * _exact_sum_of_squares(samples) - total * total, n * max(n - 1, 1))
-    q1 = quantile(samples, Fraction(1, 4))
-    q3 = quantile(samples, Fraction(3, 4))
+@dataclass(slots=True, frozen=True)
+class Histogram:
+    """Counts between edges, of which there is one more; in ns.
+
+    The bins reach to p99 or twice the way to the outer fence, whichever is farther, but no farther
+    than the maximum. The last one also holds everything above its upper edge. Where the samples
+    hardly differ, the bins are no narrower than a thousandth of the median.
+    """
+
+    edges: list[int]
+    counts: list[int]
+
+
+def describe(samples: Samples) -> tuple[Summary, Histogram]:
+    """Of at least one sample."""
+    n = samples.n
+    total = squares = 0
+    low, high = 1 << 63, -(1 << 63)
+    for piece in samples.pieces():
+        for start in range(0, len(piece), _PIECE):
+            values = piece[start : start + _PIECE].tolist()  # whole numbers that cannot overflow
+            total += sum(values)
+            squares += sum(value * value for value in values)
+            low, high = min(low, min(values)), max(high, max(values))
+    q1, q3, *found = quantiles(samples, [*_QUARTILES, *QUANTILES.values()])
+    named = dict(zip(QUANTILES, found, strict=True))
     fence = q3 + 3 * (q3 - q1)
-    return Summary(
+    reach = min(high, max(q3 + 6 * (q3 - q1), named["p99"]))
+    width = max(1, named["p50"] // 1000, -(-(reach - low + 1) // _BINS))
+    counts = np.zeros(_BINS, dtype=np.int64)
+    outliers = 0
+    for piece in samples.pieces():
+        outliers += int(np.count_nonzero(piece > fence))
+        places = np.minimum((piece - low) // width, _BINS - 1)
+        counts += np.bincount(places, minlength=_BINS)
+    summary = Summary(
         n=n,
         mean=total / n,
-        sd=math.sqrt(variance),
-        min=int(samples[0]),
-        max=int(samples[-1]),
-        outliers=n - int(np.searchsorted(samples, fence, side="right")),
+        sd=math.sqrt(Fraction(n * squares - total * total, n * max(n - 1, 1))),
+        min=low,
+        max=high,
+        outliers=outliers,
         fence=fence,
-        **{name: quantile(samples, share) for name, share in QUANTILES.items()},
+        **named,
     )
-
-
-def rank(n: int, share: Fraction) -> int:
-    """The index of the quantile among n sorted samples."""
-    return max(math.ceil(share * n), 1) - 1
-
-
-def quantile(ordered: np.ndarray, share: Fraction) -> int:
-    return int(ordered[rank(len(ordered), share)])
-
-
-def histogram(ordered: np.ndarray, bins: int = 60) -> tuple[list[int], list[int]]:
-    """Edges (bins + 1) and counts over the part of the samples that is of interest.
-
-    The bins reach to p99.9 or the outer fence, whichever is less far; the last one, beyond its
-    upper edge, also holds everything above.
-    """
-    if len(ordered) == 0:
-        return [], []
-    low = int(ordered[0])
-    q1, q3 = quantile(ordered, Fraction(1, 4)), quantile(ordered, Fraction(3, 4))
-    high = min(int(ordered[-1]), max(q3 + 6 * (q3 - q1), quantile(ordered, Fraction(99, 100))))
-    width = max(1, -(-(high - low + 1) // bins))
-    edges = [low + width * i for i in range(bins + 1)]
-    counts = np.diff(np.searchsorted(ordered, edges[:-1]), append=len(ordered))
-    counts[-1] = len(ordered) - int(np.searchsorted(ordered, edges[-2]))
-    return edges, counts.tolist()
-
-
-def _pieces(samples: np.ndarray) -> Iterator[np.ndarray]:
-    for start in range(0, len(samples), _PIECE):
-        yield samples[start : start + _PIECE]
-
-
-def _exact_sum(samples: np.ndarray) -> int:
-    return sum(sum(piece.tolist()) for piece in _pieces(samples))
-
-
-def _exact_sum_of_squares(samples: np.ndarray) -> int:
-    return sum(sum(value * value for value in piece.tolist()) for piece in _pieces(samples))
+    return summary, Histogram([low + width * i for i in range(_BINS + 1)], counts.tolist())

@@ -11,7 +11,7 @@ import numpy as np
 NONE = -1  # a stamp or a number that the log did not give
 
 _ROWS_IN_MEMORY = 65536
-_ROWS_AT_ONCE = 262144
+_ROWS_AT_ONCE = 131072
 
 
 class Table:

@@ -71,6 +71,8 @@ def _output(report: OutputReport, seconds: float, paint: Paint) -> list[str]:
     lines += ["    " + cause for cause in words.cause_words(report.refresh)]
     if report.failed or report.unstamped:
         lines.append(f"  {report.failed} repaints failed, {report.unstamped} have no shown time.")
+    if report.anatomy.updates:
+        lines.append("  " + words.anatomy_words(report))
     rows = [["ms", *words.STATISTICS.values()]]
     rows += [[measured.figure.title, *_cells(measured)] for measured in report.figures.values()]
     return lines + _table(rows, paint, left=1)
@@ -89,7 +91,8 @@ def _surfaces(surfaces: list[SurfaceReport], paint: Paint) -> list[str]:
         rows.append([label, str(surface.commits), str(surface.superseded), *cells])
     lines = _table(rows, paint, left=1)
     if len(surfaces) > len(shown):
-        lines.append(paint.dim(f"  {len(surfaces) - len(shown)} more surfaces with few commits"))
+        more = words.count(len(surfaces) - len(shown), "more surface")
+        lines.append(paint.dim(f"  {more} with few commits"))
     return lines
 
 

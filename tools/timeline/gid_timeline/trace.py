@@ -135,14 +135,14 @@ class Output:
             self._close(NONE, NONE, UNSTAMPED)
 
     def _close(self, finished: int, shown: int, how: int) -> None:
-        begin = self._begin
+        begin, posted = self._begin, self._posted
         self._frames(
-            (self.index, self._frame_request, begin, self._posted, finished, shown)
+            (self.index, self._frame_request, begin, posted, finished, shown)
             + (self._base, self._after_start, how)
         )
         if self._flushed:
             for surface, commit, flush in self._flushed:
-                self._updates((surface.index, self.index, commit, flush, begin, shown))
+                self._updates((surface.index, self.index, commit, flush, begin, posted, shown))
             self._flushed.clear()
         self._begin = NONE
         self._posted = NONE
@@ -169,7 +169,7 @@ class Trace:
             *("output", "request", "begin", "posted", "finished", "shown"),
             *("base", "after_start", "how"),
         )
-        self.updates = Table("surface", "output", "commit", "flush", "begin", "shown")
+        self.updates = Table("surface", "output", "commit", "flush", "begin", "posted", "shown")
         self.gpu = Table("output", "begin", "end", "logged")
         self.gid = GidPoints()
         self.outputs: list[Output] = []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How numbers and sentences are put for people, in text and in HTML alike."""
 
+from .overview import STAGES
 from .refresh import CAUSES, Refresh
 from .report import OutputReport, Report
 
@@ -55,13 +56,14 @@ def late_words(refresh: Refresh) -> str:
     if refresh.late == 0:
         return f"No frame was late, of {count(refresh.frames, 'frame')}."
     late = f"{count(refresh.late, 'frame')} of {refresh.frames} late"
-    return f"{late} ({share(refresh.late, refresh.frames)}): {refresh.missed} refreshes missed."
+    part, missed = share(refresh.late, refresh.frames), count(refresh.missed, "refresh")
+    return f"{late} ({part}): {missed} missed."
 
 
 def cause_words(refresh: Refresh) -> list[str]:
     """Why frames were late, the most frequent cause first."""
     causes = sorted(refresh.causes.items(), key=lambda item: -item[1])
-    return [f"{number}: {CAUSES[cause]}" for cause, number in causes if number]
+    return [f"{number} × {CAUSES[cause]}" for cause, number in causes if number]
 
 
 def verdict(output: OutputReport) -> str:
@@ -77,6 +79,16 @@ def verdict(output: OutputReport) -> str:
             f"A frame is shown {ms(summary.p50)} ms after its commit (p99 {ms(summary.p99)} ms)."
         )
     return " ".join([*parts, late_words(output.refresh)])
+
+
+def anatomy_words(output: OutputReport) -> str:
+    """Where the time of an average frame goes."""
+    anatomy = output.anatomy
+    if not anatomy.updates:
+        return ""
+    total = sum(anatomy.sums.values()) / anatomy.updates
+    parts = [f"{ms(anatomy.mean(stage))} {title}" for stage, (_, _, title) in STAGES.items()]
+    return f"Of {ms(total)} ms from commit to shown: {', '.join(parts)}."
 
 
 def notes(report: Report) -> list[str]:

@@ -5,12 +5,12 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from .. import data, text
+from .. import data, html, text
 from ..report import build
 from .common import add_refresh, load, paint_for, refresh_rates, write
 
-_FORMATS = ("text", "json", "csv", "frames-csv")
-_SUFFIXES = {".json": "json", ".csv": "csv"}
+_FORMATS = ("text", "html", "json", "csv", "frames-csv")
+_SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -33,6 +33,8 @@ def _run(options: argparse.Namespace) -> int:
         pieces = [text.processing(built, paint)]
     elif form == "text":
         pieces = [text.render(built, paint)]
+    elif form == "html":
+        pieces = [html.render(built)]
     elif form == "json":
         pieces = [data.to_json(built)]
     elif form == "csv":

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import orjson
 
-from ..stats import quantile
+from ..samples import Samples, quantiles
 from ..terminal import Paint
 from .gidway import Gidway
 from .policies import Fixed, KWin, Mutter, Wlroots
@@ -49,7 +49,8 @@ def run(workloads: list[Workload], miss_rate: float) -> list[Row]:
 
 
 def _row(workload: Workload, policy: Policy, outcome: Outcome, miss_rate: float) -> Row:
-    latencies = np.sort(np.array(outcome.latencies, dtype=np.int64))
+    latencies = Samples.of(np.array(outcome.latencies, dtype=np.int64))
+    p50, p99 = quantiles(latencies, [Fraction(1, 2), Fraction(99, 100)])
     frames = outcome.frames
     return Row(
         workload=workload.name,
@@ -59,8 +60,8 @@ def _row(workload: Workload, policy: Policy, outcome: Outcome, miss_rate: float)
         miss_rate=outcome.late / frames,
         keeps_rate=outcome.late <= miss_rate * frames,
         latency_mean_ms=round(sum(outcome.latencies) / frames / 1e6, 2),
-        latency_p50_ms=round(quantile(latencies, Fraction(1, 2)) / 1e6, 2),
-        latency_p99_ms=round(quantile(latencies, Fraction(99, 100)) / 1e6, 2),
+        latency_p50_ms=round(p50 / 1e6, 2),
+        latency_p99_ms=round(p99 / 1e6, 2),
         window_mean_ms=round(outcome.window_sum / frames, 2),
     )
 

@@ -10,7 +10,7 @@ import itertools
 
 import numpy as np
 
-from ..figures import BY_KEY, samples
+from ..figures import BY_KEY, samples_in
 from ..refresh import gpu_work, measure
 from ..trace import Trace
 from .scheduler import Repaint, Workload
@@ -28,7 +28,7 @@ def workload(trace: Trace, name: str | None, rates: dict[str, float]) -> Workloa
     repaint = BY_KEY["repaint"]
     frames: dict[int, list[np.ndarray]] = {}
     for chunk in trace.frames.chunks():
-        _, where = samples(repaint, chunk)
+        _, where = samples_in(repaint, chunk)
         for output in np.unique(chunk["output"][where]).tolist():
             if name in (None, trace.outputs[output].name):
                 mine = where[chunk["output"][where] == output]
@@ -44,7 +44,7 @@ def workload(trace: Trace, name: str | None, rates: dict[str, float]) -> Workloa
     refresh = measure(trace, rates)[output].interval
     if refresh is None or not 2_000_000 <= refresh <= 200_000_000:
         raise RecordError("the log does not show the refresh rate: give it with --refresh")
-    done = np.maximum(posted, _gpu_done(trace, output, begin))
+    done = np.maximum(posted, _gpu_done(trace, output, begin, posted))
     repaints = [
         Repaint(cost, 0, min(classes.get(time, 1), _CLASSES))
         for time, cost in zip(begin.tolist(), (done - begin).tolist(), strict=True)
@@ -70,11 +70,10 @@ def _commits(trace: Trace, output: int) -> tuple[list[int], dict[int, int]]:
     return sorted(commits), surfaces
 
 
-def _gpu_done(trace: Trace, output: int, begin: np.ndarray) -> np.ndarray:
+def _gpu_done(trace: Trace, output: int, begin: np.ndarray, posted: np.ndarray) -> np.ndarray:
     """When the GPU was done with each repaint; 0 where that is not known."""
     done = np.zeros_like(begin)
-    work = gpu_work(trace).get(output)
-    if work is not None:
-        repaint = np.searchsorted(begin, work[0], side="right") - 1
-        np.maximum.at(done, repaint[repaint >= 0], work[1][repaint >= 0])
+    work = gpu_work(trace, output, {"begin": begin, "shown": posted})
+    repaint = np.searchsorted(begin, work[0], side="right") - 1
+    np.maximum.at(done, repaint[repaint >= 0], work[1][repaint >= 0])
     return done

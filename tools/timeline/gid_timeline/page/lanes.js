@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+"use strict";
+
+const GUTTER = 210;
+const ROW = 34;
+const AXIS = 24;
+const LONGEST = 1e6; // µs: what lasts longer may go unseen while both its ends are out of sight
+
+/** The first index of the ascending `column` whose value is not below `value`. */
+function firstNotBelow(column, value) {
+  let low = 0, high = column.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (column[middle] < value) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+/** Splits columns by the value of one of them, so that each part ascends in time. */
+function split(columns, by, time) {
+  const parts = new Map();
+  columns[by].forEach((key, i) => {
+    if (!parts.has(key)) parts.set(key, []);
+    parts.get(key).push(i);
+  });
+  for (const [key, rows] of parts) {
+    rows.sort((a, b) => columns[time][a] - columns[time][b]);
+    const part = {};
+    for (const name in columns) part[name] = rows.map((i) => columns[name][i]);
+    parts.set(key, part);
+  }
+  return parts;
+}
+
+const ms = (us) => (us / 1000).toFixed(3) + " ms";
+
+/** One lane view: its data, the part of time it shows, and how it is drawn. */
+class Lanes {
+  constructor(root) {
+    this.canvas = root.querySelector("canvas");
+    this.tip = root.querySelector(".tip");
+    this.where = root.querySelector(".where");
+    // All times are in µs since the first line of the run.
+    this.data = JSON.parse(root.querySelector("script").textContent);
+    this.frames = split(this.data.frames, "output", "begin");
+    this.updates = split(this.data.updates, "surface", "flush");
+    this.gpu = split(this.data.gpu, "output", "begin");
+    this.rows = this.makeRows();
+    const span = this.data.spans[0] || [0, this.data.end];
+    this.from = Math.max(0, span[0]);
+    this.to = Math.min(this.data.end, this.from + 300000);
+    if (this.to <= this.from) this.to = this.from + 1000;
+    this.listen(root);
+    this.draw();
+  }
+
+  makeRows() {
+    const rows = [];
+    for (const output of this.data.outputs) {
+      rows.push({ kind: "frames", output, label: output.name, parts: this.frames.get(output.index) });
+      if (this.gpu.has(output.index)) {
+        rows.push({ kind: "gpu", output, label: "GPU", parts: this.gpu.get(output.index) });
+      }
+    }
+    for (const surface of this.data.surfaces) {
+      rows.push({ kind: "updates", label: surface.label, parts: this.updates.get(surface.index) });
+    }
+    return rows.filter((row) => row.parts);
+  }
+
+  listen(root) {
+    const canvas = this.canvas;
+    const at = (event) => this.from + (event.offsetX - GUTTER) / this.scale;
+    canvas.addEventListener("wheel", (event) => {
+      if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(event.deltaY * 0.004), at(event));
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.move(event.deltaX / this.scale);
+      else return;
+      event.preventDefault();
+    }, { passive: false });
+    let held = null;
+    canvas.addEventListener("pointerdown", (event) => {
+      held = event.offsetX;
+      canvas.setPointerCapture(event.pointerId);
+      canvas.classList.add("moving");
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (held === null) return this.point(event.offsetX, event.offsetY);
+      this.move((held - event.offsetX) / this.scale);
+      held = event.offsetX;
+    });
+    const release = () => { held = null; canvas.classList.remove("moving"); };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
+    canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    canvas.addEventListener("dblclick", (event) => this.zoom(0.4, at(event)));
+    const deeds = {
+      in: () => this.zoom(0.5), out: () => this.zoom(2), late: () => this.nextLate(),
+      all: () => this.show(0, this.data.end),
+    };
+    root.addEventListener("click", (event) => deeds[event.target.dataset.do]?.());
+    const keys = {
+      "+": deeds.in, "=": deeds.in, "-": deeds.out, "0": deeds.all, n: deeds.late,
+      ArrowLeft: () => this.move(-(this.to - this.from) / 5),
+      ArrowRight: () => this.move((this.to - this.from) / 5),
+    };
+    root.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || !keys[event.key]) return;
+      keys[event.key]();
+      event.preventDefault();
+    });
+  }
+
+  show(from, to) {
+    const width = Math.min(Math.max(to - from, 200), this.data.end * 1.02);
+    from = Math.min(Math.max(from, -this.data.end * 0.01), this.data.end * 1.01 - width);
+    this.from = from;
+    this.to = from + width;
+    this.draw();
+  }
+
+  move(by) { this.show(this.from + by, this.to + by); }
+
+  zoom(factor, around = (this.from + this.to) / 2) {
+    this.show(around - (around - this.from) * factor, around + (this.to - around) * factor);
+  }
+
+  nextLate() {
+    const middle = (this.from + this.to) / 2 + 1;
+    const late = [];
+    this.data.frames.late.forEach((n, i) => { if (n) late.push(this.data.frames.begin[i]); });
+    late.sort((a, b) => a - b);
+    if (!late.length) { this.where.textContent = "no late frame"; return; }
+    const time = late.find((begin) => begin > middle) ?? late[0];
+    const width = Math.min(this.to - this.from, 250000);
+    this.show(time - width / 2, time + width / 2);
+  }
+
+  x(time) { return GUTTER + (time - this.from) * this.scale; }
+
+  draw() {
+    const ratio = devicePixelRatio || 1;
+    const width = this.canvas.clientWidth, height = this.rows.length * ROW + AXIS;
+    this.canvas.style.height = height + "px";
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    const style = getComputedStyle(document.documentElement);
+    this.colour = (name) => style.getPropertyValue("--" + name).trim();
+    this.scale = (width - GUTTER) / (this.to - this.from);
+    const context = this.context = this.canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    context.save();
+    context.beginPath();
+    context.rect(GUTTER, 0, width - GUTTER, height);
+    context.clip();
+    this.drawAbsent(height);
+    this.drawAxis(width, height);
+    this.drawRefreshes(height);
+    this.rows.forEach((row, i) => KINDS[row.kind].draw.call(this, row, i * ROW));
+    context.restore();
+    this.drawLabels(width);
+    this.where.textContent =
+      `${(this.from / 1e6).toFixed(4)} to ${(this.to / 1e6).toFixed(4)} s`;
+  }
+
+  /** What the page does not have is shaded. */
+  drawAbsent(height) {
+    const context = this.context;
+    context.fillStyle = this.colour("line");
+    context.globalAlpha = 0.6;
+    let after = 0;
+    for (const [from, to] of [...this.data.spans, [this.data.end, this.data.end]]) {
+      if (from > after) context.fillRect(this.x(after), 0, (from - after) * this.scale, height - AXIS);
+      after = Math.max(after, to);
+    }
+    context.globalAlpha = 1;
+  }
+
+  drawAxis(width, height) {
+    const context = this.context;
+    const about = (this.to - this.from) / Math.max((width - GUTTER) / 110, 1);
+    let step = 10 ** Math.floor(Math.log10(about));
+    step *= [1, 2, 5, 10].find((factor) => factor * step >= about);
+    const digits = Math.max(0, 6 - Math.floor(Math.log10(step)));
+    context.fillStyle = this.colour("muted");
+    context.textAlign = "center";
+    for (let i = Math.ceil(this.from / step); i * step < this.to; i++) {
+      context.fillText((i * step / 1e6).toFixed(Math.min(digits, 6)) + " s", this.x(i * step), height - 6);
+    }
+  }
+
+  /** A line for each refresh that showed a frame, through all lanes. */
+  drawRefreshes(height) {
+    const context = this.context;
+    if ((this.to - this.from) > 3e6) return;
+    context.fillStyle = this.colour("line");
+    for (const parts of this.frames.values()) {
+      this.visible(parts, "begin", (i) => {
+        if (parts.shown[i] !== null) context.fillRect(this.x(parts.shown[i]), 0, 1, height - AXIS);
+      });
+    }
+  }
+
+  /** Calls `draw` for the rows of `parts` that may be seen. */
+  visible(parts, time, draw) {
+    const end = firstNotBelow(parts[time], this.to + LONGEST);
+    for (let i = firstNotBelow(parts[time], this.from - LONGEST); i < end; i++) draw(i);
+  }
+
+  box(from, to, y, height, colour) {
+    if (from === null || to === null || to < this.from || from > this.to) return;
+    this.context.fillStyle = this.colour(colour);
+    this.context.fillRect(this.x(from), y, Math.max((to - from) * this.scale, 1), height);
+  }
+
+  drawFrames({ parts }, y) {
+    this.visible(parts, "begin", (i) => {
+      this.box(parts.request[i], parts.begin[i], y + ROW / 2 - 1, 2, "wait");
+      this.box(parts.posted[i], parts.shown[i], y + 11, 12, parts.late[i] ? "late" : "present");
+      this.box(parts.begin[i], parts.posted[i], y + 7, 20, "repaint");
+    });
+  }
+
+  drawGpu({ parts }, y) {
+    this.visible(parts, "begin", (i) => this.box(parts.begin[i], parts.end[i], y + 9, 16, "gpu"));
+  }
+
+  drawUpdates({ parts }, y) {
+    this.visible(parts, "flush", (i) => {
+      // Frames overlap where they wait long: neighbours take turns in height.
+      const top = y + 9 + (i % 2) * 10;
+      this.box(parts.commit[i], parts.flush[i], top, 4, "latency");
+      this.box(parts.flush[i], parts.shown[i], top + 1, 2, "wait");
+      this.box(parts.commit[i], parts.commit[i], top - 2, 8, "latency");
+    });
+  }
+
+  drawLabels(width) {
+    const context = this.context;
+    context.textAlign = "left";
+    this.rows.forEach((row, i) => {
+      context.fillStyle = this.colour("line");
+      context.fillRect(0, (i + 1) * ROW - 0.5, width, 0.5);
+      context.fillStyle = this.colour(row.kind === "frames" ? "ink" : "muted");
+      let label = row.label;
+      while (label.length > 4 && context.measureText(label).width > GUTTER - 14) {
+        label = label.slice(0, -2).replace(/…?$/, "…");
+      }
+      context.fillText(label, 0, i * ROW + ROW / 2 + 4);
+    });
+  }
+
+  /** The tool tip for what lies under the pointer. */
+  point(x, y) {
+    const row = this.rows[Math.floor(y / ROW)];
+    const time = this.from + (x - GUTTER) / this.scale;
+    const text = row && x >= GUTTER ? this.describe(row, time) : "";
+    this.tip.hidden = !text;
+    if (!text) return;
+    this.tip.textContent = text;
+    const left = Math.min(x + 14, this.canvas.clientWidth - this.tip.offsetWidth);
+    this.tip.style.left = Math.max(left, 0) + "px";
+    this.tip.style.top = this.canvas.offsetTop + (Math.floor(y / ROW) + 1) * ROW + 4 + "px";
+  }
+
+  /** What lies under the pointer, in words. */
+  describe({ kind, parts }, time) {
+    const { order, from, to, stages } = KINDS[kind];
+    const slack = 3 / this.scale;
+    for (let i = firstNotBelow(parts[order], time + LONGEST) - 1; i >= 0; i--) {
+      const at = parts[order][i];
+      if (at < time - LONGEST) break;
+      if (time < (parts[from][i] ?? at) - slack || time > (parts[to][i] ?? at) + slack) continue;
+      const lines = stages
+        .filter(([start, end]) => parts[start][i] !== null && parts[end][i] !== null)
+        .map(([start, end, title]) => `${title}  ${ms(parts[end][i] - parts[start][i])}`);
+      if (kind === "frames" && parts.late[i]) lines.push(`late, refreshes missed: ${parts.late[i]}`);
+      return [`at ${(at / 1e6).toFixed(6)} s`, ...lines].join("\n");
+    }
+    return "";
+  }
+}
+
+/** For each kind of row: how it is drawn, the column it is ordered by, its ends, and its stages. */
+const KINDS = {
+  frames: {
+    draw: Lanes.prototype.drawFrames, order: "begin", from: "request", to: "shown",
+    stages: [
+      ["request", "begin", "request → begin"], ["begin", "posted", "repaint"],
+      ["posted", "shown", "posted → shown"],
+    ],
+  },
+  gpu: { draw: Lanes.prototype.drawGpu, order: "begin", from: "begin", to: "end",
+    stages: [["begin", "end", "GPU"]] },
+  updates: {
+    draw: Lanes.prototype.drawUpdates, order: "flush", from: "commit", to: "shown",
+    stages: [["commit", "flush", "commit → flush"], ["commit", "shown", "commit → shown"]],
+  },
+};
