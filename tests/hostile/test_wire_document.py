@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""docs/wire.md says what libgid/wire.h does, field by field; and so does the wire in Python."""
+
+import re
+import struct
+import subprocess
+
+import gidwire
+import pytest
+from program import BUILD, TOP
+
+DOCUMENT = (TOP / "docs" / "wire.md").read_text()
+HEADING = re.compile(r"^### (\w+) · type (\d+) · (\d+) bytes\n(.*?)(?=^##|\Z)", re.M | re.S)
+ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| `(\w+)` \|", re.M)
+SIZES = {"u8": 1, "u16": 2, "u32": 4, "i32": 4, "u64": 8, "char": 1, "layout": 56, "entry": 128}
+PLANES = "(u32 offset, u32 stride)[4]"
+
+
+def size_of(kind: str) -> int:
+    if kind == PLANES:
+        return 32
+    base, _, count = kind.rstrip("]").partition("[")
+    return SIZES[base] * int(count or 1)
+
+
+def rows(text: str) -> list[tuple[int, str, int]]:
+    """(offset, name, size) of each field of the first table."""
+    table = text[: text.find("\n\n", text.find("| offset"))] if "| offset" in text else ""
+    return [(int(offset), name, size_of(kind)) for offset, kind, name in ROW.findall(table)]
+
+
+def part(heading: str) -> str:
+    return DOCUMENT[DOCUMENT.index(heading) :]
+
+
+MESSAGES = {
+    name: (int(type_), int(size), body) for name, type_, size, body in HEADING.findall(DOCUMENT)
+}
+OTHERS = {
+    "header": (part("## Messages"), 16),
+    "layout": (part("The layout has 56 bytes"), 56),
+    "ring": (part("### The ring"), 8384),
+    "frame": (part("### An entry"), 128),
+    "page": (part("### The page"), 2496),
+}
+FIELD = re.compile(r"^/\* +(\d+) +\| +(\d+) \*/ {4}(?! )(?:.* )?\**(\w+)(?:\[\d+\])*;$", re.M)
+NESTED = re.compile(
+    r"^/\* +(\d+) +\| +(\d+) \*/ {4}struct [^\n]*\{\n.*?^ {31}\} (\w+)", re.M | re.S
+)
+
+
+def compiled(name: str) -> list[tuple[int, str, int]]:
+    """The fields of struct gid_wire_NAME as the compiler laid them out."""
+    library = BUILD / "libgid" / "libgid.so"
+    command = ["gdb", "-nx", "-batch", "-ex", f"ptype /o struct gid_wire_{name}", str(library)]
+    out = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    if not out:
+        pytest.skip("no debug information")
+    found = [
+        (int(offset), field, int(size))
+        for pattern in (FIELD, NESTED)
+        for offset, size, field in pattern.findall(out)
+    ]
+    return sorted(found)
+
+
+def test_every_message_is_described() -> None:
+    numbers = {type_ for type_, _, _ in MESSAGES.values()}
+    assert numbers == set(gidwire.BODIES)
+    for name, (type_, _, _) in MESSAGES.items():
+        assert getattr(gidwire, name) == type_
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_messages(name: str) -> None:
+    type_, size, text = MESSAGES[name]
+    assert size == 16 + struct.calcsize("<" + gidwire.BODIES[type_])
+    struct_name = "subscribed" if name == "ACCEPT" else name.lower()
+    described = [(0, "header", 16), *rows(text)]
+    assert described == compiled(struct_name)
+    end = 0
+    for offset, _, length in described:
+        assert offset == end
+        end += length
+    assert end == size
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_structures(name: str) -> None:
+    text, size = OTHERS[name]
+    described = rows(text)
+    assert described == compiled(name)
+    assert described[-1][0] + described[-1][2] == size
+
+
+def test_sizes_of_shared_memory() -> None:
+    assert (OTHERS["ring"][1], OTHERS["page"][1]) == (gidwire.RING_SIZE, gidwire.PAGE_SIZE)
