@@ -151,7 +151,7 @@ void role_lost(struct role *role, enum role_reason reason, uint64_t now) {
 	role_enter(role, ROLE_LOST, reason, now);
 }
 
-void role_display_failed(struct role *role, enum role_reason reason, uint64_t now) {
+void role_refuse(struct role *role, enum role_reason reason, uint64_t now) {
 	role_enter(role, ROLE_WRONG, reason, now);
 }
 
@@ -178,25 +178,35 @@ const char *role_state_name(enum role_state state) {
 	return names[state];
 }
 
+static const struct {
+	const char *name, *text;
+} reasons[] = {
+	[ROLE_REASON_NONE] = {"none", "as it should be"},
+	[ROLE_REASON_STARTING] = {"starting", "the stream has not appeared yet"},
+	[ROLE_REASON_DEADLINE] = {"deadline", "no frame within the deadline"},
+	[ROLE_REASON_RATE] = {"rate", "fewer frames a second than allowed"},
+	[ROLE_REASON_FROZEN] = {"frozen", "the picture does not change"},
+	[ROLE_REASON_NO_HASH] = {"no-hash", "the frame has no content hash"},
+	[ROLE_REASON_HASH_MISMATCH] = {"hash-mismatch", "the pixels are not what the frame says"},
+	[ROLE_REASON_NOT_ALLOWED] = {"not-allowed", "a picture that is not in the allowed set"},
+	[ROLE_REASON_SEQUENCE] = {"old-frame", "an old frame came again"},
+	[ROLE_REASON_AGE] = {"age", "the frame is older than the deadline"},
+	[ROLE_REASON_CORRUPTED] = {"corrupted", "the producer says that pixels are wrong"},
+	[ROLE_REASON_LAYOUT] = {"layout", "a picture of another size or format than the region"},
+	[ROLE_REASON_MEMORY] = {"memory", "the picture's memory may not be read, or is gone"},
+	[ROLE_REASON_TAKEN_BACK] = {"taken-back", "the slot was taken back while it was shown"},
+	[ROLE_REASON_DISPLAY] = {"display", "the display does not show the frame's pixels"},
+	[ROLE_REASON_OFF_OUTPUT] = {"off-output", "the region is not on the output"},
+	[ROLE_REASON_HIDDEN] = {"hidden", "the producer hides the surface"},
+	[ROLE_REASON_ENDED] = {"ended", "the stream ended"},
+	[ROLE_REASON_DIED] = {"died", "the producer or its domain died"},
+	[ROLE_REASON_PROTOCOL] = {"protocol", "the producer broke the protocol"},
+};
+
+const char *role_reason_name(enum role_reason reason) {
+	return reasons[reason].name;
+}
+
 const char *role_reason_text(enum role_reason reason) {
-	static const char *const texts[] = {
-		[ROLE_REASON_NONE] = "as it should be",
-		[ROLE_REASON_STARTING] = "the stream has not appeared yet",
-		[ROLE_REASON_DEADLINE] = "no frame within the deadline",
-		[ROLE_REASON_RATE] = "fewer frames a second than allowed",
-		[ROLE_REASON_FROZEN] = "the picture does not change",
-		[ROLE_REASON_NO_HASH] = "the frame has no content hash",
-		[ROLE_REASON_HASH_MISMATCH] = "the pixels are not what the frame says",
-		[ROLE_REASON_NOT_ALLOWED] = "a picture that is not in the allowed set",
-		[ROLE_REASON_SEQUENCE] = "an old frame came again",
-		[ROLE_REASON_AGE] = "the frame is older than the deadline",
-		[ROLE_REASON_TAKEN_BACK] = "the slot was written while it was shown",
-		[ROLE_REASON_DISPLAY] = "the display does not show the frame's pixels",
-		[ROLE_REASON_OFF_OUTPUT] = "the region is not on the output",
-		[ROLE_REASON_HIDDEN] = "the producer hides the surface",
-		[ROLE_REASON_ENDED] = "the stream ended",
-		[ROLE_REASON_DIED] = "the producer or its domain died",
-		[ROLE_REASON_PROTOCOL] = "the producer broke the protocol",
-	};
-	return texts[reason];
+	return reasons[reason].text;
 }

@@ -33,6 +33,9 @@ enum role_reason {
 	ROLE_REASON_NOT_ALLOWED,   /* wrong: a picture that is not in the allowed set */
 	ROLE_REASON_SEQUENCE,      /* wrong: an old frame came again */
 	ROLE_REASON_AGE,           /* wrong: submitted longer ago than the deadline */
+	ROLE_REASON_CORRUPTED,     /* wrong: the producer itself says that pixels are wrong */
+	ROLE_REASON_LAYOUT,        /* wrong: a picture of another size or format than the region */
+	ROLE_REASON_MEMORY,        /* wrong: the memory may not be read, or is gone */
 	ROLE_REASON_TAKEN_BACK,    /* wrong: the slot was written again while it was shown */
 	ROLE_REASON_DISPLAY,       /* wrong: the composed pixels are not the frame's */
 	ROLE_REASON_OFF_OUTPUT,    /* wrong: the region is not on the output, or covered */
@@ -89,8 +92,11 @@ void role_tick(struct role *role, uint64_t now);
 /* The stream went, and why: ROLE_REASON_HIDDEN, _ENDED, _DIED or _PROTOCOL. */
 void role_lost(struct role *role, enum role_reason reason, uint64_t now);
 
-/* The check of what is displayed failed: ROLE_REASON_DISPLAY, _OFF_OUTPUT or _TAKEN_BACK. */
-void role_display_failed(struct role *role, enum role_reason reason, uint64_t now);
+/*
+ * A check failed that is made elsewhere, of the frame's memory or of what is displayed:
+ * ROLE_REASON_CORRUPTED to _OFF_OUTPUT.
+ */
+void role_refuse(struct role *role, enum role_reason reason, uint64_t now);
 
 /* Whether the received picture is shown; else the fallback is. */
 static inline bool role_is_live(const struct role *role) {
@@ -101,6 +107,7 @@ static inline bool role_is_live(const struct role *role) {
 uint64_t role_next_tick(const struct role *role);
 
 const char *role_state_name(enum role_state state);
-const char *role_reason_text(enum role_reason reason);
+const char *role_reason_name(enum role_reason reason); /* one word, for programs */
+const char *role_reason_text(enum role_reason reason); /* for people */
 
 #endif

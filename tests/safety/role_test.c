@@ -145,7 +145,7 @@ static void role_do(struct role *role, const struct step *step, uint64_t *sequen
 		}
 		break;
 	case DISPLAY:
-		role_display_failed(role, (enum role_reason)step->value, now);
+		role_refuse(role, (enum role_reason)step->value, now);
 		break;
 	case OLD_FRAME:
 		frame.sequence = *sequence - 1;

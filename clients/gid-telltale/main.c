@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "lights.h"
+#include "telltale.h"
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-event.h>
+
+#define MS 1000ull /* in µs, as sd-event counts */
+
+const char *argp_program_version = "gid-telltale " GIDWAY_VERSION;
+
+struct options {
+	const char *domain, *stream, *png;
+	uint32_t width, height;
+	unsigned state, cycle_ms, heartbeat_ms;
+};
+
+struct program {
+	struct options options;
+	struct telltale telltale;
+	sd_event *event;
+	sd_event_source *cycle, *beat;
+};
+
+/* --- the command line --------------------------------------------------------------------------- */
+
+static const struct argp_option argp_options[] = {
+	{"domain", 'd', "NAME", 0, "The domain we are in ($GID_DOMAIN)", 0},
+	{"stream", 's', "NAME", 0, "The stream to send (safety/telltale)", 0},
+	{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (320x80)", 0},
+	{"state", 'l', "N", 0, "Which lights are lit at first: 0 to 15, a bit for each (1)", 0},
+	{"cycle", 'c', "MS", 0, "Go on to the next state so often", 0},
+	{"heartbeat", 'b', "MS", 0, "Send the same picture again after so long (50)", 0},
+	{"png", 'p', "FILE", 0, "Draw the state into a PNG file instead, and end", 0},
+	{0},
+};
+
+static unsigned number_of(const char *text, unsigned most, const char *what, struct argp_state *state) {
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+	if (end == text || *end != '\0' || number > most) {
+		argp_error(state, "%s must be 0 to %u", what, most);
+	}
+	return (unsigned)number;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+	struct options *options = state->input;
+	char rest;
+	switch (key) {
+	case 'd':
+		options->domain = arg;
+		return 0;
+	case 's':
+		options->stream = arg;
+		return 0;
+	case 'S':
+		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
+			options->width - 1 >= GID_SIZE_MAX || options->height - 1 >= GID_SIZE_MAX) {
+			argp_error(state, "--size must be WIDTHxHEIGHT in pixels");
+		}
+		return 0;
+	case 'l':
+		options->state = number_of(arg, LIGHTS_STATES - 1, "--state", state);
+		return 0;
+	case 'c':
+		options->cycle_ms = number_of(arg, 3600000, "--cycle", state);
+		return 0;
+	case 'b':
+		options->heartbeat_ms = number_of(arg, 60000, "--heartbeat", state);
+		return 0;
+	case 'p':
+		options->png = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --- what happens ------------------------------------------------------------------------------- */
+
+static int check(struct program *program, int ret) {
+	if (ret < 0 && ret != -EAGAIN) {
+		fprintf(stderr, "gid-telltale: %s\n", gid_strerror(ret));
+		return sd_event_exit(program->event, EXIT_FAILURE);
+	}
+	return 0;
+}
+
+static int next_state(struct program *program) {
+	unsigned state = (program->telltale.state + 1) % LIGHTS_STATES;
+	return check(program, telltale_change(&program->telltale, state));
+}
+
+static int handle_cycle(sd_event_source *source, uint64_t usec, void *data) {
+	struct program *program = data;
+	sd_event_source_set_time(source, usec + program->options.cycle_ms * MS);
+	return next_state(program);
+}
+
+static int handle_beat(sd_event_source *source, uint64_t usec, void *data) {
+	struct program *program = data;
+	sd_event_source_set_time_relative(source, program->options.heartbeat_ms * MS);
+	return check(program, telltale_beat(&program->telltale));
+}
+
+static int handle_next(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {
+	return next_state(data);
+}
+
+static int handle_domain(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct program *program = data;
+	return check(program, gid_domain_dispatch(program->telltale.domain));
+}
+
+static int handle_producer(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct program *program = data;
+	return check(program, gid_producer_dispatch(program->telltale.producer));
+}
+
+static int add_sources(struct program *program) {
+	sd_event *event = program->event;
+	const struct options *options = &program->options;
+	struct telltale *telltale = &program->telltale;
+	int ret = sd_event_add_io(event, NULL, gid_domain_get_fd(telltale->domain), EPOLLIN,
+		handle_domain, program);
+	if (ret >= 0) {
+		ret = sd_event_add_io(event, NULL, gid_producer_get_fd(telltale->producer), EPOLLIN,
+			handle_producer, program);
+	}
+	if (ret >= 0) {
+		ret = sd_event_add_signal(
+			event, NULL, SIGUSR1 | SD_EVENT_SIGNAL_PROCMASK, handle_next, program);
+	}
+	if (ret >= 0 && options->heartbeat_ms > 0) {
+		ret = sd_event_add_time_relative(event, &program->beat, CLOCK_MONOTONIC,
+			options->heartbeat_ms * MS, 1, handle_beat, program);
+		sd_event_source_set_enabled(program->beat, SD_EVENT_ON);
+	}
+	if (ret >= 0 && options->cycle_ms > 0) {
+		ret = sd_event_add_time_relative(event, &program->cycle, CLOCK_MONOTONIC,
+			options->cycle_ms * MS, 1, handle_cycle, program);
+		sd_event_source_set_enabled(program->cycle, SD_EVENT_ON);
+	}
+	sd_event_add_signal(event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	sd_event_add_signal(event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	return ret;
+}
+
+static int run(struct program *program) {
+	const struct options *options = &program->options;
+	int status = EXIT_FAILURE;
+	if (sd_event_default(&program->event) < 0) {
+		return EXIT_FAILURE;
+	}
+	if (telltale_init(&program->telltale, options->domain, options->stream, options->width,
+		    options->height) == 0) {
+		int ret = add_sources(program);
+		if (ret >= 0) {
+			ret = telltale_change(&program->telltale, options->state);
+		}
+		if (ret >= 0) {
+			status = sd_event_loop(program->event);
+			telltale_report(&program->telltale);
+		} else {
+			fprintf(stderr, "gid-telltale: %s\n", strerror(-ret));
+		}
+	}
+	telltale_finish(&program->telltale);
+	sd_event_unref(program->event);
+	return status;
+}
+
+int main(int argc, char **argv) {
+	static const struct argp argp = {
+		.options = argp_options,
+		.parser = parse_option,
+		.doc = "Draws warning lights straight into shared memory and sends them as a stream."
+		       " SIGUSR1 goes on to the next state.",
+	};
+	struct program program = {
+		.options = {
+			.stream = "safety/telltale",
+			.width = 320,
+			.height = 80,
+			.state = 1,
+			.heartbeat_ms = 50,
+		},
+	};
+	const struct options *options = &program.options;
+	argp_parse(&argp, argc, argv, 0, NULL, &program.options);
+	if (options->png != NULL) {
+		return lights_write_png(options->png, options->width, options->height,
+			       options->state) == 0
+			? EXIT_SUCCESS
+			: EXIT_FAILURE;
+	}
+	return run(&program);
+}

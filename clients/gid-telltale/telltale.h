@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/** Warning lights as a stream: a frame for each change, and signs of life between them. */
+#ifndef TELLTALE_H
+#define TELLTALE_H
+
+#include <gid/stream.h>
+
+#define TELLTALE_SLOTS 4
+
+struct telltale {
+	struct gid_domain *domain;
+	struct gid_slab *slab;
+	struct gid_producer *producer;
+	struct gid_layout layout;
+	unsigned state;
+	int slot;    /* that has the present picture; -1: none yet */
+	uint64_t hash;
+	bool retired[TELLTALE_SLOTS]; /* not the present one any more, given back when nobody holds it */
+	uint64_t changes, heartbeats, skipped;
+};
+
+/* Returns 0, or -1 after saying on stderr what is wrong. `domain` NULL: $GID_DOMAIN. */
+int telltale_init(struct telltale *telltale, const char *domain, const char *stream,
+	uint32_t width, uint32_t height);
+void telltale_finish(struct telltale *telltale);
+
+/* Draws the lights of this state and sends them. Returns 0 or -errno; -EAGAIN: all slots are held. */
+int telltale_change(struct telltale *telltale, unsigned state);
+
+/* Sends the present picture again, as a sign of life. */
+int telltale_beat(struct telltale *telltale);
+
+/* What was sent and copied, as a line of JSON on stdout. */
+void telltale_report(const struct telltale *telltale);
+
+#endif

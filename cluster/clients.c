@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "clients.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wlr/types/wlr_compositor.h>
+#include <wlr/types/wlr_presentation_time.h>
+#include <wlr/types/wlr_screencopy_v1.h>
+#include <wlr/types/wlr_single_pixel_buffer_v1.h>
+#include <wlr/types/wlr_subcompositor.h>
+#include <wlr/types/wlr_viewporter.h>
+#include <wlr/types/wlr_xdg_output_v1.h>
+#include <wlr/types/wlr_xdg_shell.h>
+
+struct window {
+	struct display *display;
+	struct wlr_xdg_toplevel *toplevel;
+	struct wlr_scene_tree *tree;
+	struct wl_listener commit, destroy, request_fullscreen, request_maximize;
+};
+
+static const struct client_config *find_place(
+	const struct cluster_config *config, const char *app_id) {
+	for (size_t i = 0; app_id != NULL && i < config->client_count; i++) {
+		if (strcmp(config->clients[i].app_id, app_id) == 0) {
+			return &config->clients[i];
+		}
+	}
+	return NULL;
+}
+
+static void window_place(struct window *window) {
+	const struct client_config *place =
+		find_place(window->display->config, window->toplevel->app_id);
+	if (place != NULL) {
+		wlr_scene_node_set_position(&window->tree->node, place->box.x, place->box.y);
+		wlr_xdg_toplevel_set_size(window->toplevel, place->box.width, place->box.height);
+	} else if (window->display->output != NULL) {
+		wlr_xdg_toplevel_set_fullscreen(window->toplevel, true);
+		wlr_xdg_toplevel_set_size(window->toplevel, window->display->output->width,
+			window->display->output->height);
+	}
+	wlr_xdg_toplevel_set_activated(window->toplevel, true);
+}
+
+static void handle_commit(struct wl_listener *listener, void *data) {
+	struct window *window = wl_container_of(listener, window, commit);
+	if (window->toplevel->base->initial_commit) {
+		window_place(window);
+	}
+}
+
+/* Wishes are answered, and not followed: the configuration decides. */
+static void handle_request_fullscreen(struct wl_listener *listener, void *data) {
+	struct window *window = wl_container_of(listener, window, request_fullscreen);
+	if (window->toplevel->base->initialized) {
+		wlr_xdg_surface_schedule_configure(window->toplevel->base);
+	}
+}
+
+static void handle_request_maximize(struct wl_listener *listener, void *data) {
+	struct window *window = wl_container_of(listener, window, request_maximize);
+	if (window->toplevel->base->initialized) {
+		wlr_xdg_surface_schedule_configure(window->toplevel->base);
+	}
+}
+
+static void handle_destroy(struct wl_listener *listener, void *data) {
+	struct window *window = wl_container_of(listener, window, destroy);
+	wl_list_remove(&window->commit.link);
+	wl_list_remove(&window->destroy.link);
+	wl_list_remove(&window->request_fullscreen.link);
+	wl_list_remove(&window->request_maximize.link);
+	free(window);
+}
+
+static void listen(
+	struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
+	listener->notify = notify;
+	wl_signal_add(signal, listener);
+}
+
+static void handle_new_toplevel(struct wl_listener *listener, void *data) {
+	struct clients *clients = wl_container_of(listener, clients, new_toplevel);
+	struct wlr_xdg_toplevel *toplevel = data;
+	struct window *window = calloc(1, sizeof(*window));
+	if (window == NULL) {
+		wl_resource_post_no_memory(toplevel->resource);
+		return;
+	}
+	window->display = clients->display;
+	window->toplevel = toplevel;
+	window->tree = wlr_scene_xdg_surface_create(clients->display->clients, toplevel->base);
+	listen(&toplevel->base->surface->events.commit, &window->commit, handle_commit);
+	listen(&toplevel->events.destroy, &window->destroy, handle_destroy);
+	listen(&toplevel->events.request_fullscreen, &window->request_fullscreen,
+		handle_request_fullscreen);
+	listen(&toplevel->events.request_maximize, &window->request_maximize,
+		handle_request_maximize);
+}
+
+int clients_init(struct clients *clients, struct display *display) {
+	clients->display = display;
+	struct wl_display *wayland = display->wayland;
+	struct wlr_xdg_shell *shell = wlr_xdg_shell_create(wayland, 3);
+	if (shell == NULL || wlr_compositor_create(wayland, 6, display->renderer) == NULL ||
+		wlr_subcompositor_create(wayland) == NULL || wlr_viewporter_create(wayland) == NULL ||
+		wlr_presentation_create(wayland, display->backend) == NULL ||
+		wlr_single_pixel_buffer_manager_v1_create(wayland) == NULL ||
+		wlr_screencopy_manager_v1_create(wayland) == NULL ||
+		wlr_xdg_output_manager_v1_create(wayland, display->layout) == NULL) {
+		return -ENOMEM;
+	}
+	listen(&shell->events.new_toplevel, &clients->new_toplevel, handle_new_toplevel);
+	return 0;
+}
+
+void clients_finish(struct clients *clients) {
+	if (clients->new_toplevel.notify != NULL) {
+		wl_list_remove(&clients->new_toplevel.link);
+	}
+}

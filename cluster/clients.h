@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+/** The windows of our own domain's Wayland clients: full-screen, or where the configuration says. */
+#ifndef CLUSTER_CLIENTS_H
+#define CLUSTER_CLIENTS_H
+
+#include "display.h"
+#include <wayland-server-core.h>
+
+struct clients {
+	struct display *display;
+	struct wl_listener new_toplevel;
+};
+
+int clients_init(struct clients *clients, struct display *display);
+void clients_finish(struct clients *clients);
+
+#endif

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS 1000000ull
+#define ROLES_MAX 32
+
+struct reading {
+	struct cluster_config *config;
+	FILE *file, *errors;
+	const char *path;
+	unsigned line;
+	int result;
+};
+
+static __attribute__((format(printf, 2, 3))) void mistake(
+	struct reading *reading, const char *format, ...) {
+	va_list args;
+	fprintf(reading->errors, "%s:%u: ", reading->path, reading->line);
+	va_start(args, format);
+	vfprintf(reading->errors, format, args);
+	va_end(args);
+	fputc('\n', reading->errors);
+	reading->result = -EINVAL;
+}
+
+static uint64_t read_number(
+	struct reading *reading, const char *key, const char *value, uint64_t least, uint64_t most) {
+	char *end;
+	errno = 0;
+	unsigned long long number = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || number < least ||
+		number > most) {
+		mistake(reading, "%s=%s is not a number from %llu to %llu", key, value,
+			(unsigned long long)least, (unsigned long long)most);
+		return least;
+	}
+	return number;
+}
+
+static void set_text(struct reading *reading, char **text, const char *value) {
+	free(*text);
+	*text = strdup(value);
+	if (*text == NULL) {
+		reading->result = -ENOMEM;
+	}
+}
+
+/* Files are named from where the configuration lies. */
+static char *file_path(const struct reading *reading, const char *value) {
+	char folder[PATH_MAX], *path = NULL;
+	if (value[0] == '/' || strlen(reading->path) >= sizeof(folder)) {
+		return strdup(value);
+	}
+	strcpy(folder, reading->path);
+	return asprintf(&path, "%s/%s", dirname(folder), value) < 0 ? NULL : path;
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static bool box_key(struct reading *reading, struct gid_box *box, const char *key, const char *value) {
+	if (strcmp(key, "x") == 0) {
+		box->x = (int32_t)read_number(reading, key, value, 0, GID_SIZE_MAX);
+	} else if (strcmp(key, "y") == 0) {
+		box->y = (int32_t)read_number(reading, key, value, 0, GID_SIZE_MAX);
+	} else if (strcmp(key, "width") == 0) {
+		box->width = (int32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+	} else if (strcmp(key, "height") == 0) {
+		box->height = (int32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void role_allowed(struct reading *reading, struct role_config *role, const char *value) {
+	char *path = file_path(reading, value);
+	int ret = path != NULL ? hashes_read(&role->allowed, path) : -ENOMEM;
+	if (ret == -EINVAL) {
+		mistake(reading, "allowed=%s has a line that is not a hash of 16 hex digits", value);
+	} else if (ret < 0) {
+		mistake(reading, "allowed=%s: %s", value, strerror(-ret));
+	} else if (role->allowed.count == 0) {
+		mistake(reading, "allowed=%s has no hash: no picture could ever be shown", value);
+	}
+	free(path);
+}
+
+static void role_fallback(struct reading *reading, struct role_config *role, const char *value) {
+	static const char *const words[] = {
+		[FALLBACK_PATTERN] = "pattern",
+		[FALLBACK_BLANK] = "blank",
+		[FALLBACK_LAST] = "last",
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(value, words[i]) == 0) {
+			role->fallback = (enum fallback)i;
+			return;
+		}
+	}
+	size_t length = strlen(value);
+	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
+		mistake(reading, "fallback=%s is none of pattern, blank, last or a .png file", value);
+		return;
+	}
+	role->fallback = FALLBACK_PICTURE;
+	free(role->picture);
+	role->picture = file_path(reading, value);
+}
+
+static void role_key(
+	struct reading *reading, struct role_config *role, const char *key, const char *value) {
+	struct role_limits *limits = &role->limits;
+	if (strcmp(key, "stream") == 0) {
+		set_text(reading, &role->stream, value);
+		if (!gid_name_is_valid(value)) {
+			mistake(reading, "stream=%s cannot be a stream's name", value);
+		}
+	} else if (strcmp(key, "domain") == 0) {
+		set_text(reading, &role->domain, value);
+	} else if (strcmp(key, "deadline-ms") == 0) {
+		limits->deadline_ns = read_number(reading, key, value, 1, 60000) * MS;
+	} else if (strcmp(key, "frozen-ms") == 0) {
+		limits->frozen_ns = read_number(reading, key, value, 0, 3600000) * MS;
+	} else if (strcmp(key, "min-rate") == 0) {
+		limits->min_rate = (uint32_t)read_number(reading, key, value, 0, 1000);
+	} else if (strcmp(key, "good-frames") == 0) {
+		limits->good_frames = (uint32_t)read_number(reading, key, value, 1, 1000);
+	} else if (strcmp(key, "allowed") == 0) {
+		role_allowed(reading, role, value);
+	} else if (strcmp(key, "fallback") == 0) {
+		role_fallback(reading, role, value);
+	} else if (!box_key(reading, &role->box, key, value)) {
+		mistake(reading, "a role has no \"%s\"", key);
+	}
+}
+
+static void display_key(struct reading *reading, const char *key, const char *value) {
+	struct cluster_config *config = reading->config;
+	if (strcmp(key, "width") == 0) {
+		config->width = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+	} else if (strcmp(key, "height") == 0) {
+		config->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+	} else if (strcmp(key, "refresh") == 0) {
+		config->refresh_mhz = (uint32_t)read_number(reading, key, value, 1, 1000) * 1000;
+	} else {
+		mistake(reading, "the display has no \"%s\"", key);
+	}
+}
+
+/* --- sections --------------------------------------------------------------------------------- */
+
+static struct role_config *find_role(struct reading *reading, const char *name) {
+	struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->role_count; i++) {
+		if (strcmp(config->roles[i].name, name) == 0) {
+			return &config->roles[i];
+		}
+	}
+	if (config->role_count == ROLES_MAX) {
+		mistake(reading, "more than %d roles", ROLES_MAX);
+		return NULL;
+	}
+	struct role_config *roles =
+		reallocarray(config->roles, config->role_count + 1, sizeof(*roles));
+	if (roles == NULL) {
+		reading->result = -ENOMEM;
+		return NULL;
+	}
+	config->roles = roles;
+	struct role_config *role = &roles[config->role_count++];
+	*role = (struct role_config){
+		.limits = {.deadline_ns = 200 * MS, .good_frames = 3},
+	};
+	set_text(reading, &role->name, name);
+	return role;
+}
+
+static struct client_config *find_client(struct reading *reading, const char *app_id) {
+	struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->client_count; i++) {
+		if (strcmp(config->clients[i].app_id, app_id) == 0) {
+			return &config->clients[i];
+		}
+	}
+	struct client_config *clients =
+		reallocarray(config->clients, config->client_count + 1, sizeof(*clients));
+	if (clients == NULL) {
+		reading->result = -ENOMEM;
+		return NULL;
+	}
+	config->clients = clients;
+	struct client_config *client = &clients[config->client_count++];
+	*client = (struct client_config){0};
+	set_text(reading, &client->app_id, app_id);
+	return client;
+}
+
+static int handle_key(void *data, const char *section, const char *key, const char *value) {
+	struct reading *reading = data;
+	if (strcmp(section, "display") == 0) {
+		display_key(reading, key, value);
+	} else if (strncmp(section, "role ", 5) == 0) {
+		struct role_config *role = find_role(reading, section + 5);
+		if (role != NULL) {
+			role_key(reading, role, key, value);
+		}
+	} else if (strncmp(section, "client ", 7) == 0) {
+		struct client_config *client = find_client(reading, section + 7);
+		if (client != NULL && !box_key(reading, &client->box, key, value)) {
+			mistake(reading, "a client has no \"%s\"", key);
+		}
+	} else {
+		mistake(reading, "unknown section [%s]; there are [display], [role NAME] and "
+			"[client APP-ID]", section);
+	}
+	return 1;
+}
+
+/* fgets() for inih, which tells its handler no line. */
+static char *read_line(char *buffer, int size, void *data) {
+	struct reading *reading = data;
+	reading->line++;
+	return fgets(buffer, size, reading->file);
+}
+
+static void complete(struct reading *reading) {
+	struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->role_count; i++) {
+		struct role_config *role = &config->roles[i];
+		role->limits.allowed = role->allowed.list;
+		role->limits.allowed_count = role->allowed.count;
+		if (role->box.width == 0 || role->box.height == 0) {
+			mistake(reading, "[role %s] needs width= and height=", role->name);
+		}
+		if (role->stream == NULL && asprintf(&role->stream, "safety/%s", role->name) < 0) {
+			role->stream = NULL;
+			reading->result = -ENOMEM;
+		}
+	}
+	for (size_t i = 0; i < config->client_count; i++) {
+		if (config->clients[i].box.width == 0 || config->clients[i].box.height == 0) {
+			mistake(reading, "[client %s] needs width= and height=", config->clients[i].app_id);
+		}
+	}
+}
+
+int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
+	*config = (struct cluster_config){.refresh_mhz = 60000};
+	struct reading reading = {.config = config, .errors = errors, .path = path};
+	reading.file = fopen(path, "re");
+	if (reading.file == NULL) {
+		int error = errno;
+		fprintf(errors, "%s: %s\n", path, strerror(error));
+		return -error;
+	}
+	int line = ini_parse_stream(read_line, &reading, handle_key, &reading);
+	if (line > 0) {
+		reading.line = (unsigned)line;
+		mistake(&reading, "neither [section] nor key=value");
+	} else if (line < 0) {
+		reading.result = -ENOMEM;
+	}
+	if (reading.result != -ENOMEM) {
+		complete(&reading);
+	}
+	fclose(reading.file);
+	return reading.result;
+}
+
+void cluster_config_finish(struct cluster_config *config) {
+	for (size_t i = 0; i < config->role_count; i++) {
+		struct role_config *role = &config->roles[i];
+		free(role->name);
+		free(role->stream);
+		free(role->domain);
+		free(role->picture);
+		hashes_finish(&role->allowed);
+	}
+	for (size_t i = 0; i < config->client_count; i++) {
+		free(config->clients[i].app_id);
+	}
+	free(config->roles);
+	free(config->clients);
+	*config = (struct cluster_config){0};
+}

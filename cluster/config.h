@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The configuration of gid-cluster: one INI file, gid-cluster(1).
+ *
+ * Parsed once, constant afterwards.
+ */
+#ifndef CLUSTER_CONFIG_H
+#define CLUSTER_CONFIG_H
+
+#include "hashes.h"
+#include "role.h"
+#include <gid/stream.h>
+#include <stdio.h>
+
+/* What is shown in place of a picture that must not be shown as live. */
+enum fallback {
+	FALLBACK_PATTERN, /* a picture that nobody takes for a real one */
+	FALLBACK_BLANK,   /* black */
+	FALLBACK_LAST,    /* the last picture that was displayed as live */
+	FALLBACK_PICTURE, /* a PNG */
+};
+
+struct role_config {
+	char *name, *stream;
+	char *domain;       /* who owns the stream; NULL: our own */
+	struct gid_box box; /* its place on the output, in pixels */
+	struct role_limits limits;
+	struct hashes allowed; /* `limits` borrows it */
+	enum fallback fallback;
+	char *picture; /* the PNG's file */
+};
+
+/* Where a client of our own domain goes; others are full-screen. */
+struct client_config {
+	char *app_id;
+	struct gid_box box;
+};
+
+struct cluster_config {
+	uint32_t width, height; /* of the output in pixels, 0: its preferred mode */
+	uint32_t refresh_mhz;
+	struct role_config *roles;
+	size_t role_count;
+	struct client_config *clients;
+	size_t client_count;
+};
+
+/*
+ * Reads `file` and what it names. Returns 0, -EINVAL with every mistake written to `errors` as a
+ * line "path:line: what is wrong", -ENOMEM, or what opening it says. The configuration is to be
+ * finished in either case.
+ */
+int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors);
+void cluster_config_finish(struct cluster_config *config);
+
+#endif

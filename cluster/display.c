@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+#include "display.h"
+
+#include "clock.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <wlr/backend/headless.h>
+#include <wlr/render/allocator.h>
+#include <wlr/render/wlr_renderer.h>
+#include <wlr/render/wlr_texture.h>
+#include <wlr/types/wlr_output.h>
+#include <wlr/util/log.h>
+
+/* --- what was composed -------------------------------------------------------------------------- */
+
+typedef void (*pixels_func)(void *data, const struct pixels *pixels);
+
+/* From a renderer whose buffers a processor cannot read: a copy. */
+static bool read_texture(
+	struct display *display, struct wlr_buffer *buffer, pixels_func func, void *data) {
+	struct wlr_texture *texture = wlr_texture_from_buffer(display->renderer, buffer);
+	size_t stride = (size_t)buffer->width * 4;
+	void *copy = malloc(stride * (size_t)buffer->height);
+	bool read = texture != NULL && copy != NULL &&
+		wlr_texture_read_pixels(texture,
+			&(struct wlr_texture_read_pixels_options){
+				.data = copy,
+				.format = DRM_FORMAT_XRGB8888,
+				.stride = (uint32_t)stride,
+			});
+	if (read) {
+		struct pixels pixels = {
+			copy, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+		func(data, &pixels);
+	}
+	free(copy);
+	wlr_texture_destroy(texture);
+	return read;
+}
+
+static bool read_buffer(
+	struct display *display, struct wlr_buffer *buffer, pixels_func func, void *data) {
+	void *memory;
+	uint32_t format;
+	size_t stride;
+	if (!wlr_buffer_begin_data_ptr_access(
+		    buffer, WLR_BUFFER_DATA_PTR_ACCESS_READ, &memory, &format, &stride)) {
+		return read_texture(display, buffer, func, data);
+	}
+	bool known = format == DRM_FORMAT_XRGB8888 || format == DRM_FORMAT_ARGB8888;
+	if (known) {
+		struct pixels pixels = {
+			memory, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+		func(data, &pixels);
+	}
+	wlr_buffer_end_data_ptr_access(buffer);
+	return known;
+}
+
+struct capture {
+	const struct gid_box *box;
+	struct picture *picture;
+};
+
+static void capture_pixels(void *data, const struct pixels *pixels) {
+	struct capture *capture = data;
+	const struct gid_box *box = capture->box;
+	if ((uint32_t)(box->x + box->width) <= pixels->width &&
+		(uint32_t)(box->y + box->height) <= pixels->height) {
+		struct pixels part = pixels_part(pixels, (uint32_t)box->x, (uint32_t)box->y,
+			(uint32_t)box->width, (uint32_t)box->height);
+		capture->picture = picture_copy(&part);
+	}
+}
+
+struct picture *display_capture(struct display *display, const struct gid_box *box) {
+	struct capture capture = {.box = box};
+	if (display->front != NULL) {
+		read_buffer(display, display->front, capture_pixels, &capture);
+	}
+	return capture.picture;
+}
+
+struct check {
+	struct display *display;
+	uint64_t now;
+	bool passed;
+};
+
+static void check_pixels(void *data, const struct pixels *pixels) {
+	struct check *check = data;
+	check->passed =
+		check->display->hooks->check(check->display->data, pixels, check->now);
+}
+
+static bool display_check(struct display *display, struct wlr_buffer *buffer, uint64_t now) {
+	struct check check = {.display = display, .now = now, .passed = true};
+	if (buffer == NULL || !read_buffer(display, buffer, check_pixels, &check)) {
+		struct pixels nothing = {0}; /* what cannot be read cannot be shown to be right */
+		check_pixels(&check, &nothing);
+	}
+	return check.passed;
+}
+
+/* --- a frame ------------------------------------------------------------------------------------ */
+
+static bool display_compose(struct display *display, struct wlr_output_state *state, uint64_t now) {
+	for (int round = 0; round < 2; round++) {
+		wlr_output_state_init(state);
+		if (!wlr_scene_output_build_state(display->scene_output, state, NULL)) {
+			wlr_output_state_finish(state);
+			return false;
+		}
+		if (display_check(display, state->buffer, now) || round == 1) {
+			break;
+		}
+		wlr_output_state_finish(state);
+	}
+	return true;
+}
+
+static void display_count(struct display *display, uint64_t begin) {
+	struct display_stats *stats = &display->stats;
+	uint64_t spent = clock_now() - begin;
+	stats->frames++;
+	stats->compose_ns += spent;
+	if (spent > stats->compose_max_ns) {
+		stats->compose_max_ns = spent;
+	}
+	if (stats->last != 0 && begin - stats->last > stats->longest_gap_ns) {
+		stats->longest_gap_ns = begin - stats->last;
+	}
+	stats->last = begin;
+}
+
+static void display_render(struct display *display, uint64_t now) {
+	struct wlr_output_state state;
+	if (!display_compose(display, &state, now)) {
+		display->stats.missed++;
+		return;
+	}
+	if (wlr_output_commit_state(display->output, &state)) {
+		wlr_buffer_unlock(display->front);
+		display->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
+		display_count(display, now);
+	} else {
+		display->stats.missed++;
+	}
+	wlr_output_state_finish(&state);
+}
+
+static void handle_frame(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, frame);
+	uint64_t now = clock_now();
+	display->hooks->begin(display->data, now);
+	if (display->output->needs_frame ||
+		pixman_region32_not_empty(&display->scene_output->pending_commit_damage)) {
+		display_render(display, now);
+	} else {
+		display->stats.last = 0; /* nothing moves: the next pause is none */
+	}
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	wlr_scene_output_send_frame_done(display->scene_output, &time);
+}
+
+static void handle_present(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, present);
+	const struct wlr_output_event_present *event = data;
+	if (event->presented) {
+		uint64_t when = event->when != NULL ? clock_of(event->when) : clock_now();
+		display->hooks->presented(display->data, event->commit_seq, when);
+	}
+}
+
+uint32_t display_next_commit(const struct display *display) {
+	uint32_t next = display->output != NULL ? display->output->commit_seq + 1 : 1;
+	return next != 0 ? next : 1;
+}
+
+uint64_t display_refresh_ns(const struct display *display) {
+	uint32_t mhz = display->output != NULL && display->output->refresh > 0
+		? (uint32_t)display->output->refresh
+		: display->config->refresh_mhz;
+	return 1000000000000u / mhz;
+}
+
+/* --- the output --------------------------------------------------------------------------------- */
+
+static void handle_request_state(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, request_state);
+	const struct wlr_output_event_request_state *event = data;
+	wlr_output_commit_state(display->output, event->state);
+}
+
+static void display_forget_output(struct display *display) {
+	if (display->output == NULL) {
+		return;
+	}
+	wl_list_remove(&display->frame.link);
+	wl_list_remove(&display->present.link);
+	wl_list_remove(&display->request_state.link);
+	wl_list_remove(&display->output_destroy.link);
+	wlr_buffer_unlock(display->front);
+	display->front = NULL;
+	display->output = NULL;
+	display->scene_output = NULL; /* goes with the output */
+}
+
+static void handle_output_destroy(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, output_destroy);
+	wlr_log(WLR_ERROR, "output %s is gone", display->output->name);
+	display_forget_output(display);
+}
+
+static void display_set_mode(struct display *display, struct wlr_output *output) {
+	const struct cluster_config *config = display->config;
+	struct wlr_output_state state;
+	wlr_output_state_init(&state);
+	wlr_output_state_set_enabled(&state, true);
+	struct wlr_output_mode *mode = wlr_output_preferred_mode(output);
+	if (config->width > 0 || mode == NULL) {
+		wlr_output_state_set_custom_mode(&state, config->width ? (int)config->width : 1280,
+			config->height ? (int)config->height : 720, (int)config->refresh_mhz);
+	} else {
+		wlr_output_state_set_mode(&state, mode);
+	}
+	if (!wlr_output_commit_state(output, &state)) {
+		wlr_log(WLR_ERROR, "output %s refuses %ux%u at %u mHz", output->name, config->width,
+			config->height, config->refresh_mhz);
+	}
+	wlr_output_state_finish(&state);
+}
+
+static void listen(
+	struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
+	listener->notify = notify;
+	wl_signal_add(signal, listener);
+}
+
+static void handle_new_output(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, new_output);
+	struct wlr_output *output = data;
+	if (display->output != NULL) {
+		wlr_log(WLR_INFO, "output %s stays dark: one is enough", output->name);
+		return;
+	}
+	if (!wlr_output_init_render(output, display->allocator, display->renderer)) {
+		wlr_log(WLR_ERROR, "output %s cannot be drawn to", output->name);
+		return;
+	}
+	display->output = output;
+	listen(&output->events.frame, &display->frame, handle_frame);
+	listen(&output->events.present, &display->present, handle_present);
+	listen(&output->events.request_state, &display->request_state, handle_request_state);
+	listen(&output->events.destroy, &display->output_destroy, handle_output_destroy);
+	display_set_mode(display, output);
+	struct wlr_output_layout_output *place = wlr_output_layout_add(display->layout, output, 0, 0);
+	display->scene_output = wlr_scene_output_create(display->scene, output);
+	wlr_scene_output_layout_add_output(display->scene_layout, place, display->scene_output);
+	display->stats = (struct display_stats){.started = clock_now()};
+}
+
+int display_init(struct display *display, struct wl_display *wayland, bool headless,
+	const struct cluster_config *config, const struct display_hooks *hooks, void *data) {
+	*display = (struct display){
+		.wayland = wayland, .config = config, .hooks = hooks, .data = data};
+	struct wl_event_loop *loop = wl_display_get_event_loop(wayland);
+	display->backend = headless ? wlr_headless_backend_create(loop)
+				    : wlr_backend_autocreate(loop, &display->session);
+	if (display->backend == NULL) {
+		return -ENODEV;
+	}
+	display->renderer = wlr_renderer_autocreate(display->backend);
+	if (display->renderer == NULL) {
+		return -ENODEV;
+	}
+	wlr_renderer_init_wl_display(display->renderer, wayland);
+	display->allocator = wlr_allocator_autocreate(display->backend, display->renderer);
+	display->scene = wlr_scene_create();
+	display->layout = wlr_output_layout_create(wayland);
+	if (display->allocator == NULL || display->scene == NULL || display->layout == NULL) {
+		return -ENOMEM;
+	}
+	display->scene_layout = wlr_scene_attach_output_layout(display->scene, display->layout);
+	display->clients = wlr_scene_tree_create(&display->scene->tree);
+	display->safety = wlr_scene_tree_create(&display->scene->tree);
+	listen(&display->backend->events.new_output, &display->new_output, handle_new_output);
+	return 0;
+}
+
+int display_start(struct display *display) {
+	if (!wlr_backend_start(display->backend)) {
+		return -EIO;
+	}
+	if (wlr_backend_is_headless(display->backend)) {
+		const struct cluster_config *config = display->config;
+		wlr_headless_add_output(display->backend, config->width ? config->width : 1280,
+			config->height ? config->height : 720);
+	}
+	return display->output != NULL ? 0 : -ENODEV;
+}
+
+void display_finish(struct display *display) {
+	display_forget_output(display);
+	if (display->scene != NULL) {
+		wlr_scene_node_destroy(&display->scene->tree.node);
+	}
+	if (display->backend != NULL) {
+		if (display->new_output.notify != NULL) {
+			wl_list_remove(&display->new_output.link);
+		}
+		wlr_backend_destroy(display->backend);
+	}
+	if (display->allocator != NULL) {
+		wlr_allocator_destroy(display->allocator);
+	}
+	if (display->renderer != NULL) {
+		wlr_renderer_destroy(display->renderer);
+	}
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/** What happened to a role, for people and tests: its last transitions and how fast frames came. */
+#ifndef CLUSTER_HISTORY_H
+#define CLUSTER_HISTORY_H
+
+#include "role.h"
+
+#define HISTORY_TRANSITIONS 64
+#define HISTORY_LATENCIES 1024
+
+struct transition {
+	enum role_state from, to;
+	enum role_reason reason;
+	uint64_t decided; /* CLOCK_MONOTONIC ns */
+	uint64_t last_frame; /* when the last good frame before it came; 0: never */
+	uint64_t shown;   /* when the output showed what the state demands; 0: not yet */
+};
+
+struct history {
+	struct transition transitions[HISTORY_TRANSITIONS]; /* a ring */
+	uint64_t transition_count;
+	/* From a frame's submission to its being on the output, in ns: a ring of the last ones. */
+	uint64_t latencies[HISTORY_LATENCIES];
+	uint64_t latency_count;
+	uint64_t frames, shown_frames, refused_frames;
+};
+
+void history_transition(struct history *history, const struct transition *transition);
+
+/* The `index`th transition from the first; NULL for one that is forgotten or did not happen. */
+struct transition *history_get(struct history *history, uint64_t index);
+
+/* The output shows what the states so far demand. */
+void history_shown(struct history *history, uint64_t when);
+
+void history_latency(struct history *history, uint64_t ns);
+
+/* The latency that `percent` of the last frames did not exceed; 0: there was none. */
+uint64_t history_percentile(const struct history *history, unsigned percent);
+
+#endif

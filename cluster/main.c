@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "clients.h"
+#include "learn.h"
+#include "options.h"
+#include "safety.h"
+#include "status.h"
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <wlr/util/log.h>
+
+struct cluster {
+	struct wl_display *wayland;
+	struct display display;
+	struct clients clients;
+	struct safety safety;
+	struct status status;
+};
+
+static int handle_signal(int number, void *data) {
+	wl_display_terminate(data);
+	return 0;
+}
+
+/* What a real set-up gives the domain that must not stutter. Where it is not allowed, we go on. */
+static void become_realtime(int priority) {
+	struct sched_param param = {.sched_priority = priority};
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
+		wlr_log(WLR_ERROR, "no real-time priority: %s", strerror(errno));
+	}
+	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) < 0) {
+		wlr_log(WLR_ERROR, "memory is not locked: %s", strerror(errno));
+	}
+}
+
+static char *status_path(const struct options *options) {
+	char *path = NULL;
+	const char *runtime = getenv("GID_RUNTIME_DIR");
+	if (options->status != NULL) {
+		return strdup(options->status);
+	}
+	if (options->domain == NULL || asprintf(&path, "%s/%s/cluster.sock",
+					       runtime ? runtime : "/run/gidway", options->domain) < 0) {
+		return NULL;
+	}
+	return path;
+}
+
+static void start_status(struct cluster *cluster, const struct options *options) {
+	char *path = status_path(options);
+	int ret = path != NULL ? status_init(&cluster->status, &cluster->safety, path) : -EINVAL;
+	if (ret < 0) {
+		wlr_log(WLR_ERROR, "no status at %s: %s", path ? path : "(no --status, no domain)",
+			strerror(-ret));
+	}
+	free(path);
+}
+
+static int open_socket(struct cluster *cluster, const struct options *options) {
+	const char *name = options->socket;
+	if (name != NULL ? wl_display_add_socket(cluster->wayland, name) < 0
+			 : (name = wl_display_add_socket_auto(cluster->wayland)) == NULL) {
+		wlr_log(WLR_ERROR, "cannot open a Wayland display%s%s: is XDG_RUNTIME_DIR set, and "
+			"the name free?", name ? " " : "", name ? name : "");
+		return -EADDRINUSE;
+	}
+	wlr_log(WLR_INFO, "clients find us at WAYLAND_DISPLAY=%s", name);
+	return 0;
+}
+
+static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
+	const struct options *options) {
+	struct wl_event_loop *loop = wl_display_get_event_loop(cluster->wayland);
+	wl_event_loop_add_signal(loop, SIGINT, handle_signal, cluster->wayland);
+	wl_event_loop_add_signal(loop, SIGTERM, handle_signal, cluster->wayland);
+	int ret = display_init(&cluster->display, cluster->wayland, options->headless, config,
+		&safety_hooks, &cluster->safety);
+	if (ret == 0) {
+		ret = clients_init(&cluster->clients, &cluster->display);
+	}
+	if (ret == 0) {
+		ret = safety_init(&cluster->safety, config, &cluster->display, options->domain);
+	}
+	if (ret == 0) {
+		ret = display_start(&cluster->display);
+	}
+	if (ret == 0) {
+		ret = open_socket(cluster, options);
+	}
+	if (ret == 0) {
+		start_status(cluster, options);
+		wlr_log(WLR_INFO, "ready, with %zu roles", config->role_count);
+	}
+	return ret;
+}
+
+static int run(const struct cluster_config *config, const struct options *options) {
+	struct cluster cluster = {.status.fd = -1, .safety.timer = -1};
+	cluster.wayland = wl_display_create();
+	if (cluster.wayland == NULL) {
+		return -ENOMEM;
+	}
+	int ret = cluster_init(&cluster, config, options);
+	if (ret == 0) {
+		if (options->realtime > 0) {
+			become_realtime(options->realtime);
+		}
+		wl_display_run(cluster.wayland);
+	} else {
+		wlr_log(WLR_ERROR, "cannot start: %s", strerror(-ret));
+	}
+	status_finish(&cluster.status);
+	wl_display_destroy_clients(cluster.wayland);
+	safety_finish(&cluster.safety);
+	clients_finish(&cluster.clients);
+	display_finish(&cluster.display);
+	wl_display_destroy(cluster.wayland);
+	return ret;
+}
+
+static const struct role_config *find_role(const struct cluster_config *config, const char *name) {
+	for (size_t i = 0; i < config->role_count; i++) {
+		if (strcmp(config->roles[i].name, name) == 0) {
+			return &config->roles[i];
+		}
+	}
+	fprintf(stderr, "gid-cluster: the configuration has no [role %s]\n", name);
+	return NULL;
+}
+
+static int run_learn(const struct cluster_config *config, const struct options *options) {
+	const struct role_config *role = find_role(config, options->learn);
+	char *path = NULL;
+	if (role == NULL || (options->output == NULL &&
+				    asprintf(&path, "%s.hashes", options->learn) < 0)) {
+		return EXIT_FAILURE;
+	}
+	int status = learn(
+		role, options->domain, path != NULL ? path : options->output, options->seconds);
+	free(path);
+	return status;
+}
+
+int main(int argc, char **argv) {
+	struct options options;
+	options_parse(&options, argc, argv);
+	/* What is shown must be read back, which a processor's own memory makes quick. */
+	setenv("WLR_RENDERER", "pixman", 0);
+	wlr_log_init(options.verbose ? WLR_DEBUG : WLR_INFO, NULL);
+	struct cluster_config config;
+	int status = EXIT_FAILURE;
+	if (cluster_config_read(&config, options.config, stderr) == 0) {
+		if (options.check) {
+			status = EXIT_SUCCESS;
+		} else if (options.learn != NULL) {
+			status = run_learn(&config, &options);
+		} else {
+			status = run(&config, &options) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		}
+	}
+	cluster_config_finish(&config);
+	return status;
+}

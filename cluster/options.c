@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "options.h"
+
+#include <argp.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
+
+enum { KEY_STATUS = 256, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REALTIME };
+
+const char *argp_program_version = "gid-cluster " GIDWAY_VERSION;
+
+static const struct argp_option argp_options[] = {
+	{"config", 'c', "FILE", 0, "The roles and their limits (" DEFAULT_CONFIG ")", 0},
+	{"domain", 'd', "NAME", 0, "The domain this display is in ($GID_DOMAIN)", 0},
+	{"headless", 'H', NULL, 0, "Without a screen", 0},
+	{"check", 'n', NULL, 0, "Read the configuration, tell its mistakes, and end", 0},
+	{"socket", KEY_SOCKET, "NAME", 0, "The Wayland display for clients (the next free one)", 0},
+	{"status", KEY_STATUS, "PATH", 0,
+		"The socket that tells JSON ($GID_RUNTIME_DIR/DOMAIN/cluster.sock)", 0},
+	{"realtime", KEY_REALTIME, "PRIORITY", OPTION_ARG_OPTIONAL,
+		"Run before all ordinary programs, with locked memory (10)", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{NULL, 0, NULL, 0, "Learning which pictures are allowed:", 1},
+	{"learn", KEY_LEARN, "ROLE", 0, "Collect the hashes of all pictures of the role's stream", 1},
+	{"output", 'o', "FILE", 0, "The file they are added to (ROLE.hashes)", 1},
+	{"seconds", KEY_SECONDS, "N", 0, "For so long (until the stream ends, or Ctrl-C)", 1},
+	{0},
+};
+
+static int parse_number(const char *text, long least, long most, const char *what,
+	struct argp_state *state) {
+	char *end;
+	long number = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || number < least || number > most) {
+		argp_error(state, "%s must be %ld to %ld", what, least, most);
+	}
+	return (int)number;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+	struct options *options = state->input;
+	switch (key) {
+	case 'c':
+		options->config = arg;
+		return 0;
+	case 'd':
+		options->domain = arg;
+		return 0;
+	case 'H':
+		options->headless = true;
+		return 0;
+	case 'n':
+		options->check = true;
+		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case 'v':
+		options->verbose = true;
+		return 0;
+	case KEY_SOCKET:
+		options->socket = arg;
+		return 0;
+	case KEY_STATUS:
+		options->status = arg;
+		return 0;
+	case KEY_LEARN:
+		options->learn = arg;
+		return 0;
+	case KEY_SECONDS:
+		options->seconds = (unsigned)parse_number(arg, 1, 86400, "--seconds", state);
+		return 0;
+	case KEY_REALTIME:
+		options->realtime = arg == NULL ? 10
+			: parse_number(arg, sched_get_priority_min(SCHED_FIFO),
+				sched_get_priority_max(SCHED_FIFO), "--realtime", state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void options_parse(struct options *options, int argc, char **argv) {
+	static const struct argp argp = {
+		.options = argp_options,
+		.parser = parse_option,
+		.doc = "Shows a domain's own clients and, above them, safety pictures of other domains,"
+		       " which it watches over; see gid-cluster(1).",
+	};
+	*options = (struct options){
+		.config = DEFAULT_CONFIG,
+		.domain = getenv("GID_DOMAIN"),
+	};
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

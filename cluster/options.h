@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/** The command line of gid-cluster. */
+#ifndef CLUSTER_OPTIONS_H
+#define CLUSTER_OPTIONS_H
+
+#include <stdbool.h>
+
+struct options {
+	const char *config, *domain, *status, *socket;
+	const char *learn, *output; /* a role, and the file of hashes to add to */
+	unsigned seconds;
+	int realtime; /* priority, 0: as others */
+	bool headless, check, verbose;
+};
+
+/* Ends the program for --help and for mistakes. */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "picture.h"
+
+#include "../wlroots/view.h"
+#include <cairo.h>
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRIPE 16.0 /* pixels */
+
+struct picture {
+	struct view view; /* first: it frees the whole */
+	cairo_surface_t *surface;
+	uint64_t colour;
+};
+
+static void handle_destroyed(struct view *view) {
+	struct picture *picture = wl_container_of(view, picture, view);
+	cairo_surface_destroy(picture->surface);
+	free(picture);
+}
+
+/* Takes the surface, a finished RGB24 image. */
+static struct picture *picture_of(cairo_surface_t *surface) {
+	struct picture *picture = calloc(1, sizeof(*picture));
+	cairo_surface_flush(surface);
+	struct pixels pixels = {
+		.data = cairo_image_surface_get_data(surface),
+		.width = (uint32_t)cairo_image_surface_get_width(surface),
+		.height = (uint32_t)cairo_image_surface_get_height(surface),
+		.stride = (size_t)cairo_image_surface_get_stride(surface),
+	};
+	struct pixel_hashes hashes;
+	if (picture == NULL || pixels.data == NULL || pixels_hash(&pixels, &hashes) != 0) {
+		cairo_surface_destroy(surface);
+		free(picture);
+		return NULL;
+	}
+	view_init(&picture->view, pixels.data, DRM_FORMAT_XRGB8888, pixels.width, pixels.height,
+		pixels.stride, handle_destroyed);
+	picture->surface = surface;
+	picture->colour = hashes.colour;
+	return picture;
+}
+
+/* Red and black stripes with a white cross: no instrument looks like this. */
+static void draw_pattern(cairo_t *cairo, double width, double height) {
+	cairo_set_source_rgb(cairo, 0.8, 0, 0);
+	cairo_set_line_width(cairo, STRIPE);
+	for (double x = -height; x < width; x += 3 * STRIPE) {
+		cairo_move_to(cairo, x, height);
+		cairo_line_to(cairo, x + height, 0);
+	}
+	cairo_stroke(cairo);
+	cairo_set_source_rgb(cairo, 1, 1, 1);
+	cairo_set_line_width(cairo, 3);
+	cairo_move_to(cairo, 0, 0);
+	cairo_line_to(cairo, width, height);
+	cairo_move_to(cairo, 0, height);
+	cairo_line_to(cairo, width, 0);
+	cairo_stroke(cairo);
+}
+
+static int draw_png(cairo_t *cairo, const char *path, double width, double height) {
+	cairo_surface_t *png = cairo_image_surface_create_from_png(path);
+	if (cairo_surface_status(png) != CAIRO_STATUS_SUCCESS) {
+		cairo_surface_destroy(png);
+		return -EINVAL;
+	}
+	cairo_scale(cairo, width / cairo_image_surface_get_width(png),
+		height / cairo_image_surface_get_height(png));
+	cairo_set_source_surface(cairo, png, 0, 0);
+	cairo_paint(cairo);
+	cairo_surface_destroy(png);
+	return 0;
+}
+
+int picture_create(struct picture **picture, const struct role_config *role) {
+	int ret = 0;
+	double width = role->box.width, height = role->box.height;
+	cairo_surface_t *surface = cairo_image_surface_create(
+		CAIRO_FORMAT_RGB24, role->box.width, role->box.height);
+	cairo_t *cairo = cairo_create(surface);
+	cairo_paint(cairo); /* black */
+	switch (role->fallback) {
+	case FALLBACK_PATTERN:
+	case FALLBACK_LAST:
+		draw_pattern(cairo, width, height);
+		break;
+	case FALLBACK_PICTURE:
+		ret = draw_png(cairo, role->picture, width, height);
+		break;
+	case FALLBACK_BLANK:
+		break;
+	}
+	cairo_destroy(cairo);
+	if (ret < 0) {
+		cairo_surface_destroy(surface);
+		return ret;
+	}
+	*picture = picture_of(surface);
+	return *picture != NULL ? 0 : -ENOMEM;
+}
+
+struct picture *picture_copy(const struct pixels *pixels) {
+	cairo_surface_t *surface = cairo_image_surface_create(
+		CAIRO_FORMAT_RGB24, (int)pixels->width, (int)pixels->height);
+	unsigned char *data = cairo_image_surface_get_data(surface);
+	size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+	for (uint32_t y = 0; data != NULL && y < pixels->height; y++) {
+		memcpy(data + y * stride, (const uint8_t *)pixels->data + y * pixels->stride,
+			(size_t)pixels->width * 4);
+	}
+	cairo_surface_mark_dirty(surface);
+	return picture_of(surface);
+}
+
+void picture_destroy(struct picture *picture) {
+	if (picture != NULL) {
+		wlr_buffer_drop(&picture->view.base);
+	}
+}
+
+struct wlr_buffer *picture_buffer(struct picture *picture) {
+	return &picture->view.base;
+}
+
+uint64_t picture_colour(const struct picture *picture) {
+	return picture->colour;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Pictures as rows of 32-bit pixels, and the hashes by which two of them are told to be the same.
+ */
+#ifndef CLUSTER_PIXELS_H
+#define CLUSTER_PIXELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pixels {
+	const void *data; /* the first row */
+	uint32_t width, height;
+	size_t stride; /* bytes from one row to the next */
+};
+
+struct pixel_hashes {
+	uint64_t content; /* XXH3-64 of the visible rows as they lie in memory: what a frame states */
+	uint64_t colour;  /* the same with every pixel's unused or alpha byte set: what an eye sees */
+};
+
+/*
+ * Hashes the picture. Its memory may be another's, who writes it meanwhile: each row is copied
+ * once, and both hashes are of that copy. Returns 0 or -ENOMEM.
+ */
+int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes);
+
+/* The part of a picture; it must lie within. */
+struct pixels pixels_part(
+	const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
+
+#endif

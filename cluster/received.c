@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "received.h"
+
+#include <drm_fourcc.h>
+#include <stdlib.h>
+
+/* What of the picture is to be shown. Boxes were checked to lie in no layout in particular. */
+static bool visible_part(
+	const struct gid_frame *frame, const struct pixels *whole, struct pixels *part) {
+	const struct gid_box *crop = &frame->crop;
+	if (crop->width == 0 || crop->height == 0) {
+		*part = *whole;
+		return true;
+	}
+	if (crop->x < 0 || crop->y < 0 || crop->width < 0 || crop->height < 0 ||
+		(int64_t)crop->x + crop->width > whole->width ||
+		(int64_t)crop->y + crop->height > whole->height) {
+		return false;
+	}
+	*part = pixels_part(whole, (uint32_t)crop->x, (uint32_t)crop->y, (uint32_t)crop->width,
+		(uint32_t)crop->height);
+	return true;
+}
+
+static bool layout_can_be_shown(const struct gid_slab_info *info) {
+	const struct gid_layout *layout = &info->layout;
+	bool format = layout->fourcc == DRM_FORMAT_XRGB8888 || layout->fourcc == DRM_FORMAT_ARGB8888;
+	return format && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
+		layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0 &&
+		gid_layout_check(layout, info->slot_size) == 0;
+}
+
+enum role_reason received_examine(const struct gid_frame *frame, const struct gid_slab *slab,
+	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	if (frame->flags & GID_FRAME_CORRUPTED) {
+		return ROLE_REASON_CORRUPTED;
+	}
+	const uint8_t *slot = gid_slab_view(slab, gid_slot_of(frame->gid));
+	if (info.revoked || slot == NULL) {
+		return ROLE_REASON_MEMORY;
+	}
+	if (!layout_can_be_shown(&info) || frame->transform != 0) {
+		return ROLE_REASON_LAYOUT;
+	}
+	struct pixels whole = {
+		.data = slot + info.layout.planes[0].offset,
+		.width = info.layout.width,
+		.height = info.layout.height,
+		.stride = info.layout.planes[0].stride,
+	};
+	if (!visible_part(frame, &whole, pixels) || pixels->width != width ||
+		pixels->height != height) {
+		return ROLE_REASON_LAYOUT;
+	}
+	if (pixels_hash(pixels, hashes) != 0) {
+		return ROLE_REASON_MEMORY;
+	}
+	/* Asked after reading: then what was read is what the frame named. */
+	return gid_slab_is_current(slab, frame->gid) ? ROLE_REASON_NONE : ROLE_REASON_TAKEN_BACK;
+}
+
+static void handle_destroyed(struct view *view) {
+	struct received *received = wl_container_of(view, received, view);
+	if (received->consumer != NULL) {
+		gid_consumer_release(received->consumer, &received->frame);
+	}
+	wl_list_remove(&received->link);
+	gid_slab_unref(received->slab);
+	free(received);
+}
+
+struct received *received_create(struct wl_list *list, struct gid_consumer *consumer,
+	const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
+	const struct pixel_hashes *hashes) {
+	struct received *received = calloc(1, sizeof(*received));
+	if (received == NULL) {
+		return NULL;
+	}
+	/* Safety pictures are opaque: what shines through from below could not be checked. */
+	view_init(&received->view, pixels->data, DRM_FORMAT_XRGB8888, pixels->width, pixels->height,
+		pixels->stride, handle_destroyed);
+	received->consumer = consumer;
+	received->slab = slab;
+	received->frame = *frame;
+	received->hashes = *hashes;
+	wl_list_insert(list, &received->link);
+	return received;
+}
+
+void received_forget_consumer(struct wl_list *list) {
+	struct received *received, *next;
+	wl_list_for_each_safe(received, next, list, link) {
+		received->consumer = NULL;
+		wl_list_remove(&received->link);
+		wl_list_init(&received->link);
+	}
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-json.h>
+#include <unistd.h>
+#include <wlr/types/wlr_output.h>
+
+typedef sd_json_variant variant;
+
+static int add_transitions(variant **array, const struct history *history) {
+	for (uint64_t i = 0; i < history->transition_count; i++) {
+		const struct transition *transition = history_get((struct history *)history, i);
+		if (transition == NULL) {
+			continue;
+		}
+		variant *entry = NULL;
+		int ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_UNSIGNED("number", i + 1),
+			SD_JSON_BUILD_PAIR_STRING("from", role_state_name(transition->from)),
+			SD_JSON_BUILD_PAIR_STRING("to", role_state_name(transition->to)),
+			SD_JSON_BUILD_PAIR_STRING("reason", role_reason_name(transition->reason)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("decided_ns", transition->decided),
+			SD_JSON_BUILD_PAIR_UNSIGNED("last_frame_ns", transition->last_frame),
+			SD_JSON_BUILD_PAIR_UNSIGNED("shown_ns", transition->shown));
+		if (ret >= 0) {
+			ret = sd_json_variant_append_array(array, entry);
+		}
+		sd_json_variant_unref(entry);
+		if (ret < 0) {
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static int add_role(variant **array, const struct watch *watch) {
+	const struct role_config *config = watch->config;
+	const struct history *history = &watch->history;
+	variant *transitions = NULL, *entry = NULL;
+	int ret = sd_json_variant_new_array(&transitions, NULL, 0);
+	if (ret >= 0) {
+		ret = add_transitions(&transitions, history);
+	}
+	if (ret >= 0) {
+		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
+			SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
+			SD_JSON_BUILD_PAIR_STRING("domain", config->domain ? config->domain : ""),
+			SD_JSON_BUILD_PAIR_STRING("state", role_state_name(watch->role.state)),
+			SD_JSON_BUILD_PAIR_STRING("reason", role_reason_name(watch->role.reason)),
+			SD_JSON_BUILD_PAIR_STRING("text", role_reason_text(watch->role.reason)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", watch->role.since),
+			SD_JSON_BUILD_PAIR_STRING("shows", watch->shown ? "frame" : "fallback"),
+			SD_JSON_BUILD_PAIR_UNSIGNED("sequence", watch->role.last_sequence),
+			SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", history->refused_frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns", history_percentile(history, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns", history_percentile(history, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns", history_percentile(history, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("deadline_ns", config->limits.deadline_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("transition_count", history->transition_count),
+			SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
+	}
+	if (ret >= 0) {
+		ret = sd_json_variant_append_array(array, entry);
+	}
+	sd_json_variant_unref(entry);
+	sd_json_variant_unref(transitions);
+	return ret;
+}
+
+static int status_build(const struct status *status, char **text) {
+	const struct safety *safety = status->safety;
+	const struct display *display = safety->display;
+	const struct display_stats *stats = &display->stats;
+	variant *roles = NULL, *whole = NULL;
+	int ret = sd_json_variant_new_array(&roles, NULL, 0);
+	for (size_t i = 0; i < safety->count && ret >= 0; i++) {
+		ret = add_role(&roles, &safety->watches[i]);
+	}
+	if (ret >= 0) {
+		const struct wlr_output *output = display->output;
+		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", roles),
+			SD_JSON_BUILD_PAIR_BOOLEAN("gidd", connection_is_up(safety->connection)),
+			SD_JSON_BUILD_PAIR_STRING("output", output ? output->name : ""),
+			SD_JSON_BUILD_PAIR_UNSIGNED("width", (uint64_t)(output ? output->width : 0)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("height", (uint64_t)(output ? output->height : 0)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("refresh_ns", display_refresh_ns(display)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
+			SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
+			SD_JSON_BUILD_PAIR_UNSIGNED("longest_gap_ns", stats->longest_gap_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
+				stats->frames ? stats->compose_ns / stats->frames : 0),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns));
+	}
+	if (ret >= 0) {
+		ret = sd_json_variant_format(whole, 0, text);
+	}
+	sd_json_variant_unref(whole);
+	sd_json_variant_unref(roles);
+	return ret;
+}
+
+static int handle_connection(int fd, uint32_t mask, void *data) {
+	struct status *status = data;
+	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (peer < 0) {
+		return 0;
+	}
+	char *text = NULL;
+	if (status_build(status, &text) >= 0) {
+		/* The answer fits into the socket's memory; if not, the peer gets what does. */
+		int size = 1 << 20;
+		setsockopt(peer, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+		send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	free(text);
+	close(peer);
+	return 0;
+}
+
+int status_init(struct status *status, const struct safety *safety, const char *path) {
+	*status = (struct status){.safety = safety, .fd = -1};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		return -ENAMETOOLONG;
+	}
+	strcpy(address.sun_path, path);
+	status->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (status->fd < 0) {
+		return -errno;
+	}
+	unlink(path);
+	if (bind(status->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+		listen(status->fd, 8) < 0) {
+		return -errno;
+	}
+	status->path = strdup(path);
+	status->source = wl_event_loop_add_fd(
+		safety->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
+	return status->path != NULL && status->source != NULL ? 0 : -ENOMEM;
+}
+
+void status_finish(struct status *status) {
+	if (status->source != NULL) {
+		wl_event_source_remove(status->source);
+	}
+	if (status->path != NULL) {
+		unlink(status->path);
+		free(status->path);
+	}
+	if (status->fd >= 0) {
+		close(status->fd);
+	}
+}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster under test: started headless in a domain of a cockpit, asked and looked at."""
+
+import json
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy
+from cockpit import Cockpit
+from PIL import Image
+from program import BUILD, Program, wait_for
+
+REFRESH_MS = 1000 / 60
+WIDTH, HEIGHT = 320, 80
+
+ROLE = """
+[role telltale]
+domain=open
+x=40
+y=20
+width=320
+height=80
+deadline-ms=200
+"""
+DISPLAY = """
+[display]
+width=640
+height=240
+refresh=60
+"""
+
+
+class Display:
+    """gid-cluster in the domain `cluster`."""
+
+    def __init__(
+        self, cockpit: Cockpit, roles: str = ROLE, arguments: tuple[str, ...] = ()
+    ) -> None:
+        self.cockpit = cockpit
+        self.folder = cockpit.folder
+        self.config = self.folder / "cluster.conf"
+        self.config.write_text(DISPLAY + roles)
+        self.status_path = self.folder / "cluster.sock"
+        self.wayland = self.folder / "wayland.sock"
+        command: list[str | Path] = [BUILD / "cluster" / "gid-cluster", "--headless"]
+        command += ["--config", self.config, "--status", self.status_path]
+        command += ["--socket", self.wayland, *arguments]
+        self.program = cockpit.run("cluster", command)
+        self.program.wait_output("ready, with")
+
+    def status(self) -> dict:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(str(self.status_path))
+            with connection.makefile("rb") as answer:
+                return json.load(answer)
+
+    def role(self, name: str = "telltale") -> dict:
+        return next(role for role in self.status()["roles"] if role["name"] == name)
+
+    def wait_role(self, state: str, reason: str | None = None, name: str = "telltale") -> dict:
+        """Until the role is in the state and the output shows what that demands."""
+
+        def there() -> dict | None:
+            role = self.role(name)
+            if role["state"] != state or reason not in (None, role["reason"]):
+                return None
+            return role if role["transitions"][-1]["shown_ns"] else None
+
+        try:
+            return wait_for(there, f"role {name} to be {state} {reason or ''}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.program.stderr}") from None
+
+    def wait_transition(self, reason: str, name: str = "telltale") -> dict:
+        """The first transition for this reason, however soon another one follows."""
+
+        def there() -> dict | None:
+            for transition in self.role(name)["transitions"]:
+                if transition["reason"] == reason:
+                    return transition
+            return None
+
+        try:
+            return wait_for(there, f"a transition of {name} for {reason}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.program.stderr}") from None
+
+    def screenshot(self) -> numpy.ndarray:
+        """What is on the output, as rows of RGB."""
+        path = self.folder / f"screen-{time.monotonic_ns()}.png"
+        grim = Program(
+            ["grim", path],
+            env=self.cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(self.wayland)},
+            log_dir=self.folder,
+        )
+        assert grim.wait() == 0, grim.stderr
+        return numpy.asarray(Image.open(path).convert("RGB"))
+
+    def region(self, x: int = 40, y: int = 20) -> numpy.ndarray:
+        return self.screenshot()[y : y + HEIGHT, x : x + WIDTH]
+
+
+def start_telltale(cockpit: Cockpit, *arguments: str) -> Program:
+    """gid-telltale in the domain `open`."""
+    return cockpit.run("open", [BUILD / "clients" / "gid-telltale", *arguments])
+
+
+def telltale_picture(folder: Path, state: int) -> numpy.ndarray:
+    """What gid-telltale draws, drawn offline."""
+    path = folder / f"telltale-{state}.png"
+    draw = Program(
+        [BUILD / "clients" / "gid-telltale", "--state", str(state), "--png", path],
+        log_dir=folder,
+    )
+    assert draw.wait() == 0, draw.stderr
+    return numpy.asarray(Image.open(path).convert("RGB"))
+
+
+def stays(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether the condition holds for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not condition():
+            return False
+        time.sleep(0.02)
+    return True

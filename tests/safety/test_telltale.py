@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""A telltale that `open` draws, on the display of `cluster`: bit for bit, and gone in time."""
+
+import json
+import random
+import re
+import signal
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import REFRESH_MS, ROLE, Display, start_telltale, telltale_picture
+from program import BUILD, wait_for
+
+DEADLINE_MS = 200
+
+
+def test_bit_exact_without_copies(cockpit: Cockpit) -> None:
+    display = Display(cockpit)
+    telltale = start_telltale(cockpit, "--state", "5")
+    role = display.wait_role("live")
+    assert role["shows"] == "frame"
+    assert numpy.array_equal(display.region(), telltale_picture(cockpit.folder, 5))
+    telltale.signal(signal.SIGUSR1)
+    picture = telltale_picture(cockpit.folder, 6)
+    wait_for(lambda: numpy.array_equal(display.region(), picture), "the next state")
+    telltale.stop()
+    report = json.loads(telltale.stdout)
+    assert report["delivered"] > 2
+    assert report["copied_frames"] == report["copied_bytes"] == 0
+    assert report["skipped"] == report["leases_expired"] == 0
+
+
+def test_every_state_follows(cockpit: Cockpit) -> None:
+    """Fast changes: each frame is right, none is refused, and none waits long."""
+    display = Display(cockpit)
+    start_telltale(cockpit, "--cycle", "40")
+    display.wait_role("live")
+    wait_for(lambda: display.role()["shown_frames"] > 60, "many changes")
+    role = display.role()
+    assert role["state"] == "live"
+    assert role["latency_p50_ns"] < 10 * REFRESH_MS * 1e6
+
+
+def test_fallback_until_it_comes(cockpit: Cockpit) -> None:
+    display = Display(cockpit)
+    red = display.region()
+    assert display.role()["state"] == "waiting"
+    assert (red[:, :, 0] > 150).any(), "the pattern is seen"
+    start_telltale(cockpit)
+    display.wait_role("live")
+    assert not numpy.array_equal(display.region(), red)
+
+
+@pytest.mark.parametrize("fallback", ["blank", "pattern", "last", "own.png"])
+def test_fallbacks(cockpit: Cockpit, fallback: str) -> None:
+    own = telltale_picture(cockpit.folder, 9)
+    (cockpit.folder / "telltale-9.png").rename(cockpit.folder / "own.png")
+    display = Display(cockpit, ROLE + f"fallback={fallback}\n")
+    telltale = start_telltale(cockpit, "--state", "3")
+    display.wait_role("live")
+    live = display.region()
+    telltale.kill()
+    role = display.wait_role("lost", "died")
+    assert role["shows"] == "fallback"
+    shown = display.region()
+    match fallback:
+        case "blank":
+            assert not shown.any()
+        case "pattern":
+            assert shown.any() and not numpy.array_equal(shown, live)
+        case "last":
+            assert numpy.array_equal(shown, live)
+        case "own.png":
+            assert numpy.array_equal(shown, own)
+
+
+def test_late_when_it_stops(cockpit: Cockpit) -> None:
+    display = Display(cockpit)
+    telltale = start_telltale(cockpit)
+    display.wait_role("live")
+    telltale.signal(signal.SIGSTOP)
+    role = display.wait_role("late", "deadline")
+    late = role["transitions"][-1]
+    waited = (late["decided_ns"] - late["last_frame_ns"]) / 1e6
+    assert waited >= DEADLINE_MS
+    assert display.role()["shows"] == "fallback"
+    telltale.signal(signal.SIGCONT)
+    display.wait_role("live")
+
+
+def test_kills_at_random_moments(cockpit: Cockpit) -> None:
+    """Loss to fallback, many times over, and the way back without a restart of the display."""
+    display = Display(cockpit)
+    dice = random.Random(20)
+    times = []
+    for _ in range(20):
+        telltale = start_telltale(cockpit, "--cycle", "30")
+        seen = display.wait_role("live")["transition_count"]
+        time.sleep(dice.uniform(0, 0.1))
+        killed = time.monotonic_ns()
+        telltale.kill()
+        wait_for(lambda seen=seen: display.role()["transition_count"] > seen, "the loss")
+        role = display.wait_role("lost")
+        assert role["shows"] == "fallback"
+        gone = next(t for t in role["transitions"] if t["number"] > seen)
+        assert gone["from"] == "live"
+        times.append((gone["shown_ns"] - killed) / 1e6)
+    print("kill to fallback, ms:", [round(t, 1) for t in sorted(times)])
+    assert max(times) <= DEADLINE_MS + REFRESH_MS
+    assert display.program.is_running()
+
+
+def test_both_daemons_die(cockpit: Cockpit) -> None:
+    display = Display(cockpit)
+    telltale = start_telltale(cockpit)
+    display.wait_role("live")
+    cockpit.restart("cluster")
+    assert display.role()["state"] == "live", "frames need no gidd"
+    telltale.kill()
+    cockpit.restart("open")
+    display.wait_role("lost")
+    start_telltale(cockpit)
+    display.wait_role("live")
+
+
+def test_display_before_its_daemon(make_cockpit) -> None:
+    cockpit = make_cockpit()
+    display = Display(cockpit)
+    assert not display.status()["gidd"]
+    cockpit.start_all()
+    start_telltale(cockpit)
+    display.wait_role("live")
+
+
+def test_learns_what_is_allowed(cockpit: Cockpit) -> None:
+    display = Display(cockpit)
+    start_telltale(cockpit, "--cycle", "30")
+    display.wait_role("live")
+    hashes = cockpit.folder / "telltale.hashes"
+    command: list[str | Path] = [BUILD / "cluster" / "gid-cluster", "--config", display.config]
+    command += ["--learn", "telltale", "--output", hashes, "--seconds", "2"]
+    learner = cockpit.run("cluster", command, "learner")
+    assert learner.wait() == 0, learner.stderr
+    learnt = [line for line in hashes.read_text().split("\n") if line and line[0] != "#"]
+    assert len(learnt) == 16
+
+
+def writable_shared_mappings(pid: int) -> list[str]:
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return [line for line in lines if re.search(r" .w.s .*memfd:gid", line)]
+
+
+def test_no_domain_can_write_the_others_memory(cockpit: Cockpit) -> None:
+    """By inode: what one side maps writable, the other side maps read-only, if at all."""
+    display = Display(cockpit)
+    telltale = start_telltale(cockpit)
+    display.wait_role("live")
+
+    def inodes(lines: list[str]) -> set[str]:
+        return {line.split()[4] for line in lines}
+
+    def all_shared(pid: int) -> set[str]:
+        lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+        return inodes([line for line in lines if "memfd:gid" in line])
+
+    theirs = inodes(writable_shared_mappings(telltale.pid))
+    ours = inodes(writable_shared_mappings(display.program.pid))
+    assert theirs and ours, "both have memory of their own"
+    assert not theirs & ours
+    assert theirs & all_shared(display.program.pid), "the display reads the telltale's slab"
+    assert ours & all_shared(telltale.pid), "the telltale reads the display's releases"
