@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""gid-cockpit: what it starts runs, what it ends is gone, and what it says is so."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from program import BUILD, wait_for
+
+TWO_DOMAINS = """\
+[cockpit]
+runtime={runtime}
+[domain cluster]
+number=2            ; a comment
+[domain open]
+number=1
+local=*
+[share open cluster]
+streams=movie
+  camera/*
+"""
+
+
+class Tool:
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+        self.runtime = self.folder / "run"
+        self.config = self.folder / "cockpit.conf"
+        self.write(TWO_DOMAINS)
+        programs = [BUILD / "tools" / "cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
+        self.env = os.environ | {"PATH": ":".join([*map(str, programs), os.environ["PATH"]])}
+        self.env.pop("GID_RUNTIME_DIR", None)
+
+    def write(self, text: str) -> None:
+        self.config.write_text(text.format(runtime=self.runtime))
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["gid-cockpit", "--config", str(self.config), *words],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def status(self) -> dict[str, dict]:
+        result = self.run("status", "--json")
+        return {domain["domain"]: domain for domain in json.loads(result.stdout)}
+
+
+@pytest.fixture
+def tool() -> Iterator[Tool]:
+    tool = Tool()
+    yield tool
+    tool.run("down")
+    shutil.rmtree(tool.folder)
+
+
+def is_alive(pid: int) -> bool:
+    """Not a zombie either: in a container nobody may collect those that we leave behind."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_up_status_down(tool: Tool) -> None:
+    result = tool.run("up")
+    assert (result.returncode, result.stderr) == (0, "")
+    status = tool.status()
+    assert list(status) == ["open", "cluster"]  # by number
+    assert [domain["state"] for domain in status.values()] == ["up", "up"]
+    assert [(link["domain"], link["state"]) for link in status["open"]["links"]] == [
+        ("cluster", "up")
+    ]
+    pids = [domain["pid"] for domain in status.values()]
+    assert all(map(is_alive, pids))
+    assert tool.run("status").returncode == 0
+
+    result = tool.run("down")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert not any(map(is_alive, pids))
+    assert [domain["state"] for domain in tool.status().values()] == ["down", "down"]
+    assert tool.run("status").returncode == 1
+    assert "does not run" in tool.run("down").stdout
+
+
+def test_up_again_starts_only_what_is_missing(tool: Tool) -> None:
+    assert tool.run("up", "open").returncode == 0
+    first = tool.status()
+    assert (first["open"]["state"], first["cluster"]["state"]) == ("up", "down")
+    assert tool.run("up").returncode == 0
+    second = tool.status()
+    assert second["open"]["pid"] == first["open"]["pid"]
+    assert second["cluster"]["state"] == "up"
+    assert tool.run("down", "cluster").returncode == 0
+    assert tool.status()["open"]["pid"] == first["open"]["pid"]
+
+
+def test_a_killed_gidd_is_seen_and_replaced(tool: Tool) -> None:
+    assert tool.run("up").returncode == 0
+    killed = tool.status()["open"]["pid"]
+    os.kill(killed, signal.SIGKILL)
+    wait_for(lambda: not is_alive(killed), "gidd to be gone")
+    assert tool.status()["open"]["state"] == "down"
+    assert tool.run("up").returncode == 0
+    assert tool.status()["open"]["pid"] not in (None, killed)
+
+
+def test_a_gidd_that_does_not_listen_is_killed(tool: Tool) -> None:
+    assert tool.run("up", "open").returncode == 0
+    pid = tool.status()["open"]["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    result = tool.run("down", "open")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert not is_alive(pid)
+
+
+def test_where_one_does_not_start_none_is_left(tool: Tool) -> None:
+    tool.runtime.mkdir()
+    (tool.runtime / "cluster").mkdir()
+    (tool.runtime / "cluster" / "gidd.lock").mkdir()
+    result = tool.run("up")
+    assert result.returncode == 1
+    assert "gidd of cluster ended" in result.stderr
+    assert "gidd.lock" in result.stderr  # gidd's own words
+    assert not (tool.runtime / "open" / "gidd.sock").exists()
+
+
+def test_check_tells_every_mistake_with_its_line(tool: Tool) -> None:
+    assert tool.run("check").returncode == 0
+    tool.write(TWO_DOMAINS.replace("number=1\n", "number=1\ncolour=red\n") + "nonsense=1\n")
+    result = tool.run("check")
+    assert result.returncode == 1
+    assert f"{tool.config}:7:" in result.stderr
+    assert f"{tool.config}:12:" in result.stderr
+    assert tool.run("up").returncode == 1
+    assert not tool.runtime.exists()
+
+
+def test_mistakes_on_the_command_line(tool: Tool) -> None:
+    result = tool.run("up", "kitchen")
+    assert result.returncode == 1
+    assert "no [domain kitchen]" in result.stderr
+    assert "open cluster" in result.stderr
+    assert tool.run().returncode == 2
+    result = subprocess.run(
+        ["gid-cockpit", "--config", "/no/such/file", "up"],
+        env=tool.env,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert "/no/such/file" in result.stderr
+
+
+def test_a_domain_of_another_user_takes_a_user_that_exists(tool: Tool) -> None:
+    tool.write(TWO_DOMAINS.replace("local=*\n", "local=*\nuser=no-such-user\n"))
+    result = tool.run("up", "open")
+    assert result.returncode == 1
+    assert "no-such-user" in result.stderr
+    assert tool.status()["open"]["state"] == "down"

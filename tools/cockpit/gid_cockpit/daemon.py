@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""The gidd of one domain: whether it runs, how it does, its start and its end.
+
+Nothing is kept about it in files: who holds its socket says which process it is.
+"""
+
+import json
+import os
+import pwd
+import select
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from .configuration import CockpitError, Configuration, Domain, find_program
+
+START_SECONDS = 10.0
+STOP_SECONDS = 5.0
+ANSWER_SECONDS = 10.0
+
+
+class Daemon:
+    def __init__(self, configuration: Configuration, domain: Domain) -> None:
+        self.configuration, self.domain = configuration, domain
+        self.folder = configuration.runtime / domain.name
+        self.log = self.folder / "gidd.log"
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"GID_RUNTIME_DIR": str(self.configuration.runtime)}
+
+    def pid(self) -> int | None:
+        """The process that listens for the domain's programs, or None."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+            connection.settimeout(1)
+            try:
+                connection.connect(str(self.folder / "gidd.sock"))
+            except (FileNotFoundError, ConnectionRefusedError):
+                return None
+            except OSError as error:
+                raise CockpitError(f"{self.folder}/gidd.sock: {error.strerror or error}") from None
+            size = struct.calcsize("iII")
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+            return struct.unpack("iII", credentials)[0]
+
+    def ask(self) -> dict:
+        """What gidd says of itself: gidctl's JSON."""
+        words = [find_program("gidctl"), "--domain", self.domain.name, "--json", "status"]
+        try:
+            result = subprocess.run(
+                words,
+                capture_output=True,
+                text=True,
+                env=self.environment(),
+                timeout=ANSWER_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise CockpitError(f"the gidd of {self.domain.name} does not answer") from None
+        if result.returncode != 0:
+            raise CockpitError(result.stderr.strip())
+        return json.loads(result.stdout)
+
+    # --- start ---
+
+    def start(self) -> int:
+        """Starts gidd and returns its process once it is ready."""
+        user = self._user()
+        try:
+            self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            if user is not None:
+                os.chown(self.folder, user.pw_uid, user.pw_gid)
+            log = self.log.open("wb")
+        except OSError as error:
+            raise CockpitError(f"{error.filename}: {error.strerror}") from None
+        with log, tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o711)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
+                place = Path(folder, "ready")
+                ready.bind(str(place))
+                place.chmod(0o666)
+                process = self._spawn(log.fileno(), place, user)
+                self._await(process, ready)
+        return process.pid
+
+    def _user(self) -> pwd.struct_passwd | None:
+        """As whom it runs, where that is another than we are."""
+        if self.domain.user is None:
+            return None
+        try:
+            user = pwd.getpwnam(self.domain.user)
+        except KeyError:
+            raise CockpitError(
+                f"user={self.domain.user} of domain {self.domain.name}: there is no such user"
+            ) from None
+        if user.pw_uid == os.geteuid():
+            return None
+        if os.geteuid() != 0:
+            raise CockpitError(
+                f"only root can start the gidd of domain {self.domain.name}, "
+                f"which runs as user={self.domain.user}"
+            )
+        return user
+
+    def _spawn(
+        self, log: int, ready: Path, user: pwd.struct_passwd | None
+    ) -> subprocess.Popen[bytes]:
+        words = [find_program("gidd"), "--config", str(self.configuration.path)]
+        identity: dict[str, object] = {}
+        if user is not None:
+            groups = os.getgrouplist(user.pw_name, user.pw_gid)
+            identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
+        return subprocess.Popen(
+            [*words, "--domain", self.domain.name],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=self.environment() | {"NOTIFY_SOCKET": str(ready)},
+            start_new_session=True,
+            **identity,
+        )
+
+    def _await(self, process: subprocess.Popen[bytes], ready: socket.socket) -> None:
+        end = time.monotonic() + START_SECONDS
+        ready.settimeout(0.05)
+        while time.monotonic() < end and process.poll() is None:
+            try:
+                if b"READY=1" in ready.recv(4096).split(b"\n"):
+                    return
+            except TimeoutError:
+                pass
+        why = "ended" if process.poll() is not None else "is not ready"
+        process.kill()
+        process.wait()
+        last = "\n".join(self.log.read_text(errors="replace").splitlines()[-5:])
+        raise CockpitError(f"the gidd of {self.domain.name} {why}:\n{last}")
+
+    # --- end ---
+
+    def stop(self) -> bool:
+        """Ends gidd. False: none ran. One that does not end by itself in time is killed."""
+        pid = self.pid()
+        if pid is None:
+            return False
+        name = self.domain.name
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:
+            raise CockpitError(
+                f"the gidd of {name} cannot be seen from here: it runs in another container"
+            ) from None
+        try:
+            if Path(f"/proc/{pid}/comm").read_text().strip() != "gidd":
+                raise CockpitError(
+                    f"systemd listens for {name}: systemctl stop gidd@{name}.socket "
+                    f"gidd@{name}.service"
+                )
+            self._end(handle)
+        except ProcessLookupError:
+            pass  # it has just ended
+        except PermissionError:
+            raise CockpitError(f"the gidd of {name} is another user's: process {pid}") from None
+        finally:
+            os.close(handle)
+        return True
+
+    def _end(self, handle: int) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            signal.pidfd_send_signal(handle, number)
+            ready, _, _ = select.select([handle], [], [], STOP_SECONDS)
+            if ready:
+                return
+        raise CockpitError(f"the gidd of {self.domain.name} cannot be ended")
