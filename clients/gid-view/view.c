@@ -206,12 +206,19 @@ static void init_buffers(struct view *view) {
 }
 
 static int connect_domain(struct view *view) {
-	int result = gid_domain_connect(view->options->reader, &view->domain);
-	if (result < 0) {
-		warnx("%s", gid_strerror(result));
-		return -1;
+	const char *name = view->options->reader;
+	if (name == NULL) {
+		name = getenv("GID_DOMAIN");
 	}
-	return 0;
+	int result = gid_domain_connect(name, &view->domain);
+	if ((result == -ENOENT || result == -ECONNREFUSED) && name != NULL) {
+		warnx("no gidd of domain %s is running; start it with: gidd --config FILE --domain %s",
+			name, name);
+	} else if (result < 0) {
+		warnx("domain %s: %s", name != NULL ? name : "(none named, see --peer)",
+			gid_strerror(result));
+	}
+	return result < 0 ? -1 : 0;
 }
 
 static int subscribe(struct view *view) {

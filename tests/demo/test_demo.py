@@ -129,7 +129,8 @@ def test_another_film(tmp_path: Path) -> None:
     """Small, of an odd size, in another codec, and shorter than the demo."""
     film = tmp_path / "small film's.mkv"
     pipeline = (
-        "videotestsrc num-buffers=45 pattern=ball ! video/x-raw,width=322,height=242,framerate=30/1 "
+        "videotestsrc num-buffers=45 pattern=ball "
+        "! video/x-raw,width=322,height=242,framerate=30/1 "
         f'! jpegenc ! matroskamux ! filesink location="{film}"'
     )
     subprocess.run(f"gst-launch-1.0 -q {pipeline}", shell=True, check=True, timeout=60)

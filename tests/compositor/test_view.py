@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""gid-view in real Weston, on streams of real GStreamer pipelines."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy
+import pytest
+from program import BUILD, Program, wait_for
+from session import Session
+from weston import HEIGHT, WIDTH
+
+CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate=30/1"
+PLATE = "pattern=zone-plate kx2=20 ky2=13"
+OTHER_PLATE = "pattern=zone-plate kx2=7 ky2=31"
+
+
+def draw(pattern: str, caps: str = CAPS, more: str = "") -> numpy.ndarray:
+    """The picture that a test source makes: height, width, BGRx."""
+    command = f"gst-launch-1.0 -q videotestsrc num-buffers=1 {pattern} ! {caps} {more} ! fdsink"
+    raw = subprocess.run(command.split(), check=True, capture_output=True, timeout=30).stdout
+    return numpy.frombuffer(raw, numpy.uint8).reshape(-1, WIDTH, 4)
+
+
+def produce(session: Session, pattern: str, caps: str = CAPS, more: str = "") -> Program:
+    command = f"gst-launch-1.0 videotestsrc is-live=true {pattern} ! {caps} {more}"
+    return session.cockpit.run("open", [*command.split(), "!", "gidsink", "stream=film"])
+
+
+def view(session: Session, *options: str | Path, **environment: str) -> Program:
+    program = Program(
+        [BUILD / "clients/gid-view", "--domain=open", "--stream=film", "--maximized", *options],
+        session.weston.environment | {"WAYLAND_DISPLAY": session.weston.socket.name} | environment,
+        session.folder,
+    )
+    session.cockpit.programs.append(program)
+    return program
+
+
+def test_pixels_are_right(session: Session) -> None:
+    produce(session, PLATE)
+    view(session)
+    session.wait_shown(draw(PLATE))
+
+
+def test_view_may_come_first(session: Session) -> None:
+    shown = view(session)
+    shown.wait_output("waiting for film")
+    produce(session, PLATE)
+    session.wait_shown(draw(PLATE))
+
+
+def test_only_the_crop_is_shown(session: Session) -> None:
+    crop = "! videocrop left=64 top=40"
+    produce(session, PLATE, CAPS.replace("width=320,height=240", "width=384,height=280"), crop)
+    view(session)
+    caps = CAPS.replace("width=320,height=240", "width=384,height=280")
+    whole = subprocess.run(
+        f"gst-launch-1.0 -q videotestsrc num-buffers=1 {PLATE} ! {caps} ! fdsink".split(),
+        check=True,
+        capture_output=True,
+        timeout=30,
+    ).stdout
+    picture = numpy.frombuffer(whole, numpy.uint8).reshape(280, 384, 4)
+    session.wait_shown(picture[40:, 64:])
+
+
+def test_aspect_ratio_is_kept(session: Session) -> None:
+    """A square in a window of 4:3 has black to its left and right."""
+    caps = "video/x-raw,format=BGRx,width=60,height=60,framerate=30/1"
+    produce(session, "pattern=red", caps)
+    view(session)
+    expected = numpy.zeros((HEIGHT, WIDTH, 3), numpy.uint8)
+    expected[:, 40:280] = (0, 0, 255)
+    wait_for(lambda: numpy.array_equal(session.screenshot(), expected), "red square")
+
+
+def test_place_and_background(session: Session) -> None:
+    produce(session, "pattern=green", "video/x-raw,format=BGRx,width=40,height=30,framerate=30/1")
+    view(session, "--place=80x60+200+20", "--background=0000ff")
+    expected = numpy.zeros((HEIGHT, WIDTH, 3), numpy.uint8)
+    expected[:, :] = (255, 0, 0)
+    expected[20:80, 200:280] = (0, 255, 0)
+    wait_for(lambda: numpy.array_equal(session.screenshot(), expected), "green picture")
+
+
+def test_producer_killed_and_back(session: Session) -> None:
+    producer = produce(session, PLATE)
+    shown = view(session)
+    session.wait_shown(draw(PLATE))
+    producer.kill()
+    shown.wait_output("waiting for film")
+    produce(session, OTHER_PLATE)
+    session.wait_shown(draw(OTHER_PLATE))
+    assert shown.is_running()
+
+
+def test_caps_change_with_the_producer(session: Session) -> None:
+    """Another producer, another format and size."""
+    producer = produce(session, "pattern=red", "video/x-raw,format=BGRx,width=64,height=48")
+    view(session)
+    wait_for(lambda: (session.screenshot()[120, 160] == (0, 0, 255)).all(), "red")
+    producer.kill()
+    produce(session, "pattern=blue", "video/x-raw,format=RGB16,width=128,height=96")
+    wait_for(lambda: (session.screenshot()[120, 160] == (255, 0, 0)).all(), "blue")
+
+
+def test_weston_killed_and_restarted(session: Session) -> None:
+    produce(session, PLATE)
+    shown = view(session)
+    session.wait_shown(draw(PLATE))
+    session.weston.kill()
+    assert shown.wait() == 1
+    assert "the compositor went away" in shown.stderr
+    session.weston.start()
+    view(session)
+    session.wait_shown(draw(PLATE))
+
+
+def test_stopped_weston_holds_nobody_up(session: Session) -> None:
+    produce(session, PLATE)
+    stats = session.folder / "stats.json"
+    shown = view(session, f"--stats={stats}")
+    session.wait_shown(draw(PLATE))
+    os.kill(session.weston.pid, signal.SIGSTOP)
+    try:
+        before = read(stats)["received"]
+        wait_for(lambda: read(stats)["received"] > before + 60, "frames to flow on")
+    finally:
+        os.kill(session.weston.pid, signal.SIGCONT)
+    frames = read(stats)["frames"]
+    wait_for(lambda: read(stats)["frames"] > frames + 5, "frames to be shown again")
+    assert read(stats)["drops"]["superseded"] > 30
+    assert shown.is_running()
+
+
+def test_gidd_of_the_view_killed_and_back(session: Session) -> None:
+    produce(session, PLATE)
+    stats = session.folder / "stats.json"
+    shown = view(session, f"--stats={stats}")
+    session.wait_shown(draw(PLATE))
+    session.cockpit.restart("cluster")
+    frames = read(stats)["frames"]
+    wait_for(lambda: read(stats)["frames"] > frames + 30, "frames to flow on")
+    assert shown.is_running()
+
+
+def test_stats(session: Session) -> None:
+    produce(session, PLATE)
+    stats = session.folder / "stats.json"
+    assert view(session, f"--stats={stats}", "--frames=40").wait() == 0
+    found = read(stats)
+    assert found["domain"] == "open" and found["stream"] == "film"
+    assert found["frames"] == 40
+    assert found["dropped"] == sum(found["drops"].values())
+    latency = found["latency_us"]
+    assert 0 < latency["p50"] <= latency["p99"] <= latency["max"]
+    assert latency["count"] == sum(count for _, count in latency["histogram"])
+    bounds = [bound for bound, _ in latency["histogram"]]
+    assert bounds == sorted(set(bounds))
+
+
+def read(stats: Path) -> dict:
+    wait_for(stats.exists, "the statistics")
+    return json.loads(stats.read_text())
+
+
+def test_once_ends_with_the_stream(session: Session) -> None:
+    command = (
+        f"gst-launch-1.0 videotestsrc is-live=true num-buffers=90 ! {CAPS} ! gidsink stream=film"
+    )
+    session.cockpit.run("open", command.split()).wait_output("PLAYING")
+    assert view(session, "--once").wait() == 0
+
+
+def test_format_that_weston_has_not(session: Session) -> None:
+    produce(session, PLATE, CAPS.replace("BGRx", "I420"))
+    shown = view(session)
+    assert shown.wait() == 1
+    assert "cannot show the stream's format" in shown.stderr
+    assert "videoconvert" in shown.stderr
+
+
+def test_weston_without_the_module(session: Session) -> None:
+    session.weston.stop()
+    session.weston.command.remove("--modules=gid-buffer.so")
+    session.weston.launch()
+    wait_for(lambda: session.weston.has_global("xdg_wm_base"), "weston to be ready")
+    shown = view(session)
+    assert shown.wait() == 1
+    assert "--modules=gid-buffer.so" in shown.stderr
+
+
+def test_no_compositor(session: Session) -> None:
+    shown = view(session, WAYLAND_DISPLAY="nowhere")
+    assert shown.wait() == 1
+    assert "no compositor at WAYLAND_DISPLAY=nowhere" in shown.stderr
+
+
+def test_no_gidd(session: Session) -> None:
+    shown = view(session, GID_DOMAIN="nowhere")
+    assert shown.wait() == 1
+    assert "start it with: gidd --config FILE --domain nowhere" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--stream=a b",
+        "--size=0x10",
+        "--place=10x10",
+        "--background=red",
+        "--credit=65",
+        "--frames=0",
+    ],
+)
+def test_wrong_options(session: Session, option: str) -> None:
+    shown = view(session, option)
+    assert shown.wait() == 64
+    assert "Usage" in shown.stderr or "Try" in shown.stderr
