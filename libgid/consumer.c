@@ -125,13 +125,16 @@ int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame)
 }
 
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
-	if (frame->gid == GID_NONE || frame->index - consumer->base > INT64_MAX) {
-		return 0; /* went back by itself, or with its subscription */
+	if (frame->index - consumer->base > INT64_MAX) {
+		return 0; /* went back with its subscription */
 	}
 	if (consumer->shared == NULL) {
 		return -EINVAL;
 	}
 	int error = gid_ring_release(&consumer->ring, frame->index - consumer->base);
+	if (error < 0 && frame->gid == GID_NONE) {
+		return 0; /* an entry without a picture goes back by itself */
+	}
 	if (error == 0 && gid_ring_should_wake_producer(&consumer->ring)) {
 		gid_doorbell_ring(&consumer->doorbell);
 	}
