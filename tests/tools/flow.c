@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Frames that flow, for tests of what looks at them:
+ *
+ *     flow produce STREAM FRAMES-A-SECOND
+ *     flow consume DOMAIN STREAM HOLD      holds the last HOLD frames
+ *
+ * until SIGTERM. Says "ready" once it has what it needs.
+ */
+#include <errno.h>
+#include <gid/stream.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define XRGB8888 0x34325258u /* DRM_FORMAT_XRGB8888 */
+#define HOLD_MAX 8u
+
+static volatile sig_atomic_t over;
+
+static void handle_signal(int number) {
+	over = 1;
+}
+
+static void fail(const char *what, const char *why) {
+	fprintf(stderr, "flow: %s: %s\n", what, why);
+	exit(1);
+}
+
+static void released(void *data, gid_id gid) {
+	gid_slab_give(data, gid_slot_of(gid));
+}
+
+static void produce(struct gid_domain *domain, const char *name, double rate) {
+	struct gid_layout layout;
+	struct gid_slab *slab;
+	gid_layout_init(&layout, XRGB8888, 64, 32, 64);
+	if (gid_slab_create(domain, &layout, 0, 16, "flow", &slab) < 0) {
+		fail("slab", gid_domain_error(domain));
+	}
+	struct gid_producer_options options = {
+		.size = sizeof(options), .released = released, .data = slab};
+	struct gid_producer *producer;
+	if (gid_producer_create(domain, name, &options, &producer) < 0) {
+		fail(name, gid_domain_error(domain));
+	}
+	puts("ready");
+	fflush(stdout);
+	for (uint32_t count = 1; !over; count++) {
+		struct timespec pause = {.tv_nsec = (long)(1e9 / rate)};
+		nanosleep(&pause, NULL);
+		gid_domain_dispatch(domain);
+		gid_producer_dispatch(producer);
+		int slot = gid_slab_take(slab);
+		if (slot < 0) {
+			continue;
+		}
+		struct gid_frame frame = {
+			.gid = gid_slab_gid(slab, (uint32_t)slot),
+			.capture_time = GID_TIME_NONE,
+			.present_time = GID_TIME_NONE,
+			.pts = count,
+			.dts = GID_TIME_NONE,
+			.duration = GID_TIME_NONE,
+		};
+		if (count % 10 == 0) {
+			frame.flags = GID_FRAME_COPIED;
+			gid_producer_count_copy(producer, 8192);
+		}
+		if (gid_producer_send(producer, &frame) <= 0) {
+			gid_slab_give(slab, (uint32_t)slot);
+		}
+	}
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+}
+
+static void consume(
+	struct gid_domain *domain, const char *peer, const char *name, uint32_t hold) {
+	struct gid_consumer_options options = {
+		.size = sizeof(options), .credit = 8, .reconnect = true};
+	struct gid_consumer *consumer;
+	struct gid_frame held[HOLD_MAX];
+	uint32_t count = 0;
+	if (hold >= HOLD_MAX) {
+		fail("hold", "too many");
+	}
+	if (gid_consumer_create(domain, peer, name, &options, &consumer) < 0) {
+		fail(name, gid_domain_error(domain));
+	}
+	puts("ready");
+	fflush(stdout);
+	while (!over) {
+		if (gid_consumer_wait(consumer, 200) <= 0 ||
+			gid_consumer_receive(consumer, &held[count]) != 1) {
+			continue;
+		}
+		if (++count > hold) {
+			gid_consumer_release(consumer, &held[0]);
+			memmove(held, held + 1, --count * sizeof(held[0]));
+		}
+	}
+	gid_consumer_destroy(consumer);
+}
+
+int main(int argc, char **argv) {
+	struct gid_domain *domain;
+	struct sigaction action = {.sa_handler = handle_signal};
+	sigaction(SIGTERM, &action, NULL);
+	if (gid_domain_connect(NULL, &domain) < 0) {
+		fail("domain", gid_connect_error());
+	}
+	if (argc == 4 && strcmp(argv[1], "produce") == 0) {
+		produce(domain, argv[2], atof(argv[3]));
+	} else if (argc == 5 && strcmp(argv[1], "consume") == 0) {
+		consume(domain, argv[2], argv[3], (uint32_t)atoi(argv[4]));
+	} else {
+		fail("usage", "flow produce STREAM RATE | consume DOMAIN STREAM HOLD");
+	}
+	gid_domain_destroy(domain);
+	return 0;
+}

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""gidctl shows what is there, in tables and in JSON, and says what to do where nothing is."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from program import BUILD, wait_for
+
+GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+FLOW = BUILD / "tests" / "tools" / "flow"
+
+
+def gidctl(
+    cockpit: Cockpit, *arguments: str, domain: str | None = "open"
+) -> subprocess.CompletedProcess[str]:
+    env = cockpit.env(domain or "")
+    env["PATH"] = f"{BUILD / 'gidd'}:{env['PATH']}"
+    if domain is None:
+        del env["GID_DOMAIN"]
+    return subprocess.run([GIDCTL, *arguments], env=env, capture_output=True, text=True, timeout=60)
+
+
+def shown(cockpit: Cockpit, *arguments: str, domain: str = "open") -> str:
+    result = gidctl(cockpit, *arguments, domain=domain)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+def as_json(cockpit: Cockpit, *arguments: str, domain: str = "open") -> dict:
+    return json.loads(shown(cockpit, "--json", *arguments, domain=domain))
+
+
+@pytest.fixture
+def flowing(cockpit: Cockpit) -> Cockpit:
+    """A stream `movie` of open, 50 frames a second, read by cluster, which holds two frames."""
+    producer = cockpit.run("open", [FLOW, "produce", "movie", "50"], "producer")
+    producer.wait_output("ready")
+    cockpit.run("cluster", [FLOW, "consume", "open", "movie", "2"], "consumer")
+
+    def live() -> bool:
+        states = [one["state"] for one in cockpit.status("open")["subscriptions"]]
+        return states == ["live"]
+
+    wait_for(live, "the subscription to be live")
+    return cockpit
+
+
+# --- nobody there ---
+
+
+def test_no_gidd_says_how_to_start_one(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit()
+    for command in ("status", "list", "top"):
+        result = gidctl(cockpit, command)
+        assert (result.returncode, result.stdout) == (1, "")
+        place = cockpit.socket("open")
+        assert result.stderr == (
+            f"gidctl: no gidd for domain 'open' at {place}: start it with "
+            "`gidd --config FILE --domain open`\n"
+        )
+
+
+def test_a_gidd_that_was_killed_says_the_same(cockpit: Cockpit) -> None:
+    cockpit.kill("open")
+    result = gidctl(cockpit, "status")
+    assert result.returncode == 1
+    assert "start it with `gidd --config FILE --domain open`" in result.stderr
+
+
+def test_which_of_several_domains(cockpit: Cockpit) -> None:
+    result = gidctl(cockpit, "status", domain=None)
+    assert result.returncode == 1
+    assert "2 domains run here (" in result.stderr and "set GID_DOMAIN" in result.stderr
+    assert shown(cockpit, "status", "--domain", "cluster").startswith("Domain cluster, number 2")
+
+
+# --- status and list ---
+
+
+def test_status(flowing: Cockpit) -> None:
+    text = shown(flowing, "status")
+    assert text.startswith("Domain open, number 1, gidd's pid ")
+    assert "  to cluster (local): up\n" in text
+    assert re.search(r"^  streams +1 +64 +1$", text, re.M)
+    assert re.search(r"^  flow +\d+ +\d+ +\d+\.\d KiB +1 +1 +0$", text, re.M)
+    report = as_json(flowing, "status")
+    assert report == flowing.status("open") | {"clients": report["clients"]} | {
+        key: report[key] for key in ("subscriptions", "quotas")
+    }
+
+
+def test_a_link_that_is_down_says_why(cockpit: Cockpit) -> None:
+    cockpit.kill("cluster")
+    wait_for(
+        lambda: "to cluster (local): down, hung up" in shown(cockpit, "status"),
+        "the link to be seen down",
+    )
+
+
+def test_list(flowing: Cockpit) -> None:
+    text = shown(flowing, "list")
+    slabs, streams, subscriptions = text.split("\n\n")
+    assert slabs.startswith("Slabs and grants\nGID")
+    assert re.search(r"^1:\d+\.0#0 +open +memfd .* 16 +XR24 +64x32 +cluster ", slabs, re.M)
+    assert re.search(r"^movie +1 +flow \(pid \d+, uid \d+\)$", streams, re.M)
+    row = r"^movie +open +cluster +live +8 +drop new +link to cluster$"
+    assert re.search(row, subscriptions, re.M)
+    assert shown(flowing, "list", "streams") == streams.split("\n", 1)[1] + "\n"
+    assert set(as_json(flowing, "list", "slabs", "streams")) == {"slabs", "streams"}
+
+
+def test_nothing_to_list(cockpit: Cockpit) -> None:
+    assert shown(cockpit, "list", "slabs") == "none\n"
+    assert as_json(cockpit, "list") == {"slabs": [], "streams": [], "subscriptions": []}
+
+
+# --- top ---
+
+
+@pytest.mark.parametrize("domain", ["open", "cluster"])
+def test_top_once(flowing: Cockpit, domain: str) -> None:
+    (flow,) = as_json(flowing, "top", "--once", "--interval", "1", domain=domain)["subscriptions"]
+    assert (flow["stream"], flow["domain"], flow["reader"]) == ("movie", "open", "cluster")
+    assert 5 < flow["fps"] < 60
+    assert 0 < flow["latency_us"]["p50"] <= flow["latency_us"]["p99"] < 1e6
+    assert flow["held"] in (2, 3) and flow["credit"] == 8
+    assert flow["copied_frames"] >= 0 and flow["copied_bytes"] == 8192 * flow["copied_frames"]
+    text = shown(flowing, "top", "--once", "--interval", "0.2", domain=domain)
+    assert re.search(r"^STREAM +OF +READER +STATE +FRAMES/S +P50 +P99 +HELD", text)
+    assert re.search(r"^movie +open +cluster +live +[\d.]+ +[\d.]+ (us|ms) ", text, re.M)
+    assert "\x1b" not in text
+
+
+def test_top_goes_on_in_lines_where_there_is_no_terminal(flowing: Cockpit) -> None:
+    top = flowing.run("open", [GIDCTL, "--json", "top", "--interval", "0.1"], "top")
+    wait_for(lambda: top.stdout.count("\n") >= 5, "five measurements")
+    top.signal(signal.SIGINT)
+    assert top.wait() == 0
+    for line in top.stdout.splitlines():
+        assert json.loads(line)["domain"] == "open"
+
+
+def test_top_outlives_its_gidd(flowing: Cockpit) -> None:
+    top = flowing.run("open", [GIDCTL, "--json", "top", "--interval", "0.1"], "top")
+    wait_for(lambda: top.stdout.count("\n") >= 2, "two measurements")
+    flowing.kill("open")
+    wait_for(lambda: "gidctl: no report from gidd" in top.stderr, "its complaint")
+    flowing.restart("open")
+    before = top.stdout.count("\n")
+    wait_for(lambda: top.stdout.count("\n") > before + 2, "more measurements")
+    top.signal(signal.SIGTERM)
+    assert top.wait() == 0
+
+
+def on_terminal(cockpit: Cockpit, *arguments: str) -> str:
+    """What it writes to a terminal until it was interrupted after three measurements."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [GIDCTL, *arguments], env=cockpit.env("open"), stdout=follower, stderr=follower
+    )
+    os.close(follower)
+    text = ""
+    while text.count("FRAMES/S") < 3:
+        text += os.read(leader, 65536).decode()
+    process.send_signal(signal.SIGINT)
+    try:
+        while chunk := os.read(leader, 65536):
+            text += chunk.decode()
+    except OSError:  # the terminal's other end is closed
+        pass
+    os.close(leader)
+    assert process.wait(20) == 0
+    return text
+
+
+def test_top_on_a_terminal(flowing: Cockpit) -> None:
+    live = on_terminal(flowing, "top", "--interval", "0.1")
+    assert live.startswith("\x1b[?25l") and live.endswith("\x1b[?25h")
+    assert live.count("\x1b[H\x1b[J") >= 3 and "\x1b[32mlive\x1b[m" in live
+    assert "\x1b" not in on_terminal(flowing, "--plain", "top", "--interval", "0.1")
+
+
+# --- doctor ---
+
+
+def findings(cockpit: Cockpit, *arguments: str, domain: str | None = None) -> tuple[int, list]:
+    result = gidctl(cockpit, "doctor", "--json", *arguments, domain=domain)
+    assert result.stderr == ""
+    return result.returncode, json.loads(result.stdout)
+
+
+def find(found: list, what: str) -> list[tuple[str, str, str]]:
+    return [(one["verdict"], one["found"], one["remedy"]) for one in found if one["what"] == what]
+
+
+def test_doctor_on_a_healthy_cockpit(cockpit: Cockpit) -> None:
+    status, found = findings(cockpit, "--config", str(cockpit.config_path))
+    assert status == 0
+    assert {one["verdict"] for one in found} <= {"ok", "note"}
+    assert find(found, "configuration") == [("ok", str(cockpit.config_path), "")]
+    assert find(found, "domain open") == [
+        ("ok", "gidd answers, number 1", ""),
+        ("ok", "the link to cluster is up", ""),
+    ]
+    assert len(find(found, "domain cluster")) == 2
+    for one in found:
+        assert (one["remedy"] == "") == (one["verdict"] == "ok")
+    text = gidctl(cockpit, "doctor", "--config", str(cockpit.config_path)).stdout
+    assert re.search(r"^ok    domain open: gidd answers, number 1$", text, re.M)
+    assert re.search(r"\d+ ok, \d+ to note, 0 bad\n$", text)
+
+
+def test_doctor_finds_what_is_wrong(cockpit: Cockpit, tmp_path: Path) -> None:
+    cockpit.kill("cluster")
+    bad = tmp_path / "bad.conf"
+    bad.write_text("[domain x]\nnumber=0\n")
+    status, found = findings(cockpit, "--config", str(bad))
+    assert status == 1
+    words = f"{bad}:2: number=0 is not a number from 1 to 254"
+    remedy = "gidd --check --config FILE says all that is wrong"
+    assert find(found, "configuration") == [("bad", words, remedy)]
+    ((verdict, words, remedy),) = find(found, "domain cluster")
+    assert verdict == "bad" and words.startswith("no gidd for domain 'cluster' at ")
+    assert remedy == "systemctl start gidd@cluster, or gidd --config FILE --domain cluster"
+    link = find(found, "domain open")[1]
+    assert link[0] == "note" and link[1].startswith("the link to cluster is down: ")
+    assert link[2] == "start its gidd: gidd --config FILE --domain cluster"
+
+
+def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit()
+    status, found = findings(cockpit, "--config", "/nonexistent.conf")
+    assert status == 1
+    assert find(found, "configuration")[0][1] == "/nonexistent.conf: No such file or directory"
+    ((verdict, words, remedy),) = find(found, "runtime folder")
+    assert (verdict, words) == ("bad", f"{cockpit.runtime}: No such file or directory")
+    assert remedy == "gidd --config FILE --domain NAME"
+
+
+# --- how it is called ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Usage: gidctl"),
+        (["stauts"], 'there is no command "stauts"'),
+        (["status", "now"], 'status takes no "now"'),
+        (["list", "gids"], 'no "gids"; there are slabs, streams and subscriptions'),
+        (["top", "--interval", "0"], '--interval takes 0.05 to 3600 seconds, not "0"'),
+        (["top", "--interval", "nan"], "--interval takes 0.05 to 3600 seconds"),
+        (["top", "--frobnicate"], "unrecognized option"),
+    ],
+)
+def test_wrong_calls(arguments: list[str], words: str) -> None:
+    result = subprocess.run([GIDCTL, *arguments], capture_output=True, text=True, timeout=20)
+    assert result.returncode != 0
+    assert words in result.stderr
+
+
+def test_help_names_every_command() -> None:
+    result = subprocess.run([GIDCTL, "--help"], capture_output=True, text=True, timeout=20)
+    assert result.returncode == 0
+    for command in ("status", "list", "top", "doctor"):
+        assert re.search(rf"^  {command} ", result.stdout, re.M)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""gidd as systemd starts it, and as it ends."""
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from gidwire import Closed, Connection
+from program import BUILD, TOP, Program, wait_for
+
+GIDD = BUILD / "gidd" / "gidd"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_in_good_order(cockpit: Cockpit, number: signal.Signals) -> None:
+    gidd = cockpit.gidds["open"]
+    client = cockpit.connect("open")
+    client.export_new()
+    client.publish("movie")
+    gidd.signal(number)
+    assert gidd.wait() == 0
+    with pytest.raises(Closed):
+        client.receive()
+    left = {path.name for path in (cockpit.runtime / "open").rglob("*")}
+    assert left == {"gidd.lock", "link"}
+    cockpit.start("open")
+    cockpit.wait_links()
+
+
+def test_sockets_that_a_dead_gidd_left_are_taken_over(cockpit: Cockpit) -> None:
+    cockpit.kill("open")
+    assert cockpit.socket("open").exists()
+    cockpit.start("open")
+    cockpit.wait_links()
+    cockpit.connect("open").close()
+
+
+def test_it_listens_on_a_socket_that_was_made_for_it(make_cockpit: Callable[..., Cockpit]) -> None:
+    """systemd-socket-activate starts it, as a socket unit would, with the first client."""
+    cockpit = make_cockpit()
+    path = cockpit.socket("open")
+    path.parent.mkdir(parents=True)
+    gidd = Program(
+        [
+            "systemd-socket-activate",
+            "--seqpacket",
+            f"--listen={path}",
+            "--setenv=GID_RUNTIME_DIR",
+            GIDD,
+            f"--config={cockpit.config_path}",
+            "--domain=open",
+        ],
+        env=cockpit.env("open"),
+        log_dir=cockpit.folder,
+    )
+    wait_for(path.exists, "the socket")
+    with Connection(path) as client:
+        assert client.domain_name == "open"
+        client.export_new()
+    assert gidd.stop() == 0
+    assert path.exists()  # it is systemd's
+
+
+def test_no_other_sockets(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit()
+    cockpit.folder.mkdir(exist_ok=True)
+    gidd = Program(
+        [
+            "systemd-socket-activate",
+            f"--listen={cockpit.folder}/stream",
+            "--setenv=GID_RUNTIME_DIR",
+            GIDD,
+            f"--config={cockpit.config_path}",
+            "--domain=open",
+        ],
+        env=cockpit.env("open"),
+        log_dir=cockpit.folder,
+    )
+    wait_for((cockpit.folder / "stream").exists, "the socket")
+
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(f"{cockpit.folder}/stream")
+        assert gidd.wait() == 1
+    words = "the socket unit must have one ListenSequentialPacket=, and nothing else"
+    assert words in gidd.stderr
+
+
+def test_the_journal_gets_levels(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit()
+    gidd = Program(
+        [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
+        env=cockpit.env("open") | {"JOURNAL_STREAM": "1:2"},
+        log_dir=cockpit.folder,
+    )
+    gidd.wait_output("serving in")
+    assert gidd.stderr.startswith("<6>gidd[open]: serving in ")
+    with Connection(cockpit.socket("open")) as client:
+        client.send_raw(b"?")
+        gidd.wait_output("protocol violation")
+    assert "\n<4>gidd[open]: test (pid " in gidd.stderr
+    assert gidd.stop() == 0
+
+
+def test_a_stopped_gidd_is_noticed_by_the_watchdog(make_cockpit: Callable[..., Cockpit]) -> None:
+    """It tells that it lives, as often as WATCHDOG_USEC asks for."""
+
+    cockpit = make_cockpit()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(f"{cockpit.folder}/notify")
+        notify.settimeout(10)
+        gidd = Program(
+            [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
+            env=cockpit.env("open")
+            | {"NOTIFY_SOCKET": f"{cockpit.folder}/notify", "WATCHDOG_USEC": "400000"},
+            log_dir=cockpit.folder,
+        )
+        said = [notify.recv(4096) for _ in range(4)]
+        assert said.count(b"WATCHDOG=1") >= 2
+        assert any(words.startswith(b"READY=1") for words in said)
+        assert gidd.stop() == 0
+
+
+def test_the_units_are_good(tmp_path: Path) -> None:
+    service = (BUILD / "gidd" / "gidd@.service").read_text()
+    start = next(line for line in service.splitlines() if line.startswith("ExecStart="))
+    assert start.endswith("/gidd --domain %i")
+    (tmp_path / "gidd@.service").write_text(service.replace(start, f"ExecStart={GIDD} --domain %i"))
+    (tmp_path / "gidd@.socket").write_text((TOP / "gidd" / "gidd@.socket").read_text())
+    result = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *map(str, tmp_path.iterdir())],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"SYSTEMD_LOG_LEVEL": "warning"},
+    )
+    assert (result.returncode, result.stderr) == (0, "")
