@@ -60,11 +60,14 @@ class Agent:
 
     def handle(self, message: dict) -> None:
         if "run" in message:
-            threading.Thread(target=self.run, args=(message,), daemon=True).start()
+            self.start(message)
         elif message["id"] in self.running:
-            os.killpg(self.running[message["id"]].pid, message["signal"])
+            try:
+                os.killpg(self.running[message["id"]].pid, message["signal"])
+            except ProcessLookupError:
+                pass  # it has just ended
 
-    def run(self, message: dict) -> None:
+    def start(self, message: dict) -> None:
         number = message["id"]
         try:
             process = subprocess.Popen(
@@ -81,14 +84,19 @@ class Agent:
             self.send(id=number, exit=127)
             return
         self.running[number] = process
+        stdin = base64.b64decode(message.get("stdin", ""))
+        threading.Thread(target=self.finish, args=(number, process, stdin), daemon=True).start()
+
+    def finish(self, number: int, process: subprocess.Popen[bytes], stdin: bytes) -> None:
+        """Gives the command its input, sends what it prints, and last how it ended."""
         copies = [
-            threading.Thread(target=self.copy, args=(number, kind, stream))
+            threading.Thread(target=self.copy, args=(number, kind, stream), daemon=True)
             for kind, stream in (("out", process.stdout), ("err", process.stderr))
         ]
         for copy in copies:
             copy.start()
         try:
-            process.stdin.write(base64.b64decode(message.get("stdin", "")))
+            process.stdin.write(stdin)
             process.stdin.close()
         except BrokenPipeError:
             pass  # a command need not read what it is given

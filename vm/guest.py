@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A running guest: boots it, runs commands in it, and ends it. Every wait is bounded.
 
-    with Guest("open") as guest:
-        print(guest.run(["uname", "-a"]).out)
+`with Guest("open") as guest: print(guest.run(["uname", "-a"]).out)`
 """
 
 import base64
@@ -16,12 +15,13 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from initramfs import find_kernel, make_initramfs
-from qemu import Machine, probe_accel
+from initramfs import CannotBoot, find_kernel, make_initramfs
+from qemu import Machine, find_qemu, probe_accel
 
 SOURCE = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gidway" / "vm"
@@ -30,8 +30,22 @@ LIFE_SECONDS = 1800  # QEMU ends by itself then, whatever became of us
 GRACE_SECONDS = 10.0
 
 
+def why_not() -> str | None:
+    """Why no guest can be booted here, or None."""
+    try:
+        find_qemu()
+        find_kernel()
+    except CannotBoot as error:
+        return str(error)
+    return None
+
+
 class GuestError(Exception):
     """The guest did not do what it should in time; the text has the end of its console."""
+
+
+# Called with "out" or "err" and bytes, from a thread that must not be held up.
+Hear = Callable[[str, bytes], None]
 
 
 @dataclass
@@ -46,8 +60,10 @@ class Result:
 class Command:
     """A command that runs in a guest."""
 
-    def __init__(self, guest: "Guest", number: int, words: list[str]) -> None:
-        self.guest, self.number, self.words = guest, number, words
+    def __init__(
+        self, guest: "Guest", number: int, words: list[str], hear: Hear | None = None
+    ) -> None:
+        self.guest, self.number, self.words, self.hear = guest, number, words, hear
         self.code: int | None = None
         self.texts = {"out": bytearray(), "err": bytearray()}
         self.changed = threading.Condition()
@@ -55,7 +71,10 @@ class Command:
     def take(self, message: dict) -> None:
         with self.changed:
             for kind in self.texts.keys() & message.keys():
-                self.texts[kind] += base64.b64decode(message[kind])
+                data = base64.b64decode(message[kind])
+                self.texts[kind] += data
+                if self.hear is not None:
+                    self.hear(kind, data)
             if "exit" in message:
                 self.code = message["exit"]
             self.changed.notify_all()
@@ -72,9 +91,14 @@ class Command:
             return self.texts["out"].decode(errors="replace")
 
     def wait(self, timeout: float) -> Result:
+        """Waits for its end. A command that takes longer is killed, and that is an error."""
         with self.changed:
             if not self.changed.wait_for(lambda: self.code is not None, timeout):
-                raise GuestError(self.guest.describe(f"{self.words} ran for over {timeout:g} s"))
+                self.signal(signal.SIGKILL)
+                self.changed.wait_for(lambda: self.code is not None, GRACE_SECONDS)
+                last = b"".join(self.texts.values())[-2000:].decode(errors="replace")
+                what = f"{' '.join(self.words)} ran for over {timeout:g} s, and printed: {last!r}"
+                raise GuestError(self.guest.describe(what))
         out, err = (self.texts[kind].decode(errors="replace") for kind in ("out", "err"))
         return Result(self.code if self.code is not None else -1, out, err)
 
@@ -89,11 +113,13 @@ class Guest:
         self.work = Path(tempfile.mkdtemp(prefix=f"gidway-{name}-"))
         self.out = self.work / "out"
         self.out.mkdir()
-        accel = options.pop("accel", None) or probe_accel(CACHE)
-        self.machine = Machine(name, self.work, SOURCE, accel=accel, out=self.out, **options)
+        options["accel"] = options.get("accel") or probe_accel(CACHE)
+        self.machine = Machine(name, self.work, SOURCE, out=self.out, **options)
         self.process: subprocess.Popen[bytes] | None = None
+        self.port: socket.socket | None = None
         self.commands: dict[int, Command] = {}
-        self.ready: queue.Queue[str] = queue.Queue()
+        self.release: str | None = None  # of its kernel, once it is up
+        self.ready: queue.Queue[str | None] = queue.Queue()
         self.lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -113,19 +139,23 @@ class Guest:
         initramfs = self.work / "initramfs"
         make_initramfs(initramfs, modules)
         arguments = self.machine.arguments(kernel, initramfs)
+        log = (self.work / "qemu.log").open("wb")
         self.process = subprocess.Popen(
             ["timeout", "--kill-after=5", str(LIFE_SECONDS), *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=(self.work / "qemu.log").open("wb"),
+            stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        log.close()
         self.port = self.connect(time.monotonic() + BOOT_SECONDS)
         threading.Thread(target=self.listen, daemon=True).start()
         try:
             self.release = self.ready.get(timeout=BOOT_SECONDS)
         except queue.Empty:
             raise GuestError(self.describe("it did not come up in time")) from None
+        if self.release is None:
+            raise GuestError(self.describe("it ended while it booted"))
 
     def connect(self, deadline: float) -> socket.socket:
         while time.monotonic() < deadline and self.process.poll() is None:
@@ -139,13 +169,17 @@ class Guest:
         raise GuestError(self.describe("QEMU does not start"))
 
     def listen(self) -> None:
-        with self.port.makefile("rb") as lines:
-            for line in lines:
-                message = json.loads(line)
-                if "ready" in message:
-                    self.ready.put(message["ready"])
-                elif message.get("id") in self.commands:
-                    self.commands[message["id"]].take(message)
+        try:
+            with self.port.makefile("rb") as lines:
+                for line in lines:
+                    message = json.loads(line)
+                    if "ready" in message:
+                        self.ready.put(message["ready"])
+                    elif message.get("id") in self.commands:
+                        self.commands[message["id"]].take(message)
+        except OSError:
+            pass  # QEMU was killed
+        self.ready.put(None)
         for command in list(self.commands.values()):
             if command.code is None:
                 command.take({"exit": -signal.SIGKILL})
@@ -160,9 +194,10 @@ class Guest:
         env: dict[str, str] | None = None,
         cwd: Path = SOURCE,
         stdin: bytes = b"",
+        hear: Hear | None = None,
     ) -> Command:
-        """Starts a command and does not wait for it."""
-        command = Command(self, len(self.commands) + 1, words)
+        """Starts a command and does not wait for it. `hear` gets its output as it comes."""
+        command = Command(self, len(self.commands) + 1, words, hear)
         self.commands[command.number] = command
         text = base64.b64encode(stdin).decode()
         self.send(id=command.number, run=words, env=env or {}, cwd=str(cwd), stdin=text)
@@ -181,13 +216,15 @@ class Guest:
     def finish(self) -> None:
         """Powers the guest off, or kills it if it will not go, and removes its files."""
         try:
-            if self.process is not None and self.process.poll() is None:
+            if self.port is not None and self.process.poll() is None:
                 self.send(power="off")
                 self.process.wait(GRACE_SECONDS)
-        except (OSError, AttributeError, subprocess.TimeoutExpired):
+        except (OSError, subprocess.TimeoutExpired):
             pass  # it is beyond being asked
         finally:
             self.kill()
+            if self.port is not None:
+                self.port.close()
             shutil.rmtree(self.work, ignore_errors=True)
 
     def describe(self, what: str) -> str:

@@ -11,8 +11,8 @@ BOOT = Path(__file__).parent / "boot"
 MODULES = ("fs/netfs/netfs", "net/9p/9pnet", "net/9p/9pnet_virtio", "fs/9p/9p")
 
 
-class MissingKernel(Exception):
-    """There is no kernel, or not all of its modules, to boot a guest with."""
+class CannotBoot(Exception):
+    """QEMU, a kernel, or something else that a guest is booted with is missing."""
 
 
 def find_kernel(boot: Path = Path("/boot")) -> tuple[Path, Path]:
@@ -21,7 +21,7 @@ def find_kernel(boot: Path = Path("/boot")) -> tuple[Path, Path]:
         modules = Path("/lib/modules") / image.name.removeprefix("vmlinuz-") / "kernel"
         if modules.is_dir():
             return image, modules
-    raise MissingKernel(f"no kernel with modules in {boot}: install linux-image-amd64")
+    raise CannotBoot(f"no kernel with modules in {boot}: install linux-image-amd64")
 
 
 def read_module(path: Path) -> bytes:
@@ -30,14 +30,14 @@ def read_module(path: Path) -> bytes:
         packed = path.with_name(path.name + suffix)
         if packed.exists():
             return unpack(packed.read_bytes())
-    raise MissingKernel(f"the kernel module {path}.ko is missing")
+    raise CannotBoot(f"the kernel module {path}.ko is missing")
 
 
 def make_initramfs(target: Path, modules: Path) -> None:
     """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`."""
     busybox = shutil.which("busybox")
     if busybox is None:
-        raise MissingKernel("busybox is missing: install busybox-static")
+        raise CannotBoot("busybox is missing: install busybox-static")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "bin").mkdir()
@@ -48,7 +48,9 @@ def make_initramfs(target: Path, modules: Path) -> None:
         for name in ("init", "guest-init"):
             (root / name).chmod(0o755)
         for module in MODULES:
-            (root / "modules" / f"{Path(module).name}.ko").write_bytes(read_module(modules / module))
+            (root / "modules" / f"{Path(module).name}.ko").write_bytes(
+                read_module(modules / module)
+            )
         names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
         with target.open("wb") as archive:
             subprocess.run(

@@ -2,12 +2,13 @@
 """How QEMU is called for one guest. Only this file knows QEMU's options."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from initramfs import find_kernel, make_initramfs
+from initramfs import CannotBoot, find_kernel, make_initramfs
 
 PROBE_SECONDS = 8
 
@@ -44,7 +45,7 @@ class Machine:
             *(["gidway.shell"] if self.shell else []),
             *self.kernel_arguments,
         ]
-        command = ["qemu-system-x86_64", "-M", "q35", "-name", self.name, *accel_options(self.accel)]
+        command = [find_qemu(), "-M", "q35", "-name", self.name, *accel_options(self.accel)]
         command += ["-smp", str(self.cpus), "-m", f"{self.memory_mib}M", "-nodefaults"]
         command += ["-no-user-config", "-display", "none", "-no-reboot"]
         command += ["-kernel", str(kernel), "-initrd", str(initramfs), "-append", " ".join(append)]
@@ -57,6 +58,13 @@ class Machine:
             command += ["-chardev", f"socket,id=agent,path={self.agent_socket},server=on,wait=off"]
             command += ["-device", "virtserialport,chardev=agent,name=gidway.agent"]
         return command + self.devices
+
+
+def find_qemu() -> str:
+    path = shutil.which("qemu-system-x86_64")
+    if path is None:
+        raise CannotBoot("qemu-system-x86_64 is missing: install qemu-system-x86")
+    return path
 
 
 def share(tag: str, path: Path, *more: str) -> str:

@@ -8,8 +8,10 @@ import tempfile
 from pathlib import Path
 
 from guest import CACHE, SOURCE, Guest, GuestError
-from initramfs import MissingKernel, find_kernel, make_initramfs
+from initramfs import CannotBoot, find_kernel, make_initramfs
 from qemu import Machine, probe_accel
+
+COMMAND_SECONDS = 1200
 
 
 def main() -> int:
@@ -28,13 +30,20 @@ def main() -> int:
         if not options.command:
             return open_shell(options.name, accel, options.memory)
         with Guest(options.name, accel=accel, memory_mib=options.memory) as guest:
-            result = guest.run(options.command, timeout=1200, cwd=Path.cwd())
-    except (GuestError, MissingKernel) as error:
+            command = guest.start(options.command, cwd=Path.cwd(), hear=show)
+            result = command.wait(COMMAND_SECONDS)
+    except KeyboardInterrupt:
+        return 130
+    except (GuestError, CannotBoot) as error:
         print(f"vm: {error}", file=sys.stderr)
         return 1
-    sys.stdout.write(result.out)
-    sys.stderr.write(result.err)
     return result.code if result.code >= 0 else 128 - result.code
+
+
+def show(kind: str, data: bytes) -> None:
+    stream = sys.stdout if kind == "out" else sys.stderr
+    stream.buffer.write(data)
+    stream.flush()
 
 
 def open_shell(name: str, accel: str, memory_mib: int) -> int:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Guests: they boot, do what they are told, end in time, and leave nothing behind."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from guest import Guest, GuestError, why_not
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+
+
+@pytest.fixture(scope="module")
+def guest() -> Iterator[Guest]:
+    with Guest("open", memory_mib=512) as guest:
+        yield guest
+
+
+def is_gone(pid: int) -> bool:
+    return not os.path.exists(f"/proc/{pid}")
+
+
+def test_it_is_a_machine_of_its_own(guest: Guest) -> None:
+    result = guest.run(["sh", "-c", "hostname; uname -r; cat /proc/sys/kernel/random/boot_id"])
+    name, release, boot = result.out.split()
+    assert result.code == 0
+    assert name == "open"
+    assert release == guest.release
+    with open("/proc/sys/kernel/random/boot_id") as here:
+        assert boot != here.read().strip()
+
+
+def test_output_errors_input_and_exit_code_come_through(guest: Guest) -> None:
+    script = 'cat; printf "%s" "$WORD" >&2; exit 7'
+    data = bytes(range(1, 128)) * 2000  # more than the port takes at once
+    result = guest.run(["sh", "-c", script], env={"WORD": "mirror"}, stdin=data)
+    assert result.out.encode() == data
+    assert (result.err, result.code) == ("mirror", 7)
+
+
+def test_commands_run_side_by_side_and_print_as_they_go(guest: Guest) -> None:
+    first = guest.start(["sh", "-c", "echo begun; sleep 30"])
+    first.wait_for("begun", timeout=10)
+    assert guest.run(["echo", "meanwhile"]).out == "meanwhile\n"
+    first.signal(signal.SIGTERM)
+    assert first.wait(timeout=10).code == -signal.SIGTERM
+
+
+def test_a_command_that_is_not_there(guest: Guest) -> None:
+    result = guest.run(["no-such-command"])
+    assert result.code == 127
+    assert "no-such-command" in result.err
+
+
+def test_a_command_over_its_time_is_killed_and_told(guest: Guest) -> None:
+    start = time.monotonic()
+    with pytest.raises(GuestError, match="over 1 s.*patience"):
+        guest.run(["sh", "-c", "echo patience; sleep 4321; true"], timeout=1)
+    assert time.monotonic() - start < 10
+    assert guest.run(["pgrep", "-f", "^sleep 4321"]).code == 1
+
+
+def test_waiting_for_words_that_never_come_ends(guest: Guest) -> None:
+    command = guest.start(["sleep", "0.5"])
+    with pytest.raises(GuestError, match="did not print 'ready'"):
+        command.wait_for("ready", timeout=10)
+
+
+def test_the_root_is_read_only_and_files_come_out(guest: Guest) -> None:
+    assert guest.run(["touch", "/usr/gidway-was-here"]).code != 0
+    assert guest.run(["sh", "-c", "echo taken > /mnt/out/picture && sync"]).code == 0
+    assert (guest.out / "picture").read_text() == "taken\n"
+
+
+def test_it_powers_off_and_leaves_nothing() -> None:
+    guest = Guest("cluster", memory_mib=512)
+    guest.boot()
+    pid = guest.process.pid
+    running = guest.start(["sleep", "600"])
+    guest.finish()
+    assert guest.process.returncode == 0  # of QEMU itself: not killed
+    assert is_gone(pid)
+    assert not guest.work.exists()
+    with pytest.raises(GuestError):
+        running.wait_for("anything", timeout=1)
+
+
+def test_a_guest_that_dies_is_found_out_by_whoever_waits() -> None:
+    guest = Guest("cluster", memory_mib=512)
+    try:
+        guest.boot()
+        running = guest.start(["sleep", "600"])
+        guest.kill()
+        assert running.wait(timeout=5).code == -signal.SIGKILL
+        assert is_gone(guest.process.pid)
+    finally:
+        guest.finish()
+    assert not guest.work.exists()
+
+
+def test_a_guest_that_cannot_boot_is_told_with_qemus_own_words() -> None:
+    guest = Guest("cluster", devices=["-device", "no-such-device"])
+    with pytest.raises(GuestError, match="(?s)(does not start|ended).*no-such-device"):
+        with guest:
+            pass
+    assert not guest.work.exists()
