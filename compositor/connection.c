@@ -137,10 +137,10 @@ static void connection_try_first(struct connection *connection) {
 		connection_adopt(connection, domain);
 		return;
 	}
-	const char *name = connection->name ? connection->name : getenv("GID_DOMAIN");
-	connection->events->log("gid: no connection to gidd%s%s: %s Trying again every second; gid buffers fail "
-		   "meanwhile.\n",
-		name ? " of domain " : "", name ? name : "", gid_strerror(error));
+	connection->events->log(
+		"gid: no connection to gidd: %s. Trying again every second; gid buffers fail "
+		"meanwhile.\n",
+		gid_connect_error());
 	connection_retry_later(connection);
 }
 

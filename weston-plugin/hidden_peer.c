@@ -122,6 +122,10 @@ void hidden_peer_finish(struct hidden_peer *peer) {
 		zwp_linux_dmabuf_v1_destroy(peer->dmabuf);
 		peer->dmabuf = NULL;
 	}
+	if (peer->registry) {
+		wl_registry_destroy(peer->registry);
+		peer->registry = NULL;
+	}
 	if (peer->display) {
 		wl_display_disconnect(peer->display);
 		peer->display = NULL;
@@ -133,14 +137,14 @@ int hidden_peer_init(struct hidden_peer *peer, struct wl_event_loop *loop, int f
 	if (!peer->display) {
 		return -ENOMEM; /* `fd` is closed */
 	}
-	struct wl_registry *registry = wl_display_get_registry(peer->display);
+	peer->registry = wl_display_get_registry(peer->display);
 	struct wl_callback *globals = wl_display_sync(peer->display);
 	peer->source = wl_event_loop_add_fd(loop, fd, WL_EVENT_READABLE, peer_handle_events, peer);
-	if (!registry || !globals || !peer->source) {
+	if (!peer->registry || !globals || !peer->source) {
 		hidden_peer_finish(peer);
 		return -ENOMEM;
 	}
-	wl_registry_add_listener(registry, &registry_listener, peer);
+	wl_registry_add_listener(peer->registry, &registry_listener, peer);
 	wl_callback_add_listener(globals, &globals_listener, peer);
 	wl_display_flush(peer->display);
 	return 0;

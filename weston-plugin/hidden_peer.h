@@ -22,6 +22,7 @@ struct hidden_peer {
 
 	struct wl_display *display;	/* of libwayland-client */
 	struct wl_event_source *source; /* NULL once done */
+	struct wl_registry *registry;
 	struct wl_shm *shm;
 	struct zwp_linux_dmabuf_v1 *dmabuf;
 };

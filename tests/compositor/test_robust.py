@@ -102,6 +102,13 @@ def test_a_thousand_failures_leave_nothing_behind(session: Session) -> None:
         assert len(session.weston.maps()) < len(mappings) + 20  # malloc's own
 
 
+def cut_hidden_client(session: Session) -> None:
+    """Of the socket pairs that Weston has with itself there is this one."""
+    one_end, _ = session.weston.sockets_to_itself()
+    with socket.socket(fileno=duplicate_descriptor(session.weston.pid, one_end)) as end:
+        end.shutdown(socket.SHUT_RDWR)
+
+
 def test_module_makes_its_own_client_again(session: Session) -> None:
     """The hidden client is cut off: what is shown stays, and buffers can be made again soon."""
     slab = session.slab(slots=2)
@@ -109,10 +116,7 @@ def test_module_makes_its_own_client_again(session: Session) -> None:
         client.open_window()
         _, shown = client.create(slab.gids[0])
         client.show(shown)
-        pid = session.weston.pid
-        for number in session.weston.sockets_to_itself():
-            with socket.socket(fileno=duplicate_descriptor(pid, number)) as end:
-                end.shutdown(socket.SHUT_RDWR)
+        cut_hidden_client(session)
         session.weston.wait_log("own client was lost")
         client.redraw()
         assert session.shows(slab.pictures[0])
@@ -120,6 +124,29 @@ def test_module_makes_its_own_client_again(session: Session) -> None:
         _, buffer = client.create(slab.gids[1])
         client.show(buffer)
         assert session.shows(slab.pictures[1])
+
+
+@pytest.mark.parametrize("request_name", ["create", "create_immed"])
+def test_buffers_fail_while_the_module_has_no_client(session: Session, request_name: str) -> None:
+    slab = session.slab(slots=1)
+    with session.client() as client:
+        client.create(slab.gids[0])
+        for round in range(1, 50):  # the time without is short, and may be over
+            cut_hidden_client(session)
+            params = client.params(slab.gids[0], WIDTH * 4)
+            buffer = params(request_name, WIDTH, HEIGHT, XRGB8888)
+            client.display.roundtrip()
+            if params.has("failed"):
+                break
+            wait_for(
+                lambda n=round: session.weston.read_log().count("client is back") == n, "client"
+            )
+        assert params.events == [("failed", ())]
+        if buffer:
+            buffer("destroy")
+            client.display.roundtrip()
+        session.weston.wait_log("client is back")
+        assert client.create(slab.gids[0])[1]
 
 
 @pytest.mark.parametrize("seed", range(8))
