@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** The windows of our own domain's Wayland clients: full-screen, or where the configuration says. */
+/** The windows of our own domain's Wayland clients: full-screen, or where the configuration says.
+ */
 #ifndef CLUSTER_CLIENTS_H
 #define CLUSTER_CLIENTS_H
 

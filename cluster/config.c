@@ -32,8 +32,8 @@ static __attribute__((format(printf, 2, 3))) void mistake(
 	reading->result = -EINVAL;
 }
 
-static uint64_t read_number(
-	struct reading *reading, const char *key, const char *value, uint64_t least, uint64_t most) {
+static uint64_t read_number(struct reading *reading, const char *key, const char *value,
+	uint64_t least, uint64_t most) {
 	char *end;
 	errno = 0;
 	unsigned long long number = strtoull(value, &end, 10);
@@ -66,7 +66,8 @@ static char *file_path(const struct reading *reading, const char *value) {
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static bool box_key(struct reading *reading, struct gid_box *box, const char *key, const char *value) {
+static bool box_key(
+	struct reading *reading, struct gid_box *box, const char *key, const char *value) {
 	if (strcmp(key, "x") == 0) {
 		box->x = (int32_t)read_number(reading, key, value, 0, GID_SIZE_MAX);
 	} else if (strcmp(key, "y") == 0) {
@@ -85,7 +86,8 @@ static void role_allowed(struct reading *reading, struct role_config *role, cons
 	char *path = file_path(reading, value);
 	int ret = path != NULL ? hashes_read(&role->allowed, path) : -ENOMEM;
 	if (ret == -EINVAL) {
-		mistake(reading, "allowed=%s has a line that is not a hash of 16 hex digits", value);
+		mistake(reading, "allowed=%s has a line that is not a hash of 16 hex digits",
+			value);
 	} else if (ret < 0) {
 		mistake(reading, "allowed=%s: %s", value, strerror(-ret));
 	} else if (role->allowed.count == 0) {
@@ -108,7 +110,8 @@ static void role_fallback(struct reading *reading, struct role_config *role, con
 	}
 	size_t length = strlen(value);
 	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
-		mistake(reading, "fallback=%s is none of pattern, blank, last or a .png file", value);
+		mistake(reading, "fallback=%s is none of pattern, blank, last or a .png file",
+			value);
 		return;
 	}
 	role->fallback = FALLBACK_PICTURE;
@@ -219,8 +222,10 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 			mistake(reading, "a client has no \"%s\"", key);
 		}
 	} else {
-		mistake(reading, "unknown section [%s]; there are [display], [role NAME] and "
-			"[client APP-ID]", section);
+		mistake(reading,
+			"unknown section [%s]; there are [display], [role NAME] and "
+			"[client APP-ID]",
+			section);
 	}
 	return 1;
 }
@@ -248,7 +253,8 @@ static void complete(struct reading *reading) {
 	}
 	for (size_t i = 0; i < config->client_count; i++) {
 		if (config->clients[i].box.width == 0 || config->clients[i].box.height == 0) {
-			mistake(reading, "[client %s] needs width= and height=", config->clients[i].app_id);
+			mistake(reading,
+				"[client %s] needs width= and height=", config->clients[i].app_id);
 		}
 	}
 }

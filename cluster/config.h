@@ -15,14 +15,14 @@
 /* What is shown in place of a picture that must not be shown as live. */
 enum fallback {
 	FALLBACK_PATTERN, /* a picture that nobody takes for a real one */
-	FALLBACK_BLANK,   /* black */
-	FALLBACK_LAST,    /* the last picture that was displayed as live */
+	FALLBACK_BLANK,	  /* black */
+	FALLBACK_LAST,	  /* the last picture that was displayed as live */
 	FALLBACK_PICTURE, /* a PNG */
 };
 
 struct role_config {
 	char *name, *stream;
-	char *domain;       /* who owns the stream; NULL: our own */
+	char *domain;	    /* who owns the stream; NULL: our own */
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
 	struct hashes allowed; /* `limits` borrows it */

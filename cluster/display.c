@@ -12,7 +12,8 @@
 #include <wlr/types/wlr_output.h>
 #include <wlr/util/log.h>
 
-/* --- what was composed -------------------------------------------------------------------------- */
+/* --- what was composed --------------------------------------------------------------------------
+ */
 
 typedef void (*pixels_func)(void *data, const struct pixels *pixels);
 
@@ -90,8 +91,7 @@ struct check {
 
 static void check_pixels(void *data, const struct pixels *pixels) {
 	struct check *check = data;
-	check->passed =
-		check->display->hooks->check(check->display->data, pixels, check->now);
+	check->passed = check->display->hooks->check(check->display->data, pixels, check->now);
 }
 
 static bool display_check(struct display *display, struct wlr_buffer *buffer, uint64_t now) {
@@ -103,7 +103,8 @@ static bool display_check(struct display *display, struct wlr_buffer *buffer, ui
 	return check.passed;
 }
 
-/* --- a frame ------------------------------------------------------------------------------------ */
+/* --- a frame ------------------------------------------------------------------------------------
+ */
 
 static bool display_compose(struct display *display, struct wlr_output_state *state, uint64_t now) {
 	for (int round = 0; round < 2; round++) {
@@ -186,7 +187,8 @@ uint64_t display_refresh_ns(const struct display *display) {
 	return 1000000000000u / mhz;
 }
 
-/* --- the output --------------------------------------------------------------------------------- */
+/* --- the output ---------------------------------------------------------------------------------
+ */
 
 static void handle_request_state(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, request_state);
@@ -256,7 +258,8 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	listen(&output->events.request_state, &display->request_state, handle_request_state);
 	listen(&output->events.destroy, &display->output_destroy, handle_output_destroy);
 	display_set_mode(display, output);
-	struct wlr_output_layout_output *place = wlr_output_layout_add(display->layout, output, 0, 0);
+	struct wlr_output_layout_output *place =
+		wlr_output_layout_add(display->layout, output, 0, 0);
 	display->scene_output = wlr_scene_output_create(display->scene, output);
 	wlr_scene_output_layout_add_output(display->scene_layout, place, display->scene_output);
 	display->stats = (struct display_stats){.started = clock_now()};

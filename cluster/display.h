@@ -24,7 +24,8 @@ struct display_hooks {
 struct display_stats {
 	uint64_t started, frames, missed;
 	uint64_t last, longest_gap_ns; /* between two frames in a row */
-	uint64_t compose_ns, compose_max_ns; /* all frames together, and the slowest: with the checks */
+	uint64_t compose_ns,
+		compose_max_ns; /* all frames together, and the slowest: with the checks */
 };
 
 struct display {

@@ -11,9 +11,9 @@
 struct transition {
 	enum role_state from, to;
 	enum role_reason reason;
-	uint64_t decided; /* CLOCK_MONOTONIC ns */
+	uint64_t decided;    /* CLOCK_MONOTONIC ns */
 	uint64_t last_frame; /* when the last good frame before it came; 0: never */
-	uint64_t shown;   /* when the output showed what the state demands; 0: not yet */
+	uint64_t shown;	     /* when the output showed what the state demands; 0: not yet */
 };
 
 struct history {

@@ -30,9 +30,8 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 	if (reason != ROLE_REASON_NONE || !(frame->flags & GID_FRAME_HASH) ||
 		found.content != frame->content_hash) {
 		fprintf(stderr, "\rframe %llu left out: %s\n", (unsigned long long)frame->sequence,
-			reason != ROLE_REASON_NONE
-				? role_reason_text(reason)
-				: role_reason_text(ROLE_REASON_HASH_MISMATCH));
+			reason != ROLE_REASON_NONE ? role_reason_text(reason)
+						   : role_reason_text(ROLE_REASON_HASH_MISMATCH));
 		return 0;
 	}
 	return hashes_add(hashes, found.content);

@@ -42,8 +42,9 @@ static char *status_path(const struct options *options) {
 	if (options->status != NULL) {
 		return strdup(options->status);
 	}
-	if (options->domain == NULL || asprintf(&path, "%s/%s/cluster.sock",
-					       runtime ? runtime : "/run/gidway", options->domain) < 0) {
+	if (options->domain == NULL ||
+		asprintf(&path, "%s/%s/cluster.sock", runtime ? runtime : "/run/gidway",
+			options->domain) < 0) {
 		return NULL;
 	}
 	return path;
@@ -63,8 +64,10 @@ static int open_socket(struct cluster *cluster, const struct options *options) {
 	const char *name = options->socket;
 	if (name != NULL ? wl_display_add_socket(cluster->wayland, name) < 0
 			 : (name = wl_display_add_socket_auto(cluster->wayland)) == NULL) {
-		wlr_log(WLR_ERROR, "cannot open a Wayland display%s%s: is XDG_RUNTIME_DIR set, and "
-			"the name free?", name ? " " : "", name ? name : "");
+		wlr_log(WLR_ERROR,
+			"cannot open a Wayland display%s%s: is XDG_RUNTIME_DIR set, and "
+			"the name free?",
+			name ? " " : "", name ? name : "");
 		return -EADDRINUSE;
 	}
 	wlr_log(WLR_INFO, "clients find us at WAYLAND_DISPLAY=%s", name);
@@ -134,8 +137,8 @@ static const struct role_config *find_role(const struct cluster_config *config, 
 static int run_learn(const struct cluster_config *config, const struct options *options) {
 	const struct role_config *role = find_role(config, options->learn);
 	char *path = NULL;
-	if (role == NULL || (options->output == NULL &&
-				    asprintf(&path, "%s.hashes", options->learn) < 0)) {
+	if (role == NULL ||
+		(options->output == NULL && asprintf(&path, "%s.hashes", options->learn) < 0)) {
 		return EXIT_FAILURE;
 	}
 	int status = learn(

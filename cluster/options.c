@@ -23,14 +23,15 @@ static const struct argp_option argp_options[] = {
 		"Run before all ordinary programs, with locked memory (10)", 0},
 	{"verbose", 'v', NULL, 0, "Say more", 0},
 	{NULL, 0, NULL, 0, "Learning which pictures are allowed:", 1},
-	{"learn", KEY_LEARN, "ROLE", 0, "Collect the hashes of all pictures of the role's stream", 1},
+	{"learn", KEY_LEARN, "ROLE", 0, "Collect the hashes of all pictures of the role's stream",
+		1},
 	{"output", 'o', "FILE", 0, "The file they are added to (ROLE.hashes)", 1},
 	{"seconds", KEY_SECONDS, "N", 0, "For so long (until the stream ends, or Ctrl-C)", 1},
 	{0},
 };
 
-static int parse_number(const char *text, long least, long most, const char *what,
-	struct argp_state *state) {
+static int parse_number(
+	const char *text, long least, long most, const char *what, struct argp_state *state) {
 	char *end;
 	long number = strtol(text, &end, 10);
 	if (end == text || *end != '\0' || number < least || number > most) {
@@ -73,9 +74,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		options->seconds = (unsigned)parse_number(arg, 1, 86400, "--seconds", state);
 		return 0;
 	case KEY_REALTIME:
-		options->realtime = arg == NULL ? 10
+		options->realtime = arg == NULL
+			? 10
 			: parse_number(arg, sched_get_priority_min(SCHED_FIFO),
-				sched_get_priority_max(SCHED_FIFO), "--realtime", state);
+				  sched_get_priority_max(SCHED_FIFO), "--realtime", state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -86,7 +88,8 @@ void options_parse(struct options *options, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
-		.doc = "Shows a domain's own clients and, above them, safety pictures of other domains,"
+		.doc = "Shows a domain's own clients and, above them, safety pictures of other "
+		       "domains,"
 		       " which it watches over; see gid-cluster(1).",
 	};
 	*options = (struct options){

@@ -80,8 +80,8 @@ static int draw_png(cairo_t *cairo, const char *path, double width, double heigh
 int picture_create(struct picture **picture, const struct role_config *role) {
 	int ret = 0;
 	double width = role->box.width, height = role->box.height;
-	cairo_surface_t *surface = cairo_image_surface_create(
-		CAIRO_FORMAT_RGB24, role->box.width, role->box.height);
+	cairo_surface_t *surface =
+		cairo_image_surface_create(CAIRO_FORMAT_RGB24, role->box.width, role->box.height);
 	cairo_t *cairo = cairo_create(surface);
 	cairo_paint(cairo); /* black */
 	switch (role->fallback) {

@@ -16,8 +16,10 @@ struct pixels {
 };
 
 struct pixel_hashes {
-	uint64_t content; /* XXH3-64 of the visible rows as they lie in memory: what a frame states */
-	uint64_t colour;  /* the same with every pixel's unused or alpha byte set: what an eye sees */
+	uint64_t content; /* XXH3-64 of the visible rows as they lie in memory: what a frame states
+			   */
+	uint64_t
+		colour; /* the same with every pixel's unused or alpha byte set: what an eye sees */
 };
 
 /*

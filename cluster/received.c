@@ -24,7 +24,8 @@ static bool visible_part(
 
 static bool layout_can_be_shown(const struct gid_slab_info *info) {
 	const struct gid_layout *layout = &info->layout;
-	bool format = layout->fourcc == DRM_FORMAT_XRGB8888 || layout->fourcc == DRM_FORMAT_ARGB8888;
+	bool format =
+		layout->fourcc == DRM_FORMAT_XRGB8888 || layout->fourcc == DRM_FORMAT_ARGB8888;
 	return format && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
 		layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0 &&
 		gid_layout_check(layout, info->slot_size) == 0;

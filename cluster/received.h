@@ -11,8 +11,9 @@
 
 struct received {
 	struct view view;
-	struct wl_list link;	       /* among those of the same subscription */
-	struct gid_consumer *consumer; /* NULL: the subscription ended, there is nobody to give it back to */
+	struct wl_list link; /* among those of the same subscription */
+	struct gid_consumer
+		*consumer; /* NULL: the subscription ended, there is nobody to give it back to */
 	struct gid_slab *slab;
 	struct gid_frame frame;
 	struct pixel_hashes hashes; /* of the pixels, as they were when they were looked at */

@@ -24,35 +24,35 @@ enum role_state {
 
 enum role_reason {
 	ROLE_REASON_NONE,
-	ROLE_REASON_STARTING,      /* waiting: the stream is not there yet */
-	ROLE_REASON_DEADLINE,      /* late: no frame within the deadline */
-	ROLE_REASON_RATE,          /* late: fewer frames a second than the least allowed */
-	ROLE_REASON_FROZEN,        /* frozen: the same picture for too long */
-	ROLE_REASON_NO_HASH,       /* wrong: the frame does not say what it shows */
+	ROLE_REASON_STARTING,	   /* waiting: the stream is not there yet */
+	ROLE_REASON_DEADLINE,	   /* late: no frame within the deadline */
+	ROLE_REASON_RATE,	   /* late: fewer frames a second than the least allowed */
+	ROLE_REASON_FROZEN,	   /* frozen: the same picture for too long */
+	ROLE_REASON_NO_HASH,	   /* wrong: the frame does not say what it shows */
 	ROLE_REASON_HASH_MISMATCH, /* wrong: the pixels are not what the frame says */
 	ROLE_REASON_NOT_ALLOWED,   /* wrong: a picture that is not in the allowed set */
-	ROLE_REASON_SEQUENCE,      /* wrong: an old frame came again */
-	ROLE_REASON_AGE,           /* wrong: submitted longer ago than the deadline */
-	ROLE_REASON_CORRUPTED,     /* wrong: the producer itself says that pixels are wrong */
-	ROLE_REASON_LAYOUT,        /* wrong: a picture of another size or format than the region */
-	ROLE_REASON_MEMORY,        /* wrong: the memory may not be read, or is gone */
-	ROLE_REASON_TAKEN_BACK,    /* wrong: the slot was written again while it was shown */
-	ROLE_REASON_DISPLAY,       /* wrong: the composed pixels are not the frame's */
-	ROLE_REASON_OFF_OUTPUT,    /* wrong: the region is not on the output, or covered */
-	ROLE_REASON_HIDDEN,        /* lost: the producer hides the surface */
-	ROLE_REASON_ENDED,         /* lost: the stream ended in good order */
-	ROLE_REASON_DIED,          /* lost: its producer, daemon or domain died */
-	ROLE_REASON_PROTOCOL,      /* lost: its producer broke the protocol */
+	ROLE_REASON_SEQUENCE,	   /* wrong: an old frame came again */
+	ROLE_REASON_AGE,	   /* wrong: submitted longer ago than the deadline */
+	ROLE_REASON_CORRUPTED,	   /* wrong: the producer itself says that pixels are wrong */
+	ROLE_REASON_LAYOUT,	   /* wrong: a picture of another size or format than the region */
+	ROLE_REASON_MEMORY,	   /* wrong: the memory may not be read, or is gone */
+	ROLE_REASON_TAKEN_BACK,	   /* wrong: the slot was written again while it was shown */
+	ROLE_REASON_DISPLAY,	   /* wrong: the composed pixels are not the frame's */
+	ROLE_REASON_OFF_OUTPUT,	   /* wrong: the region is not on the output, or covered */
+	ROLE_REASON_HIDDEN,	   /* lost: the producer hides the surface */
+	ROLE_REASON_ENDED,	   /* lost: the stream ended in good order */
+	ROLE_REASON_DIED,	   /* lost: its producer, daemon or domain died */
+	ROLE_REASON_PROTOCOL,	   /* lost: its producer broke the protocol */
 };
 
 /* Limits of one role, from the configuration. */
 struct role_limits {
-	uint64_t deadline_ns;    /* a frame or heartbeat at least this often; > 0 */
-	uint64_t frozen_ns;      /* the picture must change this often; 0: it may stand still */
-	uint32_t min_rate;       /* frames in any second; 0: no such limit */
-	uint32_t good_frames;    /* frames in a row that bring a role back to live; at least 1 */
+	uint64_t deadline_ns;	 /* a frame or heartbeat at least this often; > 0 */
+	uint64_t frozen_ns;	 /* the picture must change this often; 0: it may stand still */
+	uint32_t min_rate;	 /* frames in any second; 0: no such limit */
+	uint32_t good_frames;	 /* frames in a row that bring a role back to live; at least 1 */
 	const uint64_t *allowed; /* sorted content hashes; borrowed, outlives the role */
-	size_t allowed_count;    /* 0: every picture is allowed */
+	size_t allowed_count;	 /* 0: every picture is allowed */
 };
 
 /* What the checks found out about one received frame. */
@@ -83,7 +83,8 @@ struct role {
 int role_init(struct role *role, const struct role_limits *limits, uint64_t now);
 void role_finish(struct role *role);
 
-/* A frame came. Returns whether its picture may be shown (the role is or stays on its way to live). */
+/* A frame came. Returns whether its picture may be shown (the role is or stays on its way to live).
+ */
 bool role_frame(struct role *role, const struct role_frame *frame, uint64_t now);
 
 /* Time passed: call once a refresh. */

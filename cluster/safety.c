@@ -10,7 +10,8 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-/* --- the display's questions -------------------------------------------------------------------- */
+/* --- the display's questions --------------------------------------------------------------------
+ */
 
 static void handle_begin(void *data, uint64_t now) {
 	struct safety *safety = data;
@@ -41,7 +42,8 @@ const struct display_hooks safety_hooks = {
 	.presented = handle_presented,
 };
 
-/* --- time --------------------------------------------------------------------------------------- */
+/* --- time ---------------------------------------------------------------------------------------
+ */
 
 /* Wakes us once a refresh, and at the very moment at which a deadline passes. */
 static void safety_arm(struct safety *safety, uint64_t now) {
@@ -73,7 +75,8 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-/* --- the domain --------------------------------------------------------------------------------- */
+/* --- the domain ---------------------------------------------------------------------------------
+ */
 
 static int safety_log(const char *format, ...) {
 	char line[512];
@@ -111,7 +114,8 @@ static const struct connection_events connection_events = {
 	.lost = handle_connection_lost,
 };
 
-/* --- begin and end ------------------------------------------------------------------------------ */
+/* --- begin and end ------------------------------------------------------------------------------
+ */
 
 static int safety_init_watches(struct safety *safety) {
 	const struct cluster_config *config = safety->config;
@@ -132,8 +136,8 @@ static int safety_init_watches(struct safety *safety) {
 	return 0;
 }
 
-int safety_init(struct safety *safety, const struct cluster_config *config,
-	struct display *display, const char *domain) {
+int safety_init(struct safety *safety, const struct cluster_config *config, struct display *display,
+	const char *domain) {
 	*safety = (struct safety){
 		.config = config,
 		.display = display,
@@ -151,8 +155,7 @@ int safety_init(struct safety *safety, const struct cluster_config *config,
 	}
 	safety->timer_source = wl_event_loop_add_fd(
 		safety->loop, safety->timer, WL_EVENT_READABLE, handle_timer, safety);
-	safety->connection =
-		connection_create(safety->loop, domain, &connection_events, safety);
+	safety->connection = connection_create(safety->loop, domain, &connection_events, safety);
 	if (safety->timer_source == NULL || safety->connection == NULL) {
 		return -ENOMEM;
 	}

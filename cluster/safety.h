@@ -13,9 +13,9 @@ struct safety {
 	struct display *display;
 	struct wl_event_loop *loop;
 	struct connection *connection;
-	struct watch *watches;		     /* one for each role of the configuration */
-	struct subscription *subscriptions;  /* likewise */
-	size_t count;			     /* of those that are initialised */
+	struct watch *watches;		    /* one for each role of the configuration */
+	struct subscription *subscriptions; /* likewise */
+	size_t count;			    /* of those that are initialised */
 	int timer;
 	struct wl_event_source *timer_source;
 };
@@ -23,8 +23,8 @@ struct safety {
 extern const struct display_hooks safety_hooks; /* their data: struct safety */
 
 /* `domain` names our own, NULL: $GID_DOMAIN. The display is initialised already. */
-int safety_init(struct safety *safety, const struct cluster_config *config,
-	struct display *display, const char *domain);
+int safety_init(struct safety *safety, const struct cluster_config *config, struct display *display,
+	const char *domain);
 void safety_finish(struct safety *safety);
 
 #endif

@@ -58,9 +58,12 @@ static int add_role(variant **array, const struct watch *watch) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", history->refused_frames),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns", history_percentile(history, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns", history_percentile(history, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns", history_percentile(history, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"latency_p50_ns", history_percentile(history, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"latency_p99_ns", history_percentile(history, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"latency_max_ns", history_percentile(history, 100)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("deadline_ns", config->limits.deadline_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED("transition_count", history->transition_count),
 			SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
@@ -87,8 +90,10 @@ static int status_build(const struct status *status, char **text) {
 		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", roles),
 			SD_JSON_BUILD_PAIR_BOOLEAN("gidd", connection_is_up(safety->connection)),
 			SD_JSON_BUILD_PAIR_STRING("output", output ? output->name : ""),
-			SD_JSON_BUILD_PAIR_UNSIGNED("width", (uint64_t)(output ? output->width : 0)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("height", (uint64_t)(output ? output->height : 0)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"width", (uint64_t)(output ? output->width : 0)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"height", (uint64_t)(output ? output->height : 0)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refresh_ns", display_refresh_ns(display)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
 			SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),

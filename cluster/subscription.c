@@ -11,7 +11,8 @@
 #define LOOKS_MAX 2u
 #define RETRY_NS 1000000000ull
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ------------------------------------------------------------------------------------
+ */
 
 static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
 	struct subscription *subscription = data;
@@ -47,7 +48,8 @@ static void subscription_look(struct subscription *subscription, const struct gi
 		clock_now());
 }
 
-/* --- frames ------------------------------------------------------------------------------------ */
+/* --- frames ------------------------------------------------------------------------------------
+ */
 
 static void subscription_note(struct subscription *subscription, const struct gid_frame *frame) {
 	uint64_t now = clock_now();
@@ -93,7 +95,8 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-/* --- the stream comes and goes ----------------------------------------------------------------- */
+/* --- the stream comes and goes -----------------------------------------------------------------
+ */
 
 static enum role_reason reason_of(int reason) {
 	switch (reason) {
@@ -185,11 +188,14 @@ void subscription_tick(struct subscription *subscription) {
 	}
 	if (subscription->consumer != NULL) {
 		if (gid_consumer_get_state(subscription->consumer) == GID_CONSUMER_ENDED) {
-			subscription_end(subscription); /* it broke the protocol: a later one may not */
+			subscription_end(
+				subscription); /* it broke the protocol: a later one may not */
 			subscription->refused = clock_now();
 			return;
 		}
 		wl_event_source_fd_update(subscription->source, WL_EVENT_READABLE);
+		/* The doorbell rings only for those who found nothing more, which we may not have. */
+		subscription_receive(subscription);
 	} else if (clock_now() - subscription->refused > RETRY_NS) {
 		subscription_create(subscription);
 	}

@@ -9,7 +9,8 @@ static uint64_t watch_expected(const struct watch *watch) {
 	return watch->shown != NULL ? watch->shown->hashes.colour : picture_colour(watch->fallback);
 }
 
-/* Shows the frame, or the fallback for NULL. The renderer may not keep what it has uploaded: we do. */
+/* Shows the frame, or the fallback for NULL. The renderer may not keep what it has uploaded: we do.
+ */
 static void watch_set_shown(struct watch *watch, struct received *received) {
 	struct received *old = watch->shown;
 	struct wlr_buffer *buffer =
@@ -27,9 +28,11 @@ static void watch_set_shown(struct watch *watch, struct received *received) {
 	watch->awaited_commit = display_next_commit(watch->display);
 }
 
-/* --- the fallback ------------------------------------------------------------------------------ */
+/* --- the fallback ------------------------------------------------------------------------------
+ */
 
-/* What the output showed last was checked when it was composed, and is ours: nobody else writes it. */
+/* What the output showed last was checked when it was composed, and is ours: nobody else writes it.
+ */
 static void watch_keep_last(struct watch *watch) {
 	struct picture *last = display_capture(watch->display, &watch->config->box);
 	if (last != NULL && picture_colour(last) == watch_expected(watch)) {
@@ -63,7 +66,8 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 	}
 }
 
-/* --- frames ------------------------------------------------------------------------------------ */
+/* --- frames ------------------------------------------------------------------------------------
+ */
 
 /* The same memory with the same pixels, sent again: nothing to draw, the newer frame is held. */
 static bool watch_repeats(const struct watch *watch, struct gid_consumer *consumer,
@@ -133,12 +137,14 @@ void watch_lost(struct watch *watch, enum role_reason reason, uint64_t now) {
 
 void watch_tick(struct watch *watch, uint64_t now) {
 	role_tick(&watch->role, now);
-	if (watch->shown != NULL && !gid_slab_is_current(watch->shown->slab, watch->shown->frame.gid)) {
+	if (watch->shown != NULL &&
+		!gid_slab_is_current(watch->shown->slab, watch->shown->frame.gid)) {
 		role_refuse(&watch->role, ROLE_REASON_TAKEN_BACK, now);
 	}
 }
 
-/* --- the display ------------------------------------------------------------------------------- */
+/* --- the display -------------------------------------------------------------------------------
+ */
 
 bool watch_check(struct watch *watch, const struct pixels *composed, uint64_t now) {
 	const struct gid_box *box = &watch->config->box;

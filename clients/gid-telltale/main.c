@@ -25,7 +25,8 @@ struct program {
 	sd_event_source *cycle, *beat;
 };
 
-/* --- the command line --------------------------------------------------------------------------- */
+/* --- the command line ---------------------------------------------------------------------------
+ */
 
 static const struct argp_option argp_options[] = {
 	{"domain", 'd', "NAME", 0, "The domain we are in ($GID_DOMAIN)", 0},
@@ -38,7 +39,8 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static unsigned number_of(const char *text, unsigned most, const char *what, struct argp_state *state) {
+static unsigned number_of(
+	const char *text, unsigned most, const char *what, struct argp_state *state) {
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
 	if (end == text || *end != '\0' || number > most) {
@@ -80,7 +82,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	}
 }
 
-/* --- what happens ------------------------------------------------------------------------------- */
+/* --- what happens -------------------------------------------------------------------------------
+ */
 
 static int check(struct program *program, int ret) {
 	if (ret < 0 && ret != -EAGAIN) {
@@ -125,8 +128,8 @@ static int add_sources(struct program *program) {
 	sd_event *event = program->event;
 	const struct options *options = &program->options;
 	struct telltale *telltale = &program->telltale;
-	int ret = sd_event_add_io(event, NULL, gid_domain_get_fd(telltale->domain), EPOLLIN,
-		handle_domain, program);
+	int ret = sd_event_add_io(
+		event, NULL, gid_domain_get_fd(telltale->domain), EPOLLIN, handle_domain, program);
 	if (ret >= 0) {
 		ret = sd_event_add_io(event, NULL, gid_producer_get_fd(telltale->producer), EPOLLIN,
 			handle_producer, program);
@@ -178,23 +181,25 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
-		.doc = "Draws warning lights straight into shared memory and sends them as a stream."
+		.doc = "Draws warning lights straight into shared memory and sends them as a "
+		       "stream."
 		       " SIGUSR1 goes on to the next state.",
 	};
 	struct program program = {
-		.options = {
-			.stream = "safety/telltale",
-			.width = 320,
-			.height = 80,
-			.state = 1,
-			.heartbeat_ms = 50,
-		},
+		.options =
+			{
+				.stream = "safety/telltale",
+				.width = 320,
+				.height = 80,
+				.state = 1,
+				.heartbeat_ms = 50,
+			},
 	};
 	const struct options *options = &program.options;
 	argp_parse(&argp, argc, argv, 0, NULL, &program.options);
 	if (options->png != NULL) {
-		return lights_write_png(options->png, options->width, options->height,
-			       options->state) == 0
+		return lights_write_png(
+			       options->png, options->width, options->height, options->state) == 0
 			? EXIT_SUCCESS
 			: EXIT_FAILURE;
 	}

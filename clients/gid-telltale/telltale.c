@@ -25,8 +25,8 @@ static int fail(const struct telltale *telltale, const char *what, int error) {
 	return -1;
 }
 
-int telltale_init(struct telltale *telltale, const char *domain, const char *stream,
-	uint32_t width, uint32_t height) {
+int telltale_init(struct telltale *telltale, const char *domain, const char *stream, uint32_t width,
+	uint32_t height) {
 	*telltale = (struct telltale){.slot = -1};
 	int ret = gid_domain_connect(domain, &telltale->domain);
 	if (ret < 0) {

@@ -13,18 +13,20 @@ struct telltale {
 	struct gid_producer *producer;
 	struct gid_layout layout;
 	unsigned state;
-	int slot;    /* that has the present picture; -1: none yet */
+	int slot; /* that has the present picture; -1: none yet */
 	uint64_t hash;
-	bool retired[TELLTALE_SLOTS]; /* not the present one any more, given back when nobody holds it */
+	bool retired[TELLTALE_SLOTS]; /* not the present one any more, given back when nobody holds
+					 it */
 	uint64_t changes, heartbeats, skipped;
 };
 
 /* Returns 0, or -1 after saying on stderr what is wrong. `domain` NULL: $GID_DOMAIN. */
-int telltale_init(struct telltale *telltale, const char *domain, const char *stream,
-	uint32_t width, uint32_t height);
+int telltale_init(struct telltale *telltale, const char *domain, const char *stream, uint32_t width,
+	uint32_t height);
 void telltale_finish(struct telltale *telltale);
 
-/* Draws the lights of this state and sends them. Returns 0 or -errno; -EAGAIN: all slots are held. */
+/* Draws the lights of this state and sends them. Returns 0 or -errno; -EAGAIN: all slots are held.
+ */
 int telltale_change(struct telltale *telltale, unsigned state);
 
 /* Sends the present picture again, as a sign of life. */

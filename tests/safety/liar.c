@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A producer of two safety streams that lies. Draws eight pictures, four for each stream, and sends
+ * one to each stream every 20 ms; after half a second it begins to lie in the way it was told, does
+ * so for a second, and is honest again. Reaches into libgid where an honest program could not do
+ * it. `flood` tells the truth, as fast as it can.
+ *
+ * liar MODE; liar hashes: prints the hashes of the pictures, a line for each stream.
+ */
+#include "../../cluster/pixels.h"
+#include "../../libgid/producer.h"
+#include <drm_fourcc.h>
+#include <gid/stream.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define STREAMS 2
+#define PICTURES 4 /* of each stream */
+#define WIDTH 320
+#define HEIGHT 80
+#define PERIOD_MS 20
+#define HONEST_TICKS 25
+#define LIE_TICKS 50
+#define SLOTS 32
+
+enum mode { FLIP, FORGE, SWAP, FREEZE, REPLAY, NO_HASH, CORRUPTED, SMALL, LATE_FLIP, FLOOD, MODES };
+
+static const char *const mode_names[MODES] = {"flip", "forge", "swap", "freeze", "replay",
+	"no-hash", "corrupted", "small", "late-flip", "flood"};
+
+struct liar {
+	struct gid_domain *domain;
+	struct gid_layout layout;
+	struct gid_slab *slab, *small;
+	struct gid_producer *producers[STREAMS];
+};
+
+static void pause_ms(long ms) {
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static uint32_t *row_of(const struct gid_layout *layout, void *data, uint32_t y) {
+	return (uint32_t *)((uint8_t *)data + layout->planes[0].offset +
+		(size_t)y * layout->planes[0].stride);
+}
+
+static void draw(const struct gid_layout *layout, void *data, unsigned picture) {
+	for (uint32_t y = 0; y < layout->height; y++) {
+		for (uint32_t x = 0; x < layout->width; x++) {
+			row_of(layout, data, y)[x] =
+				0xff000000u | (picture * 0x1f3b5u + x * 3 + y * 0x700u);
+		}
+	}
+}
+
+static uint64_t hash_of(const struct gid_layout *layout, void *data) {
+	struct pixels pixels = {
+		row_of(layout, data, 0), layout->width, layout->height, layout->planes[0].stride};
+	struct pixel_hashes hashes;
+	if (pixels_hash(&pixels, &hashes) != 0) {
+		abort();
+	}
+	return hashes.content;
+}
+
+static void print_hashes(const struct gid_layout *layout) {
+	void *data = malloc(gid_layout_size(layout));
+	for (unsigned i = 0; i < STREAMS * PICTURES; i++) {
+		draw(layout, data, i);
+		printf("%016" PRIx64 "%s", hash_of(layout, data),
+			i % PICTURES == PICTURES - 1 ? "\n" : " ");
+	}
+	free(data);
+}
+
+static void flip(const struct gid_layout *layout, void *data) {
+	row_of(layout, data, 40)[123] ^= 1;
+}
+
+static int take(struct gid_slab *slab, struct liar *liar) {
+	int slot;
+	while ((slot = gid_slab_take(slab)) < 0) {
+		for (unsigned i = 0; i < STREAMS; i++) {
+			gid_producer_dispatch(liar->producers[i]);
+		}
+		pause_ms(1);
+	}
+	return slot;
+}
+
+/* Sends one frame to the stream; `mode` MODES is honest. */
+static void send_frame(struct liar *liar, unsigned stream, unsigned tick, enum mode mode) {
+	struct gid_slab *slab = mode == SMALL ? liar->small : liar->slab;
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	unsigned shown = mode == SWAP ? 1 - stream : stream;
+	int slot = take(slab, liar);
+	void *data = gid_slab_data(slab, (uint32_t)slot);
+	draw(&info.layout, data, shown * PICTURES + (mode == FREEZE ? 0 : tick % PICTURES));
+	if (mode == FORGE) {
+		flip(&info.layout, data);
+	}
+	struct gid_frame frame = {
+		.gid = gid_slab_gid(slab, (uint32_t)slot),
+		.capture_time = GID_TIME_NONE,
+		.present_time = GID_TIME_NONE,
+		.pts = GID_TIME_NONE,
+		.dts = GID_TIME_NONE,
+		.duration = GID_TIME_NONE,
+		.content_hash = hash_of(&info.layout, data),
+		.flags = mode == NO_HASH    ? 0
+			: mode == CORRUPTED ? GID_FRAME_HASH | GID_FRAME_CORRUPTED
+					    : GID_FRAME_HASH,
+	};
+	if (mode == FLIP) {
+		flip(&info.layout, data);
+	}
+	if (mode == REPLAY) {
+		liar->producers[stream]->sequence -= 1;
+	}
+	int sent = gid_producer_send(liar->producers[stream], &frame);
+	if (sent == 0) {
+		gid_slab_give(slab, (uint32_t)slot);
+	}
+	if (mode == LATE_FLIP && sent > 0) {
+		pause_ms(3); /* it was looked at, and is not composed yet */
+		flip(&info.layout, data);
+	}
+}
+
+static void handle_released(void *data, gid_id gid) {
+	struct liar *liar = data;
+	struct gid_slab *slabs[] = {liar->slab, liar->small};
+	for (unsigned i = 0; i < 2; i++) {
+		if (gid_slab_key(gid_slab_gid(slabs[i], 0)) == gid_slab_key(gid)) {
+			gid_slab_give(slabs[i], gid_slot_of(gid));
+		}
+	}
+}
+
+static int start(struct liar *liar) {
+	struct gid_layout small;
+	struct gid_producer_options options = {
+		.size = sizeof(options), .released = handle_released, .data = liar};
+	int ret = gid_domain_connect(NULL, &liar->domain);
+	if (ret == 0) {
+		gid_layout_init(&small, DRM_FORMAT_XRGB8888, WIDTH / 2, HEIGHT / 2, 64);
+		ret = gid_slab_create(liar->domain, &liar->layout, 0, SLOTS, NULL, &liar->slab);
+	}
+	if (ret == 0) {
+		ret = gid_slab_create(liar->domain, &small, 0, SLOTS, NULL, &liar->small);
+	}
+	if (ret == 0) {
+		ret = gid_producer_create(
+			liar->domain, "safety/left", &options, &liar->producers[0]);
+	}
+	if (ret == 0) {
+		ret = gid_producer_create(
+			liar->domain, "safety/right", &options, &liar->producers[1]);
+	}
+	return ret;
+}
+
+int main(int argc, char **argv) {
+	struct liar liar = {0};
+	gid_layout_init(&liar.layout, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 64);
+	if (argc == 2 && strcmp(argv[1], "hashes") == 0) {
+		print_hashes(&liar.layout);
+		return EXIT_SUCCESS;
+	}
+	enum mode mode = 0;
+	while (argc == 2 && mode < MODES && strcmp(argv[1], mode_names[mode]) != 0) {
+		mode++;
+	}
+	if (argc != 2 || mode == MODES || start(&liar) != 0) {
+		fprintf(stderr, "usage: liar MODE, with a gidd\n");
+		return EXIT_FAILURE;
+	}
+	for (unsigned tick = 0;; tick++) {
+		bool lies = tick >= HONEST_TICKS && tick < HONEST_TICKS + LIE_TICKS;
+		gid_domain_dispatch(liar.domain);
+		for (unsigned i = 0; i < STREAMS; i++) {
+			gid_producer_dispatch(liar.producers[i]);
+			send_frame(&liar, i, tick, lies ? mode : MODES);
+		}
+		if (mode != FLOOD) {
+			pause_ms(PERIOD_MS);
+		}
+	}
+}
