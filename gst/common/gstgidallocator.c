@@ -70,7 +70,6 @@ memory_copy (GstMemory * mem, gssize offset, gssize size)
     size = mem->size - offset;
   alias = memory_new (self, ((GstGidMemory *) mem)->slot, GST_MEMORY_FLAG_READONLY, NULL,
       mem->offset + offset, size);
-  g_atomic_int_inc (&self->aliases);
   GST_LOG_OBJECT (self, "%p is an alias of %p, which its decoder keeps mapped", alias, mem);
   return alias;
 }

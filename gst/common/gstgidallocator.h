@@ -67,9 +67,7 @@ struct _GstGidAllocator
   guint n_slots;
   gboolean growing;
   gint turn;                    /* slots ever taken; atomic to read */
-  gint aliases;                 /* ever made; atomic */
-  gboolean padded;              /* a decoder was let decode in place into wider rows */
-  gint refused;                 /* one was not, and copies: 2 if it had been let; atomic to read */
+  gint refused;                 /* a decoder must not decode in place, and copies; atomic */
   guint64 waits;                /* times that a producer had to wait for one */
 };
 

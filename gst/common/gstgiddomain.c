@@ -12,6 +12,13 @@
 /* How often releases are collected while nothing is sent. */
 #define TICK_MS 100
 
+typedef struct
+{
+  struct gid_producer *producer;
+  GSource *source;
+  gboolean leaky;
+} Producer;
+
 struct _GstGidDomain
 {
   gint refcount;
@@ -20,8 +27,7 @@ struct _GstGidDomain
 
   GMutex lock;
   struct gid_domain *domain;
-  GPtrArray *producers;         /* of struct gid_producer, not owned */
-  GHashTable *sources;          /* struct gid_producer -> GSource */
+  GArray *producers;            /* of Producer */
   GstGidInFlight in_flight;
   GPtrArray *dropped;           /* GstMiniObject references to drop after the lock */
 
@@ -101,6 +107,12 @@ domain_ready (gint fd, GIOCondition condition, gpointer data)
   return keep;
 }
 
+static Producer *
+nth_producer (GstGidDomain * self, guint i)
+{
+  return &g_array_index (self->producers, Producer, i);
+}
+
 static gboolean
 producer_ready (gint fd, GIOCondition condition, gpointer data)
 {
@@ -109,10 +121,8 @@ producer_ready (gint fd, GIOCondition condition, gpointer data)
 
   gst_gid_domain_lock (self);
   for (guint i = 0; i < self->producers->len; i++) {
-    struct gid_producer *producer = g_ptr_array_index (self->producers, i);
-
-    if (g_hash_table_lookup (self->sources, producer) == source)
-      gid_producer_dispatch (producer);
+    if (nth_producer (self, i)->source == source)
+      gid_producer_dispatch (nth_producer (self, i)->producer);
   }
   gst_gid_domain_unlock (self);
   return G_SOURCE_CONTINUE;
@@ -125,12 +135,11 @@ tick (gpointer data)
 
   gst_gid_domain_lock (self);
   for (guint i = 0; i < self->producers->len; i++) {
-    struct gid_producer *producer = g_ptr_array_index (self->producers, i);
     struct gid_producer_stats stats;
 
-    gid_producer_get_stats (producer, &stats);
+    gid_producer_get_stats (nth_producer (self, i)->producer, &stats);
     if (stats.held > 0)
-      gid_producer_dispatch (producer);
+      gid_producer_dispatch (nth_producer (self, i)->producer);
   }
   gst_gid_domain_unlock (self);
   return G_SOURCE_CONTINUE;
@@ -142,8 +151,7 @@ domain_free (GstGidDomain * self)
   gid_domain_destroy (self->domain);
   g_main_loop_unref (self->loop);
   g_main_context_unref (self->context);
-  g_ptr_array_unref (self->producers);
-  g_hash_table_unref (self->sources);
+  g_array_unref (self->producers);
   gst_gid_in_flight_finish (&self->in_flight);
   g_ptr_array_unref (self->dropped);
   g_mutex_clear (&self->lock);
@@ -195,8 +203,7 @@ gst_gid_domain_new (const gchar * name, GError ** error)
   self->quark = g_quark_from_string (quark_name);
   g_free (quark_name);
   g_mutex_init (&self->lock);
-  self->producers = g_ptr_array_new ();
-  self->sources = g_hash_table_new (NULL, NULL);
+  self->producers = g_array_new (FALSE, FALSE, sizeof (Producer));
   self->dropped = g_ptr_array_sized_new (16);
   gst_gid_in_flight_init (&self->in_flight);
   self->context = g_main_context_new ();
@@ -270,23 +277,26 @@ gst_gid_domain_unref (GstGidDomain * self)
 }
 
 void
-gst_gid_domain_add_producer (GstGidDomain * self, struct gid_producer *producer)
+gst_gid_domain_add_producer (GstGidDomain * self, struct gid_producer *producer, gboolean leaky)
 {
-  GSource *source = g_unix_fd_source_new (gid_producer_get_fd (producer), G_IO_IN);
+  Producer added = { producer, g_unix_fd_source_new (gid_producer_get_fd (producer), G_IO_IN),
+    leaky
+  };
 
-  g_ptr_array_add (self->producers, producer);
-  g_hash_table_insert (self->sources, producer, source);
-  attach (self, source, G_SOURCE_FUNC (producer_ready));
+  g_array_append_val (self->producers, added);
+  attach (self, added.source, G_SOURCE_FUNC (producer_ready));
 }
 
 void
 gst_gid_domain_remove_producer (GstGidDomain * self, struct gid_producer *producer)
 {
-  GSource *source = g_hash_table_lookup (self->sources, producer);
-
-  g_hash_table_remove (self->sources, producer);
-  g_ptr_array_remove_fast (self->producers, producer);
-  g_source_destroy (source);
+  for (guint i = 0; i < self->producers->len; i++) {
+    if (nth_producer (self, i)->producer == producer) {
+      g_source_destroy (nth_producer (self, i)->source);
+      g_array_remove_index_fast (self->producers, i);
+      return;
+    }
+  }
 }
 
 gboolean
@@ -296,12 +306,14 @@ gst_gid_domain_reclaim (GstGidDomain * self)
 
   gst_gid_domain_lock (self);
   for (guint i = 0; i < self->producers->len; i++)
-    gid_producer_dispatch (g_ptr_array_index (self->producers, i));
+    gid_producer_dispatch (nth_producer (self, i)->producer);
   found = self->dropped->len > 0;
+  for (guint i = 0; i < self->producers->len && !found; i++) {
+    if (nth_producer (self, i)->leaky)
+      found = gid_producer_reclaim (nth_producer (self, i)->producer, false) > 0;
+  }
   for (guint i = 0; i < self->producers->len && !found; i++)
-    found = gid_producer_reclaim (g_ptr_array_index (self->producers, i), false) > 0;
-  for (guint i = 0; i < self->producers->len && !found; i++)
-    gid_producer_want_release (g_ptr_array_index (self->producers, i));
+    gid_producer_want_release (nth_producer (self, i)->producer);
   gst_gid_domain_unlock (self);
   return found;
 }

@@ -51,16 +51,18 @@ void gst_gid_domain_keep (GstGidDomain * domain, gid_id gid, GstBuffer * buffer,
 void gst_gid_domain_let_go (GstGidDomain * domain, gid_id gid);
 
 /**
- * Has the thread collect what the producer's consumers release, until it is removed. The caller
- * creates and destroys the producer; call both with the lock held.
+ * Has the thread collect what the producer's consumers release, until it is removed. Where it is
+ * `leaky`, frames that they did not read are taken back when memory is short. The caller creates
+ * and destroys the producer; call both with the lock held.
  */
-void gst_gid_domain_add_producer (GstGidDomain * domain, struct gid_producer *producer);
+void gst_gid_domain_add_producer (GstGidDomain * domain, struct gid_producer *producer,
+    gboolean leaky);
 void gst_gid_domain_remove_producer (GstGidDomain * domain, struct gid_producer *producer);
 
 /**
- * Collects what consumers released, and where that is nothing, takes back a frame that none of
- * them has read, or else has the thread collect the next release at once. Returns whether there is
- * hope for a slot. Call without the lock.
+ * Collects what consumers released, and where that is nothing, takes back a frame of a leaky
+ * producer that none of them has read, or else has the thread collect the next release at once.
+ * Returns whether there is hope for a slot. Call without the lock.
  */
 gboolean gst_gid_domain_reclaim (GstGidDomain * domain);
 

@@ -35,27 +35,18 @@ gst_gid_pool_get_options (GstBufferPool * pool)
 }
 
 /*
- * Whether a decoder that asks for wider rows than the picture has should have them. libav's ask so
+ * Whether a decoder that asks for more room than the picture needs should have it. libav's ask so
  * when they mean to decode in place. Where the width is no multiple of the codec's blocks they then
  * find, up to GStreamer 1.28 at least, that the pool is not of the coded width, make one of their
  * own, and negotiate all over again, with every frame, while their threads already take from the
- * pool: it does not only cost, now and then it fails. Refused, they copy once and are content.
+ * pool: it does not only cost, now and then it crashes. Refused, they copy once and are content.
  */
 static gboolean
 may_pad (GstGidAllocator * allocator, const GstVideoAlignment * align)
 {
-  guint width = gst_gid_format_width (&allocator->format);
-  gboolean again;
-
-  if (align->padding_right == 0)
+  if (align->padding_right == 0 || gst_gid_format_width (&allocator->format) % 16 == 0)
     return TRUE;
-  g_mutex_lock (&allocator->lock);
-  again = allocator->padded && g_atomic_int_get (&allocator->aliases) == 0;
-  allocator->padded = TRUE;
-  g_mutex_unlock (&allocator->lock);
-  if (width % 8 == 0 && !again)
-    return TRUE;
-  g_atomic_int_set (&allocator->refused, again ? 2 : 1);
+  g_atomic_int_set (&allocator->refused, TRUE);
   return FALSE;
 }
 

@@ -74,7 +74,7 @@ gst_gid_sink_clear_caps (GstGidSink * self)
   gst_clear_caps (&self->asked_caps);
   gst_clear_caps (&self->caps);
   g_clear_pointer (&self->description, g_free);
-  self->suspects = self->earlier_suspects = 0;
+  self->suspects = 0;
 }
 
 static gboolean
@@ -140,16 +140,10 @@ watch_upstream (GstGidSink * self, GstMemory * mem)
 {
   guint64 bytes = GST_VIDEO_INFO_SIZE (&self->format.info);
   gboolean in_one_go = ((GstGidMemory *) mem)->slot->in_one_go;
-  gint refused = g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->refused);
   gboolean allowed = TRUE;
 
-  if (refused) {
-    if (refused == 2)
-      self->suspects += self->earlier_suspects;
-    self->earlier_suspects = 0;
-    for (; self->suspects > 0; self->suspects--)
-      allowed &= count_copy (self, GST_GID_COPY_PADDED_WIDTH, bytes);
-    allowed &= count_copy (self, GST_GID_COPY_PADDED_WIDTH, bytes);
+  if (g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->refused)) {
+    allowed = count_copy (self, GST_GID_COPY_PADDED_WIDTH, bytes);
   } else if (gst_gid_memory_is_alias (mem)) {
     /* so those in front of it were copied */
     for (; self->suspects > 0; self->suspects--)

@@ -105,10 +105,12 @@ publish (GstGidSink * self, GError ** error)
     .quiet = true,
   };
   struct gid_producer *producer;
+  gboolean leaky;
   gchar *stream;
   int ret;
 
   GST_OBJECT_LOCK (self);
+  leaky = self->leaky;
   options.lease_ns = self->lease_ms * GST_MSECOND;
   options.credit_max = self->credit;
   stream = g_strdup (self->stream);
@@ -116,7 +118,7 @@ publish (GstGidSink * self, GError ** error)
 
   ret = gid_producer_create (gst_gid_domain_lock (self->domain), stream, &options, &producer);
   if (ret == 0) {
-    gst_gid_domain_add_producer (self->domain, producer);
+    gst_gid_domain_add_producer (self->domain, producer, leaky);
     self->producer = producer;
   } else {
     gst_gid_domain_set_error (self->domain, error, ret,
@@ -260,7 +262,6 @@ gst_gid_sink_propose_allocation (GstBaseSink * sink, GstQuery * query)
   gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
 
   self->settling = TRUE;
-  self->earlier_suspects = self->suspects;
   self->suspects = 0;
   return TRUE;
 }
@@ -379,7 +380,7 @@ wait_for_consumers (GstGidSink * self)
 }
 
 static GstFlowReturn
-send_frame (GstGidSink * self, GstBuffer * buffer)
+send_frame (GstGidSink * self, GstBuffer * buffer, gboolean playing)
 {
   struct gid_frame frame;
   GstGidExport *export;
@@ -390,7 +391,9 @@ send_frame (GstGidSink * self, GstBuffer * buffer)
   ret = gst_gid_sink_name_frame (self, &buffer, &frame, &export);
   if (ret != GST_FLOW_OK)
     goto done;
-  frame.present_time = present_time (self, buffer);
+  /* before the pipeline plays its clock says nothing */
+  if (playing)
+    frame.present_time = present_time (self, buffer);
 
   gst_gid_domain_lock (self->domain);
   sent = gid_producer_send (self->producer, &frame);
@@ -417,7 +420,7 @@ gst_gid_sink_preroll (GstBaseSink * sink, GstBuffer * buffer)
   GstFlowReturn ret = GST_FLOW_OK;
 
   if (has_consumer (self) && gst_buffer_n_memory (buffer) > 0) {
-    ret = send_frame (self, buffer);
+    ret = send_frame (self, buffer, FALSE);
     gst_buffer_replace (&self->prerolled, buffer);
   }
   return ret;
@@ -435,7 +438,7 @@ gst_gid_sink_render (GstBaseSink * sink, GstBuffer * buffer)
     return GST_FLOW_OK;
   ret = wait_for_consumers (self);
   if (ret == GST_FLOW_OK)
-    ret = send_frame (self, buffer);
+    ret = send_frame (self, buffer, TRUE);
   gst_gid_sink_post_stats (self, FALSE);
   return ret;
 }
@@ -644,7 +647,7 @@ install_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_LEAKY,
       g_param_spec_boolean ("leaky", "Leaky",
           "Never wait for a consumer that has no credit left: it misses frames. Else wait, for "
-          "no longer than the lease", TRUE, playing));
+          "no longer than the lease", TRUE, ready));
   g_object_class_install_property (klass, PROP_LEASE,
       g_param_spec_uint ("lease", "Lease",
           "Milliseconds that a consumer may hold a frame before it is taken back by force",

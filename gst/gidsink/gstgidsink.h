@@ -46,7 +46,6 @@ struct _GstGidSink
   /* how upstream takes to the pool, see gstgidframe.c */
   gboolean settling;            /* until the first frame that was not written in one go */
   guint suspects;               /* frames until then */
-  guint earlier_suspects;       /* the same before the last ALLOCATION query */
   GstGidCopies copies;
 };
 

@@ -181,7 +181,9 @@ static void release_held(void) {
 static void put_meta(GString *out, GstBuffer *buffer) {
 	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 	GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
-	GstReferenceTimestampMeta *time = gst_buffer_get_reference_timestamp_meta(buffer, NULL);
+	g_autoptr(GstCaps) media = gst_caps_new_empty_simple("timestamp/x-gid-media");
+	g_autoptr(GstCaps) submit = gst_caps_new_empty_simple("timestamp/x-gid-submit");
+	GstReferenceTimestampMeta *time;
 
 	if (meta) {
 		put_number(out, "meta_width", meta->width);
@@ -203,8 +205,11 @@ static void put_meta(GString *out, GstBuffer *buffer) {
 		g_string_append_printf(
 			out, "[%u, %u, %u, %u]", crop->x, crop->y, crop->width, crop->height);
 	}
-	if (time) {
+	if ((time = gst_buffer_get_reference_timestamp_meta(buffer, media))) {
 		put_number(out, "media_time", time->timestamp);
+	}
+	if ((time = gst_buffer_get_reference_timestamp_meta(buffer, submit))) {
+		put_number(out, "submit_time", time->timestamp);
 	}
 }
 

@@ -160,10 +160,14 @@ def decode(path: Path, codec: str = "h264") -> str:
     return DECODE[codec].format(path)
 
 
-def sums_of(cockpit: Cockpit, source: str) -> list[str]:
+def frames_of(cockpit: Cockpit, source: str) -> list[dict]:
     """What the source itself gives, frame by frame."""
     alone = Pipeline(cockpit, "open", f"{source} ! fakesink name=watch", "--video-meta", "1")
-    return alone.finish().sums
+    return alone.finish().frames
+
+
+def sums_of(cockpit: Cockpit, source: str) -> list[str]:
+    return [frame["sum"] for frame in frames_of(cockpit, source)]
 
 
 def send(cockpit: Cockpit, source: str, properties: str = LOSSLESS, stream: str = "movie"):

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT
+"""Consumers that stall, hold on or die, producers that come and go, and what cannot start."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+from cockpit import Cockpit
+from pipeline import LOSSLESS, Pipeline, clip, decode, film, send, sums_of, watch
+from program import wait_for
+
+DISCONT = 0x40
+LIVE = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=640,height=360,framerate=60/1"
+
+
+def memory_of(pid: int) -> int:
+    """Bytes of shared memory that the process has."""
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssShmem"))
+
+
+# --- consumers ---
+
+
+def test_stopped_consumer(cockpit: Cockpit) -> None:
+    """Stopped for five seconds: neither the producer nor another consumer notices."""
+    stopped = watch(cockpit, "leaky=upstream")
+    other = watch(cockpit)
+    sender = send(cockpit, LIVE, "")
+    stopped.wait_frames(30)
+    other.wait_frames(30)
+    stopped.signal(signal.SIGSTOP)
+    before, memory = len(other.frames), memory_of(sender.pid)
+    time.sleep(5)
+    assert len(other.frames) - before > 5 * 60 * 0.8
+    gaps = [b["time"] - a["time"] for a, b in zip(other.frames, other.frames[1:], strict=False)]
+    assert max(gaps[before:]) < 10**9
+    assert memory_of(sender.pid) <= memory * 1.5 + 10 * 640 * 360 * 3
+    stats = sender.stats("sink")
+    assert stats["slots"] <= 32
+    assert stats["waits"] == 0
+    stopped.signal(signal.SIGCONT)
+    count = len(stopped.frames)
+    stopped.wait_frames(count + 30)
+
+
+def test_stopped_consumer_of_a_film(cockpit: Cockpit) -> None:
+    """A decoder that needs its slots back gets them from a consumer that does not move."""
+    stopped = watch(cockpit, "credit=60")
+    sender = send(cockpit, decode(clip()), "sync=false credit=60 slots=8 lease=300")
+    wait_for(lambda: sender.messages("gid-consumers"), "the consumer", pause=0.001)
+    stopped.signal(signal.SIGSTOP)
+    sender.finish()
+    assert sender.stats("sink")["frames"] >= 132
+    stopped.signal(signal.SIGCONT)
+
+
+def test_killed_consumer(cockpit: Cockpit) -> None:
+    """What it held is back at once."""
+    other = watch(cockpit)
+    holder = watch(cockpit, "credit=6", "", "--video-meta", "1", "--hold", "5")
+    sender = send(cockpit, LIVE, "lease=60000")
+    holder.wait_frames(30)
+    other.wait_frames(30)
+    held = sender.stats("sink")["held"]
+    assert held >= 5
+    holder.kill()
+    start = time.monotonic()
+    wait_for(lambda: sender.stats("sink")["held"] < held - 3, "the frames to be back", 5, 0.005)
+    assert time.monotonic() - start < 1
+    assert sender.messages("gid-consumers")[-1]["consumers"] == 1
+
+
+def test_lease(cockpit: Cockpit) -> None:
+    """Frames are not held for longer than the lease, and the stream goes on."""
+    holder = watch(cockpit, "credit=4", "", "--video-meta", "1", "--hold", "100")
+    sender = send(cockpit, LIVE, "lease=200")
+    holder.wait_frames(16)
+    stats = sender.stats("sink")
+    assert stats["leases-expired"] >= 8
+    assert stats["held"] <= 4
+
+
+def test_lossless_producer_waits(cockpit: Cockpit) -> None:
+    """leaky=false: a slow consumer slows it down, and no frame is lost."""
+    source = decode(film(640, 360))
+    expected = sums_of(cockpit, source)
+    slow = watch(cockpit, "", "! identity sleep-time=20000 ! queue max-size-buffers=1")
+    start = time.monotonic()
+    sender = send(cockpit, source, LOSSLESS)
+    sender.finish()
+    assert time.monotonic() - start > 0.02 * (len(expected) - 10)
+    slow.finish()
+    assert slow.sums == expected
+    assert sender.stats("sink")["dropped"] == 0
+
+
+@pytest.mark.parametrize("leaky", ["upstream", "downstream"])
+def test_which_frames_are_dropped(cockpit: Cockpit, leaky: str) -> None:
+    """After a stall, leaky=downstream goes on with the newest frame, upstream with the next."""
+    consumer = watch(cockpit, f"leaky={leaky} credit=4")
+    sender = send(cockpit, LIVE, "lease=60000")
+    consumer.wait_frames(20)
+    consumer.signal(signal.SIGSTOP)
+    sent = sender.stats("sink")["frames"]
+    time.sleep(1)
+    assert sender.stats("sink")["dropped"] > 30
+    consumer.signal(signal.SIGCONT)
+    before = len(consumer.frames)
+    consumer.wait_frames(before + 10)
+    sequence = [frame["offset"] for frame in consumer.frames]
+    jump = next(b for a, b in zip(sequence, sequence[1:], strict=False) if b > a + 20)
+    assert jump > sent + 30
+    followed = sum(number in range(sent + 1, sent + 5) for number in sequence)
+    assert followed >= 2 if leaky == "upstream" else followed <= 1
+
+
+# --- producers ---
+
+
+@pytest.mark.parametrize("first", ["consumer", "producer"])
+def test_producer_killed_and_back(cockpit: Cockpit, first: str) -> None:
+    """In either start order; frames go on and say that some are missing."""
+    if first == "consumer":
+        receiver = watch(cockpit)
+        receiver.wait_state("waiting")
+        sender = send(cockpit, LIVE, "")
+    else:
+        sender = send(cockpit, LIVE, "")
+        sender.wait_playing()
+        receiver = watch(cockpit)
+    receiver.wait_frames(20)
+    for _ in range(2):
+        sender.kill()
+        states = len(receiver.messages("gid-state"))
+        wait_for(
+            lambda count=states: (
+                len(receiver.messages("gid-state")) > count
+                or receiver.messages("gid-state")[-1]["state"] == "waiting"
+            ),
+            "the consumer to hear of it",
+        )
+        before = len(receiver.frames)
+        sender = send(cockpit, LIVE, "")
+        receiver.wait_frames(before + 10)
+        assert receiver.frames[before]["flags"] & DISCONT
+    assert receiver.stats("src")["lost"] == 0
+
+
+def test_producer_ends_without_reconnect(cockpit: Cockpit) -> None:
+    sender = send(cockpit, LIVE, "")
+    sender.wait_playing()
+    receiver = watch(cockpit, "reconnect=false")
+    receiver.wait_frames(5)
+    sender.tell("quit")
+    sender.finish()
+    receiver.finish()
+    assert receiver.events("eos") == 1
+
+
+def test_producer_killed_without_reconnect(cockpit: Cockpit) -> None:
+    sender = send(cockpit, LIVE, "")
+    sender.wait_playing()
+    receiver = watch(cockpit, "reconnect=false")
+    receiver.wait_frames(5)
+    sender.kill()
+    assert receiver.wait() == 1
+    assert "The stream broke off" in receiver.errors()[0]
+
+
+def test_gidd_killed(cockpit: Cockpit) -> None:
+    """Streams that exist flow on without gidd, and new ones start when it is back."""
+    sender = send(cockpit, LIVE, "")
+    sender.wait_playing()
+    receiver = watch(cockpit)
+    receiver.wait_frames(20)
+    for domain in ("open", "cluster"):
+        cockpit.kill(domain)
+    before = len(receiver.frames)
+    receiver.wait_frames(before + 60)
+    for domain in ("open", "cluster"):
+        cockpit.start(domain)
+    cockpit.wait_links()
+    before = len(receiver.frames)
+    late = watch(cockpit)
+    late.wait_frames(20)
+    receiver.wait_frames(before + 20)
+    sequence = [frame["offset"] for frame in receiver.frames]
+    assert sequence == sorted(set(sequence))
+
+
+# --- starts and stops ---
+
+
+@pytest.mark.parametrize("end", ["sink", "src"])
+def test_hundred_cycles_leave_nothing(cockpit: Cockpit, end: str) -> None:
+    steady = send(cockpit, LIVE, "") if end == "src" else watch(cockpit)
+    cycled: Pipeline = watch(cockpit) if end == "src" else send(cockpit, LIVE, "")
+    (cycled if end == "src" else steady).wait_frames(5)
+
+    def cycle(count: int) -> None:
+        for _ in range(count):
+            cycled.tell("state null")
+            before = len(cycled.lines("bus"))
+            cycled.tell("state playing")
+            wait_for(lambda b=before: len(cycled.lines("bus")) > b, "the next start")
+
+    def settled() -> int:
+        cycled.tell("state null")
+        count = len(cycled.lines("stats"))
+        cycled.tell(f"stats {end}")
+        wait_for(lambda: len(cycled.lines("stats")) > count, "the pipeline to have stopped")
+        return cycled.open_fds()
+
+    cycle(5)
+    fds, maps = settled(), len(open(f"/proc/{cycled.pid}/maps").readlines())
+    cycle(100)
+    wait_for(lambda: settled() <= fds, f"no more than {fds} descriptors")
+    assert len(open(f"/proc/{cycled.pid}/maps").readlines()) < maps + 60
+    cycled.tell("state playing")
+    if end == "src":
+        cycled.wait_frames(len(cycled.frames) + 10)
+    else:
+        steady.wait_frames(len(steady.frames) + 10)
+
+
+# --- what cannot start ---
+
+
+def fails(pipeline: Pipeline) -> str:
+    assert pipeline.wait() == 1, pipeline.account()
+    return pipeline.errors()[0]
+
+
+def test_no_gidd(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit()
+    for pipeline in (
+        lambda: send(cockpit, LIVE, ""),
+        lambda: watch(cockpit),
+        lambda: Pipeline(cockpit, "open", f"{LIVE} ! gidalloc ! fakesink"),
+    ):
+        text = fails(pipeline())
+        assert "gidd" in text
+        assert "start" in text.lower()
+
+
+def test_no_stream_named(cockpit: Cockpit) -> None:
+    assert "stream=" in fails(Pipeline(cockpit, "open", f"{LIVE} ! gidsink"))
+    assert "stream=" in fails(Pipeline(cockpit, "open", "gidsrc ! fakesink"))
+
+
+def test_second_producer(cockpit: Cockpit) -> None:
+    send(cockpit, LIVE, "").wait_playing()
+    text = fails(send(cockpit, LIVE, ""))
+    assert "movie" in text
+
+
+@pytest.mark.parametrize("name", ["no\tname", "/movie", "a b"])
+def test_names(cockpit: Cockpit, name: str) -> None:
+    text = fails(Pipeline(cockpit, "open", f'{LIVE} ! gidsink stream="{name}"'))
+    assert "name" in text
+
+
+def test_no_such_stream(cockpit: Cockpit) -> None:
+    text = fails(watch(cockpit, "reconnect=false", stream="nothing"))
+    assert "nothing" in text
+
+
+STRICT = """
+[domain open]
+number=1
+memory=64M
+[domain cluster]
+number=2
+[share open cluster]
+streams=movie
+"""
+
+
+@pytest.mark.cockpit(STRICT)
+def test_not_configured(cockpit: Cockpit) -> None:
+    assert "secret" in fails(watch(cockpit, stream="secret"))
+
+
+@pytest.mark.cockpit(STRICT)
+def test_too_little_memory(cockpit: Cockpit) -> None:
+    """Six slots of UHD are more than the domain has."""
+    source = "videotestsrc num-buffers=20 ! video/x-raw,format=BGRx,width=3840,height=2160"
+    assert fails(send(cockpit, source, ""))
+
+
+# --- copies ---
+
+
+def test_copies_can_be_forbidden(cockpit: Cockpit) -> None:
+    source = decode(film(640, 360, codec="vp9"), "vp9")
+    text = fails(send(cockpit, source, "copy-policy=error sync=false"))
+    assert "memory of upstream's own" in text
+    send(cockpit, decode(clip()), "copy-policy=error sync=false").finish()
+
+
+def test_copies_are_warned_of_once(cockpit: Cockpit) -> None:
+    sender = send(
+        cockpit, decode(film(640, 360, codec="vp9"), "vp9"), "copy-policy=warn sync=false"
+    )
+    sender.finish()
+    warnings = [m["text"] for m in sender.lines("bus") if m["bus"] == "warning"]
+    assert len(warnings) == 1
+    assert "avdec_vp9" in warnings[0]
+
+
+def test_statistics_as_messages(cockpit: Cockpit) -> None:
+    sender = send(cockpit, LIVE, "stats-interval=100")
+    wait_for(lambda: len(sender.messages("gid-sink-stats")) >= 5, "messages")
+    frames = [fields["frames"] for fields in sender.messages("gid-sink-stats")]
+    assert frames == sorted(frames)
+    assert os.getpgid(sender.pid) == sender.pid

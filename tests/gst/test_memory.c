@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: MIT
+/* The elements' memory from the inside: slots, aliases, the release guard, the pool, exports. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include <gst/allocators/allocators.h>
+#include <gst/video/video.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "common/gstgidexport.h"
+#include "common/gstgidpool.h"
+#include "cockpit.h"
+#include "tap.h"
+
+GST_PLUGIN_STATIC_DECLARE(gid);
+
+static GstGidDomain *domain;
+
+static GstCaps *make_caps(const char *format, int width, int height) {
+	return gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format, "width",
+		G_TYPE_INT, width, "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 30,
+		1, NULL);
+}
+
+static GstGidAllocator *make_allocator(guint limit) {
+	g_autoptr(GstCaps) caps = make_caps("I420", 320, 240);
+	return gst_gid_allocator_new(domain, caps, limit);
+}
+
+static GstBufferPool *make_pool(GstGidAllocator *allocator) {
+	g_autoptr(GstCaps) caps = make_caps("I420", 320, 240);
+	GstBufferPool *pool = gst_gid_pool_new(allocator, caps);
+	GstStructure *config = gst_buffer_pool_get_config(pool);
+	gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+	gst_buffer_pool_set_config(pool, config);
+	gst_buffer_pool_set_active(pool, TRUE);
+	return pool;
+}
+
+static void end_pool(GstBufferPool *pool) {
+	gst_buffer_pool_set_active(pool, FALSE);
+	gst_object_unref(pool);
+}
+
+static GstBuffer *acquire(GstBufferPool *pool) {
+	GstBufferPoolAcquireParams params = {.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT};
+	GstBuffer *buffer = NULL;
+	gst_buffer_pool_acquire_buffer(pool, &buffer, &params);
+	return buffer;
+}
+
+static void *data_of(GstMemory *mem) {
+	GstMapInfo map;
+	if (!gst_memory_map(mem, &map, GST_MAP_READ)) {
+		return NULL;
+	}
+	gst_memory_unmap(mem, &map);
+	return map.data;
+}
+
+static guint slots_in_use(GstGidAllocator *allocator) {
+	guint total, used;
+	gst_gid_allocator_get_slots(allocator, &total, &used);
+	return used;
+}
+
+static guint slots_of(GstGidAllocator *allocator) {
+	guint total, used;
+	gst_gid_allocator_get_slots(allocator, &total, &used);
+	return total;
+}
+
+/* --- aliases and the guard --- */
+
+static void test_alias(void) {
+	GstGidAllocator *allocator = make_allocator(8);
+	GstBufferPool *pool = make_pool(allocator);
+	GstBuffer *buffer = acquire(pool);
+	GstMemory *mem = gst_buffer_peek_memory(buffer, 0), *alias;
+	GstMapInfo map, refused;
+
+	alias = gst_memory_copy(mem, 0, -1);
+	tap_ok(alias->allocator != mem->allocator && data_of(alias) != data_of(mem),
+		"memory that nobody writes is copied for real");
+	gst_memory_unref(alias);
+
+	gst_memory_map(mem, &map, GST_MAP_READWRITE);
+	alias = gst_memory_copy(mem, 0, -1);
+	tap_ok(gst_is_gid_memory(alias, domain) && data_of(alias) == (void *)map.data,
+		"memory that is mapped for writing has an alias in place of a copy");
+	tap_ok(!gst_memory_map(alias, &refused, GST_MAP_WRITE), "which cannot be written");
+	tap_ok(gst_gid_memory_is_alias(alias) && !gst_gid_memory_is_alias(mem), "and is known as such");
+	void *data = map.data;
+	gst_memory_unmap(mem, &map);
+
+	gst_buffer_unref(buffer);
+	buffer = acquire(pool);
+	tap_ok(data_of(gst_buffer_peek_memory(buffer, 0)) != data,
+		"the slot is not given out while the alias lives, though its buffer came back");
+	gst_memory_unref(alias);
+	tap_ok(slots_in_use(allocator) == 1, "and is free when the alias is gone");
+	gst_buffer_unref(buffer);
+	end_pool(pool);
+	tap_ok(slots_in_use(allocator) == 0, "a pool that stops gives all slots back");
+	gst_object_unref(allocator);
+}
+
+struct film {
+	GstGidAllocator *allocator;
+	GQueue held;
+	guint64 sums[8];
+	guint frames, aliases, overwritten;
+};
+
+static guint64 sum_of(GstBuffer *buffer) {
+	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+	GstMapInfo map;
+	guint64 sum;
+
+	gst_buffer_map(buffer, &map, GST_MAP_READ);
+	sum = XXH3_64bits(map.data, (size_t)meta->stride[0] * meta->height);
+	gst_buffer_unmap(buffer, &map);
+	return sum;
+}
+
+static GstPadProbeReturn on_film(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+	struct film *film = data;
+
+	if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM) {
+		GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+		GstCaps *caps;
+		if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) {
+			return GST_PAD_PROBE_OK;
+		}
+		gst_query_parse_allocation(query, &caps, NULL);
+		gst_gid_pool_propose(film->allocator, caps, query);
+		gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+		return GST_PAD_PROBE_HANDLED;
+	}
+	GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+	film->aliases += gst_gid_memory_is_alias(gst_buffer_peek_memory(buffer, 0));
+	film->sums[film->frames++ % 8] = sum_of(buffer);
+	g_queue_push_tail(&film->held, gst_buffer_ref(buffer));
+	if (g_queue_get_length(&film->held) > 5) {
+		GstBuffer *oldest = g_queue_pop_head(&film->held);
+		film->overwritten += sum_of(oldest) != film->sums[(film->frames - 6) % 8];
+		gst_buffer_unref(oldest);
+	}
+	return GST_PAD_PROBE_OK;
+}
+
+static bool play(const char *text, const char *watched, GstPadProbeCallback probe, gpointer data) {
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GstElement) pipeline = gst_parse_launch(text, &error);
+	if (pipeline == NULL) {
+		printf("# %s\n", error->message);
+		return false;
+	}
+	if (watched != NULL) {
+		g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), watched);
+		g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "sink");
+		gst_pad_add_probe(pad,
+			GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
+				GST_PAD_PROBE_TYPE_PUSH,
+			probe, data, NULL);
+	}
+	gst_element_set_state(pipeline, GST_STATE_PLAYING);
+	g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+	g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+		bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+	gst_element_set_state(pipeline, GST_STATE_NULL);
+	return message != NULL && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+}
+
+/* A real decoder, whose frames are held while it goes on: with the guard and without. */
+static void test_guard(void) {
+	g_autofree char *path = g_strdup_printf("%s/film.mp4", cockpit_folder);
+	g_autofree char *make = g_strdup_printf(
+		"videotestsrc pattern=ball num-buffers=120 ! video/x-raw,format=I420,width=320,height=240 "
+		"! x264enc bframes=2 ! h264parse ! mp4mux ! filesink location=%s",
+		path);
+	g_autofree char *show = g_strdup_printf("filesrc location=%s ! qtdemux ! h264parse ! "
+		"avdec_h264 ! fakesink name=watch", path);
+
+	if (!tap_ok(play(make, NULL, NULL, NULL), "a film is made")) {
+		return;
+	}
+	for (int guard = 1; guard >= 0; guard--) {
+		struct film film = {.allocator = make_allocator(64), .held = G_QUEUE_INIT};
+		film.allocator->guard = guard;
+		bool played = play(show, "watch", on_film, &film);
+		g_queue_clear_full(&film.held, (GDestroyNotify)gst_buffer_unref);
+		tap_ok(played && film.frames == 120 && film.aliases > 60,
+			"%u frames, %u of them aliases", film.frames, film.aliases);
+		if (guard) {
+			tap_ok(film.overwritten == 0, "with the guard every frame stays whole");
+		} else {
+			tap_ok(film.overwritten > 0, "without it %u were overwritten while held",
+				film.overwritten);
+		}
+		gst_object_unref(film.allocator);
+	}
+}
+
+/* --- the pool --- */
+
+static void test_layout(void) {
+	g_autoptr(GstCaps) caps = make_caps("I420", 1920, 1080);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8);
+	GstBufferPool *pool = gst_gid_pool_new(allocator, caps);
+	GstStructure *config = gst_buffer_pool_get_config(pool);
+	GstVideoAlignment align;
+
+	gst_video_alignment_reset(&align);
+	align.padding_bottom = 12;
+	for (int i = 0; i < 4; i++) {
+		align.stride_align[i] = 63;
+	}
+	gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+	gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
+	gst_buffer_pool_config_set_video_alignment(config, &align);
+	tap_ok(gst_buffer_pool_set_config(pool, config), "a decoder's configuration is taken");
+	tap_ok(slots_of(allocator) == 0, "without a slot");
+	gst_buffer_pool_set_active(pool, TRUE);
+
+	GstBuffer *buffer = acquire(pool);
+	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+	struct gid_slab_info *info =
+		&((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot->slab->info;
+	tap_ok(meta->offset[1] == 1920 * 1092 && info->layout.planes[1].offset == 1920 * 1092,
+		"the slab has the decoder's 1092 rows");
+	tap_ok(info->layout.height == 1080, "of which 1080 are the picture's");
+	tap_ok(gst_buffer_get_size(buffer) == 1920 * 1092 * 3 / 2, "in as many bytes");
+	tap_ok(strstr(info->description, "framerate=(fraction)30/1") != NULL,
+		"and the caps travel with it");
+	gst_buffer_unref(buffer);
+	end_pool(pool);
+	gst_object_unref(allocator);
+}
+
+static void test_proposals(void) {
+	g_autoptr(GstCaps) caps = make_caps("I420", 1366, 768);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8);
+	int before = cockpit_count("/proc/self/fd");
+
+	for (int i = 0; i < 1000; i++) {
+		GstQuery *query = gst_query_new_allocation(caps, TRUE);
+		gst_gid_pool_propose(allocator, caps, query);
+		if (i == 0) {
+			GstBufferPool *pool;
+			guint size, min, max;
+			gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
+			tap_ok(max == 0 && size >= 1366 * 768 * 3 / 2, "a pool without a maximum");
+			gst_object_unref(pool);
+		}
+		gst_query_unref(query);
+	}
+	tap_ok(slots_of(allocator) == 0 && cockpit_count("/proc/self/fd") == before,
+		"a thousand proposals make no slot");
+	gst_object_unref(allocator);
+}
+
+static void test_growth(void) {
+	GstGidAllocator *allocator = make_allocator(10);
+	GstBufferPool *pool = make_pool(allocator);
+	GstBuffer *buffers[200] = {0};
+	int count = 0;
+
+	for (int i = 0; i < 10; i++) {
+		buffers[count++] = acquire(pool);
+	}
+	tap_ok(buffers[9] != NULL && slots_of(allocator) == 10, "slabs are added up to the limit");
+	buffers[count++] = acquire(pool);
+	tap_ok(buffers[10] != NULL, "and beyond, while upstream has them all: it would stall");
+	while (count < 200 && (buffers[count] = acquire(pool)) != NULL) {
+		count++;
+	}
+	tap_ok(count >= 128 && count < 200, "but not for ever: %d", count);
+	for (int i = 0; i < count; i++) {
+		gst_buffer_unref(buffers[i]);
+	}
+	buffers[0] = acquire(pool);
+	tap_ok(buffers[0] != NULL, "what came back is given out again");
+	gst_buffer_unref(buffers[0]);
+	end_pool(pool);
+	gst_object_unref(allocator);
+}
+
+/* --- waiting for consumers --- */
+
+struct stream {
+	GstBufferPool *pool;
+	struct gid_producer *producer;
+	struct gid_domain *reader;
+	struct gid_consumer *consumer;
+};
+
+static void on_released(void *data, gid_id gid) {
+	gst_gid_domain_let_go(domain, gid);
+}
+
+static bool is_live(void *data) {
+	return gid_consumer_get_state(((struct stream *)data)->consumer) == GID_CONSUMER_LIVE;
+}
+
+static void start_stream(struct stream *stream, GstGidAllocator *allocator, bool leaky) {
+	struct gid_producer_options producer = {.size = sizeof(producer), .lease_ns = 60000000000u,
+		.credit_max = 60, .released = on_released, .quiet = true};
+	struct gid_consumer_options consumer = {.size = sizeof(consumer), .credit = 60};
+
+	stream->pool = make_pool(allocator);
+	gid_producer_create(gst_gid_domain_lock(domain), "movie", &producer, &stream->producer);
+	gst_gid_domain_add_producer(domain, stream->producer, leaky);
+	gst_gid_domain_unlock(domain);
+	gid_domain_connect("cluster", &stream->reader);
+	gid_consumer_create(stream->reader, "open", "movie", &consumer, &stream->consumer);
+	cockpit_until(stream->reader, is_live, stream, 5000);
+}
+
+static void end_stream(struct stream *stream) {
+	gst_gid_domain_lock(domain);
+	gst_gid_domain_remove_producer(domain, stream->producer);
+	gid_producer_destroy(stream->producer);
+	gst_gid_domain_unlock(domain);
+	gid_consumer_destroy(stream->consumer);
+	gid_domain_destroy(stream->reader);
+	end_pool(stream->pool);
+}
+
+/* Sends slots until none is left. */
+static int send_all(struct stream *stream) {
+	GstBuffer *buffer;
+	int count = 0;
+
+	for (int i = 0; i < 10 && (buffer = acquire(stream->pool)) != NULL; i++) {
+		GstGidSlot *slot = ((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot;
+		struct gid_frame frame = {.pts = GID_TIME_NONE};
+		gst_gid_domain_lock(domain);
+		frame.gid = gid_slab_gid(slot->slab->slab, slot->index);
+		if (gid_producer_send(stream->producer, &frame) == 1) {
+			gst_gid_domain_keep(domain, frame.gid, buffer, NULL);
+			count++;
+		}
+		gst_gid_domain_unlock(domain);
+		gst_buffer_unref(buffer);
+	}
+	return count;
+}
+
+static void test_reclaim(void) {
+	GstGidAllocator *allocator = make_allocator(6);
+	struct stream stream;
+	GstBuffer *buffer = NULL;
+	struct gid_producer_stats stats;
+
+	start_stream(&stream, allocator, true);
+	tap_ok(send_all(&stream) == 6, "six slots are sent, and none is left");
+	tap_ok(gst_buffer_pool_acquire_buffer(stream.pool, &buffer, NULL) == GST_FLOW_OK,
+		"a frame that was not read gives its slot up");
+	gid_producer_get_stats(stream.producer, &stats);
+	tap_ok(stats.dropped >= 1 && slots_of(allocator) == 6, "as a dropped one");
+	gst_buffer_unref(buffer);
+	end_stream(&stream);
+	gst_object_unref(allocator);
+}
+
+static gpointer release_later(gpointer data) {
+	struct stream *stream = data;
+	struct gid_frame frame;
+
+	g_usleep(100000);
+	gid_consumer_receive(stream->consumer, &frame);
+	gid_consumer_release(stream->consumer, &frame);
+	return NULL;
+}
+
+static gpointer flush_later(gpointer data) {
+	g_usleep(100000);
+	gst_buffer_pool_set_flushing(((struct stream *)data)->pool, TRUE);
+	return NULL;
+}
+
+static void test_wait(void) {
+	GstGidAllocator *allocator = make_allocator(6);
+	struct stream stream;
+	GstBuffer *buffer = NULL;
+	GThread *thread;
+
+	start_stream(&stream, allocator, false);
+	tap_ok(send_all(&stream) == 6, "six slots are sent to a consumer that must not lose any");
+	thread = g_thread_new("release", release_later, &stream);
+	tap_ok(gst_buffer_pool_acquire_buffer(stream.pool, &buffer, NULL) == GST_FLOW_OK,
+		"upstream waits until one is released");
+	g_thread_join(thread);
+	tap_ok(allocator->waits == 1, "which is counted");
+
+	thread = g_thread_new("flush", flush_later, &stream);
+	GstBuffer *none = NULL;
+	GstFlowReturn ret = gst_buffer_pool_acquire_buffer(stream.pool, &none, NULL);
+	tap_ok(ret == GST_FLOW_FLUSHING, "or until it is told to stop: %s, %u slots",
+		gst_flow_get_name(ret), slots_of(allocator));
+	g_thread_join(thread);
+	gst_buffer_unref(buffer);
+	end_stream(&stream);
+	gst_object_unref(allocator);
+}
+
+/* --- exports --- */
+
+static GstMemory *make_fd_memory(GstAllocator *allocator, int seals) {
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ftruncate(fd, 320 * 240 * 4) < 0 || fcntl(fd, F_ADD_SEALS, seals) < 0) {
+		abort();
+	}
+	return gst_fd_allocator_alloc(allocator, fd, 320 * 240 * 4, GST_FD_MEMORY_FLAG_NONE);
+}
+
+static void test_export(void) {
+	GstAllocator *fds = gst_fd_allocator_new();
+	GstMemory *sealed = make_fd_memory(fds, F_SEAL_SHRINK), *open = make_fd_memory(fds, 0);
+	struct gid_layout layout, other;
+	GstGidExport *first, *again, *changed;
+	int result = 0;
+
+	gid_layout_init(&layout, gst_video_dma_drm_fourcc_from_format(GST_VIDEO_FORMAT_BGRx), 320,
+		240, 4);
+	other = layout;
+	other.height = 200;
+	first = gst_gid_export_get(domain, sealed, &layout, "video/x-raw", &result);
+	tap_ok(first != NULL, "a sealed memfd is exported as it is");
+	again = gst_gid_export_get(domain, sealed, &layout, "video/x-raw", &result);
+	tap_ok(again == first, "once");
+	changed = gst_gid_export_get(domain, sealed, &other, "video/x-raw", &result);
+	tap_ok(changed != NULL && changed != first, "and again where it means something else");
+	GstGidExport *none = gst_gid_export_get(domain, open, &layout, NULL, &result);
+	tap_ok(none == NULL && result == -EPERM, "an unsealed one is not: %d", result);
+	gst_mini_object_unref(GST_MINI_OBJECT_CAST(first));
+	gst_mini_object_unref(GST_MINI_OBJECT_CAST(again));
+	gst_mini_object_unref(GST_MINI_OBJECT_CAST(changed));
+	gst_memory_unref(sealed);
+	gst_memory_unref(open);
+	gst_object_unref(fds);
+}
+
+int main(int argc, char **argv) {
+	gst_init(&argc, &argv);
+	GST_PLUGIN_STATIC_REGISTER(gid);
+	if (!tap_ok(cockpit_init(), "two domains")) {
+		cockpit_finish();
+		return 1;
+	}
+	domain = gst_gid_domain_get_shared("open", NULL);
+	test_alias();
+	test_guard();
+	test_layout();
+	test_proposals();
+	test_export();
+	gst_gid_domain_unref(domain);
+
+	/* GStreamer has opened its own by now */
+	int fds = cockpit_count("/proc/self/fd"), maps = cockpit_count("/proc/self/maps");
+	domain = gst_gid_domain_get_shared("open", NULL);
+	test_growth();
+	test_reclaim();
+	test_wait();
+	gst_gid_domain_unref(domain);
+	tap_ok(cockpit_count("/proc/self/fd") <= fds, "no descriptor is left behind");
+	tap_ok(cockpit_count("/proc/self/maps") < maps + 10, "nor a mapping");
+	cockpit_finish();
+	return tap_finish();
+}

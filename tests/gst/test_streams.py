@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""What pipelines do: they end, seek, change caps, branch, and are put together by playbin."""
+
+import pytest
+from cockpit import Cockpit
+from pipeline import (
+    LOSSLESS,
+    Pipeline,
+    clip,
+    decode,
+    film,
+    frames_of,
+    pairs,
+    send,
+    sums_of,
+    watch,
+)
+from program import wait_for
+
+DISCONT = 0x40
+SECOND = 10**9
+
+
+def test_source(size: str = "320x240", count: int = 20, more: str = "") -> str:
+    width, height = size.split("x")
+    return (
+        f"videotestsrc pattern=ball num-buffers={count} ! "
+        f"video/x-raw,format=I420,width={width},height={height}{more}"
+    )
+
+
+test_source.__test__ = False
+
+
+# --- ends and seeks ---
+
+
+def test_end_of_one_film_need_not_be_the_end(cockpit: Cockpit) -> None:
+    receiver = watch(cockpit, "forward-eos=false")
+    send(cockpit, test_source()).finish()
+    receiver.wait_frames(20)
+    send(cockpit, test_source()).finish()
+    receiver.wait_frames(40)
+    assert receiver.is_running()
+    assert receiver.frames[20]["flags"] & DISCONT
+
+
+def test_late_consumer_gets_what_comes(cockpit: Cockpit) -> None:
+    sender = send(cockpit, "videotestsrc is-live=true pattern=ball", "")
+    sender.wait_playing()
+    receiver = watch(cockpit)
+    receiver.wait_frames(5)
+    assert receiver.frames[0]["flags"] & DISCONT
+
+
+def test_seek(cockpit: Cockpit) -> None:
+    """Frames from before a seek are forgotten, those after it say that they do not follow."""
+    receiver = watch(cockpit)
+    sender = send(cockpit, decode(clip()), "wait-for-connection=true")
+    receiver.wait_frames(10)
+    sender.tell(f"seek {4 * SECOND}")
+    wait_for(
+        lambda: any(f["media_time"] >= 4 * SECOND for f in receiver.frames), "frames after the seek"
+    )
+    first = next(f for f in receiver.frames if f["media_time"] >= 4 * SECOND)
+    assert first["flags"] & DISCONT
+    assert first["media_time"] < 4.1 * SECOND
+    sender.tell("seek 0")
+    receiver.wait_frames(first["frame"] + 40)
+    times = [f["pts"] for f in receiver.frames]
+    assert times == sorted(times), "running time goes on"
+    sender.tell("eos")
+    sender.finish()
+    receiver.finish()
+
+
+def test_seek_while_paused_shows_the_frame(cockpit: Cockpit) -> None:
+    expected = frames_of(cockpit, decode(clip()))
+    receiver = watch(cockpit)
+    sender = send(cockpit, decode(clip()), "wait-for-connection=true")
+    receiver.wait_frames(3)
+    sender.tell("state paused")
+    wait_for(
+        lambda: [m.get("state") for m in sender.lines("bus")].count("PAUSED") == 2, "the pause"
+    )
+    for at in (50, 20, 100):
+        before = len(receiver.frames)
+        sender.tell(f"seek {expected[at]['pts']}")
+        receiver.wait_frames(before + 1)
+        assert receiver.frames[-1]["sum"] == expected[at]["sum"]
+        assert len(receiver.frames) == before + 1
+
+
+def test_producer_that_pauses(cockpit: Cockpit) -> None:
+    receiver = watch(cockpit)
+    sender = send(cockpit, test_source(count=100), "wait-for-connection=true")
+    receiver.wait_frames(5)
+    sender.tell("state paused")
+    sender.tell("state playing")
+    sender.finish()
+    receiver.finish()
+    assert len(receiver.frames) == 100
+
+
+# --- times ---
+
+
+def test_times_of_the_producer(cockpit: Cockpit) -> None:
+    """Not live, timestamps are the producer's own."""
+    source = f"{decode(clip())} ! identity name=watch"
+    sender, receiver = pairs(cockpit, source, properties="is-live=false")
+    for key in ("pts", "dts", "duration"):
+        assert [f[key] for f in receiver.frames] == [f[key] for f in sender.frames]
+
+
+def test_times_of_the_clock(cockpit: Cockpit) -> None:
+    """Live, frames are due when their producer shows them."""
+    receiver = watch(cockpit)
+    sender = send(
+        cockpit, test_source(count=60) + " ! identity name=watch", "wait-for-connection=true"
+    )
+    sender.finish()
+    receiver.finish()
+    frames = receiver.frames
+    assert len(frames) > 30
+    assert {f["media_time"] for f in frames} <= {f["pts"] for f in sender.frames}
+    # the difference between the two pipelines' running times, the same for all
+    shifts = [f["pts"] - f["media_time"] for f in frames[1:]]
+    assert max(shifts) - min(shifts) < 10**6
+    # and a frame is due about when it was sent
+    assert all(f["submit_time"] <= f["time"] for f in frames)
+
+
+# --- caps ---
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ("width=320,height=240", "width=642,height=358"),
+        ("width=320,height=240,framerate=30/1", "width=320,height=240,framerate=60/1"),
+        ("width=320,height=240,format=I420", "width=320,height=240,format=BGRx"),
+    ],
+)
+def test_caps_change(cockpit: Cockpit, first: str, second: str) -> None:
+    sources = "".join(
+        f"videotestsrc num-buffers=20 pattern=ball ! video/x-raw,{caps} ! c. "
+        for caps in (first, second)
+    )
+    source = f"{sources} concat name=c ! identity name=watch"
+    sender, receiver = pairs(cockpit, source)
+    assert receiver.caps == sender.caps
+    assert len(receiver.caps) == 2
+    assert receiver.sums == sender.sums
+    assert len(receiver.sums) == 40
+    assert sender.stats("sink")["copied-frames"] == 0
+
+
+def test_caps_change_behind_the_pool(cockpit: Cockpit) -> None:
+    """Memory that was asked for under other caps is sent without a copy, with the right caps."""
+    source = test_source(more=",framerate=30/1") + " ! videorate ! video/x-raw,framerate=60/1"
+    sender, receiver = pairs(cockpit, f"{source} ! identity name=watch")
+    assert receiver.caps == sender.caps
+    assert "framerate=(fraction)60/1" in receiver.caps[0]
+    assert receiver.sums == sender.sums
+    assert sender.stats("sink")["copied-frames"] == 0
+
+
+# --- branches and queues ---
+
+
+def test_tee_hides_the_sink(cockpit: Cockpit) -> None:
+    """Behind a tee nobody is asked for memory, so there is one copy."""
+    source = f"{test_source()} ! tee name=t  t. ! queue ! fakesink sync=false  t. ! queue"
+    sender, receiver = pairs(cockpit, source)
+    assert len(receiver.frames) == 20
+    assert sender.stats("sink")["copy-reasons"] == {"upstream-memory": 20}
+
+
+@pytest.mark.parametrize("source", ["test", "film"])
+def test_gidalloc_in_front_of_a_tee(cockpit: Cockpit, source: str) -> None:
+    """The same memory goes to two streams, each frame kept until both have let go of it."""
+    source = test_source(count=100) if source == "test" else decode(clip())
+    expected = sums_of(cockpit, source)
+    receivers = [watch(cockpit, stream="a"), watch(cockpit, "", "", stream="b", domain="open")]
+    sender = Pipeline(
+        cockpit,
+        "open",
+        f"{source} ! gidalloc ! tee name=t"
+        f"  t. ! queue ! gidsink name=sink stream=a {LOSSLESS}"
+        f"  t. ! queue ! gidsink name=other stream=b {LOSSLESS}",
+    )
+    sender.finish()
+    for receiver in receivers:
+        assert receiver.finish().sums == expected
+    for stats in sender.messages("gid-sink-stats"):
+        assert "upstream-memory" not in stats["copy-reasons"]
+
+
+def test_two_consumers_and_a_long_queue(cockpit: Cockpit) -> None:
+    """Decoded in place, queued and held: the release guard keeps every frame whole."""
+    expected = sums_of(cockpit, decode(clip()))
+    receivers = [
+        watch(cockpit, "credit=8", "", "--video-meta", "1", "--hold", "6") for _ in range(2)
+    ]
+    for receiver in receivers:
+        receiver.wait_state("waiting")
+    source = f"{decode(clip())} ! queue max-size-buffers=12 max-size-bytes=0 max-size-time=0"
+    sender = send(cockpit, source, LOSSLESS).finish()
+    for receiver in receivers:
+        receiver.finish()
+        assert receiver.sums == expected[-len(receiver.sums) :]
+        assert receiver.lines("end")[0]["overwritten"] == 0
+    assert any(receiver.sums == expected for receiver in receivers)
+    assert sender.stats("sink")["copied-frames"] <= 4
+
+
+# --- put together by others ---
+
+
+@pytest.mark.parametrize("bin", ["decodebin3", "decodebin"])
+def test_decodebin(cockpit: Cockpit, bin: str) -> None:
+    expected = sums_of(cockpit, decode(clip()))
+    sender, receiver = pairs(cockpit, f"filesrc location={clip()} ! {bin}")
+    assert receiver.sums == expected
+    assert sender.stats("sink")["copied-frames"] <= 4
+
+
+@pytest.mark.parametrize("bin", ["playbin3", "playbin"])
+def test_playbin(cockpit: Cockpit, bin: str) -> None:
+    expected = sums_of(cockpit, decode(clip()))
+    receiver = watch(cockpit)
+    sender = Pipeline(
+        cockpit,
+        "open",
+        f'{bin} uri={clip().as_uri()} audio-sink="fakesink sync=false" '
+        f'video-sink="gidsink name=sink stream=movie {LOSSLESS}"',
+    )
+    sender.finish()
+    receiver.finish()
+    assert receiver.sums == expected
+    assert sender.stats("sink")["copied-frames"] <= 4
+
+
+# --- memory that is there already ---
+
+
+def test_memory_with_a_descriptor_is_sent_as_it_is(cockpit: Cockpit) -> None:
+    """unixfdsrc's memory is in sealed files: exported, not copied."""
+    socket = cockpit.folder / "fd"
+    source = Pipeline(
+        cockpit,
+        "open",
+        f"{test_source(count=60)} ! identity name=watch "
+        f"! unixfdsink socket-path={socket} wait-for-connection=true sync=false",
+    )
+    wait_for(socket.exists, "unixfdsink")
+    receiver = watch(cockpit)
+    sender = send(cockpit, f"unixfdsrc socket-path={socket}", LOSSLESS)
+    source.finish()
+    sender.finish()
+    receiver.finish()
+    assert receiver.sums == source.sums
+    assert sender.stats("sink")["copied-frames"] == 0
+
+
+def test_relay(cockpit: Cockpit) -> None:
+    """What gidsrc received can be sent on as it is."""
+    expected = sums_of(cockpit, decode(film(640, 360)))
+    receiver = watch(cockpit, stream="again", domain="open")
+    relay = Pipeline(
+        cockpit,
+        "open",
+        f"gidsrc domain=open stream=movie credit=8 ! gidsink name=sink stream=again {LOSSLESS}",
+    )
+    send(cockpit, decode(film(640, 360))).finish()
+    relay.finish()
+    receiver.finish()
+    assert receiver.sums == expected
+    assert relay.stats("sink")["copied-frames"] == 0
