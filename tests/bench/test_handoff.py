@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The benchmark handoff runs, loses no frame and gives its results in the form of all benchmarks.
+
+Whether the figures are good is not asserted: that takes a quiet machine.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import BUILD, TOP
+
+RATIOS = {
+    "transport_cpu_1080p_vs_best_peer",
+    "transport_cpu_2160p_vs_720p",
+    "read_all_1080p_vs_private",
+    "latency_p50_vs_best_peer",
+}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    file = tmp_path_factory.mktemp("handoff") / "handoff.json"
+    command = [TOP / "run", "bench", "handoff", f"--json={file}", "--format", "BGRx"]
+    run = subprocess.run(
+        [*command, "--seconds=0.5", "--repetitions=1"],
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(file.read_text())
+
+
+def test_form(result: dict) -> None:
+    assert set(result["ratios"]) == RATIOS
+    assert all(value > 0 for value in result["ratios"].values())
+    assert all(row["bench"] == "handoff" for row in result["rows"])
+    assert {row["who"] for row in result["rows"]} == {"gid", "unixfd", "shm", "limit"}
+    assert result["machine"]["cores"] >= 1
+
+
+@pytest.mark.parametrize("who", ["gid", "unixfd", "shm"])
+def test_figures(result: dict, who: str) -> None:
+    rows = [row for row in result["rows"] if row["who"] == who]
+    assert {(row["size"], row["read_all"]) for row in rows} == {
+        (size, read) for size in ("720p", "1080p", "2160p") for read in (False, True)
+    }
+    for row in rows:
+        assert row["frames"] >= 15
+        assert row["receiver_cpu_us"] > 0 and row["sender_cpu_us"] > 0
+        assert 0 < row["latency_p50_us"] <= row["latency_p99_us"]
+
+
+def test_ratio_is_of_the_rows(result: dict) -> None:
+    def reading(who: str, key: str) -> float:
+        (row,) = [
+            row
+            for row in result["rows"]
+            if row["who"] == who and row.get("size") == "1080p" and row.get("read_all", True)
+        ]
+        return row[key]
+
+    expected = reading("gid", "receiver_cpu_us") / reading("limit", "read_cpu_us")
+    assert result["ratios"]["read_all_1080p_vs_private"] == pytest.approx(expected, abs=0.001)
+
+
+def test_unknown_size(tmp_path: Path) -> None:
+    command = [TOP / "run", "bench", "handoff", "--size=480p"]
+    environment = os.environ | {"GIDWAY_BUILD": str(BUILD)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 2
+    assert "480p" in run.stderr
