@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "../wlroots/gid_buffer_v1.h"
 #include "clients.h"
 #include "learn.h"
 #include "options.h"
@@ -86,6 +87,11 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 	}
 	if (ret == 0) {
 		ret = safety_init(&cluster->safety, config, &cluster->display, options->domain);
+	}
+	if (ret == 0 &&
+		gid_buffer_manager_create(cluster->wayland, cluster->display.renderer,
+			options->domain, safety_log) == NULL) {
+		ret = -ENOMEM;
 	}
 	if (ret == 0) {
 		ret = display_start(&cluster->display);

@@ -78,7 +78,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 /* --- the domain ---------------------------------------------------------------------------------
  */
 
-static int safety_log(const char *format, ...) {
+int safety_log(const char *format, ...) {
 	char line[512];
 	va_list args;
 	va_start(args, format);

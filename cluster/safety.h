@@ -27,4 +27,7 @@ int safety_init(struct safety *safety, const struct cluster_config *config, stru
 	const char *domain);
 void safety_finish(struct safety *safety);
 
+/* Into wlroots' log. */
+__attribute__((format(printf, 1, 2))) int safety_log(const char *format, ...);
+
 #endif

@@ -194,7 +194,8 @@ void subscription_tick(struct subscription *subscription) {
 			return;
 		}
 		wl_event_source_fd_update(subscription->source, WL_EVENT_READABLE);
-		/* The doorbell rings only for those who found nothing more, which we may not have. */
+		/* The doorbell rings only for those who found nothing more, which we may not have.
+		 */
 		subscription_receive(subscription);
 	} else if (clock_now() - subscription->refused > RETRY_NS) {
 		subscription_create(subscription);

@@ -3,6 +3,7 @@
 
 #include "buffer_state.h"
 #include "shown.h"
+#include <drm_fourcc.h>
 #include <errno.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
@@ -203,9 +204,10 @@ uint32_t buffers_count(const struct module *module, const struct wl_client *clie
 	return count;
 }
 
-int buffer_create(struct module *module, struct wl_client *client, uint32_t id,
+static int buffer_create(void *module_data, struct wl_client *client, uint32_t id,
 	const struct picture *picture, const struct buffer_events *events, void *data,
 	struct buffer **created) {
+	struct module *module = module_data;
 	*created = NULL;
 	if (buffers_count(module, client) >= BUFFERS_OF_A_CLIENT_MAX) {
 		return -ENOMEM;
@@ -243,16 +245,31 @@ int buffer_create(struct module *module, struct wl_client *client, uint32_t id,
 	return 0;
 }
 
-struct wl_resource *buffer_get_resource(const struct buffer *buffer) {
+static struct wl_resource *buffer_get_resource(const struct buffer *buffer) {
 	return buffer->resource;
 }
 
-void buffer_abandon(struct buffer *buffer) {
+static void buffer_abandon(struct buffer *buffer) {
 	buffer->events = NULL;
 	if (!buffer->resource) {
 		buffer_destroy(buffer);
 	}
 }
+
+static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
+	const struct hidden_client *hidden = ((struct module *)data)->hidden;
+	const struct gid_format_info *info = gid_format_find(fourcc);
+	bool shm = modifier == DRM_FORMAT_MOD_LINEAR && info && info->plane_count == 1 &&
+		hidden_client_has_shm_format(hidden, fourcc);
+	return shm || hidden_client_has_dmabuf_format(hidden, fourcc, modifier);
+}
+
+const struct params_backend buffer_backend = {
+	.can_show = buffer_can_show,
+	.create = buffer_create,
+	.get_resource = buffer_get_resource,
+	.abandon = buffer_abandon,
+};
 
 void buffers_forget_domain(struct module *module) {
 	struct buffer *buffer, *next;

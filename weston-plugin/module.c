@@ -24,7 +24,7 @@ static void manager_handle_destroy(struct wl_client *client, struct wl_resource 
 
 static void manager_handle_create_params(
 	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
-	params_create(wl_resource_get_user_data(resource), client,
+	params_create(&buffer_backend, wl_resource_get_user_data(resource), client,
 		(uint32_t)wl_resource_get_version(resource), id);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "params.h"
 
-#include "buffer.h"
 #include "gid-buffer-v1-protocol.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
 
 struct params {
-	struct module *module;
+	const struct params_backend *backend;
+	void *data;
 	struct wl_resource *resource;
 	struct picture picture; /* modifier and planes, as added so far */
 	uint64_t modifiers[GID_PLANES_MAX];
@@ -32,7 +32,7 @@ static void handle_settled(void *data, int error) {
 		gid_buffer_params_v1_send_failed(params->resource);
 	} else if (!params->immediate) {
 		gid_buffer_params_v1_send_created(
-			params->resource, buffer_get_resource(params->buffer));
+			params->resource, params->backend->get_resource(params->buffer));
 	}
 }
 
@@ -116,11 +116,7 @@ static bool params_check_format(
 	for (uint32_t i = 1; i < layout->plane_count; i++) {
 		same = same && params->modifiers[i] == layout->modifier;
 	}
-	const struct hidden_client *hidden = params->module->hidden;
-	bool shm = linear && info && info->plane_count == 1 &&
-		hidden_client_has_shm_format(hidden, format);
-	if (!info || !same ||
-		(!shm && !hidden_client_has_dmabuf_format(hidden, format, layout->modifier))) {
+	if (!info || !same || !params->backend->can_show(params->data, format, layout->modifier)) {
 		wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_INVALID_FORMAT,
 			"format 0x%08x with modifier 0x%016llx cannot be shown", format,
 			(unsigned long long)layout->modifier);
@@ -135,7 +131,8 @@ static bool params_check_bounds(struct params *params) {
 	bool valid = gid_layout_check(layout, UINT64_MAX) == 0;
 	for (uint32_t i = 0; i < layout->plane_count && valid; i++) {
 		uint64_t rows = gid_format_rows(layout->fourcc, i, layout->height);
-		valid = layout->planes[i].offset + rows * layout->planes[i].stride <= POOL_SIZE_MAX;
+		valid = layout->planes[i].offset + rows * layout->planes[i].stride <=
+			PICTURE_SIZE_MAX;
 	}
 	if (!valid) {
 		post_out_of_bounds(params);
@@ -164,7 +161,7 @@ static bool params_complete(struct params *params, int32_t width, int32_t height
 }
 
 static void params_ask(struct params *params, struct wl_client *client, uint32_t buffer_id) {
-	int error = buffer_create(params->module, client, buffer_id, &params->picture,
+	int error = params->backend->create(params->data, client, buffer_id, &params->picture,
 		&buffer_events, params, &params->buffer);
 	if (error != 0) {
 		wl_resource_post_no_memory(params->resource);
@@ -202,18 +199,20 @@ static const struct gid_buffer_params_v1_interface params_implementation = {
 static void params_destroy(struct wl_resource *resource) {
 	struct params *params = wl_resource_get_user_data(resource);
 	if (params->buffer) {
-		buffer_abandon(params->buffer);
+		params->backend->abandon(params->buffer);
 	}
 	free(params);
 }
 
-void params_create(struct module *module, struct wl_client *client, uint32_t version, uint32_t id) {
+void params_create(const struct params_backend *backend, void *data, struct wl_client *client,
+	uint32_t version, uint32_t id) {
 	struct params *params = calloc(1, sizeof(*params));
 	if (!params) {
 		wl_client_post_no_memory(client);
 		return;
 	}
-	params->module = module;
+	params->backend = backend;
+	params->data = data;
 	params->resource =
 		wl_resource_create(client, &gid_buffer_params_v1_interface, (int)version, id);
 	if (!params->resource) {

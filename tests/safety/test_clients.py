@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The cluster's own Wayland clients, below the safety pictures, by gid-buffer-v1."""
+
+import json
+
+import numpy
+from cockpit import Cockpit
+from display import Display, start_telltale, telltale_picture
+from program import BUILD, Program, wait_for
+
+# Below the telltale's region (40,20 320x80), and beside it.
+CLIENT = """
+[client gid-view]
+x=0
+y=10
+width=320
+height=80
+"""
+
+
+def start_view(cockpit: Cockpit, display: Display, *arguments: str) -> Program:
+    command = [BUILD / "clients" / "gid-view", "--domain", "open", "--stream", "movie", *arguments]
+    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(display.wayland)}
+    view = Program(command, env, cockpit.folder)
+    cockpit.programs.append(view)
+    return view
+
+
+def test_a_stream_below_a_telltale(cockpit: Cockpit) -> None:
+    display = Display(cockpit, CLIENT)
+    start_telltale(cockpit, "--stream", "movie", "--state", "10", "--cycle", "0")
+    stats = cockpit.folder / "stats.json"
+    view = start_view(cockpit, display, "--stats", str(stats))
+    picture = telltale_picture(cockpit.folder, 10)
+
+    def shown() -> bool:
+        assert view.is_running(), view.stderr
+        return numpy.array_equal(display.region(0, 10), picture)
+
+    wait_for(shown, "the client's picture")
+    assert view.stop() == 0
+    assert json.loads(stats.read_text())
+    wait_for(lambda: not display.screenshot().any(), "the window to go")
+    assert display.program.is_running()
+
+
+def test_safety_pictures_are_above(cockpit: Cockpit) -> None:
+    role = "[role telltale]\ndomain=open\nx=40\ny=20\nwidth=320\nheight=80\n"
+    display = Display(cockpit, role + CLIENT)
+    start_telltale(cockpit, "--state", "15")
+    display.wait_role("live")
+    movie = start_telltale(cockpit, "--stream", "movie", "--state", "10")
+    start_view(cockpit, display)
+    safety = telltale_picture(cockpit.folder, 15)
+    below = telltale_picture(cockpit.folder, 10)
+    wait_for(
+        lambda: numpy.array_equal(display.region(0, 10)[:, :40], below[:, :40]),
+        "the client's picture beside the telltale",
+    )
+    assert numpy.array_equal(display.region(), safety)
+    movie.kill()
+    assert display.role()["state"] == "live"
+    assert [t["reason"] for t in display.role()["transitions"]] == ["none"]

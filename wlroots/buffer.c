@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/**
+ * One wl_buffer made of a gid. The wlr_buffer (the view) outlives the wl_buffer while it is shown,
+ * and with it the reference to the slab.
+ */
+#include "manager.h"
+#include "view.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <wlr/render/drm_format_set.h>
+
+#define BUFFERS_OF_A_CLIENT_MAX 1024
+
+struct buffer {
+	struct view view; /* its own: no data until the memory is there */
+	struct gid_buffer_manager *manager;
+	struct wl_list link;	  /* manager::buffers */
+	struct wl_client *client; /* NULL: it has the wl_buffer no more, and waits for it no more */
+	struct wl_resource *resource; /* the wl_buffer, NULL: none yet, or no more */
+	struct wl_listener release;
+	struct picture picture;
+	struct gid_slab *slab;
+	bool importing, listening;
+	void *blank; /* shown until the memory is there, and after it was revoked */
+	size_t blank_size;
+	const struct buffer_events *events;
+	void *data;
+};
+
+static void buffer_drop_slab(struct buffer *buffer) {
+	struct gid_domain *domain = connection_get_domain(buffer->manager->connection);
+	if (buffer->importing) {
+		gid_slab_import_cancel(domain, buffer);
+		buffer->importing = false;
+	}
+	if (buffer->listening) {
+		gid_slab_on_revoked(buffer->slab, NULL, buffer);
+		buffer->listening = false;
+	}
+	gid_slab_unref(buffer->slab);
+	buffer->slab = NULL;
+}
+
+/* The client has it no more, and waits for it no more; who shows it may go on. */
+static void buffer_leave(struct buffer *buffer) {
+	if (buffer->events != NULL) {
+		buffer->events->destroyed(buffer->data);
+		buffer->events = NULL;
+	}
+	if (buffer->importing) {
+		buffer_drop_slab(buffer);
+	}
+	buffer->client = NULL;
+	wlr_buffer_drop(&buffer->view.base);
+}
+
+static void handle_view_destroyed(struct view *view) {
+	struct buffer *buffer = wl_container_of(view, buffer, view);
+	if (buffer->slab != NULL) {
+		buffer_drop_slab(buffer);
+	}
+	wl_list_remove(&buffer->link);
+	if (buffer->blank != NULL) {
+		munmap(buffer->blank, buffer->blank_size);
+	}
+	free(buffer);
+}
+
+/* --- the wl_buffer ------------------------------------------------------------------------------
+ */
+
+static void handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+	wl_resource_destroy(resource);
+}
+
+static const struct wl_buffer_interface buffer_implementation = {.destroy = handle_destroy};
+
+static void handle_resource_destroyed(struct wl_resource *resource) {
+	struct buffer *buffer = wl_resource_get_user_data(resource);
+	buffer->resource = NULL;
+	wl_list_remove(&buffer->release.link);
+	buffer_leave(buffer);
+}
+
+static void handle_release(struct wl_listener *listener, void *data) {
+	struct buffer *buffer = wl_container_of(listener, buffer, release);
+	wl_buffer_send_release(buffer->resource);
+}
+
+static int buffer_make_resource(struct buffer *buffer, uint32_t id) {
+	buffer->resource = wl_resource_create(buffer->client, &wl_buffer_interface, 1, id);
+	if (buffer->resource == NULL) {
+		return -ENOMEM;
+	}
+	wl_resource_set_implementation(
+		buffer->resource, &buffer_implementation, buffer, handle_resource_destroyed);
+	buffer->release.notify = handle_release;
+	wl_signal_add(&buffer->view.base.events.release, &buffer->release);
+	return 0;
+}
+
+static bool is_instance(struct wl_resource *resource) {
+	return wl_resource_instance_of(resource, &wl_buffer_interface, &buffer_implementation);
+}
+
+static struct wlr_buffer *from_resource(struct wl_resource *resource) {
+	struct buffer *buffer = wl_resource_get_user_data(resource);
+	return &buffer->view.base;
+}
+
+void buffers_register(void) {
+	static const struct wlr_buffer_resource_interface interface = {
+		.name = "gid_buffer_v1",
+		.is_instance = is_instance,
+		.from_resource = from_resource,
+	};
+	static bool registered;
+	if (!registered) {
+		wlr_buffer_register_resource_interface(&interface);
+		registered = true;
+	}
+}
+
+/* --- memory -------------------------------------------------------------------------------------
+ */
+
+/* Zeroes of the picture's size, which cost no memory. */
+static bool buffer_show_blank(struct buffer *buffer) {
+	const struct gid_layout *layout = &buffer->picture.layout;
+	if (buffer->blank == NULL) {
+		size_t size = (size_t)layout->planes[0].stride * layout->height;
+		void *blank = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (blank == MAP_FAILED) {
+			return false;
+		}
+		buffer->blank = blank;
+		buffer->blank_size = size;
+	}
+	buffer->view.data = buffer->blank;
+	return true;
+}
+
+static void buffer_revoke(struct buffer *buffer) {
+	if (!buffer_show_blank(buffer)) {
+		buffer->view.data = NULL;
+	}
+	buffer_drop_slab(buffer);
+	if (buffer->events != NULL) {
+		buffer->events->revoked(buffer->data);
+	}
+}
+
+static void handle_revoked(void *data, struct gid_slab *slab) {
+	struct buffer *buffer = data;
+	buffer->listening = false; /* a listener is called once */
+	buffer_revoke(buffer);
+}
+
+/* Returns 0, -ENOENT or -ERANGE. */
+static int buffer_show_slab(struct buffer *buffer) {
+	const struct gid_layout *layout = &buffer->picture.layout;
+	gid_id gid = buffer->picture.gids[0];
+	struct gid_slab_info info;
+	gid_slab_get_info(buffer->slab, &info);
+	const uint8_t *slot = gid_slab_view(buffer->slab, gid_slot_of(gid));
+	if (slot == NULL || !gid_slab_is_current(buffer->slab, gid)) {
+		return -ENOENT;
+	}
+	if (gid_layout_check(layout, info.slot_size) != 0) {
+		return -ERANGE;
+	}
+	buffer->view.data = slot + layout->planes[0].offset;
+	buffer->listening = gid_slab_on_revoked(buffer->slab, handle_revoked, buffer) == 0;
+	return 0;
+}
+
+/* The import has ended. Afterwards the buffer may be gone. */
+static void buffer_settle(struct buffer *buffer, int error) {
+	if (error == 0) {
+		error = buffer_show_slab(buffer);
+	}
+	if (error == 0 && buffer->resource == NULL) {
+		error = buffer_make_resource(buffer, 0);
+	}
+	if (error != 0 && buffer->slab != NULL) {
+		buffer_drop_slab(buffer);
+	}
+	if (buffer->events != NULL) {
+		buffer->events->settled(
+			buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
+	}
+	if (buffer->resource == NULL) {
+		buffer_leave(buffer);
+	}
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct buffer *buffer = data;
+	buffer->importing = false;
+	buffer->slab = slab;
+	buffer_settle(buffer, error);
+}
+
+/* --- what clients ask for -----------------------------------------------------------------------
+ */
+
+static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
+	const struct gid_format_info *info = gid_format_find(fourcc);
+	const struct wlr_drm_format_set *formats = manager_formats(data);
+	for (size_t i = 0; formats != NULL && i < formats->len; i++) {
+		if (formats->formats[i].format == fourcc) {
+			return modifier == DRM_FORMAT_MOD_LINEAR && info != NULL &&
+				info->plane_count == 1;
+		}
+	}
+	return false;
+}
+
+static uint32_t count_of(const struct gid_buffer_manager *manager, const struct wl_client *client) {
+	uint32_t count = 0;
+	const struct buffer *buffer;
+	wl_list_for_each(buffer, &manager->buffers, link) {
+		count += buffer->client == client;
+	}
+	return count;
+}
+
+static struct buffer *buffer_new(struct gid_buffer_manager *manager, struct wl_client *client,
+	const struct picture *picture) {
+	struct buffer *buffer = calloc(1, sizeof(*buffer));
+	if (buffer == NULL) {
+		return NULL;
+	}
+	const struct gid_layout *layout = &picture->layout;
+	buffer->manager = manager;
+	buffer->client = client;
+	buffer->picture = *picture;
+	wl_list_insert(&manager->buffers, &buffer->link);
+	view_init(&buffer->view, NULL, layout->fourcc, layout->width, layout->height,
+		layout->planes[0].stride, handle_view_destroyed);
+	return buffer;
+}
+
+static int buffer_import(struct buffer *buffer) {
+	struct gid_domain *domain = connection_get_domain(buffer->manager->connection);
+	const struct gid_layout *layout = &buffer->picture.layout;
+	if (domain == NULL) {
+		return -ENOTCONN;
+	}
+	if (layout->planes[0].offset % 4 != 0 || layout->planes[0].stride % 4 != 0) {
+		return -ENOTSUP; /* pixman reads words of four bytes */
+	}
+	int ret = gid_slab_import_async(
+		domain, buffer->picture.gids[0], handle_imported, buffer, &buffer->slab);
+	buffer->importing = ret == -EINPROGRESS;
+	return ret;
+}
+
+static int buffer_create(void *data, struct wl_client *client, uint32_t id,
+	const struct picture *picture, const struct buffer_events *events, void *events_data,
+	struct buffer **created) {
+	*created = NULL;
+	struct buffer *buffer = count_of(data, client) < BUFFERS_OF_A_CLIENT_MAX
+		? buffer_new(data, client, picture)
+		: NULL;
+	if (buffer == NULL) {
+		return -ENOMEM;
+	}
+	if (id != 0 && (!buffer_show_blank(buffer) || buffer_make_resource(buffer, id) != 0)) {
+		buffer_leave(buffer);
+		return -ENOMEM;
+	}
+	int ret = buffer_import(buffer);
+	buffer->events = events;
+	buffer->data = events_data;
+	*created =
+		buffer; /* the events' receiver looks at it, and forgets it when it is destroyed */
+	if (ret != -EINPROGRESS) {
+		buffer_settle(buffer, ret);
+	}
+	return 0;
+}
+
+static struct wl_resource *buffer_get_resource(const struct buffer *buffer) {
+	return buffer->resource;
+}
+
+static void buffer_abandon(struct buffer *buffer) {
+	buffer->events = NULL;
+	if (buffer->resource == NULL) {
+		buffer_leave(buffer);
+	}
+}
+
+const struct params_backend buffer_backend = {
+	.can_show = buffer_can_show,
+	.create = buffer_create,
+	.get_resource = buffer_get_resource,
+	.abandon = buffer_abandon,
+};
+
+void buffers_forget_domain(struct gid_buffer_manager *manager) {
+	struct buffer *buffer, *next;
+	wl_list_for_each_safe(buffer, next, &manager->buffers, link) {
+		if (buffer->importing) {
+			gid_slab_import_cancel(connection_get_domain(manager->connection), buffer);
+			buffer->importing = false;
+			buffer_settle(buffer, -ENOTCONN);
+		} else if (buffer->slab != NULL) {
+			buffer_revoke(buffer);
+		}
+	}
+}
+
+void buffers_finish(struct gid_buffer_manager *manager) {
+	buffers_forget_domain(manager);
+	struct buffer *buffer, *next;
+	wl_list_for_each_safe(buffer, next, &manager->buffers, link) {
+		wl_list_remove(&buffer->link);
+		wl_list_init(&buffer->link);
+	}
+}

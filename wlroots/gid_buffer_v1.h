@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/**
+ * gid-buffer-v1 for wlroots compositors: clients show the memory of other domains by its gid, and
+ * what they attach becomes a wlr_buffer over a read-only view of it.
+ *
+ * Link with libgid-wlroots.a, libgid and wlroots 0.18, 0.19 or 0.20; define WLR_USE_UNSTABLE.
+ * Everything belongs to the thread of the display's event loop. See example.c.
+ */
+#ifndef GID_BUFFER_V1_H
+#define GID_BUFFER_V1_H
+
+#include <wayland-server-core.h>
+#include <wlr/render/wlr_renderer.h>
+
+struct gid_buffer_manager;
+
+/*
+ * Creates the global. `domain` is the name of the domain the compositor is in, NULL: $GID_DOMAIN;
+ * it must outlive the display. `log` gets a line now and then, like printf().
+ *
+ * Where there is no gidd it is waited for in the background; buffers fail meanwhile. Shared memory
+ * in formats of one plane that the renderer takes from memory can be shown; dma-bufs cannot.
+ * The manager ends with the display. Returns NULL for want of memory.
+ */
+struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
+	struct wlr_renderer *renderer, const char *domain,
+	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2))));
+
+#endif
