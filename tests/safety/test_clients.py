@@ -61,3 +61,19 @@ def test_safety_pictures_are_above(cockpit: Cockpit) -> None:
     movie.kill()
     assert display.role()["state"] == "live"
     assert [t["reason"] for t in display.role()["transitions"]] == ["none"]
+
+
+def test_meter_shows_every_frame(cockpit: Cockpit) -> None:
+    """Its rate is a benchmark's business: here frames flow, and each of them is shown once."""
+    display = Display(cockpit, "")
+    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(display.wayland)}
+    command = [BUILD / "clients" / "gid-meter", "--size", "640x240", "--seconds", "2"]
+    meter = Program(command, env, cockpit.folder)
+    cockpit.programs.append(meter)
+    wait_for(lambda: display.screenshot().any(), "the dials")
+    assert meter.wait() == 0, meter.stderr
+    report = json.loads(meter.stdout)
+    assert report["shown"] > 20
+    assert report["drawn"] - report["shown"] <= 2
+    assert report["interval_p50_us"] >= 15000
+    assert display.status()["frames"] >= report["shown"]
