@@ -13,6 +13,24 @@ from initramfs import CannotBoot, find_kernel, make_initramfs
 PROBE_SECONDS = 8
 
 
+@dataclass(frozen=True)
+class Window:
+    """A file of the host as memory of the guest: resource2 of an ivshmem-plain device.
+
+    `size` in bytes, a power of two. Where it is not `writable`, what the guest writes is dropped.
+    """
+
+    path: Path
+    size: int
+    writable: bool
+
+    def arguments(self, name: str) -> list[str]:
+        readonly = "off" if self.writable else "on"
+        backend = f"memory-backend-file,id={name},size={self.size},share=on,readonly={readonly}"
+        device = f"ivshmem-plain,memdev={name},id={name}-device"
+        return ["-object", f"{backend},mem-path={self.path}", "-device", device]
+
+
 @dataclass
 class Machine:
     """One guest, as QEMU is to make it. `work` is a folder for its sockets and files."""
@@ -26,6 +44,7 @@ class Machine:
     shell: bool = False
     out: Path | None = None
     kernel_arguments: list[str] = field(default_factory=list)
+    windows: list[Window] = field(default_factory=list)  # on the guest's PCI bus in this order
     devices: list[str] = field(default_factory=list)
 
     @property
@@ -57,6 +76,8 @@ class Machine:
             command += ["-device", "virtio-serial-pci"]
             command += ["-chardev", f"socket,id=agent,path={self.agent_socket},server=on,wait=off"]
             command += ["-device", "virtserialport,chardev=agent,name=gidway.agent"]
+        for number, window in enumerate(self.windows):
+            command += window.arguments(f"window{number}")
         return command + self.devices
 
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Memory between host and guest: written by one side, and by no other whatever it tries."""
+
+from pathlib import Path
+
+import pytest
+from guest import Guest, why_not
+from qemu import Window
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+
+SIZE = 4 << 20
+
+
+def test_a_guest_writes_its_own_memory_and_no_other(tmp_path: Path) -> None:
+    own, others = tmp_path / "own", tmp_path / "others"
+    own.write_bytes(b"o" * SIZE)
+    others.write_bytes(b"x" * SIZE)
+    windows = [Window(own, SIZE, writable=True), Window(others, SIZE, writable=False)]
+    script = Path(__file__).with_name("windows.py")
+    with Guest("open", memory_mib=512, windows=windows) as guest:
+        result = guest.run(["python3", str(script), str(ord("A")), str(ord("B"))])
+        assert result.code == 0, result.err
+        # While it runs: the host reads the very memory that the guest wrote.
+        assert own.read_bytes() == b"A" * SIZE
+        assert others.read_bytes() == b"x" * SIZE
+        mine, theirs = ([int(word) for word in line.split()] for line in result.out.splitlines())
+        assert mine == [SIZE, ord("o"), ord("A"), ord("A")]
+        assert theirs == [SIZE, ord("x"), ord("x"), ord("x")]
+        # And what the host writes there meanwhile, the guest sees.
+        with others.open("r+b") as file:
+            file.write(b"y")
+        again = guest.run(["python3", str(script), str(ord("C")), str(ord("D"))])
+        assert again.out.splitlines()[1].split()[1] == str(ord("y"))
+    assert own.read_bytes() == b"C" * SIZE
+    assert others.read_bytes() == b"y" + b"x" * (SIZE - 1)
