@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One descriptor sent, received and released, amortised over a tight loop of two threads on two
+ * cores; beside it a bare word that goes there and back, and an eventfd that does.
+ *
+ *     gid-bench-ring ring|spin|eventfd COUNT CORE CORE      prints ns for one round
+ */
+#include <err.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "ring.h"
+
+#define CREDIT GID_CREDIT_MAX
+
+struct both {
+	struct gid_wire_ring ring;
+	struct gid_wire_page page;
+	_Alignas(64) uint64_t ping;
+	_Alignas(64) uint64_t pong;
+	int there, back;
+	uint64_t count;
+	int cores[2];
+};
+
+static void pin(int core) {
+	cpu_set_t cores;
+	CPU_ZERO(&cores);
+	CPU_SET(core, &cores);
+	if (sched_setaffinity(0, sizeof(cores), &cores) < 0) {
+		err(1, "core %d", core);
+	}
+}
+
+static void *ring_consume(void *data) {
+	struct both *both = data;
+	pin(both->cores[1]);
+	struct gid_ring_consumer end;
+	gid_ring_consumer_init(&end, &both->ring, &both->page);
+	for (uint64_t i = 0; i < both->count;) {
+		struct gid_wire_frame frame;
+		int ret = gid_ring_receive(&end, &frame);
+		if (ret < 0 || (ret == 1 && frame.sequence != i)) {
+			errx(1, "frame %lu: wrong", (unsigned long)i);
+		}
+		if (ret == 1) {
+			gid_ring_release(&end, frame.index);
+			i++;
+		}
+	}
+	return NULL;
+}
+
+static void ring_produce(struct both *both) {
+	struct gid_ring_producer end;
+	gid_ring_producer_init(&end, &both->ring, &both->page, CREDIT);
+	uint64_t released = 0;
+	for (uint64_t i = 0; released < both->count;) {
+		struct gid_ring_sent back;
+		while (gid_ring_collect(&end, &back) == 1) {
+			released++;
+		}
+		struct gid_wire_frame frame = {.gid = gid_make(1, 1, i % CREDIT, 0), .sequence = i};
+		if (i < both->count && gid_ring_send(&end, &frame, 1) == 1) {
+			i++;
+		}
+	}
+}
+
+static void *spin_answer(void *data) {
+	struct both *both = data;
+	pin(both->cores[1]);
+	for (uint64_t i = 1; i <= both->count; i++) {
+		while (__atomic_load_n(&both->ping, __ATOMIC_ACQUIRE) != i) {
+		}
+		__atomic_store_n(&both->pong, i, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static void spin_ask(struct both *both) {
+	for (uint64_t i = 1; i <= both->count; i++) {
+		__atomic_store_n(&both->ping, i, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&both->pong, __ATOMIC_ACQUIRE) != i) {
+		}
+	}
+}
+
+static void *eventfd_answer(void *data) {
+	struct both *both = data;
+	pin(both->cores[1]);
+	for (uint64_t i = 0; i < both->count; i++) {
+		eventfd_t value;
+		eventfd_read(both->there, &value);
+		eventfd_write(both->back, 1);
+	}
+	return NULL;
+}
+
+static void eventfd_ask(struct both *both) {
+	for (uint64_t i = 0; i < both->count; i++) {
+		eventfd_t value;
+		eventfd_write(both->there, 1);
+		eventfd_read(both->back, &value);
+	}
+}
+
+static const struct way {
+	const char *name;
+	void (*here)(struct both *both);
+	void *(*there)(void *both);
+} ways[] = {
+	{"ring", ring_produce, ring_consume},
+	{"spin", spin_ask, spin_answer},
+	{"eventfd", eventfd_ask, eventfd_answer},
+};
+
+static double seconds(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int main(int argc, char *argv[]) {
+	if (argc != 5) {
+		errx(2, "usage: gid-bench-ring ring|spin|eventfd COUNT CORE CORE");
+	}
+	struct both *both = aligned_alloc(4096, (sizeof(*both) + 4095) / 4096 * 4096);
+	if (both == NULL) {
+		err(1, "memory");
+	}
+	memset(both, 0, sizeof(*both));
+	both->count = strtoull(argv[2], NULL, 10);
+	both->cores[0] = atoi(argv[3]);
+	both->cores[1] = atoi(argv[4]);
+	both->there = eventfd(0, EFD_CLOEXEC);
+	both->back = eventfd(0, EFD_CLOEXEC);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strcmp(ways[i].name, argv[1]) != 0) {
+			continue;
+		}
+		pin(both->cores[0]);
+		/* The consumer's end reads what the producer's end sets up. */
+		both->ring.magic = GID_RING_MAGIC;
+		both->ring.entries = GID_RING_ENTRIES;
+		double begin = seconds();
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, ways[i].there, both) != 0) {
+			errx(1, "no second thread");
+		}
+		ways[i].here(both);
+		pthread_join(thread, NULL);
+		printf("%.1f\n", (seconds() - begin) / (double)both->count * 1e9);
+		return 0;
+	}
+	errx(2, "no such way: %s", argv[1]);
+}
