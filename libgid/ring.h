@@ -146,7 +146,7 @@ int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
 /* Whether the producer is to be woken: asked after releases. */
 bool gid_ring_should_wake_producer(struct gid_ring_consumer *end);
 
-/* Whether gid_ring_receive() may have something. A hint: costs two loads. */
+/* Whether gid_ring_receive() may have something, or find something wrong. Costs two loads. */
 bool gid_ring_is_readable(const struct gid_ring_consumer *end);
 
 /* Goes to sleep (again). True: there is an entry already, it is of no use. */

@@ -98,7 +98,7 @@ bool gid_ring_should_wake_producer(struct gid_ring_consumer *end) {
 
 bool gid_ring_is_readable(const struct gid_ring_consumer *end) {
 	uint64_t tail = ring_load(&end->ring->tail), floor = ring_load(&end->ring->floor);
-	return (floor > end->head ? floor : end->head) < tail;
+	return (floor > end->head ? floor : end->head) != tail;
 }
 
 bool gid_ring_consumer_sleep(struct gid_ring_consumer *end) {

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""stream-peer, one end of a stream in a process of its own, as tests drive and watch it."""
+
+import json
+from collections.abc import Callable
+
+from cockpit import Cockpit
+from program import BUILD, PATIENCE, Program, wait_for
+
+PEER = BUILD / "tests" / "stream" / "stream-peer"
+
+WAITING, LIVE, ENDED = 1, 2, 3
+
+
+class Peer:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @property
+    def pid(self) -> int:
+        return self.program.pid
+
+    @property
+    def lines(self) -> list[dict]:
+        """All it has said; a line that is being written is left out."""
+        whole, _, _ = self.program.stdout.rpartition("\n")
+        return [json.loads(line) for line in whole.splitlines()]
+
+    @property
+    def last(self) -> dict:
+        lines = self.lines
+        assert lines, f"it has said nothing:\n{self.program.stderr}"
+        return lines[-1]
+
+    def wait(self, condition: Callable[[dict], bool], what: str, timeout: float = PATIENCE) -> dict:
+        """The first line said from now on, or just now, that fulfils the condition."""
+        seen = max(0, len(self.lines) - 1)
+
+        def fulfilled() -> dict | None:
+            return next((line for line in self.lines[seen:] if condition(line)), None)
+
+        try:
+            return wait_for(fulfilled, what, timeout)
+        except AssertionError as error:
+            last = self.lines[-1:]
+            raise AssertionError(f"{error}; it said {last}\n{self.program.stderr}") from None
+
+    def wait_frames(self, more: int, timeout: float = PATIENCE) -> dict:
+        """Until it has sent or received so many frames more."""
+        goal = self.last["frames"] + more
+        return self.wait(lambda line: line["frames"] >= goal, f"{more} more frames", timeout)
+
+    def wait_state(self, state: int, timeout: float = PATIENCE) -> dict:
+        return self.wait(lambda line: line["state"] == state, f"state {state}", timeout)
+
+    def memory_kib(self) -> int:
+        """Its private and shared pages that are present."""
+        with open(f"/proc/{self.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+    def maps(self) -> int:
+        with open(f"/proc/{self.pid}/maps") as maps:
+            return len(maps.readlines())
+
+
+def options(values: dict[str, object]) -> list[str]:
+    return [f"{name}={int(value)}" for name, value in values.items()]
+
+
+def produce(cockpit: Cockpit, name: str, domain: str = "open", **values: object) -> Peer:
+    peer = Peer(cockpit.run(domain, [PEER, "produce", name, *options(values)], "producer"))
+    wait_for(lambda: peer.lines, f"the producer of {name} to publish it")
+    return peer
+
+
+def consume(
+    cockpit: Cockpit,
+    name: str,
+    domain: str = "cluster",
+    owner: str = "open",
+    **values: object,
+) -> Peer:
+    peer = Peer(cockpit.run(domain, [PEER, "consume", owner, name, *options(values)], "consumer"))
+    wait_for(lambda: peer.lines, f"the consumer of {name} to subscribe")
+    return peer

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""What a stopped, killed or missing process does to the others: nothing that they cannot bear."""
+
+import errno
+import os
+import signal
+import time
+
+import pytest
+from cockpit import Cockpit
+from peer import ENDED, LIVE, WAITING, consume, produce
+from program import wait_for
+
+
+def test_frames_arrive_whole(cockpit: Cockpit) -> None:
+    producer = produce(cockpit, "movie", fps=500)
+    consumers = [
+        consume(cockpit, "movie"),
+        consume(cockpit, "movie", hold=3),
+        consume(cockpit, "movie", domain="open"),
+        consume(cockpit, "movie", drop_old=True, spin_us=200),
+    ]
+    producer.wait(lambda line: line["consumers"] == 4, "four consumers")
+    for consumer in consumers:
+        consumer.wait_frames(500)
+        assert consumer.last["torn"] == 0 and consumer.last["lost_imports"] == 0
+
+
+def test_a_stopped_consumer_disturbs_nobody(cockpit: Cockpit) -> None:
+    """For five seconds, with frames in its hands and a lease of one second."""
+    producer = produce(cockpit, "movie", fps=100, slots=8, credit=4)
+    other = consume(cockpit, "movie", hold=1)
+    stopped = consume(cockpit, "movie", hold=1)
+    late = consume(cockpit, "movie", drop_old=True, hold=1)
+    for consumer in (other, stopped, late):
+        consumer.wait_frames(50)
+    before, memory, maps = producer.last, producer.memory_kib(), producer.maps()
+    received = other.last
+    for consumer in (stopped, late):
+        consumer.program.signal(signal.SIGSTOP)
+    time.sleep(5)
+    after, heard = producer.last, other.last
+    assert after["frames"] - before["frames"] >= 450
+    assert heard["frames"] - received["frames"] >= 450
+    assert heard["missed"] == received["missed"] and heard["torn"] == 0
+    assert after["held"] <= 8 and after["no_slot"] == 0
+    assert after["consumers"] == 3
+    assert after["leases_expired"] >= 1
+    assert producer.memory_kib() <= memory + 64 and producer.maps() <= maps
+    for consumer in (stopped, late):
+        consumer.program.signal(signal.SIGCONT)
+        line = consumer.wait_frames(100)
+        assert line["state"] == LIVE and line["torn"] == 0
+        assert line["discont"] >= 1 and line["missed"] >= 400
+
+
+def test_a_killed_consumer_gives_its_frames_back(cockpit: Cockpit) -> None:
+    """Within 100 ms, though its lease is an hour. The best of a few counts: machines are shared."""
+    producer = produce(cockpit, "movie", fps=100, slots=8, credit=4, lease_ms=3600_000)
+    took_ms = []
+    for _ in range(5):
+        consumer = consume(cockpit, "movie", hold=4, credit=4)
+        consumer.wait(lambda line: line["held"] == 4, "its hands to be full")
+        producer.wait(lambda line: line["held"] == 4, "its frames to be held")
+        killed = time.monotonic_ns()
+        consumer.program.signal(signal.SIGKILL)
+        left = producer.wait(lambda line: line["event"] == "left", "the consumer to be missed")
+        assert left["held"] == 0 and left["consumers"] == 0
+        took_ms.append((left["t"] - killed) / 1e6)
+        consumer.program.wait()
+    assert min(took_ms) <= 100, took_ms
+    assert sorted(took_ms)[2] <= 500, took_ms
+
+
+def test_a_killed_producer_is_missed(cockpit: Cockpit) -> None:
+    producer = produce(cockpit, "movie")
+    consumer = consume(cockpit, "movie", hold=2)
+    waiting = consume(cockpit, "movie", hold=2, reconnect=True)
+    for peer in (consumer, waiting):
+        peer.wait_frames(50)
+    producer.program.signal(signal.SIGKILL)
+    line = consumer.wait_state(ENDED, timeout=2)
+    assert line["reason"] == -errno.EPIPE
+    assert consumer.program.wait() == 0
+    line = waiting.wait_state(WAITING, timeout=2)
+    assert line["reason"] == -errno.EPIPE and line["torn"] == 0
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_a_consumer_finds_a_producer_that_returns(cockpit: Cockpit, end: signal.Signals) -> None:
+    consumer = consume(cockpit, "movie", hold=2, reconnect=True)
+    assert consumer.last["state"] == WAITING
+    for round_ in range(3):
+        producer = produce(cockpit, "movie")
+        consumer.wait_state(LIVE)
+        line = consumer.wait_frames(50)
+        assert line["reconnects"] == round_ and line["torn"] == 0 and line["lost_imports"] == 0
+        producer.program.signal(end)
+        producer.program.wait()
+        assert consumer.wait_state(WAITING)["reason"] == (
+            -errno.EPIPE if end == signal.SIGKILL else 0
+        )
+
+
+def test_a_producer_that_returns_at_once(cockpit: Cockpit) -> None:
+    """The next one may publish before gidd has told anybody that the last one died."""
+    producer = produce(cockpit, "movie")
+    consumer = consume(cockpit, "movie", reconnect=True)
+    consumer.wait_frames(20)
+    for _round in range(5):
+        again = consumer.last["reconnects"] + 1
+        producer.program.signal(signal.SIGKILL)
+        producer.program.wait()
+        producer = produce(cockpit, "movie")
+        consumer.wait(lambda line, again=again: line["reconnects"] == again, "it to come back")
+        line = consumer.wait_frames(20)
+        assert line["torn"] == 0
+
+
+@pytest.mark.parametrize("killed", [["open"], ["cluster"], ["open", "cluster"]])
+def test_frames_flow_without_gidd(cockpit: Cockpit, killed: list[str]) -> None:
+    # Enough in hand for the pauses of a busy machine.
+    producer = produce(cockpit, "movie", slots=40, credit=32)
+    consumer = consume(cockpit, "movie", hold=2, credit=32)
+    consumer.wait_frames(50)
+    for domain in killed:
+        cockpit.kill(domain)
+    gone = {"open": producer, "cluster": consumer}
+    for domain in killed:
+        gone[domain].wait(lambda line: not line["connected"], "it to miss its gidd")
+    consumer.wait_frames(200)
+    for domain in killed:
+        cockpit.start(domain)
+    cockpit.wait_links()
+    for domain in killed:
+        gone[domain].wait(lambda line: line["connected"], "it to find its gidd again")
+    wait_for(lambda: cockpit.status("open")["streams"], "the stream to be published again")
+    line = consumer.wait_frames(100)
+    assert line["state"] == LIVE and line["missed"] == 0 and line["torn"] == 0
+    assert line["lost_imports"] == 0
+    newcomer = consume(cockpit, "movie", reconnect=True)
+    newcomer.wait_frames(50)
+    assert newcomer.last["lost_imports"] == 0
+    consumer.program.stop()
+    producer.wait(lambda line: line["consumers"] == 1, "the first consumer's end to be heard")
+
+
+def test_waiting_consumers_outlive_gidd(cockpit: Cockpit) -> None:
+    consumer = consume(cockpit, "movie", reconnect=True)
+    for domain in ("open", "cluster"):
+        cockpit.restart(domain)
+    consumer.wait(lambda line: line["connected"], "it to find its gidd again")
+    produce(cockpit, "movie")
+    consumer.wait_state(LIVE)
+    consumer.wait_frames(50)
+
+
+def test_a_killed_gidd_and_producer(cockpit: Cockpit) -> None:
+    """The doorbell tells of a death that no gidd is there to tell."""
+    producer = produce(cockpit, "movie")
+    consumer = consume(cockpit, "movie", reconnect=True)
+    consumer.wait_frames(50)
+    cockpit.kill("open")
+    cockpit.kill("cluster")
+    producer.program.signal(signal.SIGKILL)
+    assert consumer.wait_state(WAITING, timeout=2)["reason"] == -errno.EPIPE
+    for domain in ("open", "cluster"):
+        cockpit.start(domain)
+    produce(cockpit, "movie")
+    consumer.wait_state(LIVE)
+    consumer.wait_frames(50)
+
+
+def test_a_second_producer_is_refused(cockpit: Cockpit) -> None:
+    produce(cockpit, "movie")
+    second = produce(cockpit, "movie")
+    assert second.program.wait() == 1
+    assert second.last == {"event": "failed", "error": -errno.EEXIST}
+    assert "movie is published already by producer" in second.program.stderr.replace(
+        "stream-peer", "producer"
+    )
+
+
+def test_cycles_of_processes_leave_nothing(cockpit: Cockpit) -> None:
+    """Fifty consumers that come and are killed; a thousand that leave are in test_stream.c."""
+    producer = produce(cockpit, "movie", fps=200, slots=8, credit=2)
+    fds = len(os.listdir(f"/proc/{producer.pid}/fd"))
+    maps = producer.maps()
+    for round_ in range(50):
+        consumer = consume(cockpit, "movie", hold=2, reconnect=True)
+        consumer.wait(lambda line: line["frames"] >= 1, "a frame")
+        consumer.program.kill() if round_ % 2 else consumer.program.stop()
+    producer.wait(lambda line: line["consumers"] == 0 and line["held"] == 0, "all to be gone")
+    assert len(os.listdir(f"/proc/{producer.pid}/fd")) == fds
+    assert producer.maps() <= maps + 2

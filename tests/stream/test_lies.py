@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""Consumers and producers that lie in shared memory or on the doorbell, beside honest ones."""
+
+import errno
+import fcntl
+import mmap
+import os
+import random
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from cockpit import Cockpit
+from gidwire import (
+    PAGE_SIZE,
+    RING_SIZE,
+    SUBSCRIBED,
+    SUBSCRIBER,
+    SUBSCRIPTION_END,
+    memfd,
+    read_only,
+)
+from peer import LIVE, Peer, consume, produce
+
+# Where things are in a page and in a ring: docs/wire.md.
+PAGE_ASLEEP, PAGE_HEAD, PAGE_RELEASE_TAIL, PAGE_RELEASES = 8, 64, 128, 448
+RING_ASLEEP, RING_TAIL, RING_FLOOR, RING_ENTRIES = 16, 64, 72, 192
+MAGIC = 0x31676E6972646967
+EPROTO = -errno.EPROTO
+
+
+def shared(size: int) -> tuple[mmap.mmap, int]:
+    """Memory of ours as libgid makes it, and the descriptor that the other side gets."""
+    fd = memfd(size, seals=0, writable=True)
+    memory = mmap.mmap(fd, size)
+    seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | 0x10  # F_SEAL_FUTURE_WRITE
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    struct.pack_into("<Q", memory, 0, MAGIC)
+    return memory, read_only(fd)
+
+
+def get(memory: mmap.mmap, offset: int) -> int:
+    return struct.unpack_from("<Q", memory, offset)[0]
+
+
+def put(memory: mmap.mmap, offset: int, value: int) -> None:
+    struct.pack_into("<Q", memory, offset, value & (2**64 - 1))
+
+
+# --- consumers that lie ------------------------------------------------------------------------
+
+
+class Liar:
+    """A consumer by the raw wire, live, whose page the test writes."""
+
+    def __init__(self, cockpit: Cockpit, credit: int = 4) -> None:
+        self.connection = cockpit.connect("cluster", "liar")
+        self.page, fd = shared(PAGE_SIZE)
+        self.bell, far_bell = socket.socketpair()
+        answer = self.connection.subscribe(
+            1, "movie", "open", credit=credit, fds=[fd, far_bell.fileno()]
+        )
+        assert answer == (0, 1, "")
+        os.close(fd)
+        far_bell.close()
+        live = self.connection.event(SUBSCRIBED)
+        self.ring = mmap.mmap(live.fds[0], RING_SIZE, prot=mmap.PROT_READ)
+        live.close()
+
+    def wait_entries(self, count: int) -> None:
+        end = time.monotonic() + 10
+        while get(self.ring, RING_TAIL) < count:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def close(self) -> None:
+        self.connection.close()
+        self.bell.close()
+
+
+@contextmanager
+def bystander(cockpit: Cockpit) -> Iterator[tuple[Peer, Peer]]:
+    """A producer and an honest consumer, which must not notice anything."""
+    producer = produce(cockpit, "movie", fps=200, slots=64, credit=32)
+    honest = consume(cockpit, "movie", hold=1, credit=32)
+    honest.wait_frames(20)
+    yield producer, honest
+    line = honest.wait_frames(50)
+    assert line["state"] == LIVE and line["torn"] == 0 and line["missed"] == 0
+    assert producer.program.is_running()
+
+
+def release(liar: Liar, index: int) -> None:
+    tail = get(liar.page, PAGE_RELEASE_TAIL)
+    put(liar.page, PAGE_RELEASES + 8 * (tail % 256), index)
+    put(liar.page, PAGE_RELEASE_TAIL, tail + 1)
+
+
+def claim_the_future(liar: Liar) -> None:
+    put(liar.page, PAGE_HEAD, get(liar.ring, RING_TAIL) + 1000)
+    release(liar, 0)
+
+
+LIES: dict[str, Callable[[Liar], None]] = {
+    "claims what was never sent": claim_the_future,
+    "releases what was never sent": lambda liar: release(liar, 2**63),
+    "releases what it did not claim": lambda liar: release(liar, 0),
+    "floods releases": lambda liar: put(liar.page, PAGE_RELEASE_TAIL, 2**40),
+    "unsays releases": lambda liar: put(liar.page, PAGE_RELEASE_TAIL, -1),
+    "rings without being asked": lambda liar: liar.bell.send(b"\0" * 1000),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_consumer_that_lies_ends_its_own_subscription(cockpit: Cockpit, lie: str) -> None:
+    with bystander(cockpit) as (producer, _):
+        liar = Liar(cockpit)
+        liar.wait_entries(4)
+        LIES[lie](liar)
+        assert liar.connection.event(SUBSCRIPTION_END, timeout=5).values == (1, EPROTO)
+        producer.wait(lambda line: line["consumers"] == 1, "the liar to be put out")
+        liar.close()
+
+
+def test_a_consumer_that_never_listens_is_left_alone(cockpit: Cockpit) -> None:
+    """It sleeps anew all the time, and never drains its doorbell: no ring blocks."""
+    with bystander(cockpit) as (producer, _):
+        liar = Liar(cockpit)
+        before = producer.last["doorbells"]
+        end, sleep = time.monotonic() + 3, 1
+        while time.monotonic() < end:
+            put(liar.page, PAGE_ASLEEP, sleep)
+            sleep += 2
+            time.sleep(0.001)
+            tail = get(liar.ring, RING_TAIL)
+            for index in range(get(liar.page, PAGE_HEAD), tail):
+                put(liar.page, PAGE_HEAD, index + 1)
+                release(liar, index)
+        assert producer.last["doorbells"] - before > 300
+        assert producer.last["consumers"] == 2
+        liar.close()
+        producer.wait(lambda line: line["consumers"] == 1, "the liar to be gone")
+
+
+def test_a_consumer_that_takes_and_keeps_is_held_to_its_credit(cockpit: Cockpit) -> None:
+    with bystander(cockpit) as (producer, _):
+        liar = Liar(cockpit, credit=3)
+        liar.wait_entries(3)
+        put(liar.page, PAGE_HEAD, 3)
+        time.sleep(0.5)
+        assert get(liar.ring, RING_TAIL) == 3
+        producer.wait(lambda line: line["leases_expired"] == 3, "its leases to run out")
+        liar.close()
+
+
+def test_random_pages(cockpit: Cockpit) -> None:
+    """Consumers whose pages are noise, one after the other."""
+    noise = random.Random(7)
+    with bystander(cockpit) as (producer, _):
+        for _round in range(30):
+            liar = Liar(cockpit, credit=noise.randrange(1, 64))
+            end = time.monotonic() + 0.15
+            while time.monotonic() < end:
+                offset = noise.choice([PAGE_HEAD, PAGE_RELEASE_TAIL, PAGE_ASLEEP, None])
+                if offset is None:
+                    offset = noise.randrange(PAGE_SIZE // 8) * 8
+                value = noise.choice([noise.randrange(70), noise.getrandbits(64)])
+                put(liar.page, offset, value)
+            liar.close()
+        producer.wait(lambda line: line["consumers"] == 1, "all liars to be gone")
+
+
+# --- producers that lie ------------------------------------------------------------------------
+
+
+class LyingProducer:
+    """A producer by the raw wire with one consumer, whose ring the test writes."""
+
+    def __init__(self, cockpit: Cockpit) -> None:
+        self.connection = cockpit.connect("open", "liar")
+        self.slab = self.connection.export_new(8)
+        assert self.connection.grant(self.slab, 2)[0] == 0
+        assert self.connection.publish("camera/rear")[0] == 0
+
+    def accept(self) -> None:
+        asked = self.connection.event(SUBSCRIBER)
+        self.number = asked.values[0]
+        self.page = mmap.mmap(asked.fds[0], PAGE_SIZE, prot=mmap.PROT_READ)
+        self.bell = socket.socket(fileno=asked.fds[1])
+        os.close(asked.fds[0])
+        self.ring, fd = shared(RING_SIZE)
+        struct.pack_into("<I", self.ring, 8, 64)
+        self.connection.accept(self.number, fd)
+        os.close(fd)
+
+    def send(self, **changes: int) -> None:
+        """The next entry: a good one, with these changes."""
+        index = get(self.ring, RING_TAIL)
+        none = 2**64 - 1
+        fields = {
+            "index": index,
+            "gid": 1 << 56 | self.slab << 32,
+            "sequence": index + 1,
+            "capture_time": none,
+            "submit_time": time.monotonic_ns(),
+            "present_time": none,
+            "pts": 0,
+            "dts": none,
+            "duration": none,
+            "content_hash": 0,
+            "flags": 0,
+            "damage": 0,
+            "crop": 0,
+            "reserved": 0,
+        }
+        fields |= changes
+        words = [*fields.values(), 0, 0]
+        assert len(words) == 16
+        struct.pack_into("<16Q", self.ring, RING_ENTRIES + 128 * (index % 64), *words)
+        put(self.ring, RING_TAIL, index + 1)
+
+    def wake(self) -> None:
+        self.bell.send(b"\0")
+
+
+BAD_ENTRIES: dict[str, dict[str, int]] = {
+    "another domain's gid": {"gid": 2 << 56 | 1 << 32},
+    "a gid that names nothing": {"gid": 1 << 56},
+    "another entry's index": {"index": 5},
+    "a box past the largest picture": {"damage": 0xFFFF << 32 | 0xFFFF},
+    "a time past the last one": {"pts": 2**63},
+    "an unknown flag": {"flags": 1 << 31},
+    "an unknown transform": {"flags": 8 << 32},
+    "an end with a picture": {"flags": 1 << 4},
+    "something in a reserved field": {"reserved": 1},
+}
+
+
+def lied_to(cockpit: Cockpit, lie: Callable[[LyingProducer], None]) -> dict:
+    """What becomes of a consumer that a producer tells this, while another one goes on."""
+    with bystander(cockpit):
+        liar = LyingProducer(cockpit)
+        consumer = consume(cockpit, "camera/rear")
+        liar.accept()
+        consumer.wait_state(LIVE)
+        liar.send()
+        liar.wake()
+        consumer.wait(lambda line: line["frames"] == 1, "the good frame")
+        lie(liar)
+        liar.wake()
+        line = consumer.wait(lambda line: line["state"] == 3, "it to be over")
+        assert consumer.program.wait() == 0
+        assert liar.connection.event(SUBSCRIPTION_END, timeout=5).values == (liar.number, EPROTO)
+        liar.connection.close()
+        return line
+
+
+@pytest.mark.parametrize("entry", BAD_ENTRIES)
+def test_an_entry_that_no_producer_writes(cockpit: Cockpit, entry: str) -> None:
+    line = lied_to(cockpit, lambda liar: liar.send(**BAD_ENTRIES[entry]))
+    assert line["reason"] == EPROTO and line["frames"] == 1
+
+
+RING_LIES: dict[str, Callable[[LyingProducer], None]] = {
+    "takes back what was never sent": lambda liar: put(liar.ring, RING_FLOOR, 100),
+    "unsends": lambda liar: put(liar.ring, RING_TAIL, 0),
+    "says that everything was sent": lambda liar: put(liar.ring, RING_TAIL, 2**64 - 1),
+    "rings without being asked": lambda liar: liar.bell.send(b"\0" * 1000),
+}
+
+
+@pytest.mark.parametrize("lie", RING_LIES)
+def test_a_ring_that_lies(cockpit: Cockpit, lie: str) -> None:
+    assert lied_to(cockpit, RING_LIES[lie])["reason"] == EPROTO
+
+
+def test_gids_of_slabs_that_cannot_be_read(cockpit: Cockpit) -> None:
+    """Not a breach of the protocol: a slab may be revoked at any time. The import says so."""
+    with bystander(cockpit):
+        liar = LyingProducer(cockpit)
+        consumer = consume(cockpit, "camera/rear")
+        liar.accept()
+        consumer.wait_state(LIVE)
+        liar.send(gid=1 << 56 | 77 << 32)
+        liar.wake()
+        line = consumer.wait(lambda line: line["frames"] == 1, "the frame")
+        assert line["lost_imports"] == 1 and line["state"] == LIVE
+        liar.connection.close()
+
+
+def test_random_rings(cockpit: Cockpit) -> None:
+    """Producers whose rings are noise: the consumer comes back again and again, and lives."""
+    noise = random.Random(8)
+    with bystander(cockpit):
+        liar = LyingProducer(cockpit)
+        consumer = consume(cockpit, "camera/rear", reconnect=True, spin_us=2000)
+        for _round in range(12):
+            liar.accept()
+            end = time.monotonic() + 0.2
+            while time.monotonic() < end:
+                offset = noise.choice([RING_TAIL, RING_FLOOR, RING_ASLEEP, None])
+                if offset is None:
+                    offset = noise.randrange(RING_SIZE // 8) * 8
+                put(liar.ring, offset, noise.choice([noise.randrange(70), noise.getrandbits(64)]))
+            liar.bell.close()
+        assert consumer.program.is_running(), consumer.program.stderr
+        liar.connection.close()
