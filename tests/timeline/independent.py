@@ -42,7 +42,7 @@ def figures(path):
             if "begin" in output:
                 sample(wo, "posted_to_shown", output.pop("posted"), shown)
                 del output["begin"]
-                if not output.pop("fake"):
+                if not output.pop("fake", "base" not in output):
                     sample(wo, "interval", output["base"], shown)
                 for surface, commit in output.pop("flushed", []):
                     sample(surface, "commit_to_shown", commit, shown)

@@ -8,7 +8,9 @@ import subprocess
 import time
 
 import independent
+import logs
 import pytest
+import test_perfetto
 from gid_timeline.cli import main
 
 SECONDS = 5
@@ -29,15 +31,20 @@ def log(request, tmp_path_factory):
     path = folder / "tl.log"
     env = {**os.environ, "XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": "gid-test"}
     arguments = ["--backend=headless", *SETUPS[request.param], "--no-config", "--idle-time=0"]
-    arguments += ["--socket=gid-test", f"--log={path}", "--logger-scopes=timeline"]
+    arguments += ["--socket=gid-test", f"--log={path}", "--logger-scopes=timeline", "--debug"]
     with open(folder / "output", "wb") as output:
         weston = subprocess.Popen(["weston", *arguments], env=env, stdout=output, stderr=output)
         try:
             _wait_for(folder / "gid-test", weston)
-            shown = subprocess.Popen([client], env=env, stdout=output, stderr=output)
+            subscribe = ["weston-debug", "-o", str(folder / "subscribed.log"), "timeline"]
+            clients = [
+                subprocess.Popen(arguments, env=env, stdout=output, stderr=output)
+                for arguments in (subscribe, [client])
+            ]
             time.sleep(SECONDS)
-            shown.terminate()
-            shown.wait(10)
+            for started in clients:
+                started.terminate()
+                started.wait(10)
         finally:
             weston.terminate()
             weston.wait(10)
@@ -75,3 +82,24 @@ def test_every_figure_agrees_with_an_independent_computation(log, tmp_path):
 def test_the_surface_has_its_title(log, capsys):
     assert main(["report", str(log)]) == 0
     assert "simple-" in capsys.readouterr().out
+
+
+def test_a_subscription_tells_the_same_frames(log):
+    """weston-debug gives another log of the same run, with ids of its own and a cut-off end."""
+    whole, _ = logs.read(log.read_bytes())
+    part, _ = logs.read((log.parent / "subscribed.log").read_bytes())
+    begun = {row["begin"]: row["posted"] - row["begin"] for row in logs.rows(whole.frames)}
+    seen = {row["begin"]: row["posted"] - row["begin"] for row in logs.rows(part.frames)}
+    assert len(seen) > SECONDS * 10
+    # Weston takes the time once for all subscriptions.
+    common = [begin for begin in seen if begin in begun]
+    assert len(common) >= len(seen) - 1
+    assert [output.name for output in part.outputs] == [output.name for output in whole.outputs]
+
+
+def test_the_real_log_makes_a_right_trace(log, tmp_path):
+    out = tmp_path / "trace.json"
+    assert main(["perfetto", str(log), str(out)]) == 0
+    document = json.loads(out.read_bytes())
+    test_perfetto.check(document)
+    assert sum(event["name"] == "repaint" for event in document["traceEvents"]) > SECONDS * 10

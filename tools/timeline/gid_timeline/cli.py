@@ -5,10 +5,10 @@ import argparse
 import os
 import sys
 
-from .commands import report, simulate
+from .commands import compare, follow, join, perfetto, report, simulate
 from .commands.common import UserError
 
-_COMMANDS = (report, simulate)
+_COMMANDS = (report, compare, join, follow, perfetto, simulate)
 
 
 def main(arguments: list[str] | None = None) -> int:

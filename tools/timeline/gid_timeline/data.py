@@ -8,6 +8,8 @@ from dataclasses import asdict
 
 import orjson
 
+from .gidpoints import POINTS
+from .join import Joined, frames, header
 from .overview import STAGES
 from .refresh import Refresh
 from .report import Measured, Report
@@ -61,6 +63,7 @@ def to_json(report: Report) -> bytes:
             }
             for run in report.runs
         ],
+        "streams": [stream_data(joined) for joined in report.streams],
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
@@ -86,10 +89,39 @@ def refresh_data(refresh: Refresh) -> dict:
     }
 
 
+def stream_data(joined: Joined) -> dict:
+    """A stream's way from its owner to one consumer."""
+    route, offset = joined.route, joined.offset
+    clocks = None
+    if offset is not None:
+        value = int(offset.values[0])
+        clocks = {"same": offset.same, "offset_ns": value, "error_ns": offset.error}
+    return {
+        "stream": route.stream,
+        "owner": route.owner,
+        "consumer": None if route.consumer == NONE else route.consumer,
+        "frames": len(route.sequence),
+        "counts": {point: joined.count(point) for point in POINTS},
+        "clocks": clocks,
+        "stages": {
+            f"{start}_to_{end}": summary_data(summary)
+            for (start, end), summary in joined.stages.items()
+        },
+    }
+
+
+def frames_of_streams_csv(streams: list[Joined]) -> Iterator[str]:
+    """One line for each frame, from capture to light; times in ns of its owner's clock."""
+    yield csv_line(header())
+    for joined in streams:
+        for row in frames(joined):
+            yield csv_line(row)
+
+
 def figures_csv(report: Report) -> Iterator[str]:
     """One line for each figure of each output and surface."""
     names = [name if name in _COUNTS else f"{name}_ns" for name in STATISTICS]
-    yield _line(["run", "kind", "name", "figure", *names])
+    yield csv_line(["run", "kind", "name", "figure", *names])
     for run in report.runs:
         number = run.run.index + 1
         parts = [("output", part.output.name, part.figures) for part in run.outputs]
@@ -98,20 +130,20 @@ def figures_csv(report: Report) -> Iterator[str]:
             for measured in figures.values():
                 values = summary_data(measured.summary)
                 cells = [values[name] for name in names]
-                yield _line([number, kind, name, measured.figure.key, *cells])
+                yield csv_line([number, kind, name, measured.figure.key, *cells])
 
 
 def frames_csv(report: Report) -> Iterator[str]:
     """One line for each repaint: its times in ns of CLOCK_MONOTONIC, empty where unknown."""
     stamps = ["request", "begin", "posted", "finished", "shown"]
-    yield _line(["run", "output", *[f"{name}_ns" for name in stamps], "how"])
+    yield csv_line(["run", "output", *[f"{name}_ns" for name in stamps], "how"])
     outputs = report.trace.outputs
     for chunk in report.trace.frames.chunks():
         columns = [chunk[name].tolist() for name in ("output", *stamps, "how")]
         for index, *times, how in zip(*columns, strict=True):
             output = outputs[index]
             cells = ["" if time == NONE else time for time in times]
-            yield _line([output.run + 1, output.name, *cells, _HOW[how]])
+            yield csv_line([output.run + 1, output.name, *cells, _HOW[how]])
 
 
 def _figures(figures: dict[str, Measured]) -> dict:
@@ -127,7 +159,7 @@ def _figures(figures: dict[str, Measured]) -> dict:
     }
 
 
-def _line(cells: list) -> str:
+def csv_line(cells: list) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue()

@@ -60,6 +60,12 @@ def parse_gid(text: object) -> int | None:
     return domain << 56 | slab << 32 | slot << 16 | generation
 
 
+def gid_text(signed: int) -> str:
+    """The text form of a gid as the table holds it, in 64 bits with a sign."""
+    gid = signed & (1 << 64) - 1
+    return f"{gid >> 56}:{gid >> 32 & 0xFFFFFF}.{gid >> 16 & 0xFFFF}#{gid & 0xFFFF}"
+
+
 def _intern(names: dict[str, int], name: object) -> int | None:
     if not isinstance(name, str):
         return None

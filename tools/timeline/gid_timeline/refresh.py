@@ -5,7 +5,7 @@ Weston's log does not say the refresh rate, so it follows from the times at whic
 (docs/timeline.md has the rule) or from the user (--refresh).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -50,7 +50,7 @@ def measure(trace: Trace, given: dict[str, float]) -> list[Refresh]:
     """One for each output of the trace. `given`: refresh rates in Hz by name; "" for all others."""
     refreshes = [Refresh() for _ in trace.outputs]
     for output, intervals in grouped(BY_KEY["interval"], trace, "output"):
-        _estimate(refreshes[output], intervals)
+        estimate(refreshes[output], intervals)
     for output, refresh in zip(trace.outputs, refreshes, strict=True):
         rate = given.get(output.name, given.get(""))
         if rate is not None:
@@ -69,7 +69,7 @@ def measure(trace: Trace, given: dict[str, float]) -> list[Refresh]:
 
 
 def late_frames(
-    chunk: Chunk, refreshes: list[Refresh]
+    chunk: Chunk, refreshes: Sequence[Refresh] | Mapping[int, Refresh]
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """For each output: the rows of its judged frames, and by how many refreshes each was late."""
     for output in np.unique(chunk["output"]).tolist():
@@ -87,7 +87,8 @@ def late_frames(
         yield output, rows, np.maximum(late, 0)
 
 
-def _estimate(refresh: Refresh, intervals: Samples) -> None:
+def estimate(refresh: Refresh, intervals: Samples) -> None:
+    """Sets the interval and whether it is steady, by the times from one shown frame to the next."""
     if intervals.n < _INTERVALS_MIN:
         return
     (tenth,) = quantiles(intervals, [Fraction(1, 10)])

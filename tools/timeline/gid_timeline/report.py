@@ -4,6 +4,7 @@
 from dataclasses import dataclass, field
 
 from .figures import FIGURES, Figure, grouped
+from .join import Joined, join
 from .overview import Anatomy, anatomies
 from .reader import Reader
 from .refresh import Refresh, measure
@@ -61,6 +62,7 @@ class Report:
     broken: int
     runs: list[RunReport]  # those with anything in them
     refreshes: list[Refresh]  # by the index of the output
+    streams: list[Joined]  # of gidway, if the log has its points
 
 
 def build(trace: Trace, reader: Reader, source: str, rates: dict[str, float]) -> Report:
@@ -86,7 +88,16 @@ def build(trace: Trace, reader: Reader, source: str, rates: dict[str, float]) ->
         parts.sort(key=lambda part: (-part.surface.commits, part.surface.index))
         if mine or parts:
             runs.append(RunReport(run, mine, parts))
-    return Report(source, trace, reader.lines, reader.other, reader.broken, runs, refreshes)
+    return Report(
+        source,
+        trace,
+        reader.lines,
+        reader.other,
+        reader.broken,
+        runs,
+        refreshes,
+        join(trace.gid)[0],
+    )
 
 
 def _count_frames(trace: Trace, outputs: list[OutputReport]) -> None:

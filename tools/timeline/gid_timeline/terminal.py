@@ -2,10 +2,13 @@
 """Colours and widths in a terminal, and progress of what takes long."""
 
 import os
+import re
 import sys
 import time
 import unicodedata
 from typing import TextIO
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Paint:
@@ -31,7 +34,8 @@ class Paint:
 
 
 def width_of(text: str) -> int:
-    """Columns that `text` takes in a terminal."""
+    """Columns that `text` takes in a terminal, colours left out."""
+    text = _COLOUR.sub("", text)
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text

@@ -2,7 +2,10 @@
 """The report as text for a terminal, and the cockpit report's table."""
 
 from . import words
-from .report import Measured, OutputReport, Report, RunReport, SurfaceReport
+from .join import Joined, clock_words, sentence
+from .report import OutputReport, Report, RunReport, SurfaceReport
+from .stats import Summary
+from .table import NONE
 from .terminal import Paint, width_of
 
 _SURFACES = 20
@@ -12,13 +15,15 @@ _LABEL = 44
 def render(report: Report, paint: Paint) -> str:
     lines = [paint.bold(f"{report.source}: {words.count(report.lines, 'line')}")]
     lines += [paint.dim(note) for note in words.notes(report)]
-    if not report.runs:
+    if not report.runs and not report.streams:
         lines.append(
             "No repaint and no commit is in it. "
             "Was it written with `weston --log=FILE --logger-scopes=timeline`?"
         )
     for run in report.runs:
         lines += ["", *_run(run, len(report.trace.runs), paint)]
+    for joined in report.streams:
+        lines += ["", *stream(joined, paint)]
     return "\n".join(lines) + "\n"
 
 
@@ -44,11 +49,25 @@ def processing(report: Report, paint: Paint) -> str:
     return (
         paint.bold("Processing time of a repaint (core_repaint_begin to core_repaint_posted)")
         + "\n"
-        + "\n".join(_table(rows, paint, left=2))
+        + "\n".join(table(rows, paint, left=2))
         + "\n"
         + paint.dim("Outliers are above Q3 + 3 (Q3 - Q1). It is CPU time, without GPU and display.")
         + "\n"
     )
+
+
+def stream(joined: Joined, paint: Paint) -> list[str]:
+    """The lines of a stream's way to one consumer."""
+    route = joined.route
+    way = f"domain {route.owner}"
+    way += "" if route.consumer == NONE else f" → domain {route.consumer}"
+    lines = [f"{paint.bold(f'stream {route.stream}, {way}')}: {sentence(joined)}"]
+    lines.append("  " + clock_words(joined))
+    rows = [["ms", *words.STATISTICS.values()]]
+    for stage, summary in joined.stages.items():
+        uncertain = " ±" if joined.is_uncertain(stage) else ""
+        rows.append([" → ".join(stage) + uncertain, *cells(summary)])
+    return lines + (table(rows, paint, left=1) if len(rows) > 1 else [])
 
 
 def _run(run: RunReport, runs: int, paint: Paint) -> list[str]:
@@ -74,8 +93,10 @@ def _output(report: OutputReport, seconds: float, paint: Paint) -> list[str]:
     if report.anatomy.updates:
         lines.append("  " + words.anatomy_words(report))
     rows = [["ms", *words.STATISTICS.values()]]
-    rows += [[measured.figure.title, *_cells(measured)] for measured in report.figures.values()]
-    return lines + _table(rows, paint, left=1)
+    rows += [
+        [measured.figure.title, *cells(measured.summary)] for measured in report.figures.values()
+    ]
+    return lines + table(rows, paint, left=1)
 
 
 def _surfaces(surfaces: list[SurfaceReport], paint: Paint) -> list[str]:
@@ -84,25 +105,26 @@ def _surfaces(surfaces: list[SurfaceReport], paint: Paint) -> list[str]:
     rows = [[*header, *list(words.STATISTICS.values())[1:]]]
     for report in shown:
         surface = report.surface
-        label = _printable(surface.label)
+        label = printable(surface.label)
         label = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
         measured = report.figures.get("commit_to_shown")
-        cells = _cells(measured)[1:] if measured else ["-"] * (len(words.STATISTICS) - 1)
-        rows.append([label, str(surface.commits), str(surface.superseded), *cells])
-    lines = _table(rows, paint, left=1)
+        row = cells(measured.summary)[1:] if measured else ["-"] * (len(words.STATISTICS) - 1)
+        rows.append([label, str(surface.commits), str(surface.superseded), *row])
+    lines = table(rows, paint, left=1)
     if len(surfaces) > len(shown):
         more = words.count(len(surfaces) - len(shown), "more surface")
         lines.append(paint.dim(f"  {more} with few commits"))
     return lines
 
 
-def _cells(measured: Measured) -> list[str]:
-    summary = measured.summary
+def cells(summary: Summary) -> list[str]:
+    """A summary's row, in ms."""
     middle = [words.ms(getattr(summary, name)) for name in list(words.STATISTICS)[1:-1]]
     return [str(summary.n), *middle, str(summary.outliers)]
 
 
-def _table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
+def table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
+    """The lines of a table whose first row is its header; `left` columns are text."""
     widths = [max(width_of(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for number, row in enumerate(rows):
@@ -115,6 +137,6 @@ def _table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
     return lines
 
 
-def _printable(label: str) -> str:
-    # A label is the client's: it must not move the cursor or colour the terminal.
+def printable(label: str) -> str:
+    """A label is the client's: it must not move the cursor or colour the terminal."""
     return "".join(char if char.isprintable() else "�" for char in label)

@@ -164,14 +164,15 @@ class Run:
 class Trace:
     """All that was read. `frames`, `updates` and `gpu` hold times in ns of CLOCK_MONOTONIC."""
 
-    def __init__(self) -> None:
+    def __init__(self, gid: GidPoints | None = None) -> None:
+        """`gid`: where gidway's points go, if several logs are to be joined."""
         self.frames = Table(
             *("output", "request", "begin", "posted", "finished", "shown"),
             *("base", "after_start", "how"),
         )
         self.updates = Table("surface", "output", "commit", "flush", "begin", "posted", "shown")
         self.gpu = Table("output", "begin", "end", "logged")
-        self.gid = GidPoints()
+        self.gid = gid or GidPoints()
         self.outputs: list[Output] = []
         self.surfaces: list[Surface] = []
         self.runs: list[Run] = [Run(0)]

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import BinaryIO
 
+from ..gidpoints import GidPoints
 from ..reader import Reader, read_into
 from ..terminal import Paint, Progress
 from ..trace import Trace
@@ -16,9 +17,9 @@ class UserError(Exception):
     """What the user can put right; the message says how."""
 
 
-def load(name: str) -> tuple[Trace, Reader]:
-    """Reads a whole log; "-" is standard input."""
-    trace = Trace()
+def load(name: str, gid: GidPoints | None = None) -> tuple[Trace, Reader]:
+    """Reads a whole log; "-" is standard input. `gid`: where to put gidway's points."""
+    trace = Trace(gid)
     with open_log(name) as file:
         total = os.fstat(file.fileno()).st_size if name != "-" else None
         progress = Progress(f"reading {name}", total)

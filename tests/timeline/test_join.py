@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Points of several domains become one line for each frame, on one clock."""
+
+import csv
+import io
+import json
+import random
+
+import logs
+import pytest
+from gid_timeline.cli import main
+from logs import MS
+
+POINTS = ("capture", "submit", "receive", "commit", "shown", "released", "freed")
+START = 5000 * 10**9
+US = 1000
+
+
+def gid_line(time, point, sequence, gid, domain, stream="movie", by="test"):
+    named = f'"stream":"{stream}", "sequence":{sequence}, ' if stream else ""
+    return (
+        f'{{ "T":{logs.stamp(time)}, "N":"gid_{point}", {named}'
+        f'"gid":"{gid}", "domain":{domain}, "by":"{by}" }}\n'
+    )
+
+
+class Cockpit:
+    """Frames from domain 1 to domain 2, whose clock shows `offset` more (and `drift` a second)."""
+
+    def __init__(self, offset=0, drift=0.0, frames=200, seed=1, unnamed=False, first=1):
+        rng = random.Random(seed)
+        self.files = {1: "", 2: ""}
+        self.truth = []
+        for number in range(frames):
+            sequence = first + number
+            gid = f"1:42.{number % 4}#0"
+            times = [START + number * 16 * MS]
+            for least, spread in (
+                (800, 400),
+                (40, 300),
+                (500, 900),
+                (9000, 2000),
+                (1, 2),
+                (30, 90),
+            ):
+                times.append(times[-1] + int((least + rng.expovariate(1 / spread)) * US))
+            self.truth.append(times)
+            for point, time in zip(POINTS, times, strict=True):
+                domain = 1 if point in ("capture", "submit", "freed") else 2
+                if domain == 2:
+                    time += offset + int((time - START) * drift)
+                stream = None if unnamed and point in ("commit", "shown") else "movie"
+                self.files[domain] += gid_line(time, point, sequence, gid, domain, stream)
+
+    def write(self, folder):
+        paths = []
+        for domain, text in self.files.items():
+            # A shared file is written to by several processes: not in the order of T.
+            lines = text.splitlines(keepends=True)
+            random.Random(domain).shuffle(lines)
+            paths.append(folder / f"{domain}.log")
+            paths[-1].write_text("".join(lines))
+        return [str(path) for path in paths]
+
+
+def frames_of(capsys, *arguments):
+    assert main(["join", *arguments, "--format", "csv"]) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def times_of(row):
+    return [int(row[f"{point}_ns"]) for point in POINTS]
+
+
+@pytest.mark.parametrize("unnamed", [False, True])
+def test_one_clock(tmp_path, capsys, unnamed):
+    """Also where the compositor knows only the gid, which comes again every four frames."""
+    cockpit = Cockpit(unnamed=unnamed)
+    rows = frames_of(capsys, *cockpit.write(tmp_path))
+    assert [times_of(row) for row in rows] == cockpit.truth
+    assert [row["sequence"] for row in rows] == [str(i + 1) for i in range(200)]
+    assert rows[5]["gid"] == "1:42.1#0"
+
+
+@pytest.mark.parametrize("offset", [-3_000_000_000_123, 7 * 10**9, 10**14])
+def test_clocks_that_are_apart(tmp_path, capsys, offset):
+    cockpit = Cockpit(offset=offset)
+    paths = cockpit.write(tmp_path)
+    assert main(["join", *paths, "--format", "json"]) == 0
+    (stream,) = json.loads(capsys.readouterr().out)["streams"]
+    clocks = stream["clocks"]
+    assert not clocks["same"]
+    assert abs(clocks["offset_ns"] - offset) <= clocks["error_ns"] < 60 * US
+    for row, truth in zip(frames_of(capsys, *paths), cockpit.truth, strict=True):
+        for found, true in zip(times_of(row), truth, strict=True):
+            assert abs(found - true) <= clocks["error_ns"]
+
+
+def test_clocks_that_drift_apart(tmp_path, capsys):
+    cockpit = Cockpit(offset=40 * 10**9, drift=50e-6, frames=4000)
+    rows = frames_of(capsys, *cockpit.write(tmp_path))
+    worst = max(
+        abs(found - true)
+        for row, truth in zip(rows, cockpit.truth, strict=True)
+        for found, true in zip(times_of(row), truth, strict=True)
+    )
+    assert worst < 400 * US  # 64 s of 50 ppm are 3200 µs
+    assert main(["join", *cockpit.write(tmp_path)]) == 0
+    assert "drifting" in capsys.readouterr().out
+
+
+def test_frames_that_come_back_tell_as_much(tmp_path, capsys):
+    """Two streams in opposite directions bound the clocks from both sides, without any release."""
+    there, offset = Cockpit(), 9 * 10**9
+    text = "".join(line for line in there.files[1].splitlines(True) if "submit" in line)
+    for i, (_, _, receive, *_) in enumerate(there.truth):
+        text += gid_line(receive + offset, "receive", i + 1, f"1:42.{i % 4}#0", 2)
+        text += gid_line(receive + offset, "submit", i + 1, f"2:7.{i % 4}#0", 2, "answer")
+        text += gid_line(receive + 50 * US, "receive", i + 1, f"2:7.{i % 4}#0", 1, "answer")
+    (tmp_path / "all.log").write_text(text)
+    assert main(["join", str(tmp_path / "all.log"), "--format", "json"]) == 0
+    streams = json.loads(capsys.readouterr().out)["streams"]
+    assert {stream["stream"] for stream in streams} == {"movie", "answer"}
+    for stream in streams:
+        sign = 1 if stream["stream"] == "movie" else -1
+        clocks = stream["clocks"]
+        assert abs(clocks["offset_ns"] - sign * offset) <= clocks["error_ns"]
+
+
+def test_stages_agree_with_the_truth(tmp_path, capsys):
+    import independent
+
+    cockpit = Cockpit(frames=500)
+    assert main(["join", *cockpit.write(tmp_path), "--format", "json"]) == 0
+    (stream,) = json.loads(capsys.readouterr().out)["streams"]
+    for stage, found in stream["stages"].items():
+        start, end = (POINTS.index(name) for name in stage.split("_to_"))
+        spans = sorted(times[end] - times[start] for times in cockpit.truth)
+        assert found == independent.summary(spans)
+    assert len(stream["stages"]) == 8
+
+
+def test_frames_that_do_not_arrive(tmp_path, capsys):
+    cockpit = Cockpit(frames=20)
+    cockpit.files[2] = "".join(
+        line for line in cockpit.files[2].splitlines(True) if '"sequence":7,' not in line
+    )
+    rows = frames_of(capsys, *cockpit.write(tmp_path))
+    assert len(rows) == 20
+    (lost,) = [row for row in rows if row["consumer"] == ""]
+    assert lost["sequence"] == "7" and lost["shown_ns"] == "" and lost["submit_ns"] != ""
+
+
+def test_two_consumers_have_a_line_each(tmp_path, capsys):
+    cockpit = Cockpit(frames=20)
+    cockpit.files[3] = cockpit.files[2].replace('"domain":2', '"domain":3')
+    rows = frames_of(capsys, *cockpit.write(tmp_path))
+    assert [row["consumer"] for row in rows] == ["2"] * 20 + ["3"] * 20
+
+
+def test_a_producer_that_starts_again_counts_again(tmp_path, capsys):
+    """Its second frame 1 is not its first one."""
+    first, second = Cockpit(frames=30), Cockpit(frames=40, seed=2)
+    later = 60 * 10**9
+    for times in second.truth:
+        times[:] = [time + later for time in times]
+    for domain in (1, 2):
+        for line in second.files[domain].splitlines(True):
+            seconds = int(line.split("[")[1].split(",")[0])
+            moved = line.replace(f"[{seconds},", f"[{seconds + 60},")
+            first.files[domain] += moved
+    rows = frames_of(capsys, *first.write(tmp_path))
+    assert [times_of(row) for row in rows] == first.truth + second.truth
+
+
+def test_in_the_report_as_well(tmp_path, capsys):
+    cockpit = Cockpit(frames=50)
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=50) + cockpit.files[1] + cockpit.files[2])
+    assert main(["report", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "stream movie, domain 1 → domain 2: 50 submitted" in text
+    assert "capture → shown" in text
+    out = tmp_path / "out.html"
+    assert main(["report", str(path), "-o", str(out)]) == 0
+    assert "capture → shown" in out.read_text()
+
+
+def test_no_points(tmp_path, capsys):
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=5))
+    assert main(["join", str(path)]) == 2
+    assert "GID_TIMELINE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_damaged_points(tmp_path, capsys, seed):
+    rng = random.Random(seed)
+    lines = "".join(Cockpit(frames=30, unnamed=True).files.values()).splitlines()
+    for _ in range(60):
+        i = rng.randrange(len(lines))
+        cut = rng.randrange(len(lines[i]) or 1)
+        lines[i] = lines[i][:cut] + rng.choice(["", "9", '"', "[", "-"]) + lines[i][cut + 1 :]
+    path = tmp_path / "all.log"
+    path.write_text("\n".join(lines))
+    assert main(["join", str(path)]) == 0

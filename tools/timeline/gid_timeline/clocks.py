@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""How far the clocks of two domains are apart, told from the frames between them.
+
+A frame cannot be received before it was submitted, nor be free before it was released. So with
+`offset` the consumer's clock less the owner's, each frame gives
+
+    released - freed <= offset <= receive - submit
+
+and the greatest and the least of these are bounds that hold for certain. They are as far apart as
+the fastest way there and back took. A frame of the other direction gives the same with its sign
+turned. The middle is taken, and half the distance is its error at most.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .journeys import Route
+
+_NEAR = 1_000_000_000  # ns
+_WINDOW = 10_000_000_000  # ns: clocks that drift apart are looked at piece by piece
+
+
+@dataclass(slots=True)
+class Offset:
+    """The consumer's clock less the owner's, in ns. `error` NONE: bounded on one side only."""
+
+    same: bool  # nothing speaks against it being one clock: then no error at all
+    error: int | None
+    times: np.ndarray  # of the owner's clock, at which `values` hold; between them linear
+    values: np.ndarray
+
+    def to_owner(self, times: np.ndarray) -> np.ndarray:
+        """Times of the consumer's clock as the owner's."""
+        shift = np.interp(times - self.values[0], self.times, self.values)
+        return times - np.round(shift).astype(np.int64)
+
+
+def offsets(routes: list[Route]) -> dict[tuple[int, int], Offset]:
+    """By owner and consumer; only of domains between which frames went."""
+    bounds: dict[tuple[int, int], list[np.ndarray]] = {}
+    for route in routes:
+        if route.consumer >= 0 and route.consumer != route.owner:
+            low, high = _bounds(route)
+            here = bounds.setdefault((route.owner, route.consumer), [low, high])
+            if here[0] is not low:
+                here[0], here[1] = np.hstack([here[0], low]), np.hstack([here[1], high])
+    found = {}
+    for owner, consumer in bounds:
+        low, high = bounds[owner, consumer]
+        if (consumer, owner) in bounds:
+            back_low, back_high = bounds[consumer, owner]
+            low = np.hstack([low, _turned(back_high)])
+            high = np.hstack([high, _turned(back_low)])
+        offset = _estimate(low, high)
+        if offset is not None:
+            found[owner, consumer] = offset
+    return found
+
+
+def _bounds(route: Route) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds, each with the owner's time of it in the first row."""
+    times = route.times
+    back = (times["released"] >= 0) & (times["freed"] >= 0)
+    there = (times["receive"] >= 0) & (times["submit"] >= 0)
+    low = np.stack([times["freed"][back], (times["released"] - times["freed"])[back]])
+    high = np.stack([times["submit"][there], (times["receive"] - times["submit"])[there]])
+    return low, high
+
+
+def _turned(bounds: np.ndarray) -> np.ndarray:
+    """A bound of the other direction, at the time of the clock that is now the owner's."""
+    return np.stack([bounds[0] + bounds[1], -bounds[1]])
+
+
+def _estimate(low: np.ndarray, high: np.ndarray) -> Offset | None:
+    if high.shape[1] == 0:
+        return None
+    start = high[0].min()
+    least = high[1].min()
+    if low.shape[1] == 0:
+        # Clocks that started with different systems are rarely less than a second apart.
+        same = bool(0 <= least < _NEAR)
+        return Offset(same, None, np.array([start]), np.array([0 if same else least]))
+    greatest = low[1].max()
+    if greatest <= 0 <= least:
+        return Offset(True, 0, np.array([start]), np.array([0]))
+    if greatest <= least:
+        middle, error = (greatest + least) // 2, (least - greatest + 1) // 2
+        return Offset(False, int(error), np.array([start]), np.array([middle]))
+    return _drifting(low, high, start)
+
+
+def _drifting(low: np.ndarray, high: np.ndarray, start: int) -> Offset:
+    times, values, errors = [], [], []
+    end = max(high[0].max(), low[0].max())
+    for begin in range(int(start), int(end) + 1, _WINDOW):
+        inside = [(part[0] >= begin) & (part[0] < begin + _WINDOW) for part in (low, high)]
+        if inside[0].any() and inside[1].any():
+            greatest, least = low[1][inside[0]].max(), high[1][inside[1]].min()
+            times.append(begin + _WINDOW // 2)
+            values.append((greatest + least) // 2)
+            errors.append(abs(least - greatest) // 2)
+    return Offset(False, int(max(errors)), np.array(times), np.array(values))

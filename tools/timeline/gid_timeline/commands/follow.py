@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""gid-timeline follow: live figures in the terminal."""
+
+import argparse
+import sys
+
+from ..follow import SPAN, Follower, follow
+from ..terminal import Paint
+from .common import UserError, add_refresh, refresh_rates
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "follow",
+        help="live figures, of the last ten seconds",
+        description="Follows a log that is being written: a file, or standard input as in "
+        "`weston-debug timeline | gid-timeline follow -`.",
+    )
+    command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
+    command.add_argument(
+        "--interval", type=float, default=1.0, metavar="S", help="seconds between two looks"
+    )
+    add_refresh(command)
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if not 0.05 <= options.interval <= 3600:
+        raise UserError("--interval: give seconds from 0.05 to 3600")
+    paint = Paint(sys.stdout)
+    screen = _Screen(paint)
+    try:
+        follow(
+            options.log,
+            refresh_rates(options.refresh),
+            options.interval,
+            screen.show if sys.stdout.isatty() else _show_line,
+        )
+    except OSError as error:
+        raise UserError(f"{options.log}: {error.strerror}") from error
+    return 0
+
+
+def _show_line(follower: Follower) -> None:
+    print(follower.line(), flush=True)
+
+
+class _Screen:
+    """Draws over what it drew before."""
+
+    def __init__(self, paint: Paint) -> None:
+        self._paint = paint
+        self._height = 0
+
+    def show(self, follower: Follower) -> None:
+        title = f"the last {SPAN // 1_000_000_000} seconds, in ms; Ctrl-C ends"
+        lines = [self._paint.bold(title), *follower.lines(self._paint)]
+        up = f"\x1b[{self._height}A" if self._height else ""
+        sys.stdout.write(up + "".join(f"\r\x1b[K{line}\n" for line in lines) + "\x1b[J")
+        sys.stdout.flush()
+        self._height = len(lines)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""gid-timeline perfetto: a trace to be opened in the Perfetto UI."""
+
+import argparse
+
+from .. import perfetto
+from ..refresh import measure
+from .common import add_refresh, load, refresh_rates, write
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    command = commands.add_parser(
+        "perfetto",
+        help="a trace for the Perfetto UI",
+        description="Writes a trace in JSON, to be opened in the Perfetto UI or chrome://tracing.",
+    )
+    command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
+    command.add_argument("output", metavar="OUT", nargs="?", help="write there (usually .json)")
+    add_refresh(command)
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    trace, _ = load(options.log)
+    refreshes = measure(trace, refresh_rates(options.refresh))
+    write(options.output, perfetto.render(trace, refreshes))
+    return 0
