@@ -52,7 +52,8 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 		return;
 	}
 	client->patience = sd_event_source_disable_unref(client->patience);
-	snprintf(client->program, sizeof(client->program), "%s", hello->name);
+	snprintf(client->program, sizeof(client->program), "%s",
+		hello->name[0] == '\0' ? "client" : hello->name);
 	snprintf(client->peer.label, sizeof(client->peer.label), "%s (pid %d, uid %u)",
 		client->program, (int)client->pid, (unsigned)client->uid);
 	log_info("%s: connected", client->peer.label);
