@@ -80,11 +80,16 @@ class Bench:
     def transport(self, who: str, case: Case, read_all: bool) -> dict:
         """One run of both sides: {"send": {…}, "receive": {…}}. One that did not get going in time,
         as happens on a machine that is busy with other things, is repeated."""
+        reason = "hardly a frame arrives"
         for _ in range(3):
-            found = self._transport(who, case, read_all)
+            try:
+                found = self._transport(who, case, read_all)
+            except common.BenchError as error:
+                reason = str(error)
+                continue
             if found["receive"]["frames"] >= 0.5 * RATE * self._seconds:
                 return found
-        raise common.BenchError(f"{who} {case.size} {case.format}: hardly a frame arrives")
+        raise common.BenchError(f"{who} {case.size} {case.format}: {reason}")
 
     def _transport(self, who: str, case: Case, read_all: bool) -> dict:
         transport = TRANSPORTS[who]
@@ -107,7 +112,10 @@ class Bench:
             window,
             "cluster",
         )
-        return {"send": _result(send), "receive": _result(receive)}
+        try:
+            return {"receive": _result(receive), "send": _result(send)}
+        finally:
+            _end(send)
 
     def generator(self, case: Case) -> dict:
         """The generator alone."""
@@ -142,6 +150,13 @@ class Bench:
 def _wait_for(socket: Path, process: subprocess.Popen) -> None:
     while not socket.exists() and process.poll() is None:
         time.sleep(0.005)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Our own child, where the other side's failure has left it running."""
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
 
 
 def _result(process: subprocess.Popen) -> dict:
