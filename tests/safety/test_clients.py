@@ -5,7 +5,8 @@ import json
 
 import numpy
 from cockpit import Cockpit
-from display import Display, start_telltale, telltale_picture
+from display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
+from PIL import Image
 from program import BUILD, Program, wait_for
 
 # Below the telltale's region (40,20 320x80), and beside it.
@@ -77,3 +78,25 @@ def test_meter_shows_every_frame(cockpit: Cockpit) -> None:
     assert report["drawn"] - report["shown"] <= 2
     assert report["interval_p50_us"] >= 15000
     assert display.status()["frames"] >= report["shown"]
+
+
+def test_any_wlroots_compositor(cockpit: Cockpit) -> None:
+    """The example of the wlroots library shows a stream, and outlives its producer."""
+    socket = cockpit.folder / "example.sock"
+    example = cockpit.run("cluster", [BUILD / "wlroots" / "gid-wlroots-example", socket])
+    example.wait_output("ready")
+    movie = start_telltale(cockpit, "--stream", "movie", "--state", "6")
+    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(socket)}
+    command = [BUILD / "clients" / "gid-view", "--domain", "open", "--stream", "movie"]
+    cockpit.programs.append(Program(command, env, cockpit.folder))
+    picture = telltale_picture(cockpit.folder, 6)
+
+    def shown() -> bool:
+        path = cockpit.folder / "example.png"
+        assert Program(["grim", path], env, cockpit.folder).wait() == 0
+        seen = numpy.asarray(Image.open(path).convert("RGB"))
+        return numpy.array_equal(seen[:HEIGHT, :WIDTH], picture)
+
+    wait_for(shown, "the stream's picture")
+    movie.kill()
+    assert example.stop() == 0
