@@ -2,6 +2,7 @@
 """./run vm: a guest by hand."""
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,13 @@ from initramfs import CannotBoot, find_kernel, make_initramfs
 from qemu import Machine, probe_accel
 
 COMMAND_SECONDS = 1200
+
+# Where the build is, so that a command finds in the guest what it finds here.
+BUILD = {
+    name: os.environ[name]
+    for name in ("PATH", "LD_LIBRARY_PATH", "GST_PLUGIN_PATH", "GST_REGISTRY")
+    if name in os.environ
+}
 
 
 def main() -> int:
@@ -30,7 +38,7 @@ def main() -> int:
         if not options.command:
             return open_shell(options.name, accel, options.memory)
         with Guest(options.name, accel=accel, memory_mib=options.memory) as guest:
-            command = guest.start(options.command, cwd=Path.cwd(), hear=show)
+            command = guest.start(options.command, env=BUILD, cwd=Path.cwd(), hear=show)
             result = command.wait(COMMAND_SECONDS)
     except KeyboardInterrupt:
         return 130
