@@ -44,12 +44,12 @@ def test_memory_is_mapped_read_only(session: Session) -> None:
         with session.stopped_gidd():
             _, buffer = client.create_immed(late.gids[0])
             client.show(buffer)
+            blank = [m for m in session.weston.maps() if "gid-blank" in m.name]
+            assert not blank, "the empty memory that libwayland mapped writable is still there"
         session.wait_shown(late.pictures[0])
         for slab in (early, late):
             permissions = session.weston.permissions_of(slab.inode)
             assert permissions and set(permissions) == {"r--s"}
-        blank = [m for m in session.weston.maps() if "gid-blank" in m.name]
-        assert not blank, "the empty memory that libwayland mapped writable is still there"
 
 
 def test_descriptor_cannot_be_written_with(session: Session) -> None:

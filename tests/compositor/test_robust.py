@@ -9,9 +9,9 @@ import time
 
 import pytest
 from program import Program, wait_for
-from session import Session
+from session import Session, Slab
 from wayland import Disconnected, ProtocolError
-from weston import HEIGHT, WIDTH, XRGB8888, duplicate_descriptor
+from weston import HEIGHT, WIDTH, XRGB8888, Client, duplicate_descriptor
 
 SHOWING = """
 import sys
@@ -152,27 +152,30 @@ def test_buffers_fail_while_the_module_has_no_client(session: Session, request_n
 @pytest.mark.parametrize("seed", range(8))
 def test_random_requests(session: Session, seed: int) -> None:
     """Well-formed requests with random arguments, to random objects, many at once."""
-    chance = random.Random(seed)
     slab = session.slab(slots=4)
-    numbers = [0, 1, 2, 3, 4, 4096, WIDTH, HEIGHT, WIDTH * 4, 2**31 - 1, 2**31, 2**32 - 1, XRGB8888]
-    words = numbers + [gid >> 32 for gid in slab.gids] + [gid & 0xFFFFFFFF for gid in slab.gids]
     with session.client() as bystander:
         bystander.open_window()
         _, shown = bystander.create(slab.gids[0])
         bystander.show(shown)
-        deadline = time.monotonic() + 3
-        while time.monotonic() < deadline:
-            with session.client() as client:
-                try:
-                    play_at_random(client, chance, words)
-                except (ProtocolError, Disconnected):
-                    pass
-            bystander.display.roundtrip()
-        assert session.weston.is_running()
+        play_for(session, random.Random(seed), slab, seconds=3)
+        bystander.display.roundtrip()
         assert session.shows(slab.pictures[0])
 
 
-def play_at_random(client, chance: random.Random, words: list[int]) -> None:
+def play_for(session: Session, chance: random.Random, slab: Slab, seconds: float) -> None:
+    words = [0, 1, 2, 3, 4, 4096, WIDTH, HEIGHT, WIDTH * 4, 2**31 - 1, 2**31, 2**32 - 1, XRGB8888]
+    words += [gid >> 32 for gid in slab.gids] + [gid & 0xFFFFFFFF for gid in slab.gids]
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with session.client() as client:
+            try:
+                play_at_random(client, chance, words)
+            except (ProtocolError, Disconnected):
+                pass
+        assert session.weston.is_running()
+
+
+def play_at_random(client: Client, chance: random.Random, words: list[int]) -> None:
     client.open_window()
     display, params, buffers = client.display, [client.manager("create_params")], []
     for _ in range(200):

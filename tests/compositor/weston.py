@@ -76,12 +76,13 @@ class Weston:
         """`config` is added to the weston.ini of the next start."""
         self.config.write_text(SHELL_CONFIG + config)
 
-    def launch(self) -> Program:
-        self.program = Program(self.command, self.environment, self.folder)
+    def launch(self, under: list[str] | None = None) -> Program:
+        self.program = Program((under or []) + self.command, self.environment, self.folder)
         return self.program
 
-    def start(self) -> "Weston":
-        self.launch()
+    def start(self, under: list[str] | None = None) -> "Weston":
+        """`under` is a command that runs it, such as valgrind's."""
+        self.launch(under)
 
         def is_ready() -> bool:
             assert self.is_running(), f"weston ended: {self.read_log()}"
