@@ -48,8 +48,13 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
       && asked.fourcc == self->format.fourcc && asked.dmabuf == self->format.dmabuf
       && gst_gid_format_width (&asked) == gst_gid_format_width (&self->format)
       && gst_gid_format_height (&asked) == gst_gid_format_height (&self->format)) {
-    if (self->allocator == NULL)
-      self->allocator = gst_gid_allocator_new (self->domain, self->caps, slots);
+    if (self->allocator == NULL) {
+      GstGidAllocator *allocator = gst_gid_allocator_new (self->domain, self->caps, slots);
+
+      GST_OBJECT_LOCK (self);
+      self->allocator = allocator;
+      GST_OBJECT_UNLOCK (self);
+    }
     return self->allocator;
   }
 
@@ -64,12 +69,19 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
 void
 gst_gid_sink_clear_caps (GstGidSink * self)
 {
-  if (self->copy_pool)
-    gst_buffer_pool_set_active (self->copy_pool, FALSE);
+  GstGidAllocator *allocator;
+  GstBufferPool *pool;
+
   GST_OBJECT_LOCK (self);
-  gst_clear_object (&self->copy_pool);
+  pool = self->copy_pool;
+  self->copy_pool = NULL;
+  allocator = self->allocator;
+  self->allocator = NULL;
   GST_OBJECT_UNLOCK (self);
-  gst_clear_object (&self->allocator);
+  if (pool)
+    gst_buffer_pool_set_active (pool, FALSE);
+  gst_clear_object (&pool);
+  gst_clear_object (&allocator);
   gst_clear_object (&self->asked_allocator);
   gst_clear_caps (&self->asked_caps);
   gst_clear_caps (&self->caps);

@@ -22,33 +22,6 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-#define DEFAULT_SLOTS 32
-#define DEFAULT_CREDIT 8
-#define DEFAULT_LEASE_MS 1000
-#define DEFAULT_STATS_INTERVAL_MS 1000
-
-/* How long the end of the stream waits for consumers to read what was sent. */
-#define EOS_WAIT_MS 1000
-
-/* A wait looks again after this, for what nobody tells of: frames that were read. */
-#define WAIT_STEP (5 * G_TIME_SPAN_MILLISECOND)
-
-enum
-{
-  PROP_0,
-  PROP_DOMAIN,
-  PROP_STREAM,
-  PROP_PEER,
-  PROP_SLOTS,
-  PROP_CREDIT,
-  PROP_LEAKY,
-  PROP_LEASE,
-  PROP_COPY_POLICY,
-  PROP_WAIT_FOR_CONNECTION,
-  PROP_STATS,
-  PROP_STATS_INTERVAL,
-};
-
 G_DEFINE_FINAL_TYPE (GstGidSink, gst_gid_sink, GST_TYPE_BASE_SINK);
 
 /* --- the producer's callbacks: with the domain's lock held, on any thread ---------------------- */
@@ -69,6 +42,14 @@ frame_released (void *data, gid_id gid)
 
   gst_gid_domain_let_go (self->domain, gid);
   wake_waiters (self);
+}
+
+static bool
+may_subscribe (void *data, uint32_t domain)
+{
+  GstGidSink *self = data;
+
+  return domain <= GID_DOMAIN_MAX && self->peers.allowed[domain];
 }
 
 static void
@@ -105,8 +86,8 @@ publish (GstGidSink * self, GError ** error)
     .quiet = true,
   };
   struct gid_producer *producer;
-  gboolean leaky;
-  gchar *stream;
+  gchar *stream, *peer;
+  gboolean leaky, good;
   int ret;
 
   GST_OBJECT_LOCK (self);
@@ -114,20 +95,28 @@ publish (GstGidSink * self, GError ** error)
   options.lease_ns = self->lease_ms * GST_MSECOND;
   options.credit_max = self->credit;
   stream = g_strdup (self->stream);
+  peer = g_strdup (self->peer);
   GST_OBJECT_UNLOCK (self);
 
-  ret = gid_producer_create (gst_gid_domain_lock (self->domain), stream, &options, &producer);
-  if (ret == 0) {
-    gst_gid_domain_add_producer (self->domain, producer, leaky);
-    self->producer = producer;
-  } else {
-    gst_gid_domain_set_error (self->domain, error, ret,
-        "Cannot publish the stream \"%s\" of domain \"%s\"", stream,
-        gst_gid_domain_get_name (self->domain));
+  gst_gid_domain_lock (self->domain);
+  good = peer == NULL || gst_gid_peers_parse (&self->peers, self->domain, peer, error);
+  if (good) {
+    options.allow = peer ? may_subscribe : NULL;
+    ret = gid_producer_create (gst_gid_domain_get (self->domain), stream, &options, &producer);
+    good = ret == 0;
+    if (good) {
+      gst_gid_domain_add_producer (self->domain, producer, leaky);
+      self->producer = producer;
+    } else {
+      gst_gid_domain_set_error (self->domain, error, ret,
+          "Cannot publish the stream \"%s\" of domain \"%s\"", stream,
+          gst_gid_domain_get_name (self->domain));
+    }
   }
   gst_gid_domain_unlock (self->domain);
   g_free (stream);
-  return ret == 0;
+  g_free (peer);
+  return good;
 }
 
 static void
@@ -268,150 +257,6 @@ gst_gid_sink_propose_allocation (GstBaseSink * sink, GstQuery * query)
 
 /* --- frames ------------------------------------------------------------------------------------ */
 
-/* When the frame is to be shown, on CLOCK_MONOTONIC. */
-static guint64
-present_time (GstGidSink * self, GstBuffer * buffer)
-{
-  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-  GstClockTime running, base = gst_element_get_base_time (GST_ELEMENT_CAST (self));
-  GstClockTimeDiff offset = 0;
-  GstClock *clock;
-
-  running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME,
-      GST_BUFFER_PTS (buffer));
-  clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
-  if (clock == NULL || !GST_CLOCK_TIME_IS_VALID (running)) {
-    gst_clear_object (&clock);
-    return GID_TIME_NONE;
-  }
-  offset = gst_gid_clock_offset (clock);
-  gst_object_unref (clock);
-  return base + running + gst_base_sink_get_latency (sink) + offset;
-}
-
-typedef gboolean (*IsReady) (GstGidSink * self);
-
-static gboolean
-has_consumer (GstGidSink * self)
-{
-  gboolean ready;
-
-  gst_gid_domain_lock (self->domain);
-  ready = gid_producer_consumers (self->producer) > 0;
-  gst_gid_domain_unlock (self->domain);
-  return ready;
-}
-
-static gboolean
-has_room (GstGidSink * self)
-{
-  gboolean ready;
-
-  gst_gid_domain_lock (self->domain);
-  ready = gid_producer_room (self->producer) > 0;
-  if (!ready) {
-    gid_producer_want_release (self->producer);
-    ready = gid_producer_room (self->producer) > 0;
-  }
-  gst_gid_domain_unlock (self->domain);
-  return ready;
-}
-
-static gboolean
-all_is_read (GstGidSink * self)
-{
-  gboolean ready;
-
-  gst_gid_domain_lock (self->domain);
-  ready = gid_producer_unread (self->producer) == 0;
-  gst_gid_domain_unlock (self->domain);
-  return ready;
-}
-
-/*
- * Waits until consumers are as far, until `timeout_ms` (0: no end) is over, or until the element is
- * told to stop: then goes on when it plays again, where `rendering`.
- */
-static GstFlowReturn
-wait_until (GstGidSink * self, IsReady is_ready, guint timeout_ms, gboolean rendering)
-{
-  gint64 end = g_get_monotonic_time () + timeout_ms * G_TIME_SPAN_MILLISECOND;
-  GstFlowReturn ret = GST_FLOW_OK;
-
-  while (ret == GST_FLOW_OK && !is_ready (self)) {
-    gint64 now = g_get_monotonic_time ();
-    gboolean unlocked;
-
-    if (timeout_ms && now >= end)
-      break;
-    g_mutex_lock (&self->wait_lock);
-    if (!self->unlocked && !self->woken)
-      g_cond_wait_until (&self->wait_cond, &self->wait_lock, now + WAIT_STEP);
-    self->woken = FALSE;
-    unlocked = self->unlocked;
-    g_mutex_unlock (&self->wait_lock);
-    if (unlocked && !rendering)
-      break;
-    if (unlocked)
-      ret = gst_base_sink_wait_preroll (GST_BASE_SINK_CAST (self));
-  }
-  return ret;
-}
-
-/* Waits until the frame can be sent without loss, as far as properties ask for that. */
-static GstFlowReturn
-wait_for_consumers (GstGidSink * self)
-{
-  GstFlowReturn ret = GST_FLOW_OK;
-  gboolean connection, leaky;
-  guint lease_ms;
-
-  GST_OBJECT_LOCK (self);
-  connection = self->wait_for_connection;
-  leaky = self->leaky;
-  lease_ms = self->lease_ms;
-  GST_OBJECT_UNLOCK (self);
-
-  if (connection)
-    ret = wait_until (self, has_consumer, 0, TRUE);
-  if (!leaky && ret == GST_FLOW_OK)
-    ret = wait_until (self, has_room, lease_ms, TRUE);
-  return ret;
-}
-
-static GstFlowReturn
-send_frame (GstGidSink * self, GstBuffer * buffer, gboolean playing)
-{
-  struct gid_frame frame;
-  GstGidExport *export;
-  GstFlowReturn ret;
-  int sent;
-
-  gst_buffer_ref (buffer);
-  ret = gst_gid_sink_name_frame (self, &buffer, &frame, &export);
-  if (ret != GST_FLOW_OK)
-    goto done;
-  /* before the pipeline plays its clock says nothing */
-  if (playing)
-    frame.present_time = present_time (self, buffer);
-
-  gst_gid_domain_lock (self->domain);
-  sent = gid_producer_send (self->producer, &frame);
-  if (sent > 0)
-    gst_gid_domain_keep (self->domain, frame.gid, buffer, (GstMiniObject *) export);
-  gst_gid_domain_unlock (self->domain);
-  if (export)
-    gst_mini_object_unref (GST_MINI_OBJECT_CAST (export));
-  if (sent < 0) {
-    /* the slot was taken back by force, or the slab was revoked: the next frame has another */
-    GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
-  }
-  GST_LOG_OBJECT (self, "sent %" GST_PTR_FORMAT " to %d consumers", buffer, sent);
-done:
-  gst_buffer_unref (buffer);
-  return ret;
-}
-
 /* Shows the picture already while the pipeline is paused, as after a seek. */
 static GstFlowReturn
 gst_gid_sink_preroll (GstBaseSink * sink, GstBuffer * buffer)
@@ -419,8 +264,8 @@ gst_gid_sink_preroll (GstBaseSink * sink, GstBuffer * buffer)
   GstGidSink *self = GST_GID_SINK (sink);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  if (has_consumer (self) && gst_buffer_n_memory (buffer) > 0) {
-    ret = send_frame (self, buffer, FALSE);
+  if (gst_gid_sink_has_consumer (self) && gst_buffer_n_memory (buffer) > 0) {
+    ret = gst_gid_sink_send (self, buffer, FALSE);
     gst_buffer_replace (&self->prerolled, buffer);
   }
   return ret;
@@ -436,40 +281,14 @@ gst_gid_sink_render (GstBaseSink * sink, GstBuffer * buffer)
   gst_clear_buffer (&self->prerolled);
   if (was_prerolled || gst_buffer_n_memory (buffer) == 0)
     return GST_FLOW_OK;
-  ret = wait_for_consumers (self);
+  ret = gst_gid_sink_wait_for_consumers (self);
   if (ret == GST_FLOW_OK)
-    ret = send_frame (self, buffer, TRUE);
+    ret = gst_gid_sink_send (self, buffer, TRUE);
   gst_gid_sink_post_stats (self, FALSE);
   return ret;
 }
 
 /* --- events and queries ------------------------------------------------------------------------ */
-
-static void
-send_mark (GstGidSink * self, guint32 flags)
-{
-  struct gid_frame frame = {
-    .flags = flags,
-    .capture_time = GID_TIME_NONE,
-    .present_time = GID_TIME_NONE,
-    .pts = GID_TIME_NONE,
-    .dts = GID_TIME_NONE,
-    .duration = GID_TIME_NONE,
-  };
-
-  gst_gid_domain_lock (self->domain);
-  gid_producer_send (self->producer, &frame);
-  gst_gid_domain_unlock (self->domain);
-}
-
-/* Takes back what no consumer has read. */
-static void
-take_back (GstGidSink * self)
-{
-  gst_gid_domain_lock (self->domain);
-  while (gid_producer_reclaim (self->producer, false) > 0);
-  gst_gid_domain_unlock (self->domain);
-}
 
 static gboolean
 gst_gid_sink_event (GstBaseSink * sink, GstEvent * event)
@@ -479,17 +298,16 @@ gst_gid_sink_event (GstBaseSink * sink, GstEvent * event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_EOS:
       /* before the message of it on the bus, after which the application may stop everything */
-      send_mark (self, GID_FRAME_EOS);
-      /* what was not read by then would be lost */
-      wait_until (self, all_is_read, EOS_WAIT_MS, FALSE);
+      gst_gid_sink_send_mark (self, GID_FRAME_EOS);
+      gst_gid_sink_wait_until_read (self);
       gst_gid_sink_post_stats (self, TRUE);
       break;
     case GST_EVENT_FLUSH_START:
-      take_back (self);
+      gst_gid_sink_take_back (self);
       break;
     case GST_EVENT_FLUSH_STOP:
       gst_clear_buffer (&self->prerolled);
-      send_mark (self, GID_FRAME_FLUSH);
+      gst_gid_sink_send_mark (self, GID_FRAME_FLUSH);
       break;
     default:
       break;
@@ -504,7 +322,7 @@ gst_gid_sink_query (GstBaseSink * sink, GstQuery * query)
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && self->producer) {
     gst_clear_buffer (&self->prerolled);
-    take_back (self);
+    gst_gid_sink_take_back (self);
   }
   return GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->query (sink, query);
 }
@@ -512,161 +330,14 @@ gst_gid_sink_query (GstBaseSink * sink, GstQuery * query)
 /* --- the object -------------------------------------------------------------------------------- */
 
 static void
-gst_gid_sink_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
-{
-  GstGidSink *self = GST_GID_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_DOMAIN:
-      g_free (self->domain_name);
-      self->domain_name = g_value_dup_string (value);
-      break;
-    case PROP_STREAM:
-      g_free (self->stream);
-      self->stream = g_value_dup_string (value);
-      break;
-    case PROP_PEER:
-      g_free (self->peer);
-      self->peer = g_value_dup_string (value);
-      break;
-    case PROP_SLOTS:
-      self->slots = g_value_get_uint (value);
-      break;
-    case PROP_CREDIT:
-      self->credit = g_value_get_uint (value);
-      break;
-    case PROP_LEAKY:
-      self->leaky = g_value_get_boolean (value);
-      break;
-    case PROP_LEASE:
-      self->lease_ms = g_value_get_uint (value);
-      break;
-    case PROP_COPY_POLICY:
-      self->copy_policy = g_value_get_enum (value);
-      break;
-    case PROP_WAIT_FOR_CONNECTION:
-      self->wait_for_connection = g_value_get_boolean (value);
-      break;
-    case PROP_STATS_INTERVAL:
-      self->stats_interval_ms = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_gid_sink_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
-{
-  GstGidSink *self = GST_GID_SINK (object);
-
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, gst_gid_sink_create_stats (self));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_DOMAIN:
-      g_value_set_string (value, self->domain_name);
-      break;
-    case PROP_STREAM:
-      g_value_set_string (value, self->stream);
-      break;
-    case PROP_PEER:
-      g_value_set_string (value, self->peer);
-      break;
-    case PROP_SLOTS:
-      g_value_set_uint (value, self->slots);
-      break;
-    case PROP_CREDIT:
-      g_value_set_uint (value, self->credit);
-      break;
-    case PROP_LEAKY:
-      g_value_set_boolean (value, self->leaky);
-      break;
-    case PROP_LEASE:
-      g_value_set_uint (value, self->lease_ms);
-      break;
-    case PROP_COPY_POLICY:
-      g_value_set_enum (value, self->copy_policy);
-      break;
-    case PROP_WAIT_FOR_CONNECTION:
-      g_value_set_boolean (value, self->wait_for_connection);
-      break;
-    case PROP_STATS_INTERVAL:
-      g_value_set_uint (value, self->stats_interval_ms);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_gid_sink_finalize (GObject * object)
 {
   GstGidSink *self = GST_GID_SINK (object);
 
-  g_free (self->domain_name);
-  g_free (self->stream);
-  g_free (self->peer);
+  gst_gid_sink_finish_properties (self);
   g_mutex_clear (&self->wait_lock);
   g_cond_clear (&self->wait_cond);
   G_OBJECT_CLASS (gst_gid_sink_parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass * klass)
-{
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
-  const GParamFlags ready = flags | GST_PARAM_MUTABLE_READY;
-  const GParamFlags playing = flags | GST_PARAM_MUTABLE_PLAYING;
-
-  g_object_class_install_property (klass, PROP_DOMAIN,
-      g_param_spec_string ("domain", "Domain",
-          "Domain that owns the stream: its name or the path of its gidd's socket "
-          "(default: $GID_DOMAIN, or the only one here)", NULL, ready));
-  g_object_class_install_property (klass, PROP_STREAM,
-      g_param_spec_string ("stream", "Stream",
-          "Name of the stream to publish, such as movie or camera/rear", NULL, ready));
-  g_object_class_install_property (klass, PROP_PEER,
-      g_param_spec_string ("peer", "Peer",
-          "Domains that may read the stream, with commas (default: all that the cockpit's "
-          "configuration lets)", NULL, ready));
-  g_object_class_install_property (klass, PROP_SLOTS,
-      g_param_spec_uint ("slots", "Slots",
-          "Most frames that there is memory for; it grows as they are needed",
-          2, GID_SLOTS_MAX, DEFAULT_SLOTS, ready));
-  g_object_class_install_property (klass, PROP_CREDIT,
-      g_param_spec_uint ("credit", "Credit", "Most frames that one consumer may hold",
-          1, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
-  g_object_class_install_property (klass, PROP_LEAKY,
-      g_param_spec_boolean ("leaky", "Leaky",
-          "Never wait for a consumer that has no credit left: it misses frames. Else wait, for "
-          "no longer than the lease", TRUE, ready));
-  g_object_class_install_property (klass, PROP_LEASE,
-      g_param_spec_uint ("lease", "Lease",
-          "Milliseconds that a consumer may hold a frame before it is taken back by force",
-          1, G_MAXUINT, DEFAULT_LEASE_MS, ready));
-  g_object_class_install_property (klass, PROP_COPY_POLICY,
-      g_param_spec_enum ("copy-policy", "Copy policy",
-          "What to do about frames that cannot be sent without a copy",
-          GST_TYPE_GID_COPY_POLICY, GST_GID_COPY_POLICY_ALLOW, playing));
-  g_object_class_install_property (klass, PROP_WAIT_FOR_CONNECTION,
-      g_param_spec_boolean ("wait-for-connection", "Wait for connection",
-          "Send nothing before there is a consumer", FALSE, playing));
-  g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Frames, drops, copies and their reasons, slots, consumers",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property (klass, PROP_STATS_INTERVAL,
-      g_param_spec_uint ("stats-interval", "Statistics interval",
-          "Milliseconds between element messages with the statistics (0: none)",
-          0, G_MAXUINT, DEFAULT_STATS_INTERVAL_MS, playing));
 }
 
 static void
@@ -677,10 +348,8 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
   GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
   GstCaps *caps = gst_gid_caps_template ();
 
-  object_class->set_property = gst_gid_sink_set_property;
-  object_class->get_property = gst_gid_sink_get_property;
   object_class->finalize = gst_gid_sink_finalize;
-  install_properties (object_class);
+  gst_gid_sink_install_properties (object_class);
 
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
@@ -704,11 +373,7 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
 static void
 gst_gid_sink_init (GstGidSink * self)
 {
-  self->slots = DEFAULT_SLOTS;
-  self->credit = DEFAULT_CREDIT;
-  self->lease_ms = DEFAULT_LEASE_MS;
-  self->leaky = TRUE;
-  self->stats_interval_ms = DEFAULT_STATS_INTERVAL_MS;
+  gst_gid_sink_init_properties (self);
   g_mutex_init (&self->wait_lock);
   g_cond_init (&self->wait_cond);
   /* the last sample would pin a slot for nothing */

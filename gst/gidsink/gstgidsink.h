@@ -7,6 +7,7 @@
 #include "common/gstgidcopies.h"
 #include "common/gstgidpool.h"
 #include "common/gstgidexport.h"
+#include "common/gstgidpeers.h"
 
 G_BEGIN_DECLS
 
@@ -26,6 +27,7 @@ struct _GstGidSink
   /* from start to stop */
   GstGidDomain *domain;
   struct gid_producer *producer;
+  GstGidPeers peers;            /* where `peer` is set */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
 
   GMutex wait_lock;
@@ -36,10 +38,10 @@ struct _GstGidSink
   GstCaps *caps;
   GstGidFormat format;
   gchar *description;           /* of slabs for these caps; NULL where they are too long */
-  GstGidAllocator *allocator;   /* for these caps */
+  GstGidAllocator *allocator;   /* for these caps; to change with the object lock */
   GstGidAllocator *asked_allocator;     /* for an ALLOCATION query with other caps than these */
   GstCaps *asked_caps;
-  GstBufferPool *copy_pool;
+  GstBufferPool *copy_pool;     /* likewise */
   GstBuffer *prerolled;         /* was sent at preroll, and is not to be sent again */
   gint64 stats_posted;
 
@@ -48,6 +50,31 @@ struct _GstGidSink
   guint suspects;               /* frames until then */
   GstGidCopies copies;
 };
+
+/* gstgidsinkproperties.c */
+
+void gst_gid_sink_install_properties (GObjectClass * klass);
+void gst_gid_sink_init_properties (GstGidSink * self);
+void gst_gid_sink_finish_properties (GstGidSink * self);
+
+/* gstgidsend.c */
+
+gboolean gst_gid_sink_has_consumer (GstGidSink * self);
+
+/** Waits until a frame can be sent without loss, as far as properties ask for that. */
+GstFlowReturn gst_gid_sink_wait_for_consumers (GstGidSink * self);
+
+/** Waits, not for long, until all that was sent was read: it would be lost with the producer. */
+void gst_gid_sink_wait_until_read (GstGidSink * self);
+
+/** Sends the frame; `playing`: the pipeline's clock says when it is to be shown. */
+GstFlowReturn gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing);
+
+/** Sends flags without a picture. */
+void gst_gid_sink_send_mark (GstGidSink * self, guint32 flags);
+
+/** Takes back what no consumer has read. */
+void gst_gid_sink_take_back (GstGidSink * self);
 
 /* gstgidframe.c: from a buffer to a frame */
 

@@ -9,11 +9,10 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* --- the allocator: GstFdMemory that is mapped with its slab ----------------------------------- */
-
 typedef struct _GstGidImportSlot
 {
   GstGidImport *import;
+  GstGidImportKind kind;
   GstMemory *mem;               /* made at the first frame */
   gsize offset;                 /* of the slot in the file */
   gboolean out;
@@ -26,19 +25,6 @@ typedef struct
   guint64 index;
 } Held;
 
-typedef struct
-{
-  GstFdAllocator parent;
-} GstGidFdAllocator;
-
-typedef struct
-{
-  GstFdAllocatorClass parent_class;
-} GstGidFdAllocatorClass;
-
-static GType gst_gid_fd_allocator_get_type (void);
-G_DEFINE_TYPE (GstGidFdAllocator, gst_gid_fd_allocator, GST_TYPE_FD_ALLOCATOR);
-
 static GQuark
 slot_quark (void)
 {
@@ -49,8 +35,20 @@ slot_quark (void)
   return quark;
 }
 
+/* --- allocators: memory that is mapped with its slab ------------------------------------------- */
+
+typedef GstFdAllocator GstGidFdAllocator;
+typedef GstFdAllocatorClass GstGidFdAllocatorClass;
+static GType gst_gid_fd_allocator_get_type (void);
+G_DEFINE_TYPE (GstGidFdAllocator, gst_gid_fd_allocator, GST_TYPE_FD_ALLOCATOR);
+
+typedef GstAllocator GstGidViewAllocator;
+typedef GstAllocatorClass GstGidViewAllocatorClass;
+static GType gst_gid_view_allocator_get_type (void);
+G_DEFINE_TYPE (GstGidViewAllocator, gst_gid_view_allocator, GST_TYPE_ALLOCATOR);
+
 static gpointer
-fd_memory_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
+view_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
 {
   GstMiniObject *owner = GST_MINI_OBJECT_CAST (mem->parent ? mem->parent : mem);
   GstGidImportSlot *slot = gst_mini_object_get_qdata (owner, slot_quark ());
@@ -59,8 +57,32 @@ fd_memory_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
 }
 
 static void
-fd_memory_unmap (GstMemory * mem)
+view_unmap (GstMemory * mem)
 {
+}
+
+static GstMemory *
+view_new (GstAllocator * allocator, GstMemory * parent, gsize maxsize, gsize offset, gsize size)
+{
+  GstMemory *mem = g_new0 (GstMemory, 1);
+
+  gst_memory_init (mem, GST_MEMORY_FLAG_READONLY, allocator, parent, maxsize, 0, offset, size);
+  return mem;
+}
+
+static GstMemory *
+view_share (GstMemory * mem, gssize offset, gssize size)
+{
+  if (size == -1)
+    size = mem->size - offset;
+  return view_new (mem->allocator, mem->parent ? mem->parent : mem, mem->maxsize,
+      mem->offset + offset, size);
+}
+
+static void
+view_free (GstAllocator * allocator, GstMemory * mem)
+{
+  g_free (mem);
 }
 
 static void
@@ -73,24 +95,52 @@ gst_gid_fd_allocator_init (GstGidFdAllocator * self)
 {
   GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
 
-  allocator->mem_map = fd_memory_map;
-  allocator->mem_unmap = fd_memory_unmap;
+  allocator->mem_map = view_map;
+  allocator->mem_unmap = view_unmap;
 }
 
-static GstAllocator *
-get_allocator (enum gid_memory memory)
+static void
+gst_gid_view_allocator_class_init (GstGidViewAllocatorClass * klass)
 {
-  static GstAllocator *fd, *dmabuf;
+  GST_ALLOCATOR_CLASS (klass)->free = view_free;
+}
+
+static void
+gst_gid_view_allocator_init (GstGidViewAllocator * allocator)
+{
+  allocator->mem_type = "GidView";
+  allocator->mem_map = view_map;
+  allocator->mem_unmap = view_unmap;
+  allocator->mem_share = view_share;
+  GST_OBJECT_FLAG_SET (allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+}
+
+typedef enum
+{
+  ALLOCATOR_VIEW,
+  ALLOCATOR_FD,
+  ALLOCATOR_DMABUF,
+  N_ALLOCATORS
+} AllocatorKind;
+
+/* They have no state, and are there for as long as the process. */
+static GstAllocator *
+get_allocator (AllocatorKind kind)
+{
+  static GstAllocator *allocators[N_ALLOCATORS];
   static gsize once;
 
   if (g_once_init_enter (&once)) {
-    fd = gst_object_ref_sink (g_object_new (gst_gid_fd_allocator_get_type (), NULL));
-    dmabuf = gst_dmabuf_allocator_new ();
-    GST_OBJECT_FLAG_SET (fd, GST_OBJECT_FLAG_MAY_BE_LEAKED);
-    GST_OBJECT_FLAG_SET (dmabuf, GST_OBJECT_FLAG_MAY_BE_LEAKED);
+    allocators[ALLOCATOR_VIEW] =
+        gst_object_ref_sink (g_object_new (gst_gid_view_allocator_get_type (), NULL));
+    allocators[ALLOCATOR_FD] =
+        gst_object_ref_sink (g_object_new (gst_gid_fd_allocator_get_type (), NULL));
+    allocators[ALLOCATOR_DMABUF] = gst_dmabuf_allocator_new ();
+    for (guint i = 0; i < N_ALLOCATORS; i++)
+      GST_OBJECT_FLAG_SET (allocators[i], GST_OBJECT_FLAG_MAY_BE_LEAKED);
     g_once_init_leave (&once, 1);
   }
-  return memory == GID_MEMORY_DMABUF ? dmabuf : fd;
+  return allocators[kind];
 }
 
 /* --- readers ----------------------------------------------------------------------------------- */
@@ -138,7 +188,7 @@ import_unref (GstGidImport * self)
   gst_gid_domain_unlock (reader->domain);
   if (!last)
     return;
-  for (guint i = 0; i < self->info.slot_count; i++) {
+  for (guint i = 0; i < self->info.slot_count * GST_GID_N_IMPORT_KINDS; i++) {
     if (self->slots[i].held)
       g_array_unref (self->slots[i].held);
   }
@@ -204,15 +254,17 @@ static GstMemory *
 memory_new (GstGidImportSlot * slot)
 {
   GstGidImport *import = slot->import;
-  GstAllocator *allocator = get_allocator (import->info.memory);
   GstFdMemoryFlags flags = GST_FD_MEMORY_FLAG_DONT_CLOSE | GST_FD_MEMORY_FLAG_KEEP_MAPPED;
   gsize end = slot->offset + import->info.slot_size;
   GstMemory *mem;
 
   if (import->info.memory == GID_MEMORY_DMABUF)
-    mem = gst_dmabuf_allocator_alloc_with_flags (allocator, import->info.fd, end, flags);
+    mem = gst_dmabuf_allocator_alloc_with_flags (get_allocator (ALLOCATOR_DMABUF),
+        import->info.fd, end, flags);
+  else if (slot->kind == GST_GID_IMPORT_FD)
+    mem = gst_fd_allocator_alloc (get_allocator (ALLOCATOR_FD), import->info.fd, end, flags);
   else
-    mem = gst_fd_allocator_alloc (allocator, import->info.fd, end, flags);
+    mem = view_new (get_allocator (ALLOCATOR_VIEW), NULL, end, 0, end);
   gst_memory_resize (mem, slot->offset, import->size);
   GST_MINI_OBJECT_FLAG_SET (mem, GST_MEMORY_FLAG_READONLY);
   GST_MINI_OBJECT_CAST (mem)->dispose = memory_dispose;
@@ -253,10 +305,11 @@ gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** import)
   if (self->is_plain && GST_VIDEO_INFO_SIZE (&self->format.info) <= info.slot_size)
     self->size = GST_VIDEO_INFO_SIZE (&self->format.info);
   self->base = (const guint8 *) gid_slab_view (slab, 0) - info.offset;
-  self->slots = g_new0 (GstGidImportSlot, info.slot_count);
-  for (guint i = 0; i < info.slot_count; i++) {
+  self->slots = g_new0 (GstGidImportSlot, info.slot_count * GST_GID_N_IMPORT_KINDS);
+  for (guint i = 0; i < info.slot_count * GST_GID_N_IMPORT_KINDS; i++) {
     self->slots[i].import = self;
-    self->slots[i].offset = info.offset + i * info.slot_size;
+    self->slots[i].kind = i % GST_GID_N_IMPORT_KINDS;
+    self->slots[i].offset = info.offset + i / GST_GID_N_IMPORT_KINDS * info.slot_size;
   }
   gid_slab_on_revoked (slab, import_revoked, self);
   GST_INFO ("slab %u: %u slots of %" GST_PTR_FORMAT, gid_slab_of (gid), info.slot_count, caps);
@@ -271,7 +324,7 @@ gst_gid_import_retire (GstGidImport * self)
 
   gst_gid_domain_lock (domain);
   self->retired = TRUE;
-  for (guint i = 0; i < self->info.slot_count; i++) {
+  for (guint i = 0; i < self->info.slot_count * GST_GID_N_IMPORT_KINDS; i++) {
     if (self->slots[i].mem && !self->slots[i].out)
       gst_gid_domain_drop_later (domain, GST_MINI_OBJECT_CAST (self->slots[i].mem));
   }
@@ -280,14 +333,14 @@ gst_gid_import_retire (GstGidImport * self)
 }
 
 GstMemory *
-gst_gid_import_take (GstGidImport * self, const struct gid_frame *frame)
+gst_gid_import_take (GstGidImport * self, const struct gid_frame *frame, GstGidImportKind kind)
 {
   Held held = { self->reader->epoch, frame->index };
   GstGidImportSlot *slot;
 
   if (gid_slot_of (frame->gid) >= self->info.slot_count)
     return NULL;
-  slot = &self->slots[gid_slot_of (frame->gid)];
+  slot = &self->slots[gid_slot_of (frame->gid) * GST_GID_N_IMPORT_KINDS + kind];
   if (slot->mem == NULL)
     slot->mem = memory_new (slot);
   else if (slot->out)

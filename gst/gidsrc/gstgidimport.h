@@ -28,6 +28,17 @@ GstGidReader *gst_gid_reader_new (GstGidDomain * domain);
 GstGidReader *gst_gid_reader_ref (GstGidReader * reader);
 void gst_gid_reader_unref (GstGidReader * reader);
 
+/**
+ * What an import's memory looks like to those downstream. Memory with a descriptor can be imported
+ * by the descriptor, which is read-only but for dma-bufs.
+ */
+typedef enum
+{
+  GST_GID_IMPORT_PLAIN,
+  GST_GID_IMPORT_FD,
+  GST_GID_N_IMPORT_KINDS
+} GstGidImportKind;
+
 typedef struct _GstGidImport GstGidImport;
 
 struct _GstGidImport
@@ -45,7 +56,7 @@ struct _GstGidImport
   /* the domain's lock */
   gint refcount;
   gboolean retired, revoked;
-  struct _GstGidImportSlot *slots;
+  struct _GstGidImportSlot *slots;      /* for each kind */
 };
 
 /**
@@ -61,7 +72,8 @@ void gst_gid_import_retire (GstGidImport * import);
  * The memory of the frame's slot, as a reference that gives the frame back at its end. Call with
  * the domain's lock held. NULL where the gid is out of range.
  */
-GstMemory *gst_gid_import_take (GstGidImport * import, const struct gid_frame *frame);
+GstMemory *gst_gid_import_take (GstGidImport * import, const struct gid_frame *frame,
+    GstGidImportKind kind);
 
 G_END_DECLS
 

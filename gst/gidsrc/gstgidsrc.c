@@ -17,113 +17,13 @@
 
 #include <errno.h>
 
+#include <gst/allocators/gstfdmemory.h>
+
 #include "common/gstgid.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-#define DEFAULT_CREDIT 4
-#define DEFAULT_STATS_INTERVAL_MS 1000
-
-enum
-{
-  PROP_0,
-  PROP_DOMAIN,
-  PROP_STREAM,
-  PROP_PEER,
-  PROP_CREDIT,
-  PROP_LEAKY,
-  PROP_RECONNECT,
-  PROP_FORWARD_EOS,
-  PROP_IS_LIVE,
-  PROP_LATENCY,
-  PROP_COPY_POLICY,
-  PROP_STATS,
-  PROP_STATS_INTERVAL,
-};
-
 G_DEFINE_FINAL_TYPE (GstGidSrc, gst_gid_src, GST_TYPE_PUSH_SRC);
-
-#define GST_TYPE_GID_LEAKY (gst_gid_leaky_get_type ())
-static GType
-gst_gid_leaky_get_type (void)
-{
-  static GType type;
-  static const GEnumValue values[] = {
-    {GST_GID_LEAKY_UPSTREAM, "New frames are missed", "upstream"},
-    {GST_GID_LEAKY_DOWNSTREAM, "Old frames that were not read give way to new ones", "downstream"},
-    {0, NULL, NULL},
-  };
-
-  if (g_once_init_enter (&type)) {
-    GType t = g_enum_register_static ("GstGidLeaky", values);
-    g_once_init_leave (&type, t);
-  }
-  return type;
-}
-
-/* --- statistics and messages ------------------------------------------------------------------- */
-
-static GstStructure *
-create_stats (GstGidSrc * self)
-{
-  struct gid_consumer_stats stats;
-  GstStructure *structure;
-
-  GST_OBJECT_LOCK (self);
-  if (self->reader) {
-    gst_gid_domain_lock (self->reader->domain);
-    gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
-    gst_gid_domain_unlock (self->reader->domain);
-  }
-  stats = self->last_stats;
-  structure = gst_structure_new ("gid-src-stats",
-      "stream", G_TYPE_STRING, self->stream,
-      "frames", G_TYPE_UINT64, stats.frames,
-      "missed", G_TYPE_UINT64, stats.missed,
-      "lost", G_TYPE_UINT64, self->lost,
-      "held", G_TYPE_UINT, stats.held,
-      "reconnects", G_TYPE_UINT64, stats.reconnects,
-      "producer-copied-frames", G_TYPE_UINT64, stats.copied_frames,
-      "producer-copied-bytes", G_TYPE_UINT64, stats.copied_bytes, NULL);
-  gst_gid_copies_to_structure (&self->copies, structure);
-  GST_OBJECT_UNLOCK (self);
-  return structure;
-}
-
-static void
-post_stats (GstGidSrc * self, gboolean now)
-{
-  gint64 time = g_get_monotonic_time ();
-  guint interval_ms;
-
-  GST_OBJECT_LOCK (self);
-  interval_ms = self->stats_interval_ms;
-  GST_OBJECT_UNLOCK (self);
-  if (interval_ms == 0
-      || (!now && time - self->stats_posted < interval_ms * G_GINT64_CONSTANT (1000)))
-    return;
-  self->stats_posted = time;
-  gst_element_post_message (GST_ELEMENT_CAST (self),
-      gst_message_new_element (GST_OBJECT_CAST (self), create_stats (self)));
-}
-
-static void
-post_state (GstGidSrc * self, enum gid_consumer_state state, int reason)
-{
-  static const gchar *names[] = {
-    [GID_CONSUMER_WAITING] = "waiting",
-    [GID_CONSUMER_LIVE] = "live",
-    [GID_CONSUMER_ENDED] = "ended",
-  };
-
-  self->posted_state = state;
-  GST_INFO_OBJECT (self, "the stream is %s%s%s", names[state], reason ? ": " : "",
-      reason ? gid_strerror (reason) : "");
-  gst_element_post_message (GST_ELEMENT_CAST (self),
-      gst_message_new_element (GST_OBJECT_CAST (self),
-          gst_structure_new ("gid-state", "state", G_TYPE_STRING, names[state],
-              "reason", G_TYPE_STRING, reason ? gid_strerror (reason) : "", NULL)));
-}
 
 /* --- start and stop ---------------------------------------------------------------------------- */
 
@@ -223,7 +123,7 @@ gst_gid_src_stop (GstBaseSrc * src)
   GstGidSrc *self = GST_GID_SRC (src);
   GstGidReader *reader = self->reader;
 
-  post_stats (self, TRUE);
+  gst_gid_src_post_stats (self, TRUE);
   gst_gid_src_retire_imports (self, TRUE);
   GST_OBJECT_LOCK (self);
   gst_gid_domain_lock (reader->domain);
@@ -279,11 +179,37 @@ gst_gid_src_get_caps (GstBaseSrc * src, GstCaps * filter)
   return result;
 }
 
+/*
+ * Whether downstream has shared memory of its own to copy to. Such sinks (waylandsink) would hand
+ * our descriptors on to a Wayland compositor, which maps wl_shm pools for writing: it is refused,
+ * and the compositor ends the connection.
+ */
+static gboolean
+would_write (GstQuery * query)
+{
+  GstAllocator *allocator = NULL;
+  gboolean shared;
+
+  if (gst_query_get_n_allocation_pools (query) == 0
+      || gst_query_get_n_allocation_params (query) == 0)
+    return FALSE;
+  gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
+  shared = allocator && GST_IS_FD_ALLOCATOR (allocator);
+  gst_clear_object (&allocator);
+  return shared;
+}
+
 static gboolean
 gst_gid_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
 {
   GstGidSrc *self = GST_GID_SRC (src);
+  gboolean fd_memory;
 
+  GST_OBJECT_LOCK (self);
+  fd_memory = self->fd_memory;
+  GST_OBJECT_UNLOCK (self);
+
+  self->kind = fd_memory && !would_write (query) ? GST_GID_IMPORT_FD : GST_GID_IMPORT_PLAIN;
   self->has_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   self->has_crop_meta = gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
   /* the memory is the producer's */
@@ -309,7 +235,7 @@ receive (GstGidSrc * self, struct gid_frame *frame)
   reason = self->reason;
   gst_gid_domain_unlock (self->reader->domain);
   if (state != self->posted_state) {
-    post_state (self, state, reason);
+    gst_gid_src_post_state (self, state, reason);
     if (state != GID_CONSUMER_LIVE) {
       self->discont = TRUE;
       gst_gid_src_retire_imports (self, TRUE);
@@ -324,8 +250,11 @@ static GstFlowReturn
 ended (GstGidSrc * self, int error)
 {
   if (error != -EPIPE || self->reason < 0) {
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("The stream broke off: %s",
-            gid_strerror (error != -EPIPE ? error : self->reason)),
+    int reason = error != -EPIPE ? error : self->reason;
+
+    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("The stream \"%s\" broke off: %s", self->stream,
+            reason == -EPERM ? "this domain may not read it. See [share] in the cockpit's "
+            "configuration, and peer= of its gidsink" : gid_strerror (reason)),
         ("reconnect=true waits for it to come back"));
     return GST_FLOW_ERROR;
   }
@@ -350,7 +279,7 @@ gst_gid_src_create (GstPushSrc * src, GstBuffer ** buffer)
       continue;
     }
     if (got < 0) {
-      post_stats (self, TRUE);
+      gst_gid_src_post_stats (self, TRUE);
       return ended (self, got);
     }
 
@@ -359,7 +288,7 @@ gst_gid_src_create (GstPushSrc * src, GstBuffer ** buffer)
       forward_eos = self->forward_eos;
       GST_OBJECT_UNLOCK (self);
       if (forward_eos) {
-        post_stats (self, TRUE);
+        gst_gid_src_post_stats (self, TRUE);
         return GST_FLOW_EOS;
       }
     }
@@ -372,7 +301,7 @@ gst_gid_src_create (GstPushSrc * src, GstBuffer ** buffer)
     }
     ret = gst_gid_src_make_buffer (self, &frame, buffer);
     if (ret != GST_FLOW_OK || *buffer) {
-      post_stats (self, FALSE);
+      gst_gid_src_post_stats (self, FALSE);
       return ret;
     }
   }
@@ -403,171 +332,13 @@ gst_gid_src_is_seekable (GstBaseSrc * src)
 /* --- the object -------------------------------------------------------------------------------- */
 
 static void
-gst_gid_src_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
-{
-  GstGidSrc *self = GST_GID_SRC (object);
-
-  if (id == PROP_IS_LIVE) {
-    gst_base_src_set_live (GST_BASE_SRC_CAST (self), g_value_get_boolean (value));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_DOMAIN:
-      g_free (self->domain_name);
-      self->domain_name = g_value_dup_string (value);
-      break;
-    case PROP_STREAM:
-      g_free (self->stream);
-      self->stream = g_value_dup_string (value);
-      break;
-    case PROP_PEER:
-      g_free (self->peer);
-      self->peer = g_value_dup_string (value);
-      break;
-    case PROP_CREDIT:
-      self->credit = g_value_get_uint (value);
-      break;
-    case PROP_LEAKY:
-      self->leaky = g_value_get_enum (value);
-      break;
-    case PROP_RECONNECT:
-      self->reconnect = g_value_get_boolean (value);
-      break;
-    case PROP_FORWARD_EOS:
-      self->forward_eos = g_value_get_boolean (value);
-      break;
-    case PROP_LATENCY:
-      self->latency_ms = g_value_get_uint (value);
-      break;
-    case PROP_COPY_POLICY:
-      self->copy_policy = g_value_get_enum (value);
-      break;
-    case PROP_STATS_INTERVAL:
-      self->stats_interval_ms = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_gid_src_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
-{
-  GstGidSrc *self = GST_GID_SRC (object);
-
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, create_stats (self));
-    return;
-  }
-  if (id == PROP_IS_LIVE) {
-    g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC_CAST (self)));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_DOMAIN:
-      g_value_set_string (value, self->domain_name);
-      break;
-    case PROP_STREAM:
-      g_value_set_string (value, self->stream);
-      break;
-    case PROP_PEER:
-      g_value_set_string (value, self->peer);
-      break;
-    case PROP_CREDIT:
-      g_value_set_uint (value, self->credit);
-      break;
-    case PROP_LEAKY:
-      g_value_set_enum (value, self->leaky);
-      break;
-    case PROP_RECONNECT:
-      g_value_set_boolean (value, self->reconnect);
-      break;
-    case PROP_FORWARD_EOS:
-      g_value_set_boolean (value, self->forward_eos);
-      break;
-    case PROP_LATENCY:
-      g_value_set_uint (value, self->latency_ms);
-      break;
-    case PROP_COPY_POLICY:
-      g_value_set_enum (value, self->copy_policy);
-      break;
-    case PROP_STATS_INTERVAL:
-      g_value_set_uint (value, self->stats_interval_ms);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_gid_src_finalize (GObject * object)
 {
   GstGidSrc *self = GST_GID_SRC (object);
 
   g_hash_table_unref (self->imports);
-  g_free (self->domain_name);
-  g_free (self->stream);
-  g_free (self->peer);
+  gst_gid_src_finish_properties (self);
   G_OBJECT_CLASS (gst_gid_src_parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass * klass)
-{
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
-  const GParamFlags ready = flags | GST_PARAM_MUTABLE_READY;
-  const GParamFlags playing = flags | GST_PARAM_MUTABLE_PLAYING;
-
-  g_object_class_install_property (klass, PROP_DOMAIN,
-      g_param_spec_string ("domain", "Domain",
-          "Name of the domain that owns the stream (default: our own)", NULL, ready));
-  g_object_class_install_property (klass, PROP_STREAM,
-      g_param_spec_string ("stream", "Stream",
-          "Name of the stream to read, such as movie or camera/rear", NULL, ready));
-  g_object_class_install_property (klass, PROP_PEER,
-      g_param_spec_string ("peer", "Peer",
-          "Domain in whose name we read: its name or the path of its gidd's socket "
-          "(default: $GID_DOMAIN, or the only one here)", NULL, ready));
-  g_object_class_install_property (klass, PROP_CREDIT,
-      g_param_spec_uint ("credit", "Credit",
-          "Most frames to hold at once, here and downstream, read or not",
-          1, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
-  g_object_class_install_property (klass, PROP_LEAKY,
-      g_param_spec_enum ("leaky", "Leaky", "Which frames to do without when the credit is used up",
-          GST_TYPE_GID_LEAKY, GST_GID_LEAKY_DOWNSTREAM, ready));
-  g_object_class_install_property (klass, PROP_RECONNECT,
-      g_param_spec_boolean ("reconnect", "Reconnect",
-          "Wait for the stream to appear, and again when its producer goes away. Else it is an "
-          "error if it is not there, and the end when it goes", TRUE, ready));
-  g_object_class_install_property (klass, PROP_FORWARD_EOS,
-      g_param_spec_boolean ("forward-eos", "Forward EOS",
-          "End where the producer's film ends; else wait for its next one", TRUE, playing));
-  g_object_class_install_property (klass, PROP_IS_LIVE,
-      g_param_spec_boolean ("is-live", "Is live",
-          "Timestamps are the running time at which the producer means the frame to be shown; "
-          "else they are the producer's own, as for recording", TRUE, ready));
-  g_object_class_install_property (klass, PROP_LATENCY,
-      g_param_spec_uint ("latency", "Latency",
-          "Milliseconds that sinks are asked to show the frames later than meant",
-          0, G_MAXINT, 0, playing));
-  g_object_class_install_property (klass, PROP_COPY_POLICY,
-      g_param_spec_enum ("copy-policy", "Copy policy",
-          "What to do about frames that downstream does not take without a copy",
-          GST_TYPE_GID_COPY_POLICY, GST_GID_COPY_POLICY_ALLOW, playing));
-  g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Frames, gaps, copies and their reasons, reconnections",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property (klass, PROP_STATS_INTERVAL,
-      g_param_spec_uint ("stats-interval", "Statistics interval",
-          "Milliseconds between element messages with the statistics (0: none)",
-          0, G_MAXUINT, DEFAULT_STATS_INTERVAL_MS, playing));
 }
 
 static void
@@ -578,10 +349,8 @@ gst_gid_src_class_init (GstGidSrcClass * klass)
   GstBaseSrcClass *src_class = GST_BASE_SRC_CLASS (klass);
   GstCaps *caps = gst_gid_caps_template ();
 
-  object_class->set_property = gst_gid_src_set_property;
-  object_class->get_property = gst_gid_src_get_property;
   object_class->finalize = gst_gid_src_finalize;
-  install_properties (object_class);
+  gst_gid_src_install_properties (object_class);
 
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
@@ -605,11 +374,7 @@ gst_gid_src_class_init (GstGidSrcClass * klass)
 static void
 gst_gid_src_init (GstGidSrc * self)
 {
-  self->credit = DEFAULT_CREDIT;
-  self->leaky = GST_GID_LEAKY_DOWNSTREAM;
-  self->reconnect = TRUE;
-  self->forward_eos = TRUE;
-  self->stats_interval_ms = DEFAULT_STATS_INTERVAL_MS;
+  gst_gid_src_init_properties (self);
   self->imports = g_hash_table_new_full (NULL, NULL, NULL,
       (GDestroyNotify) gst_gid_import_retire);
   gst_base_src_set_format (GST_BASE_SRC_CAST (self), GST_FORMAT_TIME);

@@ -27,7 +27,7 @@ struct _GstGidSrc
   gchar *domain_name, *stream, *peer;
   guint credit, latency_ms, stats_interval_ms;
   GstGidLeaky leaky;
-  gboolean reconnect, forward_eos;
+  gboolean reconnect, forward_eos, fd_memory;
   GstGidCopyPolicy copy_policy;
 
   /* from start to stop */
@@ -42,12 +42,33 @@ struct _GstGidSrc
   enum gid_consumer_state posted_state;
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;
+  GstGidImportKind kind;        /* of memory that downstream gets */
   gboolean discont;
   guint64 sequence;             /* of the last frame */
   guint64 lost;                 /* frames whose slab could not be imported */
   GstGidCopies copies;
   gint64 stats_posted;
 };
+
+#define GST_TYPE_GID_LEAKY (gst_gid_leaky_get_type ())
+GType gst_gid_leaky_get_type (void);
+
+/* gstgidsrcproperties.c */
+
+void gst_gid_src_install_properties (GObjectClass * klass);
+void gst_gid_src_init_properties (GstGidSrc * self);
+void gst_gid_src_finish_properties (GstGidSrc * self);
+
+/* gstgidsrcstats.c */
+
+/** The `stats` property. */
+GstStructure *gst_gid_src_create_stats (GstGidSrc * self);
+
+/** Posts them as an element message, where it is time or `now`. */
+void gst_gid_src_post_stats (GstGidSrc * self, gboolean now);
+
+/** Posts what became of the stream. */
+void gst_gid_src_post_state (GstGidSrc * self, enum gid_consumer_state state, int reason);
 
 /* gstgidsrcbuffer.c: from a frame to a buffer */
 

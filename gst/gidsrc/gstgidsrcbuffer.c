@@ -44,6 +44,9 @@ find_import (GstGidSrc * self, gid_id gid)
     GST_WARNING_OBJECT (self, "cannot import %s: %s", gid_format (gid, text), gid_strerror (ret));
     return NULL;
   }
+  /* so that equal caps of several slabs are told by a look at the pointer */
+  if (self->caps && gst_caps_is_equal (self->caps, import->caps))
+    gst_caps_replace (&import->caps, self->caps);
   g_hash_table_insert (self->imports, key, import);
   return import;
 }
@@ -210,7 +213,7 @@ gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame, GstBuf
     return ret;
   }
   gst_gid_domain_lock (self->reader->domain);
-  mem = gst_gid_import_take (import, frame);
+  mem = gst_gid_import_take (import, frame, self->kind);
   gst_gid_domain_unlock (self->reader->domain);
   if (mem == NULL) {
     gst_gid_src_release (self, frame);

@@ -167,7 +167,7 @@ def test_producer_killed_without_reconnect(cockpit: Cockpit) -> None:
     receiver.wait_frames(5)
     sender.kill()
     assert receiver.wait() == 1
-    assert "The stream broke off" in receiver.errors()[0]
+    assert "broke off" in receiver.errors()[0]
 
 
 def test_gidd_killed(cockpit: Cockpit) -> None:
@@ -317,3 +317,24 @@ def test_statistics_as_messages(cockpit: Cockpit) -> None:
     frames = [fields["frames"] for fields in sender.messages("gid-sink-stats")]
     assert frames == sorted(frames)
     assert os.getpgid(sender.pid) == sender.pid
+
+
+# --- who may read ---
+
+
+def test_peers(cockpit: Cockpit) -> None:
+    """Only the domains named in peer= may subscribe, in whatever way they are named."""
+    send(cockpit, LIVE, "peer=cluster")
+    watch(cockpit).wait_frames(3)
+    refused = watch(cockpit, "reconnect=false", domain="open")
+    assert refused.wait() == 1
+    assert "movie" in refused.errors()[0]
+    send(cockpit, LIVE, 'peer="1, 2"', stream="both")
+    watch(cockpit, stream="both").wait_frames(3)
+    watch(cockpit, stream="both", domain="open").wait_frames(3)
+
+
+def test_unknown_peer(cockpit: Cockpit) -> None:
+    text = fails(send(cockpit, LIVE, "peer=cluster,moon"))
+    assert "moon" in text
+    assert "cluster" in text

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/* Frames on their way into the stream, and waiting for consumers where properties ask for it. */
+#include "common/gstgid.h"
+#include "gstgidsink.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* How long the end of the stream waits for consumers to read what was sent. */
+#define EOS_WAIT_MS 1000
+
+/* A wait looks again after this, for what nobody tells of: frames that were read. */
+#define WAIT_STEP (5 * G_TIME_SPAN_MILLISECOND)
+
+/* When the frame is to be shown, on CLOCK_MONOTONIC. */
+static guint64
+present_time (GstGidSink * self, GstBuffer * buffer)
+{
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  GstClockTime running, base = gst_element_get_base_time (GST_ELEMENT_CAST (self));
+  GstClockTimeDiff offset = 0;
+  GstClock *clock;
+
+  running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (buffer));
+  clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
+  if (clock == NULL || !GST_CLOCK_TIME_IS_VALID (running)) {
+    gst_clear_object (&clock);
+    return GID_TIME_NONE;
+  }
+  offset = gst_gid_clock_offset (clock);
+  gst_object_unref (clock);
+  return base + running + gst_base_sink_get_latency (sink) + offset;
+}
+
+typedef gboolean (*IsReady) (GstGidSink * self);
+
+gboolean
+gst_gid_sink_has_consumer (GstGidSink * self)
+{
+  gboolean ready;
+
+  gst_gid_domain_lock (self->domain);
+  ready = gid_producer_consumers (self->producer) > 0;
+  gst_gid_domain_unlock (self->domain);
+  return ready;
+}
+
+static gboolean
+has_room (GstGidSink * self)
+{
+  gboolean ready;
+
+  gst_gid_domain_lock (self->domain);
+  ready = gid_producer_room (self->producer) > 0;
+  if (!ready) {
+    gid_producer_want_release (self->producer);
+    ready = gid_producer_room (self->producer) > 0;
+  }
+  gst_gid_domain_unlock (self->domain);
+  return ready;
+}
+
+static gboolean
+all_is_read (GstGidSink * self)
+{
+  gboolean ready;
+
+  gst_gid_domain_lock (self->domain);
+  ready = gid_producer_unread (self->producer) == 0;
+  gst_gid_domain_unlock (self->domain);
+  return ready;
+}
+
+/*
+ * Waits until consumers are as far, until `timeout_ms` (0: no end) is over, or until the element is
+ * told to stop: then goes on when it plays again, where `rendering`.
+ */
+static GstFlowReturn
+wait_until (GstGidSink * self, IsReady is_ready, guint timeout_ms, gboolean rendering)
+{
+  gint64 end = g_get_monotonic_time () + timeout_ms * G_TIME_SPAN_MILLISECOND;
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  while (ret == GST_FLOW_OK && !is_ready (self)) {
+    gint64 now = g_get_monotonic_time ();
+    gboolean unlocked;
+
+    if (timeout_ms && now >= end)
+      break;
+    g_mutex_lock (&self->wait_lock);
+    if (!self->unlocked && !self->woken)
+      g_cond_wait_until (&self->wait_cond, &self->wait_lock, now + WAIT_STEP);
+    self->woken = FALSE;
+    unlocked = self->unlocked;
+    g_mutex_unlock (&self->wait_lock);
+    if (unlocked && !rendering)
+      break;
+    if (unlocked)
+      ret = gst_base_sink_wait_preroll (GST_BASE_SINK_CAST (self));
+  }
+  return ret;
+}
+
+GstFlowReturn
+gst_gid_sink_wait_for_consumers (GstGidSink * self)
+{
+  GstFlowReturn ret = GST_FLOW_OK;
+  gboolean connection, leaky;
+  guint lease_ms;
+
+  GST_OBJECT_LOCK (self);
+  connection = self->wait_for_connection;
+  leaky = self->leaky;
+  lease_ms = self->lease_ms;
+  GST_OBJECT_UNLOCK (self);
+
+  if (connection)
+    ret = wait_until (self, gst_gid_sink_has_consumer, 0, TRUE);
+  if (!leaky && ret == GST_FLOW_OK)
+    ret = wait_until (self, has_room, lease_ms, TRUE);
+  return ret;
+}
+
+GstFlowReturn
+gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing)
+{
+  struct gid_frame frame;
+  GstGidExport *export;
+  GstFlowReturn ret;
+  int sent;
+
+  gst_buffer_ref (buffer);
+  ret = gst_gid_sink_name_frame (self, &buffer, &frame, &export);
+  if (ret != GST_FLOW_OK)
+    goto done;
+  /* before the pipeline plays its clock says nothing */
+  if (playing)
+    frame.present_time = present_time (self, buffer);
+
+  gst_gid_domain_lock (self->domain);
+  sent = gid_producer_send (self->producer, &frame);
+  if (sent > 0)
+    gst_gid_domain_keep (self->domain, frame.gid, buffer, (GstMiniObject *) export);
+  gst_gid_domain_unlock (self->domain);
+  if (export)
+    gst_mini_object_unref (GST_MINI_OBJECT_CAST (export));
+  if (sent < 0) {
+    /* the slot was taken back by force, or the slab was revoked: the next frame has another */
+    GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
+  }
+  GST_LOG_OBJECT (self, "sent %" GST_PTR_FORMAT " to %d consumers", buffer, sent);
+done:
+  gst_buffer_unref (buffer);
+  return ret;
+}
+
+void
+gst_gid_sink_send_mark (GstGidSink * self, guint32 flags)
+{
+  struct gid_frame frame = {
+    .flags = flags,
+    .capture_time = GID_TIME_NONE,
+    .present_time = GID_TIME_NONE,
+    .pts = GID_TIME_NONE,
+    .dts = GID_TIME_NONE,
+    .duration = GID_TIME_NONE,
+  };
+
+  gst_gid_domain_lock (self->domain);
+  gid_producer_send (self->producer, &frame);
+  gst_gid_domain_unlock (self->domain);
+}
+
+void
+gst_gid_sink_take_back (GstGidSink * self)
+{
+  gst_gid_domain_lock (self->domain);
+  while (gid_producer_reclaim (self->producer, false) > 0);
+  gst_gid_domain_unlock (self->domain);
+}
+
+void
+gst_gid_sink_wait_until_read (GstGidSink * self)
+{
+  wait_until (self, all_is_read, EOS_WAIT_MS, FALSE);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidsrc.h"
+
+#define DEFAULT_CREDIT 4
+#define DEFAULT_STATS_INTERVAL_MS 1000
+
+enum
+{
+  PROP_0,
+  PROP_DOMAIN,
+  PROP_STREAM,
+  PROP_PEER,
+  PROP_CREDIT,
+  PROP_LEAKY,
+  PROP_RECONNECT,
+  PROP_FORWARD_EOS,
+  PROP_IS_LIVE,
+  PROP_LATENCY,
+  PROP_FD_MEMORY,
+  PROP_COPY_POLICY,
+  PROP_STATS,
+  PROP_STATS_INTERVAL,
+};
+
+GType
+gst_gid_leaky_get_type (void)
+{
+  static GType type;
+  static const GEnumValue values[] = {
+    {GST_GID_LEAKY_UPSTREAM, "New frames are missed", "upstream"},
+    {GST_GID_LEAKY_DOWNSTREAM, "Old frames that were not read give way to new ones", "downstream"},
+    {0, NULL, NULL},
+  };
+
+  if (g_once_init_enter (&type)) {
+    GType t = g_enum_register_static ("GstGidLeaky", values);
+    g_once_init_leave (&type, t);
+  }
+  return type;
+}
+
+static void
+set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstGidSrc *self = GST_GID_SRC (object);
+
+  if (id == PROP_IS_LIVE) {
+    gst_base_src_set_live (GST_BASE_SRC_CAST (self), g_value_get_boolean (value));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_DOMAIN:
+      g_free (self->domain_name);
+      self->domain_name = g_value_dup_string (value);
+      break;
+    case PROP_STREAM:
+      g_free (self->stream);
+      self->stream = g_value_dup_string (value);
+      break;
+    case PROP_PEER:
+      g_free (self->peer);
+      self->peer = g_value_dup_string (value);
+      break;
+    case PROP_CREDIT:
+      self->credit = g_value_get_uint (value);
+      break;
+    case PROP_LEAKY:
+      self->leaky = g_value_get_enum (value);
+      break;
+    case PROP_RECONNECT:
+      self->reconnect = g_value_get_boolean (value);
+      break;
+    case PROP_FORWARD_EOS:
+      self->forward_eos = g_value_get_boolean (value);
+      break;
+    case PROP_LATENCY:
+      self->latency_ms = g_value_get_uint (value);
+      break;
+    case PROP_FD_MEMORY:
+      self->fd_memory = g_value_get_boolean (value);
+      break;
+    case PROP_COPY_POLICY:
+      self->copy_policy = g_value_get_enum (value);
+      break;
+    case PROP_STATS_INTERVAL:
+      self->stats_interval_ms = g_value_get_uint (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstGidSrc *self = GST_GID_SRC (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, gst_gid_src_create_stats (self));
+    return;
+  }
+  if (id == PROP_IS_LIVE) {
+    g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC_CAST (self)));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_DOMAIN:
+      g_value_set_string (value, self->domain_name);
+      break;
+    case PROP_STREAM:
+      g_value_set_string (value, self->stream);
+      break;
+    case PROP_PEER:
+      g_value_set_string (value, self->peer);
+      break;
+    case PROP_CREDIT:
+      g_value_set_uint (value, self->credit);
+      break;
+    case PROP_LEAKY:
+      g_value_set_enum (value, self->leaky);
+      break;
+    case PROP_RECONNECT:
+      g_value_set_boolean (value, self->reconnect);
+      break;
+    case PROP_FORWARD_EOS:
+      g_value_set_boolean (value, self->forward_eos);
+      break;
+    case PROP_LATENCY:
+      g_value_set_uint (value, self->latency_ms);
+      break;
+    case PROP_FD_MEMORY:
+      g_value_set_boolean (value, self->fd_memory);
+      break;
+    case PROP_COPY_POLICY:
+      g_value_set_enum (value, self->copy_policy);
+      break;
+    case PROP_STATS_INTERVAL:
+      g_value_set_uint (value, self->stats_interval_ms);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+void
+gst_gid_src_init_properties (GstGidSrc * self)
+{
+  self->credit = DEFAULT_CREDIT;
+  self->leaky = GST_GID_LEAKY_DOWNSTREAM;
+  self->reconnect = TRUE;
+  self->forward_eos = TRUE;
+  self->fd_memory = TRUE;
+  self->stats_interval_ms = DEFAULT_STATS_INTERVAL_MS;
+}
+
+void
+gst_gid_src_finish_properties (GstGidSrc * self)
+{
+  g_free (self->domain_name);
+  g_free (self->stream);
+  g_free (self->peer);
+}
+
+void
+gst_gid_src_install_properties (GObjectClass * klass)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+  const GParamFlags ready = flags | GST_PARAM_MUTABLE_READY;
+  const GParamFlags playing = flags | GST_PARAM_MUTABLE_PLAYING;
+
+  klass->set_property = set_property;
+  klass->get_property = get_property;
+  g_object_class_install_property (klass, PROP_DOMAIN,
+      g_param_spec_string ("domain", "Domain",
+          "Name of the domain that owns the stream (default: our own)", NULL, ready));
+  g_object_class_install_property (klass, PROP_STREAM,
+      g_param_spec_string ("stream", "Stream",
+          "Name of the stream to read, such as movie or camera/rear", NULL, ready));
+  g_object_class_install_property (klass, PROP_PEER,
+      g_param_spec_string ("peer", "Peer",
+          "Domain in whose name we read: its name or the path of its gidd's socket "
+          "(default: $GID_DOMAIN, or the only one here)", NULL, ready));
+  g_object_class_install_property (klass, PROP_CREDIT,
+      g_param_spec_uint ("credit", "Credit",
+          "Most frames to hold at once, here and downstream, read or not",
+          1, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
+  g_object_class_install_property (klass, PROP_LEAKY,
+      g_param_spec_enum ("leaky", "Leaky", "Which frames to do without when the credit is used up",
+          GST_TYPE_GID_LEAKY, GST_GID_LEAKY_DOWNSTREAM, ready));
+  g_object_class_install_property (klass, PROP_RECONNECT,
+      g_param_spec_boolean ("reconnect", "Reconnect",
+          "Wait for the stream to appear, and again when its producer goes away. Else it is an "
+          "error if it is not there, and the end when it goes", TRUE, ready));
+  g_object_class_install_property (klass, PROP_FORWARD_EOS,
+      g_param_spec_boolean ("forward-eos", "Forward EOS",
+          "End where the producer's film ends; else wait for its next one", TRUE, playing));
+  g_object_class_install_property (klass, PROP_IS_LIVE,
+      g_param_spec_boolean ("is-live", "Is live",
+          "Timestamps are the running time at which the producer means the frame to be shown; "
+          "else they are the producer's own, as for recording", TRUE, ready));
+  g_object_class_install_property (klass, PROP_LATENCY,
+      g_param_spec_uint ("latency", "Latency",
+          "Milliseconds that sinks are asked to show the frames later than meant",
+          0, G_MAXINT, 0, playing));
+  g_object_class_install_property (klass, PROP_FD_MEMORY,
+      g_param_spec_boolean ("fd-memory", "Descriptor memory",
+          "Give memory to downstream with its descriptor, which is read-only. Sinks that use wl_shm "
+          "cannot do with that: they get plain memory, but behind a tee need this to be false",
+          TRUE, ready));
+  g_object_class_install_property (klass, PROP_COPY_POLICY,
+      g_param_spec_enum ("copy-policy", "Copy policy",
+          "What to do about frames that downstream does not take without a copy",
+          GST_TYPE_GID_COPY_POLICY, GST_GID_COPY_POLICY_ALLOW, playing));
+  g_object_class_install_property (klass, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Frames, gaps, copies and their reasons, reconnections",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (klass, PROP_STATS_INTERVAL,
+      g_param_spec_uint ("stats-interval", "Statistics interval",
+          "Milliseconds between element messages with the statistics (0: none)",
+          0, G_MAXUINT, DEFAULT_STATS_INTERVAL_MS, playing));
+}

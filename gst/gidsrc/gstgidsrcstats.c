@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "common/gstgid.h"
+#include "gstgidsrc.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+GstStructure *
+gst_gid_src_create_stats (GstGidSrc * self)
+{
+  struct gid_consumer_stats stats;
+  GstStructure *structure;
+
+  GST_OBJECT_LOCK (self);
+  if (self->reader) {
+    gst_gid_domain_lock (self->reader->domain);
+    gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
+    gst_gid_domain_unlock (self->reader->domain);
+  }
+  stats = self->last_stats;
+  structure = gst_structure_new ("gid-src-stats",
+      "stream", G_TYPE_STRING, self->stream,
+      "frames", G_TYPE_UINT64, stats.frames,
+      "missed", G_TYPE_UINT64, stats.missed,
+      "lost", G_TYPE_UINT64, self->lost,
+      "held", G_TYPE_UINT, stats.held,
+      "reconnects", G_TYPE_UINT64, stats.reconnects,
+      "producer-copied-frames", G_TYPE_UINT64, stats.copied_frames,
+      "producer-copied-bytes", G_TYPE_UINT64, stats.copied_bytes, NULL);
+  gst_gid_copies_to_structure (&self->copies, structure);
+  GST_OBJECT_UNLOCK (self);
+  return structure;
+}
+
+void
+gst_gid_src_post_stats (GstGidSrc * self, gboolean now)
+{
+  gint64 time = g_get_monotonic_time ();
+  guint interval_ms;
+
+  GST_OBJECT_LOCK (self);
+  interval_ms = self->stats_interval_ms;
+  GST_OBJECT_UNLOCK (self);
+  if (interval_ms == 0
+      || (!now && time - self->stats_posted < interval_ms * G_GINT64_CONSTANT (1000)))
+    return;
+  self->stats_posted = time;
+  gst_element_post_message (GST_ELEMENT_CAST (self),
+      gst_message_new_element (GST_OBJECT_CAST (self), gst_gid_src_create_stats (self)));
+}
+
+void
+gst_gid_src_post_state (GstGidSrc * self, enum gid_consumer_state state, int reason)
+{
+  static const gchar *names[] = {
+    [GID_CONSUMER_WAITING] = "waiting",
+    [GID_CONSUMER_LIVE] = "live",
+    [GID_CONSUMER_ENDED] = "ended",
+  };
+
+  self->posted_state = state;
+  GST_INFO_OBJECT (self, "the stream is %s%s%s", names[state], reason ? ": " : "",
+      reason ? gid_strerror (reason) : "");
+  gst_element_post_message (GST_ELEMENT_CAST (self),
+      gst_message_new_element (GST_OBJECT_CAST (self),
+          gst_structure_new ("gid-state", "state", G_TYPE_STRING, names[state],
+              "reason", G_TYPE_STRING, reason ? gid_strerror (reason) : "", NULL)));
+}
