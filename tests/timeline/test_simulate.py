@@ -4,14 +4,16 @@
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import logs
 import pytest
 from gid_timeline.cli import main
+from gid_timeline.simulate.gidway import Gidway
 from gid_timeline.simulate.policies import Fixed
 from gid_timeline.simulate.scheduler import MS, NOTICE, Repaint, Workload, simulate
-from gid_timeline.simulate.workloads import REFRESH
+from gid_timeline.simulate.workloads import REFRESH, make
 
 DOCUMENT = Path(__file__).parents[2] / "docs/pacing.md"
 
@@ -49,6 +51,15 @@ def test_after_a_pause_the_next_refresh_that_can_be_made_is_taken():
     outcome = simulate(workload(MS, commits), Fixed(7))
     assert outcome.latencies == [8 * MS, 6 * MS + REFRESH]
     assert outcome.late == 0
+
+
+def test_an_output_without_a_refresh_shows_what_it_repaints_at_once():
+    """Headless Weston 14: a longer window is a shorter wait, and gidway's policy finds that out."""
+    made = replace(make("film", 1, 3000), free_running=True)
+    fixed, ours = (simulate(made, policy).latencies for policy in (Fixed(7), Gidway(0.001)))
+    median = [sorted(latencies)[len(latencies) // 2] for latencies in (fixed, ours)]
+    assert median[1] < 0.7 * median[0]
+    assert 17 * MS <= median[1] < 18 * MS  # the timer's least delay, and the 16 ms until shown
 
 
 def test_replaced_commits_are_not_shown():
