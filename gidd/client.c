@@ -20,7 +20,7 @@ static struct client *client_of(struct peer *peer) {
 }
 
 static void send_message(struct peer *peer, const union gid_wire_message *message, const int *fds,
-		uint32_t fd_count) {
+	uint32_t fd_count) {
 	connection_send(&client_of(peer)->connection, message, fds, fd_count);
 }
 
@@ -79,7 +79,7 @@ static void handle_import(struct client *client, const struct gid_wire_import *r
 }
 
 static void handle_message(
-		void *data, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]) {
+	void *data, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]) {
 	struct client *client = data;
 	if (client->patience != NULL) {
 		handle_hello(client, message);
@@ -169,14 +169,13 @@ void client_create(struct gidd *gidd, int fd) {
 	if (is_full(gidd)) {
 		gidd->used[QUOTA_CLIENTS]++;
 		peer_result(&client->peer, 0, -EDQUOT, 0, "domain %s has its clients=%llu already",
-			gidd->self->name,
-			(unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
+			gidd->self->name, (unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
 		connection_fail(&client->connection, "over the limit of clients");
 		return;
 	}
 	gidd->used[QUOTA_CLIENTS]++;
 	if (sd_event_add_time_relative(gidd->event, &client->patience, CLOCK_MONOTONIC,
-			HELLO_PATIENCE_US, 0, handle_patience, client) < 0) {
+		    HELLO_PATIENCE_US, 0, handle_patience, client) < 0) {
 		connection_fail(&client->connection, "gidd is out of memory");
 	}
 }

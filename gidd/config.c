@@ -38,7 +38,7 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 }
 
 const struct config_share *config_share_find(const struct config *config,
-		const struct config_domain *owner, const struct config_domain *reader) {
+	const struct config_domain *owner, const struct config_domain *reader) {
 	const struct config_share *share;
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		if (share->owner == owner && share->reader == reader) {
@@ -49,11 +49,11 @@ const struct config_share *config_share_find(const struct config *config,
 }
 
 const struct config_link *config_link_find(const struct config *config,
-		const struct config_domain *one, const struct config_domain *other) {
+	const struct config_domain *one, const struct config_domain *other) {
 	const struct config_link *link;
 	TAILQ_FOREACH(link, &config->links, entry) {
 		if ((link->ends[0] == one && link->ends[1] == other) ||
-				(link->ends[0] == other && link->ends[1] == one)) {
+			(link->ends[0] == other && link->ends[1] == one)) {
 			return link;
 		}
 	}
@@ -78,7 +78,7 @@ bool config_globs_match(const struct config_globs *globs, const char *stream) {
 }
 
 bool config_may_publish(
-		const struct config *config, const struct config_domain *owner, const char *stream) {
+	const struct config *config, const struct config_domain *owner, const char *stream) {
 	if (config_globs_match(&owner->local, stream)) {
 		return true;
 	}

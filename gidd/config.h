@@ -13,11 +13,11 @@
 
 /* What a domain, and each client in it, may have at most. */
 enum quota {
-	QUOTA_MEMORY,        /* bytes of slabs exported */
+	QUOTA_MEMORY, /* bytes of slabs exported */
 	QUOTA_SLABS,
 	QUOTA_STREAMS,
 	QUOTA_SUBSCRIPTIONS,
-	QUOTA_HELD,          /* frames: the credit of all subscriptions together */
+	QUOTA_HELD, /* frames: the credit of all subscriptions together */
 	QUOTA_CLIENTS,
 	QUOTA_COUNT,
 };
@@ -34,9 +34,9 @@ struct config_domain {
 	TAILQ_ENTRY(config_domain) entry;
 	char name[GID_NAME_MAX + 1];
 	uint32_t number;
-	uint64_t quota[QUOTA_COUNT];        /* of the whole domain */
+	uint64_t quota[QUOTA_COUNT];	    /* of the whole domain */
 	uint64_t client_quota[QUOTA_COUNT]; /* of each of its clients */
-	struct config_globs local;          /* streams that may be published for the domain itself */
+	struct config_globs local; /* streams that may be published for the domain itself */
 	char *user;  /* whose gidd may come in as this domain, NULL: the same user, or root */
 	char *group; /* who may connect to the domain's gidd, NULL: its user alone */
 	unsigned line;

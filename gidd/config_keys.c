@@ -41,12 +41,11 @@ static bool parse_number(const char *text, uint64_t *number) {
 }
 
 static void set_number(struct reading *reading, uint64_t *number, const char *key,
-		const char *value, uint64_t least, uint64_t most) {
+	const char *value, uint64_t least, uint64_t most) {
 	uint64_t parsed;
 	if (!parse_number(value, &parsed) || parsed < least || parsed > most) {
-		config_mistake(reading, reading->line,
-			"%s=%s is not a number from %llu to %llu", key,
-			value, (unsigned long long)least, (unsigned long long)most);
+		config_mistake(reading, reading->line, "%s=%s is not a number from %llu to %llu",
+			key, value, (unsigned long long)least, (unsigned long long)most);
 		return;
 	}
 	*number = parsed;
@@ -85,7 +84,7 @@ static void add_globs(struct reading *reading, struct config_globs *globs, const
 		}
 		char *text;
 		if (asprintf(&text, "%s%s%.*s", globs->text == NULL ? "" : globs->text,
-				globs->text == NULL ? "" : " ", (int)length, glob) < 0) {
+			    globs->text == NULL ? "" : " ", (int)length, glob) < 0) {
 			reading->result = -ENOMEM;
 			return;
 		}
@@ -184,7 +183,8 @@ int config_handle_key(void *data, const char *section, const char *key, const ch
 		return 1;
 	}
 	if (again && !is_list(reading, key)) {
-		config_mistake(reading, reading->line, "%s is given twice, or its value goes on here", key);
+		config_mistake(reading, reading->line,
+			"%s is given twice, or its value goes on here", key);
 		return 1;
 	}
 	if (reading->domain != NULL) {
@@ -196,7 +196,8 @@ int config_handle_key(void *data, const char *section, const char *key, const ch
 	} else if (reading->in_cockpit) {
 		cockpit_key(reading, key, value);
 	} else {
-		config_mistake(reading, reading->line, "\"%s\" stands before the first [section]", key);
+		config_mistake(
+			reading, reading->line, "\"%s\" stands before the first [section]", key);
 	}
 	return 1;
 }

@@ -64,8 +64,8 @@ static bool begin_domain(struct reading *reading, char **words) {
 	}
 	const struct config_domain *twin = config_domain_by_name(reading->config, domain->name);
 	if (twin != NULL) {
-		config_mistake(reading, reading->line, "domain %s is in line %u already", domain->name,
-			twin->line);
+		config_mistake(reading, reading->line, "domain %s is in line %u already",
+			domain->name, twin->line);
 	}
 	TAILQ_INSERT_TAIL(&reading->config->domains, domain, entry);
 	reading->domain = domain;
@@ -81,7 +81,7 @@ static bool begin_share(struct reading *reading, char **words) {
 	share->line = reading->line;
 	share->held = default_share_held;
 	if (!copy_name(reading, share->owner_name, words[0]) ||
-			!copy_name(reading, share->reader_name, words[1])) {
+		!copy_name(reading, share->reader_name, words[1])) {
 		free(share);
 		return false;
 	}
@@ -99,7 +99,7 @@ static bool begin_link(struct reading *reading, char **words) {
 	TAILQ_INIT(&link->settings);
 	link->line = reading->line;
 	if (!copy_name(reading, link->names[0], words[0]) ||
-			!copy_name(reading, link->names[1], words[1])) {
+		!copy_name(reading, link->names[1], words[1])) {
 		free(link);
 		return false;
 	}
@@ -189,7 +189,8 @@ static char *read_line(char *buffer, int size, void *data) {
 	} else if (length >= size - 1) {
 		config_mistake(reading, reading->line,
 			"longer than %d bytes; a list goes on in the next line when that begins "
-			"with a space", size - 3);
+			"with a space",
+			size - 3);
 	} else if (section) {
 		begin_section(reading, line + blank);
 		strcpy(buffer, "[s]\n"); /* so that inih forgets the key before it */
@@ -212,14 +213,14 @@ static void complete_domains(struct reading *reading) {
 				domain->client_quota[quota] = (domain->quota[quota] + 1) / 2;
 			}
 		}
-		const struct config_domain *twin =
-			config_domain_by_number(config, domain->number);
+		const struct config_domain *twin = config_domain_by_number(config, domain->number);
 		if (domain->number == 0) {
-			config_mistake(reading, domain->line, "domain %s needs number=1..%u", domain->name,
-				GID_DOMAIN_MAX);
+			config_mistake(reading, domain->line, "domain %s needs number=1..%u",
+				domain->name, GID_DOMAIN_MAX);
 		} else if (twin != domain) {
-			config_mistake(reading, domain->line, "domain %s has the number %u of domain %s",
-				domain->name, domain->number, twin->name);
+			config_mistake(reading, domain->line,
+				"domain %s has the number %u of domain %s", domain->name,
+				domain->number, twin->name);
 		}
 	}
 	if (TAILQ_EMPTY(&config->domains)) {
@@ -229,11 +230,12 @@ static void complete_domains(struct reading *reading) {
 
 /* Two names of one section: both known and not the same. */
 static bool find_pair(struct reading *reading, unsigned line, const char *one, const char *other,
-		const struct config_domain **first, const struct config_domain **second) {
+	const struct config_domain **first, const struct config_domain **second) {
 	*first = config_domain_by_name(reading->config, one);
 	*second = config_domain_by_name(reading->config, other);
 	if (*first == NULL || *second == NULL) {
-		config_mistake(reading, line, "there is no [domain %s]", *first == NULL ? one : other);
+		config_mistake(
+			reading, line, "there is no [domain %s]", *first == NULL ? one : other);
 		return false;
 	}
 	if (*first == *second) {
@@ -248,27 +250,29 @@ static void complete_pairs(struct reading *reading) {
 	struct config_share *share;
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		if (!find_pair(reading, share->line, share->owner_name, share->reader_name,
-				&share->owner, &share->reader)) {
+			    &share->owner, &share->reader)) {
 			continue;
 		}
 		const struct config_share *twin =
 			config_share_find(config, share->owner, share->reader);
 		if (twin != share) {
-			config_mistake(reading, share->line, "what %s shares with %s is in line %u already",
-				share->owner_name, share->reader_name, twin->line);
+			config_mistake(reading, share->line,
+				"what %s shares with %s is in line %u already", share->owner_name,
+				share->reader_name, twin->line);
 		}
 	}
 	struct config_link *link;
 	TAILQ_FOREACH(link, &config->links, entry) {
 		if (!find_pair(reading, link->line, link->names[0], link->names[1], &link->ends[0],
-				&link->ends[1])) {
+			    &link->ends[1])) {
 			continue;
 		}
 		const struct config_link *twin =
 			config_link_find(config, link->ends[0], link->ends[1]);
 		if (twin != link) {
-			config_mistake(reading, link->line, "the link of %s and %s is in line %u already",
-				link->names[0], link->names[1], twin->line);
+			config_mistake(reading, link->line,
+				"the link of %s and %s is in line %u already", link->names[0],
+				link->names[1], twin->line);
 		}
 		if (link->kind == NULL) {
 			config_mistake(reading, link->line, "a link needs kind=");

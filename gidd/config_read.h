@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** Between the files that read the configuration: sections in config_read.c, keys in config_keys.c. */
+/** Between the files that read the configuration: sections in config_read.c, keys in config_keys.c.
+ */
 #ifndef GIDD_CONFIG_READ_H
 #define GIDD_CONFIG_READ_H
 

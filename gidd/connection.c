@@ -31,7 +31,7 @@ static void packet_destroy(struct connection_packet *packet) {
 }
 
 static struct connection_packet *packet_create(
-		const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
+	const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
 	struct connection_packet *packet = malloc(sizeof(*packet) + message->header.size);
 	if (packet == NULL) {
 		return NULL;
@@ -79,8 +79,8 @@ static void watch(struct connection *connection) {
 static void flush(struct connection *connection) {
 	struct connection_packet *packet;
 	while ((packet = TAILQ_FIRST(&connection->queue)) != NULL) {
-		int error = gid_socket_send(connection->fd, packet->data, packet->size,
-			packet->fds, packet->fd_count);
+		int error = gid_socket_send(
+			connection->fd, packet->data, packet->size, packet->fds, packet->fd_count);
 		if (error == -EAGAIN) {
 			return;
 		}
@@ -97,7 +97,7 @@ static void flush(struct connection *connection) {
 }
 
 void connection_send(struct connection *connection, const union gid_wire_message *message,
-		const int *fds, uint32_t fd_count) {
+	const int *fds, uint32_t fd_count) {
 	if (connection->failed) {
 		return;
 	}
@@ -145,7 +145,8 @@ static bool receive(struct connection *connection) {
 		return false;
 	}
 	if (size == -EPROTO) {
-		connection_fail(connection, "protocol violation: a message that is too large, or "
+		connection_fail(connection,
+			"protocol violation: a message that is too large, or "
 			"with too many descriptors");
 		return false;
 	}
@@ -175,11 +176,10 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 }
 
 int connection_init(struct connection *connection, sd_event *event, int fd,
-		const struct connection_handler *handler, void *data) {
+	const struct connection_handler *handler, void *data) {
 	*connection = (struct connection){.fd = fd, .handler = handler, .data = data};
 	TAILQ_INIT(&connection->queue);
-	int error = sd_event_add_io(
-		event, &connection->io, fd, EPOLLIN, handle_io, connection);
+	int error = sd_event_add_io(event, &connection->io, fd, EPOLLIN, handle_io, connection);
 	if (error < 0) {
 		connection_finish(connection);
 		return error;

@@ -55,7 +55,7 @@ static int check_dmabuf(int fd, uint64_t size, const char **why) {
 }
 
 int descriptor_check_slab(
-		int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
+	int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
 	/* gid_wire_check() has made sure that none of this overflows. */
 	uint64_t size = slab->offset + slab->slot_size * slab->slot_count;
 	if (slab->generations != 0) {
@@ -87,9 +87,8 @@ int descriptor_check_doorbell(int fd, const char **why) {
 	struct sockaddr_storage peer;
 	socklen_t peer_size = sizeof(peer);
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_UNIX ||
-			getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
-			type != SOCK_STREAM ||
-			getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0) {
+		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM ||
+		getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0) {
 		*why = "the doorbell is not a connected SOCK_STREAM unix socket";
 		return -EBADF;
 	}

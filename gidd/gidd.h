@@ -3,7 +3,7 @@
  * The daemon of one domain: what all its parts share.
  *
  * One thread, one event loop, nothing ever waits for a peer. Who knows whom, downwards:
- * main → server, link kinds → client, link → registry (slabs, streams, subscriptions) → peer.
+ * main → server, link kinds → client, link → registry (slabs, streams) → peer.
  */
 #ifndef GIDD_H
 #define GIDD_H
@@ -27,7 +27,7 @@ struct gidd {
 	struct clients clients;
 	struct links links;
 	uint64_t used[QUOTA_COUNT]; /* by all clients together */
-	uint64_t client_count;      /* ever */
+	uint64_t client_count;	    /* ever */
 };
 
 #endif

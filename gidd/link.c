@@ -18,7 +18,7 @@ extern const struct link_kind *const __stop_gidd_link_kinds[];
 
 const struct link_kind *link_kind_find(const char *name) {
 	for (const struct link_kind *const *kind = __start_gidd_link_kinds;
-			kind < __stop_gidd_link_kinds; kind++) {
+		kind < __stop_gidd_link_kinds; kind++) {
 		if (strcmp((*kind)->name, name) == 0) {
 			return *kind;
 		}
@@ -39,7 +39,7 @@ struct link *link_find(struct gidd *gidd, uint32_t domain) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 static void send_message(struct peer *peer, const union gid_wire_message *message, const int *fds,
-		uint32_t fd_count) {
+	uint32_t fd_count) {
 	struct link *link = link_of(peer);
 	if (link->state != LINK_DOWN) {
 		link->kind->send(link, message, fds, fd_count);
@@ -91,7 +91,7 @@ int link_open_all(struct gidd *gidd) {
 	const struct config_domain *remote;
 	TAILQ_FOREACH(remote, &gidd->config->domains, entry) {
 		if (config_share_find(gidd->config, gidd->self, remote) == NULL &&
-				config_share_find(gidd->config, remote, gidd->self) == NULL) {
+			config_share_find(gidd->config, remote, gidd->self) == NULL) {
 			continue;
 		}
 		int error = link_open(gidd, remote);
@@ -130,8 +130,8 @@ static void link_up(struct link *link) {
 void link_connected(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	link->state = LINK_HELLO;
-	sd_event_add_time_relative(gidd->event, &link->patience, CLOCK_MONOTONIC,
-		HELLO_PATIENCE_US, 0, handle_patience, link);
+	sd_event_add_time_relative(gidd->event, &link->patience, CLOCK_MONOTONIC, HELLO_PATIENCE_US,
+		0, handle_patience, link);
 	if (gidd->self->number > link->peer.domain) {
 		union gid_wire_message hello;
 		gid_wire_begin(&hello, GID_WIRE_HELLO, 0);
@@ -185,8 +185,8 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 		gid_wire_begin(&welcome, GID_WIRE_WELCOME, message->header.serial);
 		welcome.welcome.version = GID_WIRE_VERSION;
 		welcome.welcome.domain = gidd->self->number;
-		snprintf(welcome.welcome.name, sizeof(welcome.welcome.name), "%s",
-			gidd->self->name);
+		snprintf(
+			welcome.welcome.name, sizeof(welcome.welcome.name), "%s", gidd->self->name);
 		peer_send(&link->peer, &welcome, NULL, 0);
 	}
 	link_up(link);
@@ -201,7 +201,7 @@ static void handle_import(struct link *link, const struct gid_wire_import *reque
 }
 
 void link_message(struct link *link, const union gid_wire_message *message,
-		int fds[static GID_WIRE_FDS_MAX]) {
+	int fds[static GID_WIRE_FDS_MAX]) {
 	if (link->state != LINK_UP) {
 		greet(link, message);
 		return;

@@ -35,8 +35,8 @@ struct link {
 	sd_event_source *confirm;  /* when what was imported before is asked for again */
 	uint32_t serial;
 	TAILQ_HEAD(, link_request) requests; /* sent and not answered yet */
-	uint64_t ups; /* how often it came up */
-	char why[192]; /* why it is down */
+	uint64_t ups;			     /* how often it came up */
+	char why[192];			     /* why it is down */
 };
 
 struct link_kind {
@@ -57,8 +57,8 @@ struct link_kind {
 
 /* What a kind calls. The lower-numbered domain awaits HELLO, the other one sends it. */
 void link_connected(struct link *link);
-void link_message(struct link *link, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]);
+void link_message(
+	struct link *link, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]);
 void link_lost(struct link *link, const char *why);
 
 /* Kinds find each other by lying in one section of the program. */
@@ -92,8 +92,8 @@ void link_subscribe(struct link *link, struct subscription *subscription);
 void link_confirm(struct link *link, gid_id gid);
 
 /* RESULT and IMPORTED from the other domain. */
-void link_answer(struct link *link, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX]);
+void link_answer(
+	struct link *link, const union gid_wire_message *answer, int fds[static GID_WIRE_FDS_MAX]);
 /* The link is lost: everybody who still waits gets an error. */
 void link_fail_requests(struct link *link);
 /* The client, or the subscription, does not wait any more. */

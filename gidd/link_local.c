@@ -28,16 +28,16 @@ struct local {
 	struct link *link;
 	char path[128];
 	bool listens;
-	uid_t user;         /* who may run the other gidd, besides root and our own user */
-	int listener;       /* of the lower-numbered domain */
-	sd_event_source *io;    /* its connections */
+	uid_t user;		/* who may run the other gidd, besides root and our own user */
+	int listener;		/* of the lower-numbered domain */
+	sd_event_source *io;	/* its connections */
 	sd_event_source *retry; /* of the other one: when to try again */
 	bool connected;
 	struct connection connection;
 };
 
 static void handle_message(
-		void *data, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]) {
+	void *data, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]) {
 	struct local *local = data;
 	link_message(local->link, message, fds);
 }
@@ -140,8 +140,8 @@ static int find_user(const struct config_domain *domain, uid_t *user) {
 	}
 	const struct passwd *entry = getpwnam(domain->user);
 	if (entry == NULL) {
-		log_error("user=%s of domain %s: there is no such user", domain->user,
-			domain->name);
+		log_error(
+			"user=%s of domain %s: there is no such user", domain->user, domain->name);
 		return -EINVAL;
 	}
 	*user = entry->pw_uid;
@@ -192,8 +192,8 @@ static int local_open(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	if (link->config != NULL && !TAILQ_EMPTY(&link->config->settings)) {
 		const struct config_setting *setting = TAILQ_FIRST(&link->config->settings);
-		log_error("line %u: a link of kind local has no \"%s\"", setting->line,
-			setting->key);
+		log_error(
+			"line %u: a link of kind local has no \"%s\"", setting->line, setting->key);
 		return -EINVAL;
 	}
 	struct local *local = calloc(1, sizeof(*local));
@@ -207,7 +207,8 @@ static int local_open(struct link *link) {
 	const struct config_domain *lower = local->listens ? gidd->self : link->remote;
 	const struct config_domain *higher = local->listens ? link->remote : gidd->self;
 	char folder[112];
-	int folder_size = snprintf(folder, sizeof(folder), "%s/%s/link", gidd->runtime, lower->name);
+	int folder_size =
+		snprintf(folder, sizeof(folder), "%s/%s/link", gidd->runtime, lower->name);
 	int size = snprintf(local->path, sizeof(local->path), "%s/%s.sock", folder, higher->name);
 	int error = -ENAMETOOLONG;
 	if ((size_t)folder_size < sizeof(folder) && (size_t)size < sizeof(local->path)) {
@@ -221,7 +222,7 @@ static int local_open(struct link *link) {
 }
 
 static void local_send(struct link *link, const union gid_wire_message *message, const int *fds,
-		uint32_t fd_count) {
+	uint32_t fd_count) {
 	struct local *local = link->transport;
 	connection_send(&local->connection, message, fds, fd_count);
 }

@@ -61,8 +61,8 @@ static uint32_t count_of(const struct link *link, const struct peer *client) {
 }
 
 static void refuse_import(struct link *link, struct peer *client, uint32_t serial) {
-	peer_result(client, serial, -ENOTCONN, 0, "the link to domain %s is down: is its gidd running?",
-		link->remote->name);
+	peer_result(client, serial, -ENOTCONN, 0,
+		"the link to domain %s is down: is its gidd running?", link->remote->name);
 }
 
 void link_import(struct link *link, struct peer *client, const struct gid_wire_import *asked) {
@@ -123,13 +123,12 @@ void link_subscribe(struct link *link, struct subscription *subscription) {
 }
 
 /* What is wrong with the answer to an import, or NULL. */
-static const char *check_imported(const struct link_request *request,
-		const struct gid_wire_imported *answer, int fd) {
+static const char *check_imported(
+	const struct link_request *request, const struct gid_wire_imported *answer, int fd) {
 	uint64_t bytes;
 	const char *why = NULL;
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
-	if (request->kind == REQUEST_SUBSCRIBE ||
-			gid_slab_key(gid) != gid_slab_key(request->gid)) {
+	if (request->kind == REQUEST_SUBSCRIBE || gid_slab_key(gid) != gid_slab_key(request->gid)) {
 		return "it answers with another slab than it was asked for";
 	}
 	descriptor_check_slab(fd, answer, &bytes, &why);
@@ -137,7 +136,7 @@ static const char *check_imported(const struct link_request *request,
 }
 
 static const char *pass_on_imported(struct link *link, const struct link_request *request,
-		const struct gid_wire_imported *answer, int fd) {
+	const struct gid_wire_imported *answer, int fd) {
 	const char *why = check_imported(request, answer, fd);
 	if (why != NULL) {
 		return why;
@@ -151,7 +150,7 @@ static const char *pass_on_imported(struct link *link, const struct link_request
 }
 
 static const char *pass_on_result(struct link *link, const struct link_request *request,
-		const struct gid_wire_result *result) {
+	const struct gid_wire_result *result) {
 	if (request->kind == REQUEST_SUBSCRIBE) {
 		if (request->subscription != 0) {
 			subscription_result(
@@ -167,8 +166,8 @@ static const char *pass_on_result(struct link *link, const struct link_request *
 	return NULL;
 }
 
-void link_answer(struct link *link, const union gid_wire_message *answer,
-		int fds[static GID_WIRE_FDS_MAX]) {
+void link_answer(
+	struct link *link, const union gid_wire_message *answer, int fds[static GID_WIRE_FDS_MAX]) {
 	struct link_request *request = find(link, answer->header.serial);
 	if (request == NULL) {
 		peer_violation(&link->peer, "it answers what it was not asked");

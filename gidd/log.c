@@ -36,8 +36,8 @@ static void put_line(enum log_level level, const char *text) {
 		[LOG_LEVEL_DEBUG] = {SD_DEBUG, "\033[2m"},
 	};
 	const char *before = logger.journal ? looks[level].journal
-		: logger.colours	     ? looks[level].colour
-					     : "";
+		: logger.colours	    ? looks[level].colour
+					    : "";
 	const char *after = logger.colours && !logger.journal ? "\033[m" : "";
 	fprintf(stderr, "%s%s: %s%s\n", before, logger.name, text, after);
 }

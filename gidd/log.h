@@ -9,8 +9,7 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 void log_init(const char *name, enum log_level most);
 
 /* A hostile client cannot fill the disk: past 200 lines a second they are counted only. */
-__attribute__((format(printf, 2, 3))) void log_line(
-	enum log_level level, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
 
 #define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)

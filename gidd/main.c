@@ -25,7 +25,8 @@ const char *argp_program_version = "gidd " GIDWAY_VERSION;
 
 static const struct argp_option argp_options[] = {
 	{"config", 'c', "FILE", 0, "the cockpit's configuration (default: " DEFAULT_CONFIG ")", 0},
-	{"domain", 'd', "NAME", 0, "the domain to serve (default: $GID_DOMAIN, else the only one)", 0},
+	{"domain", 'd', "NAME", 0, "the domain to serve (default: $GID_DOMAIN, else the only one)",
+		0},
 	{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end", 0},
 	{"verbose", 'v', 0, 0, "say more", 0},
 	{0},
@@ -55,7 +56,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 static const struct argp argp = {
 	.options = argp_options,
 	.parser = parse_option,
-	.doc = "The daemon of one gidway domain: decides who may share which memory and streams with "
+	.doc = "The daemon of one gidway domain: decides who may share which memory and streams "
+	       "with "
 	       "whom, by the cockpit's configuration."
 	       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing wrong; "
 	       "1 otherwise. $GID_RUNTIME_DIR takes the place of the configured runtime folder. "
@@ -187,7 +189,7 @@ int main(int argc, char **argv) {
 	}
 	if (error == 0 && !options.check) {
 		const char *runtime = getenv("GID_RUNTIME_DIR");
-		gidd.runtime = runtime != NULL ? runtime
+		gidd.runtime = runtime != NULL	 ? runtime
 			: config.runtime != NULL ? config.runtime
 						 : DEFAULT_RUNTIME;
 		char name[80];

@@ -19,10 +19,10 @@ TAILQ_HEAD(subscriptions, subscription);
 
 struct peer {
 	struct gidd *gidd;
-	uint32_t domain;       /* who it is, by where it came in */
-	struct client *client; /* NULL: a link */
-	char label[128];       /* for people: "gst-launch-1.0 (pid 42, uid 0)", "domain open" */
-	struct imports imports;         /* slabs that it was given */
+	uint32_t domain;	/* who it is, by where it came in */
+	struct client *client;	/* NULL: a link */
+	char label[128];	/* for people: "gst-launch-1.0 (pid 42, uid 0)", "domain open" */
+	struct imports imports; /* slabs that it was given */
 	struct subscriptions consuming; /* subscriptions that it asked for */
 	/* Both as in connection.h. */
 	void (*send)(struct peer *peer, const union gid_wire_message *message, const int *fds,
@@ -43,7 +43,7 @@ static inline void peer_violation(struct peer *peer, const char *why) {
 }
 
 /* Answers a request. The sentence says what is wrong and what to do. */
-__attribute__((format(printf, 5, 6))) void peer_result(struct peer *peer, uint32_t serial,
-	int error, uint32_t value, const char *format, ...);
+__attribute__((format(printf, 5, 6))) void peer_result(
+	struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format, ...);
 
 #endif

@@ -29,14 +29,14 @@ void registry_init(struct registry *registry);
 
 struct slab {
 	TAILQ_ENTRY(slab) entry, owner_entry;
-	struct client *owner;               /* NULL: of another domain */
+	struct client *owner;		    /* NULL: of another domain */
 	union gid_wire_message description; /* IMPORTED, as readers get it */
-	int fd;                             /* -1: of another domain */
-	uint64_t bytes;                     /* of the whole file */
+	int fd;				    /* -1: of another domain */
+	uint64_t bytes;			    /* of the whole file */
 	uint8_t grants[(GID_DOMAIN_MAX + 8) / 8];
 	bool inherited; /* exported before this gidd ran: who has it is not known */
 	uint64_t inode; /* of another domain's memory: tells whether it is the same again */
-	bool doubtful;  /* the link was lost since: see confirm.c */
+	bool doubtful;	/* the link was lost since: see confirm.c */
 	struct imports importers;
 };
 
@@ -62,8 +62,8 @@ void slab_import(struct peer *peer, const struct gid_wire_import *request);
 /* The one answer for a slab that is unknown, not granted or revoked. */
 void slab_refuse(struct peer *peer, uint32_t serial);
 /* The slab of another domain goes to a client that asked for it. */
-void slab_imported(struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer,
-	int fd);
+void slab_imported(
+	struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer, int fd);
 /* From the link to another domain. */
 void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked);
 /* The peer is gone and holds nothing any more. */

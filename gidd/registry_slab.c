@@ -36,8 +36,8 @@ bool slab_is_granted(const struct slab *slab, uint32_t domain) {
 
 static void set_granted(struct slab *slab, uint32_t domain, bool granted) {
 	uint8_t bit = (uint8_t)(1u << domain % 8);
-	slab->grants[domain / 8] = granted ? slab->grants[domain / 8] | bit
-					   : slab->grants[domain / 8] & (uint8_t)~bit;
+	slab->grants[domain / 8] =
+		granted ? slab->grants[domain / 8] | bit : slab->grants[domain / 8] & (uint8_t)~bit;
 }
 
 /* --- finding and numbering -------------------------------------------------------------------- */
@@ -119,8 +119,7 @@ static void tell_revoked(struct peer *peer, const struct slab *slab) {
 
 /* --- slabs of this domain --------------------------------------------------------------------- */
 
-static struct slab *slab_create(
-		struct gidd *gidd, const struct gid_wire_imported *description) {
+static struct slab *slab_create(struct gidd *gidd, const struct gid_wire_imported *description) {
 	struct slab *slab = calloc(1, sizeof(*slab));
 	if (slab == NULL) {
 		return NULL;
@@ -155,7 +154,7 @@ void slab_destroy(struct gidd *gidd, struct slab *slab) {
 }
 
 static void describe(struct gid_wire_imported *description, uint32_t domain,
-		const struct gid_wire_export *request) {
+	const struct gid_wire_export *request) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_IMPORTED, 0);
 	message.imported.domain = domain;
@@ -267,11 +266,10 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 			request->slab);
 		return;
 	}
-	const struct config_domain *reader =
-		config_domain_by_number(gidd->config, request->domain);
+	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
 	bool own = reader == gidd->self;
-	if (!own && (reader == NULL ||
-			config_share_find(gidd->config, gidd->self, reader) == NULL)) {
+	if (!own &&
+		(reader == NULL || config_share_find(gidd->config, gidd->self, reader) == NULL)) {
 		peer_result(&client->peer, serial, -EPERM, 0,
 			"the cockpit's configuration has no [share %s %s]", gidd->self->name,
 			reader == NULL ? "…" : reader->name);
@@ -303,7 +301,7 @@ void slab_import(struct peer *peer, const struct gid_wire_import *request) {
 	struct slab *slab = find(&peer->gidd->registry, gid_slab_key(request->gid));
 	bool own = peer->domain == peer->gidd->self->number;
 	if (slab == NULL || slab->owner == NULL || (!own && !slab_is_granted(slab, peer->domain)) ||
-			add_import(slab, peer) < 0) {
+		add_import(slab, peer) < 0) {
 		slab_refuse(peer, request->header.serial);
 		return;
 	}
@@ -312,8 +310,8 @@ void slab_import(struct peer *peer, const struct gid_wire_import *request) {
 	peer_send(peer, &answer, &slab->fd, 1);
 }
 
-void slab_imported(struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer,
-		int fd) {
+void slab_imported(
+	struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer, int fd) {
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	struct slab *slab = find(&peer->gidd->registry, gid_slab_key(gid));
 	uint64_t inode = descriptor_inode(fd);

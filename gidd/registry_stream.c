@@ -30,7 +30,7 @@ static void stream_destroy(struct gidd *gidd, struct stream *stream, int reason)
 }
 
 __attribute__((format(printf, 4, 5))) static void refuse(struct client *client,
-		const struct gid_wire_publish *request, int error, const char *format, ...) {
+	const struct gid_wire_publish *request, int error, const char *format, ...) {
 	char why[256];
 	va_list args;
 	va_start(args, format);

@@ -31,9 +31,10 @@ int server_listen(const char *path, unsigned mode) {
 	}
 	int error = 0;
 	unlink(path);
-	/* Nobody gets in between making the socket and setting its mode: they cannot connect yet. */
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-			chmod(path, mode) < 0 || listen(fd, BACKLOG) < 0) {
+	/* Nobody gets in between making the socket and setting its mode: they cannot connect yet.
+	 */
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || chmod(path, mode) < 0 ||
+		listen(fd, BACKLOG) < 0) {
 		error = -errno;
 		close(fd);
 	}
@@ -59,8 +60,8 @@ static int take_lock(struct server *server) {
 		return -errno;
 	}
 	if (flock(server->lock, LOCK_EX | LOCK_NB) < 0) {
-		log_error("another gidd runs for domain %s: it holds %s",
-			server->gidd->self->name, path);
+		log_error("another gidd runs for domain %s: it holds %s", server->gidd->self->name,
+			path);
 		return -EBUSY;
 	}
 	return 0;
@@ -97,7 +98,8 @@ static int listen_on_own(struct server *server) {
 static int listen_on_given(struct server *server, int count) {
 	int fd = SD_LISTEN_FDS_START;
 	if (count != 1 || sd_is_socket_unix(fd, SOCK_SEQPACKET, 1, NULL, 0) <= 0) {
-		log_error("the socket unit must have one ListenSequentialPacket=, and nothing else");
+		log_error(
+			"the socket unit must have one ListenSequentialPacket=, and nothing else");
 		return -EINVAL;
 	}
 	fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -122,8 +124,8 @@ static int handle_connection(sd_event_source *source, int fd, uint32_t events, v
 	}
 	if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 		log_error("cannot take another client: %s", strerror(errno));
-		if (sd_event_add_time_relative(server->gidd->event, &server->pause,
-				CLOCK_MONOTONIC, ACCEPT_PAUSE_US, 0, handle_pause, server) >= 0) {
+		if (sd_event_add_time_relative(server->gidd->event, &server->pause, CLOCK_MONOTONIC,
+			    ACCEPT_PAUSE_US, 0, handle_pause, server) >= 0) {
 			sd_event_source_set_enabled(server->io, SD_EVENT_OFF);
 		}
 	}
@@ -132,11 +134,11 @@ static int handle_connection(sd_event_source *source, int fd, uint32_t events, v
 
 int server_init(struct server *server, struct gidd *gidd) {
 	*server = (struct server){.gidd = gidd, .lock = -1, .fd = -1};
-	int length = snprintf(server->folder, sizeof(server->folder), "%s/%s", gidd->runtime,
-		gidd->self->name);
+	int length = snprintf(
+		server->folder, sizeof(server->folder), "%s/%s", gidd->runtime, gidd->self->name);
 	if (length < 0 || (size_t)length + sizeof("/gidd.sock") > sizeof(server->folder)) {
-		log_error("the path %s/%s is too long for a socket", gidd->runtime,
-			gidd->self->name);
+		log_error(
+			"the path %s/%s is too long for a socket", gidd->runtime, gidd->self->name);
 		return -ENAMETOOLONG;
 	}
 	int given = sd_listen_fds(1);
@@ -151,8 +153,8 @@ int server_init(struct server *server, struct gidd *gidd) {
 		error = given > 0 ? listen_on_given(server, given) : listen_on_own(server);
 	}
 	if (error == 0) {
-		error = sd_event_add_io(gidd->event, &server->io, server->fd, EPOLLIN,
-			handle_connection, server);
+		error = sd_event_add_io(
+			gidd->event, &server->io, server->fd, EPOLLIN, handle_connection, server);
 	}
 	if (error < 0) {
 		server_finish(server);

@@ -8,7 +8,7 @@
 struct server {
 	struct gidd *gidd;
 	char folder[96]; /* the domain's */
-	int lock;        /* held as long as this gidd is the domain's */
+	int lock;	 /* held as long as this gidd is the domain's */
 	int fd;
 	bool activated; /* systemd made the socket, and keeps it */
 	sd_event_source *io;

@@ -36,14 +36,14 @@ static void append(sd_json_variant **array, sd_json_variant *value, int built, i
 }
 
 static sd_json_variant *quotas(
-		const uint64_t used[QUOTA_COUNT], const uint64_t limit[QUOTA_COUNT], int *error) {
+	const uint64_t used[QUOTA_COUNT], const uint64_t limit[QUOTA_COUNT], int *error) {
 	sd_json_variant *all = NULL;
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		sd_json_variant *one = NULL;
-		int built = sd_json_buildo(&one,
-			SD_JSON_BUILD_PAIR_STRING("name", quota_name(quota)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("used", used[quota]),
-			SD_JSON_BUILD_PAIR_UNSIGNED("limit", limit[quota]));
+		int built =
+			sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", quota_name(quota)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("used", used[quota]),
+				SD_JSON_BUILD_PAIR_UNSIGNED("limit", limit[quota]));
 		append(&all, one, built, error);
 	}
 	return all;
@@ -134,10 +134,10 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 		int built = sd_json_buildo(&one,
 			SD_JSON_BUILD_PAIR_STRING("gid", gid_format(slab_gid(slab), text)),
 			SD_JSON_BUILD_PAIR_STRING("domain", domain_name(gidd, info->domain)),
-			SD_JSON_BUILD_PAIR_STRING("owner",
-				slab->owner == NULL ? "" : slab->owner->peer.label),
-			SD_JSON_BUILD_PAIR_STRING("memory",
-				info->memory == GID_MEMORY_DMABUF ? "dma-buf" : "memfd"),
+			SD_JSON_BUILD_PAIR_STRING(
+				"owner", slab->owner == NULL ? "" : slab->owner->peer.label),
+			SD_JSON_BUILD_PAIR_STRING(
+				"memory", info->memory == GID_MEMORY_DMABUF ? "dma-buf" : "memfd"),
 			SD_JSON_BUILD_PAIR_UNSIGNED("bytes",
 				slab->owner == NULL ? info->slot_size * info->slot_count
 						    : slab->bytes),
@@ -146,8 +146,8 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("width", info->layout.width),
 			SD_JSON_BUILD_PAIR_UNSIGNED("height", info->layout.height),
 			SD_JSON_BUILD_PAIR_STRING("description", info->description),
-			SD_JSON_BUILD_PAIR_CONDITION(granted != NULL, "grants",
-				SD_JSON_BUILD_VARIANT(granted)),
+			SD_JSON_BUILD_PAIR_CONDITION(
+				granted != NULL, "grants", SD_JSON_BUILD_VARIANT(granted)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("importers", importers));
 		sd_json_variant_unref(granted);
 		append(&all, one, built, error);
@@ -191,10 +191,10 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 		int built = sd_json_variant_new_unsigned(&one, look(&page->latency_buckets[i]));
 		append(&buckets, one, built, error);
 	}
-	int built = sd_json_buildo(out,
-		SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
-		SD_JSON_BUILD_PAIR_UNSIGNED("latency_sum_ns", look(&page->latency_sum_ns)),
-		SD_JSON_BUILD_PAIR_VARIANT("latency_buckets", buckets));
+	int built =
+		sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_sum_ns", look(&page->latency_sum_ns)),
+			SD_JSON_BUILD_PAIR_VARIANT("latency_buckets", buckets));
 	sd_json_variant_unref(buckets);
 	return built;
 }
@@ -219,16 +219,16 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 				SD_JSON_BUILD_PAIR_STRING("stream", subscription->name),
 				SD_JSON_BUILD_PAIR_STRING(
 					"domain", domain_name(gidd, subscription->domain)),
-				SD_JSON_BUILD_PAIR_STRING("reader",
-					domain_name(gidd, subscription->consumer_domain)),
+				SD_JSON_BUILD_PAIR_STRING(
+					"reader", domain_name(gidd, subscription->consumer_domain)),
 				SD_JSON_BUILD_PAIR_STRING("consumer",
 					subscription->consumer == NULL
 						? ""
 						: subscription->consumer->label),
 				SD_JSON_BUILD_PAIR_STRING("state", states[subscription->state]),
 				SD_JSON_BUILD_PAIR_UNSIGNED("credit", subscription->credit),
-				SD_JSON_BUILD_PAIR_BOOLEAN("drop_old",
-					(subscription->flags & GID_WIRE_DROP_OLD) != 0),
+				SD_JSON_BUILD_PAIR_BOOLEAN(
+					"drop_old", (subscription->flags & GID_WIRE_DROP_OLD) != 0),
 				SD_JSON_BUILD_PAIR_VARIANT("consumer_counts", page),
 				SD_JSON_BUILD_PAIR_CONDITION(ring != NULL, "producer_counts",
 					SD_JSON_BUILD_VARIANT(ring)));

@@ -93,8 +93,8 @@ static void tell_producer_end(struct subscription *subscription, int reason) {
 		send_end(&subscription->stream->owner->peer,
 			subscription->number | GID_WIRE_LOWER_SIDE, reason);
 	} else if (subscription->via != NULL) {
-		send_end(subscription->via, number_on_link(subscription, subscription->via),
-			reason);
+		send_end(
+			subscription->via, number_on_link(subscription, subscription->via), reason);
 	}
 }
 
@@ -147,15 +147,13 @@ void subscription_begin(struct gidd *gidd, struct subscription *subscription) {
 /* `entry` is the queue's link; the loop's body may destroy `subscription`. */
 #define FOREACH_SAFE(subscription, queue, entry)                                                   \
 	for (struct subscription *next_ = TAILQ_FIRST(queue);                                      \
-		((subscription) = next_) != NULL &&                                                \
-			((next_ = TAILQ_NEXT(next_, entry)), true);)
+		((subscription) = next_) != NULL && ((next_ = TAILQ_NEXT(next_, entry)), true);)
 
 void subscription_stream_up(struct gidd *gidd, struct stream *stream) {
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &gidd->registry.subscriptions, entry) {
-		if (subscription->domain == gidd->self->number &&
-				subscription->stream == NULL &&
-				strcmp(subscription->name, stream->name) == 0) {
+		if (subscription->domain == gidd->self->number && subscription->stream == NULL &&
+			strcmp(subscription->name, stream->name) == 0) {
 			ask_producer(subscription, stream);
 		}
 	}
@@ -173,7 +171,7 @@ void subscription_link_up(struct gidd *gidd, struct peer *link) {
 	struct subscription *subscription;
 	FOREACH_SAFE(subscription, &gidd->registry.subscriptions, entry) {
 		if (subscription->domain == link->domain && subscription->via == NULL &&
-				subscription->state == SUBSCRIPTION_WAITING) {
+			subscription->state == SUBSCRIPTION_WAITING) {
 			subscription_begin(gidd, subscription);
 		}
 	}
@@ -218,9 +216,9 @@ static struct subscription *find_for_producer(struct peer *peer, uint32_t number
 	if (subscription == NULL) {
 		return NULL;
 	}
-	bool ours = peer->client == NULL ? subscription->via == peer
-					 : subscription->stream != NULL &&
-			subscription->stream->owner == peer->client;
+	bool ours = peer->client == NULL
+		? subscription->via == peer
+		: subscription->stream != NULL && subscription->stream->owner == peer->client;
 	return ours ? subscription : NULL;
 }
 
@@ -231,7 +229,7 @@ static bool number_is_ours(const struct peer *peer, uint32_t number) {
 }
 
 void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
-		const struct gid_wire_result *result) {
+	const struct gid_wire_result *result) {
 	struct subscription *subscription = find(&gidd->registry, number);
 	if (subscription == NULL || subscription->via != link) {
 		return;
@@ -245,7 +243,7 @@ void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
 }
 
 void subscription_accept(
-		struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
+	struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
 	if (!number_is_ours(peer, accept->subscription)) {
 		peer_violation(peer, "it accepts a subscription that nobody asked it for");
 		return;
@@ -257,7 +255,7 @@ void subscription_accept(
 	const char *why = "the subscription is live already";
 	const void *ring;
 	if (subscription->state == SUBSCRIPTION_LIVE ||
-			descriptor_check_shared(*ring_fd, sizeof(struct gid_wire_ring), &why) < 0) {
+		descriptor_check_shared(*ring_fd, sizeof(struct gid_wire_ring), &why) < 0) {
 		peer_violation(peer, why);
 		return;
 	}

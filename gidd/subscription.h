@@ -22,7 +22,7 @@ struct subscription {
 	struct peer *consumer; /* NULL: live, and its link was lost since */
 	uint32_t consumer_domain;
 	uint32_t consumer_number; /* the consumer's, on its connection */
-	uint32_t serial;          /* of its request */
+	uint32_t serial;	  /* of its request */
 	bool answered;
 
 	uint32_t domain;       /* whose stream it is */
@@ -39,8 +39,8 @@ struct subscription {
 /* --- subscription_request.c --- */
 
 /* From a client, or from a link for a stream of this domain. */
-void subscription_request(struct peer *consumer, const struct gid_wire_subscribe *request,
-	int fds[static 2]);
+void subscription_request(
+	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]);
 
 /* --- subscription.c --- */
 
@@ -49,7 +49,8 @@ void subscription_request(struct peer *consumer, const struct gid_wire_subscribe
 
 uint32_t subscription_new_number(struct registry *registry);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
-/* Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has. */
+/* Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has.
+ */
 void subscription_begin(struct gidd *gidd, struct subscription *subscription);
 
 /* The stream was published: asks its producer for all that waited for it. */
@@ -62,12 +63,11 @@ void subscription_link_up(struct gidd *gidd, struct peer *link);
 void subscription_link_down(struct gidd *gidd, struct peer *link);
 
 /* The other domain's gidd has answered SUBSCRIBE. */
-void subscription_result(
-	struct gidd *gidd, struct peer *link, uint32_t number, const struct gid_wire_result *result);
+void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
+	const struct gid_wire_result *result);
 
 /* ACCEPT from the producer or the link. */
-void subscription_accept(
-	struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd);
+void subscription_accept(struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd);
 void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end);
 
 /* The client is gone: as a consumer. */

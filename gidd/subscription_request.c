@@ -14,7 +14,7 @@
 
 /* Whose stream is asked for, NULL after the answer that there is none. */
 static const struct config_domain *find_owner(
-		struct peer *consumer, const struct gid_wire_subscribe *request) {
+	struct peer *consumer, const struct gid_wire_subscribe *request) {
 	struct gidd *gidd = consumer->gidd;
 	const struct config_domain *owner = gidd->self, *reader;
 	if (consumer->client == NULL) {
@@ -27,15 +27,14 @@ static const struct config_domain *find_owner(
 	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
 	bool allowed = known && owner == reader;
 	if (known && owner != reader) {
-		const struct config_share *share =
-			config_share_find(gidd->config, owner, reader);
+		const struct config_share *share = config_share_find(gidd->config, owner, reader);
 		allowed = share != NULL && config_globs_match(&share->streams, request->name);
 	}
 	if (!allowed) {
 		log_warning("%s: may not read stream %s of domain %s", consumer->label,
 			request->name, owner == NULL ? request->domain_name : owner->name);
-		peer_result(consumer, request->header.serial, -ENOENT, 0, "%s",
-			SUBSCRIPTION_NO_STREAM);
+		peer_result(
+			consumer, request->header.serial, -ENOENT, 0, "%s", SUBSCRIPTION_NO_STREAM);
 		return NULL;
 	}
 	return owner;
@@ -91,13 +90,13 @@ static bool number_is_valid(struct peer *consumer, uint32_t number) {
 }
 
 static struct subscription *subscription_create(struct peer *consumer,
-		const struct gid_wire_subscribe *request, const struct config_domain *owner,
-		int fds[static 2]) {
+	const struct gid_wire_subscribe *request, const struct config_domain *owner,
+	int fds[static 2]) {
 	struct gidd *gidd = consumer->gidd;
 	struct subscription *subscription = calloc(1, sizeof(*subscription));
 	const void *page;
 	if (subscription == NULL ||
-			gid_memory_map(fds[0], 0, sizeof(struct gid_wire_page), &page) < 0) {
+		gid_memory_map(fds[0], 0, sizeof(struct gid_wire_page), &page) < 0) {
 		free(subscription);
 		return NULL;
 	}
@@ -121,8 +120,8 @@ static struct subscription *subscription_create(struct peer *consumer,
 	return subscription;
 }
 
-void subscription_request(struct peer *consumer, const struct gid_wire_subscribe *request,
-		int fds[static 2]) {
+void subscription_request(
+	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]) {
 	uint32_t serial = request->header.serial;
 	const char *wrong;
 	char why[192];

@@ -192,7 +192,7 @@ static const char *check_layout(const struct gid_wire_layout *wire, uint64_t slo
 static const char *check_extent(const struct slab_fields *slab) {
 	uint64_t slots, end, table_end;
 	if (__builtin_mul_overflow(slab->slot_size, (uint64_t)slab->slot_count, &slots) ||
-			__builtin_add_overflow(slab->offset, slots, &end) || end > INT64_MAX) {
+		__builtin_add_overflow(slab->offset, slots, &end) || end > INT64_MAX) {
 		return "the slab's offset and slots are more than a file can hold";
 	}
 	if (slab->generations == 0) {
@@ -205,9 +205,9 @@ static const char *check_extent(const struct slab_fields *slab) {
 		return "slots with a generation table must begin at 0 and be whole pages";
 	}
 	if (slab->generations < end || slab->generations % WIRE_PAGE != 0 ||
-			__builtin_add_overflow(slab->generations,
-				(uint64_t)slab->slot_count * sizeof(uint32_t), &table_end) ||
-			table_end > INT64_MAX) {
+		__builtin_add_overflow(slab->generations,
+			(uint64_t)slab->slot_count * sizeof(uint32_t), &table_end) ||
+		table_end > INT64_MAX) {
 		return "the generation table must lie behind the slots, on a page of its own";
 	}
 	return NULL;
@@ -227,9 +227,8 @@ static const char *check_slab(const struct slab_fields *slab) {
 		return "the slot size is 0";
 	}
 	if (slab->description_size > GID_DESCRIPTION_MAX ||
-			strnlen(slab->description, GID_DESCRIPTION_MAX + 1) !=
-				slab->description_size ||
-			!field_is_text(slab->description, GID_DESCRIPTION_MAX + 1)) {
+		strnlen(slab->description, GID_DESCRIPTION_MAX + 1) != slab->description_size ||
+		!field_is_text(slab->description, GID_DESCRIPTION_MAX + 1)) {
 		return "the description is not a text of the stated size";
 	}
 	const char *why = check_extent(slab);
@@ -441,15 +440,14 @@ static bool is_time(uint64_t time) {
 
 static bool is_box(const struct gid_box *box) {
 	const int32_t max = GID_SIZE_MAX;
-	return box->x >= 0 && box->y >= 0 && box->width >= 0 && box->height >= 0 &&
-		box->x <= max && box->y <= max && box->width <= max - box->x &&
-		box->height <= max - box->y;
+	return box->x >= 0 && box->y >= 0 && box->width >= 0 && box->height >= 0 && box->x <= max &&
+		box->y <= max && box->width <= max - box->x && box->height <= max - box->y;
 }
 
 /* What holds for each frame on its way in or out. */
 static bool frame_is_valid(const struct gid_frame *frame) {
 	if ((frame->flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 ||
-			frame->transform > FRAME_TRANSFORM_MAX) {
+		frame->transform > FRAME_TRANSFORM_MAX) {
 		return false;
 	}
 	bool no_picture = (frame->flags & FRAME_FLAGS_NO_PICTURE) != 0;
@@ -457,8 +455,8 @@ static bool frame_is_valid(const struct gid_frame *frame) {
 		return false;
 	}
 	if (!no_picture &&
-			(!is_domain(gid_domain_of(frame->gid)) || !is_slab(gid_slab_of(frame->gid)) ||
-				gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
+		(!is_domain(gid_domain_of(frame->gid)) || !is_slab(gid_slab_of(frame->gid)) ||
+			gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
 		return false;
 	}
 	return is_time(frame->capture_time) && is_time(frame->submit_time) &&
@@ -497,7 +495,7 @@ int gid_wire_get_frame(
 	get_box(&out.crop, copy->crop);
 	bool reserved = (copy->reserved[0] | copy->reserved[1] | copy->reserved[2]) != 0;
 	if (reserved || !frame_is_valid(&out) ||
-			(out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
+		(out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
 		return -EPROTO;
 	}
 	*frame = out;

@@ -257,13 +257,14 @@ LINK_KIND(kind_fuzz) = {
 
 /* --- the world -------------------------------------------------------------------------------- */
 
-static const char cockpit[] = "[domain open]\nnumber=1\n"
-			      "[domain cluster]\nnumber=2\nlocal=secret\nslabs=6\nclients=4\nheld=90\n"
-			      "[domain hud]\nnumber=3\n"
-			      "[share open cluster]\nstreams=movie camera/*\n"
-			      "[share cluster open]\nstreams=movie camera/*\nheld=100\n"
-			      "[share cluster hud]\nstreams=movie\n"
-			      "[link open cluster]\nkind=fuzz\n[link cluster hud]\nkind=fuzz\n";
+static const char cockpit[] =
+	"[domain open]\nnumber=1\n"
+	"[domain cluster]\nnumber=2\nlocal=secret\nslabs=6\nclients=4\nheld=90\n"
+	"[domain hud]\nnumber=3\n"
+	"[share open cluster]\nstreams=movie camera/*\n"
+	"[share cluster open]\nstreams=movie camera/*\nheld=100\n"
+	"[share cluster hud]\nstreams=movie\n"
+	"[link open cluster]\nkind=fuzz\n[link cluster hud]\nkind=fuzz\n";
 
 struct world {
 	struct config config;
@@ -290,8 +291,9 @@ static void listen_to_gidd(struct world *world, int which) {
 	uint32_t fd_count;
 	ssize_t size;
 	int *client = &world->clients[which];
-	while (*client >= 0 && (size = gid_socket_receive(*client, &message, sizeof(message), fds,
-					&fd_count)) != -EAGAIN) {
+	while (*client >= 0 &&
+		(size = gid_socket_receive(*client, &message, sizeof(message), fds, &fd_count)) !=
+			-EAGAIN) {
 		if (size <= 0) {
 			close(*client);
 			*client = -1;
@@ -349,7 +351,7 @@ static void send_on_link(struct fuzz_link *mine, struct input *input) {
 		message.imported.slab = gid_slab_of(mine->asked.gid);
 	}
 	if (!mine->connected || mine->dropped ||
-			gid_wire_check(&message, message.header.size, fd_count, &why) < 0) {
+		gid_wire_check(&message, message.header.size, fd_count, &why) < 0) {
 		return;
 	}
 	for (uint32_t i = 0; i < fd_count; i++) {
@@ -364,7 +366,8 @@ static void send_as_client(struct world *world, int which, struct input *input) 
 	int fds[2];
 	uint32_t fd_count = make_message(&message, fds, input);
 	if (world->clients[which] >= 0) {
-		gid_socket_send(world->clients[which], &message, message.header.size, fds, fd_count);
+		gid_socket_send(
+			world->clients[which], &message, message.header.size, fds, fd_count);
 	}
 }
 
@@ -434,7 +437,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct input input = {data, size};
 	if (files[FILE_SLAB] == 0) {
 		make_files();
-		log_init("gidd", (enum log_level)-1);
+		log_init("gidd", (enum log_level) - 1);
 	}
 	init_world(&world);
 	while (input.size > 0) {

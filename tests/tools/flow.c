@@ -77,8 +77,7 @@ static void produce(struct gid_domain *domain, const char *name, double rate) {
 	gid_slab_destroy(slab, false);
 }
 
-static void consume(
-	struct gid_domain *domain, const char *peer, const char *name, uint32_t hold) {
+static void consume(struct gid_domain *domain, const char *peer, const char *name, uint32_t hold) {
 	struct gid_consumer_options options = {
 		.size = sizeof(options), .credit = 8, .reconnect = true};
 	struct gid_consumer *consumer;

@@ -132,12 +132,14 @@ static void test_shapes(void) {
 		expect(&m, 0, "a valid message");
 		bool exact = true;
 		for (uint32_t other = 0; other <= GID_WIRE_MESSAGE_MAX + 1; other++) {
-			exact &= (gid_wire_check(&m, other, fd_count, &why) == 0) == (other == size);
+			exact &=
+				(gid_wire_check(&m, other, fd_count, &why) == 0) == (other == size);
 		}
 		tap_ok(exact, "type %u is %u bytes and nothing else", type, size);
 		exact = true;
 		for (uint32_t other = 0; other <= GID_WIRE_FDS_MAX + 1; other++) {
-			exact &= (gid_wire_check(&m, size, other, &why) == 0) == (other == fd_count);
+			exact &=
+				(gid_wire_check(&m, size, other, &why) == 0) == (other == fd_count);
 		}
 		tap_ok(exact, "type %u has %u descriptors and nothing else", type, fd_count);
 		m.header.size++;
@@ -147,7 +149,8 @@ static void test_shapes(void) {
 		expect(&m, -EPROTO, "a header with a reserved bit");
 	}
 	tap_ok(known == 18, "18 types are known (%d)", known);
-	tap_ok(!gid_wire_shape(UINT32_MAX, &(uint32_t){0}, &(uint32_t){0}), "the last type is none");
+	tap_ok(!gid_wire_shape(UINT32_MAX, &(uint32_t){0}, &(uint32_t){0}),
+		"the last type is none");
 }
 
 /* Each reserved field refuses every single bit. `m` must be valid. */
@@ -273,13 +276,31 @@ static void test_texts(void) {
 		const char *text;
 		bool valid;
 	} texts[] = {
-		{"", true}, {"é", true}, {"\u20ac", true}, {"\U0001f4fd", true}, {"\U0010ffff", true},
-		{"\xc2\xa0", true}, {"\xc2\x9f", false}, {"\xc2\x80", false}, {"\xc2", false},
-		{"\xc0\x80", false}, {"\xc1\xbf", false}, {"\xe0\x9f\xbf", false},
-		{"\xe0\xa0\x80", true}, {"\xed\xa0\x80", false}, {"\xed\x9f\xbf", true},
-		{"\xf0\x8f\xbf\xbf", false}, {"\xf0\x90\x80\x80", true}, {"\xf4\x90\x80\x80", false},
-		{"\xf5\x80\x80\x80", false}, {"\x80", false}, {"\xe2\x82", false},
-		{"\xe2\x82z", false}, {"a\x1b[31m", false}, {"a\nb", false}, {"a\tb", false},
+		{"", true},
+		{"é", true},
+		{"\u20ac", true},
+		{"\U0001f4fd", true},
+		{"\U0010ffff", true},
+		{"\xc2\xa0", true},
+		{"\xc2\x9f", false},
+		{"\xc2\x80", false},
+		{"\xc2", false},
+		{"\xc0\x80", false},
+		{"\xc1\xbf", false},
+		{"\xe0\x9f\xbf", false},
+		{"\xe0\xa0\x80", true},
+		{"\xed\xa0\x80", false},
+		{"\xed\x9f\xbf", true},
+		{"\xf0\x8f\xbf\xbf", false},
+		{"\xf0\x90\x80\x80", true},
+		{"\xf4\x90\x80\x80", false},
+		{"\xf5\x80\x80\x80", false},
+		{"\x80", false},
+		{"\xe2\x82", false},
+		{"\xe2\x82z", false},
+		{"a\x1b[31m", false},
+		{"a\nb", false},
+		{"a\tb", false},
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		bool got = gid_wire_text_is_valid(texts[i].text, strlen(texts[i].text));
@@ -405,8 +426,13 @@ static void test_layouts(void) {
 		EXPECT_ZERO(&m, l->planes[plane].offset);
 		EXPECT_ZERO(&m, l->planes[plane].stride);
 	}
-	struct gid_layout layout = {.fourcc = XRGB8888, .width = 3, .height = 2, .plane_count = 2,
-		.modifier = 5, .planes = {{1, 2}, {3, 4}, {5, 6}}}, back;
+	struct gid_layout layout = {.fourcc = XRGB8888,
+				  .width = 3,
+				  .height = 2,
+				  .plane_count = 2,
+				  .modifier = 5,
+				  .planes = {{1, 2}, {3, 4}, {5, 6}}},
+			  back;
 	struct gid_wire_layout wire;
 	gid_wire_put_layout(&wire, &layout);
 	gid_wire_get_layout(&back, &wire);
@@ -474,7 +500,8 @@ static void test_frames(void) {
 	frame.gid = UINT64_C(1) << 56 | UINT64_C(1) << 32 | (uint64_t)GID_SLOTS_MAX << 16;
 	expect_bad_frame(frame, "a gid with a slot past the last");
 
-	/* The other way: single bits of what a peer wrote. Whatever is taken must be good to send. */
+	/* The other way: single bits of what a peer wrote. Whatever is taken must be good to send.
+	 */
 	bool closed = true;
 	for (size_t bit = 0; bit < 8 * sizeof(wire); bit++) {
 		bad = wire;

@@ -28,9 +28,10 @@ struct doctor {
 	unsigned counts[3];
 };
 
-/* One finding: what was looked at, what was found, and what to do, which is "" where all is well. */
+/* One finding: what was looked at, what was found, and what to do, which is "" where all is well.
+ */
 __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, enum verdict verdict,
-		const char *what, const char *remedy, const char *format, ...) {
+	const char *what, const char *remedy, const char *format, ...) {
 	static const struct {
 		const char *word;
 		enum look look;
@@ -47,8 +48,7 @@ __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, en
 	doctor->counts[verdict]++;
 	if (doctor->options->json) {
 		sd_json_variant *one = NULL;
-		sd_json_buildo(&one,
-			SD_JSON_BUILD_PAIR_STRING("verdict", verdicts[verdict].word),
+		sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("verdict", verdicts[verdict].word),
 			SD_JSON_BUILD_PAIR_STRING("what", what),
 			SD_JSON_BUILD_PAIR_STRING("found", found),
 			SD_JSON_BUILD_PAIR_STRING("remedy", remedy));
@@ -244,7 +244,8 @@ static unsigned look_at_all_domains(struct doctor *doctor, DIR *folder, const ch
 }
 
 static void look_at_domains(struct doctor *doctor) {
-	const char *runtime = getenv("GID_RUNTIME_DIR"), *start = "gidd --config FILE --domain NAME";
+	const char *runtime = getenv("GID_RUNTIME_DIR"),
+		   *start = "gidd --config FILE --domain NAME";
 	const char *name = doctor->options->domain;
 	runtime = runtime == NULL || runtime[0] == '\0' ? DEFAULT_RUNTIME : runtime;
 	name = name == NULL ? getenv("GID_DOMAIN") : name;

@@ -19,8 +19,8 @@ static void join_grants(sd_json_variant *slab, char *text, size_t size) {
 }
 
 static struct table *list_slabs(sd_json_variant *report) {
-	static const char *const headings[] = {"GID", "DOMAIN", "MEMORY", ">SIZE", ">SLOTS", "FORMAT",
-		">PICTURE", "GRANTED TO", ">IMPORTERS", "OWNER", "DESCRIPTION"};
+	static const char *const headings[] = {"GID", "DOMAIN", "MEMORY", ">SIZE", ">SLOTS",
+		"FORMAT", ">PICTURE", "GRANTED TO", ">IMPORTERS", "OWNER", "DESCRIPTION"};
 	struct table *table = table_create(headings, 11);
 	sd_json_variant *slab;
 	if (table == NULL) {
@@ -33,8 +33,8 @@ static struct table *list_slabs(sd_json_variant *report) {
 		table_add(table, LOOK_BOLD, "%s", report_text(slab, "gid"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "domain"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "memory"));
-		table_add(table, LOOK_PLAIN, "%s",
-			report_bytes(report_number(slab, "bytes"), size));
+		table_add(
+			table, LOOK_PLAIN, "%s", report_bytes(report_number(slab, "bytes"), size));
 		table_add(table, LOOK_PLAIN, "%llu",
 			(unsigned long long)report_number(slab, "slots"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "format"));
@@ -81,8 +81,8 @@ static struct table *list_subscriptions(sd_json_variant *report) {
 		table_add(table, LOOK_BOLD, "%s", report_text(subscription, "stream"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "domain"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "reader"));
-		table_add(table, strcmp(state, "live") == 0 ? LOOK_GOOD : LOOK_WARNING, "%s",
-			state);
+		table_add(
+			table, strcmp(state, "live") == 0 ? LOOK_GOOD : LOOK_WARNING, "%s", state);
 		table_add(table, LOOK_PLAIN, "%llu",
 			(unsigned long long)report_number(subscription, "credit"));
 		table_add(table, LOOK_PLAIN, "%s",
@@ -121,8 +121,10 @@ static bool words_are_known(const struct options *options) {
 			known |= strcmp(options->words[i], parts[j].name) == 0;
 		}
 		if (!known) {
-			fprintf(stderr, "gidctl: list: no \"%s\"; there are slabs, streams and "
-				"subscriptions\n", options->words[i]);
+			fprintf(stderr,
+				"gidctl: list: no \"%s\"; there are slabs, streams and "
+				"subscriptions\n",
+				options->words[i]);
 			return false;
 		}
 	}

@@ -23,7 +23,8 @@ static const struct command {
 enum { OPTION_PLAIN = 256, OPTION_ONCE };
 
 static const struct argp_option argp_options[] = {
-	{"domain", 'd', "NAME", 0, "the domain to ask (default: $GID_DOMAIN, else the only one)", 0},
+	{"domain", 'd', "NAME", 0, "the domain to ask (default: $GID_DOMAIN, else the only one)",
+		0},
 	{"config", 'c', "FILE", 0, "doctor: the configuration (default: " DEFAULT_CONFIG ")", 0},
 	{"interval", 'i', "SECONDS", 0, "top: how often (default: 1)", 0},
 	{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
@@ -39,7 +40,8 @@ struct parsed {
 };
 
 static void take_word(struct parsed *parsed, char *word, struct argp_state *state) {
-	for (size_t i = 0; parsed->command == NULL && i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (size_t i = 0; parsed->command == NULL && i < sizeof(commands) / sizeof(commands[0]);
+		i++) {
 		if (strcmp(commands[i].name, word) == 0) {
 			parsed->command = &commands[i];
 			return;
@@ -58,7 +60,7 @@ static void take_interval(struct parsed *parsed, const char *value, struct argp_
 	char *end;
 	parsed->options.interval = strtod(value, &end);
 	if (end == value || *end != '\0' || !(parsed->options.interval >= 0.05) ||
-			!(parsed->options.interval <= 3600)) {
+		!(parsed->options.interval <= 3600)) {
 		argp_error(state, "--interval takes 0.05 to 3600 seconds, not \"%s\"", value);
 	}
 }

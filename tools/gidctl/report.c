@@ -48,20 +48,19 @@ sd_json_variant *report_field(sd_json_variant *object, const char *key) {
 const char *report_text(sd_json_variant *object, const char *key) {
 	sd_json_variant *field = report_field(object, key);
 	return field != NULL && sd_json_variant_is_string(field) ? sd_json_variant_string(field)
-								  : "";
+								 : "";
 }
 
 uint64_t report_number(sd_json_variant *object, const char *key) {
 	sd_json_variant *field = report_field(object, key);
-	return field != NULL && sd_json_variant_is_unsigned(field)
-		? sd_json_variant_unsigned(field)
-		: 0;
+	return field != NULL && sd_json_variant_is_unsigned(field) ? sd_json_variant_unsigned(field)
+								   : 0;
 }
 
 sd_json_variant *report_element(sd_json_variant *object, const char *key, size_t index) {
 	sd_json_variant *field = report_field(object, key);
 	if (field == NULL || !sd_json_variant_is_array(field) ||
-			index >= sd_json_variant_elements(field)) {
+		index >= sd_json_variant_elements(field)) {
 		return NULL;
 	}
 	return sd_json_variant_by_index(field, index);

@@ -37,7 +37,8 @@ static void print_quotas(sd_json_variant *report) {
 	REPORT_FOREACH(quota, report, "quotas") {
 		const char *name = report_text(quota, "name");
 		uint64_t used = report_number(quota, "used"), limit = report_number(quota, "limit");
-		unsigned percent = limit == 0 ? 100 : (unsigned)((double)used * 100 / (double)limit);
+		unsigned percent =
+			limit == 0 ? 100 : (unsigned)((double)used * 100 / (double)limit);
 		bool bytes = strcmp(name, "memory") == 0;
 		char text[REPORT_BYTES_MAX];
 		enum look look = percent >= 100 ? LOOK_BAD
@@ -93,8 +94,8 @@ int command_status(const struct options *options) {
 		return EXIT_FAILURE;
 	}
 	if (options->json) {
-		sd_json_variant_dump(report,
-			SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
+		sd_json_variant_dump(
+			report, SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
 	} else {
 		printf("Domain %s%s%s, number %llu, gidd's pid %llu, wire version %llu\n",
 			look_begin(LOOK_BOLD), report_text(report, "domain"), look_end(LOOK_BOLD),

@@ -33,7 +33,8 @@ static uint64_t difference(uint64_t before, uint64_t after) {
 	return after >= before ? after - before : 0;
 }
 
-/* Bucket n counts what is less than 2^n us; within a bucket all values are taken as equally likely. */
+/* Bucket n counts what is less than 2^n us; within a bucket all values are taken as equally likely.
+ */
 static double quantile(const uint64_t buckets[BUCKETS], double share) {
 	double total = 0, below = 0;
 	for (int i = 0; i < BUCKETS; i++) {
@@ -54,16 +55,15 @@ static sd_json_variant *find_same(sd_json_variant *report, sd_json_variant *subs
 	sd_json_variant *other;
 	REPORT_FOREACH(other, report, "subscriptions") {
 		if (report_number(other, "number") == report_number(subscription, "number") &&
-				strcmp(report_text(other, "stream"),
-					report_text(subscription, "stream")) == 0) {
+			strcmp(report_text(other, "stream"), report_text(subscription, "stream")) ==
+				0) {
 			return other;
 		}
 	}
 	return NULL;
 }
 
-static struct flow measure(
-		sd_json_variant *before, sd_json_variant *subscription, double seconds) {
+static struct flow measure(sd_json_variant *before, sd_json_variant *subscription, double seconds) {
 	struct flow flow = {.now = subscription};
 	sd_json_variant *then = report_field(find_same(before, subscription), "consumer_counts");
 	sd_json_variant *now = report_field(subscription, "consumer_counts");
@@ -74,7 +74,8 @@ static struct flow measure(
 		buckets[i] = difference(a == NULL ? 0 : sd_json_variant_unsigned(a),
 			b == NULL ? 0 : sd_json_variant_unsigned(b));
 	}
-	uint64_t frames = difference(report_number(then, "received"), report_number(now, "received"));
+	uint64_t frames =
+		difference(report_number(then, "received"), report_number(now, "received"));
 	flow.fps = seconds > 0 ? (double)frames / seconds : 0;
 	flow.p50_us = quantile(buckets, 0.5);
 	flow.p99_us = quantile(buckets, 0.99);
@@ -109,8 +110,7 @@ static void add_flow(struct table *table, const struct flow *flow) {
 	table_add(table, flow->fps > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f", flow->fps);
 	add_time(table, flow->p50_us);
 	add_time(table, flow->p99_us);
-	table_add(table, LOOK_PLAIN, "%llu/%llu",
-		(unsigned long long)report_number(counts, "held"),
+	table_add(table, LOOK_PLAIN, "%llu/%llu", (unsigned long long)report_number(counts, "held"),
 		(unsigned long long)report_number(flow->now, "credit"));
 	add_count(table, counts, "dropped");
 	add_count(table, counts, "copied_frames");
@@ -138,12 +138,11 @@ static void print_flows(sd_json_variant *before, sd_json_variant *after, double 
 }
 
 static sd_json_variant *flow_json(const struct flow *flow) {
-	static const char *const counts[] = {"held", "dropped", "copied_frames", "copied_bytes",
-		"leases_expired"};
+	static const char *const counts[] = {
+		"held", "dropped", "copied_frames", "copied_bytes", "leases_expired"};
 	sd_json_variant *out = NULL, *producer = report_field(flow->now, "producer_counts");
 	bool timed = !isnan(flow->p50_us);
-	sd_json_buildo(&out,
-		SD_JSON_BUILD_PAIR_STRING("stream", report_text(flow->now, "stream")),
+	sd_json_buildo(&out, SD_JSON_BUILD_PAIR_STRING("stream", report_text(flow->now, "stream")),
 		SD_JSON_BUILD_PAIR_STRING("domain", report_text(flow->now, "domain")),
 		SD_JSON_BUILD_PAIR_STRING("reader", report_text(flow->now, "reader")),
 		SD_JSON_BUILD_PAIR_STRING("state", report_text(flow->now, "state")),
@@ -193,7 +192,7 @@ static void pause_for(double seconds) {
 }
 
 static void show(const struct options *options, bool live, sd_json_variant *before,
-		sd_json_variant *after, double seconds) {
+	sd_json_variant *after, double seconds) {
 	if (options->json) {
 		dump_flows(before, after, seconds);
 		return;
