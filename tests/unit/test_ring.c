@@ -484,8 +484,35 @@ static void test_drop_old_in_steps(void) {
 	free(page);
 }
 
+/* What comes between the last look and the sleep has not rung: falling asleep must see it. */
+static void test_sleep_in_steps(void) {
+	struct gid_wire_ring *ring = calloc(1, sizeof(*ring));
+	struct gid_wire_page *page = calloc(1, sizeof(*page));
+	struct gid_ring_producer producer;
+	struct gid_ring_consumer consumer;
+	gid_ring_producer_init(&producer, ring, page, 3);
+	gid_ring_consumer_init(&consumer, ring, page);
+	struct gid_wire_frame frame;
+	struct gid_ring_sent sent;
+	fill_frame(&frame, gid_make(1, 1, 0, 0), 1);
+	bool good = gid_ring_receive(&consumer, &frame) == 0;
+	fill_frame(&frame, gid_make(1, 1, 0, 0), 1);
+	good &= gid_ring_send(&producer, &frame, 1) == 1;
+	tap_ok(good && !gid_ring_should_wake_consumer(&producer) &&
+			gid_ring_consumer_sleep(&consumer),
+		"a consumer does not sleep over a frame that did not ring");
+	gid_ring_consumer_wake(&consumer);
+	good = gid_ring_receive(&consumer, &frame) == 1 && gid_ring_collect(&producer, &sent) == 0;
+	good &= gid_ring_release(&consumer, frame.index) == 0;
+	tap_ok(good && !gid_ring_should_wake_producer(&consumer) && gid_ring_producer_sleep(&producer),
+		"nor a producer over a release");
+	free(ring);
+	free(page);
+}
+
 int main(void) {
 	test_long_hold();
+	test_sleep_in_steps();
 	test_drop_old_in_steps();
 	for (size_t i = 0; i < sizeof(schedules) / sizeof(schedules[0]); i++) {
 		test_schedule(&schedules[i]);
