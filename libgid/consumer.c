@@ -80,7 +80,7 @@ static void set_over(struct gid_consumer *consumer) {
 /* Awake again: silences the doorbell. The one system call after a sleep. */
 static int wake_up(struct gid_consumer *consumer) {
 	gid_consumer_calm(consumer);
-	if (consumer->ring.asleep % 2 == 0 || consumer->over) {
+	if (consumer->shared == NULL || consumer->ring.asleep % 2 == 0 || consumer->over) {
 		return 0;
 	}
 	gid_ring_consumer_wake(&consumer->ring);

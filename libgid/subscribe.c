@@ -61,7 +61,8 @@ static void drop_subscription(struct gid_consumer *consumer) {
 		gid_memory_unmap(consumer->shared, sizeof(*consumer->shared));
 		consumer->shared = NULL;
 		consumer->base += consumer->ring.head;
-		consumer->ring.held = 0;
+		/* It may have slept: nothing of the ring may be touched from now on. */
+		consumer->ring = (struct gid_ring_consumer){0};
 	}
 	gid_doorbell_finish(&consumer->doorbell);
 	gid_memory_finish(&consumer->memory);

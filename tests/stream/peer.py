@@ -37,7 +37,10 @@ class Peer:
         seen = max(0, len(self.lines) - 1)
 
         def fulfilled() -> dict | None:
-            return next((line for line in self.lines[seen:] if condition(line)), None)
+            status = self.program.process.poll()
+            found = next((line for line in self.lines[seen:] if condition(line)), None)
+            assert found or status is None, f"it ended with status {status}, not with {what}"
+            return found
 
         try:
             return wait_for(fulfilled, what, timeout)

@@ -102,7 +102,6 @@ def test_a_consumer_finds_a_producer_that_returns(cockpit: Cockpit, end: signal.
         )
 
 
-@pytest.mark.xfail(reason="known fault: now and then the consumer waits on after such a return")
 def test_a_producer_that_returns_at_once(cockpit: Cockpit) -> None:
     """The next one may publish before gidd has told anybody that the last one died."""
     producer = produce(cockpit, "movie")
@@ -116,6 +115,22 @@ def test_a_producer_that_returns_at_once(cockpit: Cockpit) -> None:
         consumer.wait(lambda line, again=again: line["reconnects"] == again, "it to come back")
         line = consumer.wait_frames(20)
         assert line["torn"] == 0
+
+
+def test_a_sleeper_hears_of_the_end_from_gidd(cockpit: Cockpit) -> None:
+    """While it sleeps on its doorbell; again and again, so that it may not ask anew at once."""
+    producer = produce(cockpit, "movie", fps=1)
+    consumer = consume(cockpit, "movie", reconnect=True)
+    for _round in range(6):
+        consumer.wait_state(LIVE)
+        consumer.wait_frames(1)
+        consumer.program.signal(signal.SIGSTOP)
+        producer.program.signal(signal.SIGKILL)
+        wait_for(lambda: not cockpit.status("open")["streams"], "gidd to miss the producer")
+        wait_for(lambda: not cockpit.status("cluster")["subscriptions"], "the subscription's end")
+        consumer.program.signal(signal.SIGCONT)
+        consumer.wait_state(WAITING)
+        producer = produce(cockpit, "movie", fps=20)
 
 
 @pytest.mark.parametrize("killed", [["open"], ["cluster"], ["open", "cluster"]])
