@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Consumers and producers that lie in shared memory or on the doorbell, beside honest ones."""
 
+import contextlib
 import errno
 import fcntl
 import mmap
@@ -249,7 +250,8 @@ def lied_to(cockpit: Cockpit, lie: Callable[[LyingProducer], None]) -> dict:
         liar.wake()
         consumer.wait(lambda line: line["frames"] == 1, "the good frame")
         lie(liar)
-        liar.wake()
+        with contextlib.suppress(BrokenPipeError):  # where the lie itself has woken it
+            liar.wake()
         line = consumer.wait(lambda line: line["state"] == 3, "it to be over")
         assert consumer.program.wait() == 0
         assert liar.connection.event(SUBSCRIPTION_END, timeout=5).values == (liar.number, EPROTO)
@@ -267,12 +269,8 @@ RING_LIES: dict[str, Callable[[LyingProducer], None]] = {
     "takes back what was never sent": lambda liar: put(liar.ring, RING_FLOOR, 100),
     "unsends": lambda liar: put(liar.ring, RING_TAIL, 0),
     "says that everything was sent": lambda liar: put(liar.ring, RING_TAIL, 2**64 - 1),
+    "rings without being asked": lambda liar: liar.bell.send(b"\0" * 1000),
 }
-
-
-@pytest.mark.xfail(run=False, reason="on a busy machine the rings may be taken for one that was asked for")
-def test_a_doorbell_that_rings_without_being_asked(cockpit: Cockpit) -> None:
-    assert lied_to(cockpit, lambda liar: liar.bell.send(b"\0" * 1000))["reason"] == EPROTO
 
 
 @pytest.mark.parametrize("lie", RING_LIES)
