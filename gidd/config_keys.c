@@ -113,6 +113,38 @@ static bool set_quota(struct reading *reading, const char *key, const char *valu
 	return false;
 }
 
+/*
+ * "vm-memory" and so on: the machine of a guest, which gid-cockpit(1) makes. gidd has no use for
+ * them, and judges them all the same. Returns whether the key is one of these.
+ */
+static bool check_machine_key(struct reading *reading, const char *key, const char *value) {
+	static const char *const texts[] = {
+		"vm-append", "vm-disk", "vm-initrd", "vm-kernel", "vm-options"};
+	uint64_t number = 0;
+	if (strcmp(key, "vm-memory") == 0) {
+		set_number(reading, &number, key, value, UINT64_C(64) << 20, UINT64_C(1) << 40);
+		return true;
+	}
+	if (strcmp(key, "vm-cpus") == 0) {
+		set_number(reading, &number, key, value, 1, 255);
+		return true;
+	}
+	if (strcmp(key, "vm-accel") == 0) {
+		if (strcmp(value, "auto") != 0 && strcmp(value, "kvm") != 0 &&
+			strcmp(value, "tcg") != 0) {
+			config_mistake(reading, reading->line,
+				"vm-accel=%s is neither auto nor kvm nor tcg", value);
+		}
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (strcmp(key, texts[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void domain_key(struct reading *reading, const char *key, const char *value) {
 	struct config_domain *domain = reading->domain;
 	if (strcmp(key, "number") == 0) {
@@ -125,7 +157,7 @@ static void domain_key(struct reading *reading, const char *key, const char *val
 		set_text(reading, &domain->user, key, value);
 	} else if (strcmp(key, "group") == 0) {
 		set_text(reading, &domain->group, key, value);
-	} else if (!set_quota(reading, key, value)) {
+	} else if (!set_quota(reading, key, value) && !check_machine_key(reading, key, value)) {
 		config_mistake(reading, reading->line, "a domain has no \"%s\"", key);
 	}
 }

@@ -2,24 +2,18 @@
 """./run vm: a guest by hand."""
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from guest import CACHE, SOURCE, Guest, GuestError
-from initramfs import CannotBoot, find_kernel, make_initramfs
-from qemu import Machine, probe_accel
+from gid_vm.accel import probe_accel
+from gid_vm.agent import GuestError
+from gid_vm.guest import Guest, prepare
+from gid_vm.initramfs import CannotBoot
+from gid_vm.qemu import Machine
 
 COMMAND_SECONDS = 1200
-
-# Where the build is, so that a command finds in the guest what it finds here.
-BUILD = {
-    name: os.environ[name]
-    for name in ("PATH", "LD_LIBRARY_PATH", "GST_PLUGIN_PATH", "GST_REGISTRY")
-    if name in os.environ
-}
 
 
 def main() -> int:
@@ -33,12 +27,12 @@ def main() -> int:
     parser.add_argument("--accel", choices=("kvm", "tcg"), help="default: KVM where it works")
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="default: 1024")
     options = parser.parse_args()
-    accel = options.accel or probe_accel(CACHE)
+    accel = options.accel or probe_accel()
     try:
         if not options.command:
-            return open_shell(options.name, accel, options.memory)
+            return open_shell(Machine(options.name, accel, options.memory))
         with Guest(options.name, accel=accel, memory_mib=options.memory) as guest:
-            command = guest.start(options.command, env=BUILD, cwd=Path.cwd(), hear=show)
+            command = guest.start(options.command, cwd=Path.cwd(), hear=show)
             result = command.wait(COMMAND_SECONDS)
     except KeyboardInterrupt:
         return 130
@@ -54,14 +48,13 @@ def show(kind: str, data: bytes) -> None:
     stream.flush()
 
 
-def open_shell(name: str, accel: str, memory_mib: int) -> int:
-    kernel, modules = find_kernel()
-    print(f"Booting {name} ({accel}); `exit` ends it, Ctrl-A X kills it.", file=sys.stderr)
+def open_shell(machine: Machine) -> int:
+    print(f"Booting {machine.name} ({machine.accel}); `exit` ends it, Ctrl-A X kills it.")
+    machine.console = "mon:stdio"
+    machine.kernel_arguments = ["gidway.shell"]
     with tempfile.TemporaryDirectory() as folder:
-        initramfs = Path(folder) / "initramfs"
-        make_initramfs(initramfs, modules)
-        machine = Machine(name, Path(folder), SOURCE, accel, memory_mib, shell=True)
-        return subprocess.run(machine.arguments(kernel, initramfs)).returncode
+        prepare(machine, Path(folder), GIDWAY_FOLDER=str(Path.cwd()))
+        return subprocess.run(machine.arguments()).returncode
 
 
 if __name__ == "__main__":

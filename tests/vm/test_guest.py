@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from guest import Guest, GuestError, why_not
+from gid_vm.agent import GuestError
+from gid_vm.guest import Guest, why_not
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
@@ -27,7 +28,7 @@ def test_it_is_a_machine_of_its_own(guest: Guest) -> None:
     name, release, boot = result.out.split()
     assert result.code == 0
     assert name == "open"
-    assert release == guest.release
+    assert release == guest.agent.release
     with open("/proc/sys/kernel/random/boot_id") as here:
         assert boot != here.read().strip()
 

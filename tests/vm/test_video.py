@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from guest import Command, Guest, Result, why_not
+from gid_vm.agent import Command, Result
+from gid_vm.guest import Guest, why_not
 from pipeline import FRAMES, LOSSLESS, gst_env
 from program import BUILD
 

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
-from guest import Guest, why_not
-from qemu import Window
+from gid_vm.guest import Guest, why_not
+from gid_vm.qemu import Window
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 

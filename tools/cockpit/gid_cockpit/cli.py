@@ -4,14 +4,20 @@
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
 
-from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, read
+from gid_vm.initramfs import CannotBoot
+from gid_vm.libvirt import to_xml
+
+from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, read
 from .daemon import Daemon
+from .machine import Guest, make
 
 LINK_SECONDS = 10.0
+GUEST_LINK_SECONDS = 60.0  # a guest boots first
 
 
 def paint(text: str, good: bool) -> str:
@@ -29,37 +35,59 @@ def check(configuration: Configuration, options: argparse.Namespace) -> int:
     return 0
 
 
+Runs = Daemon | Guest
+
+
+def runs(configuration: Configuration, domain: Domain) -> Runs:
+    """What a domain runs in on this machine."""
+    return (Guest if domain.kind == "guest" else Daemon)(configuration, domain)
+
+
+def in_order(configuration: Configuration, names: list[str]) -> list[Runs]:
+    """The hub first, for the guests' machines need what it makes, and the guests last."""
+    rank = {"host": 0, "local": 1, "guest": 2}
+    chosen = sorted(configuration.choose(names), key=lambda domain: rank[domain.kind])
+    return [runs(configuration, domain) for domain in chosen]
+
+
 def up(configuration: Configuration, options: argparse.Namespace) -> int:
     """All of them or none: where one does not start, those that did are ended again."""
-    started: list[Daemon] = []
-    daemons = [Daemon(configuration, domain) for domain in configuration.choose(options.domain)]
+    started: list[Runs] = []
+    chosen = in_order(configuration, options.domain)
     try:
-        for daemon in daemons:
-            pid = daemon.pid()
+        for one in chosen:
+            pid = one.pid()
             if pid is not None:
-                print(f"{daemon.domain.name}: runs already (process {pid})")
+                print(f"{one.domain.name}: runs already (process {pid})")
                 continue
-            pid = daemon.start()
-            started.append(daemon)
-            print(f"{daemon.domain.name}: {paint('started', True)} (process {pid})", flush=True)
+            pid = one.start()
+            started.append(one)
+            print(f"{one.domain.name}: {paint('started', True)} (process {pid})", flush=True)
     except CockpitError:
-        for daemon in reversed(started):
-            daemon.stop()
+        for one in reversed(started):
+            one.stop()
         raise
-    wait_for_links(daemons)
+    wait_for_links(chosen)
     return 0
 
 
-def wait_for_links(daemons: list[Daemon]) -> None:
+def wait_for_links(chosen: list[Runs]) -> None:
     """Until those that share something have found each other."""
-    names = {daemon.domain.name for daemon in daemons}
-    end = time.monotonic() + LINK_SECONDS
-    for daemon in daemons:
+    names = {one.domain.name for one in chosen}
+    guests = [one for one in chosen if isinstance(one, Guest)]
+    patience = GUEST_LINK_SECONDS if guests else LINK_SECONDS
+    end = time.monotonic() + patience
+    for daemon in chosen:
+        if isinstance(daemon, Guest):
+            continue  # its own gidd runs in it; the hub tells of its links
         while missing := [
             link
             for link in daemon.ask()["links"]
             if link["domain"] in names and link["state"] != "up"
         ]:
+            for guest in guests:
+                if guest.pid() is None:
+                    raise CockpitError(f"the guest {guest.domain.name} ended:\n{guest.last()}")
             if time.monotonic() > end:
                 link = missing[0]
                 raise CockpitError(
@@ -70,33 +98,46 @@ def wait_for_links(daemons: list[Daemon]) -> None:
 
 def down(configuration: Configuration, options: argparse.Namespace) -> int:
     problems = 0
-    for domain in reversed(configuration.choose(options.domain)):
+    for one in reversed(in_order(configuration, options.domain)):
         try:
-            ended = Daemon(configuration, domain).stop()
-            print(f"{domain.name}: {'ended' if ended else 'does not run'}", flush=True)
+            ended = one.stop()
+            print(f"{one.domain.name}: {'ended' if ended else 'does not run'}", flush=True)
         except CockpitError as error:
             print(f"gid-cockpit: {error}", file=sys.stderr)
             problems += 1
     return 1 if problems else 0
 
 
-def look(daemon: Daemon) -> dict:
+def look(configuration: Configuration, domain: Domain) -> dict:
     """One domain for `status`."""
-    found = {"domain": daemon.domain.name, "number": daemon.domain.number, "state": "down"}
-    found |= {"pid": None, "links": [], "why": ""}
+    one = runs(configuration, domain)
+    found = {"domain": domain.name, "number": domain.number, "kind": domain.kind}
+    found |= {"state": "down", "pid": None, "links": [], "why": ""}
     try:
-        found["pid"] = daemon.pid()
+        found["pid"] = one.pid()
         if found["pid"] is not None:
-            found["links"] = daemon.ask()["links"]
+            asked = one if isinstance(one, Daemon) else None
+            found["links"] = (
+                asked.ask()["links"] if asked else links_of_guest(configuration, domain)
+            )
             found["state"] = "up"
     except CockpitError as error:
         found |= {"state": "bad", "why": str(error)}
     return found
 
 
+def links_of_guest(configuration: Configuration, guest: Domain) -> list[dict]:
+    """As the host's gidd sees them: what a guest says of itself is not asked."""
+    hub = configuration.hub
+    if hub is None or Daemon(configuration, hub).pid() is None:
+        return []
+    links = Daemon(configuration, hub).ask()["links"]
+    return [link | {"domain": hub.name} for link in links if link["domain"] == guest.name]
+
+
 def status(configuration: Configuration, options: argparse.Namespace) -> int:
     """0 where everything that was asked for is up, its links as well."""
-    found = [look(Daemon(configuration, domain)) for domain in configuration.choose(options.domain)]
+    found = [look(configuration, domain) for domain in configuration.choose(options.domain)]
     links = [link for domain in found for link in domain["links"]]
     good = all(thing["state"] == "up" for thing in found + links)
     if options.json:
@@ -114,6 +155,33 @@ def status(configuration: Configuration, options: argparse.Namespace) -> int:
             why = f": {link['why']}" if link["state"] != "up" else ""
             print(f"{'':<{width}}       link to {link['domain']} ({link['kind']}) {state}{why}")
     return 0 if good else 1
+
+
+def qemu_args(configuration: Configuration, options: argparse.Namespace) -> int:
+    words = make(configuration, configuration.choose([options.guest])[0]).arguments()
+    if options.json:
+        print(json.dumps(words))
+        return 0
+    lines = shlex.quote(words[0])
+    for word in words[1:]:
+        lines += (" \\\n  " if word.startswith("-") else " ") + shlex.quote(word)
+    print(lines)
+    return 0
+
+
+def libvirt_xml(configuration: Configuration, options: argparse.Namespace) -> int:
+    print(to_xml(make(configuration, configuration.choose([options.guest])[0])), end="")
+    return 0
+
+
+def run(configuration: Configuration, options: argparse.Namespace) -> int:
+    domain = configuration.choose([options.guest])[0]
+    if domain.kind != "guest":
+        raise CockpitError(f"domain {domain.name} is no guest: it has no kind=guest")
+    words = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not words:
+        raise CockpitError("which command? gid-cockpit run DOMAIN COMMAND [ARGUMENT...]")
+    return Guest(configuration, domain).run(words, Path.cwd())
 
 
 # --- arguments ---
@@ -134,18 +202,31 @@ def make_parser() -> argparse.ArgumentParser:
         help=f"the cockpit's configuration (default: {DEFAULT_CONFIG})",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for run, text in (
-        (up, "start the gidd of each domain, and wait until their links are up"),
-        (down, "end them"),
+    for function, text in (
+        (up, "start the gidd of each domain, or its guest, and wait until their links are up"),
+        (down, "end them; guests are powered off"),
         (status, "which domains run, and their links"),
         (check, "look for mistakes in the configuration"),
     ):
-        command = commands.add_parser(run.__name__, help=text, description=text)
-        command.set_defaults(run=run)
-        if run is not check:
+        command = commands.add_parser(function.__name__, help=text, description=text)
+        command.set_defaults(run=function)
+        if function is not check:
             command.add_argument("domain", nargs="*", help="only these domains (default: all)")
-        if run is status:
+        if function is status:
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
+    for function, text in (
+        (qemu_args, "the command line of QEMU for a guest; makes what it boots from"),
+        (libvirt_xml, "the same guest as a libvirt domain, for virsh define"),
+        (run, "run a command in a guest that is up"),
+    ):
+        name = function.__name__.replace("_", "-")
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(run=function)
+        command.add_argument("guest", metavar="DOMAIN", help="a domain with kind=guest")
+        if function is qemu_args:
+            command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
+        if function is run:
+            command.add_argument("command", nargs=argparse.REMAINDER, help="the command")
     return parser
 
 
@@ -153,7 +234,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         return options.run(read(options.config), options)
-    except CockpitError as error:
+    except (CockpitError, CannotBoot) as error:
         print(f"gid-cockpit: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130

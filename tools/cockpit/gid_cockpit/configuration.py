@@ -4,6 +4,7 @@
 import configparser
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,20 @@ class CockpitError(Exception):
 
 
 @dataclass(frozen=True)
+class MachineKeys:
+    """What the file says of a guest's machine. Without disks it boots from this machine's root."""
+
+    memory_mib: int = 1024
+    cpus: int = 1
+    accel: str = "auto"  # or "kvm", "tcg"
+    kernel: Path | None = None
+    initrd: Path | None = None
+    append: str = ""
+    disks: tuple[Path, ...] = ()
+    options: str = ""  # further arguments of QEMU, split as the shell does
+
+
+@dataclass(frozen=True)
 class Domain:
     """One domain. `joined`: the names of those that it has a link to."""
 
@@ -23,6 +38,9 @@ class Domain:
     number: int
     user: str | None
     joined: frozenset[str]
+    kind: str = "local"  # or "guest", "host"
+    window: int = 0  # bytes of the memory that it lends to other machines
+    machine: MachineKeys = MachineKeys()
 
 
 @dataclass(frozen=True)
@@ -33,6 +51,14 @@ class Configuration:
     runtime: Path
     domains: tuple[Domain, ...]
 
+    @property
+    def hub(self) -> Domain | None:
+        """The domain that is the host of the guests."""
+        return next((domain for domain in self.domains if domain.kind == "host"), None)
+
+    def by_name(self, name: str) -> Domain:
+        return next(domain for domain in self.domains if domain.name == name)
+
     def choose(self, names: list[str]) -> list[Domain]:
         """The domains of these names; all, if there are none."""
         known = {domain.name: domain for domain in self.domains}
@@ -40,6 +66,28 @@ class Configuration:
             if name not in known:
                 raise CockpitError(f"{self.path} has no [domain {name}]; it has: {' '.join(known)}")
         return [domain for domain in self.domains if not names or domain.name in names]
+
+
+def size(text: str) -> int:
+    """Bytes: a number with K, M or G of 1024 behind it, as gidd reads it."""
+    shift = {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
+    return int(text[:-1] if shift else text) << shift
+
+
+def read_machine(keys: Mapping[str, str]) -> MachineKeys:
+    def path(key: str) -> Path | None:
+        return Path(keys[key]) if key in keys else None
+
+    return MachineKeys(
+        memory_mib=size(keys.get("vm-memory", "1G")) >> 20,
+        cpus=int(keys.get("vm-cpus", "1")),
+        accel=keys.get("vm-accel", "auto"),
+        kernel=path("vm-kernel"),
+        initrd=path("vm-initrd"),
+        append=keys.get("vm-append", ""),
+        disks=tuple(map(Path, keys.get("vm-disk", "").split())),
+        options=keys.get("vm-options", ""),
+    )
 
 
 def find_program(name: str) -> str:
@@ -74,6 +122,9 @@ def read(path: Path) -> Configuration:
             int(keys["number"]),
             keys.get("user"),
             frozenset(joined.get(names[0], ())),
+            keys.get("kind", "local"),
+            size(keys.get("window", "0")),
+            read_machine(keys),
         )
         for kind, names, keys in sections
         if kind == "domain"

@@ -33,8 +33,11 @@ def read_module(path: Path) -> bytes:
     raise CannotBoot(f"the kernel module {path}.ko is missing")
 
 
-def make_initramfs(target: Path, modules: Path) -> None:
-    """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`."""
+def make_initramfs(target: Path, modules: Path, files: dict[str, bytes] | None = None) -> None:
+    """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`.
+
+    What is in `files` by its name is in /run/guest of the guest.
+    """
     busybox = shutil.which("busybox")
     if busybox is None:
         raise CannotBoot("busybox is missing: install busybox-static")
@@ -42,11 +45,15 @@ def make_initramfs(target: Path, modules: Path) -> None:
         root = Path(folder)
         (root / "bin").mkdir()
         (root / "modules").mkdir()
+        (root / "guest").mkdir()
         shutil.copy(busybox, root / "bin/busybox")
         shutil.copy(BOOT / "initramfs-init", root / "init")
-        shutil.copy(BOOT / "guest-init", root / "guest-init")
-        for name in ("init", "guest-init"):
+        shutil.copy(BOOT / "guest-init", root / "guest/init")
+        shutil.copy(BOOT / "agent.py", root / "guest/agent.py")
+        for name in ("init", "guest/init"):
             (root / name).chmod(0o755)
+        for name, content in (files or {}).items():
+            (root / "guest" / name).write_bytes(content)
         for module in MODULES:
             (root / "modules" / f"{Path(module).name}.ko").write_bytes(
                 read_module(modules / module)

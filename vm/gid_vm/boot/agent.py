@@ -2,9 +2,9 @@
 """Runs in a guest: starts commands for the host and sends back what they print.
 
 One JSON object a line over the virtio-serial port. From the host, with an `id` of its choice:
-{"id", "run": [word…], "env", "cwd", "stdin"}, {"id", "signal"}, {"power": "off"}.
-To the host: {"ready"}, then for each command {"id", "out"} or {"id", "err"} in base64,
-and last {"id", "exit"} (negative: the signal that ended it).
+{"hello"}, {"id", "run": [word…], "env", "cwd", "stdin"}, {"id", "signal"}, {"power": "off"}.
+To the host: {"ready"} as the answer to hello, then for each command {"id", "out"} or {"id", "err"}
+in base64, and last {"id", "exit"} (negative: the signal that ended it).
 """
 
 import base64
@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
-PORT = "gidway.agent"
+PORT = "org.gidway.agent"
 
 
 def open_port() -> BinaryIO:
@@ -44,7 +44,6 @@ class Agent:
         self.send(id=number, **{kind: base64.b64encode(data).decode()})
 
     def serve(self) -> None:
-        self.send(ready=os.uname().release)
         waiting = b""
         while True:
             data = self.port.read(65536)
@@ -53,9 +52,15 @@ class Agent:
                 continue
             *lines, waiting = (waiting + data).split(b"\n")
             for line in lines:
-                message = json.loads(line)
+                try:
+                    message = json.loads(line)
+                except ValueError:
+                    continue  # the host's end was closed in the middle of it
                 if "power" in message:
                     return
+                if "hello" in message:
+                    self.send(ready=os.uname().release)
+                    continue
                 self.handle(message)
 
     def handle(self, message: dict) -> None:

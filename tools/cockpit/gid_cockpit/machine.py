@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""The guest of one domain: what machine it is, whether it runs, its start and its end.
+
+Nothing is kept about it in files: who holds QEMU's monitor socket says which process it is.
+"""
+
+import os
+import select
+import shlex
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from gid_vm.accel import probe_accel
+from gid_vm.agent import PORT as AGENT_PORT
+from gid_vm.agent import Agent, GuestError
+from gid_vm.guest import prepare
+from gid_vm.initramfs import CannotBoot
+from gid_vm.qemu import Machine, Port, Window
+
+from .configuration import CockpitError, Configuration, Domain
+
+LINK_PORT = "org.gidway.link"
+START_SECONDS = 10.0
+POWER_OFF_SECONDS = 30.0
+KILL_SECONDS = 5.0
+ANSWER_SECONDS = 60.0  # it may still be about to boot
+FOREVER_SECONDS = 1e6
+
+
+def show(kind: str, data: bytes) -> None:
+    stream = sys.stdout if kind == "out" else sys.stderr
+    stream.buffer.write(data)
+    stream.flush()
+
+
+def describe(configuration: Configuration, domain: Domain) -> Machine:
+    """The machine of a guest, as the configuration has it. Makes nothing."""
+    if domain.kind != "guest":
+        raise CockpitError(f"domain {domain.name} is no guest: it has no kind=guest")
+    keys, runtime = domain.machine, configuration.runtime
+    folder = runtime / domain.name
+    machine = Machine(domain.name, keys.accel, keys.memory_mib, keys.cpus)
+    if keys.accel == "auto":
+        machine.accel = probe_accel()
+    machine.kernel, machine.initramfs = keys.kernel, keys.initrd
+    machine.kernel_arguments = keys.append.split()
+    machine.disks = list(keys.disks)
+    machine.console = f"file:{folder / 'console.log'}"
+    machine.monitor = folder / "monitor.sock"
+    machine.ports = [
+        Port(LINK_PORT, runtime / "hub" / f"{domain.name}.sock", listens=False),
+        Port(AGENT_PORT, folder / "agent.sock", listens=True),
+    ]
+    owners = [configuration.by_name(name) for name in domain.joined | {domain.name}]
+    machine.windows = [
+        Window(runtime / "window" / owner.name, owner.window, writable=owner is domain)
+        for owner in sorted(owners, key=lambda owner: (owner is not domain, owner.number))
+        if owner.window
+    ]
+    machine.devices = shlex.split(keys.options)
+    return machine
+
+
+def make(configuration: Configuration, domain: Domain) -> Machine:
+    """The machine, with the files that it boots from made in the domain's folder."""
+    machine = describe(configuration, domain)
+    if machine.kernel is None and not machine.disks:
+        folder = configuration.runtime / domain.name
+        try:
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            text = configuration.path.read_text(encoding="utf-8")
+            prepare(machine, folder, text, GID_RUNTIME_DIR="/run/gidway")
+        except OSError as error:
+            raise CockpitError(f"{error.filename}: {error.strerror}") from None
+    return machine
+
+
+class Guest:
+    def __init__(self, configuration: Configuration, domain: Domain) -> None:
+        self.configuration, self.domain = configuration, domain
+        self.folder = configuration.runtime / domain.name
+        self.monitor = self.folder / "monitor.sock"
+
+    def pid(self) -> int | None:
+        """QEMU's process, or None."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(1)
+            try:
+                connection.connect(str(self.monitor))
+            except (FileNotFoundError, ConnectionRefusedError):
+                return None
+            except OSError as error:
+                raise CockpitError(f"{self.monitor}: {error.strerror or error}") from None
+            size = struct.calcsize("iII")
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+            return struct.unpack("iII", credentials)[0]
+
+    # --- start ---
+
+    def start(self) -> int:
+        """Starts QEMU and returns its process. The guest is then still about to boot."""
+        try:
+            machine = make(self.configuration, self.domain)
+            self._check_windows(machine)
+            words = machine.arguments()
+        except CannotBoot as error:
+            raise CockpitError(str(error)) from None
+        self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with (self.folder / "qemu.log").open("wb") as log:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                start_new_session=True,
+            )
+        end = time.monotonic() + START_SECONDS
+        while self.pid() != process.pid:
+            if process.poll() is not None or time.monotonic() > end:
+                process.kill()
+                process.wait()
+                raise CockpitError(f"QEMU of {self.domain.name} does not start:\n{self.last()}")
+            time.sleep(0.05)
+        return process.pid
+
+    def _check_windows(self, machine: Machine) -> None:
+        """QEMU would make what is missing, and the hub would never see it."""
+        for window in machine.windows:
+            if not window.path.exists():
+                hub = self.configuration.hub
+                raise CockpitError(
+                    f"{window.path} is not there: the gidd of {hub.name if hub else 'the host'} "
+                    "makes it, and must run before the guests"
+                )
+
+    def last(self) -> str:
+        """The ends of what QEMU and the guest's console had to say."""
+        lines: list[str] = []
+        for name in ("qemu.log", "console.log"):
+            path = self.folder / name
+            if path.exists():
+                lines += path.read_text(errors="replace").splitlines()[-5:]
+        return "\n".join(lines)
+
+    # --- end ---
+
+    def stop(self) -> bool:
+        """Powers the guest off. False: none ran. One that does not go in time is killed."""
+        pid = self.pid()
+        if pid is None:
+            return False
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:
+            raise CockpitError(
+                f"QEMU of {self.domain.name} cannot be seen from here: it runs in another container"
+            ) from None
+        try:
+            self._power_off()
+            if not self._ends(handle, POWER_OFF_SECONDS):
+                for number in (signal.SIGTERM, signal.SIGKILL):
+                    signal.pidfd_send_signal(handle, number)
+                    if self._ends(handle, KILL_SECONDS):
+                        break
+        except ProcessLookupError:
+            pass  # it has just ended
+        except PermissionError:
+            raise CockpitError(
+                f"QEMU of {self.domain.name} is another user's: process {pid}"
+            ) from None
+        finally:
+            os.close(handle)
+        return True
+
+    def _power_off(self) -> None:
+        """By its agent; a guest that has its own system by its power button."""
+        try:
+            if self.domain.machine.disks or self.domain.machine.kernel:
+                with socket.socket(socket.AF_UNIX) as monitor:
+                    monitor.connect(str(self.monitor))
+                    monitor.sendall(
+                        b'{"execute": "qmp_capabilities"}\n{"execute": "system_powerdown"}\n'
+                    )
+                return
+            agent = Agent(self.folder / "agent.sock")
+            agent.connect(time.monotonic() + 1, lambda: True)
+            agent.power_off()
+            agent.close()
+        except (OSError, GuestError):
+            pass  # it is beyond being asked
+
+    @staticmethod
+    def _ends(handle: int, timeout: float) -> bool:
+        return bool(select.select([handle], [], [], timeout)[0])
+
+    # --- use ---
+
+    def run(self, words: list[str], cwd: Path) -> int:
+        """Runs a command in the guest, shows what it prints, and returns its exit status."""
+        agent = Agent(self.folder / "agent.sock")
+        try:
+            agent.connect(time.monotonic() + 1, lambda: True)
+            agent.wait_ready(ANSWER_SECONDS)
+            command = agent.start(words, cwd=cwd, hear=show)
+            while command.code is None:
+                try:
+                    command.wait(FOREVER_SECONDS)
+                except KeyboardInterrupt:
+                    command.signal(signal.SIGINT)
+            return command.code if command.code >= 0 else 128 - command.code
+        except GuestError as error:
+            raise CockpitError(f"{self.domain.name} does not answer: {error}") from None
+        finally:
+            agent.close()

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""The host's end of a guest's agent: runs commands in the guest. Every wait is bounded."""
+
+import base64
+import itertools
+import json
+import queue
+import random
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+PORT = "org.gidway.agent"
+GRACE_SECONDS = 10.0
+
+
+class GuestError(Exception):
+    """The guest did not do what it should in time; the text has the end of its console."""
+
+
+# Called with "out" or "err" and bytes, from a thread that must not be held up.
+Hear = Callable[[str, bytes], None]
+
+
+@dataclass
+class Result:
+    """What a command in the guest printed, and its exit code (negative: the signal)."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Command:
+    """A command that runs in a guest."""
+
+    def __init__(
+        self, agent: "Agent", number: int, words: list[str], hear: Hear | None = None
+    ) -> None:
+        self.agent, self.number, self.words, self.hear = agent, number, words, hear
+        self.code: int | None = None
+        self.texts = {"out": bytearray(), "err": bytearray()}
+        self.changed = threading.Condition()
+
+    @property
+    def out(self) -> str:
+        """What it printed so far."""
+        with self.changed:
+            return self.texts["out"].decode(errors="replace")
+
+    def take(self, message: dict) -> None:
+        with self.changed:
+            for kind in self.texts.keys() & message.keys():
+                data = base64.b64decode(message[kind])
+                self.texts[kind] += data
+                if self.hear is not None:
+                    self.hear(kind, data)
+            if "exit" in message:
+                self.code = message["exit"]
+            self.changed.notify_all()
+
+    def wait_for(self, text: str, timeout: float) -> str:
+        """Waits until the command has printed `text`, and returns all it printed so far."""
+        wanted = text.encode()
+        with self.changed:
+            self.changed.wait_for(
+                lambda: wanted in self.texts["out"] or self.code is not None, timeout
+            )
+            if wanted not in self.texts["out"]:
+                last = self.texts["err"][-2000:].decode(errors="replace")
+                what = f"{self.words[0]} did not print {text!r}"
+                raise GuestError(self.agent.describe(f"{what}\n{last}" if last else what))
+            return self.texts["out"].decode(errors="replace")
+
+    def wait(self, timeout: float) -> Result:
+        """Waits for its end. A command that takes longer is killed, and that is an error."""
+        with self.changed:
+            if not self.changed.wait_for(lambda: self.code is not None, timeout):
+                self.signal(signal.SIGKILL)
+                self.changed.wait_for(lambda: self.code is not None, GRACE_SECONDS)
+                last = b"".join(self.texts.values())[-2000:].decode(errors="replace")
+                what = f"{' '.join(self.words)} ran for over {timeout:g} s, and printed: {last!r}"
+                raise GuestError(self.agent.describe(what))
+        out, err = (self.texts[kind].decode(errors="replace") for kind in ("out", "err"))
+        return Result(self.code if self.code is not None else -1, out, err)
+
+    def signal(self, number: signal.Signals) -> None:
+        self.agent.send(id=self.number, signal=int(number))
+
+
+class Agent:
+    """A connection to the agent. `describe` adds to the text of an error what is known besides."""
+
+    def __init__(self, path: Path, describe: Callable[[str], str] = str) -> None:
+        self.path, self.describe = path, describe
+        self.port: socket.socket | None = None
+        self.commands: dict[int, Command] = {}
+        self.release: str | None = None  # of the guest's kernel, once it has told
+        self.ready: queue.Queue[str | None] = queue.Queue()
+        self.lock = threading.Lock()
+        # Whoever was connected before may have left commands there.
+        self.numbers = itertools.count(random.getrandbits(48) + 1)
+
+    def connect(self, deadline: float, lives: Callable[[], bool]) -> None:
+        """Connects to QEMU, which may still be about to listen."""
+        while time.monotonic() < deadline and lives():
+            port = socket.socket(socket.AF_UNIX)
+            try:
+                port.connect(str(self.path))
+            except OSError:
+                port.close()
+                time.sleep(0.02)
+                continue
+            port.sendall(b"\n")  # ends what an earlier client may have left unfinished
+            self.port = port
+            threading.Thread(target=self._listen, daemon=True).start()
+            return
+        raise GuestError(self.describe("QEMU does not start"))
+
+    def wait_ready(self, timeout: float) -> None:
+        """Until the agent answers."""
+        self.send(hello=True)
+        try:
+            self.release = self.ready.get(timeout=timeout)
+        except queue.Empty:
+            raise GuestError(self.describe("it did not come up in time")) from None
+        if self.release is None:
+            raise GuestError(self.describe("it ended while it booted"))
+
+    def _listen(self) -> None:
+        try:
+            with self.port.makefile("rb") as lines:
+                for line in lines:
+                    message = json.loads(line)
+                    if "ready" in message:
+                        self.ready.put(message["ready"])
+                    elif message.get("id") in self.commands:
+                        self.commands[message["id"]].take(message)
+        except (OSError, ValueError):
+            pass  # QEMU was killed, perhaps in the middle of a line
+        self.ready.put(None)
+        for command in list(self.commands.values()):
+            if command.code is None:
+                command.take({"exit": -signal.SIGKILL})
+
+    def send(self, **message: object) -> None:
+        try:
+            with self.lock:
+                self.port.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            raise GuestError(self.describe("it is gone")) from None
+
+    def start(
+        self,
+        words: list[str],
+        env: dict[str, str] | None = None,
+        cwd: Path = Path("/"),
+        stdin: bytes = b"",
+        hear: Hear | None = None,
+    ) -> Command:
+        """Starts a command and does not wait for it. `hear` gets its output as it comes."""
+        command = Command(self, next(self.numbers), words, hear)
+        self.commands[command.number] = command
+        text = base64.b64encode(stdin).decode()
+        self.send(id=command.number, run=words, env=env or {}, cwd=str(cwd), stdin=text)
+        return command
+
+    def power_off(self) -> None:
+        self.send(power="off")
+
+    def close(self) -> None:
+        if self.port is not None:
+            self.port.close()

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""A guest on this machine's own root file system: boots it, and ends it. Every wait is bounded.
+
+`with Guest("open") as guest: print(guest.run(["uname", "-a"]).out)`
+"""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Self
+
+from .accel import probe_accel
+from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
+from .initramfs import CannotBoot, find_kernel, make_initramfs
+from .qemu import Machine, Port, Share, find_qemu
+
+BOOT_SECONDS = 60.0
+LIFE_SECONDS = 1800  # QEMU ends by itself then, whatever became of us
+
+# Where programs are found, so that a command finds in the guest what it finds here.
+PLACES = ("PATH", "LD_LIBRARY_PATH", "GST_PLUGIN_PATH", "GST_REGISTRY", "PYTHONPATH")
+
+
+def why_not() -> str | None:
+    """Why no guest can be booted here, or None."""
+    try:
+        find_qemu()
+        find_kernel()
+    except CannotBoot as error:
+        return str(error)
+    return None
+
+
+def prepare(
+    machine: Machine, work: Path, configuration: str | None = None, **environment: str
+) -> None:
+    """Has the machine boot from this machine's root, lent read-only over 9p.
+
+    Makes its initramfs in `work`. With a configuration of the cockpit, the guest starts its
+    domain's gidd by itself. `environment`: more of it for all programs of the guest.
+    """
+    kernel, modules = find_kernel()
+    variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
+    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
+    files = {"environment": "".join(exports).encode()}
+    if configuration is not None:
+        files["gidway.conf"] = configuration.encode()
+    machine.kernel, machine.initramfs = kernel, work / "initramfs"
+    make_initramfs(machine.initramfs, modules, files)
+    machine.kernel_arguments = [f"gidway.name={machine.name}", *machine.kernel_arguments]
+    machine.shares.insert(0, Share("root", Path("/"), writable=False))
+
+
+class Guest:
+    """A guest that lives no longer than this process. `options` go to qemu.Machine.
+
+    With `machine` it is that one, prepared by the caller.
+    """
+
+    def __init__(self, name: str, machine: Machine | None = None, **options: object) -> None:
+        self.work = Path(tempfile.mkdtemp(prefix=f"gidway-{name}-"))
+        self.out = self.work / "out"
+        self.out.mkdir()
+        if machine is None:
+            options["accel"] = options.get("accel") or probe_accel()
+            machine = Machine(name, **options)
+            prepare(machine, self.work)
+        self.machine = machine
+        machine.console = f"file:{self.work / 'console.log'}"
+        machine.shares.append(Share("out", self.out, writable=True))
+        machine.ports.append(Port(PORT, self.work / "agent.sock", listens=True))
+        self.process: subprocess.Popen[bytes] | None = None
+        self.agent = Agent(self.work / "agent.sock", self.describe)
+
+    def __enter__(self) -> Self:
+        try:
+            self.boot()
+        except BaseException:
+            self.finish()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.finish()
+
+    def boot(self) -> None:
+        """Starts the guest and returns when its agent answers."""
+        self.launch()
+        self.wait_ready()
+
+    def launch(self) -> None:
+        """Starts QEMU, and waits for nothing."""
+        with (self.work / "qemu.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                ["timeout", "--kill-after=5", str(LIFE_SECONDS), *self.machine.arguments()],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait_ready(self) -> None:
+        end = time.monotonic() + BOOT_SECONDS
+        self.agent.connect(end, lambda: self.process.poll() is None)
+        self.agent.wait_ready(end - time.monotonic())
+
+    def start(self, words: list[str], **options: object) -> Command:
+        """Starts a command and does not wait for it: see Agent.start()."""
+        return self.agent.start(words, **options)
+
+    def run(self, words: list[str], timeout: float = 30.0, **options: object) -> Result:
+        """Runs a command to its end."""
+        return self.start(words, **options).wait(timeout)
+
+    def kill(self) -> None:
+        """Ends QEMU at once, as a crash of the machine would."""
+        if self.process is not None and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def finish(self) -> None:
+        """Powers the guest off, or kills it if it will not go, and removes its files."""
+        try:
+            if self.agent.port is not None and self.process.poll() is None:
+                self.agent.power_off()
+                self.process.wait(GRACE_SECONDS)
+        except (GuestError, subprocess.TimeoutExpired):
+            pass  # it is beyond being asked
+        finally:
+            self.kill()
+            self.agent.close()
+            shutil.rmtree(self.work, ignore_errors=True)
+
+    def describe(self, what: str) -> str:
+        """`what`, with the ends of the guest's console and of QEMU's own words."""
+        text = f"guest {self.machine.name}: {what}"
+        for name in ("console.log", "qemu.log"):
+            path = self.work / name
+            if path.exists() and (last := path.read_text(errors="replace").strip()):
+                text += f"\n{name}: " + "\n".join(last.splitlines()[-10:])
+        return text

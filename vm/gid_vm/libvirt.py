@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""The same machine as a libvirt domain.
+
+What libvirt has words for is said in its own; windows are given as QEMU's arguments, as libvirt's
+<shmem> can neither name the file nor make it read-only.
+"""
+
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from .qemu import DOORBELL_VECTORS, Machine, find_qemu
+
+QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
+
+
+def child(parent: Element, tag: str, text: object = None, **attributes: object) -> Element:
+    element = SubElement(parent, tag, {key: str(value) for key, value in attributes.items()})
+    if text is not None:
+        element.text = str(text)
+    return element
+
+
+def to_xml(machine: Machine) -> str:
+    """For `virsh define`."""
+    ElementTree.register_namespace("qemu", QEMU)
+    domain = Element("domain", {"type": "kvm" if machine.accel == "kvm" else "qemu"})
+    child(domain, "name", machine.name)
+    child(domain, "memory", machine.memory_mib, unit="MiB")
+    child(domain, "vcpu", machine.cpus)
+    system = child(domain, "os")
+    child(system, "type", "hvm", arch="x86_64", machine="q35")
+    if machine.kernel is not None:
+        child(system, "kernel", machine.kernel)
+        if machine.initramfs is not None:
+            child(system, "initrd", machine.initramfs)
+        child(system, "cmdline", " ".join(machine.append()))
+    features = child(domain, "features")
+    child(features, "acpi")
+    child(features, "apic")
+    if machine.doorbell is not None:
+        child(features, "ioapic", driver="qemu")
+    if machine.accel == "kvm":
+        child(domain, "cpu", mode="host-passthrough")
+    child(domain, "on_poweroff", "destroy")
+    child(domain, "on_reboot", "destroy")
+    child(domain, "on_crash", "destroy")
+    add_devices(child(domain, "devices"), machine)
+    add_windows(domain, machine)
+    ElementTree.indent(domain)
+    return ElementTree.tostring(domain, encoding="unicode") + "\n"
+
+
+def add_devices(devices: Element, machine: Machine) -> None:
+    child(devices, "emulator", find_qemu())
+    for number, disk in enumerate(machine.disks):
+        element = child(devices, "disk", type="file", device="disk")
+        child(element, "driver", name="qemu", type=disk_format(disk))
+        child(element, "source", file=disk)
+        child(element, "target", dev=f"vd{chr(ord('a') + number)}", bus="virtio")
+    for share in machine.shares:
+        element = child(
+            devices, "filesystem", type="mount", accessmode="passthrough", multidevs="remap"
+        )
+        child(element, "source", dir=share.path)
+        child(element, "target", dir=share.tag)
+        if not share.writable:
+            child(element, "readonly")
+    for port in machine.ports:
+        element = child(devices, "channel", type="unix")
+        source = child(
+            element, "source", mode="bind" if port.listens else "connect", path=port.path
+        )
+        if not port.listens:
+            child(source, "reconnect", enabled="yes", timeout=1)
+        child(element, "target", type="virtio", name=port.name)
+    if machine.console.startswith("file:"):
+        serial = child(devices, "serial", type="file")
+        child(serial, "source", path=machine.console.removeprefix("file:"))
+    child(devices, "memballoon", model="none")
+    if machine.doorbell is not None:
+        element = child(devices, "shmem", name="doorbell")
+        child(element, "model", type="ivshmem-doorbell")
+        child(element, "server", path=machine.doorbell)
+        child(element, "msi", vectors=DOORBELL_VECTORS, ioeventfd="on")
+        element = child(devices, "iommu", model="intel")
+        child(element, "driver", intremap="on")
+
+
+def add_windows(domain: Element, machine: Machine) -> None:
+    words = []
+    for number, window in enumerate(machine.windows):
+        name = f"window{number}"
+        # Libvirt puts its own devices on the bus first, and leaves what it does not know to QEMU.
+        words += ["-object", window.backend(name), "-device", window.device(name)]
+    words += machine.devices
+    if words:
+        line = SubElement(domain, f"{{{QEMU}}}commandline")
+        for word in words:
+            SubElement(line, f"{{{QEMU}}}arg", {"value": word})
+
+
+def disk_format(disk: Path) -> str:
+    """By the file's first bytes, as qemu-img would say; a raw image is what has no such mark."""
+    try:
+        with disk.open("rb") as file:
+            return "qcow2" if file.read(4) == b"QFI\xfb" else "raw"
+    except OSError:
+        return "qcow2" if disk.suffix == ".qcow2" else "raw"

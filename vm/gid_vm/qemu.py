@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""How QEMU is called for one guest. Only this file knows QEMU's options."""
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .initramfs import CannotBoot
+
+
+@dataclass(frozen=True)
+class Window:
+    """A file of the host as memory of the guest: resource2 of an ivshmem-plain device.
+
+    `size` in bytes, a power of two, as every PCI resource. Where it is not `writable`, what the
+    guest writes is dropped.
+    """
+
+    path: Path
+    size: int
+    writable: bool
+
+    def backend(self, name: str) -> str:
+        readonly = "off" if self.writable else "on"
+        options = ["memory-backend-file", f"id={name}", f"size={self.size}", "share=on"]
+        return ",".join([*options, f"readonly={readonly}", f"mem-path={quote(self.path)}"])
+
+    def device(self, name: str) -> str:
+        return f"ivshmem-plain,memdev={name},id={name}-device"
+
+
+@dataclass(frozen=True)
+class Port:
+    """A virtio-serial port: a unix socket on the host, /dev/virtio-ports/NAME in the guest.
+
+    Either QEMU listens at `path`, or it connects there, again and again where nobody listens.
+    """
+
+    name: str
+    path: Path
+    listens: bool
+
+    def chardev(self, number: int) -> str:
+        how = "server=on,wait=off" if self.listens else f"server=off,reconnect-ms={RECONNECT_MS}"
+        return f"socket,id=port{number},path={quote(self.path)},{how}"
+
+    def device(self, number: int) -> str:
+        return f"virtserialport,chardev=port{number},name={self.name},id=port{number}-device"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A folder of the host that the guest mounts over 9p, by its tag."""
+
+    tag: str
+    path: Path
+    writable: bool
+
+    def options(self) -> str:
+        options = ["local", f"path={quote(self.path)}", f"mount_tag={self.tag}"]
+        options += ["security_model=none", "multidevs=remap"]
+        return ",".join([*options, *([] if self.writable else ["readonly=on"])])
+
+
+@dataclass
+class Machine:
+    """One guest, as QEMU is to make it. Windows are on its PCI bus in their order."""
+
+    name: str
+    accel: str = "tcg"
+    memory_mib: int = 1024
+    cpus: int = 1
+    kernel: Path | None = None  # None: the first disk boots
+    initramfs: Path | None = None
+    kernel_arguments: list[str] = field(default_factory=list)
+    console: str = "null"  # a QEMU character device for the first serial port
+    shares: list[Share] = field(default_factory=list)
+    disks: list[Path] = field(default_factory=list)
+    ports: list[Port] = field(default_factory=list)
+    windows: list[Window] = field(default_factory=list)
+    doorbell: Path | None = None  # the socket of an ivshmem server
+    monitor: Path | None = None  # where QEMU listens for QMP
+    devices: list[str] = field(default_factory=list)  # further arguments
+
+    def arguments(self) -> list[str]:
+        """The whole command line."""
+        split = ",kernel-irqchip=split" if self.doorbell and self.accel == "kvm" else ""
+        command = [find_qemu(), "-M", f"q35{split}", "-name", self.name]
+        command += [*accel_options(self.accel), "-smp", str(self.cpus)]
+        command += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config"]
+        command += ["-display", "none", "-no-reboot", "-serial", self.console]
+        if self.kernel is not None:
+            command += ["-kernel", str(self.kernel), "-append", " ".join(self.append())]
+        if self.initramfs is not None:
+            command += ["-initrd", str(self.initramfs)]
+        if self.monitor is not None:
+            command += ["-qmp", f"unix:{quote(self.monitor)},server=on,wait=off"]
+        if self.doorbell is not None:
+            # The IOMMU that VFIO needs in the guest must be there before what it translates for.
+            command += ["-device", "intel-iommu,intremap=on"]
+        for share in self.shares:
+            command += ["-virtfs", share.options()]
+        for number, disk in enumerate(self.disks):
+            command += ["-drive", f"if=none,id=disk{number},file={quote(disk)}"]
+            command += ["-device", f"virtio-blk-pci,drive=disk{number}"]
+        if self.ports:
+            command += ["-device", "virtio-serial-pci"]
+        for number, port in enumerate(self.ports):
+            command += ["-chardev", port.chardev(number), "-device", port.device(number)]
+        for number, window in enumerate(self.windows):
+            name = f"window{number}"
+            command += ["-object", window.backend(name), "-device", window.device(name)]
+        if self.doorbell is not None:
+            command += ["-chardev", f"socket,id=doorbell,path={quote(self.doorbell)}"]
+            vectors = f"vectors={DOORBELL_VECTORS}"
+            command += ["-device", f"ivshmem-doorbell,{vectors},chardev=doorbell,id=bell"]
+        return command + self.devices
+
+    def append(self) -> list[str]:
+        """The kernel's command line."""
+        words = ["console=ttyS0", "quiet", "loglevel=3", "panic=-1"]
+        words += ["tsc=reliable"] if self.accel == "tcg" else []
+        words += ["intel_iommu=on"] if self.doorbell is not None else []
+        return words + self.kernel_arguments
+
+
+RECONNECT_MS = 200
+DOORBELL_VECTORS = 2
+
+
+def quote(path: Path) -> str:
+    """A path within a QEMU option, where a comma ends it."""
+    return str(path).replace(",", ",,")
+
+
+def find_qemu() -> str:
+    path = shutil.which("qemu-system-x86_64")
+    if path is None:
+        raise CannotBoot("qemu-system-x86_64 is missing: install qemu-system-x86")
+    return path
+
+
+def accel_options(accel: str) -> list[str]:
+    """KVM as the host has it; TCG with a model whose instructions are quick to emulate."""
+    if accel == "kvm":
+        return ["-accel", "kvm", "-cpu", "host"]
+    return ["-accel", "tcg,thread=multi", "-cpu", "Nehalem"]
