@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/* Any bytes as gid-cluster's configuration, and as the file of hashes that it may name: itself. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static char folder[] = "/dev/shm/gid-fuzz-XXXXXX", path[sizeof(folder) + 2];
+
+static void demand(bool good) {
+	if (!good) {
+		__builtin_trap();
+	}
+}
+
+static void remove_files(void) {
+	remove(path);
+	remove(folder);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+	(void)argc;
+	(void)argv;
+	demand(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/f", folder);
+	atexit(remove_files);
+	return 0;
+}
+
+static void demand_consistent(const struct cluster_config *config) {
+	for (size_t i = 0; i < config->role_count; i++) {
+		const struct role_config *role = &config->roles[i];
+		demand(role->name != NULL && gid_name_is_valid(role->stream));
+		demand(role->domain == NULL || gid_name_is_valid(role->domain));
+		demand(role->box.width > 0 && role->box.height > 0);
+		demand((role->fallback == FALLBACK_PICTURE) == (role->picture != NULL));
+		for (size_t j = 1; j < role->allowed.count; j++) {
+			demand(role->allowed.list[j - 1] < role->allowed.list[j]);
+		}
+	}
+	for (size_t i = 0; i < config->client_count; i++) {
+		demand(config->clients[i].app_id != NULL);
+	}
+}
+
+/* Each mistake is a line that begins with the file's name and a line number. */
+static void demand_errors(char *errors) {
+	for (char *line = strtok(errors, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		demand(strncmp(line, path, strlen(path)) == 0);
+		unsigned number;
+		demand(sscanf(line + strlen(path), ":%u: ", &number) == 1);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	FILE *file = fopen(path, "w");
+	demand(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+	char *errors = NULL;
+	size_t errors_size;
+	FILE *out = open_memstream(&errors, &errors_size);
+	demand(out != NULL);
+	struct cluster_config config;
+	int result = cluster_config_read(&config, path, out);
+	fclose(out);
+	demand(result == 0 || result == -EINVAL);
+	demand((errors_size == 0) == (result == 0));
+	demand_errors(errors);
+	if (result == 0) {
+		demand_consistent(&config);
+	}
+	cluster_config_finish(&config);
+	free(errors);
+	return 0;
+}
