@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Counts the tests in the JUnit files that meson leaves in meson-logs, every TAP case by itself.
 
-Prints the failed ones and, last, the line `N passed, N failed` (`, N skipped` where there are any).
-A file that is missing means that its build folder could not be built or tested, and counts as one
+Prints what the failed ones asserted, their names and, last, the line `N passed, N failed`
+(`, N skipped` where there are any). A file that is missing means that its build folder could not be built or tested, and counts as one
 failure. Exit status: 0 if at least one test passed and none failed.
 """
 
@@ -30,6 +30,15 @@ def outcomes(junit: Path) -> list[tuple[str, str]]:
     return found
 
 
+def assertions(junit: Path) -> list[str]:
+    """What pytest said of the failures, a line each: `E   assert …`."""
+    if not junit.exists():
+        return []
+    said = ElementTree.parse(junit).iter("system-err")
+    lines = [line for part in said for line in (part.text or "").splitlines()]
+    return [f"  {line[1:].strip()[:300]}" for line in lines if line.startswith("E  ")]
+
+
 def main() -> int:
     tests = [test for path in sys.argv[1:] for test in outcomes(Path(path))]
     count = {
@@ -37,6 +46,9 @@ def main() -> int:
         for kind in ("passed", "failed", "skipped")
     }
     print()
+    if count["failed"]:
+        for path in sys.argv[1:]:
+            print("\n".join(assertions(Path(path))[:20]))
     for name, outcome in tests:
         if outcome == "failed":
             print(f"FAILED {name}")

@@ -59,6 +59,7 @@ def test_every_case_is_counted_once(junit: Path) -> None:
     assert status == 1
     assert lines[-1] == "4 passed, 5 failed, 3 skipped"
     assert len([line for line in lines if line.startswith("FAILED ")]) == 5
+    assert "  assert 1 == 2" in lines
 
 
 def test_a_folder_without_results_is_a_failure(tmp_path: Path) -> None:
