@@ -3,8 +3,9 @@
 """Counts the tests in the JUnit files that meson leaves in meson-logs, every TAP case by itself.
 
 Prints what the failed ones asserted, their names and, last, the line `N passed, N failed`
-(`, N skipped` where there are any). A file that is missing means that its build folder could not be built or tested, and counts as one
-failure. Exit status: 0 if at least one test passed and none failed.
+(`, N skipped` where there are any). A file that is missing means that its build folder could not
+be built or tested, and counts as one failure. Exit status: 0 if at least one test passed and none
+failed.
 """
 
 import sys
