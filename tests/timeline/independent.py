@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: MIT
 """The figures of a well-formed log with one run, computed the plainest way. Shares no code with
-gid-timeline: what both say must agree exactly."""
+gid-timeline: what both say must agree exactly.
+
+As docs/timeline.md has it: a surface that was declared again goes by its last label, where it has
+one (a client that leaves takes its surface's role away, and the label becomes null). Two surfaces
+may have the same label.
+"""
 
 import json
 import statistics
 
 
 def figures(path):
+    """The name and the figures of each output and surface that has any, sorted."""
     names, updates, state, found = {}, {}, {}, {}
 
     def sample(owner, figure, start, end):
         if start is not None and end is not None:
-            found.setdefault(names[owner], {}).setdefault(figure, []).append(end - start)
+            found.setdefault(owner, {}).setdefault(figure, []).append(end - start)
 
     for text in open(path):
         line = json.loads(text)
         if "id" in line:
-            names[line["id"]] = line.get("name") or line.get("desc")
+            kind = line["type"].removeprefix("weston_")
+            name = line.get("name") or line.get("desc")
+            names[line["id"]] = name or names.get(line["id"], f"{kind} {line['id']}")
             continue
         name, wo, ws = line["N"], line.get("wo"), line.get("ws")
         now = line["T"][0] * 10**9 + line["T"][1]
@@ -26,6 +34,9 @@ def figures(path):
         elif name == "core_repaint_req":
             output.setdefault("request", now)
         elif name == "core_repaint_begin":
+            if "begin" in output:  # the frame before this one was never said to be shown
+                output.pop("posted", None)
+                output.pop("flushed", None)
             output["begin"] = now
             sample(wo, "request_to_begin", output.pop("request", None), now)
         elif name == "core_flush_damage":
@@ -40,7 +51,7 @@ def figures(path):
         elif name == "core_repaint_finished":
             shown = line["vblank_monotonic"][0] * 10**9 + line["vblank_monotonic"][1]
             if "begin" in output:
-                sample(wo, "posted_to_shown", output.pop("posted"), shown)
+                sample(wo, "posted_to_shown", output.pop("posted", None), shown)
                 del output["begin"]
                 if not output.pop("fake", "base" not in output):
                     sample(wo, "interval", output["base"], shown)
@@ -51,10 +62,15 @@ def figures(path):
             else:
                 output["fake"] = True
             output["base"] = shown
-    return {
-        owner: {figure: summary(sorted(samples)) for figure, samples in figures.items()}
+    return in_order(
+        (names[owner], {figure: summary(sorted(samples)) for figure, samples in figures.items()})
         for owner, figures in found.items()
-    }
+    )
+
+
+def in_order(named_figures):
+    """Sorted by name and then by content, for names may be the same."""
+    return sorted(named_figures, key=lambda part: (part[0], json.dumps(part[1], sort_keys=True)))
 
 
 def summary(x):

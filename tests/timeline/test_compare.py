@@ -40,7 +40,7 @@ def test_figures_are_those_of_each_log_and_their_ratio(pair, capsys):
     (output,) = json.loads(capsys.readouterr().out)["outputs"]
     repaint = output["figures"]["repaint"]
     for side, path in zip(("before", "after"), pair, strict=True):
-        assert repaint[side] == independent.figures(path)["DP-1"]["repaint"]
+        assert repaint[side] == dict(independent.figures(path))["DP-1"]["repaint"]
     assert repaint["ratio"]["p99"] == repaint["after"]["p99_ns"] / repaint["before"]["p99_ns"]
     low, high = repaint["ratio_interval"]["p50"]
     assert 1.1 < low < repaint["ratio"]["p50"] < high < 1.3

@@ -67,6 +67,12 @@ def test_a_changed_title_is_not_a_new_run():
     assert [(s.label, s.main, s.commits) for s in trace.surfaces] == [("film - paused", 7, 4)]
 
 
+def test_a_surface_keeps_its_label_when_it_loses_its_role():
+    text = logs.run(frames=3) + logs.surface(2, None) + logs.repaint(101 * 10**9)
+    trace, _ = read(text)
+    assert [(s.label, s.commits) for s in trace.surfaces] == [("film", 4)]
+
+
 def test_runs_one_after_the_other():
     text = logs.run(frames=3) + logs.run(frames=4, start=200 * 10**9)
     trace, _ = read(text)

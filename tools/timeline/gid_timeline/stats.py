@@ -6,8 +6,8 @@ Outliers are samples above Q3 + 3 * (Q3 - Q1), Tukey's outer fence ("Exploratory
 1977), with the quartiles by nearest rank as well.
 """
 
-import math
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -82,7 +82,7 @@ def describe(samples: Samples) -> tuple[Summary, Histogram]:
     summary = Summary(
         n=n,
         mean=total / n,
-        sd=math.sqrt(Fraction(n * squares - total * total, n * max(n - 1, 1))),
+        sd=_root(n * squares - total * total, n * max(n - 1, 1)),
         min=low,
         max=high,
         outliers=outliers,
@@ -90,3 +90,9 @@ def describe(samples: Samples) -> tuple[Summary, Histogram]:
         **named,
     )
     return summary, Histogram([low + width * i for i in range(_BINS + 1)], counts.tolist())
+
+
+def _root(numerator: int, denominator: int) -> float:
+    """The square root of a quotient, to the last bit: math.sqrt would round a second time."""
+    with localcontext(prec=100):
+        return float((Decimal(numerator) / Decimal(denominator)).sqrt())
