@@ -27,13 +27,19 @@ void registry_init(struct registry *registry);
 
 /* --- registry_slab.c: slabs of this domain, and who was given which of any domain ------------- */
 
+/* A bit for each domain. */
+struct domain_set {
+	uint8_t bits[(GID_DOMAIN_MAX + 8) / 8];
+};
+
 struct slab {
 	TAILQ_ENTRY(slab) entry, owner_entry;
 	struct client *owner;		    /* NULL: of another domain */
 	union gid_wire_message description; /* IMPORTED, as readers get it */
 	int fd;				    /* -1: of another domain */
 	uint64_t bytes;			    /* of the whole file */
-	uint8_t grants[(GID_DOMAIN_MAX + 8) / 8];
+	struct domain_set grants;	    /* the owner's */
+	struct domain_set withheld;	    /* to these it may not be lent by others, either */
 	bool inherited; /* exported before this gidd ran: who has it is not known */
 	uint64_t inode; /* of another domain's memory: tells whether it is the same again */
 	bool doubtful;	/* the link was lost since: see confirm.c */
@@ -45,6 +51,7 @@ struct import {
 	TAILQ_ENTRY(import) of_slab, of_peer;
 	struct slab *slab;
 	struct peer *peer;
+	struct domain_set lent; /* by this client of the owner's domain: see slab_grant() */
 };
 
 static inline gid_id slab_gid(const struct slab *slab) {
@@ -52,10 +59,18 @@ static inline gid_id slab_gid(const struct slab *slab) {
 	return gid_make(imported->domain, imported->slab, 0, 0);
 }
 
+/* By its owner, or lent by another client of the same domain. */
 bool slab_is_granted(const struct slab *slab, uint32_t domain);
 
 void slab_export(struct client *client, const struct gid_wire_export *request, int *fd);
 void slab_unexport(struct client *client, const struct gid_wire_unexport *request);
+/*
+ * Of the owner, or of another client of its domain that has the slab: a compositor lends what its
+ * clients draw. That gives nothing away that it could not give as a copy, for every client of a
+ * domain may read the domain's slabs, and the readers are those whom the configuration lets read
+ * the domain's memory. It ends with the lender, who can take back only its own loans; the owner can
+ * take back everything.
+ */
 void slab_grant(struct client *client, const struct gid_wire_grant *request);
 /* For a gid of this domain. */
 void slab_import(struct peer *peer, const struct gid_wire_import *request);

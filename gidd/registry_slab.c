@@ -30,14 +30,24 @@ void registry_init(struct registry *registry) {
 
 /* --- grants ----------------------------------------------------------------------------------- */
 
-bool slab_is_granted(const struct slab *slab, uint32_t domain) {
-	return (slab->grants[domain / 8] & 1u << domain % 8) != 0;
+static bool has_domain(const struct domain_set *set, uint32_t domain) {
+	return (set->bits[domain / 8] & 1u << domain % 8) != 0;
 }
 
-static void set_granted(struct slab *slab, uint32_t domain, bool granted) {
+static void set_domain(struct domain_set *set, uint32_t domain, bool present) {
 	uint8_t bit = (uint8_t)(1u << domain % 8);
-	slab->grants[domain / 8] =
-		granted ? slab->grants[domain / 8] | bit : slab->grants[domain / 8] & (uint8_t)~bit;
+	set->bits[domain / 8] =
+		present ? set->bits[domain / 8] | bit : set->bits[domain / 8] & (uint8_t)~bit;
+}
+
+bool slab_is_granted(const struct slab *slab, uint32_t domain) {
+	const struct import *import;
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		if (has_domain(&import->lent, domain)) {
+			return true;
+		}
+	}
+	return has_domain(&slab->grants, domain);
 }
 
 /* --- finding and numbering -------------------------------------------------------------------- */
@@ -241,11 +251,10 @@ void slab_unexport(struct client *client, const struct gid_wire_unexport *reques
 	peer_result(&client->peer, request->header.serial, 0, 0, "%s", "");
 }
 
-static void revoke_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
-	bool granted = slab_is_granted(slab, domain);
-	set_granted(slab, domain, false);
+/* The domain had the grant, and may have it no more. */
+static void lose_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 	struct link *link = link_find(gidd, domain);
-	if (!granted || link == NULL) {
+	if (link == NULL || slab_is_granted(slab, domain)) {
 		return;
 	}
 	struct import *import = find_import(slab, &link->peer);
@@ -257,11 +266,52 @@ static void revoke_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) 
 	}
 }
 
+static void set_owner_grant(
+	struct gidd *gidd, struct slab *slab, const struct gid_wire_grant *request) {
+	bool had = slab_is_granted(slab, request->domain);
+	set_domain(&slab->grants, request->domain, request->allow != 0);
+	set_domain(&slab->withheld, request->domain, request->allow == 0);
+	if (request->allow == 0) {
+		struct import *import;
+		TAILQ_FOREACH(import, &slab->importers, of_slab) {
+			set_domain(&import->lent, request->domain, false);
+		}
+		if (had) {
+			lose_grant(gidd, slab, request->domain);
+		}
+	}
+}
+
+static int set_loan(
+	struct gidd *gidd, struct import *import, const struct gid_wire_grant *request) {
+	struct slab *slab = import->slab;
+	bool had = slab_is_granted(slab, request->domain);
+	if (request->allow != 0 && has_domain(&slab->withheld, request->domain)) {
+		return -EPERM;
+	}
+	set_domain(&import->lent, request->domain, request->allow != 0);
+	if (had && request->allow == 0) {
+		lose_grant(gidd, slab, request->domain);
+	}
+	return 0;
+}
+
+static void end_loans(struct import *import) {
+	struct domain_set lent = import->lent;
+	import->lent = (struct domain_set){0};
+	for (uint32_t domain = 1; domain <= GID_DOMAIN_MAX; domain++) {
+		if (has_domain(&lent, domain)) {
+			lose_grant(import->peer->gidd, import->slab, domain);
+		}
+	}
+}
+
 void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 	struct gidd *gidd = client->peer.gidd;
 	uint32_t serial = request->header.serial;
-	struct slab *slab = find_owned(client, request->slab);
-	if (slab == NULL) {
+	struct slab *slab = find_own(gidd, request->slab);
+	struct import *import = slab == NULL ? NULL : find_import(slab, &client->peer);
+	if (slab == NULL || (slab->owner != client && import == NULL)) {
 		peer_result(&client->peer, serial, -ENOENT, 0, "this client has no slab %u",
 			request->slab);
 		return;
@@ -275,12 +325,14 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 			reader == NULL ? "…" : reader->name);
 		return;
 	}
-	if (request->allow == 0) {
-		revoke_grant(gidd, slab, request->domain);
+	int error = 0;
+	if (slab->owner == client) {
+		set_owner_grant(gidd, slab, request);
 	} else {
-		set_granted(slab, request->domain, true);
+		error = set_loan(gidd, import, request);
 	}
-	peer_result(&client->peer, serial, 0, 0, "%s", "");
+	peer_result(&client->peer, serial, error, 0, "%s",
+		error == 0 ? "" : "the slab's owner does not let this domain read it");
 }
 
 void slab_destroy_all_of(struct client *client) {
@@ -351,6 +403,7 @@ void slab_forget_importer(struct peer *peer) {
 	struct import *import;
 	while ((import = TAILQ_FIRST(&peer->imports)) != NULL) {
 		struct slab *slab = import->slab;
+		end_loans(import);
 		remove_import(import);
 		if (slab->owner == NULL && TAILQ_EMPTY(&slab->importers)) {
 			slab_destroy(peer->gidd, slab);

@@ -28,6 +28,7 @@ static void confirmed(
 		slab->confirm = GID_CONFIRM_ASK;
 	} else if (is_same_memory(slab->info.fd, fds[0])) {
 		slab->confirm = GID_CONFIRM_DONE;
+		gid_slab_lend_again(slab);
 	} else {
 		gid_import_revoke(slab);
 	}

@@ -29,14 +29,6 @@ static void put_export(const struct gid_slab *slab, union gid_wire_message *mess
 	gid_wire_put_layout(&export->layout, &info->layout);
 }
 
-static void put_grant(
-	const struct gid_slab *slab, uint32_t reader, bool allow, union gid_wire_message *message) {
-	gid_wire_begin(message, GID_WIRE_GRANT, 0);
-	message->grant.slab = gid_slab_of(slab->info.gid);
-	message->grant.domain = reader;
-	message->grant.allow = allow;
-}
-
 void gid_slab_unregister(struct gid_slab *slab) {
 	if (slab->registered) {
 		gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
@@ -65,11 +57,7 @@ static void export_again(struct gid_endpoint *endpoint) {
 	union gid_wire_message message;
 	put_export(slab, &message);
 	gid_domain_request_async(slab->domain, &message, &slab->info.fd, 1, exported_again, slab);
-	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
-		if (gid_slab_is_granted(slab, reader)) {
-			gid_slab_grant_post(slab, reader);
-		}
-	}
+	gid_slab_lend_again(slab);
 }
 
 static bool no_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
@@ -318,66 +306,4 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 	}
 	slab->info.revoked = true;
 	gid_slab_unref(slab);
-}
-
-/* --- grants ----------------------------------------------------------------------------------- */
-
-static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
-	uint8_t bit = (uint8_t)(1u << reader % 8);
-	if (granted) {
-		slab->granted[reader / 8] |= bit;
-	} else {
-		slab->granted[reader / 8] &= (uint8_t)~bit;
-	}
-}
-
-bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader) {
-	return reader <= GID_DOMAIN_MAX && (slab->granted[reader / 8] >> reader % 8 & 1) != 0;
-}
-
-static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
-	struct gid_domain *domain = slab->domain;
-	if (!slab->registered) {
-		return -ENOENT;
-	}
-	if (reader < 1 || reader > GID_DOMAIN_MAX) {
-		return gid_domain_fail(domain, -EINVAL, "domains are numbered 1 to %u, not %u",
-			GID_DOMAIN_MAX, reader);
-	}
-	if (!allow) {
-		/* Whatever comes of this: a gidd that comes back is not told of the grant. */
-		set_granted(slab, reader, false);
-	}
-	union gid_wire_message message, answer;
-	put_grant(slab, reader, allow, &message);
-	int error = gid_domain_request(domain, &message, NULL, 0, &answer, NULL);
-	if (error == 0 && allow) {
-		set_granted(slab, reader, true);
-	}
-	return error;
-}
-
-int gid_slab_grant(struct gid_slab *slab, uint32_t reader) {
-	return ask_grant(slab, reader, true);
-}
-
-int gid_slab_revoke(struct gid_slab *slab, uint32_t reader) {
-	return ask_grant(slab, reader, false);
-}
-
-int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader) {
-	union gid_wire_message message;
-	put_grant(slab, reader, true, &message);
-	int error = gid_domain_post(slab->domain, &message, NULL, 0);
-	if (error == 0) {
-		set_granted(slab, reader, true);
-	}
-	return error;
-}
-
-struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id gid) {
-	struct gid_slab *slab = gid_domain_of(gid) == domain->number
-		? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
-		: NULL;
-	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
 }

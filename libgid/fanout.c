@@ -8,7 +8,7 @@
 /* --- back ------------------------------------------------------------------------------------- */
 
 void gid_fanout_let_go(struct gid_producer *producer, gid_id gid, bool by_force) {
-	struct gid_slab *slab = gid_slab_find(producer->domain, gid);
+	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
 	if (slab == NULL) {
 		return; /* no picture, or of a slab that was destroyed */
 	}
@@ -133,16 +133,16 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 	if (gid == GID_NONE) {
 		return 0;
 	}
-	*slab = gid_slab_find(producer->domain, gid);
-	if (*slab == NULL || !gid_slab_is_current(*slab, gid)) {
-		return -EINVAL;
-	}
-	return gid_stream_slabs_add(producer, gid);
+	int error = gid_slab_find_sendable(producer->domain, gid, slab);
+	return error < 0 ? error : gid_stream_slabs_add(producer, gid);
 }
 
 static int send_to_all(struct gid_producer *producer, const struct gid_frame *frame, uint64_t now) {
 	struct gid_slab *slab;
 	int error = find_slab(producer, frame->gid, &slab);
+	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
+		error = gid_stream_slabs_ask(producer, slab, frame->gid);
+	}
 	if (error < 0) {
 		return error;
 	}

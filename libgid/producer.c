@@ -71,8 +71,8 @@ static void refuse(struct gid_producer *producer, uint32_t number, int reason) {
 }
 
 /* Grants go first, on the same socket: who hears of us can import what we send. */
-static int accept_consumer(struct gid_producer *producer,
-	const struct gid_wire_subscriber *request, int fds[static GID_WIRE_FDS_MAX]) {
+static int accept_consumer(struct gid_producer *producer, const struct gid_wire_subscriber *request,
+	int fds[static GID_WIRE_FDS_MAX]) {
 	if (producer->options.allow != NULL &&
 		!producer->options.allow(producer->options.data, request->domain)) {
 		return -EPERM;
@@ -164,8 +164,9 @@ static void published_again(void *data, int error, const union gid_wire_message 
 	if (error == 0) {
 		producer->stream = answer->result.value;
 	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
-		gid_domain_fail(producer->domain, error, "gidd came back and refuses stream '%s': %s",
-			producer->name, gid_strerror(error));
+		gid_domain_fail(producer->domain, error,
+			"gidd came back and refuses stream '%s': %s", producer->name,
+			gid_strerror(error));
 	}
 }
 
@@ -198,6 +199,7 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 	}
 	gid_producer_enter(producer);
 	end_all(producer, 0);
+	gid_stream_slabs_cancel(producer);
 	gid_endpoint_remove(producer->domain, &producer->endpoint);
 	producer->domain = NULL;
 	gid_producer_leave(producer);
@@ -205,8 +207,7 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static int read_options(
-	struct gid_producer *producer, const struct gid_producer_options *options) {
+static int read_options(struct gid_producer *producer, const struct gid_producer_options *options) {
 	if (options != NULL) {
 		size_t size = options->size;
 		if (size < offsetof(struct gid_producer_options, quiet)) {
@@ -234,14 +235,33 @@ static void lease_due(void *data) {
 	gid_lease_run(data, gid_socket_now());
 }
 
+static void published(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_producer *producer = data;
+	if (error == 0) {
+		producer->stream = answer->result.value;
+	}
+	gid_producer_enter(producer);
+	producer->options.published(producer->options.data, error);
+	gid_producer_leave(producer);
+}
+
 static int publish(struct gid_producer *producer) {
 	union gid_wire_message message, answer;
 	put_publish(producer, &message);
-	int error = gid_domain_request(producer->domain, &message, NULL, 0, &answer, NULL);
+	int error;
+	if (producer->options.published != NULL) {
+		error = gid_domain_request_async(
+			producer->domain, &message, NULL, 0, published, producer);
+	} else {
+		error = gid_domain_request(producer->domain, &message, NULL, 0, &answer, NULL);
+	}
 	if (error < 0) {
 		return error;
 	}
-	producer->stream = answer.result.value;
+	if (producer->options.published == NULL) {
+		producer->stream = answer.result.value;
+	}
 	producer->endpoint = (struct gid_endpoint){
 		.kind = GID_ENDPOINT_STREAM,
 		.message = take_message,
@@ -297,6 +317,7 @@ void gid_producer_destroy(struct gid_producer *producer) {
 	if (producer->domain != NULL) {
 		gid_endpoint_remove(producer->domain, &producer->endpoint);
 		gid_domain_request_cancel(producer->domain, producer);
+		gid_stream_slabs_cancel(producer);
 		end_all(producer, 0);
 		if (producer->stream != 0) {
 			union gid_wire_message message;

@@ -31,6 +31,7 @@ struct gid_producer {
 	uint64_t freed; /* slots whose last holder let go, ever */
 	uint32_t *slabs; /* keys of those that were sent */
 	uint32_t slab_count, slab_space;
+	struct gid_stream_grant *grants; /* that gidd was asked for */
 	struct gid_producer_stats stats;
 };
 
@@ -76,5 +77,12 @@ int gid_stream_slabs_grant(struct gid_producer *producer, uint32_t reader);
 /* Grants one, and waits for gidd's answer, unless that was done before. */
 int gid_stream_slabs_grant_one(
 	struct gid_producer *producer, struct gid_slab *slab, uint32_t reader);
+
+/*
+ * Asks for the grants that consumers of a frame need, unless that was done. Returns 0: they have
+ * them all, -EINPROGRESS: options.granted will be called, or why gidd cannot be asked.
+ */
+int gid_stream_slabs_ask(struct gid_producer *producer, struct gid_slab *slab, gid_id gid);
+void gid_stream_slabs_cancel(struct gid_producer *producer);
 
 #endif

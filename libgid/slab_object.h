@@ -37,7 +37,7 @@ struct gid_slab {
 		bool forced; /* to advance once nobody holds it */
 	} *slots;
 	uint32_t next_slot;	  /* where gid_slab_take() looks first */
-	uint8_t granted[256 / 8]; /* a bit for each domain */
+	uint8_t granted[256 / 8]; /* a bit for each domain; of an imported slab: whom we lent it to */
 
 	/* imported */
 	bool known; /* in the domain's table of imports */
@@ -48,6 +48,7 @@ struct gid_slab {
 	} confirm;
 	struct gid_slab_listener *listeners;
 	struct gid_slab *older, *newer; /* among those without a reference */
+	uint32_t held; /* frames of ours that lie in it and are out: they hold one reference */
 };
 
 /* A slab without memory, with one reference. */
@@ -64,6 +65,18 @@ void gid_slab_unregister(struct gid_slab *slab);
 
 /* Takes an own slab back without waiting for gidd's answer. */
 void gid_slab_retract(struct gid_slab *slab);
+
+/* Whether gidd takes a grant of it from us: it is our own, or another client's of our domain. */
+static inline bool gid_slab_can_be_granted(const struct gid_slab *slab) {
+	return slab->registered ||
+		(slab->known && gid_domain_of(slab->info.gid) == slab->domain->number);
+}
+
+/* Those whom we lent an imported slab to lose it. */
+void gid_slab_end_loans(struct gid_slab *slab);
+
+/* gidd is back, and has confirmed an imported slab: lends it to the same domains again. */
+void gid_slab_lend_again(struct gid_slab *slab);
 
 static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t slot) {
 	return slab->generations == NULL

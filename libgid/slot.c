@@ -16,7 +16,7 @@ uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot) {
 }
 
 int gid_slab_take(struct gid_slab *slab) {
-	if (slab->slots == NULL || slab->info.revoked) {
+	if (slab->slots == NULL || slab->info.revoked || slab->info.imported) {
 		return -EAGAIN;
 	}
 	uint32_t slot = slab->next_slot;
@@ -40,12 +40,17 @@ void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
 }
 
 uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot) {
+	if (slab->info.imported && slab->held++ == 0) {
+		gid_slab_ref(slab);
+	}
 	return ++slab->slots[slot].holders;
 }
 
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot) {
 	slab->slots[slot].forced = false;
-	if (slab->generations != NULL) {
+	if (slab->info.imported) {
+		gid_slab_end_loans(slab);
+	} else if (slab->generations != NULL) {
 		__atomic_add_fetch((uint32_t *)&slab->generations[slot], 1, __ATOMIC_SEQ_CST);
 	} else {
 		gid_slab_retract(slab);
@@ -58,6 +63,9 @@ uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
 	uint32_t left = at->holders == 0 ? 0 : --at->holders;
 	if (left == 0 && at->forced) {
 		gid_slab_advance(slab, slot);
+	}
+	if (slab->info.imported && --slab->held == 0) {
+		gid_slab_unref(slab);
 	}
 	return left;
 }

@@ -6,7 +6,7 @@
 #include "producer.h"
 
 static struct gid_slab *find(struct gid_producer *producer, uint32_t key) {
-	return gid_slab_find(producer->domain, (gid_id)key << 32);
+	return gid_slab_find_of_domain(producer->domain, key);
 }
 
 /* Forgets those that are gone, so that a stream of ever new slabs does not grow. */
@@ -74,4 +74,86 @@ int gid_stream_slabs_grant(struct gid_producer *producer, uint32_t reader) {
 int gid_stream_slabs_grant_one(
 	struct gid_producer *producer, struct gid_slab *slab, uint32_t reader) {
 	return needs_grant(producer, slab, reader) ? gid_slab_grant(slab, reader) : 0;
+}
+
+/* --- without waiting -------------------------------------------------------------------------- */
+
+/* A grant that gidd was asked for. */
+struct gid_stream_grant {
+	struct gid_stream_grant *next;
+	struct gid_producer *producer;
+	gid_id gid; /* of the frame that it is for */
+	uint32_t reader;
+};
+
+static void remove_grant(struct gid_stream_grant *grant) {
+	struct gid_stream_grant **at = &grant->producer->grants;
+	while (*at != grant) {
+		at = &(*at)->next;
+	}
+	*at = grant->next;
+	free(grant);
+}
+
+static void answered(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_stream_grant *grant = data;
+	struct gid_producer *producer = grant->producer;
+	gid_id gid = grant->gid;
+	struct gid_slab *slab = find(producer, gid_slab_key(gid));
+	if (error == 0 && slab != NULL) {
+		gid_slab_granted(slab, grant->reader);
+	}
+	remove_grant(grant);
+	gid_producer_enter(producer);
+	producer->options.granted(producer->options.data, gid, error);
+	gid_producer_leave(producer);
+}
+
+static bool is_asked(const struct gid_producer *producer, gid_id gid, uint32_t reader) {
+	const struct gid_stream_grant *grant = producer->grants;
+	while (grant != NULL &&
+		(grant->reader != reader || gid_slab_key(grant->gid) != gid_slab_key(gid))) {
+		grant = grant->next;
+	}
+	return grant != NULL;
+}
+
+static int ask(struct gid_producer *producer, struct gid_slab *slab, gid_id gid, uint32_t reader) {
+	struct gid_stream_grant *grant = malloc(sizeof(*grant));
+	if (grant == NULL) {
+		return -ENOMEM;
+	}
+	*grant = (struct gid_stream_grant){producer->grants, producer, gid, reader};
+	int error = gid_slab_grant_async(slab, reader, answered, grant);
+	if (error < 0) {
+		free(grant);
+		return error;
+	}
+	producer->grants = grant;
+	return 0;
+}
+
+int gid_stream_slabs_ask(struct gid_producer *producer, struct gid_slab *slab, gid_id gid) {
+	int result = 0;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (sub->dead || !needs_grant(producer, slab, sub->domain)) {
+			continue;
+		}
+		int error = is_asked(producer, gid, sub->domain)
+			? 0
+			: ask(producer, slab, gid, sub->domain);
+		if (error < 0) {
+			return error;
+		}
+		result = -EINPROGRESS;
+	}
+	return result;
+}
+
+void gid_stream_slabs_cancel(struct gid_producer *producer) {
+	while (producer->grants != NULL) {
+		gid_domain_request_cancel(producer->domain, producer->grants);
+		remove_grant(producer->grants);
+	}
 }

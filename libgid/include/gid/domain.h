@@ -121,7 +121,11 @@ void gid_slab_destroy(struct gid_slab *slab, bool wipe);
  * Gives the domain numbered `reader` leave to read the slab, or takes it back. A reader's mapping
  * of plain shared memory outlives the grant: only gid_slab_destroy(…, true) ends what it sees.
  * Streams grant by themselves the slabs they send. Returns 0, -EPERM: the cockpit's configuration
- * does not allow it.
+ * does not allow it, or its owner.
+ *
+ * An imported slab of our own domain can be lent: who may read it could hand on a copy as well.
+ * Loans end with the lender's connection. The owner has the last word: after its own
+ * gid_slab_revoke() nobody lends the slab to that domain, until the owner grants it.
  */
 int gid_slab_grant(struct gid_slab *slab, uint32_t reader);
 int gid_slab_revoke(struct gid_slab *slab, uint32_t reader);

@@ -84,6 +84,18 @@ struct gid_producer_options {
 	bool quiet;
 	/** Whether a domain may subscribe, beyond the configuration. NULL: yes. */
 	bool (*allow)(void *data, uint32_t domain);
+	/**
+	 * Makes gid_producer_create() not wait for gidd: it returns 0 at once, and this is called from
+	 * gid_domain_dispatch() with what it would have returned. After an error the producer can only
+	 * be destroyed, from within the call, too. NULL: it waits.
+	 */
+	void (*published)(void *data, int error);
+	/**
+	 * Makes gid_producer_send() not wait for gidd: where consumers need a grant first, it returns
+	 * -EINPROGRESS and sends nothing, and this is called from gid_domain_dispatch(), once for each
+	 * domain, when a frame of that slab may be sent again, or with why not. NULL: it waits.
+	 */
+	void (*granted)(void *data, gid_id gid, int error);
 };
 
 /**
@@ -115,10 +127,14 @@ int gid_producer_dispatch(struct gid_producer *producer);
  *
  * A consumer that has no credit left does not hold the others up: where it is drop-old, its oldest
  * frame that it did not take yet is taken back for this one; else it misses this frame. Both count
- * as dropped. Returns how many consumers got the frame, or -EINVAL: the gid is not of a slab of
- * this domain object, or out of date.
+ * as dropped. Returns how many consumers got the frame, or -EINVAL: the gid is out of date, or
+ * neither of a slab of this domain object nor of one that it imported and that is another client's
+ * of the same domain. -EINPROGRESS: see `granted`.
  *
- * The first frame of a slab grants it to the consumers' domains, which asks gidd once.
+ * The first frame of a slab grants it to the consumers' domains, which asks gidd once. An imported
+ * slab is lent to them likewise, where its owner does not forbid it (gid_slab_revoke()). It stays
+ * imported while a frame is out, and only its owner can write its generations: if a lease of such
+ * a frame runs out, the consumers' domains lose the slab, and get it again with a later frame.
  */
 int gid_producer_send(struct gid_producer *producer, const struct gid_frame *frame);
 

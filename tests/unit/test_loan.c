@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Loans: a compositor in `open` sends what its client drew, from the client's own slab, to
+ * `cluster`. Real gidds, everybody in this process.
+ */
+#include <errno.h>
+#include <gid/stream.h>
+
+#include "cockpit.h"
+#include "tap.h"
+
+#define CLUSTER 2
+
+static struct gid_domain *owner, *lender, *reader;
+static struct gid_layout layout;
+static struct gid_slab *slab;	/* the owner's */
+static struct gid_slab *loaned; /* the same as the lender has it */
+
+static struct {
+	int granted, published, released, error;
+	gid_id gid;
+} heard;
+
+static void hear_granted(void *data, gid_id gid, int error) {
+	heard.granted++;
+	heard.error = error;
+}
+
+static void hear_published(void *data, int error) {
+	heard.published++;
+	heard.error = error;
+}
+
+static void hear_released(void *data, gid_id gid) {
+	heard.released++;
+	heard.gid = gid;
+}
+
+static void count_revoked(void *data, struct gid_slab *gone) {
+	++*(int *)data;
+}
+
+/* Lets everybody hear what there is to hear, until nobody has for a while. */
+static void settle(struct gid_producer *producer) {
+	struct pollfd fds[] = {
+		{gid_domain_get_fd(owner), POLLIN, 0},
+		{gid_domain_get_fd(lender), POLLIN, 0},
+		{gid_domain_get_fd(reader), POLLIN, 0},
+		{producer != NULL ? gid_producer_get_fd(producer) : -1, POLLIN, 0},
+	};
+	while (poll(fds, 4, 60) > 0) {
+		gid_domain_dispatch(owner);
+		gid_domain_dispatch(lender);
+		gid_domain_dispatch(reader);
+		if (producer != NULL) {
+			gid_producer_dispatch(producer);
+		}
+	}
+}
+
+static bool has_published(void *data) {
+	return heard.published > 0;
+}
+
+static bool has_granted(void *data) {
+	return heard.granted > 0;
+}
+
+static struct gid_producer *produce(uint64_t lease_ns) {
+	struct gid_producer_options options = {
+		.size = sizeof(options),
+		.lease_ns = lease_ns,
+		.released = hear_released,
+		.published = hear_published,
+		.granted = hear_granted,
+	};
+	struct gid_producer *producer = NULL;
+	memset(&heard, 0, sizeof(heard));
+	int error = gid_producer_create(lender, "movie", &options, &producer);
+	tap_ok(error == 0 && cockpit_until(lender, has_published, NULL, 10000) && heard.error == 0,
+		"a stream is published without a wait (%s)", gid_domain_error(lender));
+	return producer;
+}
+
+static struct gid_consumer *consume(struct gid_producer *producer) {
+	struct gid_consumer_options options = {.size = sizeof(options), .credit = 4};
+	struct gid_consumer *consumer = NULL;
+	tap_ok(gid_consumer_create(reader, "open", "movie", &options, &consumer) == 0,
+		"a consumer (%s)", gid_domain_error(reader));
+	settle(producer);
+	return consumer;
+}
+
+static int send(struct gid_producer *producer, uint32_t slot) {
+	struct gid_frame frame = {
+		.gid = gid_slab_gid(loaned, slot),
+		.capture_time = GID_TIME_NONE,
+		.present_time = GID_TIME_NONE,
+		.pts = GID_TIME_NONE,
+		.dts = GID_TIME_NONE,
+		.duration = GID_TIME_NONE,
+	};
+	return gid_producer_send(producer, &frame);
+}
+
+/* Sends, and if a grant is needed first, once more when it is there. */
+static int send_granted(struct gid_producer *producer, uint32_t slot) {
+	heard.granted = 0;
+	int count = send(producer, slot);
+	if (count != -EINPROGRESS) {
+		return count;
+	}
+	if (!cockpit_until(lender, has_granted, NULL, 10000) || heard.error < 0) {
+		return heard.error;
+	}
+	return send(producer, slot);
+}
+
+static void begin(void) {
+	tap_ok(gid_slab_create(owner, &layout, 0, 4, NULL, &slab) == 0, "the client's slab");
+	memset(gid_slab_data(slab, 1), 77, 16);
+	tap_ok(gid_slab_import(lender, gid_slab_gid(slab, 0), &loaned) == 0,
+		"the compositor has it");
+}
+
+static void end(void) {
+	gid_slab_unref(loaned);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+static void test_flow(void) {
+	begin();
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer *consumer = consume(producer);
+	struct gid_slab *seen = NULL;
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == -ENOENT,
+		"before it is lent, the slab cannot be read");
+	tap_ok(send(producer, 1) == -EINPROGRESS, "the first frame waits for the grant");
+	tap_ok(send_granted(producer, 1) == 1, "and is sent when that is there");
+	tap_ok(send(producer, 2) == 1, "the second at once");
+	struct gid_frame first, second;
+	tap_ok(gid_consumer_receive(consumer, &first) == 1 && first.gid == gid_slab_gid(slab, 1),
+		"it arrives under the client's own gid");
+	tap_ok(gid_slab_import(reader, first.gid, &seen) == 0 &&
+			*(const char *)gid_slab_view(seen, 1) == 77,
+		"with the client's pixels");
+	tap_ok(gid_slab_holders(loaned, 1) == 1 && gid_slab_take(loaned) == -EAGAIN,
+		"it is held, and its slots are not the compositor's to take");
+	gid_slab_unref(loaned);
+	loaned = NULL;
+	gid_consumer_release(consumer, &first);
+	settle(producer);
+	tap_ok(heard.released == 1 && heard.gid == first.gid, "released");
+	gid_consumer_receive(consumer, &second);
+	gid_slab_destroy(slab, false);
+	slab = NULL;
+	settle(producer);
+	gid_consumer_release(consumer, &second);
+	settle(producer);
+	tap_ok(heard.released == 2 && heard.gid == second.gid,
+		"released, after the client is gone, too");
+	gid_slab_unref(seen);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	end();
+}
+
+static void test_lease(void) {
+	begin();
+	struct gid_producer *producer = produce(50 * 1000000ull);
+	struct gid_consumer *consumer = consume(producer);
+	struct gid_slab *seen = NULL;
+	struct gid_frame frame;
+	int revoked = 0;
+	tap_ok(send_granted(producer, 1) == 1 && gid_consumer_receive(consumer, &frame) == 1 &&
+			gid_slab_import(reader, frame.gid, &seen) == 0,
+		"a frame is taken");
+	gid_slab_on_revoked(seen, count_revoked, &revoked);
+	cockpit_sleep_ms(80);
+	settle(producer);
+	tap_ok(heard.released == 1 && revoked == 1 && !gid_slab_is_current(seen, frame.gid),
+		"a lease that runs out takes the slab from its reader");
+	gid_consumer_release(consumer, &frame);
+	gid_slab_unref(seen);
+	tap_ok(send_granted(producer, 1) == 1 && gid_consumer_receive(consumer, &frame) == 1 &&
+			gid_slab_import(reader, frame.gid, &seen) == 0,
+		"until the next frame");
+	gid_slab_unref(seen);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	end();
+}
+
+static void test_owner_has_the_last_word(void) {
+	struct gid_slab *seen = NULL;
+	begin();
+	tap_ok(gid_slab_grant(loaned, CLUSTER) == 0 &&
+			gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0,
+		"lent without a stream");
+	gid_slab_unref(seen);
+	tap_ok(gid_slab_grant(slab, CLUSTER) == 0 && gid_slab_revoke(loaned, CLUSTER) == 0,
+		"the lender takes back its loan, not the owner's grant");
+	settle(NULL);
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0, "which holds");
+	gid_slab_unref(seen);
+	tap_ok(gid_slab_grant(loaned, CLUSTER) == 0 && gid_slab_revoke(slab, CLUSTER) == 0,
+		"the owner takes back both");
+	settle(NULL);
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == -ENOENT, "at once");
+	tap_ok(gid_slab_grant(loaned, CLUSTER) == -EPERM, "and for good");
+	tap_ok(gid_slab_grant(loaned, 3) == -EPERM, "lent only as the configuration allows");
+	tap_ok(gid_slab_grant(slab, CLUSTER) == 0 && gid_slab_grant(loaned, CLUSTER) == 0,
+		"until the owner grants again");
+	end();
+}
+
+static void test_lender_dies(void) {
+	struct gid_slab *seen = NULL;
+	int revoked = 0;
+	begin();
+	tap_ok(gid_slab_grant(loaned, CLUSTER) == 0 &&
+			gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0,
+		"lent");
+	gid_slab_on_revoked(seen, count_revoked, &revoked);
+	gid_domain_destroy(lender);
+	tap_ok(gid_domain_connect("open", &lender) == 0, "the lender goes");
+	settle(NULL);
+	tap_ok(revoked == 1, "and its loan with it");
+	gid_slab_unref(seen);
+	end();
+}
+
+static bool is_connected(void *data) {
+	return gid_domain_is_connected(data);
+}
+
+static void test_gidd_restarts(void) {
+	begin();
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer *consumer = consume(producer);
+	tap_ok(send_granted(producer, 1) == 1, "a frame");
+	cockpit_kill(1);
+	tap_ok(cockpit_start(1) && cockpit_until(owner, is_connected, owner, 10000) &&
+			cockpit_until(lender, is_connected, lender, 10000),
+		"gidd restarts");
+	struct gid_slab *seen = NULL;
+	int error = -ENOENT;
+	for (int i = 0; i < 100 && error != 0; i++) {
+		settle(producer);
+		error = gid_slab_import(reader, gid_slab_gid(slab, 1), &seen);
+	}
+	tap_ok(error == 0, "the loan was renewed (%s)", gid_domain_error(reader));
+	struct gid_frame frame;
+	tap_ok(send_granted(producer, 2) == 1 && gid_consumer_receive(consumer, &frame) == 1,
+		"frames go on");
+	gid_slab_unref(seen);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	end();
+}
+
+int main(void) {
+	tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
+			gid_domain_connect("open", &lender) == 0 &&
+			gid_domain_connect("cluster", &reader) == 0,
+		"two domains");
+	gid_layout_init(&layout, 0x34325258 /* XR24 */, 64, 16, 4);
+	test_flow();
+	test_lease();
+	test_owner_has_the_last_word();
+	test_lender_dies();
+	test_gidd_restarts();
+	gid_domain_destroy(owner);
+	gid_domain_destroy(lender);
+	gid_domain_destroy(reader);
+	cockpit_finish();
+	return tap_finish();
+}
