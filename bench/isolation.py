@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whether the cluster keeps its frame rate, whatever happens in the other domain.
+
+The domain `cluster` has gid-cluster and gid-meter on a core of their own, before all other programs
+where that is allowed; `open` has Weston, a telltale, a film and its view on another core, and there
+flooding, leaking, scribbling, killing, stopping and lying goes on. The figures are the meter's own:
+presented frames a second, and the longest time between two of them, in refreshes. Each repetition
+of a case is compared to the undisturbed one before it.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import common
+
+sys.path.append(str(Path(__file__).resolve().with_suffix("")))
+from cases import Case, Undisturbed, all_cases  # noqa: E402
+from domains import Cockpit  # noqa: E402
+from processes import PATIENCE  # noqa: E402
+
+
+@dataclass
+class Run:
+    """One measurement."""
+
+    meter: dict  # gid-meter's report
+    transitions: list[str]  # of the telltale, until it was live again
+    attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
+    did: dict
+
+    @property
+    def rate(self) -> float:
+        return self.meter["rate"]
+
+    @property
+    def longest_gap_us(self) -> float:
+        return self.meter["interval_max_us"]
+
+
+def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
+    """Ends with everything running and the telltale live again, or fails."""
+    cluster = cockpit.cluster
+    before = cluster.role("telltale")["transition_count"]
+    seconds = max(seconds, case.seconds)
+    case.begin(cockpit)
+    meter = cluster.start_meter(seconds)
+    case.within(cockpit, seconds)
+    report = meter.output(seconds + PATIENCE)
+    attackers = [role for role in cluster.status()["roles"] if role["name"] == case.name]
+    did = case.end(cockpit)
+    cockpit.open.start()
+    cluster.wait_live()
+    for name in ("display", "gidd"):
+        if not cluster.processes.is_running(name):
+            raise common.BenchError(f"{case.name}: the cluster's {name} ended")
+    if not report:
+        raise common.BenchError(f"{case.name}: gid-meter failed; see {meter.log}")
+    return Run(
+        meter=json.loads(report),
+        transitions=[
+            f"{one['to']}: {one['reason']}"
+            for one in cluster.role("telltale")["transitions"]
+            if one["number"] > before
+        ],
+        attacker="".join(f"{role['state']}: {role['reason']}" for role in attackers),
+        did=did,
+    )
+
+
+# --- the figures ----------------------------------------------------------------------------------
+
+
+def rows(runs: dict[str, list[Run]], cases: dict[str, Case]) -> list[dict]:
+    return [_row(name, runs[name], runs["undisturbed"], case) for name, case in cases.items()]
+
+
+def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict:
+    refresh = statistics.median(run.meter["interval_p50_us"] for run in undisturbed)
+    rates = [run.rate / calm.rate for run, calm in zip(runs, undisturbed, strict=True)]
+    gaps = [run.longest_gap_us / refresh for run in runs]
+    return {
+        "bench": "isolation",
+        "who": "gid",
+        "case": name,
+        "what": case.what,
+        "repetitions": len(runs),
+        "rate_hz": round(statistics.median(run.rate for run in runs), 3),
+        "frames": sum(run.meter["shown"] for run in runs),
+        "rate_vs_undisturbed": round(statistics.median(rates), 4),
+        "rate_vs_undisturbed_worst": round(min(rates), 4),
+        "longest_gap_refreshes": round(max(gaps), 2),
+        "longest_gap_refreshes_each": [round(gap, 2) for gap in gaps],
+        "interval_p99_us": statistics.median(run.meter["interval_p99_us"] for run in runs),
+        "telltale": sorted({one for run in runs for one in run.transitions}),
+        "attacker": sorted({run.attacker for run in runs if run.attacker}),
+        "did": runs[-1].did,
+    }
+
+
+def ratios(found: list[dict]) -> dict[str, float]:
+    """What the project promises, of the worst repetition."""
+    result = {}
+    for row in found:
+        if row["case"] != "undisturbed":
+            result[f"rate_{row['case']}_vs_undisturbed"] = row["rate_vs_undisturbed_worst"]
+            result[f"longest_gap_{row['case']}_refreshes"] = row["longest_gap_refreshes"]
+    return result
+
+
+def show(found: list[dict], scheduling: str) -> None:
+    print(f"cluster: {scheduling}, on a core of its own as far as there are two")
+    print(f"{'case':12} {'Hz':>7} {'ratio':>7} {'worst':>7} {'longest gap':>12}   the telltale was")
+    for row in found:
+        print(
+            f"{row['case']:12} {row['rate_hz']:7.2f} {row['rate_vs_undisturbed']:7.4f} "
+            f"{row['rate_vs_undisturbed_worst']:7.4f} {row['longest_gap_refreshes']:8.2f} refr.   "
+            f"{', '.join(row['telltale']) or 'live'}"
+        )
+
+
+# --- the program ----------------------------------------------------------------------------------
+
+
+def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]:
+    known = {case.name: case for case in all_cases(options.stop)}
+    cases = {"undisturbed": Undisturbed()} | {name: known[name] for name in options.case or known}
+    runs: dict[str, list[Run]] = {name: [] for name in cases}
+    progress = common.Progress(len(cases) * options.repetitions)
+    with Cockpit(folder) as cockpit:
+        for _ in range(options.repetitions):
+            for name, case in cases.items():
+                progress.step(name)
+                runs[name].append(measure(cockpit, case, options.seconds))
+        scheduling = cockpit.cluster.scheduling
+    progress.end()
+    return rows(runs, cases), scheduling
+
+
+def main() -> int:
+    parser = common.parser("isolation", __doc__)
+    parser.add_argument("--repetitions", type=int, default=10, help="of each case (default: 10)")
+    parser.add_argument(
+        "--seconds", type=float, default=6, help="of each measurement, at least (default: 6)"
+    )
+    parser.add_argument(
+        "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
+    )
+    names = [case.name for case in all_cases(0)]
+    parser.add_argument("--case", action="append", choices=names, help="only this one (may repeat)")
+    options = parser.parse_args()
+    # Short, for a socket's path has 108 bytes.
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir="/tmp") as folder:
+        found, scheduling = run_all(options, Path(folder))
+    show(found, scheduling)
+    for row in found:
+        row["scheduling"] = scheduling
+    common.write(options.json, found, ratios(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""The two domains: `open`, where everything may happen, and `cluster`, which must not notice."""
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import common
+from common import BenchError
+from processes import Process, Processes, wait_for
+
+COCKPIT = """\
+[cockpit]
+runtime={runtime}
+
+[domain open]
+number=1
+memory=512M
+
+[domain cluster]
+number=2
+
+[share open cluster]
+streams=safety/*
+"""
+CLUSTER = """\
+[display]
+width=1280
+height=480
+refresh=60
+"""
+ROLE = """
+[role {name}]
+domain=open
+x={x}
+y=20
+width=320
+height=80
+deadline-ms=200
+"""
+# The telltale's, and those of the hostile programs that publish a stream.
+ROLES = ("telltale", "flood", "scribble")
+WESTON = """\
+[core]
+idle-time=0
+[shell]
+panel-position=none
+locking=false
+animation=none
+startup-animation=none
+"""
+
+
+class Open:
+    """The domain that is attacked from within: Weston, a telltale, a film and its view."""
+
+    def __init__(self, folder: Path, configuration: Path, core: int) -> None:
+        self.folder = folder
+        self.processes = Processes("open", folder, core)
+        self._configuration = configuration
+        self._weston_ini = folder / "weston.ini"
+        self._weston_ini.write_text(WESTON)
+
+    @property
+    def gidd_socket(self) -> Path:
+        return self.folder / "open" / "gidd.sock"
+
+    @property
+    def link_socket(self) -> Path:
+        return self.folder / "open" / "link" / "cluster.sock"
+
+    @property
+    def wayland_socket(self) -> Path:
+        return self.folder / "open.wayland"
+
+    def start(self) -> None:
+        """Everything that does not run."""
+        start, is_running = self.processes.start, self.processes.is_running
+        if not is_running("gidd"):
+            self.processes.start_gidd(self._configuration)
+        if not is_running("weston"):
+            self._start_weston()
+        if not is_running("telltale"):
+            start("telltale", "gid-telltale", "--cycle=100")
+        if not is_running("film"):
+            caps = "video/x-raw,format=BGRx,width=640,height=360,framerate=30/1"
+            film = f"videotestsrc is-live=true ! {caps} ! gidsink stream=safety/film"
+            start("film", "gst-launch-1.0", "-q", *film.split())
+        if not is_running("view"):
+            start("view", "gid-view", "--stream=safety/film")
+
+    def _start_weston(self) -> None:
+        self.wayland_socket.unlink(missing_ok=True)
+        self.processes.start(
+            "weston",
+            "weston",
+            "--backend=headless",
+            "--renderer=pixman",
+            "--shell=desktop",
+            f"--socket={self.wayland_socket.name}",
+            f"--config={self._weston_ini}",
+            "--modules=gid-buffer.so",
+        )
+        wait_for("Weston's socket", self.wayland_socket.exists)
+
+
+class Cluster:
+    """gid-cluster with the meter, before all other programs where that is allowed."""
+
+    def __init__(self, folder: Path, configuration: Path, core: int) -> None:
+        self.folder = folder
+        self.processes = Processes("cluster", folder, core)
+        self._status = folder / "cluster.status"
+        self._configuration = configuration
+        self._before_others = _before_others()
+
+    @property
+    def scheduling(self) -> str:
+        """What gid-cluster really got."""
+        policy = os.sched_getscheduler(self.processes["display"].pid)
+        if policy & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO:
+            return "SCHED_FIFO"
+        return f"nice {os.getpriority(os.PRIO_PROCESS, self.processes['display'].pid)}"
+
+    def start(self) -> None:
+        self.processes.start_gidd(self._configuration)
+        roles = "".join(
+            ROLE.format(name=name, x=40 + 400 * number) for number, name in enumerate(ROLES)
+        )
+        configuration = self.folder / "display.conf"
+        configuration.write_text(CLUSTER + roles)
+        self.processes.start(
+            "display",
+            *self._before_others,
+            "gid-cluster",
+            "--headless",
+            "--realtime",
+            f"--config={configuration}",
+            f"--socket={self.folder / 'cluster.wayland'}",
+            f"--status={self._status}",
+        )
+        wait_for("gid-cluster", self._is_up)
+
+    def _is_up(self) -> bool:
+        if not self.processes.is_running("display"):
+            log = self.processes["display"].log
+            raise BenchError(f"gid-cluster does not start:\n{log.read_text()}")
+        return self._status.exists()
+
+    def start_meter(self, seconds: float) -> Process:
+        """Its own frame rate, as presentation feedback tells it."""
+        command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}"]
+        return self.processes.start("meter", *command)
+
+    def status(self) -> dict:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(str(self._status))
+            with connection.makefile("rb") as answer:
+                return json.load(answer)
+
+    def role(self, name: str) -> dict:
+        return next(role for role in self.status()["roles"] if role["name"] == name)
+
+    def wait_live(self) -> None:
+        wait_for("the telltale to be live", lambda: self.role("telltale")["state"] == "live")
+
+
+def _before_others() -> list[str]:
+    """What starts a program before all ordinary ones: by real-time priority, by niceness, not."""
+    param = os.sched_param(9)
+    try:
+        before = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_FIFO, param)
+        os.sched_setscheduler(0, *before)
+        return ["chrt", "--fifo", "9"]
+    except PermissionError:
+        pass
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1)
+        os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) + 1)
+        return ["nice", "--adjustment=-15"]
+    except PermissionError:
+        return []
+
+
+class Cockpit:
+    def __init__(self, folder: Path) -> None:
+        configuration = folder / "cockpit.conf"
+        configuration.write_text(COCKPIT.format(runtime=folder))
+        open_core, cluster_core = common.two_cores()
+        self.open = Open(folder, configuration, open_core)
+        self.cluster = Cluster(folder, configuration, cluster_core)
+
+    def __enter__(self) -> "Cockpit":
+        try:
+            self.cluster.start()
+            self.open.start()
+            self.cluster.wait_live()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.open.processes.kill_all()
+        self.cluster.processes.kill_all()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""A limit of memory for a hostile process: a control group where that can be, else an rlimit."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+ROOT = Path("/sys/fs/cgroup")
+
+
+class Limit:
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._group = self._make_group()
+
+    @property
+    def kind(self) -> str:
+        return "control group" if self._group else "address space"
+
+    def command(self, *command: str) -> list[str]:
+        """The command, started under the limit."""
+        if self._group is None:
+            return ["prlimit", f"--as={self._size}", *command]
+        enter = 'echo $$ > "$0" && exec "$@"'
+        return ["sh", "-c", enter, str(self._group / "cgroup.procs"), *command]
+
+    def close(self) -> None:
+        """When nothing runs in it any more, which the kernel knows a moment later than we."""
+        if self._group is not None:
+            for _ in range(100):
+                with contextlib.suppress(OSError):
+                    self._group.rmdir()
+                    return
+                time.sleep(0.02)
+
+    def _make_group(self) -> Path | None:
+        """Below the group that we are in ourselves; version 2 or 1."""
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers == "memory":
+                parent, key = ROOT / "memory", "memory.limit_in_bytes"
+            elif not controllers:
+                parent, key = ROOT, "memory.max"
+            else:
+                continue
+            group = parent / path.lstrip("/") / f"gidway-bench-{os.getpid()}"
+            try:
+                group.mkdir()
+            except OSError:
+                continue
+            try:
+                (group / key).write_text(str(self._size))
+                return group
+            except OSError:
+                group.rmdir()
+        return None

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The benchmark isolation, once through: whatever happens in `open`, the cluster goes on.
+
+That gid-cluster and its gidd survive, that the telltale is live again, and that the cluster's
+frames flow meanwhile must hold on any machine. How evenly is the benchmark's business: it is
+printed.
+"""
+
+import json
+import os
+import subprocess
+
+import pytest
+from program import BUILD, TOP
+
+CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    file = tmp_path_factory.mktemp("isolation") / "isolation.json"
+    command = [TOP / "run", "bench", "isolation", f"--json={file}"]
+    run = subprocess.run(
+        [*command, "--repetitions=1", "--seconds=2", "--stop=2"],
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+    assert run.returncode == 0, run.stderr
+    print(run.stdout)
+    return json.loads(file.read_text())
+
+
+def row(result: dict, case: str) -> dict:
+    return next(row for row in result["rows"] if row["case"] == case)
+
+
+def test_form(result: dict) -> None:
+    assert {row["case"] for row in result["rows"]} == CASES | {"undisturbed"}
+    assert set(result["ratios"]) == {f"rate_{case}_vs_undisturbed" for case in CASES} | {
+        f"longest_gap_{case}_refreshes" for case in CASES
+    }
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_frames_flow(result: dict, case: str) -> None:
+    """A display that waited for the other domain would miss most of them."""
+    assert row(result, case)["rate_vs_undisturbed"] > 0.5
+
+
+def test_what_was_done(result: dict) -> None:
+    """The attacks were made, and none of them got at memory that is not its own."""
+    assert row(result, "flood")["did"]["commits"] > 1000
+    assert row(result, "flood")["did"]["frames"] > 1000
+    leak = row(result, "leak")["did"]
+    assert leak.get("status") == -9 or leak["refused"] > 0, "it hit its limit"
+    scribble = row(result, "scribble")["did"]
+    assert scribble["bytes"] > 10_000_000 and scribble["attempts"] > 0
+    assert scribble["broken"] == 0
+    messages = row(result, "messages")["did"]
+    assert messages["gidd"]["messages"] > 1000 and messages["weston"]["messages"] > 1000
+    assert row(result, "link")["did"]["connections"] > 0
+
+
+def test_what_was_found(result: dict) -> None:
+    """Every loss is named, and what came from the hostile programs was not shown."""
+    assert row(result, "flood")["attacker"] == ["wrong: no-hash"]
+    (scribbled,) = row(result, "scribble")["attacker"]
+    assert scribbled.split(":")[0] in ("waiting", "wrong", "lost")
+    assert "late: deadline" in row(result, "stop")["telltale"]
+    assert "lost: died" in row(result, "restart")["telltale"]
+    assert "live: none" in row(result, "restart")["telltale"]
