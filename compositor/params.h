@@ -37,6 +37,8 @@ struct picture {
 struct params_backend {
 	/* Whether linear memory, or dma-bufs of this modifier, can be shown. */
 	bool (*can_show)(void *data, uint32_t fourcc, uint64_t modifier);
+	/* Calls manager_send_format() for all that can be shown. */
+	void (*send_formats)(void *data, struct wl_resource *feedback);
 	/*
 	 * Begins a buffer for `client`. With an `id`, the wl_buffer is made at once, and blank
 	 * until the memory is there; with 0, when the memory is there. Returns 0 and, unless it was

@@ -2,6 +2,7 @@
 #include "buffer.h"
 
 #include "buffer_state.h"
+#include "gid-buffer-v1-protocol.h"
 #include "shown.h"
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -256,16 +257,44 @@ static void buffer_abandon(struct buffer *buffer) {
 	}
 }
 
+/* In a wl_shm buffer, which shows any memory that the processor can read. */
+static bool can_show_in_shm(
+	const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
+	const struct gid_format_info *info = gid_format_find(fourcc);
+	return modifier == DRM_FORMAT_MOD_LINEAR && info && info->plane_count == 1 &&
+		hidden_client_has_shm_format(hidden, fourcc);
+}
+
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
 	const struct hidden_client *hidden = ((struct module *)data)->hidden;
-	const struct gid_format_info *info = gid_format_find(fourcc);
-	bool shm = modifier == DRM_FORMAT_MOD_LINEAR && info && info->plane_count == 1 &&
-		hidden_client_has_shm_format(hidden, fourcc);
-	return shm || hidden_client_has_dmabuf_format(hidden, fourcc, modifier);
+	return can_show_in_shm(hidden, fourcc, modifier) ||
+		hidden_client_has_dmabuf_format(hidden, fourcc, modifier);
+}
+
+static void buffer_send_formats(void *data, struct wl_resource *feedback) {
+	const struct hidden_client *hidden = ((struct module *)data)->hidden;
+	const struct hidden_client_formats *formats = hidden_client_get_formats(hidden);
+	const uint32_t *fourcc;
+	wl_array_for_each(fourcc, &formats->shm) {
+		if (can_show_in_shm(hidden, *fourcc, DRM_FORMAT_MOD_LINEAR)) {
+			manager_send_format(feedback, *fourcc, DRM_FORMAT_MOD_LINEAR,
+				GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED |
+					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+		}
+	}
+	const struct hidden_client_modifier *entry;
+	wl_array_for_each(entry, &formats->dmabuf) {
+		if (!can_show_in_shm(hidden, entry->fourcc, entry->modifier) &&
+			gid_format_find(entry->fourcc)) {
+			manager_send_format(feedback, entry->fourcc, entry->modifier,
+				GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+		}
+	}
 }
 
 const struct params_backend buffer_backend = {
 	.can_show = buffer_can_show,
+	.send_formats = buffer_send_formats,
 	.create = buffer_create,
 	.get_resource = buffer_get_resource,
 	.abandon = buffer_abandon,

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** gid-buffer.so: the module's beginning and end, its configuration, and gid_buffer_manager_v1. */
+/** gid-buffer.so: the module's beginning and end, and its configuration. */
 #include "module.h"
 
 #include "buffer.h"
-#include "feedback.h"
-#include "gid-buffer-v1-protocol.h"
-#include "params.h"
 #include <libweston/config-parser.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
@@ -15,40 +12,6 @@
 struct weston_config *wet_get_config(struct weston_compositor *compositor);
 __attribute__((visibility("default"))) int wet_module_init(
 	struct weston_compositor *compositor, int *argc, char *argv[]);
-
-/* --- gid_buffer_manager_v1 ------------------------------------------------------------------- */
-
-static void manager_handle_destroy(struct wl_client *client, struct wl_resource *resource) {
-	wl_resource_destroy(resource);
-}
-
-static void manager_handle_create_params(
-	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
-	params_create(&buffer_backend, wl_resource_get_user_data(resource), client,
-		(uint32_t)wl_resource_get_version(resource), id);
-}
-
-static void manager_handle_get_feedback(
-	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
-	feedback_create(wl_resource_get_user_data(resource), client,
-		(uint32_t)wl_resource_get_version(resource), id);
-}
-
-static const struct gid_buffer_manager_v1_interface manager_implementation = {
-	.destroy = manager_handle_destroy,
-	.create_params = manager_handle_create_params,
-	.get_feedback = manager_handle_get_feedback,
-};
-
-static void manager_bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
-	struct wl_resource *resource =
-		wl_resource_create(client, &gid_buffer_manager_v1_interface, (int)version, id);
-	if (!resource) {
-		wl_client_post_no_memory(client);
-		return;
-	}
-	wl_resource_set_implementation(resource, &manager_implementation, data, NULL);
-}
 
 /*
  * A screenshot is written into the client's wl_buffer, and writing into one made of gids would end
@@ -71,21 +34,25 @@ static void handle_hidden_changed(void *data, bool ready) {
 		weston_log(
 			"gid: the module's own client was lost; making it again, gid buffers fail "
 			"meanwhile\n");
-	} else if (!module->manager) {
-		module->manager = wl_global_create(module->compositor->wl_display,
-			&gid_buffer_manager_v1_interface, 1, module, manager_bind);
+	} else if (!module->manager.global) {
+		if (manager_init(&module->manager, module->compositor->wl_display,
+			    module->connection, &buffer_backend, module) < 0) {
+			weston_log("gid: not enough memory\n");
+			return;
+		}
 		weston_log("gid: ready%s\n",
 			hidden_client_get_formats(module->hidden)->dmabuf.size > 0
 				? "; the renderer takes dma-bufs"
 				: "");
 	} else {
 		weston_log("gid: the module's own client is back\n");
-		feedback_send_all(module);
+		manager_send_feedback(&module->manager);
 	}
 }
 
 static void handle_connection_changed(void *data) {
-	feedback_send_all(data);
+	struct module *module = data;
+	manager_send_feedback(&module->manager);
 }
 
 static void handle_connection_lost(void *data) {
@@ -119,13 +86,10 @@ static int module_configure(struct module *module) {
 }
 
 static void module_destroy(struct module *module) {
-	feedback_finish(module);
+	manager_finish(&module->manager);
 	if (module->connection) {
 		buffers_finish(module);
 		connection_destroy(module->connection);
-	}
-	if (module->manager) {
-		wl_global_destroy(module->manager);
 	}
 	hidden_client_destroy(module->hidden);
 	if (module->details) {
@@ -156,7 +120,6 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		compositor, &module->screenshot_authority, handle_screenshot);
 	module->compositor = compositor;
 	wl_list_init(&module->buffers);
-	wl_list_init(&module->feedbacks);
 	if (module_configure(module) != 0) {
 		module_destroy(module);
 		return -1;

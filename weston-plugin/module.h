@@ -5,6 +5,7 @@
 
 #include "connection.h"
 #include "hidden_client.h"
+#include "manager.h"
 #include <libweston/libweston.h>
 
 /* What a surface shows when the memory of its buffer is taken back. */
@@ -20,11 +21,10 @@ struct module {
 
 	struct hidden_client *hidden;
 	struct connection *connection;
-	struct wl_global *manager;	  /* NULL until the hidden client was ready once */
+	struct manager manager;		  /* its `global` NULL until the hidden client was ready once */
 	struct weston_log_scope *details; /* "gid": every buffer */
 
-	struct wl_list buffers;	  /* struct buffer::link */
-	struct wl_list feedbacks; /* wl_resource links */
+	struct wl_list buffers; /* struct buffer::link */
 	struct wl_listener compositor_destroy, screenshot_authority;
 };
 

@@ -3,7 +3,8 @@
  * One wl_buffer made of a gid. The wlr_buffer (the view) outlives the wl_buffer while it is shown,
  * and with it the reference to the slab.
  */
-#include "manager.h"
+#include "buffer.h"
+#include "gid-buffer-v1-protocol.h"
 #include "view.h"
 
 #include <drm_fourcc.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <wlr/render/drm_format_set.h>
+#include <wlr/types/wlr_buffer.h>
 
 #define BUFFERS_OF_A_CLIENT_MAX 1024
 
@@ -207,16 +209,30 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 /* --- what clients ask for -----------------------------------------------------------------------
  */
 
-static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
+static const struct wlr_drm_format_set *formats_of(const struct gid_buffer_manager *manager) {
+	return wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DATA_PTR);
+}
+
+static bool has_one_plane(uint32_t fourcc) {
 	const struct gid_format_info *info = gid_format_find(fourcc);
-	const struct wlr_drm_format_set *formats = manager_formats(data);
+	return info != NULL && info->plane_count == 1;
+}
+
+static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
+	const struct wlr_drm_format_set *formats = formats_of(data);
+	return modifier == DRM_FORMAT_MOD_LINEAR && has_one_plane(fourcc) && formats != NULL &&
+		wlr_drm_format_set_get(formats, fourcc) != NULL;
+}
+
+static void buffer_send_formats(void *data, struct wl_resource *feedback) {
+	const struct wlr_drm_format_set *formats = formats_of(data);
 	for (size_t i = 0; formats != NULL && i < formats->len; i++) {
-		if (formats->formats[i].format == fourcc) {
-			return modifier == DRM_FORMAT_MOD_LINEAR && info != NULL &&
-				info->plane_count == 1;
+		uint32_t fourcc = formats->formats[i].format;
+		if (has_one_plane(fourcc)) {
+			manager_send_format(feedback, fourcc, DRM_FORMAT_MOD_LINEAR,
+				GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED);
 		}
 	}
-	return false;
 }
 
 static uint32_t count_of(const struct gid_buffer_manager *manager, const struct wl_client *client) {
@@ -297,6 +313,7 @@ static void buffer_abandon(struct buffer *buffer) {
 
 const struct params_backend buffer_backend = {
 	.can_show = buffer_can_show,
+	.send_formats = buffer_send_formats,
 	.create = buffer_create,
 	.get_resource = buffer_get_resource,
 	.abandon = buffer_abandon,

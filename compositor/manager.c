@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "manager.h"
+
+#include "gid-buffer-v1-protocol.h"
+#include <errno.h>
+
+#define VERSION 1
+
+static void handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+	wl_resource_destroy(resource);
+}
+
+/* --- feedback -------------------------------------------------------------------------------- */
+
+void manager_send_format(
+	struct wl_resource *feedback, uint32_t fourcc, uint64_t modifier, uint32_t memory) {
+	gid_buffer_feedback_v1_send_format(
+		feedback, fourcc, (uint32_t)(modifier >> 32), (uint32_t)modifier, memory);
+}
+
+static void feedback_send(struct manager *manager, struct wl_resource *feedback) {
+	manager->backend->send_formats(manager->data, feedback);
+	if (connection_is_up(manager->connection)) {
+		const struct gid_domain *domain = connection_get_domain(manager->connection);
+		gid_buffer_feedback_v1_send_domain(
+			feedback, gid_domain_number(domain), gid_domain_name(domain));
+	}
+	gid_buffer_feedback_v1_send_done(feedback);
+}
+
+void manager_send_feedback(struct manager *manager) {
+	if (manager->global == NULL) {
+		return;
+	}
+	struct wl_resource *feedback;
+	wl_resource_for_each(feedback, &manager->feedbacks) {
+		feedback_send(manager, feedback);
+	}
+}
+
+static const struct gid_buffer_feedback_v1_interface feedback_implementation = {
+	.destroy = handle_destroy,
+};
+
+static void feedback_unlink(struct wl_resource *feedback) {
+	wl_list_remove(wl_resource_get_link(feedback));
+	wl_list_init(wl_resource_get_link(feedback));
+}
+
+/* --- the global ------------------------------------------------------------------------------ */
+
+static void handle_create_params(
+	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
+	const struct manager *manager = wl_resource_get_user_data(resource);
+	params_create(manager->backend, manager->data, client,
+		(uint32_t)wl_resource_get_version(resource), id);
+}
+
+static void handle_get_feedback(
+	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
+	struct manager *manager = wl_resource_get_user_data(resource);
+	struct wl_resource *feedback = wl_resource_create(
+		client, &gid_buffer_feedback_v1_interface, wl_resource_get_version(resource), id);
+	if (feedback == NULL) {
+		wl_client_post_no_memory(client);
+		return;
+	}
+	wl_resource_set_implementation(feedback, &feedback_implementation, NULL, feedback_unlink);
+	wl_list_insert(&manager->feedbacks, wl_resource_get_link(feedback));
+	feedback_send(manager, feedback);
+}
+
+static const struct gid_buffer_manager_v1_interface manager_implementation = {
+	.destroy = handle_destroy,
+	.create_params = handle_create_params,
+	.get_feedback = handle_get_feedback,
+};
+
+static void handle_bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
+	struct wl_resource *resource =
+		wl_resource_create(client, &gid_buffer_manager_v1_interface, (int)version, id);
+	if (resource == NULL) {
+		wl_client_post_no_memory(client);
+		return;
+	}
+	wl_resource_set_implementation(resource, &manager_implementation, data, NULL);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+int manager_init(struct manager *manager, struct wl_display *display,
+	const struct connection *connection, const struct params_backend *backend, void *data) {
+	struct wl_global *global = wl_global_create(
+		display, &gid_buffer_manager_v1_interface, VERSION, manager, handle_bind);
+	if (global == NULL) {
+		return -ENOMEM;
+	}
+	*manager = (struct manager){
+		.global = global,
+		.connection = connection,
+		.backend = backend,
+		.data = data,
+	};
+	wl_list_init(&manager->feedbacks);
+	return 0;
+}
+
+void manager_finish(struct manager *manager) {
+	if (manager->global == NULL) {
+		return;
+	}
+	struct wl_resource *feedback, *next;
+	wl_resource_for_each_safe(feedback, next, &manager->feedbacks) {
+		feedback_unlink(feedback);
+	}
+	wl_global_destroy(manager->global);
+	*manager = (struct manager){0};
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+/** What is shared inside gid-buffer-v1 for wlroots: the manager, and its buffers. */
+#ifndef GID_WLROOTS_BUFFER_H
+#define GID_WLROOTS_BUFFER_H
+
+#include "gid_buffer_v1.h"
+#include "manager.h"
+
+struct gid_buffer_manager {
+	struct wlr_renderer *renderer;
+	struct manager manager;
+	struct connection *connection;
+	struct connection_events connection_events;
+	struct wl_list buffers; /* struct buffer::link */
+	struct wl_listener display_destroy;
+};
+
+/* Makes buffers of what clients ask for; its data: struct gid_buffer_manager. */
+extern const struct params_backend buffer_backend;
+
+/* Recognises our wl_buffers from now on. */
+void buffers_register(void);
+
+/* The domain ends, and with it all its slabs. */
+void buffers_forget_domain(struct gid_buffer_manager *manager);
+
+/* At the manager's end; what is still shown goes blank. */
+void buffers_finish(struct gid_buffer_manager *manager);
+
+#endif
