@@ -3,6 +3,7 @@
 #include "module.h"
 
 #include "buffer.h"
+#include "pacer.h"
 #include <libweston/config-parser.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
@@ -86,6 +87,7 @@ static int module_configure(struct module *module) {
 }
 
 static void module_destroy(struct module *module) {
+	pacer_destroy(module->pacer);
 	manager_finish(&module->manager);
 	if (module->connection) {
 		buffers_finish(module);
@@ -120,7 +122,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		compositor, &module->screenshot_authority, handle_screenshot);
 	module->compositor = compositor;
 	wl_list_init(&module->buffers);
-	if (module_configure(module) != 0) {
+	if (module_configure(module) != 0 || pacer_create(compositor, &module->pacer) != 0) {
 		module_destroy(module);
 		return -1;
 	}

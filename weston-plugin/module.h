@@ -21,9 +21,10 @@ struct module {
 
 	struct hidden_client *hidden;
 	struct connection *connection;
-	struct manager manager;		  /* its `global` NULL until the hidden client was ready once */
+	struct manager manager; /* its `global` NULL until the hidden client was ready once */
 	struct weston_log_scope *details; /* "gid": every buffer */
 
+	struct pacer *pacer;	/* NULL: off */
 	struct wl_list buffers; /* struct buffer::link */
 	struct wl_listener compositor_destroy, screenshot_authority;
 };
