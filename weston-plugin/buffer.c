@@ -3,6 +3,7 @@
 
 #include "buffer_state.h"
 #include "gid-buffer-v1-protocol.h"
+#include "safety.h"
 #include "shown.h"
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -157,6 +158,8 @@ static void buffer_settle(struct buffer *buffer, int error) {
 	}
 	if (!buffer->resource) {
 		buffer_destroy(buffer);
+	} else {
+		safety_buffer_settled(buffer->module->safety, buffer->resource);
 	}
 }
 
@@ -203,6 +206,25 @@ uint32_t buffers_count(const struct module *module, const struct wl_client *clie
 		count += buffer->client == client;
 	}
 	return count;
+}
+
+bool buffer_get_memory(const struct module *module, const struct wl_resource *resource,
+	struct buffer_memory *memory) {
+	const struct buffer *buffer;
+	wl_list_for_each(buffer, &module->buffers, link) {
+		if (buffer->resource == resource) {
+			bool shown = buffer->state == BUFFER_SHOWN &&
+				buffer->picture.layout.plane_count == 1;
+			*memory = (struct buffer_memory){
+				.gid = buffer->picture.gids[0],
+				.slab = shown ? buffer->planes[0].slab : NULL,
+				.layout = &buffer->picture.layout,
+				.pending = buffer->state == BUFFER_IMPORTING,
+			};
+			return true;
+		}
+	}
+	return false;
 }
 
 static int buffer_create(void *module_data, struct wl_client *client, uint32_t id,

@@ -18,6 +18,18 @@ extern const struct params_backend buffer_backend;
 /* How many wl_buffers made of gids the client has or waits for. */
 uint32_t buffers_count(const struct module *module, const struct wl_client *client);
 
+/* What a wl_buffer shows. */
+struct buffer_memory {
+	gid_id gid;
+	struct gid_slab *slab; /* no reference; NULL: not there (any more), or of several planes */
+	const struct gid_layout *layout;
+	bool pending; /* it will be there: safety_buffer_settled() is called */
+};
+
+/* Whether the wl_buffer is made of gids; then `memory` is filled. */
+bool buffer_get_memory(const struct module *module, const struct wl_resource *resource,
+	struct buffer_memory *memory);
+
 /* All buffers give back what they have of the domain, which ends. What they show stays. */
 void buffers_forget_domain(struct module *module);
 

@@ -4,6 +4,7 @@
 
 #include "buffer.h"
 #include "pacer.h"
+#include "safety.h"
 #include <libweston/config-parser.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
@@ -54,10 +55,13 @@ static void handle_hidden_changed(void *data, bool ready) {
 static void handle_connection_changed(void *data) {
 	struct module *module = data;
 	manager_send_feedback(&module->manager);
+	safety_connection_changed(module->safety);
 }
 
 static void handle_connection_lost(void *data) {
-	buffers_forget_domain(data);
+	struct module *module = data;
+	safety_connection_lost(module->safety);
+	buffers_forget_domain(module);
 }
 
 static const struct connection_events connection_events = {
@@ -88,6 +92,8 @@ static int module_configure(struct module *module) {
 
 static void module_destroy(struct module *module) {
 	pacer_destroy(module->pacer);
+	safety_destroy(module->safety);
+	module->safety = NULL;
 	manager_finish(&module->manager);
 	if (module->connection) {
 		buffers_finish(module);
@@ -138,6 +144,10 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	}
 	if (!module->hidden) {
 		weston_log("gid: not enough memory\n");
+		module_destroy(module);
+		return -1;
+	}
+	if (safety_create(module, &module->safety) != 0) {
 		module_destroy(module);
 		return -1;
 	}

@@ -24,7 +24,9 @@ struct module {
 	struct manager manager; /* its `global` NULL until the hidden client was ready once */
 	struct weston_log_scope *details; /* "gid": every buffer */
 
-	struct pacer *pacer;	/* NULL: off */
+	struct pacer *pacer;   /* NULL: off */
+	struct safety *safety; /* NULL: weston.ini has no roles */
+
 	struct wl_list buffers; /* struct buffer::link */
 	struct wl_listener compositor_destroy, screenshot_authority;
 };

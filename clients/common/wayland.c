@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 
 #include "gid-buffer-v1-client-protocol.h"
+#include "gid-safety-v1-client-protocol.h"
 #include "presentation-time-client-protocol.h"
 #include "single-pixel-buffer-v1-client-protocol.h"
 #include "viewporter-client-protocol.h"
@@ -64,6 +65,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 		{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
 		{&wp_presentation_interface, 1, &wayland->presentation},
 		{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
+		{&gid_safety_manager_v1_interface, 1, &wayland->gid_safety},
 	};
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		void **proxy = wanted[i].proxy;
@@ -204,6 +206,9 @@ void wayland_finish(struct wayland *wayland) {
 	}
 	sd_event_source_unref(wayland->source);
 	wl_display_flush(wayland->display);
+	if (wayland->gid_safety != NULL) {
+		gid_safety_manager_v1_destroy(wayland->gid_safety);
+	}
 	if (wayland->gid_buffers != NULL) {
 		gid_buffer_manager_v1_destroy(wayland->gid_buffers);
 	}

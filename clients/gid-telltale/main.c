@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "lights.h"
+#include "surface.h"
 #include "telltale.h"
 #include <argp.h>
 #include <errno.h>
@@ -13,7 +14,7 @@
 const char *argp_program_version = "gid-telltale " GIDWAY_VERSION;
 
 struct options {
-	const char *domain, *stream, *png;
+	const char *domain, *stream, *role, *png;
 	uint32_t width, height;
 	unsigned state, cycle_ms, heartbeat_ms;
 };
@@ -21,6 +22,7 @@ struct options {
 struct program {
 	struct options options;
 	struct telltale telltale;
+	struct surface surface; /* with a role */
 	sd_event *event;
 	sd_event_source *cycle, *beat;
 };
@@ -31,6 +33,9 @@ struct program {
 static const struct argp_option argp_options[] = {
 	{"domain", 'd', "NAME", 0, "The domain we are in ($GID_DOMAIN)", 0},
 	{"stream", 's', "NAME", 0, "The stream to send (safety/telltale)", 0},
+	{"role", 'r', "NAME", 0,
+		"Be a surface with this safety role of the Wayland compositor, which then sends",
+		0},
 	{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (320x80)", 0},
 	{"state", 'l', "N", 0, "Which lights are lit at first: 0 to 15, a bit for each (1)", 0},
 	{"cycle", 'c', "MS", 0, "Go on to the next state so often", 0},
@@ -58,6 +63,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		return 0;
 	case 's':
 		options->stream = arg;
+		return 0;
+	case 'r':
+		options->role = arg;
 		return 0;
 	case 'S':
 		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
@@ -95,7 +103,9 @@ static int check(struct program *program, int ret) {
 
 static int next_state(struct program *program) {
 	unsigned state = (program->telltale.state + 1) % LIGHTS_STATES;
-	return check(program, telltale_change(&program->telltale, state));
+	return check(program,
+		program->options.role != NULL ? surface_change(&program->surface, state)
+					      : telltale_change(&program->telltale, state));
 }
 
 static int handle_cycle(sd_event_source *source, uint64_t usec, void *data) {
@@ -130,7 +140,7 @@ static int add_sources(struct program *program) {
 	struct telltale *telltale = &program->telltale;
 	int ret = sd_event_add_io(
 		event, NULL, gid_domain_get_fd(telltale->domain), EPOLLIN, handle_domain, program);
-	if (ret >= 0) {
+	if (ret >= 0 && telltale->producer != NULL) {
 		ret = sd_event_add_io(event, NULL, gid_producer_get_fd(telltale->producer), EPOLLIN,
 			handle_producer, program);
 	}
@@ -138,7 +148,7 @@ static int add_sources(struct program *program) {
 		ret = sd_event_add_signal(
 			event, NULL, SIGUSR1 | SD_EVENT_SIGNAL_PROCMASK, handle_next, program);
 	}
-	if (ret >= 0 && options->heartbeat_ms > 0) {
+	if (ret >= 0 && telltale->producer != NULL && options->heartbeat_ms > 0) {
 		ret = sd_event_add_time_relative(event, &program->beat, CLOCK_MONOTONIC,
 			options->heartbeat_ms * MS, 1, handle_beat, program);
 		sd_event_source_set_enabled(program->beat, SD_EVENT_ON);
@@ -153,25 +163,48 @@ static int add_sources(struct program *program) {
 	return ret;
 }
 
+/* Draws the first state; a surface does so when the compositor agrees to its size. */
+static int begin(struct program *program) {
+	const struct options *options = &program->options;
+	program->telltale.state = options->state;
+	if (options->role != NULL) {
+		return surface_init(&program->surface, &program->telltale, program->event,
+			       options->role) < 0
+			? -ENOTCONN
+			: 0;
+	}
+	return telltale_change(&program->telltale, options->state);
+}
+
+static void report(const struct program *program) {
+	if (program->options.role != NULL) {
+		surface_report(&program->surface);
+	} else {
+		telltale_report(&program->telltale);
+	}
+}
+
 static int run(struct program *program) {
 	const struct options *options = &program->options;
 	int status = EXIT_FAILURE;
 	if (sd_event_default(&program->event) < 0) {
 		return EXIT_FAILURE;
 	}
-	if (telltale_init(&program->telltale, options->domain, options->stream, options->width,
+	if (telltale_init(&program->telltale, options->domain,
+		    options->role != NULL ? NULL : options->stream, options->width,
 		    options->height) == 0) {
 		int ret = add_sources(program);
 		if (ret >= 0) {
-			ret = telltale_change(&program->telltale, options->state);
+			ret = begin(program);
 		}
 		if (ret >= 0) {
 			status = sd_event_loop(program->event);
-			telltale_report(&program->telltale);
-		} else {
+			report(program);
+		} else if (options->role == NULL) {
 			fprintf(stderr, "gid-telltale: %s\n", strerror(-ret));
 		}
 	}
+	surface_finish(&program->surface);
 	telltale_finish(&program->telltale);
 	sd_event_unref(program->event);
 	return status;

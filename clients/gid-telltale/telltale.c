@@ -41,6 +41,9 @@ int telltale_init(struct telltale *telltale, const char *domain, const char *str
 	if (ret < 0) {
 		return fail(telltale, "memory for the lights", ret);
 	}
+	if (stream == NULL) {
+		return 0;
+	}
 	struct gid_producer_options options = {
 		.size = sizeof(options),
 		.released = handle_released,
@@ -96,21 +99,32 @@ static void telltale_retire(struct telltale *telltale, int slot) {
 	}
 }
 
-int telltale_change(struct telltale *telltale, unsigned state) {
+static uint8_t *telltale_data(const struct telltale *telltale, int slot) {
+	return (uint8_t *)gid_slab_data(telltale->slab, (uint32_t)slot) +
+		telltale->layout.planes[0].offset;
+}
+
+int telltale_draw(struct telltale *telltale, unsigned state) {
 	int slot = gid_slab_take(telltale->slab);
 	if (slot < 0) {
 		telltale->skipped++;
 		return slot;
 	}
-	uint8_t *data = (uint8_t *)gid_slab_data(telltale->slab, (uint32_t)slot) +
-		telltale->layout.planes[0].offset;
-	lights_draw(data, telltale->layout.width, telltale->layout.height,
+	lights_draw(telltale_data(telltale, slot), telltale->layout.width, telltale->layout.height,
 		telltale->layout.planes[0].stride, state);
+	telltale->state = state;
+	telltale->changes++;
+	return slot;
+}
+
+int telltale_change(struct telltale *telltale, unsigned state) {
+	int slot = telltale_draw(telltale, state);
+	if (slot < 0) {
+		return slot;
+	}
 	int old = telltale->slot;
 	telltale->slot = slot;
-	telltale->state = state;
-	telltale->hash = telltale_hash(telltale, data);
-	telltale->changes++;
+	telltale->hash = telltale_hash(telltale, telltale_data(telltale, slot));
 	int ret = telltale_send(telltale, 0);
 	telltale_retire(telltale, old);
 	return ret;

@@ -20,10 +20,16 @@ struct telltale {
 	uint64_t changes, heartbeats, skipped;
 };
 
-/* Returns 0, or -1 after saying on stderr what is wrong. `domain` NULL: $GID_DOMAIN. */
+/*
+ * Returns 0, or -1 after saying on stderr what is wrong. `domain` NULL: $GID_DOMAIN. `stream` NULL:
+ * there is none, for the pictures are shown otherwise.
+ */
 int telltale_init(struct telltale *telltale, const char *domain, const char *stream, uint32_t width,
 	uint32_t height);
 void telltale_finish(struct telltale *telltale);
+
+/* Draws the lights of this state into a free slot, and takes that. Returns the slot, or -EAGAIN. */
+int telltale_draw(struct telltale *telltale, unsigned state);
 
 /* Draws the lights of this state and sends them. Returns 0 or -errno; -EAGAIN: all slots are held.
  */

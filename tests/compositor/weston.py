@@ -30,6 +30,7 @@ def protocol_files() -> list[Path]:
         folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
         folder("libweston-14-protocols") / "weston-output-capture.xml",
         TOP / "protocol/gid-buffer-v1.xml",
+        TOP / "protocol/gid-safety-v1.xml",
     ]
 
 

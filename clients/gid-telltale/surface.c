@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "surface.h"
+
+#include "gid-buffer-v1-client-protocol.h"
+#include "gid-safety-v1-client-protocol.h"
+#include "lights.h"
+#include "xdg-shell-client-protocol.h"
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- what the compositor tells ---------------------------------------------------------------- */
+
+static void handle_shown(void *data, struct gid_safety_surface_v1 *safety, uint32_t sequence_hi,
+	uint32_t sequence_lo, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+	struct surface *surface = data;
+	surface->shown++;
+	surface->sequence = (uint64_t)sequence_hi << 32 | sequence_lo;
+}
+
+static void handle_lost(void *data, struct gid_safety_surface_v1 *safety, uint32_t reason) {
+	static const char *const texts[] = {
+		[GID_SAFETY_SURFACE_V1_REASON_WAITING] = "nobody subscribed yet",
+		[GID_SAFETY_SURFACE_V1_REASON_GONE] = "the other domain went away",
+		[GID_SAFETY_SURFACE_V1_REASON_LATE] = "the other domain does not keep up",
+		[GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT] = "the content cannot be forwarded",
+		[GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY] = "the memory cannot be forwarded",
+		[GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON] = "there is no gidd",
+	};
+	struct surface *surface = data;
+	surface->lost++;
+	warnx("frames do not arrive: %s",
+		reason < sizeof(texts) / sizeof(texts[0]) ? texts[reason] : "unknown reason");
+}
+
+static const struct gid_safety_surface_v1_listener safety_listener = {
+	.shown = handle_shown,
+	.lost = handle_lost,
+};
+
+static void handle_release(void *data, struct wl_buffer *buffer) {
+	struct surface_buffer *one = data;
+	gid_slab_give(one->surface->telltale->slab, one->slot);
+}
+
+static const struct wl_buffer_listener buffer_listener = {.release = handle_release};
+
+/* --- the window ------------------------------------------------------------------------------- */
+
+static void handle_configure(void *data, struct xdg_surface *xdg_surface, uint32_t serial) {
+	struct surface *surface = data;
+	xdg_surface_ack_configure(xdg_surface, serial);
+	if (!surface->configured) {
+		surface->configured = true;
+		surface_change(surface, surface->telltale->state);
+	}
+}
+
+static const struct xdg_surface_listener xdg_surface_listener = {.configure = handle_configure};
+
+static void handle_size(void *data, struct xdg_toplevel *toplevel, int32_t width, int32_t height,
+	struct wl_array *states) {
+}
+
+static void handle_close(void *data, struct xdg_toplevel *toplevel) {
+	struct surface *surface = data;
+	sd_event_exit(sd_event_source_get_event(surface->wayland.source), 0);
+}
+
+static const struct xdg_toplevel_listener toplevel_listener = {
+	.configure = handle_size,
+	.close = handle_close,
+};
+
+static void open_window(struct surface *surface, const char *role) {
+	const struct gid_layout *layout = &surface->telltale->layout;
+	struct wayland *wayland = &surface->wayland;
+	surface->surface = wl_compositor_create_surface(wayland->compositor);
+	surface->safety = gid_safety_manager_v1_get_safety_surface(
+		wayland->gid_safety, surface->surface, role);
+	gid_safety_surface_v1_add_listener(surface->safety, &safety_listener, surface);
+	surface->xdg_surface = xdg_wm_base_get_xdg_surface(wayland->wm_base, surface->surface);
+	xdg_surface_add_listener(surface->xdg_surface, &xdg_surface_listener, surface);
+	surface->toplevel = xdg_surface_get_toplevel(surface->xdg_surface);
+	xdg_toplevel_add_listener(surface->toplevel, &toplevel_listener, surface);
+	xdg_toplevel_set_title(surface->toplevel, "Telltales");
+	xdg_toplevel_set_app_id(surface->toplevel, "org.gidway.telltale");
+	xdg_toplevel_set_min_size(
+		surface->toplevel, (int32_t)layout->width, (int32_t)layout->height);
+	xdg_toplevel_set_max_size(
+		surface->toplevel, (int32_t)layout->width, (int32_t)layout->height);
+	wl_surface_commit(surface->surface);
+}
+
+static void create_buffer(struct surface *surface, uint32_t slot) {
+	const struct gid_layout *layout = &surface->telltale->layout;
+	gid_id gid = gid_slab_gid(surface->telltale->slab, slot);
+	struct gid_buffer_params_v1 *params =
+		gid_buffer_manager_v1_create_params(surface->wayland.gid_buffers);
+	gid_buffer_params_v1_add(params, (uint32_t)(gid >> 32), (uint32_t)gid, 0,
+		layout->planes[0].offset, layout->planes[0].stride,
+		(uint32_t)(layout->modifier >> 32), (uint32_t)layout->modifier);
+	struct surface_buffer *one = &surface->buffers[slot];
+	one->surface = surface;
+	one->slot = slot;
+	one->buffer = gid_buffer_params_v1_create_immed(
+		params, (int32_t)layout->width, (int32_t)layout->height, layout->fourcc);
+	wl_buffer_add_listener(one->buffer, &buffer_listener, one);
+	gid_buffer_params_v1_destroy(params);
+}
+
+int surface_init(
+	struct surface *surface, struct telltale *telltale, sd_event *event, const char *role) {
+	*surface = (struct surface){.telltale = telltale};
+	if (wayland_init(&surface->wayland, event) < 0) {
+		return -1;
+	}
+	if (surface->wayland.gid_safety == NULL) {
+		warnx("the compositor offers no safety roles to this program: name it under "
+		      "clients= in a section [gid-safety] of weston.ini, weston-gid-buffer(7)");
+		wayland_finish(&surface->wayland);
+		return -1;
+	}
+	for (uint32_t slot = 0; slot < TELLTALE_SLOTS; slot++) {
+		create_buffer(surface, slot);
+	}
+	open_window(surface, role);
+	return 0;
+}
+
+void surface_finish(struct surface *surface) {
+	if (surface->surface == NULL) {
+		return;
+	}
+	gid_safety_surface_v1_destroy(surface->safety);
+	xdg_toplevel_destroy(surface->toplevel);
+	xdg_surface_destroy(surface->xdg_surface);
+	wl_surface_destroy(surface->surface);
+	for (uint32_t slot = 0; slot < TELLTALE_SLOTS; slot++) {
+		wl_buffer_destroy(surface->buffers[slot].buffer);
+	}
+	wayland_finish(&surface->wayland);
+}
+
+int surface_change(struct surface *surface, unsigned state) {
+	struct telltale *telltale = surface->telltale;
+	telltale->state = state;
+	if (!surface->configured) {
+		return 0;
+	}
+	int slot = telltale_draw(telltale, state);
+	if (slot < 0) {
+		return slot;
+	}
+	wl_surface_attach(surface->surface, surface->buffers[slot].buffer, 0, 0);
+	wl_surface_damage_buffer(surface->surface, 0, 0, INT32_MAX, INT32_MAX);
+	wl_surface_commit(surface->surface);
+	return 0;
+}
+
+void surface_report(const struct surface *surface) {
+	printf("{\"changes\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"shown\": %" PRIu64
+	       ", \"sequence\": %" PRIu64 ", \"lost\": %" PRIu64 "}\n",
+		surface->telltale->changes, surface->telltale->skipped, surface->shown,
+		surface->sequence, surface->lost);
+	fflush(stdout);
+}

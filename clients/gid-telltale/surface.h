@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The same lights as a surface with a safety role: the compositor shows the slots as gid buffers,
+ * and forwards them.
+ */
+#ifndef TELLTALE_SURFACE_H
+#define TELLTALE_SURFACE_H
+
+#include "common/wayland.h"
+#include "telltale.h"
+
+struct surface {
+	struct telltale *telltale; /* has the slots; sends nothing itself */
+	struct wayland wayland;
+	struct wl_surface *surface;
+	struct xdg_surface *xdg_surface;
+	struct xdg_toplevel *toplevel;
+	struct gid_safety_surface_v1 *safety;
+	struct surface_buffer {
+		struct surface *surface;
+		uint32_t slot;
+		struct wl_buffer *buffer;
+	} buffers[TELLTALE_SLOTS];
+	bool configured;
+	uint64_t shown, lost; /* events */
+	uint64_t sequence;    /* of the last frame that arrived */
+};
+
+/*
+ * Opens the window; `telltale` has been initialised without a stream. The lights appear when the
+ * compositor agrees. Returns 0, or -1 after saying on stderr what is wrong.
+ */
+int surface_init(
+	struct surface *surface, struct telltale *telltale, sd_event *event, const char *role);
+void surface_finish(struct surface *surface);
+
+/* Draws the lights of this state and commits them. Returns 0, or -EAGAIN: all slots are held. */
+int surface_change(struct surface *surface, unsigned state);
+
+/* What the compositor told, as a line of JSON on stdout. */
+void surface_report(const struct surface *surface);
+
+#endif

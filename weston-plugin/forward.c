@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+#include "forward.h"
+
+#include "forward_copy.h"
+#include "gid-safety-v1-protocol.h"
+#include "libweston_exports.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define PUBLISH_AGAIN_MS 1000
+#define MS_NS 1000000ull
+/* One that it shows, one that it looks at, one on the way, and one more. */
+#define CREDIT 4
+
+/* A picture that is shown now, or that consumers have still. */
+struct held {
+	struct wl_list link; /* forward::held */
+	gid_id gid;
+	struct gid_slab *slab; /* our reference */
+	struct weston_buffer_reference buffer;
+	struct weston_buffer_release_reference release;
+};
+
+static uint64_t clock_now(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+static void held_destroy(struct held *held) {
+	wl_list_remove(&held->link);
+	weston_buffer_reference(&held->buffer, NULL, BUFFER_WILL_NOT_BE_ACCESSED);
+	weston_buffer_release_reference(&held->release, NULL);
+	gid_slab_give(held->slab, gid_slot_of(held->gid)); /* where it is a copy */
+	gid_slab_unref(held->slab);
+	free(held);
+}
+
+/* Lets go of it, unless it is shown or somebody has it. */
+static void held_settle(struct forward *forward, struct held *held) {
+	if (held != forward->current && gid_slab_holders(held->slab, gid_slot_of(held->gid)) == 0) {
+		held_destroy(held);
+	}
+}
+
+static void held_settle_all(struct forward *forward) {
+	struct held *held, *next;
+	wl_list_for_each_safe(held, next, &forward->held, link) {
+		held_settle(forward, held);
+	}
+}
+
+static struct held *held_find(struct forward *forward, gid_id gid) {
+	struct held *held;
+	wl_list_for_each(held, &forward->held, link) {
+		if (held->gid == gid) {
+			return held;
+		}
+	}
+	return NULL;
+}
+
+/* The same buffer may be committed again before it came back. */
+static struct held *held_get(struct forward *forward, const struct forward_picture *picture) {
+	struct held *held = held_find(forward, picture->gid);
+	if (!held) {
+		held = calloc(1, sizeof(*held));
+		if (!held) {
+			return NULL;
+		}
+		held->gid = picture->gid;
+		held->slab = gid_slab_ref(picture->slab);
+		wl_list_insert(&forward->held, &held->link);
+	}
+	if (picture->buffer) {
+		weston_buffer_reference(&held->buffer, picture->buffer, BUFFER_MAY_BE_ACCESSED);
+		weston_buffer_release_reference(&held->release, picture->release);
+	}
+	return held;
+}
+
+static void forward_set_current(struct forward *forward, struct held *held) {
+	struct held *old = forward->current;
+	forward->current = held;
+	forward->waits = false;
+	if (old && old != held) {
+		held_settle(forward, old);
+	}
+}
+
+/* --- how it goes ------------------------------------------------------------------------------ */
+
+static void forward_tell_lost(struct forward *forward, int64_t reason) {
+	if (forward->reason != reason) {
+		forward->reason = reason;
+		forward->events->lost(forward->data, (uint32_t)reason);
+	}
+}
+
+/* Some consumer left pictures lying for as long as it may hold one. */
+static bool forward_is_late(struct forward *forward, uint64_t now) {
+	if (gid_producer_unread(forward->producer) == 0) {
+		forward->untaken_since = 0;
+	} else if (forward->untaken_since == 0) {
+		forward->untaken_since = now;
+	}
+	return forward->untaken_since != 0 &&
+		now - forward->untaken_since > (uint64_t)forward->config->lease_ms * MS_NS;
+}
+
+/* Looks how far the consumers are, and tells what is new. */
+static void forward_report(struct forward *forward) {
+	uint64_t now = clock_now();
+	if (!forward->published) {
+		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON);
+	} else if (gid_producer_consumers(forward->producer) == 0) {
+		forward_tell_lost(forward,
+			forward->had_consumer ? GID_SAFETY_SURFACE_V1_REASON_GONE
+					      : GID_SAFETY_SURFACE_V1_REASON_WAITING);
+	} else if (forward_is_late(forward, now)) {
+		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_LATE);
+	} else if (forward->untaken_since == 0 && forward->sent > forward->told) {
+		forward->told = forward->sent;
+		forward->reason = -1;
+		forward->events->shown(forward->data, forward->told, now);
+	}
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static int forward_send_frame(struct forward *forward, const struct gid_frame *frame) {
+	int count = gid_producer_send(forward->producer, frame);
+	wl_event_source_timer_update(forward->timer, forward->config->heartbeat_ms);
+	return count;
+}
+
+static void forward_send(struct forward *forward, uint32_t flags) {
+	struct gid_frame frame = forward->frame;
+	frame.flags |= flags;
+	int count = forward_send_frame(forward, &frame);
+	forward->waits = count == -EINPROGRESS;
+	if (count == -EINVAL) {
+		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
+	} else if (count > 0) {
+		struct gid_producer_stats stats;
+		gid_producer_get_stats(forward->producer, &stats);
+		forward->sent = stats.frames; /* they count as sequences do */
+	}
+}
+
+void forward_show(struct forward *forward, const struct forward_picture *picture) {
+	if (!forward->published) {
+		return;
+	}
+	forward_report(forward);
+	struct held *held = held_get(forward, picture);
+	if (!held) {
+		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
+		return;
+	}
+	forward->frame = (struct gid_frame){
+		.gid = picture->gid,
+		.capture_time = clock_now(),
+		.present_time = GID_TIME_NONE,
+		.pts = GID_TIME_NONE,
+		.dts = GID_TIME_NONE,
+		.duration = GID_TIME_NONE,
+		.damage = picture->damage,
+		.crop = picture->crop,
+		.transform = picture->transform,
+		.content_hash = picture->content_hash,
+		.flags = GID_FRAME_HASH | picture->flags,
+	};
+	forward->hidden = false;
+	struct held *old = forward->current;
+	forward->current = held;
+	forward_send(forward, 0);
+	if (old && old != held) {
+		held_settle(forward, old);
+	}
+}
+
+void forward_hide(struct forward *forward, int64_t reason) {
+	if (reason >= 0) {
+		forward_tell_lost(forward, reason);
+	}
+	forward_set_current(forward, NULL);
+	if (forward->published && !forward->hidden) {
+		struct gid_frame frame = {
+			.capture_time = GID_TIME_NONE,
+			.present_time = GID_TIME_NONE,
+			.pts = GID_TIME_NONE,
+			.dts = GID_TIME_NONE,
+			.duration = GID_TIME_NONE,
+			.flags = GID_FRAME_HIDDEN,
+		};
+		forward_send_frame(forward, &frame);
+		forward->hidden = true;
+	}
+}
+
+void forward_begin(struct forward *forward) {
+	forward->told = forward->sent;
+	forward->reason = -1;
+	forward_report(forward);
+}
+
+/* --- the stream ------------------------------------------------------------------------------- */
+
+static void handle_released(void *data, gid_id gid) {
+	struct forward *forward = data;
+	struct held *held = held_find(forward, gid);
+	if (held) {
+		held_settle(forward, held);
+	}
+}
+
+static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	struct forward *forward = data;
+	if (joined) {
+		forward->had_consumer = true;
+		if (forward->current) {
+			forward_send(forward, 0);
+		}
+	} else if (forward->current) {
+		forward_report(forward);
+	}
+}
+
+static void handle_granted(void *data, gid_id gid, int error) {
+	struct forward *forward = data;
+	if (!forward->waits || !forward->current) {
+		return;
+	}
+	forward->waits = false;
+	if (error == 0) {
+		forward_send(forward, 0);
+	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
+		weston_log("gid: %s: gidd refuses to lend the buffer: %s\n", forward->config->role,
+			gid_strerror(error));
+		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
+	}
+}
+
+static void forward_end_stream(struct forward *forward) {
+	if (forward->source) {
+		wl_event_source_remove(forward->source);
+		forward->source = NULL;
+	}
+	forward->published = false;
+	gid_producer_destroy(forward->producer);
+	forward->producer = NULL;
+}
+
+static void handle_published(void *data, int error) {
+	struct forward *forward = data;
+	if (error != 0 && error != forward->publish_error) {
+		weston_log("gid: stream safety/%s cannot be published: %s\n", forward->config->role,
+			gid_strerror(error));
+	}
+	forward->publish_error = error;
+	if (error != 0) {
+		forward_end_stream(forward);
+		wl_event_source_timer_update(forward->timer, PUBLISH_AGAIN_MS);
+		return;
+	}
+	forward->published = true;
+	forward->hidden = true;
+	forward->events->ready(forward->data);
+}
+
+static int handle_readable(int fd, uint32_t mask, void *data) {
+	struct forward *forward = data;
+	gid_producer_dispatch(forward->producer);
+	if (forward->current) {
+		forward_report(forward);
+	}
+	return 0;
+}
+
+static void forward_publish(struct forward *forward) {
+	struct gid_producer_options options = {
+		.size = sizeof(options),
+		.lease_ns = (uint64_t)forward->config->lease_ms * MS_NS,
+		.credit_max = CREDIT,
+		.released = handle_released,
+		.subscriber = handle_subscriber,
+		.published = handle_published,
+		.granted = handle_granted,
+		.data = forward,
+	};
+	char stream[GID_NAME_MAX + 1];
+	snprintf(stream, sizeof(stream), "safety/%s", forward->config->role);
+	int error = gid_producer_create(forward->domain, stream, &options, &forward->producer);
+	if (error == 0) {
+		forward->source =
+			wl_event_loop_add_fd(forward->loop, gid_producer_get_fd(forward->producer),
+				WL_EVENT_READABLE, handle_readable, forward);
+	}
+	if (error != 0 || !forward->source) {
+		forward->producer = error == 0 ? forward->producer : NULL;
+		forward_end_stream(forward);
+		wl_event_source_timer_update(forward->timer, PUBLISH_AGAIN_MS);
+	}
+}
+
+static int handle_timer(void *data) {
+	struct forward *forward = data;
+	if (!forward->producer) {
+		if (forward->domain) {
+			forward_publish(forward);
+		}
+	} else if (forward->current) {
+		/* Of a buffer with two roles only the stream that held it last hears. */
+		held_settle_all(forward);
+		forward_report(forward);
+		forward_send(forward, GID_FRAME_HEARTBEAT);
+	}
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int forward_init(struct forward *forward, const struct safety_config *config,
+	struct wl_event_loop *loop, const struct forward_events *events, void *data) {
+	*forward = (struct forward){
+		.config = config, .loop = loop, .events = events, .data = data, .reason = -1};
+	wl_list_init(&forward->held);
+	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
+	return forward->timer ? 0 : -ENOMEM;
+}
+
+void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
+	if (domain == forward->domain) {
+		return;
+	}
+	forward_end_stream(forward);
+	forward->current = NULL;
+	struct held *held, *next;
+	wl_list_for_each_safe(held, next, &forward->held, link) {
+		held_destroy(held);
+	}
+	forward_copies_destroy(forward->copies);
+	forward->copies = NULL;
+	forward->domain = domain;
+	if (domain) {
+		forward_publish(forward);
+	}
+}
+
+void forward_finish(struct forward *forward) {
+	forward_set_domain(forward, NULL);
+	if (forward->timer) {
+		wl_event_source_remove(forward->timer);
+	}
+}
+
+bool forward_is_ready(const struct forward *forward) {
+	return forward->published;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+#include "forward_commit.h"
+
+#include "buffer.h"
+#include "forward_copy.h"
+#include "gid-safety-v1-protocol.h"
+#include "libweston_exports.h"
+#include <drm_fourcc.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define REFUSED_CONTENT GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT
+#define REFUSED_MEMORY GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY
+
+/* A commit on its way to become a frame. */
+struct commit {
+	struct forward *forward;
+	struct weston_surface *surface;
+	struct weston_buffer *buffer;
+	struct forward_picture picture;
+	struct pixel_rows pixels; /* the part that is shown */
+	const char *why;	  /* it cannot be sent */
+	uint32_t reason;
+};
+
+static bool refuse(struct commit *commit, uint32_t reason, const char *why) {
+	commit->reason = reason;
+	commit->why = why;
+	return false;
+}
+
+/* --- what is shown ---------------------------------------------------------------------------- */
+
+/* A length of the viewport's source in the buffer's pixels; false where those are not whole ones.
+ */
+static bool to_pixels(wl_fixed_t length, int32_t scale, int32_t *pixels) {
+	int64_t scaled = (int64_t)length * scale;
+	*pixels = (int32_t)(scaled / 256);
+	return scaled % 256 == 0;
+}
+
+/* The part of the buffer that the client's viewport shows. How large it is shown here is our
+ * matter. */
+static bool find_crop(struct commit *commit) {
+	const struct weston_buffer_viewport *viewport = &commit->surface->buffer_viewport;
+	struct gid_box *crop = &commit->picture.crop;
+	commit->picture.transform = viewport->buffer.transform;
+	if (viewport->buffer.src_width == wl_fixed_from_int(-1)) {
+		return true;
+	}
+	int32_t scale = viewport->buffer.scale;
+	if (viewport->buffer.transform != WL_OUTPUT_TRANSFORM_NORMAL) {
+		return refuse(commit, REFUSED_CONTENT,
+			"a viewport's source together with a buffer transform");
+	}
+	if (!to_pixels(viewport->buffer.src_x, scale, &crop->x) ||
+		!to_pixels(viewport->buffer.src_y, scale, &crop->y) ||
+		!to_pixels(viewport->buffer.src_width, scale, &crop->width) ||
+		!to_pixels(viewport->buffer.src_height, scale, &crop->height)) {
+		return refuse(commit, REFUSED_CONTENT,
+			"the viewport's source does not consist of whole pixels");
+	}
+	return true;
+}
+
+static bool check_size(struct commit *commit) {
+	const struct safety_config *config = commit->forward->config;
+	const struct gid_box *crop = &commit->picture.crop;
+	int32_t width = crop->width > 0 ? crop->width : commit->buffer->width;
+	int32_t height = crop->width > 0 ? crop->height : commit->buffer->height;
+	if (commit->picture.transform & WL_OUTPUT_TRANSFORM_90) {
+		int32_t across = width;
+		width = height;
+		height = across;
+	}
+	if (config->width != 0 && (width != config->width || height != config->height)) {
+		return refuse(commit, REFUSED_CONTENT, "the picture is not of the role's size");
+	}
+	return true;
+}
+
+/* What changed since the last repaint here, which is no less than what changed since the last
+ * frame. */
+static void find_damage(struct commit *commit) {
+	pixman_region32_t damage;
+	pixman_region32_init(&damage);
+	weston_surface_to_buffer_region(commit->surface, &commit->surface->damage, &damage);
+	pixman_region32_intersect_rect(&damage, &damage, 0, 0, (unsigned int)commit->buffer->width,
+		(unsigned int)commit->buffer->height);
+	const pixman_box32_t *extents = pixman_region32_extents(&damage);
+	commit->picture.damage = (struct gid_box){
+		extents->x1, extents->y1, extents->x2 - extents->x1, extents->y2 - extents->y1};
+	pixman_region32_fini(&damage);
+}
+
+/* --- from which memory ------------------------------------------------------------------------ */
+
+/* `pixels` has the whole picture's rows. */
+static void cut_pixels(struct commit *commit) {
+	const struct gid_box *crop = &commit->picture.crop;
+	struct pixel_rows *pixels = &commit->pixels;
+	uint32_t pixel_bytes = gid_format_row_bytes(pixels->fourcc, 0, 1);
+	if (crop->width > 0) {
+		pixels->data += (size_t)crop->y * pixels->stride + (size_t)crop->x * pixel_bytes;
+		pixels->width = (uint32_t)crop->width;
+		pixels->height = (uint32_t)crop->height;
+	}
+	pixels->row_bytes = (size_t)pixels->width * pixel_bytes;
+}
+
+static bool is_opaque_twin(uint32_t a, uint32_t b) {
+	return (a == DRM_FORMAT_XRGB8888 && b == DRM_FORMAT_ARGB8888) ||
+		(a == DRM_FORMAT_ARGB8888 && b == DRM_FORMAT_XRGB8888);
+}
+
+/* Who receives the frame knows the slab's layout only: the client must have shown just that. */
+static bool layout_is_the_slabs(const struct gid_layout *layout, const struct gid_layout *slab) {
+	return (layout->fourcc == slab->fourcc || is_opaque_twin(layout->fourcc, slab->fourcc)) &&
+		slab->modifier == DRM_FORMAT_MOD_LINEAR && slab->plane_count == 1 &&
+		layout->width == slab->width && layout->height == slab->height &&
+		layout->planes[0].offset == slab->planes[0].offset &&
+		layout->planes[0].stride == slab->planes[0].stride;
+}
+
+/* The client's own gid, where that can be lent. */
+static bool find_gid(struct commit *commit, const struct buffer_memory *memory) {
+	struct gid_slab_info info;
+	gid_slab_get_info(memory->slab, &info);
+	const uint8_t *slot = gid_slab_view(memory->slab, gid_slot_of(memory->gid));
+	if (!slot || gid_domain_of(memory->gid) != gid_domain_number(commit->forward->domain) ||
+		!layout_is_the_slabs(memory->layout, &info.layout)) {
+		return false;
+	}
+	commit->picture.gid = memory->gid;
+	commit->picture.slab = memory->slab;
+	commit->picture.buffer = commit->buffer;
+	commit->picture.release = commit->surface->buffer_release_ref.buffer_release;
+	commit->pixels = (struct pixel_rows){
+		.data = slot + info.layout.planes[0].offset,
+		.fourcc = info.layout.fourcc,
+		.width = info.layout.width,
+		.height = info.layout.height,
+		.stride = info.layout.planes[0].stride,
+	};
+	return true;
+}
+
+static uint32_t fourcc_of_shm(uint32_t format) {
+	switch (format) {
+	case WL_SHM_FORMAT_ARGB8888:
+		return DRM_FORMAT_ARGB8888;
+	case WL_SHM_FORMAT_XRGB8888:
+		return DRM_FORMAT_XRGB8888;
+	default:
+		return format;
+	}
+}
+
+static bool find_shm(struct commit *commit) {
+	if (commit->buffer->type != WESTON_BUFFER_SHM) {
+		return refuse(commit, REFUSED_MEMORY,
+			"the buffer is neither made of gids of this domain nor of shared memory");
+	}
+	if (!commit->forward->config->copy) {
+		return refuse(commit, REFUSED_MEMORY,
+			"the buffer can only be copied, which copy=false forbids");
+	}
+	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
+	commit->pixels = (struct pixel_rows){
+		.data = wl_shm_buffer_get_data(shm),
+		.fourcc = fourcc_of_shm(wl_shm_buffer_get_format(shm)),
+		.width = (uint32_t)wl_shm_buffer_get_width(shm),
+		.height = (uint32_t)wl_shm_buffer_get_height(shm),
+		.stride = (size_t)wl_shm_buffer_get_stride(shm),
+	};
+	const struct gid_format_info *format = gid_format_find(commit->pixels.fourcc);
+	if (!format || format->plane_count != 1) {
+		return refuse(commit, REFUSED_MEMORY, "the buffer's format cannot be copied");
+	}
+	return true;
+}
+
+static uint64_t hash_pixels(const struct pixel_rows *pixels) {
+	XXH3_state_t *state = XXH3_createState();
+	if (!state) {
+		return 0; /* which the other display will not find in the picture */
+	}
+	XXH3_64bits_reset(state);
+	for (uint32_t y = 0; y < pixels->height; y++) {
+		XXH3_64bits_update(state, pixels->data + y * pixels->stride, pixels->row_bytes);
+	}
+	uint64_t hash = XXH3_64bits_digest(state);
+	XXH3_freeState(state);
+	return hash;
+}
+
+/* The copy has the shown part only. */
+static bool copy_pixels(struct commit *commit) {
+	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
+	struct forward_picture *picture = &commit->picture;
+	wl_shm_buffer_begin_access(shm);
+	int error = forward_copy(commit->forward, &commit->pixels, &picture->gid, &picture->slab);
+	wl_shm_buffer_end_access(shm);
+	if (error != 0) {
+		return refuse(commit, REFUSED_MEMORY, gid_strerror(error));
+	}
+	struct gid_slab_info info;
+	gid_slab_get_info(picture->slab, &info);
+	picture->damage = picture->crop = (struct gid_box){0};
+	picture->flags |= GID_FRAME_COPIED;
+	commit->pixels.data =
+		(const uint8_t *)gid_slab_view(picture->slab, gid_slot_of(picture->gid)) +
+		info.layout.planes[0].offset;
+	commit->pixels.stride = info.layout.planes[0].stride;
+	return true;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+enum found {
+	FOUND,
+	FOUND_NOTHING, /* `why` */
+	FOUND_LATER,   /* the client's memory is not there yet */
+};
+
+static enum found find_picture(struct commit *commit, struct module *module) {
+	struct buffer_memory memory;
+	bool gids = buffer_get_memory(module, commit->buffer->resource, &memory);
+	if (gids && memory.pending) {
+		return FOUND_LATER;
+	}
+	if (gids && !memory.slab) {
+		refuse(commit, REFUSED_MEMORY, "the buffer's memory is gone");
+		return FOUND_NOTHING;
+	}
+	/* A list of the surface itself alone remains when the last child goes. */
+	if (wl_list_length(&commit->surface->subsurface_list) > 1) {
+		refuse(commit, REFUSED_CONTENT, "the surface has subsurfaces");
+		return FOUND_NOTHING;
+	}
+	if (!find_crop(commit) || !check_size(commit)) {
+		return FOUND_NOTHING;
+	}
+	find_damage(commit);
+	bool lent = gids && find_gid(commit, &memory);
+	if (!lent && !find_shm(commit)) {
+		return FOUND_NOTHING;
+	}
+	cut_pixels(commit);
+	if (!lent && !copy_pixels(commit)) {
+		return FOUND_NOTHING;
+	}
+	commit->picture.content_hash = hash_pixels(&commit->pixels);
+	return FOUND;
+}
+
+void forward_commit(
+	struct forward *forward, struct module *module, struct weston_surface *surface) {
+	if (!forward_is_ready(forward)) {
+		return;
+	}
+	struct commit commit = {
+		.forward = forward,
+		.surface = surface,
+		.buffer = surface->buffer_ref.buffer,
+	};
+	if (!commit.buffer || !commit.buffer->resource) {
+		forward_hide(forward, -1);
+		return;
+	}
+	switch (find_picture(&commit, module)) {
+	case FOUND:
+		forward_show(forward, &commit.picture);
+		break;
+	case FOUND_NOTHING:
+		if (forward->reason != commit.reason) {
+			weston_log("gid: role %s: the surface cannot be forwarded: %s\n",
+				forward->config->role, commit.why);
+		}
+		forward_hide(forward, commit.reason);
+		break;
+	case FOUND_LATER:
+		break;
+	}
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Functions that libweston exports for its own backends and renderers, which are modules as we are,
+ * but declares in headers that it does not install. As of Weston 14, and the same in 15 and 16.
+ */
+#ifndef GID_WESTON_LIBWESTON_EXPORTS_H
+#define GID_WESTON_LIBWESTON_EXPORTS_H
+
+#include <libweston/libweston.h>
+
+/*
+ * Sets what the reference holds; `buffer` may be NULL. A buffer is released to its client when the
+ * last reference that may access it goes.
+ */
+void weston_buffer_reference(struct weston_buffer_reference *reference,
+	struct weston_buffer *buffer, enum weston_buffer_reference_type type);
+
+/* The same for the release that a client asked for by zwp_linux_explicit_synchronization_v1. */
+void weston_buffer_release_reference(
+	struct weston_buffer_release_reference *reference, struct weston_buffer_release *release);
+
+/* Where a part of the surface is in its buffer. */
+void weston_surface_to_buffer_region(struct weston_surface *surface,
+	pixman_region32_t *surface_region, pixman_region32_t *buffer_region);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/** The sections [gid-safety] of weston.ini: one role each. Constant once read. */
+#ifndef GID_WESTON_SAFETY_CONFIG_H
+#define GID_WESTON_SAFETY_CONFIG_H
+
+#include <libweston/libweston.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct safety_config {
+	char *role;
+	char *app_id;	/* of surfaces that get the role by themselves, or NULL */
+	char **clients; /* executables that may take the role; ends with NULL */
+	bool has_user;	/* and they must run as this user */
+	uid_t user;
+	int32_t width, height; /* that the picture must have, in pixels; 0: any */
+	int32_t heartbeat_ms, lease_ms;
+	bool visible; /* here, too */
+	bool copy;    /* pictures that cannot be lent are copied, once */
+};
+
+struct weston_config_section;
+
+/*
+ * Reads one section. Returns 0, or -EINVAL after saying what is wrong in Weston's log, or -ENOMEM.
+ * The configuration is to be finished in either case.
+ */
+int safety_config_read(struct safety_config *config, struct weston_config_section *section);
+void safety_config_finish(struct safety_config *config);
+
+/* Whether the configuration names the client's executable, and its user. */
+bool safety_config_names(const struct safety_config *config, struct wl_client *client);
+
+#endif
