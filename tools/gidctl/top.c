@@ -8,10 +8,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "display.h"
 #include "gidctl.h"
 #include "table.h"
 
 #define BUCKETS 24
+
+/* What gidd, and the domain's display where it has one, said at a time. */
+struct sample {
+	sd_json_variant *report;
+	sd_json_variant *display; /* NULL: none */
+	double time;
+};
 
 /* What happened to one subscription between two reports. */
 struct flow {
@@ -158,10 +166,11 @@ static sd_json_variant *flow_json(const struct flow *flow) {
 	return out;
 }
 
-static void dump_flows(sd_json_variant *before, sd_json_variant *after, double seconds) {
+static void dump(const struct sample *before, const struct sample *after) {
 	sd_json_variant *all = NULL, *out = NULL, *subscription;
-	REPORT_FOREACH(subscription, after, "subscriptions") {
-		struct flow flow = measure(before, subscription, seconds);
+	double seconds = after->time - before->time;
+	REPORT_FOREACH(subscription, after->report, "subscriptions") {
+		struct flow flow = measure(before->report, subscription, seconds);
 		sd_json_variant *one = flow_json(&flow);
 		sd_json_variant_append_array(&all, one);
 		sd_json_variant_unref(one);
@@ -169,9 +178,12 @@ static void dump_flows(sd_json_variant *before, sd_json_variant *after, double s
 	if (all == NULL) {
 		sd_json_variant_new_array(&all, NULL, 0);
 	}
-	sd_json_buildo(&out, SD_JSON_BUILD_PAIR_STRING("domain", report_text(after, "domain")),
+	sd_json_buildo(&out,
+		SD_JSON_BUILD_PAIR_STRING("domain", report_text(after->report, "domain")),
 		SD_JSON_BUILD_PAIR_REAL("seconds", seconds),
-		SD_JSON_BUILD_PAIR_VARIANT("subscriptions", all));
+		SD_JSON_BUILD_PAIR_VARIANT("subscriptions", all),
+		SD_JSON_BUILD_PAIR_CONDITION(after->display != NULL, "display",
+			SD_JSON_BUILD_VARIANT(after->display)));
 	sd_json_variant_dump(out, SD_JSON_FORMAT_NEWLINE | SD_JSON_FORMAT_FLUSH, stdout, NULL);
 	sd_json_variant_unref(out);
 	sd_json_variant_unref(all);
@@ -191,18 +203,38 @@ static void pause_for(double seconds) {
 	nanosleep(&left, NULL); /* a signal ends it, as it should */
 }
 
-static void show(const struct options *options, bool live, sd_json_variant *before,
-	sd_json_variant *after, double seconds) {
+static int sample_take(struct sample *sample, struct gid_domain *domain) {
+	*sample = (struct sample){.time = now_seconds()};
+	int error = report_fetch(domain, &sample->report);
+	if (error == 0) {
+		sample->display = display_fetch(report_text(sample->report, "domain"));
+	}
+	return error;
+}
+
+static void sample_finish(struct sample *sample) {
+	sd_json_variant_unref(sample->report);
+	sd_json_variant_unref(sample->display);
+	*sample = (struct sample){0};
+}
+
+static void show(const struct options *options, bool live, const struct sample *before,
+		const struct sample *after) {
+	double seconds = after->time - before->time;
 	if (options->json) {
-		dump_flows(before, after, seconds);
+		dump(before, after);
 		return;
 	}
 	if (live) {
 		fputs("\033[H\033[J", stdout);
 		printf("Domain %s%s%s, every %.1f s; Ctrl-C ends\n\n", look_begin(LOOK_BOLD),
-			report_text(after, "domain"), look_end(LOOK_BOLD), options->interval);
+			report_text(after->report, "domain"), look_end(LOOK_BOLD),
+			options->interval);
 	}
-	print_flows(before, after, seconds);
+	print_flows(before->report, after->report, seconds);
+	if (after->display != NULL) {
+		display_print(before->display, after->display, seconds);
+	}
 	fflush(stdout);
 }
 
@@ -215,9 +247,8 @@ int command_top(const struct options *options) {
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	bool live = look_is_terminal() && !options->once && !options->json;
-	sd_json_variant *before = NULL, *after = NULL;
-	double then = now_seconds();
-	int error = report_fetch(domain, &before);
+	struct sample before, after;
+	int error = sample_take(&before, domain);
 	if (live) {
 		fputs("\033[?25l", stdout); /* no cursor */
 	}
@@ -226,24 +257,23 @@ int command_top(const struct options *options) {
 		pause_for(options->interval);
 		/* Where gidd went away this brings it back. */
 		gid_domain_dispatch(domain);
-		double now = now_seconds();
-		error = report_fetch(domain, &after);
+		error = sample_take(&after, domain);
 		if (error < 0) {
 			fprintf(stderr, "gidctl: no report from gidd: %s\n", gid_strerror(error));
+			sample_finish(&after);
 			continue;
 		}
 		if (!interrupted) {
-			show(options, live, before, after, now - then);
+			show(options, live, &before, &after);
 			shown = true;
 		}
-		sd_json_variant_unref(before);
+		sample_finish(&before);
 		before = after;
-		then = now;
 	}
 	if (live) {
 		fputs("\033[?25h", stdout);
 	}
-	sd_json_variant_unref(before);
+	sample_finish(&before);
 	gid_domain_destroy(domain);
 	return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

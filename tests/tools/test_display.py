@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""gidctl top shows a domain's display, gid-cluster, and the state of its roles."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+from cockpit import Cockpit
+from program import BUILD, Program, wait_for
+
+GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+CONFIG = """
+[display]
+width=640
+height=240
+[role telltale]
+domain=open
+x=0
+y=0
+width=320
+height=80
+[role camera]
+domain=open
+x=320
+y=0
+width=320
+height=80
+"""
+
+
+def top(cockpit: Cockpit, *arguments: str) -> str:
+    command = [GIDCTL, "top", "--once", "--interval", "0.3", *arguments]
+    result = subprocess.run(
+        command, env=cockpit.env("cluster"), capture_output=True, text=True, timeout=60
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+@pytest.fixture
+def display(cockpit: Cockpit) -> Program:
+    config = cockpit.folder / "cluster.conf"
+    config.write_text(CONFIG)
+    command = [BUILD / "cluster" / "gid-cluster", "--headless", f"--config={config}"]
+    command += [f"--socket={cockpit.folder / 'wayland.sock'}"]
+    display = cockpit.run("cluster", command)
+    display.wait_output("ready, with")
+    return display
+
+
+def roles(cockpit: Cockpit) -> dict[str, dict]:
+    found = json.loads(top(cockpit, "--json"))["display"]["roles"]
+    return {role["name"]: role for role in found}
+
+
+def test_roles(cockpit: Cockpit, display: Program) -> None:
+    telltale = cockpit.run("open", [BUILD / "clients" / "gid-telltale"])
+    wait_for(lambda: roles(cockpit)["telltale"]["state"] == "live", "the telltale to be live")
+    assert roles(cockpit)["camera"]["state"] == "waiting"
+    text = top(cockpit)
+    assert "repaints a second" in text
+    lines = {line.split()[0]: line for line in text.splitlines() if line}
+    assert "live" in lines["telltale"] and "as it should be" in lines["telltale"]
+    assert "waiting" in lines["camera"] and "the stream has not appeared yet" in lines["camera"]
+    telltale.kill()
+    wait_for(lambda: roles(cockpit)["telltale"]["state"] == "lost", "its loss")
+    assert "the producer or its domain died" in top(cockpit)
+
+
+def test_no_display(cockpit: Cockpit) -> None:
+    assert "ROLE" not in top(cockpit)
+    assert "display" not in json.loads(top(cockpit, "--json"))
+
+
+def test_display_that_does_not_answer(cockpit: Cockpit, display: Program) -> None:
+    display.signal(signal.SIGSTOP)
+    assert "ROLE" not in top(cockpit)
+    display.signal(signal.SIGCONT)
+    wait_for(lambda: "ROLE" in top(cockpit), "the display to be back")

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/* What the domain's gid-cluster, if it has one, says of itself and of its roles. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "display.h"
+#include "gidctl.h"
+#include "table.h"
+
+#define TEXT_MAX (4u << 20) /* more than the longest status has */
+#define ANSWER_S 1
+
+/* --- asked ------------------------------------------------------------------------------------ */
+
+static int display_connect(const char *domain) {
+	const char *runtime = getenv("GID_RUNTIME_DIR");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s/cluster.sock",
+		runtime != NULL ? runtime : "/run/gidway", domain);
+	if (length >= (int)sizeof(address.sun_path)) {
+		return -ENAMETOOLONG;
+	}
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		return -errno;
+	}
+	struct timeval patience = {.tv_sec = ANSWER_S};
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		int error = -errno;
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+sd_json_variant *display_fetch(const char *domain) {
+	int fd = display_connect(domain);
+	if (fd < 0) {
+		return NULL;
+	}
+	sd_json_variant *status = NULL;
+	char *text = calloc(1, TEXT_MAX + 1);
+	size_t size = 0;
+	ssize_t got = text != NULL ? 1 : 0;
+	while (got > 0 && size < TEXT_MAX) {
+		got = read(fd, text + size, TEXT_MAX - size);
+		size += got > 0 ? (size_t)got : 0;
+	}
+	if (text != NULL && sd_json_parse(text, 0, &status, NULL, NULL) < 0) {
+		status = NULL;
+	}
+	free(text);
+	close(fd);
+	return status;
+}
+
+/* --- shown ------------------------------------------------------------------------------------ */
+
+static enum look look_of(const char *state) {
+	if (strcmp(state, "live") == 0) {
+		return LOOK_GOOD;
+	}
+	return strcmp(state, "waiting") == 0 ? LOOK_WARNING : LOOK_BAD;
+}
+
+static double seconds_since(uint64_t ns) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)ns / 1e9;
+}
+
+static uint64_t frames_before(sd_json_variant *before, const char *role) {
+	sd_json_variant *other;
+	REPORT_FOREACH(other, before, "roles") {
+		if (strcmp(report_text(other, "name"), role) == 0) {
+			return report_number(other, "frames");
+		}
+	}
+	return 0;
+}
+
+static void add_latency(struct table *table, uint64_t ns) {
+	if (ns == 0) {
+		table_add(table, LOOK_FAINT, "-");
+	} else {
+		table_add(table, LOOK_PLAIN, "%.1f ms", (double)ns / 1e6);
+	}
+}
+
+static void add_role(struct table *table, sd_json_variant *role, uint64_t before, double seconds) {
+	const char *state = report_text(role, "state");
+	uint64_t frames = report_number(role, "frames");
+	uint64_t refused = report_number(role, "refused_frames");
+	double rate = frames >= before && seconds > 0 ? (double)(frames - before) / seconds : 0;
+	table_add(table, LOOK_BOLD, "%s", report_text(role, "name"));
+	table_add(table, look_of(state), "%s", state);
+	table_add(table, LOOK_PLAIN, "%.0f s", seconds_since(report_number(role, "since_ns")));
+	table_add(table, LOOK_PLAIN, "%s", report_text(role, "text"));
+	table_add(table, LOOK_PLAIN, "%s", report_text(role, "shows"));
+	table_add(table, rate > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f", rate);
+	add_latency(table, report_number(role, "latency_p50_ns"));
+	add_latency(table, report_number(role, "latency_p99_ns"));
+	table_add(table, refused > 0 ? LOOK_WARNING : LOOK_FAINT, "%llu",
+		(unsigned long long)refused);
+	table_add(table, LOOK_FAINT, "%s", report_text(role, "stream"));
+}
+
+void display_print(sd_json_variant *before, sd_json_variant *after, double seconds) {
+	static const char *const headings[] = {"ROLE", "STATE", ">FOR", "WHY", "SHOWS",
+		">FRAMES/S", ">P50", ">P99", ">REFUSED", "STREAM"};
+	uint64_t drawn = report_number(after, "frames"), then = report_number(before, "frames");
+	struct table *table = table_create(headings, 10);
+	sd_json_variant *role;
+	if (table == NULL) {
+		return;
+	}
+	printf("\nDisplay %s%s%s: %.1f repaints a second, %llu missed, longest gap %.1f ms\n",
+		look_begin(LOOK_BOLD), report_text(after, "output"), look_end(LOOK_BOLD),
+		drawn >= then && seconds > 0 ? (double)(drawn - then) / seconds : 0.0,
+		(unsigned long long)report_number(after, "missed"),
+		(double)report_number(after, "longest_gap_ns") / 1e6);
+	REPORT_FOREACH(role, after, "roles") {
+		add_role(table, role, frames_before(before, report_text(role, "name")), seconds);
+	}
+	if (report_element(after, "roles", 0) != NULL) {
+		table_print(table);
+	}
+	table_destroy(table);
+}
