@@ -14,6 +14,13 @@ G_DEFINE_TYPE (GstGidAllocator, gst_gid_allocator, GST_TYPE_ALLOCATOR);
 
 static GstMemoryCopyFunction copy_for_real;
 
+void
+gst_gid_allocator_signal (GstGidAllocator * self)
+{
+  if (self->waiting > 0)
+    g_cond_broadcast (&self->cond);
+}
+
 static GstMemory *
 memory_new (GstGidAllocator * self, GstGidSlot * slot, GstMemoryFlags flags, GstMemory * parent,
     gsize offset, gsize size)
@@ -84,7 +91,7 @@ gst_gid_allocator_free (GstAllocator * allocator, GstMemory * mem)
   if (g_atomic_int_dec_and_test (&slot->users)) {
     g_mutex_lock (&self->lock);
     slot->slab->used--;
-    g_cond_broadcast (&self->cond);
+    gst_gid_allocator_signal (self);
     g_mutex_unlock (&self->lock);
   }
 }
@@ -209,7 +216,7 @@ gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
   g_mutex_lock (&self->lock);
 
   self->growing = FALSE;
-  g_cond_broadcast (&self->cond);
+  gst_gid_allocator_signal (self);
   if (slab == NULL)
     return FALSE;
   g_ptr_array_add (self->slabs, slab);

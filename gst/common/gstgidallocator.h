@@ -63,6 +63,7 @@ struct _GstGidAllocator
 
   GMutex lock;                  /* also of the pools that use the allocator */
   GCond cond;                   /* a slot or a buffer came back, a pool is flushing, a slab is there */
+  guint waiting;                /* threads that wait for it; signals to nobody are system calls, too */
   GPtrArray *slabs;             /* GstGidSlab */
   guint n_slots;
   gboolean growing;
@@ -90,6 +91,9 @@ gboolean gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout
 
 /** Whether memory is a slot of ours: of the domain given, or of any where that is NULL. */
 gboolean gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain);
+
+/** Something changed that pools may wait for. Call with the lock held. */
+void gst_gid_allocator_signal (GstGidAllocator * self);
 
 /** A slot of ours is given out once more, by a pool. Call with the lock held. */
 void gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem);

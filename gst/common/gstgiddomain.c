@@ -9,8 +9,8 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* How often releases are collected while nothing is sent. */
-#define TICK_MS 100
+/* How often releases are collected while nothing is sent. Seldom: it is a wake-up each time. */
+#define TICK_MS 1000
 
 typedef struct
 {
@@ -28,6 +28,7 @@ struct _GstGidDomain
   GMutex lock;
   struct gid_domain *domain;
   GArray *producers;            /* of Producer */
+  GSource *ticker;              /* while there are any */
   GstGidInFlight in_flight;
   GPtrArray *dropped;           /* GstMiniObject references to drop after the lock */
 
@@ -170,12 +171,14 @@ domain_thread (gpointer data)
   return NULL;
 }
 
-static void
+/* The context keeps the source. */
+static GSource *
 attach (GstGidDomain * self, GSource * source, GSourceFunc func)
 {
   g_source_set_callback (source, func, self, NULL);
   g_source_attach (source, self->context);
   g_source_unref (source);
+  return source;
 }
 
 GstGidDomain *
@@ -210,7 +213,6 @@ gst_gid_domain_new (const gchar * name, GError ** error)
   self->loop = g_main_loop_new (self->context, FALSE);
   attach (self, g_unix_fd_source_new (gid_domain_get_fd (domain), G_IO_IN),
       G_SOURCE_FUNC (domain_ready));
-  attach (self, g_timeout_source_new (TICK_MS), tick);
   self->thread = g_thread_new ("gid", domain_thread, self);
   return self;
 }
@@ -283,6 +285,8 @@ gst_gid_domain_add_producer (GstGidDomain * self, struct gid_producer *producer,
     leaky
   };
 
+  if (self->producers->len == 0)
+    self->ticker = attach (self, g_timeout_source_new (TICK_MS), tick);
   g_array_append_val (self->producers, added);
   attach (self, added.source, G_SOURCE_FUNC (producer_ready));
 }
@@ -294,9 +298,14 @@ gst_gid_domain_remove_producer (GstGidDomain * self, struct gid_producer *produc
     if (nth_producer (self, i)->producer == producer) {
       g_source_destroy (nth_producer (self, i)->source);
       g_array_remove_index_fast (self->producers, i);
-      return;
+      break;
     }
   }
+  if (self->producers->len > 0)
+    return;
+  g_source_destroy (self->ticker);
+  /* what its consumers hold comes back when it is destroyed, even where gidd was lost for good */
+  gst_gid_in_flight_remove_all (&self->in_flight, self->dropped);
 }
 
 gboolean

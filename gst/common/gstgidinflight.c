@@ -37,18 +37,30 @@ gst_gid_in_flight_add (GstGidInFlight * self, gid_id gid, GstBuffer * buffer,
   g_array_append_val (self->entries, entry);
 }
 
+static void
+remove_nth (GstGidInFlight * self, guint i, GPtrArray * dropped)
+{
+  Entry *entry = &g_array_index (self->entries, Entry, i);
+
+  g_ptr_array_add (dropped, entry->buffer);
+  if (entry->other)
+    g_ptr_array_add (dropped, entry->other);
+  g_array_remove_index_fast (self->entries, i);
+}
+
 void
 gst_gid_in_flight_remove (GstGidInFlight * self, gid_id gid, GPtrArray * dropped)
 {
   /* a frame that was sent twice is there twice */
   for (guint i = self->entries->len; i-- > 0;) {
-    Entry *entry = &g_array_index (self->entries, Entry, i);
-
-    if (entry->slot != slot_of (gid))
-      continue;
-    g_ptr_array_add (dropped, entry->buffer);
-    if (entry->other)
-      g_ptr_array_add (dropped, entry->other);
-    g_array_remove_index_fast (self->entries, i);
+    if (g_array_index (self->entries, Entry, i).slot == slot_of (gid))
+      remove_nth (self, i, dropped);
   }
+}
+
+void
+gst_gid_in_flight_remove_all (GstGidInFlight * self, GPtrArray * dropped)
+{
+  while (self->entries->len > 0)
+    remove_nth (self, self->entries->len - 1, dropped);
 }

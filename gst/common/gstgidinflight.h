@@ -27,6 +27,9 @@ void gst_gid_in_flight_add (GstGidInFlight * self, gid_id gid, GstBuffer * buffe
 /** The slot has no holder, whatever its generation: moves its references to `dropped`. */
 void gst_gid_in_flight_remove (GstGidInFlight * self, gid_id gid, GPtrArray * dropped);
 
+/** The same for all slots: nobody is left who could hold one. */
+void gst_gid_in_flight_remove_all (GstGidInFlight * self, GPtrArray * dropped);
+
 G_END_DECLS
 
 #endif

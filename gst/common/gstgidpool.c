@@ -146,8 +146,11 @@ wait_for_consumers (GstGidPool * self, gint64 * since)
   g_mutex_unlock (&allocator->lock);
   found = gst_gid_domain_reclaim (allocator->domain);
   g_mutex_lock (&allocator->lock);
-  if (!found && !GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self)))
+  if (!found && !GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self))) {
+    allocator->waiting++;
     g_cond_wait_until (&allocator->cond, &allocator->lock, now + WAIT_STEP);
+    allocator->waiting--;
+  }
 }
 
 static GstFlowReturn
@@ -214,7 +217,7 @@ gst_gid_pool_release_buffer (GstBufferPool * pool, GstBuffer * buffer)
   }
   g_mutex_lock (&self->allocator->lock);
   g_ptr_array_add (self->ready, buffer);
-  g_cond_broadcast (&self->allocator->cond);
+  gst_gid_allocator_signal (self->allocator);
   g_mutex_unlock (&self->allocator->lock);
 }
 
@@ -224,7 +227,7 @@ gst_gid_pool_flush_start (GstBufferPool * pool)
   GstGidPool *self = GST_GID_POOL (pool);
 
   g_mutex_lock (&self->allocator->lock);
-  g_cond_broadcast (&self->allocator->cond);
+  gst_gid_allocator_signal (self->allocator);
   g_mutex_unlock (&self->allocator->lock);
 }
 

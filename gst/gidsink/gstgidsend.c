@@ -88,9 +88,10 @@ wait_until (GstGidSink * self, IsReady is_ready, guint timeout_ms, gboolean rend
     if (timeout_ms && now >= end)
       break;
     g_mutex_lock (&self->wait_lock);
+    self->waiting = TRUE;
     if (!self->unlocked && !self->woken)
       g_cond_wait_until (&self->wait_cond, &self->wait_lock, now + WAIT_STEP);
-    self->woken = FALSE;
+    self->waiting = self->woken = FALSE;
     unlocked = self->unlocked;
     g_mutex_unlock (&self->wait_lock);
     if (unlocked && !rendering)
@@ -141,6 +142,9 @@ gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing)
   sent = gid_producer_send (self->producer, &frame);
   if (sent > 0)
     gst_gid_domain_keep (self->domain, frame.gid, buffer, (GstMiniObject *) export);
+  /* upstream may have but few buffers of its own, and no pool of ours that asks for them */
+  if (export)
+    gid_producer_want_release (self->producer);
   gst_gid_domain_unlock (self->domain);
   if (export)
     gst_mini_object_unref (GST_MINI_OBJECT_CAST (export));

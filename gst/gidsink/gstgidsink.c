@@ -31,7 +31,8 @@ wake_waiters (GstGidSink * self)
 {
   g_mutex_lock (&self->wait_lock);
   self->woken = TRUE;
-  g_cond_broadcast (&self->wait_cond);
+  if (self->waiting)            /* a signal to nobody would be a system call for each frame */
+    g_cond_broadcast (&self->wait_cond);
   g_mutex_unlock (&self->wait_lock);
 }
 

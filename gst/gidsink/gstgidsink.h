@@ -32,7 +32,7 @@ struct _GstGidSink
 
   GMutex wait_lock;
   GCond wait_cond;              /* a consumer came, or released something; unlock */
-  gboolean woken, unlocked;
+  gboolean woken, waiting, unlocked;
 
   /* the streaming thread's */
   GstCaps *caps;

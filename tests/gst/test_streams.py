@@ -5,6 +5,7 @@ import pytest
 from cockpit import Cockpit
 from pipeline import (
     LOSSLESS,
+    PATIENT,
     Pipeline,
     clip,
     decode,
@@ -93,7 +94,7 @@ def test_seek_while_paused_shows_the_frame(cockpit: Cockpit) -> None:
 
 def test_producer_that_pauses(cockpit: Cockpit) -> None:
     receiver = watch(cockpit)
-    sender = send(cockpit, test_source(count=100), "wait-for-connection=true")
+    sender = send(cockpit, test_source(count=100), PATIENT)
     receiver.wait_frames(5)
     sender.tell("state paused")
     sender.tell("state playing")
