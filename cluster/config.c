@@ -154,6 +154,9 @@ static void display_key(struct reading *reading, const char *key, const char *va
 		config->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "refresh") == 0) {
 		config->refresh_mhz = (uint32_t)read_number(reading, key, value, 1, 1000) * 1000;
+	} else if (strcmp(key, "background") == 0) {
+		free(config->background);
+		config->background = file_path(reading, value);
 	} else {
 		mistake(reading, "the display has no \"%s\"", key);
 	}
@@ -296,5 +299,6 @@ void cluster_config_finish(struct cluster_config *config) {
 	}
 	free(config->roles);
 	free(config->clients);
+	free(config->background);
 	*config = (struct cluster_config){0};
 }

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "picture.h"
 #include "pixels.h"
+#include "samples.h"
 #include <wlr/backend.h>
 #include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
@@ -24,8 +25,9 @@ struct display_hooks {
 struct display_stats {
 	uint64_t started, frames, missed;
 	uint64_t last, longest_gap_ns; /* between two frames in a row */
-	uint64_t compose_ns,
-		compose_max_ns; /* all frames together, and the slowest: with the checks */
+	/* composing with the checks: all frames together, the slowest, the last ones */
+	uint64_t compose_ns, compose_max_ns;
+	struct samples compose;
 };
 
 struct display {
@@ -40,7 +42,8 @@ struct display {
 	struct wlr_scene_output_layout *scene_layout;
 	struct wlr_output *output; /* NULL: there is none now */
 	struct wlr_scene_output *scene_output;
-	struct wlr_buffer *front; /* what was shown last, locked */
+	struct picture *background; /* below everything; NULL: none */
+	struct wlr_buffer *front;   /* what was shown last, locked */
 	const struct cluster_config *config;
 	const struct display_hooks *hooks;
 	void *data;

@@ -4,9 +4,9 @@
 #define CLUSTER_HISTORY_H
 
 #include "role.h"
+#include "samples.h"
 
 #define HISTORY_TRANSITIONS 64
-#define HISTORY_LATENCIES 1024
 
 struct transition {
 	enum role_state from, to;
@@ -19,9 +19,7 @@ struct transition {
 struct history {
 	struct transition transitions[HISTORY_TRANSITIONS]; /* a ring */
 	uint64_t transition_count;
-	/* From a frame's submission to its being on the output, in ns: a ring of the last ones. */
-	uint64_t latencies[HISTORY_LATENCIES];
-	uint64_t latency_count;
+	struct samples latency; /* from a frame's submission to its being on the output, in ns */
 	uint64_t frames, shown_frames, refused_frames;
 };
 
@@ -32,10 +30,5 @@ struct transition *history_get(struct history *history, uint64_t index);
 
 /* The output shows what the states so far demand. */
 void history_shown(struct history *history, uint64_t when);
-
-void history_latency(struct history *history, uint64_t ns);
-
-/* The latency that `percent` of the last frames did not exceed; 0: there was none. */
-uint64_t history_percentile(const struct history *history, unsigned percent);
 
 #endif

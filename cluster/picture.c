@@ -104,6 +104,19 @@ int picture_create(struct picture **picture, const struct role_config *role) {
 	return *picture != NULL ? 0 : -ENOMEM;
 }
 
+int picture_read(struct picture **picture, const char *path, int width, int height) {
+	cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+	cairo_t *cairo = cairo_create(surface);
+	int ret = draw_png(cairo, path, width, height);
+	cairo_destroy(cairo);
+	if (ret < 0) {
+		cairo_surface_destroy(surface);
+		return ret;
+	}
+	*picture = picture_of(surface);
+	return *picture != NULL ? 0 : -ENOMEM;
+}
+
 struct picture *picture_copy(const struct pixels *pixels) {
 	cairo_surface_t *surface = cairo_image_surface_create(
 		CAIRO_FORMAT_RGB24, (int)pixels->width, (int)pixels->height);

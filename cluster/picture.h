@@ -15,6 +15,9 @@ struct picture;
  */
 int picture_create(struct picture **picture, const struct role_config *role);
 
+/* Any PNG, scaled to so many pixels. Returns as picture_create(). */
+int picture_read(struct picture **picture, const char *path, int width, int height);
+
 /* The same as a copy of XRGB pixels. NULL for want of memory. */
 struct picture *picture_copy(const struct pixels *pixels);
 

@@ -59,11 +59,12 @@ static int add_role(variant **array, const struct watch *watch) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", history->refused_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"latency_p50_ns", history_percentile(history, 50)),
+				"latency_p50_ns", samples_percentile(&history->latency, 50)),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"latency_p99_ns", history_percentile(history, 99)),
+				"latency_p99_ns", samples_percentile(&history->latency, 99)),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"latency_max_ns", history_percentile(history, 100)),
+				"latency_max_ns", samples_percentile(&history->latency, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", history->latency.count),
 			SD_JSON_BUILD_PAIR_UNSIGNED("deadline_ns", config->limits.deadline_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED("transition_count", history->transition_count),
 			SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
@@ -101,6 +102,10 @@ static int status_build(const struct status *status, char **text) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("longest_gap_ns", stats->longest_gap_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
 				stats->frames ? stats->compose_ns / stats->frames : 0),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"compose_p50_ns", samples_percentile(&stats->compose, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+				"compose_p99_ns", samples_percentile(&stats->compose, 99)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns));
 	}
 	if (ret >= 0) {

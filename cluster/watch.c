@@ -173,7 +173,7 @@ void watch_presented(struct watch *watch, uint32_t commit, uint64_t when) {
 	history_shown(&watch->history, when);
 	if (watch->shown != NULL) {
 		uint64_t submitted = watch->shown->frame.submit_time;
-		history_latency(&watch->history, when > submitted ? when - submitted : 0);
+		samples_add(&watch->history.latency, when > submitted ? when - submitted : 0);
 	}
 }
 

@@ -100,3 +100,16 @@ def test_any_wlroots_compositor(cockpit: Cockpit) -> None:
     wait_for(shown, "the stream's picture")
     movie.kill()
     assert example.stop() == 0
+
+
+def test_background(cockpit: Cockpit) -> None:
+    """Shown where nothing else is; one that cannot be read is none, and keeps nothing up."""
+    picture = telltale_picture(cockpit.folder, 9)
+    config = f"[display]\nbackground={cockpit.folder / 'telltale-9.png'}\nwidth=320\nheight=80\n"
+    display = Display(cockpit, config)
+    wait_for(lambda: numpy.array_equal(display.screenshot(), picture), "the background")
+    display.program.stop()
+    (cockpit.folder / "telltale-9.png").write_text("no picture")
+    display = Display(cockpit, config)
+    assert "no PNG that can be read" in display.program.stderr
+    assert not display.screenshot().any()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void samples_add(struct samples *samples, uint64_t value) {
+	samples->values[samples->count++ % SAMPLES] = value;
+}
+
+static int compare(const void *a, const void *b) {
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+uint64_t samples_percentile(const struct samples *samples, unsigned percent) {
+	uint64_t sorted[SAMPLES];
+	size_t count = samples->count < SAMPLES ? samples->count : SAMPLES;
+	if (count == 0) {
+		return 0;
+	}
+	memcpy(sorted, samples->values, count * sizeof(sorted[0]));
+	qsort(sorted, count, sizeof(sorted[0]), compare);
+	return sorted[(count - 1) * percent / 100];
+}

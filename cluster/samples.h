@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+/** The last values of something that is measured again and again, and how they are spread. */
+#ifndef CLUSTER_SAMPLES_H
+#define CLUSTER_SAMPLES_H
+
+#include <stdint.h>
+
+#define SAMPLES 1024
+
+struct samples {
+	uint64_t values[SAMPLES]; /* a ring */
+	uint64_t count;		  /* of all that ever were */
+};
+
+void samples_add(struct samples *samples, uint64_t value);
+
+/* The value that `percent` of the last ones did not exceed; 0: there was none. */
+uint64_t samples_percentile(const struct samples *samples, unsigned percent);
+
+#endif
