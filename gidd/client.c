@@ -12,6 +12,7 @@
 #include "log.h"
 #include "status.h"
 #include "subscription.h"
+#include "window.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 
@@ -62,6 +63,8 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 	welcome.welcome.version = GID_WIRE_VERSION;
 	welcome.welcome.domain = gidd->self->number;
 	snprintf(welcome.welcome.name, sizeof(welcome.welcome.name), "%s", gidd->self->name);
+	welcome.welcome.window =
+		config_has_window(gidd->config, gidd->self) ? gidd->self->window : 0;
 	peer_send(&client->peer, &welcome, NULL, 0);
 }
 
@@ -97,6 +100,12 @@ static void handle_message(
 		break;
 	case GID_WIRE_IMPORT:
 		handle_import(client, &message->import);
+		break;
+	case GID_WIRE_ALLOC:
+		window_alloc(client, &message->alloc);
+		break;
+	case GID_WIRE_FREE:
+		window_free(client, &message->allocated);
 		break;
 	case GID_WIRE_PUBLISH:
 		stream_publish(client, &message->publish);
@@ -187,6 +196,7 @@ void client_destroy(struct client *client) {
 	subscription_forget_consumer(&client->peer);
 	slab_destroy_all_of(client);
 	slab_forget_importer(&client->peer);
+	window_free_all_of(client);
 	sd_event_source_disable_unref(client->patience);
 	connection_finish(&client->connection);
 	gidd->used[QUOTA_CLIENTS]--;

@@ -48,6 +48,38 @@ const struct config_share *config_share_find(const struct config *config,
 	return NULL;
 }
 
+bool config_is_pair(const struct config *config, const struct config_domain *one,
+	const struct config_domain *other) {
+	return config_share_find(config, one, other) != NULL ||
+		config_share_find(config, other, one) != NULL;
+}
+
+bool config_is_remote(const struct config *config, const struct config_domain *one,
+	const struct config_domain *other) {
+	return (one->kind == KIND_GUEST || other->kind == KIND_GUEST) &&
+		config_is_pair(config, one, other);
+}
+
+bool config_has_window(const struct config *config, const struct config_domain *domain) {
+	const struct config_domain *other;
+	TAILQ_FOREACH(other, &config->domains, entry) {
+		if (config_is_remote(config, domain, other)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct config_domain *config_host(const struct config *config) {
+	const struct config_domain *domain;
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		if (domain->kind == KIND_HOST) {
+			return domain;
+		}
+	}
+	return NULL;
+}
+
 const struct config_link *config_link_find(const struct config *config,
 	const struct config_domain *one, const struct config_domain *other) {
 	const struct config_link *link;
@@ -109,6 +141,8 @@ void config_finish(struct config *config) {
 		free(domain->local.text);
 		free(domain->user);
 		free(domain->group);
+		free(domain->window_device);
+		free(domain->control);
 		free(domain);
 	}
 	struct config_share *share;

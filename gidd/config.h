@@ -30,6 +30,13 @@ struct config_globs {
 	char *text;
 };
 
+/* Where a domain runs. */
+enum config_kind {
+	KIND_LOCAL, /* beside the host's programs, on one kernel with them */
+	KIND_HOST,  /* the host itself: its gidd is the hub of the guests */
+	KIND_GUEST, /* a machine of its own */
+};
+
 struct config_domain {
 	TAILQ_ENTRY(config_domain) entry;
 	char name[GID_NAME_MAX + 1];
@@ -37,8 +44,12 @@ struct config_domain {
 	uint64_t quota[QUOTA_COUNT];	    /* of the whole domain */
 	uint64_t client_quota[QUOTA_COUNT]; /* of each of its clients */
 	struct config_globs local; /* streams that may be published for the domain itself */
-	char *user;  /* whose gidd may come in as this domain, NULL: the same user, or root */
-	char *group; /* who may connect to the domain's gidd, NULL: its user alone */
+	char *user; /* whose gidd may come in as this domain, NULL: the same user, or root */
+	enum config_kind kind;
+	uint64_t window;     /* bytes of the memory that it shares with other machines */
+	char *window_device; /* where that is on this system, NULL: found by itself */
+	char *control;	     /* the guest's way to the hub, NULL: the usual place */
+	char *group;	     /* who may connect to the domain's gidd, NULL: its user alone */
 	unsigned line;
 };
 
@@ -64,7 +75,7 @@ struct config_link {
 	TAILQ_ENTRY(config_link) entry;
 	char names[2][GID_NAME_MAX + 1];
 	const struct config_domain *ends[2];
-	char *kind;
+	char *kind; /* of link */
 	TAILQ_HEAD(, config_setting) settings;
 	unsigned line;
 };
@@ -90,6 +101,20 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 /* The share by which `reader` may read of `owner`, or NULL. */
 const struct config_share *config_share_find(const struct config *config,
 	const struct config_domain *owner, const struct config_domain *reader);
+
+/* Whether they share something, in either direction. */
+bool config_is_pair(const struct config *config, const struct config_domain *one,
+	const struct config_domain *other);
+
+/* Whether the two are joined by the hub: they share something, and one of them is a guest. */
+bool config_is_remote(const struct config *config, const struct config_domain *one,
+	const struct config_domain *other);
+
+/* Whether the domain's memory must lie in a window: it is joined to another by the hub. */
+bool config_has_window(const struct config *config, const struct config_domain *domain);
+
+/* The host, or NULL. */
+const struct config_domain *config_host(const struct config *config);
 
 /* The section about the pair's link, or NULL. */
 const struct config_link *config_link_find(const struct config *config,

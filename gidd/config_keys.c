@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "config_read.h"
+#include "wire.h"
 
+#define WINDOW_MAX (UINT64_C(64) << 30)
 #define GLOB_MAX 255 /* bytes of one glob: config_globs_match() */
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -145,6 +147,41 @@ static bool check_machine_key(struct reading *reading, const char *key, const ch
 	return false;
 }
 
+static void set_kind(struct reading *reading, enum config_kind *kind, const char *value) {
+	static const char *const names[] = {
+		[KIND_LOCAL] = "local",
+		[KIND_HOST] = "host",
+		[KIND_GUEST] = "guest",
+	};
+	for (enum config_kind i = KIND_LOCAL; i <= KIND_GUEST; i++) {
+		if (strcmp(value, names[i]) == 0) {
+			*kind = i;
+			return;
+		}
+	}
+	config_mistake(reading, reading->line, "kind=%s is none of local, host, guest", value);
+}
+
+/* A PCI device's memory is a power of two. */
+static void set_window(struct reading *reading, uint64_t *window, const char *value) {
+	uint64_t size = 0;
+	if (!parse_number(value, &size) || size < GID_WINDOW_MIN || size > WINDOW_MAX ||
+		(size & (size - 1)) != 0) {
+		config_mistake(reading, reading->line,
+			"window=%s is not a power of two from 1M to 64G", value);
+		return;
+	}
+	*window = size;
+}
+
+static void set_path(struct reading *reading, char **path, const char *key, const char *value) {
+	if (value[0] != '/') {
+		config_mistake(reading, reading->line, "%s=%s is not an absolute path", key, value);
+	} else {
+		set_text(reading, path, key, value);
+	}
+}
+
 static void domain_key(struct reading *reading, const char *key, const char *value) {
 	struct config_domain *domain = reading->domain;
 	if (strcmp(key, "number") == 0) {
@@ -157,6 +194,14 @@ static void domain_key(struct reading *reading, const char *key, const char *val
 		set_text(reading, &domain->user, key, value);
 	} else if (strcmp(key, "group") == 0) {
 		set_text(reading, &domain->group, key, value);
+	} else if (strcmp(key, "kind") == 0) {
+		set_kind(reading, &domain->kind, value);
+	} else if (strcmp(key, "window") == 0) {
+		set_window(reading, &domain->window, value);
+	} else if (strcmp(key, "window-device") == 0) {
+		set_path(reading, &domain->window_device, key, value);
+	} else if (strcmp(key, "control") == 0) {
+		set_path(reading, &domain->control, key, value);
 	} else if (!set_quota(reading, key, value) && !check_machine_key(reading, key, value)) {
 		config_mistake(reading, reading->line, "a domain has no \"%s\"", key);
 	}
@@ -194,10 +239,8 @@ static void link_key(struct reading *reading, const char *key, const char *value
 static void cockpit_key(struct reading *reading, const char *key, const char *value) {
 	if (strcmp(key, "runtime") != 0) {
 		config_mistake(reading, reading->line, "the cockpit has no \"%s\"", key);
-	} else if (value[0] != '/') {
-		config_mistake(reading, reading->line, "runtime=%s is not an absolute path", value);
 	} else {
-		set_text(reading, &reading->config->runtime, key, value);
+		set_path(reading, &reading->config->runtime, key, value);
 	}
 }
 

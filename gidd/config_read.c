@@ -34,6 +34,7 @@ static const uint64_t default_quota[QUOTA_COUNT] = {
 	[QUOTA_HELD] = 2048,
 	[QUOTA_CLIENTS] = 128,
 };
+static const uint64_t default_window = UINT64_C(256) << 20;
 static const uint64_t default_share_held = 512;
 
 static bool copy_name(struct reading *reading, char name[GID_NAME_MAX + 1], const char *word) {
@@ -54,6 +55,7 @@ static bool begin_domain(struct reading *reading, char **words) {
 		return false;
 	}
 	domain->line = reading->line;
+	domain->window = default_window;
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		domain->quota[quota] = default_quota[quota];
 		domain->client_quota[quota] = UINT64_MAX;
@@ -228,6 +230,23 @@ static void complete_domains(struct reading *reading) {
 	}
 }
 
+static void complete_kinds(struct reading *reading) {
+	const struct config *config = reading->config;
+	const struct config_domain *host = config_host(config), *domain;
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		if (domain->kind == KIND_HOST && domain != host) {
+			config_mistake(
+				reading, domain->line, "domain %s is the host already", host->name);
+		} else if (domain->kind == KIND_GUEST && host == NULL) {
+			config_mistake(reading, domain->line,
+				"domain %s is a guest: one domain must have kind=host, whose gidd "
+				"joins it "
+				"to the others",
+				domain->name);
+		}
+	}
+}
+
 /* Two names of one section: both known and not the same. */
 static bool find_pair(struct reading *reading, unsigned line, const char *one, const char *other,
 	const struct config_domain **first, const struct config_domain **second) {
@@ -274,8 +293,18 @@ static void complete_pairs(struct reading *reading) {
 				"the link of %s and %s is in line %u already", link->names[0],
 				link->names[1], twin->line);
 		}
+		bool local = link->kind != NULL && strcmp(link->kind, "local") == 0;
 		if (link->kind == NULL) {
 			config_mistake(reading, link->line, "a link needs kind=");
+		} else if (strcmp(link->kind, "ivshmem") == 0 &&
+			!config_is_remote(config, link->ends[0], link->ends[1])) {
+			config_mistake(reading, link->line,
+				"a link of kind ivshmem is one of a guest, with whom something is "
+				"shared");
+		} else if (local &&
+			(link->ends[0]->kind == KIND_GUEST || link->ends[1]->kind == KIND_GUEST)) {
+			config_mistake(reading, link->line,
+				"a guest is another machine: no link of it is of kind local");
 		}
 	}
 }
@@ -303,6 +332,7 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 	}
 	if (reading.result != -ENOMEM) {
 		complete_domains(&reading);
+		complete_kinds(&reading);
 		complete_pairs(&reading);
 	}
 	return reading.result;

@@ -49,14 +49,15 @@ void confirm_link_up(struct link *link) {
 		CONFIRM_AFTER_US, 0, ask, link);
 }
 
-void confirm_answer(struct gidd *gidd, gid_id gid, uint64_t inode) {
+void confirm_answer(struct gidd *gidd, gid_id gid, uint64_t inode, uint64_t offset) {
 	struct slab *slab, *next;
 	for (slab = TAILQ_FIRST(&gidd->registry.slabs); slab != NULL; slab = next) {
 		next = TAILQ_NEXT(slab, entry);
 		if (slab->owner != NULL || gid_slab_key(slab_gid(slab)) != gid_slab_key(gid)) {
 			continue;
 		}
-		if (inode != 0 && inode == slab->inode) {
+		if (inode != 0 && inode == slab->inode &&
+			offset == slab->description.imported.offset) {
 			slab->doubtful = false;
 		} else {
 			slab_destroy(gidd, slab);

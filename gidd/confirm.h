@@ -11,7 +11,8 @@
 void confirm_link_lost(struct link *link);
 void confirm_link_up(struct link *link);
 
-/* What the other domain said: the inode of the slab's memory, 0 where there is no such slab. */
-void confirm_answer(struct gidd *gidd, gid_id gid, uint64_t inode);
+/* What the other domain said: the slab's memory by inode and offset; 0 where there is no such slab.
+ */
+void confirm_answer(struct gidd *gidd, gid_id gid, uint64_t inode, uint64_t offset);
 
 #endif

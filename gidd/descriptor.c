@@ -39,7 +39,7 @@ int descriptor_check_shared(int fd, uint64_t size, const char **why) {
 	return explain(gid_memory_check(fd, size, true), why);
 }
 
-static bool is_read_only(int fd) {
+bool descriptor_is_read_only(int fd) {
 	int flags = fcntl(fd, F_GETFL);
 	return flags >= 0 && (flags & O_ACCMODE) == O_RDONLY && (flags & O_PATH) == 0;
 }
@@ -54,19 +54,21 @@ static int check_dmabuf(int fd, uint64_t size, const char **why) {
 	return explain(end < 0 || (uint64_t)end < size ? -ERANGE : 0, why);
 }
 
+uint64_t descriptor_slab_end(const struct gid_wire_imported *slab) {
+	/* gid_wire_check() has made sure that none of this overflows. */
+	return slab->generations == 0 ? slab->offset + slab->slot_size * slab->slot_count
+				      : slab->generations + slab->slot_count * sizeof(uint32_t);
+}
+
 int descriptor_check_slab(
 	int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
-	/* gid_wire_check() has made sure that none of this overflows. */
-	uint64_t size = slab->offset + slab->slot_size * slab->slot_count;
-	if (slab->generations != 0) {
-		size = slab->generations + slab->slot_count * sizeof(uint32_t);
-	}
+	uint64_t size = descriptor_slab_end(slab);
 	int error;
 	if (slab->memory == GID_MEMORY_DMABUF) {
 		error = check_dmabuf(fd, size, why);
 	} else {
 		error = explain(gid_memory_check(fd, size, slab->generations != 0), why);
-		if (error == 0 && !is_read_only(fd)) {
+		if (error == 0 && !descriptor_is_read_only(fd)) {
 			error = explain(-EACCES, why);
 		}
 	}

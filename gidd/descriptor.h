@@ -14,6 +14,11 @@
 int descriptor_check_slab(
 	int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why);
 
+/* Where the slab ends in its file: behind its slots, or its generation table. */
+uint64_t descriptor_slab_end(const struct gid_wire_imported *slab);
+
+bool descriptor_is_read_only(int fd);
+
 /* A ring or page: a memfd that only its maker can write. Errors as above. */
 int descriptor_check_shared(int fd, uint64_t size, const char **why);
 

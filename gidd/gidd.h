@@ -15,6 +15,9 @@
 
 struct client;
 struct link;
+struct window;
+struct hub;
+struct member;
 TAILQ_HEAD(clients, client);
 TAILQ_HEAD(links, link);
 
@@ -26,8 +29,11 @@ struct gidd {
 	struct registry registry;
 	struct clients clients;
 	struct links links;
-	uint64_t used[QUOTA_COUNT]; /* by all clients together */
-	uint64_t client_count;	    /* ever */
+	uint64_t used[QUOTA_COUNT];		    /* by all clients together */
+	uint64_t client_count;			    /* ever */
+	struct hub *hub;			    /* of the host's gidd, where there are guests */
+	struct member *member;			    /* of one that is joined to others by the hub */
+	struct window *windows[GID_DOMAIN_MAX + 1]; /* by domain; NULL: not opened */
 };
 
 #endif

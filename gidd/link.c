@@ -8,6 +8,7 @@
 #include "link.h"
 #include "log.h"
 #include "subscription.h"
+#include "window.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 
@@ -63,7 +64,8 @@ static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 
 static int link_open(struct gidd *gidd, const struct config_domain *remote) {
 	const struct config_link *config = config_link_find(gidd->config, gidd->self, remote);
-	const char *kind = config == NULL ? "local" : config->kind;
+	bool is_remote = config_is_remote(gidd->config, gidd->self, remote);
+	const char *kind = config != NULL ? config->kind : is_remote ? "ivshmem" : "local";
 	struct link *link = calloc(1, sizeof(*link));
 	if (link == NULL) {
 		return -ENOMEM;
@@ -75,6 +77,7 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote) {
 	link->remote = remote;
 	link->config = config;
 	link->kind = link_kind_find(kind);
+	link->clock_known = !link->kind->windows_only; /* one kernel has one clock */
 	TAILQ_INIT(&link->requests);
 	snprintf(link->why, sizeof(link->why), "not reached yet");
 	int error = link->kind->open(link);
@@ -90,8 +93,7 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote) {
 int link_open_all(struct gidd *gidd) {
 	const struct config_domain *remote;
 	TAILQ_FOREACH(remote, &gidd->config->domains, entry) {
-		if (config_share_find(gidd->config, gidd->self, remote) == NULL &&
-			config_share_find(gidd->config, remote, gidd->self) == NULL) {
+		if (!config_is_pair(gidd->config, gidd->self, remote)) {
 			continue;
 		}
 		int error = link_open(gidd, remote);
@@ -123,6 +125,8 @@ static void link_up(struct link *link) {
 	link->ups++;
 	link->patience = sd_event_source_disable_unref(link->patience);
 	log_info("%s: up", link->peer.label);
+	window_find(
+		link->peer.gidd, link->peer.domain); /* so that it is open when it is asked for */
 	subscription_link_up(link->peer.gidd, &link->peer);
 	confirm_link_up(link);
 }
@@ -150,7 +154,14 @@ void link_lost(struct link *link, const char *why) {
 	log_warning("%s: %s: %s", link->peer.label, was_up ? "lost" : "not up", why);
 	link_fail_requests(link);
 	subscription_link_down(link->peer.gidd, &link->peer);
-	confirm_link_lost(link);
+	if (link->kind->windows_only) {
+		/* Its machine died, or began anew: what it has in memory now may be anything. */
+		slab_lose_domain(link->peer.gidd, link->peer.domain);
+		slab_forget_importer(&link->peer);
+		window_forget(link->peer.gidd, link->peer.domain);
+	} else {
+		confirm_link_lost(link);
+	}
 }
 
 /* --- messages --------------------------------------------------------------------------------- */

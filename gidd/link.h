@@ -7,6 +7,7 @@
  *     LINK_KIND(my_kind) = {.name = "mine", .open = …, .send = …, .drop = …, .close = …};
  *
  * and is chosen by `kind=mine` in a [link ONE OTHER] section, whose other keys are its own to read.
+ * Without one it is `ivshmem` where one of the two is a guest, else `local`.
  * A kind must know by itself who is at the other end; what a peer says it is counts for nothing.
  */
 #ifndef GIDD_LINK_H
@@ -35,12 +36,19 @@ struct link {
 	sd_event_source *confirm;  /* when what was imported before is asked for again */
 	uint32_t serial;
 	TAILQ_HEAD(, link_request) requests; /* sent and not answered yet */
-	uint64_t ups;			     /* how often it came up */
-	char why[192];			     /* why it is down */
+	/* What is to be added to the other domain's times to get ours, at most so far off, in ns.
+	 */
+	bool clock_known;
+	int64_t clock_offset;
+	uint64_t clock_error;
+	uint64_t ups;  /* how often it came up */
+	char why[192]; /* why it is down */
 };
 
 struct link_kind {
 	const char *name;
+	/* The other end is another machine: it can see what is in windows, and nothing else. */
+	bool windows_only;
 	/* Begins to reach the other domain, and goes on trying until closed. 0 or -errno. */
 	int (*open)(struct link *link);
 	/*
@@ -79,6 +87,11 @@ struct link *link_find(struct gidd *gidd, uint32_t domain);
 
 static inline struct link *link_of(struct peer *peer) {
 	return (struct link *)((char *)peer - offsetof(struct link, peer));
+}
+
+/* Whether the peer can see memory that is there in a window, 0: in none. */
+static inline bool link_can_carry(struct peer *peer, uint64_t window_offset) {
+	return peer->client != NULL || window_offset != 0 || !link_of(peer)->kind->windows_only;
 }
 
 /* --- link_request.c: what this domain asks of the other --------------------------------------- */

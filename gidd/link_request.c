@@ -8,6 +8,7 @@
 #include "link.h"
 #include "log.h"
 #include "subscription.h"
+#include "window.h"
 
 /* Of one client. It waits for each of its own, or asks for a few slabs at once. */
 #define REQUESTS_MAX 64u
@@ -111,6 +112,7 @@ void link_subscribe(struct link *link, struct subscription *subscription) {
 	message.subscribe.domain = subscription->domain;
 	message.subscribe.credit = subscription->credit;
 	message.subscribe.flags = subscription->flags;
+	message.subscribe.window_offset = subscription->window_offset;
 	strcpy(message.subscribe.name, subscription->name);
 	struct link_request *request = request_create(link, &message);
 	if (request == NULL) {
@@ -123,26 +125,31 @@ void link_subscribe(struct link *link, struct subscription *subscription) {
 }
 
 /* What is wrong with the answer to an import, or NULL. */
-static const char *check_imported(
-	const struct link_request *request, const struct gid_wire_imported *answer, int fd) {
+static const char *check_imported(struct gidd *gidd, const struct link_request *request,
+	const struct gid_wire_imported *answer, int fd) {
 	uint64_t bytes;
 	const char *why = NULL;
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	if (request->kind == REQUEST_SUBSCRIBE || gid_slab_key(gid) != gid_slab_key(request->gid)) {
 		return "it answers with another slab than it was asked for";
 	}
-	descriptor_check_slab(fd, answer, &bytes, &why);
+	if (answer->memory == GID_MEMORY_WINDOW) {
+		window_check_read(gidd, answer->domain, fd, answer->offset,
+			descriptor_slab_end(answer) - answer->offset, &why);
+	} else {
+		descriptor_check_slab(fd, answer, &bytes, &why);
+	}
 	return why;
 }
 
 static const char *pass_on_imported(struct link *link, const struct link_request *request,
 	const struct gid_wire_imported *answer, int fd) {
-	const char *why = check_imported(request, answer, fd);
+	const char *why = check_imported(link->peer.gidd, request, answer, fd);
 	if (why != NULL) {
 		return why;
 	}
 	if (request->kind == REQUEST_CONFIRM) {
-		confirm_answer(link->peer.gidd, request->gid, descriptor_inode(fd));
+		confirm_answer(link->peer.gidd, request->gid, descriptor_inode(fd), answer->offset);
 	} else if (request->client != NULL) {
 		slab_imported(request->client, request->client_serial, answer, fd);
 	}
@@ -159,7 +166,7 @@ static const char *pass_on_result(struct link *link, const struct link_request *
 	} else if (result->error == 0) {
 		return "it answers an import with nothing";
 	} else if (request->kind == REQUEST_CONFIRM) {
-		confirm_answer(link->peer.gidd, request->gid, 0);
+		confirm_answer(link->peer.gidd, request->gid, 0, 0);
 	} else if (request->client != NULL) {
 		slab_refuse(request->client, request->client_serial);
 	}

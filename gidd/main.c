@@ -7,11 +7,13 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
+#include "carrier.h"
 #include "client.h"
 #include "gidd.h"
 #include "link.h"
 #include "log.h"
 #include "server.h"
+#include "window.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 #define DEFAULT_RUNTIME "/run/gidway"
@@ -159,7 +161,10 @@ static int run(struct gidd *gidd) {
 	if (error < 0) {
 		goto error_event;
 	}
-	error = link_open_all(gidd);
+	error = carrier_open(gidd);
+	if (error == 0) {
+		error = link_open_all(gidd);
+	}
 	if (error == 0) {
 		log_info("serving in %s", server.folder);
 		sd_notifyf(0, "READY=1\nSTATUS=Serving domain %s", gidd->self->name);
@@ -168,6 +173,8 @@ static int run(struct gidd *gidd) {
 	}
 	link_close_all(gidd);
 	close_clients(gidd);
+	carrier_close(gidd);
+	window_forget_all(gidd);
 	server_finish(&server);
 error_event:
 	sd_event_unref(gidd->event);

@@ -37,7 +37,8 @@ struct slab {
 	struct client *owner;		    /* NULL: of another domain */
 	union gid_wire_message description; /* IMPORTED, as readers get it */
 	int fd;				    /* -1: of another domain */
-	uint64_t bytes;			    /* of the whole file */
+	uint64_t bytes;			    /* of the whole file, or of its part of a window */
+	uint64_t charged;		    /* to the owner's quota; a window's memory is already */
 	struct domain_set grants;	    /* the owner's */
 	struct domain_set withheld;	    /* to these it may not be lent by others, either */
 	bool inherited; /* exported before this gidd ran: who has it is not known */
@@ -81,6 +82,8 @@ void slab_imported(
 	struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer, int fd);
 /* From the link to another domain. */
 void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked);
+/* The domain's machine is gone, and its memory may become anything. */
+void slab_lose_domain(struct gidd *gidd, uint32_t domain);
 /* The peer is gone and holds nothing any more. */
 void slab_forget_importer(struct peer *peer);
 void slab_destroy_all_of(struct client *client);

@@ -11,6 +11,7 @@
 #include "link.h"
 #include "log.h"
 #include "quota.h"
+#include "window.h"
 
 void registry_init(struct registry *registry) {
 	*registry = (struct registry){0};
@@ -156,7 +157,7 @@ void slab_destroy(struct gidd *gidd, struct slab *slab) {
 		}
 		TAILQ_REMOVE(&slab->owner->slabs, slab, owner_entry);
 		quota_give(slab->owner, QUOTA_SLABS, 1);
-		quota_give(slab->owner, QUOTA_MEMORY, slab->bytes);
+		quota_give(slab->owner, QUOTA_MEMORY, slab->charged);
 		close(slab->fd);
 	}
 	TAILQ_REMOVE(&gidd->registry.slabs, slab, entry);
@@ -180,6 +181,21 @@ static void describe(struct gid_wire_imported *description, uint32_t domain,
 	*description = message.imported;
 }
 
+/* Checks the memory of a client's slab. Of our own window readers get a descriptor of ours. */
+static int check_memory(struct client *client, const struct gid_wire_imported *slab, bool again,
+	int *fd, uint64_t *bytes, const char **why) {
+	if (slab->memory != GID_MEMORY_WINDOW) {
+		return descriptor_check_slab(*fd, slab, bytes, why);
+	}
+	*bytes = descriptor_slab_end(slab) - slab->offset;
+	int error = window_check_own(client, *fd, slab->offset, *bytes, again, why);
+	if (error == 0 && window_replace(client->peer.gidd, fd) < 0) {
+		*why = "gidd has no descriptor left";
+		error = -EMFILE;
+	}
+	return error;
+}
+
 void slab_export(struct client *client, const struct gid_wire_export *request, int *fd) {
 	struct gidd *gidd = client->peer.gidd;
 	uint32_t serial = request->header.serial;
@@ -189,7 +205,7 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	char why[192];
 
 	describe(&description, gidd->self->number, request);
-	int error = descriptor_check_slab(*fd, &description, &bytes, &wrong);
+	int error = check_memory(client, &description, request->slab != 0, fd, &bytes, &wrong);
 	if (error < 0) {
 		log_warning("%s: export refused: %s", client->peer.label, wrong);
 		peer_result(&client->peer, serial, error, 0, "%s", wrong);
@@ -204,7 +220,8 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	if (error < 0) {
 		goto error_quota;
 	}
-	error = quota_take(client, QUOTA_MEMORY, bytes, why);
+	uint64_t charged = request->memory == GID_MEMORY_WINDOW ? 0 : bytes;
+	error = quota_take(client, QUOTA_MEMORY, charged, why);
 	if (error < 0) {
 		goto error_slabs;
 	}
@@ -219,6 +236,7 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	}
 	slab->owner = client;
 	slab->bytes = bytes;
+	slab->charged = charged;
 	slab->inherited = request->slab != 0;
 	slab->fd = *fd;
 	*fd = -1;
@@ -227,7 +245,7 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	return;
 
 error_memory:
-	quota_give(client, QUOTA_MEMORY, bytes);
+	quota_give(client, QUOTA_MEMORY, charged);
 error_slabs:
 	quota_give(client, QUOTA_SLABS, 1);
 error_quota:
@@ -325,6 +343,16 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 			reader == NULL ? "…" : reader->name);
 		return;
 	}
+	struct link *link = link_find(gidd, request->domain);
+	bool windows_only = link != NULL && link->kind->windows_only;
+	if (windows_only && slab->description.imported.memory != GID_MEMORY_WINDOW &&
+		request->allow != 0) {
+		peer_result(&client->peer, serial, -ENOTSUP, 0,
+			"domain %s is another machine, which cannot see a memfd or dma-buf: copy "
+			"it into a slab that gidway made",
+			reader->name);
+		return;
+	}
 	int error = 0;
 	if (slab->owner == client) {
 		set_owner_grant(gidd, slab, request);
@@ -367,7 +395,9 @@ void slab_imported(
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	struct slab *slab = find(&peer->gidd->registry, gid_slab_key(gid));
 	uint64_t inode = descriptor_inode(fd);
-	if (slab != NULL && slab->owner == NULL && slab->inode != inode) {
+	bool same = slab != NULL && slab->inode == inode &&
+		slab->description.imported.offset == answer->offset;
+	if (slab != NULL && slab->owner == NULL && !same) {
 		slab_destroy(peer->gidd, slab); /* the number names other memory now */
 		slab = NULL;
 	}
@@ -396,6 +426,16 @@ void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked) {
 	struct slab *slab = find(&link->gidd->registry, gid_slab_key(revoked->gid));
 	if (slab != NULL) {
 		slab_destroy(link->gidd, slab);
+	}
+}
+
+void slab_lose_domain(struct gidd *gidd, uint32_t domain) {
+	struct slab *slab, *next;
+	for (slab = TAILQ_FIRST(&gidd->registry.slabs); slab != NULL; slab = next) {
+		next = TAILQ_NEXT(slab, entry);
+		if (slab->owner == NULL && gid_domain_of(slab_gid(slab)) == domain) {
+			slab_destroy(gidd, slab);
+		}
 	}
 }
 

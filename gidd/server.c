@@ -19,13 +19,13 @@
 #define BACKLOG 64
 #define ACCEPT_PAUSE_US 100000
 
-int server_listen(const char *path, unsigned mode) {
+static int listen_on(const char *path, int type, unsigned mode) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		return -ENAMETOOLONG;
 	}
 	strcpy(address.sun_path, path);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		return -errno;
 	}
@@ -39,6 +39,14 @@ int server_listen(const char *path, unsigned mode) {
 		close(fd);
 	}
 	return error < 0 ? error : fd;
+}
+
+int server_listen(const char *path, unsigned mode) {
+	return listen_on(path, SOCK_SEQPACKET, mode);
+}
+
+int server_listen_stream(const char *path, unsigned mode) {
+	return listen_on(path, SOCK_STREAM, mode);
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */

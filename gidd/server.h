@@ -27,5 +27,7 @@ void server_finish(struct server *server);
  * for use under the folder's lock. `mode` is the socket's.
  */
 int server_listen(const char *path, unsigned mode);
+/* The same for a byte stream. */
+int server_listen_stream(const char *path, unsigned mode);
 
 #endif

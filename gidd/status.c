@@ -66,7 +66,11 @@ static sd_json_variant *links(struct gidd *gidd, int *error) {
 			SD_JSON_BUILD_PAIR_STRING("kind", link->kind->name),
 			SD_JSON_BUILD_PAIR_STRING("state", states[link->state]),
 			SD_JSON_BUILD_PAIR_STRING("why", up ? "" : link->why),
-			SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups));
+			SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups),
+			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_offset_ns",
+				SD_JSON_BUILD_INTEGER(link->clock_offset)),
+			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_error_ns",
+				SD_JSON_BUILD_UNSIGNED(link->clock_error)));
 		append(&all, one, built, error);
 	}
 	return all;
@@ -136,8 +140,10 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 			SD_JSON_BUILD_PAIR_STRING("domain", domain_name(gidd, info->domain)),
 			SD_JSON_BUILD_PAIR_STRING(
 				"owner", slab->owner == NULL ? "" : slab->owner->peer.label),
-			SD_JSON_BUILD_PAIR_STRING(
-				"memory", info->memory == GID_MEMORY_DMABUF ? "dma-buf" : "memfd"),
+			SD_JSON_BUILD_PAIR_STRING("memory",
+				info->memory == GID_MEMORY_DMABUF	    ? "dma-buf"
+					: info->memory == GID_MEMORY_WINDOW ? "window"
+									    : "memfd"),
 			SD_JSON_BUILD_PAIR_UNSIGNED("bytes",
 				slab->owner == NULL ? info->slot_size * info->slot_count
 						    : slab->bytes),

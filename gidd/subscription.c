@@ -109,6 +109,7 @@ static void ask_producer(struct subscription *subscription, struct stream *strea
 	message.subscriber.domain = subscription->consumer_domain;
 	message.subscriber.credit = subscription->credit;
 	message.subscriber.flags = subscription->flags;
+	message.subscriber.window_offset = subscription->window_offset;
 	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
 	answer(subscription, 0, 1, "");
 }
@@ -242,6 +243,29 @@ void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
 	answer(subscription, 0, result->value, "");
 }
 
+static void send_clock(struct peer *client, const struct link *link) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_CLOCK, 0);
+	message.clock.domain = link->peer.domain;
+	message.clock.offset = link->clock_offset;
+	message.clock.error = link->clock_error;
+	peer_send(client, &message, NULL, 0);
+}
+
+void subscription_tell_clock(struct link *link) {
+	struct client *client;
+	TAILQ_FOREACH(client, &link->peer.gidd->clients, entry) {
+		const struct subscription *subscription;
+		TAILQ_FOREACH(subscription, &client->peer.consuming, consumer_entry) {
+			if (subscription->via == &link->peer &&
+				subscription->state == SUBSCRIPTION_LIVE) {
+				send_clock(&client->peer, link);
+				break;
+			}
+		}
+	}
+}
+
 void subscription_accept(
 	struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
 	if (!number_is_ours(peer, accept->subscription)) {
@@ -255,13 +279,19 @@ void subscription_accept(
 	const char *why = "the subscription is live already";
 	const void *ring;
 	if (subscription->state == SUBSCRIPTION_LIVE ||
-		descriptor_check_shared(*ring_fd, sizeof(struct gid_wire_ring), &why) < 0) {
+		subscription_check_memory(peer, accept->window_offset, sizeof(struct gid_wire_ring),
+			ring_fd, &why) < 0) {
 		peer_violation(peer, why);
 		return;
 	}
-	if (gid_memory_map(*ring_fd, 0, sizeof(struct gid_wire_ring), &ring) < 0) {
-		tell_producer_end(subscription, -ENOMEM);
-		tell_consumer_end(subscription, -ENOMEM, "gidd is out of memory");
+	int error = link_can_carry(subscription->consumer, accept->window_offset) ? 0 : -ENOTSUP;
+	if (error == 0) {
+		error = gid_memory_map(
+			*ring_fd, accept->window_offset, sizeof(struct gid_wire_ring), &ring);
+	}
+	if (error < 0) {
+		tell_producer_end(subscription, error);
+		tell_consumer_end(subscription, error, "the ring cannot be used");
 		subscription_destroy(peer->gidd, subscription);
 		return;
 	}
@@ -273,6 +303,10 @@ void subscription_accept(
 	gid_wire_begin(&message, client ? GID_WIRE_SUBSCRIBED : GID_WIRE_ACCEPT, 0);
 	message.subscribed.subscription = subscription->consumer_number;
 	message.subscribed.domain = client ? subscription->domain : 0;
+	message.subscribed.window_offset = accept->window_offset;
+	if (peer->client == NULL && link_of(peer)->kind->windows_only) {
+		send_clock(subscription->consumer, link_of(peer));
+	}
 	peer_send(subscription->consumer, &message, ring_fd, 1);
 }
 

@@ -8,6 +8,8 @@
 
 #include "registry.h"
 
+struct link;
+
 enum subscription_state {
 	SUBSCRIPTION_WAITING, /* for its stream, or for the link to its domain */
 	SUBSCRIPTION_ASKED,   /* the producer, or the other domain's gidd, was asked */
@@ -31,7 +33,8 @@ struct subscription {
 	char name[GID_NAME_MAX + 1];
 	uint32_t credit, flags;
 
-	int fds[2]; /* consumer's page, producer's end of the doorbell; -1 once live */
+	uint64_t window_offset; /* of the page, where it is in a window */
+	int fds[2];		/* consumer's page, producer's end of the doorbell; -1 once live */
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
 };
@@ -41,6 +44,13 @@ struct subscription {
 /* From a client, or from a link for a stream of this domain. */
 void subscription_request(
 	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]);
+
+/*
+ * Whether a page or ring of that size is what its sender says: a sealed memfd of `window_offset` 0,
+ * or a part of the window of its domain, of which it then is a read-only descriptor of ours.
+ */
+int subscription_check_memory(
+	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why);
 
 /* --- subscription.c --- */
 
@@ -65,6 +75,9 @@ void subscription_link_down(struct gidd *gidd, struct peer *link);
 /* The other domain's gidd has answered SUBSCRIBE. */
 void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
 	const struct gid_wire_result *result);
+
+/* More is known of the other machine's clock: for all clients that read its streams. */
+void subscription_tell_clock(struct link *link);
 
 /* ACCEPT from the producer or the link. */
 void subscription_accept(struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd);

@@ -7,10 +7,12 @@
 #include "client.h"
 #include "descriptor.h"
 #include "gidd.h"
+#include "link.h"
 #include "log.h"
 #include "memory.h"
 #include "quota.h"
 #include "subscription.h"
+#include "window.h"
 
 /* Whose stream is asked for, NULL after the answer that there is none. */
 static const struct config_domain *find_owner(
@@ -89,6 +91,35 @@ static bool number_is_valid(struct peer *consumer, uint32_t number) {
 	return true;
 }
 
+int subscription_check_memory(
+	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why) {
+	if (window_offset == 0) {
+		return descriptor_check_shared(*fd, size, why);
+	}
+	if (sender->client == NULL) {
+		return window_check_read(
+			sender->gidd, sender->domain, *fd, window_offset, size, why);
+	}
+	int error = window_check_own(sender->client, *fd, window_offset, size, false, why);
+	if (error == 0 && window_replace(sender->gidd, fd) < 0) {
+		*why = "gidd has no descriptor left";
+		error = -EMFILE;
+	}
+	return error;
+}
+
+/* That whoever has the stream can see the consumer's page. */
+static int check_reach(struct peer *consumer, const struct config_domain *owner,
+	const struct gid_wire_subscribe *request, const char **why) {
+	struct link *link = link_find(consumer->gidd, owner->number);
+	if (consumer->client != NULL && link != NULL &&
+		!link_can_carry(&link->peer, request->window_offset)) {
+		*why = "the stream's domain is another machine: the page must be in our window";
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
 static struct subscription *subscription_create(struct peer *consumer,
 	const struct gid_wire_subscribe *request, const struct config_domain *owner,
 	int fds[static 2]) {
@@ -96,7 +127,8 @@ static struct subscription *subscription_create(struct peer *consumer,
 	struct subscription *subscription = calloc(1, sizeof(*subscription));
 	const void *page;
 	if (subscription == NULL ||
-		gid_memory_map(fds[0], 0, sizeof(struct gid_wire_page), &page) < 0) {
+		gid_memory_map(
+			fds[0], request->window_offset, sizeof(struct gid_wire_page), &page) < 0) {
 		free(subscription);
 		return NULL;
 	}
@@ -110,6 +142,7 @@ static struct subscription *subscription_create(struct peer *consumer,
 	subscription->domain = owner->number;
 	subscription->credit = request->credit;
 	subscription->flags = request->flags;
+	subscription->window_offset = request->window_offset;
 	strcpy(subscription->name, request->name);
 	for (int i = 0; i < 2; i++) {
 		subscription->fds[i] = fds[i];
@@ -133,7 +166,11 @@ void subscription_request(
 	if (owner == NULL) {
 		return;
 	}
-	int error = descriptor_check_shared(fds[0], sizeof(struct gid_wire_page), &wrong);
+	int error = subscription_check_memory(
+		consumer, request->window_offset, sizeof(struct gid_wire_page), &fds[0], &wrong);
+	if (error == 0) {
+		error = check_reach(consumer, owner, request, &wrong);
+	}
 	if (error == 0) {
 		error = descriptor_check_doorbell(fds[1], &wrong);
 	}

@@ -26,7 +26,8 @@ static void confirmed(
 	struct gid_slab *slab = data;
 	if (error < 0) {
 		slab->confirm = GID_CONFIRM_ASK;
-	} else if (is_same_memory(slab->info.fd, fds[0])) {
+	} else if (slab->info.offset == answer->imported.offset &&
+		is_same_memory(slab->info.fd, fds[0])) {
 		slab->confirm = GID_CONFIRM_DONE;
 		gid_slab_lend_again(slab);
 	} else {

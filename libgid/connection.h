@@ -28,6 +28,7 @@ struct gid_domain {
 	char *place; /* path of gidd's socket */
 	uint32_t number;
 	char name[GID_NAME_MAX + 1];
+	uint64_t window; /* bytes of the domain's window; 0: it has none */
 	char error[320];
 
 	enum gid_connection_state state;
@@ -45,6 +46,12 @@ struct gid_domain {
 	struct gid_packet *kept, **kept_end; /* read while waiting for something else */
 	struct gid_timer deliver;	     /* armed while there are kept packets */
 	int handled;			     /* messages, since dispatch began */
+
+	/* By number of the domain; NULL: no other machine's was told of yet. */
+	struct gid_clock {
+		int64_t offset;
+		uint64_t error;
+	} *clocks;
 
 	struct gid_slab *slabs;	    /* all objects, own and imported */
 	struct gid_table own_slabs; /* registered ones, by number */

@@ -49,6 +49,28 @@ static void give_back(struct gid_consumer *consumer, uint64_t index) {
 	}
 }
 
+/* Saturates: the time is the producer's, and may be anything. */
+static void translate(uint64_t *time, int64_t offset) {
+	if (*time != GID_TIME_NONE) {
+		int64_t ours;
+		if (__builtin_add_overflow((int64_t)*time, offset, &ours)) {
+			ours = INT64_MAX;
+		}
+		*time = ours < 0 ? 0 : (uint64_t)ours;
+	}
+}
+
+/* From the producer's clock to ours, where that is another machine's. */
+static void translate_times(const struct gid_consumer *consumer, struct gid_frame *frame) {
+	const struct gid_clock *clocks = consumer->domain == NULL ? NULL : consumer->domain->clocks;
+	if (clocks != NULL) {
+		int64_t offset = clocks[consumer->producer_domain].offset;
+		translate(&frame->capture_time, offset);
+		translate(&frame->submit_time, offset);
+		translate(&frame->present_time, offset);
+	}
+}
+
 /* Returns 1, or -EPROTO for what no honest producer writes. */
 static int take_frame(
 	struct gid_consumer *consumer, const struct gid_wire_frame *copy, struct gid_frame *frame) {
@@ -58,6 +80,7 @@ static int take_frame(
 	frame->index = consumer->base + copy->index;
 	consumer->stats.frames++;
 	note_gap(consumer, frame);
+	translate_times(consumer, frame);
 	add_latency(consumer->memory.data, frame->submit_time);
 	if (frame->gid == GID_NONE) {
 		give_back(consumer, copy->index); /* there is no slot to be read */
@@ -258,6 +281,12 @@ int gid_consumer_get_fd(const struct gid_consumer *consumer) {
 void gid_consumer_get_stats(
 	const struct gid_consumer *consumer, struct gid_consumer_stats *stats) {
 	*stats = consumer->stats;
+	if (consumer->domain != NULL && consumer->domain->clocks != NULL) {
+		const struct gid_clock *clock =
+			&consumer->domain->clocks[consumer->producer_domain];
+		stats->clock_offset_ns = clock->offset;
+		stats->clock_error_ns = clock->error;
+	}
 	if (consumer->shared != NULL) {
 		stats->held = consumer->ring.held;
 		stats->copied_frames =

@@ -8,7 +8,7 @@
 
 #include "connection.h"
 #include "doorbell.h"
-#include "memory.h"
+#include "memory_source.h"
 #include "ring.h"
 
 struct gid_consumer {

@@ -106,6 +106,7 @@ void gid_domain_destroy(struct gid_domain *domain) {
 	gid_request_finish(domain);
 	gid_table_finish(&domain->own_slabs);
 	gid_loop_finish(&domain->loop);
+	free(domain->clocks);
 	free(domain->place);
 	free(domain);
 }

@@ -23,7 +23,9 @@ static void put_export(const struct gid_slab *slab, union gid_wire_message *mess
 	export->offset = info->offset;
 	export->slot_size = info->slot_size;
 	export->slot_count = info->slot_count;
-	export->generations = slab->generations == NULL ? 0 : info->slot_count * info->slot_size;
+	export->generations = slab->generations == NULL
+		? 0
+		: info->offset + info->slot_count * info->slot_size;
 	export->description_size = (uint32_t)strlen(slab->description);
 	memcpy(export->description, slab->description, export->description_size);
 	gid_wire_put_layout(&export->layout, &info->layout);
@@ -139,12 +141,14 @@ static int make_memory(struct gid_slab *slab) {
 		return gid_domain_fail(slab->domain, -EINVAL, "%u slots of that size are too much",
 			info->slot_count);
 	}
-	int error = gid_memory_create(&slab->own, "gid-slab", size);
+	int error = gid_memory_get(slab->domain, &slab->own, "gid-slab", size);
 	if (error < 0) {
 		return gid_domain_fail(slab->domain, error, "cannot make %llu bytes of memory: %s",
 			(unsigned long long)size, gid_strerror(error));
 	}
 	info->fd = slab->own.fd;
+	info->offset = slab->own.window_offset;
+	info->memory = info->offset == 0 ? GID_MEMORY_MEMFD : GID_MEMORY_WINDOW;
 	slab->view = slab->own.data;
 	slab->generations = (const uint32_t *)(slab->view + slots);
 	return 0;
@@ -169,7 +173,6 @@ int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, 
 	if (slab == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
-	slab->info.memory = GID_MEMORY_MEMFD;
 	slab->info.layout = *layout;
 	slab->info.slot_count = slot_count;
 	slab->info.slot_size = gid_memory_round_up(slot_size);

@@ -91,8 +91,12 @@ static uint64_t end_of(const struct gid_wire_imported *imported) {
 
 static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *imported, int fd) {
 	bool ours = imported->generations != 0;
-	bool memfd = imported->memory == GID_MEMORY_MEMFD;
-	int error = memfd ? gid_memory_check(fd, end_of(imported), ours) : 0;
+	int error = 0;
+	if (imported->memory == GID_MEMORY_MEMFD) {
+		error = gid_memory_check(fd, end_of(imported), ours);
+	} else if (imported->memory == GID_MEMORY_WINDOW) {
+		error = gid_memory_check_range(fd, end_of(imported));
+	}
 	if (error < 0) {
 		return error;
 	}
@@ -101,7 +105,7 @@ static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *impor
 	error = gid_memory_map(fd, imported->offset, slab->view_size, &data);
 	if (error < 0) {
 		/* Not every dma-buf can be read by a CPU. */
-		return memfd ? error : 0;
+		return imported->memory == GID_MEMORY_DMABUF ? 0 : error;
 	}
 	slab->view = data;
 	if (ours) {

@@ -116,11 +116,15 @@ int gid_memory_check(int fd, uint64_t size, int sole_writer) {
 			return -EPERM;
 		}
 	}
+	return gid_memory_check_range(fd, size);
+}
+
+int gid_memory_check_range(int fd, uint64_t end) {
 	struct stat status;
 	if (fstat(fd, &status) < 0) {
 		return -errno;
 	}
-	return (uint64_t)status.st_size < size ? -ERANGE : 0;
+	return (uint64_t)status.st_size < end ? -ERANGE : 0;
 }
 
 int gid_memory_map(int fd, uint64_t offset, size_t size, const void **data) {

@@ -11,6 +11,9 @@ struct gid_memory_own {
 	int fd;
 	void *data;
 	size_t size;
+	/* memory_source.h: where it begins in the window that `fd` is of, and who gave it; else 0 */
+	uint64_t window_offset;
+	struct gid_domain *source;
 };
 
 /* Makes `size` bytes (rounded up to pages), zeroed, present, sealed. `name` is for /proc. */
@@ -23,6 +26,9 @@ void gid_memory_finish(struct gid_memory_own *memory);
  * -EBADF: not a memfd; -EPERM: a seal is missing; -EACCES: writable; -ERANGE: too small.
  */
 int gid_memory_check(int fd, uint64_t size, int sole_writer);
+
+/* Whether a window (a file, or a device's memory) has at least `end` bytes; -ERANGE: it has not. */
+int gid_memory_check_range(int fd, uint64_t end);
 
 /* Up to the next whole page; 0 where that overflows. */
 uint64_t gid_memory_round_up(uint64_t size);

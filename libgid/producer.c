@@ -92,6 +92,7 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 		union gid_wire_message message;
 		gid_wire_begin(&message, GID_WIRE_ACCEPT, 0);
 		message.subscribed.subscription = request->subscription;
+		message.subscribed.window_offset = subscription->memory.window_offset;
 		error = gid_domain_post(producer->domain, &message, &subscription->memory.fd, 1);
 	}
 	if (error < 0) {

@@ -116,6 +116,7 @@ void gid_connection_welcome(struct gid_domain *domain, const union gid_wire_mess
 	domain->number = welcome->domain;
 	memcpy(domain->name, welcome->name, sizeof(domain->name));
 	domain->name[sizeof(domain->name) - 1] = '\0';
+	domain->window = welcome->window;
 	domain->state = GID_CONNECTION_UP;
 	domain->back_off = BACK_OFF_MIN_NS;
 	gid_loop_disarm(&domain->loop, &domain->greeting);

@@ -84,6 +84,7 @@ static int judge(uint32_t request, const union gid_wire_message *answer) {
 	}
 	uint32_t expected = request == GID_WIRE_IMPORT ? GID_WIRE_IMPORTED
 		: request == GID_WIRE_STATUS	       ? GID_WIRE_REPORT
+		: request == GID_WIRE_ALLOC	       ? GID_WIRE_ALLOCATED
 						       : GID_WIRE_RESULT;
 	return answer->header.type == expected ? 0 : -EPROTO;
 }
@@ -109,7 +110,20 @@ static void deliver_answer(struct gid_domain *domain, struct gid_packet *packet)
 	pending.answered(pending.data, error, &packet->message, packet->fds);
 }
 
+static void take_clock(struct gid_domain *domain, const struct gid_wire_clock *clock) {
+	if (domain->clocks == NULL) {
+		domain->clocks = calloc(GID_DOMAIN_MAX + 1, sizeof(*domain->clocks));
+	}
+	if (domain->clocks != NULL) {
+		domain->clocks[clock->domain] = (struct gid_clock){clock->offset, clock->error};
+	}
+}
+
 static void deliver_event(struct gid_domain *domain, struct gid_packet *packet) {
+	if (packet->message.header.type == GID_WIRE_CLOCK) {
+		take_clock(domain, &packet->message.clock);
+		return;
+	}
 	domain->next_endpoint = domain->endpoints.next;
 	while (domain->next_endpoint != &domain->endpoints) {
 		struct gid_endpoint *endpoint = domain->next_endpoint;

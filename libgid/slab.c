@@ -31,7 +31,7 @@ static void close_memory(struct gid_slab *slab) {
 		gid_memory_unmap(slab->generations, slab->generations_size);
 	}
 	if (slab->own.data != NULL) {
-		gid_memory_finish(&slab->own);
+		gid_memory_put(&slab->own);
 	} else {
 		gid_memory_unmap(slab->view, slab->view_size);
 		if (slab->info.fd >= 0) {

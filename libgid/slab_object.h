@@ -7,7 +7,7 @@
 #define GID_SLAB_OBJECT_H
 
 #include "connection.h"
-#include "memory.h"
+#include "memory_source.h"
 #include "slab.h"
 
 struct gid_slab_listener {

@@ -65,7 +65,7 @@ static void drop_subscription(struct gid_consumer *consumer) {
 		consumer->ring = (struct gid_ring_consumer){0};
 	}
 	gid_doorbell_finish(&consumer->doorbell);
-	gid_memory_finish(&consumer->memory);
+	gid_memory_put(&consumer->memory);
 	consumer->number = 0;
 	consumer->over = false;
 	consumer->last_sequence = 0;
@@ -107,14 +107,14 @@ static uint32_t next_number(void) {
 /* Makes page and doorbell and the message that carries them; the caller closes `*their_end`. */
 static int prepare(
 	struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
-	int error =
-		gid_memory_create(&consumer->memory, "gid-page", sizeof(struct gid_wire_page));
+	int error = gid_memory_get(
+		consumer->domain, &consumer->memory, "gid-page", sizeof(struct gid_wire_page));
 	if (error < 0) {
 		return error;
 	}
 	error = gid_doorbell_create(&consumer->doorbell, their_end);
 	if (error < 0) {
-		gid_memory_finish(&consumer->memory);
+		gid_memory_put(&consumer->memory);
 		return error;
 	}
 	consumer->asked = gid_socket_now();
@@ -125,6 +125,7 @@ static int prepare(
 	subscribe->credit = consumer->options.credit;
 	subscribe->flags = (consumer->options.drop_old ? GID_WIRE_DROP_OLD : 0) |
 		(consumer->options.reconnect ? GID_WIRE_WAIT : 0);
+	subscribe->window_offset = consumer->memory.window_offset;
 	memcpy(subscribe->domain_name, consumer->peer, sizeof(subscribe->domain_name));
 	memcpy(subscribe->name, consumer->name, sizeof(subscribe->name));
 	return 0;
@@ -199,12 +200,9 @@ static struct gid_consumer *from_endpoint(struct gid_endpoint *endpoint) {
 	return (struct gid_consumer *)((char *)endpoint - offsetof(struct gid_consumer, endpoint));
 }
 
-static int attach_ring(struct gid_consumer *consumer, int fd) {
-	int error = gid_memory_check(fd, sizeof(struct gid_wire_ring), 1);
+static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, int fd) {
 	const void *shared;
-	if (error == 0) {
-		error = gid_memory_map(fd, 0, sizeof(struct gid_wire_ring), &shared);
-	}
+	int error = gid_memory_attach(fd, window_offset, sizeof(struct gid_wire_ring), &shared);
 	if (error < 0) {
 		return error;
 	}
@@ -221,7 +219,7 @@ static int attach_ring(struct gid_consumer *consumer, int fd) {
 
 static void take_subscribed(
 	struct gid_consumer *consumer, const struct gid_wire_subscribed *subscribed, int fd) {
-	int error = attach_ring(consumer, fd);
+	int error = attach_ring(consumer, subscribed->window_offset, fd);
 	if (error < 0) {
 		gid_consumer_lose(consumer, error);
 		return;

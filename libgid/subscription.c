@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int map_page(struct gid_subscription *subscription, int fd) {
-	int error = gid_memory_check(fd, sizeof(struct gid_wire_page), 1);
+#include "producer.h"
+
+static int map_page(struct gid_subscription *subscription, uint64_t window_offset, int fd) {
 	const void *page;
-	if (error == 0) {
-		error = gid_memory_map(fd, 0, sizeof(struct gid_wire_page), &page);
-	}
+	int error = gid_memory_attach(fd, window_offset, sizeof(struct gid_wire_page), &page);
 	if (error == 0) {
 		subscription->page = page;
 	}
@@ -28,11 +27,12 @@ int gid_subscription_create(struct gid_producer *producer,
 	subscription->number = request->subscription;
 	subscription->domain = request->domain;
 	subscription->drop_old = (request->flags & GID_WIRE_DROP_OLD) != 0;
-	int error = map_page(subscription, fds[0]);
+	int error = map_page(subscription, request->window_offset, fds[0]);
 	if (error < 0) {
 		goto error_subscription;
 	}
-	error = gid_memory_create(&subscription->memory, "gid-ring", sizeof(struct gid_wire_ring));
+	error = gid_memory_get(
+		producer->domain, &subscription->memory, "gid-ring", sizeof(struct gid_wire_ring));
 	if (error < 0) {
 		goto error_page;
 	}
@@ -48,7 +48,7 @@ int gid_subscription_create(struct gid_producer *producer,
 	return 0;
 
 error_memory:
-	gid_memory_finish(&subscription->memory);
+	gid_memory_put(&subscription->memory);
 error_page:
 	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
 error_subscription:
@@ -58,7 +58,7 @@ error_subscription:
 
 void gid_subscription_destroy(struct gid_subscription *subscription) {
 	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
-	gid_memory_finish(&subscription->memory);
+	gid_memory_put(&subscription->memory);
 	gid_doorbell_finish(&subscription->doorbell);
 	free(subscription);
 }

@@ -4,7 +4,7 @@
 #define GID_SUBSCRIPTION_H
 
 #include "doorbell.h"
-#include "memory.h"
+#include "memory_source.h"
 #include "ring.h"
 
 struct gid_subscription {

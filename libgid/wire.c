@@ -30,6 +30,9 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 		[GID_WIRE_IMPORT] = {sizeof(struct gid_wire_import), 0},
 		[GID_WIRE_IMPORTED] = {sizeof(struct gid_wire_imported), 1},
 		[GID_WIRE_REVOKED] = {sizeof(struct gid_wire_revoked), 0},
+		[GID_WIRE_ALLOC] = {sizeof(struct gid_wire_alloc), 0},
+		[GID_WIRE_ALLOCATED] = {sizeof(struct gid_wire_allocated), 1},
+		[GID_WIRE_FREE] = {sizeof(struct gid_wire_allocated), 0},
 		[GID_WIRE_PUBLISH] = {sizeof(struct gid_wire_publish), 0},
 		[GID_WIRE_UNPUBLISH] = {sizeof(struct gid_wire_unpublish), 0},
 		[GID_WIRE_SUBSCRIBE] = {sizeof(struct gid_wire_subscribe), 2},
@@ -37,8 +40,15 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 		[GID_WIRE_ACCEPT] = {sizeof(struct gid_wire_subscribed), 1},
 		[GID_WIRE_SUBSCRIBED] = {sizeof(struct gid_wire_subscribed), 1},
 		[GID_WIRE_SUBSCRIPTION_END] = {sizeof(struct gid_wire_subscription_end), 0},
+		[GID_WIRE_CLOCK] = {sizeof(struct gid_wire_clock), 0},
 		[GID_WIRE_STATUS] = {sizeof(struct gid_wire_status), 0},
 		[GID_WIRE_REPORT] = {sizeof(struct gid_wire_report), 1},
+		[GID_WIRE_BELL] = {sizeof(struct gid_wire_bell), 0},
+		[GID_WIRE_PING] = {sizeof(struct gid_wire_ping), 0},
+		[GID_WIRE_PONG] = {sizeof(struct gid_wire_pong), 0},
+		[GID_WIRE_JOIN] = {sizeof(struct gid_wire_join), 0},
+		[GID_WIRE_JOINED] = {sizeof(struct gid_wire_join), 0},
+		[GID_WIRE_PEER] = {sizeof(struct gid_wire_peer), 0},
 	};
 	if (type >= sizeof(shapes) / sizeof(shapes[0]) || shapes[type].size == 0) {
 		return false;
@@ -198,11 +208,13 @@ static const char *check_extent(const struct slab_fields *slab) {
 	if (slab->generations == 0) {
 		return NULL;
 	}
-	if (slab->memory != GID_MEMORY_MEMFD) {
-		return "only a memfd can have a generation table";
+	if (slab->memory == GID_MEMORY_DMABUF) {
+		return "a dma-buf can have no generation table";
 	}
-	if (slab->offset != 0 || slab->slot_size % WIRE_PAGE != 0) {
-		return "slots with a generation table must begin at 0 and be whole pages";
+	if ((slab->offset == 0) != (slab->memory == GID_MEMORY_MEMFD) ||
+		slab->offset % WIRE_PAGE != 0 || slab->slot_size % WIRE_PAGE != 0) {
+		return "slots with a generation table must be whole pages, and begin at 0, or in "
+		       "a window behind its first page";
 	}
 	if (slab->generations < end || slab->generations % WIRE_PAGE != 0 ||
 		__builtin_add_overflow(slab->generations,
@@ -214,8 +226,12 @@ static const char *check_extent(const struct slab_fields *slab) {
 }
 
 static const char *check_slab(const struct slab_fields *slab) {
-	if (slab->memory != GID_MEMORY_MEMFD && slab->memory != GID_MEMORY_DMABUF) {
+	if (slab->memory != GID_MEMORY_MEMFD && slab->memory != GID_MEMORY_DMABUF &&
+		slab->memory != GID_MEMORY_WINDOW) {
 		return "the kind of memory is unknown";
+	}
+	if (slab->memory == GID_MEMORY_WINDOW && slab->generations == 0) {
+		return "a slab in a window must have a generation table";
 	}
 	if (slab->slot_count < 1 || slab->slot_count > GID_SLOTS_MAX) {
 		return "the slot count is out of range";
@@ -248,7 +264,7 @@ static const char *check_welcome(const struct gid_wire_welcome *welcome) {
 	if (!is_domain(welcome->domain) || !field_is_name(welcome->name, sizeof(welcome->name))) {
 		return "the domain's number or name is not valid";
 	}
-	return welcome->reserved == 0 ? NULL : "a reserved field is not 0";
+	return welcome->window <= INT64_MAX ? NULL : "the window's size is out of range";
 }
 
 static const char *check_result(const struct gid_wire_result *result) {
@@ -324,12 +340,37 @@ static const char *check_unpublish(const struct gid_wire_unpublish *unpublish) {
 	return unpublish->reserved == 0 ? NULL : "a reserved field is not 0";
 }
 
+/* A piece of a window of at least `size` bytes, or 0 for none. */
+static bool is_in_window(uint64_t offset, uint64_t size) {
+	return offset % WIRE_PAGE == 0 && size <= INT64_MAX && offset <= INT64_MAX - size;
+}
+
+static const char *check_alloc(const struct gid_wire_alloc *alloc) {
+	return alloc->size >= 1 && alloc->size <= INT64_MAX ? NULL : "the size is out of range";
+}
+
+static const char *check_allocated(const struct gid_wire_allocated *allocated) {
+	bool valid = allocated->offset != 0 && is_in_window(allocated->offset, allocated->size) &&
+		allocated->size != 0 && allocated->size % WIRE_PAGE == 0;
+	return valid ? NULL : "the range is not one of whole pages behind a window's first";
+}
+
+static const char *check_clock(const struct gid_wire_clock *clock) {
+	if (!is_domain(clock->domain) || clock->offset == INT64_MIN || clock->error > INT64_MAX) {
+		return "the domain, the offset or the error is out of range";
+	}
+	return clock->reserved == 0 ? NULL : "a reserved field is not 0";
+}
+
 static const char *check_subscribe(const struct gid_wire_subscribe *subscribe) {
 	if (subscribe->domain > GID_DOMAIN_MAX || !is_credit(subscribe->credit)) {
 		return "the domain or the credit is out of range";
 	}
 	if ((subscribe->flags & ~GID_WIRE_SUBSCRIBE_FLAGS) != 0) {
 		return "a flag is unknown";
+	}
+	if (!is_in_window(subscribe->window_offset, sizeof(struct gid_wire_page))) {
+		return "the page's place in a window is not valid";
 	}
 	static const char zeroes[sizeof(subscribe->domain_name)];
 	bool own = memcmp(subscribe->domain_name, zeroes, sizeof(zeroes)) == 0;
@@ -348,14 +389,23 @@ static const char *check_subscriber(const struct gid_wire_subscriber *subscriber
 	if ((subscriber->flags & ~GID_WIRE_SUBSCRIBE_FLAGS) != 0) {
 		return "a flag is unknown";
 	}
+	if (!is_in_window(subscriber->window_offset, sizeof(struct gid_wire_page))) {
+		return "the page's place in a window is not valid";
+	}
 	return subscriber->reserved == 0 ? NULL : "a reserved field is not 0";
 }
 
 static const char *check_accept(const struct gid_wire_subscribed *accept) {
+	if (!is_in_window(accept->window_offset, sizeof(struct gid_wire_ring))) {
+		return "the ring's place in a window is not valid";
+	}
 	return accept->domain == 0 ? NULL : "a reserved field is not 0";
 }
 
 static const char *check_subscribed(const struct gid_wire_subscribed *subscribed) {
+	if (!is_in_window(subscribed->window_offset, sizeof(struct gid_wire_ring))) {
+		return "the ring's place in a window is not valid";
+	}
 	return is_domain(subscribed->domain) ? NULL : "the domain is out of range";
 }
 
@@ -367,6 +417,35 @@ static const char *check_report(const struct gid_wire_report *report) {
 	return report->size >= 1 && report->size <= WIRE_REPORT_MAX
 		? NULL
 		: "the report's size is out of range";
+}
+
+static const char *check_bell(const struct gid_wire_bell *bell) {
+	return bell->hung_up <= 1 ? NULL : "a flag is unknown";
+}
+
+static const char *check_ping(const struct gid_wire_ping *ping) {
+	return ping->time <= INT64_MAX ? NULL : "the time is out of range";
+}
+
+static const char *check_pong(const struct gid_wire_pong *pong) {
+	bool valid = pong->ping_time <= INT64_MAX && pong->time <= INT64_MAX;
+	return valid ? NULL : "a time is out of range";
+}
+
+static const char *check_join(const struct gid_wire_join *join) {
+	return join->domain == 0 && join->nonce != 0 ? NULL
+						     : "the domain is not 0, or the nonce is";
+}
+
+static const char *check_joined(const struct gid_wire_join *joined) {
+	return is_domain(joined->domain) ? NULL : "the domain is out of range";
+}
+
+static const char *check_peer(const struct gid_wire_peer *peer) {
+	if (!is_domain(peer->domain) || peer->up > 1 || peer->reserved != 0) {
+		return "the domain, a flag or a reserved field is out of range";
+	}
+	return field_is_text(peer->why, sizeof(peer->why)) ? NULL : "the reason is not a text";
 }
 
 static const char *check_body(const union gid_wire_message *message) {
@@ -408,6 +487,27 @@ static const char *check_body(const union gid_wire_message *message) {
 		return NULL;
 	case GID_WIRE_REPORT:
 		return check_report(&message->report);
+	case GID_WIRE_ALLOC:
+		return check_alloc(&message->alloc);
+	case GID_WIRE_ALLOCATED:
+	case GID_WIRE_FREE:
+		return check_allocated(&message->allocated);
+	case GID_WIRE_CLOCK:
+		return check_clock(&message->clock);
+	case GID_WIRE_BELL:
+		return check_bell(&message->bell);
+	case GID_WIRE_PING:
+		return check_ping(&message->ping);
+	case GID_WIRE_PONG:
+		return check_pong(&message->pong);
+	case GID_WIRE_JOIN:
+		return check_join(&message->join);
+	case GID_WIRE_JOINED:
+		return check_joined(&message->join);
+	case GID_WIRE_PEER:
+		return check_peer(&message->peer);
+	case GID_WIRE_TYPE_END:
+		break;
 	}
 	return "the message's type is unknown";
 }
@@ -430,6 +530,64 @@ int gid_wire_check(
 		*why = check_body(message);
 	}
 	return *why == NULL ? 0 : -EPROTO;
+}
+
+/* --- between machines ---------------------------------------------------------------------------
+ */
+
+/* Whether the memory of a message is in a window, and the message one that gidds send each other.
+ */
+static bool may_be_remote(const union gid_wire_message *message) {
+	switch (message->header.type) {
+	case GID_WIRE_HELLO:
+	case GID_WIRE_WELCOME:
+	case GID_WIRE_RESULT:
+	case GID_WIRE_IMPORT:
+	case GID_WIRE_REVOKED:
+	case GID_WIRE_SUBSCRIPTION_END:
+	case GID_WIRE_BELL:
+	case GID_WIRE_PING:
+	case GID_WIRE_PONG:
+		return true;
+	case GID_WIRE_IMPORTED:
+		return message->imported.memory == GID_MEMORY_WINDOW;
+	case GID_WIRE_SUBSCRIBE:
+		return message->subscribe.window_offset != 0;
+	case GID_WIRE_ACCEPT:
+		return message->subscribed.window_offset != 0;
+	default:
+		return false;
+	}
+}
+
+int gid_wire_check_remote(
+	const union gid_wire_message *message, size_t size, bool hub, const char **why) {
+	uint32_t exact_size, fd_count = 0;
+	bool known = size >= sizeof(message->header) &&
+		gid_wire_shape(message->header.type, &exact_size, &fd_count);
+	int error = gid_wire_check(message, size, known ? fd_count : 0, why);
+	if (error < 0) {
+		return error;
+	}
+	uint32_t type = message->header.type;
+	bool of_hub = type >= GID_WIRE_JOIN && type < GID_WIRE_TYPE_END;
+	if (hub ? !of_hub : !may_be_remote(message)) {
+		*why = "a message that does not come this way, or whose memory is in no window";
+		return -EPROTO;
+	}
+	return 0;
+}
+
+bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy) {
+	return copy->magic == GID_ENVELOPE_MAGIC && copy->domain <= GID_DOMAIN_MAX &&
+		copy->size >= sizeof(struct gid_wire_header) && copy->size <= GID_WIRE_MESSAGE_MAX;
+}
+
+bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size) {
+	return copy->magic == GID_WINDOW_MAGIC && copy->version == GID_WINDOW_VERSION &&
+		is_domain(copy->domain) && copy->size == size && size >= GID_WINDOW_MIN &&
+		size <= INT64_MAX && size % WIRE_PAGE == 0 &&
+		field_is_name(copy->name, sizeof(copy->name));
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */

@@ -39,6 +39,11 @@ enum gid_wire_type {
 	GID_WIRE_IMPORTED,
 	/* D, L: the slab is gone for the receiver. Not answered. */
 	GID_WIRE_REVOKED,
+	/* C: answered by ALLOCATED (fds[0] the domain's window, to be written) or RESULT. */
+	GID_WIRE_ALLOC,
+	GID_WIRE_ALLOCATED,
+	/* C: answered by RESULT. */
+	GID_WIRE_FREE,
 
 	/* C: answered by RESULT with `value` the stream's number. */
 	GID_WIRE_PUBLISH = 32,
@@ -57,10 +62,24 @@ enum gid_wire_type {
 	GID_WIRE_SUBSCRIBED,
 	/* C, D, L, from either side: over. Not answered. */
 	GID_WIRE_SUBSCRIPTION_END,
+	/* D: the clock of another machine, as far as it is known. Not answered. */
+	GID_WIRE_CLOCK,
 
 	/* C: answered by REPORT, fds[0] a memfd with JSON text. */
 	GID_WIRE_STATUS = 48,
 	GID_WIRE_REPORT,
+
+	/* Between gidds of different machines, in envelopes. None is answered but PING, by PONG. */
+	GID_WIRE_BELL = 64,
+	GID_WIRE_PING,
+	GID_WIRE_PONG,
+
+	/* Between a gidd and the hub, in envelopes of domain 0: JOIN is answered by JOINED. */
+	GID_WIRE_JOIN = 80,
+	GID_WIRE_JOINED,
+	/* The hub: whether the peer is there. The gidd: it is to be left, and met anew. */
+	GID_WIRE_PEER,
+	GID_WIRE_TYPE_END,
 };
 
 struct gid_wire_header {
@@ -82,7 +101,7 @@ struct gid_wire_welcome {
 	uint32_t version;
 	uint32_t domain;
 	char name[64];
-	uint64_t reserved;
+	uint64_t window; /* D: bytes of the domain's window, of which memory is asked for; 0: none */
 };
 
 struct gid_wire_result {
@@ -154,6 +173,17 @@ struct gid_wire_revoked {
 	uint64_t gid; /* any of the slab's */
 };
 
+struct gid_wire_alloc {
+	struct gid_wire_header header;
+	uint64_t size; /* bytes; rounded up to whole pages of 4096 */
+};
+
+struct gid_wire_allocated { /* also FREE */
+	struct gid_wire_header header;
+	uint64_t offset; /* in the window, of a page, not 0 */
+	uint64_t size;   /* whole pages; zeroes */
+};
+
 struct gid_wire_publish {
 	struct gid_wire_header header;
 	char name[64];
@@ -182,6 +212,7 @@ struct gid_wire_subscribe {
 	uint32_t flags;  /* GID_WIRE_DROP_OLD, GID_WIRE_WAIT */
 	char domain_name[64];
 	char name[64];
+	uint64_t window_offset; /* of the page, where fds[0] is a window; 0: it is a memfd */
 };
 
 struct gid_wire_subscriber {
@@ -192,18 +223,29 @@ struct gid_wire_subscriber {
 	uint32_t credit;
 	uint32_t flags;
 	uint32_t reserved;
+	uint64_t window_offset; /* as in SUBSCRIBE */
 };
 
 struct gid_wire_subscribed { /* also ACCEPT */
 	struct gid_wire_header header;
 	uint32_t subscription;
 	uint32_t domain; /* the producer's, as gidd knows it: what gids must be of; ACCEPT: 0 */
+	uint64_t window_offset; /* of the ring, where fds[0] is a window; 0: it is a memfd */
 };
 
 struct gid_wire_subscription_end {
 	struct gid_wire_header header;
 	uint32_t subscription;
 	int32_t reason; /* -errno; 0: the producer ended the stream */
+};
+
+/* Times of that domain plus `offset` are ours, give or take `error`, all in ns. */
+struct gid_wire_clock {
+	struct gid_wire_header header;
+	uint32_t domain;
+	uint32_t reserved;
+	int64_t offset;
+	uint64_t error;
 };
 
 struct gid_wire_status {
@@ -213,6 +255,64 @@ struct gid_wire_status {
 struct gid_wire_report {
 	struct gid_wire_header header;
 	uint64_t size; /* bytes of JSON text at the start of fds[0] */
+};
+
+/* --- between machines --------------------------------------------------------------------------- */
+
+#define GID_ENVELOPE_MAGIC 0x65646967u /* "gide" */
+#define GID_WINDOW_MAGIC 0x6f646e6977646967ull /* "gidwindo" */
+#define GID_WINDOW_VERSION 1u
+#define GID_WINDOW_MIN (UINT64_C(1) << 20)
+
+/* What goes before each message on a byte stream. */
+struct gid_wire_envelope {
+	uint32_t magic;
+	uint32_t domain; /* to the hub: for whom; from the hub: from whom, as the hub knows; 0: the hub */
+	uint32_t epoch;  /* of the two domains' being joined; 0: the hub */
+	uint32_t size;   /* of the message behind it */
+};
+
+struct gid_wire_bell {
+	struct gid_wire_header header;
+	uint32_t subscription; /* its number on the link */
+	uint32_t hung_up;      /* 1: the side that rings is gone */
+};
+
+struct gid_wire_ping {
+	struct gid_wire_header header;
+	uint64_t time; /* the sender's clock, ns */
+};
+
+struct gid_wire_pong {
+	struct gid_wire_header header;
+	uint64_t ping_time; /* as in PING */
+	uint64_t time;      /* the sender's clock, ns */
+};
+
+struct gid_wire_join {
+	struct gid_wire_header header;
+	uint32_t version;
+	uint32_t domain; /* JOIN: 0; JOINED: whose stream of bytes this is */
+	uint64_t nonce;  /* the joining gidd's, not 0; JOINED: repeated; or 0: join anew */
+};
+
+struct gid_wire_peer {
+	struct gid_wire_header header;
+	uint32_t domain;
+	uint32_t epoch;
+	uint32_t up;
+	uint32_t reserved;
+	char why[96]; /* a text, for people */
+};
+
+/* The first page of a window, written by whoever made its file. */
+struct gid_wire_window {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t domain; /* who may write the window */
+	uint64_t size;   /* of all of it, bytes */
+	uint64_t cookie; /* another one for each file made */
+	char name[64];   /* the domain's */
 };
 
 /* --- shared memory of one subscription: see ring.h for who does what with it ------------------ */
@@ -282,7 +382,12 @@ _Static_assert(sizeof(struct gid_wire_result) == 216, "wire");
 _Static_assert(sizeof(struct gid_wire_layout) == 56, "wire");
 _Static_assert(sizeof(struct gid_wire_export) == 2160, "wire");
 _Static_assert(sizeof(struct gid_wire_imported) == 2168, "wire");
-_Static_assert(sizeof(struct gid_wire_subscribe) == 160, "wire");
+_Static_assert(sizeof(struct gid_wire_subscribe) == 168, "wire");
+_Static_assert(sizeof(struct gid_wire_subscriber) == 48, "wire");
+_Static_assert(sizeof(struct gid_wire_subscribed) == 32, "wire");
+_Static_assert(sizeof(struct gid_wire_envelope) == 16, "wire");
+_Static_assert(sizeof(struct gid_wire_peer) == 128, "wire");
+_Static_assert(sizeof(struct gid_wire_window) == 96, "wire");
 _Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
 _Static_assert(sizeof(struct gid_wire_ring) == 192 + 128 * GID_RING_ENTRIES, "wire");
 _Static_assert(sizeof(struct gid_wire_page) == 448 + 8 * GID_RING_RELEASES, "wire");
@@ -309,6 +414,14 @@ union gid_wire_message {
 	struct gid_wire_subscription_end subscription_end;
 	struct gid_wire_status status;
 	struct gid_wire_report report;
+	struct gid_wire_alloc alloc;
+	struct gid_wire_allocated allocated;
+	struct gid_wire_clock clock;
+	struct gid_wire_bell bell;
+	struct gid_wire_ping ping;
+	struct gid_wire_pong pong;
+	struct gid_wire_join join;
+	struct gid_wire_peer peer;
 	uint8_t bytes[GID_WIRE_MESSAGE_MAX];
 };
 
@@ -330,6 +443,19 @@ void gid_wire_begin(union gid_wire_message *message, uint32_t type, uint32_t ser
  */
 int gid_wire_check(
 	const union gid_wire_message *message, size_t size, uint32_t fd_count, const char **why);
+
+/*
+ * The same for a message that came in an envelope, between domains or between a gidd and the hub:
+ * without descriptors, so that all memory in it must be a range of its sender's window.
+ */
+int gid_wire_check_remote(
+	const union gid_wire_message *message, size_t size, bool hub, const char **why);
+
+/* Whether an envelope can be one: its magic, its domain and the size of its message. */
+bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy);
+
+/* The first page of a window that has `size` bytes, copied out first. */
+bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size);
 
 void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout);
 void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout *wire);

@@ -21,11 +21,15 @@ VERSION = 1
 LOWER_SIDE = 0x80000000
 
 HELLO, WELCOME, RESULT = 1, 2, 3
-EXPORT, UNEXPORT, GRANT, IMPORT, IMPORTED, REVOKED = 16, 17, 18, 19, 20, 21
-PUBLISH, UNPUBLISH, SUBSCRIBE, SUBSCRIBER, ACCEPT, SUBSCRIBED, SUBSCRIPTION_END = range(32, 39)
+EXPORT, UNEXPORT, GRANT, IMPORT, IMPORTED, REVOKED, ALLOC, ALLOCATED, FREE = range(16, 25)
+PUBLISH, UNPUBLISH, SUBSCRIBE, SUBSCRIBER, ACCEPT, SUBSCRIBED, SUBSCRIPTION_END, CLOCK = range(
+    32, 40
+)
 STATUS, REPORT = 48, 49
+BELL, PING, PONG = 64, 65, 66
+JOIN, JOINED, PEER = 80, 81, 82
 
-MEMFD, DMABUF = 1, 2
+MEMFD, DMABUF, WINDOW = 1, 2, 3
 DROP_OLD, WAIT = 1, 2
 XRGB8888 = 0x34325258
 
@@ -43,14 +47,28 @@ BODIES = {
     REVOKED: "Q",
     PUBLISH: "64s",
     UNPUBLISH: "II",
-    SUBSCRIBE: "IIII64s64s",
-    SUBSCRIBER: "IIIIII",
-    ACCEPT: "II",
-    SUBSCRIBED: "II",
+    ALLOC: "Q",
+    ALLOCATED: "QQ",
+    FREE: "QQ",
+    SUBSCRIBE: "IIII64s64sQ",
+    SUBSCRIBER: "IIIIIIQ",
+    ACCEPT: "IIQ",
+    SUBSCRIBED: "IIQ",
     SUBSCRIPTION_END: "Ii",
+    CLOCK: "IIqQ",
     STATUS: "",
     REPORT: "Q",
+    BELL: "II",
+    PING: "Q",
+    PONG: "QQ",
+    JOIN: "IIQ",
+    JOINED: "IIQ",
+    PEER: "IIII96s",
 }
+ENVELOPE = "<IIII"
+ENVELOPE_MAGIC = 0x65646967
+WINDOW_HEADER = "<QIIQQ64s"
+WINDOW_MAGIC = 0x6F646E6977646967
 RING_SIZE = 192 + 128 * 64
 PAGE_SIZE = 448 + 8 * 256
 
@@ -237,6 +255,7 @@ class Connection:
                 WELCOME,
                 RESULT,
                 IMPORTED,
+                ALLOCATED,
                 REPORT,
             ):
                 return message
@@ -292,6 +311,7 @@ class Connection:
         credit: int = 4,
         flags: int = 0,
         fds: Sequence[int] | None = None,
+        window_offset: int = 0,
     ) -> tuple[int, int, str]:
         """With a page and a doorbell of its own where none are given."""
         own: list[int] = []
@@ -300,7 +320,7 @@ class Connection:
             own = [memfd(PAGE_SIZE), bell.detach()]
             other.close()
             fds = own
-        values = (subscription, 0, credit, flags, domain.encode(), name.encode())
+        values = (subscription, 0, credit, flags, domain.encode(), name.encode(), window_offset)
         answer = self.result(self.request(SUBSCRIBE, *values, fds=fds))
         for fd in own:
             os.close(fd)
@@ -309,7 +329,7 @@ class Connection:
     def accept(self, subscription: int, fd: int | None = None) -> None:
         """As a producer, with a ring of its own where none is given."""
         ring = memfd(RING_SIZE) if fd is None else fd
-        self.send_raw(pack(ACCEPT, subscription, 0), [ring])
+        self.send_raw(pack(ACCEPT, subscription, 0, 0), [ring])
         if fd is None:
             os.close(ring)
 

@@ -86,7 +86,8 @@ static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESU
 	GID_WIRE_UNEXPORT, GID_WIRE_GRANT, GID_WIRE_IMPORT, GID_WIRE_IMPORTED, GID_WIRE_REVOKED,
 	GID_WIRE_PUBLISH, GID_WIRE_UNPUBLISH, GID_WIRE_SUBSCRIBE, GID_WIRE_SUBSCRIBER,
 	GID_WIRE_ACCEPT, GID_WIRE_SUBSCRIBED, GID_WIRE_SUBSCRIPTION_END, GID_WIRE_STATUS,
-	GID_WIRE_REPORT};
+	GID_WIRE_REPORT, GID_WIRE_ALLOC, GID_WIRE_ALLOCATED, GID_WIRE_FREE, GID_WIRE_CLOCK,
+	GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_JOIN, GID_WIRE_PEER};
 
 /* One of the few numbers that things have here: 1 to 4, with gidd's bit or without. */
 static uint32_t take_number(struct input *input) {
@@ -180,8 +181,26 @@ static void fill(union gid_wire_message *m, struct input *input) {
 		m->subscription_end.subscription = take_number(input);
 		m->subscription_end.reason = -(int32_t)take(input, 64);
 		break;
+	case GID_WIRE_ALLOC:
+		m->alloc.size = 1 + take(input, 64) * UINT64_C(1024);
+		break;
+	case GID_WIRE_ALLOCATED:
+	case GID_WIRE_FREE:
+		m->allocated.offset = (1 + take(input, 8)) * UINT64_C(4096);
+		m->allocated.size = (1 + take(input, 4)) * UINT64_C(4096);
+		break;
+	case GID_WIRE_CLOCK:
+	case GID_WIRE_JOIN:
+	case GID_WIRE_JOINED:
+	case GID_WIRE_PEER:
+		m->peer.domain = 1 + take(input, 4);
+		break;
 	case GID_WIRE_REPORT:
 	case GID_WIRE_STATUS:
+	case GID_WIRE_BELL:
+	case GID_WIRE_PING:
+	case GID_WIRE_PONG:
+	case GID_WIRE_TYPE_END:
 		break;
 	}
 }

@@ -30,7 +30,7 @@ static void demand_slab(const struct gid_wire_layout *wire, uint64_t slot_size, 
 static size_t take_message(
 	union gid_wire_message *message, const uint8_t *data, size_t size, uint32_t *fd_count) {
 	uint32_t exact;
-	uint32_t type = size > 1 ? data[1] % (GID_WIRE_REPORT + 1u) : 0;
+	uint32_t type = size > 1 ? data[1] % (GID_WIRE_TYPE_END) : 0;
 	bool shaped = data[0] >= 128 && gid_wire_shape(type, &exact, fd_count);
 	if (!shaped) {
 		*fd_count = data[0] % 4;
@@ -66,6 +66,19 @@ static void try_message(const uint8_t *data, size_t input_size) {
 		demand_slab(&message.imported.layout, message.imported.slot_size,
 			message.imported.slot_count, message.imported.offset,
 			message.imported.description, message.imported.description_size);
+		break;
+	case GID_WIRE_ALLOCATED:
+	case GID_WIRE_FREE:
+		demand(message.allocated.offset >= 4096 && message.allocated.size >= 4096);
+		demand(message.allocated.size <= INT64_MAX - message.allocated.offset);
+		break;
+	case GID_WIRE_ACCEPT:
+	case GID_WIRE_SUBSCRIBED:
+		demand(message.subscribed.window_offset <= INT64_MAX - sizeof(struct gid_wire_ring));
+		break;
+	case GID_WIRE_PEER:
+		demand(strnlen(message.peer.why, sizeof(message.peer.why)) <
+			sizeof(message.peer.why));
 		break;
 	case GID_WIRE_PUBLISH:
 		demand(gid_name_is_valid(message.publish.name));

@@ -244,7 +244,7 @@ def test_who_left_is_not_answered(cockpit: Cockpit) -> None:
     with cockpit.connect("cluster") as client:
         client.send_raw(pack(IMPORT, gid(1, 1), serial=1))
         client.send_raw(
-            pack(SUBSCRIBE, 1, 0, 1, WAIT, b"open", b"movie"), [memfd(PAGE_SIZE), _bell()]
+            pack(SUBSCRIBE, 1, 0, 1, WAIT, b"open", b"movie", 0), [memfd(PAGE_SIZE), _bell()]
         )
         client.status()
     wait_for(lambda: len(cockpit.status("cluster")["clients"]) == 1, "the client to be gone")
@@ -339,7 +339,7 @@ def test_a_gidd_gets_what_is_granted_to_its_domain_and_nothing_else(alone: Cockp
 
 def subscribe(gidd: Connection, number_: int, domain: int, name: bytes, flags: int = 0) -> tuple:
     fds = [memfd(PAGE_SIZE), _bell()]
-    answer = gidd.request(SUBSCRIBE, number_, domain, 4, flags, b"", name, fds=fds)
+    answer = gidd.request(SUBSCRIBE, number_, domain, 4, flags, b"", name, 0, fds=fds)
     for fd in fds:
         os.close(fd)
     return Connection.result(answer)
@@ -376,12 +376,12 @@ def test_a_gidd_revokes_its_own_only(cockpit: Cockpit) -> None:
 @pytest.mark.parametrize(
     ("message", "fds", "why"),
     [
-        (pack(ACCEPT, LOWER_SIDE | 5, 0), 1, None),  # over meanwhile
+        (pack(ACCEPT, LOWER_SIDE | 5, 0, 0), 1, None),  # over meanwhile
         (pack(SUBSCRIPTION_END, LOWER_SIDE | 5, 0), 0, None),
         (pack(SUBSCRIPTION_END, 5, 0), 0, None),
-        (pack(ACCEPT, 5, 0), 1, "it accepts a subscription that nobody asked it for"),
+        (pack(ACCEPT, 5, 0, 0), 1, "it accepts a subscription that nobody asked it for"),
         (
-            pack(SUBSCRIBE, LOWER_SIDE | 1, 1, 1, WAIT, b"", b"movie"),
+            pack(SUBSCRIBE, LOWER_SIDE | 1, 1, 1, WAIT, b"", b"movie", 0),
             2,
             "a subscription's number is in use, or not its to give",
         ),

@@ -8,13 +8,23 @@ import pytest
 from cockpit import Cockpit
 from gidwire import (
     ACCEPT,
+    ALLOC,
+    ALLOCATED,
+    BELL,
     BODIES,
+    CLOCK,
     EXPORT,
+    FREE,
     GRANT,
     HELLO,
     IMPORT,
     IMPORTED,
+    JOIN,
+    JOINED,
     LOWER_SIDE,
+    PEER,
+    PING,
+    PONG,
     PUBLISH,
     REPORT,
     RESULT,
@@ -36,7 +46,16 @@ from gidwire import (
 )
 from outcome import expect_closed, expect_violation, number, untouched
 
-FDS = {EXPORT: 1, IMPORTED: 1, SUBSCRIBE: 2, SUBSCRIBER: 2, ACCEPT: 1, SUBSCRIBED: 1, REPORT: 1}
+FDS = {
+    EXPORT: 1,
+    IMPORTED: 1,
+    ALLOCATED: 1,
+    SUBSCRIBE: 2,
+    SUBSCRIBER: 2,
+    ACCEPT: 1,
+    SUBSCRIBED: 1,
+    REPORT: 1,
+}
 TOO_LARGE = "a message that is too large, or with too many descriptors"
 TOO_SHORT = "the message is shorter than its header"
 SIZE = "the message's size is not that of its type"
@@ -62,13 +81,23 @@ def valid(type_: int) -> bytes:
         REVOKED: (gid(1, 1),),
         PUBLISH: (b"movie",),
         UNPUBLISH: (1, 0),
-        SUBSCRIBE: (1, 0, 1, 0, b"", b"movie"),
-        SUBSCRIBER: (LOWER_SIDE | 1, 1, 1, 1, 0, 0),
-        ACCEPT: (LOWER_SIDE | 1, 0),
-        SUBSCRIBED: (1, 1),
+        ALLOC: (4096,),
+        ALLOCATED: (4096, 4096),
+        FREE: (4096, 4096),
+        SUBSCRIBE: (1, 0, 1, 0, b"", b"movie", 0),
+        SUBSCRIBER: (LOWER_SIDE | 1, 1, 1, 1, 0, 0, 0),
+        ACCEPT: (LOWER_SIDE | 1, 0, 0),
+        SUBSCRIBED: (1, 1, 0),
         SUBSCRIPTION_END: (1, 0),
+        CLOCK: (1, 0, -1, 1),
         STATUS: (),
         REPORT: (1,),
+        BELL: (1, 0),
+        PING: (1,),
+        PONG: (1, 1),
+        JOIN: (VERSION, 0, 1),
+        JOINED: (VERSION, 1, 1),
+        PEER: (1, 1, 1, 0, b""),
     }[type_]
     return pack(type_, *values)
 
@@ -132,7 +161,9 @@ def test_an_empty_packet_is_a_good_bye(cockpit: Cockpit) -> None:
         expect_closed(cockpit, connection, "hung up")
 
 
-@pytest.mark.parametrize("type_", [0, 4, 15, 22, 31, 39, 47, 50, 255, 1 << 16, 0xFFFFFFFF])
+@pytest.mark.parametrize(
+    "type_", [0, 4, 15, 25, 31, 40, 47, 50, 63, 67, 79, 83, 255, 1 << 16, 0xFFFFFFFF]
+)
 def test_unknown_types(cockpit: Cockpit, type_: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as connection:
         connection.send_raw(struct.pack("<IIII", type_, 16, 1, 0))
@@ -225,10 +256,10 @@ def test_names_of_streams(cockpit: Cockpit, name: bytes) -> None:
             connection.send_raw(pack(PUBLISH, name))
             expect_violation(cockpit, connection, why)
         with cockpit.connect("open") as connection:
-            connection.send_raw(pack(SUBSCRIBE, 1, 0, 1, 0, b"", name), fds)
+            connection.send_raw(pack(SUBSCRIBE, 1, 0, 1, 0, b"", name, 0), fds)
             expect_violation(cockpit, connection, why)
         with cockpit.connect("open") as connection:
-            connection.send_raw(pack(SUBSCRIBE, 1, 0, 1, 0, name or b"\0x", b"movie"), fds)
+            connection.send_raw(pack(SUBSCRIBE, 1, 0, 1, 0, name or b"\0x", b"movie", 0), fds)
             expect_violation(cockpit, connection, "the domain's name is not valid")
     for fd in fds:
         os.close(fd)

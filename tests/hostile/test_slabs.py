@@ -17,6 +17,7 @@ from gidwire import (
     MEMFD,
     RESULT,
     REVOKED,
+    WINDOW,
     Connection,
     Export,
     Layout,
@@ -93,14 +94,24 @@ BAD = {
     "table wraps": (replace(ONE, slot_count=4096, generations=2**64 - 4096), TABLE),
     "table and offset": (
         replace(ONE, offset=4096, generations=8192),
-        "slots with a generation table must begin at 0 and be whole pages",
+        "slots with a generation table must be whole pages, and begin at 0, or in a window "
+        "behind its first page",
     ),
     "table of a dma-buf": (
         replace(ONE, memory=DMABUF, generations=4096),
-        "only a memfd can have a generation table",
+        "a dma-buf can have no generation table",
     ),
     "memory 0": (replace(ONE, memory=0), "the kind of memory is unknown"),
-    "memory 3": (replace(ONE, memory=3), "the kind of memory is unknown"),
+    "memory 4": (replace(ONE, memory=4), "the kind of memory is unknown"),
+    "window without a table": (
+        replace(ONE, memory=WINDOW, offset=4096, generations=0),
+        "a slab in a window must have a generation table",
+    ),
+    "window's first page": (
+        replace(ONE, memory=WINDOW, generations=4096),
+        "slots with a generation table must be whole pages, and begin at 0, or in a window "
+        "behind its first page",
+    ),
     "slab past the last": (replace(ONE, slab=1 << 24), "the slab's number is out of range"),
     "no format": (picture(fourcc=0), "the layout's format is unknown"),
     "unknown format": (picture(fourcc=0x20202020), "the layout's format is unknown"),

@@ -36,7 +36,7 @@ def subscribe_live(producer: Connection, consumer: Connection, name: str, number
     asked.close()
     producer.accept(asked.values[0])
     answer = consumer.event(SUBSCRIBED)
-    assert answer.values == (number_, producer.domain)
+    assert answer.values == (number_, producer.domain, 0)
     answer.close()
     return asked.values[0]
 
@@ -58,14 +58,14 @@ def test_ring_page_and_doorbell_arrive(cockpit: Cockpit, places: tuple[str, str]
         asked = producer.event(SUBSCRIBER)
         subscription, *rest = asked.values
         assert subscription & LOWER_SIDE
-        assert rest == [stream, consumer.domain, 63, 1, 0]
+        assert rest == [stream, consumer.domain, 63, 1, 0, 0]
         assert os.fstat(asked.fds[0]).st_ino == os.fstat(page).st_ino
         os.write(asked.fds[1], b"ring")
         assert bell.recv(16) == b"ring"
         ring = memfd(RING_SIZE)
         producer.accept(subscription, ring)
         live = consumer.event(SUBSCRIBED)
-        assert live.values == (7, producer.domain)
+        assert live.values == (7, producer.domain, 0)
         assert os.fstat(live.fds[0]).st_ino == os.fstat(ring).st_ino
         far_bell.close()
         asked.close()
@@ -412,7 +412,7 @@ def test_nobody_accepts_what_others_were_asked_for(cockpit: Cockpit) -> None:
             thief.end(1)
             assert thief.status()["domain"] == "open"  # still there, and all it said was handled
             producer.accept(asked.values[0])
-            assert consumer.event(SUBSCRIBED).values == (1, 1)
+            assert consumer.event(SUBSCRIBED).values == (1, 1, 0)
 
 
 def test_a_consumer_accepts_nothing(cockpit: Cockpit) -> None:

@@ -12,7 +12,17 @@ from program import BUILD, TOP
 DOCUMENT = (TOP / "docs" / "wire.md").read_text()
 HEADING = re.compile(r"^### (\w+) · type (\d+) · (\d+) bytes\n(.*?)(?=^##|\Z)", re.M | re.S)
 ROW = re.compile(r"^\| (\d+) \| ([^|]+) \| `(\w+)` \|", re.M)
-SIZES = {"u8": 1, "u16": 2, "u32": 4, "i32": 4, "u64": 8, "char": 1, "layout": 56, "entry": 128}
+SIZES = {
+    "u8": 1,
+    "u16": 2,
+    "u32": 4,
+    "i32": 4,
+    "u64": 8,
+    "i64": 8,
+    "char": 1,
+    "layout": 56,
+    "entry": 128,
+}
 PLANES = "(u32 offset, u32 stride)[4]"
 
 
@@ -42,7 +52,10 @@ OTHERS = {
     "ring": (part("### The ring"), 8384),
     "frame": (part("### An entry"), 128),
     "page": (part("### The page"), 2496),
+    "envelope": (part("### The envelope"), 16),
+    "window": (part("### A window's first page"), 96),
 }
+SAME = {"ACCEPT": "subscribed", "FREE": "allocated", "JOINED": "join"}
 FIELD = re.compile(r"^/\* +(\d+) +\| +(\d+) \*/ {4}(?! )(?:.* )?\**(\w+)(?:\[\d+\])*;$", re.M)
 NESTED = re.compile(
     r"^/\* +(\d+) +\| +(\d+) \*/ {4}struct [^\n]*\{\n.*?^ {31}\} (\w+)", re.M | re.S
@@ -75,7 +88,7 @@ def test_every_message_is_described() -> None:
 def test_messages(name: str) -> None:
     type_, size, text = MESSAGES[name]
     assert size == 16 + struct.calcsize("<" + gidwire.BODIES[type_])
-    struct_name = "subscribed" if name == "ACCEPT" else name.lower()
+    struct_name = SAME.get(name, name.lower())
     described = [(0, "header", 16), *rows(text)]
     assert described == compiled(struct_name)
     end = 0

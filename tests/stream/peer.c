@@ -24,7 +24,8 @@
 #define HELD_MAX GID_CREDIT_MAX
 
 static struct {
-	uint64_t fps, slots, credit, lease_ms, hold, spin_us, frames, drop_old, reconnect, quiet, mark;
+	uint64_t fps, slots, credit, lease_ms, hold, spin_us, frames, drop_old, reconnect, quiet, mark,
+		lossless;
 } options = {.fps = 100, .slots = 8};
 
 static volatile sig_atomic_t ended;
@@ -62,6 +63,7 @@ static void read_option(const char *argument) {
 		{"reconnect", &options.reconnect},
 		{"quiet", &options.quiet},
 		{"mark", &options.mark},
+		{"lossless", &options.lossless},
 	};
 	const char *equals = strchr(argument, '=');
 	for (size_t i = 0; equals != NULL && i < sizeof(known) / sizeof(known[0]); i++) {
@@ -225,6 +227,9 @@ static int produce(const char *name) {
 	while (!ended) {
 		due += period;
 		listen_until(&p, due);
+		while (options.lossless != 0 && gid_producer_room(p.producer) == 0 && !ended) {
+			listen_until(&p, now_ns() + 10 * MS);
+		}
 		uint64_t late = now_ns() - due;
 		p.late_ns = late > p.late_ns ? late : p.late_ns;
 		send_frame(&p, ++sequence);

@@ -98,6 +98,7 @@ int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout,
 enum gid_memory {
 	GID_MEMORY_MEMFD = 1,
 	GID_MEMORY_DMABUF = 2,
+	GID_MEMORY_WINDOW = 3, /**< a range of the memory that the owner's machine shares with others */
 };
 
 /**

@@ -5,7 +5,8 @@
  * A frame passes through a ring in shared memory: no system call while the other side is awake,
  * one doorbell when it sleeps, never a wait for a peer. Thread rules as in domain.h.
  *
- * All times are CLOCK_MONOTONIC nanoseconds of the producer's domain.
+ * All times are CLOCK_MONOTONIC nanoseconds. A producer gives those of its own machine, a consumer
+ * gets them as times of its own, translated where that is another machine: see `clock_error_ns`.
  */
 #ifndef GID_STREAM_H
 #define GID_STREAM_H
@@ -243,6 +244,12 @@ struct gid_consumer_stats {
 	uint32_t held;
 	uint64_t reconnects;
 	uint64_t copied_frames, copied_bytes; /**< the producer's count */
+	/**
+	 * What was added to the times of the last frames, and how far off that may be: 0 and 0 where
+	 * producer and consumer are on one machine.
+	 */
+	int64_t clock_offset_ns;
+	uint64_t clock_error_ns;
 };
 
 void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_consumer_stats *stats);

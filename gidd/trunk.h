@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/**
+ * One byte stream between the hub and a member: envelopes with a message each. A virtio-serial port
+ * or a unix socket.
+ *
+ * A stream can begin in the middle of something: whoever had the port before may have died writing.
+ * So each end first searches the bytes for a valid JOIN or JOINED, and does so again when what it
+ * reads is no envelope.
+ */
+#ifndef GIDD_TRUNK_H
+#define GIDD_TRUNK_H
+
+#include <systemd/sd-event.h>
+
+#include "wire.h"
+
+struct trunk_handler {
+	/* Envelope and message passed gid_wire_check_remote(); while searching: JOIN or JOINED. */
+	void (*envelope)(void *data, const struct gid_wire_envelope *envelope,
+		const union gid_wire_message *message);
+	/* What came is none: from now on it searches. */
+	void (*garbled)(void *data, const char *why);
+	/* The stream is over; called once, from the event loop and never from a send. */
+	void (*closed)(void *data, const char *why);
+};
+
+struct trunk {
+	int fd;
+	const struct trunk_handler *handler;
+	void *data;
+	sd_event_source *io, *end;
+	bool searching;
+	bool failed;
+	char why[128];
+	uint8_t *in, *out;
+	size_t in_size;		    /* bytes read and not handled */
+	size_t out_begin, out_size; /* bytes to be written */
+};
+
+/* Takes `fd` over, also on failure. */
+int trunk_init(struct trunk *trunk, sd_event *event, int fd, const struct trunk_handler *handler,
+	void *data);
+void trunk_finish(struct trunk *trunk);
+
+/* Sends or queues. Never blocks, never calls the handler. */
+void trunk_send(struct trunk *trunk, uint32_t domain, uint32_t epoch,
+	const union gid_wire_message *message);
+
+/* How much waits for the other end to read, and how much may. */
+#define TRUNK_QUEUE_MAX (UINT64_C(1) << 20)
+size_t trunk_queued(const struct trunk *trunk);
+
+/* Gives the stream up for this reason: `closed` follows from the event loop. */
+void trunk_fail(struct trunk *trunk, const char *why);
+
+#endif

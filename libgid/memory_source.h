@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Where memory of ours comes from that others will read (slabs, rings, consumers' pages): a sealed
+ * memfd, or, in a domain that shares with other machines, a range of its window, which gidd deals
+ * out. The memory of others, in turn, is a memfd of its own or a range of its domain's window.
+ */
+#ifndef GID_MEMORY_SOURCE_H
+#define GID_MEMORY_SOURCE_H
+
+#include "control.h"
+#include "memory.h"
+
+/*
+ * Gets `size` bytes (rounded up to pages), zeroed. `name` is for /proc. Given back by
+ * gid_memory_put(), and by gidd when the connection ends.
+ */
+int gid_memory_get(
+	struct gid_domain *domain, struct gid_memory_own *memory, const char *name, size_t size);
+void gid_memory_put(struct gid_memory_own *memory);
+
+/*
+ * Maps memory of others read-only, at `window_offset` of a window, or for 0 the whole of a sealed
+ * memfd, which is checked to be one. Unmapped by gid_memory_unmap().
+ */
+int gid_memory_attach(int fd, uint64_t window_offset, size_t size, const void **data);
+
+#endif

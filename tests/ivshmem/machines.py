@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Domains of different machines without machines: windows are files, ways to the hub are sockets.
+
+The gidds believe that they are in guests. What they cannot see here is that memory of others really
+cannot be written (tests/vm does), and clocks that differ.
+"""
+
+import mmap
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cockpit import Cockpit
+from gidwire import WINDOW_HEADER, WINDOW_MAGIC
+
+MIB = 1 << 20
+
+# `open` and `cluster` are guests, `hud` is a domain beside the host.
+CONFIG = """
+[domain open]
+number=1
+kind=guest
+window=4M
+local=*
+[domain cluster]
+number=2
+kind=guest
+window=4M
+local=*
+[domain host]
+number=3
+kind=host
+window=4M
+local=*
+[domain hud]
+number=4
+window=4M
+local=*
+[share open cluster]
+streams=movie camera/*
+[share open host]
+streams=*
+[share host open]
+streams=*
+[share open hud]
+streams=*
+[share host hud]
+streams=*
+"""
+NAMES = {"open": 1, "cluster": 2, "host": 3, "hud": 4}
+
+
+def start(cockpit: Cockpit) -> None:
+    """The host first, as for machines; nothing depends on it."""
+    for domain in ("host", "open", "cluster", "hud"):
+        cockpit.start(domain)
+    cockpit.wait_links()
+    for domain in NAMES:
+        cockpit.idle_fds[domain] = cockpit.gidds[domain].open_fds()
+
+
+def window_path(cockpit: Cockpit, domain: str) -> str:
+    return str(cockpit.runtime / "window" / domain)
+
+
+@contextmanager
+def window(cockpit: Cockpit, domain: str) -> Iterator[mmap.mmap]:
+    """All of the domain's window, to be read and written."""
+    fd = os.open(window_path(cockpit, domain), os.O_RDWR)
+    try:
+        with mmap.mmap(fd, 0) as memory:
+            yield memory
+    finally:
+        os.close(fd)
+
+
+def header(domain: int, name: str, size: int = 4 * MIB) -> bytes:
+    return struct.pack(WINDOW_HEADER, WINDOW_MAGIC, 1, domain, size, 1, name.encode())
+
+
+def link(cockpit: Cockpit, domain: str, peer: str) -> dict:
+    return next(link for link in cockpit.status(domain)["links"] if link["domain"] == peer)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Streams between machines: whole, in order, not copied; and what becomes of them when one dies."""
+
+from collections.abc import Callable
+
+import pytest
+from cockpit import Cockpit
+from machines import CONFIG, link, start
+from peer import LIVE, consume, produce
+from program import wait_for
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG)
+    start(cockpit)
+    return cockpit
+
+
+@pytest.mark.parametrize(
+    ("owner", "reader"),
+    [("open", "host"), ("host", "open"), ("open", "cluster"), ("open", "hud"), ("host", "hud")],
+)
+def test_300_frames(machines: Cockpit, owner: str, reader: str) -> None:
+    """From a guest to the host, back, to another guest, to a domain beside the host; and local."""
+    producer = produce(machines, "movie", owner, fps=300, lossless=True)
+    consumer = consume(machines, "movie", reader, owner)
+    last = consumer.wait_frames(300)
+    assert last["torn"] == 0 and last["lost_imports"] == 0 and last["missed"] == 0
+    assert producer.last["dropped"] == 0
+    (slab,) = machines.status(owner)["slabs"]
+    assert slab["memory"] == "window"
+
+
+def test_many_consumers_everywhere(machines: Cockpit) -> None:
+    producer = produce(machines, "movie", fps=300)
+    consumers = [
+        consume(machines, "movie", "host"),
+        consume(machines, "movie", "host", hold=2),
+        consume(machines, "movie", "cluster", drop_old=True),
+        consume(machines, "movie", "hud"),
+        consume(machines, "movie", "open"),
+    ]
+    producer.wait(lambda line: line["consumers"] == 5, "five consumers")
+    for consumer in consumers:
+        last = consumer.wait_frames(300)
+        assert last["torn"] == 0 and last["lost_imports"] == 0
+
+
+def test_an_idle_stream_wakes_its_consumer(machines: Cockpit) -> None:
+    """Each frame comes by a doorbell, and each release goes back by one."""
+    producer = produce(machines, "movie", fps=10, slots=2, credit=1)
+    consumer = consume(machines, "movie", "cluster", credit=1)
+    last = consumer.wait_frames(20)
+    assert last["missed"] == 0 and producer.last["no_slot"] == 0
+    assert producer.last["doorbells"] >= 20
+
+
+def test_a_killed_consumer_gives_its_frames_back(machines: Cockpit) -> None:
+    producer = produce(machines, "movie", fps=100, slots=8, credit=4, lease_ms=3600_000)
+    consumer = consume(machines, "movie", "cluster", hold=4, credit=4)
+    producer.wait(lambda line: line["held"] == 4, "its frames to be held")
+    consumer.program.kill()
+    left = producer.wait(lambda line: line["event"] == "left", "the consumer to be missed")
+    assert left["held"] == 0 and left["consumers"] == 0
+
+
+def test_a_killed_producer_is_missed(machines: Cockpit) -> None:
+    producer = produce(machines, "movie", fps=100)
+    consumer = consume(machines, "movie", "host", reconnect=True)
+    consumer.wait_frames(20)
+    producer.program.kill()
+    consumer.wait(lambda line: line["state"] != LIVE, "the producer to be missed")
+    again = produce(machines, "movie", fps=100)
+    consumer.wait_frames(50)
+    assert again.last["consumers"] == 1 and consumer.last["torn"] == 0
+
+
+@pytest.mark.parametrize("gone", ["open", "host"])
+def test_gidds_that_come_back(machines: Cockpit, gone: str) -> None:
+    """The hop over gidd is gone for a while, and with it the streams; they come back."""
+    producer = produce(machines, "movie", fps=100)
+    consumer = consume(machines, "movie", "cluster", reconnect=True)
+    inside = consume(machines, "movie", "open", reconnect=True)
+    for _ in range(3):
+        consumer.wait_frames(20)
+        before = consumer.last["reconnects"]
+        machines.restart(gone)
+        last = consumer.wait(
+            lambda line, before=before: line["reconnects"] > before and line["state"] == LIVE,
+            "the stream to come back",
+        )
+        assert last["torn"] == 0
+    consumer.wait_frames(50)
+    assert inside.last["reconnects"] == 0 and inside.last["torn"] == 0
+    assert producer.last["frames"] > 0
+
+
+def test_death_of_a_machine_ends_what_came_from_it(machines: Cockpit) -> None:
+    """Its imports are revoked at once, for its memory may become anything."""
+    produce(machines, "movie", fps=100)
+    consumer = consume(machines, "movie", "host", hold=3, credit=4, reconnect=True)
+    consumer.wait_frames(20)
+    assert [slab["importers"] for slab in machines.status("host")["slabs"]] == [1]
+    machines.kill("open")
+    wait_for(lambda: not machines.status("host")["slabs"], "the imports to be revoked")
+    consumer.wait(lambda line: line["state"] != LIVE, "the stream to be lost")
+    assert link(machines, "cluster", "open")["state"] == "down"
+    machines.start("open")
+    machines.wait_links()
+    consumer.wait_frames(20)  # the producer is there still, and publishes again
+
+
+def test_the_clock_is_known(machines: Cockpit) -> None:
+    """One machine has one clock: the estimate must find that, within its own bound."""
+    for domain, peer in (("open", "host"), ("host", "open"), ("cluster", "open")):
+        found = link(machines, domain, peer)
+        assert abs(found["clock_offset_ns"]) <= found["clock_error_ns"] < 1_000_000_000
+    assert link(machines, "host", "hud")["clock_error_ns"] == 0

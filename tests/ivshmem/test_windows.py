@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""Memory of a window, dealt out by gidd: whole, clean, to one client at a time, within limits."""
+
+import errno
+import mmap
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from cockpit import DEFAULT_CONFIG, Cockpit
+from gidwire import (
+    ALLOC,
+    ALLOCATED,
+    FREE,
+    PAGE_SIZE,
+    RESULT,
+    WINDOW,
+    Connection,
+    Export,
+    Message,
+    gid,
+)
+from machines import CONFIG, MIB, start, window, window_path
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG)
+    start(cockpit)
+    return cockpit
+
+
+def allocate(client: Connection, size: int) -> Message:
+    return client.request(ALLOC, size)
+
+
+def free(client: Connection, offset: int, size: int) -> int:
+    return Connection.result(client.request(FREE, offset, size))[0]
+
+
+def error_of(answer: Message) -> int:
+    assert answer.type == RESULT, answer
+    return Connection.result(answer)[0]
+
+
+def test_windows_are_files_of_the_hub(machines: Cockpit) -> None:
+    for domain in ("open", "cluster", "host", "hud"):
+        status = os.stat(window_path(machines, domain))
+        assert status.st_size == 4 * MIB and stat.S_IMODE(status.st_mode) == 0o600
+        assert status.st_blocks * 512 >= 4 * MIB  # none is missing when it is written
+
+
+def test_a_window_outlives_the_hub(machines: Cockpit) -> None:
+    before = os.stat(window_path(machines, "open")).st_ino
+    with window(machines, "open") as memory:
+        memory[:4096] = b"x" * 4096  # its owner may
+        memory[8192:8196] = b"kept"
+    machines.restart("host")
+    assert os.stat(window_path(machines, "open")).st_ino == before
+    with window(machines, "open") as memory:
+        assert memory[:8] == b"gidwindo"[:8][::1] and memory[8192:8196] == b"kept"
+
+
+def test_memory_is_clean_and_nobody_elses(machines: Cockpit) -> None:
+    with machines.connect("open") as one, machines.connect("open") as other:
+        first = allocate(one, 5000)
+        assert first.type == ALLOCATED and first.values == (4096, 8192)
+        second = allocate(other, 1)
+        assert second.values == (4096 + 8192, 4096)
+        with mmap.mmap(first.fds[0], 8192, offset=4096) as memory:
+            assert memory[:] == bytes(8192)
+            memory[:] = b"s" * 8192
+        first.close()
+        assert free(one, 4096, 8192) == 0
+        again = allocate(other, 8192)
+        assert again.values == (4096, 8192)
+        with mmap.mmap(again.fds[0], 8192, offset=4096) as memory:
+            assert memory[:] == bytes(8192)
+        again.close()
+        second.close()
+
+
+def test_only_ones_own_is_given_back(machines: Cockpit) -> None:
+    with machines.connect("open") as one, machines.connect("open") as other:
+        memory = allocate(one, 8192)
+        offset, size = memory.values
+        for client, bad in (
+            (other, (offset, size)),
+            (one, (offset, 4096)),
+            (one, (offset + 4096, 4096)),
+            (one, (1 << 40, 4096)),
+        ):
+            assert free(client, *bad) == -errno.ENOENT
+        assert free(one, offset, size) == 0
+        assert free(one, offset, size) == -errno.ENOENT
+        memory.close()
+
+
+def test_what_is_mapped_is_not_dealt_out(machines: Cockpit) -> None:
+    """Also by a gidd that never dealt it out itself."""
+    with machines.connect("open") as one:
+        memory = allocate(one, 8192)
+        kept = mmap.mmap(memory.fds[0], 8192, offset=memory.values[0])
+        memory.close()
+        assert free(one, *memory.values) == 0
+        other = allocate(one, 4096)
+        assert other.values == (4096 + 8192, 4096)
+        other.close()
+    machines.restart("open")
+    with machines.connect("open") as one:
+        assert allocate(one, 4096).values == (4096 + 8192, 4096)
+        kept.close()
+        assert allocate(one, 8192).values == (4096, 8192)
+        one.close()
+
+
+def test_limits(machines: Cockpit) -> None:
+    with machines.connect("open") as one, machines.connect("open") as other:
+        for size in (4 * MIB, 1 << 62):
+            assert error_of(allocate(one, size)) in (-errno.ENOMEM, -errno.EDQUOT)
+        whole = allocate(one, 4 * MIB - 4096)
+        assert whole.type == ALLOCATED
+        assert error_of(allocate(other, 1)) == -errno.ENOMEM
+        whole.close()
+        one.close()  # a client that is gone has given all back
+        while True:
+            answer = allocate(other, 4 * MIB - 4096)
+            if answer.type == ALLOCATED:
+                answer.close()
+                break
+
+
+@pytest.mark.cockpit(DEFAULT_CONFIG)
+def test_a_domain_without_other_machines_has_none(cockpit: Cockpit) -> None:
+    with cockpit.connect("open") as client:
+        assert error_of(allocate(client, 4096)) == -errno.ENOTSUP
+
+
+def make_slab(client: Connection) -> tuple[int, Message]:
+    memory = allocate(client, 8192)
+    offset = memory.values[0]
+    export = Export(memory=WINDOW, offset=offset, generations=offset + 4096)
+    error, slab, words = client.export(export, memory.fds[0])
+    assert error == 0, words
+    return slab, memory
+
+
+def test_slabs_of_windows(machines: Cockpit) -> None:
+    """A slab lies in memory that its client has; others get a descriptor that can only be read."""
+    with machines.connect("open") as owner, machines.connect("host") as reader:
+        slab, memory = make_slab(owner)
+        offset, size = memory.values
+        assert free(owner, offset, size) == -errno.EBUSY
+        assert owner.grant(slab, 3)[0] == 0
+        got = reader.import_(gid(1, slab))
+        assert got.values[2] == WINDOW and got.values[4] == offset
+        with pytest.raises(PermissionError):
+            mmap.mmap(got.fds[0], size, offset=offset)
+        with mmap.mmap(memory.fds[0], size, offset=offset) as written:
+            written[:4] = b"film"
+            with mmap.mmap(got.fds[0], size, offset=offset, prot=mmap.PROT_READ) as read:
+                assert read[:4] == b"film"
+        got.close()
+        owner.unexport(slab)
+        assert free(owner, offset, size) == 0
+        memory.close()
+
+
+@pytest.mark.parametrize("lie", ["of another client", "beyond it", "another file", "first page"])
+def test_slabs_elsewhere_are_refused(machines: Cockpit, lie: str) -> None:
+    with machines.connect("open") as owner, machines.connect("open") as thief:
+        memory = allocate(owner, 8192)
+        mine = allocate(thief, 8192)
+        offset = mine.values[0]
+        fd = mine.fds[0]
+        if lie == "of another client":
+            offset = memory.values[0]
+        elif lie == "beyond it":
+            offset += 4096
+        elif lie == "another file":
+            fd = os.open(window_path(machines, "cluster"), os.O_RDWR)
+        elif lie == "first page":
+            offset = 4 * MIB
+        export = Export(memory=WINDOW, offset=offset, generations=offset + 4096)
+        error, _, words = thief.export(export, fd)
+        assert error in (-errno.EACCES, -errno.EBADF, -errno.ERANGE), words
+        memory.close()
+        mine.close()
+
+
+def test_a_memfd_does_not_reach_another_machine(machines: Cockpit) -> None:
+    with machines.connect("open") as owner:
+        slab = owner.export_new()
+        for reader in (2, 3, 4):
+            error, _, words = owner.grant(slab, reader)
+            assert error == -errno.ENOTSUP and "another machine" in words
+
+
+def test_pages_elsewhere_are_refused(machines: Cockpit) -> None:
+    with machines.connect("host") as consumer, machines.connect("open") as producer:
+        producer.publish("movie")
+        error, _, words = consumer.subscribe(1, "movie", "open")
+        assert error == -errno.ENOTSUP, words
+        memory = allocate(consumer, PAGE_SIZE)
+        with suppress(FileNotFoundError):
+            bell = os.open(machines.socket("open"), os.O_PATH)
+            error, _, words = consumer.subscribe(
+                2, "movie", "open", fds=[memory.fds[0], bell], window_offset=memory.values[0]
+            )
+            os.close(bell)
+            assert error == -errno.EBADF, words
+        memory.close()
