@@ -28,6 +28,10 @@ struct pixel_hashes {
  */
 int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes);
 
+/* The same of a picture that is shown turned or mirrored: `colour` is of what is then seen. */
+int pixels_hash_turned(
+	const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes);
+
 /* The part of a picture; it must lie within. */
 struct pixels pixels_part(
 	const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width, uint32_t height);

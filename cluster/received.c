@@ -3,6 +3,7 @@
 
 #include <drm_fourcc.h>
 #include <stdlib.h>
+#include <wayland-server-protocol.h>
 
 /* What of the picture is to be shown. Boxes were checked to lie in no layout in particular. */
 static bool visible_part(
@@ -42,7 +43,7 @@ enum role_reason received_examine(const struct gid_frame *frame, const struct gi
 	if (info.revoked || slot == NULL) {
 		return ROLE_REASON_MEMORY;
 	}
-	if (!layout_can_be_shown(&info) || frame->transform != 0) {
+	if (!layout_can_be_shown(&info) || frame->transform > WL_OUTPUT_TRANSFORM_FLIPPED_270) {
 		return ROLE_REASON_LAYOUT;
 	}
 	struct pixels whole = {
@@ -51,11 +52,18 @@ enum role_reason received_examine(const struct gid_frame *frame, const struct gi
 		.height = info.layout.height,
 		.stride = info.layout.planes[0].stride,
 	};
-	if (!visible_part(frame, &whole, pixels) || pixels->width != width ||
-		pixels->height != height) {
+	if (!visible_part(frame, &whole, pixels)) {
 		return ROLE_REASON_LAYOUT;
 	}
-	if (pixels_hash(pixels, hashes) != 0) {
+	bool across = frame->transform & WL_OUTPUT_TRANSFORM_90;
+	if (pixels->width != (across ? height : width) ||
+		pixels->height != (across ? width : height)) {
+		return ROLE_REASON_LAYOUT;
+	}
+	int ret = frame->transform == WL_OUTPUT_TRANSFORM_NORMAL
+		? pixels_hash(pixels, hashes)
+		: pixels_hash_turned(pixels, frame->transform, hashes);
+	if (ret != 0) {
 		return ROLE_REASON_MEMORY;
 	}
 	/* Asked after reading: then what was read is what the frame named. */

@@ -20,7 +20,7 @@ struct received {
 };
 
 /*
- * Looks at the frame's pixels, of which there must be `width` x `height`. Returns
+ * Looks at the frame's pixels, of which `width` x `height` must be seen. Returns
  * ROLE_REASON_NONE with the hashes, or why the picture cannot be shown.
  */
 enum role_reason received_examine(const struct gid_frame *frame, const struct gid_slab *slab,

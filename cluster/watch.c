@@ -25,6 +25,9 @@ static void watch_set_shown(struct watch *watch, struct received *received) {
 	}
 	wlr_scene_buffer_set_dest_size(
 		watch->node, watch->config->box.width, watch->config->box.height);
+	wlr_scene_buffer_set_transform(watch->node,
+		received != NULL ? (enum wl_output_transform)received->frame.transform
+				 : WL_OUTPUT_TRANSFORM_NORMAL);
 	watch->awaited_commit = display_next_commit(watch->display);
 }
 
@@ -74,7 +77,9 @@ static bool watch_repeats(const struct watch *watch, struct gid_consumer *consum
 	const struct gid_frame *frame, const struct pixels *pixels,
 	const struct pixel_hashes *hashes) {
 	return watch->shown != NULL && watch->shown->consumer == consumer &&
-		watch->shown->frame.gid == frame->gid && watch->shown->view.data == pixels->data &&
+		watch->shown->frame.gid == frame->gid &&
+		watch->shown->frame.transform == frame->transform &&
+		watch->shown->view.data == pixels->data &&
 		watch->shown->hashes.content == hashes->content;
 }
 

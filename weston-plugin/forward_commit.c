@@ -39,6 +39,27 @@ static bool to_pixels(wl_fixed_t length, int32_t scale, int32_t *pixels) {
 	return scaled % 256 == 0;
 }
 
+/* From the surface's pixels, before any scaling, back to the buffer's. */
+static void undo_transform(const struct commit *commit, struct gid_box *box) {
+	uint32_t transform = commit->picture.transform;
+	bool mirror_x = transform == WL_OUTPUT_TRANSFORM_270 ||
+		transform == WL_OUTPUT_TRANSFORM_180 || transform == WL_OUTPUT_TRANSFORM_FLIPPED ||
+		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
+	bool mirror_y = transform == WL_OUTPUT_TRANSFORM_180 ||
+		transform == WL_OUTPUT_TRANSFORM_90 ||
+		transform == WL_OUTPUT_TRANSFORM_FLIPPED_180 ||
+		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
+	if (transform & WL_OUTPUT_TRANSFORM_90) {
+		*box = (struct gid_box){box->y, box->x, box->height, box->width};
+	}
+	if (mirror_x) {
+		box->x = commit->buffer->width - box->x - box->width;
+	}
+	if (mirror_y) {
+		box->y = commit->buffer->height - box->y - box->height;
+	}
+}
+
 /* The part of the buffer that the client's viewport shows. How large it is shown here is our
  * matter. */
 static bool find_crop(struct commit *commit) {
@@ -49,16 +70,18 @@ static bool find_crop(struct commit *commit) {
 		return true;
 	}
 	int32_t scale = viewport->buffer.scale;
-	if (viewport->buffer.transform != WL_OUTPUT_TRANSFORM_NORMAL) {
-		return refuse(commit, REFUSED_CONTENT,
-			"a viewport's source together with a buffer transform");
-	}
 	if (!to_pixels(viewport->buffer.src_x, scale, &crop->x) ||
 		!to_pixels(viewport->buffer.src_y, scale, &crop->y) ||
 		!to_pixels(viewport->buffer.src_width, scale, &crop->width) ||
 		!to_pixels(viewport->buffer.src_height, scale, &crop->height)) {
 		return refuse(commit, REFUSED_CONTENT,
 			"the viewport's source does not consist of whole pixels");
+	}
+	undo_transform(commit, crop);
+	if (crop->x < 0 || crop->y < 0 || crop->width < 1 || crop->height < 1 ||
+		crop->x > commit->buffer->width - crop->width ||
+		crop->y > commit->buffer->height - crop->height) {
+		return refuse(commit, REFUSED_CONTENT, "the viewport's source leaves the buffer");
 	}
 	return true;
 }

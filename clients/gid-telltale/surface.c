@@ -2,41 +2,10 @@
 #include "surface.h"
 
 #include "gid-buffer-v1-client-protocol.h"
-#include "gid-safety-v1-client-protocol.h"
 #include "lights.h"
 #include "xdg-shell-client-protocol.h"
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
-
-/* --- what the compositor tells ---------------------------------------------------------------- */
-
-static void handle_shown(void *data, struct gid_safety_surface_v1 *safety, uint32_t sequence_hi,
-	uint32_t sequence_lo, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
-	struct surface *surface = data;
-	surface->shown++;
-	surface->sequence = (uint64_t)sequence_hi << 32 | sequence_lo;
-}
-
-static void handle_lost(void *data, struct gid_safety_surface_v1 *safety, uint32_t reason) {
-	static const char *const texts[] = {
-		[GID_SAFETY_SURFACE_V1_REASON_WAITING] = "nobody subscribed yet",
-		[GID_SAFETY_SURFACE_V1_REASON_GONE] = "the other domain went away",
-		[GID_SAFETY_SURFACE_V1_REASON_LATE] = "the other domain does not keep up",
-		[GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT] = "the content cannot be forwarded",
-		[GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY] = "the memory cannot be forwarded",
-		[GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON] = "there is no gidd",
-	};
-	struct surface *surface = data;
-	surface->lost++;
-	warnx("frames do not arrive: %s",
-		reason < sizeof(texts) / sizeof(texts[0]) ? texts[reason] : "unknown reason");
-}
-
-static const struct gid_safety_surface_v1_listener safety_listener = {
-	.shown = handle_shown,
-	.lost = handle_lost,
-};
 
 static void handle_release(void *data, struct wl_buffer *buffer) {
 	struct surface_buffer *one = data;
@@ -44,8 +13,6 @@ static void handle_release(void *data, struct wl_buffer *buffer) {
 }
 
 static const struct wl_buffer_listener buffer_listener = {.release = handle_release};
-
-/* --- the window ------------------------------------------------------------------------------- */
 
 static void handle_configure(void *data, struct xdg_surface *xdg_surface, uint32_t serial) {
 	struct surface *surface = data;
@@ -72,13 +39,9 @@ static const struct xdg_toplevel_listener toplevel_listener = {
 	.close = handle_close,
 };
 
-static void open_window(struct surface *surface, const char *role) {
+static void open_window(struct surface *surface) {
 	const struct gid_layout *layout = &surface->telltale->layout;
 	struct wayland *wayland = &surface->wayland;
-	surface->surface = wl_compositor_create_surface(wayland->compositor);
-	surface->safety = gid_safety_manager_v1_get_safety_surface(
-		wayland->gid_safety, surface->surface, role);
-	gid_safety_surface_v1_add_listener(surface->safety, &safety_listener, surface);
 	surface->xdg_surface = xdg_wm_base_get_xdg_surface(wayland->wm_base, surface->surface);
 	xdg_surface_add_listener(surface->xdg_surface, &xdg_surface_listener, surface);
 	surface->toplevel = xdg_surface_get_toplevel(surface->xdg_surface);
@@ -115,16 +78,14 @@ int surface_init(
 	if (wayland_init(&surface->wayland, event) < 0) {
 		return -1;
 	}
-	if (surface->wayland.gid_safety == NULL) {
-		warnx("the compositor offers no safety roles to this program: name it under "
-		      "clients= in a section [gid-safety] of weston.ini, weston-gid-buffer(7)");
-		wayland_finish(&surface->wayland);
+	surface->surface = wl_compositor_create_surface(surface->wayland.compositor);
+	if (role_init(&surface->role, &surface->wayland, surface->surface, role) < 0) {
 		return -1;
 	}
 	for (uint32_t slot = 0; slot < TELLTALE_SLOTS; slot++) {
 		create_buffer(surface, slot);
 	}
-	open_window(surface, role);
+	open_window(surface);
 	return 0;
 }
 
@@ -132,12 +93,16 @@ void surface_finish(struct surface *surface) {
 	if (surface->surface == NULL) {
 		return;
 	}
-	gid_safety_surface_v1_destroy(surface->safety);
-	xdg_toplevel_destroy(surface->toplevel);
-	xdg_surface_destroy(surface->xdg_surface);
+	role_finish(&surface->role);
+	if (surface->toplevel != NULL) {
+		xdg_toplevel_destroy(surface->toplevel);
+		xdg_surface_destroy(surface->xdg_surface);
+	}
 	wl_surface_destroy(surface->surface);
 	for (uint32_t slot = 0; slot < TELLTALE_SLOTS; slot++) {
-		wl_buffer_destroy(surface->buffers[slot].buffer);
+		if (surface->buffers[slot].buffer != NULL) {
+			wl_buffer_destroy(surface->buffers[slot].buffer);
+		}
 	}
 	wayland_finish(&surface->wayland);
 }
@@ -161,7 +126,7 @@ int surface_change(struct surface *surface, unsigned state) {
 void surface_report(const struct surface *surface) {
 	printf("{\"changes\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"shown\": %" PRIu64
 	       ", \"sequence\": %" PRIu64 ", \"lost\": %" PRIu64 "}\n",
-		surface->telltale->changes, surface->telltale->skipped, surface->shown,
-		surface->sequence, surface->lost);
+		surface->telltale->changes, surface->telltale->skipped, surface->role.shown,
+		surface->role.sequence, surface->role.lost);
 	fflush(stdout);
 }

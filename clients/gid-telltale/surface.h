@@ -6,7 +6,7 @@
 #ifndef TELLTALE_SURFACE_H
 #define TELLTALE_SURFACE_H
 
-#include "common/wayland.h"
+#include "common/role.h"
 #include "telltale.h"
 
 struct surface {
@@ -15,20 +15,19 @@ struct surface {
 	struct wl_surface *surface;
 	struct xdg_surface *xdg_surface;
 	struct xdg_toplevel *toplevel;
-	struct gid_safety_surface_v1 *safety;
+	struct role role;
 	struct surface_buffer {
 		struct surface *surface;
 		uint32_t slot;
 		struct wl_buffer *buffer;
 	} buffers[TELLTALE_SLOTS];
 	bool configured;
-	uint64_t shown, lost; /* events */
-	uint64_t sequence;    /* of the last frame that arrived */
 };
 
 /*
  * Opens the window; `telltale` has been initialised without a stream. The lights appear when the
- * compositor agrees. Returns 0, or -1 after saying on stderr what is wrong.
+ * compositor agrees. Returns 0, or -1 after saying on stderr what is wrong; it is to be finished in
+ * either case.
  */
 int surface_init(
 	struct surface *surface, struct telltale *telltale, sd_event *event, const char *role);

@@ -19,6 +19,7 @@ enum {
 	KEY_BACKGROUND,
 	KEY_TITLE,
 	KEY_APP_ID,
+	KEY_ROLE,
 	KEY_STATS,
 	KEY_CREDIT,
 };
@@ -42,6 +43,8 @@ static const struct argp_option option_table[] = {
 		"Around the picture: none, RRGGBB or RRGGBBAA in hexadecimal (default: 000000)", 0},
 	{"title", KEY_TITLE, "TEXT", 0, "Title of the window (default: the stream's name)", 0},
 	{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-view)", 0},
+	{"role", KEY_ROLE, "NAME", 0,
+		"Give the picture this safety role, by which the compositor forwards it", 0},
 	{NULL, 0, NULL, 0, "Reports", 3},
 	{"stats", KEY_STATS, "FILE", 0,
 		"Write counts and latencies as JSON to FILE, every second and at the end", 0},
@@ -170,6 +173,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case KEY_APP_ID:
 		options->window.app_id = value;
+		break;
+	case KEY_ROLE:
+		options->role = value;
 		break;
 	case KEY_STATS:
 		options->stats_path = value;

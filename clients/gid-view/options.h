@@ -6,13 +6,14 @@
 
 struct options {
 	struct window_options window;
-	const char *owner;      // domain that owns the stream; NULL: our own
+	const char *owner; // domain that owns the stream; NULL: our own
 	const char *stream;
-	const char *reader;     // domain in whose name it is read; NULL: $GID_DOMAIN
+	const char *reader;	// domain in whose name it is read; NULL: $GID_DOMAIN
 	const char *stats_path; // NULL: none
+	const char *role;	// of the picture, that the compositor forwards; NULL: none
 	uint32_t credit;
-	uint64_t frames;        // to show before the end; 0: no end
-	bool once;              // ends with the stream
+	uint64_t frames; // to show before the end; 0: no end
+	bool once;	 // ends with the stream
 };
 
 /* Reads the command line; ends the process on --help and on mistakes. */

@@ -99,11 +99,11 @@ static struct gid_box visible_box(const struct gid_layout *layout, const struct 
 /* From the buffer's pixels to the surface's, as wl_surface.set_buffer_transform defines them. */
 static struct gid_box transform_box(
 	struct gid_box box, const struct gid_layout *layout, uint32_t transform) {
-	bool mirror_x = transform == WL_OUTPUT_TRANSFORM_90 ||
+	bool mirror_x = transform == WL_OUTPUT_TRANSFORM_270 ||
 		transform == WL_OUTPUT_TRANSFORM_180 || transform == WL_OUTPUT_TRANSFORM_FLIPPED ||
 		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
 	bool mirror_y = transform == WL_OUTPUT_TRANSFORM_180 ||
-		transform == WL_OUTPUT_TRANSFORM_270 ||
+		transform == WL_OUTPUT_TRANSFORM_90 ||
 		transform == WL_OUTPUT_TRANSFORM_FLIPPED_180 ||
 		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
 	if (mirror_x) {

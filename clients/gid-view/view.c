@@ -212,7 +212,8 @@ static int connect_domain(struct view *view) {
 	}
 	int result = gid_domain_connect(name, &view->domain);
 	if ((result == -ENOENT || result == -ECONNREFUSED) && name != NULL) {
-		warnx("no gidd of domain %s is running; start it with: gidd --config FILE --domain %s",
+		warnx("no gidd of domain %s is running; start it with: gidd --config FILE --domain "
+		      "%s",
 			name, name);
 	} else if (result < 0) {
 		warnx("domain %s: %s", name != NULL ? name : "(none named, see --peer)",
@@ -249,6 +250,10 @@ int view_init(struct view *view, sd_event *event, const struct options *options)
 	}
 	init_window(view);
 	init_buffers(view);
+	if (options->role != NULL &&
+		role_init(&view->role, &view->wayland, view->window.picture, options->role) < 0) {
+		return -1;
+	}
 	return subscribe(view) < 0 || add_sources(view) < 0 ? -1 : 0;
 }
 
@@ -266,6 +271,7 @@ void view_finish(struct view *view) {
 	}
 	gid_consumer_destroy(view->consumer);
 	gid_domain_destroy(view->domain);
+	role_finish(&view->role);
 	window_finish(&view->window);
 	wayland_finish(&view->wayland);
 }

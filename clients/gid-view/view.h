@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "buffers.h"
+#include "common/role.h"
 #include "common/wayland.h"
 #include "common/window.h"
 #include "options.h"
@@ -20,18 +21,19 @@ struct view {
 	sd_event *event;
 	struct wayland wayland;
 	struct window window;
+	struct role role;
 	struct buffers buffers;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	enum gid_consumer_state told_state; // 0: none yet
 	struct wl_callback *frame_callback; // not NULL: the compositor does not want a frame yet
-	struct wl_list feedbacks;           // struct feedback.link: commits not presented yet
+	struct wl_list feedbacks;	    // struct feedback.link: commits not presented yet
 	bool has_pending;
-	struct gid_frame pending;           // the newest frame that was not committed
-	struct gid_box damage;              // since the last commit, unless everything
+	struct gid_frame pending; // the newest frame that was not committed
+	struct gid_box damage;	  // since the last commit, unless everything
 	bool damage_everything;
 	uint64_t last_sequence;
-	bool ended;                         // --once, and the stream has ended
+	bool ended; // --once, and the stream has ended
 	struct stats stats;
 };
 

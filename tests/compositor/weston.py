@@ -28,6 +28,7 @@ def protocol_files() -> list[Path]:
     return [
         folder("wayland-scanner") / "wayland.xml",
         folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
+        folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
         folder("libweston-14-protocols") / "weston-output-capture.xml",
         TOP / "protocol/gid-buffer-v1.xml",
         TOP / "protocol/gid-safety-v1.xml",

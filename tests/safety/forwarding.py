@@ -3,6 +3,7 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,46 +12,42 @@ import numpy
 from cockpit import Cockpit
 from display import HEIGHT, WIDTH, Display
 from program import BUILD, Program
+from session import OwnerProcess
 from wayland import Display as Connection
 from wayland import Object
 from weston import SHM_FORMATS, XRGB8888, Weston
 
-SHM_XRGB8888 = SHM_FORMATS[XRGB8888]
 PYTHON = Path(sys.executable).resolve()
 TELLTALE = BUILD / "clients" / "gid-telltale"
+GID_VIEW = BUILD / "clients" / "gid-view"
 
 ROLE = f"""
 [gid-safety]
 role=telltale
 clients={TELLTALE}, {PYTHON}
 size={WIDTH}x{HEIGHT}
-heartbeat-ms=50
-[gid-safety]
-role=other
-clients={PYTHON}
 """
 
 
 class Forwarding:
-    def __init__(self, cockpit: Cockpit, config: str = ROLE, roles: str | None = None) -> None:
+    def __init__(self, cockpit: Cockpit, config: str = ROLE) -> None:
         self.cockpit = cockpit
-        self.display = Display(cockpit) if roles is None else Display(cockpit, roles)
+        self.display = Display(cockpit)
         self.weston = Weston(cockpit.folder, cockpit.env("open"))
         self.weston.configure(config)
-        self.weston.start()
-        cockpit.programs.append(self.weston.program)
+        self.start_weston()
 
-    def restart_weston(self) -> None:
+    def start_weston(self) -> None:
         self.weston.start()
         self.cockpit.programs.append(self.weston.program)
 
-    def environment(self) -> dict[str, str]:
-        return self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
-
     def telltale(self, *arguments: str, role: str = "telltale") -> Program:
         """gid-telltale as a surface of Weston."""
-        command = [TELLTALE, "--role", role, *arguments]
-        program = Program(command, self.environment(), self.cockpit.folder)
+        return self.client([TELLTALE, "--role", role, *arguments])
+
+    def client(self, command: list[str | Path]) -> Program:
+        env = self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
+        program = Program(command, env, self.cockpit.folder)
         self.cockpit.programs.append(program)
         return program
 
@@ -60,6 +57,14 @@ class Forwarding:
         with Connection(self.weston.socket, self.weston.protocols) as connection:
             yield connection
 
+    @contextmanager
+    def owner(self, domain: str = "open") -> Iterator[OwnerProcess]:
+        owner = OwnerProcess(self.cockpit.env(domain))
+        try:
+            yield owner
+        finally:
+            owner.stop()
+
     def counts(self, name: str = "telltale") -> dict:
         """What the module counts of the role's stream, as gidd of `cluster` reads it."""
         for subscription in self.cockpit.status("cluster")["subscriptions"]:
@@ -68,47 +73,114 @@ class Forwarding:
         raise AssertionError(f"nobody reads safety/{name}")
 
 
-class ShmSurface:
-    """A window of ordinary shared memory, two buffers of which take turns."""
+class Window:
+    """A window of a client of the test's own."""
 
-    def __init__(self, connection: Connection, app_id: str, width: int = WIDTH) -> None:
-        self.connection, self.width = connection, width
+    def __init__(self, connection: Connection, app_id: str = "org.example.test") -> None:
+        self.connection = connection
         self.compositor = connection.bind("wl_compositor", 4)
         self.surface = self.compositor("create_surface")
-        xdg_surface = connection.bind("xdg_wm_base", 1)("get_xdg_surface", self.surface)
-        toplevel = xdg_surface("get_toplevel")
-        toplevel("set_app_id", app_id)
-        self.surface("commit")
-        (serial,) = xdg_surface.wait("configure")
-        xdg_surface("ack_configure", serial)
-        self.size = width * HEIGHT * 4
-        self.memory = os.memfd_create("surface")
-        os.ftruncate(self.memory, 2 * self.size)
-        self.pool = connection.bind("wl_shm")("create_pool", self.memory, 2 * self.size)
-        self.buffers = [
-            self.pool("create_buffer", i * self.size, width, HEIGHT, width * 4, SHM_XRGB8888)
-            for i in range(2)
-        ]
-        self.commits = 0
+        self.xdg_surface = connection.bind("xdg_wm_base", 1)("get_xdg_surface", self.surface)
+        self.xdg_surface("get_toplevel")("set_app_id", app_id)
+        self.safety: Object | None = None
+        self.configured = False
 
-    def show(self, picture: numpy.ndarray) -> Object:
-        """Commits a picture of RGB, and returns its buffer."""
-        index = self.commits % 2
-        self.commits += 1
-        pixels = numpy.full((HEIGHT, self.width, 4), 255, numpy.uint8)
-        pixels[..., 2::-1] = picture
-        os.pwrite(self.memory, pixels.tobytes(), index * self.size)
-        self.surface("attach", self.buffers[index], 0, 0)
-        self.surface("damage_buffer", 0, 0, self.width, HEIGHT)
-        self.surface("commit")
-        self.connection.roundtrip()
-        return self.buffers[index]
+    def take_role(self, name: str = "telltale") -> Object:
+        manager = self.connection.bind("gid_safety_manager_v1")
+        self.safety = manager("get_safety_surface", self.surface, name)
+        return self.safety
 
-    def hide(self) -> None:
-        self.surface("attach", None, 0, 0)
+    def attach(self, buffer: Object | None) -> None:
+        """Shows the buffer at the next commit."""
+        if not self.configured:
+            self.surface("commit")
+            (serial,) = self.xdg_surface.wait("configure")
+            self.xdg_surface("ack_configure", serial)
+            self.configured = True
+        self.surface("attach", buffer, 0, 0)
+        self.surface("damage_buffer", 0, 0, 0x7FFFFFFF, 0x7FFFFFFF)
+
+    def commit(self) -> None:
         self.surface("commit")
         self.connection.roundtrip()
 
+    def commit_drawn(self) -> None:
+        """Commits, and waits until Weston has drawn it."""
+        frame = self.surface("frame")
+        self.surface("commit")
+        frame.wait("done")
 
-def random_picture(seed: int, width: int = WIDTH) -> numpy.ndarray:
-    return numpy.random.default_rng(seed).integers(0, 256, (HEIGHT, width, 3), numpy.uint8)
+    def show(self, buffer: Object | None) -> Object | None:
+        self.attach(buffer)
+        self.commit()
+        return buffer
+
+    def wait_lost(self, reason: str) -> None:
+        """Until the client was told that its frames do not arrive, for this reason."""
+        reasons = self.safety.interface.enums["reason"]
+
+        def told() -> bool:
+            return any(
+                name == "lost" and args == (reasons[reason],) for name, args in self.safety.events
+            )
+
+        self.connection.wait_until(told, f"lost: {reason}")
+        self.safety.events.clear()
+
+
+class ShmBuffers:
+    """Ordinary shared memory."""
+
+    def __init__(self, connection: Connection, width: int = WIDTH, height: int = HEIGHT) -> None:
+        self.connection, self.width, self.height = connection, width, height
+
+    def draw(self, picture: numpy.ndarray) -> Object:
+        """A buffer with the picture, of RGB."""
+        size = self.width * self.height * 4
+        memory = os.memfd_create("buffer")
+        os.ftruncate(memory, size)
+        os.pwrite(memory, bytes_of(picture), 0)
+        pool = self.connection.bind("wl_shm")("create_pool", memory, size)
+        os.close(memory)
+        code = SHM_FORMATS[XRGB8888]
+        return pool("create_buffer", 0, self.width, self.height, self.width * 4, code)
+
+
+class GidBuffers:
+    """The slots of a slab, one after the other."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        owner: OwnerProcess,
+        folder: Path,
+        width: int = WIDTH,
+        height: int = HEIGHT,
+        slots: int = 4,
+    ) -> None:
+        self.owner, self.folder, self.width, self.height = owner, folder, width, height
+        self.manager = connection.bind("gid_buffer_manager_v1")
+        self.slab, *self.gids = owner.call("create", XRGB8888, width, height, slots, 0)
+        self.slot = 0
+
+    def draw(self, picture: numpy.ndarray) -> Object:
+        """A buffer with the picture, of RGB."""
+        slot, self.slot = self.slot, self.slot + 1
+        with tempfile.NamedTemporaryFile(dir=self.folder) as file:
+            file.write(bytes_of(picture))
+            file.flush()
+            self.owner.call("write", self.slab, slot, file.name)
+        gid = self.gids[slot]
+        params = self.manager("create_params")
+        params("add", gid >> 32, gid & 0xFFFFFFFF, 0, 0, self.width * 4, 0, 0)
+        return params("create_immed", self.width, self.height, XRGB8888)
+
+
+def bytes_of(picture: numpy.ndarray) -> bytes:
+    pixels = numpy.full((*picture.shape[:2], 4), 255, numpy.uint8)
+    pixels[..., 2::-1] = picture
+    return pixels.tobytes()
+
+
+def random_picture(seed: int, width: int = WIDTH, height: int = HEIGHT) -> numpy.ndarray:
+    return numpy.random.default_rng(seed).integers(0, 256, (height, width, 3), numpy.uint8)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "role.h"
+
+#include <err.h>
+
+#include "gid-safety-v1-client-protocol.h"
+
+static void handle_shown(void *data, struct gid_safety_surface_v1 *object, uint32_t sequence_hi,
+	uint32_t sequence_lo, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+	struct role *role = data;
+	role->shown++;
+	role->sequence = (uint64_t)sequence_hi << 32 | sequence_lo;
+}
+
+static const char *reason_text(uint32_t reason) {
+	switch (reason) {
+	case GID_SAFETY_SURFACE_V1_REASON_WAITING:
+		return "no display reads them yet";
+	case GID_SAFETY_SURFACE_V1_REASON_GONE:
+		return "the other display went away";
+	case GID_SAFETY_SURFACE_V1_REASON_LATE:
+		return "the other display does not keep up";
+	case GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT:
+		return "the content cannot be forwarded; the compositor's log says why";
+	case GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY:
+		return "the memory cannot be forwarded; the compositor's log says why";
+	case GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON:
+		return "the compositor's domain has no gidd now";
+	default:
+		return "for a reason that this program does not know";
+	}
+}
+
+static void handle_lost(void *data, struct gid_safety_surface_v1 *object, uint32_t reason) {
+	struct role *role = data;
+	role->lost++;
+	warnx("frames do not arrive: %s", reason_text(reason));
+}
+
+static const struct gid_safety_surface_v1_listener listener = {
+	.shown = handle_shown,
+	.lost = handle_lost,
+};
+
+int role_init(
+	struct role *role, struct wayland *wayland, struct wl_surface *surface, const char *name) {
+	*role = (struct role){0};
+	if (wayland->gid_safety == NULL) {
+		warnx("the compositor offers no safety role to this program: name it under "
+		      "clients= in a section [gid-safety] of weston.ini, see "
+		      "weston-gid-buffer(7)");
+		return -1;
+	}
+	role->object = gid_safety_manager_v1_get_safety_surface(wayland->gid_safety, surface, name);
+	gid_safety_surface_v1_add_listener(role->object, &listener, role);
+	return 0;
+}
+
+void role_finish(struct role *role) {
+	if (role->object != NULL) {
+		gid_safety_surface_v1_destroy(role->object);
+		role->object = NULL;
+	}
+}

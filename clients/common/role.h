@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/* A surface's safety role: asks the compositor for it, and hears whether frames arrive. */
+#ifndef CLIENTS_ROLE_H
+#define CLIENTS_ROLE_H
+
+#include "wayland.h"
+
+struct role {
+	struct gid_safety_surface_v1 *object; // NULL: there is none
+	uint64_t shown, lost;		      // events
+	uint64_t sequence;		      // of the last frame that arrived
+};
+
+/*
+ * Gives the surface the role. Returns 0, or -1 after saying on stderr that the compositor offers
+ * this program none. `role` stays where it is.
+ */
+int role_init(
+	struct role *role, struct wayland *wayland, struct wl_surface *surface, const char *name);
+
+/* Before the surface is destroyed. */
+void role_finish(struct role *role);
+
+#endif

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""What surfaces do, and what becomes of their frames: sizes, crops, held buffers, losses."""
+
+import signal
+from collections.abc import Iterator
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH
+from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
+from program import wait_for
+from session import OwnerProcess
+from wayland import Display as Connection
+from weston import screenshot
+
+
+class Scene:
+    """A window with the role, and buffers of gids for it."""
+
+    def __init__(self, cockpit: Cockpit, connection: Connection, owner: OwnerProcess) -> None:
+        self.folder, self.connection, self.owner = cockpit.folder, connection, owner
+        self.window = Window(connection)
+        self.window.take_role()
+        self.buffers = self.gid_buffers()
+
+    def gid_buffers(self, width: int = WIDTH, height: int = HEIGHT) -> GidBuffers:
+        return GidBuffers(self.connection, self.owner, self.folder, width, height)
+
+
+@pytest.fixture
+def config() -> str:
+    return ROLE
+
+
+@pytest.fixture
+def forwarding(cockpit: Cockpit, config: str) -> Forwarding:
+    return Forwarding(cockpit, config)
+
+
+@pytest.fixture
+def scene(forwarding: Forwarding) -> Iterator[Scene]:
+    with forwarding.connection() as connection, forwarding.owner() as owner:
+        yield Scene(forwarding.cockpit, connection, owner)
+
+
+def wait_region(forwarding: Forwarding, picture: numpy.ndarray) -> None:
+    wait_for(lambda: numpy.array_equal(forwarding.display.region(), picture), "the picture")
+
+
+def with_role(**keys: str) -> pytest.MarkDecorator:
+    lines = "".join(f"{key.replace('_', '-')}={value}\n" for key, value in keys.items())
+    return pytest.mark.parametrize("config", [ROLE + lines], ids=[""])
+
+
+# --- what arrives -------------------------------------------------------------------------------
+
+
+def test_stands_still(forwarding: Forwarding, scene: Scene) -> None:
+    """Signs of life keep a picture live for many times the deadline."""
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    display = forwarding.display
+    display.wait_role("live")
+    frames = forwarding.counts()["frames"]
+    wait_for(lambda: forwarding.counts()["frames"] > frames + 40, "signs of life")
+    assert [t["reason"] for t in display.role()["transitions"]] == ["none"]
+    assert numpy.array_equal(display.region(), random_picture(1))
+    scene.connection.wait_until(lambda: scene.window.safety.has("shown"), "shown")
+    assert forwarding.counts()["copied_frames"] == 0
+
+
+def test_crop(forwarding: Forwarding, scene: Scene) -> None:
+    picture = random_picture(1, WIDTH + 80, HEIGHT + 20)
+    viewport = scene.connection.bind("wp_viewporter")("get_viewport", scene.window.surface)
+    viewport("set_source", 40 * 256, 10 * 256, WIDTH * 256, HEIGHT * 256)
+    viewport("set_destination", 50, 50)
+    scene.window.show(scene.gid_buffers(WIDTH + 80, HEIGHT + 20).draw(picture))
+    wait_region(forwarding, picture[10 : 10 + HEIGHT, 40 : 40 + WIDTH])
+    assert forwarding.counts()["copied_frames"] == 0
+    viewport("set_source", 40 * 256 + 128, 10 * 256, WIDTH * 256, HEIGHT * 256)
+    scene.window.commit()
+    scene.window.wait_lost("refused_content")
+    forwarding.display.wait_role("lost", "hidden")
+
+
+def test_crop_of_a_copy(forwarding: Forwarding, scene: Scene) -> None:
+    picture = random_picture(1, WIDTH + 80, HEIGHT + 20)
+    viewport = scene.connection.bind("wp_viewporter")("get_viewport", scene.window.surface)
+    viewport("set_source", 40 * 256, 10 * 256, WIDTH * 256, HEIGHT * 256)
+    scene.window.show(ShmBuffers(scene.connection, WIDTH + 80, HEIGHT + 20).draw(picture))
+    wait_region(forwarding, picture[10 : 10 + HEIGHT, 40 : 40 + WIDTH])
+    assert forwarding.counts()["copied_bytes"] == WIDTH * HEIGHT * 4
+
+
+def test_transforms(forwarding: Forwarding, scene: Scene) -> None:
+    """Turned, mirrored and cropped: the other display shows what Weston shows."""
+    viewport = scene.connection.bind("wp_viewporter")("get_viewport", scene.window.surface)
+    viewport("set_source", 7 * 256, 11 * 256, WIDTH * 256, HEIGHT * 256)
+    for transform in range(8):
+        size = (HEIGHT + 30, WIDTH + 20) if transform % 2 else (WIDTH + 20, HEIGHT + 30)
+        scene.window.surface("set_buffer_transform", transform)
+        scene.window.attach(scene.gid_buffers(*size).draw(random_picture(transform, *size)))
+        scene.window.commit_drawn()
+
+        def same() -> bool:
+            shot = screenshot(forwarding.weston)[..., ::-1]
+            lit = numpy.argwhere(shot.any(axis=2))
+            top, left = lit.min(axis=0)
+            here = shot[top : top + HEIGHT, left : left + WIDTH]
+            return numpy.array_equal(here, forwarding.display.region())
+
+        wait_for(same, f"the picture with transform {transform}")
+    assert forwarding.counts()["copied_frames"] == 0
+    assert [t["reason"] for t in forwarding.display.role()["transitions"]] == ["none"]
+
+
+def test_buffer_scale(forwarding: Forwarding, scene: Scene) -> None:
+    """How large a buffer's pixels are here does not matter there."""
+    scene.window.surface("set_buffer_scale", 2)
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+
+
+def test_size(forwarding: Forwarding, scene: Scene) -> None:
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    scene.window.show(scene.gid_buffers(WIDTH, 60).draw(random_picture(2, WIDTH, 60)))
+    scene.window.wait_lost("refused_content")
+    forwarding.display.wait_role("lost", "hidden")
+    scene.window.show(scene.buffers.draw(random_picture(3)))
+    wait_region(forwarding, random_picture(3))
+    forwarding.display.wait_role("live")
+
+
+def test_copies_of_a_new_size(forwarding: Forwarding, scene: Scene) -> None:
+    for seed, height in ((1, HEIGHT), (2, 60), (3, HEIGHT)):
+        buffers = ShmBuffers(scene.connection, WIDTH, height)
+        scene.window.show(buffers.draw(random_picture(seed, WIDTH, height)))
+    wait_region(forwarding, random_picture(3))
+
+
+def test_subsurfaces(forwarding: Forwarding, scene: Scene) -> None:
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    child = scene.window.compositor("create_surface")
+    subcompositor = scene.connection.bind("wl_subcompositor")
+    subsurface = subcompositor("get_subsurface", child, scene.window.surface)
+    scene.window.commit()
+    scene.window.wait_lost("refused_content")
+    forwarding.display.wait_role("lost", "hidden")
+    subsurface("destroy")
+    child("destroy")
+    scene.window.show(scene.buffers.draw(random_picture(2)))
+    wait_region(forwarding, random_picture(2))
+
+
+@with_role(visible="false")
+def test_not_visible_here(forwarding: Forwarding, scene: Scene) -> None:
+    """Only on the other display; it is told when to draw all the same."""
+    for seed in range(3):
+        scene.window.attach(scene.buffers.draw(random_picture(seed)))
+        scene.window.commit_drawn()
+    wait_region(forwarding, random_picture(2))
+    assert not screenshot(forwarding.weston).any()
+
+
+# --- what cannot be lent ------------------------------------------------------------------------
+
+
+@with_role(copy="false")
+def test_copying_forbidden(forwarding: Forwarding, scene: Scene) -> None:
+    scene.window.show(ShmBuffers(scene.connection).draw(random_picture(1)))
+    scene.window.wait_lost("refused_memory")
+    scene.window.show(scene.buffers.draw(random_picture(2)))
+    wait_region(forwarding, random_picture(2))
+    assert forwarding.counts()["copied_frames"] == 0
+
+
+def test_memory_of_another_domain(forwarding: Forwarding, scene: Scene) -> None:
+    """It is not ours to lend: copied, and counted."""
+    with forwarding.owner("cluster") as owner:
+        buffers = GidBuffers(scene.connection, owner, scene.folder)
+        owner.call("grant", buffers.slab, 1)
+        scene.window.show(buffers.draw(random_picture(1)))
+        wait_region(forwarding, random_picture(1))
+        assert forwarding.counts()["copied_frames"] == 1
+
+
+def test_memory_is_taken_back(forwarding: Forwarding, scene: Scene) -> None:
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    scene.owner.call("destroy", scene.buffers.slab, True)
+    scene.window.wait_lost("refused_memory")
+    role = forwarding.display.role()
+    assert role["state"] != "live" and role["shows"] == "fallback"
+    scene.window.show(scene.gid_buffers().draw(random_picture(2)))
+    wait_region(forwarding, random_picture(2))
+
+
+# --- who holds what -----------------------------------------------------------------------------
+
+
+@with_role(lease_ms="60000")
+def test_release_waits_for_the_other_display(forwarding: Forwarding, scene: Scene) -> None:
+    window = scene.window
+    first = window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    second = window.show(scene.buffers.draw(random_picture(2)))
+    first.wait("release")
+    wait_region(forwarding, random_picture(2))
+    forwarding.display.program.signal(signal.SIGSTOP)
+    third = scene.buffers.draw(random_picture(3))
+    for _ in range(3):
+        window.attach(third)
+        window.commit_drawn()
+    scene.connection.roundtrip()
+    assert not second.has("release"), "Weston shows the next one, but the other display has it"
+    forwarding.display.program.kill()
+    second.wait("release")
+    window.wait_lost("gone")
+
+
+@with_role(lease_ms="300")
+def test_lease(forwarding: Forwarding, scene: Scene) -> None:
+    """A display that hangs does not keep the client's buffers, and comes back."""
+    window = scene.window
+    first = window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    forwarding.display.program.signal(signal.SIGSTOP)
+    window.show(scene.buffers.draw(random_picture(2)))
+    first.wait("release")
+    window.wait_lost("late")
+    forwarding.display.program.signal(signal.SIGCONT)
+    wait_region(forwarding, random_picture(2))
+    forwarding.display.wait_role("live")
+    scene.connection.wait_until(lambda: window.safety.has("shown"), "shown")
+
+
+def test_nobody_reads(forwarding: Forwarding) -> None:
+    """There is no other display: the client hears of it, and goes on as in any compositor."""
+    forwarding.display.program.kill()
+    forwarding.weston.stop()
+    forwarding.start_weston()
+    with forwarding.connection() as connection, forwarding.owner() as owner:
+        scene = Scene(forwarding.cockpit, connection, owner)
+        scene.window.wait_lost("waiting")
+        first = scene.window.show(scene.buffers.draw(random_picture(1)))
+        scene.window.show(scene.buffers.draw(random_picture(2)))
+        first.wait("release")
+
+
+def test_gidd_restarts(forwarding: Forwarding, scene: Scene) -> None:
+    """Frames flow while it is away; memory that is new comes through when it is back."""
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    forwarding.cockpit.kill("open")
+    scene.window.show(scene.buffers.draw(random_picture(2)))
+    wait_region(forwarding, random_picture(2))
+    forwarding.cockpit.restart("open")
+
+    def owner_is_back() -> bool:
+        scene.owner.call("dispatch")
+        return len(forwarding.cockpit.status("open")["slabs"]) == 1
+
+    wait_for(owner_is_back, "the client's slab to be known again")
+    scene.window.show(scene.buffers.draw(random_picture(3)))
+    wait_region(forwarding, random_picture(3))
+    scene.window.show(scene.gid_buffers().draw(random_picture(4)))
+    wait_region(forwarding, random_picture(4))
+    assert forwarding.display.role()["state"] == "live"
+
+
+def test_gidd_hangs(forwarding: Forwarding, scene: Scene) -> None:
+    """Weston waits for nobody: what needs no gidd goes on, and what does comes later."""
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    more = scene.gid_buffers().draw(random_picture(2))
+    forwarding.cockpit.gidds["open"].signal(signal.SIGSTOP)
+    scene.window.attach(more)
+    scene.window.commit_drawn()
+    scene.window.attach(scene.buffers.draw(random_picture(3)))
+    scene.window.commit_drawn()
+    wait_region(forwarding, random_picture(3))
+    forwarding.cockpit.gidds["open"].signal(signal.SIGCONT)
+    scene.window.show(more)
+    wait_region(forwarding, random_picture(2))
+
+
+def test_role_is_given_back(forwarding: Forwarding, scene: Scene) -> None:
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    scene.window.safety("destroy")
+    forwarding.display.wait_role("lost", "hidden")
+    scene.window.show(scene.buffers.draw(random_picture(2)))
+    other = Window(scene.connection)
+    other.take_role()
+    other.show(scene.buffers.draw(random_picture(3)))
+    wait_region(forwarding, random_picture(3))
