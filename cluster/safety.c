@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include <errno.h>
+#include <gid/timeline.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,7 @@ static int safety_init_watches(struct safety *safety) {
 					: strerror(-ret));
 			return ret;
 		}
+		safety->watches[i].timeline = safety->timeline;
 		subscription_init(&safety->subscriptions[i], &safety->watches[i], safety->loop);
 		safety->count++;
 	}
@@ -149,7 +151,12 @@ int safety_init(struct safety *safety, const struct cluster_config *config, stru
 	if (safety->timer < 0 || safety->watches == NULL || safety->subscriptions == NULL) {
 		return -ENOMEM;
 	}
-	int ret = safety_init_watches(safety);
+	int ret = gid_timeline_open(NULL, "gid-cluster", &safety->timeline);
+	if (ret < 0) {
+		wlr_log(WLR_ERROR, "no timeline: GID_TIMELINE=%s: %s", getenv("GID_TIMELINE"),
+			strerror(-ret));
+	}
+	ret = safety_init_watches(safety);
 	if (ret < 0) {
 		return ret;
 	}
@@ -170,6 +177,7 @@ void safety_finish(struct safety *safety) {
 	for (size_t i = 0; i < safety->count; i++) {
 		watch_finish(&safety->watches[i]);
 	}
+	gid_timeline_unref(safety->timeline);
 	if (safety->timer_source != NULL) {
 		wl_event_source_remove(safety->timer_source);
 	}

@@ -15,6 +15,7 @@ struct safety {
 	struct connection *connection;
 	struct watch *watches;		    /* one for each role of the configuration */
 	struct subscription *subscriptions; /* likewise */
+	struct gid_timeline *timeline;	    /* NULL: none */
 	size_t count;			    /* of those that are initialised */
 	int timer;
 	struct wl_event_source *timer_source;

@@ -130,6 +130,7 @@ static void subscription_create(struct subscription *subscription) {
 		.reconnect = true,
 		.state = handle_state,
 		.data = subscription,
+		.timeline = subscription->watch->timeline,
 	};
 	int ret = gid_consumer_create(subscription->domain, role->domain, role->stream, &options,
 		&subscription->consumer);
@@ -170,6 +171,7 @@ void subscription_init(
 
 void subscription_start(struct subscription *subscription, struct gid_domain *domain) {
 	subscription->domain = domain;
+	subscription->watch->domain = gid_domain_number(domain);
 	subscription_create(subscription);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "watch.h"
 
+#include "clock.h"
 #include "display.h"
 #include <errno.h>
+#include <gid/timeline.h>
 #include <wlr/util/log.h>
 
 static uint64_t watch_expected(const struct watch *watch) {
@@ -29,6 +31,20 @@ static void watch_set_shown(struct watch *watch, struct received *received) {
 		received != NULL ? (enum wl_output_transform)received->frame.transform
 				 : WL_OUTPUT_TRANSFORM_NORMAL);
 	watch->awaited_commit = display_next_commit(watch->display);
+}
+
+static void watch_write_point(
+	const struct watch *watch, enum gid_timeline_event event, uint64_t time) {
+	const struct gid_frame *frame = &watch->shown->frame;
+	gid_timeline_write(watch->timeline,
+		&(struct gid_timeline_point){
+			.event = event,
+			.time = time,
+			.gid = frame->gid,
+			.stream = watch->config->stream,
+			.sequence = frame->sequence,
+			.domain = watch->domain,
+		});
 }
 
 /* --- the fallback ------------------------------------------------------------------------------
@@ -128,6 +144,9 @@ void watch_frame(struct watch *watch, struct gid_consumer *consumer, const struc
 	if (received != NULL) {
 		watch->history.shown_frames++;
 		watch_set_shown(watch, received);
+		if (watch->timeline != NULL) {
+			watch_write_point(watch, GID_TIMELINE_COMMIT, clock_now());
+		}
 		wlr_buffer_drop(&received->view.base);
 	} else {
 		gid_consumer_release(consumer, frame);
@@ -179,6 +198,9 @@ void watch_presented(struct watch *watch, uint32_t commit, uint64_t when) {
 	if (watch->shown != NULL) {
 		uint64_t submitted = watch->shown->frame.submit_time;
 		samples_add(&watch->history.latency, when > submitted ? when - submitted : 0);
+		if (watch->timeline != NULL) {
+			watch_write_point(watch, GID_TIMELINE_SHOWN, when);
+		}
 	}
 }
 

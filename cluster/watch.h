@@ -24,6 +24,8 @@ struct watch {
 	struct received *shown; /* the frame on the display, NULL: the fallback is */
 	struct wl_list held;	/* received::link */
 	struct history history;
+	struct gid_timeline *timeline; /* NULL: none */
+	uint32_t domain;	       /* the number of our own */
 	uint32_t awaited_commit; /* the output's, which will bring what changed; 0: none */
 };
 

@@ -56,7 +56,14 @@ struct gid_domain {
 	struct gid_slab *slabs;	    /* all objects, own and imported */
 	struct gid_table own_slabs; /* registered ones, by number */
 	struct gid_imports *imports;
+	struct gid_timeline *timeline; /* of $GID_TIMELINE; NULL: none, or not asked yet */
 };
+
+/*
+ * A reference to the timeline that a producer or consumer was given, or, for NULL, to that of the
+ * environment; NULL where there is none.
+ */
+struct gid_timeline *gid_domain_get_timeline(struct gid_domain *domain, struct gid_timeline *given);
 
 /* --- reconnect.c ------------------------------------------------------------------------------ */
 

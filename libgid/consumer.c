@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** A consumer's frames: taken out of the ring, waited for, given back. */
 #include <errno.h>
+#include <gid/timeline.h>
 #include <poll.h>
 
 #include "consumer.h"
@@ -20,8 +21,7 @@ static inline void pause_briefly(void) {
 /* --- receiving -------------------------------------------------------------------------------- */
 
 /* For people, who read it by gidctl. */
-static void add_latency(struct gid_wire_page *page, uint64_t submit_time) {
-	uint64_t now = gid_socket_now();
+static void add_latency(struct gid_wire_page *page, uint64_t submit_time, uint64_t now) {
 	uint64_t latency = now > submit_time ? now - submit_time : 0, us = latency / 1000;
 	size_t last = sizeof(page->latency_buckets) / sizeof(page->latency_buckets[0]) - 1;
 	size_t bucket = us == 0 ? 0 : 64 - (size_t)__builtin_clzll(us);
@@ -29,6 +29,19 @@ static void add_latency(struct gid_wire_page *page, uint64_t submit_time) {
 	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->received, page->received + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->latency_sum_ns, page->latency_sum_ns + latency, __ATOMIC_RELAXED);
+}
+
+static void write_point(const struct gid_consumer *consumer, enum gid_timeline_event event,
+	const struct gid_frame *frame, uint64_t now) {
+	gid_timeline_write(consumer->timeline,
+		&(struct gid_timeline_point){
+			.event = event,
+			.time = now,
+			.gid = frame->gid,
+			.stream = consumer->name,
+			.sequence = frame->sequence,
+			.domain = gid_domain_number(consumer->domain),
+		});
 }
 
 static void note_gap(struct gid_consumer *consumer, struct gid_frame *frame) {
@@ -81,7 +94,11 @@ static int take_frame(
 	consumer->stats.frames++;
 	note_gap(consumer, frame);
 	translate_times(consumer, frame);
-	add_latency(consumer->memory.data, frame->submit_time);
+	uint64_t now = gid_socket_now();
+	add_latency(consumer->memory.data, frame->submit_time, now);
+	if (consumer->timeline != NULL) {
+		write_point(consumer, GID_TIMELINE_RECEIVE, frame, now);
+	}
 	if (frame->gid == GID_NONE) {
 		give_back(consumer, copy->index); /* there is no slot to be read */
 	}
@@ -157,6 +174,9 @@ int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *
 	int error = gid_ring_release(&consumer->ring, frame->index - consumer->base);
 	if (error < 0 && frame->gid == GID_NONE) {
 		return 0; /* an entry without a picture goes back by itself */
+	}
+	if (error == 0 && consumer->timeline != NULL) {
+		write_point(consumer, GID_TIMELINE_RELEASED, frame, gid_socket_now());
 	}
 	if (error == 0 && gid_ring_should_wake_producer(&consumer->ring)) {
 		gid_doorbell_ring(&consumer->doorbell);

@@ -43,6 +43,7 @@ struct gid_consumer {
 	uint64_t back_off;
 	uint64_t dispatched; /* when gid_consumer_wait() last dispatched the domain */
 	struct gid_consumer_stats stats;
+	struct gid_timeline *timeline; /* NULL: none */
 };
 
 /* Every function that may run a callback is between these two. The consumer may be gone after. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** The domain as its users see it: made, dispatched, asked, closed. */
 #include <errno.h>
+#include <gid/timeline.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,6 +106,7 @@ void gid_domain_destroy(struct gid_domain *domain) {
 	gid_imports_finish(domain);
 	gid_request_finish(domain);
 	gid_table_finish(&domain->own_slabs);
+	gid_timeline_unref(domain->timeline);
 	gid_loop_finish(&domain->loop);
 	free(domain->clocks);
 	free(domain->place);
@@ -152,6 +154,18 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
 	}
 	endpoint->prev->next = endpoint->next;
 	endpoint->next->prev = endpoint->prev;
+}
+
+struct gid_timeline *gid_domain_get_timeline(
+	struct gid_domain *domain, struct gid_timeline *given) {
+	if (given == NULL && domain->timeline == NULL) {
+		int error = gid_timeline_open(NULL, NULL, &domain->timeline);
+		if (error < 0) {
+			gid_domain_fail(domain, error, "GID_TIMELINE=%s: %s",
+				getenv("GID_TIMELINE"), gid_strerror(error));
+		}
+	}
+	return gid_timeline_ref(given != NULL ? given : domain->timeline);
 }
 
 int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data) {

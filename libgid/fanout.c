@@ -1,9 +1,40 @@
 // SPDX-License-Identifier: MIT
 /** The frames of a producer: one ring for each consumer, one count of holders for each slot. */
 #include <errno.h>
+#include <gid/timeline.h>
 
 #include "producer.h"
 #include "socket.h"
+
+/* --- the timeline ----------------------------------------------------------------------------- */
+
+static void write_sent(const struct gid_producer *producer, const struct gid_frame *frame) {
+	struct gid_timeline_point point = {
+		.event = GID_TIMELINE_CAPTURE,
+		.time = frame->capture_time,
+		.gid = frame->gid,
+		.stream = producer->name,
+		.sequence = frame->sequence,
+		.domain = gid_domain_number(producer->domain),
+	};
+	if (frame->capture_time != GID_TIME_NONE) {
+		gid_timeline_write(producer->timeline, &point);
+	}
+	point.event = GID_TIMELINE_SUBMIT;
+	point.time = frame->submit_time;
+	gid_timeline_write(producer->timeline, &point);
+}
+
+/* Which frame was in the slot last, who reads the points can tell. */
+static void write_freed(const struct gid_producer *producer, gid_id gid) {
+	gid_timeline_write(producer->timeline,
+		&(struct gid_timeline_point){
+			.event = GID_TIMELINE_FREED,
+			.time = gid_socket_now(),
+			.gid = gid,
+			.domain = gid_domain_number(producer->domain),
+		});
+}
 
 /* --- back ------------------------------------------------------------------------------------- */
 
@@ -16,6 +47,9 @@ void gid_fanout_let_go(struct gid_producer *producer, gid_id gid, bool by_force)
 	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot) : gid_slab_let_go(slab, slot);
 	if (left == 0) {
 		producer->freed++;
+		if (producer->timeline != NULL) {
+			write_freed(producer, gid);
+		}
 		if (producer->options.released != NULL) {
 			producer->options.released(producer->options.data, gid);
 		}
@@ -164,6 +198,9 @@ static int send_to_all(struct gid_producer *producer, const struct gid_frame *fr
 	}
 	if (count > 0) {
 		gid_lease_start(producer, now);
+	}
+	if (producer->timeline != NULL) {
+		write_sent(producer, &sent);
 	}
 	return count;
 }

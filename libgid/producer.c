@@ -3,10 +3,12 @@
 #include "producer.h"
 
 #include <errno.h>
+#include <gid/timeline.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "connection.h"
 #include "socket.h"
 
 #define LEASE_DEFAULT_NS 1000000000u
@@ -42,6 +44,7 @@ void gid_producer_leave(struct gid_producer *producer) {
 	if (producer->destroyed) {
 		gid_loop_disarm(&producer->loop, &producer->lease);
 		gid_loop_finish(&producer->loop);
+		gid_timeline_unref(producer->timeline);
 		free(producer->slabs);
 		free(producer);
 	}
@@ -298,6 +301,7 @@ int gid_producer_create(struct gid_domain *domain, const char *name,
 	if (error < 0) {
 		goto error_loop;
 	}
+	producer->timeline = gid_domain_get_timeline(domain, producer->options.timeline);
 	*result = producer;
 	return 0;
 

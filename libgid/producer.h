@@ -33,6 +33,7 @@ struct gid_producer {
 	uint32_t slab_count, slab_space;
 	struct gid_stream_grant *grants; /* that gidd was asked for */
 	struct gid_producer_stats stats;
+	struct gid_timeline *timeline; /* NULL: none */
 };
 
 /* Every function that may run a callback is between these two. `producer` may be gone afterwards. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** A consumer's life: asks gidd for its stream, gets the ring, loses it, finds the next one. */
 #include <errno.h>
+#include <gid/timeline.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -79,6 +81,7 @@ static void release_consumer(struct gid_consumer *consumer) {
 	if (consumer->epoll_fd >= 0) {
 		close(consumer->epoll_fd);
 	}
+	gid_timeline_unref(consumer->timeline);
 	free(consumer);
 }
 
@@ -274,6 +277,8 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 	gid_loop_disarm(&consumer->domain->loop, &consumer->retry);
 	consumer->options.state = NULL;
 	consumer->domain = NULL;
+	gid_timeline_unref(consumer->timeline);
+	consumer->timeline = NULL;
 	gid_consumer_lose(consumer, -ENOTCONN);
 }
 
@@ -288,11 +293,12 @@ static int read_arguments(struct gid_consumer *consumer, const char *peer, const
 	memcpy(consumer->peer, peer == NULL ? "" : peer, peer == NULL ? 0 : strlen(peer));
 	if (options != NULL) {
 		size_t size = options->size;
-		if (size < sizeof(*options)) {
+		if (size < offsetof(struct gid_consumer_options, timeline)) {
 			return gid_domain_fail(consumer->domain, -EINVAL,
 				"set the options' `size` to sizeof(struct gid_consumer_options)");
 		}
-		consumer->options = *options;
+		memcpy(&consumer->options, options,
+			size < sizeof(*options) ? size : sizeof(*options));
 	}
 	if (consumer->options.credit == 0) {
 		consumer->options.credit = CREDIT_DEFAULT;
@@ -363,6 +369,7 @@ int gid_consumer_create(struct gid_domain *domain, const char *peer, const char 
 		return error;
 	}
 	gid_endpoint_add(domain, &consumer->endpoint);
+	consumer->timeline = gid_domain_get_timeline(domain, consumer->options.timeline);
 	*result = consumer;
 	return 0;
 }

@@ -199,6 +199,16 @@ static int buffer_import(struct buffer *buffer) {
 	return buffer->imports_pending > 0 ? -EINPROGRESS : 0;
 }
 
+gid_id buffer_get_gid(struct wl_resource *resource) {
+	struct wl_listener *listener =
+		wl_resource_get_destroy_listener(resource, handle_resource_destroy);
+	if (!listener) {
+		return GID_NONE;
+	}
+	const struct buffer *buffer = wl_container_of(listener, buffer, resource_destroy);
+	return buffer->picture.gids[0];
+}
+
 uint32_t buffers_count(const struct module *module, const struct wl_client *client) {
 	uint32_t count = 0;
 	const struct buffer *buffer;

@@ -15,6 +15,9 @@
 /* Makes buffers of what clients ask for; its data: struct module. */
 extern const struct params_backend buffer_backend;
 
+/* The gid that a wl_buffer was made of (its first plane's); GID_NONE for other buffers. */
+gid_id buffer_get_gid(struct wl_resource *resource);
+
 /* How many wl_buffers made of gids the client has or waits for. */
 uint32_t buffers_count(const struct module *module, const struct wl_client *client);
 

@@ -4,6 +4,7 @@
 
 #include "buffer.h"
 #include "pacer.h"
+#include "points.h"
 #include "safety.h"
 #include <libweston/config-parser.h>
 #include <libweston/weston-log.h>
@@ -95,6 +96,7 @@ static void module_destroy(struct module *module) {
 	safety_destroy(module->safety);
 	module->safety = NULL;
 	manager_finish(&module->manager);
+	points_destroy(module->points);
 	if (module->connection) {
 		buffers_finish(module);
 		connection_destroy(module->connection);
@@ -142,7 +144,10 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		module->hidden =
 			hidden_client_create(compositor->wl_display, handle_hidden_changed, module);
 	}
-	if (!module->hidden) {
+	if (module->hidden) {
+		module->points = points_create(module);
+	}
+	if (!module->points) {
 		weston_log("gid: not enough memory\n");
 		module_destroy(module);
 		return -1;

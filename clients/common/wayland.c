@@ -27,10 +27,17 @@ uint64_t monotonic_now(void) {
 uint64_t wayland_presented_time(
 	const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
 	uint64_t time = (((uint64_t)sec_hi << 32) + sec_lo) * 1000000000 + nsec;
-	if (wayland->presentation_clock != CLOCK_MONOTONIC) {
-		time += monotonic_now() - clock_now(wayland->presentation_clock);
+	uint64_t offset = 0, least = UINT64_MAX;
+	// One clock is read between two readings of the other: the closest of a few counts.
+	for (int i = 0; wayland->presentation_clock != CLOCK_MONOTONIC && i < 4; i++) {
+		uint64_t before = monotonic_now(), between = clock_now(wayland->presentation_clock);
+		uint64_t spent = monotonic_now() - before;
+		if (spent < least) {
+			least = spent;
+			offset = before + spent / 2 - between;
+		}
 	}
-	return time;
+	return time + offset;
 }
 
 /* --- globals ---------------------------------------------------------------------------------- */

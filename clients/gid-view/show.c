@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: MIT
+#include <gid/timeline.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "presentation-time-client-protocol.h"
 #include "view.h"
 #include "viewporter-client-protocol.h"
+
+static void write_point(const struct view *view, enum gid_timeline_event event,
+	const struct gid_frame *frame, uint64_t time) {
+	gid_timeline_write(view->timeline,
+		&(struct gid_timeline_point){
+			.event = event,
+			.time = time,
+			.gid = frame->gid,
+			.stream = view->options->stream,
+			.sequence = frame->sequence,
+			.domain = gid_domain_number(view->domain),
+		});
+}
 
 /* --- when a frame was shown ------------------------------------------------------------------- */
 
@@ -11,7 +26,7 @@ struct feedback {
 	struct wl_list link; // view.feedbacks
 	struct view *view;
 	struct wp_presentation_feedback *object;
-	uint64_t submit_time;
+	struct gid_frame frame;
 };
 
 static void feedback_destroy(struct feedback *feedback) {
@@ -37,9 +52,13 @@ static void feedback_presented(void *data, struct wp_presentation_feedback *obje
 	struct feedback *feedback = data;
 	struct view *view = feedback->view;
 	uint64_t shown = wayland_presented_time(&view->wayland, sec_hi, sec_lo, nsec);
-	uint64_t latency = shown > feedback->submit_time ? shown - feedback->submit_time : 0;
+	uint64_t submitted = feedback->frame.submit_time;
+	uint64_t latency = shown > submitted ? shown - submitted : 0;
 	histogram_add(&view->stats.latency, latency / 1000);
 	count_shown(view);
+	if (view->timeline != NULL) {
+		write_point(view, GID_TIMELINE_SHOWN, &feedback->frame, shown);
+	}
 	feedback_destroy(feedback);
 }
 
@@ -63,7 +82,7 @@ static void ask_when_shown(struct view *view, const struct gid_frame *frame) {
 		return;
 	}
 	feedback->view = view;
-	feedback->submit_time = frame->submit_time;
+	feedback->frame = *frame;
 	feedback->object =
 		wp_presentation_feedback(view->wayland.presentation, view->window.picture);
 	wp_presentation_feedback_add_listener(feedback->object, &feedback_listener, feedback);
@@ -164,6 +183,12 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 	wl_callback_add_listener(view->frame_callback, &frame_listener, view);
 	ask_when_shown(view, frame);
 	wl_surface_commit(surface);
+	if (view->timeline != NULL) {
+		struct timespec now;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		write_point(view, GID_TIMELINE_COMMIT, frame,
+			(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+	}
 	buffer_take(buffer, frame);
 }
 

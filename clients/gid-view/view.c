@@ -3,6 +3,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <gid/timeline.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -231,6 +232,7 @@ static int subscribe(struct view *view) {
 		.reconnect = !options->once,
 		.state = consumer_state,
 		.data = view,
+		.timeline = view->timeline,
 	};
 	int result = gid_consumer_create(
 		view->domain, options->owner, options->stream, &consumer, &view->consumer);
@@ -242,9 +244,17 @@ static int subscribe(struct view *view) {
 	return 0;
 }
 
+static void open_timeline(struct view *view) {
+	int result = gid_timeline_open(NULL, "gid-view", &view->timeline);
+	if (result < 0) {
+		warnx("no timeline: GID_TIMELINE=%s: %s", getenv("GID_TIMELINE"), strerror(-result));
+	}
+}
+
 int view_init(struct view *view, sd_event *event, const struct options *options) {
 	*view = (struct view){.event = event, .options = options, .damage_everything = true};
 	wl_list_init(&view->feedbacks);
+	open_timeline(view);
 	if (wayland_init(&view->wayland, event) < 0 || connect_domain(view) < 0) {
 		return -1;
 	}
@@ -272,6 +282,7 @@ void view_finish(struct view *view) {
 	gid_consumer_destroy(view->consumer);
 	gid_domain_destroy(view->domain);
 	role_finish(&view->role);
+	gid_timeline_unref(view->timeline);
 	window_finish(&view->window);
 	wayland_finish(&view->wayland);
 }

@@ -35,6 +35,7 @@ struct view {
 	uint64_t last_sequence;
 	bool ended; // --once, and the stream has ended
 	struct stats stats;
+	struct gid_timeline *timeline; // of $GID_TIMELINE; NULL: none
 };
 
 /* Shows the newest frame, if there is one and the compositor wants one: show.c. */

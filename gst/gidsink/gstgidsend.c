@@ -32,6 +32,30 @@ present_time (GstGidSink * self, GstBuffer * buffer)
   return base + running + gst_base_sink_get_latency (sink) + offset;
 }
 
+/*
+ * When the picture came to be, on CLOCK_MONOTONIC. Live sources (a camera) say it by their
+ * timestamps. What is not live (a film) came to be when it came here, before the wait for its time.
+ */
+static guint64
+capture_time (GstGidSink * self, guint64 present, gboolean playing)
+{
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+
+  if (playing && !self->knows_live) {
+    gboolean live;
+
+    self->knows_live = TRUE;
+    self->live = gst_base_sink_query_latency (sink, NULL, &live, NULL, NULL) && live;
+  }
+  if (self->live && present != GID_TIME_NONE) {
+    guint64 captured = present - gst_base_sink_get_latency (sink);
+
+    if (captured < self->arrived)
+      return captured;
+  }
+  return self->arrived;
+}
+
 typedef gboolean (*IsReady) (GstGidSink * self);
 
 gboolean
@@ -137,6 +161,7 @@ gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing)
   /* before the pipeline plays its clock says nothing */
   if (playing)
     frame.present_time = present_time (self, buffer);
+  frame.capture_time = capture_time (self, frame.present_time, playing);
 
   gst_gid_domain_lock (self->domain);
   sent = gid_producer_send (self->producer, &frame);

@@ -19,6 +19,7 @@
 #include <gst/video/video.h>
 
 #include "common/gstgid.h"
+#include "common/gstgidtimeline.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -87,7 +88,7 @@ publish (GstGidSink * self, GError ** error)
     .quiet = true,
   };
   struct gid_producer *producer;
-  gchar *stream, *peer;
+  gchar *stream, *peer, *timeline_path;
   gboolean leaky, good;
   int ret;
 
@@ -97,7 +98,12 @@ publish (GstGidSink * self, GError ** error)
   options.credit_max = self->credit;
   stream = g_strdup (self->stream);
   peer = g_strdup (self->peer);
+  timeline_path = g_strdup (self->timeline_path);
   GST_OBJECT_UNLOCK (self);
+
+  options.timeline = self->timeline =
+      gst_gid_timeline_open (GST_ELEMENT_CAST (self), timeline_path);
+  g_free (timeline_path);
 
   gst_gid_domain_lock (self->domain);
   good = peer == NULL || gst_gid_peers_parse (&self->peers, self->domain, peer, error);
@@ -149,6 +155,7 @@ gst_gid_sink_start (GstBaseSink * sink)
   GST_OBJECT_UNLOCK (self);
 
   self->stats_posted = g_get_monotonic_time ();
+  self->knows_live = FALSE;
   if (self->stream == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("No stream to publish. Set stream=NAME, one that the cockpit's configuration lets others "
@@ -162,6 +169,7 @@ gst_gid_sink_start (GstBaseSink * sink)
     gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain,
         error->code, g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
     g_error_free (error);
+    g_clear_pointer (&self->timeline, gid_timeline_unref);
     g_clear_pointer (&self->domain, gst_gid_domain_unref);
     return FALSE;
   }
@@ -176,6 +184,7 @@ gst_gid_sink_stop (GstBaseSink * sink)
   gst_gid_sink_post_stats (self, TRUE);
   gst_clear_buffer (&self->prerolled);
   unpublish (self);
+  g_clear_pointer (&self->timeline, gid_timeline_unref);
   gst_gid_sink_clear_caps (self);
   g_clear_pointer (&self->domain, gst_gid_domain_unref);
   return TRUE;
@@ -257,6 +266,14 @@ gst_gid_sink_propose_allocation (GstBaseSink * sink, GstQuery * query)
 }
 
 /* --- frames ------------------------------------------------------------------------------------ */
+
+/* Before the wait for the time at which the frame is due. */
+static GstFlowReturn
+gst_gid_sink_prepare (GstBaseSink * sink, GstBuffer * buffer)
+{
+  GST_GID_SINK (sink)->arrived = g_get_monotonic_time () * GST_USECOND;
+  return GST_FLOW_OK;
+}
 
 /* Shows the picture already while the pipeline is paused, as after a seek. */
 static GstFlowReturn
@@ -365,6 +382,7 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
   sink_class->unlock_stop = gst_gid_sink_unlock_stop;
   sink_class->set_caps = gst_gid_sink_set_caps;
   sink_class->propose_allocation = gst_gid_sink_propose_allocation;
+  sink_class->prepare = gst_gid_sink_prepare;
   sink_class->preroll = gst_gid_sink_preroll;
   sink_class->render = gst_gid_sink_render;
   sink_class->event = gst_gid_sink_event;

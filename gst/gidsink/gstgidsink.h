@@ -19,7 +19,7 @@ struct _GstGidSink
   GstBaseSink parent;
 
   /* properties; the object lock */
-  gchar *domain_name, *stream, *peer;
+  gchar *domain_name, *stream, *peer, *timeline_path;
   guint slots, credit, lease_ms, stats_interval_ms;
   gboolean leaky, wait_for_connection;
   GstGidCopyPolicy copy_policy;
@@ -28,6 +28,7 @@ struct _GstGidSink
   GstGidDomain *domain;
   struct gid_producer *producer;
   GstGidPeers peers;            /* where `peer` is set */
+  struct gid_timeline *timeline;        /* NULL: none */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
 
   GMutex wait_lock;
@@ -44,6 +45,8 @@ struct _GstGidSink
   GstBufferPool *copy_pool;     /* likewise */
   GstBuffer *prerolled;         /* was sent at preroll, and is not to be sent again */
   gint64 stats_posted;
+  guint64 arrived;              /* when the present buffer came, CLOCK_MONOTONIC */
+  gboolean knows_live, live;    /* whether upstream's timestamps say when a picture was taken */
 
   /* how upstream takes to the pool, see gstgidframe.c */
   gboolean settling;            /* until the first frame that was not written in one go */

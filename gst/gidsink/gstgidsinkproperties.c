@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidsink.h"
 
+#include "common/gstgidtimeline.h"
+
 #define DEFAULT_SLOTS 32
 #define DEFAULT_CREDIT 8
 #define DEFAULT_LEASE_MS 1000
@@ -20,6 +22,7 @@ enum
   PROP_WAIT_FOR_CONNECTION,
   PROP_STATS,
   PROP_STATS_INTERVAL,
+  PROP_TIMELINE,
 };
 
 static void
@@ -61,6 +64,10 @@ set_property (GObject * object, guint id, const GValue * value, GParamSpec * psp
       break;
     case PROP_STATS_INTERVAL:
       self->stats_interval_ms = g_value_get_uint (value);
+      break;
+    case PROP_TIMELINE:
+      g_free (self->timeline_path);
+      self->timeline_path = g_value_dup_string (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -110,6 +117,9 @@ get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
     case PROP_STATS_INTERVAL:
       g_value_set_uint (value, self->stats_interval_ms);
       break;
+    case PROP_TIMELINE:
+      g_value_set_string (value, self->timeline_path);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -133,6 +143,7 @@ gst_gid_sink_finish_properties (GstGidSink * self)
   g_free (self->domain_name);
   g_free (self->stream);
   g_free (self->peer);
+  g_free (self->timeline_path);
 }
 
 void
@@ -185,4 +196,5 @@ gst_gid_sink_install_properties (GObjectClass * klass)
       g_param_spec_uint ("stats-interval", "Statistics interval",
           "Milliseconds between element messages with the statistics (0: none)",
           0, G_MAXUINT, DEFAULT_STATS_INTERVAL_MS, playing));
+  g_object_class_install_property (klass, PROP_TIMELINE, gst_gid_timeline_param_spec (ready));
 }

@@ -20,6 +20,7 @@
 #include <gst/allocators/gstfdmemory.h>
 
 #include "common/gstgid.h"
+#include "common/gstgidtimeline.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -50,14 +51,19 @@ subscribe (GstGidSrc * self, const gchar * domain, const gchar * stream, GError 
   };
   GstPollFD fd = GST_POLL_FD_INIT;
   struct gid_consumer *consumer;
+  gchar *timeline_path;
   int ret;
 
   GST_OBJECT_LOCK (self);
   options.credit = self->credit;
   options.drop_old = self->leaky == GST_GID_LEAKY_DOWNSTREAM;
   options.reconnect = self->reconnect;
+  timeline_path = g_strdup (self->timeline_path);
   GST_OBJECT_UNLOCK (self);
 
+  options.timeline = self->timeline =
+      gst_gid_timeline_open (GST_ELEMENT_CAST (self), timeline_path);
+  g_free (timeline_path);
   ret = gid_consumer_create (gst_gid_domain_lock (self->reader->domain), domain, stream, &options,
       &consumer);
   if (ret == 0) {
@@ -102,6 +108,7 @@ gst_gid_src_start (GstBaseSrc * src)
     self->reader = gst_gid_reader_new (domain);
     self->poll = gst_poll_new (TRUE);
     if (!subscribe (self, owner, stream, &error)) {
+      g_clear_pointer (&self->timeline, gid_timeline_unref);
       g_clear_pointer (&self->poll, gst_poll_free);
       g_clear_pointer (&self->reader, gst_gid_reader_unref);
     }
@@ -134,6 +141,7 @@ gst_gid_src_stop (GstBaseSrc * src)
   self->reader = NULL;
   GST_OBJECT_UNLOCK (self);
   gst_gid_reader_unref (reader);
+  g_clear_pointer (&self->timeline, gid_timeline_unref);
   g_clear_pointer (&self->poll, gst_poll_free);
   gst_clear_caps (&self->caps);
   return TRUE;

@@ -24,7 +24,7 @@ struct _GstGidSrc
   GstPushSrc parent;
 
   /* properties; the object lock */
-  gchar *domain_name, *stream, *peer;
+  gchar *domain_name, *stream, *peer, *timeline_path;
   guint credit, latency_ms, stats_interval_ms;
   GstGidLeaky leaky;
   gboolean reconnect, forward_eos, fd_memory;
@@ -33,6 +33,7 @@ struct _GstGidSrc
   /* from start to stop */
   GstGidReader *reader;
   GstPoll *poll;
+  struct gid_timeline *timeline;        /* NULL: none */
   struct gid_consumer_stats last_stats; /* when there is no consumer any more */
   enum gid_consumer_state state;        /* the domain's lock */
   int reason;

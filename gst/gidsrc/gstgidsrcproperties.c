@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidsrc.h"
 
+#include "common/gstgidtimeline.h"
+
 #define DEFAULT_CREDIT 4
 #define DEFAULT_STATS_INTERVAL_MS 1000
 
@@ -20,6 +22,7 @@ enum
   PROP_COPY_POLICY,
   PROP_STATS,
   PROP_STATS_INTERVAL,
+  PROP_TIMELINE,
 };
 
 GType
@@ -86,6 +89,10 @@ set_property (GObject * object, guint id, const GValue * value, GParamSpec * psp
     case PROP_STATS_INTERVAL:
       self->stats_interval_ms = g_value_get_uint (value);
       break;
+    case PROP_TIMELINE:
+      g_free (self->timeline_path);
+      self->timeline_path = g_value_dup_string (value);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -141,6 +148,9 @@ get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
     case PROP_STATS_INTERVAL:
       g_value_set_uint (value, self->stats_interval_ms);
       break;
+    case PROP_TIMELINE:
+      g_value_set_string (value, self->timeline_path);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -165,6 +175,7 @@ gst_gid_src_finish_properties (GstGidSrc * self)
   g_free (self->domain_name);
   g_free (self->stream);
   g_free (self->peer);
+  g_free (self->timeline_path);
 }
 
 void
@@ -225,4 +236,5 @@ gst_gid_src_install_properties (GObjectClass * klass)
       g_param_spec_uint ("stats-interval", "Statistics interval",
           "Milliseconds between element messages with the statistics (0: none)",
           0, G_MAXUINT, DEFAULT_STATS_INTERVAL_MS, playing));
+  g_object_class_install_property (klass, PROP_TIMELINE, gst_gid_timeline_param_spec (ready));
 }

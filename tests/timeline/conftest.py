@@ -2,4 +2,6 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/timeline"))
+TOP = Path(__file__).resolve().parents[2]
+for folder in ("tools/timeline", "tests/compositor"):
+    sys.path.insert(0, str(TOP / folder))

@@ -21,6 +21,7 @@ extern "C" {
 
 struct gid_producer;
 struct gid_consumer;
+struct gid_timeline;
 
 #define GID_CREDIT_MAX 63u               /**< frames that one consumer can have at once */
 #define GID_TIME_NONE UINT64_MAX         /**< no such time */
@@ -97,6 +98,8 @@ struct gid_producer_options {
 	 * domain, when a frame of that slab may be sent again, or with why not. NULL: it waits.
 	 */
 	void (*granted)(void *data, gid_id gid, int error);
+	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set. */
+	struct gid_timeline *timeline;
 };
 
 /**
@@ -198,6 +201,8 @@ struct gid_consumer_options {
 	/** From gid_domain_dispatch() and gid_consumer_receive(). `reason` is an -errno or 0. */
 	void (*state)(void *data, enum gid_consumer_state state, int reason);
 	void *data;
+	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set. */
+	struct gid_timeline *timeline;
 };
 
 /**

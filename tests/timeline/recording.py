@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Records timelines of the real thing: film → gidsink → gid-view → Weston, in two domains."""
+
+import sys
+from pathlib import Path
+
+from cockpit import Cockpit
+from pipeline import film
+from program import BUILD, TOP, Program, wait_for
+from weston import Weston
+
+PATIENCE = 60  # s; a recording ends when enough has happened
+STREAM = "movie"
+
+
+class Film:
+    """Plays until stop(). Each program's points are in a file; Weston's are in its timeline."""
+
+    def __init__(self, cockpit: Cockpit, folder: Path) -> None:
+        self.folder = folder
+        self.logs = {name: folder / f"{name}.log" for name in ("open", "cluster")}
+        self.weston = Weston(folder, cockpit.env("cluster"))
+        self.logs["weston"] = self.weston.log
+        scopes = self.weston.command.index("--logger-scopes=log,gid")
+        self.weston.command[scopes] = "--logger-scopes=timeline"
+        self.weston.start()
+        self.player = Program(
+            [sys.executable, TOP / "demo/play.py", "--loop", self._pipeline()],
+            cockpit.env("open") | {"GID_TIMELINE": str(self.logs["open"])},
+            folder,
+        )
+        self.view = Program(
+            [BUILD / "clients/gid-view", "--domain=open", f"--stream={STREAM}", "--maximized"],
+            self.weston.environment
+            | {
+                "WAYLAND_DISPLAY": self.weston.socket.name,
+                "GID_TIMELINE": str(self.logs["cluster"]),
+            },
+            folder,
+        )
+        cockpit.programs += [self.weston.program, self.player, self.view]
+
+    @staticmethod
+    def _pipeline() -> str:
+        path = film(640, 360, 132)
+        decode = f"filesrc location={path} ! qtdemux ! h264parse ! avdec_h264"
+        caps = "video/x-raw,format=BGRx"
+        return f"{decode} ! videoconvert ! {caps} ! gidsink name=sink stream={STREAM}"
+
+    def count(self, log: str, words: str) -> int:
+        path = self.logs[log]
+        return path.read_bytes().count(words.encode()) if path.exists() else 0
+
+    def wait(self, log: str, words: str, count: int, timeout: float = PATIENCE) -> None:
+        def enough() -> bool:
+            for program in (self.weston.program, self.player, self.view):
+                assert program.is_running(), f"{program.name} ended:\n{program.stderr}"
+            return self.count(log, words) >= count
+
+        wait_for(enough, f"{count} of {words} in {log}'s timeline", timeout, pause=0.1)
+
+    def stop(self) -> None:
+        """In good order, so that no line is cut off."""
+        for program in (self.view, self.player, self.weston.program):
+            assert program.stop(PATIENCE) == 0, f"{program.name}:\n{program.stderr}"
