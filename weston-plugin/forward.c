@@ -222,7 +222,7 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 	struct forward *forward = data;
 	if (joined) {
 		forward->had_consumer = true;
-		if (forward->current) {
+		if (forward->current && forward->events->is_alive(forward->data)) {
 			forward_send(forward, 0);
 		}
 	} else if (forward->current) {
@@ -317,7 +317,11 @@ static int handle_timer(void *data) {
 		/* Of a buffer with two roles only the stream that held it last hears. */
 		held_settle_all(forward);
 		forward_report(forward);
-		forward_send(forward, GID_FRAME_HEARTBEAT);
+		if (forward->events->is_alive(forward->data)) {
+			forward_send(forward, GID_FRAME_HEARTBEAT);
+		} else {
+			wl_event_source_timer_update(forward->timer, forward->config->heartbeat_ms);
+		}
 	}
 	return 0;
 }

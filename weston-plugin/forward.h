@@ -22,6 +22,8 @@ struct forward_events {
 	void (*shown)(void *data, uint64_t sequence, uint64_t time);
 	/* From now on they do not, until `shown`. */
 	void (*lost)(void *data, uint32_t reason);
+	/* Whether who drew the picture lives still: without that it is not repeated. */
+	bool (*is_alive)(void *data);
 };
 
 /* One picture to send. */

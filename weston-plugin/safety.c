@@ -8,6 +8,9 @@
 #include <libweston/desktop.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define MS_NS 1000000ull
 
 /* Of weston/weston.h, which not every development package has. */
 struct weston_config *wet_get_config(struct weston_compositor *compositor);
@@ -83,6 +86,12 @@ static void give_by_app_id(struct safety_surface *surface) {
 	}
 }
 
+static uint64_t clock_now(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, commit);
 	if (!surface->role) {
@@ -92,6 +101,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		if (!surface->role->config.visible) {
 			surface_set_visible(surface->surface, false);
 		}
+		client_liveness_note(&surface->role->client, clock_now());
 		forward_commit(&surface->role->forward, surface->safety->module, surface->surface);
 	}
 }
@@ -171,10 +181,27 @@ static void handle_lost(void *data, uint32_t reason) {
 	safety_protocol_lost(data, reason);
 }
 
+static bool handle_is_alive(void *data) {
+	struct role *role = data;
+	bool hung = role->client.hangs;
+	if (role->config.client_ms == 0) {
+		return true;
+	}
+	bool alive = client_liveness_check(&role->client, role->surface->surface,
+		(uint64_t)role->config.client_ms * MS_NS, clock_now());
+	if (alive == hung) {
+		weston_log("gid: role %s: its client %s\n", role->config.role,
+			alive ? "reads its events again"
+			      : "does not read its events; no signs of life meanwhile");
+	}
+	return alive;
+}
+
 static const struct forward_events forward_events = {
 	.ready = handle_ready,
 	.shown = handle_shown,
 	.lost = handle_lost,
+	.is_alive = handle_is_alive,
 };
 
 static void role_destroy(struct role *role) {

@@ -12,6 +12,7 @@
 
 #define HEARTBEAT_DEFAULT_MS 50
 #define LEASE_DEFAULT_MS 1000
+#define CLIENT_DEFAULT_MS 500
 #define SECOND_MS 1000
 
 static int fail(const struct safety_config *config, const char *what) {
@@ -153,6 +154,10 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	if (result == 0) {
 		result = read_time(config, section, "lease-ms", &config->lease_ms, LEASE_DEFAULT_MS,
 			1, 3600 * SECOND_MS);
+	}
+	if (result == 0) {
+		result = read_time(config, section, "client-ms", &config->client_ms,
+			CLIENT_DEFAULT_MS, 0, 3600 * SECOND_MS);
 	}
 	if (result == 0) {
 		result = read_bool(config, section, "visible", &config->visible);

@@ -16,8 +16,9 @@ struct safety_config {
 	uid_t user;
 	int32_t width, height; /* that the picture must have, in pixels; 0: any */
 	int32_t heartbeat_ms, lease_ms;
-	bool visible; /* here, too */
-	bool copy;    /* pictures that cannot be lent are copied, once */
+	int32_t client_ms; /* how long a client may leave its events unread; 0: for ever */
+	bool visible;	   /* here, too */
+	bool copy;	   /* pictures that cannot be lent are copied, once */
 };
 
 struct weston_config_section;

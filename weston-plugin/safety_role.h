@@ -3,6 +3,7 @@
 #ifndef GID_WESTON_SAFETY_ROLE_H
 #define GID_WESTON_SAFETY_ROLE_H
 
+#include "client_liveness.h"
 #include "forward.h"
 #include "safety.h"
 
@@ -21,6 +22,7 @@ struct role {
 	struct forward forward;
 	struct safety_surface *surface; /* that has it, or NULL */
 	struct wl_resource *resource;	/* gid_safety_surface_v1, or NULL: by app-id */
+	struct client_liveness client;
 };
 
 /* Every surface there is. */

@@ -14,7 +14,7 @@ from program import wait_for
 from wayland import ProtocolError
 
 LAMP = "org.example.lamp"
-BY_APP_ID = f"[gid-safety]\nrole=telltale\napp-id={LAMP}\nsize={WIDTH}x{HEIGHT}\n"
+BY_APP_ID = f"[gid-safety]\nrole=telltale\napp-id={LAMP}\nsize={WIDTH}x{HEIGHT}\nclient-ms=0\n"
 
 
 TWO_ROLES = ROLE + f"[gid-safety]\nrole=other\nclients={PYTHON}\n"
@@ -194,6 +194,36 @@ def test_mistakes(cockpit: Cockpit, case: str) -> None:
         surface = connection.bind("wl_compositor", 4)("create_surface")
         manager("get_safety_surface", surface, "telltale")
         connection.roundtrip()
+
+
+def test_client_hangs(cockpit: Cockpit) -> None:
+    """A picture is not repeated for a client that hangs, and is again when it goes on."""
+    forwarding = Forwarding(cockpit, ROLE.replace("client-ms=0", "client-ms=300"))
+    telltale = forwarding.telltale()
+    display = forwarding.display
+    display.wait_role("live")
+    telltale.signal(signal.SIGSTOP)
+    assert display.wait_role("late", "deadline")["shows"] == "fallback"
+    assert "does not read its events" in forwarding.weston.read_log()
+    telltale.signal(signal.SIGCONT)
+    display.wait_role("live")
+
+
+def test_ordinary_client_hangs(cockpit: Cockpit) -> None:
+    """The same of one that knows nothing of roles: this test, which does not read."""
+    forwarding = Forwarding(cockpit, BY_APP_ID.replace("client-ms=0", "client-ms=3000"))
+    display = forwarding.display
+    with forwarding.connection() as connection:
+        window = Window(connection, LAMP)
+        window.show(ShmBuffers(connection).draw(random_picture(1)))
+        display.wait_transition("none")
+        display.wait_role("late", "deadline")
+
+        def lives_again() -> bool:
+            connection.roundtrip()
+            return display.role()["state"] == "live"
+
+        wait_for(lives_again, "the picture to be live again")
 
 
 def test_weston_dies(forwarding: Forwarding) -> None:

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "client_liveness.h"
+
+#include <libweston/desktop.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+void client_liveness_note(struct client_liveness *liveness, uint64_t now) {
+	liveness->read_time = now;
+	liveness->hangs = false;
+}
+
+/* What was sent and not read yet; where the kernel does not say, nothing. */
+static bool has_unread_events(struct wl_client *client) {
+	int bytes = 0;
+	return ioctl(wl_client_get_fd(client), SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+/* Other clients are told of their frames, which is enough to read. */
+static void send_ping(struct weston_surface *surface) {
+	if (weston_surface_is_desktop_surface(surface)) {
+		weston_desktop_client_ping(weston_desktop_surface_get_client(
+			weston_surface_get_desktop_surface(surface)));
+	}
+}
+
+bool client_liveness_check(struct client_liveness *liveness, struct weston_surface *surface,
+	uint64_t patience, uint64_t now) {
+	if (!has_unread_events(wl_resource_get_client(surface->resource))) {
+		client_liveness_note(liveness, now);
+		send_ping(surface);
+	}
+	liveness->hangs = now - liveness->read_time > patience;
+	return !liveness->hangs;
+}
