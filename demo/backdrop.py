@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""What lies behind the views on the cluster's display: a place and a caption for each stream."""
+"""What lies behind the pictures on both displays: places, captions, and who is not there."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-WIDTH, HEIGHT = 1920, 1080
+WIDTH, HEIGHT = 1920, 1200  # of the cluster's display, in pixels
+OPEN_WIDTH, OPEN_HEIGHT = 1280, 800  # of open's
 _FONTS = Path("/usr/share/fonts/truetype/dejavu")
 _TOP, _BOTTOM = (24, 32, 44), (8, 10, 14)
 _LIGHT, _DIM, _ACCENT = (232, 238, 245), (134, 148, 166), (64, 196, 170)
+_SAFETY = (240, 176, 64)
 
 
 @dataclass(frozen=True)
 class Tile:
-    stream: str
+    name: str
     x: int
     y: int
     width: int
     height: int
     caption: str
+    safety: bool = False
 
     @property
     def place(self) -> str:
@@ -27,24 +30,78 @@ class Tile:
         return f"{self.width}x{self.height}+{self.x}+{self.y}"
 
     @property
+    def size(self) -> str:
+        return f"{self.width}x{self.height}"
+
+    @property
     def box(self) -> tuple[int, int, int, int]:
         return self.x, self.y, self.x + self.width, self.y + self.height
 
 
-def tiles(clip: str) -> list[Tile]:
-    return [
-        Tile("movie", 40, 176, 1280, 720, f"{clip}, decoded in the domain open"),
-        Tile("camera", 1360, 176, 520, 390, "a live source in the domain open"),
+def cluster_tiles(clip: str) -> dict[str, Tile]:
+    """By name. Those of safety surfaces have their surface's own size: nothing scales them."""
+    tiles = [
+        Tile("movie", 40, 116, 1280, 720, f"{clip}, decoded in the domain open"),
+        Tile("meter", 40, 896, 1280, 264, "the cluster's own"),
+        Tile("camera", 1360, 116, 520, 390, "safety surface of open's Weston", safety=True),
+        Tile("telltale", 1360, 582, 320, 80, "safety surface of open's Weston", safety=True),
     ]
+    return {tile.name: tile for tile in tiles}
 
 
-def draw(path: Path, parts: list[Tile]) -> None:
-    image = _gradient()
+def open_tiles(clip: str) -> dict[str, Tile]:
+    tiles = [
+        Tile("movie", 40, 116, 800, 450, clip),
+        Tile("camera", 880, 116, 360, 270, "the live source"),
+    ]
+    return {tile.name: tile for tile in tiles}
+
+
+def draw_cluster(path: Path, tiles: dict[str, Tile]) -> None:
+    image = _gradient(WIDTH, HEIGHT)
     pen = ImageDraw.Draw(image)
-    _title(pen)
-    for tile in parts:
+    _title(pen, "the display of the domain cluster: gid-cluster")
+    for tile in tiles.values():
         _frame(pen, tile)
-    _legend(pen, 1360, 702)
+    _legend(
+        pen,
+        1360,
+        770,
+        [
+            ("Each frame crosses by its number.", _LIGHT, 22, False),
+            ("What is framed like this is watched:", _SAFETY, 19, False),
+            ("its deadline, order, content, and the", _SAFETY, 19, False),
+            ("pixels that the display really shows.", _SAFETY, 19, False),
+            ("", _DIM, 10, False),
+            ("open", _DIM, 17, False),
+            ("weston --modules=gid-buffer.so", _ACCENT, 18, True),
+            ("gid-telltale --role=telltale", _ACCENT, 18, True),
+            ("gst-launch-1.0 … ! gidsink stream=movie", _ACCENT, 18, True),
+            ("cluster", _DIM, 17, False),
+            ("gid-cluster --config=cluster.conf", _ACCENT, 18, True),
+            ("gid-view --domain=open --stream=movie", _ACCENT, 18, True),
+        ],
+    )
+    image.save(path)
+
+
+def draw_open(path: Path, tiles: dict[str, Tile]) -> None:
+    image = _gradient(OPEN_WIDTH, OPEN_HEIGHT)
+    pen = ImageDraw.Draw(image)
+    _title(pen, "the display of the domain open: Weston")
+    for tile in tiles.values():
+        _frame(pen, tile)
+    image.save(path)
+
+
+def draw_unavailable(path: Path, tile: Tile) -> None:
+    """The configured fallback of a picture that does not come."""
+    image = Image.new("RGB", (tile.width, tile.height), (38, 12, 12))
+    pen = ImageDraw.Draw(image)
+    font = _font("DejaVuSans-Bold", 30)
+    middle = (tile.width // 2, tile.height // 2)
+    pen.rectangle((0, 0, tile.width - 1, tile.height - 1), outline=(200, 60, 50), width=6)
+    pen.text(middle, f"NO {tile.name.upper()}", (240, 120, 100), font, anchor="mm")
     image.save(path)
 
 
@@ -55,37 +112,34 @@ def _font(name: str, size: int) -> ImageFont.ImageFont:
         return ImageFont.load_default(size)
 
 
-def _gradient() -> Image.Image:
-    column = Image.new("RGB", (1, HEIGHT))
-    for y in range(HEIGHT):
-        part = y / HEIGHT
+def _gradient(width: int, height: int) -> Image.Image:
+    column = Image.new("RGB", (1, height))
+    for y in range(height):
+        part = y / height
         mixed = (round(a + (b - a) * part) for a, b in zip(_TOP, _BOTTOM, strict=True))
         column.putpixel((0, y), tuple(mixed))
-    return column.resize((WIDTH, HEIGHT))
+    return column.resize((width, height))
 
 
-def _title(pen: ImageDraw.ImageDraw) -> None:
-    pen.text((40, 44), "gidway", _LIGHT, _font("DejaVuSans-Bold", 46))
-    pen.text((246, 62), "the display of the domain cluster", _DIM, _font("DejaVuSans", 26))
-    pen.rectangle((40, 116, 40 + 152, 119), _ACCENT)
+def _title(pen: ImageDraw.ImageDraw, text: str) -> None:
+    pen.text((40, 24), "gidway", _LIGHT, _font("DejaVuSans-Bold", 42))
+    pen.text((236, 40), text, _DIM, _font("DejaVuSans", 24))
+    pen.rectangle((40, 86, 40 + 152, 88), _ACCENT)
 
 
 def _frame(pen: ImageDraw.ImageDraw, tile: Tile) -> None:
     x, y, right, bottom = tile.box
-    pen.rounded_rectangle((x - 3, y - 3, right + 2, bottom + 2), 4, (0, 0, 0), (58, 70, 86), 2)
-    pen.text((x, bottom + 18), tile.stream, _ACCENT, _font("DejaVuSansMono-Bold", 24))
-    pen.text((x, bottom + 52), tile.caption, _DIM, _font("DejaVuSans", 19))
+    color = _SAFETY if tile.safety else (58, 70, 86)
+    pen.rounded_rectangle((x - 4, y - 4, right + 3, bottom + 3), 5, (0, 0, 0), color, 3)
+    font = _font("DejaVuSansMono-Bold", 20)
+    pen.text((x, bottom + 10), tile.name, _SAFETY if tile.safety else _ACCENT, font)
+    left = x + pen.textlength(tile.name, font) + 16
+    pen.text((left, bottom + 13), tile.caption, _DIM, _font("DejaVuSans", 17))
 
 
-def _legend(pen: ImageDraw.ImageDraw, x: int, y: int) -> None:
-    plain, mono = _font("DejaVuSans", 17), _font("DejaVuSansMono", 19)
-    lines = [
-        (0, "Each frame crosses by its number.", _LIGHT, _font("DejaVuSans", 22)),
-        (48, "open", _DIM, plain),
-        (72, "gst-launch-1.0 … ! gidsink stream=movie", _ACCENT, mono),
-        (114, "cluster", _DIM, plain),
-        (138, "weston --modules=gid-buffer.so", _ACCENT, mono),
-        (168, "gid-view --domain open --stream movie", _ACCENT, mono),
-    ]
-    for down, text, color, font in lines:
-        pen.text((x, y + down), text, color, font)
+def _legend(
+    pen: ImageDraw.ImageDraw, x: int, y: int, lines: list[tuple[str, tuple, int, bool]]
+) -> None:
+    for text, color, size, mono in lines:
+        pen.text((x, y), text, color, _font("DejaVuSansMono" if mono else "DejaVuSans", size))
+        y += size + 13

@@ -56,6 +56,15 @@ class Children:
         self._children.append(child)
         return child
 
+    def kill(self, child: Child) -> None:
+        """At once, and with what it started itself. It was not asked, and is none of ours now."""
+        self._children.remove(child)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.process.pid, signal.SIGKILL)
+
+    def wait(self, child: Child) -> None:
+        child.process.wait()
+
     def check(self) -> None:
         """Raises if one has ended that should not have."""
         for child in self._children:

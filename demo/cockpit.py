@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from children import Children
+from children import Child, Children
 
 _CONFIGURATION = """\
 [cockpit]
@@ -12,24 +12,28 @@ runtime={runtime}
 [domain open]
 number=1
 memory=1G
+local=camera
 
 [domain cluster]
 number=2
 
 [share open cluster]
-streams=movie movie-i420 camera
+streams=movie movie-i420 safety/*
 """
 
-DOMAINS = ("open", "cluster")
 
-
-def start(children: Children, folder: Path) -> None:
-    """Starts a gidd for each domain, and waits until both answer."""
+def configure(folder: Path) -> Path:
+    """The one configuration of all domains."""
     configuration = folder / "cockpit.conf"
     configuration.write_text(_CONFIGURATION.format(runtime=folder))
-    for domain in DOMAINS:
-        command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
-        children.start(f"gidd-{domain}", command)
-    for domain in DOMAINS:
-        socket = folder / domain / "gidd.sock"
-        children.wait_until(f"the start of {domain}'s gidd", socket.exists)
+    return configuration
+
+
+def start_gidd(children: Children, configuration: Path, domain: str) -> Child:
+    """Returns when it can be connected to."""
+    socket = configuration.parent / domain / "gidd.sock"
+    socket.unlink(missing_ok=True)  # that of one that was killed
+    command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
+    child = children.start(f"gidd-{domain}", command)
+    children.wait_until(f"the start of {domain}'s gidd", socket.exists)
+    return child

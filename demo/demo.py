@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./run demo: two domains on one machine, a film and a camera between them."""
+"""./run demo: a whole cockpit on one machine, half of which dies and comes back."""
 
 import argparse
 import os
@@ -8,21 +8,24 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-import backdrop
 import clip as clips
 import cockpit
 import film
 import judge
 import report
 from children import Children, DemoError
-from display import Display
+from cluster_domain import ClusterDomain
+from open_domain import OpenDomain
 from progress import Progress
 from report import duration
-from streams import Check, Producers, read_json
+from timeline import Recorder
 
 _ENOUGH = 120  # frames of the film that come by at least, however short the demo
+_AWAY = 1.5  # seconds that the open domain stays dead
+_PATIENCE = 60  # seconds; machines are shared
 
 
 class Demo:
@@ -33,77 +36,151 @@ class Demo:
         self._progress = progress
         self._children = Children(folder)
         self.clip = clips.find(options.clip, progress.say)
-        self.tiles = backdrop.tiles(self.clip.name)
-        self.picture = options.out / "cluster.png"
-        self.display = Display(self._children, folder, self.tiles)
-        self.producers = Producers(self._children, folder, self.clip)
-        self.check = Check(self._children, folder, self.clip, self._seconds + 30)
+        self.folder = folder
+        self.pictures = {
+            name: options.out / f"{name}.png" for name in ("cluster", "cluster-lost", "open")
+        }
+        configuration = cockpit.configure(folder)
+        self.open = OpenDomain(self._children, folder, configuration, self.clip)
+        # The film is known as far as it can be played, however busy the machine.
+        known = self._seconds + _PATIENCE
+        self.cluster = ClusterDomain(self._children, folder, configuration, self.clip, known)
+        self.recorder = Recorder()
+        self.killed = self.returned = 0  # when, in ns
         self.played = 0.0  # seconds
+        self.status: dict = {}  # gid-cluster's last
+        self.safety_copies: dict[str, int] = {}  # frames of each safety stream
+        self.scheduling = ""  # what gid-cluster got
 
     def run(self) -> None:
         try:
             self._start()
-            self._play()
+            self._play(self._seconds / 2, self._take_pictures)
+            self._kill()
+            self._return()
+            self._play(self._seconds / 2, enough=True)
             self._stop()
         finally:
             self._children.stop_all()
 
+    # --- what happens ---
+
     def _start(self) -> None:
-        cockpit.start(self._children, self._children.folder)
-        self._progress.done("two domains: open and cluster, each with its gidd")
-        self.display.start()
-        self._progress.done("cluster: Weston with gid-buffer.so")
+        self.cluster.start()
+        self.scheduling = self.cluster.scheduling
+        self._progress.done(f"cluster: gidd and gid-cluster ({self.scheduling})")
         self._progress.update("cluster: learning the film's frames")
-        self.check.start()
+        self.cluster.check.start()
         self._progress.done("cluster: a receiver that knows every frame of the film")
-        self.display.show()
-        self.producers.start()
-        self._children.wait_until("the first frame of each stream", self._all_flow, timeout=30)
-        self._progress.done("open: film and camera are on their way")
+        self.cluster.show()
+        self.open.start()
+        self._progress.done("open: gidd, Weston with gid-buffer.so, film, camera, telltale")
+        self._wait("the first frame of each stream", self._all_flow)
+        self._progress.done("the film flows, camera and telltale are live")
+        self.recorder = Recorder()
+        self.recorder.event("play")
 
-    def _all_flow(self) -> bool:
-        return all(self.view(tile.stream).get("frames") for tile in self.tiles) and bool(
-            self.check.counts().get("frames")
-        )
-
-    def view(self, stream: str) -> dict:
-        """The statistics of a stream's gid-view."""
-        return read_json(self.display.stats(stream))
-
-    def _play(self) -> None:
+    def _play(
+        self,
+        seconds: float,
+        midway: Callable[[], None] | None = None,
+        enough: bool = False,
+    ) -> None:
+        """`midway` is called once in the middle. `enough`: not before enough frames came by."""
         start = time.monotonic()
-        shot = False
-        while not self._is_over(time.monotonic() - start):
-            time.sleep(0.1)
-            self._children.check()
-            self._progress.update(self._state(time.monotonic() - start))
-            if not shot and time.monotonic() - start > self._seconds / 2:
-                self.display.screenshot(self.picture)
-                shot = True
-        self.played = time.monotonic() - start
-        self._progress.done(self._state(self.played))
+        while (elapsed := time.monotonic() - start) < seconds or (
+            enough and not self._came_enough() and elapsed < _PATIENCE
+        ):
+            self._pause()
+            self._progress.update(self._state())
+            if midway is not None and elapsed >= seconds / 2:
+                midway()
+                midway = None
+        if midway is not None:
+            midway()
+        self.played += time.monotonic() - start
+        self._progress.done(self._state())
 
-    def _is_over(self, elapsed: float) -> bool:
-        film_frames = min(self.view("movie")["frames"], self.check.counts()["frames"])
-        return elapsed >= self._seconds and (
-            film_frames >= _ENOUGH or elapsed >= self._seconds + 20
-        )
+    def _take_pictures(self) -> None:
+        """Of both displays; of the cluster's while all safety surfaces are live."""
+        self.open.screenshot(self.pictures["open"])
 
-    def _state(self, elapsed: float) -> str:
-        parts = []
-        for tile in self.tiles:
-            view = self.view(tile.stream)
-            latency = duration(view["latency_us"]["p50"])
-            parts.append(f"{tile.stream} {view['frames']} frames, {latency}")
-        counts = self.check.counts()
-        checked = f"movie-i420 {counts['frames']} frames, {counts['wrong']} wrong"
-        return " · ".join([f"{elapsed:.0f} s", *parts, checked])
+        def taken() -> bool:
+            before = self.cluster.roles()
+            self.cluster.screenshot(self.pictures["cluster"])
+            after = self.cluster.roles()
+            return self.cluster.are_live() and all(
+                role["state"] == "live"
+                and role["transition_count"] == after[name]["transition_count"]
+                for name, role in before.items()
+            )
+
+        self._wait("a picture with all safety surfaces live", taken)
+        self.recorder.event("pictures")
+
+    def _kill(self) -> None:
+        self._count_safety_copies()
+        self.killed = self.recorder.event("open is killed")
+        self.open.kill()
+        self._wait("the fallbacks", self.cluster.are_lost)
+        self.cluster.screenshot(self.pictures["cluster-lost"])
+        end = time.monotonic() + _AWAY
+        while time.monotonic() < end:
+            self._pause()
+        self._progress.done("open is killed: the cluster shows the fallbacks, and goes on")
+
+    def _return(self) -> None:
+        frames = self.cluster.view()["frames"]
+        self.returned = self.recorder.event("open starts again")
+        self.open.start()
+        self._wait("the safety surfaces to be live again", self.cluster.are_live)
+        self._wait("the film to be back", lambda: self.cluster.view()["frames"] > frames)
+        self.recorder.event("all live again")
+        self._progress.done("open is back: all live again")
 
     def _stop(self) -> None:
         """Consumers first: what the producers count as dropped is not our going."""
-        self.check.stop()
-        self.display.close()
-        self.producers.stop()
+        self._count_safety_copies()
+        self.status = self.cluster.status()
+        self.cluster.close_clients()
+        self.open.close()
+
+    # --- how it stands ---
+
+    def _pause(self) -> None:
+        time.sleep(0.1)
+        self._children.check()
+        self.recorder.sample(self.cluster.status())
+
+    def _wait(self, what: str, condition: Callable[[], bool]) -> None:
+        def looked_after() -> bool:
+            self.recorder.sample(self.cluster.status())
+            return condition()
+
+        self._children.wait_until(what, looked_after, timeout=_PATIENCE)
+
+    def _all_flow(self) -> bool:
+        return (
+            bool(self.cluster.view().get("frames"))
+            and bool(self.cluster.check.counts().get("frames"))
+            and all(self.open.view(name).get("frames") for name in self.open.tiles)
+            and self.cluster.are_live()
+        )
+
+    def _came_enough(self) -> bool:
+        counts = self.cluster.view(), self.cluster.check.counts()
+        return min(count["frames"] for count in counts) >= _ENOUGH
+
+    def _count_safety_copies(self) -> None:
+        for stream, copied in self.cluster.copies().items():
+            self.safety_copies[stream] = self.safety_copies.get(stream, 0) + copied
+
+    def _state(self) -> str:
+        view, counts = self.cluster.view(), self.cluster.check.counts()
+        latency = duration(view["latency_us"]["p50"])
+        roles = [f"{name} {role['state']}" for name, role in self.cluster.roles().items()]
+        checked = f"movie-i420 {counts['frames']} frames, {counts['wrong']} wrong"
+        return " · ".join([f"movie {view['frames']} frames, {latency}", checked, *roles])
 
 
 def main() -> int:
@@ -119,7 +196,7 @@ def main() -> int:
         demo = Demo(options, folder, progress)
         demo.run()
         result = judge.build(demo)
-        report.write(options.out, result, demo.picture)
+        report.write(options.out, result, demo.pictures)
     except (DemoError, film.FilmError, OSError) as error:
         progress.fail(f"{error}\nThe logs are in {folder}")
         return 1
@@ -132,7 +209,7 @@ def main() -> int:
 def _conclude(result: dict, out: Path, folder: Path, progress: Progress) -> int:
     for check in result["checks"]:
         (progress.done if check["passed"] else progress.fail)(f"{check['what']}: {check['found']}")
-    for name in ("cluster.png", "report.html", "report.json"):
+    for name in ("open.png", "cluster.png", "cluster-lost.png", "report.html", "report.json"):
         progress.say(f"  {out / name}")
     if not all(check["passed"] for check in result["checks"]):
         progress.say(f"The logs are in {folder}")
@@ -144,8 +221,10 @@ def _conclude(result: dict, out: Path, folder: Path, progress: Progress) -> int:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="./run demo",
-        description="Two domains on this machine: in `open` GStreamer decodes a film and has a "
-        "camera, in `cluster` Weston shows both from the memory they were decoded into.",
+        description="Two domains on this machine. In `open` GStreamer decodes a film and has a "
+        "camera, and Weston shows both, with a telltale. In `cluster` gid-cluster shows the film, "
+        "the camera and the telltale from the very memory they were drawn into, and watches over "
+        "the last two. In the middle `open` is killed, and comes back.",
     )
     parser.add_argument(
         "--seconds", type=_seconds, default=10, metavar="N", help="how long to play (default: 10)"
@@ -160,7 +239,7 @@ def _parse() -> argparse.Namespace:
         type=Path,
         default=Path("out"),
         metavar="DIR",
-        help="where cluster.png, report.json and report.html go (default: out)",
+        help="where the pictures, report.json and report.html go (default: out)",
     )
     return parser.parse_args()
 

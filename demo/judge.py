@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING
 import film
 import picture
 import report
-from backdrop import Tile
 from children import DemoError
+from cluster_domain import ROLES
 from streams import CAMERA, MOVIE_CAPS
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
@@ -21,6 +22,8 @@ import machine  # noqa: E402
 if TYPE_CHECKING:
     from demo import Demo
 
+_TELLTALE_STATES = 16
+
 
 def build(demo: Demo) -> dict:
     """The content of report.json."""
@@ -28,72 +31,198 @@ def build(demo: Demo) -> dict:
         "link": "local",
         "clip": demo.clip.name,
         "seconds": demo.played,
+        "scheduling": demo.scheduling,
         "checks": _checks(demo),
         "streams": {
-            **{tile.stream: _shown(demo, tile.stream) for tile in demo.tiles},
+            "movie": _shown(demo),
             "movie-i420": _checked(demo),
+            **{name: _safety(demo, name) for name in ROLES},
         },
-        "displays": report.read_displays(demo.display.log),
+        "displays": _displays(demo),
+        "meter": demo.cluster.meter,
+        "loss": {name: _loss(demo, name) for name in ROLES},
+        "timeline": demo.recorder.result(demo.status),
         "machine": machine.describe(),
     }
 
 
+# --- figures --------------------------------------------------------------------------------------
+
+
 def _copies(*counts: dict) -> dict:
     """Of all elements that a stream passes through."""
+    reasons: dict[str, int] = {}
+    for part in counts:
+        for reason, number in part["copy-reasons"].items():
+            reasons[reason] = reasons.get(reason, 0) + number
     return {
         "copied_frames": sum(part["copied-frames"] for part in counts),
         "copied_bytes": sum(part["copied-bytes"] for part in counts),
-        "copy_reasons": {
-            reason: number for part in counts for reason, number in part["copy-reasons"].items()
-        },
+        "copy_reasons": reasons,
     }
 
 
-def _shown(demo: Demo, stream: str) -> dict:
-    view = demo.view(stream)
+def _shown(demo: Demo) -> dict:
+    view = demo.cluster.view()
     return {
-        "receiver": "gid-view, in Weston",
+        "receiver": "gid-view, in gid-cluster",
         "frames": view["frames"],
         "dropped": view["dropped"],
-        **_copies(demo.producers.counts(stream)),
+        **_copies(*demo.open.producers.counts("movie")),
         "latency_from_to": "submit to shown",
         "latency_us": view["latency_us"],
     }
 
 
 def _checked(demo: Demo) -> dict:
-    counts = demo.check.counts()
+    counts = demo.cluster.check.counts()
     return {
         "receiver": "gidsrc, every frame compared",
         "frames": counts["frames"],
         "wrong": counts["wrong"],
         "dropped": counts["source"]["missed"],
-        **_copies(demo.producers.counts("movie-i420"), counts["source"]),
+        **_copies(*demo.open.producers.counts("movie-i420"), counts["source"]),
         "latency_from_to": "submit to received",
         "latency_us": counts["latency_us"],
     }
 
 
+def _role(demo: Demo, name: str) -> dict:
+    return next(role for role in demo.status["roles"] if role["name"] == name)
+
+
+def _safety(demo: Demo, name: str) -> dict:
+    """A safety stream: copies by what feeds the surface, and by Weston's module."""
+    role = _role(demo, name)
+    sinks = demo.open.producers.counts(name) if name == "camera" else []
+    copies = _copies(*sinks)
+    forwarded = demo.safety_copies.get(role["stream"], 0)
+    if forwarded:
+        copies["copied_frames"] += forwarded
+        copies["copy_reasons"]["forwarded"] = forwarded
+    return {
+        "receiver": f"gid-cluster, as {role['stream']}",
+        "frames": role["frames"],
+        "shown": role["shown_frames"],
+        "dropped": role["refused_frames"],
+        **copies,
+        "latency_from_to": "submit to shown",
+        "latency_us": {
+            "count": role["latency_count"],
+            **{key: role[f"latency_{key}_ns"] / 1000 for key in ("p50", "p99", "max")},
+        },
+    }
+
+
+def _displays(demo: Demo) -> dict:
+    status = demo.status
+    displays = {
+        "cluster": {
+            "repaints": status["frames"],
+            "repaint_ms": {
+                key: status[f"compose_{key}_ns"] / 1e6 for key in ("mean", "p50", "p99", "max")
+            },
+        }
+    }
+    for life in range(1, demo.open.life + 1):
+        for figures in report.read_displays(demo.open.log(life)).values():
+            displays["open" if life == 1 else "open, after its return"] = figures
+    return displays
+
+
+def _loss(demo: Demo, name: str) -> dict:
+    """How soon after the kill the display showed the fallback, and when it was live again."""
+    transitions = _role(demo, name)["transitions"]
+    lost = next(
+        (t for t in transitions if t["from"] == "live" and t["decided_ns"] > demo.killed), None
+    )
+    back = next(
+        (t for t in transitions if t["to"] == "live" and t["decided_ns"] > demo.returned), None
+    )
+    return {
+        "reason": lost["reason"] if lost else "it was not live",
+        "fallback_after_ms": round((lost["shown_ns"] - demo.killed) / 1e6, 2) if lost else 0.0,
+        "live_after_ms": round((back["decided_ns"] - demo.returned) / 1e6, 2) if back else None,
+    }
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
 def _checks(demo: Demo) -> list[dict]:
+    camera = demo.cluster.tiles["camera"]
+    sent = f"{CAMERA},width={camera.width},height={camera.height}"
     movie = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
-    camera = film.run(CAMERA, "video/x-raw")
-    senders = {"movie": movie, "camera": itertools.islice(camera, 1)}
-    checks = [_look(demo, tile, senders[tile.stream]) for tile in demo.tiles]
-    counts = demo.check.counts()
+    counts = demo.cluster.check.counts()
     right = counts["frames"] - counts["wrong"]
-    checks.append(
+    while_dead = demo.recorder.frames_between(demo.killed, demo.returned)
+    return [
+        _look(demo, "movie", movie),
+        _look(demo, "camera", itertools.islice(film.run(sent, "video/x-raw"), 1)),
+        _look_at_telltale(demo),
         {
             "what": "every frame of movie-i420 is the decoder's, bit by bit",
             "passed": counts["wrong"] == 0 and counts["frames"] > 0,
             "found": f"{right} of {counts['frames']}",
-        }
-    )
-    return checks
+        },
+        _look_at_fallback(demo),
+        *(_came_back(demo, name) for name in ROLES),
+        {
+            "what": "the cluster's display went on while open was dead",
+            "passed": while_dead > 0,
+            "found": f"{while_dead:.1f} frames a second",
+        },
+    ]
 
 
-def _look(demo: Demo, tile: Tile, sent) -> dict:
-    check = {"what": f"the display shows {tile.stream}"}
+def _look(demo: Demo, name: str, sent) -> dict:
+    check = {"what": f"the cluster's display shows {name}"}
     try:
-        return {**check, "passed": True, "found": picture.find(demo.picture, tile, sent)}
+        found = picture.find(demo.pictures["cluster"], demo.cluster.tiles[name], sent)
+        return {**check, "passed": True, "found": found}
     except DemoError as error:
         return {**check, "passed": False, "found": str(error)}
+
+
+def _telltale_state(demo: Demo, screenshot: Path) -> int | None:
+    """Which of all that gid-telltale can draw is shown, bit for bit; it is drawn here once more."""
+    tile = demo.cluster.tiles["telltale"]
+    drawn = demo.folder / "telltale.png"
+    for state in range(_TELLTALE_STATES):
+        command = ["gid-telltale", f"--state={state}", f"--size={tile.size}", f"--png={drawn}"]
+        subprocess.run(command, check=True, timeout=20)
+        if picture.is_same(screenshot, tile, drawn):
+            return state
+    return None
+
+
+def _look_at_telltale(demo: Demo) -> dict:
+    state = _telltale_state(demo, demo.pictures["cluster"])
+    return {
+        "what": "the cluster's display shows telltale",
+        "passed": state is not None,
+        "found": "none of its pictures" if state is None else f"state {state}, bit-exact",
+    }
+
+
+def _look_at_fallback(demo: Demo) -> dict:
+    """While open was dead: the camera's fallback, to the pixel, and no telltale."""
+    lost, tiles = demo.pictures["cluster-lost"], demo.cluster.tiles
+    camera = picture.is_same(lost, tiles["camera"], demo.cluster.fallback)
+    telltale = _telltale_state(demo, lost) is None
+    return {
+        "what": "while open was dead the display showed the fallbacks",
+        "passed": camera and telltale,
+        "found": "bit-exact" if camera and telltale else f"see {lost}",
+    }
+
+
+def _came_back(demo: Demo, name: str) -> dict:
+    loss = _loss(demo, name)
+    back = loss["live_after_ms"]
+    return {
+        "what": f"{name} was lost with open, and live again with its return",
+        "passed": back is not None,
+        "found": f"{loss['reason']}, fallback after {loss['fallback_after_ms']:.0f} ms"
+        + (f", live {back / 1000:.1f} s after the start" if back is not None else ""),
+    }

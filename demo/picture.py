@@ -24,22 +24,30 @@ def find(screenshot: Path, tile: Tile, sent: Iterable[Frame]) -> str:
     """
     with Image.open(screenshot) as image:
         shown = image.convert("RGB").crop(tile.box)
-    best, closest = 256.0, -1
+    best, closest, scaled = 256.0, -1, False
     for number, frame in enumerate(sent):
         original = _image(frame)
         area = _fit(original.size, shown.size)
         part = shown.crop(area)
-        if part.size == original.size and part.tobytes() == original.tobytes():
+        scaled = part.size != original.size
+        if not scaled and part.tobytes() == original.tobytes():
             return f"frame {number + 1}, bit-exact"
         difference = _difference(part, original)
         if difference < best:
             best, closest = difference, number
     if best > _TOLERANCE:
         raise DemoError(
-            f"the display does not show {tile.stream}: nothing that was sent looks like it (the "
+            f"the display does not show {tile.name}: nothing that was sent looks like it (the "
             f"nearest frame differs by {best:.1f} of 255 on average); see {screenshot}"
         )
-    return f"frame {closest + 1}, scaled"
+    return f"frame {closest + 1}, {'scaled' if scaled else 'but for its noise'}"
+
+
+def is_same(screenshot: Path, tile: Tile, other: Path) -> bool:
+    """Whether the tile shows the picture in the file `other`, bit by bit."""
+    with Image.open(screenshot) as image, Image.open(other) as wanted:
+        shown, wanted = image.convert("RGB").crop(tile.box), wanted.convert("RGB")
+    return shown.size == wanted.size and shown.tobytes() == wanted.tobytes()
 
 
 def _image(frame: Frame) -> Image.Image:

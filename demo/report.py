@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
+import lanes
 from children import DemoError
 
 _MS = 1_000_000
@@ -97,8 +98,8 @@ def size(count: float) -> str:
     return f"{count:.1f} GB"
 
 
-def write(folder: Path, report: dict, picture: Path) -> None:
-    """report.json and report.html into `folder`."""
+def write(folder: Path, report: dict, pictures: dict[str, Path]) -> None:
+    """report.json and report.html, with the pictures inside, into `folder`."""
     text = json.dumps(report, indent=2, ensure_ascii=False)
     (folder / "report.json").write_text(text + "\n")
     environment = jinja2.Environment(
@@ -108,8 +109,11 @@ def write(folder: Path, report: dict, picture: Path) -> None:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(duration=duration, size=size, histogram=histogram)
+    environment.filters.update(duration=duration, size=size, histogram=histogram, steps=lanes.steps)
+    encoded = {
+        name: base64.b64encode(path.read_bytes()).decode() for name, path in pictures.items()
+    }
     page = environment.get_template("report.html.j2").render(
-        report=report, picture=base64.b64encode(picture.read_bytes()).decode()
+        report=report, pictures=encoded, timeline=lanes.draw(report["timeline"])
     )
     (folder / "report.html").write_text(page)

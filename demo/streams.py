@@ -6,29 +6,31 @@ import sys
 from pathlib import Path
 
 import film
+from backdrop import Tile
 from children import Child, Children
 
 _HERE = Path(__file__).resolve().parent
 
-CAMERA_CAPS = "video/x-raw,format=BGRx,width=640,height=480,framerate=30/1"
-CAMERA = f"videotestsrc is-live=true pattern=smpte ! {CAMERA_CAPS}"
+CAMERA = "videotestsrc is-live=true pattern=smpte ! video/x-raw,format=BGRx,framerate=30/1"
 MOVIE_CAPS = "video/x-raw,format=BGRx"
 
 
 class Producers:
-    def __init__(self, children: Children, folder: Path, clip: Path) -> None:
+    def __init__(self, children: Children, folder: Path, clip: Path, camera: Tile) -> None:
         self._children = children
         self._folder = folder
         decoded = film.decode(clip)
         self._pipelines = {
             "movie": f"{decoded} ! {MOVIE_CAPS}",
             "movie-i420": decoded,
-            "camera": CAMERA,
+            "camera": f"{CAMERA},width={camera.width},height={camera.height}",
         }
         self._started: dict[str, Child] = {}
+        self._before: list[dict[str, dict]] = []  # counts of those that were killed
 
     def start(self) -> None:
         for stream, pipeline in self._pipelines.items():
+            self._stats(stream).unlink(missing_ok=True)
             command = [sys.executable, str(_HERE / "play.py"), f"--stats={self._stats(stream)}"]
             if stream != "camera":
                 command.append("--loop")
@@ -41,9 +43,17 @@ class Producers:
         for child in self._started.values():
             self._children.stop(child)
 
-    def counts(self, stream: str) -> dict:
-        """The gidsink's statistics."""
-        return read_json(self._stats(stream))
+    def running(self) -> list[Child]:
+        return list(self._started.values())
+
+    def remember(self) -> None:
+        """What they have counted so far: they are about to be killed."""
+        self._before.append({stream: read_json(self._stats(stream)) for stream in self._pipelines})
+
+    def counts(self, stream: str) -> list[dict]:
+        """The statistics of the stream's gidsinks, one after the other."""
+        lives = [*(before[stream] for before in self._before), read_json(self._stats(stream))]
+        return [life for life in lives if life]
 
     def _stats(self, stream: str) -> Path:
         return self._folder / f"play-{stream}.json"

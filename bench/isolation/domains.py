@@ -2,11 +2,11 @@
 """The two domains: `open`, where everything may happen, and `cluster`, which must not notice."""
 
 import json
-import os
 import socket
 from pathlib import Path
 
 import common
+import priority
 from common import BenchError
 from processes import Process, Processes, wait_for
 
@@ -113,15 +113,12 @@ class Cluster:
         self.processes = Processes("cluster", folder, core)
         self._status = folder / "cluster.status"
         self._configuration = configuration
-        self._before_others = _before_others()
+        self._before_others = priority.before_others()
 
     @property
     def scheduling(self) -> str:
         """What gid-cluster really got."""
-        policy = os.sched_getscheduler(self.processes["display"].pid)
-        if policy & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO:
-            return "SCHED_FIFO"
-        return f"nice {os.getpriority(os.PRIO_PROCESS, self.processes['display'].pid)}"
+        return priority.scheduling(self.processes["display"].pid)
 
     def start(self) -> None:
         self.processes.start_gidd(self._configuration)
@@ -165,24 +162,6 @@ class Cluster:
 
     def wait_live(self) -> None:
         wait_for("the telltale to be live", lambda: self.role("telltale")["state"] == "live")
-
-
-def _before_others() -> list[str]:
-    """What starts a program before all ordinary ones: by real-time priority, by niceness, not."""
-    param = os.sched_param(9)
-    try:
-        before = os.sched_getscheduler(0), os.sched_getparam(0)
-        os.sched_setscheduler(0, os.SCHED_FIFO, param)
-        os.sched_setscheduler(0, *before)
-        return ["chrt", "--fifo", "9"]
-    except PermissionError:
-        pass
-    try:
-        os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1)
-        os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) + 1)
-        return ["nice", "--adjustment=-15"]
-    except PermissionError:
-        return []
 
 
 class Cockpit:

@@ -13,6 +13,7 @@ import subprocess
 import pytest
 from program import BUILD, TOP
 
+pytestmark = pytest.mark.timeout(280)
 CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
 
 
