@@ -175,11 +175,13 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 		.flags = GID_FRAME_HASH | picture->flags,
 	};
 	forward->hidden = false;
-	struct held *old = forward->current;
+	gid_id old = forward->current ? forward->current->gid : GID_NONE;
 	forward->current = held;
 	forward_send(forward, 0);
-	if (old && old != held) {
-		held_settle(forward, old);
+	/* Sending may have let go of it. */
+	struct held *left = held_find(forward, old);
+	if (left) {
+		held_settle(forward, left);
 	}
 }
 

@@ -32,15 +32,18 @@ client-ms=0
 
 
 class Forwarding:
-    def __init__(self, cockpit: Cockpit, config: str = ROLE) -> None:
+    def __init__(
+        self, cockpit: Cockpit, config: str = ROLE, under: list[str] | None = None
+    ) -> None:
+        """`under` is a command that runs Weston, such as valgrind's."""
         self.cockpit = cockpit
         self.display = Display(cockpit)
         self.weston = Weston(cockpit.folder, cockpit.env("open"))
         self.weston.configure(config)
-        self.start_weston()
+        self.start_weston(under)
 
-    def start_weston(self) -> None:
-        self.weston.start()
+    def start_weston(self, under: list[str] | None = None) -> None:
+        self.weston.start(under)
         self.cockpit.programs.append(self.weston.program)
 
     def telltale(self, *arguments: str, role: str = "telltale") -> Program:

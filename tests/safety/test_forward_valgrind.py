@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Forwarding under valgrind: the module touches no memory that is gone, and loses none."""
+
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH
+from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
+from program import wait_for
+from test_valgrind import VALGRIND, complaints
+
+
+def live_through_everything(forwarding: Forwarding) -> None:
+    display, cockpit = forwarding.display, forwarding.cockpit
+    with forwarding.connection() as connection, forwarding.owner() as owner:
+        window = Window(connection)
+        window.take_role()
+        gids = GidBuffers(connection, owner, cockpit.folder, slots=8)
+        kept = [gids.draw(random_picture(slot)) for slot in range(6)]
+        for buffer in kept * 5:
+            window.show(buffer)
+        display.wait_role("live")
+        for height in (HEIGHT, 60, HEIGHT):
+            shm = ShmBuffers(connection, WIDTH, height)
+            window.show(shm.draw(random_picture(1, WIDTH, height)))
+        window.show(kept[0])
+        kept[0]("destroy")
+        connection.roundtrip()
+        window.show(kept[1])
+        child = window.compositor("create_surface")
+        connection.bind("wl_subcompositor")("get_subsurface", child, window.surface)
+        window.commit()
+        window.wait_lost("refused_content")
+        child("destroy")
+        window.show(None)
+        display.wait_role("lost", "hidden")
+        window.safety("destroy")
+        other = Window(connection)
+        safety = other.take_role()
+        other.show(kept[2])
+        display.wait_role("live")
+        other.surface("destroy")
+        connection.roundtrip()
+        safety("destroy")
+        window.take_role()
+        window.show(kept[3])
+        display.wait_role("live")
+        cockpit.kill("open")
+        window.show(kept[4])
+        forwarding.weston.wait_log("went away")
+        cockpit.restart("open")
+
+        def owner_is_back() -> bool:
+            owner.call("dispatch")
+            return len(cockpit.status("open")["slabs"]) > 1
+
+        wait_for(owner_is_back, "slabs to be known again")
+        window.show(kept[5])
+        display.wait_role("live")
+        owner.call("destroy", gids.slab, True)
+        window.wait_lost("refused_memory")
+        more = GidBuffers(connection, owner, cockpit.folder)
+        window.show(more.draw(random_picture(7)))
+        window.show(more.draw(random_picture(8)))
+        display.program.kill()
+        window.wait_lost("gone")
+        assert forwarding.weston.stop() == 0
+
+
+def test_valgrind_finds_nothing(cockpit: Cockpit) -> None:
+    report = cockpit.folder / "valgrind.xml"
+    forwarding = Forwarding(cockpit, ROLE, under=[*VALGRIND, f"--xml-file={report}"])
+    live_through_everything(forwarding)
+    assert complaints(report) == []
