@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Whatever happens to the outputs and the timeline, Weston with pacing goes on repainting."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from paced import PacedWeston
+
+OUTPUTS = ("headless", "second", "third")
+
+
+@pytest.fixture
+def weston(cockpit: Cockpit, tmp_path: Path) -> Iterator[PacedWeston]:
+    """With a client that is shown already."""
+    made = PacedWeston(tmp_path, cockpit.env("cluster"), "pacing=on")
+    made.play()
+    made.wait_frames(50)
+    yield made
+    made.finish()
+
+
+def test_outputs_plugged_and_unplugged(weston: PacedWeston) -> None:
+    for _ in range(10):
+        weston.order("plug", "second")
+        weston.wait_frames(20)
+        weston.order("plug", "third")
+        weston.order("unplug", "second")
+        weston.wait_frames(20)
+        weston.order("unplug", "third")
+        weston.wait_frames(20)
+    assert "gid: pacing: second" in weston.read_log()
+
+
+def test_no_output_for_a_while(weston: PacedWeston) -> None:
+    for _ in range(5):
+        weston.wait_frames(20)
+        weston.order("unplug", "headless")
+        weston.order("plug", "headless")
+    weston.wait_frames(20)
+
+
+def test_resized(weston: PacedWeston) -> None:
+    for turn in range(20):
+        weston.order("scale", "headless", 1 + turn % 2)
+        weston.order("transform", "headless", turn % 8)
+        weston.wait_frames(10)
+
+
+def test_other_refresh_rates(weston: PacedWeston) -> None:
+    for millihertz in (30000, 144000, 24000, 1000000, 60000) * 3:
+        weston.order("refresh", "headless", millihertz)
+        weston.wait_frames(10)
+
+
+def test_asleep_and_awake(weston: PacedWeston) -> None:
+    for _ in range(10):
+        weston.sleep_and_wake()
+        weston.wait_frames(20)
+
+
+def test_timeline_watched_by_others_meanwhile(weston: PacedWeston) -> None:
+    for turn in range(10):
+        watching = weston.run_client("weston-debug", "-o", f"watched-{turn}", "timeline")
+        weston.wait_frames(20)
+        watching.kill()
+        weston.wait_frames(5)
+
+
+def test_many_surfaces(weston: PacedWeston) -> None:
+    """More than pacing keeps in mind."""
+    for _ in range(10):
+        clients = [weston.run_client("weston-simple-damage") for _ in range(8)]
+        weston.wait_frames(30)
+        for client in clients:
+            client.kill()
+    weston.wait_frames(100)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_anything_in_any_order(weston: PacedWeston, seed: int) -> None:
+    rng = random.Random(seed)
+    plugged = {"headless"}
+    for _ in range(80):
+        output = rng.choice(OUTPUTS)
+        match rng.choice(
+            ["plug", "unplug", "shape", "refresh", "sleep", "watch", "client", "wait"]
+        ):
+            case "plug":
+                weston.order("plug", output)
+                plugged.add(output)
+            case "unplug" if output in plugged and len(plugged) > 1:
+                weston.order("unplug", output)
+                plugged.remove(output)
+            case "shape" if output in plugged:
+                weston.order("transform", output, rng.randrange(8))
+            case "refresh" if output in plugged:
+                weston.order("refresh", output, rng.choice([24000, 50000, 60000, 240000]))
+            case "sleep":
+                weston.sleep_and_wake()
+            case "watch":
+                weston.run_client("weston-debug", "-o", "watched", "timeline")
+            case "client":
+                weston.play()
+            case "wait":
+                weston.wait_frames(10)
+        if len(weston.clients) > 6:
+            weston.clients.pop(rng.randrange(1, 6)).kill()
+    weston.wait_frames(50)
