@@ -23,15 +23,15 @@ def weston(cockpit: Cockpit, tmp_path: Path) -> Iterator[PacedWeston]:
 
 
 def test_outputs_plugged_and_unplugged(weston: PacedWeston) -> None:
-    for _ in range(10):
+    for _ in range(5):
         weston.order("plug", "second")
         weston.wait_frames(20)
+        weston.wait_log("gid: pacing: second: ")
         weston.order("plug", "third")
         weston.order("unplug", "second")
         weston.wait_frames(20)
         weston.order("unplug", "third")
         weston.wait_frames(20)
-    assert "gid: pacing: second" in weston.read_log()
 
 
 def test_no_output_for_a_while(weston: PacedWeston) -> None:
@@ -43,26 +43,26 @@ def test_no_output_for_a_while(weston: PacedWeston) -> None:
 
 
 def test_resized(weston: PacedWeston) -> None:
-    for turn in range(20):
+    for turn in range(12):
         weston.order("scale", "headless", 1 + turn % 2)
         weston.order("transform", "headless", turn % 8)
         weston.wait_frames(10)
 
 
 def test_other_refresh_rates(weston: PacedWeston) -> None:
-    for millihertz in (30000, 144000, 24000, 1000000, 60000) * 3:
+    for millihertz in (30000, 144000, 24000, 1000000, 60000) * 2:
         weston.order("refresh", "headless", millihertz)
         weston.wait_frames(10)
 
 
 def test_asleep_and_awake(weston: PacedWeston) -> None:
-    for _ in range(10):
+    for _ in range(6):
         weston.sleep_and_wake()
         weston.wait_frames(20)
 
 
 def test_timeline_watched_by_others_meanwhile(weston: PacedWeston) -> None:
-    for turn in range(10):
+    for turn in range(6):
         watching = weston.run_client("weston-debug", "-o", f"watched-{turn}", "timeline")
         weston.wait_frames(20)
         watching.kill()
@@ -71,7 +71,7 @@ def test_timeline_watched_by_others_meanwhile(weston: PacedWeston) -> None:
 
 def test_many_surfaces(weston: PacedWeston) -> None:
     """More than pacing keeps in mind."""
-    for _ in range(10):
+    for _ in range(6):
         clients = [weston.run_client("weston-simple-damage") for _ in range(8)]
         weston.wait_frames(30)
         for client in clients:
@@ -83,7 +83,7 @@ def test_many_surfaces(weston: PacedWeston) -> None:
 def test_anything_in_any_order(weston: PacedWeston, seed: int) -> None:
     rng = random.Random(seed)
     plugged = {"headless"}
-    for _ in range(80):
+    for _ in range(60):
         output = rng.choice(OUTPUTS)
         match rng.choice(
             ["plug", "unplug", "shape", "refresh", "sleep", "watch", "client", "wait"]

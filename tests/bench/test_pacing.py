@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The benchmark pacing runs, and gives its results in the form of all benchmarks.
+
+Whether the figures are good is not asserted: that takes a quiet machine.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import BUILD, TOP
+
+
+def bench(*arguments: str | Path) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [TOP / "run", "bench", "pacing", *arguments],
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+
+
+def test_form(tmp_path: Path) -> None:
+    file = tmp_path / "pacing.json"
+    run = bench("film@60", "--rounds=1", "--seconds=1", f"--json={file}")
+    assert run.returncode == 0, run.stderr
+    result = json.loads(file.read_text())
+    off, on = result["rows"]
+    assert (off["who"], on["who"]) == ("off", "on")
+    for row in (off, on):
+        assert row["bench"] == "pacing" and row["case"] == "film@60"
+        assert row["frames"] > 0
+        assert 10 < row["p50_ms"] <= row["p99_ms"]
+    ratio = on["p50_ms"] / off["p50_ms"]
+    assert result["ratios"] == {"commit_to_shown_p50_film@60": pytest.approx(ratio)}
+
+
+@pytest.mark.parametrize("case", ["film", "60", "fast@60", "24@"])
+def test_unknown_case(case: str) -> None:
+    run = bench(case)
+    assert run.returncode == 2
+    assert "must be like film@60" in run.stderr
