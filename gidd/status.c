@@ -205,6 +205,14 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 	return built;
 }
 
+/* How far off times between producer and consumer may be: 0 on one machine. */
+static uint64_t clock_error(struct gidd *gidd, const struct subscription *subscription) {
+	bool ours = subscription->domain == gidd->self->number;
+	const struct link *link =
+		link_find(gidd, ours ? subscription->consumer_domain : subscription->domain);
+	return link == NULL ? 0 : link->clock_error;
+}
+
 static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 	static const char *const states[] = {
 		[SUBSCRIPTION_WAITING] = "waiting",
@@ -233,6 +241,8 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 						: subscription->consumer->label),
 				SD_JSON_BUILD_PAIR_STRING("state", states[subscription->state]),
 				SD_JSON_BUILD_PAIR_UNSIGNED("credit", subscription->credit),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+					"clock_error_ns", clock_error(gidd, subscription)),
 				SD_JSON_BUILD_PAIR_BOOLEAN(
 					"drop_old", (subscription->flags & GID_WIRE_DROP_OLD) != 0),
 				SD_JSON_BUILD_PAIR_VARIANT("consumer_counts", page),

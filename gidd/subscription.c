@@ -108,7 +108,8 @@ static void ask_producer(struct subscription *subscription, struct stream *strea
 	message.subscriber.stream = stream->number;
 	message.subscriber.domain = subscription->consumer_domain;
 	message.subscriber.credit = subscription->credit;
-	message.subscriber.flags = subscription->flags;
+	message.subscriber.flags = subscription->flags |
+		(link_can_carry(subscription->consumer, 0) ? 0 : GID_WIRE_REMOTE);
 	message.subscriber.window_offset = subscription->window_offset;
 	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
 	answer(subscription, 0, 1, "");

@@ -116,11 +116,12 @@ static void publish_counts(struct gid_subscription *subscription) {
 static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
 	struct gid_slab *slab, uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
-	int error = slab == NULL
+	bool seen = slab == NULL || gid_stream_slabs_can_see(subscription, slab);
+	int error = slab == NULL || !seen
 		? 0
 		: gid_stream_slabs_grant_one(producer, slab, subscription->domain);
-	int sent = error < 0 ? 0 : gid_ring_send(&subscription->ring, frame, now);
-	if (sent == 0 && error == 0 && slab != NULL && subscription->drop_old) {
+	int sent = error < 0 || !seen ? 0 : gid_ring_send(&subscription->ring, frame, now);
+	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
 		error = drop_oldest(subscription);
 		sent = error == 1 ? gid_ring_send(&subscription->ring, frame, now) : 0;
 	}

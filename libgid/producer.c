@@ -90,7 +90,7 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	if (error < 0) {
 		goto error_subscription;
 	}
-	error = gid_stream_slabs_grant(producer, request->domain);
+	error = gid_stream_slabs_grant(producer, subscription);
 	if (error == 0) {
 		union gid_wire_message message;
 		gid_wire_begin(&message, GID_WIRE_ACCEPT, 0);

@@ -73,7 +73,10 @@ void gid_lease_start(struct gid_producer *producer, uint64_t now);
 int gid_stream_slabs_add(struct gid_producer *producer, gid_id gid);
 
 /* Grants them to who subscribes now: without waiting, for ACCEPT follows on the same socket. */
-int gid_stream_slabs_grant(struct gid_producer *producer, uint32_t reader);
+int gid_stream_slabs_grant(struct gid_producer *producer, const struct gid_subscription *sub);
+
+/* Whether the consumer can see the slab's memory at all. */
+bool gid_stream_slabs_can_see(const struct gid_subscription *sub, const struct gid_slab *slab);
 
 /* Grants one, and waits for gidd's answer, unless that was done before. */
 int gid_stream_slabs_grant_one(

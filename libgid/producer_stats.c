@@ -2,6 +2,14 @@
 /** What can be asked of a producer, and what it is told to count. */
 #include "producer.h"
 
+bool gid_producer_needs_window(const struct gid_producer *producer) {
+	const struct gid_subscription *sub = producer->subscriptions;
+	while (sub != NULL && (sub->dead || !sub->remote)) {
+		sub = sub->next;
+	}
+	return sub != NULL;
+}
+
 uint32_t gid_producer_consumers(const struct gid_producer *producer) {
 	return producer->consumers;
 }

@@ -58,11 +58,21 @@ static bool needs_grant(
 	return reader != gid_domain_number(producer->domain) && !gid_slab_is_granted(slab, reader);
 }
 
-int gid_stream_slabs_grant(struct gid_producer *producer, uint32_t reader) {
+bool gid_stream_slabs_can_see(const struct gid_subscription *sub, const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	if (!sub->remote) {
+		return true;
+	}
+	gid_slab_get_info(slab, &info);
+	return info.memory == GID_MEMORY_WINDOW;
+}
+
+int gid_stream_slabs_grant(struct gid_producer *producer, const struct gid_subscription *sub) {
 	for (uint32_t i = 0; i < producer->slab_count; i++) {
 		struct gid_slab *slab = find(producer, producer->slabs[i]);
-		if (slab != NULL && needs_grant(producer, slab, reader)) {
-			int error = gid_slab_grant_post(slab, reader);
+		if (slab != NULL && gid_stream_slabs_can_see(sub, slab) &&
+			needs_grant(producer, slab, sub->domain)) {
+			int error = gid_slab_grant_post(slab, sub->domain);
 			if (error < 0) {
 				return error;
 			}
@@ -137,7 +147,8 @@ static int ask(struct gid_producer *producer, struct gid_slab *slab, gid_id gid,
 int gid_stream_slabs_ask(struct gid_producer *producer, struct gid_slab *slab, gid_id gid) {
 	int result = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (sub->dead || !needs_grant(producer, slab, sub->domain)) {
+		if (sub->dead || !gid_stream_slabs_can_see(sub, slab) ||
+			!needs_grant(producer, slab, sub->domain)) {
 			continue;
 		}
 		int error = is_asked(producer, gid, sub->domain)

@@ -26,6 +26,7 @@ int gid_subscription_create(struct gid_producer *producer,
 	subscription->producer = producer;
 	subscription->number = request->subscription;
 	subscription->domain = request->domain;
+	subscription->remote = (request->flags & GID_WIRE_REMOTE) != 0;
 	subscription->drop_old = (request->flags & GID_WIRE_DROP_OLD) != 0;
 	int error = map_page(subscription, request->window_offset, fds[0]);
 	if (error < 0) {

@@ -13,6 +13,7 @@ struct gid_subscription {
 	uint32_t number; /* gidd's; 0 once gidd does not know it (any more) */
 	uint32_t domain; /* the consumer's */
 	bool drop_old;
+	bool remote; /* on another machine: sees only memory in windows */
 	bool dead; /* over, to be freed once nothing walks over the list */
 	struct gid_doorbell doorbell;
 	struct gid_memory_own memory; /* of the ring */

@@ -386,7 +386,7 @@ static const char *check_subscriber(const struct gid_wire_subscriber *subscriber
 	if (!is_domain(subscriber->domain) || !is_credit(subscriber->credit)) {
 		return "the domain or the credit is out of range";
 	}
-	if ((subscriber->flags & ~GID_WIRE_SUBSCRIBE_FLAGS) != 0) {
+	if ((subscriber->flags & ~GID_WIRE_SUBSCRIBER_FLAGS) != 0) {
 		return "a flag is unknown";
 	}
 	if (!is_in_window(subscriber->window_offset, sizeof(struct gid_wire_page))) {

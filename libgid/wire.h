@@ -19,6 +19,9 @@
 #define GID_WIRE_DROP_OLD 1u
 #define GID_WIRE_WAIT 2u
 #define GID_WIRE_SUBSCRIBE_FLAGS 3u
+/* Of SUBSCRIBER alone: the consumer is on another machine, and sees only memory in windows. */
+#define GID_WIRE_REMOTE 4u
+#define GID_WIRE_SUBSCRIBER_FLAGS 7u
 
 /* C: client to its gidd. D: gidd to a client. L: between gidds, either way. */
 enum gid_wire_type {

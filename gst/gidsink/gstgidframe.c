@@ -182,6 +182,19 @@ name_slot (GstGidSink * self, GstMemory * mem, struct gid_frame *frame)
   return GST_FLOW_OK;
 }
 
+/* A consumer on another machine sees our own memory alone. (DMA_DRM frames cannot be copied: it
+ * misses those.) */
+static gboolean
+needs_window (GstGidSink * self)
+{
+  gboolean needed;
+
+  gst_gid_domain_lock (self->domain);
+  needed = gid_producer_needs_window (self->producer);
+  gst_gid_domain_unlock (self->domain);
+  return needed;
+}
+
 GstFlowReturn
 gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer, struct gid_frame *frame,
     GstGidExport ** export)
@@ -201,6 +214,8 @@ gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer, struct gid_fram
       && gst_gid_layout_equal (&((GstGidMemory *) mem)->slot->slab->info.layout, &layout)
       && g_strcmp0 (GST_GID_ALLOCATOR (mem->allocator)->description, self->description) == 0) {
     return name_slot (self, mem, frame);
+  } else if (gst_gid_export_is_possible (mem) && !self->format.dmabuf && needs_window (self)) {
+    reason = GST_GID_COPY_OTHER_MACHINE;
   } else if (gst_gid_export_is_possible (mem)) {
     int result;
 

@@ -111,7 +111,7 @@ def test_list(flowing: Cockpit) -> None:
     assert slabs.startswith("Slabs and grants\nGID")
     assert re.search(r"^1:\d+\.0#0 +open +memfd .* 16 +XR24 +64x32 +cluster ", slabs, re.M)
     assert re.search(r"^movie +1 +flow \(pid \d+, uid \d+\)$", streams, re.M)
-    row = r"^movie +open +cluster +live +8 +drop new +link to cluster$"
+    row = r"^movie +open +cluster +live +8 +drop new +- +link to cluster$"
     assert re.search(row, subscriptions, re.M)
     assert shown(flowing, "list", "streams") == streams.split("\n", 1)[1] + "\n"
     assert set(as_json(flowing, "list", "slabs", "streams")) == {"slabs", "streams"}
@@ -134,7 +134,7 @@ def test_top_once(flowing: Cockpit, domain: str) -> None:
     assert flow["held"] in (2, 3) and flow["credit"] == 8
     assert flow["copied_frames"] >= 0 and flow["copied_bytes"] == 8192 * flow["copied_frames"]
     text = shown(flowing, "top", "--once", "--interval", "0.2", domain=domain)
-    assert re.search(r"^STREAM +OF +READER +STATE +FRAMES/S +P50 +P99 +HELD", text)
+    assert re.search(r"^STREAM +OF +READER +STATE +FRAMES/S +P50 +P99 +CLOCK +HELD", text)
     assert re.search(r"^movie +open +cluster +live +[\d.]+ +[\d.]+ (us|ms) ", text, re.M)
     assert "\x1b" not in text
 

@@ -68,8 +68,8 @@ static struct table *list_streams(sd_json_variant *report) {
 
 static struct table *list_subscriptions(sd_json_variant *report) {
 	static const char *const headings[] = {
-		"STREAM", "OF", "READER", "STATE", ">CREDIT", "POLICY", "CONSUMER"};
-	struct table *table = table_create(headings, 7);
+		"STREAM", "OF", "READER", "STATE", ">CREDIT", "POLICY", ">CLOCK", "CONSUMER"};
+	struct table *table = table_create(headings, 8);
 	sd_json_variant *subscription;
 	if (table == NULL) {
 		return NULL;
@@ -78,6 +78,7 @@ static struct table *list_subscriptions(sd_json_variant *report) {
 		sd_json_variant *drop_old = report_field(subscription, "drop_old");
 		const char *state = report_text(subscription, "state");
 		const char *consumer = report_text(subscription, "consumer");
+		char clock[24];
 		table_add(table, LOOK_BOLD, "%s", report_text(subscription, "stream"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "domain"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "reader"));
@@ -88,6 +89,7 @@ static struct table *list_subscriptions(sd_json_variant *report) {
 		table_add(table, LOOK_PLAIN, "%s",
 			drop_old != NULL && sd_json_variant_boolean(drop_old) ? "drop old"
 									      : "drop new");
+		table_add(table, LOOK_FAINT, "%s", report_clock_error(subscription, clock));
 		table_add(table, LOOK_PLAIN, "%s", consumer[0] == '\0' ? "-" : consumer);
 	}
 	return table;

@@ -77,3 +77,12 @@ const char *report_bytes(uint64_t bytes, char text[REPORT_BYTES_MAX]) {
 	snprintf(text, REPORT_BYTES_MAX, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
 	return text;
 }
+
+const char *report_clock_error(sd_json_variant *subscription, char text[static 24]) {
+	uint64_t error = report_number(subscription, "clock_error_ns");
+	if (error == 0) {
+		return "-";
+	}
+	snprintf(text, 24, "±%.3f ms", (double)error / 1e6);
+	return text;
+}

@@ -11,6 +11,16 @@ static void print_heading(const char *text) {
 	printf("\n%s%s%s\n", look_begin(LOOK_BOLD), text, look_end(LOOK_BOLD));
 }
 
+/* Another machine's clock: by how much it differs from ours, and how well that is known. */
+static void print_clock(sd_json_variant *link) {
+	sd_json_variant *offset = report_field(link, "clock_offset_ns");
+	uint64_t error = report_number(link, "clock_error_ns");
+	if (offset != NULL && error != 0) {
+		printf(", clock %+.6f s to ours, give or take %.3f ms",
+			(double)sd_json_variant_integer(offset) / 1e9, (double)error / 1e6);
+	}
+}
+
 static void print_links(sd_json_variant *report) {
 	sd_json_variant *link;
 	if (report_element(report, "links", 0) == NULL) {
@@ -23,6 +33,7 @@ static void print_links(sd_json_variant *report) {
 		printf("  to %s (%s): %s%s%s", report_text(link, "domain"),
 			report_text(link, "kind"), look_begin(look), report_text(link, "state"),
 			look_end(look));
+		print_clock(link);
 		printf("%s%s\n", up ? "" : ", ", report_text(link, "why"));
 	}
 }

@@ -111,6 +111,7 @@ static void add_flow(struct table *table, const struct flow *flow) {
 	sd_json_variant *counts = report_field(flow->now, "producer_counts");
 	const char *state = report_text(flow->now, "state");
 	bool live = strcmp(state, "live") == 0;
+	char clock[24];
 	table_add(table, LOOK_BOLD, "%s", report_text(flow->now, "stream"));
 	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "domain"));
 	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "reader"));
@@ -118,6 +119,7 @@ static void add_flow(struct table *table, const struct flow *flow) {
 	table_add(table, flow->fps > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f", flow->fps);
 	add_time(table, flow->p50_us);
 	add_time(table, flow->p99_us);
+	table_add(table, LOOK_FAINT, "%s", report_clock_error(flow->now, clock));
 	table_add(table, LOOK_PLAIN, "%llu/%llu", (unsigned long long)report_number(counts, "held"),
 		(unsigned long long)report_number(flow->now, "credit"));
 	add_count(table, counts, "dropped");
@@ -128,8 +130,8 @@ static void add_flow(struct table *table, const struct flow *flow) {
 
 static void print_flows(sd_json_variant *before, sd_json_variant *after, double seconds) {
 	static const char *const headings[] = {"STREAM", "OF", "READER", "STATE", ">FRAMES/S",
-		">P50", ">P99", ">HELD", ">DROPPED", ">COPIED", ">LEASES", "CONSUMER"};
-	struct table *table = table_create(headings, 12);
+ ">P50", ">P99", ">CLOCK", ">HELD", ">DROPPED", ">COPIED", ">LEASES", "CONSUMER"};
+	struct table *table = table_create(headings, 13);
 	sd_json_variant *subscription;
 	if (table == NULL) {
 		return;
@@ -158,6 +160,8 @@ static sd_json_variant *flow_json(const struct flow *flow) {
 		SD_JSON_BUILD_PAIR_CONDITION(timed, "latency_us",
 			SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_REAL("p50", flow->p50_us),
 				SD_JSON_BUILD_PAIR_REAL("p99", flow->p99_us))),
+		SD_JSON_BUILD_PAIR_UNSIGNED(
+			"clock_error_ns", report_number(flow->now, "clock_error_ns")),
 		SD_JSON_BUILD_PAIR_UNSIGNED("credit", report_number(flow->now, "credit")));
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		sd_json_variant_set_field_unsigned(

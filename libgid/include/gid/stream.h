@@ -165,6 +165,12 @@ uint32_t gid_producer_room(const struct gid_producer *producer);
 /** How many frames the consumer that is furthest behind did not take yet. */
 uint32_t gid_producer_unread(const struct gid_producer *producer);
 
+/**
+ * Whether a consumer is on another machine. It sees slabs that gid_slab_create() made, and misses
+ * frames in memory that was brought by gid_slab_export(): that is to be copied into such a slab.
+ */
+bool gid_producer_needs_window(const struct gid_producer *producer);
+
 /** How many consumers there are. */
 uint32_t gid_producer_consumers(const struct gid_producer *producer);
 
