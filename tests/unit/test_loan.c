@@ -215,6 +215,28 @@ static void test_owner_has_the_last_word(void) {
 	end();
 }
 
+/* By the raw name: whoever has not imported the slab cannot lend it. */
+static void test_strangers(void) {
+	struct gid_domain *stranger = NULL;
+	struct gid_slab *stolen = NULL, *seen = NULL;
+	begin();
+	tap_ok(gid_domain_connect("open", &stranger) == 0 &&
+			gid_slab_import(stranger, gid_slab_gid(slab, 0), &stolen) == 0,
+		"another client of the domain");
+	struct gid_slab *foreign = NULL;
+	tap_ok(gid_slab_grant(slab, CLUSTER) == 0 &&
+			gid_slab_import(reader, gid_slab_gid(slab, 0), &foreign) == 0 &&
+			gid_slab_grant(foreign, 1) == -ENOENT,
+		"a reader of another domain cannot lend on");
+	gid_slab_unref(foreign);
+	gid_slab_unref(stolen);
+	tap_ok(gid_slab_revoke(slab, CLUSTER) == 0, "taken back");
+	settle(NULL);
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == -ENOENT, "from all");
+	gid_domain_destroy(stranger);
+	end();
+}
+
 static void test_lender_dies(void) {
 	struct gid_slab *seen = NULL;
 	int revoked = 0;
@@ -269,6 +291,7 @@ int main(void) {
 	test_flow();
 	test_lease();
 	test_owner_has_the_last_word();
+	test_strangers();
 	test_lender_dies();
 	test_gidd_restarts();
 	gid_domain_destroy(owner);
