@@ -38,7 +38,12 @@ static gpointer
 memory_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
 {
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+  GstGidUdmabuf *dmabuf = &slot->slab->dmabuf;
 
+  if (dmabuf->data) {
+    gst_gid_udmabuf_sync (dmabuf, TRUE, (flags & GST_MAP_WRITE) != 0);
+    return dmabuf->data;
+  }
   return gid_slab_data (slot->slab->slab, slot->index);
 }
 
@@ -47,6 +52,8 @@ memory_unmap (GstMemory * mem, GstMapInfo * info)
 {
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
 
+  if (slot->slab->dmabuf.data)
+    gst_gid_udmabuf_sync (&slot->slab->dmabuf, FALSE, (info->flags & GST_MAP_WRITE) != 0);
   if (info->flags & GST_MAP_WRITE)
     slot->in_one_go =
         slot->turn == g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->turn);
@@ -117,9 +124,45 @@ gst_gid_allocator_alloc (GstAllocator * allocator, gsize size, GstAllocationPara
   return mem ? mem : gst_allocator_alloc (NULL, size, params);
 }
 
+static void
+slab_free (gpointer data)
+{
+  GstGidSlab *slab = data;
+
+  gst_gid_udmabuf_finish (&slab->dmabuf);
+  g_free (slab);
+}
+
+/*
+ * A lease that ran out takes the whole of a dma-buf: another will be made in its place. Call with
+ * the lock held.
+ */
+static void
+drop_revoked (GstGidAllocator * self)
+{
+  for (guint i = self->slabs->len; i > 0; i--) {
+    GstGidSlab *slab = g_ptr_array_index (self->slabs, i - 1);
+    struct gid_slab_info info;
+
+    if (slab->used > 0 || g_atomic_int_get (&slab->slots[0].users) > 0)
+      continue;
+    gst_gid_domain_lock (self->domain);
+    gid_slab_get_info (slab->slab, &info);
+    if (info.revoked)
+      gid_slab_destroy (slab->slab, false);
+    gst_gid_domain_unlock (self->domain);
+    if (info.revoked) {
+      g_ptr_array_remove_index (self->slabs, i - 1);
+      self->n_slots--;
+    }
+  }
+}
+
 GstMemory *
 gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layout *layout, gsize size)
 {
+  if (self->dmabuf)
+    drop_revoked (self);
   for (guint i = 0; i < self->slabs->len; i++) {
     GstGidSlab *slab = g_ptr_array_index (self->slabs, i);
 
@@ -173,13 +216,71 @@ consumers_hold_any (GstGidAllocator * self)
   return held;
 }
 
+/* The slab as the allocator keeps it. The domain is locked. */
+static GstGidSlab *
+slab_new (struct gid_slab *made, const GstGidUdmabuf * dmabuf)
+{
+  struct gid_slab_info info;
+  GstGidSlab *slab;
+
+  gid_slab_get_info (made, &info);
+  slab = g_malloc0 (sizeof (*slab) + info.slot_count * sizeof (GstGidSlot));
+  slab->slab = made;
+  slab->info = info;
+  if (dmabuf) {
+    slab->dmabuf = *dmabuf;
+    /* to libgid the slot is the picture, to upstream all of the memory */
+    slab->info.slot_size = dmabuf->size;
+  }
+  for (guint i = 0; i < info.slot_count; i++) {
+    slab->slots[i].slab = slab;
+    slab->slots[i].index = i;
+  }
+  return slab;
+}
+
+/* Another slab of `count` slots. The domain is locked. Returns 0 or -errno. */
+static int
+make_slab (GstGidAllocator * self, struct gid_domain *domain, const struct gid_layout *layout,
+    gsize size, guint count, GPtrArray * made)
+{
+  struct gid_slab *slab;
+  int ret = gid_slab_create (domain, layout, size, count, self->description, &slab);
+
+  if (ret == 0)
+    g_ptr_array_add (made, slab_new (slab, NULL));
+  return ret;
+}
+
+/* As many dma-bufs, or fewer where there is no more memory. */
+static int
+make_dmabufs (GstGidAllocator * self, struct gid_domain *domain, const struct gid_layout *layout,
+    gsize size, guint count, GPtrArray * made)
+{
+  int ret = 0;
+
+  for (guint i = 0; i < count && ret == 0; i++) {
+    GstGidUdmabuf dmabuf;
+    struct gid_slab *slab;
+
+    ret = gst_gid_udmabuf_init (&dmabuf, size);
+    if (ret < 0)
+      break;
+    ret = gid_slab_export (domain, dmabuf.fd, 0, layout, self->description, &slab);
+    if (ret == 0)
+      g_ptr_array_add (made, slab_new (slab, &dmabuf));
+    else
+      gst_gid_udmabuf_finish (&dmabuf);
+  }
+  return made->len > 0 ? 0 : ret;
+}
+
 gboolean
 gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout, gsize size,
     guint min, GError ** error)
 {
+  GPtrArray *made;
   struct gid_domain *domain;
-  struct gid_slab *made = NULL;
-  GstGidSlab *slab = NULL;
   guint count;
   int ret;
 
@@ -198,32 +299,29 @@ gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
 
   self->growing = TRUE;
   g_mutex_unlock (&self->lock);
+  made = g_ptr_array_new ();
   domain = gst_gid_domain_lock (self->domain);
-  ret = gid_slab_create (domain, layout, size, count, self->description, &made);
-  if (ret == 0) {
-    slab = g_malloc0 (sizeof (*slab) + count * sizeof (GstGidSlot));
-    slab->slab = made;
-    gid_slab_get_info (made, &slab->info);
-    for (guint i = 0; i < count; i++) {
-      slab->slots[i].slab = slab;
-      slab->slots[i].index = i;
-    }
-  } else {
+  ret = (self->dmabuf ? make_dmabufs : make_slab) (self, domain, layout, size, count, made);
+  if (ret < 0)
     gst_gid_domain_set_error (self->domain, error, ret,
-        "Cannot make a slab of %u slots of %" G_GSIZE_FORMAT " bytes", count, size);
-  }
+        "Cannot make %u %s of %" G_GSIZE_FORMAT " bytes", count,
+        self->dmabuf ? "dma-bufs with /dev/udmabuf" : "slots", size);
   gst_gid_domain_unlock (self->domain);
   g_mutex_lock (&self->lock);
 
   self->growing = FALSE;
   gst_gid_allocator_signal (self);
-  if (slab == NULL)
-    return FALSE;
-  g_ptr_array_add (self->slabs, slab);
-  self->n_slots += count;
-  GST_INFO_OBJECT (self, "slab %u of %u slots of %" G_GUINT64_FORMAT " bytes, %u in all",
-      gid_slab_of (slab->info.gid), count, slab->info.slot_size, self->n_slots);
-  return TRUE;
+  for (guint i = 0; i < made->len; i++) {
+    GstGidSlab *slab = g_ptr_array_index (made, i);
+
+    g_ptr_array_add (self->slabs, slab);
+    self->n_slots += slab->info.slot_count;
+    GST_INFO_OBJECT (self, "slab %u of %u slots of %" G_GUINT64_FORMAT " bytes, %u in all",
+        gid_slab_of (slab->info.gid), slab->info.slot_count, slab->info.slot_size,
+        self->n_slots);
+  }
+  g_ptr_array_unref (made);
+  return ret == 0;
 }
 
 gboolean
@@ -245,13 +343,15 @@ gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used
 }
 
 GstGidAllocator *
-gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit)
+gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit,
+    gboolean dmabuf)
 {
   GstGidAllocator *self = g_object_new (GST_TYPE_GID_ALLOCATOR, NULL);
 
   gst_object_ref_sink (self);
   self->domain = gst_gid_domain_ref (domain);
   self->limit = limit;
+  self->dmabuf = dmabuf;
   gst_gid_format_from_caps (&self->format, caps);
   self->description = gst_gid_description_from_caps (caps);
   return self;
@@ -299,7 +399,7 @@ gst_gid_allocator_init (GstGidAllocator * self)
   GST_OBJECT_FLAG_SET (allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 
   self->guard = TRUE;
-  self->slabs = g_ptr_array_new_with_free_func (g_free);
+  self->slabs = g_ptr_array_new_with_free_func (slab_free);
   g_mutex_init (&self->lock);
   g_cond_init (&self->cond);
 }

@@ -16,6 +16,7 @@
 
 #include "gstgiddomain.h"
 #include "gstgidlayout.h"
+#include "gstgidudmabuf.h"
 
 G_BEGIN_DECLS
 
@@ -37,6 +38,7 @@ struct _GstGidSlab
 {
   struct gid_slab *slab;
   struct gid_slab_info info;
+  GstGidUdmabuf dmabuf;         /* of a slab of one slot; zeroes where it is shared memory */
   guint used;                   /* slots with users; the allocator's lock */
   GstGidSlot slots[];
 };
@@ -59,6 +61,7 @@ struct _GstGidAllocator
   GstGidFormat format;
   gchar *description;           /* the caps, as slabs carry them; NULL where they are too long */
   guint limit;                  /* of slots */
+  gboolean dmabuf;              /* its slabs are dma-bufs, of one slot each */
   gboolean guard;               /* off in one test only, which shows what it is for */
 
   GMutex lock;                  /* also of the pools that use the allocator */
@@ -73,7 +76,8 @@ struct _GstGidAllocator
 };
 
 /** Caps have to be of raw video in system memory. The allocator keeps the domain. */
-GstGidAllocator *gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit);
+GstGidAllocator *gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit,
+    gboolean dmabuf);
 
 /**
  * A free slot as `size` bytes of memory, or NULL where there is none. Call with the lock held.

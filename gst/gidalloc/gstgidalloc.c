@@ -27,6 +27,7 @@ enum
   PROP_0,
   PROP_DOMAIN,
   PROP_SLOTS,
+  PROP_DMABUF,
 };
 
 struct _GstGidAlloc
@@ -36,6 +37,7 @@ struct _GstGidAlloc
   /* properties; the object lock */
   gchar *domain_name;
   guint slots;
+  gboolean dmabuf;
 
   /* from start to stop */
   GstGidDomain *domain;
@@ -82,6 +84,7 @@ gst_gid_alloc_propose_allocation (GstBaseTransform * trans, GstQuery * decide, G
   GstGidAlloc *self = GST_GID_ALLOC (trans);
   GstGidFormat format;
   GstCaps *caps;
+  gboolean dmabuf;
   guint slots;
 
   /* what downstream knows of metas stays as it says; a tee has asked all of its branches */
@@ -95,10 +98,11 @@ gst_gid_alloc_propose_allocation (GstBaseTransform * trans, GstQuery * decide, G
   if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps)) {
     GST_OBJECT_LOCK (self);
     slots = self->slots;
+    dmabuf = self->dmabuf;
     GST_OBJECT_UNLOCK (self);
     gst_clear_object (&self->allocator);
     gst_caps_replace (&self->caps, caps);
-    self->allocator = gst_gid_allocator_new (self->domain, caps, slots);
+    self->allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf);
   }
   gst_gid_pool_propose (self->allocator, caps, query);
   return TRUE;
@@ -124,6 +128,9 @@ gst_gid_alloc_set_property (GObject * object, guint id, const GValue * value, GP
     case PROP_SLOTS:
       self->slots = g_value_get_uint (value);
       break;
+    case PROP_DMABUF:
+      self->dmabuf = g_value_get_boolean (value);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -143,6 +150,9 @@ gst_gid_alloc_get_property (GObject * object, guint id, GValue * value, GParamSp
       break;
     case PROP_SLOTS:
       g_value_set_uint (value, self->slots);
+      break;
+    case PROP_DMABUF:
+      g_value_set_boolean (value, self->dmabuf);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -180,6 +190,10 @@ gst_gid_alloc_class_init (GstGidAllocClass * klass)
       g_param_spec_uint ("slots", "Slots",
           "Most frames that there is memory for; it grows as they are needed",
           2, GID_SLOTS_MAX, DEFAULT_SLOTS, ready));
+  g_object_class_install_property (object_class, PROP_DMABUF,
+      g_param_spec_boolean ("dmabuf", "Dma-buf",
+          "Make the memory of dma-bufs, which renderers on a GPU take as they are. Needs "
+          "/dev/udmabuf. Consumers could write them", FALSE, ready));
 
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));

@@ -36,10 +36,12 @@ GstGidAllocator *
 gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
 {
   GstGidFormat asked;
+  gboolean dmabuf;
   guint slots;
 
   GST_OBJECT_LOCK (self);
   slots = self->slots;
+  dmabuf = self->dmabuf;
   GST_OBJECT_UNLOCK (self);
 
   /* elements like videorate pass on queries of caps that differ from ours in other things than
@@ -49,7 +51,8 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
       && gst_gid_format_width (&asked) == gst_gid_format_width (&self->format)
       && gst_gid_format_height (&asked) == gst_gid_format_height (&self->format)) {
     if (self->allocator == NULL) {
-      GstGidAllocator *allocator = gst_gid_allocator_new (self->domain, self->caps, slots);
+      GstGidAllocator *allocator = gst_gid_allocator_new (self->domain, self->caps, slots,
+          dmabuf);
 
       GST_OBJECT_LOCK (self);
       self->allocator = allocator;
@@ -61,7 +64,7 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
   if (self->asked_caps == NULL || !gst_caps_is_equal (self->asked_caps, caps)) {
     gst_clear_object (&self->asked_allocator);
     gst_caps_replace (&self->asked_caps, caps);
-    self->asked_allocator = gst_gid_allocator_new (self->domain, caps, slots);
+    self->asked_allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf);
   }
   return self->asked_allocator;
 }

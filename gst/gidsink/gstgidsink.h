@@ -21,7 +21,7 @@ struct _GstGidSink
   /* properties; the object lock */
   gchar *domain_name, *stream, *peer, *timeline_path;
   guint slots, credit, lease_ms, stats_interval_ms;
-  gboolean leaky, wait_for_connection;
+  gboolean dmabuf, leaky, wait_for_connection;
   GstGidCopyPolicy copy_policy;
 
   /* from start to stop */

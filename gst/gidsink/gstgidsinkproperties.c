@@ -15,6 +15,7 @@ enum
   PROP_STREAM,
   PROP_PEER,
   PROP_SLOTS,
+  PROP_DMABUF,
   PROP_CREDIT,
   PROP_LEAKY,
   PROP_LEASE,
@@ -46,6 +47,9 @@ set_property (GObject * object, guint id, const GValue * value, GParamSpec * psp
       break;
     case PROP_SLOTS:
       self->slots = g_value_get_uint (value);
+      break;
+    case PROP_DMABUF:
+      self->dmabuf = g_value_get_boolean (value);
       break;
     case PROP_CREDIT:
       self->credit = g_value_get_uint (value);
@@ -98,6 +102,9 @@ get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
       break;
     case PROP_SLOTS:
       g_value_set_uint (value, self->slots);
+      break;
+    case PROP_DMABUF:
+      g_value_set_boolean (value, self->dmabuf);
       break;
     case PROP_CREDIT:
       g_value_set_uint (value, self->credit);
@@ -170,6 +177,10 @@ gst_gid_sink_install_properties (GObjectClass * klass)
       g_param_spec_uint ("slots", "Slots",
           "Most frames that there is memory for; it grows as they are needed",
           2, GID_SLOTS_MAX, DEFAULT_SLOTS, ready));
+  g_object_class_install_property (klass, PROP_DMABUF,
+      g_param_spec_boolean ("dmabuf", "Dma-buf",
+          "Make the memory of dma-bufs, which renderers on a GPU take as they are. Needs "
+          "/dev/udmabuf. Consumers could write them", FALSE, ready));
   g_object_class_install_property (klass, PROP_CREDIT,
       g_param_spec_uint ("credit", "Credit", "Most frames that one consumer may hold",
           1, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));

@@ -14,8 +14,8 @@ TOP = Path(__file__).resolve().parents[2]
 # Where meson built what is tested: meson's tests are told, by hand it is ./run's default.
 BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
 
-# Machines are shared and sanitizers slow: a wait ends early when all is well.
-PATIENCE = 20.0
+# Machines are shared and sanitizers slow, guests slower still: a wait ends early when all is well.
+PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 20))
 
 T = TypeVar("T")
 

@@ -25,7 +25,7 @@ static GstCaps *make_caps(const char *format, int width, int height) {
 
 static GstGidAllocator *make_allocator(guint limit) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 320, 240);
-	return gst_gid_allocator_new(domain, caps, limit);
+	return gst_gid_allocator_new(domain, caps, limit, FALSE);
 }
 
 static GstBufferPool *make_pool(GstGidAllocator *allocator) {
@@ -207,7 +207,7 @@ static void test_guard(void) {
 
 static void test_layout(void) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 1920, 1080);
-	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8, FALSE);
 	GstBufferPool *pool = gst_gid_pool_new(allocator, caps);
 	GstStructure *config = gst_buffer_pool_get_config(pool);
 	GstVideoAlignment align;
@@ -241,7 +241,7 @@ static void test_layout(void) {
 
 static void test_proposals(void) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 1366, 768);
-	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8, FALSE);
 	int before = cockpit_count("/proc/self/fd");
 
 	for (int i = 0; i < 1000; i++) {

@@ -6,11 +6,10 @@ What only a guest has for certain is the kernel's virtual camera, vivid.
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from domains import make_registry
 from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest, why_not
 from pipeline import FRAMES, LOSSLESS, gst_env
@@ -32,15 +31,6 @@ number=2
 streams=movie camera/*
 """
 PATIENCE = 120  # a guest under TCG, beside other tests
-
-
-def make_registry() -> Path:
-    """The list of GStreamer's plugins. In the guest it would take half a minute to make."""
-    registry = BUILD / "tests" / "vm" / "registry.bin"
-    registry.parent.mkdir(parents=True, exist_ok=True)
-    env = gst_env(dict(os.environ), registry)
-    subprocess.run(["gst-inspect-1.0", "gidsink"], env=env, check=True, stdout=subprocess.DEVNULL)
-    return registry
 
 
 class Domains:

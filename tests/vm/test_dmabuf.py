@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""dma-bufs from their producer to the pixels on a GL renderer's screen, and nobody copies them.
+
+In a guest, whose kernel has what that takes: udmabuf, a virtual camera, and no graphics card, so
+that Weston's GL renderer runs on the processor (surfaceless llvmpipe), which takes any dma-buf.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from domains import make_registry
+from gid_vm.guest import Guest, why_not
+from pipeline import decode
+from pipeline import film as make_film
+from program import BUILD
+
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(400),
+]
+
+HERE = Path(__file__).parent
+TOLERANCE = 1.0  # of 255, in any colour of any pixel: GL rounds, the reference does not
+
+
+def case(name: str, source: str, pixels: str, width: int, height: int) -> dict:
+    keys = ("name", "source", "format", "width", "height", "tolerance")
+    return dict(zip(keys, (name, source, pixels, width, height, TOLERANCE), strict=True))
+
+
+def raw(pixels: str, width: int, height: int) -> str:
+    return f"video/x-raw,format={pixels},width={width},height={height}"
+
+
+def cases() -> list[dict]:
+    """Widths that are no multiple of 4 have strides that are not the width."""
+    pattern = "videotestsrc pattern=smpte is-live=true"
+    film = f"{decode(make_film(640, 360, 300))} max-threads=1"
+    camera = "v4l2src device=/dev/video0 io-mode=dmabuf"
+    return [
+        case("film", f"{film} ! identity sync=true", "I420", 640, 360),
+        case("nv12", f"{pattern} ! {raw('NV12', 322, 242)},framerate=10/1", "NV12", 322, 242),
+        case("camera-nv12", f"{camera} ! {raw('NV12', 320, 180)}", "NV12", 320, 180),
+        case("camera-i420", f"{camera} ! {raw('I420', 320, 180)}", "I420", 320, 180),
+    ]
+
+
+NAMES = ["film", "nv12", "camera-nv12", "camera-i420"]
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[dict[str, dict]]:
+    """What came of each case; all in one guest, one after the other."""
+    lines = "".join(json.dumps(case) + "\n" for case in cases())
+    folders = ":".join(str(HERE.parent / name) for name in ("common", "gst", "compositor"))
+    environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "90"}
+    with Guest("open", cpus=2) as guest:
+        assert guest.run(["modprobe", "vivid"]).code == 0
+        command = guest.start(
+            ["python3", str(HERE / "dmabufs.py"), str(make_registry())],
+            env=environment,
+            stdin=lines.encode(),
+        )
+        result = command.wait(380)
+        answers = [json.loads(line) for line in result.out.splitlines()]
+        assert result.code == 0, f"{result.err[-4000:]}\n{result.out}"
+        yield {answer["name"]: answer for answer in answers}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_renderer_takes_the_dmabufs_as_they_are(shown: dict[str, dict], name: str) -> None:
+    assert shown[name]["shown"].count("shown as a dma-buf") >= 1, shown[name]
+    assert set(shown[name]["shown"]) <= {"shown as a dma-buf", "revoked"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_pixels_are_those_of_the_frame(shown: dict[str, dict], name: str) -> None:
+    difference = shown[name]["difference"]
+    print(f"{name}: {difference}")
+    assert difference["largest"] <= TOLERANCE
+    assert difference["colours"] > 1  # not a blank screen
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_copied_a_byte(shown: dict[str, dict], name: str) -> None:
+    sink, view = shown[name]["sink"], shown[name]["view"]
+    # A decoder may have decoded its first frames before its memory was negotiated.
+    before = sink["copy-reasons"].get("startup", 0)
+    assert sink["copied-frames"] == before <= (8 if name == "film" else 0)
+    assert sink["copy-reasons"].keys() <= {"startup"}
+    assert (view["copied_frames"], view["copied_bytes"]) == (0, 0)
+    assert shown[name]["sums"]  # each frame that came has the hash of one that left
