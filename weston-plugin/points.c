@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weston tells modules of a commit, but not of what becomes of it. So, while somebody wants points:
- * - a commit with damage leaves the buffer's gid with the surface, and a weston_animation with each
- *   output, which Weston calls at the end of that output's next repaint;
- * - then the gids of the surfaces on this output are in flight;
- * - the repaint is shown when output->frame_time changes, and at that very time. Nobody tells when
- *   it does: a timer looks, and so does the next repaint. Where the repaint loop ends and starts
- *   again, frame_time changes once more without a repaint: that takes a timer of Weston's, which is
- *   never due before the look that follows the first change.
+ * Weston tells modules of a commit, but not of what becomes of it: that is in its timeline, which
+ * is read here while somebody wants points. A commit with damage leaves the buffer's gid with the
+ * surface. At the end of an output's repaint the gids of the surfaces on it are in flight, and when
+ * that repaint is finished they are shown. Nothing may be written to the timeline while it is read:
+ * these lines wait until Weston is idle.
  */
 #include "points.h"
 
 #include "buffer.h"
+#include "timeline_tap.h"
 #include <gid/timeline.h>
 #include <libweston/weston-log.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define WRITER "weston"
-#define LOOK_MS 1      /* the least that Weston waits, too */
-#define LOOKS_MAX 1000 /* a repaint that is not shown within a second will not be */
 /* Surfaces with gid buffers in one repaint; of more the rest is not told of. */
 #define IN_FLIGHT_MAX 64
 
 struct points {
 	const struct module *module;
 	struct gid_timeline *timeline; /* the file of $GID_TIMELINE, or NULL */
+	struct timeline_tap *tap;      /* NULL: nobody wants points */
 	struct wl_listener create_surface;
 	struct wl_list surfaces; /* point_surface::link */
-	struct wl_list outputs;	 /* point_output::link */
+	struct wl_list outputs;	 /* point_output::link; those that the tap has heard of */
+	struct wl_event_source *idle;
+	struct shown {
+		gid_id gid;
+		int64_t time_ns;
+	} shown[IN_FLIGHT_MAX]; /* not written yet */
+	uint32_t shown_count;
 };
 
 struct point_surface {
@@ -43,54 +45,23 @@ struct point_surface {
 
 struct point_output {
 	struct wl_list link;
-	struct points *points;
 	struct weston_output *output;
 	struct wl_listener destroy;
-	struct weston_animation animation;
-	bool awaits_repaint; /* the animation is with the output */
+	uint32_t id; /* the tap's */
 	gid_id in_flight[IN_FLIGHT_MAX];
 	uint32_t in_flight_count;
-	struct timespec shown_before; /* output->frame_time, when they were repainted */
-	struct wl_event_source *timer;
-	uint32_t looks;
 };
-
-static int64_t nanoseconds(const struct timespec *time) {
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
-static int64_t clock_now(clockid_t clock) {
-	struct timespec now;
-	clock_gettime(clock, &now);
-	return nanoseconds(&now);
-}
-
-/*
- * A time of the presentation clock, which the backend chooses, on CLOCK_MONOTONIC: by reading the
- * one clock between two readings of the other, the closest of a few.
- */
-static int64_t monotonic_time(clockid_t clock, const struct timespec *time) {
-	int64_t offset = 0, least = INT64_MAX;
-	for (int i = 0; clock != CLOCK_MONOTONIC && i < 4; i++) {
-		int64_t before = clock_now(CLOCK_MONOTONIC), between = clock_now(clock);
-		int64_t spent = clock_now(CLOCK_MONOTONIC) - before;
-		if (spent < least) {
-			least = spent;
-			offset = before + spent / 2 - between;
-		}
-	}
-	return nanoseconds(time) + offset;
-}
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Whether somebody listens to Weston's timeline, beside our own pacer. */
+/* Whether somebody listens to Weston's timeline, beside the module itself. */
 static bool timeline_is_heard(const struct points *points) {
-	struct weston_log_scope *timeline = points->module->compositor->timeline;
-	struct weston_log_subscription *listener = weston_log_subscription_iterate(timeline, NULL);
-	if (listener && points->module->pacer) {
-		listener = weston_log_subscription_iterate(timeline, listener);
-	}
+	int ours = (points->module->pacer ? 1 : 0) + (points->tap ? 1 : 0);
+	struct weston_log_subscription *listener = NULL;
+	do {
+		listener = weston_log_subscription_iterate(
+			points->module->compositor->timeline, listener);
+	} while (listener && ours-- > 0);
 	return listener;
 }
 
@@ -99,14 +70,14 @@ static bool points_are_wanted(const struct points *points) {
 }
 
 static void points_write(
-	const struct points *points, enum gid_timeline_event event, gid_id gid, int64_t time) {
+	const struct points *points, enum gid_timeline_event event, gid_id gid, int64_t time_ns) {
 	struct gid_domain *domain = connection_get_domain(points->module->connection);
 	if (!domain) {
 		return;
 	}
 	struct gid_timeline_point point = {
 		.event = event,
-		.time = (uint64_t)time,
+		.time = (uint64_t)time_ns,
 		.gid = gid,
 		.domain = gid_domain_number(domain),
 	};
@@ -119,71 +90,9 @@ static void points_write(
 	}
 }
 
-/* --- shown ------------------------------------------------------------------------------------ */
-
-static bool point_output_is_shown(const struct point_output *output) {
-	const struct timespec *now = &output->output->frame_time;
-	return now->tv_sec != output->shown_before.tv_sec ||
-		now->tv_nsec != output->shown_before.tv_nsec;
-}
-
-/* What is in flight was shown, or never will be. */
-static void point_output_land(struct point_output *output) {
-	if (output->in_flight_count > 0 && point_output_is_shown(output)) {
-		int64_t shown =
-			monotonic_time(output->points->module->compositor->presentation_clock,
-				&output->output->frame_time);
-		for (uint32_t i = 0; i < output->in_flight_count; i++) {
-			points_write(
-				output->points, GID_TIMELINE_SHOWN, output->in_flight[i], shown);
-		}
-	}
-	output->in_flight_count = 0;
-}
-
-static int handle_look(void *data) {
-	struct point_output *output = data;
-	if (point_output_is_shown(output) || ++output->looks >= LOOKS_MAX) {
-		point_output_land(output);
-	} else {
-		wl_event_source_timer_update(output->timer, LOOK_MS);
-	}
-	return 0;
-}
-
-static void handle_repaint(struct weston_animation *animation, struct weston_output *weston_output,
-	const struct timespec *time) {
-	struct point_output *output = wl_container_of(animation, output, animation);
-	bool some_left = false;
-	point_output_land(output);
-	struct point_surface *surface;
-	wl_list_for_each(surface, &output->points->surfaces, link) {
-		if (surface->committed != GID_NONE &&
-			(surface->surface->output_mask & 1u << weston_output->id) &&
-			output->in_flight_count < IN_FLIGHT_MAX) {
-			output->in_flight[output->in_flight_count++] = surface->committed;
-			surface->committed = GID_NONE;
-		}
-		some_left = some_left || surface->committed != GID_NONE;
-	}
-	if (!some_left) {
-		wl_list_remove(&output->animation.link);
-		output->awaits_repaint = false;
-	}
-	if (output->in_flight_count > 0) {
-		output->shown_before = weston_output->frame_time;
-		output->looks = 0;
-		wl_event_source_timer_update(output->timer, LOOK_MS);
-	}
-}
-
 /* --- outputs ---------------------------------------------------------------------------------- */
 
 static void point_output_destroy(struct point_output *output) {
-	if (output->awaits_repaint) {
-		wl_list_remove(&output->animation.link);
-	}
-	wl_event_source_remove(output->timer);
 	wl_list_remove(&output->destroy.link);
 	wl_list_remove(&output->link);
 	free(output);
@@ -194,32 +103,105 @@ static void handle_output_destroy(struct wl_listener *listener, void *data) {
 	point_output_destroy(output);
 }
 
-static struct point_output *points_get_output(
-	struct points *points, struct weston_output *weston_output) {
+static struct point_output *find_output(struct points *points, uint32_t id) {
 	struct point_output *output;
 	wl_list_for_each(output, &points->outputs, link) {
-		if (output->output == weston_output) {
+		if (output->id == id) {
 			return output;
 		}
 	}
-	output = calloc(1, sizeof(*output));
+	return NULL;
+}
+
+static void declare_output(struct points *points, uint32_t id, const char *name) {
+	struct weston_output *named = NULL, *candidate;
+	wl_list_for_each(candidate, &points->module->compositor->output_list, link) {
+		if (strcmp(candidate->name, name) == 0) {
+			named = candidate;
+		}
+	}
+	struct point_output *output = named ? calloc(1, sizeof(*output)) : NULL;
 	if (!output) {
-		return NULL;
+		return;
 	}
-	output->timer = wl_event_loop_add_timer(
-		wl_display_get_event_loop(points->module->compositor->wl_display), handle_look,
-		output);
-	if (!output->timer) {
-		free(output);
-		return NULL;
-	}
-	output->points = points;
-	output->output = weston_output;
-	output->animation.frame = handle_repaint;
+	output->id = id;
+	output->output = named;
 	output->destroy.notify = handle_output_destroy;
-	wl_signal_add(&weston_output->destroy_signal, &output->destroy);
+	wl_signal_add(&named->destroy_signal, &output->destroy);
 	wl_list_insert(&points->outputs, &output->link);
-	return output;
+}
+
+/* --- repaints --------------------------------------------------------------------------------- */
+
+static void points_listen(struct points *points);
+
+static void handle_idle(void *data) {
+	struct points *points = data;
+	points->idle = NULL;
+	for (uint32_t i = 0; i < points->shown_count; i++) {
+		const struct shown *shown = &points->shown[i];
+		points_write(points, GID_TIMELINE_SHOWN, shown->gid, shown->time_ns);
+	}
+	points->shown_count = 0;
+	points_listen(points);
+}
+
+/* The repaint of the output is over: it holds what the surfaces on it had committed. */
+static void take_off(struct points *points, struct point_output *output) {
+	struct point_surface *surface;
+	wl_list_for_each(surface, &points->surfaces, link) {
+		if (surface->committed != GID_NONE && output->in_flight_count < IN_FLIGHT_MAX &&
+			(surface->surface->output_mask & 1u << output->output->id)) {
+			output->in_flight[output->in_flight_count++] = surface->committed;
+			surface->committed = GID_NONE;
+		}
+	}
+}
+
+static void land(struct points *points, struct point_output *output, int64_t time_ns) {
+	for (uint32_t i = 0; i < output->in_flight_count; i++) {
+		if (time_ns != TIMELINE_NONE && points->shown_count < IN_FLIGHT_MAX) {
+			points->shown[points->shown_count++] =
+				(struct shown){output->in_flight[i], time_ns};
+		}
+	}
+	output->in_flight_count = 0;
+	if (points->shown_count > 0 && !points->idle) {
+		points->idle = wl_event_loop_add_idle(
+			wl_display_get_event_loop(points->module->compositor->wl_display),
+			handle_idle, points);
+	}
+}
+
+static void handle_line(void *data, const struct timeline_line *line) {
+	struct points *points = data;
+	struct point_output *output = find_output(points, line->output);
+	if (line->kind == TIMELINE_OUTPUT && !output) {
+		declare_output(points, line->output, line->name);
+	} else if (line->kind == TIMELINE_POSTED && output) {
+		take_off(points, output);
+	} else if (line->kind == TIMELINE_FINISHED && output) {
+		land(points, output, line->stamp_ns);
+	}
+}
+
+static void points_stop_listening(struct points *points) {
+	struct point_output *output, *next;
+	wl_list_for_each_safe(output, next, &points->outputs, link) {
+		point_output_destroy(output);
+	}
+	timeline_tap_destroy(points->tap);
+	points->tap = NULL;
+}
+
+/* Reads the timeline while somebody wants points, and only then: reading it is not free. */
+static void points_listen(struct points *points) {
+	bool wanted = points_are_wanted(points);
+	if (wanted && !points->tap) {
+		points->tap = timeline_tap_create(points->module->compositor, handle_line, points);
+	} else if (!wanted && points->tap) {
+		points_stop_listening(points);
+	}
 }
 
 /* --- surfaces --------------------------------------------------------------------------------- */
@@ -227,7 +209,7 @@ static struct point_output *points_get_output(
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct point_surface *surface = wl_container_of(listener, surface, commit);
 	struct points *points = surface->points;
-	if (!points_are_wanted(points)) {
+	if (!points->tap && !points_are_wanted(points)) {
 		return;
 	}
 	const struct weston_buffer *buffer = surface->surface->buffer_ref.buffer;
@@ -235,16 +217,12 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 	if (gid == GID_NONE || !pixman_region32_not_empty(&surface->surface->damage)) {
 		return;
 	}
-	points_write(points, GID_TIMELINE_COMMIT, gid, clock_now(CLOCK_MONOTONIC));
-	surface->committed = gid;
-	struct weston_output *weston_output;
-	wl_list_for_each(weston_output, &points->module->compositor->output_list, link) {
-		struct point_output *output = points_get_output(points, weston_output);
-		if (output && !output->awaits_repaint) {
-			wl_list_insert(&weston_output->animation_list, &output->animation.link);
-			output->awaits_repaint = true;
-		}
-	}
+	points_listen(points);
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	points_write(points, GID_TIMELINE_COMMIT, gid,
+		(int64_t)now.tv_sec * 1000000000 + (int64_t)now.tv_nsec);
+	surface->committed = points->tap ? gid : GID_NONE;
 }
 
 static void point_surface_destroy(struct point_surface *surface) {
@@ -302,9 +280,9 @@ void points_destroy(struct points *points) {
 	wl_list_for_each_safe(surface, next_surface, &points->surfaces, link) {
 		point_surface_destroy(surface);
 	}
-	struct point_output *output, *next_output;
-	wl_list_for_each_safe(output, next_output, &points->outputs, link) {
-		point_output_destroy(output);
+	points_stop_listening(points);
+	if (points->idle) {
+		wl_event_source_remove(points->idle);
 	}
 	wl_list_remove(&points->create_surface.link);
 	gid_timeline_unref(points->timeline);

@@ -14,15 +14,18 @@ STREAM = "movie"
 
 
 class Film:
-    """Plays until stop(). Each program's points are in a file; Weston's are in its timeline."""
+    """Plays until stop(). Each program's points are in a file; Weston's are in its timeline.
 
-    def __init__(self, cockpit: Cockpit, folder: Path) -> None:
+    With another `scope` Weston logs that one.
+    """
+
+    def __init__(self, cockpit: Cockpit, folder: Path, scope: str = "timeline") -> None:
         self.folder = folder
         self.logs = {name: folder / f"{name}.log" for name in ("open", "cluster")}
         self.weston = Weston(folder, cockpit.env("cluster"))
         self.logs["weston"] = self.weston.log
         scopes = self.weston.command.index("--logger-scopes=log,gid")
-        self.weston.command[scopes] = "--logger-scopes=timeline"
+        self.weston.command[scopes] = f"--logger-scopes={scope}"
         self.weston.start()
         self.player = Program(
             [sys.executable, TOP / "demo/play.py", "--loop", self._pipeline()],
