@@ -241,8 +241,8 @@ static void handle_granted(void *data, gid_id gid, int error) {
 	if (error == 0) {
 		forward_send(forward, 0);
 	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
-		weston_log("gid: %s: gidd refuses to lend the buffer: %s\n", forward->config->role,
-			gid_strerror(error));
+		forward_log(forward, "gid: role %s: gidd refuses to lend the buffer: %s\n",
+			forward->config->role, gid_strerror(error));
 		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
 	}
 }

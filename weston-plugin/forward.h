@@ -62,7 +62,12 @@ struct forward {
 	bool had_consumer;
 	bool hidden;	/* and that was sent */
 	int64_t reason; /* as last told; -1: none */
+	struct weston_log_pacer pacer;
 };
+
+/* For what clients can bring about as often as they like: at most 30 lines a minute for each role.
+ */
+#define forward_log(forward, ...) weston_log_paced(&(forward)->pacer, 30, 60000, __VA_ARGS__)
 
 /* `config`, `events` and `data` outlive it. Returns 0 or -ENOMEM. */
 int forward_init(struct forward *forward, const struct safety_config *config,

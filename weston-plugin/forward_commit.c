@@ -297,7 +297,7 @@ void forward_commit(
 		break;
 	case FOUND_NOTHING:
 		if (forward->reason != commit.reason) {
-			weston_log("gid: role %s: the surface cannot be forwarded: %s\n",
+			forward_log(forward, "gid: role %s: the surface cannot be forwarded: %s\n",
 				forward->config->role, commit.why);
 		}
 		forward_hide(forward, commit.reason);

@@ -35,7 +35,7 @@ void role_give(struct role *role, struct safety_surface *surface, struct wl_reso
 	role->surface = surface;
 	role->resource = resource;
 	surface->role = role;
-	weston_log("gid: role %s: taken by process %d\n", role->config.role,
+	forward_log(&role->forward, "gid: role %s: taken by process %d\n", role->config.role,
 		client_pid(wl_resource_get_client(surface->surface->resource)));
 	forward_begin(&role->forward);
 }
@@ -52,7 +52,7 @@ void role_take_back(struct role *role) {
 	surface->role = NULL;
 	role->surface = NULL;
 	forward_hide(&role->forward, -1);
-	weston_log("gid: role %s: given back\n", role->config.role);
+	forward_log(&role->forward, "gid: role %s: given back\n", role->config.role);
 }
 
 static const char *get_app_id(struct weston_surface *surface) {
@@ -78,8 +78,9 @@ static void give_by_app_id(struct safety_surface *surface) {
 			return;
 		}
 		if (surface->envied != role) {
-			weston_log("gid: role %s: process %d has a surface for it, too, but "
-				   "another one has it\n",
+			forward_log(&role->forward,
+				"gid: role %s: process %d has a surface for it, too, but "
+				"another one has it\n",
 				role->config.role, client_pid(client));
 			surface->envied = role;
 		}
@@ -190,7 +191,7 @@ static bool handle_is_alive(void *data) {
 	bool alive = client_liveness_check(&role->client, role->surface->surface,
 		(uint64_t)role->config.client_ms * MS_NS, clock_now());
 	if (alive == hung) {
-		weston_log("gid: role %s: its client %s\n", role->config.role,
+		forward_log(&role->forward, "gid: role %s: its client %s\n", role->config.role,
 			alive ? "reads its events again"
 			      : "does not read its events; no signs of life meanwhile");
 	}
