@@ -71,11 +71,13 @@ class Guest:
             machine = Machine(name, **options)
             prepare(machine, self.work)
         self.machine = machine
+        agent = self.work / "agent.sock"
         machine.console = f"file:{self.work / 'console.log'}"
         machine.shares.append(Share("out", self.out, writable=True))
-        machine.ports.append(Port(PORT, self.work / "agent.sock", listens=True))
+        machine.ports = [port for port in machine.ports if port.name != PORT]
+        machine.ports.append(Port(PORT, agent, listens=True))
         self.process: subprocess.Popen[bytes] | None = None
-        self.agent = Agent(self.work / "agent.sock", self.describe)
+        self.agent = Agent(agent, self.describe)
 
     def __enter__(self) -> Self:
         try:

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""A cockpit of machines: the host's gidd here, and guests whose gidds run in them."""
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+from cockpit import Cockpit
+from domains import make_registry
+from gid_cockpit.configuration import Configuration, read
+from gid_cockpit.machine import describe
+from gid_vm.agent import Command, Result
+from gid_vm.guest import Guest, prepare
+from pipeline import FRAMES, gst_env
+from program import BUILD, Program, wait_for
+
+CONFIG = """
+[cockpit]
+runtime=/run/gidway
+[domain open]
+number=1
+kind=guest
+window=64M
+vm-memory=768M
+[domain cluster]
+number=2
+kind=guest
+window=16M
+vm-memory=768M
+[domain host]
+number=3
+kind=host
+window=32M
+local=*
+[share open host]
+streams=*
+[share host open]
+streams=*
+[share open cluster]
+streams=*
+[share cluster host]
+streams=*
+"""
+FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/stream")
+SECONDS = 90.0  # for whatever a guest has to do under TCG, beside other tests
+
+
+class Machines:
+    """The host's gidd, and as many of the guests as a test has booted."""
+
+    def __init__(self) -> None:
+        self.host = Cockpit(CONFIG)
+        os.environ["PATH"] = ":".join([*(str(BUILD / f) for f in FOLDERS), os.environ["PATH"]])
+        os.environ["GID_RUNTIME_DIR"] = str(self.host.runtime)
+        self.host.start("host")
+        self.configuration: Configuration = read(self.host.config_path)
+        self.registry = make_registry()
+        self.guests: dict[str, Guest] = {}
+
+    # --- guests ---
+
+    def launch(self, name: str) -> Guest:
+        """Starts a guest and waits for nothing."""
+        domain = self.configuration.choose([name])[0]
+        machine = describe(self.configuration, domain)
+        machine.monitor = None
+        guest = Guest(name, machine)
+        environment = gst_env({"GID_RUNTIME_DIR": "/run/gidway"}, self.registry)
+        prepare(machine, guest.work, CONFIG, **environment, GIDWAY_PATIENCE=str(SECONDS))
+        self.guests[name] = guest
+        guest.launch()
+        return guest
+
+    def boot(self, *names: str) -> None:
+        """Boots guests side by side, and waits until they are joined to the host."""
+        for name in names:
+            self.launch(name)
+        for name in names:
+            self.guests[name].wait_ready()
+            self.wait_link(name, "up")
+        # Windows of guests are opened when they first come, and kept.
+        self.host.idle_fds["host"] = self.host.gidds["host"].open_fds()
+
+    def close(self) -> None:
+        for guest in self.guests.values():
+            guest.finish()
+        self.host.close()
+
+    # --- what the host's gidd knows ---
+
+    def link(self, peer: str) -> dict:
+        links = self.host.status("host")["links"]
+        return next(link for link in links if link["domain"] == peer)
+
+    def wait_link(self, peer: str, state: str, timeout: float = SECONDS) -> float:
+        """Until the host's gidd has the link in this state; the seconds that it took."""
+        start = time.monotonic()
+        wait_for(
+            lambda: self.link(peer)["state"] == state, f"the link to {peer} to be {state}", timeout
+        )
+        return time.monotonic() - start
+
+    # --- programs in any of the domains ---
+
+    def start(self, domain: str, *words: str | Path, **options: object) -> "Running":
+        if domain == "host":
+            environment = gst_env(self.host.env("host"), self.host_registry())
+            program = Program([*words], environment, self.host.folder)
+            self.host.programs.append(program)
+            return Running(program)
+        return Running(self.guests[domain].start([str(word) for word in words], **options))
+
+    def host_registry(self) -> Path:
+        """One that may be written."""
+        registry = self.host.folder / "registry.bin"
+        if not registry.exists():
+            shutil.copy(self.registry, registry)
+        return registry
+
+    def run(self, domain: str, *words: str | Path, **options: object) -> Result:
+        result = self.start(domain, *words, **options).finish()
+        assert result.code == 0, f"{words} in {domain}:\n{result.out[-2000:]}\n{result.err[-2000:]}"
+        return result
+
+    def play(self, domain: str, pipeline: str, *options: str) -> "Running":
+        """A pipeline that tells of every frame that comes by its element `watch`."""
+        return self.start(domain, FRAMES, *options, pipeline)
+
+
+class Running:
+    """A program, wherever it runs."""
+
+    def __init__(self, program: Program | Command) -> None:
+        self.program = program
+
+    @property
+    def out(self) -> str:
+        return self.program.stdout if isinstance(self.program, Program) else self.program.out
+
+    @property
+    def is_running(self) -> bool:
+        if isinstance(self.program, Program):
+            return self.program.is_running()
+        return self.program.code is None
+
+    def lines(self, key: str) -> list[dict]:
+        """The JSON objects it has printed so far that have this key."""
+        whole = self.out.rpartition("\n")[0]
+        return [thing for line in whole.splitlines() if key in (thing := json.loads(line))]
+
+    def wait_lines(self, key: str, count: int) -> list[dict]:
+        def there() -> bool:
+            if len(self.lines(key)) >= count:
+                return True
+            assert self.is_running, f"it ended:\n{self.out[-2000:]}\n{self.err[-2000:]}"
+            return False
+
+        wait_for(there, f"{count} × {key}, of which came {len(self.lines(key))}", SECONDS)
+        return self.lines(key)
+
+    @property
+    def err(self) -> str:
+        if isinstance(self.program, Program):
+            return self.program.stderr
+        with self.program.changed:
+            return self.program.texts["err"].decode(errors="replace")
+
+    def finish(self, timeout: float = SECONDS) -> Result:
+        if isinstance(self.program, Program):
+            code = self.program.wait(timeout)
+            return Result(code, self.program.stdout, self.program.stderr)
+        return self.program.wait(timeout)
+
+    def signal(self, number: int) -> None:
+        if self.is_running:
+            self.program.signal(number)
