@@ -52,34 +52,42 @@ class PacedWeston(Weston):
         """A client that draws upon each frame callback."""
         return self.run_client("weston-simple-shm")
 
-    def waits(self, frames: int) -> list[float]:
-        """A client plays; ms from a frame to the next repaint, sorted, of its last frames."""
-        client = self.play()
-        wait_for(lambda: len(self._waits()) >= frames + 50, "frames to be shown", timeout=60)
-        client.stop()
-        return sorted(self._waits()[-frames:])
+    def waits(self, frames: int, output: str = "headless") -> list[float]:
+        """ms from a frame of an output that is always repainted to its next repaint, sorted.
 
-    def _waits(self) -> list[float]:
-        found, finished = [], None
-        for name, time in self.points():
-            if name == "core_repaint_begin" and finished is not None:
-                found.append((time - finished) / 1e6)
+        The last `frames` of them, once that many were shown and 50 before.
+        """
+
+        def enough() -> list[float]:
+            found = self._waits(output)
+            return found if len(found) >= frames + 50 else []
+
+        return sorted(wait_for(enough, "frames to be shown", timeout=60, pause=0.2)[-frames:])
+
+    def _waits(self, output: str) -> list[float]:
+        found, finished, number = [], None, 0
+        for line in self.points():
+            if line.get("type") == "weston_output" and line["name"] == output:
+                number = line["id"]
+            if line.get("wo") != number:
+                continue
+            time = line["T"][0] * 1000 + line["T"][1] / 1e6
+            if line["N"] == "core_repaint_begin" and finished is not None:
+                found.append(time - finished)
                 finished = None
-            elif name == "core_repaint_finished":
+            elif line["N"] == "core_repaint_finished":
                 finished = time
         return found
 
-    def points(self) -> list[tuple[str, int]]:
-        """The timeline so far: names and times in ns."""
+    def points(self) -> list[dict]:
+        """The timeline so far."""
         found = []
         for line in self.read_log().splitlines():
-            if line.startswith('{ "T":'):
+            if line.startswith("{"):
                 try:
-                    point = json.loads(line)
+                    found.append(json.loads(line))
                 except ValueError:
                     continue  # still being written
-                seconds, nanoseconds = point["T"]
-                found.append((point["N"], seconds * 10**9 + nanoseconds))
         return found
 
     def count(self, point: str) -> int:

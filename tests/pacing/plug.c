@@ -24,6 +24,37 @@ struct plug {
 	struct weston_head *built_in; /* whose backend makes the others */
 };
 
+/* Has an output repainted all the time. */
+struct animation {
+	struct weston_animation base;
+	struct wl_listener output_destroy;
+};
+
+static void handle_frame(struct weston_animation *animation, struct weston_output *output,
+	const struct timespec *time) {
+	weston_output_schedule_repaint(output);
+}
+
+static void handle_output_destroy(struct wl_listener *listener, void *data) {
+	struct animation *animation = wl_container_of(listener, animation, output_destroy);
+	wl_list_remove(&animation->output_destroy.link);
+	wl_list_remove(&animation->base.link);
+	free(animation);
+}
+
+static bool animate(struct weston_output *output) {
+	struct animation *animation = calloc(1, sizeof(*animation));
+	if (!animation) {
+		return false;
+	}
+	animation->base.frame = handle_frame;
+	animation->output_destroy.notify = handle_output_destroy;
+	wl_list_insert(&output->animation_list, &animation->base.link);
+	wl_signal_add(&output->destroy_signal, &animation->output_destroy);
+	weston_output_schedule_repaint(output);
+	return true;
+}
+
 static struct weston_head *find_head(struct plug *plug, const char *name) {
 	struct weston_head *head = NULL;
 	while ((head = weston_compositor_iterate_heads(plug->compositor, head))) {
@@ -62,6 +93,9 @@ static bool obey(struct plug *plug, const char *order, const char *name, int val
 	}
 	if (!output) {
 		return false;
+	}
+	if (strcmp(order, "animate") == 0) {
+		return animate(output);
 	}
 	if (strcmp(order, "unplug") == 0) {
 		weston_head_set_connection_status(head, false);

@@ -19,11 +19,12 @@ FRAMES = 200
 
 @pytest.fixture
 def paced(cockpit: Cockpit, tmp_path: Path) -> Iterator[Callable[..., PacedWeston]]:
-    """Starts a Weston with the lines given in its section [gid]."""
+    """Starts a Weston with the lines given in its section [gid], and has it repaint."""
     made: list[PacedWeston] = []
 
     def make(*lines: str) -> PacedWeston:
         made.append(PacedWeston(tmp_path, cockpit.env("cluster"), *lines))
+        made[-1].play()
         return made[-1]
 
     yield make
@@ -52,10 +53,20 @@ def test_on_repaints_at_once(paced: Callable[..., PacedWeston]) -> None:
     assert first_window(weston) >= 7  # more if its first frame was late
 
 
+def test_each_output_has_its_own_window(paced: Callable[..., PacedWeston]) -> None:
+    """What suits 60 Hz would let an output of 20 Hz wait for 35 ms."""
+    weston = paced("pacing=on")
+    weston.order("plug", "second")
+    weston.wait_log("Output 'second'")
+    weston.order("refresh", "second", 20000)
+    weston.order("animate", "second")
+    assert weston.waits(FRAMES // 2, "second")[FRAMES // 20] <= 3
+    assert weston.waits(FRAMES // 2)[FRAMES // 20] <= 3
+
+
 def test_it_says_when_it_changes_its_mind(paced: Callable[..., PacedWeston]) -> None:
     """Once it has learned enough, but not sooner than ten seconds after its first word."""
     weston = paced("pacing=on")
-    weston.play()
     pattern = r"\[(\d+):(\d+):(\d+\.\d+)\] gid: pacing: headless: repaint window \d+ ms, (\w+)"
 
     def reports() -> list[tuple[str, ...]]:
@@ -81,7 +92,6 @@ def test_observe_changes_nothing(paced: Callable[..., PacedWeston]) -> None:
 
 def test_the_configured_window_is_where_it_starts(paced: Callable[..., PacedWeston]) -> None:
     weston = paced("pacing=on", "pacing-miss-rate=0.01", "[core]", "repaint-window=9")
-    weston.play()
     assert first_window(weston) >= 9
     weston.wait_log("gid: pacing: on, with 10 of 1000 frames late at most")
 
