@@ -62,6 +62,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="of off and on (default: 5)")
     parser.add_argument("--seconds", type=float, default=8, help="of each run (default: 8)")
     options = parser.parse_args()
+    options.cases = list(dict.fromkeys(options.cases))
     film = clip.find(options.clip)
     progress = common.Progress(len(options.cases) * options.rounds * len(SETTINGS))
     rows = []
@@ -83,7 +84,8 @@ def show(case: Case, off: dict, on: dict) -> None:
         print(
             f"{case!s:<8} {row['who']:<3} commit → shown p50 {row['p50_ms']:6.2f} ms {span}  "
             f"p99 {row['p99_ms']:6.2f} ms  shown {row['frames_a_second']:5.2f}/s  "
-            f"not shown {row['not_shown']}  missed {row['missed']}"
+            f"not shown {row['not_shown']}  missed {row['missed']}  "
+            f"{row['cpu_us']:.0f} µs CPU a frame"
         )
     print(f"{case!s:<8} p50 {1 - on['p50_ms'] / off['p50_ms']:.1%} lower")
 
@@ -116,6 +118,7 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
         "p50_least_ms": min(p50s),
         "p50_most_ms": max(p50s),
         "p99_ms": statistics.median(run["p99_ms"] for run in runs),
+        "cpu_us": statistics.median(run["cpu_us"] for run in runs),
         "frames": sum(run["frames"] for run in runs),
         "frames_a_second": statistics.median(run["frames_a_second"] for run in runs),
         "not_shown": sum(run["not_shown"] for run in runs),
@@ -174,8 +177,10 @@ def show_film(folder: Path, case: Case, setting: str, seconds: float) -> dict:
         with started(view, environment) as viewer:
             wait_for(lambda: frames_in(stats) > 0, viewer, "the film")
             time.sleep(seconds)
-    shown = json.loads(stats.read_text())
-    return figures(timeline, case) | {"not_shown": shown["drops"]["superseded"]}
+        cpu_ns = int(Path(f"/proc/{compositor.pid}/schedstat").read_text().split()[0])
+    found = figures(timeline, case)
+    found["cpu_us"] = cpu_ns / 1000 / found["frames"]
+    return found | {"not_shown": json.loads(stats.read_text())["drops"]["superseded"]}
 
 
 def is_ready(log: Path) -> bool:
