@@ -52,6 +52,10 @@ class PacedWeston(Weston):
         """A client that draws upon each frame callback."""
         return self.run_client("weston-simple-shm")
 
+    def watch_timeline(self) -> Program:
+        """Another subscriber."""
+        return self.run_client("weston-debug", "-o", str(self.folder / "watched"), "timeline")
+
     def waits(self, frames: int, output: str = "headless") -> list[float]:
         """ms from a frame of an output that is always repainted to its next repaint, sorted.
 

@@ -62,8 +62,8 @@ def test_asleep_and_awake(weston: PacedWeston) -> None:
 
 
 def test_timeline_watched_by_others_meanwhile(weston: PacedWeston) -> None:
-    for turn in range(6):
-        watching = weston.run_client("weston-debug", "-o", f"watched-{turn}", "timeline")
+    for _ in range(6):
+        watching = weston.watch_timeline()
         weston.wait_frames(20)
         watching.kill()
         weston.wait_frames(5)
@@ -101,7 +101,7 @@ def test_anything_in_any_order(weston: PacedWeston, seed: int) -> None:
             case "sleep":
                 weston.sleep_and_wake()
             case "watch":
-                weston.run_client("weston-debug", "-o", "watched", "timeline")
+                weston.watch_timeline()
             case "client":
                 weston.play()
             case "wait":
