@@ -117,13 +117,16 @@ static void set_over(struct gid_consumer *consumer) {
 	}
 }
 
-/* Awake again: silences the doorbell. The one system call after a sleep. */
+/* Awake again: silences the doorbell, where that was it. The one system call after a sleep. */
 static int wake_up(struct gid_consumer *consumer) {
 	gid_consumer_calm(consumer);
 	if (consumer->shared == NULL || consumer->ring.asleep % 2 == 0 || consumer->over) {
 		return 0;
 	}
 	gid_ring_consumer_wake(&consumer->ring);
+	if (!gid_sleep_was_rung(consumer)) {
+		return 0;
+	}
 	int heard = gid_doorbell_silence(&consumer->doorbell, consumer->ring.asleep / 2);
 	if (heard == -EPIPE) {
 		set_over(consumer);
@@ -141,6 +144,7 @@ static int receive(struct gid_consumer *consumer, struct gid_frame *frame) {
 		if (got == 1) {
 			got = take_frame(consumer, &copy, frame);
 			gid_ring_consumer_wake(&consumer->ring);
+			gid_sleep_end(consumer);
 		} else if (got == 0 && consumer->over) {
 			got = -EPIPE;
 		} else if (got == 0 && is_closed(consumer)) {
@@ -153,11 +157,15 @@ static int receive(struct gid_consumer *consumer, struct gid_frame *frame) {
 }
 
 int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
+	consumer->sleep.word = NULL;
 	if (consumer->state != GID_CONSUMER_LIVE) {
 		gid_consumer_calm(consumer);
 		return consumer->state == GID_CONSUMER_ENDED ? -EPIPE : -EAGAIN;
 	}
 	int got = receive(consumer, frame);
+	if (got == -EAGAIN) {
+		gid_sleep_prepare(consumer);
+	}
 	if (got == -EPIPE || got == -EPROTO) {
 		gid_consumer_lose(consumer, got == -EPIPE ? consumer->reason : got);
 	}
@@ -276,6 +284,9 @@ static int wait_until(struct gid_consumer *consumer, uint64_t now, uint64_t dead
 int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms) {
 	if (consumer->domain == NULL) {
 		return -EPIPE;
+	}
+	if (consumer->options.sleeps) {
+		return -EINVAL; /* no doorbell rings */
 	}
 	uint64_t now = gid_socket_now();
 	if (has_news(consumer) && now - consumer->dispatched < DISPATCH_NS) {

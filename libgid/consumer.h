@@ -11,6 +11,16 @@
 #include "memory_source.h"
 #include "ring.h"
 
+/* See sleep.c. */
+struct gid_sleep {
+	const uint32_t *word; /* to sleep over, in the ring; NULL: by the descriptor */
+	uint32_t value;       /* of the word while there is nothing new */
+	uint32_t seen;	      /* interruptions */
+	uint32_t idle_wakes;  /* sleeps since the last frame */
+	bool rung;	      /* the doorbell, though it is not what wakes us */
+	bool distrusts;	      /* was woken for nothing too often, for good */
+};
+
 struct gid_consumer {
 	struct gid_domain *domain; /* NULL once that was destroyed */
 	struct gid_endpoint endpoint;
@@ -20,6 +30,8 @@ struct gid_consumer {
 	int epoll_fd;
 	int nudge_fd; /* makes epoll_fd readable where no doorbell does: the state changed */
 	bool nudged;
+	uint32_t interruptions;
+	struct gid_sleep sleep;
 	/* Calls under way. Callbacks may destroy us: that waits for the end of the outermost. */
 	uint32_t busy;
 	bool destroyed;
@@ -56,7 +68,17 @@ void gid_consumer_leave(struct gid_consumer *consumer);
  */
 void gid_consumer_lose(struct gid_consumer *consumer, int reason);
 
-/* Takes back what made the descriptor readable for a change of state. */
+/* Takes back what made the descriptor readable: an interruption, as by a change of state. */
 void gid_consumer_calm(struct gid_consumer *consumer);
+
+/* A new subscription's page says how we are to be woken; a futex is of `one_kernel`. */
+void gid_sleep_attach(struct gid_consumer *consumer, bool one_kernel);
+
+/* There is no frame, and the ring is asleep: the caller may sleep, too. Or there was one. */
+void gid_sleep_prepare(struct gid_consumer *consumer);
+void gid_sleep_end(struct gid_consumer *consumer);
+
+/* Whether the doorbell may have to be silenced. */
+bool gid_sleep_was_rung(struct gid_consumer *consumer);
 
 #endif

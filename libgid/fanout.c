@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <gid/timeline.h>
 
+#include "futex.h"
 #include "producer.h"
 #include "socket.h"
 
@@ -112,6 +113,16 @@ static void publish_counts(struct gid_subscription *subscription) {
 	__atomic_store_n(&ring->held, subscription->ring.pictures, __ATOMIC_RELAXED);
 }
 
+/* As it asked to be woken. */
+static void wake_consumer(const struct gid_subscription *subscription) {
+	const struct gid_ring_producer *ring = &subscription->ring;
+	if (__atomic_load_n(&ring->page->wake, __ATOMIC_RELAXED) == GID_WIRE_FUTEX) {
+		gid_futex_wake_shared((const uint32_t *)&ring->ring->tail);
+	} else {
+		gid_doorbell_ring(&subscription->doorbell);
+	}
+}
+
 /* Whether the consumer gets the frame. Runs no callback. */
 static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
 	struct gid_slab *slab, uint64_t now) {
@@ -141,7 +152,7 @@ static bool send_to(struct gid_subscription *subscription, const struct gid_wire
 	publish_counts(subscription);
 	if (gid_ring_should_wake_consumer(&subscription->ring)) {
 		producer->stats.doorbells++;
-		gid_doorbell_ring(&subscription->doorbell);
+		wake_consumer(subscription);
 	}
 	return true;
 }

@@ -20,27 +20,12 @@ static void subscribe_again(struct gid_consumer *consumer);
 
 /* --- state ------------------------------------------------------------------------------------ */
 
-static void nudge(struct gid_consumer *consumer) {
-	if (!consumer->nudged) {
-		eventfd_write(consumer->nudge_fd, 1);
-		consumer->nudged = true;
-	}
-}
-
-void gid_consumer_calm(struct gid_consumer *consumer) {
-	if (consumer->nudged) {
-		eventfd_t nudges;
-		eventfd_read(consumer->nudge_fd, &nudges);
-		consumer->nudged = false;
-	}
-}
-
 static void set_state(struct gid_consumer *consumer, enum gid_consumer_state state, int reason) {
 	if (consumer->state == state) {
 		return;
 	}
 	consumer->state = state;
-	nudge(consumer);
+	gid_consumer_interrupt(consumer);
 	if (consumer->options.state != NULL) {
 		consumer->options.state(consumer->options.data, state, reason);
 	}
@@ -217,6 +202,7 @@ static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, in
 	}
 	consumer->shared = shared;
 	gid_ring_consumer_init(&consumer->ring, shared, consumer->memory.data);
+	gid_sleep_attach(consumer, window_offset == 0);
 	return 0;
 }
 
@@ -238,7 +224,7 @@ static void take_end(struct gid_consumer *consumer, int reason) {
 	if (consumer->shared != NULL && gid_ring_is_readable(&consumer->ring)) {
 		consumer->over = true;
 		consumer->reason = reason;
-		nudge(consumer);
+		gid_consumer_interrupt(consumer);
 	} else {
 		gid_consumer_lose(consumer, reason);
 	}

@@ -361,11 +361,17 @@ struct gid_wire_ring {
 	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
 };
 
+enum gid_wire_wake {
+	GID_WIRE_DOORBELL = 0,
+	GID_WIRE_FUTEX = 1, /* on the lower half of the ring's tail; both are in one kernel */
+};
+
 /* The consumer's page: written by it, read-only for the producer. */
 struct gid_wire_page {
 	uint64_t magic;
-	uint64_t asleep; /* odd: wants a doorbell for frames; changes with every sleep */
-	uint64_t reserved0[6];
+	uint64_t asleep; /* odd: wants to be woken for frames; changes with every sleep */
+	uint64_t wake;   /* how: enum gid_wire_wake; others are as the doorbell */
+	uint64_t reserved0[5];
 	uint64_t head; /* entries below it are claimed */
 	uint64_t reserved1[7];
 	uint64_t release_tail; /* releases ever put in */

@@ -250,16 +250,20 @@ gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer * buffer)
   }
 }
 
-GstClockTimeDiff
-gst_gid_clock_offset (GstClock * clock)
+gboolean
+gst_gid_clock_is_monotonic (GstClock * clock)
 {
   GstClockType type;
 
-  if (G_OBJECT_TYPE (clock) == GST_TYPE_SYSTEM_CLOCK) {
-    g_object_get (clock, "clock-type", &type, NULL);
-    if (type == GST_CLOCK_TYPE_MONOTONIC)
-      return 0;
-  }
+  if (clock == NULL || G_OBJECT_TYPE (clock) != GST_TYPE_SYSTEM_CLOCK)
+    return FALSE;
+  g_object_get (clock, "clock-type", &type, NULL);
+  return type == GST_CLOCK_TYPE_MONOTONIC;
+}
+
+GstClockTimeDiff
+gst_gid_clock_offset (GstClock * clock)
+{
   return GST_CLOCK_DIFF (gst_clock_get_time (clock), g_get_monotonic_time () * GST_USECOND);
 }
 

@@ -50,7 +50,10 @@ void gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat * for
     GstBuffer * buffer);
 void gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer * buffer);
 
-/** What to add to the clock's time to have CLOCK_MONOTONIC. */
+/** Whether a clock's time is CLOCK_MONOTONIC. Too slow to be asked for each frame. */
+gboolean gst_gid_clock_is_monotonic (GstClock * clock);
+
+/** What to add to any other clock's time to have that. */
 GstClockTimeDiff gst_gid_clock_offset (GstClock * clock);
 
 G_END_DECLS

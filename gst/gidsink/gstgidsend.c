@@ -27,7 +27,8 @@ present_time (GstGidSink * self, GstBuffer * buffer)
     gst_clear_object (&clock);
     return GID_TIME_NONE;
   }
-  offset = gst_gid_clock_offset (clock);
+  if (!g_atomic_int_get (&self->monotonic))
+    offset = gst_gid_clock_offset (clock);
   gst_object_unref (clock);
   return base + running + gst_base_sink_get_latency (sink) + offset;
 }

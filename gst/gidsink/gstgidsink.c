@@ -347,6 +347,13 @@ gst_gid_sink_query (GstBaseSink * sink, GstQuery * query)
 
 /* --- the object -------------------------------------------------------------------------------- */
 
+static gboolean
+gst_gid_sink_set_clock (GstElement * element, GstClock * clock)
+{
+  g_atomic_int_set (&GST_GID_SINK (element)->monotonic, gst_gid_clock_is_monotonic (clock));
+  return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->set_clock (element, clock);
+}
+
 static void
 gst_gid_sink_finalize (GObject * object)
 {
@@ -367,6 +374,7 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
   GstCaps *caps = gst_gid_caps_template ();
 
   object_class->finalize = gst_gid_sink_finalize;
+  element_class->set_clock = gst_gid_sink_set_clock;
   gst_gid_sink_install_properties (object_class);
 
   gst_element_class_add_pad_template (element_class,

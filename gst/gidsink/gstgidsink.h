@@ -27,6 +27,7 @@ struct _GstGidSink
   /* from start to stop */
   GstGidDomain *domain;
   struct gid_producer *producer;
+  gint monotonic;               /* the clock's time is CLOCK_MONOTONIC; atomic */
   GstGidPeers peers;            /* where `peer` is set */
   struct gid_timeline *timeline;        /* NULL: none */
   struct gid_producer_stats last_stats; /* when there is no producer any more */

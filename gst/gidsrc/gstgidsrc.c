@@ -38,7 +38,6 @@ state_changed (void *data, enum gid_consumer_state state, int reason)
     self->reader->epoch++;
   self->state = state;
   self->reason = reason;
-  gst_poll_restart (self->poll);
 }
 
 static gboolean
@@ -46,10 +45,10 @@ subscribe (GstGidSrc * self, const gchar * domain, const gchar * stream, GError 
 {
   struct gid_consumer_options options = {
     .size = sizeof (options),
+    .sleeps = true,
     .state = state_changed,
     .data = self,
   };
-  GstPollFD fd = GST_POLL_FD_INIT;
   struct gid_consumer *consumer;
   gchar *timeline_path;
   int ret;
@@ -69,9 +68,6 @@ subscribe (GstGidSrc * self, const gchar * domain, const gchar * stream, GError 
   if (ret == 0) {
     self->reader->consumer = consumer;
     self->state = gid_consumer_get_state (consumer);
-    fd.fd = gid_consumer_get_fd (consumer);
-    gst_poll_add_fd (self->poll, &fd);
-    gst_poll_fd_ctl_read (self->poll, &fd, TRUE);
   } else {
     gst_gid_domain_set_error (self->reader->domain, error, ret,
         "Cannot subscribe to the stream \"%s\" of domain \"%s\"", stream,
@@ -95,6 +91,7 @@ gst_gid_src_start (GstBaseSrc * src)
   peer = g_strdup (self->peer);
   GST_OBJECT_UNLOCK (self);
 
+  g_atomic_int_set (&self->flushing, FALSE);
   self->discont = TRUE;
   self->sequence = self->lost = 0;
   self->posted_state = 0;
@@ -106,10 +103,8 @@ gst_gid_src_start (GstBaseSrc * src)
         "No stream to read. Set stream=NAME; gidctl list shows those there are.");
   } else if ((domain = gst_gid_domain_new (peer, &error))) {
     self->reader = gst_gid_reader_new (domain);
-    self->poll = gst_poll_new (TRUE);
     if (!subscribe (self, owner, stream, &error)) {
       g_clear_pointer (&self->timeline, gid_timeline_unref);
-      g_clear_pointer (&self->poll, gst_poll_free);
       g_clear_pointer (&self->reader, gst_gid_reader_unref);
     }
   }
@@ -142,7 +137,6 @@ gst_gid_src_stop (GstBaseSrc * src)
   GST_OBJECT_UNLOCK (self);
   gst_gid_reader_unref (reader);
   g_clear_pointer (&self->timeline, gid_timeline_unref);
-  g_clear_pointer (&self->poll, gst_poll_free);
   gst_clear_caps (&self->caps);
   return TRUE;
 }
@@ -150,14 +144,17 @@ gst_gid_src_stop (GstBaseSrc * src)
 static gboolean
 gst_gid_src_unlock (GstBaseSrc * src)
 {
-  gst_poll_set_flushing (GST_GID_SRC (src)->poll, TRUE);
+  GstGidSrc *self = GST_GID_SRC (src);
+
+  g_atomic_int_set (&self->flushing, TRUE);
+  gid_consumer_interrupt (self->reader->consumer);
   return TRUE;
 }
 
 static gboolean
 gst_gid_src_unlock_stop (GstBaseSrc * src)
 {
-  gst_poll_set_flushing (GST_GID_SRC (src)->poll, FALSE);
+  g_atomic_int_set (&GST_GID_SRC (src)->flushing, FALSE);
   return TRUE;
 }
 
@@ -282,8 +279,9 @@ gst_gid_src_create (GstPushSrc * src, GstBuffer ** buffer)
   while (TRUE) {
     got = receive (self, &frame);
     if (got == -EAGAIN) {
-      if (gst_poll_wait (self->poll, GST_CLOCK_TIME_NONE) < 0 && errno == EBUSY)
+      if (g_atomic_int_get (&self->flushing))
         return GST_FLOW_FLUSHING;
+      gid_consumer_sleep (self->reader->consumer);
       continue;
     }
     if (got < 0) {
@@ -339,6 +337,13 @@ gst_gid_src_is_seekable (GstBaseSrc * src)
 
 /* --- the object -------------------------------------------------------------------------------- */
 
+static gboolean
+gst_gid_src_set_clock (GstElement * element, GstClock * clock)
+{
+  g_atomic_int_set (&GST_GID_SRC (element)->monotonic, gst_gid_clock_is_monotonic (clock));
+  return GST_ELEMENT_CLASS (gst_gid_src_parent_class)->set_clock (element, clock);
+}
+
 static void
 gst_gid_src_finalize (GObject * object)
 {
@@ -358,6 +363,7 @@ gst_gid_src_class_init (GstGidSrcClass * klass)
   GstCaps *caps = gst_gid_caps_template ();
 
   object_class->finalize = gst_gid_src_finalize;
+  element_class->set_clock = gst_gid_src_set_clock;
   gst_gid_src_install_properties (object_class);
 
   gst_element_class_add_pad_template (element_class,

@@ -32,8 +32,9 @@ struct _GstGidSrc
 
   /* from start to stop */
   GstGidReader *reader;
-  GstPoll *poll;
   struct gid_timeline *timeline;        /* NULL: none */
+  gint flushing;                /* atomic */
+  gint monotonic;               /* the clock's time is CLOCK_MONOTONIC; atomic */
   struct gid_consumer_stats last_stats; /* when there is no consumer any more */
   enum gid_consumer_state state;        /* the domain's lock */
   int reason;

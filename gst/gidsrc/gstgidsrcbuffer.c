@@ -57,11 +57,12 @@ running_time (GstGidSrc * self, guint64 time)
 {
   GstClock *clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
   GstClockTime base = gst_element_get_base_time (GST_ELEMENT_CAST (self));
-  GstClockTimeDiff offset;
+  GstClockTimeDiff offset = 0;
 
   if (clock == NULL)
     return GST_CLOCK_TIME_NONE;
-  offset = gst_gid_clock_offset (clock);
+  if (!g_atomic_int_get (&self->monotonic))
+    offset = gst_gid_clock_offset (clock);
   gst_object_unref (clock);
   return MAX ((GstClockTimeDiff) (time - base) - offset, 0);
 }
@@ -158,7 +159,8 @@ describe (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
 static GstFlowReturn
 negotiate (GstGidSrc * self, GstGidImport * import)
 {
-  if (self->caps && gst_caps_is_equal (self->caps, import->caps))
+  if (self->caps == import->caps
+      || (self->caps && gst_caps_is_equal (self->caps, import->caps)))
     return GST_FLOW_OK;
   gst_caps_replace (&self->caps, import->caps);
   if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self)))

@@ -117,9 +117,7 @@ def test_times_of_the_producer(cockpit: Cockpit) -> None:
 def test_times_of_the_clock(cockpit: Cockpit) -> None:
     """Live, frames are due when their producer shows them."""
     receiver = watch(cockpit)
-    sender = send(
-        cockpit, test_source(count=120) + " ! identity name=watch", "wait-for-connection=true"
-    )
+    sender = send(cockpit, test_source(count=120) + " ! identity name=watch", PATIENT)
     sender.finish()
     receiver.finish()
     frames = receiver.frames

@@ -203,6 +203,7 @@ struct gid_consumer_options {
 	uint32_t credit;          /**< frames to hold at once, at most GID_CREDIT_MAX; 0: 4 */
 	bool drop_old;            /**< prefer new frames over old unread ones */
 	bool reconnect;           /**< wait for the stream to appear, and again when it goes */
+	bool sleeps;              /**< waits by gid_consumer_sleep(), not by the descriptor */
 	uint32_t spin_us;         /**< how long gid_consumer_wait() looks before it sleeps */
 	/** From gid_domain_dispatch() and gid_consumer_receive(). `reason` is an -errno or 0. */
 	void (*state)(void *data, enum gid_consumer_state state, int reason);
@@ -224,7 +225,10 @@ void gid_consumer_destroy(struct gid_consumer *consumer);
 
 enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer);
 
-/** Readable (POLLIN) after gid_consumer_receive() gave -EAGAIN and there is more. Stays the same. */
+/**
+ * Readable (POLLIN) after gid_consumer_receive() gave -EAGAIN and there is more. Stays the same.
+ * With `sleeps` it does not become readable for frames.
+ */
 int gid_consumer_get_fd(const struct gid_consumer *consumer);
 
 /**
@@ -248,6 +252,18 @@ int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *
  * or `timeout_ms` (-1: no end) is over. Returns 1, 0 at the end of the time, or -errno.
  */
 int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms);
+
+/**
+ * For a thread that does nothing else than receive: sleeps, after gid_consumer_receive() gave
+ * -EAGAIN, until it is worth to be called again, where the options have `sleeps`. Waking up from it
+ * costs less than from a descriptor, and the producer less than to ring. Another thread dispatches
+ * the domain; libgid is to be locked for that and for all else, but not for this. The consumer must
+ * not be destroyed meanwhile. Returns 0, now and then also for nothing; -EINVAL without `sleeps`.
+ */
+int gid_consumer_sleep(struct gid_consumer *consumer);
+
+/** Has gid_consumer_sleep() return, at once or when it is called next. Any thread, without a lock. */
+void gid_consumer_interrupt(struct gid_consumer *consumer);
 
 struct gid_consumer_stats {
 	uint64_t frames;          /**< received */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gid_consumer_sleep(): a thread that does nothing but receive frames of another domain, and what
+ * wakes it. A wake that was lost would leave it asleep for good, so every check is that it did
+ * wake.
+ */
+#include <errno.h>
+#include <gid/stream.h>
+#include <pthread.h>
+
+#include "cockpit.h"
+#include "consumer.h"
+#include "futex.h"
+#include "tap.h"
+
+#define FRAMES 3000
+#define PATIENCE_MS 30000
+
+static struct gid_domain *open_domain, *cluster_domain;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of cluster_domain */
+
+static struct {
+	struct gid_consumer *consumer;
+	pthread_t thread;
+	bool stop;		 /* atomic, as all that follows */
+	uint32_t frames, sleeps; /* received; begun */
+	int end;		 /* what receiving said last, once it is over */
+} sleeper;
+
+static void *sleeper_run(void *data) {
+	int got = 0;
+	while (!__atomic_load_n(&sleeper.stop, __ATOMIC_SEQ_CST) && got != -EPIPE) {
+		struct gid_frame frame;
+		pthread_mutex_lock(&lock);
+		got = gid_consumer_receive(sleeper.consumer, &frame);
+		if (got == 1) {
+			gid_consumer_release(sleeper.consumer, &frame);
+			__atomic_add_fetch(&sleeper.frames, 1, __ATOMIC_SEQ_CST);
+		}
+		pthread_mutex_unlock(&lock);
+		if (got == -EAGAIN) {
+			__atomic_add_fetch(&sleeper.sleeps, 1, __ATOMIC_SEQ_CST);
+			gid_consumer_sleep(sleeper.consumer);
+		}
+	}
+	__atomic_store_n(&sleeper.end, got, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static void sleeper_start(void) {
+	struct gid_consumer_options options = {
+		.size = sizeof(options), .credit = 8, .sleeps = true};
+	sleeper.stop = false;
+	sleeper.frames = sleeper.sleeps = 0;
+	sleeper.end = 0;
+	int error =
+		gid_consumer_create(cluster_domain, "open", "movie", &options, &sleeper.consumer);
+	tap_ok(error == 0, "a consumer that sleeps (%s)", gid_domain_error(cluster_domain));
+	tap_ok(gid_consumer_wait(sleeper.consumer, 0) == -EINVAL, "it does not wait otherwise");
+	pthread_create(&sleeper.thread, NULL, sleeper_run, NULL);
+}
+
+static void sleeper_finish(void) {
+	__atomic_store_n(&sleeper.stop, true, __ATOMIC_SEQ_CST);
+	gid_consumer_interrupt(sleeper.consumer);
+	pthread_join(sleeper.thread, NULL);
+	gid_consumer_destroy(sleeper.consumer);
+}
+
+static void dispatch(struct gid_producer *producer) {
+	gid_domain_dispatch(open_domain);
+	gid_producer_dispatch(producer);
+	pthread_mutex_lock(&lock);
+	gid_domain_dispatch(cluster_domain);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Waits, for long, until the counter is there. */
+static bool reaches(struct gid_producer *producer, const uint32_t *counter, uint32_t goal) {
+	long start = cockpit_now_ms();
+	while (__atomic_load_n(counter, __ATOMIC_SEQ_CST) < goal) {
+		if (cockpit_now_ms() - start > PATIENCE_MS) {
+			return false;
+		}
+		dispatch(producer);
+	}
+	return true;
+}
+
+static int send_slot(struct gid_producer *producer, struct gid_slab *slab, uint32_t slot) {
+	struct gid_frame frame = {
+		.gid = gid_slab_gid(slab, slot),
+		.capture_time = GID_TIME_NONE,
+		.present_time = GID_TIME_NONE,
+		.pts = GID_TIME_NONE,
+		.dts = GID_TIME_NONE,
+		.duration = GID_TIME_NONE,
+	};
+	return gid_producer_send(producer, &frame);
+}
+
+/* One at a time: the thread is always just falling asleep, or just waking. */
+static bool send_frames(struct gid_producer *producer, struct gid_slab *slab, uint32_t count) {
+	uint32_t before = __atomic_load_n(&sleeper.frames, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < count; i++) {
+		if (send_slot(producer, slab, i % 4) != 1 ||
+			!reaches(producer, &sleeper.frames, before + i + 1)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool uses_futex(void) {
+	pthread_mutex_lock(&lock);
+	const struct gid_wire_page *page = sleeper.consumer->memory.data;
+	bool futex = __atomic_load_n(&page->wake, __ATOMIC_SEQ_CST) == GID_WIRE_FUTEX;
+	pthread_mutex_unlock(&lock);
+	return futex;
+}
+
+static void test_frames(struct gid_producer *producer, struct gid_slab *slab) {
+	struct gid_producer_stats stats;
+	tap_ok(send_frames(producer, slab, FRAMES), "each of %d frames wakes it", FRAMES);
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(stats.doorbells > 0, "where it slept already, that is %lu times",
+		(unsigned long)stats.doorbells);
+	tap_ok(uses_futex() == gid_futex_is_there(), "by futex where the kernel has what it takes");
+}
+
+static void test_interruptions(struct gid_producer *producer) {
+	bool woke = true;
+	for (int i = 0; i < 60 && woke; i++) {
+		uint32_t sleeps = __atomic_load_n(&sleeper.sleeps, __ATOMIC_SEQ_CST);
+		gid_consumer_interrupt(sleeper.consumer);
+		woke = reaches(producer, &sleeper.sleeps, sleeps + 1);
+	}
+	tap_ok(woke, "interruptions wake it");
+}
+
+static void test_noise(struct gid_producer *producer, struct gid_slab *slab) {
+	const uint32_t *word = (const uint32_t *)&sleeper.consumer->shared->tail;
+	long start = cockpit_now_ms();
+	while (uses_futex() && cockpit_now_ms() - start < PATIENCE_MS) {
+		gid_futex_wake_shared(word);
+	}
+	tap_ok(!uses_futex(), "woken for nothing again and again, it asks for the doorbell");
+	tap_ok(send_frames(producer, slab, 100), "which wakes it");
+	uint32_t sleeps = __atomic_load_n(&sleeper.sleeps, __ATOMIC_SEQ_CST);
+	gid_consumer_interrupt(sleeper.consumer);
+	tap_ok(reaches(producer, &sleeper.sleeps, sleeps + 1), "and so do interruptions");
+}
+
+static struct gid_producer *produce(void) {
+	struct gid_producer *producer = NULL;
+	int error = gid_producer_create(open_domain, "movie", NULL, &producer);
+	tap_ok(error == 0, "a producer (%s)", gid_domain_error(open_domain));
+	return producer;
+}
+
+int main(void) {
+	static const struct gid_layout layout = {
+		0x34325258, .width = 64, .height = 16, .plane_count = 1, .planes = {{0, 256}}};
+	struct gid_slab *slab = NULL;
+	if (!cockpit_init() || gid_domain_connect("open", &open_domain) < 0 ||
+		gid_domain_connect("cluster", &cluster_domain) < 0 ||
+		gid_slab_create(open_domain, &layout, 0, 4, NULL, &slab) < 0) {
+		tap_ok(false, "two domains and a slab");
+		cockpit_finish();
+		return tap_finish();
+	}
+	struct gid_producer *producer = produce();
+	sleeper_start();
+	uint32_t joined = 0;
+	for (long start = cockpit_now_ms();
+		joined == 0 && cockpit_now_ms() - start < PATIENCE_MS;) {
+		dispatch(producer);
+		joined = gid_producer_consumers(producer);
+	}
+	test_frames(producer, slab);
+	test_interruptions(producer);
+	if (gid_futex_is_there()) {
+		test_noise(producer, slab);
+	}
+	sleeper_finish();
+
+	/* Nobody is left who could tell of the end. */
+	sleeper_start();
+	for (joined = 0; joined == 0; joined = gid_producer_consumers(producer)) {
+		dispatch(producer);
+	}
+	send_frames(producer, slab, 1);
+	cockpit_kill(1);
+	cockpit_kill(2);
+	gid_producer_destroy(producer);
+	pthread_join(sleeper.thread, NULL);
+	tap_ok(sleeper.end == -EPIPE, "a producer that goes wakes it, without any gidd");
+	gid_consumer_destroy(sleeper.consumer);
+	gid_slab_destroy(slab, false);
+	gid_domain_destroy(open_domain);
+	gid_domain_destroy(cluster_domain);
+	cockpit_finish();
+	return tap_finish();
+}
