@@ -177,6 +177,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward->hidden = false;
 	gid_id old = forward->current ? forward->current->gid : GID_NONE;
 	forward->current = held;
+	forward->outdated = false;
 	forward_send(forward, 0);
 	/* Sending may have let go of it. */
 	struct held *left = held_find(forward, old);
@@ -185,7 +186,12 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	}
 }
 
+void forward_outdate(struct forward *forward) {
+	forward->outdated = true;
+}
+
 void forward_hide(struct forward *forward, int64_t reason) {
+	forward->outdated = false;
 	if (reason >= 0) {
 		forward_tell_lost(forward, reason);
 	}
@@ -220,11 +226,16 @@ static void handle_released(void *data, gid_id gid) {
 	}
 }
 
+/* A repeated picture says that it is still right. */
+static bool forward_may_repeat(struct forward *forward) {
+	return !forward->outdated && forward->events->is_alive(forward->data);
+}
+
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct forward *forward = data;
 	if (joined) {
 		forward->had_consumer = true;
-		if (forward->current && forward->events->is_alive(forward->data)) {
+		if (forward->current && forward_may_repeat(forward)) {
 			forward_send(forward, 0);
 		}
 	} else if (forward->current) {
@@ -319,7 +330,7 @@ static int handle_timer(void *data) {
 		/* Of a buffer with two roles only the stream that held it last hears. */
 		held_settle_all(forward);
 		forward_report(forward);
-		if (forward->events->is_alive(forward->data)) {
+		if (forward_may_repeat(forward)) {
 			forward_send(forward, GID_FRAME_HEARTBEAT);
 		} else {
 			wl_event_source_timer_update(forward->timer, forward->config->heartbeat_ms);

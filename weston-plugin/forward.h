@@ -54,6 +54,7 @@ struct forward {
 	struct wl_list held;	/* struct held: what is shown, and what consumers have still */
 	struct held *current;	/* what is shown */
 	struct gid_frame frame; /* of `current` */
+	bool outdated;		/* the surface has another picture, which cannot be sent yet */
 	bool waits;		/* for a grant: then it is sent */
 	struct forward_copies *copies; /* for pictures that cannot be lent, or NULL */
 
@@ -85,6 +86,9 @@ void forward_begin(struct forward *forward);
 
 /* Sends the picture, and repeats it from now on. */
 void forward_show(struct forward *forward, const struct forward_picture *picture);
+
+/* The picture that was sent is not what the surface shows now: it is repeated no more. */
+void forward_outdate(struct forward *forward);
 
 /*
  * There is nothing to show, and consumers are told so. `reason`, where it is not negative, is what

@@ -303,6 +303,7 @@ void forward_commit(
 		forward_hide(forward, commit.reason);
 		break;
 	case FOUND_LATER:
+		forward_outdate(forward);
 		break;
 	}
 }

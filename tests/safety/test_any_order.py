@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Safety surfaces in any order: roles taken and given back, buffers and surfaces that go anytime."""
+"""Safety surfaces in any order: roles, buffers and surfaces that come and go at any time."""
 
 import random
 import time

@@ -286,6 +286,20 @@ def test_gidd_hangs(forwarding: Forwarding, scene: Scene) -> None:
     wait_region(forwarding, random_picture(2))
 
 
+def test_memory_that_does_not_come(forwarding: Forwarding, scene: Scene) -> None:
+    """What was sent last is not repeated for a surface that shows something else since."""
+    scene.window.show(scene.buffers.draw(random_picture(1)))
+    wait_region(forwarding, random_picture(1))
+    forwarding.display.wait_role("live")
+    more = scene.gid_buffers()
+    forwarding.cockpit.gidds["open"].signal(signal.SIGSTOP)
+    scene.window.show(more.draw(random_picture(2)))
+    forwarding.display.wait_transition("deadline")
+    forwarding.cockpit.gidds["open"].signal(signal.SIGCONT)
+    scene.window.show(scene.buffers.draw(random_picture(3)))
+    wait_region(forwarding, random_picture(3))
+
+
 def test_role_is_given_back(forwarding: Forwarding, scene: Scene) -> None:
     scene.window.show(scene.buffers.draw(random_picture(1)))
     wait_region(forwarding, random_picture(1))
