@@ -257,7 +257,7 @@ static int buffer_create(void *module_data, struct wl_client *client, uint32_t i
 	}
 	wl_list_insert(&module->buffers, &buffer->link);
 
-	int error = hidden_client_is_ready(module->hidden) ? buffer_import(buffer) : -ENOTCONN;
+	int error = buffer_import(buffer);
 	if (error == 0) {
 		error = buffer_show(buffer, id);
 	}

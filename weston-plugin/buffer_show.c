@@ -106,30 +106,6 @@ static int buffer_make_pool(struct buffer *buffer, uint32_t id, uint64_t offset)
 	return 0;
 }
 
-static void handle_inert_destroy(struct wl_client *client, struct wl_resource *resource) {
-	wl_resource_destroy(resource);
-}
-
-static const struct wl_buffer_interface inert_implementation = {
-	.destroy = handle_inert_destroy,
-};
-
-/*
- * While the hidden client is away no buffer can be made that Weston could show. This one only keeps
- * the client's id in order, so that the client hears `failed` and is not in error until it shows
- * the buffer nevertheless.
- */
-static int buffer_make_inert(struct buffer *buffer, uint32_t id) {
-	struct wl_resource *resource =
-		wl_resource_create(buffer->client, &wl_buffer_interface, 1, id);
-	if (!resource) {
-		return -ENOMEM;
-	}
-	wl_resource_set_implementation(resource, &inert_implementation, NULL, NULL);
-	buffer_set_resource(buffer, resource);
-	return 0;
-}
-
 /* Shows the memory in the wl_shm buffer, which is made where there is none. */
 static int buffer_map(struct buffer *buffer, uint32_t id) {
 	const struct gid_layout *layout = &buffer->picture.layout;
@@ -169,8 +145,5 @@ int buffer_show(struct buffer *buffer, uint32_t id) {
 }
 
 int buffer_make_blank(struct buffer *buffer, uint32_t id) {
-	if (!hidden_client_is_ready(buffer->module->hidden)) {
-		return buffer_make_inert(buffer, id);
-	}
 	return buffer_make_pool(buffer, id, buffer->picture.layout.planes[0].offset);
 }

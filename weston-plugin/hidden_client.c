@@ -20,20 +20,30 @@
 
 #define RESTART_MS 100
 
+/* The code behind a global's objects, as a first one showed it: enough to make others. */
+struct code {
+	const struct wl_interface *interface;
+	const void *implementation; /* NULL: there is no such global */
+	void *data;
+	int version;
+};
+
 struct hidden_client {
 	struct wl_display *display;
-	hidden_client_changed_func changed;
+	hidden_client_ready_func became_ready;
 	void *data;
-	bool ready;
+	bool ready; /* the code is known */
 	struct hidden_client_formats formats;
-	struct wl_event_source *restart; /* a timer */
+	struct wl_event_source *restart; /* a timer, until it is ready */
+	struct code shm_code, dmabuf_code;
 
-	struct wl_client *client; /* NULL while it waits for its restart */
+	struct wl_client *client; /* NULL: to be made when it is needed */
 	struct wl_listener client_destroy, resource_created;
 	struct wl_resource *shm_resource;
 	struct wl_resource *dmabuf_resource; /* NULL where the renderer does not import dma-bufs */
 
-	struct hidden_peer peer; /* its own end */
+	struct hidden_peer peer; /* its own end, until it is ready */
+	int socket;		 /* the same afterwards: nobody reads it; or -1 */
 };
 
 static void handle_resource_created(struct wl_listener *listener, void *data) {
@@ -52,18 +62,53 @@ static void client_forget(struct hidden_client *hidden) {
 	wl_list_remove(&hidden->resource_created.link);
 	hidden->client = NULL;
 	hidden->shm_resource = hidden->dmabuf_resource = NULL;
-	hidden->ready = false;
+	if (hidden->socket >= 0) {
+		close(hidden->socket);
+		hidden->socket = -1;
+	}
 }
 
 /* Buffers that exist are not touched by this: each holds its pool. */
 static void handle_client_destroy(struct wl_listener *listener, void *data) {
 	struct hidden_client *hidden = wl_container_of(listener, hidden, client_destroy);
-	bool was_ready = hidden->ready;
 	client_forget(hidden);
-	wl_event_source_timer_update(hidden->restart, RESTART_MS);
-	if (was_ready) {
-		hidden->changed(hidden->data, false);
+	if (!hidden->ready) {
+		wl_event_source_timer_update(hidden->restart, RESTART_MS);
 	}
+}
+
+static void code_learn(
+	struct code *code, const struct wl_interface *interface, struct wl_resource *resource) {
+	if (resource) {
+		*code = (struct code){
+			.interface = interface,
+			.implementation = resource->object.implementation,
+			.data = wl_resource_get_user_data(resource),
+			.version = wl_resource_get_version(resource),
+		};
+	}
+}
+
+/* NULL where there is no such code, or no memory. */
+static struct wl_resource *code_create_resource(const struct code *code, struct wl_client *client) {
+	if (!code->implementation) {
+		return NULL;
+	}
+	struct wl_resource *resource =
+		wl_resource_create(client, code->interface, code->version, 0);
+	if (resource) {
+		wl_resource_set_implementation(resource, code->implementation, code->data, NULL);
+	}
+	return resource;
+}
+
+/*
+ * Nothing goes through the socket of a client that is set up. Marking the client as failed makes
+ * libwayland drop every event for it, and that is needed: what the code behind its objects says
+ * (errors, `created` with an object of another client) must not end the hidden client.
+ */
+static void client_silence(struct hidden_client *hidden) {
+	wl_client_post_implementation_error(hidden->client, "set up, reads no events any more");
 }
 
 static void handle_peer_done(void *data, bool learnt) {
@@ -75,17 +120,15 @@ static void handle_peer_done(void *data, bool learnt) {
 		wl_client_destroy(hidden->client);
 		return;
 	}
-	/*
-	 * From now on nothing goes through the socket. Marking the client as failed makes
-	 * libwayland drop every event for it, and that is needed: what the code behind its objects
-	 * says (errors, `created` with an object of another client) must not end the hidden client.
-	 */
-	wl_client_post_implementation_error(hidden->client, "set up, reads no events any more");
+	code_learn(&hidden->shm_code, &wl_shm_interface, hidden->shm_resource);
+	code_learn(&hidden->dmabuf_code, &zwp_linux_dmabuf_v1_interface, hidden->dmabuf_resource);
+	client_silence(hidden);
 	hidden->ready = true;
-	hidden->changed(hidden->data, true);
+	hidden->became_ready(hidden->data);
 }
 
-static int client_start(struct hidden_client *hidden) {
+/* Makes the client; its own end of the socket is the caller's. */
+static int client_create(struct hidden_client *hidden, int *socket) {
 	int sockets[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
 		return -errno;
@@ -100,7 +143,34 @@ static int client_start(struct hidden_client *hidden) {
 	wl_client_add_destroy_listener(hidden->client, &hidden->client_destroy);
 	hidden->resource_created.notify = handle_resource_created;
 	wl_client_add_resource_created_listener(hidden->client, &hidden->resource_created);
+	*socket = sockets[1];
+	return 0;
+}
 
+/* The client as it is needed to make buffers: the one there is, or, if that was lost, another. */
+static bool client_ensure(struct hidden_client *hidden) {
+	if (!hidden->ready || hidden->client) {
+		return hidden->ready;
+	}
+	if (client_create(hidden, &hidden->socket) != 0) {
+		return false;
+	}
+	/* handle_resource_created() keeps them. */
+	code_create_resource(&hidden->shm_code, hidden->client);
+	code_create_resource(&hidden->dmabuf_code, hidden->client);
+	client_silence(hidden);
+	if (!hidden->shm_resource) {
+		wl_client_destroy(hidden->client);
+	}
+	return hidden->client;
+}
+
+static int client_start(struct hidden_client *hidden) {
+	int socket;
+	int error = client_create(hidden, &socket);
+	if (error != 0) {
+		return error;
+	}
 	hidden->formats.shm.size = hidden->formats.dmabuf.size = 0;
 	hidden->peer = (struct hidden_peer){
 		.shm_formats = &hidden->formats.shm,
@@ -108,8 +178,7 @@ static int client_start(struct hidden_client *hidden) {
 		.done = handle_peer_done,
 		.data = hidden,
 	};
-	return hidden_peer_init(
-		&hidden->peer, wl_display_get_event_loop(hidden->display), sockets[1]);
+	return hidden_peer_init(&hidden->peer, wl_display_get_event_loop(hidden->display), socket);
 }
 
 static int handle_restart(void *data) {
@@ -125,13 +194,14 @@ static int handle_restart(void *data) {
 }
 
 struct hidden_client *hidden_client_create(
-	struct wl_display *display, hidden_client_changed_func changed, void *data) {
+	struct wl_display *display, hidden_client_ready_func became_ready, void *data) {
 	struct hidden_client *hidden = calloc(1, sizeof(*hidden));
 	if (!hidden) {
 		return NULL;
 	}
 	hidden->display = display;
-	hidden->changed = changed;
+	hidden->became_ready = became_ready;
+	hidden->socket = -1;
 	hidden->data = data;
 	wl_array_init(&hidden->formats.shm);
 	wl_array_init(&hidden->formats.dmabuf);
@@ -159,10 +229,6 @@ void hidden_client_destroy(struct hidden_client *hidden) {
 	wl_array_release(&hidden->formats.shm);
 	wl_array_release(&hidden->formats.dmabuf);
 	free(hidden);
-}
-
-bool hidden_client_is_ready(const struct hidden_client *hidden) {
-	return hidden->ready;
 }
 
 const struct hidden_client_formats *hidden_client_get_formats(const struct hidden_client *hidden) {
@@ -231,7 +297,7 @@ static struct wl_resource *catcher_end(struct catcher *catcher) {
 
 struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden,
 	struct wl_client *client, uint32_t id, const struct hidden_client_shm *shm) {
-	if (!hidden->ready) {
+	if (!client_ensure(hidden)) {
 		return NULL;
 	}
 	int fd = fcntl(shm->fd, F_DUPFD_CLOEXEC, 0); /* create_pool closes it */
@@ -259,7 +325,7 @@ struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden
 
 struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hidden,
 	struct wl_client *client, uint32_t id, const struct hidden_client_dmabuf *dmabuf) {
-	if (!hidden->ready || !hidden->dmabuf_resource) {
+	if (!client_ensure(hidden) || !hidden->dmabuf_resource) {
 		return NULL;
 	}
 

@@ -28,17 +28,14 @@ struct hidden_client_modifier {
 	uint64_t modifier;
 };
 
-/* `ready` is true once buffers can be made, false when the client is gone; it then comes back by
- * itself. */
-typedef void (*hidden_client_changed_func)(void *data, bool ready);
+/* Called once: buffers can be made from now on. If the client is lost it is made again by then. */
+typedef void (*hidden_client_ready_func)(void *data);
 
 struct hidden_client *hidden_client_create(
-	struct wl_display *display, hidden_client_changed_func changed, void *data);
+	struct wl_display *display, hidden_client_ready_func became_ready, void *data);
 void hidden_client_destroy(struct hidden_client *hidden);
 
-bool hidden_client_is_ready(const struct hidden_client *hidden);
-
-/* The lists as last learnt; empty before the client was ready for the first time. */
+/* The lists; empty before the client was ready. */
 const struct hidden_client_formats *hidden_client_get_formats(const struct hidden_client *hidden);
 bool hidden_client_has_shm_format(const struct hidden_client *hidden, uint32_t fourcc);
 bool hidden_client_has_dmabuf_format(
@@ -48,7 +45,7 @@ bool hidden_client_has_dmabuf_format(
  * Makes a wl_shm buffer for `client`, over a pool of its own that maps `size` bytes of `fd`,
  * readable and writable. The pool lives as long as the buffer. `id` is the client's for a new
  * object, or 0 for one of the server's. `fd` stays the caller's. The caller has checked everything:
- * NULL means no memory, or that the hidden client is not ready.
+ * NULL means no memory, or that the hidden client was never ready.
  */
 struct hidden_client_shm {
 	int fd;

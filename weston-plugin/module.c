@@ -31,26 +31,17 @@ static void handle_screenshot(
 
 /* --- the module ------------------------------------------------------------------------------ */
 
-static void handle_hidden_changed(void *data, bool ready) {
+static void handle_hidden_ready(void *data) {
 	struct module *module = data;
-	if (!ready) {
-		weston_log(
-			"gid: the module's own client was lost; making it again, gid buffers fail "
-			"meanwhile\n");
-	} else if (!module->manager.global) {
-		if (manager_init(&module->manager, module->compositor->wl_display,
-			    module->connection, &buffer_backend, module) < 0) {
-			weston_log("gid: not enough memory\n");
-			return;
-		}
-		weston_log("gid: ready%s\n",
-			hidden_client_get_formats(module->hidden)->dmabuf.size > 0
-				? "; the renderer takes dma-bufs"
-				: "");
-	} else {
-		weston_log("gid: the module's own client is back\n");
-		manager_send_feedback(&module->manager);
+	if (manager_init(&module->manager, module->compositor->wl_display, module->connection,
+		    &buffer_backend, module) < 0) {
+		weston_log("gid: not enough memory\n");
+		return;
 	}
+	weston_log("gid: ready%s\n",
+		hidden_client_get_formats(module->hidden)->dmabuf.size > 0
+			? "; the renderer takes dma-bufs"
+			: "");
 }
 
 static void handle_connection_changed(void *data) {
@@ -142,7 +133,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		connection_create(loop, module->domain_name, &connection_events, module);
 	if (module->connection) {
 		module->hidden =
-			hidden_client_create(compositor->wl_display, handle_hidden_changed, module);
+			hidden_client_create(compositor->wl_display, handle_hidden_ready, module);
 	}
 	if (module->hidden) {
 		module->points = points_create(module);

@@ -22,7 +22,7 @@ struct module {
 	struct hidden_client *hidden;
 	struct connection *connection;
 	struct points *points;
-	struct manager manager; /* its `global` NULL until the hidden client was ready once */
+	struct manager manager;		  /* its `global` NULL until the hidden client is ready */
 	struct weston_log_scope *details; /* "gid": every buffer */
 
 	struct pacer *pacer;   /* NULL: off */

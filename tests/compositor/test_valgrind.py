@@ -59,7 +59,6 @@ def live_through_everything(session: Session) -> None:
         play_for(session, random.Random(1), slab, seconds=5)
         cut_hidden_client(session)
         client.create_immed(slab.gids[1])
-        session.weston.wait_log("own client is back")
         session.cockpit.gidds["cluster"].signal(signal.SIGSTOP)
         client.create_immed((1 << 56) | (77 << 32))
         client.display.roundtrip()
