@@ -64,6 +64,8 @@ static void pair_up(struct hub_pair *pair) {
 	pair->up = true;
 	pair->epoch = ++pair->hub->epoch;
 	pair->joined_us = now_us(pair->hub);
+	window_mark(pair->hub->gidd, pair->ends[0]->domain);
+	window_mark(pair->hub->gidd, pair->ends[1]->domain);
 	/* Our own domain comes last: it may begin to talk at once. */
 	for (int i = 0; i < 2; i++) {
 		tell(pair, pair->ends[pair->ends[0]->self ? !i : i], "");

@@ -130,6 +130,7 @@ static int init_event(struct gidd *gidd) {
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a way to the hub that is gone says so by EPIPE */
 	int error = sd_event_new(&gidd->event);
 	if (error >= 0) {
 		error = sd_event_add_signal(gidd->event, NULL, SIGTERM, NULL, NULL);

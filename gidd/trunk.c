@@ -27,6 +27,11 @@ void trunk_fail(struct trunk *trunk, const char *why) {
 	}
 }
 
+static void fail_errno(struct trunk *trunk) {
+	bool hung_up = errno == EPIPE || errno == ECONNRESET;
+	trunk_fail(trunk, hung_up ? "hung up" : strerror(errno));
+}
+
 /* --- out -------------------------------------------------------------------------------------- */
 
 static void flush(struct trunk *trunk) {
@@ -38,8 +43,8 @@ static void flush(struct trunk *trunk) {
 		if (put < 0 && errno == EAGAIN) {
 			break;
 		}
-		if (put <= 0) {
-			trunk_fail(trunk, put < 0 ? strerror(errno) : "it takes nothing");
+		if (put < 0) {
+			fail_errno(trunk);
 			return;
 		}
 		trunk->out_begin += (size_t)put;
@@ -176,7 +181,7 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 	} else if (got == 0) {
 		trunk_fail(trunk, "hung up");
 	} else if (errno != EAGAIN && errno != EINTR) {
-		trunk_fail(trunk, strerror(errno));
+		fail_errno(trunk);
 	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
 		trunk_fail(trunk, "hung up");
 	}

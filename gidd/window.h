@@ -59,6 +59,9 @@ char *window_path(const struct gidd *gidd, const struct config_domain *domain);
 /* The hub: makes the window of each domain that needs one, where it is not there already. */
 int window_make_all(struct gidd *gidd);
 
+/* The hub: writes the window's first page again, whatever its owner made of it. */
+void window_mark(struct gidd *gidd, const struct config_domain *domain);
+
 /* --- window_range.c --- */
 
 void window_alloc(struct client *client, const struct gid_wire_alloc *request);

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: MIT
+"""What a hostile machine can say to the hub, and through it to others: nothing that matters."""
+
+import errno
+import os
+import random
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from cockpit import Cockpit
+from gidwire import (
+    ACCEPT,
+    ALLOC,
+    BELL,
+    BODIES,
+    ENVELOPE,
+    EXPORT,
+    GRANT,
+    HELLO,
+    IMPORT,
+    IMPORTED,
+    JOIN,
+    JOINED,
+    LOWER_SIDE,
+    PAGE_SIZE,
+    PEER,
+    PING,
+    PONG,
+    RESULT,
+    REVOKED,
+    SUBSCRIBE,
+    SUBSCRIPTION_END,
+    VERSION,
+    WELCOME,
+    WINDOW,
+    Connection,
+    Layout,
+    gid,
+    pack,
+)
+from machines import CONFIG, MIB, link
+from member import Member, envelope
+from outcome import NO_STREAM
+from program import wait_for
+from test_messages import valid
+
+OPEN, CLUSTER, HOST, HUD = 1, 2, 3, 4
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    """The host and `hud`, linked over the hub to `open` as well, which the test is."""
+    cockpit = make_cockpit(CONFIG)
+    for domain in ("host", "hud"):
+        cockpit.start(domain)
+    cockpit.wait_links()
+    return cockpit
+
+
+def wait_link(cockpit: Cockpit, domain: str, peer: str, state: str) -> None:
+    wait_for(lambda: link(cockpit, domain, peer)["state"] == state, f"{peer} to be {state}")
+
+
+@contextmanager
+def untouched(cockpit: Cockpit) -> Iterator[None]:
+    """The host's gidd lives on, and so does its link to another domain."""
+    pid, ups = cockpit.gidds["host"].pid, link(cockpit, "host", "hud")["ups"]
+    yield
+    assert cockpit.gidds["host"].is_running() and cockpit.gidds["host"].pid == pid
+    other = link(cockpit, "host", "hud")
+    assert other["state"] == "up" and other["ups"] == ups
+
+
+def test_joining(machines: Cockpit) -> None:
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        for domain in (HOST, HUD):
+            member.greet(domain)
+        wait_link(machines, "host", "open", "up")
+        wait_link(machines, "hud", "open", "up")
+        assert CLUSTER not in member.epochs  # nobody is there
+    wait_link(machines, "host", "open", "down")
+    assert link(machines, "hud", "open")["why"] == "hung up"
+
+
+def test_bytes_of_others_before(machines: Cockpit) -> None:
+    """Whoever had the port before may have died in the midst of a message."""
+    cut = envelope(HOST, 1, pack(EXPORT, *([0] * 7), *Layout().values(), b""))
+    lies = envelope(0, 0, pack(JOIN, VERSION, 0, 0))
+    with untouched(machines):
+        for before in (b"x", os.urandom(5000), cut[:-1], cut[:20], lies, lies[:40], cut[:4] * 9):
+            with Member(machines, "open") as member:
+                member.send_raw(before)
+                member.join()
+        with Member(machines, "open") as member:
+            member.join()
+            member.greet(HOST)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_garbage_after_joining(machines: Cockpit, seed: int) -> None:
+    chance = random.Random(seed)
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        member.send_raw(chance.randbytes(chance.randrange(16, 60000)))
+        assert member.wait(lambda: member.joined[-1] == 0)
+        wait_link(machines, "host", "open", "down")
+        assert "protocol violation" in link(machines, "host", "open")["why"]
+        member.join()
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+
+
+def test_a_gidd_that_begins_anew(machines: Cockpit) -> None:
+    """The other sides hear of it, for what they know of it is over."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        member.send(0, pack(JOIN, VERSION, 0, member.nonce))  # the same one: changes nothing
+        before = link(machines, "host", "open")["ups"]
+        old = member.epochs[HOST]
+        member.join()
+        assert member.wait(lambda: member.epochs.get(HOST, old) != old)
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        assert link(machines, "host", "open")["ups"] == before + 1
+
+
+def test_another_version(machines: Cockpit) -> None:
+    with untouched(machines), Member(machines, "open") as member:
+        member.send(0, pack(JOIN, VERSION + 1, 0, 5))
+        assert member.wait(lambda: 5 in member.joined)
+        machines.wait_log("host", f"hub: domain open speaks version {VERSION + 1}")
+        assert not member.wait(lambda: bool(member.epochs), 0.5)
+
+
+def imported(domain: int, slab: int, offset: int, serial: int) -> bytes:
+    head = (domain, slab, WINDOW, 1, offset, 4096, offset + 4096)
+    return pack(IMPORTED, *head, 0, 0, *Layout().values(), b"", serial=serial)
+
+
+END = 4 * MIB  # of the window of open
+BREAKS = {
+    "page behind its window": pack(SUBSCRIBE, LOWER_SIDE | 1, HOST, 1, 0, b"", b"x", END),
+    "ring behind its window": pack(ACCEPT, 1, 0, END),
+    "ring that leaves it": pack(ACCEPT, 1, 0, END - 8192),
+    "slab behind its window": imported(OPEN, 1, END, 7),
+    "slab that leaves it": imported(OPEN, 1, END - 4096, 7),
+    "slab of another domain": imported(HUD, 1, 4096, 7),
+    "answer to nothing": imported(OPEN, 1, 4096, 7),
+    "revokes what is not its own": pack(REVOKED, gid(HUD, 1)),
+    "a number that is not its to give": pack(SUBSCRIBE, 1, HOST, 1, 0, b"", b"movie", 4096),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_what_no_gidd_says_parts_the_two(machines: Cockpit, name: str) -> None:
+    """And nobody else; it may come back."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HUD)
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        old = member.epochs[HOST]
+        member.send(HOST, BREAKS[name])
+        assert member.wait(lambda: member.epochs.get(HOST) != old)
+        assert member.wait(lambda: HOST in member.epochs)
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        assert link(machines, "hud", "open")["state"] == "up"
+
+
+# What gidds say to each other between machines, and what the hub is told. (A page, a ring or a slab
+# that is in no window is not among it.)
+BETWEEN = [HELLO, WELCOME, RESULT, IMPORT, REVOKED, SUBSCRIPTION_END, BELL, PING, PONG]
+TO_HUB = [JOIN, JOINED, PEER]
+
+
+@pytest.mark.parametrize("type_", BETWEEN)
+def test_what_gidds_say_at_the_wrong_time(machines: Cockpit, type_: int) -> None:
+    """Whatever comes of it, both live on."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        assert member.wait(lambda: HOST in member.epochs)
+        member.send(HOST, valid(type_))  # before any greeting
+        member.send(CLUSTER, valid(type_))
+        member.send(77, valid(type_))
+        member.join()
+        member.greet(HOST)
+        member.send(HOST, valid(type_))
+        member.join()
+        member.greet(HOST)
+
+
+def test_what_does_not_come_this_way(machines: Cockpit) -> None:
+    with untouched(machines), Member(machines, "open") as member:
+        for type_ in BODIES:
+            for domain in (HOST, 0):
+                if type_ in (TO_HUB if domain == 0 else BETWEEN):
+                    continue
+                member.join()
+                member.send(domain, valid(type_), 1)
+                assert member.wait(lambda: member.joined[-1] == 0), (type_, domain)
+        member.join()
+        member.greet(HOST)
+
+
+def test_what_is_not_shared_is_refused_by_the_hub(machines: Cockpit) -> None:
+    """Here open may read all of host, and nothing of hud."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        member.greet(HUD)
+        number = 1 | LOWER_SIDE
+        answer = member.request(HUD, RESULT, SUBSCRIBE, number, HUD, 1, 0, b"", b"movie", 4096)
+        assert Connection.result(answer)[0] == -errno.ENOENT
+        assert "configuration" in Connection.result(answer)[2]
+        answer = member.request(HUD, RESULT, IMPORT, gid(HUD, 1))
+        assert Connection.result(answer)[0] == -errno.ENOENT
+        answer = member.request(HOST, RESULT, SUBSCRIBE, number, HOST, 1, 0, b"", b"none", 4096)
+        assert Connection.result(answer) == (-errno.ENOENT, 0, NO_STREAM)
+
+
+def test_nobody_speaks_for_another(machines: Cockpit) -> None:
+    """The envelope names the receiver; who sends is known by the socket."""
+    with untouched(machines), Member(machines, "open") as member:
+        with Member(machines, "cluster") as other:
+            member.join()
+            other.join()
+            member.greet(HOST)
+            assert other.wait(lambda: OPEN in other.epochs)
+            assert HOST not in other.epochs  # nothing is shared
+            for domain in (HOST, CLUSTER, HUD, 0):
+                other.send(domain, pack(REVOKED, gid(OPEN, 1)), member.epochs[HOST])
+            assert other.wait(lambda: other.joined[-1] == 0)  # what it said to the hub was none
+        wait_link(machines, "host", "open", "up")
+
+
+def test_what_was_said_before_is_not_meant(machines: Cockpit) -> None:
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        old = member.epochs[HOST]
+        member.send(0, pack(PEER, HOST, old, 0, 0, b"tired of it"))
+        assert member.wait(lambda: member.epochs.get(HOST, old) != old)
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        for epoch in (old, 0, member.epochs[HOST] + 1):
+            member.send(HOST, BREAKS["answer to nothing"], epoch)
+        member.request(HOST, RESULT, IMPORT, gid(HOST, 1))
+        assert link(machines, "host", "open")["state"] == "up"
+
+
+def test_one_that_does_not_read_loses_its_own_link(machines: Cockpit) -> None:
+    """Another one floods it; the hub's queue is bounded, and who floods has its other links."""
+    with untouched(machines), Member(machines, "open") as member:
+        with Member(machines, "cluster") as deaf:
+            deaf.join()
+            member.join()
+            member.greet(HOST)
+            assert deaf.wait(lambda: OPEN in deaf.epochs)
+            assert member.wait(lambda: CLUSTER in member.epochs)
+            old = member.epochs[CLUSTER]
+            flood = envelope(CLUSTER, old, pack(BELL, 1, 0)) * 1000
+            for _ in range(200):
+                member.send_raw(flood)
+                if member.epochs.get(CLUSTER) != old:
+                    break
+                member.receive(0.001)
+            assert member.wait(lambda: member.epochs.get(CLUSTER) != old)
+            memory = (machines.gidds["host"].pid, "VmRSS")
+            with open(f"/proc/{memory[0]}/status") as status:
+                kib = next(int(line.split()[1]) for line in status if line.startswith(memory[1]))
+            assert kib < 64 << 10
+            member.request(HOST, RESULT, IMPORT, gid(HOST, 1))
+    wait_link(machines, "host", "open", "down")
+
+
+def test_one_that_joins_again_and_again(machines: Cockpit) -> None:
+    with untouched(machines), Member(machines, "open") as member:
+        for nonce in range(1000, 4000):
+            member.send(0, pack(JOIN, VERSION, 0, nonce))
+            member.receive(0.0001)
+        member.nonce = 5000
+        member.join()
+        assert member.wait(lambda: HOST in member.epochs)
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        assert link(machines, "host", "open")["ups"] < 100
+
+
+def test_one_that_says_nothing_is_parted(machines: Cockpit) -> None:
+    """It hangs, though its machine is there: after ten seconds."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        wait_link(machines, "host", "open", "down")
+        assert "says nothing" in link(machines, "host", "open")["why"]
+
+
+def test_answers_that_nobody_asked_for(machines: Cockpit) -> None:
+    """Times that cannot be: the estimate stays within what real answers say."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        for asked, time in ((0, 0), (2**63 - 1, 0), (0, 2**63 - 1), (2**63 - 1, 2**63 - 1)):
+            member.send(HOST, pack(PONG, asked, time))
+        member.send(HOST, pack(PING, 2**63 - 1))
+        member.wait_for(HOST, PONG)
+        found = link(machines, "host", "open")
+        assert found["state"] == "up" and found["clock_error_ns"] < 10**9
+
+
+def test_clients_cannot_say_what_gidds_say(machines: Cockpit) -> None:
+    with machines.connect("host") as client:
+        assert client.request(ALLOC, PAGE_SIZE).type != RESULT
+        client.send_raw(pack(BELL, 1, 0))
+        client.wait_closed()
+
+
+def test_sizes_of_the_envelope(machines: Cockpit) -> None:
+    with untouched(machines):
+        for size in (0, 15, 17, 4097, 2**32 - 1):
+            with Member(machines, "open") as member:
+                member.join()
+                assert member.wait(lambda member=member: HOST in member.epochs)
+                body = pack(BELL, 1, 0)
+                member.send_raw(
+                    struct.pack(ENVELOPE, 0x65646967, HOST, 1, size) + body + bytes(8192)
+                )
+                assert member.wait(lambda member=member: member.joined[-1] == 0)
+
+
+def test_grants_do_not_pass(machines: Cockpit) -> None:
+    """What only clients say breaks off the stream of bytes."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.send(HOST, pack(GRANT, 1, HOST, 1, 0))
+        assert member.wait(lambda: member.joined[-1] == 0)
