@@ -14,6 +14,8 @@
 
 struct gid_buffer_manager;
 
+#pragma GCC visibility push(default)
+
 /*
  * Creates the global. `domain` is the name of the domain the compositor is in, NULL: $GID_DOMAIN;
  * it must outlive the display. `log` gets a line now and then, like printf().
@@ -25,5 +27,7 @@ struct gid_buffer_manager;
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 	struct wlr_renderer *renderer, const char *domain,
 	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2))));
+
+#pragma GCC visibility pop
 
 #endif

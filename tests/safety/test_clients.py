@@ -2,6 +2,7 @@
 """The cluster's own Wayland clients, below the safety pictures, by gid-buffer-v1."""
 
 import json
+import subprocess
 
 import numpy
 from cockpit import Cockpit
@@ -113,3 +114,12 @@ def test_background(cockpit: Cockpit) -> None:
     display = Display(cockpit, config)
     assert "no PNG that can be read" in display.program.stderr
     assert not display.screenshot().any()
+
+
+def test_names_of_the_wlroots_library() -> None:
+    """A compositor that links with it has names of its own."""
+    library = BUILD / "wlroots" / "libgid-wlroots.a"
+    command = ["nm", "--extern-only", "--defined-only", "--format=posix", library]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in listing.splitlines() if " T " in line or " D " in line]
+    assert names == ["gid_buffer_manager_create"]
