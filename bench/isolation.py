@@ -33,6 +33,7 @@ class Run:
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
     did: dict
+    ended: list[str]  # programs of open that did not outlive it
 
     @property
     def rate(self) -> float:
@@ -54,6 +55,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
     report = meter.output(seconds + PATIENCE)
     attackers = [role for role in cluster.status()["roles"] if role["name"] == case.name]
     did = case.end(cockpit)
+    ended = cockpit.open.processes.ended()
     cockpit.open.start()
     cluster.wait_live()
     for name in ("display", "gidd"):
@@ -70,6 +72,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
         ],
         attacker="".join(f"{role['state']}: {role['reason']}" for role in attackers),
         did=did,
+        ended=ended,
     )
 
 
@@ -100,6 +103,7 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "telltale": sorted({one for run in runs for one in run.transitions}),
         "attacker": sorted({run.attacker for run in runs if run.attacker}),
         "did": runs[-1].did,
+        "ended": sorted({name for run in runs for name in run.ended}),
     }
 
 

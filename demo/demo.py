@@ -141,6 +141,7 @@ class Demo:
     def _stop(self) -> None:
         """Consumers first: what the producers count as dropped is not our going."""
         self._count_safety_copies()
+        self.recorder.event("end")
         self.status = self.cluster.status()
         self.cluster.close_clients()
         self.open.close()

@@ -28,7 +28,7 @@ class Recorder:
     def result(self, status: dict) -> dict:
         """The timeline, with the last status, which knows the roles' transitions."""
         return {
-            "end": self._seconds(time.monotonic_ns()),
+            "end": self.events[-1]["at"],
             "events": self.events,
             "roles": {role["name"]: self._role(role) for role in status["roles"]},
             "cluster_fps": self._rates(),

@@ -32,9 +32,15 @@ class Case:
         return {}
 
 
-def _ended(process: Process) -> dict:
+def _start(cockpit: Cockpit, name: str, *command: str) -> Process:
+    return cockpit.open.processes.start(name, *command)
+
+
+def _end(cockpit: Cockpit, name: str) -> dict:
     """The line of JSON that a hostile program ends with."""
+    process = cockpit.open.processes[name]
     text = process.stop()
+    cockpit.open.processes.forget(name)
     return json.loads(text) if text else {"status": process.process.returncode}
 
 
@@ -45,13 +51,13 @@ class Undisturbed(Case):
 
 class Flood(Case):
     name = "flood"
-    what = "commits to Weston and frames of a role, as fast as they are taken"
+    what = "commits of a surface that is forwarded, and frames of a role, as fast as they are taken"
 
     def begin(self, cockpit: Cockpit) -> None:
-        self._process = cockpit.open.processes.start("flood", "hostile-flood", "safety/flood")
+        _start(cockpit, "flood", "hostile-flood", "safety/flood", "surface")
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _ended(self._process)
+        return _end(cockpit, "flood")
 
 
 class Leak(Case):
@@ -61,11 +67,10 @@ class Leak(Case):
 
     def begin(self, cockpit: Cockpit) -> None:
         self._limit = Limit(LEAK_LIMIT)
-        command = self._limit.command("hostile-leak")
-        self._process = cockpit.open.processes.start("leak", *command)
+        _start(cockpit, "leak", *self._limit.command("hostile-leak"))
 
     def end(self, cockpit: Cockpit) -> dict:
-        did = {"limit": self._limit.kind, **_ended(self._process)}
+        did = {"limit": self._limit.kind, **_end(cockpit, "leak")}
         self._limit.close()
         return did
 
@@ -76,11 +81,10 @@ class Scribble(Case):
 
     def begin(self, cockpit: Cockpit) -> None:
         pids = [str(pid) for pid in cockpit.open.processes.pids()]
-        command = ["hostile-scribble", "safety/scribble", *pids]
-        self._process = cockpit.open.processes.start("scribble", *command)
+        _start(cockpit, "scribble", "hostile-scribble", "safety/scribble", *pids)
 
     def end(self, cockpit: Cockpit) -> dict:
-        did = _ended(self._process)
+        did = _end(cockpit, "scribble")
         cockpit.open.processes.kill_all()  # as after any such fault, the domain starts anew
         return did
 
@@ -123,16 +127,12 @@ class Messages(Case):
     what = "random messages to open's gidd and to Weston, as fast as they are taken"
 
     def begin(self, cockpit: Cockpit) -> None:
-        start = cockpit.open.processes.start
-        self._processes = {
-            "gidd": start("to-gidd", "hostile-messages", "gidd", str(cockpit.open.gidd_socket)),
-            "weston": start(
-                "to-weston", "hostile-messages", "wayland", str(cockpit.open.wayland_socket)
-            ),
-        }
+        _start(cockpit, "to-gidd", "hostile-messages", "gidd", str(cockpit.open.gidd_socket))
+        socket = str(cockpit.open.wayland_socket)
+        _start(cockpit, "to-weston", "hostile-messages", "wayland", socket)
 
     def end(self, cockpit: Cockpit) -> dict:
-        return {name: _ended(process) for name, process in self._processes.items()}
+        return {"gidd": _end(cockpit, "to-gidd"), "weston": _end(cockpit, "to-weston")}
 
 
 class Link(Case):
@@ -141,11 +141,11 @@ class Link(Case):
 
     def begin(self, cockpit: Cockpit) -> None:
         cockpit.open.processes["gidd"].kill()
-        command = ["hostile-messages", "link", str(cockpit.open.link_socket), str(OPEN_NUMBER)]
-        self._process = cockpit.open.processes.start("to-link", *command)
+        socket = str(cockpit.open.link_socket)
+        _start(cockpit, "to-link", "hostile-messages", "link", socket, str(OPEN_NUMBER))
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _ended(self._process)
+        return _end(cockpit, "to-link")
 
 
 def all_cases(stopped: float) -> list[Case]:

@@ -2,6 +2,8 @@
 """The two domains: `open`, where everything may happen, and `cluster`, which must not notice."""
 
 import json
+import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -34,13 +36,13 @@ ROLE = """
 [role {name}]
 domain=open
 x={x}
-y=20
+y={y}
 width=320
 height=80
 deadline-ms=200
 """
-# The telltale's, and those of the hostile programs that publish a stream.
-ROLES = ("telltale", "flood", "scribble")
+# The telltale's, and those of the hostile programs: their streams, and a surface that is forwarded.
+ROLES = ("telltale", "flood", "scribble", "surface")
 WESTON = """\
 [core]
 idle-time=0
@@ -49,7 +51,18 @@ panel-position=none
 locking=false
 animation=none
 startup-animation=none
+[gid-safety]
+role=telltale
+clients={telltale}
+[gid-safety]
+role=surface
+clients={flood}
 """
+
+
+def program(name: str) -> str:
+    """The file that Weston will find behind a client's process."""
+    return os.path.realpath(shutil.which(name) or name)
 
 
 class Open:
@@ -60,7 +73,8 @@ class Open:
         self.processes = Processes("open", folder, core)
         self._configuration = configuration
         self._weston_ini = folder / "weston.ini"
-        self._weston_ini.write_text(WESTON)
+        telltale, flood = program("gid-telltale"), program("hostile-flood")
+        self._weston_ini.write_text(WESTON.format(telltale=telltale, flood=flood))
 
     @property
     def gidd_socket(self) -> Path:
@@ -82,7 +96,7 @@ class Open:
         if not is_running("weston"):
             self._start_weston()
         if not is_running("telltale"):
-            start("telltale", "gid-telltale", "--cycle=100")
+            start("telltale", "gid-telltale", "--role=telltale", "--cycle=100")
         if not is_running("film"):
             caps = "video/x-raw,format=BGRx,width=640,height=360,framerate=30/1"
             film = f"videotestsrc is-live=true ! {caps} ! gidsink stream=safety/film"
@@ -92,7 +106,7 @@ class Open:
 
     def _start_weston(self) -> None:
         self.wayland_socket.unlink(missing_ok=True)
-        self.processes.start(
+        weston = self.processes.start(
             "weston",
             "weston",
             "--backend=headless",
@@ -102,7 +116,7 @@ class Open:
             f"--config={self._weston_ini}",
             "--modules=gid-buffer.so",
         )
-        wait_for("Weston's socket", self.wayland_socket.exists)
+        wait_for("Weston with its module", lambda: "gid: ready" in weston.said())
 
 
 class Cluster:
@@ -123,7 +137,8 @@ class Cluster:
     def start(self) -> None:
         self.processes.start_gidd(self._configuration)
         roles = "".join(
-            ROLE.format(name=name, x=40 + 400 * number) for number, name in enumerate(ROLES)
+            ROLE.format(name=name, x=40 + 400 * (number % 3), y=20 + 120 * (number // 3))
+            for number, name in enumerate(ROLES)
         )
         configuration = self.folder / "display.conf"
         configuration.write_text(CLUSTER + roles)
@@ -168,6 +183,7 @@ class Cockpit:
     def __init__(self, folder: Path) -> None:
         configuration = folder / "cockpit.conf"
         configuration.write_text(COCKPIT.format(runtime=folder))
+        self._folder = folder
         open_core, cluster_core = common.two_cores()
         self.open = Open(folder, configuration, open_core)
         self.cluster = Cluster(folder, configuration, cluster_core)
@@ -177,11 +193,23 @@ class Cockpit:
             self.cluster.start()
             self.open.start()
             self.cluster.wait_live()
-        except BaseException:
-            self.__exit__()
+        except BaseException as error:
+            self.__exit__(type(error), error)
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
+    ) -> None:
         self.open.processes.kill_all()
         self.cluster.processes.kill_all()
+        if isinstance(error, BenchError):
+            raise BenchError(f"{error}\n{self._logs()}") from error
+
+    def _logs(self, lines: int = 8) -> str:
+        """The end of what each program wrote."""
+        ends = []
+        for log in sorted(self._folder.glob("*.log")):
+            said = log.read_text(errors="replace").splitlines()[-lines:]
+            ends += [f"--- {log.stem}", *said] if said else []
+        return "\n".join(ends)

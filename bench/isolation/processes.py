@@ -25,6 +25,7 @@ class Process:
     def __init__(self, command: list[str], log: Path, env: dict[str, str], core: int) -> None:
         self.name = log.stem
         self.log = log
+        self._said_before = log.stat().st_size if log.exists() else 0
         with log.open("ab") as errors:
             self.process = subprocess.Popen(
                 ["taskset", "-c", str(core), *command],
@@ -41,6 +42,10 @@ class Process:
 
     def is_running(self) -> bool:
         return self.process.poll() is None
+
+    def said(self) -> str:
+        """What it has written to its standard error so far."""
+        return self.log.read_bytes()[self._said_before :].decode(errors="replace")
 
     def signal(self, number: signal.Signals) -> None:
         """To it and what it started."""
@@ -93,6 +98,13 @@ class Processes:
 
     def is_running(self, name: str) -> bool:
         return name in self._running and self._running[name].is_running()
+
+    def ended(self) -> list[str]:
+        """The names of those that do not run any more."""
+        return [name for name in self._running if not self.is_running(name)]
+
+    def forget(self, name: str) -> None:
+        del self._running[name]
 
     def pids(self) -> list[int]:
         return [process.pid for process in self._running.values() if process.is_running()]

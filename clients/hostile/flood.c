@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * hostile-flood [STREAM]: commits a surface to $WAYLAND_DISPLAY as fast as the socket takes it,
- * without waiting for a frame callback or a release. With STREAM also sends frames of that stream
- * as fast as its rings take them.
+ * hostile-flood [STREAM [ROLE]]: commits a surface to $WAYLAND_DISPLAY as fast as the socket takes
+ * it, without waiting for a frame callback or a release. With STREAM also sends frames of that
+ * stream as fast as its rings take them. With ROLE the surface has that safety role, so that the
+ * compositor forwards it.
  */
+#include "../common/role.h"
 #include "../common/window.h"
 #include "gid-buffer-v1-client-protocol.h"
 #include <drm_fourcc.h>
@@ -28,6 +30,7 @@ struct flood {
 	sd_event *event;
 	struct wayland wayland;
 	struct window window;
+	struct role role;
 	struct wl_buffer *buffers[SLOTS];
 	uint64_t commits, frames;
 };
@@ -97,7 +100,7 @@ static int flood_init_domain(struct flood *flood, const char *stream) {
 	return ret;
 }
 
-static int flood_init_window(struct flood *flood) {
+static int flood_init_window(struct flood *flood, const char *role) {
 	if (wayland_init(&flood->wayland, flood->event) < 0) {
 		return -1;
 	}
@@ -106,6 +109,10 @@ static int flood_init_window(struct flood *flood) {
 	flood->window.ready = handle_window;
 	flood->window.closed = handle_window;
 	window_set_picture_size(&flood->window, (int32_t)WIDTH, (int32_t)HEIGHT);
+	if (role != NULL &&
+		role_init(&flood->role, &flood->wayland, flood->window.picture, role) < 0) {
+		return -1;
+	}
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		gid_id gid = gid_slab_gid(flood->slab, i);
 		struct gid_buffer_params_v1 *params =
@@ -138,11 +145,12 @@ static int flood_run(struct flood *flood) {
 
 int main(int argc, char **argv) {
 	static struct flood flood;
-	if (argc > 2 || sd_event_default(&flood.event) < 0) {
-		fprintf(stderr, "usage: hostile-flood [STREAM]\n");
+	if (argc > 3 || sd_event_default(&flood.event) < 0) {
+		fprintf(stderr, "usage: hostile-flood [STREAM [ROLE]]\n");
 		return EXIT_FAILURE;
 	}
-	if (flood_init_domain(&flood, argv[1]) < 0 || flood_init_window(&flood) < 0) {
+	if (flood_init_domain(&flood, argv[1]) < 0 ||
+		flood_init_window(&flood, argc > 2 ? argv[2] : NULL) < 0) {
 		return EXIT_FAILURE;
 	}
 	return flood_run(&flood) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

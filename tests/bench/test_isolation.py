@@ -65,6 +65,12 @@ def test_what_was_done(result: dict) -> None:
     assert row(result, "link")["did"]["connections"] > 0
 
 
+@pytest.mark.parametrize("case", ["flood", "leak", "messages", "stop"])
+def test_nobody_else_ends(result: dict, case: str) -> None:
+    """Of `open` itself: what one of its programs does costs no other one its life."""
+    assert row(result, case)["ended"] == []
+
+
 def test_what_was_found(result: dict) -> None:
     """Every loss is named, and what came from the hostile programs was not shown."""
     assert row(result, "flood")["attacker"] == ["wrong: no-hash"]

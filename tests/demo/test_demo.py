@@ -152,7 +152,7 @@ def test_timeline(demo: Run) -> None:
     timeline = demo.report["timeline"]
     events = {event["what"]: event["at"] for event in timeline["events"]}
     assert 0 <= events["pictures"] < events["open is killed"] < events["open starts again"]
-    assert events["open starts again"] < events["all live again"] <= timeline["end"]
+    assert events["open starts again"] < events["all live again"] < events["end"] == timeline["end"]
     dead = [
         rate
         for at, rate in timeline["cluster_fps"]
