@@ -28,7 +28,10 @@ bool client_liveness_check(struct client_liveness *liveness, struct weston_surfa
 	uint64_t patience, uint64_t now) {
 	if (!has_unread_events(wl_resource_get_client(surface->resource))) {
 		client_liveness_note(liveness, now);
-		send_ping(surface);
+		if (now - liveness->ping_time > patience / 4) {
+			liveness->ping_time = now;
+			send_ping(surface);
+		}
 	}
 	liveness->hangs = now - liveness->read_time > patience;
 	return !liveness->hangs;

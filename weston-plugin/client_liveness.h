@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 struct client_liveness {
-	uint64_t read_time; /* CLOCK_MONOTONIC ns: when it had read all there was, or did something */
+	uint64_t read_time; /* CLOCK_MONOTONIC ns: when it had read all there was, or did something
+			     */
+	uint64_t ping_time; /* when it was last sent something to read */
 	bool hangs;	    /* as last found */
 };
 

@@ -33,12 +33,16 @@ client-ms=0
 
 class Forwarding:
     def __init__(
-        self, cockpit: Cockpit, config: str = ROLE, under: list[str] | None = None
+        self,
+        cockpit: Cockpit,
+        config: str = ROLE,
+        under: list[str] | None = None,
+        renderer: str = "pixman",
     ) -> None:
         """`under` is a command that runs Weston, such as valgrind's."""
         self.cockpit = cockpit
         self.display = Display(cockpit)
-        self.weston = Weston(cockpit.folder, cockpit.env("open"))
+        self.weston = Weston(cockpit.folder, cockpit.env("open"), renderer)
         self.weston.configure(config)
         self.start_weston(under)
 

@@ -164,6 +164,27 @@ def test_not_visible_here(forwarding: Forwarding, scene: Scene) -> None:
     assert not screenshot(forwarding.weston).any()
 
 
+def test_gl(cockpit: Cockpit) -> None:
+    """This renderer is done with a buffer as soon as it has it; the other display is not."""
+    forwarding = Forwarding(cockpit, renderer="gl")
+    with forwarding.connection() as connection, forwarding.owner() as owner:
+        scene = Scene(cockpit, connection, owner)
+        first = scene.buffers.draw(random_picture(1))
+        scene.window.attach(first)
+        scene.window.commit_drawn()
+        wait_region(forwarding, random_picture(1))
+        frames = forwarding.counts()["frames"]
+        wait_for(lambda: forwarding.counts()["frames"] > frames + 5, "signs of life")
+        connection.roundtrip()
+        assert not first.has("release")
+        scene.window.show(scene.buffers.draw(random_picture(2)))
+        wait_region(forwarding, random_picture(2))
+        first.wait("release")
+        scene.window.show(ShmBuffers(connection).draw(random_picture(3)))
+        wait_region(forwarding, random_picture(3))
+        assert forwarding.counts()["copied_frames"] == 1
+
+
 # --- what cannot be lent ------------------------------------------------------------------------
 
 
