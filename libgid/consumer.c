@@ -179,12 +179,14 @@ int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *
 	if (consumer->shared == NULL) {
 		return -EINVAL;
 	}
+	/* Before, for the producer may have it back and say so at once. */
+	uint64_t now = consumer->timeline != NULL ? gid_socket_now() : 0;
 	int error = gid_ring_release(&consumer->ring, frame->index - consumer->base);
 	if (error < 0 && frame->gid == GID_NONE) {
 		return 0; /* an entry without a picture goes back by itself */
 	}
 	if (error == 0 && consumer->timeline != NULL) {
-		write_point(consumer, GID_TIMELINE_RELEASED, frame, gid_socket_now());
+		write_point(consumer, GID_TIMELINE_RELEASED, frame, now);
 	}
 	if (error == 0 && gid_ring_should_wake_producer(&consumer->ring)) {
 		gid_doorbell_ring(&consumer->doorbell);

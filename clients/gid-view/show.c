@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gid/timeline.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "presentation-time-client-protocol.h"
@@ -169,15 +170,35 @@ static void damage_picture(struct view *view) {
 	view->damage = (struct gid_box){0};
 }
 
+/* Each of these costs the compositor as much as all that a plain frame says. */
+static void tell_how(
+	struct view *view, const struct buffer *buffer, uint32_t transform, struct gid_box source) {
+	const struct told new = {
+		.valid = true,
+		.source = source,
+		.transform = transform,
+		.opaque = format_is_opaque(buffer->layout.fourcc),
+	};
+	struct told *old = &view->told;
+	if (!old->valid || new.transform != old->transform) {
+		wl_surface_set_buffer_transform(view->window.picture, (int32_t)transform);
+	}
+	if (!old->valid || memcmp(&new.source, &old->source, sizeof(new.source)) != 0) {
+		wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(source.x),
+			wl_fixed_from_int(source.y), wl_fixed_from_int(source.width),
+			wl_fixed_from_int(source.height));
+	}
+	if (!old->valid || new.opaque != old->opaque) {
+		set_opaque(view, new.opaque);
+	}
+	*old = new;
+}
+
 static void commit_picture(struct view *view, struct buffer *buffer, const struct gid_frame *frame,
 	struct gid_box shown) {
 	struct wl_surface *surface = view->window.picture;
 	wl_surface_attach(surface, buffer->wl_buffer, 0, 0);
-	wl_surface_set_buffer_transform(surface, (int32_t)frame->transform);
-	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(shown.x),
-		wl_fixed_from_int(shown.y), wl_fixed_from_int(shown.width),
-		wl_fixed_from_int(shown.height));
-	set_opaque(view, format_is_opaque(buffer->layout.fourcc));
+	tell_how(view, buffer, frame->transform, shown);
 	damage_picture(view);
 	view->frame_callback = wl_surface_frame(surface);
 	wl_callback_add_listener(view->frame_callback, &frame_listener, view);
@@ -224,6 +245,7 @@ void view_hide(struct view *view) {
 	wl_surface_attach(view->window.picture, NULL, 0, 0);
 	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(-1),
 		wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
+	view->told.valid = false;
 	wl_surface_commit(view->window.picture);
 	if (view->frame_callback != NULL) {
 		wl_callback_destroy(view->frame_callback);

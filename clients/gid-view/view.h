@@ -16,6 +16,14 @@
 #include "options.h"
 #include "stats.h"
 
+// What was told the compositor of the picture and holds until it is told anew.
+struct told {
+	bool valid;
+	struct gid_box source;
+	uint32_t transform;
+	bool opaque;
+};
+
 struct view {
 	const struct options *options;
 	sd_event *event;
@@ -32,6 +40,7 @@ struct view {
 	struct gid_frame pending; // the newest frame that was not committed
 	struct gid_box damage;	  // since the last commit, unless everything
 	bool damage_everything;
+	struct told told;
 	uint64_t last_sequence;
 	bool ended; // --once, and the stream has ended
 	struct stats stats;

@@ -73,6 +73,29 @@ def in_order(named_figures):
     return sorted(named_figures, key=lambda part: (part[0], json.dumps(part[1], sort_keys=True)))
 
 
+def journeys(paths):
+    """When each frame of a stream passed which point, as {(stream, owner, sequence): {point: T}}.
+
+    For streams of one producer's life and one consumer, all on one clock.
+    """
+    lines = [json.loads(text) for path in paths for text in open(path) if '"N":"gid_' in text]
+    lines.sort(key=lambda line: (line["T"], "stream" not in line))
+    frames, named = {}, {}
+    for line in lines:
+        point, place = line["N"].removeprefix("gid_"), (line["domain"], line["gid"])
+        if "stream" in line:
+            key = (line["stream"], int(line["gid"].split(":")[0]), line["sequence"])
+            if point in ("submit", "receive"):
+                named[place] = key
+        else:
+            key = named.get(place)
+        times = frames.setdefault(key, {})
+        if point not in times or point in ("released", "freed"):
+            times[point] = line["T"][0] * 10**9 + line["T"][1]
+    frames.pop(None, None)
+    return frames
+
+
 def summary(x):
     def quantile(per_mille):
         return x[max(-(-len(x) * per_mille // 1000), 1) - 1]

@@ -9,7 +9,7 @@ from pipeline import film
 from program import BUILD, TOP, Program, wait_for
 from weston import Weston
 
-PATIENCE = 60  # s; a recording ends when enough has happened
+PATIENCE = 120  # s; a recording ends when enough has happened
 STREAM = "movie"
 
 

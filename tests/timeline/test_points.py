@@ -4,15 +4,19 @@
 import csv
 import io
 import json
+import time
 
+import independent
 import pytest
 from cockpit import Cockpit
 from gid_timeline.cli import main
 from gid_timeline.gidpoints import POINTS
 from program import Program
 from recording import Film
+from test_real import SECONDS, check_figures
 
 FRAMES = 100
+pytestmark = pytest.mark.timeout(300 + 2 * SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +26,7 @@ def film(tmp_path_factory):
     try:
         cockpit.start_all()
         recorded = Film(cockpit, tmp_path_factory.mktemp("film"))
+        time.sleep(SECONDS)
         recorded.wait("cluster", '"gid_shown"', FRAMES)
         recorded.stop()
     finally:
@@ -87,8 +92,8 @@ def test_the_module_knows_when_a_frame_is_shown(film):
     }
     assert {time for time, _ in module} <= refreshes
     client = [(time_of(line), line["gid"]) for line in points(film, "cluster", "shown", "gid-view")]
-    for time, gid in client:
-        assert min(module, key=lambda shown: abs(shown[0] - time))[1] == gid
+    for shown, gid in client:
+        assert min(module, key=lambda point: abs(point[0] - shown))[1] == gid
 
 
 def test_listeners_may_come_and_go(cockpit, tmp_path):
@@ -110,8 +115,23 @@ def test_listeners_may_come_and_go(cockpit, tmp_path):
     assert '"gid_' not in film.weston.read_log()
 
 
-def test_the_report_tells_of_the_stream_in_westons_own_log(film, capsys):
-    assert main(["report", str(film.logs["weston"]), "--format", "json"]) == 0
+def test_every_figure_agrees_with_an_independent_computation(film, tmp_path):
+    """Of Weston's own points, among which are ours."""
+    document = check_figures(film.logs["weston"], tmp_path / "report.json")
+    assert document["runs"][0]["outputs"][0]["frames"] >= FRAMES
+
+
+def test_every_stage_agrees_with_an_independent_computation(film, capsys):
+    assert main(["join", *map(str, film.logs.values()), "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["other_lines"] == document["broken_lines"] == 0
-    assert document["unknown_points"] == {}
+    (stream,) = [stream for stream in document["streams"] if stream["consumer"] == 2]
+    assert stream["clocks"]["same"]
+    consumer = {"receive", "commit", "shown", "released"}
+    frames = independent.journeys(film.logs.values())
+    taken = [times for times in frames.values() if consumer & set(times)]
+    assert stream["frames"] == len(taken)
+    assert len(stream["stages"]) == 8
+    for stage, found in stream["stages"].items():
+        start, end = stage.split("_to_")
+        spans = [times[end] - times[start] for times in taken if start in times and end in times]
+        assert found == independent.summary(sorted(spans)), stage

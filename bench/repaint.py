@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a repaint costs Weston with the film in gid memory, and with the same film in wl_shm.
+
+Both show the same stream full screen in one Weston, headless and drawing with the CPU (pixman):
+gid-view hands over the memory that the decoder's domain wrote, and waylandsink copies it to its own
+wl_shm memory first. That copy is its own affair: counted here is what Weston does.
+
+Time is begin to posted of Weston's timeline: the cockpit report's processing time, with its figures
+average, maximum and outliers. The two take turns in one run. Instructions are those of the whole
+compositor by callgrind, divided by its repaints, for each in a Weston of its own.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import common
+
+TOP = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TOP / "demo"), str(TOP / "tools/timeline")]
+
+import clip  # noqa: E402
+import film  # noqa: E402
+import numpy as np  # noqa: E402
+from gid_timeline.reader import read_into  # noqa: E402
+from gid_timeline.samples import Samples  # noqa: E402
+from gid_timeline.stats import describe  # noqa: E402
+from gid_timeline.trace import Trace  # noqa: E402
+
+WIDTH, HEIGHT = 1280, 720  # of the output, and of the film
+STREAM = "movie"
+CLIENTS = {
+    "gid": ["gid-view", "--domain=open", f"--stream={STREAM}", "--fullscreen"],
+    "wl_shm": [
+        *("gst-launch-1.0", "-q", "gidsrc", "domain=open", f"stream={STREAM}"),
+        *("!", "waylandsink", "fullscreen=true"),
+    ],
+}
+CONFIG = """\
+[shell]
+panel-position=none
+locking=false
+startup-animation=none
+close-animation=none
+"""
+WARM_UP = 50  # repaints before anything is measured
+PATIENCE = 120  # s, for anything to begin: callgrind makes Weston fifty times slower
+
+
+def main() -> int:
+    parser = common.parser("repaint", __doc__)
+    parser.add_argument("--clip", help="another film, of 1280x720")
+    parser.add_argument("--seconds", type=float, default=10, help="of each turn (default: 10)")
+    parser.add_argument("--repetitions", type=int, default=3, help="turns of each (default: 3)")
+    parser.add_argument(
+        "--repaints", type=int, default=1000, help="to count instructions of (default: 1000)"
+    )
+    parser.add_argument("--only", choices=["time", "instructions"], help="not both")
+    options = parser.parse_args()
+    rows = []
+    turns = options.repetitions * len(CLIENTS)
+    progress = common.Progress((options.only != "instructions") * turns + len(CLIENTS))
+    with tempfile.TemporaryDirectory(prefix="gid-repaint-", dir="/tmp") as name:
+        folder = Path(name)
+        with common.cockpit(folder, STREAM), playing(Path(clip.find(options.clip)), folder):
+            if options.only != "instructions":
+                rows += measure_time(folder, options, progress)
+            if options.only != "time":
+                rows += measure_instructions(folder, options.repaints, progress)
+    progress.end()
+    show(rows)
+    common.write(options.json, rows, ratios(rows))
+    return 0
+
+
+# --- programs ---
+
+
+@contextlib.contextmanager
+def program(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen]:
+    """Runs it until the end of the block."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=os.environ | environment,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen, log: Path) -> None:
+    """Until the condition holds, or the program it waits for is gone."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if process.poll() is not None or time.monotonic() > end:
+            why = "ended" if process.poll() is not None else "does not get on"
+            text = log.read_text(errors="replace")[-2000:]
+            raise common.BenchError(f"{process.args[0]} {why}:\n{text}")
+        time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Weston:
+    process: subprocess.Popen
+    log: Path
+
+
+@contextlib.contextmanager
+def playing(path: Path, folder: Path) -> Iterator[None]:
+    """The film, again and again, as a stream of the domain `open`."""
+    pipeline = f"{film.decode(path)} ! video/x-raw,format=BGRx ! gidsink name=sink stream={STREAM}"
+    command = [sys.executable, str(TOP / "demo/play.py"), "--loop", pipeline]
+    with program(command, folder / "play.log", GID_DOMAIN="open"):
+        yield
+
+
+@contextlib.contextmanager
+def weston(folder: Path, scopes: str, under: tuple[str, ...] = ()) -> Iterator[Weston]:
+    """Runs Weston until the end of the block. Its log has `scopes`."""
+    config, output, log = (folder / name for name in ("weston.ini", "weston.out", "weston.log"))
+    config.write_text(CONFIG)
+    log.unlink(missing_ok=True)
+    command = [*under, "weston", "--backend=headless", "--renderer=pixman", f"--config={config}"]
+    command += [f"--width={WIDTH}", f"--height={HEIGHT}", "--idle-time=0", "--socket=gid-bench"]
+    command += ["--modules=gid-buffer.so", f"--log={log}", f"--logger-scopes={scopes}"]
+
+    def is_ready() -> bool:
+        return log.exists() and b"gid: ready" in log.read_bytes()
+
+    with program(command, output, GID_DOMAIN="cluster", XDG_RUNTIME_DIR=str(folder)) as process:
+        wait_for(is_ready, process, output)
+        yield Weston(process, log)
+
+
+@contextlib.contextmanager
+def client(who: str, folder: Path) -> Iterator[Callable[[], int]]:
+    """Shows the film; the function tells how many of its frames were repainted."""
+    log = folder / f"{who}.log"
+    environment = {
+        "GID_DOMAIN": "cluster",
+        "XDG_RUNTIME_DIR": str(folder),
+        "WAYLAND_DISPLAY": "gid-bench",
+        "WAYLAND_DEBUG": "client",  # each waits for a repaint before it gives the next picture
+    }
+
+    def repaints() -> int:
+        return len(re.findall(rb"wl_surface[#@]\d+\.attach\(", log.read_bytes()))
+
+    # waylandsink gives a compositor that is busy no more than 0.1 s to answer, and ends.
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with program(CLIENTS[who], log, **environment) as process:
+            while process.poll() is None and repaints() < WARM_UP and time.monotonic() < end:
+                time.sleep(0.05)
+            if repaints() >= WARM_UP:
+                yield repaints
+                return
+    raise common.BenchError(f"{who}: no picture:\n{log.read_text(errors='replace')[-2000:]}")
+
+
+# --- time ---
+
+
+def measure_time(
+    folder: Path, options: argparse.Namespace, progress: common.Progress
+) -> list[dict]:
+    windows: dict[str, list[tuple[int, int]]] = {who: [] for who in CLIENTS}
+    with weston(folder, "log,timeline") as running:
+        for number in range(options.repetitions):
+            for who in list(CLIENTS)[:: 1 if number % 2 else -1]:
+                progress.step(f"{who}, turn {number + 1}")
+                with client(who, folder):
+                    begin = time.monotonic_ns()
+                    time.sleep(options.seconds)
+                    windows[who].append((begin, time.monotonic_ns()))
+    trace = Trace()
+    with running.log.open("rb") as file:
+        read_into(trace, file)
+    frames = [
+        (begin, posted)
+        for chunk in trace.frames.chunks()
+        for begin, posted in zip(chunk["begin"].tolist(), chunk["posted"].tolist(), strict=True)
+        if posted >= 0
+    ]
+    return [time_row(who, frames, windows[who]) for who in CLIENTS]
+
+
+def time_row(who: str, frames: list, windows: list[tuple[int, int]]) -> dict:
+    spent = [
+        posted - begin
+        for start, end in windows
+        for begin, posted in frames
+        if start <= begin and posted <= end
+    ]
+    if not spent:
+        raise common.BenchError(f"{who}: Weston has repainted nothing")
+    summary, _ = describe(Samples.of(np.array(spent, dtype=np.int64)))
+    return {
+        **{"bench": "repaint", "who": who, "what": "time", "repaints": summary.n},
+        **{"mean_ms": summary.mean / 1e6, "p50_ms": summary.p50 / 1e6},
+        **{"p99_ms": summary.p99 / 1e6, "max_ms": summary.max / 1e6},
+        **{"outliers": summary.outliers, "outliers_above_ms": summary.fence / 1e6},
+    }
+
+
+# --- instructions ---
+
+
+def measure_instructions(folder: Path, count: int, progress: common.Progress) -> list[dict]:
+    rows = []
+    for who in CLIENTS:
+        progress.step(f"{who}, instructions of {count} repaints")
+        costs, repaints = count_instructions(who, folder, count)
+        drawing = sum(cost for name, cost in costs.items() if name.startswith("libpixman"))
+        figures = {"repaints": repaints, "instructions": sum(costs.values()) / repaints}
+        figures["drawing_instructions"] = drawing / repaints
+        rows.append({"bench": "repaint", "who": who, "what": "instructions", **figures})
+    return rows
+
+
+def count_instructions(who: str, folder: Path, count: int) -> tuple[dict[str, int], int]:
+    """Of each object of the compositor, and its repaints meanwhile; without a timeline to write."""
+    out = folder / f"callgrind.{who}"
+    under = ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}")
+    under += ("--instr-atstart=no",)
+    with weston(folder, "log", under) as running:
+        with client(who, folder) as repaints:
+            control(running.process.pid, "-i", "on")
+            before = repaints()
+            end = time.monotonic() + PATIENCE + count
+            while repaints() - before < count:
+                if running.process.poll() is not None or time.monotonic() > end:
+                    raise common.BenchError(f"{who}: Weston does not get on under callgrind")
+                time.sleep(0.2)
+            control(running.process.pid, "-d")
+            after = repaints()
+    return read_costs(Path(f"{out}.1")), after - before
+
+
+def read_costs(path: Path) -> dict[str, int]:
+    """The instructions of each object of a callgrind file, by its own format's rules."""
+    names: dict[str, str] = {}
+    costs: dict[str, int] = {}
+    name, is_call = "", False
+    for line in path.read_text().splitlines():
+        if found := re.match(r"c?ob=\((\d+)\)(?: (.+))?", line):
+            names.setdefault(found[1], found[2] or "")
+            if line[0] == "o":
+                name = Path(names[found[1]]).name
+        elif line.startswith("calls="):
+            is_call = True  # the next line has what the called function spent
+        elif line[:1].isdigit() or line[:1] in ("+", "-", "*"):
+            if not is_call:
+                costs[name] = costs.get(name, 0) + int(line.split()[1])
+            is_call = False
+    return costs
+
+
+def control(pid: int, *what: str) -> None:
+    command = ["callgrind_control", *what, str(pid)]
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+
+
+# --- results ---
+
+
+def ratios(rows: list[dict]) -> dict[str, float]:
+    found = {}
+    for what, key in (
+        ("time", "mean_ms"),
+        ("time", "p50_ms"),
+        ("instructions", "instructions"),
+        ("instructions", "drawing_instructions"),
+    ):
+        values = {row["who"]: row[key] for row in rows if row["what"] == what}
+        if values:
+            found[f"repaint_{key}_gid_vs_wl_shm"] = values["gid"] / values["wl_shm"]
+    return found
+
+
+def show(rows: list[dict]) -> None:
+    for row in rows:
+        if row["what"] == "time":
+            print(
+                f"{row['who']:<6} {row['repaints']:6} repaints: average {row['mean_ms']:.3f} ms, "
+                f"median {row['p50_ms']:.3f}, p99 {row['p99_ms']:.3f}, "
+                f"maximum {row['max_ms']:.3f}, "
+                f"{row['outliers']} outliers above {row['outliers_above_ms']:.3f}"
+            )
+        else:
+            print(
+                f"{row['who']:<6} {row['repaints']:6} repaints: {row['instructions']:,.0f} "
+                f"instructions each, {row['drawing_instructions']:,.0f} of them drawing"
+            )
+    for name, value in ratios(rows).items():
+        print(f"{name} {value:.4f}")
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""The benchmark repaint runs, and gives its results in the form of all benchmarks.
+
+Whether the times are good is not asserted: that takes a quiet machine. That a repaint takes as many
+instructions to draw from gid memory as from wl_shm holds on any machine.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from pipeline import film
+from program import BUILD, TOP
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    file: Path = tmp_path_factory.mktemp("repaint") / "repaint.json"
+    command = [TOP / "run", "bench", "repaint", f"--json={file}", f"--clip={film(1280, 720)}"]
+    run = subprocess.run(
+        [*command, "--seconds=2", "--repetitions=1", "--repaints=60"],
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(file.read_text())
+
+
+def rows(result: dict, what: str) -> dict[str, dict]:
+    return {row["who"]: row for row in result["rows"] if row["what"] == what}
+
+
+@pytest.mark.timeout(500)
+def test_form(result: dict) -> None:
+    assert all(row["bench"] == "repaint" for row in result["rows"])
+    for what in ("time", "instructions"):
+        assert set(rows(result, what)) == {"gid", "wl_shm"}
+    for row in rows(result, "time").values():
+        assert row["repaints"] > 0
+        assert 0 < row["p50_ms"] <= row["p99_ms"] <= row["max_ms"]
+        assert 0 < row["mean_ms"] <= row["max_ms"]
+    assert len(result["ratios"]) == 4
+
+
+def test_drawing_from_gid_memory_costs_what_drawing_from_wl_shm_does(result: dict) -> None:
+    """A copy would double it. What is counted around the sixty repaints is up to two of them."""
+    gid, wl_shm = (
+        rows(result, "instructions")[who]["drawing_instructions"] for who in ("gid", "wl_shm")
+    )
+    assert gid / wl_shm == pytest.approx(1, abs=0.1)
