@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from cockpit import Cockpit
-from pipeline import film
+from pipeline import film, gst_env
 from program import BUILD, TOP, Program, wait_for
 from weston import Weston
 
@@ -29,7 +29,8 @@ class Film:
         self.weston.start()
         self.player = Program(
             [sys.executable, TOP / "demo/play.py", "--loop", self._pipeline()],
-            cockpit.env("open") | {"GID_TIMELINE": str(self.logs["open"])},
+            gst_env(cockpit.env("open"), folder / "registry.bin")
+            | {"GID_TIMELINE": str(self.logs["open"])},
             folder,
         )
         self.view = Program(
