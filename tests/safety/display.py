@@ -33,12 +33,16 @@ refresh=60
 
 
 class Display:
-    """gid-cluster in the domain `cluster`."""
+    """gid-cluster in the domain `cluster`, or another."""
 
     def __init__(
-        self, cockpit: Cockpit, roles: str = ROLE, arguments: tuple[str, ...] = ()
+        self,
+        cockpit: Cockpit,
+        roles: str = ROLE,
+        arguments: tuple[str, ...] = (),
+        domain: str = "cluster",
     ) -> None:
-        self.cockpit = cockpit
+        self.cockpit, self.domain = cockpit, domain
         self.folder = cockpit.folder
         self.config = self.folder / "cluster.conf"
         self.config.write_text(DISPLAY + roles)
@@ -47,7 +51,7 @@ class Display:
         command: list[str | Path] = [BUILD / "cluster" / "gid-cluster", "--headless"]
         command += ["--config", self.config, "--status", self.status_path]
         command += ["--socket", self.wayland, *arguments]
-        self.program = cockpit.run("cluster", command)
+        self.program = cockpit.run(domain, command)
         self.program.wait_output("ready, with")
 
     def status(self) -> dict:
@@ -93,7 +97,7 @@ class Display:
         path = self.folder / f"screen-{time.monotonic_ns()}.png"
         grim = Program(
             ["grim", path],
-            env=self.cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(self.wayland)},
+            env=self.cockpit.env(self.domain) | {"WAYLAND_DISPLAY": str(self.wayland)},
             log_dir=self.folder,
         )
         assert grim.wait() == 0, grim.stderr

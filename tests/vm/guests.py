@@ -160,6 +160,17 @@ class Running:
         wait_for(there, f"{count} × {key}, of which came {len(self.lines(key))}", SECONDS)
         return self.lines(key)
 
+    def wait_more(self, count: int) -> None:
+        """Until a stream-peer has had so many frames more than now."""
+        lines = self.lines("frames")
+        goal = count + (lines[-1]["frames"] if lines else 0)
+
+        def there() -> bool:
+            assert self.is_running, f"it ended:\n{self.out[-2000:]}\n{self.err[-2000:]}"
+            return bool(lines := self.lines("frames")) and lines[-1]["frames"] >= goal
+
+        wait_for(there, f"{count} more frames", SECONDS)
+
     @property
     def err(self) -> str:
         if isinstance(self.program, Program):
