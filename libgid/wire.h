@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * The wire: every byte that crosses between processes, little-endian, each struct pinned.
- * docs/wire.md is its published form. wire.c decodes it: pure, total, fuzzed.
+ * docs/wire.md is its published form. wire.c and wire_*.c decode it: pure, total, fuzzed.
  *
  * Messages go over SOCK_SEQPACKET sockets, one a packet (or over a byte stream, framed by `size`),
  * descriptors beside them in the order that each message names.
@@ -401,7 +401,7 @@ _Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
 _Static_assert(sizeof(struct gid_wire_ring) == 192 + 128 * GID_RING_ENTRIES, "wire");
 _Static_assert(sizeof(struct gid_wire_page) == 448 + 8 * GID_RING_RELEASES, "wire");
 
-/* --- decoding: wire.c --------------------------------------------------------------------------*/
+/* --- decoding: wire.c and what is beside it -----------------------------------------------------*/
 
 /* Any message, big enough for the largest. */
 union gid_wire_message {

@@ -2,9 +2,9 @@
 /*
  * The hub, and the host's gidd behind it, with two guests that say anything in any order over their
  * streams of bytes: valid messages about few things, in the right epoch or not, broken ones, plain
- * bytes, hang-ups. A client of the host has a stream and a slab to be asked for, and asks for theirs.
- * Whatever happens, all that the hub says is right by the wire, and when the guests are gone nothing is
- * left of them.
+ * bytes, hang-ups. A client of the host has a stream and a slab to be asked for, and asks for
+ * theirs. Whatever happens, all that the hub says is right by the wire, and when the guests are
+ * gone nothing is left of them.
  *
  * The input is a sequence of steps of a few bytes. Windows and sockets are made once.
  */
@@ -149,8 +149,11 @@ static void use_memory(uint64_t offset) {
 	message.export.slot_size = 4096;
 	message.export.slot_count = 1;
 	message.export.generations = offset + 9 * 4096;
-	message.export.layout = (struct gid_wire_layout){
-		.fourcc = 0x34325258, .width = 8, .height = 8, .plane_count = 1, .planes = {{0, 32}}};
+	message.export.layout = (struct gid_wire_layout){.fourcc = 0x34325258,
+		.width = 8,
+		.height = 8,
+		.plane_count = 1,
+		.planes = {{0, 32}}};
 	say(&message, &window, 1);
 	close(window);
 }
@@ -205,8 +208,8 @@ static void listen_as_client(void) {
 	const char *why;
 	ssize_t size;
 	while (world.client >= 0 &&
-		(size = gid_socket_receive(world.client, &message, sizeof(message), fds,
-			 &fd_count)) != -EAGAIN) {
+		(size = gid_socket_receive(
+			 world.client, &message, sizeof(message), fds, &fd_count)) != -EAGAIN) {
 		if (size <= 0) {
 			gid_socket_close_fds(&world.client, 1);
 			break;
@@ -220,8 +223,8 @@ static void listen_as_client(void) {
 static void connect_client(void) {
 	int pair[2];
 	if (world.client < 0) {
-		demand(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) ==
-			0);
+		demand(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+			       pair) == 0);
 		client_create(&world.gidd, pair[1]);
 		world.client = pair[0];
 		world.client_ring = 0;
@@ -286,8 +289,9 @@ static void greet(struct guest *guest) {
 
 static void listen_as_guest(struct guest *guest) {
 	ssize_t got;
-	while (guest->fd >= 0 && (got = read(guest->fd, guest->in + guest->in_size,
-					  sizeof(guest->in) - guest->in_size)) != -1) {
+	while (guest->fd >= 0 &&
+		(got = read(guest->fd, guest->in + guest->in_size,
+			 sizeof(guest->in) - guest->in_size)) != -1) {
 		struct gid_wire_envelope envelope;
 		union gid_wire_message message;
 		const char *why;
@@ -361,7 +365,8 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 			.planes = {{0, 32}}};
 		break;
 	case GID_WIRE_SUBSCRIBE:
-		m->subscribe.subscription = number | (take(input, 4) != 0 ? GID_WIRE_LOWER_SIDE : 0);
+		m->subscribe.subscription =
+			number | (take(input, 4) != 0 ? GID_WIRE_LOWER_SIDE : 0);
 		m->subscribe.domain = 1 + take(input, 3);
 		m->subscribe.credit = 1;
 		m->subscribe.flags = take(input, 4);
