@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""gid-cockpit with guests: it starts them, runs commands in them, and powers them off."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from gid_vm.guest import why_not
+from program import BUILD, wait_for
+
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(300),
+]
+
+CONFIG = """\
+[cockpit]
+runtime={runtime}
+[domain open]
+number=1
+kind=guest
+window=16M
+vm-memory=512M
+vm-append=quiet
+[domain cluster]
+number=2
+kind=guest
+window=4M
+vm-disk=/images/cluster,1.qcow2
+vm-cpus=2
+vm-accel=tcg
+vm-options=-device virtio-rng-pci
+[domain host]
+number=3
+kind=host
+window=8M
+[share open host]
+streams=movie
+[share open cluster]
+streams=movie
+"""
+
+
+class Tool:
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+        self.runtime = self.folder / "run"
+        self.config = self.folder / "cockpit.conf"
+        self.config.write_text(CONFIG.format(runtime=self.runtime))
+        programs = [BUILD / "tools" / "cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
+        self.env = os.environ | {"PATH": ":".join([*map(str, programs), os.environ["PATH"]])}
+        self.env.pop("GID_RUNTIME_DIR", None)
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        command = ["gid-cockpit", "--config", str(self.config), *words]
+        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=200)
+
+    def arguments(self, domain: str) -> list[str]:
+        result = self.run("qemu-args", "--json", domain)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def tool() -> Iterator[Tool]:
+    tool = Tool()
+    yield tool
+    tool.run("down")
+    shutil.rmtree(tool.folder)
+
+
+def after(arguments: list[str], option: str) -> list[str]:
+    return [value for name, value in zip(arguments, arguments[1:], strict=False) if name == option]
+
+
+def test_windows_are_writable_for_their_owner_alone(tool: Tool) -> None:
+    for domain, others in (("open", {"cluster", "host"}), ("cluster", {"open"})):
+        backends = [
+            dict(pair.split("=", 1) for pair in words.split(",")[1:])
+            for words in after(tool.arguments(domain), "-object")
+        ]
+        readonly = {Path(b["mem-path"]).name: b["readonly"] == "on" for b in backends}
+        assert readonly == {domain: False} | dict.fromkeys(others, True)
+
+
+def test_a_guest_with_a_disk_of_its_own(tool: Tool) -> None:
+    arguments = tool.arguments("cluster")
+    assert after(arguments, "-drive") == ["if=none,id=disk0,file=/images/cluster,,1.qcow2"]
+    assert after(arguments, "-smp") == ["2"]
+    assert "virtio-rng-pci" in after(arguments, "-device")
+    assert "-kernel" not in arguments
+
+
+def test_the_shell_has_the_same_arguments(tool: Tool) -> None:
+    text = tool.run("qemu-args", "open").stdout
+    words = subprocess.run(["sh", "-c", f"printf '%s\\n' {text}"], capture_output=True, text=True)
+    assert words.stdout.splitlines() == tool.arguments("open")
+
+
+def test_libvirt_has_the_same_machine(tool: Tool) -> None:
+    domain = ElementTree.fromstring(tool.run("libvirt-xml", "open").stdout)
+    arguments = tool.arguments("open")
+    assert domain.findtext("name") == "open"
+    assert domain.findtext("memory") == "512"
+    assert domain.findtext("os/kernel") == after(arguments, "-kernel")[0]
+    assert domain.findtext("os/cmdline") == after(arguments, "-append")[0]
+    ports = {
+        c.find("target").get("name"): c.find("source").get("path") for c in domain.iter("channel")
+    }
+    assert ports.keys() == {"org.gidway.link", "org.gidway.agent"}
+    for path in ports.values():
+        assert any(f"path={path}," in words for words in after(arguments, "-chardev"))
+    qemu = "{http://libvirt.org/schemas/domain/qemu/1.0}"
+    words = [arg.get("value") for arg in domain.iter(f"{qemu}arg")]
+    assert after(words, "-object") == after(arguments, "-object")
+
+
+def test_a_domain_that_is_no_guest_has_no_machine(tool: Tool) -> None:
+    for command in ("qemu-args", "libvirt-xml"):
+        result = tool.run(command, "host")
+        assert result.returncode == 1 and "kind=guest" in result.stderr
+
+
+def test_guests_need_their_hub(tool: Tool) -> None:
+    result = tool.run("up", "open")
+    assert result.returncode == 1
+    assert "the gidd of host makes it" in result.stderr
+
+
+def test_up_run_status_down(tool: Tool) -> None:
+    result = tool.run("up", "host", "open")
+    assert result.returncode == 0, result.stderr
+    # The very arguments that qemu-args tells of.
+    status = {d["domain"]: d for d in json.loads(tool.run("status", "--json").stdout)}
+    assert [status[name]["state"] for name in ("host", "open", "cluster")] == ["up", "up", "down"]
+    command = Path(f"/proc/{status['open']['pid']}/cmdline").read_bytes().split(b"\0")[:-1]
+    assert [word.decode() for word in command] == tool.arguments("open")
+    assert [(link["domain"], link["kind"], link["state"]) for link in status["open"]["links"]] == [
+        ("host", "ivshmem", "up")
+    ]
+    inside = tool.run("run", "open", "--", "sh", "-c", "hostname; echo wrong >&2; exit 7")
+    assert (inside.stdout, inside.stderr, inside.returncode) == ("open\n", "wrong\n", 7)
+    assert "runs already" in tool.run("up", "open").stdout
+
+    result = tool.run("down")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "open: ended" in result.stdout
+    wait_for(lambda: not Path(f"/proc/{status['open']['pid']}/exe").exists(), "QEMU to be gone")
