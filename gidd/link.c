@@ -128,7 +128,9 @@ static void link_up(struct link *link) {
 	window_find(
 		link->peer.gidd, link->peer.domain); /* so that it is open when it is asked for */
 	subscription_link_up(link->peer.gidd, &link->peer);
-	confirm_link_up(link);
+	if (!link->kind->windows_only) {
+		confirm_link_up(link);
+	}
 }
 
 void link_connected(struct link *link) {

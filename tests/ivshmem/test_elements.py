@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""GStreamer's elements between machines: as between domains of one, and as little is copied."""
+
+from collections.abc import Callable
+
+import pytest
+from cockpit import Cockpit
+from machines import CONFIG, start
+from pipeline import LOSSLESS, Pipeline, clip, decode, pairs, sums_of, watch
+
+SOURCE = (
+    "videotestsrc pattern=ball num-buffers=40 ! "
+    "video/x-raw,format=BGRx,width=640,height=360,framerate=50/1"
+)
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG.replace("window=4M", "window=64M"))
+    start(cockpit)
+    return cockpit
+
+
+@pytest.mark.parametrize("reader", ["host", "cluster"])
+def test_pictures(machines: Cockpit, reader: str) -> None:
+    expected = sums_of(machines, SOURCE)
+    sender, receiver = pairs(machines, SOURCE, domain=reader)
+    assert receiver.sums == expected and len(expected) == 40
+    assert sender.stats("sink")["copied-frames"] == 0
+
+
+def test_film(machines: Cockpit) -> None:
+    """Decoded into the window, but for the frames before memory was negotiated."""
+    expected = sums_of(machines, decode(clip()))
+    sender, receiver = pairs(machines, decode(clip()), domain="host")
+    assert receiver.sums == expected
+    assert sender.stats("sink")["copied-frames"] <= 4
+
+
+def test_memory_of_others_is_copied_once(machines: Cockpit) -> None:
+    """What comes from another stream lies in slabs that this sink did not make."""
+    expected = sums_of(machines, SOURCE)
+    receiver = watch(machines, domain="host")
+    relay = Pipeline(
+        machines,
+        "open",
+        f"gidsrc domain=open stream=camera/rear ! gidsink name=sink stream=movie {LOSSLESS}",
+    )
+    sender = Pipeline(
+        machines, "open", f"{SOURCE} ! gidsink name=sink stream=camera/rear {LOSSLESS}"
+    )
+    sender.finish()
+    relay.finish()
+    receiver.finish()
+    assert receiver.sums == expected
+    stats = relay.stats("sink")
+    assert stats["dropped"] == 0
+    assert stats["copy-reasons"] == {"other-machine": 40}
