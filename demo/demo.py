@@ -192,12 +192,15 @@ def main() -> int:
     # Short, for a socket's path has 108 bytes.
     folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir="/tmp"))
     os.environ["GID_RUNTIME_DIR"] = str(folder)
+    os.environ["GID_TIMELINE"] = str(folder / "points.log")
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         demo = Demo(options, folder, progress)
         demo.run()
         result = judge.build(demo)
         report.write(options.out, result, demo.pictures)
+        logs = [demo.open.log(life + 1) for life in range(demo.open.life)]
+        report.write_timeline(options.out, [*logs, folder / "points.log"])
     except (DemoError, film.FilmError, OSError) as error:
         progress.fail(f"{error}\nThe logs are in {folder}")
         return 1
@@ -210,7 +213,8 @@ def main() -> int:
 def _conclude(result: dict, out: Path, folder: Path, progress: Progress) -> int:
     for check in result["checks"]:
         (progress.done if check["passed"] else progress.fail)(f"{check['what']}: {check['found']}")
-    for name in ("open.png", "cluster.png", "cluster-lost.png", "report.html", "report.json"):
+    pictures, pages = ("open", "cluster", "cluster-lost"), ("report.html", "timeline.html")
+    for name in (*(f"{picture}.png" for picture in pictures), *pages, "report.json"):
         progress.say(f"  {out / name}")
     if not all(check["passed"] for check in result["checks"]):
         progress.say(f"The logs are in {folder}")

@@ -98,6 +98,15 @@ def size(count: float) -> str:
     return f"{count:.1f} GB"
 
 
+def write_timeline(folder: Path, logs: list[Path]) -> None:
+    """timeline.html: each repaint, and the way of each frame, of all programs of both domains."""
+    command = ["gid-timeline", "report", "-", "-o", str(folder / "timeline.html")]
+    everything = b"".join(log.read_bytes() for log in logs)
+    result = subprocess.run(command, input=everything, capture_output=True)
+    if result.returncode != 0:
+        raise DemoError(f"the timeline cannot be read: {result.stderr.decode().strip()}")
+
+
 def write(folder: Path, report: dict, pictures: dict[str, Path]) -> None:
     """report.json and report.html, with the pictures inside, into `folder`."""
     text = json.dumps(report, indent=2, ensure_ascii=False)

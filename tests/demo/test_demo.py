@@ -123,6 +123,13 @@ def test_picture_of_the_film(demo: Run, box: tuple, name: str) -> None:
     assert all(part.std() > 2 for part in parts)
 
 
+@pytest.mark.parametrize("stream", ["movie", "safety/camera", "safety/telltale"])
+def test_the_timeline_has_the_way_of_each_frame(demo: Run, stream: str) -> None:
+    page = (demo.folder / "timeline.html").read_text()
+    way = re.escape(f"<h3>{stream} <small>domain 1 → domain 2 · ")
+    assert re.search(way + r"\d+ submitted, \d+ received, \d+ committed, \d+ shown", page)
+
+
 def test_the_film_is_bit_exact_on_the_display(demo: Run) -> None:
     found = [check["found"] for check in demo.report["checks"] if "movie" in check["what"]]
     assert "bit-exact" in found[0]
