@@ -70,6 +70,7 @@ static int stats_build(sd_json_variant **object, const struct stats *stats,
 		SD_JSON_BUILD_PAIR_UNSIGNED("reconnects", link.reconnects),
 		SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", link.copied_frames),
 		SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", link.copied_bytes),
+		SD_JSON_BUILD_PAIR_UNSIGNED("clock_error_ns", link.clock_error_ns),
 		SD_JSON_BUILD_PAIR_VARIANT("latency_us", latency));
 }
 

@@ -25,7 +25,9 @@ gst_gid_src_create_stats (GstGidSrc * self)
       "held", G_TYPE_UINT, stats.held,
       "reconnects", G_TYPE_UINT64, stats.reconnects,
       "producer-copied-frames", G_TYPE_UINT64, stats.copied_frames,
-      "producer-copied-bytes", G_TYPE_UINT64, stats.copied_bytes, NULL);
+      "producer-copied-bytes", G_TYPE_UINT64, stats.copied_bytes,
+      "clock-offset", G_TYPE_INT64, stats.clock_offset_ns,
+      "clock-error", G_TYPE_UINT64, stats.clock_error_ns, NULL);
   gst_gid_copies_to_structure (&self->copies, structure);
   GST_OBJECT_UNLOCK (self);
   return structure;

@@ -130,6 +130,47 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "[share open cluster]\nstreams=" + "\n ".join(["x" * 100] * 3) + "\n",
         [],
     ),
+    "a kind that is none": (GOOD + "kind=ghost\n", ["5: kind=ghost is none of local, host, guest"]),
+    "a guest without a host": (
+        GOOD + "kind=guest\n",
+        [
+            "3: domain cluster is a guest: one domain must have kind=host, whose gidd joins it "
+            "to the others"
+        ],
+    ),
+    "two hosts": (
+        GOOD + "kind=host\n[domain hud]\nnumber=3\nkind=host\n",
+        ["6: domain cluster is the host already"],
+    ),
+    "a window that is no power of two": (
+        GOOD + "window=3M\n",
+        ["5: window=3M is not a power of two from 1M to 64G"],
+    ),
+    "a small window": (
+        GOOD + "window=512K\n",
+        ["5: window=512K is not a power of two from 1M to 64G"],
+    ),
+    "a window without a number": (
+        GOOD + "window=big\n",
+        ["5: window=big is not a power of two from 1M to 64G"],
+    ),
+    "a device without a path": (
+        GOOD + "window-device=ivshmem0\n",
+        ["5: window-device=ivshmem0 is not an absolute path"],
+    ),
+    "a port without a path": (
+        GOOD + "control=port0\n",
+        ["5: control=port0 is not an absolute path"],
+    ),
+    "a guest on our own kernel": (
+        GOOD.replace("number=1", "number=1\nkind=guest").replace("number=2", "number=2\nkind=host")
+        + "[share open cluster]\n[link open cluster]\nkind=local\n",
+        ["8: a guest is another machine: no link of it is of kind local"],
+    ),
+    "a window that nobody needs": (
+        GOOD + "[share open cluster]\n[link open cluster]\nkind=ivshmem\n",
+        ["6: a link of kind ivshmem is one of a guest, with whom something is shared"],
+    ),
     "a link without kind": (GOOD + "[link open cluster]\n", ["5: a link needs kind="]),
     "a link of unknown kind": (
         GOOD + "[link open cluster]\nkind=pigeon\n",

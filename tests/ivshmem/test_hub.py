@@ -33,6 +33,7 @@ from gidwire import (
     SUBSCRIBE,
     SUBSCRIPTION_END,
     VERSION,
+    WAIT,
     WELCOME,
     WINDOW,
     Connection,
@@ -224,6 +225,19 @@ def test_what_is_not_shared_is_refused_by_the_hub(machines: Cockpit) -> None:
         assert Connection.result(answer)[0] == -errno.ENOENT
         answer = member.request(HOST, RESULT, SUBSCRIBE, number, HOST, 1, 0, b"", b"none", 4096)
         assert Connection.result(answer) == (-errno.ENOENT, 0, NO_STREAM)
+
+
+def test_limits_hold_for_machines(machines: Cockpit) -> None:
+    """held= of the share bounds what a machine may ask for, and so what it costs."""
+    with untouched(machines), Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        results = []
+        for number in range(1, 11):
+            values = (number | LOWER_SIDE, HOST, 63, WAIT, b"", b"movie", 4096)
+            answer = member.request(HOST, RESULT, SUBSCRIBE, *values)
+            results.append(Connection.result(answer)[0])
+        assert results == [0] * 8 + [-errno.EDQUOT] * 2  # 512 frames, 63 each
 
 
 def test_nobody_speaks_for_another(machines: Cockpit) -> None:
