@@ -70,7 +70,7 @@ def test_timeline_watched_by_others_meanwhile(weston: PacedWeston) -> None:
 
 
 def test_many_surfaces(weston: PacedWeston) -> None:
-    """More than pacing keeps in mind."""
+    """Dozens of clients that come and go."""
     for _ in range(6):
         clients = [weston.run_client("weston-simple-damage") for _ in range(8)]
         weston.wait_frames(30)

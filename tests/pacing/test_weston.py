@@ -14,7 +14,7 @@ from cockpit import Cockpit
 from paced import PacedWeston
 from program import wait_for
 
-FRAMES = 200
+FRAMES = 100
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def test_each_output_has_its_own_window(paced: Callable[..., PacedWeston]) -> No
     weston.wait_log("Output 'second'")
     weston.order("refresh", "second", 20000)
     weston.order("animate", "second")
-    assert weston.waits(FRAMES // 2, "second")[FRAMES // 20] <= 3
-    assert weston.waits(FRAMES // 2)[FRAMES // 20] <= 3
+    assert weston.waits(FRAMES, "second")[FRAMES // 10] <= 3
+    assert weston.waits(FRAMES)[FRAMES // 10] <= 3
 
 
 def test_it_says_when_it_changes_its_mind(paced: Callable[..., PacedWeston]) -> None:
