@@ -48,8 +48,8 @@ def main() -> int:
     }
     print()
     if count["failed"]:
-        for path in sys.argv[1:]:
-            print("\n".join(assertions(Path(path))[:20]))
+        said = [line for path in sys.argv[1:] for line in assertions(Path(path))]
+        print(*list(dict.fromkeys(said))[:30], sep="\n")
     for name, outcome in tests:
         if outcome == "failed":
             print(f"FAILED {name}")
