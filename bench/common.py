@@ -107,7 +107,7 @@ def cockpit(folder: Path, streams: str) -> Iterator[None]:
     gidds = []
     try:
         for domain in ("open", "cluster"):
-            gidds.append(_start_gidd(configuration, folder, domain))
+            gidds.append(start_gidd(configuration, folder, domain))
         yield
     finally:
         for gidd in gidds:
@@ -116,7 +116,7 @@ def cockpit(folder: Path, streams: str) -> Iterator[None]:
             gidd.wait(10)
 
 
-def _start_gidd(configuration: Path, folder: Path, domain: str) -> subprocess.Popen:
+def start_gidd(configuration: Path, folder: Path, domain: str) -> subprocess.Popen:
     log = folder / f"gidd-{domain}.log"
     command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
     with log.open("wb") as output:
