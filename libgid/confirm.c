@@ -29,7 +29,7 @@ static void confirmed(
 	} else if (slab->info.offset == answer->imported.offset &&
 		is_same_memory(slab->info.fd, fds[0])) {
 		slab->confirm = GID_CONFIRM_DONE;
-		gid_slab_lend_again(slab);
+		gid_slab_grant_again(slab);
 	} else {
 		gid_import_revoke(slab);
 	}

@@ -59,7 +59,7 @@ static void export_again(struct gid_endpoint *endpoint) {
 	union gid_wire_message message;
 	put_export(slab, &message);
 	gid_domain_request_async(slab->domain, &message, &slab->info.fd, 1, exported_again, slab);
-	gid_slab_lend_again(slab);
+	gid_slab_grant_again(slab);
 }
 
 static bool no_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,

@@ -17,17 +17,28 @@ static void put_grant(
 	message->grant.allow = allow;
 }
 
-static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
-	uint8_t bit = (uint8_t)(1u << reader % 8);
-	if (granted) {
-		slab->granted[reader / 8] |= bit;
+static void set_domain(uint8_t set[256 / 8], uint32_t domain, bool present) {
+	uint8_t bit = (uint8_t)(1u << domain % 8);
+	if (present) {
+		set[domain / 8] |= bit;
 	} else {
-		slab->granted[reader / 8] &= (uint8_t)~bit;
+		set[domain / 8] &= (uint8_t)~bit;
+	}
+}
+
+static bool has_domain(const uint8_t set[256 / 8], uint32_t domain) {
+	return domain <= GID_DOMAIN_MAX && (set[domain / 8] >> domain % 8 & 1) != 0;
+}
+
+static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
+	set_domain(slab->granted, reader, granted);
+	if (granted) {
+		set_domain(slab->withheld, reader, false);
 	}
 }
 
 bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader) {
-	return reader <= GID_DOMAIN_MAX && (slab->granted[reader / 8] >> reader % 8 & 1) != 0;
+	return has_domain(slab->granted, reader);
 }
 
 static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
@@ -42,6 +53,7 @@ static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
 	if (!allow) {
 		/* Whatever comes of this: a gidd that comes back is not told of the grant. */
 		set_granted(slab, reader, false);
+		set_domain(slab->withheld, reader, !slab->info.imported);
 	}
 	union gid_wire_message message, answer;
 	put_grant(slab, reader, allow, &message);
@@ -81,10 +93,18 @@ void gid_slab_granted(struct gid_slab *slab, uint32_t reader) {
 	set_granted(slab, reader, true);
 }
 
-void gid_slab_lend_again(struct gid_slab *slab) {
+static void post_revoke(struct gid_slab *slab, uint32_t reader) {
+	union gid_wire_message message;
+	put_grant(slab, reader, false, &message);
+	gid_domain_post(slab->domain, &message, NULL, 0);
+}
+
+void gid_slab_grant_again(struct gid_slab *slab) {
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
 		if (gid_slab_is_granted(slab, reader)) {
 			gid_slab_grant_post(slab, reader);
+		} else if (has_domain(slab->withheld, reader)) {
+			post_revoke(slab, reader);
 		}
 	}
 }
@@ -92,10 +112,8 @@ void gid_slab_lend_again(struct gid_slab *slab) {
 void gid_slab_end_loans(struct gid_slab *slab) {
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
 		if (gid_slab_is_granted(slab, reader)) {
-			union gid_wire_message message;
-			put_grant(slab, reader, false, &message);
 			set_granted(slab, reader, false);
-			gid_domain_post(slab->domain, &message, NULL, 0);
+			post_revoke(slab, reader);
 		}
 	}
 }

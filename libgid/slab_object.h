@@ -36,8 +36,10 @@ struct gid_slab {
 		bool taken;
 		bool forced; /* to advance once nobody holds it */
 	} *slots;
-	uint32_t next_slot;	  /* where gid_slab_take() looks first */
-	uint8_t granted[256 / 8]; /* a bit for each domain; of an imported slab: whom we lent it to */
+	uint32_t next_slot; /* where gid_slab_take() looks first */
+	/* A bit for each domain. Of an imported slab: whom we lent it to. */
+	uint8_t granted[256 / 8];
+	uint8_t withheld[256 / 8]; /* taken back: others may not lend our slab to these, either */
 
 	/* imported */
 	bool known; /* in the domain's table of imports */
@@ -75,8 +77,8 @@ static inline bool gid_slab_can_be_granted(const struct gid_slab *slab) {
 /* Those whom we lent an imported slab to lose it. */
 void gid_slab_end_loans(struct gid_slab *slab);
 
-/* gidd is back, and has confirmed an imported slab: lends it to the same domains again. */
-void gid_slab_lend_again(struct gid_slab *slab);
+/* gidd is back, and has the slab: tells it again to whom it is granted or lent, and to whom not. */
+void gid_slab_grant_again(struct gid_slab *slab);
 
 static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t slot) {
 	return slab->generations == NULL

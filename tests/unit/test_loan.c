@@ -261,6 +261,11 @@ static void test_gidd_restarts(void) {
 	begin();
 	struct gid_producer *producer = produce(0);
 	struct gid_consumer *consumer = consume(producer);
+	struct gid_slab *withheld = NULL, *kept = NULL;
+	tap_ok(gid_slab_create(owner, &layout, 0, 1, NULL, &withheld) == 0 &&
+			gid_slab_import(lender, gid_slab_gid(withheld, 0), &kept) == 0 &&
+			gid_slab_revoke(withheld, CLUSTER) == 0,
+		"another slab, that shall not be lent");
 	tap_ok(send_granted(producer, 1) == 1, "a frame");
 	cockpit_kill(1);
 	tap_ok(cockpit_start(1) && cockpit_until(owner, is_connected, owner, 10000) &&
@@ -276,6 +281,14 @@ static void test_gidd_restarts(void) {
 	struct gid_frame frame;
 	tap_ok(send_granted(producer, 2) == 1 && gid_consumer_receive(consumer, &frame) == 1,
 		"frames go on");
+	error = -ENOENT;
+	for (int i = 0; i < 100 && error == -ENOENT; i++) {
+		settle(producer);
+		error = gid_slab_grant(kept, CLUSTER);
+	}
+	tap_ok(error == -EPERM, "and the owner's word still holds (%s)", gid_strerror(error));
+	gid_slab_unref(kept);
+	gid_slab_destroy(withheld, false);
 	gid_slab_unref(seen);
 	gid_consumer_destroy(consumer);
 	gid_producer_destroy(producer);
