@@ -154,7 +154,8 @@ void subscription_begin(struct gidd *gidd, struct subscription *subscription) {
 void subscription_stream_up(struct gidd *gidd, struct stream *stream) {
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &gidd->registry.subscriptions, entry) {
-		if (subscription->domain == gidd->self->number && subscription->stream == NULL &&
+		if (subscription->domain == gidd->self->number &&
+			subscription->state == SUBSCRIPTION_WAITING &&
 			strcmp(subscription->name, stream->name) == 0) {
 			ask_producer(subscription, stream);
 		}

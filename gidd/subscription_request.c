@@ -11,6 +11,7 @@
 #include "log.h"
 #include "memory.h"
 #include "quota.h"
+#include "socket.h"
 #include "subscription.h"
 #include "window.h"
 
@@ -120,6 +121,27 @@ static int check_reach(struct peer *consumer, const struct config_domain *owner,
 	return 0;
 }
 
+/* One that was made by a gidd before us: only our own clients have such. */
+static int check_live(struct peer *consumer, const struct gid_wire_subscribe *request, int ring,
+	const char **why) {
+	if (consumer->client == NULL || request->window_offset != 0) {
+		*why = "only a client's subscription, outside of windows, can be live already";
+		return -EINVAL;
+	}
+	return descriptor_check_shared(ring, sizeof(struct gid_wire_ring), why);
+}
+
+static int subscription_set_live(struct subscription *subscription) {
+	const void *ring;
+	int error = gid_memory_map(subscription->fds[1], 0, sizeof(struct gid_wire_ring), &ring);
+	if (error == 0) {
+		subscription->ring = ring;
+		subscription->state = SUBSCRIPTION_LIVE;
+		gid_socket_close_fds(subscription->fds, 2);
+	}
+	return error;
+}
+
 static struct subscription *subscription_create(struct peer *consumer,
 	const struct gid_wire_subscribe *request, const struct config_domain *owner,
 	int fds[static 2]) {
@@ -166,12 +188,15 @@ void subscription_request(
 	if (owner == NULL) {
 		return;
 	}
+	bool live = (request->flags & GID_WIRE_LIVE) != 0;
 	int error = subscription_check_memory(
 		consumer, request->window_offset, sizeof(struct gid_wire_page), &fds[0], &wrong);
-	if (error == 0) {
+	if (error == 0 && live) {
+		error = check_live(consumer, request, fds[1], &wrong);
+	} else if (error == 0) {
 		error = check_reach(consumer, owner, request, &wrong);
 	}
-	if (error == 0) {
+	if (error == 0 && !live) {
 		error = descriptor_check_doorbell(fds[1], &wrong);
 	}
 	if (error < 0) {
@@ -186,13 +211,20 @@ void subscription_request(
 		return;
 	}
 	struct subscription *subscription = subscription_create(consumer, request, owner, fds);
-	if (subscription == NULL) {
-		if (consumer->client != NULL) {
+	if (subscription == NULL || (live && subscription_set_live(subscription) < 0)) {
+		if (subscription != NULL) {
+			subscription_destroy(consumer->gidd, subscription);
+		} else if (consumer->client != NULL) {
 			quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
 			quota_give(consumer->client, QUOTA_HELD, request->credit);
 		}
 		peer_result(consumer, serial, -ENOMEM, 0, "gidd is out of memory");
 		return;
 	}
-	subscription_begin(consumer->gidd, subscription);
+	if (live) {
+		subscription->answered = true;
+		peer_result(consumer, serial, 0, 1, "%s", "");
+	} else {
+		subscription_begin(consumer->gidd, subscription);
+	}
 }

@@ -41,6 +41,7 @@ struct gid_consumer {
 	struct gid_doorbell doorbell;
 	struct gid_memory_own memory;       /* of our page */
 	const struct gid_wire_ring *shared; /* NULL while not live */
+	int ring_fd; /* what it is mapped from, for a gidd that comes later; -1: not live, a window */
 	struct gid_ring_consumer ring;
 	uint32_t producer_domain;
 	bool over; /* no more comes; what is unread can be received still */

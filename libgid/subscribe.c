@@ -46,6 +46,7 @@ static void post_end(struct gid_consumer *consumer, int reason) {
 static void drop_subscription(struct gid_consumer *consumer) {
 	if (consumer->shared != NULL) {
 		gid_memory_unmap(consumer->shared, sizeof(*consumer->shared));
+		gid_socket_close_fds(&consumer->ring_fd, 1);
 		consumer->shared = NULL;
 		consumer->base += consumer->ring.head;
 		/* It may have slept: nothing of the ring may be touched from now on. */
@@ -92,6 +93,20 @@ static uint32_t next_number(void) {
 	return number;
 }
 
+static void put_subscribe(
+	struct gid_consumer *consumer, union gid_wire_message *message, uint32_t flags) {
+	consumer->number = next_number();
+	gid_wire_begin(message, GID_WIRE_SUBSCRIBE, 0);
+	struct gid_wire_subscribe *subscribe = &message->subscribe;
+	subscribe->subscription = consumer->number;
+	subscribe->credit = consumer->options.credit;
+	subscribe->flags = (consumer->options.drop_old ? GID_WIRE_DROP_OLD : 0) |
+		(consumer->options.reconnect ? GID_WIRE_WAIT : 0) | flags;
+	subscribe->window_offset = consumer->memory.window_offset;
+	memcpy(subscribe->domain_name, consumer->peer, sizeof(subscribe->domain_name));
+	memcpy(subscribe->name, consumer->name, sizeof(subscribe->name));
+}
+
 /* Makes page and doorbell and the message that carries them; the caller closes `*their_end`. */
 static int prepare(
 	struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
@@ -106,16 +121,7 @@ static int prepare(
 		return error;
 	}
 	consumer->asked = gid_socket_now();
-	consumer->number = next_number();
-	gid_wire_begin(message, GID_WIRE_SUBSCRIBE, 0);
-	struct gid_wire_subscribe *subscribe = &message->subscribe;
-	subscribe->subscription = consumer->number;
-	subscribe->credit = consumer->options.credit;
-	subscribe->flags = (consumer->options.drop_old ? GID_WIRE_DROP_OLD : 0) |
-		(consumer->options.reconnect ? GID_WIRE_WAIT : 0);
-	subscribe->window_offset = consumer->memory.window_offset;
-	memcpy(subscribe->domain_name, consumer->peer, sizeof(subscribe->domain_name));
-	memcpy(subscribe->name, consumer->name, sizeof(subscribe->name));
+	put_subscribe(consumer, message, 0);
 	return 0;
 }
 
@@ -188,9 +194,10 @@ static struct gid_consumer *from_endpoint(struct gid_endpoint *endpoint) {
 	return (struct gid_consumer *)((char *)endpoint - offsetof(struct gid_consumer, endpoint));
 }
 
-static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, int fd) {
+/* Takes the descriptor, as -1, where it is worth keeping. */
+static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, int *fd) {
 	const void *shared;
-	int error = gid_memory_attach(fd, window_offset, sizeof(struct gid_wire_ring), &shared);
+	int error = gid_memory_attach(*fd, window_offset, sizeof(struct gid_wire_ring), &shared);
 	if (error < 0) {
 		return error;
 	}
@@ -201,13 +208,17 @@ static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, in
 		return error;
 	}
 	consumer->shared = shared;
+	if (window_offset == 0) {
+		consumer->ring_fd = *fd;
+		*fd = -1;
+	}
 	gid_ring_consumer_init(&consumer->ring, shared, consumer->memory.data);
 	gid_sleep_attach(consumer, window_offset == 0);
 	return 0;
 }
 
 static void take_subscribed(
-	struct gid_consumer *consumer, const struct gid_wire_subscribed *subscribed, int fd) {
+	struct gid_consumer *consumer, const struct gid_wire_subscribed *subscribed, int *fd) {
 	int error = attach_ring(consumer, subscribed->window_offset, fd);
 	if (error < 0) {
 		gid_consumer_lose(consumer, error);
@@ -236,7 +247,7 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	if (message->header.type == GID_WIRE_SUBSCRIBED && consumer->shared == NULL &&
 		consumer->number != 0 &&
 		message->subscribed.subscription == consumer->number) {
-		take_subscribed(consumer, &message->subscribed, fds[0]);
+		take_subscribed(consumer, &message->subscribed, &fds[0]);
 		return true;
 	}
 	if (message->header.type == GID_WIRE_SUBSCRIPTION_END && consumer->number != 0 &&
@@ -247,12 +258,36 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	return false;
 }
 
+static void announced(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_consumer *consumer = data;
+	if (error < 0 && error != -ETIMEDOUT) {
+		consumer->number = 0; /* gidd does not know it */
+	}
+}
+
+/* So that a new gidd counts and shows what flows already. Where it won't, frames flow still. */
+static void announce(struct gid_consumer *consumer) {
+	if (consumer->ring_fd < 0 || consumer->memory.window_offset != 0) {
+		return;
+	}
+	union gid_wire_message message;
+	int fds[] = {consumer->memory.fd, consumer->ring_fd};
+	put_subscribe(consumer, &message, GID_WIRE_LIVE);
+	gid_domain_request_cancel(consumer->domain, consumer);
+	if (gid_domain_request_async(consumer->domain, &message, fds, 2, announced, consumer) < 0) {
+		consumer->number = 0;
+	}
+}
+
 /* A live subscription needs no gidd; one that waits must be known to it. */
 static void ask_new_gidd(struct gid_endpoint *endpoint) {
 	struct gid_consumer *consumer = from_endpoint(endpoint);
 	consumer->number = 0;
 	if (consumer->state == GID_CONSUMER_WAITING) {
 		subscribe_again(consumer);
+	} else if (consumer->shared != NULL && !consumer->over) {
+		announce(consumer);
 	}
 }
 
@@ -333,7 +368,7 @@ int gid_consumer_create(struct gid_domain *domain, const char *peer, const char 
 	}
 	consumer->domain = domain;
 	consumer->epoll_fd = consumer->nudge_fd = -1;
-	consumer->doorbell.fd = consumer->memory.fd = -1;
+	consumer->doorbell.fd = consumer->memory.fd = consumer->ring_fd = -1;
 	consumer->state = GID_CONSUMER_WAITING;
 	consumer->back_off = BACK_OFF_MIN_NS;
 	consumer->retry = (struct gid_timer){.expired = retry_due, .data = consumer};

@@ -18,7 +18,12 @@
 /* Flags of SUBSCRIBE and SUBSCRIBER. */
 #define GID_WIRE_DROP_OLD 1u
 #define GID_WIRE_WAIT 2u
-#define GID_WIRE_SUBSCRIBE_FLAGS 3u
+/*
+ * Of a client's SUBSCRIBE alone: it is live, made by a gidd that is no more. fds[1] is the producer's
+ * ring. No producer is asked: gidd only counts it, against the same limits.
+ */
+#define GID_WIRE_LIVE 8u
+#define GID_WIRE_SUBSCRIBE_FLAGS 11u
 /* Of SUBSCRIBER alone: the consumer is on another machine, and sees only memory in windows. */
 #define GID_WIRE_REMOTE 4u
 #define GID_WIRE_SUBSCRIBER_FLAGS 7u
@@ -212,7 +217,7 @@ struct gid_wire_subscribe {
 	uint32_t subscription;
 	uint32_t domain; /* L: the owner's number; C: 0 and the name below, "" for its own */
 	uint32_t credit;
-	uint32_t flags;  /* GID_WIRE_DROP_OLD, GID_WIRE_WAIT */
+	uint32_t flags;  /* GID_WIRE_DROP_OLD, GID_WIRE_WAIT, GID_WIRE_LIVE */
 	char domain_name[64];
 	char name[64];
 	uint64_t window_offset; /* of the page, where fds[0] is a window; 0: it is a memfd */

@@ -16,6 +16,7 @@ from gidwire import (
     HELLO,
     IMPORT,
     IMPORTED,
+    LIVE,
     LOWER_SIDE,
     PAGE_SIZE,
     RESULT,
@@ -345,6 +346,7 @@ def subscribe(gidd: Connection, number_: int, domain: int, name: bytes, flags: i
     return Connection.result(answer)
 
 
+NOT_LIVE = "only a client's subscription, outside of windows, can be live already"
 SECRET = DEFAULT_CONFIG.replace("streams=*", "streams=movie", 1)
 
 
@@ -358,6 +360,8 @@ def test_a_gidd_subscribes_to_what_is_shared_with_its_domain(make_cockpit: MakeC
         assert subscribe(gidd, 1, 1, b"secret", WAIT) == refused
         assert subscribe(gidd, 1, 2, b"movie") == refused
         assert subscribe(gidd, 1, 77, b"movie") == refused
+        live = (number("EINVAL"), 0, NOT_LIVE)
+        assert subscribe(gidd, 1, 1, b"movie", LIVE) == live
         assert subscribe(gidd, 1, 1, b"movie") == (0, 1, "")
         assert producer.event(SUBSCRIBER).values[2] == 2  # whatever it says it is
         assert producer.events == []

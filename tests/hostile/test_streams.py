@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from cockpit import Cockpit
 from gidwire import (
+    LIVE,
     LOWER_SIDE,
     PAGE_SIZE,
     RING_SIZE,
@@ -363,6 +364,55 @@ def test_rings_that_are_none(cockpit: Cockpit, name: str) -> None:
     os.close(ring)
 
 
+# --- those that are live already, of which a gidd that came later is told ---
+
+
+@pytest.mark.parametrize("places", PLACES)
+def test_live_already(cockpit: Cockpit, places: tuple[str, str]) -> None:
+    """Counted and shown; no producer is asked, neither now nor when the stream appears."""
+    fds = [memfd(PAGE_SIZE), memfd(RING_SIZE)]
+    with cockpit.connect(places[1]) as consumer, cockpit.connect(places[0]) as producer:
+        assert consumer.subscribe(5, "movie", places[0], 7, LIVE, fds) == (0, 1, "")
+        (shown,) = cockpit.status(places[1])["subscriptions"]
+        assert (shown["state"], shown["stream"], shown["credit"]) == ("live", "movie", 7)
+        assert shown["domain"] == places[0] and shown["producer_counts"]["frames"] == 0
+        error, stream, _ = producer.publish("movie")
+        assert error == 0
+        assert producer.unpublish(stream)[0] == 0
+        assert not producer.events and not consumer.events
+        consumer.end(5)
+        wait_for(lambda: not cockpit.status(places[1])["subscriptions"], "its end")
+    for fd in fds:
+        os.close(fd)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_live_already_with_a_ring_that_is_none(cockpit: Cockpit, name: str) -> None:
+    make, error, words = SHARED[name]
+    page, ring = memfd(PAGE_SIZE), make(RING_SIZE)
+    with untouched(cockpit), cockpit.connect("open") as consumer:
+        answer = consumer.subscribe(1, "bystander", flags=LIVE, fds=[page, ring])
+        assert answer == (number(error), 0, words)
+    os.close(ring)
+    os.close(page)
+
+
+def test_live_already_is_for_those_who_may_read(make_cockpit: Callable[..., Cockpit]) -> None:
+    """And within their limits."""
+    cockpit = make_cockpit(
+        "[domain open]\nnumber=1\nlocal=own\nsubscriptions=1\nclient-subscriptions=1\n"
+    )
+    cockpit.start_all()
+    fds = [memfd(PAGE_SIZE), memfd(RING_SIZE)]
+    with cockpit.connect("open") as consumer:
+        answer = consumer.subscribe(1, "movie", "cluster", flags=LIVE, fds=fds)
+        assert answer == (number("ENOENT"), 0, NO_STREAM)
+        assert consumer.subscribe(2, "own", flags=LIVE, fds=fds) == (0, 1, "")
+        assert consumer.subscribe(3, "own", flags=LIVE, fds=fds)[0] == number("EDQUOT")
+    for fd in fds:
+        os.close(fd)
+
+
 # --- numbers ---
 
 
@@ -374,7 +424,7 @@ def test_credit_has_limits(cockpit: Cockpit, credit: int) -> None:
         expect_violation(cockpit, consumer, "the domain or the credit is out of range")
 
 
-@pytest.mark.parametrize("flags", [4, 8, 1 << 31])
+@pytest.mark.parametrize("flags", [4, 16, 1 << 31])
 def test_unknown_flags(cockpit: Cockpit, flags: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as consumer:
         with pytest.raises(Closed):

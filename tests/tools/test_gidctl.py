@@ -188,6 +188,21 @@ def test_top_on_a_terminal(flowing: Cockpit) -> None:
     assert "\x1b" not in on_terminal(flowing, "--plain", "top", "--interval", "0.1")
 
 
+@pytest.mark.parametrize("domain", ["open", "cluster"])
+def test_subscriptions_outlive_a_gidd(flowing: Cockpit, domain: str) -> None:
+    """Frames need no gidd, and the one that comes next shows where they flow."""
+    flowing.restart(domain)
+
+    def flows() -> bool:
+        found = as_json(flowing, "top", "--once", "--interval", "0.3", domain="cluster")
+        (one,) = found["subscriptions"] or [{"fps": 0}]
+        return one["fps"] > 5 and (one["stream"], one["state"]) == ("movie", "live")
+
+    wait_for(flows, "the subscription in gidctl top")
+    listed = shown(flowing, "list", "subscriptions", domain="cluster")
+    assert re.search(r"movie .*live", listed)
+
+
 # --- doctor ---
 
 
