@@ -14,6 +14,7 @@ from pathlib import Path
 import clip as clips
 import cockpit
 import film
+import guests
 import judge
 import report
 from children import Children, DemoError
@@ -188,6 +189,8 @@ def main() -> int:
     options = _parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     progress = Progress()
+    if options.vm or options.vms > 1:
+        return guests.run(options, progress)
     film.Gst.init(None)
     # Short, for a socket's path has 108 bytes.
     folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir="/tmp"))
@@ -245,6 +248,14 @@ def _parse() -> argparse.Namespace:
         default=Path("out"),
         metavar="DIR",
         help="where the pictures, report.json and report.html go (default: out)",
+    )
+    parser.add_argument(
+        "--vm",
+        action="store_true",
+        help="with `open` as a QEMU guest: a smaller scene, the same frames without a copy",
+    )
+    parser.add_argument(
+        "--vms", type=int, choices=(1, 2), default=1, help="2: `cluster` is a guest, too"
     )
     return parser.parse_args()
 
