@@ -127,6 +127,7 @@ gst_gid_src_stop (GstBaseSrc * src)
 
   gst_gid_src_post_stats (self, TRUE);
   gst_gid_src_retire_imports (self, TRUE);
+  gst_gid_src_clear_copies (self);
   GST_OBJECT_LOCK (self);
   gst_gid_domain_lock (reader->domain);
   gid_consumer_get_stats (reader->consumer, &self->last_stats);

@@ -45,6 +45,7 @@ struct _GstGidSrc
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;
   GstGidImportKind kind;        /* of memory that downstream gets */
+  GstBufferPool *copy_pool;     /* where downstream needs copies of these caps; else NULL */
   gboolean discont;
   guint64 sequence;             /* of the last frame */
   guint64 lost;                 /* frames whose slab could not be imported */
@@ -83,6 +84,9 @@ GstFlowReturn gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame 
 
 /** Gives a frame back that became no buffer. */
 void gst_gid_src_release (GstGidSrc * self, const struct gid_frame *frame);
+
+/** Lets go of the memory for copies. */
+void gst_gid_src_clear_copies (GstGidSrc * self);
 
 /** Lets go of slabs that are gone, or of all. */
 void gst_gid_src_retire_imports (GstGidSrc * self, gboolean all);

@@ -163,10 +163,39 @@ negotiate (GstGidSrc * self, GstGidImport * import)
       || (self->caps && gst_caps_is_equal (self->caps, import->caps)))
     return GST_FLOW_OK;
   gst_caps_replace (&self->caps, import->caps);
+  gst_gid_src_clear_copies (self);
   if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self)))
     return GST_FLOW_OK;
   return GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)) ? GST_FLOW_FLUSHING :
       GST_FLOW_NOT_NEGOTIATED;
+}
+
+void
+gst_gid_src_clear_copies (GstGidSrc * self)
+{
+  if (self->copy_pool)
+    gst_buffer_pool_set_active (self->copy_pool, FALSE);
+  gst_clear_object (&self->copy_pool);
+}
+
+/* To copy to: memory that is used again and again, for fresh pages cost more than the copy. */
+static GstBuffer *
+plain_buffer (GstGidSrc * self, const GstGidImport * import)
+{
+  GstBuffer *buffer = NULL;
+
+  if (self->copy_pool == NULL) {
+    GstStructure *config;
+
+    self->copy_pool = gst_buffer_pool_new ();
+    config = gst_buffer_pool_get_config (self->copy_pool);
+    gst_buffer_pool_config_set_params (config, import->caps,
+        GST_VIDEO_INFO_SIZE (&import->format.info), 0, 0);
+    gst_buffer_pool_set_config (self->copy_pool, config);
+    gst_buffer_pool_set_active (self->copy_pool, TRUE);
+  }
+  gst_buffer_pool_acquire_buffer (self->copy_pool, &buffer, NULL);
+  return buffer;
 }
 
 /* For downstream elements that know one layout only. */
@@ -181,14 +210,13 @@ copy_plain (GstGidSrc * self, GstBuffer ** buffer, const GstGidImport * import)
   if (!gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), self->copy_policy,
           GST_GID_COPY_PLAIN_LAYOUT, size))
     return GST_FLOW_ERROR;
-  copy = gst_buffer_new_allocate (NULL, size, NULL);
-  if (!gst_gid_picture_copy (copy, *buffer, &import->format)) {
-    gst_buffer_unref (copy);
+  copy = plain_buffer (self, import);
+  if (copy == NULL || !gst_gid_picture_copy (copy, *buffer, &import->format)) {
+    gst_clear_buffer (&copy);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame could not be mapped to be copied."),
         ("%" GST_PTR_FORMAT, *buffer));
     return GST_FLOW_ERROR;
   }
-  gst_buffer_copy_into (copy, *buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   gst_buffer_replace (buffer, copy);
   gst_buffer_unref (copy);
   return GST_FLOW_OK;
@@ -224,8 +252,6 @@ gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame, GstBuf
 
   buffer = gst_buffer_new ();
   gst_buffer_append_memory (buffer, mem);
-  gst_gid_frame_apply_flags (frame, buffer);
-  set_times (self, buffer, frame);
   if (!describe (self, buffer, frame, import)) {
     ret = copy_plain (self, &buffer, import);
     if (ret != GST_FLOW_OK) {
@@ -233,6 +259,8 @@ gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame, GstBuf
       return ret;
     }
   }
+  gst_gid_frame_apply_flags (frame, buffer);
+  set_times (self, buffer, frame);
   if (self->discont || (self->sequence && frame->sequence != self->sequence + 1))
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   self->discont = FALSE;

@@ -14,6 +14,7 @@ from program import BUILD, TOP
 
 RATIOS = {
     "transport_cpu_1080p_vs_best_peer",
+    "transport_cpu_1080p_fast_vs_best_peer",
     "transport_cpu_2160p_vs_720p",
     "read_all_1080p_vs_private",
     "latency_p50_vs_best_peer",

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What a frame costs in system calls: none that waits for anybody, one to wake and one to sleep."""
+
+import re
+from pathlib import Path
+
+from cockpit import Cockpit
+from pipeline import gst_env
+from program import Program
+
+FRAMES = 6000
+# What starting and ending a pipeline takes, and a wake now and then on a busy machine.
+BESIDES = 2000
+CALLS = re.compile(r"^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", re.M)
+
+# Those by which threads and processes wait and wake.
+WAITING = {
+    *("futex", "futex_waitv", "poll", "ppoll", "epoll_wait", "epoll_pwait", "read", "write"),
+    *("recvfrom", "recvmsg", "sendto", "sendmsg", "clock_nanosleep"),
+}
+
+
+def traced(cockpit: Cockpit, domain: str, trace: Path, pipeline: str) -> Program:
+    command = ["strace", "-f", "-c", "-o", str(trace), "gst-launch-1.0", "-q", *pipeline.split()]
+    env = gst_env(cockpit.env(domain), cockpit.folder / f"registry-{domain}.bin")
+    program = Program(command, env, cockpit.folder, name=f"traced-{domain}")
+    cockpit.programs.append(program)
+    return program
+
+
+def waiting(trace: Path) -> int:
+    summary = trace.read_text()
+    found = {name: int(count) for count, name in CALLS.findall(summary)}
+    assert found.get("futex"), summary
+    return sum(count for name, count in found.items() if name in WAITING)
+
+
+def test_at_most_one_call_a_frame(cockpit: Cockpit, tmp_path: Path) -> None:
+    """Small frames, sent without a pause. The consumer may sleep before each of them, or not."""
+    receiving = "gidsrc domain=open stream=movie ! fakesink sync=false"
+    receiver = traced(cockpit, "cluster", tmp_path / "receiver", receiving)
+    sending = (
+        f"videotestsrc pattern=black num-buffers={FRAMES} ! video/x-raw,width=64,height=64 "
+        "! gidsink stream=movie sync=false wait-for-connection=true"
+    )
+    sender = traced(cockpit, "open", tmp_path / "sender", sending)
+    for program in (sender, receiver):
+        assert program.wait(120) == 0, program.stderr
+    assert waiting(tmp_path / "sender") <= FRAMES + BESIDES
+    assert waiting(tmp_path / "receiver") <= FRAMES + BESIDES
