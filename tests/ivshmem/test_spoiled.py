@@ -11,7 +11,7 @@ from cockpit import Cockpit
 from machines import CONFIG, link, start, window
 from peer import Peer, consume, produce
 
-SECONDS = float(os.environ.get("GIDWAY_SPOIL_SECONDS", "3"))
+SECONDS = float(os.environ.get("GIDWAY_SPOIL_SECONDS", "2"))
 
 
 @pytest.fixture

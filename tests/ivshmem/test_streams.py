@@ -43,7 +43,7 @@ def test_many_consumers_everywhere(machines: Cockpit) -> None:
     ]
     producer.wait(lambda line: line["consumers"] == 5, "five consumers")
     for consumer in consumers:
-        last = consumer.wait_frames(300)
+        last = consumer.wait_frames(100)
         assert last["torn"] == 0 and last["lost_imports"] == 0
 
 
@@ -61,8 +61,8 @@ def test_a_killed_consumer_gives_its_frames_back(machines: Cockpit) -> None:
     consumer = consume(machines, "movie", "cluster", hold=4, credit=4)
     producer.wait(lambda line: line["held"] == 4, "its frames to be held")
     consumer.program.kill()
-    left = producer.wait(lambda line: line["event"] == "left", "the consumer to be missed")
-    assert left["held"] == 0 and left["consumers"] == 0
+    left = producer.wait(lambda line: line["consumers"] == 0, "the consumer to be missed")
+    assert left["held"] == 0
 
 
 def test_a_killed_producer_is_missed(machines: Cockpit) -> None:
