@@ -21,7 +21,7 @@ from program import BUILD, Program
 from weston import Weston, screenshot
 
 FRAMES = 10
-SECONDS = 60  # for a few frames under TCG
+SECONDS = 150  # for a few frames under TCG
 WIDTH, HEIGHT = 640, 360  # of the output
 
 # ITU-R BT.601 of narrow range: what GL renderers make of YUV where nothing says otherwise.
@@ -98,7 +98,7 @@ class Screen:
         kept = Pipeline(self.cockpit, "cluster", f"{keep} location={raw} sync=false")
         view = self.view(case, stats)
         sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS}"
-        sink += " lease=60000 copy-policy=error dmabuf=true"
+        sink += " lease=600000 copy-policy=error dmabuf=true"
         sent = Pipeline(self.cockpit, "open", f"{case['source']} ! {sink}")
         try:
             kept.wait_frames(FRAMES, SECONDS)

@@ -44,7 +44,7 @@ streams=*
 streams=*
 """
 FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/stream")
-SECONDS = 90.0  # for whatever a guest has to do under TCG, beside other tests
+SECONDS = 180.0  # for whatever a guest has to do under TCG, beside other tests
 
 
 class Machines:

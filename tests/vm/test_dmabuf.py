@@ -18,7 +18,7 @@ from program import BUILD
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(800),
 ]
 
 HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ def shown() -> Iterator[dict[str, dict]]:
     """What came of each case; all in one guest, one after the other."""
     lines = "".join(json.dumps(case) + "\n" for case in cases())
     folders = ":".join(str(HERE.parent / name) for name in ("common", "gst", "compositor"))
-    environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "90"}
+    environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "180"}
     with Guest("open", cpus=2) as guest:
         assert guest.run(["modprobe", "vivid"]).code == 0
         command = guest.start(
@@ -63,7 +63,7 @@ def shown() -> Iterator[dict[str, dict]]:
             env=environment,
             stdin=lines.encode(),
         )
-        result = command.wait(380)
+        result = command.wait(720)
         answers = [json.loads(line) for line in result.out.splitlines()]
         assert result.code == 0, f"{result.err[-4000:]}\n{result.out}"
         yield {answer["name"]: answer for answer in answers}

@@ -16,7 +16,7 @@ from program import BUILD, wait_for
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
 ]
 
 CONFIG = """\
@@ -59,7 +59,7 @@ class Tool:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         command = ["gid-cockpit", "--config", str(self.config), *words]
-        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=200)
+        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=400)
 
     def arguments(self, domain: str) -> list[str]:
         result = self.run("qemu-args", "--json", domain)

@@ -19,7 +19,7 @@ from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
 from .initramfs import CannotBoot, find_kernel, make_initramfs
 from .qemu import Machine, Port, Share, find_qemu
 
-BOOT_SECONDS = 60.0
+BOOT_SECONDS = 180.0
 LIFE_SECONDS = 1800  # QEMU ends by itself then, whatever became of us
 
 # Where programs are found, so that a command finds in the guest what it finds here.

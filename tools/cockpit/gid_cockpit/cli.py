@@ -17,7 +17,7 @@ from .daemon import Daemon
 from .machine import Guest, make
 
 LINK_SECONDS = 10.0
-GUEST_LINK_SECONDS = 60.0  # a guest boots first
+GUEST_LINK_SECONDS = 180.0  # a guest boots first
 
 
 def paint(text: str, good: bool) -> str:

@@ -28,7 +28,7 @@ LINK_PORT = "org.gidway.link"
 START_SECONDS = 10.0
 POWER_OFF_SECONDS = 30.0
 KILL_SECONDS = 5.0
-ANSWER_SECONDS = 60.0  # it may still be about to boot
+ANSWER_SECONDS = 180.0  # it may still be about to boot
 FOREVER_SECONDS = 1e6
 
 
