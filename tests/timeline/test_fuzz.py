@@ -8,15 +8,21 @@ import pytest
 from gid_timeline import data, html, report, text
 from gid_timeline.terminal import Paint
 from logs import point, read
+from test_join import gid_line
 
 _TIME = 100 * 10**9
+_WAY = [("submit", 1, "movie"), ("receive", 2, "movie"), ("commit", 2, None), ("shown", 2, None)]
+_WAY += [("freed", 1, None)]
 _SEED_LOG = (
     logs.run(frames=6, late={3})
     + '{ "id":4, "type":"weston_seat", "name":"default" }\n'
     + point(_TIME + 10**9, "event ts", seat=4, event=_TIME)
     + point(_TIME + 10**9, "renderer_gpu_begin", gpu=_TIME, wo=1)
     + point(_TIME + 10**9, "renderer_gpu_end", gpu=_TIME + 10**6, wo=1)
-    + '{ "T":[101, 5], "N":"gid_submit", "stream":"movie", "sequence":4, "gid":"1:42.3#7" }\n'
+    + "".join(
+        gid_line(_TIME + i * 10**6, name, 4 + i // 5, f"1:42.{i // 5}#7", domain, stream)
+        for i, (name, domain, stream) in enumerate(_WAY * 3)
+    )
     + logs.run(frames=4, start=300 * 10**9, name="HDMI-A-1")
 ).encode()
 _PIECES = [b'"', b"\\", b"{ ", b" }", b"\n", b"[", b"],", b"-1", b"9" * 30, b"\xff", b"\0", b"null"]
@@ -59,6 +65,7 @@ def test_mutated_logs(seed):
         data.to_json(built)
         list(data.figures_csv(built))
         list(data.frames_csv(built))
+        list(data.frames_of_streams_csv(built.streams))
         if rng.random() < 0.2:
             html.render(built)
 

@@ -158,6 +158,19 @@ def test_two_consumers_have_a_line_each(tmp_path, capsys):
     assert [row["consumer"] for row in rows] == ["2"] * 20 + ["3"] * 20
 
 
+def test_two_consumers_in_one_domain_share_a_line(tmp_path, capsys):
+    """It has the first to receive and the last to release, and does not take them for a restart."""
+    cockpit = Cockpit(frames=40)
+    later = [
+        line.replace('"by":"test"', '"by":"other"')
+        for line in cockpit.files[2].splitlines(True)
+        if "gid_receive" in line and '"sequence":7,' not in line
+    ]
+    cockpit.files[2] += "".join(later)
+    rows = frames_of(capsys, *cockpit.write(tmp_path))
+    assert [times_of(row) for row in rows] == cockpit.truth
+
+
 def test_a_producer_that_starts_again_counts_again(tmp_path, capsys):
     """Its second frame 1 is not its first one."""
     first, second = Cockpit(frames=30), Cockpit(frames=40, seed=2)

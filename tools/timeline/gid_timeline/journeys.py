@@ -104,18 +104,20 @@ def _epochs(rows: Columns) -> np.ndarray:
     """A producer that starts again counts from 1 again: which start each point belongs to.
 
     In each domain a new one begins where a frame is submitted or received whose sequence is not
-    above that of the one before.
+    above that of the one before. Of several consumers in a domain the one that received most tells.
     """
     epochs = np.zeros(len(rows["time"]), dtype=np.int64)
     heads = np.isin(rows["point"], (_NUMBER["submit"], _NUMBER["receive"]))
     order = np.lexsort((rows["time"], rows["domain"], rows["owner"], rows["stream"]))
     for part in _runs(rows, order, ("stream", "owner", "domain")):
         head = part[heads[part]]
-        sequence = rows["sequence"][head]
         # Of a domain that both makes and takes the stream, only what it makes counts.
-        if (rows["domain"][part[0]] == rows["owner"][part[0]]) and len(head):
+        if rows["domain"][part[0]] == rows["owner"][part[0]]:
             head = head[rows["point"][head] == _NUMBER["submit"]]
-            sequence = rows["sequence"][head]
+        if len(head):
+            writers = rows["by"][head]
+            head = head[writers == np.bincount(writers).argmax()]
+        sequence = rows["sequence"][head]
         starts = rows["time"][head[1:]][sequence[1:] <= sequence[:-1]]
         times = rows["time"][part]
         # A frame is captured before it is submitted: it belongs to the next one submitted.
