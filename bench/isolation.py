@@ -6,7 +6,8 @@ The domain `cluster` has gid-cluster and gid-meter on a core of their own, befor
 where that is allowed; `open` has Weston, a telltale, a film and its view on another core, and there
 flooding, leaking, scribbling, killing, stopping and lying goes on. The figures are the meter's own:
 presented frames a second, and the longest time between two of them, in refreshes. Each repetition
-of a case is compared to the undisturbed one before it.
+of a case is compared to the undisturbed one before it. Beside them stands the machine's own limit:
+by how much a program that only wakes, before all others on that core, was late meanwhile.
 """
 
 import argparse
@@ -30,6 +31,7 @@ class Run:
     """One measurement."""
 
     meter: dict  # gid-meter's report
+    stall_us: float  # by how much the machine itself was late, at most
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
     did: dict
@@ -50,9 +52,11 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
     before = cluster.role("telltale")["transition_count"]
     seconds = max(seconds, case.seconds)
     case.begin(cockpit)
+    stall = cluster.start_stall()
     meter = cluster.start_meter(seconds)
     case.within(cockpit, seconds)
     report = meter.output(seconds + PATIENCE)
+    stalled = json.loads(stall.stop())
     attackers = [role for role in cluster.status()["roles"] if role["name"] == case.name]
     did = case.end(cockpit)
     ended = cockpit.open.processes.ended()
@@ -65,6 +69,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
         raise common.BenchError(f"{case.name}: gid-meter failed; see {meter.log}")
     return Run(
         meter=json.loads(report),
+        stall_us=stalled["latest_us"],
         transitions=[
             f"{one['to']}: {one['reason']}"
             for one in cluster.role("telltale")["transitions"]
@@ -87,6 +92,7 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
     refresh = statistics.median(run.meter["interval_p50_us"] for run in undisturbed)
     rates = [run.rate / calm.rate for run, calm in zip(runs, undisturbed, strict=True)]
     gaps = [run.longest_gap_us / refresh for run in runs]
+    stalls = [run.stall_us / refresh for run in runs]
     return {
         "bench": "isolation",
         "who": "gid",
@@ -99,6 +105,9 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "rate_vs_undisturbed_worst": round(min(rates), 4),
         "longest_gap_refreshes": round(max(gaps), 2),
         "longest_gap_refreshes_each": [round(gap, 2) for gap in gaps],
+        "longest_gap_refreshes_median": round(statistics.median(gaps), 2),
+        "machine_late_refreshes": round(max(stalls), 2),
+        "machine_late_refreshes_each": [round(stall, 2) for stall in stalls],
         "interval_p99_us": statistics.median(run.meter["interval_p99_us"] for run in runs),
         "telltale": sorted({one for run in runs for one in run.transitions}),
         "attacker": sorted({run.attacker for run in runs if run.attacker}),
@@ -119,11 +128,16 @@ def ratios(found: list[dict]) -> dict[str, float]:
 
 def show(found: list[dict], scheduling: str) -> None:
     print(f"cluster: {scheduling}, on a core of its own as far as there are two")
-    print(f"{'case':12} {'Hz':>7} {'ratio':>7} {'worst':>7} {'longest gap':>12}   the telltale was")
+    print("the longest gap between two frames, and how late the machine itself was: in refreshes")
+    print(
+        f"{'case':12} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8}   "
+        "the telltale was"
+    )
     for row in found:
         print(
-            f"{row['case']:12} {row['rate_hz']:7.2f} {row['rate_vs_undisturbed']:7.4f} "
-            f"{row['rate_vs_undisturbed_worst']:7.4f} {row['longest_gap_refreshes']:8.2f} refr.   "
+            f"{row['case']:12} {row['rate_hz']:6.2f} {row['rate_vs_undisturbed']:7.4f} "
+            f"{row['rate_vs_undisturbed_worst']:7.4f} {row['longest_gap_refreshes_median']:6.2f} "
+            f"{row['longest_gap_refreshes']:6.2f} {row['machine_late_refreshes']:8.2f}   "
             f"{', '.join(row['telltale']) or 'live'}"
         )
 

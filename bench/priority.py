@@ -4,13 +4,13 @@
 import os
 
 
-def before_others() -> list[str]:
-    """The beginning of a command: real-time priority, else niceness, else nothing."""
+def before_others(level: int = 9) -> list[str]:
+    """The beginning of a command: real-time priority `level`, else niceness, else nothing."""
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(9))
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(level))
         os.sched_setscheduler(0, *before)
-        return ["chrt", "--fifo", "9"]
+        return ["chrt", "--fifo", str(level)]
     except PermissionError:
         pass
     niceness = os.getpriority(os.PRIO_PROCESS, 0)

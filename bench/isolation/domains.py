@@ -165,6 +165,10 @@ class Cluster:
         command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}"]
         return self.processes.start("meter", *command)
 
+    def start_stall(self) -> Process:
+        """What the machine itself can do on this core, before even the display."""
+        return self.processes.start("stall", *priority.before_others(20), "gid-bench-stall")
+
     def status(self) -> dict:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(10)

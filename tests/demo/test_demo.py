@@ -13,6 +13,8 @@ import pytest
 from PIL import Image
 from program import BUILD, TOP
 
+# In the environment of everything that a demo starts, so that it is known from other demos.
+MARK = "GIDWAY_DEMO_TEST"
 # Where the demo puts things on the display, in pixels: left, top, right, bottom.
 MOVIE = (40, 116, 1320, 836)
 CAMERA = (1360, 116, 1880, 506)
@@ -47,7 +49,7 @@ class Run:
 def run_demo(folder: Path, *arguments: str) -> Run:
     result = subprocess.run(
         [TOP / "run", "demo", f"--out={folder}", *arguments],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD), MARK: str(folder)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -183,7 +185,7 @@ def test_nothing_is_left_behind(demo: Run) -> None:
             environment = (process / "environ").read_bytes()
         except OSError:
             continue  # ended, or not ours to see
-        if re.search(rb"GID_RUNTIME_DIR=/tmp/gidway-demo-", environment):
+        if f"{MARK}={demo.folder}".encode() in environment.split(b"\0"):
             running.append((process / "cmdline").read_bytes())
     assert not running
 
