@@ -105,18 +105,29 @@ static void remove_grant(struct gid_stream_grant *grant) {
 	free(grant);
 }
 
+/* A domain that may not read what is sent cannot be a consumer; the others still are. */
+static void end_domain(struct gid_producer *producer, uint32_t reader, int reason) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead && sub->domain == reader) {
+			gid_fanout_end(sub, GID_END_BROKEN, reason);
+		}
+	}
+}
+
 static void answered(void *data, int error, const union gid_wire_message *answer,
 	int fds[static GID_WIRE_FDS_MAX]) {
-	struct gid_stream_grant *grant = data;
-	struct gid_producer *producer = grant->producer;
-	gid_id gid = grant->gid;
-	struct gid_slab *slab = find(producer, gid_slab_key(gid));
+	struct gid_stream_grant grant = *(struct gid_stream_grant *)data;
+	struct gid_producer *producer = grant.producer;
+	struct gid_slab *slab = find(producer, gid_slab_key(grant.gid));
 	if (error == 0 && slab != NULL) {
-		gid_slab_granted(slab, grant->reader);
+		gid_slab_granted(slab, grant.reader);
 	}
-	remove_grant(grant);
+	remove_grant(data);
 	gid_producer_enter(producer);
-	producer->options.granted(producer->options.data, gid, error);
+	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
+		end_domain(producer, grant.reader, error);
+	}
+	producer->options.granted(producer->options.data, grant.gid, error);
 	gid_producer_leave(producer);
 }
 

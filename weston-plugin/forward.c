@@ -249,11 +249,16 @@ static void handle_granted(void *data, gid_id gid, int error) {
 		return;
 	}
 	forward->waits = false;
-	if (error == 0) {
-		forward_send(forward, 0);
-	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
+	if (error == -ENOTCONN || error == -ETIMEDOUT) {
+		return; /* the timer tries again */
+	}
+	if (error != 0) {
 		forward_log(forward, "gid: role %s: gidd refuses to lend the buffer: %s\n",
 			forward->config->role, gid_strerror(error));
+	}
+	if (error == 0 || gid_producer_consumers(forward->producer) > 0) {
+		forward_send(forward, 0);
+	} else {
 		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
 	}
 }

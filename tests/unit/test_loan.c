@@ -253,6 +253,38 @@ static void test_lender_dies(void) {
 	end();
 }
 
+static int last_reason;
+
+static void hear_state(void *data, enum gid_consumer_state state, int reason) {
+	last_reason = reason;
+}
+
+/* One reader that may not read a slab does not take it from the others. */
+static void test_a_refused_reader(void) {
+	begin();
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer_options options = {
+		.size = sizeof(options), .credit = 4, .state = hear_state};
+	struct gid_consumer *refused = NULL, *own = NULL;
+	tap_ok(gid_consumer_create(reader, "open", "movie", &options, &refused) == 0 &&
+			gid_consumer_create(owner, NULL, "movie", NULL, &own) == 0,
+		"readers of both domains");
+	settle(producer);
+	tap_ok(gid_slab_revoke(slab, CLUSTER) == 0, "the slab shall not be read by one of them");
+	tap_ok(send_granted(producer, 1) == -EPERM, "which the lender hears");
+	tap_ok(send(producer, 1) == 1, "the other one gets frames");
+	settle(producer);
+	struct gid_frame frame;
+	tap_ok(gid_consumer_receive(own, &frame) == 1 && frame.gid == gid_slab_gid(slab, 1),
+		"and reads them");
+	tap_ok(gid_consumer_get_state(refused) == GID_CONSUMER_ENDED && last_reason == -EPERM,
+		"and the first one hears why it does not (%s)", gid_strerror(last_reason));
+	gid_consumer_destroy(refused);
+	gid_consumer_destroy(own);
+	gid_producer_destroy(producer);
+	end();
+}
+
 static bool is_connected(void *data) {
 	return gid_domain_is_connected(data);
 }
@@ -305,6 +337,7 @@ int main(void) {
 	test_lease();
 	test_owner_has_the_last_word();
 	test_strangers();
+	test_a_refused_reader();
 	test_lender_dies();
 	test_gidd_restarts();
 	gid_domain_destroy(owner);

@@ -95,7 +95,8 @@ struct gid_producer_options {
 	/**
 	 * Makes gid_producer_send() not wait for gidd: where consumers need a grant first, it returns
 	 * -EINPROGRESS and sends nothing, and this is called from gid_domain_dispatch(), once for each
-	 * domain, when a frame of that slab may be sent again, or with why not. NULL: it waits.
+	 * domain, when a frame of that slab may be sent again, or with why not: where gidd refuses the
+	 * grant, the subscriptions of that domain are over. NULL: it waits.
 	 */
 	void (*granted)(void *data, gid_id gid, int error);
 	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set. */
