@@ -8,16 +8,12 @@ they have mapped, and all descriptors that they hold.
 import fcntl
 import os
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from cockpit import Cockpit
-from display import ROLE, Display, start_telltale
-from program import BUILD, TOP, Program, wait_for
-
-sys.path.append(str(TOP / "tests" / "compositor"))
-from weston import Weston  # noqa: E402
+from forwarding import Forwarding
+from program import BUILD, Program, wait_for
 
 F_GET_SEALS = 1034
 F_SEAL_FUTURE_WRITE = 0x10
@@ -111,10 +107,9 @@ def start_wayland_client(cockpit: Cockpit, domain: str, socket: Path, *command: 
 
 def test_no_domain_can_write_the_others_memory(cockpit: Cockpit) -> None:
     clients = BUILD / "clients"
-    weston = Weston(cockpit.folder, cockpit.env("open")).start()
-    cockpit.programs.append(weston.program)
-    display = Display(cockpit, ROLE)
-    start_telltale(cockpit, "--cycle", "100")
+    forwarding = Forwarding(cockpit)
+    weston, display = forwarding.weston, forwarding.display
+    forwarding.telltale("--cycle", "100")
     film = (
         "gst-launch-1.0 videotestsrc is-live=true ! video/x-raw,format=BGRx ! gidsink stream=film"
     )
