@@ -198,7 +198,7 @@ def test_mistakes(cockpit: Cockpit, case: str) -> None:
 
 def test_client_hangs(cockpit: Cockpit) -> None:
     """A picture is not repeated for a client that hangs, and is again when it goes on."""
-    forwarding = Forwarding(cockpit, ROLE.replace("client-ms=0", "client-ms=300"))
+    forwarding = Forwarding(cockpit, ROLE.replace("client-ms=0", "client-ms=300"), deadline_ms=200)
     telltale = forwarding.telltale()
     display = forwarding.display
     display.wait_role("live")
@@ -211,7 +211,9 @@ def test_client_hangs(cockpit: Cockpit) -> None:
 
 def test_ordinary_client_hangs(cockpit: Cockpit) -> None:
     """The same of one that knows nothing of roles: this test, which does not read."""
-    forwarding = Forwarding(cockpit, BY_APP_ID.replace("client-ms=0", "client-ms=3000"))
+    forwarding = Forwarding(
+        cockpit, BY_APP_ID.replace("client-ms=0", "client-ms=3000"), deadline_ms=200
+    )
     display = forwarding.display
     with forwarding.connection() as connection:
         window = Window(connection, LAMP)
