@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from program import BUILD, TOP
 
+pytestmark = pytest.mark.timeout(280)
 RATIOS = {
     "transport_cpu_1080p_vs_best_peer",
     "transport_cpu_1080p_fast_vs_best_peer",
@@ -31,7 +32,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=250,
     )
     assert run.returncode == 0, run.stderr
     return json.loads(file.read_text())
