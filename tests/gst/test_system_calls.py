@@ -20,12 +20,16 @@ WAITING = {
 }
 
 
-def traced(cockpit: Cockpit, domain: str, trace: Path, pipeline: str) -> Program:
-    command = ["strace", "-f", "-c", "-o", str(trace), "gst-launch-1.0", "-q", *pipeline.split()]
-    env = gst_env(cockpit.env(domain), cockpit.folder / f"registry-{domain}.bin")
-    program = Program(command, env, cockpit.folder, name=f"traced-{domain}")
+def start(cockpit: Cockpit, domain: str, *command: str) -> Program:
+    env = gst_env(cockpit.env(domain), cockpit.folder / "registry.bin")
+    program = Program(command, env, cockpit.folder, name=f"{command[0]}-{domain}")
     cockpit.programs.append(program)
     return program
+
+
+def traced(cockpit: Cockpit, domain: str, trace: Path, pipeline: str) -> Program:
+    strace = ("strace", "-f", "-c", "-o", str(trace))
+    return start(cockpit, domain, *strace, "gst-launch-1.0", "-q", *pipeline.split())
 
 
 def waiting(trace: Path) -> int:
@@ -37,6 +41,8 @@ def waiting(trace: Path) -> int:
 
 def test_at_most_one_call_a_frame(cockpit: Cockpit, tmp_path: Path) -> None:
     """Small frames, sent without a pause. The consumer may sleep before each of them, or not."""
+    # looks at all plugins, and leaves a registry to those that are traced
+    assert start(cockpit, "open", "gst-inspect-1.0", "gidsink").wait(60) == 0
     receiving = "gidsrc domain=open stream=movie ! fakesink sync=false"
     receiver = traced(cockpit, "cluster", tmp_path / "receiver", receiving)
     sending = (
