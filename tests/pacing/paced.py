@@ -43,6 +43,11 @@ class PacedWeston(Weston):
         self.orders.send(" ".join(map(str, words)).encode() + b"\n")
         assert self.orders.recv(100) == b"done\n", words
 
+    def plug(self, output: str) -> None:
+        """Plugs an output in, and has it repaint all the time, whatever clients do."""
+        self.order("plug", output)
+        self.order("animate", output)
+
     def run_client(self, *command: str) -> Program:
         environment = self.environment | {"WAYLAND_DISPLAY": self.socket.name}
         self.clients.append(Program(command, environment, self.folder))
@@ -116,7 +121,7 @@ class PacedWeston(Weston):
         self.wait_for_count("core_repaint_posted", self.count("core_repaint_posted") + count)
 
     def sleep_and_wake(self) -> None:
-        """It is awake again when it repaints no more; a client must be playing."""
+        """It is awake again when it repaints no more; some output must be animated."""
         ended = self.count("core_repaint_exit_loop")
         self.order("sleep")
         self.wait_for_count("core_repaint_exit_loop", ended + 1)
