@@ -118,7 +118,8 @@ class Cockpit:
         pipeline = f"{source} ! video/x-raw,format=BGRx ! gidsink name=sink"
         player = ["python3", str(HERE / "play.py"), "--loop", f"{pipeline} stream=movie"]
         place.start("film", *player)
-        place.start("telltale", "gid-telltale", "--cycle=500")
+        # A guest that is busy booting may take longer than the telltale waits for its gidd.
+        place.start("telltale", "sh", "-c", "until gid-telltale --cycle=500; do sleep 1; done")
 
     def display(self) -> None:
         place = self.places["cluster"]

@@ -22,8 +22,8 @@ HERE = Path(__file__).parent
 # What the issue asks for takes longer than a test may: 10 seconds, and 20 kills.
 HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 2))
 KILLS = int(os.environ.get("GIDWAY_KILLS", 2))
-# From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM and
-# with much else to do.
+# From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM,
+# and with much else to do.
 DEADLINE_MS = 5000
 
 pytestmark = [

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from gid_vm.accel import probe_accel
@@ -81,7 +82,12 @@ def make(configuration: Configuration, domain: Domain) -> Machine:
 
 
 class Guest:
-    def __init__(self, configuration: Configuration, domain: Domain) -> None:
+    """`extra`: further arguments of QEMU."""
+
+    def __init__(
+        self, configuration: Configuration, domain: Domain, extra: Sequence[str] = ()
+    ) -> None:
+        self.extra = list(extra)
         self.configuration, self.domain = configuration, domain
         self.folder = configuration.runtime / domain.name
         self.monitor = self.folder / "monitor.sock"
@@ -107,7 +113,7 @@ class Guest:
         try:
             machine = make(self.configuration, self.domain)
             self._check_windows(machine)
-            words = machine.arguments()
+            words = machine.arguments() + self.extra
         except CannotBoot as error:
             raise CockpitError(str(error)) from None
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)

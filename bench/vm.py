@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Frames from a QEMU guest to its host, beside the same frames through a virtual network.
+
+Boots one guest, and measures
+
+- round trips: an eventfd between two processes of the host (the bare wake-up), and a byte over a
+  virtio-serial port, which is what a doorbell between machines takes (both ends in Python);
+- 1280x720 BGRx, as fast as they come: by gid, read by the host from the guest's memory, and by TCP
+  over virtio-net (QEMU's user network). Per frame: the host's CPU time, of QEMU with all that the
+  guest does, of the receiver and of gidd; and the bytes of pixels that are copied on the way. For
+  TCP these are what the two programs write and read; kernels and QEMU copy on top of that.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import common
+
+TOP = Path(__file__).resolve().parent.parent
+for folder in (TOP / "vm", TOP / "tools" / "cockpit"):
+    sys.path.append(str(folder))
+
+from gid_cockpit.configuration import CockpitError, read  # noqa: E402
+from gid_cockpit.daemon import Daemon  # noqa: E402
+from gid_cockpit.machine import Guest  # noqa: E402
+from gid_vm.agent import Agent, GuestError  # noqa: E402
+from gid_vm.initramfs import CannotBoot  # noqa: E402
+
+FRAME = 1280 * 720 * 4  # bytes
+PORT = 47230  # of the host, for the guest: QEMU's user network has the host at 10.0.2.2
+SECONDS = 120.0
+CONFIGURATION = """\
+[cockpit]
+runtime={folder}/r
+[domain open]
+number=1
+kind=guest
+window=128M
+vm-options=-chardev socket,id=b,path={folder}/p,server=on,wait=off
+[domain host]
+number=3
+kind=host
+window=4M
+[share open host]
+streams=movie
+"""
+# The longest line of a configuration is too short for them.
+DEVICES = [
+    *("-device", "virtserialport,chardev=b,name=org.gidway.bench"),
+    *("-netdev", "user,id=n", "-device", "virtio-net-pci,netdev=n,romfile="),
+]
+ECHO = """
+import os, time
+port = os.open("/dev/virtio-ports/org.gidway.bench", os.O_RDWR)
+print("ready", flush=True)
+while True:
+    if byte := os.read(port, 1):
+        os.write(port, byte)
+    else:
+        time.sleep(0.05)  # the host has not connected yet
+"""
+NETWORK = """
+modprobe virtio_net
+link=$(ls /sys/class/net | grep -v lo)
+ip link set $link up && ip addr add 10.0.2.15/24 dev $link
+"""
+SOURCE = (
+    "videotestsrc pattern=solid-color num-buffers={frames} ! "
+    "video/x-raw,format=BGRx,width=1280,height=720,framerate=60/1"
+)
+
+
+def percentiles(way: str, times: list[float]) -> dict:
+    cuts = statistics.quantiles(times, n=100)
+    return {"way": way, "p50_us": cuts[49] * 1e6, "p99_us": cuts[98] * 1e6}
+
+
+def ping(once: Callable[[], None], count: int) -> list[float]:
+    times = []
+    for _ in range(count):
+        begin = time.perf_counter()
+        once()
+        times.append(time.perf_counter() - begin)
+    return times[count // 10 :]
+
+
+def eventfd_round_trip(count: int) -> dict:
+    there, back = os.eventfd(0), os.eventfd(0)
+    child = os.fork()
+    if child == 0:
+        while os.eventfd_read(there) == 1:
+            os.eventfd_write(back, 1)
+        os._exit(0)
+
+    def once() -> None:
+        os.eventfd_write(there, 1)
+        os.eventfd_read(back)
+
+    times = ping(once, count)
+    os.eventfd_write(there, 2)
+    os.waitpid(child, 0)
+    return percentiles("eventfd", times)
+
+
+def serial_round_trip(agent: Agent, port: Path, count: int) -> dict:
+    echo = agent.start(["python3", "-c", ECHO])
+    echo.wait_for("ready", SECONDS)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(SECONDS)
+        connection.connect(str(port))
+
+        def once() -> None:
+            connection.send(b"x")
+            connection.recv(1)
+
+        times = ping(once, count)
+    echo.signal(9)
+    return percentiles("virtio-serial", times)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of the process, with the children that it has waited for."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def account(way: str, frames: int, seconds: float, cpu: float, copied: int) -> dict:
+    return {
+        "way": way,
+        "frames": frames,
+        "fps": frames / seconds,
+        "host_cpu_ms_per_frame": cpu / frames * 1e3,
+        "copied_bytes_per_frame": copied // frames,
+    }
+
+
+def by_gid(agent: Agent, watched: list[int], frames: int) -> dict:
+    receive = "gidsrc domain=open stream=movie ! fakesink sync=false"
+    receiver = subprocess.Popen(
+        ["gst-launch-1.0", "-q", *receive.split()],
+        env=os.environ | {"GID_DOMAIN": "host"},
+    )
+    sink = "gidsink name=sink stream=movie sync=false leaky=false wait-for-connection=true"
+    player = ["python3", str(TOP / "demo/play.py"), "--stats", "/run/stats"]
+    before, begin = sum(map(cpu_seconds, watched)), time.monotonic()
+    usage = os.times()
+    sent = agent.start([*player, f"{SOURCE.format(frames=frames)} ! {sink}"])
+    receiver.wait(SECONDS * 3)
+    seconds = time.monotonic() - begin
+    sent.wait(SECONDS)
+    cpu = sum(map(cpu_seconds, watched)) - before
+    cpu += sum(os.times()[2:4]) - sum(usage[2:4])  # the receiver's, now that it was waited for
+    stats = agent.start(["cat", "/run/stats"]).wait(SECONDS).out
+    copied = json.loads(stats)["copied-bytes"]
+    return account("gid", frames, seconds, cpu, copied)
+
+
+def by_tcp(agent: Agent, watched: list[int], frames: int) -> dict:
+    result = agent.start(["sh", "-c", NETWORK]).wait(SECONDS)
+    if result.code != 0:
+        raise common.BenchError(f"the guest has no network: {result.err}")
+    with socket.create_server(("127.0.0.1", PORT)) as server:
+        server.settimeout(SECONDS)
+        before, begin = sum(map(cpu_seconds, watched)), time.monotonic()
+        usage = os.times()
+        sink = f"tcpclientsink host=10.0.2.2 port={PORT} sync=false"
+        words = f"{SOURCE.format(frames=frames)} ! {sink}".split()
+        sent = agent.start(["gst-launch-1.0", "-q", *words])
+        connection, _ = server.accept()
+        connection.settimeout(SECONDS)
+        buffer, received = bytearray(FRAME), 0
+        while count := connection.recv_into(buffer):
+            received += count
+        seconds = time.monotonic() - begin
+        cpu = sum(map(cpu_seconds, watched)) - before
+        cpu += sum(os.times()[:2]) - sum(usage[:2])
+    sent.wait(SECONDS)
+    if received != frames * FRAME:
+        raise common.BenchError(f"of {frames * FRAME} bytes came {received}")
+    return account("virtio-net TCP", frames, seconds, cpu, 2 * received)
+
+
+@contextlib.contextmanager
+def guest(folder: Path) -> Iterator[tuple[Agent, list[int]]]:
+    """The agent in it, and the processes of the host that work for it."""
+    config = folder / "c"
+    config.write_text(CONFIGURATION.format(folder=folder))
+    os.environ["GID_RUNTIME_DIR"] = str(folder / "r")
+    subprocess.run(["gst-inspect-1.0", "gidsink"], stdout=subprocess.DEVNULL, check=True)
+    configuration = read(config)
+    open_domain, host_domain = (configuration.by_name(name) for name in ("open", "host"))
+    hub = Daemon(configuration, host_domain)
+    machine = Guest(configuration, open_domain, extra=DEVICES)
+    try:
+        watched = [hub.start(), machine.start()]
+        agent = Agent(machine.folder / "agent.sock", lambda text: f"{text}\n{machine.last()}")
+        agent.connect(time.monotonic() + SECONDS, lambda: True)
+        agent.wait_ready(SECONDS)
+        yield agent, watched
+    finally:
+        machine.stop()
+        hub.stop()
+
+
+def main() -> int:
+    parser = common.parser("vm", __doc__)
+    parser.add_argument("--frames", type=int, default=200, metavar="N", help="default: 200")
+    parser.add_argument("--round-trips", type=int, default=2000, metavar="N", help="default: 2000")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="gb-", dir="/tmp"))
+    progress = common.Progress(5)
+    try:
+        progress.step("eventfd")
+        trips = [eventfd_round_trip(options.round_trips)]
+        progress.step("the guest boots")
+        with guest(folder) as (agent, watched):
+            progress.step("virtio-serial")
+            trips.append(serial_round_trip(agent, folder / "p", options.round_trips))
+            progress.step("gid")
+            frames = [by_gid(agent, watched, options.frames)]
+            progress.step("virtio-net TCP")
+            frames.append(by_tcp(agent, watched, options.frames))
+    except (CockpitError, CannotBoot, GuestError) as error:
+        raise common.BenchError(str(error)) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    progress.end()
+    for row in trips:
+        print(
+            f"{row['way']:<16} round trip p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs"
+        )
+    for row in frames:
+        print(
+            f"{row['way']:<16} {row['fps']:7.1f} frames/s, host CPU "
+            f"{row['host_cpu_ms_per_frame']:.2f} ms a frame, "
+            f"{row['copied_bytes_per_frame']} bytes of pixels copied a frame"
+        )
+    gid, tcp = frames
+    ratios = {
+        "serial_vs_eventfd_p50": trips[1]["p50_us"] / trips[0]["p50_us"],
+        "gid_cpu_vs_tcp": gid["host_cpu_ms_per_frame"] / tcp["host_cpu_ms_per_frame"],
+        "gid_fps_vs_tcp": gid["fps"] / tcp["fps"],
+    }
+    for name, value in ratios.items():
+        print(f"{name} {value:.3f}")
+    common.write(options.json, trips + frames, ratios)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))
