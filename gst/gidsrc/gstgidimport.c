@@ -22,7 +22,7 @@ typedef struct _GstGidImportSlot
 typedef struct
 {
   guint epoch;
-  guint64 index;
+  struct gid_frame frame;
 } Held;
 
 static GQuark
@@ -211,10 +211,9 @@ give_back (GstGidImportSlot * slot)
 
   for (guint i = 0; i < slot->held->len; i++) {
     Held *held = &g_array_index (slot->held, Held, i);
-    struct gid_frame frame = { .index = held->index };
 
     if (reader->consumer && held->epoch == reader->epoch)
-      gid_consumer_release (reader->consumer, &frame);
+      gid_consumer_release (reader->consumer, &held->frame);
   }
   g_array_set_size (slot->held, 0);
 }
@@ -335,7 +334,7 @@ gst_gid_import_retire (GstGidImport * self)
 GstMemory *
 gst_gid_import_take (GstGidImport * self, const struct gid_frame *frame, GstGidImportKind kind)
 {
-  Held held = { self->reader->epoch, frame->index };
+  Held held = { self->reader->epoch, *frame };
   GstGidImportSlot *slot;
 
   if (gid_slot_of (frame->gid) >= self->info.slot_count)

@@ -16,13 +16,17 @@ STREAM = "movie"
 class Film:
     """Plays until stop(). Each program's points are in a file; Weston's are in its timeline.
 
-    With another `scope` Weston logs that one.
+    With another `scope` Weston logs that one, and its points go to a file, too.
     """
 
     def __init__(self, cockpit: Cockpit, folder: Path, scope: str = "timeline") -> None:
         self.folder = folder
         self.logs = {name: folder / f"{name}.log" for name in ("open", "cluster")}
-        self.weston = Weston(folder, cockpit.env("cluster"))
+        environment = cockpit.env("cluster")
+        if scope != "timeline":
+            self.logs["weston's points"] = folder / "weston-points.log"
+            environment["GID_TIMELINE"] = str(self.logs["weston's points"])
+        self.weston = Weston(folder, environment)
         self.logs["weston"] = self.weston.log
         scopes = self.weston.command.index("--logger-scopes=log,gid")
         self.weston.command[scopes] = f"--logger-scopes={scope}"

@@ -97,9 +97,9 @@ def test_the_module_knows_when_a_frame_is_shown(film):
 
 
 def test_listeners_may_come_and_go(cockpit, tmp_path):
-    """The module writes for each of them, and no more when they are gone."""
+    """The module writes for each of them, and when there is none to the file of GID_TIMELINE."""
     film = Film(cockpit, tmp_path, scope="log")
-    film.wait("cluster", '"gid_shown"', 10)
+    film.wait("weston's points", '"gid_shown"', 10)
     for number in range(3):
         log = film.logs[f"listener {number}"] = tmp_path / f"{number}.log"
         listener = Program(
@@ -111,8 +111,32 @@ def test_listeners_may_come_and_go(cockpit, tmp_path):
         film.wait(f"listener {number}", '"gid_shown"', 10)
         film.wait(f"listener {number}", '"gid_commit"', 10)
         listener.kill()
+        film.wait("weston's points", '"gid_shown"', film.count("weston's points", "shown") + 10)
     film.stop()
+    assert points(film, "weston's points", "commit", "weston")
     assert '"gid_' not in film.weston.read_log()
+
+
+def test_the_property_of_the_elements(cockpit, tmp_path):
+    """They write where it says; where they cannot they warn, and go on."""
+    logs = {name: tmp_path / f"{name}.log" for name in ("gidsink", "gidsrc")}
+    source = "gst-launch-1.0 videotestsrc is-live=true ! video/x-raw,width=64,height=64 ! gidsink"
+    for stream, log in (("good", logs["gidsink"]), ("bad", "/nonexistent/points.log")):
+        cockpit.run("open", [*source.split(), f"stream={stream}", f"timeline={log}"])
+    sink = "stream={} num-buffers=20 timeline={} ! fakesink".format
+    take = ["gst-launch-1.0", "gidsrc", "domain=open"]
+    good = cockpit.run("cluster", [*take, *sink("good", logs["gidsrc"]).split()])
+    assert good.wait() == 0, good.stderr
+    bad = cockpit.run("cluster", [*take, *sink("bad", "/nonexistent/points.log").split()])
+    assert bad.wait() == 0, bad.stderr
+    assert "cannot be opened: No such file or directory" in bad.stdout + bad.stderr
+    for program in cockpit.programs:
+        program.kill()
+    written = {name: [line["N"] for line in lines(log)] for name, log in logs.items()}
+    assert set(written["gidsink"]) >= {"gid_capture", "gid_submit", "gid_freed"}
+    assert written["gidsrc"].count("gid_receive") >= 20
+    assert written["gidsrc"].count("gid_released") >= 10
+    assert {line["by"] for line in lines(logs["gidsrc"])} == {"gidsrc"}
 
 
 def test_every_figure_agrees_with_an_independent_computation(film, tmp_path):
