@@ -44,8 +44,8 @@ static void test_learns(void) {
 	for (int i = 0; i < 60000; i++) {
 		show_frame(2 * MS + i % 7 * 10000, true);
 	}
-	tap_ok(output.in_force_ms <= 3 && missed <= 60, "the window becomes %d ms, %d frames missed",
-		output.in_force_ms, missed);
+	tap_ok(output.in_force_ms <= 3 && missed <= 60,
+		"the window becomes %d ms, %d frames missed", output.in_force_ms, missed);
 	tap_ok(reports >= 2 && reports <= 4, "%d reports in 17 minutes", reports);
 	tap_ok(strstr(text, " frames missed their refresh"), "with figures: %s", text);
 }
