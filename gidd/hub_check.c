@@ -2,6 +2,7 @@
 /* What the hub lets pass between two domains. Pure. */
 #include "descriptor.h"
 #include "hub.h"
+#include "wire_ring.h"
 
 static bool is_in_window(const struct config_domain *owner, uint64_t offset, uint64_t size) {
 	return offset <= owner->window && size <= owner->window - offset;

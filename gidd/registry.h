@@ -25,7 +25,7 @@ struct registry {
 
 void registry_init(struct registry *registry);
 
-/* --- registry_slab.c: slabs of this domain, and who was given which of any domain ------------- */
+/* --- slabs: of this domain, and of others as far as they were given to somebody here ---------- */
 
 /* A bit for each domain. */
 struct domain_set {
@@ -60,11 +60,26 @@ static inline gid_id slab_gid(const struct slab *slab) {
 	return gid_make(imported->domain, imported->slab, 0, 0);
 }
 
-/* By its owner, or lent by another client of the same domain. */
-bool slab_is_granted(const struct slab *slab, uint32_t domain);
+/* --- registry_slab.c: the slabs themselves ---------------------------------------------------- */
+
+/* By gid_slab_key(), and by their number those of this domain; NULL: there is none. */
+struct slab *slab_find(struct registry *registry, uint32_t key);
+struct slab *slab_find_own(struct gidd *gidd, uint32_t number);
+
+/* Without owner, readers and memory yet; NULL: out of memory. */
+struct slab *slab_create(struct gidd *gidd, const struct gid_wire_imported *description);
+/* Whoever has it hears that it is gone. */
+void slab_destroy(struct gidd *gidd, struct slab *slab);
+void slab_destroy_all_of(struct client *client);
 
 void slab_export(struct client *client, const struct gid_wire_export *request, int *fd);
 void slab_unexport(struct client *client, const struct gid_wire_unexport *request);
+
+/* --- registry_grant.c: who may have them ------------------------------------------------------ */
+
+/* By its owner, or lent by another client of the same domain. */
+bool slab_is_granted(const struct slab *slab, uint32_t domain);
+
 /*
  * Of the owner, or of another client of its domain that has the slab: a compositor lends what its
  * clients draw. That gives nothing away that it could not give as a copy, for every client of a
@@ -73,6 +88,14 @@ void slab_unexport(struct client *client, const struct gid_wire_unexport *reques
  * take back everything.
  */
 void slab_grant(struct client *client, const struct gid_wire_grant *request);
+/* The lender is gone, or has the slab no more. */
+void slab_end_loans(struct import *import);
+
+/* --- registry_import.c: who has them ---------------------------------------------------------- */
+
+struct import *import_find(const struct slab *slab, const struct peer *peer);
+void import_remove(struct import *import);
+
 /* For a gid of this domain. */
 void slab_import(struct peer *peer, const struct gid_wire_import *request);
 /* The one answer for a slab that is unknown, not granted or revoked. */
@@ -80,15 +103,14 @@ void slab_refuse(struct peer *peer, uint32_t serial);
 /* The slab of another domain goes to a client that asked for it. */
 void slab_imported(
 	struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer, int fd);
+/* The peer, which may have it, hears that it is gone. */
+void slab_tell_revoked(struct peer *peer, const struct slab *slab);
 /* From the link to another domain. */
 void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked);
 /* The domain's machine is gone, and its memory may become anything. */
 void slab_lose_domain(struct gidd *gidd, uint32_t domain);
 /* The peer is gone and holds nothing any more. */
 void slab_forget_importer(struct peer *peer);
-void slab_destroy_all_of(struct client *client);
-/* Whoever has it hears that it is gone. */
-void slab_destroy(struct gidd *gidd, struct slab *slab);
 
 /* --- registry_stream.c ------------------------------------------------------------------------ */
 

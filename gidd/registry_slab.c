@@ -29,31 +29,9 @@ void registry_init(struct registry *registry) {
 	registry->slab_first = seed % GID_SLAB_MAX;
 }
 
-/* --- grants ----------------------------------------------------------------------------------- */
-
-static bool has_domain(const struct domain_set *set, uint32_t domain) {
-	return (set->bits[domain / 8] & 1u << domain % 8) != 0;
-}
-
-static void set_domain(struct domain_set *set, uint32_t domain, bool present) {
-	uint8_t bit = (uint8_t)(1u << domain % 8);
-	set->bits[domain / 8] =
-		present ? set->bits[domain / 8] | bit : set->bits[domain / 8] & (uint8_t)~bit;
-}
-
-bool slab_is_granted(const struct slab *slab, uint32_t domain) {
-	const struct import *import;
-	TAILQ_FOREACH(import, &slab->importers, of_slab) {
-		if (has_domain(&import->lent, domain)) {
-			return true;
-		}
-	}
-	return has_domain(&slab->grants, domain);
-}
-
 /* --- finding and numbering -------------------------------------------------------------------- */
 
-static struct slab *find(struct registry *registry, uint32_t key) {
+struct slab *slab_find(struct registry *registry, uint32_t key) {
 	struct slab *slab;
 	TAILQ_FOREACH(slab, &registry->slabs, entry) {
 		if (gid_slab_key(slab_gid(slab)) == key) {
@@ -63,8 +41,8 @@ static struct slab *find(struct registry *registry, uint32_t key) {
 	return NULL;
 }
 
-static struct slab *find_own(struct gidd *gidd, uint32_t number) {
-	return find(&gidd->registry, gid_slab_key(gid_make(gidd->self->number, number, 0, 0)));
+struct slab *slab_find_own(struct gidd *gidd, uint32_t number) {
+	return slab_find(&gidd->registry, gid_slab_key(gid_make(gidd->self->number, number, 0, 0)));
 }
 
 static uint32_t nth_number(const struct registry *registry, uint32_t n) {
@@ -77,7 +55,7 @@ static uint32_t new_number(struct gidd *gidd) {
 	uint32_t number;
 	do {
 		number = nth_number(registry, registry->slab_issued++);
-	} while (find_own(gidd, number) != NULL);
+	} while (slab_find_own(gidd, number) != NULL);
 	return number;
 }
 
@@ -85,52 +63,12 @@ static uint32_t new_number(struct gidd *gidd) {
 static bool may_return(struct gidd *gidd, uint32_t number) {
 	struct registry *registry = &gidd->registry;
 	uint32_t place = (number - 1 + GID_SLAB_MAX - registry->slab_first) % GID_SLAB_MAX;
-	return place >= registry->slab_issued && find_own(gidd, number) == NULL;
+	return place >= registry->slab_issued && slab_find_own(gidd, number) == NULL;
 }
 
-/* --- importers -------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
-static struct import *find_import(const struct slab *slab, const struct peer *peer) {
-	struct import *import;
-	TAILQ_FOREACH(import, &slab->importers, of_slab) {
-		if (import->peer == peer) {
-			return import;
-		}
-	}
-	return NULL;
-}
-
-static int add_import(struct slab *slab, struct peer *peer) {
-	if (find_import(slab, peer) != NULL) {
-		return 0;
-	}
-	struct import *import = calloc(1, sizeof(*import));
-	if (import == NULL) {
-		return -ENOMEM;
-	}
-	import->slab = slab;
-	import->peer = peer;
-	TAILQ_INSERT_TAIL(&slab->importers, import, of_slab);
-	TAILQ_INSERT_TAIL(&peer->imports, import, of_peer);
-	return 0;
-}
-
-static void remove_import(struct import *import) {
-	TAILQ_REMOVE(&import->slab->importers, import, of_slab);
-	TAILQ_REMOVE(&import->peer->imports, import, of_peer);
-	free(import);
-}
-
-static void tell_revoked(struct peer *peer, const struct slab *slab) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_REVOKED, 0);
-	message.revoked.gid = slab_gid(slab);
-	peer_send(peer, &message, NULL, 0);
-}
-
-/* --- slabs of this domain --------------------------------------------------------------------- */
-
-static struct slab *slab_create(struct gidd *gidd, const struct gid_wire_imported *description) {
+struct slab *slab_create(struct gidd *gidd, const struct gid_wire_imported *description) {
 	struct slab *slab = calloc(1, sizeof(*slab));
 	if (slab == NULL) {
 		return NULL;
@@ -145,14 +83,14 @@ static struct slab *slab_create(struct gidd *gidd, const struct gid_wire_importe
 void slab_destroy(struct gidd *gidd, struct slab *slab) {
 	struct import *import;
 	while ((import = TAILQ_FIRST(&slab->importers)) != NULL) {
-		tell_revoked(import->peer, slab);
-		remove_import(import);
+		slab_tell_revoked(import->peer, slab);
+		import_remove(import);
 	}
 	if (slab->owner != NULL) {
 		struct link *link;
 		TAILQ_FOREACH(link, &gidd->links, entry) {
 			if (slab->inherited && slab_is_granted(slab, link->peer.domain)) {
-				tell_revoked(&link->peer, slab);
+				slab_tell_revoked(&link->peer, slab);
 			}
 		}
 		TAILQ_REMOVE(&slab->owner->slabs, slab, owner_entry);
@@ -163,6 +101,15 @@ void slab_destroy(struct gidd *gidd, struct slab *slab) {
 	TAILQ_REMOVE(&gidd->registry.slabs, slab, entry);
 	free(slab);
 }
+
+void slab_destroy_all_of(struct client *client) {
+	struct slab *slab;
+	while ((slab = TAILQ_FIRST(&client->slabs)) != NULL) {
+		slab_destroy(client->peer.gidd, slab);
+	}
+}
+
+/* --- export ----------------------------------------------------------------------------------- */
 
 static void describe(struct gid_wire_imported *description, uint32_t domain,
 	const struct gid_wire_export *request) {
@@ -254,7 +201,7 @@ error_quota:
 }
 
 static struct slab *find_owned(struct client *client, uint32_t number) {
-	struct slab *slab = find_own(client->peer.gidd, number);
+	struct slab *slab = slab_find_own(client->peer.gidd, number);
 	return slab != NULL && slab->owner == client ? slab : NULL;
 }
 
@@ -267,186 +214,4 @@ void slab_unexport(struct client *client, const struct gid_wire_unexport *reques
 	}
 	slab_destroy(client->peer.gidd, slab);
 	peer_result(&client->peer, request->header.serial, 0, 0, "%s", "");
-}
-
-/* The domain had the grant, and may have it no more. */
-static void lose_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
-	struct link *link = link_find(gidd, domain);
-	if (link == NULL || slab_is_granted(slab, domain)) {
-		return;
-	}
-	struct import *import = find_import(slab, &link->peer);
-	if (import != NULL) {
-		remove_import(import);
-	}
-	if (import != NULL || slab->inherited) {
-		tell_revoked(&link->peer, slab);
-	}
-}
-
-static void set_owner_grant(
-	struct gidd *gidd, struct slab *slab, const struct gid_wire_grant *request) {
-	bool had = slab_is_granted(slab, request->domain);
-	set_domain(&slab->grants, request->domain, request->allow != 0);
-	set_domain(&slab->withheld, request->domain, request->allow == 0);
-	if (request->allow == 0) {
-		struct import *import;
-		TAILQ_FOREACH(import, &slab->importers, of_slab) {
-			set_domain(&import->lent, request->domain, false);
-		}
-		if (had) {
-			lose_grant(gidd, slab, request->domain);
-		}
-	}
-}
-
-static int set_loan(
-	struct gidd *gidd, struct import *import, const struct gid_wire_grant *request) {
-	struct slab *slab = import->slab;
-	bool had = slab_is_granted(slab, request->domain);
-	if (request->allow != 0 && has_domain(&slab->withheld, request->domain)) {
-		return -EPERM;
-	}
-	set_domain(&import->lent, request->domain, request->allow != 0);
-	if (had && request->allow == 0) {
-		lose_grant(gidd, slab, request->domain);
-	}
-	return 0;
-}
-
-static void end_loans(struct import *import) {
-	struct domain_set lent = import->lent;
-	import->lent = (struct domain_set){0};
-	for (uint32_t domain = 1; domain <= GID_DOMAIN_MAX; domain++) {
-		if (has_domain(&lent, domain)) {
-			lose_grant(import->peer->gidd, import->slab, domain);
-		}
-	}
-}
-
-void slab_grant(struct client *client, const struct gid_wire_grant *request) {
-	struct gidd *gidd = client->peer.gidd;
-	uint32_t serial = request->header.serial;
-	struct slab *slab = find_own(gidd, request->slab);
-	struct import *import = slab == NULL ? NULL : find_import(slab, &client->peer);
-	if (slab == NULL || (slab->owner != client && import == NULL)) {
-		peer_result(&client->peer, serial, -ENOENT, 0, "this client has no slab %u",
-			request->slab);
-		return;
-	}
-	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
-	bool own = reader == gidd->self;
-	if (!own &&
-		(reader == NULL || config_share_find(gidd->config, gidd->self, reader) == NULL)) {
-		peer_result(&client->peer, serial, -EPERM, 0,
-			"the cockpit's configuration has no [share %s %s]", gidd->self->name,
-			reader == NULL ? "…" : reader->name);
-		return;
-	}
-	struct link *link = link_find(gidd, request->domain);
-	bool windows_only = link != NULL && link->kind->windows_only;
-	if (windows_only && slab->description.imported.memory != GID_MEMORY_WINDOW &&
-		request->allow != 0) {
-		peer_result(&client->peer, serial, -ENOTSUP, 0,
-			"domain %s is another machine, which cannot see a memfd or dma-buf: copy "
-			"it into a slab that gidway made",
-			reader->name);
-		return;
-	}
-	int error = 0;
-	if (slab->owner == client) {
-		set_owner_grant(gidd, slab, request);
-	} else {
-		error = set_loan(gidd, import, request);
-	}
-	peer_result(&client->peer, serial, error, 0, "%s",
-		error == 0 ? "" : "the slab's owner does not let this domain read it");
-}
-
-void slab_destroy_all_of(struct client *client) {
-	struct slab *slab;
-	while ((slab = TAILQ_FIRST(&client->slabs)) != NULL) {
-		slab_destroy(client->peer.gidd, slab);
-	}
-}
-
-/* --- imports ---------------------------------------------------------------------------------- */
-
-void slab_refuse(struct peer *peer, uint32_t serial) {
-	peer_result(peer, serial, -ENOENT, 0, "%s",
-		"no such slab can be read here: it is unknown, not granted, or was revoked");
-}
-
-void slab_import(struct peer *peer, const struct gid_wire_import *request) {
-	struct slab *slab = find(&peer->gidd->registry, gid_slab_key(request->gid));
-	bool own = peer->domain == peer->gidd->self->number;
-	if (slab == NULL || slab->owner == NULL || (!own && !slab_is_granted(slab, peer->domain)) ||
-		add_import(slab, peer) < 0) {
-		slab_refuse(peer, request->header.serial);
-		return;
-	}
-	union gid_wire_message answer = slab->description;
-	answer.header.serial = request->header.serial;
-	peer_send(peer, &answer, &slab->fd, 1);
-}
-
-void slab_imported(
-	struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer, int fd) {
-	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
-	struct slab *slab = find(&peer->gidd->registry, gid_slab_key(gid));
-	uint64_t inode = descriptor_inode(fd);
-	bool same = slab != NULL && slab->inode == inode &&
-		slab->description.imported.offset == answer->offset;
-	if (slab != NULL && slab->owner == NULL && !same) {
-		slab_destroy(peer->gidd, slab); /* the number names other memory now */
-		slab = NULL;
-	}
-	if (slab == NULL) {
-		slab = slab_create(peer->gidd, answer);
-	}
-	if (slab == NULL || slab->owner != NULL || add_import(slab, peer) < 0) {
-		slab_refuse(peer, serial);
-		return;
-	}
-	slab->description.imported = *answer;
-	slab->inode = inode;
-	slab->doubtful = false;
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_IMPORTED, serial);
-	message.imported = *answer;
-	message.header.serial = serial;
-	peer_send(peer, &message, &fd, 1);
-}
-
-void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked) {
-	if (gid_domain_of(revoked->gid) != link->domain) {
-		peer_violation(link, "it revokes a slab that is not its own");
-		return;
-	}
-	struct slab *slab = find(&link->gidd->registry, gid_slab_key(revoked->gid));
-	if (slab != NULL) {
-		slab_destroy(link->gidd, slab);
-	}
-}
-
-void slab_lose_domain(struct gidd *gidd, uint32_t domain) {
-	struct slab *slab, *next;
-	for (slab = TAILQ_FIRST(&gidd->registry.slabs); slab != NULL; slab = next) {
-		next = TAILQ_NEXT(slab, entry);
-		if (slab->owner == NULL && gid_domain_of(slab_gid(slab)) == domain) {
-			slab_destroy(gidd, slab);
-		}
-	}
-}
-
-void slab_forget_importer(struct peer *peer) {
-	struct import *import;
-	while ((import = TAILQ_FIRST(&peer->imports)) != NULL) {
-		struct slab *slab = import->slab;
-		end_loans(import);
-		remove_import(import);
-		if (slab->owner == NULL && TAILQ_EMPTY(&slab->importers)) {
-			slab_destroy(peer->gidd, slab);
-		}
-	}
 }

@@ -7,6 +7,7 @@
 #define GIDD_SUBSCRIPTION_H
 
 #include "registry.h"
+#include "wire_ring.h"
 
 struct link;
 

@@ -35,7 +35,7 @@
 #ifndef GID_RING_H
 #define GID_RING_H
 
-#include "wire.h"
+#include "wire_ring.h"
 
 /* --- the producer's end ----------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "wire.h"
+#include "wire_ring.h"
 
 #define RING_ENTRY_WORDS (sizeof(struct gid_wire_frame) / sizeof(uint64_t))
 

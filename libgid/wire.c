@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "wire_field.h"
+#include "wire_ring.h"
 
 #define WIRE_REPORT_MAX (UINT64_C(64) << 20)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Any bytes as a message and as a ring entry: what is taken must hold what wire.h promises. */
+/* Any bytes as a message and as a ring entry: what is taken must hold what wire*.h promise. */
 #include "wire.h"
+#include "wire_ring.h"
 
 #include <errno.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static void try_message(const uint8_t *data, size_t input_size) {
 		break;
 	case GID_WIRE_ACCEPT:
 	case GID_WIRE_SUBSCRIBED:
-		demand(message.subscribed.window_offset <= INT64_MAX - sizeof(struct gid_wire_ring));
+		demand(message.subscribed.window_offset <=
+			INT64_MAX - sizeof(struct gid_wire_ring));
 		break;
 	case GID_WIRE_PEER:
 		demand(strnlen(message.peer.why, sizeof(message.peer.why)) <

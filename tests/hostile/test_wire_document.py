@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/wire.md says what libgid/wire.h does, field by field; and so does the wire in Python."""
+"""docs/wire.md says what libgid/wire*.h do, field by field; and so does the wire in Python."""
 
 import re
 import struct

@@ -2,6 +2,7 @@
 /* Every field of every message at its limits, just past them, and with each single byte changed. */
 #include "tap.h"
 #include "wire.h"
+#include "wire_ring.h"
 
 #include <errno.h>
 #include <string.h>

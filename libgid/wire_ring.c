@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "wire_field.h"
+#include "wire_ring.h"
 
 #define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
 #define FRAME_FLAGS_ALL                                                                            \

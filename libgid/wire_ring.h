@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The shared memory of one subscription, little-endian, each struct pinned. ring.h says who does
+ * what with it; docs/wire.md is its published form.
+ */
+#ifndef GID_WIRE_RING_H
+#define GID_WIRE_RING_H
+
+#include <gid/stream.h>
+
+#define GID_RING_ENTRIES 64u /* > GID_CREDIT_MAX, a power of two */
+/*
+ * More than a consumer can put in while its producer does not look: for each entry one release of
+ * a frame whose lease ran out, one of the frame after it, and one of a frame sent meanwhile.
+ */
+#define GID_RING_RELEASES 256u
+#define GID_RING_MAGIC 0x31676e6972646967ull /* "gidring1" */
+
+/* 128 bytes, two cache lines. All of it is the producer's. */
+struct gid_wire_frame {
+	uint64_t index; /* its place in the stream of this subscription, from 0 */
+	uint64_t gid;
+	uint64_t sequence;
+	uint64_t capture_time, submit_time, present_time;
+	uint64_t pts, dts, duration;
+	uint64_t content_hash;
+	uint32_t flags, transform;
+	/* x, y, width, height; pixels fit in 16 bits: GID_SIZE_MAX */
+	uint16_t damage[4];
+	uint16_t crop[4];
+	uint64_t reserved[3];
+};
+
+/*
+ * The producer's ring: written by it, read-only for the consumer. What changes with each frame has
+ * cache lines apart from what the other side looks at with each frame.
+ */
+struct gid_wire_ring {
+	uint64_t magic;
+	uint32_t entries;
+	uint32_t closed; /* 1: ended in good order */
+	uint64_t asleep; /* odd: wants a doorbell for releases; changes with every sleep */
+	uint64_t reserved0[5];
+	uint64_t tail;	/* entries ever put in, or left out because their place was still held */
+	uint64_t floor; /* entries below it that were not claimed are taken back */
+	uint64_t reserved1[6];
+	/* for people: gidctl reads them */
+	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held, reserved2[2];
+	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
+};
+
+enum gid_wire_wake {
+	GID_WIRE_DOORBELL = 0,
+	GID_WIRE_FUTEX = 1, /* on the lower half of the ring's tail; both are in one kernel */
+};
+
+/* The consumer's page: written by it, read-only for the producer. */
+struct gid_wire_page {
+	uint64_t magic;
+	uint64_t asleep; /* odd: wants to be woken for frames; changes with every sleep */
+	uint64_t wake;	 /* how: enum gid_wire_wake; others are as the doorbell */
+	uint64_t reserved0[5];
+	uint64_t head; /* entries below it are claimed */
+	uint64_t reserved1[7];
+	uint64_t release_tail; /* releases ever put in */
+	uint64_t reserved2[7];
+	/*
+	 * For people: frames received, the sum of submit -> receive in ns, and how often it was
+	 * less than 2^n us (and not less than 2^(n-1)) for each bucket n; the last takes all the
+	 * rest.
+	 */
+	uint64_t received, latency_sum_ns, latency_buckets[24], reserved3[6];
+	uint64_t releases[GID_RING_RELEASES]; /* indices of entries given back */
+};
+
+_Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
+_Static_assert(sizeof(struct gid_wire_ring) == 192 + 128 * GID_RING_ENTRIES, "wire");
+_Static_assert(sizeof(struct gid_wire_page) == 448 + 8 * GID_RING_RELEASES, "wire");
+
+/*
+ * A ring entry, copied out of shared memory first. `domain` is who the producer is. Times are at
+ * most 2^63-1 or GID_TIME_NONE; a frame has a gid or one of the flags EOS, FLUSH, HIDDEN, never
+ * both. -EPROTO for an entry, -EINVAL for a frame that cannot be one.
+ */
+int gid_wire_get_frame(struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain);
+int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame);
+
+#endif
