@@ -17,7 +17,8 @@ struct reading {
 	struct cluster_config *config;
 	FILE *file, *errors;
 	const char *path;
-	unsigned line;
+	unsigned line, section; /* the line, and that where its section begins */
+	bool section_is_empty;
 	int result;
 };
 
@@ -102,6 +103,8 @@ static void role_fallback(struct reading *reading, struct role_config *role, con
 		[FALLBACK_BLANK] = "blank",
 		[FALLBACK_LAST] = "last",
 	};
+	free(role->picture);
+	role->picture = NULL;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(value, words[i]) == 0) {
 			role->fallback = (enum fallback)i;
@@ -115,7 +118,6 @@ static void role_fallback(struct reading *reading, struct role_config *role, con
 		return;
 	}
 	role->fallback = FALLBACK_PICTURE;
-	free(role->picture);
 	role->picture = file_path(reading, value);
 }
 
@@ -129,6 +131,9 @@ static void role_key(
 		}
 	} else if (strcmp(key, "domain") == 0) {
 		set_text(reading, &role->domain, value);
+		if (!gid_name_is_valid(value)) {
+			mistake(reading, "domain=%s cannot be a domain's name", value);
+		}
 	} else if (strcmp(key, "deadline-ms") == 0) {
 		limits->deadline_ns = read_number(reading, key, value, 1, 60000) * MS;
 	} else if (strcmp(key, "frozen-ms") == 0) {
@@ -184,6 +189,7 @@ static struct role_config *find_role(struct reading *reading, const char *name) 
 	config->roles = roles;
 	struct role_config *role = &roles[config->role_count++];
 	*role = (struct role_config){
+		.line = reading->section,
 		.limits = {.deadline_ns = 200 * MS, .good_frames = 3},
 	};
 	set_text(reading, &role->name, name);
@@ -205,13 +211,14 @@ static struct client_config *find_client(struct reading *reading, const char *ap
 	}
 	config->clients = clients;
 	struct client_config *client = &clients[config->client_count++];
-	*client = (struct client_config){0};
+	*client = (struct client_config){.line = reading->section};
 	set_text(reading, &client->app_id, app_id);
 	return client;
 }
 
 static int handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
+	reading->section_is_empty = false;
 	if (strcmp(section, "display") == 0) {
 		display_key(reading, key, value);
 	} else if (strncmp(section, "role ", 5) == 0) {
@@ -233,28 +240,57 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 	return 1;
 }
 
-/* fgets() for inih, which tells its handler no line. */
+/* A role without a key would otherwise not be there, without a word. */
+static void end_section(struct reading *reading) {
+	if (reading->section_is_empty) {
+		reading->line = reading->section;
+		mistake(reading, "a section without a key");
+	}
+	reading->section_is_empty = false;
+}
+
+/* fgets() for inih, which tells its handler neither lines nor sections without a key. */
 static char *read_line(char *buffer, int size, void *data) {
 	struct reading *reading = data;
-	reading->line++;
-	return fgets(buffer, size, reading->file);
+	char *line = fgets(buffer, size, reading->file);
+	unsigned number = reading->line + 1;
+	if (line == NULL || line[0] == '[') {
+		end_section(reading);
+	}
+	reading->line = number;
+	if (line != NULL && line[0] == '[') {
+		reading->section = number;
+		reading->section_is_empty = true;
+	}
+	return line;
+}
+
+static void role_default_stream(struct reading *reading, struct role_config *role) {
+	if (asprintf(&role->stream, "safety/%s", role->name) < 0) {
+		role->stream = NULL;
+		reading->result = -ENOMEM;
+	} else if (!gid_name_is_valid(role->stream)) {
+		mistake(reading, "[role %s] needs stream=: %s cannot be a stream's name",
+			role->name, role->stream);
+	}
 }
 
 static void complete(struct reading *reading) {
 	struct cluster_config *config = reading->config;
 	for (size_t i = 0; i < config->role_count; i++) {
 		struct role_config *role = &config->roles[i];
+		reading->line = role->line;
 		role->limits.allowed = role->allowed.list;
 		role->limits.allowed_count = role->allowed.count;
 		if (role->box.width == 0 || role->box.height == 0) {
 			mistake(reading, "[role %s] needs width= and height=", role->name);
 		}
-		if (role->stream == NULL && asprintf(&role->stream, "safety/%s", role->name) < 0) {
-			role->stream = NULL;
-			reading->result = -ENOMEM;
+		if (role->stream == NULL) {
+			role_default_stream(reading, role);
 		}
 	}
 	for (size_t i = 0; i < config->client_count; i++) {
+		reading->line = config->clients[i].line;
 		if (config->clients[i].box.width == 0 || config->clients[i].box.height == 0) {
 			mistake(reading,
 				"[client %s] needs width= and height=", config->clients[i].app_id);

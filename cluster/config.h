@@ -22,6 +22,7 @@ enum fallback {
 
 struct role_config {
 	char *name, *stream;
+	unsigned line;	    /* of its section */
 	char *domain;	    /* who owns the stream; NULL: our own */
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
@@ -33,6 +34,7 @@ struct role_config {
 /* Where a client of our own domain goes; others are full-screen. */
 struct client_config {
 	char *app_id;
+	unsigned line; /* of its section */
 	struct gid_box box;
 };
 

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Every mistake in gid-cluster's configuration is named with its file and line, all at once."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import BUILD
+
+CLUSTER = BUILD / "cluster" / "gid-cluster"
+ROLE = "[role oil]\nwidth=64\nheight=64\n"
+UNKNOWN = "unknown section [rol]; there are [display], [role NAME] and [client APP-ID]"
+
+MISTAKES: dict[str, tuple[str, list[str]]] = {
+    "no key": (ROLE + "nonsense\n", ["4: neither [section] nor key=value"]),
+    "an unknown section": ("[rol]\nx=1\n", [f"2: {UNKNOWN}"]),
+    "an unknown key of a role": (ROLE + "alpha=1\n", ['4: a role has no "alpha"']),
+    "an unknown key of the display": ("[display]\ndepth=1\n", ['2: the display has no "depth"']),
+    "an unknown key of a client": (
+        "[client a]\nwidth=1\nheight=1\nrole=oil\n",
+        ['4: a client has no "role"'],
+    ),
+    "a role without a size": ("[role oil]\nx=1\n", ["1: [role oil] needs width= and height="]),
+    "a client without a size": ("[client a]\nx=1\n", ["1: [client a] needs width= and height="]),
+    "a width of nothing": (
+        "[role oil]\nwidth=0\nheight=1\n",
+        ["2: width=0 is not a number from 1 to 16384"],
+    ),
+    "no number": (ROLE + "x=-1\n", ["4: x=-1 is not a number from 0 to 16384"]),
+    "a stream's name": (ROLE + "stream=a b\n", ["4: stream=a b cannot be a stream's name"]),
+    "a domain's name": (ROLE + "domain=..\n", ["4: domain=.. cannot be a domain's name"]),
+    "a role that names no stream": (
+        "[role oil lamp]\nwidth=1\nheight=1\n",
+        ["1: [role oil lamp] needs stream=: safety/oil lamp cannot be a stream's name"],
+    ),
+    "a fallback": (
+        ROLE + "fallback=black\n",
+        ["4: fallback=black is none of pattern, blank, last or a .png file"],
+    ),
+    "no file of hashes": (ROLE + "allowed=none\n", ["4: allowed=none: No such file or directory"]),
+    "an empty role": ("[role fuel]\n" + ROLE, ["1: a section without a key"]),
+    "an empty role at the end": (ROLE + "[role fuel]\n", ["4: a section without a key"]),
+    "two at once": (ROLE + "x=a\ny=b\n", ["4: x=a is not a number from 0 to 16384", "5: y=b is"]),
+}
+
+
+def check(path: Path) -> tuple[int, list[str]]:
+    command = [CLUSTER, "--check", "--config", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    return done.returncode, done.stderr.splitlines()
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(tmp_path: Path, name: str) -> None:
+    text, expected = MISTAKES[name]
+    path = tmp_path / "cluster.conf"
+    path.write_text(text)
+    status, lines = check(path)
+    assert status == 1
+    assert len(lines) == len(expected)
+    for line, start in zip(lines, expected, strict=True):
+        assert line.startswith(f"{path}:{start}")
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        ROLE,
+        "[role oil lamp]\nstream=safety/oil\nwidth=1\nheight=1\n",
+        ROLE + "fallback=oil.png\nfallback=blank\n",
+        ROLE + "domain=open\n[client org.example.app]\nwidth=1\nheight=1\n",
+    ],
+)
+def test_what_is_right_is_silent(tmp_path: Path, good: str) -> None:
+    path = tmp_path / "cluster.conf"
+    path.write_text(good)
+    assert check(path) == (0, [])
+
+
+@pytest.mark.parametrize("line", ["", "0123456789abcde\n", "0123456789abcdef0\n", "no hash\n"])
+def test_a_file_of_hashes_that_is_none(tmp_path: Path, line: str) -> None:
+    (tmp_path / "oil.hashes").write_text("# only this:\n" + line)
+    path = tmp_path / "cluster.conf"
+    path.write_text(ROLE + "allowed=oil.hashes\n")
+    status, lines = check(path)
+    assert status == 1
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{path}:4: allowed=oil.hashes has ")
