@@ -4,7 +4,8 @@
 
 The producer runs on one core, the consumer on another, at 60 frames a second. The transport's CPU
 time is that of both sides less the generator's alone. Beside it stand the bare limits: an eventfd
-to the other core and back, and reading the same bytes from private memory.
+to the other core and back, reading the same bytes from private memory, and what the generator costs
+more where it wakes a sleeping thread on the other core for each frame, and does nothing else.
 
 At 60 frames a second both sides sleep before each frame, and most of the CPU time of any transport
 goes into waking up with cold caches. So 1080p is measured at 1000 frames a second as well.
@@ -131,6 +132,12 @@ class Bench:
         command = ["send", "fakesink sync=false", f"--caps={case.caps}"]
         return _result(self._start(command, self._sender_core, self._window(), "open", case.rate))
 
+    def wake(self, case: Case) -> dict:
+        """The generator, and a thread on the other core that is woken for each frame: the least
+        that a transport can do whose consumer sleeps."""
+        command = ["wake", f"--caps={case.caps}", f"--peer-cpu={self._receiver_core}"]
+        return _result(self._start(command, self._sender_core, self._window(), "open", case.rate))
+
     def private(self, case: Case) -> dict:
         command = ["private", f"--bytes={case.bytes}"]
         return _result(self._start(command, self._receiver_core, self._window(), "cluster"))
@@ -187,11 +194,12 @@ def measure(bench: Bench, options: argparse.Namespace) -> list[dict]:
     plan = [("limit", None, None)]
     for size, format in itertools.product(options.size, options.format):
         case = Case(size, format)
-        plan += [("generator", case, None), ("private", case, None)]
+        plan += [(who, case, None) for who in ("generator", "wake", "private")]
         plan += [(who, case, read) for read in (False, True) for who in TRANSPORTS]
         if size == FAST_SIZE:
             case = Case(size, format, FAST_RATE)
-            plan += [("generator", case, None)] + [(who, case, False) for who in TRANSPORTS]
+            plan += [(who, case, None) for who in ("generator", "wake")]
+            plan += [(who, case, False) for who in TRANSPORTS]
     rows = {entry: [] for entry in plan}
     progress = common.Progress(len(plan) * options.repetitions)
     for _, entry in itertools.product(range(options.repetitions), plan):
@@ -213,6 +221,8 @@ def _run(bench: Bench, who: str, case: Case | None, read: bool | None) -> dict:
         return bench.eventfd()
     if who == "generator":
         return bench.generator(case)
+    if who == "wake":
+        return bench.wake(case)
     if who == "private":
         return bench.private(case)
     return bench.transport(who, case, read)
@@ -238,6 +248,9 @@ def _row(entry: tuple, runs: list[dict], rows: dict) -> dict:
         what = "reading private memory"
         return {**row, "who": "limit", "what": what, "read_cpu_us": _median(runs, "cpu_us")}
     generator = _median(rows["generator", case, None], "cpu_us")
+    if who == "wake":
+        cpu_us = round(_median(runs, "cpu_us") - generator, 3)
+        return {**row, "who": "limit", "what": "a bare wake-up", "transport_cpu_us": cpu_us}
     sender, receiver = _median(runs, "send", "cpu_us"), _median(runs, "receive", "cpu_us")
     return {
         **row,
@@ -260,6 +273,8 @@ def ratios(rows: list[dict]) -> dict[str, float]:
         for name, function in {
             "transport_cpu_1080p_vs_best_peer": _cpu_vs_peer,
             "transport_cpu_1080p_fast_vs_best_peer": _fast_cpu_vs_peer,
+            "bare_wake_1080p_vs_best_peer": _wake_vs_peer,
+            "bare_wake_1080p_fast_vs_best_peer": _fast_wake_vs_peer,
             "transport_cpu_2160p_vs_720p": _cpu_growth,
             "read_all_1080p_vs_private": _read_vs_private,
             "latency_p50_vs_best_peer": _latency_vs_peer,
@@ -280,11 +295,14 @@ def _divide(one: float | None, other: float | None) -> float | None:
     return one / other if one and other else None
 
 
-def _vs_best_peer(rows: list[dict], key: str, **where) -> float | None:
-    where = {"size": "1080p", "rate": RATE, "read_all": False, **where}
-    peers = [_figure(rows, key, who=peer, **where) for peer in PEERS]
-    best = min((value for value in peers if value), default=None)
-    return _divide(_figure(rows, key, who="gid", **where), best)
+def _best_peer(rows: list[dict], key: str, **where) -> float | None:
+    peers = [_figure(rows, key, who=peer, size="1080p", read_all=False, **where) for peer in PEERS]
+    return min((value for value in peers if value), default=None)
+
+
+def _vs_best_peer(rows: list[dict], key: str, rate: int = RATE, **where) -> float | None:
+    ours = _figure(rows, key, who="gid", size="1080p", read_all=False, rate=rate, **where)
+    return _divide(ours, _best_peer(rows, key, rate=rate, **where))
 
 
 def _cpu_vs_peer(rows: list[dict], format: str) -> float | None:
@@ -293,6 +311,16 @@ def _cpu_vs_peer(rows: list[dict], format: str) -> float | None:
 
 def _fast_cpu_vs_peer(rows: list[dict], format: str) -> float | None:
     return _vs_best_peer(rows, "transport_cpu_us", format=format, rate=FAST_RATE)
+
+
+def _wake_vs_peer(rows: list[dict], format: str, rate: int = RATE) -> float | None:
+    where = {"format": format, "rate": rate}
+    wake = _figure(rows, "transport_cpu_us", who="limit", size="1080p", **where)
+    return _divide(wake, _best_peer(rows, "transport_cpu_us", **where))
+
+
+def _fast_wake_vs_peer(rows: list[dict], format: str) -> float | None:
+    return _wake_vs_peer(rows, format, FAST_RATE)
 
 
 def _latency_vs_peer(rows: list[dict], format: str) -> float | None:
@@ -336,6 +364,8 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
     for row in rows:
         if row["who"] in TRANSPORTS:
             print(_TABLE.format(**row, reading="all" if row["read_all"] else "nothing"))
+        elif "transport_cpu_us" in row:
+            print(_TABLE.format(**dict.fromkeys(heads, "") | row | {"reading": "waking"}))
         elif "size" in row:
             line = dict.fromkeys(heads, "") | row | {"reading": "all"}
             print(_TABLE.format(**line | {"receiver_cpu_us": row["read_cpu_us"]}))

@@ -7,6 +7,7 @@
 #define BENCH_HANDOFF_H
 
 #include <gst/gst.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,15 +23,15 @@ struct handoff_header {
 
 struct handoff_options {
 	const char *role;
-	const char *pipeline;  // send: what follows the generator; receive: what leads to us
-	const char *caps;      // send: of the frames
-	uint64_t from, until;  // what is measured, CLOCK_MONOTONIC, ns
-	uint64_t bytes;        // private: of a frame
-	int cpu;               // to run on
-	int peer_cpu;          // eventfd: of the other thread
-	uint32_t rate;         // frames a second
-	bool read_all;         // receive: read every byte
-	bool time_from_pts;    // receive: memory is not to be mapped just for the header
+	const char *pipeline; // send: what follows the generator; receive: what leads to us
+	const char *caps;     // send, wake: of the frames
+	uint64_t from, until; // what is measured, CLOCK_MONOTONIC, ns
+	uint64_t bytes;	      // private: of a frame
+	int cpu;	      // to run on
+	int peer_cpu;	      // eventfd, wake: of the other thread
+	uint32_t rate;	      // frames a second
+	bool read_all;	      // receive: read every byte
+	bool time_from_pts;   // receive: memory is not to be mapped just for the header
 };
 
 uint64_t handoff_now(void);
@@ -44,10 +45,10 @@ uint64_t handoff_read(const void *data, size_t size);
 
 struct meter {
 	uint64_t from, until;
-	uint64_t frames;        // in the window
-	uint64_t cpu_ns;        // at the beginning of it, and in all at the end
+	uint64_t frames; // in the window
+	uint64_t cpu_ns; // at the beginning of it, and in all at the end
 	bool began, ended;
-	GArray *latencies;      // uint64_t, ns
+	GArray *latencies; // uint64_t, ns
 };
 
 void meter_init(struct meter *meter, const struct handoff_options *options);
@@ -60,15 +61,30 @@ void meter_latency(struct meter *meter, uint64_t latency);
 /* One JSON object on stdout: frames, cpu_us a frame and, where there are any, latencies in µs. */
 void meter_print(struct meter *meter, uint64_t lost);
 
+/* --- sleeper.c: a thread on another core that sleeps until it is woken -------------------------
+ */
+
+struct sleeper {
+	pthread_t thread;
+	uint32_t *word; // what it sleeps over
+	int cpu;
+	bool ended;
+};
+
+bool sleeper_start(struct sleeper *sleeper, int cpu);
+void sleeper_wake(struct sleeper *sleeper);
+void sleeper_end(struct sleeper *sleeper);
+
 /* --- the roles -------------------------------------------------------------------------------- */
 
 /* generator.c: a live source that writes a word into every page of a frame. */
 GType handoff_generator_get_type(void);
 void handoff_generator_set(GstElement *generator, struct meter *meter, uint32_t rate);
 
-int handoff_send(const struct handoff_options *options);     // pipelines.c
-int handoff_receive(const struct handoff_options *options);  // pipelines.c
-int handoff_eventfd(const struct handoff_options *options);  // limits.c
-int handoff_private(const struct handoff_options *options);  // limits.c
+int handoff_send(const struct handoff_options *options);    // pipelines.c
+int handoff_receive(const struct handoff_options *options); // pipelines.c
+int handoff_wake(const struct handoff_options *options);    // pipelines.c
+int handoff_eventfd(const struct handoff_options *options); // limits.c
+int handoff_private(const struct handoff_options *options); // limits.c
 
 #endif

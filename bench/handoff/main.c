@@ -59,12 +59,12 @@ enum {
 };
 
 static const struct argp_option option_table[] = {
-	{"caps", KEY_CAPS, "CAPS", 0, "send: of the frames", 0},
+	{"caps", KEY_CAPS, "CAPS", 0, "send, wake: of the frames", 0},
 	{"from", KEY_FROM, "NS", 0, "When to begin measuring, CLOCK_MONOTONIC", 0},
 	{"until", KEY_UNTIL, "NS", 0, "When to end", 0},
 	{"bytes", KEY_BYTES, "N", 0, "private: of a frame", 0},
 	{"cpu", KEY_CPU, "N", 0, "The core to run on", 0},
-	{"peer-cpu", KEY_PEER_CPU, "N", 0, "eventfd: the core of the other thread", 0},
+	{"peer-cpu", KEY_PEER_CPU, "N", 0, "eventfd, wake: the core of the other thread", 0},
 	{"rate", KEY_RATE, "N", 0, "Frames a second", 0},
 	{"read-all", KEY_READ, NULL, 0, "receive: read every byte of a frame", 0},
 	{"time-from-pts", KEY_PTS, NULL, 0, "receive: take the time of sending from the PTS", 0},
@@ -126,7 +126,7 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = parse_option,
-		.args_doc = "send|receive PIPELINE\neventfd|private",
+		.args_doc = "send|receive PIPELINE\nwake|eventfd|private",
 		.doc = "One side of the benchmark handoff, which bench/handoff.py runs.",
 	};
 	static const struct {
@@ -135,6 +135,7 @@ int main(int argc, char **argv) {
 	} roles[] = {
 		{"send", handoff_send},
 		{"receive", handoff_receive},
+		{"wake", handoff_wake},
 		{"eventfd", handoff_eventfd},
 		{"private", handoff_private},
 	};

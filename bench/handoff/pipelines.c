@@ -36,11 +36,18 @@ static int play(GstElement *pipeline, uint64_t until) {
 	return status;
 }
 
-int handoff_send(const struct handoff_options *options) {
+static GstPadProbeReturn wake_for_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+	sleeper_wake(data);
+	return GST_PAD_PROBE_OK;
+}
+
+/* The generator and what follows it. The sleeper, where there is one, is woken for each frame. */
+static int send_frames(
+	const struct handoff_options *options, const char *sink, struct sleeper *sleeper) {
 	struct meter meter;
 	gst_element_register(NULL, "handoffgenerator", GST_RANK_NONE, handoff_generator_get_type());
-	char *description = g_strdup_printf(
-		"handoffgenerator name=generator ! %s ! %s", options->caps, options->pipeline);
+	char *description =
+		g_strdup_printf("handoffgenerator name=generator ! %s ! %s", options->caps, sink);
 	GstElement *pipeline = make_pipeline(description);
 	g_free(description);
 	if (pipeline == NULL) {
@@ -49,6 +56,11 @@ int handoff_send(const struct handoff_options *options) {
 	meter_init(&meter, options);
 	GstElement *generator = gst_bin_get_by_name(GST_BIN(pipeline), "generator");
 	handoff_generator_set(generator, &meter, options->rate);
+	if (sleeper != NULL) {
+		GstPad *pad = gst_element_get_static_pad(generator, "src");
+		gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, wake_for_buffer, sleeper, NULL);
+		gst_object_unref(pad);
+	}
 	int status = play(pipeline, options->until);
 	if (status == 0) {
 		meter_print(&meter, 0);
@@ -59,6 +71,20 @@ int handoff_send(const struct handoff_options *options) {
 	return status;
 }
 
+int handoff_send(const struct handoff_options *options) {
+	return send_frames(options, options->pipeline, NULL);
+}
+
+int handoff_wake(const struct handoff_options *options) {
+	struct sleeper sleeper;
+	if (!sleeper_start(&sleeper, options->peer_cpu)) {
+		return 1;
+	}
+	int status = send_frames(options, "fakesink sync=false", &sleeper);
+	sleeper_end(&sleeper);
+	return status;
+}
+
 /* --- receiving -------------------------------------------------------------------------------- */
 
 struct receiver {
@@ -66,7 +92,7 @@ struct receiver {
 	GstElement *pipeline;
 	struct meter meter;
 	uint64_t first, last, received; // sequence numbers in the window, and how many there were
-	uint64_t sum;                   // of what was read, so that it is read
+	uint64_t sum;			// of what was read, so that it is read
 };
 
 static void look_inside(struct receiver *receiver, GstBuffer *buffer, uint64_t now, bool counts) {
