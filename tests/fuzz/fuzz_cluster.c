@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static char folder[] = "/dev/shm/gid-fuzz-XXXXXX", path[sizeof(folder) + 2];
-
-static void demand(bool good) {
-	if (!good) {
-		__builtin_trap();
-	}
-}
 
 static void remove_files(void) {
 	remove(path);

@@ -6,13 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool good) {
-	if (!good) {
-		__builtin_trap();
-	}
-}
+#include "fuzz.h"
 
 static void demand_consistent(const struct config *config) {
 	const struct config_domain *domain;

@@ -5,13 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool good) {
-	if (!good) {
-		__builtin_trap();
-	}
-}
+#include "fuzz.h"
 
 static void try_text(const char *text) {
 	gid_id gid;

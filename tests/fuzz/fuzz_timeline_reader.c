@@ -5,13 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool good) {
-	if (!good) {
-		__builtin_trap();
-	}
-}
+#include "fuzz.h"
 
 static void demand_sound(const struct timeline_line *line) {
 	demand(strnlen(line->name, sizeof(line->name)) < sizeof(line->name));

@@ -6,13 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool good) {
-	if (!good) {
-		__builtin_trap();
-	}
-}
+#include "fuzz.h"
 
 static void demand_slab(const struct gid_wire_layout *wire, uint64_t slot_size, uint32_t slots,
 	uint64_t offset, const char *description, uint32_t description_size) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A client of the host in the target `hub`: has a stream and a slab to be asked for, and asks for
+ * the guests'.
+ */
+#ifndef FUZZ_HUB_CLIENT_H
+#define FUZZ_HUB_CLIENT_H
+
+#include "inside.h"
+
+/* Nothing where it is connected. */
+void hub_client_connect(struct gidd *gidd);
+void hub_client_hang_up(void);
+
+/* Asks for the stream of a guest, and hangs its doorbell up. */
+void hub_client_subscribe(uint32_t number);
+
+/* Takes all that gidd said, and answers. */
+void hub_client_listen(void);
+
+#endif

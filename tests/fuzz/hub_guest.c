@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "hub_guest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "inside.h"
+#include "socket.h"
+
+void guest_hang_up(struct guest *guest) {
+	gid_socket_close_fds(&guest->fd, 1);
+	memset(guest->epochs, 0, sizeof(guest->epochs));
+	guest->in_size = 0;
+}
+
+void guest_connect(struct guest *guest, const char *runtime) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	if (guest->fd >= 0) {
+		return;
+	}
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/hub/%s.sock", runtime,
+		guest->number == 1 ? "open" : "cluster");
+	guest->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	demand(connect(guest->fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+}
+
+void guest_put(struct guest *guest, const void *data, size_t size) {
+	if (guest->fd >= 0) {
+		(void)!send(guest->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+}
+
+static void put_envelope(struct guest *guest, uint32_t domain, uint32_t epoch,
+	const union gid_wire_message *message) {
+	struct gid_wire_envelope envelope = {
+		GID_ENVELOPE_MAGIC, domain, epoch, message->header.size};
+	guest_put(guest, &envelope, sizeof(envelope));
+	guest_put(guest, message, message->header.size);
+}
+
+void guest_join(struct guest *guest, uint64_t nonce) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_JOIN, 0);
+	message.join.version = GID_WIRE_VERSION;
+	message.join.nonce = nonce;
+	put_envelope(guest, 0, 0, &message);
+}
+
+void guest_greet(struct guest *guest) {
+	union gid_wire_message message;
+	for (int i = 0; i < 5; i++) {
+		gid_wire_begin(&message, GID_WIRE_PONG, 0);
+		put_envelope(guest, HOST, guest->epochs[HOST], &message);
+	}
+	gid_wire_begin(&message, GID_WIRE_WELCOME, 0);
+	message.welcome.version = GID_WIRE_VERSION;
+	message.welcome.domain = guest->number;
+	strcpy(message.welcome.name, "guest");
+	put_envelope(guest, HOST, guest->epochs[HOST], &message);
+}
+
+/* Takes the first message, if all of it is there. */
+static bool hear(struct guest *guest) {
+	struct gid_wire_envelope envelope;
+	union gid_wire_message message;
+	const char *why;
+	if (guest->in_size < sizeof(envelope)) {
+		return false;
+	}
+	memcpy(&envelope, guest->in, sizeof(envelope));
+	demand(gid_wire_envelope_is_valid(&envelope));
+	size_t size = sizeof(envelope) + envelope.size;
+	if (guest->in_size < size) {
+		return false;
+	}
+	memcpy(&message, guest->in + sizeof(envelope), envelope.size);
+	demand(gid_wire_check_remote(&message, envelope.size, envelope.domain == 0, &why) == 0);
+	demand(envelope.domain <= HOST && envelope.domain != guest->number);
+	if (message.header.type == GID_WIRE_PEER) {
+		guest->epochs[message.peer.domain] = message.peer.up == 1 ? message.peer.epoch : 0;
+	} else if (message.header.serial != 0) {
+		guest->asked = message.header.serial;
+	}
+	guest->in_size -= size;
+	memmove(guest->in, guest->in + size, guest->in_size);
+	return true;
+}
+
+void guest_listen(struct guest *guest) {
+	while (guest->fd >= 0) {
+		ssize_t got = read(
+			guest->fd, guest->in + guest->in_size, sizeof(guest->in) - guest->in_size);
+		if (got < 0) {
+			return;
+		}
+		if (got == 0) {
+			guest_hang_up(guest);
+			return;
+		}
+		guest->in_size += (size_t)got;
+		while (hear(guest)) {
+		}
+	}
+}
+
+static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT, GID_WIRE_IMPORT,
+	GID_WIRE_IMPORTED, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE, GID_WIRE_ACCEPT,
+	GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_PONG, GID_WIRE_PEER};
+
+static uint64_t take_offset(struct input *input) {
+	uint32_t page = take(input, 64);
+	return page == 63 ? INT64_MAX - 65535 : page * UINT64_C(5) * 4096;
+}
+
+static void fill(union gid_wire_message *m, struct guest *guest, struct input *input) {
+	uint32_t number = 1 + take(input, 3);
+	switch ((enum gid_wire_type)m->header.type) {
+	case GID_WIRE_HELLO:
+	case GID_WIRE_WELCOME:
+		m->hello.version = GID_WIRE_VERSION;
+		m->hello.domain = number;
+		strcpy(m->hello.name, "fuzz");
+		break;
+	case GID_WIRE_RESULT:
+		m->header.serial = guest->asked;
+		m->result.error = take(input, 2) == 0 ? 0 : -ENOENT;
+		break;
+	case GID_WIRE_IMPORT:
+	case GID_WIRE_REVOKED:
+		m->import.gid = gid_make(number, 1 + take(input, 4), 0, 0);
+		break;
+	case GID_WIRE_IMPORTED:
+		m->header.serial = guest->asked;
+		m->imported.domain = guest->number;
+		m->imported.slab = number;
+		m->imported.memory = GID_MEMORY_WINDOW;
+		m->imported.slot_count = 1;
+		m->imported.slot_size = 4096;
+		m->imported.offset = take_offset(input);
+		m->imported.generations = m->imported.offset + 4096;
+		m->imported.layout = inside_layout;
+		break;
+	case GID_WIRE_SUBSCRIBE:
+		m->subscribe.subscription =
+			number | (take(input, 4) != 0 ? GID_WIRE_LOWER_SIDE : 0);
+		m->subscribe.domain = 1 + take(input, 3);
+		m->subscribe.credit = 1;
+		m->subscribe.flags = take(input, 4);
+		m->subscribe.window_offset = take_offset(input);
+		strcpy(m->subscribe.name, take(input, 2) == 0 ? "film" : "movie");
+		break;
+	case GID_WIRE_ACCEPT:
+		m->subscribed.subscription = number;
+		m->subscribed.window_offset = take_offset(input);
+		break;
+	case GID_WIRE_SUBSCRIPTION_END:
+	case GID_WIRE_BELL:
+		m->bell.subscription = number | (take(input, 2) != 0 ? GID_WIRE_LOWER_SIDE : 0);
+		m->bell.hung_up = m->header.type == GID_WIRE_BELL ? take(input, 2) : 0;
+		break;
+	case GID_WIRE_PEER:
+		m->peer.domain = number;
+		m->peer.epoch = guest->epochs[number];
+		m->peer.up = take(input, 4) == 0;
+		break;
+	default:
+		break;
+	}
+}
+
+void guest_put_message(struct guest *guest, struct input *input) {
+	union gid_wire_message message;
+	uint32_t type = types[take(input, sizeof(types) / sizeof(types[0]))];
+	uint32_t to = type == GID_WIRE_PEER ? 0 : take(input, 8) == 0 ? 3 - guest->number : HOST;
+	gid_wire_begin(&message, type, type == GID_WIRE_IMPORT || type == GID_WIRE_SUBSCRIBE);
+	fill(&message, guest, input);
+	put_envelope(guest, to, guest->epochs[to] + (take(input, 32) == 0), &message);
+}

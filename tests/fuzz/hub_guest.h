@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/** A guest of the target `hub`: says anything, and hears whether what the hub says is right. */
+#ifndef FUZZ_HUB_GUEST_H
+#define FUZZ_HUB_GUEST_H
+
+#include "fuzz.h"
+#include "wire.h"
+
+#define GUESTS 2
+#define HOST 3 /* its domain; guests have the numbers below it */
+
+struct guest {
+	int fd; /* our end, -1: hung up */
+	uint32_t number;
+	uint32_t epochs[HOST + 1]; /* by peer; 0: not joined */
+	uint32_t asked;		   /* serial of the last request that came */
+	uint8_t in[8192];
+	size_t in_size;
+};
+
+/* Nothing where it is connected. `runtime` is the cockpit's folder. */
+void guest_connect(struct guest *guest, const char *runtime);
+void guest_hang_up(struct guest *guest);
+
+void guest_put(struct guest *guest, const void *data, size_t size);
+void guest_join(struct guest *guest, uint64_t nonce);
+/* As an honest gidd: so that what comes after it is looked at. */
+void guest_greet(struct guest *guest);
+/* A message from the input, in an envelope. */
+void guest_put_message(struct guest *guest, struct input *input);
+
+/* Takes all that the hub said: envelopes and messages that are valid, or it traps. */
+void guest_listen(struct guest *guest);
+
+#endif

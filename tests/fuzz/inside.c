@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "inside.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "client.h"
+#include "fuzz.h"
+#include "link.h"
+#include "socket.h"
+
+#define XRGB8888 0x34325258u /* DRM_FORMAT_XRGB8888 */
+#define ROUNDS_MAX 500
+
+const struct gid_wire_layout inside_layout = {
+	.fourcc = XRGB8888, .width = 8, .height = 8, .plane_count = 1, .planes = {{0, 32}}};
+
+void inside_init(struct gidd *gidd, struct config *config, const char *text, const char *self) {
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	demand(file != NULL && config_read(config, file, "cockpit", stderr) == 0);
+	fclose(file);
+	*gidd = (struct gidd){.config = config, .self = config_domain_by_name(config, self)};
+	TAILQ_INIT(&gidd->clients);
+	TAILQ_INIT(&gidd->links);
+	registry_init(&gidd->registry);
+	demand(sd_event_new(&gidd->event) >= 0);
+}
+
+void inside_settle(struct gidd *gidd) {
+	for (int i = 0; i < ROUNDS_MAX && sd_event_run(gidd->event, 0) > 0; i++) {
+	}
+}
+
+int inside_connect(struct gidd *gidd) {
+	int pair[2];
+	demand(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
+	client_create(gidd, pair[1]);
+	return pair[0];
+}
+
+void inside_send(
+	int client, const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
+	if (client >= 0) {
+		gid_socket_send(client, message, message->header.size, fds, fd_count);
+	}
+}
+
+void inside_listen(int *client, void (*hear)(const union gid_wire_message *message)) {
+	union gid_wire_message message;
+	int fds[GID_WIRE_FDS_MAX];
+	uint32_t fd_count;
+	const char *why;
+	ssize_t size;
+	while (*client >= 0 &&
+		(size = gid_socket_receive(*client, &message, sizeof(message), fds, &fd_count)) !=
+			-EAGAIN) {
+		if (size <= 0) {
+			gid_socket_close_fds(client, 1);
+			break;
+		}
+		demand(gid_wire_check(&message, (size_t)size, fd_count, &why) == 0);
+		if (hear != NULL) {
+			hear(&message);
+		}
+		gid_socket_close_fds(fds, fd_count);
+	}
+}
+
+void inside_demand_empty(const struct gidd *gidd) {
+	demand(TAILQ_EMPTY(&gidd->clients) && TAILQ_EMPTY(&gidd->registry.slabs) &&
+		TAILQ_EMPTY(&gidd->registry.streams) && TAILQ_EMPTY(&gidd->registry.subscriptions));
+	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
+		demand(gidd->used[quota] == 0);
+	}
+}
