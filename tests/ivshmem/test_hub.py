@@ -45,7 +45,7 @@ from machines import CONFIG, MIB, link
 from member import Member, envelope
 from outcome import NO_STREAM
 from program import wait_for
-from test_messages import valid
+from samples import valid
 
 OPEN, CLUSTER, HOST, HUD = 1, 2, 3, 4
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/* Doorbells whose other end is held by somebody who means no good. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../unit/tap.h"
+#include "doorbell.h"
+
+static void test_doorbells(void) {
+	struct gid_doorbell ours, theirs;
+	int fd;
+	tap_ok(gid_doorbell_create(&ours, &fd) == 0 && gid_doorbell_take(&theirs, fd) == 0,
+		"a pair");
+	tap_ok(gid_doorbell_silence(&ours, 0) == 0, "silence");
+	/* The other side makes its end blocking and never looks: ringing goes on all the same. */
+	fcntl(theirs.fd, F_SETFL, 0);
+	fcntl(ours.fd, F_SETFL, 0);
+	for (int i = 0; i < 1000000; i++) {
+		gid_doorbell_ring(&ours);
+	}
+	tap_ok(true, "a million rings that nobody hears do not block");
+	tap_ok(gid_doorbell_silence(&ours, 0) == 0, "nor does listening on a blocking end");
+	tap_ok(gid_doorbell_silence(&theirs, 1) == -EPROTO, "noise is told from a ring");
+	gid_doorbell_finish(&ours);
+	while (gid_doorbell_silence(&theirs, UINT64_MAX) == 0) {
+	}
+	tap_ok(gid_doorbell_silence(&theirs, UINT64_MAX) == -EPIPE, "a hang-up is told");
+	gid_doorbell_ring(&theirs);
+	tap_ok(true, "ringing after it does no harm");
+	gid_doorbell_finish(&theirs);
+
+	gid_doorbell_create(&ours, &fd);
+	gid_doorbell_take(&theirs, fd);
+	gid_doorbell_ring(&ours);
+	gid_doorbell_ring(&theirs);
+	gid_doorbell_finish(&theirs);
+	int heard = gid_doorbell_silence(&ours, 1);
+	tap_ok(heard == -EPIPE || gid_doorbell_silence(&ours, 1) == -EPIPE,
+		"a hang-up with a ring unheard is told");
+	gid_doorbell_finish(&ours);
+
+	int wrong[] = {epoll_create1(0), open("/dev/null", O_RDWR), -1,
+		socket(AF_UNIX, SOCK_DGRAM, 0), socket(AF_INET, SOCK_STREAM, 0),
+		socket(AF_UNIX, SOCK_SEQPACKET, 0)};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		tap_ok(gid_doorbell_take(&ours, wrong[i]) == -EPROTO, "no doorbell, %zu", i);
+		if (wrong[i] >= 0) {
+			close(wrong[i]);
+		}
+	}
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	tap_ok(gid_doorbell_take(&ours, fd) == 0 && gid_doorbell_silence(&ours, 1) == -EPIPE,
+		"one that is connected to nobody has hung up");
+	gid_doorbell_finish(&ours);
+}
+
+int main(void) {
+	test_doorbells();
+	return tap_finish();
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* What goes between machines: its fields at their limits, and who may send what. */
+#include "messages.h"
+
+static void test_numbers(void) {
+	union gid_wire_message m;
+	fill(&m, GID_WIRE_ALLOC);
+	EXPECT_RANGE(&m, m.alloc.size, 1u, (uint64_t)INT64_MAX);
+	fill(&m, GID_WIRE_FREE);
+	m.allocated.offset = 0;
+	expect(&m, -EPROTO, "a window's first page is not freed");
+	m.allocated.offset = 4095;
+	expect(&m, -EPROTO, "a range that begins within a page");
+	m.allocated.offset = 4096;
+	m.allocated.size = 4097;
+	expect(&m, -EPROTO, "a range that ends within a page");
+	m.allocated.size = 0;
+	expect(&m, -EPROTO, "no range");
+	m.allocated.size = INT64_MAX & ~UINT64_C(4095);
+	expect(&m, -EPROTO, "a range that ends past all files");
+	fill(&m, GID_WIRE_CLOCK);
+	EXPECT_RANGE(&m, m.clock.domain, 1, GID_DOMAIN_MAX);
+	EXPECT_ZERO(&m, m.clock.reserved);
+	EXPECT_RANGE(&m, m.clock.error, 0u, (uint64_t)INT64_MAX);
+	m.clock.offset = INT64_MIN;
+	expect(&m, -EPROTO, "an offset without its opposite");
+	fill(&m, GID_WIRE_BELL);
+	EXPECT_RANGE(&m, m.bell.hung_up, 0u, 1u);
+	fill(&m, GID_WIRE_PING);
+	EXPECT_RANGE(&m, m.ping.time, 0u, (uint64_t)INT64_MAX);
+	fill(&m, GID_WIRE_PONG);
+	EXPECT_RANGE(&m, m.pong.time, 0u, (uint64_t)INT64_MAX);
+	EXPECT_RANGE(&m, m.pong.ping_time, 0u, (uint64_t)INT64_MAX);
+	fill(&m, GID_WIRE_JOIN);
+	EXPECT_ZERO(&m, m.join.domain);
+	m.join.nonce = 0;
+	expect(&m, -EPROTO, "a join without a nonce");
+	fill(&m, GID_WIRE_JOINED);
+	EXPECT_RANGE(&m, m.join.domain, 1, GID_DOMAIN_MAX);
+	fill(&m, GID_WIRE_PEER);
+	EXPECT_RANGE(&m, m.peer.domain, 1, GID_DOMAIN_MAX);
+	EXPECT_RANGE(&m, m.peer.up, 0u, 1u);
+	EXPECT_ZERO(&m, m.peer.reserved);
+	memset(m.peer.why, 'x', sizeof(m.peer.why));
+	expect(&m, -EPROTO, "a reason without an end");
+}
+
+/* What may come in an envelope, from a domain or from the hub. */
+static void test_senders(void) {
+	union gid_wire_message m;
+	const char *why;
+	for (uint32_t type = 0; type < GID_WIRE_TYPE_END; type++) {
+		uint32_t size, fds;
+		if (!gid_wire_shape(type, &size, &fds)) {
+			continue;
+		}
+		fill(&m, type);
+		bool hub =
+			type == GID_WIRE_JOIN || type == GID_WIRE_JOINED || type == GID_WIRE_PEER;
+		bool peer = type <= GID_WIRE_RESULT || type == GID_WIRE_IMPORT ||
+			type == GID_WIRE_REVOKED || type == GID_WIRE_SUBSCRIPTION_END ||
+			(type >= GID_WIRE_BELL && type <= GID_WIRE_PONG);
+		tap_ok((gid_wire_check_remote(&m, size, true, &why) == 0) == hub &&
+				(gid_wire_check_remote(&m, size, false, &why) == 0) == peer,
+			"type %u comes from those that may send it", type);
+	}
+	fill(&m, GID_WIRE_ACCEPT);
+	m.subscribed.window_offset = 4096;
+	tap_ok(gid_wire_check_remote(&m, sizeof(m.subscribed), false, &why) == 0,
+		"a ring in a window can be told of");
+	tap_ok(gid_wire_check_remote(&m, 3, false, &why) == -EPROTO, "half a header is nothing");
+}
+
+static void test_envelope_and_window(void) {
+	struct gid_wire_envelope envelope = {GID_ENVELOPE_MAGIC, GID_DOMAIN_MAX, 0, 16};
+	tap_ok(gid_wire_envelope_is_valid(&envelope), "an envelope of the last domain");
+	envelope.domain++;
+	tap_ok(!gid_wire_envelope_is_valid(&envelope), "none past it");
+	envelope = (struct gid_wire_envelope){GID_ENVELOPE_MAGIC, 0, 0, 15};
+	tap_ok(!gid_wire_envelope_is_valid(&envelope), "none with less than a header");
+	envelope.size = GID_WIRE_MESSAGE_MAX + 1;
+	tap_ok(!gid_wire_envelope_is_valid(&envelope), "none with too much");
+	struct gid_wire_window window = {
+		.magic = GID_WINDOW_MAGIC,
+		.version = GID_WINDOW_VERSION,
+		.domain = 1,
+		.size = GID_WINDOW_MIN,
+		.name = "open",
+	};
+	tap_ok(gid_wire_window_is_valid(&window, GID_WINDOW_MIN), "a window");
+	tap_ok(!gid_wire_window_is_valid(&window, GID_WINDOW_MIN * 2), "of its very size");
+	window.name[0] = '/';
+	tap_ok(!gid_wire_window_is_valid(&window, GID_WINDOW_MIN), "with a name");
+	window.name[0] = 'o';
+	window.domain = 255;
+	tap_ok(!gid_wire_window_is_valid(&window, GID_WINDOW_MIN), "of a domain");
+}
+
+int main(void) {
+	test_numbers();
+	test_senders();
+	test_envelope_and_window();
+	return tap_finish();
+}

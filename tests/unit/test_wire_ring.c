@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/* Entries of rings: frames at their limits, just past them, and with each single bit changed. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tap.h"
+#include "wire_ring.h"
+
+static const struct gid_frame good_frame = {
+	.gid = UINT64_C(1) << 56 | UINT64_C(42) << 32 | 3 << 16 | 7,
+	.sequence = 9,
+	.capture_time = GID_TIME_NONE,
+	.submit_time = 1,
+	.present_time = INT64_MAX,
+	.pts = 0,
+	.dts = GID_TIME_NONE,
+	.duration = 2,
+	.damage = {1, 2, 3, 4},
+	.crop = {GID_SIZE_MAX - 1, 0, 1, GID_SIZE_MAX},
+	.content_hash = UINT64_MAX,
+	.flags = GID_FRAME_HASH | GID_FRAME_DELTA,
+	.transform = 7,
+	.index = UINT64_MAX,
+};
+
+/* A bad frame is refused on the way out, and on the way in where it can be written down at all. */
+static void expect_bad_frame(struct gid_frame frame, const char *what) {
+	struct gid_wire_frame wire;
+	tap_ok(gid_wire_put_frame(&wire, &frame) == -EINVAL, "%s is not sent", what);
+}
+
+static void test_frames(void) {
+	struct gid_wire_frame wire, bad;
+	struct gid_frame back;
+	tap_ok(gid_wire_put_frame(&wire, &good_frame) == 0, "a good frame is sent");
+	tap_ok(gid_wire_get_frame(&back, &wire, 1) == 0 &&
+			memcmp(&back, &good_frame, sizeof(back)) == 0,
+		"and comes back exactly");
+	tap_ok(gid_wire_get_frame(&back, &wire, 2) == -EPROTO, "but not from another domain");
+
+	struct gid_frame frame = good_frame;
+	frame.flags = UINT32_C(1) << 7;
+	expect_bad_frame(frame, "an unknown flag");
+	frame.flags = GID_FRAME_EOS;
+	expect_bad_frame(frame, "an end of stream with a picture");
+	frame = good_frame, frame.gid = GID_NONE;
+	expect_bad_frame(frame, "a frame without a picture");
+	frame.flags = GID_FRAME_EOS;
+	tap_ok(gid_wire_put_frame(&bad, &frame) == 0 && gid_wire_get_frame(&back, &bad, 1) == 0,
+		"an end of stream without a picture is good");
+	frame = good_frame, frame.transform = 8;
+	expect_bad_frame(frame, "an unknown transform");
+	frame = good_frame, frame.damage.x = -1;
+	expect_bad_frame(frame, "a negative box");
+	frame = good_frame, frame.damage.width = INT32_MIN;
+	expect_bad_frame(frame, "a negative width");
+	frame = good_frame, frame.crop.x++;
+	expect_bad_frame(frame, "a box past the largest picture");
+	frame = good_frame, frame.crop.height = INT32_MAX;
+	expect_bad_frame(frame, "a box that overflows");
+	frame = good_frame, frame.pts = (uint64_t)INT64_MAX + 1;
+	expect_bad_frame(frame, "a time out of range");
+	frame = good_frame, frame.gid = UINT64_C(1) << 56 | (uint64_t)GID_SLOTS_MAX << 16;
+	expect_bad_frame(frame, "a gid without a slab");
+	frame.gid = UINT64_C(1) << 56 | UINT64_C(1) << 32 | (uint64_t)GID_SLOTS_MAX << 16;
+	expect_bad_frame(frame, "a gid with a slot past the last");
+
+	/* The other way: single bits of what a peer wrote. Whatever is taken must be good to send.
+	 */
+	bool closed = true;
+	for (size_t bit = 0; bit < 8 * sizeof(wire); bit++) {
+		bad = wire;
+		((uint8_t *)&bad)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		int result = gid_wire_get_frame(&back, &bad, 1);
+		bool reserved = bit / 8 >= offsetof(struct gid_wire_frame, reserved);
+		if (result == 0) {
+			struct gid_wire_frame again;
+			closed &= !reserved && gid_wire_put_frame(&again, &back) == 0 &&
+				memcmp(&again, &bad, sizeof(bad)) == 0;
+		} else {
+			closed &= result == -EPROTO;
+		}
+	}
+	tap_ok(closed, "each entry with one bit changed is refused or taken exactly as it is");
+}
+
+int main(void) {
+	test_frames();
+	return tap_finish();
+}
