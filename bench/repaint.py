@@ -8,13 +8,15 @@ wl_shm memory first. That copy is its own affair: counted here is what Weston do
 
 Time is begin to posted of Weston's timeline: the cockpit report's processing time, with its figures
 average, maximum and outliers. The two take turns in one run. Instructions are those of the whole
-compositor by callgrind, divided by its repaints, for each in a Weston of its own.
+compositor by callgrind, divided by its repaints, for each in a Weston of its own: counted from
+stillness to stillness, so that whole repaints are counted, and all that the client asked for.
 """
 
 import argparse
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,11 +73,12 @@ def main() -> int:
     progress = common.Progress((options.only != "instructions") * turns + len(CLIENTS))
     with tempfile.TemporaryDirectory(prefix="gid-repaint-", dir="/tmp") as name:
         folder = Path(name)
-        with common.cockpit(folder, STREAM), playing(Path(clip.find(options.clip)), folder):
+        film = Path(clip.find(options.clip))
+        with common.cockpit(folder, STREAM), playing(film, folder) as player:
             if options.only != "instructions":
                 rows += measure_time(folder, options, progress)
             if options.only != "time":
-                rows += measure_instructions(folder, options.repaints, progress)
+                rows += measure_instructions(folder, player, options.repaints, progress)
     progress.end()
     show(rows)
     common.write(options.json, rows, ratios(rows))
@@ -125,12 +128,12 @@ class Weston:
 
 
 @contextlib.contextmanager
-def playing(path: Path, folder: Path) -> Iterator[None]:
+def playing(path: Path, folder: Path) -> Iterator[subprocess.Popen]:
     """The film, again and again, as a stream of the domain `open`."""
     pipeline = f"{film.decode(path)} ! video/x-raw,format=BGRx ! gidsink name=sink stream={STREAM}"
     command = [sys.executable, str(TOP / "demo/play.py"), "--loop", pipeline]
-    with program(command, folder / "play.log", GID_DOMAIN="open"):
-        yield
+    with program(command, folder / "play.log", GID_DOMAIN="open") as player:
+        yield player
 
 
 @contextlib.contextmanager
@@ -225,11 +228,13 @@ def time_row(who: str, frames: list, windows: list[tuple[int, int]]) -> dict:
 # --- instructions ---
 
 
-def measure_instructions(folder: Path, count: int, progress: common.Progress) -> list[dict]:
+def measure_instructions(
+    folder: Path, player: subprocess.Popen, count: int, progress: common.Progress
+) -> list[dict]:
     rows = []
     for who in CLIENTS:
         progress.step(f"{who}, instructions of {count} repaints")
-        costs, repaints = count_instructions(who, folder, count)
+        costs, repaints = count_instructions(who, folder, player, count)
         drawing = sum(cost for name, cost in costs.items() if name.startswith("libpixman"))
         figures = {"repaints": repaints, "instructions": sum(costs.values()) / repaints}
         figures["drawing_instructions"] = drawing / repaints
@@ -237,23 +242,48 @@ def measure_instructions(folder: Path, count: int, progress: common.Progress) ->
     return rows
 
 
-def count_instructions(who: str, folder: Path, count: int) -> tuple[dict[str, int], int]:
+def count_instructions(
+    who: str, folder: Path, player: subprocess.Popen, count: int
+) -> tuple[dict[str, int], int]:
     """Of each object of the compositor, and its repaints meanwhile; without a timeline to write."""
     out = folder / f"callgrind.{who}"
     under = ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}")
     under += ("--instr-atstart=no",)
-    with weston(folder, "log", under) as running:
-        with client(who, folder) as repaints:
-            control(running.process.pid, "-i", "on")
+    with weston(folder, "log", under) as running, client(who, folder) as repaints:
+        pid = running.process.pid
+        with still(player, pid):
+            control(pid, "-i", "on")
             before = repaints()
-            end = time.monotonic() + PATIENCE + count
-            while repaints() - before < count:
-                if running.process.poll() is not None or time.monotonic() > end:
-                    raise common.BenchError(f"{who}: Weston does not get on under callgrind")
-                time.sleep(0.2)
-            control(running.process.pid, "-d")
+        end = time.monotonic() + PATIENCE + count
+        while repaints() - before < count:
+            if running.process.poll() is not None or time.monotonic() > end:
+                raise common.BenchError(f"{who}: Weston does not get on under callgrind")
+            time.sleep(0.2)
+        with still(player, pid):
+            control(pid, "-d")
             after = repaints()
     return read_costs(Path(f"{out}.1")), after - before
+
+
+@contextlib.contextmanager
+def still(player: subprocess.Popen, pid: int) -> Iterator[None]:
+    """Stops the film, and waits for the compositor to have nothing left to do."""
+    player.send_signal(signal.SIGSTOP)
+    try:
+        end = time.monotonic() + PATIENCE
+        spent, before = cpu_ns(pid), -1
+        while spent != before:
+            if time.monotonic() > end:
+                raise common.BenchError("Weston does not come to rest without a film")
+            time.sleep(0.5)
+            spent, before = cpu_ns(pid), spent
+        yield
+    finally:
+        player.send_signal(signal.SIGCONT)
+
+
+def cpu_ns(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
 def read_costs(path: Path) -> dict[str, int]:

@@ -8,11 +8,11 @@
 
 /* What became of the frames of a stream. Each counts in one of shown, or the four kinds of drop. */
 struct stats {
-	uint64_t received;   // frames with a picture
-	uint64_t shown;      // the compositor says so; without presentation-time: committed
-	uint64_t superseded; // a newer one came before the compositor wanted one
-	uint64_t discarded;  // committed, but never on the screen
-	uint64_t failed;     // the compositor could not get it
+	uint64_t received;	  // frames with a picture
+	uint64_t shown;		  // the compositor says so; where it is not asked: committed
+	uint64_t superseded;	  // a newer one came before the compositor wanted one
+	uint64_t discarded;	  // committed, but never on the screen
+	uint64_t failed;	  // the compositor could not get it
 	struct histogram latency; // submit → shown
 };
 
