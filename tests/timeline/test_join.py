@@ -158,32 +158,54 @@ def test_two_consumers_have_a_line_each(tmp_path, capsys):
     assert [row["consumer"] for row in rows] == ["2"] * 20 + ["3"] * 20
 
 
-def test_two_consumers_in_one_domain_share_a_line(tmp_path, capsys):
-    """It has the first to receive and the last to release, and does not take them for a restart."""
+@pytest.mark.parametrize("name", ["test", "other"])
+def test_two_consumers_in_one_domain_share_a_line(tmp_path, capsys, name):
+    """It has the first to receive and the last to release, whatever the two call themselves."""
     cockpit = Cockpit(frames=40)
-    later = [
-        line.replace('"by":"test"', '"by":"other"')
-        for line in cockpit.files[2].splitlines(True)
-        if "gid_receive" in line and '"sequence":7,' not in line
-    ]
-    cockpit.files[2] += "".join(later)
+    others = []
+    for line in cockpit.files[2].splitlines(True):
+        sequence = int(line.split('"sequence":')[1].split(",")[0])
+        if ("gid_receive" in line and sequence != 7) or ("gid_released" in line and sequence == 9):
+            others.append(later(line, 20 * US).replace('"by":"test"', f'"by":"{name}"'))
+    cockpit.files[2] += "".join(others)
+    cockpit.truth[8][5] += 20 * US
     rows = frames_of(capsys, *cockpit.write(tmp_path))
     assert [times_of(row) for row in rows] == cockpit.truth
 
 
-def test_a_producer_that_starts_again_counts_again(tmp_path, capsys):
-    """Its second frame 1 is not its first one."""
+def later(line, ns):
+    """The same line, that much later."""
+    seconds, rest = line.split("[", 1)[1].split(", ", 1)
+    time = int(seconds) * 10**9 + int(rest.split("]", 1)[0])
+    return line.replace(logs.stamp(time), logs.stamp(time + ns))
+
+
+@pytest.mark.parametrize("slab", [42, 43])
+@pytest.mark.parametrize("consumers", [1, 2])
+def test_a_producer_that_starts_again_counts_again(tmp_path, capsys, slab, consumers):
+    """Its second frame 1 is not its first one, even in the same slab, for any of the consumers."""
     first, second = Cockpit(frames=30), Cockpit(frames=40, seed=2)
-    later = 60 * 10**9
+    pause = 60 * 10**9
     for times in second.truth:
-        times[:] = [time + later for time in times]
+        times[:] = [time + pause for time in times]
     for domain in (1, 2):
         for line in second.files[domain].splitlines(True):
-            seconds = int(line.split("[")[1].split(",")[0])
-            moved = line.replace(f"[{seconds},", f"[{seconds + 60},")
-            first.files[domain] += moved
+            first.files[domain] += later(line, pause).replace("1:42.", f"1:{slab}.")
+    if consumers == 2:
+        received = [line for line in first.files[2].splitlines(True) if "gid_receive" in line]
+        first.files[2] += "".join(later(line, 5 * MS) for line in received)
     rows = frames_of(capsys, *first.write(tmp_path))
     assert [times_of(row) for row in rows] == first.truth + second.truth
+
+
+def test_a_producer_that_starts_again_on_another_clock(tmp_path, capsys):
+    first, second = Cockpit(frames=30, offset=-3 * 10**12), Cockpit(frames=40, offset=-3 * 10**12)
+    for domain in (1, 2):
+        for line in second.files[domain].splitlines(True):
+            first.files[domain] += later(line, 60 * 10**9).replace("1:42.", "1:44.")
+    rows = frames_of(capsys, *first.write(tmp_path))
+    assert [int(row["sequence"]) for row in rows] == [*range(1, 31), *range(1, 41)]
+    assert all(row[f"{point}_ns"] for row in rows for point in POINTS)
 
 
 def test_in_the_report_as_well(tmp_path, capsys):

@@ -23,7 +23,7 @@ class Route:
     """The frames of one stream that one domain took, or that nobody took (`consumer` NONE).
 
     `times` has a column for each of POINTS, in ns of the clock of the domain it was written in,
-    NONE where there was no such point; a row for each frame, in the order of their sequence.
+    NONE where there was no such point; a row for each frame, in the order in which they came.
     """
 
     stream: str
@@ -39,10 +39,11 @@ def routes(points: GidPoints) -> tuple[list[Route], int]:
     rows = _load(points)
     unknown = _name_unnamed(rows)
     rows = {name: column[rows["sequence"] != NONE] for name, column in rows.items()}
-    rows["epoch"] = _epochs(rows)
+    frame = ("stream", "owner", "sequence", "gid")
+    rows["again"] = _count_again(rows, frame)
+    frame += ("again",)
     streams = list(points.streams)
     found = []
-    frame = ("stream", "owner", "epoch", "sequence")
     is_consumer = np.isin(rows["point"], [_NUMBER[name] for name in _CONSUMER])
     made = _merge(rows, ~is_consumer, frame, _PRODUCER)
     taken = _merge(rows, is_consumer, (*frame, "domain"), _CONSUMER)
@@ -100,42 +101,41 @@ def _name_unnamed(rows: Columns) -> int:
     return int((~same).sum())
 
 
-def _epochs(rows: Columns) -> np.ndarray:
-    """A producer that starts again counts from 1 again: which start each point belongs to.
+def _count_again(rows: Columns, frame: tuple[str, ...]) -> np.ndarray:
+    """Which of the frames of the same name each point speaks of: the first submitted is 0.
 
-    In each domain a new one begins where a frame is submitted or received whose sequence is not
-    above that of the one before. Of several consumers in a domain the one that received most tells.
+    A producer that starts again counts from 1 again, but into new slabs: the gids differ. Where
+    gidd started again with it, even those may come again. Then the point is of the frame last
+    submitted before it, or, captured, of the next one.
     """
-    epochs = np.zeros(len(rows["time"]), dtype=np.int64)
-    heads = np.isin(rows["point"], (_NUMBER["submit"], _NUMBER["receive"]))
-    order = np.lexsort((rows["time"], rows["domain"], rows["owner"], rows["stream"]))
-    for part in _runs(rows, order, ("stream", "owner", "domain")):
-        head = part[heads[part]]
-        # Of a domain that both makes and takes the stream, only what it makes counts.
-        if rows["domain"][part[0]] == rows["owner"][part[0]]:
-            head = head[rows["point"][head] == _NUMBER["submit"]]
-        if len(head):
-            writers = rows["by"][head]
-            head = head[writers == np.bincount(writers).argmax()]
-        sequence = rows["sequence"][head]
-        starts = rows["time"][head[1:]][sequence[1:] <= sequence[:-1]]
-        times = rows["time"][part]
-        # A frame is captured before it is submitted: it belongs to the next one submitted.
-        captured = rows["point"][part] == _NUMBER["capture"]
-        following = np.append(rows["time"][head], np.iinfo(np.int64).max)
-        following = following[np.searchsorted(rows["time"][head], times)]
-        times = np.where(captured, following, times)
-        epochs[part] = np.searchsorted(starts, times, side="right")
-    return epochs
+    again = np.empty(len(rows["time"]), dtype=np.int64)
+    if len(again) == 0:
+        return again
+    table = np.stack([rows[name] for name in frame], axis=1)
+    _, names = np.unique(table, axis=0, return_inverse=True)
+    names = names.reshape(-1)
+    submitted = (rows["point"] == _NUMBER["submit"]).astype(np.int64)
+    captured = rows["point"] == _NUMBER["capture"]
+    # At the same time: captured, submitted, and everything else.
+    order = np.lexsort((~captured, ~captured & (submitted == 0), rows["time"], names))
+    count = np.cumsum(submitted[order])
+    firsts = np.flatnonzero(np.diff(names[order], prepend=-1))
+    before = (count - submitted[order])[firsts]
+    sizes = np.diff(np.append(firsts, len(order)))
+    so_far = count - np.repeat(before, sizes)
+    in_all = np.repeat(np.add.reduceat(submitted[order], firsts), sizes)
+    number = np.where(captured[order], so_far, so_far - 1)
+    again[order] = np.clip(number, 0, np.maximum(in_all - 1, 0))
+    return again
 
 
 def _merge(rows: Columns, which: np.ndarray, key: tuple[str, ...], names: tuple[str, ...]):
-    """One row for each key: the times of the named points, and a gid; in the order of the keys."""
+    """One row for each key: the times of the named points; in the order of the keys."""
     rows = {name: column[which] for name, column in rows.items()}
     table = np.stack([rows[name] for name in key], axis=1)
-    keys, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    keys, inverse = np.unique(table, axis=0, return_inverse=True)
     inverse = inverse.reshape(-1)
-    merged = dict(zip(key, keys.T, strict=True)) | {"gid": rows["gid"][first]}
+    merged = dict(zip(key, keys.T, strict=True))
     for name in names:
         latest = name in _LATEST
         times = np.full(len(keys), _UNSET[latest])
@@ -160,7 +160,10 @@ def _find(made: Columns, taken: Columns, key: tuple[str, ...]) -> np.ndarray:
 
 
 def _split(rows: Columns, key: tuple[str, ...]) -> Iterator[Columns]:
-    order = np.lexsort((rows["sequence"], rows["epoch"], *(rows[name] for name in reversed(key))))
+    came = rows["receive"]
+    for name in ("submit", "commit", "shown", "released", "capture", "freed"):
+        came = np.where(came == NONE, rows[name], came)
+    order = np.lexsort((rows["sequence"], came, *(rows[name] for name in reversed(key))))
     for part in _runs(rows, order, key):
         yield {name: column[part] for name, column in rows.items()}
 
