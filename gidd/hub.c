@@ -185,6 +185,9 @@ void hub_route(struct hub_member *from, const struct gid_wire_envelope *envelope
 		break;
 	case HUB_BREAK:
 		log_warning("hub: domain %s: protocol violation: %s", from->domain->name, why);
+		if (other_end(pair, from)->self) {
+			link_note_fault(from->hub->gidd, from->domain->number, why);
+		}
 		pair_down(pair, why);
 		break;
 	}

@@ -59,6 +59,9 @@ static void handle_garbled(void *data, const char *why) {
 	struct hub_member *member = data;
 	char reason[192];
 	snprintf(reason, sizeof(reason), "protocol violation: %s", why);
+	if (member->joined) {
+		link_note_fault(member->hub->gidd, member->domain->number, reason);
+	}
 	hub_leave(member, reason);
 	say_joined(member, 0);
 }

@@ -51,7 +51,24 @@ static void fail(struct peer *peer, const char *why) {
 	struct link *link = link_of(peer);
 	char reason[192];
 	snprintf(reason, sizeof(reason), "protocol violation: %s", why);
-	link->kind->drop(link, reason);
+	link_fault(link, reason);
+}
+
+static void note_fault(struct link *link, const char *why) {
+	link->faults++;
+	snprintf(link->fault, sizeof(link->fault), "%s", why);
+}
+
+void link_fault(struct link *link, const char *why) {
+	note_fault(link, why);
+	link->kind->drop(link, why);
+}
+
+void link_note_fault(struct gidd *gidd, uint32_t domain, const char *why) {
+	struct link *link = link_find(gidd, domain);
+	if (link != NULL) {
+		note_fault(link, why);
+	}
 }
 
 static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
@@ -151,6 +168,7 @@ void link_connected(struct link *link) {
 void link_lost(struct link *link, const char *why) {
 	bool was_up = link->state == LINK_UP;
 	link->state = LINK_DOWN;
+	link->suspect.subscription = 0;
 	link->patience = sd_event_source_disable_unref(link->patience);
 	snprintf(link->why, sizeof(link->why), "%s", why);
 	log_warning("%s: %s: %s", link->peer.label, was_up ? "lost" : "not up", why);
@@ -237,6 +255,7 @@ void link_message(struct link *link, const union gid_wire_message *message,
 		subscription_accept(&link->peer, &message->subscribed, &fds[0]);
 		break;
 	case GID_WIRE_SUBSCRIPTION_END:
+		suspect_ended(link, message->subscription_end.subscription);
 		subscription_ended(&link->peer, &message->subscription_end);
 		break;
 	default:

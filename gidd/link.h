@@ -15,6 +15,7 @@
 
 #include "config.h"
 #include "gidd.h"
+#include "suspect.h"
 
 enum link_state {
 	LINK_DOWN,  /* the kind tries to reach the other domain */
@@ -41,8 +42,11 @@ struct link {
 	bool clock_known;
 	int64_t clock_offset;
 	uint64_t clock_error;
-	uint64_t ups;  /* how often it came up */
-	char why[192]; /* why it is down */
+	uint64_t ups;	 /* how often it came up */
+	char why[192];	 /* why it is down */
+	uint64_t faults; /* how often it was closed for what the other domain did */
+	char fault[192]; /* the last one */
+	struct suspect suspect;
 };
 
 struct link_kind {
@@ -68,6 +72,11 @@ void link_connected(struct link *link);
 void link_message(
 	struct link *link, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]);
 void link_lost(struct link *link, const char *why);
+
+/* The other domain did what no honest one does: counts that, and drops the link. */
+void link_fault(struct link *link, const char *why);
+/* Counts only: somebody else closes it, the hub for one. */
+void link_note_fault(struct gidd *gidd, uint32_t domain, const char *why);
 
 /* Kinds find each other by lying in one section of the program. */
 #define LINK_KIND(kind)                                                                            \

@@ -91,6 +91,7 @@ static int handle_ping_due(sd_event_source *source, uint64_t now, void *data) {
 		ivshmem->link->kind->drop(ivshmem->link, "it says nothing any more");
 		return 0;
 	}
+	suspect_look(ivshmem->link);
 	send_ping(ivshmem);
 	sd_event_source_set_time_relative(
 		source, ivshmem->pongs < FIRST_PINGS ? FIRST_PING_US : PING_US);
@@ -127,6 +128,7 @@ static void handle_pong(struct ivshmem *ivshmem, const struct gid_wire_pong *pon
 		begin_greeting(ivshmem);
 	} else if (ivshmem->greeting) {
 		subscription_tell_clock(link);
+		suspect_answered(link, pong->ping_time);
 	}
 }
 

@@ -67,6 +67,8 @@ static sd_json_variant *links(struct gidd *gidd, int *error) {
 			SD_JSON_BUILD_PAIR_STRING("state", states[link->state]),
 			SD_JSON_BUILD_PAIR_STRING("why", up ? "" : link->why),
 			SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups),
+			SD_JSON_BUILD_PAIR_UNSIGNED("faults", link->faults),
+			SD_JSON_BUILD_PAIR_STRING("last_fault", link->fault),
 			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_offset_ns",
 				SD_JSON_BUILD_INTEGER(link->clock_offset)),
 			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_error_ns",

@@ -79,8 +79,8 @@ static void tell_consumer_end(struct subscription *subscription, int reason, con
 	}
 }
 
-/* The number by which the link's other end knows it. */
-static uint32_t number_on_link(const struct subscription *subscription, const struct peer *link) {
+uint32_t subscription_number_on_link(
+	const struct subscription *subscription, const struct peer *link) {
 	bool lower = link->gidd->self->number < link->domain;
 	return subscription->number | (lower ? GID_WIRE_LOWER_SIDE : 0);
 }
@@ -93,8 +93,8 @@ static void tell_producer_end(struct subscription *subscription, int reason) {
 		send_end(&subscription->stream->owner->peer,
 			subscription->number | GID_WIRE_LOWER_SIDE, reason);
 	} else if (subscription->via != NULL) {
-		send_end(
-			subscription->via, number_on_link(subscription, subscription->via), reason);
+		send_end(subscription->via,
+			subscription_number_on_link(subscription, subscription->via), reason);
 	}
 }
 
@@ -312,11 +312,20 @@ void subscription_accept(
 	peer_send(subscription->consumer, &message, ring_fd, 1);
 }
 
+/* A client says that the other end broke the rules. Where that is another machine's, we look. */
+static void look_into(
+	struct peer *client, struct subscription *subscription, struct peer *other, int reason) {
+	if (reason == -EPROTO && client->client != NULL && other != NULL && other->client == NULL) {
+		suspect_look_at(link_of(other), subscription);
+	}
+}
+
 void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end) {
 	struct subscription *subscription;
 	if (number_is_ours(peer, end->subscription)) {
 		subscription = find_for_producer(peer, end->subscription);
 		if (subscription != NULL) {
+			look_into(peer, subscription, subscription->consumer, end->reason);
 			tell_consumer_end(subscription, end->reason, "the producer refused");
 			subscription_destroy(peer->gidd, subscription);
 		}
@@ -324,6 +333,7 @@ void subscription_ended(struct peer *peer, const struct gid_wire_subscription_en
 	}
 	TAILQ_FOREACH(subscription, &peer->consuming, consumer_entry) {
 		if (subscription->consumer_number == end->subscription) {
+			look_into(peer, subscription, subscription->via, end->reason);
 			tell_producer_end(subscription, end->reason);
 			subscription_destroy(peer->gidd, subscription);
 			return;

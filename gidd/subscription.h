@@ -38,6 +38,7 @@ struct subscription {
 	int fds[2];		/* consumer's page, producer's end of the doorbell; -1 once live */
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
+	uint64_t seen[2];		  /* of the other machine's counters, by suspect.c */
 };
 
 /* --- subscription_request.c --- */
@@ -57,6 +58,10 @@ int subscription_check_memory(
 
 /* The same for a stream that is not there and one that may not be read. */
 #define SUBSCRIPTION_NO_STREAM "there is no such stream that may be read here"
+
+/* The number by which the link's other end knows one whose stream is there. */
+uint32_t subscription_number_on_link(
+	const struct subscription *subscription, const struct peer *link);
 
 uint32_t subscription_new_number(struct registry *registry);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);

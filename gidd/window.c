@@ -141,6 +141,21 @@ void window_forget_all(struct gidd *gidd) {
 	}
 }
 
+const char *window_judge(struct gidd *gidd, uint32_t domain) {
+	const struct window *window = window_find(gidd, domain);
+	struct gid_wire_window header;
+	struct stat status;
+	if (window == NULL || fstat(window->fd, &status) < 0 ||
+		(uint64_t)status.st_size != window->size) {
+		return "the size of its window has changed";
+	}
+	if (read_header(window->fd, &header) == 0 &&
+		(!gid_wire_window_is_valid(&header, window->size) || header.domain != domain)) {
+		return "broken memory: the first page of its window";
+	}
+	return NULL;
+}
+
 int window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset, uint64_t size,
 	const char **why) {
 	const struct window *window = window_find(gidd, domain);

@@ -42,7 +42,14 @@ void window_forget_all(struct gidd *gidd);
 int window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset, uint64_t size,
 	const char **why);
 
-/* The same, and that it can only be read by that descriptor: for what comes over a link. */
+/*
+ * What is wrong with the domain's window as it is now, a constant sentence, or NULL: whose it is is
+ * written in its first page, and its size does not change.
+ */
+const char *window_judge(struct gidd *gidd, uint32_t domain);
+
+/* The same as window_check(), and that it can only be read by that descriptor: for what comes over
+ * a link. */
 int window_check_read(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset, uint64_t size,
 	const char **why);
 

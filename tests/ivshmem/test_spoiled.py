@@ -10,6 +10,7 @@ import pytest
 from cockpit import Cockpit
 from machines import CONFIG, link, start, window
 from peer import Peer, consume, produce
+from program import wait_for
 
 SECONDS = float(os.environ.get("GIDWAY_SPOIL_SECONDS", "2"))
 
@@ -40,6 +41,10 @@ def spoil(machines: Cockpit, domain: str, seed: int) -> None:
             noise = bytes([chance.randrange(256)]) * len(noise)
 
 
+def faults(machines: Cockpit, domain: str, peer: str = "open") -> int:
+    return link(machines, domain, peer)["faults"]
+
+
 def lives(peer: Peer) -> bool:
     return peer.program.is_running()
 
@@ -62,6 +67,13 @@ def test_who_reads_from_it(machines: Cockpit) -> None:
     for domain, pid in pids.items():
         assert machines.gidds[domain].is_running() and machines.gidds[domain].pid == pid
     assert link(machines, "host", "hud")["ups"] == 1
+    # Each has closed its own link for what it saw. The same machine comes back, with its programs.
+    for domain in ("host", "cluster", "hud"):
+        wait_for(lambda domain=domain: faults(machines, domain) >= 1, f"{domain} to close its link")
+        assert "broken memory" in link(machines, domain, "open")["last_fault"]
+        machines.wait_log(domain, "lost: broken memory")
+    for reader in readers:
+        reader.wait_frames(50)
     # Its machine begins anew.
     machines.kill("open")
     for program in machines.programs[:1]:
@@ -90,3 +102,5 @@ def test_who_sends_to_it(machines: Cockpit) -> None:
     bystander.wait_frames(100)
     assert bystander.last["torn"] == 0 and producer.last["no_slot"] == 0
     assert all(machines.gidds[domain].is_running() for domain in ("host", "cluster", "hud"))
+    wait_for(lambda: faults(machines, "host") >= 1, "the host to close its link")
+    assert faults(machines, "host", "hud") == 0

@@ -21,6 +21,17 @@ static void print_clock(sd_json_variant *link) {
 	}
 }
 
+/* What the other domain did that no honest one does. */
+static void print_faults(sd_json_variant *link) {
+	uint64_t faults = report_number(link, "faults");
+	if (faults > 0) {
+		printf("    %sclosed %llu times for what %s did%s, last: %s\n",
+			look_begin(LOOK_WARNING), (unsigned long long)faults,
+			report_text(link, "domain"), look_end(LOOK_WARNING),
+			report_text(link, "last_fault"));
+	}
+}
+
 static void print_links(sd_json_variant *report) {
 	sd_json_variant *link;
 	if (report_element(report, "links", 0) == NULL) {
@@ -35,6 +46,7 @@ static void print_links(sd_json_variant *report) {
 			look_end(look));
 		print_clock(link);
 		printf("%s%s\n", up ? "" : ", ", report_text(link, "why"));
+		print_faults(link);
 	}
 }
 

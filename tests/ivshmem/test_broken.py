@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""Who breaks the memory that it writes loses its link, by what gidd sees itself; it can come back.
+
+`open` is the test itself: it writes its window, and decides in which order gidd hears what.
+"""
+
+import socket
+import struct
+from collections.abc import Callable
+
+import pytest
+from cockpit import Cockpit
+from gidwire import (
+    ACCEPT,
+    ALLOC,
+    PAGE_SIZE,
+    PING,
+    PONG,
+    RESULT,
+    RING_SIZE,
+    SUBSCRIBE,
+    SUBSCRIBED,
+    SUBSCRIPTION_END,
+    Message,
+    pack,
+)
+from machines import CONFIG, link, start, window
+from member import Member
+from peer import LIVE, WAITING, Peer, consume, produce
+from peer import PEER as PEER_PROGRAM
+from program import wait_for
+
+HOST, HUD = 3, 4
+RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
+RING_MAGIC = int.from_bytes(b"gidring1", "little")
+TAIL, FLOOR, HEAD = 64, 72, 64
+EPROTO = 71
+
+
+class Machine(Member):
+    """Answers PING only while it is told to, so that what is said before comes before."""
+
+    silent = False
+    pings: list[tuple[int, int, int]]
+
+    def __init__(self, cockpit: Cockpit) -> None:
+        self.pings = []
+        super().__init__(cockpit, "open")
+
+    def handle(self, domain: int, epoch: int, message: Message) -> None:
+        if message.type == PING and self.silent:
+            self.pings.append((domain, epoch, message.values[0]))
+        else:
+            super().handle(domain, epoch, message)
+
+    def hold(self) -> None:
+        self.silent = True
+
+    def answer(self) -> None:
+        """All that was asked and not answered yet."""
+        self.silent = False
+        for domain, epoch, time in self.pings:
+            if self.epochs.get(domain) == epoch:
+                self.send(domain, pack(PONG, time, 0))
+        self.pings.clear()
+
+
+def faults(machines: Cockpit, domain: str = "host", peer: str = "open") -> int:
+    return link(machines, domain, peer)["faults"]
+
+
+def up(machines: Cockpit, member: Machine) -> None:
+    member.join()
+    member.greet(HUD)
+    member.greet(HOST)
+    for domain in ("host", "hud"):
+        assert member.wait(lambda name=domain: link(machines, name, "open")["state"] == "up")
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG)
+    for domain in ("host", "hud"):
+        cockpit.start(domain)
+    cockpit.wait_links()
+    return cockpit
+
+
+def write(machines: Cockpit, at: int, data: bytes) -> None:
+    with window(machines, "open") as memory:
+        memory[at : at + len(data)] = data
+
+
+def put_word(machines: Cockpit, at: int, word: int) -> None:
+    write(machines, at, struct.pack("<Q", word))
+
+
+def accept(machines: Cockpit, member: Machine) -> int:
+    """Answers who asks for a stream with a ring that is one; the subscription's number."""
+    write(machines, RING, struct.pack("<QII", RING_MAGIC, 64, 0) + bytes(RING_SIZE - 16))
+    request = member.wait_for(HOST, SUBSCRIBE)
+    member.send(HOST, pack(RESULT, 0, 1, b"", serial=request.serial))
+    member.send(HOST, pack(ACCEPT, request.values[0], 0, RING))
+    return request.values[0]
+
+
+def subscribed(machines: Cockpit, member: Machine) -> tuple[Peer, int]:
+    """A consumer of the host that has a ring of ours, and the subscription's number."""
+    words = [PEER_PROGRAM, "consume", "open", "movie", "reconnect=1"]
+    consumer = Peer(machines.run("host", words, "consumer"))
+    number = accept(machines, member)
+    assert member.wait(lambda: bool(consumer.lines) and consumer.last.get("state") == LIVE)
+    return consumer, number
+
+
+def until_held(member: Machine, count: int = 2) -> None:
+    """gidd looks before each PING: now it has, since what was done last."""
+    member.hold()
+    member.pings.clear()
+    assert member.wait(lambda: len([p for p in member.pings if p[0] == HOST]) >= count)
+
+
+def settle(member: Machine) -> None:
+    """Answers, and waits until the host's gidd has heard that."""
+    member.answer()
+    member.send(HOST, pack(PING, 1))
+    member.wait_for(HOST, PONG)
+
+
+def until_parted(machines: Cockpit, member: Machine, words: str) -> None:
+    """The host closes the link, with this reason, which the machine itself hears; and no other."""
+    old = member.epochs[HOST]
+    member.answer()
+    assert member.wait(lambda: member.epochs.get(HOST) != old), "the link stays"
+    now = link(machines, "host", "open")
+    assert now["faults"] == 1 and words in now["last_fault"]
+    assert words in machines.log("host")
+    assert faults(machines, "hud") == 0 and link(machines, "hud", "open")["ups"] == 1
+    assert link(machines, "host", "hud")["ups"] == 1
+    # It may come back at once.
+    assert member.wait(lambda: HOST in member.epochs)
+    member.greet(HOST)
+    assert member.wait(lambda: link(machines, "host", "open")["state"] == "up")
+
+
+RINGS = {
+    "magic": (0, 0x1234, "is none"),
+    "entries": (8, 65, "is none"),
+    "closed": (8, 64 | 7 << 32, "is none"),
+    "floor": (FLOOR, 5, "floor"),
+}
+
+
+@pytest.mark.parametrize("name", RINGS)
+def test_a_broken_ring(machines: Cockpit, name: str) -> None:
+    """Nobody has read it: gidd looks by itself."""
+    at, word, words = RINGS[name]
+    with Machine(machines) as member:
+        up(machines, member)
+        consumer, _ = subscribed(machines, member)
+        put_word(machines, RING + at, word)
+        until_parted(machines, member, words)
+        assert consumer.program.is_running()
+        # It asks again, and gets frames from a ring that is one.
+        request = member.wait_for(HOST, SUBSCRIBE)
+        assert request.values[5].rstrip(b"\0") == b"movie"
+
+
+def test_a_ring_that_goes_back(machines: Cockpit) -> None:
+    with Machine(machines) as member:
+        up(machines, member)
+        _, number = subscribed(machines, member)
+        put_word(machines, RING + TAIL, 64)
+        put_word(machines, RING + FLOOR, 64)  # all that was sent is taken back
+        until_held(member)
+        settle(member)
+        assert faults(machines) == 0
+        write(machines, RING + TAIL, struct.pack("<QQ", 3, 3))
+        until_parted(machines, member, "goes back")
+
+
+def test_a_broken_page(machines: Cockpit) -> None:
+    """Likewise: of a consumer, whose producer is the host's."""
+    film = produce(machines, "film", "host", fps=50)
+    write(machines, PAGE, bytes(PAGE_SIZE))
+    with Machine(machines) as member:
+        up(machines, member)
+        member.request(HOST, RESULT, SUBSCRIBE, 1 << 31 | 9, HOST, 4, 0, b"", b"film", PAGE)
+        film.wait(lambda line: line["consumers"] == 1, "the consumer")
+        put_word(machines, PAGE, RING_MAGIC)
+        put_word(machines, PAGE + HEAD, 1)
+        until_held(member)
+        settle(member)
+        assert faults(machines) == 0
+        put_word(machines, PAGE, 5)
+        until_parted(machines, member, "the page of film is none")
+        film.wait(lambda line: line["consumers"] == 0 and line["held"] == 0, "all to be back")
+
+
+def test_a_broken_first_page(machines: Cockpit) -> None:
+    """Who sees it first closes its link, and the hub writes the page again."""
+    with Machine(machines) as member:
+        up(machines, member)
+        write(machines, 0, b"x" * 96)
+
+        def closed() -> list[str]:
+            links = [link(machines, name, "open") for name in ("host", "hud")]
+            return [now["last_fault"] for now in links if now["faults"] > 0]
+
+        assert member.wait(lambda: bool(closed()))
+        assert all("first page" in words for words in closed())
+        up(machines, member)
+        assert link(machines, "host", "hud")["ups"] == 1
+
+
+def test_memory_that_has_come_to_another_use(machines: Cockpit) -> None:
+    """Its subscription was over before it changed, though the word of that comes later."""
+    with Machine(machines) as member:
+        up(machines, member)
+        consumer, number = subscribed(machines, member)
+        member.hold()
+        write(machines, RING, b"p" * RING_SIZE)  # pixels of somebody
+        until_held(member)
+        member.send(HOST, pack(SUBSCRIPTION_END, number, 0))
+        settle(member)
+        until_held(member)
+        settle(member)
+        now = link(machines, "host", "open")
+        assert (now["faults"], now["ups"], now["state"]) == (0, 1, "up")
+        assert consumer.program.is_running()
+
+
+def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:
+    """It says that the other end broke the rules. gidd does not see that: the link stays."""
+    with Machine(machines) as member, machines.connect("host", "liar") as liar:
+        up(machines, member)
+        memory = liar.request(ALLOC, PAGE_SIZE)
+        bell, other = socket.socketpair()
+        with bell, other:
+            values = (7, 0, 4, 0, b"open", b"movie", memory.values[0])
+            liar.send_raw(pack(SUBSCRIBE, *values, serial=99), [memory.fds[0], bell.fileno()])
+            number = accept(machines, member)
+            liar.event(SUBSCRIBED).close()
+            liar.send_raw(pack(SUBSCRIPTION_END, 7, -EPROTO))
+            ended = member.wait_for(HOST, SUBSCRIPTION_END)
+            assert ended.values == (number, -EPROTO)
+            until_held(member)
+            settle(member)
+            now = link(machines, "host", "open")
+            assert (now["faults"], now["ups"], now["state"]) == (0, 1, "up")
+        memory.close()
+
+
+def test_streams_of_an_honest_machine(make_cockpit: Callable[..., Cockpit]) -> None:
+    """They begin and end again and again, and their memory goes from one use to the next."""
+    machines = make_cockpit(CONFIG)
+    start(machines)
+    reader = consume(machines, "movie", "host", reconnect=True)
+    film = produce(machines, "film", "host", fps=100)
+    for _ in range(8):
+        one = produce(machines, "movie", "open", fps=200, slots=32)
+        other = consume(machines, "film", "open", "host", credit=8)
+        reader.wait_frames(5)
+        other.wait_frames(5)
+        one.program.kill()
+        other.program.kill()
+    film.wait(lambda line: line["consumers"] == 0, "the last consumer to be missed")
+    wait_for(lambda: reader.last["state"] == WAITING, "the last stream to be over")
+    for one, other in (("host", "open"), ("open", "host")):
+        now = link(machines, one, other)
+        assert (now["faults"], now["ups"]) == (0, 1)
