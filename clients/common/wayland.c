@@ -3,6 +3,8 @@
 
 #include <err.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,6 +15,9 @@
 #include "single-pixel-buffer-v1-client-protocol.h"
 #include "viewporter-client-protocol.h"
 #include "xdg-shell-client-protocol.h"
+
+/* How long a compositor may take to offer what is needed. */
+#define GLOBALS_PATIENCE_NS 5000000000ull
 
 static uint64_t clock_now(clockid_t clock) {
 	struct timespec now;
@@ -57,6 +62,16 @@ static const struct wp_presentation_listener presentation_listener = {
 	.clock_id = presentation_clock_id,
 };
 
+/* At once: what they tell may come with the next events. */
+static void listen_to_global(struct wayland *wayland, const void *proxy) {
+	if (proxy == &wayland->wm_base) {
+		xdg_wm_base_add_listener(wayland->wm_base, &wm_base_listener, wayland);
+	} else if (proxy == &wayland->presentation) {
+		wp_presentation_add_listener(
+			wayland->presentation, &presentation_listener, wayland);
+	}
+}
+
 static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
 	const char *interface, uint32_t version) {
 	struct wayland *wayland = data;
@@ -80,6 +95,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 			version >= wanted[i].version && *proxy == NULL) {
 			*proxy = wl_registry_bind(
 				registry, name, wanted[i].interface, wanted[i].version);
+			listen_to_global(wayland, proxy);
 		}
 	}
 }
@@ -92,7 +108,8 @@ static const struct wl_registry_listener registry_listener = {
 	.global_remove = registry_global_remove,
 };
 
-static int check_globals(const struct wayland *wayland) {
+/* The first one that the clients need and the compositor does not have, yet; or NULL. */
+static const char *missing_global(const struct wayland *wayland) {
 	const struct {
 		const void *proxy;
 		const char *name;
@@ -103,20 +120,16 @@ static int check_globals(const struct wayland *wayland) {
 		{wayland->viewporter, "wp_viewporter"},
 		{wayland->single_pixel,
 			"wp_single_pixel_buffer_manager_v1: Weston 12 or newer has it"},
+		{wayland->gid_buffers,
+			"gid_buffer_manager_v1: start Weston with --modules=gid-buffer.so, or put "
+			"modules=gid-buffer.so into [core] of weston.ini"},
 	};
-	if (wayland->gid_buffers == NULL) {
-		warnx("the compositor has no gid_buffer_manager_v1: start Weston with "
-		      "--modules=gid-buffer.so, or put modules=gid-buffer.so into [core] of "
-		      "weston.ini");
-		return -1;
-	}
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (needed[i].proxy == NULL) {
-			warnx("the compositor has no %s", needed[i].name);
-			return -1;
+			return needed[i].name;
 		}
 	}
-	return 0;
+	return NULL;
 }
 
 /* --- event loop ------------------------------------------------------------------------------- */
@@ -166,6 +179,47 @@ static int prepare_events(sd_event_source *source, void *data) {
 	return 0;
 }
 
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* Takes events that come until then. The user may end the program meanwhile. */
+static int dispatch_until(struct wl_display *display, uint64_t end) {
+	struct pollfd poll = {.fd = wl_display_get_fd(display), .events = POLLIN};
+	uint64_t now = monotonic_now(), left = now < end ? end - now : 0;
+	struct timespec patience = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+	sigset_t signals;
+	sigprocmask(SIG_SETMASK, NULL, &signals);
+	sigdelset(&signals, SIGINT);
+	sigdelset(&signals, SIGTERM);
+	if (wl_display_prepare_read(display) < 0) {
+		return wl_display_dispatch_pending(display);
+	}
+	wl_display_flush(display);
+	if (ppoll(&poll, 1, &patience, &signals) <= 0) {
+		wl_display_cancel_read(display);
+		return 0;
+	}
+	return wl_display_read_events(display) < 0 ? -1 : wl_display_dispatch_pending(display);
+}
+
+/* A compositor that has just begun takes clients before its shell and its modules are there. */
+static int wait_globals(struct wayland *wayland) {
+	uint64_t end = monotonic_now() + GLOBALS_PATIENCE_NS;
+	if (missing_global(wayland) != NULL) {
+		warnx("waiting for the compositor's %s", missing_global(wayland));
+	}
+	while (missing_global(wayland) != NULL && monotonic_now() < end) {
+		if (dispatch_until(wayland->display, end) < 0) {
+			explain_loss(wayland->display);
+			return -1;
+		}
+	}
+	if (missing_global(wayland) != NULL) {
+		warnx("the compositor has no %s", missing_global(wayland));
+		return -1;
+	}
+	return 0;
+}
+
 int wayland_init(struct wayland *wayland, sd_event *event) {
 	*wayland = (struct wayland){.presentation_clock = CLOCK_MONOTONIC};
 	wayland->display = wl_display_connect(NULL);
@@ -181,15 +235,10 @@ int wayland_init(struct wayland *wayland, sd_event *event) {
 	wl_registry_add_listener(wayland->registry, &registry_listener, wayland);
 	if (wl_display_roundtrip(wayland->display) < 0) {
 		explain_loss(wayland->display);
-		goto error_globals;
+		goto error;
 	}
-	if (check_globals(wayland) < 0) {
-		goto error_globals;
-	}
-	xdg_wm_base_add_listener(wayland->wm_base, &wm_base_listener, wayland);
-	if (wayland->presentation != NULL) {
-		wp_presentation_add_listener(
-			wayland->presentation, &presentation_listener, wayland);
+	if (wait_globals(wayland) < 0) {
+		goto error;
 	}
 	int result = sd_event_add_io(event, &wayland->source, wl_display_get_fd(wayland->display),
 		EPOLLIN, handle_events, wayland);
@@ -198,11 +247,11 @@ int wayland_init(struct wayland *wayland, sd_event *event) {
 	}
 	if (result < 0) {
 		warnx("event loop: %s", strerror(-result));
-		goto error_globals;
+		goto error;
 	}
 	return 0;
 
-error_globals:
+error:
 	wayland_finish(wayland);
 	return -1;
 }
