@@ -22,14 +22,26 @@ struct compositor {
 	bool late; /* the client saw what there was, and what was not */
 };
 
+/* Nothing that a client asks of these objects is done. */
+static int ignore(const void *implementation, void *object, uint32_t opcode,
+	const struct wl_message *message, union wl_argument *arguments) {
+	return 0;
+}
+
+static void offer(struct wl_client *client, const struct wl_interface *interface, uint32_t version,
+	uint32_t id) {
+	struct wl_resource *resource = wl_resource_create(client, interface, (int)version, id);
+	wl_resource_set_dispatcher(resource, ignore, NULL, NULL, NULL);
+}
+
 static void bind_other(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
-	wl_resource_create(client, data, (int)version, id);
+	offer(client, data, version, id);
 }
 
 /* Of wl_compositor, the first that the client binds: it has been told of all there were. */
 static void bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
 	struct compositor *compositor = data;
-	wl_resource_create(client, &wl_compositor_interface, (int)version, id);
+	offer(client, &wl_compositor_interface, version, id);
 	compositor->late = true;
 	if (compositor->later == OFFER) {
 		wl_global_create(compositor->display, &gid_buffer_manager_v1_interface, 1,
