@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include <gst/allocators/allocators.h>
-
 #include "common/gstgid.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -12,8 +10,9 @@
 typedef struct _GstGidImportSlot
 {
   GstGidImport *import;
-  GstGidImportKind kind;
+  GstGidView kind;
   GstMemory *mem;               /* made at the first frame */
+  GstBuffer *idle;              /* around the memory, for the next frame; has its reference */
   gsize offset;                 /* of the slot in the file */
   gboolean out;
   GArray *held;                 /* of Held: a slot may come twice before it is given back */
@@ -35,112 +34,14 @@ slot_quark (void)
   return quark;
 }
 
-/* --- allocators: memory that is mapped with its slab ------------------------------------------- */
-
-typedef GstFdAllocator GstGidFdAllocator;
-typedef GstFdAllocatorClass GstGidFdAllocatorClass;
-static GType gst_gid_fd_allocator_get_type (void);
-G_DEFINE_TYPE (GstGidFdAllocator, gst_gid_fd_allocator, GST_TYPE_FD_ALLOCATOR);
-
-typedef GstAllocator GstGidViewAllocator;
-typedef GstAllocatorClass GstGidViewAllocatorClass;
-static GType gst_gid_view_allocator_get_type (void);
-G_DEFINE_TYPE (GstGidViewAllocator, gst_gid_view_allocator, GST_TYPE_ALLOCATOR);
-
-static gpointer
-view_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
+static GQuark
+metas_quark (void)
 {
-  GstMiniObject *owner = GST_MINI_OBJECT_CAST (mem->parent ? mem->parent : mem);
-  GstGidImportSlot *slot = gst_mini_object_get_qdata (owner, slot_quark ());
+  static GQuark quark;
 
-  return (gpointer) slot->import->base;
-}
-
-static void
-view_unmap (GstMemory * mem)
-{
-}
-
-static GstMemory *
-view_new (GstAllocator * allocator, GstMemory * parent, gsize maxsize, gsize offset, gsize size)
-{
-  GstMemory *mem = g_new0 (GstMemory, 1);
-
-  gst_memory_init (mem, GST_MEMORY_FLAG_READONLY, allocator, parent, maxsize, 0, offset, size);
-  return mem;
-}
-
-static GstMemory *
-view_share (GstMemory * mem, gssize offset, gssize size)
-{
-  if (size == -1)
-    size = mem->size - offset;
-  return view_new (mem->allocator, mem->parent ? mem->parent : mem, mem->maxsize,
-      mem->offset + offset, size);
-}
-
-static void
-view_free (GstAllocator * allocator, GstMemory * mem)
-{
-  g_free (mem);
-}
-
-static void
-gst_gid_fd_allocator_class_init (GstGidFdAllocatorClass * klass)
-{
-}
-
-static void
-gst_gid_fd_allocator_init (GstGidFdAllocator * self)
-{
-  GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
-
-  allocator->mem_map = view_map;
-  allocator->mem_unmap = view_unmap;
-}
-
-static void
-gst_gid_view_allocator_class_init (GstGidViewAllocatorClass * klass)
-{
-  GST_ALLOCATOR_CLASS (klass)->free = view_free;
-}
-
-static void
-gst_gid_view_allocator_init (GstGidViewAllocator * allocator)
-{
-  allocator->mem_type = "GidView";
-  allocator->mem_map = view_map;
-  allocator->mem_unmap = view_unmap;
-  allocator->mem_share = view_share;
-  GST_OBJECT_FLAG_SET (allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
-}
-
-typedef enum
-{
-  ALLOCATOR_VIEW,
-  ALLOCATOR_FD,
-  ALLOCATOR_DMABUF,
-  N_ALLOCATORS
-} AllocatorKind;
-
-/* They have no state, and are there for as long as the process. */
-static GstAllocator *
-get_allocator (AllocatorKind kind)
-{
-  static GstAllocator *allocators[N_ALLOCATORS];
-  static gsize once;
-
-  if (g_once_init_enter (&once)) {
-    allocators[ALLOCATOR_VIEW] =
-        gst_object_ref_sink (g_object_new (gst_gid_view_allocator_get_type (), NULL));
-    allocators[ALLOCATOR_FD] =
-        gst_object_ref_sink (g_object_new (gst_gid_fd_allocator_get_type (), NULL));
-    allocators[ALLOCATOR_DMABUF] = gst_dmabuf_allocator_new ();
-    for (guint i = 0; i < N_ALLOCATORS; i++)
-      GST_OBJECT_FLAG_SET (allocators[i], GST_OBJECT_FLAG_MAY_BE_LEAKED);
-    g_once_init_leave (&once, 1);
-  }
-  return allocators[kind];
+  if (quark == 0)
+    quark = g_quark_from_static_string ("GstGidMetas");
+  return quark;
 }
 
 /* --- readers ----------------------------------------------------------------------------------- */
@@ -188,7 +89,7 @@ import_unref (GstGidImport * self)
   gst_gid_domain_unlock (reader->domain);
   if (!last)
     return;
-  for (guint i = 0; i < self->info.slot_count * GST_GID_N_IMPORT_KINDS; i++) {
+  for (guint i = 0; i < self->info.slot_count * GST_GID_N_VIEWS; i++) {
     if (self->slots[i].held)
       g_array_unref (self->slots[i].held);
   }
@@ -204,6 +105,7 @@ import_revoked (void *data, struct gid_slab *slab)
   ((GstGidImport *) data)->revoked = TRUE;
 }
 
+/* With the lock held. */
 static void
 give_back (GstGidImportSlot * slot)
 {
@@ -216,6 +118,9 @@ give_back (GstGidImportSlot * slot)
       gid_consumer_release (reader->consumer, &held->frame);
   }
   g_array_set_size (slot->held, 0);
+  slot->out = FALSE;
+  slot->mem->offset = slot->offset;
+  slot->mem->size = slot->import->size;
 }
 
 /* The last user of a memory is gone: it comes back to its slot, unless that is gone, too. */
@@ -234,15 +139,11 @@ memory_dispose (GstMiniObject * object)
     return FALSE;
   }
   give_back (slot);
-  slot->out = FALSE;
   retired = import->retired;
-  if (retired) {
+  if (retired)
     slot->mem = NULL;
-  } else {
+  else
     gst_memory_ref (mem);
-    mem->offset = slot->offset;
-    mem->size = import->size;
-  }
   gst_gid_domain_unlock (import->reader->domain);
   if (retired)
     import_unref (import);
@@ -253,25 +154,85 @@ static GstMemory *
 memory_new (GstGidImportSlot * slot)
 {
   GstGidImport *import = slot->import;
-  GstFdMemoryFlags flags = GST_FD_MEMORY_FLAG_DONT_CLOSE | GST_FD_MEMORY_FLAG_KEEP_MAPPED;
-  gsize end = slot->offset + import->info.slot_size;
-  GstMemory *mem;
+  GstMemory *mem = gst_gid_view_new (slot->kind, import->info.fd, import->base,
+      slot->offset + import->info.slot_size, slot->offset, import->size);
 
-  if (import->info.memory == GID_MEMORY_DMABUF)
-    mem = gst_dmabuf_allocator_alloc_with_flags (get_allocator (ALLOCATOR_DMABUF),
-        import->info.fd, end, flags);
-  else if (slot->kind == GST_GID_IMPORT_FD)
-    mem = gst_fd_allocator_alloc (get_allocator (ALLOCATOR_FD), import->info.fd, end, flags);
-  else
-    mem = view_new (get_allocator (ALLOCATOR_VIEW), NULL, end, 0, end);
-  gst_memory_resize (mem, slot->offset, import->size);
-  GST_MINI_OBJECT_FLAG_SET (mem, GST_MEMORY_FLAG_READONLY);
   GST_MINI_OBJECT_CAST (mem)->dispose = memory_dispose;
   gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark (), slot, NULL);
   slot->held = g_array_new (FALSE, FALSE, sizeof (Held));
   import->refcount++;
   return mem;
 }
+
+/* --- buffers ----------------------------------------------------------------------------------- */
+
+/* As it was when it was taken, but for the metas. FALSE where downstream took it to pieces. */
+static gboolean
+clean_buffer (GstBuffer * buffer)
+{
+  GstGidMetas *metas = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark ());
+
+  if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY)
+      || gst_buffer_n_memory (buffer) != 1)
+    return FALSE;
+  GST_BUFFER_FLAGS (buffer) = 0;
+  GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION (buffer) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_OFFSET (buffer) = GST_BUFFER_OFFSET_END (buffer) = GST_BUFFER_OFFSET_NONE;
+  return gst_gid_metas_clean (metas, buffer);
+}
+
+/* The buffer's last user is gone: it stays with its slot, unless others use the memory yet. */
+static gboolean
+keep_buffer (GstBuffer * buffer)
+{
+  GstMemory *mem = gst_buffer_peek_memory (buffer, 0);
+  GstGidImportSlot *slot = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark ());
+  GstGidDomain *domain;
+  gboolean keep;
+
+  if (slot == NULL)
+    return FALSE;
+  /* the memory is alive, and with it the slot */
+  domain = slot->import->reader->domain;
+  gst_gid_domain_lock (domain);
+  keep = !slot->import->retired && GST_MINI_OBJECT_REFCOUNT_VALUE (mem) == 1;
+  if (keep) {
+    give_back (slot);
+    slot->idle = buffer;
+  }
+  gst_gid_domain_unlock (domain);
+  return keep;
+}
+
+static gboolean
+buffer_dispose (GstMiniObject * object)
+{
+  GstBuffer *buffer = GST_BUFFER_CAST (object);
+
+  /* alive again, so that it can be cleaned */
+  gst_buffer_ref (buffer);
+  if (!clean_buffer (buffer) || !keep_buffer (buffer)) {
+    object->dispose = NULL;
+    gst_buffer_unref (buffer);
+  }
+  return FALSE;
+}
+
+static GstBuffer *
+buffer_new (GstMemory * mem)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+
+  gst_buffer_append_memory (buffer, mem);
+  GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_TAG_MEMORY);
+  GST_MINI_OBJECT_CAST (buffer)->dispose = buffer_dispose;
+  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark (),
+      g_new0 (GstGidMetas, 1), g_free);
+  return buffer;
+}
+
+/* --- slabs ------------------------------------------------------------------------------------- */
 
 int
 gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** import)
@@ -304,11 +265,11 @@ gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** import)
   if (self->is_plain && GST_VIDEO_INFO_SIZE (&self->format.info) <= info.slot_size)
     self->size = GST_VIDEO_INFO_SIZE (&self->format.info);
   self->base = (const guint8 *) gid_slab_view (slab, 0) - info.offset;
-  self->slots = g_new0 (GstGidImportSlot, info.slot_count * GST_GID_N_IMPORT_KINDS);
-  for (guint i = 0; i < info.slot_count * GST_GID_N_IMPORT_KINDS; i++) {
+  self->slots = g_new0 (GstGidImportSlot, info.slot_count * GST_GID_N_VIEWS);
+  for (guint i = 0; i < info.slot_count * GST_GID_N_VIEWS; i++) {
     self->slots[i].import = self;
-    self->slots[i].kind = i % GST_GID_N_IMPORT_KINDS;
-    self->slots[i].offset = info.offset + i / GST_GID_N_IMPORT_KINDS * info.slot_size;
+    self->slots[i].kind = i % GST_GID_N_VIEWS;
+    self->slots[i].offset = info.offset + i / GST_GID_N_VIEWS * info.slot_size;
   }
   gid_slab_on_revoked (slab, import_revoked, self);
   GST_INFO ("slab %u: %u slots of %" GST_PTR_FORMAT, gid_slab_of (gid), info.slot_count, caps);
@@ -323,28 +284,41 @@ gst_gid_import_retire (GstGidImport * self)
 
   gst_gid_domain_lock (domain);
   self->retired = TRUE;
-  for (guint i = 0; i < self->info.slot_count * GST_GID_N_IMPORT_KINDS; i++) {
-    if (self->slots[i].mem && !self->slots[i].out)
-      gst_gid_domain_drop_later (domain, GST_MINI_OBJECT_CAST (self->slots[i].mem));
+  for (guint i = 0; i < self->info.slot_count * GST_GID_N_VIEWS; i++) {
+    GstGidImportSlot *slot = &self->slots[i];
+
+    if (slot->idle)
+      gst_gid_domain_drop_later (domain, GST_MINI_OBJECT_CAST (g_steal_pointer (&slot->idle)));
+    else if (slot->mem && !slot->out)
+      gst_gid_domain_drop_later (domain, GST_MINI_OBJECT_CAST (slot->mem));
   }
   gst_gid_domain_unlock (domain);
   import_unref (self);
 }
 
-GstMemory *
-gst_gid_import_take (GstGidImport * self, const struct gid_frame *frame, GstGidImportKind kind)
+GstBuffer *
+gst_gid_import_take (GstGidImport * self, const struct gid_frame *frame, GstGidView kind,
+    GstGidMetas ** metas)
 {
   Held held = { self->reader->epoch, *frame };
   GstGidImportSlot *slot;
+  GstBuffer *buffer;
 
   if (gid_slot_of (frame->gid) >= self->info.slot_count)
     return NULL;
-  slot = &self->slots[gid_slot_of (frame->gid) * GST_GID_N_IMPORT_KINDS + kind];
-  if (slot->mem == NULL)
-    slot->mem = memory_new (slot);
-  else if (slot->out)
-    gst_memory_ref (slot->mem);
+  if (self->info.memory == GID_MEMORY_DMABUF)
+    kind = GST_GID_VIEW_DMABUF;
+  slot = &self->slots[gid_slot_of (frame->gid) * GST_GID_N_VIEWS + kind];
+  buffer = g_steal_pointer (&slot->idle);
+  if (buffer == NULL) {
+    if (slot->mem == NULL)
+      slot->mem = memory_new (slot);
+    else if (slot->out)
+      gst_memory_ref (slot->mem);
+    buffer = buffer_new (slot->mem);
+  }
   slot->out = TRUE;
   g_array_append_val (slot->held, held);
-  return slot->mem;
+  *metas = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark ());
+  return buffer;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * Slabs of others as GstMemory: one GstMemory for each slot, the same one again and again, so that
- * what importers downstream keep on it (a wl_buffer, an EGLImage, a V4L2 buffer) stays good.
+ * what importers downstream keep on it (a wl_buffer, an EGLImage, a V4L2 buffer) stays good. So it
+ * is with the GstBuffer around it, where downstream leaves that as it was: to make one for each
+ * frame would be most of what receiving it costs.
  *
  * A memory is given out with the frames that came in its slot, and when nobody uses it any more it
  * gives those back to the producer and itself to the import, whatever thread that is on.
@@ -11,6 +13,8 @@
 
 #include "common/gstgiddomain.h"
 #include "common/gstgidlayout.h"
+#include "gstgidmetas.h"
+#include "gstgidview.h"
 
 G_BEGIN_DECLS
 
@@ -27,17 +31,6 @@ typedef struct
 GstGidReader *gst_gid_reader_new (GstGidDomain * domain);
 GstGidReader *gst_gid_reader_ref (GstGidReader * reader);
 void gst_gid_reader_unref (GstGidReader * reader);
-
-/**
- * What an import's memory looks like to those downstream. Memory with a descriptor can be imported
- * by the descriptor, which is read-only but for dma-bufs.
- */
-typedef enum
-{
-  GST_GID_IMPORT_PLAIN,
-  GST_GID_IMPORT_FD,
-  GST_GID_N_IMPORT_KINDS
-} GstGidImportKind;
 
 typedef struct _GstGidImport GstGidImport;
 
@@ -56,7 +49,7 @@ struct _GstGidImport
   /* the domain's lock */
   gint refcount;
   gboolean retired, revoked;
-  struct _GstGidImportSlot *slots;      /* for each kind */
+  struct _GstGidImportSlot *slots;      /* for each kind of view */
 };
 
 /**
@@ -69,11 +62,12 @@ int gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** impor
 void gst_gid_import_retire (GstGidImport * import);
 
 /**
- * The memory of the frame's slot, as a reference that gives the frame back at its end. Call with
- * the domain's lock held. NULL where the gid is out of range.
+ * The frame's slot as a buffer, which gives the frame back at its end. It has no flags, no times,
+ * and of an older frame in the slot the `metas`, which live as long as the buffer and are to be set
+ * anew. Call with the domain's lock held. NULL where the gid is out of range.
  */
-GstMemory *gst_gid_import_take (GstGidImport * import, const struct gid_frame *frame,
-    GstGidImportKind kind);
+GstBuffer *gst_gid_import_take (GstGidImport * import, const struct gid_frame *frame,
+    GstGidView kind, GstGidMetas ** metas);
 
 G_END_DECLS
 

@@ -215,7 +215,7 @@ gst_gid_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
   fd_memory = self->fd_memory;
   GST_OBJECT_UNLOCK (self);
 
-  self->kind = fd_memory && !would_write (query) ? GST_GID_IMPORT_FD : GST_GID_IMPORT_PLAIN;
+  self->kind = fd_memory && !would_write (query) ? GST_GID_VIEW_FD : GST_GID_VIEW_PLAIN;
   self->has_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   self->has_crop_meta = gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
   /* the memory is the producer's */

@@ -44,7 +44,7 @@ struct _GstGidSrc
   enum gid_consumer_state posted_state;
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;
-  GstGidImportKind kind;        /* of memory that downstream gets */
+  GstGidView kind;              /* of memory that downstream gets */
   GstBufferPool *copy_pool;     /* where downstream needs copies of these caps; else NULL */
   gboolean discont;
   guint64 sequence;             /* of the last frame */

@@ -55,47 +55,45 @@ find_import (GstGidSrc * self, gid_id gid)
 static GstClockTime
 running_time (GstGidSrc * self, guint64 time)
 {
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
-  GstClockTime base = gst_element_get_base_time (GST_ELEMENT_CAST (self));
+  GstClock *clock = NULL;
   GstClockTimeDiff offset = 0;
+  GstClockTime base;
 
-  if (clock == NULL)
+  GST_OBJECT_LOCK (self);
+  if (GST_ELEMENT_CLOCK (self) == NULL) {
+    GST_OBJECT_UNLOCK (self);
     return GST_CLOCK_TIME_NONE;
+  }
+  base = GST_ELEMENT_CAST (self)->base_time;
   if (!g_atomic_int_get (&self->monotonic))
+    clock = gst_object_ref (GST_ELEMENT_CLOCK (self));
+  GST_OBJECT_UNLOCK (self);
+
+  if (clock)
     offset = gst_gid_clock_offset (clock);
-  gst_object_unref (clock);
+  gst_clear_object (&clock);
   return MAX ((GstClockTimeDiff) (time - base) - offset, 0);
 }
 
 static void
-add_time (GstBuffer * buffer, GstStaticCaps * what, guint64 time, guint64 duration)
+set_times (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
+    GstGidMetas * metas)
 {
-  GstCaps *caps = gst_static_caps_get (what);
-
-  gst_buffer_add_reference_timestamp_meta (buffer, caps, time, duration);
-  gst_caps_unref (caps);
-}
-
-static void
-set_times (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame)
-{
-  static GstStaticCaps media = GST_STATIC_CAPS ("timestamp/x-gid-media");
-  static GstStaticCaps submit = GST_STATIC_CAPS ("timestamp/x-gid-submit");
   guint64 when = frame->present_time;
 
   GST_BUFFER_DURATION (buffer) = frame->duration;
   GST_BUFFER_OFFSET (buffer) = frame->sequence;
-  add_time (buffer, &submit, frame->submit_time, GST_CLOCK_TIME_NONE);
+  gst_gid_metas_set_submit (metas, buffer, frame->submit_time);
   if (!gst_base_src_is_live (GST_BASE_SRC_CAST (self))) {
     GST_BUFFER_PTS (buffer) = frame->pts;
     GST_BUFFER_DTS (buffer) = frame->dts;
+    gst_gid_metas_set_media (metas, buffer, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
     return;
   }
   if (when == GID_TIME_NONE)
     when = frame->submit_time;
   GST_BUFFER_PTS (buffer) = running_time (self, when);
-  if (frame->pts != GID_TIME_NONE)
-    add_time (buffer, &media, frame->pts, frame->duration);
+  gst_gid_metas_set_media (metas, buffer, frame->pts, frame->duration);
 }
 
 /* Whether moving the planes' offsets is enough to crop. */
@@ -117,7 +115,7 @@ move_offsets (const struct gid_box *crop, const struct gid_layout *layout,
 /* Says where the picture is in the memory. Returns FALSE where only a copy can say it. */
 static gboolean
 describe (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
-    const GstGidImport * import)
+    const GstGidImport * import, GstGidMetas * metas)
 {
   const struct gid_layout *layout = &import->info.layout;
   const GstVideoInfo *info = &import->format.info;
@@ -151,8 +149,8 @@ describe (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
   /* of alternate fields, caps and meta have the height of the frame */
   if (height == gst_gid_format_height (&import->format))
     height = GST_VIDEO_INFO_HEIGHT (info);
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info),
-      width, height, layout->plane_count, offset, stride);
+  gst_gid_metas_set_video (metas, buffer, GST_VIDEO_INFO_FORMAT (info), width, height,
+      layout->plane_count, offset, stride);
   return ok && (self->has_video_meta || (import->is_plain && !cropped));
 }
 
@@ -226,9 +224,9 @@ GstFlowReturn
 gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame, GstBuffer ** out)
 {
   GstGidImport *import = find_import (self, frame->gid);
+  GstGidMetas *metas, of_copy = { NULL };
   GstFlowReturn ret;
-  GstBuffer *buffer;
-  GstMemory *mem;
+  GstBuffer *buffer, *taken;
 
   *out = NULL;
   if (import == NULL) {
@@ -243,24 +241,24 @@ gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame, GstBuf
     return ret;
   }
   gst_gid_domain_lock (self->reader->domain);
-  mem = gst_gid_import_take (import, frame, self->kind);
+  taken = buffer = gst_gid_import_take (import, frame, self->kind, &metas);
   gst_gid_domain_unlock (self->reader->domain);
-  if (mem == NULL) {
+  if (buffer == NULL) {
     gst_gid_src_release (self, frame);
     return GST_FLOW_OK;
   }
 
-  buffer = gst_buffer_new ();
-  gst_buffer_append_memory (buffer, mem);
-  if (!describe (self, buffer, frame, import)) {
+  if (!describe (self, buffer, frame, import, metas)) {
     ret = copy_plain (self, &buffer, import);
     if (ret != GST_FLOW_OK) {
       gst_buffer_unref (buffer);
       return ret;
     }
+    if (buffer != taken)
+      metas = &of_copy;
   }
   gst_gid_frame_apply_flags (frame, buffer);
-  set_times (self, buffer, frame);
+  set_times (self, buffer, frame, metas);
   if (self->discont || (self->sequence && frame->sequence != self->sequence + 1))
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   self->discont = FALSE;
