@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "carrier.h"
 
+#include "doorbell.h"
+
 int carrier_open(struct gidd *gidd) {
 	if (!config_has_window(gidd->config, gidd->self)) {
 		return 0;
 	}
-	return gidd->self->kind == KIND_HOST ? hub_open(gidd) : member_open(gidd);
+	int error = gidd->self->kind == KIND_HOST ? hub_open(gidd) : member_open(gidd);
+	return error < 0 ? error : doorbell_open(gidd, ivshmem_rung);
 }
 
 void carrier_close(struct gidd *gidd) {
+	doorbell_close(gidd);
 	if (gidd->hub != NULL) {
 		hub_close(gidd->hub);
 		gidd->hub = NULL;

@@ -45,5 +45,7 @@ void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch);
 void ivshmem_down(struct gidd *gidd, uint32_t domain, const char *why);
 void ivshmem_receive(
 	struct gidd *gidd, uint32_t domain, uint32_t epoch, const union gid_wire_message *message);
+/* The other end rang, by the device. */
+void ivshmem_rung(struct gidd *gidd, uint32_t domain);
 
 #endif

@@ -47,6 +47,7 @@ struct config_domain {
 	char *user; /* whose gidd may come in as this domain, NULL: the same user, or root */
 	enum config_kind kind;
 	uint64_t window;     /* bytes of the memory that it shares with other machines */
+	bool doorbell;	     /* whether a guest has a doorbell device */
 	char *window_device; /* where that is on this system, NULL: found by itself */
 	char *control;	     /* the guest's way to the hub, NULL: the usual place */
 	char *group;	     /* who may connect to the domain's gidd, NULL: its user alone */
@@ -112,6 +113,9 @@ bool config_is_remote(const struct config *config, const struct config_domain *o
 
 /* Whether the domain's memory must lie in a window: it is joined to another by the hub. */
 bool config_has_window(const struct config *config, const struct config_domain *domain);
+
+/* Whether the domain hears doorbells by a device: a guest, or the host that serves those. */
+bool config_has_doorbell(const struct config *config, const struct config_domain *domain);
 
 /* The host, or NULL. */
 const struct config_domain *config_host(const struct config *config);

@@ -162,6 +162,14 @@ static void set_kind(struct reading *reading, enum config_kind *kind, const char
 	config_mistake(reading, reading->line, "kind=%s is none of local, host, guest", value);
 }
 
+static void set_switch(struct reading *reading, bool *on, const char *key, const char *value) {
+	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0) {
+		config_mistake(reading, reading->line, "%s=%s is neither on nor off", key, value);
+		return;
+	}
+	*on = value[1] == 'n';
+}
+
 /* A PCI device's memory is a power of two. */
 static void set_window(struct reading *reading, uint64_t *window, const char *value) {
 	uint64_t size = 0;
@@ -198,6 +206,8 @@ static void domain_key(struct reading *reading, const char *key, const char *val
 		set_kind(reading, &domain->kind, value);
 	} else if (strcmp(key, "window") == 0) {
 		set_window(reading, &domain->window, value);
+	} else if (strcmp(key, "doorbell") == 0) {
+		set_switch(reading, &domain->doorbell, key, value);
 	} else if (strcmp(key, "window-device") == 0) {
 		set_path(reading, &domain->window_device, key, value);
 	} else if (strcmp(key, "control") == 0) {

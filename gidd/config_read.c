@@ -56,6 +56,7 @@ static bool begin_domain(struct reading *reading, char **words) {
 	}
 	domain->line = reading->line;
 	domain->window = default_window;
+	domain->doorbell = true;
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		domain->quota[quota] = default_quota[quota];
 		domain->client_quota[quota] = UINT64_MAX;

@@ -18,6 +18,7 @@ struct link;
 struct window;
 struct hub;
 struct member;
+struct doorbell;
 TAILQ_HEAD(clients, client);
 TAILQ_HEAD(links, link);
 
@@ -33,6 +34,7 @@ struct gidd {
 	uint64_t client_count;			    /* ever */
 	struct hub *hub;			    /* of the host's gidd, where there are guests */
 	struct member *member;			    /* of one that is joined to others by the hub */
+	struct doorbell *doorbell;		    /* NULL: rings go over the links */
 	struct window *windows[GID_DOMAIN_MAX + 1]; /* by domain; NULL: not opened */
 };
 

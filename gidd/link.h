@@ -47,6 +47,11 @@ struct link {
 	uint64_t faults; /* how often it was closed for what the other domain did */
 	char fault[192]; /* the last one */
 	struct suspect suspect;
+	/* Doorbells, where the other domain is on another machine. */
+	bool has_device; /* they go by the device */
+	struct rings {
+		uint64_t by_device, by_message;
+	} rings, heard;
 };
 
 struct link_kind {

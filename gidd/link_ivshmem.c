@@ -4,7 +4,8 @@
  *
  * No descriptor crosses. Where a message has one of memory, that is in the sender's window, and the
  * receiver has a read-only descriptor of that window itself. Where it has a doorbell, each side
- * keeps one end of a socket pair, and rings go between them as BELL messages.
+ * keeps one end of a socket pair, and rings go between them by the doorbell device where both hear
+ * it, else as BELL messages. A ring of the device names no subscription, and is for all of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include "bell.h"
 #include "carrier.h"
 #include "clock.h"
+#include "doorbell.h"
 #include "log.h"
 #include "socket.h"
 #include "subscription.h"
@@ -37,6 +39,7 @@ struct ivshmem {
 	sd_event_source *part, *ping;
 	uint64_t heard_us;
 	struct bells bells;
+	uint64_t device; /* the cookie of the device that the other end hears; 0: none */
 	struct clock clock;
 	/* HELLO, where it came while we were still asking for the time. */
 	bool has_early;
@@ -56,21 +59,72 @@ static uint64_t now_us(struct ivshmem *ivshmem) {
 
 /* --- doorbells -------------------------------------------------------------------------------- */
 
+/* Both ends hear one and the same device. */
+static bool has_device(const struct ivshmem *ivshmem) {
+	return ivshmem->device != 0 && ivshmem->device == doorbell_cookie(ivshmem->link->peer.gidd);
+}
+
 static void handle_rung(void *data, uint32_t number, bool hung_up) {
 	struct ivshmem *ivshmem = data;
+	struct link *link = ivshmem->link;
+	if (!hung_up && has_device(ivshmem) && doorbell_ring(link->peer.gidd, link->peer.domain)) {
+		link->rings.by_device++;
+		return;
+	}
+	link->rings.by_message += !hung_up;
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_BELL, 0);
 	message.bell.subscription = number;
 	message.bell.hung_up = hung_up;
-	carrier_send(ivshmem->link, ivshmem->epoch, &message);
+	carrier_send(link, ivshmem->epoch, &message);
+}
+
+/* Rings the clients that sleep and have news: of that subscription, 0: of any. */
+static void wake(struct ivshmem *ivshmem, uint32_t number) {
+	struct link *link = ivshmem->link;
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &link->peer.gidd->registry.subscriptions, entry) {
+		uint32_t of_link = subscription_bell_on(subscription, &link->peer);
+		if (of_link != 0 && (number == 0 || number == of_link) &&
+			subscription_should_wake(subscription)) {
+			bells_ring(&ivshmem->bells, of_link);
+		}
+	}
 }
 
 static void handle_bell(struct ivshmem *ivshmem, const struct gid_wire_bell *bell) {
 	if (bell->hung_up == 1) {
 		bells_hang_up(&ivshmem->bells, bell->subscription);
 	} else {
-		bells_ring(&ivshmem->bells, bell->subscription);
+		ivshmem->link->heard.by_message++;
+		wake(ivshmem, bell->subscription);
 	}
+}
+
+void ivshmem_rung(struct gidd *gidd, uint32_t domain) {
+	struct ivshmem *ivshmem = find(gidd, domain);
+	if (ivshmem != NULL && ivshmem->there) {
+		ivshmem->link->heard.by_device++;
+		wake(ivshmem, 0);
+	}
+}
+
+static void send_device(struct ivshmem *ivshmem) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_DEVICE, 0);
+	message.device.cookie = doorbell_cookie(ivshmem->link->peer.gidd);
+	if (message.device.cookie != 0) {
+		carrier_send(ivshmem->link, ivshmem->epoch, &message);
+	}
+}
+
+static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device *device) {
+	struct link *link = ivshmem->link;
+	ivshmem->device = device->cookie;
+	link->has_device = has_device(ivshmem);
+	log_info("link to %s: doorbells go %s", link->remote->name,
+		link->has_device ? "by the device"
+				 : "over the link: the devices are not of one hub");
 }
 
 /* --- the clock, and whether anybody is there -------------------------------------------------- */
@@ -190,6 +244,9 @@ void ivshmem_receive(
 	case GID_WIRE_BELL:
 		handle_bell(ivshmem, &message->bell);
 		break;
+	case GID_WIRE_DEVICE:
+		handle_device(ivshmem, &message->device);
+		break;
 	case GID_WIRE_PING:
 		answer_ping(ivshmem, &message->ping);
 		break;
@@ -212,6 +269,8 @@ void ivshmem_down(struct gidd *gidd, uint32_t domain, const char *why) {
 	sd_event_source_set_enabled(ivshmem->part, SD_EVENT_OFF);
 	sd_event_source_set_enabled(ivshmem->ping, SD_EVENT_OFF);
 	ivshmem->link->clock_known = false;
+	ivshmem->device = 0;
+	ivshmem->link->has_device = false;
 	if (greeting) {
 		link_lost(ivshmem->link, why);
 	} else {
@@ -241,6 +300,7 @@ void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 		ivshmem->link->kind->drop(ivshmem->link, why);
 		return;
 	}
+	send_device(ivshmem);
 	send_ping(ivshmem);
 	sd_event_source_set_time_relative(ivshmem->ping, FIRST_PING_US);
 	sd_event_source_set_enabled(ivshmem->ping, SD_EVENT_ONESHOT);

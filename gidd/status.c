@@ -49,6 +49,20 @@ static sd_json_variant *quotas(
 	return all;
 }
 
+static sd_json_variant *doorbells(const struct link *link, int *error) {
+	sd_json_variant *all = NULL;
+	int built = sd_json_buildo(&all,
+		SD_JSON_BUILD_PAIR_STRING("way", link->has_device ? "device" : "link"),
+		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_device", link->rings.by_device),
+		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_link", link->rings.by_message),
+		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_device", link->heard.by_device),
+		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_link", link->heard.by_message));
+	if (built < 0 && *error == 0) {
+		*error = built;
+	}
+	return all;
+}
+
 static sd_json_variant *links(struct gidd *gidd, int *error) {
 	static const char *const states[] = {
 		[LINK_DOWN] = "down",
@@ -58,7 +72,7 @@ static sd_json_variant *links(struct gidd *gidd, int *error) {
 	sd_json_variant *all = NULL;
 	struct link *link;
 	TAILQ_FOREACH(link, &gidd->links, entry) {
-		sd_json_variant *one = NULL;
+		sd_json_variant *one = NULL, *bells = doorbells(link, error);
 		bool up = link->state == LINK_UP;
 		int built = sd_json_buildo(&one,
 			SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
@@ -72,7 +86,10 @@ static sd_json_variant *links(struct gidd *gidd, int *error) {
 			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_offset_ns",
 				SD_JSON_BUILD_INTEGER(link->clock_offset)),
 			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_error_ns",
-				SD_JSON_BUILD_UNSIGNED(link->clock_error)));
+				SD_JSON_BUILD_UNSIGNED(link->clock_error)),
+			SD_JSON_BUILD_PAIR_CONDITION(link->kind->windows_only, "doorbells",
+				SD_JSON_BUILD_VARIANT(bells)));
+		sd_json_variant_unref(bells);
 		append(&all, one, built, error);
 	}
 	return all;

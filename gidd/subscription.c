@@ -85,6 +85,36 @@ uint32_t subscription_number_on_link(
 	return subscription->number | (lower ? GID_WIRE_LOWER_SIDE : 0);
 }
 
+uint32_t subscription_bell_on(const struct subscription *subscription, const struct peer *link) {
+	if (subscription->state != SUBSCRIPTION_LIVE) {
+		return 0;
+	}
+	return subscription->via == link	 ? subscription_number_on_link(subscription, link)
+		: subscription->consumer == link ? subscription->consumer_number
+						 : 0;
+}
+
+/*
+ * As the ring's two ends do it (ring.h): what is new was stored before the ring, so it is seen
+ * here, or was seen by the client, which looks after falling asleep.
+ */
+bool subscription_should_wake(struct subscription *subscription) {
+	bool produces = subscription->stream != NULL;
+	uint64_t news = __atomic_load_n(
+		produces ? &subscription->page->release_tail : &subscription->ring->tail,
+		__ATOMIC_SEQ_CST);
+	uint64_t asleep = __atomic_load_n(
+		produces ? &subscription->ring->asleep : &subscription->page->asleep,
+		__ATOMIC_SEQ_CST);
+	bool is_new = news != subscription->news;
+	subscription->news = news;
+	if (!is_new || asleep % 2 == 0 || asleep == subscription->rung) {
+		return false;
+	}
+	subscription->rung = asleep;
+	return true;
+}
+
 static void tell_producer_end(struct subscription *subscription, int reason) {
 	if (subscription->state == SUBSCRIPTION_WAITING && subscription->via == NULL) {
 		return;

@@ -39,6 +39,9 @@ struct subscription {
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
 	uint64_t seen[2];		  /* of the other machine's counters, by suspect.c */
+	/* Of its end in this domain, where the other one is on another machine. */
+	uint64_t rung; /* the sleep that it was rung for */
+	uint64_t news; /* what there was when it was looked at */
 };
 
 /* --- subscription_request.c --- */
@@ -81,6 +84,15 @@ void subscription_link_down(struct gidd *gidd, struct peer *link);
 /* The other domain's gidd has answered SUBSCRIBE. */
 void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
 	const struct gid_wire_result *result);
+
+/* By which the other end of the link knows it; 0: it is not one of this link, or not live. */
+uint32_t subscription_bell_on(const struct subscription *subscription, const struct peer *link);
+/*
+ * The other end rang, for this one or another: whether the client here sleeps, and is to be rung.
+ * True once for each sleep, whatever the other end does: who is rung more often than it slept takes
+ * that for an attack.
+ */
+bool subscription_should_wake(struct subscription *subscription);
 
 /* More is known of the other machine's clock: for all clients that read its streams. */
 void subscription_tell_clock(struct link *link);

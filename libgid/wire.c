@@ -38,6 +38,7 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 		[GID_WIRE_BELL] = {sizeof(struct gid_wire_bell), 0},
 		[GID_WIRE_PING] = {sizeof(struct gid_wire_ping), 0},
 		[GID_WIRE_PONG] = {sizeof(struct gid_wire_pong), 0},
+		[GID_WIRE_DEVICE] = {sizeof(struct gid_wire_device), 0},
 		[GID_WIRE_JOIN] = {sizeof(struct gid_wire_join), 0},
 		[GID_WIRE_JOINED] = {sizeof(struct gid_wire_join), 0},
 		[GID_WIRE_PEER] = {sizeof(struct gid_wire_peer), 0},
@@ -238,6 +239,10 @@ static const char *check_pong(const struct gid_wire_pong *pong) {
 	return valid ? NULL : "a time is out of range";
 }
 
+static const char *check_device(const struct gid_wire_device *device) {
+	return device->cookie != 0 ? NULL : "the cookie is 0";
+}
+
 static const char *check_join(const struct gid_wire_join *join) {
 	return join->domain == 0 && join->nonce != 0 ? NULL
 						     : "the domain is not 0, or the nonce is";
@@ -306,6 +311,8 @@ static const char *check_body(const union gid_wire_message *message) {
 		return check_ping(&message->ping);
 	case GID_WIRE_PONG:
 		return check_pong(&message->pong);
+	case GID_WIRE_DEVICE:
+		return check_device(&message->device);
 	case GID_WIRE_JOIN:
 		return check_join(&message->join);
 	case GID_WIRE_JOINED:

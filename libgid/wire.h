@@ -39,6 +39,7 @@ union gid_wire_message {
 	struct gid_wire_bell bell;
 	struct gid_wire_ping ping;
 	struct gid_wire_pong pong;
+	struct gid_wire_device device;
 	struct gid_wire_join join;
 	struct gid_wire_peer peer;
 	uint8_t bytes[GID_WIRE_MESSAGE_MAX];

@@ -79,6 +79,8 @@ enum gid_wire_type {
 	GID_WIRE_BELL = 64,
 	GID_WIRE_PING,
 	GID_WIRE_PONG,
+	/* The sender hears the doorbell device. */
+	GID_WIRE_DEVICE,
 
 	/* Between a gidd and the hub, in envelopes of domain 0: JOIN is answered by JOINED. */
 	GID_WIRE_JOIN = 80,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** What goes between machines: envelopes, the messages in them, the first pages of windows. */
+/** What goes between machines: envelopes, the messages in them, the first pages of windows, bells.
+ */
 #include <errno.h>
 
 #include "wire_field.h"
@@ -17,6 +18,7 @@ static bool may_be_remote(const union gid_wire_message *message) {
 	case GID_WIRE_BELL:
 	case GID_WIRE_PING:
 	case GID_WIRE_PONG:
+	case GID_WIRE_DEVICE:
 		return true;
 	case GID_WIRE_IMPORTED:
 		return message->imported.memory == GID_MEMORY_WINDOW;
@@ -57,4 +59,18 @@ bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size)
 		is_domain(copy->domain) && copy->size == size && size >= GID_WINDOW_MIN &&
 		size <= INT64_MAX && size % GID_WIRE_PAGE == 0 &&
 		gid_field_is_name(copy->name, sizeof(copy->name));
+}
+
+bool gid_wire_bells_is_valid(const struct gid_wire_bells *copy) {
+	if (copy->magic != GID_BELLS_MAGIC || copy->version != GID_BELLS_VERSION ||
+		!is_domain(copy->domain) || copy->cookie == 0 || copy->count > GID_DOMAIN_MAX ||
+		copy->reserved != 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < sizeof(copy->domains); i++) {
+		if (i < copy->count ? !is_domain(copy->domains[i]) : copy->domains[i] != 0) {
+			return false;
+		}
+	}
+	return true;
 }

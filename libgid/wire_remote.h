@@ -10,6 +10,8 @@
 #define GID_WINDOW_MAGIC 0x6f646e6977646967ull /* "gidwindo" */
 #define GID_WINDOW_VERSION 1u
 #define GID_WINDOW_MIN (UINT64_C(1) << 20)
+#define GID_BELLS_MAGIC 0x736c6c6562646967ull /* "gidbells" */
+#define GID_BELLS_VERSION 1u
 
 /* What goes before each message on a byte stream. */
 struct gid_wire_envelope {
@@ -35,6 +37,11 @@ struct gid_wire_pong {
 	struct gid_wire_header header;
 	uint64_t ping_time; /* as in PING */
 	uint64_t time;	    /* the sender's clock, ns */
+};
+
+struct gid_wire_device {
+	struct gid_wire_header header;
+	uint64_t cookie; /* as the device's page has it; not 0 */
 };
 
 struct gid_wire_join {
@@ -63,14 +70,30 @@ struct gid_wire_window {
 	char name[64];	 /* the domain's */
 };
 
+/* The memory of a doorbell device, written by the hub; the device's own guest sees it, nobody else.
+ */
+struct gid_wire_bells {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t domain; /* whose device it is */
+	uint64_t cookie; /* of the hub that wrote it: another one each time that it begins; not 0 */
+	uint32_t count;	 /* of vectors */
+	uint32_t reserved;
+	uint8_t domains[256]; /* vector k is rung by domains[k]; 0 behind the last */
+};
+
 /* Whether an envelope can be one: its magic, its domain and the size of its message. */
 bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy);
 
 /* The first page of a window that has `size` bytes, copied out first. */
 bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size);
 
+/* Whether a copy of a doorbell device's memory is one that a hub writes. */
+bool gid_wire_bells_is_valid(const struct gid_wire_bells *copy);
+
 _Static_assert(sizeof(struct gid_wire_envelope) == 16, "wire");
 _Static_assert(sizeof(struct gid_wire_peer) == 128, "wire");
 _Static_assert(sizeof(struct gid_wire_window) == 96, "wire");
+_Static_assert(sizeof(struct gid_wire_bells) == 288, "wire");
 
 #endif

@@ -78,6 +78,8 @@ static void step(struct input *input) {
 		hub_client_hang_up();
 	} else if (what < 12) {
 		hub_client_subscribe(1 + take(input, 3));
+	} else if (what == 12) {
+		ivshmem_rung(&world.gidd, 1 + take(input, 3));
 	} else {
 		guest_put_message(guest, input);
 	}

@@ -100,10 +100,23 @@ static void try_frame(const uint8_t *data, size_t size) {
 	}
 }
 
+static void try_bells(const uint8_t *data, size_t size) {
+	struct gid_wire_bells bells = {.magic = GID_BELLS_MAGIC, .version = GID_BELLS_VERSION};
+	size_t rest = sizeof(bells) - sizeof(bells.magic) - sizeof(bells.version);
+	memcpy(&bells.domain, data, size < rest ? size : rest);
+	if (gid_wire_bells_is_valid(&bells)) {
+		demand(bells.count <= GID_DOMAIN_MAX && bells.cookie != 0);
+		for (uint32_t i = 0; i < bells.count; i++) {
+			demand(bells.domains[i] >= 1 && bells.domains[i] <= GID_DOMAIN_MAX);
+		}
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (size >= 1) {
 		try_message(data, size);
 		try_frame(data, size);
+		try_bells(data, size);
 	}
 	return 0;
 }

@@ -162,6 +162,7 @@ static void fill(union gid_wire_message *m, struct input *input) {
 	case GID_WIRE_BELL:
 	case GID_WIRE_PING:
 	case GID_WIRE_PONG:
+	case GID_WIRE_DEVICE:
 	case GID_WIRE_TYPE_END:
 		break;
 	}

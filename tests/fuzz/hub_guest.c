@@ -82,6 +82,8 @@ static bool hear(struct guest *guest) {
 	demand(envelope.domain <= HOST && envelope.domain != guest->number);
 	if (message.header.type == GID_WIRE_PEER) {
 		guest->epochs[message.peer.domain] = message.peer.up == 1 ? message.peer.epoch : 0;
+	} else if (message.header.type == GID_WIRE_DEVICE) {
+		guest->cookie = message.device.cookie;
 	} else if (message.header.serial != 0) {
 		guest->asked = message.header.serial;
 	}
@@ -109,7 +111,8 @@ void guest_listen(struct guest *guest) {
 
 static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT, GID_WIRE_IMPORT,
 	GID_WIRE_IMPORTED, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE, GID_WIRE_ACCEPT,
-	GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_PONG, GID_WIRE_PEER};
+	GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_PONG, GID_WIRE_DEVICE,
+	GID_WIRE_PEER};
 
 static uint64_t take_offset(struct input *input) {
 	uint32_t page = take(input, 64);
@@ -161,6 +164,9 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 	case GID_WIRE_BELL:
 		m->bell.subscription = number | (take(input, 2) != 0 ? GID_WIRE_LOWER_SIDE : 0);
 		m->bell.hung_up = m->header.type == GID_WIRE_BELL ? take(input, 2) : 0;
+		break;
+	case GID_WIRE_DEVICE:
+		m->device.cookie = take(input, 4) == 0 ? 1 : guest->cookie + (guest->cookie == 0);
 		break;
 	case GID_WIRE_PEER:
 		m->peer.domain = number;

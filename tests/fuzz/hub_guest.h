@@ -14,6 +14,7 @@ struct guest {
 	uint32_t number;
 	uint32_t epochs[HOST + 1]; /* by peer; 0: not joined */
 	uint32_t asked;		   /* serial of the last request that came */
+	uint64_t cookie;	   /* of the host's doorbell device, as it says */
 	uint8_t in[8192];
 	size_t in_size;
 };

@@ -20,6 +20,7 @@ SIZES = {
     "u64": 8,
     "i64": 8,
     "char": 1,
+    "u8": 1,
     "layout": 56,
     "entry": 128,
 }
@@ -54,6 +55,7 @@ OTHERS = {
     "page": (part("### The page"), 2496),
     "envelope": (part("### The envelope"), 16),
     "window": (part("### A window's first page"), 96),
+    "bells": (part("### A doorbell device's memory"), 288),
 }
 SAME = {"ACCEPT": "subscribed", "FREE": "allocated", "JOINED": "join"}
 FIELD = re.compile(r"^/\* +(\d+) +\| +(\d+) \*/ {4}(?! )(?:.* )?\**(\w+)(?:\[\d+\])*;$", re.M)

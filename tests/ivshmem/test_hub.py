@@ -15,6 +15,7 @@ from gidwire import (
     ALLOC,
     BELL,
     BODIES,
+    DEVICE,
     ENVELOPE,
     EXPORT,
     GRANT,
@@ -178,7 +179,7 @@ def test_what_no_gidd_says_parts_the_two(machines: Cockpit, name: str) -> None:
 
 # What gidds say to each other between machines, and what the hub is told. (A page, a ring or a slab
 # that is in no window is not among it.)
-BETWEEN = [HELLO, WELCOME, RESULT, IMPORT, REVOKED, SUBSCRIPTION_END, BELL, PING, PONG]
+BETWEEN = [HELLO, WELCOME, RESULT, IMPORT, REVOKED, SUBSCRIPTION_END, BELL, PING, PONG, DEVICE]
 TO_HUB = [JOIN, JOINED, PEER]
 
 

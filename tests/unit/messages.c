@@ -96,6 +96,9 @@ void fill(union gid_wire_message *m, uint32_t type) {
 		m->clock.offset = -5;
 		m->clock.error = 7;
 		break;
+	case GID_WIRE_DEVICE:
+		m->device.cookie = 1;
+		break;
 	case GID_WIRE_JOIN:
 		m->join.nonce = 1;
 		break;

@@ -31,6 +31,9 @@ static void test_numbers(void) {
 	fill(&m, GID_WIRE_PONG);
 	EXPECT_RANGE(&m, m.pong.time, 0u, (uint64_t)INT64_MAX);
 	EXPECT_RANGE(&m, m.pong.ping_time, 0u, (uint64_t)INT64_MAX);
+	fill(&m, GID_WIRE_DEVICE);
+	m.device.cookie = 0;
+	expect(&m, -EPROTO, "a device without a cookie");
 	fill(&m, GID_WIRE_JOIN);
 	EXPECT_ZERO(&m, m.join.domain);
 	m.join.nonce = 0;
@@ -59,7 +62,7 @@ static void test_senders(void) {
 			type == GID_WIRE_JOIN || type == GID_WIRE_JOINED || type == GID_WIRE_PEER;
 		bool peer = type <= GID_WIRE_RESULT || type == GID_WIRE_IMPORT ||
 			type == GID_WIRE_REVOKED || type == GID_WIRE_SUBSCRIPTION_END ||
-			(type >= GID_WIRE_BELL && type <= GID_WIRE_PONG);
+			(type >= GID_WIRE_BELL && type <= GID_WIRE_DEVICE);
 		tap_ok((gid_wire_check_remote(&m, size, true, &why) == 0) == hub &&
 				(gid_wire_check_remote(&m, size, false, &why) == 0) == peer,
 			"type %u comes from those that may send it", type);
@@ -96,9 +99,45 @@ static void test_envelope_and_window(void) {
 	tap_ok(!gid_wire_window_is_valid(&window, GID_WINDOW_MIN), "of a domain");
 }
 
+/* The memory of a doorbell device. */
+static void test_bells(void) {
+	const struct gid_wire_bells good = {
+		.magic = GID_BELLS_MAGIC,
+		.version = GID_BELLS_VERSION,
+		.domain = 2,
+		.cookie = 1,
+		.count = 2,
+		.domains = {1, GID_DOMAIN_MAX},
+	};
+	struct gid_wire_bells bells = good;
+	tap_ok(gid_wire_bells_is_valid(&bells), "the memory of a doorbell device");
+	bells.count = 3;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "a vector of nobody");
+	bells = good;
+	bells.count = GID_DOMAIN_MAX + 1;
+	memset(bells.domains, 1, sizeof(bells.domains));
+	tap_ok(!gid_wire_bells_is_valid(&bells), "more vectors than there are domains");
+	bells = good;
+	bells.domains[255] = 1;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "a domain behind the last vector");
+	bells = good;
+	bells.domains[1] = 255;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "no such domain");
+	bells = good;
+	bells.cookie = 0;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "no cookie");
+	bells = good;
+	bells.magic++;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "another magic");
+	bells = good;
+	bells.version++;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "another version");
+}
+
 int main(void) {
 	test_numbers();
 	test_senders();
 	test_envelope_and_window();
+	test_bells();
 	return tap_finish();
 }

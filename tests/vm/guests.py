@@ -102,6 +102,13 @@ class Machines:
         )
         return time.monotonic() - start
 
+    def doorbells(self, domain: str, peer: str) -> dict:
+        """What the domain's gidd counts of its doorbells with another machine."""
+        if domain == "host":
+            return self.link(peer)["doorbells"]
+        status = json.loads(self.run(domain, "gidctl", "status", "--json").out)
+        return next(link for link in status["links"] if link["domain"] == peer)["doorbells"]
+
     # --- programs in any of the domains ---
 
     def start(self, domain: str, *words: str | Path, **options: object) -> "Running":

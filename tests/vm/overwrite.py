@@ -21,6 +21,8 @@ def windows() -> list[tuple[int, mmap.mmap]]:
     for resource in Path("/sys/bus/pci/devices").glob("*/resource2"):
         if (resource.parent / "device").read_text().strip() != "0x1110":
             continue
+        if (resource.parent / "resource1").exists():
+            continue  # the doorbell device
         with resource.open("r+b") as file:
             memory = mmap.mmap(file.fileno(), resource.stat().st_size)
         magic, _, domain = HEADER.unpack_from(memory)

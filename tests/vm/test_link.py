@@ -26,6 +26,8 @@ KILLS = int(os.environ.get("GIDWAY_KILLS", 2))
 # and with much else to do.
 DEADLINE_MS = 5000
 
+PAIRS = [("open", "host"), ("host", "open"), ("open", "cluster")]
+
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(600 + 120 * KILLS),
@@ -42,9 +44,7 @@ def machines() -> Iterator[Machines]:
         machines.close()
 
 
-@pytest.mark.parametrize(
-    ("owner", "reader"), [("open", "host"), ("host", "open"), ("open", "cluster")]
-)
+@pytest.mark.parametrize(("owner", "reader"), PAIRS)
 def test_300_frames(machines: Machines, owner: str, reader: str) -> None:
     watch = f"gidsrc domain={owner} stream=movie ! fakesink name=watch sync=false"
     receiver = machines.play(reader, watch, "--video-meta", "1")
@@ -59,6 +59,30 @@ def test_300_frames(machines: Machines, owner: str, reader: str) -> None:
     assert len(set(sent)) > 100
     stats = [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
     assert (stats["copied-frames"], stats["copied-bytes"], stats["dropped"]) == (0, 0, 0)
+
+
+def calm_stream(machines: Machines, owner: str, reader: str) -> dict[str, int]:
+    """Frames so far apart that the reader sleeps before each, and what its doorbells counted."""
+    before = machines.doorbells(reader, owner)
+    watch = f"gidsrc domain={owner} stream=calm ! fakesink name=watch sync=false"
+    receiver = machines.play(reader, watch, "--video-meta", "1")
+    source = "videotestsrc is-live=true num-buffers=30 ! video/x-raw,width=64,height=64,framerate="
+    sender = machines.play(
+        owner, f"{source}20/1 ! identity name=watch ! gidsink name=sink stream=calm {LOSSLESS}"
+    )
+    assert sender.finish().code == receiver.finish().code == 0
+    sent, received = ([frame["sum"] for frame in end.lines("frame")] for end in (sender, receiver))
+    assert len(received) == 30 and received == sent
+    after = machines.doorbells(reader, owner)
+    return {way: after[way] - before[way] for way in ("heard_by_device", "heard_by_link")}
+
+
+@pytest.mark.parametrize(("owner", "reader"), PAIRS)
+def test_doorbells_go_by_the_device(machines: Machines, owner: str, reader: str) -> None:
+    heard = calm_stream(machines, owner, reader)
+    print(f"{owner} to {reader}: {heard}")
+    assert heard["heard_by_link"] == 0
+    assert heard["heard_by_device"] > 0
 
 
 def test_others_memory_cannot_be_written(machines: Machines) -> None:

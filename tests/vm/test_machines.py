@@ -103,6 +103,23 @@ def test_the_shell_has_the_same_arguments(tool: Tool) -> None:
     assert words.stdout.splitlines() == tool.arguments("open")
 
 
+def test_doorbells(tool: Tool) -> None:
+    """One vector for each domain that may ring; none where the configuration says so."""
+    for domain, vectors in (("open", 2), ("cluster", 1)):
+        arguments = tool.arguments(domain)
+        path = tool.runtime / "bell" / f"{domain}.sock"
+        assert f"socket,id=doorbell,path={path}" in after(arguments, "-chardev")
+        device = next(d for d in after(arguments, "-device") if d.startswith("ivshmem-doorbell"))
+        assert f"vectors={vectors}," in device
+        assert "intel-iommu,intremap=on" in after(arguments, "-device")
+    text = tool.config.read_text()
+    tool.config.write_text(text.replace("kind=host", "kind=host\ndoorbell=off"))
+    try:
+        assert not any("doorbell" in word for word in tool.arguments("open"))
+    finally:
+        tool.config.write_text(text)
+
+
 def test_libvirt_has_the_same_machine(tool: Tool) -> None:
     domain = ElementTree.fromstring(tool.run("libvirt-xml", "open").stdout)
     arguments = tool.arguments("open")
@@ -117,6 +134,11 @@ def test_libvirt_has_the_same_machine(tool: Tool) -> None:
     for path in ports.values():
         assert any(f"path={path}," in words for words in after(arguments, "-chardev"))
     qemu = "{http://libvirt.org/schemas/domain/qemu/1.0}"
+    bell = next(
+        s for s in domain.iter("shmem") if s.find("model").get("type") == "ivshmem-doorbell"
+    )
+    assert f"path={bell.find('server').get('path')}" in after(arguments, "-chardev")[-1]
+    assert bell.find("msi").get("vectors") == "2"
     words = [arg.get("value") for arg in domain.iter(f"{qemu}arg")]
     assert after(words, "-object") == after(arguments, "-object")
 

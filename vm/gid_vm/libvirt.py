@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from .qemu import DOORBELL_VECTORS, Machine, find_qemu
+from .qemu import Machine, find_qemu
 
 QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -82,7 +82,7 @@ def add_devices(devices: Element, machine: Machine) -> None:
         element = child(devices, "shmem", name="doorbell")
         child(element, "model", type="ivshmem-doorbell")
         child(element, "server", path=machine.doorbell)
-        child(element, "msi", vectors=DOORBELL_VECTORS, ioeventfd="on")
+        child(element, "msi", vectors=machine.doorbell_vectors, ioeventfd="on")
         element = child(devices, "iommu", model="intel")
         child(element, "driver", intremap="on")
 

@@ -79,6 +79,7 @@ class Machine:
     ports: list[Port] = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
     doorbell: Path | None = None  # the socket of an ivshmem server
+    doorbell_vectors: int = 1  # as many as that server has for this machine
     monitor: Path | None = None  # where QEMU listens for QMP
     devices: list[str] = field(default_factory=list)  # further arguments
 
@@ -112,7 +113,7 @@ class Machine:
             command += ["-object", window.backend(name), "-device", window.device(name)]
         if self.doorbell is not None:
             command += ["-chardev", f"socket,id=doorbell,path={quote(self.doorbell)}"]
-            vectors = f"vectors={DOORBELL_VECTORS}"
+            vectors = f"vectors={self.doorbell_vectors}"
             command += ["-device", f"ivshmem-doorbell,{vectors},chardev=doorbell,id=bell"]
         return command + self.devices
 
@@ -125,7 +126,6 @@ class Machine:
 
 
 RECONNECT_MS = 200
-DOORBELL_VECTORS = 2
 
 
 def quote(path: Path) -> str:

@@ -40,6 +40,7 @@ class Domain:
     joined: frozenset[str]
     kind: str = "local"  # or "guest", "host"
     window: int = 0  # bytes of the memory that it lends to other machines
+    doorbell: bool = True  # whether a guest has a doorbell device, and the host serves those
     machine: MachineKeys = MachineKeys()
 
 
@@ -124,6 +125,7 @@ def read(path: Path) -> Configuration:
             frozenset(joined.get(names[0], ())),
             keys.get("kind", "local"),
             size(keys.get("window", "0")),
+            keys.get("doorbell", "on") == "on",
             read_machine(keys),
         )
         for kind, names, keys in sections

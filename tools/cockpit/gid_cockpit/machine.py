@@ -63,8 +63,20 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
         for owner in sorted(owners, key=lambda owner: (owner is not domain, owner.number))
         if owner.window
     ]
+    ringers = [
+        name for name in domain.joined if has_doorbell(configuration, configuration.by_name(name))
+    ]
+    if ringers and has_doorbell(configuration, domain):
+        machine.doorbell = runtime / "bell" / f"{domain.name}.sock"
+        machine.doorbell_vectors = len(ringers)
     machine.devices = shlex.split(keys.options)
     return machine
+
+
+def has_doorbell(configuration: Configuration, domain: Domain) -> bool:
+    """As gidd sees it: one that can be rung by a device."""
+    hub = configuration.hub
+    return hub is not None and hub.doorbell and domain.doorbell and domain.kind != "local"
 
 
 def make(configuration: Configuration, domain: Domain) -> Machine:

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The server of the guests' doorbell devices: QEMU's ivshmem protocol (docs/specs/ivshmem-spec of
+ * QEMU), version 0: numbers of 8 bytes, some with a descriptor. Each ordered pair of domains has an
+ * eventfd of its own, made once and for all, so
+ *
+ * - a machine gets those by which it may ring others, and no more; each is a vector of its own at
+ *   the other one, which thereby knows who rings;
+ * - machines that come and go need not be told of. The protocol would have the others hear of it;
+ *   QEMU 10 aborts when a number is given to a second peer, and here a peer is a domain.
+ *
+ * The protocol wants one memory that all peers share. Here each machine has one of its own, which
+ * says what its vectors mean. A machine has nothing to say: one that does is cut off.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "doorbell.h"
+#include "log.h"
+#include "server.h"
+#include "socket.h"
+
+#define PROTOCOL_VERSION 0
+#define MEMORY_SIZE 4096 /* a PCI resource, and so a power of two */
+
+/* One domain that is rung: a guest, or the host itself. */
+struct seat {
+	TAILQ_ENTRY(seat) entry;
+	struct ivshmem_server *server;
+	const struct config_domain *domain;
+	/* Who rings it by which vector. */
+	uint32_t count;
+	uint8_t from[GID_DOMAIN_MAX];
+	int fds[GID_DOMAIN_MAX];
+	/* Of guests. */
+	int memory;
+	char path[128];
+	int listener, connection;
+	uint32_t said; /* how many numbers of what there is to be said */
+	sd_event_source *io, *connection_io;
+};
+
+struct ivshmem_server {
+	struct gidd *gidd;
+	uint64_t cookie;
+	TAILQ_HEAD(, seat) seats;
+};
+
+static struct seat *find_seat(const struct ivshmem_server *server, uint32_t domain) {
+	struct seat *seat;
+	TAILQ_FOREACH(seat, &server->seats, entry) {
+		if (seat->domain->number == domain) {
+			return seat;
+		}
+	}
+	return NULL;
+}
+
+/* The eventfd by which the one rings the other, or -1. */
+static int find_fd(const struct ivshmem_server *server, uint32_t from, uint32_t to) {
+	const struct seat *seat = find_seat(server, to);
+	for (uint32_t i = 0; seat != NULL && i < seat->count; i++) {
+		if (seat->from[i] == from) {
+			return seat->fds[i];
+		}
+	}
+	return -1;
+}
+
+/* --- what a machine is told ------------------------------------------------------------------- */
+
+static int64_t choose_number(const struct seat *seat, uint32_t index, int *fd) {
+	uint32_t self = seat->domain->number;
+	*fd = -1;
+	if (index < 2) {
+		return index == 0 ? PROTOCOL_VERSION : (int64_t)self;
+	}
+	index -= 2;
+	if (index == 0) {
+		*fd = seat->memory;
+		return -1;
+	}
+	index -= 1;
+	if (index < seat->count) {
+		*fd = find_fd(seat->server, self, seat->from[index]);
+		return seat->from[index];
+	}
+	*fd = seat->fds[index - seat->count];
+	return self;
+}
+
+static bool say(int connection, int64_t number, int fd) {
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec iov = {&number, sizeof(number)};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		control.header = (struct cmsghdr){
+			.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+		};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	return sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(number);
+}
+
+static void disconnect(struct seat *seat) {
+	seat->connection_io = sd_event_source_disable_unref(seat->connection_io);
+	gid_socket_close_fds(&seat->connection, 1);
+}
+
+/* As much as the other end takes now. */
+static void go_on(struct seat *seat) {
+	uint32_t all = 3 + 2 * seat->count;
+	while (seat->said < all) {
+		int fd;
+		int64_t number = choose_number(seat, seat->said, &fd);
+		if (!say(seat->connection, number, fd)) {
+			break;
+		}
+		seat->said++;
+	}
+	if (seat->said < all && errno != EAGAIN) {
+		disconnect(seat);
+		return;
+	}
+	sd_event_source_set_io_events(
+		seat->connection_io, EPOLLIN | (seat->said < all ? EPOLLOUT : 0));
+	if (seat->said == all) {
+		log_info("doorbells: domain %s has its device", seat->domain->name);
+	}
+}
+
+/* --- who comes in ----------------------------------------------------------------------------- */
+
+static int handle_connected(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct seat *seat = data;
+	char byte;
+	if ((events & EPOLLIN) != 0 && recv(fd, &byte, 1, MSG_DONTWAIT) == 1) {
+		log_warning("doorbells: the machine of domain %s says what none has to say",
+			seat->domain->name);
+		disconnect(seat);
+	} else if ((events & ~(uint32_t)EPOLLOUT) != 0) {
+		disconnect(seat);
+	} else {
+		go_on(seat);
+	}
+	return 0;
+}
+
+static int handle_connection(sd_event_source *source, int listener, uint32_t events, void *data) {
+	struct seat *seat = data;
+	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0) {
+		return 0;
+	}
+	/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
+	disconnect(seat);
+	seat->connection = fd;
+	seat->said = 0;
+	if (sd_event_add_io(seat->server->gidd->event, &seat->connection_io, fd, EPOLLIN,
+		    handle_connected, seat) < 0) {
+		disconnect(seat);
+		return 0;
+	}
+	go_on(seat);
+	return 0;
+}
+
+static int listen_for(struct seat *seat) {
+	struct gidd *gidd = seat->server->gidd;
+	char folder[112];
+	int folder_size = snprintf(folder, sizeof(folder), "%s/bell", gidd->runtime);
+	int size =
+		snprintf(seat->path, sizeof(seat->path), "%s/%s.sock", folder, seat->domain->name);
+	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(seat->path)) {
+		return -ENAMETOOLONG;
+	}
+	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
+		return -errno;
+	}
+	seat->listener = server_listen_stream(seat->path, 0600);
+	if (seat->listener < 0) {
+		return seat->listener;
+	}
+	return sd_event_add_io(
+		gidd->event, &seat->io, seat->listener, EPOLLIN, handle_connection, seat);
+}
+
+/* --- seats ------------------------------------------------------------------------------------ */
+
+static int make_memory(struct seat *seat) {
+	struct gid_wire_bells bells = {
+		.magic = GID_BELLS_MAGIC,
+		.version = GID_BELLS_VERSION,
+		.domain = seat->domain->number,
+		.cookie = seat->server->cookie,
+		.count = seat->count,
+	};
+	memcpy(bells.domains, seat->from, seat->count);
+	seat->memory = memfd_create("gidway-bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (seat->memory < 0 || ftruncate(seat->memory, MEMORY_SIZE) < 0 ||
+		pwrite(seat->memory, &bells, sizeof(bells), 0) != sizeof(bells) ||
+		fcntl(seat->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+		return -errno;
+	}
+	return 0;
+}
+
+static int add_bell(struct seat *seat, const struct config_domain *from) {
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (fd < 0) {
+		return -errno;
+	}
+	seat->from[seat->count] = (uint8_t)from->number;
+	seat->fds[seat->count++] = fd;
+	return 0;
+}
+
+static int seat_open(struct ivshmem_server *server, const struct config_domain *domain) {
+	const struct config *config = server->gidd->config;
+	struct seat *seat = calloc(1, sizeof(*seat));
+	if (seat == NULL) {
+		return -ENOMEM;
+	}
+	*seat = (struct seat){
+		.server = server,
+		.domain = domain,
+		.memory = -1,
+		.listener = -1,
+		.connection = -1,
+	};
+	TAILQ_INSERT_TAIL(&server->seats, seat, entry);
+	const struct config_domain *other;
+	int error = 0;
+	TAILQ_FOREACH(other, &config->domains, entry) {
+		if (error == 0 && config_is_remote(config, domain, other) &&
+			config_has_doorbell(config, other)) {
+			error = add_bell(seat, other);
+		}
+	}
+	if (error == 0 && domain->kind == KIND_GUEST) {
+		error = make_memory(seat);
+	}
+	if (error == 0 && domain->kind == KIND_GUEST) {
+		error = listen_for(seat);
+	}
+	if (error < 0) {
+		log_error("doorbells: none for domain %s at %s: %s", domain->name, seat->path,
+			strerror(-error));
+	}
+	return error < 0 ? error : 0;
+}
+
+static void seat_close(struct seat *seat) {
+	TAILQ_REMOVE(&seat->server->seats, seat, entry);
+	disconnect(seat);
+	sd_event_source_disable_unref(seat->io);
+	if (seat->listener >= 0) {
+		unlink(seat->path);
+	}
+	gid_socket_close_fds(&seat->listener, 1);
+	gid_socket_close_fds(&seat->memory, 1);
+	gid_socket_close_fds(seat->fds, seat->count);
+	free(seat);
+}
+
+/* --- the host's own --------------------------------------------------------------------------- */
+
+/*
+ * The guest's machine holds the same description, and could have made it one that blocks, and full.
+ * (It would have to do so between these calls to stop us, and a hypervisor that was taken over has
+ * easier ways to harm its host.)
+ */
+static int server_ring(void *data, uint32_t domain) {
+	struct ivshmem_server *server = data;
+	int fd = find_fd(server, server->gidd->self->number, domain);
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
+	uint64_t one = 1;
+	if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+		return -ENOENT;
+	}
+	if (poll(&room, 1, 0) == 1) { /* else it is full, and so has been rung */
+		(void)!write(fd, &one, sizeof(one));
+	}
+	return 0;
+}
+
+static void server_mute(void *data, uint32_t vector, bool mute) {
+	/* Nobody listens: that is all. */
+}
+
+static void server_close(void *data) {
+	struct ivshmem_server *server = data;
+	struct seat *seat;
+	while ((seat = TAILQ_FIRST(&server->seats)) != NULL) {
+		seat_close(seat);
+	}
+	free(server);
+}
+
+static const struct doorbell_kind kind = {
+	.ring = server_ring,
+	.mute = server_mute,
+	.close = server_close,
+};
+
+int ivshmem_server_open(struct gidd *gidd, doorbell_heard heard, struct doorbell **doorbell) {
+	struct ivshmem_server *server = calloc(1, sizeof(*server));
+	if (server == NULL) {
+		return -ENOMEM;
+	}
+	server->gidd = gidd;
+	TAILQ_INIT(&server->seats);
+	while (server->cookie == 0) {
+		(void)!getrandom(&server->cookie, sizeof(server->cookie), 0);
+	}
+	*doorbell = doorbell_create(gidd, heard, server->cookie, &kind, server);
+	if (*doorbell == NULL) {
+		free(server);
+		return -ENOMEM;
+	}
+	const struct config_domain *domain;
+	int error = 0;
+	TAILQ_FOREACH(domain, &gidd->config->domains, entry) {
+		if (error == 0 && config_has_window(gidd->config, domain) &&
+			config_has_doorbell(gidd->config, domain)) {
+			error = seat_open(server, domain);
+		}
+	}
+	const struct seat *self = find_seat(server, gidd->self->number);
+	for (uint32_t i = 0; error == 0 && i < self->count; i++) {
+		error = doorbell_listen(*doorbell, i, self->from[i], self->fds[i]);
+	}
+	if (error < 0) {
+		doorbell_destroy(*doorbell);
+		*doorbell = NULL;
+	}
+	return error;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The server of doorbell devices with two machines that come, go, read or not, say anything, ring
+ * and are rung in any order. Whatever happens, each reads a beginning of the very sequence of
+ * numbers that it is to be told, and when both are gone no connection of theirs is left.
+ *
+ * The input is a sequence of steps of a few bytes. Sockets are made once.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "doorbell.h"
+#include "fuzz.h"
+#include "inside.h"
+#include "socket.h"
+
+#define MACHINES 2
+#define STEPS_MAX 200
+#define NUMBERS 7
+
+static const char cockpit[] = "[domain open]\nnumber=1\nkind=guest\nwindow=1M\n"
+			      "[domain cluster]\nnumber=2\nkind=guest\nwindow=1M\n"
+			      "[domain host]\nnumber=3\nkind=host\nwindow=1M\n"
+			      "[share open cluster]\nstreams=*\n"
+			      "[share open host]\nstreams=*\n"
+			      "[share cluster host]\nstreams=*\n";
+
+/* Version, who it is, the memory, those that it can ring, its own vectors. */
+static const int64_t numbers[MACHINES][NUMBERS] = {{0, 1, -1, 2, 3, 1, 1}, {0, 2, -1, 1, 3, 2, 2}};
+
+struct machine {
+	const char *name;
+	int fd; /* -1: not connected */
+	uint32_t read;
+	bool replaced; /* it may be cut off */
+	int fds[NUMBERS];
+};
+
+static struct world {
+	struct config config;
+	struct gidd gidd;
+	char runtime[64];
+	struct machine machines[MACHINES];
+	int idle_fds;
+} world;
+
+static int count_fds(void) {
+	int count = 0;
+	DIR *folder = opendir("/proc/self/fd");
+	while (readdir(folder) != NULL) {
+		count++;
+	}
+	closedir(folder);
+	return count;
+}
+
+static void remove_runtime(void) {
+	char command[128];
+	snprintf(command, sizeof(command), "rm -rf '%s'", world.runtime);
+	(void)!system(command);
+}
+
+static void heard(struct gidd *gidd, uint32_t domain) {
+	demand(gidd == &world.gidd && domain >= 1 && domain <= MACHINES);
+}
+
+static void make_world(void) {
+	struct gidd *gidd = &world.gidd;
+	inside_init(gidd, &world.config, cockpit, "host");
+	strcpy(world.runtime, "/tmp/gid-fuzz-XXXXXX");
+	demand(mkdtemp(world.runtime) != NULL);
+	atexit(remove_runtime);
+	gidd->runtime = world.runtime;
+	demand(doorbell_open(gidd, heard) == 0 && gidd->doorbell != NULL);
+	inside_settle(gidd);
+	for (int i = 0; i < MACHINES; i++) {
+		world.machines[i] = (struct machine){.name = i == 0 ? "open" : "cluster", .fd = -1};
+		memset(world.machines[i].fds, -1, sizeof(world.machines[i].fds));
+	}
+	world.idle_fds = count_fds();
+}
+
+static void hang_up(struct machine *machine) {
+	gid_socket_close_fds(&machine->fd, 1);
+	gid_socket_close_fds(machine->fds, NUMBERS);
+	machine->read = 0;
+	machine->replaced = false;
+}
+
+static int dial(const struct machine *machine) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/bell/%s.sock", world.runtime,
+		machine->name);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	demand(fd >= 0);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		close(fd); /* too many wait for the server */
+		return -1;
+	}
+	return fd;
+}
+
+/* One number, as QEMU reads it; or the end, for who said something or was replaced. */
+static void read_number(struct machine *machine) {
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	int64_t number;
+	struct iovec iov = {&number, sizeof(number)};
+	struct msghdr message = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t got = machine->fd < 0
+		? -1
+		: recvmsg(machine->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (got == 0) {
+		demand(machine->replaced);
+		hang_up(machine);
+	}
+	if (got <= 0) {
+		return;
+	}
+	const int64_t *expected = numbers[machine - world.machines];
+	demand(got == sizeof(number) && machine->read < NUMBERS);
+	demand(number == expected[machine->read]);
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	demand((header != NULL) == (machine->read >= 2));
+	if (header != NULL) {
+		memcpy(&machine->fds[machine->read], CMSG_DATA(header), sizeof(int));
+	}
+	machine->read++;
+}
+
+static void step(struct input *input) {
+	uint32_t what = take(input, 16);
+	struct machine *machine = &world.machines[take(input, MACHINES)];
+	uint32_t which = take(input, NUMBERS);
+	if (what < 2) {
+		hang_up(machine);
+		machine->fd = dial(machine);
+	} else if (what == 2) {
+		hang_up(machine);
+	} else if (what == 3 && machine->fd >= 0) {
+		uint8_t bytes[64] = {0};
+		(void)!send(machine->fd, bytes, 1 + which * 9, MSG_NOSIGNAL | MSG_DONTWAIT);
+		machine->replaced = true;
+	} else if (what == 4) {
+		gid_socket_close_fds(&(int){dial(machine)}, 1); /* takes its place, for a moment */
+		machine->replaced = true;
+	} else if (what < 11) {
+		read_number(machine);
+	} else if (what < 14 && which > 2 && machine->fds[which] >= 0) {
+		(void)eventfd_write(machine->fds[which], 1 + take(input, 3));
+	} else if (what == 14) {
+		(void)doorbell_ring(&world.gidd, which);
+	}
+	if (take(input, 4) != 0) {
+		inside_settle(&world.gidd);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	if (world.gidd.event == NULL) {
+		make_world();
+	}
+	struct input input = {data, size};
+	for (int i = 0; i < STEPS_MAX && input.size > 0; i++) {
+		step(&input);
+	}
+	for (int i = 0; i < MACHINES; i++) {
+		hang_up(&world.machines[i]);
+	}
+	inside_settle(&world.gidd);
+	demand(count_fds() == world.idle_fds);
+	return 0;
+}
