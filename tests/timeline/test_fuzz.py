@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Damaged logs never stop the reader or the report: seeded, so that a failure can be repeated."""
+"""Damaged logs never stop the reader or the report: seeded, so that a failure can be repeated.
 
+GIDWAY_FUZZ_TRIES and GIDWAY_FUZZ_SEED make the guided one try for longer, and other logs.
+"""
+
+import os
 import random
+from pathlib import Path
 
+import gid_timeline
 import logs
 import pytest
-from gid_timeline import data, html, report, text
+from gid_timeline import data, html, reader, report, text
 from gid_timeline.terminal import Paint
-from logs import point, read
+from guided import Failure, Fuzzer
+from logs import point, read, rows
 from test_join import gid_line
+
+TRIES = int(os.environ.get("GIDWAY_FUZZ_TRIES", 200))
+SEED = int(os.environ.get("GIDWAY_FUZZ_SEED", 1))
+PACKAGE = Path(gid_timeline.__file__).parent
 
 _TIME = 100 * 10**9
 _WAY = [("submit", 1, "movie"), ("receive", 2, "movie"), ("commit", 2, None), ("shown", 2, None)]
@@ -53,21 +64,25 @@ def mutate(rng, data):
     return bytes(data)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_mutated_logs(seed):
     rng = random.Random(seed)
     for _ in range(25):
         log = mutate(rng, _SEED_LOG)
         trace, reader = read(log, chunk=rng.choice([None, 1, 33, 4096]))
-        built = report.build(trace, reader, "fuzz", {"": 60.0} if rng.random() < 0.5 else {})
-        text.render(built, Paint(None))
-        text.processing(built, Paint(None))
-        data.to_json(built)
-        list(data.figures_csv(built))
-        list(data.frames_csv(built))
-        list(data.frames_of_streams_csv(built.streams))
-        if rng.random() < 0.2:
-            html.render(built)
+        report_all(trace, reader, rng)
+
+
+def report_all(trace, reader, rng):
+    built = report.build(trace, reader, "fuzz", {"": 60.0} if rng.random() < 0.5 else {})
+    text.render(built, Paint(None))
+    text.processing(built, Paint(None))
+    data.to_json(built)
+    list(data.figures_csv(built))
+    list(data.frames_csv(built))
+    list(data.frames_of_streams_csv(built.streams))
+    if rng.random() < 0.2:
+        html.render(built)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -87,3 +102,110 @@ def test_damage_to_one_line_costs_no_other():
         damaged[number] = mutate(rng, damaged[number][:-1]).replace(b"\n", b" ") + b"\n"
         trace, _ = read(b"".join(damaged))
         assert whole - 2 <= len(trace.frames) <= whole + 2, damaged[number]
+
+
+# --- guided by the branches that an input takes ---
+
+
+def mutate_lines(rng, log, other):
+    """Bytes as above, or whole lines, also of another log, and numbers."""
+    if rng.random() < 0.4:
+        return mutate(rng, log)[:20_000]
+    lines, others = log.splitlines(keepends=True), other.splitlines(keepends=True)
+    for _ in range(rng.randrange(1, 6)):
+        if not lines or not others:
+            break
+        at = rng.randrange(len(lines))
+        match rng.randrange(5):
+            case 0:
+                lines.insert(at, rng.choice(others))
+            case 1:
+                del lines[at : at + rng.randrange(1, 6)]
+            case 2:
+                begin = rng.randrange(len(others))
+                lines[at:at] = others[begin : begin + rng.randrange(1, 12)]
+            case 3:
+                end = rng.randrange(len(lines))
+                lines[at], lines[end] = lines[end], lines[at]
+            case 4:
+                number = rng.choice([b"0", b"1", b"2", b"4", b"300", b"4294967295", b"-1", b""])
+                digits = [i for i, byte in enumerate(lines[at]) if 48 <= byte < 58]
+                if digits:
+                    place = rng.choice(digits)
+                    lines[at] = lines[at][:place] + number + lines[at][place + 1 :]
+    return b"".join(lines)[:20_000]
+
+
+def everything(trace, read):
+    """What a log was read as."""
+    tables = (trace.frames, trace.updates, trace.gpu, trace.gid.points)
+    return (
+        [rows(table) for table in tables],
+        [(output.name, output.run, output.loops, output.exits) for output in trace.outputs],
+        [(surface.label, surface.run, surface.commits) for surface in trace.surfaces],
+        [(run.first, run.last, run.seats, run.input_events) for run in trace.runs],
+        (trace.unknown_names, read.lines, read.other, read.broken),
+    )
+
+
+def read_all_ways(log):
+    """However it comes in pieces, and with no line known beforehand, it is the same log."""
+    rng = random.Random(len(log))
+    trace, whole = read(log)
+    found = everything(trace, whole)
+    assert everything(*read(log, chunk=rng.choice([1, 7, 100]))) == found
+    known, reader._KNOWN_MAX = reader._KNOWN_MAX, 0
+    try:
+        assert everything(*read(log)) == found
+    finally:
+        reader._KNOWN_MAX = known
+    report_all(trace, whole, rng)
+
+
+@pytest.mark.timeout(600 + TRIES)
+def test_guided():
+    fuzzer = Fuzzer(read_all_ways, mutate_lines, [PACKAGE], SEED)
+    fuzzer.run([_SEED_LOG], min(TRIES, 1))
+    first = len(fuzzer.branches)
+    fuzzer.run([], TRIES)
+    print(
+        f"seed {SEED}: {fuzzer.tries} logs, {first} branches taken by the first, "
+        f"{len(fuzzer.branches)} by the {len(fuzzer.corpus)} that were kept"
+    )
+    assert len(fuzzer.branches) > first
+
+
+def test_guided_finds_what_blind_tries_do_not():
+    """A planted mistake, behind four steps that each have a branch of their own."""
+
+    def planted(log):
+        at = log.find(b'"desc":"')
+        if at >= 0 and log[at + 8 : at + 9] == b"~":
+            if log[at + 9 : at + 10] == b"{":
+                if log[at + 10 : at + 11] == b"]":
+                    raise ValueError("planted")
+
+    def change_one_byte(rng, log, other):
+        at = log.find(b'"desc":"') + 8 + rng.randrange(3)
+        return log[:at] + bytes([rng.randrange(32, 127)]) + log[at + 1 :]
+
+    start = b'{ "id":2, "type":"weston_surface", "desc":"film" }'
+    fuzzer = Fuzzer(planted, change_one_byte, [Path(__file__)])
+    with pytest.raises(Failure) as failure:
+        fuzzer.run([start], 20_000)
+    assert b'"desc":"~{]' in failure.value.data
+    assert isinstance(failure.value.__cause__, ValueError)
+
+
+def test_guided_finds_a_mistake_in_the_reader(monkeypatch):
+    """A planted one: pieces of a log are put together without what was left of the last one."""
+    feed = reader.Reader.feed
+
+    def forgetful(self, piece):
+        feed(self, piece)
+        if len(self._rest) > 30:
+            self._rest = self._rest[1:]
+
+    monkeypatch.setattr(reader.Reader, "feed", forgetful)
+    with pytest.raises(Failure):
+        Fuzzer(read_all_ways, mutate_lines, [PACKAGE]).run([_SEED_LOG], 50)

@@ -81,3 +81,16 @@ def test_a_given_rate_counts(rates):
     refresh = of(logs.run(frames=50), **rates)
     assert refresh.given
     assert refresh.interval == 33_333_333
+
+
+def test_times_that_go_back_tell_no_refresh():
+    """Found by the fuzzer: more than a tenth of the frames are shown before the one before them."""
+    text = logs.output(1)
+    for number in range(16):
+        vblank = 100 * 10**9 + number * REFRESH
+        frame = repaint(vblank)
+        if number % 4 == 3:
+            frame = frame.replace(f'monotonic":{logs.stamp(vblank)}', 'monotonic":[3, 5]')
+        text += frame
+    refresh = of(text)
+    assert refresh.interval is None and not refresh.judges

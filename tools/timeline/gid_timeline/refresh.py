@@ -92,10 +92,10 @@ def estimate(refresh: Refresh, intervals: Samples) -> None:
     if intervals.n < _INTERVALS_MIN:
         return
     (tenth,) = quantiles(intervals, [Fraction(1, 10)])
+    if tenth <= 0:  # times that go back: no log of Weston's
+        return
     near = intervals.only(lambda piece: np.abs(piece - tenth) * 10 <= tenth)
     (interval,) = quantiles(near, [Fraction(1, 2)])
-    if interval <= 0:
-        return
 
     def is_whole(piece: np.ndarray) -> np.ndarray:
         return np.abs(piece - (piece + interval // 2) // interval * interval) * 20 <= interval
