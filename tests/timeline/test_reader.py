@@ -184,6 +184,68 @@ def test_gpu_lines_come_late_and_in_pairs():
     assert (row["begin"], row["end"]) == (time - 6 * MS, time - 2 * MS)
 
 
+# What Weston's timeline.c writes, and in which order its other sources call for it: in 15 and 16
+# commits are applied, and repaints begin, only when the output latches. Ids are the subscription's.
+_DECLARED = """\
+{ "id":1, "type":"weston_output", "name":"headless" }
+{ "id":2, "type":"weston_surface", "desc":"weston-simple-egl: 'EGL "demo"'" }
+{ "id":3, "type":"weston_surface", "desc":null, "main_surface":2 }
+"""
+_FRAME_14 = """\
+{ "T":[100, 1000], "N":"core_repaint_enter_loop", "wo":1 }
+{ "T":[100, 2000], "N":"core_repaint_finished", "wo":1, "vblank_monotonic":[100, 1500] }
+{ "T":[100, 3000], "N":"core_commit_damage", "ws":2 }
+{ "T":[100, 4000], "N":"core_repaint_req", "wo":1 }
+{ "T":[100, 5000], "N":"core_commit_damage", "ws":3 }
+{ "T":[100, 9000000], "N":"core_repaint_begin", "wo":1 }
+{ "T":[100, 9001000], "N":"core_flush_damage", "ws":2, "wo":1 }
+{ "T":[100, 9002000], "N":"core_flush_damage", "ws":3, "wo":1 }
+{ "T":[100, 9900000], "N":"core_repaint_posted", "wo":1 }
+{ "T":[100, 12000000], "N":"renderer_gpu_begin", "gpu":[100, 9100000], "wo":1 }
+{ "T":[100, 12001000], "N":"renderer_gpu_end", "gpu":[100, 11100000], "wo":1 }
+{ "T":[100, 16668000], "N":"core_repaint_finished", "wo":1, "vblank_monotonic":[100, 16668166] }
+{ "T":[100, 16669000], "N":"core_repaint_restart", "wo":1 }
+{ "T":[100, 26000000], "N":"core_repaint_exit_loop", "wo":1 }
+"""
+_FRAME_15 = _FRAME_14.replace("[100, 5000]", "[100, 8999000]")
+_FRAME_16 = (
+    '{ "id":4, "type":"weston_seat", "name":"default" }\n'
+    '{ "T":[100, 500], "N":"event ts", "seat":4, "event ts":[99, 999999999] }\n' + _FRAME_15
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "second_commit", "input_events"),
+    [(_FRAME_14, 5000, 0), (_FRAME_15, 8_999_000, 0), (_FRAME_16, 8_999_000, 1)],
+    ids=["14", "15", "16"],
+)
+def test_every_kind_of_line_of_a_version(text, second_commit, input_events):
+    trace, reader = read(_DECLARED + text)
+    second = 100 * 10**9
+    assert (reader.broken, reader.other, trace.unknown_names) == (0, 0, {})
+    (output,) = trace.outputs
+    assert (output.name, output.loops, output.exits, output.restarts) == ("headless", 1, 1, 1)
+    assert [(surface.label, surface.main, surface.commits) for surface in trace.surfaces] == [
+        ("weston-simple-egl: 'EGL \"demo\"'", None, 1),
+        ("surface 3", 2, 1),
+    ]
+    (frame,) = rows(trace.frames)
+    assert {name: frame[name] - second for name in ("request", "begin", "posted", "shown")} == {
+        "request": 4000,
+        "begin": 9 * MS,
+        "posted": 9_900_000,
+        "shown": 16_668_166,
+    }
+    assert [(row["surface"], row["commit"] - second) for row in rows(trace.updates)] == [
+        (0, 3000),
+        (1, second_commit),
+    ]
+    (gpu,) = rows(trace.gpu)
+    assert (gpu["begin"] - second, gpu["end"] - second) == (9_100_000, 11_100_000)
+    assert trace.run.input_events == input_events
+    assert len(trace.runs) == 1
+
+
 def test_weston_16_seats_and_input_events():
     time = 100 * 10**9
     text = logs.output(1) + '{ "id":4, "type":"weston_seat", "name":"default" }\n'
