@@ -53,6 +53,19 @@ def test_csv_of_figures_and_of_frames(log, capsys):
     assert all(int(row["posted_ns"]) - int(row["begin_ns"]) == 2_000_000 for row in rows)
 
 
+def test_a_subsurface_goes_by_its_window(tmp_path, capsys):
+    """Weston calls all of them alike."""
+    path = tmp_path / "tl.log"
+    window = logs.surface(7, "top-level window 'Big Buck Bunny' of gid-view")
+    both = window + logs.surface(2, "sub-surface", main=7)
+    path.write_text(logs.run(frames=5).replace(logs.surface(2, "film"), both))
+    assert main(["report", str(path)]) == 0
+    assert "sub-surface of top-lev…ck Bunny' of gid-view " in capsys.readouterr().out
+    assert main(["report", str(path), "--format", "html"]) == 0
+    name = "sub-surface of top-level window &#39;Big Buck Bunny&#39; of gid-view"
+    assert name in capsys.readouterr().out
+
+
 def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=10).replace('"film"', '"\x1b[2Jfilm\x07"'))

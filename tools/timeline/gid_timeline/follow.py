@@ -161,7 +161,7 @@ class Follower:
             surface = self.trace.surfaces[index]
             if counts[index] and surface.run == self.trace.run.index:
                 mine = updates["surface"] == index
-                label = printable(surface.label)[:40]
+                label = printable(surface.name)[:40]
                 latencies = _cells(_latencies(updates, mine))
                 rows.append([f"  {label}", _rate(updates["begin"][mine]), *[""] * 4, *latencies])
         return rows

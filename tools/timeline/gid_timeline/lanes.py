@@ -52,7 +52,7 @@ def of_run(trace: Trace, run: Run, refreshes: list[Refresh]) -> dict:
             }
             for index in outputs
         ],
-        "surfaces": [{"index": s, "label": trace.surfaces[s].label} for s in surfaces],
+        "surfaces": [{"index": s, "label": trace.surfaces[s].name} for s in surfaces],
         "spans": [[(start - run.first) / 1000, (end - run.first) / 1000] for start, end in spans],
         "end": max(run.last - run.first, 1) / 1000,
         "frames": {"output": owners["frames"], "late": lateness, **frames.columns},

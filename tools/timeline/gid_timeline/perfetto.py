@@ -118,7 +118,7 @@ def _updates(trace: Trace, tracks: _Tracks) -> Iterator[dict]:
             yield _flow("t", number, output + 1, _REPAINT, _us(begin))
             yield _flow("f", number, output + 1, _PRESENT, _us(posted)) | {"bp": "e"}
             both = {"cat": "latency", "id": number, "pid": pid, "tid": surface}
-            label = trace.surfaces[surface].label
+            label = trace.surfaces[surface].name
             yield both | {"ph": "b", "name": f"{label}: commit → shown", "ts": _us(commit)}
             yield both | {"ph": "e", "name": f"{label}: commit → shown", "ts": _us(shown)}
 
@@ -144,7 +144,7 @@ def _names(trace: Trace) -> Iterator[dict]:
         yield _name("process_name", _SURFACES_PID + run, 0, name)
     for surface in trace.surfaces:
         pid = _SURFACES_PID + surface.run
-        yield _name("thread_name", pid, surface.index, surface.label)
+        yield _name("thread_name", pid, surface.index, surface.name)
 
 
 def _name(kind: str, pid: int, tid: int, name: str) -> dict:

@@ -105,8 +105,7 @@ def _surfaces(surfaces: list[SurfaceReport], paint: Paint) -> list[str]:
     rows = [[*header, *list(words.STATISTICS.values())[1:]]]
     for report in shown:
         surface = report.surface
-        label = printable(surface.label)
-        label = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+        label = shorten(printable(surface.name))
         measured = report.figures.get("commit_to_shown")
         row = cells(measured.summary)[1:] if measured else ["-"] * (len(words.STATISTICS) - 1)
         rows.append([label, str(surface.commits), str(surface.superseded), *row])
@@ -135,6 +134,14 @@ def table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
         line = "  " + "  ".join(cells).rstrip()
         lines.append(paint.dim(line) if number == 0 else line)
     return lines
+
+
+def shorten(label: str) -> str:
+    """Its beginning and its end, which tell the subsurfaces of several windows apart."""
+    if len(label) <= _LABEL:
+        return label
+    head = _LABEL // 2
+    return label[:head] + "…" + label[head + 1 - _LABEL :]
 
 
 def printable(label: str) -> str:

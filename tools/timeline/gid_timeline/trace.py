@@ -36,9 +36,15 @@ class Surface:
     run: int
     label: str
     main: int | None = None  # the id of the main surface, for a subsurface
+    parent: "Surface | None" = None  # that surface, where the log had declared it
     commits: int = 0
     superseded: int = 0  # commits that a later commit replaced before any repaint took them
     pending: int = NONE
+
+    @property
+    def name(self) -> str:
+        """What people know it by: Weston calls every subsurface alike."""
+        return f"{self.label} of {self.parent.label}" if self.parent else self.label
 
     def commit(self, time: int) -> None:
         self.commits += 1
@@ -222,6 +228,8 @@ class Trace:
             if surface.label != MORE_SURFACES:
                 surface.label = label or surface.label
                 surface.main = main
+                parent = None if main is None else self.run.surfaces.get(main)
+                surface.parent = None if parent is surface else parent
         elif len(self.run.seats) < OUTPUTS_MAX:
             self.run.seats[number] = label or f"seat {number}"
 
@@ -248,7 +256,7 @@ class Trace:
                 self.run.surfaces[number] = surface
             else:
                 surface = self.surfaces[-1]
-                surface.label = MORE_SURFACES
+                surface.label, surface.parent = MORE_SURFACES, None
                 self.folded = True
         return surface
 

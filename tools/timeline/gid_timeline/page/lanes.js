@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 "use strict";
 
-const GUTTER = 210;
+const GUTTER = 250;
 const ROW = 34;
 const AXIS = 24;
 const LONGEST = 1e6; // µs: what lasts longer may go unseen while both its ends are out of sight
@@ -46,12 +46,18 @@ class Lanes {
     this.updates = split(this.data.updates, "surface", "flush");
     this.gpu = split(this.data.gpu, "output", "begin");
     this.rows = this.makeRows();
-    const span = this.data.spans[0] || [0, this.data.end];
-    this.from = Math.max(0, span[0]);
+    this.from = Math.max(0, this.worthSeeing() - 100000);
     this.to = Math.min(this.data.end, this.from + 300000);
     if (this.to <= this.from) this.to = this.from + 1000;
     this.listen(root);
     this.draw();
+  }
+
+  /** When the first late frame was, or else what is in the middle of all frames. */
+  worthSeeing() {
+    const { begin, late } = this.data.frames;
+    const first = late.findIndex((refreshes) => refreshes > 0);
+    return begin[first >= 0 ? first : begin.length >> 1] ?? 0;
   }
 
   makeRows() {
@@ -242,19 +248,25 @@ class Lanes {
       context.fillStyle = this.colour("line");
       context.fillRect(0, (i + 1) * ROW - 0.5, width, 0.5);
       context.fillStyle = this.colour(row.kind === "frames" ? "ink" : "muted");
-      let label = row.label;
-      while (label.length > 4 && context.measureText(label).width > GUTTER - 14) {
-        label = label.slice(0, -2).replace(/…?$/, "…");
-      }
-      context.fillText(label, 0, i * ROW + ROW / 2 + 4);
+      context.fillText(this.shorten(row.label, GUTTER - 14), 0, i * ROW + ROW / 2 + 4);
     });
+  }
+
+  /** As much of a label as has room: its beginning and its end, which tell subsurfaces apart. */
+  shorten(label, width) {
+    let short = label;
+    for (let cut = 1; cut < label.length - 4 && this.context.measureText(short).width > width; cut++) {
+      const head = (label.length - cut) >> 1;
+      short = label.slice(0, head) + "…" + label.slice(head + cut);
+    }
+    return short;
   }
 
   /** The tool tip for what lies under the pointer. */
   point(x, y) {
     const row = this.rows[Math.floor(y / ROW)];
     const time = this.from + (x - GUTTER) / this.scale;
-    const text = row && x >= GUTTER ? this.describe(row, time) : "";
+    const text = !row ? "" : x >= GUTTER ? this.describe(row, time) : row.label;
     this.tip.hidden = !text;
     if (!text) return;
     this.tip.textContent = text;
