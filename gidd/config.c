@@ -128,6 +128,19 @@ bool config_may_publish(
 	return false;
 }
 
+bool config_may_read(const struct config *config, const struct config_domain *owner,
+	const struct config_domain *reader, const char *stream) {
+	const struct config_share *share = config_share_find(config, owner, reader);
+	return owner == reader || (share != NULL && config_globs_match(&share->streams, stream));
+}
+
+void config_init(struct config *config) {
+	*config = (struct config){0};
+	TAILQ_INIT(&config->domains);
+	TAILQ_INIT(&config->shares);
+	TAILQ_INIT(&config->links);
+}
+
 static void link_finish(struct config_link *link) {
 	struct config_setting *setting;
 	while ((setting = TAILQ_FIRST(&link->settings)) != NULL) {

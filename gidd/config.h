@@ -2,7 +2,7 @@
 /**
  * The cockpit's configuration: one INI file that describes all domains, gidway.conf(5).
  *
- * Parsed once, constant afterwards. Pure: reads text, touches nothing else.
+ * Constant but for config_update(). Pure: reads text, touches nothing else.
  */
 #ifndef GIDD_CONFIG_H
 #define GIDD_CONFIG_H
@@ -83,6 +83,7 @@ struct config_link {
 
 struct config {
 	char *runtime; /* folder of the sockets, NULL: not configured */
+	unsigned runtime_line;
 	TAILQ_HEAD(config_domains, config_domain) domains;
 	TAILQ_HEAD(config_shares, config_share) shares;
 	TAILQ_HEAD(config_links, config_link) links;
@@ -94,7 +95,16 @@ struct config {
  * in either case.
  */
 int config_read(struct config *config, FILE *file, const char *name, FILE *errors);
+void config_init(struct config *config);
 void config_finish(struct config *config);
+
+/*
+ * Takes shares, quotas, `local` and new domains over from a later reading of the file, all or
+ * nothing: domains stay where they are, shares don't. Returns 0, or -EINVAL with a line in `errors`
+ * for each thing that cannot change; then `config` is as it was. `fresh` is to be finished in
+ * either case, and good for nothing else.
+ */
+int config_update(struct config *config, struct config *fresh, const char *name, FILE *errors);
 
 const struct config_domain *config_domain_by_name(const struct config *config, const char *name);
 const struct config_domain *config_domain_by_number(const struct config *config, uint32_t number);
@@ -102,6 +112,10 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 /* The share by which `reader` may read of `owner`, or NULL. */
 const struct config_share *config_share_find(const struct config *config,
 	const struct config_domain *owner, const struct config_domain *reader);
+
+/* Whether `reader` may read the stream of `owner`: its own, or a shared one. */
+bool config_may_read(const struct config *config, const struct config_domain *owner,
+	const struct config_domain *reader, const char *stream);
 
 /* Whether they share something, in either direction. */
 bool config_is_pair(const struct config *config, const struct config_domain *one,

@@ -251,6 +251,7 @@ static void cockpit_key(struct reading *reading, const char *key, const char *va
 		config_mistake(reading, reading->line, "the cockpit has no \"%s\"", key);
 	} else {
 		set_path(reading, &reading->config->runtime, key, value);
+		reading->config->runtime_line = reading->line;
 	}
 }
 

@@ -311,10 +311,7 @@ static void complete_pairs(struct reading *reading) {
 }
 
 int config_read(struct config *config, FILE *file, const char *name, FILE *errors) {
-	*config = (struct config){0};
-	TAILQ_INIT(&config->domains);
-	TAILQ_INIT(&config->shares);
-	TAILQ_INIT(&config->links);
+	config_init(config);
 	struct reading reading = {
 		.config = config,
 		.file = file,

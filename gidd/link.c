@@ -110,7 +110,8 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote) {
 int link_open_all(struct gidd *gidd) {
 	const struct config_domain *remote;
 	TAILQ_FOREACH(remote, &gidd->config->domains, entry) {
-		if (!config_is_pair(gidd->config, gidd->self, remote)) {
+		if (!config_is_pair(gidd->config, gidd->self, remote) ||
+			link_find(gidd, remote->number) != NULL) {
 			continue;
 		}
 		int error = link_open(gidd, remote);

@@ -92,7 +92,10 @@ void link_note_fault(struct gidd *gidd, uint32_t domain, const char *why);
 
 const struct link_kind *link_kind_find(const char *name);
 
-/* One link to each domain that this one shares something with, in either direction. */
+/*
+ * One link to each domain that this one shares something with, in either direction, as far as it is
+ * not open yet.
+ */
 int link_open_all(struct gidd *gidd);
 void link_close_all(struct gidd *gidd);
 

@@ -9,9 +9,11 @@
 
 #include "carrier.h"
 #include "client.h"
+#include "config_file.h"
 #include "gidd.h"
 #include "link.h"
 #include "log.h"
+#include "reload.h"
 #include "server.h"
 #include "window.h"
 
@@ -59,39 +61,11 @@ static const struct argp argp = {
 	.options = argp_options,
 	.parser = parse_option,
 	.doc = "The daemon of one gidway domain: decides who may share which memory and streams "
-	       "with "
-	       "whom, by the cockpit's configuration."
+	       "with whom, by the cockpit's configuration, which it reads again at SIGHUP."
 	       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing wrong; "
 	       "1 otherwise. $GID_RUNTIME_DIR takes the place of the configured runtime folder. "
 	       "See gidd(8) and gidway.conf(5).",
 };
-
-/* --- the configuration ------------------------------------------------------------------------ */
-
-/* What only the program knows about a configuration: the kinds of links that were built in. */
-static int check_kinds(const struct config *config, const char *name) {
-	const struct config_link *link;
-	int error = 0;
-	TAILQ_FOREACH(link, &config->links, entry) {
-		if (link->kind != NULL && link_kind_find(link->kind) == NULL) {
-			fprintf(stderr, "%s:%u: this gidd knows no link of kind \"%s\"\n", name,
-				link->line, link->kind);
-			error = -EINVAL;
-		}
-	}
-	return error;
-}
-
-static int read_config(struct config *config, const char *name) {
-	FILE *file = fopen(name, "re");
-	if (file == NULL) {
-		fprintf(stderr, "%s: %s\n", name, strerror(errno));
-		return -errno;
-	}
-	int error = config_read(config, file, name, stderr);
-	fclose(file);
-	return error < 0 ? error : check_kinds(config, name);
-}
 
 static const struct config_domain *choose_domain(const struct config *config, const char *name) {
 	const struct config_domain *only = TAILQ_FIRST(&config->domains), *domain;
@@ -129,6 +103,7 @@ static int init_event(struct gidd *gidd) {
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN); /* a way to the hub that is gone says so by EPIPE */
 	int error = sd_event_new(&gidd->event);
@@ -151,9 +126,13 @@ static void close_clients(struct gidd *gidd) {
 	}
 }
 
-static int run(struct gidd *gidd) {
+static int run(struct gidd *gidd, struct config *config, const char *path) {
 	struct server server;
+	struct reload reload;
 	int error = init_event(gidd);
+	if (error == 0) {
+		error = reload_init(&reload, gidd, config, path);
+	}
 	if (error < 0) {
 		log_error("no event loop: %s", strerror(-error));
 		goto error_event;
@@ -186,7 +165,7 @@ int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG, .domain = getenv("GID_DOMAIN")};
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	struct config config;
-	int error = read_config(&config, options.config);
+	int error = config_file_read(&config, options.config, stderr);
 	if (error < 0 && error != -EINVAL) {
 		return EXIT_FAILURE;
 	}
@@ -207,7 +186,7 @@ int main(int argc, char **argv) {
 		TAILQ_INIT(&gidd.links);
 		registry_init(&gidd.registry);
 		raise_descriptor_limit();
-		error = run(&gidd);
+		error = run(&gidd, &config, options.config);
 	}
 	config_finish(&config);
 	return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

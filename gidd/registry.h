@@ -88,6 +88,8 @@ bool slab_is_granted(const struct slab *slab, uint32_t domain);
  * take back everything.
  */
 void slab_grant(struct client *client, const struct gid_wire_grant *request);
+/* The configuration has changed. Takes back what it does not allow any more: how many grants. */
+uint32_t slab_revoke_unshared(struct gidd *gidd);
 /* The lender is gone, or has the slab no more. */
 void slab_end_loans(struct import *import);
 

@@ -40,19 +40,23 @@ static void lose_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 	}
 }
 
+static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
+	struct import *import;
+	set_domain(&slab->grants, domain, false);
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		set_domain(&import->lent, domain, false);
+	}
+	lose_grant(gidd, slab, domain);
+}
+
 static void set_owner_grant(
 	struct gidd *gidd, struct slab *slab, const struct gid_wire_grant *request) {
 	bool had = slab_is_granted(slab, request->domain);
-	set_domain(&slab->grants, request->domain, request->allow != 0);
 	set_domain(&slab->withheld, request->domain, request->allow == 0);
-	if (request->allow == 0) {
-		struct import *import;
-		TAILQ_FOREACH(import, &slab->importers, of_slab) {
-			set_domain(&import->lent, request->domain, false);
-		}
-		if (had) {
-			lose_grant(gidd, slab, request->domain);
-		}
+	if (request->allow != 0) {
+		set_domain(&slab->grants, request->domain, true);
+	} else if (had) {
+		take_back(gidd, slab, request->domain);
 	}
 }
 
@@ -117,4 +121,21 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 	}
 	peer_result(&client->peer, serial, error, 0, "%s",
 		error == 0 ? "" : "the slab's owner does not let this domain read it");
+}
+
+uint32_t slab_revoke_unshared(struct gidd *gidd) {
+	const struct config_domain *reader;
+	struct slab *slab;
+	uint32_t revoked = 0;
+	TAILQ_FOREACH(slab, &gidd->registry.slabs, entry) {
+		TAILQ_FOREACH(reader, &gidd->config->domains, entry) {
+			if (slab->owner != NULL && reader != gidd->self &&
+				slab_is_granted(slab, reader->number) &&
+				config_share_find(gidd->config, gidd->self, reader) == NULL) {
+				take_back(gidd, slab, reader->number);
+				revoked++;
+			}
+		}
+	}
+	return revoked;
 }

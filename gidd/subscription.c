@@ -378,3 +378,21 @@ void subscription_forget_consumer(struct peer *peer) {
 		subscription_destroy(peer->gidd, subscription);
 	}
 }
+
+uint32_t subscription_end_unshared(struct gidd *gidd) {
+	struct subscription *subscription;
+	uint32_t ended = 0;
+	FOREACH_SAFE(subscription, &gidd->registry.subscriptions, entry) {
+		const struct config_domain *owner =
+			config_domain_by_number(gidd->config, subscription->domain);
+		const struct config_domain *reader =
+			config_domain_by_number(gidd->config, subscription->consumer_domain);
+		if (!config_may_read(gidd->config, owner, reader, subscription->name)) {
+			tell_producer_end(subscription, -ENOENT);
+			tell_consumer_end(subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
+			subscription_destroy(gidd, subscription);
+			ended++;
+		}
+	}
+	return ended;
+}

@@ -101,6 +101,10 @@ void subscription_tell_clock(struct link *link);
 void subscription_accept(struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd);
 void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end);
 
+/* The configuration has changed. Returns how many it does not allow any more, and which are over.
+ */
+uint32_t subscription_end_unshared(struct gidd *gidd);
+
 /* The client is gone: as a consumer. */
 void subscription_forget_consumer(struct peer *peer);
 

@@ -28,12 +28,7 @@ static const struct config_domain *find_owner(
 	reader = config_domain_by_number(gidd->config, consumer->domain);
 	/* What a link asks for is ours; the rest would have to be asked of others for it. */
 	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
-	bool allowed = known && owner == reader;
-	if (known && owner != reader) {
-		const struct config_share *share = config_share_find(gidd->config, owner, reader);
-		allowed = share != NULL && config_globs_match(&share->streams, request->name);
-	}
-	if (!allowed) {
+	if (!known || !config_may_read(gidd->config, owner, reader, request->name)) {
 		log_warning("%s: may not read stream %s of domain %s", consumer->label,
 			request->name, owner == NULL ? request->domain_name : owner->name);
 		peer_result(

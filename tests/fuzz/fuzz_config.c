@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Any bytes as a configuration file: what is taken must be a whole and consistent cockpit. */
+/*
+ * Any bytes as a configuration file, and as what it is when it is read again: what is taken must be
+ * a whole and consistent cockpit.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -42,26 +45,49 @@ static void demand_errors(const char *errors) {
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	struct config config;
+static int read_config(struct config *config, const uint8_t *data, size_t size) {
 	char *errors = NULL;
 	size_t errors_size;
-	if (size == 0) {
-		return 0;
-	}
-	FILE *file = fmemopen((void *)data, size, "r");
+	FILE *file = size == 0 ? fopen("/dev/null", "r") : fmemopen((void *)data, size, "r");
 	FILE *out = open_memstream(&errors, &errors_size);
 	demand(file != NULL && out != NULL);
-	int result = config_read(&config, file, "f", out);
+	int result = config_read(config, file, "f", out);
 	fclose(file);
 	fclose(out);
 	demand(result == 0 || result == -EINVAL);
 	demand((errors_size == 0) == (result == 0));
 	demand_errors(errors);
+	free(errors);
 	if (result == 0) {
-		demand_consistent(&config);
+		demand_consistent(config);
+	}
+	return result;
+}
+
+static void update(struct config *config, struct config *fresh) {
+	char *errors = NULL;
+	size_t errors_size;
+	FILE *out = open_memstream(&errors, &errors_size);
+	int result = config_update(config, fresh, "f", out);
+	fclose(out);
+	demand(result == 0 || result == -EINVAL);
+	demand((errors_size == 0) == (result == 0));
+	demand_errors(errors);
+	demand_consistent(config);
+	free(errors);
+}
+
+/* Up to the first byte 0xff it is the file, behind it what it is later. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	struct config config, fresh;
+	const uint8_t *mark = size == 0 ? NULL : memchr(data, 0xff, size);
+	size_t first = mark == NULL ? size : (size_t)(mark - data);
+	if (read_config(&config, data, first) == 0 && mark != NULL) {
+		if (read_config(&fresh, mark + 1, size - first - 1) == 0) {
+			update(&config, &fresh);
+		}
+		config_finish(&fresh);
 	}
 	config_finish(&config);
-	free(errors);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "inside.h"
 #include "link.h"
 #include "log.h"
+#include "reload.h"
 #include "socket.h"
 
 #define CLIENTS 3
@@ -68,14 +69,25 @@ LINK_KIND(kind_fuzz) = {
 
 /* --- the world -------------------------------------------------------------------------------- */
 
-static const char cockpit[] =
-	"[domain open]\nnumber=1\n"
-	"[domain cluster]\nnumber=2\nlocal=secret\nslabs=6\nclients=4\nheld=90\n"
-	"[domain hud]\nnumber=3\n"
-	"[share open cluster]\nstreams=movie camera/*\n"
-	"[share cluster open]\nstreams=movie camera/*\nheld=100\n"
-	"[share cluster hud]\nstreams=movie\n"
-	"[link open cluster]\nkind=fuzz\n[link cluster hud]\nkind=fuzz\n";
+#define DOMAINS                                                                                    \
+	"[domain open]\nnumber=1\n[domain hud]\nnumber=3\n"                                        \
+	"[link open cluster]\nkind=fuzz\n[link cluster hud]\nkind=fuzz\n"
+
+/* The first is what gidd begins with; it may read any of them later. */
+static const char *const cockpits[] = {
+	DOMAINS "[domain cluster]\nnumber=2\nlocal=secret\nslabs=6\nclients=4\nheld=90\n"
+		"[share open cluster]\nstreams=movie camera/*\n"
+		"[share cluster open]\nstreams=movie camera/*\nheld=100\n"
+		"[share cluster hud]\nstreams=movie\n",
+	DOMAINS "[domain cluster]\nnumber=2\nslabs=1\nclients=1\n"
+		"[share open cluster]\nstreams=camera/*\n"
+		"[share cluster hud]\nstreams=movie x\n",
+	DOMAINS "[domain cluster]\nnumber=2\n[share cluster open]\nstreams=*\nheld=2\n",
+	DOMAINS "[domain cluster]\nnumber=2\n[domain more]\nnumber=4\n",
+	DOMAINS "[domain cluster]\nnumber=5\n",
+};
+
+static FILE *null_file;
 
 struct world {
 	struct config config;
@@ -155,6 +167,20 @@ static void send_as_client(struct world *world, int which, struct input *input) 
 	inside_send(world->clients[which], &message, fds, fd_count);
 }
 
+static void read_again(struct world *world, struct input *input) {
+	struct config fresh;
+	uint32_t which = take(input, sizeof(cockpits) / sizeof(cockpits[0]));
+	inside_read_config(&fresh, cockpits[which]);
+	bool has_more = config_domain_by_name(&world->config, "more") != NULL;
+	int error = config_update(&world->config, &fresh, "cockpit", null_file);
+	/* The last has another number, and domains never go. */
+	demand((error == 0) == (which != 4 && (!has_more || which == 3)));
+	config_finish(&fresh);
+	if (error == 0) {
+		reload_apply(&world->gidd);
+	}
+}
+
 static void step(struct world *world, struct input *input) {
 	uint32_t what = take(input, 32);
 	struct fuzz_link *mine = &fuzz_links[what % LINKS];
@@ -168,6 +194,8 @@ static void step(struct world *world, struct input *input) {
 		link_lost(mine->link, "lost");
 	} else if (what == 6 && world->clients[which] >= 0) {
 		gid_socket_close_fds(&world->clients[which], 1);
+	} else if (what == 7) {
+		read_again(world, input);
 	} else if (what < 16) {
 		send_on_link(mine, input);
 	} else {
@@ -184,7 +212,7 @@ static void step(struct world *world, struct input *input) {
 
 static void init_world(struct world *world) {
 	struct gidd *gidd = &world->gidd;
-	inside_init(gidd, &world->config, cockpit, "cluster");
+	inside_init(gidd, &world->config, cockpits[0], "cluster");
 	gidd->registry.slab_first = 0;
 	demand(link_open_all(gidd) == 0);
 	for (int i = 0; i < CLIENTS; i++) {
@@ -211,6 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (!begun) {
 		begun = true;
 		gidd_message_init();
+		null_file = fopen("/dev/null", "w");
 		log_init("gidd", (enum log_level) - 1);
 	}
 	init_world(&world);

@@ -16,10 +16,14 @@
 const struct gid_wire_layout inside_layout = {
 	.fourcc = XRGB8888, .width = 8, .height = 8, .plane_count = 1, .planes = {{0, 32}}};
 
-void inside_init(struct gidd *gidd, struct config *config, const char *text, const char *self) {
+void inside_read_config(struct config *config, const char *text) {
 	FILE *file = fmemopen((void *)text, strlen(text), "r");
 	demand(file != NULL && config_read(config, file, "cockpit", stderr) == 0);
 	fclose(file);
+}
+
+void inside_init(struct gidd *gidd, struct config *config, const char *text, const char *self) {
+	inside_read_config(config, text);
 	*gidd = (struct gidd){.config = config, .self = config_domain_by_name(config, self)};
 	TAILQ_INIT(&gidd->clients);
 	TAILQ_INIT(&gidd->links);

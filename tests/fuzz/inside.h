@@ -8,6 +8,8 @@
 /* One slot's: 8x8 pixels of XR24. */
 extern const struct gid_wire_layout inside_layout;
 
+void inside_read_config(struct config *config, const char *text);
+
 /* A gidd of domain `self` of the cockpit that `text` describes, without sockets and links yet. */
 void inside_init(struct gidd *gidd, struct config *config, const char *text, const char *self);
 

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,6 +123,28 @@ def test_a_stopped_gidd_is_noticed_by_the_watchdog(make_cockpit: Callable[..., C
         said = [notify.recv(4096) for _ in range(4)]
         assert said.count(b"WATCHDOG=1") >= 2
         assert any(words.startswith(b"READY=1") for words in said)
+        assert gidd.stop() == 0
+
+
+def test_it_tells_when_it_reads_its_configuration_again(
+    make_cockpit: Callable[..., Cockpit],
+) -> None:
+    cockpit = make_cockpit()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(f"{cockpit.folder}/notify")
+        notify.settimeout(30)
+        gidd = Program(
+            [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
+            env=cockpit.env("open") | {"NOTIFY_SOCKET": f"{cockpit.folder}/notify"},
+            log_dir=cockpit.folder,
+        )
+        assert notify.recv(4096).startswith(b"READY=1")
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+        gidd.signal(signal.SIGHUP)
+        reloading, since = notify.recv(4096).decode().splitlines()
+        assert reloading == "RELOADING=1"
+        assert int(since.removeprefix("MONOTONIC_USEC=")) >= before
+        assert notify.recv(4096) == b"READY=1"
         assert gidd.stop() == 0
 
 

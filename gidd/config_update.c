@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/* A configuration in use takes over what a later reading of the file says. Pure. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "config.h"
+
+struct update {
+	struct config *config;
+	const struct config *fresh;
+	const char *name;
+	FILE *errors;
+	bool refused;
+};
+
+__attribute__((format(printf, 3, 4))) static void refuse(
+	struct update *update, unsigned line, const char *format, ...) {
+	va_list args;
+	fprintf(update->errors, "%s:%u: ", update->name, line);
+	va_start(args, format);
+	vfprintf(update->errors, format, args);
+	va_end(args);
+	fprintf(update->errors, "; gidd must be restarted for that\n");
+	update->refused = true;
+}
+
+static bool is_same_text(const char *one, const char *other) {
+	return one == other || (one != NULL && other != NULL && strcmp(one, other) == 0);
+}
+
+/* --- what cannot change while gidd runs ------------------------------------------------------- */
+
+static void check_domain(struct update *update, const struct config_domain *domain) {
+	const struct config_domain *old = config_domain_by_name(update->config, domain->name);
+	if (old == NULL && domain->kind != KIND_LOCAL) {
+		refuse(update, domain->line, "domain %s is new, and the host or a guest",
+			domain->name);
+	}
+	if (old == NULL) {
+		return;
+	}
+	const struct {
+		const char *key;
+		bool same;
+	} keys[] = {
+		{"number", domain->number == old->number},
+		{"kind", domain->kind == old->kind},
+		{"window", domain->window == old->window},
+		{"window-device", is_same_text(domain->window_device, old->window_device)},
+		{"control", is_same_text(domain->control, old->control)},
+		{"user", is_same_text(domain->user, old->user)},
+		{"group", is_same_text(domain->group, old->group)},
+	};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!keys[i].same) {
+			refuse(update, domain->line, "%s= of domain %s has changed", keys[i].key,
+				domain->name);
+		}
+	}
+}
+
+/* The same pair of domains in another reading, or NULL. */
+static const struct config_link *find_link(
+	const struct config *config, const struct config_link *link) {
+	const struct config_domain *one = config_domain_by_name(config, link->names[0]);
+	const struct config_domain *other = config_domain_by_name(config, link->names[1]);
+	return one == NULL || other == NULL ? NULL : config_link_find(config, one, other);
+}
+
+static bool is_same_link(const struct config_link *one, const struct config_link *other) {
+	const struct config_setting *left = TAILQ_FIRST(&one->settings);
+	const struct config_setting *right = TAILQ_FIRST(&other->settings);
+	while (left != NULL && right != NULL && strcmp(left->key, right->key) == 0 &&
+		strcmp(left->value, right->value) == 0) {
+		left = TAILQ_NEXT(left, entry);
+		right = TAILQ_NEXT(right, entry);
+	}
+	return left == NULL && right == NULL && is_same_text(one->kind, other->kind);
+}
+
+static void check_links(struct update *update) {
+	const struct config_link *link;
+	TAILQ_FOREACH(link, &update->fresh->links, entry) {
+		const struct config_link *old = find_link(update->config, link);
+		if (old == NULL || !is_same_link(link, old)) {
+			refuse(update, link->line, "[link %s %s] is %s", link->names[0],
+				link->names[1], old == NULL ? "new" : "another");
+		}
+	}
+	TAILQ_FOREACH(link, &update->config->links, entry) {
+		if (find_link(update->fresh, link) == NULL) {
+			refuse(update, 0, "[link %s %s] is gone", link->names[0], link->names[1]);
+		}
+	}
+}
+
+/* A share of the reading by which the two are a pair. */
+static unsigned share_line(const struct config *config, const struct config_domain *one,
+	const struct config_domain *other) {
+	const struct config_share *share = config_share_find(config, one, other);
+	if (share == NULL) {
+		share = config_share_find(config, other, one);
+	}
+	return share == NULL ? 0 : share->line;
+}
+
+/* The hub, and who has a window, are settled once. */
+static void check_guests(struct update *update) {
+	const struct config_domain *one, *other;
+	TAILQ_FOREACH(one, &update->fresh->domains, entry) {
+		for (other = TAILQ_NEXT(one, entry); other != NULL;
+			other = TAILQ_NEXT(other, entry)) {
+			const struct config_domain *old_one =
+				config_domain_by_name(update->config, one->name);
+			const struct config_domain *old_other =
+				config_domain_by_name(update->config, other->name);
+			bool was = old_one != NULL && old_other != NULL &&
+				config_is_remote(update->config, old_one, old_other);
+			if (config_is_remote(update->fresh, one, other) != was) {
+				refuse(update, share_line(update->fresh, one, other),
+					"domains %s and %s, one of them a guest, share something "
+					"%s",
+					one->name, other->name,
+					was ? "no more" : "for the first time");
+			}
+		}
+	}
+}
+
+static void check_all(struct update *update) {
+	const struct config *config = update->config, *fresh = update->fresh;
+	const struct config_domain *domain;
+	if (!is_same_text(config->runtime, fresh->runtime)) {
+		refuse(update, fresh->runtime_line, "runtime= has changed");
+	}
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		if (config_domain_by_name(fresh, domain->name) == NULL) {
+			refuse(update, 0, "[domain %s] is gone", domain->name);
+		}
+	}
+	TAILQ_FOREACH(domain, &fresh->domains, entry) {
+		check_domain(update, domain);
+	}
+	check_links(update);
+	check_guests(update);
+}
+
+/* --- what can --------------------------------------------------------------------------------- */
+
+static void take_domains(struct config *config, struct config *fresh) {
+	struct config_domain *domain, *next;
+	for (domain = TAILQ_FIRST(&fresh->domains); domain != NULL; domain = next) {
+		next = TAILQ_NEXT(domain, entry);
+		struct config_domain *old =
+			(struct config_domain *)config_domain_by_name(config, domain->name);
+		if (old == NULL) {
+			TAILQ_REMOVE(&fresh->domains, domain, entry);
+			TAILQ_INSERT_TAIL(&config->domains, domain, entry);
+			continue;
+		}
+		struct config_globs local = old->local;
+		old->local = domain->local;
+		domain->local = local;
+		memcpy(old->quota, domain->quota, sizeof(old->quota));
+		memcpy(old->client_quota, domain->client_quota, sizeof(old->client_quota));
+		old->line = domain->line;
+	}
+}
+
+static void take_shares(struct config *config, struct config *fresh) {
+	struct config_shares old = TAILQ_HEAD_INITIALIZER(old);
+	struct config_share *share;
+	TAILQ_CONCAT(&old, &config->shares, entry);
+	TAILQ_CONCAT(&config->shares, &fresh->shares, entry);
+	TAILQ_CONCAT(&fresh->shares, &old, entry);
+	TAILQ_FOREACH(share, &config->shares, entry) {
+		share->owner = config_domain_by_name(config, share->owner_name);
+		share->reader = config_domain_by_name(config, share->reader_name);
+	}
+}
+
+int config_update(struct config *config, struct config *fresh, const char *name, FILE *errors) {
+	struct update update = {.config = config, .fresh = fresh, .name = name, .errors = errors};
+	check_all(&update);
+	if (update.refused) {
+		return -EINVAL;
+	}
+	take_domains(config, fresh);
+	take_shares(config, fresh);
+	return 0;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "reload.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include "config_file.h"
+#include "link.h"
+#include "log.h"
+#include "subscription.h"
+
+static void log_errors(char *errors) {
+	char *rest = errors, *line;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (line[0] != '\0') {
+			log_error("%s", line);
+		}
+	}
+}
+
+/* All of it is taken over, or nothing. */
+static int read_again(struct reload *reload) {
+	struct config fresh;
+	char *errors = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&errors, &size);
+	if (stream == NULL) {
+		return -ENOMEM;
+	}
+	int error = config_file_read(&fresh, reload->path, stream);
+	if (error == 0) {
+		error = config_update(reload->config, &fresh, reload->path, stream);
+	}
+	fclose(stream);
+	log_errors(errors);
+	free(errors);
+	config_finish(&fresh);
+	return error;
+}
+
+static void notify_reloading(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		(unsigned long long)now.tv_sec * 1000000 + (unsigned long long)now.tv_nsec / 1000);
+}
+
+void reload_apply(struct gidd *gidd) {
+	uint32_t ended = subscription_end_unshared(gidd);
+	uint32_t revoked = slab_revoke_unshared(gidd);
+	log_info("configuration read again: %u subscriptions ended, %u grants revoked", ended,
+		revoked);
+	link_open_all(gidd);
+}
+
+static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {
+	struct reload *reload = data;
+	notify_reloading();
+	int error = read_again(reload);
+	if (error < 0) {
+		log_error("the configuration stays as it was: %s",
+			error == -EINVAL ? "see above" : strerror(-error));
+	} else {
+		reload_apply(reload->gidd);
+	}
+	sd_notify(0, "READY=1");
+	return 0;
+}
+
+int reload_init(struct reload *reload, struct gidd *gidd, struct config *config, const char *path) {
+	*reload = (struct reload){.gidd = gidd, .config = config, .path = path};
+	int error = sd_event_add_signal(gidd->event, NULL, SIGHUP, handle_hangup, reload);
+	return error < 0 ? error : 0;
+}
