@@ -4,12 +4,7 @@
  *
  * An allocator belongs to one caps: it makes slabs as layouts ask for them, a few slots at first
  * and more as they are needed, and keeps them until its last memory is gone. A slot is in use as
- * long as any GstMemory of it lives: the one that its producer fills, and aliases.
- *
- * Aliases: a decoder keeps the frames it may refer to mapped for writing, and GStreamer copies
- * memory that is so mapped when it wants the buffer writable. For such memory `mem_copy` gives a
- * second, read-only GstMemory of the same slot instead of a copy. The pool in turn gives out a slot
- * again only when all of its memories are gone, and not already when its own buffer comes back.
+ * long as any GstMemory of it lives (see gstgidmemory.h).
  */
 #ifndef GST_GID_ALLOCATOR_H
 #define GST_GID_ALLOCATOR_H
@@ -19,8 +14,6 @@
 #include "gstgidudmabuf.h"
 
 G_BEGIN_DECLS
-
-#define GST_GID_MEMORY_TYPE "GidMemory"
 
 typedef struct _GstGidSlab GstGidSlab;
 typedef struct _GstGidSlot GstGidSlot;
@@ -42,12 +35,6 @@ struct _GstGidSlab
   guint used;                   /* slots with users; the allocator's lock */
   GstGidSlot slots[];
 };
-
-typedef struct
-{
-  GstMemory mem;
-  GstGidSlot *slot;
-} GstGidMemory;
 
 #define GST_TYPE_GID_ALLOCATOR (gst_gid_allocator_get_type ())
 G_DECLARE_FINAL_TYPE (GstGidAllocator, gst_gid_allocator, GST, GID_ALLOCATOR, GstAllocator)
@@ -93,17 +80,11 @@ GstMemory *gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layo
 gboolean gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
     gsize size, guint min, GError ** error);
 
-/** Whether memory is a slot of ours: of the domain given, or of any where that is NULL. */
-gboolean gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain);
-
 /** Something changed that pools may wait for. Call with the lock held. */
 void gst_gid_allocator_signal (GstGidAllocator * self);
 
 /** A slot of ours is given out once more, by a pool. Call with the lock held. */
 void gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem);
-
-/** Whether memory of ours is an alias: its frame was decoded in place. */
-gboolean gst_gid_memory_is_alias (GstMemory * mem);
 
 /** Slots of all slabs, and those in use. */
 void gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used);

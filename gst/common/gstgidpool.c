@@ -2,6 +2,7 @@
 #include "gstgidpool.h"
 
 #include "gstgid.h"
+#include "gstgidmemory.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 

@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "common/gstgid.h"
+#include "common/gstgidmemory.h"
 #include "common/gstgidpicture.h"
 #include "gstgidsink.h"
 

@@ -16,20 +16,25 @@ static guint64
 present_time (GstGidSink * self, GstBuffer * buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-  GstClockTime running, base = gst_element_get_base_time (GST_ELEMENT_CAST (self));
+  GstClockTime running, base;
   GstClockTimeDiff offset = 0;
-  GstClock *clock;
+  GstClock *clock = NULL;
+  gboolean has_clock;
 
   running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME,
       GST_BUFFER_PTS (buffer));
-  clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
-  if (clock == NULL || !GST_CLOCK_TIME_IS_VALID (running)) {
-    gst_clear_object (&clock);
-    return GID_TIME_NONE;
-  }
-  if (!g_atomic_int_get (&self->monotonic))
+  GST_OBJECT_LOCK (self);
+  base = GST_ELEMENT_CAST (self)->base_time;
+  has_clock = GST_ELEMENT_CLOCK (self) != NULL;
+  if (has_clock && !g_atomic_int_get (&self->monotonic))
+    clock = gst_object_ref (GST_ELEMENT_CLOCK (self));
+  GST_OBJECT_UNLOCK (self);
+
+  if (clock)
     offset = gst_gid_clock_offset (clock);
-  gst_object_unref (clock);
+  gst_clear_object (&clock);
+  if (!has_clock || !GST_CLOCK_TIME_IS_VALID (running))
+    return GID_TIME_NONE;
   return base + running + gst_base_sink_get_latency (sink) + offset;
 }
 

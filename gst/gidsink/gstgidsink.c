@@ -19,128 +19,12 @@
 #include <gst/video/video.h>
 
 #include "common/gstgid.h"
-#include "common/gstgidtimeline.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
 G_DEFINE_FINAL_TYPE (GstGidSink, gst_gid_sink, GST_TYPE_BASE_SINK);
 
-/* --- the producer's callbacks: with the domain's lock held, on any thread ---------------------- */
-
-static void
-wake_waiters (GstGidSink * self)
-{
-  g_mutex_lock (&self->wait_lock);
-  self->woken = TRUE;
-  if (self->waiting)            /* a signal to nobody would be a system call for each frame */
-    g_cond_broadcast (&self->wait_cond);
-  g_mutex_unlock (&self->wait_lock);
-}
-
-static void
-frame_released (void *data, gid_id gid)
-{
-  GstGidSink *self = data;
-
-  gst_gid_domain_let_go (self->domain, gid);
-  wake_waiters (self);
-}
-
-static bool
-may_subscribe (void *data, uint32_t domain)
-{
-  GstGidSink *self = data;
-
-  return domain <= GID_DOMAIN_MAX && self->peers.allowed[domain];
-}
-
-static void
-post_consumers (GstElement * element, gpointer data)
-{
-  gst_element_post_message (element, gst_message_new_element (GST_OBJECT_CAST (element), data));
-}
-
-static void
-subscriber_changed (void *data, uint32_t domain, bool joined, uint32_t consumers)
-{
-  GstGidSink *self = data;
-
-  GST_INFO_OBJECT (self, "a consumer of domain %u %s, %u now", domain,
-      joined ? "came" : "went", consumers);
-  wake_waiters (self);
-  /* not from here, where the domain is locked: handlers may well ask for the statistics */
-  gst_element_call_async (GST_ELEMENT_CAST (self), post_consumers,
-      gst_structure_new ("gid-consumers", "domain", G_TYPE_UINT, domain,
-          "joined", G_TYPE_BOOLEAN, (gboolean) joined, "consumers", G_TYPE_UINT, consumers, NULL),
-      NULL);
-}
-
 /* --- start and stop ---------------------------------------------------------------------------- */
-
-static gboolean
-publish (GstGidSink * self, GError ** error)
-{
-  struct gid_producer_options options = {
-    .size = sizeof (options),
-    .released = frame_released,
-    .subscriber = subscriber_changed,
-    .data = self,
-    .quiet = true,
-  };
-  struct gid_producer *producer;
-  gchar *stream, *peer, *timeline_path;
-  gboolean leaky, good;
-  int ret;
-
-  GST_OBJECT_LOCK (self);
-  leaky = self->leaky;
-  options.lease_ns = self->lease_ms * GST_MSECOND;
-  options.credit_max = self->credit;
-  stream = g_strdup (self->stream);
-  peer = g_strdup (self->peer);
-  timeline_path = g_strdup (self->timeline_path);
-  GST_OBJECT_UNLOCK (self);
-
-  options.timeline = self->timeline =
-      gst_gid_timeline_open (GST_ELEMENT_CAST (self), timeline_path);
-  g_free (timeline_path);
-
-  gst_gid_domain_lock (self->domain);
-  good = peer == NULL || gst_gid_peers_parse (&self->peers, self->domain, peer, error);
-  if (good) {
-    options.allow = peer ? may_subscribe : NULL;
-    ret = gid_producer_create (gst_gid_domain_get (self->domain), stream, &options, &producer);
-    good = ret == 0;
-    if (good) {
-      gst_gid_domain_add_producer (self->domain, producer, leaky);
-      self->producer = producer;
-    } else {
-      gst_gid_domain_set_error (self->domain, error, ret,
-          "Cannot publish the stream \"%s\" of domain \"%s\"", stream,
-          gst_gid_domain_get_name (self->domain));
-    }
-  }
-  gst_gid_domain_unlock (self->domain);
-  g_free (stream);
-  g_free (peer);
-  return good;
-}
-
-static void
-unpublish (GstGidSink * self)
-{
-  struct gid_producer *producer;
-
-  GST_OBJECT_LOCK (self);
-  gst_gid_domain_lock (self->domain);
-  producer = self->producer;
-  self->producer = NULL;
-  gid_producer_get_stats (producer, &self->last_stats);
-  gst_gid_domain_remove_producer (self->domain, producer);
-  gid_producer_destroy (producer);
-  GST_OBJECT_UNLOCK (self);
-  gst_gid_domain_unlock (self->domain);
-}
 
 static gboolean
 gst_gid_sink_start (GstBaseSink * sink)
@@ -165,11 +49,10 @@ gst_gid_sink_start (GstBaseSink * sink)
   }
   self->domain = gst_gid_domain_get_shared (name, &error);
   g_free (name);
-  if (self->domain == NULL || !publish (self, &error)) {
+  if (self->domain == NULL || !gst_gid_sink_publish (self, &error)) {
     gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain,
         error->code, g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
     g_error_free (error);
-    g_clear_pointer (&self->timeline, gid_timeline_unref);
     g_clear_pointer (&self->domain, gst_gid_domain_unref);
     return FALSE;
   }
@@ -183,8 +66,7 @@ gst_gid_sink_stop (GstBaseSink * sink)
 
   gst_gid_sink_post_stats (self, TRUE);
   gst_clear_buffer (&self->prerolled);
-  unpublish (self);
-  g_clear_pointer (&self->timeline, gid_timeline_unref);
+  gst_gid_sink_unpublish (self);
   gst_gid_sink_clear_caps (self);
   g_clear_pointer (&self->domain, gst_gid_domain_unref);
   return TRUE;

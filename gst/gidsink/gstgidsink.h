@@ -61,6 +61,12 @@ void gst_gid_sink_install_properties (GObjectClass * klass);
 void gst_gid_sink_init_properties (GstGidSink * self);
 void gst_gid_sink_finish_properties (GstGidSink * self);
 
+/* gstgidpublish.c */
+
+/** Publishes the stream in the sink's domain. Returns FALSE with an error. */
+gboolean gst_gid_sink_publish (GstGidSink * self, GError ** error);
+void gst_gid_sink_unpublish (GstGidSink * self);
+
 /* gstgidsend.c */
 
 gboolean gst_gid_sink_has_consumer (GstGidSink * self);

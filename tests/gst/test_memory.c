@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "common/gstgidexport.h"
+#include "common/gstgidmemory.h"
 #include "common/gstgidpool.h"
 #include "cockpit.h"
 #include "tap.h"
