@@ -228,6 +228,14 @@ def test_no_points(tmp_path, capsys):
     assert "GID_TIMELINE" in capsys.readouterr().err
 
 
+def test_only_points_without_a_stream(tmp_path, capsys):
+    """A timeline of Weston's alone knows which gids were shown, and no more."""
+    path = tmp_path / "tl.log"
+    path.write_text(gid_line(START, "shown", 0, "1:42.0#0", 2, stream=None, by="weston"))
+    assert main(["join", str(path)]) == 2
+    assert "add the file that GID_TIMELINE named" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_damaged_points(tmp_path, capsys, seed):
     rng = random.Random(seed)

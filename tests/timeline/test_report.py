@@ -53,6 +53,14 @@ def test_csv_of_figures_and_of_frames(log, capsys):
     assert all(int(row["posted_ns"]) - int(row["begin_ns"]) == 2_000_000 for row in rows)
 
 
+@pytest.mark.parametrize("command", [["report"], ["perfetto"], ["simulate", "--log"]])
+def test_a_refresh_rate_of_no_output(tmp_path, capsys, command):
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=5))
+    assert main([*command, str(path), "--refresh", "DP-9=60"]) == 2
+    assert "--refresh DP-9=…: there is no such output; there are: DP-1" in capsys.readouterr().err
+
+
 def test_a_subsurface_goes_by_its_window(tmp_path, capsys):
     """Weston calls all of them alike."""
     path = tmp_path / "tl.log"

@@ -78,3 +78,12 @@ def refresh_rates(words: list[str]) -> dict[str, float]:
         if not 1 <= rates[name] <= 1000:
             raise UserError(f"--refresh {word}: give a rate from 1 to 1000 Hz, or OUTPUT=HZ")
     return rates
+
+
+def check_outputs(rates: dict[str, float], *traces: Trace) -> None:
+    """A rate for an output that is in none of the logs is a slip of the pen."""
+    names = {output.name for trace in traces for output in trace.outputs}
+    for name in rates:
+        if name and name not in names:
+            there = ", ".join(sorted(names)) or "none"
+            raise UserError(f"--refresh {name}=…: there is no such output; there are: {there}")

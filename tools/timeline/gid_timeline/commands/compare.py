@@ -12,7 +12,7 @@ from ..condition import ConditionError, parse
 from ..data import summary_data
 from ..terminal import Paint
 from ..text import table
-from .common import UserError, add_refresh, load, paint_for, refresh_rates, write
+from .common import UserError, add_refresh, check_outputs, load, paint_for, refresh_rates, write
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -44,8 +44,9 @@ def _run(options: argparse.Namespace) -> int:
         raise UserError("--confidence: give a share from 0.5 to below 1")
     try:
         conditions = [parse(text) for text in options.fail_if]
-        before, after = (load(name)[0] for name in (options.before, options.after))
         rates = refresh_rates(options.refresh)
+        before, after = (load(name)[0] for name in (options.before, options.after))
+        check_outputs(rates, before, after)
         compared = compare(before, after, rates, options.confidence, options.seed)
         failures = [
             failure

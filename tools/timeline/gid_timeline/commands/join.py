@@ -34,6 +34,11 @@ def _run(options: argparse.Namespace) -> int:
     for name in options.logs:
         load(name, points)
     streams, unknown = join(points)
+    if not streams and unknown:
+        raise UserError(
+            "its gid_* points know gids only, not whose frames they are: add the file that "
+            "GID_TIMELINE named for those who send or receive the stream"
+        )
     if not streams:
         raise UserError("there are no gid_* points in it: was GID_TIMELINE set?")
     if options.stream:

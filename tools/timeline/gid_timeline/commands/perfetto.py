@@ -5,7 +5,7 @@ import argparse
 
 from .. import perfetto
 from ..refresh import measure
-from .common import add_refresh, load, refresh_rates, write
+from .common import add_refresh, check_outputs, load, refresh_rates, write
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -21,7 +21,9 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    rates = refresh_rates(options.refresh)
     trace, _ = load(options.log)
-    refreshes = measure(trace, refresh_rates(options.refresh))
+    check_outputs(rates, trace)
+    refreshes = measure(trace, rates)
     write(options.output, perfetto.render(trace, refreshes))
     return 0

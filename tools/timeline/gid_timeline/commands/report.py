@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import data, html, text
 from ..report import build
-from .common import add_refresh, load, paint_for, refresh_rates, write
+from .common import add_refresh, check_outputs, load, paint_for, refresh_rates, write
 
 _FORMATS = ("text", "html", "json", "csv", "frames-csv")
 _SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
@@ -25,8 +25,10 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     form = options.format or _SUFFIXES.get(Path(options.output or "").suffix, "text")
+    rates = refresh_rates(options.refresh)
     trace, reader = load(options.log)
-    built = build(trace, reader, options.log, refresh_rates(options.refresh))
+    check_outputs(rates, trace)
+    built = build(trace, reader, options.log, rates)
     paint = paint_for(options.output)
     pieces: Iterable[str | bytes]
     if options.table == "processing":

@@ -5,7 +5,7 @@ import argparse
 
 from ..simulate import outcomes, recorded, workloads
 from ..simulate.gidway import PacingLibraryError
-from .common import UserError, add_refresh, load, paint_for, refresh_rates, write
+from .common import UserError, add_refresh, check_outputs, load, paint_for, refresh_rates, write
 
 _FORMATS = {
     "text": outcomes.text,
@@ -62,8 +62,9 @@ def _run(options: argparse.Namespace) -> int:
 
 def _workloads(options: argparse.Namespace) -> list[workloads.Workload]:
     if options.log:
-        trace, _ = load(options.log)
         rates = refresh_rates(options.refresh)
+        trace, _ = load(options.log)
+        check_outputs(rates, trace)
         return [recorded.workload(trace, options.output, rates)]
     names = options.workload or list(workloads.WORKLOADS)
     return [workloads.make(name, options.seed, options.frames) for name in names]

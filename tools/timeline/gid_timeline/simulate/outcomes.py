@@ -91,7 +91,8 @@ def text(rows: list[Row], paint: Paint) -> Iterator[str]:
         late = f"{late:>14}"
         line = f"  {name:<18}{late if row.keeps_rate else paint.red(late)}"
         line += "".join(f"{cell:>14}" for cell in rest)
-        yield f"{line}  {paint.green('◀ least of those that keep the rate') if row.best else ''}\n"
+        best = f"  {paint.green('◀ least of those that keep the rate')}" if row.best else ""
+        yield f"{line}{best}\n"
 
 
 def markdown(rows: list[Row], paint: Paint) -> Iterator[str]:
