@@ -43,11 +43,12 @@ def flowing(cockpit: Cockpit) -> Cockpit:
     """A stream `movie` of open, 50 frames a second, read by cluster, which holds two frames."""
     producer = cockpit.run("open", [FLOW, "produce", "movie", "50"], "producer")
     producer.wait_output("ready")
-    cockpit.run("cluster", [FLOW, "consume", "open", "movie", "2"], "consumer")
+    consumer = cockpit.run("cluster", [FLOW, "consume", "open", "movie", "2"], "consumer")
+    consumer.wait_output("ready")  # it lives through a restart of its gidd from now on
 
     def live() -> bool:
-        states = [one["state"] for one in cockpit.status("open")["subscriptions"]]
-        return states == ["live"]
+        reports = [cockpit.status(domain)["subscriptions"] for domain in ("open", "cluster")]
+        return [[one["state"] for one in report] for report in reports] == [["live"], ["live"]]
 
     wait_for(live, "the subscription to be live")
     return cockpit
