@@ -12,14 +12,16 @@ import gid_timeline
 import logs
 import pytest
 from gid_timeline import data, html, reader, report, text
+from gid_timeline.follow import Follower
 from gid_timeline.terminal import Paint
 from guided import Failure, Fuzzer
 from logs import point, read, rows
 from test_join import gid_line
 
-TRIES = int(os.environ.get("GIDWAY_FUZZ_TRIES", 200))
+TRIES = int(os.environ.get("GIDWAY_FUZZ_TRIES", 300))
 SEED = int(os.environ.get("GIDWAY_FUZZ_SEED", 1))
 PACKAGE = Path(gid_timeline.__file__).parent
+RECORDED = Path(__file__).with_name("recorded.log")  # of Weston 14, gidsink and gid-view, a film
 
 _TIME = 100 * 10**9
 _WAY = [("submit", 1, "movie"), ("receive", 2, "movie"), ("commit", 2, None), ("shown", 2, None)]
@@ -83,6 +85,12 @@ def report_all(trace, reader, rng):
     list(data.frames_of_streams_csv(built.streams))
     if rng.random() < 0.2:
         html.render(built)
+
+
+def follow(log):
+    follower = Follower({})
+    follower.feed(log)
+    follower.lines(Paint(None))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -165,11 +173,11 @@ def read_all_ways(log):
 @pytest.mark.timeout(600 + TRIES)
 def test_guided():
     fuzzer = Fuzzer(read_all_ways, mutate_lines, [PACKAGE], SEED)
-    fuzzer.run([_SEED_LOG], min(TRIES, 1))
+    fuzzer.run([_SEED_LOG, RECORDED.read_bytes()], 2)
     first = len(fuzzer.branches)
     fuzzer.run([], TRIES)
     print(
-        f"seed {SEED}: {fuzzer.tries} logs, {first} branches taken by the first, "
+        f"seed {SEED}: {fuzzer.tries} logs, {first} branches taken by the first two, "
         f"{len(fuzzer.branches)} by the {len(fuzzer.corpus)} that were kept"
     )
     assert len(fuzzer.branches) > first
