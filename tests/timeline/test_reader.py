@@ -152,6 +152,18 @@ def test_damaged_lines_are_counted_and_do_nothing(line):
     assert len(trace.runs) == 1
 
 
+def test_a_label_that_never_ends_is_over_with_the_next_point():
+    """Found by the fuzzer: also where that point is a line that was seen before."""
+    good = logs.run(frames=6)
+    lines = good.splitlines(keepends=True)
+    lines.insert(20, '{ "id":1, "type":"weston_output", "name":"DP-2\n')
+    lines.insert(24, 'the rest" }\n')
+    trace, reader = read("".join(lines))
+    assert (reader.broken, reader.other) == (1, 1)
+    assert [output.name for output in trace.outputs] == ["DP-1"]
+    assert rows(trace.frames) == rows(read(good)[0].frames)
+
+
 def test_times_with_odd_digits_are_no_times():
     """What int() would take, but Weston never writes."""
     good = logs.run(frames=3)

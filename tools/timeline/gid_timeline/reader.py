@@ -68,8 +68,7 @@ class Reader:
         self.trace.end_run()
 
     def _read(self, lines: Iterable[bytes]) -> None:
-        known = self._known
-        known_stamped = self._known_stamped
+        known, known_stamped = self._known_lines()
         seconds_text = b""
         base = 0
         last = self._last
@@ -102,7 +101,12 @@ class Reader:
             self._last = last
             self._read_odd(line)
             last = self._last
+            known, known_stamped = self._known_lines()
         self._last = last
+
+    def _known_lines(self) -> tuple[dict, dict]:
+        # After a line whose label goes on, the next one is no other line before it is looked at.
+        return ({}, {}) if self._declaration else (self._known, self._known_stamped)
 
     def _read_odd(self, line: bytes) -> None:
         line = line.rstrip(b"\r")
