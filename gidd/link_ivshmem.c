@@ -26,8 +26,9 @@
 
 #define FIRST_PINGS 5u /* before anything else, so that the clock is known from the start */
 #define FIRST_PING_US 5000u
-#define PING_US 1000000u
-#define SILENCE_US 10000000u /* who says nothing for so long is gone */
+#define PING_US 1000000u /* at most; so that who is silent was asked ten times */
+#define SILENCE_DEFAULT_S 10u
+#define SILENCE_MAX_S 3600u
 
 struct ivshmem {
 	struct link *link;
@@ -37,7 +38,11 @@ struct ivshmem {
 	uint32_t epoch, pongs;
 	char why[192];
 	sd_event_source *part, *ping;
-	uint64_t heard_us;
+	/*
+	 * Who says nothing for so long is gone. Counted by our own rounds of asking, not by the
+	 * clock: while this gidd gets no time to run it cannot hear anybody.
+	 */
+	uint64_t silence_us, silent_us, round_us;
 	struct bells bells;
 	uint64_t device; /* the cookie of the device that the other end hears; 0: none */
 	struct clock clock;
@@ -49,12 +54,6 @@ struct ivshmem {
 static struct ivshmem *find(struct gidd *gidd, uint32_t domain) {
 	struct link *link = link_find(gidd, domain);
 	return link != NULL && link->kind->windows_only ? link->transport : NULL;
-}
-
-static uint64_t now_us(struct ivshmem *ivshmem) {
-	uint64_t now = 0;
-	sd_event_now(ivshmem->link->peer.gidd->event, CLOCK_MONOTONIC, &now);
-	return now;
 }
 
 /* --- doorbells -------------------------------------------------------------------------------- */
@@ -136,20 +135,27 @@ static void send_ping(struct ivshmem *ivshmem) {
 	carrier_send(ivshmem->link, ivshmem->epoch, &message);
 }
 
+/* For the time, and by that whether it is there; again when that is due. */
+static void ask(struct ivshmem *ivshmem) {
+	uint64_t round_us = ivshmem->silence_us / 10 < PING_US ? ivshmem->silence_us / 10 : PING_US;
+	ivshmem->round_us = ivshmem->pongs < FIRST_PINGS ? FIRST_PING_US : round_us;
+	send_ping(ivshmem);
+	sd_event_source_set_time_relative(ivshmem->ping, ivshmem->round_us);
+	sd_event_source_set_enabled(ivshmem->ping, SD_EVENT_ONESHOT);
+}
+
 static int handle_ping_due(sd_event_source *source, uint64_t now, void *data) {
 	struct ivshmem *ivshmem = data;
 	if (!ivshmem->there) {
 		return 0;
 	}
-	if (now_us(ivshmem) - ivshmem->heard_us > SILENCE_US) {
+	ivshmem->silent_us += ivshmem->round_us;
+	if (ivshmem->silent_us > ivshmem->silence_us) {
 		ivshmem->link->kind->drop(ivshmem->link, "it says nothing any more");
 		return 0;
 	}
 	suspect_look(ivshmem->link);
-	send_ping(ivshmem);
-	sd_event_source_set_time_relative(
-		source, ivshmem->pongs < FIRST_PINGS ? FIRST_PING_US : PING_US);
-	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	ask(ivshmem);
 	return 0;
 }
 
@@ -239,7 +245,7 @@ void ivshmem_receive(
 	if (ivshmem == NULL || !ivshmem->there || ivshmem->parting || epoch != ivshmem->epoch) {
 		return;
 	}
-	ivshmem->heard_us = now_us(ivshmem);
+	ivshmem->silent_us = 0;
 	switch (message->header.type) {
 	case GID_WIRE_BELL:
 		handle_bell(ivshmem, &message->bell);
@@ -290,7 +296,7 @@ void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 	ivshmem->epoch = epoch;
 	ivshmem->pongs = 0;
 	ivshmem->clock = (struct clock){0};
-	ivshmem->heard_us = now_us(ivshmem);
+	ivshmem->silent_us = 0;
 	const char *missing = window_find(gidd, domain) == NULL ? ivshmem->link->remote->name
 		: window_find(gidd, gidd->self->number) == NULL ? gidd->self->name
 								: NULL;
@@ -301,9 +307,7 @@ void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 		return;
 	}
 	send_device(ivshmem);
-	send_ping(ivshmem);
-	sd_event_source_set_time_relative(ivshmem->ping, FIRST_PING_US);
-	sd_event_source_set_enabled(ivshmem->ping, SD_EVENT_ONESHOT);
+	ask(ivshmem);
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */
@@ -347,12 +351,35 @@ static void ivshmem_close(struct link *link) {
 	free(ivshmem);
 }
 
+/* `silence=SECONDS` is all that there is to be set. */
+static int read_settings(const struct config_link *config, uint64_t *silence_us) {
+	const struct config_setting *setting;
+	*silence_us = SILENCE_DEFAULT_S * UINT64_C(1000000);
+	if (config == NULL) {
+		return 0;
+	}
+	TAILQ_FOREACH(setting, &config->settings, entry) {
+		char *end;
+		unsigned long seconds = strtoul(setting->value, &end, 10);
+		if (strcmp(setting->key, "silence") != 0) {
+			log_error("line %u: a link of kind ivshmem has no \"%s\"", setting->line,
+				setting->key);
+			return -EINVAL;
+		}
+		if (*end != '\0' || seconds < 1 || seconds > SILENCE_MAX_S) {
+			log_error("line %u: silence=%s is not a number of seconds from 1 to %u",
+				setting->line, setting->value, SILENCE_MAX_S);
+			return -EINVAL;
+		}
+		*silence_us = seconds * UINT64_C(1000000);
+	}
+	return 0;
+}
+
 static int ivshmem_open(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
-	if (link->config != NULL && !TAILQ_EMPTY(&link->config->settings)) {
-		const struct config_setting *setting = TAILQ_FIRST(&link->config->settings);
-		log_error("line %u: a link of kind ivshmem has no \"%s\"", setting->line,
-			setting->key);
+	uint64_t silence_us;
+	if (read_settings(link->config, &silence_us) < 0) {
 		return -EINVAL;
 	}
 	struct ivshmem *ivshmem = calloc(1, sizeof(*ivshmem));
@@ -361,6 +388,7 @@ static int ivshmem_open(struct link *link) {
 	}
 	link->transport = ivshmem;
 	ivshmem->link = link;
+	ivshmem->silence_us = silence_us;
 	bells_init(&ivshmem->bells, gidd->event, handle_rung, ivshmem);
 	int error = sd_event_add_defer(gidd->event, &ivshmem->part, handle_part, ivshmem);
 	if (error >= 0) {

@@ -8,7 +8,8 @@
 #include "loop.h"
 #include "table.h"
 
-#define GID_ANSWER_NS 2000000000ull /* how long gidd may take to answer */
+#define GID_ANSWER_DEFAULT_S 2ull
+#define GID_ANSWER_MAX_S 600ull
 
 enum gid_connection_state {
 	GID_CONNECTION_AWAY,	 /* the reconnect timer runs */
@@ -30,6 +31,7 @@ struct gid_domain {
 	char name[GID_NAME_MAX + 1];
 	uint64_t window; /* bytes of the domain's window; 0: it has none */
 	char error[320];
+	uint64_t answer_ns; /* how long gidd may take to answer: $GID_ANSWER_SECONDS */
 
 	enum gid_connection_state state;
 	int socket; /* -1 in AWAY and GONE */

@@ -32,7 +32,7 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
 
 /*
  * Sends a request (its serial is set here) with `fd_count` descriptors, which stay the caller's,
- * and waits at most 2 s for the answer. Events that come meanwhile are kept for
+ * and waits at most 2 s for the answer, or $GID_ANSWER_SECONDS. Events that come meanwhile are kept for
  * gid_domain_dispatch(). Returns 0 with `*answer` (and the descriptors in `answer_fds`, now the
  * caller's; may be NULL where none can come), or -errno, where a RESULT with an error counts as
  * one and its text becomes gid_domain_error().

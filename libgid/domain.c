@@ -34,9 +34,18 @@ const char *gid_connect_error(void) {
 	return connect_error;
 }
 
+/* Anything else than a number of seconds is as if nothing were said. */
+static uint64_t read_answer_ns(void) {
+	const char *text = secure_getenv("GID_ANSWER_SECONDS");
+	char *end = NULL;
+	unsigned long long seconds = text == NULL ? 0 : strtoull(text, &end, 10);
+	bool valid = text != NULL && *end == '\0' && seconds >= 1 && seconds <= GID_ANSWER_MAX_S;
+	return (valid ? seconds : GID_ANSWER_DEFAULT_S) * 1000000000;
+}
+
 /* Waits for gidd's welcome, which the greeting timer would bound in an event loop. */
 static int await_welcome(struct gid_domain *domain) {
-	uint64_t deadline = gid_socket_now() + GID_ANSWER_NS;
+	uint64_t deadline = gid_socket_now() + domain->answer_ns;
 	while (domain->state == GID_CONNECTION_GREETING) {
 		if (gid_socket_wait(domain->socket, POLLIN, deadline) <= 0) {
 			return -ETIMEDOUT;
@@ -53,6 +62,7 @@ int gid_domain_connect(const char *name, struct gid_domain **result) {
 		return -ENOMEM;
 	}
 	domain->endpoints.prev = domain->endpoints.next = &domain->endpoints;
+	domain->answer_ns = read_answer_ns();
 	gid_connection_init(domain);
 	gid_request_init(domain);
 	int error = gid_loop_init(&domain->loop);

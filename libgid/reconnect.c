@@ -75,7 +75,7 @@ int gid_connection_greet(struct gid_domain *domain) {
 	}
 	domain->socket = socket;
 	domain->state = GID_CONNECTION_GREETING;
-	gid_loop_arm(&domain->loop, &domain->greeting, gid_socket_now() + GID_ANSWER_NS);
+	gid_loop_arm(&domain->loop, &domain->greeting, gid_socket_now() + domain->answer_ns);
 	return 0;
 }
 

@@ -243,7 +243,7 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 		return error;
 	}
 	uint32_t serial = request->header.serial;
-	uint64_t deadline = gid_socket_now() + GID_ANSWER_NS;
+	uint64_t deadline = gid_socket_now() + domain->answer_ns;
 	for (;;) {
 		struct gid_packet packet;
 		int got = gid_request_receive(domain, &packet);
@@ -316,7 +316,7 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 		.timer = {.expired = pending_expired, .data = pending},
 	};
 	domain->pending = pending;
-	gid_loop_arm(&domain->loop, &pending->timer, gid_socket_now() + GID_ANSWER_NS);
+	gid_loop_arm(&domain->loop, &pending->timer, gid_socket_now() + domain->answer_ns);
 	return 0;
 }
 

@@ -41,6 +41,8 @@ class Member:
         self.nonce = 0
         self.joined: list[int] = []  # nonces that the hub has said, 0 among them
         self.serial = 100
+        self.holds = False
+        self.held_pings: list[tuple[int, int, int]] = []  # domain, epoch, time
 
     def __enter__(self) -> "Member":
         return self
@@ -113,8 +115,22 @@ class Member:
             self.greeted.add(domain)
         elif message.type == WELCOME:
             self.greeted.add(domain)
+        elif message.type == PING and self.holds:
+            self.held_pings.append((domain, epoch, message.values[0]))
         elif message.type == PING and self.epochs.get(domain) == epoch:
             self.send(domain, pack(PONG, message.values[0], time.monotonic_ns()))
+
+    def hold_pings(self) -> None:
+        """They are answered later: whatever is said until then comes before the answers."""
+        self.holds = True
+        self.held_pings.clear()
+
+    def answer_pings(self) -> None:
+        self.holds = False
+        for domain, epoch, asked in self.held_pings:
+            if self.epochs.get(domain) == epoch:
+                self.send(domain, pack(PONG, asked, time.monotonic_ns()))
+        self.held_pings.clear()
 
     def wait(self, condition: Callable[[], bool], timeout: float = 20) -> bool:
         end = time.monotonic() + timeout

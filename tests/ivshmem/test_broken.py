@@ -21,7 +21,6 @@ from gidwire import (
     SUBSCRIBE,
     SUBSCRIBED,
     SUBSCRIPTION_END,
-    Message,
     pack,
 )
 from machines import CONFIG, link, start, window
@@ -37,39 +36,11 @@ TAIL, FLOOR, HEAD = 64, 72, 64
 EPROTO = 71
 
 
-class Machine(Member):
-    """Answers PING only while it is told to, so that what is said before comes before."""
-
-    silent = False
-    pings: list[tuple[int, int, int]]
-
-    def __init__(self, cockpit: Cockpit) -> None:
-        self.pings = []
-        super().__init__(cockpit, "open")
-
-    def handle(self, domain: int, epoch: int, message: Message) -> None:
-        if message.type == PING and self.silent:
-            self.pings.append((domain, epoch, message.values[0]))
-        else:
-            super().handle(domain, epoch, message)
-
-    def hold(self) -> None:
-        self.silent = True
-
-    def answer(self) -> None:
-        """All that was asked and not answered yet."""
-        self.silent = False
-        for domain, epoch, time in self.pings:
-            if self.epochs.get(domain) == epoch:
-                self.send(domain, pack(PONG, time, 0))
-        self.pings.clear()
-
-
 def faults(machines: Cockpit, domain: str = "host", peer: str = "open") -> int:
     return link(machines, domain, peer)["faults"]
 
 
-def up(machines: Cockpit, member: Machine) -> None:
+def up(machines: Cockpit, member: Member) -> None:
     member.join()
     member.greet(HUD)
     member.greet(HOST)
@@ -95,7 +66,7 @@ def put_word(machines: Cockpit, at: int, word: int) -> None:
     write(machines, at, struct.pack("<Q", word))
 
 
-def accept(machines: Cockpit, member: Machine) -> int:
+def accept(machines: Cockpit, member: Member) -> int:
     """Answers who asks for a stream with a ring that is one; the subscription's number."""
     write(machines, RING, struct.pack("<QII", RING_MAGIC, 64, 0) + bytes(RING_SIZE - 16))
     request = member.wait_for(HOST, SUBSCRIBE)
@@ -104,7 +75,7 @@ def accept(machines: Cockpit, member: Machine) -> int:
     return request.values[0]
 
 
-def subscribed(machines: Cockpit, member: Machine) -> tuple[Peer, int]:
+def subscribed(machines: Cockpit, member: Member) -> tuple[Peer, int]:
     """A consumer of the host that has a ring of ours, and the subscription's number."""
     words = [PEER_PROGRAM, "consume", "open", "movie", "reconnect=1"]
     consumer = Peer(machines.run("host", words, "consumer"))
@@ -113,24 +84,23 @@ def subscribed(machines: Cockpit, member: Machine) -> tuple[Peer, int]:
     return consumer, number
 
 
-def until_held(member: Machine, count: int = 2) -> None:
+def until_held(member: Member, count: int = 2) -> None:
     """gidd looks before each PING: now it has, since what was done last."""
-    member.hold()
-    member.pings.clear()
-    assert member.wait(lambda: len([p for p in member.pings if p[0] == HOST]) >= count)
+    member.hold_pings()
+    assert member.wait(lambda: sum(ping[0] == HOST for ping in member.held_pings) >= count)
 
 
-def settle(member: Machine) -> None:
+def settle(member: Member) -> None:
     """Answers, and waits until the host's gidd has heard that."""
-    member.answer()
+    member.answer_pings()
     member.send(HOST, pack(PING, 1))
     member.wait_for(HOST, PONG)
 
 
-def until_parted(machines: Cockpit, member: Machine, words: str) -> None:
+def until_parted(machines: Cockpit, member: Member, words: str) -> None:
     """The host closes the link, with this reason, which the machine itself hears; and no other."""
     old = member.epochs[HOST]
-    member.answer()
+    member.answer_pings()
     assert member.wait(lambda: member.epochs.get(HOST) != old), "the link stays"
     now = link(machines, "host", "open")
     assert now["faults"] == 1 and words in now["last_fault"]
@@ -155,7 +125,7 @@ RINGS = {
 def test_a_broken_ring(machines: Cockpit, name: str) -> None:
     """Nobody has read it: gidd looks by itself."""
     at, word, words = RINGS[name]
-    with Machine(machines) as member:
+    with Member(machines, "open") as member:
         up(machines, member)
         consumer, _ = subscribed(machines, member)
         put_word(machines, RING + at, word)
@@ -167,7 +137,7 @@ def test_a_broken_ring(machines: Cockpit, name: str) -> None:
 
 
 def test_a_ring_that_goes_back(machines: Cockpit) -> None:
-    with Machine(machines) as member:
+    with Member(machines, "open") as member:
         up(machines, member)
         _, number = subscribed(machines, member)
         put_word(machines, RING + TAIL, 64)
@@ -183,7 +153,7 @@ def test_a_broken_page(machines: Cockpit) -> None:
     """Likewise: of a consumer, whose producer is the host's."""
     film = produce(machines, "film", "host", fps=50)
     write(machines, PAGE, bytes(PAGE_SIZE))
-    with Machine(machines) as member:
+    with Member(machines, "open") as member:
         up(machines, member)
         member.request(HOST, RESULT, SUBSCRIBE, 1 << 31 | 9, HOST, 4, 0, b"", b"film", PAGE)
         film.wait(lambda line: line["consumers"] == 1, "the consumer")
@@ -199,7 +169,7 @@ def test_a_broken_page(machines: Cockpit) -> None:
 
 def test_a_broken_first_page(machines: Cockpit) -> None:
     """Who sees it first closes its link, and the hub writes the page again."""
-    with Machine(machines) as member:
+    with Member(machines, "open") as member:
         up(machines, member)
         write(machines, 0, b"x" * 96)
 
@@ -215,10 +185,10 @@ def test_a_broken_first_page(machines: Cockpit) -> None:
 
 def test_memory_that_has_come_to_another_use(machines: Cockpit) -> None:
     """Its subscription was over before it changed, though the word of that comes later."""
-    with Machine(machines) as member:
+    with Member(machines, "open") as member:
         up(machines, member)
         consumer, number = subscribed(machines, member)
-        member.hold()
+        member.hold_pings()
         write(machines, RING, b"p" * RING_SIZE)  # pixels of somebody
         until_held(member)
         member.send(HOST, pack(SUBSCRIPTION_END, number, 0))
@@ -232,7 +202,7 @@ def test_memory_that_has_come_to_another_use(machines: Cockpit) -> None:
 
 def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:
     """It says that the other end broke the rules. gidd does not see that: the link stays."""
-    with Machine(machines) as member, machines.connect("host", "liar") as liar:
+    with Member(machines, "open") as member, machines.connect("host", "liar") as liar:
         up(machines, member)
         memory = liar.request(ALLOC, PAGE_SIZE)
         bell, other = socket.socketpair()

@@ -7,6 +7,7 @@ import random
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 import pytest
 from cockpit import Cockpit
@@ -317,6 +318,23 @@ def test_one_that_says_nothing_is_parted(machines: Cockpit) -> None:
         wait_link(machines, "host", "open", "up")
         wait_link(machines, "host", "open", "down")
         assert "says nothing" in link(machines, "host", "open")["why"]
+
+
+def test_how_long_silence_may_be(make_cockpit: Callable[..., Cockpit]) -> None:
+    """As configured: it is asked ten times in that time."""
+    machines = make_cockpit(CONFIG + "[link open host]\nkind=ivshmem\nsilence=2\n")
+    machines.start("host")
+    with Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        wait_link(machines, "host", "open", "up")
+        epoch = member.epochs[HOST]
+        member.hold_pings()
+        assert member.wait(lambda: member.epochs.get(HOST) != epoch)
+        assert "says nothing" in link(machines, "host", "open")["why"]
+        asked = [time for domain, of, time in member.held_pings if (domain, of) == (HOST, epoch)]
+        assert 9 <= len(asked) <= 12
+        assert min(b - a for a, b in pairwise(asked)) < 0.9e9
 
 
 def test_answers_that_nobody_asked_for(machines: Cockpit) -> None:

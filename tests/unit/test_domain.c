@@ -127,6 +127,12 @@ static void test_hang(void) {
 	tap_ok(error == -ETIMEDOUT && strstr(gid_connect_error(), "does not answer") != NULL &&
 			waited < 4000,
 		"connecting to it as well: %s", gid_connect_error());
+	setenv("GID_ANSWER_SECONDS", "3", 1);
+	begin = cockpit_now_ms();
+	error = gid_domain_connect("open", &other);
+	waited = cockpit_now_ms() - begin;
+	unsetenv("GID_ANSWER_SECONDS");
+	tap_ok(error == -ETIMEDOUT && waited >= 2900, "or after what is configured (%ld ms)", waited);
 	long longest = 0, end = cockpit_now_ms() + 3000;
 	while (cockpit_now_ms() < end) {
 		begin = cockpit_now_ms();

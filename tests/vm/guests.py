@@ -34,6 +34,11 @@ number=3
 kind=host
 window=32M
 local=*
+[domain spare]
+number=4
+kind=guest
+window=16M
+vm-memory=768M
 [share open host]
 streams=*
 [share host open]
@@ -41,6 +46,10 @@ streams=*
 [share open cluster]
 streams=*
 [share cluster host]
+streams=*
+[share spare host]
+streams=*
+[share host spare]
 streams=*
 """
 FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/stream")
@@ -141,6 +150,13 @@ class Running:
 
     def __init__(self, program: Program | Command) -> None:
         self.program = program
+        self.parsed: list[dict] = []
+        self.parsed_size = 0
+
+    @property
+    def pid(self) -> int | None:
+        """None in a guest."""
+        return self.program.pid if isinstance(self.program, Program) else None
 
     @property
     def out(self) -> str:
@@ -154,8 +170,11 @@ class Running:
 
     def lines(self, key: str) -> list[dict]:
         """The JSON objects it has printed so far that have this key."""
-        whole = self.out.rpartition("\n")[0]
-        return [thing for line in whole.splitlines() if key in (thing := json.loads(line))]
+        out = self.out
+        whole = out[: out.rfind("\n") + 1]
+        self.parsed += map(json.loads, whole[self.parsed_size :].splitlines())
+        self.parsed_size = len(whole)
+        return [thing for thing in self.parsed if key in thing]
 
     def wait_lines(self, key: str, count: int) -> list[dict]:
         def there() -> bool:

@@ -2,10 +2,10 @@
 """Streams between machines: whole, in order, not copied, whatever becomes of the machines."""
 
 import os
-import random
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy
@@ -13,15 +13,16 @@ import pytest
 from display import ROLE, Display, telltale_picture
 from gid_vm.guest import why_not
 from guests import SECONDS, Machines
+from kills import Growth, Victim, pids
 from peer import PEER
 from pipeline import LOSSLESS, decode, film
 from program import BUILD, Program, wait_for
 from weston import HEIGHT, WIDTH, Weston, screenshot
 
 HERE = Path(__file__).parent
-# What the issue asks for takes longer than a test may: 10 seconds, and 20 kills.
-HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 2))
-KILLS = int(os.environ.get("GIDWAY_KILLS", 2))
+HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10))
+KILLS = int(os.environ.get("GIDWAY_KILLS", 20))
+GROWTH_KIB = 256  # that a process of the host may have more after all kills than after the first
 # From a guest's death to the fallback: the role has 200 ms; the rest is for machines without KVM,
 # and with much else to do.
 DEADLINE_MS = 5000
@@ -185,61 +186,79 @@ def test_a_telltale_whose_guest_is_killed(machines: Machines, tmp_path: Path) ->
 
 
 def test_a_guest_that_overwrites_its_own_memory(machines: Machines) -> None:
-    """Rings, slabs, header, everything. Nobody else is disturbed, and it can come back."""
-    other = machines.play(
-        "host",
-        "gidsrc domain=cluster stream=meter ! fakesink name=watch sync=false",
-    )
+    """Rings, slabs, header, everything: its link is closed, nobody else is disturbed.
+
+    And it can come back, with the programs that it has.
+    """
     meter = machines.play(
         "cluster",
         "videotestsrc is-live=true ! video/x-raw,width=64,height=64,framerate=20/1 ! "
         "identity name=watch ! gidsink stream=meter",
     )
+    watch = "gidsrc domain=cluster stream=meter ! fakesink name=watch sync=false"
+    other = machines.play("host", watch)
     victim = machines.start("host", PEER, "consume", "open", "movie", "reconnect=1")
-    machines.start("open", PEER, "produce", "movie", "fps=100")
+    producer = machines.start("open", PEER, "produce", "movie", "fps=100")
     victim.wait_more(20)
     other.wait_lines("frame", 5)
+    before = {name: machines.link(name) for name in ("open", "cluster")}
     script = HERE / "overwrite.py"
-    result = machines.run("open", "python3", script, "own", str(HOSTILE_SECONDS), "1")
-    assert "overwrote 1 windows" in result.out
-    seen = len(other.lines("frame"))
-    other.wait_lines("frame", seen + 5)
-    assert victim.is_running and meter.is_running
-    assert machines.link("cluster")["state"] == "up"
-    machines.guests["open"].finish()
-    machines.boot("open")
-    machines.start("open", PEER, "produce", "movie", "fps=100")
-    victim.wait_more(20)
-    for program in (victim, other, meter):
-        program.signal(signal.SIGTERM)
-
-
-def test_a_guest_killed_at_random_moments(machines: Machines) -> None:
-    """KILLS times: the host hears of it at once, and everything that was lent is back."""
-    dice = random.Random(4)
-    heard = []
-    consumer = machines.start("host", PEER, "consume", "open", "movie", "reconnect=1", "hold=2")
-    lender = machines.start("host", PEER, "produce", "camera", "fps=50", "lease_ms=3600000")
-    descriptors = 0
-    for kill in range(KILLS):
-        machines.start("open", PEER, "produce", "movie", "fps=100")
-        machines.start("open", PEER, "consume", "host", "camera", "hold=3", "credit=4")
-        consumer.wait_more(20)
-        wait_for(lambda: lender.lines("held")[-1]["held"] >= 3, "frames to be held", SECONDS)
-        now = machines.host.gidds["host"].open_fds()
-        assert kill == 0 or now <= descriptors
-        descriptors = now
-        time.sleep(dice.uniform(0, 0.3))
-        machines.guests["open"].kill()
-        heard.append(machines.wait_link("open", "down"))
-        wait_for(lambda: lender.lines("held")[-1]["held"] == 0, "the frames to be back")
-        assert machines.link("cluster")["state"] == "up" and consumer.is_running
-        machines.guests["open"].finish()
-        machines.boot("open")
-    heard.sort()
-    print(
-        f"{KILLS} kills, heard of after: median {heard[(KILLS - 1) // 2] * 1e3:.0f} ms, all {heard}"
+    hostile = machines.start("open", "python3", script, "own", str(HOSTILE_SECONDS), "1")
+    wait_for(
+        lambda: machines.link("open")["faults"] > before["open"]["faults"],
+        "the host to close the link to open",
+        SECONDS,
     )
-    assert heard[(KILLS - 1) // 2] < 1
-    for program in (consumer, lender):
+    assert "broken memory" in machines.link("open")["last_fault"]
+    seen = len(other.lines("frame"))
+    other.wait_lines("frame", seen + 20)  # meanwhile
+    result = hostile.finish(HOSTILE_SECONDS + SECONDS)
+    assert result.code == 0 and "overwrote 1 windows" in result.out, result.err
+    other.wait_lines("frame", len(other.lines("frame")) + 5)
+    cluster = machines.link("cluster")
+    assert (cluster["state"], cluster["ups"]) == ("up", before["cluster"]["ups"])
+    assert cluster["faults"] == 0
+    victim.wait_more(50)
+    now = machines.link("open")
+    print(f"{HOSTILE_SECONDS:g} s of random bytes: the link was closed {now['faults']} times")
+    assert victim.is_running and meter.is_running and producer.is_running
+    for program in (victim, other, meter, producer):
         program.signal(signal.SIGTERM)
+        program.finish()
+
+
+def test_guests_killed_at_random_moments(machines: Machines) -> None:
+    """KILLS times, one of two each time: the others hear of it, and all that was lent is back.
+
+    While one boots again, the other one is killed: a third guest is there all the time.
+    """
+    machines.boot("spare")
+    victims = [Victim(machines, "open", 4, reader="cluster"), Victim(machines, "spare", 5)]
+    host = machines.host.gidds["host"].pid
+    cluster = machines.link("cluster")["ups"]
+    growth = None
+    with ThreadPoolExecutor(len(victims)) as pool:
+        list(pool.map(Victim.stream, victims))
+        for _ in range((KILLS + 1) // 2):
+            list(pool.map(Victim.die_and_come_back, victims))
+            link = machines.link("cluster")
+            assert (link["state"], link["ups"]) == ("up", cluster)
+            assert machines.host.gidds["host"].pid == host
+            if growth is None:
+                programs = [v.lender for v in victims] + [v.consumers[0] for v in victims]
+                growth = Growth([host, *pids(programs)])
+            else:
+                growth.check(GROWTH_KIB)
+    for who, heard in (
+        ("the host", [seconds for victim in victims for seconds in victim.heard]),
+        ("a guest", victims[0].heard_by_guest),
+    ):
+        heard.sort()
+        median = heard[(len(heard) - 1) // 2]
+        late = sum(seconds > 1 for seconds in heard)
+        print(f"{len(heard)} kills, {who} heard after {median * 1e3:.0f} ms (median), at most")
+        print(f"{heard[-1] * 1e3:.0f} ms; {late} times after more than a second")
+        assert median < 1
+    for victim in victims:
+        for program in (*victim.consumers, victim.lender):
+            program.signal(signal.SIGTERM)

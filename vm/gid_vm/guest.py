@@ -46,6 +46,8 @@ def prepare(
     """
     kernel, modules = find_kernel()
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
+    if machine.accel == "tcg":
+        variables.setdefault("GID_ANSWER_SECONDS", "20")
     exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
     files = {"environment": "".join(exports).encode()}
     if configuration is not None:

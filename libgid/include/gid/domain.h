@@ -32,7 +32,9 @@ struct gid_slab;
  * and where that is unset, the only domain on this system; $GID_RUNTIME_DIR (default /run/gidway)
  * holds a folder for each domain, with its socket `gidd.sock`.
  *
- * Waits a bounded time (2 s) for gidd's answer. Returns 0 and the connection, owned by the caller;
+ * Waits a bounded time for gidd's answer, here and wherever this library waits for one: 2 s, or
+ * $GID_ANSWER_SECONDS (1 to 600, for machines on which programs may not run for so long, as guests
+ * without KVM). Returns 0 and the connection, owned by the caller;
  * -ENOENT or -ECONNREFUSED: no gidd there; -EACCES; -EPROTO: it speaks another version;
  * -EINVAL: not a name, or no domain named and there is not exactly one; -ETIMEDOUT. As there is no
  * domain then, gid_connect_error() has the exact sentence.
@@ -155,7 +157,7 @@ void gid_slab_give(struct gid_slab *slab, uint32_t slot);
 /**
  * From a gid to memory. The first import of a slab asks gidd and maps the slab, read-only, with
  * its pages present; later ones of the same slab only count a reference and cost no system call.
- * Waits at most 2 s. Returns 0 and a reference that gid_slab_unref() gives back;
+ * Waits as long as gid_domain_connect(). Returns 0 and a reference that gid_slab_unref() gives back;
  * -ENOENT: unknown, not granted or revoked (the three look the same); -ENOTCONN.
  */
 int gid_slab_import(struct gid_domain *domain, gid_id gid, struct gid_slab **slab);

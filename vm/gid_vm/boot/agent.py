@@ -5,31 +5,34 @@ One JSON object a line over the virtio-serial port. From the host, with an `id` 
 {"hello"}, {"id", "run": [word…], "env", "cwd", "stdin"}, {"id", "signal"}, {"power": "off"}.
 To the host: {"ready"} as the answer to hello, then for each command {"id", "out"} or {"id", "err"}
 in base64, and last {"id", "exit"} (negative: the signal that ended it).
+
+Each module that it imports makes the guest boot later, under TCG by up to a tenth of a second.
 """
 
-import base64
+import binascii
+import io
 import json
 import os
 import subprocess
 import threading
 import time
-from pathlib import Path
-from typing import BinaryIO
 
 PORT = "org.gidway.agent"
+PORTS = "/sys/class/virtio-ports"
 
 
-def open_port() -> BinaryIO:
+def open_port() -> io.FileIO:
     for _ in range(100):
-        for port in Path("/sys/class/virtio-ports").glob("*"):
-            if (port / "name").read_text().strip() == PORT:
-                return open(f"/dev/{port.name}", "r+b", buffering=0)
+        for port in os.listdir(PORTS):
+            with open(f"{PORTS}/{port}/name") as name:
+                if name.read().strip() == PORT:
+                    return open(f"/dev/{port}", "r+b", buffering=0)
         time.sleep(0.05)
     raise SystemExit("agent: the host gave this guest no port to talk through")
 
 
 class Agent:
-    def __init__(self, port: BinaryIO) -> None:
+    def __init__(self, port: io.FileIO) -> None:
         self.port = port
         self.lock = threading.Lock()
         self.running: dict[int, subprocess.Popen[bytes]] = {}
@@ -41,7 +44,7 @@ class Agent:
                 line = line[self.port.write(line) :]
 
     def send_text(self, number: int, kind: str, data: bytes) -> None:
-        self.send(id=number, **{kind: base64.b64encode(data).decode()})
+        self.send(id=number, **{kind: binascii.b2a_base64(data, newline=False).decode()})
 
     def serve(self) -> None:
         waiting = b""
@@ -89,7 +92,7 @@ class Agent:
             self.send(id=number, exit=127)
             return
         self.running[number] = process
-        stdin = base64.b64decode(message.get("stdin", ""))
+        stdin = binascii.a2b_base64(message.get("stdin", ""))
         threading.Thread(target=self.finish, args=(number, process, stdin), daemon=True).start()
 
     def finish(self, number: int, process: subprocess.Popen[bytes], stdin: bytes) -> None:
@@ -111,7 +114,7 @@ class Agent:
         del self.running[number]
         self.send(id=number, exit=code)
 
-    def copy(self, number: int, kind: str, stream: BinaryIO) -> None:
+    def copy(self, number: int, kind: str, stream: io.BufferedReader) -> None:
         while data := os.read(stream.fileno(), 65536):
             self.send_text(number, kind, data)
 
