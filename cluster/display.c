@@ -2,9 +2,12 @@
 #include "display.h"
 
 #include "clock.h"
+#include "software_gl.h"
+#include "udmabuf.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <wlr/backend/headless.h>
 #include <wlr/render/allocator.h>
 #include <wlr/render/wlr_renderer.h>
@@ -286,6 +289,24 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	display->stats = (struct display_stats){.started = clock_now()};
 }
 
+/* As WLR_RENDERER has it. */
+static bool display_init_rendering(struct display *display) {
+	const char *wanted = getenv("WLR_RENDERER");
+	if (wlr_backend_is_headless(display->backend) && wanted != NULL &&
+		strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
+		display->renderer = software_gl_create();
+		display->allocator = udmabuf_allocator_create();
+	} else {
+		display->renderer = wlr_renderer_autocreate(display->backend);
+		if (display->renderer != NULL) {
+			display->allocator =
+				wlr_allocator_autocreate(display->backend, display->renderer);
+		}
+	}
+	return display->renderer != NULL && display->allocator != NULL &&
+		wlr_renderer_init_wl_display(display->renderer, display->wayland);
+}
+
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
 	const struct cluster_config *config, const struct display_hooks *hooks, void *data) {
 	*display = (struct display){
@@ -296,15 +317,12 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 	if (display->backend == NULL) {
 		return -ENODEV;
 	}
-	display->renderer = wlr_renderer_autocreate(display->backend);
-	if (display->renderer == NULL) {
+	if (!display_init_rendering(display)) {
 		return -ENODEV;
 	}
-	wlr_renderer_init_wl_display(display->renderer, wayland);
-	display->allocator = wlr_allocator_autocreate(display->backend, display->renderer);
 	display->scene = wlr_scene_create();
 	display->layout = wlr_output_layout_create(wayland);
-	if (display->allocator == NULL || display->scene == NULL || display->layout == NULL) {
+	if (display->scene == NULL || display->layout == NULL) {
 		return -ENOMEM;
 	}
 	display->scene_layout = wlr_scene_attach_output_layout(display->scene, display->layout);

@@ -21,6 +21,7 @@ struct history {
 	uint64_t transition_count;
 	struct samples latency; /* from a frame's submission to its being on the output, in ns */
 	uint64_t frames, shown_frames, refused_frames;
+	uint64_t sampled_frames; /* of those shown: read by the renderer from dma-bufs */
 };
 
 void history_transition(struct history *history, const struct transition *transition);

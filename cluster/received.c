@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "received.h"
 
+#include "../wlroots/dmabuf_sync.h"
 #include <drm_fourcc.h>
 #include <stdlib.h>
 #include <wayland-server-protocol.h>
@@ -32,6 +33,20 @@ static bool layout_can_be_shown(const struct gid_slab_info *info) {
 		gid_layout_check(layout, info->slot_size) == 0;
 }
 
+static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
+	const struct pixels *pixels, struct pixel_hashes *hashes) {
+	if (info->memory == GID_MEMORY_DMABUF) {
+		dmabuf_begin_read(info->fd);
+	}
+	int ret = transform == WL_OUTPUT_TRANSFORM_NORMAL
+		? pixels_hash(pixels, hashes)
+		: pixels_hash_turned(pixels, transform, hashes);
+	if (info->memory == GID_MEMORY_DMABUF) {
+		dmabuf_end_read(info->fd);
+	}
+	return ret;
+}
+
 enum role_reason received_examine(const struct gid_frame *frame, const struct gid_slab *slab,
 	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes) {
 	struct gid_slab_info info;
@@ -60,10 +75,7 @@ enum role_reason received_examine(const struct gid_frame *frame, const struct gi
 		pixels->height != (across ? width : height)) {
 		return ROLE_REASON_LAYOUT;
 	}
-	int ret = frame->transform == WL_OUTPUT_TRANSFORM_NORMAL
-		? pixels_hash(pixels, hashes)
-		: pixels_hash_turned(pixels, frame->transform, hashes);
-	if (ret != 0) {
+	if (hash_memory(&info, frame->transform, pixels, hashes) != 0) {
 		return ROLE_REASON_MEMORY;
 	}
 	/* Asked after reading: then what was read is what the frame named. */
@@ -80,9 +92,32 @@ static void handle_destroyed(struct view *view) {
 	free(received);
 }
 
+/* The renderer may sample the picture, or the part of it that is shown, from the dma-buf itself. */
+static void received_set_dmabuf(struct received *received, struct wlr_renderer *renderer) {
+	struct gid_slab_info info;
+	gid_slab_get_info(received->slab, &info);
+	const struct view *view = &received->view;
+	const uint8_t *slab = gid_slab_view(received->slab, 0);
+	uint64_t offset = info.offset + (uint64_t)((const uint8_t *)view->data - slab);
+	if (info.memory != GID_MEMORY_DMABUF || offset > UINT32_MAX) {
+		return;
+	}
+	struct wlr_dmabuf_attributes dmabuf = {
+		.width = view->base.width,
+		.height = view->base.height,
+		.format = view->fourcc,
+		.modifier = DRM_FORMAT_MOD_LINEAR,
+		.n_planes = 1,
+		.offset = {(uint32_t)offset},
+		.stride = {(uint32_t)view->stride},
+		.fd = {info.fd},
+	};
+	view_set_dmabuf(&received->view, &dmabuf, renderer);
+}
+
 struct received *received_create(struct wl_list *list, struct gid_consumer *consumer,
 	const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
-	const struct pixel_hashes *hashes) {
+	const struct pixel_hashes *hashes, struct wlr_renderer *renderer) {
 	struct received *received = calloc(1, sizeof(*received));
 	if (received == NULL) {
 		return NULL;
@@ -94,6 +129,7 @@ struct received *received_create(struct wl_list *list, struct gid_consumer *cons
 	received->slab = slab;
 	received->frame = *frame;
 	received->hashes = *hashes;
+	received_set_dmabuf(received, renderer);
 	wl_list_insert(list, &received->link);
 	return received;
 }

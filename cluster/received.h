@@ -33,7 +33,7 @@ enum role_reason received_examine(const struct gid_frame *frame, const struct gi
  */
 struct received *received_create(struct wl_list *list, struct gid_consumer *consumer,
 	const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
-	const struct pixel_hashes *hashes);
+	const struct pixel_hashes *hashes, struct wlr_renderer *renderer);
 
 /* The subscription of all frames of the list is over. */
 void received_forget_consumer(struct wl_list *list);

@@ -57,6 +57,7 @@ static int add_role(variant **array, const struct watch *watch) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("sequence", watch->role.last_sequence),
 			SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("sampled_frames", history->sampled_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", history->refused_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 				"latency_p50_ns", samples_percentile(&history->latency, 50)),

@@ -139,10 +139,12 @@ void watch_frame(struct watch *watch, struct gid_consumer *consumer, const struc
 	}
 	struct received *received = NULL;
 	if (good) {
-		received = received_create(&watch->held, consumer, frame, slab, &pixels, &hashes);
+		received = received_create(&watch->held, consumer, frame, slab, &pixels, &hashes,
+			watch->display->renderer);
 	}
 	if (received != NULL) {
 		watch->history.shown_frames++;
+		watch->history.sampled_frames += received->view.sampled;
 		watch_set_shown(watch, received);
 		if (watch->timeline != NULL) {
 			watch_write_point(watch, GID_TIMELINE_COMMIT, clock_now());

@@ -26,7 +26,7 @@ struct watch {
 	struct history history;
 	struct gid_timeline *timeline; /* NULL: none */
 	uint32_t domain;	       /* the number of our own */
-	uint32_t awaited_commit; /* the output's, which will bring what changed; 0: none */
+	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
 };
 
 int watch_init(struct watch *watch, const struct role_config *config, struct display *display,

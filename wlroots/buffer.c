@@ -5,14 +5,17 @@
  */
 #include "buffer.h"
 #include "gid-buffer-v1-protocol.h"
+#include "planes.h"
 #include "view.h"
 
 #include <drm_fourcc.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <wlr/render/drm_format_set.h>
 #include <wlr/types/wlr_buffer.h>
+#include <wlr/util/log.h>
 
 #define BUFFERS_OF_A_CLIENT_MAX 1024
 
@@ -23,28 +26,13 @@ struct buffer {
 	struct wl_client *client; /* NULL: it has the wl_buffer no more, and waits for it no more */
 	struct wl_resource *resource; /* the wl_buffer, NULL: none yet, or no more */
 	struct wl_listener release;
-	struct picture picture;
-	struct gid_slab *slab;
-	bool importing, listening;
+	bool trying; /* the renderer, so that releases are not the client's */
+	struct planes planes;
 	void *blank; /* shown until the memory is there, and after it was revoked */
 	size_t blank_size;
 	const struct buffer_events *events;
 	void *data;
 };
-
-static void buffer_drop_slab(struct buffer *buffer) {
-	struct gid_domain *domain = connection_get_domain(buffer->manager->connection);
-	if (buffer->importing) {
-		gid_slab_import_cancel(domain, buffer);
-		buffer->importing = false;
-	}
-	if (buffer->listening) {
-		gid_slab_on_revoked(buffer->slab, NULL, buffer);
-		buffer->listening = false;
-	}
-	gid_slab_unref(buffer->slab);
-	buffer->slab = NULL;
-}
 
 /* The client has it no more, and waits for it no more; who shows it may go on. */
 static void buffer_leave(struct buffer *buffer) {
@@ -52,8 +40,8 @@ static void buffer_leave(struct buffer *buffer) {
 		buffer->events->destroyed(buffer->data);
 		buffer->events = NULL;
 	}
-	if (buffer->importing) {
-		buffer_drop_slab(buffer);
+	if (buffer->planes.pending > 0) {
+		planes_drop(&buffer->planes);
 	}
 	buffer->client = NULL;
 	wlr_buffer_drop(&buffer->view.base);
@@ -61,9 +49,7 @@ static void buffer_leave(struct buffer *buffer) {
 
 static void handle_view_destroyed(struct view *view) {
 	struct buffer *buffer = wl_container_of(view, buffer, view);
-	if (buffer->slab != NULL) {
-		buffer_drop_slab(buffer);
-	}
+	planes_drop(&buffer->planes);
 	wl_list_remove(&buffer->link);
 	if (buffer->blank != NULL) {
 		munmap(buffer->blank, buffer->blank_size);
@@ -89,7 +75,9 @@ static void handle_resource_destroyed(struct wl_resource *resource) {
 
 static void handle_release(struct wl_listener *listener, void *data) {
 	struct buffer *buffer = wl_container_of(listener, buffer, release);
-	wl_buffer_send_release(buffer->resource);
+	if (!buffer->trying) {
+		wl_buffer_send_release(buffer->resource);
+	}
 }
 
 static int buffer_make_resource(struct buffer *buffer, uint32_t id) {
@@ -131,7 +119,7 @@ void buffers_register(void) {
 
 /* Zeroes of the picture's size, which cost no memory. */
 static bool buffer_show_blank(struct buffer *buffer) {
-	const struct gid_layout *layout = &buffer->picture.layout;
+	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	if (buffer->blank == NULL) {
 		size_t size = (size_t)layout->planes[0].stride * layout->height;
 		void *blank = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -146,49 +134,86 @@ static bool buffer_show_blank(struct buffer *buffer) {
 }
 
 static void buffer_revoke(struct buffer *buffer) {
+	view_forget_dmabuf(&buffer->view);
 	if (!buffer_show_blank(buffer)) {
 		buffer->view.data = NULL;
 	}
-	buffer_drop_slab(buffer);
 	if (buffer->events != NULL) {
 		buffer->events->revoked(buffer->data);
 	}
 }
 
-static void handle_revoked(void *data, struct gid_slab *slab) {
-	struct buffer *buffer = data;
-	buffer->listening = false; /* a listener is called once */
-	buffer_revoke(buffer);
+static void handle_revoked(void *data) {
+	buffer_revoke(data);
 }
 
-/* Returns 0, -ENOENT or -ERANGE. */
-static int buffer_show_slab(struct buffer *buffer) {
-	const struct gid_layout *layout = &buffer->picture.layout;
-	gid_id gid = buffer->picture.gids[0];
-	struct gid_slab_info info;
-	gid_slab_get_info(buffer->slab, &info);
-	const uint8_t *slot = gid_slab_view(buffer->slab, gid_slot_of(gid));
-	if (slot == NULL || !gid_slab_is_current(buffer->slab, gid)) {
-		return -ENOENT;
+static bool reads_from_memory(const struct gid_buffer_manager *manager, uint32_t fourcc) {
+	const struct wlr_drm_format_set *formats =
+		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DATA_PTR);
+	const struct gid_format_info *info = gid_format_find(fourcc);
+	return info != NULL && info->plane_count == 1 && formats != NULL &&
+		wlr_drm_format_set_get(formats, fourcc) != NULL;
+}
+
+static bool buffer_show_dmabuf(struct buffer *buffer) {
+	struct wlr_dmabuf_attributes dmabuf;
+	if (!planes_get_dmabuf(&buffer->planes, &dmabuf)) {
+		return false;
 	}
-	if (gid_layout_check(layout, info.slot_size) != 0) {
-		return -ERANGE;
+	buffer->trying = true;
+	bool sampled = view_set_dmabuf(&buffer->view, &dmabuf, buffer->manager->renderer);
+	buffer->trying = false;
+	return sampled;
+}
+
+/* Once: clients may ask again with each frame. */
+static void buffer_tell_refusal(const struct buffer *buffer) {
+	struct gid_buffer_manager *manager = buffer->manager;
+	const uint32_t fourcc = htole32(buffer->view.fourcc);
+	if (!manager->told_refusal) {
+		manager->told_refusal = true;
+		manager->connection_events.log(
+			"gid: pictures of format %.4s cannot be shown: that takes dma-bufs which "
+			"the renderer "
+			"samples from, and these are none, or it refuses them\n",
+			(const char *)&fourcc);
 	}
-	buffer->view.data = slot + layout->planes[0].offset;
-	buffer->listening = gid_slab_on_revoked(buffer->slab, handle_revoked, buffer) == 0;
+}
+
+/* Returns 0, -ENOENT, -ERANGE or -ENOTSUP. */
+static int buffer_show_planes(struct buffer *buffer) {
+	int error = planes_check(&buffer->planes);
+	if (error != 0) {
+		return error;
+	}
+	const void *data = planes_view(&buffer->planes);
+	bool readable = data != NULL && reads_from_memory(buffer->manager, buffer->view.fourcc);
+	bool sampled = buffer_show_dmabuf(buffer);
+	if (!sampled && !readable) {
+		view_forget_dmabuf(&buffer->view);
+		buffer_tell_refusal(buffer);
+		return -ENOTSUP;
+	}
+	wlr_log(WLR_DEBUG, "gid: a buffer of %ux%u is %s", buffer->planes.picture.layout.width,
+		buffer->planes.picture.layout.height,
+		sampled ? "sampled from its dma-bufs" : "read from memory");
+	if (readable) {
+		buffer->view.data = data;
+	}
+	planes_listen(&buffer->planes);
 	return 0;
 }
 
 /* The import has ended. Afterwards the buffer may be gone. */
 static void buffer_settle(struct buffer *buffer, int error) {
 	if (error == 0) {
-		error = buffer_show_slab(buffer);
+		error = buffer_show_planes(buffer);
 	}
 	if (error == 0 && buffer->resource == NULL) {
 		error = buffer_make_resource(buffer, 0);
 	}
-	if (error != 0 && buffer->slab != NULL) {
-		buffer_drop_slab(buffer);
+	if (error != 0) {
+		planes_drop(&buffer->planes);
 	}
 	if (buffer->events != NULL) {
 		buffer->events->settled(
@@ -199,39 +224,60 @@ static void buffer_settle(struct buffer *buffer, int error) {
 	}
 }
 
-static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
-	struct buffer *buffer = data;
-	buffer->importing = false;
-	buffer->slab = slab;
-	buffer_settle(buffer, error);
+static void handle_imported(void *data, int error) {
+	buffer_settle(data, error);
 }
+
+static const struct planes_events planes_events = {
+	.imported = handle_imported,
+	.revoked = handle_revoked,
+};
 
 /* --- what clients ask for -----------------------------------------------------------------------
  */
 
-static const struct wlr_drm_format_set *formats_of(const struct gid_buffer_manager *manager) {
-	return wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DATA_PTR);
-}
-
-static bool has_one_plane(uint32_t fourcc) {
-	const struct gid_format_info *info = gid_format_find(fourcc);
-	return info != NULL && info->plane_count == 1;
-}
-
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
-	const struct wlr_drm_format_set *formats = formats_of(data);
-	return modifier == DRM_FORMAT_MOD_LINEAR && has_one_plane(fourcc) && formats != NULL &&
-		wlr_drm_format_set_get(formats, fourcc) != NULL;
+	const struct gid_buffer_manager *manager = data;
+	const struct wlr_drm_format_set *dmabufs =
+		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DMABUF);
+	return (modifier == DRM_FORMAT_MOD_LINEAR && reads_from_memory(manager, fourcc)) ||
+		(dmabufs != NULL && wlr_drm_format_set_has(dmabufs, fourcc, modifier));
+}
+
+static void send_formats_of_memory(
+	const struct gid_buffer_manager *manager, struct wl_resource *feedback) {
+	const struct wlr_drm_format_set *formats =
+		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DATA_PTR);
+	for (size_t i = 0; formats != NULL && i < formats->len; i++) {
+		uint32_t fourcc = formats->formats[i].format;
+		if (reads_from_memory(manager, fourcc)) {
+			manager_send_format(feedback, fourcc, DRM_FORMAT_MOD_LINEAR,
+				GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED |
+					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+		}
+	}
+}
+
+/* Those that only a renderer which samples from dma-bufs can show. */
+static void send_formats_of_dmabufs(const struct gid_buffer_manager *manager,
+	const struct wlr_drm_format *format, struct wl_resource *feedback) {
+	for (size_t i = 0; i < format->len && gid_format_find(format->format) != NULL; i++) {
+		uint64_t modifier = format->modifiers[i];
+		if (modifier != DRM_FORMAT_MOD_LINEAR ||
+			!reads_from_memory(manager, format->format)) {
+			manager_send_format(feedback, format->format, modifier,
+				GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+		}
+	}
 }
 
 static void buffer_send_formats(void *data, struct wl_resource *feedback) {
-	const struct wlr_drm_format_set *formats = formats_of(data);
-	for (size_t i = 0; formats != NULL && i < formats->len; i++) {
-		uint32_t fourcc = formats->formats[i].format;
-		if (has_one_plane(fourcc)) {
-			manager_send_format(feedback, fourcc, DRM_FORMAT_MOD_LINEAR,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED);
-		}
+	const struct gid_buffer_manager *manager = data;
+	const struct wlr_drm_format_set *dmabufs =
+		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DMABUF);
+	send_formats_of_memory(manager, feedback);
+	for (size_t i = 0; dmabufs != NULL && i < dmabufs->len; i++) {
+		send_formats_of_dmabufs(manager, &dmabufs->formats[i], feedback);
 	}
 }
 
@@ -253,7 +299,7 @@ static struct buffer *buffer_new(struct gid_buffer_manager *manager, struct wl_c
 	const struct gid_layout *layout = &picture->layout;
 	buffer->manager = manager;
 	buffer->client = client;
-	buffer->picture = *picture;
+	planes_init(&buffer->planes, picture, &planes_events, buffer);
 	wl_list_insert(&manager->buffers, &buffer->link);
 	view_init(&buffer->view, NULL, layout->fourcc, layout->width, layout->height,
 		layout->planes[0].stride, handle_view_destroyed);
@@ -262,17 +308,7 @@ static struct buffer *buffer_new(struct gid_buffer_manager *manager, struct wl_c
 
 static int buffer_import(struct buffer *buffer) {
 	struct gid_domain *domain = connection_get_domain(buffer->manager->connection);
-	const struct gid_layout *layout = &buffer->picture.layout;
-	if (domain == NULL) {
-		return -ENOTCONN;
-	}
-	if (layout->planes[0].offset % 4 != 0 || layout->planes[0].stride % 4 != 0) {
-		return -ENOTSUP; /* pixman reads words of four bytes */
-	}
-	int ret = gid_slab_import_async(
-		domain, buffer->picture.gids[0], handle_imported, buffer, &buffer->slab);
-	buffer->importing = ret == -EINPROGRESS;
-	return ret;
+	return domain != NULL ? planes_import(&buffer->planes, domain) : -ENOTCONN;
 }
 
 static int buffer_create(void *data, struct wl_client *client, uint32_t id,
@@ -322,11 +358,11 @@ const struct params_backend buffer_backend = {
 void buffers_forget_domain(struct gid_buffer_manager *manager) {
 	struct buffer *buffer, *next;
 	wl_list_for_each_safe(buffer, next, &manager->buffers, link) {
-		if (buffer->importing) {
-			gid_slab_import_cancel(connection_get_domain(manager->connection), buffer);
-			buffer->importing = false;
+		if (buffer->planes.pending > 0) {
+			planes_drop(&buffer->planes);
 			buffer_settle(buffer, -ENOTCONN);
-		} else if (buffer->slab != NULL) {
+		} else if (planes_are_there(&buffer->planes)) {
+			planes_drop(&buffer->planes);
 			buffer_revoke(buffer);
 		}
 	}

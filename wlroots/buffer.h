@@ -13,6 +13,7 @@ struct gid_buffer_manager {
 	struct connection_events connection_events;
 	struct wl_list buffers; /* struct buffer::link */
 	struct wl_listener display_destroy;
+	bool told_refusal; /* of a picture that the renderer does not take */
 };
 
 /* Makes buffers of what clients ask for; its data: struct gid_buffer_manager. */

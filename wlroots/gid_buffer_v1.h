@@ -20,9 +20,11 @@ struct gid_buffer_manager;
  * Creates the global. `domain` is the name of the domain the compositor is in, NULL: $GID_DOMAIN;
  * it must outlive the display. `log` gets a line now and then, like printf().
  *
- * Where there is no gidd it is waited for in the background; buffers fail meanwhile. Shared memory
- * in formats of one plane that the renderer takes from memory can be shown; dma-bufs cannot.
- * The manager ends with the display. Returns NULL for want of memory.
+ * Where there is no gidd it is waited for in the background; buffers fail meanwhile. Of linear
+ * pictures of one plane, in formats that the renderer takes from memory, any memory can be shown
+ * that a processor can read. Others can be shown from dma-bufs, if the renderer samples from those:
+ * GLES2 and Vulkan do, in the formats and modifiers of their drivers; pixman does not. The manager
+ * ends with the display. Returns NULL for want of memory.
  */
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 	struct wlr_renderer *renderer, const char *domain,

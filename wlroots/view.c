@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "view.h"
 
+#include "dmabuf_sync.h"
+#include <wlr/render/drm_format_set.h>
+#include <wlr/render/wlr_texture.h>
 #include <wlr/version.h>
 
 #define WLROOTS_VERSION (WLR_VERSION_MAJOR * 1000 + WLR_VERSION_MINOR)
@@ -13,6 +16,12 @@ static void handle_destroy(struct wlr_buffer *buffer) {
 	view->destroyed(view);
 }
 
+static bool handle_get_dmabuf(struct wlr_buffer *buffer, struct wlr_dmabuf_attributes *dmabuf) {
+	const struct view *view = wl_container_of(buffer, view, base);
+	*dmabuf = view->dmabuf;
+	return view->sampled;
+}
+
 static bool handle_begin_access(
 	struct wlr_buffer *buffer, uint32_t flags, void **data, uint32_t *format, size_t *stride) {
 	struct view *view = wl_container_of(buffer, view, base);
@@ -22,14 +31,22 @@ static bool handle_begin_access(
 	*data = (void *)view->data; /* to be read only, as `flags` say */
 	*format = view->fourcc;
 	*stride = view->stride;
+	if (view->dmabuf.n_planes > 0) {
+		dmabuf_begin_read(view->dmabuf.fd[0]);
+	}
 	return true;
 }
 
 static void handle_end_access(struct wlr_buffer *buffer) {
+	const struct view *view = wl_container_of(buffer, view, base);
+	if (view->dmabuf.n_planes > 0) {
+		dmabuf_end_read(view->dmabuf.fd[0]);
+	}
 }
 
 static const struct wlr_buffer_impl view_impl = {
 	.destroy = handle_destroy,
+	.get_dmabuf = handle_get_dmabuf,
 	.begin_data_ptr_access = handle_begin_access,
 	.end_data_ptr_access = handle_end_access,
 };
@@ -43,6 +60,27 @@ void view_init(struct view *view, const void *data, uint32_t fourcc, uint32_t wi
 		.destroyed = destroyed,
 	};
 	wlr_buffer_init(&view->base, &view_impl, (int)width, (int)height);
+}
+
+bool view_set_dmabuf(struct view *view, const struct wlr_dmabuf_attributes *dmabuf,
+	struct wlr_renderer *renderer) {
+	const struct wlr_drm_format_set *formats =
+		wlr_renderer_get_texture_formats(renderer, WLR_BUFFER_CAP_DMABUF);
+	view->dmabuf = *dmabuf;
+	view->sampled = formats != NULL &&
+		wlr_drm_format_set_has(formats, dmabuf->format, dmabuf->modifier);
+	if (view->sampled) {
+		/* A driver may refuse what its formats promise: memory of another device, say. */
+		struct wlr_texture *texture = wlr_texture_from_buffer(renderer, &view->base);
+		view->sampled = texture != NULL;
+		wlr_texture_destroy(texture);
+	}
+	return view->sampled;
+}
+
+void view_forget_dmabuf(struct view *view) {
+	view->dmabuf = (struct wlr_dmabuf_attributes){0};
+	view->sampled = false;
 }
 
 bool view_is_instance(const struct wlr_buffer *buffer) {

@@ -1,24 +1,39 @@
 // SPDX-License-Identifier: MIT
 /**
- * A wlr_buffer over a linear picture of one plane that lies in memory, which wlroots only reads.
+ * A wlr_buffer over a picture that is not ours, which wlroots only reads: from memory (linear, of
+ * one plane), or by sampling from the dma-bufs that it lies in.
  */
 #ifndef GID_WLROOTS_VIEW_H
 #define GID_WLROOTS_VIEW_H
 
 #include <gid/gid.h>
 #include <wlr/interfaces/wlr_buffer.h>
+#include <wlr/render/wlr_renderer.h>
 
 struct view {
 	struct wlr_buffer base;
 	const void *data; /* the first row; NULL shows nothing */
 	uint32_t fourcc;
 	size_t stride;
+	struct wlr_dmabuf_attributes dmabuf; /* borrowed descriptors; no planes: memory of others */
+	bool sampled;			     /* from the dma-bufs, and `data` is not read */
 	void (*destroyed)(struct view *view); /* nobody reads the memory any more; frees `view` */
 };
 
 /* As wlr_buffer_init(): the caller's reference ends with wlr_buffer_drop(&view->base). */
 void view_init(struct view *view, const void *data, uint32_t fourcc, uint32_t width,
 	uint32_t height, size_t stride, void (*destroyed)(struct view *view));
+
+/*
+ * The picture lies in these dma-bufs. A processor that reads `data` tells the first one so, which
+ * makes it see what a device wrote; and the renderer samples from them if it takes them. Emits the
+ * buffer's release event. Returns whether the renderer does.
+ */
+bool view_set_dmabuf(struct view *view, const struct wlr_dmabuf_attributes *dmabuf,
+	struct wlr_renderer *renderer);
+
+/* The descriptors go away. A texture that exists keeps what it samples from. */
+void view_forget_dmabuf(struct view *view);
 
 /* Whether the buffer is a view. */
 bool view_is_instance(const struct wlr_buffer *buffer);

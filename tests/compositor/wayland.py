@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-TIMEOUT = 10.0  # seconds that a test waits for anything
+from program import PATIENCE
+
+TIMEOUT = PATIENCE  # seconds that a test waits for anything
 
 
 @dataclass

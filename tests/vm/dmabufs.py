@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Runs in a guest: shows dma-bufs of YUV on Weston's GL renderer, and measures what it shows.
+"""Runs in a guest: shows dma-bufs on several screens, and measures what they show.
 
 dmabufs.py REGISTRY   stdin has one JSON object a line: {"name", "source", "format", "width",
-"height"}. For each, `open` plays the source into a stream, Weston in `cluster` shows it, and one
-JSON object says how: the sink's and the view's figures, and how the picture on the screen differs
-from the reference conversion of the same frame.
+"height", "screens"}. For each, `open` plays the source into a stream, the screens in `cluster` show
+it, and one JSON object says how: the sink's figures, and for each of the screens the view's, and
+how the picture on it differs from the reference conversion of the same frame. The last line says
+how a safety picture in dma-bufs fared.
 """
 
 import json
@@ -17,12 +18,11 @@ from pathlib import Path
 import numpy
 from cockpit import Cockpit
 from pipeline import LOSSLESS, Pipeline
-from program import BUILD, Program
-from weston import Weston, screenshot
+from program import BUILD, Program, wait_for
+from screens import HEIGHT, LAMP, WIDTH, ClusterScreen, WestonScreen
 
 FRAMES = 10
 SECONDS = 150  # for a few frames under TCG
-WIDTH, HEIGHT = 640, 360  # of the output
 
 # ITU-R BT.601 of narrow range: what GL renderers make of YUV where nothing says otherwise.
 BT601 = numpy.array(
@@ -54,6 +54,9 @@ def components(data: bytes, case: dict) -> list[numpy.ndarray]:
 
 def reference(data: bytes, case: dict) -> numpy.ndarray:
     """The frame as blue, green, red."""
+    if case["format"] == "BGRx":
+        pixels = plane(data, 0, case["width"] * 4, case["height"])
+        return pixels.reshape(case["height"], case["width"], 4)[..., :3].astype(float)
     yuv = numpy.stack(components(data, case), axis=-1)
     return numpy.clip((yuv - numpy.array([16.0, 128, 128])) @ BT601.T, 0, 255)[..., ::-1]
 
@@ -71,32 +74,45 @@ def compare(shot: numpy.ndarray, expected: numpy.ndarray) -> dict:
     }
 
 
-class Screen:
+class Cluster:
+    """The domain that shows what `open` plays, with its screens."""
+
     def __init__(self, registry: Path) -> None:
         self.cockpit = Cockpit()
         shutil.copy(registry, self.cockpit.folder / "registry.bin")
         self.cockpit.start_all()
         self.folder = Path(tempfile.mkdtemp(dir="/tmp"))
-        self.weston = Weston(self.folder, self.cockpit.env("cluster"), "gl")
-        self.weston.command += [f"--width={WIDTH}", f"--height={HEIGHT}"]
-        self.weston.start()
-        self.log_seen = 0
+        self.screens: dict[str, WestonScreen | ClusterScreen] = {}
 
-    def view(self, case: dict, stats: Path) -> Program:
+    def need(self, names: list[str]) -> None:
+        """Has these screens and no others: two cores do not draw for three at once."""
+        if self.screens.keys() == set(names):
+            return
+        self.close_screens()
+        for name in names:
+            new = WestonScreen if name == "weston" else ClusterScreen
+            self.screens[name] = new(self.cockpit, self.folder, name)
+        for screen in self.screens.values():
+            screen.wait_ready()
+
+    def view(self, screen: str, case: dict) -> Program:
         width, height = case["width"], case["height"]
         place = f"{width}x{height}+{(WIDTH - width) // 2}+{(HEIGHT - height) // 2}"
         words = [BUILD / "clients/gid-view", "-f", "--background=000000", "-d", "open"]
-        words += ["-s", case["name"], f"--place={place}", "--stats", stats]
-        environment = self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
-        return Program(words, environment, self.folder)
+        words += ["-s", case["name"], f"--place={place}", "--stats", self.stats(screen, case)]
+        return Program(words, self.screens[screen].environment, self.folder)
+
+    def stats(self, screen: str, case: dict) -> Path:
+        return self.folder / f"{case['name']}-{screen}.stats"
 
     def show(self, case: dict) -> dict:
         """Plays the case until enough frames came, and looks at the last one."""
+        self.need(case["screens"])
         stream = case["name"]
-        raw, stats = self.folder / f"{stream}.raw", self.folder / f"{stream}.stats"
+        raw = self.folder / f"{stream}.raw"
         keep = f"gidsrc domain=open stream={stream} ! identity name=watch ! multifilesink"
         kept = Pipeline(self.cockpit, "cluster", f"{keep} location={raw} sync=false")
-        view = self.view(case, stats)
+        views = [self.view(screen, case) for screen in case["screens"]]
         sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS}"
         sink += " lease=600000 copy-policy=error dmabuf=true"
         sent = Pipeline(self.cockpit, "open", f"{case['source']} ! {sink}")
@@ -104,33 +120,44 @@ class Screen:
             kept.wait_frames(FRAMES, SECONDS)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{sent.account()}") from None
+        for screen in case["screens"]:
+            self.wait_view(screen, case)
         sent.tell("state paused")
-        found = self.wait_shown(raw, case)
-        view.stop()
+        found = {screen: self.wait_shown(screen, raw, case) for screen in case["screens"]}
+        for view in views:
+            view.stop()
         answer = {
             "name": case["name"],
             "sums": set(kept.sums) <= set(sent.sums),
             "sink": sent.stats("sink"),
-            "view": json.loads(stats.read_text()),
-            "difference": found,
-            "shown": self.shown(),
+            "screens": {
+                screen: {
+                    "view": json.loads(self.stats(screen, case).read_text()),
+                    "difference": found[screen],
+                    "shown": self.screens[screen].shown(),
+                }
+                for screen in case["screens"]
+            },
         }
         for pipeline in (sent, kept):
             pipeline.tell("quit")
             pipeline.wait(SECONDS)
         return answer
 
-    def shown(self) -> list[str]:
-        """How the module has shown the buffers since it was last asked."""
-        log = self.weston.read_log().splitlines()
-        new, self.log_seen = log[self.log_seen :], len(log)
-        return [line.rsplit(": ", 1)[1] for line in new if line.startswith("gid: buffer")]
+    def wait_view(self, screen: str, case: dict) -> None:
+        """Until a frame was shown: what joins a stream that is paused gets none."""
+        path = self.stats(screen, case)
 
-    def wait_shown(self, raw: Path, case: dict) -> dict:
+        def shows() -> bool:
+            return path.exists() and json.loads(path.read_text() or "{}").get("frames", 0) > 0
+
+        wait_for(shows, f"{case['name']} to be on {screen}", SECONDS)
+
+    def wait_shown(self, screen: str, raw: Path, case: dict) -> dict:
         """The least difference that was seen: the last frames may still be on their way."""
         end, best = time.monotonic() + SECONDS, None
         while time.monotonic() < end:
-            shot = screenshot(self.weston)
+            shot = self.screens[screen].screenshot()
             try:
                 found = compare(shot, reference(raw.read_bytes(), case))
             except ValueError:
@@ -142,16 +169,40 @@ class Screen:
             time.sleep(0.2)
         return best
 
+    def safety(self) -> dict:
+        """gid-cluster shows nothing as live that it did not find on its output, pixel by pixel."""
+        self.need(["gles2", "pixman"])
+        lamp = self.cockpit.run("open", [BUILD / "tests/vm/dmabuf-lamp", *map(str, LAMP)])
+
+        def live(screen: ClusterScreen) -> dict | None:
+            role = screen.role()
+            return role if role["state"] == "live" and role["shown_frames"] >= FRAMES else None
+
+        answer = {
+            "name": "lamp",
+            "roles": {
+                renderer: wait_for(lambda screen=screen: live(screen), f"the lamp, {renderer}")
+                for renderer, screen in self.screens.items()
+            },
+        }
+        assert lamp.is_running(), lamp.stderr
+        return answer
+
+    def close_screens(self) -> None:
+        while self.screens:
+            self.screens.popitem()[1].close()
+
     def close(self) -> None:
-        assert self.weston.stop() == 0, self.weston.read_log()
+        self.close_screens()
         self.cockpit.close()
 
 
 def main() -> None:
-    screen = Screen(Path(sys.argv[1]))
+    cluster = Cluster(Path(sys.argv[1]))
     for line in sys.stdin:
-        print(json.dumps(screen.show(json.loads(line))), flush=True)
-    screen.close()
+        print(json.dumps(cluster.show(json.loads(line))), flush=True)
+    print(json.dumps(cluster.safety()), flush=True)
+    cluster.close()
 
 
 main()

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "udmabuf.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/udmabuf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <wlr/interfaces/wlr_buffer.h>
+#include <wlr/render/drm_format_set.h>
+#include <wlr/util/log.h>
+#include <wlr/version.h>
+
+#define STRIDE_ALIGN 64u /* bytes: a cache line */
+
+struct udmabuf_allocator {
+	struct wlr_allocator base;
+	int device;
+};
+
+struct udmabuf {
+	struct wlr_buffer base;
+	struct wlr_dmabuf_attributes attributes; /* owns the descriptor */
+};
+
+/* --- a buffer ------------------------------------------------------------------------------------
+ */
+
+static void handle_destroy(struct wlr_buffer *base) {
+	struct udmabuf *buffer = wl_container_of(base, buffer, base);
+#if WLR_VERSION_MAJOR > 0 || WLR_VERSION_MINOR >= 19
+	wlr_buffer_finish(base);
+#endif
+	wlr_dmabuf_attributes_finish(&buffer->attributes);
+	free(buffer);
+}
+
+static bool handle_get_dmabuf(struct wlr_buffer *base, struct wlr_dmabuf_attributes *attributes) {
+	const struct udmabuf *buffer = wl_container_of(base, buffer, base);
+	*attributes = buffer->attributes;
+	return true;
+}
+
+static const struct wlr_buffer_impl buffer_impl = {
+	.destroy = handle_destroy,
+	.get_dmabuf = handle_get_dmabuf,
+};
+
+/* A dma-buf of so many bytes, or -errno. */
+static int make_dmabuf(int device, size_t size) {
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size = (size + page - 1) / page * page;
+	int memfd = memfd_create("gid-cluster", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (memfd < 0) {
+		return -errno;
+	}
+	struct udmabuf_create create = {
+		.memfd = (uint32_t)memfd,
+		.flags = UDMABUF_FLAGS_CLOEXEC,
+		.size = size,
+	};
+	int fd = -1;
+	if (ftruncate(memfd, (off_t)size) == 0 && fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
+		fd = ioctl(device, UDMABUF_CREATE, &create);
+	}
+	fd = fd < 0 ? -errno : fd;
+	close(memfd);
+	return fd;
+}
+
+static bool is_linear(const struct wlr_drm_format *format) {
+	bool four_bytes =
+		format->format == DRM_FORMAT_XRGB8888 || format->format == DRM_FORMAT_ARGB8888;
+	for (size_t i = 0; i < format->len; i++) {
+		if (format->modifiers[i] == DRM_FORMAT_MOD_LINEAR) {
+			return four_bytes;
+		}
+	}
+	return false;
+}
+
+static struct wlr_buffer *create_buffer(
+	struct wlr_allocator *base, int width, int height, const struct wlr_drm_format *format) {
+	struct udmabuf_allocator *allocator = wl_container_of(base, allocator, base);
+	if (!is_linear(format)) {
+		wlr_log(WLR_ERROR, "only linear XRGB and ARGB can be drawn to");
+		return NULL;
+	}
+	struct udmabuf *buffer = calloc(1, sizeof(*buffer));
+	if (buffer == NULL) {
+		return NULL;
+	}
+	uint32_t stride = ((uint32_t)width * 4 + STRIDE_ALIGN - 1) / STRIDE_ALIGN * STRIDE_ALIGN;
+	int fd = make_dmabuf(allocator->device, (size_t)stride * (size_t)height);
+	if (fd < 0) {
+		wlr_log(WLR_ERROR, "no dma-buf of %dx%d: %s", width, height, strerror(-fd));
+		free(buffer);
+		return NULL;
+	}
+	buffer->attributes = (struct wlr_dmabuf_attributes){
+		.width = width,
+		.height = height,
+		.format = format->format,
+		.modifier = DRM_FORMAT_MOD_LINEAR,
+		.n_planes = 1,
+		.stride = {stride},
+		.fd = {fd},
+	};
+	wlr_buffer_init(&buffer->base, &buffer_impl, width, height);
+	return &buffer->base;
+}
+
+/* --- the allocator -------------------------------------------------------------------------------
+ */
+
+static void destroy(struct wlr_allocator *base) {
+	struct udmabuf_allocator *allocator = wl_container_of(base, allocator, base);
+	close(allocator->device);
+	free(allocator);
+}
+
+static const struct wlr_allocator_interface allocator_impl = {
+	.create_buffer = create_buffer,
+	.destroy = destroy,
+};
+
+struct wlr_allocator *udmabuf_allocator_create(void) {
+	struct udmabuf_allocator *allocator = calloc(1, sizeof(*allocator));
+	if (allocator == NULL) {
+		return NULL;
+	}
+	allocator->device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	if (allocator->device < 0) {
+		wlr_log(WLR_ERROR, "/dev/udmabuf: %s", strerror(errno));
+		free(allocator);
+		return NULL;
+	}
+	wlr_allocator_init(&allocator->base, &allocator_impl, WLR_BUFFER_CAP_DMABUF);
+	return &allocator->base;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A safety picture in dma-bufs of its own, as a camera or a graphics card would bring it: two of
+ * them, made by /dev/udmabuf, in turn, as frames of the stream `safety/lamp` with their hashes.
+ *
+ * dmabuf-lamp WIDTH HEIGHT
+ */
+#include "../../cluster/pixels.h"
+#include <drm_fourcc.h>
+#include <err.h>
+#include <fcntl.h>
+#include <gid/stream.h>
+#include <linux/udmabuf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PICTURES 2
+#define PERIOD_MS 100 /* a guest draws slowly */
+#define LEASE_NS 600000000000ull
+#define LEAD 4096u /* bytes before the picture */
+
+struct lamp {
+	struct gid_domain *domain;
+	struct gid_layout layout;
+	struct gid_producer *producer;
+	struct gid_slab *slabs[PICTURES];
+	uint64_t hashes[PICTURES];
+};
+
+static int make_dmabuf(size_t size) {
+	int memfd = memfd_create("lamp", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	struct udmabuf_create create = {.memfd = (uint32_t)memfd, .size = size};
+	if (memfd < 0 || device < 0 || ftruncate(memfd, (off_t)size) < 0 ||
+		fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) < 0) {
+		return -1;
+	}
+	int fd = ioctl(device, UDMABUF_CREATE, &create);
+	close(device);
+	close(memfd);
+	return fd;
+}
+
+static void draw(const struct lamp *lamp, uint8_t *data, unsigned picture) {
+	for (uint32_t y = 0; y < lamp->layout.height; y++) {
+		uint32_t *row = (uint32_t *)(data + (size_t)y * lamp->layout.planes[0].stride);
+		for (uint32_t x = 0; x < lamp->layout.width; x++) {
+			row[x] = 0xff000000u | (picture * 0x4f3b5u + x * 3 + y * 0x700u);
+		}
+	}
+}
+
+/* Whether the picture is drawn, and its memory exported. */
+static int lamp_make(struct lamp *lamp, unsigned i) {
+	size_t size = (LEAD + gid_layout_size(&lamp->layout) + 4095) / 4096 * 4096;
+	int fd = make_dmabuf(size);
+	uint8_t *data =
+		fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED) {
+		return -1;
+	}
+	draw(lamp, data + LEAD, i);
+	struct pixels pixels = {data + LEAD, lamp->layout.width, lamp->layout.height,
+		lamp->layout.planes[0].stride};
+	struct pixel_hashes hashes;
+	int ret = pixels_hash(&pixels, &hashes);
+	lamp->hashes[i] = hashes.content;
+	munmap(data, size);
+	if (ret == 0) {
+		ret = gid_slab_export(lamp->domain, fd, LEAD, &lamp->layout, NULL, &lamp->slabs[i]);
+	}
+	close(fd);
+	return ret;
+}
+
+static int lamp_send(struct lamp *lamp, unsigned i) {
+	struct gid_frame frame = {
+		.gid = gid_slab_gid(lamp->slabs[i], 0),
+		.capture_time = GID_TIME_NONE,
+		.present_time = GID_TIME_NONE,
+		.pts = GID_TIME_NONE,
+		.dts = GID_TIME_NONE,
+		.duration = GID_TIME_NONE,
+		.content_hash = lamp->hashes[i],
+		.flags = GID_FRAME_HASH,
+	};
+	return gid_producer_send(lamp->producer, &frame);
+}
+
+int main(int argc, char **argv) {
+	struct lamp lamp = {0};
+	/* Memory that is brought is gone when its lease is over, which a busy guest may take. */
+	struct gid_producer_options options = {.size = sizeof(options), .lease_ns = LEASE_NS};
+	if (argc != 3 || gid_domain_connect(NULL, &lamp.domain) != 0) {
+		errx(EXIT_FAILURE, "usage: dmabuf-lamp WIDTH HEIGHT, with a gidd");
+	}
+	gid_layout_init(&lamp.layout, DRM_FORMAT_XRGB8888, (uint32_t)atoi(argv[1]),
+		(uint32_t)atoi(argv[2]), 64);
+	for (unsigned i = 0; i < PICTURES; i++) {
+		if (lamp_make(&lamp, i) != 0) {
+			err(EXIT_FAILURE, "no dma-buf to be shared: %s",
+				gid_domain_error(lamp.domain));
+		}
+	}
+	if (gid_producer_create(lamp.domain, "safety/lamp", &options, &lamp.producer) != 0) {
+		errx(EXIT_FAILURE, "%s", gid_domain_error(lamp.domain));
+	}
+	for (unsigned tick = 0;; tick++) {
+		gid_domain_dispatch(lamp.domain);
+		gid_producer_dispatch(lamp.producer);
+		if (lamp_send(&lamp, tick % PICTURES) < 0) {
+			errx(EXIT_FAILURE, "%s", gid_domain_error(lamp.domain));
+		}
+		nanosleep(&(struct timespec){.tv_nsec = PERIOD_MS * 1000000}, NULL);
+	}
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Compositors in a guest: Weston with GL, and gid-cluster with GL and with pixman.
+
+Without a graphics card, GL is Mesa's llvmpipe.
+
+A screen has an `environment` for its clients and a `screenshot()`: rows of blue, green, red.
+"""
+
+import json
+import socket
+from pathlib import Path
+
+import numpy
+from cockpit import Cockpit
+from PIL import Image
+from program import BUILD, Program
+from weston import Weston, screenshot
+
+WIDTH, HEIGHT = 640, 360
+LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room for others
+CLUSTER = f"""
+[display]
+width={WIDTH}
+height={HEIGHT}
+[role lamp]
+domain=open
+x=0
+y=0
+width={LAMP[0]}
+height={LAMP[1]}
+deadline-ms=60000
+"""
+
+
+class WestonScreen:
+    def __init__(self, cockpit: Cockpit, folder: Path, name: str) -> None:
+        self.weston = Weston(folder, cockpit.env("cluster"), "gl")
+        self.weston.command += [f"--width={WIDTH}", f"--height={HEIGHT}"]
+        self.weston.start()
+        self.environment = self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
+        self.log_seen = 0
+
+    def wait_ready(self) -> None:
+        pass  # start() has waited
+
+    def screenshot(self) -> numpy.ndarray:
+        return screenshot(self.weston)
+
+    def shown(self) -> list[str]:
+        """How it has shown the buffers since it was last asked."""
+        log = self.weston.read_log().splitlines()
+        new, self.log_seen = log[self.log_seen :], len(log)
+        return [line.rsplit(": ", 1)[1] for line in new if line.startswith("gid: buffer")]
+
+    def close(self) -> None:
+        assert self.weston.stop() == 0, self.weston.read_log()
+
+
+class ClusterScreen:
+    def __init__(self, cockpit: Cockpit, folder: Path, renderer: str) -> None:
+        self.folder = folder / renderer
+        self.folder.mkdir()
+        config = self.folder / "cluster.conf"
+        config.write_text(CLUSTER)
+        self.environment = cockpit.env("cluster") | {
+            "WAYLAND_DISPLAY": str(self.folder / "wayland"),
+            "WLR_RENDERER": renderer,
+        }
+        self.status_path = self.folder / "status"
+        command: list[str | Path] = [BUILD / "cluster/gid-cluster", "--headless", "--verbose"]
+        command += ["--config", config, "--status", self.status_path]
+        command += ["--socket", self.environment["WAYLAND_DISPLAY"]]
+        self.program = Program(command, self.environment, self.folder)
+        self.log_seen = 0
+
+    def wait_ready(self) -> None:
+        self.program.wait_output("ready, with")
+
+    def screenshot(self) -> numpy.ndarray:
+        path = self.folder / "screen.ppm"
+        grim = Program(["grim", "-t", "ppm", path], self.environment, self.folder)
+        assert grim.wait() == 0, grim.stderr
+        return numpy.asarray(Image.open(path).convert("RGB"))[..., ::-1]
+
+    def shown(self) -> list[str]:
+        """How it has shown the buffers since it was last asked."""
+        log = self.program.stderr.splitlines()
+        new, self.log_seen = log[self.log_seen :], len(log)
+        return [line.split(" is ")[1] for line in new if "gid: a buffer" in line]
+
+    def role(self) -> dict:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(30)
+            connection.connect(str(self.status_path))
+            with connection.makefile("rb") as answer:
+                return json.load(answer)["roles"][0]
+
+    def close(self) -> None:
+        assert self.program.stop() == 0, self.program.stderr

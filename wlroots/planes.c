@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "planes.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+
+void planes_init(struct planes *planes, const struct picture *picture,
+	const struct planes_events *events, void *data) {
+	*planes = (struct planes){.picture = *picture, .events = events, .data = data};
+	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
+		planes->plane[i].planes = planes;
+	}
+}
+
+/* --- to the slabs and back -----------------------------------------------------------------------
+ */
+
+void planes_drop(struct planes *planes) {
+	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
+		struct plane *plane = &planes->plane[i];
+		if (planes->pending > 0) {
+			gid_slab_import_cancel(planes->domain, plane);
+		}
+		if (plane->listening) {
+			gid_slab_on_revoked(plane->slab, NULL, plane);
+			plane->listening = false;
+		}
+		gid_slab_unref(plane->slab);
+		plane->slab = NULL;
+	}
+	planes->pending = 0;
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct plane *plane = data;
+	struct planes *planes = plane->planes;
+	plane->slab = slab;
+	planes->pending--;
+	if (error != 0) {
+		planes_drop(planes);
+	}
+	if (error != 0 || planes->pending == 0) {
+		planes->events->imported(planes->data, error);
+	}
+}
+
+int planes_import(struct planes *planes, struct gid_domain *domain) {
+	planes->domain = domain;
+	for (uint32_t i = 0; i < planes->picture.layout.plane_count; i++) {
+		struct plane *plane = &planes->plane[i];
+		int ret = gid_slab_import_async(
+			domain, planes->picture.gids[i], handle_imported, plane, &plane->slab);
+		if (ret == -EINPROGRESS) {
+			planes->pending++;
+		} else if (ret != 0) {
+			planes_drop(planes);
+			return ret;
+		}
+	}
+	return planes->pending > 0 ? -EINPROGRESS : 0;
+}
+
+static void handle_revoked(void *data, struct gid_slab *slab) {
+	struct plane *plane = data;
+	plane->listening = false; /* a listener is called once */
+	planes_drop(plane->planes);
+	plane->planes->events->revoked(plane->planes->data);
+}
+
+void planes_listen(struct planes *planes) {
+	for (uint32_t i = 0; i < planes->picture.layout.plane_count; i++) {
+		struct plane *plane = &planes->plane[i];
+		plane->listening = gid_slab_on_revoked(plane->slab, handle_revoked, plane) == 0;
+	}
+}
+
+/* --- what is in them -----------------------------------------------------------------------------
+ */
+
+static uint64_t plane_end(const struct gid_layout *layout, uint32_t i) {
+	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+		return (uint64_t)layout->planes[i].offset + 1; /* only the driver knows more */
+	}
+	uint64_t rows = gid_format_rows(layout->fourcc, i, layout->height);
+	return layout->planes[i].offset + (rows - 1) * layout->planes[i].stride +
+		gid_format_row_bytes(layout->fourcc, i, layout->width);
+}
+
+int planes_check(const struct planes *planes) {
+	const struct picture *picture = &planes->picture;
+	for (uint32_t i = 0; i < picture->layout.plane_count; i++) {
+		const struct gid_slab *slab = planes->plane[i].slab;
+		struct gid_slab_info info;
+		gid_slab_get_info(slab, &info);
+		if (info.revoked || gid_slot_of(picture->gids[i]) >= info.slot_count ||
+			!gid_slab_is_current(slab, picture->gids[i])) {
+			return -ENOENT;
+		}
+		if (plane_end(&picture->layout, i) > info.slot_size) {
+			return -ERANGE;
+		}
+	}
+	return 0;
+}
+
+const void *planes_view(const struct planes *planes) {
+	const struct gid_layout *layout = &planes->picture.layout;
+	const uint8_t *slot =
+		gid_slab_view(planes->plane[0].slab, gid_slot_of(planes->picture.gids[0]));
+	bool readable = layout->plane_count == 1 && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
+		layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0;
+	return slot != NULL && readable ? slot + layout->planes[0].offset : NULL;
+}
+
+bool planes_get_dmabuf(const struct planes *planes, struct wlr_dmabuf_attributes *dmabuf) {
+	const struct gid_layout *layout = &planes->picture.layout;
+	*dmabuf = (struct wlr_dmabuf_attributes){
+		.width = (int32_t)layout->width,
+		.height = (int32_t)layout->height,
+		.format = layout->fourcc,
+		.modifier = layout->modifier,
+		.n_planes = (int)layout->plane_count,
+	};
+	for (uint32_t i = 0; i < layout->plane_count; i++) {
+		struct gid_slab_info info;
+		gid_slab_get_info(planes->plane[i].slab, &info);
+		uint64_t offset = info.offset + layout->planes[i].offset +
+			gid_slot_of(planes->picture.gids[i]) * info.slot_size;
+		if (info.memory != GID_MEMORY_DMABUF || offset > UINT32_MAX) {
+			return false;
+		}
+		dmabuf->fd[i] = info.fd;
+		dmabuf->offset[i] = (uint32_t)offset;
+		dmabuf->stride[i] = layout->planes[i].stride;
+	}
+	return true;
+}

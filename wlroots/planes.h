@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+/** The memory of a picture: the slabs that its planes lie in, which may be one or several. */
+#ifndef GID_WLROOTS_PLANES_H
+#define GID_WLROOTS_PLANES_H
+
+#include "params.h"
+#include <wlr/render/dmabuf.h>
+
+struct planes;
+
+struct plane {
+	struct planes *planes;
+	struct gid_slab *slab; /* our reference, or NULL */
+	bool listening;	       /* for the slab's revocation */
+};
+
+/* From within gid_domain_dispatch(), each once at most. */
+struct planes_events {
+	void (*imported)(void *data, int error); /* after -EINPROGRESS */
+	void (*revoked)(void *data);		 /* the slabs were dropped */
+};
+
+struct planes {
+	struct picture picture;
+	struct plane plane[GID_PLANES_MAX];
+	uint32_t pending; /* imports that did not end yet */
+	struct gid_domain *domain;
+	const struct planes_events *events;
+	void *data;
+};
+
+void planes_init(struct planes *planes, const struct picture *picture,
+	const struct planes_events *events, void *data);
+
+/* Returns 0: the slabs are there; -EINPROGRESS; or why not, and then nothing is held. */
+int planes_import(struct planes *planes, struct gid_domain *domain);
+
+/* Hears from now on when a slab is revoked. */
+void planes_listen(struct planes *planes);
+
+/* Gives the slabs back, and forgets imports. May be called at any time, also twice. */
+void planes_drop(struct planes *planes);
+
+static inline bool planes_are_there(const struct planes *planes) {
+	return planes->plane[0].slab != NULL && planes->pending == 0;
+}
+
+/* Whether the slabs hold what the picture says: 0, -ENOENT (out of date) or -ERANGE. */
+int planes_check(const struct planes *planes);
+
+/*
+ * The first row of a picture that a processor can read: linear, of one plane, in words of four
+ * bytes. Otherwise NULL.
+ */
+const void *planes_view(const struct planes *planes);
+
+/* What a renderer needs of dma-bufs; the descriptors stay the slabs'. False: they are none. */
+bool planes_get_dmabuf(const struct planes *planes, struct wlr_dmabuf_attributes *dmabuf);
+
+#endif
