@@ -109,3 +109,18 @@ def test_a_cameras_own_dmabufs_arrive_without_a_copy(domains: Domains, pixels: s
     assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
     assert len({frame["sum"] for frame in sent}) > 10
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
+
+
+def test_a_camera_captures_into_our_memory(domains: Domains) -> None:
+    """vivid writes each frame into the slot that is sent: `userptr` takes memory of any program."""
+    domains.run("modprobe", "vivid")
+    sent, received, stats = domains.transfer(
+        "v4l2src device=/dev/video0 io-mode=userptr num-buffers=40 ! "
+        "video/x-raw,format=BGRx,width=320,height=180",
+        "camera/rear",
+    )
+    assert len(received) == 40
+    assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
+    assert len({frame["sum"] for frame in sent}) > 10
+    assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
+    assert stats["slots-used"] > 0  # of ours, not of the driver's
