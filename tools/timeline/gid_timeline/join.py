@@ -13,17 +13,17 @@ from .samples import Samples
 from .stats import Summary, describe
 from .table import NONE
 
-# In the order of a frame's way; the last two are of the whole of it.
-STAGES = (
-    ("capture", "submit"),
-    ("submit", "receive"),
-    ("receive", "commit"),
-    ("commit", "shown"),
-    ("shown", "released"),
-    ("released", "freed"),
-    ("submit", "shown"),
-    ("capture", "shown"),
-)
+# In the order of a frame's way, the last two of the whole of it; and what is in each.
+STAGES = {
+    ("capture", "submit"): "decoding, and the wait for its time",
+    ("submit", "receive"): "from hand to hand",
+    ("receive", "commit"): "the consumer's own work and wait",
+    ("commit", "shown"): "wait, repaint, and wait for the refresh",
+    ("shown", "released"): "until another frame is shown",
+    ("released", "freed"): "until the producer wants memory",
+    ("submit", "shown"): "gidway and the compositor",
+    ("capture", "shown"): "from capture to light",
+}
 _FOREIGN = ("receive", "commit", "shown", "released")  # of the consumer's clock
 
 

@@ -66,21 +66,6 @@ def cause_words(refresh: Refresh) -> list[str]:
     return [f"{number} × {CAUSES[cause]}" for cause, number in causes if number]
 
 
-def verdict(output: OutputReport) -> str:
-    """One output in two sentences."""
-    repaint, latency = output.figures.get("repaint"), output.figures.get("commit_to_shown")
-    parts = []
-    if repaint:
-        summary = repaint.summary
-        parts.append(f"A repaint costs {ms(summary.p50)} ms (p99 {ms(summary.p99)} ms).")
-    if latency:
-        summary = latency.summary
-        parts.append(
-            f"A frame is shown {ms(summary.p50)} ms after its commit (p99 {ms(summary.p99)} ms)."
-        )
-    return " ".join([*parts, late_words(output.refresh)])
-
-
 def anatomy_words(output: OutputReport) -> str:
     """Where the time of an average frame goes."""
     anatomy = output.anatomy
