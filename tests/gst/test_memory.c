@@ -316,7 +316,7 @@ static void start_stream(struct stream *stream, GstGidAllocator *allocator, bool
 	gst_gid_domain_unlock(domain);
 	gid_domain_connect("cluster", &stream->reader);
 	gid_consumer_create(stream->reader, "open", "movie", &consumer, &stream->consumer);
-	cockpit_until(stream->reader, is_live, stream, 5000);
+	cockpit_until(stream->reader, is_live, stream);
 }
 
 static void end_stream(struct stream *stream) {

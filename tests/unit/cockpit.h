@@ -20,6 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* For what must happen, on however busy a machine. */
+#define COCKPIT_PATIENCE_MS 30000
+
 static char cockpit_folder[64];
 static pid_t cockpit_gidd[3]; /* by the domain's number; 0: not running */
 static const char *const cockpit_names[3] = {NULL, "open", "cluster"};
@@ -49,7 +52,7 @@ static inline bool cockpit_start(int number) {
 		execl(getenv("GIDD"), "gidd", "--config", config, "--domain", name, NULL);
 		_exit(127);
 	}
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < COCKPIT_PATIENCE_MS / 10; i++) {
 		struct gid_domain *domain;
 		if (gid_domain_connect(name, &domain) == 0) {
 			gid_domain_destroy(domain);
@@ -106,10 +109,9 @@ static inline bool cockpit_init(void) {
 	return cockpit_start(1) && cockpit_start(2);
 }
 
-/* Dispatches a domain until `done` holds, at most `ms`. */
-static inline bool cockpit_until(
-	struct gid_domain *domain, bool (*done)(void *data), void *data, long ms) {
-	long end = cockpit_now_ms() + ms;
+/* Dispatches a domain until `done` holds; false: it took too long. */
+static inline bool cockpit_until(struct gid_domain *domain, bool (*done)(void *data), void *data) {
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
 	while (!done(data)) {
 		long left = end - cockpit_now_ms();
 		struct pollfd fd = {gid_domain_get_fd(domain), POLLIN, 0};
@@ -120,6 +122,20 @@ static inline bool cockpit_until(
 		gid_domain_dispatch(domain);
 	}
 	return true;
+}
+
+/*
+ * Returns when both gidds have passed on all that these clients of open and cluster had said, and
+ * the clients have all that was said to them: gidds do one thing after the other, and so does their
+ * link. Such an answer is kept for the next dispatch.
+ */
+static inline void cockpit_pass_on(
+	struct gid_domain *open_client, struct gid_domain *cluster_client) {
+	const gid_id nothing = gid_make(1, GID_SLAB_MAX, 0, 0);
+	struct gid_slab *none;
+	gid_slab_import(open_client, nothing, &none);
+	gid_slab_import(cluster_client, nothing, &none);
+	gid_slab_import(open_client, nothing, &none);
 }
 
 /* Entries of a folder of /proc/self, or lines of a file there. */

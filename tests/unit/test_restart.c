@@ -26,14 +26,14 @@ static void count_revoked(void *data, struct gid_slab *slab) {
 /* Kills a domain's gidd and starts it again; returns when the client is connected again. */
 static bool restart(int number, struct gid_domain *client) {
 	cockpit_kill(number);
-	return cockpit_until(client, is_away, client, 1000) && cockpit_start(number) &&
-		cockpit_until(client, is_connected, client, 3000);
+	return cockpit_until(client, is_away, client) && cockpit_start(number) &&
+		cockpit_until(client, is_connected, client);
 }
 
 /* The link between two gidds takes a moment to come back: asks until it has. */
 static int import_soon(struct gid_domain *domain, gid_id gid, struct gid_slab **slab) {
 	int error = -ENOTCONN;
-	for (int i = 0; i < 100 && error < 0; i++) {
+	for (int i = 0; i < COCKPIT_PATIENCE_MS / 50 && error < 0; i++) {
 		gid_domain_dispatch(owner);
 		gid_domain_dispatch(reader);
 		error = gid_slab_import(domain, gid, slab);
@@ -50,6 +50,39 @@ static void dispatch_ms(long ms) {
 		gid_domain_dispatch(owner);
 		gid_domain_dispatch(reader);
 	}
+}
+
+static bool hears_of_the_end(const int *revoked) {
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (*revoked == 0 && cockpit_now_ms() < end) {
+		dispatch_ms(20);
+	}
+	return *revoked == 1;
+}
+
+/* A slab that the reader has imported, and whose end it counts. */
+static struct gid_slab *lend(struct gid_slab **got, int *revoked) {
+	struct gid_slab *slab = NULL;
+	gid_slab_create(owner, &layout, 0, 1, NULL, &slab);
+	gid_slab_grant(slab, 2);
+	if (gid_slab_import(reader, gid_slab_gid(slab, 0), got) < 0 ||
+		gid_slab_on_revoked(*got, count_revoked, revoked) < 0) {
+		tap_ok(false, "a slab is lent: %s", gid_domain_error(reader));
+	}
+	return slab;
+}
+
+/* Until both gidds and their link are there again. */
+static bool is_whole(void) {
+	struct gid_slab *slab = NULL, *got = NULL;
+	bool whole = cockpit_until(owner, is_connected, owner) &&
+		cockpit_until(reader, is_connected, reader) &&
+		gid_slab_create(owner, &layout, 0, 1, NULL, &slab) == 0 &&
+		gid_slab_grant(slab, 2) == 0 &&
+		import_soon(reader, gid_slab_gid(slab, 0), &got) == 0;
+	gid_slab_unref(got);
+	gid_slab_destroy(slab, false);
+	return whole;
 }
 
 static void test_owner_side(void) {
@@ -76,7 +109,7 @@ static void test_owner_side(void) {
 	tap_ok(*(const int *)gid_slab_view(got, 1) == 4711, "what is mapped goes on");
 	tap_ok(cockpit_start(1), "gidd is started again");
 	long begin = cockpit_now_ms();
-	bool back = cockpit_until(owner, is_connected, owner, 3000);
+	bool back = cockpit_until(owner, is_connected, owner);
 	tap_ok(back, "it is found (%ld ms)", cockpit_now_ms() - begin);
 
 	struct gid_slab *again = NULL;
@@ -107,72 +140,55 @@ static void test_owner_side(void) {
 	for (int i = 0; i < SLABS; i++) {
 		gid_slab_destroy(slabs[i], false);
 	}
-	dispatch_ms(500);
-	tap_ok(revoked == 1, "when the slab goes its importer hears of it, once");
+	tap_ok(hears_of_the_end(&revoked), "when the slab goes its importer hears of it, once");
 	gid_slab_unref(got);
 }
 
 static void test_reader_side(void) {
-	struct gid_slab *slab = NULL, *got = NULL;
+	struct gid_slab *got = NULL;
 	int revoked = 0;
-	gid_slab_create(owner, &layout, 0, 1, NULL, &slab);
-	gid_slab_grant(slab, 2);
-	gid_id gid = gid_slab_gid(slab, 0);
-	gid_slab_import(reader, gid, &got);
-	gid_slab_on_revoked(got, count_revoked, &revoked);
-	tap_ok(restart(2, reader), "the reader's gidd is killed and comes back");
+	struct gid_slab *slab = lend(&got, &revoked);
+	tap_ok(restart(2, reader) && is_whole(), "the reader's gidd is killed and comes back");
 	dispatch_ms(1500);
 	tap_ok(revoked == 0, "the import goes on");
 	gid_slab_revoke(slab, 2);
-	dispatch_ms(500);
-	tap_ok(revoked == 1, "and the new gidd tells when it ends");
+	tap_ok(hears_of_the_end(&revoked), "and the new gidd tells when it ends");
 	gid_slab_unref(got);
 	gid_slab_destroy(slab, false);
 }
 
 /* The owner goes while the reader's gidd is away: there is nobody to tell the reader. */
 static void test_lost_meanwhile(void) {
-	struct gid_slab *slab = NULL, *got = NULL;
+	struct gid_slab *got = NULL;
 	int revoked = 0;
-	gid_slab_create(owner, &layout, 0, 1, NULL, &slab);
-	gid_slab_grant(slab, 2);
-	gid_id gid = gid_slab_gid(slab, 0);
-	gid_slab_import(reader, gid, &got);
-	gid_slab_on_revoked(got, count_revoked, &revoked);
+	struct gid_slab *slab = lend(&got, &revoked);
 	cockpit_kill(2);
-	cockpit_until(reader, is_away, reader, 1000);
+	cockpit_until(reader, is_away, reader);
 	gid_slab_destroy(slab, false);
-	tap_ok(cockpit_start(2) && cockpit_until(reader, is_connected, reader, 3000),
+	tap_ok(cockpit_start(2) && cockpit_until(reader, is_connected, reader),
 		"a slab goes while the reader's gidd is away");
 	long begin = cockpit_now_ms();
-	while (revoked == 0 && cockpit_now_ms() < begin + 10000) {
-		dispatch_ms(20);
-	}
-	tap_ok(revoked == 1, "the reader finds out (%ld ms)", cockpit_now_ms() - begin);
+	tap_ok(hears_of_the_end(&revoked), "the reader finds out (%ld ms)",
+		cockpit_now_ms() - begin);
 	gid_slab_unref(got);
 }
 
 static void test_both(void) {
-	struct gid_slab *slab = NULL, *got = NULL;
+	struct gid_slab *got = NULL;
 	int revoked = 0;
-	gid_slab_create(owner, &layout, 0, 1, NULL, &slab);
-	gid_slab_grant(slab, 2);
-	gid_id gid = gid_slab_gid(slab, 0);
-	gid_slab_import(reader, gid, &got);
-	gid_slab_on_revoked(got, count_revoked, &revoked);
+	struct gid_slab *slab = lend(&got, &revoked);
 	cockpit_kill(1);
 	cockpit_kill(2);
 	dispatch_ms(100);
 	cockpit_start(2);
 	dispatch_ms(1000);
 	cockpit_start(1);
-	dispatch_ms(6000);
-	tap_ok(gid_domain_is_connected(owner) && gid_domain_is_connected(reader),
-		"both gidds are killed and come back, one after the other");
-	tap_ok(revoked == 0 && gid_slab_is_current(got, gid), "the import goes on");
+	tap_ok(is_whole(), "both gidds are killed and come back, one after the other");
+	dispatch_ms(6000); /* gidd asks whether it is still there */
+	tap_ok(revoked == 0 && gid_slab_is_current(got, gid_slab_gid(slab, 0)),
+		"the import goes on");
 	gid_slab_destroy(slab, false);
-	dispatch_ms(500);
-	tap_ok(revoked == 1, "and its end is heard of");
+	tap_ok(hears_of_the_end(&revoked), "and its end is heard of");
 	gid_slab_unref(got);
 }
 
