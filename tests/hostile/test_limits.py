@@ -294,14 +294,9 @@ def test_a_thousand_clients_come_and_go(cockpit: Cockpit) -> None:
 
 def test_the_log_is_bounded(cockpit: Cockpit) -> None:
     start = time.monotonic()
-    count = 0
-    while time.monotonic() - start < 2:
+    while "more lines are left out" not in cockpit.log("open"):
         with cockpit.connect("open") as connection:
             connection.send_raw(b"nonsense")
-        count += 1
-    assert count > 500, "too slow to fill a log"
-    time.sleep(1)
-    cockpit.connect("open").close()
-    cockpit.wait_log("open", "more lines are left out")
+        assert time.monotonic() - start < 60, "too slow to fill a log"
     seconds = time.monotonic() - start
     assert cockpit.log("open").count("\n") <= 201 * (seconds + 2)

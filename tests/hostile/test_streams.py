@@ -51,7 +51,7 @@ def test_ring_page_and_doorbell_arrive(cockpit: Cockpit, places: tuple[str, str]
         asked.close()
         live.close()
         # Nobody else keeps the producer's end of the doorbell: its end would not be noticed.
-        bell.settimeout(2)
+        bell.settimeout(20)
         assert bell.recv(16) == b""
         bell.close()
         for fd in (page, ring):

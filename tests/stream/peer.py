@@ -32,9 +32,18 @@ class Peer:
         assert lines, f"it has said nothing:\n{self.program.stderr}"
         return lines[-1]
 
-    def wait(self, condition: Callable[[dict], bool], what: str, timeout: float = PATIENCE) -> dict:
-        """The first line said from now on, or just now, that fulfils the condition."""
-        seen = max(0, len(self.lines) - 1)
+    def wait(
+        self,
+        condition: Callable[[dict], bool],
+        what: str,
+        timeout: float = PATIENCE,
+        since: int | None = None,
+    ) -> dict:
+        """The first line that fulfils the condition, of those said from now on, or just now.
+
+        What comes of a deed is to be looked for behind the lines that there were before it: `since`.
+        """
+        seen = max(0, len(self.lines) - 1) if since is None else since
 
         def fulfilled() -> dict | None:
             status = self.program.process.poll()

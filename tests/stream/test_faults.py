@@ -29,7 +29,7 @@ def test_frames_arrive_whole(cockpit: Cockpit) -> None:
 def test_a_stopped_consumer_disturbs_nobody(cockpit: Cockpit) -> None:
     """For five seconds, with frames in its hands and a lease of one second."""
     # Enough in the other's hand for the pauses of a busy machine.
-    producer = produce(cockpit, "movie", fps=100, slots=40, credit=32)
+    producer = produce(cockpit, "movie", fps=50, slots=40, credit=32)
     other = consume(cockpit, "movie", hold=1, credit=32)
     stopped = consume(cockpit, "movie", hold=1)
     late = consume(cockpit, "movie", drop_old=True, hold=1)
@@ -40,9 +40,8 @@ def test_a_stopped_consumer_disturbs_nobody(cockpit: Cockpit) -> None:
     for consumer in (stopped, late):
         consumer.program.signal(signal.SIGSTOP)
     time.sleep(5)
-    after, heard = producer.last, other.last
-    assert after["frames"] - before["frames"] >= 450
-    assert heard["frames"] - received["frames"] >= 450
+    after = producer.wait(lambda line: line["frames"] >= before["frames"] + 225, "frames to go out")
+    heard = other.wait(lambda line: line["frames"] >= received["frames"] + 225, "them to arrive")
     assert heard["missed"] == received["missed"] and heard["torn"] == 0
     assert after["held"] <= 32 + 4 + 4 and after["no_slot"] == 0
     assert after["consumers"] == 3
@@ -52,7 +51,7 @@ def test_a_stopped_consumer_disturbs_nobody(cockpit: Cockpit) -> None:
         consumer.program.signal(signal.SIGCONT)
         line = consumer.wait_frames(100)
         assert line["state"] == LIVE and line["torn"] == 0
-        assert line["discont"] >= 1 and line["missed"] >= 400
+        assert line["discont"] >= 1 and line["missed"] >= 200
 
 
 def test_a_killed_consumer_gives_its_frames_back(cockpit: Cockpit) -> None:
@@ -63,9 +62,12 @@ def test_a_killed_consumer_gives_its_frames_back(cockpit: Cockpit) -> None:
         consumer = consume(cockpit, "movie", hold=4, credit=4)
         consumer.wait(lambda line: line["held"] == 4, "its hands to be full")
         producer.wait(lambda line: line["held"] == 4, "its frames to be held")
+        said = len(producer.lines)
         killed = time.monotonic_ns()
         consumer.program.signal(signal.SIGKILL)
-        left = producer.wait(lambda line: line["event"] == "left", "the consumer to be missed")
+        left = producer.wait(
+            lambda line: line["event"] == "left", "the consumer to be missed", since=said
+        )
         assert left["held"] == 0 and left["consumers"] == 0
         took_ms.append((left["t"] - killed) / 1e6)
         consumer.program.wait()
@@ -80,10 +82,10 @@ def test_a_killed_producer_is_missed(cockpit: Cockpit) -> None:
     for peer in (consumer, waiting):
         peer.wait_frames(50)
     producer.program.signal(signal.SIGKILL)
-    line = consumer.wait_state(ENDED, timeout=2)
+    line = consumer.wait_state(ENDED, timeout=30)
     assert line["reason"] == -errno.EPIPE
     assert consumer.program.wait() == 0
-    line = waiting.wait_state(WAITING, timeout=2)
+    line = waiting.wait_state(WAITING, timeout=30)
     assert line["reason"] == -errno.EPIPE and line["torn"] == 0
 
 
@@ -181,7 +183,7 @@ def test_a_killed_gidd_and_producer(cockpit: Cockpit) -> None:
     cockpit.kill("open")
     cockpit.kill("cluster")
     producer.program.signal(signal.SIGKILL)
-    assert consumer.wait_state(WAITING, timeout=2)["reason"] == -errno.EPIPE
+    assert consumer.wait_state(WAITING, timeout=30)["reason"] == -errno.EPIPE
     for domain in ("open", "cluster"):
         cockpit.start(domain)
     produce(cockpit, "movie")

@@ -120,7 +120,7 @@ def test_a_consumer_that_lies_ends_its_own_subscription(cockpit: Cockpit, lie: s
         liar = Liar(cockpit)
         liar.wait_entries(4)
         LIES[lie](liar)
-        assert liar.connection.event(SUBSCRIPTION_END, timeout=5).values == (1, EPROTO)
+        assert liar.connection.event(SUBSCRIPTION_END, timeout=30).values == (1, EPROTO)
         producer.wait(lambda line: line["consumers"] == 1, "the liar to be put out")
         liar.close()
 
@@ -254,7 +254,7 @@ def lied_to(cockpit: Cockpit, lie: Callable[[LyingProducer], None]) -> dict:
             liar.wake()
         line = consumer.wait(lambda line: line["state"] == 3, "it to be over")
         assert consumer.program.wait() == 0
-        assert liar.connection.event(SUBSCRIPTION_END, timeout=5).values == (liar.number, EPROTO)
+        assert liar.connection.event(SUBSCRIPTION_END, timeout=30).values == (liar.number, EPROTO)
         liar.connection.close()
         return line
 
