@@ -4,8 +4,10 @@
 
 Boots one guest, and measures
 
-- round trips: an eventfd between two processes of the host (the bare wake-up), and a byte over a
-  virtio-serial port, which is what a doorbell between machines takes (both ends in Python);
+- round trips: an eventfd between two processes of the host (the bare wake-up), a byte over a
+  virtio-serial port, a ring of the doorbell device (all with both ends in Python); and whole
+  doorbells, from a sleeping program of the host by way of both gidds to one in the guest and back:
+  by the device, and over the link, which is a virtio-serial port;
 - 1280x720 BGRx, as fast as they come: by gid, read by the host from the guest's memory, and by TCP
   over virtio-net (QEMU's user network). Per frame: the host's CPU time, of QEMU with all that the
   guest does, of the receiver and of gidd; and the bytes of pixels that are copied on the way. For
@@ -31,6 +33,7 @@ TOP = Path(__file__).resolve().parent.parent
 for folder in (TOP / "vm", TOP / "tools" / "cockpit"):
     sys.path.append(str(folder))
 
+import doorbell  # noqa: E402
 from gid_cockpit.configuration import CockpitError, read  # noqa: E402
 from gid_cockpit.daemon import Daemon  # noqa: E402
 from gid_cockpit.machine import Guest  # noqa: E402
@@ -55,6 +58,8 @@ kind=host
 window=4M
 [share open host]
 streams=movie
+[share host open]
+streams=ping
 """
 # The longest line of a configuration is too short for them.
 DEVICES = [
@@ -227,7 +232,7 @@ def main() -> int:
     parser.add_argument("--round-trips", type=int, default=2000, metavar="N", help="default: 2000")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="gb-", dir="/tmp"))
-    progress = common.Progress(5)
+    progress = common.Progress(7)
     try:
         progress.step("eventfd")
         trips = [eventfd_round_trip(options.round_trips)]
@@ -240,6 +245,13 @@ def main() -> int:
             progress.step("virtio-net TCP")
             tcp = account("virtio-net TCP", lambda n: by_tcp(agent, watched, n), options.frames)
             frames.append(tcp)
+            progress.step("doorbells")
+            for way, times in doorbell.both_ways(agent, options.round_trips).items():
+                trips.append(percentiles(f"doorbell, {way}", times))
+            progress.step("the device")
+            server = folder / "r" / "bell" / "open.sock"
+            alone = doorbell.bare(agent, server, options.round_trips, ping)
+            trips.append(percentiles("ivshmem-doorbell", alone))
     except (CockpitError, CannotBoot, GuestError) as error:
         raise common.BenchError(str(error)) from None
     finally:
@@ -256,8 +268,12 @@ def main() -> int:
             f"{row['copied_bytes_per_frame']} bytes of pixels copied a frame"
         )
     gid, tcp = frames
+    p50 = {row["way"]: row["p50_us"] for row in trips}
     ratios = {
-        "serial_vs_eventfd_p50": trips[1]["p50_us"] / trips[0]["p50_us"],
+        "serial_vs_eventfd_p50": p50["virtio-serial"] / p50["eventfd"],
+        "device_vs_eventfd_p50": p50["ivshmem-doorbell"] / p50["eventfd"],
+        "device_vs_serial_p50": p50["ivshmem-doorbell"] / p50["virtio-serial"],
+        "doorbell_device_vs_link_p50": p50["doorbell, device"] / p50["doorbell, link"],
         "gid_cpu_vs_tcp": gid["host_cpu_ms_per_frame"] / tcp["host_cpu_ms_per_frame"],
         "gid_fps_vs_tcp": gid["fps"] / tcp["fps"],
     }

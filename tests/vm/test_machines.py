@@ -61,6 +61,11 @@ class Tool:
         command = ["gid-cockpit", "--config", str(self.config), *words]
         return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=400)
 
+    def host_status(self) -> str:
+        env = self.env | {"GID_RUNTIME_DIR": str(self.runtime)}
+        command = ["gidctl", "--domain", "host", "status", "--json"]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60).stdout
+
     def arguments(self, domain: str) -> list[str]:
         result = self.run("qemu-args", "--json", domain)
         assert result.returncode == 0, result.stderr
@@ -169,6 +174,17 @@ def test_up_run_status_down(tool: Tool) -> None:
     inside = tool.run("run", "open", "--", "sh", "-c", "hostname; echo wrong >&2; exit 7")
     assert (inside.stdout, inside.stderr, inside.returncode) == ("open\n", "wrong\n", 7)
     assert "runs already" in tool.run("up", "open").stdout
+
+    def way() -> tuple[str, str]:
+        links = json.loads(tool.host_status())["links"]
+        link = next(link for link in links if link["domain"] == "open")
+        return link["state"], link["doorbells"]["way"]
+
+    # The guest's device is one of the hub that was there when it began.
+    wait_for(lambda: way() == ("up", "device"), "doorbells by the device", 60)
+    for command in ("down", "up"):
+        assert tool.run(command, "host").returncode == 0
+    wait_for(lambda: way() == ("up", "link"), "doorbells over the link", 60)
 
     result = tool.run("down")
     assert (result.returncode, result.stderr) == (0, "")

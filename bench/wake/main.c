@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A doorbell there and back, between two programs wherever they run:
+ *
+ *     gid-bench-wake ask STREAM COUNT        sends a frame, sleeps until it is released, and again
+ *     gid-bench-wake answer DOMAIN STREAM    sleeps until a frame comes, and releases it
+ *
+ * Each sleeps before the other one rings. `ask` prints the ns of each of them, a line each.
+ */
+#include <errno.h>
+#include <gid/stream.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PATIENCE_NS 120000000000ull
+/* Both sides sleep by then: what is measured is the wake-up, and not whether there was one. */
+#define PAUSE_NS 2000000
+
+static uint64_t now_ns(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static _Noreturn void fail(const struct gid_domain *domain, const char *what, int error) {
+	fprintf(stderr, "gid-bench-wake: %s: %s (%s)\n", what, gid_strerror(error),
+		domain == NULL ? "" : gid_domain_error(domain));
+	exit(EXIT_FAILURE);
+}
+
+static struct gid_domain *connect_domain(void) {
+	struct gid_domain *domain;
+	int error = gid_domain_connect(NULL, &domain);
+	if (error < 0) {
+		fail(NULL, "no domain", error);
+	}
+	return domain;
+}
+
+struct asking {
+	struct gid_domain *domain;
+	struct gid_slab *slab;
+	struct gid_producer *producer;
+	bool released;
+};
+
+static void hear_released(void *data, gid_id gid) {
+	struct asking *asking = data;
+	asking->released = true;
+	gid_slab_give(asking->slab, gid_slot_of(gid));
+}
+
+static void listen_once(struct asking *asking) {
+	struct pollfd fds[] = {
+		{gid_domain_get_fd(asking->domain), POLLIN, 0},
+		{gid_producer_get_fd(asking->producer), POLLIN, 0},
+	};
+	poll(fds, 2, 100);
+	if (fds[0].revents != 0) {
+		gid_domain_dispatch(asking->domain);
+	}
+	if (fds[1].revents != 0) {
+		gid_producer_dispatch(asking->producer);
+	}
+}
+
+static uint64_t once(struct asking *asking) {
+	struct timespec pause = {.tv_nsec = PAUSE_NS};
+	nanosleep(&pause, NULL);
+	int slot = gid_slab_take(asking->slab);
+	struct gid_frame frame = {
+		.gid = gid_slab_gid(asking->slab, (uint32_t)slot),
+		.capture_time = now_ns(),
+		.present_time = GID_TIME_NONE,
+		.pts = GID_TIME_NONE,
+		.dts = GID_TIME_NONE,
+		.duration = GID_TIME_NONE,
+	};
+	asking->released = false;
+	gid_producer_want_release(asking->producer);
+	uint64_t begin = now_ns();
+	int sent = gid_producer_send(asking->producer, &frame);
+	if (slot < 0 || sent != 1) {
+		fail(asking->domain, "nobody takes the frame", sent);
+	}
+	while (!asking->released) {
+		listen_once(asking);
+		if (now_ns() - begin > PATIENCE_NS) {
+			fail(asking->domain, "no answer came", -ETIMEDOUT);
+		}
+	}
+	return now_ns() - begin;
+}
+
+static void ask(const char *name, long count) {
+	static const struct gid_layout layout = {
+		.fourcc = 0x34325258, /* XR24 */
+		.width = 16,
+		.height = 16,
+		.plane_count = 1,
+		.planes = {{0, 64}},
+	};
+	struct asking asking = {.domain = connect_domain()};
+	struct gid_producer_options options = {
+		.size = sizeof(options),
+		.released = hear_released,
+		.data = &asking,
+	};
+	int error = gid_slab_create(asking.domain, &layout, 0, 2, NULL, &asking.slab);
+	if (error == 0) {
+		error = gid_producer_create(asking.domain, name, &options, &asking.producer);
+	}
+	if (error < 0) {
+		fail(asking.domain, name, error);
+	}
+	uint64_t give_up = now_ns() + PATIENCE_NS;
+	while (gid_producer_consumers(asking.producer) == 0) {
+		listen_once(&asking);
+		if (now_ns() > give_up) {
+			fail(asking.domain, "nobody answers", -ETIMEDOUT);
+		}
+	}
+	for (long i = 0; i < count; i++) {
+		printf("%" PRIu64 "\n", once(&asking));
+	}
+	gid_producer_destroy(asking.producer);
+	gid_slab_destroy(asking.slab, false);
+	gid_domain_destroy(asking.domain);
+}
+
+static void answer(const char *owner, const char *name) {
+	struct gid_domain *domain = connect_domain();
+	struct gid_consumer_options options = {.size = sizeof(options)};
+	struct gid_consumer *consumer;
+	int error = gid_consumer_create(domain, owner, name, &options, &consumer);
+	if (error < 0) {
+		fail(domain, name, error);
+	}
+	struct gid_frame frame;
+	do {
+		while ((error = gid_consumer_receive(consumer, &frame)) == 1) {
+			gid_consumer_release(consumer, &frame);
+		}
+	} while (error == -EAGAIN && gid_consumer_wait(consumer, -1) >= 0);
+	gid_consumer_destroy(consumer);
+	gid_domain_destroy(domain);
+}
+
+int main(int argc, char **argv) {
+	if (argc == 4 && strcmp(argv[1], "ask") == 0) {
+		ask(argv[2], strtol(argv[3], NULL, 10));
+	} else if (argc == 4 && strcmp(argv[1], "answer") == 0) {
+		answer(argv[2], argv[3]);
+	} else {
+		fprintf(stderr, "usage: gid-bench-wake ask STREAM COUNT | answer DOMAIN STREAM\n");
+		return 2;
+	}
+	return EXIT_SUCCESS;
+}
