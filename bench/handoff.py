@@ -87,11 +87,12 @@ class Bench:
 
     def transport(self, who: str, case: Case, read_all: bool) -> dict:
         """One run of both sides: {"send": {…}, "receive": {…}}. One that did not get going in time,
-        as happens on a machine that is busy with other things, is repeated."""
+        as happens on a machine that is busy with other things, is repeated with more time for it.
+        """
         reason = "hardly a frame arrives"
-        for _ in range(TRIES):
+        for settle in (SETTLE * attempt for attempt in range(1, TRIES + 1)):
             try:
-                found = self._transport(who, case, read_all)
+                found = self._transport(who, case, read_all, settle)
             except common.BenchError as error:
                 reason = str(error)
                 continue
@@ -99,12 +100,12 @@ class Bench:
                 return found
         raise common.BenchError(f"{who} {case.size} {case.format}: {reason}")
 
-    def _transport(self, who: str, case: Case, read_all: bool) -> dict:
+    def _transport(self, who: str, case: Case, read_all: bool, settle: float) -> dict:
         transport = TRANSPORTS[who]
         socket = self._folder / "handoff.sock"
         socket.unlink(missing_ok=True)
         fill = {"socket": socket, "caps": case.caps, "area": 12 * case.bytes}
-        window = self._window()
+        window = self._window(settle)
         send = self._start(
             ["send", transport.send.format(**fill), f"--caps={case.caps}"],
             self._sender_core,
@@ -146,8 +147,8 @@ class Bench:
         command = ["eventfd", f"--peer-cpu={self._receiver_core}"]
         return _result(self._start(command, self._sender_core, self._window(), "open"))
 
-    def _window(self) -> list[str]:
-        start = time.monotonic_ns() + int(SETTLE * 1e9)
+    def _window(self, settle: float = SETTLE) -> list[str]:
+        start = time.monotonic_ns() + int(settle * 1e9)
         return [f"--from={start}", f"--until={start + int(self._seconds * 1e9)}"]
 
     def _start(

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.timeout(280)
 RATIOS = {
     "transport_cpu_1080p_vs_best_peer",
     "transport_cpu_1080p_fast_vs_best_peer",
+    "bare_wake_1080p_vs_best_peer",
+    "bare_wake_1080p_fast_vs_best_peer",
     "transport_cpu_2160p_vs_720p",
     "read_all_1080p_vs_private",
     "latency_p50_vs_best_peer",
@@ -64,7 +66,10 @@ def test_ratio_is_of_the_rows(result: dict) -> None:
         (row,) = [
             row
             for row in result["rows"]
-            if row["who"] == who and row.get("size") == "1080p" and row.get("read_all", True)
+            if row["who"] == who
+            and row.get("size") == "1080p"
+            and row.get("read_all", True)
+            and key in row
         ]
         return row[key]
 
