@@ -74,11 +74,13 @@ def test_memory_is_taken_back(session: Session, how: str, on_revoke: str, render
         expected = slab.pictures[0]
         if how == "grant withdrawn":
             slab.draw(0, seed=99)  # what the owner draws from now on is not seen
-        time.sleep(0.5)
+        wait_for(
+            lambda: not session.weston.permissions_of(inode),
+            "Weston to unmap what was taken back",
+        )
         client.redraw()
         shot = session.screenshot()
         assert session.shows(expected) if on_revoke == "keep" else not shot.any()
-        assert not session.weston.permissions_of(inode), "Weston still maps what was taken back"
         client.show(other)  # undefined content, no harm
         assert not params.events and not other_params.events
 
