@@ -154,6 +154,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "window=big\n",
         ["5: window=big is not a power of two from 1M to 64G"],
     ),
+    "a doorbell that is neither on nor off": (
+        GOOD + "doorbell=maybe\n",
+        ["5: doorbell=maybe is neither on nor off"],
+    ),
     "a device without a path": (
         GOOD + "window-device=ivshmem0\n",
         ["5: window-device=ivshmem0 is not an absolute path"],

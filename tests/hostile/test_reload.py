@@ -169,8 +169,11 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         [f"4: number= of domain cluster has changed{RESTART}"],
     ),
     "a window, a user and a group": (
-        CONFIG.replace("number=1", "number=1\nwindow=4M\nuser=nobody\ngroup=nogroup"),
-        [f"1: {key}= of domain open has changed{RESTART}" for key in ("window", "user", "group")],
+        CONFIG.replace("number=1", "number=1\nwindow=4M\ndoorbell=off\nuser=nobody\ngroup=nogroup"),
+        [
+            f"1: {key}= of domain open has changed{RESTART}"
+            for key in ("window", "doorbell", "user", "group")
+        ],
     ),
     "a kind": (
         DOMAINS.replace("number=1", "number=1\nkind=host"),

@@ -21,6 +21,14 @@ static void print_clock(sd_json_variant *link) {
 	}
 }
 
+/* How another machine is rung. */
+static void print_doorbells(sd_json_variant *link) {
+	sd_json_variant *doorbells = report_field(link, "doorbells");
+	if (doorbells != NULL) {
+		printf(", doorbells by the %s", report_text(doorbells, "way"));
+	}
+}
+
 /* What the other domain did that no honest one does. */
 static void print_faults(sd_json_variant *link) {
 	uint64_t faults = report_number(link, "faults");
@@ -45,6 +53,9 @@ static void print_links(sd_json_variant *report) {
 			report_text(link, "kind"), look_begin(look), report_text(link, "state"),
 			look_end(look));
 		print_clock(link);
+		if (up) {
+			print_doorbells(link);
+		}
 		printf("%s%s\n", up ? "" : ", ", report_text(link, "why"));
 		print_faults(link);
 	}
