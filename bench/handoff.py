@@ -5,7 +5,8 @@
 The producer runs on one core, the consumer on another, at 60 frames a second. The transport's CPU
 time is that of both sides less the generator's alone. Beside it stand the bare limits: an eventfd
 to the other core and back, reading the same bytes from private memory, and what the generator costs
-more where it wakes a sleeping thread on the other core for each frame, and does nothing else.
+more where it wakes something on the other core for each frame: a bare thread, or a GStreamer source
+that then pushes a buffer, always the same one, into a fakesink.
 
 At 60 frames a second both sides sleep before each frame, and most of the CPU time of any transport
 goes into waking up with cold caches. So 1080p is measured at 1000 frames a second as well.
@@ -32,6 +33,7 @@ SETTLE = 1.2  # seconds that both sides have to start before the measuring begin
 SIZES = {"720p": (1280, 720), "1080p": (1920, 1080), "2160p": (3840, 2160)}
 FORMATS = {"BGRx": 4.0, "I420": 1.5}  # bytes of a pixel
 PEERS = ("unixfd", "shm")
+WAKES = {"wake": "a bare wake-up", "wake-source": "waking a GStreamer source"}
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,10 @@ class Bench:
         command = ["send", "fakesink sync=false", f"--caps={case.caps}"]
         return _result(self._start(command, self._sender_core, self._window(), "open", case.rate))
 
-    def wake(self, case: Case) -> dict:
-        """The generator, and a thread on the other core that is woken for each frame: the least
-        that a transport can do whose consumer sleeps."""
-        command = ["wake", f"--caps={case.caps}", f"--peer-cpu={self._receiver_core}"]
+    def wake(self, who: str, case: Case) -> dict:
+        """The generator, and what is woken on the other core for each frame: the least that a
+        transport can do whose consumer sleeps."""
+        command = [who, f"--caps={case.caps}", f"--peer-cpu={self._receiver_core}"]
         return _result(self._start(command, self._sender_core, self._window(), "open", case.rate))
 
     def private(self, case: Case) -> dict:
@@ -195,11 +197,12 @@ def measure(bench: Bench, options: argparse.Namespace) -> list[dict]:
     plan = [("limit", None, None)]
     for size, format in itertools.product(options.size, options.format):
         case = Case(size, format)
-        plan += [(who, case, None) for who in ("generator", "wake", "private")]
+        plan += [(who, case, None) for who in ("generator", "private")]
         plan += [(who, case, read) for read in (False, True) for who in TRANSPORTS]
         if size == FAST_SIZE:
+            plan += [(who, case, None) for who in WAKES]
             case = Case(size, format, FAST_RATE)
-            plan += [(who, case, None) for who in ("generator", "wake")]
+            plan += [(who, case, None) for who in ("generator", *WAKES)]
             plan += [(who, case, False) for who in TRANSPORTS]
     rows = {entry: [] for entry in plan}
     progress = common.Progress(len(plan) * options.repetitions)
@@ -222,8 +225,8 @@ def _run(bench: Bench, who: str, case: Case | None, read: bool | None) -> dict:
         return bench.eventfd()
     if who == "generator":
         return bench.generator(case)
-    if who == "wake":
-        return bench.wake(case)
+    if who in WAKES:
+        return bench.wake(who, case)
     if who == "private":
         return bench.private(case)
     return bench.transport(who, case, read)
@@ -249,9 +252,9 @@ def _row(entry: tuple, runs: list[dict], rows: dict) -> dict:
         what = "reading private memory"
         return {**row, "who": "limit", "what": what, "read_cpu_us": _median(runs, "cpu_us")}
     generator = _median(rows["generator", case, None], "cpu_us")
-    if who == "wake":
+    if who in WAKES:
         cpu_us = round(_median(runs, "cpu_us") - generator, 3)
-        return {**row, "who": "limit", "what": "a bare wake-up", "transport_cpu_us": cpu_us}
+        return {**row, "who": "limit", "what": WAKES[who], "transport_cpu_us": cpu_us}
     sender, receiver = _median(runs, "send", "cpu_us"), _median(runs, "receive", "cpu_us")
     return {
         **row,
@@ -275,7 +278,7 @@ def ratios(rows: list[dict]) -> dict[str, float]:
             "transport_cpu_1080p_vs_best_peer": _cpu_vs_peer,
             "transport_cpu_1080p_fast_vs_best_peer": _fast_cpu_vs_peer,
             "bare_wake_1080p_vs_best_peer": _wake_vs_peer,
-            "bare_wake_1080p_fast_vs_best_peer": _fast_wake_vs_peer,
+            "woken_source_1080p_vs_best_peer": _source_vs_peer,
             "transport_cpu_2160p_vs_720p": _cpu_growth,
             "read_all_1080p_vs_private": _read_vs_private,
             "latency_p50_vs_best_peer": _latency_vs_peer,
@@ -314,14 +317,14 @@ def _fast_cpu_vs_peer(rows: list[dict], format: str) -> float | None:
     return _vs_best_peer(rows, "transport_cpu_us", format=format, rate=FAST_RATE)
 
 
-def _wake_vs_peer(rows: list[dict], format: str, rate: int = RATE) -> float | None:
-    where = {"format": format, "rate": rate}
-    wake = _figure(rows, "transport_cpu_us", who="limit", size="1080p", **where)
+def _wake_vs_peer(rows: list[dict], format: str, who: str = "wake") -> float | None:
+    where = {"format": format, "rate": RATE}
+    wake = _figure(rows, "transport_cpu_us", what=WAKES[who], size="1080p", **where)
     return _divide(wake, _best_peer(rows, "transport_cpu_us", **where))
 
 
-def _fast_wake_vs_peer(rows: list[dict], format: str) -> float | None:
-    return _wake_vs_peer(rows, format, FAST_RATE)
+def _source_vs_peer(rows: list[dict], format: str) -> float | None:
+    return _wake_vs_peer(rows, format, "wake-source")
 
 
 def _latency_vs_peer(rows: list[dict], format: str) -> float | None:
@@ -365,8 +368,9 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
     for row in rows:
         if row["who"] in TRANSPORTS:
             print(_TABLE.format(**row, reading="all" if row["read_all"] else "nothing"))
-        elif "transport_cpu_us" in row:
-            print(_TABLE.format(**dict.fromkeys(heads, "") | row | {"reading": "waking"}))
+        elif row["what"] in WAKES.values():
+            waking = "(wake)" if row["what"] == WAKES["wake"] else "(source)"
+            print(_TABLE.format(**dict.fromkeys(heads, "") | row | {"reading": waking}))
         elif "size" in row:
             line = dict.fromkeys(heads, "") | row | {"reading": "all"}
             print(_TABLE.format(**line | {"receiver_cpu_us": row["read_cpu_us"]}))

@@ -61,17 +61,20 @@ void meter_latency(struct meter *meter, uint64_t latency);
 /* One JSON object on stdout: frames, cpu_us a frame and, where there are any, latencies in µs. */
 void meter_print(struct meter *meter, uint64_t lost);
 
-/* --- sleeper.c: a thread on another core that sleeps until it is woken -------------------------
+/* --- sleeper.c: on another core, it sleeps until it is woken, again and again ------------------
  */
 
 struct sleeper {
 	pthread_t thread;
-	uint32_t *word; // what it sleeps over
+	GstElement *pipeline; // NULL: a bare thread
+	uint32_t *word;	      // what it sleeps over
+	uint32_t woken;	      // what that was last
 	int cpu;
 	bool ended;
 };
 
-bool sleeper_start(struct sleeper *sleeper, int cpu);
+/* `source`: it is one, of a pipeline into a fakesink. */
+bool sleeper_start(struct sleeper *sleeper, int cpu, bool source);
 void sleeper_wake(struct sleeper *sleeper);
 void sleeper_end(struct sleeper *sleeper);
 
@@ -81,10 +84,11 @@ void sleeper_end(struct sleeper *sleeper);
 GType handoff_generator_get_type(void);
 void handoff_generator_set(GstElement *generator, struct meter *meter, uint32_t rate);
 
-int handoff_send(const struct handoff_options *options);    // pipelines.c
-int handoff_receive(const struct handoff_options *options); // pipelines.c
-int handoff_wake(const struct handoff_options *options);    // pipelines.c
-int handoff_eventfd(const struct handoff_options *options); // limits.c
-int handoff_private(const struct handoff_options *options); // limits.c
+int handoff_send(const struct handoff_options *options);	// pipelines.c
+int handoff_receive(const struct handoff_options *options);	// pipelines.c
+int handoff_wake(const struct handoff_options *options);	// pipelines.c
+int handoff_wake_source(const struct handoff_options *options); // pipelines.c
+int handoff_eventfd(const struct handoff_options *options);	// limits.c
+int handoff_private(const struct handoff_options *options);	// limits.c
 
 #endif

@@ -126,7 +126,7 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = parse_option,
-		.args_doc = "send|receive PIPELINE\nwake|eventfd|private",
+		.args_doc = "send|receive PIPELINE\nwake|wake-source|eventfd|private",
 		.doc = "One side of the benchmark handoff, which bench/handoff.py runs.",
 	};
 	static const struct {
@@ -136,6 +136,7 @@ int main(int argc, char **argv) {
 		{"send", handoff_send},
 		{"receive", handoff_receive},
 		{"wake", handoff_wake},
+		{"wake-source", handoff_wake_source},
 		{"eventfd", handoff_eventfd},
 		{"private", handoff_private},
 	};

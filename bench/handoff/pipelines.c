@@ -75,14 +75,22 @@ int handoff_send(const struct handoff_options *options) {
 	return send_frames(options, options->pipeline, NULL);
 }
 
-int handoff_wake(const struct handoff_options *options) {
+static int wake(const struct handoff_options *options, bool source) {
 	struct sleeper sleeper;
-	if (!sleeper_start(&sleeper, options->peer_cpu)) {
+	if (!sleeper_start(&sleeper, options->peer_cpu, source)) {
 		return 1;
 	}
 	int status = send_frames(options, "fakesink sync=false", &sleeper);
 	sleeper_end(&sleeper);
 	return status;
+}
+
+int handoff_wake(const struct handoff_options *options) {
+	return wake(options, false);
+}
+
+int handoff_wake_source(const struct handoff_options *options) {
+	return wake(options, true);
 }
 
 /* --- receiving -------------------------------------------------------------------------------- */

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.timeout(280)
 RATIOS = {
     "transport_cpu_1080p_vs_best_peer",
     "transport_cpu_1080p_fast_vs_best_peer",
-    "bare_wake_1080p_vs_best_peer",
-    "bare_wake_1080p_fast_vs_best_peer",
     "transport_cpu_2160p_vs_720p",
+    "bare_wake_1080p_vs_best_peer",
+    "woken_source_1080p_vs_best_peer",
     "read_all_1080p_vs_private",
     "latency_p50_vs_best_peer",
 }
@@ -59,6 +59,16 @@ def test_figures(result: dict, who: str) -> None:
         assert row["frames"] >= 15
         assert row["receiver_cpu_us"] > 0 and row["sender_cpu_us"] > 0
         assert 0 < row["latency_p50_us"] <= row["latency_p99_us"]
+
+
+def test_bare_wakes(result: dict) -> None:
+    found = {
+        (row["what"], row["rate"])
+        for row in result["rows"]
+        if row["who"] == "limit" and "transport_cpu_us" in row
+    }
+    kinds = ("a bare wake-up", "waking a GStreamer source")
+    assert found == {(kind, rate) for kind in kinds for rate in (60, 1000)}
 
 
 def test_ratio_is_of_the_rows(result: dict) -> None:
