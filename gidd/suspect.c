@@ -9,6 +9,8 @@
 #include "subscription.h"
 #include "window.h"
 
+#define ROUNDS_MAX 10u /* as many as who says nothing at all gets */
+
 /* In the order of the loads: a counter that is loaded first cannot pass one that is loaded later.
  */
 static uint64_t look(const uint64_t *word) {
@@ -77,12 +79,16 @@ void suspect_look_at(struct link *link, struct subscription *subscription) {
 	}
 	suspect->subscription = judge(link, subscription, suspect->why, sizeof(suspect->why));
 	suspect->since = gid_socket_now();
+	suspect->rounds = 0;
 }
 
 void suspect_look(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	const char *why = link->state == LINK_UP ? window_judge(gidd, link->peer.domain) : NULL;
 	struct subscription *subscription;
+	if (link->suspect.subscription != 0 && ++link->suspect.rounds > ROUNDS_MAX) {
+		why = link->suspect.why;
+	}
 	if (why != NULL) {
 		link_fault(link, why);
 		return;

@@ -10,7 +10,8 @@
  *
  * A piece of memory may be in other use already, and rightly so, when the word that its
  * subscription is over is still on its way. So what was seen only counts once a PING that was sent
- * after it is answered and no such word came before the answer. (Who never answers is missed.)
+ * after it is answered and no such word came before the answer; or ten later ones were not
+ * answered.
  */
 #ifndef GIDD_SUSPECT_H
 #define GIDD_SUSPECT_H
@@ -24,10 +25,11 @@ struct subscription;
 struct suspect {
 	uint32_t subscription; /* its number on the link; 0: nothing was seen */
 	uint64_t since;	       /* ns */
+	uint32_t rounds;       /* that were asked since, and not answered */
 	char why[96];
 };
 
-/* Looks at everything that the link's other end shares with us. */
+/* Looks at everything that the link's other end shares with us: before each PING. */
 void suspect_look(struct link *link);
 /* The same for one subscription, which a client of ours has found broken. */
 void suspect_look_at(struct link *link, struct subscription *subscription);

@@ -73,6 +73,11 @@ static int window_make(struct gidd *gidd, const struct config_domain *domain) {
 	put_header(&header, domain);
 	int fd = open_old(path, domain);
 	if (fd < 0) {
+		if (access(path, F_OK) == 0) {
+			log_warning("the window of domain %s is made anew, of %llu MiB: a machine "
+				    "that has the old one must be started again",
+				domain->name, (unsigned long long)domain->window >> 20);
+		}
 		fd = make_new(path, domain);
 	}
 	int error = fd < 0 ? fd : 0;

@@ -4,6 +4,7 @@
 `open` is the test itself: it writes its window, and decides in which order gidd hears what.
 """
 
+import os
 import socket
 import struct
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from cockpit import Cockpit
 from gidwire import (
     ACCEPT,
     ALLOC,
+    BELL,
     PAGE_SIZE,
     PING,
     PONG,
@@ -23,7 +25,7 @@ from gidwire import (
     SUBSCRIPTION_END,
     pack,
 )
-from machines import CONFIG, link, start, window
+from machines import CONFIG, MIB, link, start, window, window_path
 from member import Member
 from peer import LIVE, WAITING, Peer, consume, produce
 from peer import PEER as PEER_PROGRAM
@@ -183,6 +185,19 @@ def test_a_broken_first_page(machines: Cockpit) -> None:
         assert link(machines, "host", "hud")["ups"] == 1
 
 
+def test_a_window_whose_size_changes(machines: Cockpit) -> None:
+    """It is noticed by all, and the hub makes another file."""
+    with Member(machines, "open") as member:
+        up(machines, member)
+        os.truncate(window_path(machines, "open"), 8 * MIB)
+        for name in ("host", "hud"):
+            assert member.wait(lambda name=name: faults(machines, name) == 1)
+            assert "the size of its window" in link(machines, name, "open")["last_fault"]
+        machines.wait_log("host", "the window of domain open is made anew")
+        up(machines, member)
+        assert os.stat(window_path(machines, "open")).st_size == 4 * MIB
+
+
 def test_memory_that_has_come_to_another_use(machines: Cockpit) -> None:
     """Its subscription was over before it changed, though the word of that comes later."""
     with Member(machines, "open") as member:
@@ -198,6 +213,29 @@ def test_memory_that_has_come_to_another_use(machines: Cockpit) -> None:
         now = link(machines, "host", "open")
         assert (now["faults"], now["ups"], now["state"]) == (0, 1, "up")
         assert consumer.program.is_running()
+
+
+def test_a_broken_ring_of_one_that_never_answers(make_cockpit: Callable[..., Cockpit]) -> None:
+    """It says other things meanwhile, so as not to be missed."""
+    machines = make_cockpit(CONFIG + "[link open host]\nkind=ivshmem\nsilence=2\n")
+    machines.start("host")
+    with Member(machines, "open") as member:
+        member.join()
+        member.greet(HOST)
+        assert member.wait(lambda: link(machines, "host", "open")["state"] == "up")
+        subscribed(machines, member)
+        epoch = member.epochs[HOST]
+        put_word(machines, RING, 1)
+        member.hold_pings()
+
+        def parted() -> bool:
+            member.send(HOST, pack(BELL, 1, 0), epoch)
+            member.receive(0.05)
+            return member.epochs.get(HOST) != epoch
+
+        assert member.wait(parted)
+        now = link(machines, "host", "open")
+        assert now["faults"] == 1 and "is none" in now["last_fault"]
 
 
 def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:

@@ -43,6 +43,8 @@ def main() -> None:
             for offset in range(0, len(memory), len(noise)):
                 memory[offset : offset + len(noise)] = noise
         rounds += 1
+        if rounds == 1:
+            print("overwrote all once", flush=True)
     print(f"overwrote {len(targets)} windows {rounds} times", flush=True)
 
 

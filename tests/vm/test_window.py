@@ -7,7 +7,10 @@ import pytest
 from gid_vm.guest import Guest, why_not
 from gid_vm.qemu import Window
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(600),
+]
 
 SIZE = 4 << 20
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PORT = "org.gidway.agent"
-GRACE_SECONDS = 10.0
+GRACE_SECONDS = 30.0
 
 
 class GuestError(Exception):

@@ -117,7 +117,7 @@ class Guest:
         """Starts a command and does not wait for it: see Agent.start()."""
         return self.agent.start(words, **options)
 
-    def run(self, words: list[str], timeout: float = 30.0, **options: object) -> Result:
+    def run(self, words: list[str], timeout: float = 60.0, **options: object) -> Result:
         """Runs a command to its end."""
         return self.start(words, **options).wait(timeout)
 
