@@ -8,10 +8,12 @@ Boots one guest, and measures
   virtio-serial port, a ring of the doorbell device (all with both ends in Python); and whole
   doorbells, from a sleeping program of the host by way of both gidds to one in the guest and back:
   by the device, and over the link, which is a virtio-serial port;
-- 1280x720 BGRx, as fast as they come: by gid, read by the host from the guest's memory, and by TCP
-  over virtio-net (QEMU's user network). Per frame: the host's CPU time, of QEMU with all that the
-  guest does, of the receiver and of gidd; and the bytes of pixels that are copied on the way. For
-  TCP these are what the two programs write and read; kernels and QEMU copy on top of that.
+- 1280x720 BGRx, as fast as they come: by gid, read by the host from the guest's memory; by TCP over
+  virtio-net (QEMU's user network); and as a Wayland program's, by waypipe over the same network,
+  without compression, every pixel of every frame changed. Per frame: the host's CPU time, of QEMU
+  with all that the guest does, of the receiver (of waypipe's without the compositor) and of gidd;
+  and the bytes of pixels that are copied on the way. For TCP and waypipe these are what the two
+  programs write and read; kernels, QEMU, and waypipe in its own memory, copy on top of that.
 """
 
 import contextlib
@@ -39,9 +41,12 @@ from gid_cockpit.daemon import Daemon  # noqa: E402
 from gid_cockpit.machine import Guest  # noqa: E402
 from gid_vm.agent import Agent, GuestError  # noqa: E402
 from gid_vm.initramfs import CannotBoot  # noqa: E402
+from through_waypipe import by_waypipe  # noqa: E402
 
-FRAME = 1280 * 720 * 4  # bytes
+SIZE = (1280, 720)  # pixels
+FRAME = SIZE[0] * SIZE[1] * 4  # bytes
 PORT = 47230  # of the host, for the guest: QEMU's user network has the host at 10.0.2.2
+FRAMES_PIPED = 60  # at most: they take a second each under TCG
 FEW = 20  # frames of the run that is taken off
 SECONDS = 120.0
 CONFIGURATION = """\
@@ -135,12 +140,6 @@ def serial_round_trip(agent: Agent, port: Path, count: int) -> dict:
     return percentiles("virtio-serial", times)
 
 
-def cpu_seconds(pid: int) -> float:
-    """Of the process, with the children that it has waited for."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
 # Seconds, seconds of CPU, and bytes of pixels copied, for that many frames.
 Run = Callable[[int], tuple[float, float, int]]
 
@@ -150,6 +149,8 @@ def account(way: str, run: Run, frames: int) -> dict:
     run(FEW)  # programs and plugins come into the guest's memory
     few, many = run(FEW), run(FEW + frames)
     seconds, cpu, copied = (large - small for large, small in zip(many, few, strict=True))
+    if seconds <= 0 or cpu <= 0:
+        raise common.BenchError(f"{way}: {frames} frames are lost in the noise: ask for more")
     return {
         "way": way,
         "frames": frames,
@@ -167,25 +168,28 @@ def by_gid(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
     )
     sink = "gidsink name=sink stream=movie sync=false leaky=false wait-for-connection=true"
     player = ["python3", str(TOP / "demo/play.py"), "--stats", "/run/stats"]
-    before, begin = sum(map(cpu_seconds, watched)), time.monotonic()
+    before, begin = sum(map(common.cpu_seconds, watched)), time.monotonic()
     usage = os.times()
     sent = agent.start([*player, f"{SOURCE.format(frames=frames)} ! {sink}"])
     receiver.wait(SECONDS * 3)
     seconds = time.monotonic() - begin
     sent.wait(SECONDS)
-    cpu = sum(map(cpu_seconds, watched)) - before
+    cpu = sum(map(common.cpu_seconds, watched)) - before
     cpu += sum(os.times()[2:4]) - sum(usage[2:4])  # the receiver's, now that it was waited for
     stats = agent.start(["cat", "/run/stats"]).wait(SECONDS).out
     return seconds, cpu, json.loads(stats)["copied-bytes"]
 
 
-def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float, int]:
+def bring_up_network(agent: Agent) -> None:
     result = agent.start(["sh", "-c", NETWORK]).wait(SECONDS)
     if result.code != 0:
         raise common.BenchError(f"the guest has no network: {result.err}")
+
+
+def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float, int]:
     with socket.create_server(("127.0.0.1", PORT)) as server:
         server.settimeout(SECONDS)
-        before, begin = sum(map(cpu_seconds, watched)), time.monotonic()
+        before, begin = sum(map(common.cpu_seconds, watched)), time.monotonic()
         usage = os.times()
         sink = f"tcpclientsink host=10.0.2.2 port={PORT} sync=false"
         words = f"{SOURCE.format(frames=frames)} ! {sink}".split()
@@ -196,7 +200,7 @@ def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
         while count := connection.recv_into(buffer):
             received += count
         seconds = time.monotonic() - begin
-        cpu = sum(map(cpu_seconds, watched)) - before
+        cpu = sum(map(common.cpu_seconds, watched)) - before
         cpu += sum(os.times()[:2]) - sum(usage[:2])
     sent.wait(SECONDS)
     if received != frames * FRAME:
@@ -232,7 +236,7 @@ def main() -> int:
     parser.add_argument("--round-trips", type=int, default=2000, metavar="N", help="default: 2000")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="gb-", dir="/tmp"))
-    progress = common.Progress(7)
+    progress = common.Progress(8)
     try:
         progress.step("eventfd")
         trips = [eventfd_round_trip(options.round_trips)]
@@ -243,8 +247,15 @@ def main() -> int:
             progress.step("gid")
             frames = [account("gid", lambda n: by_gid(agent, watched, n), options.frames)]
             progress.step("virtio-net TCP")
+            bring_up_network(agent)
             tcp = account("virtio-net TCP", lambda n: by_tcp(agent, watched, n), options.frames)
-            frames.append(tcp)
+            progress.step("waypipe")
+            piped = account(
+                "waypipe",
+                lambda n: by_waypipe(agent, watched, PORT, SIZE, n),
+                min(options.frames, FRAMES_PIPED),
+            )
+            frames += [tcp, piped]
             progress.step("doorbells")
             for way, times in doorbell.both_ways(agent, options.round_trips).items():
                 trips.append(percentiles(f"doorbell, {way}", times))
@@ -267,7 +278,7 @@ def main() -> int:
             f"{row['host_cpu_ms_per_frame']:.2f} ms a frame, "
             f"{row['copied_bytes_per_frame']} bytes of pixels copied a frame"
         )
-    gid, tcp = frames
+    gid, tcp, piped = frames
     p50 = {row["way"]: row["p50_us"] for row in trips}
     ratios = {
         "serial_vs_eventfd_p50": p50["virtio-serial"] / p50["eventfd"],
@@ -276,6 +287,8 @@ def main() -> int:
         "doorbell_device_vs_link_p50": p50["doorbell, device"] / p50["doorbell, link"],
         "gid_cpu_vs_tcp": gid["host_cpu_ms_per_frame"] / tcp["host_cpu_ms_per_frame"],
         "gid_fps_vs_tcp": gid["fps"] / tcp["fps"],
+        "gid_cpu_vs_waypipe": gid["host_cpu_ms_per_frame"] / piped["host_cpu_ms_per_frame"],
+        "gid_fps_vs_waypipe": gid["fps"] / piped["fps"],
     }
     for name, value in ratios.items():
         print(f"{name} {value:.3f}")
