@@ -41,6 +41,11 @@ def test_sockets_that_a_dead_gidd_left_are_taken_over(cockpit: Cockpit) -> None:
     cockpit.connect("open").close()
 
 
+def listens(activator: Program) -> None:
+    """Until systemd-socket-activate does: its socket is in its place before."""
+    wait_for(lambda: "Listening on " in activator.stderr, "the socket")
+
+
 def test_it_listens_on_a_socket_that_was_made_for_it(make_cockpit: Callable[..., Cockpit]) -> None:
     """systemd-socket-activate starts it, as a socket unit would, with the first client."""
     cockpit = make_cockpit()
@@ -59,7 +64,7 @@ def test_it_listens_on_a_socket_that_was_made_for_it(make_cockpit: Callable[...,
         env=cockpit.env("open"),
         log_dir=cockpit.folder,
     )
-    wait_for(path.exists, "the socket")
+    listens(gidd)
     with Connection(path) as client:
         assert client.domain_name == "open"
         client.export_new()
@@ -82,8 +87,7 @@ def test_no_other_sockets(make_cockpit: Callable[..., Cockpit]) -> None:
         env=cockpit.env("open"),
         log_dir=cockpit.folder,
     )
-    wait_for((cockpit.folder / "stream").exists, "the socket")
-
+    listens(gidd)
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(f"{cockpit.folder}/stream")
         assert gidd.wait() == 1
