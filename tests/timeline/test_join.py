@@ -109,6 +109,17 @@ def test_clocks_that_drift_apart(tmp_path, capsys):
     assert "drifting" in capsys.readouterr().out
 
 
+def test_contradicting_bounds_far_apart(tmp_path, capsys):
+    """Found by the fuzzer: no piece of time has frames of both ways."""
+    text = gid_line(START, "submit", 1, "1:42.0#0", 1)
+    text += gid_line(START - 10**12, "receive", 1, "1:42.0#0", 2)
+    text += gid_line(START - 10**12 + MS, "released", 1, "1:42.0#0", 2)
+    text += gid_line(START - 10**12 - 60 * 10**9, "freed", 1, "1:42.0#0", 1)
+    (tmp_path / "all.log").write_text(text)
+    assert main(["join", str(tmp_path / "all.log")]) == 0
+    assert "apart" in capsys.readouterr().out
+
+
 def test_frames_that_come_back_tell_as_much(tmp_path, capsys):
     """Two streams in opposite directions bound the clocks from both sides, without any release."""
     there, offset = Cockpit(), 9 * 10**9

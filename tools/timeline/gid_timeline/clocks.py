@@ -101,4 +101,6 @@ def _drifting(low: np.ndarray, high: np.ndarray, start: int) -> Offset:
             times.append(begin + _WINDOW // 2)
             values.append((greatest + least) // 2)
             errors.append(abs(least - greatest) // 2)
+    if not errors:  # frames of one way only in each piece
+        return Offset(False, None, np.array([start]), np.array([high[1].min()]))
     return Offset(False, int(max(errors)), np.array(times), np.array(values))
