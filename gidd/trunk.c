@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* More than the largest envelope with its message, so that a read is worth its while. */
 #define IN_MAX (UINT64_C(16) << 10)
+/* Of the queue's pages, what is kept once all was read: enough for what is usually said at once. */
+#define KEPT_MAX (UINT64_C(16) << 10)
 #define JOIN_SIZE (sizeof(struct gid_wire_envelope) + sizeof(struct gid_wire_join))
 
 static int handle_end(sd_event_source *source, void *data) {
@@ -34,6 +37,14 @@ static void fail_errno(struct trunk *trunk) {
 
 /* --- out -------------------------------------------------------------------------------------- */
 
+/* A machine that once did not read for a while shall not cost the host that memory for good. */
+static void shrink_queue(struct trunk *trunk) {
+	if (trunk->out_end > KEPT_MAX) {
+		madvise(trunk->out + KEPT_MAX, TRUNK_QUEUE_MAX - KEPT_MAX, MADV_DONTNEED);
+	}
+	trunk->out_begin = trunk->out_end = 0;
+}
+
 static void flush(struct trunk *trunk) {
 	while (trunk->out_size > 0) {
 		ssize_t put = write(trunk->fd, trunk->out + trunk->out_begin, trunk->out_size);
@@ -51,7 +62,7 @@ static void flush(struct trunk *trunk) {
 		trunk->out_size -= (size_t)put;
 	}
 	if (trunk->out_size == 0) {
-		trunk->out_begin = 0;
+		shrink_queue(trunk);
 	}
 	sd_event_source_set_io_events(trunk->io, EPOLLIN | (trunk->out_size > 0 ? EPOLLOUT : 0));
 }
@@ -59,6 +70,9 @@ static void flush(struct trunk *trunk) {
 static void append(struct trunk *trunk, const void *data, size_t size) {
 	memcpy(trunk->out + trunk->out_begin + trunk->out_size, data, size);
 	trunk->out_size += size;
+	if (trunk->out_begin + trunk->out_size > trunk->out_end) {
+		trunk->out_end = trunk->out_begin + trunk->out_size;
+	}
 }
 
 size_t trunk_queued(const struct trunk *trunk) {
@@ -194,7 +208,10 @@ int trunk_init(struct trunk *trunk, sd_event *event, int fd, const struct trunk_
 	void *data) {
 	*trunk = (struct trunk){.fd = fd, .handler = handler, .data = data, .searching = true};
 	trunk->in = malloc(IN_MAX);
-	trunk->out = malloc(TRUNK_QUEUE_MAX);
+	/* A mapping of its own, so that its pages can be given back one by one. */
+	void *out = mmap(NULL, TRUNK_QUEUE_MAX, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	trunk->out = out == MAP_FAILED ? NULL : out;
 	int error = trunk->in == NULL || trunk->out == NULL ? -ENOMEM : 0;
 	if (error == 0) {
 		error = sd_event_add_io(event, &trunk->io, fd, EPOLLIN, handle_io, trunk);
@@ -218,6 +235,8 @@ void trunk_finish(struct trunk *trunk) {
 		trunk->fd = -1;
 	}
 	free(trunk->in);
-	free(trunk->out);
+	if (trunk->out != NULL) {
+		munmap(trunk->out, TRUNK_QUEUE_MAX);
+	}
 	trunk->in = trunk->out = NULL;
 }

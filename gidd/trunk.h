@@ -35,6 +35,7 @@ struct trunk {
 	uint8_t *in, *out;
 	size_t in_size;		    /* bytes read and not handled */
 	size_t out_begin, out_size; /* bytes to be written */
+	size_t out_end;		    /* how far `out` was used since all was written last */
 };
 
 /* Takes `fd` over, also on failure. */

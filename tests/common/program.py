@@ -34,6 +34,12 @@ def wait_for(
         time.sleep(pause)
 
 
+def own_kib(pid: int) -> int:
+    """Memory that the process shares with nobody, KiB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))
+
+
 class Program:
     """A process with its output in files, which cannot outlive its test."""
 

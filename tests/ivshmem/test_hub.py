@@ -46,7 +46,7 @@ from gidwire import (
 from machines import CONFIG, MIB, link
 from member import Member, envelope
 from outcome import NO_STREAM
-from program import wait_for
+from program import own_kib, wait_for
 from samples import valid
 
 OPEN, CLUSTER, HOST, HUD = 1, 2, 3, 4
@@ -295,6 +295,27 @@ def test_one_that_does_not_read_loses_its_own_link(machines: Cockpit) -> None:
             assert kib < 64 << 10
             member.request(HOST, RESULT, IMPORT, gid(HOST, 1))
     wait_link(machines, "host", "open", "down")
+
+
+def test_memory_for_one_that_was_slow_is_given_back(machines: Cockpit) -> None:
+    """What waits until it reads takes memory of the host, but none once it has read."""
+    hub = machines.gidds["host"].pid
+    with untouched(machines), Member(machines, "open") as member:
+        with Member(machines, "cluster") as slow:
+            slow.join()
+            member.join()
+            assert slow.wait(lambda: OPEN in slow.epochs)
+            assert member.wait(lambda: CLUSTER in member.epochs)
+            before = own_kib(hub)
+            some = envelope(CLUSTER, member.epochs[CLUSTER], pack(BELL, 1, 0)) * 100
+
+            def has_grown() -> bool:
+                member.send_raw(some)
+                return own_kib(hub) > before + 256
+
+            wait_for(has_grown, "the queue to take memory", pause=0.001)
+            assert slow.wait(lambda: own_kib(hub) <= before + 64)
+            assert OPEN in slow.epochs
 
 
 def test_one_that_joins_again_and_again(machines: Cockpit) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from guests import SECONDS, Machines, Running
 from peer import PEER, WAITING
-from program import wait_for
+from program import own_kib, wait_for
 
 HELD = 3  # frames of the host that the guest holds when it is killed
 
@@ -88,9 +88,7 @@ class Growth:
 
 def usage(pid: int) -> tuple[int, int]:
     """Descriptors, and KiB of memory of its own."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    memory = next(line.split()[1] for line in status.splitlines() if line.startswith("RssAnon"))
-    return len(list(Path(f"/proc/{pid}/fd").iterdir())), int(memory)
+    return len(list(Path(f"/proc/{pid}/fd").iterdir())), own_kib(pid)
 
 
 def pids(programs: Iterable[Running]) -> list[int]:
