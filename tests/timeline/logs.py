@@ -13,6 +13,10 @@ def output(number, name="DP-1"):
     return f'{{ "id":{number}, "type":"weston_output", "name":"{name}" }}\n'
 
 
+def seat(number, name="seat0"):
+    return f'{{ "id":{number}, "type":"weston_seat", "name":"{name}" }}\n'
+
+
 def surface(number, label, main=None):
     more = f', "main_surface":{main}' if main is not None else ""
     label = "null" if label is None else f'"{label}"'

@@ -118,6 +118,22 @@ def test_outputs_are_matched_by_name(tmp_path, capsys):
     assert "only before: DP-1" in capsys.readouterr().out
 
 
+def test_logs_without_a_common_output(tmp_path, capsys):
+    one, other = (write_log(tmp_path / name, 1, frames=20, name=name) for name in ("a", "b"))
+    both = tmp_path / "both"
+    both.write_text((tmp_path / "a").read_text() + (tmp_path / "b").read_text())
+    third = write_log(tmp_path / "c", 1, frames=20, name="c")
+    no_frames = tmp_path / "none"
+    no_frames.write_text(logs.output(1))
+    for log, names in ((third, "c"), (str(no_frames), "none")):
+        for form in ("text", "json"):
+            assert main(["compare", str(both), log, "--format", form]) == 2
+            printed = capsys.readouterr()
+            assert not printed.out
+            assert "no output in common" in printed.err
+            assert f"{both} has repaints of a, b; {log} has repaints of {names}" in printed.err
+
+
 def test_the_interval_holds_the_truth_as_often_as_promised():
     """Of two sets with the same distribution the true ratio is 1."""
     rng = np.random.default_rng(1)

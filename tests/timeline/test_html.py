@@ -107,5 +107,5 @@ def test_many_runs_show_the_longest(tmp_path):
     assert "8 runs with fewer frames left out" in " ".join(checked.text)
 
 
-def test_an_empty_log(tmp_path):
-    assert "No repaint" in " ".join(page(tmp_path, "").text)
+def test_a_log_without_frames(tmp_path):
+    assert "No repaint" in " ".join(page(tmp_path, logs.seat(1)).text)

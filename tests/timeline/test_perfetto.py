@@ -92,5 +92,5 @@ def test_damaged_logs_still_give_a_right_trace(tmp_path, seed):
     trace_of(tmp_path, "\n".join(lines))
 
 
-def test_an_empty_log(tmp_path):
-    assert trace_of(tmp_path, "") == []
+def test_a_log_without_frames(tmp_path):
+    assert trace_of(tmp_path, logs.seat(1)) == []

@@ -83,12 +83,37 @@ def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
     assert "film" in text
 
 
-def test_an_empty_log(tmp_path, capsys):
-    path = tmp_path / "empty.log"
-    path.write_bytes(b"")
+def test_a_log_without_frames(tmp_path, capsys):
+    path = tmp_path / "tl.log"
+    path.write_text(logs.seat(1))
     for form in ("text", "html", "json", "csv", "frames-csv"):
         assert main(["report", str(path), "--format", form]) == 0
     assert "No repaint" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["report"], ["perfetto"], ["simulate", "--log"], ["compare"]])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "it is empty"), ("weston 14.0.2\nOutput: DP-1\n{}\n", "none of its 3 lines")],
+)
+def test_a_file_that_is_no_timeline(log, tmp_path, capsys, command, text, message):
+    path, out = tmp_path / "other.log", tmp_path / "out"
+    path.write_text(text)
+    more = [str(log)] if command == ["compare"] else []
+    more += [str(out)] if command == ["perfetto"] else ["-o", str(out)]
+    assert main([*command, str(path), *more]) == 2
+    error = capsys.readouterr().err
+    assert f"{path}: {message}" in error and "--logger-scopes=timeline" in error
+    assert not out.exists()
+
+
+def test_any_line_of_a_timeline_is_enough(tmp_path):
+    """Such as gidway's own points alone, or a seat."""
+    point = '{ "T":[5, 6], "N":"gid_submit", "gid":"1:42.3#7", "stream":"movie", "sequence":4 }\n'
+    for line in (logs.seat(1), point, logs.surface(2, "film"), logs.point(7, "core_something_new")):
+        path = tmp_path / "tl.log"
+        path.write_text("other text\n" + line)
+        assert main(["report", str(path)]) == 0, line
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,21 @@ def test_a_recorded_log(tmp_path, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert {row["workload"] for row in rows} == {"DP-1, recorded"}
     assert rows[0]["policy"] == "fixed 7 ms" and rows[0]["late"] == 0
-    assert rows[0]["frames"] == 500
+    assert rows[0]["frames"] == rows[0]["recorded_frames"] == 500
+    said = "The log had 500 frames. With 500 frames gidway's policy is still learning"
+    for form in ("text", "markdown"):
+        assert main(["simulate", "--log", str(path), "--format", form]) == 0
+        text = capsys.readouterr().out
+        assert said in text and "some 1\u202f200 frames" in text
+    assert main(["simulate", "--log", str(path), "--miss-rate", "0.01"]) == 0
+    text = capsys.readouterr().out
+    assert "The log had 500 frames." in text and "still learning" not in text
+
+
+def test_short_workloads_say_so(capsys):
+    for frames, is_short in ((1000, True), (1300, False)):
+        assert main(["simulate", "--workload", "steady_light", "--frames", str(frames)]) == 0
+        assert ("still learning" in capsys.readouterr().out) == is_short
 
 
 def test_a_log_that_has_too_little(tmp_path, capsys):

@@ -189,6 +189,13 @@ class Trace:
     def run(self) -> Run:
         return self.runs[-1]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no line of a timeline was read, neither a point nor a declaration."""
+        run = self.run
+        declared = run.outputs or run.surfaces or run.seats
+        return len(self.runs) == 1 and run.first < 0 and not declared and not len(self.gid.points)
+
     def settle(self) -> None:
         for table in (self.frames, self.updates, self.gpu, self.gid.points):
             table.settle()

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import BinaryIO
 
+from .. import words
 from ..gidpoints import GidPoints
 from ..reader import Reader, read_into
 from ..terminal import Paint, Progress
@@ -18,13 +19,23 @@ class UserError(Exception):
 
 
 def load(name: str, gid: GidPoints | None = None) -> tuple[Trace, Reader]:
-    """Reads a whole log; "-" is standard input. `gid`: where to put gidway's points."""
+    """Reads a whole log, in which a timeline must be; "-" is standard input.
+
+    `gid`: where to put gidway's points, if it is one log of several that are judged together.
+    """
     trace = Trace(gid)
     with open_log(name) as file:
         total = os.fstat(file.fileno()).st_size if name != "-" else None
         progress = Progress(f"reading {name}", total)
         reader = read_into(trace, file, progress)
         progress.end()
+    if gid is None and trace.is_empty:
+        raise UserError(
+            f"{name}: none of its {words.count(reader.lines, 'line')} is of a timeline: write it "
+            "with `weston --log=FILE --logger-scopes=timeline`"
+            if reader.lines
+            else f"{name}: it is empty: write it with `weston --log=FILE --logger-scopes=timeline`"
+        )
     return trace, reader
 
 

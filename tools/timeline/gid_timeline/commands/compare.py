@@ -48,6 +48,7 @@ def _run(options: argparse.Namespace) -> int:
         before, after = (load(name)[0] for name in (options.before, options.after))
         check_outputs(rates, before, after)
         compared = compare(before, after, rates, options.confidence, options.seed)
+        _check_pairs(compared, options)
         failures = [
             failure
             for condition in conditions
@@ -65,15 +66,24 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
+def _check_pairs(compared: Comparison, options: argparse.Namespace) -> None:
+    if not compared.pairs:
+        sides = (options.before, compared.only_before), (options.after, compared.only_after)
+        there = "; ".join(f"{log} has repaints of {_names(names)}" for log, names in sides)
+        raise UserError(f"the logs have no output in common: {there}")
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names) or "none"
+
+
 def _text(compared: Comparison, options: argparse.Namespace, paint: Paint) -> str:
     lines = [paint.bold(f"before: {options.before}   after: {options.after}")]
-    if not compared.pairs:
-        lines.append("The logs have no output in common.")
     for pair in compared.pairs:
         lines += ["", *_pair(pair, options.confidence, paint)]
     for names, which in ((compared.only_before, "before"), (compared.only_after, "after")):
         if names:
-            lines.append(paint.dim(f"only {which}: {', '.join(names)}"))
+            lines.append(paint.dim(f"only {which}: {_names(names)}"))
     return "\n".join(lines) + "\n"
 
 

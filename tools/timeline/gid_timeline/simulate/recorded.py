@@ -55,6 +55,7 @@ def workload(trace: Trace, name: str | None, rates: dict[str, float]) -> Workloa
         refresh,
         list(itertools.islice(itertools.cycle(repaints), len(commits))),
         commits=[time - start for time in commits],
+        recorded=len(repaints),
     )
 
 

@@ -64,6 +64,7 @@ class Workload:
     commits: list[int] = field(default_factory=list)
     think: list[int] = field(default_factory=list)
     deadline: int = 600_000  # before a refresh, for what that refresh shall show
+    recorded: int | None = None  # the repaints of the log that it is of
     free_running: bool = False  # shows a frame a refresh after its repaint, with no grid
 
 
