@@ -32,11 +32,11 @@ void carrier_send(struct link *link, uint32_t epoch, const union gid_wire_messag
 	}
 }
 
-void carrier_part(struct link *link, uint32_t epoch, const char *why) {
+void carrier_part(struct link *link, uint32_t epoch, bool fault, const char *why) {
 	struct gidd *gidd = link->peer.gidd;
 	if (gidd->hub != NULL) {
-		hub_part(gidd->hub, link->peer.domain, epoch, why);
+		hub_part(gidd->hub, link->peer.domain, epoch, fault, why);
 	} else if (gidd->member != NULL) {
-		member_part(gidd->member, link->peer.domain, epoch, why);
+		member_part(gidd->member, link->peer.domain, epoch, fault, why);
 	}
 }

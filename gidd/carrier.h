@@ -19,8 +19,11 @@ void carrier_close(struct gidd *gidd);
 /* Sends to the link's other end, as long as the two are joined in that epoch. */
 void carrier_send(struct link *link, uint32_t epoch, const union gid_wire_message *message);
 
-/* Parts the link's two ends, which are joined again later. Ends in ivshmem_down(). */
-void carrier_part(struct link *link, uint32_t epoch, const char *why);
+/*
+ * Parts the link's two ends, which are joined again later. Ends in ivshmem_down(). The hub counts
+ * what is a fault of the other end.
+ */
+void carrier_part(struct link *link, uint32_t epoch, bool fault, const char *why);
 
 /* --- hub.c --- */
 
@@ -28,7 +31,7 @@ int hub_open(struct gidd *gidd);
 void hub_close(struct hub *hub);
 void hub_send(
 	struct hub *hub, uint32_t domain, uint32_t epoch, const union gid_wire_message *message);
-void hub_part(struct hub *hub, uint32_t domain, uint32_t epoch, const char *why);
+void hub_part(struct hub *hub, uint32_t domain, uint32_t epoch, bool fault, const char *why);
 
 /* --- member.c --- */
 
@@ -36,7 +39,8 @@ int member_open(struct gidd *gidd);
 void member_close(struct member *member);
 void member_send(struct member *member, uint32_t domain, uint32_t epoch,
 	const union gid_wire_message *message);
-void member_part(struct member *member, uint32_t domain, uint32_t epoch, const char *why);
+void member_part(
+	struct member *member, uint32_t domain, uint32_t epoch, bool fault, const char *why);
 
 /* --- link_ivshmem.c: what is carried ends there ----------------------------------------------- */
 

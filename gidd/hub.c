@@ -54,6 +54,17 @@ static void tell(struct hub_pair *pair, struct hub_member *member, const char *w
 	trunk_send(&member->trunk, 0, 0, &message);
 }
 
+/* --- faults ----------------------------------------------------------------------------------- */
+
+/* `by`: who says so, which is to be believed as far as that domain is; NULL: we saw it. */
+static void note_fault(struct hub_pair *pair, const struct hub_member *of,
+	const struct hub_member *by, const char *why) {
+	struct hub_faults *faults = &pair->faults[pair->ends[1] == of];
+	faults->count++;
+	snprintf(faults->last, sizeof(faults->last), "%s%s%.100s",
+		by == NULL ? "" : by->domain->name, by == NULL ? "" : " says: ", why);
+}
+
 /* --- pairs ------------------------------------------------------------------------------------ */
 
 static void pair_up(struct hub_pair *pair) {
@@ -62,6 +73,7 @@ static void pair_up(struct hub_pair *pair) {
 	}
 	sd_event_source_set_enabled(pair->again, SD_EVENT_OFF);
 	pair->up = true;
+	pair->ups++;
 	pair->epoch = ++pair->hub->epoch;
 	pair->joined_us = now_us(pair->hub);
 	window_mark(pair->hub->gidd, pair->ends[0]->domain);
@@ -77,6 +89,7 @@ static void pair_down(struct hub_pair *pair, const char *why) {
 		return;
 	}
 	pair->up = false;
+	snprintf(pair->why, sizeof(pair->why), "%s", why);
 	log_info("hub: %s and %s are parted: %s", pair->ends[0]->domain->name,
 		pair->ends[1]->domain->name, why);
 	if (now_us(pair->hub) - pair->joined_us > STABLE_US) {
@@ -136,6 +149,16 @@ void hub_leave(struct hub_member *member, const char *why) {
 	}
 }
 
+void hub_note_fault(struct hub_member *member, const char *why) {
+	struct hub_pair *pair;
+	link_note_fault(member->hub->gidd, member->domain->number, why);
+	TAILQ_FOREACH(pair, &member->hub->pairs, entry) {
+		if (pair->up && (pair->ends[0] == member || pair->ends[1] == member)) {
+			note_fault(pair, member, NULL, why);
+		}
+	}
+}
+
 /* --- routing ---------------------------------------------------------------------------------- */
 
 static void deliver(struct hub_pair *pair, const struct hub_member *from,
@@ -185,6 +208,7 @@ void hub_route(struct hub_member *from, const struct gid_wire_envelope *envelope
 		break;
 	case HUB_BREAK:
 		log_warning("hub: domain %s: protocol violation: %s", from->domain->name, why);
+		note_fault(pair, from, NULL, why);
 		if (other_end(pair, from)->self) {
 			link_note_fault(from->hub->gidd, from->domain->number, why);
 		}
@@ -196,6 +220,9 @@ void hub_route(struct hub_member *from, const struct gid_wire_envelope *envelope
 void hub_peer(struct hub_member *from, const struct gid_wire_peer *peer) {
 	struct hub_pair *pair = find_pair(from->hub, from, peer->domain);
 	if (pair != NULL && pair->up && peer->epoch == pair->epoch && peer->up == 0) {
+		if (peer->fault == 1) {
+			note_fault(pair, other_end(pair, from), from, peer->why);
+		}
 		pair_down(pair, peer->why);
 	}
 }
@@ -221,9 +248,13 @@ void hub_send(
 	}
 }
 
-void hub_part(struct hub *hub, uint32_t domain, uint32_t epoch, const char *why) {
-	struct hub_pair *pair = find_pair(hub, find_self(hub), domain);
+void hub_part(struct hub *hub, uint32_t domain, uint32_t epoch, bool fault, const char *why) {
+	const struct hub_member *self = find_self(hub);
+	struct hub_pair *pair = find_pair(hub, self, domain);
 	if (pair != NULL && pair->up && pair->epoch == epoch) {
+		if (fault) {
+			note_fault(pair, other_end(pair, self), NULL, why);
+		}
 		pair_down(pair, why);
 	}
 }
@@ -239,6 +270,7 @@ static int pair_create(struct hub *hub, struct hub_member *one, struct hub_membe
 	pair->ends[0] = one;
 	pair->ends[1] = other;
 	pair->back_off_us = BACK_OFF_MIN_US;
+	snprintf(pair->why, sizeof(pair->why), "not there yet");
 	int error = sd_event_add_time_relative(hub->gidd->event, &pair->again, CLOCK_MONOTONIC, 0,
 		BACK_OFF_MIN_US / 20, handle_again, pair);
 	if (error < 0) {

@@ -23,12 +23,21 @@ struct hub_member {
 	uint64_t nonce; /* its own: tells whether it is the same one still */
 };
 
+/* What one end of a pair did that no gidd does. */
+struct hub_faults {
+	uint64_t count;
+	char last[192];
+};
+
 /* Two domains that share something. */
 struct hub_pair {
 	TAILQ_ENTRY(hub_pair) entry;
 	struct hub *hub;
 	struct hub_member *ends[2];
+	struct hub_faults faults[2]; /* of each end */
 	bool up;
+	uint64_t ups;	/* how often they were joined */
+	char why[192];	/* why they are not */
 	uint32_t epoch; /* of the last time that they were joined: what comes later is not meant */
 	sd_event_source *again; /* armed: it was parted, and waits to be joined again */
 	uint64_t back_off_us, joined_us;
@@ -51,6 +60,9 @@ void hub_leave(struct hub_member *member, const char *why);
 void hub_route(struct hub_member *from, const struct gid_wire_envelope *envelope,
 	const union gid_wire_message *message);
 void hub_peer(struct hub_member *from, const struct gid_wire_peer *peer);
+
+/* A member said what is no message: all that it is joined with count that. */
+void hub_note_fault(struct hub_member *member, const char *why);
 
 /* --- hub_member.c --- */
 

@@ -60,7 +60,7 @@ static void handle_garbled(void *data, const char *why) {
 	char reason[192];
 	snprintf(reason, sizeof(reason), "protocol violation: %s", why);
 	if (member->joined) {
-		link_note_fault(member->hub->gidd, member->domain->number, reason);
+		hub_note_fault(member, reason);
 	}
 	hub_leave(member, reason);
 	say_joined(member, 0);

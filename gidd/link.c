@@ -59,9 +59,13 @@ static void note_fault(struct link *link, const char *why) {
 	snprintf(link->fault, sizeof(link->fault), "%s", why);
 }
 
+void link_drop(struct link *link, const char *why) {
+	link->kind->drop(link, false, why);
+}
+
 void link_fault(struct link *link, const char *why) {
 	note_fault(link, why);
-	link->kind->drop(link, why);
+	link->kind->drop(link, true, why);
 }
 
 void link_note_fault(struct gidd *gidd, uint32_t domain, const char *why) {
@@ -74,7 +78,7 @@ void link_note_fault(struct gidd *gidd, uint32_t domain, const char *why) {
 static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 	struct link *link = data;
 	if (link->state == LINK_HELLO) {
-		link->kind->drop(link, "the other gidd does not greet");
+		link_drop(link, "the other gidd does not greet");
 	}
 	return 0;
 }
@@ -205,7 +209,7 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 		char why[96];
 		snprintf(why, sizeof(why), "it speaks version %u, this gidd %u", version,
 			GID_WIRE_VERSION);
-		link->kind->drop(link, why);
+		link_drop(link, why);
 		return;
 	}
 	if (domain != link->peer.domain) {

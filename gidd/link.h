@@ -66,8 +66,11 @@ struct link_kind {
 	 */
 	void (*send)(struct link *link, const union gid_wire_message *message, const int *fds,
 		uint32_t fd_count);
-	/* Gives the connection up, with link_lost() from the event loop, and tries again later. */
-	void (*drop)(struct link *link, const char *why);
+	/*
+	 * Gives the connection up, with link_lost() from the event loop, and tries again later.
+	 * `fault`: for what the other domain did.
+	 */
+	void (*drop)(struct link *link, bool fault, const char *why);
 	/* For good; frees what open() made. */
 	void (*close)(struct link *link);
 };
@@ -78,6 +81,8 @@ void link_message(
 	struct link *link, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]);
 void link_lost(struct link *link, const char *why);
 
+/* Gives the connection up; the kind tries again later. */
+void link_drop(struct link *link, const char *why);
 /* The other domain did what no honest one does: counts that, and drops the link. */
 void link_fault(struct link *link, const char *why);
 /* Counts only: somebody else closes it, the hub for one. */

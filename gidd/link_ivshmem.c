@@ -34,7 +34,7 @@ struct ivshmem {
 	struct link *link;
 	bool there;    /* the hub has joined us */
 	bool greeting; /* link_connected() was called */
-	bool parting;
+	bool parting, parting_for_fault;
 	uint32_t epoch, pongs;
 	char why[192];
 	sd_event_source *part, *ping;
@@ -151,7 +151,7 @@ static int handle_ping_due(sd_event_source *source, uint64_t now, void *data) {
 	}
 	ivshmem->silent_us += ivshmem->round_us;
 	if (ivshmem->silent_us > ivshmem->silence_us) {
-		ivshmem->link->kind->drop(ivshmem->link, "it says nothing any more");
+		link_drop(ivshmem->link, "it says nothing any more");
 		return 0;
 	}
 	suspect_look(ivshmem->link);
@@ -230,7 +230,7 @@ static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message
 		return;
 	}
 	if (make_fds(ivshmem, message, fds) < 0) {
-		ivshmem->link->kind->drop(ivshmem->link, "gidd has no descriptor left");
+		link_drop(ivshmem->link, "gidd has no descriptor left");
 	} else {
 		link_message(ivshmem->link, message, fds);
 	}
@@ -303,7 +303,7 @@ void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 	if (missing != NULL) {
 		char why[128];
 		snprintf(why, sizeof(why), "the window of domain %s is not there", missing);
-		ivshmem->link->kind->drop(ivshmem->link, why);
+		link_drop(ivshmem->link, why);
 		return;
 	}
 	send_device(ivshmem);
@@ -314,14 +314,15 @@ void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 
 static int handle_part(sd_event_source *source, void *data) {
 	struct ivshmem *ivshmem = data;
-	carrier_part(ivshmem->link, ivshmem->epoch, ivshmem->why);
+	carrier_part(ivshmem->link, ivshmem->epoch, ivshmem->parting_for_fault, ivshmem->why);
 	return 0;
 }
 
-static void ivshmem_drop(struct link *link, const char *why) {
+static void ivshmem_drop(struct link *link, bool fault, const char *why) {
 	struct ivshmem *ivshmem = link->transport;
 	if (ivshmem->there && !ivshmem->parting) {
 		ivshmem->parting = true;
+		ivshmem->parting_for_fault = fault;
 		snprintf(ivshmem->why, sizeof(ivshmem->why), "%s", why);
 		sd_event_source_set_enabled(ivshmem->part, SD_EVENT_ONESHOT);
 	}
@@ -334,7 +335,7 @@ static void ivshmem_send(struct link *link, const union gid_wire_message *messag
 		int bell = fcntl(fds[1], F_DUPFD_CLOEXEC, 0);
 		if (bell < 0 ||
 			bells_add(&ivshmem->bells, message->subscribe.subscription, bell) < 0) {
-			ivshmem_drop(link, "gidd has no descriptor left");
+			link_drop(link, "gidd has no descriptor left");
 			return;
 		}
 	}

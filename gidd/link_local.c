@@ -227,7 +227,7 @@ static void local_send(struct link *link, const union gid_wire_message *message,
 	connection_send(&local->connection, message, fds, fd_count);
 }
 
-static void local_drop(struct link *link, const char *why) {
+static void local_drop(struct link *link, bool fault, const char *why) {
 	struct local *local = link->transport;
 	connection_fail(&local->connection, "%s", why);
 }

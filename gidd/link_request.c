@@ -96,7 +96,7 @@ void link_confirm(struct link *link, gid_id gid) {
 	message.import.gid = gid;
 	struct link_request *request = request_create(link, &message);
 	if (request == NULL) {
-		link->kind->drop(link, "gidd is out of memory");
+		link_drop(link, "gidd is out of memory");
 		return;
 	}
 	request->kind = REQUEST_CONFIRM;
@@ -116,7 +116,7 @@ void link_subscribe(struct link *link, struct subscription *subscription) {
 	strcpy(message.subscribe.name, subscription->name);
 	struct link_request *request = request_create(link, &message);
 	if (request == NULL) {
-		link->kind->drop(link, "gidd is out of memory");
+		link_drop(link, "gidd is out of memory");
 		return;
 	}
 	request->kind = REQUEST_SUBSCRIBE;

@@ -206,11 +206,13 @@ void member_send(struct member *member, uint32_t domain, uint32_t epoch,
 	}
 }
 
-void member_part(struct member *member, uint32_t domain, uint32_t epoch, const char *why) {
+void member_part(
+	struct member *member, uint32_t domain, uint32_t epoch, bool fault, const char *why) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PEER, 0);
 	message.peer.domain = domain;
 	message.peer.epoch = epoch;
+	message.peer.fault = fault;
 	snprintf(message.peer.why, sizeof(message.peer.why), "%s", why);
 	if (member->joined) {
 		trunk_send(&member->trunk, 0, 0, &message);

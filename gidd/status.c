@@ -12,6 +12,7 @@
 #include "link.h"
 #include "log.h"
 #include "status.h"
+#include "status_part.h"
 #include "subscription.h"
 
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
@@ -21,11 +22,7 @@ static uint64_t look(const uint64_t *counter) {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/*
- * Adds a value to `*array` and drops our reference to it. A failure is kept in `*error`, where the
- * first one counts.
- */
-static void append(sd_json_variant **array, sd_json_variant *value, int built, int *error) {
+void status_append(sd_json_variant **array, sd_json_variant *value, int built, int *error) {
 	if (built >= 0) {
 		built = sd_json_variant_append_array(array, value);
 	}
@@ -44,53 +41,7 @@ static sd_json_variant *quotas(
 			sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", quota_name(quota)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("used", used[quota]),
 				SD_JSON_BUILD_PAIR_UNSIGNED("limit", limit[quota]));
-		append(&all, one, built, error);
-	}
-	return all;
-}
-
-static sd_json_variant *doorbells(const struct link *link, int *error) {
-	sd_json_variant *all = NULL;
-	int built = sd_json_buildo(&all,
-		SD_JSON_BUILD_PAIR_STRING("way", link->has_device ? "device" : "link"),
-		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_device", link->rings.by_device),
-		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_link", link->rings.by_message),
-		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_device", link->heard.by_device),
-		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_link", link->heard.by_message));
-	if (built < 0 && *error == 0) {
-		*error = built;
-	}
-	return all;
-}
-
-static sd_json_variant *links(struct gidd *gidd, int *error) {
-	static const char *const states[] = {
-		[LINK_DOWN] = "down",
-		[LINK_HELLO] = "greeting",
-		[LINK_UP] = "up",
-	};
-	sd_json_variant *all = NULL;
-	struct link *link;
-	TAILQ_FOREACH(link, &gidd->links, entry) {
-		sd_json_variant *one = NULL, *bells = doorbells(link, error);
-		bool up = link->state == LINK_UP;
-		int built = sd_json_buildo(&one,
-			SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
-			SD_JSON_BUILD_PAIR_UNSIGNED("number", link->remote->number),
-			SD_JSON_BUILD_PAIR_STRING("kind", link->kind->name),
-			SD_JSON_BUILD_PAIR_STRING("state", states[link->state]),
-			SD_JSON_BUILD_PAIR_STRING("why", up ? "" : link->why),
-			SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups),
-			SD_JSON_BUILD_PAIR_UNSIGNED("faults", link->faults),
-			SD_JSON_BUILD_PAIR_STRING("last_fault", link->fault),
-			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_offset_ns",
-				SD_JSON_BUILD_INTEGER(link->clock_offset)),
-			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_error_ns",
-				SD_JSON_BUILD_UNSIGNED(link->clock_error)),
-			SD_JSON_BUILD_PAIR_CONDITION(link->kind->windows_only, "doorbells",
-				SD_JSON_BUILD_VARIANT(bells)));
-		sd_json_variant_unref(bells);
-		append(&all, one, built, error);
+		status_append(&all, one, built, error);
 	}
 	return all;
 }
@@ -109,7 +60,7 @@ static sd_json_variant *clients(struct gidd *gidd, int *error) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("streams", client->used[QUOTA_STREAMS]),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 				"subscriptions", client->used[QUOTA_SUBSCRIPTIONS]));
-		append(&all, one, built, error);
+		status_append(&all, one, built, error);
 	}
 	return all;
 }
@@ -127,7 +78,7 @@ static sd_json_variant *grants(struct gidd *gidd, const struct slab *slab, int *
 		if (slab_is_granted(slab, number)) {
 			sd_json_variant *one = NULL;
 			int built = sd_json_variant_new_string(&one, domain_name(gidd, number));
-			append(&all, one, built, error);
+			status_append(&all, one, built, error);
 		}
 	}
 	return all;
@@ -175,7 +126,7 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 				granted != NULL, "grants", SD_JSON_BUILD_VARIANT(granted)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("importers", importers));
 		sd_json_variant_unref(granted);
-		append(&all, one, built, error);
+		status_append(&all, one, built, error);
 	}
 	return all;
 }
@@ -195,7 +146,7 @@ static sd_json_variant *streams(struct gidd *gidd, int *error) {
 		int built = sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", stream->name),
 			SD_JSON_BUILD_PAIR_STRING("producer", stream->owner->peer.label),
 			SD_JSON_BUILD_PAIR_UNSIGNED("subscriptions", count));
-		append(&all, one, built, error);
+		status_append(&all, one, built, error);
 	}
 	return all;
 }
@@ -214,7 +165,7 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
 		sd_json_variant *one = NULL;
 		int built = sd_json_variant_new_unsigned(&one, look(&page->latency_buckets[i]));
-		append(&buckets, one, built, error);
+		status_append(&buckets, one, built, error);
 	}
 	int built =
 		sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
@@ -270,7 +221,7 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 		}
 		sd_json_variant_unref(ring);
 		sd_json_variant_unref(page);
-		append(&all, one, built, error);
+		status_append(&all, one, built, error);
 	}
 	return all;
 }
@@ -284,7 +235,8 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 		sd_json_variant *value;
 	} parts[] = {
 		{"quotas", quotas(gidd->used, gidd->self->quota, &error)},
-		{"links", links(gidd, &error)},
+		{"links", status_links(gidd, &error)},
+		{"pairs", status_pairs(gidd, &error)},
 		{"clients", clients(gidd, &error)},
 		{"slabs", slabs(gidd, &error)},
 		{"streams", streams(gidd, &error)},

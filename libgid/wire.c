@@ -253,8 +253,8 @@ static const char *check_joined(const struct gid_wire_join *joined) {
 }
 
 static const char *check_peer(const struct gid_wire_peer *peer) {
-	if (!is_domain(peer->domain) || peer->up > 1 || peer->reserved != 0) {
-		return "the domain, a flag or a reserved field is out of range";
+	if (!is_domain(peer->domain) || peer->up > 1 || peer->fault > 1) {
+		return "the domain or a flag is out of range";
 	}
 	return gid_field_is_text(peer->why, sizeof(peer->why)) ? NULL : "the reason is not a text";
 }

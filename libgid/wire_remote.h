@@ -56,8 +56,8 @@ struct gid_wire_peer {
 	uint32_t domain;
 	uint32_t epoch;
 	uint32_t up;
-	uint32_t reserved;
-	char why[96]; /* a text, for people */
+	uint32_t fault; /* to the hub: 1: the other one did what no gidd does */
+	char why[96];	/* a text, for people */
 };
 
 /* The first page of a window, written by whoever made its file. */

@@ -49,7 +49,7 @@ static void fuzz_send(struct link *link, const union gid_wire_message *message, 
 	}
 }
 
-static void fuzz_drop(struct link *link, const char *why) {
+static void fuzz_drop(struct link *link, bool fault, const char *why) {
 	struct fuzz_link *mine = link->transport;
 	mine->dropped = true;
 }

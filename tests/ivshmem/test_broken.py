@@ -16,6 +16,7 @@ from gidwire import (
     ALLOC,
     BELL,
     PAGE_SIZE,
+    PEER,
     PING,
     PONG,
     RESULT,
@@ -25,17 +26,26 @@ from gidwire import (
     SUBSCRIPTION_END,
     pack,
 )
-from machines import CONFIG, MIB, link, start, window, window_path
+from machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from member import Member
 from peer import LIVE, WAITING, Peer, consume, produce
 from peer import PEER as PEER_PROGRAM
-from program import wait_for
+from program import BUILD, wait_for
 
 HOST, HUD = 3, 4
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
 RING_MAGIC = int.from_bytes(b"gidring1", "little")
 TAIL, FLOOR, HEAD = 64, 72, 64
 EPROTO = 71
+
+
+def ends(machines: Cockpit, one: str, other: str) -> tuple[dict, dict]:
+    """What the hub knows of the two, and of the link between them."""
+    for pair in machines.status("host")["pairs"]:
+        found = {end["domain"]: end for end in pair["ends"]}
+        if set(found) == {one, other}:
+            return found[one], found[other]
+    raise AssertionError(f"the hub does not join {one} and {other}")
 
 
 def faults(machines: Cockpit, domain: str = "host", peer: str = "open") -> int:
@@ -68,20 +78,20 @@ def put_word(machines: Cockpit, at: int, word: int) -> None:
     write(machines, at, struct.pack("<Q", word))
 
 
-def accept(machines: Cockpit, member: Member) -> int:
+def accept(machines: Cockpit, member: Member, reader: int = HOST) -> int:
     """Answers who asks for a stream with a ring that is one; the subscription's number."""
     write(machines, RING, struct.pack("<QII", RING_MAGIC, 64, 0) + bytes(RING_SIZE - 16))
-    request = member.wait_for(HOST, SUBSCRIBE)
-    member.send(HOST, pack(RESULT, 0, 1, b"", serial=request.serial))
-    member.send(HOST, pack(ACCEPT, request.values[0], 0, RING))
+    request = member.wait_for(reader, SUBSCRIBE)
+    member.send(reader, pack(RESULT, 0, 1, b"", serial=request.serial))
+    member.send(reader, pack(ACCEPT, request.values[0], 0, RING))
     return request.values[0]
 
 
-def subscribed(machines: Cockpit, member: Member) -> tuple[Peer, int]:
-    """A consumer of the host that has a ring of ours, and the subscription's number."""
+def subscribed(machines: Cockpit, member: Member, reader: str = "host") -> tuple[Peer, int]:
+    """A consumer of that domain that has a ring of ours, and the subscription's number."""
     words = [PEER_PROGRAM, "consume", "open", "movie", "reconnect=1"]
-    consumer = Peer(machines.run("host", words, "consumer"))
-    number = accept(machines, member)
+    consumer = Peer(machines.run(reader, words, "consumer"))
+    number = accept(machines, member, NAMES[reader])
     assert member.wait(lambda: bool(consumer.lines) and consumer.last.get("state") == LIVE)
     return consumer, number
 
@@ -108,6 +118,8 @@ def until_parted(machines: Cockpit, member: Member, words: str) -> None:
     assert now["faults"] == 1 and words in now["last_fault"]
     assert words in machines.log("host")
     assert faults(machines, "hud") == 0 and link(machines, "hud", "open")["ups"] == 1
+    broke, saw = ends(machines, "open", "host")
+    assert (broke["faults"], saw["faults"]) == (1, 0) and words in broke["last_fault"]
     assert link(machines, "host", "hud")["ups"] == 1
     # It may come back at once.
     assert member.wait(lambda: HOST in member.epochs)
@@ -196,6 +208,42 @@ def test_a_window_whose_size_changes(machines: Cockpit) -> None:
         machines.wait_log("host", "the window of domain open is made anew")
         up(machines, member)
         assert os.stat(window_path(machines, "open")).st_size == 4 * MIB
+
+
+def test_the_hub_hears_what_another_one_found(machines: Cockpit) -> None:
+    """The memory is none of the host's business; that it was broken is."""
+    with Member(machines, "open") as member:
+        up(machines, member)
+        subscribed(machines, member, "hud")
+        old = member.epochs[HUD]
+        put_word(machines, RING, 1)
+        assert member.wait(lambda: member.epochs.get(HUD) != old), "the link stays"
+        assert faults(machines, "hud") == 1 and faults(machines, "host") == 0
+        broke, saw = ends(machines, "open", "hud")
+        words = "hud says: broken memory: the ring of movie is none"
+        assert (broke["faults"], broke["last_fault"]) == (1, words)
+        assert (saw["faults"], saw["last_fault"]) == (0, "")
+        shown = machines.run("host", [BUILD / "tools" / "gidctl" / "gidctl", "status"])
+        assert shown.wait() == 0
+        assert "  open and hud: " in shown.stdout
+        assert f"closed 1 times for what open did, last: {words}\n" in shown.stdout
+        assert [end["faults"] for end in ends(machines, "open", "host")] == [0, 0]
+
+
+def test_what_a_machine_says_of_another_is_its_word(machines: Cockpit) -> None:
+    """It may lie: the hub tells who said it, and parts the two, as it would anyway."""
+    with Member(machines, "open") as member:
+        up(machines, member)
+        for fault in (0, 1):
+            old = member.epochs[HUD]
+            for _ in range(2):  # the second time it is of an epoch that is over
+                member.send(0, pack(PEER, HUD, old, 0, fault, b"it stares at me"))
+            assert member.wait(lambda old=old: member.epochs.get(HUD, old) != old)
+            up(machines, member)
+            lied, accused = ends(machines, "open", "hud")
+            assert (lied["faults"], accused["faults"]) == (0, fault)
+        assert accused["last_fault"] == "open says: it stares at me"
+        assert faults(machines, "hud") == 0 and faults(machines) == 0
 
 
 def test_memory_that_has_come_to_another_use(machines: Cockpit) -> None:

@@ -43,7 +43,7 @@ static void test_numbers(void) {
 	fill(&m, GID_WIRE_PEER);
 	EXPECT_RANGE(&m, m.peer.domain, 1, GID_DOMAIN_MAX);
 	EXPECT_RANGE(&m, m.peer.up, 0u, 1u);
-	EXPECT_ZERO(&m, m.peer.reserved);
+	EXPECT_RANGE(&m, m.peer.fault, 0u, 1u);
 	memset(m.peer.why, 'x', sizeof(m.peer.why));
 	expect(&m, -EPROTO, "a reason without an end");
 }

@@ -40,10 +40,10 @@ sd_json_variant *report_field(sd_json_variant *object, const char *key);
 	for (size_t index_ = 0; ((element) = report_element(object, key, index_)) != NULL; index_++)
 sd_json_variant *report_element(sd_json_variant *object, const char *key, size_t index);
 
-/* "1.5 MiB" */
 /* How far off times between the ends of a subscription may be; "-": they have one clock. */
 const char *report_clock_error(sd_json_variant *subscription, char text[static 24]);
 
+/* "1.5 MiB" */
 #define REPORT_BYTES_MAX 16
 const char *report_bytes(uint64_t bytes, char text[REPORT_BYTES_MAX]);
 

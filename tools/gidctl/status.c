@@ -40,6 +40,12 @@ static void print_faults(sd_json_variant *link) {
 	}
 }
 
+static void print_state(sd_json_variant *link) {
+	const char *state = report_text(link, "state");
+	enum look look = strcmp(state, "up") == 0 ? LOOK_GOOD : LOOK_BAD;
+	printf("%s%s%s", look_begin(look), state, look_end(look));
+}
+
 static void print_links(sd_json_variant *report) {
 	sd_json_variant *link;
 	if (report_element(report, "links", 0) == NULL) {
@@ -48,16 +54,38 @@ static void print_links(sd_json_variant *report) {
 	print_heading("Links");
 	REPORT_FOREACH(link, report, "links") {
 		bool up = strcmp(report_text(link, "state"), "up") == 0;
-		enum look look = up ? LOOK_GOOD : LOOK_BAD;
-		printf("  to %s (%s): %s%s%s", report_text(link, "domain"),
-			report_text(link, "kind"), look_begin(look), report_text(link, "state"),
-			look_end(look));
+		printf("  to %s (%s): ", report_text(link, "domain"), report_text(link, "kind"));
+		print_state(link);
 		print_clock(link);
 		if (up) {
 			print_doorbells(link);
 		}
 		printf("%s%s\n", up ? "" : ", ", report_text(link, "why"));
 		print_faults(link);
+	}
+}
+
+static void print_pair(sd_json_variant *pair) {
+	const char *why = report_text(pair, "why");
+	sd_json_variant *end;
+	printf("  %s and %s: ", report_text(report_element(pair, "ends", 0), "domain"),
+		report_text(report_element(pair, "ends", 1), "domain"));
+	print_state(pair);
+	printf("%s%s\n", why[0] == '\0' ? "" : ", ", why);
+	REPORT_FOREACH(end, pair, "ends") {
+		print_faults(end);
+	}
+}
+
+/* Of the host's gidd: the links that pass through it. What its own found is among the links. */
+static void print_pairs(sd_json_variant *report) {
+	sd_json_variant *pair;
+	if (report_element(report, "pairs", 0) == NULL) {
+		return;
+	}
+	print_heading("Joined by the hub");
+	REPORT_FOREACH(pair, report, "pairs") {
+		print_pair(pair);
 	}
 }
 
@@ -137,6 +165,7 @@ int command_status(const struct options *options) {
 			(unsigned long long)report_number(report, "pid"),
 			(unsigned long long)report_number(report, "wire"));
 		print_links(report);
+		print_pairs(report);
 		print_quotas(report);
 		print_clients(report);
 	}

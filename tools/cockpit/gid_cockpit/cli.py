@@ -127,12 +127,18 @@ def look(configuration: Configuration, domain: Domain) -> dict:
 
 
 def links_of_guest(configuration: Configuration, guest: Domain) -> list[dict]:
-    """As the host's gidd sees them: what a guest says of itself is not asked."""
+    """As the host's gidd sees them, which joins them: what a guest says of itself is not asked."""
     hub = configuration.hub
     if hub is None or Daemon(configuration, hub).pid() is None:
         return []
-    links = Daemon(configuration, hub).ask()["links"]
-    return [link | {"domain": hub.name} for link in links if link["domain"] == guest.name]
+    links = []
+    for pair in Daemon(configuration, hub).ask()["pairs"]:
+        ends = {end.pop("domain"): end for end in pair.pop("ends")}
+        if guest.name in ends:
+            del ends[guest.name]
+            ((other, did),) = ends.items()
+            links.append(pair | did | {"domain": other, "kind": "ivshmem"})
+    return links
 
 
 def status(configuration: Configuration, options: argparse.Namespace) -> int:
