@@ -153,7 +153,9 @@ static void role_key(
 
 static void display_key(struct reading *reading, const char *key, const char *value) {
 	struct cluster_config *config = reading->config;
-	if (strcmp(key, "width") == 0) {
+	if (strcmp(key, "output") == 0) {
+		set_text(reading, &config->output, value);
+	} else if (strcmp(key, "width") == 0) {
 		config->width = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "height") == 0) {
 		config->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
@@ -299,7 +301,7 @@ static void complete(struct reading *reading) {
 }
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
-	*config = (struct cluster_config){.refresh_mhz = 60000};
+	*config = (struct cluster_config){0};
 	struct reading reading = {.config = config, .errors = errors, .path = path};
 	reading.file = fopen(path, "re");
 	if (reading.file == NULL) {
@@ -335,6 +337,7 @@ void cluster_config_finish(struct cluster_config *config) {
 	}
 	free(config->roles);
 	free(config->clients);
+	free(config->output);
 	free(config->background);
 	*config = (struct cluster_config){0};
 }

@@ -39,9 +39,10 @@ struct client_config {
 };
 
 struct cluster_config {
-	uint32_t width, height; /* of the output in pixels, 0: its preferred mode */
-	uint32_t refresh_mhz;
-	char *background; /* a PNG's file, behind everything; NULL: black */
+	char *output;		/* its connector's name; NULL: the first one */
+	uint32_t width, height; /* of the output in pixels, 0: as in its preferred mode */
+	uint32_t refresh_mhz;	/* likewise */
+	char *background;	/* a PNG's file, behind everything; NULL: black */
 	struct role_config *roles;
 	size_t role_count;
 	struct client_config *clients;

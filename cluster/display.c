@@ -2,6 +2,7 @@
 #include "display.h"
 
 #include "clock.h"
+#include "mode.h"
 #include "software_gl.h"
 #include "udmabuf.h"
 #include <drm_fourcc.h>
@@ -187,7 +188,7 @@ uint32_t display_next_commit(const struct display *display) {
 uint64_t display_refresh_ns(const struct display *display) {
 	uint32_t mhz = display->output != NULL && display->output->refresh > 0
 		? (uint32_t)display->output->refresh
-		: display->config->refresh_mhz;
+		: DEFAULT_REFRESH_MHZ;
 	return 1000000000000u / mhz;
 }
 
@@ -220,25 +221,6 @@ static void handle_output_destroy(struct wl_listener *listener, void *data) {
 	display_forget_output(display);
 }
 
-static void display_set_mode(struct display *display, struct wlr_output *output) {
-	const struct cluster_config *config = display->config;
-	struct wlr_output_state state;
-	wlr_output_state_init(&state);
-	wlr_output_state_set_enabled(&state, true);
-	struct wlr_output_mode *mode = wlr_output_preferred_mode(output);
-	if (config->width > 0 || mode == NULL) {
-		wlr_output_state_set_custom_mode(&state, config->width ? (int)config->width : 1280,
-			config->height ? (int)config->height : 720, (int)config->refresh_mhz);
-	} else {
-		wlr_output_state_set_mode(&state, mode);
-	}
-	if (!wlr_output_commit_state(output, &state)) {
-		wlr_log(WLR_ERROR, "output %s refuses %ux%u at %u mHz", output->name, config->width,
-			config->height, config->refresh_mhz);
-	}
-	wlr_output_state_finish(&state);
-}
-
 /* Without it the display works as well: what it is there for goes before. */
 static void display_set_background(struct display *display) {
 	const char *path = display->config->background;
@@ -267,12 +249,17 @@ static void listen(
 static void handle_new_output(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, new_output);
 	struct wlr_output *output = data;
-	if (display->output != NULL) {
-		wlr_log(WLR_INFO, "output %s stays dark: one is enough", output->name);
+	bool wanted = mode_output_is_wanted(display->config, output);
+	if (display->output != NULL || !wanted) {
+		wlr_log(WLR_INFO, "output %s stays dark: %s", output->name,
+			wanted ? "one is enough" : "the configuration means another");
 		return;
 	}
 	if (!wlr_output_init_render(output, display->allocator, display->renderer)) {
 		wlr_log(WLR_ERROR, "output %s cannot be drawn to", output->name);
+		return;
+	}
+	if (!mode_set(output, display->config)) {
 		return;
 	}
 	display->output = output;
@@ -280,7 +267,6 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	listen(&output->events.present, &display->present, handle_present);
 	listen(&output->events.request_state, &display->request_state, handle_request_state);
 	listen(&output->events.destroy, &display->output_destroy, handle_output_destroy);
-	display_set_mode(display, output);
 	display_set_background(display);
 	struct wlr_output_layout_output *place =
 		wlr_output_layout_add(display->layout, output, 0, 0);
@@ -307,14 +293,35 @@ static bool display_init_rendering(struct display *display) {
 		wlr_renderer_init_wl_display(display->renderer, display->wayland);
 }
 
+/*
+ * Inside another compositor it is a window. Otherwise it is on a KMS device, without the input
+ * devices that wlroots would open as well, and not start without: a display takes no input.
+ */
+static bool display_init_backend(struct display *display, bool headless) {
+	struct wl_event_loop *loop = wl_display_get_event_loop(display->wayland);
+	if (headless) {
+		display->backend = wlr_headless_backend_create(loop);
+		return display->backend != NULL;
+	}
+	if (getenv("WAYLAND_DISPLAY") == NULL && getenv("WAYLAND_SOCKET") == NULL &&
+		getenv("DISPLAY") == NULL) {
+		setenv("WLR_BACKENDS", "drm", 0);
+	}
+	display->backend = wlr_backend_autocreate(loop, &display->session);
+	if (display->backend == NULL) {
+		wlr_log(WLR_ERROR,
+			"no screen can be had: is there a /dev/dri/card*, and a seat (seatd, "
+			"logind, or LIBSEAT_BACKEND=builtin as root)? See gid-cluster(1); "
+			"--headless needs none");
+	}
+	return display->backend != NULL;
+}
+
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
 	const struct cluster_config *config, const struct display_hooks *hooks, void *data) {
 	*display = (struct display){
 		.wayland = wayland, .config = config, .hooks = hooks, .data = data};
-	struct wl_event_loop *loop = wl_display_get_event_loop(wayland);
-	display->backend = headless ? wlr_headless_backend_create(loop)
-				    : wlr_backend_autocreate(loop, &display->session);
-	if (display->backend == NULL) {
+	if (!display_init_backend(display, headless)) {
 		return -ENODEV;
 	}
 	if (!display_init_rendering(display)) {
@@ -341,7 +348,14 @@ int display_start(struct display *display) {
 		wlr_headless_add_output(display->backend, config->width ? config->width : 1280,
 			config->height ? config->height : 720);
 	}
-	return display->output != NULL ? 0 : -ENODEV;
+	if (display->output == NULL) {
+		const char *name = display->config->output;
+		wlr_log(WLR_ERROR, "no screen to show anything on: %s%s",
+			name != NULL ? "output=" : "none is connected, or it refuses",
+			name != NULL ? name : "");
+		return -ENODEV;
+	}
+	return 0;
 }
 
 void display_finish(struct display *display) {

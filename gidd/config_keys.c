@@ -8,6 +8,8 @@
 #include "wire.h"
 
 #define WINDOW_MAX (UINT64_C(64) << 30)
+#define SCREEN_MIN 64 /* pixels */
+#define SCREEN_MAX 8192
 #define GLOB_MAX 255 /* bytes of one glob: config_globs_match() */
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -115,6 +117,23 @@ static bool set_quota(struct reading *reading, const char *key, const char *valu
 	return false;
 }
 
+/* "1280x480", as a mode of a screen, or "none". */
+static void check_display(struct reading *reading, const char *value) {
+	unsigned width = 0, height = 0;
+	int end = -1;
+	if (strcmp(value, "none") == 0) {
+		return;
+	}
+	if (strspn(value, "0123456789x") != strlen(value) ||
+		sscanf(value, "%5ux%5u%n", &width, &height, &end) != 2 || value[end] != '\0' ||
+		width < SCREEN_MIN || width > SCREEN_MAX || height < SCREEN_MIN ||
+		height > SCREEN_MAX) {
+		config_mistake(reading, reading->line,
+			"vm-display=%s is neither none nor a size as 1280x480, of %d to %d pixels",
+			value, SCREEN_MIN, SCREEN_MAX);
+	}
+}
+
 /*
  * "vm-memory" and so on: the machine of a guest, which gid-cockpit(1) makes. gidd has no use for
  * them, and judges them all the same. Returns whether the key is one of these.
@@ -137,6 +156,10 @@ static bool check_machine_key(struct reading *reading, const char *key, const ch
 			config_mistake(reading, reading->line,
 				"vm-accel=%s is neither auto nor kvm nor tcg", value);
 		}
+		return true;
+	}
+	if (strcmp(key, "vm-display") == 0) {
+		check_display(reading, value);
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

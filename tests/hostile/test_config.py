@@ -18,6 +18,8 @@ SECTIONS = (
     "unknown section; there are [cockpit], [domain NAME], [share OWNER READER] and [link ONE OTHER]"
 )
 
+NO_SCREEN = "is neither none nor a size as 1280x480, of 64 to 8192 pixels"
+
 MISTAKES: dict[str, tuple[str, list[str]]] = {
     "nothing": ("", ["0: no [domain NAME] in the whole file"]),
     "comments only": ("# x\n; y\n", ["2: no [domain NAME] in the whole file"]),
@@ -157,6 +159,18 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a doorbell that is neither on nor off": (
         GOOD + "doorbell=maybe\n",
         ["5: doorbell=maybe is neither on nor off"],
+    ),
+    "a screen without a height": (
+        GOOD + "vm-display=1280\n",
+        [f"5: vm-display=1280 {NO_SCREEN}"],
+    ),
+    "a screen that is too small": (
+        GOOD + "vm-display=1280x63\n",
+        [f"5: vm-display=1280x63 {NO_SCREEN}"],
+    ),
+    "a screen with something behind it": (
+        GOOD + "vm-display=1280x480x32\n",
+        [f"5: vm-display=1280x480x32 {NO_SCREEN}"],
     ),
     "a device without a path": (
         GOOD + "window-device=ivshmem0\n",

@@ -7,12 +7,15 @@ import shutil
 import time
 from pathlib import Path
 
+import numpy
 from cockpit import Cockpit
 from domains import make_registry
 from gid_cockpit.configuration import Configuration, read
 from gid_cockpit.machine import describe
 from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest, prepare
+from gid_vm.monitor import Monitor
+from PIL import Image
 from pipeline import FRAMES, gst_env
 from program import BUILD, Program, wait_for
 
@@ -59,8 +62,9 @@ SECONDS = 180.0  # for whatever a guest has to do under TCG, beside other tests
 class Machines:
     """The host's gidd, and as many of the guests as a test has booted."""
 
-    def __init__(self) -> None:
-        self.host = Cockpit(CONFIG)
+    def __init__(self, config: str = CONFIG) -> None:
+        self.config = config
+        self.host = Cockpit(config)
         os.environ["PATH"] = ":".join([*(str(BUILD / f) for f in FOLDERS), os.environ["PATH"]])
         os.environ["GID_RUNTIME_DIR"] = str(self.host.runtime)
         self.host.start("host")
@@ -74,10 +78,10 @@ class Machines:
         """Starts a guest and waits for nothing."""
         domain = self.configuration.choose([name])[0]
         machine = describe(self.configuration, domain)
-        machine.monitor = None
+        machine.monitor.parent.mkdir(exist_ok=True)
         guest = Guest(name, machine)
         environment = gst_env({"GID_RUNTIME_DIR": "/run/gidway"}, self.registry)
-        prepare(machine, guest.work, CONFIG, **environment, GIDWAY_PATIENCE=str(SECONDS))
+        prepare(machine, guest.work, self.config, **environment, GIDWAY_PATIENCE=str(SECONDS))
         self.guests[name] = guest
         guest.launch()
         return guest
@@ -96,6 +100,14 @@ class Machines:
         for guest in self.guests.values():
             guest.finish()
         self.host.close()
+
+    def screenshot(self, name: str) -> numpy.ndarray:
+        """What the guest's screen shows, as rows of RGB: QEMU's word, not the guest's."""
+        guest = self.guests[name]
+        picture = guest.work / "screen.png"
+        with Monitor(guest.machine.monitor) as monitor:
+            monitor.screenshot(picture)
+        return numpy.asarray(Image.open(picture).convert("RGB"))
 
     # --- what the host's gidd knows ---
 

@@ -35,6 +35,7 @@ window=4M
 vm-disk=/images/cluster,1.qcow2
 vm-cpus=2
 vm-accel=tcg
+vm-display=1280x480
 vm-options=-device virtio-rng-pci
 [domain host]
 number=3
@@ -148,9 +149,29 @@ def test_libvirt_has_the_same_machine(tool: Tool) -> None:
     assert after(words, "-object") == after(arguments, "-object")
 
 
+def test_a_screen(tool: Tool) -> None:
+    """Where the configuration has one, QEMU and libvirt have it, too."""
+    arguments = tool.arguments("cluster")
+    screen = tool.runtime / "cluster" / "screen.sock"
+    assert "virtio-gpu-pci,id=display,xres=1280,yres=480" in after(arguments, "-device")
+    assert after(arguments, "-vnc") == [f"unix:{screen}"]
+    devices = ElementTree.fromstring(tool.run("libvirt-xml", "cluster").stdout).find("devices")
+    assert devices.find("video/model").get("type") == "virtio"
+    assert devices.find("video/model/resolution").attrib == {"x": "1280", "y": "480"}
+    assert devices.find("graphics/listen").get("socket") == str(screen)
+    assert not any("virtio-gpu" in word for word in tool.arguments("open"))
+    for domain, reason in (("open", "has no screen"), ("cluster", "monitor.sock")):
+        result = tool.run("screenshot", domain, str(tool.folder / "screen.png"))
+        assert result.returncode == 1 and reason in result.stderr
+
+
 def test_a_domain_that_is_no_guest_has_no_machine(tool: Tool) -> None:
-    for command in ("qemu-args", "libvirt-xml"):
-        result = tool.run(command, "host")
+    for command in (
+        ("qemu-args", "host"),
+        ("libvirt-xml", "host"),
+        ("screenshot", "host", "x.png"),
+    ):
+        result = tool.run(*command)
         assert result.returncode == 1 and "kind=guest" in result.stderr
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from .qemu import Machine, find_qemu
+from .qemu import Display, Machine, find_qemu
 
 QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -77,6 +77,8 @@ def add_devices(devices: Element, machine: Machine) -> None:
     if machine.console.startswith("file:"):
         serial = child(devices, "serial", type="file")
         child(serial, "source", path=machine.console.removeprefix("file:"))
+    if machine.display is not None:
+        add_display(devices, machine.display)
     child(devices, "memballoon", model="none")
     if machine.doorbell is not None:
         element = child(devices, "shmem", name="doorbell")
@@ -85,6 +87,14 @@ def add_devices(devices: Element, machine: Machine) -> None:
         child(element, "msi", vectors=machine.doorbell_vectors, ioeventfd="on")
         element = child(devices, "iommu", model="intel")
         child(element, "driver", intremap="on")
+
+
+def add_display(devices: Element, display: Display) -> None:
+    if display.vnc is not None:
+        graphics = child(devices, "graphics", type="vnc")
+        child(graphics, "listen", type="socket", socket=display.vnc)
+    model = child(child(devices, "video"), "model", type="virtio", heads=1)
+    child(model, "resolution", x=display.width, y=display.height)
 
 
 def add_windows(domain: Element, machine: Machine) -> None:

@@ -62,6 +62,23 @@ class Share:
         return ",".join([*options, *([] if self.writable else ["readonly=on"])])
 
 
+@dataclass(frozen=True)
+class Display:
+    """A screen: a virtio-gpu, a KMS device of the guest with one connector, Virtual-1.
+
+    `vnc`: the unix socket where people may look at it; None: only screendump does.
+    """
+
+    width: int
+    height: int
+    vnc: Path | None = None
+
+    def arguments(self) -> list[str]:
+        device = f"virtio-gpu-pci,id=display,xres={self.width},yres={self.height}"
+        vnc = ["-vnc", f"unix:{quote(self.vnc)}"] if self.vnc is not None else []
+        return ["-device", device, *vnc]
+
+
 @dataclass
 class Machine:
     """One guest, as QEMU is to make it. Windows are on its PCI bus in their order."""
@@ -81,6 +98,7 @@ class Machine:
     doorbell: Path | None = None  # the socket of an ivshmem server
     doorbell_vectors: int = 1  # as many as that server has for this machine
     monitor: Path | None = None  # where QEMU listens for QMP
+    display: Display | None = None
     devices: list[str] = field(default_factory=list)  # further arguments
 
     def arguments(self) -> list[str]:
@@ -96,6 +114,8 @@ class Machine:
             command += ["-initrd", str(self.initramfs)]
         if self.monitor is not None:
             command += ["-qmp", f"unix:{quote(self.monitor)},server=on,wait=off"]
+        if self.display is not None:
+            command += self.display.arguments()
         if self.doorbell is not None:
             # The IOMMU that VFIO needs in the guest must be there before what it translates for.
             command += ["-device", "intel-iommu,intremap=on"]

@@ -180,14 +180,24 @@ def libvirt_xml(configuration: Configuration, options: argparse.Namespace) -> in
     return 0
 
 
-def run(configuration: Configuration, options: argparse.Namespace) -> int:
-    domain = configuration.choose([options.guest])[0]
+def guest_of(configuration: Configuration, name: str) -> Guest:
+    domain = configuration.choose([name])[0]
     if domain.kind != "guest":
         raise CockpitError(f"domain {domain.name} is no guest: it has no kind=guest")
+    return Guest(configuration, domain)
+
+
+def screenshot(configuration: Configuration, options: argparse.Namespace) -> int:
+    guest_of(configuration, options.guest).screenshot(options.picture)
+    return 0
+
+
+def run(configuration: Configuration, options: argparse.Namespace) -> int:
+    guest = guest_of(configuration, options.guest)
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not words:
         raise CockpitError("which command? gid-cockpit run DOMAIN COMMAND [ARGUMENT...]")
-    return Guest(configuration, domain).run(words, Path.cwd())
+    return guest.run(words, Path.cwd())
 
 
 # --- arguments ---
@@ -223,6 +233,7 @@ def make_parser() -> argparse.ArgumentParser:
     for function, text in (
         (qemu_args, "the command line of QEMU for a guest; makes what it boots from"),
         (libvirt_xml, "the same guest as a libvirt domain, for virsh define"),
+        (screenshot, "a picture of a guest's screen, as a PNG"),
         (run, "run a command in a guest that is up"),
     ):
         name = function.__name__.replace("_", "-")
@@ -231,6 +242,8 @@ def make_parser() -> argparse.ArgumentParser:
         command.add_argument("guest", metavar="DOMAIN", help="a domain with kind=guest")
         if function is qemu_args:
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
+        if function is screenshot:
+            command.add_argument("picture", type=Path, metavar="FILE", help="the PNG to write")
         if function is run:
             command.add_argument("command", nargs=argparse.REMAINDER, help="the command")
     return parser

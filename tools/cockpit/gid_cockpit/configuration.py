@@ -27,6 +27,7 @@ class MachineKeys:
     initrd: Path | None = None
     append: str = ""
     disks: tuple[Path, ...] = ()
+    display: tuple[int, int] | None = None  # width and height of its screen in pixels
     options: str = ""  # further arguments of QEMU, split as the shell does
 
 
@@ -87,8 +88,17 @@ def read_machine(keys: Mapping[str, str]) -> MachineKeys:
         initrd=path("vm-initrd"),
         append=keys.get("vm-append", ""),
         disks=tuple(map(Path, keys.get("vm-disk", "").split())),
+        display=screen_size(keys.get("vm-display", "none")),
         options=keys.get("vm-options", ""),
     )
+
+
+def screen_size(text: str) -> tuple[int, int] | None:
+    """WIDTHxHEIGHT, or none."""
+    if text == "none":
+        return None
+    width, height = text.split("x")
+    return int(width), int(height)
 
 
 def find_program(name: str) -> str:

@@ -21,7 +21,8 @@ from gid_vm.agent import PORT as AGENT_PORT
 from gid_vm.agent import Agent, GuestError
 from gid_vm.guest import prepare
 from gid_vm.initramfs import CannotBoot
-from gid_vm.qemu import Machine, Port, Window
+from gid_vm.monitor import Monitor, MonitorError
+from gid_vm.qemu import Display, Machine, Port, Window
 
 from .configuration import CockpitError, Configuration, Domain
 
@@ -53,6 +54,8 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
     machine.disks = list(keys.disks)
     machine.console = f"file:{folder / 'console.log'}"
     machine.monitor = folder / "monitor.sock"
+    if keys.display is not None:
+        machine.display = Display(*keys.display, vnc=folder / "screen.sock")
     machine.ports = [
         Port(LINK_PORT, runtime / "hub" / f"{domain.name}.sock", listens=False),
         Port(AGENT_PORT, folder / "agent.sock", listens=True),
@@ -200,17 +203,14 @@ class Guest:
         """By its agent; a guest that has its own system by its power button."""
         try:
             if self.domain.machine.disks or self.domain.machine.kernel:
-                with socket.socket(socket.AF_UNIX) as monitor:
-                    monitor.connect(str(self.monitor))
-                    monitor.sendall(
-                        b'{"execute": "qmp_capabilities"}\n{"execute": "system_powerdown"}\n'
-                    )
+                with Monitor(self.monitor) as monitor:
+                    monitor.execute("system_powerdown")
                 return
             agent = Agent(self.folder / "agent.sock")
             agent.connect(time.monotonic() + 1, lambda: True)
             agent.power_off()
             agent.close()
-        except (OSError, GuestError):
+        except (OSError, GuestError, MonitorError):
             pass  # it is beyond being asked
 
     @staticmethod
@@ -218,6 +218,18 @@ class Guest:
         return bool(select.select([handle], [], [], timeout)[0])
 
     # --- use ---
+
+    def screenshot(self, picture: Path) -> None:
+        """What is on the guest's screen, as a PNG."""
+        if self.domain.machine.display is None:
+            raise CockpitError(
+                f"{self.domain.name} has no screen: give it one, as vm-display=1280x720"
+            )
+        try:
+            with Monitor(self.monitor) as monitor:
+                monitor.screenshot(picture)
+        except MonitorError as error:
+            raise CockpitError(f"no picture of {self.domain.name}: {error}") from None
 
     def run(self, words: list[str], cwd: Path) -> int:
         """Runs a command in the guest, shows what it prints, and returns its exit status."""

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Displays on a real KMS device: a guest's virtio-gpu. What it shows is QEMU's word.
+
+The host draws; the guest shows, from the host's memory, by gid-cluster and by Weston.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy
+import pytest
+from display import HEIGHT as LAMP_HEIGHT
+from display import WIDTH as LAMP_WIDTH
+from display import telltale_picture
+from forwarding import ROLE, TELLTALE
+from gid_vm.guest import why_not
+from guests import SECONDS, Machines, Running
+from pipeline import LOSSLESS
+from program import BUILD, Program, wait_for
+from weston import SHELL_CONFIG, Weston
+
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(600),
+]
+
+WIDTH, HEIGHT = 640, 360  # of the screen, in pixels
+X, Y = 40, 20  # of the telltale
+CONFIG = f"""
+[cockpit]
+runtime=/run/gidway
+[domain cluster]
+number=2
+kind=guest
+window=16M
+vm-memory=512M
+vm-display={WIDTH}x{HEIGHT}
+[domain host]
+number=3
+kind=host
+window=32M
+local=*
+[share host cluster]
+streams=*
+"""
+CLUSTER = f"""
+[display]
+output=Virtual-1
+[role telltale]
+domain=host
+x={X}
+y={Y}
+width={LAMP_WIDTH}
+height={LAMP_HEIGHT}
+deadline-ms=5000
+fallback=fallback.png
+"""
+FOLDER = Path("/run/kms")  # of the guest
+# As root without a seat's daemon, and without udevd; Weston's shell has no more than is looked at.
+SEAT = {"LIBSEAT_BACKEND": "noop"}
+WESTON = SEAT | {
+    "XDG_RUNTIME_DIR": str(FOLDER),
+    "WESTON_MODULE_MAP": f"gid-buffer.so={BUILD}/weston-plugin/gid-buffer.so",
+}
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Machines]:
+    machines = Machines(CONFIG)
+    try:
+        machines.boot("cluster")
+        machines.run("cluster", "mkdir", "-m", "700", FOLDER)
+        yield machines
+    finally:
+        machines.close()
+
+
+@contextmanager
+def running(machines: Machines, *words: str | Path, **options: object) -> Iterator[Running]:
+    """A program of the guest, ended in good order."""
+    program = machines.start("cluster", *words, **options)
+    try:
+        yield program
+    finally:
+        program.signal(signal.SIGTERM)
+        result = program.finish()
+    assert result.code in (0, -signal.SIGTERM), result.err
+
+
+def write(machines: Machines, name: str, content: bytes) -> Path:
+    path = FOLDER / name
+    machines.run("cluster", "sh", "-c", f"cat > {path}", stdin=content)
+    return path
+
+
+def wait_shown(machines: Machines, picture: Callable[[], numpy.ndarray], what: Running) -> None:
+    """Until the whole screen shows this, pixel by pixel."""
+
+    def shown() -> bool:
+        assert what.is_running, what.err
+        return numpy.array_equal(machines.screenshot("cluster"), picture())
+
+    wait_for(shown, "the picture on the screen", SECONDS)
+
+
+def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path) -> None:
+    """Weston on the host forwards it to gid-cluster on KMS; then Weston is killed, and returns."""
+    weston = Weston(tmp_path, machines.host.env("host"))
+    weston.configure(ROLE)
+
+    def show(state: int) -> Program:
+        weston.start()
+        environment = weston.environment | {"WAYLAND_DISPLAY": weston.socket.name}
+        words = [TELLTALE, "--role", "telltale", "--state", str(state)]
+        return Program(words, environment, tmp_path)
+
+    def screen(state: int) -> numpy.ndarray:
+        picture = numpy.zeros((HEIGHT, WIDTH, 3), numpy.uint8)
+        lamp = telltale_picture(tmp_path, state)
+        picture[Y : Y + LAMP_HEIGHT, X : X + LAMP_WIDTH] = lamp
+        return picture
+
+    fallback, live, again = map(screen, (15, 5, 10))
+    write(machines, "fallback.png", (tmp_path / "telltale-15.png").read_bytes())
+    config = write(machines, "cluster.conf", CLUSTER.encode())
+    words = [BUILD / "cluster/gid-cluster", "--config", config, "--socket", FOLDER / "wayland"]
+    with running(machines, *words, env=SEAT) as cluster:
+        wait_shown(machines, lambda: fallback, cluster)  # nothing came yet
+        telltale = show(5)
+        wait_shown(machines, lambda: live, cluster)
+        weston.kill()
+        wait_shown(machines, lambda: fallback, cluster)
+        telltale.stop()
+        telltale = show(10)
+        wait_shown(machines, lambda: again, cluster)
+        telltale.stop()
+        assert weston.stop() == 0
+    print(cluster.err)
+
+
+def test_a_stream_on_weston(machines: Machines, tmp_path: Path) -> None:
+    """gid-view in Weston's DRM backend shows the host's frames, paced."""
+    config = write(machines, "weston.ini", f"{SHELL_CONFIG}[gid]\npacing=on\n".encode())
+    words: list[str | Path] = ["weston", "--backend=drm", "--renderer=pixman", "--socket=kms"]
+    words += ["--shell=kiosk-shell.so", "--continue-without-input", "--idle-time=0"]
+    words += [f"--config={config}", "--modules=gid-buffer.so"]
+    view = [BUILD / "clients/gid-view", "-f", "--domain=host", "--stream=movie"]
+    raw = tmp_path / "frame"
+
+    def frame() -> numpy.ndarray:
+        data = numpy.frombuffer(raw.read_bytes(), numpy.uint8)
+        return data.reshape(HEIGHT, WIDTH, 4)[..., 2::-1]
+
+    with running(machines, *words, env=WESTON) as weston:
+        wait_for(lambda: "gid: ready" in weston.err, "weston to be ready", SECONDS)
+        environment = WESTON | {"WAYLAND_DISPLAY": "kms"}
+        keep = "gidsrc domain=host stream=movie ! identity name=watch ! multifilesink sync=false"
+        keeper = machines.play("host", f"{keep} location={raw}")
+        size = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate=20/1"
+        source = f"videotestsrc pattern=ball is-live=true ! {size} ! identity name=watch"
+        player = machines.play(
+            "host", f"{source} ! gidsink name=sink stream=movie {LOSSLESS} lease=600000"
+        )
+        with running(machines, *view, env=environment) as viewer:
+            keeper.wait_lines("frame", 60)
+            player.signal(signal.SIGSTOP)  # the last frame stays where it is
+            wait_shown(machines, frame, viewer)
+            player.signal(signal.SIGCONT)
+            for pipeline in (player, keeper):
+                pipeline.signal(signal.SIGTERM)
+                pipeline.finish()
+    print(weston.err)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""QEMU's monitor: what can be asked of a machine from outside. Every wait is bounded."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Self
+
+SECONDS = 30.0
+
+
+class MonitorError(Exception):
+    """QEMU does not answer, or refuses."""
+
+
+class Monitor:
+    """A connection to where QEMU listens for QMP, which has one at a time.
+
+    `with Monitor(path) as monitor: monitor.screenshot(picture)`
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> Self:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(SECONDS)
+        try:
+            self.socket.connect(str(self.path))
+            self.lines = self.socket.makefile("rb")
+            self._read("QMP")
+            self.execute("qmp_capabilities")
+        except OSError as error:
+            self.socket.close()
+            raise MonitorError(f"{self.path}: {error.strerror or error}") from None
+        except MonitorError:
+            self.socket.close()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.lines.close()
+        self.socket.close()
+
+    def execute(self, command: str, **arguments: object) -> object:
+        """Runs a command of QMP to its end, and returns what it returns."""
+        message = {"execute": command, "arguments": arguments}
+        try:
+            self.socket.sendall(json.dumps(message).encode() + b"\n")
+            return self._read("return")
+        except OSError as error:
+            raise MonitorError(f"{command}: {error.strerror or error}") from None
+
+    def screenshot(self, picture: Path) -> None:
+        """What the guest's screen shows, as a PNG that QEMU writes. A file is overwritten."""
+        self.execute("screendump", filename=str(picture.absolute()), format="png")
+
+    def _read(self, key: str) -> object:
+        """The next message with this key; what merely happens is passed over."""
+        for line in self.lines:
+            message = json.loads(line)
+            if "error" in message:
+                raise MonitorError(message["error"]["desc"])
+            if key in message:
+                return message[key]
+        raise MonitorError(f"{self.path}: QEMU has ended")
