@@ -3,9 +3,9 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <gid/stream.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wayland-server-protocol.h>
 #include <xxhash.h>
 
 #define CHUNK 1024 /* pixels */
@@ -41,39 +41,38 @@ done:
 	return ret;
 }
 
-struct place {
-	uint32_t x, y;
-};
+/* Where in `own` the pixel lies that is seen at a place. */
+static int64_t pixel_seen_at(const struct pixels *own, uint32_t transform, int32_t x, int32_t y) {
+	struct gid_box seen = {x, y, 1, 1};
+	struct gid_box pixel = gid_box_turn_back(seen, own->width, own->height, transform);
+	return (int64_t)pixel.y * own->width + pixel.x;
+}
 
-/* The pixel of the picture that is seen at a place, as wl_surface.set_buffer_transform has it. */
-static struct place undo_transform(
-	const struct pixels *pixels, uint32_t transform, struct place seen) {
-	bool mirror_x = transform == WL_OUTPUT_TRANSFORM_270 ||
-		transform == WL_OUTPUT_TRANSFORM_180 || transform == WL_OUTPUT_TRANSFORM_FLIPPED ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
-	bool mirror_y = transform == WL_OUTPUT_TRANSFORM_180 ||
-		transform == WL_OUTPUT_TRANSFORM_90 ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_180 ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
-	struct place place = seen;
-	if (transform & WL_OUTPUT_TRANSFORM_90) {
-		place = (struct place){seen.y, seen.x};
+/* Draws `own`, whose rows have no gaps, as it is seen. */
+static void draw_turned(uint32_t *pixel, uint32_t seen_width, uint32_t seen_height,
+	const struct pixels *own, uint32_t transform) {
+	const uint32_t *from = own->data;
+	int64_t start = pixel_seen_at(own, transform, 0, 0);
+	int64_t right = pixel_seen_at(own, transform, 1, 0) - start;
+	int64_t down = pixel_seen_at(own, transform, 0, 1) - start;
+	for (uint32_t y = 0; y < seen_height; y++) {
+		for (uint32_t x = 0; x < seen_width; x++) {
+			*pixel++ = from[start + y * down + x * right];
+		}
 	}
-	place.x = mirror_x ? pixels->width - 1 - place.x : place.x;
-	place.y = mirror_y ? pixels->height - 1 - place.y : place.y;
-	return place;
 }
 
 int pixels_hash_turned(
 	const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes) {
-	bool across = transform & WL_OUTPUT_TRANSFORM_90;
 	size_t size = (size_t)pixels->width * pixels->height * 4;
 	uint32_t *copy = malloc(size), *turned = malloc(size);
 	struct pixels own = {copy, pixels->width, pixels->height, (size_t)pixels->width * 4};
+	struct gid_box all = {0, 0, (int32_t)own.width, (int32_t)own.height};
+	struct gid_box shown = gid_box_turn(all, own.width, own.height, transform);
 	struct pixels seen = {
 		.data = turned,
-		.width = across ? own.height : own.width,
-		.height = across ? own.width : own.height,
+		.width = (uint32_t)shown.width,
+		.height = (uint32_t)shown.height,
 	};
 	seen.stride = (size_t)seen.width * 4;
 	struct pixel_hashes of_seen;
@@ -85,13 +84,7 @@ int pixels_hash_turned(
 		memcpy(copy + (size_t)y * own.width,
 			(const uint8_t *)pixels->data + y * pixels->stride, own.stride);
 	}
-	for (uint32_t y = 0; y < seen.height; y++) {
-		for (uint32_t x = 0; x < seen.width; x++) {
-			struct place from = undo_transform(&own, transform, (struct place){x, y});
-			turned[(size_t)y * seen.width + x] =
-				copy[(size_t)from.y * own.width + from.x];
-		}
-	}
+	draw_turned(turned, seen.width, seen.height, &own, transform);
 	ret = pixels_hash(&own, hashes);
 	if (ret == 0) {
 		ret = pixels_hash(&seen, &of_seen);

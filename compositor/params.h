@@ -6,7 +6,7 @@
 #ifndef GID_COMPOSITOR_PARAMS_H
 #define GID_COMPOSITOR_PARAMS_H
 
-#include <gid/domain.h>
+#include "picture.h"
 #include <wayland-server-core.h>
 
 struct buffer; /* what the compositor makes of it */
@@ -24,13 +24,6 @@ struct buffer_events {
 	void (*revoked)(void *data);
 	/* The buffer ends, and `data` is not used any more. */
 	void (*destroyed)(void *data);
-};
-
-/* A picture whose planes may lie in different slots. Its layout is valid by itself, and in range.
- */
-struct picture {
-	struct gid_layout layout;
-	gid_id gids[GID_PLANES_MAX];
 };
 
 /* What a kind of compositor does. */
@@ -53,9 +46,6 @@ struct params_backend {
 	 */
 	void (*abandon)(struct buffer *buffer);
 };
-
-/* The most bytes from a page's start to the end of a picture: wl_shm counts in int32_t. */
-#define PICTURE_SIZE_MAX 0x7ffff000u
 
 /*
  * Makes the object `id` of gid_buffer_manager_v1.create_params. `backend` and `data` outlive all

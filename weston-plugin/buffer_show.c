@@ -6,29 +6,12 @@
 #include <errno.h>
 #include <unistd.h>
 
-static uint64_t plane_end(const struct gid_layout *layout, uint32_t i) {
-	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {
-		return (uint64_t)layout->planes[i].offset + 1; /* only the driver knows more */
-	}
-	uint64_t rows = gid_format_rows(layout->fourcc, i, layout->height);
-	return layout->planes[i].offset + (rows - 1) * layout->planes[i].stride +
-		gid_format_row_bytes(layout->fourcc, i, layout->width);
-}
-
 static int buffer_check_planes(const struct buffer *buffer) {
-	const struct picture *picture = &buffer->picture;
-	for (uint32_t i = 0; i < picture->layout.plane_count; i++) {
-		struct gid_slab_info info;
-		gid_slab_get_info(buffer->planes[i].slab, &info);
-		if (info.revoked ||
-			!gid_slab_is_current(buffer->planes[i].slab, picture->gids[i])) {
-			return -ENOENT;
-		}
-		if (plane_end(&picture->layout, i) > info.slot_size) {
-			return -ERANGE;
-		}
+	int error = 0;
+	for (uint32_t i = 0; i < buffer->picture.layout.plane_count && error == 0; i++) {
+		error = picture_check_plane(&buffer->picture, i, buffer->planes[i].slab);
 	}
-	return 0;
+	return error;
 }
 
 static uint64_t slot_start(const struct gid_slab_info *info, gid_id gid) {

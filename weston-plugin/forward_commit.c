@@ -5,6 +5,7 @@
 #include "forward_copy.h"
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
+#include "shm_format.h"
 #include <drm_fourcc.h>
 #include <string.h>
 #include <xxhash.h>
@@ -39,27 +40,6 @@ static bool to_pixels(wl_fixed_t length, int32_t scale, int32_t *pixels) {
 	return scaled % 256 == 0;
 }
 
-/* From the surface's pixels, before any scaling, back to the buffer's. */
-static void undo_transform(const struct commit *commit, struct gid_box *box) {
-	uint32_t transform = commit->picture.transform;
-	bool mirror_x = transform == WL_OUTPUT_TRANSFORM_270 ||
-		transform == WL_OUTPUT_TRANSFORM_180 || transform == WL_OUTPUT_TRANSFORM_FLIPPED ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
-	bool mirror_y = transform == WL_OUTPUT_TRANSFORM_180 ||
-		transform == WL_OUTPUT_TRANSFORM_90 ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_180 ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
-	if (transform & WL_OUTPUT_TRANSFORM_90) {
-		*box = (struct gid_box){box->y, box->x, box->height, box->width};
-	}
-	if (mirror_x) {
-		box->x = commit->buffer->width - box->x - box->width;
-	}
-	if (mirror_y) {
-		box->y = commit->buffer->height - box->y - box->height;
-	}
-}
-
 /* The part of the buffer that the client's viewport shows. How large it is shown here is our
  * matter. */
 static bool find_crop(struct commit *commit) {
@@ -77,7 +57,8 @@ static bool find_crop(struct commit *commit) {
 		return refuse(commit, REFUSED_CONTENT,
 			"the viewport's source does not consist of whole pixels");
 	}
-	undo_transform(commit, crop);
+	*crop = gid_box_turn_back(*crop, (uint32_t)commit->buffer->width,
+		(uint32_t)commit->buffer->height, commit->picture.transform);
 	if (crop->x < 0 || crop->y < 0 || crop->width < 1 || crop->height < 1 ||
 		crop->x > commit->buffer->width - crop->width ||
 		crop->y > commit->buffer->height - crop->height) {
@@ -168,17 +149,6 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	return true;
 }
 
-static uint32_t fourcc_of_shm(uint32_t format) {
-	switch (format) {
-	case WL_SHM_FORMAT_ARGB8888:
-		return DRM_FORMAT_ARGB8888;
-	case WL_SHM_FORMAT_XRGB8888:
-		return DRM_FORMAT_XRGB8888;
-	default:
-		return format;
-	}
-}
-
 static bool find_shm(struct commit *commit) {
 	if (commit->buffer->type != WESTON_BUFFER_SHM) {
 		return refuse(commit, REFUSED_MEMORY,
@@ -191,7 +161,7 @@ static bool find_shm(struct commit *commit) {
 	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
 	commit->pixels = (struct pixel_rows){
 		.data = wl_shm_buffer_get_data(shm),
-		.fourcc = fourcc_of_shm(wl_shm_buffer_get_format(shm)),
+		.fourcc = shm_format_to_fourcc(wl_shm_buffer_get_format(shm)),
 		.width = (uint32_t)wl_shm_buffer_get_width(shm),
 		.height = (uint32_t)wl_shm_buffer_get_height(shm),
 		.stride = (size_t)wl_shm_buffer_get_stride(shm),

@@ -10,7 +10,7 @@
 
 #include "hidden_peer.h"
 #include "linux-dmabuf-v1-protocol.h"
-#include <drm_fourcc.h>
+#include "shm_format.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -258,17 +258,6 @@ bool hidden_client_has_dmabuf_format(
 
 /* --- making buffers -------------------------------------------------------------------------- */
 
-static uint32_t fourcc_to_shm(uint32_t fourcc) {
-	switch (fourcc) {
-	case DRM_FORMAT_ARGB8888:
-		return WL_SHM_FORMAT_ARGB8888;
-	case DRM_FORMAT_XRGB8888:
-		return WL_SHM_FORMAT_XRGB8888;
-	default:
-		return fourcc;
-	}
-}
-
 /* Catches the object that a call makes for a client: such calls return nothing. */
 struct catcher {
 	struct wl_listener listener;
@@ -317,7 +306,7 @@ struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden
 	catcher_begin(&catcher, client, &wl_buffer_interface);
 	const struct wl_shm_pool_interface *pool_code = pool->object.implementation;
 	pool_code->create_buffer(client, pool, id, shm->offset, shm->width, shm->height,
-		shm->stride, fourcc_to_shm(shm->fourcc));
+		shm->stride, shm_format_from_fourcc(shm->fourcc));
 	struct wl_resource *buffer = catcher_end(&catcher);
 	wl_resource_destroy(pool); /* the buffer holds the memory */
 	return buffer;

@@ -3,27 +3,16 @@
 
 #include "hidden_client.h"
 #include "linux-dmabuf-v1-client-protocol.h"
-#include <drm_fourcc.h>
+#include "shm_format.h"
 #include <errno.h>
 #include <string.h>
 #include <wayland-client.h>
-
-static uint32_t fourcc_from_shm(uint32_t format) {
-	switch (format) {
-	case WL_SHM_FORMAT_ARGB8888:
-		return DRM_FORMAT_ARGB8888;
-	case WL_SHM_FORMAT_XRGB8888:
-		return DRM_FORMAT_XRGB8888;
-	default:
-		return format;
-	}
-}
 
 static void shm_handle_format(void *data, struct wl_shm *shm, uint32_t format) {
 	struct hidden_peer *peer = data;
 	uint32_t *entry = wl_array_add(peer->shm_formats, sizeof(*entry));
 	if (entry) {
-		*entry = fourcc_from_shm(format);
+		*entry = shm_format_to_fourcc(format);
 	}
 }
 

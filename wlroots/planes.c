@@ -77,30 +77,12 @@ void planes_listen(struct planes *planes) {
 /* --- what is in them -----------------------------------------------------------------------------
  */
 
-static uint64_t plane_end(const struct gid_layout *layout, uint32_t i) {
-	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {
-		return (uint64_t)layout->planes[i].offset + 1; /* only the driver knows more */
-	}
-	uint64_t rows = gid_format_rows(layout->fourcc, i, layout->height);
-	return layout->planes[i].offset + (rows - 1) * layout->planes[i].stride +
-		gid_format_row_bytes(layout->fourcc, i, layout->width);
-}
-
 int planes_check(const struct planes *planes) {
-	const struct picture *picture = &planes->picture;
-	for (uint32_t i = 0; i < picture->layout.plane_count; i++) {
-		const struct gid_slab *slab = planes->plane[i].slab;
-		struct gid_slab_info info;
-		gid_slab_get_info(slab, &info);
-		if (info.revoked || gid_slot_of(picture->gids[i]) >= info.slot_count ||
-			!gid_slab_is_current(slab, picture->gids[i])) {
-			return -ENOENT;
-		}
-		if (plane_end(&picture->layout, i) > info.slot_size) {
-			return -ERANGE;
-		}
+	int error = 0;
+	for (uint32_t i = 0; i < planes->picture.layout.plane_count && error == 0; i++) {
+		error = picture_check_plane(&planes->picture, i, planes->plane[i].slab);
 	}
-	return 0;
+	return error;
 }
 
 const void *planes_view(const struct planes *planes) {

@@ -123,28 +123,6 @@ static struct gid_box visible_box(const struct gid_layout *layout, const struct 
 	return (struct gid_box){0, 0, (int32_t)layout->width, (int32_t)layout->height};
 }
 
-/* From the buffer's pixels to the surface's, as wl_surface.set_buffer_transform defines them. */
-static struct gid_box transform_box(
-	struct gid_box box, const struct gid_layout *layout, uint32_t transform) {
-	bool mirror_x = transform == WL_OUTPUT_TRANSFORM_270 ||
-		transform == WL_OUTPUT_TRANSFORM_180 || transform == WL_OUTPUT_TRANSFORM_FLIPPED ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
-	bool mirror_y = transform == WL_OUTPUT_TRANSFORM_180 ||
-		transform == WL_OUTPUT_TRANSFORM_90 ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_180 ||
-		transform == WL_OUTPUT_TRANSFORM_FLIPPED_270;
-	if (mirror_x) {
-		box.x = (int32_t)layout->width - box.x - box.width;
-	}
-	if (mirror_y) {
-		box.y = (int32_t)layout->height - box.y - box.height;
-	}
-	if (transform & WL_OUTPUT_TRANSFORM_90) {
-		return (struct gid_box){box.y, box.x, box.height, box.width};
-	}
-	return box;
-}
-
 static bool format_is_opaque(uint32_t fourcc) {
 	// The formats of DRM that have alpha say so by an A among their letters: AR24, RA24, AB4H,
 	// …
@@ -238,8 +216,8 @@ void view_show(struct view *view) {
 	if (buffer->slab == NULL) {
 		return;
 	}
-	struct gid_box shown = transform_box(
-		visible_box(&buffer->layout, frame), &buffer->layout, frame->transform);
+	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, frame),
+		buffer->layout.width, buffer->layout.height, frame->transform);
 	window_set_picture_size(&view->window, shown.width, shown.height);
 	if (buffer->state != BUFFER_READY || !view->window.mapped) {
 		return;

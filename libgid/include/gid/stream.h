@@ -48,6 +48,18 @@ struct gid_box {
 	int32_t x, y, width, height;
 };
 
+/**
+ * Where a box of a picture of width x height pixels is seen when the picture is shown with
+ * `transform` (0 to 7, as gid_frame.transform has it and wl_surface.set_buffer_transform defines
+ * it). Odd ones swap width and height of what is seen.
+ */
+struct gid_box gid_box_turn(
+	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
+
+/** The other way round: the box of the picture that is seen in `box`. */
+struct gid_box gid_box_turn_back(
+	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
+
 /** One entry of a stream. The producer fills it, and the consumer gets an exact copy. */
 struct gid_frame {
 	gid_id gid;
