@@ -56,10 +56,9 @@ class Cockpit:
 
     def env(self, domain: str) -> dict[str, str]:
         """The environment of a program in this domain."""
-        return os.environ | {
-            "GID_RUNTIME_DIR": str(self.runtime),
-            "GID_DOMAIN": domain,
-        }
+        late = {"GID_ANSWER_SECONDS": "30"}  # where gidd itself runs late, too
+        places = {"GID_RUNTIME_DIR": str(self.runtime), "GID_DOMAIN": domain}
+        return late | os.environ | places
 
     def socket(self, domain: str) -> Path:
         return self.runtime / domain / "gidd.sock"

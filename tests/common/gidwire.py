@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from program import PATIENCE
+
 VERSION = 1
 LOWER_SIDE = 0x80000000
 
@@ -173,7 +175,7 @@ class Connection:
 
     def __init__(self, path: Path, program: str = "test", hello: bool = True) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
-        self.socket.settimeout(10)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect(str(path))
         self.serial = 0
         self.events: list[Message] = []
@@ -209,7 +211,7 @@ class Connection:
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Closed from error
 
-    def receive(self, timeout: float = 10) -> Message:
+    def receive(self, timeout: float = PATIENCE) -> Message:
         """The next message; Closed where gidd hung up, TimeoutError where nothing comes."""
         self.socket.settimeout(timeout)
         try:
@@ -228,7 +230,7 @@ class Connection:
         values = struct.unpack_from("<" + BODIES[type_], data, 16)
         return Message(type_, serial, values, list(fds))
 
-    def event(self, type_: int, timeout: float = 10) -> Message:
+    def event(self, type_: int, timeout: float = PATIENCE) -> Message:
         """The next message of this type that answers no request."""
         end = time.monotonic() + timeout
         while True:
@@ -238,7 +240,7 @@ class Connection:
                     return event
             self.events.append(self.receive(max(0.01, end - time.monotonic())))
 
-    def wait_closed(self, timeout: float = 10) -> None:
+    def wait_closed(self, timeout: float = PATIENCE) -> None:
         """Until gidd hangs up; TimeoutError where it does not."""
         end = time.monotonic() + timeout
         while True:

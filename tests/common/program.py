@@ -15,7 +15,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
 
 # Machines are shared and sanitizers slow, guests slower still: a wait ends early when all is well.
-PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 20))
+PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 60))
 
 T = TypeVar("T")
 

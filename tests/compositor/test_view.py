@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from program import BUILD, Program, wait_for
+from program import BUILD, PATIENCE, Program, wait_for
 from session import Session
 from weston import HEIGHT, WIDTH
 
@@ -21,7 +21,7 @@ OTHER_PLATE = "pattern=zone-plate kx2=7 ky2=31"
 def draw(pattern: str, caps: str = CAPS, more: str = "") -> numpy.ndarray:
     """The picture that a test source makes: height, width, BGRx."""
     command = f"gst-launch-1.0 -q videotestsrc num-buffers=1 {pattern} ! {caps} {more} ! fdsink"
-    raw = subprocess.run(command.split(), check=True, capture_output=True, timeout=30).stdout
+    raw = subprocess.run(command.split(), check=True, capture_output=True, timeout=PATIENCE).stdout
     return numpy.frombuffer(raw, numpy.uint8).reshape(-1, WIDTH, 4)
 
 
@@ -62,7 +62,7 @@ def test_only_the_crop_is_shown(session: Session) -> None:
         f"gst-launch-1.0 -q videotestsrc num-buffers=1 {PLATE} ! {caps} ! fdsink".split(),
         check=True,
         capture_output=True,
-        timeout=30,
+        timeout=PATIENCE,
     ).stdout
     picture = numpy.frombuffer(whole, numpy.uint8).reshape(280, 384, 4)
     session.wait_shown(picture[40:, 64:])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cockpit import Cockpit
-from program import BUILD, TOP, Program, wait_for
+from program import BUILD, PATIENCE, TOP, Program, wait_for
 
 FRAMES = BUILD / "tests" / "gst" / "frames"
 
@@ -74,7 +74,7 @@ class Pipeline(Program):
 
     # --- waits ---
 
-    def wait_frames(self, count: int, timeout: float = 30) -> None:
+    def wait_frames(self, count: int, timeout: float = PATIENCE) -> None:
         def there() -> bool:
             if len(self.frames) >= count:
                 return True
@@ -95,7 +95,7 @@ class Pipeline(Program):
             "the pipeline to play",
         )
 
-    def finish(self, timeout: float = 60) -> "Pipeline":
+    def finish(self, timeout: float = 2 * PATIENCE) -> "Pipeline":
         """Waits for its end, which must be a good one."""
         assert self.wait(timeout) == 0, self.account()
         return self

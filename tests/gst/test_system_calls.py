@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cockpit import Cockpit
 from pipeline import gst_env
-from program import Program
+from program import PATIENCE, Program
 
 FRAMES = 6000
 # What starting and ending a pipeline takes, and a wake now and then on a busy machine.
@@ -42,7 +42,7 @@ def waiting(trace: Path) -> int:
 def test_at_most_one_call_a_frame(cockpit: Cockpit, tmp_path: Path) -> None:
     """Small frames, sent without a pause. The consumer may sleep before each of them, or not."""
     # looks at all plugins, and leaves a registry to those that are traced
-    assert start(cockpit, "open", "gst-inspect-1.0", "gidsink").wait(60) == 0
+    assert start(cockpit, "open", "gst-inspect-1.0", "gidsink").wait(2 * PATIENCE) == 0
     receiving = "gidsrc domain=open stream=movie ! fakesink sync=false"
     receiver = traced(cockpit, "cluster", tmp_path / "receiver", receiving)
     sending = (
@@ -51,6 +51,6 @@ def test_at_most_one_call_a_frame(cockpit: Cockpit, tmp_path: Path) -> None:
     )
     sender = traced(cockpit, "open", tmp_path / "sender", sending)
     for program in (sender, receiver):
-        assert program.wait(120) == 0, program.stderr
+        assert program.wait(2 * PATIENCE) == 0, program.stderr
     assert waiting(tmp_path / "sender") <= FRAMES + BESIDES
     assert waiting(tmp_path / "receiver") <= FRAMES + BESIDES

@@ -5,7 +5,7 @@ import socket
 
 from cockpit import Cockpit
 from gidwire import HELLO, VERSION, WELCOME, Connection, pack
-from program import wait_for
+from program import PATIENCE, wait_for
 
 
 class FakeGidd(Connection):
@@ -27,7 +27,7 @@ class FakeListener:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(folder / "cluster.sock"))
         self.listener.listen()
-        self.listener.settimeout(10)
+        self.listener.settimeout(PATIENCE)
 
     def accept(self, greet: bool = True) -> Connection:
         connection = Connection.__new__(Connection)

@@ -20,4 +20,4 @@ def subscribe_live(producer: Connection, consumer: Connection, name: str, number
 
 
 def ended(connection: Connection, number_: int, reason: int) -> None:
-    assert connection.event(SUBSCRIPTION_END, timeout=20).values == (number_, reason)
+    assert connection.event(SUBSCRIPTION_END).values == (number_, reason)

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, TOP
+from program import BUILD, PATIENCE, TOP
 
 GIDD = BUILD / "gidd" / "gidd"
 GOOD = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n"
@@ -221,7 +221,7 @@ def check(path: Path | str, *arguments: str) -> tuple[int, list[str]]:
         [GIDD, "--check", "--config", str(path), *arguments],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
     )
     assert result.stdout == ""
     return result.returncode, result.stderr.splitlines()
@@ -273,7 +273,7 @@ def start(path: Path, *arguments: str) -> tuple[int, str]:
         env=env | {"GID_RUNTIME_DIR": str(path.parent / "run")},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
     )
     return result.returncode, result.stderr
 

@@ -20,7 +20,7 @@ def test_slabs_of_a_dead_domain_are_revoked_when_it_comes_back(cockpit: Cockpit)
         cockpit.kill("open")
         producer.close()
         cockpit.start("open")
-        event = consumer.event(REVOKED, timeout=30)
+        event = consumer.event(REVOKED)
         assert event.values[0] >> 32 == gid(1, slab) >> 32
         assert Connection.result(consumer.import_(gid(1, slab)))[0] == -2
 

@@ -24,7 +24,7 @@ from gidwire import (
     pack,
 )
 from outcome import expect_closed, number, untouched
-from program import wait_for
+from program import PATIENCE, wait_for
 
 QUOTAS = """
 [domain open]
@@ -222,7 +222,7 @@ def test_an_importer_that_sleeps_does_not_hold_up_the_owner(cockpit: Cockpit) ->
     """It is told of each slab that goes; when it never reads it is closed, and nobody else is."""
     with untouched(cockpit), cockpit.connect("open") as owner:
         sleeper = cockpit.connect("open", "sleeper")
-        sleeper.socket.settimeout(5)
+        sleeper.socket.settimeout(PATIENCE)
         fd = memfd(4096)
         for _ in range(3000):
             slab = owner.export(Export(generations=0), fd)[1]
@@ -272,7 +272,7 @@ def test_connections_that_say_nothing(cockpit: Cockpit) -> None:
             silent.append(one)
         cockpit.connect("open").close()
         for one in silent:
-            one.settimeout(10)
+            one.settimeout(PATIENCE)
             assert one.recv(1) == b""
             one.close()
 

@@ -82,7 +82,7 @@ def test_streams_that_are_shared_no_more_end(cockpit: Cockpit, who: str) -> None
         asked.close()
         reload_well(cockpit, CONFIG.replace("movie ", "").replace("*", "rear"), who)
         gone = number("ENOENT")
-        ends = {producer.event(SUBSCRIPTION_END, timeout=20).values for _ in range(2)}
+        ends = {producer.event(SUBSCRIPTION_END).values for _ in range(2)}
         assert ends == {(movie, gone), (asked.values[0], gone)}
         ended(consumer, 1, gone)
         ended(consumer, 3, gone)

@@ -408,7 +408,7 @@ def test_all_slabs_of_a_dead_client_are_revoked_at_once(cockpit: Cockpit) -> Non
                 importer.import_(gid(1, slab)).close()
         owner.close()
         for importer in (reader, local):
-            heard = [importer.event(REVOKED, timeout=20).values[0] for _ in slabs]
+            heard = [importer.event(REVOKED).values[0] for _ in slabs]
             assert sorted(heard) == sorted(gid(1, slab) for slab in slabs)
 
 

@@ -19,7 +19,7 @@ from gidwire import (
     memfd,
 )
 from outcome import NO_STREAM, number
-from program import wait_for
+from program import PATIENCE, wait_for
 from subscribing import PLACES, ended, subscribe_live
 
 EPIPE = -errno.EPIPE
@@ -51,7 +51,7 @@ def test_ring_page_and_doorbell_arrive(cockpit: Cockpit, places: tuple[str, str]
         asked.close()
         live.close()
         # Nobody else keeps the producer's end of the doorbell: its end would not be noticed.
-        bell.settimeout(20)
+        bell.settimeout(PATIENCE)
         assert bell.recv(16) == b""
         bell.close()
         for fd in (page, ring):

@@ -24,6 +24,7 @@ from gidwire import (
     pack,
 )
 from machines import NAMES
+from program import PATIENCE
 
 
 def envelope(domain: int, epoch: int, message: bytes) -> bytes:
@@ -53,7 +54,7 @@ class Member:
     # --- out ---
 
     def send_raw(self, data: bytes) -> None:
-        self.socket.settimeout(10)
+        self.socket.settimeout(PATIENCE)
         self.socket.sendall(data)
 
     def send(self, domain: int, message: bytes, epoch: int | None = None) -> None:
@@ -132,7 +133,7 @@ class Member:
                 self.send(domain, pack(PONG, asked, time.monotonic_ns()))
         self.held_pings.clear()
 
-    def wait(self, condition: Callable[[], bool], timeout: float = 20) -> bool:
+    def wait(self, condition: Callable[[], bool], timeout: float = PATIENCE) -> bool:
         end = time.monotonic() + timeout
         while not condition():
             left = end - time.monotonic()
@@ -141,7 +142,7 @@ class Member:
             self.receive(left)
         return True
 
-    def wait_for(self, domain: int, type_: int, timeout: float = 20) -> Message:
+    def wait_for(self, domain: int, type_: int, timeout: float = PATIENCE) -> Message:
         """The next message of that type from that domain."""
         end = time.monotonic() + timeout
         while True:

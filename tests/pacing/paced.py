@@ -6,7 +6,7 @@ import socket
 import sys
 from pathlib import Path
 
-from program import BUILD, TOP, Program, wait_for
+from program import BUILD, PATIENCE, TOP, Program, wait_for
 
 sys.path.append(str(TOP / "tests/compositor"))
 from weston import Weston  # noqa: E402
@@ -31,7 +31,7 @@ class PacedWeston(Weston):
     def launch(self, under: list[str] | None = None) -> Program:
         """With plug.so, which obeys order()."""
         self.orders, theirs = socket.socketpair()
-        self.orders.settimeout(60)
+        self.orders.settimeout(PATIENCE)
         with theirs:
             environment = self.environment | {"PLUG_FD": str(theirs.fileno())}
             command = (under or []) + self.command
@@ -71,7 +71,9 @@ class PacedWeston(Weston):
             found = self._waits(output)
             return found if len(found) >= frames + 50 else []
 
-        return sorted(wait_for(enough, "frames to be shown", timeout=60, pause=0.2)[-frames:])
+        return sorted(
+            wait_for(enough, "frames to be shown", timeout=2 * PATIENCE, pause=0.2)[-frames:]
+        )
 
     def _waits(self, output: str) -> list[float]:
         found, finished, number = [], None, 0
@@ -114,7 +116,7 @@ class PacedWeston(Weston):
             assert self.is_running(), self.program.stderr
             return self.count(point) >= count
 
-        wait_for(happened, f"{count} {point}", timeout=60)
+        wait_for(happened, f"{count} {point}", timeout=2 * PATIENCE)
 
     def wait_frames(self, count: int) -> None:
         """Waits for so many more repaints."""

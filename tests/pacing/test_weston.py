@@ -71,7 +71,7 @@ def test_it_says_when_it_changes_its_mind(paced: Callable[..., PacedWeston]) -> 
     def reports() -> list[tuple[str, ...]]:
         return re.findall(pattern, weston.read_log())
 
-    wait_for(lambda: len(reports()) >= 2, "the second report", timeout=60)
+    wait_for(lambda: len(reports()) >= 2, "the second report")
     (*first, mode), (*second, other) = reports()[:2]
     assert mode == "learning" != other
     assert (seconds(second) - seconds(first)) % 86400 >= 9.9

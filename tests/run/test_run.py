@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from program import PATIENCE
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -14,7 +15,7 @@ def run(*arguments: str, cwd: Path = TOP) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"GIDWAY_INSIDE": os.environ.get("GIDWAY_INSIDE", "system")}
     command = [str(TOP / "run"), *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=30
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
 
 

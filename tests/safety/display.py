@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 from cockpit import Cockpit
 from PIL import Image
-from program import BUILD, Program, wait_for
+from program import BUILD, PATIENCE, Program, wait_for
 
 REFRESH_MS = 1000 / 60
 WIDTH, HEIGHT = 320, 80
@@ -56,7 +56,7 @@ class Display:
 
     def status(self) -> dict:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
+            connection.settimeout(PATIENCE)
             connection.connect(str(self.status_path))
             with connection.makefile("rb") as answer:
                 return json.load(answer)

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD
+from program import BUILD, PATIENCE
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"
@@ -46,7 +46,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
 
 def check(path: Path) -> tuple[int, list[str]]:
     command = [CLUSTER, "--check", "--config", path]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, done.stderr.splitlines()
 
 

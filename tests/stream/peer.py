@@ -41,7 +41,7 @@ class Peer:
     ) -> dict:
         """The first line that fulfils the condition, of those said from now on, or just now.
 
-        What comes of a deed is to be looked for behind the lines that there were before it: `since`.
+        What comes of a deed is to be looked for behind the lines there were before it: `since`.
         """
         seen = max(0, len(self.lines) - 1) if since is None else since
 

@@ -82,10 +82,10 @@ def test_a_killed_producer_is_missed(cockpit: Cockpit) -> None:
     for peer in (consumer, waiting):
         peer.wait_frames(50)
     producer.program.signal(signal.SIGKILL)
-    line = consumer.wait_state(ENDED, timeout=30)
+    line = consumer.wait_state(ENDED)
     assert line["reason"] == -errno.EPIPE
     assert consumer.program.wait() == 0
-    line = waiting.wait_state(WAITING, timeout=30)
+    line = waiting.wait_state(WAITING)
     assert line["reason"] == -errno.EPIPE and line["torn"] == 0
 
 
@@ -183,7 +183,7 @@ def test_a_killed_gidd_and_producer(cockpit: Cockpit) -> None:
     cockpit.kill("open")
     cockpit.kill("cluster")
     producer.program.signal(signal.SIGKILL)
-    assert consumer.wait_state(WAITING, timeout=30)["reason"] == -errno.EPIPE
+    assert consumer.wait_state(WAITING)["reason"] == -errno.EPIPE
     for domain in ("open", "cluster"):
         cockpit.start(domain)
     produce(cockpit, "movie")

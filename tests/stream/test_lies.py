@@ -25,6 +25,7 @@ from gidwire import (
     read_only,
 )
 from peer import LIVE, Peer, consume, produce
+from program import wait_for
 
 # Where things are in a page and in a ring: docs/wire.md.
 PAGE_ASLEEP, PAGE_HEAD, PAGE_RELEASE_TAIL, PAGE_RELEASES = 8, 64, 128, 448
@@ -72,10 +73,7 @@ class Liar:
         live.close()
 
     def wait_entries(self, count: int) -> None:
-        end = time.monotonic() + 10
-        while get(self.ring, RING_TAIL) < count:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        wait_for(lambda: get(self.ring, RING_TAIL) >= count, f"{count} entries")
 
     def close(self) -> None:
         self.connection.close()
@@ -120,7 +118,7 @@ def test_a_consumer_that_lies_ends_its_own_subscription(cockpit: Cockpit, lie: s
         liar = Liar(cockpit)
         liar.wait_entries(4)
         LIES[lie](liar)
-        assert liar.connection.event(SUBSCRIPTION_END, timeout=30).values == (1, EPROTO)
+        assert liar.connection.event(SUBSCRIPTION_END).values == (1, EPROTO)
         producer.wait(lambda line: line["consumers"] == 1, "the liar to be put out")
         liar.close()
 
@@ -254,7 +252,7 @@ def lied_to(cockpit: Cockpit, lie: Callable[[LyingProducer], None]) -> dict:
             liar.wake()
         line = consumer.wait(lambda line: line["state"] == 3, "it to be over")
         assert consumer.program.wait() == 0
-        assert liar.connection.event(SUBSCRIPTION_END, timeout=30).values == (liar.number, EPROTO)
+        assert liar.connection.event(SUBSCRIPTION_END).values == (liar.number, EPROTO)
         liar.connection.close()
         return line
 

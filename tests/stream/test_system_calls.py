@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cockpit import Cockpit
 from peer import PEER, Peer, options
-from program import wait_for
+from program import PATIENCE, wait_for
 
 FRAMES = 20000
 
@@ -39,10 +39,10 @@ def test_no_call_a_frame(cockpit: Cockpit, tmp_path: Path) -> None:
     consumer = traced(
         cockpit, "cluster", consumer_trace, "consume", "open", "movie", spin_us=1000000, **values
     )
-    assert producer.program.wait(90) == 0, producer.program.stderr
+    assert producer.program.wait(2 * PATIENCE) == 0, producer.program.stderr
     done = next(line for line in producer.lines if line["event"] == "done")
     assert done["delivered"] == FRAMES
-    assert consumer.program.wait(90) == 0, consumer.program.stderr
+    assert consumer.program.wait(2 * PATIENCE) == 0, consumer.program.stderr
     assert consumer.last["frames"] == FRAMES and consumer.last["torn"] == 0
     for trace in (producer_trace, consumer_trace):
         calls = calls_between_marks(trace)

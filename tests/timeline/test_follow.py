@@ -12,6 +12,7 @@ import logs
 import pytest
 from gid_timeline.follow import SPAN, Follower
 from gid_timeline.terminal import Paint
+from program import PATIENCE
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools/timeline"
 COMMAND = [sys.executable, "-m", "gid_timeline", "follow", "--interval", "0.2"]
@@ -69,7 +70,7 @@ def test_a_file_that_grows(tmp_path):
         wait_for(process, "HDMI-A-1: 60.0 fps")
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def wait_for(process, words):
@@ -93,7 +94,7 @@ def test_in_a_terminal_it_draws_over_itself(tmp_path):
             seen += os.read(ours, 4096)
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
         os.close(ours)
     assert b"\x1b[4A" in seen
     assert b"film" in seen and b"\x1b[2J" not in seen

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
-from program import BUILD, wait_for
+from program import BUILD, PATIENCE, wait_for
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 FLOW = BUILD / "tests" / "tools" / "flow"
@@ -25,7 +25,9 @@ def gidctl(
     env["PATH"] = f"{BUILD / 'gidd'}:{env['PATH']}"
     if domain is None:
         del env["GID_DOMAIN"]
-    return subprocess.run([GIDCTL, *arguments], env=env, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [GIDCTL, *arguments], env=env, capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 def shown(cockpit: Cockpit, *arguments: str, domain: str = "open") -> str:
@@ -178,7 +180,7 @@ def on_terminal(cockpit: Cockpit, *arguments: str) -> str:
     except OSError:  # the terminal's other end is closed
         pass
     os.close(leader)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     return text
 
 
@@ -277,13 +279,13 @@ def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
     ],
 )
 def test_wrong_calls(arguments: list[str], words: str) -> None:
-    result = subprocess.run([GIDCTL, *arguments], capture_output=True, text=True, timeout=20)
+    result = subprocess.run([GIDCTL, *arguments], capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode != 0
     assert words in result.stderr
 
 
 def test_help_names_every_command() -> None:
-    result = subprocess.run([GIDCTL, "--help"], capture_output=True, text=True, timeout=20)
+    result = subprocess.run([GIDCTL, "--help"], capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode == 0
     for command in ("status", "list", "top", "doctor"):
         assert re.search(rf"^  {command} ", result.stdout, re.M)

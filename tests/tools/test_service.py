@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cockpit import Cockpit
 from gidwire import Closed, Connection
-from program import BUILD, TOP, Program, wait_for
+from program import BUILD, PATIENCE, TOP, Program, wait_for
 
 GIDD = BUILD / "gidd" / "gidd"
 
@@ -117,7 +117,7 @@ def test_a_stopped_gidd_is_noticed_by_the_watchdog(make_cockpit: Callable[..., C
     cockpit = make_cockpit()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(f"{cockpit.folder}/notify")
-        notify.settimeout(10)
+        notify.settimeout(PATIENCE)
         gidd = Program(
             [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
             env=cockpit.env("open")
@@ -136,7 +136,7 @@ def test_it_tells_when_it_reads_its_configuration_again(
     cockpit = make_cockpit()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(f"{cockpit.folder}/notify")
-        notify.settimeout(30)
+        notify.settimeout(PATIENCE)
         gidd = Program(
             [GIDD, f"--config={cockpit.config_path}", "--domain=open"],
             env=cockpit.env("open") | {"NOTIFY_SOCKET": f"{cockpit.folder}/notify"},

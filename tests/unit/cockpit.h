@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* For what must happen, on however busy a machine. */
-#define COCKPIT_PATIENCE_MS 30000
+#define COCKPIT_PATIENCE_MS 60000
 
 static char cockpit_folder[64];
 static pid_t cockpit_gidd[3]; /* by the domain's number; 0: not running */
@@ -92,6 +92,7 @@ static inline bool cockpit_init(void) {
 		return false;
 	}
 	setenv("GID_RUNTIME_DIR", cockpit_folder, 1);
+	setenv("GID_ANSWER_SECONDS", "30", 0); /* where gidd runs late, too */
 	unsetenv("GID_DOMAIN");
 	char path[128];
 	snprintf(path, sizeof(path), "%s/cockpit.conf", cockpit_folder);
