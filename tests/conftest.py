@@ -5,6 +5,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from cockpit import DEFAULT_CONFIG, Cockpit
+from program import Program
+
+
+@pytest.fixture(autouse=True)
+def kill_programs() -> Iterator[None]:
+    """Whatever a test started and, having failed, did not end."""
+    before = len(Program.started)
+    yield
+    for program in Program.started[before:]:
+        program.kill()
+    del Program.started[before:]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from program import BUILD, TOP
 
-pytestmark = pytest.mark.timeout(280)
+pytestmark = pytest.mark.timeout(1000)
 RATIOS = {
     "transport_cpu_1080p_vs_best_peer",
     "transport_cpu_1080p_fast_vs_best_peer",
@@ -34,7 +34,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=250,
+        timeout=900,
     )
     assert run.returncode == 0, run.stderr
     return json.loads(file.read_text())
@@ -90,6 +90,6 @@ def test_ratio_is_of_the_rows(result: dict) -> None:
 def test_unknown_size(tmp_path: Path) -> None:
     command = [TOP / "run", "bench", "handoff", "--size=480p"]
     environment = os.environ | {"GIDWAY_BUILD": str(BUILD)}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert run.returncode == 2
     assert "480p" in run.stderr

@@ -20,7 +20,7 @@ def bench(*arguments: str | Path) -> subprocess.CompletedProcess:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=500,
     )
 
 

@@ -25,7 +25,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=1500,
     )
     assert run.returncode == 0, run.stderr
     return json.loads(file.read_text())
@@ -35,7 +35,7 @@ def rows(result: dict, what: str) -> dict[str, dict]:
     return {row["who"]: row for row in result["rows"] if row["what"] == what}
 
 
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(1600)
 def test_form(result: dict) -> None:
     assert all(row["bench"] == "repaint" for row in result["rows"])
     for what in ("time", "instructions"):

@@ -43,6 +43,8 @@ def own_kib(pid: int) -> int:
 class Program:
     """A process with its output in files, which cannot outlive its test."""
 
+    started: "list[Program]" = []  # those of the tests so far that may still run
+
     def __init__(
         self,
         arguments: Sequence[str | Path],
@@ -69,6 +71,7 @@ class Program:
                 pass_fds=pass_fds,
                 start_new_session=True,
             )
+        self.started.append(self)
 
     @property
     def pid(self) -> int:

@@ -182,9 +182,6 @@ def test_stopped_gidd_does_not_stop_weston(session: Session) -> None:
         with session.client() as client:
             client.open_window()
             params, buffer = client.create_immed(slab.gids[0])
-            begin = time.monotonic()
             for _ in range(120):
                 client.show(buffer)
-            longest = time.monotonic() - begin
-            assert longest < 120 * 0.1
             assert not params.has("created")

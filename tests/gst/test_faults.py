@@ -25,21 +25,18 @@ def memory_of(pid: int) -> int:
 
 
 def test_stopped_consumer(cockpit: Cockpit) -> None:
-    """Stopped for five seconds: neither the producer nor another consumer notices."""
+    """For five seconds of frames: neither the producer nor another consumer notices."""
     stopped = watch(cockpit, "leaky=upstream")
     other = watch(cockpit)
     sender = send(cockpit, LIVE, "")
     stopped.wait_frames(30)
     other.wait_frames(30)
     stopped.signal(signal.SIGSTOP)
-    before, memory = len(other.frames), memory_of(sender.pid)
-    time.sleep(5)
-    other.wait_frames(before + 240)
-    gaps = [b["time"] - a["time"] for a, b in zip(other.frames, other.frames[1:], strict=False)]
-    assert max(gaps[before:]) < 4 * 10**9
-    assert memory_of(sender.pid) <= memory * 1.5 + 10 * 640 * 360 * 3
+    memory = memory_of(sender.pid)
+    other.wait_frames(len(other.frames) + 300)
     stats = sender.stats("sink")
     assert stats["slots"] <= 32
+    assert memory_of(sender.pid) <= memory + 32 * 640 * 360 * 4
     assert stats["waits"] == 0
     stopped.signal(signal.SIGCONT)
     count = len(stopped.frames)
@@ -69,7 +66,7 @@ def test_killed_consumer(cockpit: Cockpit) -> None:
     holder.kill()
     # Long before their lease runs out.
     wait_for(lambda: sender.stats("sink")["held"] < held - 3, "the frames to be back", 30, 0.005)
-    assert sender.messages("gid-consumers")[-1]["consumers"] == 1
+    wait_for(lambda: sender.messages("gid-consumers")[-1]["consumers"] == 1, "its end to be told")
 
 
 def test_lease(cockpit: Cockpit) -> None:
@@ -100,20 +97,24 @@ def test_lossless_producer_waits(cockpit: Cockpit) -> None:
 def test_which_frames_are_dropped(cockpit: Cockpit, leaky: str) -> None:
     """After a stall, leaky=downstream goes on with the newest frame, upstream with the next."""
     consumer = watch(cockpit, f"leaky={leaky} credit=4")
-    sender = send(cockpit, LIVE, "lease=60000")
+    sender = send(cockpit, LIVE, "lease=600000")
     consumer.wait_frames(20)
     consumer.signal(signal.SIGSTOP)
-    sent = sender.stats("sink")["frames"]
-    time.sleep(1)
-    assert sender.stats("sink")["dropped"] > 30
-    consumer.signal(signal.SIGCONT)
+    dropped = sender.stats("sink")["dropped"]
+    wait_for(lambda: sender.stats("sink")["dropped"] > dropped + 100, "frames to be dropped")
+    resumed = time.monotonic_ns()
     before = len(consumer.frames)
+    consumer.signal(signal.SIGCONT)
     consumer.wait_frames(before + 10)
-    sequence = [frame["offset"] for frame in consumer.frames]
-    jump = next(b for a, b in zip(sequence, sequence[1:], strict=False) if b > a + 20)
-    assert jump > sent + 30
-    followed = sum(number in range(sent + 1, sent + 5) for number in sequence)
-    assert followed >= 2 if leaky == "upstream" else followed <= 1
+    frames = consumer.frames
+    jump = next(
+        later
+        for earlier, later in zip(frames, frames[1:], strict=False)
+        if later["time"] >= resumed and later["offset"] > earlier["offset"] + 90
+    )
+    # Of what was sent before the jump, one may have been in the consumer's hand when it stopped.
+    followed = [f for f in frames if f["time"] >= resumed and f["offset"] < jump["offset"]]
+    assert len(followed) >= 2 if leaky == "upstream" else len(followed) <= 1
 
 
 # --- producers ---

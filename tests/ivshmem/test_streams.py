@@ -49,11 +49,11 @@ def test_many_consumers_everywhere(machines: Cockpit) -> None:
 
 def test_an_idle_stream_wakes_its_consumer(machines: Cockpit) -> None:
     """Each frame comes by a doorbell, and each release goes back by one."""
-    producer = produce(machines, "movie", fps=10, slots=2, credit=1)
+    producer = produce(machines, "movie", fps=10, slots=2, credit=1, lossless=True)
     consumer = consume(machines, "movie", "cluster", credit=1)
-    last = consumer.wait_frames(20)
-    assert last["missed"] == 0 and producer.last["no_slot"] == 0
-    assert producer.last["doorbells"] >= 20
+    producer.wait(lambda line: line["doorbells"] >= 20, "doorbells")
+    last = consumer.wait_frames(1)
+    assert last["frames"] >= 20 and last["missed"] == 0 and producer.last["no_slot"] == 0
 
 
 def test_a_killed_consumer_gives_its_frames_back(machines: Cockpit) -> None:
@@ -73,7 +73,8 @@ def test_a_killed_producer_is_missed(machines: Cockpit) -> None:
     consumer.wait(lambda line: line["state"] != LIVE, "the producer to be missed")
     again = produce(machines, "movie", fps=100)
     consumer.wait_frames(50)
-    assert again.last["consumers"] == 1 and consumer.last["torn"] == 0
+    again.wait(lambda line: line["consumers"] == 1, "the consumer")
+    assert consumer.last["torn"] == 0
 
 
 @pytest.mark.parametrize("gone", ["open", "host"])
@@ -105,7 +106,7 @@ def test_death_of_a_machine_ends_what_came_from_it(machines: Cockpit) -> None:
     machines.kill("open")
     wait_for(lambda: not machines.status("host")["slabs"], "the imports to be revoked")
     consumer.wait(lambda line: line["state"] != LIVE, "the stream to be lost")
-    assert link(machines, "cluster", "open")["state"] == "down"
+    wait_for(lambda: link(machines, "cluster", "open")["state"] == "down", "its other link's end")
     machines.start("open")
     machines.wait_links()
     consumer.wait_frames(20)  # the producer is there still, and publishes again
@@ -114,6 +115,11 @@ def test_death_of_a_machine_ends_what_came_from_it(machines: Cockpit) -> None:
 def test_the_clock_is_known(machines: Cockpit) -> None:
     """One machine has one clock: the estimate must find that, within its own bound."""
     for domain, peer in (("open", "host"), ("host", "open"), ("cluster", "open")):
-        found = link(machines, domain, peer)
-        assert abs(found["clock_offset_ns"]) <= found["clock_error_ns"] < 1_000_000_000
+
+        def closely(domain: str = domain, peer: str = peer) -> bool:
+            found = link(machines, domain, peer)
+            assert abs(found["clock_offset_ns"]) <= found["clock_error_ns"]
+            return found["clock_error_ns"] < 1_000_000_000
+
+        wait_for(closely, "a question that was answered within a second")
     assert link(machines, "host", "hud")["clock_error_ns"] == 0

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH, Display
-from display import ROLE as DISPLAY_ROLE
+from display import HEIGHT, WIDTH, Display, with_deadline
 from program import BUILD, Program
 from session import OwnerProcess
 from wayland import Display as Connection
@@ -39,16 +38,11 @@ class Forwarding:
         config: str = ROLE,
         under: list[str] | None = None,
         renderer: str = "pixman",
-        deadline_ms: int = 3000,
+        deadline_ms: int = 10000,
     ) -> None:
-        """`under` is a command that runs Weston, such as valgrind's.
-
-        A busy machine does not miss the deadline: tests of what comes late set a shorter one.
-        """
+        """`under` is a command that runs Weston, such as valgrind's."""
         self.cockpit = cockpit
-        self.display = Display(
-            cockpit, DISPLAY_ROLE.replace("deadline-ms=200", f"deadline-ms={deadline_ms}")
-        )
+        self.display = Display(cockpit, with_deadline(deadline_ms))
         self.weston = Weston(cockpit.folder, cockpit.env("open"), renderer)
         self.weston.configure(config)
         self.start_weston(under)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * A producer of two safety streams that lies. Draws eight pictures, four for each stream, and sends
- * one to each stream every 20 ms; after half a second it begins to lie in the way it was told, does
- * so for a second, and is honest again. Reaches into libgid where an honest program could not do
- * it. `flood` tells the truth, as fast as it can.
+ * one to each stream every 20 ms; upon SIGUSR1 it begins to lie in the way it was told, and upon
+ * another it is honest again. Reaches into libgid where an honest program could not do it. `flood`
+ * tells the truth, as fast as it can.
  *
  * liar MODE; liar hashes: prints the hashes of the pictures, a line for each stream.
  */
@@ -12,6 +12,7 @@
 #include <drm_fourcc.h>
 #include <gid/stream.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,6 @@
 #define WIDTH 320
 #define HEIGHT 80
 #define PERIOD_MS 20
-#define HONEST_TICKS 25
-#define LIE_TICKS 50
 #define SLOTS 32
 
 enum mode { FLIP, FORGE, SWAP, FREEZE, REPLAY, NO_HASH, CORRUPTED, SMALL, LATE_FLIP, FLOOD, MODES };
@@ -37,6 +36,12 @@ struct liar {
 	struct gid_slab *slab, *small;
 	struct gid_producer *producers[STREAMS];
 };
+
+static volatile sig_atomic_t lies;
+
+static void change_mind(int number) {
+	lies = !lies;
+}
 
 static void pause_ms(long ms) {
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
@@ -179,8 +184,8 @@ int main(int argc, char **argv) {
 		fprintf(stderr, "usage: liar MODE, with a gidd\n");
 		return EXIT_FAILURE;
 	}
+	signal(SIGUSR1, change_mind);
 	for (unsigned tick = 0;; tick++) {
-		bool lies = tick >= HONEST_TICKS && tick < HONEST_TICKS + LIE_TICKS;
 		gid_domain_dispatch(liar.domain);
 		for (unsigned i = 0; i < STREAMS; i++) {
 			gid_producer_dispatch(liar.producers[i]);

@@ -48,7 +48,7 @@ def test_a_stream_below_a_telltale(cockpit: Cockpit) -> None:
 
 def test_safety_pictures_are_above(cockpit: Cockpit) -> None:
     role = "[role telltale]\ndomain=open\nx=40\ny=20\nwidth=320\nheight=80\n"
-    display = Display(cockpit, role + CLIENT)
+    display = Display(cockpit, role + "deadline-ms=10000\n" + CLIENT)
     start_telltale(cockpit, "--state", "15")
     display.wait_role("live")
     movie = start_telltale(cockpit, "--stream", "movie", "--state", "10")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A producer that lies: each lie is found, named, and never shown as live."""
 
+import signal
 import subprocess
 
 import pytest
@@ -18,7 +19,8 @@ y=0
 width=320
 height=80
 allowed=left.hashes
-frozen-ms=300
+deadline-ms=10000
+frozen-ms=10000
 [role right]
 domain=open
 x=320
@@ -26,16 +28,23 @@ y=100
 width=320
 height=80
 allowed=right.hashes
-frozen-ms=300
+deadline-ms=10000
+frozen-ms=10000
 """
 
 
 @pytest.fixture
-def display(cockpit: Cockpit) -> Display:
+def lie() -> str:
+    return "flood"
+
+
+@pytest.fixture
+def display(cockpit: Cockpit, lie: str) -> Display:
     hashes = subprocess.run([LIAR, "hashes"], capture_output=True, text=True, check=True).stdout
     for name, line in zip(("left", "right"), hashes.splitlines(), strict=True):
         (cockpit.folder / f"{name}.hashes").write_text("\n".join(line.split()) + "\n")
-    return Display(cockpit, ROLES)
+    roles = ROLES.replace("frozen-ms=10000", "frozen-ms=300") if lie == "freeze" else ROLES
+    return Display(cockpit, roles)
 
 
 @pytest.mark.parametrize(
@@ -53,14 +62,16 @@ def display(cockpit: Cockpit) -> Display:
     ],
 )
 def test_lie(cockpit: Cockpit, display: Display, lie: str, state: str, reason: str) -> None:
-    cockpit.run("open", [LIAR, lie])
+    liar = cockpit.run("open", [LIAR, lie])
     for name in ("left", "right"):
         display.wait_role("live", name=name)
+    liar.signal(signal.SIGUSR1)
     for name in ("left", "right"):
         found = display.wait_transition(reason, name)
         assert found["to"] == state
         first = next(t for t in display.role(name)["transitions"] if t["from"] == "live")
         assert lie == "late-flip" or first["reason"] == reason, "and not found by another"
+    liar.signal(signal.SIGUSR1)
     for name in ("left", "right"):
         wait_for(lambda name=name: display.role(name)["state"] == "live", "the way back to live")
 

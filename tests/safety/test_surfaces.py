@@ -35,7 +35,7 @@ def config() -> str:
 
 @pytest.fixture
 def deadline_ms() -> int:
-    return 3000
+    return 10000
 
 
 @pytest.fixture

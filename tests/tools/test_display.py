@@ -20,6 +20,7 @@ x=0
 y=0
 width=320
 height=80
+deadline-ms=10000
 [role camera]
 domain=open
 x=320

@@ -130,11 +130,17 @@ def test_nothing_to_list(cockpit: Cockpit) -> None:
 
 @pytest.mark.parametrize("domain", ["open", "cluster"])
 def test_top_once(flowing: Cockpit, domain: str) -> None:
-    (flow,) = as_json(flowing, "top", "--once", "--interval", "1", domain=domain)["subscriptions"]
-    assert (flow["stream"], flow["domain"], flow["reader"]) == ("movie", "open", "cluster")
-    assert 5 < flow["fps"] < 60
-    assert 0 < flow["latency_us"]["p50"] <= flow["latency_us"]["p99"] < 1e6
-    assert flow["held"] in (2, 3) and flow["credit"] == 8
+
+    def at_its_rate() -> dict | None:
+        """A busy machine may pause in a measurement, but not in each."""
+        measured = as_json(flowing, "top", "--once", "--interval", "1", domain=domain)
+        (flow,) = measured["subscriptions"]
+        assert (flow["stream"], flow["domain"], flow["reader"]) == ("movie", "open", "cluster")
+        assert 0 < flow["latency_us"]["p50"] <= flow["latency_us"]["p99"]
+        return flow if 5 < flow["fps"] < 60 and flow["latency_us"]["p99"] < 1e6 else None
+
+    flow = wait_for(at_its_rate, "a measurement of 50 frames a second")
+    assert flow["held"] >= 2 and flow["credit"] == 8
     assert flow["copied_frames"] >= 0 and flow["copied_bytes"] == 8192 * flow["copied_frames"]
     text = shown(flowing, "top", "--once", "--interval", "0.2", domain=domain)
     assert re.search(r"^STREAM +OF +READER +STATE +FRAMES/S +P50 +P99 +CLOCK +HELD", text)
@@ -171,16 +177,19 @@ def on_terminal(cockpit: Cockpit, *arguments: str) -> str:
     )
     os.close(follower)
     text = ""
-    while text.count("FRAMES/S") < 3:
-        text += os.read(leader, 65536).decode()
-    process.send_signal(signal.SIGINT)
     try:
-        while chunk := os.read(leader, 65536):
-            text += chunk.decode()
-    except OSError:  # the terminal's other end is closed
-        pass
-    os.close(leader)
-    assert process.wait(PATIENCE) == 0
+        while text.count("FRAMES/S") < 3:
+            text += os.read(leader, 65536).decode()
+        process.send_signal(signal.SIGINT)
+        try:
+            while chunk := os.read(leader, 65536):
+                text += chunk.decode()
+        except OSError:  # the terminal's other end is closed
+            pass
+        assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+        os.close(leader)
     return text
 
 
