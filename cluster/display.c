@@ -2,9 +2,8 @@
 #include "display.h"
 
 #include "clock.h"
+#include "device.h"
 #include "mode.h"
-#include "software_gl.h"
-#include "udmabuf.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -140,6 +139,11 @@ static void display_count(struct display *display, uint64_t begin) {
 	stats->last = begin;
 }
 
+/* The timer knows whole milliseconds; a turn is not to come too soon. */
+static void display_wait(struct display *display, uint64_t ns) {
+	wl_event_source_timer_update(display->timer, (int)((ns + 999999) / 1000000));
+}
+
 static void display_render(struct display *display, uint64_t now) {
 	struct wlr_output_state state;
 	if (!display_compose(display, &state, now)) {
@@ -150,15 +154,21 @@ static void display_render(struct display *display, uint64_t now) {
 		wlr_buffer_unlock(display->front);
 		display->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		display_count(display, now);
+		turns_take(&display->turns, now, display_refresh_ns(display));
 	} else {
 		display->stats.missed++;
+		display_wait(display, turns_refused(&display->turns, display_refresh_ns(display)));
 	}
 	wlr_output_state_finish(&state);
 }
 
-static void handle_frame(struct wl_listener *listener, void *data) {
-	struct display *display = wl_container_of(listener, display, frame);
+static void display_frame(struct display *display) {
 	uint64_t now = clock_now();
+	uint64_t wait = turns_wait(&display->turns, now);
+	if (wait > 0) {
+		display_wait(display, wait);
+		return;
+	}
 	display->hooks->begin(display->data, now);
 	if (display->output->needs_frame ||
 		pixman_region32_not_empty(&display->scene_output->pending_commit_damage)) {
@@ -171,12 +181,34 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 	wlr_scene_output_send_frame_done(display->scene_output, &time);
 }
 
+static void handle_frame(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, frame);
+	display_frame(display);
+}
+
+/*
+ * A frame that is still on its way ends with a call of its own. While others have the screen
+ * nothing can be shown; wlroots asks for a frame afterwards.
+ */
+static int handle_timer(void *data) {
+	struct display *display = data;
+	bool away = display->session != NULL && !display->session->active;
+	if (display->output != NULL && !display->output->frame_pending && !away) {
+		display_frame(display);
+	}
+	return 0;
+}
+
 static void handle_present(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, present);
 	const struct wlr_output_event_present *event = data;
 	if (event->presented) {
 		uint64_t when = event->when != NULL ? clock_of(event->when) : clock_now();
 		display->hooks->presented(display->data, event->commit_seq, when);
+		if (turns_shown(&display->turns, when, display_refresh_ns(display))) {
+			wlr_log(WLR_INFO, "output %s does not wait for its refresh: we do",
+				display->output->name);
+		}
 	}
 }
 
@@ -211,6 +243,7 @@ static void display_forget_output(struct display *display) {
 	wl_list_remove(&display->output_destroy.link);
 	wlr_buffer_unlock(display->front);
 	display->front = NULL;
+	display->turns = (struct turns){0};
 	display->output = NULL;
 	display->scene_output = NULL; /* goes with the output */
 }
@@ -275,61 +308,18 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	display->stats = (struct display_stats){.started = clock_now()};
 }
 
-/* As WLR_RENDERER has it. */
-static bool display_init_rendering(struct display *display) {
-	const char *wanted = getenv("WLR_RENDERER");
-	if (wlr_backend_is_headless(display->backend) && wanted != NULL &&
-		strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
-		display->renderer = software_gl_create();
-		display->allocator = udmabuf_allocator_create();
-	} else {
-		display->renderer = wlr_renderer_autocreate(display->backend);
-		if (display->renderer != NULL) {
-			display->allocator =
-				wlr_allocator_autocreate(display->backend, display->renderer);
-		}
-	}
-	return display->renderer != NULL && display->allocator != NULL &&
-		wlr_renderer_init_wl_display(display->renderer, display->wayland);
-}
-
-/*
- * Inside another compositor it is a window. Otherwise it is on a KMS device, without the input
- * devices that wlroots would open as well, and not start without: a display takes no input.
- */
-static bool display_init_backend(struct display *display, bool headless) {
-	struct wl_event_loop *loop = wl_display_get_event_loop(display->wayland);
-	if (headless) {
-		display->backend = wlr_headless_backend_create(loop);
-		return display->backend != NULL;
-	}
-	if (getenv("WAYLAND_DISPLAY") == NULL && getenv("WAYLAND_SOCKET") == NULL &&
-		getenv("DISPLAY") == NULL) {
-		setenv("WLR_BACKENDS", "drm", 0);
-	}
-	display->backend = wlr_backend_autocreate(loop, &display->session);
-	if (display->backend == NULL) {
-		wlr_log(WLR_ERROR,
-			"no screen can be had: is there a /dev/dri/card*, and a seat (seatd, "
-			"logind, or LIBSEAT_BACKEND=builtin as root)? See gid-cluster(1); "
-			"--headless needs none");
-	}
-	return display->backend != NULL;
-}
-
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
 	const struct cluster_config *config, const struct display_hooks *hooks, void *data) {
 	*display = (struct display){
 		.wayland = wayland, .config = config, .hooks = hooks, .data = data};
-	if (!display_init_backend(display, headless)) {
+	if (!device_open(display, headless)) {
 		return -ENODEV;
 	}
-	if (!display_init_rendering(display)) {
-		return -ENODEV;
-	}
+	display->timer =
+		wl_event_loop_add_timer(wl_display_get_event_loop(wayland), handle_timer, display);
 	display->scene = wlr_scene_create();
 	display->layout = wlr_output_layout_create(wayland);
-	if (display->scene == NULL || display->layout == NULL) {
+	if (display->timer == NULL || display->scene == NULL || display->layout == NULL) {
 		return -ENOMEM;
 	}
 	display->scene_layout = wlr_scene_attach_output_layout(display->scene, display->layout);
@@ -360,6 +350,9 @@ int display_start(struct display *display) {
 
 void display_finish(struct display *display) {
 	display_forget_output(display);
+	if (display->timer != NULL) {
+		wl_event_source_remove(display->timer);
+	}
 	if (display->scene != NULL) {
 		wlr_scene_node_destroy(&display->scene->tree.node);
 	}

@@ -10,7 +10,9 @@
 #include "picture.h"
 #include "pixels.h"
 #include "samples.h"
+#include "turns.h"
 #include <wlr/backend.h>
+#include <wlr/backend/session.h>
 #include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
 
@@ -48,6 +50,8 @@ struct display {
 	const struct display_hooks *hooks;
 	void *data;
 	struct display_stats stats;
+	struct turns turns;
+	struct wl_event_source *timer; /* for the next turn */
 	struct wl_listener new_output, frame, present, request_state, output_destroy;
 };
 

@@ -8,7 +8,7 @@
 #include "wire.h"
 
 #define WINDOW_MAX (UINT64_C(64) << 30)
-#define SCREEN_MIN 64 /* pixels */
+#define SCREEN_MIN 200 /* pixels; with fewer lines QEMU's EDID has no vertical sync */
 #define SCREEN_MAX 8192
 #define GLOB_MAX 255 /* bytes of one glob: config_globs_match() */
 

@@ -18,7 +18,7 @@ SECTIONS = (
     "unknown section; there are [cockpit], [domain NAME], [share OWNER READER] and [link ONE OTHER]"
 )
 
-NO_SCREEN = "is neither none nor a size as 1280x480, of 64 to 8192 pixels"
+NO_SCREEN = "is neither none nor a size as 1280x480, of 200 to 8192 pixels"
 
 MISTAKES: dict[str, tuple[str, list[str]]] = {
     "nothing": ("", ["0: no [domain NAME] in the whole file"]),
@@ -165,8 +165,8 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         [f"5: vm-display=1280 {NO_SCREEN}"],
     ),
     "a screen that is too small": (
-        GOOD + "vm-display=1280x63\n",
-        [f"5: vm-display=1280x63 {NO_SCREEN}"],
+        GOOD + "vm-display=1280x199\n",
+        [f"5: vm-display=1280x199 {NO_SCREEN}"],
     ),
     "a screen with something behind it": (
         GOOD + "vm-display=1280x480x32\n",
