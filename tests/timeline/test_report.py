@@ -124,6 +124,10 @@ def test_any_line_of_a_timeline_is_enough(tmp_path):
         (["report", "LOG", "--refresh", "fast"], "--refresh fast"),
         (["report", "LOG", "--refresh", "DP-1=0"], "--refresh DP-1=0"),
         (["simulate", "--miss-rate", "2"], "--miss-rate"),
+        (["simulate", "--log-output", "DP-1"], "name it with --log"),
+        (["simulate", "--refresh", "60"], "name it with --log"),
+        (["simulate", "--log", "LOG", "--frames", "0"], "leave out --workload and --frames"),
+        (["simulate", "--frames", "0"], "--frames: give a number"),
     ],
 )
 def test_errors_say_what_is_wrong(log, capsys, arguments, message):

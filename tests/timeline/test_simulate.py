@@ -123,5 +123,5 @@ def test_a_log_that_has_too_little(tmp_path, capsys):
     path.write_text(logs.run(frames=3))
     assert main(["simulate", "--log", str(path)]) == 2
     assert "too few repaints" in capsys.readouterr().err
-    assert main(["simulate", "--log", str(path), "--output", "DP-9"]) == 2
+    assert main(["simulate", "--log", str(path), "--log-output", "DP-9"]) == 2
     assert "DP-9" in capsys.readouterr().err

@@ -31,9 +31,17 @@ def add(commands: argparse._SubParsersAction) -> None:
         action="store_true",
         help="fail by a ratio only if its whole confidence interval is beyond the bound",
     )
-    command.add_argument("--confidence", type=float, default=0.95, metavar="SHARE")
-    command.add_argument("--seed", type=int, default=1, help="of the random numbers (%(default)s)")
-    command.add_argument("--format", choices=["text", "json"], default="text")
+    command.add_argument(
+        "--confidence",
+        type=float,
+        default=0.95,
+        metavar="SHARE",
+        help="of the intervals: how often they hold the true ratio (%(default)s)",
+    )
+    command.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="of the random numbers (%(default)s)"
+    )
+    command.add_argument("--format", choices=["text", "json"], default="text", help="(%(default)s)")
     command.add_argument("-o", "--output", metavar="FILE", help="write there")
     add_refresh(command)
     command.set_defaults(run=_run)

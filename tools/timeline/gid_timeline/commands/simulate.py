@@ -29,12 +29,19 @@ def add(commands: argparse._SubParsersAction) -> None:
         help="only this one (again for more)",
     )
     command.add_argument("--log", metavar="LOG", help="repaint costs and commits of a real run")
-    command.add_argument("--output", metavar="NAME", help="of this output of the log")
+    command.add_argument(
+        "--log-output", metavar="NAME", help="of this output of the log (default: the busiest)"
+    )
     add_refresh(command)
     command.add_argument(
-        "--frames", type=int, default=workloads.FRAMES, help="repaints to simulate (%(default)s)"
+        "--frames",
+        type=int,
+        metavar="N",
+        help=f"repaints to simulate, of workloads that are made up ({workloads.FRAMES})",
     )
-    command.add_argument("--seed", type=int, default=1, help="of the random numbers (%(default)s)")
+    command.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="of the random numbers (%(default)s)"
+    )
     command.add_argument(
         "--miss-rate",
         type=float,
@@ -42,21 +49,25 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="SHARE",
         help="of the frames that may miss their refresh (%(default)s)",
     )
-    command.add_argument("--format", choices=list(_FORMATS), default="text")
-    command.add_argument("-o", metavar="FILE", dest="file", help="write there")
+    command.add_argument("--format", choices=list(_FORMATS), default="text", help="(%(default)s)")
+    command.add_argument("-o", "--output", metavar="FILE", help="write there")
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     if not 0.00001 <= options.miss_rate <= 0.1:
         raise UserError("--miss-rate: give a share from 0.00001 to 0.1")
-    if not 1 <= options.frames <= 10_000_000:
+    if not options.log and (options.log_output or options.refresh):
+        raise UserError("--log-output and --refresh say something of a log: name it with --log")
+    if options.log and (options.workload or options.frames is not None):
+        raise UserError("--log has a workload of its own: leave out --workload and --frames")
+    if not 1 <= _frames(options) <= 10_000_000:
         raise UserError("--frames: give a number from 1 to 10000000")
     try:
         table = outcomes.run(_workloads(options), options.miss_rate)
     except (recorded.RecordError, PacingLibraryError) as error:
         raise UserError(str(error)) from error
-    write(options.file, _FORMATS[options.format](table, paint_for(options.file)))
+    write(options.output, _FORMATS[options.format](table, paint_for(options.output)))
     return 0
 
 
@@ -65,6 +76,10 @@ def _workloads(options: argparse.Namespace) -> list[workloads.Workload]:
         rates = refresh_rates(options.refresh)
         trace, _ = load(options.log)
         check_outputs(rates, trace)
-        return [recorded.workload(trace, options.output, rates)]
+        return [recorded.workload(trace, options.log_output, rates)]
     names = options.workload or list(workloads.WORKLOADS)
-    return [workloads.make(name, options.seed, options.frames) for name in names]
+    return [workloads.make(name, options.seed, _frames(options)) for name in names]
+
+
+def _frames(options: argparse.Namespace) -> int:
+    return workloads.FRAMES if options.frames is None else options.frames
