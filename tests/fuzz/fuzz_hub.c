@@ -2,9 +2,10 @@
 /*
  * The hub, and the host's gidd behind it, with two guests that say anything in any order over their
  * streams of bytes: valid messages about few things, in the right epoch or not, broken ones, plain
- * bytes, hang-ups. A client of the host has a stream and a slab to be asked for, and asks for
- * theirs. Whatever happens, all that the hub says is right by the wire, and when the guests are
- * gone nothing is left of them.
+ * bytes, hang-ups. They write anything into their windows, and gidd looks at it, which parts them.
+ * A client of the host has a stream and a slab to be asked for, and asks for theirs. Whatever
+ * happens, all that the hub says is right by the wire, and when the guests are gone nothing is left
+ * of them.
  *
  * The input is a sequence of steps of a few bytes. Windows and sockets are made once.
  */
@@ -17,6 +18,7 @@
 #include "hub_client.h"
 #include "hub_guest.h"
 #include "inside.h"
+#include "suspect.h"
 #include "window.h"
 
 #define STEPS_MAX 200
@@ -55,6 +57,14 @@ static void make_world(void) {
 	}
 }
 
+/* As it does before each PING. */
+static void look_at(const struct guest *guest) {
+	struct link *link = link_find(&world.gidd, guest->number);
+	if (link != NULL) {
+		suspect_look(link);
+	}
+}
+
 static void step(struct input *input) {
 	uint32_t what = take(input, 32);
 	struct guest *guest =
@@ -80,6 +90,18 @@ static void step(struct input *input) {
 		hub_client_subscribe(1 + take(input, 3));
 	} else if (what == 12) {
 		ivshmem_rung(&world.gidd, 1 + take(input, 3));
+	} else if (what < 16) {
+		guest_write(guest, input);
+	} else if (what == 16) {
+		look_at(guest);
+	} else if (what == 17) {
+		hub_client_end(1 + take(input, 3));
+	} else if (what == 18) {
+		guest_accept(guest);
+	} else if (what == 19) {
+		guest_subscribe(guest);
+	} else if (what == 20) {
+		guest_answer(guest);
 	} else {
 		guest_put_message(guest, input);
 	}
@@ -96,6 +118,7 @@ static void begin_joined(void) {
 	for (int i = 0; i < GUESTS; i++) {
 		/* Pairs that parted before wait for some time, which is spared here. */
 		guest_connect(&world.guests[i], world.runtime);
+		guest_clear(&world.guests[i]);
 		guest_join(&world.guests[i], 9);
 	}
 	struct hub_pair *pair;
@@ -110,6 +133,18 @@ static void begin_joined(void) {
 		guest_listen(&world.guests[i]);
 		guest_greet(&world.guests[i]);
 		inside_settle(&world.gidd);
+	}
+}
+
+/* Streams both ways between the host and its first guest. */
+static void begin_live(void) {
+	hub_client_subscribe(1);
+	for (int i = 0; i < 2; i++) {
+		guest_subscribe(&world.guests[0]);
+		guest_accept(&world.guests[0]);
+		inside_settle(&world.gidd);
+		hub_client_listen();
+		guest_listen(&world.guests[0]);
 	}
 }
 
@@ -140,6 +175,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	}
 	struct input input = {data, size};
 	begin_joined();
+	if (take(&input, 4) != 0) {
+		begin_live();
+	}
 	for (int i = 0; i < STEPS_MAX && input.size > 0; i++) {
 		step(&input);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hub_client.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -67,6 +68,14 @@ void hub_client_subscribe(uint32_t number) {
 	inside_send(self.fd, &message, fds, 2);
 	gid_socket_close_fds(fds, 2);
 	close(pair[0]); /* hangs up: the guest is to hear of that */
+}
+
+void hub_client_end(uint32_t number) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
+	message.subscription_end.subscription = number;
+	message.subscription_end.reason = -EPROTO;
+	inside_send(self.fd, &message, NULL, 0);
 }
 
 static void hear(const union gid_wire_message *message) {

@@ -15,6 +15,9 @@ void hub_client_hang_up(void);
 /* Asks for the stream of a guest, and hangs its doorbell up. */
 void hub_client_subscribe(uint32_t number);
 
+/* Ends one as if its producer had broken the rules. */
+void hub_client_end(uint32_t number);
+
 /* Takes all that gidd said, and answers. */
 void hub_client_listen(void);
 

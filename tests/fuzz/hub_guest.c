@@ -2,14 +2,17 @@
 #include "hub_guest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "inside.h"
 #include "socket.h"
+#include "wire_ring.h"
 
 void guest_hang_up(struct guest *guest) {
 	gid_socket_close_fds(&guest->fd, 1);
@@ -17,13 +20,26 @@ void guest_hang_up(struct guest *guest) {
 	guest->in_size = 0;
 }
 
+static void open_window(struct guest *guest, const char *runtime, const char *name) {
+	char path[128];
+	snprintf(path, sizeof(path), "%s/window/%s", runtime, name);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	void *data = mmap(NULL, WINDOW_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	demand(fd >= 0 && data != MAP_FAILED);
+	close(fd);
+	guest->window = data;
+}
+
 void guest_connect(struct guest *guest, const char *runtime) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *name = guest->number == 1 ? "open" : "cluster";
 	if (guest->fd >= 0) {
 		return;
 	}
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/hub/%s.sock", runtime,
-		guest->number == 1 ? "open" : "cluster");
+	if (guest->window == NULL) {
+		open_window(guest, runtime, name);
+	}
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/hub/%s.sock", runtime, name);
 	guest->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	demand(connect(guest->fd, (struct sockaddr *)&address, sizeof(address)) == 0);
 }
@@ -52,6 +68,10 @@ void guest_join(struct guest *guest, uint64_t nonce) {
 
 void guest_greet(struct guest *guest) {
 	union gid_wire_message message;
+	if (guest->greeted == guest->epochs[HOST]) {
+		return;
+	}
+	guest->greeted = guest->epochs[HOST];
 	for (int i = 0; i < 5; i++) {
 		gid_wire_begin(&message, GID_WIRE_PONG, 0);
 		put_envelope(guest, HOST, guest->epochs[HOST], &message);
@@ -87,6 +107,9 @@ static bool hear(struct guest *guest) {
 	} else if (message.header.serial != 0) {
 		guest->asked = message.header.serial;
 	}
+	if (message.header.type == GID_WIRE_SUBSCRIBE) {
+		guest->offered = message.subscribe.subscription;
+	}
 	guest->in_size -= size;
 	memmove(guest->in, guest->in + size, guest->in_size);
 	return true;
@@ -114,10 +137,98 @@ static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESU
 	GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_PONG, GID_WIRE_DEVICE,
 	GID_WIRE_PEER};
 
+/* Where its rings, pages and slabs lie, one a place. */
+#define PLACE (UINT64_C(5) * 4096)
+#define RING_PLACE PLACE
+#define PAGE_PLACE (2 * PLACE)
+
 static uint64_t take_offset(struct input *input) {
 	uint32_t page = take(input, 64);
-	return page == 63 ? INT64_MAX - 65535 : page * UINT64_C(5) * 4096;
+	return page == 63 ? INT64_MAX - 65535 : page * PLACE;
 }
+
+/* --- its memory ------------------------------------------------------------------------------- */
+
+static void put_ring(uint8_t *at) {
+	struct gid_wire_ring ring = {.magic = GID_RING_MAGIC, .entries = GID_RING_ENTRIES};
+	memcpy(at, &ring, sizeof(ring));
+}
+
+/* Of rings and pages, and behind them. */
+static uint64_t take_word_offset(struct input *input) {
+	static const uint64_t words[] = {0, 8, offsetof(struct gid_wire_ring, tail),
+		offsetof(struct gid_wire_ring, floor), offsetof(struct gid_wire_page, head),
+		offsetof(struct gid_wire_page, release_tail), 24};
+	return words[take(input, sizeof(words) / sizeof(words[0]))];
+}
+
+/* Mostly where what it shares honestly lies. */
+static uint64_t take_written(struct input *input) {
+	static const uint64_t places[] = {RING_PLACE, PAGE_PLACE, 0};
+	uint32_t place = take(input, 4);
+	return place < 3 ? places[place] : take_offset(input);
+}
+
+void guest_write(struct guest *guest, struct input *input) {
+	uint64_t offset = take_written(input);
+	if (guest->window == NULL || offset > WINDOW_SIZE - sizeof(struct gid_wire_ring)) {
+		return;
+	}
+	guest->has_written = true;
+	if (offset != 0 && take(input, 3) == 0) {
+		put_ring(guest->window + offset);
+		return;
+	}
+	static const uint64_t values[] = {0, 1, 2, 5, GID_RING_ENTRIES, GID_RING_MAGIC, UINT64_MAX};
+	uint64_t value = values[take(input, sizeof(values) / sizeof(values[0]))];
+	memcpy(guest->window + offset + take_word_offset(input), &value, sizeof(value));
+}
+
+void guest_clear(struct guest *guest) {
+	if (guest->has_written) {
+		memset(guest->window + PLACE, 0, WINDOW_SIZE - PLACE);
+	}
+	guest->has_written = false;
+}
+
+/* --- what an honest one says ------------------------------------------------------------------ */
+
+void guest_accept(struct guest *guest) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_ACCEPT, 0);
+	message.subscribed.subscription = guest->offered;
+	message.subscribed.window_offset = RING_PLACE;
+	if (guest->window != NULL && guest->offered != 0) {
+		put_ring(guest->window + RING_PLACE);
+		guest->has_written = true;
+		guest->offered = 0;
+		put_envelope(guest, HOST, guest->epochs[HOST], &message);
+	}
+}
+
+void guest_subscribe(struct guest *guest) {
+	union gid_wire_message message;
+	if (guest->subscribed == guest->epochs[HOST]) {
+		return;
+	}
+	guest->subscribed = guest->epochs[HOST];
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIBE, 1);
+	message.subscribe.subscription = 77 | GID_WIRE_LOWER_SIDE;
+	message.subscribe.domain = HOST;
+	message.subscribe.credit = 1;
+	message.subscribe.window_offset = PAGE_PLACE;
+	strcpy(message.subscribe.name, "film");
+	put_envelope(guest, HOST, guest->epochs[HOST], &message);
+}
+
+void guest_answer(struct guest *guest) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_PONG, 0);
+	message.pong.ping_time = gid_socket_now();
+	put_envelope(guest, HOST, guest->epochs[HOST], &message);
+}
+
+/* --- what any other does ---------------------------------------------------------------------- */
 
 static void fill(union gid_wire_message *m, struct guest *guest, struct input *input) {
 	uint32_t number = 1 + take(input, 3);
@@ -157,13 +268,18 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 		strcpy(m->subscribe.name, take(input, 2) == 0 ? "film" : "movie");
 		break;
 	case GID_WIRE_ACCEPT:
-		m->subscribed.subscription = number;
+		m->subscribed.subscription = take(input, 4) == 0 ? number : guest->offered;
 		m->subscribed.window_offset = take_offset(input);
 		break;
 	case GID_WIRE_SUBSCRIPTION_END:
 	case GID_WIRE_BELL:
-		m->bell.subscription = number | (take(input, 2) != 0 ? GID_WIRE_LOWER_SIDE : 0);
+		m->bell.subscription = take(input, 4) == 0
+			? guest->offered
+			: number | (take(input, 2) != 0 ? GID_WIRE_LOWER_SIDE : 0);
 		m->bell.hung_up = m->header.type == GID_WIRE_BELL ? take(input, 2) : 0;
+		break;
+	case GID_WIRE_PONG:
+		m->pong.ping_time = take(input, 2) == 0 ? 0 : gid_socket_now();
 		break;
 	case GID_WIRE_DEVICE:
 		m->device.cookie = take(input, 4) == 0 ? 1 : guest->cookie + (guest->cookie == 0);
@@ -172,6 +288,7 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 		m->peer.domain = number;
 		m->peer.epoch = guest->epochs[number];
 		m->peer.up = take(input, 4) == 0;
+		m->peer.fault = take(input, 2);
 		break;
 	default:
 		break;
