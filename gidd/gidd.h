@@ -19,6 +19,7 @@ struct window;
 struct hub;
 struct member;
 struct doorbell;
+struct reload;
 TAILQ_HEAD(clients, client);
 TAILQ_HEAD(links, link);
 
@@ -35,6 +36,7 @@ struct gidd {
 	struct hub *hub;			    /* of the host's gidd, where there are guests */
 	struct member *member;			    /* of one that is joined to others by the hub */
 	struct doorbell *doorbell;		    /* NULL: rings go over the links */
+	const struct reload *reload;		    /* NULL: it reads no file */
 	struct window *windows[GID_DOMAIN_MAX + 1]; /* by domain; NULL: not opened */
 };
 

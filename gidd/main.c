@@ -130,16 +130,17 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 	struct server server;
 	struct reload reload;
 	int error = init_event(gidd);
-	if (error == 0) {
-		error = reload_init(&reload, gidd, config, path);
-	}
 	if (error < 0) {
 		log_error("no event loop: %s", strerror(-error));
 		goto error_event;
 	}
+	error = reload_init(&reload, gidd, config, path);
+	if (error < 0) {
+		goto error_reload;
+	}
 	error = server_init(&server, gidd);
 	if (error < 0) {
-		goto error_event;
+		goto error_reload;
 	}
 	error = carrier_open(gidd);
 	if (error == 0) {
@@ -156,6 +157,8 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 	carrier_close(gidd);
 	window_forget_all(gidd);
 	server_finish(&server);
+error_reload:
+	reload_finish(&reload);
 error_event:
 	sd_event_unref(gidd->event);
 	return error;

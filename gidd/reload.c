@@ -13,12 +13,25 @@
 #include "log.h"
 #include "subscription.h"
 
-static void log_errors(char *errors) {
-	char *rest = errors, *line;
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		if (line[0] != '\0') {
-			log_error("%s", line);
+/* Makes a text of a line, which may quote any bytes of the file. */
+static void clean(char *line, size_t length) {
+	if (gid_wire_text_is_valid(line, length)) {
+		return;
+	}
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] < ' ' || line[i] > '~') {
+			line[i] = '?';
 		}
+	}
+}
+
+static void log_errors(char *errors) {
+	char *line = errors;
+	while (line[0] != '\0') {
+		size_t length = strcspn(line, "\n");
+		clean(line, length);
+		log_error("%.*s", (int)length, line);
+		line += length + (line[length] == '\n');
 	}
 }
 
@@ -37,7 +50,11 @@ static int read_again(struct reload *reload) {
 	}
 	fclose(stream);
 	log_errors(errors);
-	free(errors);
+	free(reload->refused);
+	reload->refused = error == 0 ? NULL : errors;
+	if (error == 0) {
+		free(errors);
+	}
 	config_finish(&fresh);
 	return error;
 }
@@ -67,6 +84,7 @@ static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo 
 	} else {
 		reload_apply(reload->gidd);
 	}
+	reload->readings++;
 	sd_notify(0, "READY=1");
 	return 0;
 }
@@ -74,5 +92,11 @@ static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo 
 int reload_init(struct reload *reload, struct gidd *gidd, struct config *config, const char *path) {
 	*reload = (struct reload){.gidd = gidd, .config = config, .path = path};
 	int error = sd_event_add_signal(gidd->event, NULL, SIGHUP, handle_hangup, reload);
+	gidd->reload = reload;
 	return error < 0 ? error : 0;
+}
+
+void reload_finish(struct reload *reload) {
+	reload->gidd->reload = NULL;
+	free(reload->refused);
 }

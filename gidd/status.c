@@ -11,6 +11,7 @@
 #include "gidd.h"
 #include "link.h"
 #include "log.h"
+#include "reload.h"
 #include "status.h"
 #include "status_part.h"
 #include "subscription.h"
@@ -226,6 +227,23 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 	return all;
 }
 
+/* --- the configuration ------------------------------------------------------------------------ */
+
+static sd_json_variant *configuration(const struct gidd *gidd, int *error) {
+	const struct reload *reload = gidd->reload;
+	sd_json_variant *all = NULL;
+	int built = reload == NULL
+		? 0
+		: sd_json_buildo(&all, SD_JSON_BUILD_PAIR_STRING("file", reload->path),
+			  SD_JSON_BUILD_PAIR_UNSIGNED("readings", reload->readings),
+			  SD_JSON_BUILD_PAIR_STRING(
+				  "refused", reload->refused == NULL ? "" : reload->refused));
+	if (built < 0 && *error == 0) {
+		*error = built;
+	}
+	return all;
+}
+
 /* --- the report ------------------------------------------------------------------------------- */
 
 static int build_report(struct gidd *gidd, sd_json_variant **report) {
@@ -234,6 +252,7 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 		const char *key;
 		sd_json_variant *value;
 	} parts[] = {
+		{"configuration", configuration(gidd, &error)},
 		{"quotas", quotas(gidd->used, gidd->self->quota, &error)},
 		{"links", status_links(gidd, &error)},
 		{"pairs", status_pairs(gidd, &error)},

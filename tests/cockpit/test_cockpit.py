@@ -133,6 +133,63 @@ def test_where_one_does_not_start_none_is_left(tool: Tool) -> None:
     assert not (tool.runtime / "open" / "gidd.sock").exists()
 
 
+def test_reload(tool: Tool) -> None:
+    """What may change does, in all that run; what may not is told, by line, and nothing changes."""
+    assert tool.run("reload").stdout == "open: does not run\ncluster: does not run\n"
+    assert tool.run("up").returncode == 0
+    before = tool.status()
+    both = TWO_DOMAINS + "[share cluster open]\nstreams=meter\n"
+    tool.write(both.replace("local=*", "local=*\nslabs=7"))
+    result = tool.run("reload")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "open: has read it again\ncluster: has read it again\n"
+    assert limit(tool, "slabs") == 7
+
+    tool.write(both.replace("number=2", "number=5").replace("local=*", "local=*\nslabs=9"))
+    result = tool.run("reload")
+    assert result.returncode == 1
+    assert result.stdout == "open: stays as it was\ncluster: stays as it was\n"
+    words = f"{tool.config}:3: number= of domain cluster has changed; gidd must be restarted"
+    assert f"gid-cockpit: open: {words}" in result.stderr
+    assert f"gid-cockpit: cluster: {words}" in result.stderr
+    assert limit(tool, "slabs") == 7
+
+    tool.write(both + "nonsense=1\n")
+    result = tool.run("reload")  # no gidd is even asked
+    assert result.returncode == 1 and "nonsense" in result.stderr and result.stdout == ""
+    tool.write(both.replace("local=*", "local=*\nslabs=9"))
+    assert tool.run("reload", "open").stdout == "open: has read it again\n"
+    assert limit(tool, "slabs") == 9
+    assert {name: now["pid"] for name, now in tool.status().items()} == {
+        name: was["pid"] for name, was in before.items()
+    }
+
+
+def limit(tool: Tool, quota: str) -> int:
+    """What gidd of `open` goes by."""
+    result = subprocess.run(
+        ["gidctl", "--domain", "open", "--json", "status"],
+        env=tool.env | {"GID_RUNTIME_DIR": str(tool.runtime)},
+        capture_output=True,
+        text=True,
+    )
+    return {q["name"]: q["limit"] for q in json.loads(result.stdout)["quotas"]}[quota]
+
+
+def test_reload_of_another_file(tool: Tool) -> None:
+    assert tool.run("up", "open").returncode == 0
+    other = tool.config.with_name("other.conf")
+    shutil.copy(tool.config, other)
+    result = subprocess.run(
+        ["gid-cockpit", "--config", str(other), "reload", "open"],
+        env=tool.env,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert f"the gidd of open reads another file, {tool.config}" in result.stderr
+
+
 def test_check_tells_every_mistake_with_its_line(tool: Tool) -> None:
     assert tool.run("check").returncode == 0
     tool.write(TWO_DOMAINS.replace("number=1\n", "number=1\ncolour=red\n") + "nonsense=1\n")

@@ -198,6 +198,14 @@ def test_up_run_status_down(tool: Tool) -> None:
     assert (inside.stdout, inside.stderr, inside.returncode) == ("open\n", "wrong\n", 7)
     assert "runs already" in tool.run("up", "open").stdout
 
+    changed = tool.config.read_text().replace("[domain open]\n", "[domain open]\nslabs=9\n")
+    tool.config.write_text(changed)
+    result = tool.run("reload")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "open: has read it again\n" in result.stdout
+    report = json.loads(tool.run("run", "open", "--", "gidctl", "--json", "status").stdout)
+    assert {quota["name"]: quota["limit"] for quota in report["quotas"]}["slabs"] == 9
+
     def way() -> tuple[str, str]:
         links = json.loads(tool.host_status())["links"]
         link = next(link for link in links if link["domain"] == "open")

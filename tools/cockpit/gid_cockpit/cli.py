@@ -15,6 +15,7 @@ from gid_vm.libvirt import to_xml
 from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, read
 from .daemon import Daemon
 from .machine import Guest, make
+from .reload import reload as reload_one
 
 LINK_SECONDS = 10.0
 GUEST_LINK_SECONDS = 180.0  # a guest boots first
@@ -104,6 +105,26 @@ def down(configuration: Configuration, options: argparse.Namespace) -> int:
             print(f"{one.domain.name}: {'ended' if ended else 'does not run'}", flush=True)
         except CockpitError as error:
             print(f"gid-cockpit: {error}", file=sys.stderr)
+            problems += 1
+    return 1 if problems else 0
+
+
+def reload(configuration: Configuration, options: argparse.Namespace) -> int:
+    """All that run, as far as they can: one that refuses stays as it was, and says why."""
+    problems = 0
+    for one in in_order(configuration, options.domain):
+        name = one.domain.name
+        try:
+            refused = reload_one(one) if one.pid() is not None else None
+        except CockpitError as error:
+            refused = str(error)
+        if refused is None:
+            print(f"{name}: does not run")
+        elif refused == "":
+            print(f"{name}: {paint('has read it again', True)}", flush=True)
+        else:
+            print(f"{name}: {paint('stays as it was', False)}", flush=True)
+            print(f"gid-cockpit: {name}: {refused}", file=sys.stderr)
             problems += 1
     return 1 if problems else 0
 
@@ -221,6 +242,7 @@ def make_parser() -> argparse.ArgumentParser:
     for function, text in (
         (up, "start the gidd of each domain, or its guest, and wait until their links are up"),
         (down, "end them; guests are powered off"),
+        (reload, "have those that run take the changed configuration over"),
         (status, "which domains run, and their links"),
         (check, "look for mistakes in the configuration"),
     ):
