@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The elements' memory from the inside: slots, aliases, the release guard, the pool, exports. */
+/* The elements' memory from the inside: aliases, the release guard, layouts, proposals, exports. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -9,68 +9,9 @@
 #include <xxhash.h>
 
 #include "common/gstgidexport.h"
-#include "common/gstgidmemory.h"
-#include "common/gstgidpool.h"
-#include "cockpit.h"
-#include "tap.h"
+#include "pools.h"
 
 GST_PLUGIN_STATIC_DECLARE(gid);
-
-static GstGidDomain *domain;
-
-static GstCaps *make_caps(const char *format, int width, int height) {
-	return gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format, "width",
-		G_TYPE_INT, width, "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 30,
-		1, NULL);
-}
-
-static GstGidAllocator *make_allocator(guint limit) {
-	g_autoptr(GstCaps) caps = make_caps("I420", 320, 240);
-	return gst_gid_allocator_new(domain, caps, limit, FALSE);
-}
-
-static GstBufferPool *make_pool(GstGidAllocator *allocator) {
-	g_autoptr(GstCaps) caps = make_caps("I420", 320, 240);
-	GstBufferPool *pool = gst_gid_pool_new(allocator, caps);
-	GstStructure *config = gst_buffer_pool_get_config(pool);
-	gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-	gst_buffer_pool_set_config(pool, config);
-	gst_buffer_pool_set_active(pool, TRUE);
-	return pool;
-}
-
-static void end_pool(GstBufferPool *pool) {
-	gst_buffer_pool_set_active(pool, FALSE);
-	gst_object_unref(pool);
-}
-
-static GstBuffer *acquire(GstBufferPool *pool) {
-	GstBufferPoolAcquireParams params = {.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT};
-	GstBuffer *buffer = NULL;
-	gst_buffer_pool_acquire_buffer(pool, &buffer, &params);
-	return buffer;
-}
-
-static void *data_of(GstMemory *mem) {
-	GstMapInfo map;
-	if (!gst_memory_map(mem, &map, GST_MAP_READ)) {
-		return NULL;
-	}
-	gst_memory_unmap(mem, &map);
-	return map.data;
-}
-
-static guint slots_in_use(GstGidAllocator *allocator) {
-	guint total, used;
-	gst_gid_allocator_get_slots(allocator, &total, &used);
-	return used;
-}
-
-static guint slots_of(GstGidAllocator *allocator) {
-	guint total, used;
-	gst_gid_allocator_get_slots(allocator, &total, &used);
-	return total;
-}
 
 /* --- aliases and the guard --- */
 
@@ -262,151 +203,6 @@ static void test_proposals(void) {
 	gst_object_unref(allocator);
 }
 
-static void test_growth(void) {
-	GstGidAllocator *allocator = make_allocator(10);
-	GstBufferPool *pool = make_pool(allocator);
-	GstBuffer *buffers[200] = {0};
-	int count = 0;
-
-	for (int i = 0; i < 10; i++) {
-		buffers[count++] = acquire(pool);
-	}
-	tap_ok(buffers[9] != NULL && slots_of(allocator) == 10, "slabs are added up to the limit");
-	buffers[count++] = acquire(pool);
-	tap_ok(buffers[10] != NULL, "and beyond, while upstream has them all: it would stall");
-	while (count < 200 && (buffers[count] = acquire(pool)) != NULL) {
-		count++;
-	}
-	tap_ok(count >= 128 && count < 200, "but not for ever: %d", count);
-	for (int i = 0; i < count; i++) {
-		gst_buffer_unref(buffers[i]);
-	}
-	buffers[0] = acquire(pool);
-	tap_ok(buffers[0] != NULL, "what came back is given out again");
-	gst_buffer_unref(buffers[0]);
-	end_pool(pool);
-	gst_object_unref(allocator);
-}
-
-/* --- waiting for consumers --- */
-
-struct stream {
-	GstBufferPool *pool;
-	struct gid_producer *producer;
-	struct gid_domain *reader;
-	struct gid_consumer *consumer;
-};
-
-static void on_released(void *data, gid_id gid) {
-	gst_gid_domain_let_go(domain, gid);
-}
-
-static bool is_live(void *data) {
-	return gid_consumer_get_state(((struct stream *)data)->consumer) == GID_CONSUMER_LIVE;
-}
-
-static void start_stream(struct stream *stream, GstGidAllocator *allocator, bool leaky) {
-	struct gid_producer_options producer = {.size = sizeof(producer), .lease_ns = 60000000000u,
-		.credit_max = 60, .released = on_released, .quiet = true};
-	struct gid_consumer_options consumer = {.size = sizeof(consumer), .credit = 60};
-
-	stream->pool = make_pool(allocator);
-	gid_producer_create(gst_gid_domain_lock(domain), "movie", &producer, &stream->producer);
-	gst_gid_domain_add_producer(domain, stream->producer, leaky);
-	gst_gid_domain_unlock(domain);
-	gid_domain_connect("cluster", &stream->reader);
-	gid_consumer_create(stream->reader, "open", "movie", &consumer, &stream->consumer);
-	cockpit_until(stream->reader, is_live, stream);
-}
-
-static void end_stream(struct stream *stream) {
-	gst_gid_domain_lock(domain);
-	gst_gid_domain_remove_producer(domain, stream->producer);
-	gid_producer_destroy(stream->producer);
-	gst_gid_domain_unlock(domain);
-	gid_consumer_destroy(stream->consumer);
-	gid_domain_destroy(stream->reader);
-	end_pool(stream->pool);
-}
-
-/* Sends slots until none is left. */
-static int send_all(struct stream *stream) {
-	GstBuffer *buffer;
-	int count = 0;
-
-	for (int i = 0; i < 10 && (buffer = acquire(stream->pool)) != NULL; i++) {
-		GstGidSlot *slot = ((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot;
-		struct gid_frame frame = {.pts = GID_TIME_NONE};
-		gst_gid_domain_lock(domain);
-		frame.gid = gid_slab_gid(slot->slab->slab, slot->index);
-		if (gid_producer_send(stream->producer, &frame) == 1) {
-			gst_gid_domain_keep(domain, frame.gid, buffer, NULL);
-			count++;
-		}
-		gst_gid_domain_unlock(domain);
-		gst_buffer_unref(buffer);
-	}
-	return count;
-}
-
-static void test_reclaim(void) {
-	GstGidAllocator *allocator = make_allocator(6);
-	struct stream stream;
-	GstBuffer *buffer = NULL;
-	struct gid_producer_stats stats;
-
-	start_stream(&stream, allocator, true);
-	tap_ok(send_all(&stream) == 6, "six slots are sent, and none is left");
-	tap_ok(gst_buffer_pool_acquire_buffer(stream.pool, &buffer, NULL) == GST_FLOW_OK,
-		"a frame that was not read gives its slot up");
-	gid_producer_get_stats(stream.producer, &stats);
-	tap_ok(stats.dropped >= 1 && slots_of(allocator) == 6, "as a dropped one");
-	gst_buffer_unref(buffer);
-	end_stream(&stream);
-	gst_object_unref(allocator);
-}
-
-static gpointer release_later(gpointer data) {
-	struct stream *stream = data;
-	struct gid_frame frame;
-
-	g_usleep(100000);
-	gid_consumer_receive(stream->consumer, &frame);
-	gid_consumer_release(stream->consumer, &frame);
-	return NULL;
-}
-
-static gpointer flush_later(gpointer data) {
-	g_usleep(100000);
-	gst_buffer_pool_set_flushing(((struct stream *)data)->pool, TRUE);
-	return NULL;
-}
-
-static void test_wait(void) {
-	GstGidAllocator *allocator = make_allocator(6);
-	struct stream stream;
-	GstBuffer *buffer = NULL;
-	GThread *thread;
-
-	start_stream(&stream, allocator, false);
-	tap_ok(send_all(&stream) == 6, "six slots are sent to a consumer that must not lose any");
-	thread = g_thread_new("release", release_later, &stream);
-	tap_ok(gst_buffer_pool_acquire_buffer(stream.pool, &buffer, NULL) == GST_FLOW_OK,
-		"upstream waits until one is released");
-	g_thread_join(thread);
-	tap_ok(allocator->waits == 1, "which is counted");
-
-	thread = g_thread_new("flush", flush_later, &stream);
-	GstBuffer *none = NULL;
-	GstFlowReturn ret = gst_buffer_pool_acquire_buffer(stream.pool, &none, NULL);
-	tap_ok(ret == GST_FLOW_FLUSHING, "or until it is told to stop: %s, %u slots",
-		gst_flow_get_name(ret), slots_of(allocator));
-	g_thread_join(thread);
-	gst_buffer_unref(buffer);
-	end_stream(&stream);
-	gst_object_unref(allocator);
-}
-
 /* --- exports --- */
 
 static GstMemory *make_fd_memory(GstAllocator *allocator, int seals) {
@@ -458,16 +254,6 @@ int main(int argc, char **argv) {
 	test_proposals();
 	test_export();
 	gst_gid_domain_unref(domain);
-
-	/* GStreamer has opened its own by now */
-	int fds = cockpit_count("/proc/self/fd"), maps = cockpit_count("/proc/self/maps");
-	domain = gst_gid_domain_get_shared("open", NULL);
-	test_growth();
-	test_reclaim();
-	test_wait();
-	gst_gid_domain_unref(domain);
-	tap_ok(cockpit_count("/proc/self/fd") <= fds, "no descriptor is left behind");
-	tap_ok(cockpit_count("/proc/self/maps") < maps + 10, "nor a mapping");
 	cockpit_finish();
 	return tap_finish();
 }

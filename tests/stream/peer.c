@@ -24,8 +24,8 @@
 #define HELD_MAX GID_CREDIT_MAX
 
 static struct {
-	uint64_t fps, slots, credit, lease_ms, hold, spin_us, frames, drop_old, reconnect, quiet, mark,
-		lossless;
+	uint64_t fps, slots, credit, lease_ms, hold, spin_us, frames, drop_old, reconnect, quiet,
+		mark, lossless;
 } options = {.fps = 100, .slots = 8};
 
 static volatile sig_atomic_t ended;
@@ -68,7 +68,8 @@ static void read_option(const char *argument) {
 	const char *equals = strchr(argument, '=');
 	for (size_t i = 0; equals != NULL && i < sizeof(known) / sizeof(known[0]); i++) {
 		size_t length = (size_t)(equals - argument);
-		if (strlen(known[i].name) == length && strncmp(known[i].name, argument, length) == 0) {
+		if (strlen(known[i].name) == length &&
+			strncmp(known[i].name, argument, length) == 0) {
 			*known[i].value = strtoull(equals + 1, NULL, 10);
 			return;
 		}
@@ -98,8 +99,9 @@ struct produced {
 static void report_producer(const struct produced *p, const char *event) {
 	struct gid_producer_stats stats;
 	gid_producer_get_stats(p->producer, &stats);
-	printf("{\"event\": \"%s\", \"t\": %" PRIu64 ", \"frames\": %" PRIu64 ", \"delivered\": %" PRIu64
-	       ", \"dropped\": %" PRIu64 ", \"leases_expired\": %" PRIu64 ", \"held\": %u"
+	printf("{\"event\": \"%s\", \"t\": %" PRIu64 ", \"frames\": %" PRIu64
+	       ", \"delivered\": %" PRIu64 ", \"dropped\": %" PRIu64
+	       ", \"leases_expired\": %" PRIu64 ", \"held\": %u"
 	       ", \"consumers\": %u, \"doorbells\": %" PRIu64 ", \"late_ms\": %.3f"
 	       ", \"send_ms\": %.3f, \"no_slot\": %" PRIu64 ", \"connected\": %s}\n",
 		event, now_ns(), stats.frames, stats.delivered, stats.dropped, stats.leases_expired,
@@ -158,7 +160,8 @@ static void listen_until(struct produced *p, uint64_t until) {
 	};
 	do {
 		uint64_t now = now_ns(), left = now < until ? until - now : 0;
-		struct timespec timeout = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+		struct timespec timeout = {
+			(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
 		if (ppoll(fds, 2, &timeout, NULL) > 0) {
 			if (fds[0].revents != 0) {
 				gid_domain_dispatch(p->domain);
@@ -266,14 +269,16 @@ struct consumed {
 static void report_consumer(const struct consumed *c, const char *event) {
 	struct gid_consumer_stats stats;
 	gid_consumer_get_stats(c->consumer, &stats);
-	printf("{\"event\": \"%s\", \"t\": %" PRIu64 ", \"state\": %d, \"reason\": %d, \"error\": %d"
+	printf("{\"event\": \"%s\", \"t\": %" PRIu64
+	       ", \"state\": %d, \"reason\": %d, \"error\": %d"
 	       ", \"frames\": %" PRIu64 ", \"missed\": %" PRIu64 ", \"held\": %u"
 	       ", \"reconnects\": %" PRIu64 ", \"torn\": %" PRIu64 ", \"expired\": %" PRIu64
 	       ", \"lost_imports\": %" PRIu64 ", \"discont\": %" PRIu64
 	       ", \"longest_gap_ms\": %.3f, \"connected\": %s}\n",
-		event, now_ns(), c->state, c->reason, c->error, stats.frames, stats.missed, stats.held,
-		stats.reconnects, c->torn, c->expired, c->lost_imports, c->discont,
-		(double)c->longest_gap_ns / 1e6, gid_domain_is_connected(c->domain) ? "true" : "false");
+		event, now_ns(), c->state, c->reason, c->error, stats.frames, stats.missed,
+		stats.held, stats.reconnects, c->torn, c->expired, c->lost_imports, c->discont,
+		(double)c->longest_gap_ns / 1e6,
+		gid_domain_is_connected(c->domain) ? "true" : "false");
 	fflush(stdout);
 }
 
@@ -289,8 +294,7 @@ static void hear_state(void *data, enum gid_consumer_state state, int reason) {
 
 /* Whether the slot holds the frame whole; what was taken back by force meanwhile does not count. */
 static void check_content(struct consumed *c, const struct held *held) {
-	const volatile uint64_t *words =
-		gid_slab_view(held->slab, gid_slot_of(held->frame.gid));
+	const volatile uint64_t *words = gid_slab_view(held->slab, gid_slot_of(held->frame.gid));
 	bool whole = true;
 	for (size_t i = 0; i < 512; i++) {
 		whole &= words[i] == held->frame.pts;

@@ -131,7 +131,8 @@ static void test_hang(void) {
 	error = gid_domain_connect("open", &other);
 	waited = cockpit_now_ms() - begin;
 	unsetenv("GID_ANSWER_SECONDS");
-	tap_ok(error == -ETIMEDOUT && waited >= 2900, "or after what is configured (%ld ms)", waited);
+	tap_ok(error == -ETIMEDOUT && waited >= 2900, "or after what is configured (%ld ms)",
+		waited);
 	int long_ones = 0; /* a busy machine may pause in one */
 	for (int i = 0; i < 300 && long_ones < 30; i++) {
 		begin = cockpit_now_ms();

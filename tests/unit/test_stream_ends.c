@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+/* Streams that end: in their own callbacks, with their domain, and a thousand times. */
+#include <errno.h>
+
+#include "stream_pair.h"
+
+static struct gid_producer *doomed;
+
+static void destroy_producer(void *data, gid_id gid) {
+	gid_producer_destroy(doomed);
+	doomed = NULL;
+}
+
+static void destroy_consumer(void *data, enum gid_consumer_state state, int reason) {
+	if (state == GID_CONSUMER_ENDED) {
+		gid_consumer_destroy(*(struct gid_consumer **)data);
+		*(struct gid_consumer **)data = NULL;
+	}
+}
+
+/* Callbacks may end what calls them, and domains may end first. */
+static void test_ends(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer_options options = {
+		.size = sizeof(options), .released = destroy_producer};
+	struct gid_consumer *consumer;
+	struct gid_consumer_options consumer_options = {
+		.size = sizeof(consumer_options), .state = destroy_consumer, .data = &consumer};
+	gid_producer_create(open_domain, "movie", &options, &doomed);
+	gid_consumer_create(cluster_domain, "open", "movie", &consumer_options, &consumer);
+	settle(doomed);
+	struct gid_frame frame;
+	send_slot(doomed, slab, 0);
+	send_slot(doomed, slab, 1);
+	gid_consumer_receive(consumer, &frame);
+	gid_consumer_release(consumer, &frame);
+	send_slot(doomed, slab, 2);
+	tap_ok(doomed == NULL, "a producer that is destroyed by its callback, while it sends");
+	tap_ok(gid_consumer_receive(consumer, &frame) == -EPIPE && consumer == NULL,
+		"and a consumer by its own");
+	settle(NULL);
+
+	struct gid_domain *domain;
+	gid_domain_connect("open", &domain);
+	gid_producer_create(domain, "movie", NULL, &doomed);
+	consumer_options.state = hear_state;
+	gid_consumer_create(domain, NULL, "movie", &consumer_options, &consumer);
+	struct gid_slab *theirs;
+	gid_slab_create(domain, &layout, 0, 4, NULL, &theirs);
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+		gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE && cockpit_now_ms() < end;) {
+		cockpit_sleep_ms(5);
+		gid_domain_dispatch(domain);
+	}
+	tap_ok(send_slot(doomed, theirs, 0) == 1 && gid_consumer_receive(consumer, &frame) == 1,
+		"a stream inside a domain");
+	gid_domain_destroy(domain);
+	tap_ok(send_slot(doomed, theirs, 1) == -EPIPE &&
+			gid_consumer_receive(consumer, &frame) == -EPIPE &&
+			gid_consumer_release(consumer, &frame) == 0,
+		"both survive its end");
+	gid_producer_destroy(doomed);
+	gid_consumer_destroy(consumer);
+	gid_slab_unref(theirs);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+/* 1000 times there and back leave nothing behind. */
+static void test_cycles(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce(0, 8);
+	settle(producer);
+	int fds = 0, maps = 0, delivered = 0;
+	for (int i = 0; i < 1010; i++) {
+		if (i == 10) {
+			fds = cockpit_count("/proc/self/fd");
+			maps = cockpit_count("/proc/self/maps");
+		}
+		struct gid_consumer *consumer;
+		struct gid_consumer_options options = {.size = sizeof(options), .credit = 2};
+		gid_consumer_create(cluster_domain, "open", "movie", &options, &consumer);
+		long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+		while (gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE &&
+			cockpit_now_ms() < end) {
+			struct pollfd poll_fds[] = {
+				{gid_domain_get_fd(open_domain), POLLIN, 0},
+				{gid_domain_get_fd(cluster_domain), POLLIN, 0},
+			};
+			poll(poll_fds, 2, 100);
+			gid_domain_dispatch(open_domain);
+			gid_domain_dispatch(cluster_domain);
+		}
+		struct gid_frame frame;
+		send_slot(producer, slab, (uint32_t)i % 4);
+		delivered += gid_consumer_receive(consumer, &frame) == 1;
+		gid_consumer_destroy(consumer);
+		gid_producer_dispatch(producer);
+	}
+	settle(producer);
+	tap_ok(delivered == 1010, "each of 1010 subscriptions got its frame: %d", delivered);
+	struct gid_producer_stats stats;
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(stats.held == 0 && stats.consumers == 0, "no slot is held, no consumer left");
+	tap_ok(cockpit_count("/proc/self/fd") == fds, "no descriptor is left behind: %d, then %d",
+		fds, cockpit_count("/proc/self/fd"));
+	tap_ok(cockpit_count("/proc/self/maps") <= maps + 2,
+		"no mapping is left behind: %d, then %d", maps, cockpit_count("/proc/self/maps"));
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
+int main(void) {
+	if (stream_pair_init()) {
+		test_ends();
+		test_cycles();
+	}
+	return stream_pair_finish();
+}
