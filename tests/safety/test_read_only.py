@@ -16,7 +16,7 @@ from forwarding import Forwarding
 from program import BUILD, Program, wait_for
 
 F_GET_SEALS = 1034
-F_SEAL_FUTURE_WRITE = 0x10
+F_SEAL_WRITE, F_SEAL_FUTURE_WRITE = 0x8, 0x10
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def held(pid: int) -> list[Access]:
         inode = os.fstat(mine).st_ino
         os.close(mine)
         writable = int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY
-        open_to_write = writable and not seals & F_SEAL_FUTURE_WRITE
+        open_to_write = writable and not seals & (F_SEAL_FUTURE_WRITE | F_SEAL_WRITE)
         found.append(Access(inode, program_of(pid), can_map_writable=open_to_write))
     return found
 
