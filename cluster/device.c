@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
+#include "linux_dmabuf.h"
 #include "software_gl.h"
 #include "udmabuf.h"
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static bool device_init_rendering(struct display *display) {
 		}
 	}
 	return display->renderer != NULL && display->allocator != NULL &&
-		wlr_renderer_init_wl_display(display->renderer, display->wayland);
+		wlr_renderer_init_wl_shm(display->renderer, display->wayland) &&
+		linux_dmabuf_offer(display->wayland, display->renderer);
 }
 
 bool device_open(struct display *display, bool headless) {

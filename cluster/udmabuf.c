@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "udmabuf.h"
 
+#include "dmabuf_create.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/udmabuf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <wlr/interfaces/wlr_buffer.h>
 #include <wlr/render/drm_format_set.h>
@@ -50,28 +48,6 @@ static const struct wlr_buffer_impl buffer_impl = {
 	.get_dmabuf = handle_get_dmabuf,
 };
 
-/* A dma-buf of so many bytes, or -errno. */
-static int make_dmabuf(int device, size_t size) {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size = (size + page - 1) / page * page;
-	int memfd = memfd_create("gid-cluster", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (memfd < 0) {
-		return -errno;
-	}
-	struct udmabuf_create create = {
-		.memfd = (uint32_t)memfd,
-		.flags = UDMABUF_FLAGS_CLOEXEC,
-		.size = size,
-	};
-	int fd = -1;
-	if (ftruncate(memfd, (off_t)size) == 0 && fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
-		fd = ioctl(device, UDMABUF_CREATE, &create);
-	}
-	fd = fd < 0 ? -errno : fd;
-	close(memfd);
-	return fd;
-}
-
 static bool is_linear(const struct wlr_drm_format *format) {
 	bool four_bytes =
 		format->format == DRM_FORMAT_XRGB8888 || format->format == DRM_FORMAT_ARGB8888;
@@ -95,7 +71,7 @@ static struct wlr_buffer *create_buffer(
 		return NULL;
 	}
 	uint32_t stride = ((uint32_t)width * 4 + STRIDE_ALIGN - 1) / STRIDE_ALIGN * STRIDE_ALIGN;
-	int fd = make_dmabuf(allocator->device, (size_t)stride * (size_t)height);
+	int fd = dmabuf_create(allocator->device, (size_t)stride * (size_t)height);
 	if (fd < 0) {
 		wlr_log(WLR_ERROR, "no dma-buf of %dx%d: %s", width, height, strerror(-fd));
 		free(buffer);
@@ -133,9 +109,9 @@ struct wlr_allocator *udmabuf_allocator_create(void) {
 	if (allocator == NULL) {
 		return NULL;
 	}
-	allocator->device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	allocator->device = open(DMABUF_DEVICE, O_RDWR | O_CLOEXEC);
 	if (allocator->device < 0) {
-		wlr_log(WLR_ERROR, "/dev/udmabuf: %s", strerror(errno));
+		wlr_log(WLR_ERROR, DMABUF_DEVICE ": %s", strerror(errno));
 		free(allocator);
 		return NULL;
 	}

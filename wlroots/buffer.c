@@ -238,10 +238,8 @@ static const struct planes_events planes_events = {
 
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
 	const struct gid_buffer_manager *manager = data;
-	const struct wlr_drm_format_set *dmabufs =
-		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DMABUF);
 	return (modifier == DRM_FORMAT_MOD_LINEAR && reads_from_memory(manager, fourcc)) ||
-		(dmabufs != NULL && wlr_drm_format_set_has(dmabufs, fourcc, modifier));
+		wlr_drm_format_set_has(&manager->sampled, fourcc, modifier);
 }
 
 static void send_formats_of_memory(
@@ -273,11 +271,9 @@ static void send_formats_of_dmabufs(const struct gid_buffer_manager *manager,
 
 static void buffer_send_formats(void *data, struct wl_resource *feedback) {
 	const struct gid_buffer_manager *manager = data;
-	const struct wlr_drm_format_set *dmabufs =
-		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DMABUF);
 	send_formats_of_memory(manager, feedback);
-	for (size_t i = 0; dmabufs != NULL && i < dmabufs->len; i++) {
-		send_formats_of_dmabufs(manager, &dmabufs->formats[i], feedback);
+	for (size_t i = 0; i < manager->sampled.len; i++) {
+		send_formats_of_dmabufs(manager, &manager->sampled.formats[i], feedback);
 	}
 }
 

@@ -5,9 +5,11 @@
 
 #include "gid_buffer_v1.h"
 #include "manager.h"
+#include <wlr/render/drm_format_set.h>
 
 struct gid_buffer_manager {
 	struct wlr_renderer *renderer;
+	struct wlr_drm_format_set sampled; /* what it samples from dma-bufs */
 	struct manager manager;
 	struct connection *connection;
 	struct connection_events connection_events;

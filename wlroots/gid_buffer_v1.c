@@ -2,6 +2,7 @@
 #include "gid_buffer_v1.h"
 
 #include "buffer.h"
+#include "sampled_formats.h"
 #include <stdlib.h>
 
 static void handle_connection_changed(void *data) {
@@ -18,6 +19,7 @@ static void handle_display_destroy(struct wl_listener *listener, void *data) {
 	wl_list_remove(&manager->display_destroy.link);
 	manager_finish(&manager->manager);
 	buffers_finish(manager);
+	wlr_drm_format_set_finish(&manager->sampled);
 	connection_destroy(manager->connection);
 	free(manager);
 }
@@ -35,6 +37,7 @@ struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 		.lost = handle_connection_lost,
 	};
 	wl_list_init(&manager->buffers);
+	sampled_formats_find(&manager->sampled, renderer);
 	manager->connection = connection_create(
 		wl_display_get_event_loop(display), domain, &manager->connection_events, manager);
 	if (manager->connection == NULL) {
@@ -52,6 +55,7 @@ struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 error_connection:
 	connection_destroy(manager->connection);
 error_manager:
+	wlr_drm_format_set_finish(&manager->sampled);
 	free(manager);
 	return NULL;
 }

@@ -23,8 +23,9 @@ struct gid_buffer_manager;
  * Where there is no gidd it is waited for in the background; buffers fail meanwhile. Of linear
  * pictures of one plane, in formats that the renderer takes from memory, any memory can be shown
  * that a processor can read. Others can be shown from dma-bufs, if the renderer samples from those:
- * GLES2 and Vulkan do, in the formats and modifiers of their drivers; pixman does not. The manager
- * ends with the display. Returns NULL for want of memory.
+ * GLES2 and Vulkan do, in the formats and modifiers of their drivers; pixman does not. What a driver
+ * says is tried here where there is a /dev/udmabuf: some refuse what they offer, and then log errors
+ * of their own. The manager ends with the display. Returns NULL for want of memory.
  */
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 	struct wlr_renderer *renderer, const char *domain,

@@ -5,7 +5,7 @@ dmabufs.py REGISTRY   stdin has one JSON object a line: {"name", "source", "form
 "height", "screens"}. For each, `open` plays the source into a stream, the screens in `cluster` show
 it, and one JSON object says how: the sink's figures, and for each of the screens the view's, and
 how the picture on it differs from the reference conversion of the same frame. The last line says
-how a safety picture in dma-bufs fared.
+how a safety picture in dma-bufs fared, and which formats gid-cluster offers.
 """
 
 import json
@@ -186,6 +186,7 @@ class Cluster:
             },
         }
         assert lamp.is_running(), lamp.stderr
+        answer["formats"] = {name: screen.formats() for name, screen in self.screens.items()}
         return answer
 
     def close_screens(self) -> None:

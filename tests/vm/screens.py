@@ -14,7 +14,8 @@ import numpy
 from cockpit import Cockpit
 from PIL import Image
 from program import BUILD, Program
-from weston import Weston, screenshot
+from wayland import Display
+from weston import Weston, protocol_files, screenshot
 
 WIDTH, HEIGHT = 640, 360
 LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room for others
@@ -87,6 +88,19 @@ class ClusterScreen:
         log = self.program.stderr.splitlines()
         new, self.log_seen = log[self.log_seen :], len(log)
         return [line.split(" is ")[1] for line in new if "gid: a buffer" in line]
+
+    def formats(self) -> dict[str, int]:
+        """The linear formats that it offers for gid buffers, and for which kinds of memory."""
+        path = Path(self.environment["WAYLAND_DISPLAY"])
+        with Display(path, protocol_files()) as display:
+            feedback = display.bind("gid_buffer_manager_v1")("get_feedback")
+            feedback.wait("done")
+            offers = [args for name, args in feedback.events if name == "format"]
+        return {
+            fourcc.to_bytes(4, "little").decode(): memory
+            for fourcc, high, low, memory in offers
+            if high == low == 0
+        }
 
     def role(self) -> dict:
         with socket.socket(socket.AF_UNIX) as connection:

@@ -108,3 +108,13 @@ def test_a_safety_picture_in_dmabufs_is_live(shown: dict[str, dict]) -> None:
     roles = shown["lamp"]["roles"]
     assert roles["gles2"]["sampled_frames"] == roles["gles2"]["shown_frames"] > 0
     assert roles["pixman"]["sampled_frames"] == 0
+
+
+def test_only_what_can_be_imported_is_offered(shown: dict[str, dict]) -> None:
+    """llvmpipe's driver names YUV formats, too, and then takes none of them as one image."""
+    formats = shown["lamp"]["formats"]
+    shared, dmabuf = 1, 2
+    assert formats["gles2"]["XR24"] == formats["pixman"]["XR24"] == shared | dmabuf
+    yuv = {"NV12", "NV21", "NV16", "YU12", "YV12", "YU16", "YU24", "P010"}
+    for screen, offered in formats.items():
+        assert not yuv & offered.keys(), screen
