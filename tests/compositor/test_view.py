@@ -169,9 +169,8 @@ def read(stats: Path) -> dict:
 
 
 def test_once_ends_with_the_stream(session: Session) -> None:
-    command = (
-        f"gst-launch-1.0 videotestsrc is-live=true num-buffers=90 ! {CAPS} ! gidsink stream=film"
-    )
+    command = f"gst-launch-1.0 videotestsrc is-live=true num-buffers=90 ! {CAPS}"
+    command += " ! gidsink stream=film wait-for-connection=true"
     session.cockpit.run("open", command.split()).wait_output("PLAYING")
     assert view(session, "--once").wait() == 0
 

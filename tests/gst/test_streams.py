@@ -57,7 +57,7 @@ def test_late_consumer_gets_what_comes(cockpit: Cockpit) -> None:
 def test_seek(cockpit: Cockpit) -> None:
     """Frames from before a seek are forgotten, those after it say that they do not follow."""
     receiver = watch(cockpit)
-    sender = send(cockpit, decode(clip()), "wait-for-connection=true")
+    sender = send(cockpit, decode(film(640, 360, 600)), PATIENT)  # so long that its end is far
     receiver.wait_frames(10)
     sender.tell(f"seek {4 * SECOND}")
     wait_for(
@@ -78,11 +78,14 @@ def test_seek(cockpit: Cockpit) -> None:
 def test_seek_while_paused_shows_the_frame(cockpit: Cockpit) -> None:
     expected = frames_of(cockpit, decode(clip()))
     receiver = watch(cockpit)
-    sender = send(cockpit, decode(clip()), "wait-for-connection=true")
+    sender = send(cockpit, decode(clip()), PATIENT)
     receiver.wait_frames(3)
     sender.tell("state paused")
     wait_for(
         lambda: [m.get("state") for m in sender.lines("bus")].count("PAUSED") == 2, "the pause"
+    )
+    wait_for(
+        lambda: len(receiver.frames) == sender.stats("sink")["frames"], "all to arrive that is sent"
     )
     for at in (50, 20, 100):
         before = len(receiver.frames)
