@@ -59,6 +59,12 @@ streams=movie safety/*
 [share open host]
 streams=movie
 """
+# With a screen of its own: a KMS device.
+_CLUSTER_GUEST = """\
+kind=guest
+window=16M
+vm-display=760x560
+"""
 _DISPLAY = """\
 [display]
 width=760
@@ -88,7 +94,7 @@ class Cockpit:
         os.environ["GID_RUNTIME_DIR"] = str(self.folder)
         self.film, self.out, self.progress = film, out, progress
         config = self.folder / "cockpit.conf"
-        kind = "kind=guest\nwindow=16M" if machines == 2 else "window=16M"
+        kind = _CLUSTER_GUEST if machines == 2 else "window=16M"
         config.write_text(_CONFIGURATION.format(runtime=self.folder, cluster=kind))
         self.configuration = read(config)
         self.domains = {
@@ -126,7 +132,12 @@ class Cockpit:
         config = place.write("display.conf", _DISPLAY.format(deadline=DEADLINE_MS).encode())
         words = [f"--config={config}", f"--status={place.path('status')}"]
         words.append(f"--socket={place.path('wayland')}")
-        place.start("display", "gid-cluster", "--headless", *words)
+        cluster = self.domains["cluster"]
+        if isinstance(cluster, Guest):
+            place.start("display", "gid-cluster", *words, LIBSEAT_BACKEND="noop")
+            self.progress.say(f"  to look on: vncviewer {cluster.folder / 'screen.sock'}")
+        else:
+            place.start("display", "gid-cluster", "--headless", *words)
         self.wait("the display", lambda: self.status() is not None)
         environment = {"WAYLAND_DISPLAY": str(place.path("wayland"))}
         view = ["gid-view", "--domain=open", "--stream=movie", f"--stats={place.path('stats')}"]
@@ -172,10 +183,15 @@ class Cockpit:
         )
 
     def picture(self, name: str) -> Path:
+        """What is on the display; on a guest's screen, as QEMU sees it."""
+        path = (self.out / name).absolute()
+        cluster = self.domains["cluster"]
+        if isinstance(cluster, Guest):
+            cluster.screenshot(path)
+            return path
         place = self.places["cluster"]
         display = str(place.path("wayland"))
         code, shot = place.run("sh", "-c", "grim - | base64", WAYLAND_DISPLAY=display)
-        path = self.out / name
         path.write_bytes(base64.b64decode(shot))
         return path
 

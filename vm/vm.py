@@ -11,7 +11,7 @@ from gid_vm.accel import probe_accel
 from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, prepare
 from gid_vm.initramfs import CannotBoot
-from gid_vm.qemu import Machine
+from gid_vm.qemu import Display, Machine
 
 COMMAND_SECONDS = 1200
 
@@ -26,14 +26,27 @@ def main() -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run; default: a shell")
     parser.add_argument("--accel", choices=("kvm", "tcg"), help="default: KVM where it works")
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="default: 1024")
+    parser.add_argument(
+        "--display",
+        type=screen_size,
+        metavar="WIDTHxHEIGHT",
+        help="with a screen of this size (a virtio-gpu), at a socket for VNC viewers",
+    )
     options = parser.parse_args()
     accel = options.accel or probe_accel()
     try:
-        if not options.command:
-            return open_shell(Machine(options.name, accel, options.memory))
-        with Guest(options.name, accel=accel, memory_mib=options.memory) as guest:
-            command = guest.start(options.command, cwd=Path.cwd(), hear=show)
-            result = command.wait(COMMAND_SECONDS)
+        with tempfile.TemporaryDirectory(prefix="gidway-") as name:
+            folder = Path(name)
+            machine = Machine(options.name, accel, options.memory)
+            if options.display is not None:
+                machine.display = Display(*options.display, vnc=folder / "screen.sock")
+                print(f"Its screen: vncviewer {machine.display.vnc}", file=sys.stderr)
+            prepare(machine, folder, GIDWAY_FOLDER=str(Path.cwd()))
+            if not options.command:
+                return open_shell(machine)
+            with Guest(options.name, machine) as guest:
+                command = guest.start(options.command, cwd=Path.cwd(), hear=show)
+                result = command.wait(COMMAND_SECONDS)
     except KeyboardInterrupt:
         return 130
     except (GuestError, CannotBoot) as error:
@@ -48,13 +61,16 @@ def show(kind: str, data: bytes) -> None:
     stream.flush()
 
 
+def screen_size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    return int(width), int(height)
+
+
 def open_shell(machine: Machine) -> int:
     print(f"Booting {machine.name} ({machine.accel}); `exit` ends it, Ctrl-A X kills it.")
     machine.console = "mon:stdio"
-    machine.kernel_arguments = ["gidway.shell"]
-    with tempfile.TemporaryDirectory() as folder:
-        prepare(machine, Path(folder), GIDWAY_FOLDER=str(Path.cwd()))
-        return subprocess.run(machine.arguments()).returncode
+    machine.kernel_arguments.append("gidway.shell")
+    return subprocess.run(machine.arguments()).returncode
 
 
 if __name__ == "__main__":

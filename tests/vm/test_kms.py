@@ -137,7 +137,7 @@ def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path) -> None
         wait_shown(machines, lambda: again, cluster)
         telltale.stop()
         assert weston.stop() == 0
-    print(cluster.err)
+    assert "page-flip" not in cluster.err
 
 
 def test_a_stream_on_weston(machines: Machines, tmp_path: Path) -> None:
@@ -171,4 +171,6 @@ def test_a_stream_on_weston(machines: Machines, tmp_path: Path) -> None:
             for pipeline in (player, keeper):
                 pipeline.signal(signal.SIGTERM)
                 pipeline.finish()
-    print(weston.err)
+    # The device has no refreshes, which takes the policy 64 frames and 10 s to say.
+    assert "gid: pacing: Virtual-1: repaint window" in weston.err
+    assert "would be" not in weston.err
