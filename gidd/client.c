@@ -116,6 +116,9 @@ static void handle_message(
 	case GID_WIRE_SUBSCRIBE:
 		subscription_request(&client->peer, &message->subscribe, fds);
 		break;
+	case GID_WIRE_SUBSCRIBER:
+		subscription_live_by_producer(client, &message->subscriber, fds);
+		break;
 	case GID_WIRE_ACCEPT:
 		subscription_accept(&client->peer, &message->subscribed, &fds[0]);
 		break;

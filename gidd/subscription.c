@@ -27,11 +27,41 @@ static struct subscription *find(struct registry *registry, uint32_t number) {
 	return NULL;
 }
 
-uint32_t subscription_new_number(struct registry *registry) {
+static uint32_t new_number(struct registry *registry) {
 	do {
 		registry->subscription_number = registry->subscription_number % NUMBER_MAX + 1;
 	} while (find(registry, registry->subscription_number) != NULL);
 	return registry->subscription_number;
+}
+
+struct subscription *subscription_create(struct gidd *gidd, const struct config_domain *owner,
+	const char *name, int page_fd, uint64_t window_offset) {
+	struct subscription *subscription = calloc(1, sizeof(*subscription));
+	const void *page;
+	if (subscription == NULL ||
+		gid_memory_map(page_fd, window_offset, sizeof(struct gid_wire_page), &page) < 0) {
+		free(subscription);
+		return NULL;
+	}
+	subscription->page = page;
+	subscription->window_offset = window_offset;
+	subscription->number = new_number(&gidd->registry);
+	subscription->domain = owner->number;
+	subscription->fds[0] = subscription->fds[1] = -1;
+	strcpy(subscription->name, name);
+	TAILQ_INSERT_TAIL(&gidd->registry.subscriptions, subscription, entry);
+	return subscription;
+}
+
+void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
+	const struct gid_wire_subscribe *request) {
+	subscription->consumer = consumer;
+	subscription->consumer_domain = consumer->domain;
+	subscription->consumer_number = request->subscription;
+	subscription->serial = request->header.serial;
+	subscription->credit = request->credit;
+	subscription->flags = request->flags;
+	TAILQ_INSERT_TAIL(&consumer->consuming, subscription, consumer_entry);
 }
 
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
@@ -42,10 +72,7 @@ void subscription_destroy(struct gidd *gidd, struct subscription *subscription) 
 	}
 	if (consumer != NULL) {
 		TAILQ_REMOVE(&consumer->consuming, subscription, consumer_entry);
-		if (consumer->client != NULL) {
-			quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
-			quota_give(consumer->client, QUOTA_HELD, subscription->credit);
-		}
+		subscription_give_quota(consumer, subscription->credit);
 	}
 	TAILQ_REMOVE(&gidd->registry.subscriptions, subscription, entry);
 	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
@@ -63,7 +90,7 @@ static void answer(struct subscription *subscription, int error, uint32_t value,
 	subscription->answered = true;
 }
 
-static void send_end(struct peer *peer, uint32_t number, int reason) {
+void subscription_send_end(struct peer *peer, uint32_t number, int reason) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
 	message.subscription_end.subscription = number;
@@ -75,7 +102,8 @@ static void tell_consumer_end(struct subscription *subscription, int reason, con
 	if (!subscription->answered) {
 		answer(subscription, reason == 0 ? -EPIPE : reason, 0, why);
 	} else if (subscription->consumer != NULL) {
-		send_end(subscription->consumer, subscription->consumer_number, reason);
+		subscription_send_end(
+			subscription->consumer, subscription->consumer_number, reason);
 	}
 }
 
@@ -120,10 +148,12 @@ static void tell_producer_end(struct subscription *subscription, int reason) {
 		return;
 	}
 	if (subscription->stream != NULL) {
-		send_end(&subscription->stream->owner->peer,
-			subscription->number | GID_WIRE_LOWER_SIDE, reason);
+		uint32_t number = subscription->producer_number != 0
+			? subscription->producer_number
+			: subscription->number | GID_WIRE_LOWER_SIDE;
+		subscription_send_end(&subscription->stream->owner->peer, number, reason);
 	} else if (subscription->via != NULL) {
-		send_end(subscription->via,
+		subscription_send_end(subscription->via,
 			subscription_number_on_link(subscription, subscription->via), reason);
 	}
 }
@@ -255,6 +285,19 @@ static struct subscription *find_for_producer(struct peer *peer, uint32_t number
 	return ours ? subscription : NULL;
 }
 
+/* The same by the number that the producer itself gave it. */
+struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &peer->gidd->registry.subscriptions, entry) {
+		if (number != 0 && subscription->producer_number == number &&
+			subscription->stream != NULL &&
+			subscription->stream->owner == peer->client) {
+			return subscription;
+		}
+	}
+	return NULL;
+}
+
 /* Whether a number on this connection is one of those that we give. */
 static bool number_is_ours(const struct peer *peer, uint32_t number) {
 	bool lower = peer->client != NULL || peer->gidd->self->number < peer->domain;
@@ -359,6 +402,12 @@ void subscription_ended(struct peer *peer, const struct gid_wire_subscription_en
 			tell_consumer_end(subscription, end->reason, "the producer refused");
 			subscription_destroy(peer->gidd, subscription);
 		}
+		return;
+	}
+	subscription = subscription_find_by_producer(peer, end->subscription);
+	if (subscription != NULL) {
+		tell_consumer_end(subscription, end->reason, "the producer ended it");
+		subscription_destroy(peer->gidd, subscription);
 		return;
 	}
 	TAILQ_FOREACH(subscription, &peer->consuming, consumer_entry) {

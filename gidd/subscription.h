@@ -28,13 +28,15 @@ struct subscription {
 	uint32_t serial;	  /* of its request */
 	bool answered;
 
-	uint32_t domain;       /* whose stream it is */
-	struct stream *stream; /* of this domain; NULL while waiting */
-	struct peer *via;      /* the link to another domain; NULL while that is down */
+	uint32_t domain;	  /* whose stream it is */
+	struct stream *stream;	  /* of this domain; NULL while waiting */
+	uint32_t producer_number; /* its producer's, where it told us of it; 0: by ours */
+	struct peer *via;	  /* the link to another domain; NULL while that is down */
 	char name[GID_NAME_MAX + 1];
 	uint32_t credit, flags;
 
 	uint64_t window_offset; /* of the page, where it is in a window */
+	uint64_t page_inode;	/* of live ones that are older than this gidd */
 	int fds[2];		/* consumer's page, producer's end of the doorbell; -1 once live */
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
@@ -43,6 +45,15 @@ struct subscription {
 	uint64_t rung; /* the sleep that it was rung for */
 	uint64_t news; /* what there was when it was looked at */
 };
+
+/* --- subscription_live.c: older than this gidd; each of its two clients tells of it --- */
+
+/* By its consumer: SUBSCRIBE with GID_WIRE_LIVE, whose sender may read the stream. */
+void subscription_live_by_consumer(struct peer *consumer, const struct config_domain *owner,
+	const struct gid_wire_subscribe *request, int fds[static 2]);
+/* By its producer: SUBSCRIBER. What may not go on is ended. */
+void subscription_live_by_producer(
+	struct client *producer, const struct gid_wire_subscriber *request, int fds[static 2]);
 
 /* --- subscription_request.c --- */
 
@@ -57,6 +68,15 @@ void subscription_request(
 int subscription_check_memory(
 	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why);
 
+/* Whether the number is the consumer's to give, and new. */
+bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
+
+/* Takes what it is charged to the client, or the domain's share: 0, -EDQUOT and why. */
+int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]);
+void subscription_give_quota(struct peer *consumer, uint32_t credit);
+int subscription_check_held(
+	struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]);
+
 /* --- subscription.c --- */
 
 /* The same for a stream that is not there and one that may not be read. */
@@ -66,7 +86,18 @@ int subscription_check_memory(
 uint32_t subscription_number_on_link(
 	const struct subscription *subscription, const struct peer *link);
 
-uint32_t subscription_new_number(struct registry *registry);
+/*
+ * A new one, waiting, that nobody consumes yet. The descriptor of its page stays the caller's.
+ * NULL: there is no memory.
+ */
+struct subscription *subscription_create(struct gidd *gidd, const struct config_domain *owner,
+	const char *name, int page_fd, uint64_t window_offset);
+/* Who asked for it, and is charged for it already. */
+void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
+	const struct gid_wire_subscribe *request);
+void subscription_send_end(struct peer *peer, uint32_t number, int reason);
+/* The one that the client, its producer, told us of under that number, or NULL. */
+struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
 /* Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has.
  */

@@ -39,7 +39,8 @@ static const struct config_domain *find_owner(
 }
 
 /* The frames that a domain may hold, by what the configuration shares with it. */
-static int check_held(struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]) {
+int subscription_check_held(
+	struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]) {
 	const struct config_share *share = config_share_find(
 		gidd->config, gidd->self, config_domain_by_number(gidd->config, reader));
 	uint64_t held = credit;
@@ -57,9 +58,9 @@ static int check_held(struct gidd *gidd, uint32_t reader, uint32_t credit, char 
 	return 0;
 }
 
-static int take_quota(struct peer *consumer, uint32_t credit, char why[static 192]) {
+int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]) {
 	if (consumer->client == NULL) {
-		return check_held(consumer->gidd, consumer->domain, credit, why);
+		return subscription_check_held(consumer->gidd, consumer->domain, credit, why);
 	}
 	int error = quota_take(consumer->client, QUOTA_SUBSCRIPTIONS, 1, why);
 	if (error < 0) {
@@ -72,8 +73,14 @@ static int take_quota(struct peer *consumer, uint32_t credit, char why[static 19
 	return error;
 }
 
-/* That the number is the consumer's to give, and new. */
-static bool number_is_valid(struct peer *consumer, uint32_t number) {
+void subscription_give_quota(struct peer *consumer, uint32_t credit) {
+	if (consumer->client != NULL) {
+		quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
+		quota_give(consumer->client, QUOTA_HELD, credit);
+	}
+}
+
+bool subscription_number_is_valid(struct peer *consumer, uint32_t number) {
 	bool lower = consumer->client == NULL && consumer->domain < consumer->gidd->self->number;
 	if (((number & GID_WIRE_LOWER_SIDE) != 0) != lower) {
 		return false;
@@ -84,7 +91,7 @@ static bool number_is_valid(struct peer *consumer, uint32_t number) {
 			return false;
 		}
 	}
-	return true;
+	return consumer->client == NULL || subscription_find_by_producer(consumer, number) == NULL;
 }
 
 int subscription_check_memory(
@@ -116,66 +123,12 @@ static int check_reach(struct peer *consumer, const struct config_domain *owner,
 	return 0;
 }
 
-/* One that was made by a gidd before us: only our own clients have such. */
-static int check_live(struct peer *consumer, const struct gid_wire_subscribe *request, int ring,
-	const char **why) {
-	if (consumer->client == NULL || request->window_offset != 0) {
-		*why = "only a client's subscription, outside of windows, can be live already";
-		return -EINVAL;
-	}
-	return descriptor_check_shared(ring, sizeof(struct gid_wire_ring), why);
-}
-
-static int subscription_set_live(struct subscription *subscription) {
-	const void *ring;
-	int error = gid_memory_map(subscription->fds[1], 0, sizeof(struct gid_wire_ring), &ring);
-	if (error == 0) {
-		subscription->ring = ring;
-		subscription->state = SUBSCRIPTION_LIVE;
-		gid_socket_close_fds(subscription->fds, 2);
-	}
-	return error;
-}
-
-static struct subscription *subscription_create(struct peer *consumer,
-	const struct gid_wire_subscribe *request, const struct config_domain *owner,
-	int fds[static 2]) {
-	struct gidd *gidd = consumer->gidd;
-	struct subscription *subscription = calloc(1, sizeof(*subscription));
-	const void *page;
-	if (subscription == NULL ||
-		gid_memory_map(
-			fds[0], request->window_offset, sizeof(struct gid_wire_page), &page) < 0) {
-		free(subscription);
-		return NULL;
-	}
-	subscription->page = page;
-	subscription->state = SUBSCRIPTION_WAITING;
-	subscription->number = subscription_new_number(&gidd->registry);
-	subscription->consumer = consumer;
-	subscription->consumer_domain = consumer->domain;
-	subscription->consumer_number = request->subscription;
-	subscription->serial = request->header.serial;
-	subscription->domain = owner->number;
-	subscription->credit = request->credit;
-	subscription->flags = request->flags;
-	subscription->window_offset = request->window_offset;
-	strcpy(subscription->name, request->name);
-	for (int i = 0; i < 2; i++) {
-		subscription->fds[i] = fds[i];
-		fds[i] = -1;
-	}
-	TAILQ_INSERT_TAIL(&gidd->registry.subscriptions, subscription, entry);
-	TAILQ_INSERT_TAIL(&consumer->consuming, subscription, consumer_entry);
-	return subscription;
-}
-
 void subscription_request(
 	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]) {
 	uint32_t serial = request->header.serial;
 	const char *wrong;
 	char why[192];
-	if (!number_is_valid(consumer, request->subscription)) {
+	if (!subscription_number_is_valid(consumer, request->subscription)) {
 		peer_violation(consumer, "a subscription's number is in use, or not its to give");
 		return;
 	}
@@ -183,43 +136,38 @@ void subscription_request(
 	if (owner == NULL) {
 		return;
 	}
-	bool live = (request->flags & GID_WIRE_LIVE) != 0;
+	if ((request->flags & GID_WIRE_LIVE) != 0) {
+		subscription_live_by_consumer(consumer, owner, request, fds);
+		return;
+	}
 	int error = subscription_check_memory(
 		consumer, request->window_offset, sizeof(struct gid_wire_page), &fds[0], &wrong);
-	if (error == 0 && live) {
-		error = check_live(consumer, request, fds[1], &wrong);
-	} else if (error == 0) {
+	if (error == 0) {
 		error = check_reach(consumer, owner, request, &wrong);
 	}
-	if (error == 0 && !live) {
+	if (error == 0) {
 		error = descriptor_check_doorbell(fds[1], &wrong);
+	}
+	if (error == 0) {
+		error = subscription_take_quota(consumer, request->credit, why);
+		wrong = why;
 	}
 	if (error < 0) {
 		log_warning("%s: subscription refused: %s", consumer->label, wrong);
 		peer_result(consumer, serial, error, 0, "%s", wrong);
 		return;
 	}
-	error = take_quota(consumer, request->credit, why);
-	if (error < 0) {
-		log_warning("%s: subscription refused: %s", consumer->label, why);
-		peer_result(consumer, serial, error, 0, "%s", why);
-		return;
-	}
-	struct subscription *subscription = subscription_create(consumer, request, owner, fds);
-	if (subscription == NULL || (live && subscription_set_live(subscription) < 0)) {
-		if (subscription != NULL) {
-			subscription_destroy(consumer->gidd, subscription);
-		} else if (consumer->client != NULL) {
-			quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
-			quota_give(consumer->client, QUOTA_HELD, request->credit);
-		}
+	struct subscription *subscription = subscription_create(
+		consumer->gidd, owner, request->name, fds[0], request->window_offset);
+	if (subscription == NULL) {
+		subscription_give_quota(consumer, request->credit);
 		peer_result(consumer, serial, -ENOMEM, 0, "gidd is out of memory");
 		return;
 	}
-	if (live) {
-		subscription->answered = true;
-		peer_result(consumer, serial, 0, 1, "%s", "");
-	} else {
-		subscription_begin(consumer->gidd, subscription);
+	for (int i = 0; i < 2; i++) {
+		subscription->fds[i] = fds[i];
+		fds[i] = -1;
 	}
+	subscription_set_consumer(subscription, consumer, request);
+	subscription_begin(consumer->gidd, subscription);
 }

@@ -162,19 +162,53 @@ static void put_publish(const struct gid_producer *producer, union gid_wire_mess
 	memcpy(message->publish.name, producer->name, sizeof(message->publish.name));
 }
 
+/* So that a new gidd counts, shows and can end what flows already. It ends what may not. */
+static void announce(struct gid_producer *producer, struct gid_subscription *sub) {
+	union gid_wire_message message;
+	int fds[] = {sub->page_fd, sub->memory.fd};
+	sub->number = gid_subscription_new_number();
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
+	message.subscriber.subscription = sub->number;
+	message.subscriber.stream = producer->stream;
+	message.subscriber.domain = sub->domain;
+	message.subscriber.credit = sub->credit;
+	message.subscriber.flags = GID_WIRE_LIVE | (sub->drop_old ? GID_WIRE_DROP_OLD : 0);
+	message.subscriber.window_offset = sub->page_offset;
+	message.subscriber.ring_offset = sub->memory.window_offset;
+	gid_domain_post(producer->domain, &message, fds, 2);
+}
+
+static void end_all(struct gid_producer *producer, int reason) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		gid_fanout_end(sub, GID_END_STREAM, reason);
+	}
+}
+
+static void announce_all(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead) {
+			announce(producer, sub);
+		}
+	}
+}
+
 static void published_again(void *data, int error, const union gid_wire_message *answer,
 	int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_producer *producer = data;
 	if (error == 0) {
 		producer->stream = answer->result.value;
+		announce_all(producer);
 	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
 		gid_domain_fail(producer->domain, error,
 			"gidd came back and refuses stream '%s': %s", producer->name,
 			gid_strerror(error));
+		gid_producer_enter(producer);
+		end_all(producer, error);
+		gid_producer_leave(producer);
 	}
 }
 
-/* A new gidd knows nothing of the consumers we have; they live on by ring and doorbell. */
+/* A new gidd knows nothing of the consumers we have, who live on by ring and doorbell. */
 static void publish_again(struct gid_endpoint *endpoint) {
 	struct gid_producer *producer = from_endpoint(endpoint);
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
@@ -185,12 +219,6 @@ static void publish_again(struct gid_endpoint *endpoint) {
 	put_publish(producer, &message);
 	gid_domain_request_cancel(producer->domain, producer);
 	gid_domain_request_async(producer->domain, &message, NULL, 0, published_again, producer);
-}
-
-static void end_all(struct gid_producer *producer, int reason) {
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		gid_fanout_end(sub, GID_END_STREAM, reason);
-	}
 }
 
 /* Without its domain nothing can be sent any more; the object waits to be destroyed. */

@@ -9,6 +9,7 @@
 
 #include "consumer.h"
 #include "socket.h"
+#include "subscription.h"
 
 #define BACK_OFF_MIN_NS 50000000ull
 #define BACK_OFF_MAX_NS 1600000000ull
@@ -55,19 +56,9 @@ void gid_consumer_drop_subscription(struct gid_consumer *consumer) {
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* Unique in this process, and so on each of its connections; never 0. */
-static uint32_t next_number(void) {
-	static uint32_t last;
-	uint32_t number;
-	do {
-		number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED) & ~GID_WIRE_LOWER_SIDE;
-	} while (number == 0);
-	return number;
-}
-
 static void put_subscribe(
 	struct gid_consumer *consumer, union gid_wire_message *message, uint32_t flags) {
-	consumer->number = next_number();
+	consumer->number = gid_subscription_new_number();
 	gid_wire_begin(message, GID_WIRE_SUBSCRIBE, 0);
 	struct gid_wire_subscribe *subscribe = &message->subscribe;
 	subscribe->subscription = consumer->number;

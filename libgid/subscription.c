@@ -26,6 +26,7 @@ int gid_subscription_create(struct gid_producer *producer,
 	subscription->producer = producer;
 	subscription->number = request->subscription;
 	subscription->domain = request->domain;
+	subscription->credit = request->credit;
 	subscription->remote = (request->flags & GID_WIRE_REMOTE) != 0;
 	subscription->drop_old = (request->flags & GID_WIRE_DROP_OLD) != 0;
 	int error = map_page(subscription, request->window_offset, fds[0]);
@@ -43,7 +44,8 @@ int gid_subscription_create(struct gid_producer *producer,
 	}
 	gid_ring_producer_init(&subscription->ring, subscription->memory.data, subscription->page,
 		request->credit < credit_max ? request->credit : credit_max);
-	close(fds[0]);
+	subscription->page_fd = fds[0];
+	subscription->page_offset = request->window_offset;
 	fds[0] = fds[1] = -1;
 	*result = subscription;
 	return 0;
@@ -57,8 +59,18 @@ error_subscription:
 	return error;
 }
 
+uint32_t gid_subscription_new_number(void) {
+	static uint32_t last;
+	uint32_t number;
+	do {
+		number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED) & ~GID_WIRE_LOWER_SIDE;
+	} while (number == 0);
+	return number;
+}
+
 void gid_subscription_destroy(struct gid_subscription *subscription) {
 	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
+	close(subscription->page_fd);
 	gid_memory_put(&subscription->memory);
 	gid_doorbell_finish(&subscription->doorbell);
 	free(subscription);

@@ -10,13 +10,17 @@
 struct gid_subscription {
 	struct gid_subscription *next;
 	struct gid_producer *producer;
-	uint32_t number; /* gidd's; 0 once gidd does not know it (any more) */
+	uint32_t number; /* 0 once gidd does not know it (any more) */
 	uint32_t domain; /* the consumer's */
+	uint32_t credit;
 	bool drop_old;
 	bool remote; /* on another machine: sees only memory in windows */
-	bool dead; /* over, to be freed once nothing walks over the list */
+	bool dead;   /* over, to be freed once nothing walks over the list */
 	struct gid_doorbell doorbell;
 	struct gid_memory_own memory; /* of the ring */
+	/* The page; its descriptor is kept for a gidd that comes later. */
+	int page_fd;
+	uint64_t page_offset; /* in the window that it is; 0: a memfd */
 	const struct gid_wire_page *page;
 	struct gid_ring_producer ring;
 	uint64_t dropped, leases_expired;
@@ -32,6 +36,10 @@ struct gid_subscription {
 int gid_subscription_create(struct gid_producer *producer,
 	const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
 	struct gid_subscription **subscription);
+
+/* For one that this side tells gidd of: unique in this process, and so on each of its connections.
+ */
+uint32_t gid_subscription_new_number(void);
 
 /* Nothing is in flight any more. */
 void gid_subscription_destroy(struct gid_subscription *subscription);

@@ -199,6 +199,11 @@ static const char *check_subscriber(const struct gid_wire_subscriber *subscriber
 	if (!is_in_window(subscriber->window_offset, sizeof(struct gid_wire_page))) {
 		return "the page's place in a window is not valid";
 	}
+	bool live = (subscriber->flags & GID_WIRE_LIVE) != 0;
+	if (!is_in_window(subscriber->ring_offset, sizeof(struct gid_wire_ring)) ||
+		(!live && subscriber->ring_offset != 0)) {
+		return "the ring's place in a window is not valid";
+	}
 	return subscriber->reserved == 0 ? NULL : "a reserved field is not 0";
 }
 

@@ -23,7 +23,7 @@
 #define GID_WIRE_SUBSCRIBE_FLAGS 11u
 /* Of SUBSCRIBER alone: the consumer is on another machine, and sees only memory in windows. */
 #define GID_WIRE_REMOTE 4u
-#define GID_WIRE_SUBSCRIBER_FLAGS 7u
+#define GID_WIRE_SUBSCRIBER_FLAGS 15u
 
 /* C: client to its gidd. D: gidd to a client. L: between gidds, either way. */
 enum gid_wire_type {
@@ -230,9 +230,10 @@ struct gid_wire_subscriber {
 	uint32_t stream;
 	uint32_t domain; /* the consumer's */
 	uint32_t credit;
-	uint32_t flags;
+	uint32_t flags; /* C: with GID_WIRE_LIVE */
 	uint32_t reserved;
 	uint64_t window_offset; /* as in SUBSCRIBE */
+	uint64_t ring_offset;	/* C: likewise of the ring; else 0 */
 };
 
 struct gid_wire_subscribed { /* also ACCEPT */
@@ -274,7 +275,7 @@ _Static_assert(sizeof(struct gid_wire_layout) == 56, "wire");
 _Static_assert(sizeof(struct gid_wire_export) == 2160, "wire");
 _Static_assert(sizeof(struct gid_wire_imported) == 2168, "wire");
 _Static_assert(sizeof(struct gid_wire_subscribe) == 168, "wire");
-_Static_assert(sizeof(struct gid_wire_subscriber) == 48, "wire");
+_Static_assert(sizeof(struct gid_wire_subscriber) == 56, "wire");
 _Static_assert(sizeof(struct gid_wire_subscribed) == 32, "wire");
 
 #endif

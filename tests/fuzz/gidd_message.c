@@ -125,15 +125,17 @@ static void fill(union gid_wire_message *m, struct input *input) {
 		m->subscribe.subscription = take_number(input);
 		m->subscribe.domain = take(input, 4);
 		m->subscribe.credit = 1 + take(input, 63);
-		m->subscribe.flags = take(input, 4);
+		m->subscribe.flags = take(input, 4) | (take(input, 4) == 0 ? GID_WIRE_LIVE : 0);
 		strcpy(m->subscribe.domain_name,
 			((const char *[]){"", "open", "cluster", "hud"})[take(input, 4)]);
 		put_name(m->subscribe.name, input);
 		break;
 	case GID_WIRE_SUBSCRIBER:
 		m->subscriber.subscription = take_number(input);
-		m->subscriber.domain = 1;
+		m->subscriber.stream = 1 + take(input, 4);
+		m->subscriber.domain = 1 + take(input, 4);
 		m->subscriber.credit = 1;
+		m->subscriber.flags = take(input, 4) == 0 ? 0 : GID_WIRE_LIVE;
 		break;
 	case GID_WIRE_ACCEPT:
 	case GID_WIRE_SUBSCRIBED:
@@ -178,6 +180,11 @@ uint32_t gidd_message_make(union gid_wire_message *message, int fds[2], struct i
 	uint32_t odd = take(input, 16);
 	fds[0] = files[slab ? FILE_SLAB : FILE_SHARED];
 	fds[1] = files[FILE_BELL];
+	bool live = type == GID_WIRE_SUBSCRIBER ||
+		(type == GID_WIRE_SUBSCRIBE && (message->subscribe.flags & GID_WIRE_LIVE) != 0);
+	if (live) {
+		fds[1] = files[FILE_SHARED];
+	}
 	if (odd < FILE_COUNT) {
 		fds[0] = files[odd];
 	}

@@ -78,7 +78,7 @@ def valid(type_: int) -> bytes:
         ALLOCATED: (4096, 4096),
         FREE: (4096, 4096),
         SUBSCRIBE: (1, 0, 1, 0, b"", b"movie", 0),
-        SUBSCRIBER: (LOWER_SIDE | 1, 1, 1, 1, 0, 0, 0),
+        SUBSCRIBER: (LOWER_SIDE | 1, 1, 1, 1, 0, 0, 0, 0),
         ACCEPT: (LOWER_SIDE | 1, 0, 0),
         SUBSCRIBED: (1, 1, 0),
         SUBSCRIPTION_END: (1, 0),

@@ -2,13 +2,13 @@
 """SIGHUP: what the new configuration does not allow any more ends; a bad one changes nothing."""
 
 import os
-import signal
 from collections.abc import Callable
 
 import pytest
 from cockpit import Cockpit
 from gidwire import REVOKED, SUBSCRIBER, SUBSCRIPTION_END, WAIT, Export, gid, memfd
 from outcome import NO_STREAM, UNREADABLE, number, untouched
+from reloading import reload, reload_well
 from subscribing import ended, subscribe_live
 
 DOMAINS = "[domain open]\nnumber=1\nlocal=*\n[domain cluster]\nnumber=2\nlocal=*\n"
@@ -22,17 +22,6 @@ def cockpit(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
     cockpit = make_cockpit(CONFIG)
     cockpit.start_all()
     return cockpit
-
-
-def reload(cockpit: Cockpit, config: str, outcome: str, *domains: str) -> None:
-    cockpit.config_path.write_text(config)
-    for domain in domains or cockpit.gidds:
-        cockpit.gidds[domain].signal(signal.SIGHUP)
-        cockpit.wait_log(domain, outcome)
-
-
-def reload_well(cockpit: Cockpit, config: str, *domains: str) -> None:
-    reload(cockpit, config, "configuration read again", *domains)
 
 
 # --- what is no longer allowed ---

@@ -38,7 +38,7 @@ def test_ring_page_and_doorbell_arrive(cockpit: Cockpit, places: tuple[str, str]
         asked = producer.event(SUBSCRIBER)
         subscription, *rest = asked.values
         assert subscription & LOWER_SIDE
-        assert rest == [stream, consumer.domain, 63, 1, 0, 0]
+        assert rest == [stream, consumer.domain, 63, 1, 0, 0, 0]
         assert os.fstat(asked.fds[0]).st_ino == os.fstat(page).st_ino
         os.write(asked.fds[1], b"ring")
         assert bell.recv(16) == b"ring"

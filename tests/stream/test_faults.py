@@ -138,6 +138,11 @@ def test_a_sleeper_hears_of_the_end_from_gidd(cockpit: Cockpit) -> None:
         producer = produce(cockpit, "movie", fps=20)
 
 
+def is_shown_live(cockpit: Cockpit, domain: str) -> bool:
+    (one,) = cockpit.status(domain)["subscriptions"] or [{"state": ""}]
+    return one["state"] == "live" and (one["domain"], one["reader"]) == ("open", "cluster")
+
+
 @pytest.mark.parametrize("killed", [["open"], ["cluster"], ["open", "cluster"]])
 def test_frames_flow_without_gidd(cockpit: Cockpit, killed: list[str]) -> None:
     # Enough in hand for the pauses of a busy machine.
@@ -156,6 +161,8 @@ def test_frames_flow_without_gidd(cockpit: Cockpit, killed: list[str]) -> None:
     for domain in killed:
         gone[domain].wait(lambda line: line["connected"], "it to find its gidd again")
     wait_for(lambda: cockpit.status("open")["streams"], "the stream to be published again")
+    for domain in ("open", "cluster"):  # both gidds know of it again
+        wait_for(lambda domain=domain: is_shown_live(cockpit, domain), f"{domain} to show it")
     line = consumer.wait_frames(100)
     assert line["state"] == LIVE and line["missed"] == 0 and line["torn"] == 0
     assert line["lost_imports"] == 0

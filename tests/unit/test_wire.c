@@ -93,6 +93,7 @@ static void test_numbers(void) {
 	EXPECT_RANGE(&m, m.subscriber.domain, 1, GID_DOMAIN_MAX);
 	EXPECT_RANGE(&m, m.subscriber.credit, 1, GID_CREDIT_MAX);
 	EXPECT_ZERO(&m, m.subscriber.reserved);
+	EXPECT_ZERO(&m, m.subscriber.ring_offset);
 	m.subscriber.flags = UINT32_C(1) << 31;
 	expect(&m, -EPROTO, "subscriber with an unknown flag");
 
