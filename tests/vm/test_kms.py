@@ -58,9 +58,10 @@ deadline-ms=5000
 fallback=fallback.png
 """
 FOLDER = Path("/run/kms")  # of the guest
-# As root without a seat's daemon, and without udevd; Weston's shell has no more than is looked at.
-SEAT = {"LIBSEAT_BACKEND": "noop"}
-WESTON = SEAT | {
+# As root, without a seat's daemon and udevd: with a virtual terminal, and without any.
+TERMINAL = {"LIBSEAT_BACKEND": "builtin"}
+WESTON = {
+    "LIBSEAT_BACKEND": "noop",
     "XDG_RUNTIME_DIR": str(FOLDER),
     "WESTON_MODULE_MAP": f"gid-buffer.so={BUILD}/weston-plugin/gid-buffer.so",
 }
@@ -106,7 +107,10 @@ def wait_shown(machines: Machines, picture: Callable[[], numpy.ndarray], what: R
 
 
 def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path) -> None:
-    """Weston on the host forwards it to gid-cluster on KMS; then Weston is killed, and returns."""
+    """Weston on the host forwards it to gid-cluster on KMS; then Weston is killed, and returns.
+
+    And before, another virtual terminal has the screen for a while.
+    """
     weston = Weston(tmp_path, machines.host.env("host"))
     weston.configure(ROLE)
 
@@ -126,9 +130,17 @@ def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path) -> None
     write(machines, "fallback.png", (tmp_path / "telltale-15.png").read_bytes())
     config = write(machines, "cluster.conf", CLUSTER.encode())
     words = [BUILD / "cluster/gid-cluster", "--config", config, "--socket", FOLDER / "wayland"]
-    with running(machines, *words, env=SEAT) as cluster:
+    with running(machines, *words, env=TERMINAL) as cluster:
         wait_shown(machines, lambda: fallback, cluster)  # nothing came yet
         telltale = show(5)
+        wait_shown(machines, lambda: live, cluster)
+        machines.run("cluster", "busybox", "chvt", "3")
+        wait_for(
+            lambda: not numpy.array_equal(machines.screenshot("cluster"), live),
+            "the other terminal on the screen",
+            SECONDS,
+        )
+        machines.run("cluster", "busybox", "chvt", "1")
         wait_shown(machines, lambda: live, cluster)
         weston.kill()
         wait_shown(machines, lambda: fallback, cluster)
@@ -166,7 +178,7 @@ def test_a_stream_on_weston(machines: Machines, tmp_path: Path) -> None:
             "host", f"{source} ! gidsink name=sink stream=movie {LOSSLESS} lease=600000"
         )
         with running(machines, *view, env=environment) as viewer:
-            keeper.wait_lines("frame", 60)
+            keeper.wait_lines("frame", 30)
             player.signal(signal.SIGSTOP)  # the last frame stays where it is
             wait_shown(machines, frame, viewer)
             player.signal(signal.SIGCONT)
