@@ -24,7 +24,7 @@
 #define CLUSTER 2u
 #define HOST 3u
 #define HUD 4u
-#define PATIENCE_SECONDS 60
+#define PATIENCE_SECONDS 240
 
 static const char cockpit[] = "[domain open]\nnumber=1\nkind=guest\nwindow=1M\n"
 			      "[domain cluster]\nnumber=2\nkind=guest\nwindow=1M\n"

@@ -14,7 +14,7 @@
 #include "tap.h"
 
 #define FRAMES 3000
-#define PATIENCE_MS 30000
+#define PATIENCE_MS 60000
 
 static struct gid_domain *open_domain, *cluster_domain;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of cluster_domain */
