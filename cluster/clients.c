@@ -20,6 +20,11 @@ struct window {
 	struct wl_listener commit, destroy, request_fullscreen, request_maximize;
 };
 
+struct popup {
+	struct wlr_xdg_popup *popup;
+	struct wl_listener commit, destroy;
+};
+
 static const struct client_config *find_place(
 	const struct cluster_config *config, const char *app_id) {
 	for (size_t i = 0; app_id != NULL && i < config->client_count; i++) {
@@ -92,12 +97,49 @@ static void handle_new_toplevel(struct wl_listener *listener, void *data) {
 	window->display = clients->display;
 	window->toplevel = toplevel;
 	window->tree = wlr_scene_xdg_surface_create(clients->display->clients, toplevel->base);
+	toplevel->base->data = window->tree; /* for its popups */
 	listen(&toplevel->base->surface->events.commit, &window->commit, handle_commit);
 	listen(&toplevel->events.destroy, &window->destroy, handle_destroy);
 	listen(&toplevel->events.request_fullscreen, &window->request_fullscreen,
 		handle_request_fullscreen);
 	listen(&toplevel->events.request_maximize, &window->request_maximize,
 		handle_request_maximize);
+}
+
+/* --- popups --------------------------------------------------------------------------------------
+ */
+
+static void handle_popup_commit(struct wl_listener *listener, void *data) {
+	struct popup *popup = wl_container_of(listener, popup, commit);
+	if (popup->popup->base->initial_commit) {
+		wlr_xdg_surface_schedule_configure(popup->popup->base);
+	}
+}
+
+static void handle_popup_destroy(struct wl_listener *listener, void *data) {
+	struct popup *popup = wl_container_of(listener, popup, destroy);
+	wl_list_remove(&popup->commit.link);
+	wl_list_remove(&popup->destroy.link);
+	free(popup);
+}
+
+/* A client that opens one waits until it is configured. */
+static void handle_new_popup(struct wl_listener *listener, void *data) {
+	struct wlr_xdg_popup *xdg_popup = data;
+	struct wlr_xdg_surface *parent = xdg_popup->parent != NULL
+		? wlr_xdg_surface_try_from_wlr_surface(xdg_popup->parent)
+		: NULL;
+	struct popup *popup = calloc(1, sizeof(*popup));
+	if (popup == NULL) {
+		wl_resource_post_no_memory(xdg_popup->resource);
+		return;
+	}
+	popup->popup = xdg_popup;
+	if (parent != NULL && parent->data != NULL) {
+		xdg_popup->base->data = wlr_scene_xdg_surface_create(parent->data, xdg_popup->base);
+	}
+	listen(&xdg_popup->base->surface->events.commit, &popup->commit, handle_popup_commit);
+	listen(&xdg_popup->events.destroy, &popup->destroy, handle_popup_destroy);
 }
 
 int clients_init(struct clients *clients, struct display *display) {
@@ -114,11 +156,13 @@ int clients_init(struct clients *clients, struct display *display) {
 		return -ENOMEM;
 	}
 	listen(&shell->events.new_toplevel, &clients->new_toplevel, handle_new_toplevel);
+	listen(&shell->events.new_popup, &clients->new_popup, handle_new_popup);
 	return 0;
 }
 
 void clients_finish(struct clients *clients) {
 	if (clients->new_toplevel.notify != NULL) {
 		wl_list_remove(&clients->new_toplevel.link);
+		wl_list_remove(&clients->new_popup.link);
 	}
 }

@@ -9,7 +9,7 @@
 
 struct clients {
 	struct display *display;
-	struct wl_listener new_toplevel;
+	struct wl_listener new_toplevel, new_popup;
 };
 
 int clients_init(struct clients *clients, struct display *display);
