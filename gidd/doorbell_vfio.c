@@ -22,14 +22,12 @@
 #include <unistd.h>
 
 #include "doorbell.h"
+#include "pci.h"
 #include "socket.h"
 
-#define DEVICES "/sys/bus/pci/devices"
 #define DRIVER "vfio-pci"
 #define WHY_SIZE 192
 /* docs/specs/ivshmem-spec of QEMU: registers in the first resource, memory in the third. */
-#define IVSHMEM_VENDOR 0x1af4
-#define IVSHMEM_DEVICE 0x1110
 #define REGISTER_DOORBELL 12
 #define DOORBELL_PEER_SHIFT 16
 
@@ -55,29 +53,15 @@ __attribute__((format(printf, 2, 3))) static int fail(char *why, const char *for
 
 /* --- sysfs ------------------------------------------------------------------------------------ */
 
-static bool read_number(const char *device, const char *file, unsigned *number) {
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), DEVICES "/%s/%s", device, file);
-	FILE *stream = fopen(path, "re");
-	bool read = stream != NULL && fscanf(stream, "%x", number) == 1;
-	if (stream != NULL) {
-		fclose(stream);
-	}
-	return read;
-}
-
 /* A window is the same device without interrupts, and so without the resource of their table. */
 static bool is_doorbell(const char *device) {
 	char table[PATH_MAX];
-	unsigned vendor, kind;
-	snprintf(table, sizeof(table), DEVICES "/%s/resource1", device);
-	return read_number(device, "vendor", &vendor) && vendor == IVSHMEM_VENDOR &&
-		read_number(device, "device", &kind) && kind == IVSHMEM_DEVICE &&
-		access(table, F_OK) == 0;
+	snprintf(table, sizeof(table), PCI_DEVICES "/%s/resource1", device);
+	return pci_is_ivshmem(device) && access(table, F_OK) == 0;
 }
 
 static int find_device(char name[static 32]) {
-	DIR *folder = opendir(DEVICES);
+	DIR *folder = opendir(PCI_DEVICES);
 	struct dirent *entry;
 	int found = -ENODEV;
 	while (folder != NULL && found < 0 && (entry = readdir(folder)) != NULL) {
@@ -105,7 +89,7 @@ static int write_text(const char *path, const char *text) {
 /* Gives the device to VFIO's driver, if that has not got it already. */
 static int bind(const char *device, char *why) {
 	char path[PATH_MAX], target[PATH_MAX];
-	snprintf(path, sizeof(path), DEVICES "/%s/driver", device);
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/driver", device);
 	ssize_t size = readlink(path, target, sizeof(target) - 1);
 	if (size >= 0) {
 		target[size] = '\0';
@@ -115,7 +99,7 @@ static int bind(const char *device, char *why) {
 			? 0
 			: fail(why, "the device %s has another driver", device);
 	}
-	snprintf(path, sizeof(path), DEVICES "/%s/driver_override", device);
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/driver_override", device);
 	if (write_text(path, DRIVER) < 0) {
 		return fail(why, "%s", path);
 	}
@@ -133,7 +117,7 @@ static int bind(const char *device, char *why) {
 
 static int open_group(struct device *device, char *why) {
 	char path[PATH_MAX], target[PATH_MAX];
-	snprintf(path, sizeof(path), DEVICES "/%s/iommu_group", device->name);
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/iommu_group", device->name);
 	ssize_t size = readlink(path, target, sizeof(target) - 1);
 	if (size < 0) {
 		return fail(

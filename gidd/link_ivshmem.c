@@ -15,10 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bell.h"
 #include "carrier.h"
-#include "clock.h"
-#include "doorbell.h"
+#include "link_ivshmem.h"
 #include "log.h"
 #include "socket.h"
 #include "subscription.h"
@@ -30,100 +28,9 @@
 #define SILENCE_DEFAULT_S 10u
 #define SILENCE_MAX_S 3600u
 
-struct ivshmem {
-	struct link *link;
-	bool there;    /* the hub has joined us */
-	bool greeting; /* link_connected() was called */
-	bool parting, parting_for_fault;
-	uint32_t epoch, pongs;
-	char why[192];
-	sd_event_source *part, *ping;
-	/*
-	 * Who says nothing for so long is gone. Counted by our own rounds of asking, not by the
-	 * clock: while this gidd gets no time to run it cannot hear anybody.
-	 */
-	uint64_t silence_us, silent_us, round_us;
-	struct bells bells;
-	uint64_t device; /* the cookie of the device that the other end hears; 0: none */
-	struct clock clock;
-	/* HELLO, where it came while we were still asking for the time. */
-	bool has_early;
-	union gid_wire_message early;
-};
-
-static struct ivshmem *find(struct gidd *gidd, uint32_t domain) {
+struct ivshmem *ivshmem_find(struct gidd *gidd, uint32_t domain) {
 	struct link *link = link_find(gidd, domain);
 	return link != NULL && link->kind->windows_only ? link->transport : NULL;
-}
-
-/* --- doorbells -------------------------------------------------------------------------------- */
-
-/* Both ends hear one and the same device. */
-static bool has_device(const struct ivshmem *ivshmem) {
-	return ivshmem->device != 0 && ivshmem->device == doorbell_cookie(ivshmem->link->peer.gidd);
-}
-
-static void handle_rung(void *data, uint32_t number, bool hung_up) {
-	struct ivshmem *ivshmem = data;
-	struct link *link = ivshmem->link;
-	if (!hung_up && has_device(ivshmem) && doorbell_ring(link->peer.gidd, link->peer.domain)) {
-		link->rings.by_device++;
-		return;
-	}
-	link->rings.by_message += !hung_up;
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_BELL, 0);
-	message.bell.subscription = number;
-	message.bell.hung_up = hung_up;
-	carrier_send(link, ivshmem->epoch, &message);
-}
-
-/* Rings the clients that sleep and have news: of that subscription, 0: of any. */
-static void wake(struct ivshmem *ivshmem, uint32_t number) {
-	struct link *link = ivshmem->link;
-	struct subscription *subscription;
-	TAILQ_FOREACH(subscription, &link->peer.gidd->registry.subscriptions, entry) {
-		uint32_t of_link = subscription_bell_on(subscription, &link->peer);
-		if (of_link != 0 && (number == 0 || number == of_link) &&
-			subscription_should_wake(subscription)) {
-			bells_ring(&ivshmem->bells, of_link);
-		}
-	}
-}
-
-static void handle_bell(struct ivshmem *ivshmem, const struct gid_wire_bell *bell) {
-	if (bell->hung_up == 1) {
-		bells_hang_up(&ivshmem->bells, bell->subscription);
-	} else {
-		ivshmem->link->heard.by_message++;
-		wake(ivshmem, bell->subscription);
-	}
-}
-
-void ivshmem_rung(struct gidd *gidd, uint32_t domain) {
-	struct ivshmem *ivshmem = find(gidd, domain);
-	if (ivshmem != NULL && ivshmem->there) {
-		ivshmem->link->heard.by_device++;
-		wake(ivshmem, 0);
-	}
-}
-
-static void send_device(struct ivshmem *ivshmem) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_DEVICE, 0);
-	message.device.cookie = doorbell_cookie(ivshmem->link->peer.gidd);
-	if (message.device.cookie != 0) {
-		carrier_send(ivshmem->link, ivshmem->epoch, &message);
-	}
-}
-
-static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device *device) {
-	struct link *link = ivshmem->link;
-	ivshmem->device = device->cookie;
-	link->has_device = has_device(ivshmem);
-	log_info("link to %s: doorbells go %s", link->remote->name,
-		link->has_device ? "by the device"
-				 : "over the link: the devices are not of one hub");
 }
 
 /* --- the clock, and whether anybody is there -------------------------------------------------- */
@@ -241,17 +148,17 @@ static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message
 
 void ivshmem_receive(
 	struct gidd *gidd, uint32_t domain, uint32_t epoch, const union gid_wire_message *message) {
-	struct ivshmem *ivshmem = find(gidd, domain);
+	struct ivshmem *ivshmem = ivshmem_find(gidd, domain);
 	if (ivshmem == NULL || !ivshmem->there || ivshmem->parting || epoch != ivshmem->epoch) {
 		return;
 	}
 	ivshmem->silent_us = 0;
 	switch (message->header.type) {
 	case GID_WIRE_BELL:
-		handle_bell(ivshmem, &message->bell);
+		ivshmem_handle_bell(ivshmem, &message->bell);
 		break;
 	case GID_WIRE_DEVICE:
-		handle_device(ivshmem, &message->device);
+		ivshmem_handle_device(ivshmem, &message->device);
 		break;
 	case GID_WIRE_PING:
 		answer_ping(ivshmem, &message->ping);
@@ -266,7 +173,7 @@ void ivshmem_receive(
 }
 
 void ivshmem_down(struct gidd *gidd, uint32_t domain, const char *why) {
-	struct ivshmem *ivshmem = find(gidd, domain);
+	struct ivshmem *ivshmem = ivshmem_find(gidd, domain);
 	if (ivshmem == NULL || !ivshmem->there) {
 		return;
 	}
@@ -287,7 +194,7 @@ void ivshmem_down(struct gidd *gidd, uint32_t domain, const char *why) {
 }
 
 void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
-	struct ivshmem *ivshmem = find(gidd, domain);
+	struct ivshmem *ivshmem = ivshmem_find(gidd, domain);
 	if (ivshmem == NULL) {
 		return;
 	}
@@ -306,7 +213,7 @@ void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 		link_drop(ivshmem->link, why);
 		return;
 	}
-	send_device(ivshmem);
+	ivshmem_send_device(ivshmem);
 	ask(ivshmem);
 }
 
@@ -390,7 +297,7 @@ static int ivshmem_open(struct link *link) {
 	link->transport = ivshmem;
 	ivshmem->link = link;
 	ivshmem->silence_us = silence_us;
-	bells_init(&ivshmem->bells, gidd->event, handle_rung, ivshmem);
+	bells_init(&ivshmem->bells, gidd->event, ivshmem_client_rang, ivshmem);
 	int error = sd_event_add_defer(gidd->event, &ivshmem->part, handle_part, ivshmem);
 	if (error >= 0) {
 		error = sd_event_source_set_enabled(ivshmem->part, SD_EVENT_OFF);

@@ -4,12 +4,9 @@
 #include <string.h>
 
 #include "client.h"
-#include "descriptor.h"
 #include "gidd.h"
 #include "link.h"
-#include "log.h"
 #include "memory.h"
-#include "quota.h"
 #include "socket.h"
 #include "subscription.h"
 
@@ -17,7 +14,7 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static struct subscription *find(struct registry *registry, uint32_t number) {
+struct subscription *subscription_find(struct registry *registry, uint32_t number) {
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &registry->subscriptions, entry) {
 		if (subscription->number == number) {
@@ -30,7 +27,7 @@ static struct subscription *find(struct registry *registry, uint32_t number) {
 static uint32_t new_number(struct registry *registry) {
 	do {
 		registry->subscription_number = registry->subscription_number % NUMBER_MAX + 1;
-	} while (find(registry, registry->subscription_number) != NULL);
+	} while (subscription_find(registry, registry->subscription_number) != NULL);
 	return registry->subscription_number;
 }
 
@@ -83,7 +80,8 @@ void subscription_destroy(struct gidd *gidd, struct subscription *subscription) 
 
 /* --- what is said about it -------------------------------------------------------------------- */
 
-static void answer(struct subscription *subscription, int error, uint32_t value, const char *why) {
+void subscription_answer(
+	struct subscription *subscription, int error, uint32_t value, const char *why) {
 	if (!subscription->answered && subscription->consumer != NULL) {
 		peer_result(subscription->consumer, subscription->serial, error, value, "%s", why);
 	}
@@ -98,9 +96,10 @@ void subscription_send_end(struct peer *peer, uint32_t number, int reason) {
 	peer_send(peer, &message, NULL, 0);
 }
 
-static void tell_consumer_end(struct subscription *subscription, int reason, const char *why) {
+void subscription_tell_consumer_end(
+	struct subscription *subscription, int reason, const char *why) {
 	if (!subscription->answered) {
-		answer(subscription, reason == 0 ? -EPIPE : reason, 0, why);
+		subscription_answer(subscription, reason == 0 ? -EPIPE : reason, 0, why);
 	} else if (subscription->consumer != NULL) {
 		subscription_send_end(
 			subscription->consumer, subscription->consumer_number, reason);
@@ -143,7 +142,7 @@ bool subscription_should_wake(struct subscription *subscription) {
 	return true;
 }
 
-static void tell_producer_end(struct subscription *subscription, int reason) {
+void subscription_tell_producer_end(struct subscription *subscription, int reason) {
 	if (subscription->state == SUBSCRIPTION_WAITING && subscription->via == NULL) {
 		return;
 	}
@@ -172,7 +171,7 @@ static void ask_producer(struct subscription *subscription, struct stream *strea
 		(link_can_carry(subscription->consumer, 0) ? 0 : GID_WIRE_REMOTE);
 	message.subscriber.window_offset = subscription->window_offset;
 	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
-	answer(subscription, 0, 1, "");
+	subscription_answer(subscription, 0, 1, "");
 }
 
 void subscription_begin(struct gidd *gidd, struct subscription *subscription) {
@@ -182,9 +181,9 @@ void subscription_begin(struct gidd *gidd, struct subscription *subscription) {
 		if (stream != NULL) {
 			ask_producer(subscription, stream);
 		} else if (wait) {
-			answer(subscription, 0, 0, "");
+			subscription_answer(subscription, 0, 0, "");
 		} else {
-			answer(subscription, -ENOENT, 0, SUBSCRIPTION_NO_STREAM);
+			subscription_answer(subscription, -ENOENT, 0, SUBSCRIPTION_NO_STREAM);
 			subscription_destroy(gidd, subscription);
 		}
 		return;
@@ -194,12 +193,12 @@ void subscription_begin(struct gidd *gidd, struct subscription *subscription) {
 		subscription->via = &link->peer;
 		link_subscribe(link, subscription);
 	} else if (wait) {
-		answer(subscription, 0, 0, "");
+		subscription_answer(subscription, 0, 0, "");
 	} else {
 		char why[192];
 		snprintf(why, sizeof(why), "the link to domain %s is down: is its gidd running?",
 			config_domain_by_number(gidd->config, subscription->domain)->name);
-		answer(subscription, -ENOTCONN, 0, why);
+		subscription_answer(subscription, -ENOTCONN, 0, why);
 		subscription_destroy(gidd, subscription);
 	}
 }
@@ -225,7 +224,7 @@ void subscription_stream_up(struct gidd *gidd, struct stream *stream) {
 void subscription_stream_down(struct gidd *gidd, struct stream *stream, int reason) {
 	struct subscription *subscription;
 	while ((subscription = TAILQ_FIRST(&stream->subscriptions)) != NULL) {
-		tell_consumer_end(subscription, reason, "the stream has ended");
+		subscription_tell_consumer_end(subscription, reason, "the stream has ended");
 		subscription_destroy(gidd, subscription);
 	}
 }
@@ -249,7 +248,7 @@ void subscription_link_down(struct gidd *gidd, struct peer *link) {
 			TAILQ_REMOVE(&link->consuming, subscription, consumer_entry);
 			subscription->consumer = NULL;
 		} else if (subscription->consumer == link) {
-			tell_producer_end(subscription, -ENOTCONN);
+			subscription_tell_producer_end(subscription, -ENOTCONN);
 			subscription_destroy(gidd, subscription);
 		} else if (subscription->via == link && live) {
 			subscription->via = NULL;
@@ -258,7 +257,7 @@ void subscription_link_down(struct gidd *gidd, struct peer *link) {
 			subscription->state = SUBSCRIPTION_WAITING;
 			/* Where it cannot wait this ends it. */
 			if (subscription->answered && (subscription->flags & GID_WIRE_WAIT) == 0) {
-				tell_consumer_end(subscription, -ENOTCONN, "");
+				subscription_tell_consumer_end(subscription, -ENOTCONN, "");
 				subscription_destroy(gidd, subscription);
 			} else {
 				subscription_begin(gidd, subscription);
@@ -267,163 +266,13 @@ void subscription_link_down(struct gidd *gidd, struct peer *link) {
 	}
 }
 
-/* --- messages --------------------------------------------------------------------------------- */
-
-/*
- * The subscription that a message from the side of its producer is about: a client of ours, or the
- * link to the other domain. NULL where it is over meanwhile.
+/* --- ends from elsewhere -----------------------------------------------------------------------
  */
-static struct subscription *find_for_producer(struct peer *peer, uint32_t number) {
-	struct subscription *subscription =
-		find(&peer->gidd->registry, number & ~GID_WIRE_LOWER_SIDE);
-	if (subscription == NULL) {
-		return NULL;
-	}
-	bool ours = peer->client == NULL
-		? subscription->via == peer
-		: subscription->stream != NULL && subscription->stream->owner == peer->client;
-	return ours ? subscription : NULL;
-}
-
-/* The same by the number that the producer itself gave it. */
-struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number) {
-	struct subscription *subscription;
-	TAILQ_FOREACH(subscription, &peer->gidd->registry.subscriptions, entry) {
-		if (number != 0 && subscription->producer_number == number &&
-			subscription->stream != NULL &&
-			subscription->stream->owner == peer->client) {
-			return subscription;
-		}
-	}
-	return NULL;
-}
-
-/* Whether a number on this connection is one of those that we give. */
-static bool number_is_ours(const struct peer *peer, uint32_t number) {
-	bool lower = peer->client != NULL || peer->gidd->self->number < peer->domain;
-	return ((number & GID_WIRE_LOWER_SIDE) != 0) == lower;
-}
-
-void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
-	const struct gid_wire_result *result) {
-	struct subscription *subscription = find(&gidd->registry, number);
-	if (subscription == NULL || subscription->via != link) {
-		return;
-	}
-	if (result->error < 0) {
-		tell_consumer_end(subscription, result->error, result->text);
-		subscription_destroy(gidd, subscription);
-		return;
-	}
-	answer(subscription, 0, result->value, "");
-}
-
-static void send_clock(struct peer *client, const struct link *link) {
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_CLOCK, 0);
-	message.clock.domain = link->peer.domain;
-	message.clock.offset = link->clock_offset;
-	message.clock.error = link->clock_error;
-	peer_send(client, &message, NULL, 0);
-}
-
-void subscription_tell_clock(struct link *link) {
-	struct client *client;
-	TAILQ_FOREACH(client, &link->peer.gidd->clients, entry) {
-		const struct subscription *subscription;
-		TAILQ_FOREACH(subscription, &client->peer.consuming, consumer_entry) {
-			if (subscription->via == &link->peer &&
-				subscription->state == SUBSCRIPTION_LIVE) {
-				send_clock(&client->peer, link);
-				break;
-			}
-		}
-	}
-}
-
-void subscription_accept(
-	struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
-	if (!number_is_ours(peer, accept->subscription)) {
-		peer_violation(peer, "it accepts a subscription that nobody asked it for");
-		return;
-	}
-	struct subscription *subscription = find_for_producer(peer, accept->subscription);
-	if (subscription == NULL) {
-		return; /* it ended while the answer was on its way */
-	}
-	const char *why = "the subscription is live already";
-	const void *ring;
-	if (subscription->state == SUBSCRIPTION_LIVE ||
-		subscription_check_memory(peer, accept->window_offset, sizeof(struct gid_wire_ring),
-			ring_fd, &why) < 0) {
-		peer_violation(peer, why);
-		return;
-	}
-	int error = link_can_carry(subscription->consumer, accept->window_offset) ? 0 : -ENOTSUP;
-	if (error == 0) {
-		error = gid_memory_map(
-			*ring_fd, accept->window_offset, sizeof(struct gid_wire_ring), &ring);
-	}
-	if (error < 0) {
-		tell_producer_end(subscription, error);
-		tell_consumer_end(subscription, error, "the ring cannot be used");
-		subscription_destroy(peer->gidd, subscription);
-		return;
-	}
-	subscription->ring = ring;
-	subscription->state = SUBSCRIPTION_LIVE;
-	gid_socket_close_fds(subscription->fds, 2);
-	union gid_wire_message message;
-	bool client = subscription->consumer->client != NULL;
-	gid_wire_begin(&message, client ? GID_WIRE_SUBSCRIBED : GID_WIRE_ACCEPT, 0);
-	message.subscribed.subscription = subscription->consumer_number;
-	message.subscribed.domain = client ? subscription->domain : 0;
-	message.subscribed.window_offset = accept->window_offset;
-	if (peer->client == NULL && link_of(peer)->kind->windows_only) {
-		send_clock(subscription->consumer, link_of(peer));
-	}
-	peer_send(subscription->consumer, &message, ring_fd, 1);
-}
-
-/* A client says that the other end broke the rules. Where that is another machine's, we look. */
-static void look_into(
-	struct peer *client, struct subscription *subscription, struct peer *other, int reason) {
-	if (reason == -EPROTO && client->client != NULL && other != NULL && other->client == NULL) {
-		suspect_look_at(link_of(other), subscription);
-	}
-}
-
-void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end) {
-	struct subscription *subscription;
-	if (number_is_ours(peer, end->subscription)) {
-		subscription = find_for_producer(peer, end->subscription);
-		if (subscription != NULL) {
-			look_into(peer, subscription, subscription->consumer, end->reason);
-			tell_consumer_end(subscription, end->reason, "the producer refused");
-			subscription_destroy(peer->gidd, subscription);
-		}
-		return;
-	}
-	subscription = subscription_find_by_producer(peer, end->subscription);
-	if (subscription != NULL) {
-		tell_consumer_end(subscription, end->reason, "the producer ended it");
-		subscription_destroy(peer->gidd, subscription);
-		return;
-	}
-	TAILQ_FOREACH(subscription, &peer->consuming, consumer_entry) {
-		if (subscription->consumer_number == end->subscription) {
-			look_into(peer, subscription, subscription->via, end->reason);
-			tell_producer_end(subscription, end->reason);
-			subscription_destroy(peer->gidd, subscription);
-			return;
-		}
-	}
-}
 
 void subscription_forget_consumer(struct peer *peer) {
 	struct subscription *subscription;
 	while ((subscription = TAILQ_FIRST(&peer->consuming)) != NULL) {
-		tell_producer_end(subscription, -EPIPE);
+		subscription_tell_producer_end(subscription, -EPIPE);
 		subscription_destroy(peer->gidd, subscription);
 	}
 }
@@ -437,8 +286,9 @@ uint32_t subscription_end_unshared(struct gidd *gidd) {
 		const struct config_domain *reader =
 			config_domain_by_number(gidd->config, subscription->consumer_domain);
 		if (!config_may_read(gidd->config, owner, reader, subscription->name)) {
-			tell_producer_end(subscription, -ENOENT);
-			tell_consumer_end(subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
+			subscription_tell_producer_end(subscription, -ENOENT);
+			subscription_tell_consumer_end(
+				subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
 			subscription_destroy(gidd, subscription);
 			ended++;
 		}

@@ -22,7 +22,7 @@ struct subscription {
 	uint32_t number; /* ours, without GID_WIRE_LOWER_SIDE */
 	enum subscription_state state;
 
-	struct peer *consumer; /* NULL: live, and its link was lost since */
+	struct peer *consumer; /* NULL: live, and its link was lost since, or never knew of it */
 	uint32_t consumer_domain;
 	uint32_t consumer_number; /* the consumer's, on its connection */
 	uint32_t serial;	  /* of its request */
@@ -68,6 +68,9 @@ void subscription_request(
 int subscription_check_memory(
 	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why);
 
+/* Answers with the error, and logs it. */
+void subscription_refuse(struct peer *consumer, uint32_t serial, int error, const char *why);
+
 /* Whether the number is the consumer's to give, and new. */
 bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
 
@@ -95,9 +98,6 @@ struct subscription *subscription_create(struct gidd *gidd, const struct config_
 /* Who asked for it, and is charged for it already. */
 void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
 	const struct gid_wire_subscribe *request);
-void subscription_send_end(struct peer *peer, uint32_t number, int reason);
-/* The one that the client, its producer, told us of under that number, or NULL. */
-struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
 /* Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has.
  */
@@ -112,10 +112,6 @@ void subscription_stream_down(struct gidd *gidd, struct stream *stream, int reas
 void subscription_link_up(struct gidd *gidd, struct peer *link);
 void subscription_link_down(struct gidd *gidd, struct peer *link);
 
-/* The other domain's gidd has answered SUBSCRIBE. */
-void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
-	const struct gid_wire_result *result);
-
 /* By which the other end of the link knows it; 0: it is not one of this link, or not live. */
 uint32_t subscription_bell_on(const struct subscription *subscription, const struct peer *link);
 /*
@@ -125,6 +121,29 @@ uint32_t subscription_bell_on(const struct subscription *subscription, const str
  */
 bool subscription_should_wake(struct subscription *subscription);
 
+/* The configuration has changed. Returns how many it does not allow any more, and which are over.
+ */
+uint32_t subscription_end_unshared(struct gidd *gidd);
+
+/* The client is gone: as a consumer. */
+void subscription_forget_consumer(struct peer *peer);
+
+/* By our number, or NULL. */
+struct subscription *subscription_find(struct registry *registry, uint32_t number);
+
+/* Answers its consumer's request, once; and tells either side that it is over. */
+void subscription_answer(
+	struct subscription *subscription, int error, uint32_t value, const char *why);
+void subscription_tell_consumer_end(struct subscription *subscription, int reason, const char *why);
+void subscription_tell_producer_end(struct subscription *subscription, int reason);
+void subscription_send_end(struct peer *peer, uint32_t number, int reason);
+
+/* --- subscription_message.c --- */
+
+/* The other domain's gidd has answered SUBSCRIBE. */
+void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
+	const struct gid_wire_result *result);
+
 /* More is known of the other machine's clock: for all clients that read its streams. */
 void subscription_tell_clock(struct link *link);
 
@@ -132,11 +151,7 @@ void subscription_tell_clock(struct link *link);
 void subscription_accept(struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd);
 void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end);
 
-/* The configuration has changed. Returns how many it does not allow any more, and which are over.
- */
-uint32_t subscription_end_unshared(struct gidd *gidd);
-
-/* The client is gone: as a consumer. */
-void subscription_forget_consumer(struct peer *peer);
+/* The one that the client, its producer, told us of under that number, or NULL. */
+struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number);
 
 #endif

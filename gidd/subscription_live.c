@@ -5,7 +5,6 @@
  * own gidd. Where that is the same one it knows by the page that both mean the same.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
@@ -13,7 +12,6 @@
 #include "gidd.h"
 #include "log.h"
 #include "memory.h"
-#include "socket.h"
 #include "subscription.h"
 #include "window.h"
 
@@ -81,8 +79,7 @@ void subscription_live_by_consumer(struct peer *consumer, const struct config_do
 		wrong = why;
 	}
 	if (error < 0) {
-		log_warning("%s: subscription refused: %s", consumer->label, wrong);
-		peer_result(consumer, serial, error, 0, "%s", wrong);
+		subscription_refuse(consumer, serial, error, wrong);
 		return;
 	}
 	struct subscription *subscription =

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* SUBSCRIBE: who may have it, with which descriptors, within which limits. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "client.h"
 #include "descriptor.h"
 #include "gidd.h"
 #include "link.h"
 #include "log.h"
-#include "memory.h"
 #include "quota.h"
-#include "socket.h"
 #include "subscription.h"
 #include "window.h"
 
@@ -123,6 +119,11 @@ static int check_reach(struct peer *consumer, const struct config_domain *owner,
 	return 0;
 }
 
+void subscription_refuse(struct peer *consumer, uint32_t serial, int error, const char *why) {
+	log_warning("%s: subscription refused: %s", consumer->label, why);
+	peer_result(consumer, serial, error, 0, "%s", why);
+}
+
 void subscription_request(
 	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]) {
 	uint32_t serial = request->header.serial;
@@ -153,8 +154,7 @@ void subscription_request(
 		wrong = why;
 	}
 	if (error < 0) {
-		log_warning("%s: subscription refused: %s", consumer->label, wrong);
-		peer_result(consumer, serial, error, 0, "%s", wrong);
+		subscription_refuse(consumer, serial, error, wrong);
 		return;
 	}
 	struct subscription *subscription = subscription_create(

@@ -9,34 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pci.h"
 #include "window.h"
-
-#define DEVICES "/sys/bus/pci/devices"
-/* docs/specs/ivshmem-spec.rst of QEMU */
-#define IVSHMEM_VENDOR 0x1af4
-#define IVSHMEM_DEVICE 0x1110
-
-static bool read_number(const char *device, const char *file, unsigned *number) {
-	char path[512];
-	snprintf(path, sizeof(path), DEVICES "/%s/%s", device, file);
-	FILE *stream = fopen(path, "re");
-	bool read = stream != NULL && fscanf(stream, "%x", number) == 1;
-	if (stream != NULL) {
-		fclose(stream);
-	}
-	return read;
-}
-
-static bool is_ivshmem(const char *device) {
-	unsigned vendor, kind;
-	return read_number(device, "vendor", &vendor) && vendor == IVSHMEM_VENDOR &&
-		read_number(device, "device", &kind) && kind == IVSHMEM_DEVICE;
-}
 
 /* A device that nobody drives is off, and cannot be read. */
 static void enable(const char *device) {
 	char path[512];
-	snprintf(path, sizeof(path), DEVICES "/%s/enable", device);
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/enable", device);
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		(void)!write(fd, "1", 1);
@@ -66,16 +45,16 @@ static bool is_window_of(const char *path, uint32_t domain) {
 }
 
 char *window_pci_find(uint32_t domain) {
-	DIR *folder = opendir(DEVICES);
+	DIR *folder = opendir(PCI_DEVICES);
 	char *found = NULL;
 	struct dirent *entry;
 	while (folder != NULL && found == NULL && (entry = readdir(folder)) != NULL) {
 		char path[512];
-		if (entry->d_name[0] == '.' || !is_ivshmem(entry->d_name)) {
+		if (entry->d_name[0] == '.' || !pci_is_ivshmem(entry->d_name)) {
 			continue;
 		}
 		enable(entry->d_name);
-		snprintf(path, sizeof(path), DEVICES "/%s/resource2", entry->d_name);
+		snprintf(path, sizeof(path), PCI_DEVICES "/%s/resource2", entry->d_name);
 		if (is_window_of(path, domain)) {
 			found = realpath(path, NULL);
 		}
