@@ -52,6 +52,14 @@ void gid_producer_leave(struct gid_producer *producer) {
 
 /* --- consumers come --------------------------------------------------------------------------- */
 
+/*
+ * What the end of a consumer means that we did not end. That of one on another machine may be only
+ * the end of a gidd on the way: it may be reading still.
+ */
+static enum gid_fanout_end left(const struct gid_subscription *subscription) {
+	return subscription->remote ? GID_END_BROKEN : GID_END_CONSUMER_LEFT;
+}
+
 /* A consumer rang, or died, or makes noise. */
 static void rung(void *data) {
 	struct gid_subscription *subscription = data;
@@ -60,8 +68,8 @@ static void rung(void *data) {
 	gid_ring_producer_wake(&subscription->ring);
 	gid_fanout_collect(subscription);
 	if (heard < 0) {
-		gid_fanout_end(subscription,
-			heard == -EPIPE ? GID_END_CONSUMER_LEFT : GID_END_BROKEN, heard);
+		gid_fanout_end(
+			subscription, heard == -EPIPE ? left(subscription) : GID_END_BROKEN, heard);
 	}
 }
 
@@ -125,7 +133,7 @@ static bool end_consumer(struct gid_producer *producer, uint32_t number) {
 		if (!sub->dead && sub->number == number) {
 			sub->number = 0; /* gidd does not need to be told */
 			gid_fanout_collect(sub);
-			gid_fanout_end(sub, GID_END_CONSUMER_LEFT, 0);
+			gid_fanout_end(sub, left(sub), 0);
 			return true;
 		}
 	}

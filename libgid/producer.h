@@ -28,7 +28,7 @@ struct gid_producer {
 	uint32_t busy;
 	bool has_dead, destroyed;
 	uint64_t sequence;
-	uint64_t freed; /* slots whose last holder let go, ever */
+	uint64_t freed;	 /* slots whose last holder let go, ever */
 	uint32_t *slabs; /* keys of those that were sent */
 	uint32_t slab_count, slab_space;
 	struct gid_stream_grant *grants; /* that gidd was asked for */
@@ -36,7 +36,8 @@ struct gid_producer {
 	struct gid_timeline *timeline; /* NULL: none */
 };
 
-/* Every function that may run a callback is between these two. `producer` may be gone afterwards. */
+/* Every function that may run a callback is between these two. `producer` may be gone afterwards.
+ */
 void gid_producer_enter(struct gid_producer *producer);
 void gid_producer_leave(struct gid_producer *producer);
 
@@ -52,8 +53,8 @@ void gid_fanout_collect_all(struct gid_producer *producer);
 /* Why a subscription ends. */
 enum gid_fanout_end {
 	GID_END_CONSUMER_LEFT, /* it reads nothing any more */
-	GID_END_BROKEN,        /* we end it, and the consumer may be reading still */
-	GID_END_STREAM,        /* the stream is over, for all */
+	GID_END_BROKEN,	       /* the consumer may be reading still */
+	GID_END_STREAM,	       /* the stream is over, for all */
 };
 
 /* Ends one subscription: what it held comes back, gidd and the caller hear of it. */
