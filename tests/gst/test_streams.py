@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What pipelines do: they end, seek, change caps, branch, and are put together by playbin."""
 
+from pathlib import Path
+
 import pytest
 from cockpit import Cockpit
 from pipeline import (
@@ -249,6 +251,12 @@ def test_playbin(cockpit: Cockpit, bin: str) -> None:
 # --- memory that is there already ---
 
 
+def is_listening(socket: Path) -> bool:
+    """Seen from outside: who connects gets frames."""
+    lines = Path("/proc/net/unix").read_text().splitlines()
+    return any(f" {socket}" in line and line.split()[3] == "00010000" for line in lines)
+
+
 def test_memory_with_a_descriptor_is_sent_as_it_is(cockpit: Cockpit) -> None:
     """unixfdsrc's memory is in sealed files: exported, not copied."""
     socket = cockpit.folder / "fd"
@@ -258,7 +266,7 @@ def test_memory_with_a_descriptor_is_sent_as_it_is(cockpit: Cockpit) -> None:
         f"{test_source(count=60)} ! identity name=watch "
         f"! unixfdsink socket-path={socket} wait-for-connection=true sync=false",
     )
-    wait_for(socket.exists, "unixfdsink")
+    wait_for(lambda: is_listening(socket), "unixfdsink")
     receiver = watch(cockpit)
     sender = send(cockpit, f"unixfdsrc socket-path={socket}", LOSSLESS)
     source.finish()

@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import socket
 import time
 
 import independent
@@ -44,7 +45,8 @@ def log(request, tmp_path_factory):
     def is_listening():
         if not weston.is_running():
             pytest.skip("Weston does not start with this renderer here")
-        return (folder / "gid-test").exists()
+        with socket.socket(socket.AF_UNIX) as connection:
+            return connection.connect_ex(str(folder / "gid-test")) == 0
 
     end = time.monotonic() + SECONDS
 
