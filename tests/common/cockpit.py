@@ -199,7 +199,7 @@ class Cockpit:
         for gidd in self.logs:
             if SANITIZER.search(gidd.stderr):
                 problems.append(f"{gidd.name}: a sanitizer complains")
-        if check and problems:
-            logs = "\n".join(f"--- {gidd.name}\n{gidd.stderr}" for gidd in self.logs)
-            raise AssertionError("; ".join(problems) + "\n" + logs)
+        logs = "\n".join(f"--- {gidd.name}\n{gidd.stderr}" for gidd in self.logs)
         shutil.rmtree(self.folder, ignore_errors=True)
+        if check and problems:
+            raise AssertionError("; ".join(problems) + "\n" + logs)

@@ -165,7 +165,8 @@ def test_a_guests_film_on_the_hosts_weston(machines: Machines, tmp_path: Path) -
     weston = Weston(tmp_path, machines.host.env("host"))
     weston.start()
     environment = weston.environment | {"WAYLAND_DISPLAY": weston.socket.name}
-    view = Program([BUILD / "clients/gid-view", "-f", "-d", "open", "-s", "film"], environment)
+    words = [BUILD / "clients/gid-view", "-f", "-d", "open", "-s", "film"]
+    view = Program(words, environment, tmp_path)
     raw = tmp_path / "frame"
     keep = "gidsrc domain=open stream=film ! identity name=watch ! multifilesink sync=false"
     keeper = machines.play("host", f"{keep} location={raw}")
