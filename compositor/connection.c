@@ -46,9 +46,9 @@ static void connection_report(struct connection *connection) {
 		connection->events->log("gid: connected to domain %s (%u)\n",
 			gid_domain_name(connection->domain), gid_domain_number(connection->domain));
 	} else if (connection->domain) {
-		connection->events->log("gid: gidd of domain %s went away; buffers that exist stay, new memory "
-			   "cannot be "
-			   "had until it is back\n",
+		connection->events->log(
+			"gid: gidd of domain %s went away; buffers that exist stay, "
+			"new memory cannot be had until it is back\n",
 			gid_domain_name(connection->domain));
 	}
 	connection->events->changed(connection->data);

@@ -174,8 +174,7 @@ static void buffer_tell_refusal(const struct buffer *buffer) {
 		manager->told_refusal = true;
 		manager->connection_events.log(
 			"gid: pictures of format %.4s cannot be shown: that takes dma-bufs which "
-			"the renderer "
-			"samples from, and these are none, or it refuses them\n",
+			"the renderer samples from, and these are none, or it refuses them\n",
 			(const char *)&fourcc);
 	}
 }

@@ -12,7 +12,7 @@ struct gid_buffer_manager_v1;
 struct formats {
 	struct gid_buffer_feedback_v1 *feedback;
 	struct wl_array list; // of struct format
-	bool known;           // the list is complete
+	bool known;	      // the list is complete
 };
 
 void formats_init(struct formats *formats, struct gid_buffer_manager_v1 *manager);

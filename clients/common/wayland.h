@@ -21,9 +21,9 @@ struct wayland {
 	struct xdg_wm_base *wm_base;
 	struct wp_viewporter *viewporter;
 	struct wp_single_pixel_buffer_manager_v1 *single_pixel;
-	struct wp_presentation *presentation;        // may be NULL
+	struct wp_presentation *presentation; // may be NULL
 	struct gid_buffer_manager_v1 *gid_buffers;
-	struct gid_safety_manager_v1 *gid_safety;    // NULL: this program is not named for a role
+	struct gid_safety_manager_v1 *gid_safety; // NULL: this program is not named for a role
 	clockid_t presentation_clock;
 	sd_event_source *source;
 };

@@ -20,9 +20,9 @@ struct box {
 struct window_options {
 	const char *title, *app_id;
 	bool fullscreen, maximized;
-	int32_t width, height;       // of the window; 0: the picture's
-	struct box place;            // of the picture in the window; width 0: all of it
-	uint32_t background;         // 0xRRGGBBAA
+	int32_t width, height; // of the window; 0: the picture's
+	struct box place;      // of the picture in the window; width 0: all of it
+	uint32_t background;   // 0xRRGGBBAA
 };
 
 struct window {
@@ -30,16 +30,16 @@ struct window {
 	struct window_options options;
 	struct wl_surface *root, *picture;
 	struct wl_subsurface *subsurface;
-	struct wl_buffer *background;          // one pixel
+	struct wl_buffer *background; // one pixel
 	struct xdg_surface *xdg_surface;
 	struct xdg_toplevel *toplevel;
 	struct wp_viewport *root_viewport, *picture_viewport;
-	int32_t width, height;                 // of the window; 0: not known yet
+	int32_t width, height;		       // of the window; 0: not known yet
 	int32_t picture_width, picture_height; // before scaling; 0: not known yet
 	int32_t next_width, next_height;       // what the compositor wants; 0: our choice
-	uint32_t serial;                       // of the last configure
+	uint32_t serial;		       // of the last configure
 	bool configured;
-	bool mapped;                           // the picture may be drawn
+	bool mapped;		    // the picture may be drawn
 	void (*ready)(void *data);  // the compositor has agreed: look at `mapped`
 	void (*closed)(void *data); // the user closed the window
 	void *data;

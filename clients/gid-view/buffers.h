@@ -18,10 +18,10 @@
 struct buffers {
 	struct wayland *wayland;
 	struct gid_domain *domain;
-	struct wl_list list;            // struct buffer.link, last used first
+	struct wl_list list; // struct buffer.link, last used first
 	uint32_t count;
 	struct formats formats;
-	void (*changed)(void *data);    // a buffer that was not there yet is, or has failed
+	void (*changed)(void *data); // a buffer that was not there yet is, or has failed
 	void (*released)(void *data, const struct gid_frame *frame);
 	void *data;
 };
@@ -30,9 +30,9 @@ enum buffer_state {
 	BUFFER_IMPORTING, // gidd is asked for the layout
 	BUFFER_CREATING,  // the compositor is asked for the wl_buffer
 	BUFFER_READY,
-	BUFFER_FAILED,    // asked again from `retry_time` on
-	BUFFER_UNFIT,     // the compositor has no such format
-	BUFFER_GONE,      // taken back by its owner; goes when the compositor shows it no more
+	BUFFER_FAILED, // asked again from `retry_time` on
+	BUFFER_UNFIT,  // the compositor has no such format
+	BUFFER_GONE,   // taken back by its owner; goes when the compositor shows it no more
 };
 
 struct buffer {
@@ -40,11 +40,11 @@ struct buffer {
 	struct buffers *buffers;
 	enum buffer_state state;
 	gid_id gid;
-	struct gid_slab *slab;           // NULL while importing
+	struct gid_slab *slab; // NULL while importing
 	struct gid_layout layout;
 	struct gid_buffer_params_v1 *params;
 	struct wl_buffer *wl_buffer;
-	bool busy;                       // attached, not released yet
+	bool busy; // attached, not released yet
 	uint64_t retry_time;
 	uint32_t held_count;
 	struct gid_frame held[GID_CREDIT_MAX];

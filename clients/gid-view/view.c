@@ -247,7 +247,8 @@ static int subscribe(struct view *view) {
 static void open_timeline(struct view *view) {
 	int result = gid_timeline_open(NULL, "gid-view", &view->timeline);
 	if (result < 0) {
-		warnx("no timeline: GID_TIMELINE=%s: %s", getenv("GID_TIMELINE"), strerror(-result));
+		warnx("no timeline: GID_TIMELINE=%s: %s", getenv("GID_TIMELINE"),
+			strerror(-result));
 	}
 }
 
