@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-WIDTH, HEIGHT = 1920, 1200  # of the cluster's display, in pixels
-OPEN_WIDTH, OPEN_HEIGHT = 1280, 800  # of open's
+CLUSTER = (1920, 1200)  # the size of its display, in pixels
+OPEN = (1280, 800)
 _FONTS = Path("/usr/share/fonts/truetype/dejavu")
 _TOP, _BOTTOM = (24, 32, 44), (8, 10, 14)
 _LIGHT, _DIM, _ACCENT = (232, 238, 245), (134, 148, 166), (64, 196, 170)
@@ -24,6 +24,11 @@ class Tile:
     caption: str
     safety: bool = False
 
+    def divided(self, divisor: int) -> "Tile":
+        """All sides can be: they are even."""
+        sides = (self.x, self.y, self.width, self.height)
+        return Tile(self.name, *(side // divisor for side in sides), self.caption, self.safety)
+
     @property
     def place(self) -> str:
         """As gid-view --place wants it."""
@@ -38,7 +43,12 @@ class Tile:
         return self.x, self.y, self.x + self.width, self.y + self.height
 
 
-def cluster_tiles(clip: str) -> dict[str, Tile]:
+def size(display: tuple[int, int], divisor: int) -> tuple[int, int]:
+    """Of a display in a scene that has all sizes divided."""
+    return display[0] // divisor, display[1] // divisor
+
+
+def cluster_tiles(clip: str, divisor: int) -> dict[str, Tile]:
     """By name. Those of safety surfaces have their surface's own size: nothing scales them."""
     tiles = [
         Tile("movie", 40, 116, 1280, 720, f"{clip}, decoded in the domain open"),
@@ -46,23 +56,24 @@ def cluster_tiles(clip: str) -> dict[str, Tile]:
         Tile("camera", 1360, 116, 520, 390, "safety surface of open's Weston", safety=True),
         Tile("telltale", 1360, 582, 320, 80, "safety surface of open's Weston", safety=True),
     ]
-    return {tile.name: tile for tile in tiles}
+    return {tile.name: tile.divided(divisor) for tile in tiles}
 
 
-def open_tiles(clip: str) -> dict[str, Tile]:
+def open_tiles(clip: str, divisor: int) -> dict[str, Tile]:
     tiles = [
         Tile("movie", 40, 116, 800, 450, clip),
         Tile("camera", 880, 116, 360, 270, "the live source"),
     ]
-    return {tile.name: tile for tile in tiles}
+    return {tile.name: tile.divided(divisor) for tile in tiles}
 
 
-def draw_cluster(path: Path, tiles: dict[str, Tile]) -> None:
-    image = _gradient(WIDTH, HEIGHT)
+def draw_cluster(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
+    """Drawn at full size, and made smaller as a whole."""
+    image = _gradient(*CLUSTER)
     pen = ImageDraw.Draw(image)
     _title(pen, "the display of the domain cluster: gid-cluster")
     for tile in tiles.values():
-        _frame(pen, tile)
+        _frame(pen, tile, divisor)
     _legend(
         pen,
         1360,
@@ -82,23 +93,23 @@ def draw_cluster(path: Path, tiles: dict[str, Tile]) -> None:
             ("gid-view --domain=open --stream=movie", _ACCENT, 18, True),
         ],
     )
-    image.save(path)
+    image.resize(size(CLUSTER, divisor)).save(path)
 
 
-def draw_open(path: Path, tiles: dict[str, Tile]) -> None:
-    image = _gradient(OPEN_WIDTH, OPEN_HEIGHT)
+def draw_open(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
+    image = _gradient(*OPEN)
     pen = ImageDraw.Draw(image)
     _title(pen, "the display of the domain open: Weston")
     for tile in tiles.values():
-        _frame(pen, tile)
-    image.save(path)
+        _frame(pen, tile, divisor)
+    image.resize(size(OPEN, divisor)).save(path)
 
 
 def draw_unavailable(path: Path, tile: Tile) -> None:
     """The configured fallback of a picture that does not come."""
     image = Image.new("RGB", (tile.width, tile.height), (38, 12, 12))
     pen = ImageDraw.Draw(image)
-    font = _font("DejaVuSans-Bold", 30)
+    font = _font("DejaVuSans-Bold", tile.width // 17)
     middle = (tile.width // 2, tile.height // 2)
     pen.rectangle((0, 0, tile.width - 1, tile.height - 1), outline=(200, 60, 50), width=6)
     pen.text(middle, f"NO {tile.name.upper()}", (240, 120, 100), font, anchor="mm")
@@ -127,8 +138,8 @@ def _title(pen: ImageDraw.ImageDraw, text: str) -> None:
     pen.rectangle((40, 86, 40 + 152, 88), _ACCENT)
 
 
-def _frame(pen: ImageDraw.ImageDraw, tile: Tile) -> None:
-    x, y, right, bottom = tile.box
+def _frame(pen: ImageDraw.ImageDraw, tile: Tile, divisor: int) -> None:
+    x, y, right, bottom = (divisor * side for side in tile.box)
     color = _SAFETY if tile.safety else (58, 70, 86)
     pen.rounded_rectangle((x - 4, y - 4, right + 3, bottom + 3), 5, (0, 0, 0), color, 3)
     font = _font("DejaVuSansMono-Bold", 20)

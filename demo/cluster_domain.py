@@ -2,16 +2,14 @@
 """The domain cluster: gid-cluster with the meter, the film, and the safety surfaces of open."""
 
 import json
-import os
-import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import backdrop
-import cockpit
-from children import Child, Children, DemoError
-from streams import Check, read_json
+from cockpit import Cockpit
+from here import Process
+from place import DemoError, Program
+from streams import Check
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 import priority  # noqa: E402
@@ -42,75 +40,81 @@ frozen-ms={frozen}
 fallback={fallback}
 """
 
-DEADLINE_MS = 300
 ROLES = ("telltale", "camera")
+_TIMES = ("decided_ns", "shown_ns", "last_frame_ns")
 
 
 class ClusterDomain:
-    """It lives from the demo's begin to its end."""
+    """It lives from the demo's begin to its end. All times are of this machine's clock."""
 
-    def __init__(
-        self,
-        children: Children,
-        folder: Path,
-        configuration: Path,
-        clip: Path,
-        seconds: float,
-    ) -> None:
-        self._children = children
-        self._folder = folder
-        self._cockpit = configuration
-        self.tiles = backdrop.cluster_tiles(clip.name)
-        self.check = Check(children, folder, clip, seconds)
-        self._status = folder / "cluster.status"
-        self._wayland = folder / "gidway-cluster"
-        self.fallback = folder / "no-camera.png"
-        self._environment = {"GID_DOMAIN": "cluster", "WAYLAND_DISPLAY": str(self._wayland)}
-        self._display: Child | None = None
-        self._view: Child | None = None
-        self._meter: Child | None = None
+    def __init__(self, cockpit: Cockpit, clip: Path, seconds: float) -> None:
+        self._scene = cockpit.scene
+        self._place = cockpit.start("cluster")
+        self._folder = cockpit.folder
+        self.tiles = backdrop.cluster_tiles(clip.name, self._scene.divisor)
+        self.check = Check(self._place, clip, seconds)
+        self._status = self._place.folder / "cluster.status"
+        wayland = self._place.folder / "gidway-cluster"
+        self.fallback = cockpit.folder / "no-camera.png"
+        self._environment = {"WAYLAND_DISPLAY": str(wayland)}
         self.meter: dict = {}  # what it reports at its end
-
-    def start(self) -> None:
-        cockpit.start_gidd(self._children, self._cockpit, "cluster")
         command = [
             "gid-cluster",
-            "--headless",
+            *([] if self._place.screen else ["--headless"]),
             "--realtime",
             f"--config={self._configure()}",
-            f"--socket={self._wayland}",
+            f"--socket={wayland}",
             f"--status={self._status}",
         ]
-        self._display = self._children.start("gid-cluster", command, **self._environment)
-        self._children.wait_until("gid-cluster's start", self._status.exists)
+        # Nobody else is there to have the screen.
+        self._display = self._place.start(
+            "gid-cluster", command, LIBSEAT_BACKEND="noop", **self._environment
+        )
+        self._place.wait_until("gid-cluster's start", lambda: self._place.ask(self._status))
 
     def show(self) -> None:
         """The meter, and a view of the film, which waits for it."""
         size = f"--size={self.tiles['meter'].size}"
-        meter = [*priority.before_others(), "gid-meter", size]
-        self._meter = self._children.start("gid-meter", meter, **self._environment)
+        self._meter = self._start("gid-meter", [*priority.before_others(), "gid-meter", size])
         view = ["gid-view", "--domain=open", "--stream=movie", f"--stats={self._view_stats}"]
-        self._view = self._children.start("gid-view", view, **self._environment)
+        self._view = self._start("gid-view", view)
+
+    def _start(self, name: str, command: list[str]) -> Program:
+        return self._place.start(name, command, **self._environment)
+
+    @property
+    def screen(self) -> Path | None:
+        return self._place.screen
 
     @property
     def scheduling(self) -> str:
-        return priority.scheduling(self._display.process.pid)
+        if isinstance(self._display, Process):
+            return priority.scheduling(self._display.process.pid)
+        return "what its own machine gives it"
+
+    @property
+    def points(self) -> bytes:
+        return self._place.read(self._place.points)
 
     @property
     def _view_stats(self) -> Path:
-        return self._folder / "view-movie.json"
+        return self._place.folder / "view-movie.json"
 
     def view(self) -> dict:
         """The statistics of the film's view."""
-        return read_json(self._view_stats)
+        return self._place.read_json(self._view_stats)
 
     def status(self) -> dict:
         """What gid-cluster says of itself."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
-            connection.connect(str(self._status))
-            with connection.makefile("rb") as answer:
-                return json.load(answer)
+        status = self._place.ask(self._status)
+        if status is None:
+            raise DemoError("gid-cluster does not tell its status")
+        for role in status["roles"]:
+            for transition in role["transitions"]:
+                for key in _TIMES:
+                    if transition.get(key):
+                        transition[key] = self._place.to_here(transition[key])
+        return status
 
     def roles(self) -> dict[str, dict]:
         return {role["name"]: role for role in self.status()["roles"]}
@@ -131,58 +135,46 @@ class ClusterDomain:
 
     def copies(self) -> dict[str, int]:
         """Frames of each safety stream that had to be copied, as its producer counts them."""
-        result = subprocess.run(
-            ["gidctl", "--domain=cluster", "--json", "list", "subscriptions"],
-            capture_output=True,
-            text=True,
-            timeout=20,
-        )
-        if result.returncode != 0:
-            raise DemoError(f"gidctl: {result.stderr.strip()}")
+        command = ["gidctl", "--domain=cluster", "--json", "list", "subscriptions"]
         return {
             one["stream"]: one.get("producer_counts", {}).get("copied_frames", 0)
-            for one in json.loads(result.stdout)["subscriptions"]
+            for one in json.loads(self._place.run(command))["subscriptions"]
         }
 
     def screenshot(self, path: Path) -> None:
-        result = subprocess.run(
-            ["grim", str(path)],
-            env={**os.environ, **self._environment},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=20,
-        )
-        if result.returncode != 0:
-            raise DemoError(f"gid-cluster gave no screenshot: {result.stderr.strip()}")
+        if self._place.screen:
+            self._place.photograph(path)
+            return
+        shot = self._place.folder / "screenshot.png"
+        self._place.run(["grim", str(shot)], **self._environment)
+        path.write_bytes(self._place.read(shot))
 
     def close_clients(self) -> None:
         """The display stays, to be asked."""
         self.check.stop()
-        if self._children.stop(self._view) != 0:
-            raise DemoError(f"the view of the film failed:\n{self._view.said()}")
-        if self._children.stop(self._meter) != 0:
-            raise DemoError(f"the meter failed:\n{self._meter.said()}")
+        if self._place.stop(self._view) != 0:
+            raise DemoError(f"the view of the film failed:\n{self._view.last_words()}")
+        if self._place.stop(self._meter) != 0:
+            raise DemoError(f"the meter failed:\n{self._meter.last_words()}")
         self.meter = json.loads(self._meter.said().strip().splitlines()[-1])
 
     def _configure(self) -> Path:
         background = self._folder / "background.png"
-        backdrop.draw_cluster(background, self.tiles)
+        backdrop.draw_cluster(background, self.tiles, self._scene.divisor)
         backdrop.draw_unavailable(self.fallback, self.tiles["camera"])
+        width, height = backdrop.size(backdrop.CLUSTER, self._scene.divisor)
         text = _CONFIGURATION.format(
-            width=backdrop.WIDTH, height=backdrop.HEIGHT, background=background
+            width=width, height=height, background=self._place.put(background)
         )
         text += _CLIENT.format(name="gid-meter", tile=self.tiles["meter"])
         text += _CLIENT.format(name="gid-view", tile=self.tiles["movie"])
-        fallbacks = {"telltale": "pattern", "camera": self.fallback}
-        frozen = {"telltale": 0, "camera": 2000}
+        fallbacks = {"telltale": "pattern", "camera": self._place.put(self.fallback)}
+        frozen = {"telltale": 0, "camera": self._scene.frozen_ms}
         for name in ROLES:
             text += _ROLE.format(
                 tile=self.tiles[name],
-                deadline=DEADLINE_MS,
+                deadline=self._scene.deadline_ms,
                 frozen=frozen[name],
                 fallback=fallbacks[name],
             )
-        configuration = self._folder / "cluster.conf"
-        configuration.write_text(text)
-        return configuration
+        return self._place.write("cluster.conf", text.encode())

@@ -1,11 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The two domains of the demo: their configuration and their daemons."""
+"""The domains of the demo: their configuration, and where each of them is."""
 
+from __future__ import annotations
+
+import sys
 from pathlib import Path
 
-from children import Child, Children
+import backdrop
+from here import Here
+from place import DemoError, Place
+from scene import FULL, GUESTS, TRANSLATED
 
-_CONFIGURATION = """\
+_TOP = Path(__file__).resolve().parents[1]
+sys.path += [str(_TOP / "vm"), str(_TOP / "tools" / "cockpit")]
+
+from gid_cockpit.configuration import CockpitError, read  # noqa: E402
+from gid_cockpit.machine import Guest  # noqa: E402
+from gid_vm.accel import probe_accel  # noqa: E402
+from gid_vm.guest import why_not  # noqa: E402
+from there import There  # noqa: E402
+
+_TOGETHER = """\
 [cockpit]
 runtime={runtime}
 
@@ -20,20 +35,97 @@ number=2
 [share open cluster]
 streams=movie movie-i420 safety/*
 """
+_APART = """\
+[cockpit]
+runtime={runtime}
+
+[domain open]
+number=1
+kind=guest
+window=256M
+local=camera
+
+[domain cluster]
+number=2
+window=16M
+{cluster}
+
+[domain host]
+number=3
+kind=host
+window=16M
+
+[share open cluster]
+streams=movie movie-i420 safety/*
+
+[share cluster open]
+
+[share open host]
+"""
+# With a screen of its own: a KMS device.
+_CLUSTER_GUEST = """\
+kind=guest
+vm-display={width}x{height}
+"""
 
 
-def configure(folder: Path) -> Path:
-    """The one configuration of all domains."""
-    configuration = folder / "cockpit.conf"
-    configuration.write_text(_CONFIGURATION.format(runtime=folder))
-    return configuration
+class Cockpit:
+    """`guests`: those of `open` and `cluster` that are machines of their own."""
 
+    def __init__(self, folder: Path, guests: set[str]) -> None:
+        self.folder, self._guests = folder, guests
+        self.scene = FULL
+        text = _TOGETHER
+        if guests:
+            if (reason := why_not()) is not None:
+                raise DemoError(f"no guest can run here: {reason}")
+            self.scene = GUESTS if probe_accel() == "kvm" else TRANSLATED
+            text = _APART
+        self._places: dict[str, Place] = {}
+        width, height = backdrop.size(backdrop.CLUSTER, self.scene.divisor)
+        cluster = _CLUSTER_GUEST.format(width=width, height=height) if "cluster" in guests else ""
+        self._configuration = folder / "cockpit.conf"
+        self._configuration.write_text(text.format(runtime=folder, cluster=cluster))
 
-def start_gidd(children: Children, configuration: Path, domain: str) -> Child:
-    """Returns when it can be connected to."""
-    socket = configuration.parent / domain / "gidd.sock"
-    socket.unlink(missing_ok=True)  # that of one that was killed
-    command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
-    child = children.start(f"gidd-{domain}", command)
-    children.wait_until(f"the start of {domain}'s gidd", socket.exists)
-    return child
+    @property
+    def link(self) -> str:
+        return "ivshmem" if self._guests else "local"
+
+    def start(self, domain: str) -> Place:
+        """Returns when its gidd can be connected to."""
+        if self._guests and domain != "host" and "host" not in self._places:
+            self.start("host")  # the hub, which makes what the others share
+        place = self._start_guest(domain) if domain in self._guests else self._start_gidd(domain)
+        self._places[domain] = place
+        return place
+
+    def _start_gidd(self, domain: str) -> Here:
+        folder = self.folder / f"{domain}-files"
+        folder.mkdir(exist_ok=True)
+        place = Here(domain, folder, self.scene.patience)
+        socket = self.folder / domain / "gidd.sock"
+        socket.unlink(missing_ok=True)  # that of one that was killed
+        command = ["gidd", f"--config={self._configuration}", f"--domain={domain}"]
+        place.start("gidd", command)
+        place.wait_until(f"the start of {domain}'s gidd", socket.exists)
+        return place
+
+    def _start_guest(self, domain: str) -> There:
+        try:
+            configuration = read(self._configuration)
+            guest = Guest(configuration, configuration.by_name(domain))
+            guest.start()
+        except CockpitError as error:
+            raise DemoError(str(error)) from None
+        return There(guest, self.scene.patience)
+
+    def check(self) -> None:
+        """Raises if a program has ended that should not have."""
+        for place in self._places.values():
+            place.check()
+
+    def close(self) -> None:
+        """The last started first: guests before their hub."""
+        order = sorted(self._places.values(), key=lambda place: place.domain == "host")
+        for place in order:
+            place.stop_all()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./run demo: a whole cockpit on one machine, half of which dies and comes back."""
+"""./run demo: a whole cockpit, half of which dies and comes back. As domains of this machine, or as
+machines of their own.
+"""
 
 import argparse
 import os
@@ -12,21 +14,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import clip as clips
-import cockpit
 import film
-import guests
 import judge
 import report
-from children import Children, DemoError
 from cluster_domain import ClusterDomain
+from cockpit import Cockpit
 from open_domain import OpenDomain
+from place import DemoError
 from progress import Progress
 from report import duration
+from there import GuestError
 from timeline import Recorder
 
 _ENOUGH = 120  # frames of the film that come by at least, however short the demo
 _AWAY = 1.5  # seconds that the open domain stays dead
-_PATIENCE = 60  # seconds; machines are shared
 
 
 class Demo:
@@ -35,23 +36,20 @@ class Demo:
     def __init__(self, options: argparse.Namespace, folder: Path, progress: Progress) -> None:
         self._seconds = options.seconds
         self._progress = progress
-        self._children = Children(folder)
         self.clip = clips.find(options.clip, progress.say)
         self.folder = folder
         self.pictures = {
             name: options.out / f"{name}.png" for name in ("cluster", "cluster-lost", "open")
         }
-        configuration = cockpit.configure(folder)
-        self.open = OpenDomain(self._children, folder, configuration, self.clip)
-        # The film is known as far as it can be played, however busy the machine.
-        known = self._seconds + _PATIENCE
-        self.cluster = ClusterDomain(self._children, folder, configuration, self.clip, known)
+        self.cockpit = Cockpit(folder, _guests(options))
+        self.scene = self.cockpit.scene
         self.recorder = Recorder()
         self.killed = self.returned = 0  # when, in ns
         self.played = 0.0  # seconds
         self.status: dict = {}  # gid-cluster's last
         self.safety_copies: dict[str, int] = {}  # frames of each safety stream
         self.scheduling = ""  # what gid-cluster got
+        self.logs: list[Path] = []  # of all domains, with the points of their timelines
 
     def run(self) -> None:
         try:
@@ -62,18 +60,28 @@ class Demo:
             self._play(self._seconds / 2, enough=True)
             self._stop()
         finally:
-            self._children.stop_all()
+            self.cockpit.close()
 
     # --- what happens ---
 
     def _start(self) -> None:
-        self.cluster.start()
+        if self.scene.divisor > 1:
+            self._progress.update("without KVM all is slow: making the film smaller")
+            self.clip = clips.shrink(self.clip, self.scene.divisor, self.folder)
+        # The film is known as far as it can be played, however busy the machine.
+        known = self._seconds + self.scene.patience
+        self._progress.update("cluster: starting")
+        self.cluster = ClusterDomain(self.cockpit, self.clip, known)
         self.scheduling = self.cluster.scheduling
         self._progress.done(f"cluster: gidd and gid-cluster ({self.scheduling})")
+        if self.cluster.screen is not None:
+            self._progress.say(f"  to look on: vncviewer {self.cluster.screen}")
         self._progress.update("cluster: learning the film's frames")
         self.cluster.check.start()
         self._progress.done("cluster: a receiver that knows every frame of the film")
         self.cluster.show()
+        self._progress.update("open: starting")
+        self.open = OpenDomain(self.cockpit, self.clip)
         self.open.start()
         self._progress.done("open: gidd, Weston with gid-buffer.so, film, camera, telltale")
         self._wait("the first frame of each stream", self._all_flow)
@@ -90,7 +98,7 @@ class Demo:
         """`midway` is called once in the middle. `enough`: not before enough frames came by."""
         start = time.monotonic()
         while (elapsed := time.monotonic() - start) < seconds or (
-            enough and not self._came_enough() and elapsed < _PATIENCE
+            enough and not self._came_enough() and elapsed < self.scene.patience
         ):
             self._pause()
             self._progress.update(self._state())
@@ -121,6 +129,7 @@ class Demo:
 
     def _kill(self) -> None:
         self._count_safety_copies()
+        self.open.keep()
         self.killed = self.recorder.event("open is killed")
         self.open.kill()
         self._wait("the fallbacks", self.cluster.are_lost)
@@ -146,20 +155,27 @@ class Demo:
         self.status = self.cluster.status()
         self.cluster.close_clients()
         self.open.close()
+        points = self.folder / "cluster-points.log"
+        points.write_bytes(self.cluster.points)
+        self.logs = [*self.open.logs, *self.open.points, points]
 
     # --- how it stands ---
 
     def _pause(self) -> None:
-        time.sleep(0.1)
-        self._children.check()
+        time.sleep(self.scene.sample_seconds)
+        self.cockpit.check()
         self.recorder.sample(self.cluster.status())
 
     def _wait(self, what: str, condition: Callable[[], bool]) -> None:
-        def looked_after() -> bool:
+        end = time.monotonic() + self.scene.patience
+        self.recorder.sample(self.cluster.status())
+        while not condition():
+            if time.monotonic() > end:
+                raise DemoError(f"{what} did not come within {self.scene.patience:.0f} s")
+            self._progress.update(f"waiting for {what}")
+            self.cockpit.check()
             self.recorder.sample(self.cluster.status())
-            return condition()
-
-        self._children.wait_until(what, looked_after, timeout=_PATIENCE)
+            time.sleep(0.02)
 
     def _all_flow(self) -> bool:
         return (
@@ -189,22 +205,18 @@ def main() -> int:
     options = _parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     progress = Progress()
-    if options.vm or options.vms > 1:
-        return guests.run(options, progress)
     film.Gst.init(None)
     # Short, for a socket's path has 108 bytes.
     folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir="/tmp"))
     os.environ["GID_RUNTIME_DIR"] = str(folder)
-    os.environ["GID_TIMELINE"] = str(folder / "points.log")
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         demo = Demo(options, folder, progress)
         demo.run()
         result = judge.build(demo)
         report.write(options.out, result, demo.pictures)
-        logs = [demo.open.log(life + 1) for life in range(demo.open.life)]
-        report.write_timeline(options.out, [*logs, folder / "points.log"])
-    except (DemoError, film.FilmError, OSError) as error:
+        report.write_timeline(options.out, demo.logs)
+    except (DemoError, GuestError, film.FilmError, OSError) as error:
         progress.fail(f"{error}\nThe logs are in {folder}")
         return 1
     except KeyboardInterrupt:
@@ -226,10 +238,16 @@ def _conclude(result: dict, out: Path, folder: Path, progress: Progress) -> int:
     return 0
 
 
+def _guests(options: argparse.Namespace) -> set[str]:
+    if options.vms == 2:
+        return {"open", "cluster"}
+    return {"open"} if options.vm else set()
+
+
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="./run demo",
-        description="Two domains on this machine. In `open` GStreamer decodes a film and has a "
+        description="Two domains, on this machine or as machines of their own. In `open` GStreamer decodes a film and has a "
         "camera, and Weston shows both, with a telltale. In `cluster` gid-cluster shows the film, "
         "the camera and the telltale from the very memory they were drawn into, and watches over "
         "the last two. In the middle `open` is killed, and comes back.",
@@ -252,7 +270,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--vm",
         action="store_true",
-        help="with `open` as a QEMU guest: a smaller scene, the same frames without a copy",
+        help="with `open` as a QEMU guest; without KVM everything is smaller and slower",
     )
     parser.add_argument(
         "--vms", type=int, choices=(1, 2), default=1, help="2: `cluster` is a guest, too"

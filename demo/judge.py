@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import film
 import picture
 import report
-from children import DemoError
 from cluster_domain import ROLES
-from streams import CAMERA, MOVIE_CAPS
+from place import DemoError
+from streams import MOVIE_CAPS
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 import machine  # noqa: E402
@@ -28,7 +28,7 @@ _TELLTALE_STATES = 16
 def build(demo: Demo) -> dict:
     """The content of report.json."""
     return {
-        "link": "local",
+        "link": demo.cockpit.link,
         "clip": demo.clip.name,
         "seconds": demo.played,
         "scheduling": demo.scheduling,
@@ -68,7 +68,7 @@ def _shown(demo: Demo) -> dict:
         "receiver": "gid-view, in gid-cluster",
         "frames": view["frames"],
         "dropped": view["dropped"],
-        **_copies(*demo.open.producers.counts("movie")),
+        **_copies(*demo.open.counts("movie")),
         "latency_from_to": "submit to shown",
         "latency_us": view["latency_us"],
     }
@@ -81,7 +81,7 @@ def _checked(demo: Demo) -> dict:
         "frames": counts["frames"],
         "wrong": counts["wrong"],
         "dropped": counts["source"]["missed"],
-        **_copies(*demo.open.producers.counts("movie-i420"), counts["source"]),
+        **_copies(*demo.open.counts("movie-i420"), counts["source"]),
         "latency_from_to": "submit to received",
         "latency_us": counts["latency_us"],
     }
@@ -94,7 +94,7 @@ def _role(demo: Demo, name: str) -> dict:
 def _safety(demo: Demo, name: str) -> dict:
     """A safety stream: copies by what feeds the surface, and by Weston's module."""
     role = _role(demo, name)
-    sinks = demo.open.producers.counts(name) if name == "camera" else []
+    sinks = demo.open.counts(name) if name == "camera" else []
     copies = _copies(*sinks)
     forwarded = demo.safety_copies.get(role["stream"], 0)
     if forwarded:
@@ -124,9 +124,9 @@ def _displays(demo: Demo) -> dict:
             },
         }
     }
-    for life in range(1, demo.open.life + 1):
-        for figures in report.read_displays(demo.open.log(life)).values():
-            displays["open" if life == 1 else "open, after its return"] = figures
+    for life, log in enumerate(demo.open.logs):
+        for figures in report.read_displays(log).values():
+            displays["open" if life == 0 else "open, after its return"] = figures
     return displays
 
 
@@ -150,15 +150,13 @@ def _loss(demo: Demo, name: str) -> dict:
 
 
 def _checks(demo: Demo) -> list[dict]:
-    camera = demo.cluster.tiles["camera"]
-    sent = f"{CAMERA},width={camera.width},height={camera.height}"
     movie = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
     counts = demo.cluster.check.counts()
     right = counts["frames"] - counts["wrong"]
     while_dead = demo.recorder.frames_between(demo.killed, demo.returned)
     return [
         _look(demo, "movie", movie),
-        _look(demo, "camera", itertools.islice(film.run(sent, "video/x-raw"), 1)),
+        _look(demo, "camera", itertools.islice(film.run(demo.open.camera, "video/x-raw"), 1)),
         _look_at_telltale(demo),
         {
             "what": "every frame of movie-i420 is the decoder's, bit by bit",

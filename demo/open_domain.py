@@ -3,13 +3,13 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import backdrop
-import cockpit
-from children import Child, Children, DemoError
-from streams import Producers, read_json
+import streams
+from cockpit import Cockpit
+from place import DemoError, Place, Program
+from streams import Producers
 
 SOCKET = "gidway-open"
 
@@ -39,101 +39,103 @@ size={camera_size}
 
 
 class OpenDomain:
-    """It can be killed as a whole, and started again: a `life` each."""
+    """It can be killed as a whole, and started again: a `life` each.
 
-    def __init__(self, children: Children, folder: Path, configuration: Path, clip: Path) -> None:
-        self._children = children
-        self._folder = folder
-        self._cockpit = configuration
-        self.tiles = backdrop.open_tiles(clip.name)
-        places = backdrop.cluster_tiles(clip.name)
-        self._telltale = places["telltale"]
-        self.producers = Producers(children, folder, clip, places["camera"])
-        self._camera = places["camera"]
-        self._environment = {
-            "GID_DOMAIN": "open",
-            "WAYLAND_DISPLAY": SOCKET,
-            "XDG_RUNTIME_DIR": str(folder),
-        }
-        self._running: list[Child] = []
-        self._views: list[Child] = []
+    `logs`: Weston's of each life, with the timeline, as far as it was kept; `points`: those of all
+    programs; `counts`: the statistics of each stream's producers, one after the other.
+    """
+
+    def __init__(self, cockpit: Cockpit, clip: Path) -> None:
+        self._cockpit, self._clip = cockpit, clip
+        self._scene = cockpit.scene
+        self.tiles = backdrop.open_tiles(clip.name, self._scene.divisor)
+        places = backdrop.cluster_tiles(clip.name, self._scene.divisor)
+        self._telltale, self._camera = places["telltale"], places["camera"]
+        self._backdrop = cockpit.folder / "open.png"
+        backdrop.draw_open(self._backdrop, self.tiles, self._scene.divisor)
         self.life = 0
-        self._prepare()
+        self.logs: list[Path] = []
+        self.points: list[Path] = []
+        self._before: list[dict[str, dict]] = []  # counts of those that were killed
 
-    def _prepare(self) -> None:
-        image = self._folder / "open.png"
-        backdrop.draw_open(image, self.tiles)
-        (self._folder / "weston.ini").write_text(
-            _CONFIGURATION.format(
-                backdrop=image,
-                telltale=_program("gid-telltale"),
-                telltale_size=self._telltale.size,
-                view=_program("gid-view"),
-                camera_size=self._camera.size,
-            )
-        )
-
-    def log(self, life: int) -> Path:
-        """Weston's log of that life, with the timeline."""
-        return self._folder / f"weston-{life}.log"
+    @property
+    def camera(self) -> str:
+        return streams.camera(self._camera, self._scene.camera_rate)
 
     def start(self) -> None:
         self.life += 1
-        self._running = [cockpit.start_gidd(self._children, self._cockpit, "open")]
+        self._place: Place = self._cockpit.start("open")
+        self._environment = {
+            "WAYLAND_DISPLAY": SOCKET,
+            "XDG_RUNTIME_DIR": str(self._place.folder),
+        }
         self._start_weston()
-        self.producers.start()
+        self._producers = Producers(self._place, self._clip, self.camera)
+        self._producers.start()
         self._views = [self._start_view(name) for name in self.tiles]
-        telltale = ["gid-telltale", "--role=telltale", "--cycle=250"]
+        telltale = ["gid-telltale", "--role=telltale", f"--cycle={self._scene.telltale_ms}"]
         telltale.append(f"--size={self._telltale.size}")
         self._start("telltale", telltale)
 
     def kill(self) -> None:
         """Everything in it, at once."""
-        self.producers.remember()
-        for child in self._running + self.producers.running():
-            self._children.kill(child)
-        for child in self._running + self.producers.running():
-            self._children.wait(child)
+        self._place.kill()
 
     def close(self) -> None:
         """In good order: views first, so that the producers count no drops of our going."""
         for view in self._views:
-            if self._children.stop(view) != 0:
-                raise DemoError(f"{view.name} failed:\n{view.said()}")
-        self.producers.stop()
-        for child in reversed(self._running):
-            self._children.stop(child)
+            if self._place.stop(view) != 0:
+                raise DemoError(f"{view.name} failed:\n{view.last_words()}")
+        self._producers.stop()
+        self.keep()
+
+    def keep(self) -> None:
+        """What the programs of this life wrote down, before it is gone with them."""
+        for kept, path in ((self.logs, self._log), (self.points, self._place.points)):
+            copy = self._cockpit.folder / f"{path.stem}-{self.life}.log"
+            copy.write_bytes(self._place.read(path))
+            kept.append(copy)
+        self._place.run(["rm", "-f", str(self._place.points)])
+        self._before.append(self._producers.counts())
+
+    def counts(self, stream: str) -> list[dict]:
+        return [life[stream] for life in self._before if life[stream]]
 
     def view(self, name: str) -> dict:
         """The statistics of a gid-view of this life."""
-        return read_json(self._stats(name))
+        return self._place.read_json(self._stats(name))
 
     def screenshot(self, path: Path) -> None:
-        shots = self._folder / "screenshot"
-        shots.mkdir(exist_ok=True)
-        result = subprocess.run(
-            ["weston-screenshooter"],
-            cwd=shots,
-            env={**os.environ, **self._environment, "XDG_PICTURES_DIR": str(shots)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=20,
-        )
-        found = sorted(shots.glob("*.png"))
-        if result.returncode != 0 or not found:
-            raise DemoError(f"Weston gave no screenshot: {result.stderr.strip()}")
-        path.write_bytes(found[-1].read_bytes())
-        found[-1].unlink()
+        shots = self._place.folder / "screenshot"
+        self._place.run(["mkdir", "-p", str(shots)])
+        into = {"XDG_PICTURES_DIR": str(shots), **self._environment}
+        # It says nothing of the name, which has the time in it.
+        self._place.run(["sh", "-c", f"cd {shots} && weston-screenshooter"], **into)
+        names = self._place.run(["ls", str(shots)]).split()
+        if not names:
+            raise DemoError("Weston gave no screenshot")
+        path.write_bytes(self._place.read(shots / sorted(names)[-1]))
+        self._place.run(["rm", "-r", str(shots)])
 
-    def _start(self, name: str, command: list[str]) -> Child:
-        child = self._children.start(name, command, **self._environment)
-        self._running.append(child)
-        return child
+    @property
+    def _log(self) -> Path:
+        return self._place.folder / "weston.log"
+
+    def _start(self, name: str, command: list[str]) -> Program:
+        return self._place.start(name, command, **self._environment)
 
     def _start_weston(self) -> None:
-        socket = self._folder / SOCKET
-        socket.unlink(missing_ok=True)
+        for name in (SOCKET, self._log.name):
+            self._place.run(["rm", "-f", str(self._place.folder / name)])
+        configuration = _CONFIGURATION.format(
+            backdrop=self._place.put(self._backdrop),
+            telltale=_program("gid-telltale"),
+            telltale_size=self._telltale.size,
+            view=_program("gid-view"),
+            camera_size=self._camera.size,
+        )
+        configuration = self._place.write("weston.ini", configuration.encode())
+        width, height = backdrop.size(backdrop.OPEN, self._scene.divisor)
         self._start(
             "weston",
             [
@@ -141,25 +143,23 @@ class OpenDomain:
                 "--backend=headless",
                 "--renderer=pixman",
                 "--shell=desktop",
-                f"--width={backdrop.OPEN_WIDTH}",
-                f"--height={backdrop.OPEN_HEIGHT}",
+                f"--width={width}",
+                f"--height={height}",
                 f"--socket={SOCKET}",
-                f"--config={self._folder / 'weston.ini'}",
+                f"--config={configuration}",
                 "--modules=gid-buffer.so",
                 "--debug",  # permits screenshots
-                f"--log={self.log(self.life)}",
+                f"--log={self._log}",
                 "--logger-scopes=log,timeline",
             ],
         )
-        self._children.wait_until("Weston's start", self._is_ready)
+        # Its socket is there sooner than what the module offers.
+        self._place.wait_until(
+            "Weston's start", lambda: b"gid: ready" in self._place.read(self._log)
+        )
 
-    def _is_ready(self) -> bool:
-        """Its socket is there sooner than what the module offers."""
-        log = self.log(self.life)
-        return log.exists() and "gid: ready" in log.read_text(errors="replace")
-
-    def _start_view(self, name: str) -> Child:
-        self._stats(name).unlink(missing_ok=True)
+    def _start_view(self, name: str) -> Program:
+        self._place.run(["rm", "-f", str(self._stats(name))])
         command = [
             "gid-view",
             f"--stream={name}",
@@ -170,10 +170,10 @@ class OpenDomain:
         ]
         if name == "camera":
             command.append("--role=camera")
-        return self._start(f"open-view-{name}", command)
+        return self._start(f"view-{name}", command)
 
     def _stats(self, name: str) -> Path:
-        return self._folder / f"open-view-{name}.json"
+        return self._place.folder / f"view-{name}.json"
 
 
 def _program(name: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import film
 import numpy
 from backdrop import Tile
-from children import DemoError
+from place import DemoError
 from film import Frame
 from PIL import Image
 

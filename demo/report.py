@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jinja2
 import lanes
-from children import DemoError
+from place import DemoError
 
 _MS = 1_000_000
 

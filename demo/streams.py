@@ -1,89 +1,74 @@
 # SPDX-License-Identifier: MIT
 """The streams of the domain open: the film twice, and a live source."""
 
-import json
-import sys
 from pathlib import Path
 
 import film
 from backdrop import Tile
-from children import Child, Children
+from place import Place, Program
 
 _HERE = Path(__file__).resolve().parent
 
-CAMERA = "videotestsrc is-live=true pattern=smpte ! video/x-raw,format=BGRx,framerate=30/1"
 MOVIE_CAPS = "video/x-raw,format=BGRx"
 
 
+def camera(tile: Tile, rate: int) -> str:
+    """The part of a pipeline that is the live source."""
+    size = f"width={tile.width},height={tile.height}"
+    caps = f"video/x-raw,format=BGRx,{size},framerate={rate}/1"
+    return f"videotestsrc is-live=true pattern=smpte ! {caps}"
+
+
 class Producers:
-    def __init__(self, children: Children, folder: Path, clip: Path, camera: Tile) -> None:
-        self._children = children
-        self._folder = folder
-        decoded = film.decode(clip)
+    """Of one life of the domain."""
+
+    def __init__(self, place: Place, clip: Path, camera: str) -> None:
+        self._place = place
+        decoded = film.decode(place.put(clip))
         self._pipelines = {
             "movie": f"{decoded} ! {MOVIE_CAPS}",
             "movie-i420": decoded,
-            "camera": f"{CAMERA},width={camera.width},height={camera.height}",
+            "camera": camera,
         }
-        self._started: dict[str, Child] = {}
-        self._before: list[dict[str, dict]] = []  # counts of those that were killed
+        self._started: list[Program] = []
 
     def start(self) -> None:
         for stream, pipeline in self._pipelines.items():
-            self._stats(stream).unlink(missing_ok=True)
-            command = [sys.executable, str(_HERE / "play.py"), f"--stats={self._stats(stream)}"]
+            command = ["python3", str(_HERE / "play.py"), f"--stats={self._stats(stream)}"]
             if stream != "camera":
                 command.append("--loop")
             command.append(f"{pipeline} ! gidsink name=sink stream={stream}")
-            self._started[stream] = self._children.start(
-                f"play-{stream}", command, GID_DOMAIN="open"
-            )
+            self._started.append(self._place.start(f"play-{stream}", command))
 
     def stop(self) -> None:
-        for child in self._started.values():
-            self._children.stop(child)
+        for program in self._started:
+            self._place.stop(program)
 
-    def running(self) -> list[Child]:
-        return list(self._started.values())
-
-    def remember(self) -> None:
-        """What they have counted so far: they are about to be killed."""
-        self._before.append({stream: read_json(self._stats(stream)) for stream in self._pipelines})
-
-    def counts(self, stream: str) -> list[dict]:
-        """The statistics of the stream's gidsinks, one after the other."""
-        lives = [*(before[stream] for before in self._before), read_json(self._stats(stream))]
-        return [life for life in lives if life]
+    def counts(self) -> dict[str, dict]:
+        """The statistics of each stream's gidsink, as far as there are any."""
+        return {stream: self._place.read_json(self._stats(stream)) for stream in self._pipelines}
 
     def _stats(self, stream: str) -> Path:
-        return self._folder / f"play-{stream}.json"
+        return self._place.folder / f"play-{stream}.json"
 
 
 class Check:
     """The receiver, in the domain cluster, that compares every frame of movie-i420."""
 
-    def __init__(self, children: Children, folder: Path, clip: Path, seconds: float) -> None:
-        self._stats = folder / "check.json"
-        self._children = children
-        self._command = [sys.executable, str(_HERE / "check.py"), f"--clip={clip}"]
+    def __init__(self, place: Place, clip: Path, seconds: float) -> None:
+        self._place = place
+        self._stats = place.folder / "check.json"
+        self._command = ["python3", str(_HERE / "check.py"), f"--clip={place.put(clip)}"]
         self._command += [f"--seconds={seconds}", f"--stats={self._stats}"]
-        self._child: Child | None = None
+        self._program: Program | None = None
 
     def start(self) -> None:
         """Returns when it knows the film's frames."""
-        self._child = self._children.start("check", self._command, GID_DOMAIN="cluster")
-        self._children.wait_until("learning the film's frames", self._stats.exists, timeout=120)
+        self._program = self._place.start("check", self._command)
+        self._place.wait_until("learning the film's frames", self.counts)
 
     def stop(self) -> None:
-        self._children.stop(self._child)
+        self._place.stop(self._program)
 
     def counts(self) -> dict:
-        return read_json(self._stats)
-
-
-def read_json(path: Path) -> dict:
-    """Empty while there is no such file."""
-    try:
-        return json.loads(path.read_text())
-    except FileNotFoundError:
-        return {}
+        return self._place.read_json(self._stats)

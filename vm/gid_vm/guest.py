@@ -23,7 +23,14 @@ BOOT_SECONDS = 180.0
 LIFE_SECONDS = 1800  # QEMU ends by itself then, whatever became of us
 
 # Where programs are found, so that a command finds in the guest what it finds here.
-PLACES = ("PATH", "LD_LIBRARY_PATH", "GST_PLUGIN_PATH", "GST_REGISTRY", "PYTHONPATH")
+PLACES = (
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "GST_PLUGIN_PATH",
+    "GST_REGISTRY",
+    "PYTHONPATH",
+    "WESTON_MODULE_MAP",
+)
 
 
 def why_not() -> str | None:

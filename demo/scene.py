@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""How much is played, and how soon what is missing counts as lost: as much as the machines bear."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scene:
+    """`divisor`: of all sizes in pixels, the film's among them."""
+
+    divisor: int
+    camera_rate: int  # frames a second
+    telltale_ms: int  # from one picture to the next
+    deadline_ms: int  # of the safety surfaces
+    frozen_ms: int  # of the camera
+    sample_seconds: float  # between looks at how it stands
+    patience: float  # seconds, for whatever takes longest; machines are shared
+
+
+FULL = Scene(1, 30, 250, 300, 2000, 0.1, 60)
+# With KVM: what is done is the same, but a machine has to boot.
+GUESTS = Scene(1, 30, 250, 300, 2000, 0.3, 120)
+# QEMU's translator takes ten times as long for everything that a guest does.
+TRANSLATED = Scene(2, 10, 1000, 2000, 20000, 0.5, 240)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""A domain that is a guest: its programs run there, and are reached by the guest's agent."""
+
+import base64
+import json
+import os
+import queue
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+
+from place import DemoError, Place, Program
+
+_TOP = Path(__file__).resolve().parents[1]
+sys.path += [str(_TOP / "vm"), str(_TOP / "tools" / "cockpit")]
+
+from gid_cockpit.machine import Guest  # noqa: E402
+from gid_vm.agent import Agent, Command, GuestError  # noqa: E402
+
+FOLDER = Path("/run/guest")
+_SECONDS = 120.0  # for a program that is waited for; a guest without KVM is slow
+
+# Prints what a unix socket has to say, again and again, each time after the clock: to start a
+# program for each answer takes a guest without KVM a second.
+_ASK = """
+import socket, sys, time
+while True:
+    now, text = time.monotonic_ns(), "null"
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(sys.argv[1])
+            text = connection.makefile().read()
+        except OSError:
+            pass
+    print(now, text.replace(chr(10), " "), flush=True)
+    time.sleep(0.25)
+"""
+
+
+class GuestProgram(Program):
+    def __init__(self, name: str, command: Command) -> None:
+        self.name, self._command = name, command
+
+    def status(self) -> int | None:
+        return self._command.code
+
+    def said(self) -> str:
+        return b"".join(self._command.texts.values()).decode(errors="replace")
+
+    def stop(self, timeout: float) -> int:
+        if self._command.code is None:
+            self._command.signal(signal.SIGTERM)
+        return self._command.wait(_SECONDS).code
+
+
+class Listener:
+    """The lines that come from _ASK; `offset` is from the guest's clock to ours, in ns.
+
+    A line is on its way for a while: of all lines, the quickest tells the offset best.
+    """
+
+    def __init__(self) -> None:
+        self.offset: int | None = None
+        self._part = b""
+        self._lines: queue.Queue[tuple[int, bytes]] = queue.Queue()
+
+    def hear(self, kind: str, data: bytes) -> None:
+        """From the agent's thread."""
+        here = time.monotonic_ns()
+        if kind != "out":
+            return
+        *lines, self._part = (self._part + data).split(b"\n")
+        for line in lines:
+            there, _, text = line.partition(b" ")
+            offset = here - int(there)
+            self.offset = offset if self.offset is None else min(self.offset, offset)
+            self._lines.put((int(there), text))
+
+    def next(self) -> dict | None:
+        """What is true now, or later."""
+        asked = time.monotonic_ns()
+        try:
+            while True:
+                there, text = self._lines.get(timeout=_SECONDS)
+                if there + self.offset >= asked:
+                    return json.loads(text)
+        except queue.Empty:
+            raise DemoError("a guest does not answer") from None
+
+
+class There(Place):
+    def __init__(self, guest: Guest, patience: float) -> None:
+        super().__init__(guest.domain.name, FOLDER, patience)
+        self._guest = guest
+        self._listeners: dict[Path, Listener] = {}
+        self._agent = Agent(guest.folder / "agent.sock")
+        try:
+            self._agent.connect(time.monotonic() + _SECONDS, lambda: True)
+            self._agent.wait_ready(_SECONDS)
+        except GuestError as error:
+            raise DemoError(f"the guest {self.domain}: {error}") from None
+        gidd = f"until test -S /run/gidway/{self.domain}/gidd.sock; do sleep 0.1; done"
+        self.run(["sh", "-c", gidd])
+
+    def _launch(self, name: str, command: list[str], environment: dict[str, str]) -> GuestProgram:
+        # Programs that start side by side there are slow to answer one another.
+        environment = {"GID_ANSWER_SECONDS": "30", **environment}
+        return GuestProgram(name, self._agent.start(command, env=environment))
+
+    def run(self, command: list[str], **environment: str) -> str:
+        return self._finish(command, b"", environment)
+
+    def _finish(self, command: list[str], stdin: bytes, environment: dict[str, str]) -> str:
+        result = self._agent.start(command, env=environment, stdin=stdin).wait(_SECONDS)
+        if result.code != 0:
+            raise DemoError(f"{command[0]} in {self.domain}: {result.err.strip()}")
+        return result.out
+
+    def put(self, file: Path) -> Path:
+        return self.write(file.name, file.read_bytes())
+
+    def write(self, name: str, content: bytes) -> Path:
+        path = self.folder / name
+        self._finish(["dd", "status=none", f"of={path}"], content, {})
+        return path
+
+    def read(self, path: Path) -> bytes:
+        # In text, for that is what an agent's answers are taken for.
+        command = self._agent.start(["base64", "--wrap=0", str(path)])
+        result = command.wait(_SECONDS)
+        return base64.b64decode(result.out) if result.code == 0 else b""
+
+    def ask(self, path: Path) -> dict | None:
+        listener = self._listeners.get(path)
+        if listener is None:
+            listener = self._listeners[path] = Listener()
+            self._agent.start(["python3", "-I", "-S", "-c", _ASK, str(path)], hear=listener.hear)
+        return listener.next()
+
+    def to_here(self, time: int) -> int:
+        offsets = [one.offset for one in self._listeners.values() if one.offset is not None]
+        return time + min(offsets, default=0)
+
+    @property
+    def screen(self) -> Path | None:
+        has_one = self._guest.domain.machine.display is not None
+        return self._guest.folder / "screen.sock" if has_one else None
+
+    def photograph(self, picture: Path) -> None:
+        self._guest.screenshot(picture.absolute())
+
+    def kill(self) -> None:
+        handle = os.pidfd_open(self._guest.pid())
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            select.select([handle], [], [], _SECONDS)
+        finally:
+            os.close(handle)
+        self._programs, self._listeners = [], {}
+        self._agent.close()
+
+    def stop_all(self) -> None:
+        """With the machine."""
+        self._agent.close()
+        self._guest.stop()
+        self._programs = []
