@@ -66,10 +66,8 @@ class ClusterDomain:
             f"--socket={wayland}",
             f"--status={self._status}",
         ]
-        # Nobody else is there to have the screen.
-        self._display = self._place.start(
-            "gid-cluster", command, LIBSEAT_BACKEND="noop", **self._environment
-        )
+        # Where it has a screen, nobody else is there to have it.
+        self._display = self._place.start("gid-cluster", command, LIBSEAT_BACKEND="noop")
         self._place.wait_until("gid-cluster's start", lambda: self._place.ask(self._status))
 
     def show(self) -> None:

@@ -247,10 +247,11 @@ def _guests(options: argparse.Namespace) -> set[str]:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="./run demo",
-        description="Two domains, on this machine or as machines of their own. In `open` GStreamer decodes a film and has a "
-        "camera, and Weston shows both, with a telltale. In `cluster` gid-cluster shows the film, "
-        "the camera and the telltale from the very memory they were drawn into, and watches over "
-        "the last two. In the middle `open` is killed, and comes back.",
+        description="Two domains, on this machine or as machines of their own. In `open` GStreamer "
+        "decodes a film and has a camera, and Weston shows both, with a telltale. In `cluster` "
+        "gid-cluster shows the film, the camera and the telltale from the very memory they were "
+        "drawn into, and watches over the last two. In the middle `open` is killed, and comes "
+        "back.",
     )
     parser.add_argument(
         "--seconds", type=_seconds, default=10, metavar="N", help="how long to play (default: 10)"

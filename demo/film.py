@@ -11,6 +11,8 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402
 
+_PATIENCE = 120 * Gst.SECOND  # for the first frame, on a slow machine
+
 
 @dataclass
 class Frame:
@@ -60,7 +62,7 @@ def run(description: str, caps: str) -> Iterator[Frame]:
     sink = pipeline.get_by_name("sink")
     pipeline.set_state(Gst.State.PLAYING)
     try:
-        while (sample := sink.emit("try-pull-sample", 10 * Gst.SECOND)) is not None:
+        while (sample := sink.emit("try-pull-sample", _PATIENCE)) is not None:
             info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
             yield Frame(sample.get_buffer(), info)
         message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)

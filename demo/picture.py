@@ -7,9 +7,9 @@ from pathlib import Path
 import film
 import numpy
 from backdrop import Tile
-from place import DemoError
 from film import Frame
 from PIL import Image
+from place import DemoError
 
 _SMALL = (64, 36)
 # Mean difference of small pictures, in steps of 255, that a smooth scaler makes at most; two
