@@ -1,20 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The demo as a user runs it: what it shows is right, and it leaves nothing behind."""
 
-import json
-import os
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
 import pytest
-from PIL import Image
-from program import BUILD, TOP
+from runs import MARK, Run, run_demo
 
-# In the environment of everything that a demo starts, so that it is known from other demos.
-MARK = "GIDWAY_DEMO_TEST"
 # Where the demo puts things on the display, in pixels: left, top, right, bottom.
 MOVIE = (40, 116, 1320, 836)
 CAMERA = (1360, 116, 1880, 506)
@@ -29,33 +23,6 @@ BARS = [
 ]  # fmt: skip
 
 pytestmark = pytest.mark.timeout(1000)
-
-
-@dataclass
-class Run:
-    folder: Path
-    status: int
-    errors: str
-
-    @property
-    def report(self) -> dict:
-        return json.loads((self.folder / "report.json").read_text())
-
-    def picture(self, box: tuple[int, int, int, int], name: str = "cluster.png") -> numpy.ndarray:
-        with Image.open(self.folder / name) as image:
-            return numpy.asarray(image.convert("RGB").crop(box), numpy.int16)
-
-
-def run_demo(folder: Path, *arguments: str) -> Run:
-    result = subprocess.run(
-        [TOP / "run", "demo", f"--out={folder}", *arguments],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD), MARK: str(folder)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    return Run(folder, result.returncode, result.stderr)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The demo, run as a user runs it, and what it leaves in its folder."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+from PIL import Image
+from program import BUILD, TOP
+
+# In the environment of everything that a demo starts, so that it is known from other demos.
+MARK = "GIDWAY_DEMO_TEST"
+
+
+@dataclass
+class Run:
+    folder: Path
+    status: int
+    errors: str
+
+    @property
+    def report(self) -> dict:
+        return json.loads((self.folder / "report.json").read_text())
+
+    def picture(self, box: tuple[int, int, int, int], name: str = "cluster.png") -> numpy.ndarray:
+        with Image.open(self.folder / name) as image:
+            return numpy.asarray(image.convert("RGB").crop(box), numpy.int16)
+
+
+def run_demo(folder: Path, *arguments: str, timeout: float = 250) -> Run:
+    result = subprocess.run(
+        [TOP / "run", "demo", f"--out={folder}", *arguments],
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD), MARK: str(folder)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    return Run(folder, result.returncode, result.stderr)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The demo with the domain open as a QEMU guest: the same cockpit, and the guest is killed."""
+
+import pytest
+from gid_vm.guest import why_not
+from runs import Run, run_demo
+
+SECONDS = 900
+
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(SECONDS + 60),
+]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    run = run_demo(tmp_path_factory.mktemp("demo"), "--vm", "--seconds=2", timeout=SECONDS)
+    assert run.status == 0, run.errors
+    return run
+
+
+def test_it_is_the_same_cockpit(demo: Run) -> None:
+    report = demo.report
+    assert report["link"] == "ivshmem"
+    assert set(report["streams"]) == {"movie", "movie-i420", "camera", "telltale"}
+    assert all(stream["frames"] > 0 for stream in report["streams"].values())
+    assert {"cluster", "open", "open, after its return"} <= set(report["displays"])
+
+
+def test_all_checks_passed(demo: Run) -> None:
+    """Pictures bit-exact, each frame of the film, the fallbacks, and everything's return."""
+    checks = demo.report["checks"]
+    assert len(checks) == 8
+    assert [check for check in checks if not check["passed"]] == []
+
+
+@pytest.mark.parametrize(
+    ("stream", "most"), [("movie", 0), ("movie-i420", 4), ("camera", 0), ("telltale", 0)]
+)
+def test_copies(demo: Run, stream: str, most: int) -> None:
+    figures = demo.report["streams"][stream]
+    assert figures["copied_frames"] <= most
+    assert (figures["copied_bytes"] == 0) == (figures["copied_frames"] == 0)
+
+
+@pytest.mark.parametrize("role", ["telltale", "camera"])
+def test_the_death_of_the_machine_was_seen(demo: Run, role: str) -> None:
+    loss = demo.report["loss"][role]
+    assert loss["fallback_after_ms"] > 0 and loss["live_after_ms"] > 0
