@@ -49,6 +49,8 @@ class Demo:
         self.status: dict = {}  # gid-cluster's last
         self.safety_copies: dict[str, int] = {}  # frames of each safety stream
         self.scheduling = ""  # what gid-cluster got
+        self.shown: dict = {}  # the last statistics of the film's view, and of the checker
+        self.checked: dict = {}
         self.logs: list[Path] = []  # of all domains, with the points of their timelines
 
     def run(self) -> None:
@@ -154,6 +156,7 @@ class Demo:
         self.recorder.event("end")
         self.status = self.cluster.status()
         self.cluster.close_clients()
+        self.shown, self.checked = self.cluster.view(), self.cluster.check.counts()
         self.open.close()
         points = self.folder / "cluster-points.log"
         points.write_bytes(self.cluster.points)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The film as its decoder gives it, frame by frame: what arrives elsewhere is compared to this."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402
 
-_PATIENCE = 120 * Gst.SECOND  # for the first frame, on a slow machine
+_PATIENCE = 120  # seconds, for the first frame on a slow machine
 
 
 @dataclass
@@ -59,14 +60,25 @@ def run(description: str, caps: str) -> Iterator[Frame]:
         f"{description} ! capsfilter name=filter ! appsink name=sink sync=false max-buffers=4"
     )
     pipeline.get_by_name("filter").set_property("caps", Gst.Caps.from_string(caps))
-    sink = pipeline.get_by_name("sink")
+    sink, bus = pipeline.get_by_name("sink"), pipeline.get_bus()
     pipeline.set_state(Gst.State.PLAYING)
     try:
-        while (sample := sink.emit("try-pull-sample", _PATIENCE)) is not None:
+        while (sample := _next(description, sink, bus)) is not None:
             info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
             yield Frame(sample.get_buffer(), info)
-        message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
-        if message is not None:
-            raise FilmError(f"{description}: {message.parse_error()[0].message}")
     finally:
         pipeline.set_state(Gst.State.NULL)
+
+
+def _next(description: str, sink: Gst.Element, bus: Gst.Bus) -> Gst.Sample | None:
+    """None at the end."""
+    end = time.monotonic() + _PATIENCE
+    while (sample := sink.emit("try-pull-sample", Gst.SECOND // 5)) is None:
+        message = bus.pop_filtered(Gst.MessageType.ERROR)
+        if message is not None:
+            raise FilmError(f"{description}: {message.parse_error()[0].message}")
+        if sink.get_property("eos"):
+            return None
+        if time.monotonic() > end:
+            raise FilmError(f"{description}: no frame came within {_PATIENCE} s")
+    return sample

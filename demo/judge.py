@@ -63,7 +63,7 @@ def _copies(*counts: dict) -> dict:
 
 
 def _shown(demo: Demo) -> dict:
-    view = demo.cluster.view()
+    view = demo.shown
     return {
         "receiver": "gid-view, in gid-cluster",
         "frames": view["frames"],
@@ -75,7 +75,7 @@ def _shown(demo: Demo) -> dict:
 
 
 def _checked(demo: Demo) -> dict:
-    counts = demo.cluster.check.counts()
+    counts = demo.checked
     return {
         "receiver": "gidsrc, every frame compared",
         "frames": counts["frames"],
@@ -151,7 +151,7 @@ def _loss(demo: Demo, name: str) -> dict:
 
 def _checks(demo: Demo) -> list[dict]:
     movie = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
-    counts = demo.cluster.check.counts()
+    counts = demo.checked
     right = counts["frames"] - counts["wrong"]
     while_dead = demo.recorder.frames_between(demo.killed, demo.returned)
     return [

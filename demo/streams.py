@@ -10,6 +10,9 @@ from place import Place, Program
 _HERE = Path(__file__).resolve().parent
 
 MOVIE_CAPS = "video/x-raw,format=BGRx"
+# For how long a frame may be looked at before it is taken back by force: on a slow machine it takes
+# seconds to check one.
+_LEASE_MS = 30000
 
 
 def camera(tile: Tile, rate: int) -> str:
@@ -37,7 +40,7 @@ class Producers:
             command = ["python3", str(_HERE / "play.py"), f"--stats={self._stats(stream)}"]
             if stream != "camera":
                 command.append("--loop")
-            command.append(f"{pipeline} ! gidsink name=sink stream={stream}")
+            command.append(f"{pipeline} ! gidsink name=sink stream={stream} lease={_LEASE_MS}")
             self._started.append(self._place.start(f"play-{stream}", command))
 
     def stop(self) -> None:
