@@ -55,8 +55,11 @@ int gid_memory_get(
 	if (size == 0 || size > INT64_MAX) {
 		return -EINVAL;
 	}
-	return domain->window == 0 ? gid_memory_create(memory, name, size)
-				   : allocate(domain, memory, size);
+	if (domain->window != 0) {
+		return allocate(domain, memory, size);
+	}
+	int error = gid_memory_create(memory, name, size);
+	return error < 0 ? gid_domain_fail(domain, error, "%s", gid_strerror(error)) : 0;
 }
 
 void gid_memory_put(struct gid_memory_own *memory) {

@@ -72,6 +72,7 @@ static void put_subscribe(
 
 /* Makes page and doorbell and the message that carries them; the caller closes `*their_end`. */
 static int prepare(struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
+	consumer->asked = gid_socket_now();
 	int error = gid_memory_get(
 		consumer->domain, &consumer->memory, "gid-page", sizeof(struct gid_wire_page));
 	if (error < 0) {
@@ -80,9 +81,8 @@ static int prepare(struct gid_consumer *consumer, union gid_wire_message *messag
 	error = gid_doorbell_create(&consumer->doorbell, their_end);
 	if (error < 0) {
 		gid_memory_put(&consumer->memory);
-		return error;
+		return gid_domain_fail(consumer->domain, error, "%s", gid_strerror(error));
 	}
-	consumer->asked = gid_socket_now();
 	put_subscribe(consumer, message, 0);
 	return 0;
 }
@@ -115,10 +115,15 @@ void gid_consumer_lose(struct gid_consumer *consumer, int reason) {
 	gid_consumer_leave(consumer);
 }
 
+/* A gidd that is there and cannot reach the other machines yet does not tell when it can. */
+static bool is_too_soon(const struct gid_consumer *consumer, int error) {
+	return error == -ENOTCONN && consumer->domain->state == GID_CONNECTION_UP;
+}
+
 static void subscribe_answered(void *data, int error, const union gid_wire_message *answer,
 	int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_consumer *consumer = data;
-	if (error == -ENOTCONN) {
+	if (error == -ENOTCONN && !is_too_soon(consumer, error)) {
 		consumer->number = 0; /* asked again when gidd is back */
 	} else if (error < 0) {
 		if (error != -ETIMEDOUT) {
@@ -144,24 +149,34 @@ static void subscribe_again(struct gid_consumer *consumer) {
 	}
 	if (error < 0) {
 		consumer->number = 0;
-		if (error != -ENOTCONN) {
+		if (error != -ENOTCONN || is_too_soon(consumer, error)) {
 			gid_consumer_lose(consumer, error);
 		}
 	}
 }
 
-int gid_consumer_subscribe(struct gid_consumer *consumer) {
+static int ask(struct gid_consumer *consumer) {
 	union gid_wire_message message, answer;
 	int their_end;
 	int error = prepare(consumer, &message, &their_end);
 	if (error < 0) {
-		return gid_domain_fail(consumer->domain, error, "%s", gid_strerror(error));
+		return error;
 	}
 	int fds[] = {consumer->memory.fd, their_end};
 	error = gid_domain_request(consumer->domain, &message, fds, 2, &answer, NULL);
 	close(their_end);
 	if (error == -ETIMEDOUT) {
 		gid_consumer_unsubscribe(consumer, error);
+	}
+	return error;
+}
+
+int gid_consumer_subscribe(struct gid_consumer *consumer) {
+	int error = ask(consumer);
+	if (consumer->options.reconnect && is_too_soon(consumer, error)) {
+		consumer->number = 0;
+		gid_consumer_lose(consumer, error);
+		return 0;
 	}
 	return error;
 }

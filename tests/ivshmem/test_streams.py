@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from cockpit import Cockpit
 from machines import CONFIG, link, start
-from peer import LIVE, consume, produce
+from peer import LIVE, WAITING, consume, produce
 from program import wait_for
 
 
@@ -63,6 +63,18 @@ def test_a_killed_consumer_gives_its_frames_back(machines: Cockpit) -> None:
     consumer.program.kill()
     left = producer.wait(lambda line: line["consumers"] == 0, "the consumer to be missed")
     assert left["held"] == 0
+
+
+def test_a_consumer_that_was_there_before_the_host(make_cockpit: Callable[..., Cockpit]) -> None:
+    """Its gidd has nothing to give it yet: it waits, as for a producer."""
+    cockpit = make_cockpit(CONFIG)
+    cockpit.start("hud")
+    consumer = consume(cockpit, "movie", "hud", "open", reconnect=True)
+    consumer.wait(lambda line: line["state"] == WAITING, "it to wait")
+    for domain in ("host", "open"):
+        cockpit.start(domain)
+    produce(cockpit, "movie", fps=100)
+    assert consumer.wait_frames(20)["torn"] == 0
 
 
 def test_a_killed_producer_is_missed(machines: Cockpit) -> None:
