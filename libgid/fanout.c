@@ -45,7 +45,8 @@ void gid_fanout_let_go(struct gid_producer *producer, gid_id gid, bool by_force)
 		return; /* no picture, or of a slab that was destroyed */
 	}
 	uint32_t slot = gid_slot_of(gid);
-	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot) : gid_slab_let_go(slab, slot);
+	uint32_t left =
+		by_force ? gid_slab_let_go_by_force(slab, slot) : gid_slab_let_go(slab, slot);
 	if (left == 0) {
 		producer->freed++;
 		if (producer->timeline != NULL) {
@@ -288,4 +289,10 @@ void gid_fanout_end(struct gid_subscription *subscription, enum gid_fanout_end e
 			producer->options.data, subscription->domain, false, producer->consumers);
 	}
 	gid_producer_leave(producer);
+}
+
+void gid_fanout_end_all(struct gid_producer *producer, int reason) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		gid_fanout_end(sub, GID_END_STREAM, reason);
+	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * A producer's inside, shared by producer.c (its life, and gidd's side of it), fanout.c (frames out
- * and back), lease.c (what is taken back), stream_slabs.c (the slabs that consumers may read) and
- * producer_stats.c.
+ * A producer's inside, shared by producer.c (its life), publish.c (its stream at gidd), fanout.c
+ * (frames out and back), lease.c (what is taken back), stream_slabs.c (the slabs that consumers may
+ * read) and producer_stats.c.
  */
 #ifndef GID_PRODUCER_H
 #define GID_PRODUCER_H
@@ -41,6 +41,14 @@ struct gid_producer {
 void gid_producer_enter(struct gid_producer *producer);
 void gid_producer_leave(struct gid_producer *producer);
 
+/* --- publish.c -------------------------------------------------------------------------------- */
+
+/* Asks gidd for the stream's name: waits for its answer, unless options.published hears of it. */
+int gid_producer_publish(struct gid_producer *producer);
+
+/* Ends the stream, for all consumers. */
+void gid_producer_unpublish(struct gid_producer *producer);
+
 /* --- fanout.c --------------------------------------------------------------------------------- */
 
 /* Lets go of a slot for one consumer, which by force may be reading it still. */
@@ -59,6 +67,9 @@ enum gid_fanout_end {
 
 /* Ends one subscription: what it held comes back, gidd and the caller hear of it. */
 void gid_fanout_end(struct gid_subscription *subscription, enum gid_fanout_end end, int reason);
+
+/* Ends all of them, as the stream is over. */
+void gid_fanout_end_all(struct gid_producer *producer, int reason);
 
 /* --- lease.c ---------------------------------------------------------------------------------- */
 
