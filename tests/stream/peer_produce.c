@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/** The end that produces: frames at a steady rate, or as many as are wanted in one go. */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "peer.h"
+
+struct produced {
+	struct gid_domain *domain;
+	struct gid_producer *producer;
+	struct gid_slab *slab;
+	uint64_t late_ns; /* the longest that a frame came after its time */
+	uint64_t send_ns; /* the longest that sending one took */
+	uint64_t no_slot;
+};
+
+static void report_producer(const struct produced *p, const char *event) {
+	struct gid_producer_stats stats;
+	gid_producer_get_stats(p->producer, &stats);
+	printf("{\"event\": \"%s\", \"t\": %" PRIu64 ", \"frames\": %" PRIu64
+	       ", \"delivered\": %" PRIu64 ", \"dropped\": %" PRIu64
+	       ", \"leases_expired\": %" PRIu64 ", \"held\": %u"
+	       ", \"consumers\": %u, \"doorbells\": %" PRIu64 ", \"late_ms\": %.3f"
+	       ", \"send_ms\": %.3f, \"no_slot\": %" PRIu64 ", \"connected\": %s}\n",
+		event, now_ns(), stats.frames, stats.delivered, stats.dropped, stats.leases_expired,
+		stats.held, stats.consumers, stats.doorbells, (double)p->late_ns / 1e6,
+		(double)p->send_ns / 1e6, p->no_slot,
+		gid_domain_is_connected(p->domain) ? "true" : "false");
+	fflush(stdout);
+}
+
+static void hear_released(void *data, gid_id gid) {
+	struct produced *p = data;
+	gid_slab_give(p->slab, gid_slot_of(gid));
+}
+
+static void hear_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	report_producer(data, joined ? "joined" : "left");
+}
+
+static void send_frame(struct produced *p, uint64_t sequence) {
+	int slot = gid_slab_take(p->slab);
+	if (slot < 0 && gid_producer_reclaim(p->producer, false) == 1) {
+		slot = gid_slab_take(p->slab);
+	}
+	if (slot < 0) {
+		p->no_slot++;
+		return;
+	}
+	uint64_t *words = gid_slab_data(p->slab, (uint32_t)slot);
+	for (size_t i = 0; i < 512; i++) {
+		words[i] = sequence;
+	}
+	struct gid_frame frame = {
+		.gid = gid_slab_gid(p->slab, (uint32_t)slot),
+		.capture_time = now_ns(),
+		.present_time = GID_TIME_NONE,
+		.pts = sequence,
+		.dts = GID_TIME_NONE,
+		.duration = GID_TIME_NONE,
+	};
+	uint64_t start = now_ns();
+	int sent = gid_producer_send(p->producer, &frame);
+	uint64_t took = now_ns() - start;
+	p->send_ns = took > p->send_ns ? took : p->send_ns;
+	if (sent < 0) {
+		fail(p->domain, "send", sent);
+	}
+	if (sent == 0) {
+		gid_slab_give(p->slab, (uint32_t)slot);
+	}
+}
+
+static void listen_until(struct produced *p, uint64_t until) {
+	struct pollfd fds[] = {
+		{gid_domain_get_fd(p->domain), POLLIN, 0},
+		{gid_producer_get_fd(p->producer), POLLIN, 0},
+	};
+	do {
+		uint64_t now = now_ns(), left = now < until ? until - now : 0;
+		struct timespec timeout = {
+			(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+		if (ppoll(fds, 2, &timeout, NULL) > 0) {
+			if (fds[0].revents != 0) {
+				gid_domain_dispatch(p->domain);
+			}
+			if (fds[1].revents != 0) {
+				gid_producer_dispatch(p->producer);
+			}
+		}
+	} while (now_ns() < until && !ended);
+}
+
+/* As fast as the consumer takes them. */
+static void send_in_one_go(struct produced *p) {
+	while (gid_producer_consumers(p->producer) == 0) {
+		listen_until(p, now_ns() + MS);
+	}
+	listen_until(p, now_ns() + 200 * MS);
+	mark("begin\n");
+	uint64_t give_up = now_ns() + 60000 * MS, sequence = 0;
+	struct gid_producer_stats stats = {0};
+	while (stats.delivered < options.frames && now_ns() < give_up) {
+		send_frame(p, ++sequence);
+		gid_producer_get_stats(p->producer, &stats);
+	}
+	mark("end\n");
+	listen_until(p, now_ns() + 500 * MS);
+	report_producer(p, "done");
+}
+
+int produce(const char *name) {
+	static const struct gid_layout layout = {
+		.fourcc = 0x34325258, /* XR24 */
+		.width = 64,
+		.height = 16,
+		.plane_count = 1,
+		.planes = {{0, 256}},
+	};
+	struct produced p = {0};
+	int error = gid_domain_connect(NULL, &p.domain);
+	if (error < 0) {
+		fail(NULL, "connect", error);
+	}
+	error = gid_slab_create(p.domain, &layout, 0, (uint32_t)options.slots, NULL, &p.slab);
+	if (error < 0) {
+		fail(p.domain, "slab", error);
+	}
+	struct gid_producer_options producer_options = {
+		.size = sizeof(producer_options),
+		.lease_ns = options.lease_ms * MS,
+		.credit_max = (uint32_t)options.credit,
+		.released = hear_released,
+		.subscriber = hear_subscriber,
+		.data = &p,
+		.quiet = options.quiet != 0,
+	};
+	error = gid_producer_create(p.domain, name, &producer_options, &p.producer);
+	if (error < 0) {
+		fail(p.domain, "producer", error);
+	}
+	report_producer(&p, "published");
+	if (options.frames != 0) {
+		send_in_one_go(&p);
+		ended = 1;
+	}
+	uint64_t period = 1000000000u / options.fps, due = now_ns(), report = due, sequence = 0;
+	while (!ended) {
+		due += period;
+		listen_until(&p, due);
+		while (options.lossless != 0 && gid_producer_room(p.producer) == 0 && !ended) {
+			listen_until(&p, now_ns() + 10 * MS);
+		}
+		uint64_t late = now_ns() - due;
+		p.late_ns = late > p.late_ns ? late : p.late_ns;
+		if (late > period) {
+			due += late; /* what a pause of the machine left out is not made up for */
+		}
+		send_frame(&p, ++sequence);
+		if (now_ns() >= report) {
+			report_producer(&p, "running");
+			report = now_ns() + REPORT_NS;
+		}
+	}
+	report_producer(&p, "ending");
+	gid_producer_destroy(p.producer);
+	gid_slab_destroy(p.slab, false);
+	gid_domain_destroy(p.domain);
+	return 0;
+}
