@@ -8,7 +8,6 @@
  */
 #include <gst/allocators/gstshmallocator.h>
 #include <gst/base/gstpushsrc.h>
-#include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
 #include "handoff.h"

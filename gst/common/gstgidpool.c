@@ -71,6 +71,7 @@ gst_gid_pool_set_config (GstBufferPool * pool, GstStructure * config)
   self->add_meta = gst_buffer_pool_config_has_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (self->add_meta
       && gst_buffer_pool_config_has_option (config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT)) {
+    gst_video_alignment_reset (&align); /* some ask for the option alone */
     gst_buffer_pool_config_get_video_alignment (config, &align);
     if (!may_pad (self->allocator, &align) || !gst_video_info_align (&self->info, &align))
       return FALSE;

@@ -181,6 +181,38 @@ static void test_layout(void) {
 	gst_object_unref(allocator);
 }
 
+/* As videotestsrc does from GStreamer 1.28 on: it says that it can align, and not how. */
+static void test_alignment_without_values(void) {
+	g_autoptr(GstCaps) caps = make_caps("I420", 1920, 1080);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8, FALSE);
+	GstBufferPool *pool = gst_gid_pool_new(allocator, caps);
+	GstVideoAlignment align;
+
+	gst_video_alignment_reset(&align);
+	align.padding_top = align.padding_left = align.padding_right = align.padding_bottom = 64;
+	for (int given = 1; given >= 0; given--) {
+		GstStructure *config = gst_buffer_pool_get_config(pool);
+		gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+		gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
+		if (given) {
+			gst_buffer_pool_config_set_video_alignment(config, &align);
+		} else {
+			gst_structure_remove_fields(config, "padding-top", "padding-bottom",
+				"padding-left", "padding-right", NULL);
+		}
+		tap_ok(gst_buffer_pool_set_config(pool, config), "alignment %s is taken",
+			given ? "with values" : "without values");
+	}
+	gst_buffer_pool_set_active(pool, TRUE);
+	GstBuffer *buffer = acquire(pool);
+	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+	tap_ok(meta->offset[0] == 0 && meta->stride[0] == 1920 && meta->offset[1] == 1920 * 1080,
+		"and is none: %zu, %d, %zu", meta->offset[0], meta->stride[0], meta->offset[1]);
+	gst_buffer_unref(buffer);
+	end_pool(pool);
+	gst_object_unref(allocator);
+}
+
 static void test_proposals(void) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 1366, 768);
 	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8, FALSE);
@@ -251,6 +283,7 @@ int main(int argc, char **argv) {
 	test_alias();
 	test_guard();
 	test_layout();
+	test_alignment_without_values();
 	test_proposals();
 	test_export();
 	gst_gid_domain_unref(domain);
