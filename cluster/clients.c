@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "clients.h"
 
+#include "versions.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wlr/types/wlr_compositor.h>
-#include <wlr/types/wlr_presentation_time.h>
 #include <wlr/types/wlr_screencopy_v1.h>
 #include <wlr/types/wlr_single_pixel_buffer_v1.h>
 #include <wlr/types/wlr_subcompositor.h>
@@ -149,7 +149,7 @@ int clients_init(struct clients *clients, struct display *display) {
 	if (shell == NULL || wlr_compositor_create(wayland, 6, display->renderer) == NULL ||
 		wlr_subcompositor_create(wayland) == NULL ||
 		wlr_viewporter_create(wayland) == NULL ||
-		wlr_presentation_create(wayland, display->backend) == NULL ||
+		presentation_create(wayland, display->backend) == NULL ||
 		wlr_single_pixel_buffer_manager_v1_create(wayland) == NULL ||
 		wlr_screencopy_manager_v1_create(wayland) == NULL ||
 		wlr_xdg_output_manager_v1_create(wayland, display->layout) == NULL) {

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "device.h"
 #include "mode.h"
+#include "versions.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include <wlr/render/allocator.h>
 #include <wlr/render/wlr_renderer.h>
 #include <wlr/render/wlr_texture.h>
-#include <wlr/types/wlr_output.h>
 #include <wlr/util/log.h>
 
 /* --- what was composed --------------------------------------------------------------------------
@@ -170,8 +170,7 @@ static void display_frame(struct display *display) {
 		return;
 	}
 	display->hooks->begin(display->data, now);
-	if (display->output->needs_frame ||
-		pixman_region32_not_empty(&display->scene_output->pending_commit_damage)) {
+	if (wlr_scene_output_needs_frame(display->scene_output)) {
 		display_render(display, now);
 	} else {
 		display->stats.last = 0; /* nothing moves: the next pause is none */
@@ -203,7 +202,8 @@ static void handle_present(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, present);
 	const struct wlr_output_event_present *event = data;
 	if (event->presented) {
-		uint64_t when = event->when != NULL ? clock_of(event->when) : clock_now();
+		const struct timespec *at = presented_at(event);
+		uint64_t when = at != NULL ? clock_of(at) : clock_now();
 		display->hooks->presented(display->data, event->commit_seq, when);
 		if (turns_shown(&display->turns, when, display_refresh_ns(display))) {
 			wlr_log(WLR_INFO, "output %s does not wait for its refresh: we do",

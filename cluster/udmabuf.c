@@ -2,16 +2,15 @@
 #include "udmabuf.h"
 
 #include "dmabuf_create.h"
+#include "versions.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <wlr/interfaces/wlr_buffer.h>
 #include <wlr/render/drm_format_set.h>
 #include <wlr/util/log.h>
-#include <wlr/version.h>
 
 #define STRIDE_ALIGN 64u /* bytes: a cache line */
 
@@ -30,9 +29,7 @@ struct udmabuf {
 
 static void handle_destroy(struct wlr_buffer *base) {
 	struct udmabuf *buffer = wl_container_of(base, buffer, base);
-#if WLR_VERSION_MAJOR > 0 || WLR_VERSION_MINOR >= 19
 	wlr_buffer_finish(base);
-#endif
 	wlr_dmabuf_attributes_finish(&buffer->attributes);
 	free(buffer);
 }

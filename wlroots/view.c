@@ -2,17 +2,13 @@
 #include "view.h"
 
 #include "dmabuf_sync.h"
+#include "versions.h"
 #include <wlr/render/drm_format_set.h>
 #include <wlr/render/wlr_texture.h>
-#include <wlr/version.h>
-
-#define WLROOTS_VERSION (WLR_VERSION_MAJOR * 1000 + WLR_VERSION_MINOR)
 
 static void handle_destroy(struct wlr_buffer *buffer) {
 	struct view *view = wl_container_of(buffer, view, base);
-#if WLROOTS_VERSION >= 19
 	wlr_buffer_finish(buffer);
-#endif
 	view->destroyed(view);
 }
 

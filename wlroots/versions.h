@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/** What differs between the versions of wlroots that are supported: 0.18, 0.19 and 0.20. */
+#ifndef GID_WLROOTS_VERSIONS_H
+#define GID_WLROOTS_VERSIONS_H
+
+#include <wlr/interfaces/wlr_buffer.h>
+#include <wlr/types/wlr_output.h>
+#include <wlr/types/wlr_presentation_time.h>
+#include <wlr/types/wlr_scene.h>
+#include <wlr/version.h>
+
+#define WLROOTS_VERSION (WLR_VERSION_MAJOR * 1000 + WLR_VERSION_MINOR)
+
+#define PRESENTATION_TIME_VERSION 1
+
+#if WLROOTS_VERSION < 19
+
+/* In 0.18 there is nothing to finish. */
+static inline void wlr_buffer_finish(struct wlr_buffer *buffer) {
+}
+
+static inline bool wlr_scene_output_needs_frame(struct wlr_scene_output *scene_output) {
+	return scene_output->output->needs_frame ||
+		pixman_region32_not_empty(&scene_output->pending_commit_damage);
+}
+
+static inline struct wlr_presentation *presentation_create(
+	struct wl_display *display, struct wlr_backend *backend) {
+	return wlr_presentation_create(display, backend);
+}
+
+/* When the frame was shown, or NULL where the backend does not know. */
+static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
+	return event->when;
+}
+
+#else
+
+static inline struct wlr_presentation *presentation_create(
+	struct wl_display *display, struct wlr_backend *backend) {
+	return wlr_presentation_create(display, backend, PRESENTATION_TIME_VERSION);
+}
+
+static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
+	return &event->when;
+}
+
+#endif
+
+#endif
