@@ -210,8 +210,10 @@ def main() -> int:
     progress = Progress()
     film.Gst.init(None)
     # Short, for a socket's path has 108 bytes.
-    folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir="/tmp"))
+    short = len(tempfile.gettempdir()) < 40
+    folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir=None if short else "/tmp"))
     os.environ["GID_RUNTIME_DIR"] = str(folder)
+    wanted = True  # what is in the folder: to find out what went wrong
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         demo = Demo(options, folder, progress)
@@ -219,26 +221,34 @@ def main() -> int:
         result = judge.build(demo)
         report.write(options.out, result, demo.pictures)
         report.write_timeline(options.out, demo.logs)
+        wanted = not _conclude(result, options.out, progress)
     except (DemoError, GuestError, film.FilmError, OSError) as error:
-        progress.fail(f"{error}\nThe logs are in {folder}")
+        progress.fail(str(error))
+        wanted = any(folder.glob("**/*.log"))
         return 1
     except KeyboardInterrupt:
         progress.fail("interrupted")
+        wanted = False
         return 130
-    return _conclude(result, options.out, folder, progress)
+    except SystemExit:
+        wanted = False
+        raise
+    finally:
+        if wanted:
+            progress.say(f"The logs are in {folder}")
+        else:
+            shutil.rmtree(folder)
+    return 1 if wanted else 0
 
 
-def _conclude(result: dict, out: Path, folder: Path, progress: Progress) -> int:
+def _conclude(result: dict, out: Path, progress: Progress) -> bool:
+    """Says what came out, and where it is. Whether all is as it should be."""
     for check in result["checks"]:
         (progress.done if check["passed"] else progress.fail)(f"{check['what']}: {check['found']}")
     pictures, pages = ("open", "cluster", "cluster-lost"), ("report.html", "timeline.html")
     for name in (*(f"{picture}.png" for picture in pictures), *pages, "report.json"):
         progress.say(f"  {out / name}")
-    if not all(check["passed"] for check in result["checks"]):
-        progress.say(f"The logs are in {folder}")
-        return 1
-    shutil.rmtree(folder)
-    return 0
+    return all(check["passed"] for check in result["checks"])
 
 
 def _guests(options: argparse.Namespace) -> set[str]:

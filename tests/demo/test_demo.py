@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The demo as a user runs it: what it shows is right, and it leaves nothing behind."""
 
+import os
 import re
+import signal
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
 import pytest
+from program import BUILD, TOP, Program
 from runs import MARK, Run, run_demo
 
 # Where the demo puts things on the display, in pixels: left, top, right, bottom.
@@ -173,15 +178,39 @@ def test_another_film(tmp_path: Path) -> None:
     assert run.report["streams"]["movie-i420"]["frames"] >= 60
 
 
-def test_no_such_film(tmp_path: Path) -> None:
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for what a demo keeps only for a while."""
+    with tempfile.TemporaryDirectory(prefix="gid-", dir="/tmp") as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
+
+
+def test_no_such_film(tmp_path: Path, short: Path) -> None:
     run = run_demo(tmp_path, "--clip=missing.mp4")
     assert run.status == 1
     assert "missing.mp4: there is no such file" in run.errors
+    assert "logs" not in run.errors and not list(short.iterdir())
 
 
-def test_no_film_at_all(tmp_path: Path) -> None:
+def test_no_film_at_all(tmp_path: Path, short: Path) -> None:
+    """Programs run by then, whose logs may say why."""
     text = tmp_path / "text.mp4"
     text.write_text("this is no film\n" * 100)
     run = run_demo(tmp_path / "out", f"--clip={text}")
     assert run.status == 1
     assert "text.mp4" in run.errors
+    (kept,) = short.iterdir()
+    assert f"The logs are in {kept}" in run.errors
+
+
+@pytest.mark.parametrize(("number", "status"), [("INT", 130), ("TERM", 143)])
+def test_an_interrupted_demo_leaves_nothing(
+    tmp_path: Path, short: Path, number: str, status: int
+) -> None:
+    command = ["env", f"--default-signal={number}", TOP / "run", "demo", f"--out={tmp_path}"]
+    demo = Program(command, os.environ | {"GIDWAY_BUILD": str(BUILD)}, tmp_path)
+    demo.wait_output("cluster: gidd and gid-cluster")
+    demo.signal(signal.Signals[f"SIG{number}"])
+    assert demo.wait() == status, demo.stderr
+    assert not list(short.iterdir())
