@@ -33,8 +33,8 @@ def main() -> int:
         help="with a screen of this size (a virtio-gpu), at a socket for VNC viewers",
     )
     options = parser.parse_args()
-    accel = options.accel or probe_accel()
     try:
+        accel = options.accel or probe_accel()
         with tempfile.TemporaryDirectory(prefix="gidway-") as name:
             folder = Path(name)
             machine = Machine(options.name, accel, options.memory)

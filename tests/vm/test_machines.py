@@ -178,7 +178,8 @@ def test_a_domain_that_is_no_guest_has_no_machine(tool: Tool) -> None:
 def test_guests_need_their_hub(tool: Tool) -> None:
     result = tool.run("up", "open")
     assert result.returncode == 1
-    assert "the gidd of host makes it" in result.stderr
+    assert "the gidd of host does not run" in result.stderr
+    assert "gid-cockpit up host open" in result.stderr
 
 
 def test_up_run_status_down(tool: Tool) -> None:

@@ -14,8 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .sockets import bound_sending, connect
+
 PORT = "org.gidway.agent"
 GRACE_SECONDS = 30.0
+SEND_SECONDS = 60.0  # for a message, however busy the guest
 
 
 class GuestError(Exception):
@@ -108,16 +111,15 @@ class Agent:
     def connect(self, deadline: float, lives: Callable[[], bool]) -> None:
         """Connects to QEMU, which may still be about to listen."""
         while time.monotonic() < deadline and lives():
-            port = socket.socket(socket.AF_UNIX)
             try:
-                port.connect(str(self.path))
+                port = connect(self.path, max(0.1, deadline - time.monotonic()))
             except OSError:
-                port.close()
                 time.sleep(0.02)
                 continue
-            port.sendall(b"\n")  # ends what an earlier client may have left unfinished
+            bound_sending(port, SEND_SECONDS)
             self.port = port
             threading.Thread(target=self._listen, daemon=True).start()
+            self._write(b"\n")  # ends what an earlier client may have left unfinished
             return
         raise GuestError(self.describe("QEMU does not start"))
 
@@ -148,9 +150,14 @@ class Agent:
                 command.take({"exit": -signal.SIGKILL})
 
     def send(self, **message: object) -> None:
+        self._write(json.dumps(message).encode() + b"\n")
+
+    def _write(self, data: bytes) -> None:
         try:
             with self.lock:
-                self.port.sendall(json.dumps(message).encode() + b"\n")
+                self.port.sendall(data)
+        except BlockingIOError:
+            raise GuestError(self.describe("it takes nothing that it is sent")) from None
         except OSError:
             raise GuestError(self.describe("it is gone")) from None
 

@@ -2,9 +2,10 @@
 """QEMU's monitor: what can be asked of a machine from outside. Every wait is bounded."""
 
 import json
-import socket
 from pathlib import Path
 from typing import Self
+
+from .sockets import connect
 
 SECONDS = 30.0
 
@@ -23,18 +24,17 @@ class Monitor:
         self.path = path
 
     def __enter__(self) -> Self:
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(SECONDS)
         try:
-            self.socket.connect(str(self.path))
-            self.lines = self.socket.makefile("rb")
+            self.socket = connect(self.path, SECONDS)
+        except OSError as error:
+            raise MonitorError(f"{self.path}: {error.strerror or error}") from None
+        self.socket.settimeout(SECONDS)
+        self.lines = self.socket.makefile("rb")
+        try:
             self._read("QMP")
             self.execute("qmp_capabilities")
-        except OSError as error:
-            self.socket.close()
-            raise MonitorError(f"{self.path}: {error.strerror or error}") from None
         except MonitorError:
-            self.socket.close()
+            self.__exit__()
             raise
         return self
 
@@ -47,9 +47,9 @@ class Monitor:
         message = {"execute": command, "arguments": arguments}
         try:
             self.socket.sendall(json.dumps(message).encode() + b"\n")
-            return self._read("return")
         except OSError as error:
             raise MonitorError(f"{command}: {error.strerror or error}") from None
+        return self._read("return")
 
     def screenshot(self, picture: Path) -> None:
         """What the guest's screen shows, as a PNG that QEMU writes. A file is overwritten."""
@@ -57,10 +57,15 @@ class Monitor:
 
     def _read(self, key: str) -> object:
         """The next message with this key; what merely happens is passed over."""
-        for line in self.lines:
-            message = json.loads(line)
-            if "error" in message:
-                raise MonitorError(message["error"]["desc"])
-            if key in message:
-                return message[key]
+        try:
+            for line in self.lines:
+                message = json.loads(line)
+                if "error" in message:
+                    raise MonitorError(message["error"]["desc"])
+                if key in message:
+                    return message[key]
+        except TimeoutError:
+            raise MonitorError(f"{self.path}: QEMU does not answer") from None
+        except (OSError, ValueError):
+            pass  # it was killed, perhaps in the middle of a line
         raise MonitorError(f"{self.path}: QEMU has ended")

@@ -64,7 +64,7 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
             pid = one.start()
             started.append(one)
             print(f"{one.domain.name}: {paint('started', True)} (process {pid})", flush=True)
-    except CockpitError:
+    except BaseException:
         for one in reversed(started):
             one.stop()
         raise
@@ -277,6 +277,9 @@ def main(arguments: list[str] | None = None) -> int:
         return options.run(read(options.config), options)
     except (CockpitError, CannotBoot) as error:
         print(f"gid-cockpit: {error}", file=sys.stderr)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        print(f"gid-cockpit: {where}{error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130
     return 1

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gidd of one domain: whether it runs, how it does, its start and its end.
-
-Nothing is kept about it in files: who holds its socket says which process it is.
-"""
+"""The gidd of one domain: whether it runs, how it does, its start and its end."""
 
 import json
 import os
@@ -10,13 +7,13 @@ import pwd
 import select
 import signal
 import socket
-import struct
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 from .configuration import CockpitError, Configuration, Domain, find_program
+from .process import handle, listener, program
 
 START_SECONDS = 10.0
 STOP_SECONDS = 5.0
@@ -34,17 +31,7 @@ class Daemon:
 
     def pid(self) -> int | None:
         """The process that listens for the domain's programs, or None."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-            connection.settimeout(1)
-            try:
-                connection.connect(str(self.folder / "gidd.sock"))
-            except (FileNotFoundError, ConnectionRefusedError):
-                return None
-            except OSError as error:
-                raise CockpitError(f"{self.folder}/gidd.sock: {error.strerror or error}") from None
-            size = struct.calcsize("iII")
-            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-            return struct.unpack("iII", credentials)[0]
+        return listener(self.folder / "gidd.sock", socket.SOCK_SEQPACKET)
 
     def ask(self) -> dict:
         """What gidd says of itself: gidctl's JSON."""
@@ -68,14 +55,10 @@ class Daemon:
     def start(self) -> int:
         """Starts gidd and returns its process once it is ready."""
         user = self._user()
-        try:
-            self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            if user is not None:
-                os.chown(self.folder, user.pw_uid, user.pw_gid)
-            log = self.log.open("wb")
-        except OSError as error:
-            raise CockpitError(f"{error.filename}: {error.strerror}") from None
-        with log, tempfile.TemporaryDirectory() as folder:
+        self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        if user is not None:
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+        with self.log.open("wb") as log, tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o711)
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
                 place = Path(folder, "ready")
@@ -147,30 +130,21 @@ class Daemon:
             return False
         name = self.domain.name
         try:
-            handle = os.pidfd_open(pid)
-        except OSError:
-            raise CockpitError(
-                f"the gidd of {name} cannot be seen from here: it runs in another container"
-            ) from None
-        try:
-            if Path(f"/proc/{pid}/comm").read_text().strip() != "gidd":
-                raise CockpitError(
-                    f"systemd listens for {name}: systemctl stop gidd@{name}.socket "
-                    f"gidd@{name}.service"
-                )
-            self._end(handle)
+            with handle(pid, f"the gidd of {name}") as descriptor:
+                if program(pid) != "gidd":
+                    raise CockpitError(
+                        f"systemd listens for {name}: systemctl stop gidd@{name}.socket "
+                        f"gidd@{name}.service"
+                    )
+                self._end(descriptor)
         except ProcessLookupError:
             pass  # it has just ended
-        except PermissionError:
-            raise CockpitError(f"the gidd of {name} is another user's: process {pid}") from None
-        finally:
-            os.close(handle)
         return True
 
-    def _end(self, handle: int) -> None:
+    def _end(self, descriptor: int) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
-            signal.pidfd_send_signal(handle, number)
-            ready, _, _ = select.select([handle], [], [], STOP_SECONDS)
+            signal.pidfd_send_signal(descriptor, number)
+            ready, _, _ = select.select([descriptor], [], [], STOP_SECONDS)
             if ready:
                 return
         raise CockpitError(f"the gidd of {self.domain.name} cannot be ended")

@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The guest of one domain: what machine it is, whether it runs, its start and its end.
+"""The guest of one domain: what machine it is, whether it runs, its start and its end."""
 
-Nothing is kept about it in files: who holds QEMU's monitor socket says which process it is.
-"""
-
-import os
 import select
 import shlex
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -25,6 +20,7 @@ from gid_vm.monitor import Monitor, MonitorError
 from gid_vm.qemu import Display, Machine, Port, Window
 
 from .configuration import CockpitError, Configuration, Domain
+from .process import handle, listener
 
 LINK_PORT = "org.gidway.link"
 START_SECONDS = 10.0
@@ -87,12 +83,9 @@ def make(configuration: Configuration, domain: Domain) -> Machine:
     machine = describe(configuration, domain)
     if machine.kernel is None and not machine.disks:
         folder = configuration.runtime / domain.name
-        try:
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            text = configuration.path.read_text(encoding="utf-8")
-            prepare(machine, folder, text, GID_RUNTIME_DIR="/run/gidway")
-        except OSError as error:
-            raise CockpitError(f"{error.filename}: {error.strerror}") from None
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        text = configuration.path.read_text(encoding="utf-8")
+        prepare(machine, folder, text, GID_RUNTIME_DIR="/run/gidway")
     return machine
 
 
@@ -109,25 +102,15 @@ class Guest:
 
     def pid(self) -> int | None:
         """QEMU's process, or None."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(1)
-            try:
-                connection.connect(str(self.monitor))
-            except (FileNotFoundError, ConnectionRefusedError):
-                return None
-            except OSError as error:
-                raise CockpitError(f"{self.monitor}: {error.strerror or error}") from None
-            size = struct.calcsize("iII")
-            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-            return struct.unpack("iII", credentials)[0]
+        return listener(self.monitor, socket.SOCK_STREAM)
 
     # --- start ---
 
     def start(self) -> int:
         """Starts QEMU and returns its process. The guest is then still about to boot."""
+        self._check_hub()
         try:
             machine = make(self.configuration, self.domain)
-            self._check_windows(machine)
             words = machine.arguments() + self.extra
         except CannotBoot as error:
             raise CockpitError(str(error)) from None
@@ -141,24 +124,33 @@ class Guest:
                 cwd="/",
                 start_new_session=True,
             )
+        try:
+            self._await(process)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        return process.pid
+
+    def _await(self, process: subprocess.Popen[bytes]) -> None:
+        """Until QEMU can be asked."""
         end = time.monotonic() + START_SECONDS
         while self.pid() != process.pid:
             if process.poll() is not None or time.monotonic() > end:
-                process.kill()
-                process.wait()
                 raise CockpitError(f"QEMU of {self.domain.name} does not start:\n{self.last()}")
             time.sleep(0.05)
-        return process.pid
 
-    def _check_windows(self, machine: Machine) -> None:
-        """QEMU would make what is missing, and the hub would never see it."""
-        for window in machine.windows:
-            if not window.path.exists():
-                hub = self.configuration.hub
-                raise CockpitError(
-                    f"{window.path} is not there: the gidd of {hub.name if hub else 'the host'} "
-                    "makes it, and must run before the guests"
-                )
+    def _check_hub(self) -> None:
+        """QEMU would tell what is not there, but not why."""
+        hub = self.configuration.hub
+        if hub is None:
+            return
+        place = self.configuration.runtime / hub.name / "gidd.sock"
+        if listener(place, socket.SOCK_SEQPACKET) is None:
+            raise CockpitError(
+                f"the gidd of {hub.name} does not run, which makes what its guests share: "
+                f"gid-cockpit up {hub.name} {self.domain.name}"
+            )
 
     def last(self) -> str:
         """The ends of what QEMU and the guest's console had to say."""
@@ -177,26 +169,15 @@ class Guest:
         if pid is None:
             return False
         try:
-            handle = os.pidfd_open(pid)
-        except OSError:
-            raise CockpitError(
-                f"QEMU of {self.domain.name} cannot be seen from here: it runs in another container"
-            ) from None
-        try:
-            self._power_off()
-            if not self._ends(handle, POWER_OFF_SECONDS):
-                for number in (signal.SIGTERM, signal.SIGKILL):
-                    signal.pidfd_send_signal(handle, number)
-                    if self._ends(handle, KILL_SECONDS):
-                        break
+            with handle(pid, f"QEMU of {self.domain.name}") as descriptor:
+                self._power_off()
+                if not self._ends(descriptor, POWER_OFF_SECONDS):
+                    for number in (signal.SIGTERM, signal.SIGKILL):
+                        signal.pidfd_send_signal(descriptor, number)
+                        if self._ends(descriptor, KILL_SECONDS):
+                            break
         except ProcessLookupError:
             pass  # it has just ended
-        except PermissionError:
-            raise CockpitError(
-                f"QEMU of {self.domain.name} is another user's: process {pid}"
-            ) from None
-        finally:
-            os.close(handle)
         return True
 
     def _power_off(self) -> None:
@@ -214,8 +195,8 @@ class Guest:
             pass  # it is beyond being asked
 
     @staticmethod
-    def _ends(handle: int, timeout: float) -> bool:
-        return bool(select.select([handle], [], [], timeout)[0])
+    def _ends(descriptor: int, timeout: float) -> bool:
+        return bool(select.select([descriptor], [], [], timeout)[0])
 
     # --- use ---
 

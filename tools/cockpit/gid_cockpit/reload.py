@@ -2,7 +2,6 @@
 """A running gidd reads the configuration again: on this machine, or in a guest by its agent."""
 
 import json
-import os
 import signal
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from gid_vm.agent import Agent, GuestError
 from .configuration import CockpitError
 from .daemon import Daemon
 from .machine import Guest
+from .process import handle, program
 
 READ_SECONDS = 10.0
 GUEST_SECONDS = 60.0  # without KVM, beside other guests
@@ -46,23 +46,12 @@ class Here:
 
     def hang_up(self, pid: int) -> None:
         try:
-            handle = os.pidfd_open(pid)
-        except OSError:
-            raise CockpitError(
-                f"the gidd of {self.name} cannot be seen from here: it runs in another container"
-            ) from None
-        try:
-            if Path(f"/proc/{pid}/comm").read_text().strip() != "gidd":
-                raise CockpitError(f"process {pid} is not the gidd of {self.name}")
-            signal.pidfd_send_signal(handle, signal.SIGHUP)
-        except PermissionError:
-            raise CockpitError(
-                f"the gidd of {self.name} is another user's: process {pid}"
-            ) from None
-        except (FileNotFoundError, ProcessLookupError):
+            with handle(pid, f"the gidd of {self.name}") as descriptor:
+                if program(pid) != "gidd":
+                    raise CockpitError(f"process {pid} is not the gidd of {self.name}")
+                signal.pidfd_send_signal(descriptor, signal.SIGHUP)
+        except ProcessLookupError:
             raise CockpitError(f"the gidd of {self.name} has just ended") from None
-        finally:
-            os.close(handle)
 
 
 class Inside:

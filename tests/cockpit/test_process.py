@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""What gid-cockpit makes of processes that are busy, hang, or end while they are looked at."""
+
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gid_cockpit import process
+from gid_cockpit.configuration import CockpitError
+from gid_vm.agent import Agent, GuestError
+from gid_vm.monitor import Monitor, MonitorError
+
+
+class Busy:
+    """Somebody who listens, and whose queue is full of those who wait."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(str(path))
+        self.server.listen(0)
+        self.waiting: list[socket.socket] = []
+        with pytest.raises(BlockingIOError):
+            while True:
+                one = socket.socket(socket.AF_UNIX)
+                one.setblocking(False)
+                self.waiting.append(one)
+                one.connect(str(path))
+
+    def close(self) -> None:
+        for one in [self.server, *self.waiting]:
+            one.close()
+
+
+@pytest.fixture
+def busy(tmp_path: Path) -> Iterator[Busy]:
+    busy = Busy(tmp_path / "sock")
+    yield busy
+    busy.close()
+
+
+def soon(action: Callable[[], object]) -> None:
+    threading.Timer(0.2, action).start()
+
+
+def test_one_that_is_busy_is_waited_for(busy: Busy) -> None:
+    soon(busy.server.accept)
+    assert process.listener(busy.path, socket.SOCK_STREAM) == os.getpid()
+
+
+def test_one_that_ends_meanwhile_is_gone(busy: Busy) -> None:
+    soon(busy.server.close)
+    assert process.listener(busy.path, socket.SOCK_STREAM) is None
+
+
+def test_one_that_hangs_is_named(busy: Busy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "BUSY_SECONDS", 0.2)
+    with pytest.raises(CockpitError) as error:
+        process.listener(busy.path, socket.SOCK_STREAM)
+    assert str(error.value) == f"{busy.path}: it takes no connection for 0.2 s"
+
+
+def test_a_process_that_has_just_ended() -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with pytest.raises(ProcessLookupError), process.handle(ended.pid, "it"):
+        pass
+    with pytest.raises(ProcessLookupError):
+        process.program(ended.pid)
+
+
+def test_one_that_cannot_be_seen() -> None:
+    """So the kernel names those of other containers."""
+    with pytest.raises(CockpitError, match="it cannot be seen from here"), process.handle(0, "it"):
+        pass
+
+
+@pytest.mark.parametrize("said", [b"", b'{"QM', b'{"QMP": {}}\n', b'{"QMP": {}}\n{"retu'])
+def test_a_monitor_that_ends_in_the_middle(tmp_path: Path, said: bytes) -> None:
+    path = tmp_path / "monitor"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            connection.sendall(said)
+            connection.close()
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(MonitorError), Monitor(path):
+            pass
+        thread.join()
+
+
+def test_an_agent_that_is_not_listened_to(busy: Busy) -> None:
+    with pytest.raises(GuestError, match="QEMU does not start"):
+        Agent(busy.path).connect(time.monotonic() + 0.3, lambda: True)

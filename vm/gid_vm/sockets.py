@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Connections to unix sockets whose waits are bounded, also where the one that listens is busy.
+
+QEMU takes one connection at a time and lets others wait, in a queue that is soon full. Python's own
+timeouts don't wait there: they fail at once, as if QEMU had done something wrong.
+"""
+
+import errno
+import socket
+import struct
+from pathlib import Path
+
+
+def bound_sending(connection: socket.socket, seconds: float) -> None:
+    """Lets no connect() and no send() wait for longer, as BlockingIOError."""
+    limit = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+
+
+def connect(
+    path: Path, seconds: float, kind: socket.SocketKind = socket.SOCK_STREAM
+) -> socket.socket:
+    """A connection that waits `seconds`, over 0, at most: TimeoutError.
+
+    FileNotFoundError or ConnectionRefusedError: nobody listens, or not any more.
+    """
+    connection = socket.socket(socket.AF_UNIX, kind)
+    try:
+        bound_sending(connection, seconds)
+        connection.connect(str(path))
+    except OSError as error:
+        connection.close()
+        if isinstance(error, BlockingIOError):
+            why = f"it takes no connection for {seconds:g} s"
+            raise TimeoutError(errno.ETIMEDOUT, why, str(path)) from None
+        raise
+    return connection
