@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 from cockpit import Cockpit
 from machines import CONFIG, start
-from peer import LIVE, Peer, consume, produce
+from peer import LIVE, WAITING, Peer, consume, produce
 from program import wait_for
 
 ROUNDS = 3
@@ -121,6 +121,28 @@ def test_streams_within_a_kernel_flow_on(
     consumer.program.kill()
     producer.wait(lambda line: line["consumers"] == 0 and line["held"] == 0, "it to be missed")
     wait_for(lambda: live(machines, owner) == [], "its end")
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(("owner", "reader"), [("open", "open"), ("host", "hud")])
+def test_a_consumer_that_its_gidd_does_not_know_hears_of_the_end(
+    machines: Cockpit, owner: str, reader: str, end: signal.Signals
+) -> None:
+    """It does not tell a gidd that came back of its subscription: doorbell and ring tell it all."""
+    producer = produce(machines, "movie", owner, fps=100, slots=16)
+    consumer = consume(machines, "movie", reader, owner, reconnect=True)
+    consumer.wait_frames(20)
+    machines.restart(reader)
+    consumer.wait_frames(20)
+    said = len(consumer.lines)
+    producer.program.signal(end)
+    producer.program.wait()
+    consumer.wait(lambda line: line["state"] == WAITING, "the end", since=said)
+    produce(machines, "movie", owner, fps=100, slots=16)
+    consumer.wait(lambda line: line["reconnects"] == 1, "the next producer", since=said)
+    assert consumer.wait_frames(20)["torn"] == 0
+    one = [("movie", owner, reader)]
+    wait_for(lambda: live(machines, reader) == one, "its gidd to know of it again")
 
 
 def test_what_is_shared_no_more_ends_after_a_restart(machines: Cockpit) -> None:
