@@ -317,6 +317,11 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 	}
 	display->timer =
 		wl_event_loop_add_timer(wl_display_get_event_loop(wayland), handle_timer, display);
+	/*
+	 * All is composed into our own memory. A client's buffer on the screen could change after
+	 * the check; and from wlroots 0.19 on also one that covers a part of the output goes there.
+	 */
+	setenv("WLR_SCENE_DISABLE_DIRECT_SCANOUT", "1", 1);
 	display->scene = wlr_scene_create();
 	display->layout = wlr_output_layout_create(wayland);
 	if (display->timer == NULL || display->scene == NULL || display->layout == NULL) {
