@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import machine
@@ -107,13 +107,21 @@ class Progress:
 @contextlib.contextmanager
 def cockpit(folder: Path, streams: str) -> Iterator[None]:
     """Two domains with a gidd each: `open` (1) and `cluster` (2), which reads `streams` of open."""
+    text = _COCKPIT.format(runtime=folder, streams=streams)
+    with gidds_of(text, folder, ("open", "cluster")):
+        yield
+
+
+@contextlib.contextmanager
+def gidds_of(text: str, folder: Path, domains: Sequence[str]) -> Iterator[None]:
+    """One for each of these domains of the configuration, in that order."""
     configuration = folder / "cockpit.conf"
-    configuration.write_text(_COCKPIT.format(runtime=folder, streams=streams))
+    configuration.write_text(text)
     os.environ["GID_RUNTIME_DIR"] = str(folder)
     gidds = []
     try:
-        for domain in ("open", "cluster"):
-            gidds.append(start_gidd(configuration, folder, domain))
+        for domain in domains:
+            gidds.append(_start_gidd(configuration, folder, domain))
         yield
     finally:
         for gidd in gidds:
@@ -122,7 +130,7 @@ def cockpit(folder: Path, streams: str) -> Iterator[None]:
             gidd.wait(10)
 
 
-def start_gidd(configuration: Path, folder: Path, domain: str) -> subprocess.Popen:
+def _start_gidd(configuration: Path, folder: Path, domain: str) -> subprocess.Popen:
     log = folder / f"gidd-{domain}.log"
     command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
     with log.open("wb") as output:

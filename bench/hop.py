@@ -9,7 +9,6 @@ hub are sockets).
 Latency is from submission to receipt, as `gidctl top` has it.
 """
 
-import contextlib
 import json
 import os
 import statistics
@@ -17,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import common
@@ -51,23 +49,6 @@ streams=movie
 [share open host]
 streams=movie
 """
-
-
-@contextlib.contextmanager
-def machines(folder: Path) -> Iterator[None]:
-    configuration = folder / "cockpit.conf"
-    configuration.write_text(MACHINES.format(runtime=folder))
-    os.environ["GID_RUNTIME_DIR"] = str(folder)
-    gidds = []
-    try:
-        for domain in ("host", "open", "cluster"):
-            gidds.append(common.start_gidd(configuration, folder, domain))
-        yield
-    finally:
-        for gidd in gidds:
-            gidd.terminate()
-        for gidd in gidds:
-            gidd.wait(10)
 
 
 def latency(reader: str) -> dict[str, float]:
@@ -116,7 +97,11 @@ def main() -> int:
             progress.step(way)
             with tempfile.TemporaryDirectory(prefix="gid-", dir="/tmp") as name:
                 folder = Path(name)
-                domains = common.cockpit(folder, "movie") if way == "local" else machines(folder)
+                if way == "local":
+                    domains = common.cockpit(folder, "movie")
+                else:
+                    text = MACHINES.format(runtime=folder)
+                    domains = common.gidds_of(text, folder, ("host", "open", "cluster"))
                 with domains:
                     found[way].append(measure(owner, reader))
     progress.end()

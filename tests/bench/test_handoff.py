@@ -4,13 +4,8 @@
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
-import json
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
-from program import BUILD, TOP
+from benches import bench, results
 
 pytestmark = pytest.mark.timeout(1000)
 RATIOS = {
@@ -26,18 +21,8 @@ RATIOS = {
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    file = tmp_path_factory.mktemp("handoff") / "handoff.json"
-    command = [TOP / "run", "bench", "handoff", f"--json={file}", "--format", "BGRx"]
-    run = subprocess.run(
-        [*command, "--seconds=0.5", "--repetitions=1"],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(file.read_text())
+    size = ["--format=BGRx", "--seconds=0.5", "--repetitions=1"]
+    return results("handoff", tmp_path_factory.mktemp("handoff"), *size)
 
 
 def test_form(result: dict) -> None:
@@ -87,9 +72,7 @@ def test_ratio_is_of_the_rows(result: dict) -> None:
     assert result["ratios"]["read_all_1080p_vs_private"] == pytest.approx(expected, abs=0.001)
 
 
-def test_unknown_size(tmp_path: Path) -> None:
-    command = [TOP / "run", "bench", "handoff", "--size=480p"]
-    environment = os.environ | {"GIDWAY_BUILD": str(BUILD)}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+def test_unknown_size() -> None:
+    run = bench("handoff", "--size=480p")
     assert run.returncode == 2
     assert "480p" in run.stderr

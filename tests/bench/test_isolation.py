@@ -6,12 +6,8 @@ frames flow meanwhile must hold on any machine. How evenly is the benchmark's bu
 printed.
 """
 
-import json
-import os
-import subprocess
-
 import pytest
-from program import BUILD, TOP
+from benches import results
 
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
@@ -19,19 +15,8 @@ CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    file = tmp_path_factory.mktemp("isolation") / "isolation.json"
-    command = [TOP / "run", "bench", "isolation", f"--json={file}"]
-    run = subprocess.run(
-        [*command, "--repetitions=1", "--seconds=2", "--stop=2"],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert run.returncode == 0, run.stderr
-    print(run.stdout)
-    return json.loads(file.read_text())
+    size = ["--repetitions=1", "--seconds=2", "--stop=2"]
+    return results("isolation", tmp_path_factory.mktemp("isolation"), *size)
 
 
 def row(result: dict, case: str) -> dict:

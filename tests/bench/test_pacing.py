@@ -4,31 +4,14 @@
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
-import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, TOP
-
-
-def bench(*arguments: str | Path) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [TOP / "run", "bench", "pacing", *arguments],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=500,
-    )
+from benches import bench, results
 
 
 def test_form(tmp_path: Path) -> None:
-    file = tmp_path / "pacing.json"
-    run = bench("film@60", "--rounds=1", "--seconds=1", f"--json={file}")
-    assert run.returncode == 0, run.stderr
-    result = json.loads(file.read_text())
+    result = results("pacing", tmp_path, "film@60", "--rounds=1", "--seconds=1")
     off, on = result["rows"]
     assert (off["who"], on["who"]) == ("off", "on")
     for row in (off, on):
@@ -41,6 +24,6 @@ def test_form(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", ["60", "fast@60"])
 def test_unknown_case(case: str) -> None:
-    run = bench(case)
+    run = bench("pacing", case)
     assert run.returncode == 2
     assert "must be like film@60" in run.stderr

@@ -5,30 +5,15 @@ Whether the times are good is not asserted: that takes a quiet machine. That a r
 instructions to draw from gid memory as from wl_shm holds on any machine.
 """
 
-import json
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
+from benches import results
 from pipeline import film
-from program import BUILD, TOP
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    file: Path = tmp_path_factory.mktemp("repaint") / "repaint.json"
-    command = [TOP / "run", "bench", "repaint", f"--json={file}", f"--clip={film(1280, 720)}"]
-    run = subprocess.run(
-        [*command, "--seconds=2", "--repetitions=1", "--repaints=60"],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=1500,
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(file.read_text())
+    size = [f"--clip={film(1280, 720)}", "--seconds=2", "--repetitions=1", "--repaints=60"]
+    return results("repaint", tmp_path_factory.mktemp("repaint"), *size, timeout=1500)
 
 
 def rows(result: dict, what: str) -> dict[str, dict]:

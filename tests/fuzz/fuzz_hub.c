@@ -10,7 +10,6 @@
  * The input is a sequence of steps of a few bytes. Windows and sockets are made once.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "carrier.h"
@@ -33,24 +32,14 @@ static const char cockpit[] = "[domain open]\nnumber=1\nkind=guest\nwindow=1M\nl
 static struct world {
 	struct config config;
 	struct gidd gidd;
-	char runtime[64];
 	struct guest guests[GUESTS];
 } world;
-
-static void remove_runtime(void) {
-	char command[128];
-	snprintf(command, sizeof(command), "rm -rf '%s'", world.runtime);
-	(void)!system(command);
-}
 
 static void make_world(void) {
 	struct gidd *gidd = &world.gidd;
 	inside_init(gidd, &world.config, cockpit, "host");
-	strcpy(world.runtime, "/tmp/gid-fuzz-XXXXXX");
-	demand(mkdtemp(world.runtime) != NULL);
-	atexit(remove_runtime);
+	inside_make_runtime(gidd);
 	signal(SIGPIPE, SIG_IGN);
-	gidd->runtime = world.runtime;
 	demand(carrier_open(gidd) == 0 && link_open_all(gidd) == 0);
 	for (uint32_t i = 0; i < GUESTS; i++) {
 		world.guests[i] = (struct guest){.fd = -1, .number = i + 1};
@@ -70,7 +59,7 @@ static void step(struct input *input) {
 	struct guest *guest =
 		&world.guests[take(input, 4) != 0 ? 0 : 1]; /* the host's peer mostly */
 	if (what < 3) {
-		guest_connect(guest, world.runtime);
+		guest_connect(guest, world.gidd.runtime);
 		guest_join(guest, 1 + take(input, 4));
 	} else if (what == 3) {
 		guest_hang_up(guest);
@@ -117,7 +106,7 @@ static void begin_joined(void) {
 	hub_client_connect(&world.gidd);
 	for (int i = 0; i < GUESTS; i++) {
 		/* Pairs that parted before wait for some time, which is spared here. */
-		guest_connect(&world.guests[i], world.runtime);
+		guest_connect(&world.guests[i], world.gidd.runtime);
 		guest_clear(&world.guests[i]);
 		guest_join(&world.guests[i], 9);
 	}

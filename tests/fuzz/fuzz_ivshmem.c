@@ -7,7 +7,6 @@
  * The input is a sequence of steps of a few bytes. Sockets are made once.
  */
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -44,7 +43,6 @@ struct machine {
 static struct world {
 	struct config config;
 	struct gidd gidd;
-	char runtime[64];
 	struct machine machines[MACHINES];
 	int idle_fds;
 } world;
@@ -59,12 +57,6 @@ static int count_fds(void) {
 	return count;
 }
 
-static void remove_runtime(void) {
-	char command[128];
-	snprintf(command, sizeof(command), "rm -rf '%s'", world.runtime);
-	(void)!system(command);
-}
-
 static void heard(struct gidd *gidd, uint32_t domain) {
 	demand(gidd == &world.gidd && domain >= 1 && domain <= MACHINES);
 }
@@ -72,10 +64,7 @@ static void heard(struct gidd *gidd, uint32_t domain) {
 static void make_world(void) {
 	struct gidd *gidd = &world.gidd;
 	inside_init(gidd, &world.config, cockpit, "host");
-	strcpy(world.runtime, "/tmp/gid-fuzz-XXXXXX");
-	demand(mkdtemp(world.runtime) != NULL);
-	atexit(remove_runtime);
-	gidd->runtime = world.runtime;
+	inside_make_runtime(gidd);
 	demand(doorbell_open(gidd, heard) == 0 && gidd->doorbell != NULL);
 	inside_settle(gidd);
 	for (int i = 0; i < MACHINES; i++) {
@@ -94,7 +83,7 @@ static void hang_up(struct machine *machine) {
 
 static int dial(const struct machine *machine) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/bell/%s.sock", world.runtime,
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/bell/%s.sock", world.gidd.runtime,
 		machine->name);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	demand(fd >= 0);

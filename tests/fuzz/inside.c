@@ -2,6 +2,8 @@
 #include "inside.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -29,6 +31,20 @@ void inside_init(struct gidd *gidd, struct config *config, const char *text, con
 	TAILQ_INIT(&gidd->links);
 	registry_init(&gidd->registry);
 	demand(sd_event_new(&gidd->event) >= 0);
+}
+
+static char runtime[] = "/tmp/gid-fuzz-XXXXXX";
+
+static void remove_runtime(void) {
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf '%s'", runtime);
+	(void)!system(command);
+}
+
+void inside_make_runtime(struct gidd *gidd) {
+	demand(mkdtemp(runtime) != NULL);
+	atexit(remove_runtime);
+	gidd->runtime = runtime;
 }
 
 void inside_settle(struct gidd *gidd) {

@@ -13,6 +13,9 @@ void inside_read_config(struct config *config, const char *text);
 /* A gidd of domain `self` of the cockpit that `text` describes, without sockets and links yet. */
 void inside_init(struct gidd *gidd, struct config *config, const char *text, const char *self);
 
+/* A folder for its sockets, which goes when the process ends. */
+void inside_make_runtime(struct gidd *gidd);
+
 /* Lets gidd do what it has to do. */
 void inside_settle(struct gidd *gidd);
 
