@@ -82,8 +82,10 @@ int gid_consumer_sleep(struct gid_consumer *consumer) {
 		return -EINVAL;
 	}
 	if (sleep->word == NULL) {
-		poll_descriptor(consumer, -1);
-		is_interrupted(consumer);
+		/* Calming the one before may have taken the nudge of this one. */
+		if (!is_interrupted(consumer)) {
+			poll_descriptor(consumer, -1);
+		}
 		return 0;
 	}
 	for (;;) {
