@@ -58,7 +58,7 @@ struct _GstGidAllocator
   guint n_slots;
   gboolean growing;
   gint turn;                    /* slots ever taken; atomic to read */
-  gint refused;                 /* a decoder must not decode in place, and copies; atomic */
+  gint copying;                 /* why a decoder copies into it: a GstGidCopyReason, or 0; atomic */
   guint64 waits;                /* times that a producer had to wait for one */
 };
 

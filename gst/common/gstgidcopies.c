@@ -15,6 +15,9 @@ static const struct
   [GST_GID_COPY_PADDED_WIDTH] = {"padded-width",
         "was copied by its decoder, which decodes into wider rows than the picture has",
       "Widths that are a multiple of 16 avoid it."},
+  [GST_GID_COPY_DECODER_MEMORY] = {"decoder-memory",
+        "was copied by its decoder, which decodes into memory of its own",
+      "From GStreamer 1.28 on libav's decoders of H.264, H.265 and H.266 do so."},
   [GST_GID_COPY_UPSTREAM_MEMORY] = {"upstream-memory",
         "came in memory of upstream's own",
       "Use elements that take the memory offered (avdec_vp9 instead of vp9dec, say), and put "

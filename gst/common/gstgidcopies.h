@@ -11,6 +11,7 @@ typedef enum
 {
   GST_GID_COPY_STARTUP,         /* decoded before the memory was negotiated */
   GST_GID_COPY_PADDED_WIDTH,    /* the decoder's rows are wider than the picture's */
+  GST_GID_COPY_DECODER_MEMORY,  /* the decoder could decode in place, and does not */
   GST_GID_COPY_UPSTREAM_MEMORY, /* upstream writes into memory of its own */
   GST_GID_COPY_SPLIT_MEMORY,    /* a frame in several memories */
   GST_GID_COPY_UNSEALED_MEMORY, /* fd memory that its owner could still truncate */

@@ -2,6 +2,7 @@
 #include "gstgidpool.h"
 
 #include "gstgid.h"
+#include "gstgidcopies.h"
 #include "gstgidmemory.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -21,6 +22,7 @@ struct _GstGidPool
   gsize size;
   guint min;
   gboolean add_meta;
+  gboolean padded;              /* the last configuration asked for room around the picture */
 };
 
 G_DEFINE_TYPE (GstGidPool, gst_gid_pool, GST_TYPE_BUFFER_POOL);
@@ -47,8 +49,32 @@ may_pad (GstGidAllocator * allocator, const GstVideoAlignment * align)
 {
   if (align->padding_right == 0 || gst_gid_format_width (&allocator->format) % 16 == 0)
     return TRUE;
-  g_atomic_int_set (&allocator->refused, TRUE);
+  g_atomic_int_set (&allocator->copying, GST_GID_COPY_PADDED_WIDTH);
   return FALSE;
+}
+
+static gboolean
+is_padded (const GstVideoAlignment * align)
+{
+  return align->padding_top || align->padding_bottom || align->padding_left || align->padding_right
+      || align->stride_align[0];
+}
+
+/*
+ * A decoder that has been granted room to decode in place, and then asks for none, will not do it:
+ * the strides are not what it can use, or it is one of those that never do (libav's of H.264, H.265
+ * and H.266 from GStreamer 1.28 on). It copies each frame into our memory.
+ */
+static void
+note_padding (GstGidPool * self, gboolean padded)
+{
+  gint *copying = &self->allocator->copying;
+
+  if (self->padded && !padded)
+    g_atomic_int_set (copying, GST_GID_COPY_DECODER_MEMORY);
+  else if (padded)
+    g_atomic_int_set (copying, 0);
+  self->padded = padded;
 }
 
 /* Takes configurations as they are: libav's decoders refuse a pool that wants to change one. */
@@ -58,6 +84,7 @@ gst_gid_pool_set_config (GstBufferPool * pool, GstStructure * config)
   GstGidPool *self = GST_GID_POOL (pool);
   GstVideoAlignment align;
   GstGidFormat format;
+  gboolean padded = FALSE;
   GstCaps *caps;
   guint size, min, max;
 
@@ -75,8 +102,10 @@ gst_gid_pool_set_config (GstBufferPool * pool, GstStructure * config)
     gst_buffer_pool_config_get_video_alignment (config, &align);
     if (!may_pad (self->allocator, &align) || !gst_video_info_align (&self->info, &align))
       return FALSE;
+    padded = is_padded (&align);
     gst_buffer_pool_config_set_video_alignment (config, &align);
   }
+  note_padding (self, padded);
   self->size = MAX (size, GST_VIDEO_INFO_SIZE (&self->info));
   self->min = min;
   gst_gid_layout_from_info (&self->layout, &format, &self->info);

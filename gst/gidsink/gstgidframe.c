@@ -156,10 +156,11 @@ watch_upstream (GstGidSink * self, GstMemory * mem)
 {
   guint64 bytes = GST_VIDEO_INFO_SIZE (&self->format.info);
   gboolean in_one_go = ((GstGidMemory *) mem)->slot->in_one_go;
+  GstGidCopyReason reason = g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->copying);
   gboolean allowed = TRUE;
 
-  if (g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->refused)) {
-    allowed = count_copy (self, GST_GID_COPY_PADDED_WIDTH, bytes);
+  if (reason) {
+    allowed = count_copy (self, reason, bytes);
   } else if (gst_gid_memory_is_alias (mem)) {
     /* so those in front of it were copied */
     for (; self->suspects > 0; self->suspects--)

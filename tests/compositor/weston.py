@@ -11,16 +11,12 @@ from pathlib import Path
 
 import numpy
 from program import BUILD, TOP, Program, wait_for
+from versions import weston_major
 from wayland import Display, Object
 
 WIDTH, HEIGHT = 320, 240  # of the output, in pixels
 XRGB8888, ARGB8888, XBGR8888, ABGR8888 = 0x34325258, 0x34325241, 0x34324258, 0x34324241
 SHM_FORMATS = {ARGB8888: 0, XRGB8888: 1, XBGR8888: XBGR8888, ABGR8888: ABGR8888}  # wl_shm's codes
-
-
-def weston_version() -> int:
-    version = subprocess.run(["weston", "--version"], check=True, capture_output=True, text=True)
-    return int(re.match(r"weston (\d+)\.", version.stdout).group(1))
 
 
 def protocol_files() -> list[Path]:
@@ -34,7 +30,7 @@ def protocol_files() -> list[Path]:
         folder("wayland-scanner") / "wayland.xml",
         folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
         folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
-        folder(f"libweston-{weston_version()}-protocols") / "weston-output-capture.xml",
+        folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
         TOP / "protocol/gid-buffer-v1.xml",
         TOP / "protocol/gid-safety-v1.xml",
     ]

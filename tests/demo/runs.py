@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy
 from PIL import Image
 from program import BUILD, TOP
+from versions import h264_is_decoded_in_place
 
 # In the environment of everything that a demo starts, so that it is known from other demos.
 MARK = "GIDWAY_DEMO_TEST"
@@ -28,6 +29,17 @@ class Run:
     def picture(self, box: tuple[int, int, int, int], name: str = "cluster.png") -> numpy.ndarray:
         with Image.open(self.folder / name) as image:
             return numpy.asarray(image.convert("RGB").crop(box), numpy.int16)
+
+
+def check_copies(run: Run, stream: str, most: int) -> None:
+    """Of `movie-i420` each frame, where its decoder does not decode in place."""
+    figures = run.report["streams"][stream]
+    if stream == "movie-i420" and not h264_is_decoded_in_place():
+        assert figures["copied_frames"] >= figures["frames"]
+        assert figures["copy_reasons"].keys() == {"decoder-memory"}
+    else:
+        assert figures["copied_frames"] <= most
+    assert (figures["copied_bytes"] == 0) == (figures["copied_frames"] == 0)
 
 
 def run_demo(folder: Path, *arguments: str, timeout: float = 250) -> Run:

@@ -134,6 +134,7 @@ def film(width: int, height: int, frames: int = 40, codec: str = "h264") -> Path
         "h264": ("x264enc speed-preset=veryfast bframes=2 ! h264parse ! mp4mux", "mp4"),
         "vp9": ("vp9enc deadline=1 cpu-used=8 ! webmmux", "webm"),
         "jpeg": ("jpegenc ! avimux", "avi"),
+        "mpeg4": ("avenc_mpeg4 ! mpeg4videoparse ! mp4mux", "mp4"),
     }
     encode, suffix = encoders[codec]
     path = BUILD / "tests" / "gst" / f"film-{codec}-{width}x{height}-{frames}.{suffix}"
@@ -155,6 +156,7 @@ DECODE = {
     "h264": "filesrc location={} ! qtdemux ! h264parse ! avdec_h264",
     "vp9": "filesrc location={} ! matroskademux ! vp9dec",
     "jpeg": "filesrc location={} ! avidemux ! jpegdec",
+    "mpeg4": "filesrc location={} ! qtdemux ! mpeg4videoparse ! avdec_mpeg4",
 }
 
 

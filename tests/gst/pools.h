@@ -48,8 +48,9 @@ static inline void *data_of(GstMemory *mem) {
 	if (!gst_memory_map(mem, &map, GST_MAP_READ)) {
 		return NULL;
 	}
+	void *data = map.data; /* GStreamer 1.28 clears what it unmaps */
 	gst_memory_unmap(mem, &map);
-	return map.data;
+	return data;
 }
 
 static inline guint slots_in_use(GstGidAllocator *allocator) {

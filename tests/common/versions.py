@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""The versions of what gidway works with, and what differs between them, for tests to expect."""
+
+import re
+import subprocess
+from functools import cache
+
+
+@cache
+def _version(*command: str) -> tuple[int, int]:
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    major, minor = re.search(r"(\d+)\.(\d+)\.", said).groups()
+    return int(major), int(minor)
+
+
+def weston_major() -> int:
+    return _version("weston", "--version")[0]
+
+
+def h264_is_decoded_in_place() -> bool:
+    """From GStreamer 1.28 on libav's decoders of H.264, H.265 and H.266 copy each frame."""
+    return _version("pkg-config", "--modversion", "gstreamer-1.0") < (1, 28)
+
+
+def check_h264_copies(stats: dict, frames: int) -> None:
+    """What a gidsink counts that gets so many frames from libav's decoder."""
+    if h264_is_decoded_in_place():
+        assert stats["copied-frames"] <= 4
+        assert stats["copy-reasons"].keys() <= {"startup"}
+    else:
+        assert stats["copy-reasons"] == {"decoder-memory": frames}
+        assert stats["copied-frames"] == frames
