@@ -47,7 +47,14 @@ static bool parse_number(const char *text, uint64_t *number) {
 static void set_number(struct reading *reading, uint64_t *number, const char *key,
 	const char *value, uint64_t least, uint64_t most) {
 	uint64_t parsed;
-	if (!parse_number(value, &parsed) || parsed < least || parsed > most) {
+	bool valid = parse_number(value, &parsed) && parsed >= least && parsed <= most;
+	if (!valid && most == INT64_MAX) {
+		config_mistake(reading, reading->line,
+			"%s=%s is not a size: a number, with K, M or G behind it or nothing", key,
+			value);
+		return;
+	}
+	if (!valid) {
 		config_mistake(reading, reading->line, "%s=%s is not a number from %llu to %llu",
 			key, value, (unsigned long long)least, (unsigned long long)most);
 		return;

@@ -67,18 +67,19 @@ static const struct argp argp = {
 	       "See gidd(8) and gidway.conf(5).",
 };
 
-static const struct config_domain *choose_domain(const struct config *config, const char *name) {
+static const struct config_domain *choose_domain(
+	const struct config *config, const char *path, const char *name) {
 	const struct config_domain *only = TAILQ_FIRST(&config->domains), *domain;
 	if (name != NULL) {
 		domain = config_domain_by_name(config, name);
 		if (domain != NULL) {
 			return domain;
 		}
-		fprintf(stderr, "the configuration has no [domain %s]; it has:", name);
+		fprintf(stderr, "gidd: %s has no [domain %s]; it has:", path, name);
 	} else if (TAILQ_NEXT(only, entry) == NULL) {
 		return only;
 	} else {
-		fprintf(stderr, "which domain? Name it with --domain; the configuration has:");
+		fprintf(stderr, "gidd: which domain? Name it with --domain; %s has:", path);
 	}
 	TAILQ_FOREACH(domain, &config->domains, entry) {
 		fprintf(stderr, " %s", domain->name);
@@ -170,11 +171,16 @@ int main(int argc, char **argv) {
 	struct config config;
 	int error = config_file_read(&config, options.config, stderr);
 	if (error < 0 && error != -EINVAL) {
+		if (error == -ENOENT && !options.check) {
+			fprintf(stderr,
+				"gidd: write one, see gidway.conf(5), or name another with "
+				"--config\n");
+		}
 		return EXIT_FAILURE;
 	}
 	struct gidd gidd = {.config = &config};
 	if (error == 0 && !options.check) {
-		gidd.self = choose_domain(&config, options.domain);
+		gidd.self = choose_domain(&config, options.config, options.domain);
 		error = gidd.self == NULL ? -EINVAL : 0;
 	}
 	if (error == 0 && !options.check) {

@@ -83,7 +83,8 @@ int subscription_check_held(
 /* --- subscription.c --- */
 
 /* The same for a stream that is not there and one that may not be read. */
-#define SUBSCRIPTION_NO_STREAM "there is no such stream that may be read here"
+#define SUBSCRIPTION_NO_STREAM                                                                     \
+	"no such stream can be read here: check its name and domain, and streams= of [share]"
 
 /* The number by which the link's other end knows one whose stream is there. */
 uint32_t subscription_number_on_link(

@@ -35,10 +35,10 @@ static int find_only(char **place, char *why, size_t why_size) {
 	const char *dir = runtime_dir();
 	DIR *folder = opendir(dir);
 	if (folder == NULL) {
-		snprintf(why, why_size,
-			"no domain runs here (%s: %s): start one with `gidd --config FILE --domain "
-			"NAME`",
-			dir, strerror(errno));
+		snprintf(why, why_size, "no domain runs here (%s: %s): %s", dir, strerror(errno),
+			errno == EACCES
+				? "get leave to read that folder, or set GID_RUNTIME_DIR to another"
+				: "start one with `gidd --config FILE --domain NAME`");
 		return -EINVAL;
 	}
 	char names[128] = "";
@@ -93,8 +93,9 @@ int gid_place_find(const char *name, char **place, char *why, size_t why_size) {
 	}
 	if (!gid_name_is_valid(name)) {
 		snprintf(why, why_size,
-			"that is no domain's name: it has 1 to %u letters, digits, '-', '_' or '.'",
-			GID_NAME_MAX);
+			"\"%.*s\" is no domain's name: those have 1 to %u letters, digits, '-', "
+			"'_' or '.'",
+			(int)GID_NAME_MAX, name, GID_NAME_MAX);
 		return -EINVAL;
 	}
 	return join(place, runtime_dir(), name);
@@ -131,8 +132,9 @@ void gid_place_explain(const char *place, int error, char *why, size_t why_size)
 	case EACCES:
 	case EPERM:
 		snprintf(why, why_size,
-			"no access to domain '%s' at %s: join the group that owns it", shown,
-			place);
+			"no access to domain '%s' at %s: join the group that owns it, which group= "
+			"of the domain's configuration sets",
+			shown, place);
 		break;
 	case ETIMEDOUT:
 		snprintf(why, why_size,

@@ -225,7 +225,8 @@ int wayland_init(struct wayland *wayland, sd_event *event) {
 	wayland->display = wl_display_connect(NULL);
 	if (wayland->display == NULL) {
 		const char *name = getenv("WAYLAND_DISPLAY");
-		warnx("no compositor at WAYLAND_DISPLAY=%s, XDG_RUNTIME_DIR=%s: %s",
+		warnx("no compositor at WAYLAND_DISPLAY=%s, XDG_RUNTIME_DIR=%s: %s: "
+		      "start one, or name its socket by these variables",
 			name != NULL ? name : "(unset: wayland-0)",
 			getenv("XDG_RUNTIME_DIR") != NULL ? getenv("XDG_RUNTIME_DIR") : "(unset)",
 			strerror(errno));

@@ -30,7 +30,7 @@ static const struct argp_option option_table[] = {
 	{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
 	{"peer", KEY_READER, "DOMAIN", 0, "Read in the name of this domain (default: $GID_DOMAIN)",
 		0},
-	{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 64 (default: 4)", 0},
+	{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 4)", 0},
 	{"once", KEY_ONCE, NULL, 0, "End with the stream, instead of waiting for its return", 0},
 	{"frames", 'n', "N", 0, "End after N frames were shown", 0},
 	{NULL, 0, NULL, 0, "The window", 2},

@@ -207,18 +207,9 @@ static void init_buffers(struct view *view) {
 }
 
 static int connect_domain(struct view *view) {
-	const char *name = view->options->reader;
-	if (name == NULL) {
-		name = getenv("GID_DOMAIN");
-	}
-	int result = gid_domain_connect(name, &view->domain);
-	if ((result == -ENOENT || result == -ECONNREFUSED) && name != NULL) {
-		warnx("no gidd of domain %s is running; start it with: gidd --config FILE --domain "
-		      "%s",
-			name, name);
-	} else if (result < 0) {
-		warnx("domain %s: %s", name != NULL ? name : "(none named, see --peer)",
-			gid_strerror(result));
+	int result = gid_domain_connect(view->options->reader, &view->domain);
+	if (result < 0) {
+		warnx("%s", gid_connect_error());
 	}
 	return result < 0 ? -1 : 0;
 }

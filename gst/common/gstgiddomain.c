@@ -362,8 +362,8 @@ gst_gid_domain_set_error (GstGidDomain * self, GError ** error, int result,
   va_start (args, format);
   what = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, GST_RESOURCE_ERROR, code, "%s: %s%s%s%s", what, gid_strerror (result),
-      *detail ? " (" : "", detail, *detail ? ")" : "");
+  g_set_error (error, GST_RESOURCE_ERROR, code, "%s: %s", what,
+      *detail ? detail : gid_strerror (result));
   g_free (what);
 }
 

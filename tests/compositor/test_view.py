@@ -202,7 +202,7 @@ def test_no_compositor(session: Session) -> None:
 def test_no_gidd(session: Session) -> None:
     shown = view(session, GID_DOMAIN="nowhere")
     assert shown.wait() == 1
-    assert "start it with: gidd --config FILE --domain nowhere" in shown.stderr
+    assert "start it with `gidd --config FILE --domain nowhere`" in shown.stderr
 
 
 @pytest.mark.parametrize(

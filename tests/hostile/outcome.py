@@ -9,7 +9,7 @@ from cockpit import Cockpit
 from gidwire import Closed, Connection
 
 UNREADABLE = "no such slab can be read here: it is unknown, not granted, or was revoked"
-NO_STREAM = "there is no such stream that may be read here"
+NO_STREAM = "no such stream can be read here: check its name and domain, and streams= of [share]"
 
 
 def number(name: str) -> int:

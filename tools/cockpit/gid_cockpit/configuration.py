@@ -112,6 +112,11 @@ def find_program(name: str) -> str:
 def read(path: Path) -> Configuration:
     """Reads a configuration. CockpitError has every mistake that gidd found, each with its line."""
     path = path.absolute()
+    if not path.exists():
+        raise CockpitError(
+            f"{path}: there is no such file: write one, see gidway.conf(5), or name another with "
+            "--config"
+        )
     check = subprocess.run(
         [find_program("gidd"), "--check", "--config", str(path)], capture_output=True, text=True
     )

@@ -200,12 +200,18 @@ class Guest:
 
     # --- use ---
 
+    def _check_up(self) -> None:
+        if self.pid() is None:
+            name = self.domain.name
+            raise CockpitError(f"the guest {name} does not run: gid-cockpit up {name}")
+
     def screenshot(self, picture: Path) -> None:
         """What is on the guest's screen, as a PNG."""
         if self.domain.machine.display is None:
             raise CockpitError(
                 f"{self.domain.name} has no screen: give it one, as vm-display=1280x720"
             )
+        self._check_up()
         try:
             with Monitor(self.monitor) as monitor:
                 monitor.screenshot(picture)
@@ -214,6 +220,7 @@ class Guest:
 
     def run(self, words: list[str], cwd: Path) -> int:
         """Runs a command in the guest, shows what it prints, and returns its exit status."""
+        self._check_up()
         agent = Agent(self.folder / "agent.sock")
         try:
             agent.connect(time.monotonic() + 1, lambda: True)

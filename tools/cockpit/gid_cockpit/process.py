@@ -27,6 +27,8 @@ def listener(path: Path, kind: socket.SocketKind) -> int | None:
             return struct.unpack("iII", credentials)[0]
     except (FileNotFoundError, ConnectionRefusedError):
         return None
+    except PermissionError as error:
+        raise CockpitError(f"{path}: {error.strerror}: be root, or the user whose it is") from None
     except OSError as error:
         raise CockpitError(f"{path}: {error.strerror or error}") from None
 
