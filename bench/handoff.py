@@ -5,8 +5,8 @@
 The producer runs on one core, the consumer on another, at 60 frames a second. The transport's CPU
 time is that of both sides less the generator's alone. Beside it stand the bare limits: an eventfd
 to the other core and back, reading the same bytes from private memory, and what the generator costs
-more where it wakes something on the other core for each frame: a bare thread, or a GStreamer source
-that then pushes a buffer, always the same one, into a fakesink.
+more where it wakes another process on the other core for each frame: a bare one, or one with a
+GStreamer source that then pushes a buffer, always the same one, into a fakesink.
 
 At 60 frames a second both sides sleep before each frame, and most of the CPU time of any transport
 goes into waking up with cold caches. So 1080p is measured at 1000 frames a second as well.

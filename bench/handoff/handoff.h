@@ -7,9 +7,9 @@
 #define BENCH_HANDOFF_H
 
 #include <gst/gst.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* What the generator writes at the start of each frame. */
 struct handoff_header {
@@ -28,7 +28,7 @@ struct handoff_options {
 	uint64_t from, until; // what is measured, CLOCK_MONOTONIC, ns
 	uint64_t bytes;	      // private: of a frame
 	int cpu;	      // to run on
-	int peer_cpu;	      // eventfd, wake: of the other thread
+	int peer_cpu;	      // eventfd, wake: of the other side
 	uint32_t rate;	      // frames a second
 	bool read_all;	      // receive: read every byte
 	bool time_from_pts;   // receive: memory is not to be mapped just for the header
@@ -45,8 +45,9 @@ uint64_t handoff_read(const void *data, size_t size);
 
 struct meter {
 	uint64_t from, until;
-	uint64_t frames; // in the window
-	uint64_t cpu_ns; // at the beginning of it, and in all at the end
+	uint64_t frames;	      // in the window
+	uint64_t cpu_ns;	      // at the beginning of it, and in all at the end
+	const uint64_t *other_cpu_ns; // of another process that counts, too, or NULL
 	bool began, ended;
 	GArray *latencies; // uint64_t, ns
 };
@@ -61,22 +62,23 @@ void meter_latency(struct meter *meter, uint64_t latency);
 /* One JSON object on stdout: frames, cpu_us a frame and, where there are any, latencies in µs. */
 void meter_print(struct meter *meter, uint64_t lost);
 
-/* --- sleeper.c: on another core, it sleeps until it is woken, again and again ------------------
+/* --- sleeper.c: a process on another core, which sleeps until it is woken, again and again -----
  */
 
+struct sleeper_page;
+
 struct sleeper {
-	pthread_t thread;
-	GstElement *pipeline; // NULL: a bare thread
-	uint32_t *word;	      // what it sleeps over
-	uint32_t woken;	      // what that was last
-	int cpu;
-	bool ended;
+	struct sleeper_page *page; // shared with it
+	pid_t pid;
 };
 
 /* `source`: it is one, of a pipeline into a fakesink. */
 bool sleeper_start(struct sleeper *sleeper, int cpu, bool source);
 void sleeper_wake(struct sleeper *sleeper);
 void sleeper_end(struct sleeper *sleeper);
+
+/* The CPU time of its process: another one writes there. */
+const uint64_t *sleeper_cpu_ns(const struct sleeper *sleeper);
 
 /* --- the roles -------------------------------------------------------------------------------- */
 

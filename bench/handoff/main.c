@@ -64,7 +64,7 @@ static const struct argp_option option_table[] = {
 	{"until", KEY_UNTIL, "NS", 0, "When to end", 0},
 	{"bytes", KEY_BYTES, "N", 0, "private: of a frame", 0},
 	{"cpu", KEY_CPU, "N", 0, "The core to run on", 0},
-	{"peer-cpu", KEY_PEER_CPU, "N", 0, "eventfd, wake: the core of the other thread", 0},
+	{"peer-cpu", KEY_PEER_CPU, "N", 0, "eventfd, wake: the core of the other side", 0},
 	{"rate", KEY_RATE, "N", 0, "Frames a second", 0},
 	{"read-all", KEY_READ, NULL, 0, "receive: read every byte of a frame", 0},
 	{"time-from-pts", KEY_PTS, NULL, 0, "receive: take the time of sending from the PTS", 0},

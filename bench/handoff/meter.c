@@ -4,12 +4,15 @@
 
 #include "handoff.h"
 
-static uint64_t cpu_time(void) {
+static uint64_t cpu_time(const struct meter *meter) {
 	struct rusage usage;
 	getrusage(RUSAGE_SELF, &usage);
 	uint64_t us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-	return us * 1000;
+	uint64_t other = meter->other_cpu_ns != NULL
+		? __atomic_load_n(meter->other_cpu_ns, __ATOMIC_RELAXED)
+		: 0;
+	return us * 1000 + other;
 }
 
 void meter_init(struct meter *meter, const struct handoff_options *options) {
@@ -31,13 +34,13 @@ bool meter_frame(struct meter *meter, uint64_t now) {
 	}
 	if (!meter->began) {
 		meter->began = true;
-		meter->cpu_ns = cpu_time();
+		meter->cpu_ns = cpu_time(meter);
 		return false;
 	}
 	meter->frames++;
 	if (now >= meter->until) {
 		meter->ended = true;
-		meter->cpu_ns = cpu_time() - meter->cpu_ns;
+		meter->cpu_ns = cpu_time(meter) - meter->cpu_ns;
 	}
 	return true;
 }

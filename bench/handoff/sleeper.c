@@ -1,44 +1,58 @@
 // SPDX-License-Identifier: MIT
 /*
- * What no transport between two cores can do without: a thread that sleeps until it is woken. And
- * the least that it is with GStreamer: such a thread that then pushes a buffer, always the same.
+ * What no transport between two cores can do without: a process that sleeps until it is woken. And
+ * the least that it is with GStreamer: such a process that then pushes a buffer, always the same.
  */
 #include <errno.h>
 #include <gst/base/gstpushsrc.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "handoff.h"
+
+/* What the two share. */
+struct sleeper_page {
+	uint32_t word;	 // what it sleeps over
+	uint32_t ended;	 // by the one that wakes
+	uint64_t cpu_ns; // by the one that sleeps: of its process, until it fell asleep
+};
 
 static void futex(uint32_t *word, int operation, uint32_t value) {
 	(void)syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
 /* False: it is the end. */
-static bool sleeper_wait(struct sleeper *sleeper) {
-	futex(sleeper->word, FUTEX_WAIT, sleeper->woken);
-	sleeper->woken = __atomic_load_n(sleeper->word, __ATOMIC_ACQUIRE);
-	return !__atomic_load_n(&sleeper->ended, __ATOMIC_ACQUIRE);
+static bool page_wait(struct sleeper_page *page, uint32_t *woken) {
+	struct timespec cpu;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	uint64_t cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+	__atomic_store_n(&page->cpu_ns, cpu_ns, __ATOMIC_RELAXED);
+	futex(&page->word, FUTEX_WAIT, *woken);
+	*woken = __atomic_load_n(&page->word, __ATOMIC_ACQUIRE);
+	return !__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);
 }
 
-static void *sleeper_run(void *data) {
-	struct sleeper *sleeper = data;
-	handoff_pin(sleeper->cpu);
-	while (sleeper_wait(sleeper)) {
+static void run_bare(struct sleeper_page *page) {
+	uint32_t woken = 0;
+	while (page_wait(page, &woken)) {
 	}
-	return NULL;
 }
 
 /* --- the same as a source --------------------------------------------------------------------- */
 
 typedef struct {
 	GstPushSrc parent;
-	struct sleeper *sleeper;
+	struct sleeper_page *page;
+	uint32_t woken;
 	GstBuffer *buffer;
 } HandoffSleeper;
 
@@ -54,16 +68,11 @@ static GstStaticPadTemplate source_template =
 
 static GstFlowReturn sleeper_create(GstPushSrc *source, GstBuffer **buffer) {
 	HandoffSleeper *self = (HandoffSleeper *)source;
-	if (self->buffer == NULL) {
-		handoff_pin(self->sleeper->cpu);
-		self->buffer = gst_buffer_new();
+	if (!page_wait(self->page, &self->woken)) {
+		return GST_FLOW_EOS;
 	}
 	*buffer = gst_buffer_ref(self->buffer);
-	if (sleeper_wait(self->sleeper)) {
-		return GST_FLOW_OK;
-	}
-	gst_clear_buffer(buffer);
-	return GST_FLOW_EOS;
+	return GST_FLOW_OK;
 }
 
 static void sleeper_finalize(GObject *object) {
@@ -81,57 +90,72 @@ static void handoff_sleeper_class_init(HandoffSleeperClass *class) {
 }
 
 static void handoff_sleeper_init(HandoffSleeper *self) {
+	self->buffer = gst_buffer_new();
 	gst_base_src_set_live(GST_BASE_SRC(self), TRUE);
 	gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 
-static GstElement *start_source(struct sleeper *sleeper) {
+static void run_source(struct sleeper_page *page) {
 	gst_element_register(NULL, "handoffsleeper", GST_RANK_NONE, handoff_sleeper_get_type());
 	GstElement *pipeline =
 		gst_parse_launch("handoffsleeper name=source ! fakesink sync=false", NULL);
 	GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
-	((HandoffSleeper *)source)->sleeper = sleeper;
+	((HandoffSleeper *)source)->page = page;
 	gst_object_unref(source);
+	GstBus *bus = gst_element_get_bus(pipeline);
 	gst_element_set_state(pipeline, GST_STATE_PLAYING);
-	return pipeline;
+	gst_message_unref(gst_bus_timed_pop_filtered(
+		bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+	gst_element_set_state(pipeline, GST_STATE_NULL);
+	gst_object_unref(bus);
+	gst_object_unref(pipeline);
 }
 
 /* --- its life --------------------------------------------------------------------------------- */
 
+static void run(struct sleeper_page *page, int cpu, bool source) {
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	handoff_pin(cpu);
+	if (source) {
+		run_source(page);
+	} else {
+		run_bare(page);
+	}
+	_exit(0);
+}
+
 bool sleeper_start(struct sleeper *sleeper, int cpu, bool source) {
-	/* In shared memory, as between processes: the kernel then looks for the page. */
-	void *page = mmap(NULL, HANDOFF_PAGE, PROT_READ | PROT_WRITE,
+	struct sleeper_page *page = mmap(NULL, HANDOFF_PAGE, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (page == MAP_FAILED) {
 		fprintf(stderr, "a page of shared memory: %s\n", strerror(errno));
 		return false;
 	}
-	*sleeper = (struct sleeper){.word = page, .cpu = cpu};
-	if (source) {
-		sleeper->pipeline = start_source(sleeper);
-		return true;
+	pid_t pid = fork(); // before GStreamer has any thread
+	if (pid == 0) {
+		run(page, cpu, source);
 	}
-	int error = pthread_create(&sleeper->thread, NULL, sleeper_run, sleeper);
-	if (error != 0) {
-		fprintf(stderr, "a thread: %s\n", strerror(error));
+	if (pid < 0) {
+		fprintf(stderr, "a process: %s\n", strerror(errno));
 		munmap(page, HANDOFF_PAGE);
+		return false;
 	}
-	return error == 0;
+	*sleeper = (struct sleeper){.page = page, .pid = pid};
+	return true;
+}
+
+const uint64_t *sleeper_cpu_ns(const struct sleeper *sleeper) {
+	return &sleeper->page->cpu_ns;
 }
 
 void sleeper_wake(struct sleeper *sleeper) {
-	__atomic_add_fetch(sleeper->word, 1, __ATOMIC_SEQ_CST);
-	futex(sleeper->word, FUTEX_WAKE, INT_MAX);
+	__atomic_add_fetch(&sleeper->page->word, 1, __ATOMIC_SEQ_CST);
+	futex(&sleeper->page->word, FUTEX_WAKE, INT_MAX);
 }
 
 void sleeper_end(struct sleeper *sleeper) {
-	__atomic_store_n(&sleeper->ended, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&sleeper->page->ended, 1, __ATOMIC_RELEASE);
 	sleeper_wake(sleeper);
-	if (sleeper->pipeline != NULL) {
-		gst_element_set_state(sleeper->pipeline, GST_STATE_NULL);
-		gst_object_unref(sleeper->pipeline);
-	} else {
-		pthread_join(sleeper->thread, NULL);
-	}
-	munmap(sleeper->word, HANDOFF_PAGE);
+	waitpid(sleeper->pid, NULL, 0);
+	munmap(sleeper->page, HANDOFF_PAGE);
 }
