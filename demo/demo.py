@@ -293,9 +293,12 @@ def _parse() -> argparse.Namespace:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
     if not 1 <= seconds <= 86400:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"must be 1 to 86400, not {text}")
     return seconds
 
 

@@ -2,6 +2,7 @@
 """./run vm: a guest by hand."""
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -62,8 +63,10 @@ def show(kind: str, data: bytes) -> None:
 
 
 def screen_size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    return int(width), int(height)
+    match = re.fullmatch(r"([0-9]+)x([0-9]+)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT, as 1280x480, not {text}")
+    return int(match[1]), int(match[2])
 
 
 def open_shell(machine: Machine) -> int:

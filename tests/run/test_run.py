@@ -45,6 +45,14 @@ def test_unknown_names_are_refused(arguments: list[str]) -> None:
     )
 
 
+def test_an_unknown_suite_is_refused() -> None:
+    result = run("test", "unit", "nosuch")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "no such suite: nosuch; there are: " in result.stderr
+    assert {"fuzz", "run", "unit"} <= set(result.stderr.rpartition(": ")[2].split())
+
+
 def test_a_command_gets_its_arguments_its_folder_and_gives_its_status(tmp_path: Path) -> None:
     script = 'printf "%s|" "$PWD" "$@"; exit 7'
     result = run("shell", "--no-build", "sh", "-c", script, "sh", "a b", "", "*", cwd=tmp_path)

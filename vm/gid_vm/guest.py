@@ -78,7 +78,11 @@ class Guest:
         if machine is None:
             options["accel"] = options.get("accel") or probe_accel()
             machine = Machine(name, **options)
-            prepare(machine, self.work)
+            try:
+                prepare(machine, self.work)
+            except BaseException:
+                shutil.rmtree(self.work)
+                raise
         self.machine = machine
         agent = self.work / "agent.sock"
         machine.console = f"file:{self.work / 'console.log'}"
