@@ -90,7 +90,7 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 	}
 	if (ret == 0 &&
 		gid_buffer_manager_create(cluster->wayland, cluster->display.renderer,
-			options->domain, safety_log) == NULL) {
+			cluster->display.allocator, options->domain, safety_log) == NULL) {
 		ret = -ENOMEM;
 	}
 	if (ret == 0) {

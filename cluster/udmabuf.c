@@ -13,6 +13,9 @@
 #include <wlr/util/log.h>
 
 #define STRIDE_ALIGN 64u /* bytes: a cache line */
+/* llvmpipe draws blocks of so many rows, whole ones at the lower edge, too: past the dma-buf's end
+ * otherwise. The columns have room in the stride. */
+#define ROW_ALIGN 4u
 
 struct udmabuf_allocator {
 	struct wlr_allocator base;
@@ -68,7 +71,8 @@ static struct wlr_buffer *create_buffer(
 		return NULL;
 	}
 	uint32_t stride = ((uint32_t)width * 4 + STRIDE_ALIGN - 1) / STRIDE_ALIGN * STRIDE_ALIGN;
-	int fd = dmabuf_create(allocator->device, (size_t)stride * (size_t)height);
+	size_t rows = ((size_t)height + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+	int fd = dmabuf_create(allocator->device, stride * rows);
 	if (fd < 0) {
 		wlr_log(WLR_ERROR, "no dma-buf of %dx%d: %s", width, height, strerror(-fd));
 		free(buffer);

@@ -18,6 +18,7 @@
 #include <wlr/util/log.h>
 
 #define BUFFERS_OF_A_CLIENT_MAX 1024
+#define DRAWN_PIXELS_OF_A_CLIENT_MAX (1u << 27) /* 512 MiB: 64 pictures of 1080p, 16 of 4K */
 
 struct buffer {
 	struct view view; /* its own: no data until the memory is there */
@@ -96,8 +97,10 @@ static bool is_instance(struct wl_resource *resource) {
 	return wl_resource_instance_of(resource, &wl_buffer_interface, &buffer_implementation);
 }
 
+/* A client attaches it. */
 static struct wlr_buffer *from_resource(struct wl_resource *resource) {
 	struct buffer *buffer = wl_resource_get_user_data(resource);
+	view_set_stale(&buffer->view);
 	return &buffer->view.base;
 }
 
@@ -119,9 +122,8 @@ void buffers_register(void) {
 
 /* Zeroes of the picture's size, which cost no memory. */
 static bool buffer_show_blank(struct buffer *buffer) {
-	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	if (buffer->blank == NULL) {
-		size_t size = (size_t)layout->planes[0].stride * layout->height;
+		size_t size = buffer->view.stride * (size_t)buffer->view.base.height;
 		void *blank = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (blank == MAP_FAILED) {
 			return false;
@@ -147,29 +149,49 @@ static void handle_revoked(void *data) {
 	buffer_revoke(data);
 }
 
-static bool reads_from_memory(const struct gid_buffer_manager *manager, uint32_t fourcc) {
-	const struct wlr_drm_format_set *formats =
-		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DATA_PTR);
-	const struct gid_format_info *info = gid_format_find(fourcc);
-	return info != NULL && info->plane_count == 1 && formats != NULL &&
-		wlr_drm_format_set_get(formats, fourcc) != NULL;
+/* What is drawn takes memory of ours, 4 bytes a pixel, for as long as the buffer is there. */
+static bool buffer_may_be_drawn(const struct buffer *buffer) {
+	uint64_t pixels = 0;
+	const struct buffer *other;
+	wl_list_for_each(other, &buffer->manager->buffers, link) {
+		/* Those that nobody has any more are still shown, by anybody's doing. */
+		bool counts = other == buffer ||
+			(other->view.yuv != NULL &&
+				(other->client == NULL || other->client == buffer->client));
+		pixels += counts
+			? (uint64_t)other->view.base.width * (uint64_t)other->view.base.height
+			: 0;
+	}
+	return pixels <= DRAWN_PIXELS_OF_A_CLIENT_MAX;
 }
 
-static bool buffer_show_dmabuf(struct buffer *buffer) {
+enum way { REFUSED, SAMPLED, DRAWN };
+
+static enum way buffer_show_dmabuf(struct buffer *buffer) {
+	const struct gid_buffer_manager *manager = buffer->manager;
 	struct wlr_dmabuf_attributes dmabuf;
 	if (!planes_get_dmabuf(&buffer->planes, &dmabuf)) {
-		return false;
+		return REFUSED;
 	}
+	const struct shown_formats *formats = &manager->formats;
+	bool drawn = wlr_drm_format_set_has(&formats->drawn, dmabuf.format, dmabuf.modifier);
+	bool refused = !wlr_drm_format_set_has(&formats->sampled, dmabuf.format, dmabuf.modifier);
+	enum way way = REFUSED;
 	buffer->trying = true;
-	bool sampled = view_set_dmabuf(&buffer->view, &dmabuf, buffer->manager->renderer);
+	if (!(drawn && refused) && view_set_dmabuf(&buffer->view, &dmabuf, manager->renderer)) {
+		way = SAMPLED;
+	} else if (drawn && buffer_may_be_drawn(buffer) &&
+		view_set_yuv(&buffer->view, &dmabuf, manager->yuv, manager->renderer)) {
+		way = DRAWN;
+	}
 	buffer->trying = false;
-	return sampled;
+	return way;
 }
 
 /* Once: clients may ask again with each frame. */
 static void buffer_tell_refusal(const struct buffer *buffer) {
 	struct gid_buffer_manager *manager = buffer->manager;
-	const uint32_t fourcc = htole32(buffer->view.fourcc);
+	const uint32_t fourcc = htole32(buffer->planes.picture.layout.fourcc);
 	if (!manager->told_refusal) {
 		manager->told_refusal = true;
 		manager->connection_events.log(
@@ -185,17 +207,23 @@ static int buffer_show_planes(struct buffer *buffer) {
 	if (error != 0) {
 		return error;
 	}
+	static const char *const ways[] = {
+		[REFUSED] = "read from memory",
+		[SAMPLED] = "sampled from its dma-bufs",
+		[DRAWN] = "drawn from its dma-bufs",
+	};
+	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	const void *data = planes_view(&buffer->planes);
-	bool readable = data != NULL && reads_from_memory(buffer->manager, buffer->view.fourcc);
-	bool sampled = buffer_show_dmabuf(buffer);
-	if (!sampled && !readable) {
+	bool readable =
+		data != NULL && shown_formats_are_read(&buffer->manager->formats, layout->fourcc);
+	enum way way = buffer_show_dmabuf(buffer);
+	if (way == REFUSED && !readable) {
 		view_forget_dmabuf(&buffer->view);
 		buffer_tell_refusal(buffer);
 		return -ENOTSUP;
 	}
-	wlr_log(WLR_DEBUG, "gid: a buffer of %ux%u is %s", buffer->planes.picture.layout.width,
-		buffer->planes.picture.layout.height,
-		sampled ? "sampled from its dma-bufs" : "read from memory");
+	wlr_log(WLR_DEBUG, "gid: a buffer of %ux%u is %s", layout->width, layout->height,
+		ways[way]);
 	if (readable) {
 		buffer->view.data = data;
 	}
@@ -237,43 +265,12 @@ static const struct planes_events planes_events = {
 
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
 	const struct gid_buffer_manager *manager = data;
-	return (modifier == DRM_FORMAT_MOD_LINEAR && reads_from_memory(manager, fourcc)) ||
-		wlr_drm_format_set_has(&manager->sampled, fourcc, modifier);
-}
-
-static void send_formats_of_memory(
-	const struct gid_buffer_manager *manager, struct wl_resource *feedback) {
-	const struct wlr_drm_format_set *formats =
-		wlr_renderer_get_texture_formats(manager->renderer, WLR_BUFFER_CAP_DATA_PTR);
-	for (size_t i = 0; formats != NULL && i < formats->len; i++) {
-		uint32_t fourcc = formats->formats[i].format;
-		if (reads_from_memory(manager, fourcc)) {
-			manager_send_format(feedback, fourcc, DRM_FORMAT_MOD_LINEAR,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED |
-					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
-		}
-	}
-}
-
-/* Those that only a renderer which samples from dma-bufs can show. */
-static void send_formats_of_dmabufs(const struct gid_buffer_manager *manager,
-	const struct wlr_drm_format *format, struct wl_resource *feedback) {
-	for (size_t i = 0; i < format->len && gid_format_find(format->format) != NULL; i++) {
-		uint64_t modifier = format->modifiers[i];
-		if (modifier != DRM_FORMAT_MOD_LINEAR ||
-			!reads_from_memory(manager, format->format)) {
-			manager_send_format(feedback, format->format, modifier,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
-		}
-	}
+	return shown_formats_have(&manager->formats, fourcc, modifier);
 }
 
 static void buffer_send_formats(void *data, struct wl_resource *feedback) {
 	const struct gid_buffer_manager *manager = data;
-	send_formats_of_memory(manager, feedback);
-	for (size_t i = 0; i < manager->sampled.len; i++) {
-		send_formats_of_dmabufs(manager, &manager->sampled.formats[i], feedback);
-	}
+	shown_formats_send(&manager->formats, feedback);
 }
 
 static uint32_t count_of(const struct gid_buffer_manager *manager, const struct wl_client *client) {
@@ -296,8 +293,11 @@ static struct buffer *buffer_new(struct gid_buffer_manager *manager, struct wl_c
 	buffer->client = client;
 	planes_init(&buffer->planes, picture, &planes_events, buffer);
 	wl_list_insert(&manager->buffers, &buffer->link);
-	view_init(&buffer->view, NULL, layout->fourcc, layout->width, layout->height,
-		layout->planes[0].stride, handle_view_destroyed);
+	/* What has several planes is never read from memory, but blank. */
+	bool one = layout->plane_count == 1;
+	view_init(&buffer->view, NULL, one ? layout->fourcc : DRM_FORMAT_XRGB8888, layout->width,
+		layout->height, one ? layout->planes[0].stride : layout->width * 4,
+		handle_view_destroyed);
 	return buffer;
 }
 

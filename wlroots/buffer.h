@@ -5,11 +5,13 @@
 
 #include "gid_buffer_v1.h"
 #include "manager.h"
-#include <wlr/render/drm_format_set.h>
+#include "shown_formats.h"
+#include "yuv.h"
 
 struct gid_buffer_manager {
 	struct wlr_renderer *renderer;
-	struct wlr_drm_format_set sampled; /* what it samples from dma-bufs */
+	struct yuv *yuv; /* NULL: YUV is shown as the renderer takes it, or not */
+	struct shown_formats formats;
 	struct manager manager;
 	struct connection *connection;
 	struct connection_events connection_events;

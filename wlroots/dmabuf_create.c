@@ -4,12 +4,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/udmabuf.h>
-#include <stdint.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-int dmabuf_create(int device, size_t size) {
+/* Made before it is a dma-buf, so that no device has to be told of the bytes. */
+static bool memfd_fill(int memfd, size_t size, uint8_t byte) {
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	if (memory == MAP_FAILED) {
+		return false;
+	}
+	memset(memory, byte, size);
+	munmap(memory, size);
+	return true;
+}
+
+static int create(int device, size_t size, uint8_t byte) {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size = (size + page - 1) / page * page;
 	int memfd = memfd_create("gidway", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -22,10 +34,25 @@ int dmabuf_create(int device, size_t size) {
 		.size = size,
 	};
 	int fd = -1;
-	if (ftruncate(memfd, (off_t)size) == 0 && fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
+	if (ftruncate(memfd, (off_t)size) == 0 && (byte == 0 || memfd_fill(memfd, size, byte)) &&
+		fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
 		fd = ioctl(device, UDMABUF_CREATE, &create);
 	}
 	fd = fd < 0 ? -errno : fd;
 	close(memfd);
+	return fd;
+}
+
+int dmabuf_create(int device, size_t size) {
+	return create(device, size, 0);
+}
+
+int dmabuf_create_filled(size_t size, uint8_t byte) {
+	int device = open(DMABUF_DEVICE, O_RDWR | O_CLOEXEC);
+	if (device < 0) {
+		return -errno;
+	}
+	int fd = create(device, size, byte);
+	close(device);
 	return fd;
 }

@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
 	wlr_viewporter_create(display);
 	wlr_single_pixel_buffer_manager_v1_create(display);
 	wlr_screencopy_manager_v1_create(display);
-	if (gid_buffer_manager_create(display, renderer, NULL, log_line) == NULL) {
+	if (gid_buffer_manager_create(display, renderer, allocator, NULL, log_line) == NULL) {
 		return EXIT_FAILURE;
 	}
 

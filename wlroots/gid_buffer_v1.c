@@ -2,7 +2,6 @@
 #include "gid_buffer_v1.h"
 
 #include "buffer.h"
-#include "sampled_formats.h"
 #include <stdlib.h>
 
 static void handle_connection_changed(void *data) {
@@ -19,13 +18,15 @@ static void handle_display_destroy(struct wl_listener *listener, void *data) {
 	wl_list_remove(&manager->display_destroy.link);
 	manager_finish(&manager->manager);
 	buffers_finish(manager);
-	wlr_drm_format_set_finish(&manager->sampled);
+	shown_formats_finish(&manager->formats);
+	yuv_destroy(manager->yuv);
 	connection_destroy(manager->connection);
 	free(manager);
 }
 
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
-	struct wlr_renderer *renderer, const char *domain, int (*log)(const char *format, ...)) {
+	struct wlr_renderer *renderer, struct wlr_allocator *allocator, const char *domain,
+	int (*log)(const char *format, ...)) {
 	struct gid_buffer_manager *manager = calloc(1, sizeof(*manager));
 	if (manager == NULL) {
 		return NULL;
@@ -37,7 +38,8 @@ struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 		.lost = handle_connection_lost,
 	};
 	wl_list_init(&manager->buffers);
-	sampled_formats_find(&manager->sampled, renderer);
+	manager->yuv = yuv_create(renderer, allocator);
+	shown_formats_init(&manager->formats, renderer, manager->yuv);
 	manager->connection = connection_create(
 		wl_display_get_event_loop(display), domain, &manager->connection_events, manager);
 	if (manager->connection == NULL) {
@@ -55,7 +57,8 @@ struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 error_connection:
 	connection_destroy(manager->connection);
 error_manager:
-	wlr_drm_format_set_finish(&manager->sampled);
+	shown_formats_finish(&manager->formats);
+	yuv_destroy(manager->yuv);
 	free(manager);
 	return NULL;
 }

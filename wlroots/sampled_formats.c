@@ -5,7 +5,6 @@
 #include "view.h"
 #include <drm_fourcc.h>
 #include <endian.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,15 +96,6 @@ static void trial_run(struct trial *trial, const struct wlr_drm_format *format) 
 	}
 }
 
-static int make_memory(void) {
-	int device = open(DMABUF_DEVICE, O_RDWR | O_CLOEXEC);
-	int fd = device >= 0 ? dmabuf_create(device, MEMORY) : -1;
-	if (device >= 0) {
-		close(device);
-	}
-	return fd;
-}
-
 void sampled_formats_find(struct wlr_drm_format_set *found, struct wlr_renderer *renderer) {
 	*found = (struct wlr_drm_format_set){0};
 	const struct wlr_drm_format_set *said =
@@ -113,7 +103,8 @@ void sampled_formats_find(struct wlr_drm_format_set *found, struct wlr_renderer 
 	if (said == NULL) {
 		return;
 	}
-	struct trial trial = {.renderer = renderer, .found = found, .fd = make_memory()};
+	struct trial trial = {
+		.renderer = renderer, .found = found, .fd = dmabuf_create_filled(MEMORY, 0)};
 	if (trial.fd < 0) {
 		wlr_drm_format_set_union(found, said, said);
 		return;

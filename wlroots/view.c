@@ -3,19 +3,29 @@
 
 #include "dmabuf_sync.h"
 #include "versions.h"
+#include "yuv.h"
 #include <wlr/render/drm_format_set.h>
 #include <wlr/render/wlr_texture.h>
 
 static void handle_destroy(struct wlr_buffer *buffer) {
 	struct view *view = wl_container_of(buffer, view, base);
 	wlr_buffer_finish(buffer);
+	yuv_picture_destroy(view->yuv);
 	view->destroyed(view);
 }
 
+/*
+ * The renderer asks for the dma-bufs when it is to sample from them, at a commit of the client. It
+ * asks again while it draws to them: then they are not stale any more.
+ */
 static bool handle_get_dmabuf(struct wlr_buffer *buffer, struct wlr_dmabuf_attributes *dmabuf) {
-	const struct view *view = wl_container_of(buffer, view, base);
+	struct view *view = wl_container_of(buffer, view, base);
 	*dmabuf = view->dmabuf;
-	return view->sampled;
+	if (view->sampled && view->stale) {
+		view->stale = false;
+		view->stale = !yuv_picture_draw(view->yuv, buffer);
+	}
+	return view->sampled && !view->stale;
 }
 
 static bool handle_begin_access(
@@ -74,7 +84,29 @@ bool view_set_dmabuf(struct view *view, const struct wlr_dmabuf_attributes *dmab
 	return view->sampled;
 }
 
+bool view_set_yuv(struct view *view, const struct wlr_dmabuf_attributes *planes, struct yuv *yuv,
+	struct wlr_renderer *renderer) {
+	struct wlr_dmabuf_attributes drawn;
+	view->yuv = yuv_picture_create(yuv, planes);
+	if (view->yuv == NULL) {
+		return false;
+	}
+	view_set_stale(view);
+	if (!yuv_picture_get_drawn(view->yuv, &drawn) || !view_set_dmabuf(view, &drawn, renderer)) {
+		view_forget_dmabuf(view);
+		return false;
+	}
+	return true;
+}
+
+void view_set_stale(struct view *view) {
+	view->stale = view->yuv != NULL;
+}
+
 void view_forget_dmabuf(struct view *view) {
+	yuv_picture_destroy(view->yuv);
+	view->yuv = NULL;
+	view->stale = false;
 	view->dmabuf = (struct wlr_dmabuf_attributes){0};
 	view->sampled = false;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * A wlr_buffer over a picture that is not ours, which wlroots only reads: from memory (linear, of
- * one plane), or by sampling from the dma-bufs that it lies in.
+ * one plane), or by sampling from the dma-bufs that it lies in, or from one drawn of those.
  */
 #ifndef GID_WLROOTS_VIEW_H
 #define GID_WLROOTS_VIEW_H
@@ -10,6 +10,9 @@
 #include <wlr/interfaces/wlr_buffer.h>
 #include <wlr/render/wlr_renderer.h>
 
+struct yuv;
+struct yuv_picture;
+
 struct view {
 	struct wlr_buffer base;
 	const void *data; /* the first row; NULL shows nothing */
@@ -17,6 +20,9 @@ struct view {
 	size_t stride;
 	struct wlr_dmabuf_attributes dmabuf; /* borrowed descriptors; no planes: memory of others */
 	bool sampled;			     /* from the dma-bufs, and `data` is not read */
+	struct yuv_picture
+		*yuv; /* owned; what is drawn to the dma-bufs, NULL: they are as they are */
+	bool stale;   /* `yuv` is to be drawn before the dma-bufs are used */
 	void (*destroyed)(struct view *view); /* nobody reads the memory any more; frees `view` */
 };
 
@@ -31,6 +37,17 @@ void view_init(struct view *view, const void *data, uint32_t fourcc, uint32_t wi
  */
 bool view_set_dmabuf(struct view *view, const struct wlr_dmabuf_attributes *dmabuf,
 	struct wlr_renderer *renderer);
+
+/*
+ * The picture lies in `planes`, YUV that the renderer does not take, and what it samples from is a
+ * picture drawn of them: now, and whenever it asks for the view's dma-bufs after view_set_stale().
+ * As view_set_dmabuf() otherwise.
+ */
+bool view_set_yuv(struct view *view, const struct wlr_dmabuf_attributes *planes, struct yuv *yuv,
+	struct wlr_renderer *renderer);
+
+/* Other pixels may be in the memory. */
+void view_set_stale(struct view *view);
 
 /* The descriptors go away. A texture that exists keeps what it samples from. */
 void view_forget_dmabuf(struct view *view);

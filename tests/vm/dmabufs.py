@@ -2,10 +2,11 @@
 """Runs in a guest: shows dma-bufs on several screens, and measures what they show.
 
 dmabufs.py REGISTRY   stdin has one JSON object a line: {"name", "source", "format", "width",
-"height", "screens"}. For each, `open` plays the source into a stream, the screens in `cluster` show
-it, and one JSON object says how: the sink's figures, and for each of the screens the view's, and
-how the picture on it differs from the reference conversion of the same frame. The last line says
-how a safety picture in dma-bufs fared, and which formats gid-cluster offers.
+"height", "screens"}, and perhaps "reuse", one of these. For each, `open` plays the source into a
+stream, the screens in `cluster` show it, and one JSON object says how: the sink's figures, and for
+each of the screens the view's, and how the picture on it differs from the reference conversion of
+the same frame; `again`: the same of memory that is used again. The last line says how a safety
+picture in dma-bufs fared, and which formats gid-cluster offers.
 """
 
 import json
@@ -86,14 +87,14 @@ class Cluster:
 
     def need(self, names: list[str]) -> None:
         """Has these screens and no others: two cores do not draw for three at once."""
-        if self.screens.keys() == set(names):
-            return
-        self.close_screens()
-        for name in names:
-            new = WestonScreen if name == "weston" else ClusterScreen
-            self.screens[name] = new(self.cockpit, self.folder, name)
-        for screen in self.screens.values():
-            screen.wait_ready()
+        for name in self.screens.keys() - set(names):
+            self.screens.pop(name).close()
+        new = [name for name in names if name not in self.screens]
+        for name in new:
+            kind = WestonScreen if name == "weston" else ClusterScreen
+            self.screens[name] = kind(self.cockpit, self.folder, name)
+        for name in new:
+            self.screens[name].wait_ready()
 
     def view(self, screen: str, case: dict) -> Program:
         width, height = case["width"], case["height"]
@@ -124,6 +125,10 @@ class Cluster:
             self.wait_view(screen, case)
         sent.tell("state paused")
         found = {screen: self.wait_shown(screen, raw, case) for screen in case["screens"]}
+        ways = {screen: self.screens[screen].shown() for screen in case["screens"]}
+        again = None
+        if "reuse" in case:
+            again = self.show_again(case, sent, kept, raw, ways[case["reuse"]])
         for view in views:
             view.stop()
         answer = {
@@ -134,10 +139,11 @@ class Cluster:
                 screen: {
                     "view": json.loads(self.stats(screen, case).read_text()),
                     "difference": found[screen],
-                    "shown": self.screens[screen].shown(),
+                    "shown": ways[screen],
                 }
                 for screen in case["screens"]
             },
+            "again": again,
         }
         for pipeline in (sent, kept):
             pipeline.tell("quit")
@@ -152,6 +158,25 @@ class Cluster:
             return path.exists() and json.loads(path.read_text() or "{}").get("frames", 0) > 0
 
         wait_for(shows, f"{case['name']} to be on {screen}", SECONDS)
+
+    def show_again(
+        self, case: dict, sent: Pipeline, kept: Pipeline, raw: Path, ways: list[str]
+    ) -> dict:
+        """Has more frames shown until none of them needs a buffer that was not there before.
+
+        The stream has only so many slots, so that this comes soon. The last picture is then in
+        memory that the screen has looked at with another picture in it: says how it is shown.
+        """
+        screen = case["reuse"]
+        while True:
+            buffers = len(ways)
+            sent.tell("state playing")
+            kept.wait_frames(len(kept.frames) + 2, SECONDS)  # of which one is written
+            sent.tell("state paused")
+            found = self.wait_shown(screen, raw, case)
+            ways += self.screens[screen].shown()
+            if len(ways) == buffers:
+                return found
 
     def wait_shown(self, screen: str, raw: Path, case: dict) -> dict:
         """The least difference that was seen: the last frames may still be on their way."""

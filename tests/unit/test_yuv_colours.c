@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/*
+ * YUV to red, green and blue, in each format as drm_fourcc.h describes it, against the integers
+ * that BT.601 gives for well-known colours.
+ */
+#include <drm_fourcc.h>
+#include <math.h>
+
+#include "../../wlroots/yuv_colours.h"
+#include "tap.h"
+
+struct colour {
+	const char *name;
+	int y, u, v;
+	float red, green, blue; /* of 255 */
+};
+
+/* The colour bars of BT.601-7, table 1 and 2.5.4: 75 % of the range, and both its ends. */
+static const struct colour colours[] = {
+	{"black", 16, 128, 128, 0, 0, 0},
+	{"white", 235, 128, 128, 255, 255, 255},
+	{"red", 65, 100, 212, 191, 0, 0},
+	{"green", 112, 72, 58, 0, 191, 0},
+	{"blue", 35, 212, 114, 0, 0, 191},
+	{"yellow", 162, 44, 142, 191, 191, 0},
+};
+
+/* What the planes hold, one letter a sample; `bits` in the upper bits of two bytes if above 8. */
+static const struct format {
+	uint32_t fourcc;
+	const char *planes[3];
+	int bits;
+} formats[] = {
+	{DRM_FORMAT_NV12, {"y", "uv"}, 8},
+	{DRM_FORMAT_NV21, {"y", "vu"}, 8},
+	{DRM_FORMAT_NV16, {"y", "uv"}, 8},
+	{DRM_FORMAT_NV61, {"y", "vu"}, 8},
+	{DRM_FORMAT_NV24, {"y", "uv"}, 8},
+	{DRM_FORMAT_NV42, {"y", "vu"}, 8},
+	{DRM_FORMAT_P010, {"y", "uv"}, 10},
+	{DRM_FORMAT_P012, {"y", "uv"}, 12},
+	{DRM_FORMAT_P016, {"y", "uv"}, 16},
+	{DRM_FORMAT_YUV410, {"y", "u", "v"}, 8},
+	{DRM_FORMAT_YVU410, {"y", "v", "u"}, 8},
+	{DRM_FORMAT_YUV411, {"y", "u", "v"}, 8},
+	{DRM_FORMAT_YVU411, {"y", "v", "u"}, 8},
+	{DRM_FORMAT_YUV420, {"y", "u", "v"}, 8},
+	{DRM_FORMAT_YVU420, {"y", "v", "u"}, 8},
+	{DRM_FORMAT_YUV422, {"y", "u", "v"}, 8},
+	{DRM_FORMAT_YVU422, {"y", "v", "u"}, 8},
+	{DRM_FORMAT_YUV444, {"y", "u", "v"}, 8},
+	{DRM_FORMAT_YVU444, {"y", "v", "u"}, 8},
+	{DRM_FORMAT_Q410, {"y", "u", "v"}, 10},
+	{DRM_FORMAT_Q401, {"y", "v", "u"}, 10},
+};
+
+/* As OpenGL samples it. */
+static float sample(const struct format *format, const struct colour *colour, int plane, int i) {
+	char letter = format->planes[plane] != NULL ? format->planes[plane][i] : 'y';
+	int code = letter == 'y' ? colour->y : letter == 'u' ? colour->u : colour->v;
+	if (format->bits == 8) {
+		return (float)code / 255;
+	}
+	int longer = code << (format->bits - 8);
+	return (float)(longer << (16 - format->bits)) / 65535;
+}
+
+/* The codes are whole numbers, which 75 % of a range are not. */
+static bool is_near(float found, float expected) {
+	return fabsf(found * 255 - expected) < 2;
+}
+
+static bool has_colour(const struct format *format, const struct colour *colour) {
+	struct yuv_weights weights;
+	yuv_weights_init(&weights, &yuv_bt601_narrow, format->fourcc);
+	const float samples[] = {
+		sample(format, colour, 0, 0),
+		sample(format, colour, 1, 0),
+		format->planes[2] == NULL ? sample(format, colour, 1, 1) : 0,
+		sample(format, colour, 2, 0),
+	};
+	float found[4];
+	for (int row = 0; row < 4; row++) {
+		found[row] = weights.offset[row];
+		for (int column = 0; column < 4; column++) {
+			found[row] += weights.matrix[4 * column + row] * samples[column];
+		}
+	}
+	return is_near(found[0], colour->red) && is_near(found[1], colour->green) &&
+		is_near(found[2], colour->blue) && found[3] == 1;
+}
+
+int main(void) {
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		for (size_t j = 0; j < sizeof(colours) / sizeof(colours[0]); j++) {
+			tap_ok(has_colour(&formats[i], &colours[j]), "%.4s: %s",
+				(const char *)&formats[i].fourcc, colours[j].name);
+		}
+	}
+	return tap_finish();
+}

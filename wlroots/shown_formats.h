@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/** What gid buffers can be shown: formats, with the memory that they may lie in. */
+#ifndef GID_WLROOTS_SHOWN_FORMATS_H
+#define GID_WLROOTS_SHOWN_FORMATS_H
+
+#include "yuv.h"
+#include <wlr/render/drm_format_set.h>
+
+struct shown_formats {
+	struct wlr_renderer *renderer;
+	struct wlr_drm_format_set sampled; /* from dma-bufs, as they are */
+	struct wlr_drm_format_set drawn;   /* from dma-bufs, plane by plane: linear YUV */
+};
+
+/* Tries what the renderer can. `yuv` may be NULL. */
+void shown_formats_init(
+	struct shown_formats *formats, struct wlr_renderer *renderer, struct yuv *yuv);
+void shown_formats_finish(struct shown_formats *formats);
+
+/* Whether the renderer reads the format from memory: linear, of one plane. */
+bool shown_formats_are_read(const struct shown_formats *formats, uint32_t fourcc);
+
+bool shown_formats_have(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier);
+
+/* Tells a gid_buffer_feedback_v1 all of them, each once. */
+void shown_formats_send(const struct shown_formats *formats, struct wl_resource *feedback);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What the numbers of YUV pictures mean as red, green and blue. Neither gid-buffer-v1 nor a frame
+ * says it, so that it is the same for all: the one place to choose by, once they do.
+ */
+#ifndef GID_WLROOTS_YUV_COLOURS_H
+#define GID_WLROOTS_YUV_COLOURS_H
+
+#include <stdint.h>
+
+struct yuv_colours {
+	float red, blue;	     /* their parts of luma; green's is the rest */
+	float black, luma_range;     /* codes of 8 bits */
+	float neutral, chroma_range; /* the same */
+};
+
+/* ITU-R BT.601-7 of narrow range, which Weston's renderer assumes as well. */
+extern const struct yuv_colours yuv_bt601_narrow;
+
+/* As OpenGL has matrices: column after column. */
+struct yuv_weights {
+	float matrix[16]; /* of the samples: luma, both of the second plane, that of the third */
+	float offset[4];  /* added to it: red, green, blue and opaque alpha */
+};
+
+/*
+ * Of a format that gidway knows to have two or three planes, whose samples OpenGL has scaled to 0
+ * to 1.
+ */
+void yuv_weights_init(
+	struct yuv_weights *weights, const struct yuv_colours *colours, uint32_t fourcc);
+
+#endif

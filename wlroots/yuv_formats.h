@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+/** Which YUV formats can really be drawn (yuv.h). */
+#ifndef GID_WLROOTS_YUV_FORMATS_H
+#define GID_WLROOTS_YUV_FORMATS_H
+
+#include "yuv.h"
+#include <wlr/render/drm_format_set.h>
+
+/*
+ * Those of gidway's formats with two or three planes of which a small picture, in memory of
+ * /dev/udmabuf, was drawn and had the right colour; none where there is no /dev/udmabuf. `yuv` may
+ * be NULL. End `found` with wlr_drm_format_set_finish().
+ */
+void yuv_formats_find(
+	struct wlr_drm_format_set *found, struct yuv *yuv, struct wlr_renderer *renderer);
+
+#endif

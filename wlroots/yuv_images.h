@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The planes of a YUV picture in dma-bufs, each as an EGL image of one or two colours of its own,
+ * which drivers take that refuse the picture as one image.
+ */
+#ifndef GID_WLROOTS_YUV_IMAGES_H
+#define GID_WLROOTS_YUV_IMAGES_H
+
+#include <wlr/render/egl.h>
+#include <wlr/render/wlr_renderer.h>
+
+#define YUV_PLANES_MAX 3
+
+/* EGL of a renderer, and what it takes to import. */
+struct yuv_egl {
+	EGLDisplay display;
+	EGLContext context;
+	PFNEGLCREATEIMAGEKHRPROC create_image;
+	PFNEGLDESTROYIMAGEKHRPROC destroy_image;
+	bool knows_modifiers;
+};
+
+struct yuv_images {
+	EGLImageKHR planes[YUV_PLANES_MAX]; /* EGL_NO_IMAGE_KHR: no such plane */
+};
+
+/* False where the renderer is not GLES2, or cannot import dma-bufs. */
+bool yuv_egl_init(struct yuv_egl *egl, struct wlr_renderer *renderer);
+
+/*
+ * Imports a linear picture whose format gidway knows to have two or three planes; the descriptors
+ * stay the caller's. Returns false, and nothing is imported, where the driver refuses a plane.
+ */
+bool yuv_images_import(const struct yuv_egl *egl, const struct wlr_dmabuf_attributes *dmabuf,
+	struct yuv_images *images);
+
+/* May be called twice. */
+void yuv_images_finish(const struct yuv_egl *egl, struct yuv_images *images);
+
+#endif

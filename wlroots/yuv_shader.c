@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "yuv_shader.h"
+
+#include <gid/gid.h>
+#include <wlr/util/log.h>
+
+#define CORNER 0 /* the vertex attribute */
+
+static const char vertex_source[] = "attribute vec2 corner;\n"
+				    "uniform vec2 chroma_scale;\n"
+				    "varying vec2 luma_at, chroma_at;\n"
+				    "void main() {\n"
+				    "	luma_at = corner;\n"
+				    "	chroma_at = corner * chroma_scale;\n"
+				    "	gl_Position = vec4(corner * 2.0 - 1.0, 0.0, 1.0);\n"
+				    "}\n";
+
+static const char fragment_source[] =
+	"#ifdef GL_FRAGMENT_PRECISION_HIGH\n"
+	"precision highp float;\n"
+	"#else\n"
+	"precision mediump float;\n"
+	"#endif\n"
+	"uniform sampler2D luma, second, third;\n"
+	"uniform mat4 matrix;\n"
+	"uniform vec4 offset;\n"
+	"varying vec2 luma_at, chroma_at;\n"
+	"void main() {\n"
+	"	vec4 samples = vec4(texture2D(luma, luma_at).r,\n"
+	"		texture2D(second, chroma_at).rg, texture2D(third, chroma_at).r);\n"
+	"	gl_FragColor = matrix * samples + offset;\n"
+	"}\n";
+
+/* --- the program --------------------------------------------------------------------------------
+ */
+
+static void attach(GLuint program, GLenum type, const char *source) {
+	GLuint shader = glCreateShader(type);
+	glShaderSource(shader, 1, &source, NULL);
+	glCompileShader(shader);
+	glAttachShader(program, shader);
+	glDeleteShader(shader); /* once the program is */
+}
+
+static GLuint program_create(void) {
+	GLuint program = glCreateProgram();
+	attach(program, GL_VERTEX_SHADER, vertex_source);
+	attach(program, GL_FRAGMENT_SHADER, fragment_source);
+	glBindAttribLocation(program, CORNER, "corner");
+	glLinkProgram(program);
+	GLint linked = GL_FALSE;
+	glGetProgramiv(program, GL_LINK_STATUS, &linked);
+	if (!linked) {
+		char why[256] = "";
+		glGetProgramInfoLog(program, sizeof(why), NULL, why);
+		wlr_log(WLR_ERROR, "gid: no shader for YUV: %s", why);
+		glDeleteProgram(program);
+		return 0;
+	}
+	return program;
+}
+
+bool yuv_shader_init(struct yuv_shader *shader) {
+	*shader = (struct yuv_shader){
+		.set_image = (PFNGLEGLIMAGETARGETTEXTURE2DOESPROC)eglGetProcAddress(
+			"glEGLImageTargetTexture2DOES"),
+	};
+	if (shader->set_image == NULL) {
+		return false;
+	}
+	shader->program = program_create();
+	if (shader->program == 0) {
+		return false;
+	}
+	static const char *const planes[YUV_PLANES_MAX] = {"luma", "second", "third"};
+	glUseProgram(shader->program);
+	for (int i = 0; i < YUV_PLANES_MAX; i++) {
+		glUniform1i(glGetUniformLocation(shader->program, planes[i]), i);
+	}
+	glUseProgram(0);
+	shader->matrix = glGetUniformLocation(shader->program, "matrix");
+	shader->offset = glGetUniformLocation(shader->program, "offset");
+	shader->chroma_scale = glGetUniformLocation(shader->program, "chroma_scale");
+	return true;
+}
+
+void yuv_shader_finish(struct yuv_shader *shader) {
+	glDeleteProgram(shader->program);
+	*shader = (struct yuv_shader){0};
+}
+
+/* --- a picture ----------------------------------------------------------------------------------
+ */
+
+struct state {
+	GLint viewport[4];
+	GLboolean blend, scissor;
+};
+
+static void state_save(struct state *state) {
+	glGetIntegerv(GL_VIEWPORT, state->viewport);
+	state->blend = glIsEnabled(GL_BLEND);
+	state->scissor = glIsEnabled(GL_SCISSOR_TEST);
+	glDisable(GL_BLEND);
+	glDisable(GL_SCISSOR_TEST);
+}
+
+static void state_restore(const struct state *state) {
+	glViewport(state->viewport[0], state->viewport[1], state->viewport[2], state->viewport[3]);
+	if (state->blend) {
+		glEnable(GL_BLEND);
+	}
+	if (state->scissor) {
+		glEnable(GL_SCISSOR_TEST);
+	}
+}
+
+/*
+ * Textures for this pass alone: those that stayed would keep the memory of a client that is gone,
+ * and a driver could keep the pixels of the last time. Each pixel is what it is, with nothing
+ * blended in: where chroma's samples lie between the pixels nobody says.
+ */
+static void bind_planes(const struct yuv_shader *shader, const struct yuv_images *images,
+	GLuint textures[YUV_PLANES_MAX]) {
+	glGenTextures(YUV_PLANES_MAX, textures);
+	for (int i = 0; i < YUV_PLANES_MAX; i++) {
+		/* A third one that is not there weighs nothing, but has to be sampled. */
+		bool there = images->planes[i] != EGL_NO_IMAGE_KHR;
+		glActiveTexture(GL_TEXTURE0 + (GLenum)i);
+		glBindTexture(GL_TEXTURE_2D, textures[i]);
+		shader->set_image(GL_TEXTURE_2D, images->planes[there ? i : 1]);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+	}
+}
+
+/* Deleting unbinds them. */
+static void unbind_planes(const GLuint textures[YUV_PLANES_MAX]) {
+	glDeleteTextures(YUV_PLANES_MAX, textures);
+	glActiveTexture(GL_TEXTURE0);
+}
+
+/* Of an odd size, the last sample of chroma covers pixels that are not there. */
+static float chroma_scale(int32_t pixels, uint32_t samples, uint32_t pixels_of_sample) {
+	return (float)pixels / (float)(samples * pixels_of_sample);
+}
+
+static void set_uniforms(
+	const struct yuv_shader *shader, const struct wlr_dmabuf_attributes *dmabuf) {
+	const struct gid_format_info *info = gid_format_find(dmabuf->format);
+	const struct gid_format_plane *chroma = &info->planes[1];
+	uint32_t across = gid_format_row_bytes(dmabuf->format, 1, (uint32_t)dmabuf->width);
+	uint32_t down = gid_format_rows(dmabuf->format, 1, (uint32_t)dmabuf->height);
+	struct yuv_weights weights;
+	yuv_weights_init(&weights, &yuv_bt601_narrow, dmabuf->format);
+	glUniformMatrix4fv(shader->matrix, 1, GL_FALSE, weights.matrix);
+	glUniform4fv(shader->offset, 1, weights.offset);
+	glUniform2f(shader->chroma_scale,
+		chroma_scale(dmabuf->width, across / chroma->bytes, chroma->hsub),
+		chroma_scale(dmabuf->height, down, chroma->vsub));
+}
+
+bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
+	const struct wlr_dmabuf_attributes *dmabuf) {
+	static const GLfloat corners[] = {0, 0, 1, 0, 0, 1, 1, 1};
+	for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) { /* others' */
+	}
+	struct state state;
+	state_save(&state);
+	glViewport(0, 0, dmabuf->width, dmabuf->height);
+	glUseProgram(shader->program);
+	GLuint textures[YUV_PLANES_MAX];
+	bind_planes(shader, images, textures);
+	set_uniforms(shader, dmabuf);
+	glVertexAttribPointer(CORNER, 2, GL_FLOAT, GL_FALSE, 0, corners);
+	glEnableVertexAttribArray(CORNER);
+	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+	glDisableVertexAttribArray(CORNER);
+	unbind_planes(textures);
+	state_restore(&state);
+	glFlush();
+	return glGetError() == GL_NO_ERROR;
+}
