@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Functions that libweston exports for its own backends and renderers, which are modules as we are,
- * but declares in headers that it does not install. As of Weston 14; 15 and 16 were
- * read, not compiled, and have the same.
+ * but declares in headers that it does not install. The same in Weston 14 and 16, and, as was only
+ * read, in 15.
  */
 #ifndef GID_WESTON_LIBWESTON_EXPORTS_H
 #define GID_WESTON_LIBWESTON_EXPORTS_H
