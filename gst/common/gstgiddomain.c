@@ -193,8 +193,7 @@ gst_gid_domain_new (const gchar * name, GError ** error)
   if (ret < 0) {
     g_set_error (error, GST_RESOURCE_ERROR,
         ret == -EACCES ? GST_RESOURCE_ERROR_NOT_AUTHORIZED : GST_RESOURCE_ERROR_NOT_FOUND,
-        "Cannot connect to the gidd of domain \"%s\": %s",
-        name ? name : g_getenv ("GID_DOMAIN") ? g_getenv ("GID_DOMAIN") : "(default)",
+        "No connection to gidd: %s",
         *gid_connect_error () ? gid_connect_error () : gid_strerror (ret));
     return NULL;
   }
