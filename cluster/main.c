@@ -53,10 +53,15 @@ static char *status_path(const struct options *options) {
 
 static void start_status(struct cluster *cluster, const struct options *options) {
 	char *path = status_path(options);
-	int ret = path != NULL ? status_init(&cluster->status, &cluster->safety, path) : -EINVAL;
+	if (path == NULL) {
+		wlr_log(WLR_INFO,
+			"nobody can ask for the status: name the domain by --domain, or "
+			"the socket by --status");
+		return;
+	}
+	int ret = status_init(&cluster->status, &cluster->safety, path);
 	if (ret < 0) {
-		wlr_log(WLR_ERROR, "no status at %s: %s", path ? path : "(no --status, no domain)",
-			strerror(-ret));
+		wlr_log(WLR_ERROR, "nobody can ask for the status: %s: %s", path, strerror(-ret));
 	}
 	free(path);
 }
@@ -101,7 +106,8 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 	}
 	if (ret == 0) {
 		start_status(cluster, options);
-		wlr_log(WLR_INFO, "ready, with %zu roles", config->role_count);
+		wlr_log(WLR_INFO, "ready, with %zu role%s", config->role_count,
+			config->role_count == 1 ? "" : "s");
 	}
 	return ret;
 }
@@ -130,18 +136,23 @@ static int run(const struct cluster_config *config, const struct options *option
 	return ret;
 }
 
-static const struct role_config *find_role(const struct cluster_config *config, const char *name) {
+static const struct role_config *find_role(
+	const struct cluster_config *config, const char *path, const char *name) {
 	for (size_t i = 0; i < config->role_count; i++) {
 		if (strcmp(config->roles[i].name, name) == 0) {
 			return &config->roles[i];
 		}
 	}
-	fprintf(stderr, "gid-cluster: the configuration has no [role %s]\n", name);
+	fprintf(stderr, "gid-cluster: %s has no [role %s]; it has:", path, name);
+	for (size_t i = 0; i < config->role_count; i++) {
+		fprintf(stderr, " %s", config->roles[i].name);
+	}
+	fprintf(stderr, "\n");
 	return NULL;
 }
 
 static int run_learn(const struct cluster_config *config, const struct options *options) {
-	const struct role_config *role = find_role(config, options->learn);
+	const struct role_config *role = find_role(config, options->config, options->learn);
 	char *path = NULL;
 	if (role == NULL ||
 		(options->output == NULL && asprintf(&path, "%s.hashes", options->learn) < 0)) {
@@ -161,7 +172,13 @@ int main(int argc, char **argv) {
 	wlr_log_init(options.verbose ? WLR_DEBUG : WLR_INFO, NULL);
 	struct cluster_config config;
 	int status = EXIT_FAILURE;
-	if (cluster_config_read(&config, options.config, stderr) == 0) {
+	int error = cluster_config_read(&config, options.config, stderr);
+	if (error == -ENOENT && !options.check) {
+		fprintf(stderr,
+			"gid-cluster: write one, see gid-cluster(1), or name another with "
+			"--config\n");
+	}
+	if (error == 0) {
 		if (options.check) {
 			status = EXIT_SUCCESS;
 		} else if (options.learn != NULL) {
