@@ -24,6 +24,7 @@ def h264_is_decoded_in_place() -> bool:
 
 def check_h264_copies(stats: dict, frames: int) -> None:
     """What a gidsink counts that gets so many frames from libav's decoder."""
+    assert sum(stats["copy-reasons"].values()) == stats["copied-frames"]
     if h264_is_decoded_in_place():
         assert stats["copied-frames"] <= 4
         assert stats["copy-reasons"].keys() <= {"startup"}
