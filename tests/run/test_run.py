@@ -12,9 +12,14 @@ from program import PATIENCE
 TOP = Path(__file__).resolve().parents[2]
 
 
-def run(*arguments: str, cwd: Path = TOP) -> subprocess.CompletedProcess[str]:
+COMMANDS = ("bench", "demo", "docs", "man", "shell", "test", "vm")
+
+
+def run(
+    *arguments: str, cwd: Path = TOP, top: Path = TOP
+) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"GIDWAY_INSIDE": os.environ.get("GIDWAY_INSIDE", "system")}
-    command = [str(TOP / "run"), *arguments]
+    command = [str(top / "run"), *arguments]
     return subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
@@ -23,8 +28,36 @@ def run(*arguments: str, cwd: Path = TOP) -> subprocess.CompletedProcess[str]:
 def test_help_names_every_command() -> None:
     result = run("--help")
     assert result.returncode == 0
-    for command in ("demo", "test", "bench", "vm", "shell"):
-        assert f"\n  {command} " in result.stdout
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} .* \S", result.stdout, re.MULTILINE), command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_every_command_has_a_help_of_its_own(command: str, option: str) -> None:
+    result = run(command, option)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.lower().startswith(f"usage: ./run {command} ")
+
+
+def test_a_script_that_says_what_it_is_is_a_command(tmp_path: Path) -> None:
+    for name in ("run", "scripts/say.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((TOP / name).read_bytes())
+    (tmp_path / "run").chmod(0o755)
+    script = tmp_path / "scripts/greet"
+    script.write_text('#!/bin/sh\n# ./run greet NAME: says hello\necho "hello $1"\n')
+    script.chmod(0o755)
+    (tmp_path / "scripts/helper").write_text("#!/bin/sh\n# not a command\n")
+    assert "\n  greet NAME                 says hello\n" in run("--help", top=tmp_path).stdout
+    assert run("greet", "you", top=tmp_path).stdout == "hello you\n"
+    assert run("helper", top=tmp_path).returncode == 1
+
+
+def test_a_manual_is_shown() -> None:
+    listed = run("man").stdout
+    assert "\n  gidctl.1\n" in listed
+    assert "no such manual: gidctll" in run("man", "gidctll").stderr
 
 
 def test_without_a_command_it_shows_the_usage() -> None:
