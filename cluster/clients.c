@@ -146,10 +146,10 @@ int clients_init(struct clients *clients, struct display *display) {
 	clients->display = display;
 	struct wl_display *wayland = display->wayland;
 	struct wlr_xdg_shell *shell = wlr_xdg_shell_create(wayland, 3);
-	if (shell == NULL || wlr_compositor_create(wayland, 6, display->renderer) == NULL ||
+	if (shell == NULL || wlr_compositor_create(wayland, 6, display->device.renderer) == NULL ||
 		wlr_subcompositor_create(wayland) == NULL ||
 		wlr_viewporter_create(wayland) == NULL ||
-		presentation_create(wayland, display->backend) == NULL ||
+		presentation_create(wayland, display->device.backend) == NULL ||
 		wlr_single_pixel_buffer_manager_v1_create(wayland) == NULL ||
 		wlr_screencopy_manager_v1_create(wayland) == NULL ||
 		wlr_xdg_output_manager_v1_create(wayland, display->layout) == NULL) {

@@ -7,58 +7,57 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wlr/backend/headless.h>
-#include <wlr/render/allocator.h>
-#include <wlr/render/wlr_renderer.h>
 #include <wlr/util/log.h>
 
 /*
  * Inside another compositor it is a window. Otherwise it is on a KMS device, without the input
  * devices that wlroots would open as well, and not start without: a display takes no input.
  */
-static bool device_init_backend(struct display *display, bool headless) {
-	struct wl_event_loop *loop = wl_display_get_event_loop(display->wayland);
+static bool device_init_backend(struct device *device, struct wl_display *wayland, bool headless) {
+	struct wl_event_loop *loop = wl_display_get_event_loop(wayland);
 	if (headless) {
-		display->backend = wlr_headless_backend_create(loop);
-		return display->backend != NULL;
+		device->backend = wlr_headless_backend_create(loop);
+		return device->backend != NULL;
 	}
 	if (getenv("WAYLAND_DISPLAY") == NULL && getenv("WAYLAND_SOCKET") == NULL &&
 		getenv("DISPLAY") == NULL) {
 		setenv("WLR_BACKENDS", "drm", 0);
 	}
-	display->backend = wlr_backend_autocreate(loop, &display->session);
-	if (display->backend == NULL) {
+	device->backend = wlr_backend_autocreate(loop, &device->session);
+	if (device->backend == NULL) {
 		wlr_log(WLR_ERROR,
 			"no screen can be had: is there a /dev/dri/card*, and a seat (seatd, "
 			"logind, or LIBSEAT_BACKEND=builtin as root)? See gid-cluster(1); "
 			"--headless needs none");
 	}
-	return display->backend != NULL;
+	return device->backend != NULL;
 }
 
 /* As WLR_RENDERER has it. */
-static bool device_init_rendering(struct display *display) {
+static bool device_init_rendering(struct device *device, struct wl_display *wayland) {
 	const char *wanted = getenv("WLR_RENDERER");
-	if (wlr_backend_is_headless(display->backend) && wanted != NULL &&
+	if (wlr_backend_is_headless(device->backend) && wanted != NULL &&
 		strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
-		display->renderer = software_gl_create();
-		display->allocator = udmabuf_allocator_create();
+		device->renderer = software_gl_create();
+		device->allocator = udmabuf_allocator_create();
 	} else {
-		display->renderer = wlr_renderer_autocreate(display->backend);
-		if (display->renderer != NULL) {
-			display->allocator =
-				wlr_allocator_autocreate(display->backend, display->renderer);
+		device->renderer = wlr_renderer_autocreate(device->backend);
+		if (device->renderer != NULL) {
+			device->allocator =
+				wlr_allocator_autocreate(device->backend, device->renderer);
 		}
 	}
-	return display->renderer != NULL && display->allocator != NULL &&
-		wlr_renderer_init_wl_shm(display->renderer, display->wayland) &&
-		linux_dmabuf_offer(display->wayland, display->renderer);
+	return device->renderer != NULL && device->allocator != NULL &&
+		wlr_renderer_init_wl_shm(device->renderer, wayland) &&
+		linux_dmabuf_offer(wayland, device->renderer);
 }
 
-bool device_open(struct display *display, bool headless) {
-	if (!device_init_backend(display, headless)) {
+bool device_init(struct device *device, struct wl_display *wayland, bool headless) {
+	*device = (struct device){0};
+	if (!device_init_backend(device, wayland, headless)) {
 		return false;
 	}
-	if (!device_init_rendering(display)) {
+	if (!device_init_rendering(device, wayland)) {
 		wlr_log(WLR_ERROR,
 			"nothing can be drawn to the screen with WLR_RENDERER=%s: either it "
 			"cannot, "
@@ -67,4 +66,17 @@ bool device_open(struct display *display, bool headless) {
 		return false;
 	}
 	return true;
+}
+
+void device_finish(struct device *device) {
+	if (device->backend != NULL) {
+		wlr_backend_destroy(device->backend);
+	}
+	if (device->allocator != NULL) {
+		wlr_allocator_destroy(device->allocator);
+	}
+	if (device->renderer != NULL) {
+		wlr_renderer_destroy(device->renderer);
+	}
+	*device = (struct device){0};
 }

@@ -3,13 +3,26 @@
 #ifndef CLUSTER_DEVICE_H
 #define CLUSTER_DEVICE_H
 
-#include "display.h"
+#include <wlr/backend.h>
+#include <wlr/backend/session.h>
+#include <wlr/render/allocator.h>
+#include <wlr/render/wlr_renderer.h>
+
+struct device {
+	struct wlr_backend *backend;
+	struct wlr_session *session; /* NULL: it takes none */
+	struct wlr_renderer *renderer;
+	struct wlr_allocator *allocator;
+};
 
 /*
- * Gives the display its backend, with a session where that takes one, renderer and allocator.
- * `headless`: without a screen. Returns false, with the reason in the log, where there is none.
- * What it has by then is display_finish()'s to destroy.
+ * Opens the backend, with a session where that takes one, and makes renderer and allocator.
+ * `headless`: without a screen. Returns false, with the reason in the log, where there is none;
+ * the device is to be finished in either case.
  */
-bool device_open(struct display *display, bool headless);
+bool device_init(struct device *device, struct wl_display *wayland, bool headless);
+
+/* Takes a device of zeroes, too. */
+void device_finish(struct device *device);
 
 #endif

@@ -2,7 +2,6 @@
 #include "display.h"
 
 #include "clock.h"
-#include "device.h"
 #include "mode.h"
 #include "versions.h"
 #include <drm_fourcc.h>
@@ -10,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wlr/backend/headless.h>
-#include <wlr/render/allocator.h>
-#include <wlr/render/wlr_renderer.h>
 #include <wlr/render/wlr_texture.h>
 #include <wlr/util/log.h>
 
@@ -23,7 +20,7 @@ typedef void (*pixels_func)(void *data, const struct pixels *pixels);
 /* From a renderer whose buffers a processor cannot read: a copy. */
 static bool read_texture(
 	struct display *display, struct wlr_buffer *buffer, pixels_func func, void *data) {
-	struct wlr_texture *texture = wlr_texture_from_buffer(display->renderer, buffer);
+	struct wlr_texture *texture = wlr_texture_from_buffer(display->device.renderer, buffer);
 	size_t stride = (size_t)buffer->width * 4;
 	void *copy = malloc(stride * (size_t)buffer->height);
 	bool read = texture != NULL && copy != NULL &&
@@ -64,7 +61,7 @@ static bool read_buffer(
 
 struct capture {
 	const struct gid_box *box;
-	struct picture *picture;
+	struct own_picture *picture;
 };
 
 static void capture_pixels(void *data, const struct pixels *pixels) {
@@ -74,11 +71,11 @@ static void capture_pixels(void *data, const struct pixels *pixels) {
 		(uint32_t)(box->y + box->height) <= pixels->height) {
 		struct pixels part = pixels_part(pixels, (uint32_t)box->x, (uint32_t)box->y,
 			(uint32_t)box->width, (uint32_t)box->height);
-		capture->picture = picture_copy(&part);
+		capture->picture = own_picture_copy(&part);
 	}
 }
 
-struct picture *display_capture(struct display *display, const struct gid_box *box) {
+struct own_picture *display_capture(struct display *display, const struct gid_box *box) {
 	struct capture capture = {.box = box};
 	if (display->front != NULL) {
 		read_buffer(display, display->front, capture_pixels, &capture);
@@ -139,7 +136,7 @@ static void display_count(struct display *display, uint64_t begin) {
 	stats->last = begin;
 }
 
-/* The timer knows whole milliseconds; a turn is not to come too soon. */
+/* The timer knows whole milliseconds; a frame is not to come too soon. */
 static void display_wait(struct display *display, uint64_t ns) {
 	wl_event_source_timer_update(display->timer, (int)((ns + 999999) / 1000000));
 }
@@ -154,17 +151,18 @@ static void display_render(struct display *display, uint64_t now) {
 		wlr_buffer_unlock(display->front);
 		display->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		display_count(display, now);
-		turns_take(&display->turns, now, display_refresh_ns(display));
+		frame_clock_take(&display->clock, now, display_refresh_ns(display));
 	} else {
 		display->stats.missed++;
-		display_wait(display, turns_refused(&display->turns, display_refresh_ns(display)));
+		display_wait(
+			display, frame_clock_refused(&display->clock, display_refresh_ns(display)));
 	}
 	wlr_output_state_finish(&state);
 }
 
 static void display_frame(struct display *display) {
 	uint64_t now = clock_now();
-	uint64_t wait = turns_wait(&display->turns, now);
+	uint64_t wait = frame_clock_wait(&display->clock, now);
 	if (wait > 0) {
 		display_wait(display, wait);
 		return;
@@ -191,7 +189,7 @@ static void handle_frame(struct wl_listener *listener, void *data) {
  */
 static int handle_timer(void *data) {
 	struct display *display = data;
-	bool away = display->session != NULL && !display->session->active;
+	bool away = display->device.session != NULL && !display->device.session->active;
 	if (display->output != NULL && !display->output->frame_pending && !away) {
 		display_frame(display);
 	}
@@ -205,7 +203,7 @@ static void handle_present(struct wl_listener *listener, void *data) {
 		const struct timespec *at = presented_at(event);
 		uint64_t when = at != NULL ? clock_of(at) : clock_now();
 		display->hooks->presented(display->data, event->commit_seq, when);
-		if (turns_shown(&display->turns, when, display_refresh_ns(display))) {
+		if (frame_clock_shown(&display->clock, when, display_refresh_ns(display))) {
 			wlr_log(WLR_INFO, "output %s does not wait for its refresh: we do",
 				display->output->name);
 		}
@@ -243,7 +241,7 @@ static void display_forget_output(struct display *display) {
 	wl_list_remove(&display->output_destroy.link);
 	wlr_buffer_unlock(display->front);
 	display->front = NULL;
-	display->turns = (struct turns){0};
+	display->clock = (struct frame_clock){0};
 	display->output = NULL;
 	display->scene_output = NULL; /* goes with the output */
 }
@@ -261,9 +259,9 @@ static void display_set_background(struct display *display) {
 	if (path == NULL || display->background != NULL) {
 		return;
 	}
-	int ret = picture_read(&display->background, path, output->width, output->height);
+	int ret = own_picture_read(&display->background, path, output->width, output->height);
 	struct wlr_scene_buffer *node = ret == 0 ? wlr_scene_buffer_create(&display->scene->tree,
-							   picture_buffer(display->background))
+							   own_picture_buffer(display->background))
 						 : NULL;
 	if (node == NULL) {
 		wlr_log(WLR_ERROR, "background=%s: %s", path,
@@ -288,7 +286,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 			wanted ? "one is enough" : "the configuration means another");
 		return;
 	}
-	if (!wlr_output_init_render(output, display->allocator, display->renderer)) {
+	if (!wlr_output_init_render(output, display->device.allocator, display->device.renderer)) {
 		wlr_log(WLR_ERROR, "output %s cannot be drawn to", output->name);
 		return;
 	}
@@ -312,7 +310,7 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 	const struct cluster_config *config, const struct display_hooks *hooks, void *data) {
 	*display = (struct display){
 		.wayland = wayland, .config = config, .hooks = hooks, .data = data};
-	if (!device_open(display, headless)) {
+	if (!device_init(&display->device, wayland, headless)) {
 		return -ENODEV;
 	}
 	display->timer =
@@ -330,17 +328,19 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 	display->scene_layout = wlr_scene_attach_output_layout(display->scene, display->layout);
 	display->clients = wlr_scene_tree_create(&display->scene->tree);
 	display->safety = wlr_scene_tree_create(&display->scene->tree);
-	listen(&display->backend->events.new_output, &display->new_output, handle_new_output);
+	listen(&display->device.backend->events.new_output, &display->new_output,
+		handle_new_output);
 	return 0;
 }
 
 int display_start(struct display *display) {
-	if (!wlr_backend_start(display->backend)) {
+	if (!wlr_backend_start(display->device.backend)) {
 		return -EIO;
 	}
-	if (wlr_backend_is_headless(display->backend)) {
+	if (wlr_backend_is_headless(display->device.backend)) {
 		const struct cluster_config *config = display->config;
-		wlr_headless_add_output(display->backend, config->width ? config->width : 1280,
+		wlr_headless_add_output(display->device.backend,
+			config->width ? config->width : 1280,
 			config->height ? config->height : 720);
 	}
 	if (display->output == NULL) {
@@ -361,17 +361,9 @@ void display_finish(struct display *display) {
 	if (display->scene != NULL) {
 		wlr_scene_node_destroy(&display->scene->tree.node);
 	}
-	picture_destroy(display->background);
-	if (display->backend != NULL) {
-		if (display->new_output.notify != NULL) {
-			wl_list_remove(&display->new_output.link);
-		}
-		wlr_backend_destroy(display->backend);
+	own_picture_destroy(display->background);
+	if (display->new_output.notify != NULL) {
+		wl_list_remove(&display->new_output.link);
 	}
-	if (display->allocator != NULL) {
-		wlr_allocator_destroy(display->allocator);
-	}
-	if (display->renderer != NULL) {
-		wlr_renderer_destroy(display->renderer);
-	}
+	device_finish(&display->device);
 }

@@ -6,13 +6,12 @@
 #ifndef CLUSTER_DISPLAY_H
 #define CLUSTER_DISPLAY_H
 
-#include "config.h"
-#include "picture.h"
+#include "cluster_config.h"
+#include "device.h"
+#include "frame_clock.h"
+#include "own_picture.h"
 #include "pixels.h"
 #include "samples.h"
-#include "turns.h"
-#include <wlr/backend.h>
-#include <wlr/backend/session.h>
 #include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
 
@@ -34,24 +33,21 @@ struct display_stats {
 
 struct display {
 	struct wl_display *wayland;
-	struct wlr_backend *backend;
-	struct wlr_session *session;
-	struct wlr_renderer *renderer;
-	struct wlr_allocator *allocator;
+	struct device device;
 	struct wlr_scene *scene;
 	struct wlr_scene_tree *clients, *safety; /* the second above the first */
 	struct wlr_output_layout *layout;
 	struct wlr_scene_output_layout *scene_layout;
 	struct wlr_output *output; /* NULL: there is none now */
 	struct wlr_scene_output *scene_output;
-	struct picture *background; /* below everything; NULL: none */
-	struct wlr_buffer *front;   /* what was shown last, locked */
+	struct own_picture *background; /* below everything; NULL: none */
+	struct wlr_buffer *front;	/* what was shown last, locked */
 	const struct cluster_config *config;
 	const struct display_hooks *hooks;
 	void *data;
 	struct display_stats stats;
-	struct turns turns;
-	struct wl_event_source *timer; /* for the next turn */
+	struct frame_clock clock;
+	struct wl_event_source *timer; /* for the next frame */
 	struct wl_listener new_output, frame, present, request_state, output_destroy;
 };
 
@@ -65,7 +61,7 @@ void display_finish(struct display *display);
 uint32_t display_next_commit(const struct display *display);
 
 /* A copy of what the output shows in the box. NULL: it is not on the output, or there is none. */
-struct picture *display_capture(struct display *display, const struct gid_box *box);
+struct own_picture *display_capture(struct display *display, const struct gid_box *box);
 
 /* How long a picture stays at least, in ns. */
 uint64_t display_refresh_ns(const struct display *display);

@@ -2,7 +2,7 @@
 #include "learn.h"
 
 #include "clock.h"
-#include "received.h"
+#include "held_frame.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 	}
 	struct pixels pixels;
 	struct pixel_hashes found;
-	enum role_reason reason = received_examine(frame, slab, (uint32_t)role->box.width,
+	enum role_reason reason = held_frame_examine(frame, slab, (uint32_t)role->box.width,
 		(uint32_t)role->box.height, &pixels, &found);
 	gid_slab_unref(slab);
 	if (reason != ROLE_REASON_NONE || !(frame->flags & GID_FRAME_HASH) ||

@@ -3,7 +3,7 @@
 #ifndef CLUSTER_LEARN_H
 #define CLUSTER_LEARN_H
 
-#include "config.h"
+#include "cluster_config.h"
 
 /*
  * Reads the role's stream for `seconds` (0: until SIGINT or SIGTERM, or the stream ends) and adds

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "../wlroots/gid_buffer_v1.h"
 #include "clients.h"
+#include "cluster_options.h"
+#include "cluster_status.h"
 #include "learn.h"
-#include "options.h"
-#include "safety.h"
-#include "status.h"
+#include "roles.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,8 +17,8 @@ struct cluster {
 	struct wl_display *wayland;
 	struct display display;
 	struct clients clients;
-	struct safety safety;
-	struct status status;
+	struct roles roles;
+	struct cluster_status status;
 };
 
 static int handle_signal(int number, void *data) {
@@ -37,7 +37,7 @@ static void become_realtime(int priority) {
 	}
 }
 
-static char *status_path(const struct options *options) {
+static char *status_path(const struct cluster_options *options) {
 	char *path = NULL;
 	const char *runtime = getenv("GID_RUNTIME_DIR");
 	if (options->status != NULL) {
@@ -51,7 +51,7 @@ static char *status_path(const struct options *options) {
 	return path;
 }
 
-static void start_status(struct cluster *cluster, const struct options *options) {
+static void start_status(struct cluster *cluster, const struct cluster_options *options) {
 	char *path = status_path(options);
 	if (path == NULL) {
 		wlr_log(WLR_INFO,
@@ -59,14 +59,14 @@ static void start_status(struct cluster *cluster, const struct options *options)
 			"the socket by --status");
 		return;
 	}
-	int ret = status_init(&cluster->status, &cluster->safety, path);
+	int ret = cluster_status_init(&cluster->status, &cluster->roles, path);
 	if (ret < 0) {
 		wlr_log(WLR_ERROR, "nobody can ask for the status: %s: %s", path, strerror(-ret));
 	}
 	free(path);
 }
 
-static int open_socket(struct cluster *cluster, const struct options *options) {
+static int open_socket(struct cluster *cluster, const struct cluster_options *options) {
 	const char *name = options->socket;
 	if (name != NULL ? wl_display_add_socket(cluster->wayland, name) < 0
 			 : (name = wl_display_add_socket_auto(cluster->wayland)) == NULL) {
@@ -81,21 +81,21 @@ static int open_socket(struct cluster *cluster, const struct options *options) {
 }
 
 static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
-	const struct options *options) {
+	const struct cluster_options *options) {
 	struct wl_event_loop *loop = wl_display_get_event_loop(cluster->wayland);
 	wl_event_loop_add_signal(loop, SIGINT, handle_signal, cluster->wayland);
 	wl_event_loop_add_signal(loop, SIGTERM, handle_signal, cluster->wayland);
 	int ret = display_init(&cluster->display, cluster->wayland, options->headless, config,
-		&safety_hooks, &cluster->safety);
+		&roles_hooks, &cluster->roles);
 	if (ret == 0) {
 		ret = clients_init(&cluster->clients, &cluster->display);
 	}
 	if (ret == 0) {
-		ret = safety_init(&cluster->safety, config, &cluster->display, options->domain);
+		ret = roles_init(&cluster->roles, config, &cluster->display, options->domain);
 	}
 	if (ret == 0 &&
-		gid_buffer_manager_create(cluster->wayland, cluster->display.renderer,
-			cluster->display.allocator, options->domain, safety_log) == NULL) {
+		gid_buffer_manager_create(cluster->wayland, cluster->display.device.renderer,
+			cluster->display.device.allocator, options->domain, roles_log) == NULL) {
 		ret = -ENOMEM;
 	}
 	if (ret == 0) {
@@ -112,8 +112,8 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 	return ret;
 }
 
-static int run(const struct cluster_config *config, const struct options *options) {
-	struct cluster cluster = {.status.fd = -1, .safety.timer = -1};
+static int run(const struct cluster_config *config, const struct cluster_options *options) {
+	struct cluster cluster = {.status.fd = -1, .roles.timer = -1};
 	cluster.wayland = wl_display_create();
 	if (cluster.wayland == NULL) {
 		return -ENOMEM;
@@ -127,9 +127,9 @@ static int run(const struct cluster_config *config, const struct options *option
 	} else {
 		wlr_log(WLR_ERROR, "cannot start: %s", strerror(-ret));
 	}
-	status_finish(&cluster.status);
+	cluster_status_finish(&cluster.status);
 	wl_display_destroy_clients(cluster.wayland);
-	safety_finish(&cluster.safety);
+	roles_finish(&cluster.roles);
 	clients_finish(&cluster.clients);
 	display_finish(&cluster.display);
 	wl_display_destroy(cluster.wayland);
@@ -151,7 +151,7 @@ static const struct role_config *find_role(
 	return NULL;
 }
 
-static int run_learn(const struct cluster_config *config, const struct options *options) {
+static int run_learn(const struct cluster_config *config, const struct cluster_options *options) {
 	const struct role_config *role = find_role(config, options->config, options->learn);
 	char *path = NULL;
 	if (role == NULL ||
@@ -165,8 +165,8 @@ static int run_learn(const struct cluster_config *config, const struct options *
 }
 
 int main(int argc, char **argv) {
-	struct options options;
-	options_parse(&options, argc, argv);
+	struct cluster_options options;
+	cluster_options_parse(&options, argc, argv);
 	/* What is shown must be read back, which a processor's own memory makes quick. */
 	setenv("WLR_RENDERER", "pixman", 0);
 	wlr_log_init(options.verbose ? WLR_DEBUG : WLR_INFO, NULL);

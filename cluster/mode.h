@@ -3,7 +3,7 @@
 #ifndef CLUSTER_MODE_H
 #define CLUSTER_MODE_H
 
-#include "config.h"
+#include "cluster_config.h"
 #include <wlr/types/wlr_output.h>
 
 /* Where nothing says what it is. */

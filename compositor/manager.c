@@ -20,8 +20,8 @@ void manager_send_format(
 
 static void feedback_send(struct manager *manager, struct wl_resource *feedback) {
 	manager->backend->send_formats(manager->data, feedback);
-	if (connection_is_up(manager->connection)) {
-		const struct gid_domain *domain = connection_get_domain(manager->connection);
+	if (gidd_connection_is_up(manager->connection)) {
+		const struct gid_domain *domain = gidd_connection_get_domain(manager->connection);
 		gid_buffer_feedback_v1_send_domain(
 			feedback, gid_domain_number(domain), gid_domain_name(domain));
 	}
@@ -89,7 +89,8 @@ static void handle_bind(struct wl_client *client, void *data, uint32_t version, 
 /* --- life ------------------------------------------------------------------------------------ */
 
 int manager_init(struct manager *manager, struct wl_display *display,
-	const struct connection *connection, const struct params_backend *backend, void *data) {
+	const struct gidd_connection *connection, const struct params_backend *backend,
+	void *data) {
 	struct wl_global *global = wl_global_create(
 		display, &gid_buffer_manager_v1_interface, VERSION, manager, handle_bind);
 	if (global == NULL) {

@@ -3,13 +3,13 @@
 #ifndef GID_COMPOSITOR_MANAGER_H
 #define GID_COMPOSITOR_MANAGER_H
 
-#include "connection.h"
+#include "gidd_connection.h"
 #include "params.h"
 
 /* All zero: not there yet, or no more, with nobody to tell and nothing to finish. */
 struct manager {
 	struct wl_global *global;
-	const struct connection *connection;
+	const struct gidd_connection *connection;
 	const struct params_backend *backend;
 	void *data;		  /* the backend's */
 	struct wl_list feedbacks; /* wl_resource links */
@@ -20,7 +20,7 @@ struct manager {
  * changes nothing.
  */
 int manager_init(struct manager *manager, struct wl_display *display,
-	const struct connection *connection, const struct params_backend *backend, void *data);
+	const struct gidd_connection *connection, const struct params_backend *backend, void *data);
 
 /* Feedback objects stay with their clients, and hear nothing any more. */
 void manager_finish(struct manager *manager);

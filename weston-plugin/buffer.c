@@ -32,7 +32,7 @@ static void buffer_log(const struct buffer *buffer, const char *what) {
 }
 
 static void buffer_drop_slabs(struct buffer *buffer) {
-	struct gid_domain *domain = connection_get_domain(buffer->module->connection);
+	struct gid_domain *domain = gidd_connection_get_domain(buffer->module->connection);
 	for (uint32_t i = 0; i < buffer->picture.layout.plane_count; i++) {
 		struct buffer_plane *plane = &buffer->planes[i];
 		if (buffer->imports_pending > 0) {
@@ -182,7 +182,7 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 
 /* Returns 0: all there, -EINPROGRESS, or why not. */
 static int buffer_import(struct buffer *buffer) {
-	struct gid_domain *domain = connection_get_domain(buffer->module->connection);
+	struct gid_domain *domain = gidd_connection_get_domain(buffer->module->connection);
 	if (!domain) {
 		return -ENOTCONN;
 	}

@@ -8,7 +8,7 @@
 #ifndef GID_WESTON_FORWARD_H
 #define GID_WESTON_FORWARD_H
 
-#include "connection.h"
+#include "gidd_connection.h"
 #include "safety_config.h"
 #include <gid/stream.h>
 

@@ -56,7 +56,7 @@ static void handle_connection_lost(void *data) {
 	buffers_forget_domain(module);
 }
 
-static const struct connection_events connection_events = {
+static const struct gidd_connection_events connection_events = {
 	.log = weston_log,
 	.changed = handle_connection_changed,
 	.lost = handle_connection_lost,
@@ -90,7 +90,7 @@ static void module_destroy(struct module *module) {
 	points_destroy(module->points);
 	if (module->connection) {
 		buffers_finish(module);
-		connection_destroy(module->connection);
+		gidd_connection_destroy(module->connection);
 	}
 	hidden_client_destroy(module->hidden);
 	if (module->details) {
@@ -130,7 +130,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 
 	struct wl_event_loop *loop = wl_display_get_event_loop(compositor->wl_display);
 	module->connection =
-		connection_create(loop, module->domain_name, &connection_events, module);
+		gidd_connection_create(loop, module->domain_name, &connection_events, module);
 	if (module->connection) {
 		module->hidden =
 			hidden_client_create(compositor->wl_display, handle_hidden_ready, module);

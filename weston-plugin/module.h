@@ -3,7 +3,7 @@
 #ifndef GID_WESTON_MODULE_H
 #define GID_WESTON_MODULE_H
 
-#include "connection.h"
+#include "gidd_connection.h"
 #include "hidden_client.h"
 #include "manager.h"
 #include <libweston/libweston.h>
@@ -20,7 +20,7 @@ struct module {
 	enum on_revoke on_revoke;
 
 	struct hidden_client *hidden;
-	struct connection *connection;
+	struct gidd_connection *connection;
 	struct points *points;
 	struct manager manager;		  /* its `global` NULL until the hidden client is ready */
 	struct weston_log_scope *details; /* "gid": every buffer */

@@ -71,7 +71,7 @@ static bool points_are_wanted(const struct points *points) {
 
 static void points_write(
 	const struct points *points, enum gid_timeline_event event, gid_id gid, int64_t time_ns) {
-	struct gid_domain *domain = connection_get_domain(points->module->connection);
+	struct gid_domain *domain = gidd_connection_get_domain(points->module->connection);
 	if (!domain) {
 		return;
 	}

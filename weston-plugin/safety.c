@@ -310,7 +310,7 @@ void safety_connection_changed(struct safety *safety) {
 	}
 	wl_list_for_each(role, &safety->roles, link) {
 		forward_set_domain(
-			&role->forward, connection_get_domain(safety->module->connection));
+			&role->forward, gidd_connection_get_domain(safety->module->connection));
 	}
 }
 

@@ -2,7 +2,7 @@
 #include "sampled_formats.h"
 
 #include "dmabuf_create.h"
-#include "view.h"
+#include "memory_view.h"
 #include <drm_fourcc.h>
 #include <endian.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct trial {
 	char refused[256]; /* for the log */
 };
 
-static void handle_view_destroyed(struct view *view) {
+static void handle_view_destroyed(struct memory_view *view) {
 }
 
 /* The layout of other modifiers is the driver's secret. */
@@ -48,9 +48,10 @@ static bool try_import(const struct trial *trial, uint32_t fourcc, uint64_t modi
 		dmabuf.offset[i] = layout.planes[i].offset;
 		dmabuf.stride[i] = layout.planes[i].stride;
 	}
-	struct view view;
-	view_init(&view, NULL, fourcc, SIZE, SIZE, layout.planes[0].stride, handle_view_destroyed);
-	bool taken = view_set_dmabuf(&view, &dmabuf, trial->renderer);
+	struct memory_view view;
+	memory_view_init(
+		&view, NULL, fourcc, SIZE, SIZE, layout.planes[0].stride, handle_view_destroyed);
+	bool taken = memory_view_set_dmabuf(&view, &dmabuf, trial->renderer);
 	wlr_buffer_drop(&view.base);
 	return taken;
 }

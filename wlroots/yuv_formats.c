@@ -2,7 +2,7 @@
 #include "yuv_formats.h"
 
 #include "dmabuf_create.h"
-#include "view.h"
+#include "memory_view.h"
 #include <drm_fourcc.h>
 #include <endian.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@
 #define BLUE 0xff	  /* 296 */
 #define TOLERANCE 3	  /* of 255 */
 
-static void handle_view_destroyed(struct view *view) {
+static void handle_view_destroyed(struct memory_view *view) {
 }
 
 /* Also false where nothing was drawn, or black was sampled. */
-static bool has_colour(struct view *view, struct wlr_renderer *renderer) {
+static bool has_colour(struct memory_view *view, struct wlr_renderer *renderer) {
 	static uint32_t pixels[SIZE * SIZE];
 	memset(pixels, 0, sizeof(pixels));
 	struct wlr_texture *texture = wlr_texture_from_buffer(renderer, &view->base);
@@ -62,9 +62,10 @@ static bool try_format(struct yuv *yuv, struct wlr_renderer *renderer,
 		planes.offset[i] = layout.planes[i].offset;
 		planes.stride[i] = layout.planes[i].stride;
 	}
-	struct view view;
-	view_init(&view, NULL, DRM_FORMAT_XRGB8888, SIZE, SIZE, 0, handle_view_destroyed);
-	bool works = view_set_yuv(&view, &planes, yuv, renderer) && has_colour(&view, renderer);
+	struct memory_view view;
+	memory_view_init(&view, NULL, DRM_FORMAT_XRGB8888, SIZE, SIZE, 0, handle_view_destroyed);
+	bool works =
+		memory_view_set_yuv(&view, &planes, yuv, renderer) && has_colour(&view, renderer);
 	wlr_buffer_drop(&view.base);
 	return works;
 }

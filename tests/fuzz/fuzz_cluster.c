@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Any bytes as gid-cluster's configuration, and as the file of hashes that it may name: itself. */
-#include "config.h"
+#include "cluster_config.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@ enum step_kind { FRAME, OLD_FRAME, STALE_FRAME, BAD_PIXELS, NO_HASH, TICK, LOST,
 struct step {
 	enum step_kind kind;
 	unsigned int at_ms; /* after the start */
-	uint64_t value;     /* FRAME: the content's hash; LOST, DISPLAY: the reason */
+	uint64_t value;	    /* FRAME: the content's hash; LOST, DISPLAY: the reason */
 	enum role_state state;
 	enum role_reason reason;
 };

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-struct options {
+struct cluster_options {
 	const char *config, *domain, *status, *socket;
 	const char *learn, *output; /* a role, and the file of hashes to add to */
 	unsigned seconds;
@@ -14,6 +14,6 @@ struct options {
 };
 
 /* Ends the program for --help and for mistakes. */
-void options_parse(struct options *options, int argc, char **argv);
+void cluster_options_parse(struct cluster_options *options, int argc, char **argv);
 
 #endif

@@ -3,14 +3,14 @@
  * The frames of one role: subscribes to its stream, and again whenever it went; gets the memory;
  * and bounds what a producer can make us do in one refresh, however much it sends.
  */
-#ifndef CLUSTER_SUBSCRIPTION_H
-#define CLUSTER_SUBSCRIPTION_H
+#ifndef CLUSTER_ROLE_STREAM_H
+#define CLUSTER_ROLE_STREAM_H
 
-#include "watch.h"
+#include "role_view.h"
 #include <wayland-server-core.h>
 
-struct subscription {
-	struct watch *watch;
+struct role_stream {
+	struct role_view *view;
 	struct wl_event_loop *loop;
 	struct gid_domain *domain; /* NULL: there is none now */
 	struct gid_consumer *consumer;
@@ -21,16 +21,16 @@ struct subscription {
 	struct gid_frame waiting;
 };
 
-void subscription_init(
-	struct subscription *subscription, struct watch *watch, struct wl_event_loop *loop);
+void role_stream_init(
+	struct role_stream *stream, struct role_view *view, struct wl_event_loop *loop);
 
 /* There is a domain. */
-void subscription_start(struct subscription *subscription, struct gid_domain *domain);
+void role_stream_start(struct role_stream *stream, struct gid_domain *domain);
 
 /* The domain is about to be destroyed, or we are. */
-void subscription_stop(struct subscription *subscription);
+void role_stream_stop(struct role_stream *stream);
 
 /* A refresh has passed: looks at what came and was not looked at yet. */
-void subscription_tick(struct subscription *subscription);
+void role_stream_tick(struct role_stream *stream);
 
 #endif

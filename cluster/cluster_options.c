@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "options.h"
+#include "cluster_options.h"
 
 #include <argp.h>
 #include <sched.h>
@@ -41,7 +41,7 @@ static int parse_number(
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
-	struct options *options = state->input;
+	struct cluster_options *options = state->input;
 	switch (key) {
 	case 'c':
 		options->config = arg;
@@ -84,15 +84,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	}
 }
 
-void options_parse(struct options *options, int argc, char **argv) {
+void cluster_options_parse(struct cluster_options *options, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
 		.doc = "Shows a domain's own clients and, above them, safety pictures of other "
 		       "domains,"
-		       " which it watches over; see gid-cluster(1).",
+		       " which it views over; see gid-cluster(1).",
 	};
-	*options = (struct options){
+	*options = (struct cluster_options){
 		.config = DEFAULT_CONFIG,
 		.domain = getenv("GID_DOMAIN"),
 	};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "picture.h"
+#include "own_picture.h"
 
-#include "../wlroots/view.h"
+#include "../wlroots/memory_view.h"
 #include <cairo.h>
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -10,21 +10,21 @@
 
 #define STRIPE 16.0 /* pixels */
 
-struct picture {
-	struct view view; /* first: it frees the whole */
+struct own_picture {
+	struct memory_view view; /* first: it frees the whole */
 	cairo_surface_t *surface;
 	uint64_t colour;
 };
 
-static void handle_destroyed(struct view *view) {
-	struct picture *picture = wl_container_of(view, picture, view);
+static void handle_destroyed(struct memory_view *view) {
+	struct own_picture *picture = wl_container_of(view, picture, view);
 	cairo_surface_destroy(picture->surface);
 	free(picture);
 }
 
 /* Takes the surface, a finished RGB24 image. */
-static struct picture *picture_of(cairo_surface_t *surface) {
-	struct picture *picture = calloc(1, sizeof(*picture));
+static struct own_picture *own_picture_of(cairo_surface_t *surface) {
+	struct own_picture *picture = calloc(1, sizeof(*picture));
 	cairo_surface_flush(surface);
 	struct pixels pixels = {
 		.data = cairo_image_surface_get_data(surface),
@@ -38,8 +38,8 @@ static struct picture *picture_of(cairo_surface_t *surface) {
 		free(picture);
 		return NULL;
 	}
-	view_init(&picture->view, pixels.data, DRM_FORMAT_XRGB8888, pixels.width, pixels.height,
-		pixels.stride, handle_destroyed);
+	memory_view_init(&picture->view, pixels.data, DRM_FORMAT_XRGB8888, pixels.width,
+		pixels.height, pixels.stride, handle_destroyed);
 	picture->surface = surface;
 	picture->colour = hashes.colour;
 	return picture;
@@ -77,7 +77,7 @@ static int draw_png(cairo_t *cairo, const char *path, double width, double heigh
 	return 0;
 }
 
-int picture_create(struct picture **picture, const struct role_config *role) {
+int own_picture_create(struct own_picture **picture, const struct role_config *role) {
 	int ret = 0;
 	double width = role->box.width, height = role->box.height;
 	cairo_surface_t *surface =
@@ -100,11 +100,11 @@ int picture_create(struct picture **picture, const struct role_config *role) {
 		cairo_surface_destroy(surface);
 		return ret;
 	}
-	*picture = picture_of(surface);
+	*picture = own_picture_of(surface);
 	return *picture != NULL ? 0 : -ENOMEM;
 }
 
-int picture_read(struct picture **picture, const char *path, int width, int height) {
+int own_picture_read(struct own_picture **picture, const char *path, int width, int height) {
 	cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
 	cairo_t *cairo = cairo_create(surface);
 	int ret = draw_png(cairo, path, width, height);
@@ -113,11 +113,11 @@ int picture_read(struct picture **picture, const char *path, int width, int heig
 		cairo_surface_destroy(surface);
 		return ret;
 	}
-	*picture = picture_of(surface);
+	*picture = own_picture_of(surface);
 	return *picture != NULL ? 0 : -ENOMEM;
 }
 
-struct picture *picture_copy(const struct pixels *pixels) {
+struct own_picture *own_picture_copy(const struct pixels *pixels) {
 	cairo_surface_t *surface = cairo_image_surface_create(
 		CAIRO_FORMAT_RGB24, (int)pixels->width, (int)pixels->height);
 	unsigned char *data = cairo_image_surface_get_data(surface);
@@ -127,19 +127,19 @@ struct picture *picture_copy(const struct pixels *pixels) {
 			(size_t)pixels->width * 4);
 	}
 	cairo_surface_mark_dirty(surface);
-	return picture_of(surface);
+	return own_picture_of(surface);
 }
 
-void picture_destroy(struct picture *picture) {
+void own_picture_destroy(struct own_picture *picture) {
 	if (picture != NULL) {
 		wlr_buffer_drop(&picture->view.base);
 	}
 }
 
-struct wlr_buffer *picture_buffer(struct picture *picture) {
+struct wlr_buffer *own_picture_buffer(struct own_picture *picture) {
 	return &picture->view.base;
 }
 
-uint64_t picture_colour(const struct picture *picture) {
+uint64_t own_picture_colour(const struct own_picture *picture) {
 	return picture->colour;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "status.h"
+#include "cluster_status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,9 +37,9 @@ static int add_transitions(variant **array, const struct history *history) {
 	return 0;
 }
 
-static int add_role(variant **array, const struct watch *watch) {
-	const struct role_config *config = watch->config;
-	const struct history *history = &watch->history;
+static int add_role(variant **array, const struct role_view *view) {
+	const struct role_config *config = view->config;
+	const struct history *history = &view->history;
 	variant *transitions = NULL, *entry = NULL;
 	int ret = sd_json_variant_new_array(&transitions, NULL, 0);
 	if (ret >= 0) {
@@ -49,12 +49,12 @@ static int add_role(variant **array, const struct watch *watch) {
 		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
 			SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
 			SD_JSON_BUILD_PAIR_STRING("domain", config->domain ? config->domain : ""),
-			SD_JSON_BUILD_PAIR_STRING("state", role_state_name(watch->role.state)),
-			SD_JSON_BUILD_PAIR_STRING("reason", role_reason_name(watch->role.reason)),
-			SD_JSON_BUILD_PAIR_STRING("text", role_reason_text(watch->role.reason)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", watch->role.since),
-			SD_JSON_BUILD_PAIR_STRING("shows", watch->shown ? "frame" : "fallback"),
-			SD_JSON_BUILD_PAIR_UNSIGNED("sequence", watch->role.last_sequence),
+			SD_JSON_BUILD_PAIR_STRING("state", role_state_name(view->role.state)),
+			SD_JSON_BUILD_PAIR_STRING("reason", role_reason_name(view->role.reason)),
+			SD_JSON_BUILD_PAIR_STRING("text", role_reason_text(view->role.reason)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
+			SD_JSON_BUILD_PAIR_STRING("shows", view->shown ? "frame" : "fallback"),
+			SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),
 			SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("sampled_frames", history->sampled_frames),
@@ -78,19 +78,20 @@ static int add_role(variant **array, const struct watch *watch) {
 	return ret;
 }
 
-static int status_build(const struct status *status, char **text) {
-	const struct safety *safety = status->safety;
-	const struct display *display = safety->display;
+static int cluster_status_build(const struct cluster_status *status, char **text) {
+	const struct roles *roles = status->roles;
+	const struct display *display = roles->display;
 	const struct display_stats *stats = &display->stats;
-	variant *roles = NULL, *whole = NULL;
-	int ret = sd_json_variant_new_array(&roles, NULL, 0);
-	for (size_t i = 0; i < safety->count && ret >= 0; i++) {
-		ret = add_role(&roles, &safety->watches[i]);
+	variant *list = NULL, *whole = NULL;
+	int ret = sd_json_variant_new_array(&list, NULL, 0);
+	for (size_t i = 0; i < roles->count && ret >= 0; i++) {
+		ret = add_role(&list, &roles->views[i]);
 	}
 	if (ret >= 0) {
 		const struct wlr_output *output = display->output;
-		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", roles),
-			SD_JSON_BUILD_PAIR_BOOLEAN("gidd", connection_is_up(safety->connection)),
+		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", list),
+			SD_JSON_BUILD_PAIR_BOOLEAN(
+				"gidd", gidd_connection_is_up(roles->connection)),
 			SD_JSON_BUILD_PAIR_STRING("output", output ? output->name : ""),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 				"width", (uint64_t)(output ? output->width : 0)),
@@ -113,18 +114,18 @@ static int status_build(const struct status *status, char **text) {
 		ret = sd_json_variant_format(whole, 0, text);
 	}
 	sd_json_variant_unref(whole);
-	sd_json_variant_unref(roles);
+	sd_json_variant_unref(list);
 	return ret;
 }
 
 static int handle_connection(int fd, uint32_t mask, void *data) {
-	struct status *status = data;
+	struct cluster_status *status = data;
 	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (peer < 0) {
 		return 0;
 	}
 	char *text = NULL;
-	if (status_build(status, &text) >= 0) {
+	if (cluster_status_build(status, &text) >= 0) {
 		/* The answer fits into the socket's memory; if not, the peer gets what does. */
 		int size = 1 << 20;
 		setsockopt(peer, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
@@ -135,8 +136,9 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-int status_init(struct status *status, const struct safety *safety, const char *path) {
-	*status = (struct status){.safety = safety, .fd = -1};
+int cluster_status_init(
+	struct cluster_status *status, const struct roles *roles, const char *path) {
+	*status = (struct cluster_status){.roles = roles, .fd = -1};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		return -ENAMETOOLONG;
@@ -153,11 +155,11 @@ int status_init(struct status *status, const struct safety *safety, const char *
 	}
 	status->path = strdup(path);
 	status->source = wl_event_loop_add_fd(
-		safety->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
+		roles->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
 	return status->path != NULL && status->source != NULL ? 0 : -ENOMEM;
 }
 
-void status_finish(struct status *status) {
+void cluster_status_finish(struct cluster_status *status) {
 	if (status->source != NULL) {
 		wl_event_source_remove(status->source);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "view.h"
+#include "memory_view.h"
 
 #include "dmabuf_sync.h"
 #include "versions.h"
@@ -8,7 +8,7 @@
 #include <wlr/render/wlr_texture.h>
 
 static void handle_destroy(struct wlr_buffer *buffer) {
-	struct view *view = wl_container_of(buffer, view, base);
+	struct memory_view *view = wl_container_of(buffer, view, base);
 	wlr_buffer_finish(buffer);
 	yuv_picture_destroy(view->yuv);
 	view->destroyed(view);
@@ -19,7 +19,7 @@ static void handle_destroy(struct wlr_buffer *buffer) {
  * asks again while it draws to them: then they are not stale any more.
  */
 static bool handle_get_dmabuf(struct wlr_buffer *buffer, struct wlr_dmabuf_attributes *dmabuf) {
-	struct view *view = wl_container_of(buffer, view, base);
+	struct memory_view *view = wl_container_of(buffer, view, base);
 	*dmabuf = view->dmabuf;
 	if (view->sampled && view->stale) {
 		view->stale = false;
@@ -30,7 +30,7 @@ static bool handle_get_dmabuf(struct wlr_buffer *buffer, struct wlr_dmabuf_attri
 
 static bool handle_begin_access(
 	struct wlr_buffer *buffer, uint32_t flags, void **data, uint32_t *format, size_t *stride) {
-	struct view *view = wl_container_of(buffer, view, base);
+	struct memory_view *view = wl_container_of(buffer, view, base);
 	if (view->data == NULL || (flags & WLR_BUFFER_DATA_PTR_ACCESS_WRITE)) {
 		return false;
 	}
@@ -44,31 +44,31 @@ static bool handle_begin_access(
 }
 
 static void handle_end_access(struct wlr_buffer *buffer) {
-	const struct view *view = wl_container_of(buffer, view, base);
+	const struct memory_view *view = wl_container_of(buffer, view, base);
 	if (view->dmabuf.n_planes > 0) {
 		dmabuf_end_read(view->dmabuf.fd[0]);
 	}
 }
 
-static const struct wlr_buffer_impl view_impl = {
+static const struct wlr_buffer_impl memory_view_impl = {
 	.destroy = handle_destroy,
 	.get_dmabuf = handle_get_dmabuf,
 	.begin_data_ptr_access = handle_begin_access,
 	.end_data_ptr_access = handle_end_access,
 };
 
-void view_init(struct view *view, const void *data, uint32_t fourcc, uint32_t width,
-	uint32_t height, size_t stride, void (*destroyed)(struct view *view)) {
-	*view = (struct view){
+void memory_view_init(struct memory_view *view, const void *data, uint32_t fourcc, uint32_t width,
+	uint32_t height, size_t stride, void (*destroyed)(struct memory_view *view)) {
+	*view = (struct memory_view){
 		.data = data,
 		.fourcc = fourcc,
 		.stride = stride,
 		.destroyed = destroyed,
 	};
-	wlr_buffer_init(&view->base, &view_impl, (int)width, (int)height);
+	wlr_buffer_init(&view->base, &memory_view_impl, (int)width, (int)height);
 }
 
-bool view_set_dmabuf(struct view *view, const struct wlr_dmabuf_attributes *dmabuf,
+bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_attributes *dmabuf,
 	struct wlr_renderer *renderer) {
 	const struct wlr_drm_format_set *formats =
 		wlr_renderer_get_texture_formats(renderer, WLR_BUFFER_CAP_DMABUF);
@@ -84,26 +84,27 @@ bool view_set_dmabuf(struct view *view, const struct wlr_dmabuf_attributes *dmab
 	return view->sampled;
 }
 
-bool view_set_yuv(struct view *view, const struct wlr_dmabuf_attributes *planes, struct yuv *yuv,
-	struct wlr_renderer *renderer) {
+bool memory_view_set_yuv(struct memory_view *view, const struct wlr_dmabuf_attributes *planes,
+	struct yuv *yuv, struct wlr_renderer *renderer) {
 	struct wlr_dmabuf_attributes drawn;
 	view->yuv = yuv_picture_create(yuv, planes);
 	if (view->yuv == NULL) {
 		return false;
 	}
-	view_set_stale(view);
-	if (!yuv_picture_get_drawn(view->yuv, &drawn) || !view_set_dmabuf(view, &drawn, renderer)) {
-		view_forget_dmabuf(view);
+	memory_view_set_stale(view);
+	if (!yuv_picture_get_drawn(view->yuv, &drawn) ||
+		!memory_view_set_dmabuf(view, &drawn, renderer)) {
+		memory_view_forget_dmabuf(view);
 		return false;
 	}
 	return true;
 }
 
-void view_set_stale(struct view *view) {
+void memory_view_set_stale(struct memory_view *view) {
 	view->stale = view->yuv != NULL;
 }
 
-void view_forget_dmabuf(struct view *view) {
+void memory_view_forget_dmabuf(struct memory_view *view) {
 	yuv_picture_destroy(view->yuv);
 	view->yuv = NULL;
 	view->stale = false;
@@ -111,6 +112,6 @@ void view_forget_dmabuf(struct view *view) {
 	view->sampled = false;
 }
 
-bool view_is_instance(const struct wlr_buffer *buffer) {
-	return buffer->impl == &view_impl;
+bool memory_view_is_instance(const struct wlr_buffer *buffer) {
+	return buffer->impl == &memory_view_impl;
 }

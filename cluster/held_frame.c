@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "received.h"
+#include "held_frame.h"
 
 #include "../wlroots/dmabuf_sync.h"
 #include <drm_fourcc.h>
@@ -47,7 +47,7 @@ static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
 	return ret;
 }
 
-enum role_reason received_examine(const struct gid_frame *frame, const struct gid_slab *slab,
+enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
 	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
@@ -82,22 +82,22 @@ enum role_reason received_examine(const struct gid_frame *frame, const struct gi
 	return gid_slab_is_current(slab, frame->gid) ? ROLE_REASON_NONE : ROLE_REASON_TAKEN_BACK;
 }
 
-static void handle_destroyed(struct view *view) {
-	struct received *received = wl_container_of(view, received, view);
-	if (received->consumer != NULL) {
-		gid_consumer_release(received->consumer, &received->frame);
+static void handle_destroyed(struct memory_view *view) {
+	struct held_frame *held = wl_container_of(view, held, view);
+	if (held->consumer != NULL) {
+		gid_consumer_release(held->consumer, &held->frame);
 	}
-	wl_list_remove(&received->link);
-	gid_slab_unref(received->slab);
-	free(received);
+	wl_list_remove(&held->link);
+	gid_slab_unref(held->slab);
+	free(held);
 }
 
 /* The renderer may sample the picture, or the part of it that is shown, from the dma-buf itself. */
-static void received_set_dmabuf(struct received *received, struct wlr_renderer *renderer) {
+static void held_frame_set_dmabuf(struct held_frame *held, struct wlr_renderer *renderer) {
 	struct gid_slab_info info;
-	gid_slab_get_info(received->slab, &info);
-	const struct view *view = &received->view;
-	const uint8_t *slab = gid_slab_view(received->slab, 0);
+	gid_slab_get_info(held->slab, &info);
+	const struct memory_view *view = &held->view;
+	const uint8_t *slab = gid_slab_view(held->slab, 0);
 	uint64_t offset = info.offset + (uint64_t)((const uint8_t *)view->data - slab);
 	if (info.memory != GID_MEMORY_DMABUF || offset > UINT32_MAX) {
 		return;
@@ -112,33 +112,33 @@ static void received_set_dmabuf(struct received *received, struct wlr_renderer *
 		.stride = {(uint32_t)view->stride},
 		.fd = {info.fd},
 	};
-	view_set_dmabuf(&received->view, &dmabuf, renderer);
+	memory_view_set_dmabuf(&held->view, &dmabuf, renderer);
 }
 
-struct received *received_create(struct wl_list *list, struct gid_consumer *consumer,
+struct held_frame *held_frame_create(struct wl_list *list, struct gid_consumer *consumer,
 	const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
 	const struct pixel_hashes *hashes, struct wlr_renderer *renderer) {
-	struct received *received = calloc(1, sizeof(*received));
-	if (received == NULL) {
+	struct held_frame *held = calloc(1, sizeof(*held));
+	if (held == NULL) {
 		return NULL;
 	}
 	/* Safety pictures are opaque: what shines through from below could not be checked. */
-	view_init(&received->view, pixels->data, DRM_FORMAT_XRGB8888, pixels->width, pixels->height,
-		pixels->stride, handle_destroyed);
-	received->consumer = consumer;
-	received->slab = slab;
-	received->frame = *frame;
-	received->hashes = *hashes;
-	received_set_dmabuf(received, renderer);
-	wl_list_insert(list, &received->link);
-	return received;
+	memory_view_init(&held->view, pixels->data, DRM_FORMAT_XRGB8888, pixels->width,
+		pixels->height, pixels->stride, handle_destroyed);
+	held->consumer = consumer;
+	held->slab = slab;
+	held->frame = *frame;
+	held->hashes = *hashes;
+	held_frame_set_dmabuf(held, renderer);
+	wl_list_insert(list, &held->link);
+	return held;
 }
 
-void received_forget_consumer(struct wl_list *list) {
-	struct received *received, *next;
-	wl_list_for_each_safe(received, next, list, link) {
-		received->consumer = NULL;
-		wl_list_remove(&received->link);
-		wl_list_init(&received->link);
+void held_frame_forget_consumer(struct wl_list *list) {
+	struct held_frame *held, *next;
+	wl_list_for_each_safe(held, next, list, link) {
+		held->consumer = NULL;
+		wl_list_remove(&held->link);
+		wl_list_init(&held->link);
 	}
 }

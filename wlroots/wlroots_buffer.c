@@ -3,10 +3,11 @@
  * One wl_buffer made of a gid. The wlr_buffer (the view) outlives the wl_buffer while it is shown,
  * and with it the reference to the slab.
  */
-#include "buffer.h"
+#include "wlroots_buffer.h"
+
 #include "gid-buffer-v1-protocol.h"
+#include "memory_view.h"
 #include "planes.h"
-#include "view.h"
 
 #include <drm_fourcc.h>
 #include <endian.h>
@@ -21,9 +22,9 @@
 #define DRAWN_PIXELS_OF_A_CLIENT_MAX (1u << 27) /* 512 MiB: 64 pictures of 1080p, 16 of 4K */
 
 struct buffer {
-	struct view view; /* its own: no data until the memory is there */
-	struct gid_buffer_manager *manager;
-	struct wl_list link;	  /* manager::buffers */
+	struct memory_view view; /* its own: no data until the memory is there */
+	struct buffers *buffers;
+	struct wl_list link;	  /* buffers::list */
 	struct wl_client *client; /* NULL: it has the wl_buffer no more, and waits for it no more */
 	struct wl_resource *resource; /* the wl_buffer, NULL: none yet, or no more */
 	struct wl_listener release;
@@ -48,7 +49,7 @@ static void buffer_leave(struct buffer *buffer) {
 	wlr_buffer_drop(&buffer->view.base);
 }
 
-static void handle_view_destroyed(struct view *view) {
+static void handle_view_destroyed(struct memory_view *view) {
 	struct buffer *buffer = wl_container_of(view, buffer, view);
 	planes_drop(&buffer->planes);
 	wl_list_remove(&buffer->link);
@@ -100,11 +101,11 @@ static bool is_instance(struct wl_resource *resource) {
 /* A client attaches it. */
 static struct wlr_buffer *from_resource(struct wl_resource *resource) {
 	struct buffer *buffer = wl_resource_get_user_data(resource);
-	view_set_stale(&buffer->view);
+	memory_view_set_stale(&buffer->view);
 	return &buffer->view.base;
 }
 
-void buffers_register(void) {
+static void register_buffers(void) {
 	static const struct wlr_buffer_resource_interface interface = {
 		.name = "gid_buffer_v1",
 		.is_instance = is_instance,
@@ -136,7 +137,7 @@ static bool buffer_show_blank(struct buffer *buffer) {
 }
 
 static void buffer_revoke(struct buffer *buffer) {
-	view_forget_dmabuf(&buffer->view);
+	memory_view_forget_dmabuf(&buffer->view);
 	if (!buffer_show_blank(buffer)) {
 		buffer->view.data = NULL;
 	}
@@ -153,7 +154,7 @@ static void handle_revoked(void *data) {
 static bool buffer_may_be_drawn(const struct buffer *buffer) {
 	uint64_t pixels = 0;
 	const struct buffer *other;
-	wl_list_for_each(other, &buffer->manager->buffers, link) {
+	wl_list_for_each(other, &buffer->buffers->list, link) {
 		/* Those that nobody has any more are still shown, by anybody's doing. */
 		bool counts = other == buffer ||
 			(other->view.yuv != NULL &&
@@ -165,23 +166,45 @@ static bool buffer_may_be_drawn(const struct buffer *buffer) {
 	return pixels <= DRAWN_PIXELS_OF_A_CLIENT_MAX;
 }
 
+static bool buffer_get_dmabuf(const struct buffer *buffer, struct wlr_dmabuf_attributes *dmabuf) {
+	const struct gid_layout *layout = &buffer->planes.picture.layout;
+	struct planes_dmabuf found;
+	if (!planes_get_dmabuf(&buffer->planes, &found)) {
+		return false;
+	}
+	*dmabuf = (struct wlr_dmabuf_attributes){
+		.width = (int32_t)layout->width,
+		.height = (int32_t)layout->height,
+		.format = layout->fourcc,
+		.modifier = layout->modifier,
+		.n_planes = (int)layout->plane_count,
+	};
+	for (uint32_t i = 0; i < layout->plane_count; i++) {
+		dmabuf->fd[i] = found.fd[i];
+		dmabuf->offset[i] = found.offset[i];
+		dmabuf->stride[i] = layout->planes[i].stride;
+	}
+	return true;
+}
+
 enum way { REFUSED, SAMPLED, DRAWN };
 
 static enum way buffer_show_dmabuf(struct buffer *buffer) {
-	const struct gid_buffer_manager *manager = buffer->manager;
+	const struct buffers *buffers = buffer->buffers;
 	struct wlr_dmabuf_attributes dmabuf;
-	if (!planes_get_dmabuf(&buffer->planes, &dmabuf)) {
+	if (!buffer_get_dmabuf(buffer, &dmabuf)) {
 		return REFUSED;
 	}
-	const struct shown_formats *formats = &manager->formats;
+	const struct shown_formats *formats = &buffers->formats;
 	bool drawn = wlr_drm_format_set_has(&formats->drawn, dmabuf.format, dmabuf.modifier);
 	bool refused = !wlr_drm_format_set_has(&formats->sampled, dmabuf.format, dmabuf.modifier);
 	enum way way = REFUSED;
 	buffer->trying = true;
-	if (!(drawn && refused) && view_set_dmabuf(&buffer->view, &dmabuf, manager->renderer)) {
+	if (!(drawn && refused) &&
+		memory_view_set_dmabuf(&buffer->view, &dmabuf, buffers->renderer)) {
 		way = SAMPLED;
 	} else if (drawn && buffer_may_be_drawn(buffer) &&
-		view_set_yuv(&buffer->view, &dmabuf, manager->yuv, manager->renderer)) {
+		memory_view_set_yuv(&buffer->view, &dmabuf, buffers->yuv, buffers->renderer)) {
 		way = DRAWN;
 	}
 	buffer->trying = false;
@@ -190,11 +213,11 @@ static enum way buffer_show_dmabuf(struct buffer *buffer) {
 
 /* Once: clients may ask again with each frame. */
 static void buffer_tell_refusal(const struct buffer *buffer) {
-	struct gid_buffer_manager *manager = buffer->manager;
+	struct buffers *buffers = buffer->buffers;
 	const uint32_t fourcc = htole32(buffer->planes.picture.layout.fourcc);
-	if (!manager->told_refusal) {
-		manager->told_refusal = true;
-		manager->connection_events.log(
+	if (!buffers->told_refusal) {
+		buffers->told_refusal = true;
+		buffers->log(
 			"gid: pictures of format %.4s cannot be shown: that takes dma-bufs which "
 			"the renderer samples from, and these are none, or it refuses them\n",
 			(const char *)&fourcc);
@@ -215,10 +238,10 @@ static int buffer_show_planes(struct buffer *buffer) {
 	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	const void *data = planes_view(&buffer->planes);
 	bool readable =
-		data != NULL && shown_formats_are_read(&buffer->manager->formats, layout->fourcc);
+		data != NULL && shown_formats_are_read(&buffer->buffers->formats, layout->fourcc);
 	enum way way = buffer_show_dmabuf(buffer);
 	if (way == REFUSED && !readable) {
-		view_forget_dmabuf(&buffer->view);
+		memory_view_forget_dmabuf(&buffer->view);
 		buffer_tell_refusal(buffer);
 		return -ENOTSUP;
 	}
@@ -264,45 +287,45 @@ static const struct planes_events planes_events = {
  */
 
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
-	const struct gid_buffer_manager *manager = data;
-	return shown_formats_have(&manager->formats, fourcc, modifier);
+	const struct buffers *buffers = data;
+	return shown_formats_have(&buffers->formats, fourcc, modifier);
 }
 
 static void buffer_send_formats(void *data, struct wl_resource *feedback) {
-	const struct gid_buffer_manager *manager = data;
-	shown_formats_send(&manager->formats, feedback);
+	const struct buffers *buffers = data;
+	shown_formats_send(&buffers->formats, feedback);
 }
 
-static uint32_t count_of(const struct gid_buffer_manager *manager, const struct wl_client *client) {
+static uint32_t count_of(const struct buffers *buffers, const struct wl_client *client) {
 	uint32_t count = 0;
 	const struct buffer *buffer;
-	wl_list_for_each(buffer, &manager->buffers, link) {
+	wl_list_for_each(buffer, &buffers->list, link) {
 		count += buffer->client == client;
 	}
 	return count;
 }
 
-static struct buffer *buffer_new(struct gid_buffer_manager *manager, struct wl_client *client,
-	const struct picture *picture) {
+static struct buffer *buffer_new(
+	struct buffers *buffers, struct wl_client *client, const struct picture *picture) {
 	struct buffer *buffer = calloc(1, sizeof(*buffer));
 	if (buffer == NULL) {
 		return NULL;
 	}
 	const struct gid_layout *layout = &picture->layout;
-	buffer->manager = manager;
+	buffer->buffers = buffers;
 	buffer->client = client;
 	planes_init(&buffer->planes, picture, &planes_events, buffer);
-	wl_list_insert(&manager->buffers, &buffer->link);
+	wl_list_insert(&buffers->list, &buffer->link);
 	/* What has several planes is never read from memory, but blank. */
 	bool one = layout->plane_count == 1;
-	view_init(&buffer->view, NULL, one ? layout->fourcc : DRM_FORMAT_XRGB8888, layout->width,
-		layout->height, one ? layout->planes[0].stride : layout->width * 4,
+	memory_view_init(&buffer->view, NULL, one ? layout->fourcc : DRM_FORMAT_XRGB8888,
+		layout->width, layout->height, one ? layout->planes[0].stride : layout->width * 4,
 		handle_view_destroyed);
 	return buffer;
 }
 
 static int buffer_import(struct buffer *buffer) {
-	struct gid_domain *domain = connection_get_domain(buffer->manager->connection);
+	struct gid_domain *domain = gidd_connection_get_domain(buffer->buffers->connection);
 	return domain != NULL ? planes_import(&buffer->planes, domain) : -ENOTCONN;
 }
 
@@ -350,9 +373,21 @@ const struct params_backend buffer_backend = {
 	.abandon = buffer_abandon,
 };
 
-void buffers_forget_domain(struct gid_buffer_manager *manager) {
+/* --- all of them --------------------------------------------------------------------------------
+ */
+
+void buffers_init(struct buffers *buffers, struct wlr_renderer *renderer,
+	struct wlr_allocator *allocator, int (*log)(const char *format, ...)) {
+	*buffers = (struct buffers){.renderer = renderer, .log = log};
+	wl_list_init(&buffers->list);
+	buffers->yuv = yuv_create(renderer, allocator);
+	shown_formats_init(&buffers->formats, renderer, buffers->yuv);
+	register_buffers();
+}
+
+void buffers_forget_domain(struct buffers *buffers) {
 	struct buffer *buffer, *next;
-	wl_list_for_each_safe(buffer, next, &manager->buffers, link) {
+	wl_list_for_each_safe(buffer, next, &buffers->list, link) {
 		if (buffer->planes.pending > 0) {
 			planes_drop(&buffer->planes);
 			buffer_settle(buffer, -ENOTCONN);
@@ -363,11 +398,13 @@ void buffers_forget_domain(struct gid_buffer_manager *manager) {
 	}
 }
 
-void buffers_finish(struct gid_buffer_manager *manager) {
-	buffers_forget_domain(manager);
+void buffers_finish(struct buffers *buffers) {
+	buffers_forget_domain(buffers);
 	struct buffer *buffer, *next;
-	wl_list_for_each_safe(buffer, next, &manager->buffers, link) {
+	wl_list_for_each_safe(buffer, next, &buffers->list, link) {
 		wl_list_remove(&buffer->link);
 		wl_list_init(&buffer->link);
 	}
+	shown_formats_finish(&buffers->formats);
+	yuv_destroy(buffers->yuv);
 }

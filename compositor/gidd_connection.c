@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "connection.h"
+#include "gidd_connection.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,10 +10,10 @@
 
 #define RETRY_MS 1000
 
-struct connection {
+struct gidd_connection {
 	struct wl_event_loop *loop;
 	const char *name;
-	const struct connection_events *events;
+	const struct gidd_connection_events *events;
 	void *data;
 
 	struct gid_domain *domain;
@@ -32,11 +32,11 @@ struct connection {
 	int attempt_error;
 };
 
-static void connection_retry_later(struct connection *connection) {
+static void gidd_connection_retry_later(struct gidd_connection *connection) {
 	wl_event_source_timer_update(connection->retry_timer, RETRY_MS);
 }
 
-static void connection_report(struct connection *connection) {
+static void gidd_connection_report(struct gidd_connection *connection) {
 	bool up = connection->domain && gid_domain_is_connected(connection->domain);
 	if (up == connection->up) {
 		return;
@@ -54,7 +54,7 @@ static void connection_report(struct connection *connection) {
 	connection->events->changed(connection->data);
 }
 
-static void connection_lose(struct connection *connection, int error) {
+static void gidd_connection_lose(struct gidd_connection *connection, int error) {
 	connection->events->log("gid: lost the connection to gidd of domain %s: %s\n",
 		gid_domain_name(connection->domain), gid_strerror(error));
 	connection->events->lost(connection->data);
@@ -62,66 +62,66 @@ static void connection_lose(struct connection *connection, int error) {
 	connection->domain_source = NULL;
 	gid_domain_destroy(connection->domain);
 	connection->domain = NULL;
-	connection_report(connection);
-	connection_retry_later(connection);
+	gidd_connection_report(connection);
+	gidd_connection_retry_later(connection);
 }
 
 static int handle_domain_events(int fd, uint32_t mask, void *data) {
-	struct connection *connection = data;
+	struct gidd_connection *connection = data;
 	int result = gid_domain_dispatch(connection->domain);
 	if (result < 0) {
-		connection_lose(connection, result);
+		gidd_connection_lose(connection, result);
 	} else {
-		connection_report(connection);
+		gidd_connection_report(connection);
 	}
 	return 0;
 }
 
 /* Takes a domain that is connected. */
-static void connection_adopt(struct connection *connection, struct gid_domain *domain) {
+static void gidd_connection_adopt(struct gidd_connection *connection, struct gid_domain *domain) {
 	connection->domain_source = wl_event_loop_add_fd(connection->loop,
 		gid_domain_get_fd(domain), WL_EVENT_READABLE, handle_domain_events, connection);
 	if (!connection->domain_source) {
 		gid_domain_destroy(domain);
-		connection_retry_later(connection);
+		gidd_connection_retry_later(connection);
 		return;
 	}
 	connection->domain = domain;
-	connection_report(connection);
+	gidd_connection_report(connection);
 }
 
 static void *attempt_run(void *data) {
-	struct connection *connection = data;
+	struct gidd_connection *connection = data;
 	connection->attempt_error =
 		gid_domain_connect(connection->name, &connection->attempt_domain);
 	eventfd_write(connection->attempt_fd, 1);
 	return NULL;
 }
 
-static void attempt_join(struct connection *connection) {
+static void attempt_join(struct gidd_connection *connection) {
 	pthread_join(connection->attempt_thread, NULL);
 	connection->attempt_runs = false;
 }
 
 static int handle_attempt_done(int fd, uint32_t mask, void *data) {
-	struct connection *connection = data;
+	struct gidd_connection *connection = data;
 	eventfd_t count;
 	eventfd_read(fd, &count);
 	attempt_join(connection);
 	if (connection->attempt_error == 0) {
-		connection_adopt(connection, connection->attempt_domain);
+		gidd_connection_adopt(connection, connection->attempt_domain);
 	} else {
-		connection_retry_later(connection);
+		gidd_connection_retry_later(connection);
 	}
 	return 0;
 }
 
 static int handle_retry(void *data) {
-	struct connection *connection = data;
+	struct gidd_connection *connection = data;
 	if (pthread_create(&connection->attempt_thread, NULL, attempt_run, connection) == 0) {
 		connection->attempt_runs = true;
 	} else {
-		connection_retry_later(connection);
+		gidd_connection_retry_later(connection);
 	}
 	return 0;
 }
@@ -130,23 +130,23 @@ static int handle_retry(void *data) {
  * At start-up nobody is kept waiting yet: clients that come with the compositor find gidd
  * connected.
  */
-static void connection_try_first(struct connection *connection) {
+static void gidd_connection_try_first(struct gidd_connection *connection) {
 	struct gid_domain *domain;
 	int error = gid_domain_connect(connection->name, &domain);
 	if (error == 0) {
-		connection_adopt(connection, domain);
+		gidd_connection_adopt(connection, domain);
 		return;
 	}
 	connection->events->log(
 		"gid: no connection to gidd: %s. Trying again every second; gid buffers fail "
 		"meanwhile.\n",
 		gid_connect_error());
-	connection_retry_later(connection);
+	gidd_connection_retry_later(connection);
 }
 
-struct connection *connection_create(struct wl_event_loop *loop, const char *name,
-	const struct connection_events *events, void *data) {
-	struct connection *connection = calloc(1, sizeof(*connection));
+struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const char *name,
+	const struct gidd_connection_events *events, void *data) {
+	struct gidd_connection *connection = calloc(1, sizeof(*connection));
 	if (!connection) {
 		return NULL;
 	}
@@ -159,14 +159,14 @@ struct connection *connection_create(struct wl_event_loop *loop, const char *nam
 	connection->attempt_source = wl_event_loop_add_fd(
 		loop, connection->attempt_fd, WL_EVENT_READABLE, handle_attempt_done, connection);
 	if (!connection->retry_timer || !connection->attempt_source) {
-		connection_destroy(connection);
+		gidd_connection_destroy(connection);
 		return NULL;
 	}
-	connection_try_first(connection);
+	gidd_connection_try_first(connection);
 	return connection;
 }
 
-void connection_destroy(struct connection *connection) {
+void gidd_connection_destroy(struct gidd_connection *connection) {
 	if (!connection) {
 		return;
 	}
@@ -193,10 +193,10 @@ void connection_destroy(struct connection *connection) {
 	free(connection);
 }
 
-struct gid_domain *connection_get_domain(const struct connection *connection) {
+struct gid_domain *gidd_connection_get_domain(const struct gidd_connection *connection) {
 	return connection->domain;
 }
 
-bool connection_is_up(const struct connection *connection) {
+bool gidd_connection_is_up(const struct gidd_connection *connection) {
 	return connection->up;
 }

@@ -4,18 +4,19 @@
  * waits for gidd once the compositor runs: attempts to connect are made on a thread of their own,
  * and libgid's connection finds a gidd that came back by itself.
  */
-#ifndef GID_COMPOSITOR_CONNECTION_H
-#define GID_COMPOSITOR_CONNECTION_H
+#ifndef GID_COMPOSITOR_GIDD_CONNECTION_H
+#define GID_COMPOSITOR_GIDD_CONNECTION_H
 
 #include <gid/domain.h>
 #include <wayland-server-core.h>
 
-struct connection;
+struct gidd_connection;
 
-struct connection_events {
+struct gidd_connection_events {
 	/* For people: the compositor's own log. */
 	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-	/* gidd came or went; connection_get_domain() and connection_is_up() say what holds now. */
+	/* gidd came or went; gidd_connection_get_domain() and gidd_connection_is_up() say what
+	 * holds now. */
 	void (*changed)(void *data);
 	/* The domain is about to be destroyed: give all slabs back. */
 	void (*lost)(void *data);
@@ -26,14 +27,14 @@ struct connection_events {
  * there is a gidd. NULL for want of memory. `name`, `events` and `data` must outlive the
  * connection.
  */
-struct connection *connection_create(struct wl_event_loop *loop, const char *name,
-	const struct connection_events *events, void *data);
-void connection_destroy(struct connection *connection);
+struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const char *name,
+	const struct gidd_connection_events *events, void *data);
+void gidd_connection_destroy(struct gidd_connection *connection);
 
 /* NULL until there was a gidd for the first time. */
-struct gid_domain *connection_get_domain(const struct connection *connection);
+struct gid_domain *gidd_connection_get_domain(const struct gidd_connection *connection);
 
 /* Whether gidd is there now. */
-bool connection_is_up(const struct connection *connection);
+bool gidd_connection_is_up(const struct gidd_connection *connection);
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /** A frame of another domain that we hold: its memory as something wlroots can show. */
-#ifndef CLUSTER_RECEIVED_H
-#define CLUSTER_RECEIVED_H
+#ifndef CLUSTER_HELD_FRAME_H
+#define CLUSTER_HELD_FRAME_H
 
-#include "../wlroots/view.h"
+#include "../wlroots/memory_view.h"
 #include "pixels.h"
 #include "role.h"
 #include <gid/stream.h>
 #include <wayland-util.h>
 
-struct received {
-	struct view view;
+struct held_frame {
+	struct memory_view view;
 	struct wl_list link; /* among those of the same subscription */
 	struct gid_consumer
 		*consumer; /* NULL: the subscription ended, there is nobody to give it back to */
@@ -23,7 +23,7 @@ struct received {
  * Looks at the frame's pixels, of which `width` x `height` must be seen. Returns
  * ROLE_REASON_NONE with the hashes, or why the picture cannot be shown.
  */
-enum role_reason received_examine(const struct gid_frame *frame, const struct gid_slab *slab,
+enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
 	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes);
 
 /*
@@ -31,11 +31,11 @@ enum role_reason received_examine(const struct gid_frame *frame, const struct gi
  * wlroots reads the memory no more; the creator ends its own interest with wlr_buffer_drop().
  * NULL for want of memory; then nothing was taken.
  */
-struct received *received_create(struct wl_list *list, struct gid_consumer *consumer,
+struct held_frame *held_frame_create(struct wl_list *list, struct gid_consumer *consumer,
 	const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
 	const struct pixel_hashes *hashes, struct wlr_renderer *renderer);
 
 /* The subscription of all frames of the list is over. */
-void received_forget_consumer(struct wl_list *list);
+void held_frame_forget_consumer(struct wl_list *list);
 
 #endif

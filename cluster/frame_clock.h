@@ -9,13 +9,13 @@
  *
  * Pure: times are CLOCK_MONOTONIC in ns, and come from the caller.
  */
-#ifndef CLUSTER_TURNS_H
-#define CLUSTER_TURNS_H
+#ifndef CLUSTER_FRAME_CLOCK_H
+#define CLUSTER_FRAME_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct turns {
+struct frame_clock {
 	uint64_t shown;	  /* when the last frame was shown, 0: never */
 	unsigned close;	  /* frames in a row that were shown sooner than a refresh after another */
 	uint64_t next;	  /* without refreshes: not before */
@@ -25,15 +25,15 @@ struct turns {
 
 /* A frame was shown, on a device with this long between refreshes. Returns whether that has shown
  * for the first time that it has none. */
-bool turns_shown(struct turns *turns, uint64_t when, uint64_t refresh_ns);
+bool frame_clock_shown(struct frame_clock *clock, uint64_t when, uint64_t refresh_ns);
 
 /* How long the frame that was asked for has to wait. 0: it is to be composed now. */
-uint64_t turns_wait(const struct turns *turns, uint64_t now);
+uint64_t frame_clock_wait(const struct frame_clock *clock, uint64_t now);
 
 /* A frame was given to the device. */
-void turns_take(struct turns *turns, uint64_t now, uint64_t refresh_ns);
+void frame_clock_take(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns);
 
 /* The device refused a frame. Returns when to try again, counted from now. */
-uint64_t turns_refused(struct turns *turns, uint64_t refresh_ns);
+uint64_t frame_clock_refused(struct frame_clock *clock, uint64_t refresh_ns);
 
 #endif

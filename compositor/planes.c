@@ -94,26 +94,24 @@ const void *planes_view(const struct planes *planes) {
 	return slot != NULL && readable ? slot + layout->planes[0].offset : NULL;
 }
 
-bool planes_get_dmabuf(const struct planes *planes, struct wlr_dmabuf_attributes *dmabuf) {
-	const struct gid_layout *layout = &planes->picture.layout;
-	*dmabuf = (struct wlr_dmabuf_attributes){
-		.width = (int32_t)layout->width,
-		.height = (int32_t)layout->height,
-		.format = layout->fourcc,
-		.modifier = layout->modifier,
-		.n_planes = (int)layout->plane_count,
-	};
-	for (uint32_t i = 0; i < layout->plane_count; i++) {
+uint64_t planes_offset(const struct planes *planes, uint32_t plane) {
+	const struct picture *picture = &planes->picture;
+	struct gid_slab_info info;
+	gid_slab_get_info(planes->plane[plane].slab, &info);
+	return info.offset + gid_slot_of(picture->gids[plane]) * info.slot_size +
+		picture->layout.planes[plane].offset;
+}
+
+bool planes_get_dmabuf(const struct planes *planes, struct planes_dmabuf *dmabuf) {
+	for (uint32_t i = 0; i < planes->picture.layout.plane_count; i++) {
 		struct gid_slab_info info;
 		gid_slab_get_info(planes->plane[i].slab, &info);
-		uint64_t offset = info.offset + layout->planes[i].offset +
-			gid_slot_of(planes->picture.gids[i]) * info.slot_size;
+		uint64_t offset = planes_offset(planes, i);
 		if (info.memory != GID_MEMORY_DMABUF || offset > UINT32_MAX) {
 			return false;
 		}
 		dmabuf->fd[i] = info.fd;
 		dmabuf->offset[i] = (uint32_t)offset;
-		dmabuf->stride[i] = layout->planes[i].stride;
 	}
 	return true;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** The memory of a picture: the slabs that its planes lie in, which may be one or several. */
-#ifndef GID_WLROOTS_PLANES_H
-#define GID_WLROOTS_PLANES_H
+#ifndef GID_COMPOSITOR_PLANES_H
+#define GID_COMPOSITOR_PLANES_H
 
-#include "params.h"
-#include <wlr/render/dmabuf.h>
+#include "picture.h"
 
 struct planes;
 
@@ -54,7 +53,17 @@ int planes_check(const struct planes *planes);
  */
 const void *planes_view(const struct planes *planes);
 
-/* What a renderer needs of dma-bufs; the descriptors stay the slabs'. False: they are none. */
-bool planes_get_dmabuf(const struct planes *planes, struct wlr_dmabuf_attributes *dmabuf);
+/* Where a plane begins in the file of its slab, which must be there. */
+uint64_t planes_offset(const struct planes *planes, uint32_t plane);
+
+/* What a renderer needs of dma-bufs, beside the picture's layout; the descriptors stay the slabs'.
+ */
+struct planes_dmabuf {
+	int fd[GID_PLANES_MAX];
+	uint32_t offset[GID_PLANES_MAX];
+};
+
+/* Returns whether the planes lie in dma-bufs. */
+bool planes_get_dmabuf(const struct planes *planes, struct planes_dmabuf *dmabuf);
 
 #endif

@@ -6,17 +6,17 @@
 #ifndef CLUSTER_STATUS_H
 #define CLUSTER_STATUS_H
 
-#include "safety.h"
+#include "roles.h"
 
-struct status {
-	const struct safety *safety;
+struct cluster_status {
+	const struct roles *roles;
 	char *path;
 	int fd;
 	struct wl_event_source *source;
 };
 
 /* Listens at `path`, which it takes over from an instance that is gone. Returns 0 or -errno. */
-int status_init(struct status *status, const struct safety *safety, const char *path);
-void status_finish(struct status *status);
+int cluster_status_init(struct cluster_status *status, const struct roles *roles, const char *path);
+void cluster_status_finish(struct cluster_status *status);
 
 #endif

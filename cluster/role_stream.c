@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "role_stream.h"
+
+#include "clock.h"
+#include <errno.h>
+#include <string.h>
+#include <wlr/util/log.h>
+
+#define CREDIT 4u
+/* Frames whose pixels are looked at in one refresh: one that came in time, and one on its heels. */
+#define LOOKS_MAX 2u
+#define RETRY_NS 1000000000ull
+
+/* --- memory ------------------------------------------------------------------------------------
+ */
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct role_stream *stream = data;
+	stream->importing = false;
+	role_view_frame(stream->view, stream->consumer, &stream->waiting, error == 0 ? slab : NULL,
+		clock_now());
+}
+
+/* Takes the frame. */
+static void role_stream_look(struct role_stream *stream, const struct gid_frame *frame) {
+	if (stream->importing) {
+		/* The newest picture of the memory that we wait for. */
+		const struct gid_frame *old = frame;
+		struct gid_frame kept;
+		if (gid_slab_key(stream->waiting.gid) == gid_slab_key(frame->gid)) {
+			kept = stream->waiting;
+			stream->waiting = *frame;
+			old = &kept;
+		}
+		gid_consumer_release(stream->consumer, old);
+		return;
+	}
+	stream->looked++;
+	struct gid_slab *slab = NULL;
+	int ret = gid_slab_import_async(stream->domain, frame->gid, handle_imported, stream, &slab);
+	if (ret == -EINPROGRESS) {
+		stream->importing = true;
+		stream->waiting = *frame;
+		return;
+	}
+	role_view_frame(stream->view, stream->consumer, frame, ret == 0 ? slab : NULL, clock_now());
+}
+
+/* --- frames ------------------------------------------------------------------------------------
+ */
+
+static void role_stream_note(struct role_stream *stream, const struct gid_frame *frame) {
+	uint64_t now = clock_now();
+	if (frame->flags & GID_FRAME_EOS) {
+		role_lost(&stream->view->role, ROLE_REASON_ENDED, now);
+	} else if (frame->flags & GID_FRAME_HIDDEN) {
+		role_lost(&stream->view->role, ROLE_REASON_HIDDEN, now);
+	}
+}
+
+/* Looks at the newest frame, and gives those before it back. */
+static void role_stream_receive(struct role_stream *stream) {
+	struct gid_frame frame, newest;
+	bool some = false;
+	int ret = 1;
+	for (unsigned i = 0; i < CREDIT && ret == 1; i++) {
+		ret = gid_consumer_receive(stream->consumer, &frame);
+		if (ret != 1) {
+			break;
+		}
+		if (some) {
+			gid_consumer_release(stream->consumer, &newest);
+		}
+		some = frame.gid != GID_NONE;
+		if (some) {
+			newest = frame;
+		} else {
+			role_stream_note(stream, &frame);
+		}
+	}
+	if (some && (ret == 1 || ret == -EAGAIN)) {
+		role_stream_look(stream, &newest);
+	}
+}
+
+static int handle_readable(int fd, uint32_t mask, void *data) {
+	struct role_stream *stream = data;
+	if (stream->looked < LOOKS_MAX) {
+		role_stream_receive(stream);
+	} else {
+		wl_event_source_fd_update(stream->source, 0); /* until the next tick */
+	}
+	return 0;
+}
+
+/* --- the stream comes and goes -----------------------------------------------------------------
+ */
+
+static enum role_reason reason_of(int reason) {
+	switch (reason) {
+	case 0:
+		return ROLE_REASON_ENDED;
+	case -EPROTO:
+		return ROLE_REASON_PROTOCOL;
+	default:
+		return ROLE_REASON_DIED;
+	}
+}
+
+static void handle_state(void *data, enum gid_consumer_state state, int reason) {
+	struct role_stream *stream = data;
+	if (state == GID_CONSUMER_LIVE) {
+		return;
+	}
+	if (stream->importing) {
+		gid_slab_import_cancel(stream->domain, stream);
+		stream->importing = false;
+	}
+	role_view_lost(stream->view, reason_of(reason), clock_now());
+}
+
+static void role_stream_create(struct role_stream *stream) {
+	const struct role_config *role = stream->view->config;
+	struct gid_consumer_options options = {
+		.size = sizeof(options),
+		.credit = CREDIT,
+		.drop_old = true,
+		.reconnect = true,
+		.state = handle_state,
+		.data = stream,
+		.timeline = stream->view->timeline,
+	};
+	int ret = gid_consumer_create(
+		stream->domain, role->domain, role->stream, &options, &stream->consumer);
+	if (ret < 0) {
+		if (stream->refused == 0) {
+			wlr_log(WLR_ERROR, "role %s: cannot subscribe to %s of domain %s: %s",
+				role->name, role->stream, role->domain ? role->domain : "(our own)",
+				gid_domain_error(stream->domain));
+		}
+		stream->consumer = NULL;
+		stream->refused = clock_now();
+		return;
+	}
+	stream->refused = 0;
+	stream->source = wl_event_loop_add_fd(stream->loop, gid_consumer_get_fd(stream->consumer),
+		WL_EVENT_READABLE, handle_readable, stream);
+}
+
+static void role_stream_end(struct role_stream *stream) {
+	if (stream->importing) {
+		gid_slab_import_cancel(stream->domain, stream);
+		stream->importing = false;
+	}
+	if (stream->source != NULL) {
+		wl_event_source_remove(stream->source);
+		stream->source = NULL;
+	}
+	held_frame_forget_consumer(&stream->view->held);
+	gid_consumer_destroy(stream->consumer);
+	stream->consumer = NULL;
+}
+
+void role_stream_init(
+	struct role_stream *stream, struct role_view *view, struct wl_event_loop *loop) {
+	*stream = (struct role_stream){.view = view, .loop = loop};
+}
+
+void role_stream_start(struct role_stream *stream, struct gid_domain *domain) {
+	stream->domain = domain;
+	stream->view->domain = gid_domain_number(domain);
+	role_stream_create(stream);
+}
+
+void role_stream_stop(struct role_stream *stream) {
+	if (stream->consumer != NULL) {
+		role_stream_end(stream);
+		role_view_lost(stream->view, ROLE_REASON_DIED, clock_now());
+	}
+	stream->domain = NULL;
+}
+
+void role_stream_tick(struct role_stream *stream) {
+	stream->looked = 0;
+	if (stream->domain == NULL) {
+		return;
+	}
+	if (stream->consumer != NULL) {
+		if (gid_consumer_get_state(stream->consumer) == GID_CONSUMER_ENDED) {
+			role_stream_end(stream); /* it broke the protocol: a later one may not */
+			stream->refused = clock_now();
+			return;
+		}
+		wl_event_source_fd_update(stream->source, WL_EVENT_READABLE);
+		/* The doorbell rings only for those who found nothing more, which we may not have.
+		 */
+		role_stream_receive(stream);
+	} else if (clock_now() - stream->refused > RETRY_NS) {
+		role_stream_create(stream);
+	}
+}

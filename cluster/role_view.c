@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "role_view.h"
+
+#include "clock.h"
+#include "display.h"
+#include <errno.h>
+#include <gid/timeline.h>
+#include <wlr/util/log.h>
+
+static uint64_t role_view_expected(const struct role_view *view) {
+	return view->shown != NULL ? view->shown->hashes.colour
+				   : own_picture_colour(view->fallback);
+}
+
+/* Shows the frame, or the fallback for NULL. The renderer may not keep what it has uploaded: we do.
+ */
+static void role_view_set_shown(struct role_view *view, struct held_frame *held) {
+	struct held_frame *old = view->shown;
+	struct wlr_buffer *buffer =
+		held != NULL ? &held->view.base : own_picture_buffer(view->fallback);
+	if (held != NULL) {
+		wlr_buffer_lock(buffer);
+	}
+	view->shown = held;
+	wlr_scene_buffer_set_buffer(view->node, buffer);
+	if (old != NULL) {
+		wlr_buffer_unlock(&old->view.base);
+	}
+	wlr_scene_buffer_set_dest_size(
+		view->node, view->config->box.width, view->config->box.height);
+	wlr_scene_buffer_set_transform(view->node,
+		held != NULL ? (enum wl_output_transform)held->frame.transform
+			     : WL_OUTPUT_TRANSFORM_NORMAL);
+	view->awaited_commit = display_next_commit(view->display);
+}
+
+static void role_view_write_point(
+	const struct role_view *view, enum gid_timeline_event event, uint64_t time) {
+	const struct gid_frame *frame = &view->shown->frame;
+	gid_timeline_write(view->timeline,
+		&(struct gid_timeline_point){
+			.event = event,
+			.time = time,
+			.gid = frame->gid,
+			.stream = view->config->stream,
+			.sequence = frame->sequence,
+			.domain = view->domain,
+		});
+}
+
+/* --- the fallback ------------------------------------------------------------------------------
+ */
+
+/* What the output showed last was checked when it was composed, and is ours: nobody else writes it.
+ */
+static void role_view_keep_last(struct role_view *view) {
+	struct own_picture *last = display_capture(view->display, &view->config->box);
+	if (last != NULL && own_picture_colour(last) == role_view_expected(view)) {
+		own_picture_destroy(view->fallback);
+		view->fallback = last;
+	} else {
+		own_picture_destroy(last);
+	}
+}
+
+static void handle_changed(struct role *role, enum role_state from, void *data) {
+	struct role_view *view = data;
+	history_transition(&view->history,
+		&(struct transition){
+			.from = from,
+			.to = role->state,
+			.reason = role->reason,
+			.decided = role->since,
+			.last_frame = role->last_frame,
+		});
+	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s",
+		view->config->name, role_state_name(from), role_state_name(role->state),
+		role_reason_text(role->reason));
+	if (from == ROLE_LIVE) {
+		if (view->config->fallback == FALLBACK_LAST && view->awaited_commit == 0) {
+			role_view_keep_last(view);
+		}
+		role_view_set_shown(view, NULL);
+	} else if (!role_is_live(role) && view->awaited_commit == 0) {
+		history_shown(&view->history, role->since); /* the fallback is there already */
+	}
+}
+
+/* --- frames ------------------------------------------------------------------------------------
+ */
+
+/* The same memory with the same pixels, sent again: nothing to draw, the newer frame is held. */
+static bool role_view_repeats(const struct role_view *view, struct gid_consumer *consumer,
+	const struct gid_frame *frame, const struct pixels *pixels,
+	const struct pixel_hashes *hashes) {
+	return view->shown != NULL && view->shown->consumer == consumer &&
+		view->shown->frame.gid == frame->gid &&
+		view->shown->frame.transform == frame->transform &&
+		view->shown->view.data == pixels->data &&
+		view->shown->hashes.content == hashes->content;
+}
+
+static enum role_reason role_view_examine(struct role_view *view, const struct gid_frame *frame,
+	const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes) {
+	if (slab == NULL) {
+		return ROLE_REASON_MEMORY;
+	}
+	return held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
+		(uint32_t)view->config->box.height, pixels, hashes);
+}
+
+void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
+	const struct gid_frame *frame, struct gid_slab *slab, uint64_t now) {
+	struct pixels pixels;
+	struct pixel_hashes hashes;
+	view->history.frames++;
+	enum role_reason reason = role_view_examine(view, frame, slab, &pixels, &hashes);
+	bool good = false;
+	if (reason != ROLE_REASON_NONE) {
+		role_refuse(&view->role, reason, now);
+	} else {
+		good = role_frame(&view->role,
+			&(struct role_frame){
+				.sequence = frame->sequence,
+				.submit_time = frame->submit_time,
+				.stated_hash = frame->content_hash,
+				.pixel_hash = hashes.content,
+				.has_hash = frame->flags & GID_FRAME_HASH,
+				.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
+			},
+			now);
+	}
+	view->history.refused_frames += !good;
+	if (good && role_view_repeats(view, consumer, frame, &pixels, &hashes)) {
+		struct gid_frame old = view->shown->frame;
+		view->shown->frame = *frame;
+		gid_consumer_release(consumer, &old);
+		gid_slab_unref(slab);
+		return;
+	}
+	struct held_frame *held = NULL;
+	if (good) {
+		held = held_frame_create(&view->held, consumer, frame, slab, &pixels, &hashes,
+			view->display->device.renderer);
+	}
+	if (held != NULL) {
+		view->history.shown_frames++;
+		view->history.sampled_frames += held->view.sampled;
+		role_view_set_shown(view, held);
+		if (view->timeline != NULL) {
+			role_view_write_point(view, GID_TIMELINE_COMMIT, clock_now());
+		}
+		wlr_buffer_drop(&held->view.base);
+	} else {
+		gid_consumer_release(consumer, frame);
+		gid_slab_unref(slab);
+	}
+}
+
+void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now) {
+	held_frame_forget_consumer(&view->held);
+	role_lost(&view->role, reason, now);
+}
+
+void role_view_tick(struct role_view *view, uint64_t now) {
+	role_tick(&view->role, now);
+	if (view->shown != NULL &&
+		!gid_slab_is_current(view->shown->slab, view->shown->frame.gid)) {
+		role_refuse(&view->role, ROLE_REASON_TAKEN_BACK, now);
+	}
+}
+
+/* --- the display -------------------------------------------------------------------------------
+ */
+
+bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now) {
+	const struct gid_box *box = &view->config->box;
+	enum role_reason reason = ROLE_REASON_DISPLAY;
+	if ((uint32_t)(box->x + box->width) > composed->width ||
+		(uint32_t)(box->y + box->height) > composed->height) {
+		reason = ROLE_REASON_OFF_OUTPUT;
+	} else {
+		struct pixels region = pixels_part(composed, (uint32_t)box->x, (uint32_t)box->y,
+			(uint32_t)box->width, (uint32_t)box->height);
+		struct pixel_hashes hashes;
+		if (pixels_hash(&region, &hashes) == 0 &&
+			hashes.colour == role_view_expected(view)) {
+			return true;
+		}
+	}
+	bool showed_frame = view->shown != NULL;
+	role_refuse(&view->role, reason, now);
+	return !showed_frame; /* there is nothing better than the fallback */
+}
+
+void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when) {
+	if (view->awaited_commit == 0 || (int32_t)(commit - view->awaited_commit) < 0) {
+		return;
+	}
+	view->awaited_commit = 0;
+	history_shown(&view->history, when);
+	if (view->shown != NULL) {
+		uint64_t submitted = view->shown->frame.submit_time;
+		samples_add(&view->history.latency, when > submitted ? when - submitted : 0);
+		if (view->timeline != NULL) {
+			role_view_write_point(view, GID_TIMELINE_SHOWN, when);
+		}
+	}
+}
+
+int role_view_init(struct role_view *view, const struct role_config *config,
+	struct display *display, struct wlr_scene_tree *tree, uint64_t now) {
+	*view = (struct role_view){.config = config, .display = display};
+	wl_list_init(&view->held);
+	int ret = role_init(&view->role, &config->limits, now);
+	if (ret < 0) {
+		return ret;
+	}
+	view->role.changed = handle_changed;
+	view->role.data = view;
+	ret = own_picture_create(&view->fallback, config);
+	if (ret < 0) {
+		goto error_role;
+	}
+	view->node = wlr_scene_buffer_create(tree, NULL);
+	if (view->node == NULL) {
+		ret = -ENOMEM;
+		goto error_picture;
+	}
+	wlr_scene_node_set_position(&view->node->node, config->box.x, config->box.y);
+	role_view_set_shown(view, NULL);
+	return 0;
+
+error_picture:
+	own_picture_destroy(view->fallback);
+error_role:
+	role_finish(&view->role);
+	return ret;
+}
+
+void role_view_finish(struct role_view *view) {
+	held_frame_forget_consumer(&view->held);
+	role_view_set_shown(view, NULL);
+	wlr_scene_node_destroy(&view->node->node);
+	own_picture_destroy(view->fallback);
+	role_finish(&view->role);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/**
+ * One role on the display: what its stream brings, whether that may be shown, and what is shown.
+ *
+ * role_stream.c brings the frames, view.c decides and shows.
+ */
+#ifndef CLUSTER_ROLE_VIEW_H
+#define CLUSTER_ROLE_VIEW_H
+
+#include "cluster_config.h"
+#include "held_frame.h"
+#include "history.h"
+#include "own_picture.h"
+#include <wlr/types/wlr_scene.h>
+
+struct display;
+
+struct role_view {
+	const struct role_config *config;
+	struct display *display;
+	struct role role;
+	struct wlr_scene_buffer *node;
+	struct own_picture *fallback;
+	struct held_frame *shown; /* the frame on the display, NULL: the fallback is */
+	struct wl_list held;	  /* held_frame::link */
+	struct history history;
+	struct gid_timeline *timeline; /* NULL: none */
+	uint32_t domain;	       /* the number of our own */
+	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
+};
+
+int role_view_init(struct role_view *view, const struct role_config *config,
+	struct display *display, struct wlr_scene_tree *tree, uint64_t now);
+void role_view_finish(struct role_view *view);
+
+/*
+ * A frame arrived, and its memory: takes both, the frame of `consumer` and the reference. `slab` is
+ * NULL where the memory may not be read.
+ */
+void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
+	const struct gid_frame *frame, struct gid_slab *slab, uint64_t now);
+
+/* The stream is gone, and why. */
+void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now);
+
+/* Time passed. */
+void role_view_tick(struct role_view *view, uint64_t now);
+
+/*
+ * The output is about to show `composed`: is our region there, with the very pixels that we mean?
+ * Returns false where not; then something else is to be shown, and must be composed first.
+ */
+bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now);
+
+/* The output shows its commit of this number since `when`. */
+void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when);
+
+#endif

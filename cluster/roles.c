@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "roles.h"
+
+#include "clock.h"
+#include <errno.h>
+#include <gid/timeline.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <wlr/util/log.h>
+
+/* --- the display's questions --------------------------------------------------------------------
+ */
+
+static void handle_begin(void *data, uint64_t now) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		role_view_tick(&roles->views[i], now);
+	}
+}
+
+static bool handle_check(void *data, const struct pixels *composed, uint64_t now) {
+	struct roles *roles = data;
+	bool passed = true;
+	for (size_t i = 0; i < roles->count; i++) {
+		passed = role_view_check(&roles->views[i], composed, now) && passed;
+	}
+	return passed;
+}
+
+static void handle_presented(void *data, uint32_t commit, uint64_t when) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		role_view_presented(&roles->views[i], commit, when);
+	}
+}
+
+const struct display_hooks roles_hooks = {
+	.begin = handle_begin,
+	.check = handle_check,
+	.presented = handle_presented,
+};
+
+/* --- time ---------------------------------------------------------------------------------------
+ */
+
+/* Wakes us once a refresh, and at the very moment at which a deadline passes. */
+static void roles_arm(struct roles *roles, uint64_t now) {
+	uint64_t next = now + display_refresh_ns(roles->display);
+	for (size_t i = 0; i < roles->count; i++) {
+		uint64_t tick = role_next_tick(&roles->views[i].role);
+		if (tick > now && tick < next) {
+			next = tick;
+		}
+	}
+	struct itimerspec when = {
+		.it_value = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)},
+	};
+	timerfd_settime(roles->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static int handle_timer(int fd, uint32_t mask, void *data) {
+	struct roles *roles = data;
+	uint64_t expirations;
+	if (read(fd, &expirations, sizeof(expirations)) < 0) {
+		return 0;
+	}
+	uint64_t now = clock_now();
+	for (size_t i = 0; i < roles->count; i++) {
+		role_view_tick(&roles->views[i], now);
+		role_stream_tick(&roles->streams[i]);
+	}
+	roles_arm(roles, now);
+	return 0;
+}
+
+/* --- the domain ---------------------------------------------------------------------------------
+ */
+
+int roles_log(const char *format, ...) {
+	char line[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	line[strcspn(line, "\n")] = '\0';
+	wlr_log(WLR_INFO, "%s", line);
+	return 0;
+}
+
+static void handle_connection_changed(void *data) {
+	struct roles *roles = data;
+	/* Told from within gidd_connection_create(), too. */
+	struct gid_domain *domain =
+		roles->connection != NULL ? gidd_connection_get_domain(roles->connection) : NULL;
+	for (size_t i = 0; domain != NULL && i < roles->count; i++) {
+		if (roles->streams[i].domain == NULL) {
+			role_stream_start(&roles->streams[i], domain);
+		}
+	}
+}
+
+static void handle_connection_lost(void *data) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		role_stream_stop(&roles->streams[i]);
+	}
+}
+
+static const struct gidd_connection_events connection_events = {
+	.log = roles_log,
+	.changed = handle_connection_changed,
+	.lost = handle_connection_lost,
+};
+
+/* --- begin and end ------------------------------------------------------------------------------
+ */
+
+static int roles_init_views(struct roles *roles) {
+	const struct cluster_config *config = roles->config;
+	uint64_t now = clock_now();
+	for (size_t i = 0; i < config->role_count; i++) {
+		int ret = role_view_init(&roles->views[i], &config->roles[i], roles->display,
+			roles->display->safety, now);
+		if (ret < 0) {
+			wlr_log(WLR_ERROR, "role %s: %s", config->roles[i].name,
+				ret == -EINVAL && config->roles[i].picture
+					? "its fallback is no PNG that can be read"
+					: strerror(-ret));
+			return ret;
+		}
+		roles->views[i].timeline = roles->timeline;
+		role_stream_init(&roles->streams[i], &roles->views[i], roles->loop);
+		roles->count++;
+	}
+	return 0;
+}
+
+int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
+	const char *domain) {
+	*roles = (struct roles){
+		.config = config,
+		.display = display,
+		.loop = wl_display_get_event_loop(display->wayland),
+		.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+	};
+	roles->views = calloc(config->role_count + 1, sizeof(*roles->views));
+	roles->streams = calloc(config->role_count + 1, sizeof(*roles->streams));
+	if (roles->timer < 0 || roles->views == NULL || roles->streams == NULL) {
+		return -ENOMEM;
+	}
+	int ret = gid_timeline_open(NULL, "gid-cluster", &roles->timeline);
+	if (ret < 0) {
+		wlr_log(WLR_ERROR, "no timeline: GID_TIMELINE=%s: %s", getenv("GID_TIMELINE"),
+			strerror(-ret));
+	}
+	ret = roles_init_views(roles);
+	if (ret < 0) {
+		return ret;
+	}
+	roles->timer_source = wl_event_loop_add_fd(
+		roles->loop, roles->timer, WL_EVENT_READABLE, handle_timer, roles);
+	roles->connection = gidd_connection_create(roles->loop, domain, &connection_events, roles);
+	if (roles->timer_source == NULL || roles->connection == NULL) {
+		return -ENOMEM;
+	}
+	handle_connection_changed(roles);
+	roles_arm(roles, clock_now());
+	return 0;
+}
+
+void roles_finish(struct roles *roles) {
+	gidd_connection_destroy(roles->connection);
+	roles->connection = NULL;
+	for (size_t i = 0; i < roles->count; i++) {
+		role_view_finish(&roles->views[i]);
+	}
+	gid_timeline_unref(roles->timeline);
+	if (roles->timer_source != NULL) {
+		wl_event_source_remove(roles->timer_source);
+	}
+	if (roles->timer >= 0) {
+		close(roles->timer);
+	}
+	free(roles->views);
+	free(roles->streams);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/** All roles together: their way to the domain, their common clock, and the display's questions. */
+#ifndef CLUSTER_ROLES_H
+#define CLUSTER_ROLES_H
+
+#include "display.h"
+#include "gidd_connection.h"
+#include "role_stream.h"
+#include "role_view.h"
+
+struct roles {
+	const struct cluster_config *config;
+	struct display *display;
+	struct wl_event_loop *loop;
+	struct gidd_connection *connection;
+	struct role_view *views;       /* one for each role of the configuration */
+	struct role_stream *streams;   /* likewise */
+	struct gid_timeline *timeline; /* NULL: none */
+	size_t count;		       /* of those that are initialised */
+	int timer;
+	struct wl_event_source *timer_source;
+};
+
+extern const struct display_hooks roles_hooks; /* their data: struct roles */
+
+/* `domain` names our own, NULL: $GID_DOMAIN. The display is initialised already. */
+int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
+	const char *domain);
+void roles_finish(struct roles *roles);
+
+/* Into wlroots' log. */
+__attribute__((format(printf, 1, 2))) int roles_log(const char *format, ...);
+
+#endif
