@@ -20,8 +20,9 @@ COMMAND_SECONDS = 1200
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="./run vm",
-        description="Boots a domain as a QEMU guest with its own kernel, on this root file system "
-        "(read-only; what is written goes to memory), and gives a shell or runs a command in it.",
+        description="Boots a domain as a QEMU guest with its own kernel, and gives a shell or runs "
+        "a command in it. It sees /usr, this clone and its build, and the folder it is started "
+        "in unless that is a home, all read-only: what is written goes to memory.",
     )
     parser.add_argument("name", help="the domain's name, which the guest has as its host name")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run; default: a shell")
@@ -42,7 +43,7 @@ def main() -> int:
             if options.display is not None:
                 machine.display = Display(*options.display, vnc=folder / "screen.sock")
                 print(f"Its screen: vncviewer {machine.display.vnc}", file=sys.stderr)
-            prepare(machine, folder, GIDWAY_FOLDER=str(Path.cwd()))
+            prepare(machine, folder, folder=Path.cwd(), GIDWAY_FOLDER=str(Path.cwd()))
             if not options.command:
                 return open_shell(machine)
             with Guest(options.name, machine) as guest:

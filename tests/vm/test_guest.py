@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, why_not
-from program import wait_for
+from gid_vm.root import lent_folders
+from program import TOP, wait_for
 
 PATIENCE = 60  # a guest under TCG, beside other tests
 
@@ -76,6 +77,25 @@ def test_the_root_is_read_only_and_files_come_out(guest: Guest) -> None:
     assert guest.run(["touch", "/usr/gidway-was-here"]).code != 0
     assert guest.run(["sh", "-c", "echo taken > /mnt/out/picture && sync"]).code == 0
     assert (guest.out / "picture").read_text() == "taken\n"
+
+
+def test_it_sees_what_it_needs_of_this_machine_and_nothing_else(guest: Guest) -> None:
+    beside = [path for path in lent_folders() if path.is_relative_to(TOP.parent)]
+    names = {path.relative_to(TOP.parent).parts[0] for path in beside}
+    assert guest.run(["ls", "-A", str(TOP.parent)]).out.splitlines() == sorted(names)
+    mounts = [line.split() for line in guest.run(["cat", "/proc/mounts"]).out.splitlines()]
+    lent = {path.replace("\\040", " ") for _, path, kind, *_ in mounts if kind == "9p"}
+    assert lent == {*map(str, lent_folders()), "/mnt/out"}
+    rights = {path: how.split(",")[0] for _, path, kind, how, *_ in mounts if kind == "9p"}
+    assert {path for path, right in rights.items() if right != "ro"} == {"/mnt/out"}
+    assert guest.run(["ls", "/"]).out.split() == sorted(
+        {"bin", "dev", "etc", "lib", "lib64", "mnt", "proc", "root", "run", "sbin", "sys", "tmp"}
+        | {"var"}
+        | {path.parts[1] for path in lent_folders()}
+    )
+    assert (
+        guest.run(["find", "/etc", "/run", "-name", "*shadow*", "-o", "-name", "*.sock"]).out == ""
+    )
 
 
 def test_it_powers_off_and_leaves_nothing() -> None:

@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 from gid_vm.guest import why_not
+from gid_vm.libvirt import to_xml
+from gid_vm.qemu import Machine
 from program import BUILD, wait_for
 
 pytestmark = [
@@ -97,10 +99,34 @@ def test_windows_are_writable_for_their_owner_alone(tool: Tool) -> None:
 
 def test_a_guest_with_a_disk_of_its_own(tool: Tool) -> None:
     arguments = tool.arguments("cluster")
-    assert after(arguments, "-drive") == ["if=none,id=disk0,file=/images/cluster,,1.qcow2"]
+    assert after(arguments, "-drive") == [
+        "if=none,id=disk0,format=qcow2,file=/images/cluster,,1.qcow2"
+    ]
     assert after(arguments, "-smp") == ["2"]
     assert "virtio-rng-pci" in after(arguments, "-device")
     assert "-kernel" not in arguments
+
+
+def test_a_disk_is_what_its_name_says_whatever_the_guest_wrote_into_it(tmp_path: Path) -> None:
+    disk = tmp_path / "disk.img"
+    disk.write_bytes(b"QFI\xfb" + bytes(508))
+    machine = Machine("open", disks=[disk])
+    assert f"format=raw,file={disk}" in after(machine.arguments(), "-drive")[0]
+    driver = ElementTree.fromstring(to_xml(machine)).find("devices/disk/driver")
+    assert driver.get("type") == "raw"
+
+
+def test_no_guest_is_lent_what_domains_share(tool: Tool) -> None:
+    """A folder for run-time files in a clone would be read by every guest that is lent it."""
+    runtime = tempfile.mkdtemp(prefix="run-", dir=BUILD)
+    config = tool.folder / "lent.conf"
+    config.write_text(CONFIG.format(runtime=runtime))
+    try:
+        result = tool.run("--config", str(config), "qemu-args", "open")
+    finally:
+        shutil.rmtree(runtime)
+    assert result.returncode == 1
+    assert f"runtime={runtime}: guests without vm-disk= can read" in result.stderr
 
 
 def test_the_shell_has_the_same_arguments(tool: Tool) -> None:

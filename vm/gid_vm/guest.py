@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest on this machine's own root file system: boots it, and ends it. Every wait is bounded.
+"""A guest on this machine's own programs: boots it, and ends it. Every wait is bounded.
 
 `with Guest("open") as guest: print(guest.run(["uname", "-a"]).out)`
 """
@@ -18,6 +18,7 @@ from .accel import probe_accel
 from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
 from .initramfs import CannotBoot, find_kernel, make_initramfs
 from .qemu import Machine, Port, Share, find_qemu
+from .root import copy_etc, lent_folders, shares
 
 BOOT_SECONDS = 180.0
 LIFE_SECONDS = 1800  # QEMU ends by itself then, whatever became of us
@@ -44,25 +45,31 @@ def why_not() -> str | None:
 
 
 def prepare(
-    machine: Machine, work: Path, configuration: str | None = None, **environment: str
+    machine: Machine,
+    work: Path,
+    configuration: str | None = None,
+    folder: Path | None = None,
+    **environment: str,
 ) -> None:
-    """Has the machine boot from this machine's root, lent read-only over 9p.
+    """Has the machine boot from this machine's programs, lent read-only over 9p: see root.py.
 
     Makes its initramfs in `work`. With a configuration of the cockpit, the guest starts its
-    domain's gidd by itself. `environment`: more of it for all programs of the guest.
+    domain's gidd by itself. `folder`: one that its user works in, lent as well. `environment`:
+    more of it for all programs of the guest.
     """
     kernel, modules = find_kernel()
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
     if machine.accel == "tcg":
         variables.setdefault("GID_ANSWER_SECONDS", "20")
     exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
-    files = {"environment": "".join(exports).encode()}
+    lent, mounts = shares(lent_folders(folder))
+    files = {"environment": "".join(exports).encode(), "mounts": mounts}
     if configuration is not None:
         files["gidway.conf"] = configuration.encode()
     machine.kernel, machine.initramfs = kernel, work / "initramfs"
-    make_initramfs(machine.initramfs, modules, files)
+    make_initramfs(machine.initramfs, modules, files, copy_etc)
     machine.kernel_arguments = [f"gidway.name={machine.name}", *machine.kernel_arguments]
-    machine.shares.insert(0, Share("root", Path("/"), writable=False))
+    machine.shares = lent + machine.shares
 
 
 class Guest:

@@ -5,6 +5,7 @@ import lzma
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 BOOT = Path(__file__).parent / "boot"
@@ -33,10 +34,15 @@ def read_module(path: Path) -> bytes:
     raise CannotBoot(f"the kernel module {path}.ko is missing")
 
 
-def make_initramfs(target: Path, modules: Path, files: dict[str, bytes] | None = None) -> None:
+def make_initramfs(
+    target: Path,
+    modules: Path,
+    files: dict[str, bytes] | None = None,
+    make_etc: Callable[[Path], None] = Path.mkdir,
+) -> None:
     """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`.
 
-    What is in `files` by its name is in /run/guest of the guest.
+    What is in `files` by its name is in /run/guest of the guest. `make_etc` makes its /etc.
     """
     busybox = shutil.which("busybox")
     if busybox is None:
@@ -50,6 +56,7 @@ def make_initramfs(target: Path, modules: Path, files: dict[str, bytes] | None =
         shutil.copy(BOOT / "initramfs-init", root / "init")
         shutil.copy(BOOT / "guest-init", root / "guest/init")
         shutil.copy(BOOT / "agent.py", root / "guest/agent.py")
+        make_etc(root / "etc")
         for name in ("init", "guest/init"):
             (root / name).chmod(0o755)
         for name, content in (files or {}).items():

@@ -5,11 +5,10 @@ What libvirt has words for is said in its own; windows are given as QEMU's argum
 <shmem> can neither name the file nor make it read-only.
 """
 
-from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from .qemu import Display, Machine, find_qemu
+from .qemu import Display, Machine, disk_format, find_qemu
 
 QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -108,12 +107,3 @@ def add_windows(domain: Element, machine: Machine) -> None:
         line = SubElement(domain, f"{{{QEMU}}}commandline")
         for word in words:
             SubElement(line, f"{{{QEMU}}}arg", {"value": word})
-
-
-def disk_format(disk: Path) -> str:
-    """By the file's first bytes, as qemu-img would say; a raw image is what has no such mark."""
-    try:
-        with disk.open("rb") as file:
-            return "qcow2" if file.read(4) == b"QFI\xfb" else "raw"
-    except OSError:
-        return "qcow2" if disk.suffix == ".qcow2" else "raw"

@@ -122,7 +122,8 @@ class Machine:
         for share in self.shares:
             command += ["-virtfs", share.options()]
         for number, disk in enumerate(self.disks):
-            command += ["-drive", f"if=none,id=disk{number},file={quote(disk)}"]
+            drive = f"if=none,id=disk{number},format={disk_format(disk)},file={quote(disk)}"
+            command += ["-drive", drive]
             command += ["-device", f"virtio-blk-pci,drive=disk{number}"]
         if self.ports:
             command += ["-device", "virtio-serial-pci"]
@@ -153,6 +154,14 @@ RECONNECT_MS = 200
 def quote(path: Path) -> str:
     """A path within a QEMU option, where a comma ends it."""
     return str(path).replace(",", ",,")
+
+
+def disk_format(disk: Path) -> str:
+    """By the file's name, never by its content: that is the guest's to write.
+
+    A raw disk that was taken for qcow2 could name any file of the host as what lies behind it.
+    """
+    return "qcow2" if disk.suffix == ".qcow2" else "raw"
 
 
 def find_qemu() -> str:

@@ -18,6 +18,7 @@ from gid_vm.guest import prepare
 from gid_vm.initramfs import CannotBoot
 from gid_vm.monitor import Monitor, MonitorError
 from gid_vm.qemu import Display, Machine, Port, Window
+from gid_vm.root import lent_folders
 
 from .configuration import CockpitError, Configuration, Domain
 from .process import handle, listener
@@ -82,11 +83,22 @@ def make(configuration: Configuration, domain: Domain) -> Machine:
     """The machine, with the files that it boots from made in the domain's folder."""
     machine = describe(configuration, domain)
     if machine.kernel is None and not machine.disks:
+        check_lent(configuration.runtime)
         folder = configuration.runtime / domain.name
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         text = configuration.path.read_text(encoding="utf-8")
         prepare(machine, folder, text, GID_RUNTIME_DIR="/run/gidway")
     return machine
+
+
+def check_lent(runtime: Path) -> None:
+    """A guest without a disk is lent folders of this machine: what others share is in none."""
+    for folder in lent_folders():
+        if runtime.resolve().is_relative_to(folder):
+            raise CockpitError(
+                f"runtime={runtime}: guests without vm-disk= can read all of {folder}, and so what "
+                "other domains have there: choose another folder"
+            )
 
 
 class Guest:

@@ -76,7 +76,7 @@ class Agent:
                 pass  # it has just ended
 
     def start(self, message: dict) -> None:
-        number = message["id"]
+        number, cwd = message["id"], message.get("cwd", "/")
         try:
             process = subprocess.Popen(
                 message["run"],
@@ -84,7 +84,7 @@ class Agent:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=os.environ | message.get("env", {}),
-                cwd=message.get("cwd", "/"),
+                cwd=cwd if os.path.isdir(cwd) else "/",  # not every folder is lent
                 start_new_session=True,
             )
         except OSError as error:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""What of this machine a guest without a disk has as its root: this list, and nothing else.
+
+Folders are lent over 9p, read-only, each by itself and mounted where it lies here. Of /etc, where
+secrets are, the guest has a copy of what programs need. All else of its root is empty memory.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from .initramfs import CannotBoot
+from .qemu import Share
+
+SYSTEM = Path("/usr")
+TOP = Path(__file__).resolve().parents[2]  # of a clone, where this is in one
+
+ETC = (
+    "alternatives",
+    "bash.bashrc",
+    "drirc",
+    "fonts",
+    "glvnd",
+    "group",
+    "host.conf",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "modprobe.d",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "profile",
+    "protocols",
+    "python3",
+    "services",
+    "terminfo",
+    "vulkan",
+    "xdg",
+)
+# Of an installation outside /usr. Its other folders are its owner's.
+OF_A_PREFIX = ("bin", "lib", "lib64", "libexec", "sbin", "share/gidway")
+NEVER = [Path(name) for name in ("/", "/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/run")]
+
+
+def built_folders() -> list[Path]:
+    """Where gidway's own programs, elements and libraries are, built or installed."""
+    folders = [TOP] if (TOP / "meson.build").exists() else []
+    if "GIDWAY_BUILD" in os.environ:
+        folders.append(Path(os.environ["GIDWAY_BUILD"]).resolve())
+    gidd = shutil.which("gidd")
+    if gidd is not None:
+        path = Path(gidd).resolve()
+        built = [folder for folder in path.parents if (folder / "meson-info").is_dir()]
+        folders += built[:1] or [path.parent.parent / name for name in OF_A_PREFIX]
+    return folders
+
+
+def lent_folders(work: Path | None = None) -> list[Path]:
+    """All folders a guest sees, none of them within another.
+
+    `work`: the folder that its user works in; one that has more than somebody's work in it, as a
+    home or what the other folders lie in, is not lent.
+    """
+    folders = [SYSTEM]
+    for folder in built_folders():
+        if folder.is_dir() and not any(folder.is_relative_to(other) for other in folders):
+            folders = [other for other in folders if not other.is_relative_to(folder)]
+            folders.append(folder)
+    if work is not None and may_be_lent(work.resolve(), folders):
+        folders.append(work.resolve())
+    return folders
+
+
+def may_be_lent(work: Path, others: list[Path]) -> bool:
+    if any(work.is_relative_to(folder) for folder in others):
+        return False  # it is there already
+    if any(work.is_relative_to(folder) for folder in NEVER[1:]) or work in NEVER:
+        return False
+    closed = [*others, Path.home().resolve(), Path("/var/tmp"), Path("/tmp")]
+    return not any(folder.is_relative_to(work) for folder in closed)
+
+
+def shares(folders: list[Path]) -> tuple[list[Share], bytes]:
+    """As QEMU lends them, and the list by which the guest mounts them: tag, tab, path."""
+    lent = [Share(f"root{n}", folder, writable=False) for n, folder in enumerate(folders)]
+    if any("\n" in str(folder) for folder in folders):
+        raise CannotBoot("no guest can run from a folder that has a line's end in its name")
+    lines = "".join(f"{share.tag}\t{share.path}\n" for share in lent)
+    return lent, os.fsencode(lines)
+
+
+def copy_etc(target: Path, source: Path = Path("/etc")) -> None:
+    """What of /etc a guest has. Files that only some may read are left out."""
+    target.mkdir()
+    for name in ETC:
+        path = source / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, target / name, symlinks=True, ignore=unreadable)
+        elif path.is_symlink() or (path.is_file() and is_public(path)):
+            shutil.copy2(path, target / name, follow_symlinks=False)
+
+
+def unreadable(folder: str, names: list[str]) -> list[str]:
+    paths = [Path(folder, name) for name in names]
+    return [path.name for path in paths if not path.is_symlink() and not is_public(path)]
+
+
+def is_public(path: Path) -> bool:
+    return bool(path.stat().st_mode & 0o004)
