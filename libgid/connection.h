@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-/** The inside of a gid_domain: for domain.c, request.c and reconnect.c, and the slabs' own lists.
+/**
+ * The connection to gidd, and the domain that stands on it: requests, posts, and being told of
+ * events and restarts. Used by slabs, imports and streams; domain.c has what users of the library
+ * call.
  */
 #ifndef GID_CONNECTION_H
 #define GID_CONNECTION_H
 
-#include "control.h"
 #include "loop.h"
 #include "table.h"
+#include "wire.h"
 
 #define GID_ANSWER_DEFAULT_S 2ull
 #define GID_ANSWER_MAX_S 600ull
@@ -24,9 +27,28 @@ struct gid_packet {
 	int fds[GID_WIRE_FDS_MAX]; /* -1: none, or taken */
 };
 
+/*
+ * Something that hears from gidd. Embedded in its owner, which adds and removes it. Order matters
+ * after a restart of gidd: slabs register again before streams, hence the two kinds.
+ */
+struct gid_endpoint {
+	struct gid_endpoint *prev, *next;
+	enum { GID_ENDPOINT_SLAB, GID_ENDPOINT_STREAM } kind;
+	/*
+	 * A message that answers no request. Returns whether it was this endpoint's; then the
+	 * descriptors in `fds` that it kept are set to -1, and the others are closed by the caller.
+	 */
+	bool (*message)(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]);
+	/* gidd is back and knows nothing of us: register again. */
+	void (*reconnected)(struct gid_endpoint *endpoint);
+	/* The domain is being destroyed before its owner: to be removed. May be NULL. */
+	void (*domain_destroyed)(struct gid_endpoint *endpoint);
+};
+
 struct gid_domain {
 	struct gid_loop loop;
-	char *place; /* path of gidd's socket */
+	char *path; /* of gidd's socket */
 	uint32_t number;
 	char name[GID_NAME_MAX + 1];
 	uint64_t window; /* bytes of the domain's window; 0: it has none */
@@ -55,8 +77,9 @@ struct gid_domain {
 		uint64_t error;
 	} *clocks;
 
-	struct gid_slab *slabs;	    /* all objects, own and imported */
-	struct gid_table own_slabs; /* registered ones, by number */
+	struct gid_slab *slabs;		 /* all objects, own and imported */
+	struct gid_table own_slabs;	 /* registered ones, by number */
+	struct gid_table imported_slabs; /* that gidd gave us, by key */
 	struct gid_imports *imports;
 	struct gid_timeline *timeline; /* of $GID_TIMELINE; NULL: none, or not asked yet */
 };
@@ -67,47 +90,66 @@ struct gid_domain {
  */
 struct gid_timeline *gid_domain_get_timeline(struct gid_domain *domain, struct gid_timeline *given);
 
-/* --- reconnect.c ------------------------------------------------------------------------------ */
+/* --- for domain.c ----------------------------------------------------------------------------- */
 
-/* Prepares the timers. */
+/* Prepares timers and lists. */
 void gid_connection_init(struct gid_domain *domain);
-void gid_connection_finish(struct gid_domain *domain);
 
 /* Connects and sends HELLO: GREETING after 0, else the state is left alone. */
 int gid_connection_greet(struct gid_domain *domain);
 
-/* Takes the answer to HELLO. Every slab and stream registers again, but after the first one. */
-void gid_connection_welcome(struct gid_domain *domain, const union gid_wire_message *message);
+/* Delivers the kept packets and those at the socket: what is watched for. `data` is the domain. */
+void gid_connection_deliver(void *data);
 
-/* Closes the connection, for the reason that is told, and sees to the next one. */
-void gid_connection_lose(struct gid_domain *domain, int error, const char *why);
+/* Closes it for good; and gives back what is left of it, when all else is gone. */
+void gid_connection_close(struct gid_domain *domain);
+void gid_connection_finish(struct gid_domain *domain);
 
-/* --- request.c -------------------------------------------------------------------------------- */
+/* --- for all parts ---------------------------------------------------------------------------- */
 
-void gid_request_init(struct gid_domain *domain);
-void gid_request_finish(struct gid_domain *domain);
-
-/*
- * Reads one packet that is whole and valid. Returns 1, 0 where there is none, or a negative value
- * where the connection was lost over it.
- */
-int gid_request_receive(struct gid_domain *domain, struct gid_packet *packet);
-
-/* Delivers the kept packets and those at the socket: what is watched for. */
-void gid_request_deliver(void *data);
-
-/* Lets all requests under way end with -ENOTCONN at the next dispatch. */
-void gid_request_fail_all(struct gid_domain *domain);
-
-/* --- place.c ---------------------------------------------------------------------------------- */
+void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint);
+void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoint);
 
 /*
- * Finds the path of gidd's socket for what gid_domain_connect() was given: 0 and the path, which
- * the caller frees; or -EINVAL, -ENOENT or -ENOMEM with a sentence in `why`.
+ * Sends a request (its serial is set here) with `fd_count` descriptors, which stay the caller's,
+ * and waits at most 2 s for the answer, or $GID_ANSWER_SECONDS. Events that come meanwhile are kept
+ * for gid_domain_dispatch(). Returns 0 with `*answer` (and the descriptors in `answer_fds`, now the
+ * caller's; may be NULL where none can come), or -errno, where a RESULT with an error counts as
+ * one and its text becomes gid_domain_error().
  */
-int gid_place_find(const char *name, char **place, char *why, size_t why_size);
+int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
+	uint32_t fd_count, union gid_wire_message *answer, int answer_fds[GID_WIRE_FDS_MAX]);
 
-/* What to do about a connection to `place` that failed with `error`. */
-void gid_place_explain(const char *place, int error, char *why, size_t why_size);
+/*
+ * Called from gid_domain_dispatch() with 0 and the answer, with the error of a RESULT and that, or
+ * with -ENOTCONN or -ETIMEDOUT and no answer. Descriptors that it keeps it sets to -1.
+ */
+typedef void (*gid_answer_func)(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]);
+
+/* The same without waiting for the answer. Data that goes away cancels first. */
+int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *request,
+	const int *fds, uint32_t fd_count, gid_answer_func answered, void *data);
+void gid_domain_request_cancel(struct gid_domain *domain, void *data);
+
+/*
+ * Sends without an answer being awaited: one that comes is dropped. A gidd that does not make room
+ * for it within 100 ms counts as gone away, as with all that is sent.
+ */
+int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
+	uint32_t fd_count);
+
+/* Remembers the sentence for gid_domain_error() and returns `error`. */
+int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* For names that are not valid, which are not repeated: they may hold anything. */
+#define GID_STREAM_NAME_RULE                                                                       \
+	"the name of a stream or a domain has 1 to 63 of the letters a-z A-Z 0-9 - _ . and / "     \
+	"between others"
+
+/* Another descriptor inside the domain's epoll descriptor: `ready` runs from dispatch. */
+int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data);
+void gid_domain_unwatch(struct gid_domain *domain, int fd);
 
 #endif

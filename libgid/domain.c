@@ -3,32 +3,17 @@
 #include <errno.h>
 #include <gid/timeline.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "connection.h"
 #include "import.h"
-#include "slab_object.h"
+#include "slab.h"
 #include "socket.h"
+#include "socket_path.h"
 
 static _Thread_local char connect_error[sizeof(((struct gid_domain *)NULL)->error)];
-
-int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...) {
-	/* The sentence may be made from the last one. */
-	char text[sizeof(domain->error)];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	memcpy(domain->error, text, sizeof(text));
-	if (getenv("GID_DEBUG") != NULL) {
-		fprintf(stderr, "libgid: %s\n", text);
-	}
-	return error;
-}
 
 const char *gid_connect_error(void) {
 	return connect_error;
@@ -50,7 +35,7 @@ static int await_welcome(struct gid_domain *domain) {
 		if (gid_socket_wait(domain->socket, POLLIN, deadline) <= 0) {
 			return -ETIMEDOUT;
 		}
-		gid_request_deliver(domain);
+		gid_connection_deliver(domain);
 	}
 	return domain->state == GID_CONNECTION_UP ? 0 : domain->gone;
 }
@@ -61,16 +46,15 @@ int gid_domain_connect(const char *name, struct gid_domain **result) {
 	if (domain == NULL) {
 		return -ENOMEM;
 	}
-	domain->endpoints.prev = domain->endpoints.next = &domain->endpoints;
 	domain->answer_ns = read_answer_ns();
 	gid_connection_init(domain);
-	gid_request_init(domain);
 	int error = gid_loop_init(&domain->loop);
 	if (error == 0) {
 		error = gid_imports_init(domain);
 	}
 	if (error == 0) {
-		error = gid_place_find(name, &domain->place, domain->error, sizeof(domain->error));
+		error = gid_socket_path_find(
+			name, &domain->path, domain->error, sizeof(domain->error));
 	}
 	if (error == 0) {
 		error = gid_connection_greet(domain);
@@ -78,8 +62,8 @@ int gid_domain_connect(const char *name, struct gid_domain **result) {
 			error = await_welcome(domain);
 		}
 		if (error < 0 && domain->error[0] == '\0') {
-			gid_place_explain(
-				domain->place, error, domain->error, sizeof(domain->error));
+			gid_socket_path_explain(
+				domain->path, error, domain->error, sizeof(domain->error));
 		}
 	}
 	if (error < 0) {
@@ -110,16 +94,17 @@ void gid_domain_destroy(struct gid_domain *domain) {
 		return;
 	}
 	/* gidd takes the end of the connection as the end of all that was made from it. */
-	gid_connection_finish(domain);
+	gid_connection_close(domain);
 	end_streams(domain);
 	gid_slab_detach_all(domain);
 	gid_imports_finish(domain);
-	gid_request_finish(domain);
+	gid_connection_finish(domain);
 	gid_table_finish(&domain->own_slabs);
+	gid_table_finish(&domain->imported_slabs);
 	gid_timeline_unref(domain->timeline);
 	gid_loop_finish(&domain->loop);
 	free(domain->clocks);
-	free(domain->place);
+	free(domain->path);
 	free(domain);
 }
 
@@ -147,43 +132,6 @@ int gid_domain_dispatch(struct gid_domain *domain) {
 	domain->handled = 0;
 	gid_loop_dispatch(&domain->loop);
 	return domain->state == GID_CONNECTION_GONE ? domain->gone : domain->handled;
-}
-
-/* --- for the parts of the library ------------------------------------------------------------- */
-
-void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint) {
-	endpoint->prev = domain->endpoints.prev;
-	endpoint->next = &domain->endpoints;
-	endpoint->prev->next = endpoint;
-	domain->endpoints.prev = endpoint;
-}
-
-void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoint) {
-	if (domain->next_endpoint == endpoint) {
-		domain->next_endpoint = endpoint->next;
-	}
-	endpoint->prev->next = endpoint->next;
-	endpoint->next->prev = endpoint->prev;
-}
-
-struct gid_timeline *gid_domain_get_timeline(
-	struct gid_domain *domain, struct gid_timeline *given) {
-	if (given == NULL && domain->timeline == NULL) {
-		int error = gid_timeline_open(NULL, NULL, &domain->timeline);
-		if (error < 0) {
-			gid_domain_fail(domain, error, "GID_TIMELINE=%s: %s",
-				getenv("GID_TIMELINE"), gid_strerror(error));
-		}
-	}
-	return gid_timeline_ref(given != NULL ? given : domain->timeline);
-}
-
-int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data) {
-	return gid_loop_watch(&domain->loop, fd, ready, data);
-}
-
-void gid_domain_unwatch(struct gid_domain *domain, int fd) {
-	gid_loop_unwatch(&domain->loop, fd);
 }
 
 /* --- status ----------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 #include <drm_fourcc.h>
 
-#include "slab_object.h"
+#include "slab.h"
 
 /* --- registering ------------------------------------------------------------------------------ */
 
@@ -23,15 +23,15 @@ static void put_export(const struct gid_slab *slab, union gid_wire_message *mess
 	export->offset = info->offset;
 	export->slot_size = info->slot_size;
 	export->slot_count = info->slot_count;
-	export->generations = slab->generations == NULL
-		? 0
-		: info->offset + info->slot_count * info->slot_size;
+	export->generations =
+		slab->generations == NULL ? 0 : info->offset + info->slot_count * info->slot_size;
 	export->description_size = (uint32_t)strlen(slab->description);
 	memcpy(export->description, slab->description, export->description_size);
 	gid_wire_put_layout(&export->layout, &info->layout);
 }
 
-void gid_slab_unregister(struct gid_slab *slab) {
+/* Takes it out of the domain's tables. */
+static void unregister(struct gid_slab *slab) {
 	if (slab->registered) {
 		gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
 		gid_endpoint_remove(slab->domain, &slab->endpoint);
@@ -40,6 +40,33 @@ void gid_slab_unregister(struct gid_slab *slab) {
 	}
 }
 
+static void put_unexport(const struct gid_slab *slab, union gid_wire_message *message) {
+	gid_wire_begin(message, GID_WIRE_UNEXPORT, 0);
+	message->unexport.slab = gid_slab_of(slab->info.gid);
+}
+
+/* Takes the slab back without waiting for gidd's answer. */
+static void retract(struct gid_slab *slab) {
+	if (slab->registered) {
+		union gid_wire_message message;
+		put_unexport(slab, &message);
+		gid_domain_post(slab->domain, &message, NULL, 0);
+		unregister(slab);
+		slab->info.revoked = true;
+	}
+}
+
+static void release(struct gid_slab *slab) {
+	retract(slab);
+	gid_slab_free(slab);
+}
+
+static const struct gid_slab_kind own_slab = {
+	.unused = release,
+	.forget = unregister,
+	.take_back = retract,
+};
+
 static void exported_again(
 	void *data, int error, const union gid_wire_message *answer, int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
@@ -47,7 +74,7 @@ static void exported_again(
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
 		gid_domain_fail(slab->domain, error, "gidd came back and refuses slab %u: %s",
 			gid_slab_of(slab->info.gid), gid_strerror(error));
-		gid_slab_unregister(slab);
+		unregister(slab);
 		slab->info.revoked = true;
 	}
 }
@@ -169,7 +196,7 @@ int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, 
 	if (error < 0) {
 		return fail_layout(domain, error, layout);
 	}
-	struct gid_slab *slab = gid_slab_new(domain);
+	struct gid_slab *slab = gid_slab_new(domain, &own_slab);
 	if (slab == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
@@ -235,7 +262,7 @@ static int place_picture(struct gid_slab *slab, uint64_t offset, const struct gi
 
 int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 	const struct gid_layout *layout, const char *description, struct gid_slab **result) {
-	struct gid_slab *slab = gid_slab_new(domain);
+	struct gid_slab *slab = gid_slab_new(domain, &own_slab);
 	if (slab == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
@@ -274,21 +301,6 @@ static void wipe(struct gid_slab *slab) {
 	}
 }
 
-static void put_unexport(const struct gid_slab *slab, union gid_wire_message *message) {
-	gid_wire_begin(message, GID_WIRE_UNEXPORT, 0);
-	message->unexport.slab = gid_slab_of(slab->info.gid);
-}
-
-void gid_slab_retract(struct gid_slab *slab) {
-	if (slab->registered) {
-		union gid_wire_message message;
-		put_unexport(slab, &message);
-		gid_domain_post(slab->domain, &message, NULL, 0);
-		gid_slab_unregister(slab);
-		slab->info.revoked = true;
-	}
-}
-
 void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 	if (slab == NULL) {
 		return;
@@ -296,7 +308,7 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 	for (uint32_t i = 0; slab->generations != NULL && i < slab->info.slot_count; i++) {
 		gid_slab_advance(slab, i);
 	}
-	/* Before importers hear of it: a compositor may keep what it then sees as the last picture. */
+	/* Before importers hear of it: a compositor may keep what it sees then. */
 	if (should_wipe) {
 		wipe(slab);
 	}
@@ -305,7 +317,7 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 		union gid_wire_message message, answer;
 		put_unexport(slab, &message);
 		gid_domain_request(slab->domain, &message, NULL, 0, &answer, NULL);
-		gid_slab_unregister(slab);
+		unregister(slab);
 	}
 	slab->info.revoked = true;
 	gid_slab_unref(slab);

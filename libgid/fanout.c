@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-/** The frames of a producer: one ring for each consumer, one count of holders for each slot. */
+/**
+ * The frames of a producer: one ring for each consumer, one count of holders for each slot. What
+ * comes back and what is taken back, the grants that consumers need, and sending.
+ */
 #include <errno.h>
 #include <gid/timeline.h>
+#include <stdlib.h>
 
-#include "futex.h"
 #include "producer.h"
+#include "sleep.h"
 #include "socket.h"
 
 /* --- the timeline ----------------------------------------------------------------------------- */
@@ -39,7 +43,8 @@ static void write_freed(const struct gid_producer *producer, gid_id gid) {
 
 /* --- back ------------------------------------------------------------------------------------- */
 
-void gid_fanout_let_go(struct gid_producer *producer, gid_id gid, bool by_force) {
+/* Lets go of a slot for one consumer, which by force may be reading it still. */
+static void let_go(struct gid_producer *producer, gid_id gid, bool by_force) {
 	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
 	if (slab == NULL) {
 		return; /* no picture, or of a slab that was destroyed */
@@ -58,21 +63,333 @@ void gid_fanout_let_go(struct gid_producer *producer, gid_id gid, bool by_force)
 	}
 }
 
-void gid_fanout_collect(struct gid_subscription *subscription) {
+void gid_subscription_collect(struct gid_subscription *subscription) {
 	struct gid_ring_sent released;
 	int got = 0;
 	while (!subscription->dead &&
 		(got = gid_ring_collect(&subscription->ring, &released)) == 1) {
-		gid_fanout_let_go(subscription->producer, released.gid, false);
+		let_go(subscription->producer, released.gid, false);
 	}
 	if (got < 0) {
-		gid_fanout_end(subscription, GID_END_BROKEN, got);
+		gid_subscription_end(subscription, GID_END_BROKEN, got);
 	}
 }
 
-void gid_fanout_collect_all(struct gid_producer *producer) {
+static void collect_all(struct gid_producer *producer) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		gid_fanout_collect(sub);
+		gid_subscription_collect(sub);
+	}
+}
+
+/* --- the end of a subscription ---------------------------------------------------------------- */
+
+struct freed {
+	gid_id gid;
+	bool by_force;
+};
+
+/* Takes everything back: what was not claimed first. Returns how many slots. */
+static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_end end,
+	struct freed freed[static GID_RING_ENTRIES]) {
+	struct gid_ring_sent sent;
+	uint32_t count = 0;
+	/* What the stream says last, as its end, stays readable. */
+	uint64_t below = end == GID_END_STREAM ? gid_ring_last_words(ring) : ring->tail;
+	while (gid_ring_take_back(ring, below, &sent) == 1) {
+		freed[count++] = (struct freed){.gid = sent.gid};
+	}
+	while (ring->pictures > 0 && gid_ring_oldest(ring, &sent) &&
+		gid_ring_take_by_force(ring, sent.index, &sent)) {
+		freed[count++] = (struct freed){sent.gid, end != GID_END_CONSUMER_LEFT};
+	}
+	return count;
+}
+
+void gid_subscription_end(
+	struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
+	if (subscription->dead) {
+		return;
+	}
+	struct gid_producer *producer = subscription->producer;
+	gid_producer_enter(producer);
+	subscription->dead = true;
+	producer->has_dead = true;
+	producer->consumers--;
+	struct freed freed[GID_RING_ENTRIES];
+	uint32_t count = take_all(&subscription->ring, end, freed);
+	if (end == GID_END_STREAM && reason == 0) {
+		gid_ring_close(&subscription->ring);
+	}
+	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
+	gid_doorbell_finish(&subscription->doorbell);
+	if (subscription->number != 0) {
+		union gid_wire_message message;
+		gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
+		message.subscription_end.subscription = subscription->number;
+		message.subscription_end.reason = reason;
+		gid_domain_post(producer->domain, &message, NULL, 0);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		let_go(producer, freed[i].gid, freed[i].by_force);
+	}
+	if (producer->options.subscriber != NULL) {
+		producer->options.subscriber(
+			producer->options.data, subscription->domain, false, producer->consumers);
+	}
+	gid_producer_leave(producer);
+}
+
+void gid_producer_end_all(struct gid_producer *producer, int reason) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		gid_subscription_end(sub, GID_END_STREAM, reason);
+	}
+}
+
+/* --- leases ----------------------------------------------------------------------------------- */
+
+/* Takes back the oldest entry, read or not. */
+static void take_entry(struct gid_subscription *subscription, const struct gid_ring_sent *entry) {
+	struct gid_producer *producer = subscription->producer;
+	struct gid_ring_sent taken = {0};
+	int got = gid_ring_take_back(&subscription->ring, entry->index + 1, &taken);
+	if (got < 0) {
+		gid_subscription_end(subscription, GID_END_BROKEN, got);
+		return;
+	}
+	bool by_force =
+		got == 0 && gid_ring_take_by_force(&subscription->ring, entry->index, &taken);
+	if (by_force) {
+		subscription->leases_expired++;
+		producer->stats.leases_expired++;
+	} else if (taken.gid != GID_NONE) {
+		subscription->dropped++;
+		producer->stats.dropped++;
+	}
+	let_go(producer, taken.gid, by_force);
+}
+
+static void expire(struct gid_subscription *subscription, uint64_t now) {
+	struct gid_ring_sent oldest;
+	while (!subscription->dead && gid_ring_oldest(&subscription->ring, &oldest) &&
+		now - oldest.time >= subscription->producer->options.lease_ns) {
+		take_entry(subscription, &oldest);
+	}
+}
+
+static void arm(struct gid_producer *producer, uint64_t since) {
+	uint64_t deadline;
+	if (__builtin_add_overflow(since, producer->options.lease_ns, &deadline)) {
+		deadline = INT64_MAX;
+	}
+	gid_loop_arm(&producer->loop, &producer->lease, deadline);
+}
+
+void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
+	gid_producer_enter(producer);
+	collect_all(producer);
+	uint64_t first = UINT64_MAX;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		struct gid_ring_sent oldest;
+		expire(sub, now);
+		if (!sub->dead && gid_ring_oldest(&sub->ring, &oldest) && oldest.time < first) {
+			first = oldest.time;
+		}
+	}
+	if (first != UINT64_MAX) {
+		arm(producer, first);
+	} else {
+		gid_loop_disarm(&producer->loop, &producer->lease);
+	}
+	gid_producer_leave(producer);
+}
+
+/* Something was sent at `now`. Costs a system call once a lease, not once a frame. */
+static void start_lease(struct gid_producer *producer, uint64_t now) {
+	if (producer->lease.next == NULL) {
+		arm(producer, now);
+	}
+}
+
+/* --- slabs that frames lie in: consumers' domains get the grant to read them ------------------ */
+
+static struct gid_slab *find_sent(struct gid_producer *producer, uint32_t key) {
+	return gid_slab_find_of_domain(producer->domain, key);
+}
+
+/* Forgets those that are gone, so that a stream of ever new slabs does not grow. */
+static void forget_gone(struct gid_producer *producer) {
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < producer->slab_count; i++) {
+		if (find_sent(producer, producer->slabs[i]) != NULL) {
+			producer->slabs[kept++] = producer->slabs[i];
+		}
+	}
+	producer->slab_count = kept;
+}
+
+static int make_space(struct gid_producer *producer) {
+	forget_gone(producer);
+	if (producer->slab_count * 2 < producer->slab_space) {
+		return 0;
+	}
+	uint32_t space = producer->slab_space == 0 ? 8 : producer->slab_space * 2;
+	uint32_t *slabs = realloc(producer->slabs, space * sizeof(*slabs));
+	if (slabs == NULL) {
+		return -ENOMEM;
+	}
+	producer->slabs = slabs;
+	producer->slab_space = space;
+	return 0;
+}
+
+/* A frame of the slab is sent: those who subscribe later may read it, too. */
+static int add_slab(struct gid_producer *producer, gid_id gid) {
+	uint32_t key = gid_slab_key(gid);
+	for (uint32_t i = 0; i < producer->slab_count; i++) {
+		if (producer->slabs[i] == key) {
+			return 0;
+		}
+	}
+	if (producer->slab_count == producer->slab_space) {
+		int error = make_space(producer);
+		if (error < 0) {
+			return error;
+		}
+	}
+	producer->slabs[producer->slab_count++] = key;
+	return 0;
+}
+
+/* Whoever is in the slab's own domain may read it anyway. */
+static bool needs_grant(
+	const struct gid_producer *producer, const struct gid_slab *slab, uint32_t reader) {
+	return reader != gid_domain_number(producer->domain) && !gid_slab_is_granted(slab, reader);
+}
+
+/* Whether the consumer can see the slab's memory at all. */
+static bool can_see(const struct gid_subscription *sub, const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	if (!sub->remote) {
+		return true;
+	}
+	gid_slab_get_info(slab, &info);
+	return info.memory == GID_MEMORY_WINDOW;
+}
+
+int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub) {
+	for (uint32_t i = 0; i < producer->slab_count; i++) {
+		struct gid_slab *slab = find_sent(producer, producer->slabs[i]);
+		if (slab != NULL && can_see(sub, slab) &&
+			needs_grant(producer, slab, sub->domain)) {
+			int error = gid_slab_grant_post(slab, sub->domain);
+			if (error < 0) {
+				return error;
+			}
+		}
+	}
+	return 0;
+}
+
+/* Grants one, and waits for gidd's answer, unless that was done before. */
+static int grant_one(struct gid_producer *producer, struct gid_slab *slab, uint32_t reader) {
+	return needs_grant(producer, slab, reader) ? gid_slab_grant(slab, reader) : 0;
+}
+
+/* --- without waiting -------------------------------------------------------------------------- */
+
+/* A grant that gidd was asked for. */
+struct gid_stream_grant {
+	struct gid_stream_grant *next;
+	struct gid_producer *producer;
+	gid_id gid; /* of the frame that it is for */
+	uint32_t reader;
+};
+
+static void remove_grant(struct gid_stream_grant *grant) {
+	struct gid_stream_grant **at = &grant->producer->grants;
+	while (*at != grant) {
+		at = &(*at)->next;
+	}
+	*at = grant->next;
+	free(grant);
+}
+
+/* A domain that may not read what is sent cannot be a consumer; the others still are. */
+static void end_domain(struct gid_producer *producer, uint32_t reader, int reason) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead && sub->domain == reader) {
+			gid_subscription_end(sub, GID_END_BROKEN, reason);
+		}
+	}
+}
+
+static void grant_answered(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_stream_grant grant = *(struct gid_stream_grant *)data;
+	struct gid_producer *producer = grant.producer;
+	struct gid_slab *slab = find_sent(producer, gid_slab_key(grant.gid));
+	if (error == 0 && slab != NULL) {
+		gid_slab_granted(slab, grant.reader);
+	}
+	remove_grant(data);
+	gid_producer_enter(producer);
+	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
+		end_domain(producer, grant.reader, error);
+	}
+	producer->options.granted(producer->options.data, grant.gid, error);
+	gid_producer_leave(producer);
+}
+
+static bool is_asked(const struct gid_producer *producer, gid_id gid, uint32_t reader) {
+	const struct gid_stream_grant *grant = producer->grants;
+	while (grant != NULL &&
+		(grant->reader != reader || gid_slab_key(grant->gid) != gid_slab_key(gid))) {
+		grant = grant->next;
+	}
+	return grant != NULL;
+}
+
+static int ask_grant(
+	struct gid_producer *producer, struct gid_slab *slab, gid_id gid, uint32_t reader) {
+	struct gid_stream_grant *grant = malloc(sizeof(*grant));
+	if (grant == NULL) {
+		return -ENOMEM;
+	}
+	*grant = (struct gid_stream_grant){producer->grants, producer, gid, reader};
+	int error = gid_slab_grant_async(slab, reader, grant_answered, grant);
+	if (error < 0) {
+		free(grant);
+		return error;
+	}
+	producer->grants = grant;
+	return 0;
+}
+
+/*
+ * Asks for the grants that consumers of a frame need, unless that was done. Returns 0: they have
+ * them all, -EINPROGRESS: options.granted will be called, or why gidd cannot be asked.
+ */
+static int ask_grants(struct gid_producer *producer, struct gid_slab *slab, gid_id gid) {
+	int result = 0;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (sub->dead || !can_see(sub, slab) || !needs_grant(producer, slab, sub->domain)) {
+			continue;
+		}
+		int error = is_asked(producer, gid, sub->domain)
+			? 0
+			: ask_grant(producer, slab, gid, sub->domain);
+		if (error < 0) {
+			return error;
+		}
+		result = -EINPROGRESS;
+	}
+	return result;
+}
+
+void gid_producer_cancel_grants(struct gid_producer *producer) {
+	while (producer->grants != NULL) {
+		gid_domain_request_cancel(producer->domain, producer->grants);
+		remove_grant(producer->grants);
 	}
 }
 
@@ -118,7 +435,7 @@ static void publish_counts(struct gid_subscription *subscription) {
 static void wake_consumer(const struct gid_subscription *subscription) {
 	const struct gid_ring_producer *ring = &subscription->ring;
 	if (__atomic_load_n(&ring->page->wake, __ATOMIC_RELAXED) == GID_WIRE_FUTEX) {
-		gid_futex_wake_shared((const uint32_t *)&ring->ring->tail);
+		gid_sleep_wake_futex((const uint32_t *)&ring->ring->tail);
 	} else {
 		gid_doorbell_ring(&subscription->doorbell);
 	}
@@ -128,10 +445,8 @@ static void wake_consumer(const struct gid_subscription *subscription) {
 static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
 	struct gid_slab *slab, uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
-	bool seen = slab == NULL || gid_stream_slabs_can_see(subscription, slab);
-	int error = slab == NULL || !seen
-		? 0
-		: gid_stream_slabs_grant_one(producer, slab, subscription->domain);
+	bool seen = slab == NULL || can_see(subscription, slab);
+	int error = slab == NULL || !seen ? 0 : grant_one(producer, slab, subscription->domain);
 	int sent = error < 0 || !seen ? 0 : gid_ring_send(&subscription->ring, frame, now);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
 		error = drop_oldest(subscription);
@@ -166,10 +481,10 @@ static void settle(struct gid_producer *producer) {
 		sub->victim = GID_NONE;
 		sub->failed = 0;
 		if (victim != GID_NONE) {
-			gid_fanout_let_go(producer, victim, false);
+			let_go(producer, victim, false);
 		}
 		if (failed < 0) {
-			gid_fanout_end(sub, GID_END_BROKEN, failed);
+			gid_subscription_end(sub, GID_END_BROKEN, failed);
 		}
 	}
 }
@@ -181,14 +496,14 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 		return 0;
 	}
 	int error = gid_slab_find_sendable(producer->domain, gid, slab);
-	return error < 0 ? error : gid_stream_slabs_add(producer, gid);
+	return error < 0 ? error : add_slab(producer, gid);
 }
 
 static int send_to_all(struct gid_producer *producer, const struct gid_frame *frame, uint64_t now) {
 	struct gid_slab *slab;
 	int error = find_slab(producer, frame->gid, &slab);
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
-		error = gid_stream_slabs_ask(producer, slab, frame->gid);
+		error = ask_grants(producer, slab, frame->gid);
 	}
 	if (error < 0) {
 		return error;
@@ -210,7 +525,7 @@ static int send_to_all(struct gid_producer *producer, const struct gid_frame *fr
 		}
 	}
 	if (count > 0) {
-		gid_lease_start(producer, now);
+		start_lease(producer, now);
 	}
 	if (producer->timeline != NULL) {
 		write_sent(producer, &sent);
@@ -222,9 +537,9 @@ int gid_producer_send(struct gid_producer *producer, const struct gid_frame *fra
 	gid_producer_enter(producer);
 	int count = -EPIPE;
 	uint64_t now = gid_socket_now();
-	gid_fanout_collect_all(producer);
+	collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
-		gid_lease_run(producer, now);
+		gid_producer_run_leases(producer, now);
 	}
 	if (!producer->destroyed && producer->domain != NULL) {
 		count = send_to_all(producer, frame, now);
@@ -234,65 +549,94 @@ int gid_producer_send(struct gid_producer *producer, const struct gid_frame *fra
 	return count;
 }
 
-/* --- the end ---------------------------------------------------------------------------------- */
+/* --- slots that are needed now ---------------------------------------------------------------- */
 
-struct freed {
-	gid_id gid;
-	bool by_force;
-};
-
-/* Takes everything back: what was not claimed first. Returns how many slots. */
-static uint32_t take_all(struct gid_ring_producer *ring, enum gid_fanout_end end,
-	struct freed freed[static GID_RING_ENTRIES]) {
-	struct gid_ring_sent sent;
-	uint32_t count = 0;
-	/* What the stream says last, as its end, stays readable. */
-	uint64_t below = end == GID_END_STREAM ? gid_ring_last_words(ring) : ring->tail;
-	while (gid_ring_take_back(ring, below, &sent) == 1) {
-		freed[count++] = (struct freed){.gid = sent.gid};
-	}
-	while (ring->pictures > 0 && gid_ring_oldest(ring, &sent) &&
-		gid_ring_take_by_force(ring, sent.index, &sent)) {
-		freed[count++] = (struct freed){sent.gid, end != GID_END_CONSUMER_LEFT};
-	}
-	return count;
-}
-
-void gid_fanout_end(struct gid_subscription *subscription, enum gid_fanout_end end, int reason) {
-	if (subscription->dead) {
-		return;
-	}
-	struct gid_producer *producer = subscription->producer;
-	gid_producer_enter(producer);
-	subscription->dead = true;
-	producer->has_dead = true;
-	producer->consumers--;
-	struct freed freed[GID_RING_ENTRIES];
-	uint32_t count = take_all(&subscription->ring, end, freed);
-	if (end == GID_END_STREAM && reason == 0) {
-		gid_ring_close(&subscription->ring);
-	}
-	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
-	gid_doorbell_finish(&subscription->doorbell);
-	if (subscription->number != 0) {
-		union gid_wire_message message;
-		gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
-		message.subscription_end.subscription = subscription->number;
-		message.subscription_end.reason = reason;
-		gid_domain_post(producer->domain, &message, NULL, 0);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		gid_fanout_let_go(producer, freed[i].gid, freed[i].by_force);
-	}
-	if (producer->options.subscriber != NULL) {
-		producer->options.subscriber(
-			producer->options.data, subscription->domain, false, producer->consumers);
-	}
-	gid_producer_leave(producer);
-}
-
-void gid_fanout_end_all(struct gid_producer *producer, int reason) {
+/* The oldest picture in flight that was sent after `after`; false where there is none. */
+static bool find_oldest(
+	struct gid_producer *producer, uint64_t after, struct gid_ring_sent *oldest) {
+	oldest->in_flight = false;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		gid_fanout_end(sub, GID_END_STREAM, reason);
+		for (uint32_t i = 0; !sub->dead && i < GID_RING_ENTRIES; i++) {
+			const struct gid_ring_sent *sent = &sub->ring.sent[i];
+			if (sent->in_flight && sent->gid != GID_NONE && sent->time > after &&
+				(!oldest->in_flight || sent->time < oldest->time)) {
+				*oldest = *sent;
+			}
+		}
 	}
+	return oldest->in_flight;
+}
+
+/* Whether all who hold the slot are consumers of this stream that can be made to let go of it. */
+static bool can_be_freed(struct gid_producer *producer, gid_id gid, bool force) {
+	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
+	if (slab == NULL) {
+		return false;
+	}
+	uint32_t holders = gid_slab_holders(slab, gid_slot_of(gid));
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		for (uint32_t i = 0; !sub->dead && i < GID_RING_ENTRIES; i++) {
+			const struct gid_ring_sent *sent = &sub->ring.sent[i];
+			if (sent->in_flight && sent->gid == gid) {
+				if (!force && sent->index < sub->ring.head) {
+					return false;
+				}
+				holders--;
+			}
+		}
+	}
+	return holders == 0;
+}
+
+/* Takes back one consumer's entries that lie in the slot, and older ones that it left unread. */
+static void free_slot(struct gid_subscription *subscription, gid_id gid, bool force) {
+	struct gid_ring_producer *ring = &subscription->ring;
+	struct gid_producer *producer = subscription->producer;
+	for (uint32_t i = 0; !subscription->dead && i < GID_RING_ENTRIES; i++) {
+		struct gid_ring_sent wanted = ring->sent[i], taken;
+		if (!wanted.in_flight || wanted.gid != gid) {
+			continue;
+		}
+		int got;
+		while ((got = gid_ring_take_back(ring, wanted.index + 1, &taken)) == 1) {
+			subscription->dropped += taken.gid != GID_NONE;
+			producer->stats.dropped += taken.gid != GID_NONE;
+			let_go(producer, taken.gid, false);
+		}
+		if (got < 0) {
+			gid_subscription_end(subscription, GID_END_BROKEN, got);
+		} else if (force && gid_ring_take_by_force(ring, wanted.index, &taken)) {
+			subscription->leases_expired++;
+			producer->stats.leases_expired++;
+			let_go(producer, taken.gid, true);
+		}
+	}
+}
+
+static void look_at_claims(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead && gid_ring_look(&sub->ring) < 0) {
+			gid_subscription_end(sub, GID_END_BROKEN, -EPROTO);
+		}
+	}
+}
+
+int gid_producer_reclaim(struct gid_producer *producer, bool force) {
+	gid_producer_enter(producer);
+	uint64_t freed = producer->freed;
+	collect_all(producer);
+	look_at_claims(producer);
+	struct gid_ring_sent oldest = {0};
+	while (producer->freed == freed && find_oldest(producer, oldest.time, &oldest)) {
+		if (!can_be_freed(producer, oldest.gid, force)) {
+			continue;
+		}
+		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
+			sub = sub->next) {
+			free_slot(sub, oldest.gid, force);
+		}
+	}
+	bool any = producer->freed != freed;
+	gid_producer_leave(producer);
+	return any;
 }

@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: MIT
-/** From a gid to memory: imports, asked for once and then known. */
+/**
+ * From a gid to memory: imports, asked for once and then known; those in use, and some at rest that
+ * may be used again; asked for again when gidd comes back.
+ */
 #include "import.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "slab_object.h"
+#include "slab.h"
 #include "socket.h"
 
 /* Slabs at rest keep their mappings; a consumer may give each frame back before it takes the next.
  */
 #define RESTING_MAX 64u
+
+#define REVALIDATE_NS 5000000000ull
+#define REVALIDATE_EVERY_NS 250000000ull
+
+struct gid_imports {
+	struct gid_endpoint endpoint; /* first */
+	struct gid_domain *domain;
+	struct gid_fetch *fetches;
+	struct gid_slab *oldest, *newest; /* at rest, by when their last reference went */
+	uint32_t resting;
+	struct gid_timer revalidate; /* armed while slabs are not revalidated */
+	uint64_t revalidate_until;
+};
 
 /* One gidd is asked for, and who wants to know. */
 struct gid_fetch {
@@ -29,7 +46,8 @@ struct gid_fetch {
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
-void gid_import_wake(struct gid_slab *slab) {
+/* A first reference again. */
+static void wake(struct gid_slab *slab) {
 	struct gid_imports *imports = slab->domain->imports;
 	*(slab->older != NULL ? &slab->older->newer : &imports->oldest) = slab->newer;
 	*(slab->newer != NULL ? &slab->newer->older : &imports->newest) = slab->older;
@@ -37,24 +55,26 @@ void gid_import_wake(struct gid_slab *slab) {
 	imports->resting--;
 }
 
-void gid_import_forget(struct gid_slab *slab) {
+/* Takes the slab, used or at rest, out of the tables: the next import asks gidd. */
+static void forget(struct gid_slab *slab) {
 	if (!slab->known) {
 		return;
 	}
 	if (slab->references == 0) {
-		gid_import_wake(slab);
+		wake(slab);
 	}
-	gid_table_remove(&slab->domain->imports->known, gid_slab_key(slab->info.gid));
+	gid_table_remove(&slab->domain->imported_slabs, gid_slab_key(slab->info.gid));
 	gid_domain_request_cancel(slab->domain, slab);
 	slab->known = false;
 }
 
 static void free_resting(struct gid_slab *slab) {
-	gid_import_forget(slab);
+	forget(slab);
 	gid_slab_free(slab);
 }
 
-void gid_import_rest(struct gid_slab *slab) {
+/* The last reference is gone: stays mapped for the next import. May free one that rested longer. */
+static void rest(struct gid_slab *slab) {
 	struct gid_imports *imports = slab->domain->imports;
 	slab->older = imports->newest;
 	*(slab->older != NULL ? &slab->older->newer : &imports->oldest) = slab;
@@ -63,6 +83,21 @@ void gid_import_rest(struct gid_slab *slab) {
 		free_resting(imports->oldest);
 	}
 }
+
+static void unused(struct gid_slab *slab) {
+	if (slab->known) {
+		rest(slab);
+	} else {
+		gid_slab_free(slab);
+	}
+}
+
+static const struct gid_slab_kind imported_slab = {
+	.wake = wake,
+	.unused = unused,
+	.forget = forget,
+	.take_back = gid_slab_end_loans,
+};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
@@ -77,7 +112,8 @@ static int fail_asking(struct gid_domain *domain, int error, gid_id gid) {
 	return error == -ENOENT ? fail_unknown(domain, gid) : error;
 }
 
-void gid_import_put(union gid_wire_message *message, gid_id gid) {
+/* Begins the question for a gid's slab. */
+static void put_import(union gid_wire_message *message, gid_id gid) {
 	gid_wire_begin(message, GID_WIRE_IMPORT, 0);
 	message->import.gid = gid;
 }
@@ -124,7 +160,8 @@ static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *impor
 static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_imported *imported,
 	int fd, struct gid_slab **adopted) {
 	gid_id gid = gid_make(imported->domain, imported->slab, 0, 0);
-	struct gid_slab *slab = gid_slab_key(gid) == key ? gid_slab_new(domain) : NULL;
+	struct gid_slab *slab =
+		gid_slab_key(gid) == key ? gid_slab_new(domain, &imported_slab) : NULL;
 	if (slab == NULL) {
 		gid_socket_close_fds(&fd, 1);
 		int error = gid_slab_key(gid) == key ? -ENOMEM : -EPROTO;
@@ -142,7 +179,7 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 	gid_wire_get_layout(&slab->info.layout, &imported->layout);
 	int error = map_slab(slab, imported, fd);
 	if (error == 0) {
-		error = gid_table_add(&domain->imports->known, key, slab);
+		error = gid_table_add(&domain->imported_slabs, key, slab);
 	}
 	if (error < 0) {
 		gid_slab_free(slab);
@@ -150,7 +187,7 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 			imported->slab, imported->domain, gid_strerror(error));
 	}
 	slab->known = true;
-	gid_import_rest(slab);
+	rest(slab);
 	*adopted = slab;
 	return 0;
 }
@@ -165,13 +202,13 @@ static int use(
 }
 
 int gid_slab_import(struct gid_domain *domain, gid_id gid, struct gid_slab **slab) {
-	struct gid_slab *known = gid_table_find(&domain->imports->known, gid_slab_key(gid));
+	struct gid_slab *known = gid_table_find(&domain->imported_slabs, gid_slab_key(gid));
 	if (known != NULL) {
 		return use(domain, known, gid, slab);
 	}
 	union gid_wire_message message, answer;
 	int fds[GID_WIRE_FDS_MAX];
-	gid_import_put(&message, gid);
+	put_import(&message, gid);
 	int error = gid_domain_request(domain, &message, NULL, 0, &answer, fds);
 	if (error < 0) {
 		return fail_asking(domain, error, gid);
@@ -190,7 +227,7 @@ static void tell_waiters(struct gid_fetch *fetch, int error) {
 		fetch->waiters = waiter.next;
 		/* Looked up each time: a callback may end what the last one was given. */
 		struct gid_slab *slab = NULL;
-		struct gid_slab *known = gid_table_find(&domain->imports->known, fetch->key);
+		struct gid_slab *known = gid_table_find(&domain->imported_slabs, fetch->key);
 		int result = error < 0	? fail_asking(domain, error, waiter.gid)
 			: known == NULL ? fail_unknown(domain, waiter.gid)
 					: use(domain, known, waiter.gid, &slab);
@@ -202,7 +239,7 @@ static void fetched(
 	void *data, int error, const union gid_wire_message *answer, int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_fetch *fetch = data;
 	struct gid_imports *imports = fetch->domain->imports;
-	if (error == 0 && gid_table_find(&imports->known, fetch->key) == NULL) {
+	if (error == 0 && gid_table_find(&fetch->domain->imported_slabs, fetch->key) == NULL) {
 		struct gid_slab *slab;
 		error = adopt(fetch->domain, fetch->key, &answer->imported, fds[0], &slab);
 		fds[0] = -1;
@@ -231,7 +268,7 @@ static int begin_fetch(struct gid_domain *domain, gid_id gid, struct gid_fetch *
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
 	}
 	union gid_wire_message message;
-	gid_import_put(&message, gid);
+	put_import(&message, gid);
 	int error = gid_domain_request_async(domain, &message, NULL, 0, fetched, fetch);
 	if (error < 0) {
 		free(fetch);
@@ -248,7 +285,7 @@ static int begin_fetch(struct gid_domain *domain, gid_id gid, struct gid_fetch *
 
 int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
 	struct gid_slab **slab) {
-	struct gid_slab *known = gid_table_find(&domain->imports->known, gid_slab_key(gid));
+	struct gid_slab *known = gid_table_find(&domain->imported_slabs, gid_slab_key(gid));
 	if (known != NULL) {
 		return use(domain, known, gid, slab);
 	}
@@ -290,12 +327,13 @@ void gid_slab_import_cancel(struct gid_domain *domain, void *data) {
 
 /* --- losing ----------------------------------------------------------------------------------- */
 
-void gid_import_revoke(struct gid_slab *slab) {
+/* The same as forgetting it, and tells its users. */
+static void revoke(struct gid_slab *slab) {
 	if (slab->references == 0) {
 		free_resting(slab);
 		return;
 	}
-	gid_import_forget(slab);
+	forget(slab);
 	slab->info.revoked = true;
 	slab->references++; /* a listener may give back the last one */
 	while (slab->listeners != NULL) {
@@ -339,11 +377,85 @@ static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *me
 	if (message->header.type != GID_WIRE_REVOKED) {
 		return false;
 	}
-	struct gid_slab *slab = gid_table_find(&imports->known, gid_slab_key(message->revoked.gid));
+	struct gid_slab *slab = gid_table_find(
+		&imports->domain->imported_slabs, gid_slab_key(message->revoked.gid));
 	if (slab != NULL) {
-		gid_import_revoke(slab);
+		revoke(slab);
 	}
 	return true;
+}
+
+/* --- after a restart of gidd ------------------------------------------------------------------ */
+
+/*
+ * gidd then knows neither what we imported nor, before their owners are back, what there is to
+ * import: so each import is asked for again until it is found. Meanwhile the old mapping serves on.
+ */
+
+/* Another process may have exported something else under the same number meanwhile. */
+static bool is_same_memory(int fd, int other) {
+	struct stat a, b;
+	return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+		a.st_ino == b.st_ino;
+}
+
+static void revalidated(
+	void *data, int error, const union gid_wire_message *answer, int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_slab *slab = data;
+	if (error < 0) {
+		slab->revalidate = GID_REVALIDATE_ASK;
+	} else if (slab->info.offset == answer->imported.offset &&
+		is_same_memory(slab->info.fd, fds[0])) {
+		slab->revalidate = GID_REVALIDATE_DONE;
+		gid_slab_grant_again(slab);
+	} else {
+		revoke(slab);
+	}
+}
+
+static struct gid_slab *find_doubtful(struct gid_domain *domain) {
+	struct gid_slab *slab = domain->slabs;
+	while (slab != NULL && (!slab->known || slab->revalidate == GID_REVALIDATE_DONE)) {
+		slab = slab->next;
+	}
+	return slab;
+}
+
+static void revalidate_due(void *data) {
+	struct gid_imports *imports = data;
+	struct gid_domain *domain = imports->domain;
+	struct gid_slab *slab;
+	uint64_t now = gid_socket_now();
+	while (now >= imports->revalidate_until && (slab = find_doubtful(domain)) != NULL) {
+		revoke(slab);
+	}
+	for (slab = domain->slabs; slab != NULL; slab = slab->next) {
+		union gid_wire_message message;
+		if (!slab->known || slab->revalidate != GID_REVALIDATE_ASK) {
+			continue;
+		}
+		put_import(&message, slab->info.gid);
+		if (gid_domain_request_async(domain, &message, NULL, 0, revalidated, slab) == 0) {
+			slab->revalidate = GID_REVALIDATE_ASKED;
+		}
+	}
+	/* Where gidd went away again its return begins this anew. */
+	if (domain->state == GID_CONNECTION_UP && find_doubtful(domain) != NULL) {
+		gid_loop_arm(&domain->loop, &imports->revalidate, now + REVALIDATE_EVERY_NS);
+	}
+}
+
+/* gidd is back: are our imports still ours to read? Those that are not in 5 s are revoked. */
+static void revalidate_all(struct gid_endpoint *endpoint) {
+	struct gid_imports *imports = (struct gid_imports *)endpoint;
+	while (imports->oldest != NULL) {
+		revoke(imports->oldest);
+	}
+	for (struct gid_slab *slab = imports->domain->slabs; slab != NULL; slab = slab->next) {
+		slab->revalidate = GID_REVALIDATE_ASK;
+	}
+	imports->revalidate_until = gid_socket_now() + REVALIDATE_NS;
+	revalidate_due(imports);
 }
 
 /* --- the set of imports ----------------------------------------------------------------------- */
@@ -357,10 +469,10 @@ int gid_imports_init(struct gid_domain *domain) {
 	imports->endpoint = (struct gid_endpoint){
 		.kind = GID_ENDPOINT_SLAB,
 		.message = hear,
-		.reconnected = gid_imports_confirm,
+		.reconnected = revalidate_all,
 	};
-	imports->confirm = (struct gid_timer){
-		.expired = gid_imports_confirm_due,
+	imports->revalidate = (struct gid_timer){
+		.expired = revalidate_due,
 		.data = imports,
 	};
 	domain->imports = imports;
@@ -379,9 +491,8 @@ void gid_imports_finish(struct gid_domain *domain) {
 		drop_waiters(fetch, true, NULL);
 		free(fetch);
 	}
-	gid_loop_disarm(&domain->loop, &imports->confirm);
+	gid_loop_disarm(&domain->loop, &imports->revalidate);
 	gid_endpoint_remove(domain, &imports->endpoint);
-	gid_table_finish(&imports->known);
 	free(imports);
 	domain->imports = NULL;
 }

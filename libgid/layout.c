@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/** Layouts: where the rows of a picture lie in its slot. Total over any bytes from a peer. */
+/**
+ * Layouts: where the rows of a picture lie in its slot. Total over any bytes from a peer. And where
+ * a box of the picture is seen.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include <drm_fourcc.h>
 
-#include <gid/gid.h>
+#include <gid/stream.h>
 
 /*
  * Consumers' own interfaces take strides as int32_t (wl_shm, pixman, GStreamer), so a greater one,
@@ -110,4 +113,51 @@ uint64_t gid_layout_size(const struct gid_layout *layout) {
 		size = end > size ? end : size;
 	}
 	return size;
+}
+
+/* --- boxes ------------------------------------------------------------------------------------ */
+
+/* The values of enum wl_output_transform: quarter turns, and from 4 on mirrored as well. */
+#define ACROSS 1u /* the bit of those that swap width and height */
+
+static bool mirrors_x(uint32_t transform) {
+	return transform == 2 || transform == 3 || transform == 4 || transform == 7;
+}
+
+static bool mirrors_y(uint32_t transform) {
+	return transform == 1 || transform == 2 || transform == 6 || transform == 7;
+}
+
+/* In 64 bits, for a box may lie anywhere. */
+static int32_t mirror(uint32_t all, int32_t start, int32_t length) {
+	return (int32_t)((int64_t)all - start - length);
+}
+
+static void mirror_box(struct gid_box *box, uint32_t width, uint32_t height, uint32_t transform) {
+	if (mirrors_x(transform)) {
+		box->x = mirror(width, box->x, box->width);
+	}
+	if (mirrors_y(transform)) {
+		box->y = mirror(height, box->y, box->height);
+	}
+}
+
+static void swap_axes(struct gid_box *box, uint32_t transform) {
+	if (transform & ACROSS) {
+		*box = (struct gid_box){box->y, box->x, box->height, box->width};
+	}
+}
+
+struct gid_box gid_box_turn(
+	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform) {
+	mirror_box(&box, width, height, transform);
+	swap_axes(&box, transform);
+	return box;
+}
+
+struct gid_box gid_box_turn_back(
+	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform) {
+	swap_axes(&box, transform);
+	mirror_box(&box, width, height, transform);
+	return box;
 }

@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "connection.h"
-
 /* Maps what gidd gave, and takes its descriptor, whatever comes of it. */
 static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
 	const struct gid_wire_allocated *range, int fd) {

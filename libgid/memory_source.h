@@ -7,7 +7,7 @@
 #ifndef GID_MEMORY_SOURCE_H
 #define GID_MEMORY_SOURCE_H
 
-#include "control.h"
+#include "connection.h"
 #include "memory.h"
 
 /*

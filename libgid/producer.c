@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** A producer's life, and what its owner calls besides sending. */
+/**
+ * A producer: its life, its stream at gidd (published, subscribed to by those who may, published
+ * again to a gidd that came back), and what can be asked of it. fanout.c has its frames.
+ */
 #include "producer.h"
 
 #include <errno.h>
@@ -50,6 +53,247 @@ void gid_producer_leave(struct gid_producer *producer) {
 	}
 }
 
+/* --- consumers come --------------------------------------------------------------------------- */
+
+/*
+ * What the end of a consumer means that we did not end. That of one on another machine may be only
+ * the end of a gidd on the way: it may be reading still.
+ */
+static enum gid_subscription_end left(const struct gid_subscription *subscription) {
+	return subscription->remote ? GID_END_BROKEN : GID_END_CONSUMER_LEFT;
+}
+
+/* A consumer rang, or died, or makes noise. */
+static void rung(void *data) {
+	struct gid_subscription *subscription = data;
+	uint64_t sleeps = (subscription->ring.asleep + 1) / 2;
+	int heard = gid_doorbell_silence(&subscription->doorbell, sleeps);
+	gid_ring_producer_wake(&subscription->ring);
+	gid_subscription_collect(subscription);
+	if (heard < 0) {
+		gid_subscription_end(
+			subscription, heard == -EPIPE ? left(subscription) : GID_END_BROKEN, heard);
+	}
+}
+
+static void refuse(struct gid_producer *producer, uint32_t number, int reason) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
+	message.subscription_end.subscription = number;
+	message.subscription_end.reason = reason;
+	gid_domain_post(producer->domain, &message, NULL, 0);
+}
+
+/* Grants go first, on the same socket: who hears of us can import what we send. */
+static int accept_consumer(struct gid_producer *producer, const struct gid_wire_subscriber *request,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	if (producer->options.allow != NULL &&
+		!producer->options.allow(producer->options.data, request->domain)) {
+		return -EPERM;
+	}
+	struct gid_subscription *subscription;
+	int error = gid_subscription_create(producer->domain, producer, request,
+		producer->options.credit_max, fds, &subscription);
+	if (error < 0) {
+		return error;
+	}
+	error = gid_loop_watch(&producer->loop, subscription->doorbell.fd, rung, subscription);
+	if (error < 0) {
+		goto error_subscription;
+	}
+	error = gid_producer_grant_slabs(producer, subscription);
+	if (error == 0) {
+		union gid_wire_message message;
+		gid_wire_begin(&message, GID_WIRE_ACCEPT, 0);
+		message.subscribed.subscription = request->subscription;
+		message.subscribed.window_offset = subscription->memory.window_offset;
+		error = gid_domain_post(producer->domain, &message, &subscription->memory.fd, 1);
+	}
+	if (error < 0) {
+		goto error_watch;
+	}
+	if (!producer->options.quiet) {
+		gid_ring_producer_sleep(&subscription->ring);
+	}
+	subscription->next = producer->subscriptions;
+	producer->subscriptions = subscription;
+	producer->consumers++;
+	if (producer->options.subscriber != NULL) {
+		producer->options.subscriber(
+			producer->options.data, request->domain, true, producer->consumers);
+	}
+	return 0;
+
+error_watch:
+	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
+error_subscription:
+	gid_subscription_destroy(subscription);
+	return error;
+}
+
+static bool end_consumer(struct gid_producer *producer, uint32_t number) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead && sub->number == number) {
+			sub->number = 0; /* gidd does not need to be told */
+			gid_subscription_collect(sub);
+			gid_subscription_end(sub, left(sub), 0);
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct gid_producer *from_endpoint(struct gid_endpoint *endpoint) {
+	return (struct gid_producer *)((char *)endpoint - offsetof(struct gid_producer, endpoint));
+}
+
+static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_producer *producer = from_endpoint(endpoint);
+	bool ours = false;
+	gid_producer_enter(producer);
+	if (message->header.type == GID_WIRE_SUBSCRIBER && producer->stream != 0 &&
+		message->subscriber.stream == producer->stream) {
+		int error = accept_consumer(producer, &message->subscriber, fds);
+		if (error < 0) {
+			refuse(producer, message->subscriber.subscription, error);
+		}
+		ours = true;
+	} else if (message->header.type == GID_WIRE_SUBSCRIPTION_END) {
+		ours = end_consumer(producer, message->subscription_end.subscription);
+	}
+	gid_producer_leave(producer);
+	return ours;
+}
+
+/* --- gidd comes back -------------------------------------------------------------------------- */
+
+/* So that a new gidd counts, shows and can end what flows already. It ends what may not. */
+static void announce(struct gid_producer *producer, struct gid_subscription *sub) {
+	union gid_wire_message message;
+	int fds[] = {sub->page_fd, sub->memory.fd};
+	sub->number = gid_subscription_new_number();
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
+	message.subscriber.subscription = sub->number;
+	message.subscriber.stream = producer->stream;
+	message.subscriber.domain = sub->domain;
+	message.subscriber.credit = sub->credit;
+	message.subscriber.flags = GID_WIRE_LIVE | (sub->drop_old ? GID_WIRE_DROP_OLD : 0);
+	message.subscriber.window_offset = sub->page_offset;
+	message.subscriber.ring_offset = sub->memory.window_offset;
+	gid_domain_post(producer->domain, &message, fds, 2);
+}
+
+static void announce_all(struct gid_producer *producer) {
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead) {
+			announce(producer, sub);
+		}
+	}
+}
+
+static void put_publish(const struct gid_producer *producer, union gid_wire_message *message) {
+	gid_wire_begin(message, GID_WIRE_PUBLISH, 0);
+	memcpy(message->publish.name, producer->name, sizeof(message->publish.name));
+}
+
+static void published_again(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_producer *producer = data;
+	if (error == 0) {
+		producer->stream = answer->result.value;
+		announce_all(producer);
+	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
+		gid_domain_fail(producer->domain, error,
+			"gidd came back and refuses stream '%s': %s", producer->name,
+			gid_strerror(error));
+		gid_producer_enter(producer);
+		gid_producer_end_all(producer, error);
+		gid_producer_leave(producer);
+	}
+}
+
+/* A new gidd knows nothing of the consumers we have, who live on by ring and doorbell. */
+static void publish_again(struct gid_endpoint *endpoint) {
+	struct gid_producer *producer = from_endpoint(endpoint);
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		sub->number = 0;
+	}
+	producer->stream = 0;
+	union gid_wire_message message;
+	put_publish(producer, &message);
+	gid_domain_request_cancel(producer->domain, producer);
+	gid_domain_request_async(producer->domain, &message, NULL, 0, published_again, producer);
+}
+
+/* --- published -------------------------------------------------------------------------------- */
+
+static void published(void *data, int error, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_producer *producer = data;
+	if (error == 0) {
+		producer->stream = answer->result.value;
+	}
+	gid_producer_enter(producer);
+	producer->options.published(producer->options.data, error);
+	gid_producer_leave(producer);
+}
+
+/* Without its domain nothing can be sent any more; the object waits to be destroyed. */
+static void lose_domain(struct gid_endpoint *endpoint) {
+	struct gid_producer *producer = from_endpoint(endpoint);
+	producer->options.released = NULL;
+	producer->options.subscriber = NULL;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		sub->number = 0;
+	}
+	gid_producer_enter(producer);
+	gid_producer_end_all(producer, 0);
+	gid_producer_cancel_grants(producer);
+	gid_endpoint_remove(producer->domain, &producer->endpoint);
+	producer->domain = NULL;
+	gid_producer_leave(producer);
+}
+
+static int publish(struct gid_producer *producer) {
+	union gid_wire_message message, answer;
+	put_publish(producer, &message);
+	int error;
+	if (producer->options.published != NULL) {
+		error = gid_domain_request_async(
+			producer->domain, &message, NULL, 0, published, producer);
+	} else {
+		error = gid_domain_request(producer->domain, &message, NULL, 0, &answer, NULL);
+	}
+	if (error < 0) {
+		return error;
+	}
+	if (producer->options.published == NULL) {
+		producer->stream = answer.result.value;
+	}
+	producer->endpoint = (struct gid_endpoint){
+		.kind = GID_ENDPOINT_STREAM,
+		.message = take_message,
+		.reconnected = publish_again,
+		.domain_destroyed = lose_domain,
+	};
+	gid_endpoint_add(producer->domain, &producer->endpoint);
+	return 0;
+}
+
+static void unpublish(struct gid_producer *producer) {
+	gid_endpoint_remove(producer->domain, &producer->endpoint);
+	gid_domain_request_cancel(producer->domain, producer);
+	gid_producer_cancel_grants(producer);
+	gid_producer_end_all(producer, 0);
+	if (producer->stream != 0) {
+		union gid_wire_message message;
+		gid_wire_begin(&message, GID_WIRE_UNPUBLISH, 0);
+		message.unpublish.stream = producer->stream;
+		gid_domain_post(producer->domain, &message, NULL, 0);
+	}
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 static int read_options(struct gid_producer *producer, const struct gid_producer_options *options) {
@@ -77,7 +321,7 @@ static int read_options(struct gid_producer *producer, const struct gid_producer
 }
 
 static void lease_due(void *data) {
-	gid_lease_run(data, gid_socket_now());
+	gid_producer_run_leases(data, gid_socket_now());
 }
 
 int gid_producer_create(struct gid_domain *domain, const char *name,
@@ -101,7 +345,7 @@ int gid_producer_create(struct gid_domain *domain, const char *name,
 		gid_domain_fail(domain, error, "%s", gid_strerror(error));
 		goto error_producer;
 	}
-	error = gid_producer_publish(producer);
+	error = publish(producer);
 	if (error < 0) {
 		goto error_loop;
 	}
@@ -124,7 +368,7 @@ void gid_producer_destroy(struct gid_producer *producer) {
 	producer->destroyed = true;
 	producer->options.subscriber = NULL;
 	if (producer->domain != NULL) {
-		gid_producer_unpublish(producer);
+		unpublish(producer);
 	}
 	gid_producer_leave(producer);
 }
@@ -139,7 +383,7 @@ int gid_producer_get_fd(const struct gid_producer *producer) {
 static void sleep_all(struct gid_producer *producer) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		gid_ring_producer_sleep(&sub->ring);
-		gid_fanout_collect(sub);
+		gid_subscription_collect(sub);
 	}
 }
 
@@ -150,7 +394,7 @@ int gid_producer_dispatch(struct gid_producer *producer) {
 		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
 			sub = sub->next) {
 			gid_ring_producer_wake(&sub->ring);
-			gid_fanout_collect(sub);
+			gid_subscription_collect(sub);
 		}
 	} else {
 		sleep_all(producer);
@@ -163,4 +407,77 @@ void gid_producer_want_release(struct gid_producer *producer) {
 	gid_producer_enter(producer);
 	sleep_all(producer);
 	gid_producer_leave(producer);
+}
+
+/* --- asked, and told to count ----------------------------------------------------------------- */
+
+bool gid_producer_needs_window(const struct gid_producer *producer) {
+	const struct gid_subscription *sub = producer->subscriptions;
+	while (sub != NULL && (sub->dead || !sub->remote)) {
+		sub = sub->next;
+	}
+	return sub != NULL;
+}
+
+uint32_t gid_producer_consumers(const struct gid_producer *producer) {
+	return producer->consumers;
+}
+
+void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes) {
+	producer->stats.copied_frames++;
+	producer->stats.copied_bytes += bytes;
+}
+
+uint32_t gid_producer_room(const struct gid_producer *producer) {
+	uint32_t least = UINT32_MAX;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		uint32_t room = sub->dead ? UINT32_MAX : gid_ring_room(&sub->ring);
+		least = room < least ? room : least;
+	}
+	return least;
+}
+
+uint32_t gid_producer_unread(const struct gid_producer *producer) {
+	uint32_t most = 0;
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		uint32_t unread = sub->dead ? 0 : gid_ring_unread(&sub->ring);
+		most = unread > most ? unread : most;
+	}
+	return most;
+}
+
+static bool is_in_flight(const struct gid_subscription *until, const struct gid_subscription *first,
+	gid_id gid, uint32_t before) {
+	for (const struct gid_subscription *sub = first; sub != NULL; sub = sub->next) {
+		uint32_t end = sub == until ? before : GID_RING_ENTRIES;
+		for (uint32_t i = 0; i < end; i++) {
+			if (sub->ring.sent[i].in_flight && sub->ring.sent[i].gid == gid) {
+				return true;
+			}
+		}
+		if (sub == until) {
+			break;
+		}
+	}
+	return false;
+}
+
+/* Slots that at least one consumer has: each counts where it is first found. */
+static uint32_t count_held(const struct gid_producer *producer) {
+	uint32_t count = 0;
+	for (const struct gid_subscription *sub = producer->subscriptions; sub != NULL;
+		sub = sub->next) {
+		for (uint32_t i = 0; i < GID_RING_ENTRIES && sub->ring.pictures > 0; i++) {
+			const struct gid_ring_sent *sent = &sub->ring.sent[i];
+			count += sent->in_flight && sent->gid != GID_NONE &&
+				!is_in_flight(sub, producer->subscriptions, sent->gid, i);
+		}
+	}
+	return count;
+}
+
+void gid_producer_get_stats(const struct gid_producer *producer, struct gid_producer_stats *stats) {
+	*stats = producer->stats;
+	stats->consumers = producer->consumers;
+	stats->held = count_held(producer);
 }

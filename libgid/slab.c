@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
-/** The slab as an object: references, what it is, its memory to read. */
-#include "slab_object.h"
+/**
+ * The slab, our own or an imported one: references, what it is, its memory to read; its slots, and
+ * who holds which; who may read it. export.c makes our own, import.c gets those of others.
+ */
+#include "slab.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "import.h"
+/* --- the object ------------------------------------------------------------------------------- */
 
-struct gid_slab *gid_slab_new(struct gid_domain *domain) {
+struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_kind *kind) {
 	struct gid_slab *slab = calloc(1, sizeof(*slab));
 	if (slab == NULL) {
 		return NULL;
 	}
+	slab->kind = kind;
 	slab->domain = domain;
 	slab->references = 1;
 	slab->info.fd = -1;
@@ -74,11 +79,7 @@ void gid_slab_free(struct gid_slab *slab) {
 void gid_slab_detach_all(struct gid_domain *domain) {
 	while (domain->slabs != NULL) {
 		struct gid_slab *slab = domain->slabs;
-		if (slab->info.imported) {
-			gid_import_forget(slab);
-		} else {
-			gid_slab_unregister(slab);
-		}
+		slab->kind->forget(slab);
 		slab->info.revoked = true;
 		close_memory(slab);
 		detach(slab);
@@ -90,21 +91,15 @@ void gid_slab_detach_all(struct gid_domain *domain) {
 
 struct gid_slab *gid_slab_ref(struct gid_slab *slab) {
 	if (slab->references == 0) {
-		gid_import_wake(slab);
+		slab->kind->wake(slab);
 	}
 	slab->references++;
 	return slab;
 }
 
 void gid_slab_unref(struct gid_slab *slab) {
-	if (slab == NULL || --slab->references > 0) {
-		return;
-	}
-	if (slab->known) {
-		gid_import_rest(slab);
-	} else {
-		gid_slab_retract(slab);
-		gid_slab_free(slab);
+	if (slab != NULL && --slab->references == 0) {
+		slab->kind->unused(slab);
 	}
 }
 
@@ -131,4 +126,230 @@ bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
 	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
 		slot < slab->info.slot_count &&
 		gid_generation_of(gid) == gid_slab_generation(slab, slot);
+}
+
+/* --- slots: who holds which, which are free, taking one back by force ------------------------- */
+
+void *gid_slab_data(const struct gid_slab *slab, uint32_t slot) {
+	if (slab->own.data == NULL || slot >= slab->info.slot_count) {
+		return NULL;
+	}
+	return (char *)slab->own.data + slot * slab->info.slot_size;
+}
+
+uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot) {
+	return slab->slots != NULL && slot < slab->info.slot_count ? slab->slots[slot].holders : 0;
+}
+
+int gid_slab_take(struct gid_slab *slab) {
+	if (slab->slots == NULL || slab->info.revoked || slab->info.imported) {
+		return -EAGAIN;
+	}
+	uint32_t slot = slab->next_slot;
+	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
+		struct gid_slab_slot *at = &slab->slots[slot];
+		uint32_t next = slot + 1 < slab->info.slot_count ? slot + 1 : 0;
+		if (!at->taken && at->holders == 0) {
+			at->taken = true;
+			slab->next_slot = next;
+			return (int)slot;
+		}
+		slot = next;
+	}
+	return -EAGAIN;
+}
+
+void gid_slab_give(struct gid_slab *slab, uint32_t slot) {
+	if (slab->slots != NULL && slot < slab->info.slot_count) {
+		slab->slots[slot].taken = false;
+	}
+}
+
+uint32_t gid_slab_hold(struct gid_slab *slab, uint32_t slot) {
+	if (slab->info.imported && slab->held++ == 0) {
+		gid_slab_ref(slab);
+	}
+	return ++slab->slots[slot].holders;
+}
+
+void gid_slab_advance(struct gid_slab *slab, uint32_t slot) {
+	slab->slots[slot].forced = false;
+	if (!slab->info.imported && slab->generations != NULL) {
+		__atomic_add_fetch((uint32_t *)&slab->generations[slot], 1, __ATOMIC_SEQ_CST);
+	} else {
+		slab->kind->take_back(slab);
+	}
+}
+
+uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
+	struct gid_slab_slot *at = &slab->slots[slot];
+	/* A count of 0 is one of a slab that was exported after the holder's was destroyed. */
+	uint32_t left = at->holders == 0 ? 0 : --at->holders;
+	if (left == 0 && at->forced) {
+		gid_slab_advance(slab, slot);
+	}
+	if (slab->info.imported && --slab->held == 0) {
+		gid_slab_unref(slab);
+	}
+	return left;
+}
+
+uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot) {
+	slab->slots[slot].forced = true;
+	return gid_slab_let_go(slab, slot);
+}
+
+/* --- grants of our own, and loans of other clients' of our domain: to gidd one request -------- */
+
+static void put_grant(
+	const struct gid_slab *slab, uint32_t reader, bool allow, union gid_wire_message *message) {
+	gid_wire_begin(message, GID_WIRE_GRANT, 0);
+	message->grant.slab = gid_slab_of(slab->info.gid);
+	message->grant.domain = reader;
+	message->grant.allow = allow;
+}
+
+static void set_domain(uint8_t set[256 / 8], uint32_t domain, bool present) {
+	uint8_t bit = (uint8_t)(1u << domain % 8);
+	if (present) {
+		set[domain / 8] |= bit;
+	} else {
+		set[domain / 8] &= (uint8_t)~bit;
+	}
+}
+
+static bool has_domain(const uint8_t set[256 / 8], uint32_t domain) {
+	return domain <= GID_DOMAIN_MAX && (set[domain / 8] >> domain % 8 & 1) != 0;
+}
+
+static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
+	set_domain(slab->granted, reader, granted);
+	if (granted) {
+		set_domain(slab->withheld, reader, false);
+	}
+}
+
+bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader) {
+	return has_domain(slab->granted, reader);
+}
+
+static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
+	struct gid_domain *domain = slab->domain;
+	if (!gid_slab_can_be_granted(slab)) {
+		return -ENOENT;
+	}
+	if (reader < 1 || reader > GID_DOMAIN_MAX) {
+		return gid_domain_fail(domain, -EINVAL, "domains are numbered 1 to %u, not %u",
+			GID_DOMAIN_MAX, reader);
+	}
+	if (!allow) {
+		/* Whatever comes of this: a gidd that comes back is not told of the grant. */
+		set_granted(slab, reader, false);
+		set_domain(slab->withheld, reader, !slab->info.imported);
+	}
+	union gid_wire_message message, answer;
+	put_grant(slab, reader, allow, &message);
+	int error = gid_domain_request(domain, &message, NULL, 0, &answer, NULL);
+	if (error == 0 && allow) {
+		set_granted(slab, reader, true);
+	}
+	return error;
+}
+
+int gid_slab_grant(struct gid_slab *slab, uint32_t reader) {
+	return ask_grant(slab, reader, true);
+}
+
+int gid_slab_revoke(struct gid_slab *slab, uint32_t reader) {
+	return ask_grant(slab, reader, false);
+}
+
+int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader) {
+	union gid_wire_message message;
+	put_grant(slab, reader, true, &message);
+	int error = gid_domain_post(slab->domain, &message, NULL, 0);
+	if (error == 0) {
+		set_granted(slab, reader, true);
+	}
+	return error;
+}
+
+int gid_slab_grant_async(
+	struct gid_slab *slab, uint32_t reader, gid_answer_func answered, void *data) {
+	union gid_wire_message message;
+	put_grant(slab, reader, true, &message);
+	return gid_domain_request_async(slab->domain, &message, NULL, 0, answered, data);
+}
+
+void gid_slab_granted(struct gid_slab *slab, uint32_t reader) {
+	set_granted(slab, reader, true);
+}
+
+static void post_revoke(struct gid_slab *slab, uint32_t reader) {
+	union gid_wire_message message;
+	put_grant(slab, reader, false, &message);
+	gid_domain_post(slab->domain, &message, NULL, 0);
+}
+
+void gid_slab_grant_again(struct gid_slab *slab) {
+	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
+		if (gid_slab_is_granted(slab, reader)) {
+			gid_slab_grant_post(slab, reader);
+		} else if (has_domain(slab->withheld, reader)) {
+			post_revoke(slab, reader);
+		}
+	}
+}
+
+void gid_slab_end_loans(struct gid_slab *slab) {
+	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
+		if (gid_slab_is_granted(slab, reader)) {
+			set_granted(slab, reader, false);
+			post_revoke(slab, reader);
+		}
+	}
+}
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id gid) {
+	struct gid_slab *slab = gid_domain_of(gid) == domain->number
+		? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
+		: NULL;
+	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
+}
+
+struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key) {
+	gid_id gid = (gid_id)key << 32;
+	struct gid_slab *slab = gid_slab_find(domain, gid);
+	if (slab == NULL && gid_domain_of(gid) == domain->number) {
+		slab = gid_table_find(&domain->imported_slabs, key);
+	}
+	return slab;
+}
+
+int gid_slab_find_sendable(struct gid_domain *domain, gid_id gid, struct gid_slab **result) {
+	struct gid_slab *slab = gid_slab_find_of_domain(domain, gid_slab_key(gid));
+	if (slab == NULL || !gid_slab_is_current(slab, gid)) {
+		return -EINVAL;
+	}
+	if (slab->slots == NULL) {
+		slab->slots = calloc(slab->info.slot_count, sizeof(*slab->slots));
+	}
+	*result = slab;
+	return slab->slots == NULL ? -ENOMEM : 0;
+}
+
+struct gid_slab *gid_slab_find_held(struct gid_domain *domain, gid_id gid) {
+	struct gid_slab *slab = gid_slab_find(domain, gid);
+	if (slab != NULL || gid_domain_of(gid) != domain->number) {
+		return slab;
+	}
+	for (slab = domain->slabs; slab != NULL; slab = slab->next) {
+		if (slab->held > 0 && gid_slab_key(slab->info.gid) == gid_slab_key(gid) &&
+			gid_slab_holders(slab, gid_slot_of(gid)) > 0) {
+			return slab;
+		}
+	}
+	return NULL;
 }

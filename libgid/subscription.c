@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "producer.h"
-
 static int map_page(struct gid_subscription *subscription, uint64_t window_offset, int fd) {
 	const void *page;
 	int error = gid_memory_attach(fd, window_offset, sizeof(struct gid_wire_page), &page);
@@ -16,7 +14,7 @@ static int map_page(struct gid_subscription *subscription, uint64_t window_offse
 	return error;
 }
 
-int gid_subscription_create(struct gid_producer *producer,
+int gid_subscription_create(struct gid_domain *domain, struct gid_producer *producer,
 	const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
 	struct gid_subscription **result) {
 	struct gid_subscription *subscription = calloc(1, sizeof(*subscription));
@@ -34,7 +32,7 @@ int gid_subscription_create(struct gid_producer *producer,
 		goto error_subscription;
 	}
 	error = gid_memory_get(
-		producer->domain, &subscription->memory, "gid-ring", sizeof(struct gid_wire_ring));
+		domain, &subscription->memory, "gid-ring", sizeof(struct gid_wire_ring));
 	if (error < 0) {
 		goto error_page;
 	}

@@ -1,12 +1,217 @@
 // SPDX-License-Identifier: MIT
-/** Messages: the shape of each, and what its fields may hold. */
+/**
+ * All decoding of what other processes wrote: messages, what is in them, entries of rings, what
+ * goes between machines. Pure and total.
+ */
+#include "wire.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "wire_field.h"
 #include "wire_ring.h"
 
+/* As seen on the wire, whatever this machine's pages are. */
+#define GID_WIRE_PAGE 4096u
+#define GID_WIRE_ERRNO_MAX 4095
 #define WIRE_REPORT_MAX (UINT64_C(64) << 20)
+#define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
+#define FRAME_FLAGS_ALL                                                                            \
+	(GID_FRAME_HASH | GID_FRAME_DISCONT | GID_FRAME_CORRUPTED | GID_FRAME_HEARTBEAT |          \
+		FRAME_FLAGS_NO_PICTURE | GID_FRAME_INTERLACED | GID_FRAME_TOP_FIELD_FIRST |        \
+		GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | GID_FRAME_COPIED | GID_FRAME_DELTA)
+#define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+/*
+ * The bytes that the UTF-8 character at `text` takes, at most `size`; 0 for a malformed one (RFC
+ * 3629: no overlong form, no surrogate, nothing past U+10FFFF) or a control character (C0, C1).
+ */
+static size_t character_length(const unsigned char *text, size_t size) {
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (text[0] < 0x80) {
+		return text[0] >= 0x20 && text[0] != 0x7f ? 1 : 0;
+	}
+	size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+	if (text[0] < 0xc2 || text[0] > 0xf4 || length > size) {
+		return 0;
+	}
+	uint32_t code = text[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	bool surrogate = code >= 0xd800 && code <= 0xdfff;
+	if (code < least[length] || code > 0x10ffff || surrogate || code < 0xa0) {
+		return 0;
+	}
+	return length;
+}
+
+bool gid_wire_text_is_valid(const char *text, size_t length) {
+	size_t used = 0;
+	while (used < length) {
+		size_t step = character_length((const unsigned char *)text + used, length - used);
+		if (step == 0) {
+			return false;
+		}
+		used += step;
+	}
+	return true;
+}
+
+/* A text in a field of `size` bytes: valid, terminated, and nothing but zeroes behind its end. */
+static bool field_is_text(const char *field, size_t size) {
+	size_t length = strnlen(field, size);
+	if (length == size || !gid_wire_text_is_valid(field, length)) {
+		return false;
+	}
+	for (size_t i = length; i < size; i++) {
+		if (field[i] != '\0') {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool field_is_name(const char *field, size_t size) {
+	return field_is_text(field, size) && gid_name_is_valid(field);
+}
+
+static inline bool is_domain(uint32_t domain) {
+	return domain >= 1 && domain <= GID_DOMAIN_MAX;
+}
+
+static inline bool is_slab(uint32_t slab) {
+	return slab >= 1 && slab <= GID_SLAB_MAX;
+}
+
+static inline bool is_error(int32_t error) {
+	return error <= 0 && error >= -GID_WIRE_ERRNO_MAX;
+}
+
+static inline bool is_credit(uint32_t credit) {
+	return credit >= 1 && credit <= GID_CREDIT_MAX;
+}
+
+/* A piece of a window of at least `size` bytes, or 0 for none. */
+static inline bool is_in_window(uint64_t offset, uint64_t size) {
+	return offset % GID_WIRE_PAGE == 0 && size <= INT64_MAX && offset <= INT64_MAX - size;
+}
+
+/* What EXPORT and IMPORTED have in common. */
+struct slab_fields {
+	uint32_t memory, slot_count, description_size;
+	uint64_t offset, slot_size, generations;
+	const struct gid_wire_layout *layout;
+	const char *description;
+};
+
+/* --- layouts, and the memory that slabs lie in ------------------------------------------------ */
+
+void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout) {
+	memset(wire, 0, sizeof(*wire));
+	wire->fourcc = layout->fourcc;
+	wire->width = layout->width;
+	wire->height = layout->height;
+	wire->plane_count = layout->plane_count;
+	wire->modifier = layout->modifier;
+	for (uint32_t i = 0; i < GID_PLANES_MAX && i < layout->plane_count; i++) {
+		wire->planes[i].offset = layout->planes[i].offset;
+		wire->planes[i].stride = layout->planes[i].stride;
+	}
+}
+
+void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout *wire) {
+	memset(layout, 0, sizeof(*layout));
+	layout->fourcc = wire->fourcc;
+	layout->width = wire->width;
+	layout->height = wire->height;
+	layout->plane_count = wire->plane_count;
+	layout->modifier = wire->modifier;
+	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
+		layout->planes[i].offset = wire->planes[i].offset;
+		layout->planes[i].stride = wire->planes[i].stride;
+	}
+}
+
+static const char *check_layout(const struct gid_wire_layout *wire, uint64_t slot_size) {
+	struct gid_layout layout;
+	gid_wire_get_layout(&layout, wire);
+	for (uint32_t i = wire->plane_count; i < GID_PLANES_MAX; i++) {
+		if (wire->planes[i].offset != 0 || wire->planes[i].stride != 0) {
+			return "a plane that the layout does not have is not zero";
+		}
+	}
+	switch (gid_layout_check(&layout, slot_size)) {
+	case 0:
+		return NULL;
+	case -ENOTSUP:
+		return "the layout's format is unknown";
+	case -ERANGE:
+		return "a plane of the layout leaves its slot";
+	default:
+		return "the layout's size, plane count or a stride is out of range";
+	}
+}
+
+/* That all of it lies in a file whose size is at most 2^63-1, and the table behind the slots. */
+static const char *check_extent(const struct slab_fields *slab) {
+	uint64_t slots, end, table_end;
+	if (__builtin_mul_overflow(slab->slot_size, (uint64_t)slab->slot_count, &slots) ||
+		__builtin_add_overflow(slab->offset, slots, &end) || end > INT64_MAX) {
+		return "the slab's offset and slots are more than a file can hold";
+	}
+	if (slab->generations == 0) {
+		return NULL;
+	}
+	if (slab->memory == GID_MEMORY_DMABUF) {
+		return "a dma-buf can have no generation table";
+	}
+	if ((slab->offset == 0) != (slab->memory == GID_MEMORY_MEMFD) ||
+		slab->offset % GID_WIRE_PAGE != 0 || slab->slot_size % GID_WIRE_PAGE != 0) {
+		return "slots with a generation table must be whole pages, and begin at 0, or in "
+		       "a window behind its first page";
+	}
+	if (slab->generations < end || slab->generations % GID_WIRE_PAGE != 0 ||
+		__builtin_add_overflow(slab->generations,
+			(uint64_t)slab->slot_count * sizeof(uint32_t), &table_end) ||
+		table_end > INT64_MAX) {
+		return "the generation table must lie behind the slots, on a page of its own";
+	}
+	return NULL;
+}
+
+/* NULL, or what is wrong. */
+static const char *check_slab(const struct slab_fields *slab) {
+	if (slab->memory != GID_MEMORY_MEMFD && slab->memory != GID_MEMORY_DMABUF &&
+		slab->memory != GID_MEMORY_WINDOW) {
+		return "the kind of memory is unknown";
+	}
+	if (slab->memory == GID_MEMORY_WINDOW && slab->generations == 0) {
+		return "a slab in a window must have a generation table";
+	}
+	if (slab->slot_count < 1 || slab->slot_count > GID_SLOTS_MAX) {
+		return "the slot count is out of range";
+	}
+	if (slab->slot_count != 1 && slab->generations == 0) {
+		return "a slab of several slots must have a generation table";
+	}
+	if (slab->slot_size == 0) {
+		return "the slot size is 0";
+	}
+	if (slab->description_size > GID_DESCRIPTION_MAX ||
+		strnlen(slab->description, GID_DESCRIPTION_MAX + 1) != slab->description_size ||
+		!field_is_text(slab->description, GID_DESCRIPTION_MAX + 1)) {
+		return "the description is not a text of the stated size";
+	}
+	const char *why = check_extent(slab);
+	return why != NULL ? why : check_layout(slab->layout, slab->slot_size);
+}
+
+/* --- messages: the shape of each -------------------------------------------------------------- */
 
 bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 	static const struct {
@@ -66,13 +271,11 @@ static const char *check_hello(const struct gid_wire_hello *hello) {
 	if (hello->domain > GID_DOMAIN_MAX) {
 		return "the domain is out of range";
 	}
-	return gid_field_is_text(hello->name, sizeof(hello->name)) ? NULL
-								   : "the name is not a text";
+	return field_is_text(hello->name, sizeof(hello->name)) ? NULL : "the name is not a text";
 }
 
 static const char *check_welcome(const struct gid_wire_welcome *welcome) {
-	if (!is_domain(welcome->domain) ||
-		!gid_field_is_name(welcome->name, sizeof(welcome->name))) {
+	if (!is_domain(welcome->domain) || !field_is_name(welcome->name, sizeof(welcome->name))) {
 		return "the domain's number or name is not valid";
 	}
 	return welcome->window <= INT64_MAX ? NULL : "the window's size is out of range";
@@ -82,15 +285,14 @@ static const char *check_result(const struct gid_wire_result *result) {
 	if (!is_error(result->error)) {
 		return "the error is out of range";
 	}
-	return gid_field_is_text(result->text, sizeof(result->text)) ? NULL
-								     : "the text is not a text";
+	return field_is_text(result->text, sizeof(result->text)) ? NULL : "the text is not a text";
 }
 
 static const char *check_export(const struct gid_wire_export *export) {
 	if (export->slab > GID_SLAB_MAX) {
 		return "the slab's number is out of range";
 	}
-	struct gid_slab_fields slab = {
+	struct slab_fields slab = {
 		.memory = export->memory,
 		.slot_count = export->slot_count,
 		.description_size = export->description_size,
@@ -100,7 +302,7 @@ static const char *check_export(const struct gid_wire_export *export) {
 		.layout = &export->layout,
 		.description = export->description,
 	};
-	return gid_wire_check_slab(&slab);
+	return check_slab(&slab);
 }
 
 static const char *check_unexport(const struct gid_wire_unexport *unexport) {
@@ -124,7 +326,7 @@ static const char *check_imported(const struct gid_wire_imported *imported) {
 	if (imported->reserved != 0) {
 		return "a reserved field is not 0";
 	}
-	struct gid_slab_fields slab = {
+	struct slab_fields slab = {
 		.memory = imported->memory,
 		.slot_count = imported->slot_count,
 		.description_size = imported->description_size,
@@ -134,7 +336,7 @@ static const char *check_imported(const struct gid_wire_imported *imported) {
 		.layout = &imported->layout,
 		.description = imported->description,
 	};
-	return gid_wire_check_slab(&slab);
+	return check_slab(&slab);
 }
 
 static const char *check_revoked(const struct gid_wire_revoked *revoked) {
@@ -143,7 +345,7 @@ static const char *check_revoked(const struct gid_wire_revoked *revoked) {
 }
 
 static const char *check_publish(const struct gid_wire_publish *publish) {
-	return gid_field_is_name(publish->name, sizeof(publish->name))
+	return field_is_name(publish->name, sizeof(publish->name))
 		? NULL
 		: "the stream's name is not valid";
 }
@@ -181,10 +383,10 @@ static const char *check_subscribe(const struct gid_wire_subscribe *subscribe) {
 	}
 	static const char zeroes[sizeof(subscribe->domain_name)];
 	bool own = memcmp(subscribe->domain_name, zeroes, sizeof(zeroes)) == 0;
-	if (!own && !gid_field_is_name(subscribe->domain_name, sizeof(subscribe->domain_name))) {
+	if (!own && !field_is_name(subscribe->domain_name, sizeof(subscribe->domain_name))) {
 		return "the domain's name is not valid";
 	}
-	return gid_field_is_name(subscribe->name, sizeof(subscribe->name))
+	return field_is_name(subscribe->name, sizeof(subscribe->name))
 		? NULL
 		: "the stream's name is not valid";
 }
@@ -261,7 +463,7 @@ static const char *check_peer(const struct gid_wire_peer *peer) {
 	if (!is_domain(peer->domain) || peer->up > 1 || peer->fault > 1) {
 		return "the domain or a flag is out of range";
 	}
-	return gid_field_is_text(peer->why, sizeof(peer->why)) ? NULL : "the reason is not a text";
+	return field_is_text(peer->why, sizeof(peer->why)) ? NULL : "the reason is not a text";
 }
 
 static const char *check_body(const union gid_wire_message *message) {
@@ -348,4 +550,169 @@ int gid_wire_check(
 		*why = check_body(message);
 	}
 	return *why == NULL ? 0 : -EPROTO;
+}
+
+/* --- between machines ------------------------------------------------------------------------- */
+
+/* Whether the memory of a message is in a window, and the message one that gidds send each other.
+ */
+static bool may_be_remote(const union gid_wire_message *message) {
+	switch (message->header.type) {
+	case GID_WIRE_HELLO:
+	case GID_WIRE_WELCOME:
+	case GID_WIRE_RESULT:
+	case GID_WIRE_IMPORT:
+	case GID_WIRE_REVOKED:
+	case GID_WIRE_SUBSCRIPTION_END:
+	case GID_WIRE_BELL:
+	case GID_WIRE_PING:
+	case GID_WIRE_PONG:
+	case GID_WIRE_DEVICE:
+		return true;
+	case GID_WIRE_IMPORTED:
+		return message->imported.memory == GID_MEMORY_WINDOW;
+	case GID_WIRE_SUBSCRIBE:
+		return message->subscribe.window_offset != 0;
+	case GID_WIRE_ACCEPT:
+		return message->subscribed.window_offset != 0;
+	default:
+		return false;
+	}
+}
+
+int gid_wire_check_remote(
+	const union gid_wire_message *message, size_t size, bool hub, const char **why) {
+	uint32_t exact_size, fd_count = 0;
+	bool known = size >= sizeof(message->header) &&
+		gid_wire_shape(message->header.type, &exact_size, &fd_count);
+	int error = gid_wire_check(message, size, known ? fd_count : 0, why);
+	if (error < 0) {
+		return error;
+	}
+	uint32_t type = message->header.type;
+	bool of_hub = type >= GID_WIRE_JOIN && type < GID_WIRE_TYPE_END;
+	if (hub ? !of_hub : !may_be_remote(message)) {
+		*why = "a message that does not come this way, or whose memory is in no window";
+		return -EPROTO;
+	}
+	return 0;
+}
+
+bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy) {
+	return copy->magic == GID_ENVELOPE_MAGIC && copy->domain <= GID_DOMAIN_MAX &&
+		copy->size >= sizeof(struct gid_wire_header) && copy->size <= GID_WIRE_MESSAGE_MAX;
+}
+
+bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size) {
+	return copy->magic == GID_WINDOW_MAGIC && copy->version == GID_WINDOW_VERSION &&
+		is_domain(copy->domain) && copy->size == size && size >= GID_WINDOW_MIN &&
+		size <= INT64_MAX && size % GID_WIRE_PAGE == 0 &&
+		field_is_name(copy->name, sizeof(copy->name));
+}
+
+bool gid_wire_bells_is_valid(const struct gid_wire_bells *copy) {
+	if (copy->magic != GID_BELLS_MAGIC || copy->version != GID_BELLS_VERSION ||
+		!is_domain(copy->domain) || copy->cookie == 0 || copy->count > GID_DOMAIN_MAX ||
+		copy->reserved != 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < sizeof(copy->domains); i++) {
+		if (i < copy->count ? !is_domain(copy->domains[i]) : copy->domains[i] != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- the entries of rings --------------------------------------------------------------------- */
+
+static bool is_time(uint64_t time) {
+	return time <= INT64_MAX || time == GID_TIME_NONE;
+}
+
+static bool is_box(const struct gid_box *box) {
+	const int32_t max = GID_SIZE_MAX;
+	return box->x >= 0 && box->y >= 0 && box->width >= 0 && box->height >= 0 && box->x <= max &&
+		box->y <= max && box->width <= max - box->x && box->height <= max - box->y;
+}
+
+/* What holds for each frame on its way in or out. */
+static bool frame_is_valid(const struct gid_frame *frame) {
+	if ((frame->flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 ||
+		frame->transform > FRAME_TRANSFORM_MAX) {
+		return false;
+	}
+	bool no_picture = (frame->flags & FRAME_FLAGS_NO_PICTURE) != 0;
+	if (no_picture != (frame->gid == GID_NONE)) {
+		return false;
+	}
+	if (!no_picture &&
+		(!is_domain(gid_domain_of(frame->gid)) || !is_slab(gid_slab_of(frame->gid)) ||
+			gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
+		return false;
+	}
+	return is_time(frame->capture_time) && is_time(frame->submit_time) &&
+		is_time(frame->present_time) && is_time(frame->pts) && is_time(frame->dts) &&
+		is_time(frame->duration) && is_box(&frame->damage) && is_box(&frame->crop);
+}
+
+static void get_box(struct gid_box *box, const uint16_t wire[4]) {
+	*box = (struct gid_box){.x = wire[0], .y = wire[1], .width = wire[2], .height = wire[3]};
+}
+
+static void put_box(uint16_t wire[4], const struct gid_box *box) {
+	wire[0] = (uint16_t)box->x;
+	wire[1] = (uint16_t)box->y;
+	wire[2] = (uint16_t)box->width;
+	wire[3] = (uint16_t)box->height;
+}
+
+int gid_wire_get_frame(
+	struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
+	struct gid_frame out = {
+		.gid = copy->gid,
+		.sequence = copy->sequence,
+		.capture_time = copy->capture_time,
+		.submit_time = copy->submit_time,
+		.present_time = copy->present_time,
+		.pts = copy->pts,
+		.dts = copy->dts,
+		.duration = copy->duration,
+		.content_hash = copy->content_hash,
+		.flags = copy->flags,
+		.transform = copy->transform,
+		.index = copy->index,
+	};
+	get_box(&out.damage, copy->damage);
+	get_box(&out.crop, copy->crop);
+	bool reserved = (copy->reserved[0] | copy->reserved[1] | copy->reserved[2]) != 0;
+	if (reserved || !frame_is_valid(&out) ||
+		(out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
+		return -EPROTO;
+	}
+	*frame = out;
+	return 0;
+}
+
+int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame) {
+	if (!frame_is_valid(frame)) {
+		return -EINVAL;
+	}
+	*wire = (struct gid_wire_frame){
+		.index = frame->index,
+		.gid = frame->gid,
+		.sequence = frame->sequence,
+		.capture_time = frame->capture_time,
+		.submit_time = frame->submit_time,
+		.present_time = frame->present_time,
+		.pts = frame->pts,
+		.dts = frame->dts,
+		.duration = frame->duration,
+		.content_hash = frame->content_hash,
+		.flags = frame->flags,
+		.transform = frame->transform,
+	};
+	put_box(wire->damage, &frame->damage);
+	put_box(wire->crop, &frame->crop);
+	return 0;
 }

@@ -10,7 +10,6 @@
 
 #include "cockpit.h"
 #include "consumer.h"
-#include "futex.h"
 #include "tap.h"
 
 #define FRAMES 3000
@@ -130,7 +129,7 @@ static void test_frames(struct gid_producer *producer, struct gid_slab *slab) {
 	gid_producer_get_stats(producer, &stats);
 	tap_ok(stats.doorbells > 0, "where it slept already, that is %lu times",
 		(unsigned long)stats.doorbells);
-	tap_ok(uses_futex() == gid_futex_is_there(), "by futex where the kernel has what it takes");
+	tap_ok(uses_futex() == gid_sleep_has_futex(), "by futex where the kernel has what it takes");
 }
 
 /* Each as soon as the one before was heard: the thread is just falling asleep again. */
@@ -148,7 +147,7 @@ static void test_noise(struct gid_producer *producer, struct gid_slab *slab) {
 	const uint32_t *word = (const uint32_t *)&sleeper.consumer->shared->tail;
 	long start = cockpit_now_ms();
 	while (uses_futex() && cockpit_now_ms() - start < PATIENCE_MS) {
-		gid_futex_wake_shared(word);
+		gid_sleep_wake_futex(word);
 	}
 	tap_ok(!uses_futex(), "woken for nothing again and again, it asks for the doorbell");
 	tap_ok(send_frames(producer, slab, 100), "which wakes it");
@@ -182,7 +181,7 @@ int main(void) {
 	}
 	test_frames(producer, slab);
 	test_interruptions(producer, INTERRUPTIONS_OF_FUTEX);
-	if (gid_futex_is_there()) {
+	if (gid_sleep_has_futex()) {
 		test_noise(producer, slab);
 		test_interruptions(producer, INTERRUPTIONS_OF_DOORBELL);
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Where gidd listens: $GID_RUNTIME_DIR/<domain>/gidd.sock. */
+#include "socket_path.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "connection.h"
+#include <gid/gid.h>
 
 #define SOCKET_NAME "gidd.sock"
 
@@ -16,9 +18,9 @@ static const char *runtime_dir(void) {
 	return dir != NULL && dir[0] != '\0' ? dir : "/run/gidway";
 }
 
-static int join(char **place, const char *dir, const char *name) {
-	if (asprintf(place, "%s/%s/" SOCKET_NAME, dir, name) < 0) {
-		*place = NULL;
+static int join(char **path, const char *dir, const char *name) {
+	if (asprintf(path, "%s/%s/" SOCKET_NAME, dir, name) < 0) {
+		*path = NULL;
 		return -ENOMEM;
 	}
 	return 0;
@@ -31,7 +33,7 @@ static void list_name(char *list, size_t size, const char *name) {
 }
 
 /* The only domain whose socket is there. */
-static int find_only(char **place, char *why, size_t why_size) {
+static int find_only(char **path, char *why, size_t why_size) {
 	const char *dir = runtime_dir();
 	DIR *folder = opendir(dir);
 	if (folder == NULL) {
@@ -53,8 +55,8 @@ static int find_only(char **place, char *why, size_t why_size) {
 		error = join(&found, dir, entry->d_name);
 		if (error == 0 && access(found, F_OK) == 0) {
 			list_name(names, sizeof(names), entry->d_name);
-			free(*place);
-			*place = found;
+			free(*path);
+			*path = found;
 			count++;
 		} else if (error == 0) {
 			free(found);
@@ -63,8 +65,8 @@ static int find_only(char **place, char *why, size_t why_size) {
 	closedir(folder);
 	if (error == 0 && count != 1) {
 		error = -EINVAL;
-		free(*place);
-		*place = NULL;
+		free(*path);
+		*path = NULL;
 	}
 	if (count == 0) {
 		snprintf(why, why_size,
@@ -79,17 +81,17 @@ static int find_only(char **place, char *why, size_t why_size) {
 	return error;
 }
 
-int gid_place_find(const char *name, char **place, char *why, size_t why_size) {
-	*place = NULL;
+int gid_socket_path_find(const char *name, char **path, char *why, size_t why_size) {
+	*path = NULL;
 	if (name == NULL) {
 		name = getenv("GID_DOMAIN");
 	}
 	if (name == NULL || name[0] == '\0') {
-		return find_only(place, why, why_size);
+		return find_only(path, why, why_size);
 	}
 	if (strchr(name, '/') != NULL) {
-		*place = strdup(name);
-		return *place != NULL ? 0 : -ENOMEM;
+		*path = strdup(name);
+		return *path != NULL ? 0 : -ENOMEM;
 	}
 	if (!gid_name_is_valid(name)) {
 		snprintf(why, why_size,
@@ -98,12 +100,12 @@ int gid_place_find(const char *name, char **place, char *why, size_t why_size) {
 			(int)GID_NAME_MAX, name, GID_NAME_MAX);
 		return -EINVAL;
 	}
-	return join(place, runtime_dir(), name);
+	return join(path, runtime_dir(), name);
 }
 
 /* The domain's name where the path is of the usual form, else NULL. */
-static char *name_in(const char *place) {
-	char *copy = strdup(place);
+static char *name_in(const char *path) {
+	char *copy = strdup(path);
 	char *end = copy != NULL ? strrchr(copy, '/') : NULL;
 	if (end == NULL || strcmp(end + 1, SOCKET_NAME) != 0) {
 		free(copy);
@@ -117,8 +119,8 @@ static char *name_in(const char *place) {
 	return name;
 }
 
-void gid_place_explain(const char *place, int error, char *why, size_t why_size) {
-	char *name = name_in(place);
+void gid_socket_path_explain(const char *path, int error, char *why, size_t why_size) {
+	char *name = name_in(path);
 	const char *shown = name != NULL ? name : "NAME";
 	switch (-error) {
 	case ENOENT:
@@ -127,23 +129,23 @@ void gid_place_explain(const char *place, int error, char *why, size_t why_size)
 		snprintf(why, why_size,
 			"no gidd for domain '%s' at %s: start it with `gidd --config FILE --domain "
 			"%s`",
-			shown, place, shown);
+			shown, path, shown);
 		break;
 	case EACCES:
 	case EPERM:
 		snprintf(why, why_size,
 			"no access to domain '%s' at %s: join the group that owns it, which group= "
 			"of the domain's configuration sets",
-			shown, place);
+			shown, path);
 		break;
 	case ETIMEDOUT:
 		snprintf(why, why_size,
 			"gidd of domain '%s' at %s does not answer: see whether it is stopped or "
 			"hangs",
-			shown, place);
+			shown, path);
 		break;
 	default:
-		snprintf(why, why_size, "domain '%s' at %s: %s", shown, place, gid_strerror(error));
+		snprintf(why, why_size, "domain '%s' at %s: %s", shown, path, gid_strerror(error));
 		break;
 	}
 	free(name);

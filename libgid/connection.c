@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: MIT
-/** Messages to gidd and from it: what was asked, what was answered, and what it says by itself. */
-#include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
-
+/**
+ * The connection to gidd, on which all else stands: its life (greeting, loss, coming back), what
+ * was asked and answered, and who hears what gidd says by itself. Never blocks, but for requests
+ * that wait for their answer.
+ */
 #include "connection.h"
+
+#include <errno.h>
+#include <gid/timeline.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "socket.h"
+
+#define BACK_OFF_MIN_NS 100000000ull
+#define BACK_OFF_MAX_NS 2000000000ull
 
 #define SEND_NS 100000000ull /* how long gidd may leave its queue full */
 #define DELIVER_MAX 64
@@ -21,9 +33,204 @@ struct gid_pending {
 	struct gid_timer timer;
 };
 
+int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...) {
+	/* The sentence may be made from the last one. */
+	char text[sizeof(domain->error)];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	memcpy(domain->error, text, sizeof(text));
+	if (getenv("GID_DEBUG") != NULL) {
+		fprintf(stderr, "libgid: %s\n", text);
+	}
+	return error;
+}
+
+/* --- the parts that hear of gidd -------------------------------------------------------------- */
+
+void gid_endpoint_add(struct gid_domain *domain, struct gid_endpoint *endpoint) {
+	endpoint->prev = domain->endpoints.prev;
+	endpoint->next = &domain->endpoints;
+	endpoint->prev->next = endpoint;
+	domain->endpoints.prev = endpoint;
+}
+
+void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoint) {
+	if (domain->next_endpoint == endpoint) {
+		domain->next_endpoint = endpoint->next;
+	}
+	endpoint->prev->next = endpoint->next;
+	endpoint->next->prev = endpoint->prev;
+}
+
+struct gid_timeline *gid_domain_get_timeline(
+	struct gid_domain *domain, struct gid_timeline *given) {
+	if (given == NULL && domain->timeline == NULL) {
+		int error = gid_timeline_open(NULL, NULL, &domain->timeline);
+		if (error < 0) {
+			gid_domain_fail(domain, error, "GID_TIMELINE=%s: %s",
+				getenv("GID_TIMELINE"), gid_strerror(error));
+		}
+	}
+	return gid_timeline_ref(given != NULL ? given : domain->timeline);
+}
+
+int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data) {
+	return gid_loop_watch(&domain->loop, fd, ready, data);
+}
+
+void gid_domain_unwatch(struct gid_domain *domain, int fd) {
+	gid_loop_unwatch(&domain->loop, fd);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* Lets all requests under way end with -ENOTCONN at the next dispatch. */
+static void fail_all(struct gid_domain *domain) {
+	for (struct gid_pending *p = domain->pending; p != NULL; p = p->next) {
+		p->error = -ENOTCONN;
+		/* After what was kept: the answer may be among it. */
+		gid_loop_arm(&domain->loop, &p->timer, 1);
+	}
+}
+
+static void close_socket(struct gid_domain *domain) {
+	if (domain->socket >= 0) {
+		gid_loop_unwatch(&domain->loop, domain->socket);
+		gid_socket_close_fds(&domain->socket, 1);
+	}
+	gid_loop_disarm(&domain->loop, &domain->greeting);
+}
+
+static void retry_later(struct gid_domain *domain) {
+	gid_loop_arm(&domain->loop, &domain->reconnect, gid_socket_now() + domain->back_off);
+	domain->back_off *= 2;
+	if (domain->back_off > BACK_OFF_MAX_NS) {
+		domain->back_off = BACK_OFF_MAX_NS;
+	}
+}
+
+/* Closes the connection, for the reason that is told, and sees to the next one. */
+static void lose(struct gid_domain *domain, int error, const char *why) {
+	bool was_up = domain->state == GID_CONNECTION_UP;
+	close_socket(domain);
+	domain->state = GID_CONNECTION_AWAY;
+	gid_domain_fail(domain, error, "%s gidd at %s: %s", was_up ? "lost" : "no connection to",
+		domain->path, why);
+	if (was_up) {
+		fail_all(domain);
+	}
+	retry_later(domain);
+}
+
+static void lose_for_good(struct gid_domain *domain, int error, const char *why) {
+	lose(domain, error, why);
+	gid_loop_disarm(&domain->loop, &domain->reconnect);
+	domain->state = GID_CONNECTION_GONE;
+	domain->gone = error;
+}
+
+/* The program's name, in bytes that a log line can take. */
+static void put_program_name(char *name, size_t size) {
+	snprintf(name, size, "%s", program_invocation_short_name);
+	for (char *at = name; *at != '\0'; at++) {
+		if (*at < ' ' || *at > '~') {
+			*at = '?';
+		}
+	}
+}
+
+int gid_connection_greet(struct gid_domain *domain) {
+	/* A listener's full queue is a gidd that hangs: no time to wait for it here. */
+	int socket = gid_socket_connect(domain->path, 0);
+	if (socket < 0) {
+		return socket;
+	}
+	union gid_wire_message hello;
+	gid_wire_begin(&hello, GID_WIRE_HELLO, 1);
+	hello.hello.version = GID_WIRE_VERSION;
+	put_program_name(hello.hello.name, sizeof(hello.hello.name));
+	int error = gid_socket_send(socket, hello.bytes, hello.header.size, NULL, 0);
+	if (error == 0) {
+		error = gid_loop_watch(&domain->loop, socket, gid_connection_deliver, domain);
+	}
+	if (error < 0) {
+		gid_socket_close_fds(&socket, 1);
+		return error;
+	}
+	domain->socket = socket;
+	domain->state = GID_CONNECTION_GREETING;
+	gid_loop_arm(&domain->loop, &domain->greeting, gid_socket_now() + domain->answer_ns);
+	return 0;
+}
+
+static void register_again(struct gid_domain *domain, int kind) {
+	domain->next_endpoint = domain->endpoints.next;
+	while (domain->next_endpoint != &domain->endpoints) {
+		struct gid_endpoint *endpoint = domain->next_endpoint;
+		domain->next_endpoint = endpoint->next;
+		if (domain->state == GID_CONNECTION_UP && (int)endpoint->kind == kind) {
+			endpoint->reconnected(endpoint);
+		}
+	}
+}
+
+/* Takes the answer to HELLO. Every slab and stream registers again, but after the first one. */
+static void take_welcome(struct gid_domain *domain, const union gid_wire_message *message) {
+	if (message->header.type == GID_WIRE_RESULT && message->result.error < 0) {
+		const char *text = message->result.text;
+		lose(domain, message->result.error,
+			text[0] != '\0' ? text : gid_strerror(message->result.error));
+		return;
+	}
+	if (message->header.type != GID_WIRE_WELCOME) {
+		lose(domain, -EPROTO, "it said something before it said welcome");
+		return;
+	}
+	const struct gid_wire_welcome *welcome = &message->welcome;
+	bool again = domain->number != 0;
+	if (welcome->version != GID_WIRE_VERSION) {
+		lose_for_good(domain, -EPROTO,
+			"it speaks another version: install the same gidway for it and this "
+			"program");
+		return;
+	}
+	if (again && welcome->domain != domain->number) {
+		lose_for_good(domain, -EPROTO, "it came back with another domain's number");
+		return;
+	}
+	domain->number = welcome->domain;
+	memcpy(domain->name, welcome->name, sizeof(domain->name));
+	domain->name[sizeof(domain->name) - 1] = '\0';
+	domain->window = welcome->window;
+	domain->state = GID_CONNECTION_UP;
+	domain->back_off = BACK_OFF_MIN_NS;
+	gid_loop_disarm(&domain->loop, &domain->greeting);
+	if (again) {
+		register_again(domain, GID_ENDPOINT_SLAB);
+		register_again(domain, GID_ENDPOINT_STREAM);
+	}
+}
+
+static void reconnect_due(void *data) {
+	struct gid_domain *domain = data;
+	if (gid_connection_greet(domain) < 0) {
+		retry_later(domain);
+	}
+}
+
+static void greeting_over(void *data) {
+	lose(data, -ETIMEDOUT, "it does not answer");
+}
+
 /* --- receiving -------------------------------------------------------------------------------- */
 
-int gid_request_receive(struct gid_domain *domain, struct gid_packet *packet) {
+/*
+ * Reads one packet that is whole and valid. Returns 1, 0 where there is none, or a negative value
+ * where the connection was lost over it.
+ */
+static int receive(struct gid_domain *domain, struct gid_packet *packet) {
 	if (domain->socket < 0) {
 		return -ENOTCONN;
 	}
@@ -35,14 +242,14 @@ int gid_request_receive(struct gid_domain *domain, struct gid_packet *packet) {
 	}
 	if (size <= 0) {
 		int error = size == 0 ? -ENOTCONN : (int)size;
-		gid_connection_lose(domain, error, "the connection ended");
+		lose(domain, error, "the connection ended");
 		return error;
 	}
 	const char *why;
 	int error = gid_wire_check(&packet->message, (size_t)size, fd_count, &why);
 	if (error < 0) {
 		gid_socket_close_fds(packet->fds, GID_WIRE_FDS_MAX);
-		gid_connection_lose(domain, error, why);
+		lose(domain, error, why);
 		return error;
 	}
 	return 1;
@@ -53,7 +260,7 @@ static void keep(struct gid_domain *domain, struct gid_packet *packet) {
 	struct gid_packet *kept = malloc(sizeof(*kept));
 	if (kept == NULL) {
 		gid_socket_close_fds(packet->fds, GID_WIRE_FDS_MAX);
-		gid_connection_lose(domain, -ENOMEM, "there is no memory for what it says");
+		lose(domain, -ENOMEM, "there is no memory for what it says");
 		return;
 	}
 	*kept = *packet;
@@ -134,17 +341,17 @@ static void deliver_event(struct gid_domain *domain, struct gid_packet *packet) 
 	}
 }
 
-void gid_request_deliver(void *data) {
+void gid_connection_deliver(void *data) {
 	struct gid_domain *domain = data;
 	struct gid_packet packet;
 	for (int i = 0; i < DELIVER_MAX; i++) {
 		/* What was kept came first; a callback may just have kept more. */
-		if (!take_kept(domain, &packet) && gid_request_receive(domain, &packet) <= 0) {
+		if (!take_kept(domain, &packet) && receive(domain, &packet) <= 0) {
 			return;
 		}
 		domain->handled++;
 		if (domain->state == GID_CONNECTION_GREETING) {
-			gid_connection_welcome(domain, &packet.message);
+			take_welcome(domain, &packet.message);
 		} else if (packet.message.header.serial != 0) {
 			deliver_answer(domain, &packet);
 		} else {
@@ -170,7 +377,7 @@ static uint32_t next_serial(struct gid_domain *domain) {
 static int fail_away(struct gid_domain *domain) {
 	return gid_domain_fail(domain, -ENOTCONN,
 		"gidd of domain '%s' is away (%s): this works again once it is back", domain->name,
-		domain->place);
+		domain->path);
 }
 
 /*
@@ -190,7 +397,7 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 			return 0;
 		}
 		if (error == -EPIPE || error == -ECONNRESET || error == -ENOTCONN) {
-			gid_connection_lose(domain, error, "the connection ended");
+			lose(domain, error, "the connection ended");
 			return fail_away(domain);
 		}
 		if (error != -EAGAIN) {
@@ -200,11 +407,11 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 		}
 		int events = gid_socket_wait(domain->socket, POLLIN | POLLOUT, deadline);
 		if (events <= 0) {
-			gid_connection_lose(domain, -ETIMEDOUT, "it takes no more messages");
+			lose(domain, -ETIMEDOUT, "it takes no more messages");
 			return fail_away(domain);
 		}
 		struct gid_packet packet;
-		int got = (events & POLLIN) != 0 ? gid_request_receive(domain, &packet) : 0;
+		int got = (events & POLLIN) != 0 ? receive(domain, &packet) : 0;
 		if (got < 0) {
 			return fail_away(domain);
 		}
@@ -230,10 +437,10 @@ static bool concerns_others(uint32_t type) {
 static int give_up(struct gid_domain *domain, uint32_t type) {
 	if (!concerns_others(type)) {
 		/* A late answer must not leave behind what nobody knows of: end it all. */
-		gid_connection_lose(domain, -ETIMEDOUT, "it does not answer");
+		lose(domain, -ETIMEDOUT, "it does not answer");
 	}
 	return gid_domain_fail(domain, -ETIMEDOUT,
-		"gidd of domain '%s' did not answer in time (%s)", domain->name, domain->place);
+		"gidd of domain '%s' did not answer in time (%s)", domain->name, domain->path);
 }
 
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
@@ -246,7 +453,7 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 	uint64_t deadline = gid_socket_now() + domain->answer_ns;
 	for (;;) {
 		struct gid_packet packet;
-		int got = gid_request_receive(domain, &packet);
+		int got = receive(domain, &packet);
 		if (got < 0) {
 			return fail_away(domain);
 		}
@@ -288,7 +495,7 @@ static void pending_expired(void *data) {
 	struct gid_pending pending = *expired;
 	drop_pending(at);
 	if (pending.error == -ETIMEDOUT && !concerns_others(pending.type)) {
-		gid_connection_lose(pending.domain, -ETIMEDOUT, "it does not answer");
+		lose(pending.domain, -ETIMEDOUT, "it does not answer");
 	}
 	int no_fds[GID_WIRE_FDS_MAX] = {-1, -1};
 	pending.answered(pending.data, pending.error, NULL, no_fds);
@@ -331,20 +538,26 @@ void gid_domain_request_cancel(struct gid_domain *domain, void *data) {
 	}
 }
 
-void gid_request_fail_all(struct gid_domain *domain) {
-	for (struct gid_pending *p = domain->pending; p != NULL; p = p->next) {
-		p->error = -ENOTCONN;
-		/* After what was kept: the answer may be among it. */
-		gid_loop_arm(&domain->loop, &p->timer, 1);
-	}
-}
+/* --- made and ended --------------------------------------------------------------------------- */
 
-void gid_request_init(struct gid_domain *domain) {
+void gid_connection_init(struct gid_domain *domain) {
+	domain->socket = -1;
+	domain->back_off = BACK_OFF_MIN_NS;
+	domain->reconnect = (struct gid_timer){.expired = reconnect_due, .data = domain};
+	domain->greeting = (struct gid_timer){.expired = greeting_over, .data = domain};
+	domain->endpoints.prev = domain->endpoints.next = &domain->endpoints;
 	domain->kept_end = &domain->kept;
-	domain->deliver = (struct gid_timer){.expired = gid_request_deliver, .data = domain};
+	domain->deliver = (struct gid_timer){.expired = gid_connection_deliver, .data = domain};
 }
 
-void gid_request_finish(struct gid_domain *domain) {
+void gid_connection_close(struct gid_domain *domain) {
+	close_socket(domain);
+	gid_loop_disarm(&domain->loop, &domain->reconnect);
+	domain->state = GID_CONNECTION_GONE;
+	domain->gone = -ENOTCONN;
+}
+
+void gid_connection_finish(struct gid_domain *domain) {
 	struct gid_packet packet;
 	while (take_kept(domain, &packet)) {
 		gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
