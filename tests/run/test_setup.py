@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""What `./run` asks for and says before it makes an environment: as an ordinary user whose machine
+has nothing yet.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import PATIENCE, TOP
+
+SETUP = TOP / "scripts" / "debian-root"
+KEYS = Path("/usr/share/keyrings")
+
+
+class Machine:
+    """One that is Debian, has none of the packages, and cannot have them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.first, self.sbin = folder / "first", folder / "sbin"
+        for path in (self.first, self.sbin, folder / "cache"):
+            path.mkdir()
+        self.mounts = ["--bind", str(self.sbin), "/usr/sbin"]
+        for path in Path("/usr/bin").iterdir():
+            (self.first / path.name).symlink_to(path)
+        self.env: dict[str, str] = {}
+        self.add("dpkg-query", "exit 0")
+        self.add("apt-get", "exit 1")
+        self.add("apt-config", "exit 0")
+
+    def add(self, name: str, script: str, folder: Path | None = None) -> None:
+        """A program that is found before the machine's own."""
+        path = (folder or self.first) / name
+        path.unlink(missing_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    def hide(self, name: str) -> None:
+        (self.first / name).unlink(missing_ok=True)
+
+    def run(self, *words: str, user: bool = True) -> subprocess.CompletedProcess[str]:
+        # In a user namespace without a mapping we are nobody, who has our rights.
+        nobody = ["unshare", "--user"] if user else []
+        command = [shutil.which("bwrap"), "--dev-bind", "/", "/", "--cap-add", "ALL", *self.mounts]
+        if os.geteuid() != 0:
+            command.remove("--cap-add")
+            command.remove("ALL")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("GIDWAY_", "XDG_"))}
+        env |= {"PATH": str(self.first), "GIDWAY_SUITE": "forky"}
+        env |= {"XDG_CACHE_HOME": str(self.folder / "cache")}
+        return subprocess.run(
+            [*command, *nobody, str(SETUP), *words],
+            env=env | self.env,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    def run_here(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """On this machine as it is, but for the programs that were added."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("GIDWAY_", "XDG_"))}
+        env |= {"XDG_CACHE_HOME": str(self.folder / "cache")} | self.env
+        env["PATH"] = f"{self.first}:{env['PATH']}"
+        return subprocess.run(
+            [str(SETUP), *words], env=env, capture_output=True, text=True, timeout=PATIENCE
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_all_that_is_missing_is_asked_for_at_once(machine: Machine) -> None:
+    machine.hide("bwrap")
+    machine.hide("newuidmap")
+    machine.mounts += ["--tmpfs", str(KEYS)]
+    result = machine.run("true")
+    assert result.returncode == 1
+    names = "'bubblewrap' 'debootstrap' 'debian-archive-keyring' 'uidmap'"
+    assert f"  sudo apt-get --no-install-recommends satisfy {names}\n" in result.stderr
+    assert f"or as root:\n  apt-get --no-install-recommends satisfy {names}\n" in result.stderr
+
+
+def test_debootstrap_is_found_where_an_ordinary_user_does_not_look(machine: Machine) -> None:
+    machine.hide("bwrap")
+    machine.add("debootstrap", "exit 1", machine.sbin)
+    machine.add("newuidmap", "exit 1")
+    result = machine.run("true")
+    assert result.returncode == 1
+    assert "satisfy 'bubblewrap'" in result.stderr
+    assert "'debootstrap'" not in result.stderr
+
+
+def test_a_full_disk_is_told_before_anything_is_fetched(machine: Machine) -> None:
+    machine.add("debootstrap", "exit 1")
+    machine.add("df", "echo Avail; echo 1234")
+    result = machine.run("true", user=False)
+    assert result.returncode == 1
+    assert f"3.5 GB in {machine.folder}/cache/gidway, where 1234 MB are free" in result.stderr
+    assert "XDG_CACHE_HOME" in result.stderr
+
+
+def test_an_archive_that_cannot_be_reached_is_asked_about(machine: Machine) -> None:
+    machine.add("debootstrap", "exit 1")
+    machine.add("df", "echo Avail; echo 99999")
+    machine.add("setpriv", "echo 'E: Failed getting release file http://a/b' >&2; exit 1")
+    result = machine.run("true", user=False)
+    assert result.returncode == 1
+    assert "does this machine reach http" in result.stderr
+    assert "setup-forky.log" in result.stderr
+
+
+def test_a_shell_has_the_desktops_display(machine: Machine) -> None:
+    """Its socket lies in /run, which the shell has of its own."""
+    machine.add("sha256sum", "cat >/dev/null; echo 0123456789abcdef")
+    root = machine.folder / "cache" / "gidway" / "root-0123456789ab"
+    (root / "var" / "lib").mkdir(parents=True)
+    for name in ("boot", "etc", "usr", "var/lib/dpkg"):
+        (root / name).symlink_to(f"/{name}")
+    desktop = machine.folder / "desktop"
+    desktop.mkdir()
+    (desktop / "auth").write_text("cookie")
+    machine.env = {"XDG_RUNTIME_DIR": str(desktop), "WAYLAND_DISPLAY": "wayland-7"}
+    machine.env |= {"DISPLAY": ":0", "XAUTHORITY": str(desktop / "auth")}
+    script = 'if test -S "$WAYLAND_DISPLAY"; then echo "$WAYLAND_DISPLAY"; cat "$XAUTHORITY"; fi'
+    with socket.socket(socket.AF_UNIX) as listener:
+        folder = os.open(desktop, os.O_RDONLY)  # for its path may be too long
+        listener.bind(f"/proc/self/fd/{folder}/wayland-7")
+        os.close(folder)
+        result = machine.run_here("--shell", "sh", "-c", script)
+        assert result.stdout == "/run/desktop/wayland\ncookie"
+        assert machine.run_here("sh", "-c", script).stdout == ""  # every other command is alone
