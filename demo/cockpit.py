@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import backdrop
@@ -124,8 +125,31 @@ class Cockpit:
         for place in self._places.values():
             place.check()
 
+    @property
+    def guests(self) -> set[str]:
+        """The domains that run as machines of their own now."""
+        return self._guests & self._places.keys()
+
     def close(self) -> None:
-        """The last started first: guests before their hub."""
-        order = sorted(self._places.values(), key=lambda place: place.domain == "host")
-        for place in order:
-            place.stop_all()
+        """Guests before their hub, and all of them at once. Interrupted, it kills what is left."""
+        guests = [self._places[name] for name in self.guests]
+        others = [place for place in self._places.values() if place not in guests]
+        try:
+            with ThreadPoolExecutor(max(1, len(guests))) as pool:
+                ends = [pool.submit(guest.stop_all) for guest in guests]
+                try:
+                    wait(ends)
+                except KeyboardInterrupt:
+                    self._kill(guests)  # which is what the threads wait for
+                    raise
+            for end in ends:
+                end.result()
+            for place in others:
+                place.stop_all()
+        except KeyboardInterrupt:
+            self._kill(others)
+            raise
+
+    def _kill(self, places: list[Place]) -> None:
+        for place in places:
+            place.kill()

@@ -61,6 +61,12 @@ class Demo:
             self._return()
             self._play(self._seconds / 2, enough=True)
             self._stop()
+        except KeyboardInterrupt:
+            if guests := self.cockpit.guests:
+                names = " and ".join(sorted(guests))
+                text = f"interrupted: waiting for {names} to power off; Ctrl-C again kills them"
+                self._progress.say(text)
+            raise
         finally:
             self.cockpit.close()
 

@@ -152,12 +152,14 @@ class There(Place):
         self._guest.screenshot(picture.absolute())
 
     def kill(self) -> None:
-        handle = os.pidfd_open(self._guest.pid())
-        try:
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-            select.select([handle], [], [], _SECONDS)
-        finally:
-            os.close(handle)
+        pid = self._guest.pid()
+        if pid is not None:
+            handle = os.pidfd_open(pid)
+            try:
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+                select.select([handle], [], [], _SECONDS)
+            finally:
+                os.close(handle)
         self._programs, self._listeners = [], {}
         self._agent.close()
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What the demo does when it is interrupted while machines run: it says so, and can be hurried."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from program import TOP
+
+sys.path.insert(0, str(TOP / "demo"))
+sys.modules.pop("cockpit", None)  # the tests' own is called so, too
+
+import cockpit as cockpits  # noqa: E402
+
+from demo import Demo  # noqa: E402
+
+
+class Place:
+    """A domain that takes long to end, unless it is killed."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.ended = threading.Event()
+        self.killed = False
+
+    def stop_all(self) -> None:
+        self.ended.wait(self.seconds)
+
+    def kill(self) -> None:
+        self.killed = True
+        self.ended.set()
+
+
+class Progress:
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    update = done = say
+
+
+@pytest.fixture
+def cockpit() -> cockpits.Cockpit:
+    cockpit = cockpits.Cockpit.__new__(cockpits.Cockpit)
+    cockpit._guests = {"open", "cluster"}
+    cockpit._places = {"host": Place(0), "cluster": Place(1), "open": Place(1)}
+    return cockpit
+
+
+def interrupt_later() -> None:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def test_guests_end_side_by_side(cockpit: cockpits.Cockpit) -> None:
+    start = time.monotonic()
+    cockpit.close()
+    assert time.monotonic() - start < 1.9
+    assert not any(place.killed for place in cockpit._places.values())
+
+
+def test_another_interruption_kills_what_is_waited_for(cockpit: cockpits.Cockpit) -> None:
+    for name in ("cluster", "open"):
+        cockpit._places[name].seconds = 600
+    interrupt_later()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        cockpit.close()
+    assert time.monotonic() - start < 60
+    assert all(place.killed for place in cockpit._places.values())
+
+
+def test_it_says_what_it_waits_for(cockpit: cockpits.Cockpit, tmp_path: Path) -> None:
+    demo = Demo.__new__(Demo)
+    demo._progress, demo.cockpit = Progress(), cockpit
+
+    def start() -> None:
+        raise KeyboardInterrupt
+
+    demo._start = start
+    with pytest.raises(KeyboardInterrupt):
+        demo.run()
+    assert demo._progress.said == [
+        "interrupted: waiting for cluster and open to power off; Ctrl-C again kills them"
+    ]
