@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Debian's packages have each file that is installed, once, and no other. ./run package makes them."""
+
+import json
+import re
+import subprocess
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from program import BUILD, TOP
+
+DEBIAN = TOP / "packaging" / "debian"
+# Put in their place, and left out, by debian/rules.
+ADDED = {"etc/gidway/gidway.conf", "etc/gidway/cluster.conf"}
+LEFT_OUT = {"usr/share/doc/gidway/gidway.conf.example"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """All that `meson install` installs, as if the prefix were /usr."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run(
+        ["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", folder],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    options = subprocess.run(
+        ["meson", "introspect", "--buildoptions", BUILD], check=True, capture_output=True
+    )
+    prefix = next(
+        option["value"] for option in json.loads(options.stdout) if option["name"] == "prefix"
+    )
+    names = {
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_symlink() or path.is_file()
+    }
+    return {re.sub(f"^{re.escape(prefix.strip('/'))}/", "usr/", name) for name in names}
+
+
+def patterns() -> list[tuple[str, str]]:
+    """(package, pattern) of all lines."""
+    return [
+        (path.stem, line.split()[0])
+        for path in sorted(DEBIAN.glob("*.install"))
+        for line in path.read_text().splitlines()
+        if line
+    ]
+
+
+def fits(name: str, pattern: str) -> bool:
+    """As dh_install has it: a star stands for no slash, and a folder for all that is in it."""
+    parts, wanted = name.split("/"), pattern.split("/")
+    return len(parts) >= len(wanted) and all(map(fnmatchcase, parts, wanted))
+
+
+def test_each_file_is_in_one_package(installed: set[str]) -> None:
+    rules = (DEBIAN / "rules").read_text()
+    assert all(f"debian/tmp/{name}" in rules for name in ADDED)
+    assert installed >= LEFT_OUT
+    for name in sorted((installed | ADDED) - LEFT_OUT):
+        packages = [package for package, pattern in patterns() if fits(name, pattern)]
+        assert len(packages) == 1, f"{name} is in {packages or 'no package'}"
+
+
+def test_each_line_has_a_file(installed: set[str]) -> None:
+    for package, pattern in patterns():
+        assert any(fits(name, pattern) for name in installed | ADDED), f"{package}: {pattern}"
+
+
+def test_they_are_in_debians_places(installed: set[str]) -> None:
+    """Where stock Weston, GStreamer, systemd and pkg-config look by themselves."""
+    for pattern in (
+        "usr/lib/*/weston/gid-buffer.so",
+        "usr/lib/*/gstreamer-1.0/libgstgid.so",
+        "usr/lib/systemd/system/gidd@.service",
+        "usr/lib/*/pkgconfig/libgid.pc",
+        "usr/share/man/man8/gidd.8",
+    ):
+        assert any(fits(name, pattern) for name in installed), pattern
+        assert any(fits(pattern, line) for _, line in patterns()), pattern
+
+
+def test_the_packages_are_those_of_the_control_file() -> None:
+    control = (DEBIAN / "control").read_text()
+    named = set(re.findall(r"^Package: (.*)$", control, re.MULTILINE))
+    assert named == {path.stem for path in DEBIAN.glob("*.install")}
+    project = re.search(r"version: '(.*)'", (TOP / "meson.build").read_text())[1]
+    assert f"gidway ({project}-1) " in (DEBIAN / "changelog").read_text().splitlines()[0]

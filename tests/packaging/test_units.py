@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The units of systemd: without mistakes, and with a sandbox around each service."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import BUILD, TOP
+
+SERVICES = sorted((BUILD / "packaging").glob("*@.service"))
+SOCKETS = sorted((TOP / "packaging" / "systemd").glob("*@.socket"))
+PROGRAMS = {"gidd@": BUILD / "gidd" / "gidd", "gid-cluster@": BUILD / "cluster" / "gid-cluster"}
+MOST_EXPOSED = 1.5  # as systemd-analyze counts, of 10
+
+
+def ids(paths: list[Path]) -> list[str]:
+    return [path.stem for path in paths]
+
+
+def analyze(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["systemd-analyze", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"SYSTEMD_LOG_LEVEL": "warning", "SYSTEMD_PAGER": "", "LC_ALL": "C"},
+    )
+
+
+def settings(unit: Path) -> dict[str, str]:
+    return dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.MULTILINE))
+
+
+def test_there_is_one_for_each_daemon() -> None:
+    assert "gidd@" in ids(SERVICES)
+    assert ids(SOCKETS) == ["gidd@"]
+
+
+def test_they_have_no_mistakes(tmp_path: Path) -> None:
+    for unit in [*SERVICES, *SOCKETS]:
+        text = unit.read_text()
+        if unit in SERVICES:
+            text = re.sub(r"^ExecStart=\S+", f"ExecStart={PROGRAMS[unit.stem]}", text, flags=re.M)
+            assert str(PROGRAMS[unit.stem]) in text
+        (tmp_path / unit.name).write_text(text)
+    result = analyze("verify", "--man=no", *map(str, tmp_path.iterdir()))
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("unit", SERVICES, ids=ids(SERVICES))
+def test_each_has_a_sandbox(unit: Path) -> None:
+    result = analyze("security", "--offline=true", "--no-pager", str(unit))
+    found = re.search(r"exposure level for .*: (\d+\.\d+)", result.stdout)
+    assert found is not None, result.stdout + result.stderr
+    print(found[0])
+    assert float(found[1]) <= MOST_EXPOSED, result.stdout
+
+
+@pytest.mark.parametrize("unit", SERVICES, ids=ids(SERVICES))
+def test_each_is_bounded_and_back_at_once(unit: Path) -> None:
+    has = settings(unit)
+    assert has["User"] not in ("", "root")
+    assert {"CPUWeight", "LimitNOFILE", "MemoryMax", "OOMScoreAdjust", "TasksMax"} <= set(has)
+    assert has["Restart"] in ("always", "on-failure")
+    number, unit_of_time = re.fullmatch(r"(\d+)(ms)", has["RestartSec"]).groups()
+    assert unit_of_time == "ms" and int(number) < 1000
+    assert has["StartLimitIntervalSec"] == "0"
+
+
+@pytest.mark.parametrize("unit", SERVICES, ids=ids(SERVICES))
+def test_the_filter_lets_through_what_is_needed(unit: Path) -> None:
+    """A helper thread takes another scheduling class; nothing loads modules or debugs others."""
+    has = re.findall(r"^SystemCallFilter=(.*)$", unit.read_text(), re.MULTILINE)
+    assert has[0] == "@system-service"
+    denied = {name.lstrip("~") for names in has[1:] for name in names.split()}
+    assert "@privileged" in denied
+    assert "@resources" not in denied
+    service = calls("@system-service")
+    assert {"sched_setscheduler", "memfd_create", "mlockall"} <= service
+    assert not {"init_module", "ptrace", "bpf", "mount", "reboot"} & service
+
+
+def calls(group: str) -> set[str]:
+    """All system calls of one of systemd's groups."""
+    names: set[str] = set()
+    for line in analyze("syscall-filter", group).stdout.splitlines()[1:]:
+        word = line.strip()
+        if word.startswith("@"):
+            names |= calls(word)
+        elif word and not word.startswith("#"):
+            names.add(word)
+    return names
