@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "learn.h"
 
-#include "clock.h"
 #include "held_frame.h"
+#include "monotonic.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 
 static int learn_stream(struct hashes *hashes, const struct role_config *role,
 	struct gid_domain *domain, struct gid_consumer *consumer, unsigned seconds) {
-	uint64_t end = seconds > 0 ? clock_now() + seconds * 1000000000ull : UINT64_MAX;
+	uint64_t end = seconds > 0 ? monotonic_now() + seconds * 1000000000ull : UINT64_MAX;
 	uint64_t frames = 0;
-	while (!stopped && clock_now() < end) {
+	while (!stopped && monotonic_now() < end) {
 		struct gid_frame frame;
 		int ret = gid_consumer_wait(consumer, 100);
 		if (ret == 1) {

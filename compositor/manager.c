@@ -2,6 +2,7 @@
 #include "manager.h"
 
 #include "gid-buffer-v1-protocol.h"
+#include <assert.h>
 #include <errno.h>
 
 #define VERSION 1
@@ -49,16 +50,18 @@ static void feedback_unlink(struct wl_resource *feedback) {
 
 /* --- the global ------------------------------------------------------------------------------ */
 
+static struct manager *manager_from_resource(struct wl_resource *resource);
+
 static void handle_create_params(
 	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
-	const struct manager *manager = wl_resource_get_user_data(resource);
+	const struct manager *manager = manager_from_resource(resource);
 	params_create(manager->backend, manager->data, client,
 		(uint32_t)wl_resource_get_version(resource), id);
 }
 
 static void handle_get_feedback(
 	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
-	struct manager *manager = wl_resource_get_user_data(resource);
+	struct manager *manager = manager_from_resource(resource);
 	struct wl_resource *feedback = wl_resource_create(
 		client, &gid_buffer_feedback_v1_interface, wl_resource_get_version(resource), id);
 	if (feedback == NULL) {
@@ -75,6 +78,12 @@ static const struct gid_buffer_manager_v1_interface manager_implementation = {
 	.create_params = handle_create_params,
 	.get_feedback = handle_get_feedback,
 };
+
+static struct manager *manager_from_resource(struct wl_resource *resource) {
+	assert(wl_resource_instance_of(
+		resource, &gid_buffer_manager_v1_interface, &manager_implementation));
+	return wl_resource_get_user_data(resource);
+}
 
 static void handle_bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
 	struct wl_resource *resource =

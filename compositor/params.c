@@ -2,6 +2,7 @@
 #include "params.h"
 
 #include "gid-buffer-v1-protocol.h"
+#include <assert.h>
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -54,6 +55,8 @@ static const struct buffer_events buffer_events = {
 
 /* --- requests -------------------------------------------------------------------------------- */
 
+static struct params *params_from_resource(struct wl_resource *resource);
+
 static bool params_check_unused(struct params *params) {
 	if (params->used) {
 		wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_ALREADY_USED,
@@ -66,7 +69,7 @@ static bool params_check_unused(struct params *params) {
 static void handle_add(struct wl_client *client, struct wl_resource *resource, uint32_t gid_hi,
 	uint32_t gid_lo, uint32_t index, uint32_t offset, uint32_t stride, uint32_t modifier_hi,
 	uint32_t modifier_lo) {
-	struct params *params = wl_resource_get_user_data(resource);
+	struct params *params = params_from_resource(resource);
 	if (!params_check_unused(params)) {
 		return;
 	}
@@ -170,7 +173,7 @@ static void params_ask(struct params *params, struct wl_client *client, uint32_t
 
 static void handle_create(struct wl_client *client, struct wl_resource *resource, int32_t width,
 	int32_t height, uint32_t format) {
-	struct params *params = wl_resource_get_user_data(resource);
+	struct params *params = params_from_resource(resource);
 	if (params_complete(params, width, height, format)) {
 		params_ask(params, client, 0);
 	}
@@ -178,7 +181,7 @@ static void handle_create(struct wl_client *client, struct wl_resource *resource
 
 static void handle_create_immed(struct wl_client *client, struct wl_resource *resource,
 	uint32_t buffer_id, int32_t width, int32_t height, uint32_t format) {
-	struct params *params = wl_resource_get_user_data(resource);
+	struct params *params = params_from_resource(resource);
 	if (params_complete(params, width, height, format)) {
 		params->immediate = true;
 		params_ask(params, client, buffer_id);
@@ -196,8 +199,14 @@ static const struct gid_buffer_params_v1_interface params_implementation = {
 	.create_immed = handle_create_immed,
 };
 
+static struct params *params_from_resource(struct wl_resource *resource) {
+	assert(wl_resource_instance_of(
+		resource, &gid_buffer_params_v1_interface, &params_implementation));
+	return wl_resource_get_user_data(resource);
+}
+
 static void params_destroy(struct wl_resource *resource) {
-	struct params *params = wl_resource_get_user_data(resource);
+	struct params *params = params_from_resource(resource);
 	if (params->buffer) {
 		params->backend->abandon(params->buffer);
 	}

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "forward.h"
 
-#include "forward_copy.h"
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
+#include "monotonic.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define PUBLISH_AGAIN_MS 1000
 #define MS_NS 1000000ull
@@ -21,12 +20,6 @@ struct held {
 	struct weston_buffer_reference buffer;
 	struct weston_buffer_release_reference release;
 };
-
-static uint64_t clock_now(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
@@ -113,7 +106,7 @@ static bool forward_is_late(struct forward *forward, uint64_t now) {
 
 /* Looks how far the consumers are, and tells what is new. */
 static void forward_report(struct forward *forward) {
-	uint64_t now = clock_now();
+	uint64_t now = monotonic_now();
 	if (!forward->published) {
 		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON);
 	} else if (gid_producer_consumers(forward->producer) == 0) {
@@ -163,7 +156,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	}
 	forward->frame = (struct gid_frame){
 		.gid = picture->gid,
-		.capture_time = clock_now(),
+		.capture_time = monotonic_now(),
 		.present_time = GID_TIME_NONE,
 		.pts = GID_TIME_NONE,
 		.dts = GID_TIME_NONE,
@@ -365,8 +358,7 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
 	wl_list_for_each_safe(held, next, &forward->held, link) {
 		held_destroy(held);
 	}
-	forward_copies_destroy(forward->copies);
-	forward->copies = NULL;
+	pixel_copies_finish(&forward->copies);
 	forward->domain = domain;
 	if (domain) {
 		forward_publish(forward);

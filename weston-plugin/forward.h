@@ -8,11 +8,9 @@
 #ifndef GID_WESTON_FORWARD_H
 #define GID_WESTON_FORWARD_H
 
-#include "gidd_connection.h"
+#include "pixel_copies.h"
 #include "safety_config.h"
 #include <gid/stream.h>
-
-struct forward_copies;
 
 /* What becomes of the frames; `lost` reasons are those of gid_safety_surface_v1. */
 struct forward_events {
@@ -51,12 +49,12 @@ struct forward {
 	int publish_error; /* as last said in the log */
 	struct wl_event_source *source, *timer;
 
-	struct wl_list held;	/* struct held: what is shown, and what consumers have still */
-	struct held *current;	/* what is shown */
-	struct gid_frame frame; /* of `current` */
-	bool outdated;		/* the surface has another picture, which cannot be sent yet */
-	bool waits;		/* for a grant: then it is sent */
-	struct forward_copies *copies; /* for pictures that cannot be lent, or NULL */
+	struct wl_list held;	    /* struct held: what is shown, and what consumers have still */
+	struct held *current;	    /* what is shown */
+	struct gid_frame frame;	    /* of `current` */
+	bool outdated;		    /* the surface has another picture, which cannot be sent yet */
+	bool waits;		    /* for a grant: then it is sent */
+	struct pixel_copies copies; /* of pictures that cannot be lent */
 
 	uint64_t sent, told;	/* sequences: the last picture that somebody got, and was told of */
 	uint64_t untaken_since; /* some consumer has pictures that it did not take; 0: none */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "forward_commit.h"
 
-#include "buffer.h"
-#include "forward_copy.h"
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
 #include "shm_format.h"
+#include "weston_buffer.h"
 #include <drm_fourcc.h>
 #include <string.h>
 #include <xxhash.h>
@@ -192,11 +191,14 @@ static bool copy_pixels(struct commit *commit) {
 	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
 	struct forward_picture *picture = &commit->picture;
 	wl_shm_buffer_begin_access(shm);
-	int error = forward_copy(commit->forward, &commit->pixels, &picture->gid, &picture->slab);
+	struct forward *forward = commit->forward;
+	int error = pixel_copies_add(&forward->copies, forward->domain, forward->producer,
+		&commit->pixels, &picture->gid);
 	wl_shm_buffer_end_access(shm);
 	if (error != 0) {
 		return refuse(commit, REFUSED_MEMORY, gid_strerror(error));
 	}
+	picture->slab = forward->copies.slab;
 	struct gid_slab_info info;
 	gid_slab_get_info(picture->slab, &info);
 	picture->damage = picture->crop = (struct gid_box){0};
@@ -216,9 +218,9 @@ enum found {
 	FOUND_LATER,   /* the client's memory is not there yet */
 };
 
-static enum found find_picture(struct commit *commit, struct module *module) {
+static enum found find_picture(struct commit *commit) {
 	struct buffer_memory memory;
-	bool gids = buffer_get_memory(module, commit->buffer->resource, &memory);
+	bool gids = buffer_get_memory(commit->buffer->resource, &memory);
 	if (gids && memory.pending) {
 		return FOUND_LATER;
 	}
@@ -247,8 +249,7 @@ static enum found find_picture(struct commit *commit, struct module *module) {
 	return FOUND;
 }
 
-void forward_commit(
-	struct forward *forward, struct module *module, struct weston_surface *surface) {
+void forward_commit(struct forward *forward, struct weston_surface *surface) {
 	if (!forward_is_ready(forward)) {
 		return;
 	}
@@ -261,7 +262,7 @@ void forward_commit(
 		forward_hide(forward, -1);
 		return;
 	}
-	switch (find_picture(&commit, module)) {
+	switch (find_picture(&commit)) {
 	case FOUND:
 		forward_show(forward, &commit.picture);
 		break;

@@ -247,7 +247,7 @@ bool hidden_client_has_shm_format(const struct hidden_client *hidden, uint32_t f
 
 bool hidden_client_has_dmabuf_format(
 	const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
-	const struct hidden_client_modifier *entry;
+	const struct hidden_modifier *entry;
 	wl_array_for_each(entry, &hidden->formats.dmabuf) {
 		if (entry->fourcc == fourcc && entry->modifier == modifier) {
 			return true;

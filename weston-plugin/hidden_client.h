@@ -10,6 +10,7 @@
 #ifndef GID_WESTON_HIDDEN_CLIENT_H
 #define GID_WESTON_HIDDEN_CLIENT_H
 
+#include "hidden_peer.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,12 +21,7 @@ struct hidden_client;
 /* What the renderer takes. */
 struct hidden_client_formats {
 	struct wl_array shm;	/* uint32_t: DRM_FORMAT_* */
-	struct wl_array dmabuf; /* struct hidden_client_modifier */
-};
-
-struct hidden_client_modifier {
-	uint32_t fourcc;
-	uint64_t modifier;
+	struct wl_array dmabuf; /* struct hidden_modifier */
 };
 
 /* Called once: buffers can be made from now on. If the client is lost it is made again by then. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "hidden_peer.h"
 
-#include "hidden_client.h"
 #include "linux-dmabuf-v1-client-protocol.h"
 #include "shm_format.h"
 #include <errno.h>
@@ -27,7 +26,7 @@ static void dmabuf_handle_format(void *data, struct zwp_linux_dmabuf_v1 *dmabuf,
 static void dmabuf_handle_modifier(void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t format,
 	uint32_t modifier_hi, uint32_t modifier_lo) {
 	struct hidden_peer *peer = data;
-	struct hidden_client_modifier *entry = wl_array_add(peer->dmabuf_formats, sizeof(*entry));
+	struct hidden_modifier *entry = wl_array_add(peer->dmabuf_formats, sizeof(*entry));
 	if (entry) {
 		entry->fourcc = format;
 		entry->modifier = (uint64_t)modifier_hi << 32 | modifier_lo;

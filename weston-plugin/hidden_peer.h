@@ -11,12 +11,18 @@
 #include <stdint.h>
 #include <wayland-server-core.h>
 
+/* A format of dma-bufs. */
+struct hidden_modifier {
+	uint32_t fourcc; /* DRM_FORMAT_* */
+	uint64_t modifier;
+};
+
 /* Called once: the globals are bound and the formats known, or the connection is lost. */
 typedef void (*hidden_peer_done_func)(void *data, bool learnt);
 
 struct hidden_peer {
 	struct wl_array *shm_formats;	 /* uint32_t DRM_FORMAT_*, filled here */
-	struct wl_array *dmabuf_formats; /* struct hidden_client_modifier, likewise */
+	struct wl_array *dmabuf_formats; /* struct hidden_modifier, likewise */
 	hidden_peer_done_func done;
 	void *data;
 

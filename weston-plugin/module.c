@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: MIT
 /** gid-buffer.so: the module's beginning and end, and its configuration. */
-#include "module.h"
-
-#include "buffer.h"
+#include "manager.h"
 #include "pacer.h"
 #include "points.h"
 #include "safety.h"
-#include <libweston/config-parser.h>
+#include "weston_buffer.h"
+#include "weston_config.h"
 #include <libweston/weston-log.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of weston/weston.h, which not every development package has. */
-struct weston_config *wet_get_config(struct weston_compositor *compositor);
+struct module {
+	struct weston_compositor *compositor;
+	char *domain_name; /* NULL: $GID_DOMAIN, or the only one */
+	struct hidden_client *hidden;
+	struct gidd_connection *connection;
+	struct buffers buffers;
+	struct manager manager; /* its `global` NULL until the hidden client is ready */
+	struct points *points;
+	struct pacer *pacer;   /* NULL: off */
+	struct safety *safety; /* NULL: weston.ini has no roles */
+	struct wl_listener compositor_destroy, screenshot_authority;
+};
+
 __attribute__((visibility("default"))) int wet_module_init(
 	struct weston_compositor *compositor, int *argc, char *argv[]);
 
@@ -24,7 +34,7 @@ __attribute__((visibility("default"))) int wet_module_init(
 static void handle_screenshot(
 	struct wl_listener *listener, struct weston_output_capture_attempt *attempt) {
 	struct module *module = wl_container_of(listener, module, screenshot_authority);
-	if (buffers_count(module, attempt->who->client) > 0) {
+	if (buffers_count(&module->buffers, attempt->who->client) > 0) {
 		attempt->denied = true;
 	}
 }
@@ -34,7 +44,7 @@ static void handle_screenshot(
 static void handle_hidden_ready(void *data) {
 	struct module *module = data;
 	if (manager_init(&module->manager, module->compositor->wl_display, module->connection,
-		    &buffer_backend, module) < 0) {
+		    &buffer_backend, &module->buffers) < 0) {
 		weston_log("gid: not enough memory\n");
 		return;
 	}
@@ -53,7 +63,12 @@ static void handle_connection_changed(void *data) {
 static void handle_connection_lost(void *data) {
 	struct module *module = data;
 	safety_connection_lost(module->safety);
-	buffers_forget_domain(module);
+	buffers_forget_domain(&module->buffers);
+}
+
+static void handle_buffer_settled(void *data, struct wl_resource *buffer) {
+	struct module *module = data;
+	safety_buffer_settled(module->safety, buffer);
 }
 
 static const struct gidd_connection_events connection_events = {
@@ -70,9 +85,9 @@ static int module_configure(struct module *module) {
 	weston_config_section_get_string(section, "on-revoke", &on_revoke, "keep");
 	int result = 0;
 	if (on_revoke && strcmp(on_revoke, "keep") == 0) {
-		module->on_revoke = ON_REVOKE_KEEP;
+		module->buffers.on_revoke = ON_REVOKE_KEEP;
 	} else if (on_revoke && strcmp(on_revoke, "blank") == 0) {
-		module->on_revoke = ON_REVOKE_BLANK;
+		module->buffers.on_revoke = ON_REVOKE_BLANK;
 	} else {
 		weston_log("gid: weston.ini, [gid] on-revoke=%s: must be keep or blank\n",
 			on_revoke ? on_revoke : "");
@@ -89,12 +104,12 @@ static void module_destroy(struct module *module) {
 	manager_finish(&module->manager);
 	points_destroy(module->points);
 	if (module->connection) {
-		buffers_finish(module);
+		buffers_finish(&module->buffers);
 		gidd_connection_destroy(module->connection);
 	}
 	hidden_client_destroy(module->hidden);
-	if (module->details) {
-		weston_log_scope_destroy(module->details);
+	if (module->buffers.details) {
+		weston_log_scope_destroy(module->buffers.details);
 	}
 	wl_list_remove(&module->screenshot_authority.link);
 	wl_list_remove(&module->compositor_destroy.link);
@@ -120,30 +135,35 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	weston_compositor_add_screenshot_authority(
 		compositor, &module->screenshot_authority, handle_screenshot);
 	module->compositor = compositor;
-	wl_list_init(&module->buffers);
+	module->buffers = (struct buffers){
+		.compositor = compositor, .settled = handle_buffer_settled, .data = module};
+	wl_list_init(&module->buffers.list);
 	if (module_configure(module) != 0 || pacer_create(compositor, &module->pacer) != 0) {
 		module_destroy(module);
 		return -1;
 	}
-	module->details = weston_compositor_add_log_scope(
+	module->buffers.details = weston_compositor_add_log_scope(
 		compositor, "gid", "gid buffers: each one's fate\n", NULL, NULL, NULL);
 
 	struct wl_event_loop *loop = wl_display_get_event_loop(compositor->wl_display);
 	module->connection =
 		gidd_connection_create(loop, module->domain_name, &connection_events, module);
 	if (module->connection) {
+		module->buffers.connection = module->connection;
 		module->hidden =
 			hidden_client_create(compositor->wl_display, handle_hidden_ready, module);
 	}
 	if (module->hidden) {
-		module->points = points_create(module);
+		module->buffers.hidden = module->hidden;
+		module->points =
+			points_create(compositor, module->connection, module->pacer != NULL);
 	}
 	if (!module->points) {
 		weston_log("gid: not enough memory\n");
 		module_destroy(module);
 		return -1;
 	}
-	if (safety_create(module, &module->safety) != 0) {
+	if (safety_create(compositor, module->connection, &module->safety) != 0) {
 		module_destroy(module);
 		return -1;
 	}

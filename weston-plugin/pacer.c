@@ -9,17 +9,14 @@
 #include "arrivals.h"
 #include "pacing_output.h"
 #include "timeline_tap.h"
+#include "weston_config.h"
 #include <errno.h>
-#include <libweston/config-parser.h>
 #include <libweston/version.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define SECOND INT64_C(1000000000)
-
-/* Of weston/weston.h, which not every development package has. */
-struct weston_config *wet_get_config(struct weston_compositor *compositor);
 
 struct pacer {
 	struct weston_compositor *compositor;

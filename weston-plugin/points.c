@@ -8,8 +8,8 @@
  */
 #include "points.h"
 
-#include "buffer.h"
 #include "timeline_tap.h"
+#include "weston_buffer.h"
 #include <gid/timeline.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
@@ -21,7 +21,9 @@
 #define IN_FLIGHT_MAX 64
 
 struct points {
-	const struct module *module;
+	struct weston_compositor *compositor;
+	const struct gidd_connection *connection;
+	bool paced;
 	struct gid_timeline *timeline; /* the file of $GID_TIMELINE, or NULL */
 	struct timeline_tap *tap;      /* NULL: nobody wants points */
 	struct wl_listener create_surface;
@@ -56,11 +58,10 @@ struct point_output {
 
 /* Whether somebody listens to Weston's timeline, beside the module itself. */
 static bool timeline_is_heard(const struct points *points) {
-	int ours = (points->module->pacer ? 1 : 0) + (points->tap ? 1 : 0);
+	int ours = (points->paced ? 1 : 0) + (points->tap ? 1 : 0);
 	struct weston_log_subscription *listener = NULL;
 	do {
-		listener = weston_log_subscription_iterate(
-			points->module->compositor->timeline, listener);
+		listener = weston_log_subscription_iterate(points->compositor->timeline, listener);
 	} while (listener && ours-- > 0);
 	return listener;
 }
@@ -71,7 +72,7 @@ static bool points_are_wanted(const struct points *points) {
 
 static void points_write(
 	const struct points *points, enum gid_timeline_event event, gid_id gid, int64_t time_ns) {
-	struct gid_domain *domain = gidd_connection_get_domain(points->module->connection);
+	struct gid_domain *domain = gidd_connection_get_domain(points->connection);
 	if (!domain) {
 		return;
 	}
@@ -84,7 +85,7 @@ static void points_write(
 	if (timeline_is_heard(points)) {
 		char line[GID_TIMELINE_LINE_MAX];
 		gid_timeline_format(&point, WRITER, line);
-		weston_log_scope_printf(points->module->compositor->timeline, "%s", line);
+		weston_log_scope_printf(points->compositor->timeline, "%s", line);
 	} else if (points->timeline) {
 		gid_timeline_write(points->timeline, &point);
 	}
@@ -115,7 +116,7 @@ static struct point_output *find_output(struct points *points, uint32_t id) {
 
 static void declare_output(struct points *points, uint32_t id, const char *name) {
 	struct weston_output *named = NULL, *candidate;
-	wl_list_for_each(candidate, &points->module->compositor->output_list, link) {
+	wl_list_for_each(candidate, &points->compositor->output_list, link) {
 		if (strcmp(candidate->name, name) == 0) {
 			named = candidate;
 		}
@@ -168,8 +169,8 @@ static void land(struct points *points, struct point_output *output, int64_t tim
 	output->in_flight_count = 0;
 	if (points->shown_count > 0 && !points->idle) {
 		points->idle = wl_event_loop_add_idle(
-			wl_display_get_event_loop(points->module->compositor->wl_display),
-			handle_idle, points);
+			wl_display_get_event_loop(points->compositor->wl_display), handle_idle,
+			points);
 	}
 }
 
@@ -198,7 +199,7 @@ static void points_stop_listening(struct points *points) {
 static void points_listen(struct points *points) {
 	bool wanted = points_are_wanted(points);
 	if (wanted && !points->tap) {
-		points->tap = timeline_tap_create(points->module->compositor, handle_line, points);
+		points->tap = timeline_tap_create(points->compositor, handle_line, points);
 	} else if (!wanted && points->tap) {
 		points_stop_listening(points);
 	}
@@ -254,16 +255,19 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-struct points *points_create(const struct module *module) {
+struct points *points_create(struct weston_compositor *compositor,
+	const struct gidd_connection *connection, bool paced) {
 	struct points *points = calloc(1, sizeof(*points));
 	if (!points) {
 		return NULL;
 	}
-	points->module = module;
+	points->compositor = compositor;
+	points->connection = connection;
+	points->paced = paced;
 	wl_list_init(&points->surfaces);
 	wl_list_init(&points->outputs);
 	points->create_surface.notify = handle_create_surface;
-	wl_signal_add(&module->compositor->create_surface_signal, &points->create_surface);
+	wl_signal_add(&compositor->create_surface_signal, &points->create_surface);
 	int error = gid_timeline_open(NULL, WRITER, &points->timeline);
 	if (error < 0) {
 		weston_log("gid: no timeline: GID_TIMELINE=%s: %s\n", getenv("GID_TIMELINE"),

@@ -7,12 +7,17 @@
 #ifndef GID_WESTON_POINTS_H
 #define GID_WESTON_POINTS_H
 
-#include "module.h"
+#include "gidd_connection.h"
+#include <libweston/libweston.h>
 
 struct points;
 
-/* NULL for want of memory. The module has its connection already, and its pacer, if any. */
-struct points *points_create(const struct module *module);
+/*
+ * NULL for want of memory. `paced`: the pacer reads Weston's timeline already, and is no listener
+ * for whom points would be written. Compositor and connection outlive it.
+ */
+struct points *points_create(
+	struct weston_compositor *compositor, const struct gidd_connection *connection, bool paced);
 
 /* Takes NULL. */
 void points_destroy(struct points *points);

@@ -1,19 +1,99 @@
 // SPDX-License-Identifier: MIT
-#include "safety_role.h"
+#include "safety.h"
 
+#include "client_liveness.h"
 #include "client_program.h"
 #include "forward_commit.h"
+#include "gid-safety-v1-protocol.h"
+#include "monotonic.h"
+#include "weston_config.h"
+#include <assert.h>
 #include <errno.h>
-#include <libweston/config-parser.h>
 #include <libweston/desktop.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MS_NS 1000000ull
 
-/* Of weston/weston.h, which not every development package has. */
-struct weston_config *wet_get_config(struct weston_compositor *compositor);
+struct safety {
+	struct weston_compositor *compositor;
+	const struct gidd_connection *connection;
+	struct wl_list roles;	 /* struct role::link */
+	struct wl_list surfaces; /* struct safety_surface::link */
+	struct wl_listener create_surface;
+	struct wl_global *global; /* gid_safety_manager_v1; NULL: no client is named */
+};
+
+struct role {
+	struct wl_list link;
+	struct safety *safety;
+	struct safety_config config;
+	struct forward forward;
+	struct safety_surface *surface; /* that has it, or NULL */
+	struct wl_resource *resource;	/* gid_safety_surface_v1, or NULL: by app-id */
+	struct client_liveness client;
+};
+
+/* Every surface there is. */
+struct safety_surface {
+	struct wl_list link;
+	struct safety *safety;
+	struct weston_surface *surface;
+	struct role *role;	   /* or NULL */
+	const struct role *envied; /* that it would have, but another has it: as said in the log */
+	struct wl_listener commit, destroy;
+};
+
+/* --- gid_safety_surface_v1 -------------------------------------------------------------------- */
+
+static void surface_handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+	wl_resource_destroy(resource);
+}
+
+static const struct gid_safety_surface_v1_interface surface_implementation = {
+	.destroy = surface_handle_destroy,
+};
+
+static void role_take_back(struct role *role);
+
+/* NULL: the surface, or the role, is gone, and the object without effect. */
+static struct role *role_from_resource(struct wl_resource *resource) {
+	assert(wl_resource_instance_of(
+		resource, &gid_safety_surface_v1_interface, &surface_implementation));
+	return wl_resource_get_user_data(resource);
+}
+
+static void surface_resource_destroy(struct wl_resource *resource) {
+	struct role *role = role_from_resource(resource);
+	if (role) {
+		role_take_back(role);
+	}
+}
+
+/* The surface, or the role, goes; its object stays without effect. */
+static void role_detach(struct role *role) {
+	if (role->resource) {
+		wl_resource_set_user_data(role->resource, NULL);
+		role->resource = NULL;
+	}
+}
+
+static void handle_shown(void *data, uint64_t sequence, uint64_t time) {
+	const struct role *role = data;
+	if (role->resource) {
+		uint64_t seconds = time / 1000000000u;
+		gid_safety_surface_v1_send_shown(role->resource, (uint32_t)(sequence >> 32),
+			(uint32_t)sequence, (uint32_t)(seconds >> 32), (uint32_t)seconds,
+			(uint32_t)(time % 1000000000u));
+	}
+}
+
+static void handle_lost(void *data, uint32_t reason) {
+	const struct role *role = data;
+	if (role->resource) {
+		gid_safety_surface_v1_send_lost(role->resource, reason);
+	}
+}
 
 /* --- surfaces --------------------------------------------------------------------------------- */
 
@@ -31,7 +111,9 @@ static void surface_set_visible(struct weston_surface *surface, bool visible) {
 	}
 }
 
-void role_give(struct role *role, struct safety_surface *surface, struct wl_resource *resource) {
+/* Gives the role, which is free, to a surface that has none. */
+static void role_give(
+	struct role *role, struct safety_surface *surface, struct wl_resource *resource) {
 	role->surface = surface;
 	role->resource = resource;
 	surface->role = role;
@@ -40,7 +122,8 @@ void role_give(struct role *role, struct safety_surface *surface, struct wl_reso
 	forward_begin(&role->forward);
 }
 
-void role_take_back(struct role *role) {
+/* Takes it back, if somebody has it. The surface remains. */
+static void role_take_back(struct role *role) {
 	struct safety_surface *surface = role->surface;
 	if (!surface) {
 		return;
@@ -48,12 +131,15 @@ void role_take_back(struct role *role) {
 	if (!role->config.visible) {
 		surface_set_visible(surface->surface, true);
 	}
-	safety_protocol_detach(role);
+	role_detach(role);
 	surface->role = NULL;
 	role->surface = NULL;
 	forward_hide(&role->forward, -1);
 	forward_log(&role->forward, "gid: role %s: given back\n", role->config.role);
 }
+
+/* --- the surfaces that there are -----------------------------------------------------------------
+ */
 
 static const char *get_app_id(struct weston_surface *surface) {
 	if (!weston_surface_is_desktop_surface(surface)) {
@@ -87,12 +173,6 @@ static void give_by_app_id(struct safety_surface *surface) {
 	}
 }
 
-static uint64_t clock_now(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, commit);
 	if (!surface->role) {
@@ -102,8 +182,8 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		if (!surface->role->config.visible) {
 			surface_set_visible(surface->surface, false);
 		}
-		client_liveness_note(&surface->role->client, clock_now());
-		forward_commit(&surface->role->forward, surface->safety->module, surface->surface);
+		client_liveness_note(&surface->role->client, monotonic_now());
+		forward_commit(&surface->role->forward, surface->surface);
 	}
 }
 
@@ -138,17 +218,6 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 	wl_list_insert(&safety->surfaces, &surface->link);
 }
 
-struct safety_surface *safety_find_surface(
-	struct safety *safety, const struct weston_surface *wanted) {
-	struct safety_surface *surface;
-	wl_list_for_each(surface, &safety->surfaces, link) {
-		if (surface->surface == wanted) {
-			return surface;
-		}
-	}
-	return NULL;
-}
-
 void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 	struct role *role;
 	if (!safety) {
@@ -158,7 +227,7 @@ void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 		struct weston_surface *surface = role->surface ? role->surface->surface : NULL;
 		if (surface && surface->buffer_ref.buffer &&
 			surface->buffer_ref.buffer->resource == buffer) {
-			forward_commit(&role->forward, safety->module, surface);
+			forward_commit(&role->forward, surface);
 		}
 	}
 }
@@ -170,16 +239,8 @@ static void handle_ready(void *data) {
 	weston_log(
 		"gid: role %s: stream safety/%s is there\n", role->config.role, role->config.role);
 	if (role->surface) {
-		forward_commit(&role->forward, role->safety->module, role->surface->surface);
+		forward_commit(&role->forward, role->surface->surface);
 	}
-}
-
-static void handle_shown(void *data, uint64_t sequence, uint64_t time) {
-	safety_protocol_shown(data, sequence, time);
-}
-
-static void handle_lost(void *data, uint32_t reason) {
-	safety_protocol_lost(data, reason);
 }
 
 static bool handle_is_alive(void *data) {
@@ -189,7 +250,7 @@ static bool handle_is_alive(void *data) {
 		return true;
 	}
 	bool alive = client_liveness_check(&role->client, role->surface->surface,
-		(uint64_t)role->config.client_ms * MS_NS, clock_now());
+		(uint64_t)role->config.client_ms * MS_NS, monotonic_now());
 	if (alive == hung) {
 		forward_log(&role->forward, "gid: role %s: its client %s\n", role->config.role,
 			alive ? "reads its events again"
@@ -242,12 +303,11 @@ static int role_create(struct safety *safety, struct weston_config_section *sect
 	}
 	wl_list_insert(safety->roles.prev, &role->link);
 	return forward_init(&role->forward, &role->config,
-		wl_display_get_event_loop(safety->module->compositor->wl_display), &forward_events,
-		role);
+		wl_display_get_event_loop(safety->compositor->wl_display), &forward_events, role);
 }
 
 static int read_roles(struct safety *safety) {
-	struct weston_config *config = wet_get_config(safety->module->compositor);
+	struct weston_config *config = wet_get_config(safety->compositor);
 	struct weston_config_section *section = NULL;
 	const char *name;
 	int error = 0;
@@ -259,23 +319,172 @@ static int read_roles(struct safety *safety) {
 	return error;
 }
 
+/* --- gid_safety_manager_v1 -------------------------------------------------------------------- */
+
+static void manager_handle_destroy(struct wl_client *client, struct wl_resource *resource) {
+	wl_resource_destroy(resource);
+}
+
+/* Whether some role names the client. */
+static bool may_bind(const struct safety *safety, struct wl_client *client) {
+	const struct role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (safety_config_names(&role->config, client)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A role that the client is not named for is one that it does not know. */
+static struct role *find_role(struct safety *safety, struct wl_client *client, const char *name) {
+	struct role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (strcmp(role->config.role, name) == 0 &&
+			safety_config_names(&role->config, client)) {
+			return role;
+		}
+	}
+	return NULL;
+}
+
+static struct safety_surface *find_surface(
+	struct safety *safety, const struct weston_surface *wanted) {
+	struct safety_surface *surface;
+	wl_list_for_each(surface, &safety->surfaces, link) {
+		if (surface->surface == wanted) {
+			return surface;
+		}
+	}
+	return NULL;
+}
+
+static struct safety *safety_from_resource(struct wl_resource *resource);
+
+static void manager_handle_get_safety_surface(struct wl_client *client,
+	struct wl_resource *resource, uint32_t id, struct wl_resource *surface_resource,
+	const char *name) {
+	struct safety *safety = safety_from_resource(resource);
+	/* libwayland has checked that it is a wl_surface; what is behind it is Weston's. */
+	struct safety_surface *surface =
+		find_surface(safety, wl_resource_get_user_data(surface_resource));
+	struct role *role = find_role(safety, client, name);
+	if (!role) {
+		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_UNKNOWN_ROLE,
+			"there is no role '%s' for this client", name);
+		return;
+	}
+	if (!surface) {
+		wl_resource_post_no_memory(resource);
+		return;
+	}
+	if (role->surface) {
+		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_ROLE_TAKEN,
+			"another surface has the role '%s'", name);
+		return;
+	}
+	if (surface->role) {
+		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_SURFACE_TAKEN,
+			"the surface has the role '%s'", surface->role->config.role);
+		return;
+	}
+	struct wl_resource *created = wl_resource_create(
+		client, &gid_safety_surface_v1_interface, wl_resource_get_version(resource), id);
+	if (!created) {
+		wl_resource_post_no_memory(resource);
+		return;
+	}
+	wl_resource_set_implementation(
+		created, &surface_implementation, role, surface_resource_destroy);
+	role_give(role, surface, created);
+}
+
+static const struct gid_safety_manager_v1_interface manager_implementation = {
+	.destroy = manager_handle_destroy,
+	.get_safety_surface = manager_handle_get_safety_surface,
+};
+
+static struct safety *safety_from_resource(struct wl_resource *resource) {
+	assert(wl_resource_instance_of(
+		resource, &gid_safety_manager_v1_interface, &manager_implementation));
+	return wl_resource_get_user_data(resource);
+}
+
+static void manager_bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
+	struct safety *safety = data;
+	if (!may_bind(safety, client)) {
+		wl_client_post_implementation_error(
+			client, "weston.ini names no role for this client");
+		return;
+	}
+	struct wl_resource *resource =
+		wl_resource_create(client, &gid_safety_manager_v1_interface, (int)version, id);
+	if (!resource) {
+		wl_client_post_no_memory(client);
+		return;
+	}
+	wl_resource_set_implementation(resource, &manager_implementation, safety, NULL);
+	const struct role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		if (safety_config_names(&role->config, client)) {
+			gid_safety_manager_v1_send_role(resource, role->config.role,
+				role->config.width, role->config.height);
+		}
+	}
+	gid_safety_manager_v1_send_done(resource);
+}
+
+/* --- the global ------------------------------------------------------------------------------- */
+
+/* Weston itself filters nothing; to others the global does not exist. */
+static bool filter_global(
+	const struct wl_client *client, const struct wl_global *global, void *data) {
+	const struct safety *safety = data;
+	return global != safety->global || may_bind(safety, (struct wl_client *)client);
+}
+
+static int safety_create_global(struct safety *safety) {
+	bool any = false;
+	const struct role *role;
+	wl_list_for_each(role, &safety->roles, link) {
+		any = any || role->config.clients[0];
+	}
+	if (!any) {
+		return 0;
+	}
+	struct wl_display *display = safety->compositor->wl_display;
+	wl_display_set_global_filter(display, filter_global, safety);
+	safety->global = wl_global_create(
+		display, &gid_safety_manager_v1_interface, 1, safety, manager_bind);
+	return safety->global ? 0 : -ENOMEM;
+}
+
+static void safety_destroy_global(struct safety *safety) {
+	if (safety->global) {
+		wl_display_set_global_filter(safety->compositor->wl_display, NULL, NULL);
+		wl_global_destroy(safety->global);
+	}
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
-int safety_create(struct module *module, struct safety **created) {
+int safety_create(struct weston_compositor *compositor, const struct gidd_connection *connection,
+	struct safety **created) {
 	*created = NULL;
 	struct safety *safety = calloc(1, sizeof(*safety));
 	if (!safety) {
 		return -ENOMEM;
 	}
-	safety->module = module;
+	safety->compositor = compositor;
+	safety->connection = connection;
 	wl_list_init(&safety->roles);
 	wl_list_init(&safety->surfaces);
 	wl_list_init(&safety->create_surface.link);
 	int error = read_roles(safety);
 	if (error == 0 && !wl_list_empty(&safety->roles)) {
 		safety->create_surface.notify = handle_create_surface;
-		wl_signal_add(&module->compositor->create_surface_signal, &safety->create_surface);
-		error = safety_protocol_create(safety);
+		wl_signal_add(&compositor->create_surface_signal, &safety->create_surface);
+		error = safety_create_global(safety);
 	}
 	if (error != 0 || wl_list_empty(&safety->roles)) {
 		safety_destroy(safety);
@@ -298,7 +507,7 @@ void safety_destroy(struct safety *safety) {
 	wl_list_for_each_safe(surface, next, &safety->surfaces, link) {
 		surface_destroy(surface);
 	}
-	safety_protocol_destroy(safety);
+	safety_destroy_global(safety);
 	wl_list_remove(&safety->create_surface.link);
 	free(safety);
 }
@@ -309,8 +518,7 @@ void safety_connection_changed(struct safety *safety) {
 		return;
 	}
 	wl_list_for_each(role, &safety->roles, link) {
-		forward_set_domain(
-			&role->forward, gidd_connection_get_domain(safety->module->connection));
+		forward_set_domain(&role->forward, gidd_connection_get_domain(safety->connection));
 	}
 }
 

@@ -6,15 +6,18 @@
 #ifndef GID_WESTON_SAFETY_H
 #define GID_WESTON_SAFETY_H
 
-#include "module.h"
+#include "gidd_connection.h"
+#include <libweston/libweston.h>
 
 struct safety;
 
 /*
- * Reads the roles of weston.ini and offers them. Returns 0, with NULL where there are none; -EINVAL
- * after saying what is wrong in Weston's log; -ENOMEM. All functions below take NULL.
+ * Reads the roles of weston.ini and offers them. Compositor and connection outlive it. Returns 0,
+ * with NULL where there are none; -EINVAL after saying what is wrong in Weston's log; -ENOMEM. All
+ * functions below take NULL.
  */
-int safety_create(struct module *module, struct safety **safety);
+int safety_create(struct weston_compositor *compositor, const struct gidd_connection *connection,
+	struct safety **safety);
 void safety_destroy(struct safety *safety);
 
 /* The connection to gidd came, or went, or is about to be lost for good. */

@@ -9,6 +9,7 @@
 #include "memory_view.h"
 #include "planes.h"
 
+#include <assert.h>
 #include <drm_fourcc.h>
 #include <endian.h>
 #include <errno.h>
@@ -68,8 +69,17 @@ static void handle_destroy(struct wl_client *client, struct wl_resource *resourc
 
 static const struct wl_buffer_interface buffer_implementation = {.destroy = handle_destroy};
 
+static bool is_instance(struct wl_resource *resource) {
+	return wl_resource_instance_of(resource, &wl_buffer_interface, &buffer_implementation);
+}
+
+static struct buffer *buffer_from_resource(struct wl_resource *resource) {
+	assert(is_instance(resource));
+	return wl_resource_get_user_data(resource);
+}
+
 static void handle_resource_destroyed(struct wl_resource *resource) {
-	struct buffer *buffer = wl_resource_get_user_data(resource);
+	struct buffer *buffer = buffer_from_resource(resource);
 	buffer->resource = NULL;
 	wl_list_remove(&buffer->release.link);
 	buffer_leave(buffer);
@@ -94,13 +104,9 @@ static int buffer_make_resource(struct buffer *buffer, uint32_t id) {
 	return 0;
 }
 
-static bool is_instance(struct wl_resource *resource) {
-	return wl_resource_instance_of(resource, &wl_buffer_interface, &buffer_implementation);
-}
-
 /* A client attaches it. */
 static struct wlr_buffer *from_resource(struct wl_resource *resource) {
-	struct buffer *buffer = wl_resource_get_user_data(resource);
+	struct buffer *buffer = buffer_from_resource(resource);
 	memory_view_set_stale(&buffer->view);
 	return &buffer->view.base;
 }

@@ -4,7 +4,7 @@
  * where that is allowed (it is started so), and does nothing else. At SIGTERM it writes a line of
  * JSON: by how much it was late at most. No program can be more punctual than that.
  */
-#include "../../clients/hostile/ending.h"
+#include "../../tests/hostile/programs/ending.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>

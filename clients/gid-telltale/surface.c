@@ -79,7 +79,7 @@ int surface_init(
 		return -1;
 	}
 	surface->surface = wl_compositor_create_surface(surface->wayland.compositor);
-	if (role_init(&surface->role, &surface->wayland, surface->surface, role) < 0) {
+	if (client_role_init(&surface->role, &surface->wayland, surface->surface, role) < 0) {
 		return -1;
 	}
 	for (uint32_t slot = 0; slot < TELLTALE_SLOTS; slot++) {
@@ -93,7 +93,7 @@ void surface_finish(struct surface *surface) {
 	if (surface->surface == NULL) {
 		return;
 	}
-	role_finish(&surface->role);
+	client_role_finish(&surface->role);
 	if (surface->toplevel != NULL) {
 		xdg_toplevel_destroy(surface->toplevel);
 		xdg_surface_destroy(surface->xdg_surface);

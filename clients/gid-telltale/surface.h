@@ -6,7 +6,7 @@
 #ifndef TELLTALE_SURFACE_H
 #define TELLTALE_SURFACE_H
 
-#include "common/role.h"
+#include "common/client_role.h"
 #include "telltale.h"
 
 struct surface {
@@ -15,7 +15,7 @@ struct surface {
 	struct wl_surface *surface;
 	struct xdg_surface *xdg_surface;
 	struct xdg_toplevel *toplevel;
-	struct role role;
+	struct client_role role;
 	struct surface_buffer {
 		struct surface *surface;
 		uint32_t slot;

@@ -10,7 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "buffers.h"
-#include "common/role.h"
+#include "common/client_role.h"
 #include "common/wayland.h"
 #include "common/window.h"
 #include "options.h"
@@ -29,7 +29,7 @@ struct view {
 	sd_event *event;
 	struct wayland wayland;
 	struct window window;
-	struct role role;
+	struct client_role role;
 	struct buffers buffers;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
@@ -46,18 +46,6 @@ struct view {
 	struct stats stats;
 	struct gid_timeline *timeline; // of $GID_TIMELINE; NULL: none
 };
-
-/* Shows the newest frame, if there is one and the compositor wants one: show.c. */
-void view_show(struct view *view);
-
-/* Takes the picture off the window: show.c. */
-void view_hide(struct view *view);
-
-/* Forgets commits whose fate is not known yet: show.c. */
-void view_drop_feedbacks(struct view *view);
-
-/* Gives the newest frame back unseen. */
-void view_drop_pending(struct view *view);
 
 /* Begins to show the stream. Returns 0, or -1 after saying why not on stderr. */
 int view_init(struct view *view, sd_event *event, const struct options *options);

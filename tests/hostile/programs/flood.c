@@ -5,8 +5,8 @@
  * stream as fast as its rings take them. With ROLE the surface has that safety role, so that the
  * compositor forwards it.
  */
-#include "../common/role.h"
-#include "../common/window.h"
+#include "common/client_role.h"
+#include "common/window.h"
 #include "gid-buffer-v1-client-protocol.h"
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ struct flood {
 	sd_event *event;
 	struct wayland wayland;
 	struct window window;
-	struct role role;
+	struct client_role role;
 	struct wl_buffer *buffers[SLOTS];
 	uint64_t commits, frames;
 };
@@ -110,7 +110,7 @@ static int flood_init_window(struct flood *flood, const char *role) {
 	flood->window.closed = handle_window;
 	window_set_picture_size(&flood->window, (int32_t)WIDTH, (int32_t)HEIGHT);
 	if (role != NULL &&
-		role_init(&flood->role, &flood->wayland, flood->window.picture, role) < 0) {
+		client_role_init(&flood->role, &flood->wayland, flood->window.picture, role) < 0) {
 		return -1;
 	}
 	for (uint32_t i = 0; i < SLOTS; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "role.h"
+#include "client_role.h"
 
 #include <err.h>
 
@@ -7,7 +7,7 @@
 
 static void handle_shown(void *data, struct gid_safety_surface_v1 *object, uint32_t sequence_hi,
 	uint32_t sequence_lo, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
-	struct role *role = data;
+	struct client_role *role = data;
 	role->shown++;
 	role->sequence = (uint64_t)sequence_hi << 32 | sequence_lo;
 }
@@ -32,7 +32,7 @@ static const char *reason_text(uint32_t reason) {
 }
 
 static void handle_lost(void *data, struct gid_safety_surface_v1 *object, uint32_t reason) {
-	struct role *role = data;
+	struct client_role *role = data;
 	role->lost++;
 	warnx("frames do not arrive: %s", reason_text(reason));
 }
@@ -42,9 +42,9 @@ static const struct gid_safety_surface_v1_listener listener = {
 	.lost = handle_lost,
 };
 
-int role_init(
-	struct role *role, struct wayland *wayland, struct wl_surface *surface, const char *name) {
-	*role = (struct role){0};
+int client_role_init(struct client_role *role, struct wayland *wayland, struct wl_surface *surface,
+	const char *name) {
+	*role = (struct client_role){0};
 	if (wayland->gid_safety == NULL) {
 		warnx("the compositor offers no safety role to this program: name it under "
 		      "clients= in a section [gid-safety] of weston.ini, see "
@@ -56,7 +56,7 @@ int role_init(
 	return 0;
 }
 
-void role_finish(struct role *role) {
+void client_role_finish(struct client_role *role) {
 	if (role->object != NULL) {
 		gid_safety_surface_v1_destroy(role->object);
 		role->object = NULL;

@@ -8,9 +8,9 @@
  * our own domain, whose number that is: listens for another domain's gidd, as the domain with the
  * lower number does, and sends what no gidd would.
  */
-#include "../../libgid/wire.h"
 #include "ending.h"
 #include "random.h"
+#include "wire.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* A surface's safety role: asks the compositor for it, and hears whether frames arrive. */
-#ifndef CLIENTS_ROLE_H
-#define CLIENTS_ROLE_H
+#ifndef CLIENTS_CLIENT_ROLE_H
+#define CLIENTS_CLIENT_ROLE_H
 
 #include "wayland.h"
 
-struct role {
+struct client_role {
 	struct gid_safety_surface_v1 *object; // NULL: there is none
 	uint64_t shown, lost;		      // events
 	uint64_t sequence;		      // of the last frame that arrived
@@ -15,10 +15,10 @@ struct role {
  * Gives the surface the role. Returns 0, or -1 after saying on stderr that the compositor offers
  * this program none. `role` stays where it is.
  */
-int role_init(
-	struct role *role, struct wayland *wayland, struct wl_surface *surface, const char *name);
+int client_role_init(struct client_role *role, struct wayland *wayland, struct wl_surface *surface,
+	const char *name);
 
 /* Before the surface is destroyed. */
-void role_finish(struct role *role);
+void client_role_finish(struct client_role *role);
 
 #endif

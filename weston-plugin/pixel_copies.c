@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "pixel_copies.h"
+
+#include <string.h>
+
+/* What a consumer can have, and the one that is shown, and the next. */
+#define SLOTS 6
+#define STRIDE_ALIGN 64
+
+void pixel_copies_finish(struct pixel_copies *copies) {
+	gid_slab_unref(copies->slab);
+	*copies = (struct pixel_copies){0};
+}
+
+static bool copies_fit(const struct pixel_copies *copies, const struct pixel_rows *pixels) {
+	return copies->slab && copies->layout.fourcc == pixels->fourcc &&
+		copies->layout.width == pixels->width && copies->layout.height == pixels->height;
+}
+
+static int copies_make(
+	struct pixel_copies *copies, struct gid_domain *domain, const struct pixel_rows *pixels) {
+	pixel_copies_finish(copies);
+	int error = gid_layout_init(
+		&copies->layout, pixels->fourcc, pixels->width, pixels->height, STRIDE_ALIGN);
+	if (error != 0) {
+		return error;
+	}
+	return gid_slab_create(domain, &copies->layout, 0, SLOTS, NULL, &copies->slab);
+}
+
+static int copies_take(struct gid_slab *slab, struct gid_producer *producer) {
+	int slot = gid_slab_take(slab);
+	if (slot < 0 && gid_producer_reclaim(producer, false)) {
+		slot = gid_slab_take(slab);
+	}
+	if (slot < 0 && gid_producer_reclaim(producer, true)) {
+		slot = gid_slab_take(slab);
+	}
+	return slot;
+}
+
+int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
+	struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid) {
+	if (!copies_fit(copies, pixels)) {
+		int error = copies_make(copies, domain, pixels);
+		if (error != 0) {
+			return error;
+		}
+	}
+	int slot = copies_take(copies->slab, producer);
+	if (slot < 0) {
+		return slot;
+	}
+	const struct gid_plane *plane = &copies->layout.planes[0];
+	*gid = gid_slab_gid(copies->slab, (uint32_t)slot);
+	uint8_t *data = (uint8_t *)gid_slab_data(copies->slab, (uint32_t)slot) + plane->offset;
+	for (uint32_t y = 0; y < pixels->height; y++) {
+		memcpy(data + (size_t)y * plane->stride, pixels->data + y * pixels->stride,
+			pixels->row_bytes);
+	}
+	gid_producer_count_copy(producer, (uint64_t)pixels->row_bytes * pixels->height);
+	return 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/** Copies of pictures that cannot be lent, as those of ordinary wl_shm buffers: one each, counted.
+ */
+#ifndef GID_WESTON_PIXEL_COPIES_H
+#define GID_WESTON_PIXEL_COPIES_H
+
+#include <gid/stream.h>
+
+/* Rows of pixels, of one plane. */
+struct pixel_rows {
+	const uint8_t *data;
+	uint32_t fourcc, width, height;
+	size_t stride, row_bytes;
+};
+
+/* Slots of ours for the copies. All zero: there are none so far. */
+struct pixel_copies {
+	struct gid_slab *slab; /* of the present size and format, or NULL */
+	struct gid_layout layout;
+};
+
+/*
+ * Copies the pixels into a slot, which the caller gives back by gid_slab_give(): `gid`, of
+ * `copies->slab`. Where all slots are out, the one that was out for longest is taken back from the
+ * producer's consumers. Waits for gidd, at most 2 s, where the size or the format is a new one.
+ * Returns 0 or -errno.
+ */
+int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
+	struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid);
+
+/* What is out still keeps its memory. */
+void pixel_copies_finish(struct pixel_copies *copies);
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The wl_buffers made of gids: each from the question for its memory to its end.
+ *
+ * A buffer belongs to its wl_buffer and goes with it. Before there is one, it belongs to whoever
+ * made it. Everything belongs to the compositor's thread.
+ */
+#ifndef GID_WESTON_BUFFER_H
+#define GID_WESTON_BUFFER_H
+
+#include "gidd_connection.h"
+#include "hidden_client.h"
+#include "params.h"
+#include <libweston/libweston.h>
+
+/* What a surface shows when the memory of its buffer is taken back. */
+enum on_revoke {
+	ON_REVOKE_KEEP,	 /* its last content */
+	ON_REVOKE_BLANK, /* nothing */
+};
+
+/* All of them, and what they are made with; what is pointed to outlives them. */
+struct buffers {
+	struct weston_compositor *compositor;
+	struct hidden_client *hidden;
+	const struct gidd_connection *connection;
+	struct weston_log_scope *details; /* "gid": every buffer's fate */
+	enum on_revoke on_revoke;
+	/* The memory of a wl_buffer is there now, or will not be. */
+	void (*settled)(void *data, struct wl_resource *buffer);
+	void *data;
+	struct wl_list list; /* struct buffer::link */
+};
+
+/* Makes buffers of what clients ask for; its data: struct buffers. */
+extern const struct params_backend buffer_backend;
+
+/* The gid that a wl_buffer was made of (its first plane's); GID_NONE for other buffers. */
+gid_id buffer_get_gid(struct wl_resource *resource);
+
+/* How many wl_buffers made of gids the client has or waits for. */
+uint32_t buffers_count(const struct buffers *buffers, const struct wl_client *client);
+
+/* What a wl_buffer shows. */
+struct buffer_memory {
+	gid_id gid;
+	struct gid_slab *slab; /* no reference; NULL: not there (any more), or of several planes */
+	const struct gid_layout *layout;
+	bool pending; /* it will be there: buffers::settled is called */
+};
+
+/* Whether the wl_buffer is made of gids; then `memory` is filled. */
+bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memory);
+
+/* All buffers give back what they have of the domain, which ends. What they show stays. */
+void buffers_forget_domain(struct buffers *buffers);
+
+/* At the module's end; the wl_buffers stay. */
+void buffers_finish(struct buffers *buffers);
+
+#endif

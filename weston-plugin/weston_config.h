@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+/** weston.ini, as Weston has read it. */
+#ifndef GID_WESTON_CONFIG_H
+#define GID_WESTON_CONFIG_H
+
+#include <libweston/config-parser.h>
+#include <libweston/libweston.h>
+
+/* Of weston/weston.h, which not every development package has. */
+struct weston_config *wet_get_config(struct weston_compositor *compositor);
+
+#endif
