@@ -153,7 +153,32 @@ gst_gid_sink_wait_for_consumers (GstGidSink * self)
 }
 
 GstFlowReturn
-gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing)
+gst_gid_sink_wait_to_preroll (GstGidSink * self, gboolean * ready)
+{
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  gint64 end;
+  gboolean leaky;
+
+  GST_OBJECT_LOCK (self);
+  leaky = self->leaky;
+  end = g_get_monotonic_time () + self->lease_ms * G_TIME_SPAN_MILLISECOND;
+  GST_OBJECT_UNLOCK (self);
+
+  while (TRUE) {
+    gint64 now = g_get_monotonic_time ();
+    gboolean consumer = gst_gid_sink_has_consumer (self);
+
+    *ready = consumer && (leaky || has_room (self));
+    if (*ready || !consumer || !self->picture_is_due || now >= end)
+      return GST_FLOW_OK;
+    GST_BASE_SINK_PREROLL_WAIT_UNTIL (sink, now + WAIT_STEP);
+    if (GST_PAD_IS_FLUSHING (GST_BASE_SINK_PAD (sink)))
+      return GST_FLOW_FLUSHING;
+  }
+}
+
+GstFlowReturn
+gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing, guint * consumers)
 {
   struct gid_frame frame;
   GstGidExport *export;
@@ -182,6 +207,10 @@ gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing)
   if (sent < 0) {
     /* the slot was taken back by force, or the slab was revoked: the next frame has another */
     GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
+  } else {
+    self->picture_is_due = FALSE;
+    if (consumers)
+      *consumers = sent;
   }
   GST_LOG_OBJECT (self, "sent %" GST_PTR_FORMAT " to %d consumers", buffer, sent);
 done:

@@ -14,6 +14,11 @@
  * gst-launch-1.0 filesrc location=film.mp4 ! decodebin3 ! gidsink domain=open stream=movie
  * ]|
  */
+/*
+ * It is a GstBaseSink and no GstVideoSink: that one makes no difference between a frame that is
+ * prerolled and one that is due, drops frames that are late for a screen (max-lateness, QoS), and
+ * centres rectangles. Here a late frame is still news to its consumers, and they have the screens.
+ */
 #include "gstgidsink.h"
 
 #include <gst/video/video.h>
@@ -40,6 +45,7 @@ gst_gid_sink_start (GstBaseSink * sink)
 
   self->stats_posted = g_get_monotonic_time ();
   self->knows_live = FALSE;
+  self->picture_is_due = TRUE;
   if (self->stream == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("No stream to publish. Set stream=NAME, one that the cockpit's configuration lets others "
@@ -157,17 +163,26 @@ gst_gid_sink_prepare (GstBaseSink * sink, GstBuffer * buffer)
   return GST_FLOW_OK;
 }
 
-/* Shows the picture already while the pipeline is paused, as after a seek. */
+/*
+ * Shows the picture already while the pipeline is paused, as after a seek or a step. Comes once more
+ * for the same buffer where the pipeline is paused again before the buffer was due. What nobody got
+ * here is left to render().
+ */
 static GstFlowReturn
 gst_gid_sink_preroll (GstBaseSink * sink, GstBuffer * buffer)
 {
   GstGidSink *self = GST_GID_SINK (sink);
-  GstFlowReturn ret = GST_FLOW_OK;
+  gboolean ready;
+  GstFlowReturn ret;
+  guint sent = 0;
 
-  if (gst_gid_sink_has_consumer (self) && gst_buffer_n_memory (buffer) > 0) {
-    ret = gst_gid_sink_send (self, buffer, FALSE);
+  if (self->prerolled == buffer || gst_buffer_n_memory (buffer) == 0)
+    return GST_FLOW_OK;
+  ret = gst_gid_sink_wait_to_preroll (self, &ready);
+  if (ret == GST_FLOW_OK && ready)
+    ret = gst_gid_sink_send (self, buffer, FALSE, &sent);
+  if (sent > 0)
     gst_buffer_replace (&self->prerolled, buffer);
-  }
   return ret;
 }
 
@@ -183,7 +198,7 @@ gst_gid_sink_render (GstBaseSink * sink, GstBuffer * buffer)
     return GST_FLOW_OK;
   ret = gst_gid_sink_wait_for_consumers (self);
   if (ret == GST_FLOW_OK)
-    ret = gst_gid_sink_send (self, buffer, TRUE);
+    ret = gst_gid_sink_send (self, buffer, TRUE, NULL);
   gst_gid_sink_post_stats (self, FALSE);
   return ret;
 }
@@ -207,6 +222,7 @@ gst_gid_sink_event (GstBaseSink * sink, GstEvent * event)
       break;
     case GST_EVENT_FLUSH_STOP:
       gst_clear_buffer (&self->prerolled);
+      self->picture_is_due = TRUE;
       gst_gid_sink_send_mark (self, GID_FRAME_FLUSH);
       break;
     default:

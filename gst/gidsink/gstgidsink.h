@@ -45,6 +45,7 @@ struct _GstGidSink
   GstCaps *asked_caps;
   GstBufferPool *copy_pool;     /* likewise */
   GstBuffer *prerolled;         /* was sent at preroll, and is not to be sent again */
+  gboolean picture_is_due;      /* nothing was sent since the start or the last flush */
   gint64 stats_posted;
   guint64 arrived;              /* when the present buffer came, CLOCK_MONOTONIC */
   gboolean knows_live, live;    /* whether upstream's timestamps say when a picture was taken */
@@ -74,11 +75,21 @@ gboolean gst_gid_sink_has_consumer (GstGidSink * self);
 /** Waits until a frame can be sent without loss, as far as properties ask for that. */
 GstFlowReturn gst_gid_sink_wait_for_consumers (GstGidSink * self);
 
+/**
+ * The same before a frame that is prerolled: `*ready` says whether it can be sent. Waits, with the
+ * preroll lock given up meanwhile, only where no picture is there that paused consumers could show.
+ */
+GstFlowReturn gst_gid_sink_wait_to_preroll (GstGidSink * self, gboolean * ready);
+
 /** Waits, not for long, until all that was sent was read: it would be lost with the producer. */
 void gst_gid_sink_wait_until_read (GstGidSink * self);
 
-/** Sends the frame; `playing`: the pipeline's clock says when it is to be shown. */
-GstFlowReturn gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing);
+/**
+ * Sends the frame; `playing`: the pipeline's clock says when it is to be shown. `*consumers` is how
+ * many got it, left as it is after an error; may be NULL.
+ */
+GstFlowReturn gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing,
+    guint * consumers);
 
 /** Sends flags without a picture. */
 void gst_gid_sink_send_mark (GstGidSink * self, guint32 flags);

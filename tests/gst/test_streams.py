@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What pipelines do: they end, seek, change caps, branch, and are put together by playbin."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,52 @@ def test_seek_while_paused_shows_the_frame(cockpit: Cockpit) -> None:
         receiver.wait_frames(before + 1)
         assert receiver.frames[-1]["sum"] == expected[at]["sum"]
         assert len(receiver.frames) == before + 1
+
+
+def test_first_frame_after_a_seek_is_never_lost(cockpit: Cockpit) -> None:
+    """Not even where the consumer holds all that it may hold, and the sink is to lose nothing."""
+    receiver = watch(cockpit, "credit=2", "! queue max-size-buffers=1 ! identity sleep-time=100000")
+    source = "videotestsrc pattern=ball ! video/x-raw,width=320,height=240,framerate=10/1"
+    sender = send(cockpit, source, PATIENT)
+    receiver.wait_frames(4)
+    for second in range(100, 110):
+        sender.tell(f"seek {second * SECOND}")
+        first = wait_for(
+            lambda at=second: [
+                f["media_time"]
+                for f in receiver.frames
+                if at * SECOND <= f["media_time"] < (at + 1) * SECOND
+            ],
+            "a frame from behind the seek",
+        )[0]
+        assert first == second * SECOND
+
+
+def test_pauses_send_nothing_twice(cockpit: Cockpit) -> None:
+    """The sink prerolls a frame each time that it is paused before the frame is due."""
+    receiver = watch(cockpit)
+    source = (
+        "videotestsrc pattern=ball num-buffers=3 "
+        "! video/x-raw,width=320,height=240,framerate=2/1 ! identity name=watch"
+    )
+    sender = send(cockpit, source, PATIENT)
+    receiver.wait_frames(1)
+
+    def changes_to(state: str) -> int:
+        return [m.get("state") for m in sender.lines("bus")].count(state)
+
+    while sender.is_running():
+        for state in ("PAUSED", "PLAYING"):
+            before = changes_to(state)
+            sender.tell(f"state {state}")
+            wait_for(
+                lambda s=state, b=before: changes_to(s) > b or not sender.is_running(), state
+            )
+        time.sleep(0.05)  # the clock runs only while it plays
+    sender.finish()
+    receiver.finish()
+    assert changes_to("PAUSED") > 5
+    assert [f["media_time"] for f in receiver.frames] == [f["pts"] for f in sender.frames]
 
 
 def test_producer_that_pauses(cockpit: Cockpit) -> None:
