@@ -4,6 +4,22 @@
 
 #include <gid/gid.h>
 
+/*
+ * The decoders' own formats of more than 8 bits, in the lowest bits of each sample. Younger (Linux
+ * 6.16) than the headers of libdrm may be.
+ */
+#ifndef DRM_FORMAT_S010
+#define DRM_FORMAT_S010 fourcc_code('S', '0', '1', '0')
+#define DRM_FORMAT_S210 fourcc_code('S', '2', '1', '0')
+#define DRM_FORMAT_S410 fourcc_code('S', '4', '1', '0')
+#define DRM_FORMAT_S012 fourcc_code('S', '0', '1', '2')
+#define DRM_FORMAT_S212 fourcc_code('S', '2', '1', '2')
+#define DRM_FORMAT_S412 fourcc_code('S', '4', '1', '2')
+#define DRM_FORMAT_S016 fourcc_code('S', '0', '1', '6')
+#define DRM_FORMAT_S216 fourcc_code('S', '2', '1', '6')
+#define DRM_FORMAT_S416 fourcc_code('S', '4', '1', '6')
+#endif
+
 /* Planes are { bytes of a sample block, pixels it covers across, and down }. */
 #define PACKED(name, bytes)                                                                        \
 	{                                                                                          \
@@ -45,6 +61,7 @@ static const struct gid_format_info formats[] = {
 	PACKED(RGB565, 2),
 	PACKED(BGR565, 2),
 	PACKED(XRGB1555, 2),
+	PACKED(XBGR1555, 2),
 	PACKED(ARGB1555, 2),
 	PACKED(XRGB4444, 2),
 	PACKED(ARGB4444, 2),
@@ -101,6 +118,15 @@ static const struct gid_format_info formats[] = {
 	PLANAR(YVU444, 1, 1, 1),
 	PLANAR(Q410, 2, 1, 1),
 	PLANAR(Q401, 2, 1, 1),
+	PLANAR(S010, 2, 2, 2),
+	PLANAR(S210, 2, 2, 1),
+	PLANAR(S410, 2, 1, 1),
+	PLANAR(S012, 2, 2, 2),
+	PLANAR(S212, 2, 2, 1),
+	PLANAR(S412, 2, 1, 1),
+	PLANAR(S016, 2, 2, 2),
+	PLANAR(S216, 2, 2, 1),
+	PLANAR(S416, 2, 1, 1),
 };
 
 const struct gid_format_info *gid_format_at(size_t index) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidallocator.h"
 
+#include <errno.h>
+
 #include "gstgid.h"
 #include "gstgidmemory.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* The first slab has as many slots, unless upstream asks for more. */
+/* The first slab has as many slots, unless upstream asks for more, or the domain has no memory. */
 #define FIRST_SLOTS 6
+/* A consumer shows one frame until it has the next. */
+#define LEAST_SLOTS 2
 /* The most slots that upstream may hold by itself. */
 #define SLOTS_HELD_MAX 128
 
@@ -201,15 +205,46 @@ make_dmabufs (GstGidAllocator * self, struct gid_domain *domain, const struct gi
   return made->len > 0 ? 0 : ret;
 }
 
+static gboolean
+is_out_of_memory (int result)
+{
+  return result == -EDQUOT || result == -ENOMEM || result == -ENOSPC;
+}
+
+/*
+ * Call without the lock. As many slots as there is memory for, `min` at least and `count` at most;
+ * returns 0 or -errno.
+ */
+static int
+make_slots (GstGidAllocator * self, const struct gid_layout *layout, gsize size, guint count,
+    guint min, GPtrArray * made, GError ** error)
+{
+  struct gid_domain *domain = gst_gid_domain_lock (self->domain);
+  int ret;
+
+  while (TRUE) {
+    ret = (self->dmabuf ? make_dmabufs : make_slab) (self, domain, layout, size, count, made);
+    if (!is_out_of_memory (ret) || count <= min)
+      break;
+    count = MAX (count / 2, min);
+  }
+  if (ret < 0)
+    gst_gid_domain_set_error (self->domain, error, ret,
+        "Cannot make %u %s of %" G_GSIZE_FORMAT " bytes", count,
+        self->dmabuf ? "dma-bufs with /dev/udmabuf" : "slots", size);
+  gst_gid_domain_unlock (self->domain);
+  return ret;
+}
+
 gboolean
 gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout, gsize size,
     guint min, GError ** error)
 {
   GPtrArray *made;
-  struct gid_domain *domain;
   guint count;
   int ret;
 
+  min = self->n_slots > 0 ? 1 : MAX (min, MIN (LEAST_SLOTS, self->limit));
   if (self->n_slots == 0) {
     count = CLAMP (MAX (min, FIRST_SLOTS), 1, MAX (self->limit, min));
   } else if (self->n_slots < self->limit) {
@@ -226,13 +261,7 @@ gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
   self->growing = TRUE;
   g_mutex_unlock (&self->lock);
   made = g_ptr_array_new ();
-  domain = gst_gid_domain_lock (self->domain);
-  ret = (self->dmabuf ? make_dmabufs : make_slab) (self, domain, layout, size, count, made);
-  if (ret < 0)
-    gst_gid_domain_set_error (self->domain, error, ret,
-        "Cannot make %u %s of %" G_GSIZE_FORMAT " bytes", count,
-        self->dmabuf ? "dma-bufs with /dev/udmabuf" : "slots", size);
-  gst_gid_domain_unlock (self->domain);
+  ret = make_slots (self, layout, size, count, min, made, error);
   g_mutex_lock (&self->lock);
 
   self->growing = FALSE;
@@ -247,7 +276,27 @@ gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
         self->n_slots);
   }
   g_ptr_array_unref (made);
+  /* the domain has no more: asking again each time that there is no free slot would not help */
+  if (is_out_of_memory (ret) && self->n_slots > 0)
+    self->limit = MIN (self->limit, self->n_slots);
   return ret == 0;
+}
+
+void
+gst_gid_allocator_post_error (GstGidAllocator * self, const GError * error)
+{
+  GstElement *element = g_weak_ref_get (&self->element);
+  const gchar *advice = "";
+
+  if (g_error_matches (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
+    advice = ". Give the domain more with memory= and client-memory= in the cockpit's "
+        "configuration, or send smaller frames.";
+  GST_ERROR_OBJECT (self, "%s", error->message);
+  if (element == NULL)
+    return;
+  gst_element_message_full (element, GST_MESSAGE_ERROR, error->domain, error->code,
+      g_strconcat (error->message, advice, NULL), NULL, __FILE__, GST_FUNCTION, __LINE__);
+  gst_object_unref (element);
 }
 
 void
@@ -263,12 +312,13 @@ gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used
 
 GstGidAllocator *
 gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit,
-    gboolean dmabuf)
+    gboolean dmabuf, GstElement * element)
 {
   GstGidAllocator *self = g_object_new (GST_TYPE_GID_ALLOCATOR, NULL);
 
   gst_object_ref_sink (self);
   self->domain = gst_gid_domain_ref (domain);
+  g_weak_ref_init (&self->element, element);
   self->limit = limit;
   self->dmabuf = dmabuf;
   gst_gid_format_from_caps (&self->format, caps);
@@ -290,6 +340,7 @@ gst_gid_allocator_finalize (GObject * object)
   gst_gid_domain_unlock (self->domain);
   g_ptr_array_unref (self->slabs);
   gst_gid_domain_unref (self->domain);
+  g_weak_ref_clear (&self->element);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->cond);
   g_free (self->description);

@@ -47,7 +47,7 @@ struct _GstGidAllocator
   GstGidDomain *domain;
   GstGidFormat format;
   gchar *description;           /* the caps, as slabs carry them; NULL where they are too long */
-  guint limit;                  /* of slots */
+  GWeakRef element;             /* that offers the memory, and tells why there is none */
   gboolean dmabuf;              /* its slabs are dma-bufs, of one slot each */
   gboolean guard;               /* off in one test only, which shows what it is for */
 
@@ -55,6 +55,7 @@ struct _GstGidAllocator
   GCond cond;                   /* a slot or a buffer came back, a pool is flushing, a slab is there */
   guint waiting;                /* threads that wait for it; signals to nobody are system calls, too */
   GPtrArray *slabs;             /* GstGidSlab */
+  guint limit;                  /* of slots: less than at first where the domain has no more */
   guint n_slots;
   gboolean growing;
   gint turn;                    /* slots ever taken; atomic to read */
@@ -62,9 +63,12 @@ struct _GstGidAllocator
   guint64 waits;                /* times that a producer had to wait for one */
 };
 
-/** Caps have to be of raw video in system memory. The allocator keeps the domain. */
+/**
+ * Caps have to be of raw video in system memory. The allocator keeps the domain. It does not keep the
+ * element, which may be NULL.
+ */
 GstGidAllocator *gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit,
-    gboolean dmabuf);
+    gboolean dmabuf, GstElement * element);
 
 /**
  * A free slot as `size` bytes of memory, or NULL where there is none. Call with the lock held.
@@ -73,12 +77,15 @@ GstMemory *gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layo
     gsize size);
 
 /**
- * Makes another slab, of at least `min` slots. Call with the lock held; it is given up meanwhile.
+ * Makes another slab, the first of at least `min` slots. Call with the lock held; it is given up meanwhile.
  * Returns FALSE with an error where libgid cannot, or without one where the limit is reached. The
  * limit does not count while upstream alone holds all slots, for waiting for itself it would stall.
  */
 gboolean gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
     gsize size, guint min, GError ** error);
+
+/** Posts why there is no memory, as the element's error. Call without the lock. */
+void gst_gid_allocator_post_error (GstGidAllocator * self, const GError * error);
 
 /** Something changed that pools may wait for. Call with the lock held. */
 void gst_gid_allocator_signal (GstGidAllocator * self);

@@ -26,18 +26,61 @@ static const struct
   {GST_VIDEO_BUFFER_FLAG_ONEFIELD, GID_FRAME_ONE_FIELD},
 };
 
+/* What GStreamer does not know as DRM's, though both have it. */
+static const struct
+{
+  GstVideoFormat format;
+  guint32 fourcc;
+} more_formats[] = {
+  {GST_VIDEO_FORMAT_BGR15, GST_MAKE_FOURCC ('X', 'B', '1', '5')},
+  {GST_VIDEO_FORMAT_RGB10A2_LE, GST_MAKE_FOURCC ('A', 'B', '3', '0')},
+  {GST_VIDEO_FORMAT_BGRA64_LE, GST_MAKE_FOURCC ('A', 'R', '4', '8')},
+  {GST_VIDEO_FORMAT_RGBA64_LE, GST_MAKE_FOURCC ('A', 'B', '4', '8')},
+  {GST_VIDEO_FORMAT_v308, GST_MAKE_FOURCC ('V', 'U', '2', '4')},
+  {GST_VIDEO_FORMAT_Y216_LE, GST_MAKE_FOURCC ('Y', '2', '1', '6')},
+  {GST_VIDEO_FORMAT_Y416_LE, GST_MAKE_FOURCC ('Y', '4', '1', '6')},
+  {GST_VIDEO_FORMAT_P016_LE, GST_MAKE_FOURCC ('P', '0', '1', '6')},
+  {GST_VIDEO_FORMAT_I420_10LE, GST_MAKE_FOURCC ('S', '0', '1', '0')},
+  {GST_VIDEO_FORMAT_I422_10LE, GST_MAKE_FOURCC ('S', '2', '1', '0')},
+  {GST_VIDEO_FORMAT_Y444_10LE, GST_MAKE_FOURCC ('S', '4', '1', '0')},
+  {GST_VIDEO_FORMAT_I420_12LE, GST_MAKE_FOURCC ('S', '0', '1', '2')},
+  {GST_VIDEO_FORMAT_I422_12LE, GST_MAKE_FOURCC ('S', '2', '1', '2')},
+  {GST_VIDEO_FORMAT_Y444_12LE, GST_MAKE_FOURCC ('S', '4', '1', '2')},
+  {GST_VIDEO_FORMAT_Y444_16LE, GST_MAKE_FOURCC ('S', '4', '1', '6')},
+};
+
+static GstVideoFormat
+format_of_fourcc (guint32 fourcc)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (more_formats); i++) {
+    if (more_formats[i].fourcc == fourcc)
+      return more_formats[i].format;
+  }
+  return gst_video_dma_drm_fourcc_to_format (fourcc);
+}
+
+static guint32
+fourcc_of_format (GstVideoFormat format)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (more_formats); i++) {
+    if (more_formats[i].format == format)
+      return more_formats[i].fourcc;
+  }
+  return gst_video_dma_drm_fourcc_from_format (format);
+}
+
 GstCaps *
-gst_gid_caps_template (void)
+gst_gid_caps_template (gboolean with_dmabuf)
 {
   const struct gid_format_info *known;
   GValue formats = G_VALUE_INIT, name = G_VALUE_INIT;
   GstCaps *caps = gst_caps_new_empty ();
-  GstStructure *raw, *fields;
+  GstStructure *raw, *drm;
 
   g_value_init (&formats, GST_TYPE_LIST);
   g_value_init (&name, G_TYPE_STRING);
   for (gsize i = 0; (known = gid_format_at (i)); i++) {
-    GstVideoFormat format = gst_video_dma_drm_fourcc_to_format (known->fourcc);
+    GstVideoFormat format = format_of_fourcc (known->fourcc);
 
     if (format == GST_VIDEO_FORMAT_UNKNOWN)
       continue;
@@ -49,14 +92,17 @@ gst_gid_caps_template (void)
       "width", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
       "height", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
       "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
-  fields = gst_structure_copy (raw);
+  drm = gst_structure_copy (raw);
   gst_structure_set_value (raw, "format", &formats);
   gst_caps_append_structure (caps, gst_structure_copy (raw));
   gst_caps_append_structure_full (caps, raw,
       gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL));
-  gst_structure_set (fields, "format", G_TYPE_STRING, "DMA_DRM", NULL);
-  gst_caps_append_structure_full (caps, fields,
-      gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+  gst_structure_set (drm, "format", G_TYPE_STRING, "DMA_DRM", NULL);
+  if (with_dmabuf)
+    gst_caps_append_structure_full (caps, drm,
+        gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+  else
+    gst_structure_free (drm);
 
   g_value_unset (&formats);
   g_value_unset (&name);
@@ -79,7 +125,7 @@ gst_gid_format_from_caps (GstGidFormat * format, const GstCaps * caps)
   } else {
     if (!gst_video_info_from_caps (&format->info, caps))
       return FALSE;
-    format->fourcc = gst_video_dma_drm_fourcc_from_format (GST_VIDEO_INFO_FORMAT (&format->info));
+    format->fourcc = fourcc_of_format (GST_VIDEO_INFO_FORMAT (&format->info));
     format->modifier = LINEAR;
   }
   return gid_format_find (format->fourcc) != NULL;
@@ -191,7 +237,7 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
     return caps;
   gst_clear_caps (&caps);
 
-  format = gst_video_dma_drm_fourcc_to_format (layout->fourcc);
+  format = format_of_fourcc (layout->fourcc);
   if (info->memory == GID_MEMORY_DMABUF && (layout->modifier != LINEAR
           || format == GST_VIDEO_FORMAT_UNKNOWN)) {
     gchar *drm = gst_video_dma_drm_fourcc_to_string (layout->fourcc, layout->modifier);

@@ -17,8 +17,8 @@ typedef struct
   gboolean dmabuf;              /* memory:DMABuf, format=DMA_DRM */
 } GstGidFormat;
 
-/** Everything that libgid can lay out: video/x-raw, and DMA_DRM for those who ask for it. */
-GstCaps *gst_gid_caps_template (void);
+/** Everything that libgid can lay out: video/x-raw, and `with_dmabuf` DMA_DRM, too. */
+GstCaps *gst_gid_caps_template (gboolean with_dmabuf);
 
 gboolean gst_gid_format_from_caps (GstGidFormat * format, const GstCaps * caps);
 

@@ -204,7 +204,6 @@ gst_gid_pool_acquire_buffer (GstBufferPool * pool, GstBuffer ** buffer,
     if (*buffer)
       break;
     if (error && allocator->n_slots == 0) {
-      GST_ERROR_OBJECT (self, "%s", error->message);
       ret = GST_FLOW_ERROR;
       break;
     }
@@ -218,6 +217,9 @@ gst_gid_pool_acquire_buffer (GstBufferPool * pool, GstBuffer ** buffer,
     wait_for_consumers (self, &since);
   }
   g_mutex_unlock (&allocator->lock);
+  /* before upstream hears of it, which says no more than that there was an error */
+  if (ret == GST_FLOW_ERROR)
+    gst_gid_allocator_post_error (allocator, error);
   g_clear_error (&error);
   return ret;
 }

@@ -102,7 +102,8 @@ gst_gid_alloc_propose_allocation (GstBaseTransform * trans, GstQuery * decide, G
     GST_OBJECT_UNLOCK (self);
     gst_clear_object (&self->allocator);
     gst_caps_replace (&self->caps, caps);
-    self->allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf);
+    self->allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf,
+        GST_ELEMENT_CAST (self));
   }
   gst_gid_pool_propose (self->allocator, caps, query);
   return TRUE;
@@ -177,7 +178,7 @@ gst_gid_alloc_class_init (GstGidAllocClass * klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *transform_class = GST_BASE_TRANSFORM_CLASS (klass);
-  GstCaps *caps = gst_gid_caps_template ();
+  GstCaps *caps = gst_gid_caps_template (TRUE);
 
   object_class->set_property = gst_gid_alloc_set_property;
   object_class->get_property = gst_gid_alloc_get_property;

@@ -53,7 +53,7 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
       && gst_gid_format_height (&asked) == gst_gid_format_height (&self->format)) {
     if (self->allocator == NULL) {
       GstGidAllocator *allocator = gst_gid_allocator_new (self->domain, self->caps, slots,
-          dmabuf);
+          dmabuf, GST_ELEMENT_CAST (self));
 
       GST_OBJECT_LOCK (self);
       self->allocator = allocator;
@@ -65,7 +65,8 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
   if (self->asked_caps == NULL || !gst_caps_is_equal (self->asked_caps, caps)) {
     gst_clear_object (&self->asked_allocator);
     gst_caps_replace (&self->asked_caps, caps);
-    self->asked_allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf);
+    self->asked_allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf,
+        GST_ELEMENT_CAST (self));
   }
   return self->asked_allocator;
 }
@@ -113,12 +114,37 @@ start_copy_pool (GstGidSink * self)
   return TRUE;
 }
 
+/*
+ * What is said to be a dma-buf may turn out to be none that can be exported: GL without a GPU offers
+ * such memory first of all. Asks upstream for plain memory. Returns FALSE where it has none.
+ */
+static gboolean
+fall_back_to_raw (GstGidSink * self)
+{
+  GstPad *pad = GST_BASE_SINK_PAD (self);
+  GstCaps *raw, *possible;
+  gboolean can;
+
+  raw = gst_gid_caps_template (FALSE);
+  possible = gst_pad_peer_query_caps (pad, raw);
+  can = !gst_caps_is_empty (possible);
+  gst_caps_unref (possible);
+  gst_caps_unref (raw);
+  if (can && g_atomic_int_compare_and_exchange (&self->only_raw, FALSE, TRUE)) {
+    GST_INFO_OBJECT (self, "these dma-bufs cannot be exported: asking for plain memory");
+    gst_pad_push_event (pad, gst_event_new_reconfigure ());
+  }
+  return can;
+}
+
 static GstFlowReturn
 copy_frame (GstGidSink * self, GstBuffer ** buffer, GstGidCopyReason reason)
 {
   GstFlowReturn ret;
   GstBuffer *copy;
 
+  if (self->format.dmabuf && fall_back_to_raw (self))
+    return GST_GID_FLOW_NOT_THIS_ONE;
   if (self->format.dmabuf) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("A dma-buf frame cannot be exported as it is, and DMA_DRM frames cannot be copied. Use "
@@ -131,13 +157,8 @@ copy_frame (GstGidSink * self, GstBuffer ** buffer, GstGidCopyReason reason)
     return GST_FLOW_ERROR;
 
   ret = gst_buffer_pool_acquire_buffer (self->copy_pool, &copy, NULL);
-  if (ret != GST_FLOW_OK) {
-    if (ret == GST_FLOW_ERROR)
-      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-          ("There is no memory for the frame. Give the domain more with memory= in the cockpit's "
-              "configuration."), ("GST_DEBUG=gid:4 says what libgid said"));
+  if (ret != GST_FLOW_OK)
     return ret;
-  }
   if (!gst_gid_picture_copy (copy, *buffer, &self->format)) {
     gst_buffer_unref (copy);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("A frame could not be mapped to be copied."),

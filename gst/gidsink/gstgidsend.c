@@ -177,27 +177,22 @@ gst_gid_sink_wait_to_preroll (GstGidSink * self, gboolean * ready)
   }
 }
 
-GstFlowReturn
-gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing, guint * consumers)
+/* Takes the export. */
+static void
+send_named (GstGidSink * self, GstBuffer * buffer, struct gid_frame *frame, GstGidExport * export,
+    gboolean playing, guint * consumers)
 {
-  struct gid_frame frame;
-  GstGidExport *export;
-  GstFlowReturn ret;
   int sent;
 
-  gst_buffer_ref (buffer);
-  ret = gst_gid_sink_name_frame (self, &buffer, &frame, &export);
-  if (ret != GST_FLOW_OK)
-    goto done;
   /* before the pipeline plays its clock says nothing */
   if (playing)
-    frame.present_time = present_time (self, buffer);
-  frame.capture_time = capture_time (self, frame.present_time, playing);
+    frame->present_time = present_time (self, buffer);
+  frame->capture_time = capture_time (self, frame->present_time, playing);
 
   gst_gid_domain_lock (self->domain);
-  sent = gid_producer_send (self->producer, &frame);
+  sent = gid_producer_send (self->producer, frame);
   if (sent > 0)
-    gst_gid_domain_keep (self->domain, frame.gid, buffer, (GstMiniObject *) export);
+    gst_gid_domain_keep (self->domain, frame->gid, buffer, (GstMiniObject *) export);
   /* upstream may have but few buffers of its own, and no pool of ours that asks for them */
   if (export)
     gid_producer_want_release (self->producer);
@@ -207,13 +202,27 @@ gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing, guin
   if (sent < 0) {
     /* the slot was taken back by force, or the slab was revoked: the next frame has another */
     GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
-  } else {
-    self->picture_is_due = FALSE;
-    if (consumers)
-      *consumers = sent;
+    return;
   }
   GST_LOG_OBJECT (self, "sent %" GST_PTR_FORMAT " to %d consumers", buffer, sent);
-done:
+  self->picture_is_due = FALSE;
+  if (consumers)
+    *consumers = sent;
+}
+
+GstFlowReturn
+gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing, guint * consumers)
+{
+  struct gid_frame frame;
+  GstGidExport *export;
+  GstFlowReturn ret;
+
+  gst_buffer_ref (buffer);
+  ret = gst_gid_sink_name_frame (self, &buffer, &frame, &export);
+  if (ret == GST_FLOW_OK)
+    send_named (self, buffer, &frame, export, playing, consumers);
+  else if (ret == GST_GID_FLOW_NOT_THIS_ONE)
+    ret = GST_FLOW_OK;
   gst_buffer_unref (buffer);
   return ret;
 }

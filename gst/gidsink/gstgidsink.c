@@ -46,6 +46,7 @@ gst_gid_sink_start (GstBaseSink * sink)
   self->stats_posted = g_get_monotonic_time ();
   self->knows_live = FALSE;
   self->picture_is_due = TRUE;
+  g_atomic_int_set (&self->only_raw, FALSE);
   if (self->stream == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("No stream to publish. Set stream=NAME, one that the cockpit's configuration lets others "
@@ -112,6 +113,20 @@ gst_gid_sink_unlock_stop (GstBaseSink * sink)
 }
 
 /* --- caps and memory --------------------------------------------------------------------------- */
+
+static GstCaps *
+gst_gid_sink_get_caps (GstBaseSink * sink, GstCaps * filter)
+{
+  GstGidSink *self = GST_GID_SINK (sink);
+  GstCaps *caps = gst_gid_caps_template (!g_atomic_int_get (&self->only_raw));
+  GstCaps *result;
+
+  if (filter == NULL)
+    return caps;
+  result = gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (caps);
+  return result;
+}
 
 static gboolean
 gst_gid_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
@@ -269,7 +284,7 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
-  GstCaps *caps = gst_gid_caps_template ();
+  GstCaps *caps = gst_gid_caps_template (TRUE);
 
   object_class->finalize = gst_gid_sink_finalize;
   element_class->set_clock = gst_gid_sink_set_clock;
@@ -286,6 +301,7 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
   sink_class->stop = gst_gid_sink_stop;
   sink_class->unlock = gst_gid_sink_unlock;
   sink_class->unlock_stop = gst_gid_sink_unlock_stop;
+  sink_class->get_caps = gst_gid_sink_get_caps;
   sink_class->set_caps = gst_gid_sink_set_caps;
   sink_class->propose_allocation = gst_gid_sink_propose_allocation;
   sink_class->prepare = gst_gid_sink_prepare;

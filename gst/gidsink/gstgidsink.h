@@ -27,6 +27,7 @@ struct _GstGidSink
   /* from start to stop */
   GstGidDomain *domain;
   struct gid_producer *producer;
+  gint only_raw;                /* dma-bufs were tried in vain; atomic */
   gint monotonic;               /* the clock's time is CLOCK_MONOTONIC; atomic */
   GstGidPeers peers;            /* where `peer` is set */
   struct gid_timeline *timeline;        /* NULL: none */
@@ -99,9 +100,13 @@ void gst_gid_sink_take_back (GstGidSink * self);
 
 /* gstgidframe.c: from a buffer to a frame */
 
+/** The frame cannot be sent, but others will be able to: upstream was asked for other memory. */
+#define GST_GID_FLOW_NOT_THIS_ONE GST_FLOW_CUSTOM_SUCCESS
+
 /**
  * Finds the gid of the buffer's memory, or copies the frame to memory that has one: then `*buffer`
  * is replaced, as the caller's reference. `*export` is a reference, or NULL for slots of our own.
+ * Returns GST_FLOW_OK, GST_GID_FLOW_NOT_THIS_ONE or an error.
  */
 GstFlowReturn gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer,
     struct gid_frame *frame, GstGidExport ** export);

@@ -10,7 +10,7 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 gidsrc domain=open stream=movie ! videoconvert ! autovideosink
+ * gst-launch-1.0 gidsrc domain=open stream=movie ! videoconvert ! waylandsink
  * ]|
  */
 #include "gstgidsrc.h"
@@ -361,7 +361,7 @@ gst_gid_src_class_init (GstGidSrcClass * klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSrcClass *src_class = GST_BASE_SRC_CLASS (klass);
-  GstCaps *caps = gst_gid_caps_template ();
+  GstCaps *caps = gst_gid_caps_template (TRUE);
 
   object_class->finalize = gst_gid_src_finalize;
   element_class->set_clock = gst_gid_src_set_clock;

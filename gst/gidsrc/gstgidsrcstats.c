@@ -59,11 +59,18 @@ gst_gid_src_post_state (GstGidSrc * self, enum gid_consumer_state state, int rea
     [GID_CONSUMER_ENDED] = "ended",
   };
 
+  const gchar *why = reason ? gid_strerror (reason) : "";
+
   self->posted_state = state;
-  GST_INFO_OBJECT (self, "the stream is %s%s%s", names[state], reason ? ": " : "",
-      reason ? gid_strerror (reason) : "");
+  if (state == GID_CONSUMER_WAITING && reason == 0)
+    why = "nobody produces it now";
+  GST_INFO_OBJECT (self, "the stream is %s%s%s", names[state], *why ? ": " : "", why);
+  /* for people: gst-launch-1.0 shows it */
+  if (state == GID_CONSUMER_WAITING)
+    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Waiting for the stream \"%s\": %s",
+            self->stream, why), ("`gidctl list` shows the streams that there are"));
   gst_element_post_message (GST_ELEMENT_CAST (self),
       gst_message_new_element (GST_OBJECT_CAST (self),
           gst_structure_new ("gid-state", "state", G_TYPE_STRING, names[state],
-              "reason", G_TYPE_STRING, reason ? gid_strerror (reason) : "", NULL)));
+              "reason", G_TYPE_STRING, why, NULL)));
 }

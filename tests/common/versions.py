@@ -17,9 +17,13 @@ def weston_major() -> int:
     return _version("weston", "--version")[0]
 
 
+def gstreamer_version() -> tuple[int, int]:
+    return _version("pkg-config", "--modversion", "gstreamer-1.0")
+
+
 def h264_is_decoded_in_place() -> bool:
     """From GStreamer 1.28 on libav's decoders of H.264, H.265 and H.266 copy each frame."""
-    return _version("pkg-config", "--modversion", "gstreamer-1.0") < (1, 28)
+    return gstreamer_version() < (1, 28)
 
 
 def check_h264_copies(stats: dict, frames: int) -> None:

@@ -228,6 +228,10 @@ static gboolean on_message(GstBus *bus, GstMessage *message, gpointer data) {
 		gst_message_parse_warning(message, &error, &debug);
 		put_text(out, "text", error->message);
 		break;
+	case GST_MESSAGE_INFO:
+		gst_message_parse_info(message, &error, &debug);
+		put_text(out, "text", error->message);
+		break;
 	case GST_MESSAGE_EOS:
 		end(0);
 		break;

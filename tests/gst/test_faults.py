@@ -266,10 +266,21 @@ def test_names(cockpit: Cockpit, name: str) -> None:
     assert "name" in text
 
 
+def test_waiting_is_told(cockpit: Cockpit) -> None:
+    """To programs and, by gst-launch-1.0, to people."""
+    receiver = watch(cockpit)
+    receiver.wait_state("waiting")
+    assert receiver.messages("gid-state")[0]["reason"] == "nobody produces it now"
+    said = wait_for(lambda: [m for m in receiver.lines("bus") if m["bus"] == "info"], "a word")
+    assert "movie" in said[0]["text"]
+
+
 def test_no_such_stream(cockpit: Cockpit) -> None:
     text = fails(watch(cockpit, "reconnect=false", stream="nothing"))
     assert "nothing" in text
 
+
+BIG = "videotestsrc num-buffers=10 ! video/x-raw,format=BGRx,width={width},height={height}"
 
 STRICT = """
 [domain open]
@@ -289,9 +300,28 @@ def test_not_configured(cockpit: Cockpit) -> None:
 
 @pytest.mark.cockpit(STRICT)
 def test_too_little_memory(cockpit: Cockpit) -> None:
-    """Six slots of UHD are more than the domain has."""
-    source = "videotestsrc num-buffers=20 ! video/x-raw,format=BGRx,width=3840,height=2160"
-    assert fails(send(cockpit, source, ""))
+    """One frame of 8K is more than the domain has: what to do about it is on the bus."""
+    text = fails(send(cockpit, BIG.format(width=7680, height=4320), ""))
+    assert "132710400 bytes" in text
+    assert "memory=" in text
+
+
+@pytest.mark.cockpit(STRICT.replace("memory=64M", "memory=80M\nclient-memory=80M"))
+def test_little_memory(cockpit: Cockpit) -> None:
+    """Six slots of UHD are more than the domain has, but two are enough."""
+    receiver = watch(cockpit)
+    sender = send(cockpit, BIG.format(width=3840, height=2160), LOSSLESS).finish()
+    assert len(receiver.finish().frames) == 10
+    stats = sender.stats("sink")
+    assert stats["slots"] == 2
+    assert stats["copied-frames"] == 0
+
+
+def test_8k(cockpit: Cockpit) -> None:
+    """Fits into what a client may have by default."""
+    receiver = watch(cockpit)
+    send(cockpit, BIG.format(width=7680, height=4320), LOSSLESS).finish()
+    assert len(receiver.finish().frames) == 10
 
 
 # --- copies ---

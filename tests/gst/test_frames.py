@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Every frame arrives, bit by bit as its producer made it, with its caps and its flags."""
 
+import os
+import re
+import subprocess
+
 import pytest
 from cockpit import Cockpit
-from pipeline import clip, decode, film, frames_of, pairs, send, sums_of, watch
-from versions import check_h264_copies, h264_is_decoded_in_place
+from pipeline import clip, decode, film, frames_of, gst_env, pairs, send, sums_of, watch
+from program import TOP
+from versions import check_h264_copies, gstreamer_version, h264_is_decoded_in_place
 
 IN_PLACE = ["h264", "mpeg4"] if h264_is_decoded_in_place() else ["mpeg4"]
 
@@ -49,6 +54,40 @@ def test_formats(cockpit: Cockpit, pixels: str, size: tuple[int, int]) -> None:
     assert stats["copied-frames"] == 0
     assert f"format=(string){pixels}" in caps[0]
     assert f"width=(int){size[0]}" in caps[0]
+
+
+@pytest.mark.parametrize(
+    "pixels",
+    ["BGR15", "RGB10A2_LE", "RGBA64_LE", "v308", "P016_LE", "I420_10LE", "I422_12LE", "Y444_16LE"],
+)
+def test_formats_that_gstreamer_knows_no_fourcc_of(cockpit: Cockpit, pixels: str) -> None:
+    stats, _, caps = transfer(
+        cockpit,
+        "videotestsrc pattern=ball num-buffers=20 ! videoconvert "
+        f"! video/x-raw,format={pixels},width=322,height=242",
+    )
+    assert stats["copied-frames"] == 0
+    assert f"format=(string){pixels}" in caps[0]
+
+
+def test_manual_lists_the_formats(cockpit: Cockpit) -> None:
+    """A younger GStreamer may map some more of libgid's."""
+    inspected = subprocess.run(
+        ["gst-inspect-1.0", "gidsink"],
+        env=gst_env(dict(os.environ), cockpit.folder / "registry.bin"),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+    offered = re.search(r"format: \{ (.*?) \}", inspected)
+    assert offered
+    manual = (TOP / "gst" / "gid-gstreamer.7.scd").read_text()
+    listed = re.search(r"# FORMATS\n.*?:\n\n(.*?)\n\n", manual, re.DOTALL)
+    assert listed
+    formats = set(re.findall(r"\w+", offered[1].replace("(string)", "")))
+    assert formats >= set(re.findall(r"\w+", listed[1].replace("\\_", "_")))
+    if gstreamer_version() < (1, 27):
+        assert formats <= set(re.findall(r"\w+", listed[1].replace("\\_", "_")))
 
 
 @pytest.mark.parametrize("codec", IN_PLACE)
