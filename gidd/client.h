@@ -3,14 +3,13 @@
 #ifndef GIDD_CLIENT_H
 #define GIDD_CLIENT_H
 
-#include "config.h"
-#include "connection.h"
-#include "registry.h"
+#include "gidd.h"
+#include "packet_stream.h"
 
 struct client {
 	TAILQ_ENTRY(client) entry;
 	struct peer peer;
-	struct connection connection;
+	struct packet_stream stream;
 	sd_event_source *patience; /* for HELLO; NULL once that came */
 	uint64_t id;
 	char program[64];
@@ -21,9 +20,18 @@ struct client {
 	struct streams streams;
 };
 
+/* What is told of clients, from the event loop: see gidd->client_events. */
+struct client_events {
+	/* All but greetings. Descriptors that are kept are set to -1. */
+	void (*message)(struct client *client, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]);
+	/* It is gone: everything that it had is to be cleaned up. */
+	void (*gone)(struct client *client);
+};
+
 /* A connection came in on the domain's socket. Takes `fd` over. */
 void client_create(struct gidd *gidd, int fd);
-/* Everything that it had is cleaned up: slabs revoked, streams and subscriptions ended. */
+/* With everything that it had. */
 void client_destroy(struct client *client);
 
 #endif

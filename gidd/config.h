@@ -89,12 +89,6 @@ struct config {
 	TAILQ_HEAD(config_links, config_link) links;
 };
 
-/*
- * Reads the file. `name` is how messages call it. Returns 0, -EINVAL with every mistake written to
- * `errors` as a line "name:line: what is wrong", or -ENOMEM. The configuration is to be finished
- * in either case.
- */
-int config_read(struct config *config, FILE *file, const char *name, FILE *errors);
 void config_init(struct config *config);
 void config_finish(struct config *config);
 

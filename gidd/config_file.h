@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
-/** The configuration as a file of this program, which knows what kinds of links it was built with.
- */
+/** The configuration, read from its file. */
 #ifndef GIDD_CONFIG_FILE_H
 #define GIDD_CONFIG_FILE_H
 
 #include "config.h"
 
 /*
- * As config_read(), for the file at `path`; or -errno where it cannot be opened. The configuration
- * is to be finished in any case.
+ * Reads the file. `name` is how messages call it. Returns 0, -EINVAL with every mistake written to
+ * `errors` as a line "name:line: what is wrong", or -ENOMEM. The configuration is to be finished
+ * in either case. Pure: reads text, touches nothing else.
  */
-int config_file_read(struct config *config, const char *path, FILE *errors);
+int config_read(struct config *config, FILE *file, const char *name, FILE *errors);
+
+/*
+ * The same for the file at `path`, whose kinds of links must be among those that this program
+ * `knows_kind` of; or -errno where it cannot be opened.
+ */
+int config_file_read(struct config *config, const char *path, bool (*knows_kind)(const char *kind),
+	FILE *errors);
 
 #endif

@@ -7,6 +7,8 @@
  * VFIO needs an IOMMU, which in a guest is a virtual one; the kernel's modules vfio-pci and
  * vfio_iommu_type1 must be there.
  */
+#include "doorbell_vfio.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "doorbell.h"
+#include "gidd.h"
 #include "pci.h"
 #include "socket.h"
 

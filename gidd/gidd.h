@@ -2,42 +2,65 @@
 /**
  * The daemon of one domain: what all its parts share.
  *
- * One thread, one event loop, nothing ever waits for a peer. Who knows whom, downwards:
- * main → server, link kinds → client, link → registry (slabs, streams) → peer.
+ * One thread, one event loop, nothing ever waits for a peer. Its parts lie in layers; calls go
+ * downwards, and what happens below is told upwards by tables of events:
+ *
+ *   core       main, server, reload; local and remote, which pass on what clients and links ask
+ *              for; slab, stream, subscription, shm_range, status; client, quota, peer
+ *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
+ *   transport  between machines: hub with hub_check, hub_client, byte_stream
+ *   machine    shm_window, doorbell_device with doorbell_vfio and ivshmem_server, pci
+ *
+ * Below all of them: config, log, descriptor, listener, packet_stream, audit, shm_map.
  */
-#ifndef GIDD_H
-#define GIDD_H
+#ifndef GIDD_GIDD_H
+#define GIDD_GIDD_H
 
 #include <systemd/sd-event.h>
 
 #include "config.h"
-#include "registry.h"
+#include "peer.h"
 
 struct client;
-struct link;
-struct window;
-struct hub;
-struct member;
+struct client_events;
 struct doorbell;
+struct link;
 struct reload;
+struct shm_window;
+struct slab;
+struct slab_request;
+struct stream;
+struct transport;
 TAILQ_HEAD(clients, client);
 TAILQ_HEAD(links, link);
+TAILQ_HEAD(slabs, slab);
+TAILQ_HEAD(slab_requests, slab_request);
+TAILQ_HEAD(streams, stream);
 
 struct gidd {
 	sd_event *event;
 	const struct config *config;
 	const struct config_domain *self;
-	const char *runtime; /* folder of the sockets */
-	struct registry registry;
+	const char *runtime;	     /* folder of the sockets */
+	const struct reload *reload; /* NULL: it reads no file */
+
 	struct clients clients;
+	const struct client_events *client_events;
+	uint64_t used[QUOTA_COUNT]; /* by all clients together */
+	uint64_t client_count;	    /* ever */
+
+	struct slabs slabs; /* of this domain, and of others as far as somebody here has them */
+	uint32_t slab_first, slab_issued; /* numbers that this run has given */
+	struct slab_requests slab_requests;
+	sd_event_source *revalidations[GID_DOMAIN_MAX + 1]; /* of other domains' slabs */
+	struct streams streams;
+	struct subscriptions subscriptions; /* in either direction */
+	uint32_t stream_number, subscription_number;
+
 	struct links links;
-	uint64_t used[QUOTA_COUNT];		    /* by all clients together */
-	uint64_t client_count;			    /* ever */
-	struct hub *hub;			    /* of the host's gidd, where there are guests */
-	struct member *member;			    /* of one that is joined to others by the hub */
-	struct doorbell *doorbell;		    /* NULL: rings go over the links */
-	const struct reload *reload;		    /* NULL: it reads no file */
-	struct window *windows[GID_DOMAIN_MAX + 1]; /* by domain; NULL: not opened */
+	struct transport *transport; /* of one that is joined to others by the hub, or is the hub */
+	struct doorbell *doorbell;   /* NULL: rings go over the links */
+	struct shm_window *windows[GID_DOMAIN_MAX + 1]; /* by domain; NULL: not opened */
 };
 
 #endif

@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "gidd.h"
+#include "hub_check.h"
 #include "log.h"
-#include "window.h"
+#include "shm_window.h"
 
 #define BACK_OFF_MIN_US 100000u
 #define BACK_OFF_MAX_US 3200000u
@@ -23,27 +26,27 @@
 
 static uint64_t now_us(struct hub *hub) {
 	uint64_t now = 0;
-	sd_event_now(hub->gidd->event, CLOCK_MONOTONIC, &now);
+	sd_event_now(hub->base.gidd->event, CLOCK_MONOTONIC, &now);
 	return now;
 }
 
-static struct hub_member *other_end(const struct hub_pair *pair, const struct hub_member *member) {
-	return pair->ends[pair->ends[0] == member];
+static struct hub_port *other_end(const struct hub_pair *pair, const struct hub_port *port) {
+	return pair->ends[pair->ends[0] == port];
 }
 
 /* Tells one end whether the other one is there. */
-static void tell(struct hub_pair *pair, struct hub_member *member, const char *why) {
-	const struct config_domain *peer = other_end(pair, member)->domain;
+static void tell(struct hub_pair *pair, struct hub_port *port, const char *why) {
+	const struct config_domain *peer = other_end(pair, port)->domain;
 	union gid_wire_message message;
-	if (!member->joined) {
+	if (!port->joined) {
 		return;
 	}
-	if (member->self) {
-		if (pair->up) {
-			ivshmem_up(pair->hub->gidd, peer->number, pair->epoch);
-		} else {
-			ivshmem_down(pair->hub->gidd, peer->number, why);
-		}
+	if (port->self && pair->up) {
+		pair->hub->base.events->up(pair->hub->base.gidd, peer->number, pair->epoch);
+		return;
+	}
+	if (port->self) {
+		pair->hub->base.events->down(pair->hub->base.gidd, peer->number, why);
 		return;
 	}
 	gid_wire_begin(&message, GID_WIRE_PEER, 0);
@@ -51,18 +54,24 @@ static void tell(struct hub_pair *pair, struct hub_member *member, const char *w
 	message.peer.epoch = pair->epoch;
 	message.peer.up = pair->up;
 	snprintf(message.peer.why, sizeof(message.peer.why), "%s", why);
-	trunk_send(&member->trunk, 0, 0, &message);
+	byte_stream_send(&port->stream, 0, 0, &message);
 }
 
 /* --- faults ----------------------------------------------------------------------------------- */
 
 /* `by`: who says so, which is to be believed as far as that domain is; NULL: we saw it. */
-static void note_fault(struct hub_pair *pair, const struct hub_member *of,
-	const struct hub_member *by, const char *why) {
+static void note_fault(struct hub_pair *pair, const struct hub_port *of, const struct hub_port *by,
+	const char *why) {
 	struct hub_faults *faults = &pair->faults[pair->ends[1] == of];
 	faults->count++;
 	snprintf(faults->last, sizeof(faults->last), "%s%s%.100s",
 		by == NULL ? "" : by->domain->name, by == NULL ? "" : " says: ", why);
+}
+
+/* Tells those of our own domain that use the transport. */
+static void tell_fault(const struct hub_port *of, const char *why) {
+	const struct transport *base = &of->hub->base;
+	base->events->fault(base->gidd, of->domain->number, why);
 }
 
 /* --- pairs ------------------------------------------------------------------------------------ */
@@ -76,8 +85,8 @@ static void pair_up(struct hub_pair *pair) {
 	pair->ups++;
 	pair->epoch = ++pair->hub->epoch;
 	pair->joined_us = now_us(pair->hub);
-	window_mark(pair->hub->gidd, pair->ends[0]->domain);
-	window_mark(pair->hub->gidd, pair->ends[1]->domain);
+	shm_window_mark(pair->hub->base.gidd, pair->ends[0]->domain);
+	shm_window_mark(pair->hub->base.gidd, pair->ends[1]->domain);
 	/* Our own domain comes last: it may begin to talk at once. */
 	for (int i = 0; i < 2; i++) {
 		tell(pair, pair->ends[pair->ends[0]->self ? !i : i], "");
@@ -108,24 +117,23 @@ static int handle_again(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-static struct hub_pair *find_pair(
-	struct hub *hub, const struct hub_member *member, uint32_t domain) {
+static struct hub_pair *find_pair(struct hub *hub, const struct hub_port *port, uint32_t domain) {
 	struct hub_pair *pair;
 	TAILQ_FOREACH(pair, &hub->pairs, entry) {
-		if ((pair->ends[0] == member || pair->ends[1] == member) &&
-			other_end(pair, member)->domain->number == domain) {
+		if ((pair->ends[0] == port || pair->ends[1] == port) &&
+			other_end(pair, port)->domain->number == domain) {
 			return pair;
 		}
 	}
 	return NULL;
 }
 
-void hub_join(struct hub_member *member) {
+static void port_join(struct hub_port *port) {
 	struct hub_pair *pair;
-	member->joined = true;
-	log_info("hub: domain %s is there", member->domain->name);
-	TAILQ_FOREACH(pair, &member->hub->pairs, entry) {
-		if (pair->ends[0] == member || pair->ends[1] == member) {
+	port->joined = true;
+	log_info("hub: domain %s is there", port->domain->name);
+	TAILQ_FOREACH(pair, &port->hub->pairs, entry) {
+		if (pair->ends[0] == port || pair->ends[1] == port) {
 			int waits = SD_EVENT_OFF;
 			sd_event_source_get_enabled(pair->again, &waits);
 			if (waits == SD_EVENT_OFF) {
@@ -135,70 +143,76 @@ void hub_join(struct hub_member *member) {
 	}
 }
 
-void hub_leave(struct hub_member *member, const char *why) {
+static void port_leave(struct hub_port *port, const char *why) {
 	struct hub_pair *pair;
-	if (!member->joined) {
+	if (!port->joined) {
 		return;
 	}
-	member->joined = false;
-	log_warning("hub: domain %s is gone: %s", member->domain->name, why);
-	TAILQ_FOREACH(pair, &member->hub->pairs, entry) {
-		if (pair->ends[0] == member || pair->ends[1] == member) {
+	port->joined = false;
+	log_warning("hub: domain %s is gone: %s", port->domain->name, why);
+	TAILQ_FOREACH(pair, &port->hub->pairs, entry) {
+		if (pair->ends[0] == port || pair->ends[1] == port) {
 			pair_down(pair, why);
 		}
 	}
 }
 
-void hub_note_fault(struct hub_member *member, const char *why) {
+static void port_note_fault(struct hub_port *port, const char *why) {
 	struct hub_pair *pair;
-	link_note_fault(member->hub->gidd, member->domain->number, why);
-	TAILQ_FOREACH(pair, &member->hub->pairs, entry) {
-		if (pair->up && (pair->ends[0] == member || pair->ends[1] == member)) {
-			note_fault(pair, member, NULL, why);
+	tell_fault(port, why);
+	TAILQ_FOREACH(pair, &port->hub->pairs, entry) {
+		if (pair->up && (pair->ends[0] == port || pair->ends[1] == port)) {
+			note_fault(pair, port, NULL, why);
 		}
 	}
 }
 
 /* --- routing ---------------------------------------------------------------------------------- */
 
-static void deliver(struct hub_pair *pair, const struct hub_member *from,
-	const union gid_wire_message *message) {
-	struct hub_member *to = other_end(pair, from);
+/* What is for our own domain. */
+static void receive(
+	const struct hub_pair *pair, uint32_t source, const union gid_wire_message *message) {
+	const struct transport *base = &pair->hub->base;
+	base->events->receive(base->gidd, source, pair->epoch, message);
+}
+
+static void deliver(
+	struct hub_pair *pair, const struct hub_port *from, const union gid_wire_message *message) {
+	struct hub_port *to = other_end(pair, from);
 	uint32_t source = from->domain->number;
 	if (to->self) {
-		ivshmem_receive(pair->hub->gidd, source, pair->epoch, message);
-	} else if (!from->self && trunk_queued(&to->trunk) > TRUNK_QUEUE_MAX / 2) {
+		receive(pair, source, message);
+	} else if (!from->self && byte_stream_queued(&to->stream) > BYTE_STREAM_QUEUE_MAX / 2) {
 		/* Whichever of the two is to blame: the rest of the queue is for others. */
 		pair_down(pair, "more is sent than is read");
 	} else {
-		trunk_send(&to->trunk, source, pair->epoch, message);
+		byte_stream_send(&to->stream, source, pair->epoch, message);
 	}
 }
 
 static void refuse(
-	struct hub_pair *pair, struct hub_member *from, const union gid_wire_message *message) {
+	struct hub_pair *pair, struct hub_port *from, const union gid_wire_message *message) {
 	union gid_wire_message answer;
 	gid_wire_begin(&answer, GID_WIRE_RESULT, message->header.serial);
 	answer.result.error = -ENOENT;
 	snprintf(answer.result.text, sizeof(answer.result.text),
 		"the host's configuration does not share that with domain %s", from->domain->name);
 	if (from->self) {
-		ivshmem_receive(pair->hub->gidd, other_end(pair, from)->domain->number, pair->epoch,
-			&answer);
+		receive(pair, other_end(pair, from)->domain->number, &answer);
 	} else {
-		trunk_send(
-			&from->trunk, other_end(pair, from)->domain->number, pair->epoch, &answer);
+		byte_stream_send(
+			&from->stream, other_end(pair, from)->domain->number, pair->epoch, &answer);
 	}
 }
 
-void hub_route(struct hub_member *from, const struct gid_wire_envelope *envelope,
+static void route(struct hub_port *from, const struct gid_wire_envelope *envelope,
 	const union gid_wire_message *message) {
 	struct hub_pair *pair = find_pair(from->hub, from, envelope->domain);
 	const char *why;
 	if (pair == NULL || !pair->up || envelope->epoch != pair->epoch) {
 		return; /* said before it heard that the other one is gone */
 	}
-	switch (hub_check(from->hub->gidd->config, from->domain, other_end(pair, from)->domain,
+	switch (hub_check(from->hub->base.gidd->config, from->domain, other_end(pair, from)->domain,
 		message, &why)) {
 	case HUB_PASS:
 		deliver(pair, from, message);
@@ -210,14 +224,14 @@ void hub_route(struct hub_member *from, const struct gid_wire_envelope *envelope
 		log_warning("hub: domain %s: protocol violation: %s", from->domain->name, why);
 		note_fault(pair, from, NULL, why);
 		if (other_end(pair, from)->self) {
-			link_note_fault(from->hub->gidd, from->domain->number, why);
+			tell_fault(from, why);
 		}
 		pair_down(pair, why);
 		break;
 	}
 }
 
-void hub_peer(struct hub_member *from, const struct gid_wire_peer *peer) {
+static void handle_peer(struct hub_port *from, const struct gid_wire_peer *peer) {
 	struct hub_pair *pair = find_pair(from->hub, from, peer->domain);
 	if (pair != NULL && pair->up && peer->epoch == pair->epoch && peer->up == 0) {
 		if (peer->fault == 1) {
@@ -229,27 +243,30 @@ void hub_peer(struct hub_member *from, const struct gid_wire_peer *peer) {
 
 /* --- our own domain --------------------------------------------------------------------------- */
 
-static struct hub_member *find_self(struct hub *hub) {
-	struct hub_member *member;
-	TAILQ_FOREACH(member, &hub->members, entry) {
-		if (member->self) {
+static struct hub_port *find_self(struct hub *hub) {
+	struct hub_port *port;
+	TAILQ_FOREACH(port, &hub->ports, entry) {
+		if (port->self) {
 			break;
 		}
 	}
-	return member;
+	return port;
 }
 
-void hub_send(
-	struct hub *hub, uint32_t domain, uint32_t epoch, const union gid_wire_message *message) {
-	const struct hub_member *self = find_self(hub);
+static void hub_send(struct transport *transport, uint32_t domain, uint32_t epoch,
+	const union gid_wire_message *message) {
+	struct hub *hub = (struct hub *)transport;
+	const struct hub_port *self = find_self(hub);
 	struct hub_pair *pair = find_pair(hub, self, domain);
 	if (pair != NULL && pair->up && pair->epoch == epoch) {
 		deliver(pair, self, message);
 	}
 }
 
-void hub_part(struct hub *hub, uint32_t domain, uint32_t epoch, bool fault, const char *why) {
-	const struct hub_member *self = find_self(hub);
+static void hub_part(
+	struct transport *transport, uint32_t domain, uint32_t epoch, bool fault, const char *why) {
+	struct hub *hub = (struct hub *)transport;
+	const struct hub_port *self = find_self(hub);
 	struct hub_pair *pair = find_pair(hub, self, domain);
 	if (pair != NULL && pair->up && pair->epoch == epoch) {
 		if (fault) {
@@ -259,9 +276,136 @@ void hub_part(struct hub *hub, uint32_t domain, uint32_t epoch, bool fault, cons
 	}
 }
 
+/* --- ports ------------------------------------------------------------------------------------ */
+
+/* A socket for each, that its QEMU connects to, or its gidd where that is no guest. */
+
+static void say_joined(struct hub_port *port, uint64_t nonce) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_JOINED, 0);
+	message.join.version = GID_WIRE_VERSION;
+	message.join.domain = port->domain->number;
+	message.join.nonce = nonce;
+	byte_stream_send(&port->stream, 0, 0, &message);
+}
+
+static void handle_join(struct hub_port *port, const struct gid_wire_join *join) {
+	bool again = port->joined && port->nonce == join->nonce;
+	if (!again) {
+		port_leave(port, "its gidd began anew");
+	}
+	say_joined(port, join->nonce);
+	if (again) {
+		return;
+	}
+	if (join->version != GID_WIRE_VERSION) {
+		log_warning("hub: domain %s speaks version %u, this gidd %u", port->domain->name,
+			join->version, GID_WIRE_VERSION);
+		return;
+	}
+	port->stream.searching = false;
+	port->nonce = join->nonce;
+	port_join(port);
+}
+
+static void handle_envelope(void *data, const struct gid_wire_envelope *envelope,
+	const union gid_wire_message *message) {
+	struct hub_port *port = data;
+	if (envelope->domain != 0) {
+		route(port, envelope, message);
+	} else if (message->header.type == GID_WIRE_JOIN) {
+		handle_join(port, &message->join);
+	} else if (message->header.type == GID_WIRE_PEER) {
+		handle_peer(port, &message->peer);
+	}
+}
+
+static void handle_garbled(void *data, const char *why) {
+	struct hub_port *port = data;
+	char reason[192];
+	snprintf(reason, sizeof(reason), "protocol violation: %s", why);
+	if (port->joined) {
+		port_note_fault(port, reason);
+	}
+	port_leave(port, reason);
+	say_joined(port, 0);
+}
+
+static void disconnect(struct hub_port *port, const char *why) {
+	char reason[128];
+	snprintf(reason, sizeof(reason), "%s", why);
+	port->connected = false;
+	byte_stream_finish(&port->stream);
+	port_leave(port, reason);
+}
+
+static void handle_closed(void *data, const char *why) {
+	disconnect(data, why);
+}
+
+static const struct byte_stream_handler handler = {
+	.envelope = handle_envelope,
+	.garbled = handle_garbled,
+	.closed = handle_closed,
+};
+
+static void handle_connection(void *data, int fd) {
+	struct hub_port *port = data;
+	/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
+	if (port->connected) {
+		disconnect(port, "another machine came in");
+	}
+	if (byte_stream_init(&port->stream, port->hub->base.gidd->event, fd, &handler, port) == 0) {
+		port->connected = true;
+		say_joined(port, 0);
+	}
+}
+
+static int listen_for(struct hub_port *port) {
+	const struct listener_access access = {.mode = 0600, .user = -1, .group = -1};
+	const struct gidd *gidd = port->hub->base.gidd;
+	char folder[112], path[128];
+	int folder_size = snprintf(folder, sizeof(folder), "%s/hub", gidd->runtime);
+	int size = snprintf(path, sizeof(path), "%s/%s.sock", folder, port->domain->name);
+	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(path)) {
+		return -ENAMETOOLONG;
+	}
+	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
+		return -errno;
+	}
+	return listener_open(
+		&port->listener, gidd->event, path, SOCK_STREAM, &access, handle_connection, port);
+}
+
+static int port_open(struct hub *hub, const struct config_domain *domain) {
+	struct hub_port *port = calloc(1, sizeof(*port));
+	if (port == NULL) {
+		return -ENOMEM;
+	}
+	port->hub = hub;
+	port->domain = domain;
+	port->listener.fd = -1;
+	port->self = port->joined = domain == hub->base.gidd->self;
+	TAILQ_INSERT_TAIL(&hub->ports, port, entry);
+	int error = port->self ? 0 : listen_for(port);
+	if (error < 0) {
+		log_error("hub: no socket for domain %s in %s/hub: %s", domain->name,
+			hub->base.gidd->runtime, strerror(-error));
+	}
+	return error < 0 ? error : 0;
+}
+
+static void port_close(struct hub_port *port) {
+	listener_close(&port->listener);
+	if (port->connected) {
+		byte_stream_finish(&port->stream);
+	}
+	free(port);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
-static int pair_create(struct hub *hub, struct hub_member *one, struct hub_member *other) {
+static int pair_create(struct hub *hub, struct hub_port *one, struct hub_port *other) {
 	struct hub_pair *pair = calloc(1, sizeof(*pair));
 	if (pair == NULL) {
 		return -ENOMEM;
@@ -271,8 +415,8 @@ static int pair_create(struct hub *hub, struct hub_member *one, struct hub_membe
 	pair->ends[1] = other;
 	pair->back_off_us = BACK_OFF_MIN_US;
 	snprintf(pair->why, sizeof(pair->why), "not there yet");
-	int error = sd_event_add_time_relative(hub->gidd->event, &pair->again, CLOCK_MONOTONIC, 0,
-		BACK_OFF_MIN_US / 20, handle_again, pair);
+	int error = sd_event_add_time_relative(hub->base.gidd->event, &pair->again, CLOCK_MONOTONIC,
+		0, BACK_OFF_MIN_US / 20, handle_again, pair);
 	if (error < 0) {
 		free(pair);
 		return error;
@@ -283,11 +427,12 @@ static int pair_create(struct hub *hub, struct hub_member *one, struct hub_membe
 }
 
 static int make_pairs(struct hub *hub) {
-	struct hub_member *one, *other;
-	TAILQ_FOREACH(one, &hub->members, entry) {
+	struct hub_port *one, *other;
+	TAILQ_FOREACH(one, &hub->ports, entry) {
 		for (other = TAILQ_NEXT(one, entry); other != NULL;
 			other = TAILQ_NEXT(other, entry)) {
-			int error = config_is_remote(hub->gidd->config, one->domain, other->domain)
+			int error =
+				config_is_remote(hub->base.gidd->config, one->domain, other->domain)
 				? pair_create(hub, one, other)
 				: 0;
 			if (error < 0) {
@@ -298,36 +443,56 @@ static int make_pairs(struct hub *hub) {
 	return 0;
 }
 
-int hub_open(struct gidd *gidd) {
-	struct hub *hub = calloc(1, sizeof(*hub));
-	if (hub == NULL) {
-		return -ENOMEM;
-	}
-	hub->gidd = gidd;
-	TAILQ_INIT(&hub->members);
-	TAILQ_INIT(&hub->pairs);
-	gidd->hub = hub;
-	int error = window_make_all(gidd);
-	const struct config_domain *domain;
-	TAILQ_FOREACH(domain, &gidd->config->domains, entry) {
-		if (error == 0 && config_has_window(gidd->config, domain)) {
-			error = hub_member_open(hub, domain);
-		}
-	}
-	return error < 0 ? error : make_pairs(hub);
-}
-
-void hub_close(struct hub *hub) {
+static void hub_close(struct transport *transport) {
+	struct hub *hub = (struct hub *)transport;
 	struct hub_pair *pair;
-	struct hub_member *member;
+	struct hub_port *port;
 	while ((pair = TAILQ_FIRST(&hub->pairs)) != NULL) {
 		TAILQ_REMOVE(&hub->pairs, pair, entry);
 		sd_event_source_disable_unref(pair->again);
 		free(pair);
 	}
-	while ((member = TAILQ_FIRST(&hub->members)) != NULL) {
-		TAILQ_REMOVE(&hub->members, member, entry);
-		hub_member_close(member);
+	while ((port = TAILQ_FIRST(&hub->ports)) != NULL) {
+		TAILQ_REMOVE(&hub->ports, port, entry);
+		port_close(port);
 	}
 	free(hub);
+}
+
+static const struct transport_kind kind = {
+	.send = hub_send,
+	.part = hub_part,
+	.close = hub_close,
+};
+
+const struct hub *hub_of(const struct transport *transport) {
+	bool is_hub = transport != NULL && transport->kind == &kind;
+	return is_hub ? (const struct hub *)transport : NULL;
+}
+
+int hub_open(
+	struct gidd *gidd, const struct transport_events *events, struct transport **transport) {
+	struct hub *hub = calloc(1, sizeof(*hub));
+	if (hub == NULL) {
+		return -ENOMEM;
+	}
+	hub->base = (struct transport){.kind = &kind, .events = events, .gidd = gidd};
+	TAILQ_INIT(&hub->ports);
+	TAILQ_INIT(&hub->pairs);
+	int error = shm_window_make_all(gidd);
+	const struct config_domain *domain;
+	TAILQ_FOREACH(domain, &gidd->config->domains, entry) {
+		if (error == 0 && config_has_window(gidd->config, domain)) {
+			error = port_open(hub, domain);
+		}
+	}
+	if (error == 0) {
+		error = make_pairs(hub);
+	}
+	if (error < 0) {
+		hub_close(&hub->base);
+		return error;
+	}
+	*transport = &hub->base;
+	return 0;
 }

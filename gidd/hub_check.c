@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What the hub lets pass between two domains. Pure. */
+#include "hub_check.h"
+
 #include "descriptor.h"
-#include "hub.h"
 #include "wire_ring.h"
 
 static bool is_in_window(const struct config_domain *owner, uint64_t offset, uint64_t size) {

@@ -12,6 +12,8 @@
  * The protocol wants one memory that all peers share. Here each machine has one of its own, which
  * says what its vectors mean. A machine has nothing to say: one that does is cut off.
  */
+#include "ivshmem_server.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,9 +28,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "doorbell.h"
+#include "gidd.h"
+#include "listener.h"
 #include "log.h"
-#include "server.h"
 #include "socket.h"
 
 #define PROTOCOL_VERSION 0
@@ -45,10 +47,10 @@ struct seat {
 	int fds[GID_DOMAIN_MAX];
 	/* Of guests. */
 	int memory;
-	char path[128];
-	int listener, connection;
+	struct listener listener;
+	int connection;
 	uint32_t said; /* how many numbers of what there is to be said */
-	sd_event_source *io, *connection_io;
+	sd_event_source *connection_io;
 };
 
 struct ivshmem_server {
@@ -164,12 +166,8 @@ static int handle_connected(sd_event_source *source, int fd, uint32_t events, vo
 	return 0;
 }
 
-static int handle_connection(sd_event_source *source, int listener, uint32_t events, void *data) {
+static void handle_connection(void *data, int fd) {
 	struct seat *seat = data;
-	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd < 0) {
-		return 0;
-	}
 	/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
 	disconnect(seat);
 	seat->connection = fd;
@@ -177,30 +175,25 @@ static int handle_connection(sd_event_source *source, int listener, uint32_t eve
 	if (sd_event_add_io(seat->server->gidd->event, &seat->connection_io, fd, EPOLLIN,
 		    handle_connected, seat) < 0) {
 		disconnect(seat);
-		return 0;
+		return;
 	}
 	go_on(seat);
-	return 0;
 }
 
 static int listen_for(struct seat *seat) {
-	struct gidd *gidd = seat->server->gidd;
-	char folder[112];
+	const struct listener_access access = {.mode = 0600, .user = -1, .group = -1};
+	const struct gidd *gidd = seat->server->gidd;
+	char folder[112], path[128];
 	int folder_size = snprintf(folder, sizeof(folder), "%s/bell", gidd->runtime);
-	int size =
-		snprintf(seat->path, sizeof(seat->path), "%s/%s.sock", folder, seat->domain->name);
-	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(seat->path)) {
+	int size = snprintf(path, sizeof(path), "%s/%s.sock", folder, seat->domain->name);
+	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(path)) {
 		return -ENAMETOOLONG;
 	}
 	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
 		return -errno;
 	}
-	seat->listener = server_listen_stream(seat->path, 0600);
-	if (seat->listener < 0) {
-		return seat->listener;
-	}
-	return sd_event_add_io(
-		gidd->event, &seat->io, seat->listener, EPOLLIN, handle_connection, seat);
+	return listener_open(
+		&seat->listener, gidd->event, path, SOCK_STREAM, &access, handle_connection, seat);
 }
 
 /* --- seats ------------------------------------------------------------------------------------ */
@@ -243,7 +236,7 @@ static int seat_open(struct ivshmem_server *server, const struct config_domain *
 		.server = server,
 		.domain = domain,
 		.memory = -1,
-		.listener = -1,
+		.listener = {.fd = -1},
 		.connection = -1,
 	};
 	TAILQ_INSERT_TAIL(&server->seats, seat, entry);
@@ -262,8 +255,8 @@ static int seat_open(struct ivshmem_server *server, const struct config_domain *
 		error = listen_for(seat);
 	}
 	if (error < 0) {
-		log_error("doorbells: none for domain %s at %s: %s", domain->name, seat->path,
-			strerror(-error));
+		log_error("doorbells: none for domain %s in %s/bell: %s", domain->name,
+			server->gidd->runtime, strerror(-error));
 	}
 	return error < 0 ? error : 0;
 }
@@ -271,11 +264,7 @@ static int seat_open(struct ivshmem_server *server, const struct config_domain *
 static void seat_close(struct seat *seat) {
 	TAILQ_REMOVE(&seat->server->seats, seat, entry);
 	disconnect(seat);
-	sd_event_source_disable_unref(seat->io);
-	if (seat->listener >= 0) {
-		unlink(seat->path);
-	}
-	gid_socket_close_fds(&seat->listener, 1);
+	listener_close(&seat->listener);
 	gid_socket_close_fds(&seat->memory, 1);
 	gid_socket_close_fds(seat->fds, seat->count);
 	free(seat);

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
+#include "link.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "confirm.h"
-#include "link.h"
 #include "log.h"
-#include "subscription.h"
-#include "window.h"
+#include "shm_window.h"
+#include "socket.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
+/* More than all clients of a domain may have on their way together, if they are honest. */
+#define REQUESTS_MAX 4096u
+#define SUSPICION_ROUNDS_MAX 10u /* as many as who says nothing at all gets */
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
 extern const struct link_kind *const __start_gidd_link_kinds[];
 extern const struct link_kind *const __stop_gidd_link_kinds[];
 
-const struct link_kind *link_kind_find(const char *name) {
+static const struct link_kind *find_kind(const char *name) {
 	for (const struct link_kind *const *kind = __start_gidd_link_kinds;
 		kind < __stop_gidd_link_kinds; kind++) {
 		if (strcmp((*kind)->name, name) == 0) {
@@ -25,6 +28,10 @@ const struct link_kind *link_kind_find(const char *name) {
 		}
 	}
 	return NULL;
+}
+
+bool link_kind_is_known(const char *name) {
+	return find_kind(name) != NULL;
 }
 
 struct link *link_find(struct gidd *gidd, uint32_t domain) {
@@ -35,6 +42,145 @@ struct link *link_find(struct gidd *gidd, uint32_t domain) {
 		}
 	}
 	return NULL;
+}
+
+/* --- giving up -------------------------------------------------------------------------------- */
+
+void link_note_fault(struct link *link, const char *why) {
+	link->faults++;
+	snprintf(link->fault, sizeof(link->fault), "%s", why);
+}
+
+void link_drop(struct link *link, const char *why) {
+	link->kind->drop(link, false, why);
+}
+
+void link_fault(struct link *link, const char *why) {
+	link_note_fault(link, why);
+	link->kind->drop(link, true, why);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* Something that the other gidd was asked and has not answered yet. */
+struct link_request {
+	TAILQ_ENTRY(link_request) entry;
+	uint32_t serial;
+	link_answered answered; /* NULL: nobody waits for it any more */
+	void *data;
+};
+
+int link_request(struct link *link, union gid_wire_message *message, const int *fds,
+	uint32_t fd_count, link_answered answered, void *data) {
+	if (link->state != LINK_UP) {
+		return -ENOTCONN;
+	}
+	if (link->request_count >= REQUESTS_MAX) {
+		return -EAGAIN;
+	}
+	struct link_request *request = calloc(1, sizeof(*request));
+	if (request == NULL) {
+		return -ENOMEM;
+	}
+	*request = (struct link_request){
+		.serial = ++link->serial,
+		.answered = answered,
+		.data = data,
+	};
+	message->header.serial = request->serial;
+	TAILQ_INSERT_TAIL(&link->requests, request, entry);
+	link->request_count++;
+	peer_send(&link->peer, message, fds, fd_count);
+	return 0;
+}
+
+void link_cancel(struct gidd *gidd, const void *data) {
+	struct link *link;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		struct link_request *request;
+		TAILQ_FOREACH(request, &link->requests, entry) {
+			if (request->data == data) {
+				request->answered = NULL;
+			}
+		}
+	}
+}
+
+static void request_destroy(struct link *link, struct link_request *request) {
+	TAILQ_REMOVE(&link->requests, request, entry);
+	link->request_count--;
+	free(request);
+}
+
+static void handle_answer(
+	struct link *link, const union gid_wire_message *answer, int fds[static GID_WIRE_FDS_MAX]) {
+	struct link_request *request;
+	TAILQ_FOREACH(request, &link->requests, entry) {
+		if (request->serial == answer->header.serial) {
+			break;
+		}
+	}
+	if (request == NULL) {
+		peer_violation(&link->peer, "it answers what it was not asked");
+		return;
+	}
+	const char *why = request->answered == NULL
+		? NULL
+		: request->answered(link, answer, fds, request->data);
+	if (why != NULL) {
+		/* The request stays: whoever waits for it hears when the link is lost. */
+		peer_violation(&link->peer, why);
+		return;
+	}
+	request_destroy(link, request);
+}
+
+static void fail_requests(struct link *link) {
+	struct link_request *request;
+	int none[GID_WIRE_FDS_MAX] = {-1, -1};
+	while ((request = TAILQ_FIRST(&link->requests)) != NULL) {
+		if (request->answered != NULL) {
+			request->answered(link, NULL, none, request->data);
+		}
+		request_destroy(link, request);
+	}
+}
+
+/* --- suspicions ------------------------------------------------------------------------------- */
+
+bool link_can_suspect(const struct link *link) {
+	return link->kind->windows_only && link->state == LINK_UP && link->suspicion.number == 0;
+}
+
+void link_suspect(struct link *link, uint32_t number, const char *why) {
+	link->suspicion = (struct link_suspicion){.number = number, .since = gid_socket_now()};
+	snprintf(link->suspicion.why, sizeof(link->suspicion.why), "%s", why);
+}
+
+void link_acquit(struct link *link, uint32_t number) {
+	if (link->suspicion.number == number) {
+		link->suspicion.number = 0;
+	}
+}
+
+void link_inspect(struct link *link) {
+	struct gidd *gidd = link->peer.gidd;
+	const char *why = link->state == LINK_UP ? shm_window_judge(gidd, link->peer.domain) : NULL;
+	if (link->suspicion.number != 0 && ++link->suspicion.rounds > SUSPICION_ROUNDS_MAX) {
+		why = link->suspicion.why;
+	}
+	if (why != NULL) {
+		link_fault(link, why);
+	} else {
+		link->events->inspect(link);
+	}
+}
+
+void link_pong(struct link *link, uint64_t ping_time) {
+	if (link->suspicion.number != 0 && ping_time >= link->suspicion.since) {
+		link->suspicion.number = 0;
+		link_fault(link, link->suspicion.why);
+	}
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -48,31 +194,9 @@ static void send_message(struct peer *peer, const union gid_wire_message *messag
 }
 
 static void fail(struct peer *peer, const char *why) {
-	struct link *link = link_of(peer);
 	char reason[192];
 	snprintf(reason, sizeof(reason), "protocol violation: %s", why);
-	link_fault(link, reason);
-}
-
-static void note_fault(struct link *link, const char *why) {
-	link->faults++;
-	snprintf(link->fault, sizeof(link->fault), "%s", why);
-}
-
-void link_drop(struct link *link, const char *why) {
-	link->kind->drop(link, false, why);
-}
-
-void link_fault(struct link *link, const char *why) {
-	note_fault(link, why);
-	link->kind->drop(link, true, why);
-}
-
-void link_note_fault(struct gidd *gidd, uint32_t domain, const char *why) {
-	struct link *link = link_find(gidd, domain);
-	if (link != NULL) {
-		note_fault(link, why);
-	}
+	link_fault(link_of(peer), reason);
 }
 
 static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
@@ -83,7 +207,8 @@ static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-static int link_open(struct gidd *gidd, const struct config_domain *remote) {
+static int link_open(
+	struct gidd *gidd, const struct config_domain *remote, const struct link_events *events) {
 	const struct config_link *config = config_link_find(gidd->config, gidd->self, remote);
 	bool is_remote = config_is_remote(gidd->config, gidd->self, remote);
 	const char *kind = config != NULL ? config->kind : is_remote ? "ivshmem" : "local";
@@ -97,7 +222,8 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote) {
 	link->peer.fail = fail;
 	link->remote = remote;
 	link->config = config;
-	link->kind = link_kind_find(kind);
+	link->events = events;
+	link->kind = find_kind(kind);
 	link->clock_known = !link->kind->windows_only; /* one kernel has one clock */
 	TAILQ_INIT(&link->requests);
 	snprintf(link->why, sizeof(link->why), "not reached yet");
@@ -111,14 +237,14 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote) {
 	return 0;
 }
 
-int link_open_all(struct gidd *gidd) {
+int link_open_all(struct gidd *gidd, const struct link_events *events) {
 	const struct config_domain *remote;
 	TAILQ_FOREACH(remote, &gidd->config->domains, entry) {
 		if (!config_is_pair(gidd->config, gidd->self, remote) ||
 			link_find(gidd, remote->number) != NULL) {
 			continue;
 		}
-		int error = link_open(gidd, remote);
+		int error = link_open(gidd, remote, events);
 		if (error < 0) {
 			return error;
 		}
@@ -129,11 +255,10 @@ int link_open_all(struct gidd *gidd) {
 void link_close_all(struct gidd *gidd) {
 	struct link *link;
 	while ((link = TAILQ_FIRST(&gidd->links)) != NULL) {
-		link_fail_requests(link);
-		subscription_link_down(gidd, &link->peer);
-		slab_forget_importer(&link->peer);
+		link->state = LINK_DOWN;
+		fail_requests(link);
+		link->events->lost(link);
 		sd_event_source_disable_unref(link->patience);
-		sd_event_source_disable_unref(link->confirm);
 		link->kind->close(link);
 		TAILQ_REMOVE(&gidd->links, link, entry);
 		free(link);
@@ -147,12 +272,9 @@ static void link_up(struct link *link) {
 	link->ups++;
 	link->patience = sd_event_source_disable_unref(link->patience);
 	log_info("%s: up", link->peer.label);
-	window_find(
-		link->peer.gidd, link->peer.domain); /* so that it is open when it is asked for */
-	subscription_link_up(link->peer.gidd, &link->peer);
-	if (!link->kind->windows_only) {
-		confirm_link_up(link);
-	}
+	/* So that it is open when it is asked for. */
+	shm_window_find(link->peer.gidd, link->peer.domain);
+	link->events->up(link);
 }
 
 void link_connected(struct link *link) {
@@ -173,19 +295,15 @@ void link_connected(struct link *link) {
 void link_lost(struct link *link, const char *why) {
 	bool was_up = link->state == LINK_UP;
 	link->state = LINK_DOWN;
-	link->suspect.subscription = 0;
+	link->suspicion.number = 0;
 	link->patience = sd_event_source_disable_unref(link->patience);
 	snprintf(link->why, sizeof(link->why), "%s", why);
 	log_warning("%s: %s: %s", link->peer.label, was_up ? "lost" : "not up", why);
-	link_fail_requests(link);
-	subscription_link_down(link->peer.gidd, &link->peer);
+	fail_requests(link);
+	link->events->lost(link);
 	if (link->kind->windows_only) {
 		/* Its machine died, or began anew: what it has in memory now may be anything. */
-		slab_lose_domain(link->peer.gidd, link->peer.domain);
-		slab_forget_importer(&link->peer);
-		window_forget(link->peer.gidd, link->peer.domain);
-	} else {
-		confirm_link_lost(link);
+		shm_window_forget(link->peer.gidd, link->peer.domain);
 	}
 }
 
@@ -228,43 +346,14 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 	link_up(link);
 }
 
-static void handle_import(struct link *link, const struct gid_wire_import *request) {
-	if (gid_domain_of(request->gid) != link->peer.gidd->self->number) {
-		slab_refuse(&link->peer, request->header.serial);
-		return;
-	}
-	slab_import(&link->peer, request);
-}
-
 void link_message(struct link *link, const union gid_wire_message *message,
 	int fds[static GID_WIRE_FDS_MAX]) {
+	uint32_t type = message->header.type;
 	if (link->state != LINK_UP) {
 		greet(link, message);
-		return;
-	}
-	switch ((enum gid_wire_type)message->header.type) {
-	case GID_WIRE_RESULT:
-	case GID_WIRE_IMPORTED:
-		link_answer(link, message, fds);
-		break;
-	case GID_WIRE_IMPORT:
-		handle_import(link, &message->import);
-		break;
-	case GID_WIRE_REVOKED:
-		slab_revoked(&link->peer, &message->revoked);
-		break;
-	case GID_WIRE_SUBSCRIBE:
-		subscription_request(&link->peer, &message->subscribe, fds);
-		break;
-	case GID_WIRE_ACCEPT:
-		subscription_accept(&link->peer, &message->subscribed, &fds[0]);
-		break;
-	case GID_WIRE_SUBSCRIPTION_END:
-		suspect_ended(link, message->subscription_end.subscription);
-		subscription_ended(&link->peer, &message->subscription_end);
-		break;
-	default:
-		peer_violation(&link->peer, "a message that no gidd sends");
-		break;
+	} else if (type == GID_WIRE_RESULT || type == GID_WIRE_IMPORTED) {
+		handle_answer(link, message, fds);
+	} else {
+		link->events->message(link, message, fds);
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What joins this domain to another: messages with descriptors, over whatever carries them.
+ * What joins this domain to another: messages with descriptors, over whatever carries them, and
+ * requests with their answers. What messages mean is for those to know who get the events.
  *
  * A kind of link is one file. It defines a struct link_kind and registers it:
  *
@@ -13,9 +14,7 @@
 #ifndef GIDD_LINK_H
 #define GIDD_LINK_H
 
-#include "config.h"
 #include "gidd.h"
-#include "suspect.h"
 
 enum link_state {
 	LINK_DOWN,  /* the kind tries to reach the other domain */
@@ -25,18 +24,32 @@ enum link_state {
 
 struct link_request;
 
+/*
+ * Memory of the other domain was found broken. It may be in other use already, and rightly so, when
+ * the word that its subscription is over is still on its way. So what was seen only counts once a
+ * PING that was sent after it is answered and no such word came before the answer; or ten later
+ * ones were not answered.
+ */
+struct link_suspicion {
+	uint32_t number; /* of the subscription, on the link; 0: nothing was seen */
+	uint64_t since;	 /* ns */
+	uint32_t rounds; /* that were asked since, and not answered */
+	char why[96];
+};
+
 struct link {
 	TAILQ_ENTRY(link) entry;
 	struct peer peer;
 	const struct link_kind *kind;
-	void *transport; /* the kind's own */
+	void *kind_data;
+	const struct link_events *events;
 	const struct config_domain *remote;
 	const struct config_link *config; /* NULL: nothing is configured */
 	enum link_state state;
 	sd_event_source *patience; /* for the greeting */
-	sd_event_source *confirm;  /* when what was imported before is asked for again */
 	uint32_t serial;
 	TAILQ_HEAD(, link_request) requests; /* sent and not answered yet */
+	uint32_t request_count;
 	/* What is to be added to the other domain's times to get ours, at most so far off, in ns.
 	 */
 	bool clock_known;
@@ -46,7 +59,7 @@ struct link {
 	char why[192];	 /* why it is down */
 	uint64_t faults; /* how often it was closed for what the other domain did */
 	char fault[192]; /* the last one */
-	struct suspect suspect;
+	struct link_suspicion suspicion;
 	/* Doorbells, where the other domain is on another machine. */
 	bool has_device; /* they go by the device */
 	struct rings {
@@ -71,37 +84,39 @@ struct link_kind {
 	 * `fault`: for what the other domain did.
 	 */
 	void (*drop)(struct link *link, bool fault, const char *why);
+	/*
+	 * Rings the client of ours that has the subscription of that number on the link. NULL: the
+	 * other end rings it by itself.
+	 */
+	void (*ring)(struct link *link, uint32_t number);
 	/* For good; frees what open() made. */
 	void (*close)(struct link *link);
 };
 
-/* What a kind calls. The lower-numbered domain awaits HELLO, the other one sends it. */
-void link_connected(struct link *link);
-void link_message(
-	struct link *link, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]);
-void link_lost(struct link *link, const char *why);
+/* What is told of a link, from the event loop. */
+struct link_events {
+	void (*up)(struct link *link);
+	/* Whoever waited for an answer has heard already. */
+	void (*lost)(struct link *link);
+	/* All but greetings and answers. Descriptors that are kept are set to -1. */
+	void (*message)(struct link *link, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]);
+	/* More is known of the other machine's clock. */
+	void (*clock)(struct link *link);
+	/* The other machine rang, for the subscription of that number on the link; 0: for any. */
+	void (*rung)(struct link *link, uint32_t number);
+	/* Before each PING: to look at all memory that the other machine shares with us. */
+	void (*inspect)(struct link *link);
+};
 
-/* Gives the connection up; the kind tries again later. */
-void link_drop(struct link *link, const char *why);
-/* The other domain did what no honest one does: counts that, and drops the link. */
-void link_fault(struct link *link, const char *why);
-/* Counts only: somebody else closes it, the hub for one. */
-void link_note_fault(struct gidd *gidd, uint32_t domain, const char *why);
-
-/* Kinds find each other by lying in one section of the program. */
-#define LINK_KIND(kind)                                                                            \
-	static const struct link_kind kind;                                                        \
-	static const struct link_kind *const kind##_entry                                          \
-		__attribute__((section("gidd_link_kinds"), used, retain)) = &kind;                 \
-	static const struct link_kind kind
-
-const struct link_kind *link_kind_find(const char *name);
+/* --- for those who use links ------------------------------------------------------------------ */
 
 /*
  * One link to each domain that this one shares something with, in either direction, as far as it is
- * not open yet.
+ * not open yet. `events` is constant.
  */
-int link_open_all(struct gidd *gidd);
+int link_open_all(struct gidd *gidd, const struct link_events *events);
+/* Each link is lost a last time. */
 void link_close_all(struct gidd *gidd);
 
 /* The link by which the domain is reached, or NULL. */
@@ -116,23 +131,55 @@ static inline bool link_can_carry(struct peer *peer, uint64_t window_offset) {
 	return peer->client != NULL || window_offset != 0 || !link_of(peer)->kind->windows_only;
 }
 
-/* --- link_request.c: what this domain asks of the other --------------------------------------- */
+/*
+ * The answer to a request, RESULT or IMPORTED; NULL: the link is lost, and none will come. Returns
+ * what is wrong with it, a constant sentence, or NULL. A wrong one is none: the link is dropped,
+ * and this called once more.
+ */
+typedef const char *(*link_answered)(struct link *link, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX], void *data);
 
-/* Asks for a slab in the name of a client. */
-void link_import(struct link *link, struct peer *client, const struct gid_wire_import *request);
-/* Asks for a stream: the subscription hears of the result. */
-void link_subscribe(struct link *link, struct subscription *subscription);
+/*
+ * Sends a request, whose serial is set here; the descriptors stay the caller's. 0; -ENOTCONN: the
+ * link is not up; -EAGAIN: too much was asked that is not answered; -ENOMEM.
+ */
+int link_request(struct link *link, union gid_wire_message *message, const int *fds,
+	uint32_t fd_count, link_answered answered, void *data);
+/* Nobody waits for answers with that `data` any more, on whatever link. */
+void link_cancel(struct gidd *gidd, const void *data);
 
-/* Asks whether a slab that was imported before the link was lost is still there. */
-void link_confirm(struct link *link, gid_id gid);
+/* Gives the connection up; the kind tries again later. */
+void link_drop(struct link *link, const char *why);
+/* The other domain did what no honest one does: counts that, and drops the link. */
+void link_fault(struct link *link, const char *why);
 
-/* RESULT and IMPORTED from the other domain. */
-void link_answer(
-	struct link *link, const union gid_wire_message *answer, int fds[static GID_WIRE_FDS_MAX]);
-/* The link is lost: everybody who still waits gets an error. */
-void link_fail_requests(struct link *link);
-/* The client, or the subscription, does not wait any more. */
-void link_forget(struct gidd *gidd, const struct peer *client);
-void link_forget_subscription(struct gidd *gidd, const struct subscription *subscription);
+/* Whether a suspicion would be taken down now: the other end is another machine, and none is. */
+bool link_can_suspect(const struct link *link);
+void link_suspect(struct link *link, uint32_t number, const char *why);
+/* The other end says that this subscription is over. */
+void link_acquit(struct link *link, uint32_t number);
+
+/* --- for kinds -------------------------------------------------------------------------------- */
+
+/* The lower-numbered domain awaits HELLO, the other one sends it. */
+void link_connected(struct link *link);
+void link_message(
+	struct link *link, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]);
+void link_lost(struct link *link, const char *why);
+/* Counts what somebody else closes the link for. */
+void link_note_fault(struct link *link, const char *why);
+/* Before a PING, after its PONG: both may drop the link. */
+void link_inspect(struct link *link);
+void link_pong(struct link *link, uint64_t ping_time);
+
+/* Kinds find each other by lying in one section of the program. */
+#define LINK_KIND(kind)                                                                            \
+	static const struct link_kind kind;                                                        \
+	static const struct link_kind *const kind##_entry                                          \
+		__attribute__((section("gidd_link_kinds"), used, retain)) = &kind;                 \
+	static const struct link_kind kind
+
+/* Whether this gidd was built with that kind of link. */
+bool link_kind_is_known(const char *name);
 
 #endif

@@ -7,6 +7,8 @@
  * keeps one end of a socket pair, and rings go between them by the doorbell device where both hear
  * it, else as BELL messages. A ring of the device names no subscription, and is for all of them.
  */
+#include "link_ivshmem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,12 +17,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "carrier.h"
-#include "link_ivshmem.h"
+#include "doorbell_device.h"
+#include "doorbell_relay.h"
+#include "link.h"
 #include "log.h"
+#include "peer_clock.h"
+#include "shm_window.h"
 #include "socket.h"
-#include "subscription.h"
-#include "window.h"
 
 #define FIRST_PINGS 5u /* before anything else, so that the clock is known from the start */
 #define FIRST_PING_US 5000u
@@ -28,18 +31,47 @@
 #define SILENCE_DEFAULT_S 10u
 #define SILENCE_MAX_S 3600u
 
-struct ivshmem *ivshmem_find(struct gidd *gidd, uint32_t domain) {
+struct ivshmem {
+	struct link *link;
+	bool there;    /* the hub has joined us */
+	bool greeting; /* link_connected() was called */
+	bool parting, parting_for_fault;
+	uint32_t epoch, pongs;
+	char why[192];
+	sd_event_source *part, *ping;
+	/*
+	 * Who says nothing for so long is gone. Counted by our own rounds of asking, not by the
+	 * clock: while this gidd gets no time to run it cannot hear anybody.
+	 */
+	uint64_t silence_us, silent_us, round_us;
+	struct doorbell_relay relay;
+	uint64_t device; /* the cookie of the device that the other end hears; 0: none */
+	struct peer_clock clock;
+	/* HELLO, where it came while we were still asking for the time. */
+	bool has_early;
+	union gid_wire_message early;
+};
+
+/* The link to the domain, or NULL: there is none, or it is of another kind. */
+static struct ivshmem *find(struct gidd *gidd, uint32_t domain) {
 	struct link *link = link_find(gidd, domain);
-	return link != NULL && link->kind->windows_only ? link->transport : NULL;
+	return link != NULL && link->kind->windows_only ? link->kind_data : NULL;
 }
 
 /* --- the clock, and whether anybody is there -------------------------------------------------- */
+
+/* To the other end, as long as the two are joined as they are now. */
+static void carry(struct ivshmem *ivshmem, const union gid_wire_message *message) {
+	struct link *link = ivshmem->link;
+	struct transport *transport = link->peer.gidd->transport;
+	transport->kind->send(transport, link->peer.domain, ivshmem->epoch, message);
+}
 
 static void send_ping(struct ivshmem *ivshmem) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PING, 0);
 	message.ping.time = gid_socket_now();
-	carrier_send(ivshmem->link, ivshmem->epoch, &message);
+	carry(ivshmem, &message);
 }
 
 /* For the time, and by that whether it is there; again when that is due. */
@@ -61,7 +93,7 @@ static int handle_ping_due(sd_event_source *source, uint64_t now, void *data) {
 		link_drop(ivshmem->link, "it says nothing any more");
 		return 0;
 	}
-	suspect_look(ivshmem->link);
+	link_inspect(ivshmem->link);
 	ask(ivshmem);
 	return 0;
 }
@@ -71,7 +103,7 @@ static void answer_ping(struct ivshmem *ivshmem, const struct gid_wire_ping *pin
 	gid_wire_begin(&message, GID_WIRE_PONG, 0);
 	message.pong.ping_time = ping->time;
 	message.pong.time = gid_socket_now();
-	carrier_send(ivshmem->link, ivshmem->epoch, &message);
+	carry(ivshmem, &message);
 }
 
 static void begin_greeting(struct ivshmem *ivshmem) {
@@ -87,23 +119,81 @@ static void begin_greeting(struct ivshmem *ivshmem) {
 static void handle_pong(struct ivshmem *ivshmem, const struct gid_wire_pong *pong) {
 	uint64_t now = gid_socket_now();
 	struct link *link = ivshmem->link;
-	clock_add(&ivshmem->clock, pong->ping_time, now, pong->time);
+	peer_clock_add(&ivshmem->clock, pong->ping_time, now, pong->time);
 	link->clock_known =
-		clock_get(&ivshmem->clock, now, &link->clock_offset, &link->clock_error);
+		peer_clock_get(&ivshmem->clock, now, &link->clock_offset, &link->clock_error);
 	ivshmem->pongs++;
 	if (!ivshmem->greeting && ivshmem->pongs >= FIRST_PINGS) {
 		begin_greeting(ivshmem);
 	} else if (ivshmem->greeting) {
-		subscription_tell_clock(link);
-		suspect_answered(link, pong->ping_time);
+		link->events->clock(link);
+		link_pong(link, pong->ping_time);
 	}
+}
+
+/* --- doorbells -------------------------------------------------------------------------------- */
+
+/* Both ends hear one and the same device. */
+static bool has_device(const struct ivshmem *ivshmem) {
+	return ivshmem->device != 0 && ivshmem->device == doorbell_cookie(ivshmem->link->peer.gidd);
+}
+
+static void handle_client_rang(void *data, uint32_t number, bool hung_up) {
+	struct ivshmem *ivshmem = data;
+	struct link *link = ivshmem->link;
+	if (!hung_up && has_device(ivshmem) && doorbell_ring(link->peer.gidd, link->peer.domain)) {
+		link->rings.by_device++;
+		return;
+	}
+	link->rings.by_message += !hung_up;
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_BELL, 0);
+	message.bell.subscription = number;
+	message.bell.hung_up = hung_up;
+	carry(ivshmem, &message);
+}
+
+static void handle_bell(struct ivshmem *ivshmem, const struct gid_wire_bell *bell) {
+	struct link *link = ivshmem->link;
+	if (bell->hung_up == 1) {
+		doorbell_relay_hang_up(&ivshmem->relay, bell->subscription);
+	} else {
+		link->heard.by_message++;
+		link->events->rung(link, bell->subscription);
+	}
+}
+
+void link_ivshmem_rung(struct gidd *gidd, uint32_t domain) {
+	struct ivshmem *ivshmem = find(gidd, domain);
+	if (ivshmem != NULL && ivshmem->there) {
+		ivshmem->link->heard.by_device++;
+		ivshmem->link->events->rung(ivshmem->link, 0);
+	}
+}
+
+static void send_device(struct ivshmem *ivshmem) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_DEVICE, 0);
+	message.device.cookie = doorbell_cookie(ivshmem->link->peer.gidd);
+	if (message.device.cookie != 0) {
+		carry(ivshmem, &message);
+	}
+}
+
+static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device *device) {
+	struct link *link = ivshmem->link;
+	ivshmem->device = device->cookie;
+	link->has_device = has_device(ivshmem);
+	log_info("link to %s: doorbells go %s", link->remote->name,
+		link->has_device ? "by the device"
+				 : "over the link: the devices are not of one hub");
 }
 
 /* --- memory in place of descriptors ----------------------------------------------------------- */
 
 static int dup_window(struct ivshmem *ivshmem) {
 	const struct link *link = ivshmem->link;
-	const struct window *window = window_find(link->peer.gidd, link->peer.domain);
+	const struct shm_window *window = shm_window_find(link->peer.gidd, link->peer.domain);
 	return window == NULL ? -1 : fcntl(window->fd, F_DUPFD_CLOEXEC, 0);
 }
 
@@ -126,7 +216,7 @@ static int make_fds(struct ivshmem *ivshmem, const union gid_wire_message *messa
 		return -errno;
 	}
 	fds[1] = pair[1];
-	return bells_add(&ivshmem->bells, message->subscribe.subscription, pair[0]);
+	return doorbell_relay_add(&ivshmem->relay, message->subscribe.subscription, pair[0]);
 }
 
 static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message *message) {
@@ -144,21 +234,21 @@ static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message
 	gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
 }
 
-/* --- what the carrier brings ------------------------------------------------------------------ */
+/* --- what the transport brings ---------------------------------------------------------------- */
 
-void ivshmem_receive(
+static void handle_receive(
 	struct gidd *gidd, uint32_t domain, uint32_t epoch, const union gid_wire_message *message) {
-	struct ivshmem *ivshmem = ivshmem_find(gidd, domain);
+	struct ivshmem *ivshmem = find(gidd, domain);
 	if (ivshmem == NULL || !ivshmem->there || ivshmem->parting || epoch != ivshmem->epoch) {
 		return;
 	}
 	ivshmem->silent_us = 0;
 	switch (message->header.type) {
 	case GID_WIRE_BELL:
-		ivshmem_handle_bell(ivshmem, &message->bell);
+		handle_bell(ivshmem, &message->bell);
 		break;
 	case GID_WIRE_DEVICE:
-		ivshmem_handle_device(ivshmem, &message->device);
+		handle_device(ivshmem, &message->device);
 		break;
 	case GID_WIRE_PING:
 		answer_ping(ivshmem, &message->ping);
@@ -172,9 +262,8 @@ void ivshmem_receive(
 	}
 }
 
-void ivshmem_down(struct gidd *gidd, uint32_t domain, const char *why) {
-	struct ivshmem *ivshmem = ivshmem_find(gidd, domain);
-	if (ivshmem == NULL || !ivshmem->there) {
+static void go_down(struct ivshmem *ivshmem, const char *why) {
+	if (!ivshmem->there) {
 		return;
 	}
 	bool greeting = ivshmem->greeting;
@@ -190,43 +279,78 @@ void ivshmem_down(struct gidd *gidd, uint32_t domain, const char *why) {
 		snprintf(ivshmem->link->why, sizeof(ivshmem->link->why), "%s", why);
 	}
 	/* Clients hear from their doorbells that it is over, and give back what they lent. */
-	bells_finish(&ivshmem->bells);
+	doorbell_relay_finish(&ivshmem->relay);
 }
 
-void ivshmem_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
-	struct ivshmem *ivshmem = ivshmem_find(gidd, domain);
+static void handle_down(struct gidd *gidd, uint32_t domain, const char *why) {
+	const struct link *link;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		if (link->kind->windows_only && (domain == 0 || link->peer.domain == domain)) {
+			go_down(link->kind_data, why);
+		}
+	}
+}
+
+static void handle_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
+	struct ivshmem *ivshmem = find(gidd, domain);
 	if (ivshmem == NULL) {
 		return;
 	}
-	ivshmem_down(gidd, domain, "it began anew");
+	go_down(ivshmem, "it began anew");
 	ivshmem->there = true;
 	ivshmem->epoch = epoch;
 	ivshmem->pongs = 0;
-	ivshmem->clock = (struct clock){0};
+	ivshmem->clock = (struct peer_clock){0};
 	ivshmem->silent_us = 0;
-	const char *missing = window_find(gidd, domain) == NULL ? ivshmem->link->remote->name
-		: window_find(gidd, gidd->self->number) == NULL ? gidd->self->name
-								: NULL;
+	const char *missing = shm_window_find(gidd, domain) == NULL ? ivshmem->link->remote->name
+		: shm_window_find(gidd, gidd->self->number) == NULL ? gidd->self->name
+								    : NULL;
 	if (missing != NULL) {
 		char why[128];
 		snprintf(why, sizeof(why), "the window of domain %s is not there", missing);
 		link_drop(ivshmem->link, why);
 		return;
 	}
-	ivshmem_send_device(ivshmem);
+	send_device(ivshmem);
 	ask(ivshmem);
 }
+
+static void handle_fault(struct gidd *gidd, uint32_t domain, const char *why) {
+	struct link *link = link_find(gidd, domain);
+	if (link != NULL) {
+		link_note_fault(link, why);
+	}
+}
+
+static void handle_unreachable(struct gidd *gidd, const char *why) {
+	struct link *link;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		if (link->kind->windows_only) {
+			snprintf(link->why, sizeof(link->why), "%s", why);
+		}
+	}
+}
+
+const struct transport_events link_ivshmem_events = {
+	.up = handle_up,
+	.down = handle_down,
+	.receive = handle_receive,
+	.fault = handle_fault,
+	.unreachable = handle_unreachable,
+};
 
 /* --- the kind --------------------------------------------------------------------------------- */
 
 static int handle_part(sd_event_source *source, void *data) {
 	struct ivshmem *ivshmem = data;
-	carrier_part(ivshmem->link, ivshmem->epoch, ivshmem->parting_for_fault, ivshmem->why);
+	struct gidd *gidd = ivshmem->link->peer.gidd;
+	gidd->transport->kind->part(gidd->transport, ivshmem->link->peer.domain, ivshmem->epoch,
+		ivshmem->parting_for_fault, ivshmem->why);
 	return 0;
 }
 
 static void ivshmem_drop(struct link *link, bool fault, const char *why) {
-	struct ivshmem *ivshmem = link->transport;
+	struct ivshmem *ivshmem = link->kind_data;
 	if (ivshmem->there && !ivshmem->parting) {
 		ivshmem->parting = true;
 		ivshmem->parting_for_fault = fault;
@@ -237,25 +361,31 @@ static void ivshmem_drop(struct link *link, bool fault, const char *why) {
 
 static void ivshmem_send(struct link *link, const union gid_wire_message *message, const int *fds,
 	uint32_t fd_count) {
-	struct ivshmem *ivshmem = link->transport;
+	struct ivshmem *ivshmem = link->kind_data;
 	if (message->header.type == GID_WIRE_SUBSCRIBE) {
 		int bell = fcntl(fds[1], F_DUPFD_CLOEXEC, 0);
 		if (bell < 0 ||
-			bells_add(&ivshmem->bells, message->subscribe.subscription, bell) < 0) {
+			doorbell_relay_add(&ivshmem->relay, message->subscribe.subscription, bell) <
+				0) {
 			link_drop(link, "gidd has no descriptor left");
 			return;
 		}
 	}
 	if (!ivshmem->parting) {
-		carrier_send(link, ivshmem->epoch, message);
+		carry(ivshmem, message);
 	}
 }
 
+static void ivshmem_ring(struct link *link, uint32_t number) {
+	struct ivshmem *ivshmem = link->kind_data;
+	doorbell_relay_ring(&ivshmem->relay, number);
+}
+
 static void ivshmem_close(struct link *link) {
-	struct ivshmem *ivshmem = link->transport;
+	struct ivshmem *ivshmem = link->kind_data;
 	sd_event_source_disable_unref(ivshmem->part);
 	sd_event_source_disable_unref(ivshmem->ping);
-	bells_finish(&ivshmem->bells);
+	doorbell_relay_finish(&ivshmem->relay);
 	free(ivshmem);
 }
 
@@ -294,10 +424,10 @@ static int ivshmem_open(struct link *link) {
 	if (ivshmem == NULL) {
 		return -ENOMEM;
 	}
-	link->transport = ivshmem;
+	link->kind_data = ivshmem;
 	ivshmem->link = link;
 	ivshmem->silence_us = silence_us;
-	bells_init(&ivshmem->bells, gidd->event, ivshmem_client_rang, ivshmem);
+	doorbell_relay_init(&ivshmem->relay, gidd->event, handle_client_rang, ivshmem);
 	int error = sd_event_add_defer(gidd->event, &ivshmem->part, handle_part, ivshmem);
 	if (error >= 0) {
 		error = sd_event_source_set_enabled(ivshmem->part, SD_EVENT_OFF);
@@ -322,5 +452,6 @@ LINK_KIND(kind_ivshmem) = {
 	.open = ivshmem_open,
 	.send = ivshmem_send,
 	.drop = ivshmem_drop,
+	.ring = ivshmem_ring,
 	.close = ivshmem_close,
 };

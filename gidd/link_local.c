@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "connection.h"
 #include "link.h"
+#include "listener.h"
 #include "log.h"
-#include "server.h"
+#include "packet_stream.h"
 #include "socket.h"
 
 #define RETRY_US 200000
@@ -28,12 +28,11 @@ struct local {
 	struct link *link;
 	char path[128];
 	bool listens;
-	uid_t user;		/* who may run the other gidd, besides root and our own user */
-	int listener;		/* of the lower-numbered domain */
-	sd_event_source *io;	/* its connections */
-	sd_event_source *retry; /* of the other one: when to try again */
+	uid_t user;		  /* who may run the other gidd, besides root and our own user */
+	struct listener listener; /* of the lower-numbered domain */
+	sd_event_source *retry;	  /* of the other one: when to try again */
 	bool connected;
-	struct connection connection;
+	struct packet_stream stream;
 };
 
 static void handle_message(
@@ -51,7 +50,7 @@ static void disconnect(struct local *local, const char *why) {
 	char reason[192];
 	snprintf(reason, sizeof(reason), "%s", why);
 	local->connected = false;
-	connection_finish(&local->connection);
+	packet_stream_finish(&local->stream);
 	link_lost(local->link, reason);
 }
 
@@ -63,7 +62,7 @@ static void handle_closed(void *data, const char *why) {
 	}
 }
 
-static const struct connection_handler handler = {
+static const struct packet_stream_handler handler = {
 	.message = handle_message,
 	.closed = handle_closed,
 };
@@ -71,7 +70,7 @@ static const struct connection_handler handler = {
 /* Takes `fd` over. */
 static void begin(struct local *local, int fd) {
 	sd_event *event = local->link->peer.gidd->event;
-	if (connection_init(&local->connection, event, fd, &handler, local) == 0) {
+	if (packet_stream_init(&local->stream, event, fd, &handler, local) == 0) {
 		local->connected = true;
 		link_connected(local->link);
 	}
@@ -113,24 +112,19 @@ static bool may_come_in(struct local *local, int fd) {
 		credentials.uid == local->user;
 }
 
-static int handle_connection(sd_event_source *source, int fd, uint32_t events, void *data) {
+static void handle_connection(void *data, int fd) {
 	struct local *local = data;
-	int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (peer < 0) {
-		return 0;
-	}
-	if (!may_come_in(local, peer)) {
+	if (!may_come_in(local, fd)) {
 		log_warning("%s: turned away: user= of domain %s is another",
 			local->link->peer.label, local->link->remote->name);
-		close(peer);
-		return 0;
+		close(fd);
+		return;
 	}
 	/* A gidd has a domain to itself: whoever comes in now has replaced the one before. */
 	if (local->connected) {
 		disconnect(local, "another gidd came in");
 	}
-	begin(local, peer);
-	return 0;
+	begin(local, fd);
 }
 
 static int find_user(const struct config_domain *domain, uid_t *user) {
@@ -159,31 +153,29 @@ static int open_listening(struct local *local, const char *folder) {
 		log_error("cannot make %s: %s", folder, strerror(errno));
 		return -errno;
 	}
-	local->listener = server_listen(local->path, 0600);
-	if (local->listener < 0) {
-		return local->listener;
+	bool other = local->user != geteuid();
+	const struct listener_access access = {
+		.mode = 0600,
+		.user = other ? local->user : (uid_t)-1,
+		.group = -1,
+	};
+	error = listener_open(&local->listener, link->peer.gidd->event, local->path, SOCK_SEQPACKET,
+		&access, handle_connection, local);
+	if (error < 0) {
+		log_error("cannot listen on %s%s%s: %s", local->path, other ? " for user " : "",
+			other ? link->remote->user : "", strerror(-error));
 	}
-	if (local->user != geteuid() && chown(local->path, local->user, (gid_t)-1) < 0) {
-		log_error("cannot give %s to user %s: %s", local->path, link->remote->user,
-			strerror(errno));
-		return -errno;
-	}
-	return sd_event_add_io(link->peer.gidd->event, &local->io, local->listener, EPOLLIN,
-		handle_connection, local);
+	return error;
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */
 
 static void local_close(struct link *link) {
-	struct local *local = link->transport;
-	sd_event_source_disable_unref(local->io);
+	struct local *local = link->kind_data;
+	listener_close(&local->listener);
 	sd_event_source_disable_unref(local->retry);
 	if (local->connected) {
-		connection_finish(&local->connection);
-	}
-	if (local->listener >= 0) {
-		unlink(local->path);
-		close(local->listener);
+		packet_stream_finish(&local->stream);
 	}
 	free(local);
 }
@@ -200,9 +192,9 @@ static int local_open(struct link *link) {
 	if (local == NULL) {
 		return -ENOMEM;
 	}
-	link->transport = local;
+	link->kind_data = local;
 	local->link = link;
-	local->listener = -1;
+	local->listener.fd = -1;
 	local->listens = gidd->self->number < link->remote->number;
 	const struct config_domain *lower = local->listens ? gidd->self : link->remote;
 	const struct config_domain *higher = local->listens ? link->remote : gidd->self;
@@ -223,13 +215,13 @@ static int local_open(struct link *link) {
 
 static void local_send(struct link *link, const union gid_wire_message *message, const int *fds,
 	uint32_t fd_count) {
-	struct local *local = link->transport;
-	connection_send(&local->connection, message, fds, fd_count);
+	struct local *local = link->kind_data;
+	packet_stream_send(&local->stream, message, fds, fd_count);
 }
 
 static void local_drop(struct link *link, bool fault, const char *why) {
-	struct local *local = link->transport;
-	connection_fail(&local->connection, "%s", why);
+	struct local *local = link->kind_data;
+	packet_stream_fail(&local->stream, "%s", why);
 }
 
 LINK_KIND(kind_local) = {

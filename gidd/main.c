@@ -7,15 +7,15 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
-#include "carrier.h"
-#include "client.h"
 #include "config_file.h"
 #include "gidd.h"
 #include "link.h"
+#include "local.h"
 #include "log.h"
 #include "reload.h"
+#include "remote.h"
 #include "server.h"
-#include "window.h"
+#include "shm_window.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 #define DEFAULT_RUNTIME "/run/gidway"
@@ -120,13 +120,6 @@ static int init_event(struct gidd *gidd) {
 	return error < 0 ? error : 0;
 }
 
-static void close_clients(struct gidd *gidd) {
-	struct client *client;
-	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
-		client_destroy(client);
-	}
-}
-
 static int run(struct gidd *gidd, struct config *config, const char *path) {
 	struct server server;
 	struct reload reload;
@@ -143,20 +136,16 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 	if (error < 0) {
 		goto error_reload;
 	}
-	error = carrier_open(gidd);
-	if (error == 0) {
-		error = link_open_all(gidd);
-	}
+	error = remote_open(gidd);
 	if (error == 0) {
 		log_info("serving in %s", server.folder);
 		sd_notifyf(0, "READY=1\nSTATUS=Serving domain %s", gidd->self->name);
 		error = sd_event_loop(gidd->event);
 		sd_notify(0, "STOPPING=1");
 	}
-	link_close_all(gidd);
-	close_clients(gidd);
-	carrier_close(gidd);
-	window_forget_all(gidd);
+	remote_close(gidd);
+	local_close(gidd);
+	shm_window_forget_all(gidd);
 	server_finish(&server);
 error_reload:
 	reload_finish(&reload);
@@ -169,7 +158,7 @@ int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG, .domain = getenv("GID_DOMAIN")};
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	struct config config;
-	int error = config_file_read(&config, options.config, stderr);
+	int error = config_file_read(&config, options.config, link_kind_is_known, stderr);
 	if (error < 0 && error != -EINVAL) {
 		if (error == -ENOENT && !options.check) {
 			fprintf(stderr,
@@ -191,9 +180,8 @@ int main(int argc, char **argv) {
 		char name[80];
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
 		log_init(name, options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
-		TAILQ_INIT(&gidd.clients);
-		TAILQ_INIT(&gidd.links);
-		registry_init(&gidd.registry);
+		local_init(&gidd);
+		remote_init(&gidd);
 		raise_descriptor_limit();
 		error = run(&gidd, &config, options.config);
 	}

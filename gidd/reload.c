@@ -11,6 +11,8 @@
 #include "config_file.h"
 #include "link.h"
 #include "log.h"
+#include "remote.h"
+#include "slab.h"
 #include "subscription.h"
 
 /* Makes a text of a line, which may quote any bytes of the file. */
@@ -44,7 +46,7 @@ static int read_again(struct reload *reload) {
 	if (stream == NULL) {
 		return -ENOMEM;
 	}
-	int error = config_file_read(&fresh, reload->path, stream);
+	int error = config_file_read(&fresh, reload->path, link_kind_is_known, stream);
 	if (error == 0) {
 		error = config_update(reload->config, &fresh, reload->path, stream);
 	}
@@ -71,7 +73,7 @@ void reload_apply(struct gidd *gidd) {
 	uint32_t revoked = slab_revoke_unshared(gidd);
 	log_info("configuration read again: %u subscriptions ended, %u grants revoked", ended,
 		revoked);
-	link_open_all(gidd);
+	remote_open_links(gidd);
 }
 
 static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {

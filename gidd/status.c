@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "status.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,13 +10,11 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "gidd.h"
+#include "hub.h"
 #include "link.h"
-#include "log.h"
 #include "reload.h"
-#include "status.h"
-#include "status_part.h"
-#include "subscription.h"
+#include "slab.h"
+#include "stream.h"
 
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
 
@@ -23,7 +23,7 @@ static uint64_t look(const uint64_t *counter) {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-void status_append(sd_json_variant **array, sd_json_variant *value, int built, int *error) {
+static void append(sd_json_variant **array, sd_json_variant *value, int built, int *error) {
 	if (built >= 0) {
 		built = sd_json_variant_append_array(array, value);
 	}
@@ -42,7 +42,7 @@ static sd_json_variant *quotas(
 			sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", quota_name(quota)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("used", used[quota]),
 				SD_JSON_BUILD_PAIR_UNSIGNED("limit", limit[quota]));
-		status_append(&all, one, built, error);
+		append(&all, one, built, error);
 	}
 	return all;
 }
@@ -61,7 +61,7 @@ static sd_json_variant *clients(struct gidd *gidd, int *error) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("streams", client->used[QUOTA_STREAMS]),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 				"subscriptions", client->used[QUOTA_SUBSCRIPTIONS]));
-		status_append(&all, one, built, error);
+		append(&all, one, built, error);
 	}
 	return all;
 }
@@ -79,7 +79,7 @@ static sd_json_variant *grants(struct gidd *gidd, const struct slab *slab, int *
 		if (slab_is_granted(slab, number)) {
 			sd_json_variant *one = NULL;
 			int built = sd_json_variant_new_string(&one, domain_name(gidd, number));
-			status_append(&all, one, built, error);
+			append(&all, one, built, error);
 		}
 	}
 	return all;
@@ -96,7 +96,7 @@ static void put_fourcc(char text[5], uint32_t fourcc) {
 static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 	sd_json_variant *all = NULL;
 	struct slab *slab;
-	TAILQ_FOREACH(slab, &gidd->registry.slabs, entry) {
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		const struct gid_wire_imported *info = &slab->description.imported;
 		const struct import *import;
 		uint64_t importers = 0;
@@ -127,7 +127,7 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 				granted != NULL, "grants", SD_JSON_BUILD_VARIANT(granted)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("importers", importers));
 		sd_json_variant_unref(granted);
-		status_append(&all, one, built, error);
+		append(&all, one, built, error);
 	}
 	return all;
 }
@@ -137,7 +137,7 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 static sd_json_variant *streams(struct gidd *gidd, int *error) {
 	sd_json_variant *all = NULL;
 	struct stream *stream;
-	TAILQ_FOREACH(stream, &gidd->registry.streams, entry) {
+	TAILQ_FOREACH(stream, &gidd->streams, entry) {
 		const struct subscription *subscription;
 		uint64_t count = 0;
 		TAILQ_FOREACH(subscription, &stream->subscriptions, stream_entry) {
@@ -147,7 +147,7 @@ static sd_json_variant *streams(struct gidd *gidd, int *error) {
 		int built = sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", stream->name),
 			SD_JSON_BUILD_PAIR_STRING("producer", stream->owner->peer.label),
 			SD_JSON_BUILD_PAIR_UNSIGNED("subscriptions", count));
-		status_append(&all, one, built, error);
+		append(&all, one, built, error);
 	}
 	return all;
 }
@@ -166,7 +166,7 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
 		sd_json_variant *one = NULL;
 		int built = sd_json_variant_new_unsigned(&one, look(&page->latency_buckets[i]));
-		status_append(&buckets, one, built, error);
+		append(&buckets, one, built, error);
 	}
 	int built =
 		sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
@@ -192,7 +192,7 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 	};
 	sd_json_variant *all = NULL;
 	struct subscription *subscription;
-	TAILQ_FOREACH(subscription, &gidd->registry.subscriptions, entry) {
+	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
 		sd_json_variant *one = NULL, *ring = NULL, *page = NULL;
 		int built = build_page(&page, subscription->page, error);
 		if (built >= 0 && subscription->ring != NULL) {
@@ -222,7 +222,92 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 		}
 		sd_json_variant_unref(ring);
 		sd_json_variant_unref(page);
-		status_append(&all, one, built, error);
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+/* --- links ------------------------------------------------------------------------------------ */
+
+static sd_json_variant *doorbells(const struct link *link, int *error) {
+	sd_json_variant *all = NULL;
+	int built = sd_json_buildo(&all,
+		SD_JSON_BUILD_PAIR_STRING("way", link->has_device ? "device" : "link"),
+		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_device", link->rings.by_device),
+		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_link", link->rings.by_message),
+		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_device", link->heard.by_device),
+		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_link", link->heard.by_message));
+	if (built < 0 && *error == 0) {
+		*error = built;
+	}
+	return all;
+}
+
+static sd_json_variant *links(struct gidd *gidd, int *error) {
+	static const char *const states[] = {
+		[LINK_DOWN] = "down",
+		[LINK_HELLO] = "greeting",
+		[LINK_UP] = "up",
+	};
+	sd_json_variant *all = NULL;
+	struct link *link;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		sd_json_variant *one = NULL, *bells = doorbells(link, error);
+		bool up = link->state == LINK_UP;
+		int built = sd_json_buildo(&one,
+			SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
+			SD_JSON_BUILD_PAIR_UNSIGNED("number", link->remote->number),
+			SD_JSON_BUILD_PAIR_STRING("kind", link->kind->name),
+			SD_JSON_BUILD_PAIR_STRING("state", states[link->state]),
+			SD_JSON_BUILD_PAIR_STRING("why", up ? "" : link->why),
+			SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups),
+			SD_JSON_BUILD_PAIR_UNSIGNED("faults", link->faults),
+			SD_JSON_BUILD_PAIR_STRING("last_fault", link->fault),
+			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_offset_ns",
+				SD_JSON_BUILD_INTEGER(link->clock_offset)),
+			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_error_ns",
+				SD_JSON_BUILD_UNSIGNED(link->clock_error)),
+			SD_JSON_BUILD_PAIR_CONDITION(link->kind->windows_only, "doorbells",
+				SD_JSON_BUILD_VARIANT(bells)));
+		sd_json_variant_unref(bells);
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+/* --- the hub's pairs -------------------------------------------------------------------------- */
+
+static sd_json_variant *ends(const struct hub_pair *pair, int *error) {
+	sd_json_variant *all = NULL;
+	for (int i = 0; i < 2; i++) {
+		const struct hub_faults *faults = &pair->faults[i];
+		sd_json_variant *one = NULL;
+		int built = sd_json_buildo(&one,
+			SD_JSON_BUILD_PAIR_STRING("domain", pair->ends[i]->domain->name),
+			SD_JSON_BUILD_PAIR_UNSIGNED("faults", faults->count),
+			SD_JSON_BUILD_PAIR_STRING("last_fault", faults->last));
+		append(&all, one, built, error);
+	}
+	return all;
+}
+
+static sd_json_variant *pairs(struct gidd *gidd, int *error) {
+	sd_json_variant *all = NULL;
+	const struct hub *hub = hub_of(gidd->transport);
+	const struct hub_pair *pair;
+	if (hub == NULL) {
+		return NULL;
+	}
+	TAILQ_FOREACH(pair, &hub->pairs, entry) {
+		sd_json_variant *one = NULL, *both = ends(pair, error);
+		int built = sd_json_buildo(&one,
+			SD_JSON_BUILD_PAIR_STRING("state", pair->up ? "up" : "down"),
+			SD_JSON_BUILD_PAIR_STRING("why", pair->up ? "" : pair->why),
+			SD_JSON_BUILD_PAIR_UNSIGNED("ups", pair->ups),
+			SD_JSON_BUILD_PAIR_CONDITION(
+				both != NULL, "ends", SD_JSON_BUILD_VARIANT(both)));
+		sd_json_variant_unref(both);
+		append(&all, one, built, error);
 	}
 	return all;
 }
@@ -254,8 +339,8 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 	} parts[] = {
 		{"configuration", configuration(gidd, &error)},
 		{"quotas", quotas(gidd->used, gidd->self->quota, &error)},
-		{"links", status_links(gidd, &error)},
-		{"pairs", status_pairs(gidd, &error)},
+		{"links", links(gidd, &error)},
+		{"pairs", pairs(gidd, &error)},
 		{"clients", clients(gidd, &error)},
 		{"slabs", slabs(gidd, &error)},
 		{"streams", streams(gidd, &error)},

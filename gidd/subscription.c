@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT
+#include "subscription.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit.h"
 #include "client.h"
-#include "gidd.h"
+#include "descriptor.h"
 #include "link.h"
 #include "memory.h"
+#include "quota.h"
+#include "shm_range.h"
+#include "shm_window.h"
 #include "socket.h"
-#include "subscription.h"
 
 #define NUMBER_MAX (GID_WIRE_LOWER_SIDE - 1)
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- finding and numbering -------------------------------------------------------------------- */
 
-struct subscription *subscription_find(struct registry *registry, uint32_t number) {
+static struct subscription *find_subscription(struct gidd *gidd, uint32_t number) {
 	struct subscription *subscription;
-	TAILQ_FOREACH(subscription, &registry->subscriptions, entry) {
+	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
 		if (subscription->number == number) {
 			return subscription;
 		}
@@ -24,58 +29,65 @@ struct subscription *subscription_find(struct registry *registry, uint32_t numbe
 	return NULL;
 }
 
-static uint32_t new_number(struct registry *registry) {
+static uint32_t new_number(struct gidd *gidd) {
 	do {
-		registry->subscription_number = registry->subscription_number % NUMBER_MAX + 1;
-	} while (subscription_find(registry, registry->subscription_number) != NULL);
-	return registry->subscription_number;
+		gidd->subscription_number = gidd->subscription_number % NUMBER_MAX + 1;
+	} while (find_subscription(gidd, gidd->subscription_number) != NULL);
+	return gidd->subscription_number;
 }
 
-struct subscription *subscription_create(struct gidd *gidd, const struct config_domain *owner,
-	const char *name, int page_fd, uint64_t window_offset) {
-	struct subscription *subscription = calloc(1, sizeof(*subscription));
-	const void *page;
-	if (subscription == NULL ||
-		gid_memory_map(page_fd, window_offset, sizeof(struct gid_wire_page), &page) < 0) {
-		free(subscription);
+uint32_t subscription_number_on_link(
+	const struct subscription *subscription, const struct peer *link) {
+	bool lower = link->gidd->self->number < link->domain;
+	return subscription->number | (lower ? GID_WIRE_LOWER_SIDE : 0);
+}
+
+/* Whether a number on this connection is one of those that we give. */
+static bool number_is_ours(const struct peer *peer, uint32_t number) {
+	bool lower = peer->client != NULL || peer->gidd->self->number < peer->domain;
+	return ((number & GID_WIRE_LOWER_SIDE) != 0) == lower;
+}
+
+/*
+ * The subscription that a message from the side of its producer is about: a client of ours, or the
+ * link to the other domain. NULL where it is over meanwhile.
+ */
+static struct subscription *find_for_producer(struct peer *peer, uint32_t number) {
+	struct subscription *subscription =
+		find_subscription(peer->gidd, number & ~GID_WIRE_LOWER_SIDE);
+	if (subscription == NULL) {
 		return NULL;
 	}
-	subscription->page = page;
-	subscription->window_offset = window_offset;
-	subscription->number = new_number(&gidd->registry);
-	subscription->domain = owner->number;
-	subscription->fds[0] = subscription->fds[1] = -1;
-	strcpy(subscription->name, name);
-	TAILQ_INSERT_TAIL(&gidd->registry.subscriptions, subscription, entry);
-	return subscription;
+	bool ours = peer->client == NULL
+		? subscription->via == peer
+		: subscription->stream != NULL && subscription->stream->owner == peer->client;
+	return ours ? subscription : NULL;
 }
 
-void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
-	const struct gid_wire_subscribe *request) {
-	subscription->consumer = consumer;
-	subscription->consumer_domain = consumer->domain;
-	subscription->consumer_number = request->subscription;
-	subscription->serial = request->header.serial;
-	subscription->credit = request->credit;
-	subscription->flags = request->flags;
-	TAILQ_INSERT_TAIL(&consumer->consuming, subscription, consumer_entry);
+struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &peer->gidd->subscriptions, entry) {
+		if (number != 0 && subscription->producer_number == number &&
+			subscription->stream != NULL &&
+			subscription->stream->owner == peer->client) {
+			return subscription;
+		}
+	}
+	return NULL;
 }
 
-void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
-	struct peer *consumer = subscription->consumer;
-	link_forget_subscription(gidd, subscription);
-	if (subscription->stream != NULL) {
-		TAILQ_REMOVE(&subscription->stream->subscriptions, subscription, stream_entry);
+bool subscription_number_is_valid(struct peer *consumer, uint32_t number) {
+	bool lower = consumer->client == NULL && consumer->domain < consumer->gidd->self->number;
+	if (((number & GID_WIRE_LOWER_SIDE) != 0) != lower) {
+		return false;
 	}
-	if (consumer != NULL) {
-		TAILQ_REMOVE(&consumer->consuming, subscription, consumer_entry);
-		subscription_give_quota(consumer, subscription->credit);
+	struct subscription *other;
+	TAILQ_FOREACH(other, &consumer->consuming, consumer_entry) {
+		if (other->consumer_number == number) {
+			return false;
+		}
 	}
-	TAILQ_REMOVE(&gidd->registry.subscriptions, subscription, entry);
-	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
-	gid_memory_unmap(subscription->ring, sizeof(*subscription->ring));
-	gid_socket_close_fds(subscription->fds, 2);
-	free(subscription);
+	return consumer->client == NULL || subscription_find_by_producer(consumer, number) == NULL;
 }
 
 /* --- what is said about it -------------------------------------------------------------------- */
@@ -106,13 +118,197 @@ void subscription_tell_consumer_end(
 	}
 }
 
-uint32_t subscription_number_on_link(
-	const struct subscription *subscription, const struct peer *link) {
-	bool lower = link->gidd->self->number < link->domain;
-	return subscription->number | (lower ? GID_WIRE_LOWER_SIDE : 0);
+void subscription_tell_producer_end(struct subscription *subscription, int reason) {
+	if (subscription->state == SUBSCRIPTION_WAITING && subscription->via == NULL) {
+		return;
+	}
+	if (subscription->stream != NULL) {
+		uint32_t number = subscription->producer_number != 0
+			? subscription->producer_number
+			: subscription->number | GID_WIRE_LOWER_SIDE;
+		subscription_send_end(&subscription->stream->owner->peer, number, reason);
+	} else if (subscription->via != NULL) {
+		subscription_send_end(subscription->via,
+			subscription_number_on_link(subscription, subscription->via), reason);
+	}
 }
 
-uint32_t subscription_bell_on(const struct subscription *subscription, const struct peer *link) {
+/* --- limits ----------------------------------------------------------------------------------- */
+
+int subscription_check_held(
+	struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]) {
+	const struct config_share *share = config_share_find(
+		gidd->config, gidd->self, config_domain_by_number(gidd->config, reader));
+	uint64_t held = credit;
+	const struct subscription *other;
+	TAILQ_FOREACH(other, &gidd->subscriptions, entry) {
+		if (other->domain == gidd->self->number && other->consumer_domain == reader) {
+			held += other->credit;
+		}
+	}
+	if (share == NULL || held > share->held) {
+		snprintf(why, 192, "over the limit held=%llu of what domain %s shares",
+			share == NULL ? 0ull : (unsigned long long)share->held, gidd->self->name);
+		return -EDQUOT;
+	}
+	return 0;
+}
+
+int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]) {
+	if (consumer->client == NULL) {
+		return subscription_check_held(consumer->gidd, consumer->domain, credit, why);
+	}
+	int error = quota_take(consumer->client, QUOTA_SUBSCRIPTIONS, 1, why);
+	if (error < 0) {
+		return error;
+	}
+	error = quota_take(consumer->client, QUOTA_HELD, credit, why);
+	if (error < 0) {
+		quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
+	}
+	return error;
+}
+
+void subscription_give_quota(struct peer *consumer, uint32_t credit) {
+	if (consumer->client != NULL) {
+		quota_give(consumer->client, QUOTA_SUBSCRIPTIONS, 1);
+		quota_give(consumer->client, QUOTA_HELD, credit);
+	}
+}
+
+int subscription_check_memory(
+	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why) {
+	if (window_offset == 0) {
+		return descriptor_check_shared(*fd, size, why);
+	}
+	if (sender->client == NULL) {
+		return shm_window_check_read(
+			sender->gidd, sender->domain, *fd, window_offset, size, why);
+	}
+	int error = shm_range_check(sender->client, *fd, window_offset, size, false, why);
+	if (error == 0 && shm_range_make_read_only(sender->gidd, fd) < 0) {
+		*why = "gidd has no descriptor left";
+		error = -EMFILE;
+	}
+	return error;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct subscription *subscription_create(struct gidd *gidd, const struct config_domain *owner,
+	const char *name, int page_fd, uint64_t window_offset) {
+	struct subscription *subscription = calloc(1, sizeof(*subscription));
+	const void *page;
+	if (subscription == NULL ||
+		gid_memory_map(page_fd, window_offset, sizeof(struct gid_wire_page), &page) < 0) {
+		free(subscription);
+		return NULL;
+	}
+	subscription->page = page;
+	subscription->window_offset = window_offset;
+	subscription->number = new_number(gidd);
+	subscription->domain = owner->number;
+	subscription->fds[0] = subscription->fds[1] = -1;
+	strcpy(subscription->name, name);
+	TAILQ_INSERT_TAIL(&gidd->subscriptions, subscription, entry);
+	return subscription;
+}
+
+void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
+	const struct gid_wire_subscribe *request) {
+	subscription->consumer = consumer;
+	subscription->consumer_domain = consumer->domain;
+	subscription->consumer_number = request->subscription;
+	subscription->serial = request->header.serial;
+	subscription->credit = request->credit;
+	subscription->flags = request->flags;
+	TAILQ_INSERT_TAIL(&consumer->consuming, subscription, consumer_entry);
+}
+
+void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
+	struct peer *consumer = subscription->consumer;
+	link_cancel(gidd, subscription);
+	if (subscription->stream != NULL) {
+		TAILQ_REMOVE(&subscription->stream->subscriptions, subscription, stream_entry);
+	}
+	if (consumer != NULL) {
+		TAILQ_REMOVE(&consumer->consuming, subscription, consumer_entry);
+		subscription_give_quota(consumer, subscription->credit);
+	}
+	TAILQ_REMOVE(&gidd->subscriptions, subscription, entry);
+	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
+	gid_memory_unmap(subscription->ring, sizeof(*subscription->ring));
+	gid_socket_close_fds(subscription->fds, 2);
+	free(subscription);
+}
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+static void send_clock(struct peer *client, const struct link *link) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_CLOCK, 0);
+	message.clock.domain = link->peer.domain;
+	message.clock.offset = link->clock_offset;
+	message.clock.error = link->clock_error;
+	peer_send(client, &message, NULL, 0);
+}
+
+void subscription_tell_clock(struct link *link) {
+	struct client *client;
+	TAILQ_FOREACH(client, &link->peer.gidd->clients, entry) {
+		const struct subscription *subscription;
+		TAILQ_FOREACH(subscription, &client->peer.consuming, consumer_entry) {
+			if (subscription->via == &link->peer &&
+				subscription->state == SUBSCRIPTION_LIVE) {
+				send_clock(&client->peer, link);
+				break;
+			}
+		}
+	}
+}
+
+/* --- whether the other machine keeps the rules ------------------------------------------------ */
+
+/* By its number on the link, which is 0 for one that is not the other end's at all. */
+static uint32_t judge(
+	const struct peer *link, struct subscription *subscription, char *why, size_t size) {
+	const char *what = "ring", *wrong = NULL;
+	uint32_t number = 0;
+	if (subscription->via == link && subscription->ring != NULL) {
+		number = subscription_number_on_link(subscription, link);
+		wrong = audit_ring(subscription->ring, subscription->seen);
+	} else if (subscription->consumer == link) {
+		number = subscription->consumer_number;
+		what = "page";
+		wrong = audit_page(subscription->page, subscription->seen);
+	}
+	if (wrong == NULL) {
+		return 0;
+	}
+	snprintf(why, size, "broken memory: the %s of %.32s %s", what, subscription->name, wrong);
+	return number;
+}
+
+static void inspect(struct link *link, struct subscription *subscription) {
+	char why[96];
+	uint32_t number =
+		link_can_suspect(link) ? judge(&link->peer, subscription, why, sizeof(why)) : 0;
+	if (number != 0) {
+		link_suspect(link, number, why);
+	}
+}
+
+void subscription_inspect_all(struct link *link) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
+		inspect(link, subscription);
+	}
+}
+
+/* --- doorbells between machines --------------------------------------------------------------- */
+
+/* By which the other end of the link knows it; 0: it is not one of this link, or not live. */
+static uint32_t bell_on_link(const struct subscription *subscription, const struct peer *link) {
 	if (subscription->state != SUBSCRIPTION_LIVE) {
 		return 0;
 	}
@@ -122,10 +318,14 @@ uint32_t subscription_bell_on(const struct subscription *subscription, const str
 }
 
 /*
+ * The other end rang, for this one or another: whether the client here sleeps, and is to be rung.
+ * True once for each sleep, whatever the other end does: who is rung more often than it slept takes
+ * that for an attack.
+ *
  * As the ring's two ends do it (ring.h): what is new was stored before the ring, so it is seen
  * here, or was seen by the client, which looks after falling asleep.
  */
-bool subscription_should_wake(struct subscription *subscription) {
+static bool should_wake(struct subscription *subscription) {
 	bool produces = subscription->stream != NULL;
 	uint64_t news = __atomic_load_n(
 		produces ? &subscription->page->release_tail : &subscription->ring->tail,
@@ -142,132 +342,100 @@ bool subscription_should_wake(struct subscription *subscription) {
 	return true;
 }
 
-void subscription_tell_producer_end(struct subscription *subscription, int reason) {
-	if (subscription->state == SUBSCRIPTION_WAITING && subscription->via == NULL) {
-		return;
-	}
-	if (subscription->stream != NULL) {
-		uint32_t number = subscription->producer_number != 0
-			? subscription->producer_number
-			: subscription->number | GID_WIRE_LOWER_SIDE;
-		subscription_send_end(&subscription->stream->owner->peer, number, reason);
-	} else if (subscription->via != NULL) {
-		subscription_send_end(subscription->via,
-			subscription_number_on_link(subscription, subscription->via), reason);
+void subscription_rung(struct link *link, uint32_t number) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
+		uint32_t of_link = bell_on_link(subscription, &link->peer);
+		if (of_link != 0 && (number == 0 || number == of_link) &&
+			should_wake(subscription)) {
+			link->kind->ring(link, of_link);
+		}
 	}
 }
 
-static void ask_producer(struct subscription *subscription, struct stream *stream) {
-	subscription->stream = stream;
-	subscription->state = SUBSCRIPTION_ASKED;
-	TAILQ_INSERT_TAIL(&stream->subscriptions, subscription, stream_entry);
+/* --- ACCEPT and SUBSCRIPTION_END -------------------------------------------------------------- */
+
+void subscription_accept(
+	struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
+	if (!number_is_ours(peer, accept->subscription)) {
+		peer_violation(peer, "it accepts a subscription that nobody asked it for");
+		return;
+	}
+	struct subscription *subscription = find_for_producer(peer, accept->subscription);
+	if (subscription == NULL) {
+		return; /* it ended while the answer was on its way */
+	}
+	const char *why = "the subscription is live already";
+	const void *ring;
+	if (subscription->state == SUBSCRIPTION_LIVE ||
+		subscription_check_memory(peer, accept->window_offset, sizeof(struct gid_wire_ring),
+			ring_fd, &why) < 0) {
+		peer_violation(peer, why);
+		return;
+	}
+	int error = link_can_carry(subscription->consumer, accept->window_offset) ? 0 : -ENOTSUP;
+	if (error == 0) {
+		error = gid_memory_map(
+			*ring_fd, accept->window_offset, sizeof(struct gid_wire_ring), &ring);
+	}
+	if (error < 0) {
+		subscription_tell_producer_end(subscription, error);
+		subscription_tell_consumer_end(subscription, error, "the ring cannot be used");
+		subscription_destroy(peer->gidd, subscription);
+		return;
+	}
+	subscription->ring = ring;
+	subscription->state = SUBSCRIPTION_LIVE;
+	gid_socket_close_fds(subscription->fds, 2);
 	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
-	message.subscriber.subscription = subscription->number | GID_WIRE_LOWER_SIDE;
-	message.subscriber.stream = stream->number;
-	message.subscriber.domain = subscription->consumer_domain;
-	message.subscriber.credit = subscription->credit;
-	message.subscriber.flags = subscription->flags |
-		(link_can_carry(subscription->consumer, 0) ? 0 : GID_WIRE_REMOTE);
-	message.subscriber.window_offset = subscription->window_offset;
-	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
-	subscription_answer(subscription, 0, 1, "");
+	bool client = subscription->consumer->client != NULL;
+	gid_wire_begin(&message, client ? GID_WIRE_SUBSCRIBED : GID_WIRE_ACCEPT, 0);
+	message.subscribed.subscription = subscription->consumer_number;
+	message.subscribed.domain = client ? subscription->domain : 0;
+	message.subscribed.window_offset = accept->window_offset;
+	if (peer->client == NULL && link_of(peer)->kind->windows_only) {
+		send_clock(subscription->consumer, link_of(peer));
+	}
+	peer_send(subscription->consumer, &message, ring_fd, 1);
 }
 
-void subscription_begin(struct gidd *gidd, struct subscription *subscription) {
-	bool wait = (subscription->flags & GID_WIRE_WAIT) != 0;
-	if (subscription->domain == gidd->self->number) {
-		struct stream *stream = stream_find(&gidd->registry, subscription->name);
-		if (stream != NULL) {
-			ask_producer(subscription, stream);
-		} else if (wait) {
-			subscription_answer(subscription, 0, 0, "");
-		} else {
-			subscription_answer(subscription, -ENOENT, 0, SUBSCRIPTION_NO_STREAM);
-			subscription_destroy(gidd, subscription);
+/* A client says that the other end broke the rules. Where that is another machine's, we look. */
+static void look_into(
+	struct peer *client, struct subscription *subscription, struct peer *other, int reason) {
+	if (reason == -EPROTO && client->client != NULL && other != NULL && other->client == NULL) {
+		inspect(link_of(other), subscription);
+	}
+}
+
+void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end) {
+	struct subscription *subscription;
+	if (number_is_ours(peer, end->subscription)) {
+		subscription = find_for_producer(peer, end->subscription);
+		if (subscription != NULL) {
+			look_into(peer, subscription, subscription->consumer, end->reason);
+			subscription_tell_consumer_end(
+				subscription, end->reason, "the producer refused");
+			subscription_destroy(peer->gidd, subscription);
 		}
 		return;
 	}
-	struct link *link = link_find(gidd, subscription->domain);
-	if (link != NULL && link->state == LINK_UP) {
-		subscription->via = &link->peer;
-		link_subscribe(link, subscription);
-	} else if (wait) {
-		subscription_answer(subscription, 0, 0, "");
-	} else {
-		char why[192];
-		snprintf(why, sizeof(why), "the link to domain %s is down: is its gidd running?",
-			config_domain_by_number(gidd->config, subscription->domain)->name);
-		subscription_answer(subscription, -ENOTCONN, 0, why);
-		subscription_destroy(gidd, subscription);
+	subscription = subscription_find_by_producer(peer, end->subscription);
+	if (subscription != NULL) {
+		subscription_tell_consumer_end(subscription, end->reason, "the producer ended it");
+		subscription_destroy(peer->gidd, subscription);
+		return;
 	}
-}
-
-/* --- events of streams and links -------------------------------------------------------------- */
-
-/* `entry` is the queue's link; the loop's body may destroy `subscription`. */
-#define FOREACH_SAFE(subscription, queue, entry)                                                   \
-	for (struct subscription *next_ = TAILQ_FIRST(queue);                                      \
-		((subscription) = next_) != NULL && ((next_ = TAILQ_NEXT(next_, entry)), true);)
-
-void subscription_stream_up(struct gidd *gidd, struct stream *stream) {
-	struct subscription *subscription;
-	TAILQ_FOREACH(subscription, &gidd->registry.subscriptions, entry) {
-		if (subscription->domain == gidd->self->number &&
-			subscription->state == SUBSCRIPTION_WAITING &&
-			strcmp(subscription->name, stream->name) == 0) {
-			ask_producer(subscription, stream);
+	TAILQ_FOREACH(subscription, &peer->consuming, consumer_entry) {
+		if (subscription->consumer_number == end->subscription) {
+			look_into(peer, subscription, subscription->via, end->reason);
+			subscription_tell_producer_end(subscription, end->reason);
+			subscription_destroy(peer->gidd, subscription);
+			return;
 		}
 	}
 }
 
-void subscription_stream_down(struct gidd *gidd, struct stream *stream, int reason) {
-	struct subscription *subscription;
-	while ((subscription = TAILQ_FIRST(&stream->subscriptions)) != NULL) {
-		subscription_tell_consumer_end(subscription, reason, "the stream has ended");
-		subscription_destroy(gidd, subscription);
-	}
-}
-
-void subscription_link_up(struct gidd *gidd, struct peer *link) {
-	struct subscription *subscription;
-	FOREACH_SAFE(subscription, &gidd->registry.subscriptions, entry) {
-		if (subscription->domain == link->domain && subscription->via == NULL &&
-			subscription->state == SUBSCRIPTION_WAITING) {
-			subscription_begin(gidd, subscription);
-		}
-	}
-}
-
-void subscription_link_down(struct gidd *gidd, struct peer *link) {
-	struct subscription *subscription;
-	FOREACH_SAFE(subscription, &gidd->registry.subscriptions, entry) {
-		bool live = subscription->state == SUBSCRIPTION_LIVE;
-		if (subscription->consumer == link && live) {
-			/* Frames flow on; the producer hears from the doorbell when it is over. */
-			TAILQ_REMOVE(&link->consuming, subscription, consumer_entry);
-			subscription->consumer = NULL;
-		} else if (subscription->consumer == link) {
-			subscription_tell_producer_end(subscription, -ENOTCONN);
-			subscription_destroy(gidd, subscription);
-		} else if (subscription->via == link && live) {
-			subscription->via = NULL;
-		} else if (subscription->via == link) {
-			subscription->via = NULL;
-			subscription->state = SUBSCRIPTION_WAITING;
-			/* Where it cannot wait this ends it. */
-			if (subscription->answered && (subscription->flags & GID_WIRE_WAIT) == 0) {
-				subscription_tell_consumer_end(subscription, -ENOTCONN, "");
-				subscription_destroy(gidd, subscription);
-			} else {
-				subscription_begin(gidd, subscription);
-			}
-		}
-	}
-}
-
-/* --- ends from elsewhere -----------------------------------------------------------------------
- */
+/* --- ends from elsewhere ---------------------------------------------------------------------- */
 
 void subscription_forget_consumer(struct peer *peer) {
 	struct subscription *subscription;
@@ -280,7 +448,7 @@ void subscription_forget_consumer(struct peer *peer) {
 uint32_t subscription_end_unshared(struct gidd *gidd) {
 	struct subscription *subscription;
 	uint32_t ended = 0;
-	FOREACH_SAFE(subscription, &gidd->registry.subscriptions, entry) {
+	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
 		const struct config_domain *owner =
 			config_domain_by_number(gidd->config, subscription->domain);
 		const struct config_domain *reader =

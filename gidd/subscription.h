@@ -2,14 +2,26 @@
 /**
  * A subscription, from the time that a peer asks for it until either side ends it. Once it is live
  * frames flow through shared memory, past gidd, whatever becomes of gidd and its links.
+ *
+ * Functions named for a message take it from a peer, and answer it. Descriptors are taken over by
+ * setting them to -1 in the caller's array.
  */
 #ifndef GIDD_SUBSCRIPTION_H
 #define GIDD_SUBSCRIPTION_H
 
-#include "registry.h"
+#include "gidd.h"
 #include "wire_ring.h"
 
 struct link;
+
+/* A stream of this domain; its subscriptions are those whose producer was asked. */
+struct stream {
+	TAILQ_ENTRY(stream) entry, owner_entry;
+	struct client *owner;
+	uint32_t number;
+	char name[GID_NAME_MAX + 1];
+	struct subscriptions subscriptions;
+};
 
 enum subscription_state {
 	SUBSCRIPTION_WAITING, /* for its stream, or for the link to its domain */
@@ -40,55 +52,22 @@ struct subscription {
 	int fds[2];		/* consumer's page, producer's end of the doorbell; -1 once live */
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
-	uint64_t seen[2];		  /* of the other machine's counters, by suspect.c */
+	uint64_t seen[2];		  /* of the other machine's counters, by audit */
 	/* Of its end in this domain, where the other one is on another machine. */
 	uint64_t rung; /* the sleep that it was rung for */
 	uint64_t news; /* what there was when it was looked at */
 };
 
-/* --- subscription_live.c: older than this gidd; each of its two clients tells of it --- */
-
-/* By its consumer: SUBSCRIBE with GID_WIRE_LIVE, whose sender may read the stream. */
-void subscription_live_by_consumer(struct peer *consumer, const struct config_domain *owner,
-	const struct gid_wire_subscribe *request, int fds[static 2]);
-/* By its producer: SUBSCRIBER. What may not go on is ended. */
-void subscription_live_by_producer(
-	struct client *producer, const struct gid_wire_subscriber *request, int fds[static 2]);
-
-/* --- subscription_request.c --- */
-
-/* From a client, or from a link for a stream of this domain. */
-void subscription_request(
-	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]);
-
-/*
- * Whether a page or ring of that size is what its sender says: a sealed memfd of `window_offset` 0,
- * or a part of the window of its domain, of which it then is a read-only descriptor of ours.
- */
-int subscription_check_memory(
-	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why);
-
-/* Answers with the error, and logs it. */
-void subscription_refuse(struct peer *consumer, uint32_t serial, int error, const char *why);
-
-/* Whether the number is the consumer's to give, and new. */
-bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
-
-/* Takes what it is charged to the client, or the domain's share: 0, -EDQUOT and why. */
-int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]);
-void subscription_give_quota(struct peer *consumer, uint32_t credit);
-int subscription_check_held(
-	struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]);
-
-/* --- subscription.c --- */
-
 /* The same for a stream that is not there and one that may not be read. */
 #define SUBSCRIPTION_NO_STREAM                                                                     \
 	"no such stream can be read here: check its name and domain, and streams= of [share]"
 
-/* The number by which the link's other end knows one whose stream is there. */
-uint32_t subscription_number_on_link(
-	const struct subscription *subscription, const struct peer *link);
+/* `entry` is the queue's link; the loop's body may destroy `subscription`. */
+#define SUBSCRIPTION_FOREACH_SAFE(subscription, queue, entry)                                      \
+	for (struct subscription *next_ = TAILQ_FIRST(queue);                                      \
+		((subscription) = next_) != NULL && ((next_ = TAILQ_NEXT(next_, entry)), true);)
+
+/* --- for stream.c ----------------------------------------------------------------------------- */
 
 /*
  * A new one, waiting, that nobody consumes yet. The descriptor of its page stays the caller's.
@@ -100,37 +79,28 @@ struct subscription *subscription_create(struct gidd *gidd, const struct config_
 void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
 	const struct gid_wire_subscribe *request);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
-/* Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has.
- */
-void subscription_begin(struct gidd *gidd, struct subscription *subscription);
 
-/* The stream was published: asks its producer for all that waited for it. */
-void subscription_stream_up(struct gidd *gidd, struct stream *stream);
-/* The stream is over; `reason` 0: ended in good order. */
-void subscription_stream_down(struct gidd *gidd, struct stream *stream, int reason);
+/* The one that the client, its producer, told us of under that number, or NULL. */
+struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number);
+/* The number by which the link's other end knows one whose stream is there. */
+uint32_t subscription_number_on_link(
+	const struct subscription *subscription, const struct peer *link);
+/* Whether the number is the consumer's to give, and new. */
+bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
 
-/* The link is there: asks the other domain for all that waited. Or it is lost. */
-void subscription_link_up(struct gidd *gidd, struct peer *link);
-void subscription_link_down(struct gidd *gidd, struct peer *link);
-
-/* By which the other end of the link knows it; 0: it is not one of this link, or not live. */
-uint32_t subscription_bell_on(const struct subscription *subscription, const struct peer *link);
 /*
- * The other end rang, for this one or another: whether the client here sleeps, and is to be rung.
- * True once for each sleep, whatever the other end does: who is rung more often than it slept takes
- * that for an attack.
+ * Whether a page or ring of that size is what its sender says: a sealed memfd of `window_offset` 0,
+ * or a part of the window of its domain, of which it then is a read-only descriptor of ours.
  */
-bool subscription_should_wake(struct subscription *subscription);
+int subscription_check_memory(
+	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why);
 
-/* The configuration has changed. Returns how many it does not allow any more, and which are over.
- */
-uint32_t subscription_end_unshared(struct gidd *gidd);
-
-/* The client is gone: as a consumer. */
-void subscription_forget_consumer(struct peer *peer);
-
-/* By our number, or NULL. */
-struct subscription *subscription_find(struct registry *registry, uint32_t number);
+/* Takes what it is charged to the client, or the domain's share: 0, -EDQUOT and why. */
+int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]);
+void subscription_give_quota(struct peer *consumer, uint32_t credit);
+/* The frames that a domain may hold, by what the configuration shares with it. */
+int subscription_check_held(
+	struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]);
 
 /* Answers its consumer's request, once; and tells either side that it is over. */
 void subscription_answer(
@@ -139,20 +109,24 @@ void subscription_tell_consumer_end(struct subscription *subscription, int reaso
 void subscription_tell_producer_end(struct subscription *subscription, int reason);
 void subscription_send_end(struct peer *peer, uint32_t number, int reason);
 
-/* --- subscription_message.c --- */
-
-/* The other domain's gidd has answered SUBSCRIBE. */
-void subscription_result(struct gidd *gidd, struct peer *link, uint32_t number,
-	const struct gid_wire_result *result);
-
-/* More is known of the other machine's clock: for all clients that read its streams. */
-void subscription_tell_clock(struct link *link);
+/* --- what clients and links say, and what happens --------------------------------------------- */
 
 /* ACCEPT from the producer or the link. */
 void subscription_accept(struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd);
+/* SUBSCRIPTION_END from either side. */
 void subscription_ended(struct peer *peer, const struct gid_wire_subscription_end *end);
 
-/* The one that the client, its producer, told us of under that number, or NULL. */
-struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number);
+/* More is known of the other machine's clock: for all clients that read its streams. */
+void subscription_tell_clock(struct link *link);
+/* The other machine rang: rings the clients that sleep and have news, of that number; 0: of any. */
+void subscription_rung(struct link *link, uint32_t number);
+/* Looks at the memory of all that the link's other end writes. */
+void subscription_inspect_all(struct link *link);
+
+/* The client is gone: as a consumer. */
+void subscription_forget_consumer(struct peer *peer);
+/* The configuration has changed. Returns how many it does not allow any more, and which are over.
+ */
+uint32_t subscription_end_unshared(struct gidd *gidd);
 
 #endif

@@ -3,7 +3,7 @@
  * Any bytes as a configuration file, and as what it is when it is read again: what is taken must be
  * a whole and consistent cockpit.
  */
-#include "config.h"
+#include "config_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

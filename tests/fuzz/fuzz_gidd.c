@@ -14,6 +14,7 @@
 #include "link.h"
 #include "log.h"
 #include "reload.h"
+#include "remote.h"
 #include "socket.h"
 
 #define CLIENTS 3
@@ -213,8 +214,8 @@ static void step(struct world *world, struct input *input) {
 static void init_world(struct world *world) {
 	struct gidd *gidd = &world->gidd;
 	inside_init(gidd, &world->config, cockpits[0], "cluster");
-	gidd->registry.slab_first = 0;
-	demand(link_open_all(gidd) == 0);
+	gidd->slab_first = 0;
+	demand(remote_open_links(gidd) == 0);
 	for (int i = 0; i < CLIENTS; i++) {
 		world->clients[i] = -1;
 		connect_client(world, i, true);

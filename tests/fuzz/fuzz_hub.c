@@ -12,13 +12,15 @@
 #include <signal.h>
 #include <string.h>
 
-#include "carrier.h"
+#include "host_client.h"
 #include "hub.h"
-#include "hub_client.h"
 #include "hub_guest.h"
 #include "inside.h"
-#include "suspect.h"
-#include "window.h"
+#include "link.h"
+#include "link_ivshmem.h"
+#include "remote.h"
+#include "shm_window.h"
+#include "slab.h"
 
 #define STEPS_MAX 200
 
@@ -40,7 +42,7 @@ static void make_world(void) {
 	inside_init(gidd, &world.config, cockpit, "host");
 	inside_make_runtime(gidd);
 	signal(SIGPIPE, SIG_IGN);
-	demand(carrier_open(gidd) == 0 && link_open_all(gidd) == 0);
+	demand(remote_open(gidd) == 0);
 	for (uint32_t i = 0; i < GUESTS; i++) {
 		world.guests[i] = (struct guest){.fd = -1, .number = i + 1};
 	}
@@ -50,7 +52,7 @@ static void make_world(void) {
 static void look_at(const struct guest *guest) {
 	struct link *link = link_find(&world.gidd, guest->number);
 	if (link != NULL) {
-		suspect_look(link);
+		link_inspect(link);
 	}
 }
 
@@ -72,19 +74,19 @@ static void step(struct input *input) {
 	} else if (what < 8) {
 		guest_greet(guest);
 	} else if (what == 8) {
-		hub_client_connect(&world.gidd);
+		host_client_connect(&world.gidd);
 	} else if (what == 9) {
-		hub_client_hang_up();
+		host_client_hang_up();
 	} else if (what < 12) {
-		hub_client_subscribe(1 + take(input, 3));
+		host_client_subscribe(1 + take(input, 3));
 	} else if (what == 12) {
-		ivshmem_rung(&world.gidd, 1 + take(input, 3));
+		link_ivshmem_rung(&world.gidd, 1 + take(input, 3));
 	} else if (what < 16) {
 		guest_write(guest, input);
 	} else if (what == 16) {
 		look_at(guest);
 	} else if (what == 17) {
-		hub_client_end(1 + take(input, 3));
+		host_client_end(1 + take(input, 3));
 	} else if (what == 18) {
 		guest_accept(guest);
 	} else if (what == 19) {
@@ -96,14 +98,14 @@ static void step(struct input *input) {
 	}
 	if (take(input, 4) != 0) {
 		inside_settle(&world.gidd);
-		hub_client_listen();
+		host_client_listen();
 		guest_listen(&world.guests[0]);
 		guest_listen(&world.guests[1]);
 	}
 }
 
 static void begin_joined(void) {
-	hub_client_connect(&world.gidd);
+	host_client_connect(&world.gidd);
 	for (int i = 0; i < GUESTS; i++) {
 		/* Pairs that parted before wait for some time, which is spared here. */
 		guest_connect(&world.guests[i], world.gidd.runtime);
@@ -112,13 +114,13 @@ static void begin_joined(void) {
 	}
 	struct hub_pair *pair;
 	inside_settle(&world.gidd);
-	TAILQ_FOREACH(pair, &world.gidd.hub->pairs, entry) {
+	TAILQ_FOREACH(pair, &hub_of(world.gidd.transport)->pairs, entry) {
 		sd_event_source_set_time_relative(pair->again, 0);
 		pair->back_off_us = 1;
 	}
 	inside_settle(&world.gidd);
 	for (int i = 0; i < GUESTS; i++) {
-		hub_client_listen();
+		host_client_listen();
 		guest_listen(&world.guests[i]);
 		guest_greet(&world.guests[i]);
 		inside_settle(&world.gidd);
@@ -127,12 +129,12 @@ static void begin_joined(void) {
 
 /* Streams both ways between the host and its first guest. */
 static void begin_live(void) {
-	hub_client_subscribe(1);
+	host_client_subscribe(1);
 	for (int i = 0; i < 2; i++) {
 		guest_subscribe(&world.guests[0]);
 		guest_accept(&world.guests[0]);
 		inside_settle(&world.gidd);
-		hub_client_listen();
+		host_client_listen();
 		guest_listen(&world.guests[0]);
 	}
 }
@@ -145,17 +147,17 @@ static void end_all(void) {
 	}
 	inside_settle(&world.gidd);
 	const struct slab *slab;
-	TAILQ_FOREACH(slab, &gidd->registry.slabs, entry) {
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		demand(slab->owner != NULL && TAILQ_EMPTY(&slab->importers));
 	}
 	TAILQ_FOREACH(link, &gidd->links, entry) {
 		demand(link->state == LINK_DOWN && TAILQ_EMPTY(&link->requests));
 		demand(TAILQ_EMPTY(&link->peer.consuming) && TAILQ_EMPTY(&link->peer.imports));
 	}
-	hub_client_hang_up();
+	host_client_hang_up();
 	inside_settle(&world.gidd);
 	inside_demand_empty(gidd);
-	demand(window_map_used(&gidd->windows[HOST]->map) == 0);
+	demand(shm_map_used(&gidd->windows[HOST]->map) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -13,9 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "doorbell.h"
 #include "fuzz.h"
 #include "inside.h"
+#include "ivshmem_server.h"
 #include "socket.h"
 
 #define MACHINES 2
@@ -65,7 +65,7 @@ static void make_world(void) {
 	struct gidd *gidd = &world.gidd;
 	inside_init(gidd, &world.config, cockpit, "host");
 	inside_make_runtime(gidd);
-	demand(doorbell_open(gidd, heard) == 0 && gidd->doorbell != NULL);
+	demand(ivshmem_server_open(gidd, heard, &gidd->doorbell) == 0 && gidd->doorbell != NULL);
 	inside_settle(gidd);
 	for (int i = 0; i < MACHINES; i++) {
 		world.machines[i] = (struct machine){.name = i == 0 ? "open" : "cluster", .fd = -1};

@@ -8,8 +8,10 @@
 #include <sys/socket.h>
 
 #include "client.h"
+#include "config_file.h"
 #include "fuzz.h"
-#include "link.h"
+#include "local.h"
+#include "remote.h"
 #include "socket.h"
 
 #define XRGB8888 0x34325258u /* DRM_FORMAT_XRGB8888 */
@@ -27,9 +29,8 @@ void inside_read_config(struct config *config, const char *text) {
 void inside_init(struct gidd *gidd, struct config *config, const char *text, const char *self) {
 	inside_read_config(config, text);
 	*gidd = (struct gidd){.config = config, .self = config_domain_by_name(config, self)};
-	TAILQ_INIT(&gidd->clients);
-	TAILQ_INIT(&gidd->links);
-	registry_init(&gidd->registry);
+	local_init(gidd);
+	remote_init(gidd);
 	demand(sd_event_new(&gidd->event) >= 0);
 }
 
@@ -88,8 +89,8 @@ void inside_listen(int *client, void (*hear)(const union gid_wire_message *messa
 }
 
 void inside_demand_empty(const struct gidd *gidd) {
-	demand(TAILQ_EMPTY(&gidd->clients) && TAILQ_EMPTY(&gidd->registry.slabs) &&
-		TAILQ_EMPTY(&gidd->registry.streams) && TAILQ_EMPTY(&gidd->registry.subscriptions));
+	demand(TAILQ_EMPTY(&gidd->clients) && TAILQ_EMPTY(&gidd->slabs) &&
+		TAILQ_EMPTY(&gidd->streams) && TAILQ_EMPTY(&gidd->subscriptions));
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		demand(gidd->used[quota] == 0);
 	}

@@ -44,7 +44,7 @@ def test_slabs_that_their_owner_registers_again_stay(cockpit: Cockpit) -> None:
             assert again.grant(other, 2)[0] == 0
             import_one(consumer, other)
             # The confirmation comes after 5 s; a revocation that follows it can only be of `other`.
-            cockpit.wait_log("cluster", "slabs confirmed")
+            cockpit.wait_log("cluster", "slabs revalidated")
             assert again.unexport(other)[0] == 0
             event = consumer.event(REVOKED)
             assert event.values[0] >> 32 == gid(1, other) >> 32

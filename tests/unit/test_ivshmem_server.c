@@ -15,7 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "doorbell.h"
+#include "config_file.h"
+#include "gidd.h"
+#include "ivshmem_server.h"
 #include "log.h"
 #include "socket.h"
 #include "tap.h"
@@ -315,7 +317,9 @@ int main(void) {
 	gidd.runtime = runtime;
 	int before = count_fds();
 	sd_event_new(&gidd.event);
-	tap_ok(doorbell_open(&gidd, count_heard) == 0 && gidd.doorbell != NULL, "it begins");
+	tap_ok(ivshmem_server_open(&gidd, count_heard, &gidd.doorbell) == 0 &&
+			gidd.doorbell != NULL,
+		"it begins");
 	test_what_a_machine_gets();
 	test_hearing();
 	test_storm();

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "byte_stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* More than the largest envelope with its message, so that a read is worth its while. */
+#define IN_MAX (UINT64_C(16) << 10)
+/* Of the queue's pages, what is kept once all was read: enough for what is usually said at once. */
+#define KEPT_MAX (UINT64_C(16) << 10)
+#define JOIN_SIZE (sizeof(struct gid_wire_envelope) + sizeof(struct gid_wire_join))
+
+static int handle_end(sd_event_source *source, void *data) {
+	struct byte_stream *stream = data;
+	stream->handler->closed(stream->data, stream->why);
+	return 0;
+}
+
+void byte_stream_fail(struct byte_stream *stream, const char *why) {
+	if (!stream->failed) {
+		stream->failed = true;
+		snprintf(stream->why, sizeof(stream->why), "%s", why);
+		sd_event_source_set_enabled(stream->io, SD_EVENT_OFF);
+		sd_event_source_set_enabled(stream->end, SD_EVENT_ONESHOT);
+	}
+}
+
+static void fail_errno(struct byte_stream *stream) {
+	bool hung_up = errno == EPIPE || errno == ECONNRESET;
+	byte_stream_fail(stream, hung_up ? "hung up" : strerror(errno));
+}
+
+/* --- out -------------------------------------------------------------------------------------- */
+
+/* A machine that once did not read for a while shall not cost the host that memory for good. */
+static void shrink_queue(struct byte_stream *stream) {
+	if (stream->out_end > KEPT_MAX) {
+		madvise(stream->out + KEPT_MAX, BYTE_STREAM_QUEUE_MAX - KEPT_MAX, MADV_DONTNEED);
+	}
+	stream->out_begin = stream->out_end = 0;
+}
+
+static void flush(struct byte_stream *stream) {
+	while (stream->out_size > 0) {
+		ssize_t put = write(stream->fd, stream->out + stream->out_begin, stream->out_size);
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put < 0 && errno == EAGAIN) {
+			break;
+		}
+		if (put < 0) {
+			fail_errno(stream);
+			return;
+		}
+		stream->out_begin += (size_t)put;
+		stream->out_size -= (size_t)put;
+	}
+	if (stream->out_size == 0) {
+		shrink_queue(stream);
+	}
+	sd_event_source_set_io_events(stream->io, EPOLLIN | (stream->out_size > 0 ? EPOLLOUT : 0));
+}
+
+static void append(struct byte_stream *stream, const void *data, size_t size) {
+	memcpy(stream->out + stream->out_begin + stream->out_size, data, size);
+	stream->out_size += size;
+	if (stream->out_begin + stream->out_size > stream->out_end) {
+		stream->out_end = stream->out_begin + stream->out_size;
+	}
+}
+
+size_t byte_stream_queued(const struct byte_stream *stream) {
+	return stream->out_size;
+}
+
+void byte_stream_send(struct byte_stream *stream, uint32_t domain, uint32_t epoch,
+	const union gid_wire_message *message) {
+	struct gid_wire_envelope envelope = {
+		.magic = GID_ENVELOPE_MAGIC,
+		.domain = domain,
+		.epoch = epoch,
+		.size = message->header.size,
+	};
+	size_t size = sizeof(envelope) + envelope.size;
+	if (stream->failed) {
+		return;
+	}
+	if (stream->out_size + size > BYTE_STREAM_QUEUE_MAX) {
+		byte_stream_fail(stream, "it does not read what is sent to it");
+		return;
+	}
+	if (stream->out_begin + stream->out_size + size > BYTE_STREAM_QUEUE_MAX) {
+		memmove(stream->out, stream->out + stream->out_begin, stream->out_size);
+		stream->out_begin = 0;
+	}
+	append(stream, &envelope, sizeof(envelope));
+	append(stream, message, envelope.size);
+	flush(stream);
+}
+
+/* --- in --------------------------------------------------------------------------------------- */
+
+/* The envelope and message at the start of `data`: their size, 0: more must come, or -EPROTO. */
+static ssize_t read_envelope(const uint8_t *data, size_t size, struct gid_wire_envelope *envelope,
+	union gid_wire_message *message, const char **why) {
+	if (size < sizeof(*envelope)) {
+		return 0;
+	}
+	memcpy(envelope, data, sizeof(*envelope));
+	*why = "what comes is no envelope";
+	if (!gid_wire_envelope_is_valid(envelope)) {
+		return -EPROTO;
+	}
+	if (size - sizeof(*envelope) < envelope->size) {
+		return 0;
+	}
+	memcpy(message, data + sizeof(*envelope), envelope->size);
+	if (gid_wire_check_remote(message, envelope->size, envelope->domain == 0, why) < 0) {
+		return -EPROTO;
+	}
+	return (ssize_t)(sizeof(*envelope) + envelope->size);
+}
+
+/* Whether it may be what is searched for; with all of it there, whether it is. */
+static bool is_join(const uint8_t *data, size_t size) {
+	struct gid_wire_envelope envelope;
+	if (size < sizeof(envelope)) {
+		static const uint32_t magic = GID_ENVELOPE_MAGIC;
+		return memcmp(data, &magic, size < sizeof(magic) ? size : sizeof(magic)) == 0;
+	}
+	memcpy(&envelope, data, sizeof(envelope));
+	if (!gid_wire_envelope_is_valid(&envelope) || envelope.domain != 0 ||
+		envelope.size != sizeof(struct gid_wire_join)) {
+		return false;
+	}
+	union gid_wire_message message;
+	const char *why;
+	return size < JOIN_SIZE ||
+		read_envelope(data, size, &envelope, &message, &why) == (ssize_t)JOIN_SIZE;
+}
+
+/* How many bytes lie before what is searched for, or may become it. */
+static size_t search(const uint8_t *data, size_t size) {
+	size_t at = 0;
+	while (at < size && !is_join(data + at, size - at)) {
+		at++;
+	}
+	return at;
+}
+
+static void handle_bytes(struct byte_stream *stream) {
+	size_t done = 0;
+	while (!stream->failed) {
+		struct gid_wire_envelope envelope;
+		union gid_wire_message message;
+		const char *why;
+		if (stream->searching) {
+			done += search(stream->in + done, stream->in_size - done);
+		}
+		ssize_t used = read_envelope(
+			stream->in + done, stream->in_size - done, &envelope, &message, &why);
+		if (used == 0) {
+			break;
+		}
+		if (used < 0) {
+			stream->searching = true;
+			stream->handler->garbled(stream->data, why);
+			continue;
+		}
+		done += (size_t)used;
+		stream->handler->envelope(stream->data, &envelope, &message);
+	}
+	memmove(stream->in, stream->in + done, stream->in_size - done);
+	stream->in_size -= done;
+}
+
+static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct byte_stream *stream = data;
+	if ((events & EPOLLOUT) != 0) {
+		flush(stream);
+	}
+	if (stream->failed || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) {
+		return 0;
+	}
+	ssize_t got = read(fd, stream->in + stream->in_size, IN_MAX - stream->in_size);
+	if (got > 0) {
+		stream->in_size += (size_t)got;
+		handle_bytes(stream);
+	} else if (got == 0) {
+		byte_stream_fail(stream, "hung up");
+	} else if (errno != EAGAIN && errno != EINTR) {
+		fail_errno(stream);
+	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
+		byte_stream_fail(stream, "hung up");
+	}
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int byte_stream_init(struct byte_stream *stream, sd_event *event, int fd,
+	const struct byte_stream_handler *handler, void *data) {
+	*stream =
+		(struct byte_stream){.fd = fd, .handler = handler, .data = data, .searching = true};
+	stream->in = malloc(IN_MAX);
+	/* A mapping of its own, so that its pages can be given back one by one. */
+	void *out = mmap(NULL, BYTE_STREAM_QUEUE_MAX, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stream->out = out == MAP_FAILED ? NULL : out;
+	int error = stream->in == NULL || stream->out == NULL ? -ENOMEM : 0;
+	if (error == 0) {
+		error = sd_event_add_io(event, &stream->io, fd, EPOLLIN, handle_io, stream);
+	}
+	if (error >= 0) {
+		error = sd_event_add_defer(event, &stream->end, handle_end, stream);
+	}
+	if (error < 0) {
+		byte_stream_finish(stream);
+		return error;
+	}
+	sd_event_source_set_enabled(stream->end, SD_EVENT_OFF);
+	return 0;
+}
+
+void byte_stream_finish(struct byte_stream *stream) {
+	stream->io = sd_event_source_disable_unref(stream->io);
+	stream->end = sd_event_source_disable_unref(stream->end);
+	if (stream->fd >= 0) {
+		close(stream->fd);
+		stream->fd = -1;
+	}
+	free(stream->in);
+	if (stream->out != NULL) {
+		munmap(stream->out, BYTE_STREAM_QUEUE_MAX);
+	}
+	stream->in = stream->out = NULL;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Doorbells between machines by a device, QEMU's ivshmem-doorbell: a ring goes from one machine to
+ * the other by way of their hypervisors, past the hub. Each domain hears by which of its
+ * descriptors it was rung who it was that rang.
+ *
+ * Two kinds: ivshmem_server.c, the host, which serves the devices and needs none; doorbell_vfio.c,
+ * a guest's device. Whoever opens the transport opens one of them.
+ */
+#ifndef GIDD_DOORBELL_DEVICE_H
+#define GIDD_DOORBELL_DEVICE_H
+
+#include "gidd.h"
+
+struct doorbell;
+
+/* What rings and hears for a domain. */
+struct doorbell_kind {
+	/* Never blocks. -errno where the domain cannot be rung that way. */
+	int (*ring)(void *data, uint32_t domain);
+	/* The vector is rung too often: nothing of it is to be noticed for a while, or again. */
+	void (*mute)(void *data, uint32_t vector, bool mute);
+	void (*close)(void *data);
+};
+
+/* Somebody rang, since this was last called. */
+typedef void (*doorbell_heard)(struct gidd *gidd, uint32_t domain);
+
+/* The domain's, if it has one. */
+void doorbell_close(struct gidd *gidd);
+
+/* Tells one set of devices from another: only domains of the same one can ring each other. 0: none.
+ */
+uint64_t doorbell_cookie(const struct gidd *gidd);
+
+/* Rings the domain; false: it cannot be rung that way. */
+bool doorbell_ring(struct gidd *gidd, uint32_t domain);
+
+/*
+ * For kinds. One set of devices with what hears of it: `data` is closed with it. Or NULL, and
+ * `data` stays the caller's.
+ */
+struct doorbell *doorbell_create(struct gidd *gidd, doorbell_heard heard, uint64_t cookie,
+	const struct doorbell_kind *kind, void *data);
+void doorbell_destroy(struct doorbell *doorbell);
+/* Hears from now on what makes that eventfd readable; it stays the caller's, and is never read. */
+int doorbell_listen(struct doorbell *doorbell, uint32_t vector, uint32_t domain, int fd);
+
+/* More rings than that in so short a time are heard as one, when the time is over. */
+#define DOORBELL_BURST 64u
+#define DOORBELL_BURST_US 10000u
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define BACKLOG 64
+#define PAUSE_US 100000
+
+static int handle_pause(sd_event_source *source, uint64_t now, void *data) {
+	struct listener *listener = data;
+	sd_event_source_set_enabled(listener->io, SD_EVENT_ON);
+	listener->pause = sd_event_source_disable_unref(listener->pause);
+	return 0;
+}
+
+/* Who waits to come in keeps the socket readable: without a pause the loop would do nothing else.
+ */
+static void rest(struct listener *listener) {
+	log_error("nobody can come in at %s: %s", listener->path, strerror(errno));
+	if (sd_event_add_time_relative(sd_event_source_get_event(listener->io), &listener->pause,
+		    CLOCK_MONOTONIC, PAUSE_US, 0, handle_pause, listener) >= 0) {
+		sd_event_source_set_enabled(listener->io, SD_EVENT_OFF);
+	}
+}
+
+static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct listener *listener = data;
+	int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (peer >= 0) {
+		listener->came(listener->data, peer);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+		rest(listener);
+	}
+	return 0;
+}
+
+int listener_adopt(
+	struct listener *listener, sd_event *event, int fd, listener_came came, void *data) {
+	*listener = (struct listener){.fd = fd, .came = came, .data = data};
+	int error = fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	if (error == 0) {
+		error = sd_event_add_io(event, &listener->io, fd, EPOLLIN, handle_io, listener);
+	}
+	if (error < 0) {
+		listener_close(listener);
+		return error;
+	}
+	return 0;
+}
+
+/* Nobody can connect before listen(), so none gets in before the socket is theirs who may. */
+static int bind_and_listen(
+	int fd, const struct sockaddr_un *address, const struct listener_access *access) {
+	const char *path = address->sun_path;
+	bool given = access->user != (uid_t)-1 || access->group != (gid_t)-1;
+	unlink(path);
+	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
+		chmod(path, access->mode) < 0 ||
+		(given && chown(path, access->user, access->group) < 0) ||
+		listen(fd, BACKLOG) < 0) {
+		return -errno;
+	}
+	return 0;
+}
+
+int listener_open(struct listener *listener, sd_event *event, const char *path, int type,
+	const struct listener_access *access, listener_came came, void *data) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	listener->fd = -1;
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		return -ENAMETOOLONG;
+	}
+	strcpy(address.sun_path, path);
+	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		return -errno;
+	}
+	int error = bind_and_listen(fd, &address, access);
+	if (error < 0) {
+		close(fd);
+		return error;
+	}
+	error = listener_adopt(listener, event, fd, came, data);
+	if (error == 0) {
+		strcpy(listener->path, path);
+	}
+	return error;
+}
+
+void listener_close(struct listener *listener) {
+	listener->io = sd_event_source_disable_unref(listener->io);
+	listener->pause = sd_event_source_disable_unref(listener->pause);
+	if (listener->fd >= 0) {
+		if (listener->path[0] != '\0') {
+			unlink(listener->path);
+		}
+		close(listener->fd);
+		listener->fd = -1;
+	}
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/** A unix socket that gidd listens on. Where descriptors run out it pauses, and tries again. */
+#ifndef GIDD_LISTENER_H
+#define GIDD_LISTENER_H
+
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+/* Somebody came in: a connected, non-blocking, close-on-exec socket, which is the receiver's. */
+typedef void (*listener_came)(void *data, int fd);
+
+struct listener {
+	int fd;		/* -1: not open */
+	char path[128]; /* "": another program's, which gave us the socket */
+	sd_event_source *io, *pause;
+	listener_came came;
+	void *data;
+};
+
+/* Who else may connect, and what for: -1, nobody else. */
+struct listener_access {
+	mode_t mode;
+	uid_t user;
+	gid_t group;
+};
+
+/*
+ * Listens at `path`, in the place of a socket that a dead gidd left behind; only for use under the
+ * domain's lock. `type` is SOCK_SEQPACKET or SOCK_STREAM. Nobody can connect before the socket is
+ * theirs who may. 0 or -errno.
+ */
+int listener_open(struct listener *listener, sd_event *event, const char *path, int type,
+	const struct listener_access *access, listener_came came, void *data);
+/* The same with a socket that listens already, and stays there when it is closed here. */
+int listener_adopt(
+	struct listener *listener, sd_event *event, int fd, listener_came came, void *data);
+/* Also of one that was never opened, all zeroes but fd = -1. */
+void listener_close(struct listener *listener);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "local.h"
+
+#include "client.h"
+#include "shm_range.h"
+#include "slab.h"
+#include "status.h"
+#include "stream.h"
+
+static void handle_import(struct client *client, const struct gid_wire_import *request) {
+	if (gid_domain_of(request->gid) == client->peer.gidd->self->number) {
+		slab_import(&client->peer, request);
+	} else {
+		slab_import_foreign(&client->peer, request);
+	}
+}
+
+static void handle_message(struct client *client, const union gid_wire_message *message,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	switch ((enum gid_wire_type)message->header.type) {
+	case GID_WIRE_EXPORT:
+		slab_export(client, &message->export, &fds[0]);
+		break;
+	case GID_WIRE_UNEXPORT:
+		slab_unexport(client, &message->unexport);
+		break;
+	case GID_WIRE_GRANT:
+		slab_grant(client, &message->grant);
+		break;
+	case GID_WIRE_IMPORT:
+		handle_import(client, &message->import);
+		break;
+	case GID_WIRE_ALLOC:
+		shm_range_alloc(client, &message->alloc);
+		break;
+	case GID_WIRE_FREE:
+		shm_range_free(
+			client, &message->allocated, slab_is_at(client, message->allocated.offset));
+		break;
+	case GID_WIRE_PUBLISH:
+		stream_publish(client, &message->publish);
+		break;
+	case GID_WIRE_UNPUBLISH:
+		stream_unpublish(client, &message->unpublish);
+		break;
+	case GID_WIRE_SUBSCRIBE:
+		stream_subscribe(&client->peer, &message->subscribe, fds);
+		break;
+	case GID_WIRE_SUBSCRIBER:
+		stream_subscribe_live(client, &message->subscriber, fds);
+		break;
+	case GID_WIRE_ACCEPT:
+		subscription_accept(&client->peer, &message->subscribed, &fds[0]);
+		break;
+	case GID_WIRE_SUBSCRIPTION_END:
+		subscription_ended(&client->peer, &message->subscription_end);
+		break;
+	case GID_WIRE_STATUS:
+		status_send(&client->peer, message->header.serial);
+		break;
+	default:
+		peer_violation(&client->peer, "a message that no client sends");
+		break;
+	}
+}
+
+static void handle_gone(struct client *client) {
+	stream_destroy_all_of(client);
+	subscription_forget_consumer(&client->peer);
+	slab_destroy_all_of(client);
+	slab_forget_importer(&client->peer);
+	shm_range_free_all_of(client);
+}
+
+static const struct client_events events = {
+	.message = handle_message,
+	.gone = handle_gone,
+};
+
+void local_init(struct gidd *gidd) {
+	TAILQ_INIT(&gidd->clients);
+	gidd->client_events = &events;
+	slab_init(gidd);
+	stream_init(gidd);
+}
+
+void local_close(struct gidd *gidd) {
+	struct client *client;
+	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
+		client_destroy(client);
+	}
+}

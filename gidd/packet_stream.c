@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "packet_stream.h"
+#include "socket.h"
+
+/* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */
+#define QUEUE_MAX 1024u
+#define QUEUE_FDS_MAX 128u
+/* Messages of one connection before the others get their turn. */
+#define BATCH 16
+
+struct packet_stream_packet {
+	TAILQ_ENTRY(packet_stream_packet) entry;
+	int fds[GID_WIRE_FDS_MAX];
+	uint32_t fd_count;
+	uint32_t size;
+	char data[];
+};
+
+static void packet_destroy(struct packet_stream_packet *packet) {
+	gid_socket_close_fds(packet->fds, packet->fd_count);
+	free(packet);
+}
+
+static struct packet_stream_packet *packet_create(
+	const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
+	struct packet_stream_packet *packet = malloc(sizeof(*packet) + message->header.size);
+	if (packet == NULL) {
+		return NULL;
+	}
+	packet->fd_count = 0;
+	packet->size = message->header.size;
+	memcpy(packet->data, message, message->header.size);
+	for (uint32_t i = 0; i < fd_count; i++) {
+		int fd = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
+		if (fd < 0) {
+			packet_destroy(packet);
+			return NULL;
+		}
+		packet->fds[packet->fd_count++] = fd;
+	}
+	return packet;
+}
+
+static int handle_end(sd_event_source *source, void *data) {
+	struct packet_stream *connection = data;
+	connection->handler->closed(connection->data, connection->why);
+	return 0;
+}
+
+void packet_stream_fail(struct packet_stream *connection, const char *format, ...) {
+	if (connection->failed) {
+		return;
+	}
+	connection->failed = true;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(connection->why, sizeof(connection->why), format, args);
+	va_end(args);
+	sd_event_source_set_enabled(connection->io, SD_EVENT_OFF);
+	sd_event_source_set_enabled(connection->end, SD_EVENT_ONESHOT);
+}
+
+/* --- out -------------------------------------------------------------------------------------- */
+
+static void watch(struct packet_stream *connection) {
+	uint32_t events = EPOLLIN | (TAILQ_EMPTY(&connection->queue) ? 0 : EPOLLOUT);
+	sd_event_source_set_io_events(connection->io, events);
+}
+
+static void flush(struct packet_stream *connection) {
+	struct packet_stream_packet *packet;
+	while ((packet = TAILQ_FIRST(&connection->queue)) != NULL) {
+		int error = gid_socket_send(
+			connection->fd, packet->data, packet->size, packet->fds, packet->fd_count);
+		if (error == -EAGAIN) {
+			return;
+		}
+		if (error < 0) {
+			packet_stream_fail(connection, "cannot send: %s", strerror(-error));
+			return;
+		}
+		TAILQ_REMOVE(&connection->queue, packet, entry);
+		connection->queued--;
+		connection->queued_fds -= packet->fd_count;
+		packet_destroy(packet);
+	}
+	watch(connection);
+}
+
+void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
+	const int *fds, uint32_t fd_count) {
+	if (connection->failed) {
+		return;
+	}
+	if (TAILQ_EMPTY(&connection->queue)) {
+		int error = gid_socket_send(
+			connection->fd, message, message->header.size, fds, fd_count);
+		if (error == 0) {
+			return;
+		}
+		if (error == -EPIPE || error == -ECONNRESET) {
+			packet_stream_fail(connection, "hung up");
+			return;
+		}
+		if (error != -EAGAIN) {
+			packet_stream_fail(connection, "cannot send: %s", strerror(-error));
+			return;
+		}
+	}
+	if (connection->queued >= QUEUE_MAX || connection->queued_fds + fd_count > QUEUE_FDS_MAX) {
+		packet_stream_fail(connection, "does not read what is sent to it");
+		return;
+	}
+	struct packet_stream_packet *packet = packet_create(message, fds, fd_count);
+	if (packet == NULL) {
+		packet_stream_fail(connection, "cannot queue: %s", strerror(errno));
+		return;
+	}
+	TAILQ_INSERT_TAIL(&connection->queue, packet, entry);
+	connection->queued++;
+	connection->queued_fds += fd_count;
+	watch(connection);
+}
+
+/* --- in --------------------------------------------------------------------------------------- */
+
+/* Returns whether there may be more. */
+static bool receive(struct packet_stream *connection) {
+	union gid_wire_message message;
+	int fds[GID_WIRE_FDS_MAX];
+	uint32_t fd_count;
+	const char *why;
+	ssize_t size =
+		gid_socket_receive(connection->fd, &message, sizeof(message), fds, &fd_count);
+	if (size == -EAGAIN) {
+		return false;
+	}
+	if (size == -EPROTO) {
+		packet_stream_fail(connection,
+			"protocol violation: a message that is too large, or "
+			"with too many descriptors");
+		return false;
+	}
+	if (size <= 0) {
+		packet_stream_fail(connection, "%s", size == 0 ? "hung up" : strerror((int)-size));
+		return false;
+	}
+	if (gid_wire_check(&message, (size_t)size, fd_count, &why) < 0) {
+		packet_stream_fail(connection, "protocol violation: %s", why);
+	} else {
+		connection->handler->message(connection->data, &message, fds);
+	}
+	gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
+	return !connection->failed;
+}
+
+static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
+	struct packet_stream *connection = data;
+	if ((events & EPOLLOUT) != 0) {
+		flush(connection);
+	}
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+		for (int i = 0; i < BATCH && !connection->failed && receive(connection); i++) {
+		}
+	}
+	return 0;
+}
+
+int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd,
+	const struct packet_stream_handler *handler, void *data) {
+	*connection = (struct packet_stream){.fd = fd, .handler = handler, .data = data};
+	TAILQ_INIT(&connection->queue);
+	int error = sd_event_add_io(event, &connection->io, fd, EPOLLIN, handle_io, connection);
+	if (error < 0) {
+		packet_stream_finish(connection);
+		return error;
+	}
+	error = sd_event_add_defer(event, &connection->end, handle_end, connection);
+	if (error < 0) {
+		packet_stream_finish(connection);
+		return error;
+	}
+	sd_event_source_set_enabled(connection->end, SD_EVENT_OFF);
+	return 0;
+}
+
+void packet_stream_finish(struct packet_stream *connection) {
+	connection->io = sd_event_source_disable_unref(connection->io);
+	connection->end = sd_event_source_disable_unref(connection->end);
+	struct packet_stream_packet *packet;
+	while ((packet = TAILQ_FIRST(&connection->queue)) != NULL) {
+		TAILQ_REMOVE(&connection->queue, packet, entry);
+		packet_destroy(packet);
+	}
+	if (connection->fd >= 0) {
+		close(connection->fd);
+		connection->fd = -1;
+	}
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/**
+ * One seqpacket socket with whole, checked messages on it, and a bounded queue of those that the
+ * peer has not taken yet. A peer that lets the queue overflow, or that breaks the protocol, loses
+ * the connection.
+ */
+#ifndef GIDD_CONNECTION_H
+#define GIDD_CONNECTION_H
+
+#include <sys/queue.h>
+#include <systemd/sd-event.h>
+
+#include "wire.h"
+
+struct packet_stream_packet;
+
+struct packet_stream_handler {
+	/*
+	 * A message that gid_wire_check() found good. Descriptors that are kept are set to -1; the
+	 * others are closed afterwards.
+	 */
+	void (*message)(void *data, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]);
+	/* The connection is over; called once, from the event loop and never from a send. */
+	void (*closed)(void *data, const char *why);
+};
+
+struct packet_stream {
+	int fd;
+	const struct packet_stream_handler *handler;
+	void *data;
+	sd_event_source *io, *end;
+	TAILQ_HEAD(, packet_stream_packet) queue;
+	uint32_t queued, queued_fds;
+	bool failed;
+	char why[192];
+};
+
+/* Takes `fd` over, also on failure. */
+int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd,
+	const struct packet_stream_handler *handler, void *data);
+void packet_stream_finish(struct packet_stream *connection);
+
+/* Sends or queues; the descriptors stay the caller's. Never blocks, never calls the handler. */
+void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
+	const int *fds, uint32_t fd_count);
+
+/* Gives the connection up for this reason: `closed` follows from the event loop. */
+__attribute__((format(printf, 2, 3))) void packet_stream_fail(
+	struct packet_stream *connection, const char *format, ...);
+
+#endif

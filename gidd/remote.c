@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "remote.h"
+
+#include "doorbell_device.h"
+#include "doorbell_vfio.h"
+#include "hub.h"
+#include "hub_client.h"
+#include "ivshmem_server.h"
+#include "link.h"
+#include "link_ivshmem.h"
+#include "log.h"
+#include "slab.h"
+#include "stream.h"
+
+/* --- links ------------------------------------------------------------------------------------ */
+
+static void handle_up(struct link *link) {
+	stream_link_up(link->peer.gidd, &link->peer);
+	if (!link->kind->windows_only) {
+		slab_revalidate_domain(link);
+	}
+}
+
+static void handle_lost(struct link *link) {
+	struct gidd *gidd = link->peer.gidd;
+	stream_link_down(gidd, &link->peer);
+	if (link->kind->windows_only) {
+		/* Its machine died, or began anew: what it has in memory now may be anything. */
+		slab_lose_domain(gidd, link->peer.domain);
+		slab_forget_importer(&link->peer);
+	} else {
+		slab_doubt_domain(gidd, link->peer.domain);
+	}
+}
+
+static void handle_message(struct link *link, const union gid_wire_message *message,
+	int fds[static GID_WIRE_FDS_MAX]) {
+	switch ((enum gid_wire_type)message->header.type) {
+	case GID_WIRE_IMPORT:
+		slab_import(&link->peer, &message->import);
+		break;
+	case GID_WIRE_REVOKED:
+		slab_revoked(&link->peer, &message->revoked);
+		break;
+	case GID_WIRE_SUBSCRIBE:
+		stream_subscribe(&link->peer, &message->subscribe, fds);
+		break;
+	case GID_WIRE_ACCEPT:
+		subscription_accept(&link->peer, &message->subscribed, &fds[0]);
+		break;
+	case GID_WIRE_SUBSCRIPTION_END:
+		link_acquit(link, message->subscription_end.subscription);
+		subscription_ended(&link->peer, &message->subscription_end);
+		break;
+	default:
+		peer_violation(&link->peer, "a message that no gidd sends");
+		break;
+	}
+}
+
+static const struct link_events events = {
+	.up = handle_up,
+	.lost = handle_lost,
+	.message = handle_message,
+	.clock = subscription_tell_clock,
+	.rung = subscription_rung,
+	.inspect = subscription_inspect_all,
+};
+
+/* --- other machines --------------------------------------------------------------------------- */
+
+static int open_doorbell(struct gidd *gidd) {
+	char why[192] = "there is no such device";
+	if (!config_has_doorbell(gidd->config, gidd->self)) {
+		return 0;
+	}
+	if (gidd->self->kind == KIND_HOST) {
+		return ivshmem_server_open(gidd, link_ivshmem_rung, &gidd->doorbell);
+	}
+	if (doorbell_vfio_open(gidd, link_ivshmem_rung, &gidd->doorbell, why) == 0) {
+		log_info("doorbells of other machines: by the device");
+	} else {
+		log_info("doorbells of other machines: over the links: %s", why);
+	}
+	return 0;
+}
+
+static int open_transport(struct gidd *gidd) {
+	if (!config_has_window(gidd->config, gidd->self)) {
+		return 0;
+	}
+	int error = gidd->self->kind == KIND_HOST
+		? hub_open(gidd, &link_ivshmem_events, &gidd->transport)
+		: hub_client_open(gidd, &link_ivshmem_events, &gidd->transport);
+	return error < 0 ? error : open_doorbell(gidd);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+void remote_init(struct gidd *gidd) {
+	TAILQ_INIT(&gidd->links);
+}
+
+int remote_open_links(struct gidd *gidd) {
+	return link_open_all(gidd, &events);
+}
+
+int remote_open(struct gidd *gidd) {
+	int error = open_transport(gidd);
+	return error < 0 ? error : remote_open_links(gidd);
+}
+
+void remote_close(struct gidd *gidd) {
+	struct link *link;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		slab_forget_importer(&link->peer);
+	}
+	link_close_all(gidd);
+	doorbell_close(gidd);
+	if (gidd->transport != NULL) {
+		gidd->transport->kind->close(gidd->transport);
+		gidd->transport = NULL;
+	}
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/** Which ranges of a window are in use. Pure: knows offsets, touches no memory. */
+#ifndef GIDD_SHM_MAP_H
+#define GIDD_SHM_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#define SHM_PAGE 4096u
+
+struct client;
+
+/* Whole pages, not more than the map has; no two overlap. */
+struct shm_range {
+	TAILQ_ENTRY(shm_range) entry; /* by offset */
+	uint64_t offset, size;
+	struct client *client; /* whose */
+};
+
+struct shm_map {
+	uint64_t begin, end;
+	TAILQ_HEAD(shm_ranges, shm_range) ranges;
+};
+
+void shm_map_init(struct shm_map *map, uint64_t begin, uint64_t end);
+void shm_map_finish(struct shm_map *map);
+
+/* The first free `size` bytes at or behind `from`: true and where they begin. */
+bool shm_map_find(const struct shm_map *map, uint64_t from, uint64_t size, uint64_t *offset);
+
+/* Marks a range as used. NULL: it is not of whole pages, or not free, or there is no memory. */
+struct shm_range *shm_map_add(
+	struct shm_map *map, uint64_t offset, uint64_t size, struct client *client);
+void shm_map_remove(struct shm_map *map, struct shm_range *range);
+
+/* The range that begins there and has that size, or NULL. */
+struct shm_range *shm_map_at(const struct shm_map *map, uint64_t offset, uint64_t size);
+
+/* The range that all of this lies in, or NULL. */
+struct shm_range *shm_map_around(const struct shm_map *map, uint64_t offset, uint64_t size);
+
+/* Bytes in use. */
+uint64_t shm_map_used(const struct shm_map *map);
+
+#endif

@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: MIT
+#include "slab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "descriptor.h"
+#include "link.h"
+#include "log.h"
+#include "quota.h"
+#include "shm_range.h"
+#include "shm_window.h"
+
+/* Slabs of other domains that a client may wait for. It waits for each, or asks for a few at once.
+ */
+#define REQUESTS_MAX 64u
+/* As long as the clients of a gidd that came back may take to register again. */
+#define REVALIDATE_AFTER_US (5u * 1000 * 1000)
+
+/* --- finding and numbering -------------------------------------------------------------------- */
+
+void slab_init(struct gidd *gidd) {
+	TAILQ_INIT(&gidd->slabs);
+	TAILQ_INIT(&gidd->slab_requests);
+	/*
+	 * Clients that outlive a gidd export again under their old numbers. A new gidd must not
+	 * have given those to others meanwhile, and does not know them: it begins elsewhere.
+	 */
+	uint32_t seed = 0;
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+		seed = (uint32_t)getpid() * 2654435761u;
+	}
+	gidd->slab_first = seed % GID_SLAB_MAX;
+}
+
+struct slab *slab_find(struct gidd *gidd, uint32_t key) {
+	struct slab *slab;
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		if (gid_slab_key(slab_gid(slab)) == key) {
+			return slab;
+		}
+	}
+	return NULL;
+}
+
+static struct slab *find_own(struct gidd *gidd, uint32_t number) {
+	return slab_find(gidd, gid_slab_key(gid_make(gidd->self->number, number, 0, 0)));
+}
+
+static uint32_t nth_number(const struct gidd *gidd, uint32_t n) {
+	return 1 + (gidd->slab_first + n) % GID_SLAB_MAX;
+}
+
+/* A number that this run has not given before, as long as there is one. */
+static uint32_t new_number(struct gidd *gidd) {
+	uint32_t number;
+	do {
+		number = nth_number(gidd, gidd->slab_issued++);
+	} while (find_own(gidd, number) != NULL);
+	return number;
+}
+
+/* Whether a client that was there before this gidd may have its old number back. */
+static bool may_return(struct gidd *gidd, uint32_t number) {
+	uint32_t place = (number - 1 + GID_SLAB_MAX - gidd->slab_first) % GID_SLAB_MAX;
+	return place >= gidd->slab_issued && find_own(gidd, number) == NULL;
+}
+
+/* --- who has them ----------------------------------------------------------------------------- */
+
+static struct import *find_import(const struct slab *slab, const struct peer *peer) {
+	struct import *import;
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		if (import->peer == peer) {
+			return import;
+		}
+	}
+	return NULL;
+}
+
+static int add_import(struct slab *slab, struct peer *peer) {
+	if (find_import(slab, peer) != NULL) {
+		return 0;
+	}
+	struct import *import = calloc(1, sizeof(*import));
+	if (import == NULL) {
+		return -ENOMEM;
+	}
+	import->slab = slab;
+	import->peer = peer;
+	TAILQ_INSERT_TAIL(&slab->importers, import, of_slab);
+	TAILQ_INSERT_TAIL(&peer->imports, import, of_peer);
+	return 0;
+}
+
+static void remove_import(struct import *import) {
+	TAILQ_REMOVE(&import->slab->importers, import, of_slab);
+	TAILQ_REMOVE(&import->peer->imports, import, of_peer);
+	free(import);
+}
+
+static void tell_revoked(struct peer *peer, const struct slab *slab) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_REVOKED, 0);
+	message.revoked.gid = slab_gid(slab);
+	peer_send(peer, &message, NULL, 0);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static struct slab *slab_create(struct gidd *gidd, const struct gid_wire_imported *description) {
+	struct slab *slab = calloc(1, sizeof(*slab));
+	if (slab == NULL) {
+		return NULL;
+	}
+	slab->description.imported = *description;
+	slab->fd = -1;
+	TAILQ_INIT(&slab->importers);
+	TAILQ_INSERT_TAIL(&gidd->slabs, slab, entry);
+	return slab;
+}
+
+static bool has_domain(const struct domain_set *set, uint32_t domain) {
+	return (set->bits[domain / 8] & 1u << domain % 8) != 0;
+}
+
+static void set_domain(struct domain_set *set, uint32_t domain, bool present) {
+	uint8_t bit = (uint8_t)(1u << domain % 8);
+	set->bits[domain / 8] =
+		present ? set->bits[domain / 8] | bit : set->bits[domain / 8] & (uint8_t)~bit;
+}
+
+bool slab_is_granted(const struct slab *slab, uint32_t domain) {
+	const struct import *import;
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		if (has_domain(&import->lent, domain)) {
+			return true;
+		}
+	}
+	return has_domain(&slab->grants, domain);
+}
+
+static void slab_destroy(struct gidd *gidd, struct slab *slab) {
+	struct import *import;
+	while ((import = TAILQ_FIRST(&slab->importers)) != NULL) {
+		tell_revoked(import->peer, slab);
+		remove_import(import);
+	}
+	if (slab->owner != NULL) {
+		struct link *link;
+		TAILQ_FOREACH(link, &gidd->links, entry) {
+			if (slab->inherited && slab_is_granted(slab, link->peer.domain)) {
+				tell_revoked(&link->peer, slab);
+			}
+		}
+		TAILQ_REMOVE(&slab->owner->slabs, slab, owner_entry);
+		quota_give(slab->owner, QUOTA_SLABS, 1);
+		quota_give(slab->owner, QUOTA_MEMORY, slab->charged);
+		close(slab->fd);
+	}
+	TAILQ_REMOVE(&gidd->slabs, slab, entry);
+	free(slab);
+}
+
+void slab_destroy_all_of(struct client *client) {
+	struct slab *slab;
+	while ((slab = TAILQ_FIRST(&client->slabs)) != NULL) {
+		slab_destroy(client->peer.gidd, slab);
+	}
+}
+
+/* --- export ----------------------------------------------------------------------------------- */
+
+static void describe(struct gid_wire_imported *description, uint32_t domain,
+	const struct gid_wire_export *request) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_IMPORTED, 0);
+	message.imported.domain = domain;
+	message.imported.slab = request->slab;
+	message.imported.memory = request->memory;
+	message.imported.slot_count = request->slot_count;
+	message.imported.offset = request->offset;
+	message.imported.slot_size = request->slot_size;
+	message.imported.generations = request->generations;
+	message.imported.description_size = request->description_size;
+	message.imported.layout = request->layout;
+	memcpy(message.imported.description, request->description, sizeof(request->description));
+	*description = message.imported;
+}
+
+/* Checks the memory of a client's slab. Of our own window readers get a descriptor of ours. */
+static int check_memory(struct client *client, const struct gid_wire_imported *slab, bool again,
+	int *fd, uint64_t *bytes, const char **why) {
+	if (slab->memory != GID_MEMORY_WINDOW) {
+		return descriptor_check_slab(*fd, slab, bytes, why);
+	}
+	*bytes = descriptor_slab_end(slab) - slab->offset;
+	int error = shm_range_check(client, *fd, slab->offset, *bytes, again, why);
+	if (error == 0 && shm_range_make_read_only(client->peer.gidd, fd) < 0) {
+		*why = "gidd has no descriptor left";
+		error = -EMFILE;
+	}
+	return error;
+}
+
+void slab_export(struct client *client, const struct gid_wire_export *request, int *fd) {
+	struct gidd *gidd = client->peer.gidd;
+	uint32_t serial = request->header.serial;
+	struct gid_wire_imported description;
+	uint64_t bytes;
+	const char *wrong;
+	char why[192];
+
+	describe(&description, gidd->self->number, request);
+	int error = check_memory(client, &description, request->slab != 0, fd, &bytes, &wrong);
+	if (error < 0) {
+		log_warning("%s: export refused: %s", client->peer.label, wrong);
+		peer_result(&client->peer, serial, error, 0, "%s", wrong);
+		return;
+	}
+	if (request->slab != 0 && !may_return(gidd, request->slab)) {
+		peer_result(&client->peer, serial, -EEXIST, 0,
+			"another slab has the old number %u by now", request->slab);
+		return;
+	}
+	error = quota_take(client, QUOTA_SLABS, 1, why);
+	if (error < 0) {
+		goto error_quota;
+	}
+	uint64_t charged = request->memory == GID_MEMORY_WINDOW ? 0 : bytes;
+	error = quota_take(client, QUOTA_MEMORY, charged, why);
+	if (error < 0) {
+		goto error_slabs;
+	}
+	if (request->slab == 0) {
+		description.slab = new_number(gidd);
+	}
+	struct slab *slab = slab_create(gidd, &description);
+	if (slab == NULL) {
+		error = -ENOMEM;
+		snprintf(why, sizeof(why), "gidd is out of memory");
+		goto error_memory;
+	}
+	slab->owner = client;
+	slab->bytes = bytes;
+	slab->charged = charged;
+	slab->inherited = request->slab != 0;
+	slab->fd = *fd;
+	*fd = -1;
+	TAILQ_INSERT_TAIL(&client->slabs, slab, owner_entry);
+	peer_result(&client->peer, serial, 0, description.slab, "%s", "");
+	return;
+
+error_memory:
+	quota_give(client, QUOTA_MEMORY, charged);
+error_slabs:
+	quota_give(client, QUOTA_SLABS, 1);
+error_quota:
+	log_warning("%s: export refused: %s", client->peer.label, why);
+	peer_result(&client->peer, serial, error, 0, "%s", why);
+}
+
+static struct slab *find_owned(struct client *client, uint32_t number) {
+	struct slab *slab = find_own(client->peer.gidd, number);
+	return slab != NULL && slab->owner == client ? slab : NULL;
+}
+
+void slab_unexport(struct client *client, const struct gid_wire_unexport *request) {
+	struct slab *slab = find_owned(client, request->slab);
+	if (slab == NULL) {
+		peer_result(&client->peer, request->header.serial, -ENOENT, 0,
+			"this client has no slab %u", request->slab);
+		return;
+	}
+	slab_destroy(client->peer.gidd, slab);
+	peer_result(&client->peer, request->header.serial, 0, 0, "%s", "");
+}
+
+bool slab_is_at(const struct client *client, uint64_t offset) {
+	const struct slab *slab;
+	TAILQ_FOREACH(slab, &client->slabs, owner_entry) {
+		const struct gid_wire_imported *info = &slab->description.imported;
+		if (info->memory == GID_MEMORY_WINDOW && info->offset == offset) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- grants ----------------------------------------------------------------------------------- */
+
+/* The domain had the grant, and may have it no more. */
+static void lose_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
+	struct link *link = link_find(gidd, domain);
+	if (link == NULL || slab_is_granted(slab, domain)) {
+		return;
+	}
+	struct import *import = find_import(slab, &link->peer);
+	if (import != NULL) {
+		remove_import(import);
+	}
+	if (import != NULL || slab->inherited) {
+		tell_revoked(&link->peer, slab);
+	}
+}
+
+static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
+	struct import *import;
+	set_domain(&slab->grants, domain, false);
+	TAILQ_FOREACH(import, &slab->importers, of_slab) {
+		set_domain(&import->lent, domain, false);
+	}
+	lose_grant(gidd, slab, domain);
+}
+
+static void set_owner_grant(
+	struct gidd *gidd, struct slab *slab, const struct gid_wire_grant *request) {
+	bool had = slab_is_granted(slab, request->domain);
+	set_domain(&slab->withheld, request->domain, request->allow == 0);
+	if (request->allow != 0) {
+		set_domain(&slab->grants, request->domain, true);
+	} else if (had) {
+		take_back(gidd, slab, request->domain);
+	}
+}
+
+static int set_loan(
+	struct gidd *gidd, struct import *import, const struct gid_wire_grant *request) {
+	struct slab *slab = import->slab;
+	bool had = slab_is_granted(slab, request->domain);
+	if (request->allow != 0 && has_domain(&slab->withheld, request->domain)) {
+		return -EPERM;
+	}
+	set_domain(&import->lent, request->domain, request->allow != 0);
+	if (had && request->allow == 0) {
+		lose_grant(gidd, slab, request->domain);
+	}
+	return 0;
+}
+
+static void end_loans(struct import *import) {
+	struct domain_set lent = import->lent;
+	import->lent = (struct domain_set){0};
+	for (uint32_t domain = 1; domain <= GID_DOMAIN_MAX; domain++) {
+		if (has_domain(&lent, domain)) {
+			lose_grant(import->peer->gidd, import->slab, domain);
+		}
+	}
+}
+
+void slab_grant(struct client *client, const struct gid_wire_grant *request) {
+	struct gidd *gidd = client->peer.gidd;
+	uint32_t serial = request->header.serial;
+	struct slab *slab = find_own(gidd, request->slab);
+	struct import *import = slab == NULL ? NULL : find_import(slab, &client->peer);
+	if (slab == NULL || (slab->owner != client && import == NULL)) {
+		peer_result(&client->peer, serial, -ENOENT, 0, "this client has no slab %u",
+			request->slab);
+		return;
+	}
+	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
+	bool own = reader == gidd->self;
+	if (!own &&
+		(reader == NULL || config_share_find(gidd->config, gidd->self, reader) == NULL)) {
+		peer_result(&client->peer, serial, -EPERM, 0,
+			"the cockpit's configuration has no [share %s %s]", gidd->self->name,
+			reader == NULL ? "…" : reader->name);
+		return;
+	}
+	struct link *link = link_find(gidd, request->domain);
+	bool windows_only = link != NULL && link->kind->windows_only;
+	if (windows_only && slab->description.imported.memory != GID_MEMORY_WINDOW &&
+		request->allow != 0) {
+		peer_result(&client->peer, serial, -ENOTSUP, 0,
+			"domain %s is another machine, which cannot see a memfd or dma-buf: copy "
+			"it into a slab that gidway made",
+			reader->name);
+		return;
+	}
+	int error = 0;
+	if (slab->owner == client) {
+		set_owner_grant(gidd, slab, request);
+	} else {
+		error = set_loan(gidd, import, request);
+	}
+	peer_result(&client->peer, serial, error, 0, "%s",
+		error == 0 ? "" : "the slab's owner does not let this domain read it");
+}
+
+uint32_t slab_revoke_unshared(struct gidd *gidd) {
+	const struct config_domain *reader;
+	struct slab *slab;
+	uint32_t revoked = 0;
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		TAILQ_FOREACH(reader, &gidd->config->domains, entry) {
+			if (slab->owner != NULL && reader != gidd->self &&
+				slab_is_granted(slab, reader->number) &&
+				config_share_find(gidd->config, gidd->self, reader) == NULL) {
+				take_back(gidd, slab, reader->number);
+				revoked++;
+			}
+		}
+	}
+	return revoked;
+}
+
+/* --- import of ours --------------------------------------------------------------------------- */
+
+static void slab_refuse(struct peer *peer, uint32_t serial) {
+	peer_result(peer, serial, -ENOENT, 0, "%s",
+		"no such slab can be read here: it is unknown, not granted, or was revoked");
+}
+
+void slab_import(struct peer *peer, const struct gid_wire_import *request) {
+	struct slab *slab = slab_find(peer->gidd, gid_slab_key(request->gid));
+	bool own = peer->domain == peer->gidd->self->number;
+	if (slab == NULL || slab->owner == NULL || (!own && !slab_is_granted(slab, peer->domain)) ||
+		add_import(slab, peer) < 0) {
+		slab_refuse(peer, request->header.serial);
+		return;
+	}
+	union gid_wire_message answer = slab->description;
+	answer.header.serial = request->header.serial;
+	peer_send(peer, &answer, &slab->fd, 1);
+}
+
+/* --- import of other domains' ----------------------------------------------------------------- */
+
+/* The slab of another domain goes to a client that asked for it. */
+static void pass_on(
+	struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer, int fd) {
+	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
+	struct slab *slab = slab_find(peer->gidd, gid_slab_key(gid));
+	uint64_t inode = descriptor_inode(fd);
+	bool same = slab != NULL && slab->inode == inode &&
+		slab->description.imported.offset == answer->offset;
+	if (slab != NULL && slab->owner == NULL && !same) {
+		slab_destroy(peer->gidd, slab); /* the number names other memory now */
+		slab = NULL;
+	}
+	if (slab == NULL) {
+		slab = slab_create(peer->gidd, answer);
+	}
+	if (slab == NULL || slab->owner != NULL || add_import(slab, peer) < 0) {
+		slab_refuse(peer, serial);
+		return;
+	}
+	slab->description.imported = *answer;
+	slab->inode = inode;
+	slab->doubtful = false;
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_IMPORTED, serial);
+	message.imported = *answer;
+	message.header.serial = serial;
+	peer_send(peer, &message, &fd, 1);
+}
+
+static bool is_of(const struct slab *slab, uint32_t domain) {
+	return slab->owner == NULL && gid_domain_of(slab_gid(slab)) == domain;
+}
+
+/* Answers come in order: after the last one, nothing is in doubt. */
+static void log_revalidated(const struct gidd *gidd, uint32_t domain) {
+	const struct slab *slab;
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		if (slab->doubtful && gid_domain_of(slab_gid(slab)) == domain) {
+			return;
+		}
+	}
+	log_info("domain %u: slabs revalidated", domain);
+}
+
+/* What the other domain said: the slab's memory by inode and offset; 0: there is no such slab. */
+static void revalidate(struct gidd *gidd, gid_id gid, uint64_t inode, uint64_t offset) {
+	struct slab *slab = slab_find(gidd, gid_slab_key(gid));
+	if (slab != NULL && slab->owner == NULL) {
+		if (inode != 0 && inode == slab->inode &&
+			offset == slab->description.imported.offset) {
+			slab->doubtful = false;
+		} else {
+			slab_destroy(gidd, slab);
+		}
+	}
+	log_revalidated(gidd, gid_domain_of(gid));
+}
+
+/* A slab of another domain that its gidd was asked for, and has not answered yet. */
+struct slab_request {
+	TAILQ_ENTRY(slab_request) entry;
+	struct peer *peer; /* who is to have it; NULL: it is asked for again, whether it is there */
+	uint32_t serial;   /* of the peer's request */
+	gid_id gid;
+};
+
+static void request_destroy(struct gidd *gidd, struct slab_request *request) {
+	TAILQ_REMOVE(&gidd->slab_requests, request, entry);
+	free(request);
+}
+
+static uint32_t count_requests(const struct gidd *gidd, const struct peer *peer) {
+	const struct slab_request *request;
+	uint32_t count = 0;
+	TAILQ_FOREACH(request, &gidd->slab_requests, entry) {
+		count += request->peer == peer;
+	}
+	return count;
+}
+
+/* What is wrong with the answer, or NULL. */
+static const char *check_answer(struct gidd *gidd, const struct slab_request *request,
+	const struct gid_wire_imported *answer, int fd) {
+	uint64_t bytes;
+	const char *why = NULL;
+	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
+	if (gid_slab_key(gid) != gid_slab_key(request->gid)) {
+		return "it answers with another slab than it was asked for";
+	}
+	if (answer->memory == GID_MEMORY_WINDOW) {
+		shm_window_check_read(gidd, answer->domain, fd, answer->offset,
+			descriptor_slab_end(answer) - answer->offset, &why);
+	} else {
+		descriptor_check_slab(fd, answer, &bytes, &why);
+	}
+	return why;
+}
+
+static void refuse_down(struct peer *peer, uint32_t serial, const struct link *link) {
+	peer_result(peer, serial, -ENOTCONN, 0,
+		"the link to domain %s is down: is its gidd running?", link->remote->name);
+}
+
+static const char *handle_answer(struct link *link, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX], void *data) {
+	struct gidd *gidd = link->peer.gidd;
+	struct slab_request *request = data;
+	bool imported = answer != NULL && answer->header.type == GID_WIRE_IMPORTED;
+	const char *why = imported ? check_answer(gidd, request, &answer->imported, fds[0]) : NULL;
+	if (answer != NULL && !imported && answer->result.error == 0) {
+		why = "it answers an import with nothing";
+	}
+	if (why != NULL) {
+		return why;
+	}
+	struct peer *peer = request->peer;
+	if (answer == NULL && peer != NULL) {
+		refuse_down(peer, request->serial, link);
+	} else if (imported && peer != NULL) {
+		pass_on(peer, request->serial, &answer->imported, fds[0]);
+	} else if (peer != NULL) {
+		slab_refuse(peer, request->serial);
+	} else if (imported) {
+		revalidate(gidd, request->gid, descriptor_inode(fds[0]), answer->imported.offset);
+	} else if (answer != NULL) {
+		revalidate(gidd, request->gid, 0, 0);
+	}
+	request_destroy(gidd, request);
+	return NULL;
+}
+
+static int ask(struct link *link, struct peer *peer, uint32_t serial, gid_id gid) {
+	struct gidd *gidd = link->peer.gidd;
+	union gid_wire_message message;
+	struct slab_request *request = calloc(1, sizeof(*request));
+	if (request == NULL) {
+		return -ENOMEM;
+	}
+	*request = (struct slab_request){.peer = peer, .serial = serial, .gid = gid};
+	TAILQ_INSERT_TAIL(&gidd->slab_requests, request, entry);
+	gid_wire_begin(&message, GID_WIRE_IMPORT, 0);
+	message.import.gid = gid;
+	int error = link_request(link, &message, NULL, 0, handle_answer, request);
+	if (error < 0) {
+		request_destroy(gidd, request);
+	}
+	return error;
+}
+
+void slab_import_foreign(struct peer *peer, const struct gid_wire_import *request) {
+	struct gidd *gidd = peer->gidd;
+	struct link *link = link_find(gidd, gid_domain_of(request->gid));
+	uint32_t serial = request->header.serial;
+	if (link == NULL) {
+		slab_refuse(peer, serial);
+		return;
+	}
+	int error = count_requests(gidd, peer) >= REQUESTS_MAX
+		? -EAGAIN
+		: ask(link, peer, serial, request->gid);
+	if (error == -ENOTCONN) {
+		refuse_down(peer, serial, link);
+	} else if (error < 0) {
+		peer_result(peer, serial, -EAGAIN, 0,
+			"domain %s has not answered what was asked before", link->remote->name);
+	}
+}
+
+void slab_revoked(struct peer *link, const struct gid_wire_revoked *revoked) {
+	if (gid_domain_of(revoked->gid) != link->domain) {
+		peer_violation(link, "it revokes a slab that is not its own");
+		return;
+	}
+	struct slab *slab = slab_find(link->gidd, gid_slab_key(revoked->gid));
+	if (slab != NULL) {
+		slab_destroy(link->gidd, slab);
+	}
+}
+
+void slab_lose_domain(struct gidd *gidd, uint32_t domain) {
+	struct slab *slab, *next;
+	for (slab = TAILQ_FIRST(&gidd->slabs); slab != NULL; slab = next) {
+		next = TAILQ_NEXT(slab, entry);
+		if (slab->owner == NULL && gid_domain_of(slab_gid(slab)) == domain) {
+			slab_destroy(gidd, slab);
+		}
+	}
+}
+
+void slab_forget_importer(struct peer *peer) {
+	struct gidd *gidd = peer->gidd;
+	struct slab_request *request, *next;
+	for (request = TAILQ_FIRST(&gidd->slab_requests); request != NULL; request = next) {
+		next = TAILQ_NEXT(request, entry);
+		if (request->peer == peer) {
+			link_cancel(gidd, request);
+			request_destroy(gidd, request);
+		}
+	}
+	struct import *import;
+	while ((import = TAILQ_FIRST(&peer->imports)) != NULL) {
+		struct slab *slab = import->slab;
+		end_loans(import);
+		remove_import(import);
+		if (slab->owner == NULL && TAILQ_EMPTY(&slab->importers)) {
+			slab_destroy(peer->gidd, slab);
+		}
+	}
+}
+
+/* --- again, after the link was lost ----------------------------------------------------------- */
+
+void slab_doubt_domain(struct gidd *gidd, uint32_t domain) {
+	struct slab *slab;
+	gidd->revalidations[domain] = sd_event_source_disable_unref(gidd->revalidations[domain]);
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		if (is_of(slab, domain)) {
+			slab->doubtful = true;
+		}
+	}
+}
+
+static int ask_again(sd_event_source *source, uint64_t now, void *data) {
+	struct link *link = data;
+	struct gidd *gidd = link->peer.gidd;
+	uint32_t domain = link->peer.domain;
+	struct slab *slab;
+	gidd->revalidations[domain] = sd_event_source_disable_unref(gidd->revalidations[domain]);
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		if (is_of(slab, domain) && slab->doubtful &&
+			ask(link, NULL, 0, slab_gid(slab)) < 0) {
+			link_drop(link, "there is no room to ask it for what was imported before");
+			break;
+		}
+	}
+	return 0;
+}
+
+void slab_revalidate_domain(struct link *link) {
+	struct gidd *gidd = link->peer.gidd;
+	sd_event_add_time_relative(gidd->event, &gidd->revalidations[link->peer.domain],
+		CLOCK_MONOTONIC, REVALIDATE_AFTER_US, 0, ask_again, link);
+}

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: MIT
+#include "stream.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "descriptor.h"
+#include "link.h"
+#include "log.h"
+#include "memory.h"
+#include "quota.h"
+#include "shm_range.h"
+#include "shm_window.h"
+
+void stream_init(struct gidd *gidd) {
+	TAILQ_INIT(&gidd->streams);
+	TAILQ_INIT(&gidd->subscriptions);
+}
+
+static struct stream *stream_find(struct gidd *gidd, const char *name) {
+	struct stream *stream;
+	TAILQ_FOREACH(stream, &gidd->streams, entry) {
+		if (strcmp(stream->name, name) == 0) {
+			return stream;
+		}
+	}
+	return NULL;
+}
+
+/* --- asking who has the stream ---------------------------------------------------------------- */
+
+static void ask_producer(struct subscription *subscription, struct stream *stream) {
+	subscription->stream = stream;
+	subscription->state = SUBSCRIPTION_ASKED;
+	TAILQ_INSERT_TAIL(&stream->subscriptions, subscription, stream_entry);
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
+	message.subscriber.subscription = subscription->number | GID_WIRE_LOWER_SIDE;
+	message.subscriber.stream = stream->number;
+	message.subscriber.domain = subscription->consumer_domain;
+	message.subscriber.credit = subscription->credit;
+	message.subscriber.flags = subscription->flags |
+		(link_can_carry(subscription->consumer, 0) ? 0 : GID_WIRE_REMOTE);
+	message.subscriber.window_offset = subscription->window_offset;
+	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
+	subscription_answer(subscription, 0, 1, "");
+}
+
+static void handle_result(struct gidd *gidd, struct subscription *subscription,
+	const struct gid_wire_result *result) {
+	if (result->error < 0) {
+		subscription_tell_consumer_end(subscription, result->error, result->text);
+		subscription_destroy(gidd, subscription);
+	} else {
+		subscription_answer(subscription, 0, result->value, "");
+	}
+}
+
+/* The other domain's gidd has answered SUBSCRIBE. */
+static const char *handle_answer(struct link *link, const union gid_wire_message *answer,
+	int fds[static GID_WIRE_FDS_MAX], void *data) {
+	struct subscription *subscription = data;
+	if (answer != NULL && answer->header.type != GID_WIRE_RESULT) {
+		return "it answers with a slab that it was not asked for";
+	}
+	if (answer != NULL && subscription->via == &link->peer) {
+		handle_result(link->peer.gidd, subscription, &answer->result);
+	}
+	return NULL;
+}
+
+static void ask_link(struct subscription *subscription, struct link *link) {
+	struct gidd *gidd = link->peer.gidd;
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIBE, 0);
+	message.subscribe.subscription = subscription_number_on_link(subscription, &link->peer);
+	message.subscribe.domain = subscription->domain;
+	message.subscribe.credit = subscription->credit;
+	message.subscribe.flags = subscription->flags;
+	message.subscribe.window_offset = subscription->window_offset;
+	strcpy(message.subscribe.name, subscription->name);
+	subscription->via = &link->peer;
+	if (link_request(link, &message, subscription->fds, 2, handle_answer, subscription) < 0) {
+		subscription->via = NULL;
+		subscription_tell_consumer_end(subscription, -EAGAIN,
+			"that domain has not answered what was asked before");
+		subscription_destroy(gidd, subscription);
+	}
+}
+
+/*
+ * Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has.
+ */
+static void begin(struct gidd *gidd, struct subscription *subscription) {
+	bool wait = (subscription->flags & GID_WIRE_WAIT) != 0;
+	if (subscription->domain == gidd->self->number) {
+		struct stream *stream = stream_find(gidd, subscription->name);
+		if (stream != NULL) {
+			ask_producer(subscription, stream);
+		} else if (wait) {
+			subscription_answer(subscription, 0, 0, "");
+		} else {
+			subscription_answer(subscription, -ENOENT, 0, SUBSCRIPTION_NO_STREAM);
+			subscription_destroy(gidd, subscription);
+		}
+		return;
+	}
+	struct link *link = link_find(gidd, subscription->domain);
+	if (link != NULL && link->state == LINK_UP) {
+		ask_link(subscription, link);
+	} else if (wait) {
+		subscription_answer(subscription, 0, 0, "");
+	} else {
+		char why[192];
+		snprintf(why, sizeof(why), "the link to domain %s is down: is its gidd running?",
+			config_domain_by_number(gidd->config, subscription->domain)->name);
+		subscription_answer(subscription, -ENOTCONN, 0, why);
+		subscription_destroy(gidd, subscription);
+	}
+}
+
+/* --- subscriptions that are older than this gidd ---------------------------------------------- */
+
+/*
+ * Frames flow in them past gidd, so it only takes note: to count and to show them, and to end what
+ * may not go on. Each of the two clients tells its own gidd. Where that is the same one it knows by
+ * the page that both mean the same.
+ */
+/*
+ * Frames flow in them past gidd, so it only takes note: to count and to show them, and to end what
+ * may not go on. Each of the two clients tells its own gidd. Where that is the same one it knows by
+ * the page that both mean the same.
+ */
+static struct subscription *create_live(struct gidd *gidd, const struct config_domain *owner,
+	const char *name, const int fds[static 2], uint64_t window_offset, uint64_t ring_offset) {
+	const void *ring;
+	struct subscription *subscription =
+		subscription_create(gidd, owner, name, fds[0], window_offset);
+	if (subscription == NULL) {
+		return NULL;
+	}
+	if (gid_memory_map(fds[1], ring_offset, sizeof(struct gid_wire_ring), &ring) < 0) {
+		subscription_destroy(gidd, subscription);
+		return NULL;
+	}
+	subscription->ring = ring;
+	subscription->state = SUBSCRIPTION_LIVE;
+	subscription->answered = true;
+	subscription->page_inode = descriptor_inode(fds[0]);
+	return subscription;
+}
+
+/* The same one within our domain, as its other client told of it; that is its producer, or not. */
+static struct subscription *find_twin(
+	struct gidd *gidd, bool has_producer, const char *name, int page, uint64_t window_offset) {
+	uint64_t inode = descriptor_inode(page);
+	struct subscription *twin;
+	TAILQ_FOREACH(twin, &gidd->subscriptions, entry) {
+		bool is_half = has_producer ? twin->stream != NULL && twin->consumer == NULL
+					    : twin->stream == NULL && twin->consumer != NULL;
+		if (is_half && twin->page_inode == inode && inode != 0 &&
+			twin->window_offset == window_offset &&
+			twin->domain == gidd->self->number &&
+			twin->consumer_domain == gidd->self->number &&
+			strcmp(twin->name, name) == 0) {
+			return twin;
+		}
+	}
+	return NULL;
+}
+
+/* Answers with the error, and logs it. */
+static void refuse(struct peer *consumer, uint32_t serial, int error, const char *why) {
+	log_warning("%s: subscription refused: %s", consumer->label, why);
+	peer_result(consumer, serial, error, 0, "%s", why);
+}
+
+static int check_by_consumer(struct peer *consumer, const struct gid_wire_subscribe *request,
+	int fds[static 2], const char **why) {
+	int error = subscription_check_memory(
+		consumer, request->window_offset, sizeof(struct gid_wire_page), &fds[0], why);
+	if (error == 0 && (consumer->client == NULL || request->window_offset != 0)) {
+		*why = "only a client's subscription, outside of windows, can be live already";
+		return -EINVAL;
+	}
+	return error < 0 ? error
+			 : descriptor_check_shared(fds[1], sizeof(struct gid_wire_ring), why);
+}
+
+static void live_by_consumer(struct peer *consumer, const struct config_domain *owner,
+	const struct gid_wire_subscribe *request, int fds[static 2]) {
+	struct gidd *gidd = consumer->gidd;
+	uint32_t serial = request->header.serial;
+	const char *wrong;
+	char why[192];
+	int error = check_by_consumer(consumer, request, fds, &wrong);
+	if (error == 0) {
+		error = subscription_take_quota(consumer, request->credit, why);
+		wrong = why;
+	}
+	if (error < 0) {
+		refuse(consumer, serial, error, wrong);
+		return;
+	}
+	struct subscription *subscription =
+		owner == gidd->self ? find_twin(gidd, true, request->name, fds[0], 0) : NULL;
+	if (subscription == NULL) {
+		subscription = create_live(gidd, owner, request->name, fds, 0, 0);
+	}
+	if (subscription == NULL) {
+		subscription_give_quota(consumer, request->credit);
+		peer_result(consumer, serial, -ENOMEM, 0, "gidd is out of memory");
+		return;
+	}
+	subscription_set_consumer(subscription, consumer, request);
+	peer_result(consumer, serial, 0, 1, "%s", "");
+}
+
+static struct stream *find_stream(struct client *producer, uint32_t number) {
+	struct stream *stream;
+	TAILQ_FOREACH(stream, &producer->streams, owner_entry) {
+		if (stream->number == number) {
+			break;
+		}
+	}
+	return stream;
+}
+
+static int check_by_producer(struct client *producer, const struct gid_wire_subscriber *request,
+	const struct stream *stream, const int fds[static 2], const char **why) {
+	struct gidd *gidd = producer->peer.gidd;
+	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
+	if (stream == NULL || reader == NULL ||
+		!config_may_read(gidd->config, gidd->self, reader, stream->name)) {
+		*why = SUBSCRIPTION_NO_STREAM;
+		return -ENOENT;
+	}
+	if (config_is_remote(gidd->config, gidd->self, reader)) {
+		*why = "between machines it ended with the gidd before";
+		return -EPIPE;
+	}
+	int error = request->window_offset == 0
+		? descriptor_check_shared(fds[0], sizeof(struct gid_wire_page), why)
+		: shm_window_check_read(gidd, request->domain, fds[0], request->window_offset,
+			  sizeof(struct gid_wire_page), why);
+	if (error < 0) {
+		return error;
+	}
+	return request->ring_offset == 0
+		? descriptor_check_shared(fds[1], sizeof(struct gid_wire_ring), why)
+		: shm_range_check(producer, fds[1], request->ring_offset,
+			  sizeof(struct gid_wire_ring), true, why);
+}
+
+static int take_over(struct client *producer, const struct gid_wire_subscriber *request,
+	const int fds[static 2], char limit[static 192], const char **why) {
+	struct gidd *gidd = producer->peer.gidd;
+	struct stream *stream = find_stream(producer, request->stream);
+	struct subscription *subscription = NULL;
+	int error = check_by_producer(producer, request, stream, fds, why);
+	if (error < 0) {
+		return error;
+	}
+	if (request->domain == gidd->self->number) {
+		subscription = find_twin(gidd, false, stream->name, fds[0], request->window_offset);
+	} else {
+		error = subscription_check_held(gidd, request->domain, request->credit, limit);
+		*why = limit;
+		if (error < 0) {
+			return error;
+		}
+	}
+	if (subscription == NULL) {
+		subscription = create_live(gidd, gidd->self, stream->name, fds,
+			request->window_offset, request->ring_offset);
+		*why = "gidd is out of memory";
+		if (subscription == NULL) {
+			return -ENOMEM;
+		}
+		subscription->consumer_domain = request->domain;
+		subscription->credit = request->credit;
+		subscription->flags = request->flags;
+	}
+	subscription->producer_number = request->subscription;
+	subscription->stream = stream;
+	TAILQ_INSERT_TAIL(&stream->subscriptions, subscription, stream_entry);
+	return 0;
+}
+
+void stream_subscribe_live(
+	struct client *producer, const struct gid_wire_subscriber *request, int fds[static 2]) {
+	char limit[192];
+	const char *why;
+	if ((request->flags & GID_WIRE_LIVE) == 0) {
+		peer_violation(&producer->peer, "a message that no client sends");
+		return;
+	}
+	if (request->subscription == 0 ||
+		!subscription_number_is_valid(&producer->peer, request->subscription)) {
+		peer_violation(
+			&producer->peer, "a subscription's number is in use, or not its to give");
+		return;
+	}
+	int error = take_over(producer, request, fds, limit, &why);
+	if (error < 0) {
+		log_warning("%s: a subscription that is live already ends: %s",
+			producer->peer.label, why);
+		subscription_send_end(&producer->peer, request->subscription, error);
+	}
+}
+
+/* --- SUBSCRIBE -------------------------------------------------------------------------------- */
+
+/* Whose stream is asked for, NULL after the answer that there is none. */
+static const struct config_domain *find_owner(
+	struct peer *consumer, const struct gid_wire_subscribe *request) {
+	struct gidd *gidd = consumer->gidd;
+	const struct config_domain *owner = gidd->self, *reader;
+	if (consumer->client == NULL) {
+		owner = config_domain_by_number(gidd->config, request->domain);
+	} else if (request->domain_name[0] != '\0') {
+		owner = config_domain_by_name(gidd->config, request->domain_name);
+	}
+	reader = config_domain_by_number(gidd->config, consumer->domain);
+	/* What a link asks for is ours; the rest would have to be asked of others for it. */
+	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
+	if (!known || !config_may_read(gidd->config, owner, reader, request->name)) {
+		log_warning("%s: may not read stream %s of domain %s", consumer->label,
+			request->name, owner == NULL ? request->domain_name : owner->name);
+		peer_result(
+			consumer, request->header.serial, -ENOENT, 0, "%s", SUBSCRIPTION_NO_STREAM);
+		return NULL;
+	}
+	return owner;
+}
+
+/* That whoever has the stream can see the consumer's page. */
+static int check_reach(struct peer *consumer, const struct config_domain *owner,
+	const struct gid_wire_subscribe *request, const char **why) {
+	struct link *link = link_find(consumer->gidd, owner->number);
+	if (consumer->client != NULL && link != NULL &&
+		!link_can_carry(&link->peer, request->window_offset)) {
+		*why = "the stream's domain is another machine: the page must be in our window";
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+void stream_subscribe(
+	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]) {
+	uint32_t serial = request->header.serial;
+	const char *wrong;
+	char why[192];
+	if (!subscription_number_is_valid(consumer, request->subscription)) {
+		peer_violation(consumer, "a subscription's number is in use, or not its to give");
+		return;
+	}
+	const struct config_domain *owner = find_owner(consumer, request);
+	if (owner == NULL) {
+		return;
+	}
+	if ((request->flags & GID_WIRE_LIVE) != 0) {
+		live_by_consumer(consumer, owner, request, fds);
+		return;
+	}
+	int error = subscription_check_memory(
+		consumer, request->window_offset, sizeof(struct gid_wire_page), &fds[0], &wrong);
+	if (error == 0) {
+		error = check_reach(consumer, owner, request, &wrong);
+	}
+	if (error == 0) {
+		error = descriptor_check_doorbell(fds[1], &wrong);
+	}
+	if (error == 0) {
+		error = subscription_take_quota(consumer, request->credit, why);
+		wrong = why;
+	}
+	if (error < 0) {
+		refuse(consumer, serial, error, wrong);
+		return;
+	}
+	struct subscription *subscription = subscription_create(
+		consumer->gidd, owner, request->name, fds[0], request->window_offset);
+	if (subscription == NULL) {
+		subscription_give_quota(consumer, request->credit);
+		peer_result(consumer, serial, -ENOMEM, 0, "gidd is out of memory");
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		subscription->fds[i] = fds[i];
+		fds[i] = -1;
+	}
+	subscription_set_consumer(subscription, consumer, request);
+	begin(consumer->gidd, subscription);
+}
+
+/* --- links come and go ------------------------------------------------------------------------ */
+
+void stream_link_up(struct gidd *gidd, struct peer *link) {
+	struct subscription *subscription;
+	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
+		if (subscription->domain == link->domain && subscription->via == NULL &&
+			subscription->state == SUBSCRIPTION_WAITING) {
+			begin(gidd, subscription);
+		}
+	}
+}
+
+void stream_link_down(struct gidd *gidd, struct peer *link) {
+	struct subscription *subscription;
+	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
+		bool live = subscription->state == SUBSCRIPTION_LIVE;
+		if (subscription->consumer == link && live) {
+			/* Frames flow on; the producer hears from the doorbell when it is over. */
+			TAILQ_REMOVE(&link->consuming, subscription, consumer_entry);
+			subscription->consumer = NULL;
+		} else if (subscription->consumer == link) {
+			subscription_tell_producer_end(subscription, -ENOTCONN);
+			subscription_destroy(gidd, subscription);
+		} else if (subscription->via == link && live) {
+			subscription->via = NULL;
+		} else if (subscription->via == link) {
+			subscription->via = NULL;
+			subscription->state = SUBSCRIPTION_WAITING;
+			/* Where it cannot wait this ends it. */
+			if (subscription->answered && (subscription->flags & GID_WIRE_WAIT) == 0) {
+				subscription_tell_consumer_end(subscription, -ENOTCONN, "");
+				subscription_destroy(gidd, subscription);
+			} else {
+				begin(gidd, subscription);
+			}
+		}
+	}
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+/* The stream was published: its producer is asked for all that waited for it. */
+static void ask_for_waiting(struct gidd *gidd, struct stream *stream) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
+		if (subscription->domain == gidd->self->number &&
+			subscription->state == SUBSCRIPTION_WAITING &&
+			strcmp(subscription->name, stream->name) == 0) {
+			ask_producer(subscription, stream);
+		}
+	}
+}
+
+/* `reason` 0: the stream has ended in good order. */
+static void end_subscriptions(struct gidd *gidd, struct stream *stream, int reason) {
+	struct subscription *subscription;
+	while ((subscription = TAILQ_FIRST(&stream->subscriptions)) != NULL) {
+		subscription_tell_consumer_end(subscription, reason, "the stream has ended");
+		subscription_destroy(gidd, subscription);
+	}
+}
+
+static void stream_destroy(struct gidd *gidd, struct stream *stream, int reason) {
+	end_subscriptions(gidd, stream, reason);
+	log_info("%s: stream %s ends", stream->owner->peer.label, stream->name);
+	quota_give(stream->owner, QUOTA_STREAMS, 1);
+	TAILQ_REMOVE(&stream->owner->streams, stream, owner_entry);
+	TAILQ_REMOVE(&gidd->streams, stream, entry);
+	free(stream);
+}
+
+__attribute__((format(printf, 4, 5))) static void refuse_publish(struct client *client,
+	const struct gid_wire_publish *request, int error, const char *format, ...) {
+	char why[256];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	log_warning("%s: stream %s refused: %s", client->peer.label, request->name, why);
+	peer_result(&client->peer, request->header.serial, error, 0, "%s", why);
+}
+
+void stream_publish(struct client *client, const struct gid_wire_publish *request) {
+	struct gidd *gidd = client->peer.gidd;
+	if (!config_may_publish(gidd->config, gidd->self, request->name)) {
+		refuse_publish(client, request, -EPERM,
+			"the cockpit's configuration has no stream %s of domain %s: add it to "
+			"streams= of a share, or to local= of the domain",
+			request->name, gidd->self->name);
+		return;
+	}
+	const struct stream *twin = stream_find(gidd, request->name);
+	if (twin != NULL) {
+		refuse_publish(client, request, -EEXIST, "stream %s is published already by %s",
+			request->name, twin->owner->peer.label);
+		return;
+	}
+	char limit[192];
+	int error = quota_take(client, QUOTA_STREAMS, 1, limit);
+	if (error < 0) {
+		refuse_publish(client, request, error, "%s", limit);
+		return;
+	}
+	struct stream *stream = calloc(1, sizeof(*stream));
+	if (stream == NULL) {
+		quota_give(client, QUOTA_STREAMS, 1);
+		refuse_publish(client, request, -ENOMEM, "gidd is out of memory");
+		return;
+	}
+	stream->owner = client;
+	stream->number = ++gidd->stream_number;
+	strcpy(stream->name, request->name);
+	TAILQ_INIT(&stream->subscriptions);
+	TAILQ_INSERT_TAIL(&gidd->streams, stream, entry);
+	TAILQ_INSERT_TAIL(&client->streams, stream, owner_entry);
+	log_info("%s: publishes stream %s", client->peer.label, stream->name);
+	peer_result(&client->peer, request->header.serial, 0, stream->number, "%s", "");
+	ask_for_waiting(gidd, stream);
+}
+
+void stream_unpublish(struct client *client, const struct gid_wire_unpublish *request) {
+	struct stream *stream;
+	TAILQ_FOREACH(stream, &client->streams, owner_entry) {
+		if (stream->number == request->stream) {
+			break;
+		}
+	}
+	if (stream == NULL) {
+		peer_result(&client->peer, request->header.serial, -ENOENT, 0,
+			"this client has no stream %u", request->stream);
+		return;
+	}
+	stream_destroy(client->peer.gidd, stream, 0);
+	peer_result(&client->peer, request->header.serial, 0, 0, "%s", "");
+}
+
+void stream_destroy_all_of(struct client *client) {
+	struct stream *stream;
+	while ((stream = TAILQ_FIRST(&client->streams)) != NULL) {
+		stream_destroy(client->peer.gidd, stream, -EPIPE);
+	}
+}
