@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""The last line of `./run test`: what meson and pytest report is what is counted."""
+"""How `./run test` runs and counts: every case once, what failed in company again by itself."""
+
 
 import subprocess
-import sys
+
 from pathlib import Path
 
 import pytest
+from testing.count import summary
+from testing.one import Case, Outcome, Test, list_tests, tap_cases
+from testing.pool import Pool
 
 COMMON = Path(__file__).resolve().parents[1] / "common"
 
 PROJECT = """
 project('sample')
 tap = find_program('{common}/pytest-tap')
-test('cases', tap, args: files('test_cases.py'), protocol: 'tap')
-test('broken', tap, args: files('test_broken.py'), protocol: 'tap')
-test('plain', find_program('true'))
-test('exit', find_program('false'))
-test('absent', find_program('sh'), args: ['-c', 'exit 77'])
-test('slow', find_program('sleep'), args: '60', timeout: 1)
+test('cases', tap, args: files('test_cases.py'), suite: 's', protocol: 'tap')
+test('broken', tap, args: files('test_broken.py'), suite: 's', protocol: 'tap')
+test('plain', find_program('true'), suite: 's')
+test('exit', find_program('false'), suite: 's')
+test('absent', find_program('sh'), args: ['-c', 'exit 77'], suite: 's')
+test('slow', find_program('sleep'), args: '60', suite: 's', timeout: 1)
 """
 
 CASES = """
@@ -36,39 +40,167 @@ def test_error(broken): pass
 """
 
 
-def count(*junit: Path) -> tuple[int, list[str]]:
-    command = [sys.executable, str(COMMON / "count.py"), *map(str, junit)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    return result.returncode, result.stdout.strip().splitlines()
+def make_test(folder: Path, script: str, **more: object) -> Test:
+    """One whose command is a shell script, which finds `$folder`."""
+    described = {
+        "name": "sample",
+        "suites": ("s",),
+        "env": {"folder": str(folder)},
+        "seconds": 30,
+        "is_tap": False,
+        "is_alone": False,
+    } | more
+    return Test(folder=folder, command=("sh", "-c", script), **described)  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def junit(tmp_path: Path) -> Path:
-    """The report of a small project of its own, in which every outcome occurs."""
+def run(*tests: Test, cores: int = 2) -> Pool:
+    pool = Pool(cores)
+    pool.add(tests)
+    pool.run(lambda: False)
+    return pool
+
+
+def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
     (tmp_path / "meson.build").write_text(PROJECT.format(common=COMMON))
     (tmp_path / "test_cases.py").write_text(CASES)
     (tmp_path / "test_broken.py").write_text("import nosuchmodule\n")
     build = tmp_path / "build"
     subprocess.run(["meson", "setup", build, tmp_path], check=True, capture_output=True)
-    subprocess.run(["meson", "test", "-C", build], capture_output=True, timeout=60)
-    return build / "meson-logs/testlog.junit.xml"
-
-
-def test_every_case_is_counted_once(junit: Path) -> None:
-    status, lines = count(junit)
-    assert status == 1
+    pool = run(*list_tests(build))
+    lines, is_well = summary(pool.outcomes, pool.first)
+    assert not is_well
     assert lines[-1] == "4 passed, 5 failed, 3 skipped"
     assert len([line for line in lines if line.startswith("FAILED ")]) == 5
     assert "  assert 1 == 2" in lines
+    assert "FAILED build: s/slow ended after 4 s, its limit" in lines
 
 
-def test_a_folder_without_results_is_a_failure(tmp_path: Path) -> None:
-    status, lines = count(tmp_path / "build-asan/meson-logs/testlog.junit.xml")
-    assert (status, lines) == (
-        1,
-        ["FAILED build-asan: no tests were run", "0 passed, 1 failed"],
-    )
+def test_what_could_not_be_built_is_a_failure() -> None:
+    lines, is_well = summary([], problems=["build-asan: no tests were run"])
+    assert (lines, is_well) == (["FAILED build-asan: no tests were run", "0 passed, 1 failed"], False)
 
 
 def test_nothing_at_all_is_not_a_success() -> None:
-    assert count() == (1, ["0 passed, 0 failed"])
+    assert summary([]) == (["0 passed, 0 failed"], False)
+
+
+def test_what_failed_in_company_and_passes_by_itself_has_passed(tmp_path: Path) -> None:
+    late = make_test(tmp_path, 'test -e "$folder/second" || { : >"$folder/second"; exit 1; }')
+    pool = run(late)
+    lines, is_well = summary(pool.outcomes, pool.first)
+    assert is_well
+    assert lines == [
+        f"passed by itself, failed in company: {tmp_path.name}: s/sample (exit status 1)",
+        "1 passed, 0 failed",
+    ]
+
+
+def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
+    pool = run(make_test(tmp_path, 'echo x >>"$folder/runs"; exit 1'))
+    lines, is_well = summary(pool.outcomes, pool.first)
+    assert (lines[-1], is_well) == ("0 passed, 1 failed", False)
+    assert len((tmp_path / "runs").read_text()) == 4
+    assert not any(line.startswith("passed by itself") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("script", "more"),
+    [
+        ("kill -SEGV $$", {}),
+        ("echo 'ERROR: AddressSanitizer: heap-use-after-free' >&2; exit 1", {}),
+        ("echo 'gidd of open died: -11' >&2; exit 1", {}),
+        ("exit 1", {"sanitizer": "TSan"}),
+        ("exit 1", {"is_alone": True}),
+    ],
+)
+def test_these_have_no_second_chance(tmp_path: Path, script: str, more: dict[str, object]) -> None:
+    pool = run(make_test(tmp_path, f'echo x >>"$folder/runs"; {script}', **more))
+    assert summary(pool.outcomes, pool.first)[0][-1] == "0 passed, 1 failed"
+    assert len((tmp_path / "runs").read_text()) == 2
+
+
+def test_each_has_folders_of_its_own_and_leaves_nothing(tmp_path: Path) -> None:
+    script = """
+        echo "$TMPDIR" >>"$folder/places"
+        test "$(stat -c %a "$XDG_RUNTIME_DIR")" = 700 && test "$XDG_RUNTIME_DIR" != "$TMPDIR"
+        setsid sleep 1000 >/dev/null 2>&1 & echo $! >>"$folder/left"
+    """
+    pool = run(*(make_test(tmp_path, script, name=name) for name in "abc"))
+    assert summary(pool.outcomes)[0][-1] == "3 passed, 0 failed"
+    places = set((tmp_path / "places").read_text().splitlines())
+    assert len(places) == 3
+    assert not any(Path(place).exists() for place in places)
+    for pid in (tmp_path / "left").read_text().split():
+        status = Path(f"/proc/{pid}/stat")
+        assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_guests_run_one_a_core_and_those_that_measure_alone(tmp_path: Path) -> None:
+    script = """
+        : >"$folder/$$.$kind"; ls "$folder" | grep -c "[.]$kind" >>"$folder/counts-$kind"
+        ls "$folder" | grep -c "[.]" >>"$folder/all-$kind"
+        sleep 0.4; rm "$folder/$$.$kind"
+    """
+
+    def some(kind: str, number: int, **more: object) -> list[Test]:
+        env = {"folder": str(tmp_path), "kind": kind}
+        return [
+            make_test(tmp_path, script, name=f"{kind} {n}", env=env, **more) for n in range(number)
+        ]
+
+    guests = some("guest", 6, suites=("s", "guest"))
+    pool = run(*some("alone", 3, is_alone=True), *some("waits", 12), *guests)
+    assert summary(pool.outcomes)[0][-1] == "21 passed, 0 failed"
+
+    def counts(name: str) -> list[int]:
+        return [int(line) for line in (tmp_path / name).read_text().split()]
+
+    assert max(counts("counts-guest")) == 2
+    assert 2 < max(counts("counts-waits")) <= 6
+    assert counts("all-alone") == [1, 1, 1]
+
+
+def test_a_case_is_counted_once_however_many_sanitizers_it_ran_with(tmp_path: Path) -> None:
+    def outcome(sanitizer: str, *cases: Case) -> Outcome:
+        return Outcome(make_test(tmp_path, "", sanitizer=sanitizer), 1, list(cases))
+
+    plain = outcome("", Case("one", "passed"), Case("two", "passed"), Case("three", "skipped"))
+    asan = outcome("ASan", Case("one", "passed"), Case("two", "failed"), Case("three", "passed"))
+    fuzz = outcome("libFuzzer", Case("only here", "passed"))
+    lines, is_well = summary([plain, asan, fuzz])
+    assert not is_well
+    assert lines == [
+        f"FAILED {tmp_path.name}: s/sample two",
+        "among them, each counted once: 3 with ASan, 1 with libFuzzer",
+        "3 passed, 1 failed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes"),
+    [
+        ("1..2\nok 1 - a\nok 2 - b # SKIP why\n", ["passed", "skipped"]),
+        ("ok 1 - a\nnot ok 2 - b\n1..2\n", ["passed", "failed"]),
+        ("not ok 1 - a # TODO later\n1..1\n", ["skipped"]),
+        ("ok 1 - a # TODO now it does\n1..1\n", ["failed"]),
+        ("1..1\nok 1 - 1:42.3#7 is a gid\n", ["passed"]),
+        ("1..0 # SKIP nothing here\n", ["skipped"]),
+        ("ok 1 - a\n1..2\n", ["passed", "failed"]),  # one is missing
+        ("ok 1 - a\n", ["passed", "failed"]),  # no plan
+        ("1..1\nok 1 - a\nok 2 - b\n", ["passed", "passed", "failed"]),
+        ("1..1\nok 1 - a\nBail out! no\n", ["passed", "failed", "failed"]),
+        ("", ["failed"]),
+    ],
+)
+def test_tap_is_read_as_meson_does(text: str, outcomes: list[str]) -> None:
+    assert [case.outcome for case in tap_cases(text)] == outcomes
+
+
+def test_tests_are_named_by_suite_or_one_by_one(tmp_path: Path) -> None:
+    test = make_test(tmp_path, "", name="ring", suites=("unit", "ring"))
+    for wanted in ([], ["unit"], ["ring"], ["unit/ring"], ["gst", "unit"]):
+        assert test.is_wanted(wanted)
+    for wanted in (["gst"], ["unit/ring_threads"], ["rin"]):
+        assert not test.is_wanted(wanted)
+
+

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What `./run test` says in the end. Every case is counted once, in however many folders it ran."""
+
+from collections.abc import Sequence
+
+from testing.one import Outcome
+
+_WORST_FIRST = ("failed", "passed", "skipped")
+
+# Of what failed: lines of pytest's, which say why.
+_SHOWN_LINES = 30
+
+
+def summary(
+    outcomes: Sequence[Outcome], first: Sequence[Outcome] = (), problems: Sequence[str] = ()
+) -> tuple[list[str], bool]:
+    """The lines to print, and whether all is well.
+
+    `first`: the failed runs of those tests that ran a second time, by themselves. `problems`: what
+    kept tests from running at all; each counts as one that failed. A case that ran in several
+    folders counts as what it was at its worst there.
+    """
+    cases: dict[tuple[str, str, int], str] = {}
+    sanitized: dict[str, set[tuple[str, str, int]]] = {}
+    failures: list[str] = [f"FAILED {problem}" for problem in problems]
+    for outcome in outcomes:
+        seen: dict[str, int] = {}
+        for case in outcome.cases:
+            seen[case.name] = seen.get(case.name, 0) + 1
+            key = (outcome.test.title, case.name, seen[case.name])
+            cases[key] = min(cases.get(key, "skipped"), case.outcome, key=_WORST_FIRST.index)
+            if outcome.test.sanitizer and case.outcome != "skipped":
+                sanitized.setdefault(outcome.test.sanitizer, set()).add(key)
+            if case.outcome == "failed":
+                failures.append(
+                    f"FAILED {outcome.test.folder.name}: {outcome.test.title} {case.name}"
+                )
+    lines = _why(outcomes)
+    failed_twice = {
+        id(outcome.test) for outcome in outcomes if outcome.has_failed
+    }
+    for outcome in first:
+        if id(outcome.test) not in failed_twice:
+            names = [case.name for case in outcome.cases if case.outcome == "failed"]
+            lines.append(
+                f"passed by itself, failed in company: {outcome.test.folder.name}: "
+                f"{outcome.test.title} ({', '.join(names)})"
+            )
+            lines += [f"  {line.strip()}" for line in _why([outcome])[:3]]
+    lines += failures
+    if sanitized:
+        parts = [f"{len(keys)} with {name}" for name, keys in sorted(sanitized.items())]
+        lines.append(f"among them, each counted once: {', '.join(parts)}")
+    count = {kind: list(cases.values()).count(kind) for kind in _WORST_FIRST}
+    count["failed"] += len(problems)
+    skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
+    lines.append(f"{count['passed']} passed, {count['failed']} failed{skipped}")
+    return lines, bool(count["passed"]) and not count["failed"]
+
+
+def _why(outcomes: Sequence[Outcome]) -> list[str]:
+    said = [
+        f"  {line[1:].strip()[:300]}"
+        for outcome in outcomes
+        if outcome.has_failed
+        for line in outcome.log.splitlines()
+        if line.startswith("E  ")
+    ]
+    return list(dict.fromkeys(said))[:_SHOWN_LINES]

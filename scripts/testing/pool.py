@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Runs tests side by side, those that measure by themselves, and again what failed in company."""
+
+import contextlib
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from testing.one import Outcome, Running, Test
+
+# Most tests wait for something and do not compute.
+_PLACES_A_CORE = 3
+
+_POLL_SECONDS = 0.05
+
+# Of a failed test's output, to read at once; the rest is in its log.
+_SHOWN_LINES = 100
+
+
+class Pool:
+    """The tests that wait, those that run, and the outcome of each of them."""
+
+    def __init__(self, cores: int | None = None) -> None:
+        self._cores = cores or len(os.sched_getaffinity(0))
+        self._waiting: list[Test] = []
+        self._alone: list[Test] = []
+        self._running: list[Running] = []
+        self._numbers = itertools.count()
+        self._total = self._finished = 0
+        self.outcomes: list[Outcome] = []
+        self.first: list[Outcome] = []  # of those that ran twice, the failed first run
+
+    def add(self, tests: Iterable[Test]) -> None:
+        """Longest first, guests before all; those that measure keep their order."""
+        tests = list(tests)
+        self._total += len(tests)
+        self._alone += [test for test in tests if test.is_alone]
+        self._waiting += [test for test in tests if not test.is_alone]
+        self._waiting.sort(key=lambda test: (not test.is_guest, bool(test.sanitizer), -test.seconds))
+
+    def run(self, feed: Callable[[], bool]) -> None:
+        """Runs everything. `feed` may add tests; it is asked until it says that none will follow."""
+        # Short, for a socket's path has 108 bytes.
+        with tempfile.TemporaryDirectory(prefix="gid", dir="/tmp", ignore_cleanup_errors=True) as name:
+            self._folder = Path(name)
+            try:
+                while feed() or self._waiting or self._running:
+                    self._start_some()
+                    time.sleep(_POLL_SECONDS)
+                    self._collect()
+                for test in self._alone:
+                    self.outcomes.append(self._by_itself(test))
+                self._again()
+            finally:
+                for running in self._running:
+                    running.kill()
+
+    def _start_some(self) -> None:
+        for test in list(self._waiting):
+            if self._has_place(test):
+                self._waiting.remove(test)
+                self._running.append(self._started(test))
+
+    def _has_place(self, test: Test) -> bool:
+        guests = sum(running.test.is_guest for running in self._running)
+        used = len(self._running) + guests  # a guest takes two places
+        if test.is_guest:
+            return guests < self._cores and used + 2 <= self._cores * _PLACES_A_CORE
+        return used < self._cores * _PLACES_A_CORE
+
+    def _started(self, test: Test) -> Running:
+        place = self._folder / str(next(self._numbers))
+        name = test.title.replace("/", "-").replace(" ", "-")
+        return Running(test, place, test.folder / "test-logs" / f"{name}.log")
+
+    def _collect(self) -> None:
+        for running in list(self._running):
+            if (outcome := running.poll()) is not None:
+                self._running.remove(running)
+                self._finish(running, outcome)
+                self.outcomes.append(outcome)
+
+    def _by_itself(self, test: Test) -> Outcome:
+        running = self._started(test)
+        self._running = [running]
+        while (outcome := running.poll()) is None:
+            time.sleep(_POLL_SECONDS)
+        self._running = []
+        self._finish(running, outcome)
+        return outcome
+
+    def _again(self) -> None:
+        """What failed while others ran beside it, and may have been late only."""
+        for index, outcome in enumerate(self.outcomes):
+            test = outcome.test
+            if outcome.has_failed and not test.is_alone and outcome.may_be_lateness:
+                self._total += 1
+                print(f"again, by itself: {test.folder.name} {test.title}", file=sys.stderr)
+                self.first.append(outcome)
+                self.outcomes[index] = self._by_itself(test)
+
+    def _finish(self, running: Running, outcome: Outcome) -> None:
+        with contextlib.suppress(OSError):
+            shutil.rmtree(running.place)
+        test = outcome.test
+        count = {
+            kind: sum(case.outcome == kind for case in outcome.cases)
+            for kind in ("passed", "failed", "skipped")
+        }
+        said = ", ".join(f"{number} {kind}" for kind, number in count.items() if number)
+        self._finished += 1
+        print(
+            f"[{self._finished}/{self._total}] {outcome.seconds:6.1f} s  "
+            f"{test.folder.name} {test.title}: {said}",
+            file=sys.stderr,
+        )
+        if outcome.has_failed:
+            lines = outcome.log.splitlines()
+            print(*lines[-_SHOWN_LINES:], sep="\n", file=sys.stderr)
+        sys.stderr.flush()
