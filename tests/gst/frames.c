@@ -25,6 +25,7 @@ static struct {
 	GstElement *pipeline;
 	GstVideoInfo info;
 	bool have_info;
+	GstSegment segment;
 	GMutex lock;   /* of the held buffers */
 	GQueue held;   /* struct held, the oldest first */
 	guint hold;    /* how many to keep */
@@ -154,6 +155,9 @@ static void watch_buffer(GstBuffer *buffer) {
 	put_text(out, "sum", text);
 	put_number(out, "pts", GST_BUFFER_PTS(buffer));
 	put_number(out, "dts", GST_BUFFER_DTS(buffer));
+	put_number(out, "stream_time",
+		gst_segment_to_stream_time(
+			&run.segment, run.segment.format, GST_BUFFER_PTS(buffer)));
 	put_number(out, "duration", GST_BUFFER_DURATION(buffer));
 	put_number(out, "offset", GST_BUFFER_OFFSET(buffer));
 	put_number(out, "flags", GST_BUFFER_FLAGS(buffer));
@@ -181,6 +185,8 @@ static void watch_event(GstEvent *event) {
 		g_autofree char *text = gst_caps_to_string(caps);
 		run.have_info = gst_video_info_from_caps(&run.info, caps);
 		put_text(out, "caps", text);
+	} else if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) {
+		gst_event_copy_segment(event, &run.segment);
 	}
 	print(out);
 }
@@ -360,6 +366,7 @@ int main(int argc, char **argv) {
 		return 2;
 	}
 	run.hold = hold_frames;
+	gst_segment_init(&run.segment, GST_FORMAT_TIME);
 	run.loop = g_main_loop_new(NULL, FALSE);
 	run.commands = g_string_new(NULL);
 

