@@ -123,7 +123,7 @@ static bool display_compose(struct display *display, struct wlr_output_state *st
 
 static void display_count(struct display *display, uint64_t begin) {
 	struct display_stats *stats = &display->stats;
-	uint64_t spent = monotonic_now() - begin;
+	uint64_t spent = gid_clock_now() - begin;
 	stats->frames++;
 	stats->compose_ns += spent;
 	samples_add(&stats->compose, spent);
@@ -161,7 +161,7 @@ static void display_render(struct display *display, uint64_t now) {
 }
 
 static void display_frame(struct display *display) {
-	uint64_t now = monotonic_now();
+	uint64_t now = gid_clock_now();
 	uint64_t wait = frame_clock_wait(&display->clock, now);
 	if (wait > 0) {
 		display_wait(display, wait);
@@ -201,7 +201,7 @@ static void handle_present(struct wl_listener *listener, void *data) {
 	const struct wlr_output_event_present *event = data;
 	if (event->presented) {
 		const struct timespec *at = presented_at(event);
-		uint64_t when = at != NULL ? monotonic_of(at) : monotonic_now();
+		uint64_t when = at != NULL ? monotonic_of(at) : gid_clock_now();
 		display->hooks->presented(display->data, event->commit_seq, when);
 		if (frame_clock_shown(&display->clock, when, display_refresh_ns(display))) {
 			wlr_log(WLR_INFO, "output %s does not wait for its refresh: we do",
@@ -303,7 +303,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 		wlr_output_layout_add(display->layout, output, 0, 0);
 	display->scene_output = wlr_scene_output_create(display->scene, output);
 	wlr_scene_output_layout_add_output(display->scene_layout, place, display->scene_output);
-	display->stats = (struct display_stats){.started = monotonic_now()};
+	display->stats = (struct display_stats){.started = gid_clock_now()};
 }
 
 int display_init(struct display *display, struct wl_display *wayland, bool headless,

@@ -2,7 +2,6 @@
 #include "learn.h"
 
 #include "held_frame.h"
-#include "monotonic.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,9 +38,9 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 
 static int learn_stream(struct hashes *hashes, const struct role_config *role,
 	struct gid_domain *domain, struct gid_consumer *consumer, unsigned seconds) {
-	uint64_t end = seconds > 0 ? monotonic_now() + seconds * 1000000000ull : UINT64_MAX;
+	uint64_t end = seconds > 0 ? gid_clock_now() + seconds * 1000000000ull : UINT64_MAX;
 	uint64_t frames = 0;
-	while (!stopped && monotonic_now() < end) {
+	while (!stopped && gid_clock_now() < end) {
 		struct gid_frame frame;
 		int ret = gid_consumer_wait(consumer, 100);
 		if (ret == 1) {
@@ -84,7 +83,7 @@ int learn(const struct role_config *role, const char *own, const char *path, uns
 	size_t before = hashes.count;
 	ret = gid_domain_connect(own, &domain);
 	if (ret < 0) {
-		fprintf(stderr, "gid-cluster: %s\n", gid_connect_error());
+		fprintf(stderr, "gid-cluster: %s\n", gid_domain_connect_error());
 		goto done;
 	}
 	ret = gid_consumer_create(domain, role->domain, role->stream, &options, &consumer);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "role_stream.h"
 
-#include "monotonic.h"
 #include <errno.h>
 #include <string.h>
 #include <wlr/util/log.h>
@@ -18,7 +17,7 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 	struct role_stream *stream = data;
 	stream->importing = false;
 	role_view_frame(stream->view, stream->consumer, &stream->waiting, error == 0 ? slab : NULL,
-		monotonic_now());
+		gid_clock_now());
 }
 
 /* Takes the frame. */
@@ -44,14 +43,14 @@ static void role_stream_look(struct role_stream *stream, const struct gid_frame 
 		return;
 	}
 	role_view_frame(
-		stream->view, stream->consumer, frame, ret == 0 ? slab : NULL, monotonic_now());
+		stream->view, stream->consumer, frame, ret == 0 ? slab : NULL, gid_clock_now());
 }
 
 /* --- frames ------------------------------------------------------------------------------------
  */
 
 static void role_stream_note(struct role_stream *stream, const struct gid_frame *frame) {
-	uint64_t now = monotonic_now();
+	uint64_t now = gid_clock_now();
 	if (frame->flags & GID_FRAME_EOS) {
 		role_lost(&stream->view->role, ROLE_REASON_ENDED, now);
 	} else if (frame->flags & GID_FRAME_HIDDEN) {
@@ -117,7 +116,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 		gid_slab_import_cancel(stream->domain, stream);
 		stream->importing = false;
 	}
-	role_view_lost(stream->view, reason_of(reason), monotonic_now());
+	role_view_lost(stream->view, reason_of(reason), gid_clock_now());
 }
 
 static void role_stream_create(struct role_stream *stream) {
@@ -140,7 +139,7 @@ static void role_stream_create(struct role_stream *stream) {
 				gid_domain_error(stream->domain));
 		}
 		stream->consumer = NULL;
-		stream->refused = monotonic_now();
+		stream->refused = gid_clock_now();
 		return;
 	}
 	stream->refused = 0;
@@ -176,7 +175,7 @@ void role_stream_start(struct role_stream *stream, struct gid_domain *domain) {
 void role_stream_stop(struct role_stream *stream) {
 	if (stream->consumer != NULL) {
 		role_stream_end(stream);
-		role_view_lost(stream->view, ROLE_REASON_DIED, monotonic_now());
+		role_view_lost(stream->view, ROLE_REASON_DIED, gid_clock_now());
 	}
 	stream->domain = NULL;
 }
@@ -189,14 +188,14 @@ void role_stream_tick(struct role_stream *stream) {
 	if (stream->consumer != NULL) {
 		if (gid_consumer_get_state(stream->consumer) == GID_CONSUMER_ENDED) {
 			role_stream_end(stream); /* it broke the protocol: a later one may not */
-			stream->refused = monotonic_now();
+			stream->refused = gid_clock_now();
 			return;
 		}
 		wl_event_source_fd_update(stream->source, WL_EVENT_READABLE);
 		/* The doorbell rings only for those who found nothing more, which we may not have.
 		 */
 		role_stream_receive(stream);
-	} else if (monotonic_now() - stream->refused > RETRY_NS) {
+	} else if (gid_clock_now() - stream->refused > RETRY_NS) {
 		role_stream_create(stream);
 	}
 }

@@ -2,7 +2,6 @@
 #include "role_view.h"
 
 #include "display.h"
-#include "monotonic.h"
 #include <errno.h>
 #include <gid/timeline.h>
 #include <wlr/util/log.h>
@@ -148,7 +147,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 		view->history.sampled_frames += held->view.sampled;
 		role_view_set_shown(view, held);
 		if (view->timeline != NULL) {
-			role_view_write_point(view, GID_TIMELINE_COMMIT, monotonic_now());
+			role_view_write_point(view, GID_TIMELINE_COMMIT, gid_clock_now());
 		}
 		wlr_buffer_drop(&held->view.base);
 	} else {

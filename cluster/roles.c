@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "roles.h"
 
-#include "monotonic.h"
 #include <errno.h>
 #include <gid/timeline.h>
 #include <stdarg.h>
@@ -67,7 +66,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	if (read(fd, &expirations, sizeof(expirations)) < 0) {
 		return 0;
 	}
-	uint64_t now = monotonic_now();
+	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < roles->count; i++) {
 		role_view_tick(&roles->views[i], now);
 		role_stream_tick(&roles->streams[i]);
@@ -120,7 +119,7 @@ static const struct gidd_connection_events connection_events = {
 
 static int roles_init_views(struct roles *roles) {
 	const struct cluster_config *config = roles->config;
-	uint64_t now = monotonic_now();
+	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < config->role_count; i++) {
 		int ret = role_view_init(&roles->views[i], &config->roles[i], roles->display,
 			roles->display->safety, now);
@@ -167,7 +166,7 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 		return -ENOMEM;
 	}
 	handle_connection_changed(roles);
-	roles_arm(roles, monotonic_now());
+	roles_arm(roles, gid_clock_now());
 	return 0;
 }
 

@@ -104,7 +104,7 @@ static void close_socket(struct gid_domain *domain) {
 }
 
 static void retry_later(struct gid_domain *domain) {
-	gid_loop_arm(&domain->loop, &domain->reconnect, gid_socket_now() + domain->back_off);
+	gid_loop_arm(&domain->loop, &domain->reconnect, gid_clock_now() + domain->back_off);
 	domain->back_off *= 2;
 	if (domain->back_off > BACK_OFF_MAX_NS) {
 		domain->back_off = BACK_OFF_MAX_NS;
@@ -161,7 +161,7 @@ int gid_connection_greet(struct gid_domain *domain) {
 	}
 	domain->socket = socket;
 	domain->state = GID_CONNECTION_GREETING;
-	gid_loop_arm(&domain->loop, &domain->greeting, gid_socket_now() + domain->answer_ns);
+	gid_loop_arm(&domain->loop, &domain->greeting, gid_clock_now() + domain->answer_ns);
 	return 0;
 }
 
@@ -389,7 +389,7 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 		return fail_away(domain);
 	}
 	message->header.serial = next_serial(domain);
-	uint64_t deadline = gid_socket_now() + SEND_NS;
+	uint64_t deadline = gid_clock_now() + SEND_NS;
 	for (;;) {
 		int error = gid_socket_send(
 			domain->socket, message->bytes, message->header.size, fds, fd_count);
@@ -450,7 +450,7 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 		return error;
 	}
 	uint32_t serial = request->header.serial;
-	uint64_t deadline = gid_socket_now() + domain->answer_ns;
+	uint64_t deadline = gid_clock_now() + domain->answer_ns;
 	for (;;) {
 		struct gid_packet packet;
 		int got = receive(domain, &packet);
@@ -523,7 +523,7 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 		.timer = {.expired = pending_expired, .data = pending},
 	};
 	domain->pending = pending;
-	gid_loop_arm(&domain->loop, &pending->timer, gid_socket_now() + domain->answer_ns);
+	gid_loop_arm(&domain->loop, &pending->timer, gid_clock_now() + domain->answer_ns);
 	return 0;
 }
 

@@ -108,7 +108,7 @@ static void put_subscribe(
 
 /* Makes page and doorbell and the message that carries them; the caller closes `*their_end`. */
 static int prepare(struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
-	consumer->asked = gid_socket_now();
+	consumer->asked = gid_clock_now();
 	int error = gid_memory_get(
 		consumer->domain, &consumer->memory, "gid-page", sizeof(struct gid_wire_page));
 	if (error < 0) {
@@ -129,7 +129,7 @@ static void retry_due(void *data) {
 
 /* Asks again at once, or later where the last time was not long ago. */
 static void subscribe_later(struct gid_consumer *consumer) {
-	uint64_t now = gid_socket_now(), due = consumer->asked + consumer->back_off;
+	uint64_t now = gid_clock_now(), due = consumer->asked + consumer->back_off;
 	if (now > consumer->asked + 2 * BACK_OFF_MAX_NS) {
 		consumer->back_off = BACK_OFF_MIN_NS;
 	} else if (consumer->back_off < BACK_OFF_MAX_NS) {
@@ -407,7 +407,7 @@ static int take_frame(
 	consumer->stats.frames++;
 	note_gap(consumer, frame);
 	translate_times(consumer, frame);
-	uint64_t now = gid_socket_now();
+	uint64_t now = gid_clock_now();
 	add_latency(consumer->memory.data, frame->submit_time, now);
 	if (consumer->timeline != NULL) {
 		write_point(consumer, GID_TIMELINE_RECEIVE, frame, now);
@@ -493,7 +493,7 @@ int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *
 		return -EINVAL;
 	}
 	/* Before, for the producer may have it back and say so at once. */
-	uint64_t now = consumer->timeline != NULL ? gid_socket_now() : 0;
+	uint64_t now = consumer->timeline != NULL ? gid_clock_now() : 0;
 	int error = gid_ring_release(&consumer->ring, frame->index - consumer->base);
 	if (error < 0 && frame->gid == GID_NONE) {
 		return 0; /* an entry without a picture goes back by itself */
@@ -534,7 +534,7 @@ static bool spin(const struct gid_consumer *consumer, uint64_t until) {
 			}
 			pause_briefly();
 		}
-	} while (gid_socket_now() < until);
+	} while (gid_clock_now() < until);
 	return false;
 }
 
@@ -552,7 +552,7 @@ static int sleep_until(struct gid_consumer *consumer, uint64_t deadline) {
 		{.fd = gid_domain_get_fd(consumer->domain), .events = POLLIN},
 		{.fd = consumer->sleep.epoll_fd, .events = POLLIN},
 	};
-	uint64_t now = gid_socket_now();
+	uint64_t now = gid_clock_now();
 	/* Rounded up, so as not to come too early by less than a millisecond. */
 	uint64_t left = deadline <= now ? 0 : (deadline - now + 999999) / 1000000;
 	int ready = poll(fds, 2, deadline == UINT64_MAX ? -1 : (int)left);
@@ -564,7 +564,7 @@ static int sleep_until(struct gid_consumer *consumer, uint64_t deadline) {
 
 static int dispatch(struct gid_consumer *consumer) {
 	int error = gid_domain_dispatch(consumer->domain);
-	consumer->dispatched = gid_socket_now();
+	consumer->dispatched = gid_clock_now();
 	return error < 0 && consumer->state != GID_CONSUMER_LIVE ? error : 0;
 }
 
@@ -593,7 +593,7 @@ static int wait_until(struct gid_consumer *consumer, uint64_t now, uint64_t dead
 		if (news > 0) {
 			return 1; /* a frame, or the end, which receiving tells */
 		}
-		if (deadline != UINT64_MAX && gid_socket_now() >= deadline) {
+		if (deadline != UINT64_MAX && gid_clock_now() >= deadline) {
 			return 0;
 		}
 		int ready = sleep_until(consumer, deadline);
@@ -611,7 +611,7 @@ int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms) {
 	if (consumer->options.sleeps) {
 		return -EINVAL; /* no doorbell rings */
 	}
-	uint64_t now = gid_socket_now();
+	uint64_t now = gid_clock_now();
 	if (has_news(consumer) && now - consumer->dispatched < DISPATCH_NS) {
 		return 1;
 	}

@@ -15,7 +15,7 @@
 
 static _Thread_local char connect_error[sizeof(((struct gid_domain *)NULL)->error)];
 
-const char *gid_connect_error(void) {
+const char *gid_domain_connect_error(void) {
 	return connect_error;
 }
 
@@ -30,7 +30,7 @@ static uint64_t read_answer_ns(void) {
 
 /* Waits for gidd's welcome, which the greeting timer would bound in an event loop. */
 static int await_welcome(struct gid_domain *domain) {
-	uint64_t deadline = gid_socket_now() + domain->answer_ns;
+	uint64_t deadline = gid_clock_now() + domain->answer_ns;
 	while (domain->state == GID_CONNECTION_GREETING) {
 		if (gid_socket_wait(domain->socket, POLLIN, deadline) <= 0) {
 			return -ETIMEDOUT;

@@ -35,7 +35,7 @@ static void write_freed(const struct gid_producer *producer, gid_id gid) {
 	gid_timeline_write(producer->timeline,
 		&(struct gid_timeline_point){
 			.event = GID_TIMELINE_FREED,
-			.time = gid_socket_now(),
+			.time = gid_clock_now(),
 			.gid = gid,
 			.domain = gid_domain_number(producer->domain),
 		});
@@ -499,7 +499,7 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 	return error < 0 ? error : add_slab(producer, gid);
 }
 
-static int send_to_all(struct gid_producer *producer, const struct gid_frame *frame, uint64_t now) {
+static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, uint64_t now) {
 	struct gid_slab *slab;
 	int error = find_slab(producer, frame->gid, &slab);
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
@@ -516,7 +516,8 @@ static int send_to_all(struct gid_producer *producer, const struct gid_frame *fr
 	if (error < 0) {
 		return error;
 	}
-	producer->sequence++;
+	producer->sequence = frame->sequence = sent.sequence;
+	frame->submit_time = now;
 	producer->stats.frames++;
 	int count = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
@@ -533,10 +534,10 @@ static int send_to_all(struct gid_producer *producer, const struct gid_frame *fr
 	return count;
 }
 
-int gid_producer_send(struct gid_producer *producer, const struct gid_frame *frame) {
+int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	gid_producer_enter(producer);
 	int count = -EPIPE;
-	uint64_t now = gid_socket_now();
+	uint64_t now = gid_clock_now();
 	collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
 		gid_producer_run_leases(producer, now);

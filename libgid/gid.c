@@ -4,7 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gid/gid.h>
+#include <gid/stream.h>
+#include <gid/timeline.h>
+
+/* The sizes that structs of the public headers keep for good: gid.h tells how they grow. */
+_Static_assert(sizeof(struct gid_layout) == 64, "kept for good");
+_Static_assert(sizeof(struct gid_box) == 16, "kept for good");
+_Static_assert(sizeof(struct gid_frame) == 160, "kept for good");
+_Static_assert(sizeof(struct gid_producer_stats) == 128, "kept for good");
+_Static_assert(sizeof(struct gid_consumer_stats) == 128, "kept for good");
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(sizeof(struct gid_slab_info) == 184, "kept for good");
+_Static_assert(sizeof(struct gid_timeline_point) == 80, "kept for good");
+#endif
 
 gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generation) {
 	if (domain < 1 || domain > GID_DOMAIN_MAX || slab < 1 || slab > GID_SLAB_MAX ||

@@ -425,7 +425,7 @@ static void revalidate_due(void *data) {
 	struct gid_imports *imports = data;
 	struct gid_domain *domain = imports->domain;
 	struct gid_slab *slab;
-	uint64_t now = gid_socket_now();
+	uint64_t now = gid_clock_now();
 	while (now >= imports->revalidate_until && (slab = find_doubtful(domain)) != NULL) {
 		revoke(slab);
 	}
@@ -454,7 +454,7 @@ static void revalidate_all(struct gid_endpoint *endpoint) {
 	for (struct gid_slab *slab = imports->domain->slabs; slab != NULL; slab = slab->next) {
 		slab->revalidate = GID_REVALIDATE_ASK;
 	}
-	imports->revalidate_until = gid_socket_now() + REVALIDATE_NS;
+	imports->revalidate_until = gid_clock_now() + REVALIDATE_NS;
 	revalidate_due(imports);
 }
 

@@ -58,7 +58,8 @@ static int check_shape(const struct gid_layout *layout) {
 	if (info == NULL) {
 		return -ENOTSUP;
 	}
-	if (!size_is_valid(layout->width, layout->height)) {
+	if (!size_is_valid(layout->width, layout->height) || layout->reserved != 0 ||
+		layout->reserved1 != 0) {
 		return -EINVAL;
 	}
 	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {

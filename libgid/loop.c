@@ -8,6 +8,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <gid/gid.h>
+
 #include "socket.h"
 
 #define DISPATCH_MAX 256
@@ -69,7 +71,7 @@ void gid_loop_disarm(struct gid_loop *loop, struct gid_timer *timer) {
 
 /* Those that are due, earliest first, with those that their callbacks make due. */
 static void run_timers(struct gid_loop *loop) {
-	uint64_t now = gid_socket_now();
+	uint64_t now = gid_clock_now();
 	struct gid_timer *first;
 	while ((first = first_timer(loop)) != NULL && first->deadline <= now) {
 		unlink_timer(first);

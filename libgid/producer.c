@@ -321,7 +321,7 @@ static int read_options(struct gid_producer *producer, const struct gid_producer
 }
 
 static void lease_due(void *data) {
-	gid_producer_run_leases(data, gid_socket_now());
+	gid_producer_run_leases(data, gid_clock_now());
 }
 
 int gid_producer_create(struct gid_domain *domain, const char *name,

@@ -149,7 +149,7 @@ void gid_sleep_wait(struct gid_sleep *sleep) {
 	}
 	for (;;) {
 		int ret = wait_for_words(sleep->word, sleep->value, &sleep->interruptions,
-			sleep->seen, gid_socket_now() + LOOK_NS);
+			sleep->seen, gid_clock_now() + LOOK_NS);
 		if (is_interrupted(sleep) || ret == 0) {
 			return;
 		}

@@ -12,12 +12,6 @@
 #define NS_PER_S 1000000000ull
 #define CONNECT_RETRY_NS 10000000ull
 
-uint64_t gid_socket_now(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static struct timespec to_timespec(uint64_t ns) {
 	return (struct timespec){
 		.tv_sec = (time_t)(ns / NS_PER_S),
@@ -38,7 +32,7 @@ int gid_socket_connect(const char *path, uint64_t deadline) {
 	/* A full queue of a listener cannot be polled for. */
 	while (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		int error = -errno;
-		bool again = error == -EAGAIN && gid_socket_now() < deadline;
+		bool again = error == -EAGAIN && gid_clock_now() < deadline;
 		if (!again) {
 			close(fd);
 			return error == -EAGAIN ? -ETIMEDOUT : error;
@@ -142,7 +136,7 @@ ssize_t gid_socket_receive(
 
 int gid_socket_wait(int fd, short events, uint64_t deadline) {
 	for (;;) {
-		uint64_t now = gid_socket_now();
+		uint64_t now = gid_clock_now();
 		struct timespec left = to_timespec(deadline > now ? deadline - now : 0);
 		struct pollfd poll_fd = {.fd = fd, .events = events};
 		int ready = ppoll(&poll_fd, 1, &left, NULL);

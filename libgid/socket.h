@@ -8,14 +8,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <gid/gid.h>
+
 #define GID_SOCKET_FDS_MAX 2u /* descriptors beside one packet */
 
-/* CLOCK_MONOTONIC in ns. */
-uint64_t gid_socket_now(void);
+/* As gid_clock_now(). */
+static inline uint64_t gid_socket_now(void) {
+	return gid_clock_now();
+}
 
 /*
  * A connected, non-blocking, close-on-exec socket, or -errno. Waits until `deadline`
- * (gid_socket_now() time) where the listener's queue is full: -ETIMEDOUT.
+ * (gid_clock_now() time) where the listener's queue is full: -ETIMEDOUT.
  */
 int gid_socket_connect(const char *path, uint64_t deadline);
 

@@ -642,6 +642,11 @@ static bool frame_is_valid(const struct gid_frame *frame) {
 		frame->transform > FRAME_TRANSFORM_MAX) {
 		return false;
 	}
+	for (size_t i = 0; i < sizeof(frame->reserved) / sizeof(frame->reserved[0]); i++) {
+		if (frame->reserved[i] != 0) {
+			return false;
+		}
+	}
 	bool no_picture = (frame->flags & FRAME_FLAGS_NO_PICTURE) != 0;
 	if (no_picture != (frame->gid == GID_NONE)) {
 		return false;

@@ -271,17 +271,6 @@ struct gid_wire_report {
 	uint64_t size; /* bytes of JSON text at the start of fds[0] */
 };
 
-_Static_assert(sizeof(struct gid_wire_header) == 16, "wire");
-_Static_assert(sizeof(struct gid_wire_hello) == 88, "wire");
-_Static_assert(sizeof(struct gid_wire_welcome) == 96, "wire");
-_Static_assert(sizeof(struct gid_wire_result) == 216, "wire");
-_Static_assert(sizeof(struct gid_wire_layout) == 56, "wire");
-_Static_assert(sizeof(struct gid_wire_export) == 2160, "wire");
-_Static_assert(sizeof(struct gid_wire_imported) == 2168, "wire");
-_Static_assert(sizeof(struct gid_wire_subscribe) == 168, "wire");
-_Static_assert(sizeof(struct gid_wire_subscriber) == 56, "wire");
-_Static_assert(sizeof(struct gid_wire_subscribed) == 32, "wire");
-
 /* --- between machines ------------------------------------------------------------------------- */
 
 #define GID_ENVELOPE_MAGIC 0x65646967u	       /* "gide" */
@@ -369,11 +358,6 @@ bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size)
 /* Whether a copy of a doorbell device's memory is one that a hub writes. */
 bool gid_wire_bells_is_valid(const struct gid_wire_bells *copy);
 
-_Static_assert(sizeof(struct gid_wire_envelope) == 16, "wire");
-_Static_assert(sizeof(struct gid_wire_peer) == 128, "wire");
-_Static_assert(sizeof(struct gid_wire_window) == 96, "wire");
-_Static_assert(sizeof(struct gid_wire_bells) == 288, "wire");
-
 /* --- any message ------------------------------------------------------------------------------ */
 
 /* Any message, big enough for the largest. */
@@ -436,5 +420,37 @@ int gid_wire_check_remote(
 
 void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout);
 void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout *wire);
+
+_Static_assert(sizeof(struct gid_wire_header) == 16, "wire");
+_Static_assert(sizeof(struct gid_wire_hello) == 88, "wire");
+_Static_assert(sizeof(struct gid_wire_welcome) == 96, "wire");
+_Static_assert(sizeof(struct gid_wire_result) == 216, "wire");
+_Static_assert(sizeof(struct gid_wire_layout) == 56, "wire");
+_Static_assert(sizeof(struct gid_wire_export) == 2160, "wire");
+_Static_assert(sizeof(struct gid_wire_unexport) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_grant) == 32, "wire");
+_Static_assert(sizeof(struct gid_wire_import) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_imported) == 2168, "wire");
+_Static_assert(sizeof(struct gid_wire_revoked) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_alloc) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_allocated) == 32, "wire");
+_Static_assert(sizeof(struct gid_wire_publish) == 80, "wire");
+_Static_assert(sizeof(struct gid_wire_unpublish) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_subscribe) == 168, "wire");
+_Static_assert(sizeof(struct gid_wire_subscriber) == 56, "wire");
+_Static_assert(sizeof(struct gid_wire_subscribed) == 32, "wire");
+_Static_assert(sizeof(struct gid_wire_subscription_end) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_clock) == 40, "wire");
+_Static_assert(sizeof(struct gid_wire_status) == 16, "wire");
+_Static_assert(sizeof(struct gid_wire_report) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_envelope) == 16, "wire");
+_Static_assert(sizeof(struct gid_wire_bell) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_ping) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_pong) == 32, "wire");
+_Static_assert(sizeof(struct gid_wire_device) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_join) == 32, "wire");
+_Static_assert(sizeof(struct gid_wire_peer) == 128, "wire");
+_Static_assert(sizeof(struct gid_wire_window) == 96, "wire");
+_Static_assert(sizeof(struct gid_wire_bells) == 288, "wire");
 
 #endif

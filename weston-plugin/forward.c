@@ -3,7 +3,6 @@
 
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
-#include "monotonic.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -106,7 +105,7 @@ static bool forward_is_late(struct forward *forward, uint64_t now) {
 
 /* Looks how far the consumers are, and tells what is new. */
 static void forward_report(struct forward *forward) {
-	uint64_t now = monotonic_now();
+	uint64_t now = gid_clock_now();
 	if (!forward->published) {
 		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON);
 	} else if (gid_producer_consumers(forward->producer) == 0) {
@@ -124,7 +123,7 @@ static void forward_report(struct forward *forward) {
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-static int forward_send_frame(struct forward *forward, const struct gid_frame *frame) {
+static int forward_send_frame(struct forward *forward, struct gid_frame *frame) {
 	int count = gid_producer_send(forward->producer, frame);
 	wl_event_source_timer_update(forward->timer, forward->config->heartbeat_ms);
 	return count;
@@ -138,9 +137,7 @@ static void forward_send(struct forward *forward, uint32_t flags) {
 	if (count == -EINVAL) {
 		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
 	} else if (count > 0) {
-		struct gid_producer_stats stats;
-		gid_producer_get_stats(forward->producer, &stats);
-		forward->sent = stats.frames; /* they count as sequences do */
+		forward->sent = frame.sequence;
 	}
 }
 
@@ -154,19 +151,14 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
 		return;
 	}
-	forward->frame = (struct gid_frame){
-		.gid = picture->gid,
-		.capture_time = monotonic_now(),
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-		.damage = picture->damage,
-		.crop = picture->crop,
-		.transform = picture->transform,
-		.content_hash = picture->content_hash,
-		.flags = GID_FRAME_HASH | picture->flags,
-	};
+	forward->frame = (struct gid_frame)GID_FRAME_INIT;
+	forward->frame.gid = picture->gid;
+	forward->frame.capture_time = gid_clock_now();
+	forward->frame.damage = picture->damage;
+	forward->frame.crop = picture->crop;
+	forward->frame.transform = picture->transform;
+	forward->frame.content_hash = picture->content_hash;
+	forward->frame.flags = GID_FRAME_HASH | picture->flags;
 	forward->hidden = false;
 	gid_id old = forward->current ? forward->current->gid : GID_NONE;
 	forward->current = held;
@@ -190,14 +182,8 @@ void forward_hide(struct forward *forward, int64_t reason) {
 	}
 	forward_set_current(forward, NULL);
 	if (forward->published && !forward->hidden) {
-		struct gid_frame frame = {
-			.capture_time = GID_TIME_NONE,
-			.present_time = GID_TIME_NONE,
-			.pts = GID_TIME_NONE,
-			.dts = GID_TIME_NONE,
-			.duration = GID_TIME_NONE,
-			.flags = GID_FRAME_HIDDEN,
-		};
+		struct gid_frame frame = GID_FRAME_INIT;
+		frame.flags = GID_FRAME_HIDDEN;
 		forward_send_frame(forward, &frame);
 		forward->hidden = true;
 	}

@@ -5,7 +5,6 @@
 #include "client_program.h"
 #include "forward_commit.h"
 #include "gid-safety-v1-protocol.h"
-#include "monotonic.h"
 #include "weston_config.h"
 #include <assert.h>
 #include <errno.h>
@@ -182,7 +181,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		if (!surface->role->config.visible) {
 			surface_set_visible(surface->surface, false);
 		}
-		client_liveness_note(&surface->role->client, monotonic_now());
+		client_liveness_note(&surface->role->client, gid_clock_now());
 		forward_commit(&surface->role->forward, surface->surface);
 	}
 }
@@ -250,7 +249,7 @@ static bool handle_is_alive(void *data) {
 		return true;
 	}
 	bool alive = client_liveness_check(&role->client, role->surface->surface,
-		(uint64_t)role->config.client_ms * MS_NS, monotonic_now());
+		(uint64_t)role->config.client_ms * MS_NS, gid_clock_now());
 	if (alive == hung) {
 		forward_log(&role->forward, "gid: role %s: its client %s\n", role->config.role,
 			alive ? "reads its events again"

@@ -72,14 +72,9 @@ static uint64_t once(struct asking *asking) {
 	struct timespec pause = {.tv_nsec = PAUSE_NS};
 	nanosleep(&pause, NULL);
 	int slot = gid_slab_take(asking->slab);
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(asking->slab, (uint32_t)slot),
-		.capture_time = now_ns(),
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(asking->slab, (uint32_t)slot);
+	frame.capture_time = now_ns();
 	asking->released = false;
 	gid_producer_want_release(asking->producer);
 	uint64_t begin = now_ns();

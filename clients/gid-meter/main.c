@@ -216,7 +216,7 @@ static void meter_report(const struct meter *meter) {
 static int meter_run(struct meter *meter, uint64_t seconds) {
 	int status = EXIT_FAILURE;
 	if (gid_domain_connect(NULL, &meter->domain) < 0) {
-		fprintf(stderr, "gid-meter: %s\n", gid_connect_error());
+		fprintf(stderr, "gid-meter: %s\n", gid_domain_connect_error());
 		return status;
 	}
 	sd_event_add_io(meter->event, NULL, gid_domain_get_fd(meter->domain), EPOLLIN,

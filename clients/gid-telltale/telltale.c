@@ -30,7 +30,7 @@ int telltale_init(struct telltale *telltale, const char *domain, const char *str
 	*telltale = (struct telltale){.slot = -1};
 	int ret = gid_domain_connect(domain, &telltale->domain);
 	if (ret < 0) {
-		fprintf(stderr, "gid-telltale: %s\n", gid_connect_error());
+		fprintf(stderr, "gid-telltale: %s\n", gid_domain_connect_error());
 		return -1;
 	}
 	ret = gid_layout_init(&telltale->layout, DRM_FORMAT_XRGB8888, width, height, 64);
@@ -72,18 +72,11 @@ static uint64_t telltale_hash(const struct telltale *telltale, const uint8_t *da
 }
 
 static int telltale_send(struct telltale *telltale, uint32_t flags) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(telltale->slab, (uint32_t)telltale->slot),
-		.capture_time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-		.content_hash = telltale->hash,
-		.flags = GID_FRAME_HASH | flags,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(telltale->slab, (uint32_t)telltale->slot);
+	frame.capture_time = gid_clock_now();
+	frame.content_hash = telltale->hash;
+	frame.flags = GID_FRAME_HASH | flags;
 	int ret = gid_producer_send(telltale->producer, &frame);
 	return ret < 0 ? ret : 0;
 }

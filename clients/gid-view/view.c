@@ -449,7 +449,7 @@ static void init_buffers(struct view *view) {
 static int connect_domain(struct view *view) {
 	int result = gid_domain_connect(view->options->reader, &view->domain);
 	if (result < 0) {
-		warnx("%s", gid_connect_error());
+		warnx("%s", gid_domain_connect_error());
 	}
 	return result < 0 ? -1 : 0;
 }

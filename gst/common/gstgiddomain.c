@@ -194,7 +194,7 @@ gst_gid_domain_new (const gchar * name, GError ** error)
     g_set_error (error, GST_RESOURCE_ERROR,
         ret == -EACCES ? GST_RESOURCE_ERROR_NOT_AUTHORIZED : GST_RESOURCE_ERROR_NOT_FOUND,
         "No connection to gidd: %s",
-        *gid_connect_error () ? gid_connect_error () : gid_strerror (ret));
+        *gid_domain_connect_error () ? gid_domain_connect_error () : gid_strerror (ret));
     return NULL;
   }
 

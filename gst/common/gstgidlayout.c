@@ -265,9 +265,7 @@ gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat * format, 
   GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
   GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
 
-  memset (frame, 0, sizeof (*frame));
-  frame->capture_time = GID_TIME_NONE;
-  frame->present_time = GID_TIME_NONE;
+  *frame = (struct gid_frame) GID_FRAME_INIT;
   frame->pts = GST_BUFFER_PTS (buffer);
   frame->dts = GST_BUFFER_DTS (buffer);
   frame->duration = GST_BUFFER_DURATION (buffer);

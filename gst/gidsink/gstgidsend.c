@@ -230,15 +230,9 @@ gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing, guin
 void
 gst_gid_sink_send_mark (GstGidSink * self, guint32 flags)
 {
-  struct gid_frame frame = {
-    .flags = flags,
-    .capture_time = GID_TIME_NONE,
-    .present_time = GID_TIME_NONE,
-    .pts = GID_TIME_NONE,
-    .dts = GID_TIME_NONE,
-    .duration = GID_TIME_NONE,
-  };
+  struct gid_frame frame = GID_FRAME_INIT;
 
+  frame.flags = flags;
   gst_gid_domain_lock (self->domain);
   gid_producer_send (self->producer, &frame);
   gst_gid_domain_unlock (self->domain);

@@ -78,7 +78,7 @@ static int send_all(struct stream *stream) {
 
 	for (int i = 0; i < 10 && (buffer = acquire(stream->pool)) != NULL; i++) {
 		GstGidSlot *slot = ((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot;
-		struct gid_frame frame = {.pts = GID_TIME_NONE};
+		struct gid_frame frame = GID_FRAME_INIT;
 		gst_gid_domain_lock(domain);
 		frame.gid = gid_slab_gid(slot->slab->slab, slot->index);
 		if (gid_producer_send(stream->producer, &frame) == 1) {

@@ -108,18 +108,12 @@ static void send_frame(struct liar *liar, unsigned stream, unsigned tick, enum m
 	if (mode == FORGE) {
 		flip(&info.layout, data);
 	}
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(slab, (uint32_t)slot),
-		.capture_time = GID_TIME_NONE,
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-		.content_hash = hash_of(&info.layout, data),
-		.flags = mode == NO_HASH    ? 0
-			: mode == CORRUPTED ? GID_FRAME_HASH | GID_FRAME_CORRUPTED
-					    : GID_FRAME_HASH,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(slab, (uint32_t)slot);
+	frame.content_hash = hash_of(&info.layout, data);
+	frame.flags = mode == NO_HASH    ? 0
+		: mode == CORRUPTED ? GID_FRAME_HASH | GID_FRAME_CORRUPTED
+				    : GID_FRAME_HASH;
 	if (mode == FLIP) {
 		flip(&info.layout, data);
 	}

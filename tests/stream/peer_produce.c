@@ -53,14 +53,10 @@ static void send_frame(struct produced *p, uint64_t sequence) {
 	for (size_t i = 0; i < 512; i++) {
 		words[i] = sequence;
 	}
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(p->slab, (uint32_t)slot),
-		.capture_time = now_ns(),
-		.present_time = GID_TIME_NONE,
-		.pts = sequence,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(p->slab, (uint32_t)slot);
+	frame.capture_time = now_ns();
+	frame.pts = sequence;
 	uint64_t start = now_ns();
 	int sent = gid_producer_send(p->producer, &frame);
 	uint64_t took = now_ns() - start;

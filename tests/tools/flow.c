@@ -57,14 +57,9 @@ static void produce(struct gid_domain *domain, const char *name, double rate) {
 		if (slot < 0) {
 			continue;
 		}
-		struct gid_frame frame = {
-			.gid = gid_slab_gid(slab, (uint32_t)slot),
-			.capture_time = GID_TIME_NONE,
-			.present_time = GID_TIME_NONE,
-			.pts = count,
-			.dts = GID_TIME_NONE,
-			.duration = GID_TIME_NONE,
-		};
+		struct gid_frame frame = GID_FRAME_INIT;
+		frame.gid = gid_slab_gid(slab, (uint32_t)slot);
+		frame.pts = count;
 		if (count % 10 == 0) {
 			frame.flags = GID_FRAME_COPIED;
 			gid_producer_count_copy(producer, 8192);
@@ -109,7 +104,7 @@ int main(int argc, char **argv) {
 	struct sigaction action = {.sa_handler = handle_signal};
 	sigaction(SIGTERM, &action, NULL);
 	if (gid_domain_connect(NULL, &domain) < 0) {
-		fail("domain", gid_connect_error());
+		fail("domain", gid_domain_connect_error());
 	}
 	if (argc == 4 && strcmp(argv[1], "produce") == 0) {
 		produce(domain, argv[2], atof(argv[3]));

@@ -87,14 +87,9 @@ static inline bool is_readable(int fd) {
 }
 
 static inline int send_slot(struct gid_producer *producer, struct gid_slab *slab, uint32_t slot) {
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(slab, slot),
-		.capture_time = GID_TIME_NONE,
-		.present_time = GID_TIME_NONE,
-		.pts = slot,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(slab, slot);
+	frame.pts = slot;
 	return gid_producer_send(producer, &frame);
 }
 

@@ -8,9 +8,9 @@
 static void expect_refusal(const char *name, int expected, const char *part) {
 	struct gid_domain *domain = NULL;
 	int error = gid_domain_connect(name, &domain);
-	tap_ok(error == expected && strstr(gid_connect_error(), part) != NULL,
+	tap_ok(error == expected && strstr(gid_domain_connect_error(), part) != NULL,
 		"connecting to %s gives %d and says \"%s\" (%d: %s)", name == NULL ? "any" : name,
-		expected, part, error, gid_connect_error());
+		expected, part, error, gid_domain_connect_error());
 	if (error == 0) {
 		gid_domain_destroy(domain);
 	}
@@ -42,7 +42,7 @@ static void test_names(void) {
 		int error = gid_domain_connect(ways[i].name, &domain);
 		unsetenv("GID_DOMAIN");
 		if (!tap_ok(error == 0, "way %zu to a domain connects: %s", i,
-			    gid_connect_error())) {
+			    gid_domain_connect_error())) {
 			continue;
 		}
 		tap_ok(gid_domain_number(domain) == ways[i].number &&
@@ -124,8 +124,8 @@ static void test_hang(void) {
 		"a stopped gidd is given up after 2 s (%ld ms)", waited);
 	begin = cockpit_now_ms();
 	error = gid_domain_connect("open", &other);
-	tap_ok(error == -ETIMEDOUT && strstr(gid_connect_error(), "does not answer") != NULL,
-		"connecting to it as well: %s", gid_connect_error());
+	tap_ok(error == -ETIMEDOUT && strstr(gid_domain_connect_error(), "does not answer") != NULL,
+		"connecting to it as well: %s", gid_domain_connect_error());
 	setenv("GID_ANSWER_SECONDS", "3", 1);
 	begin = cockpit_now_ms();
 	error = gid_domain_connect("open", &other);

@@ -88,14 +88,8 @@ static struct gid_consumer *consume(struct gid_producer *producer) {
 }
 
 static int send(struct gid_producer *producer, uint32_t slot) {
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(loaned, slot),
-		.capture_time = GID_TIME_NONE,
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(loaned, slot);
 	return gid_producer_send(producer, &frame);
 }
 

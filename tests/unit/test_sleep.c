@@ -92,14 +92,8 @@ static bool reaches(struct gid_producer *producer, const uint32_t *counter, uint
 }
 
 static int send_slot(struct gid_producer *producer, struct gid_slab *slab, uint32_t slot) {
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(slab, slot),
-		.capture_time = GID_TIME_NONE,
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(slab, slot);
 	return gid_producer_send(producer, &frame);
 }
 

@@ -46,7 +46,8 @@ static void test_flow(void) {
 	gid_producer_dispatch(producer);
 	tap_ok(heard.released == 1, "is forgotten");
 
-	struct gid_frame end = {.flags = GID_FRAME_EOS, .capture_time = GID_TIME_NONE};
+	struct gid_frame end = GID_FRAME_INIT;
+	end.flags = GID_FRAME_EOS;
 	send_slot(producer, slab, 2);
 	tap_ok(gid_producer_send(producer, &end) == 1, "the end is sent");
 	gid_producer_destroy(producer);

@@ -78,16 +78,10 @@ static int lamp_make(struct lamp *lamp, unsigned i) {
 }
 
 static int lamp_send(struct lamp *lamp, unsigned i) {
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(lamp->slabs[i], 0),
-		.capture_time = GID_TIME_NONE,
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-		.content_hash = lamp->hashes[i],
-		.flags = GID_FRAME_HASH,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(lamp->slabs[i], 0);
+	frame.content_hash = lamp->hashes[i];
+	frame.flags = GID_FRAME_HASH;
 	return gid_producer_send(lamp->producer, &frame);
 }
 

@@ -225,7 +225,7 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 		snprintf(remedy, sizeof(remedy),
 			"systemctl start gidd@%s, or gidd --config FILE --domain %s", name, name);
 	}
-	find(doctor, VERDICT_BAD, what, remedy, "%s", gid_connect_error());
+	find(doctor, VERDICT_BAD, what, remedy, "%s", gid_domain_connect_error());
 }
 
 /* Each folder of the runtime folder in which a gidd has been. */

@@ -9,7 +9,7 @@ struct gid_domain *report_connect(const struct options *options) {
 	struct gid_domain *domain;
 	int error = gid_domain_connect(options->domain, &domain);
 	if (error < 0) {
-		fprintf(stderr, "gidctl: %s\n", gid_connect_error());
+		fprintf(stderr, "gidctl: %s\n", gid_domain_connect_error());
 		return NULL;
 	}
 	return domain;

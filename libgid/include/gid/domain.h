@@ -3,6 +3,13 @@
  * The domain: a process's connection to the gidd of the domain it runs in, the slabs it exports,
  * and those it imports.
  *
+ * The life of it: gid_domain_connect() makes the domain, whose descriptor goes into the program's
+ * event loop and whose gid_domain_dispatch() is called when that is readable; a gidd that goes away
+ * and comes back is dealt with there. A producer makes slabs by gid_slab_create() or, from memory
+ * that it has, gid_slab_export(), and ends each by gid_slab_destroy(). A reader gets a reference to a
+ * slab by gid_slab_import() and gives it back by gid_slab_unref(). Streams (stream.h) are ended
+ * first, then slabs, then the domain, by gid_domain_destroy(), which otherwise ends what is left.
+ *
  * Thread rules: a gid_domain and everything made from it (slabs, streams) is used by one thread at
  * a time; the caller locks if several do. Different gid_domain objects are independent. Callbacks
  * run on the caller's thread, from within the call that is documented to run them, and may call
@@ -37,12 +44,12 @@ struct gid_slab;
  * without KVM). Returns 0 and the connection, owned by the caller;
  * -ENOENT or -ECONNREFUSED: no gidd there; -EACCES; -EPROTO: it speaks another version;
  * -EINVAL: not a name, or no domain named and there is not exactly one; -ETIMEDOUT. As there is no
- * domain then, gid_connect_error() has the exact sentence.
+ * domain then, gid_domain_connect_error() has the exact sentence.
  */
 int gid_domain_connect(const char *name, struct gid_domain **domain);
 
 /** Why this thread's last gid_domain_connect() failed, and what to do; else "". */
-const char *gid_connect_error(void);
+const char *gid_domain_connect_error(void);
 
 /**
  * Closes everything that was made from the domain: slabs are revoked, streams end, views of
@@ -196,8 +203,9 @@ struct gid_slab_info {
 	uint64_t slot_size;      /**< bytes from one slot to the next */
 	uint64_t offset;         /**< of slot 0 in `fd` */
 	int fd;                  /**< owned by the slab; read-only unless a dma-buf */
-	const char *description; /**< "" where none was given */
 	bool imported, revoked;
+	const char *description; /**< "" where none was given; lives as long as the slab */
+	uint64_t reserved[8];    /**< 0 */
 };
 
 void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info);

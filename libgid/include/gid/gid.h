@@ -2,7 +2,16 @@
 /**
  * Names and layouts: what a gid is, and what the pixels of a slot mean.
  *
- * Everything here is pure: no descriptor, no allocation, no global state, safe from any thread.
+ * Everything here but the clock is pure: no descriptor, no allocation, no global state. All of it is
+ * safe from any thread. There is nothing to be made or given back: a layout is filled by
+ * gid_layout_init() or by hand, checked by gid_layout_check(), and goes with its slab from then on.
+ *
+ * How the library grows, here and in the other headers: a program that was built against one version
+ * runs with every later one of the same soname. Options begin with their `size`, and fields that
+ * come to their end are as if they were 0 for who does not know them. All other structs that cross
+ * the border keep their size for good: their `reserved` fields are 0, and a later version may give
+ * them a meaning in which 0 says what is so today. Enums get new values, and a caller ignores what it
+ * does not know. A struct that is returned by a constant pointer (gid_format_info) may grow at its end.
  */
 #ifndef GID_GID_H
 #define GID_GID_H
@@ -81,6 +90,7 @@ bool gid_name_is_valid(const char *name);
  */
 struct gid_layout {
 	uint32_t fourcc;   /**< DRM_FORMAT_* */
+	uint32_t reserved; /**< 0 */
 	uint64_t modifier; /**< DRM_FORMAT_MOD_*, LINEAR for memory that a CPU reads */
 	uint32_t width, height;
 	uint32_t plane_count;
@@ -88,6 +98,7 @@ struct gid_layout {
 		uint32_t offset;
 		uint32_t stride;
 	} planes[GID_PLANES_MAX];
+	uint32_t reserved1; /**< 0 */
 };
 
 /** What gidway knows about a pixel format. */
@@ -134,6 +145,11 @@ int gid_layout_check(const struct gid_layout *layout, uint64_t slot_size);
  * (wl_shm counts whole strides). 0 where the layout is not valid or not linear.
  */
 uint64_t gid_layout_size(const struct gid_layout *layout);
+
+/**
+ * The time in ns of CLOCK_MONOTONIC, which all times of frames are of.
+ */
+uint64_t gid_clock_now(void);
 
 /**
  * What went wrong and what to do about it, for a negative result of any function of libgid.

@@ -5,6 +5,17 @@
  * A frame passes through a ring in shared memory: no system call while the other side is awake,
  * one doorbell when it sleeps, never a wait for a peer. Thread rules as in domain.h.
  *
+ * The life of a producer: gid_producer_create(); then for each frame a slot that nobody holds
+ * (gid_slab_take()), the picture into it, gid_producer_send() with a frame that began as
+ * GID_FRAME_INIT; when the `released` callback says that the last consumer let go, the slot is free
+ * again (gid_slab_give()); gid_producer_dispatch() whenever its descriptor is readable;
+ * gid_producer_destroy().
+ *
+ * The life of a consumer: gid_consumer_create(); gid_consumer_receive() until it gives -EAGAIN, then
+ * again when its descriptor is readable (or gid_consumer_wait(), for who has no event loop); each
+ * frame's slab by gid_slab_import() and its pixels by gid_slab_view(); gid_consumer_release() for
+ * each frame, within its lease; gid_consumer_destroy().
+ *
  * All times are CLOCK_MONOTONIC nanoseconds. A producer gives those of its own machine, a consumer
  * gets them as times of its own, translated where that is another machine: see `clock_error_ns`.
  */
@@ -26,6 +37,7 @@ struct gid_timeline;
 #define GID_CREDIT_MAX 63u               /**< frames that one consumer can have at once */
 #define GID_TIME_NONE UINT64_MAX         /**< no such time */
 
+/** What else there is to say of a frame. */
 enum gid_frame_flags {
 	GID_FRAME_HASH = 1 << 0,         /**< content_hash is set */
 	/** Frames are missing before this one (then the library sets it), or the time jumps. */
@@ -35,12 +47,12 @@ enum gid_frame_flags {
 	GID_FRAME_EOS = 1 << 4,          /**< no picture (gid is GID_NONE): the flow has ended */
 	GID_FRAME_FLUSH = 1 << 5,        /**< no picture: forget what was not shown yet */
 	GID_FRAME_HIDDEN = 1 << 6,       /**< no picture: nothing is to be shown now */
-	GID_FRAME_INTERLACED = 1 << 8,
-	GID_FRAME_TOP_FIELD_FIRST = 1 << 9,
-	GID_FRAME_REPEAT_FIRST = 1 << 10,
-	GID_FRAME_ONE_FIELD = 1 << 11,
+	GID_FRAME_INTERLACED = 1 << 8,   /**< rows of two fields, in turn */
+	GID_FRAME_TOP_FIELD_FIRST = 1 << 9, /**< the field of row 0 is the earlier one */
+	GID_FRAME_REPEAT_FIRST = 1 << 10, /**< the first field is to be shown again after the second */
+	GID_FRAME_ONE_FIELD = 1 << 11,   /**< there is one field only */
 	GID_FRAME_COPIED = 1 << 12,      /**< the producer could not avoid one copy of this frame */
-	GID_FRAME_DELTA = 1 << 13,
+	GID_FRAME_DELTA = 1 << 13,       /**< of a coded flow: cannot be decoded without frames before it */
 };
 
 /** A rectangle of pixels. An empty one (width or height 0) means the whole picture. */
@@ -63,9 +75,9 @@ struct gid_box gid_box_turn_back(
 /** One entry of a stream. The producer fills it, and the consumer gets an exact copy. */
 struct gid_frame {
 	gid_id gid;
-	uint64_t sequence;        /**< counted by the producer from 1; set by gid_producer_send() */
+	uint64_t sequence;        /**< counted from 1; gid_producer_send() sets it */
 	uint64_t capture_time;    /**< when the picture came to be, or GID_TIME_NONE */
-	uint64_t submit_time;     /**< set by gid_producer_send() */
+	uint64_t submit_time;     /**< gid_producer_send() sets it */
 	uint64_t present_time;    /**< when it is meant to be shown, or GID_TIME_NONE */
 	uint64_t pts, dts, duration; /**< media time in ns, or GID_TIME_NONE */
 	struct gid_box damage;    /**< what changed since the frame before */
@@ -74,10 +86,19 @@ struct gid_frame {
 	uint32_t flags;           /**< enum gid_frame_flags */
 	uint32_t transform;       /**< enum wl_output_transform */
 	uint64_t index;           /**< names the frame in gid_consumer_release(); set by the library */
+	uint64_t reserved[5];     /**< 0 */
 };
+
+/** What a producer's frame begins as: no picture, no times, all of it damaged and shown. */
+#define GID_FRAME_INIT                                                                             \
+	{                                                                                          \
+		.capture_time = GID_TIME_NONE, .present_time = GID_TIME_NONE,                      \
+		.pts = GID_TIME_NONE, .dts = GID_TIME_NONE, .duration = GID_TIME_NONE,             \
+	}
 
 /* --- producers ------------------------------------------------------------------------------- */
 
+/** How a producer behaves. All zeroes but `size` is a good choice, and so is NULL. */
 struct gid_producer_options {
 	uint32_t size;            /**< sizeof(struct gid_producer_options) */
 	uint64_t lease_ns;        /**< how long a consumer may hold a frame it took; 0: 1 s */
@@ -135,6 +156,7 @@ int gid_producer_get_fd(const struct gid_producer *producer);
 /**
  * Collects releases, ends leases that ran out, forgets dead consumers. Never blocks.
  * Arms the doorbell, so that the descriptor wakes the caller at the next release (see `quiet`).
+ * Returns 0.
  */
 int gid_producer_dispatch(struct gid_producer *producer);
 
@@ -144,16 +166,17 @@ int gid_producer_dispatch(struct gid_producer *producer);
  *
  * A consumer that has no credit left does not hold the others up: where it is drop-old, its oldest
  * frame that it did not take yet is taken back for this one; else it misses this frame. Both count
- * as dropped. Returns how many consumers got the frame, or -EINVAL: the gid is out of date, or
- * neither of a slab of this domain object nor of one that it imported and that is another client's
- * of the same domain. -EINPROGRESS: see `granted`.
+ * as dropped. Returns how many consumers got the frame, whose `sequence` and `submit_time` are set
+ * then; or -EINVAL: the gid is out of date, or neither of a slab of this domain object nor of one
+ * that it imported and that is another client's of the same domain, or another field is out of
+ * range. -EINPROGRESS: see `granted`. -EPIPE: the domain object is gone.
  *
  * The first frame of a slab grants it to the consumers' domains, which asks gidd once. An imported
  * slab is lent to them likewise, where its owner does not forbid it (gid_slab_revoke()). It stays
  * imported while a frame is out, and only its owner can write its generations: if a lease of such
  * a frame runs out, the consumers' domains lose the slab, and get it again with a later frame.
  */
-int gid_producer_send(struct gid_producer *producer, const struct gid_frame *frame);
+int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
 
 /**
  * Takes back, by force if need be, the slot that has been out for longest: a frame not yet taken
@@ -190,27 +213,32 @@ uint32_t gid_producer_consumers(const struct gid_producer *producer);
 /** Adds to the stream's count of copies, which consumers and gidctl see. */
 void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes);
 
+/** Counts of a producer since it was made, and what is so now. */
 struct gid_producer_stats {
 	uint64_t frames;          /**< sent, whether or not anybody listened */
 	uint64_t delivered;       /**< put into a consumer's ring */
 	uint64_t dropped;         /**< not put, or taken back before they were read */
 	uint64_t leases_expired;  /**< taken back by force */
-	uint64_t copied_frames, copied_bytes;
+	uint64_t copied_frames, copied_bytes; /**< of gid_producer_count_copy() */
 	uint32_t held;            /**< slots with a holder now */
 	uint32_t consumers;
 	uint64_t doorbells;       /**< system calls made to wake a consumer */
+	uint64_t reserved[8];     /**< 0 */
 };
 
+/** What the stream did so far. */
 void gid_producer_get_stats(const struct gid_producer *producer, struct gid_producer_stats *stats);
 
 /* --- consumers ------------------------------------------------------------------------------- */
 
+/** Where a consumer stands. */
 enum gid_consumer_state {
 	GID_CONSUMER_WAITING = 1, /**< the stream does not exist, or the producer was not asked yet */
-	GID_CONSUMER_LIVE = 2,
+	GID_CONSUMER_LIVE = 2,    /**< frames come when they are sent */
 	GID_CONSUMER_ENDED = 3,   /**< the producer ended or died and `reconnect` is off */
 };
 
+/** How a consumer behaves. All zeroes but `size` is a good choice, and so is NULL. */
 struct gid_consumer_options {
 	uint32_t size;            /**< sizeof(struct gid_consumer_options) */
 	uint32_t credit;          /**< frames to hold at once, at most GID_CREDIT_MAX; 0: 4 */
@@ -226,7 +254,7 @@ struct gid_consumer_options {
 };
 
 /**
- * Subscribes to `name` of the domain named `domain` (NULL: our own). Does not wait for the
+ * Subscribes to `name` of the domain named `peer` (NULL: our own). Does not wait for the
  * producer: the state callback tells. Returns 0 and the consumer; -ENOENT: no such stream may be
  * read here, or, without `reconnect`, there is none now; -EINVAL, -EDQUOT, -ENOTCONN.
  */
@@ -236,6 +264,7 @@ int gid_consumer_create(struct gid_domain *domain, const char *peer, const char 
 /** Unsubscribes; all frames held go back. Takes NULL. */
 void gid_consumer_destroy(struct gid_consumer *consumer);
 
+/** Where it stands now; the `state` callback tells of each change. */
 enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer);
 
 /**
@@ -278,11 +307,13 @@ int gid_consumer_sleep(struct gid_consumer *consumer);
 /** Has gid_consumer_sleep() return, at once or when it is called next. Any thread, without a lock. */
 void gid_consumer_interrupt(struct gid_consumer *consumer);
 
+/** Counts of a consumer since it was made, and what is so now. */
 struct gid_consumer_stats {
 	uint64_t frames;          /**< received */
 	uint64_t missed;          /**< gaps in the sequence */
-	uint32_t held;
-	uint64_t reconnects;
+	uint32_t held;            /**< frames that were received and not given back */
+	uint32_t reserved0;       /**< 0 */
+	uint64_t reconnects;      /**< how often a producer came back */
 	uint64_t copied_frames, copied_bytes; /**< the producer's count */
 	/**
 	 * What was added to the times of the last frames, and how far off that may be: 0 and 0 where
@@ -290,8 +321,10 @@ struct gid_consumer_stats {
 	 */
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;
+	uint64_t reserved[8];     /**< 0 */
 };
 
+/** What the consumer saw so far, over all its subscriptions. */
 void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_consumer_stats *stats);
 
 #pragma GCC visibility pop

@@ -8,6 +8,10 @@
  * consumer bring a timeline. What else happens to a frame (a commit, a refresh that shows it) its
  * program adds.
  *
+ * The life of it: gid_timeline_open() gives a reference, which may go into any number of producers'
+ * and consumers, each of which takes one of its own; gid_timeline_unref() gives it back, and the last
+ * one closes the file.
+ *
  * Without a timeline a point costs one branch. With one it costs a write(), which appends a whole
  * line: any number of threads and processes may share a file.
  */
@@ -42,6 +46,8 @@ struct gid_timeline_point {
 	const char *stream; /**< the frame's, or NULL: then `sequence` is not known either */
 	uint64_t sequence;
 	uint32_t domain;    /**< number of the writer's domain: whose clock it is */
+	uint32_t reserved0; /**< 0 */
+	uint64_t reserved[4]; /**< 0 */
 };
 
 #define GID_TIMELINE_LINE_MAX 384u /**< bytes of a line, with its newline and a terminating NUL */

@@ -58,14 +58,8 @@ static void flood_surface(struct flood *flood) {
 
 static void flood_stream(struct flood *flood) {
 	for (unsigned i = 0; i < BATCH && flood->producer != NULL; i++) {
-		struct gid_frame frame = {
-			.gid = gid_slab_gid(flood->slab, (uint32_t)(flood->frames % SLOTS)),
-			.capture_time = GID_TIME_NONE,
-			.present_time = GID_TIME_NONE,
-			.pts = GID_TIME_NONE,
-			.dts = GID_TIME_NONE,
-			.duration = GID_TIME_NONE,
-		};
+		struct gid_frame frame = GID_FRAME_INIT;
+		frame.gid = gid_slab_gid(flood->slab, (uint32_t)(flood->frames % SLOTS));
 		flood->frames += gid_producer_send(flood->producer, &frame) >= 0;
 	}
 	if (flood->producer != NULL) {
@@ -83,7 +77,7 @@ static int handle_turn(sd_event_source *source, void *data) {
 
 static int flood_init_domain(struct flood *flood, const char *stream) {
 	if (gid_domain_connect(NULL, &flood->domain) < 0) {
-		fprintf(stderr, "hostile-flood: %s\n", gid_connect_error());
+		fprintf(stderr, "hostile-flood: %s\n", gid_domain_connect_error());
 		return -1;
 	}
 	int ret = gid_layout_init(&flood->layout, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 64);

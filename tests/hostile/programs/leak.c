@@ -39,7 +39,7 @@ static bool leak_slab(struct gid_domain *domain) {
 int main(void) {
 	struct gid_domain *domain;
 	if (gid_domain_connect(NULL, &domain) < 0) {
-		fprintf(stderr, "hostile-leak: %s\n", gid_connect_error());
+		fprintf(stderr, "hostile-leak: %s\n", gid_domain_connect_error());
 		return EXIT_FAILURE;
 	}
 	ending_init();

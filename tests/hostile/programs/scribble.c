@@ -141,14 +141,8 @@ static void attack_what_is_read_only(struct scribble *scribble) {
  */
 
 static void scribble_send(struct scribble *scribble) {
-	struct gid_frame frame = {
-		.gid = gid_slab_gid(scribble->slab, (uint32_t)(scribble->rounds % SLOTS)),
-		.capture_time = GID_TIME_NONE,
-		.present_time = GID_TIME_NONE,
-		.pts = GID_TIME_NONE,
-		.dts = GID_TIME_NONE,
-		.duration = GID_TIME_NONE,
-	};
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(scribble->slab, (uint32_t)(scribble->rounds % SLOTS));
 	gid_producer_send(scribble->producer, &frame);
 }
 
@@ -156,7 +150,7 @@ static int scribble_init(struct scribble *scribble, const char *stream) {
 	struct gid_layout layout;
 	struct gid_producer_options options = {.size = sizeof(options)};
 	if (gid_domain_connect(NULL, &scribble->domain) < 0) {
-		fprintf(stderr, "hostile-scribble: %s\n", gid_connect_error());
+		fprintf(stderr, "hostile-scribble: %s\n", gid_domain_connect_error());
 		return -1;
 	}
 	int ret = gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 320, 80, 64);
