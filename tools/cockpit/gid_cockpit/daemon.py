@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from .configuration import CockpitError, Configuration, Domain, find_program
+from .logs import Log
 from .process import handle, listener, program
 
 START_SECONDS = 10.0
@@ -24,7 +25,6 @@ class Daemon:
     def __init__(self, configuration: Configuration, domain: Domain) -> None:
         self.configuration, self.domain = configuration, domain
         self.folder = configuration.runtime / domain.name
-        self.log = self.folder / "gidd.log"
 
     def environment(self) -> dict[str, str]:
         return os.environ | {"GID_RUNTIME_DIR": str(self.configuration.runtime)}
@@ -57,15 +57,16 @@ class Daemon:
         user = self._user()
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if user is not None:
-            os.chown(self.folder, user.pw_uid, user.pw_gid)
-        with self.log.open("wb") as log, tempfile.TemporaryDirectory() as folder:
+            os.chown(self.folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        log = Log(self.configuration, self.domain.name, "gidd.log")
+        with log, tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o711)
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
                 place = Path(folder, "ready")
                 ready.bind(str(place))
                 place.chmod(0o666)
-                process = self._spawn(log.fileno(), place, user)
-                self._await(process, ready)
+                process = self._spawn(log.pipe, place, user)
+                self._await(process, ready, log)
         return process.pid
 
     def _user(self) -> pwd.struct_passwd | None:
@@ -106,7 +107,7 @@ class Daemon:
             **identity,
         )
 
-    def _await(self, process: subprocess.Popen[bytes], ready: socket.socket) -> None:
+    def _await(self, process: subprocess.Popen[bytes], ready: socket.socket, log: Log) -> None:
         end = time.monotonic() + START_SECONDS
         ready.settimeout(0.05)
         while time.monotonic() < end and process.poll() is None:
@@ -118,7 +119,7 @@ class Daemon:
         why = "ended" if process.poll() is not None else "is not ready"
         process.kill()
         process.wait()
-        last = "\n".join(self.log.read_text(errors="replace").splitlines()[-5:])
+        last = "\n".join(log.last())
         raise CockpitError(f"the gidd of {self.domain.name} {why}:\n{last}")
 
     # --- end ---

@@ -21,6 +21,7 @@ from gid_vm.qemu import Display, Machine, Port, Window
 from gid_vm.root import lent_folders
 
 from .configuration import CockpitError, Configuration, Domain
+from .logs import Log, last_lines, log_folder
 from .process import handle, listener
 
 LINK_PORT = "org.gidway.link"
@@ -29,6 +30,7 @@ POWER_OFF_SECONDS = 30.0
 KILL_SECONDS = 5.0
 ANSWER_SECONDS = 180.0  # it may still be about to boot
 FOREVER_SECONDS = 1e6
+LOGS = ("console.log", "qemu.log")
 
 
 def show(kind: str, data: bytes) -> None:
@@ -123,33 +125,39 @@ class Guest:
         self._check_hub()
         try:
             machine = make(self.configuration, self.domain)
+            machine.console = "stdio"
             words = machine.arguments() + self.extra
         except CannotBoot as error:
             raise CockpitError(str(error)) from None
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        with (self.folder / "qemu.log").open("wb") as log:
+        name = self.domain.name
+        logs = [Log(self.configuration, name, kind) for kind in LOGS]
+        with logs[0] as console, logs[1] as errors:
             process = subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=console.pipe,
+                stderr=errors.pipe,
                 cwd="/",
                 start_new_session=True,
             )
         try:
             self._await(process)
-        except BaseException:
+        except BaseException as error:
             process.kill()
             process.wait()
+            if isinstance(error, TimeoutError):
+                last = "\n".join(line for log in reversed(logs) for line in log.last())
+                raise CockpitError(f"QEMU of {name} does not start:\n{last}") from None
             raise
         return process.pid
 
     def _await(self, process: subprocess.Popen[bytes]) -> None:
-        """Until QEMU can be asked."""
+        """Until QEMU can be asked. TimeoutError: it ended, or takes too long."""
         end = time.monotonic() + START_SECONDS
         while self.pid() != process.pid:
             if process.poll() is not None or time.monotonic() > end:
-                raise CockpitError(f"QEMU of {self.domain.name} does not start:\n{self.last()}")
+                raise TimeoutError
             time.sleep(0.05)
 
     def _check_hub(self) -> None:
@@ -166,12 +174,8 @@ class Guest:
 
     def last(self) -> str:
         """The ends of what QEMU and the guest's console had to say."""
-        lines: list[str] = []
-        for name in ("qemu.log", "console.log"):
-            path = self.folder / name
-            if path.exists():
-                lines += path.read_text(errors="replace").splitlines()[-5:]
-        return "\n".join(lines)
+        folder = log_folder(self.configuration, self.domain.name)
+        return "\n".join(line for name in reversed(LOGS) for line in last_lines(folder / name))
 
     # --- end ---
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Where domains' logs go: nobody leads them elsewhere, and they stay small."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from gid_cockpit.configuration import CockpitError, Configuration
+from gid_cockpit.logs import MOST_BYTES, Log, last_lines, log_folder
+from program import wait_for
+from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
+
+
+@pytest.fixture
+def configuration(tmp_path: Path) -> Configuration:
+    return Configuration(tmp_path / "cockpit.conf", tmp_path / "run", ())
+
+
+def test_a_log_in_memory_is_none(configuration: Configuration, tmp_path: Path) -> None:
+    assert log_folder(configuration, "open") == tmp_path / "run" / "log" / "open"
+    in_memory = Configuration(tmp_path, Path("/run/gidway"), ())
+    assert log_folder(in_memory, "open").parts[1] != "run"
+
+
+def test_however_much_is_written_it_stays_small(configuration: Configuration) -> None:
+    with Log(configuration, "open", "gidd.log") as log:
+        os.set_blocking(log.pipe, True)  # so that all of it comes
+        line = b"x" * 1023 + b"\n"
+        for _ in range(3 * MOST_BYTES // len(line)):
+            os.write(log.pipe, line)
+        os.write(log.pipe, b"the end\n")
+    assert log.last()[-1] == "the end"
+    sizes = {path.name: path.stat().st_size for path in log.path.parent.iterdir()}
+    assert sizes.keys() == {"gidd.log", "gidd.log.1"}
+    assert max(sizes.values()) <= MOST_BYTES
+
+
+def test_a_writer_never_waits_for_its_log(configuration: Configuration) -> None:
+    with Log(configuration, "open", "gidd.log") as log:
+        log.keeper.send_signal(signal.SIGSTOP)  # as a disk that hangs
+        start = time.monotonic()
+        for _ in range(9999):
+            with contextlib.suppress(BlockingIOError):
+                os.write(log.pipe, bytes(4096))
+        assert time.monotonic() - start < 30
+        log.keeper.send_signal(signal.SIGCONT)
+    assert log.last()
+
+
+def test_a_link_is_not_followed(configuration: Configuration, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    folder = log_folder(configuration, "open")
+    folder.mkdir(parents=True)
+    (folder / "gidd.log").symlink_to(victim)
+    (folder / "gidd.log.1").symlink_to(victim)
+    with Log(configuration, "open", "gidd.log") as log:
+        os.write(log.pipe, b"hello\n")
+    assert log.last() == ["hello"]
+    assert victim.read_text() == "precious"
+    assert not log.path.is_symlink()
+
+
+def test_a_folder_that_others_write_is_refused(
+    configuration: Configuration, tmp_path: Path
+) -> None:
+    folder = log_folder(configuration, "open")
+    folder.parent.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CockpitError, match="log"):
+        Log(configuration, "open", "gidd.log")
+    folder.unlink()
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(CockpitError, match="others may write"):
+        Log(configuration, "open", "gidd.log")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts a gidd as another user")
+def test_a_domains_user_does_not_get_a_file_of_roots_overwritten(tool: Tool) -> None:  # noqa: F811
+    """What it puts into its own folder before root starts its gidd again."""
+    nobody = pwd.getpwnam("nobody")
+    tool.folder.chmod(0o755)
+    victim = tool.folder / "victim"
+    victim.write_text("precious")
+    folder = tool.runtime / "open"
+    folder.mkdir(parents=True)
+    for name in ("gidd.log", "gidd.log.1"):
+        (folder / name).symlink_to(victim)
+    shutil.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    tool.write(TWO_DOMAINS.replace("local=*\n", "local=*\nuser=nobody\n"))
+    result = tool.run("up", "open")
+    assert result.returncode == 0, result.stderr
+    assert victim.read_text() == "precious"
+    log = tool.runtime / "log" / "open" / "gidd.log"
+    assert log.stat().st_uid == 0
+    assert tool.run("down").returncode == 0
+    wait_for(lambda: last_lines(log), "gidd's last words")

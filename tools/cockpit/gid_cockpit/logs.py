@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Where gidds, QEMUs and guests' consoles write: files of bounded size, in folders of our own.
+
+What is written is a domain's, and may be hostile: as much as it likes, and a domain that runs as
+another user could put links where its log belongs. So it only gets a pipe, which a process of ours
+empties into a file, beginning another one where that is full. What comes while the pipe is full is
+lost: nobody ever waits for its log.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+if __name__ != "__main__":
+    from .configuration import CockpitError, Configuration
+
+MOST_BYTES = 4 << 20  # of a file; of each log there are two
+PIPE_BYTES = 1 << 20
+
+
+def log_folder(configuration: "Configuration", domain: str) -> Path:
+    """Not in /run, which is memory."""
+    runtime = configuration.runtime
+    if not any(runtime.is_relative_to(place) for place in ("/run", "/var/run")):
+        return runtime / "log" / domain
+    if os.geteuid() == 0:
+        return Path("/var/log/gidway", domain)
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state, "gidway", "log", domain)
+
+
+def open_folder(folder: Path) -> int:
+    """A descriptor of the folder, which is made. CockpitError: others may write there."""
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    for path in (folder.parent, folder):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        status = os.fstat(descriptor)
+        if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+            os.close(descriptor)
+            raise CockpitError(f"{path}: others may write here, where logs go: remove it")
+        if path is not folder:
+            os.close(descriptor)
+    return descriptor
+
+
+class Log:
+    """One log while its writer is started: give the writer `pipe`, then close it here."""
+
+    def __init__(self, configuration: "Configuration", domain: str, name: str) -> None:
+        self.path = log_folder(configuration, domain) / name
+        try:
+            folder = open_folder(self.path.parent)
+        except OSError as error:
+            raise CockpitError(f"{self.path.parent}: {error.strerror}, for logs") from None
+        reader, self.pipe = os.pipe()
+        os.set_blocking(self.pipe, False)
+        fcntl.fcntl(self.pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self.keeper = subprocess.Popen(
+            [sys.executable, "-I", "-S", __file__, name],
+            stdin=reader,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: os.fchdir(folder),
+            start_new_session=True,
+        )
+        os.close(reader)
+        os.close(folder)
+
+    def __enter__(self) -> "Log":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self.pipe >= 0:
+            os.close(self.pipe)
+            self.pipe = -1
+
+    def last(self) -> list[str]:
+        """Its last lines, once its writer has ended."""
+        self.close()
+        try:
+            self.keeper.wait(5)
+        except subprocess.TimeoutExpired:
+            pass  # something that the writer started lives on
+        return last_lines(self.path)
+
+
+def last_lines(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
+            return file.read().decode(errors="replace").splitlines()[-5:]
+    except FileNotFoundError:
+        return []
+
+
+def keep(name: str) -> None:
+    """The process at the other end: copies stdin to the file `name` in its folder."""
+
+    def begin() -> int:
+        try:
+            os.rename(name, f"{name}.1")
+        except FileNotFoundError:
+            pass
+        how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(name, how, 0o640)
+
+    file, size = begin(), 0
+    while data := os.read(0, 65536):
+        try:
+            if size + len(data) > MOST_BYTES:
+                os.close(file)
+                file, size = begin(), 0
+            size += os.write(file, data)
+        except OSError:
+            pass  # a full disk: what comes is lost, and its writer does not notice
+
+
+if __name__ == "__main__":
+    keep(sys.argv[1])
