@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The host's end of a guest's agent: runs commands in the guest. Every wait is bounded."""
+"""The host's end of a guest's agent: runs commands in the guest. Every wait is bounded.
+
+What comes from the guest is hostile: lines, their types and what a command may print are checked
+and bounded, and an agent that breaks the protocol is heard no more.
+"""
 
 import base64
 import itertools
@@ -19,6 +23,11 @@ from .sockets import bound_sending, connect
 PORT = "org.gidway.agent"
 GRACE_SECONDS = 30.0
 SEND_SECONDS = 60.0  # for a message, however busy the guest
+LINE_BYTES = 256 << 10  # of one message; the agent sends 64 KiB of output in each
+OUTPUT_BYTES = (
+    64 << 20
+)  # of a command; what is heard as it comes is kept only as far as an error needs it
+HEARD_BYTES = 64 << 10
 
 
 class GuestError(Exception):
@@ -46,6 +55,7 @@ class Command:
     ) -> None:
         self.agent, self.number, self.words, self.hear = agent, number, words, hear
         self.code: int | None = None
+        self.failure: str | None = None  # why nothing more is heard of it
         self.texts = {"out": bytearray(), "err": bytearray()}
         self.changed = threading.Condition()
 
@@ -55,16 +65,31 @@ class Command:
         with self.changed:
             return self.texts["out"].decode(errors="replace")
 
-    def take(self, message: dict) -> None:
+    def take(self, message: dict[str, str | int]) -> None:
+        """A message that was checked."""
         with self.changed:
             for kind in self.texts.keys() & message.keys():
                 data = base64.b64decode(message[kind])
                 self.texts[kind] += data
                 if self.hear is not None:
+                    del self.texts[kind][:-HEARD_BYTES]
                     self.hear(kind, data)
             if "exit" in message:
                 self.code = message["exit"]
             self.changed.notify_all()
+        if sum(map(len, self.texts.values())) > OUTPUT_BYTES:
+            self.fail(f"{self.words[0]} printed over {OUTPUT_BYTES >> 20} MiB")
+            self.signal(signal.SIGKILL)
+
+    def fail(self, why: str) -> None:
+        """It counts as killed, and whoever waits for it is told."""
+        with self.changed:
+            self.failure, self.code = why, -signal.SIGKILL
+            self.changed.notify_all()
+
+    def _check(self) -> None:
+        if self.failure is not None:
+            raise GuestError(self.agent.describe(self.failure))
 
     def wait_for(self, text: str, timeout: float) -> str:
         """Waits until the command has printed `text`, and returns all it printed so far."""
@@ -74,6 +99,7 @@ class Command:
                 lambda: wanted in self.texts["out"] or self.code is not None, timeout
             )
             if wanted not in self.texts["out"]:
+                self._check()
                 last = self.texts["err"][-2000:].decode(errors="replace")
                 what = f"{self.words[0]} did not print {text!r}"
                 raise GuestError(self.agent.describe(f"{what}\n{last}" if last else what))
@@ -88,6 +114,7 @@ class Command:
                 last = b"".join(self.texts.values())[-2000:].decode(errors="replace")
                 what = f"{' '.join(self.words)} ran for over {timeout:g} s, and printed: {last!r}"
                 raise GuestError(self.agent.describe(what))
+            self._check()
         out, err = (self.texts[kind].decode(errors="replace") for kind in ("out", "err"))
         return Result(self.code if self.code is not None else -1, out, err)
 
@@ -134,20 +161,45 @@ class Agent:
             raise GuestError(self.describe("it ended while it booted"))
 
     def _listen(self) -> None:
+        failure = None
         try:
             with self.port.makefile("rb") as lines:
-                for line in lines:
-                    message = json.loads(line)
-                    if "ready" in message:
-                        self.ready.put(message["ready"])
-                    elif message.get("id") in self.commands:
-                        self.commands[message["id"]].take(message)
-        except (OSError, ValueError):
-            pass  # QEMU was killed, perhaps in the middle of a line
+                while line := lines.readline(LINE_BYTES):
+                    if not line.endswith(b"\n"):
+                        break  # QEMU was killed in the middle of a line, or it is too long
+                    self._hear(check(line))
+                else:
+                    line = b""
+                if len(line) == LINE_BYTES:
+                    failure = f"its agent sends over {LINE_BYTES} bytes in a line"
+        except OSError:
+            pass  # QEMU was killed
+        except ValueError as error:
+            failure = f"its agent breaks the protocol: {error}"
         self.ready.put(None)
         for command in list(self.commands.values()):
-            if command.code is None:
+            if failure is not None:
+                command.fail(failure)
+            else:
                 command.take({"exit": -signal.SIGKILL})
+        if failure is not None:
+            self.port.close()
+
+    def _hear(self, message: dict[str, str | int]) -> None:
+        if "ready" in message:
+            if self.ready.empty():
+                self.ready.put(message["ready"])
+            return
+        command = self.commands.get(message["id"])
+        if command is None:
+            return  # one that somebody else started
+        try:
+            command.take(message)
+        except ValueError:  # of who hears it
+            command.fail(f"{command.words[0]} prints what it should not")
+            command.signal(signal.SIGKILL)
+        if command.code is not None:
+            self.commands.pop(message["id"], None)
 
     def send(self, **message: object) -> None:
         self._write(json.dumps(message).encode() + b"\n")
@@ -182,3 +234,24 @@ class Agent:
     def close(self) -> None:
         if self.port is not None:
             self.port.close()
+
+
+def check(line: bytes) -> dict[str, str | int]:
+    """A message of an agent. ValueError: it is none."""
+    try:
+        message = json.loads(line)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(message, dict):
+        raise ValueError("no object")
+    if "ready" in message:
+        if not isinstance(message["ready"], str):
+            raise ValueError("a kernel without a name")
+    elif type(message.get("id")) is not int:
+        raise ValueError("no number of a command")
+    for kind in ("out", "err"):
+        if kind in message and not isinstance(message[kind], str):
+            raise ValueError("output that is no text")
+    if "exit" in message and type(message["exit"]) is not int:
+        raise ValueError("an exit status that is no number")
+    return message
