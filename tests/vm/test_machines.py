@@ -219,6 +219,8 @@ def test_up_run_status_down(tool: Tool) -> None:
     assert [status[name]["state"] for name in ("host", "open", "cluster")] == ["up", "up", "down"]
     command = Path(f"/proc/{status['open']['pid']}/cmdline").read_bytes().split(b"\0")[:-1]
     assert [word.decode() for word in command] == tool.arguments("open")
+    said = Path(f"/proc/{status['open']['pid']}/status").read_text()
+    assert "\nSeccomp:\t2\n" in said and "\nNoNewPrivs:\t1\n" in said
     links = status["open"]["links"]
     assert {(link["domain"], link["kind"], link["state"]) for link in links} == {
         ("host", "ivshmem", "up"),

@@ -66,7 +66,9 @@ def make_initramfs(
                 read_module(modules / module)
             )
         names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
-        with target.open("wb") as archive:
+        # Its folder may be another's, who could have put a link there.
+        target.unlink(missing_ok=True)
+        with target.open("xb") as archive:
             subprocess.run(
                 [busybox, "cpio", "-o", "-H", "newc"],
                 input=names.encode(),

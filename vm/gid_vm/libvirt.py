@@ -73,7 +73,9 @@ def add_devices(devices: Element, machine: Machine) -> None:
         if not port.listens:
             child(source, "reconnect", enabled="yes", timeout=1)
         child(element, "target", type="virtio", name=port.name)
-    if machine.console.startswith("file:"):
+    if machine.console == "stdio":
+        child(devices, "serial", type="pty")  # for virsh console
+    elif machine.console.startswith("file:"):
         serial = child(devices, "serial", type="file")
         child(serial, "source", path=machine.console.removeprefix("file:"))
     if machine.display is not None:

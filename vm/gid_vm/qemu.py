@@ -107,6 +107,7 @@ class Machine:
         command = [find_qemu(), "-M", f"q35{split}", "-name", self.name]
         command += [*accel_options(self.accel), "-smp", str(self.cpus)]
         command += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config"]
+        command += ["-sandbox", SANDBOX]
         command += ["-display", "none", "-no-reboot", "-serial", self.console]
         if self.kernel is not None:
             command += ["-kernel", str(self.kernel), "-append", " ".join(self.append())]
@@ -149,6 +150,9 @@ class Machine:
 # Its clock counts the host's; and what would make it boot a second later, of five.
 TCG_WORDS = ["tsc=reliable", "cryptomgr.notests", "nokaslr", "no_timer_check"]
 RECONNECT_MS = 200
+# A guest that has taken QEMU over starts no program, becomes nobody else, and leaves what the host
+# gave it of the processors as it is.
+SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 
 
 def quote(path: Path) -> str:

@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from .access import identity, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log
 from .process import handle, listener, program
@@ -54,7 +55,7 @@ class Daemon:
 
     def start(self) -> int:
         """Starts gidd and returns its process once it is ready."""
-        user = self._user()
+        user = user_of(self.domain)
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if user is not None:
             os.chown(self.folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
@@ -69,33 +70,10 @@ class Daemon:
                 self._await(process, ready, log)
         return process.pid
 
-    def _user(self) -> pwd.struct_passwd | None:
-        """As whom it runs, where that is another than we are."""
-        if self.domain.user is None:
-            return None
-        try:
-            user = pwd.getpwnam(self.domain.user)
-        except KeyError:
-            raise CockpitError(
-                f"user={self.domain.user} of domain {self.domain.name}: there is no such user"
-            ) from None
-        if user.pw_uid == os.geteuid():
-            return None
-        if os.geteuid() != 0:
-            raise CockpitError(
-                f"only root can start the gidd of domain {self.domain.name}, "
-                f"which runs as user={self.domain.user}"
-            )
-        return user
-
     def _spawn(
         self, log: int, ready: Path, user: pwd.struct_passwd | None
     ) -> subprocess.Popen[bytes]:
         words = [find_program("gidd"), "--config", str(self.configuration.path)]
-        identity: dict[str, object] = {}
-        if user is not None:
-            groups = os.getgrouplist(user.pw_name, user.pw_gid)
-            identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
         return subprocess.Popen(
             [*words, "--domain", self.domain.name],
             stdin=subprocess.DEVNULL,
@@ -104,7 +82,7 @@ class Daemon:
             cwd="/",
             env=self.environment() | {"NOTIFY_SOCKET": str(ready)},
             start_new_session=True,
-            **identity,
+            **identity(user),
         )
 
     def _await(self, process: subprocess.Popen[bytes], ready: socket.socket, log: Log) -> None:

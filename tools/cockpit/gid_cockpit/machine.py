@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The guest of one domain: what machine it is, whether it runs, its start and its end."""
 
+import os
 import select
 import shlex
 import signal
@@ -20,6 +21,7 @@ from gid_vm.monitor import Monitor, MonitorError
 from gid_vm.qemu import Display, Machine, Port, Window
 from gid_vm.root import lent_folders
 
+from .access import KVM, READ, WRITE, identity, let_in, user_of
 from .configuration import CockpitError, Configuration, Domain
 from .logs import Log, last_lines, log_folder
 from .process import handle, listener
@@ -51,7 +53,7 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
     machine.kernel, machine.initramfs = keys.kernel, keys.initrd
     machine.kernel_arguments = keys.append.split()
     machine.disks = list(keys.disks)
-    machine.console = f"file:{folder / 'console.log'}"
+    machine.console = "stdio"  # where a file would grow without bound
     machine.monitor = folder / "monitor.sock"
     if keys.display is not None:
         machine.display = Display(*keys.display, vnc=folder / "screen.sock")
@@ -59,12 +61,7 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
         Port(LINK_PORT, runtime / "hub" / f"{domain.name}.sock", listens=False),
         Port(AGENT_PORT, folder / "agent.sock", listens=True),
     ]
-    owners = [configuration.by_name(name) for name in domain.joined | {domain.name}]
-    machine.windows = [
-        Window(runtime / "window" / owner.name, owner.window, writable=owner is domain)
-        for owner in sorted(owners, key=lambda owner: (owner is not domain, owner.number))
-        if owner.window
-    ]
+    machine.windows = windows(configuration, domain)
     ringers = [
         name for name in domain.joined if has_doorbell(configuration, configuration.by_name(name))
     ]
@@ -73,6 +70,16 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
         machine.doorbell_vectors = len(ringers)
     machine.devices = shlex.split(keys.options)
     return machine
+
+
+def windows(configuration: Configuration, domain: Domain) -> list[Window]:
+    """Its own, and those of all whom it shares something with."""
+    owners = [configuration.by_name(name) for name in domain.joined | {domain.name}]
+    return [
+        Window(configuration.runtime / "window" / owner.name, owner.window, owner is domain)
+        for owner in sorted(owners, key=lambda owner: (owner is not domain, owner.number))
+        if owner.window
+    ]
 
 
 def has_doorbell(configuration: Configuration, domain: Domain) -> bool:
@@ -125,12 +132,15 @@ class Guest:
         self._check_hub()
         try:
             machine = make(self.configuration, self.domain)
-            machine.console = "stdio"
             words = machine.arguments() + self.extra
         except CannotBoot as error:
             raise CockpitError(str(error)) from None
+        name, user = self.domain.name, user_of(self.domain)
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        name = self.domain.name
+        if user is not None:
+            # There QEMU listens. What it boots from was made anew in it.
+            os.chown(self.folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
+            self._let_in()
         logs = [Log(self.configuration, name, kind) for kind in LOGS]
         with logs[0] as console, logs[1] as errors:
             process = subprocess.Popen(
@@ -140,6 +150,7 @@ class Guest:
                 stderr=errors.pipe,
                 cwd="/",
                 start_new_session=True,
+                **identity(user, KVM if machine.accel == "kvm" else None),
             )
         try:
             self._await(process)
@@ -151,6 +162,18 @@ class Guest:
                 raise CockpitError(f"QEMU of {name} does not start:\n{last}") from None
             raise
         return process.pid
+
+    def _let_in(self) -> None:
+        """The guests' users, each to the windows of its own machine: those of others stay shut."""
+        rights: dict[Path, dict[int, int]] = {}
+        for domain in self.configuration.domains:
+            user = user_of(domain) if domain.kind == "guest" else None
+            for window in windows(self.configuration, domain) if user is not None else ():
+                right = READ | WRITE if window.writable else READ
+                rights.setdefault(window.path, {})[user.pw_uid] = right
+        for path, users in rights.items():
+            if path.exists():
+                let_in(path, users)
 
     def _await(self, process: subprocess.Popen[bytes]) -> None:
         """Until QEMU can be asked. TimeoutError: it ended, or takes too long."""
