@@ -137,13 +137,13 @@ def film(width: int, height: int, frames: int = 40, codec: str = "h264") -> Path
     path = BUILD / "tests" / "gst" / f"film-{codec}-{width}x{height}-{frames}.{suffix}"
     if not path.exists():
         partial = path.with_name(f".{os.getpid()}-{path.name}")
+        text = (
+            f"videotestsrc pattern=ball num-buffers={frames} ! "
+            f"video/x-raw,format=I420,width={width},height={height},framerate=30/1 ! "
+            f"{encode} ! filesink"
+        )
         subprocess.run(
-            [
-                *("gst-launch-1.0", "-q"),
-                f"videotestsrc pattern=ball num-buffers={frames} ! "
-                f"video/x-raw,format=I420,width={width},height={height},framerate=30/1 ! "
-                f"{encode} ! filesink location={quoted(partial)}",
-            ],
+            ["gst-launch-1.0", "-q", *text.split(), f"location={partial}"],
             check=True,
             timeout=120,
         )
