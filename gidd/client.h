@@ -16,6 +16,9 @@ struct client {
 	pid_t pid;
 	uid_t uid;
 	uint64_t used[QUOTA_COUNT];
+	bool wants_report;	/* it has asked for one, and not got it yet */
+	bool has_report;	/* it was sent one, and may not have read it yet */
+	uint32_t report_serial; /* of its request */
 	struct slabs slabs;
 	struct streams streams;
 };

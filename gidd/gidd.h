@@ -48,6 +48,8 @@ struct gidd {
 	const struct client_events *client_events;
 	uint64_t used[QUOTA_COUNT]; /* by all clients together */
 	uint64_t client_count;	    /* ever */
+	sd_event_source *report;    /* when the next one is due */
+	uint64_t report_us;	    /* when the last one was made */
 
 	struct slabs slabs; /* of this domain, and of others as far as somebody here has them */
 	uint32_t slab_first, slab_issued; /* numbers that this run has given */

@@ -56,7 +56,7 @@ static void handle_message(struct client *client, const union gid_wire_message *
 		subscription_ended(&client->peer, &message->subscription_end);
 		break;
 	case GID_WIRE_STATUS:
-		status_send(&client->peer, message->header.serial);
+		status_request(client, message->header.serial);
 		break;
 	default:
 		peer_violation(&client->peer, "a message that no client sends");
@@ -89,4 +89,5 @@ void local_close(struct gidd *gidd) {
 	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
 		client_destroy(client);
 	}
+	status_close(gidd);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "packet_stream.h"
@@ -129,6 +131,12 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 	connection->queued++;
 	connection->queued_fds += fd_count;
 	watch(connection);
+}
+
+bool packet_stream_is_unread(const struct packet_stream *connection) {
+	int unread = 0;
+	return !TAILQ_EMPTY(&connection->queue) ||
+		(ioctl(connection->fd, SIOCOUTQ, &unread) == 0 && unread > 0);
 }
 
 /* --- in --------------------------------------------------------------------------------------- */

@@ -45,6 +45,9 @@ void packet_stream_finish(struct packet_stream *connection);
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
 	const int *fds, uint32_t fd_count);
 
+/* Whether there is something that the peer has not read yet. */
+bool packet_stream_is_unread(const struct packet_stream *connection);
+
 /* Gives the connection up for this reason: `closed` follows from the event loop. */
 __attribute__((format(printf, 2, 3))) void packet_stream_fail(
 	struct packet_stream *connection, const char *format, ...);

@@ -16,6 +16,7 @@
 #include "slab.h"
 #include "stream.h"
 
+#define REPORT_EVERY_US 100000u
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
 
 /* Counters that a peer writes while we read them, and may write anything into. */
@@ -379,26 +380,111 @@ static int make_memfd(const char *text, size_t size) {
 	return fd;
 }
 
-void status_send(struct peer *peer, uint32_t serial) {
+/* A report as a file that only we could write. Returns its descriptor or -errno. */
+static int make_report(struct gidd *gidd, uint64_t *size) {
 	sd_json_variant *report = NULL;
 	char *text = NULL;
-	int fd = -1;
-	int error = build_report(peer->gidd, &report);
-	if (error >= 0) {
-		error = sd_json_variant_format(report, 0, &text);
+	int result = build_report(gidd, &report);
+	if (result >= 0) {
+		result = sd_json_variant_format(report, 0, &text);
 	}
-	if (error >= 0) {
-		error = fd = make_memfd(text, strlen(text));
-	}
-	if (error < 0) {
-		peer_result(peer, serial, error, 0, "no report: %s", strerror(-error));
-	} else {
-		union gid_wire_message message;
-		gid_wire_begin(&message, GID_WIRE_REPORT, serial);
-		message.report.size = strlen(text);
-		peer_send(peer, &message, &fd, 1);
-		close(fd);
+	if (result >= 0) {
+		*size = strlen(text);
+		result = make_memfd(text, *size);
 	}
 	free(text);
 	sd_json_variant_unref(report);
+	return result;
+}
+
+/* --- who gets it ------------------------------------------------------------------------------ */
+
+/* Who has not read the last report waits with the next one: what is not read is memory of ours. */
+static bool is_ready(struct client *client) {
+	client->has_report = client->has_report && packet_stream_is_unread(&client->stream);
+	return client->wants_report && !client->has_report;
+}
+
+static void send_report(struct client *client, int fd, uint64_t size) {
+	client->wants_report = false;
+	if (fd < 0) {
+		peer_result(&client->peer, client->report_serial, fd, 0, "no report: %s",
+			strerror(-fd));
+		return;
+	}
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_REPORT, client->report_serial);
+	message.report.size = size;
+	peer_send(&client->peer, &message, &fd, 1);
+	client->has_report = true;
+}
+
+/* One for all who wait. */
+static void send_reports(struct gidd *gidd) {
+	struct client *client;
+	uint64_t size = 0;
+	int fd = -1;
+	bool made = false;
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		if (!is_ready(client)) {
+			continue;
+		}
+		if (!made) {
+			fd = make_report(gidd, &size);
+			made = true;
+		}
+		send_report(client, fd, size);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	if (made) {
+		sd_event_now(gidd->event, CLOCK_MONOTONIC, &gidd->report_us);
+	}
+}
+
+static void arm(struct gidd *gidd);
+
+static int handle_due(sd_event_source *source, uint64_t now, void *data) {
+	const struct client *client;
+	struct gidd *gidd = data;
+	gidd->report = sd_event_source_disable_unref(gidd->report);
+	send_reports(gidd);
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		if (client->wants_report) {
+			arm(gidd);
+			break;
+		}
+	}
+	return 0;
+}
+
+static void arm(struct gidd *gidd) {
+	if (gidd->report == NULL) {
+		sd_event_add_time_relative(gidd->event, &gidd->report, CLOCK_MONOTONIC,
+			REPORT_EVERY_US, REPORT_EVERY_US / 10, handle_due, gidd);
+	}
+}
+
+void status_request(struct client *client, uint32_t serial) {
+	struct gidd *gidd = client->peer.gidd;
+	uint64_t now = 0;
+	if (client->wants_report) {
+		peer_result(&client->peer, serial, -EAGAIN, 0,
+			"a client is sent one report after the other");
+		return;
+	}
+	client->wants_report = true;
+	client->report_serial = serial;
+	sd_event_now(gidd->event, CLOCK_MONOTONIC, &now);
+	if (gidd->report == NULL && now - gidd->report_us >= REPORT_EVERY_US) {
+		send_reports(gidd);
+	}
+	if (client->wants_report) {
+		arm(gidd);
+	}
+}
+
+void status_close(struct gidd *gidd) {
+	gidd->report = sd_event_source_disable_unref(gidd->report);
 }

@@ -125,7 +125,8 @@ ssize_t gid_socket_receive(
 	if (received < 0) {
 		return errno == ECONNRESET ? 0 : -errno;
 	}
-	bool fit = take_fds(&message, fds, fd_count);
+	/* An empty packet is none, as nobody would look at its descriptors: they would be lost. */
+	bool fit = take_fds(&message, fds, fd_count) && (received > 0 || *fd_count == 0);
 	if (!fit || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
 		gid_socket_close_fds(fds, *fd_count);
 		*fd_count = 0;

@@ -32,13 +32,13 @@ static struct fuzz_link fuzz_links[LINKS];
 static int fuzz_open(struct link *link) {
 	struct fuzz_link *mine = &fuzz_links[link->remote->number == 1 ? 0 : 1];
 	*mine = (struct fuzz_link){.link = link};
-	link->transport = mine;
+	link->kind_data = mine;
 	return 0;
 }
 
 static void fuzz_send(struct link *link, const union gid_wire_message *message, const int *fds,
 	uint32_t fd_count) {
-	struct fuzz_link *mine = link->transport;
+	struct fuzz_link *mine = link->kind_data;
 	demand(mine->connected);
 	const char *why;
 	demand(gid_wire_check(message, message->header.size, fd_count, &why) == 0);
@@ -51,12 +51,12 @@ static void fuzz_send(struct link *link, const union gid_wire_message *message, 
 }
 
 static void fuzz_drop(struct link *link, bool fault, const char *why) {
-	struct fuzz_link *mine = link->transport;
+	struct fuzz_link *mine = link->kind_data;
 	mine->dropped = true;
 }
 
 static void fuzz_close(struct link *link) {
-	struct fuzz_link *mine = link->transport;
+	struct fuzz_link *mine = link->kind_data;
 	mine->link = NULL;
 }
 

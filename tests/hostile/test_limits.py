@@ -6,6 +6,7 @@ import signal
 import socket
 import struct
 import time
+from contextlib import ExitStack
 
 import pytest
 from cockpit import DEFAULT_CONFIG, Cockpit
@@ -14,6 +15,7 @@ from gidwire import (
     IMPORT,
     IMPORTED,
     PUBLISH,
+    REPORT,
     RESULT,
     STATUS,
     WAIT,
@@ -217,6 +219,43 @@ def test_a_flood_leaves_the_others_their_turn(cockpit: Cockpit) -> None:
                 except BlockingIOError:
                     break
         assert sorted(waits)[100] < 1.0
+
+
+def kinds(connection: Connection, count: int) -> list[int]:
+    """The types of the next answers, whose descriptors are closed."""
+    types = []
+    for _ in range(count):
+        message = connection.receive()
+        types.append(message.type)
+        message.close()
+    return types
+
+
+def test_reports_in_flight_are_few(cockpit: Cockpit) -> None:
+    """Unread reports are memory of gidd's: one for a client, and one that is shared by all."""
+    asked = 100
+    with untouched(cockpit) as calm, ExitStack() as stack:
+        greedy = [stack.enter_context(cockpit.connect("open", "greedy")) for _ in range(3)]
+        for connection in greedy:
+            for _ in range(asked):
+                connection.send_raw(pack(STATUS, serial=1))
+        calm.status()
+        for connection in greedy:
+            types = kinds(connection, asked)
+            # The first one waited for its time, or the second one until the first one was read.
+            assert 1 <= types.count(REPORT) <= 2
+            assert types.count(RESULT) == asked - types.count(REPORT) and types[-1] == REPORT
+
+
+def test_a_report_is_newer_than_its_request(cockpit: Cockpit) -> None:
+    """However often they come, and whoever else has asked."""
+    with untouched(cockpit) as calm, cockpit.connect("open", "other") as other:
+        for number_ in range(5):
+            name = f"stream-{number_}"
+            other.send_raw(pack(STATUS, serial=7))
+            assert calm.publish(name)[0] == 0
+            assert name in [stream["name"] for stream in calm.status()["streams"]]
+            assert kinds(other, 1) == [REPORT]
 
 
 def test_an_importer_that_sleeps_does_not_hold_up_the_owner(cockpit: Cockpit) -> None:

@@ -27,6 +27,7 @@ from gidwire import (
     pack,
 )
 from outcome import expect_closed, expect_violation, number, untouched
+from program import wait_for
 from samples import FDS, valid
 
 TOO_LARGE = "a message that is too large, or with too many descriptors"
@@ -195,3 +196,16 @@ def test_names_of_streams(cockpit: Cockpit, name: bytes) -> None:
             expect_violation(cockpit, connection, "the domain's name is not valid")
     for fd in fds:
         os.close(fd)
+
+
+@pytest.mark.parametrize("greeted", [False, True])
+def test_an_empty_packet_leaves_no_descriptors(cockpit: Cockpit, greeted: bool) -> None:
+    """Descriptors beside no bytes are closed all the same, and whoever sends them is cut off."""
+    gidd = cockpit.gidds["open"]
+    with untouched(cockpit):
+        before = gidd.open_fds()
+        for _ in range(20):
+            with Connection(cockpit.socket("open"), hello=greeted) as connection:
+                send(connection, b"", 2)
+                expect_violation(cockpit, connection, TOO_LARGE)
+        wait_for(lambda: gidd.open_fds() <= before, "that all descriptors are closed")
