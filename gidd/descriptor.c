@@ -19,8 +19,8 @@ static int explain(int error, const char **why) {
 		*why = "the descriptor is not a memfd";
 		break;
 	case -EPERM:
-		*why = "the memfd is not sealed: it needs F_SEAL_SHRINK, and where gidway shares "
-		       "its own memory F_SEAL_FUTURE_WRITE";
+		*why = "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE "
+		       "or F_SEAL_WRITE";
 		break;
 	case -EACCES:
 		*why = "the memfd is writable: pass a read-only description of it";
@@ -35,8 +35,19 @@ static int explain(int error, const char **why) {
 	return error;
 }
 
+/*
+ * Pages of another size, of hugetlbfs, could not be unmapped one by one. Whoever has a read-only
+ * description of a memfd can open it again for writing, so that only seals keep its readers from
+ * that.
+ */
 int descriptor_check_shared(int fd, uint64_t size, const char **why) {
-	return explain(gid_memory_check(fd, size, true), why);
+	int error = gid_memory_check(fd, size, true);
+	struct statfs status;
+	if (error == 0 && (fstatfs(fd, &status) < 0 || status.f_type != TMPFS_MAGIC)) {
+		*why = "the memfd is of huge pages";
+		return -EBADF;
+	}
+	return explain(error, why);
 }
 
 bool descriptor_is_read_only(int fd) {
@@ -67,10 +78,7 @@ int descriptor_check_slab(
 	if (slab->memory == GID_MEMORY_DMABUF) {
 		error = check_dmabuf(fd, size, why);
 	} else {
-		error = explain(gid_memory_check(fd, size, slab->generations != 0), why);
-		if (error == 0 && !descriptor_is_read_only(fd)) {
-			error = explain(-EACCES, why);
-		}
+		error = descriptor_check_shared(fd, size, why);
 	}
 	if (error < 0) {
 		return error;

@@ -6,10 +6,9 @@
 #include "wire.h"
 
 /*
- * A slab's memory: of the kind that is stated, large enough for slots and generation table,
- * read-only where it is a memfd, and sealed (with a generation table also against all future
- * writers). Returns 0 with the file's size in bytes; -EBADF, -EPERM, -EACCES or -ERANGE with a
- * sentence.
+ * A slab's memory: of the kind that is stated, large enough for slots and generation table; where
+ * it is a memfd, read-only, and sealed against shrinking and all future writers. Returns 0 with the
+ * file's size in bytes; -EBADF, -EPERM, -EACCES or -ERANGE with a sentence.
  */
 int descriptor_check_slab(
 	int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why);

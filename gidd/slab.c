@@ -2,6 +2,7 @@
 #include "slab.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -430,26 +431,75 @@ void slab_import(struct peer *peer, const struct gid_wire_import *request) {
 
 /* --- import of other domains' ----------------------------------------------------------------- */
 
+static bool is_of(const struct slab *slab, uint32_t domain) {
+	return slab->owner == NULL && gid_domain_of(slab_gid(slab)) == domain;
+}
+
+/*
+ * Whether a domain's memory that somebody here has, with that much more, is what its memory= and
+ * slabs= allow. Its own gidd sees to that; but that one may have been taken over, and what is
+ * mapped here costs us. What is doubtful may be gone by now, so it counts by half.
+ */
+static bool is_within_limits(struct gidd *gidd, const struct config_domain *owner,
+	const struct slab *old, uint64_t bytes) {
+	uint64_t most_bytes = owner->quota[QUOTA_MEMORY], most_slabs = owner->quota[QUOTA_SLABS];
+	uint64_t all_bytes = bytes, all_slabs = 1, sure_bytes = bytes, sure_slabs = 1;
+	const struct slab *slab;
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		if (!is_of(slab, owner->number) || slab == old) {
+			continue;
+		}
+		all_slabs++;
+		sure_slabs += !slab->doubtful;
+		if (__builtin_add_overflow(all_bytes, slab->bytes, &all_bytes) ||
+			__builtin_add_overflow(
+				sure_bytes, slab->doubtful ? 0 : slab->bytes, &sure_bytes)) {
+			return false;
+		}
+	}
+	return sure_bytes <= most_bytes && sure_slabs <= most_slabs &&
+		all_bytes / 2 <= most_bytes && all_slabs / 2 <= most_slabs;
+}
+
+static void refuse_over_limits(
+	struct peer *peer, uint32_t serial, const struct config_domain *owner) {
+	char why[192];
+	snprintf(why, sizeof(why),
+		"domain %s shares more than memory=%llu and slabs=%llu of it allow: its gidd has "
+		"another configuration, or was taken over",
+		owner->name, (unsigned long long)owner->quota[QUOTA_MEMORY],
+		(unsigned long long)owner->quota[QUOTA_SLABS]);
+	log_warning("%s: import refused: %s", peer->label, why);
+	peer_result(peer, serial, -EDQUOT, 0, "%s", why);
+}
+
 /* The slab of another domain goes to a client that asked for it. */
-static void pass_on(
-	struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer, int fd) {
+static void pass_on(struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer,
+	int fd, uint64_t bytes) {
+	struct gidd *gidd = peer->gidd;
+	const struct config_domain *owner = config_domain_by_number(gidd->config, answer->domain);
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
-	struct slab *slab = slab_find(peer->gidd, gid_slab_key(gid));
+	struct slab *slab = slab_find(gidd, gid_slab_key(gid));
 	uint64_t inode = descriptor_inode(fd);
 	bool same = slab != NULL && slab->inode == inode &&
 		slab->description.imported.offset == answer->offset;
+	if (!is_within_limits(gidd, owner, slab, bytes)) {
+		refuse_over_limits(peer, serial, owner);
+		return;
+	}
 	if (slab != NULL && slab->owner == NULL && !same) {
-		slab_destroy(peer->gidd, slab); /* the number names other memory now */
+		slab_destroy(gidd, slab); /* the number names other memory now */
 		slab = NULL;
 	}
 	if (slab == NULL) {
-		slab = slab_create(peer->gidd, answer);
+		slab = slab_create(gidd, answer);
 	}
 	if (slab == NULL || slab->owner != NULL || add_import(slab, peer) < 0) {
 		slab_refuse(peer, serial);
 		return;
 	}
 	slab->description.imported = *answer;
+	slab->bytes = bytes;
 	slab->inode = inode;
 	slab->doubtful = false;
 	union gid_wire_message message;
@@ -457,10 +507,6 @@ static void pass_on(
 	message.imported = *answer;
 	message.header.serial = serial;
 	peer_send(peer, &message, &fd, 1);
-}
-
-static bool is_of(const struct slab *slab, uint32_t domain) {
-	return slab->owner == NULL && gid_domain_of(slab_gid(slab)) == domain;
 }
 
 /* Answers come in order: after the last one, nothing is in doubt. */
@@ -510,20 +556,19 @@ static uint32_t count_requests(const struct gidd *gidd, const struct peer *peer)
 	return count;
 }
 
-/* What is wrong with the answer, or NULL. */
+/* What is wrong with the answer, or NULL; `*bytes` is what its memory counts. */
 static const char *check_answer(struct gidd *gidd, const struct slab_request *request,
-	const struct gid_wire_imported *answer, int fd) {
-	uint64_t bytes;
+	const struct gid_wire_imported *answer, int fd, uint64_t *bytes) {
 	const char *why = NULL;
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	if (gid_slab_key(gid) != gid_slab_key(request->gid)) {
 		return "it answers with another slab than it was asked for";
 	}
 	if (answer->memory == GID_MEMORY_WINDOW) {
-		shm_window_check_read(gidd, answer->domain, fd, answer->offset,
-			descriptor_slab_end(answer) - answer->offset, &why);
+		*bytes = descriptor_slab_end(answer) - answer->offset;
+		shm_window_check_read(gidd, answer->domain, fd, answer->offset, *bytes, &why);
 	} else {
-		descriptor_check_slab(fd, answer, &bytes, &why);
+		descriptor_check_slab(fd, answer, bytes, &why);
 	}
 	return why;
 }
@@ -538,7 +583,9 @@ static const char *handle_answer(struct link *link, const union gid_wire_message
 	struct gidd *gidd = link->peer.gidd;
 	struct slab_request *request = data;
 	bool imported = answer != NULL && answer->header.type == GID_WIRE_IMPORTED;
-	const char *why = imported ? check_answer(gidd, request, &answer->imported, fds[0]) : NULL;
+	uint64_t bytes = 0;
+	const char *why =
+		imported ? check_answer(gidd, request, &answer->imported, fds[0], &bytes) : NULL;
 	if (answer != NULL && !imported && answer->result.error == 0) {
 		why = "it answers an import with nothing";
 	}
@@ -549,7 +596,7 @@ static const char *handle_answer(struct link *link, const union gid_wire_message
 	if (answer == NULL && peer != NULL) {
 		refuse_down(peer, request->serial, link);
 	} else if (imported && peer != NULL) {
-		pass_on(peer, request->serial, &answer->imported, fds[0]);
+		pass_on(peer, request->serial, &answer->imported, fds[0], bytes);
 	} else if (peer != NULL) {
 		slab_refuse(peer, request->serial);
 	} else if (imported) {

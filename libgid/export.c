@@ -228,11 +228,15 @@ static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memor
 		*memory = GID_MEMORY_MEMFD;
 		error = gid_memory_check(fd, 0, 0);
 		taken = error < 0 ? -1 : gid_memory_reopen(fd);
-		error = error < 0 ? error : taken < 0 ? taken : 0;
+		error = error < 0 ? error : taken < 0 ? taken : gid_memory_check(taken, 0, 1);
+		if (error < 0 && taken >= 0) {
+			close(taken);
+		}
 	}
 	if (error == -EPERM) {
 		return gid_domain_fail(domain, error,
-			"the memfd can shrink: seal it with F_SEAL_SHRINK before it is exported");
+			"the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE "
+			"or F_SEAL_WRITE, before it is exported");
 	}
 	if (error < 0) {
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));

@@ -14,7 +14,7 @@ typedef enum
   GST_GID_COPY_DECODER_MEMORY,  /* the decoder could decode in place, and does not */
   GST_GID_COPY_UPSTREAM_MEMORY, /* upstream writes into memory of its own */
   GST_GID_COPY_SPLIT_MEMORY,    /* a frame in several memories */
-  GST_GID_COPY_UNSEALED_MEMORY, /* fd memory that its owner could still truncate */
+  GST_GID_COPY_UNSEALED_MEMORY, /* fd memory without the seals that it needs */
   GST_GID_COPY_OTHER_MACHINE,   /* a consumer on another machine cannot see the memory */
   GST_GID_COPY_PLAIN_LAYOUT,    /* downstream does not know GstVideoMeta */
   GST_GID_N_COPY_REASONS

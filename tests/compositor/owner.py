@@ -77,7 +77,9 @@ class Owner:
         fd = os.memfd_create("exported", os.MFD_ALLOW_SEALING)
         os.ftruncate(fd, size)
         os.pwrite(fd, bytes(index % 251 for index in range(size)), 0)
-        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        future_write = 0x10
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | future_write
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
         self.check(
             self.lib.gid_slab_export(
                 self.domain,

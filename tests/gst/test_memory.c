@@ -256,7 +256,8 @@ static GstMemory *make_fd_memory(GstAllocator *allocator, int seals) {
 
 static void test_export(void) {
 	GstAllocator *fds = gst_fd_allocator_new();
-	GstMemory *sealed = make_fd_memory(fds, F_SEAL_SHRINK), *open = make_fd_memory(fds, 0);
+	GstMemory *sealed = make_fd_memory(fds, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE);
+	GstMemory *open = make_fd_memory(fds, 0), *shared = make_fd_memory(fds, F_SEAL_SHRINK);
 	struct gid_layout layout, other;
 	GstGidExport *first, *again, *changed;
 	int result = 0;
@@ -273,11 +274,14 @@ static void test_export(void) {
 	tap_ok(changed != NULL && changed != first, "and again where it means something else");
 	GstGidExport *none = gst_gid_export_get(domain, open, &layout, NULL, &result);
 	tap_ok(none == NULL && result == -EPERM, "an unsealed one is not: %d", result);
+	none = gst_gid_export_get(domain, shared, &layout, NULL, &result);
+	tap_ok(none == NULL && result == -EPERM, "nor one that readers could write: %d", result);
 	gst_mini_object_unref(GST_MINI_OBJECT_CAST(first));
 	gst_mini_object_unref(GST_MINI_OBJECT_CAST(again));
 	gst_mini_object_unref(GST_MINI_OBJECT_CAST(changed));
 	gst_memory_unref(sealed);
 	gst_memory_unref(open);
+	gst_memory_unref(shared);
 	gst_object_unref(fds);
 }
 

@@ -241,6 +241,60 @@ def test_answers_to_imports(
     listener.listener.close()
 
 
+LIMITED = """
+[domain open]
+number=1
+memory=64K
+slabs=3
+local=*
+[domain cluster]
+number=2
+local=*
+[share open cluster]
+streams=*
+"""
+OVER = (
+    "domain open shares more than memory=65536 and slabs=3 of it allow: its gidd has another "
+    "configuration, or was taken over"
+)
+
+
+@pytest.mark.parametrize(("size", "fits"), [(4096, 3), (40 << 10, 1), (65 << 10, 0)])
+def test_a_domain_shares_no_more_than_its_limits(
+    make_cockpit: MakeCockpit, size: int, fits: int
+) -> None:
+    """Its gidd should see to that; where it does not, the readers' gidd does."""
+    cockpit = make_cockpit(LIMITED)
+    listener = FakeListener(cockpit)
+    cockpit.start("cluster")
+    with cockpit.connect("cluster") as client, listener.accept() as gidd:
+        wait_state(cockpit, "cluster", "up")
+        for slab in range(1, fits + 3):
+            client.send_raw(pack(IMPORT, gid(1, slab), serial=9))
+            asked = gidd.receive()
+            fd = memfd(size)
+            gidd.send_raw(imported(asked.serial, 1, slab, *IMPORTED_HEAD[2:]), [fd])
+            os.close(fd)
+            answer = client.receive()
+            if slab <= fits:
+                assert answer.type == IMPORTED
+                answer.close()
+            else:
+                assert Connection.result(answer) == (number("EDQUOT"), 0, OVER)
+        if fits > 0:
+            # What is gone does not count any more.
+            gidd.send_raw(pack(REVOKED, gid(1, 1)))
+            client.event(REVOKED)
+            client.send_raw(pack(IMPORT, gid(1, 9), serial=9))
+            fd = memfd(size)
+            gidd.send_raw(imported(gidd.receive().serial, 1, 9, *IMPORTED_HEAD[2:]), [fd])
+            os.close(fd)
+            answer = client.receive()
+            assert answer.type == IMPORTED
+            answer.close()
+    listener.listener.close()
+
+
 def test_a_lying_sentence_does_not_reach_the_client(make_cockpit: MakeCockpit) -> None:
     """Whatever the other gidd says of a slab, the client hears the one sentence."""
     cockpit = make_cockpit()

@@ -2,6 +2,7 @@
 """Slabs: what may be exported, and in which descriptors."""
 
 import fcntl
+import mmap
 import os
 import socket
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from gidwire import (
     Layout,
     gid,
     memfd,
+    read_only,
 )
 from outcome import expect_violation, number, untouched
 
@@ -206,10 +208,17 @@ def path_only() -> int:
     return only
 
 
+def huge_pages() -> int:
+    """Sealed as it should be; it needs no such page to exist."""
+    fd = os.memfd_create("huge", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | os.MFD_HUGETLB)
+    os.truncate(fd, 2 << 20)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SHRINK | GROW | FUTURE_WRITE)
+    return read_only(fd)
+
+
 NOT_MEMFD = "the descriptor is not a memfd"
 UNSEALED = (
-    "the memfd is not sealed: it needs F_SEAL_SHRINK, and where gidway shares its own memory "
-    "F_SEAL_FUTURE_WRITE"
+    "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE"
 )
 WRITABLE = "the memfd is writable: pass a read-only description of it"
 TOO_SMALL = "the descriptor's memory is smaller than what it is said to hold"
@@ -223,6 +232,8 @@ DESCRIPTORS: dict[str, tuple[Export, Callable[[], int], str, str]] = {
     "a file": (ONE, regular_file, "EBADF", NOT_MEMFD),
     "a path": (ONE, path_only, "EBADF", NOT_MEMFD),
     "/dev/zero": (ONE, lambda: os.open("/dev/zero", os.O_RDWR), "EBADF", NOT_MEMFD),
+    "huge pages": (ONE, huge_pages, "EBADF", "the memfd is of huge pages"),
+    "without write seal": (ONE, lambda: memfd(8192, seals=SHRINK | GROW), "EPERM", UNSEALED),
     "unsealed": (ONE, lambda: memfd(8192, seals=0), "EPERM", UNSEALED),
     "sealed against growing only": (ONE, lambda: memfd(8192, seals=GROW), "EPERM", UNSEALED),
     "ours without write seal": (OURS, lambda: memfd(8192, seals=SHRINK), "EPERM", UNSEALED),
@@ -250,13 +261,19 @@ def test_descriptors_must_be_what_they_are_said_to_be(cockpit: Cockpit, name: st
     os.close(fd)
 
 
-@pytest.mark.parametrize("seals", [SHRINK, SHRINK | GROW, SHRINK | WRITE, SHRINK | FUTURE_WRITE])
-def test_memory_of_others_needs_to_be_sealed_against_shrinking(
-    cockpit: Cockpit, seals: int
-) -> None:
+@pytest.mark.parametrize("seals", [SHRINK | WRITE, SHRINK | FUTURE_WRITE])
+def test_memory_of_others_needs_to_be_sealed(cockpit: Cockpit, seals: int) -> None:
+    """As ours: against shrinking, and against those who open it again for writing."""
     fd = memfd(4096, seals)
-    with cockpit.connect("open") as connection:
-        assert connection.export(ONE, fd)[0] == 0
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        error, slab, words = owner.export(ONE, fd)
+        assert (error, words) == (0, "")
+        owner.grant(slab, 2)
+        answer = reader.import_(gid(1, slab))
+        with pytest.raises(PermissionError):
+            writer = os.open(f"/proc/self/fd/{answer.fds[0]}", os.O_RDWR)
+            mmap.mmap(writer, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        answer.close()
     os.close(fd)
 
 

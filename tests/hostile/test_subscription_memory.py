@@ -38,8 +38,7 @@ def stream_socket() -> int:
 
 
 UNSEALED = (
-    "the memfd is not sealed: it needs F_SEAL_SHRINK, and where gidway shares its own memory "
-    "F_SEAL_FUTURE_WRITE"
+    "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE"
 )
 WRITABLE = "the memfd is writable: pass a read-only description of it"
 TOO_SMALL = "the descriptor's memory is smaller than what it is said to hold"

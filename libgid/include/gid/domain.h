@@ -111,9 +111,10 @@ enum gid_memory {
 };
 
 /**
- * Exports memory that already exists as a slab of one slot: a sealed memfd (F_SEAL_SHRINK at
- * least), or a dma-buf. The picture begins `offset` bytes into `fd`. The descriptor is duplicated,
- * the caller keeps its own; a memfd is handed on read-only.
+ * Exports memory that already exists as a slab of one slot: a sealed memfd
+ * (F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE: who can read one could else open it for
+ * writing), or a dma-buf. The picture begins `offset` bytes into `fd`. The descriptor is
+ * duplicated, the caller keeps its own; a memfd is handed on read-only.
  * Returns as gid_slab_create(), and -EBADF for memory of another kind, -EPERM for an unsealed one.
  */
 int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
