@@ -22,11 +22,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import clip  # noqa: E402, I001  # in the demo's folder, which common adds
 import common
-
-DEMO = Path(__file__).resolve().parents[1] / "demo"
-sys.path.append(str(DEMO))
-import clip  # noqa: E402
 
 SETTINGS = ("off", "on")
 CASES = ("film@60", "24@60", "30@60", "50@60", "60@60")
@@ -137,7 +134,7 @@ def playing(case: Case, film: Path) -> Iterator[None]:
         f"filesrc location={film} ! decodebin3 ! videoconvert ! video/x-raw,format=BGRx{rate}"
         " ! gidsink stream=film name=sink"
     )
-    command = [sys.executable, str(DEMO / "play.py"), "--loop", pipeline]
+    command = [sys.executable, str(common.DEMO / "play.py"), "--loop", pipeline]
     with started(command, os.environ | {"GID_DOMAIN": "open"}):
         yield
 

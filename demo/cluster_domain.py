@@ -2,17 +2,14 @@
 """The domain cluster: gid-cluster with the meter, the film, and the safety surfaces of open."""
 
 import json
-import sys
 from pathlib import Path
 
 import backdrop
+import priority
 from cockpit import Cockpit
 from here import Process
 from place import DemoError, Program
 from streams import Check
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
-import priority  # noqa: E402
 
 _CONFIGURATION = """\
 [display]

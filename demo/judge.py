@@ -5,19 +5,16 @@ from __future__ import annotations
 
 import itertools
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import film
+import machine
 import picture
 import report
 from cluster_domain import ROLES
 from place import DemoError
 from streams import MOVIE_CAPS
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
-import machine  # noqa: E402
 
 if TYPE_CHECKING:
     from demo import Demo

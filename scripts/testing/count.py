@@ -36,9 +36,7 @@ def summary(
                     f"FAILED {outcome.test.folder.name}: {outcome.test.title} {case.name}"
                 )
     lines = _why(outcomes)
-    failed_twice = {
-        id(outcome.test) for outcome in outcomes if outcome.has_failed
-    }
+    failed_twice = {id(outcome.test) for outcome in outcomes if outcome.has_failed}
     for outcome in first:
         if id(outcome.test) not in failed_twice:
             names = [case.name for case in outcome.cases if case.outcome == "failed"]

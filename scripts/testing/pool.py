@@ -41,12 +41,15 @@ class Pool:
         self._total += len(tests)
         self._alone += [test for test in tests if test.is_alone]
         self._waiting += [test for test in tests if not test.is_alone]
-        self._waiting.sort(key=lambda test: (not test.is_guest, bool(test.sanitizer), -test.seconds))
+        self._waiting.sort(
+            key=lambda test: (not test.is_guest, bool(test.sanitizer), -test.seconds)
+        )
 
     def run(self, feed: Callable[[], bool]) -> None:
-        """Runs everything. `feed` may add tests; it is asked until it says that none will follow."""
+        """Runs everything. `feed` may add tests; asked until it says that none will follow."""
         # Short, for a socket's path has 108 bytes.
-        with tempfile.TemporaryDirectory(prefix="gid", dir="/tmp", ignore_cleanup_errors=True) as name:
+        made = tempfile.TemporaryDirectory(prefix="gid", dir="/tmp", ignore_cleanup_errors=True)
+        with made as name:
             self._folder = Path(name)
             try:
                 while feed() or self._waiting or self._running:

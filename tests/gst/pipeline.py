@@ -121,7 +121,7 @@ class Pipeline(Program):
 
 @cache
 def clip() -> Path:
-    """The H.264 film of 1280x720 that the demo shows; where it cannot be fetched, one that is made."""
+    """The H.264 film of 1280x720 that the demo shows, or a made one where it cannot be had."""
     return demo_clip.find(None)
 
 

@@ -138,9 +138,7 @@ def test_pauses_send_nothing_twice(cockpit: Cockpit) -> None:
         for state in ("PAUSED", "PLAYING"):
             before = changes_to(state)
             sender.tell(f"state {state}")
-            wait_for(
-                lambda s=state, b=before: changes_to(s) > b or not sender.is_running(), state
-            )
+            wait_for(lambda s=state, b=before: changes_to(s) > b or not sender.is_running(), state)
         time.sleep(0.05)  # the clock runs only while it plays
     sender.finish()
     receiver.finish()

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Debian's packages have each file that is installed, once, and no other. ./run package makes them."""
+"""Debian's packages have each file that is installed, once. ./run package makes them."""
 
 import json
 import re
 import subprocess
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import pytest
 from program import BUILD, TOP

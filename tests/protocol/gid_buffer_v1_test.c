@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gid-buffer-v1-client-protocol.h"
 #include "gid-buffer-v1-protocol.h"
-#include "messages.h"
+#include "protocol_messages.h"
 
 int main(void) {
 	check_interface(&gid_buffer_manager_v1_interface, "gid_buffer_manager_v1", 1,

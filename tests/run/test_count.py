@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """How `./run test` runs and counts: every case once, what failed in company again by itself."""
 
-
 import subprocess
-
 from pathlib import Path
 
 import pytest
+from program import wait_for
 from testing.count import summary
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
@@ -77,7 +76,10 @@ def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
 
 def test_what_could_not_be_built_is_a_failure() -> None:
     lines, is_well = summary([], problems=["build-asan: no tests were run"])
-    assert (lines, is_well) == (["FAILED build-asan: no tests were run", "0 passed, 1 failed"], False)
+    assert (lines, is_well) == (
+        ["FAILED build-asan: no tests were run", "0 passed, 1 failed"],
+        False,
+    )
 
 
 def test_nothing_at_all_is_not_a_success() -> None:
@@ -131,8 +133,12 @@ def test_each_has_folders_of_its_own_and_leaves_nothing(tmp_path: Path) -> None:
     assert len(places) == 3
     assert not any(Path(place).exists() for place in places)
     for pid in (tmp_path / "left").read_text().split():
-        status = Path(f"/proc/{pid}/stat")
-        assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+        wait_for(lambda pid=pid: has_ended(int(pid)), f"process {pid} to end")
+
+
+def has_ended(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def test_guests_run_one_a_core_and_those_that_measure_alone(tmp_path: Path) -> None:
@@ -202,5 +208,3 @@ def test_tests_are_named_by_suite_or_one_by_one(tmp_path: Path) -> None:
         assert test.is_wanted(wanted)
     for wanted in (["gst"], ["unit/ring_threads"], ["rin"]):
         assert not test.is_wanted(wanted)
-
-

@@ -15,9 +15,7 @@ TOP = Path(__file__).resolve().parents[2]
 COMMANDS = ("bench", "demo", "docs", "man", "places", "shell", "test", "vm")
 
 
-def run(
-    *arguments: str, cwd: Path = TOP, top: Path = TOP
-) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, cwd: Path = TOP, top: Path = TOP) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"GIDWAY_INSIDE": os.environ.get("GIDWAY_INSIDE", "system")}
     command = [str(top / "run"), *arguments]
     return subprocess.run(

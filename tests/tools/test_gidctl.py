@@ -130,7 +130,6 @@ def test_nothing_to_list(cockpit: Cockpit) -> None:
 
 @pytest.mark.parametrize("domain", ["open", "cluster"])
 def test_top_once(flowing: Cockpit, domain: str) -> None:
-
     def at_its_rate() -> dict | None:
         """A busy machine may pause in a measurement, but not in each."""
         measured = as_json(flowing, "top", "--once", "--interval", "1", domain=domain)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "gidctl.h"
-#include "table.h"
+#include "gidctl_table.h"
 
 #define DEFAULT_RUNTIME "/run/gidway"
 

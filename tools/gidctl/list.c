@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gidctl.h"
-#include "table.h"
+#include "gidctl_table.h"
 
 static void join_grants(sd_json_variant *slab, char *text, size_t size) {
 	sd_json_variant *grant;

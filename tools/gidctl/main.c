@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gidctl.h"
-#include "table.h"
+#include "gidctl_table.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "display.h"
+#include "gidctl_display.h"
 #include "gidctl.h"
-#include "table.h"
+#include "gidctl_table.h"
 
 #define BUCKETS 24
 

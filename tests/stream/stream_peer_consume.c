@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "peer.h"
+#include "stream_peer.h"
 
 struct held {
 	struct gid_frame frame;

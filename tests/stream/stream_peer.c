@@ -8,7 +8,7 @@
  * Prints a line of JSON at every change of state and every 50 ms. A producer fills each slot with
  * the frame's sequence number; a consumer compares that when it receives and when it releases.
  */
-#include "peer.h"
+#include "stream_peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "display.h"
+#include "gidctl_display.h"
 #include "gidctl.h"
-#include "table.h"
+#include "gidctl_table.h"
 
 #define TEXT_MAX (4u << 20) /* more than the longest status has */
 #define ANSWER_S 1

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "peer.h"
+#include "stream_peer.h"
 
 struct produced {
 	struct gid_domain *domain;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "table.h"
+#include "gidctl_table.h"
 
 static bool colours, terminal;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gidctl.h"
-#include "table.h"
+#include "gidctl_table.h"
 
 static void print_heading(const char *text) {
 	printf("\n%s%s%s\n", look_begin(LOOK_BOLD), text, look_end(LOOK_BOLD));

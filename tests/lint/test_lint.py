@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""scripts/layers and scripts/lint find what they look for, in a small repository made for it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+TABLE = """
+| part | may use | files |
+|---|---|---|
+| low | | |
+| high | low | |
+| tool | | tools/*.py |
+"""
+
+SOUND = {
+    "docs/architecture.md": TABLE,
+    "low/base.h": "",
+    "low/base.c": '#include "base.h"\n',
+    "high/top.c": '#include "base.h"\n#include <stdio.h>\n',
+    "tools/one.py": "import json\nimport two\n",
+    "tools/two.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import one\n",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return tmp_path
+
+
+def fill(repository: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(text)
+    command = ["git", "-c", "safe.directory=*", "-C", repository, "add", "-A"]
+    subprocess.run(command, check=True)
+
+
+def layers(repository: Path) -> tuple[int, str]:
+    command = [TOP / "scripts/layers", repository]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.stderr == ""
+    return result.returncode, result.stdout.strip()
+
+
+def test_layers_that_hold(repository: Path) -> None:
+    fill(repository, SOUND)
+    assert layers(repository) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        (
+            {"low/base.c": '#include "top.h"\n', "high/top.h": ""},
+            "low/base.c: low may not use high",
+        ),
+        (
+            {"low/a.h": '#include "b.h"\n', "low/b.h": "", "low/b.c": '#include "a.h"\n'},
+            "a circle of 2 files: low/a, low/b",
+        ),
+        ({"tools/two.py": "def late():\n    import one\n"}, "a circle of 2 files: tools/one"),
+        ({"high/base.h": ""}, "one name twice: high/base.h, low/base.h"),
+        ({"low/long.c": "\n" * 901}, "low/long.c has 901 lines"),
+        ({"tools/two.py": "from base import x\n", "low/base.py": ""}, "tool may not use low"),
+    ],
+)
+def test_layers_that_do_not(repository: Path, files: dict[str, str], complaint: str) -> None:
+    fill(repository, SOUND | files)
+    status, said = layers(repository)
+    assert status == 1
+    assert complaint in said
+
+
+def lint(repository: Path, check: str) -> tuple[int, str]:
+    script = repository / "scripts/lint"
+    command = [script, check]
+    result = subprocess.run(command, capture_output=True, text=True)
+    return result.returncode, result.stdout + result.stderr
+
+
+GOOD_C = "/* SPDX-License-Identifier: MIT */\nint main(void) {\n\treturn 0;\n}\n"
+GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "good", "bad"),
+    [
+        ("format", "a.c", GOOD_C, GOOD_C.replace("\t", "    ")),
+        ("files", "a.c", GOOD_C, "int x;\n"),
+        ("files", "notes.txt", "x\n", "see {top}/scripts\n"),
+        ("files", ".gitignore", "x\n", None),
+        ("manuals", "x.1.scd", "x(1)\n\n# NAME\n\nx - y\n", "x\n"),
+        ("protocols", "x.xml", GOOD_XML, GOOD_XML.replace("<copyright>", "<copied>")),
+        ("shell", "x.sh", "#!/bin/sh\necho hello\n", "#!/bin/sh\nrm $1 foo'\n"),
+        ("spelling", "x.txt", "the house\n", "teh house\n"),
+        ("python", "x.py", "x = 1\n", "import os\n"),
+    ],
+)
+def test_a_check_fails_for_what_is_wrong(
+    repository: Path, check: str, name: str, good: str, bad: str | None
+) -> None:
+    (repository / "scripts").mkdir()
+    for file in ("scripts/lint", ".clang-format", "ruff.toml"):
+        shutil.copy(TOP / file, repository / file)
+    fill(repository, {name: good})
+    status, said = lint(repository, check)
+    if status == 77:
+        pytest.skip(said)
+    assert status == 0, said
+    if bad is None:
+        name, bad = ".hidden", ""
+    fill(repository, {name: bad.replace("{top}", str(repository))})
+    status, said = lint(repository, check)
+    assert status == 1, said
