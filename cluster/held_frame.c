@@ -47,6 +47,12 @@ static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
 	return ret;
 }
 
+bool held_frame_is_drawn(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	return info.memory != GID_MEMORY_DMABUF || dmabuf_is_drawn(info.fd);
+}
+
 enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
 	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes) {
 	struct gid_slab_info info;

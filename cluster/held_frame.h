@@ -19,6 +19,9 @@ struct held_frame {
 	struct pixel_hashes hashes; /* of the pixels, as they were when they were looked at */
 };
 
+/* Whether no device writes to the memory any more: reading it would wait for that otherwise. */
+bool held_frame_is_drawn(const struct gid_slab *slab);
+
 /*
  * Looks at the frame's pixels, of which `width` x `height` must be seen. Returns
  * ROLE_REASON_NONE with the hashes, or why the picture cannot be shown.

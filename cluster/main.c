@@ -4,6 +4,7 @@
 #include "cluster_options.h"
 #include "cluster_status.h"
 #include "learn.h"
+#include "log_thread.h"
 #include "roles.h"
 #include <errno.h>
 #include <sched.h>
@@ -20,6 +21,18 @@ struct cluster {
 	struct roles roles;
 	struct cluster_status status;
 };
+
+static void handle_log(enum wlr_log_importance importance, const char *format, va_list args) {
+	static const char *const labels[] = {
+		[WLR_SILENT] = "",
+		[WLR_ERROR] = "[ERROR] ",
+		[WLR_INFO] = "[INFO] ",
+		[WLR_DEBUG] = "[DEBUG] ",
+	};
+	if (importance <= wlr_log_get_verbosity()) {
+		log_thread_add(labels[importance], format, args);
+	}
+}
 
 static int handle_signal(int number, void *data) {
 	wl_display_terminate(data);
@@ -118,6 +131,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	if (cluster.wayland == NULL) {
 		return -ENOMEM;
 	}
+	log_thread_start();
 	int ret = cluster_init(&cluster, config, options);
 	if (ret == 0) {
 		if (options->realtime > 0) {
@@ -133,6 +147,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	clients_finish(&cluster.clients);
 	display_finish(&cluster.display);
 	wl_display_destroy(cluster.wayland);
+	log_thread_stop();
 	return ret;
 }
 
@@ -169,7 +184,7 @@ int main(int argc, char **argv) {
 	cluster_options_parse(&options, argc, argv);
 	/* What is shown must be read back, which a processor's own memory makes quick. */
 	setenv("WLR_RENDERER", "pixman", 0);
-	wlr_log_init(options.verbose ? WLR_DEBUG : WLR_INFO, NULL);
+	wlr_log_init(options.verbose ? WLR_DEBUG : WLR_INFO, handle_log);
 	struct cluster_config config;
 	int status = EXIT_FAILURE;
 	int error = cluster_config_read(&config, options.config, stderr);

@@ -8,21 +8,45 @@
 #define CREDIT 4u
 /* Frames whose pixels are looked at in one refresh: one that came in time, and one on its heels. */
 #define LOOKS_MAX 2u
+/* Entries of the ring, of any kind, that are taken in one refresh. */
+#define ENTRIES_MAX (2 * CREDIT)
 #define RETRY_NS 1000000000ull
 
 /* --- memory ------------------------------------------------------------------------------------
  */
 
+/* The memory is there: shows the picture, or has it wait for who draws it still. */
+static void role_stream_show(
+	struct role_stream *stream, const struct gid_frame *frame, struct gid_slab *slab) {
+	if (slab != NULL && !held_frame_is_drawn(slab)) {
+		stream->waits = ROLE_STREAM_FENCED;
+		stream->waiting = *frame;
+		stream->slab = slab;
+		return;
+	}
+	stream->waits = ROLE_STREAM_IDLE;
+	role_view_frame(stream->view, stream->consumer, frame, slab, gid_clock_now());
+}
+
 static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
 	struct role_stream *stream = data;
-	stream->importing = false;
-	role_view_frame(stream->view, stream->consumer, &stream->waiting, error == 0 ? slab : NULL,
-		gid_clock_now());
+	struct gid_frame frame = stream->waiting;
+	role_stream_show(stream, &frame, error == 0 ? slab : NULL);
+}
+
+/* What waits is not waited for any more; its frame stays the consumer's. */
+static void role_stream_forget(struct role_stream *stream) {
+	if (stream->waits == ROLE_STREAM_IMPORTING) {
+		gid_slab_import_cancel(stream->domain, stream);
+	}
+	gid_slab_unref(stream->slab);
+	stream->slab = NULL;
+	stream->waits = ROLE_STREAM_IDLE;
 }
 
 /* Takes the frame. */
 static void role_stream_look(struct role_stream *stream, const struct gid_frame *frame) {
-	if (stream->importing) {
+	if (stream->waits == ROLE_STREAM_IMPORTING) {
 		/* The newest picture of the memory that we wait for. */
 		const struct gid_frame *old = frame;
 		struct gid_frame kept;
@@ -34,16 +58,19 @@ static void role_stream_look(struct role_stream *stream, const struct gid_frame 
 		gid_consumer_release(stream->consumer, old);
 		return;
 	}
+	if (stream->waits == ROLE_STREAM_FENCED) {
+		gid_consumer_release(stream->consumer, &stream->waiting);
+		role_stream_forget(stream);
+	}
 	stream->looked++;
 	struct gid_slab *slab = NULL;
 	int ret = gid_slab_import_async(stream->domain, frame->gid, handle_imported, stream, &slab);
 	if (ret == -EINPROGRESS) {
-		stream->importing = true;
+		stream->waits = ROLE_STREAM_IMPORTING;
 		stream->waiting = *frame;
 		return;
 	}
-	role_view_frame(
-		stream->view, stream->consumer, frame, ret == 0 ? slab : NULL, gid_clock_now());
+	role_stream_show(stream, frame, ret == 0 ? slab : NULL);
 }
 
 /* --- frames ------------------------------------------------------------------------------------
@@ -63,11 +90,12 @@ static void role_stream_receive(struct role_stream *stream) {
 	struct gid_frame frame, newest;
 	bool some = false;
 	int ret = 1;
-	for (unsigned i = 0; i < CREDIT && ret == 1; i++) {
+	for (unsigned i = 0; i < CREDIT && stream->entries < ENTRIES_MAX; i++) {
 		ret = gid_consumer_receive(stream->consumer, &frame);
 		if (ret != 1) {
 			break;
 		}
+		stream->entries++;
 		if (some) {
 			gid_consumer_release(stream->consumer, &newest);
 		}
@@ -85,7 +113,7 @@ static void role_stream_receive(struct role_stream *stream) {
 
 static int handle_readable(int fd, uint32_t mask, void *data) {
 	struct role_stream *stream = data;
-	if (stream->looked < LOOKS_MAX) {
+	if (stream->looked < LOOKS_MAX && stream->entries < ENTRIES_MAX) {
 		role_stream_receive(stream);
 	} else {
 		wl_event_source_fd_update(stream->source, 0); /* until the next tick */
@@ -112,11 +140,20 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	if (state == GID_CONSUMER_LIVE) {
 		return;
 	}
-	if (stream->importing) {
-		gid_slab_import_cancel(stream->domain, stream);
-		stream->importing = false;
-	}
+	role_stream_forget(stream);
 	role_view_lost(stream->view, reason_of(reason), gid_clock_now());
+}
+
+/* Said once, until it changes: gidd is asked again and again. */
+static void handle_answered(void *data, int error) {
+	struct role_stream *stream = data;
+	const struct role_config *role = stream->view->config;
+	if (error < 0 && error != stream->told) {
+		wlr_log(WLR_ERROR, "role %s: cannot subscribe to %s of domain %s: %s", role->name,
+			role->stream, role->domain ? role->domain : "(our own)",
+			gid_domain_error(stream->domain));
+	}
+	stream->told = error;
 }
 
 static void role_stream_create(struct role_stream *stream) {
@@ -129,15 +166,12 @@ static void role_stream_create(struct role_stream *stream) {
 		.state = handle_state,
 		.data = stream,
 		.timeline = stream->view->timeline,
+		.answered = handle_answered,
 	};
 	int ret = gid_consumer_create(
 		stream->domain, role->domain, role->stream, &options, &stream->consumer);
 	if (ret < 0) {
-		if (stream->refused == 0) {
-			wlr_log(WLR_ERROR, "role %s: cannot subscribe to %s of domain %s: %s",
-				role->name, role->stream, role->domain ? role->domain : "(our own)",
-				gid_domain_error(stream->domain));
-		}
+		handle_answered(stream, ret);
 		stream->consumer = NULL;
 		stream->refused = gid_clock_now();
 		return;
@@ -148,10 +182,7 @@ static void role_stream_create(struct role_stream *stream) {
 }
 
 static void role_stream_end(struct role_stream *stream) {
-	if (stream->importing) {
-		gid_slab_import_cancel(stream->domain, stream);
-		stream->importing = false;
-	}
+	role_stream_forget(stream);
 	if (stream->source != NULL) {
 		wl_event_source_remove(stream->source);
 		stream->source = NULL;
@@ -181,7 +212,7 @@ void role_stream_stop(struct role_stream *stream) {
 }
 
 void role_stream_tick(struct role_stream *stream) {
-	stream->looked = 0;
+	stream->looked = stream->entries = 0;
 	if (stream->domain == NULL) {
 		return;
 	}
@@ -190,6 +221,12 @@ void role_stream_tick(struct role_stream *stream) {
 			role_stream_end(stream); /* it broke the protocol: a later one may not */
 			stream->refused = gid_clock_now();
 			return;
+		}
+		if (stream->waits == ROLE_STREAM_FENCED) {
+			struct gid_frame frame = stream->waiting;
+			struct gid_slab *slab = stream->slab;
+			stream->slab = NULL;
+			role_stream_show(stream, &frame, slab);
 		}
 		wl_event_source_fd_update(stream->source, WL_EVENT_READABLE);
 		/* The doorbell rings only for those who found nothing more, which we may not have.

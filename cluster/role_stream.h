@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * The frames of one role: subscribes to its stream, and again whenever it went; gets the memory;
- * and bounds what a producer can make us do in one refresh, however much it sends.
+ * and bounds what a producer can make us do in one refresh, however much it sends. Never waits: not
+ * for gidd, and not for a device that still draws the picture.
  */
 #ifndef CLUSTER_ROLE_STREAM_H
 #define CLUSTER_ROLE_STREAM_H
@@ -15,10 +16,17 @@ struct role_stream {
 	struct gid_domain *domain; /* NULL: there is none now */
 	struct gid_consumer *consumer;
 	struct wl_event_source *source;
-	uint64_t refused; /* when subscribing failed last; tried again later */
-	unsigned looked;  /* frames looked at since the last tick */
-	bool importing;	  /* `waiting` waits for its memory */
+	uint64_t refused; /* when there was no memory to subscribe; tried again later */
+	int told;	  /* why gidd refuses, as last said in the log; 0: it does not */
+	unsigned entries; /* of the ring, taken since the last tick */
+	unsigned looked;  /* frames of those that were looked at */
+	enum {
+		ROLE_STREAM_IDLE,
+		ROLE_STREAM_IMPORTING, /* `waiting` waits for its memory */
+		ROLE_STREAM_FENCED,    /* and for the device that draws it; its memory is `slab` */
+	} waits;
 	struct gid_frame waiting;
+	struct gid_slab *slab; /* our reference, or NULL */
 };
 
 void role_stream_init(

@@ -4,6 +4,7 @@
 #include "display.h"
 #include <errno.h>
 #include <gid/timeline.h>
+#include <inttypes.h>
 #include <wlr/util/log.h>
 
 static uint64_t role_view_expected(const struct role_view *view) {
@@ -62,6 +63,23 @@ static void role_view_keep_last(struct role_view *view) {
 	}
 }
 
+/* Producers change a role's state as often as they like. */
+static void role_view_tell(struct role_view *view, enum role_state from) {
+	const struct role *role = &view->role;
+	struct log_budget *budget = &view->log_budget;
+	if (!log_budget_take(budget, role->since)) {
+		return;
+	}
+	if (budget->left_out > 0) {
+		wlr_log(WLR_ERROR, "role %s: %" PRIu64 " changes were too many to be told here",
+			view->config->name, budget->left_out);
+		budget->left_out = 0;
+	}
+	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s",
+		view->config->name, role_state_name(from), role_state_name(role->state),
+		role_reason_text(role->reason));
+}
+
 static void handle_changed(struct role *role, enum role_state from, void *data) {
 	struct role_view *view = data;
 	history_transition(&view->history,
@@ -72,9 +90,7 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 			.decided = role->since,
 			.last_frame = role->last_frame,
 		});
-	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s",
-		view->config->name, role_state_name(from), role_state_name(role->state),
-		role_reason_text(role->reason));
+	role_view_tell(view, from);
 	if (from == ROLE_LIVE) {
 		if (view->config->fallback == FALLBACK_LAST && view->awaited_commit == 0) {
 			role_view_keep_last(view);

@@ -2,7 +2,7 @@
 /**
  * One role on the display: what its stream brings, whether that may be shown, and what is shown.
  *
- * role_stream.c brings the frames, view.c decides and shows.
+ * role_stream.c brings the frames, role_view.c decides and shows.
  */
 #ifndef CLUSTER_ROLE_VIEW_H
 #define CLUSTER_ROLE_VIEW_H
@@ -10,6 +10,7 @@
 #include "cluster_config.h"
 #include "held_frame.h"
 #include "history.h"
+#include "log_budget.h"
 #include "own_picture.h"
 #include <wlr/types/wlr_scene.h>
 
@@ -24,6 +25,7 @@ struct role_view {
 	struct held_frame *shown; /* the frame on the display, NULL: the fallback is */
 	struct wl_list held;	  /* held_frame::link */
 	struct history history;
+	struct log_budget log_budget;
 	struct gid_timeline *timeline; /* NULL: none */
 	uint32_t domain;	       /* the number of our own */
 	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */

@@ -296,6 +296,14 @@ static int judge(uint32_t request, const union gid_wire_message *answer) {
 	return answer->header.type == expected ? 0 : -EPROTO;
 }
 
+/* The words of a refusal become gid_domain_error(). */
+static void remember(struct gid_domain *domain, int error, const union gid_wire_message *answer) {
+	bool told = answer->header.type == GID_WIRE_RESULT && answer->result.text[0] != '\0';
+	if (error < 0) {
+		gid_domain_fail(domain, error, "%s", told ? answer->result.text : gid_strerror(error));
+	}
+}
+
 static void drop_pending(struct gid_pending **at) {
 	struct gid_pending *pending = *at;
 	*at = pending->next;
@@ -314,6 +322,7 @@ static void deliver_answer(struct gid_domain *domain, struct gid_packet *packet)
 	struct gid_pending pending = **at;
 	drop_pending(at);
 	int error = judge(pending.type, &packet->message);
+	remember(domain, error, &packet->message);
 	pending.answered(pending.data, error, &packet->message, packet->fds);
 }
 
@@ -476,12 +485,7 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 			return 0;
 		}
 		gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
-		if (error < 0) {
-			bool told = answer->header.type == GID_WIRE_RESULT &&
-				answer->result.text[0] != '\0';
-			gid_domain_fail(domain, error, "%s",
-				told ? answer->result.text : gid_strerror(error));
-		}
+		remember(domain, error, answer);
 		return error;
 	}
 }

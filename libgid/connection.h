@@ -121,8 +121,8 @@ int gid_domain_request(struct gid_domain *domain, union gid_wire_message *reques
 	uint32_t fd_count, union gid_wire_message *answer, int answer_fds[GID_WIRE_FDS_MAX]);
 
 /*
- * Called from gid_domain_dispatch() with 0 and the answer, with the error of a RESULT and that, or
- * with -ENOTCONN or -ETIMEDOUT and no answer. Descriptors that it keeps it sets to -1.
+ * Called from gid_domain_dispatch() with 0 and the answer, with the error of a RESULT and that (its
+ * text is gid_domain_error() then), or with -ENOTCONN or -ETIMEDOUT and no answer. Descriptors that it keeps it sets to -1.
  */
 typedef void (*gid_answer_func)(void *data, int error, const union gid_wire_message *answer,
 	int fds[static GID_WIRE_FDS_MAX]);

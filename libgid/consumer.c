@@ -163,6 +163,14 @@ static bool is_too_soon(const struct gid_consumer *consumer, int error) {
 static void subscribe_answered(void *data, int error, const union gid_wire_message *answer,
 	int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_consumer *consumer = data;
+	enter(consumer);
+	if (consumer->options.answered != NULL) {
+		consumer->options.answered(consumer->options.data, error);
+	}
+	if (consumer->destroyed) {
+		leave(consumer);
+		return;
+	}
 	if (error == -ENOTCONN && !is_too_soon(consumer, error)) {
 		consumer->number = 0; /* asked again when gidd is back */
 	} else if (error < 0) {
@@ -171,6 +179,7 @@ static void subscribe_answered(void *data, int error, const union gid_wire_messa
 		}
 		lose(consumer, error);
 	}
+	leave(consumer);
 }
 
 static void subscribe_again(struct gid_consumer *consumer) {
@@ -211,8 +220,15 @@ static int ask(struct gid_consumer *consumer) {
 	return error;
 }
 
-/* Asks for the stream for the first time, and waits for the answer. Sets the domain's error. */
+/*
+ * Asks for the stream for the first time, and waits for the answer where nobody wants to be told of
+ * it. Sets the domain's error.
+ */
 static int subscribe(struct gid_consumer *consumer) {
+	if (consumer->options.answered != NULL) {
+		subscribe_again(consumer);
+		return 0;
+	}
 	int error = ask(consumer);
 	if (consumer->options.reconnect && is_too_soon(consumer, error)) {
 		consumer->number = 0;

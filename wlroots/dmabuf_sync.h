@@ -8,7 +8,15 @@
 
 #include <errno.h>
 #include <linux/dma-buf.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
+
+/* Whether all that was to write it has done so: beginning to read it waits for nobody then. */
+static inline bool dmabuf_is_drawn(int fd) {
+	struct pollfd fence = {.fd = fd, .events = POLLIN};
+	return poll(&fence, 1, 0) != 0;
+}
 
 static inline void dmabuf_sync_(int fd, uint64_t flags) {
 	struct dma_buf_sync sync = {.flags = flags};

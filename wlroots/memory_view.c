@@ -34,6 +34,10 @@ static bool handle_begin_access(
 	if (view->data == NULL || (flags & WLR_BUFFER_DATA_PTR_ACCESS_WRITE)) {
 		return false;
 	}
+	/* What a device still draws is not waited for: the surface keeps the picture it has. */
+	if (view->dmabuf.n_planes > 0 && !dmabuf_is_drawn(view->dmabuf.fd[0])) {
+		return false;
+	}
 	*data = (void *)view->data; /* to be read only, as `flags` say */
 	*format = view->fourcc;
 	*stride = view->stride;

@@ -3,7 +3,8 @@
  * A producer of two safety streams that lies. Draws eight pictures, four for each stream, and sends
  * one to each stream every 20 ms; upon SIGUSR1 it begins to lie in the way it was told, and upon
  * another it is honest again. Reaches into libgid where an honest program could not do it. `flood`
- * tells the truth, as fast as it can.
+ * tells the truth, as fast as it can; `notes` sends no pictures, but says in turn that the flow ended
+ * and that nothing is to be shown, as fast as it can.
  *
  * liar MODE; liar hashes: prints the hashes of the pictures, a line for each stream.
  */
@@ -25,10 +26,10 @@
 #define PERIOD_MS 20
 #define SLOTS 32
 
-enum mode { FLIP, FORGE, SWAP, FREEZE, REPLAY, NO_HASH, CORRUPTED, SMALL, LATE_FLIP, FLOOD, MODES };
+enum mode { FLIP, FORGE, SWAP, FREEZE, REPLAY, NO_HASH, CORRUPTED, SMALL, LATE_FLIP, FLOOD, NOTES, MODES };
 
 static const char *const mode_names[MODES] = {"flip", "forge", "swap", "freeze", "replay",
-	"no-hash", "corrupted", "small", "late-flip", "flood"};
+	"no-hash", "corrupted", "small", "late-flip", "flood", "notes"};
 
 struct liar {
 	struct gid_domain *domain;
@@ -94,6 +95,21 @@ static int take(struct gid_slab *slab, struct liar *liar) {
 		pause_ms(1);
 	}
 	return slot;
+}
+
+/* Entries without a picture, as many as rings take between two looks at the consumers. */
+static void send_notes(struct liar *liar, unsigned stream) {
+	for (unsigned i = 0; i < 64; i++) {
+		struct gid_frame frame = {
+			.capture_time = GID_TIME_NONE,
+			.present_time = GID_TIME_NONE,
+			.pts = GID_TIME_NONE,
+			.dts = GID_TIME_NONE,
+			.duration = GID_TIME_NONE,
+			.flags = i % 2 == 0 ? GID_FRAME_EOS : GID_FRAME_HIDDEN,
+		};
+		gid_producer_send(liar->producers[stream], &frame);
+	}
 }
 
 /* Sends one frame to the stream; `mode` MODES is honest. */
@@ -183,9 +199,13 @@ int main(int argc, char **argv) {
 		gid_domain_dispatch(liar.domain);
 		for (unsigned i = 0; i < STREAMS; i++) {
 			gid_producer_dispatch(liar.producers[i]);
-			send_frame(&liar, i, tick, lies ? mode : MODES);
+			if (lies && mode == NOTES) {
+				send_notes(&liar, i);
+			} else {
+				send_frame(&liar, i, tick, lies ? mode : MODES);
+			}
 		}
-		if (mode != FLOOD) {
+		if (mode != FLOOD && !(lies && mode == NOTES)) {
 			pause_ms(PERIOD_MS);
 		}
 	}

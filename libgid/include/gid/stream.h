@@ -251,6 +251,13 @@ struct gid_consumer_options {
 	void *data;
 	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set. */
 	struct gid_timeline *timeline;
+	/**
+	 * Makes gid_consumer_create() not wait for gidd: it returns 0 at once, and this is called from
+	 * gid_domain_dispatch(), once for each time that gidd was asked, with what it would have
+	 * returned. With `reconnect` gidd is asked again later; without, after an error the state is
+	 * GID_CONSUMER_ENDED next. The consumer may be destroyed from within. NULL: it waits.
+	 */
+	void (*answered)(void *data, int error);
 };
 
 /**

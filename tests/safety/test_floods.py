@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""What others do without end, or not at all: the display's thread waits for nobody."""
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+from cockpit import Cockpit
+from display import DISPLAY, Display
+from program import BUILD, PATIENCE, wait_for
+
+LIAR = BUILD / "tests" / "safety" / "liar"
+ROLES = """
+[role left]
+domain=open
+x=0
+y=0
+width=320
+height=80
+deadline-ms=10000
+[role right]
+domain=open
+x=320
+y=100
+width=320
+height=80
+deadline-ms=10000
+"""
+# Far more than an answer takes on a busy machine, far less than gidd may take to answer here (30 s).
+LONGEST_S = 10.0
+
+
+def longest_answer(display: Display, seconds: float) -> float:
+    """How long the slowest answer took of those asked for in so many seconds."""
+    longest, end = 0.0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        asked = time.monotonic()
+        display.status()
+        longest = max(longest, time.monotonic() - asked)
+        time.sleep(0.02)
+    return longest
+
+
+def test_a_silent_domain_does_not_stop_the_display(cockpit: Cockpit) -> None:
+    """Its gidd takes every question, and answers none: each role asks it, again and again."""
+    gidd = cockpit.gidds["open"]
+    gidd.signal(signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        display = Display(cockpit, ROLES)
+        assert time.monotonic() - begun < LONGEST_S
+        assert longest_answer(display, 4) < LONGEST_S
+        assert {role["state"] for role in display.status()["roles"]} == {"waiting"}
+    finally:
+        gidd.signal(signal.SIGCONT)
+    cockpit.run("open", [LIAR, "flip"])
+    for name in ("left", "right"):
+        display.wait_role("live", name=name)
+
+
+def test_entries_without_a_picture_are_bounded(cockpit: Cockpit) -> None:
+    """The end of the flow and nothing to show, in turn: few of them are looked at in a refresh."""
+    display = Display(cockpit, ROLES)
+    liar = cockpit.run("open", [LIAR, "notes"])
+    for name in ("left", "right"):
+        display.wait_role("live", name=name)
+    liar.signal(signal.SIGUSR1)
+    for name in ("left", "right"):
+        display.wait_transition("hidden", name)
+    before, begun = display.status(), time.monotonic()
+    time.sleep(3)
+    after, passed = display.status(), time.monotonic() - begun
+    for old, new in zip(before["roles"], after["roles"], strict=True):
+        changes = new["transition_count"] - old["transition_count"]
+        assert 0 < changes <= 8 * (passed * 60 + 10), "entries of each refresh"
+    lines = [line for line in display.program.stderr.splitlines() if "role " in line]
+    assert len(lines) < 2 * (20 + passed + 20), "lines in the log"
+    liar.signal(signal.SIGUSR1)
+    for name in ("left", "right"):
+        wait_for(lambda name=name: display.role(name)["state"] == "live", "the way back to live")
+    assert longest_answer(display, 1) < LONGEST_S
+
+
+def test_a_log_that_nobody_reads_stops_nothing(cockpit: Cockpit) -> None:
+    """Standard error is a full pipe: what is written there waits, and nothing else does."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    os.set_blocking(writing, False)
+    try:
+        while True:
+            os.write(writing, b"x" * 512)
+    except BlockingIOError:
+        os.set_blocking(writing, True)
+    config, status = cockpit.folder / "quiet.conf", cockpit.folder / "quiet.sock"
+    config.write_text(DISPLAY + ROLES)
+    command = [BUILD / "cluster" / "gid-cluster", "--headless", "--verbose", "--config", config]
+    command += ["--status", status, "--socket", cockpit.folder / "quiet-wayland.sock"]
+    display = subprocess.Popen(command, env=cockpit.env("cluster"), stderr=writing)
+    try:
+
+        def answers() -> dict | None:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(PATIENCE)
+                try:
+                    connection.connect(str(status))
+                except OSError:
+                    return None
+                with connection.makefile("rb") as answer:
+                    return json.load(answer)
+
+        wait_for(answers, "the display to start", timeout=PATIENCE)
+        liar = cockpit.run("open", [LIAR, "notes"])
+        wait_for(lambda: answers()["roles"][0]["state"] == "live", "the role to be live")
+        liar.signal(signal.SIGUSR1)
+        count = answers()["roles"][0]["transition_count"]
+        wait_for(lambda: answers()["roles"][0]["transition_count"] > count + 300, "300 changes")
+        display.terminate()
+        display.wait(PATIENCE)
+    finally:
+        display.kill()
+        display.wait(PATIENCE)
+        os.close(reading)
+        os.close(writing)
