@@ -87,7 +87,7 @@ static void role_allowed(struct reading *reading, struct role_config *role, cons
 	char *path = file_path(reading, value);
 	int ret = path != NULL ? hashes_read(&role->allowed, path) : -ENOMEM;
 	if (ret == -EINVAL) {
-		mistake(reading, "allowed=%s has a line that is not a hash of 16 hex digits",
+		mistake(reading, "allowed=%s has a line that is not a SHA-256 of 64 hex digits",
 			value);
 	} else if (ret < 0) {
 		mistake(reading, "allowed=%s: %s", value, strerror(-ret));
@@ -282,8 +282,6 @@ static void complete(struct reading *reading) {
 	for (size_t i = 0; i < config->role_count; i++) {
 		struct role_config *role = &config->roles[i];
 		reading->line = role->line;
-		role->limits.allowed = role->allowed.list;
-		role->limits.allowed_count = role->allowed.count;
 		if (role->box.width == 0 || role->box.height == 0) {
 			mistake(reading, "[role %s] needs width= and height=", role->name);
 		}

@@ -26,7 +26,7 @@ struct role_config {
 	char *domain;	    /* who owns the stream; NULL: our own */
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
-	struct hashes allowed; /* `limits` borrows it */
+	struct hashes allowed; /* pictures that may be shown; none: all may */
 	enum fallback fallback;
 	char *picture; /* the PNG's file */
 };

@@ -2,18 +2,19 @@
 #include "hashes.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The place of the first hash that is not smaller. */
-static size_t hashes_place(const struct hashes *hashes, uint64_t hash) {
+#define DIGITS (2 * sizeof(struct digest))
+
+/* The place of the first one that is not smaller. */
+static size_t hashes_place(const struct hashes *hashes, const struct digest *digest) {
 	size_t low = 0, high = hashes->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (hashes->list[middle] < hash) {
+		if (memcmp(&hashes->list[middle], digest, sizeof(*digest)) < 0) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -22,14 +23,22 @@ static size_t hashes_place(const struct hashes *hashes, uint64_t hash) {
 	return low;
 }
 
-int hashes_add(struct hashes *hashes, uint64_t hash) {
-	size_t place = hashes_place(hashes, hash);
-	if (place < hashes->count && hashes->list[place] == hash) {
+static bool is_at(const struct hashes *hashes, size_t place, const struct digest *digest) {
+	return place < hashes->count && memcmp(&hashes->list[place], digest, sizeof(*digest)) == 0;
+}
+
+bool hashes_have(const struct hashes *hashes, const struct digest *digest) {
+	return is_at(hashes, hashes_place(hashes, digest), digest);
+}
+
+int hashes_add(struct hashes *hashes, const struct digest *digest) {
+	size_t place = hashes_place(hashes, digest);
+	if (is_at(hashes, place, digest)) {
 		return 0;
 	}
 	if (hashes->count == hashes->capacity) {
 		size_t capacity = hashes->capacity ? hashes->capacity * 2 : 64;
-		uint64_t *list = reallocarray(hashes->list, capacity, sizeof(*list));
+		struct digest *list = reallocarray(hashes->list, capacity, sizeof(*list));
 		if (list == NULL) {
 			return -ENOMEM;
 		}
@@ -38,7 +47,7 @@ int hashes_add(struct hashes *hashes, uint64_t hash) {
 	}
 	memmove(hashes->list + place + 1, hashes->list + place,
 		(hashes->count - place) * sizeof(hashes->list[0]));
-	hashes->list[place] = hash;
+	hashes->list[place] = *digest;
 	hashes->count++;
 	return 1;
 }
@@ -50,11 +59,15 @@ static int hashes_add_line(struct hashes *hashes, char *line) {
 	if (line[0] == '\0') {
 		return 0;
 	}
-	if (digits != 16 || line[16 + strspn(line + 16, " \t")] != '\0') {
+	if (digits != DIGITS || line[DIGITS + strspn(line + DIGITS, " \t")] != '\0') {
 		return -EINVAL;
 	}
-	line[16] = '\0';
-	return hashes_add(hashes, strtoull(line, NULL, 16));
+	struct digest digest;
+	for (size_t i = 0; i < sizeof(digest.bytes); i++) {
+		char byte[] = {line[2 * i], line[2 * i + 1], '\0'};
+		digest.bytes[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	return hashes_add(hashes, &digest);
 }
 
 int hashes_read(struct hashes *hashes, const char *path) {
@@ -87,9 +100,12 @@ int hashes_write(const struct hashes *hashes, const char *path) {
 		ret = -errno;
 		goto done;
 	}
-	fprintf(file, "# XXH3-64 of every picture that may be shown; gid-cluster(1)\n");
+	fprintf(file, "# SHA-256 of every picture that may be shown; gid-cluster(1)\n");
 	for (size_t i = 0; i < hashes->count; i++) {
-		fprintf(file, "%016" PRIx64 "\n", hashes->list[i]);
+		for (size_t k = 0; k < sizeof(hashes->list[i].bytes); k++) {
+			fprintf(file, "%02x", hashes->list[i].bytes[k]);
+		}
+		fputc('\n', file);
 	}
 	bool failed = ferror(file) || fflush(file) != 0;
 	if ((fclose(file) != 0 || failed) || rename(partial, path) != 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * A set of content hashes, and the file that holds one: a hash of 16 hex digits on a line, `#`
+ * A set of pictures by their SHA-256, and the file that holds one: 64 hex digits on a line, `#`
  * begins a comment.
  */
 #ifndef CLUSTER_HASHES_H
@@ -10,8 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* SHA-256: nobody can make a second picture that has it, too. */
+struct digest {
+	uint8_t bytes[32];
+};
+
 struct hashes {
-	uint64_t *list; /* sorted, each once */
+	struct digest *list; /* sorted, each once */
 	size_t count, capacity;
 };
 
@@ -22,7 +27,9 @@ int hashes_read(struct hashes *hashes, const char *path);
 int hashes_write(const struct hashes *hashes, const char *path);
 
 /* Returns 1: added, 0: had it already, -ENOMEM. */
-int hashes_add(struct hashes *hashes, uint64_t hash);
+int hashes_add(struct hashes *hashes, const struct digest *digest);
+
+bool hashes_have(const struct hashes *hashes, const struct digest *digest);
 
 void hashes_finish(struct hashes *hashes);
 

@@ -34,13 +34,13 @@ static bool layout_can_be_shown(const struct gid_slab_info *info) {
 }
 
 static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
-	const struct pixels *pixels, struct pixel_hashes *hashes) {
+	const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
 	if (info->memory == GID_MEMORY_DMABUF) {
 		dmabuf_begin_read(info->fd);
 	}
 	int ret = transform == WL_OUTPUT_TRANSFORM_NORMAL
-		? pixels_hash(pixels, hashes)
-		: pixels_hash_turned(pixels, transform, hashes);
+		? pixels_hash(pixels, hashes, digest)
+		: pixels_hash_turned(pixels, transform, hashes, digest);
 	if (info->memory == GID_MEMORY_DMABUF) {
 		dmabuf_end_read(info->fd);
 	}
@@ -54,7 +54,8 @@ bool held_frame_is_drawn(const struct gid_slab *slab) {
 }
 
 enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
-	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes) {
+	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes,
+	struct digest *digest) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
 	if (frame->flags & GID_FRAME_CORRUPTED) {
@@ -81,7 +82,7 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
 		pixels->height != (across ? width : height)) {
 		return ROLE_REASON_LAYOUT;
 	}
-	if (hash_memory(&info, frame->transform, pixels, hashes) != 0) {
+	if (hash_memory(&info, frame->transform, pixels, hashes, digest) != 0) {
 		return ROLE_REASON_MEMORY;
 	}
 	/* Asked after reading: then what was read is what the frame named. */

@@ -24,10 +24,12 @@ bool held_frame_is_drawn(const struct gid_slab *slab);
 
 /*
  * Looks at the frame's pixels, of which `width` x `height` must be seen. Returns
- * ROLE_REASON_NONE with the hashes, or why the picture cannot be shown.
+ * ROLE_REASON_NONE with the hashes (`digest`: NULL where it is not wanted), or why the picture
+ * cannot be shown.
  */
 enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
-	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes);
+	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes,
+	struct digest *digest);
 
 /*
  * Takes the frame and the reference to its slab. They are given back, and the object is gone, when

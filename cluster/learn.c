@@ -23,8 +23,9 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 	}
 	struct pixels pixels;
 	struct pixel_hashes found;
+	struct digest digest;
 	enum role_reason reason = held_frame_examine(frame, slab, (uint32_t)role->box.width,
-		(uint32_t)role->box.height, &pixels, &found);
+		(uint32_t)role->box.height, &pixels, &found, &digest);
 	gid_slab_unref(slab);
 	if (reason != ROLE_REASON_NONE || !(frame->flags & GID_FRAME_HASH) ||
 		found.content != frame->content_hash) {
@@ -33,7 +34,7 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 						   : role_reason_text(ROLE_REASON_HASH_MISMATCH));
 		return 0;
 	}
-	return hashes_add(hashes, found.content);
+	return hashes_add(hashes, &digest);
 }
 
 static int learn_stream(struct hashes *hashes, const struct role_config *role,

@@ -33,7 +33,7 @@ static struct own_picture *own_picture_of(cairo_surface_t *surface) {
 		.stride = (size_t)cairo_image_surface_get_stride(surface),
 	};
 	struct pixel_hashes hashes;
-	if (picture == NULL || pixels.data == NULL || pixels_hash(&pixels, &hashes) != 0) {
+	if (picture == NULL || pixels.data == NULL || pixels_hash(&pixels, &hashes, NULL) != 0) {
 		cairo_surface_destroy(surface);
 		free(picture);
 		return NULL;

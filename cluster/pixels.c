@@ -4,20 +4,36 @@
 #include <endian.h>
 #include <errno.h>
 #include <gid/stream.h>
+#include <glib.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <xxhash.h>
 
 #define CHUNK 1024 /* pixels */
 
-int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes) {
+/* Made at first use. Until the process ends. */
+static uint8_t secret[XXH3_SECRET_SIZE_MIN];
+
+static void secret_make(void) {
+	/* Fewer than 256 bytes come whole, or, on a kernel without randomness, not at all. */
+	if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret)) {
+		abort();
+	}
+}
+
+int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, secret_make);
 	XXH3_state_t *content = XXH3_createState(), *colour = XXH3_createState();
+	GChecksum *sum = digest != NULL ? g_checksum_new(G_CHECKSUM_SHA256) : NULL;
 	int ret = -ENOMEM;
 	if (content == NULL || colour == NULL) {
 		goto done;
 	}
 	XXH3_64bits_reset(content);
-	XXH3_64bits_reset(colour);
+	XXH3_64bits_reset_withSecret(colour, secret, sizeof(secret));
 	for (uint32_t y = 0; y < pixels->height; y++) {
 		const uint8_t *row = (const uint8_t *)pixels->data + y * pixels->stride;
 		for (uint32_t x = 0; x < pixels->width; x += CHUNK) {
@@ -29,13 +45,23 @@ int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes) {
 				copy[i] |= htole32(0xff000000u);
 			}
 			XXH3_64bits_update(colour, copy, (size_t)count * 4);
+			if (sum != NULL) {
+				g_checksum_update(sum, (const guchar *)copy, (gssize)count * 4);
+			}
 		}
 	}
 	hashes->content = XXH3_64bits_digest(content);
 	hashes->colour = XXH3_64bits_digest(colour);
+	if (sum != NULL) {
+		gsize size = sizeof(digest->bytes);
+		g_checksum_get_digest(sum, digest->bytes, &size);
+	}
 	ret = 0;
 
 done:
+	if (sum != NULL) {
+		g_checksum_free(sum);
+	}
 	XXH3_freeState(content);
 	XXH3_freeState(colour);
 	return ret;
@@ -62,8 +88,8 @@ static void draw_turned(uint32_t *pixel, uint32_t seen_width, uint32_t seen_heig
 	}
 }
 
-int pixels_hash_turned(
-	const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes) {
+int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
+	struct digest *digest) {
 	size_t size = (size_t)pixels->width * pixels->height * 4;
 	uint32_t *copy = malloc(size), *turned = malloc(size);
 	struct pixels own = {copy, pixels->width, pixels->height, (size_t)pixels->width * 4};
@@ -85,9 +111,9 @@ int pixels_hash_turned(
 			(const uint8_t *)pixels->data + y * pixels->stride, own.stride);
 	}
 	draw_turned(turned, seen.width, seen.height, &own, transform);
-	ret = pixels_hash(&own, hashes);
+	ret = pixels_hash(&own, hashes, NULL);
 	if (ret == 0) {
-		ret = pixels_hash(&seen, &of_seen);
+		ret = pixels_hash(&seen, &of_seen, digest);
 		hashes->colour = of_seen.colour;
 	}
 

@@ -5,6 +5,7 @@
 #ifndef CLUSTER_PIXELS_H
 #define CLUSTER_PIXELS_H
 
+#include "hashes.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,19 +19,26 @@ struct pixels {
 struct pixel_hashes {
 	uint64_t content; /* XXH3-64 of the visible rows as they lie in memory: what a frame states
 			   */
-	uint64_t
-		colour; /* the same with every pixel's unused or alpha byte set: what an eye sees */
+	/*
+	 * Of what an eye sees: every pixel's unused or alpha byte is set. It depends on a secret of
+	 * this process, without which nobody can make another picture that has it, too.
+	 */
+	uint64_t colour;
 };
 
 /*
  * Hashes the picture. Its memory may be another's, who writes it meanwhile: each row is copied
- * once, and both hashes are of that copy. Returns 0 or -ENOMEM.
+ * once, and all hashes are of that copy. `digest`: SHA-256 of the same as `colour`, NULL: not
+ * wanted, for it takes ten times as long. Returns 0 or -ENOMEM.
  */
-int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes);
+int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest);
 
-/* The same of a picture that is shown turned or mirrored: `colour` is of what is then seen. */
-int pixels_hash_turned(
-	const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes);
+/*
+ * The same of a picture that is shown turned or mirrored: `colour` and `digest` are of what is then
+ * seen.
+ */
+int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
+	struct digest *digest);
 
 /* The part of a picture; it must lie within. */
 struct pixels pixels_part(

@@ -49,17 +49,6 @@ void role_finish(struct role *role) {
 	*role = (struct role){0};
 }
 
-static int hash_compare(const void *a, const void *b) {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static bool role_allows(const struct role *role, uint64_t hash) {
-	return role->limits.allowed_count == 0 ||
-		bsearch(&hash, role->limits.allowed, role->limits.allowed_count, sizeof(hash),
-			hash_compare) != NULL;
-}
-
 static enum role_reason role_judge(
 	const struct role *role, const struct role_frame *frame, uint64_t now) {
 	if (frame->sequence <= role->last_sequence) {
@@ -74,7 +63,7 @@ static enum role_reason role_judge(
 	if (frame->pixel_hash != frame->stated_hash) {
 		return ROLE_REASON_HASH_MISMATCH;
 	}
-	if (!role_allows(role, frame->pixel_hash)) {
+	if (!frame->allowed) {
 		return ROLE_REASON_NOT_ALLOWED;
 	}
 	return ROLE_REASON_NONE;

@@ -47,12 +47,10 @@ enum role_reason {
 
 /* Limits of one role, from the configuration. */
 struct role_limits {
-	uint64_t deadline_ns;	 /* a frame or heartbeat at least this often; > 0 */
-	uint64_t frozen_ns;	 /* the picture must change this often; 0: it may stand still */
-	uint32_t min_rate;	 /* frames in any second; 0: no such limit */
-	uint32_t good_frames;	 /* frames in a row that bring a role back to live; at least 1 */
-	const uint64_t *allowed; /* sorted content hashes; borrowed, outlives the role */
-	size_t allowed_count;	 /* 0: every picture is allowed */
+	uint64_t deadline_ns; /* a frame or heartbeat at least this often; > 0 */
+	uint64_t frozen_ns;   /* the picture must change this often; 0: it may stand still */
+	uint32_t min_rate;    /* frames in any second; 0: no such limit */
+	uint32_t good_frames; /* frames in a row that bring a role back to live; at least 1 */
 };
 
 /* What the checks found out about one received frame. */
@@ -62,6 +60,7 @@ struct role_frame {
 	uint64_t stated_hash; /* with has_hash */
 	uint64_t pixel_hash;  /* of the pixels as they lie in memory */
 	bool has_hash;
+	bool allowed;	/* the picture is of the set of those that may be shown, or all may */
 	bool heartbeat; /* the same picture again, as a sign of life */
 };
 

@@ -7,6 +7,11 @@
 #include <inttypes.h>
 #include <wlr/util/log.h>
 
+/* After judging a new picture took longer than this, so many times as long passes before the next.
+ */
+#define LONG_NS UINT64_C(2000000)
+#define PAUSES 4
+
 static uint64_t role_view_expected(const struct role_view *view) {
 	return view->shown != NULL ? view->shown->hashes.colour
 				   : own_picture_colour(view->fallback);
@@ -121,7 +126,50 @@ static enum role_reason role_view_examine(struct role_view *view, const struct g
 		return ROLE_REASON_MEMORY;
 	}
 	return held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
-		(uint32_t)view->config->box.height, pixels, hashes);
+		(uint32_t)view->config->box.height, pixels, hashes, NULL);
+}
+
+/*
+ * Whether the picture is one of those that may be shown. What that takes is long: it is done once
+ * for each picture that is new, which `colour` tells. A producer that sends new ones without end
+ * gets few of them looked at; then `*later`, and the picture that is shown stays, until it is late.
+ * The memory may have changed meanwhile: `hashes` are what was judged.
+ */
+static bool role_view_allows(struct role_view *view, const struct gid_frame *frame,
+	const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes,
+	bool *later) {
+	*later = false;
+	if (view->config->allowed.count == 0) {
+		return true;
+	}
+	struct verdict *verdict = &view->verdicts[hashes->colour % ROLE_VIEW_VERDICTS];
+	if (verdict->known && verdict->colour == hashes->colour) {
+		return verdict->allowed;
+	}
+	uint64_t begin = gid_clock_now();
+	*later = begin < view->judge_again;
+	struct digest digest;
+	if (*later ||
+		held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
+			(uint32_t)view->config->box.height, pixels, hashes,
+			&digest) != ROLE_REASON_NONE) {
+		return false;
+	}
+	uint64_t end = gid_clock_now();
+	view->judge_again = end - begin > LONG_NS ? end + PAUSES * (end - begin) : 0;
+	verdict = &view->verdicts[hashes->colour % ROLE_VIEW_VERDICTS];
+	*verdict = (struct verdict){
+		.known = true,
+		.colour = hashes->colour,
+		.allowed = hashes_have(&view->config->allowed, &digest),
+	};
+	return verdict->allowed;
+}
+
+static void give_back(
+	struct gid_consumer *consumer, const struct gid_frame *frame, struct gid_slab *slab) {
+	gid_consumer_release(consumer, frame);
+	gid_slab_unref(slab);
 }
 
 void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
@@ -130,6 +178,13 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 	struct pixel_hashes hashes;
 	view->history.frames++;
 	enum role_reason reason = role_view_examine(view, frame, slab, &pixels, &hashes);
+	bool later = false;
+	bool allowed = reason == ROLE_REASON_NONE &&
+		role_view_allows(view, frame, slab, &pixels, &hashes, &later);
+	if (later) {
+		give_back(consumer, frame, slab);
+		return;
+	}
 	bool good = false;
 	if (reason != ROLE_REASON_NONE) {
 		role_refuse(&view->role, reason, now);
@@ -141,6 +196,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 				.stated_hash = frame->content_hash,
 				.pixel_hash = hashes.content,
 				.has_hash = frame->flags & GID_FRAME_HASH,
+				.allowed = allowed,
 				.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
 			},
 			now);
@@ -149,8 +205,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 	if (good && role_view_repeats(view, consumer, frame, &pixels, &hashes)) {
 		struct gid_frame old = view->shown->frame;
 		view->shown->frame = *frame;
-		gid_consumer_release(consumer, &old);
-		gid_slab_unref(slab);
+		give_back(consumer, &old, slab);
 		return;
 	}
 	struct held_frame *held = NULL;
@@ -167,8 +222,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 		}
 		wlr_buffer_drop(&held->view.base);
 	} else {
-		gid_consumer_release(consumer, frame);
-		gid_slab_unref(slab);
+		give_back(consumer, frame, slab);
 	}
 }
 
@@ -198,7 +252,7 @@ bool role_view_check(struct role_view *view, const struct pixels *composed, uint
 		struct pixels region = pixels_part(composed, (uint32_t)box->x, (uint32_t)box->y,
 			(uint32_t)box->width, (uint32_t)box->height);
 		struct pixel_hashes hashes;
-		if (pixels_hash(&region, &hashes) == 0 &&
+		if (pixels_hash(&region, &hashes, NULL) == 0 &&
 			hashes.colour == role_view_expected(view)) {
 			return true;
 		}

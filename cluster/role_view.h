@@ -16,6 +16,14 @@
 
 struct display;
 
+#define ROLE_VIEW_VERDICTS 64
+
+/* Whether a picture, known by its `colour`, is one that may be shown. */
+struct verdict {
+	bool known, allowed;
+	uint64_t colour;
+};
+
 struct role_view {
 	const struct role_config *config;
 	struct display *display;
@@ -24,6 +32,8 @@ struct role_view {
 	struct own_picture *fallback;
 	struct held_frame *shown; /* the frame on the display, NULL: the fallback is */
 	struct wl_list held;	  /* held_frame::link */
+	struct verdict verdicts[ROLE_VIEW_VERDICTS];
+	uint64_t judge_again; /* no new picture is judged before */
 	struct history history;
 	struct log_budget log_budget;
 	struct gid_timeline *timeline; /* NULL: none */

@@ -34,7 +34,8 @@ static void demand_consistent(const struct cluster_config *config) {
 		demand(role->box.width > 0 && role->box.height > 0);
 		demand((role->fallback == FALLBACK_PICTURE) == (role->picture != NULL));
 		for (size_t j = 1; j < role->allowed.count; j++) {
-			demand(role->allowed.list[j - 1] < role->allowed.list[j]);
+			demand(memcmp(&role->allowed.list[j - 1], &role->allowed.list[j],
+				       sizeof(struct digest)) < 0);
 		}
 	}
 	for (size_t i = 0; i < config->client_count; i++) {

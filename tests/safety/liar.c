@@ -3,8 +3,8 @@
  * A producer of two safety streams that lies. Draws eight pictures, four for each stream, and sends
  * one to each stream every 20 ms; upon SIGUSR1 it begins to lie in the way it was told, and upon
  * another it is honest again. Reaches into libgid where an honest program could not do it. `flood`
- * tells the truth, as fast as it can; `notes` sends no pictures, but says in turn that the flow ended
- * and that nothing is to be shown, as fast as it can.
+ * tells the truth, as fast as it can; `notes` sends no pictures, but says in turn that the flow
+ * ended and that nothing is to be shown, as fast as it can.
  *
  * liar MODE; liar hashes: prints the hashes of the pictures, a line for each stream.
  */
@@ -12,7 +12,6 @@
 #include "../../libgid/producer.h"
 #include <drm_fourcc.h>
 #include <gid/stream.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,20 @@
 #define PERIOD_MS 20
 #define SLOTS 32
 
-enum mode { FLIP, FORGE, SWAP, FREEZE, REPLAY, NO_HASH, CORRUPTED, SMALL, LATE_FLIP, FLOOD, NOTES, MODES };
+enum mode {
+	FLIP,
+	FORGE,
+	SWAP,
+	FREEZE,
+	REPLAY,
+	NO_HASH,
+	CORRUPTED,
+	SMALL,
+	LATE_FLIP,
+	FLOOD,
+	NOTES,
+	MODES
+};
 
 static const char *const mode_names[MODES] = {"flip", "forge", "swap", "freeze", "replay",
 	"no-hash", "corrupted", "small", "late-flip", "flood", "notes"};
@@ -66,18 +78,31 @@ static uint64_t hash_of(const struct gid_layout *layout, void *data) {
 	struct pixels pixels = {
 		row_of(layout, data, 0), layout->width, layout->height, layout->planes[0].stride};
 	struct pixel_hashes hashes;
-	if (pixels_hash(&pixels, &hashes) != 0) {
+	if (pixels_hash(&pixels, &hashes, NULL) != 0) {
 		abort();
 	}
 	return hashes.content;
+}
+
+static void print_digest(const struct gid_layout *layout, void *data) {
+	struct pixels pixels = {
+		row_of(layout, data, 0), layout->width, layout->height, layout->planes[0].stride};
+	struct pixel_hashes hashes;
+	struct digest digest;
+	if (pixels_hash(&pixels, &hashes, &digest) != 0) {
+		abort();
+	}
+	for (size_t i = 0; i < sizeof(digest.bytes); i++) {
+		printf("%02x", digest.bytes[i]);
+	}
 }
 
 static void print_hashes(const struct gid_layout *layout) {
 	void *data = malloc(gid_layout_size(layout));
 	for (unsigned i = 0; i < STREAMS * PICTURES; i++) {
 		draw(layout, data, i);
-		printf("%016" PRIx64 "%s", hash_of(layout, data),
-			i % PICTURES == PICTURES - 1 ? "\n" : " ");
+		print_digest(layout, data);
+		putchar(i % PICTURES == PICTURES - 1 ? '\n' : ' ');
 	}
 	free(data);
 }
@@ -100,14 +125,8 @@ static int take(struct gid_slab *slab, struct liar *liar) {
 /* Entries without a picture, as many as rings take between two looks at the consumers. */
 static void send_notes(struct liar *liar, unsigned stream) {
 	for (unsigned i = 0; i < 64; i++) {
-		struct gid_frame frame = {
-			.capture_time = GID_TIME_NONE,
-			.present_time = GID_TIME_NONE,
-			.pts = GID_TIME_NONE,
-			.dts = GID_TIME_NONE,
-			.duration = GID_TIME_NONE,
-			.flags = i % 2 == 0 ? GID_FRAME_EOS : GID_FRAME_HIDDEN,
-		};
+		struct gid_frame frame = GID_FRAME_INIT;
+		frame.flags = i % 2 == 0 ? GID_FRAME_EOS : GID_FRAME_HIDDEN;
 		gid_producer_send(liar->producers[stream], &frame);
 	}
 }

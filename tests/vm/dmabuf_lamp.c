@@ -67,7 +67,7 @@ static int lamp_make(struct lamp *lamp, unsigned i) {
 	struct pixels pixels = {data + LEAD, lamp->layout.width, lamp->layout.height,
 		lamp->layout.planes[0].stride};
 	struct pixel_hashes hashes;
-	int ret = pixels_hash(&pixels, &hashes);
+	int ret = pixels_hash(&pixels, &hashes, NULL);
 	lamp->hashes[i] = hashes.content;
 	munmap(data, size);
 	if (ret == 0) {
