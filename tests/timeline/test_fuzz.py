@@ -11,7 +11,7 @@ from pathlib import Path
 import gid_timeline
 import logs
 import pytest
-from gid_timeline import data, html, reader, report, text
+from gid_timeline import html, json_csv, reader, report, text
 from gid_timeline.follow import Follower
 from gid_timeline.terminal import Paint
 from guided import Failure, Fuzzer
@@ -79,10 +79,10 @@ def report_all(trace, reader, rng):
     built = report.build(trace, reader, "fuzz", {"": 60.0} if rng.random() < 0.5 else {})
     text.render(built, Paint(None))
     text.processing(built, Paint(None))
-    data.to_json(built)
-    list(data.figures_csv(built))
-    list(data.frames_csv(built))
-    list(data.frames_of_streams_csv(built.streams))
+    json_csv.to_json(built)
+    list(json_csv.figures_csv(built))
+    list(json_csv.frames_csv(built))
+    list(json_csv.frames_of_streams_csv(built.streams))
     if rng.random() < 0.2:
         html.render(built)
 

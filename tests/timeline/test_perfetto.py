@@ -16,7 +16,7 @@ PHASES = set("XiCMstfbe")
 def trace_of(tmp_path, log):
     (tmp_path / "tl.log").write_bytes(log if isinstance(log, bytes) else log.encode())
     out = tmp_path / "out.json"
-    assert main(["perfetto", str(tmp_path / "tl.log"), str(out)]) == 0
+    assert main(["perfetto", str(tmp_path / "tl.log"), "-o", str(out)]) == 0
     document = json.loads(out.read_bytes())
     check(document)
     return document["traceEvents"]

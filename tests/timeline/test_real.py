@@ -118,7 +118,7 @@ def test_a_subscription_tells_the_same_frames(log):
 
 def test_the_real_log_makes_a_right_trace(log, tmp_path):
     out = tmp_path / "trace.json"
-    assert main(["perfetto", str(log), str(out)]) == 0
+    assert main(["perfetto", str(log), "-o", str(out)]) == 0
     document = json.loads(out.read_bytes())
     test_perfetto.check(document)
     assert sum(event["name"] == "repaint" for event in document["traceEvents"]) == repaints(log)

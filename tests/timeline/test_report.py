@@ -4,6 +4,11 @@
 import csv
 import io
 import json
+import os
+import pty
+import subprocess
+import sys
+import termios
 
 import logs
 import pytest
@@ -53,7 +58,7 @@ def test_csv_of_figures_and_of_frames(log, capsys):
     assert all(int(row["posted_ns"]) - int(row["begin_ns"]) == 2_000_000 for row in rows)
 
 
-@pytest.mark.parametrize("command", [["report"], ["perfetto"], ["simulate", "--log"]])
+@pytest.mark.parametrize("command", [["report"], ["perfetto"], ["simulate"]])
 def test_a_refresh_rate_of_no_output(tmp_path, capsys, command):
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=5))
@@ -91,17 +96,16 @@ def test_a_log_without_frames(tmp_path, capsys):
     assert "No repaint" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [["report"], ["perfetto"], ["simulate", "--log"], ["compare"]])
+@pytest.mark.parametrize("command", [["report"], ["perfetto"], ["simulate"], ["compare"]])
 @pytest.mark.parametrize(
     ("text", "message"),
     [("", "it is empty"), ("weston 14.0.2\nOutput: DP-1\n{}\n", "none of its 3 lines")],
 )
 def test_a_file_that_is_no_timeline(log, tmp_path, capsys, command, text, message):
-    path, out = tmp_path / "other.log", tmp_path / "out"
+    path, out = tmp_path / "other.log", tmp_path / "out.json"
     path.write_text(text)
     more = [str(log)] if command == ["compare"] else []
-    more += [str(out)] if command == ["perfetto"] else ["-o", str(out)]
-    assert main([*command, str(path), *more]) == 2
+    assert main([*command, str(path), *more, "-o", str(out)]) == 2
     error = capsys.readouterr().err
     assert f"{path}: {message}" in error and "--logger-scopes=timeline" in error
     assert not out.exists()
@@ -123,10 +127,12 @@ def test_any_line_of_a_timeline_is_enough(tmp_path):
         (["report", "LOG", "-o", "/nonexistent/out.html"], "No such file"),
         (["report", "LOG", "--refresh", "fast"], "--refresh fast"),
         (["report", "LOG", "--refresh", "DP-1=0"], "--refresh DP-1=0"),
+        (["report", "LOG", "-o", "tl.xyz"], "tl.xyz: its suffix is none of .txt, .html"),
+        (["join", "LOG", "-o", "tl.html"], "tl.html: its suffix is none of .txt, .json"),
         (["simulate", "--miss-rate", "2"], "--miss-rate"),
-        (["simulate", "--log-output", "DP-1"], "name it with --log"),
-        (["simulate", "--refresh", "60"], "name it with --log"),
-        (["simulate", "--log", "LOG", "--frames", "0"], "leave out --workload and --frames"),
+        (["simulate", "--log-output", "DP-1"], "name it, too"),
+        (["simulate", "--refresh", "60"], "name it, too"),
+        (["simulate", "LOG", "--frames", "0"], "leave out --workload and --frames"),
         (["simulate", "--frames", "0"], "--frames: give a number"),
     ],
 )
@@ -135,6 +141,55 @@ def test_errors_say_what_is_wrong(log, capsys, arguments, message):
     error = capsys.readouterr().err
     assert message in error and error.startswith("gid-timeline: ")
     assert "Traceback" not in error
+
+
+def in_terminal(columns: int, *arguments: str) -> tuple[int, str]:
+    """Runs the program in a terminal so wide; gives its exit status and what it showed."""
+    controller, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (40, columns))
+    program = subprocess.Popen(
+        [sys.executable, "-m", "gid_timeline", *arguments],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(controller, 65536)
+        except OSError:  # the other end is closed
+            break
+        shown += piece
+    os.close(controller)
+    return program.wait(), shown.decode().replace("\r\n", "\n")
+
+
+def test_tables_fit_the_terminal(log):
+    status, wide = in_terminal(160, "report", str(log))
+    assert status == 0
+    assert "too narrow" not in wide
+    status, narrow = in_terminal(80, "report", str(log))
+    assert status == 0
+    table = narrow[narrow.index("\n  ms ") :].partition("(too narrow")[0].splitlines()
+    assert len(table) > 5
+    assert max(len(line) for line in table) <= 80
+    assert "(too narrow for sd" in narrow
+    assert "p99" in narrow
+
+
+def test_a_trace_is_not_for_a_terminal(log):
+    status, shown = in_terminal(80, "perfetto", str(log))
+    assert status == 2
+    assert "-o FILE" in shown
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["-V"], version="1.2.3")
+    assert end.value.code == 0
+    assert capsys.readouterr().out == "gid-timeline 1.2.3\n"
 
 
 def test_long_logs_give_the_same_figures_with_little_in_memory(tmp_path, monkeypatch):

@@ -97,17 +97,17 @@ def test_a_recorded_log(tmp_path, capsys):
         vblank += logs.REFRESH
     path = tmp_path / "tl.log"
     path.write_text(text)
-    assert main(["simulate", "--log", str(path), "--format", "json"]) == 0
+    assert main(["simulate", str(path), "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["workload"] for row in rows} == {"DP-1, recorded"}
     assert rows[0]["policy"] == "fixed 7 ms" and rows[0]["late"] == 0
     assert rows[0]["frames"] == rows[0]["recorded_frames"] == 500
     said = "The log had 500 frames. With 500 frames gidway's policy is still learning"
     for form in ("text", "markdown"):
-        assert main(["simulate", "--log", str(path), "--format", form]) == 0
+        assert main(["simulate", str(path), "--format", form]) == 0
         text = capsys.readouterr().out
         assert said in text and "some 1\u202f200 frames" in text
-    assert main(["simulate", "--log", str(path), "--miss-rate", "0.01"]) == 0
+    assert main(["simulate", str(path), "--miss-rate", "0.01"]) == 0
     text = capsys.readouterr().out
     assert "The log had 500 frames." in text and "still learning" not in text
 
@@ -121,7 +121,7 @@ def test_short_workloads_say_so(capsys):
 def test_a_log_that_has_too_little(tmp_path, capsys):
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=3))
-    assert main(["simulate", "--log", str(path)]) == 2
+    assert main(["simulate", str(path)]) == 2
     assert "too few repaints" in capsys.readouterr().err
-    assert main(["simulate", "--log", str(path), "--log-output", "DP-9"]) == 2
+    assert main(["simulate", str(path), "--log-output", "DP-9"]) == 2
     assert "DP-9" in capsys.readouterr().err

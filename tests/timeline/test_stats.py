@@ -8,7 +8,7 @@ import independent
 import numpy as np
 import pytest
 from gid_timeline import samples as samples_module
-from gid_timeline.data import summary_data
+from gid_timeline.json_csv import summary_data
 from gid_timeline.samples import Samples, quantiles
 from gid_timeline.stats import describe
 

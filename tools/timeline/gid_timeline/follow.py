@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import words
+from . import sentences
 from .reader import CHUNK_BYTES, Reader
 from .refresh import Refresh, estimate, late_frames
 from .samples import Samples
@@ -196,4 +196,4 @@ def _cells(durations: np.ndarray) -> list[str]:
     if len(durations) == 0:
         return ["–"] * 3
     summary, _ = describe(Samples.of(durations))
-    return [words.ms(value) for value in (summary.p50, summary.p99, summary.max)]
+    return [sentences.ms(value) for value in (summary.p50, summary.p99, summary.max)]

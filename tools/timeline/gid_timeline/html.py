@@ -9,7 +9,7 @@ import jinja2
 import markupsafe
 import orjson
 
-from . import charts, join, lanes, words
+from . import charts, join, lanes, sentences
 from .overview import STAGES, courses
 from .report import Report, RunReport
 
@@ -52,8 +52,8 @@ def render(report: Report) -> str:
             stages=STAGES,
             charts=charts,
             join=join,
-            words=words,
-            notes=words.notes(report),
+            sentences=sentences,
+            notes=sentences.notes(report),
             asdict=dataclasses.asdict,
             told=_Told(),
             style=markupsafe.Markup((_PAGE / "report.css").read_text()),

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import sys
 import time
 import unicodedata
@@ -12,10 +13,15 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Paint:
-    """Colours, or none where the stream is no terminal or NO_COLOR is set."""
+    """What the stream can show: colours, where it is a terminal and NO_COLOR is not set.
+
+    `width` is that of the terminal in columns, None where the stream is none.
+    """
 
     def __init__(self, stream: TextIO | None) -> None:
-        self.on = stream is not None and stream.isatty() and "NO_COLOR" not in os.environ
+        terminal = stream is not None and stream.isatty()
+        self.on = terminal and "NO_COLOR" not in os.environ
+        self.width = shutil.get_terminal_size().columns if terminal else None
 
     def bold(self, text: str) -> str:
         return self._with("1", text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The report as text for a terminal, and the cockpit report's table."""
 
-from . import words
+from . import sentences
 from .join import Joined, clock_words, sentence
 from .report import OutputReport, Report, RunReport, SurfaceReport
 from .stats import Summary
@@ -13,8 +13,8 @@ _LABEL = 44
 
 
 def render(report: Report, paint: Paint) -> str:
-    lines = [paint.bold(f"{report.source}: {words.count(report.lines, 'line')}")]
-    lines += [paint.dim(note) for note in words.notes(report)]
+    lines = [paint.bold(f"{report.source}: {sentences.count(report.lines, 'line')}")]
+    lines += [paint.dim(note) for note in sentences.notes(report)]
     if not report.runs and not report.streams:
         lines.append(
             "No repaint and no commit is in it. "
@@ -40,10 +40,10 @@ def processing(report: Report, paint: Paint) -> str:
                         str(run.run.index + 1),
                         output.output.name,
                         str(summary.n),
-                        words.ms(summary.mean),
-                        words.ms(summary.max),
-                        f"{summary.outliers} ({words.share(summary.outliers, summary.n)})",
-                        words.ms(summary.fence),
+                        sentences.ms(summary.mean),
+                        sentences.ms(summary.max),
+                        f"{summary.outliers} ({sentences.share(summary.outliers, summary.n)})",
+                        sentences.ms(summary.fence),
                     ]
                 )
     return (
@@ -63,7 +63,7 @@ def stream(joined: Joined, paint: Paint) -> list[str]:
     way += "" if route.consumer == NONE else f" → domain {route.consumer}"
     lines = [f"{paint.bold(f'stream {route.stream}, {way}')}: {sentence(joined)}"]
     lines.append("  " + clock_words(joined))
-    rows = [["ms", *words.STATISTICS.values()]]
+    rows = [["ms", *sentences.STATISTICS.values()]]
     for stage, summary in joined.stages.items():
         uncertain = " ±" if joined.is_uncertain(stage) else ""
         rows.append([" → ".join(stage) + uncertain, *cells(summary)])
@@ -83,16 +83,16 @@ def _run(run: RunReport, runs: int, paint: Paint) -> list[str]:
 
 def _output(report: OutputReport, seconds: float, paint: Paint) -> list[str]:
     name = paint.bold(report.output.name)
-    frames = f"{words.count(report.frames, 'frame')} in {seconds:.3f} s"
-    lines = [f"{name}: {frames}; {words.refresh_words(report.refresh)}"]
-    late = words.late_words(report.refresh)
+    frames = f"{sentences.count(report.frames, 'frame')} in {seconds:.3f} s"
+    lines = [f"{name}: {frames}; {sentences.refresh_words(report.refresh)}"]
+    late = sentences.late_words(report.refresh)
     lines.append("  " + (paint.red(late) if report.refresh.late else late))
-    lines += ["    " + cause for cause in words.cause_words(report.refresh)]
+    lines += ["    " + cause for cause in sentences.cause_words(report.refresh)]
     if report.failed or report.unstamped:
         lines.append(f"  {report.failed} repaints failed, {report.unstamped} have no shown time.")
     if report.anatomy.updates:
-        lines.append("  " + words.anatomy_words(report))
-    rows = [["ms", *words.STATISTICS.values()]]
+        lines.append("  " + sentences.anatomy_words(report))
+    rows = [["ms", *sentences.STATISTICS.values()]]
     rows += [
         [measured.figure.title, *cells(measured.summary)] for measured in report.figures.values()
     ]
@@ -102,29 +102,57 @@ def _output(report: OutputReport, seconds: float, paint: Paint) -> list[str]:
 def _surfaces(surfaces: list[SurfaceReport], paint: Paint) -> list[str]:
     shown = [surface for surface in surfaces if surface.figures][:_SURFACES]
     header = ["surface, commit → shown, ms", "commits", "superseded"]
-    rows = [[*header, *list(words.STATISTICS.values())[1:]]]
+    rows = [[*header, *list(sentences.STATISTICS.values())[1:]]]
     for report in shown:
         surface = report.surface
         label = shorten(printable(surface.name))
         measured = report.figures.get("commit_to_shown")
-        row = cells(measured.summary)[1:] if measured else ["-"] * (len(words.STATISTICS) - 1)
+        row = cells(measured.summary)[1:] if measured else ["-"] * (len(sentences.STATISTICS) - 1)
         rows.append([label, str(surface.commits), str(surface.superseded), *row])
     lines = table(rows, paint, left=1)
     if len(surfaces) > len(shown):
-        more = words.count(len(surfaces) - len(shown), "more surface")
+        more = sentences.count(len(surfaces) - len(shown), "more surface")
         lines.append(paint.dim(f"  {more} with few commits"))
     return lines
 
 
 def cells(summary: Summary) -> list[str]:
     """A summary's row, in ms."""
-    middle = [words.ms(getattr(summary, name)) for name in list(words.STATISTICS)[1:-1]]
+    middle = [sentences.ms(getattr(summary, name)) for name in list(sentences.STATISTICS)[1:-1]]
     return [str(summary.n), *middle, str(summary.outliers)]
 
 
+# What a terminal that is too narrow for all of them does without, in this order.
+_DISPENSABLE = ("sd", "p99.9", "outliers", "p90", "mean", "n", "superseded", "commits")
+
+
+def _widths(rows: list[list[str]]) -> list[int]:
+    return [max(width_of(row[i]) for row in rows) for i in range(len(rows[0]))]
+
+
+def _fit(rows: list[list[str]], width: int) -> tuple[list[list[str]], list[str]]:
+    """The rows without as many columns as it takes, and these columns' names."""
+    out: list[str] = []
+    for name in _DISPENSABLE:
+        widths = _widths(rows)
+        if sum(widths) + 2 * len(widths) <= width:
+            break
+        if name in rows[0]:
+            at = rows[0].index(name)
+            rows = [row[:at] + row[at + 1 :] for row in rows]
+            out.append(name)
+    return rows, out
+
+
 def table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
-    """The lines of a table whose first row is its header; `left` columns are text."""
-    widths = [max(width_of(row[i]) for row in rows) for i in range(len(rows[0]))]
+    """The lines of a table whose first row is its header; `left` columns are text.
+
+    Where the terminal is too narrow it leaves columns out and says so.
+    """
+    out: list[str] = []
+    if paint.width is not None:
+        rows, out = _fit(rows, paint.width)
+    widths = _widths(rows)
     lines = []
     for number, row in enumerate(rows):
         cells = []
@@ -133,6 +161,8 @@ def table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
             cells.append(cell + pad if i < left else pad + cell)
         line = "  " + "  ".join(cells).rstrip()
         lines.append(paint.dim(line) if number == 0 else line)
+    if out:
+        lines.append(paint.dim(f"  (too narrow for {', '.join(out)})"))
     return lines
 
 

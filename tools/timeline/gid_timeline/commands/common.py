@@ -5,9 +5,10 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import BinaryIO
 
-from .. import words
+from .. import sentences
 from ..gidpoints import GidPoints
 from ..reader import Reader, read_into
 from ..terminal import Paint, Progress
@@ -31,8 +32,8 @@ def load(name: str, gid: GidPoints | None = None) -> tuple[Trace, Reader]:
         progress.end()
     if gid is None and trace.is_empty:
         raise UserError(
-            f"{name}: none of its {words.count(reader.lines, 'line')} is of a timeline: write it "
-            "with `weston --log=FILE --logger-scopes=timeline`"
+            f"{name}: none of its {sentences.count(reader.lines, 'line')} is of a timeline: write "
+            "it with `weston --log=FILE --logger-scopes=timeline`"
             if reader.lines
             else f"{name}: it is empty: write it with `weston --log=FILE --logger-scopes=timeline`"
         )
@@ -61,6 +62,17 @@ def write(output: str | None, pieces: Iterable[str | bytes]) -> None:
     finally:
         if output:
             file.close()
+
+
+def form_for(options: argparse.Namespace, suffixes: dict[str, str]) -> str:
+    """The form of the outcome: --format, else what the suffix of --output says, else text."""
+    if options.format or options.output is None:
+        return options.format or "text"
+    suffix = Path(options.output).suffix
+    if suffix not in suffixes:
+        known = ", ".join(suffixes)
+        raise UserError(f"{options.output}: its suffix is none of {known}: say --format, too")
+    return suffixes[suffix]
 
 
 def paint_for(output: str | None) -> Paint:

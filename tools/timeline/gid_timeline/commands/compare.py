@@ -6,10 +6,10 @@ import sys
 
 import orjson
 
-from .. import words
+from .. import sentences
 from ..compare import SURE, Compared, Comparison, Pair, compare
 from ..condition import ConditionError, parse
-from ..data import summary_data
+from ..json_csv import summary_data
 from ..terminal import Paint
 from ..text import table
 from .common import UserError, add_refresh, check_outputs, load, paint_for, refresh_rates, write
@@ -113,7 +113,7 @@ def _pair(pair: Pair, confidence: float, paint: Paint) -> list[str]:
 def _cells(one: Compared, statistic: str) -> list[str]:
     interval = one.intervals.get(statistic)
     bounds = f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–"
-    values = [words.ms(getattr(side, statistic)) for side in (one.before, one.after)]
+    values = [sentences.ms(getattr(side, statistic)) for side in (one.before, one.after)]
     return [*values, f"{one.ratio(statistic):.3f}", bounds]
 
 

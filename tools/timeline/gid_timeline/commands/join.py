@@ -5,10 +5,12 @@ import argparse
 
 import orjson
 
-from .. import data, text
+from .. import json_csv, text
 from ..gidpoints import GidPoints
 from ..join import join
-from .common import UserError, load, paint_for, write
+from .common import UserError, form_for, load, paint_for, write
+
+_SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv"}
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -30,6 +32,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    form = form_for(options, _SUFFIXES)
     points = GidPoints()
     for name in options.logs:
         load(name, points)
@@ -45,14 +48,12 @@ def _run(options: argparse.Namespace) -> int:
         streams = [joined for joined in streams if joined.route.stream == options.stream]
         if not streams:
             raise UserError(f"there is no stream {options.stream}; there are: {_names(points)}")
-    suffix = (options.output or "").rpartition(".")[2]
-    form = options.format or (suffix if suffix in ("json", "csv") else "text")
     if form == "csv":
-        write(options.output, data.frames_of_streams_csv(streams))
+        write(options.output, json_csv.frames_of_streams_csv(streams))
     elif form == "json":
         document = {
             "points_of_unknown_frames": unknown,
-            "streams": [data.stream_data(joined) for joined in streams],
+            "streams": [json_csv.stream_data(joined) for joined in streams],
         }
         option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         write(options.output, [orjson.dumps(document, option=option)])

@@ -2,10 +2,11 @@
 """gid-timeline perfetto: a trace to be opened in the Perfetto UI."""
 
 import argparse
+import sys
 
 from .. import perfetto
 from ..refresh import measure
-from .common import add_refresh, check_outputs, load, refresh_rates, write
+from .common import UserError, add_refresh, check_outputs, load, refresh_rates, write
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -15,12 +16,14 @@ def add(commands: argparse._SubParsersAction) -> None:
         description="Writes a trace in JSON, to be opened in the Perfetto UI or chrome://tracing.",
     )
     command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
-    command.add_argument("output", metavar="OUT", nargs="?", help="write there (usually .json)")
+    command.add_argument("-o", "--output", metavar="FILE", help="write there (usually .json)")
     add_refresh(command)
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.output is None and sys.stdout.isatty():
+        raise UserError("a trace is not for a terminal: name a file with -o FILE")
     rates = refresh_rates(options.refresh)
     trace, _ = load(options.log)
     check_outputs(rates, trace)

@@ -3,14 +3,19 @@
 
 import argparse
 from collections.abc import Iterable
-from pathlib import Path
 
-from .. import data, html, text
+from .. import html, json_csv, text
 from ..report import build
-from .common import add_refresh, check_outputs, load, paint_for, refresh_rates, write
+from .common import add_refresh, check_outputs, form_for, load, paint_for, refresh_rates, write
 
 _FORMATS = ("text", "html", "json", "csv", "frames-csv")
-_SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
+_SUFFIXES = {
+    ".txt": "text",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".csv": "csv",
+}
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -24,7 +29,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    form = options.format or _SUFFIXES.get(Path(options.output or "").suffix, "text")
+    form = form_for(options, _SUFFIXES)
     rates = refresh_rates(options.refresh)
     trace, reader = load(options.log)
     check_outputs(rates, trace)
@@ -38,10 +43,10 @@ def _run(options: argparse.Namespace) -> int:
     elif form == "html":
         pieces = [html.render(built)]
     elif form == "json":
-        pieces = [data.to_json(built)]
+        pieces = [json_csv.to_json(built)]
     elif form == "csv":
-        pieces = data.figures_csv(built)
+        pieces = json_csv.figures_csv(built)
     else:
-        pieces = data.frames_csv(built)
+        pieces = json_csv.frames_csv(built)
     write(options.output, pieces)
     return 0

@@ -23,12 +23,17 @@ def add(commands: argparse._SubParsersAction) -> None:
         "by a simulated output with a refresh and misses.",
     )
     command.add_argument(
+        "log",
+        metavar="LOG",
+        nargs="?",
+        help="repaint costs and commits of a real run (default: workloads that are made up)",
+    )
+    command.add_argument(
         "--workload",
         choices=list(workloads.WORKLOADS),
         action="append",
         help="only this one (again for more)",
     )
-    command.add_argument("--log", metavar="LOG", help="repaint costs and commits of a real run")
     command.add_argument(
         "--log-output", metavar="NAME", help="of this output of the log (default: the busiest)"
     )
@@ -58,9 +63,9 @@ def _run(options: argparse.Namespace) -> int:
     if not 0.00001 <= options.miss_rate <= 0.1:
         raise UserError("--miss-rate: give a share from 0.00001 to 0.1")
     if not options.log and (options.log_output or options.refresh):
-        raise UserError("--log-output and --refresh say something of a log: name it with --log")
+        raise UserError("--log-output and --refresh say something of a log: name it, too")
     if options.log and (options.workload or options.frames is not None):
-        raise UserError("--log has a workload of its own: leave out --workload and --frames")
+        raise UserError("a log is a workload of its own: leave out --workload and --frames")
     if not 1 <= _frames(options) <= 10_000_000:
         raise UserError("--frames: give a number from 1 to 10000000")
     try:

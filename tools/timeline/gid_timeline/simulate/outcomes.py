@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import orjson
 
-from .. import words
+from .. import sentences
 from ..samples import Samples, quantiles
 from ..terminal import Paint
 from .gidway import Gidway
@@ -85,12 +85,12 @@ def _note(group: list[Row]) -> str:
     """How much there was to judge by, and whether it is too little for gidway's policy."""
     simulated, recorded = max(row.frames for row in group), group[0].recorded_frames
     needed = group[0].frames_to_learn
-    note = f"The log had {words.count(recorded, 'frame')}. " if recorded else ""
+    note = f"The log had {sentences.count(recorded, 'frame')}. " if recorded else ""
     if simulated < needed:
         note += (
-            f"With {words.count(simulated, 'frame')} gidway's policy is still learning, and "
+            f"With {sentences.count(simulated, 'frame')} gidway's policy is still learning, and "
             f"careful: to know what the stated miss rate needs takes it some "
-            f"{words.count(needed, 'frame')}."
+            f"{sentences.count(needed, 'frame')}."
         )
     return note.rstrip()
 
