@@ -362,7 +362,7 @@ static void handle_connection(void *data, int fd) {
 }
 
 static int listen_for(struct hub_port *port) {
-	const struct listener_access access = {.mode = 0600, .user = -1, .group = -1};
+	struct listener_access access = {.mode = 0600, .group = -1};
 	const struct gidd *gidd = port->hub->base.gidd;
 	char folder[112], path[128];
 	int folder_size = snprintf(folder, sizeof(folder), "%s/hub", gidd->runtime);
@@ -372,6 +372,14 @@ static int listen_for(struct hub_port *port) {
 	}
 	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
 		return -errno;
+	}
+	/* The machine runs as the domain's user, whom only root can let in. */
+	int error = listener_find_user(port->domain, &access.user);
+	if (error < 0) {
+		return error;
+	}
+	if (geteuid() != 0) {
+		access.user = -1;
 	}
 	return listener_open(
 		&port->listener, gidd->event, path, SOCK_STREAM, &access, handle_connection, port);

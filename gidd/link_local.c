@@ -6,7 +6,6 @@
  * place says who comes in there, and only the user that runs the other gidd gets in.
  */
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,25 +126,10 @@ static void handle_connection(void *data, int fd) {
 	begin(local, fd);
 }
 
-static int find_user(const struct config_domain *domain, uid_t *user) {
-	*user = geteuid();
-	if (domain->user == NULL) {
-		return 0;
-	}
-	const struct passwd *entry = getpwnam(domain->user);
-	if (entry == NULL) {
-		log_error(
-			"user=%s of domain %s: there is no such user", domain->user, domain->name);
-		return -EINVAL;
-	}
-	*user = entry->pw_uid;
-	return 0;
-}
-
 /* The folder belongs to us; each socket in it to the one user that may connect to it. */
 static int open_listening(struct local *local, const char *folder) {
 	struct link *link = local->link;
-	int error = find_user(link->remote, &local->user);
+	int error = listener_find_user(link->remote, &local->user);
 	if (error < 0) {
 		return error;
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -55,6 +56,21 @@ int listener_adopt(
 		listener_close(listener);
 		return error;
 	}
+	return 0;
+}
+
+int listener_find_user(const struct config_domain *domain, uid_t *user) {
+	*user = geteuid();
+	if (domain->user == NULL) {
+		return 0;
+	}
+	const struct passwd *entry = getpwnam(domain->user);
+	if (entry == NULL) {
+		log_error(
+			"user=%s of domain %s: there is no such user", domain->user, domain->name);
+		return -EINVAL;
+	}
+	*user = entry->pw_uid;
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
+#include "config.h"
+
 /* Somebody came in: a connected, non-blocking, close-on-exec socket, which is the receiver's. */
 typedef void (*listener_came)(void *data, int fd);
 
@@ -23,6 +25,9 @@ struct listener_access {
 	uid_t user;
 	gid_t group;
 };
+
+/* Who runs a domain: user=, else we. 0; -EINVAL: there is no such user, which is logged. */
+int listener_find_user(const struct config_domain *domain, uid_t *user);
 
 /*
  * Listens at `path`, in the place of a socket that a dead gidd left behind; only for use under the

@@ -7,11 +7,12 @@
 #define IVSHMEM_VENDOR 0x1af4
 #define IVSHMEM_DEVICE 0x1110
 
-static bool read_number(const char *device, const char *file, unsigned *number) {
+static bool read_number(
+	const char *device, const char *file, const char *format, unsigned *number) {
 	char path[512];
 	snprintf(path, sizeof(path), PCI_DEVICES "/%s/%s", device, file);
 	FILE *stream = fopen(path, "re");
-	bool read = stream != NULL && fscanf(stream, "%x", number) == 1;
+	bool read = stream != NULL && fscanf(stream, format, number) == 1;
 	if (stream != NULL) {
 		fclose(stream);
 	}
@@ -20,6 +21,11 @@ static bool read_number(const char *device, const char *file, unsigned *number) 
 
 bool pci_is_ivshmem(const char *device) {
 	unsigned vendor, kind;
-	return read_number(device, "vendor", &vendor) && vendor == IVSHMEM_VENDOR &&
-		read_number(device, "device", &kind) && kind == IVSHMEM_DEVICE;
+	return read_number(device, "vendor", "%x", &vendor) && vendor == IVSHMEM_VENDOR &&
+		read_number(device, "device", "%x", &kind) && kind == IVSHMEM_DEVICE;
+}
+
+unsigned pci_acpi_index(const char *device) {
+	unsigned index;
+	return read_number(device, "acpi_index", "%u", &index) ? index : 0;
 }

@@ -51,23 +51,43 @@ static bool is_window_of(const char *path, uint32_t domain) {
 	return found;
 }
 
+/*
+ * Whose a device is, the machine says by its ACPI index. Of a device that has none, its first page
+ * says so, which its owner may write: where two claim one number, neither is taken.
+ */
 static char *find_device(uint32_t domain) {
 	DIR *folder = opendir(PCI_DEVICES);
-	char *found = NULL;
+	char *claimed = NULL, *found = NULL;
+	unsigned claims = 0;
 	struct dirent *entry;
 	while (folder != NULL && found == NULL && (entry = readdir(folder)) != NULL) {
 		char path[512];
 		if (entry->d_name[0] == '.' || !pci_is_ivshmem(entry->d_name)) {
 			continue;
 		}
+		unsigned index = pci_acpi_index(entry->d_name);
+		if (index != 0 && index != domain) {
+			continue;
+		}
 		enable(entry->d_name);
 		snprintf(path, sizeof(path), PCI_DEVICES "/%s/resource2", entry->d_name);
-		if (is_window_of(path, domain)) {
+		if (index != 0) {
 			found = realpath(path, NULL);
+		} else if (is_window_of(path, domain) && ++claims == 1) {
+			claimed = realpath(path, NULL);
 		}
 	}
 	if (folder != NULL) {
 		closedir(folder);
+	}
+	if (found == NULL && claims == 1) {
+		return claimed;
+	}
+	free(claimed);
+	if (found == NULL && claims > 1) {
+		log_warning("%u devices claim to be the window of domain %u: none is taken; give "
+			    "them acpi-index=, or name one by window-device=",
+			claims, (unsigned)domain);
 	}
 	return found;
 }

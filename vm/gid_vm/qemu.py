@@ -13,12 +13,14 @@ class Window:
     """A file of the host as memory of the guest: resource2 of an ivshmem-plain device.
 
     `size` in bytes, a power of two, as every PCI resource. Where it is not `writable`, what the
-    guest writes is dropped.
+    guest writes is dropped. `domain`: the number of whose it is, which the guest's gidd finds as
+    the device's ACPI index: its content is its owner's to write.
     """
 
     path: Path
     size: int
     writable: bool
+    domain: int | None = None
 
     def backend(self, name: str) -> str:
         readonly = "off" if self.writable else "on"
@@ -26,7 +28,8 @@ class Window:
         return ",".join([*options, f"readonly={readonly}", f"mem-path={quote(self.path)}"])
 
     def device(self, name: str) -> str:
-        return f"ivshmem-plain,memdev={name},id={name}-device"
+        index = f",acpi-index={self.domain}" if self.domain is not None else ""
+        return f"ivshmem-plain,memdev={name},id={name}-device{index}"
 
 
 @dataclass(frozen=True)

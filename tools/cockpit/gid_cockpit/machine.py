@@ -75,8 +75,9 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
 def windows(configuration: Configuration, domain: Domain) -> list[Window]:
     """Its own, and those of all whom it shares something with."""
     owners = [configuration.by_name(name) for name in domain.joined | {domain.name}]
+    folder = configuration.runtime / "window"
     return [
-        Window(configuration.runtime / "window" / owner.name, owner.window, owner is domain)
+        Window(folder / owner.name, owner.window, owner is domain, owner.number)
         for owner in sorted(owners, key=lambda owner: (owner is not domain, owner.number))
         if owner.window
     ]
