@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""An installation into a folder, used as docs/install.md says."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from documents import read_document
+from program import BUILD, TOP
+from reader import Reader
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `meson install` makes, below another root."""
+    root = tmp_path_factory.mktemp("root")
+    command = ["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", root]
+    subprocess.run(command, check=True, capture_output=True)
+    return root
+
+
+@pytest.fixture
+def reader() -> Iterator[Reader]:
+    reader = Reader(developer=False)
+    try:
+        yield reader
+    finally:
+        reader.close()
+
+
+def test_a_folder_of_ones_own(installed: Path, reader: Reader) -> None:
+    prefix = installed / "usr/local"
+    (reader.folder / "gidway").symlink_to(prefix)
+    reader.follow(read_document(TOP / "docs/install.md"))
+    terminal = reader.terminal("1")
+    terminal.run("command -v gidd gidctl gid-view gid-cluster gid-cockpit gid-timeline")
+    terminal.run("gst-inspect-1.0 gidsrc | grep Filename")
+    for end in ("/bin/gidd", "/bin/gid-cockpit", "/gstreamer-1.0/libgstgid.so"):
+        lines = [line for line in terminal.text.splitlines() if line.endswith(end)]
+        assert lines and all(f"{reader.folder}/gidway" in line for line in lines), lines
+    terminal.run(
+        "weston --backend=headless --renderer=pixman --modules=gid-buffer.so --log=weston.log "
+        "--no-config -- true || true"
+    )
+    log = (reader.folder / "weston.log").read_text()
+    assert f"Loading module '{reader.folder}/gidway" in log, log
+    assert "gid: no connection to gidd" in log, "it has begun, and there is no daemon any longer"
+
+
+def test_all_that_the_document_names_is_installed(installed: Path) -> None:
+    """Programs, manuals, services, the library and the module, each in its folder."""
+    names = {str(path.relative_to(installed)) for path in installed.rglob("*")}
+
+    def is_there(end: str) -> bool:
+        return any(name.endswith(end) for name in names)
+
+    for program in ("gid-cockpit", "gidctl", "gid-timeline", "gid-view", "gid-telltale"):
+        assert is_there(f"bin/{program}") and is_there(f"man/man1/{program}.1"), program
+    for end in (
+        "weston/gid-buffer.so",
+        "gstreamer-1.0/libgstgid.so",
+        "pkgconfig/libgid.pc",
+        "include/gid/stream.h",
+        "systemd/system/gidd@.service",
+        "systemd/system/gidd@.socket",
+        "systemd/system/gid-cluster@.service",
+        "sysusers.d/gidd.conf",
+        "tmpfiles.d/gidd.conf",
+    ):
+        assert is_there(end), f"{end} is not installed: {sorted(names)}"

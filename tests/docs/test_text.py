@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""What holds for the text of all documents."""
+
+import re
+from pathlib import Path
+
+import pytest
+from documents import DOCUMENTS, Document, read_document
+from program import TOP
+
+WORDS_MAX = 120  # of a paragraph
+README_MAX = 120  # lines
+
+
+@pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(TOP)))
+def document(request: pytest.FixtureRequest) -> Document:
+    return read_document(request.param)
+
+
+def test_paragraphs_are_short(document: Document) -> None:
+    long = [
+        f"{document.name}:{line}: {len(words.split())} words"
+        for line, words in document.paragraphs
+        if not words.startswith("|") and len(words.split()) > WORDS_MAX
+    ]
+    assert not long, "\n".join(long)
+
+
+def test_links_lead_somewhere(document: Document) -> None:
+    for link in document.links:
+        name, _, anchor = link.partition("#")
+        path = (document.path.parent / name).resolve() if name else document.path
+        assert path.exists(), f"{document.name}: {link}: there is no such file"
+        if anchor:
+            anchors = read_document(path).anchors
+            assert anchor in anchors, f"{document.name}: {link}: there is no such heading"
+
+
+def test_files_that_are_named_exist(document: Document) -> None:
+    """Paths in `…` that begin with a folder of the project; `*` stands for anything."""
+    folders = [path.name for path in TOP.iterdir() if path.is_dir()]
+    text = " ".join(words for _, words in document.paragraphs)
+    for word in re.findall(r"`([^`\s]+)`", text):
+        first, slash, rest = word.partition("/")
+        if slash and rest and first in folders and first != "build" and "…" not in word:
+            name = re.sub(r"\{.*\}.*|[A-Z]{4,}.*", "*", word).rstrip("/")
+            assert list(TOP.glob(name)) or list(TOP.glob(name + ".[ch]")), (
+                f"{document.name}: {word}: there is no such file"
+            )
+
+
+def test_commands_are_run_or_say_why_not(document: Document) -> None:
+    for block in document.blocks:
+        if block.language == "sh":
+            marks = block.marks.keys() & {"in", "not-run"}
+            assert len(marks) == 1, f"{document.name}:{block.line}: in=… or not-run=…"
+
+
+def test_the_readme_is_short() -> None:
+    assert len((TOP / "README.md").read_text().splitlines()) <= README_MAX
+
+
+def test_every_document_is_in_the_index() -> None:
+    index = read_document(TOP / "docs/README.md")
+    listed = {(index.path.parent / link.partition("#")[0]).resolve() for link in index.links}
+    missing = {str(path.relative_to(TOP)) for path in map(Path.resolve, DOCUMENTS)
+               if path not in listed and path != index.path}
+    assert not missing, f"docs/README.md does not name {missing}"
+
+
+def literals() -> str:
+    """The texts of all programs, with what they are told by `%` left out."""
+    found = []
+    for pattern in ("*/*.c", "gst/*/*.c", "clients/*/*.c", "tools/*/*.c", "libgid/*.[ch]"):
+        for path in TOP.glob(pattern):
+            source = re.sub(r'"\s*\n\s*"', "", path.read_text())
+            found += re.findall(r'"((?:[^"\\\n]|\\.)*)"', source)
+    return "\n".join(found)
+
+
+def test_messages_are_those_of_the_programs() -> None:
+    """Each message that troubleshooting.md explains is one that a program has."""
+    known = literals()
+    explained = 0
+    for line, words in read_document(TOP / "docs/troubleshooting.md").paragraphs:
+        cell = words.split("|")[1].strip() if words.startswith("| `") else ""
+        if "from GStreamer" in cell:
+            continue
+        for message in re.findall(r"`([^`]+)`", cell):
+            explained += 1
+            assert message in known, f"line {line}: no program says {message!r}"
+    assert explained > 30
