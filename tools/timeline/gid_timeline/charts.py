@@ -86,7 +86,7 @@ def spark(measured: Measured, width: float = 96, height: float = 20) -> str:
 
 @dataclass(slots=True)
 class CourseChart:
-    latency: list[str]  # paths, one for each stretch without a gap
+    latency: str  # a path: a dash for each part of the time that has a value
     repaint: list[tuple[float, float, float]]  # x, y, height
     late: list[tuple[float, int]]  # x, how many
     bar: float
@@ -108,18 +108,14 @@ def course(chart: Course) -> CourseChart | None:
     def level(value: float) -> float:
         return COURSE_HEIGHT * (1 - min(value / top, 1))
 
-    paths, stretch = [], ""
-    for i, value in enumerate(chart.latency.tolist()):
-        if math.isnan(value):
-            paths, stretch = paths + [stretch], ""
-        else:
-            command = "L" if stretch else "M"
-            stretch += f"{command}{(i + 0.5) * bar:.1f} {level(value):.1f}"
-            if command == "M":
-                stretch += "h0.1"  # so that a lone value is seen
+    dashes = [
+        f"M{i * bar:.1f} {level(value):.1f}h{bar:.1f}"
+        for i, value in enumerate(chart.latency.tolist())
+        if not math.isnan(value)
+    ]
     seconds = (chart.end - chart.start) / 1e9
     return CourseChart(
-        latency=[path for path in [*paths, stretch] if path],
+        latency="".join(dashes),
         repaint=[
             (i * bar, level(value), COURSE_HEIGHT - level(value))
             for i, value in enumerate(chart.repaint.tolist())

@@ -23,6 +23,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
     command.add_argument("-o", "--output", metavar="FILE", help="write there; its suffix says how")
     command.add_argument("--format", choices=_FORMATS, help="instead of what the suffix says")
+    command.add_argument("--title", metavar="TEXT", help="instead of the name of the log")
     command.add_argument("--table", choices=["processing"], help="only the cockpit report's table")
     add_refresh(command)
     command.set_defaults(run=_run)
@@ -33,7 +34,8 @@ def _run(options: argparse.Namespace) -> int:
     rates = refresh_rates(options.refresh)
     trace, reader = load(options.log)
     check_outputs(rates, trace)
-    built = build(trace, reader, options.log, rates)
+    name = "standard input" if options.log == "-" else options.log
+    built = build(trace, reader, options.title or name, rates)
     paint = paint_for(options.output)
     pieces: Iterable[str | bytes]
     if options.table == "processing":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 "use strict";
 
-const GUTTER = 250;
-const ROW = 34;
+const BODY = 34; // height of what a row draws
+const NARROW = 600; // where labels stand above their rows, and not beside them
 const AXIS = 24;
 const LONGEST = 1e6; // µs: what lasts longer may go unseen while both its ends are out of sight
 
@@ -49,6 +49,7 @@ class Lanes {
     this.from = Math.max(0, this.worthSeeing() - 100000);
     this.to = Math.min(this.data.end, this.from + 300000);
     if (this.to <= this.from) this.to = this.from + 1000;
+    this.fingers = new Map(); // pointers that are down, by their id: where they are
     this.listen(root);
     this.draw();
   }
@@ -76,25 +77,27 @@ class Lanes {
 
   listen(root) {
     const canvas = this.canvas;
-    const at = (event) => this.from + (event.offsetX - GUTTER) / this.scale;
+    const at = (event) => this.time(event.offsetX);
     canvas.addEventListener("wheel", (event) => {
       if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(event.deltaY * 0.004), at(event));
       else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.move(event.deltaX / this.scale);
       else return;
       event.preventDefault();
     }, { passive: false });
-    let held = null;
     canvas.addEventListener("pointerdown", (event) => {
-      held = event.offsetX;
+      this.fingers.set(event.pointerId, event.offsetX);
       canvas.setPointerCapture(event.pointerId);
       canvas.classList.add("moving");
+      this.point(event.offsetX, event.offsetY);
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (held === null) return this.point(event.offsetX, event.offsetY);
-      this.move((held - event.offsetX) / this.scale);
-      held = event.offsetX;
+      if (this.fingers.has(event.pointerId)) this.drag(event.pointerId, event.offsetX);
+      else this.point(event.offsetX, event.offsetY);
     });
-    const release = () => { held = null; canvas.classList.remove("moving"); };
+    const release = (event) => {
+      this.fingers.delete(event.pointerId);
+      if (!this.fingers.size) canvas.classList.remove("moving");
+    };
     canvas.addEventListener("pointerup", release);
     canvas.addEventListener("pointercancel", release);
     canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
@@ -124,6 +127,17 @@ class Lanes {
     this.draw();
   }
 
+  /** One finger moves the picture, two stretch it. */
+  drag(finger, x) {
+    const others = [...this.fingers].filter(([id]) => id !== finger).map(([, at]) => at);
+    const before = this.fingers.get(finger);
+    this.fingers.set(finger, x);
+    if (!others.length) return this.move((before - x) / this.scale);
+    const [still] = others;
+    const apart = Math.max(Math.abs(before - still), 10) / Math.max(Math.abs(x - still), 10);
+    this.zoom(apart, this.time(still));
+  }
+
   move(by) { this.show(this.from + by, this.to + by); }
 
   zoom(factor, around = (this.from + this.to) / 2) {
@@ -141,32 +155,57 @@ class Lanes {
     this.show(time - width / 2, time + width / 2);
   }
 
-  x(time) { return GUTTER + (time - this.from) * this.scale; }
+  x(time) { return this.gutter + (time - this.from) * this.scale; }
+
+  time(x) { return this.from + (x - this.gutter) / this.scale; }
+
+  /** How wide labels are and how high rows, for this width of the window. */
+  measure(context, width) {
+    const widest = Math.max(...this.rows.map((row) => context.measureText(row.label).width));
+    this.gutter = width < NARROW ? 0 : Math.min(widest + 14, width * 0.35);
+    this.row = this.gutter ? BODY : BODY + 16;
+  }
 
   draw() {
     const ratio = devicePixelRatio || 1;
-    const width = this.canvas.clientWidth, height = this.rows.length * ROW + AXIS;
+    const context = this.context = this.canvas.getContext("2d");
+    const font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    const width = this.canvas.clientWidth;
+    context.font = font;
+    this.measure(context, width);
+    const height = this.rows.length * this.row + AXIS;
     this.canvas.style.height = height + "px";
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     const style = getComputedStyle(document.documentElement);
     this.colour = (name) => style.getPropertyValue("--" + name).trim();
-    this.scale = (width - GUTTER) / (this.to - this.from);
-    const context = this.context = this.canvas.getContext("2d");
+    this.scale = (width - this.gutter) / (this.to - this.from);
     context.scale(ratio, ratio);
-    context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    context.font = font;
     context.save();
     context.beginPath();
-    context.rect(GUTTER, 0, width - GUTTER, height);
+    context.rect(this.gutter, 0, width - this.gutter, height);
     context.clip();
     this.drawAbsent(height);
     this.drawAxis(width, height);
     this.drawRefreshes(height);
-    this.rows.forEach((row, i) => KINDS[row.kind].draw.call(this, row, i * ROW));
+    this.rows.forEach((row, i) => KINDS[row.kind].draw.call(this, row, (i + 1) * this.row - BODY));
     context.restore();
     this.drawLabels(width);
     this.where.textContent =
       `${(this.from / 1e6).toFixed(4)} to ${(this.to / 1e6).toFixed(4)} s`;
+    this.canvas.setAttribute("aria-label", this.sentence());
+  }
+
+  /** What there is to see, for those who do not see it. */
+  sentence() {
+    let count = 0, late = 0;
+    this.data.frames.begin.forEach((begin, i) => {
+      if (begin < this.from || begin > this.to) return;
+      count++;
+      if (this.data.frames.late[i]) late++;
+    });
+    return `Frames by time, ${this.where.textContent}: ${count} frames, ${late} of them late`;
   }
 
   /** What the page does not have is shaded. */
@@ -184,7 +223,7 @@ class Lanes {
 
   drawAxis(width, height) {
     const context = this.context;
-    const about = (this.to - this.from) / Math.max((width - GUTTER) / 110, 1);
+    const about = (this.to - this.from) / Math.max((width - this.gutter) / 110, 1);
     let step = 10 ** Math.floor(Math.log10(about));
     step *= [1, 2, 5, 10].find((factor) => factor * step >= about);
     const digits = Math.max(0, 6 - Math.floor(Math.log10(step)));
@@ -221,7 +260,7 @@ class Lanes {
 
   drawFrames({ parts }, y) {
     this.visible(parts, "begin", (i) => {
-      this.box(parts.request[i], parts.begin[i], y + ROW / 2 - 1, 2, "wait");
+      this.box(parts.request[i], parts.begin[i], y + BODY / 2 - 1, 2, "wait");
       this.box(parts.posted[i], parts.shown[i], y + 11, 12, parts.late[i] ? "late" : "present");
       this.box(parts.begin[i], parts.posted[i], y + 7, 20, "repaint");
     });
@@ -246,9 +285,11 @@ class Lanes {
     context.textAlign = "left";
     this.rows.forEach((row, i) => {
       context.fillStyle = this.colour("line");
-      context.fillRect(0, (i + 1) * ROW - 0.5, width, 0.5);
+      context.fillRect(0, (i + 1) * this.row - 0.5, width, 0.5);
       context.fillStyle = this.colour(row.kind === "frames" ? "ink" : "muted");
-      context.fillText(this.shorten(row.label, GUTTER - 14), 0, i * ROW + ROW / 2 + 4);
+      const room = this.gutter ? this.gutter - 14 : width;
+      const base = i * this.row + (this.gutter ? BODY / 2 + 4 : 13);
+      context.fillText(this.shorten(row.label, room), 0, base);
     });
   }
 
@@ -264,15 +305,14 @@ class Lanes {
 
   /** The tool tip for what lies under the pointer. */
   point(x, y) {
-    const row = this.rows[Math.floor(y / ROW)];
-    const time = this.from + (x - GUTTER) / this.scale;
-    const text = !row ? "" : x >= GUTTER ? this.describe(row, time) : row.label;
+    const row = this.rows[Math.floor(y / this.row)];
+    const text = !row ? "" : x >= this.gutter ? this.describe(row, this.time(x)) : row.label;
     this.tip.hidden = !text;
     if (!text) return;
     this.tip.textContent = text;
     const left = Math.min(x + 14, this.canvas.clientWidth - this.tip.offsetWidth);
     this.tip.style.left = Math.max(left, 0) + "px";
-    this.tip.style.top = this.canvas.offsetTop + (Math.floor(y / ROW) + 1) * ROW + 4 + "px";
+    this.tip.style.top = this.canvas.offsetTop + (Math.floor(y / this.row) + 1) * this.row + 4 + "px";
   }
 
   /** What lies under the pointer, in words. */
