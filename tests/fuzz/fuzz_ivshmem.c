@@ -47,11 +47,15 @@ static struct world {
 	int idle_fds;
 } world;
 
+/* But pipes: gidd has none, and libFuzzer has some as soon as it names a function. */
 static int count_fds(void) {
 	int count = 0;
 	DIR *folder = opendir("/proc/self/fd");
-	while (readdir(folder) != NULL) {
-		count++;
+	struct dirent *entry;
+	while ((entry = readdir(folder)) != NULL) {
+		char target[16] = "";
+		(void)!readlinkat(dirfd(folder), entry->d_name, target, sizeof(target) - 1);
+		count += strncmp(target, "pipe:", 5) != 0;
 	}
 	closedir(folder);
 	return count;
