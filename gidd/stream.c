@@ -215,6 +215,12 @@ static void live_by_consumer(struct peer *consumer, const struct config_domain *
 		peer_result(consumer, serial, -ENOMEM, 0, "gidd is out of memory");
 		return;
 	}
+	if (subscription->producer_pays) {
+		/* The consumer pays for it from now on, by its own credit. */
+		subscription_give_quota(
+			&subscription->stream->owner->peer, subscription->credit);
+		subscription->producer_pays = false;
+	}
 	subscription_set_consumer(subscription, consumer, request);
 	peer_result(consumer, serial, 0, 1, "%s", "");
 }
@@ -255,6 +261,36 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 			  sizeof(struct gid_wire_ring), true, why);
 }
 
+/* For a consumer whom only the producer knows. */
+static int create_for_producer(struct client *producer, const struct gid_wire_subscriber *request,
+	const struct stream *stream, const int fds[static 2], struct subscription **result,
+	char limit[static 192], const char **why) {
+	struct gidd *gidd = producer->peer.gidd;
+	int error = request->domain == gidd->self->number
+		? 0
+		: subscription_check_held(gidd, request->domain, producer, request->credit, limit);
+	if (error == 0) {
+		error = subscription_take_quota(&producer->peer, request->credit, limit);
+	}
+	if (error < 0) {
+		*why = limit;
+		return error;
+	}
+	struct subscription *subscription = create_live(gidd, gidd->self, stream->name, fds,
+		request->window_offset, request->ring_offset);
+	if (subscription == NULL) {
+		subscription_give_quota(&producer->peer, request->credit);
+		*why = "gidd is out of memory";
+		return -ENOMEM;
+	}
+	subscription->consumer_domain = request->domain;
+	subscription->credit = request->credit;
+	subscription->flags = request->flags;
+	subscription->producer_pays = true;
+	*result = subscription;
+	return 0;
+}
+
 static int take_over(struct client *producer, const struct gid_wire_subscriber *request,
 	const int fds[static 2], char limit[static 192], const char **why) {
 	struct gidd *gidd = producer->peer.gidd;
@@ -266,23 +302,13 @@ static int take_over(struct client *producer, const struct gid_wire_subscriber *
 	}
 	if (request->domain == gidd->self->number) {
 		subscription = find_twin(gidd, false, stream->name, fds[0], request->window_offset);
-	} else {
-		error = subscription_check_held(gidd, request->domain, request->credit, limit);
-		*why = limit;
+	}
+	if (subscription == NULL) {
+		error = create_for_producer(
+			producer, request, stream, fds, &subscription, limit, why);
 		if (error < 0) {
 			return error;
 		}
-	}
-	if (subscription == NULL) {
-		subscription = create_live(gidd, gidd->self, stream->name, fds,
-			request->window_offset, request->ring_offset);
-		*why = "gidd is out of memory";
-		if (subscription == NULL) {
-			return -ENOMEM;
-		}
-		subscription->consumer_domain = request->domain;
-		subscription->credit = request->credit;
-		subscription->flags = request->flags;
 	}
 	subscription->producer_number = request->subscription;
 	subscription->stream = stream;

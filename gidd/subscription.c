@@ -135,14 +135,21 @@ void subscription_tell_producer_end(struct subscription *subscription, int reaso
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-int subscription_check_held(
-	struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]) {
+static bool is_told_by(const struct subscription *subscription, const struct client *producer) {
+	return producer == NULL ? subscription->producer_number == 0
+				: subscription->producer_number != 0 &&
+			subscription->stream->owner == producer;
+}
+
+int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct client *producer,
+	uint32_t credit, char why[static 192]) {
 	const struct config_share *share = config_share_find(
 		gidd->config, gidd->self, config_domain_by_number(gidd->config, reader));
 	uint64_t held = credit;
 	const struct subscription *other;
 	TAILQ_FOREACH(other, &gidd->subscriptions, entry) {
-		if (other->domain == gidd->self->number && other->consumer_domain == reader) {
+		if (other->domain == gidd->self->number && other->consumer_domain == reader &&
+			is_told_by(other, producer)) {
 			held += other->credit;
 		}
 	}
@@ -156,7 +163,8 @@ int subscription_check_held(
 
 int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]) {
 	if (consumer->client == NULL) {
-		return subscription_check_held(consumer->gidd, consumer->domain, credit, why);
+		return subscription_check_held(
+			consumer->gidd, consumer->domain, NULL, credit, why);
 	}
 	int error = quota_take(consumer->client, QUOTA_SUBSCRIPTIONS, 1, why);
 	if (error < 0) {
@@ -228,6 +236,10 @@ void subscription_set_consumer(struct subscription *subscription, struct peer *c
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
 	struct peer *consumer = subscription->consumer;
 	link_cancel(gidd, subscription);
+	if (subscription->producer_pays) {
+		subscription_give_quota(
+			&subscription->stream->owner->peer, subscription->credit);
+	}
 	if (subscription->stream != NULL) {
 		TAILQ_REMOVE(&subscription->stream->subscriptions, subscription, stream_entry);
 	}

@@ -43,6 +43,7 @@ struct subscription {
 	uint32_t domain;	  /* whose stream it is */
 	struct stream *stream;	  /* of this domain; NULL while waiting */
 	uint32_t producer_number; /* its producer's, where it told us of it; 0: by ours */
+	bool producer_pays;	  /* it is charged to its producer, as nobody else is known */
 	struct peer *via;	  /* the link to another domain; NULL while that is down */
 	char name[GID_NAME_MAX + 1];
 	uint32_t credit, flags;
@@ -98,9 +99,13 @@ int subscription_check_memory(
 /* Takes what it is charged to the client, or the domain's share: 0, -EDQUOT and why. */
 int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]);
 void subscription_give_quota(struct peer *consumer, uint32_t credit);
-/* The frames that a domain may hold, by what the configuration shares with it. */
-int subscription_check_held(
-	struct gidd *gidd, uint32_t reader, uint32_t credit, char why[static 192]);
+/*
+ * The frames that a domain may hold, by what the configuration shares with it. Those that a
+ * `producer` tells of count apart for each: what it says is nothing that others have to pay for.
+ * NULL: those that were asked for.
+ */
+int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct client *producer,
+	uint32_t credit, char why[static 192]);
 
 /* Answers its consumer's request, once; and tells either side that it is over. */
 void subscription_answer(

@@ -115,6 +115,44 @@ def test_what_is_not_shared_is_ended(cockpit: Cockpit, fds: list[int]) -> None:
         ended(producer, 5, number("ENOENT"))
 
 
+FEW = CONFIG.replace("local=*\n", "local=*\nsubscriptions=8\nclient-subscriptions=5\n")
+
+
+@pytest.mark.parametrize("reader", [OPEN, CLUSTER])
+def test_a_producer_pays_for_what_it_tells(
+    make_cockpit: Callable[..., Cockpit], fds: list[int], reader: int
+) -> None:
+    """It could invent as many as it likes, each of which is memory of gidd's."""
+    cockpit = make_cockpit(FEW)
+    cockpit.start_all()
+    with untouched(cockpit), cockpit.connect("open") as producer:
+        stream = publish(producer)
+        for subscription in range(1, 8):
+            tell(producer, fds, stream, reader, subscription, credit=1)
+        for subscription in (6, 7):
+            ended(producer, subscription, number("EDQUOT"))
+        assert len(shown(cockpit)) == 5
+        producer.end(1)
+        wait_for(lambda: len(shown(cockpit)) == 4, "its end")
+        tell(producer, fds, stream, reader, 8, credit=1)
+        wait_for(lambda: len(shown(cockpit)) == 5, "that there is room again")
+    wait_for(lambda: not shown(cockpit), "their end")
+
+
+def test_invented_readers_take_nothing_from_real_ones(cockpit: Cockpit, fds: list[int]) -> None:
+    with cockpit.connect("open") as liar, cockpit.connect("open") as producer:
+        tell(liar, fds, publish(liar), credit=10)
+        wait_for(lambda: shown(cockpit), "it to be shown")
+        stream = publish(producer, "camera/rear")
+        with cockpit.connect("cluster") as consumer:
+            # All ten frames that `cluster` may hold are there for those that ask.
+            assert consumer.subscribe(1, "camera/rear", "open", credit=10) == (0, 1, "")
+            producer.event(SUBSCRIBER).close()
+            # And another producer may tell of as many.
+            tell(producer, fds, stream, credit=10)
+            wait_for(lambda: len(shown(cockpit)) == 3, "all of them to be shown")
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_memory_that_is_none(cockpit: Cockpit, fds: list[int], which: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as producer:
