@@ -80,12 +80,12 @@ size_t byte_stream_queued(const struct byte_stream *stream) {
 }
 
 void byte_stream_send(struct byte_stream *stream, uint32_t domain, uint32_t epoch,
-	const union gid_wire_message *message) {
+		const union gid_wire_message *message) {
 	struct gid_wire_envelope envelope = {
-		.magic = GID_ENVELOPE_MAGIC,
-		.domain = domain,
-		.epoch = epoch,
-		.size = message->header.size,
+			.magic = GID_ENVELOPE_MAGIC,
+			.domain = domain,
+			.epoch = epoch,
+			.size = message->header.size,
 	};
 	size_t size = sizeof(envelope) + envelope.size;
 	if (stream->failed) {
@@ -108,7 +108,7 @@ void byte_stream_send(struct byte_stream *stream, uint32_t domain, uint32_t epoc
 
 /* The envelope and message at the start of `data`: their size, 0: more must come, or -EPROTO. */
 static ssize_t read_envelope(const uint8_t *data, size_t size, struct gid_wire_envelope *envelope,
-	union gid_wire_message *message, const char **why) {
+		union gid_wire_message *message, const char **why) {
 	if (size < sizeof(*envelope)) {
 		return 0;
 	}
@@ -136,13 +136,13 @@ static bool is_join(const uint8_t *data, size_t size) {
 	}
 	memcpy(&envelope, data, sizeof(envelope));
 	if (!gid_wire_envelope_is_valid(&envelope) || envelope.domain != 0 ||
-		envelope.size != sizeof(struct gid_wire_join)) {
+			envelope.size != sizeof(struct gid_wire_join)) {
 		return false;
 	}
 	union gid_wire_message message;
 	const char *why;
 	return size < JOIN_SIZE ||
-		read_envelope(data, size, &envelope, &message, &why) == (ssize_t)JOIN_SIZE;
+			read_envelope(data, size, &envelope, &message, &why) == (ssize_t)JOIN_SIZE;
 }
 
 /* How many bytes lie before what is searched for, or may become it. */
@@ -163,8 +163,8 @@ static void handle_bytes(struct byte_stream *stream) {
 		if (stream->searching) {
 			done += search(stream->in + done, stream->in_size - done);
 		}
-		ssize_t used = read_envelope(
-			stream->in + done, stream->in_size - done, &envelope, &message, &why);
+		ssize_t used = read_envelope(stream->in + done, stream->in_size - done, &envelope,
+				&message, &why);
 		if (used == 0) {
 			break;
 		}
@@ -205,13 +205,13 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 /* --- life ------------------------------------------------------------------------------------- */
 
 int byte_stream_init(struct byte_stream *stream, sd_event *event, int fd,
-	const struct byte_stream_handler *handler, void *data) {
-	*stream =
-		(struct byte_stream){.fd = fd, .handler = handler, .data = data, .searching = true};
+		const struct byte_stream_handler *handler, void *data) {
+	*stream = (struct byte_stream){
+			.fd = fd, .handler = handler, .data = data, .searching = true};
 	stream->in = malloc(IN_MAX);
 	/* A mapping of its own, so that its pages can be given back one by one. */
 	void *out = mmap(NULL, BYTE_STREAM_QUEUE_MAX, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stream->out = out == MAP_FAILED ? NULL : out;
 	int error = stream->in == NULL || stream->out == NULL ? -ENOMEM : 0;
 	if (error == 0) {

@@ -17,7 +17,7 @@
 struct byte_stream_handler {
 	/* Envelope and message passed gid_wire_check_remote(); while searching: JOIN or JOINED. */
 	void (*envelope)(void *data, const struct gid_wire_envelope *envelope,
-		const union gid_wire_message *message);
+			const union gid_wire_message *message);
 	/* What came is none: from now on it searches. */
 	void (*garbled)(void *data, const char *why);
 	/* The stream is over; called once, from the event loop and never from a send. */
@@ -40,12 +40,12 @@ struct byte_stream {
 
 /* Takes `fd` over, also on failure. */
 int byte_stream_init(struct byte_stream *stream, sd_event *event, int fd,
-	const struct byte_stream_handler *handler, void *data);
+		const struct byte_stream_handler *handler, void *data);
 void byte_stream_finish(struct byte_stream *stream);
 
 /* Sends or queues. Never blocks, never calls the handler. */
 void byte_stream_send(struct byte_stream *stream, uint32_t domain, uint32_t epoch,
-	const union gid_wire_message *message);
+		const union gid_wire_message *message);
 
 /* How much waits for the other end to read, and how much may. */
 #define BYTE_STREAM_QUEUE_MAX (UINT64_C(1) << 20)

@@ -17,7 +17,7 @@ static struct client *client_of(struct peer *peer) {
 }
 
 static void send_message(struct peer *peer, const union gid_wire_message *message, const int *fds,
-	uint32_t fd_count) {
+		uint32_t fd_count) {
 	packet_stream_send(&client_of(peer)->stream, message, fds, fd_count);
 }
 
@@ -42,17 +42,18 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 	}
 	if (hello->version != GID_WIRE_VERSION) {
 		peer_result(&client->peer, hello->header.serial, -EPROTO, 0,
-			"gidd of domain %s speaks version %u of the wire, this program %u: install "
-			"the same release of both",
-			gidd->self->name, GID_WIRE_VERSION, hello->version);
+				"gidd of domain %s speaks version %u of the wire, this program %u: "
+				"install "
+				"the same release of both",
+				gidd->self->name, GID_WIRE_VERSION, hello->version);
 		packet_stream_fail(&client->stream, "it speaks version %u", hello->version);
 		return;
 	}
 	client->patience = sd_event_source_disable_unref(client->patience);
 	snprintf(client->program, sizeof(client->program), "%s",
-		hello->name[0] == '\0' ? "client" : hello->name);
+			hello->name[0] == '\0' ? "client" : hello->name);
 	snprintf(client->peer.label, sizeof(client->peer.label), "%s (pid %d, uid %u)",
-		client->program, (int)client->pid, (unsigned)client->uid);
+			client->program, (int)client->pid, (unsigned)client->uid);
 	log_info("%s: connected", client->peer.label);
 	union gid_wire_message welcome;
 	gid_wire_begin(&welcome, GID_WIRE_WELCOME, hello->header.serial);
@@ -60,12 +61,12 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 	welcome.welcome.domain = gidd->self->number;
 	snprintf(welcome.welcome.name, sizeof(welcome.welcome.name), "%s", gidd->self->name);
 	welcome.welcome.window =
-		config_has_window(gidd->config, gidd->self) ? gidd->self->window : 0;
+			config_has_window(gidd->config, gidd->self) ? gidd->self->window : 0;
 	peer_send(&client->peer, &welcome, NULL, 0);
 }
 
-static void handle_message(
-	void *data, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]) {
+static void handle_message(void *data, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct client *client = data;
 	if (client->patience != NULL) {
 		handle_hello(client, message);
@@ -77,15 +78,15 @@ static void handle_message(
 static void handle_closed(void *data, const char *why) {
 	struct client *client = data;
 	log_line(strcmp(why, "hung up") == 0 ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "%s: closed: %s",
-		client->peer.label, why);
+			client->peer.label, why);
 	client_destroy(client);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
 static const struct packet_stream_handler handler = {
-	.message = handle_message,
-	.closed = handle_closed,
+		.message = handle_message,
+		.closed = handle_closed,
 };
 
 /* All clients of a domain are alike; there is nobody to charge one more to but the domain. */
@@ -112,7 +113,7 @@ void client_create(struct gidd *gidd, int fd) {
 	client->uid = credentials.uid;
 	client->id = ++gidd->client_count;
 	snprintf(client->peer.label, sizeof(client->peer.label), "client (pid %d, uid %u)",
-		(int)client->pid, (unsigned)client->uid);
+			(int)client->pid, (unsigned)client->uid);
 	if (packet_stream_init(&client->stream, gidd->event, fd, &handler, client) < 0) {
 		free(client);
 		return;
@@ -121,13 +122,14 @@ void client_create(struct gidd *gidd, int fd) {
 	if (is_full(gidd)) {
 		gidd->used[QUOTA_CLIENTS]++;
 		peer_result(&client->peer, 0, -EDQUOT, 0, "domain %s has its clients=%llu already",
-			gidd->self->name, (unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
+				gidd->self->name,
+				(unsigned long long)gidd->self->quota[QUOTA_CLIENTS]);
 		packet_stream_fail(&client->stream, "over the limit of clients");
 		return;
 	}
 	gidd->used[QUOTA_CLIENTS]++;
 	if (sd_event_add_time_relative(gidd->event, &client->patience, CLOCK_MONOTONIC,
-		    HELLO_PATIENCE_US, 0, handle_patience, client) < 0) {
+			    HELLO_PATIENCE_US, 0, handle_patience, client) < 0) {
 		packet_stream_fail(&client->stream, "gidd is out of memory");
 	}
 }

@@ -27,7 +27,7 @@ struct client {
 struct client_events {
 	/* All but greetings. Descriptors that are kept are set to -1. */
 	void (*message)(struct client *client, const union gid_wire_message *message,
-		int fds[static GID_WIRE_FDS_MAX]);
+			int fds[static GID_WIRE_FDS_MAX]);
 	/* It is gone: everything that it had is to be cleaned up. */
 	void (*gone)(struct client *client);
 };

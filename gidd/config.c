@@ -7,12 +7,12 @@
 
 const char *quota_name(enum quota quota) {
 	static const char *const names[] = {
-		[QUOTA_MEMORY] = "memory",
-		[QUOTA_SLABS] = "slabs",
-		[QUOTA_STREAMS] = "streams",
-		[QUOTA_SUBSCRIPTIONS] = "subscriptions",
-		[QUOTA_HELD] = "held",
-		[QUOTA_CLIENTS] = "clients",
+			[QUOTA_MEMORY] = "memory",
+			[QUOTA_SLABS] = "slabs",
+			[QUOTA_STREAMS] = "streams",
+			[QUOTA_SUBSCRIPTIONS] = "subscriptions",
+			[QUOTA_HELD] = "held",
+			[QUOTA_CLIENTS] = "clients",
 	};
 	return names[quota];
 }
@@ -38,7 +38,7 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 }
 
 const struct config_share *config_share_find(const struct config *config,
-	const struct config_domain *owner, const struct config_domain *reader) {
+		const struct config_domain *owner, const struct config_domain *reader) {
 	const struct config_share *share;
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		if (share->owner == owner && share->reader == reader) {
@@ -49,15 +49,15 @@ const struct config_share *config_share_find(const struct config *config,
 }
 
 bool config_is_pair(const struct config *config, const struct config_domain *one,
-	const struct config_domain *other) {
+		const struct config_domain *other) {
 	return config_share_find(config, one, other) != NULL ||
-		config_share_find(config, other, one) != NULL;
+			config_share_find(config, other, one) != NULL;
 }
 
 bool config_is_remote(const struct config *config, const struct config_domain *one,
-	const struct config_domain *other) {
+		const struct config_domain *other) {
 	return (one->kind == KIND_GUEST || other->kind == KIND_GUEST) &&
-		config_is_pair(config, one, other);
+			config_is_pair(config, one, other);
 }
 
 bool config_has_window(const struct config *config, const struct config_domain *domain) {
@@ -86,11 +86,11 @@ const struct config_domain *config_host(const struct config *config) {
 }
 
 const struct config_link *config_link_find(const struct config *config,
-	const struct config_domain *one, const struct config_domain *other) {
+		const struct config_domain *one, const struct config_domain *other) {
 	const struct config_link *link;
 	TAILQ_FOREACH(link, &config->links, entry) {
 		if ((link->ends[0] == one && link->ends[1] == other) ||
-			(link->ends[0] == other && link->ends[1] == one)) {
+				(link->ends[0] == other && link->ends[1] == one)) {
 			return link;
 		}
 	}
@@ -114,8 +114,8 @@ bool config_globs_match(const struct config_globs *globs, const char *stream) {
 	return false;
 }
 
-bool config_may_publish(
-	const struct config *config, const struct config_domain *owner, const char *stream) {
+bool config_may_publish(const struct config *config, const struct config_domain *owner,
+		const char *stream) {
 	if (config_globs_match(&owner->local, stream)) {
 		return true;
 	}
@@ -129,7 +129,7 @@ bool config_may_publish(
 }
 
 bool config_may_read(const struct config *config, const struct config_domain *owner,
-	const struct config_domain *reader, const char *stream) {
+		const struct config_domain *reader, const char *stream) {
 	const struct config_share *share = config_share_find(config, owner, reader);
 	return owner == reader || (share != NULL && config_globs_match(&share->streams, stream));
 }

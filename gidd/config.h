@@ -105,19 +105,19 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 
 /* The share by which `reader` may read of `owner`, or NULL. */
 const struct config_share *config_share_find(const struct config *config,
-	const struct config_domain *owner, const struct config_domain *reader);
+		const struct config_domain *owner, const struct config_domain *reader);
 
 /* Whether `reader` may read the stream of `owner`: its own, or a shared one. */
 bool config_may_read(const struct config *config, const struct config_domain *owner,
-	const struct config_domain *reader, const char *stream);
+		const struct config_domain *reader, const char *stream);
 
 /* Whether they share something, in either direction. */
 bool config_is_pair(const struct config *config, const struct config_domain *one,
-	const struct config_domain *other);
+		const struct config_domain *other);
 
 /* Whether the two are joined by the hub: they share something, and one of them is a guest. */
 bool config_is_remote(const struct config *config, const struct config_domain *one,
-	const struct config_domain *other);
+		const struct config_domain *other);
 
 /* Whether the domain's memory must lie in a window: it is joined to another by the hub. */
 bool config_has_window(const struct config *config, const struct config_domain *domain);
@@ -130,12 +130,12 @@ const struct config_domain *config_host(const struct config *config);
 
 /* The section about the pair's link, or NULL. */
 const struct config_link *config_link_find(const struct config *config,
-	const struct config_domain *one, const struct config_domain *other);
+		const struct config_domain *one, const struct config_domain *other);
 
 bool config_globs_match(const struct config_globs *globs, const char *stream);
 
 /* Whether the domain may publish the stream: for itself, or for any other. */
 bool config_may_publish(
-	const struct config *config, const struct config_domain *owner, const char *stream);
+		const struct config *config, const struct config_domain *owner, const char *stream);
 
 #endif

@@ -35,7 +35,7 @@ struct reading {
 };
 
 __attribute__((format(printf, 3, 4))) static void mistake(
-	struct reading *reading, unsigned line, const char *format, ...) {
+		struct reading *reading, unsigned line, const char *format, ...) {
 	va_list args;
 	fprintf(reading->errors, "%s:%u: ", reading->name, line);
 	va_start(args, format);
@@ -80,18 +80,19 @@ static bool parse_number(const char *text, uint64_t *number) {
 }
 
 static void set_number(struct reading *reading, uint64_t *number, const char *key,
-	const char *value, uint64_t least, uint64_t most) {
+		const char *value, uint64_t least, uint64_t most) {
 	uint64_t parsed;
 	bool valid = parse_number(value, &parsed) && parsed >= least && parsed <= most;
 	if (!valid && most == INT64_MAX) {
 		mistake(reading, reading->line,
-			"%s=%s is not a size: a number, with K, M or G behind it or nothing", key,
-			value);
+				"%s=%s is not a size: a number, with K, M or G behind it or "
+				"nothing",
+				key, value);
 		return;
 	}
 	if (!valid) {
 		mistake(reading, reading->line, "%s=%s is not a number from %llu to %llu", key,
-			value, (unsigned long long)least, (unsigned long long)most);
+				value, (unsigned long long)least, (unsigned long long)most);
 		return;
 	}
 	*number = parsed;
@@ -123,14 +124,15 @@ static void add_globs(struct reading *reading, struct config_globs *globs, const
 		}
 		if (!glob_is_valid(glob, length)) {
 			mistake(reading, reading->line,
-				"\"%.*s\" can match no stream name: those have letters, digits and "
-				"- _ . / only, patterns also * ? [ ]",
-				(int)length, glob);
+					"\"%.*s\" can match no stream name: those have letters, "
+					"digits and "
+					"- _ . / only, patterns also * ? [ ]",
+					(int)length, glob);
 			return;
 		}
 		char *text;
 		if (asprintf(&text, "%s%s%.*s", globs->text == NULL ? "" : globs->text,
-			    globs->text == NULL ? "" : " ", (int)length, glob) < 0) {
+				    globs->text == NULL ? "" : " ", (int)length, glob) < 0) {
 			reading->result = -ENOMEM;
 			return;
 		}
@@ -167,12 +169,13 @@ static void check_display(struct reading *reading, const char *value) {
 		return;
 	}
 	if (strspn(value, "0123456789x") != strlen(value) ||
-		sscanf(value, "%5ux%5u%n", &width, &height, &end) != 2 || value[end] != '\0' ||
-		width < SCREEN_MIN || width > SCREEN_MAX || height < SCREEN_MIN ||
-		height > SCREEN_MAX) {
+			sscanf(value, "%5ux%5u%n", &width, &height, &end) != 2 ||
+			value[end] != '\0' || width < SCREEN_MIN || width > SCREEN_MAX ||
+			height < SCREEN_MIN || height > SCREEN_MAX) {
 		mistake(reading, reading->line,
-			"vm-display=%s is neither none nor a size as 1280x480, of %d to %d pixels",
-			value, SCREEN_MIN, SCREEN_MAX);
+				"vm-display=%s is neither none nor a size as 1280x480, of %d to %d "
+				"pixels",
+				value, SCREEN_MIN, SCREEN_MAX);
 	}
 }
 
@@ -182,7 +185,7 @@ static void check_display(struct reading *reading, const char *value) {
  */
 static bool check_machine_key(struct reading *reading, const char *key, const char *value) {
 	static const char *const texts[] = {
-		"vm-append", "vm-disk", "vm-initrd", "vm-kernel", "vm-options"};
+			"vm-append", "vm-disk", "vm-initrd", "vm-kernel", "vm-options"};
 	uint64_t number = 0;
 	if (strcmp(key, "vm-memory") == 0) {
 		set_number(reading, &number, key, value, UINT64_C(64) << 20, UINT64_C(1) << 40);
@@ -194,9 +197,9 @@ static bool check_machine_key(struct reading *reading, const char *key, const ch
 	}
 	if (strcmp(key, "vm-accel") == 0) {
 		if (strcmp(value, "auto") != 0 && strcmp(value, "kvm") != 0 &&
-			strcmp(value, "tcg") != 0) {
+				strcmp(value, "tcg") != 0) {
 			mistake(reading, reading->line,
-				"vm-accel=%s is neither auto nor kvm nor tcg", value);
+					"vm-accel=%s is neither auto nor kvm nor tcg", value);
 		}
 		return true;
 	}
@@ -214,9 +217,9 @@ static bool check_machine_key(struct reading *reading, const char *key, const ch
 
 static void set_kind(struct reading *reading, enum config_kind *kind, const char *value) {
 	static const char *const names[] = {
-		[KIND_LOCAL] = "local",
-		[KIND_HOST] = "host",
-		[KIND_GUEST] = "guest",
+			[KIND_LOCAL] = "local",
+			[KIND_HOST] = "host",
+			[KIND_GUEST] = "guest",
 	};
 	for (enum config_kind i = KIND_LOCAL; i <= KIND_GUEST; i++) {
 		if (strcmp(value, names[i]) == 0) {
@@ -239,9 +242,9 @@ static void set_switch(struct reading *reading, bool *on, const char *key, const
 static void set_window(struct reading *reading, uint64_t *window, const char *value) {
 	uint64_t size = 0;
 	if (!parse_number(value, &size) || size < GID_WINDOW_MIN || size > WINDOW_MAX ||
-		(size & (size - 1)) != 0) {
+			(size & (size - 1)) != 0) {
 		mistake(reading, reading->line, "window=%s is not a power of two from 1M to 64G",
-			value);
+				value);
 		return;
 	}
 	*window = size;
@@ -323,7 +326,7 @@ static void cockpit_key(struct reading *reading, const char *key, const char *va
 /* Lists may go on in further lines, which come under the same key again; other values may not. */
 static bool is_list(const struct reading *reading, const char *key) {
 	return (reading->share != NULL && strcmp(key, "streams") == 0) ||
-		(reading->domain != NULL && strcmp(key, "local") == 0);
+			(reading->domain != NULL && strcmp(key, "local") == 0);
 }
 
 /* inih's handler: one key of the section that `data`, the reading, is in. */
@@ -336,7 +339,7 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 	}
 	if (again && !is_list(reading, key)) {
 		mistake(reading, reading->line, "%s is given twice, or its value goes on here",
-			key);
+				key);
 		return 1;
 	}
 	if (reading->domain != NULL) {
@@ -356,12 +359,12 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 /* --- sections --------------------------------------------------------------------------------- */
 
 static const uint64_t default_quota[QUOTA_COUNT] = {
-	[QUOTA_MEMORY] = UINT64_C(1) << 30,
-	[QUOTA_SLABS] = 1024,
-	[QUOTA_STREAMS] = 64,
-	[QUOTA_SUBSCRIPTIONS] = 256,
-	[QUOTA_HELD] = 2048,
-	[QUOTA_CLIENTS] = 128,
+		[QUOTA_MEMORY] = UINT64_C(1) << 30,
+		[QUOTA_SLABS] = 1024,
+		[QUOTA_STREAMS] = 64,
+		[QUOTA_SUBSCRIPTIONS] = 256,
+		[QUOTA_HELD] = 2048,
+		[QUOTA_CLIENTS] = 128,
 };
 static const uint64_t default_window = UINT64_C(256) << 20;
 static const uint64_t default_share_held = 512;
@@ -369,8 +372,9 @@ static const uint64_t default_share_held = 512;
 static bool copy_name(struct reading *reading, char name[GID_NAME_MAX + 1], const char *word) {
 	if (!gid_name_is_valid(word) || strchr(word, '/') != NULL) {
 		mistake(reading, reading->line,
-			"\"%s\" is no name of a domain: at most %u letters, digits and - _ .", word,
-			GID_NAME_MAX);
+				"\"%s\" is no name of a domain: at most %u letters, digits and - _ "
+				".",
+				word, GID_NAME_MAX);
 		return false;
 	}
 	strcpy(name, word);
@@ -397,7 +401,7 @@ static bool begin_domain(struct reading *reading, char **words) {
 	const struct config_domain *twin = config_domain_by_name(reading->config, domain->name);
 	if (twin != NULL) {
 		mistake(reading, reading->line, "domain %s is in line %u already", domain->name,
-			twin->line);
+				twin->line);
 	}
 	TAILQ_INSERT_TAIL(&reading->config->domains, domain, entry);
 	reading->domain = domain;
@@ -413,7 +417,7 @@ static bool begin_share(struct reading *reading, char **words) {
 	share->line = reading->line;
 	share->held = default_share_held;
 	if (!copy_name(reading, share->owner_name, words[0]) ||
-		!copy_name(reading, share->reader_name, words[1])) {
+			!copy_name(reading, share->reader_name, words[1])) {
 		free(share);
 		return false;
 	}
@@ -431,7 +435,7 @@ static bool begin_link(struct reading *reading, char **words) {
 	TAILQ_INIT(&link->settings);
 	link->line = reading->line;
 	if (!copy_name(reading, link->names[0], words[0]) ||
-		!copy_name(reading, link->names[1], words[1])) {
+			!copy_name(reading, link->names[1], words[1])) {
 		free(link);
 		return false;
 	}
@@ -451,10 +455,10 @@ static const struct section_kind {
 	const char *form;
 	bool (*begin)(struct reading *reading, char **words);
 } section_kinds[] = {
-	{"cockpit", 0, "[cockpit]", begin_cockpit},
-	{"domain", 1, "[domain NAME]", begin_domain},
-	{"share", 2, "[share OWNER READER]", begin_share},
-	{"link", 2, "[link ONE OTHER]", begin_link},
+		{"cockpit", 0, "[cockpit]", begin_cockpit},
+		{"domain", 1, "[domain NAME]", begin_domain},
+		{"share", 2, "[share OWNER READER]", begin_share},
+		{"link", 2, "[link ONE OTHER]", begin_link},
 };
 
 static void begin_section(struct reading *reading, char *line) {
@@ -490,8 +494,9 @@ static void begin_section(struct reading *reading, char *line) {
 		return;
 	}
 	mistake(reading, reading->line,
-		"unknown section; there are [cockpit], [domain NAME], [share OWNER READER] and "
-		"[link ONE OTHER]");
+			"unknown section; there are [cockpit], [domain NAME], [share OWNER READER] "
+			"and "
+			"[link ONE OTHER]");
 }
 
 /* fgets() for inih: counts lines, begins sections, and hides from inih what it must not see. */
@@ -520,9 +525,10 @@ static char *read_line(char *buffer, int size, void *data) {
 		mistake(reading, reading->line, "a control character");
 	} else if (length >= size - 1) {
 		mistake(reading, reading->line,
-			"longer than %d bytes; a list goes on in the next line when that begins "
-			"with a space",
-			size - 3);
+				"longer than %d bytes; a list goes on in the next line when that "
+				"begins "
+				"with a space",
+				size - 3);
 	} else if (section) {
 		begin_section(reading, line + blank);
 		strcpy(buffer, "[s]\n"); /* so that inih forgets the key before it */
@@ -548,10 +554,10 @@ static void complete_domains(struct reading *reading) {
 		const struct config_domain *twin = config_domain_by_number(config, domain->number);
 		if (domain->number == 0) {
 			mistake(reading, domain->line, "domain %s needs number=1..%u", domain->name,
-				GID_DOMAIN_MAX);
+					GID_DOMAIN_MAX);
 		} else if (twin != domain) {
 			mistake(reading, domain->line, "domain %s has the number %u of domain %s",
-				domain->name, domain->number, twin->name);
+					domain->name, domain->number, twin->name);
 		}
 	}
 	if (TAILQ_EMPTY(&config->domains)) {
@@ -567,17 +573,18 @@ static void complete_kinds(struct reading *reading) {
 			mistake(reading, domain->line, "domain %s is the host already", host->name);
 		} else if (domain->kind == KIND_GUEST && host == NULL) {
 			mistake(reading, domain->line,
-				"domain %s is a guest: one domain must have kind=host, whose gidd "
-				"joins it "
-				"to the others",
-				domain->name);
+					"domain %s is a guest: one domain must have kind=host, "
+					"whose gidd "
+					"joins it "
+					"to the others",
+					domain->name);
 		}
 	}
 }
 
 /* Two names of one section: both known and not the same. */
 static bool find_pair(struct reading *reading, unsigned line, const char *one, const char *other,
-	const struct config_domain **first, const struct config_domain **second) {
+		const struct config_domain **first, const struct config_domain **second) {
 	*first = config_domain_by_name(reading->config, one);
 	*second = config_domain_by_name(reading->config, other);
 	if (*first == NULL || *second == NULL) {
@@ -596,41 +603,44 @@ static void complete_pairs(struct reading *reading) {
 	struct config_share *share;
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		if (!find_pair(reading, share->line, share->owner_name, share->reader_name,
-			    &share->owner, &share->reader)) {
+				    &share->owner, &share->reader)) {
 			continue;
 		}
 		const struct config_share *twin =
-			config_share_find(config, share->owner, share->reader);
+				config_share_find(config, share->owner, share->reader);
 		if (twin != share) {
 			mistake(reading, share->line,
-				"what %s shares with %s is in line %u already", share->owner_name,
-				share->reader_name, twin->line);
+					"what %s shares with %s is in line %u already",
+					share->owner_name, share->reader_name, twin->line);
 		}
 	}
 	struct config_link *link;
 	TAILQ_FOREACH(link, &config->links, entry) {
 		if (!find_pair(reading, link->line, link->names[0], link->names[1], &link->ends[0],
-			    &link->ends[1])) {
+				    &link->ends[1])) {
 			continue;
 		}
 		const struct config_link *twin =
-			config_link_find(config, link->ends[0], link->ends[1]);
+				config_link_find(config, link->ends[0], link->ends[1]);
 		if (twin != link) {
 			mistake(reading, link->line, "the link of %s and %s is in line %u already",
-				link->names[0], link->names[1], twin->line);
+					link->names[0], link->names[1], twin->line);
 		}
 		bool local = link->kind != NULL && strcmp(link->kind, "local") == 0;
 		if (link->kind == NULL) {
 			mistake(reading, link->line, "a link needs kind=");
 		} else if (strcmp(link->kind, "ivshmem") == 0 &&
-			!config_is_remote(config, link->ends[0], link->ends[1])) {
+				!config_is_remote(config, link->ends[0], link->ends[1])) {
 			mistake(reading, link->line,
-				"a link of kind ivshmem is one of a guest, with whom something is "
-				"shared");
+					"a link of kind ivshmem is one of a guest, with whom "
+					"something is "
+					"shared");
 		} else if (local &&
-			(link->ends[0]->kind == KIND_GUEST || link->ends[1]->kind == KIND_GUEST)) {
+				(link->ends[0]->kind == KIND_GUEST ||
+						link->ends[1]->kind == KIND_GUEST)) {
 			mistake(reading, link->line,
-				"a guest is another machine: no link of it is of kind local");
+					"a guest is another machine: no link of it is of kind "
+					"local");
 		}
 	}
 }
@@ -638,10 +648,10 @@ static void complete_pairs(struct reading *reading) {
 int config_read(struct config *config, FILE *file, const char *name, FILE *errors) {
 	config_init(config);
 	struct reading reading = {
-		.config = config,
-		.file = file,
-		.errors = errors,
-		.name = name,
+			.config = config,
+			.file = file,
+			.errors = errors,
+			.name = name,
 	};
 	/* inih names the first line that it does not understand, and goes on. */
 	int bad_line = ini_parse_stream(read_line, &reading, handle_key, &reading);
@@ -664,13 +674,13 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 /* --- the file --------------------------------------------------------------------------------- */
 
 static int check_kinds(const struct config *config, const char *path,
-	bool (*knows_kind)(const char *kind), FILE *errors) {
+		bool (*knows_kind)(const char *kind), FILE *errors) {
 	const struct config_link *link;
 	int error = 0;
 	TAILQ_FOREACH(link, &config->links, entry) {
 		if (link->kind != NULL && !knows_kind(link->kind)) {
 			fprintf(errors, "%s:%u: this gidd knows no link of kind \"%s\"\n", path,
-				link->line, link->kind);
+					link->line, link->kind);
 			error = -EINVAL;
 		}
 	}
@@ -678,7 +688,7 @@ static int check_kinds(const struct config *config, const char *path,
 }
 
 int config_file_read(struct config *config, const char *path, bool (*knows_kind)(const char *kind),
-	FILE *errors) {
+		FILE *errors) {
 	FILE *file = fopen(path, "re");
 	if (file == NULL) {
 		int error = -errno;

@@ -17,6 +17,6 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
  * `knows_kind` of; or -errno where it cannot be opened.
  */
 int config_file_read(struct config *config, const char *path, bool (*knows_kind)(const char *kind),
-	FILE *errors);
+		FILE *errors);
 
 #endif

@@ -15,7 +15,7 @@ struct update {
 };
 
 __attribute__((format(printf, 3, 4))) static void refuse(
-	struct update *update, unsigned line, const char *format, ...) {
+		struct update *update, unsigned line, const char *format, ...) {
 	va_list args;
 	fprintf(update->errors, "%s:%u: ", update->name, line);
 	va_start(args, format);
@@ -35,7 +35,7 @@ static void check_domain(struct update *update, const struct config_domain *doma
 	const struct config_domain *old = config_domain_by_name(update->config, domain->name);
 	if (old == NULL && domain->kind != KIND_LOCAL) {
 		refuse(update, domain->line, "domain %s is new, and the host or a guest",
-			domain->name);
+				domain->name);
 	}
 	if (old == NULL) {
 		return;
@@ -44,26 +44,26 @@ static void check_domain(struct update *update, const struct config_domain *doma
 		const char *key;
 		bool same;
 	} keys[] = {
-		{"number", domain->number == old->number},
-		{"kind", domain->kind == old->kind},
-		{"window", domain->window == old->window},
-		{"window-device", is_same_text(domain->window_device, old->window_device)},
-		{"doorbell", domain->doorbell == old->doorbell},
-		{"control", is_same_text(domain->control, old->control)},
-		{"user", is_same_text(domain->user, old->user)},
-		{"group", is_same_text(domain->group, old->group)},
+			{"number", domain->number == old->number},
+			{"kind", domain->kind == old->kind},
+			{"window", domain->window == old->window},
+			{"window-device", is_same_text(domain->window_device, old->window_device)},
+			{"doorbell", domain->doorbell == old->doorbell},
+			{"control", is_same_text(domain->control, old->control)},
+			{"user", is_same_text(domain->user, old->user)},
+			{"group", is_same_text(domain->group, old->group)},
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!keys[i].same) {
 			refuse(update, domain->line, "%s= of domain %s has changed", keys[i].key,
-				domain->name);
+					domain->name);
 		}
 	}
 }
 
 /* The same pair of domains in another reading, or NULL. */
 static const struct config_link *find_link(
-	const struct config *config, const struct config_link *link) {
+		const struct config *config, const struct config_link *link) {
 	const struct config_domain *one = config_domain_by_name(config, link->names[0]);
 	const struct config_domain *other = config_domain_by_name(config, link->names[1]);
 	return one == NULL || other == NULL ? NULL : config_link_find(config, one, other);
@@ -73,7 +73,7 @@ static bool is_same_link(const struct config_link *one, const struct config_link
 	const struct config_setting *left = TAILQ_FIRST(&one->settings);
 	const struct config_setting *right = TAILQ_FIRST(&other->settings);
 	while (left != NULL && right != NULL && strcmp(left->key, right->key) == 0 &&
-		strcmp(left->value, right->value) == 0) {
+			strcmp(left->value, right->value) == 0) {
 		left = TAILQ_NEXT(left, entry);
 		right = TAILQ_NEXT(right, entry);
 	}
@@ -86,7 +86,7 @@ static void check_links(struct update *update) {
 		const struct config_link *old = find_link(update->config, link);
 		if (old == NULL || !is_same_link(link, old)) {
 			refuse(update, link->line, "[link %s %s] is %s", link->names[0],
-				link->names[1], old == NULL ? "new" : "another");
+					link->names[1], old == NULL ? "new" : "another");
 		}
 	}
 	TAILQ_FOREACH(link, &update->config->links, entry) {
@@ -98,7 +98,7 @@ static void check_links(struct update *update) {
 
 /* A share of the reading by which the two are a pair. */
 static unsigned share_line(const struct config *config, const struct config_domain *one,
-	const struct config_domain *other) {
+		const struct config_domain *other) {
 	const struct config_share *share = config_share_find(config, one, other);
 	if (share == NULL) {
 		share = config_share_find(config, other, one);
@@ -111,19 +111,20 @@ static void check_guests(struct update *update) {
 	const struct config_domain *one, *other;
 	TAILQ_FOREACH(one, &update->fresh->domains, entry) {
 		for (other = TAILQ_NEXT(one, entry); other != NULL;
-			other = TAILQ_NEXT(other, entry)) {
+				other = TAILQ_NEXT(other, entry)) {
 			const struct config_domain *old_one =
-				config_domain_by_name(update->config, one->name);
+					config_domain_by_name(update->config, one->name);
 			const struct config_domain *old_other =
-				config_domain_by_name(update->config, other->name);
+					config_domain_by_name(update->config, other->name);
 			bool was = old_one != NULL && old_other != NULL &&
-				config_is_remote(update->config, old_one, old_other);
+					config_is_remote(update->config, old_one, old_other);
 			if (config_is_remote(update->fresh, one, other) != was) {
 				refuse(update, share_line(update->fresh, one, other),
-					"domains %s and %s, one of them a guest, share something "
-					"%s",
-					one->name, other->name,
-					was ? "no more" : "for the first time");
+						"domains %s and %s, one of them a guest, share "
+						"something "
+						"%s",
+						one->name, other->name,
+						was ? "no more" : "for the first time");
 			}
 		}
 	}
@@ -154,7 +155,7 @@ static void take_domains(struct config *config, struct config *fresh) {
 	for (domain = TAILQ_FIRST(&fresh->domains); domain != NULL; domain = next) {
 		next = TAILQ_NEXT(domain, entry);
 		struct config_domain *old =
-			(struct config_domain *)config_domain_by_name(config, domain->name);
+				(struct config_domain *)config_domain_by_name(config, domain->name);
 		if (old == NULL) {
 			TAILQ_REMOVE(&fresh->domains, domain, entry);
 			TAILQ_INSERT_TAIL(&config->domains, domain, entry);

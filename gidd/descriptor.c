@@ -72,7 +72,7 @@ uint64_t descriptor_slab_end(const struct gid_wire_imported *slab) {
 }
 
 int descriptor_check_slab(
-	int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
+		int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why) {
 	uint64_t size = descriptor_slab_end(slab);
 	int error;
 	if (slab->memory == GID_MEMORY_DMABUF) {
@@ -97,8 +97,9 @@ int descriptor_check_doorbell(int fd, const char **why) {
 	struct sockaddr_storage peer;
 	socklen_t peer_size = sizeof(peer);
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_UNIX ||
-		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM ||
-		getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0) {
+			getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
+			type != SOCK_STREAM ||
+			getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0) {
 		*why = "the doorbell is not a connected SOCK_STREAM unix socket";
 		return -EBADF;
 	}

@@ -11,7 +11,7 @@
  * file's size in bytes; -EBADF, -EPERM, -EACCES or -ERANGE with a sentence.
  */
 int descriptor_check_slab(
-	int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why);
+		int fd, const struct gid_wire_imported *slab, uint64_t *bytes, const char **why);
 
 /* Where the slab ends in its file: behind its slots, or its generation table. */
 uint64_t descriptor_slab_end(const struct gid_wire_imported *slab);

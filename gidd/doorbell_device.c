@@ -87,7 +87,7 @@ int doorbell_listen(struct doorbell *doorbell, uint32_t vector, uint32_t domain,
 	int error = sd_event_add_io(event, &ear->io, fd, EPOLLIN | EPOLLET, handle_io, ear);
 	if (error >= 0) {
 		error = sd_event_add_time_relative(event, &ear->unmute, CLOCK_MONOTONIC, 0,
-			DOORBELL_BURST_US / 10, handle_unmute, ear);
+				DOORBELL_BURST_US / 10, handle_unmute, ear);
 	}
 	if (error >= 0) {
 		error = sd_event_source_set_enabled(ear->unmute, SD_EVENT_OFF);
@@ -99,15 +99,15 @@ int doorbell_listen(struct doorbell *doorbell, uint32_t vector, uint32_t domain,
 }
 
 struct doorbell *doorbell_create(struct gidd *gidd, doorbell_heard heard, uint64_t cookie,
-	const struct doorbell_kind *kind, void *data) {
+		const struct doorbell_kind *kind, void *data) {
 	struct doorbell *doorbell = calloc(1, sizeof(*doorbell));
 	if (doorbell != NULL) {
 		*doorbell = (struct doorbell){
-			.gidd = gidd,
-			.heard = heard,
-			.cookie = cookie,
-			.kind = kind,
-			.data = data,
+				.gidd = gidd,
+				.heard = heard,
+				.cookie = cookie,
+				.kind = kind,
+				.data = data,
 		};
 		TAILQ_INIT(&doorbell->ears);
 	}

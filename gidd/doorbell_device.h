@@ -41,7 +41,7 @@ bool doorbell_ring(struct gidd *gidd, uint32_t domain);
  * `data` stays the caller's.
  */
 struct doorbell *doorbell_create(struct gidd *gidd, doorbell_heard heard, uint64_t cookie,
-	const struct doorbell_kind *kind, void *data);
+		const struct doorbell_kind *kind, void *data);
 void doorbell_destroy(struct doorbell *doorbell);
 /* Hears from now on what makes that eventfd readable; it stays the caller's, and is never read. */
 int doorbell_listen(struct doorbell *doorbell, uint32_t vector, uint32_t domain, int fd);

@@ -49,7 +49,7 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 }
 
 void doorbell_relay_init(struct doorbell_relay *relay, sd_event *event,
-	void (*rung)(void *data, uint32_t number, bool hung_up), void *data) {
+		void (*rung)(void *data, uint32_t number, bool hung_up), void *data) {
 	*relay = (struct doorbell_relay){.event = event, .rung = rung, .data = data};
 	TAILQ_INIT(&relay->list);
 }

@@ -22,7 +22,7 @@ struct doorbell_relay {
 };
 
 void doorbell_relay_init(struct doorbell_relay *relay, sd_event *event,
-	void (*rung)(void *data, uint32_t number, bool hung_up), void *data);
+		void (*rung)(void *data, uint32_t number, bool hung_up), void *data);
 /* The clients' ends hang up. */
 void doorbell_relay_finish(struct doorbell_relay *relay);
 

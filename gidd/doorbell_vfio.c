@@ -68,7 +68,7 @@ static int find_device(char name[static 32]) {
 	int found = -ENODEV;
 	while (folder != NULL && found < 0 && (entry = readdir(folder)) != NULL) {
 		if (entry->d_name[0] != '.' && strlen(entry->d_name) < 32 &&
-			is_doorbell(entry->d_name)) {
+				is_doorbell(entry->d_name)) {
 			strcpy(name, entry->d_name);
 			found = 0;
 		}
@@ -98,8 +98,8 @@ static int bind(const char *device, char *why) {
 		const char *driver = strrchr(target, '/');
 		errno = EBUSY;
 		return driver != NULL && strcmp(driver + 1, DRIVER) == 0
-			? 0
-			: fail(why, "the device %s has another driver", device);
+				? 0
+				: fail(why, "the device %s has another driver", device);
 	}
 	snprintf(path, sizeof(path), PCI_DEVICES "/%s/driver_override", device);
 	if (write_text(path, DRIVER) < 0) {
@@ -108,9 +108,9 @@ static int bind(const char *device, char *why) {
 	/* Writing succeeds, too, where there is no such driver. */
 	if (write_text("/sys/bus/pci/drivers/" DRIVER "/bind", device) < 0) {
 		return fail(why,
-			"the device %s cannot be given to " DRIVER
-			" (modprobe vfio-pci; is the virtual IOMMU there, intel_iommu=on?)",
-			device);
+				"the device %s cannot be given to " DRIVER
+				" (modprobe vfio-pci; is the virtual IOMMU there, intel_iommu=on?)",
+				device);
 	}
 	return 0;
 }
@@ -122,8 +122,8 @@ static int open_group(struct device *device, char *why) {
 	snprintf(path, sizeof(path), PCI_DEVICES "/%s/iommu_group", device->name);
 	ssize_t size = readlink(path, target, sizeof(target) - 1);
 	if (size < 0) {
-		return fail(
-			why, "the device %s is behind no IOMMU (intel_iommu=on?)", device->name);
+		return fail(why, "the device %s is behind no IOMMU (intel_iommu=on?)",
+				device->name);
 	}
 	target[size] = '\0';
 	const char *group = strrchr(target, '/');
@@ -136,8 +136,8 @@ static int open_device(struct device *device, char *why) {
 	struct vfio_group_status status = {.argsz = sizeof(status)};
 	device->container = open("/dev/vfio/vfio", O_RDWR | O_CLOEXEC);
 	if (device->container < 0 ||
-		ioctl(device->container, VFIO_GET_API_VERSION) != VFIO_API_VERSION ||
-		ioctl(device->container, VFIO_CHECK_EXTENSION, VFIO_TYPE1_IOMMU) != 1) {
+			ioctl(device->container, VFIO_GET_API_VERSION) != VFIO_API_VERSION ||
+			ioctl(device->container, VFIO_CHECK_EXTENSION, VFIO_TYPE1_IOMMU) != 1) {
 		return fail(why, "/dev/vfio/vfio (modprobe vfio_iommu_type1)");
 	}
 	int error = open_group(device, why);
@@ -145,12 +145,12 @@ static int open_device(struct device *device, char *why) {
 		return error;
 	}
 	if (ioctl(device->group, VFIO_GROUP_GET_STATUS, &status) < 0 ||
-		(status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
-		return fail(
-			why, "the IOMMU group of %s has devices with other drivers", device->name);
+			(status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
+		return fail(why, "the IOMMU group of %s has devices with other drivers",
+				device->name);
 	}
 	if (ioctl(device->group, VFIO_GROUP_SET_CONTAINER, &device->container) < 0 ||
-		ioctl(device->container, VFIO_SET_IOMMU, VFIO_TYPE1_IOMMU) < 0) {
+			ioctl(device->container, VFIO_SET_IOMMU, VFIO_TYPE1_IOMMU) < 0) {
 		return fail(why, "the IOMMU group of %s", device->name);
 	}
 	device->fd = ioctl(device->group, VFIO_GROUP_GET_DEVICE_FD, device->name);
@@ -158,7 +158,7 @@ static int open_device(struct device *device, char *why) {
 }
 
 static int find_region(
-	const struct device *device, uint32_t index, uint64_t size, uint64_t *offset) {
+		const struct device *device, uint32_t index, uint64_t size, uint64_t *offset) {
 	struct vfio_region_info info = {.argsz = sizeof(info), .index = index};
 	if (ioctl(device->fd, VFIO_DEVICE_GET_REGION_INFO, &info) < 0) {
 		return -errno;
@@ -173,36 +173,36 @@ static int read_device(struct device *device, char *why) {
 	uint16_t command;
 	errno = EPROTO;
 	if (find_region(device, VFIO_PCI_BAR0_REGION_INDEX, REGISTER_DOORBELL + sizeof(uint32_t),
-		    &device->registers) < 0 ||
-		find_region(device, VFIO_PCI_BAR2_REGION_INDEX, sizeof(device->bells), &memory) <
-			0 ||
-		find_region(device, VFIO_PCI_CONFIG_REGION_INDEX, PCI_STD_HEADER_SIZEOF, &config) <
-			0 ||
-		pread(device->fd, &command, sizeof(command), (off_t)config + PCI_COMMAND) !=
-			sizeof(command)) {
+			    &device->registers) < 0 ||
+			find_region(device, VFIO_PCI_BAR2_REGION_INDEX, sizeof(device->bells),
+					&memory) < 0 ||
+			find_region(device, VFIO_PCI_CONFIG_REGION_INDEX, PCI_STD_HEADER_SIZEOF,
+					&config) < 0 ||
+			pread(device->fd, &command, sizeof(command), (off_t)config + PCI_COMMAND) !=
+					sizeof(command)) {
 		return fail(why, "the device %s is none of QEMU's", device->name);
 	}
 	command |= PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER;
 	if (pwrite(device->fd, &command, sizeof(command), (off_t)config + PCI_COMMAND) !=
-			sizeof(command) ||
-		pread(device->fd, &device->bells, sizeof(device->bells), (off_t)memory) !=
-			sizeof(device->bells)) {
+					sizeof(command) ||
+			pread(device->fd, &device->bells, sizeof(device->bells), (off_t)memory) !=
+					sizeof(device->bells)) {
 		return fail(why, "the device %s cannot be read", device->name);
 	}
 	return 0;
 }
 
 static int set_vectors(
-	const struct device *device, uint32_t start, const int *fds, uint32_t count) {
+		const struct device *device, uint32_t start, const int *fds, uint32_t count) {
 	union {
 		struct vfio_irq_set set;
 		char bytes[sizeof(struct vfio_irq_set) + GID_DOMAIN_MAX * sizeof(int)];
 	} irq = {.set = {
-			 .argsz = (uint32_t)(sizeof(irq.set) + count * sizeof(int)),
-			 .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
-			 .index = VFIO_PCI_MSIX_IRQ_INDEX,
-			 .start = start,
-			 .count = count,
+				 .argsz = (uint32_t)(sizeof(irq.set) + count * sizeof(int)),
+				 .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
+				 .index = VFIO_PCI_MSIX_IRQ_INDEX,
+				 .start = start,
+				 .count = count,
 		 }};
 	memcpy(irq.set.data, fds, count * sizeof(int));
 	return ioctl(device->fd, VFIO_DEVICE_SET_IRQS, &irq) < 0 ? -errno : 0;
@@ -213,14 +213,14 @@ static int listen_to_all(struct device *device, struct doorbell *doorbell, char 
 	for (uint32_t i = 0; i < count; i++) {
 		device->fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (device->fds[i] < 0 ||
-			doorbell_listen(doorbell, i, device->bells.domains[i], device->fds[i]) <
-				0) {
+				doorbell_listen(doorbell, i, device->bells.domains[i],
+						device->fds[i]) < 0) {
 			return fail(why, "vector %u of the device %s", i, device->name);
 		}
 	}
 	return set_vectors(device, 0, device->fds, count) < 0
-		? fail(why, "the interrupts of the device %s", device->name)
-		: 0;
+			? fail(why, "the interrupts of the device %s", device->name)
+			: 0;
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */
@@ -232,9 +232,9 @@ static int device_ring(void *data, uint32_t domain) {
 		return -ENOENT;
 	}
 	return pwrite(device->fd, &value, sizeof(value),
-		       (off_t)device->registers + REGISTER_DOORBELL) == sizeof(value)
-		? 0
-		: -EIO;
+			       (off_t)device->registers + REGISTER_DOORBELL) == sizeof(value)
+			? 0
+			: -EIO;
 }
 
 /* The kernel masks a vector that nobody takes; what comes meanwhile is pending. */
@@ -254,9 +254,9 @@ static void device_close(void *data) {
 }
 
 static const struct doorbell_kind kind = {
-	.ring = device_ring,
-	.mute = device_mute,
-	.close = device_close,
+		.ring = device_ring,
+		.mute = device_mute,
+		.close = device_close,
 };
 
 static int open_all(struct device *device, char *why) {
@@ -268,7 +268,7 @@ static int open_all(struct device *device, char *why) {
 }
 
 int doorbell_vfio_open(
-	struct gidd *gidd, doorbell_heard heard, struct doorbell **doorbell, char *why) {
+		struct gidd *gidd, doorbell_heard heard, struct doorbell **doorbell, char *why) {
 	struct device *device = calloc(1, sizeof(*device));
 	if (device == NULL) {
 		return -ENOMEM;
@@ -280,10 +280,10 @@ int doorbell_vfio_open(
 		error = open_all(device, why);
 	}
 	if (error == 0 &&
-		(!gid_wire_bells_is_valid(&device->bells) ||
-			device->bells.domain != gidd->self->number)) {
+			(!gid_wire_bells_is_valid(&device->bells) ||
+					device->bells.domain != gidd->self->number)) {
 		snprintf(why, WHY_SIZE, "the device %s is not one of domain %s", device->name,
-			gidd->self->name);
+				gidd->self->name);
 		error = -EPROTO;
 	}
 	if (error == 0) {

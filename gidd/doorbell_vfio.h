@@ -7,6 +7,6 @@
 
 /* -ENODEV: there is none. `why`, of 192 bytes, says what is wrong with one that is there. */
 int doorbell_vfio_open(
-	struct gidd *gidd, doorbell_heard heard, struct doorbell **doorbell, char *why);
+		struct gidd *gidd, doorbell_heard heard, struct doorbell **doorbell, char *why);
 
 #endif

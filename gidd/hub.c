@@ -61,11 +61,11 @@ static void tell(struct hub_pair *pair, struct hub_port *port, const char *why) 
 
 /* `by`: who says so, which is to be believed as far as that domain is; NULL: we saw it. */
 static void note_fault(struct hub_pair *pair, const struct hub_port *of, const struct hub_port *by,
-	const char *why) {
+		const char *why) {
 	struct hub_faults *faults = &pair->faults[pair->ends[1] == of];
 	faults->count++;
 	snprintf(faults->last, sizeof(faults->last), "%s%s%.100s",
-		by == NULL ? "" : by->domain->name, by == NULL ? "" : " says: ", why);
+			by == NULL ? "" : by->domain->name, by == NULL ? "" : " says: ", why);
 }
 
 /* Tells those of our own domain that use the transport. */
@@ -100,7 +100,7 @@ static void pair_down(struct hub_pair *pair, const char *why) {
 	pair->up = false;
 	snprintf(pair->why, sizeof(pair->why), "%s", why);
 	log_info("hub: %s and %s are parted: %s", pair->ends[0]->domain->name,
-		pair->ends[1]->domain->name, why);
+			pair->ends[1]->domain->name, why);
 	if (now_us(pair->hub) - pair->joined_us > STABLE_US) {
 		pair->back_off_us = BACK_OFF_MIN_US;
 	} else if (pair->back_off_us < BACK_OFF_MAX_US) {
@@ -121,7 +121,7 @@ static struct hub_pair *find_pair(struct hub *hub, const struct hub_port *port, 
 	struct hub_pair *pair;
 	TAILQ_FOREACH(pair, &hub->pairs, entry) {
 		if ((pair->ends[0] == port || pair->ends[1] == port) &&
-			other_end(pair, port)->domain->number == domain) {
+				other_end(pair, port)->domain->number == domain) {
 			return pair;
 		}
 	}
@@ -170,14 +170,14 @@ static void port_note_fault(struct hub_port *port, const char *why) {
 /* --- routing ---------------------------------------------------------------------------------- */
 
 /* What is for our own domain. */
-static void receive(
-	const struct hub_pair *pair, uint32_t source, const union gid_wire_message *message) {
+static void receive(const struct hub_pair *pair, uint32_t source,
+		const union gid_wire_message *message) {
 	const struct transport *base = &pair->hub->base;
 	base->events->receive(base->gidd, source, pair->epoch, message);
 }
 
-static void deliver(
-	struct hub_pair *pair, const struct hub_port *from, const union gid_wire_message *message) {
+static void deliver(struct hub_pair *pair, const struct hub_port *from,
+		const union gid_wire_message *message) {
 	struct hub_port *to = other_end(pair, from);
 	uint32_t source = from->domain->number;
 	if (to->self) {
@@ -190,30 +190,31 @@ static void deliver(
 	}
 }
 
-static void refuse(
-	struct hub_pair *pair, struct hub_port *from, const union gid_wire_message *message) {
+static void refuse(struct hub_pair *pair, struct hub_port *from,
+		const union gid_wire_message *message) {
 	union gid_wire_message answer;
 	gid_wire_begin(&answer, GID_WIRE_RESULT, message->header.serial);
 	answer.result.error = -ENOENT;
 	snprintf(answer.result.text, sizeof(answer.result.text),
-		"the host's configuration does not share that with domain %s", from->domain->name);
+			"the host's configuration does not share that with domain %s",
+			from->domain->name);
 	if (from->self) {
 		receive(pair, other_end(pair, from)->domain->number, &answer);
 	} else {
-		byte_stream_send(
-			&from->stream, other_end(pair, from)->domain->number, pair->epoch, &answer);
+		byte_stream_send(&from->stream, other_end(pair, from)->domain->number, pair->epoch,
+				&answer);
 	}
 }
 
 static void route(struct hub_port *from, const struct gid_wire_envelope *envelope,
-	const union gid_wire_message *message) {
+		const union gid_wire_message *message) {
 	struct hub_pair *pair = find_pair(from->hub, from, envelope->domain);
 	const char *why;
 	if (pair == NULL || !pair->up || envelope->epoch != pair->epoch) {
 		return; /* said before it heard that the other one is gone */
 	}
 	switch (hub_check(from->hub->base.gidd->config, from->domain, other_end(pair, from)->domain,
-		message, &why)) {
+			message, &why)) {
 	case HUB_PASS:
 		deliver(pair, from, message);
 		break;
@@ -254,7 +255,7 @@ static struct hub_port *find_self(struct hub *hub) {
 }
 
 static void hub_send(struct transport *transport, uint32_t domain, uint32_t epoch,
-	const union gid_wire_message *message) {
+		const union gid_wire_message *message) {
 	struct hub *hub = (struct hub *)transport;
 	const struct hub_port *self = find_self(hub);
 	struct hub_pair *pair = find_pair(hub, self, domain);
@@ -263,8 +264,8 @@ static void hub_send(struct transport *transport, uint32_t domain, uint32_t epoc
 	}
 }
 
-static void hub_part(
-	struct transport *transport, uint32_t domain, uint32_t epoch, bool fault, const char *why) {
+static void hub_part(struct transport *transport, uint32_t domain, uint32_t epoch, bool fault,
+		const char *why) {
 	struct hub *hub = (struct hub *)transport;
 	const struct hub_port *self = find_self(hub);
 	struct hub_pair *pair = find_pair(hub, self, domain);
@@ -300,7 +301,7 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 	}
 	if (join->version != GID_WIRE_VERSION) {
 		log_warning("hub: domain %s speaks version %u, this gidd %u", port->domain->name,
-			join->version, GID_WIRE_VERSION);
+				join->version, GID_WIRE_VERSION);
 		return;
 	}
 	port->stream.searching = false;
@@ -309,7 +310,7 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 }
 
 static void handle_envelope(void *data, const struct gid_wire_envelope *envelope,
-	const union gid_wire_message *message) {
+		const union gid_wire_message *message) {
 	struct hub_port *port = data;
 	if (envelope->domain != 0) {
 		route(port, envelope, message);
@@ -344,9 +345,9 @@ static void handle_closed(void *data, const char *why) {
 }
 
 static const struct byte_stream_handler handler = {
-	.envelope = handle_envelope,
-	.garbled = handle_garbled,
-	.closed = handle_closed,
+		.envelope = handle_envelope,
+		.garbled = handle_garbled,
+		.closed = handle_closed,
 };
 
 static void handle_connection(void *data, int fd) {
@@ -398,7 +399,7 @@ static int port_open(struct hub *hub, const struct config_domain *domain) {
 	int error = port->self ? 0 : listen_for(port);
 	if (error < 0) {
 		log_error("hub: no socket for domain %s in %s/hub: %s", domain->name,
-			hub->base.gidd->runtime, strerror(-error));
+				hub->base.gidd->runtime, strerror(-error));
 	}
 	return error < 0 ? error : 0;
 }
@@ -424,7 +425,7 @@ static int pair_create(struct hub *hub, struct hub_port *one, struct hub_port *o
 	pair->back_off_us = BACK_OFF_MIN_US;
 	snprintf(pair->why, sizeof(pair->why), "not there yet");
 	int error = sd_event_add_time_relative(hub->base.gidd->event, &pair->again, CLOCK_MONOTONIC,
-		0, BACK_OFF_MIN_US / 20, handle_again, pair);
+			0, BACK_OFF_MIN_US / 20, handle_again, pair);
 	if (error < 0) {
 		free(pair);
 		return error;
@@ -438,11 +439,11 @@ static int make_pairs(struct hub *hub) {
 	struct hub_port *one, *other;
 	TAILQ_FOREACH(one, &hub->ports, entry) {
 		for (other = TAILQ_NEXT(one, entry); other != NULL;
-			other = TAILQ_NEXT(other, entry)) {
-			int error =
-				config_is_remote(hub->base.gidd->config, one->domain, other->domain)
-				? pair_create(hub, one, other)
-				: 0;
+				other = TAILQ_NEXT(other, entry)) {
+			int error = config_is_remote(hub->base.gidd->config, one->domain,
+						    other->domain)
+					? pair_create(hub, one, other)
+					: 0;
 			if (error < 0) {
 				return error;
 			}
@@ -468,9 +469,9 @@ static void hub_close(struct transport *transport) {
 }
 
 static const struct transport_kind kind = {
-	.send = hub_send,
-	.part = hub_part,
-	.close = hub_close,
+		.send = hub_send,
+		.part = hub_part,
+		.close = hub_close,
 };
 
 const struct hub *hub_of(const struct transport *transport) {
@@ -478,8 +479,8 @@ const struct hub *hub_of(const struct transport *transport) {
 	return is_hub ? (const struct hub *)transport : NULL;
 }
 
-int hub_open(
-	struct gidd *gidd, const struct transport_events *events, struct transport **transport) {
+int hub_open(struct gidd *gidd, const struct transport_events *events,
+		struct transport **transport) {
 	struct hub *hub = calloc(1, sizeof(*hub));
 	if (hub == NULL) {
 		return -ENOMEM;

@@ -51,8 +51,8 @@ struct hub {
 };
 
 /* The hub makes the windows, and listens for its ports. 0 or -errno. */
-int hub_open(
-	struct gidd *gidd, const struct transport_events *events, struct transport **transport);
+int hub_open(struct gidd *gidd, const struct transport_events *events,
+		struct transport **transport);
 
 /* The transport as a hub, or NULL: it is none. */
 const struct hub *hub_of(const struct transport *transport);

@@ -9,7 +9,8 @@ static bool is_in_window(const struct config_domain *owner, uint64_t offset, uin
 }
 
 enum hub_verdict hub_check(const struct config *config, const struct config_domain *from,
-	const struct config_domain *to, const union gid_wire_message *message, const char **why) {
+		const struct config_domain *to, const union gid_wire_message *message,
+		const char **why) {
 	const struct config_share *asked = config_share_find(config, to, from);
 	const struct config_share *given = config_share_find(config, from, to);
 	const struct gid_wire_subscribe *subscribe = &message->subscribe;
@@ -23,8 +24,8 @@ enum hub_verdict hub_check(const struct config *config, const struct config_doma
 			return HUB_REFUSE;
 		}
 		return is_in_window(from, subscribe->window_offset, sizeof(struct gid_wire_page))
-			? HUB_PASS
-			: HUB_BREAK;
+				? HUB_PASS
+				: HUB_BREAK;
 	case GID_WIRE_IMPORTED:
 		if (given == NULL) {
 			*why = "it answers what it may not be asked";
@@ -35,14 +36,14 @@ enum hub_verdict hub_check(const struct config *config, const struct config_doma
 			return HUB_BREAK;
 		}
 		return is_in_window(from, imported->offset,
-			       descriptor_slab_end(imported) - imported->offset)
-			? HUB_PASS
-			: HUB_BREAK;
+				       descriptor_slab_end(imported) - imported->offset)
+				? HUB_PASS
+				: HUB_BREAK;
 	case GID_WIRE_ACCEPT:
 		return is_in_window(from, message->subscribed.window_offset,
-			       sizeof(struct gid_wire_ring))
-			? HUB_PASS
-			: HUB_BREAK;
+				       sizeof(struct gid_wire_ring))
+				? HUB_PASS
+				: HUB_BREAK;
 	default:
 		return HUB_PASS;
 	}

@@ -14,6 +14,7 @@ enum hub_verdict {
 
 /* By the configuration, whatever the two ends make of it. `*why` is set for HUB_BREAK. */
 enum hub_verdict hub_check(const struct config *config, const struct config_domain *from,
-	const struct config_domain *to, const union gid_wire_message *message, const char **why);
+		const struct config_domain *to, const union gid_wire_message *message,
+		const char **why);
 
 #endif

@@ -70,7 +70,7 @@ static void handle_joined(struct hub_client *client, const struct gid_wire_join 
 	if (joined->version != GID_WIRE_VERSION || joined->domain != self->number) {
 		log_error("the hub speaks version %u and takes us for domain %u: install the same "
 			  "gidway and configuration here and there",
-			joined->version, joined->domain);
+				joined->version, joined->domain);
 		byte_stream_fail(&client->stream, "the hub does not know us");
 		return;
 	}
@@ -88,7 +88,7 @@ static void handle_peer(struct hub_client *client, const struct gid_wire_peer *p
 }
 
 static void handle_envelope(void *data, const struct gid_wire_envelope *envelope,
-	const union gid_wire_message *message) {
+		const union gid_wire_message *message) {
 	struct hub_client *client = data;
 	if (message->header.type == GID_WIRE_JOINED && envelope->domain == 0) {
 		handle_joined(client, &message->join);
@@ -96,7 +96,7 @@ static void handle_envelope(void *data, const struct gid_wire_envelope *envelope
 		handle_peer(client, &message->peer);
 	} else if (envelope->domain != 0) {
 		client->base.events->receive(
-			client->base.gidd, envelope->domain, envelope->epoch, message);
+				client->base.gidd, envelope->domain, envelope->epoch, message);
 	}
 }
 
@@ -117,9 +117,9 @@ static void handle_closed(void *data, const char *why) {
 }
 
 static const struct byte_stream_handler handler = {
-	.envelope = handle_envelope,
-	.garbled = handle_garbled,
-	.closed = handle_closed,
+		.envelope = handle_envelope,
+		.garbled = handle_garbled,
+		.closed = handle_closed,
 };
 
 static int connect_stream(const char *path) {
@@ -195,15 +195,15 @@ static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 /* --- used ------------------------------------------------------------------------------------- */
 
 static void hub_client_send(struct transport *transport, uint32_t domain, uint32_t epoch,
-	const union gid_wire_message *message) {
+		const union gid_wire_message *message) {
 	struct hub_client *client = (struct hub_client *)transport;
 	if (client->joined) {
 		byte_stream_send(&client->stream, domain, epoch, message);
 	}
 }
 
-static void hub_client_part(
-	struct transport *transport, uint32_t domain, uint32_t epoch, bool fault, const char *why) {
+static void hub_client_part(struct transport *transport, uint32_t domain, uint32_t epoch,
+		bool fault, const char *why) {
 	struct hub_client *client = (struct hub_client *)transport;
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PEER, 0);
@@ -227,20 +227,20 @@ static void hub_client_close(struct transport *transport) {
 }
 
 static const struct transport_kind kind = {
-	.send = hub_client_send,
-	.part = hub_client_part,
-	.close = hub_client_close,
+		.send = hub_client_send,
+		.part = hub_client_part,
+		.close = hub_client_close,
 };
 
-int hub_client_open(
-	struct gidd *gidd, const struct transport_events *events, struct transport **transport) {
+int hub_client_open(struct gidd *gidd, const struct transport_events *events,
+		struct transport **transport) {
 	struct hub_client *client = calloc(1, sizeof(*client));
 	if (client == NULL) {
 		return -ENOMEM;
 	}
 	client->base = (struct transport){.kind = &kind, .events = events, .gidd = gidd};
 	int error = sd_event_add_time_relative(gidd->event, &client->retry, CLOCK_MONOTONIC, 0,
-		RETRY_ACCURACY_US, handle_retry, client);
+			RETRY_ACCURACY_US, handle_retry, client);
 	if (error < 0) {
 		free(client);
 		return error;

@@ -6,7 +6,7 @@
 #include "transport.h"
 
 /* Begins to reach the hub, and goes on trying until closed. 0 or -errno. */
-int hub_client_open(
-	struct gidd *gidd, const struct transport_events *events, struct transport **transport);
+int hub_client_open(struct gidd *gidd, const struct transport_events *events,
+		struct transport **transport);
 
 #endif

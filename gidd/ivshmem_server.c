@@ -113,9 +113,9 @@ static bool say(int connection, int64_t number, int fd) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
 		control.header = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int)),
-			.cmsg_level = SOL_SOCKET,
-			.cmsg_type = SCM_RIGHTS,
+				.cmsg_len = CMSG_LEN(sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS,
 		};
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 	}
@@ -143,7 +143,7 @@ static void go_on(struct seat *seat) {
 		return;
 	}
 	sd_event_source_set_io_events(
-		seat->connection_io, EPOLLIN | (seat->said < all ? EPOLLOUT : 0));
+			seat->connection_io, EPOLLIN | (seat->said < all ? EPOLLOUT : 0));
 	if (seat->said == all) {
 		log_info("doorbells: domain %s has its device", seat->domain->name);
 	}
@@ -156,7 +156,7 @@ static int handle_connected(sd_event_source *source, int fd, uint32_t events, vo
 	char byte;
 	if ((events & EPOLLIN) != 0 && recv(fd, &byte, 1, MSG_DONTWAIT) == 1) {
 		log_warning("doorbells: the machine of domain %s says what none has to say",
-			seat->domain->name);
+				seat->domain->name);
 		disconnect(seat);
 	} else if ((events & ~(uint32_t)EPOLLOUT) != 0) {
 		disconnect(seat);
@@ -173,7 +173,7 @@ static void handle_connection(void *data, int fd) {
 	seat->connection = fd;
 	seat->said = 0;
 	if (sd_event_add_io(seat->server->gidd->event, &seat->connection_io, fd, EPOLLIN,
-		    handle_connected, seat) < 0) {
+			    handle_connected, seat) < 0) {
 		disconnect(seat);
 		return;
 	}
@@ -208,17 +208,18 @@ static int listen_for(struct seat *seat) {
 
 static int make_memory(struct seat *seat) {
 	struct gid_wire_bells bells = {
-		.magic = GID_BELLS_MAGIC,
-		.version = GID_BELLS_VERSION,
-		.domain = seat->domain->number,
-		.cookie = seat->server->cookie,
-		.count = seat->count,
+			.magic = GID_BELLS_MAGIC,
+			.version = GID_BELLS_VERSION,
+			.domain = seat->domain->number,
+			.cookie = seat->server->cookie,
+			.count = seat->count,
 	};
 	memcpy(bells.domains, seat->from, seat->count);
 	seat->memory = memfd_create("gidway-bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (seat->memory < 0 || ftruncate(seat->memory, MEMORY_SIZE) < 0 ||
-		pwrite(seat->memory, &bells, sizeof(bells), 0) != sizeof(bells) ||
-		fcntl(seat->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+			pwrite(seat->memory, &bells, sizeof(bells), 0) != sizeof(bells) ||
+			fcntl(seat->memory, F_ADD_SEALS,
+					F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		return -errno;
 	}
 	return 0;
@@ -241,18 +242,18 @@ static int seat_open(struct ivshmem_server *server, const struct config_domain *
 		return -ENOMEM;
 	}
 	*seat = (struct seat){
-		.server = server,
-		.domain = domain,
-		.memory = -1,
-		.listener = {.fd = -1},
-		.connection = -1,
+			.server = server,
+			.domain = domain,
+			.memory = -1,
+			.listener = {.fd = -1},
+			.connection = -1,
 	};
 	TAILQ_INSERT_TAIL(&server->seats, seat, entry);
 	const struct config_domain *other;
 	int error = 0;
 	TAILQ_FOREACH(other, &config->domains, entry) {
 		if (error == 0 && config_is_remote(config, domain, other) &&
-			config_has_doorbell(config, other)) {
+				config_has_doorbell(config, other)) {
 			error = add_bell(seat, other);
 		}
 	}
@@ -264,7 +265,7 @@ static int seat_open(struct ivshmem_server *server, const struct config_domain *
 	}
 	if (error < 0) {
 		log_error("doorbells: none for domain %s in %s/bell: %s", domain->name,
-			server->gidd->runtime, strerror(-error));
+				server->gidd->runtime, strerror(-error));
 	}
 	return error < 0 ? error : 0;
 }
@@ -313,9 +314,9 @@ static void server_close(void *data) {
 }
 
 static const struct doorbell_kind kind = {
-	.ring = server_ring,
-	.mute = server_mute,
-	.close = server_close,
+		.ring = server_ring,
+		.mute = server_mute,
+		.close = server_close,
 };
 
 int ivshmem_server_open(struct gidd *gidd, doorbell_heard heard, struct doorbell **doorbell) {
@@ -337,7 +338,7 @@ int ivshmem_server_open(struct gidd *gidd, doorbell_heard heard, struct doorbell
 	int error = 0;
 	TAILQ_FOREACH(domain, &gidd->config->domains, entry) {
 		if (error == 0 && config_has_window(gidd->config, domain) &&
-			config_has_doorbell(gidd->config, domain)) {
+				config_has_doorbell(gidd->config, domain)) {
 			error = seat_open(server, domain);
 		}
 	}

@@ -13,6 +13,7 @@
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 /* More than all clients of a domain may have on their way together, if they are honest. */
 #define REQUESTS_MAX 4096u
+#define ANSWER_PATIENCE_US (20 * UINT64_C(1000000))
 #define SUSPICION_ROUNDS_MAX 10u /* as many as who says nothing at all gets */
 
 /* --- kinds ------------------------------------------------------------------------------------ */
@@ -22,7 +23,7 @@ extern const struct link_kind *const __stop_gidd_link_kinds[];
 
 static const struct link_kind *find_kind(const char *name) {
 	for (const struct link_kind *const *kind = __start_gidd_link_kinds;
-		kind < __stop_gidd_link_kinds; kind++) {
+			kind < __stop_gidd_link_kinds; kind++) {
 		if (strcmp((*kind)->name, name) == 0) {
 			return *kind;
 		}
@@ -66,12 +67,13 @@ void link_fault(struct link *link, const char *why) {
 struct link_request {
 	TAILQ_ENTRY(link_request) entry;
 	uint32_t serial;
+	uint64_t waited_us;
 	link_answered answered; /* NULL: nobody waits for it any more */
 	void *data;
 };
 
 int link_request(struct link *link, union gid_wire_message *message, const int *fds,
-	uint32_t fd_count, link_answered answered, void *data) {
+		uint32_t fd_count, link_answered answered, void *data) {
 	if (link->state != LINK_UP) {
 		return -ENOTCONN;
 	}
@@ -83,9 +85,9 @@ int link_request(struct link *link, union gid_wire_message *message, const int *
 		return -ENOMEM;
 	}
 	*request = (struct link_request){
-		.serial = ++link->serial,
-		.answered = answered,
-		.data = data,
+			.serial = ++link->serial,
+			.answered = answered,
+			.data = data,
 	};
 	message->header.serial = request->serial;
 	TAILQ_INSERT_TAIL(&link->requests, request, entry);
@@ -112,8 +114,8 @@ static void request_destroy(struct link *link, struct link_request *request) {
 	free(request);
 }
 
-static void handle_answer(
-	struct link *link, const union gid_wire_message *answer, int fds[static GID_WIRE_FDS_MAX]) {
+static void handle_answer(struct link *link, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct link_request *request;
 	TAILQ_FOREACH(request, &link->requests, entry) {
 		if (request->serial == answer->header.serial) {
@@ -125,14 +127,26 @@ static void handle_answer(
 		return;
 	}
 	const char *why = request->answered == NULL
-		? NULL
-		: request->answered(link, answer, fds, request->data);
+			? NULL
+			: request->answered(link, answer, fds, request->data);
 	if (why != NULL) {
 		/* The request stays: whoever waits for it hears when the link is lost. */
 		peer_violation(&link->peer, why);
 		return;
 	}
 	request_destroy(link, request);
+}
+
+void link_tick(struct link *link, uint64_t passed_us) {
+	struct link_request *request;
+	bool late = false;
+	TAILQ_FOREACH(request, &link->requests, entry) {
+		request->waited_us += passed_us;
+		late |= request->waited_us > ANSWER_PATIENCE_US;
+	}
+	if (late) {
+		link_drop(link, "it does not answer what it was asked");
+	}
 }
 
 static void fail_requests(struct link *link) {
@@ -186,7 +200,7 @@ void link_pong(struct link *link, uint64_t ping_time) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 static void send_message(struct peer *peer, const union gid_wire_message *message, const int *fds,
-	uint32_t fd_count) {
+		uint32_t fd_count) {
 	struct link *link = link_of(peer);
 	if (link->state != LINK_DOWN) {
 		link->kind->send(link, message, fds, fd_count);
@@ -207,8 +221,8 @@ static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-static int link_open(
-	struct gidd *gidd, const struct config_domain *remote, const struct link_events *events) {
+static int link_open(struct gidd *gidd, const struct config_domain *remote,
+		const struct link_events *events) {
 	const struct config_link *config = config_link_find(gidd->config, gidd->self, remote);
 	bool is_remote = config_is_remote(gidd->config, gidd->self, remote);
 	const char *kind = config != NULL ? config->kind : is_remote ? "ivshmem" : "local";
@@ -241,7 +255,7 @@ int link_open_all(struct gidd *gidd, const struct link_events *events) {
 	const struct config_domain *remote;
 	TAILQ_FOREACH(remote, &gidd->config->domains, entry) {
 		if (!config_is_pair(gidd->config, gidd->self, remote) ||
-			link_find(gidd, remote->number) != NULL) {
+				link_find(gidd, remote->number) != NULL) {
 			continue;
 		}
 		int error = link_open(gidd, remote, events);
@@ -281,7 +295,7 @@ void link_connected(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	link->state = LINK_HELLO;
 	sd_event_add_time_relative(gidd->event, &link->patience, CLOCK_MONOTONIC, HELLO_PATIENCE_US,
-		0, handle_patience, link);
+			0, handle_patience, link);
 	if (gidd->self->number > link->peer.domain) {
 		union gid_wire_message hello;
 		gid_wire_begin(&hello, GID_WIRE_HELLO, 0);
@@ -326,7 +340,7 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 	if (version != GID_WIRE_VERSION) {
 		char why[96];
 		snprintf(why, sizeof(why), "it speaks version %u, this gidd %u", version,
-			GID_WIRE_VERSION);
+				GID_WIRE_VERSION);
 		link_drop(link, why);
 		return;
 	}
@@ -339,15 +353,15 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 		gid_wire_begin(&welcome, GID_WIRE_WELCOME, message->header.serial);
 		welcome.welcome.version = GID_WIRE_VERSION;
 		welcome.welcome.domain = gidd->self->number;
-		snprintf(
-			welcome.welcome.name, sizeof(welcome.welcome.name), "%s", gidd->self->name);
+		snprintf(welcome.welcome.name, sizeof(welcome.welcome.name), "%s",
+				gidd->self->name);
 		peer_send(&link->peer, &welcome, NULL, 0);
 	}
 	link_up(link);
 }
 
 void link_message(struct link *link, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	uint32_t type = message->header.type;
 	if (link->state != LINK_UP) {
 		greet(link, message);

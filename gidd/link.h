@@ -78,7 +78,7 @@ struct link_kind {
 	 * failure ends in link_lost() from the event loop.
 	 */
 	void (*send)(struct link *link, const union gid_wire_message *message, const int *fds,
-		uint32_t fd_count);
+			uint32_t fd_count);
 	/*
 	 * Gives the connection up, with link_lost() from the event loop, and tries again later.
 	 * `fault`: for what the other domain did.
@@ -100,7 +100,7 @@ struct link_events {
 	void (*lost)(struct link *link);
 	/* All but greetings and answers. Descriptors that are kept are set to -1. */
 	void (*message)(struct link *link, const union gid_wire_message *message,
-		int fds[static GID_WIRE_FDS_MAX]);
+			int fds[static GID_WIRE_FDS_MAX]);
 	/* More is known of the other machine's clock. */
 	void (*clock)(struct link *link);
 	/* The other machine rang, for the subscription of that number on the link; 0: for any. */
@@ -137,14 +137,14 @@ static inline bool link_can_carry(struct peer *peer, uint64_t window_offset) {
  * and this called once more.
  */
 typedef const char *(*link_answered)(struct link *link, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX], void *data);
+		int fds[static GID_WIRE_FDS_MAX], void *data);
 
 /*
  * Sends a request, whose serial is set here; the descriptors stay the caller's. 0; -ENOTCONN: the
  * link is not up; -EAGAIN: too much was asked that is not answered; -ENOMEM.
  */
 int link_request(struct link *link, union gid_wire_message *message, const int *fds,
-	uint32_t fd_count, link_answered answered, void *data);
+		uint32_t fd_count, link_answered answered, void *data);
 /* Nobody waits for answers with that `data` any more, on whatever link. */
 void link_cancel(struct gidd *gidd, const void *data);
 
@@ -163,11 +163,16 @@ void link_acquit(struct link *link, uint32_t number);
 
 /* The lower-numbered domain awaits HELLO, the other one sends it. */
 void link_connected(struct link *link);
-void link_message(
-	struct link *link, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]);
+void link_message(struct link *link, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]);
 void link_lost(struct link *link, const char *why);
 /* Counts what somebody else closes the link for. */
 void link_note_fault(struct link *link, const char *why);
+/*
+ * Time has passed, in which this gidd ran: the link is dropped where something that was asked is
+ * not answered for too long.
+ */
+void link_tick(struct link *link, uint64_t passed_us);
 /* Before a PING, after its PONG: both may drop the link. */
 void link_inspect(struct link *link);
 void link_pong(struct link *link, uint64_t ping_time);
@@ -176,7 +181,7 @@ void link_pong(struct link *link, uint64_t ping_time);
 #define LINK_KIND(kind)                                                                            \
 	static const struct link_kind kind;                                                        \
 	static const struct link_kind *const kind##_entry                                          \
-		__attribute__((section("gidd_link_kinds"), used, retain)) = &kind;                 \
+			__attribute__((section("gidd_link_kinds"), used, retain)) = &kind;         \
 	static const struct link_kind kind
 
 /* Whether this gidd was built with that kind of link. */

@@ -93,6 +93,7 @@ static int handle_ping_due(sd_event_source *source, uint64_t now, void *data) {
 		link_drop(ivshmem->link, "it says nothing any more");
 		return 0;
 	}
+	link_tick(ivshmem->link, ivshmem->round_us);
 	link_inspect(ivshmem->link);
 	ask(ivshmem);
 	return 0;
@@ -120,8 +121,8 @@ static void handle_pong(struct ivshmem *ivshmem, const struct gid_wire_pong *pon
 	uint64_t now = gid_socket_now();
 	struct link *link = ivshmem->link;
 	peer_clock_add(&ivshmem->clock, pong->ping_time, now, pong->time);
-	link->clock_known =
-		peer_clock_get(&ivshmem->clock, now, &link->clock_offset, &link->clock_error);
+	link->clock_known = peer_clock_get(
+			&ivshmem->clock, now, &link->clock_offset, &link->clock_error);
 	ivshmem->pongs++;
 	if (!ivshmem->greeting && ivshmem->pongs >= FIRST_PINGS) {
 		begin_greeting(ivshmem);
@@ -185,8 +186,8 @@ static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device 
 	ivshmem->device = device->cookie;
 	link->has_device = has_device(ivshmem);
 	log_info("link to %s: doorbells go %s", link->remote->name,
-		link->has_device ? "by the device"
-				 : "over the link: the devices are not of one hub");
+			link->has_device ? "by the device"
+					 : "over the link: the devices are not of one hub");
 }
 
 /* --- memory in place of descriptors ----------------------------------------------------------- */
@@ -199,7 +200,7 @@ static int dup_window(struct ivshmem *ivshmem) {
 
 /* The descriptors that the message would have come with on one machine. */
 static int make_fds(struct ivshmem *ivshmem, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	uint32_t type = message->header.type;
 	if (type != GID_WIRE_SUBSCRIBE && type != GID_WIRE_ACCEPT && type != GID_WIRE_IMPORTED) {
 		return 0;
@@ -236,8 +237,8 @@ static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message
 
 /* --- what the transport brings ---------------------------------------------------------------- */
 
-static void handle_receive(
-	struct gidd *gidd, uint32_t domain, uint32_t epoch, const union gid_wire_message *message) {
+static void handle_receive(struct gidd *gidd, uint32_t domain, uint32_t epoch,
+		const union gid_wire_message *message) {
 	struct ivshmem *ivshmem = find(gidd, domain);
 	if (ivshmem == NULL || !ivshmem->there || ivshmem->parting || epoch != ivshmem->epoch) {
 		return;
@@ -303,8 +304,8 @@ static void handle_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 	ivshmem->clock = (struct peer_clock){0};
 	ivshmem->silent_us = 0;
 	const char *missing = shm_window_find(gidd, domain) == NULL ? ivshmem->link->remote->name
-		: shm_window_find(gidd, gidd->self->number) == NULL ? gidd->self->name
-								    : NULL;
+			: shm_window_find(gidd, gidd->self->number) == NULL ? gidd->self->name
+									    : NULL;
 	if (missing != NULL) {
 		char why[128];
 		snprintf(why, sizeof(why), "the window of domain %s is not there", missing);
@@ -332,11 +333,11 @@ static void handle_unreachable(struct gidd *gidd, const char *why) {
 }
 
 const struct transport_events link_ivshmem_events = {
-	.up = handle_up,
-	.down = handle_down,
-	.receive = handle_receive,
-	.fault = handle_fault,
-	.unreachable = handle_unreachable,
+		.up = handle_up,
+		.down = handle_down,
+		.receive = handle_receive,
+		.fault = handle_fault,
+		.unreachable = handle_unreachable,
 };
 
 /* --- the kind --------------------------------------------------------------------------------- */
@@ -345,7 +346,7 @@ static int handle_part(sd_event_source *source, void *data) {
 	struct ivshmem *ivshmem = data;
 	struct gidd *gidd = ivshmem->link->peer.gidd;
 	gidd->transport->kind->part(gidd->transport, ivshmem->link->peer.domain, ivshmem->epoch,
-		ivshmem->parting_for_fault, ivshmem->why);
+			ivshmem->parting_for_fault, ivshmem->why);
 	return 0;
 }
 
@@ -360,13 +361,13 @@ static void ivshmem_drop(struct link *link, bool fault, const char *why) {
 }
 
 static void ivshmem_send(struct link *link, const union gid_wire_message *message, const int *fds,
-	uint32_t fd_count) {
+		uint32_t fd_count) {
 	struct ivshmem *ivshmem = link->kind_data;
 	if (message->header.type == GID_WIRE_SUBSCRIBE) {
 		int bell = fcntl(fds[1], F_DUPFD_CLOEXEC, 0);
 		if (bell < 0 ||
-			doorbell_relay_add(&ivshmem->relay, message->subscribe.subscription, bell) <
-				0) {
+				doorbell_relay_add(&ivshmem->relay, message->subscribe.subscription,
+						bell) < 0) {
 			link_drop(link, "gidd has no descriptor left");
 			return;
 		}
@@ -401,12 +402,12 @@ static int read_settings(const struct config_link *config, uint64_t *silence_us)
 		unsigned long seconds = strtoul(setting->value, &end, 10);
 		if (strcmp(setting->key, "silence") != 0) {
 			log_error("line %u: a link of kind ivshmem has no \"%s\"", setting->line,
-				setting->key);
+					setting->key);
 			return -EINVAL;
 		}
 		if (*end != '\0' || seconds < 1 || seconds > SILENCE_MAX_S) {
 			log_error("line %u: silence=%s is not a number of seconds from 1 to %u",
-				setting->line, setting->value, SILENCE_MAX_S);
+					setting->line, setting->value, SILENCE_MAX_S);
 			return -EINVAL;
 		}
 		*silence_us = seconds * UINT64_C(1000000);
@@ -434,7 +435,7 @@ static int ivshmem_open(struct link *link) {
 	}
 	if (error >= 0) {
 		error = sd_event_add_time_relative(gidd->event, &ivshmem->ping, CLOCK_MONOTONIC, 0,
-			FIRST_PING_US, handle_ping_due, ivshmem);
+				FIRST_PING_US, handle_ping_due, ivshmem);
 	}
 	if (error >= 0) {
 		error = sd_event_source_set_enabled(ivshmem->ping, SD_EVENT_OFF);
@@ -447,11 +448,11 @@ static int ivshmem_open(struct link *link) {
 }
 
 LINK_KIND(kind_ivshmem) = {
-	.name = "ivshmem",
-	.windows_only = true,
-	.open = ivshmem_open,
-	.send = ivshmem_send,
-	.drop = ivshmem_drop,
-	.ring = ivshmem_ring,
-	.close = ivshmem_close,
+		.name = "ivshmem",
+		.windows_only = true,
+		.open = ivshmem_open,
+		.send = ivshmem_send,
+		.drop = ivshmem_drop,
+		.ring = ivshmem_ring,
+		.close = ivshmem_close,
 };

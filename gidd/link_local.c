@@ -21,6 +21,9 @@
 #include "socket.h"
 
 #define RETRY_US 200000
+#define ROUND_US 1000000u
+#define QUIET_ROUNDS 3u	  /* then it is asked whether it is there */
+#define SILENT_ROUNDS 10u /* then it is not; rounds of ours, in which it could have been heard */
 #define RETRY_ACCURACY_US 5000 /* sd-event may be late by that much; its own default is 250 ms */
 
 struct local {
@@ -30,14 +33,59 @@ struct local {
 	uid_t user;		  /* who may run the other gidd, besides root and our own user */
 	struct listener listener; /* of the lower-numbered domain */
 	sd_event_source *retry;	  /* of the other one: when to try again */
+	sd_event_source *round;	  /* while connected */
+	uint32_t silent;	  /* rounds since something was heard */
 	bool connected;
 	struct packet_stream stream;
 };
 
-static void handle_message(
-	void *data, const union gid_wire_message *message, int fds[static GID_WIRE_FDS_MAX]) {
+/* --- whether anybody is there ----------------------------------------------------------------- */
+
+static void send_ping(struct local *local) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_PING, 0);
+	message.ping.time = gid_socket_now();
+	packet_stream_send(&local->stream, &message, NULL, 0);
+}
+
+static void answer_ping(struct local *local, const struct gid_wire_ping *ping) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_PONG, 0);
+	message.pong.ping_time = ping->time;
+	message.pong.time = gid_socket_now();
+	packet_stream_send(&local->stream, &message, NULL, 0);
+}
+
+static int handle_round(sd_event_source *source, uint64_t now, void *data) {
 	struct local *local = data;
-	link_message(local->link, message, fds);
+	if (local->link->state == LINK_UP) {
+		link_tick(local->link, ROUND_US);
+		local->silent++;
+	}
+	if (local->silent > SILENT_ROUNDS) {
+		link_drop(local->link, "it says nothing any more");
+		return 0;
+	}
+	if (local->silent >= QUIET_ROUNDS) {
+		send_ping(local);
+	}
+	sd_event_source_set_time_relative(source, ROUND_US);
+	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+/* --- the connection --------------------------------------------------------------------------- */
+
+static void handle_message(void *data, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	struct local *local = data;
+	bool is_up = local->link->state == LINK_UP;
+	local->silent = 0;
+	if (is_up && message->header.type == GID_WIRE_PING) {
+		answer_ping(local, &message->ping);
+	} else if (!is_up || message->header.type != GID_WIRE_PONG) {
+		link_message(local->link, message, fds);
+	}
 }
 
 static void try_later(struct local *local) {
@@ -49,6 +97,7 @@ static void disconnect(struct local *local, const char *why) {
 	char reason[192];
 	snprintf(reason, sizeof(reason), "%s", why);
 	local->connected = false;
+	local->round = sd_event_source_disable_unref(local->round);
 	packet_stream_finish(&local->stream);
 	link_lost(local->link, reason);
 }
@@ -62,8 +111,8 @@ static void handle_closed(void *data, const char *why) {
 }
 
 static const struct packet_stream_handler handler = {
-	.message = handle_message,
-	.closed = handle_closed,
+		.message = handle_message,
+		.closed = handle_closed,
 };
 
 /* Takes `fd` over. */
@@ -71,6 +120,9 @@ static void begin(struct local *local, int fd) {
 	sd_event *event = local->link->peer.gidd->event;
 	if (packet_stream_init(&local->stream, event, fd, &handler, local) == 0) {
 		local->connected = true;
+		local->silent = 0;
+		sd_event_add_time_relative(event, &local->round, CLOCK_MONOTONIC, ROUND_US,
+				ROUND_US / 10, handle_round, local);
 		link_connected(local->link);
 	}
 }
@@ -85,7 +137,7 @@ static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	}
 	if (!local->connected) {
 		snprintf(local->link->why, sizeof(local->link->why), "%s: %s", local->path,
-			fd < 0 ? strerror(-fd) : "no memory");
+				fd < 0 ? strerror(-fd) : "no memory");
 		try_later(local);
 	}
 	return 0;
@@ -94,7 +146,7 @@ static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 static int open_connecting(struct local *local) {
 	struct gidd *gidd = local->link->peer.gidd;
 	return sd_event_add_time_relative(gidd->event, &local->retry, CLOCK_MONOTONIC, 0,
-		RETRY_ACCURACY_US, handle_retry, local);
+			RETRY_ACCURACY_US, handle_retry, local);
 }
 
 /* --- the lower number listens ----------------------------------------------------------------- */
@@ -106,16 +158,16 @@ static bool may_come_in(struct local *local, int fd) {
 		return false;
 	}
 	log_info("%s: a gidd comes in (pid %d, uid %u)", local->link->peer.label,
-		(int)credentials.pid, (unsigned)credentials.uid);
+			(int)credentials.pid, (unsigned)credentials.uid);
 	return credentials.uid == 0 || credentials.uid == geteuid() ||
-		credentials.uid == local->user;
+			credentials.uid == local->user;
 }
 
 static void handle_connection(void *data, int fd) {
 	struct local *local = data;
 	if (!may_come_in(local, fd)) {
 		log_warning("%s: turned away: user= of domain %s is another",
-			local->link->peer.label, local->link->remote->name);
+				local->link->peer.label, local->link->remote->name);
 		close(fd);
 		return;
 	}
@@ -139,15 +191,15 @@ static int open_listening(struct local *local, const char *folder) {
 	}
 	bool other = local->user != geteuid();
 	const struct listener_access access = {
-		.mode = 0600,
-		.user = other ? local->user : (uid_t)-1,
-		.group = -1,
+			.mode = 0600,
+			.user = other ? local->user : (uid_t)-1,
+			.group = -1,
 	};
 	error = listener_open(&local->listener, link->peer.gidd->event, local->path, SOCK_SEQPACKET,
-		&access, handle_connection, local);
+			&access, handle_connection, local);
 	if (error < 0) {
 		log_error("cannot listen on %s%s%s: %s", local->path, other ? " for user " : "",
-			other ? link->remote->user : "", strerror(-error));
+				other ? link->remote->user : "", strerror(-error));
 	}
 	return error;
 }
@@ -158,6 +210,7 @@ static void local_close(struct link *link) {
 	struct local *local = link->kind_data;
 	listener_close(&local->listener);
 	sd_event_source_disable_unref(local->retry);
+	sd_event_source_disable_unref(local->round);
 	if (local->connected) {
 		packet_stream_finish(&local->stream);
 	}
@@ -168,8 +221,8 @@ static int local_open(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	if (link->config != NULL && !TAILQ_EMPTY(&link->config->settings)) {
 		const struct config_setting *setting = TAILQ_FIRST(&link->config->settings);
-		log_error(
-			"line %u: a link of kind local has no \"%s\"", setting->line, setting->key);
+		log_error("line %u: a link of kind local has no \"%s\"", setting->line,
+				setting->key);
 		return -EINVAL;
 	}
 	struct local *local = calloc(1, sizeof(*local));
@@ -184,7 +237,7 @@ static int local_open(struct link *link) {
 	const struct config_domain *higher = local->listens ? link->remote : gidd->self;
 	char folder[112];
 	int folder_size =
-		snprintf(folder, sizeof(folder), "%s/%s/link", gidd->runtime, lower->name);
+			snprintf(folder, sizeof(folder), "%s/%s/link", gidd->runtime, lower->name);
 	int size = snprintf(local->path, sizeof(local->path), "%s/%s.sock", folder, higher->name);
 	int error = -ENAMETOOLONG;
 	if ((size_t)folder_size < sizeof(folder) && (size_t)size < sizeof(local->path)) {
@@ -198,7 +251,7 @@ static int local_open(struct link *link) {
 }
 
 static void local_send(struct link *link, const union gid_wire_message *message, const int *fds,
-	uint32_t fd_count) {
+		uint32_t fd_count) {
 	struct local *local = link->kind_data;
 	packet_stream_send(&local->stream, message, fds, fd_count);
 }
@@ -209,9 +262,9 @@ static void local_drop(struct link *link, bool fault, const char *why) {
 }
 
 LINK_KIND(kind_local) = {
-	.name = "local",
-	.open = local_open,
-	.send = local_send,
-	.drop = local_drop,
-	.close = local_close,
+		.name = "local",
+		.open = local_open,
+		.send = local_send,
+		.drop = local_drop,
+		.close = local_close,
 };

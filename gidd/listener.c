@@ -29,7 +29,7 @@ static int handle_pause(sd_event_source *source, uint64_t now, void *data) {
 static void rest(struct listener *listener) {
 	log_error("nobody can come in at %s: %s", listener->path, strerror(errno));
 	if (sd_event_add_time_relative(sd_event_source_get_event(listener->io), &listener->pause,
-		    CLOCK_MONOTONIC, PAUSE_US, 0, handle_pause, listener) >= 0) {
+			    CLOCK_MONOTONIC, PAUSE_US, 0, handle_pause, listener) >= 0) {
 		sd_event_source_set_enabled(listener->io, SD_EVENT_OFF);
 	}
 }
@@ -45,8 +45,8 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 	return 0;
 }
 
-int listener_adopt(
-	struct listener *listener, sd_event *event, int fd, listener_came came, void *data) {
+int listener_adopt(struct listener *listener, sd_event *event, int fd, listener_came came,
+		void *data) {
 	*listener = (struct listener){.fd = fd, .came = came, .data = data};
 	int error = fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 	if (error == 0) {
@@ -76,21 +76,21 @@ int listener_find_user(const struct config_domain *domain, uid_t *user) {
 
 /* Nobody can connect before listen(), so none gets in before the socket is theirs who may. */
 static int bind_and_listen(
-	int fd, const struct sockaddr_un *address, const struct listener_access *access) {
+		int fd, const struct sockaddr_un *address, const struct listener_access *access) {
 	const char *path = address->sun_path;
 	bool given = access->user != (uid_t)-1 || access->group != (gid_t)-1;
 	unlink(path);
 	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
-		chmod(path, access->mode) < 0 ||
-		(given && chown(path, access->user, access->group) < 0) ||
-		listen(fd, BACKLOG) < 0) {
+			chmod(path, access->mode) < 0 ||
+			(given && chown(path, access->user, access->group) < 0) ||
+			listen(fd, BACKLOG) < 0) {
 		return -errno;
 	}
 	return 0;
 }
 
 int listener_open(struct listener *listener, sd_event *event, const char *path, int type,
-	const struct listener_access *access, listener_came came, void *data) {
+		const struct listener_access *access, listener_came came, void *data) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	listener->fd = -1;
 	if (strlen(path) >= sizeof(address.sun_path)) {

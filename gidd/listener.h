@@ -35,10 +35,10 @@ int listener_find_user(const struct config_domain *domain, uid_t *user);
  * theirs who may. 0 or -errno.
  */
 int listener_open(struct listener *listener, sd_event *event, const char *path, int type,
-	const struct listener_access *access, listener_came came, void *data);
+		const struct listener_access *access, listener_came came, void *data);
 /* The same with a socket that listens already, and stays there when it is closed here. */
 int listener_adopt(
-	struct listener *listener, sd_event *event, int fd, listener_came came, void *data);
+		struct listener *listener, sd_event *event, int fd, listener_came came, void *data);
 /* Also of one that was never opened, all zeroes but fd = -1. */
 void listener_close(struct listener *listener);
 

@@ -16,7 +16,7 @@ static void handle_import(struct client *client, const struct gid_wire_import *r
 }
 
 static void handle_message(struct client *client, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	switch ((enum gid_wire_type)message->header.type) {
 	case GID_WIRE_EXPORT:
 		slab_export(client, &message->export, &fds[0]);
@@ -34,8 +34,8 @@ static void handle_message(struct client *client, const union gid_wire_message *
 		shm_range_alloc(client, &message->alloc);
 		break;
 	case GID_WIRE_FREE:
-		shm_range_free(
-			client, &message->allocated, slab_is_at(client, message->allocated.offset));
+		shm_range_free(client, &message->allocated,
+				slab_is_at(client, message->allocated.offset));
 		break;
 	case GID_WIRE_PUBLISH:
 		stream_publish(client, &message->publish);
@@ -73,8 +73,8 @@ static void handle_gone(struct client *client) {
 }
 
 static const struct client_events events = {
-	.message = handle_message,
-	.gone = handle_gone,
+		.message = handle_message,
+		.gone = handle_gone,
 };
 
 void local_init(struct gidd *gidd) {

@@ -30,13 +30,13 @@ static void put_line(enum log_level level, const char *text) {
 	static const struct {
 		const char *journal, *colour;
 	} looks[] = {
-		[LOG_LEVEL_ERROR] = {SD_ERR, "\033[1;31m"},
-		[LOG_LEVEL_WARNING] = {SD_WARNING, "\033[33m"},
-		[LOG_LEVEL_INFO] = {SD_INFO, ""},
-		[LOG_LEVEL_DEBUG] = {SD_DEBUG, "\033[2m"},
+			[LOG_LEVEL_ERROR] = {SD_ERR, "\033[1;31m"},
+			[LOG_LEVEL_WARNING] = {SD_WARNING, "\033[33m"},
+			[LOG_LEVEL_INFO] = {SD_INFO, ""},
+			[LOG_LEVEL_DEBUG] = {SD_DEBUG, "\033[2m"},
 	};
 	const char *before = logger.journal ? looks[level].journal
-		: logger.colours	    ? looks[level].colour
+			: logger.colours    ? looks[level].colour
 					    : "";
 	const char *after = logger.colours && !logger.journal ? "\033[m" : "";
 	fprintf(stderr, "%s%s: %s%s\n", before, logger.name, text, after);
@@ -52,7 +52,7 @@ void log_line(enum log_level level, const char *format, ...) {
 	if (now.tv_sec != logger.second) {
 		if (logger.lines > LINES_A_SECOND) {
 			snprintf(text, sizeof(text), "%u more lines are left out",
-				logger.lines - LINES_A_SECOND);
+					logger.lines - LINES_A_SECOND);
 			put_line(LOG_LEVEL_WARNING, text);
 		}
 		logger.second = now.tv_sec;

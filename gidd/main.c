@@ -28,12 +28,14 @@ struct options {
 const char *argp_program_version = "gidd " GIDWAY_VERSION;
 
 static const struct argp_option argp_options[] = {
-	{"config", 'c', "FILE", 0, "the cockpit's configuration (default: " DEFAULT_CONFIG ")", 0},
-	{"domain", 'd', "NAME", 0, "the domain to serve (default: $GID_DOMAIN, else the only one)",
-		0},
-	{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end", 0},
-	{"verbose", 'v', 0, 0, "say more", 0},
-	{0},
+		{"config", 'c', "FILE", 0,
+				"the cockpit's configuration (default: " DEFAULT_CONFIG ")", 0},
+		{"domain", 'd', "NAME", 0,
+				"the domain to serve (default: $GID_DOMAIN, else the only one)", 0},
+		{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end",
+				0},
+		{"verbose", 'v', 0, 0, "say more", 0},
+		{0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
@@ -58,17 +60,20 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 }
 
 static const struct argp argp = {
-	.options = argp_options,
-	.parser = parse_option,
-	.doc = "The daemon of one gidway domain: decides who may share which memory and streams "
-	       "with whom, by the cockpit's configuration, which it reads again at SIGHUP."
-	       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing wrong; "
-	       "1 otherwise. $GID_RUNTIME_DIR takes the place of the configured runtime folder. "
-	       "See gidd(8) and gidway.conf(5).",
+		.options = argp_options,
+		.parser = parse_option,
+		.doc = "The daemon of one gidway domain: decides who may share which memory and "
+		       "streams "
+		       "with whom, by the cockpit's configuration, which it reads again at SIGHUP."
+		       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
+		       "wrong; "
+		       "1 otherwise. $GID_RUNTIME_DIR takes the place of the configured runtime "
+		       "folder. "
+		       "See gidd(8) and gidway.conf(5).",
 };
 
 static const struct config_domain *choose_domain(
-	const struct config *config, const char *path, const char *name) {
+		const struct config *config, const char *path, const char *name) {
 	const struct config_domain *only = TAILQ_FIRST(&config->domains), *domain;
 	if (name != NULL) {
 		domain = config_domain_by_name(config, name);
@@ -162,8 +167,8 @@ int main(int argc, char **argv) {
 	if (error < 0 && error != -EINVAL) {
 		if (error == -ENOENT && !options.check) {
 			fprintf(stderr,
-				"gidd: write one, see gidway.conf(5), or name another with "
-				"--config\n");
+					"gidd: write one, see gidway.conf(5), or name another with "
+					"--config\n");
 		}
 		return EXIT_FAILURE;
 	}
@@ -174,9 +179,9 @@ int main(int argc, char **argv) {
 	}
 	if (error == 0 && !options.check) {
 		const char *runtime = getenv("GID_RUNTIME_DIR");
-		gidd.runtime = runtime != NULL	 ? runtime
-			: config.runtime != NULL ? config.runtime
-						 : DEFAULT_RUNTIME;
+		gidd.runtime = runtime != NULL		 ? runtime
+				: config.runtime != NULL ? config.runtime
+							 : DEFAULT_RUNTIME;
 		char name[80];
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
 		log_init(name, options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);

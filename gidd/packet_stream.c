@@ -33,7 +33,7 @@ static void packet_destroy(struct packet_stream_packet *packet) {
 }
 
 static struct packet_stream_packet *packet_create(
-	const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
+		const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
 	struct packet_stream_packet *packet = malloc(sizeof(*packet) + message->header.size);
 	if (packet == NULL) {
 		return NULL;
@@ -81,8 +81,8 @@ static void watch(struct packet_stream *connection) {
 static void flush(struct packet_stream *connection) {
 	struct packet_stream_packet *packet;
 	while ((packet = TAILQ_FIRST(&connection->queue)) != NULL) {
-		int error = gid_socket_send(
-			connection->fd, packet->data, packet->size, packet->fds, packet->fd_count);
+		int error = gid_socket_send(connection->fd, packet->data, packet->size, packet->fds,
+				packet->fd_count);
 		if (error == -EAGAIN) {
 			return;
 		}
@@ -99,13 +99,13 @@ static void flush(struct packet_stream *connection) {
 }
 
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
-	const int *fds, uint32_t fd_count) {
+		const int *fds, uint32_t fd_count) {
 	if (connection->failed) {
 		return;
 	}
 	if (TAILQ_EMPTY(&connection->queue)) {
 		int error = gid_socket_send(
-			connection->fd, message, message->header.size, fds, fd_count);
+				connection->fd, message, message->header.size, fds, fd_count);
 		if (error == 0) {
 			return;
 		}
@@ -136,7 +136,7 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 bool packet_stream_is_unread(const struct packet_stream *connection) {
 	int unread = 0;
 	return !TAILQ_EMPTY(&connection->queue) ||
-		(ioctl(connection->fd, SIOCOUTQ, &unread) == 0 && unread > 0);
+			(ioctl(connection->fd, SIOCOUTQ, &unread) == 0 && unread > 0);
 }
 
 /* --- in --------------------------------------------------------------------------------------- */
@@ -147,15 +147,15 @@ static bool receive(struct packet_stream *connection) {
 	int fds[GID_WIRE_FDS_MAX];
 	uint32_t fd_count;
 	const char *why;
-	ssize_t size =
-		gid_socket_receive(connection->fd, &message, sizeof(message), fds, &fd_count);
+	ssize_t size = gid_socket_receive(
+			connection->fd, &message, sizeof(message), fds, &fd_count);
 	if (size == -EAGAIN) {
 		return false;
 	}
 	if (size == -EPROTO) {
 		packet_stream_fail(connection,
-			"protocol violation: a message that is too large, or "
-			"with too many descriptors");
+				"protocol violation: a message that is too large, or "
+				"with too many descriptors");
 		return false;
 	}
 	if (size <= 0) {
@@ -184,7 +184,7 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 }
 
 int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd,
-	const struct packet_stream_handler *handler, void *data) {
+		const struct packet_stream_handler *handler, void *data) {
 	*connection = (struct packet_stream){.fd = fd, .handler = handler, .data = data};
 	TAILQ_INIT(&connection->queue);
 	int error = sd_event_add_io(event, &connection->io, fd, EPOLLIN, handle_io, connection);

@@ -20,7 +20,7 @@ struct packet_stream_handler {
 	 * others are closed afterwards.
 	 */
 	void (*message)(void *data, const union gid_wire_message *message,
-		int fds[static GID_WIRE_FDS_MAX]);
+			int fds[static GID_WIRE_FDS_MAX]);
 	/* The connection is over; called once, from the event loop and never from a send. */
 	void (*closed)(void *data, const char *why);
 };
@@ -38,18 +38,18 @@ struct packet_stream {
 
 /* Takes `fd` over, also on failure. */
 int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd,
-	const struct packet_stream_handler *handler, void *data);
+		const struct packet_stream_handler *handler, void *data);
 void packet_stream_finish(struct packet_stream *connection);
 
 /* Sends or queues; the descriptors stay the caller's. Never blocks, never calls the handler. */
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
-	const int *fds, uint32_t fd_count);
+		const int *fds, uint32_t fd_count);
 
 /* Whether there is something that the peer has not read yet. */
 bool packet_stream_is_unread(const struct packet_stream *connection);
 
 /* Gives the connection up for this reason: `closed` follows from the event loop. */
 __attribute__((format(printf, 2, 3))) void packet_stream_fail(
-	struct packet_stream *connection, const char *format, ...);
+		struct packet_stream *connection, const char *format, ...);
 
 #endif

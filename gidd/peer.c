@@ -11,8 +11,8 @@ void peer_init(struct peer *peer, struct gidd *gidd, uint32_t domain) {
 	TAILQ_INIT(&peer->consuming);
 }
 
-void peer_result(
-	struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format, ...) {
+void peer_result(struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format,
+		...) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_RESULT, serial);
 	message.result.error = error;

@@ -26,14 +26,14 @@ struct peer {
 	struct subscriptions consuming; /* subscriptions that it asked for */
 	/* Both as in connection.h. */
 	void (*send)(struct peer *peer, const union gid_wire_message *message, const int *fds,
-		uint32_t fd_count);
+			uint32_t fd_count);
 	void (*fail)(struct peer *peer, const char *why);
 };
 
 void peer_init(struct peer *peer, struct gidd *gidd, uint32_t domain);
 
 static inline void peer_send(struct peer *peer, const union gid_wire_message *message,
-	const int *fds, uint32_t fd_count) {
+		const int *fds, uint32_t fd_count) {
 	peer->send(peer, message, fds, fd_count);
 }
 
@@ -43,7 +43,7 @@ static inline void peer_violation(struct peer *peer, const char *why) {
 }
 
 /* Answers a request. The sentence says what is wrong and what to do. */
-__attribute__((format(printf, 5, 6))) void peer_result(
-	struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format, ...);
+__attribute__((format(printf, 5, 6))) void peer_result(struct peer *peer, uint32_t serial,
+		int error, uint32_t value, const char *format, ...);
 
 #endif

@@ -7,9 +7,9 @@ void peer_clock_add(struct peer_clock *clock, uint64_t asked, uint64_t now, uint
 	}
 	uint64_t error = (now - asked + 1) / 2;
 	clock->samples[clock->count++ % PEER_CLOCK_SAMPLES] = (struct peer_clock_sample){
-		.offset = (int64_t)(asked + (now - asked) / 2) - (int64_t)theirs,
-		.error = error,
-		.made = now,
+			.offset = (int64_t)(asked + (now - asked) / 2) - (int64_t)theirs,
+			.error = error,
+			.made = now,
 	};
 	if (clock->count == 2 * PEER_CLOCK_SAMPLES) {
 		clock->count = PEER_CLOCK_SAMPLES; /* stays at the same place, and never wraps */
@@ -22,7 +22,7 @@ static uint64_t error_now(const struct peer_clock_sample *sample, uint64_t now) 
 }
 
 bool peer_clock_get(
-	const struct peer_clock *clock, uint64_t now, int64_t *offset, uint64_t *error) {
+		const struct peer_clock *clock, uint64_t now, int64_t *offset, uint64_t *error) {
 	uint32_t count = clock->count < PEER_CLOCK_SAMPLES ? clock->count : PEER_CLOCK_SAMPLES;
 	const struct peer_clock_sample *best = NULL;
 	for (uint32_t i = 0; i < count; i++) {

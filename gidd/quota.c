@@ -16,15 +16,15 @@ int quota_take(struct client *client, enum quota quota, uint64_t amount, char wh
 	const char *name = quota_name(quota);
 	if (!fits(client->used[quota], amount, self->client_quota[quota])) {
 		snprintf(why, 192,
-			"over the limit client-%s=%llu of domain %s (this client has %llu)", name,
-			(unsigned long long)self->client_quota[quota], self->name,
-			(unsigned long long)client->used[quota]);
+				"over the limit client-%s=%llu of domain %s (this client has %llu)",
+				name, (unsigned long long)self->client_quota[quota], self->name,
+				(unsigned long long)client->used[quota]);
 		return -EDQUOT;
 	}
 	if (!fits(gidd->used[quota], amount, self->quota[quota])) {
 		snprintf(why, 192, "over the limit %s=%llu of domain %s (its clients have %llu)",
-			name, (unsigned long long)self->quota[quota], self->name,
-			(unsigned long long)gidd->used[quota]);
+				name, (unsigned long long)self->quota[quota], self->name,
+				(unsigned long long)gidd->used[quota]);
 		return -EDQUOT;
 	}
 	client->used[quota] += amount;

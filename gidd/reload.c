@@ -65,14 +65,15 @@ static void notify_reloading(void) {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-		(unsigned long long)now.tv_sec * 1000000 + (unsigned long long)now.tv_nsec / 1000);
+			(unsigned long long)now.tv_sec * 1000000 +
+					(unsigned long long)now.tv_nsec / 1000);
 }
 
 void reload_apply(struct gidd *gidd) {
 	uint32_t ended = subscription_end_unshared(gidd);
 	uint32_t revoked = slab_revoke_unshared(gidd);
 	log_info("configuration read again: %u subscriptions ended, %u grants revoked", ended,
-		revoked);
+			revoked);
 	remote_open_links(gidd);
 }
 
@@ -82,7 +83,7 @@ static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo 
 	int error = read_again(reload);
 	if (error < 0) {
 		log_error("the configuration stays as it was: %s",
-			error == -EINVAL ? "see above" : strerror(-error));
+				error == -EINVAL ? "see above" : strerror(-error));
 	} else {
 		reload_apply(reload->gidd);
 	}

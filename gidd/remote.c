@@ -34,7 +34,7 @@ static void handle_lost(struct link *link) {
 }
 
 static void handle_message(struct link *link, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	switch ((enum gid_wire_type)message->header.type) {
 	case GID_WIRE_IMPORT:
 		slab_import(&link->peer, &message->import);
@@ -59,12 +59,12 @@ static void handle_message(struct link *link, const union gid_wire_message *mess
 }
 
 static const struct link_events events = {
-	.up = handle_up,
-	.lost = handle_lost,
-	.message = handle_message,
-	.clock = subscription_tell_clock,
-	.rung = subscription_rung,
-	.inspect = subscription_inspect_all,
+		.up = handle_up,
+		.lost = handle_lost,
+		.message = handle_message,
+		.clock = subscription_tell_clock,
+		.rung = subscription_rung,
+		.inspect = subscription_inspect_all,
 };
 
 /* --- other machines --------------------------------------------------------------------------- */
@@ -90,8 +90,8 @@ static int open_transport(struct gidd *gidd) {
 		return 0;
 	}
 	int error = gidd->self->kind == KIND_HOST
-		? hub_open(gidd, &link_ivshmem_events, &gidd->transport)
-		: hub_client_open(gidd, &link_ivshmem_events, &gidd->transport);
+			? hub_open(gidd, &link_ivshmem_events, &gidd->transport)
+			: hub_client_open(gidd, &link_ivshmem_events, &gidd->transport);
 	return error < 0 ? error : open_doorbell(gidd);
 }
 

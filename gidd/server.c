@@ -36,7 +36,7 @@ static int take_lock(struct server *server) {
 	}
 	if (flock(server->lock, LOCK_EX | LOCK_NB) < 0) {
 		log_error("another gidd runs for domain %s: it holds %s", server->gidd->self->name,
-			path);
+				path);
 		return -EBUSY;
 	}
 	return 0;
@@ -57,7 +57,7 @@ static int find_group(const struct config_domain *domain, struct listener_access
 	const struct group *group = getgrnam(domain->group);
 	if (group == NULL) {
 		log_error("group=%s of domain %s: there is no such group", domain->group,
-			domain->name);
+				domain->name);
 		return -EINVAL;
 	}
 	access->mode = 0660;
@@ -75,11 +75,12 @@ static int listen_on_own(struct server *server) {
 	}
 	snprintf(path, sizeof(path), "%s/gidd.sock", server->folder);
 	error = listener_open(&server->listener, gidd->event, path, SOCK_SEQPACKET, &access,
-		handle_connection, gidd);
+			handle_connection, gidd);
 	if (error < 0) {
 		log_error("cannot listen on %s%s%s: %s", path,
-			gidd->self->group == NULL ? "" : " for group ",
-			gidd->self->group == NULL ? "" : gidd->self->group, strerror(-error));
+				gidd->self->group == NULL ? "" : " for group ",
+				gidd->self->group == NULL ? "" : gidd->self->group,
+				strerror(-error));
 	}
 	return error;
 }
@@ -87,21 +88,21 @@ static int listen_on_own(struct server *server) {
 static int listen_on_given(struct server *server, int count) {
 	int fd = SD_LISTEN_FDS_START;
 	if (count != 1 || sd_is_socket_unix(fd, SOCK_SEQPACKET, 1, NULL, 0) <= 0) {
-		log_error(
-			"the socket unit must have one ListenSequentialPacket=, and nothing else");
+		log_error("the socket unit must have one ListenSequentialPacket=, and nothing "
+			  "else");
 		return -EINVAL;
 	}
-	return listener_adopt(
-		&server->listener, server->gidd->event, fd, handle_connection, server->gidd);
+	return listener_adopt(&server->listener, server->gidd->event, fd, handle_connection,
+			server->gidd);
 }
 
 int server_init(struct server *server, struct gidd *gidd) {
 	*server = (struct server){.gidd = gidd, .lock = -1, .listener.fd = -1};
-	int length = snprintf(
-		server->folder, sizeof(server->folder), "%s/%s", gidd->runtime, gidd->self->name);
+	int length = snprintf(server->folder, sizeof(server->folder), "%s/%s", gidd->runtime,
+			gidd->self->name);
 	if (length < 0 || (size_t)length + sizeof("/gidd.sock") > sizeof(server->folder)) {
-		log_error(
-			"the path %s/%s is too long for a socket", gidd->runtime, gidd->self->name);
+		log_error("the path %s/%s is too long for a socket", gidd->runtime,
+				gidd->self->name);
 		return -ENAMETOOLONG;
 	}
 	int given = sd_listen_fds(1);

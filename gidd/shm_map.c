@@ -34,11 +34,11 @@ bool shm_map_find(const struct shm_map *map, uint64_t from, uint64_t size, uint6
 
 static bool is_valid(const struct shm_map *map, uint64_t offset, uint64_t size) {
 	return size > 0 && offset % SHM_PAGE == 0 && size % SHM_PAGE == 0 && offset >= map->begin &&
-		offset <= map->end && size <= map->end - offset;
+			offset <= map->end && size <= map->end - offset;
 }
 
 struct shm_range *shm_map_add(
-	struct shm_map *map, uint64_t offset, uint64_t size, struct client *client) {
+		struct shm_map *map, uint64_t offset, uint64_t size, struct client *client) {
 	if (!is_valid(map, offset, size)) {
 		return NULL;
 	}
@@ -75,7 +75,7 @@ struct shm_range *shm_map_around(const struct shm_map *map, uint64_t offset, uin
 	struct shm_range *range;
 	TAILQ_FOREACH(range, &map->ranges, entry) {
 		if (range->offset <= offset && offset - range->offset <= range->size &&
-			size <= range->size - (offset - range->offset)) {
+				size <= range->size - (offset - range->offset)) {
 			return range;
 		}
 	}

@@ -31,7 +31,7 @@ bool shm_map_find(const struct shm_map *map, uint64_t from, uint64_t size, uint6
 
 /* Marks a range as used. NULL: it is not of whole pages, or not free, or there is no memory. */
 struct shm_range *shm_map_add(
-	struct shm_map *map, uint64_t offset, uint64_t size, struct client *client);
+		struct shm_map *map, uint64_t offset, uint64_t size, struct client *client);
 void shm_map_remove(struct shm_map *map, struct shm_range *range);
 
 /* The range that begins there and has that size, or NULL. */

@@ -24,12 +24,12 @@ static uint64_t round_up(uint64_t size) {
 
 /* Whether somebody uses a part of it whom this gidd does not know; `*behind` is where that ends. */
 static bool is_locked(
-	const struct shm_window *window, uint64_t offset, uint64_t size, uint64_t *behind) {
+		const struct shm_window *window, uint64_t offset, uint64_t size, uint64_t *behind) {
 	struct flock lock = {
-		.l_type = F_WRLCK,
-		.l_whence = SEEK_SET,
-		.l_start = (off_t)offset,
-		.l_len = (off_t)size,
+			.l_type = F_WRLCK,
+			.l_whence = SEEK_SET,
+			.l_start = (off_t)offset,
+			.l_len = (off_t)size,
 	};
 	if (fcntl(window->writable, F_OFD_GETLK, &lock) < 0 || lock.l_type == F_UNLCK) {
 		return false;
@@ -41,10 +41,10 @@ static bool is_locked(
 /* A description of the window that holds the range. */
 static int open_locked(const struct shm_window *window, uint64_t offset, uint64_t size) {
 	struct flock lock = {
-		.l_type = F_RDLCK,
-		.l_whence = SEEK_SET,
-		.l_start = (off_t)offset,
-		.l_len = (off_t)size,
+			.l_type = F_RDLCK,
+			.l_whence = SEEK_SET,
+			.l_start = (off_t)offset,
+			.l_len = (off_t)size,
 	};
 	int fd = open(window->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0) {
@@ -84,8 +84,9 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 	if (window == NULL) {
 		bool has = config_has_window(gidd->config, gidd->self);
 		peer_result(&client->peer, serial, has ? -ENOTCONN : -ENOTSUP, 0, "%s",
-			has ? "the domain's window is not there yet: does the host's gidd run?"
-			    : "the domain has no window: it shares with no other machine");
+				has ? "the domain's window is not there yet: does the host's gidd "
+				      "run?"
+				    : "the domain has no window: it shares with no other machine");
 		return;
 	}
 	int error = quota_take(client, QUOTA_MEMORY, size, why);
@@ -98,9 +99,9 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 	if (range == NULL) {
 		quota_give(client, QUOTA_MEMORY, size);
 		peer_result(&client->peer, serial, -ENOMEM, 0,
-			"no %llu bytes in one piece are left of window=%lluM of domain %s",
-			(unsigned long long)size, (unsigned long long)window->size >> 20,
-			gidd->self->name);
+				"no %llu bytes in one piece are left of window=%lluM of domain %s",
+				(unsigned long long)size, (unsigned long long)window->size >> 20,
+				gidd->self->name);
 		return;
 	}
 	int fd = open_locked(window, range->offset, range->size);
@@ -121,8 +122,9 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 
 void shm_range_free(struct client *client, const struct gid_wire_allocated *request, bool in_use) {
 	struct shm_window *window = own_window(client);
-	struct shm_range *range =
-		window == NULL ? NULL : shm_map_at(&window->map, request->offset, request->size);
+	struct shm_range *range = window == NULL
+			? NULL
+			: shm_map_at(&window->map, request->offset, request->size);
 	int error = 0;
 	if (range == NULL || range->client != client) {
 		error = -ENOENT;
@@ -132,7 +134,7 @@ void shm_range_free(struct client *client, const struct gid_wire_allocated *requ
 		give_back(window, range);
 	}
 	peer_result(&client->peer, request->header.serial, error, 0, "%s",
-		error == 0 ? "" : "this client has no such memory, or a slab is in it");
+			error == 0 ? "" : "this client has no such memory, or a slab is in it");
 }
 
 void shm_range_free_all_of(struct client *client) {
@@ -153,7 +155,7 @@ void shm_range_free_all_of(struct client *client) {
 /* --- what clients say ------------------------------------------------------------------------- */
 
 int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t size, bool adopt,
-	const char **why) {
+		const char **why) {
 	struct gidd *gidd = client->peer.gidd;
 	int error = shm_window_check(gidd, gidd->self->number, fd, offset, size, why);
 	if (error < 0) {

@@ -23,7 +23,7 @@ void shm_range_free_all_of(struct client *client);
  * gidd before this one, and `adopt` is set, it keeps it. 0 or -errno with a sentence.
  */
 int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t size, bool adopt,
-	const char **why);
+		const char **why);
 
 /* Puts a descriptor of our window that can only read in the place of one that can write. */
 int shm_range_make_read_only(struct gidd *gidd, int *fd);

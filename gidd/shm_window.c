@@ -43,7 +43,7 @@ static bool is_window_of(const char *path, uint32_t domain) {
 		memcpy(&copy, page, sizeof(copy));
 		munmap(page, SHM_PAGE);
 		found = gid_wire_window_is_valid(&copy, (uint64_t)status.st_size) &&
-			copy.domain == domain;
+				copy.domain == domain;
 	}
 	if (fd >= 0) {
 		close(fd);
@@ -101,10 +101,10 @@ static char *window_path(const struct gidd *gidd, const struct config_domain *do
 
 static void put_header(struct gid_wire_window *header, const struct config_domain *domain) {
 	*header = (struct gid_wire_window){
-		.magic = GID_WINDOW_MAGIC,
-		.version = GID_WINDOW_VERSION,
-		.domain = domain->number,
-		.size = domain->window,
+			.magic = GID_WINDOW_MAGIC,
+			.version = GID_WINDOW_VERSION,
+			.domain = domain->number,
+			.size = domain->window,
 	};
 	(void)!getrandom(&header->cookie, sizeof(header->cookie), 0);
 	snprintf(header->name, sizeof(header->name), "%s", domain->name);
@@ -121,7 +121,7 @@ static int open_old(const char *path, const struct config_domain *domain) {
 		return -errno;
 	}
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-		status.st_size != (off_t)domain->window) {
+			status.st_size != (off_t)domain->window) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -158,7 +158,7 @@ static int window_make(struct gidd *gidd, const struct config_domain *domain) {
 		if (access(path, F_OK) == 0) {
 			log_warning("the window of domain %s is made anew, of %llu MiB: a machine "
 				    "that has the old one must be started again",
-				domain->name, (unsigned long long)domain->window >> 20);
+					domain->name, (unsigned long long)domain->window >> 20);
 		}
 		fd = make_new(path, domain);
 	}
@@ -168,7 +168,7 @@ static int window_make(struct gidd *gidd, const struct config_domain *domain) {
 	}
 	if (error < 0) {
 		log_error("cannot make the window of domain %s, %s of %llu MiB: %s", domain->name,
-			path, (unsigned long long)domain->window >> 20, strerror(-error));
+				path, (unsigned long long)domain->window >> 20, strerror(-error));
 	}
 	if (fd >= 0) {
 		close(fd);
@@ -267,8 +267,8 @@ static int open_files(struct shm_window *window, bool own) {
 	if (window->writable < 0) {
 		return -errno;
 	}
-	void *data =
-		mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED, window->writable, 0);
+	void *data = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED, window->writable,
+			0);
 	if (data == MAP_FAILED) {
 		return -errno;
 	}
@@ -291,13 +291,13 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 	int error = open_files(window, domain == gidd->self);
 	if (error < 0) {
 		log_warning("the window of domain %s: %s: %s", domain->name, window->path,
-			error == -EBADF ? "is none of it" : strerror(-error));
+				error == -EBADF ? "is none of it" : strerror(-error));
 		window_destroy(window);
 		return NULL;
 	}
 	shm_map_init(&window->map, SHM_PAGE, window->size);
 	log_info("the window of domain %s: %s, %llu MiB", domain->name, window->path,
-		(unsigned long long)window->size >> 20);
+			(unsigned long long)window->size >> 20);
 	return window;
 }
 
@@ -332,22 +332,23 @@ const char *shm_window_judge(struct gidd *gidd, uint32_t domain) {
 	struct gid_wire_window header;
 	struct stat status;
 	if (window == NULL || fstat(window->fd, &status) < 0 ||
-		(uint64_t)status.st_size != window->size) {
+			(uint64_t)status.st_size != window->size) {
 		return "the size of its window has changed";
 	}
 	if (read_header(window->fd, &header) == 0 &&
-		(!gid_wire_window_is_valid(&header, window->size) || header.domain != domain)) {
+			(!gid_wire_window_is_valid(&header, window->size) ||
+					header.domain != domain)) {
 		return "broken memory: the first page of its window";
 	}
 	return NULL;
 }
 
 int shm_window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset, uint64_t size,
-	const char **why) {
+		const char **why) {
 	const struct shm_window *window = shm_window_find(gidd, domain);
 	struct stat status;
 	if (window == NULL || fstat(fd, &status) < 0 || status.st_dev != window->dev ||
-		status.st_ino != window->ino) {
+			status.st_ino != window->ino) {
 		*why = "the descriptor is not the domain's window";
 		return -EBADF;
 	}
@@ -359,7 +360,7 @@ int shm_window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset
 }
 
 int shm_window_check_read(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset,
-	uint64_t size, const char **why) {
+		uint64_t size, const char **why) {
 	int error = shm_window_check(gidd, domain, fd, offset, size, why);
 	if (error == 0 && !descriptor_is_read_only(fd)) {
 		*why = "the window is writable: pass a read-only description of it";

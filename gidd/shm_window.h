@@ -38,7 +38,7 @@ void shm_window_forget_all(struct gidd *gidd);
  * page. 0, -EBADF, -ERANGE; `*why` is a constant sentence.
  */
 int shm_window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset, uint64_t size,
-	const char **why);
+		const char **why);
 
 /*
  * What is wrong with the domain's window as it is now, a constant sentence, or NULL: whose it is is
@@ -49,7 +49,7 @@ const char *shm_window_judge(struct gidd *gidd, uint32_t domain);
 /* The same as shm_window_check(), and that it can only be read by that descriptor: for what comes
  * over a link. */
 int shm_window_check_read(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset,
-	uint64_t size, const char **why);
+		uint64_t size, const char **why);
 
 /* The hub: makes the window of each domain that needs one, where it is not there already. */
 int shm_window_make_all(struct gidd *gidd);

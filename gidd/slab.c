@@ -131,8 +131,8 @@ static bool has_domain(const struct domain_set *set, uint32_t domain) {
 
 static void set_domain(struct domain_set *set, uint32_t domain, bool present) {
 	uint8_t bit = (uint8_t)(1u << domain % 8);
-	set->bits[domain / 8] =
-		present ? set->bits[domain / 8] | bit : set->bits[domain / 8] & (uint8_t)~bit;
+	set->bits[domain / 8] = present ? set->bits[domain / 8] | bit
+					: set->bits[domain / 8] & (uint8_t)~bit;
 }
 
 bool slab_is_granted(const struct slab *slab, uint32_t domain) {
@@ -177,7 +177,7 @@ void slab_destroy_all_of(struct client *client) {
 /* --- export ----------------------------------------------------------------------------------- */
 
 static void describe(struct gid_wire_imported *description, uint32_t domain,
-	const struct gid_wire_export *request) {
+		const struct gid_wire_export *request) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_IMPORTED, 0);
 	message.imported.domain = domain;
@@ -195,7 +195,7 @@ static void describe(struct gid_wire_imported *description, uint32_t domain,
 
 /* Checks the memory of a client's slab. Of our own window readers get a descriptor of ours. */
 static int check_memory(struct client *client, const struct gid_wire_imported *slab, bool again,
-	int *fd, uint64_t *bytes, const char **why) {
+		int *fd, uint64_t *bytes, const char **why) {
 	if (slab->memory != GID_MEMORY_WINDOW) {
 		return descriptor_check_slab(*fd, slab, bytes, why);
 	}
@@ -225,7 +225,7 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	}
 	if (request->slab != 0 && !may_return(gidd, request->slab)) {
 		peer_result(&client->peer, serial, -EEXIST, 0,
-			"another slab has the old number %u by now", request->slab);
+				"another slab has the old number %u by now", request->slab);
 		return;
 	}
 	error = quota_take(client, QUOTA_SLABS, 1, why);
@@ -274,7 +274,7 @@ void slab_unexport(struct client *client, const struct gid_wire_unexport *reques
 	struct slab *slab = find_owned(client, request->slab);
 	if (slab == NULL) {
 		peer_result(&client->peer, request->header.serial, -ENOENT, 0,
-			"this client has no slab %u", request->slab);
+				"this client has no slab %u", request->slab);
 		return;
 	}
 	slab_destroy(client->peer.gidd, slab);
@@ -319,7 +319,7 @@ static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 }
 
 static void set_owner_grant(
-	struct gidd *gidd, struct slab *slab, const struct gid_wire_grant *request) {
+		struct gidd *gidd, struct slab *slab, const struct gid_wire_grant *request) {
 	bool had = slab_is_granted(slab, request->domain);
 	set_domain(&slab->withheld, request->domain, request->allow == 0);
 	if (request->allow != 0) {
@@ -330,7 +330,7 @@ static void set_owner_grant(
 }
 
 static int set_loan(
-	struct gidd *gidd, struct import *import, const struct gid_wire_grant *request) {
+		struct gidd *gidd, struct import *import, const struct gid_wire_grant *request) {
 	struct slab *slab = import->slab;
 	bool had = slab_is_granted(slab, request->domain);
 	if (request->allow != 0 && has_domain(&slab->withheld, request->domain)) {
@@ -360,26 +360,29 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 	struct import *import = slab == NULL ? NULL : find_import(slab, &client->peer);
 	if (slab == NULL || (slab->owner != client && import == NULL)) {
 		peer_result(&client->peer, serial, -ENOENT, 0, "this client has no slab %u",
-			request->slab);
+				request->slab);
 		return;
 	}
 	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
 	bool own = reader == gidd->self;
 	if (!own &&
-		(reader == NULL || config_share_find(gidd->config, gidd->self, reader) == NULL)) {
+			(reader == NULL ||
+					config_share_find(gidd->config, gidd->self, reader) ==
+							NULL)) {
 		peer_result(&client->peer, serial, -EPERM, 0,
-			"the cockpit's configuration has no [share %s %s]", gidd->self->name,
-			reader == NULL ? "…" : reader->name);
+				"the cockpit's configuration has no [share %s %s]",
+				gidd->self->name, reader == NULL ? "…" : reader->name);
 		return;
 	}
 	struct link *link = link_find(gidd, request->domain);
 	bool windows_only = link != NULL && link->kind->windows_only;
 	if (windows_only && slab->description.imported.memory != GID_MEMORY_WINDOW &&
-		request->allow != 0) {
+			request->allow != 0) {
 		peer_result(&client->peer, serial, -ENOTSUP, 0,
-			"domain %s is another machine, which cannot see a memfd or dma-buf: copy "
-			"it into a slab that gidway made",
-			reader->name);
+				"domain %s is another machine, which cannot see a memfd or "
+				"dma-buf: copy "
+				"it into a slab that gidway made",
+				reader->name);
 		return;
 	}
 	int error = 0;
@@ -389,7 +392,7 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 		error = set_loan(gidd, import, request);
 	}
 	peer_result(&client->peer, serial, error, 0, "%s",
-		error == 0 ? "" : "the slab's owner does not let this domain read it");
+			error == 0 ? "" : "the slab's owner does not let this domain read it");
 }
 
 uint32_t slab_revoke_unshared(struct gidd *gidd) {
@@ -399,8 +402,9 @@ uint32_t slab_revoke_unshared(struct gidd *gidd) {
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		TAILQ_FOREACH(reader, &gidd->config->domains, entry) {
 			if (slab->owner != NULL && reader != gidd->self &&
-				slab_is_granted(slab, reader->number) &&
-				config_share_find(gidd->config, gidd->self, reader) == NULL) {
+					slab_is_granted(slab, reader->number) &&
+					config_share_find(gidd->config, gidd->self, reader) ==
+							NULL) {
 				take_back(gidd, slab, reader->number);
 				revoked++;
 			}
@@ -413,14 +417,15 @@ uint32_t slab_revoke_unshared(struct gidd *gidd) {
 
 static void slab_refuse(struct peer *peer, uint32_t serial) {
 	peer_result(peer, serial, -ENOENT, 0, "%s",
-		"no such slab can be read here: it is unknown, not granted, or was revoked");
+			"no such slab can be read here: it is unknown, not granted, or was "
+			"revoked");
 }
 
 void slab_import(struct peer *peer, const struct gid_wire_import *request) {
 	struct slab *slab = slab_find(peer->gidd, gid_slab_key(request->gid));
 	bool own = peer->domain == peer->gidd->self->number;
 	if (slab == NULL || slab->owner == NULL || (!own && !slab_is_granted(slab, peer->domain)) ||
-		add_import(slab, peer) < 0) {
+			add_import(slab, peer) < 0) {
 		slab_refuse(peer, request->header.serial);
 		return;
 	}
@@ -441,7 +446,7 @@ static bool is_of(const struct slab *slab, uint32_t domain) {
  * mapped here costs us. What is doubtful may be gone by now, so it counts by half.
  */
 static bool is_within_limits(struct gidd *gidd, const struct config_domain *owner,
-	const struct slab *old, uint64_t bytes) {
+		const struct slab *old, uint64_t bytes) {
 	uint64_t most_bytes = owner->quota[QUOTA_MEMORY], most_slabs = owner->quota[QUOTA_SLABS];
 	uint64_t all_bytes = bytes, all_slabs = 1, sure_bytes = bytes, sure_slabs = 1;
 	const struct slab *slab;
@@ -452,37 +457,38 @@ static bool is_within_limits(struct gidd *gidd, const struct config_domain *owne
 		all_slabs++;
 		sure_slabs += !slab->doubtful;
 		if (__builtin_add_overflow(all_bytes, slab->bytes, &all_bytes) ||
-			__builtin_add_overflow(
-				sure_bytes, slab->doubtful ? 0 : slab->bytes, &sure_bytes)) {
+				__builtin_add_overflow(sure_bytes, slab->doubtful ? 0 : slab->bytes,
+						&sure_bytes)) {
 			return false;
 		}
 	}
 	return sure_bytes <= most_bytes && sure_slabs <= most_slabs &&
-		all_bytes / 2 <= most_bytes && all_slabs / 2 <= most_slabs;
+			all_bytes / 2 <= most_bytes && all_slabs / 2 <= most_slabs;
 }
 
 static void refuse_over_limits(
-	struct peer *peer, uint32_t serial, const struct config_domain *owner) {
+		struct peer *peer, uint32_t serial, const struct config_domain *owner) {
 	char why[192];
 	snprintf(why, sizeof(why),
-		"domain %s shares more than memory=%llu and slabs=%llu of it allow: its gidd has "
-		"another configuration, or was taken over",
-		owner->name, (unsigned long long)owner->quota[QUOTA_MEMORY],
-		(unsigned long long)owner->quota[QUOTA_SLABS]);
+			"domain %s shares more than memory=%llu and slabs=%llu of it allow: its "
+			"gidd has "
+			"another configuration, or was taken over",
+			owner->name, (unsigned long long)owner->quota[QUOTA_MEMORY],
+			(unsigned long long)owner->quota[QUOTA_SLABS]);
 	log_warning("%s: import refused: %s", peer->label, why);
 	peer_result(peer, serial, -EDQUOT, 0, "%s", why);
 }
 
 /* The slab of another domain goes to a client that asked for it. */
 static void pass_on(struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer,
-	int fd, uint64_t bytes) {
+		int fd, uint64_t bytes) {
 	struct gidd *gidd = peer->gidd;
 	const struct config_domain *owner = config_domain_by_number(gidd->config, answer->domain);
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	struct slab *slab = slab_find(gidd, gid_slab_key(gid));
 	uint64_t inode = descriptor_inode(fd);
 	bool same = slab != NULL && slab->inode == inode &&
-		slab->description.imported.offset == answer->offset;
+			slab->description.imported.offset == answer->offset;
 	if (!is_within_limits(gidd, owner, slab, bytes)) {
 		refuse_over_limits(peer, serial, owner);
 		return;
@@ -525,7 +531,7 @@ static void revalidate(struct gidd *gidd, gid_id gid, uint64_t inode, uint64_t o
 	struct slab *slab = slab_find(gidd, gid_slab_key(gid));
 	if (slab != NULL && slab->owner == NULL) {
 		if (inode != 0 && inode == slab->inode &&
-			offset == slab->description.imported.offset) {
+				offset == slab->description.imported.offset) {
 			slab->doubtful = false;
 		} else {
 			slab_destroy(gidd, slab);
@@ -558,7 +564,7 @@ static uint32_t count_requests(const struct gidd *gidd, const struct peer *peer)
 
 /* What is wrong with the answer, or NULL; `*bytes` is what its memory counts. */
 static const char *check_answer(struct gidd *gidd, const struct slab_request *request,
-	const struct gid_wire_imported *answer, int fd, uint64_t *bytes) {
+		const struct gid_wire_imported *answer, int fd, uint64_t *bytes) {
 	const char *why = NULL;
 	gid_id gid = gid_make(answer->domain, answer->slab, 0, 0);
 	if (gid_slab_key(gid) != gid_slab_key(request->gid)) {
@@ -575,17 +581,17 @@ static const char *check_answer(struct gidd *gidd, const struct slab_request *re
 
 static void refuse_down(struct peer *peer, uint32_t serial, const struct link *link) {
 	peer_result(peer, serial, -ENOTCONN, 0,
-		"the link to domain %s is down: is its gidd running?", link->remote->name);
+			"the link to domain %s is down: is its gidd running?", link->remote->name);
 }
 
 static const char *handle_answer(struct link *link, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX], void *data) {
+		int fds[static GID_WIRE_FDS_MAX], void *data) {
 	struct gidd *gidd = link->peer.gidd;
 	struct slab_request *request = data;
 	bool imported = answer != NULL && answer->header.type == GID_WIRE_IMPORTED;
 	uint64_t bytes = 0;
-	const char *why =
-		imported ? check_answer(gidd, request, &answer->imported, fds[0], &bytes) : NULL;
+	const char *why = imported ? check_answer(gidd, request, &answer->imported, fds[0], &bytes)
+				   : NULL;
 	if (answer != NULL && !imported && answer->result.error == 0) {
 		why = "it answers an import with nothing";
 	}
@@ -635,13 +641,14 @@ void slab_import_foreign(struct peer *peer, const struct gid_wire_import *reques
 		return;
 	}
 	int error = count_requests(gidd, peer) >= REQUESTS_MAX
-		? -EAGAIN
-		: ask(link, peer, serial, request->gid);
+			? -EAGAIN
+			: ask(link, peer, serial, request->gid);
 	if (error == -ENOTCONN) {
 		refuse_down(peer, serial, link);
 	} else if (error < 0) {
 		peer_result(peer, serial, -EAGAIN, 0,
-			"domain %s has not answered what was asked before", link->remote->name);
+				"domain %s has not answered what was asked before",
+				link->remote->name);
 	}
 }
 
@@ -707,7 +714,7 @@ static int ask_again(sd_event_source *source, uint64_t now, void *data) {
 	gidd->revalidations[domain] = sd_event_source_disable_unref(gidd->revalidations[domain]);
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
 		if (is_of(slab, domain) && slab->doubtful &&
-			ask(link, NULL, 0, slab_gid(slab)) < 0) {
+				ask(link, NULL, 0, slab_gid(slab)) < 0) {
 			link_drop(link, "there is no room to ask it for what was imported before");
 			break;
 		}
@@ -718,5 +725,5 @@ static int ask_again(sd_event_source *source, uint64_t now, void *data) {
 void slab_revalidate_domain(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	sd_event_add_time_relative(gidd->event, &gidd->revalidations[link->peer.domain],
-		CLOCK_MONOTONIC, REVALIDATE_AFTER_US, 0, ask_again, link);
+			CLOCK_MONOTONIC, REVALIDATE_AFTER_US, 0, ask_again, link);
 }

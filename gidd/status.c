@@ -35,12 +35,12 @@ static void append(sd_json_variant **array, sd_json_variant *value, int built, i
 }
 
 static sd_json_variant *quotas(
-	const uint64_t used[QUOTA_COUNT], const uint64_t limit[QUOTA_COUNT], int *error) {
+		const uint64_t used[QUOTA_COUNT], const uint64_t limit[QUOTA_COUNT], int *error) {
 	sd_json_variant *all = NULL;
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		sd_json_variant *one = NULL;
-		int built =
-			sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", quota_name(quota)),
+		int built = sd_json_buildo(&one,
+				SD_JSON_BUILD_PAIR_STRING("name", quota_name(quota)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("used", used[quota]),
 				SD_JSON_BUILD_PAIR_UNSIGNED("limit", limit[quota]));
 		append(&all, one, built, error);
@@ -54,14 +54,14 @@ static sd_json_variant *clients(struct gidd *gidd, int *error) {
 	TAILQ_FOREACH(client, &gidd->clients, entry) {
 		sd_json_variant *one = NULL;
 		int built = sd_json_buildo(&one, SD_JSON_BUILD_PAIR_UNSIGNED("id", client->id),
-			SD_JSON_BUILD_PAIR_STRING("program", client->program),
-			SD_JSON_BUILD_PAIR_INTEGER("pid", client->pid),
-			SD_JSON_BUILD_PAIR_UNSIGNED("uid", client->uid),
-			SD_JSON_BUILD_PAIR_UNSIGNED("memory", client->used[QUOTA_MEMORY]),
-			SD_JSON_BUILD_PAIR_UNSIGNED("slabs", client->used[QUOTA_SLABS]),
-			SD_JSON_BUILD_PAIR_UNSIGNED("streams", client->used[QUOTA_STREAMS]),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"subscriptions", client->used[QUOTA_SUBSCRIPTIONS]));
+				SD_JSON_BUILD_PAIR_STRING("program", client->program),
+				SD_JSON_BUILD_PAIR_INTEGER("pid", client->pid),
+				SD_JSON_BUILD_PAIR_UNSIGNED("uid", client->uid),
+				SD_JSON_BUILD_PAIR_UNSIGNED("memory", client->used[QUOTA_MEMORY]),
+				SD_JSON_BUILD_PAIR_UNSIGNED("slabs", client->used[QUOTA_SLABS]),
+				SD_JSON_BUILD_PAIR_UNSIGNED("streams", client->used[QUOTA_STREAMS]),
+				SD_JSON_BUILD_PAIR_UNSIGNED("subscriptions",
+						client->used[QUOTA_SUBSCRIPTIONS]));
 		append(&all, one, built, error);
 	}
 	return all;
@@ -108,25 +108,28 @@ static sd_json_variant *slabs(struct gidd *gidd, int *error) {
 		put_fourcc(fourcc, info->layout.fourcc);
 		sd_json_variant *one = NULL, *granted = grants(gidd, slab, error);
 		int built = sd_json_buildo(&one,
-			SD_JSON_BUILD_PAIR_STRING("gid", gid_format(slab_gid(slab), text)),
-			SD_JSON_BUILD_PAIR_STRING("domain", domain_name(gidd, info->domain)),
-			SD_JSON_BUILD_PAIR_STRING(
-				"owner", slab->owner == NULL ? "" : slab->owner->peer.label),
-			SD_JSON_BUILD_PAIR_STRING("memory",
-				info->memory == GID_MEMORY_DMABUF	    ? "dma-buf"
-					: info->memory == GID_MEMORY_WINDOW ? "window"
-									    : "memfd"),
-			SD_JSON_BUILD_PAIR_UNSIGNED("bytes",
-				slab->owner == NULL ? info->slot_size * info->slot_count
-						    : slab->bytes),
-			SD_JSON_BUILD_PAIR_UNSIGNED("slots", info->slot_count),
-			SD_JSON_BUILD_PAIR_STRING("format", fourcc),
-			SD_JSON_BUILD_PAIR_UNSIGNED("width", info->layout.width),
-			SD_JSON_BUILD_PAIR_UNSIGNED("height", info->layout.height),
-			SD_JSON_BUILD_PAIR_STRING("description", info->description),
-			SD_JSON_BUILD_PAIR_CONDITION(
-				granted != NULL, "grants", SD_JSON_BUILD_VARIANT(granted)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("importers", importers));
+				SD_JSON_BUILD_PAIR_STRING("gid", gid_format(slab_gid(slab), text)),
+				SD_JSON_BUILD_PAIR_STRING(
+						"domain", domain_name(gidd, info->domain)),
+				SD_JSON_BUILD_PAIR_STRING("owner",
+						slab->owner == NULL ? "" : slab->owner->peer.label),
+				SD_JSON_BUILD_PAIR_STRING("memory",
+						info->memory == GID_MEMORY_DMABUF ? "dma-buf"
+								: info->memory == GID_MEMORY_WINDOW
+								? "window"
+								: "memfd"),
+				SD_JSON_BUILD_PAIR_UNSIGNED("bytes",
+						slab->owner == NULL
+								? info->slot_size * info->slot_count
+								: slab->bytes),
+				SD_JSON_BUILD_PAIR_UNSIGNED("slots", info->slot_count),
+				SD_JSON_BUILD_PAIR_STRING("format", fourcc),
+				SD_JSON_BUILD_PAIR_UNSIGNED("width", info->layout.width),
+				SD_JSON_BUILD_PAIR_UNSIGNED("height", info->layout.height),
+				SD_JSON_BUILD_PAIR_STRING("description", info->description),
+				SD_JSON_BUILD_PAIR_CONDITION(granted != NULL, "grants",
+						SD_JSON_BUILD_VARIANT(granted)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("importers", importers));
 		sd_json_variant_unref(granted);
 		append(&all, one, built, error);
 	}
@@ -146,8 +149,8 @@ static sd_json_variant *streams(struct gidd *gidd, int *error) {
 		}
 		sd_json_variant *one = NULL;
 		int built = sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("name", stream->name),
-			SD_JSON_BUILD_PAIR_STRING("producer", stream->owner->peer.label),
-			SD_JSON_BUILD_PAIR_UNSIGNED("subscriptions", count));
+				SD_JSON_BUILD_PAIR_STRING("producer", stream->owner->peer.label),
+				SD_JSON_BUILD_PAIR_UNSIGNED("subscriptions", count));
 		append(&all, one, built, error);
 	}
 	return all;
@@ -155,11 +158,11 @@ static sd_json_variant *streams(struct gidd *gidd, int *error) {
 
 static int build_ring(sd_json_variant **out, const struct gid_wire_ring *ring) {
 	return sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("frames", look(&ring->frames)),
-		SD_JSON_BUILD_PAIR_UNSIGNED("dropped", look(&ring->dropped)),
-		SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", look(&ring->copied_frames)),
-		SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", look(&ring->copied_bytes)),
-		SD_JSON_BUILD_PAIR_UNSIGNED("leases_expired", look(&ring->leases_expired)),
-		SD_JSON_BUILD_PAIR_UNSIGNED("held", look(&ring->held)));
+			SD_JSON_BUILD_PAIR_UNSIGNED("dropped", look(&ring->dropped)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", look(&ring->copied_frames)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", look(&ring->copied_bytes)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("leases_expired", look(&ring->leases_expired)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("held", look(&ring->held)));
 }
 
 static int build_page(sd_json_variant **out, const struct gid_wire_page *page, int *error) {
@@ -169,8 +172,8 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 		int built = sd_json_variant_new_unsigned(&one, look(&page->latency_buckets[i]));
 		append(&buckets, one, built, error);
 	}
-	int built =
-		sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
+	int built = sd_json_buildo(out,
+			SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("latency_sum_ns", look(&page->latency_sum_ns)),
 			SD_JSON_BUILD_PAIR_VARIANT("latency_buckets", buckets));
 	sd_json_variant_unref(buckets);
@@ -180,16 +183,16 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 /* How far off times between producer and consumer may be: 0 on one machine. */
 static uint64_t clock_error(struct gidd *gidd, const struct subscription *subscription) {
 	bool ours = subscription->domain == gidd->self->number;
-	const struct link *link =
-		link_find(gidd, ours ? subscription->consumer_domain : subscription->domain);
+	const struct link *link = link_find(
+			gidd, ours ? subscription->consumer_domain : subscription->domain);
 	return link == NULL ? 0 : link->clock_error;
 }
 
 static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 	static const char *const states[] = {
-		[SUBSCRIPTION_WAITING] = "waiting",
-		[SUBSCRIPTION_ASKED] = "asked",
-		[SUBSCRIPTION_LIVE] = "live",
+			[SUBSCRIPTION_WAITING] = "waiting",
+			[SUBSCRIPTION_ASKED] = "asked",
+			[SUBSCRIPTION_LIVE] = "live",
 	};
 	sd_json_variant *all = NULL;
 	struct subscription *subscription;
@@ -201,25 +204,30 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 		}
 		if (built >= 0) {
 			built = sd_json_buildo(&one,
-				SD_JSON_BUILD_PAIR_UNSIGNED("number", subscription->number),
-				SD_JSON_BUILD_PAIR_STRING("stream", subscription->name),
-				SD_JSON_BUILD_PAIR_STRING(
-					"domain", domain_name(gidd, subscription->domain)),
-				SD_JSON_BUILD_PAIR_STRING(
-					"reader", domain_name(gidd, subscription->consumer_domain)),
-				SD_JSON_BUILD_PAIR_STRING("consumer",
-					subscription->consumer == NULL
-						? ""
-						: subscription->consumer->label),
-				SD_JSON_BUILD_PAIR_STRING("state", states[subscription->state]),
-				SD_JSON_BUILD_PAIR_UNSIGNED("credit", subscription->credit),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-					"clock_error_ns", clock_error(gidd, subscription)),
-				SD_JSON_BUILD_PAIR_BOOLEAN(
-					"drop_old", (subscription->flags & GID_WIRE_DROP_OLD) != 0),
-				SD_JSON_BUILD_PAIR_VARIANT("consumer_counts", page),
-				SD_JSON_BUILD_PAIR_CONDITION(ring != NULL, "producer_counts",
-					SD_JSON_BUILD_VARIANT(ring)));
+					SD_JSON_BUILD_PAIR_UNSIGNED("number", subscription->number),
+					SD_JSON_BUILD_PAIR_STRING("stream", subscription->name),
+					SD_JSON_BUILD_PAIR_STRING("domain",
+							domain_name(gidd, subscription->domain)),
+					SD_JSON_BUILD_PAIR_STRING("reader",
+							domain_name(gidd,
+									subscription->consumer_domain)),
+					SD_JSON_BUILD_PAIR_STRING("consumer",
+							subscription->consumer == NULL
+									? ""
+									: subscription->consumer
+											  ->label),
+					SD_JSON_BUILD_PAIR_STRING(
+							"state", states[subscription->state]),
+					SD_JSON_BUILD_PAIR_UNSIGNED("credit", subscription->credit),
+					SD_JSON_BUILD_PAIR_UNSIGNED("clock_error_ns",
+							clock_error(gidd, subscription)),
+					SD_JSON_BUILD_PAIR_BOOLEAN("drop_old",
+							(subscription->flags & GID_WIRE_DROP_OLD) !=
+									0),
+					SD_JSON_BUILD_PAIR_VARIANT("consumer_counts", page),
+					SD_JSON_BUILD_PAIR_CONDITION(ring != NULL,
+							"producer_counts",
+							SD_JSON_BUILD_VARIANT(ring)));
 		}
 		sd_json_variant_unref(ring);
 		sd_json_variant_unref(page);
@@ -233,11 +241,11 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 static sd_json_variant *doorbells(const struct link *link, int *error) {
 	sd_json_variant *all = NULL;
 	int built = sd_json_buildo(&all,
-		SD_JSON_BUILD_PAIR_STRING("way", link->has_device ? "device" : "link"),
-		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_device", link->rings.by_device),
-		SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_link", link->rings.by_message),
-		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_device", link->heard.by_device),
-		SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_link", link->heard.by_message));
+			SD_JSON_BUILD_PAIR_STRING("way", link->has_device ? "device" : "link"),
+			SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_device", link->rings.by_device),
+			SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_link", link->rings.by_message),
+			SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_device", link->heard.by_device),
+			SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_link", link->heard.by_message));
 	if (built < 0 && *error == 0) {
 		*error = built;
 	}
@@ -246,9 +254,9 @@ static sd_json_variant *doorbells(const struct link *link, int *error) {
 
 static sd_json_variant *links(struct gidd *gidd, int *error) {
 	static const char *const states[] = {
-		[LINK_DOWN] = "down",
-		[LINK_HELLO] = "greeting",
-		[LINK_UP] = "up",
+			[LINK_DOWN] = "down",
+			[LINK_HELLO] = "greeting",
+			[LINK_UP] = "up",
 	};
 	sd_json_variant *all = NULL;
 	struct link *link;
@@ -256,20 +264,22 @@ static sd_json_variant *links(struct gidd *gidd, int *error) {
 		sd_json_variant *one = NULL, *bells = doorbells(link, error);
 		bool up = link->state == LINK_UP;
 		int built = sd_json_buildo(&one,
-			SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
-			SD_JSON_BUILD_PAIR_UNSIGNED("number", link->remote->number),
-			SD_JSON_BUILD_PAIR_STRING("kind", link->kind->name),
-			SD_JSON_BUILD_PAIR_STRING("state", states[link->state]),
-			SD_JSON_BUILD_PAIR_STRING("why", up ? "" : link->why),
-			SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups),
-			SD_JSON_BUILD_PAIR_UNSIGNED("faults", link->faults),
-			SD_JSON_BUILD_PAIR_STRING("last_fault", link->fault),
-			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_offset_ns",
-				SD_JSON_BUILD_INTEGER(link->clock_offset)),
-			SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known, "clock_error_ns",
-				SD_JSON_BUILD_UNSIGNED(link->clock_error)),
-			SD_JSON_BUILD_PAIR_CONDITION(link->kind->windows_only, "doorbells",
-				SD_JSON_BUILD_VARIANT(bells)));
+				SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
+				SD_JSON_BUILD_PAIR_UNSIGNED("number", link->remote->number),
+				SD_JSON_BUILD_PAIR_STRING("kind", link->kind->name),
+				SD_JSON_BUILD_PAIR_STRING("state", states[link->state]),
+				SD_JSON_BUILD_PAIR_STRING("why", up ? "" : link->why),
+				SD_JSON_BUILD_PAIR_UNSIGNED("ups", link->ups),
+				SD_JSON_BUILD_PAIR_UNSIGNED("faults", link->faults),
+				SD_JSON_BUILD_PAIR_STRING("last_fault", link->fault),
+				SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known,
+						"clock_offset_ns",
+						SD_JSON_BUILD_INTEGER(link->clock_offset)),
+				SD_JSON_BUILD_PAIR_CONDITION(up && link->clock_known,
+						"clock_error_ns",
+						SD_JSON_BUILD_UNSIGNED(link->clock_error)),
+				SD_JSON_BUILD_PAIR_CONDITION(link->kind->windows_only, "doorbells",
+						SD_JSON_BUILD_VARIANT(bells)));
 		sd_json_variant_unref(bells);
 		append(&all, one, built, error);
 	}
@@ -284,9 +294,9 @@ static sd_json_variant *ends(const struct hub_pair *pair, int *error) {
 		const struct hub_faults *faults = &pair->faults[i];
 		sd_json_variant *one = NULL;
 		int built = sd_json_buildo(&one,
-			SD_JSON_BUILD_PAIR_STRING("domain", pair->ends[i]->domain->name),
-			SD_JSON_BUILD_PAIR_UNSIGNED("faults", faults->count),
-			SD_JSON_BUILD_PAIR_STRING("last_fault", faults->last));
+				SD_JSON_BUILD_PAIR_STRING("domain", pair->ends[i]->domain->name),
+				SD_JSON_BUILD_PAIR_UNSIGNED("faults", faults->count),
+				SD_JSON_BUILD_PAIR_STRING("last_fault", faults->last));
 		append(&all, one, built, error);
 	}
 	return all;
@@ -302,11 +312,11 @@ static sd_json_variant *pairs(struct gidd *gidd, int *error) {
 	TAILQ_FOREACH(pair, &hub->pairs, entry) {
 		sd_json_variant *one = NULL, *both = ends(pair, error);
 		int built = sd_json_buildo(&one,
-			SD_JSON_BUILD_PAIR_STRING("state", pair->up ? "up" : "down"),
-			SD_JSON_BUILD_PAIR_STRING("why", pair->up ? "" : pair->why),
-			SD_JSON_BUILD_PAIR_UNSIGNED("ups", pair->ups),
-			SD_JSON_BUILD_PAIR_CONDITION(
-				both != NULL, "ends", SD_JSON_BUILD_VARIANT(both)));
+				SD_JSON_BUILD_PAIR_STRING("state", pair->up ? "up" : "down"),
+				SD_JSON_BUILD_PAIR_STRING("why", pair->up ? "" : pair->why),
+				SD_JSON_BUILD_PAIR_UNSIGNED("ups", pair->ups),
+				SD_JSON_BUILD_PAIR_CONDITION(
+						both != NULL, "ends", SD_JSON_BUILD_VARIANT(both)));
 		sd_json_variant_unref(both);
 		append(&all, one, built, error);
 	}
@@ -319,11 +329,13 @@ static sd_json_variant *configuration(const struct gidd *gidd, int *error) {
 	const struct reload *reload = gidd->reload;
 	sd_json_variant *all = NULL;
 	int built = reload == NULL
-		? 0
-		: sd_json_buildo(&all, SD_JSON_BUILD_PAIR_STRING("file", reload->path),
-			  SD_JSON_BUILD_PAIR_UNSIGNED("readings", reload->readings),
-			  SD_JSON_BUILD_PAIR_STRING(
-				  "refused", reload->refused == NULL ? "" : reload->refused));
+			? 0
+			: sd_json_buildo(&all, SD_JSON_BUILD_PAIR_STRING("file", reload->path),
+					  SD_JSON_BUILD_PAIR_UNSIGNED("readings", reload->readings),
+					  SD_JSON_BUILD_PAIR_STRING("refused",
+							  reload->refused == NULL
+									  ? ""
+									  : reload->refused));
 	if (built < 0 && *error == 0) {
 		*error = built;
 	}
@@ -338,21 +350,21 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 		const char *key;
 		sd_json_variant *value;
 	} parts[] = {
-		{"configuration", configuration(gidd, &error)},
-		{"quotas", quotas(gidd->used, gidd->self->quota, &error)},
-		{"links", links(gidd, &error)},
-		{"pairs", pairs(gidd, &error)},
-		{"clients", clients(gidd, &error)},
-		{"slabs", slabs(gidd, &error)},
-		{"streams", streams(gidd, &error)},
-		{"subscriptions", subscriptions(gidd, &error)},
+			{"configuration", configuration(gidd, &error)},
+			{"quotas", quotas(gidd->used, gidd->self->quota, &error)},
+			{"links", links(gidd, &error)},
+			{"pairs", pairs(gidd, &error)},
+			{"clients", clients(gidd, &error)},
+			{"slabs", slabs(gidd, &error)},
+			{"streams", streams(gidd, &error)},
+			{"subscriptions", subscriptions(gidd, &error)},
 	};
 	if (error == 0) {
 		error = sd_json_buildo(report,
-			SD_JSON_BUILD_PAIR_STRING("domain", gidd->self->name),
-			SD_JSON_BUILD_PAIR_UNSIGNED("number", gidd->self->number),
-			SD_JSON_BUILD_PAIR_INTEGER("pid", getpid()),
-			SD_JSON_BUILD_PAIR_UNSIGNED("wire", GID_WIRE_VERSION));
+				SD_JSON_BUILD_PAIR_STRING("domain", gidd->self->name),
+				SD_JSON_BUILD_PAIR_UNSIGNED("number", gidd->self->number),
+				SD_JSON_BUILD_PAIR_INTEGER("pid", getpid()),
+				SD_JSON_BUILD_PAIR_UNSIGNED("wire", GID_WIRE_VERSION));
 	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		sd_json_variant *value = parts[i].value;
@@ -409,7 +421,7 @@ static void send_report(struct client *client, int fd, uint64_t size) {
 	client->wants_report = false;
 	if (fd < 0) {
 		peer_result(&client->peer, client->report_serial, fd, 0, "no report: %s",
-			strerror(-fd));
+				strerror(-fd));
 		return;
 	}
 	union gid_wire_message message;
@@ -462,7 +474,7 @@ static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 static void arm(struct gidd *gidd) {
 	if (gidd->report == NULL) {
 		sd_event_add_time_relative(gidd->event, &gidd->report, CLOCK_MONOTONIC,
-			REPORT_EVERY_US, REPORT_EVERY_US / 10, handle_due, gidd);
+				REPORT_EVERY_US, REPORT_EVERY_US / 10, handle_due, gidd);
 	}
 }
 
@@ -471,7 +483,7 @@ void status_request(struct client *client, uint32_t serial) {
 	uint64_t now = 0;
 	if (client->wants_report) {
 		peer_result(&client->peer, serial, -EAGAIN, 0,
-			"a client is sent one report after the other");
+				"a client is sent one report after the other");
 		return;
 	}
 	client->wants_report = true;

@@ -43,14 +43,14 @@ static void ask_producer(struct subscription *subscription, struct stream *strea
 	message.subscriber.domain = subscription->consumer_domain;
 	message.subscriber.credit = subscription->credit;
 	message.subscriber.flags = subscription->flags |
-		(link_can_carry(subscription->consumer, 0) ? 0 : GID_WIRE_REMOTE);
+			(link_can_carry(subscription->consumer, 0) ? 0 : GID_WIRE_REMOTE);
 	message.subscriber.window_offset = subscription->window_offset;
 	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
 	subscription_answer(subscription, 0, 1, "");
 }
 
 static void handle_result(struct gidd *gidd, struct subscription *subscription,
-	const struct gid_wire_result *result) {
+		const struct gid_wire_result *result) {
 	if (result->error < 0) {
 		subscription_tell_consumer_end(subscription, result->error, result->text);
 		subscription_destroy(gidd, subscription);
@@ -61,7 +61,7 @@ static void handle_result(struct gidd *gidd, struct subscription *subscription,
 
 /* The other domain's gidd has answered SUBSCRIBE. */
 static const char *handle_answer(struct link *link, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX], void *data) {
+		int fds[static GID_WIRE_FDS_MAX], void *data) {
 	struct subscription *subscription = data;
 	if (answer != NULL && answer->header.type != GID_WIRE_RESULT) {
 		return "it answers with a slab that it was not asked for";
@@ -86,7 +86,7 @@ static void ask_link(struct subscription *subscription, struct link *link) {
 	if (link_request(link, &message, subscription->fds, 2, handle_answer, subscription) < 0) {
 		subscription->via = NULL;
 		subscription_tell_consumer_end(subscription, -EAGAIN,
-			"that domain has not answered what was asked before");
+				"that domain has not answered what was asked before");
 		subscription_destroy(gidd, subscription);
 	}
 }
@@ -116,7 +116,7 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 	} else {
 		char why[192];
 		snprintf(why, sizeof(why), "the link to domain %s is down: is its gidd running?",
-			config_domain_by_number(gidd->config, subscription->domain)->name);
+				config_domain_by_number(gidd->config, subscription->domain)->name);
 		subscription_answer(subscription, -ENOTCONN, 0, why);
 		subscription_destroy(gidd, subscription);
 	}
@@ -135,10 +135,11 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
  * the page that both mean the same.
  */
 static struct subscription *create_live(struct gidd *gidd, const struct config_domain *owner,
-	const char *name, const int fds[static 2], uint64_t window_offset, uint64_t ring_offset) {
+		const char *name, const int fds[static 2], uint64_t window_offset,
+		uint64_t ring_offset) {
 	const void *ring;
 	struct subscription *subscription =
-		subscription_create(gidd, owner, name, fds[0], window_offset);
+			subscription_create(gidd, owner, name, fds[0], window_offset);
 	if (subscription == NULL) {
 		return NULL;
 	}
@@ -154,18 +155,18 @@ static struct subscription *create_live(struct gidd *gidd, const struct config_d
 }
 
 /* The same one within our domain, as its other client told of it; that is its producer, or not. */
-static struct subscription *find_twin(
-	struct gidd *gidd, bool has_producer, const char *name, int page, uint64_t window_offset) {
+static struct subscription *find_twin(struct gidd *gidd, bool has_producer, const char *name,
+		int page, uint64_t window_offset) {
 	uint64_t inode = descriptor_inode(page);
 	struct subscription *twin;
 	TAILQ_FOREACH(twin, &gidd->subscriptions, entry) {
 		bool is_half = has_producer ? twin->stream != NULL && twin->consumer == NULL
 					    : twin->stream == NULL && twin->consumer != NULL;
 		if (is_half && twin->page_inode == inode && inode != 0 &&
-			twin->window_offset == window_offset &&
-			twin->domain == gidd->self->number &&
-			twin->consumer_domain == gidd->self->number &&
-			strcmp(twin->name, name) == 0) {
+				twin->window_offset == window_offset &&
+				twin->domain == gidd->self->number &&
+				twin->consumer_domain == gidd->self->number &&
+				strcmp(twin->name, name) == 0) {
 			return twin;
 		}
 	}
@@ -179,9 +180,9 @@ static void refuse(struct peer *consumer, uint32_t serial, int error, const char
 }
 
 static int check_by_consumer(struct peer *consumer, const struct gid_wire_subscribe *request,
-	int fds[static 2], const char **why) {
-	int error = subscription_check_memory(
-		consumer, request->window_offset, sizeof(struct gid_wire_page), &fds[0], why);
+		int fds[static 2], const char **why) {
+	int error = subscription_check_memory(consumer, request->window_offset,
+			sizeof(struct gid_wire_page), &fds[0], why);
 	if (error == 0 && (consumer->client == NULL || request->window_offset != 0)) {
 		*why = "only a client's subscription, outside of windows, can be live already";
 		return -EINVAL;
@@ -191,7 +192,7 @@ static int check_by_consumer(struct peer *consumer, const struct gid_wire_subscr
 }
 
 static void live_by_consumer(struct peer *consumer, const struct config_domain *owner,
-	const struct gid_wire_subscribe *request, int fds[static 2]) {
+		const struct gid_wire_subscribe *request, int fds[static 2]) {
 	struct gidd *gidd = consumer->gidd;
 	uint32_t serial = request->header.serial;
 	const char *wrong;
@@ -205,8 +206,9 @@ static void live_by_consumer(struct peer *consumer, const struct config_domain *
 		refuse(consumer, serial, error, wrong);
 		return;
 	}
-	struct subscription *subscription =
-		owner == gidd->self ? find_twin(gidd, true, request->name, fds[0], 0) : NULL;
+	struct subscription *subscription = owner == gidd->self
+			? find_twin(gidd, true, request->name, fds[0], 0)
+			: NULL;
 	if (subscription == NULL) {
 		subscription = create_live(gidd, owner, request->name, fds, 0, 0);
 	}
@@ -217,8 +219,7 @@ static void live_by_consumer(struct peer *consumer, const struct config_domain *
 	}
 	if (subscription->producer_pays) {
 		/* The consumer pays for it from now on, by its own credit. */
-		subscription_give_quota(
-			&subscription->stream->owner->peer, subscription->credit);
+		subscription_give_quota(&subscription->stream->owner->peer, subscription->credit);
 		subscription->producer_pays = false;
 	}
 	subscription_set_consumer(subscription, consumer, request);
@@ -236,11 +237,11 @@ static struct stream *find_stream(struct client *producer, uint32_t number) {
 }
 
 static int check_by_producer(struct client *producer, const struct gid_wire_subscriber *request,
-	const struct stream *stream, const int fds[static 2], const char **why) {
+		const struct stream *stream, const int fds[static 2], const char **why) {
 	struct gidd *gidd = producer->peer.gidd;
 	const struct config_domain *reader = config_domain_by_number(gidd->config, request->domain);
 	if (stream == NULL || reader == NULL ||
-		!config_may_read(gidd->config, gidd->self, reader, stream->name)) {
+			!config_may_read(gidd->config, gidd->self, reader, stream->name)) {
 		*why = SUBSCRIPTION_NO_STREAM;
 		return -ENOENT;
 	}
@@ -249,26 +250,28 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 		return -EPIPE;
 	}
 	int error = request->window_offset == 0
-		? descriptor_check_shared(fds[0], sizeof(struct gid_wire_page), why)
-		: shm_window_check_read(gidd, request->domain, fds[0], request->window_offset,
-			  sizeof(struct gid_wire_page), why);
+			? descriptor_check_shared(fds[0], sizeof(struct gid_wire_page), why)
+			: shm_window_check_read(gidd, request->domain, fds[0],
+					  request->window_offset, sizeof(struct gid_wire_page),
+					  why);
 	if (error < 0) {
 		return error;
 	}
 	return request->ring_offset == 0
-		? descriptor_check_shared(fds[1], sizeof(struct gid_wire_ring), why)
-		: shm_range_check(producer, fds[1], request->ring_offset,
-			  sizeof(struct gid_wire_ring), true, why);
+			? descriptor_check_shared(fds[1], sizeof(struct gid_wire_ring), why)
+			: shm_range_check(producer, fds[1], request->ring_offset,
+					  sizeof(struct gid_wire_ring), true, why);
 }
 
 /* For a consumer whom only the producer knows. */
 static int create_for_producer(struct client *producer, const struct gid_wire_subscriber *request,
-	const struct stream *stream, const int fds[static 2], struct subscription **result,
-	char limit[static 192], const char **why) {
+		const struct stream *stream, const int fds[static 2], struct subscription **result,
+		char limit[static 192], const char **why) {
 	struct gidd *gidd = producer->peer.gidd;
 	int error = request->domain == gidd->self->number
-		? 0
-		: subscription_check_held(gidd, request->domain, producer, request->credit, limit);
+			? 0
+			: subscription_check_held(
+					  gidd, request->domain, producer, request->credit, limit);
 	if (error == 0) {
 		error = subscription_take_quota(&producer->peer, request->credit, limit);
 	}
@@ -277,7 +280,7 @@ static int create_for_producer(struct client *producer, const struct gid_wire_su
 		return error;
 	}
 	struct subscription *subscription = create_live(gidd, gidd->self, stream->name, fds,
-		request->window_offset, request->ring_offset);
+			request->window_offset, request->ring_offset);
 	if (subscription == NULL) {
 		subscription_give_quota(&producer->peer, request->credit);
 		*why = "gidd is out of memory";
@@ -292,7 +295,7 @@ static int create_for_producer(struct client *producer, const struct gid_wire_su
 }
 
 static int take_over(struct client *producer, const struct gid_wire_subscriber *request,
-	const int fds[static 2], char limit[static 192], const char **why) {
+		const int fds[static 2], char limit[static 192], const char **why) {
 	struct gidd *gidd = producer->peer.gidd;
 	struct stream *stream = find_stream(producer, request->stream);
 	struct subscription *subscription = NULL;
@@ -305,7 +308,7 @@ static int take_over(struct client *producer, const struct gid_wire_subscriber *
 	}
 	if (subscription == NULL) {
 		error = create_for_producer(
-			producer, request, stream, fds, &subscription, limit, why);
+				producer, request, stream, fds, &subscription, limit, why);
 		if (error < 0) {
 			return error;
 		}
@@ -316,8 +319,8 @@ static int take_over(struct client *producer, const struct gid_wire_subscriber *
 	return 0;
 }
 
-void stream_subscribe_live(
-	struct client *producer, const struct gid_wire_subscriber *request, int fds[static 2]) {
+void stream_subscribe_live(struct client *producer, const struct gid_wire_subscriber *request,
+		int fds[static 2]) {
 	char limit[192];
 	const char *why;
 	if ((request->flags & GID_WIRE_LIVE) == 0) {
@@ -325,15 +328,15 @@ void stream_subscribe_live(
 		return;
 	}
 	if (request->subscription == 0 ||
-		!subscription_number_is_valid(&producer->peer, request->subscription)) {
-		peer_violation(
-			&producer->peer, "a subscription's number is in use, or not its to give");
+			!subscription_number_is_valid(&producer->peer, request->subscription)) {
+		peer_violation(&producer->peer,
+				"a subscription's number is in use, or not its to give");
 		return;
 	}
 	int error = take_over(producer, request, fds, limit, &why);
 	if (error < 0) {
 		log_warning("%s: a subscription that is live already ends: %s",
-			producer->peer.label, why);
+				producer->peer.label, why);
 		subscription_send_end(&producer->peer, request->subscription, error);
 	}
 }
@@ -342,7 +345,7 @@ void stream_subscribe_live(
 
 /* Whose stream is asked for, NULL after the answer that there is none. */
 static const struct config_domain *find_owner(
-	struct peer *consumer, const struct gid_wire_subscribe *request) {
+		struct peer *consumer, const struct gid_wire_subscribe *request) {
 	struct gidd *gidd = consumer->gidd;
 	const struct config_domain *owner = gidd->self, *reader;
 	if (consumer->client == NULL) {
@@ -355,9 +358,9 @@ static const struct config_domain *find_owner(
 	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
 	if (!known || !config_may_read(gidd->config, owner, reader, request->name)) {
 		log_warning("%s: may not read stream %s of domain %s", consumer->label,
-			request->name, owner == NULL ? request->domain_name : owner->name);
-		peer_result(
-			consumer, request->header.serial, -ENOENT, 0, "%s", SUBSCRIPTION_NO_STREAM);
+				request->name, owner == NULL ? request->domain_name : owner->name);
+		peer_result(consumer, request->header.serial, -ENOENT, 0, "%s",
+				SUBSCRIPTION_NO_STREAM);
 		return NULL;
 	}
 	return owner;
@@ -365,18 +368,18 @@ static const struct config_domain *find_owner(
 
 /* That whoever has the stream can see the consumer's page. */
 static int check_reach(struct peer *consumer, const struct config_domain *owner,
-	const struct gid_wire_subscribe *request, const char **why) {
+		const struct gid_wire_subscribe *request, const char **why) {
 	struct link *link = link_find(consumer->gidd, owner->number);
 	if (consumer->client != NULL && link != NULL &&
-		!link_can_carry(&link->peer, request->window_offset)) {
+			!link_can_carry(&link->peer, request->window_offset)) {
 		*why = "the stream's domain is another machine: the page must be in our window";
 		return -ENOTSUP;
 	}
 	return 0;
 }
 
-void stream_subscribe(
-	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]) {
+void stream_subscribe(struct peer *consumer, const struct gid_wire_subscribe *request,
+		int fds[static 2]) {
 	uint32_t serial = request->header.serial;
 	const char *wrong;
 	char why[192];
@@ -392,8 +395,8 @@ void stream_subscribe(
 		live_by_consumer(consumer, owner, request, fds);
 		return;
 	}
-	int error = subscription_check_memory(
-		consumer, request->window_offset, sizeof(struct gid_wire_page), &fds[0], &wrong);
+	int error = subscription_check_memory(consumer, request->window_offset,
+			sizeof(struct gid_wire_page), &fds[0], &wrong);
 	if (error == 0) {
 		error = check_reach(consumer, owner, request, &wrong);
 	}
@@ -409,7 +412,7 @@ void stream_subscribe(
 		return;
 	}
 	struct subscription *subscription = subscription_create(
-		consumer->gidd, owner, request->name, fds[0], request->window_offset);
+			consumer->gidd, owner, request->name, fds[0], request->window_offset);
 	if (subscription == NULL) {
 		subscription_give_quota(consumer, request->credit);
 		peer_result(consumer, serial, -ENOMEM, 0, "gidd is out of memory");
@@ -429,7 +432,7 @@ void stream_link_up(struct gidd *gidd, struct peer *link) {
 	struct subscription *subscription;
 	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
 		if (subscription->domain == link->domain && subscription->via == NULL &&
-			subscription->state == SUBSCRIPTION_WAITING) {
+				subscription->state == SUBSCRIPTION_WAITING) {
 			begin(gidd, subscription);
 		}
 	}
@@ -469,8 +472,8 @@ static void ask_for_waiting(struct gidd *gidd, struct stream *stream) {
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
 		if (subscription->domain == gidd->self->number &&
-			subscription->state == SUBSCRIPTION_WAITING &&
-			strcmp(subscription->name, stream->name) == 0) {
+				subscription->state == SUBSCRIPTION_WAITING &&
+				strcmp(subscription->name, stream->name) == 0) {
 			ask_producer(subscription, stream);
 		}
 	}
@@ -495,7 +498,7 @@ static void stream_destroy(struct gidd *gidd, struct stream *stream, int reason)
 }
 
 __attribute__((format(printf, 4, 5))) static void refuse_publish(struct client *client,
-	const struct gid_wire_publish *request, int error, const char *format, ...) {
+		const struct gid_wire_publish *request, int error, const char *format, ...) {
 	char why[256];
 	va_list args;
 	va_start(args, format);
@@ -509,15 +512,16 @@ void stream_publish(struct client *client, const struct gid_wire_publish *reques
 	struct gidd *gidd = client->peer.gidd;
 	if (!config_may_publish(gidd->config, gidd->self, request->name)) {
 		refuse_publish(client, request, -EPERM,
-			"the cockpit's configuration has no stream %s of domain %s: add it to "
-			"streams= of a share, or to local= of the domain",
-			request->name, gidd->self->name);
+				"the cockpit's configuration has no stream %s of domain %s: add it "
+				"to "
+				"streams= of a share, or to local= of the domain",
+				request->name, gidd->self->name);
 		return;
 	}
 	const struct stream *twin = stream_find(gidd, request->name);
 	if (twin != NULL) {
 		refuse_publish(client, request, -EEXIST, "stream %s is published already by %s",
-			request->name, twin->owner->peer.label);
+				request->name, twin->owner->peer.label);
 		return;
 	}
 	char limit[192];
@@ -552,7 +556,7 @@ void stream_unpublish(struct client *client, const struct gid_wire_unpublish *re
 	}
 	if (stream == NULL) {
 		peer_result(&client->peer, request->header.serial, -ENOENT, 0,
-			"this client has no stream %u", request->stream);
+				"this client has no stream %u", request->stream);
 		return;
 	}
 	stream_destroy(client->peer.gidd, stream, 0);

@@ -20,13 +20,13 @@ void stream_destroy_all_of(struct client *client);
 
 /* SUBSCRIBE: from a client, or from a link for a stream of this domain. */
 void stream_subscribe(
-	struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]);
+		struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]);
 /*
  * SUBSCRIBER: a producer tells of a subscription that is live already, and older than this gidd.
  * What may not go on is ended.
  */
-void stream_subscribe_live(
-	struct client *producer, const struct gid_wire_subscriber *request, int fds[static 2]);
+void stream_subscribe_live(struct client *producer, const struct gid_wire_subscriber *request,
+		int fds[static 2]);
 
 /* The link is there: asks the other domain for all that waited. Or it is lost. */
 void stream_link_up(struct gidd *gidd, struct peer *link);

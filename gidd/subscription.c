@@ -37,7 +37,7 @@ static uint32_t new_number(struct gidd *gidd) {
 }
 
 uint32_t subscription_number_on_link(
-	const struct subscription *subscription, const struct peer *link) {
+		const struct subscription *subscription, const struct peer *link) {
 	bool lower = link->gidd->self->number < link->domain;
 	return subscription->number | (lower ? GID_WIRE_LOWER_SIDE : 0);
 }
@@ -54,13 +54,13 @@ static bool number_is_ours(const struct peer *peer, uint32_t number) {
  */
 static struct subscription *find_for_producer(struct peer *peer, uint32_t number) {
 	struct subscription *subscription =
-		find_subscription(peer->gidd, number & ~GID_WIRE_LOWER_SIDE);
+			find_subscription(peer->gidd, number & ~GID_WIRE_LOWER_SIDE);
 	if (subscription == NULL) {
 		return NULL;
 	}
-	bool ours = peer->client == NULL
-		? subscription->via == peer
-		: subscription->stream != NULL && subscription->stream->owner == peer->client;
+	bool ours = peer->client == NULL ? subscription->via == peer
+					 : subscription->stream != NULL &&
+					subscription->stream->owner == peer->client;
 	return ours ? subscription : NULL;
 }
 
@@ -68,8 +68,8 @@ struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t n
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &peer->gidd->subscriptions, entry) {
 		if (number != 0 && subscription->producer_number == number &&
-			subscription->stream != NULL &&
-			subscription->stream->owner == peer->client) {
+				subscription->stream != NULL &&
+				subscription->stream->owner == peer->client) {
 			return subscription;
 		}
 	}
@@ -93,7 +93,7 @@ bool subscription_number_is_valid(struct peer *consumer, uint32_t number) {
 /* --- what is said about it -------------------------------------------------------------------- */
 
 void subscription_answer(
-	struct subscription *subscription, int error, uint32_t value, const char *why) {
+		struct subscription *subscription, int error, uint32_t value, const char *why) {
 	if (!subscription->answered && subscription->consumer != NULL) {
 		peer_result(subscription->consumer, subscription->serial, error, value, "%s", why);
 	}
@@ -109,12 +109,12 @@ void subscription_send_end(struct peer *peer, uint32_t number, int reason) {
 }
 
 void subscription_tell_consumer_end(
-	struct subscription *subscription, int reason, const char *why) {
+		struct subscription *subscription, int reason, const char *why) {
 	if (!subscription->answered) {
 		subscription_answer(subscription, reason == 0 ? -EPIPE : reason, 0, why);
 	} else if (subscription->consumer != NULL) {
 		subscription_send_end(
-			subscription->consumer, subscription->consumer_number, reason);
+				subscription->consumer, subscription->consumer_number, reason);
 	}
 }
 
@@ -124,12 +124,13 @@ void subscription_tell_producer_end(struct subscription *subscription, int reaso
 	}
 	if (subscription->stream != NULL) {
 		uint32_t number = subscription->producer_number != 0
-			? subscription->producer_number
-			: subscription->number | GID_WIRE_LOWER_SIDE;
+				? subscription->producer_number
+				: subscription->number | GID_WIRE_LOWER_SIDE;
 		subscription_send_end(&subscription->stream->owner->peer, number, reason);
 	} else if (subscription->via != NULL) {
 		subscription_send_end(subscription->via,
-			subscription_number_on_link(subscription, subscription->via), reason);
+				subscription_number_on_link(subscription, subscription->via),
+				reason);
 	}
 }
 
@@ -138,24 +139,25 @@ void subscription_tell_producer_end(struct subscription *subscription, int reaso
 static bool is_told_by(const struct subscription *subscription, const struct client *producer) {
 	return producer == NULL ? subscription->producer_number == 0
 				: subscription->producer_number != 0 &&
-			subscription->stream->owner == producer;
+					subscription->stream->owner == producer;
 }
 
 int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct client *producer,
-	uint32_t credit, char why[static 192]) {
+		uint32_t credit, char why[static 192]) {
 	const struct config_share *share = config_share_find(
-		gidd->config, gidd->self, config_domain_by_number(gidd->config, reader));
+			gidd->config, gidd->self, config_domain_by_number(gidd->config, reader));
 	uint64_t held = credit;
 	const struct subscription *other;
 	TAILQ_FOREACH(other, &gidd->subscriptions, entry) {
 		if (other->domain == gidd->self->number && other->consumer_domain == reader &&
-			is_told_by(other, producer)) {
+				is_told_by(other, producer)) {
 			held += other->credit;
 		}
 	}
 	if (share == NULL || held > share->held) {
 		snprintf(why, 192, "over the limit held=%llu of what domain %s shares",
-			share == NULL ? 0ull : (unsigned long long)share->held, gidd->self->name);
+				share == NULL ? 0ull : (unsigned long long)share->held,
+				gidd->self->name);
 		return -EDQUOT;
 	}
 	return 0;
@@ -163,8 +165,7 @@ int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct cli
 
 int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]) {
 	if (consumer->client == NULL) {
-		return subscription_check_held(
-			consumer->gidd, consumer->domain, NULL, credit, why);
+		return subscription_check_held(consumer->gidd, consumer->domain, NULL, credit, why);
 	}
 	int error = quota_take(consumer->client, QUOTA_SUBSCRIPTIONS, 1, why);
 	if (error < 0) {
@@ -184,14 +185,14 @@ void subscription_give_quota(struct peer *consumer, uint32_t credit) {
 	}
 }
 
-int subscription_check_memory(
-	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why) {
+int subscription_check_memory(struct peer *sender, uint64_t window_offset, uint64_t size, int *fd,
+		const char **why) {
 	if (window_offset == 0) {
 		return descriptor_check_shared(*fd, size, why);
 	}
 	if (sender->client == NULL) {
 		return shm_window_check_read(
-			sender->gidd, sender->domain, *fd, window_offset, size, why);
+				sender->gidd, sender->domain, *fd, window_offset, size, why);
 	}
 	int error = shm_range_check(sender->client, *fd, window_offset, size, false, why);
 	if (error == 0 && shm_range_make_read_only(sender->gidd, fd) < 0) {
@@ -204,11 +205,12 @@ int subscription_check_memory(
 /* --- life ------------------------------------------------------------------------------------- */
 
 struct subscription *subscription_create(struct gidd *gidd, const struct config_domain *owner,
-	const char *name, int page_fd, uint64_t window_offset) {
+		const char *name, int page_fd, uint64_t window_offset) {
 	struct subscription *subscription = calloc(1, sizeof(*subscription));
 	const void *page;
 	if (subscription == NULL ||
-		gid_memory_map(page_fd, window_offset, sizeof(struct gid_wire_page), &page) < 0) {
+			gid_memory_map(page_fd, window_offset, sizeof(struct gid_wire_page),
+					&page) < 0) {
 		free(subscription);
 		return NULL;
 	}
@@ -223,7 +225,7 @@ struct subscription *subscription_create(struct gidd *gidd, const struct config_
 }
 
 void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
-	const struct gid_wire_subscribe *request) {
+		const struct gid_wire_subscribe *request) {
 	subscription->consumer = consumer;
 	subscription->consumer_domain = consumer->domain;
 	subscription->consumer_number = request->subscription;
@@ -237,8 +239,7 @@ void subscription_destroy(struct gidd *gidd, struct subscription *subscription) 
 	struct peer *consumer = subscription->consumer;
 	link_cancel(gidd, subscription);
 	if (subscription->producer_pays) {
-		subscription_give_quota(
-			&subscription->stream->owner->peer, subscription->credit);
+		subscription_give_quota(&subscription->stream->owner->peer, subscription->credit);
 	}
 	if (subscription->stream != NULL) {
 		TAILQ_REMOVE(&subscription->stream->subscriptions, subscription, stream_entry);
@@ -271,7 +272,7 @@ void subscription_tell_clock(struct link *link) {
 		const struct subscription *subscription;
 		TAILQ_FOREACH(subscription, &client->peer.consuming, consumer_entry) {
 			if (subscription->via == &link->peer &&
-				subscription->state == SUBSCRIPTION_LIVE) {
+					subscription->state == SUBSCRIPTION_LIVE) {
 				send_clock(&client->peer, link);
 				break;
 			}
@@ -282,8 +283,8 @@ void subscription_tell_clock(struct link *link) {
 /* --- whether the other machine keeps the rules ------------------------------------------------ */
 
 /* By its number on the link, which is 0 for one that is not the other end's at all. */
-static uint32_t judge(
-	const struct peer *link, struct subscription *subscription, char *why, size_t size) {
+static uint32_t judge(const struct peer *link, struct subscription *subscription, char *why,
+		size_t size) {
 	const char *what = "ring", *wrong = NULL;
 	uint32_t number = 0;
 	if (subscription->via == link && subscription->ring != NULL) {
@@ -303,8 +304,9 @@ static uint32_t judge(
 
 static void inspect(struct link *link, struct subscription *subscription) {
 	char why[96];
-	uint32_t number =
-		link_can_suspect(link) ? judge(&link->peer, subscription, why, sizeof(why)) : 0;
+	uint32_t number = link_can_suspect(link)
+			? judge(&link->peer, subscription, why, sizeof(why))
+			: 0;
 	if (number != 0) {
 		link_suspect(link, number, why);
 	}
@@ -324,9 +326,9 @@ static uint32_t bell_on_link(const struct subscription *subscription, const stru
 	if (subscription->state != SUBSCRIPTION_LIVE) {
 		return 0;
 	}
-	return subscription->via == link	 ? subscription_number_on_link(subscription, link)
-		: subscription->consumer == link ? subscription->consumer_number
-						 : 0;
+	return subscription->via == link ? subscription_number_on_link(subscription, link)
+			: subscription->consumer == link ? subscription->consumer_number
+							 : 0;
 }
 
 /*
@@ -340,11 +342,11 @@ static uint32_t bell_on_link(const struct subscription *subscription, const stru
 static bool should_wake(struct subscription *subscription) {
 	bool produces = subscription->stream != NULL;
 	uint64_t news = __atomic_load_n(
-		produces ? &subscription->page->release_tail : &subscription->ring->tail,
-		__ATOMIC_SEQ_CST);
+			produces ? &subscription->page->release_tail : &subscription->ring->tail,
+			__ATOMIC_SEQ_CST);
 	uint64_t asleep = __atomic_load_n(
-		produces ? &subscription->ring->asleep : &subscription->page->asleep,
-		__ATOMIC_SEQ_CST);
+			produces ? &subscription->ring->asleep : &subscription->page->asleep,
+			__ATOMIC_SEQ_CST);
 	bool is_new = news != subscription->news;
 	subscription->news = news;
 	if (!is_new || asleep % 2 == 0 || asleep == subscription->rung) {
@@ -359,7 +361,7 @@ void subscription_rung(struct link *link, uint32_t number) {
 	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
 		uint32_t of_link = bell_on_link(subscription, &link->peer);
 		if (of_link != 0 && (number == 0 || number == of_link) &&
-			should_wake(subscription)) {
+				should_wake(subscription)) {
 			link->kind->ring(link, of_link);
 		}
 	}
@@ -368,7 +370,7 @@ void subscription_rung(struct link *link, uint32_t number) {
 /* --- ACCEPT and SUBSCRIPTION_END -------------------------------------------------------------- */
 
 void subscription_accept(
-	struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
+		struct peer *peer, const struct gid_wire_subscribed *accept, int *ring_fd) {
 	if (!number_is_ours(peer, accept->subscription)) {
 		peer_violation(peer, "it accepts a subscription that nobody asked it for");
 		return;
@@ -380,15 +382,15 @@ void subscription_accept(
 	const char *why = "the subscription is live already";
 	const void *ring;
 	if (subscription->state == SUBSCRIPTION_LIVE ||
-		subscription_check_memory(peer, accept->window_offset, sizeof(struct gid_wire_ring),
-			ring_fd, &why) < 0) {
+			subscription_check_memory(peer, accept->window_offset,
+					sizeof(struct gid_wire_ring), ring_fd, &why) < 0) {
 		peer_violation(peer, why);
 		return;
 	}
 	int error = link_can_carry(subscription->consumer, accept->window_offset) ? 0 : -ENOTSUP;
 	if (error == 0) {
-		error = gid_memory_map(
-			*ring_fd, accept->window_offset, sizeof(struct gid_wire_ring), &ring);
+		error = gid_memory_map(*ring_fd, accept->window_offset,
+				sizeof(struct gid_wire_ring), &ring);
 	}
 	if (error < 0) {
 		subscription_tell_producer_end(subscription, error);
@@ -412,8 +414,8 @@ void subscription_accept(
 }
 
 /* A client says that the other end broke the rules. Where that is another machine's, we look. */
-static void look_into(
-	struct peer *client, struct subscription *subscription, struct peer *other, int reason) {
+static void look_into(struct peer *client, struct subscription *subscription, struct peer *other,
+		int reason) {
 	if (reason == -EPROTO && client->client != NULL && other != NULL && other->client == NULL) {
 		inspect(link_of(other), subscription);
 	}
@@ -426,7 +428,7 @@ void subscription_ended(struct peer *peer, const struct gid_wire_subscription_en
 		if (subscription != NULL) {
 			look_into(peer, subscription, subscription->consumer, end->reason);
 			subscription_tell_consumer_end(
-				subscription, end->reason, "the producer refused");
+					subscription, end->reason, "the producer refused");
 			subscription_destroy(peer->gidd, subscription);
 		}
 		return;
@@ -462,13 +464,13 @@ uint32_t subscription_end_unshared(struct gidd *gidd) {
 	uint32_t ended = 0;
 	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
 		const struct config_domain *owner =
-			config_domain_by_number(gidd->config, subscription->domain);
-		const struct config_domain *reader =
-			config_domain_by_number(gidd->config, subscription->consumer_domain);
+				config_domain_by_number(gidd->config, subscription->domain);
+		const struct config_domain *reader = config_domain_by_number(
+				gidd->config, subscription->consumer_domain);
 		if (!config_may_read(gidd->config, owner, reader, subscription->name)) {
 			subscription_tell_producer_end(subscription, -ENOENT);
 			subscription_tell_consumer_end(
-				subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
+					subscription, -ENOENT, SUBSCRIPTION_NO_STREAM);
 			subscription_destroy(gidd, subscription);
 			ended++;
 		}

@@ -65,8 +65,8 @@ struct subscription {
 
 /* `entry` is the queue's link; the loop's body may destroy `subscription`. */
 #define SUBSCRIPTION_FOREACH_SAFE(subscription, queue, entry)                                      \
-	for (struct subscription *next_ = TAILQ_FIRST(queue);                                      \
-		((subscription) = next_) != NULL && ((next_ = TAILQ_NEXT(next_, entry)), true);)
+	for (struct subscription *next_ = TAILQ_FIRST(queue); ((subscription) = next_) != NULL &&  \
+			((next_ = TAILQ_NEXT(next_, entry)), true);)
 
 /* --- for stream.c ----------------------------------------------------------------------------- */
 
@@ -75,17 +75,17 @@ struct subscription {
  * NULL: there is no memory.
  */
 struct subscription *subscription_create(struct gidd *gidd, const struct config_domain *owner,
-	const char *name, int page_fd, uint64_t window_offset);
+		const char *name, int page_fd, uint64_t window_offset);
 /* Who asked for it, and is charged for it already. */
 void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
-	const struct gid_wire_subscribe *request);
+		const struct gid_wire_subscribe *request);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
 
 /* The one that the client, its producer, told us of under that number, or NULL. */
 struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t number);
 /* The number by which the link's other end knows one whose stream is there. */
 uint32_t subscription_number_on_link(
-	const struct subscription *subscription, const struct peer *link);
+		const struct subscription *subscription, const struct peer *link);
 /* Whether the number is the consumer's to give, and new. */
 bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
 
@@ -93,8 +93,8 @@ bool subscription_number_is_valid(struct peer *consumer, uint32_t number);
  * Whether a page or ring of that size is what its sender says: a sealed memfd of `window_offset` 0,
  * or a part of the window of its domain, of which it then is a read-only descriptor of ours.
  */
-int subscription_check_memory(
-	struct peer *sender, uint64_t window_offset, uint64_t size, int *fd, const char **why);
+int subscription_check_memory(struct peer *sender, uint64_t window_offset, uint64_t size, int *fd,
+		const char **why);
 
 /* Takes what it is charged to the client, or the domain's share: 0, -EDQUOT and why. */
 int subscription_take_quota(struct peer *consumer, uint32_t credit, char why[static 192]);
@@ -105,11 +105,11 @@ void subscription_give_quota(struct peer *consumer, uint32_t credit);
  * NULL: those that were asked for.
  */
 int subscription_check_held(struct gidd *gidd, uint32_t reader, const struct client *producer,
-	uint32_t credit, char why[static 192]);
+		uint32_t credit, char why[static 192]);
 
 /* Answers its consumer's request, once; and tells either side that it is over. */
 void subscription_answer(
-	struct subscription *subscription, int error, uint32_t value, const char *why);
+		struct subscription *subscription, int error, uint32_t value, const char *why);
 void subscription_tell_consumer_end(struct subscription *subscription, int reason, const char *why);
 void subscription_tell_producer_end(struct subscription *subscription, int reason);
 void subscription_send_end(struct peer *peer, uint32_t number, int reason);

@@ -18,13 +18,13 @@ struct transport;
 struct transport_kind {
 	/* To the other domain, as long as the two are joined in that epoch. Never blocks. */
 	void (*send)(struct transport *transport, uint32_t domain, uint32_t epoch,
-		const union gid_wire_message *message);
+			const union gid_wire_message *message);
 	/*
 	 * Parts us from the domain, with the event `down`; they are joined again later. The hub
 	 * counts what is a fault of the other end.
 	 */
 	void (*part)(struct transport *transport, uint32_t domain, uint32_t epoch, bool fault,
-		const char *why);
+			const char *why);
 	void (*close)(struct transport *transport);
 };
 
@@ -41,7 +41,7 @@ struct transport_events {
 	/* It is not any more; `domain` 0: none of them is. */
 	void (*down)(struct gidd *gidd, uint32_t domain, const char *why);
 	void (*receive)(struct gidd *gidd, uint32_t domain, uint32_t epoch,
-		const union gid_wire_message *message);
+			const union gid_wire_message *message);
 	/* The hub has found that the domain did what no honest one does, and parts us from it. */
 	void (*fault)(struct gidd *gidd, uint32_t domain, const char *why);
 	/* There is no way to any of them yet. */

@@ -228,6 +228,9 @@ class Connection:
         assert not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC)
         assert size == len(data) and reserved == 0
         values = struct.unpack_from("<" + BODIES[type_], data, 16)
+        if type_ == PING:  # on a link, where it is long since we said something
+            self.send_raw(pack(PONG, values[0], time.monotonic_ns()))
+            return self.receive(timeout)
         return Message(type_, serial, values, list(fds))
 
     def event(self, type_: int, timeout: float = PATIENCE) -> Message:

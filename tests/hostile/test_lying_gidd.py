@@ -3,6 +3,7 @@
 
 import errno
 import os
+import struct
 from collections.abc import Callable
 
 import pytest
@@ -17,6 +18,8 @@ from gidwire import (
     LIVE,
     LOWER_SIDE,
     PAGE_SIZE,
+    PING,
+    PONG,
     RESULT,
     REVOKED,
     STATUS,
@@ -25,6 +28,7 @@ from gidwire import (
     SUBSCRIPTION_END,
     VERSION,
     WAIT,
+    Closed,
     Connection,
     Export,
     gid,
@@ -80,7 +84,7 @@ def test_what_no_gidd_sends(alone: Cockpit, type_: int) -> None:
     with untouched(alone):
         gidd = FakeGidd(alone)
         gidd.send_raw(valid(type_), fds)
-        if type_ == SUBSCRIPTION_END:
+        if type_ in (SUBSCRIPTION_END, PING, PONG):
             assert Connection.result(gidd.import_(gid(1, 1)))[0] == number("ENOENT")
             gidd.close()
         else:
@@ -238,6 +242,48 @@ def test_answers_to_imports(
             expect_dropped(cockpit, gidd, f"protocol violation: {why}", "cluster")
             listener.accept().close()  # it tries again
         os.close(fd)
+    listener.listener.close()
+
+
+def test_who_says_nothing_is_gone(alone: Cockpit) -> None:
+    """It is asked whether it is there, and has time to say so."""
+    with untouched(alone):
+        gidd = FakeGidd(alone)
+        kinds_ = set()
+        gidd.socket.settimeout(60)
+        while data := gidd.socket.recv(8192):
+            kinds_.add(struct.unpack_from("<I", data)[0])
+        assert kinds_ == {PING}
+        alone.wait_log("open", "lost: it says nothing any more")
+        gidd.close()
+
+
+def test_who_answers_that_it_is_there_stays(alone: Cockpit) -> None:
+    with FakeGidd(alone) as gidd:
+        gidd.socket.settimeout(60)
+        for _ in range(11):  # a second between two of them, and some before the first one
+            type_, _, _, _, asked = struct.unpack_from("<IIIIQ", gidd.socket.recv(8192))
+            assert type_ == PING
+            gidd.send_raw(pack(PONG, asked, 1))
+        assert alone.status("open")["links"][0]["ups"] == 1
+
+
+def test_who_answers_no_request_loses_the_link(make_cockpit: MakeCockpit) -> None:
+    """Though it is there, and says so."""
+    cockpit = make_cockpit()
+    listener = FakeListener(cockpit)
+    cockpit.start("cluster")
+    with cockpit.connect("cluster") as client, listener.accept() as gidd:
+        wait_state(cockpit, "cluster", "up")
+        client.send_raw(pack(IMPORT, gid(1, 7), serial=9))
+        assert gidd.receive().type == IMPORT
+        try:
+            gidd.receive(60)
+            raise AssertionError("nothing else is asked")
+        except Closed:
+            pass
+        assert Connection.result(client.receive())[0] == number("ENOTCONN")
+        cockpit.wait_log("cluster", "lost: it does not answer what it was asked")
     listener.listener.close()
 
 
