@@ -113,7 +113,7 @@ static void role_fallback(struct reading *reading, struct role_config *role, con
 	}
 	size_t length = strlen(value);
 	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
-		mistake(reading, "fallback=%s is none of pattern, blank, last or a .png file",
+		mistake(reading, "fallback=%s must be pattern, blank, last or the name of a .png file",
 			value);
 		return;
 	}

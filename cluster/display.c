@@ -204,7 +204,7 @@ static void handle_present(struct wl_listener *listener, void *data) {
 		uint64_t when = at != NULL ? monotonic_of(at) : gid_clock_now();
 		display->hooks->presented(display->data, event->commit_seq, when);
 		if (frame_clock_shown(&display->clock, when, display_refresh_ns(display))) {
-			wlr_log(WLR_INFO, "output %s does not wait for its refresh: we do",
+			wlr_log(WLR_INFO, "output %s does not wait for its refresh: gid-cluster keeps the time itself",
 				display->output->name);
 		}
 	}

@@ -54,7 +54,7 @@ bool mode_set(struct wlr_output *output, const struct cluster_config *config) {
 		wlr_output_state_set_mode(&state, mode);
 	} else {
 		if (!wl_list_empty(&output->modes)) {
-			wlr_log(WLR_INFO, "output %s has no mode of %dx%d: asking it nevertheless",
+			wlr_log(WLR_INFO, "output %s has no mode of %dx%d: asking for it anyway",
 				output->name, wanted.width, wanted.height);
 		}
 		wlr_output_state_set_custom_mode(

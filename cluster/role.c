@@ -170,7 +170,7 @@ const char *role_state_name(enum role_state state) {
 static const struct {
 	const char *name, *text;
 } reasons[] = {
-	[ROLE_REASON_NONE] = {"none", "as it should be"},
+	[ROLE_REASON_NONE] = {"none", "all checks passed"},
 	[ROLE_REASON_STARTING] = {"starting", "the stream has not appeared yet"},
 	[ROLE_REASON_DEADLINE] = {"deadline", "no frame within the deadline"},
 	[ROLE_REASON_RATE] = {"rate", "fewer frames a second than allowed"},

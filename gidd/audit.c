@@ -21,7 +21,7 @@ const char *audit_ring(const struct gid_wire_ring *ring, uint64_t seen[static 2]
 	uint32_t entries = __atomic_load_n(&ring->entries, __ATOMIC_RELAXED);
 	uint32_t closed = __atomic_load_n(&ring->closed, __ATOMIC_RELAXED);
 	if (look(&ring->magic) != GID_RING_MAGIC || entries != GID_RING_ENTRIES || closed > 1) {
-		return "is no ring";
+		return "is not a ring";
 	}
 	if (floor > tail) {
 		return "has its floor above its tail";
@@ -34,7 +34,7 @@ const char *audit_page(const struct gid_wire_page *page, uint64_t seen[static 2]
 	uint64_t head = look(&page->head), releases = look(&page->release_tail);
 	uint64_t magic = look(&page->magic);
 	if (magic != GID_RING_MAGIC && (magic != 0 || head != 0 || releases != 0)) {
-		return "is no page";
+		return "is not a page";
 	}
 	bool forward = goes_on(&seen[0], head);
 	return goes_on(&seen[1], releases) && forward ? NULL : "goes back";

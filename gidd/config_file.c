@@ -227,7 +227,7 @@ static void set_kind(struct reading *reading, enum config_kind *kind, const char
 			return;
 		}
 	}
-	mistake(reading, reading->line, "kind=%s is none of local, host, guest", value);
+	mistake(reading, reading->line, "kind=%s must be local, host or guest", value);
 }
 
 static void set_switch(struct reading *reading, bool *on, const char *key, const char *value) {

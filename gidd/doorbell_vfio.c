@@ -180,7 +180,7 @@ static int read_device(struct device *device, char *why) {
 					&config) < 0 ||
 			pread(device->fd, &command, sizeof(command), (off_t)config + PCI_COMMAND) !=
 					sizeof(command)) {
-		return fail(why, "the device %s is none of QEMU's", device->name);
+		return fail(why, "the device %s is not one of QEMU's", device->name);
 	}
 	command |= PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER;
 	if (pwrite(device->fd, &command, sizeof(command), (off_t)config + PCI_COMMAND) !=

@@ -68,10 +68,10 @@ static void handle_joined(struct hub_client *client, const struct gid_wire_join 
 		return;
 	}
 	if (joined->version != GID_WIRE_VERSION || joined->domain != self->number) {
-		log_error("the hub speaks version %u and takes us for domain %u: install the same "
+		log_error("the hub speaks version %u and calls this domain %u: install the same "
 			  "gidway and configuration here and there",
 				joined->version, joined->domain);
-		byte_stream_fail(&client->stream, "the hub does not know us");
+		byte_stream_fail(&client->stream, "the hub does not know this domain");
 		return;
 	}
 	client->stream.searching = false;

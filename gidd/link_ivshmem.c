@@ -90,7 +90,7 @@ static int handle_ping_due(sd_event_source *source, uint64_t now, void *data) {
 	}
 	ivshmem->silent_us += ivshmem->round_us;
 	if (ivshmem->silent_us > ivshmem->silence_us) {
-		link_drop(ivshmem->link, "it says nothing any more");
+		link_drop(ivshmem->link, "it has been silent for too long");
 		return 0;
 	}
 	link_tick(ivshmem->link, ivshmem->round_us);

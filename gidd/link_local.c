@@ -63,7 +63,7 @@ static int handle_round(sd_event_source *source, uint64_t now, void *data) {
 		local->silent++;
 	}
 	if (local->silent > SILENT_ROUNDS) {
-		link_drop(local->link, "it says nothing any more");
+		link_drop(local->link, "it has been silent for too long");
 		return 0;
 	}
 	if (local->silent >= QUIET_ROUNDS) {
@@ -166,7 +166,7 @@ static bool may_come_in(struct local *local, int fd) {
 static void handle_connection(void *data, int fd) {
 	struct local *local = data;
 	if (!may_come_in(local, fd)) {
-		log_warning("%s: turned away: user= of domain %s is another",
+		log_warning("%s: refused: user= of domain %s is another user",
 				local->link->peer.label, local->link->remote->name);
 		close(fd);
 		return;

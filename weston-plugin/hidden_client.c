@@ -108,7 +108,7 @@ static struct wl_resource *code_create_resource(const struct code *code, struct 
  * (errors, `created` with an object of another client) must not end the hidden client.
  */
 static void client_silence(struct hidden_client *hidden) {
-	wl_client_post_implementation_error(hidden->client, "set up, reads no events any more");
+	wl_client_post_implementation_error(hidden->client, "set up, has stopped reading events");
 }
 
 static void handle_peer_done(void *data, bool learnt) {

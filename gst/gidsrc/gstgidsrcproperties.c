@@ -202,7 +202,7 @@ gst_gid_src_install_properties (GObjectClass * klass)
           "Most frames to hold at once, here and downstream, read or not",
           1, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
   g_object_class_install_property (klass, PROP_LEAKY,
-      g_param_spec_enum ("leaky", "Leaky", "Which frames to do without when the credit is used up",
+      g_param_spec_enum ("leaky", "Leaky", "Which frames are dropped when the credit is used up",
           GST_TYPE_GID_LEAKY, GST_GID_LEAKY_DOWNSTREAM, ready));
   g_object_class_install_property (klass, PROP_RECONNECT,
       g_param_spec_boolean ("reconnect", "Reconnect",

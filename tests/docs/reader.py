@@ -48,7 +48,7 @@ class Reader:
     def follow(
         self, document: Document, section: str = "", before_stop: Callable[[], None] | None = None
     ) -> None:
-        """Does what all blocks say, or those of a section; `before_stop` is called before Ctrl-C."""
+        """Does what all blocks say, or those of a section; `before_stop` comes before Ctrl-C."""
         for block in document.blocks:
             marks = block.marks
             if section not in ("", block.section):

@@ -63,8 +63,11 @@ def test_the_readme_is_short() -> None:
 def test_every_document_is_in_the_index() -> None:
     index = read_document(TOP / "docs/README.md")
     listed = {(index.path.parent / link.partition("#")[0]).resolve() for link in index.links}
-    missing = {str(path.relative_to(TOP)) for path in map(Path.resolve, DOCUMENTS)
-               if path not in listed and path != index.path}
+    missing = {
+        str(path.relative_to(TOP))
+        for path in map(Path.resolve, DOCUMENTS)
+        if path not in listed and path != index.path
+    }
     assert not missing, f"docs/README.md does not name {missing}"
 
 

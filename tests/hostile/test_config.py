@@ -133,7 +133,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "[share open cluster]\nstreams=" + "\n ".join(["x" * 100] * 3) + "\n",
         [],
     ),
-    "a kind that is none": (GOOD + "kind=ghost\n", ["5: kind=ghost is none of local, host, guest"]),
+    "a kind that is none": (GOOD + "kind=ghost\n", ["5: kind=ghost must be local, host or guest"]),
     "a guest without a host": (
         GOOD + "kind=guest\n",
         [

@@ -128,9 +128,9 @@ def until_parted(machines: Cockpit, member: Member, words: str) -> None:
 
 
 RINGS = {
-    "magic": (0, 0x1234, "is no ring"),
-    "entries": (8, 65, "is no ring"),
-    "closed": (8, 64 | 7 << 32, "is no ring"),
+    "magic": (0, 0x1234, "is not a ring"),
+    "entries": (8, 65, "is not a ring"),
+    "closed": (8, 64 | 7 << 32, "is not a ring"),
     "floor": (FLOOR, 5, "floor"),
 }
 
@@ -177,7 +177,7 @@ def test_a_broken_page(machines: Cockpit) -> None:
         settle(member)
         assert faults(machines) == 0
         put_word(machines, PAGE, 5)
-        until_parted(machines, member, "the page of film is no page")
+        until_parted(machines, member, "the page of film is not a page")
         film.wait(lambda line: line["consumers"] == 0 and line["held"] == 0, "all to be back")
 
 
@@ -220,7 +220,7 @@ def test_the_hub_hears_what_another_one_found(machines: Cockpit) -> None:
         assert member.wait(lambda: member.epochs.get(HUD) != old), "the link stays"
         assert faults(machines, "hud") == 1 and faults(machines, "host") == 0
         broke, saw = ends(machines, "open", "hud")
-        words = "hud says: broken memory: the ring of movie is no ring"
+        words = "hud says: broken memory: the ring of movie is not a ring"
         assert (broke["faults"], broke["last_fault"]) == (1, words)
         assert (saw["faults"], saw["last_fault"]) == (0, "")
         shown = machines.run("host", [BUILD / "tools" / "gidctl" / "gidctl", "status"])
@@ -283,7 +283,7 @@ def test_a_broken_ring_of_one_that_never_answers(make_cockpit: Callable[..., Coc
 
         assert member.wait(parted)
         now = link(machines, "host", "open")
-        assert now["faults"] == 1 and "is no ring" in now["last_fault"]
+        assert now["faults"] == 1 and "is not a ring" in now["last_fault"]
 
 
 def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:

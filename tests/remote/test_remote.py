@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pipelines of docs/remote.md, between two network namespaces, and how old pictures are there."""
+"""The pipelines of docs/remote.md, between two namespaces, and how old pictures are there."""
 
 import statistics
 from collections.abc import Callable, Iterator
@@ -87,6 +87,8 @@ def test_a_stream_arrives(
 ) -> None:
     sink = Sink(str(socket(machines, "receiver", "far")))
     try:
-        machines.follow(read_document(DOCUMENT), way, lambda: tell(way, ages(sink, source), record_property))
+        machines.follow(
+            read_document(DOCUMENT), way, lambda: tell(way, ages(sink, source), record_property)
+        )
     finally:
         sink.close()

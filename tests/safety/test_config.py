@@ -35,7 +35,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "a fallback": (
         ROLE + "fallback=black\n",
-        ["4: fallback=black is none of pattern, blank, last or a .png file"],
+        ["4: fallback=black must be pattern, blank, last or the name of a .png file"],
     ),
     "no file of hashes": (ROLE + "allowed=none\n", ["4: allowed=none: No such file or directory"]),
     "an empty role": ("[role fuel]\n" + ROLE, ["1: a section without a key"]),

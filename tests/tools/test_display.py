@@ -62,7 +62,7 @@ def test_roles(cockpit: Cockpit, display: Program) -> None:
     text = top(cockpit)
     assert "repaints a second" in text
     lines = {line.split()[0]: line for line in text.splitlines() if line}
-    assert "live" in lines["telltale"] and "as it should be" in lines["telltale"]
+    assert "live" in lines["telltale"] and "all checks passed" in lines["telltale"]
     assert "waiting" in lines["camera"] and "the stream has not appeared yet" in lines["camera"]
     telltale.kill()
     wait_for(lambda: roles(cockpit)["telltale"]["state"] == "lost", "its loss")

@@ -71,7 +71,7 @@ def form_for(options: argparse.Namespace, suffixes: dict[str, str]) -> str:
     suffix = Path(options.output).suffix
     if suffix not in suffixes:
         known = ", ".join(suffixes)
-        raise UserError(f"{options.output}: its suffix is none of {known}: say --format, too")
+        raise UserError(f"{options.output}: its suffix must be one of {known}, or add --format")
     return suffixes[suffix]
 
 
