@@ -2,6 +2,7 @@
 #include "client.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,49 @@ static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 	struct client *client = data;
 	packet_stream_fail(&client->stream, "no greeting");
 	return 0;
+}
+
+/* --- what its user may do --------------------------------------------------------------------- */
+
+/* Asked for when it matters, and once: names may come from a server that takes time. */
+static void find_user(struct client *client) {
+	const struct passwd *entry = client->user[0] == '\0' ? getpwuid(client->uid) : NULL;
+	if (entry != NULL && strlen(entry->pw_name) < sizeof(client->user)) {
+		strcpy(client->user, entry->pw_name);
+	} else if (client->user[0] == '\0') {
+		snprintf(client->user, sizeof(client->user), "%u", (unsigned)client->uid);
+	}
+}
+
+/* By its name or its number. NULL: it may do what the domain may. */
+static const struct config_client *find_section(struct client *client) {
+	const struct gidd *gidd = client->peer.gidd;
+	char number[16];
+	if (TAILQ_EMPTY(&gidd->config->clients)) {
+		return NULL;
+	}
+	find_user(client);
+	snprintf(number, sizeof(number), "%u", (unsigned)client->uid);
+	const struct config_client *section = config_client_find(gidd->config, gidd->self, number);
+	return section != NULL && strcmp(section->user, "*") != 0
+			? section
+			: config_client_find(gidd->config, gidd->self, client->user);
+}
+
+bool client_may_publish(struct client *client, const char *stream) {
+	const struct config_client *section = find_section(client);
+	return section == NULL || section->publish.text == NULL ||
+			config_globs_match(&section->publish, stream);
+}
+
+bool client_may_import(struct client *client) {
+	const struct config_client *section = find_section(client);
+	return section == NULL || section->import;
+}
+
+bool client_may_ask_for_status(struct client *client) {
+	const struct config_client *section = find_section(client);
+	return section == NULL || section->status;
 }
 
 /* --- messages --------------------------------------------------------------------------------- */

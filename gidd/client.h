@@ -15,6 +15,7 @@ struct client {
 	char program[64];
 	pid_t pid;
 	uid_t uid;
+	char user[GID_NAME_MAX + 1]; /* its name or number; "": not asked for yet */
 	uint64_t used[QUOTA_COUNT];
 	bool wants_report;	/* it has asked for one, and not got it yet */
 	bool has_report;	/* it was sent one, and may not have read it yet */
@@ -31,6 +32,11 @@ struct client_events {
 	/* It is gone: everything that it had is to be cleaned up. */
 	void (*gone)(struct client *client);
 };
+
+/* What the configuration lets its user do. */
+bool client_may_publish(struct client *client, const char *stream);
+bool client_may_import(struct client *client);
+bool client_may_ask_for_status(struct client *client);
 
 /* A connection came in on the domain's socket. Takes `fd` over. */
 void client_create(struct gidd *gidd, int fd);

@@ -134,11 +134,58 @@ bool config_may_read(const struct config *config, const struct config_domain *ow
 	return owner == reader || (share != NULL && config_globs_match(&share->streams, stream));
 }
 
+const struct config_client *config_client_find(
+		const struct config *config, const struct config_domain *domain, const char *user) {
+	const struct config_client *client, *others = NULL;
+	TAILQ_FOREACH(client, &config->clients, entry) {
+		if (client->domain == domain && strcmp(client->user, user) == 0) {
+			return client;
+		}
+		if (client->domain == domain && strcmp(client->user, "*") == 0) {
+			others = client;
+		}
+	}
+	return others;
+}
+
+/* Whether some name of a safety stream matches. */
+static bool has_safety(const struct config_globs *globs) {
+	const char *found = globs->text;
+	if (config_globs_match(globs, "safety/any")) {
+		return true;
+	}
+	while (found != NULL && (found = strstr(found, "safety/")) != NULL) {
+		if (found == globs->text || found[-1] == ' ') {
+			return true;
+		}
+		found++;
+	}
+	return false;
+}
+
+bool config_safety_is_open(const struct config *config, const struct config_domain *domain) {
+	const struct config_client *others = config_client_find(config, domain, "*");
+	const struct config_share *share;
+	if (others != NULL && others->publish.text != NULL && !has_safety(&others->publish)) {
+		return false;
+	}
+	if (has_safety(&domain->local)) {
+		return true;
+	}
+	TAILQ_FOREACH(share, &config->shares, entry) {
+		if (share->owner == domain && has_safety(&share->streams)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void config_init(struct config *config) {
 	*config = (struct config){0};
 	TAILQ_INIT(&config->domains);
 	TAILQ_INIT(&config->shares);
 	TAILQ_INIT(&config->links);
+	TAILQ_INIT(&config->clients);
 }
 
 static void link_finish(struct config_link *link) {
@@ -168,6 +215,12 @@ void config_finish(struct config *config) {
 		TAILQ_REMOVE(&config->shares, share, entry);
 		free(share->streams.text);
 		free(share);
+	}
+	struct config_client *client;
+	while ((client = TAILQ_FIRST(&config->clients)) != NULL) {
+		TAILQ_REMOVE(&config->clients, client, entry);
+		free(client->publish.text);
+		free(client);
 	}
 	struct config_link *link;
 	while ((link = TAILQ_FIRST(&config->links)) != NULL) {

@@ -64,6 +64,18 @@ struct config_share {
 	unsigned line;
 };
 
+/* What the programs of one user may do in a domain, or those of all users that have no section. */
+struct config_client {
+	TAILQ_ENTRY(config_client) entry;
+	char domain_name[GID_NAME_MAX + 1];
+	char user[GID_NAME_MAX + 1]; /* a name or a number; "*": all others */
+	const struct config_domain *domain;
+	struct config_globs publish; /* of what the domain may publish; no text: all of it */
+	bool import;		     /* slabs and streams of other domains */
+	bool status;		     /* the report of all that gidd knows */
+	unsigned line;
+};
+
 /* A setting of a link that its kind understands. */
 struct config_setting {
 	TAILQ_ENTRY(config_setting) entry;
@@ -87,16 +99,17 @@ struct config {
 	TAILQ_HEAD(config_domains, config_domain) domains;
 	TAILQ_HEAD(config_shares, config_share) shares;
 	TAILQ_HEAD(config_links, config_link) links;
+	TAILQ_HEAD(config_clients, config_client) clients;
 };
 
 void config_init(struct config *config);
 void config_finish(struct config *config);
 
 /*
- * Takes shares, quotas, `local` and new domains over from a later reading of the file, all or
- * nothing: domains stay where they are, shares don't. Returns 0, or -EINVAL with a line in `errors`
- * for each thing that cannot change; then `config` is as it was. `fresh` is to be finished in
- * either case, and good for nothing else.
+ * Takes shares, clients, quotas, `local` and new domains over from a later reading of the file, all
+ * or nothing: domains stay where they are, shares don't. Returns 0, or -EINVAL with a line in
+ * `errors` for each thing that cannot change; then `config` is as it was. `fresh` is to be finished
+ * in either case, and good for nothing else.
  */
 int config_update(struct config *config, struct config *fresh, const char *name, FILE *errors);
 
@@ -131,6 +144,16 @@ const struct config_domain *config_host(const struct config *config);
 /* The section about the pair's link, or NULL. */
 const struct config_link *config_link_find(const struct config *config,
 		const struct config_domain *one, const struct config_domain *other);
+
+/* The section about a user's programs in the domain, or NULL: they may do all that it may. */
+const struct config_client *config_client_find(
+		const struct config *config, const struct config_domain *domain, const char *user);
+
+/*
+ * Whether the domain may publish safety streams, and users whom no section names may, too: any
+ * program could take the place of a telltale.
+ */
+bool config_safety_is_open(const struct config *config, const struct config_domain *domain);
 
 bool config_globs_match(const struct config_globs *globs, const char *stream);
 

@@ -31,6 +31,7 @@ struct reading {
 	struct config_domain *domain;
 	struct config_share *share;
 	struct config_link *link;
+	struct config_client *client;
 	char last_key[64]; /* a second line of the same value comes under the same key */
 };
 
@@ -295,6 +296,23 @@ static void share_key(struct reading *reading, const char *key, const char *valu
 	}
 }
 
+static void client_key(struct reading *reading, const char *key, const char *value) {
+	struct config_client *client = reading->client;
+	if (strcmp(key, "publish") == 0) {
+		add_globs(reading, &client->publish, value);
+		if (client->publish.text == NULL && reading->result == 0) {
+			client->publish.text = strdup(""); /* none at all */
+			reading->result = client->publish.text == NULL ? -ENOMEM : 0;
+		}
+	} else if (strcmp(key, "import") == 0) {
+		set_switch(reading, &client->import, key, value);
+	} else if (strcmp(key, "status") == 0) {
+		set_switch(reading, &client->status, key, value);
+	} else {
+		mistake(reading, reading->line, "a client has no \"%s\"", key);
+	}
+}
+
 static void link_key(struct reading *reading, const char *key, const char *value) {
 	if (strcmp(key, "kind") == 0) {
 		set_text(reading, &reading->link->kind, key, value);
@@ -326,6 +344,7 @@ static void cockpit_key(struct reading *reading, const char *key, const char *va
 /* Lists may go on in further lines, which come under the same key again; other values may not. */
 static bool is_list(const struct reading *reading, const char *key) {
 	return (reading->share != NULL && strcmp(key, "streams") == 0) ||
+			(reading->client != NULL && strcmp(key, "publish") == 0) ||
 			(reading->domain != NULL && strcmp(key, "local") == 0);
 }
 
@@ -346,6 +365,8 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 		domain_key(reading, key, value);
 	} else if (reading->share != NULL) {
 		share_key(reading, key, value);
+	} else if (reading->client != NULL) {
+		client_key(reading, key, value);
 	} else if (reading->link != NULL) {
 		link_key(reading, key, value);
 	} else if (reading->in_cockpit) {
@@ -426,6 +447,30 @@ static bool begin_share(struct reading *reading, char **words) {
 	return true;
 }
 
+static bool begin_client(struct reading *reading, char **words) {
+	struct config_client *client = calloc(1, sizeof(*client));
+	if (client == NULL) {
+		reading->result = -ENOMEM;
+		return false;
+	}
+	client->line = reading->line;
+	client->import = client->status = true;
+	bool is_user = strcmp(words[1], "*") == 0 ||
+			(gid_name_is_valid(words[1]) && strchr(words[1], '/') == NULL);
+	if (!is_user) {
+		mistake(reading, reading->line, "\"%s\" is no user: a name, a number, or *",
+				words[1]);
+	}
+	if (!is_user || !copy_name(reading, client->domain_name, words[0])) {
+		free(client);
+		return false;
+	}
+	strcpy(client->user, words[1]);
+	TAILQ_INSERT_TAIL(&reading->config->clients, client, entry);
+	reading->client = client;
+	return true;
+}
+
 static bool begin_link(struct reading *reading, char **words) {
 	struct config_link *link = calloc(1, sizeof(*link));
 	if (link == NULL) {
@@ -458,6 +503,7 @@ static const struct section_kind {
 		{"cockpit", 0, "[cockpit]", begin_cockpit},
 		{"domain", 1, "[domain NAME]", begin_domain},
 		{"share", 2, "[share OWNER READER]", begin_share},
+		{"client", 2, "[client DOMAIN USER]", begin_client},
 		{"link", 2, "[link ONE OTHER]", begin_link},
 };
 
@@ -466,6 +512,7 @@ static void begin_section(struct reading *reading, char *line) {
 	unsigned count = 0;
 	reading->domain = NULL;
 	reading->share = NULL;
+	reading->client = NULL;
 	reading->link = NULL;
 	reading->in_cockpit = false;
 	reading->skipping = true;
@@ -494,9 +541,9 @@ static void begin_section(struct reading *reading, char *line) {
 		return;
 	}
 	mistake(reading, reading->line,
-			"unknown section; there are [cockpit], [domain NAME], [share OWNER READER] "
-			"and "
-			"[link ONE OTHER]");
+			"unknown section; there are [cockpit], [domain NAME], [share OWNER "
+			"READER], "
+			"[client DOMAIN USER] and [link ONE OTHER]");
 }
 
 /* fgets() for inih: counts lines, begins sections, and hides from inih what it must not see. */
@@ -598,6 +645,25 @@ static bool find_pair(struct reading *reading, unsigned line, const char *one, c
 	return true;
 }
 
+static void complete_clients(struct reading *reading) {
+	const struct config *config = reading->config;
+	struct config_client *client;
+	TAILQ_FOREACH(client, &config->clients, entry) {
+		client->domain = config_domain_by_name(config, client->domain_name);
+		if (client->domain == NULL) {
+			mistake(reading, client->line, "there is no [domain %s]",
+					client->domain_name);
+			continue;
+		}
+		const struct config_client *twin =
+				config_client_find(config, client->domain, client->user);
+		if (twin != client && strcmp(twin->user, client->user) == 0) {
+			mistake(reading, client->line, "user %s of domain %s is in line %u already",
+					client->user, client->domain_name, twin->line);
+		}
+	}
+}
+
 static void complete_pairs(struct reading *reading) {
 	struct config *config = reading->config;
 	struct config_share *share;
@@ -667,6 +733,7 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 		complete_domains(&reading);
 		complete_kinds(&reading);
 		complete_pairs(&reading);
+		complete_clients(&reading);
 	}
 	return reading.result;
 }

@@ -182,6 +182,17 @@ static void take_shares(struct config *config, struct config *fresh) {
 	}
 }
 
+static void take_clients(struct config *config, struct config *fresh) {
+	struct config_clients old = TAILQ_HEAD_INITIALIZER(old);
+	struct config_client *client;
+	TAILQ_CONCAT(&old, &config->clients, entry);
+	TAILQ_CONCAT(&config->clients, &fresh->clients, entry);
+	TAILQ_CONCAT(&fresh->clients, &old, entry);
+	TAILQ_FOREACH(client, &config->clients, entry) {
+		client->domain = config_domain_by_name(config, client->domain_name);
+	}
+}
+
 int config_update(struct config *config, struct config *fresh, const char *name, FILE *errors) {
 	struct update update = {.config = config, .fresh = fresh, .name = name, .errors = errors};
 	check_all(&update);
@@ -190,5 +201,6 @@ int config_update(struct config *config, struct config *fresh, const char *name,
 	}
 	take_domains(config, fresh);
 	take_shares(config, fresh);
+	take_clients(config, fresh);
 	return 0;
 }

@@ -382,8 +382,8 @@ static int listen_for(struct hub_port *port) {
 	if (geteuid() != 0) {
 		access.user = -1;
 	}
-	return listener_open(
-		&port->listener, gidd->event, path, SOCK_STREAM, &access, handle_connection, port);
+	return listener_open(&port->listener, gidd->event, path, SOCK_STREAM, &access,
+			handle_connection, port);
 }
 
 static int port_open(struct hub *hub, const struct config_domain *domain) {

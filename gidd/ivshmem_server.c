@@ -200,8 +200,8 @@ static int listen_for(struct seat *seat) {
 	if (geteuid() != 0) {
 		access.user = -1;
 	}
-	return listener_open(
-		&seat->listener, gidd->event, path, SOCK_STREAM, &access, handle_connection, seat);
+	return listener_open(&seat->listener, gidd->event, path, SOCK_STREAM, &access,
+			handle_connection, seat);
 }
 
 /* --- seats ------------------------------------------------------------------------------------ */

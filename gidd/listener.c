@@ -66,8 +66,8 @@ int listener_find_user(const struct config_domain *domain, uid_t *user) {
 	}
 	const struct passwd *entry = getpwnam(domain->user);
 	if (entry == NULL) {
-		log_error(
-			"user=%s of domain %s: there is no such user", domain->user, domain->name);
+		log_error("user=%s of domain %s: there is no such user", domain->user,
+				domain->name);
 		return -EINVAL;
 	}
 	*user = entry->pw_uid;

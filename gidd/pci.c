@@ -8,7 +8,7 @@
 #define IVSHMEM_DEVICE 0x1110
 
 static bool read_number(
-	const char *device, const char *file, const char *format, unsigned *number) {
+		const char *device, const char *file, const char *format, unsigned *number) {
 	char path[512];
 	snprintf(path, sizeof(path), PCI_DEVICES "/%s/%s", device, file);
 	FILE *stream = fopen(path, "re");
@@ -22,7 +22,7 @@ static bool read_number(
 bool pci_is_ivshmem(const char *device) {
 	unsigned vendor, kind;
 	return read_number(device, "vendor", "%x", &vendor) && vendor == IVSHMEM_VENDOR &&
-		read_number(device, "device", "%x", &kind) && kind == IVSHMEM_DEVICE;
+			read_number(device, "device", "%x", &kind) && kind == IVSHMEM_DEVICE;
 }
 
 unsigned pci_acpi_index(const char *device) {

@@ -87,7 +87,7 @@ static char *find_device(uint32_t domain) {
 	if (found == NULL && claims > 1) {
 		log_warning("%u devices claim to be the window of domain %u: none is taken; give "
 			    "them acpi-index=, or name one by window-device=",
-			claims, (unsigned)domain);
+				claims, (unsigned)domain);
 	}
 	return found;
 }

@@ -636,7 +636,7 @@ void slab_import_foreign(struct peer *peer, const struct gid_wire_import *reques
 	struct gidd *gidd = peer->gidd;
 	struct link *link = link_find(gidd, gid_domain_of(request->gid));
 	uint32_t serial = request->header.serial;
-	if (link == NULL) {
+	if (link == NULL || !client_may_import(peer->client)) {
 		slab_refuse(peer, serial);
 		return;
 	}

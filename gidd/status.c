@@ -364,6 +364,8 @@ static int build_report(struct gidd *gidd, sd_json_variant **report) {
 				SD_JSON_BUILD_PAIR_STRING("domain", gidd->self->name),
 				SD_JSON_BUILD_PAIR_UNSIGNED("number", gidd->self->number),
 				SD_JSON_BUILD_PAIR_INTEGER("pid", getpid()),
+				SD_JSON_BUILD_PAIR_BOOLEAN("safety_is_open",
+						config_safety_is_open(gidd->config, gidd->self)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("wire", GID_WIRE_VERSION));
 	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -481,6 +483,13 @@ static void arm(struct gidd *gidd) {
 void status_request(struct client *client, uint32_t serial) {
 	struct gidd *gidd = client->peer.gidd;
 	uint64_t now = 0;
+	if (!client_may_ask_for_status(client)) {
+		peer_result(&client->peer, serial, -EPERM, 0,
+				"the cockpit's configuration lets user %s ask for no report: "
+				"status=off",
+				client->user);
+		return;
+	}
 	if (client->wants_report) {
 		peer_result(&client->peer, serial, -EAGAIN, 0,
 				"a client is sent one report after the other");

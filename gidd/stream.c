@@ -355,6 +355,10 @@ static const struct config_domain *find_owner(
 	}
 	reader = config_domain_by_number(gidd->config, consumer->domain);
 	/* What a link asks for is ours; the rest would have to be asked of others for it. */
+	if (owner != NULL && owner != gidd->self && consumer->client != NULL &&
+			!client_may_import(consumer->client)) {
+		owner = NULL;
+	}
 	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
 	if (!known || !config_may_read(gidd->config, owner, reader, request->name)) {
 		log_warning("%s: may not read stream %s of domain %s", consumer->label,
@@ -516,6 +520,14 @@ void stream_publish(struct client *client, const struct gid_wire_publish *reques
 				"to "
 				"streams= of a share, or to local= of the domain",
 				request->name, gidd->self->name);
+		return;
+	}
+	if (!client_may_publish(client, request->name)) {
+		refuse_publish(client, request, -EPERM,
+				"the cockpit's configuration does not let user %s publish stream "
+				"%s: see "
+				"publish= of [client %s …]",
+				client->user, request->name, gidd->self->name);
 		return;
 	}
 	const struct stream *twin = stream_find(gidd, request->name);

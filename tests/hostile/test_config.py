@@ -16,7 +16,8 @@ NO_GLOB = (
     "can match no stream name: those have letters, digits and - _ . / only, patterns also * ? [ ]"
 )
 SECTIONS = (
-    "unknown section; there are [cockpit], [domain NAME], [share OWNER READER] and [link ONE OTHER]"
+    "unknown section; there are [cockpit], [domain NAME], [share OWNER READER], "
+    "[client DOMAIN USER] and [link ONE OTHER]"
 )
 
 NO_SCREEN = "is neither none nor a size as 1280x480, of 200 to 8192 pixels"
@@ -34,6 +35,18 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an empty section": (GOOD + "[]\n", [f"5: {SECTIONS}"]),
     "a domain without name": (GOOD + "[domain]\n", ["5: must be [domain NAME]"]),
     "a domain of two names": (GOOD + "[domain a b]\n", ["5: must be [domain NAME]"]),
+    "a client of one": (GOOD + "[client open]\n", ["5: must be [client DOMAIN USER]"]),
+    "a client of no domain": (GOOD + "[client x *]\n", ["5: there is no [domain x]"]),
+    "no user": (GOOD + "[client open a/b]\n", ['5: "a/b" is no user: a name, a number, or *']),
+    "a user twice": (
+        GOOD + "[client open *]\n[client open *]\n",
+        ["6: user * of domain open is in line 5 already"],
+    ),
+    "a client's key": (GOOD + "[client open *]\nx=1\n", ['6: a client has no "x"']),
+    "a client's switch": (
+        GOOD + "[client open *]\nimport=no\n",
+        ["6: import=no is neither on nor off"],
+    ),
     "a share of one": (GOOD + "[share open]\n", ["5: must be [share OWNER READER]"]),
     "a share of three": (GOOD + "[share open cluster x]\n", ["5: must be [share OWNER READER]"]),
     "a name with a slash": (GOOD + "[domain a/b]\n", [f'5: "a/b" {NO_NAME}']),

@@ -235,8 +235,13 @@ def test_doctor_on_a_healthy_cockpit(cockpit: Cockpit) -> None:
     assert find(found, "domain open") == [
         ("ok", "gidd answers, number 1", ""),
         ("ok", "the link to cluster is up", ""),
+        (
+            "note",
+            "any program of the domain may publish streams safety/*",
+            "name who may in [client DOMAIN USER], and leave it out of publish= of [client DOMAIN *]",
+        ),
     ]
-    assert len(find(found, "domain cluster")) == 2
+    assert len(find(found, "domain cluster")) == 3
     for one in found:
         assert (one["remedy"] == "") == (one["verdict"] == "ok")
     text = gidctl(cockpit, "doctor", "--config", str(cockpit.config_path)).stdout

@@ -203,6 +203,13 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 		find(doctor, VERDICT_WARNING, name, remedy, "the link to %s is down: %s", other,
 			report_text(link, "why"));
 	}
+	if (sd_json_variant_is_boolean(sd_json_variant_by_key(report, "safety_is_open")) &&
+			sd_json_variant_boolean(sd_json_variant_by_key(report, "safety_is_open"))) {
+		find(doctor, VERDICT_WARNING, name,
+				"name who may in [client DOMAIN USER], and leave it out of publish= of "
+				"[client DOMAIN *]",
+				"any program of the domain may publish streams safety/*");
+	}
 	sd_json_variant_unref(report);
 }
 

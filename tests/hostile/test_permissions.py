@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""What the configuration lets the programs of a user do inside a domain."""
+
+import os
+import pwd
+from collections.abc import Callable
+
+import pytest
+from cockpit import DEFAULT_CONFIG, Cockpit
+from gidwire import REPORT, RESULT, STATUS, Connection, gid
+from outcome import NO_STREAM, UNREADABLE, number
+from reloading import reload_well
+
+MakeCockpit = Callable[..., Cockpit]
+
+ME = pwd.getpwuid(os.getuid()).pw_name
+STRANGER = "nobody" if ME != "nobody" else "daemon"
+REFUSED = (
+    f"the cockpit's configuration does not let user {ME} publish stream %s: see publish= of "
+    "[client open …]"
+)
+
+
+def start(make_cockpit: MakeCockpit, sections: str) -> Cockpit:
+    cockpit = make_cockpit(DEFAULT_CONFIG + sections)
+    cockpit.start("open")
+    return cockpit
+
+
+def publishes(connection: Connection, name: str) -> bool:
+    error, _, words = connection.publish(name)
+    assert (error, words) in [(0, ""), (number("EPERM"), REFUSED % name)]
+    return error == 0
+
+
+@pytest.mark.parametrize("me", [ME, str(os.getuid()), "*"])
+def test_streams_of_a_user(make_cockpit: MakeCockpit, me: str) -> None:
+    """By its name, its number, or as one of all others; a section for oneself counts first."""
+    others = "" if me == "*" else "[client open *]\npublish=movie\n"
+    cockpit = start(make_cockpit, f"{others}[client open {me}]\npublish=safety/* camera/rear\n")
+    with cockpit.connect("open") as connection:
+        assert publishes(connection, "safety/telltale")
+        assert publishes(connection, "camera/rear")
+        assert not publishes(connection, "movie")
+
+
+def test_sections_of_others_change_nothing(make_cockpit: MakeCockpit) -> None:
+    sections = f"[client open {STRANGER}]\npublish=\nimport=off\nstatus=off\n"
+    cockpit = start(make_cockpit, f"{sections}[client cluster *]\npublish=\nstatus=off\n")
+    with cockpit.connect("open") as connection:
+        assert publishes(connection, "movie")
+        assert connection.status()["domain"] == "open"
+
+
+def test_who_may_publish_nothing(make_cockpit: MakeCockpit) -> None:
+    cockpit = start(make_cockpit, "[client open *]\npublish=\n")
+    with cockpit.connect("open") as connection:
+        assert not publishes(connection, "movie")
+
+
+def test_what_the_domain_may_not_publish_no_user_may(make_cockpit: MakeCockpit) -> None:
+    config = DEFAULT_CONFIG.replace("local=*\n", "").replace("streams=*", "streams=movie")
+    cockpit = make_cockpit(config + f"[client open {ME}]\npublish=*\n")
+    cockpit.start("open")
+    with cockpit.connect("open") as connection:
+        assert publishes(connection, "movie")
+        assert connection.publish("camera")[0] == number("EPERM")
+
+
+def test_who_may_import_nothing(make_cockpit: MakeCockpit) -> None:
+    """Of other domains: in the words that tell nothing of what there is."""
+    cockpit = make_cockpit(DEFAULT_CONFIG + "[client cluster *]\nimport=off\n")
+    cockpit.start_all()
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        slab = owner.export_new()
+        assert owner.grant(slab, 2)[0] == 0 and owner.publish("movie")[0] == 0
+        assert Connection.result(reader.import_(gid(1, slab))) == (
+            number("ENOENT"),
+            0,
+            UNREADABLE,
+        )
+        assert reader.subscribe(1, "movie", "open") == (number("ENOENT"), 0, NO_STREAM)
+        own = reader.export_new()
+        reader.import_(gid(2, own)).close()
+        assert reader.publish("film")[0] == 0
+        assert reader.subscribe(1, "film")[0] == 0
+
+
+def test_who_may_not_look(make_cockpit: MakeCockpit) -> None:
+    cockpit = start(make_cockpit, "[client open *]\nstatus=off\n")
+    with cockpit.connect("open") as connection:
+        answer = connection.request(STATUS)
+        words = f"the cockpit's configuration lets user {ME} ask for no report: status=off"
+        assert answer.type == RESULT
+        assert Connection.result(answer) == (number("EPERM"), 0, words)
+        # From the next reading on it may.
+        reload_well(cockpit, DEFAULT_CONFIG, "open")
+        answer = connection.request(STATUS)
+        assert answer.type == REPORT
+        answer.close()
+
+
+OPEN, CLOSED = "[client open *]\npublish=movie safety/x\n", "[client open *]\npublish=movie\n"
+LISTED = DEFAULT_CONFIG.replace("local=*\n", "").replace("streams=*", "streams=movie safety/x")
+
+
+@pytest.mark.parametrize(
+    ("config", "is_open"),
+    [
+        (DEFAULT_CONFIG, True),
+        (DEFAULT_CONFIG + OPEN, True),
+        (DEFAULT_CONFIG + CLOSED, False),
+        (DEFAULT_CONFIG + f"[client open {ME}]\npublish=safety/*\n", True),
+        (LISTED, True),
+        (LISTED + CLOSED, False),
+        (LISTED.replace(" safety/x", " my/safety/x"), False),
+    ],
+)
+def test_it_is_told_where_anybody_may_be_a_telltale(
+    make_cockpit: MakeCockpit, config: str, is_open: bool
+) -> None:
+    cockpit = make_cockpit(config)
+    cockpit.start("open")
+    assert cockpit.status("open")["safety_is_open"] == is_open
