@@ -69,7 +69,7 @@ gst_gid_copies_add (GstGidCopies * copies, GstElement * element, GstGidCopyPolic
 
   if (policy == GST_GID_COPY_POLICY_ERROR) {
     GST_ELEMENT_ERROR (element, STREAM, FAILED,
-        ("A frame %s, and copy-policy=error forbids to copy it. %s", reasons[reason].why,
+        ("A frame %s, and copy-policy=error does not allow a copy. %s", reasons[reason].why,
             reasons[reason].advice), ("reason: %s", reasons[reason].name));
     return FALSE;
   }

@@ -58,4 +58,4 @@ def let_in(path: Path, rights: Mapping[int, int]) -> None:
     try:
         os.setxattr(path, _ACL, acl, follow_symlinks=False)
     except OSError as error:
-        raise CockpitError(f"{path}: users cannot be let in: {error.strerror}") from None
+        raise CockpitError(f"{path}: its rights cannot be changed: {error.strerror}") from None

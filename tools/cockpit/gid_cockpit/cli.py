@@ -204,7 +204,7 @@ def libvirt_xml(configuration: Configuration, options: argparse.Namespace) -> in
 def guest_of(configuration: Configuration, name: str) -> Guest:
     domain = configuration.choose([name])[0]
     if domain.kind != "guest":
-        raise CockpitError(f"domain {domain.name} is no guest: it has no kind=guest")
+        raise CockpitError(f"domain {domain.name} is not a guest: it has no kind=guest")
     return Guest(configuration, domain)
 
 

@@ -44,7 +44,7 @@ def show(kind: str, data: bytes) -> None:
 def describe(configuration: Configuration, domain: Domain) -> Machine:
     """The machine of a guest, as the configuration has it. Makes nothing."""
     if domain.kind != "guest":
-        raise CockpitError(f"domain {domain.name} is no guest: it has no kind=guest")
+        raise CockpitError(f"domain {domain.name} is not a guest: it has no kind=guest")
     keys, runtime = domain.machine, configuration.runtime
     folder = runtime / domain.name
     machine = Machine(domain.name, keys.accel, keys.memory_mib, keys.cpus)
@@ -243,7 +243,7 @@ class Guest:
     def _check_up(self) -> None:
         if self.pid() is None:
             name = self.domain.name
-            raise CockpitError(f"the guest {name} does not run: gid-cockpit up {name}")
+            raise CockpitError(f"the guest {name} does not run: gid-cockpit up {name} starts it")
 
     def screenshot(self, picture: Path) -> None:
         """What is on the guest's screen, as a PNG."""
@@ -273,6 +273,9 @@ class Guest:
                     command.signal(signal.SIGINT)
             return command.code if command.code >= 0 else 128 - command.code
         except GuestError as error:
-            raise CockpitError(f"{self.domain.name} does not answer: {error}") from None
+            raise CockpitError(
+                f"{self.domain.name} does not answer: {error}. Is another command running there? "
+                "It takes one at a time"
+            ) from None
         finally:
             agent.close()

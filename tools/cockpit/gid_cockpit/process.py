@@ -28,7 +28,7 @@ def listener(path: Path, kind: socket.SocketKind) -> int | None:
     except (FileNotFoundError, ConnectionRefusedError):
         return None
     except PermissionError as error:
-        raise CockpitError(f"{path}: {error.strerror}: be root, or the user whose it is") from None
+        raise CockpitError(f"{path}: {error.strerror}: be root, or its owner") from None
     except OSError as error:
         raise CockpitError(f"{path}: {error.strerror or error}") from None
 

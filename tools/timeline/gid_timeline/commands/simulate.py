@@ -63,7 +63,7 @@ def _run(options: argparse.Namespace) -> int:
     if not 0.00001 <= options.miss_rate <= 0.1:
         raise UserError("--miss-rate: give a share from 0.00001 to 0.1")
     if not options.log and (options.log_output or options.refresh):
-        raise UserError("--log-output and --refresh say something of a log: name it, too")
+        raise UserError("--log-output and --refresh describe a log: name the log, too")
     if options.log and (options.workload or options.frames is not None):
         raise UserError("a log is a workload of its own: leave out --workload and --frames")
     if not 1 <= _frames(options) <= 10_000_000:
