@@ -176,9 +176,17 @@ static void role_stream_create(struct role_stream *stream) {
 		stream->refused = gid_clock_now();
 		return;
 	}
-	stream->refused = 0;
 	stream->source = wl_event_loop_add_fd(stream->loop, gid_consumer_get_fd(stream->consumer),
 		WL_EVENT_READABLE, handle_readable, stream);
+	if (stream->source == NULL) {
+		wlr_log(WLR_ERROR, "role %s: cannot wait for its frames: %s", role->name,
+			strerror(errno));
+		gid_consumer_destroy(stream->consumer);
+		stream->consumer = NULL;
+		stream->refused = gid_clock_now();
+		return;
+	}
+	stream->refused = 0;
 }
 
 static void role_stream_end(struct role_stream *stream) {

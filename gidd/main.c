@@ -135,6 +135,7 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 	}
 	error = reload_init(&reload, gidd, config, path);
 	if (error < 0) {
+		log_error("cannot listen for SIGHUP: %s", strerror(-error));
 		goto error_reload;
 	}
 	error = server_init(&server, gidd);
@@ -146,6 +147,9 @@ static int run(struct gidd *gidd, struct config *config, const char *path) {
 		log_info("serving in %s", server.folder);
 		sd_notifyf(0, "READY=1\nSTATUS=Serving domain %s", gidd->self->name);
 		error = sd_event_loop(gidd->event);
+		if (error < 0) {
+			log_error("the event loop ends: %s", strerror(-error));
+		}
 		sd_notify(0, "STOPPING=1");
 	}
 	remote_close(gidd);
