@@ -7,12 +7,14 @@ import pty
 import re
 import signal
 import subprocess
+import termios
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
 from program import BUILD, PATIENCE, wait_for
+from versions import weston_major
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 FLOW = BUILD / "tests" / "tools" / "flow"
@@ -264,6 +266,69 @@ def test_doctor_finds_what_is_wrong(cockpit: Cockpit, tmp_path: Path) -> None:
     link = find(found, "domain open")[1]
     assert link[0] == "note" and link[1].startswith("the link to cluster is down: ")
     assert link[2] == "start its gidd: gidd --config FILE --domain cluster"
+
+
+def test_doctor_asks_gidd_for_its_file(cockpit: Cockpit) -> None:
+    status, found = findings(cockpit)
+    assert status == 0
+    assert find(found, "configuration") == [("ok", str(cockpit.config_path), "")]
+
+
+def test_doctor_warns_of_programs_of_gidds_user(cockpit: Cockpit) -> None:
+    with cockpit.connect("open", "stranger"):
+        _, found = findings(cockpit)
+    words = "stranger runs as gidd's own user"
+    (warning,) = (one for one in find(found, "domain open") if one[1].startswith(words))
+    assert warning[0] == "note"
+    assert warning[2] == "run gidd as a user of its own, and its programs as others"
+
+
+def test_doctor_looks_where_weston_does(cockpit: Cockpit) -> None:
+    libdir = subprocess.run(
+        ["pkg-config", "--variable=libdir", f"libweston-{weston_major()}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    result = subprocess.run(
+        [GIDCTL, "doctor"],
+        env={k: v for k, v in cockpit.env("open").items() if k != "WESTON_MODULE_MAP"},
+        capture_output=True,
+        text=True,
+    )
+    assert f"Weston: {libdir}/weston/gid-buffer.so" in result.stdout
+
+
+def in_terminal(cockpit: Cockpit, columns: int, *arguments: str) -> tuple[int, subprocess.Popen]:
+    """Starts gidctl in a terminal of so many columns; gives the terminal's other end, too."""
+    controller, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (40, columns))
+    program = subprocess.Popen(
+        [GIDCTL, *arguments], env=cockpit.env("open"), stdin=terminal, stdout=terminal
+    )
+    os.close(terminal)
+    return controller, program
+
+
+def test_top_fits_and_q_ends_it(cockpit: Cockpit) -> None:
+    controller, program = in_terminal(cockpit, 60, "top", "--interval", "0.1")
+    shown = b""
+    while b"too narrow for" not in shown:
+        shown += os.read(controller, 4096)
+    assert b"q ends" in shown
+    lines = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode().splitlines()
+    (heading,) = {line for line in lines if line.startswith("STREAM")}
+    assert len(heading) <= 60
+    os.write(controller, b"q")
+    assert program.wait(PATIENCE) == 0
+    os.close(controller)
+
+
+@pytest.mark.parametrize("option", ["-h", "--help", "-V", "--version"])
+def test_help_and_version(option: str) -> None:
+    result = subprocess.run([GIDCTL, option], capture_output=True, text=True, check=True)
+    usage = option in ("-h", "--help")
+    assert result.stdout.startswith("Usage: gidctl" if usage else "gidctl ")
 
 
 def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,9 +23,13 @@ extern char **environ;
 
 enum verdict { VERDICT_GOOD, VERDICT_WARNING, VERDICT_BAD };
 
+#define FILES_MAX 16
+
 struct doctor {
 	const struct options *options;
 	sd_json_variant *findings;
+	char *files[FILES_MAX]; /* configurations that gidds run with */
+	unsigned file_count;
 	unsigned counts[3];
 };
 
@@ -162,8 +167,7 @@ static void look_at_dmabuf(struct doctor *doctor) {
 
 /* --- gidway's own parts ----------------------------------------------------------------------- */
 
-static void look_at_config(struct doctor *doctor) {
-	const char *file = doctor->options->config;
+static void look_at_file(struct doctor *doctor, const char *file) {
 	char output[1024];
 	char *const arguments[] = {"gidd", "--check", "--config", (char *)file, NULL};
 	if (access(file, R_OK) < 0) {
@@ -182,6 +186,64 @@ static void look_at_config(struct doctor *doctor) {
 		first_line(output);
 		find(doctor, VERDICT_BAD, "configuration",
 			"gidd --check --config FILE says all that is wrong", "%s", output);
+	}
+}
+
+/* That which the user names, else those of the gidds that answered, else where one belongs. */
+static void look_at_config(struct doctor *doctor) {
+	if (doctor->options->config != NULL) {
+		look_at_file(doctor, doctor->options->config);
+	} else if (doctor->file_count == 0) {
+		look_at_file(doctor, DOCTOR_DEFAULT_CONFIG);
+	}
+	for (unsigned i = 0; i < doctor->file_count; i++) {
+		if (doctor->options->config == NULL) {
+			look_at_file(doctor, doctor->files[i]);
+		}
+		free(doctor->files[i]);
+	}
+}
+
+static void note_file(struct doctor *doctor, sd_json_variant *report) {
+	const char *file = report_text(report_field(report, "configuration"), "file");
+	for (unsigned i = 0; i < doctor->file_count; i++) {
+		if (strcmp(doctor->files[i], file) == 0) {
+			return;
+		}
+	}
+	char *copy = file[0] != '\0' && doctor->file_count < FILES_MAX ? strdup(file) : NULL;
+	if (copy != NULL) {
+		doctor->files[doctor->file_count++] = copy;
+	}
+}
+
+/*
+ * A gidd knows the one at the other end of a local link by its user alone: a program of that user
+ * may take its place.
+ */
+static void look_at_users(struct doctor *doctor, sd_json_variant *report, const char *name) {
+	char path[32];
+	struct stat gidd;
+	sd_json_variant *link, *client;
+	bool is_local = false;
+	REPORT_FOREACH(link, report, "links") {
+		is_local = is_local || strcmp(report_text(link, "kind"), "local") == 0;
+	}
+	snprintf(path, sizeof(path), "/proc/%llu",
+		(unsigned long long)report_number(report, "pid"));
+	if (!is_local || stat(path, &gidd) < 0) {
+		return;
+	}
+	REPORT_FOREACH(client, report, "clients") {
+		if (report_number(client, "uid") == gidd.st_uid &&
+			report_number(client, "pid") != (uint64_t)getpid()) {
+			find(doctor, VERDICT_WARNING, name,
+				"run gidd as a user of its own, and its programs as others",
+				"%s runs as gidd's own user (uid %u): such programs may take a "
+				"link over",
+				report_text(client, "program"), (unsigned)gidd.st_uid);
+			return;
+		}
 	}
 }
 
@@ -210,6 +272,8 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 				"[client DOMAIN *]",
 				"any program of the domain may publish streams safety/*");
 	}
+	note_file(doctor, report);
+	look_at_users(doctor, report, name);
 	sd_json_variant_unref(report);
 }
 
@@ -296,7 +360,7 @@ static void look_at_gstreamer(struct doctor *doctor) {
 	}
 }
 
-/* Weston looks into its module folder, after WESTON_MODULE_MAP=name=path;… */
+/* Weston looks into its own module folder, after WESTON_MODULE_MAP=name=path;… */
 static void look_at_weston(struct doctor *doctor) {
 	const char *map = getenv("WESTON_MODULE_MAP"), *key = "gid-buffer.so=";
 	const char *at = map == NULL ? NULL : strstr(map, key);
@@ -309,8 +373,8 @@ static void look_at_weston(struct doctor *doctor) {
 		find(doctor, VERDICT_GOOD, "Weston", "", "%s", path);
 	} else {
 		find(doctor, VERDICT_WARNING, "Weston",
-			"only needed for Weston: install gidway there, or set WESTON_MODULE_MAP="
-			"gid-buffer.so=PATH",
+			"only needed for Weston: set WESTON_MODULE_MAP=gid-buffer.so=PATH, or "
+			"build with the prefix that Weston has",
 			"%s: %s", path, strerror(errno));
 	}
 }
@@ -319,8 +383,8 @@ int command_doctor(const struct options *options) {
 	struct doctor doctor = {.options = options};
 	look_at_memory(&doctor);
 	look_at_limits(&doctor);
-	look_at_config(&doctor);
 	look_at_domains(&doctor);
+	look_at_config(&doctor);
 	look_at_gstreamer(&doctor);
 	look_at_weston(&doctor);
 	look_at_dmabuf(&doctor);

@@ -8,12 +8,15 @@
 
 struct options {
 	const char *domain; /* NULL: $GID_DOMAIN, else the only one */
-	const char *config;
+	const char *config; /* NULL: not given */
 	double interval; /* seconds */
 	bool json, plain, once;
 	char *const *words; /* behind the command */
 	int word_count;
 };
+
+/* What doctor checks where no gidd runs that could tell its own. */
+#define DOCTOR_DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 
 /* Each returns the exit status. */
 int command_status(const struct options *options);

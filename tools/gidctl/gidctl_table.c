@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "gidctl_table.h"
@@ -87,6 +88,22 @@ static void print_cell(const char *text, enum look look, int width, bool right, 
 	fputs(last ? "\n" : "  ", stdout);
 }
 
+/* How many columns, from the left, the terminal has room for; elsewhere all. */
+static size_t columns_that_fit(const struct table *table, const int *widths) {
+	struct winsize size;
+	if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0) {
+		return table->columns;
+	}
+	size_t count = 0;
+	for (int used = 0; count < table->columns; count++) {
+		used += widths[count] + (count > 0 ? 2 : 0);
+		if (used > size.ws_col && count > 0) {
+			break;
+		}
+	}
+	return count;
+}
+
 void table_print(const struct table *table) {
 	int *widths = calloc(table->columns, sizeof(*widths));
 	if (widths == NULL) {
@@ -100,15 +117,26 @@ void table_print(const struct table *table) {
 		int *most = &widths[i % table->columns];
 		*most = width > *most ? width : *most;
 	}
-	for (size_t i = 0; i < table->columns; i++) {
+	size_t shown = columns_that_fit(table, widths);
+	for (size_t i = 0; i < shown; i++) {
 		const char *heading = table->headings[i];
 		bool right = heading[0] == '>';
-		print_cell(heading + right, LOOK_BOLD, widths[i], right, i + 1 == table->columns);
+		print_cell(heading + right, LOOK_BOLD, widths[i], right, i + 1 == shown);
 	}
 	for (size_t i = 0; i < table->cell_count; i++) {
 		size_t column = i % table->columns;
-		print_cell(table->cells[i].text, table->cells[i].look, widths[column],
-			table->headings[column][0] == '>', column + 1 == table->columns);
+		if (column < shown) {
+			print_cell(table->cells[i].text, table->cells[i].look, widths[column],
+				table->headings[column][0] == '>', column + 1 == shown);
+		}
+	}
+	if (shown < table->columns) {
+		printf("%s(too narrow for", look_begin(LOOK_FAINT));
+		for (size_t i = shown; i < table->columns; i++) {
+			const char *heading = table->headings[i];
+			printf("%s %s", i > shown ? "," : "", heading + (heading[0] == '>'));
+		}
+		printf(")%s\n", look_end(LOOK_FAINT));
 	}
 	free(widths);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <argp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gidctl.h"
 #include "gidctl_table.h"
-
-#define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 
 const char *argp_program_version = "gidctl " GIDWAY_VERSION;
 
@@ -25,11 +24,14 @@ enum { OPTION_PLAIN = 256, OPTION_ONCE };
 static const struct argp_option argp_options[] = {
 	{"domain", 'd', "NAME", 0, "the domain to ask (default: $GID_DOMAIN, else the only one)",
 		0},
-	{"config", 'c', "FILE", 0, "doctor: the configuration (default: " DEFAULT_CONFIG ")", 0},
+	{"config", 'c', "FILE", 0,
+		"doctor: the configuration (default: that of the gidds that run, else "
+		DOCTOR_DEFAULT_CONFIG ")", 0},
 	{"interval", 'i', "SECONDS", 0, "top: how often (default: 1)", 0},
 	{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
 	{"json", 'j', 0, 0, "JSON, for programs", 0},
 	{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
+	{NULL, 'h', 0, OPTION_HIDDEN, NULL, 0}, /* beside --help */
 	{0},
 };
 
@@ -80,6 +82,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case 'j':
 		parsed->options.json = true;
 		break;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
 	case OPTION_PLAIN:
 		parsed->options.plain = true;
 		break;
@@ -114,7 +119,7 @@ static const struct argp argp = {
 };
 
 int main(int argc, char **argv) {
-	struct parsed parsed = {.options = {.interval = 1, .config = DEFAULT_CONFIG}};
+	struct parsed parsed = {.options = {.interval = 1}};
 	argp_parse(&argp, argc, argv, 0, NULL, &parsed);
 	parsed.options.words = parsed.words;
 	look_init(parsed.options.plain);

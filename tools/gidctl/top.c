@@ -2,11 +2,14 @@
 /* gidctl top: what flows, how fast, how late, and what it cost; from two reports, a while apart. */
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "gidctl_display.h"
 #include "gidctl.h"
@@ -201,10 +204,35 @@ static void handle_signal(int number) {
 	interrupted = 1;
 }
 
-static void pause_for(double seconds) {
-	struct timespec left = {.tv_sec = (time_t)seconds};
-	left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
-	nanosleep(&left, NULL); /* a signal ends it, as it should */
+/* Keys come one by one, and are not echoed, from here to keyboard_finish(). */
+static bool keyboard_init(struct termios *before) {
+	if (tcgetattr(STDIN_FILENO, before) < 0) {
+		return false;
+	}
+	struct termios now = *before;
+	now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	return tcsetattr(STDIN_FILENO, TCSANOW, &now) == 0;
+}
+
+static void keyboard_finish(const struct termios *before) {
+	tcsetattr(STDIN_FILENO, TCSANOW, before);
+}
+
+/* Sleeps; a signal or, where there is a keyboard, "q" ends it and all. */
+static void pause_for(double seconds, bool keyboard) {
+	struct pollfd input = {.fd = keyboard ? STDIN_FILENO : -1, .events = POLLIN};
+	double end = now_seconds() + seconds, left;
+	while (!interrupted && (left = end - now_seconds()) > 0) {
+		char key;
+		if (poll(&input, 1, (int)ceil(left * 1000)) <= 0 || input.fd < 0) {
+			continue;
+		}
+		if (read(STDIN_FILENO, &key, 1) <= 0) {
+			input.fd = -1; /* the keyboard is gone */
+		} else if (key == 'q') {
+			interrupted = 1;
+		}
+	}
 }
 
 static int sample_take(struct sample *sample, struct gid_domain *domain) {
@@ -231,7 +259,7 @@ static void show(const struct options *options, bool live, const struct sample *
 	}
 	if (live) {
 		fputs("\033[H\033[J", stdout);
-		printf("Domain %s%s%s, every %.1f s; Ctrl-C ends\n\n", look_begin(LOOK_BOLD),
+		printf("Domain %s%s%s, every %.1f s; q ends\n\n", look_begin(LOOK_BOLD),
 			report_text(after->report, "domain"), look_end(LOOK_BOLD),
 			options->interval);
 	}
@@ -251,6 +279,8 @@ int command_top(const struct options *options) {
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	bool live = look_is_terminal() && !options->once && !options->json;
+	struct termios keys;
+	bool keyboard = live && keyboard_init(&keys);
 	struct sample before, after;
 	int error = sample_take(&before, domain);
 	if (live) {
@@ -258,7 +288,7 @@ int command_top(const struct options *options) {
 	}
 	bool shown = false;
 	while (!interrupted && !(options->once && (shown || error < 0))) {
-		pause_for(options->interval);
+		pause_for(options->interval, keyboard);
 		/* Where gidd went away this brings it back. */
 		gid_domain_dispatch(domain);
 		error = sample_take(&after, domain);
@@ -276,6 +306,9 @@ int command_top(const struct options *options) {
 	}
 	if (live) {
 		fputs("\033[?25h", stdout);
+	}
+	if (keyboard) {
+		keyboard_finish(&keys);
 	}
 	sample_finish(&before);
 	gid_domain_destroy(domain);
