@@ -16,6 +16,7 @@ from .access import identity, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log
 from .process import handle, listener, program
+from .sandbox import GIDD_SHARE, confine, dissolve, put_into_share
 
 START_SECONDS = 10.0
 STOP_SECONDS = 5.0
@@ -67,6 +68,7 @@ class Daemon:
                 ready.bind(str(place))
                 place.chmod(0o666)
                 process = self._spawn(log.pipe, place, user)
+                put_into_share(process.pid, self.domain.name, GIDD_SHARE)
                 self._await(process, ready, log)
         return process.pid
 
@@ -74,8 +76,9 @@ class Daemon:
         self, log: int, ready: Path, user: pwd.struct_passwd | None
     ) -> subprocess.Popen[bytes]:
         words = [find_program("gidd"), "--config", str(self.configuration.path)]
+        words += ["--domain", self.domain.name]
         return subprocess.Popen(
-            [*words, "--domain", self.domain.name],
+            confine(words, [self.configuration.runtime], user is None and os.geteuid() == 0),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -118,6 +121,7 @@ class Daemon:
                 self._end(descriptor)
         except ProcessLookupError:
             pass  # it has just ended
+        dissolve(name)
         return True
 
     def _end(self, descriptor: int) -> None:

@@ -25,6 +25,7 @@ from .access import KVM, READ, WRITE, identity, let_in, user_of
 from .configuration import CockpitError, Configuration, Domain
 from .logs import Log, last_lines, log_folder
 from .process import handle, listener
+from .sandbox import dissolve, guest_share, put_into_share
 
 LINK_PORT = "org.gidway.link"
 START_SECONDS = 10.0
@@ -153,6 +154,10 @@ class Guest:
                 start_new_session=True,
                 **identity(user, KVM if machine.accel == "kvm" else None),
             )
+        share = guest_share(
+            (machine.memory_mib << 20) + sum(window.size for window in machine.windows)
+        )
+        put_into_share(process.pid, name, share)
         try:
             self._await(process)
         except BaseException as error:
@@ -218,6 +223,7 @@ class Guest:
                             break
         except ProcessLookupError:
             pass  # it has just ended
+        dissolve(self.domain.name)
         return True
 
     def _power_off(self) -> None:
