@@ -12,7 +12,7 @@ from program import PATIENCE
 TOP = Path(__file__).resolve().parents[2]
 
 
-COMMANDS = ("bench", "demo", "docs", "man", "places", "shell", "test", "vm")
+COMMANDS = ("bench", "demo", "docs", "man", "places", "shell", "soak", "test", "vm")
 
 
 def run(*arguments: str, cwd: Path = TOP, top: Path = TOP) -> subprocess.CompletedProcess[str]:
