@@ -153,7 +153,8 @@ def main() -> int:
             return 1
         except KeyboardInterrupt:
             print("\nsoak: interrupted", file=sys.stderr)
-            return 130
+            if not soak.samples:
+                return 130
     curves = soak.curves()
     (options.out / "soak.json").write_text(json.dumps(soak.samples, indent="\t") + "\n")
     page = options.out / "soak.html"
