@@ -105,6 +105,9 @@ struct link_events {
 	void (*clock)(struct link *link);
 	/* The other machine rang, for the subscription of that number on the link; 0: for any. */
 	void (*rung)(struct link *link, uint32_t number);
+	/* A client of ours rings for that subscription: whether the other end sleeps, and is not
+	 * rung already. */
+	bool (*should_ring)(struct link *link, uint32_t number);
 	/* Before each PING: to look at all memory that the other machine shares with us. */
 	void (*inspect)(struct link *link);
 };

@@ -142,6 +142,9 @@ static bool has_device(const struct ivshmem *ivshmem) {
 static void handle_client_rang(void *data, uint32_t number, bool hung_up) {
 	struct ivshmem *ivshmem = data;
 	struct link *link = ivshmem->link;
+	if (!hung_up && !link->events->should_ring(link, number)) {
+		return;
+	}
 	if (!hung_up && has_device(ivshmem) && doorbell_ring(link->peer.gidd, link->peer.domain)) {
 		link->rings.by_device++;
 		return;

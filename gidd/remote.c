@@ -64,6 +64,7 @@ static const struct link_events events = {
 		.message = handle_message,
 		.clock = subscription_tell_clock,
 		.rung = subscription_rung,
+		.should_ring = subscription_should_ring,
 		.inspect = subscription_inspect_all,
 };
 

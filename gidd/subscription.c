@@ -356,6 +356,28 @@ static bool should_wake(struct subscription *subscription) {
 	return true;
 }
 
+bool subscription_should_ring(struct link *link, uint32_t number) {
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
+		if (bell_on_link(subscription, &link->peer) == number) {
+			break;
+		}
+	}
+	if (number == 0 || subscription == NULL) {
+		return false; /* it is not live: there is nothing to be woken for */
+	}
+	/* What is new was stored before the client rang, so who falls asleep later has seen it. */
+	bool produces = subscription->stream != NULL;
+	uint64_t asleep = __atomic_load_n(
+			produces ? &subscription->page->asleep : &subscription->ring->asleep,
+			__ATOMIC_SEQ_CST);
+	if (asleep % 2 == 0 || asleep == subscription->rang) {
+		return false;
+	}
+	subscription->rang = asleep;
+	return true;
+}
+
 void subscription_rung(struct link *link, uint32_t number) {
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {

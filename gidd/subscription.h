@@ -56,6 +56,7 @@ struct subscription {
 	uint64_t seen[2];		  /* of the other machine's counters, by audit */
 	/* Of its end in this domain, where the other one is on another machine. */
 	uint64_t rung; /* the sleep that it was rung for */
+	uint64_t rang; /* the sleep of its other end that this one was rung for */
 	uint64_t news; /* what there was when it was looked at */
 };
 
@@ -125,6 +126,11 @@ void subscription_ended(struct peer *peer, const struct gid_wire_subscription_en
 void subscription_tell_clock(struct link *link);
 /* The other machine rang: rings the clients that sleep and have news, of that number; 0: of any. */
 void subscription_rung(struct link *link, uint32_t number);
+/*
+ * A client of ours rings the other machine: whether its other end sleeps. True once for each sleep,
+ * however often the client rings.
+ */
+bool subscription_should_ring(struct link *link, uint32_t number);
 /* Looks at the memory of all that the link's other end writes. */
 void subscription_inspect_all(struct link *link);
 

@@ -30,7 +30,7 @@ from machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from member import Member
 from peer import LIVE, WAITING, Peer, consume, produce
 from peer import PEER as PEER_PROGRAM
-from program import BUILD, wait_for
+from program import BUILD, PATIENCE, wait_for
 
 HOST, HUD = 3, 4
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
@@ -304,6 +304,42 @@ def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:
             settle(member)
             now = link(machines, "host", "open")
             assert (now["faults"], now["ups"], now["state"]) == (0, 1, "up")
+        memory.close()
+
+
+def count_bells(member: Member) -> int:
+    """Of those that the host's gidd has sent before it answers two questions."""
+    count = pongs = 0
+    member.send(HOST, pack(PING, 1))
+    while pongs < 2:
+        got = member.receive(PATIENCE)
+        assert got is not None, "the host says nothing"
+        if got[0] == HOST and got[1].type == PONG:
+            pongs += 1
+            if pongs < 2:
+                member.send(HOST, pack(PING, 2))
+        count += got[0] == HOST and got[1].type == BELL
+    return count
+
+
+def test_a_client_of_ours_that_rings_all_the_time(machines: Cockpit) -> None:
+    """The other machine hears one ring for each sleep, however many there are."""
+    with Member(machines, "open") as member, machines.connect("host", "ringer") as ringer:
+        up(machines, member)
+        memory = ringer.request(ALLOC, PAGE_SIZE)
+        bell, other = socket.socketpair()
+        with bell, other:
+            values = (7, 0, 4, 0, b"open", b"movie", memory.values[0])
+            ringer.send_raw(pack(SUBSCRIBE, *values, serial=99), [memory.fds[0], bell.fileno()])
+            accept(machines, member)
+            ringer.event(SUBSCRIBED).close()
+            for asleep, rings in ((0, 0), (1, 1), (2, 0), (3, 1)):
+                put_word(machines, RING + 16, asleep)
+                heard = 0
+                for _ in range(20):
+                    other.send(b"12345678")
+                    heard += count_bells(member)
+                assert heard + count_bells(member) == rings
         memory.close()
 
 
