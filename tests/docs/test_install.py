@@ -38,6 +38,7 @@ def test_a_folder_of_ones_own(installed: Path, reader: Reader) -> None:
     terminal = reader.terminal("1")
     terminal.run("command -v gidd gidctl gid-view gid-cluster gid-cockpit gid-timeline")
     terminal.run("gst-inspect-1.0 gidsrc | grep Filename")
+    terminal.run("gid-timeline simulate --frames 2000 | grep 'fixed 7 ms'")  # has its library
     for end in ("/bin/gidd", "/bin/gid-cockpit", "/gstreamer-1.0/libgstgid.so"):
         lines = [line for line in terminal.text.splitlines() if line.endswith(end)]
         assert lines and all(f"{reader.folder}/gidway" in line for line in lines), lines
