@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * To be preloaded: the allocation with the number FAILING_MALLOC fails, counted from the first that
- * follows upon a connect(), which is where libgid's part begins; and says so by a byte written to the
- * descriptor FAILING_MALLOC_FD.
+ * follows upon a connect(), which is where libgid's part begins; and says so by a byte written to
+ * the descriptor FAILING_MALLOC_FD.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,7 +44,8 @@ int connect(int fd, const struct sockaddr *address, socklen_t size) {
 	static atomic_flag begun = ATOMIC_FLAG_INIT;
 	static int (*real)(int, const struct sockaddr *, socklen_t);
 	if (!atomic_flag_test_and_set(&begun)) {
-		real = (int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
+		real = (int (*)(int, const struct sockaddr *, socklen_t))dlsym(
+				RTLD_NEXT, "connect");
 		const char *number = getenv("FAILING_MALLOC"), *to = getenv("FAILING_MALLOC_FD");
 		if (number != NULL && to != NULL) {
 			told = atoi(to);
