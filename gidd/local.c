@@ -3,9 +3,9 @@
 
 #include "client.h"
 #include "shm_range.h"
-#include "slab.h"
+#include "slabs.h"
 #include "status.h"
-#include "stream.h"
+#include "streams.h"
 
 static void handle_import(struct client *client, const struct gid_wire_import *request) {
 	if (gid_domain_of(request->gid) == client->peer.gidd->self->number) {

@@ -12,8 +12,8 @@
 #include "link.h"
 #include "log.h"
 #include "remote.h"
-#include "slab.h"
-#include "subscription.h"
+#include "slabs.h"
+#include "subscriptions.h"
 
 /* Makes a text of a line, which may quote any bytes of the file. */
 static void clean(char *line, size_t length) {

@@ -9,8 +9,8 @@
 #include "link.h"
 #include "link_ivshmem.h"
 #include "log.h"
-#include "slab.h"
-#include "stream.h"
+#include "slabs.h"
+#include "streams.h"
 
 /* --- links ------------------------------------------------------------------------------------ */
 

@@ -13,8 +13,8 @@
 #include "hub.h"
 #include "link.h"
 #include "reload.h"
-#include "slab.h"
-#include "stream.h"
+#include "slabs.h"
+#include "streams.h"
 
 #define REPORT_EVERY_US 100000u
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))

@@ -20,7 +20,7 @@
 #include "link_ivshmem.h"
 #include "remote.h"
 #include "shm_window.h"
-#include "slab.h"
+#include "slabs.h"
 
 #define STEPS_MAX 200
 

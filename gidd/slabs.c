@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slab.h"
+#include "slabs.h"
 
 #include <errno.h>
 #include <stdio.h>

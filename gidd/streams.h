@@ -6,10 +6,10 @@
  * Functions named for a message take it from a peer, and answer it. Descriptors are taken over by
  * setting them to -1 in the caller's array.
  */
-#ifndef GIDD_STREAM_H
-#define GIDD_STREAM_H
+#ifndef GIDD_STREAMS_H
+#define GIDD_STREAMS_H
 
-#include "subscription.h"
+#include "subscriptions.h"
 
 void stream_init(struct gidd *gidd);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stream.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <stdarg.h>

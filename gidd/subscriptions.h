@@ -6,8 +6,8 @@
  * Functions named for a message take it from a peer, and answer it. Descriptors are taken over by
  * setting them to -1 in the caller's array.
  */
-#ifndef GIDD_SUBSCRIPTION_H
-#define GIDD_SUBSCRIPTION_H
+#ifndef GIDD_SUBSCRIPTIONS_H
+#define GIDD_SUBSCRIPTIONS_H
 
 #include "gidd.h"
 #include "wire_ring.h"

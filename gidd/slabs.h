@@ -6,8 +6,8 @@
  * Functions named for a message take it from a peer, and answer it. Descriptors are taken over by
  * setting them to -1 in the caller's array.
  */
-#ifndef GIDD_SLAB_H
-#define GIDD_SLAB_H
+#ifndef GIDD_SLABS_H
+#define GIDD_SLABS_H
 
 #include "gidd.h"
 
