@@ -4,7 +4,7 @@
  *
  * An allocator belongs to one caps: it makes slabs as layouts ask for them, a few slots at first
  * and more as they are needed, and keeps them until its last memory is gone. A slot is in use as
- * long as any GstMemory of it lives (see gstgidmemory.h).
+ * long as any GstMemory of it lives.
  */
 #ifndef GST_GID_ALLOCATOR_H
 #define GST_GID_ALLOCATOR_H
@@ -95,6 +95,28 @@ void gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem);
 
 /** Slots of all slabs, and those in use. */
 void gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used);
+
+#define GST_GID_MEMORY_TYPE "GidMemory"
+
+/**
+ * The GstMemory of a slot of our own: the one that its producer fills, parts of it, and aliases.
+ *
+ * Aliases: a decoder keeps the frames it may refer to mapped for writing, and GStreamer copies
+ * memory that is so mapped when it wants the buffer writable. For such memory `mem_copy` gives a
+ * second, read-only GstMemory of the same slot instead of a copy. The pool in turn gives out a slot
+ * again only when all of its memories are gone, and not already when its own buffer comes back.
+ */
+typedef struct
+{
+  GstMemory mem;
+  GstGidSlot *slot;
+} GstGidMemory;
+
+/** Whether memory is a slot of ours: of the domain given, or of any where that is NULL. */
+gboolean gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain);
+
+/** Whether memory of ours is an alias: its frame was decoded in place. */
+gboolean gst_gid_memory_is_alias (GstMemory * mem);
 
 G_END_DECLS
 

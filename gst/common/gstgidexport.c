@@ -6,7 +6,7 @@
 #include <gst/allocators/allocators.h>
 
 #include "gstgid.h"
-#include "gstgidmemory.h"
+#include "gstgidallocator.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 

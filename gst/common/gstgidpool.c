@@ -3,7 +3,7 @@
 
 #include "gstgid.h"
 #include "gstgidcopies.h"
-#include "gstgidmemory.h"
+#include "gstgidallocator.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 

@@ -14,7 +14,7 @@
 #include <errno.h>
 
 #include "common/gstgid.h"
-#include "common/gstgidmemory.h"
+#include "common/gstgidallocator.h"
 #include "common/gstgidpicture.h"
 #include "gstgidsink.h"
 

@@ -4,7 +4,7 @@
 #define GID_TESTS_POOLS_H
 
 #include "cockpit.h"
-#include "common/gstgidmemory.h"
+#include "common/gstgidallocator.h"
 #include "common/gstgidpool.h"
 #include "tap.h"
 
