@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The build folders beside the main one: each sanitizer's, and that of the fuzz targets."""
+
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+
+# Not with the sanitizers: what lives inside other people's processes (Weston, gst-launch).
+_OWN_PROCESSES = ("-Dweston=disabled", "-Dgstreamer=disabled", "-Dwlroots=disabled")
+
+
+@dataclass
+class Kind:
+    suffix: str
+    sanitizer: str
+    suites: tuple[str, ...]  # of which it runs the tests
+    options: tuple[str, ...]  # of meson setup
+    env: dict[str, str] = field(default_factory=dict)
+    under: tuple[str, ...] = ()
+
+    def folder(self, build: Path) -> Path:
+        return build.with_name(build.name + self.suffix)
+
+    def build(self, build: Path, nice: int = 0) -> subprocess.Popen[bytes]:
+        """Begins to bring the folder up to date."""
+        options = ("-Dwerror=true", *_OWN_PROCESSES, *self.options)
+        return subprocess.Popen(
+            ["nice", "-n", str(nice), TOP / "scripts/build", self.folder(build), *options],
+            env=os.environ | self.env,
+            stdin=subprocess.DEVNULL,
+            start_new_session=nice > 0,
+        )
+
+
+_COUNTERS = "-fprofile-instr-generate,-fcoverage-mapping"
+
+ASAN = Kind("-asan", "ASan and UBSan", ("unit", "hostile"), ("-Db_sanitize=address,undefined",))
+# TSan knows only the usual address layouts.
+TSAN = Kind(
+    "-tsan",
+    "TSan",
+    ("ring",),
+    ("-Db_sanitize=thread",),
+    under=("setarch", "--addr-no-randomize"),
+)
+FUZZ = Kind(
+    "-fuzz",
+    "libFuzzer and ASan",
+    ("fuzz",),
+    ("-Dfuzz=true", "-Db_lundef=false"),
+    {"CC": "clang"},
+)
+# The fuzz targets once more, to see what lines they reach: ./run fuzz --coverage.
+COVERAGE = Kind(
+    "-coverage",
+    "",
+    (),
+    (*FUZZ.options, f"-Dc_args={_COUNTERS}", f"-Dc_link_args={_COUNTERS}"),
+    FUZZ.env,
+)
+TESTED = (ASAN, TSAN, FUZZ)
