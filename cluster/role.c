@@ -10,6 +10,9 @@
 
 static void role_enter(
 	struct role *role, enum role_state state, enum role_reason reason, uint64_t now) {
+	if (state != ROLE_LIVE) {
+		role->good = 0; /* also where it fails again for the same reason */
+	}
 	if (role->state == state && role->reason == reason) {
 		return;
 	}
@@ -17,9 +20,6 @@ static void role_enter(
 	role->state = state;
 	role->reason = reason;
 	role->since = now;
-	if (state != ROLE_LIVE) {
-		role->good = 0;
-	}
 	if (role->changed != NULL) {
 		role->changed(role, from, role->data);
 	}
@@ -129,14 +129,15 @@ void role_tick(struct role *role, uint64_t now) {
 }
 
 void role_lost(struct role *role, enum role_reason reason, uint64_t now) {
-	if (role->state == ROLE_WAITING && reason != ROLE_REASON_PROTOCOL) {
-		return;
-	}
 	/* A producer that comes back counts its frames anew. */
 	if (reason != ROLE_REASON_HIDDEN) {
 		role->last_sequence = 0;
 	}
 	role->last_change = 0;
+	role->good = 0;
+	if (role->state == ROLE_WAITING && reason != ROLE_REASON_PROTOCOL) {
+		return;
+	}
 	role_enter(role, ROLE_LOST, reason, now);
 }
 

@@ -121,6 +121,22 @@ static const struct table {
 		},
 	},
 	{
+		"good frames count in a row only",
+		{.deadline_ns = 100 * MS, .good_frames = 2},
+		{
+			{FRAME, 1, 10, ROLE_WAITING, ROLE_REASON_STARTING},
+			{LOST, 2, ROLE_REASON_DIED, ROLE_WAITING, ROLE_REASON_STARTING},
+			{FRAME, 3, 10, ROLE_WAITING, ROLE_REASON_STARTING},
+			{FRAME, 4, 10, ROLE_LIVE, ROLE_REASON_NONE},
+			{DISPLAY, 5, ROLE_REASON_DISPLAY, ROLE_WRONG, ROLE_REASON_DISPLAY},
+			{FRAME, 6, 10, ROLE_WRONG, ROLE_REASON_DISPLAY},
+			{DISPLAY, 7, ROLE_REASON_DISPLAY, ROLE_WRONG, ROLE_REASON_DISPLAY},
+			{FRAME, 8, 10, ROLE_WRONG, ROLE_REASON_DISPLAY},
+			{FRAME, 9, 10, ROLE_LIVE, ROLE_REASON_NONE},
+			{.kind = END},
+		},
+	},
+	{
 		"the display does not show what it should",
 		{.deadline_ns = 100 * MS, .good_frames = 2},
 		{
