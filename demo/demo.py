@@ -254,6 +254,7 @@ def _conclude(result: dict, out: Path, progress: Progress) -> bool:
     pictures, pages = ("open", "cluster", "cluster-lost"), ("report.html", "timeline.html")
     for name in (*(f"{picture}.png" for picture in pictures), *pages, "report.json"):
         progress.say(f"  {out / name}")
+    progress.say(f"Open {(out / 'report.html').resolve().as_uri()} in a browser")
     return all(check["passed"] for check in result["checks"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ _TELLTALE_STATES = 16
 def build(demo: Demo) -> dict:
     """The content of report.json."""
     return {
+        "version": machine.gidway(),
+        "date": time.strftime("%Y-%m-%d %H:%M %z"),
         "link": demo.cockpit.link,
         "clip": demo.clip.name,
         "seconds": demo.played,

@@ -19,6 +19,11 @@ def describe() -> dict:
     }
 
 
+def gidway() -> str:
+    """The version of what runs here."""
+    return f"gidway {_version(['gidctl', '--version'])}"
+
+
 def _processor() -> str:
     found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
     return found[1] if found else platform.machine()

@@ -98,9 +98,29 @@ def size(count: float) -> str:
     return f"{count:.1f} GB"
 
 
+# Of copies: what gid-gstreamer(7) tells at length, and `forwarded`, by gidway's Weston module.
+_REASONS = {
+    "startup": "decoded before the memory was agreed on",
+    "padded-width": "its decoder works in wider rows",
+    "decoder-memory": "its decoder works in memory of its own",
+    "upstream-memory": "made in other memory",
+    "split-memory": "it came in several pieces",
+    "unsealed-memory": "its memory could still be truncated",
+    "other-machine": "made in memory that another machine cannot see",
+    "plain-layout": "its receiver needs a plain layout",
+    "forwarded": "a plain wl_shm client's, forwarded by Weston's module",
+}
+
+
+def reasons(found: dict[str, int]) -> str:
+    """Why frames were copied, in words."""
+    return "; ".join(f"{count} × {_REASONS.get(why, why)}" for why, count in found.items())
+
+
 def write_timeline(folder: Path, logs: list[Path]) -> None:
     """timeline.html: each repaint, and the way of each frame, of all programs of both domains."""
-    command = ["gid-timeline", "report", "-", "-o", str(folder / "timeline.html")]
+    command = ["gid-timeline", "report", "-", "--title", "gidway demo"]
+    command += ["-o", str(folder / "timeline.html")]
     everything = b"".join(log.read_bytes() for log in logs)
     result = subprocess.run(command, input=everything, capture_output=True)
     if result.returncode != 0:
@@ -118,7 +138,9 @@ def write(folder: Path, report: dict, pictures: dict[str, Path]) -> None:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(duration=duration, size=size, histogram=histogram, steps=lanes.steps)
+    environment.filters.update(
+        duration=duration, size=size, histogram=histogram, steps=lanes.steps, reasons=reasons
+    )
     encoded = {
         name: base64.b64encode(path.read_bytes()).decode() for name, path in pictures.items()
     }
