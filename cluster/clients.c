@@ -26,7 +26,7 @@ struct popup {
 };
 
 static const struct client_config *find_place(
-	const struct cluster_config *config, const char *app_id) {
+		const struct cluster_config *config, const char *app_id) {
 	for (size_t i = 0; app_id != NULL && i < config->client_count; i++) {
 		if (strcmp(config->clients[i].app_id, app_id) == 0) {
 			return &config->clients[i];
@@ -37,14 +37,14 @@ static const struct client_config *find_place(
 
 static void window_place(struct window *window) {
 	const struct client_config *place =
-		find_place(window->display->config, window->toplevel->app_id);
+			find_place(window->display->config, window->toplevel->app_id);
 	if (place != NULL) {
 		wlr_scene_node_set_position(&window->tree->node, place->box.x, place->box.y);
 		wlr_xdg_toplevel_set_size(window->toplevel, place->box.width, place->box.height);
 	} else if (window->display->output != NULL) {
 		wlr_xdg_toplevel_set_fullscreen(window->toplevel, true);
 		wlr_xdg_toplevel_set_size(window->toplevel, window->display->output->width,
-			window->display->output->height);
+				window->display->output->height);
 	}
 	wlr_xdg_toplevel_set_activated(window->toplevel, true);
 }
@@ -81,7 +81,7 @@ static void handle_destroy(struct wl_listener *listener, void *data) {
 }
 
 static void listen(
-	struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
+		struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
 	listener->notify = notify;
 	wl_signal_add(signal, listener);
 }
@@ -101,9 +101,9 @@ static void handle_new_toplevel(struct wl_listener *listener, void *data) {
 	listen(&toplevel->base->surface->events.commit, &window->commit, handle_commit);
 	listen(&toplevel->events.destroy, &window->destroy, handle_destroy);
 	listen(&toplevel->events.request_fullscreen, &window->request_fullscreen,
-		handle_request_fullscreen);
+			handle_request_fullscreen);
 	listen(&toplevel->events.request_maximize, &window->request_maximize,
-		handle_request_maximize);
+			handle_request_maximize);
 }
 
 /* --- popups --------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ static void handle_popup_destroy(struct wl_listener *listener, void *data) {
 static void handle_new_popup(struct wl_listener *listener, void *data) {
 	struct wlr_xdg_popup *xdg_popup = data;
 	struct wlr_xdg_surface *parent = xdg_popup->parent != NULL
-		? wlr_xdg_surface_try_from_wlr_surface(xdg_popup->parent)
-		: NULL;
+			? wlr_xdg_surface_try_from_wlr_surface(xdg_popup->parent)
+			: NULL;
 	struct popup *popup = calloc(1, sizeof(*popup));
 	if (popup == NULL) {
 		wl_resource_post_no_memory(xdg_popup->resource);
@@ -147,12 +147,12 @@ int clients_init(struct clients *clients, struct display *display) {
 	struct wl_display *wayland = display->wayland;
 	struct wlr_xdg_shell *shell = wlr_xdg_shell_create(wayland, 3);
 	if (shell == NULL || wlr_compositor_create(wayland, 6, display->device.renderer) == NULL ||
-		wlr_subcompositor_create(wayland) == NULL ||
-		wlr_viewporter_create(wayland) == NULL ||
-		presentation_create(wayland, display->device.backend) == NULL ||
-		wlr_single_pixel_buffer_manager_v1_create(wayland) == NULL ||
-		wlr_screencopy_manager_v1_create(wayland) == NULL ||
-		wlr_xdg_output_manager_v1_create(wayland, display->layout) == NULL) {
+			wlr_subcompositor_create(wayland) == NULL ||
+			wlr_viewporter_create(wayland) == NULL ||
+			presentation_create(wayland, display->device.backend) == NULL ||
+			wlr_single_pixel_buffer_manager_v1_create(wayland) == NULL ||
+			wlr_screencopy_manager_v1_create(wayland) == NULL ||
+			wlr_xdg_output_manager_v1_create(wayland, display->layout) == NULL) {
 		return -ENOMEM;
 	}
 	listen(&shell->events.new_toplevel, &clients->new_toplevel, handle_new_toplevel);

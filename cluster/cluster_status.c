@@ -20,12 +20,15 @@ static int add_transitions(variant **array, const struct history *history) {
 		}
 		variant *entry = NULL;
 		int ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_UNSIGNED("number", i + 1),
-			SD_JSON_BUILD_PAIR_STRING("from", role_state_name(transition->from)),
-			SD_JSON_BUILD_PAIR_STRING("to", role_state_name(transition->to)),
-			SD_JSON_BUILD_PAIR_STRING("reason", role_reason_name(transition->reason)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("decided_ns", transition->decided),
-			SD_JSON_BUILD_PAIR_UNSIGNED("last_frame_ns", transition->last_frame),
-			SD_JSON_BUILD_PAIR_UNSIGNED("shown_ns", transition->shown));
+				SD_JSON_BUILD_PAIR_STRING(
+						"from", role_state_name(transition->from)),
+				SD_JSON_BUILD_PAIR_STRING("to", role_state_name(transition->to)),
+				SD_JSON_BUILD_PAIR_STRING(
+						"reason", role_reason_name(transition->reason)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("decided_ns", transition->decided),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"last_frame_ns", transition->last_frame),
+				SD_JSON_BUILD_PAIR_UNSIGNED("shown_ns", transition->shown));
 		if (ret >= 0) {
 			ret = sd_json_variant_append_array(array, entry);
 		}
@@ -47,28 +50,38 @@ static int add_role(variant **array, const struct role_view *view) {
 	}
 	if (ret >= 0) {
 		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
-			SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
-			SD_JSON_BUILD_PAIR_STRING("domain", config->domain ? config->domain : ""),
-			SD_JSON_BUILD_PAIR_STRING("state", role_state_name(view->role.state)),
-			SD_JSON_BUILD_PAIR_STRING("reason", role_reason_name(view->role.reason)),
-			SD_JSON_BUILD_PAIR_STRING("text", role_reason_text(view->role.reason)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
-			SD_JSON_BUILD_PAIR_STRING("shows", view->shown ? "frame" : "fallback"),
-			SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),
-			SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
-			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
-			SD_JSON_BUILD_PAIR_UNSIGNED("sampled_frames", history->sampled_frames),
-			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", history->refused_frames),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"latency_p50_ns", samples_percentile(&history->latency, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"latency_p99_ns", samples_percentile(&history->latency, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"latency_max_ns", samples_percentile(&history->latency, 100)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", history->latency.count),
-			SD_JSON_BUILD_PAIR_UNSIGNED("deadline_ns", config->limits.deadline_ns),
-			SD_JSON_BUILD_PAIR_UNSIGNED("transition_count", history->transition_count),
-			SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
+				SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
+				SD_JSON_BUILD_PAIR_STRING(
+						"domain", config->domain ? config->domain : ""),
+				SD_JSON_BUILD_PAIR_STRING(
+						"state", role_state_name(view->role.state)),
+				SD_JSON_BUILD_PAIR_STRING(
+						"reason", role_reason_name(view->role.reason)),
+				SD_JSON_BUILD_PAIR_STRING(
+						"text", role_reason_text(view->role.reason)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
+				SD_JSON_BUILD_PAIR_STRING(
+						"shows", view->shown ? "frame" : "fallback"),
+				SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),
+				SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"sampled_frames", history->sampled_frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"refused_frames", history->refused_frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns",
+						samples_percentile(&history->latency, 50)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns",
+						samples_percentile(&history->latency, 99)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("latency_max_ns",
+						samples_percentile(&history->latency, 100)),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"latency_count", history->latency.count),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"deadline_ns", config->limits.deadline_ns),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"transition_count", history->transition_count),
+				SD_JSON_BUILD_PAIR_VARIANT("transitions", transitions));
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_append_array(array, entry);
@@ -90,25 +103,29 @@ static int cluster_status_build(const struct cluster_status *status, char **text
 	if (ret >= 0) {
 		const struct wlr_output *output = display->output;
 		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", list),
-			SD_JSON_BUILD_PAIR_BOOLEAN(
-				"gidd", gidd_connection_is_up(roles->connection)),
-			SD_JSON_BUILD_PAIR_STRING("output", output ? output->name : ""),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"width", (uint64_t)(output ? output->width : 0)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"height", (uint64_t)(output ? output->height : 0)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("refresh_ns", display_refresh_ns(display)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
-			SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),
-			SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
-			SD_JSON_BUILD_PAIR_UNSIGNED("longest_gap_ns", stats->longest_gap_ns),
-			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
-				stats->frames ? stats->compose_ns / stats->frames : 0),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"compose_p50_ns", samples_percentile(&stats->compose, 50)),
-			SD_JSON_BUILD_PAIR_UNSIGNED(
-				"compose_p99_ns", samples_percentile(&stats->compose, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns));
+				SD_JSON_BUILD_PAIR_BOOLEAN(
+						"gidd", gidd_connection_is_up(roles->connection)),
+				SD_JSON_BUILD_PAIR_STRING("output", output ? output->name : ""),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"width", (uint64_t)(output ? output->width : 0)),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"height", (uint64_t)(output ? output->height : 0)),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"refresh_ns", display_refresh_ns(display)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
+				SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"longest_gap_ns", stats->longest_gap_ns),
+				SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
+						stats->frames ? stats->compose_ns / stats->frames
+							      : 0),
+				SD_JSON_BUILD_PAIR_UNSIGNED("compose_p50_ns",
+						samples_percentile(&stats->compose, 50)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("compose_p99_ns",
+						samples_percentile(&stats->compose, 99)),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"compose_max_ns", stats->compose_max_ns));
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_format(whole, 0, text);
@@ -137,7 +154,7 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 }
 
 int cluster_status_init(
-	struct cluster_status *status, const struct roles *roles, const char *path) {
+		struct cluster_status *status, const struct roles *roles, const char *path) {
 	*status = (struct cluster_status){.roles = roles, .fd = -1};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
@@ -150,12 +167,12 @@ int cluster_status_init(
 	}
 	unlink(path);
 	if (bind(status->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		listen(status->fd, 8) < 0) {
+			listen(status->fd, 8) < 0) {
 		return -errno;
 	}
 	status->path = strdup(path);
 	status->source = wl_event_loop_add_fd(
-		roles->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
+			roles->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
 	return status->path != NULL && status->source != NULL ? 0 : -ENOMEM;
 }
 

@@ -20,15 +20,16 @@ static bool device_init_backend(struct device *device, struct wl_display *waylan
 		return device->backend != NULL;
 	}
 	if (getenv("WAYLAND_DISPLAY") == NULL && getenv("WAYLAND_SOCKET") == NULL &&
-		getenv("DISPLAY") == NULL) {
+			getenv("DISPLAY") == NULL) {
 		setenv("WLR_BACKENDS", "drm", 0);
 	}
 	device->backend = wlr_backend_autocreate(loop, &device->session);
 	if (device->backend == NULL) {
 		wlr_log(WLR_ERROR,
-			"no screen can be had: is there a /dev/dri/card*, and a seat (seatd, "
-			"logind, or LIBSEAT_BACKEND=builtin as root)? See gid-cluster(1); "
-			"--headless needs none");
+				"no screen can be had: is there a /dev/dri/card*, and a seat "
+				"(seatd, "
+				"logind, or LIBSEAT_BACKEND=builtin as root)? See gid-cluster(1); "
+				"--headless needs none");
 	}
 	return device->backend != NULL;
 }
@@ -37,19 +38,19 @@ static bool device_init_backend(struct device *device, struct wl_display *waylan
 static bool device_init_rendering(struct device *device, struct wl_display *wayland) {
 	const char *wanted = getenv("WLR_RENDERER");
 	if (wlr_backend_is_headless(device->backend) && wanted != NULL &&
-		strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
+			strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
 		device->renderer = software_gl_create();
 		device->allocator = udmabuf_allocator_create();
 	} else {
 		device->renderer = wlr_renderer_autocreate(device->backend);
 		if (device->renderer != NULL) {
 			device->allocator =
-				wlr_allocator_autocreate(device->backend, device->renderer);
+					wlr_allocator_autocreate(device->backend, device->renderer);
 		}
 	}
 	return device->renderer != NULL && device->allocator != NULL &&
-		wlr_renderer_init_wl_shm(device->renderer, wayland) &&
-		linux_dmabuf_offer(wayland, device->renderer);
+			wlr_renderer_init_wl_shm(device->renderer, wayland) &&
+			linux_dmabuf_offer(wayland, device->renderer);
 }
 
 bool device_init(struct device *device, struct wl_display *wayland, bool headless) {
@@ -59,10 +60,11 @@ bool device_init(struct device *device, struct wl_display *wayland, bool headles
 	}
 	if (!device_init_rendering(device, wayland)) {
 		wlr_log(WLR_ERROR,
-			"nothing can be drawn to the screen with WLR_RENDERER=%s: either it "
-			"cannot, "
-			"or another program has the screen",
-			getenv("WLR_RENDERER"));
+				"nothing can be drawn to the screen with WLR_RENDERER=%s: either "
+				"it "
+				"cannot, "
+				"or another program has the screen",
+				getenv("WLR_RENDERER"));
 		return false;
 	}
 	return true;

@@ -53,7 +53,7 @@ struct display {
 
 /* `headless`: without a screen. The hooks, `data` and `config` outlive the display. */
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
-	const struct cluster_config *config, const struct display_hooks *hooks, void *data);
+		const struct cluster_config *config, const struct display_hooks *hooks, void *data);
 int display_start(struct display *display);
 void display_finish(struct display *display);
 

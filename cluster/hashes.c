@@ -46,7 +46,7 @@ int hashes_add(struct hashes *hashes, const struct digest *digest) {
 		hashes->capacity = capacity;
 	}
 	memmove(hashes->list + place + 1, hashes->list + place,
-		(hashes->count - place) * sizeof(hashes->list[0]));
+			(hashes->count - place) * sizeof(hashes->list[0]));
 	hashes->list[place] = *digest;
 	hashes->count++;
 	return 1;

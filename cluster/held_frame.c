@@ -8,39 +8,39 @@
 
 /* What of the picture is to be shown. Boxes were checked to lie in no layout in particular. */
 static bool visible_part(
-	const struct gid_frame *frame, const struct pixels *whole, struct pixels *part) {
+		const struct gid_frame *frame, const struct pixels *whole, struct pixels *part) {
 	const struct gid_box *crop = &frame->crop;
 	if (crop->width == 0 || crop->height == 0) {
 		*part = *whole;
 		return true;
 	}
 	if (crop->x < 0 || crop->y < 0 || crop->width < 0 || crop->height < 0 ||
-		(int64_t)crop->x + crop->width > whole->width ||
-		(int64_t)crop->y + crop->height > whole->height) {
+			(int64_t)crop->x + crop->width > whole->width ||
+			(int64_t)crop->y + crop->height > whole->height) {
 		return false;
 	}
 	*part = pixels_part(whole, (uint32_t)crop->x, (uint32_t)crop->y, (uint32_t)crop->width,
-		(uint32_t)crop->height);
+			(uint32_t)crop->height);
 	return true;
 }
 
 static bool layout_can_be_shown(const struct gid_slab_info *info) {
 	const struct gid_layout *layout = &info->layout;
-	bool format =
-		layout->fourcc == DRM_FORMAT_XRGB8888 || layout->fourcc == DRM_FORMAT_ARGB8888;
+	bool format = layout->fourcc == DRM_FORMAT_XRGB8888 ||
+			layout->fourcc == DRM_FORMAT_ARGB8888;
 	return format && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
-		layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0 &&
-		gid_layout_check(layout, info->slot_size) == 0;
+			layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0 &&
+			gid_layout_check(layout, info->slot_size) == 0;
 }
 
 static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
-	const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
+		const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
 	if (info->memory == GID_MEMORY_DMABUF) {
 		dmabuf_begin_read(info->fd);
 	}
 	int ret = transform == WL_OUTPUT_TRANSFORM_NORMAL
-		? pixels_hash(pixels, hashes, digest)
-		: pixels_hash_turned(pixels, transform, hashes, digest);
+			? pixels_hash(pixels, hashes, digest)
+			: pixels_hash_turned(pixels, transform, hashes, digest);
 	if (info->memory == GID_MEMORY_DMABUF) {
 		dmabuf_end_read(info->fd);
 	}
@@ -54,8 +54,8 @@ bool held_frame_is_drawn(const struct gid_slab *slab) {
 }
 
 enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
-	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes,
-	struct digest *digest) {
+		uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes,
+		struct digest *digest) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
 	if (frame->flags & GID_FRAME_CORRUPTED) {
@@ -69,17 +69,17 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
 		return ROLE_REASON_LAYOUT;
 	}
 	struct pixels whole = {
-		.data = slot + info.layout.planes[0].offset,
-		.width = info.layout.width,
-		.height = info.layout.height,
-		.stride = info.layout.planes[0].stride,
+			.data = slot + info.layout.planes[0].offset,
+			.width = info.layout.width,
+			.height = info.layout.height,
+			.stride = info.layout.planes[0].stride,
 	};
 	if (!visible_part(frame, &whole, pixels)) {
 		return ROLE_REASON_LAYOUT;
 	}
 	bool across = frame->transform & WL_OUTPUT_TRANSFORM_90;
 	if (pixels->width != (across ? height : width) ||
-		pixels->height != (across ? width : height)) {
+			pixels->height != (across ? width : height)) {
 		return ROLE_REASON_LAYOUT;
 	}
 	if (hash_memory(&info, frame->transform, pixels, hashes, digest) != 0) {
@@ -110,28 +110,28 @@ static void held_frame_set_dmabuf(struct held_frame *held, struct wlr_renderer *
 		return;
 	}
 	struct wlr_dmabuf_attributes dmabuf = {
-		.width = view->base.width,
-		.height = view->base.height,
-		.format = view->fourcc,
-		.modifier = DRM_FORMAT_MOD_LINEAR,
-		.n_planes = 1,
-		.offset = {(uint32_t)offset},
-		.stride = {(uint32_t)view->stride},
-		.fd = {info.fd},
+			.width = view->base.width,
+			.height = view->base.height,
+			.format = view->fourcc,
+			.modifier = DRM_FORMAT_MOD_LINEAR,
+			.n_planes = 1,
+			.offset = {(uint32_t)offset},
+			.stride = {(uint32_t)view->stride},
+			.fd = {info.fd},
 	};
 	memory_view_set_dmabuf(&held->view, &dmabuf, renderer);
 }
 
 struct held_frame *held_frame_create(struct wl_list *list, struct gid_consumer *consumer,
-	const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
-	const struct pixel_hashes *hashes, struct wlr_renderer *renderer) {
+		const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
+		const struct pixel_hashes *hashes, struct wlr_renderer *renderer) {
 	struct held_frame *held = calloc(1, sizeof(*held));
 	if (held == NULL) {
 		return NULL;
 	}
 	/* Safety pictures are opaque: what shines through from below could not be checked. */
 	memory_view_init(&held->view, pixels->data, DRM_FORMAT_XRGB8888, pixels->width,
-		pixels->height, pixels->stride, handle_destroyed);
+			pixels->height, pixels->stride, handle_destroyed);
 	held->consumer = consumer;
 	held->slab = slab;
 	held->frame = *frame;

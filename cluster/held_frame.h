@@ -11,9 +11,9 @@
 
 struct held_frame {
 	struct memory_view view;
-	struct wl_list link; /* among those of the same subscription */
-	struct gid_consumer
-		*consumer; /* NULL: the subscription ended, there is nobody to give it back to */
+	struct wl_list link;	       /* among those of the same subscription */
+	struct gid_consumer *consumer; /* NULL: the subscription ended, there is nobody to give it
+					  back to */
 	struct gid_slab *slab;
 	struct gid_frame frame;
 	struct pixel_hashes hashes; /* of the pixels, as they were when they were looked at */
@@ -28,8 +28,8 @@ bool held_frame_is_drawn(const struct gid_slab *slab);
  * cannot be shown.
  */
 enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
-	uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes,
-	struct digest *digest);
+		uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes,
+		struct digest *digest);
 
 /*
  * Takes the frame and the reference to its slab. They are given back, and the object is gone, when
@@ -37,8 +37,8 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
  * NULL for want of memory; then nothing was taken.
  */
 struct held_frame *held_frame_create(struct wl_list *list, struct gid_consumer *consumer,
-	const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
-	const struct pixel_hashes *hashes, struct wlr_renderer *renderer);
+		const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
+		const struct pixel_hashes *hashes, struct wlr_renderer *renderer);
 
 /* The subscription of all frames of the list is over. */
 void held_frame_forget_consumer(struct wl_list *list);

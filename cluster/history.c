@@ -7,7 +7,7 @@ void history_transition(struct history *history, const struct transition *transi
 
 struct transition *history_get(struct history *history, uint64_t index) {
 	if (index >= history->transition_count ||
-		history->transition_count - index > HISTORY_TRANSITIONS) {
+			history->transition_count - index > HISTORY_TRANSITIONS) {
 		return NULL;
 	}
 	return &history->transitions[index % HISTORY_TRANSITIONS];

@@ -16,7 +16,7 @@ static void handle_signal(int number) {
 
 /* Returns 1: a new picture, 0: known or not to be shown, or -errno. */
 static int learn_frame(struct hashes *hashes, const struct role_config *role,
-	struct gid_domain *domain, const struct gid_frame *frame) {
+		struct gid_domain *domain, const struct gid_frame *frame) {
 	struct gid_slab *slab;
 	if (frame->gid == GID_NONE || gid_slab_import(domain, frame->gid, &slab) < 0) {
 		return 0;
@@ -25,20 +25,21 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 	struct pixel_hashes found;
 	struct digest digest;
 	enum role_reason reason = held_frame_examine(frame, slab, (uint32_t)role->box.width,
-		(uint32_t)role->box.height, &pixels, &found, &digest);
+			(uint32_t)role->box.height, &pixels, &found, &digest);
 	gid_slab_unref(slab);
 	if (reason != ROLE_REASON_NONE || !(frame->flags & GID_FRAME_HASH) ||
-		found.content != frame->content_hash) {
+			found.content != frame->content_hash) {
 		fprintf(stderr, "\rframe %llu left out: %s\n", (unsigned long long)frame->sequence,
-			reason != ROLE_REASON_NONE ? role_reason_text(reason)
-						   : role_reason_text(ROLE_REASON_HASH_MISMATCH));
+				reason != ROLE_REASON_NONE
+						? role_reason_text(reason)
+						: role_reason_text(ROLE_REASON_HASH_MISMATCH));
 		return 0;
 	}
 	return hashes_add(hashes, &digest);
 }
 
 static int learn_stream(struct hashes *hashes, const struct role_config *role,
-	struct gid_domain *domain, struct gid_consumer *consumer, unsigned seconds) {
+		struct gid_domain *domain, struct gid_consumer *consumer, unsigned seconds) {
 	uint64_t end = seconds > 0 ? gid_clock_now() + seconds * 1000000000ull : UINT64_MAX;
 	uint64_t frames = 0;
 	while (!stopped && gid_clock_now() < end) {
@@ -61,7 +62,7 @@ static int learn_stream(struct hashes *hashes, const struct role_config *role,
 		frames++;
 		if (isatty(STDERR_FILENO) && ret == 1) {
 			fprintf(stderr, "\r%llu frames, %zu pictures ", (unsigned long long)frames,
-				hashes->count);
+					hashes->count);
 		}
 	}
 	return 0;
@@ -72,13 +73,13 @@ int learn(const struct role_config *role, const char *own, const char *path, uns
 	struct gid_domain *domain = NULL;
 	struct gid_consumer *consumer = NULL;
 	struct gid_consumer_options options = {
-		.size = sizeof(options), .credit = 16, .reconnect = true};
+			.size = sizeof(options), .credit = 16, .reconnect = true};
 	signal(SIGINT, handle_signal);
 	signal(SIGTERM, handle_signal);
 	int ret = hashes_read(&hashes, path);
 	if (ret < 0 && ret != -ENOENT) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", path,
-			ret == -EINVAL ? "not a file of hashes" : strerror(-ret));
+				ret == -EINVAL ? "not a file of hashes" : strerror(-ret));
 		goto done;
 	}
 	size_t before = hashes.count;
@@ -101,7 +102,7 @@ int learn(const struct role_config *role, const char *own, const char *path, uns
 		goto done;
 	}
 	fprintf(stderr, "\r%s: %zu pictures, %zu of them new\n", path, hashes.count,
-		hashes.count - before);
+			hashes.count - before);
 
 done:
 	gid_consumer_destroy(consumer);

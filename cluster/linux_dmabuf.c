@@ -5,7 +5,7 @@
 #include <wlr/types/wlr_linux_dmabuf_v1.h>
 
 static void tranche_keep(struct wlr_linux_dmabuf_feedback_v1_tranche *tranche,
-	const struct wlr_drm_format_set *formats) {
+		const struct wlr_drm_format_set *formats) {
 	struct wlr_drm_format_set kept = {0};
 	wlr_drm_format_set_intersect(&kept, &tranche->formats, formats);
 	wlr_drm_format_set_finish(&tranche->formats);
@@ -14,11 +14,11 @@ static void tranche_keep(struct wlr_linux_dmabuf_feedback_v1_tranche *tranche,
 
 bool linux_dmabuf_offer(struct wl_display *wayland, struct wlr_renderer *renderer) {
 	const struct wlr_linux_dmabuf_feedback_v1_init_options options = {
-		.main_renderer = renderer,
+			.main_renderer = renderer,
 	};
 	struct wlr_linux_dmabuf_feedback_v1 feedback;
 	if (wlr_renderer_get_texture_formats(renderer, WLR_BUFFER_CAP_DMABUF) == NULL ||
-		wlr_renderer_get_drm_fd(renderer) < 0) {
+			wlr_renderer_get_drm_fd(renderer) < 0) {
 		return true;
 	}
 	if (!wlr_linux_dmabuf_feedback_v1_init_with_options(&feedback, &options)) {

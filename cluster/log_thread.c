@@ -52,8 +52,8 @@ static void write_next(void) {
 	write_line(text, length);
 	if (left_out > 0) {
 		int more = snprintf(text, sizeof(text),
-			"%llu lines were left out: they came faster than they were read\n",
-			left_out);
+				"%llu lines were left out: they came faster than they were read\n",
+				left_out);
 		write_line(text, (size_t)more);
 	}
 	pthread_mutex_lock(&queue.lock);
@@ -111,7 +111,7 @@ static size_t format_line(char *line, const char *label, const char *format, va_
 	clock_gettime(CLOCK_REALTIME, &now);
 	localtime_r(&now.tv_sec, &time);
 	int length = snprintf(line, LINE_MAX_BYTES, "%02d:%02d:%02d.%03ld %s", time.tm_hour,
-		time.tm_min, time.tm_sec, now.tv_nsec / 1000000, label);
+			time.tm_min, time.tm_sec, now.tv_nsec / 1000000, label);
 	int text = vsnprintf(line + length, LINE_MAX_BYTES - 1 - (size_t)length, format, args);
 	int room = LINE_MAX_BYTES - 2 - length;
 	length += text < 0 ? 0 : text < room ? text : room;

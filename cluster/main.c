@@ -24,10 +24,10 @@ struct cluster {
 
 static void handle_log(enum wlr_log_importance importance, const char *format, va_list args) {
 	static const char *const labels[] = {
-		[WLR_SILENT] = "",
-		[WLR_ERROR] = "[ERROR] ",
-		[WLR_INFO] = "[INFO] ",
-		[WLR_DEBUG] = "[DEBUG] ",
+			[WLR_SILENT] = "",
+			[WLR_ERROR] = "[ERROR] ",
+			[WLR_INFO] = "[INFO] ",
+			[WLR_DEBUG] = "[DEBUG] ",
 	};
 	if (importance <= wlr_log_get_verbosity()) {
 		log_thread_add(labels[importance], format, args);
@@ -57,8 +57,8 @@ static char *status_path(const struct cluster_options *options) {
 		return strdup(options->status);
 	}
 	if (options->domain == NULL ||
-		asprintf(&path, "%s/%s/cluster.sock", runtime ? runtime : "/run/gidway",
-			options->domain) < 0) {
+			asprintf(&path, "%s/%s/cluster.sock", runtime ? runtime : "/run/gidway",
+					options->domain) < 0) {
 		return NULL;
 	}
 	return path;
@@ -68,8 +68,8 @@ static void start_status(struct cluster *cluster, const struct cluster_options *
 	char *path = status_path(options);
 	if (path == NULL) {
 		wlr_log(WLR_INFO,
-			"nobody can ask for the status: name the domain by --domain, or "
-			"the socket by --status");
+				"nobody can ask for the status: name the domain by --domain, or "
+				"the socket by --status");
 		return;
 	}
 	int ret = cluster_status_init(&cluster->status, &cluster->roles, path);
@@ -84,9 +84,9 @@ static int open_socket(struct cluster *cluster, const struct cluster_options *op
 	if (name != NULL ? wl_display_add_socket(cluster->wayland, name) < 0
 			 : (name = wl_display_add_socket_auto(cluster->wayland)) == NULL) {
 		wlr_log(WLR_ERROR,
-			"cannot open a Wayland display%s%s: is XDG_RUNTIME_DIR set, and "
-			"the name free?",
-			name ? " " : "", name ? name : "");
+				"cannot open a Wayland display%s%s: is XDG_RUNTIME_DIR set, and "
+				"the name free?",
+				name ? " " : "", name ? name : "");
 		return -EADDRINUSE;
 	}
 	wlr_log(WLR_INFO, "clients find us at WAYLAND_DISPLAY=%s", name);
@@ -94,12 +94,12 @@ static int open_socket(struct cluster *cluster, const struct cluster_options *op
 }
 
 static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
-	const struct cluster_options *options) {
+		const struct cluster_options *options) {
 	struct wl_event_loop *loop = wl_display_get_event_loop(cluster->wayland);
 	wl_event_loop_add_signal(loop, SIGINT, handle_signal, cluster->wayland);
 	wl_event_loop_add_signal(loop, SIGTERM, handle_signal, cluster->wayland);
 	int ret = display_init(&cluster->display, cluster->wayland, options->headless, config,
-		&roles_hooks, &cluster->roles);
+			&roles_hooks, &cluster->roles);
 	if (ret == 0) {
 		ret = clients_init(&cluster->clients, &cluster->display);
 	}
@@ -107,8 +107,10 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 		ret = roles_init(&cluster->roles, config, &cluster->display, options->domain);
 	}
 	if (ret == 0 &&
-		gid_buffer_manager_create(cluster->wayland, cluster->display.device.renderer,
-			cluster->display.device.allocator, options->domain, roles_log) == NULL) {
+			gid_buffer_manager_create(cluster->wayland,
+					cluster->display.device.renderer,
+					cluster->display.device.allocator, options->domain,
+					roles_log) == NULL) {
 		ret = -ENOMEM;
 	}
 	if (ret == 0) {
@@ -120,7 +122,7 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 	if (ret == 0) {
 		start_status(cluster, options);
 		wlr_log(WLR_INFO, "ready, with %zu role%s", config->role_count,
-			config->role_count == 1 ? "" : "s");
+				config->role_count == 1 ? "" : "s");
 	}
 	return ret;
 }
@@ -152,7 +154,7 @@ static int run(const struct cluster_config *config, const struct cluster_options
 }
 
 static const struct role_config *find_role(
-	const struct cluster_config *config, const char *path, const char *name) {
+		const struct cluster_config *config, const char *path, const char *name) {
 	for (size_t i = 0; i < config->role_count; i++) {
 		if (strcmp(config->roles[i].name, name) == 0) {
 			return &config->roles[i];
@@ -170,11 +172,12 @@ static int run_learn(const struct cluster_config *config, const struct cluster_o
 	const struct role_config *role = find_role(config, options->config, options->learn);
 	char *path = NULL;
 	if (role == NULL ||
-		(options->output == NULL && asprintf(&path, "%s.hashes", options->learn) < 0)) {
+			(options->output == NULL &&
+					asprintf(&path, "%s.hashes", options->learn) < 0)) {
 		return EXIT_FAILURE;
 	}
-	int status = learn(
-		role, options->domain, path != NULL ? path : options->output, options->seconds);
+	int status = learn(role, options->domain, path != NULL ? path : options->output,
+			options->seconds);
 	free(path);
 	return status;
 }
@@ -190,8 +193,8 @@ int main(int argc, char **argv) {
 	int error = cluster_config_read(&config, options.config, stderr);
 	if (error == -ENOENT && !options.check) {
 		fprintf(stderr,
-			"gid-cluster: write one, see gid-cluster(1), or name another with "
-			"--config\n");
+				"gid-cluster: write one, see gid-cluster(1), or name another with "
+				"--config\n");
 	}
 	if (error == 0) {
 		if (options.check) {

@@ -27,10 +27,10 @@ static struct own_picture *own_picture_of(cairo_surface_t *surface) {
 	struct own_picture *picture = calloc(1, sizeof(*picture));
 	cairo_surface_flush(surface);
 	struct pixels pixels = {
-		.data = cairo_image_surface_get_data(surface),
-		.width = (uint32_t)cairo_image_surface_get_width(surface),
-		.height = (uint32_t)cairo_image_surface_get_height(surface),
-		.stride = (size_t)cairo_image_surface_get_stride(surface),
+			.data = cairo_image_surface_get_data(surface),
+			.width = (uint32_t)cairo_image_surface_get_width(surface),
+			.height = (uint32_t)cairo_image_surface_get_height(surface),
+			.stride = (size_t)cairo_image_surface_get_stride(surface),
 	};
 	struct pixel_hashes hashes;
 	if (picture == NULL || pixels.data == NULL || pixels_hash(&pixels, &hashes, NULL) != 0) {
@@ -39,7 +39,7 @@ static struct own_picture *own_picture_of(cairo_surface_t *surface) {
 		return NULL;
 	}
 	memory_view_init(&picture->view, pixels.data, DRM_FORMAT_XRGB8888, pixels.width,
-		pixels.height, pixels.stride, handle_destroyed);
+			pixels.height, pixels.stride, handle_destroyed);
 	picture->surface = surface;
 	picture->colour = hashes.colour;
 	return picture;
@@ -70,7 +70,7 @@ static int draw_png(cairo_t *cairo, const char *path, double width, double heigh
 		return -EINVAL;
 	}
 	cairo_scale(cairo, width / cairo_image_surface_get_width(png),
-		height / cairo_image_surface_get_height(png));
+			height / cairo_image_surface_get_height(png));
 	cairo_set_source_surface(cairo, png, 0, 0);
 	cairo_paint(cairo);
 	cairo_surface_destroy(png);
@@ -80,8 +80,8 @@ static int draw_png(cairo_t *cairo, const char *path, double width, double heigh
 int own_picture_create(struct own_picture **picture, const struct role_config *role) {
 	int ret = 0;
 	double width = role->box.width, height = role->box.height;
-	cairo_surface_t *surface =
-		cairo_image_surface_create(CAIRO_FORMAT_RGB24, role->box.width, role->box.height);
+	cairo_surface_t *surface = cairo_image_surface_create(
+			CAIRO_FORMAT_RGB24, role->box.width, role->box.height);
 	cairo_t *cairo = cairo_create(surface);
 	cairo_paint(cairo); /* black */
 	switch (role->fallback) {
@@ -119,12 +119,12 @@ int own_picture_read(struct own_picture **picture, const char *path, int width, 
 
 struct own_picture *own_picture_copy(const struct pixels *pixels) {
 	cairo_surface_t *surface = cairo_image_surface_create(
-		CAIRO_FORMAT_RGB24, (int)pixels->width, (int)pixels->height);
+			CAIRO_FORMAT_RGB24, (int)pixels->width, (int)pixels->height);
 	unsigned char *data = cairo_image_surface_get_data(surface);
 	size_t stride = (size_t)cairo_image_surface_get_stride(surface);
 	for (uint32_t y = 0; data != NULL && y < pixels->height; y++) {
 		memcpy(data + y * stride, (const uint8_t *)pixels->data + y * pixels->stride,
-			(size_t)pixels->width * 4);
+				(size_t)pixels->width * 4);
 	}
 	cairo_surface_mark_dirty(surface);
 	return own_picture_of(surface);

@@ -76,7 +76,7 @@ static int64_t pixel_seen_at(const struct pixels *own, uint32_t transform, int32
 
 /* Draws `own`, whose rows have no gaps, as it is seen. */
 static void draw_turned(uint32_t *pixel, uint32_t seen_width, uint32_t seen_height,
-	const struct pixels *own, uint32_t transform) {
+		const struct pixels *own, uint32_t transform) {
 	const uint32_t *from = own->data;
 	int64_t start = pixel_seen_at(own, transform, 0, 0);
 	int64_t right = pixel_seen_at(own, transform, 1, 0) - start;
@@ -89,16 +89,16 @@ static void draw_turned(uint32_t *pixel, uint32_t seen_width, uint32_t seen_heig
 }
 
 int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
-	struct digest *digest) {
+		struct digest *digest) {
 	size_t size = (size_t)pixels->width * pixels->height * 4;
 	uint32_t *copy = malloc(size), *turned = malloc(size);
 	struct pixels own = {copy, pixels->width, pixels->height, (size_t)pixels->width * 4};
 	struct gid_box all = {0, 0, (int32_t)own.width, (int32_t)own.height};
 	struct gid_box shown = gid_box_turn(all, own.width, own.height, transform);
 	struct pixels seen = {
-		.data = turned,
-		.width = (uint32_t)shown.width,
-		.height = (uint32_t)shown.height,
+			.data = turned,
+			.width = (uint32_t)shown.width,
+			.height = (uint32_t)shown.height,
 	};
 	seen.stride = (size_t)seen.width * 4;
 	struct pixel_hashes of_seen;
@@ -108,7 +108,7 @@ int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct p
 	}
 	for (uint32_t y = 0; y < own.height; y++) {
 		memcpy(copy + (size_t)y * own.width,
-			(const uint8_t *)pixels->data + y * pixels->stride, own.stride);
+				(const uint8_t *)pixels->data + y * pixels->stride, own.stride);
 	}
 	draw_turned(turned, seen.width, seen.height, &own, transform);
 	ret = pixels_hash(&own, hashes, NULL);
@@ -123,12 +123,12 @@ done:
 	return ret;
 }
 
-struct pixels pixels_part(
-	const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
+struct pixels pixels_part(const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width,
+		uint32_t height) {
 	return (struct pixels){
-		.data = (const uint8_t *)pixels->data + y * pixels->stride + (size_t)x * 4,
-		.width = width,
-		.height = height,
-		.stride = pixels->stride,
+			.data = (const uint8_t *)pixels->data + y * pixels->stride + (size_t)x * 4,
+			.width = width,
+			.height = height,
+			.stride = pixels->stride,
 	};
 }

@@ -38,10 +38,10 @@ int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct
  * seen.
  */
 int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
-	struct digest *digest);
+		struct digest *digest);
 
 /* The part of a picture; it must lie within. */
-struct pixels pixels_part(
-	const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
+struct pixels pixels_part(const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width,
+		uint32_t height);
 
 #endif

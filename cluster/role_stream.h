@@ -30,7 +30,7 @@ struct role_stream {
 };
 
 void role_stream_init(
-	struct role_stream *stream, struct role_view *view, struct wl_event_loop *loop);
+		struct role_stream *stream, struct role_view *view, struct wl_event_loop *loop);
 
 /* There is a domain. */
 void role_stream_start(struct role_stream *stream, struct gid_domain *domain);

@@ -22,7 +22,7 @@ static uint64_t role_view_expected(const struct role_view *view) {
 static void role_view_set_shown(struct role_view *view, struct held_frame *held) {
 	struct held_frame *old = view->shown;
 	struct wlr_buffer *buffer =
-		held != NULL ? &held->view.base : own_picture_buffer(view->fallback);
+			held != NULL ? &held->view.base : own_picture_buffer(view->fallback);
 	if (held != NULL) {
 		wlr_buffer_lock(buffer);
 	}
@@ -32,25 +32,25 @@ static void role_view_set_shown(struct role_view *view, struct held_frame *held)
 		wlr_buffer_unlock(&old->view.base);
 	}
 	wlr_scene_buffer_set_dest_size(
-		view->node, view->config->box.width, view->config->box.height);
+			view->node, view->config->box.width, view->config->box.height);
 	wlr_scene_buffer_set_transform(view->node,
-		held != NULL ? (enum wl_output_transform)held->frame.transform
-			     : WL_OUTPUT_TRANSFORM_NORMAL);
+			held != NULL ? (enum wl_output_transform)held->frame.transform
+				     : WL_OUTPUT_TRANSFORM_NORMAL);
 	view->awaited_commit = display_next_commit(view->display);
 }
 
 static void role_view_write_point(
-	const struct role_view *view, enum gid_timeline_event event, uint64_t time) {
+		const struct role_view *view, enum gid_timeline_event event, uint64_t time) {
 	const struct gid_frame *frame = &view->shown->frame;
 	gid_timeline_write(view->timeline,
-		&(struct gid_timeline_point){
-			.event = event,
-			.time = time,
-			.gid = frame->gid,
-			.stream = view->config->stream,
-			.sequence = frame->sequence,
-			.domain = view->domain,
-		});
+			&(struct gid_timeline_point){
+					.event = event,
+					.time = time,
+					.gid = frame->gid,
+					.stream = view->config->stream,
+					.sequence = frame->sequence,
+					.domain = view->domain,
+			});
 }
 
 /* --- the fallback ------------------------------------------------------------------------------
@@ -77,24 +77,24 @@ static void role_view_tell(struct role_view *view, enum role_state from) {
 	}
 	if (budget->left_out > 0) {
 		wlr_log(WLR_ERROR, "role %s: %" PRIu64 " changes were too many to be told here",
-			view->config->name, budget->left_out);
+				view->config->name, budget->left_out);
 		budget->left_out = 0;
 	}
 	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s",
-		view->config->name, role_state_name(from), role_state_name(role->state),
-		role_reason_text(role->reason));
+			view->config->name, role_state_name(from), role_state_name(role->state),
+			role_reason_text(role->reason));
 }
 
 static void handle_changed(struct role *role, enum role_state from, void *data) {
 	struct role_view *view = data;
 	history_transition(&view->history,
-		&(struct transition){
-			.from = from,
-			.to = role->state,
-			.reason = role->reason,
-			.decided = role->since,
-			.last_frame = role->last_frame,
-		});
+			&(struct transition){
+					.from = from,
+					.to = role->state,
+					.reason = role->reason,
+					.decided = role->since,
+					.last_frame = role->last_frame,
+			});
 	role_view_tell(view, from);
 	if (from == ROLE_LIVE) {
 		if (view->config->fallback == FALLBACK_LAST && view->awaited_commit == 0) {
@@ -111,22 +111,22 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 
 /* The same memory with the same pixels, sent again: nothing to draw, the newer frame is held. */
 static bool role_view_repeats(const struct role_view *view, struct gid_consumer *consumer,
-	const struct gid_frame *frame, const struct pixels *pixels,
-	const struct pixel_hashes *hashes) {
+		const struct gid_frame *frame, const struct pixels *pixels,
+		const struct pixel_hashes *hashes) {
 	return view->shown != NULL && view->shown->consumer == consumer &&
-		view->shown->frame.gid == frame->gid &&
-		view->shown->frame.transform == frame->transform &&
-		view->shown->view.data == pixels->data &&
-		view->shown->hashes.content == hashes->content;
+			view->shown->frame.gid == frame->gid &&
+			view->shown->frame.transform == frame->transform &&
+			view->shown->view.data == pixels->data &&
+			view->shown->hashes.content == hashes->content;
 }
 
 static enum role_reason role_view_examine(struct role_view *view, const struct gid_frame *frame,
-	const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes) {
+		const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes) {
 	if (slab == NULL) {
 		return ROLE_REASON_MEMORY;
 	}
 	return held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
-		(uint32_t)view->config->box.height, pixels, hashes, NULL);
+			(uint32_t)view->config->box.height, pixels, hashes, NULL);
 }
 
 /*
@@ -136,8 +136,8 @@ static enum role_reason role_view_examine(struct role_view *view, const struct g
  * The memory may have changed meanwhile: `hashes` are what was judged.
  */
 static bool role_view_allows(struct role_view *view, const struct gid_frame *frame,
-	const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes,
-	bool *later) {
+		const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes,
+		bool *later) {
 	*later = false;
 	if (view->config->allowed.count == 0) {
 		return true;
@@ -150,37 +150,37 @@ static bool role_view_allows(struct role_view *view, const struct gid_frame *fra
 	*later = begin < view->judge_again;
 	struct digest digest;
 	if (*later ||
-		held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
-			(uint32_t)view->config->box.height, pixels, hashes,
-			&digest) != ROLE_REASON_NONE) {
+			held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
+					(uint32_t)view->config->box.height, pixels, hashes,
+					&digest) != ROLE_REASON_NONE) {
 		return false;
 	}
 	uint64_t end = gid_clock_now();
 	view->judge_again = end - begin > LONG_NS ? end + PAUSES * (end - begin) : 0;
 	verdict = &view->verdicts[hashes->colour % ROLE_VIEW_VERDICTS];
 	*verdict = (struct verdict){
-		.known = true,
-		.colour = hashes->colour,
-		.allowed = hashes_have(&view->config->allowed, &digest),
+			.known = true,
+			.colour = hashes->colour,
+			.allowed = hashes_have(&view->config->allowed, &digest),
 	};
 	return verdict->allowed;
 }
 
-static void give_back(
-	struct gid_consumer *consumer, const struct gid_frame *frame, struct gid_slab *slab) {
+static void give_back(struct gid_consumer *consumer, const struct gid_frame *frame,
+		struct gid_slab *slab) {
 	gid_consumer_release(consumer, frame);
 	gid_slab_unref(slab);
 }
 
 void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
-	const struct gid_frame *frame, struct gid_slab *slab, uint64_t now) {
+		const struct gid_frame *frame, struct gid_slab *slab, uint64_t now) {
 	struct pixels pixels;
 	struct pixel_hashes hashes;
 	view->history.frames++;
 	enum role_reason reason = role_view_examine(view, frame, slab, &pixels, &hashes);
 	bool later = false;
 	bool allowed = reason == ROLE_REASON_NONE &&
-		role_view_allows(view, frame, slab, &pixels, &hashes, &later);
+			role_view_allows(view, frame, slab, &pixels, &hashes, &later);
 	if (later) {
 		give_back(consumer, frame, slab);
 		return;
@@ -190,16 +190,16 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 		role_refuse(&view->role, reason, now);
 	} else {
 		good = role_frame(&view->role,
-			&(struct role_frame){
-				.sequence = frame->sequence,
-				.submit_time = frame->submit_time,
-				.stated_hash = frame->content_hash,
-				.pixel_hash = hashes.content,
-				.has_hash = frame->flags & GID_FRAME_HASH,
-				.allowed = allowed,
-				.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
-			},
-			now);
+				&(struct role_frame){
+						.sequence = frame->sequence,
+						.submit_time = frame->submit_time,
+						.stated_hash = frame->content_hash,
+						.pixel_hash = hashes.content,
+						.has_hash = frame->flags & GID_FRAME_HASH,
+						.allowed = allowed,
+						.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
+				},
+				now);
 	}
 	view->history.refused_frames += !good;
 	if (good && role_view_repeats(view, consumer, frame, &pixels, &hashes)) {
@@ -211,7 +211,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 	struct held_frame *held = NULL;
 	if (good) {
 		held = held_frame_create(&view->held, consumer, frame, slab, &pixels, &hashes,
-			view->display->device.renderer);
+				view->display->device.renderer);
 	}
 	if (held != NULL) {
 		view->history.shown_frames++;
@@ -234,7 +234,7 @@ void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t no
 void role_view_tick(struct role_view *view, uint64_t now) {
 	role_tick(&view->role, now);
 	if (view->shown != NULL &&
-		!gid_slab_is_current(view->shown->slab, view->shown->frame.gid)) {
+			!gid_slab_is_current(view->shown->slab, view->shown->frame.gid)) {
 		role_refuse(&view->role, ROLE_REASON_TAKEN_BACK, now);
 	}
 }
@@ -246,14 +246,14 @@ bool role_view_check(struct role_view *view, const struct pixels *composed, uint
 	const struct gid_box *box = &view->config->box;
 	enum role_reason reason = ROLE_REASON_DISPLAY;
 	if ((uint32_t)(box->x + box->width) > composed->width ||
-		(uint32_t)(box->y + box->height) > composed->height) {
+			(uint32_t)(box->y + box->height) > composed->height) {
 		reason = ROLE_REASON_OFF_OUTPUT;
 	} else {
 		struct pixels region = pixels_part(composed, (uint32_t)box->x, (uint32_t)box->y,
-			(uint32_t)box->width, (uint32_t)box->height);
+				(uint32_t)box->width, (uint32_t)box->height);
 		struct pixel_hashes hashes;
 		if (pixels_hash(&region, &hashes, NULL) == 0 &&
-			hashes.colour == role_view_expected(view)) {
+				hashes.colour == role_view_expected(view)) {
 			return true;
 		}
 	}
@@ -278,7 +278,7 @@ void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when)
 }
 
 int role_view_init(struct role_view *view, const struct role_config *config,
-	struct display *display, struct wlr_scene_tree *tree, uint64_t now) {
+		struct display *display, struct wlr_scene_tree *tree, uint64_t now) {
 	*view = (struct role_view){.config = config, .display = display};
 	wl_list_init(&view->held);
 	int ret = role_init(&view->role, &config->limits, now);

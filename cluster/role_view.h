@@ -42,7 +42,7 @@ struct role_view {
 };
 
 int role_view_init(struct role_view *view, const struct role_config *config,
-	struct display *display, struct wlr_scene_tree *tree, uint64_t now);
+		struct display *display, struct wlr_scene_tree *tree, uint64_t now);
 void role_view_finish(struct role_view *view);
 
 /*
@@ -50,7 +50,7 @@ void role_view_finish(struct role_view *view);
  * NULL where the memory may not be read.
  */
 void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
-	const struct gid_frame *frame, struct gid_slab *slab, uint64_t now);
+		const struct gid_frame *frame, struct gid_slab *slab, uint64_t now);
 
 /* The stream is gone, and why. */
 void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now);

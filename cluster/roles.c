@@ -37,9 +37,9 @@ static void handle_presented(void *data, uint32_t commit, uint64_t when) {
 }
 
 const struct display_hooks roles_hooks = {
-	.begin = handle_begin,
-	.check = handle_check,
-	.presented = handle_presented,
+		.begin = handle_begin,
+		.check = handle_check,
+		.presented = handle_presented,
 };
 
 /* --- time ---------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ static void roles_arm(struct roles *roles, uint64_t now) {
 		}
 	}
 	struct itimerspec when = {
-		.it_value = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)},
+			.it_value = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)},
 	};
 	timerfd_settime(roles->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
@@ -92,8 +92,9 @@ int roles_log(const char *format, ...) {
 static void handle_connection_changed(void *data) {
 	struct roles *roles = data;
 	/* Told from within gidd_connection_create(), too. */
-	struct gid_domain *domain =
-		roles->connection != NULL ? gidd_connection_get_domain(roles->connection) : NULL;
+	struct gid_domain *domain = roles->connection != NULL
+			? gidd_connection_get_domain(roles->connection)
+			: NULL;
 	for (size_t i = 0; domain != NULL && i < roles->count; i++) {
 		if (roles->streams[i].domain == NULL) {
 			role_stream_start(&roles->streams[i], domain);
@@ -109,9 +110,9 @@ static void handle_connection_lost(void *data) {
 }
 
 static const struct gidd_connection_events connection_events = {
-	.log = roles_log,
-	.changed = handle_connection_changed,
-	.lost = handle_connection_lost,
+		.log = roles_log,
+		.changed = handle_connection_changed,
+		.lost = handle_connection_lost,
 };
 
 /* --- begin and end ------------------------------------------------------------------------------
@@ -122,12 +123,12 @@ static int roles_init_views(struct roles *roles) {
 	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < config->role_count; i++) {
 		int ret = role_view_init(&roles->views[i], &config->roles[i], roles->display,
-			roles->display->safety, now);
+				roles->display->safety, now);
 		if (ret < 0) {
 			wlr_log(WLR_ERROR, "role %s: %s", config->roles[i].name,
-				ret == -EINVAL && config->roles[i].picture
-					? "its fallback is no PNG that can be read"
-					: strerror(-ret));
+					ret == -EINVAL && config->roles[i].picture
+							? "its fallback is no PNG that can be read"
+							: strerror(-ret));
 			return ret;
 		}
 		roles->views[i].timeline = roles->timeline;
@@ -138,12 +139,12 @@ static int roles_init_views(struct roles *roles) {
 }
 
 int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
-	const char *domain) {
+		const char *domain) {
 	*roles = (struct roles){
-		.config = config,
-		.display = display,
-		.loop = wl_display_get_event_loop(display->wayland),
-		.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			.config = config,
+			.display = display,
+			.loop = wl_display_get_event_loop(display->wayland),
+			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 	};
 	roles->views = calloc(config->role_count + 1, sizeof(*roles->views));
 	roles->streams = calloc(config->role_count + 1, sizeof(*roles->streams));
@@ -153,14 +154,14 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	int ret = gid_timeline_open(NULL, "gid-cluster", &roles->timeline);
 	if (ret < 0) {
 		wlr_log(WLR_ERROR, "no timeline: GID_TIMELINE=%s: %s", getenv("GID_TIMELINE"),
-			strerror(-ret));
+				strerror(-ret));
 	}
 	ret = roles_init_views(roles);
 	if (ret < 0) {
 		return ret;
 	}
 	roles->timer_source = wl_event_loop_add_fd(
-		roles->loop, roles->timer, WL_EVENT_READABLE, handle_timer, roles);
+			roles->loop, roles->timer, WL_EVENT_READABLE, handle_timer, roles);
 	roles->connection = gidd_connection_create(roles->loop, domain, &connection_events, roles);
 	if (roles->timer_source == NULL || roles->connection == NULL) {
 		return -ENOMEM;

@@ -25,7 +25,7 @@ extern const struct display_hooks roles_hooks; /* their data: struct roles */
 
 /* `domain` names our own, NULL: $GID_DOMAIN. The display is initialised already. */
 int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
-	const char *domain);
+		const char *domain);
 void roles_finish(struct roles *roles);
 
 /* Into wlroots' log. */

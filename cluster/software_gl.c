@@ -10,7 +10,7 @@
 bool software_gl_is_needed(void) {
 	glob_t nodes = {0};
 	bool none = getenv("WLR_RENDER_DRM_DEVICE") == NULL &&
-		glob("/dev/dri/renderD*", 0, NULL, &nodes) == GLOB_NOMATCH;
+			glob("/dev/dri/renderD*", 0, NULL, &nodes) == GLOB_NOMATCH;
 	globfree(&nodes);
 	return none;
 }
@@ -26,12 +26,12 @@ static EGLContext context_create(EGLDisplay display) {
 struct wlr_renderer *software_gl_create(void) {
 	/* wlroots would refuse a renderer of software that nobody asked for. */
 	setenv("WLR_RENDERER_ALLOW_SOFTWARE", "1", 0);
-	EGLDisplay display =
-		eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+	EGLDisplay display = eglGetPlatformDisplay(
+			EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
 	EGLContext context = display != EGL_NO_DISPLAY ? context_create(display) : EGL_NO_CONTEXT;
 	if (context == EGL_NO_CONTEXT) {
 		wlr_log(WLR_ERROR, "EGL cannot draw without a graphics card: error 0x%x",
-			(unsigned)eglGetError());
+				(unsigned)eglGetError());
 		goto error_display;
 	}
 	struct wlr_egl *egl = wlr_egl_create_with_context(display, context);

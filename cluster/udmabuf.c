@@ -44,13 +44,13 @@ static bool handle_get_dmabuf(struct wlr_buffer *base, struct wlr_dmabuf_attribu
 }
 
 static const struct wlr_buffer_impl buffer_impl = {
-	.destroy = handle_destroy,
-	.get_dmabuf = handle_get_dmabuf,
+		.destroy = handle_destroy,
+		.get_dmabuf = handle_get_dmabuf,
 };
 
 static bool is_linear(const struct wlr_drm_format *format) {
-	bool four_bytes =
-		format->format == DRM_FORMAT_XRGB8888 || format->format == DRM_FORMAT_ARGB8888;
+	bool four_bytes = format->format == DRM_FORMAT_XRGB8888 ||
+			format->format == DRM_FORMAT_ARGB8888;
 	for (size_t i = 0; i < format->len; i++) {
 		if (format->modifiers[i] == DRM_FORMAT_MOD_LINEAR) {
 			return four_bytes;
@@ -59,8 +59,8 @@ static bool is_linear(const struct wlr_drm_format *format) {
 	return false;
 }
 
-static struct wlr_buffer *create_buffer(
-	struct wlr_allocator *base, int width, int height, const struct wlr_drm_format *format) {
+static struct wlr_buffer *create_buffer(struct wlr_allocator *base, int width, int height,
+		const struct wlr_drm_format *format) {
 	struct udmabuf_allocator *allocator = wl_container_of(base, allocator, base);
 	if (!is_linear(format)) {
 		wlr_log(WLR_ERROR, "only linear XRGB and ARGB can be drawn to");
@@ -79,13 +79,13 @@ static struct wlr_buffer *create_buffer(
 		return NULL;
 	}
 	buffer->attributes = (struct wlr_dmabuf_attributes){
-		.width = width,
-		.height = height,
-		.format = format->format,
-		.modifier = DRM_FORMAT_MOD_LINEAR,
-		.n_planes = 1,
-		.stride = {stride},
-		.fd = {fd},
+			.width = width,
+			.height = height,
+			.format = format->format,
+			.modifier = DRM_FORMAT_MOD_LINEAR,
+			.n_planes = 1,
+			.stride = {stride},
+			.fd = {fd},
 	};
 	wlr_buffer_init(&buffer->base, &buffer_impl, width, height);
 	return &buffer->base;
@@ -101,8 +101,8 @@ static void destroy(struct wlr_allocator *base) {
 }
 
 static const struct wlr_allocator_interface allocator_impl = {
-	.create_buffer = create_buffer,
-	.destroy = destroy,
+		.create_buffer = create_buffer,
+		.destroy = destroy,
 };
 
 struct wlr_allocator *udmabuf_allocator_create(void) {

@@ -44,19 +44,20 @@ static void gidd_connection_report(struct gidd_connection *connection) {
 	connection->up = up;
 	if (up) {
 		connection->events->log("gid: connected to domain %s (%u)\n",
-			gid_domain_name(connection->domain), gid_domain_number(connection->domain));
+				gid_domain_name(connection->domain),
+				gid_domain_number(connection->domain));
 	} else if (connection->domain) {
 		connection->events->log(
-			"gid: gidd of domain %s went away; buffers that exist stay, "
-			"new memory cannot be had until it is back\n",
-			gid_domain_name(connection->domain));
+				"gid: gidd of domain %s went away; buffers that exist stay, "
+				"new memory cannot be had until it is back\n",
+				gid_domain_name(connection->domain));
 	}
 	connection->events->changed(connection->data);
 }
 
 static void gidd_connection_lose(struct gidd_connection *connection, int error) {
 	connection->events->log("gid: lost the connection to gidd of domain %s: %s\n",
-		gid_domain_name(connection->domain), gid_strerror(error));
+			gid_domain_name(connection->domain), gid_strerror(error));
 	connection->events->lost(connection->data);
 	wl_event_source_remove(connection->domain_source);
 	connection->domain_source = NULL;
@@ -79,8 +80,9 @@ static int handle_domain_events(int fd, uint32_t mask, void *data) {
 
 /* Takes a domain that is connected. */
 static void gidd_connection_adopt(struct gidd_connection *connection, struct gid_domain *domain) {
-	connection->domain_source = wl_event_loop_add_fd(connection->loop,
-		gid_domain_get_fd(domain), WL_EVENT_READABLE, handle_domain_events, connection);
+	connection->domain_source =
+			wl_event_loop_add_fd(connection->loop, gid_domain_get_fd(domain),
+					WL_EVENT_READABLE, handle_domain_events, connection);
 	if (!connection->domain_source) {
 		gid_domain_destroy(domain);
 		gidd_connection_retry_later(connection);
@@ -93,7 +95,7 @@ static void gidd_connection_adopt(struct gidd_connection *connection, struct gid
 static void *attempt_run(void *data) {
 	struct gidd_connection *connection = data;
 	connection->attempt_error =
-		gid_domain_connect(connection->name, &connection->attempt_domain);
+			gid_domain_connect(connection->name, &connection->attempt_domain);
 	eventfd_write(connection->attempt_fd, 1);
 	return NULL;
 }
@@ -137,15 +139,15 @@ static void gidd_connection_try_first(struct gidd_connection *connection) {
 		gidd_connection_adopt(connection, domain);
 		return;
 	}
-	connection->events->log(
-		"gid: no connection to gidd: %s. Trying again every second; gid buffers fail "
-		"meanwhile.\n",
-		gid_domain_connect_error());
+	connection->events->log("gid: no connection to gidd: %s. Trying again every second; gid "
+				"buffers fail "
+				"meanwhile.\n",
+			gid_domain_connect_error());
 	gidd_connection_retry_later(connection);
 }
 
 struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const char *name,
-	const struct gidd_connection_events *events, void *data) {
+		const struct gidd_connection_events *events, void *data) {
 	struct gidd_connection *connection = calloc(1, sizeof(*connection));
 	if (!connection) {
 		return NULL;
@@ -156,8 +158,8 @@ struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const
 	connection->data = data;
 	connection->attempt_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	connection->retry_timer = wl_event_loop_add_timer(loop, handle_retry, connection);
-	connection->attempt_source = wl_event_loop_add_fd(
-		loop, connection->attempt_fd, WL_EVENT_READABLE, handle_attempt_done, connection);
+	connection->attempt_source = wl_event_loop_add_fd(loop, connection->attempt_fd,
+			WL_EVENT_READABLE, handle_attempt_done, connection);
 	if (!connection->retry_timer || !connection->attempt_source) {
 		gidd_connection_destroy(connection);
 		return NULL;

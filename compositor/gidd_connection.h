@@ -28,7 +28,7 @@ struct gidd_connection_events {
  * connection.
  */
 struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const char *name,
-	const struct gidd_connection_events *events, void *data);
+		const struct gidd_connection_events *events, void *data);
 void gidd_connection_destroy(struct gidd_connection *connection);
 
 /* NULL until there was a gidd for the first time. */

@@ -14,9 +14,9 @@ static void handle_destroy(struct wl_client *client, struct wl_resource *resourc
 /* --- feedback -------------------------------------------------------------------------------- */
 
 void manager_send_format(
-	struct wl_resource *feedback, uint32_t fourcc, uint64_t modifier, uint32_t memory) {
+		struct wl_resource *feedback, uint32_t fourcc, uint64_t modifier, uint32_t memory) {
 	gid_buffer_feedback_v1_send_format(
-		feedback, fourcc, (uint32_t)(modifier >> 32), (uint32_t)modifier, memory);
+			feedback, fourcc, (uint32_t)(modifier >> 32), (uint32_t)modifier, memory);
 }
 
 static void feedback_send(struct manager *manager, struct wl_resource *feedback) {
@@ -24,7 +24,7 @@ static void feedback_send(struct manager *manager, struct wl_resource *feedback)
 	if (gidd_connection_is_up(manager->connection)) {
 		const struct gid_domain *domain = gidd_connection_get_domain(manager->connection);
 		gid_buffer_feedback_v1_send_domain(
-			feedback, gid_domain_number(domain), gid_domain_name(domain));
+				feedback, gid_domain_number(domain), gid_domain_name(domain));
 	}
 	gid_buffer_feedback_v1_send_done(feedback);
 }
@@ -40,7 +40,7 @@ void manager_send_feedback(struct manager *manager) {
 }
 
 static const struct gid_buffer_feedback_v1_interface feedback_implementation = {
-	.destroy = handle_destroy,
+		.destroy = handle_destroy,
 };
 
 static void feedback_unlink(struct wl_resource *feedback) {
@@ -53,17 +53,17 @@ static void feedback_unlink(struct wl_resource *feedback) {
 static struct manager *manager_from_resource(struct wl_resource *resource);
 
 static void handle_create_params(
-	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
+		struct wl_client *client, struct wl_resource *resource, uint32_t id) {
 	const struct manager *manager = manager_from_resource(resource);
 	params_create(manager->backend, manager->data, client,
-		(uint32_t)wl_resource_get_version(resource), id);
+			(uint32_t)wl_resource_get_version(resource), id);
 }
 
 static void handle_get_feedback(
-	struct wl_client *client, struct wl_resource *resource, uint32_t id) {
+		struct wl_client *client, struct wl_resource *resource, uint32_t id) {
 	struct manager *manager = manager_from_resource(resource);
-	struct wl_resource *feedback = wl_resource_create(
-		client, &gid_buffer_feedback_v1_interface, wl_resource_get_version(resource), id);
+	struct wl_resource *feedback = wl_resource_create(client, &gid_buffer_feedback_v1_interface,
+			wl_resource_get_version(resource), id);
 	if (feedback == NULL) {
 		wl_client_post_no_memory(client);
 		return;
@@ -74,20 +74,20 @@ static void handle_get_feedback(
 }
 
 static const struct gid_buffer_manager_v1_interface manager_implementation = {
-	.destroy = handle_destroy,
-	.create_params = handle_create_params,
-	.get_feedback = handle_get_feedback,
+		.destroy = handle_destroy,
+		.create_params = handle_create_params,
+		.get_feedback = handle_get_feedback,
 };
 
 static struct manager *manager_from_resource(struct wl_resource *resource) {
 	assert(wl_resource_instance_of(
-		resource, &gid_buffer_manager_v1_interface, &manager_implementation));
+			resource, &gid_buffer_manager_v1_interface, &manager_implementation));
 	return wl_resource_get_user_data(resource);
 }
 
 static void handle_bind(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
-	struct wl_resource *resource =
-		wl_resource_create(client, &gid_buffer_manager_v1_interface, (int)version, id);
+	struct wl_resource *resource = wl_resource_create(
+			client, &gid_buffer_manager_v1_interface, (int)version, id);
 	if (resource == NULL) {
 		wl_client_post_no_memory(client);
 		return;
@@ -98,18 +98,18 @@ static void handle_bind(struct wl_client *client, void *data, uint32_t version, 
 /* --- life ------------------------------------------------------------------------------------ */
 
 int manager_init(struct manager *manager, struct wl_display *display,
-	const struct gidd_connection *connection, const struct params_backend *backend,
-	void *data) {
+		const struct gidd_connection *connection, const struct params_backend *backend,
+		void *data) {
 	struct wl_global *global = wl_global_create(
-		display, &gid_buffer_manager_v1_interface, VERSION, manager, handle_bind);
+			display, &gid_buffer_manager_v1_interface, VERSION, manager, handle_bind);
 	if (global == NULL) {
 		return -ENOMEM;
 	}
 	*manager = (struct manager){
-		.global = global,
-		.connection = connection,
-		.backend = backend,
-		.data = data,
+			.global = global,
+			.connection = connection,
+			.backend = backend,
+			.data = data,
 	};
 	wl_list_init(&manager->feedbacks);
 	return 0;

@@ -20,7 +20,8 @@ struct manager {
  * changes nothing.
  */
 int manager_init(struct manager *manager, struct wl_display *display,
-	const struct gidd_connection *connection, const struct params_backend *backend, void *data);
+		const struct gidd_connection *connection, const struct params_backend *backend,
+		void *data);
 
 /* Feedback objects stay with their clients, and hear nothing any more. */
 void manager_finish(struct manager *manager);
@@ -30,6 +31,6 @@ void manager_send_feedback(struct manager *manager);
 
 /* For a backend's send_formats(). `memory`: bits of gid_buffer_feedback_v1.memory. */
 void manager_send_format(
-	struct wl_resource *feedback, uint32_t fourcc, uint64_t modifier, uint32_t memory);
+		struct wl_resource *feedback, uint32_t fourcc, uint64_t modifier, uint32_t memory);
 
 #endif

@@ -22,7 +22,7 @@ struct params {
 
 static void post_out_of_bounds(struct params *params) {
 	wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_OUT_OF_BOUNDS,
-		"a plane leaves the memory that its gid names");
+			"a plane leaves the memory that its gid names");
 }
 
 static void handle_settled(void *data, int error) {
@@ -33,7 +33,7 @@ static void handle_settled(void *data, int error) {
 		gid_buffer_params_v1_send_failed(params->resource);
 	} else if (!params->immediate) {
 		gid_buffer_params_v1_send_created(
-			params->resource, params->backend->get_resource(params->buffer));
+				params->resource, params->backend->get_resource(params->buffer));
 	}
 }
 
@@ -48,9 +48,9 @@ static void handle_destroyed(void *data) {
 }
 
 static const struct buffer_events buffer_events = {
-	.settled = handle_settled,
-	.revoked = handle_revoked,
-	.destroyed = handle_destroyed,
+		.settled = handle_settled,
+		.revoked = handle_revoked,
+		.destroyed = handle_destroyed,
 };
 
 /* --- requests -------------------------------------------------------------------------------- */
@@ -60,27 +60,27 @@ static struct params *params_from_resource(struct wl_resource *resource);
 static bool params_check_unused(struct params *params) {
 	if (params->used) {
 		wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_ALREADY_USED,
-			"a buffer was already asked for");
+				"a buffer was already asked for");
 		return false;
 	}
 	return true;
 }
 
 static void handle_add(struct wl_client *client, struct wl_resource *resource, uint32_t gid_hi,
-	uint32_t gid_lo, uint32_t index, uint32_t offset, uint32_t stride, uint32_t modifier_hi,
-	uint32_t modifier_lo) {
+		uint32_t gid_lo, uint32_t index, uint32_t offset, uint32_t stride,
+		uint32_t modifier_hi, uint32_t modifier_lo) {
 	struct params *params = params_from_resource(resource);
 	if (!params_check_unused(params)) {
 		return;
 	}
 	if (index >= GID_PLANES_MAX) {
 		wl_resource_post_error(resource, GID_BUFFER_PARAMS_V1_ERROR_PLANE_INDEX,
-			"plane index %u is above %u", index, GID_PLANES_MAX - 1);
+				"plane index %u is above %u", index, GID_PLANES_MAX - 1);
 		return;
 	}
 	if (params->added[index]) {
 		wl_resource_post_error(resource, GID_BUFFER_PARAMS_V1_ERROR_PLANE_SET,
-			"plane %u was already added", index);
+				"plane %u was already added", index);
 		return;
 	}
 	params->added[index] = true;
@@ -103,16 +103,17 @@ static uint32_t params_count_planes(const struct params *params) {
 }
 
 static bool params_check_format(
-	struct params *params, const struct gid_format_info *info, uint32_t format) {
+		struct params *params, const struct gid_format_info *info, uint32_t format) {
 	struct gid_layout *layout = &params->picture.layout;
 	layout->fourcc = format;
 	layout->modifier = params->modifiers[0];
 	layout->plane_count = params_count_planes(params);
 	bool linear = layout->modifier == DRM_FORMAT_MOD_LINEAR;
 	if (layout->plane_count == 0 || (info && layout->plane_count < info->plane_count) ||
-		(info && linear && layout->plane_count > info->plane_count)) {
+			(info && linear && layout->plane_count > info->plane_count)) {
 		wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_INCOMPLETE,
-			"the planes that were added are not those of format 0x%08x", format);
+				"the planes that were added are not those of format 0x%08x",
+				format);
 		return false;
 	}
 	bool same = true;
@@ -121,8 +122,8 @@ static bool params_check_format(
 	}
 	if (!info || !same || !params->backend->can_show(params->data, format, layout->modifier)) {
 		wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_INVALID_FORMAT,
-			"format 0x%08x with modifier 0x%016llx cannot be shown", format,
-			(unsigned long long)layout->modifier);
+				"format 0x%08x with modifier 0x%016llx cannot be shown", format,
+				(unsigned long long)layout->modifier);
 		return false;
 	}
 	return true;
@@ -135,7 +136,7 @@ static bool params_check_bounds(struct params *params) {
 	for (uint32_t i = 0; i < layout->plane_count && valid; i++) {
 		uint64_t rows = gid_format_rows(layout->fourcc, i, layout->height);
 		valid = layout->planes[i].offset + rows * layout->planes[i].stride <=
-			PICTURE_SIZE_MAX;
+				PICTURE_SIZE_MAX;
 	}
 	if (!valid) {
 		post_out_of_bounds(params);
@@ -152,10 +153,10 @@ static bool params_complete(struct params *params, int32_t width, int32_t height
 		return false;
 	}
 	if (width < 1 || height < 1 || width > (int32_t)GID_SIZE_MAX ||
-		height > (int32_t)GID_SIZE_MAX) {
+			height > (int32_t)GID_SIZE_MAX) {
 		wl_resource_post_error(params->resource,
-			GID_BUFFER_PARAMS_V1_ERROR_INVALID_DIMENSIONS, "%d x %d is not in 1 to %u",
-			width, height, GID_SIZE_MAX);
+				GID_BUFFER_PARAMS_V1_ERROR_INVALID_DIMENSIONS,
+				"%d x %d is not in 1 to %u", width, height, GID_SIZE_MAX);
 		return false;
 	}
 	params->picture.layout.width = (uint32_t)width;
@@ -165,14 +166,14 @@ static bool params_complete(struct params *params, int32_t width, int32_t height
 
 static void params_ask(struct params *params, struct wl_client *client, uint32_t buffer_id) {
 	int error = params->backend->create(params->data, client, buffer_id, &params->picture,
-		&buffer_events, params, &params->buffer);
+			&buffer_events, params, &params->buffer);
 	if (error != 0) {
 		wl_resource_post_no_memory(params->resource);
 	}
 }
 
 static void handle_create(struct wl_client *client, struct wl_resource *resource, int32_t width,
-	int32_t height, uint32_t format) {
+		int32_t height, uint32_t format) {
 	struct params *params = params_from_resource(resource);
 	if (params_complete(params, width, height, format)) {
 		params_ask(params, client, 0);
@@ -180,7 +181,7 @@ static void handle_create(struct wl_client *client, struct wl_resource *resource
 }
 
 static void handle_create_immed(struct wl_client *client, struct wl_resource *resource,
-	uint32_t buffer_id, int32_t width, int32_t height, uint32_t format) {
+		uint32_t buffer_id, int32_t width, int32_t height, uint32_t format) {
 	struct params *params = params_from_resource(resource);
 	if (params_complete(params, width, height, format)) {
 		params->immediate = true;
@@ -193,15 +194,15 @@ static void handle_destroy(struct wl_client *client, struct wl_resource *resourc
 }
 
 static const struct gid_buffer_params_v1_interface params_implementation = {
-	.destroy = handle_destroy,
-	.add = handle_add,
-	.create = handle_create,
-	.create_immed = handle_create_immed,
+		.destroy = handle_destroy,
+		.add = handle_add,
+		.create = handle_create,
+		.create_immed = handle_create_immed,
 };
 
 static struct params *params_from_resource(struct wl_resource *resource) {
 	assert(wl_resource_instance_of(
-		resource, &gid_buffer_params_v1_interface, &params_implementation));
+			resource, &gid_buffer_params_v1_interface, &params_implementation));
 	return wl_resource_get_user_data(resource);
 }
 
@@ -214,7 +215,7 @@ static void params_destroy(struct wl_resource *resource) {
 }
 
 void params_create(const struct params_backend *backend, void *data, struct wl_client *client,
-	uint32_t version, uint32_t id) {
+		uint32_t version, uint32_t id) {
 	struct params *params = calloc(1, sizeof(*params));
 	if (!params) {
 		wl_client_post_no_memory(client);
@@ -222,13 +223,13 @@ void params_create(const struct params_backend *backend, void *data, struct wl_c
 	}
 	params->backend = backend;
 	params->data = data;
-	params->resource =
-		wl_resource_create(client, &gid_buffer_params_v1_interface, (int)version, id);
+	params->resource = wl_resource_create(
+			client, &gid_buffer_params_v1_interface, (int)version, id);
 	if (!params->resource) {
 		free(params);
 		wl_client_post_no_memory(client);
 		return;
 	}
 	wl_resource_set_implementation(
-		params->resource, &params_implementation, params, params_destroy);
+			params->resource, &params_implementation, params, params_destroy);
 }

@@ -38,8 +38,8 @@ struct params_backend {
 	 * destroyed on the way, the buffer; -ENOMEM.
 	 */
 	int (*create)(void *data, struct wl_client *client, uint32_t id,
-		const struct picture *picture, const struct buffer_events *events,
-		void *events_data, struct buffer **buffer);
+			const struct picture *picture, const struct buffer_events *events,
+			void *events_data, struct buffer **buffer);
 	/* The wl_buffer, NULL where there is none yet. */
 	struct wl_resource *(*get_resource)(const struct buffer *buffer);
 	/* The events' data goes away: no event any more. A buffer without wl_buffer is destroyed.
@@ -52,6 +52,6 @@ struct params_backend {
  * such objects.
  */
 void params_create(const struct params_backend *backend, void *data, struct wl_client *client,
-	uint32_t version, uint32_t id);
+		uint32_t version, uint32_t id);
 
 #endif

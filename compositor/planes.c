@@ -5,7 +5,7 @@
 #include <errno.h>
 
 void planes_init(struct planes *planes, const struct picture *picture,
-	const struct planes_events *events, void *data) {
+		const struct planes_events *events, void *data) {
 	*planes = (struct planes){.picture = *picture, .events = events, .data = data};
 	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
 		planes->plane[i].planes = planes;
@@ -48,8 +48,8 @@ int planes_import(struct planes *planes, struct gid_domain *domain) {
 	planes->domain = domain;
 	for (uint32_t i = 0; i < planes->picture.layout.plane_count; i++) {
 		struct plane *plane = &planes->plane[i];
-		int ret = gid_slab_import_async(
-			domain, planes->picture.gids[i], handle_imported, plane, &plane->slab);
+		int ret = gid_slab_import_async(domain, planes->picture.gids[i], handle_imported,
+				plane, &plane->slab);
 		if (ret == -EINPROGRESS) {
 			planes->pending++;
 		} else if (ret != 0) {
@@ -88,9 +88,9 @@ int planes_check(const struct planes *planes) {
 const void *planes_view(const struct planes *planes) {
 	const struct gid_layout *layout = &planes->picture.layout;
 	const uint8_t *slot =
-		gid_slab_view(planes->plane[0].slab, gid_slot_of(planes->picture.gids[0]));
+			gid_slab_view(planes->plane[0].slab, gid_slot_of(planes->picture.gids[0]));
 	bool readable = layout->plane_count == 1 && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
-		layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0;
+			layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0;
 	return slot != NULL && readable ? slot + layout->planes[0].offset : NULL;
 }
 
@@ -99,7 +99,7 @@ uint64_t planes_offset(const struct planes *planes, uint32_t plane) {
 	struct gid_slab_info info;
 	gid_slab_get_info(planes->plane[plane].slab, &info);
 	return info.offset + gid_slot_of(picture->gids[plane]) * info.slot_size +
-		picture->layout.planes[plane].offset;
+			picture->layout.planes[plane].offset;
 }
 
 bool planes_get_dmabuf(const struct planes *planes, struct planes_dmabuf *dmabuf) {

@@ -29,7 +29,7 @@ struct planes {
 };
 
 void planes_init(struct planes *planes, const struct picture *picture,
-	const struct planes_events *events, void *data);
+		const struct planes_events *events, void *data);
 
 /* Returns 0: the slabs are there; -EINPROGRESS; or why not, and then nothing is held. */
 int planes_import(struct planes *planes, struct gid_domain *domain);

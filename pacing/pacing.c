@@ -99,8 +99,8 @@ static const struct gid_pacing_need *expected_need(const struct gid_pacing *paci
 /* The shortest window that makes no more than a share of `above` of the frames late. */
 static double safe_window(const struct gid_pacing *pacing, double above) {
 	const struct gid_pacing_need *need = expected_need(pacing);
-	double bins =
-		need->total * above >= 1 ? need_quantile(need, above) : need_expected(need, above);
+	double bins = need->total * above >= 1 ? need_quantile(need, above)
+					       : need_expected(need, above);
 	return ceil((bins * need_bin_ns(pacing) + pacing->margin_ns) / MS);
 }
 
@@ -234,7 +234,7 @@ static bool makes_sense(const struct gid_pacing *pacing, const struct gid_pacing
 	double done = (double)frame->done_ns - (double)frame->due_ns;
 	double shown = (double)frame->shown_ns - (double)frame->due_ns;
 	return fabs(done) < span && fabs(shown) < span && frame->window_ms >= 0 &&
-		frame->window_ms < span / MS;
+			frame->window_ms < span / MS;
 }
 
 static void learn(struct gid_pacing *pacing, const struct gid_pacing_frame *frame) {

@@ -45,6 +45,6 @@ void arrivals_commit(struct arrivals *arrivals, uint32_t surface, int64_t commit
  * commit if its producer has a clock of its own, else GID_PACING_NONE.
  */
 int64_t arrivals_drawn(
-	struct arrivals *arrivals, uint32_t surface, int64_t drawn_ns, int64_t shown_ns);
+		struct arrivals *arrivals, uint32_t surface, int64_t drawn_ns, int64_t shown_ns);
 
 #endif

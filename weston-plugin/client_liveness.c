@@ -20,12 +20,12 @@ static bool has_unread_events(struct wl_client *client) {
 static void send_ping(struct weston_surface *surface) {
 	if (weston_surface_is_desktop_surface(surface)) {
 		weston_desktop_client_ping(weston_desktop_surface_get_client(
-			weston_surface_get_desktop_surface(surface)));
+				weston_surface_get_desktop_surface(surface)));
 	}
 }
 
 bool client_liveness_check(struct client_liveness *liveness, struct weston_surface *surface,
-	uint64_t patience, uint64_t now) {
+		uint64_t patience, uint64_t now) {
 	if (!has_unread_events(wl_resource_get_client(surface->resource))) {
 		client_liveness_note(liveness, now);
 		if (now - liveness->ping_time > patience / 4) {

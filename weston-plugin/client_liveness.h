@@ -25,6 +25,6 @@ void client_liveness_note(struct client_liveness *liveness, uint64_t now);
  * called often within `patience`, in ns. Returns whether the client lives.
  */
 bool client_liveness_check(struct client_liveness *liveness, struct weston_surface *surface,
-	uint64_t patience, uint64_t now);
+		uint64_t patience, uint64_t now);
 
 #endif

@@ -37,8 +37,8 @@ bool client_runs_program(struct wl_client *client, const char *path) {
 	int pidfd = open_peer(client);
 	snprintf(link, sizeof(link), "/proc/%d/exe", client_pid(client));
 	bool same = stat(link, &running) == 0 && stat(path, &named) == 0 &&
-		running.st_dev == named.st_dev && running.st_ino == named.st_ino &&
-		!has_ended(pidfd); /* so that it was this process that we looked at */
+			running.st_dev == named.st_dev && running.st_ino == named.st_ino &&
+			!has_ended(pidfd); /* so that it was this process that we looked at */
 	if (pidfd >= 0) {
 		close(pidfd);
 	}

@@ -100,7 +100,7 @@ static bool forward_is_late(struct forward *forward, uint64_t now) {
 		forward->untaken_since = now;
 	}
 	return forward->untaken_since != 0 &&
-		now - forward->untaken_since > (uint64_t)forward->config->lease_ms * MS_NS;
+			now - forward->untaken_since > (uint64_t)forward->config->lease_ms * MS_NS;
 }
 
 /* Looks how far the consumers are, and tells what is new. */
@@ -110,8 +110,8 @@ static void forward_report(struct forward *forward) {
 		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON);
 	} else if (gid_producer_consumers(forward->producer) == 0) {
 		forward_tell_lost(forward,
-			forward->had_consumer ? GID_SAFETY_SURFACE_V1_REASON_GONE
-					      : GID_SAFETY_SURFACE_V1_REASON_WAITING);
+				forward->had_consumer ? GID_SAFETY_SURFACE_V1_REASON_GONE
+						      : GID_SAFETY_SURFACE_V1_REASON_WAITING);
 	} else if (forward_is_late(forward, now)) {
 		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_LATE);
 	} else if (forward->untaken_since == 0 && forward->sent > forward->told) {
@@ -233,7 +233,7 @@ static void handle_granted(void *data, gid_id gid, int error) {
 	}
 	if (error != 0) {
 		forward_log(forward, "gid: role %s: gidd refuses to lend the buffer: %s\n",
-			forward->config->role, gid_strerror(error));
+				forward->config->role, gid_strerror(error));
 	}
 	if (error == 0 || gid_producer_consumers(forward->producer) > 0) {
 		forward_send(forward, 0);
@@ -256,7 +256,7 @@ static void handle_published(void *data, int error) {
 	struct forward *forward = data;
 	if (error != 0 && error != forward->publish_error) {
 		weston_log("gid: stream safety/%s cannot be published: %s\n", forward->config->role,
-			gid_strerror(error));
+				gid_strerror(error));
 	}
 	forward->publish_error = error;
 	if (error != 0) {
@@ -280,22 +280,22 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 
 static void forward_publish(struct forward *forward) {
 	struct gid_producer_options options = {
-		.size = sizeof(options),
-		.lease_ns = (uint64_t)forward->config->lease_ms * MS_NS,
-		.credit_max = CREDIT,
-		.released = handle_released,
-		.subscriber = handle_subscriber,
-		.published = handle_published,
-		.granted = handle_granted,
-		.data = forward,
+			.size = sizeof(options),
+			.lease_ns = (uint64_t)forward->config->lease_ms * MS_NS,
+			.credit_max = CREDIT,
+			.released = handle_released,
+			.subscriber = handle_subscriber,
+			.published = handle_published,
+			.granted = handle_granted,
+			.data = forward,
 	};
 	char stream[GID_NAME_MAX + 1];
 	snprintf(stream, sizeof(stream), "safety/%s", forward->config->role);
 	int error = gid_producer_create(forward->domain, stream, &options, &forward->producer);
 	if (error == 0) {
-		forward->source =
-			wl_event_loop_add_fd(forward->loop, gid_producer_get_fd(forward->producer),
-				WL_EVENT_READABLE, handle_readable, forward);
+		forward->source = wl_event_loop_add_fd(forward->loop,
+				gid_producer_get_fd(forward->producer), WL_EVENT_READABLE,
+				handle_readable, forward);
 	}
 	if (error != 0 || !forward->source) {
 		forward->producer = error == 0 ? forward->producer : NULL;
@@ -326,9 +326,12 @@ static int handle_timer(void *data) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 int forward_init(struct forward *forward, const struct safety_config *config,
-	struct wl_event_loop *loop, const struct forward_events *events, void *data) {
-	*forward = (struct forward){
-		.config = config, .loop = loop, .events = events, .data = data, .reason = -1};
+		struct wl_event_loop *loop, const struct forward_events *events, void *data) {
+	*forward = (struct forward){.config = config,
+			.loop = loop,
+			.events = events,
+			.data = data,
+			.reason = -1};
 	wl_list_init(&forward->held);
 	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
 	return forward->timer ? 0 : -ENOMEM;

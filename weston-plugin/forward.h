@@ -70,7 +70,7 @@ struct forward {
 
 /* `config`, `events` and `data` outlive it. Returns 0 or -ENOMEM. */
 int forward_init(struct forward *forward, const struct safety_config *config,
-	struct wl_event_loop *loop, const struct forward_events *events, void *data);
+		struct wl_event_loop *loop, const struct forward_events *events, void *data);
 void forward_finish(struct forward *forward);
 
 /* The domain came; NULL: it goes, and everything of it is given back. */

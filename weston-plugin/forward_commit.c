@@ -50,17 +50,17 @@ static bool find_crop(struct commit *commit) {
 	}
 	int32_t scale = viewport->buffer.scale;
 	if (!to_pixels(viewport->buffer.src_x, scale, &crop->x) ||
-		!to_pixels(viewport->buffer.src_y, scale, &crop->y) ||
-		!to_pixels(viewport->buffer.src_width, scale, &crop->width) ||
-		!to_pixels(viewport->buffer.src_height, scale, &crop->height)) {
+			!to_pixels(viewport->buffer.src_y, scale, &crop->y) ||
+			!to_pixels(viewport->buffer.src_width, scale, &crop->width) ||
+			!to_pixels(viewport->buffer.src_height, scale, &crop->height)) {
 		return refuse(commit, REFUSED_CONTENT,
-			"the viewport's source does not consist of whole pixels");
+				"the viewport's source does not consist of whole pixels");
 	}
 	*crop = gid_box_turn_back(*crop, (uint32_t)commit->buffer->width,
-		(uint32_t)commit->buffer->height, commit->picture.transform);
+			(uint32_t)commit->buffer->height, commit->picture.transform);
 	if (crop->x < 0 || crop->y < 0 || crop->width < 1 || crop->height < 1 ||
-		crop->x > commit->buffer->width - crop->width ||
-		crop->y > commit->buffer->height - crop->height) {
+			crop->x > commit->buffer->width - crop->width ||
+			crop->y > commit->buffer->height - crop->height) {
 		return refuse(commit, REFUSED_CONTENT, "the viewport's source leaves the buffer");
 	}
 	return true;
@@ -89,10 +89,10 @@ static void find_damage(struct commit *commit) {
 	pixman_region32_init(&damage);
 	weston_surface_to_buffer_region(commit->surface, &commit->surface->damage, &damage);
 	pixman_region32_intersect_rect(&damage, &damage, 0, 0, (unsigned int)commit->buffer->width,
-		(unsigned int)commit->buffer->height);
+			(unsigned int)commit->buffer->height);
 	const pixman_box32_t *extents = pixman_region32_extents(&damage);
-	commit->picture.damage = (struct gid_box){
-		extents->x1, extents->y1, extents->x2 - extents->x1, extents->y2 - extents->y1};
+	commit->picture.damage = (struct gid_box){extents->x1, extents->y1,
+			extents->x2 - extents->x1, extents->y2 - extents->y1};
 	pixman_region32_fini(&damage);
 }
 
@@ -113,16 +113,16 @@ static void cut_pixels(struct commit *commit) {
 
 static bool is_opaque_twin(uint32_t a, uint32_t b) {
 	return (a == DRM_FORMAT_XRGB8888 && b == DRM_FORMAT_ARGB8888) ||
-		(a == DRM_FORMAT_ARGB8888 && b == DRM_FORMAT_XRGB8888);
+			(a == DRM_FORMAT_ARGB8888 && b == DRM_FORMAT_XRGB8888);
 }
 
 /* Who receives the frame knows the slab's layout only: the client must have shown just that. */
 static bool layout_is_the_slabs(const struct gid_layout *layout, const struct gid_layout *slab) {
 	return (layout->fourcc == slab->fourcc || is_opaque_twin(layout->fourcc, slab->fourcc)) &&
-		slab->modifier == DRM_FORMAT_MOD_LINEAR && slab->plane_count == 1 &&
-		layout->width == slab->width && layout->height == slab->height &&
-		layout->planes[0].offset == slab->planes[0].offset &&
-		layout->planes[0].stride == slab->planes[0].stride;
+			slab->modifier == DRM_FORMAT_MOD_LINEAR && slab->plane_count == 1 &&
+			layout->width == slab->width && layout->height == slab->height &&
+			layout->planes[0].offset == slab->planes[0].offset &&
+			layout->planes[0].stride == slab->planes[0].stride;
 }
 
 /* The client's own gid, where that can be lent. */
@@ -131,7 +131,7 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	gid_slab_get_info(memory->slab, &info);
 	const uint8_t *slot = gid_slab_view(memory->slab, gid_slot_of(memory->gid));
 	if (!slot || gid_domain_of(memory->gid) != gid_domain_number(commit->forward->domain) ||
-		!layout_is_the_slabs(memory->layout, &info.layout)) {
+			!layout_is_the_slabs(memory->layout, &info.layout)) {
 		return false;
 	}
 	commit->picture.gid = memory->gid;
@@ -139,11 +139,11 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	commit->picture.buffer = commit->buffer;
 	commit->picture.release = commit->surface->buffer_release_ref.buffer_release;
 	commit->pixels = (struct pixel_rows){
-		.data = slot + info.layout.planes[0].offset,
-		.fourcc = info.layout.fourcc,
-		.width = info.layout.width,
-		.height = info.layout.height,
-		.stride = info.layout.planes[0].stride,
+			.data = slot + info.layout.planes[0].offset,
+			.fourcc = info.layout.fourcc,
+			.width = info.layout.width,
+			.height = info.layout.height,
+			.stride = info.layout.planes[0].stride,
 	};
 	return true;
 }
@@ -151,19 +151,20 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 static bool find_shm(struct commit *commit) {
 	if (commit->buffer->type != WESTON_BUFFER_SHM) {
 		return refuse(commit, REFUSED_MEMORY,
-			"the buffer is neither made of gids of this domain nor of shared memory");
+				"the buffer is neither made of gids of this domain nor of shared "
+				"memory");
 	}
 	if (!commit->forward->config->copy) {
 		return refuse(commit, REFUSED_MEMORY,
-			"the buffer can only be copied, which copy=false forbids");
+				"the buffer can only be copied, which copy=false forbids");
 	}
 	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
 	commit->pixels = (struct pixel_rows){
-		.data = wl_shm_buffer_get_data(shm),
-		.fourcc = shm_format_to_fourcc(wl_shm_buffer_get_format(shm)),
-		.width = (uint32_t)wl_shm_buffer_get_width(shm),
-		.height = (uint32_t)wl_shm_buffer_get_height(shm),
-		.stride = (size_t)wl_shm_buffer_get_stride(shm),
+			.data = wl_shm_buffer_get_data(shm),
+			.fourcc = shm_format_to_fourcc(wl_shm_buffer_get_format(shm)),
+			.width = (uint32_t)wl_shm_buffer_get_width(shm),
+			.height = (uint32_t)wl_shm_buffer_get_height(shm),
+			.stride = (size_t)wl_shm_buffer_get_stride(shm),
 	};
 	const struct gid_format_info *format = gid_format_find(commit->pixels.fourcc);
 	if (!format || format->plane_count != 1) {
@@ -193,7 +194,7 @@ static bool copy_pixels(struct commit *commit) {
 	wl_shm_buffer_begin_access(shm);
 	struct forward *forward = commit->forward;
 	int error = pixel_copies_add(&forward->copies, forward->domain, forward->producer,
-		&commit->pixels, &picture->gid);
+			&commit->pixels, &picture->gid);
 	wl_shm_buffer_end_access(shm);
 	if (error != 0) {
 		return refuse(commit, REFUSED_MEMORY, gid_strerror(error));
@@ -204,8 +205,8 @@ static bool copy_pixels(struct commit *commit) {
 	picture->damage = picture->crop = (struct gid_box){0};
 	picture->flags |= GID_FRAME_COPIED;
 	commit->pixels.data =
-		(const uint8_t *)gid_slab_view(picture->slab, gid_slot_of(picture->gid)) +
-		info.layout.planes[0].offset;
+			(const uint8_t *)gid_slab_view(picture->slab, gid_slot_of(picture->gid)) +
+			info.layout.planes[0].offset;
 	commit->pixels.stride = info.layout.planes[0].stride;
 	return true;
 }
@@ -254,9 +255,9 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 		return;
 	}
 	struct commit commit = {
-		.forward = forward,
-		.surface = surface,
-		.buffer = surface->buffer_ref.buffer,
+			.forward = forward,
+			.surface = surface,
+			.buffer = surface->buffer_ref.buffer,
 	};
 	if (!commit.buffer || !commit.buffer->resource) {
 		forward_hide(forward, -1);
@@ -269,7 +270,7 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 	case FOUND_NOTHING:
 		if (forward->reason != commit.reason) {
 			forward_log(forward, "gid: role %s: the surface cannot be forwarded: %s\n",
-				forward->config->role, commit.why);
+					forward->config->role, commit.why);
 		}
 		forward_hide(forward, commit.reason);
 		break;

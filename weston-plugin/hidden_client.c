@@ -77,14 +77,14 @@ static void handle_client_destroy(struct wl_listener *listener, void *data) {
 	}
 }
 
-static void code_learn(
-	struct code *code, const struct wl_interface *interface, struct wl_resource *resource) {
+static void code_learn(struct code *code, const struct wl_interface *interface,
+		struct wl_resource *resource) {
 	if (resource) {
 		*code = (struct code){
-			.interface = interface,
-			.implementation = resource->object.implementation,
-			.data = wl_resource_get_user_data(resource),
-			.version = wl_resource_get_version(resource),
+				.interface = interface,
+				.implementation = resource->object.implementation,
+				.data = wl_resource_get_user_data(resource),
+				.version = wl_resource_get_version(resource),
 		};
 	}
 }
@@ -95,7 +95,7 @@ static struct wl_resource *code_create_resource(const struct code *code, struct 
 		return NULL;
 	}
 	struct wl_resource *resource =
-		wl_resource_create(client, code->interface, code->version, 0);
+			wl_resource_create(client, code->interface, code->version, 0);
 	if (resource) {
 		wl_resource_set_implementation(resource, code->implementation, code->data, NULL);
 	}
@@ -173,10 +173,10 @@ static int client_start(struct hidden_client *hidden) {
 	}
 	hidden->formats.shm.size = hidden->formats.dmabuf.size = 0;
 	hidden->peer = (struct hidden_peer){
-		.shm_formats = &hidden->formats.shm,
-		.dmabuf_formats = &hidden->formats.dmabuf,
-		.done = handle_peer_done,
-		.data = hidden,
+			.shm_formats = &hidden->formats.shm,
+			.dmabuf_formats = &hidden->formats.dmabuf,
+			.done = handle_peer_done,
+			.data = hidden,
 	};
 	return hidden_peer_init(&hidden->peer, wl_display_get_event_loop(hidden->display), socket);
 }
@@ -194,7 +194,7 @@ static int handle_restart(void *data) {
 }
 
 struct hidden_client *hidden_client_create(
-	struct wl_display *display, hidden_client_ready_func became_ready, void *data) {
+		struct wl_display *display, hidden_client_ready_func became_ready, void *data) {
 	struct hidden_client *hidden = calloc(1, sizeof(*hidden));
 	if (!hidden) {
 		return NULL;
@@ -205,8 +205,8 @@ struct hidden_client *hidden_client_create(
 	hidden->data = data;
 	wl_array_init(&hidden->formats.shm);
 	wl_array_init(&hidden->formats.dmabuf);
-	hidden->restart =
-		wl_event_loop_add_timer(wl_display_get_event_loop(display), handle_restart, hidden);
+	hidden->restart = wl_event_loop_add_timer(
+			wl_display_get_event_loop(display), handle_restart, hidden);
 	if (!hidden->restart) {
 		free(hidden);
 		return NULL;
@@ -246,7 +246,7 @@ bool hidden_client_has_shm_format(const struct hidden_client *hidden, uint32_t f
 }
 
 bool hidden_client_has_dmabuf_format(
-	const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
+		const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
 	const struct hidden_modifier *entry;
 	wl_array_for_each(entry, &hidden->formats.dmabuf) {
 		if (entry->fourcc == fourcc && entry->modifier == modifier) {
@@ -272,8 +272,8 @@ static void catcher_handle_created(struct wl_listener *listener, void *data) {
 	}
 }
 
-static void catcher_begin(
-	struct catcher *catcher, struct wl_client *client, const struct wl_interface *interface) {
+static void catcher_begin(struct catcher *catcher, struct wl_client *client,
+		const struct wl_interface *interface) {
 	*catcher = (struct catcher){.interface = interface};
 	catcher->listener.notify = catcher_handle_created;
 	wl_client_add_resource_created_listener(client, &catcher->listener);
@@ -285,7 +285,7 @@ static struct wl_resource *catcher_end(struct catcher *catcher) {
 }
 
 struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden,
-	struct wl_client *client, uint32_t id, const struct hidden_client_shm *shm) {
+		struct wl_client *client, uint32_t id, const struct hidden_client_shm *shm) {
 	if (!client_ensure(hidden)) {
 		return NULL;
 	}
@@ -306,14 +306,14 @@ struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden
 	catcher_begin(&catcher, client, &wl_buffer_interface);
 	const struct wl_shm_pool_interface *pool_code = pool->object.implementation;
 	pool_code->create_buffer(client, pool, id, shm->offset, shm->width, shm->height,
-		shm->stride, shm_format_from_fourcc(shm->fourcc));
+			shm->stride, shm_format_from_fourcc(shm->fourcc));
 	struct wl_resource *buffer = catcher_end(&catcher);
 	wl_resource_destroy(pool); /* the buffer holds the memory */
 	return buffer;
 }
 
 struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hidden,
-	struct wl_client *client, uint32_t id, const struct hidden_client_dmabuf *dmabuf) {
+		struct wl_client *client, uint32_t id, const struct hidden_client_dmabuf *dmabuf) {
 	if (!client_ensure(hidden) || !hidden->dmabuf_resource) {
 		return NULL;
 	}
@@ -321,7 +321,7 @@ struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hid
 	struct catcher catcher;
 	catcher_begin(&catcher, hidden->client, &zwp_linux_buffer_params_v1_interface);
 	const struct zwp_linux_dmabuf_v1_interface *dmabuf_code =
-		hidden->dmabuf_resource->object.implementation;
+			hidden->dmabuf_resource->object.implementation;
 	dmabuf_code->create_params(hidden->client, hidden->dmabuf_resource, 0);
 	struct wl_resource *params = catcher_end(&catcher);
 	if (!params) {
@@ -330,15 +330,15 @@ struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hid
 
 	struct wl_resource *buffer = NULL;
 	const struct zwp_linux_buffer_params_v1_interface *params_code =
-		params->object.implementation;
+			params->object.implementation;
 	for (uint32_t i = 0; i < dmabuf->plane_count; i++) {
 		int fd = fcntl(dmabuf->planes[i].fd, F_DUPFD_CLOEXEC, 0); /* add takes it */
 		if (fd < 0) {
 			goto out;
 		}
 		params_code->add(hidden->client, params, fd, i, dmabuf->planes[i].offset,
-			dmabuf->planes[i].stride, dmabuf->modifier >> 32,
-			dmabuf->modifier & UINT32_MAX);
+				dmabuf->planes[i].stride, dmabuf->modifier >> 32,
+				dmabuf->modifier & UINT32_MAX);
 	}
 	catcher_begin(&catcher, client, &wl_buffer_interface);
 	/*
@@ -346,7 +346,7 @@ struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hid
 	 * handle_peer_done().
 	 */
 	params_code->create_immed(
-		client, params, id, dmabuf->width, dmabuf->height, dmabuf->fourcc, 0);
+			client, params, id, dmabuf->width, dmabuf->height, dmabuf->fourcc, 0);
 	buffer = catcher_end(&catcher);
 out:
 	wl_resource_destroy(params);

@@ -28,14 +28,14 @@ struct hidden_client_formats {
 typedef void (*hidden_client_ready_func)(void *data);
 
 struct hidden_client *hidden_client_create(
-	struct wl_display *display, hidden_client_ready_func became_ready, void *data);
+		struct wl_display *display, hidden_client_ready_func became_ready, void *data);
 void hidden_client_destroy(struct hidden_client *hidden);
 
 /* The lists; empty before the client was ready. */
 const struct hidden_client_formats *hidden_client_get_formats(const struct hidden_client *hidden);
 bool hidden_client_has_shm_format(const struct hidden_client *hidden, uint32_t fourcc);
 bool hidden_client_has_dmabuf_format(
-	const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier);
+		const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier);
 
 /*
  * Makes a wl_shm buffer for `client`, over a pool of its own that maps `size` bytes of `fd`,
@@ -49,7 +49,7 @@ struct hidden_client_shm {
 	uint32_t fourcc;
 };
 struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden,
-	struct wl_client *client, uint32_t id, const struct hidden_client_shm *shm);
+		struct wl_client *client, uint32_t id, const struct hidden_client_shm *shm);
 
 /* The same with dma-bufs. NULL where the renderer refuses them, too; `id` may then be used
  * otherwise. */
@@ -64,6 +64,6 @@ struct hidden_client_dmabuf {
 	} planes[4];
 };
 struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hidden,
-	struct wl_client *client, uint32_t id, const struct hidden_client_dmabuf *dmabuf);
+		struct wl_client *client, uint32_t id, const struct hidden_client_dmabuf *dmabuf);
 
 #endif

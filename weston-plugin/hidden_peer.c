@@ -16,7 +16,7 @@ static void shm_handle_format(void *data, struct wl_shm *shm, uint32_t format) {
 }
 
 static const struct wl_shm_listener shm_listener = {
-	.format = shm_handle_format,
+		.format = shm_handle_format,
 };
 
 static void dmabuf_handle_format(void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t format) {
@@ -24,7 +24,7 @@ static void dmabuf_handle_format(void *data, struct zwp_linux_dmabuf_v1 *dmabuf,
 }
 
 static void dmabuf_handle_modifier(void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t format,
-	uint32_t modifier_hi, uint32_t modifier_lo) {
+		uint32_t modifier_hi, uint32_t modifier_lo) {
 	struct hidden_peer *peer = data;
 	struct hidden_modifier *entry = wl_array_add(peer->dmabuf_formats, sizeof(*entry));
 	if (entry) {
@@ -34,12 +34,12 @@ static void dmabuf_handle_modifier(void *data, struct zwp_linux_dmabuf_v1 *dmabu
 }
 
 static const struct zwp_linux_dmabuf_v1_listener dmabuf_listener = {
-	.format = dmabuf_handle_format,
-	.modifier = dmabuf_handle_modifier,
+		.format = dmabuf_handle_format,
+		.modifier = dmabuf_handle_modifier,
 };
 
 static void registry_handle_global(void *data, struct wl_registry *registry, uint32_t name,
-	const char *interface, uint32_t version) {
+		const char *interface, uint32_t version) {
 	struct hidden_peer *peer = data;
 	if (strcmp(interface, wl_shm_interface.name) == 0) {
 		peer->shm = wl_registry_bind(registry, name, &wl_shm_interface, 1);
@@ -55,8 +55,8 @@ static void registry_handle_global_remove(void *data, struct wl_registry *regist
 }
 
 static const struct wl_registry_listener registry_listener = {
-	.global = registry_handle_global,
-	.global_remove = registry_handle_global_remove,
+		.global = registry_handle_global,
+		.global_remove = registry_handle_global_remove,
 };
 
 static void peer_done(struct hidden_peer *peer, bool learnt) {
@@ -71,7 +71,7 @@ static void formats_handle_done(void *data, struct wl_callback *callback, uint32
 }
 
 static const struct wl_callback_listener formats_listener = {
-	.done = formats_handle_done,
+		.done = formats_handle_done,
 };
 
 static void globals_handle_done(void *data, struct wl_callback *callback, uint32_t serial) {
@@ -81,7 +81,7 @@ static void globals_handle_done(void *data, struct wl_callback *callback, uint32
 }
 
 static const struct wl_callback_listener globals_listener = {
-	.done = globals_handle_done,
+		.done = globals_handle_done,
 };
 
 static int peer_handle_events(int fd, uint32_t mask, void *data) {

@@ -14,14 +14,14 @@
  * last reference that may access it goes.
  */
 void weston_buffer_reference(struct weston_buffer_reference *reference,
-	struct weston_buffer *buffer, enum weston_buffer_reference_type type);
+		struct weston_buffer *buffer, enum weston_buffer_reference_type type);
 
 /* The same for the release that a client asked for by zwp_linux_explicit_synchronization_v1. */
-void weston_buffer_release_reference(
-	struct weston_buffer_release_reference *reference, struct weston_buffer_release *release);
+void weston_buffer_release_reference(struct weston_buffer_release_reference *reference,
+		struct weston_buffer_release *release);
 
 /* Where a part of the surface is in its buffer. */
 void weston_surface_to_buffer_region(struct weston_surface *surface,
-	pixman_region32_t *surface_region, pixman_region32_t *buffer_region);
+		pixman_region32_t *surface_region, pixman_region32_t *buffer_region);
 
 #endif

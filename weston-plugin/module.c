@@ -24,7 +24,7 @@ struct module {
 };
 
 __attribute__((visibility("default"))) int wet_module_init(
-	struct weston_compositor *compositor, int *argc, char *argv[]);
+		struct weston_compositor *compositor, int *argc, char *argv[]);
 
 /*
  * A screenshot is written into the client's wl_buffer, and writing into one made of gids would end
@@ -32,7 +32,7 @@ __attribute__((visibility("default"))) int wet_module_init(
  * buffers or screenshots.
  */
 static void handle_screenshot(
-	struct wl_listener *listener, struct weston_output_capture_attempt *attempt) {
+		struct wl_listener *listener, struct weston_output_capture_attempt *attempt) {
 	struct module *module = wl_container_of(listener, module, screenshot_authority);
 	if (buffers_count(&module->buffers, attempt->who->client) > 0) {
 		attempt->denied = true;
@@ -44,14 +44,14 @@ static void handle_screenshot(
 static void handle_hidden_ready(void *data) {
 	struct module *module = data;
 	if (manager_init(&module->manager, module->compositor->wl_display, module->connection,
-		    &buffer_backend, &module->buffers) < 0) {
+			    &buffer_backend, &module->buffers) < 0) {
 		weston_log("gid: not enough memory\n");
 		return;
 	}
 	weston_log("gid: ready%s\n",
-		hidden_client_get_formats(module->hidden)->dmabuf.size > 0
-			? "; the renderer takes dma-bufs"
-			: "");
+			hidden_client_get_formats(module->hidden)->dmabuf.size > 0
+					? "; the renderer takes dma-bufs"
+					: "");
 }
 
 static void handle_connection_changed(void *data) {
@@ -72,14 +72,14 @@ static void handle_buffer_settled(void *data, struct wl_resource *buffer) {
 }
 
 static const struct gidd_connection_events connection_events = {
-	.log = weston_log,
-	.changed = handle_connection_changed,
-	.lost = handle_connection_lost,
+		.log = weston_log,
+		.changed = handle_connection_changed,
+		.lost = handle_connection_lost,
 };
 
 static int module_configure(struct module *module) {
-	struct weston_config_section *section =
-		weston_config_get_section(wet_get_config(module->compositor), "gid", NULL, NULL);
+	struct weston_config_section *section = weston_config_get_section(
+			wet_get_config(module->compositor), "gid", NULL, NULL);
 	weston_config_section_get_string(section, "domain", &module->domain_name, NULL);
 	char *on_revoke;
 	weston_config_section_get_string(section, "on-revoke", &on_revoke, "keep");
@@ -90,7 +90,7 @@ static int module_configure(struct module *module) {
 		module->buffers.on_revoke = ON_REVOKE_BLANK;
 	} else {
 		weston_log("gid: weston.ini, [gid] on-revoke=%s: must be keep or blank\n",
-			on_revoke ? on_revoke : "");
+				on_revoke ? on_revoke : "");
 		result = -1;
 	}
 	free(on_revoke);
@@ -128,35 +128,35 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		return -1;
 	}
 	if (!weston_compositor_add_destroy_listener_once(
-		    compositor, &module->compositor_destroy, handle_compositor_destroy)) {
+			    compositor, &module->compositor_destroy, handle_compositor_destroy)) {
 		free(module); /* it was loaded twice */
 		return 0;
 	}
 	weston_compositor_add_screenshot_authority(
-		compositor, &module->screenshot_authority, handle_screenshot);
+			compositor, &module->screenshot_authority, handle_screenshot);
 	module->compositor = compositor;
 	module->buffers = (struct buffers){
-		.compositor = compositor, .settled = handle_buffer_settled, .data = module};
+			.compositor = compositor, .settled = handle_buffer_settled, .data = module};
 	wl_list_init(&module->buffers.list);
 	if (module_configure(module) != 0 || pacer_create(compositor, &module->pacer) != 0) {
 		module_destroy(module);
 		return -1;
 	}
 	module->buffers.details = weston_compositor_add_log_scope(
-		compositor, "gid", "gid buffers: each one's fate\n", NULL, NULL, NULL);
+			compositor, "gid", "gid buffers: each one's fate\n", NULL, NULL, NULL);
 
 	struct wl_event_loop *loop = wl_display_get_event_loop(compositor->wl_display);
-	module->connection =
-		gidd_connection_create(loop, module->domain_name, &connection_events, module);
+	module->connection = gidd_connection_create(
+			loop, module->domain_name, &connection_events, module);
 	if (module->connection) {
 		module->buffers.connection = module->connection;
-		module->hidden =
-			hidden_client_create(compositor->wl_display, handle_hidden_ready, module);
+		module->hidden = hidden_client_create(
+				compositor->wl_display, handle_hidden_ready, module);
 	}
 	if (module->hidden) {
 		module->buffers.hidden = module->hidden;
-		module->points =
-			points_create(compositor, module->connection, module->pacer != NULL);
+		module->points = points_create(
+				compositor, module->connection, module->pacer != NULL);
 	}
 	if (!module->points) {
 		weston_log("gid: not enough memory\n");

@@ -67,7 +67,7 @@ static struct paced_output *find_output(struct pacer *pacer, uint32_t id) {
 }
 
 static struct weston_output *output_by_name(
-	struct weston_compositor *compositor, const char *name) {
+		struct weston_compositor *compositor, const char *name) {
 	struct weston_output *output;
 	wl_list_for_each(output, &compositor->output_list, link) {
 		if (output->name && strcmp(output->name, name) == 0) {
@@ -154,8 +154,8 @@ static void output_point(struct pacer *pacer, const struct timeline_line *line) 
 		break;
 	case TIMELINE_FLUSH:
 		pacing_output_draw(state,
-			arrivals_drawn(
-				&pacer->arrivals, line->surface, line->time_ns, state->shown_ns));
+				arrivals_drawn(&pacer->arrivals, line->surface, line->time_ns,
+						state->shown_ns));
 		break;
 	case TIMELINE_POSTED:
 		pacing_output_done(state, line->time_ns);
@@ -203,7 +203,7 @@ static int read_setting(struct weston_config_section *section, enum setting *set
 	}
 	if (result != 0) {
 		weston_log("gid: weston.ini, [gid] pacing=%s: must be off, observe or on\n",
-			text ? text : "");
+				text ? text : "");
 	}
 	free(text);
 	return result;
@@ -211,7 +211,7 @@ static int read_setting(struct weston_config_section *section, enum setting *set
 
 static int read_miss_rate(struct weston_config_section *section, double *rate) {
 	if (weston_config_section_get_double(section, "pacing-miss-rate", rate, 0.001) != 0 &&
-		errno != ENOENT) {
+			errno != ENOENT) {
 		*rate = 0;
 	}
 	if (*rate >= 0.00001 && *rate <= 0.1) {
@@ -223,7 +223,7 @@ static int read_miss_rate(struct weston_config_section *section, double *rate) {
 
 int pacer_create(struct weston_compositor *compositor, struct pacer **made) {
 	struct weston_config_section *section =
-		weston_config_get_section(wet_get_config(compositor), "gid", NULL, NULL);
+			weston_config_get_section(wet_get_config(compositor), "gid", NULL, NULL);
 	enum setting setting;
 	double miss_rate;
 	*made = NULL;
@@ -248,7 +248,7 @@ int pacer_create(struct weston_compositor *compositor, struct pacer **made) {
 		return -1;
 	}
 	weston_log("gid: pacing: %s, with %g of 1000 frames late at most\n",
-		pacer->applies ? "on" : "observing", miss_rate * 1000);
+			pacer->applies ? "on" : "observing", miss_rate * 1000);
 	*made = pacer;
 	return 0;
 }

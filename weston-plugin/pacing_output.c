@@ -26,10 +26,10 @@ void pacing_output_begin(struct pacing_output *output, int64_t due_ns) {
 	output->begun = true;
 	output->drawn = 0;
 	output->frame = (struct gid_pacing_frame){
-		.due_ns = due_ns,
-		.window_ms = output->in_force_ms,
-		.done_ns = GID_PACING_NONE,
-		.arrival_ns = GID_PACING_NONE,
+			.due_ns = due_ns,
+			.window_ms = output->in_force_ms,
+			.done_ns = GID_PACING_NONE,
+			.arrival_ns = GID_PACING_NONE,
 	};
 }
 
@@ -93,15 +93,16 @@ bool pacing_output_report(struct pacing_output *output, bool applied, char *text
 	const struct gid_pacing *policy = &output->policy;
 	const char *would = applied ? "" : " would be";
 	int length = snprintf(text, size, "repaint window%s %" PRId32 " ms, %s", would,
-		policy->window_ms, gid_pacing_mode_name(policy->mode));
+			policy->window_ms, gid_pacing_mode_name(policy->mode));
 	bool counts = output->said && policy->mode != GID_PACING_FREE_RUNNING &&
-		policy->frames > output->said_frames;
+			policy->frames > output->said_frames;
 	if (counts && length > 0 && (size_t)length < size) {
 		snprintf(text + length, size - (size_t)length,
-			"; since the last report %" PRId32 " to %" PRId32 " ms, %" PRIu64
-			" of %" PRIu64 " frames missed their refresh",
-			output->shortest_ms, output->longest_ms,
-			policy->missed - output->said_missed, policy->frames - output->said_frames);
+				"; since the last report %" PRId32 " to %" PRId32 " ms, %" PRIu64
+				" of %" PRIu64 " frames missed their refresh",
+				output->shortest_ms, output->longest_ms,
+				policy->missed - output->said_missed,
+				policy->frames - output->said_frames);
 	}
 	if (output->said && output->quiet_ns < quiet_longest_ns) {
 		output->quiet_ns *= 2;

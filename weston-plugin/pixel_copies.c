@@ -14,14 +14,15 @@ void pixel_copies_finish(struct pixel_copies *copies) {
 
 static bool copies_fit(const struct pixel_copies *copies, const struct pixel_rows *pixels) {
 	return copies->slab && copies->layout.fourcc == pixels->fourcc &&
-		copies->layout.width == pixels->width && copies->layout.height == pixels->height;
+			copies->layout.width == pixels->width &&
+			copies->layout.height == pixels->height;
 }
 
-static int copies_make(
-	struct pixel_copies *copies, struct gid_domain *domain, const struct pixel_rows *pixels) {
+static int copies_make(struct pixel_copies *copies, struct gid_domain *domain,
+		const struct pixel_rows *pixels) {
 	pixel_copies_finish(copies);
-	int error = gid_layout_init(
-		&copies->layout, pixels->fourcc, pixels->width, pixels->height, STRIDE_ALIGN);
+	int error = gid_layout_init(&copies->layout, pixels->fourcc, pixels->width, pixels->height,
+			STRIDE_ALIGN);
 	if (error != 0) {
 		return error;
 	}
@@ -40,7 +41,7 @@ static int copies_take(struct gid_slab *slab, struct gid_producer *producer) {
 }
 
 int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
-	struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid) {
+		struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid) {
 	if (!copies_fit(copies, pixels)) {
 		int error = copies_make(copies, domain, pixels);
 		if (error != 0) {
@@ -56,7 +57,7 @@ int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
 	uint8_t *data = (uint8_t *)gid_slab_data(copies->slab, (uint32_t)slot) + plane->offset;
 	for (uint32_t y = 0; y < pixels->height; y++) {
 		memcpy(data + (size_t)y * plane->stride, pixels->data + y * pixels->stride,
-			pixels->row_bytes);
+				pixels->row_bytes);
 	}
 	gid_producer_count_copy(producer, (uint64_t)pixels->row_bytes * pixels->height);
 	return 0;

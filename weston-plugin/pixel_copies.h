@@ -26,7 +26,7 @@ struct pixel_copies {
  * Returns 0 or -errno.
  */
 int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
-	struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid);
+		struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid);
 
 /* What is out still keeps its memory. */
 void pixel_copies_finish(struct pixel_copies *copies);

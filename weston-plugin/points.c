@@ -70,17 +70,17 @@ static bool points_are_wanted(const struct points *points) {
 	return points->timeline || timeline_is_heard(points);
 }
 
-static void points_write(
-	const struct points *points, enum gid_timeline_event event, gid_id gid, int64_t time_ns) {
+static void points_write(const struct points *points, enum gid_timeline_event event, gid_id gid,
+		int64_t time_ns) {
 	struct gid_domain *domain = gidd_connection_get_domain(points->connection);
 	if (!domain) {
 		return;
 	}
 	struct gid_timeline_point point = {
-		.event = event,
-		.time = (uint64_t)time_ns,
-		.gid = gid,
-		.domain = gid_domain_number(domain),
+			.event = event,
+			.time = (uint64_t)time_ns,
+			.gid = gid,
+			.domain = gid_domain_number(domain),
 	};
 	if (timeline_is_heard(points)) {
 		char line[GID_TIMELINE_LINE_MAX];
@@ -152,7 +152,7 @@ static void take_off(struct points *points, struct point_output *output) {
 	struct point_surface *surface;
 	wl_list_for_each(surface, &points->surfaces, link) {
 		if (surface->committed != GID_NONE && output->in_flight_count < IN_FLIGHT_MAX &&
-			(surface->surface->output_mask & 1u << output->output->id)) {
+				(surface->surface->output_mask & 1u << output->output->id)) {
 			output->in_flight[output->in_flight_count++] = surface->committed;
 			surface->committed = GID_NONE;
 		}
@@ -163,14 +163,14 @@ static void land(struct points *points, struct point_output *output, int64_t tim
 	for (uint32_t i = 0; i < output->in_flight_count; i++) {
 		if (time_ns != TIMELINE_NONE && points->shown_count < IN_FLIGHT_MAX) {
 			points->shown[points->shown_count++] =
-				(struct shown){output->in_flight[i], time_ns};
+					(struct shown){output->in_flight[i], time_ns};
 		}
 	}
 	output->in_flight_count = 0;
 	if (points->shown_count > 0 && !points->idle) {
 		points->idle = wl_event_loop_add_idle(
-			wl_display_get_event_loop(points->compositor->wl_display), handle_idle,
-			points);
+				wl_display_get_event_loop(points->compositor->wl_display),
+				handle_idle, points);
 	}
 }
 
@@ -222,7 +222,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	points_write(points, GID_TIMELINE_COMMIT, gid,
-		(int64_t)now.tv_sec * 1000000000 + (int64_t)now.tv_nsec);
+			(int64_t)now.tv_sec * 1000000000 + (int64_t)now.tv_nsec);
 	surface->committed = points->tap ? gid : GID_NONE;
 }
 
@@ -256,7 +256,7 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 /* ---------------------------------------------------------------------------------------------- */
 
 struct points *points_create(struct weston_compositor *compositor,
-	const struct gidd_connection *connection, bool paced) {
+		const struct gidd_connection *connection, bool paced) {
 	struct points *points = calloc(1, sizeof(*points));
 	if (!points) {
 		return NULL;
@@ -271,7 +271,7 @@ struct points *points_create(struct weston_compositor *compositor,
 	int error = gid_timeline_open(NULL, WRITER, &points->timeline);
 	if (error < 0) {
 		weston_log("gid: no timeline: GID_TIMELINE=%s: %s\n", getenv("GID_TIMELINE"),
-			strerror(-error));
+				strerror(-error));
 	}
 	return points;
 }

@@ -16,8 +16,8 @@ struct points;
  * NULL for want of memory. `paced`: the pacer reads Weston's timeline already, and is no listener
  * for whom points would be written. Compositor and connection outlive it.
  */
-struct points *points_create(
-	struct weston_compositor *compositor, const struct gidd_connection *connection, bool paced);
+struct points *points_create(struct weston_compositor *compositor,
+		const struct gidd_connection *connection, bool paced);
 
 /* Takes NULL. */
 void points_destroy(struct points *points);

@@ -22,7 +22,7 @@ static int create_empty_memfd(size_t size) {
 		return -errno;
 	}
 	if (ftruncate(fd, (off_t)size) != 0 ||
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
 		int error = -errno;
 		close(fd);
 		return error;
@@ -31,8 +31,8 @@ static int create_empty_memfd(size_t size) {
 }
 
 struct wl_resource *pool_create_buffer(struct pool *pool, struct hidden_client *hidden,
-	struct wl_client *client, uint32_t id, uint32_t fourcc, int32_t width, int32_t height,
-	int32_t stride, size_t lead) {
+		struct wl_client *client, uint32_t id, uint32_t fourcc, int32_t width,
+		int32_t height, int32_t stride, size_t lead) {
 	*pool = (struct pool){0};
 	size_t size = round_to_pages(lead + (size_t)stride * (size_t)height);
 	if (lead >= page_size() || size > POOL_SIZE_MAX) {
@@ -43,15 +43,15 @@ struct wl_resource *pool_create_buffer(struct pool *pool, struct hidden_client *
 		return NULL;
 	}
 	struct wl_resource *buffer = hidden_client_create_shm_buffer(hidden, client, id,
-		&(struct hidden_client_shm){
-			.fd = fd,
-			.size = (int32_t)size,
-			.offset = (int32_t)lead,
-			.width = width,
-			.height = height,
-			.stride = stride,
-			.fourcc = fourcc,
-		});
+			&(struct hidden_client_shm){
+					.fd = fd,
+					.size = (int32_t)size,
+					.offset = (int32_t)lead,
+					.width = width,
+					.height = height,
+					.stride = stride,
+					.fourcc = fourcc,
+			});
 	close(fd);
 	if (!buffer) {
 		return NULL;
@@ -76,20 +76,20 @@ int pool_map(struct pool *pool, int fd, uint64_t offset, uint64_t size) {
 		length = round_to_pages((size_t)size + pool->lead);
 	}
 	void *data = mmap(pool->address, length, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-		fd, (off_t)(offset - lead));
+			fd, (off_t)(offset - lead));
 	return data == MAP_FAILED ? -errno : 0;
 }
 
 int pool_freeze(struct pool *pool) {
-	void *copy =
-		mmap(NULL, pool->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *copy = mmap(NULL, pool->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
 	if (copy == MAP_FAILED) {
 		return -errno;
 	}
 	memcpy(copy, pool->address, pool->size);
 	if (mprotect(copy, pool->size, PROT_READ) != 0 ||
-		mremap(copy, pool->size, pool->size, MREMAP_MAYMOVE | MREMAP_FIXED,
-			pool->address) == MAP_FAILED) {
+			mremap(copy, pool->size, pool->size, MREMAP_MAYMOVE | MREMAP_FIXED,
+					pool->address) == MAP_FAILED) {
 		int error = -errno;
 		munmap(copy, pool->size);
 		return error;
@@ -99,6 +99,6 @@ int pool_freeze(struct pool *pool) {
 
 int pool_blank(struct pool *pool) {
 	void *data = mmap(pool->address, pool->size, PROT_READ,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	return data == MAP_FAILED ? -errno : 0;
 }

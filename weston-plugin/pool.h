@@ -26,8 +26,8 @@ struct pool {
  * hidden_client_create_shm_buffer(). Returns NULL where there is no memory.
  */
 struct wl_resource *pool_create_buffer(struct pool *pool, struct hidden_client *hidden,
-	struct wl_client *client, uint32_t id, uint32_t fourcc, int32_t width, int32_t height,
-	int32_t stride, size_t lead);
+		struct wl_client *client, uint32_t id, uint32_t fourcc, int32_t width,
+		int32_t height, int32_t stride, size_t lead);
 
 /*
  * Shows `size` bytes of the file from `offset`, where the picture begins; fewer than the picture

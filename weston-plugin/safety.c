@@ -50,7 +50,7 @@ static void surface_handle_destroy(struct wl_client *client, struct wl_resource 
 }
 
 static const struct gid_safety_surface_v1_interface surface_implementation = {
-	.destroy = surface_handle_destroy,
+		.destroy = surface_handle_destroy,
 };
 
 static void role_take_back(struct role *role);
@@ -58,7 +58,7 @@ static void role_take_back(struct role *role);
 /* NULL: the surface, or the role, is gone, and the object without effect. */
 static struct role *role_from_resource(struct wl_resource *resource) {
 	assert(wl_resource_instance_of(
-		resource, &gid_safety_surface_v1_interface, &surface_implementation));
+			resource, &gid_safety_surface_v1_interface, &surface_implementation));
 	return wl_resource_get_user_data(resource);
 }
 
@@ -82,8 +82,8 @@ static void handle_shown(void *data, uint64_t sequence, uint64_t time) {
 	if (role->resource) {
 		uint64_t seconds = time / 1000000000u;
 		gid_safety_surface_v1_send_shown(role->resource, (uint32_t)(sequence >> 32),
-			(uint32_t)sequence, (uint32_t)(seconds >> 32), (uint32_t)seconds,
-			(uint32_t)(time % 1000000000u));
+				(uint32_t)sequence, (uint32_t)(seconds >> 32), (uint32_t)seconds,
+				(uint32_t)(time % 1000000000u));
 	}
 }
 
@@ -112,12 +112,12 @@ static void surface_set_visible(struct weston_surface *surface, bool visible) {
 
 /* Gives the role, which is free, to a surface that has none. */
 static void role_give(
-	struct role *role, struct safety_surface *surface, struct wl_resource *resource) {
+		struct role *role, struct safety_surface *surface, struct wl_resource *resource) {
 	role->surface = surface;
 	role->resource = resource;
 	surface->role = role;
 	forward_log(&role->forward, "gid: role %s: taken by process %d\n", role->config.role,
-		client_pid(wl_resource_get_client(surface->surface->resource)));
+			client_pid(wl_resource_get_client(surface->surface->resource)));
 	forward_begin(&role->forward);
 }
 
@@ -155,7 +155,7 @@ static void give_by_app_id(struct safety_surface *surface) {
 	wl_list_for_each(role, &surface->safety->roles, link) {
 		bool anybody = !role->config.clients[0] && !role->config.has_user;
 		if (!app_id || !role->config.app_id || strcmp(app_id, role->config.app_id) != 0 ||
-			(!anybody && !safety_config_names(&role->config, client))) {
+				(!anybody && !safety_config_names(&role->config, client))) {
 			continue;
 		}
 		if (!role->surface) {
@@ -164,9 +164,9 @@ static void give_by_app_id(struct safety_surface *surface) {
 		}
 		if (surface->envied != role) {
 			forward_log(&role->forward,
-				"gid: role %s: process %d has a surface for it, too, but "
-				"another one has it\n",
-				role->config.role, client_pid(client));
+					"gid: role %s: process %d has a surface for it, too, but "
+					"another one has it\n",
+					role->config.role, client_pid(client));
 			surface->envied = role;
 		}
 	}
@@ -225,7 +225,7 @@ void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 	wl_list_for_each(role, &safety->roles, link) {
 		struct weston_surface *surface = role->surface ? role->surface->surface : NULL;
 		if (surface && surface->buffer_ref.buffer &&
-			surface->buffer_ref.buffer->resource == buffer) {
+				surface->buffer_ref.buffer->resource == buffer) {
 			forward_commit(&role->forward, surface);
 		}
 	}
@@ -235,8 +235,8 @@ void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 
 static void handle_ready(void *data) {
 	struct role *role = data;
-	weston_log(
-		"gid: role %s: stream safety/%s is there\n", role->config.role, role->config.role);
+	weston_log("gid: role %s: stream safety/%s is there\n", role->config.role,
+			role->config.role);
 	if (role->surface) {
 		forward_commit(&role->forward, role->surface->surface);
 	}
@@ -249,20 +249,20 @@ static bool handle_is_alive(void *data) {
 		return true;
 	}
 	bool alive = client_liveness_check(&role->client, role->surface->surface,
-		(uint64_t)role->config.client_ms * MS_NS, gid_clock_now());
+			(uint64_t)role->config.client_ms * MS_NS, gid_clock_now());
 	if (alive == hung) {
 		forward_log(&role->forward, "gid: role %s: its client %s\n", role->config.role,
-			alive ? "reads its events again"
-			      : "does not read its events; no signs of life meanwhile");
+				alive ? "reads its events again"
+				      : "does not read its events; no signs of life meanwhile");
 	}
 	return alive;
 }
 
 static const struct forward_events forward_events = {
-	.ready = handle_ready,
-	.shown = handle_shown,
-	.lost = handle_lost,
-	.is_alive = handle_is_alive,
+		.ready = handle_ready,
+		.shown = handle_shown,
+		.lost = handle_lost,
+		.is_alive = handle_is_alive,
 };
 
 static void role_destroy(struct role *role) {
@@ -292,7 +292,7 @@ static int role_create(struct safety *safety, struct weston_config_section *sect
 	int error = safety_config_read(&role->config, section);
 	if (error == 0 && role_exists(safety, role->config.role)) {
 		weston_log("gid: weston.ini has two sections [gid-safety] of role=%s\n",
-			role->config.role);
+				role->config.role);
 		error = -EINVAL;
 	}
 	if (error != 0) {
@@ -302,7 +302,8 @@ static int role_create(struct safety *safety, struct weston_config_section *sect
 	}
 	wl_list_insert(safety->roles.prev, &role->link);
 	return forward_init(&role->forward, &role->config,
-		wl_display_get_event_loop(safety->compositor->wl_display), &forward_events, role);
+			wl_display_get_event_loop(safety->compositor->wl_display), &forward_events,
+			role);
 }
 
 static int read_roles(struct safety *safety) {
@@ -340,7 +341,7 @@ static struct role *find_role(struct safety *safety, struct wl_client *client, c
 	struct role *role;
 	wl_list_for_each(role, &safety->roles, link) {
 		if (strcmp(role->config.role, name) == 0 &&
-			safety_config_names(&role->config, client)) {
+				safety_config_names(&role->config, client)) {
 			return role;
 		}
 	}
@@ -348,7 +349,7 @@ static struct role *find_role(struct safety *safety, struct wl_client *client, c
 }
 
 static struct safety_surface *find_surface(
-	struct safety *safety, const struct weston_surface *wanted) {
+		struct safety *safety, const struct weston_surface *wanted) {
 	struct safety_surface *surface;
 	wl_list_for_each(surface, &safety->surfaces, link) {
 		if (surface->surface == wanted) {
@@ -361,16 +362,16 @@ static struct safety_surface *find_surface(
 static struct safety *safety_from_resource(struct wl_resource *resource);
 
 static void manager_handle_get_safety_surface(struct wl_client *client,
-	struct wl_resource *resource, uint32_t id, struct wl_resource *surface_resource,
-	const char *name) {
+		struct wl_resource *resource, uint32_t id, struct wl_resource *surface_resource,
+		const char *name) {
 	struct safety *safety = safety_from_resource(resource);
 	/* libwayland has checked that it is a wl_surface; what is behind it is Weston's. */
 	struct safety_surface *surface =
-		find_surface(safety, wl_resource_get_user_data(surface_resource));
+			find_surface(safety, wl_resource_get_user_data(surface_resource));
 	struct role *role = find_role(safety, client, name);
 	if (!role) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_UNKNOWN_ROLE,
-			"there is no role '%s' for this client", name);
+				"there is no role '%s' for this client", name);
 		return;
 	}
 	if (!surface) {
@@ -379,33 +380,33 @@ static void manager_handle_get_safety_surface(struct wl_client *client,
 	}
 	if (role->surface) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_ROLE_TAKEN,
-			"another surface has the role '%s'", name);
+				"another surface has the role '%s'", name);
 		return;
 	}
 	if (surface->role) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_SURFACE_TAKEN,
-			"the surface has the role '%s'", surface->role->config.role);
+				"the surface has the role '%s'", surface->role->config.role);
 		return;
 	}
-	struct wl_resource *created = wl_resource_create(
-		client, &gid_safety_surface_v1_interface, wl_resource_get_version(resource), id);
+	struct wl_resource *created = wl_resource_create(client, &gid_safety_surface_v1_interface,
+			wl_resource_get_version(resource), id);
 	if (!created) {
 		wl_resource_post_no_memory(resource);
 		return;
 	}
 	wl_resource_set_implementation(
-		created, &surface_implementation, role, surface_resource_destroy);
+			created, &surface_implementation, role, surface_resource_destroy);
 	role_give(role, surface, created);
 }
 
 static const struct gid_safety_manager_v1_interface manager_implementation = {
-	.destroy = manager_handle_destroy,
-	.get_safety_surface = manager_handle_get_safety_surface,
+		.destroy = manager_handle_destroy,
+		.get_safety_surface = manager_handle_get_safety_surface,
 };
 
 static struct safety *safety_from_resource(struct wl_resource *resource) {
 	assert(wl_resource_instance_of(
-		resource, &gid_safety_manager_v1_interface, &manager_implementation));
+			resource, &gid_safety_manager_v1_interface, &manager_implementation));
 	return wl_resource_get_user_data(resource);
 }
 
@@ -413,11 +414,11 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 	struct safety *safety = data;
 	if (!may_bind(safety, client)) {
 		wl_client_post_implementation_error(
-			client, "weston.ini names no role for this client");
+				client, "weston.ini names no role for this client");
 		return;
 	}
-	struct wl_resource *resource =
-		wl_resource_create(client, &gid_safety_manager_v1_interface, (int)version, id);
+	struct wl_resource *resource = wl_resource_create(
+			client, &gid_safety_manager_v1_interface, (int)version, id);
 	if (!resource) {
 		wl_client_post_no_memory(client);
 		return;
@@ -427,7 +428,7 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 	wl_list_for_each(role, &safety->roles, link) {
 		if (safety_config_names(&role->config, client)) {
 			gid_safety_manager_v1_send_role(resource, role->config.role,
-				role->config.width, role->config.height);
+					role->config.width, role->config.height);
 		}
 	}
 	gid_safety_manager_v1_send_done(resource);
@@ -437,7 +438,7 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 
 /* Weston itself filters nothing; to others the global does not exist. */
 static bool filter_global(
-	const struct wl_client *client, const struct wl_global *global, void *data) {
+		const struct wl_client *client, const struct wl_global *global, void *data) {
 	const struct safety *safety = data;
 	return global != safety->global || may_bind(safety, (struct wl_client *)client);
 }
@@ -454,7 +455,7 @@ static int safety_create_global(struct safety *safety) {
 	struct wl_display *display = safety->compositor->wl_display;
 	wl_display_set_global_filter(display, filter_global, safety);
 	safety->global = wl_global_create(
-		display, &gid_safety_manager_v1_interface, 1, safety, manager_bind);
+			display, &gid_safety_manager_v1_interface, 1, safety, manager_bind);
 	return safety->global ? 0 : -ENOMEM;
 }
 
@@ -468,7 +469,7 @@ static void safety_destroy_global(struct safety *safety) {
 /* --- life ------------------------------------------------------------------------------------- */
 
 int safety_create(struct weston_compositor *compositor, const struct gidd_connection *connection,
-	struct safety **created) {
+		struct safety **created) {
 	*created = NULL;
 	struct safety *safety = calloc(1, sizeof(*safety));
 	if (!safety) {

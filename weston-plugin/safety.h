@@ -17,7 +17,7 @@ struct safety;
  * functions below take NULL.
  */
 int safety_create(struct weston_compositor *compositor, const struct gidd_connection *connection,
-	struct safety **safety);
+		struct safety **safety);
 void safety_destroy(struct safety *safety);
 
 /* The connection to gidd came, or went, or is about to be lost for good. */

@@ -17,7 +17,7 @@
 
 static int fail(const struct safety_config *config, const char *what) {
 	weston_log("gid: weston.ini, [gid-safety] role=%s: %s\n", config->role ? config->role : "",
-		what);
+			what);
 	return -EINVAL;
 }
 
@@ -28,10 +28,11 @@ static int read_role(struct safety_config *config, struct weston_config_section 
 	}
 	/* The stream is safety/ROLE. */
 	if (!gid_name_is_valid(config->role) ||
-		strlen(config->role) + strlen("safety/") > GID_NAME_MAX) {
+			strlen(config->role) + strlen("safety/") > GID_NAME_MAX) {
 		return fail(config,
-			"a role's name has 1 to 56 of the letters a-z A-Z 0-9 - _ . and / between "
-			"others");
+				"a role's name has 1 to 56 of the letters a-z A-Z 0-9 - _ . and / "
+				"between "
+				"others");
 	}
 	return 0;
 }
@@ -103,8 +104,8 @@ static int read_size(struct safety_config *config, struct weston_config_section 
 	}
 	int result = 0;
 	if (sscanf(size, "%dx%d%c", &config->width, &config->height, &rest) != 2 ||
-		config->width < 1 || config->height < 1 || config->width > (int)GID_SIZE_MAX ||
-		config->height > (int)GID_SIZE_MAX) {
+			config->width < 1 || config->height < 1 ||
+			config->width > (int)GID_SIZE_MAX || config->height > (int)GID_SIZE_MAX) {
 		result = fail(config, "size must be WIDTHxHEIGHT in pixels, as 320x80");
 	}
 	free(size);
@@ -112,7 +113,7 @@ static int read_size(struct safety_config *config, struct weston_config_section 
 }
 
 static int read_time(struct safety_config *config, struct weston_config_section *section,
-	const char *key, int32_t *ms, int32_t usual, int32_t least, int32_t most) {
+		const char *key, int32_t *ms, int32_t usual, int32_t least, int32_t most) {
 	if (weston_config_section_get_int(section, key, ms, usual) != 0 && errno == EINVAL) {
 		*ms = -1;
 	}
@@ -120,15 +121,15 @@ static int read_time(struct safety_config *config, struct weston_config_section 
 		return 0;
 	}
 	weston_log("gid: weston.ini, [gid-safety] role=%s: %s must be %d to %d\n", config->role,
-		key, least, most);
+			key, least, most);
 	return -EINVAL;
 }
 
 static int read_bool(struct safety_config *config, struct weston_config_section *section,
-	const char *key, bool *value) {
+		const char *key, bool *value) {
 	if (weston_config_section_get_bool(section, key, value, true) != 0 && errno == EINVAL) {
 		weston_log("gid: weston.ini, [gid-safety] role=%s: %s must be true or false\n",
-			config->role, key);
+				config->role, key);
 		return -EINVAL;
 	}
 	return 0;
@@ -149,15 +150,15 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	}
 	if (result == 0) {
 		result = read_time(config, section, "heartbeat-ms", &config->heartbeat_ms,
-			HEARTBEAT_DEFAULT_MS, 1, 3600 * SECOND_MS);
+				HEARTBEAT_DEFAULT_MS, 1, 3600 * SECOND_MS);
 	}
 	if (result == 0) {
 		result = read_time(config, section, "lease-ms", &config->lease_ms, LEASE_DEFAULT_MS,
-			1, 3600 * SECOND_MS);
+				1, 3600 * SECOND_MS);
 	}
 	if (result == 0) {
 		result = read_time(config, section, "client-ms", &config->client_ms,
-			CLIENT_DEFAULT_MS, 0, 3600 * SECOND_MS);
+				CLIENT_DEFAULT_MS, 0, 3600 * SECOND_MS);
 	}
 	if (result == 0) {
 		result = read_bool(config, section, "visible", &config->visible);

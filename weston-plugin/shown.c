@@ -22,7 +22,8 @@ void shown_damage(struct weston_compositor *compositor, struct wl_resource *buff
 		struct weston_surface *surface = view->surface;
 		if (surface_shows(surface, buffer)) {
 			pixman_region32_union_rect(&surface->damage, &surface->damage, 0, 0,
-				(unsigned int)surface->width, (unsigned int)surface->height);
+					(unsigned int)surface->width,
+					(unsigned int)surface->height);
 			weston_compositor_schedule_repaint(compositor);
 		}
 	}

@@ -10,13 +10,13 @@ static const struct {
 	const char *name;
 	enum timeline_kind kind;
 } points[] = {
-	{"core_commit_damage", TIMELINE_COMMIT},
-	{"core_flush_damage", TIMELINE_FLUSH},
-	{"core_repaint_enter_loop", TIMELINE_ENTER_LOOP},
-	{"core_repaint_begin", TIMELINE_BEGIN},
-	{"core_repaint_posted", TIMELINE_POSTED},
-	{"renderer_gpu_end", TIMELINE_GPU_END},
-	{"core_repaint_finished", TIMELINE_FINISHED},
+		{"core_commit_damage", TIMELINE_COMMIT},
+		{"core_flush_damage", TIMELINE_FLUSH},
+		{"core_repaint_enter_loop", TIMELINE_ENTER_LOOP},
+		{"core_repaint_begin", TIMELINE_BEGIN},
+		{"core_repaint_posted", TIMELINE_POSTED},
+		{"renderer_gpu_end", TIMELINE_GPU_END},
+		{"core_repaint_finished", TIMELINE_FINISHED},
 };
 
 /* What is left of a piece. */
@@ -59,7 +59,7 @@ static bool read_number(struct text *text, int64_t max, int64_t *number) {
 static bool read_time(struct text *text, int64_t *time_ns) {
 	int64_t seconds, ns;
 	if (!read_number(text, INT64_MAX / SECOND - 1, &seconds) || !skip(text, ", ") ||
-		!read_number(text, SECOND - 1, &ns) || !skip(text, "]")) {
+			!read_number(text, SECOND - 1, &ns) || !skip(text, "]")) {
 		return false;
 	}
 	*time_ns = seconds * SECOND + ns;
@@ -105,8 +105,8 @@ static void read_point(struct text text, struct timeline_line *line) {
 
 /* Up to the last quote, for a name may have some. */
 static void read_name(uint32_t output, struct text text, struct timeline_line *line) {
-	const char *quote =
-		skip(&text, "\"") ? memrchr(text.at, '"', (size_t)(text.end - text.at)) : NULL;
+	const char *quote = skip(&text, "\"") ? memrchr(text.at, '"', (size_t)(text.end - text.at))
+					      : NULL;
 	if (!quote) {
 		return;
 	}
@@ -121,10 +121,10 @@ static void read_name(uint32_t output, struct text text, struct timeline_line *l
 }
 
 static void read_declaration(
-	struct timeline_reader *reader, struct text text, struct timeline_line *line) {
+		struct timeline_reader *reader, struct text text, struct timeline_line *line) {
 	int64_t id;
 	if (!read_number(&text, UINT32_MAX, &id) ||
-		!skip(&text, ", \"type\":\"weston_output\", \"name\":")) {
+			!skip(&text, ", \"type\":\"weston_output\", \"name\":")) {
 		return;
 	}
 	if (text.at < text.end) {
@@ -135,7 +135,7 @@ static void read_declaration(
 }
 
 void timeline_read(struct timeline_reader *reader, const char *bytes, size_t length,
-	struct timeline_line *line) {
+		struct timeline_line *line) {
 	struct text text = {bytes, bytes + length};
 	uint32_t declared = reader->output;
 	reader->output = 0;

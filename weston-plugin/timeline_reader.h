@@ -45,6 +45,6 @@ struct timeline_reader {
 
 /* Reads the next piece. */
 void timeline_read(struct timeline_reader *reader, const char *bytes, size_t length,
-	struct timeline_line *line);
+		struct timeline_line *line);
 
 #endif

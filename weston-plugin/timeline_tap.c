@@ -29,7 +29,7 @@ static ssize_t tap_write(void *cookie, const char *bytes, size_t length) {
 }
 
 struct timeline_tap *timeline_tap_create(
-	struct weston_compositor *compositor, timeline_tap_func func, void *data) {
+		struct weston_compositor *compositor, timeline_tap_func func, void *data) {
 	struct timeline_tap *tap = calloc(1, sizeof(*tap));
 	if (!tap) {
 		return NULL;

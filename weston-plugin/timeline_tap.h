@@ -16,7 +16,7 @@ typedef void (*timeline_tap_func)(void *data, const struct timeline_line *line);
 
 /* NULL: not enough memory. */
 struct timeline_tap *timeline_tap_create(
-	struct weston_compositor *compositor, timeline_tap_func func, void *data);
+		struct weston_compositor *compositor, timeline_tap_func func, void *data);
 
 /* NULL is allowed. */
 void timeline_tap_destroy(struct timeline_tap *tap);

@@ -52,10 +52,10 @@ static void buffer_log(const struct buffer *buffer, const char *what) {
 		pid_t pid = 0;
 		wl_client_get_credentials(buffer->client, &pid, NULL, NULL);
 		weston_log_scope_printf(buffer->buffers->details,
-			"gid: buffer %s %ux%u of process %d: %s\n",
-			gid_format(buffer->planes.picture.gids[0], gid),
-			buffer->planes.picture.layout.width, buffer->planes.picture.layout.height,
-			pid, what);
+				"gid: buffer %s %ux%u of process %d: %s\n",
+				gid_format(buffer->planes.picture.gids[0], gid),
+				buffer->planes.picture.layout.width,
+				buffer->planes.picture.layout.height, pid, what);
 	}
 }
 
@@ -104,15 +104,15 @@ static void buffer_destroy_resource(struct buffer *buffer) {
 static int buffer_make_of_dmabufs(struct buffer *buffer, uint32_t id) {
 	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	if (!hidden_client_has_dmabuf_format(
-		    buffer->buffers->hidden, layout->fourcc, layout->modifier)) {
+			    buffer->buffers->hidden, layout->fourcc, layout->modifier)) {
 		return -ENOTSUP;
 	}
 	struct hidden_client_dmabuf dmabuf = {
-		.width = (int32_t)layout->width,
-		.height = (int32_t)layout->height,
-		.fourcc = layout->fourcc,
-		.modifier = layout->modifier,
-		.plane_count = layout->plane_count,
+			.width = (int32_t)layout->width,
+			.height = (int32_t)layout->height,
+			.fourcc = layout->fourcc,
+			.modifier = layout->modifier,
+			.plane_count = layout->plane_count,
 	};
 	struct planes_dmabuf found;
 	if (!planes_get_dmabuf(&buffer->planes, &found)) {
@@ -124,7 +124,7 @@ static int buffer_make_of_dmabufs(struct buffer *buffer, uint32_t id) {
 		dmabuf.planes[i].stride = layout->planes[i].stride;
 	}
 	struct wl_resource *resource = hidden_client_create_dmabuf_buffer(
-		buffer->buffers->hidden, buffer->client, id, &dmabuf);
+			buffer->buffers->hidden, buffer->client, id, &dmabuf);
 	if (!resource) {
 		return -ENOTSUP;
 	}
@@ -134,10 +134,10 @@ static int buffer_make_of_dmabufs(struct buffer *buffer, uint32_t id) {
 
 /* Whether a wl_shm buffer can show the layout. pixman reads words of four bytes. */
 static bool layout_fits_shm(
-	const struct buffers *buffers, const struct gid_layout *layout, uint64_t offset) {
+		const struct buffers *buffers, const struct gid_layout *layout, uint64_t offset) {
 	return layout->plane_count == 1 && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
-		offset % 4 == 0 && layout->planes[0].stride % 4 == 0 &&
-		hidden_client_has_shm_format(buffers->hidden, layout->fourcc);
+			offset % 4 == 0 && layout->planes[0].stride % 4 == 0 &&
+			hidden_client_has_shm_format(buffers->hidden, layout->fourcc);
 }
 
 static size_t offset_in_page(uint64_t offset) {
@@ -156,8 +156,8 @@ static int buffer_make_pool(struct buffer *buffer, uint32_t id, uint64_t offset)
 		lead = 0;
 	}
 	struct wl_resource *resource = pool_create_buffer(&buffer->pool, buffer->buffers->hidden,
-		buffer->client, id, fourcc, (int32_t)layout->width, (int32_t)layout->height,
-		(int32_t)stride, lead);
+			buffer->client, id, fourcc, (int32_t)layout->width, (int32_t)layout->height,
+			(int32_t)stride, lead);
 	if (!resource) {
 		return -ENOMEM;
 	}
@@ -184,8 +184,8 @@ static int buffer_map(struct buffer *buffer, uint32_t id) {
 	if (!buffer->pool_fits) {
 		return -ENOTSUP;
 	}
-	int error =
-		pool_map(&buffer->pool, info.fd, offset, info.slot_size - layout->planes[0].offset);
+	int error = pool_map(
+			&buffer->pool, info.fd, offset, info.slot_size - layout->planes[0].offset);
 	if (error != 0 && !existed && id == 0) {
 		buffer_destroy_resource(buffer);
 	}
@@ -238,7 +238,7 @@ static void buffer_revoke_pool(struct buffer *buffer) {
 	bool shown = shown_anywhere(buffer->buffers->compositor, buffer->resource);
 	if (!shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP) {
 		struct wl_event_loop *loop =
-			wl_display_get_event_loop(buffer->buffers->compositor->wl_display);
+				wl_display_get_event_loop(buffer->buffers->compositor->wl_display);
 		buffer->settle_timer = wl_event_loop_add_timer(loop, handle_settle, buffer);
 		if (buffer->settle_timer) {
 			wl_event_source_timer_update(buffer->settle_timer, SETTLE_MS);
@@ -275,7 +275,7 @@ static void buffer_settle(struct buffer *buffer, int error) {
 	}
 	if (buffer->events) {
 		buffer->events->settled(
-			buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
+				buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
 	}
 	if (!buffer->resource) {
 		buffer_destroy(buffer);
@@ -296,8 +296,8 @@ static void handle_imported(void *data, int error) {
 }
 
 static const struct planes_events planes_events = {
-	.imported = handle_imported,
-	.revoked = handle_revoked,
+		.imported = handle_imported,
+		.revoked = handle_revoked,
 };
 
 static int buffer_import(struct buffer *buffer) {
@@ -308,7 +308,7 @@ static int buffer_import(struct buffer *buffer) {
 /* Our wl_buffers are of libwayland's or Weston's kind: what hears of their end tells them. */
 static struct buffer *buffer_from_resource(struct wl_resource *resource) {
 	struct wl_listener *listener =
-		wl_resource_get_destroy_listener(resource, handle_resource_destroy);
+			wl_resource_get_destroy_listener(resource, handle_resource_destroy);
 	struct buffer *buffer = NULL;
 	return listener ? wl_container_of(listener, buffer, resource_destroy) : NULL;
 }
@@ -326,10 +326,10 @@ bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memor
 	const struct picture *picture = &buffer->planes.picture;
 	bool shown = buffer->state == BUFFER_SHOWN && picture->layout.plane_count == 1;
 	*memory = (struct buffer_memory){
-		.gid = picture->gids[0],
-		.slab = shown ? buffer->planes.plane[0].slab : NULL,
-		.layout = &picture->layout,
-		.pending = buffer->state == BUFFER_IMPORTING,
+			.gid = picture->gids[0],
+			.slab = shown ? buffer->planes.plane[0].slab : NULL,
+			.layout = &picture->layout,
+			.pending = buffer->state == BUFFER_IMPORTING,
 	};
 	return true;
 }
@@ -344,8 +344,8 @@ uint32_t buffers_count(const struct buffers *buffers, const struct wl_client *cl
 }
 
 static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t id,
-	const struct picture *picture, const struct buffer_events *events, void *data,
-	struct buffer **created) {
+		const struct picture *picture, const struct buffer_events *events, void *data,
+		struct buffer **created) {
 	struct buffers *buffers = buffers_data;
 	*created = NULL;
 	if (buffers_count(buffers, client) >= BUFFERS_OF_A_CLIENT_MAX) {
@@ -394,16 +394,16 @@ static void buffer_abandon(struct buffer *buffer) {
 
 /* In a wl_shm buffer, which shows any memory that the processor can read. */
 static bool can_show_in_shm(
-	const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
+		const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
 	const struct gid_format_info *info = gid_format_find(fourcc);
 	return modifier == DRM_FORMAT_MOD_LINEAR && info && info->plane_count == 1 &&
-		hidden_client_has_shm_format(hidden, fourcc);
+			hidden_client_has_shm_format(hidden, fourcc);
 }
 
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
 	const struct hidden_client *hidden = ((const struct buffers *)data)->hidden;
 	return can_show_in_shm(hidden, fourcc, modifier) ||
-		hidden_client_has_dmabuf_format(hidden, fourcc, modifier);
+			hidden_client_has_dmabuf_format(hidden, fourcc, modifier);
 }
 
 static void buffer_send_formats(void *data, struct wl_resource *feedback) {
@@ -413,26 +413,26 @@ static void buffer_send_formats(void *data, struct wl_resource *feedback) {
 	wl_array_for_each(fourcc, &formats->shm) {
 		if (can_show_in_shm(hidden, *fourcc, DRM_FORMAT_MOD_LINEAR)) {
 			manager_send_format(feedback, *fourcc, DRM_FORMAT_MOD_LINEAR,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED |
-					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+					GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED |
+							GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
 		}
 	}
 	const struct hidden_modifier *entry;
 	wl_array_for_each(entry, &formats->dmabuf) {
 		if (!can_show_in_shm(hidden, entry->fourcc, entry->modifier) &&
-			gid_format_find(entry->fourcc)) {
+				gid_format_find(entry->fourcc)) {
 			manager_send_format(feedback, entry->fourcc, entry->modifier,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
 		}
 	}
 }
 
 const struct params_backend buffer_backend = {
-	.can_show = buffer_can_show,
-	.send_formats = buffer_send_formats,
-	.create = buffer_create,
-	.get_resource = buffer_get_resource,
-	.abandon = buffer_abandon,
+		.can_show = buffer_can_show,
+		.send_formats = buffer_send_formats,
+		.create = buffer_create,
+		.get_resource = buffer_get_resource,
+		.abandon = buffer_abandon,
 };
 
 void buffers_forget_domain(struct buffers *buffers) {

@@ -29,13 +29,13 @@ static int create(int device, size_t size, uint8_t byte) {
 		return -errno;
 	}
 	struct udmabuf_create create = {
-		.memfd = (uint32_t)memfd,
-		.flags = UDMABUF_FLAGS_CLOEXEC,
-		.size = size,
+			.memfd = (uint32_t)memfd,
+			.flags = UDMABUF_FLAGS_CLOEXEC,
+			.size = size,
 	};
 	int fd = -1;
 	if (ftruncate(memfd, (off_t)size) == 0 && (byte == 0 || memfd_fill(memfd, size, byte)) &&
-		fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
+			fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) {
 		fd = ioctl(device, UDMABUF_CREATE, &create);
 	}
 	fd = fd < 0 ? -errno : fd;

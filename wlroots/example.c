@@ -106,17 +106,17 @@ int main(int argc, char **argv) {
 	struct wlr_output_layout *layout = wlr_output_layout_create(display);
 	wlr_xdg_output_manager_v1_create(display, layout);
 	struct wlr_scene_output_layout *scene_layout =
-		wlr_scene_attach_output_layout(scene, layout);
+			wlr_scene_attach_output_layout(scene, layout);
 	struct wlr_output *output = wlr_headless_add_output(backend, 640, 240);
 	wlr_output_init_render(output, allocator, renderer);
 	struct wl_listener frame = {.notify = handle_frame};
 	wl_signal_add(&output->events.frame, &frame);
 	scene_output = wlr_scene_output_create(scene, output);
 	wlr_scene_output_layout_add_output(
-		scene_layout, wlr_output_layout_add(layout, output, 0, 0), scene_output);
+			scene_layout, wlr_output_layout_add(layout, output, 0, 0), scene_output);
 
 	if (argc != 2 || wl_display_add_socket(display, argv[1]) < 0 ||
-		!wlr_backend_start(backend)) {
+			!wlr_backend_start(backend)) {
 		return EXIT_FAILURE;
 	}
 	struct wlr_output_state state;

@@ -32,26 +32,26 @@ static void handle_display_destroy(struct wl_listener *listener, void *data) {
 }
 
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
-	struct wlr_renderer *renderer, struct wlr_allocator *allocator, const char *domain,
-	int (*log)(const char *format, ...)) {
+		struct wlr_renderer *renderer, struct wlr_allocator *allocator, const char *domain,
+		int (*log)(const char *format, ...)) {
 	struct gid_buffer_manager *manager = calloc(1, sizeof(*manager));
 	if (manager == NULL) {
 		return NULL;
 	}
 	manager->connection_events = (struct gidd_connection_events){
-		.log = log,
-		.changed = handle_connection_changed,
-		.lost = handle_connection_lost,
+			.log = log,
+			.changed = handle_connection_changed,
+			.lost = handle_connection_lost,
 	};
 	buffers_init(&manager->buffers, renderer, allocator, log);
-	manager->connection = gidd_connection_create(
-		wl_display_get_event_loop(display), domain, &manager->connection_events, manager);
+	manager->connection = gidd_connection_create(wl_display_get_event_loop(display), domain,
+			&manager->connection_events, manager);
 	if (manager->connection == NULL) {
 		goto error_buffers;
 	}
 	manager->buffers.connection = manager->connection;
 	if (manager_init(&manager->manager, display, manager->connection, &buffer_backend,
-		    &manager->buffers) < 0) {
+			    &manager->buffers) < 0) {
 		goto error_connection;
 	}
 	manager->display_destroy.notify = handle_display_destroy;

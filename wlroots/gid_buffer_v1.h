@@ -39,8 +39,8 @@ struct gid_buffer_manager;
  * The manager ends with the display. Returns NULL for want of memory.
  */
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
-	struct wlr_renderer *renderer, struct wlr_allocator *allocator, const char *domain,
-	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2))));
+		struct wlr_renderer *renderer, struct wlr_allocator *allocator, const char *domain,
+		int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2))));
 
 #pragma GCC visibility pop
 

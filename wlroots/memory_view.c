@@ -28,8 +28,8 @@ static bool handle_get_dmabuf(struct wlr_buffer *buffer, struct wlr_dmabuf_attri
 	return view->sampled && !view->stale;
 }
 
-static bool handle_begin_access(
-	struct wlr_buffer *buffer, uint32_t flags, void **data, uint32_t *format, size_t *stride) {
+static bool handle_begin_access(struct wlr_buffer *buffer, uint32_t flags, void **data,
+		uint32_t *format, size_t *stride) {
 	struct memory_view *view = wl_container_of(buffer, view, base);
 	if (view->data == NULL || (flags & WLR_BUFFER_DATA_PTR_ACCESS_WRITE)) {
 		return false;
@@ -55,30 +55,30 @@ static void handle_end_access(struct wlr_buffer *buffer) {
 }
 
 static const struct wlr_buffer_impl memory_view_impl = {
-	.destroy = handle_destroy,
-	.get_dmabuf = handle_get_dmabuf,
-	.begin_data_ptr_access = handle_begin_access,
-	.end_data_ptr_access = handle_end_access,
+		.destroy = handle_destroy,
+		.get_dmabuf = handle_get_dmabuf,
+		.begin_data_ptr_access = handle_begin_access,
+		.end_data_ptr_access = handle_end_access,
 };
 
 void memory_view_init(struct memory_view *view, const void *data, uint32_t fourcc, uint32_t width,
-	uint32_t height, size_t stride, void (*destroyed)(struct memory_view *view)) {
+		uint32_t height, size_t stride, void (*destroyed)(struct memory_view *view)) {
 	*view = (struct memory_view){
-		.data = data,
-		.fourcc = fourcc,
-		.stride = stride,
-		.destroyed = destroyed,
+			.data = data,
+			.fourcc = fourcc,
+			.stride = stride,
+			.destroyed = destroyed,
 	};
 	wlr_buffer_init(&view->base, &memory_view_impl, (int)width, (int)height);
 }
 
 bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_attributes *dmabuf,
-	struct wlr_renderer *renderer) {
+		struct wlr_renderer *renderer) {
 	const struct wlr_drm_format_set *formats =
-		wlr_renderer_get_texture_formats(renderer, WLR_BUFFER_CAP_DMABUF);
+			wlr_renderer_get_texture_formats(renderer, WLR_BUFFER_CAP_DMABUF);
 	view->dmabuf = *dmabuf;
 	view->sampled = formats != NULL &&
-		wlr_drm_format_set_has(formats, dmabuf->format, dmabuf->modifier);
+			wlr_drm_format_set_has(formats, dmabuf->format, dmabuf->modifier);
 	if (view->sampled) {
 		/* A driver may refuse what its formats promise: memory of another device, say. */
 		struct wlr_texture *texture = wlr_texture_from_buffer(renderer, &view->base);
@@ -89,7 +89,7 @@ bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_at
 }
 
 bool memory_view_set_yuv(struct memory_view *view, const struct wlr_dmabuf_attributes *planes,
-	struct yuv *yuv, struct wlr_renderer *renderer) {
+		struct yuv *yuv, struct wlr_renderer *renderer) {
 	struct wlr_dmabuf_attributes drawn;
 	view->yuv = yuv_picture_create(yuv, planes);
 	if (view->yuv == NULL) {
@@ -97,7 +97,7 @@ bool memory_view_set_yuv(struct memory_view *view, const struct wlr_dmabuf_attri
 	}
 	memory_view_set_stale(view);
 	if (!yuv_picture_get_drawn(view->yuv, &drawn) ||
-		!memory_view_set_dmabuf(view, &drawn, renderer)) {
+			!memory_view_set_dmabuf(view, &drawn, renderer)) {
 		memory_view_forget_dmabuf(view);
 		return false;
 	}

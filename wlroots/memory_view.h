@@ -21,15 +21,15 @@ struct memory_view {
 	struct wlr_dmabuf_attributes dmabuf; /* borrowed descriptors; no planes: memory of others */
 	bool sampled;			     /* from the dma-bufs, and `data` is not read */
 	struct yuv_picture
-		*yuv; /* owned; what is drawn to the dma-bufs, NULL: they are as they are */
-	bool stale;   /* `yuv` is to be drawn before the dma-bufs are used */
-	void (*destroyed)(
-		struct memory_view *view); /* nobody reads the memory any more; frees `view` */
+			*yuv; /* owned; what is drawn to the dma-bufs, NULL: they are as they are */
+	bool stale;	      /* `yuv` is to be drawn before the dma-bufs are used */
+	void (*destroyed)(struct memory_view
+					*view); /* nobody reads the memory any more; frees `view` */
 };
 
 /* As wlr_buffer_init(): the caller's reference ends with wlr_buffer_drop(&view->base). */
 void memory_view_init(struct memory_view *view, const void *data, uint32_t fourcc, uint32_t width,
-	uint32_t height, size_t stride, void (*destroyed)(struct memory_view *view));
+		uint32_t height, size_t stride, void (*destroyed)(struct memory_view *view));
 
 /*
  * The picture lies in these dma-bufs. A processor that reads `data` tells the first one so, which
@@ -37,7 +37,7 @@ void memory_view_init(struct memory_view *view, const void *data, uint32_t fourc
  * buffer's release event. Returns whether the renderer does.
  */
 bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_attributes *dmabuf,
-	struct wlr_renderer *renderer);
+		struct wlr_renderer *renderer);
 
 /*
  * The picture lies in `planes`, YUV that the renderer does not take, and what it samples from is a
@@ -45,7 +45,7 @@ bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_at
  * memory_view_set_stale(). As memory_view_set_dmabuf() otherwise.
  */
 bool memory_view_set_yuv(struct memory_view *view, const struct wlr_dmabuf_attributes *planes,
-	struct yuv *yuv, struct wlr_renderer *renderer);
+		struct yuv *yuv, struct wlr_renderer *renderer);
 
 /* Other pixels may be in the memory. */
 void memory_view_set_stale(struct memory_view *view);

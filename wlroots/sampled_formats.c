@@ -33,15 +33,15 @@ static bool is_plain(uint64_t modifier) {
 static bool try_import(const struct trial *trial, uint32_t fourcc, uint64_t modifier) {
 	struct gid_layout layout;
 	if (gid_layout_init(&layout, fourcc, SIZE, SIZE, STRIDE_ALIGN) != 0 ||
-		gid_layout_size(&layout) > MEMORY) {
+			gid_layout_size(&layout) > MEMORY) {
 		return false;
 	}
 	struct wlr_dmabuf_attributes dmabuf = {
-		.width = SIZE,
-		.height = SIZE,
-		.format = fourcc,
-		.modifier = modifier,
-		.n_planes = (int)layout.plane_count,
+			.width = SIZE,
+			.height = SIZE,
+			.format = fourcc,
+			.modifier = modifier,
+			.n_planes = (int)layout.plane_count,
 	};
 	for (uint32_t i = 0; i < layout.plane_count; i++) {
 		dmabuf.fd[i] = trial->fd;
@@ -49,8 +49,8 @@ static bool try_import(const struct trial *trial, uint32_t fourcc, uint64_t modi
 		dmabuf.stride[i] = layout.planes[i].stride;
 	}
 	struct memory_view view;
-	memory_view_init(
-		&view, NULL, fourcc, SIZE, SIZE, layout.planes[0].stride, handle_view_destroyed);
+	memory_view_init(&view, NULL, fourcc, SIZE, SIZE, layout.planes[0].stride,
+			handle_view_destroyed);
 	bool taken = memory_view_set_dmabuf(&view, &dmabuf, trial->renderer);
 	wlr_buffer_drop(&view.base);
 	return taken;
@@ -60,7 +60,7 @@ static void trial_note_refusal(struct trial *trial, uint32_t fourcc) {
 	const uint32_t letters = htole32(fourcc);
 	size_t length = strlen(trial->refused);
 	snprintf(trial->refused + length, sizeof(trial->refused) - length, " %.4s",
-		(const char *)&letters);
+			(const char *)&letters);
 }
 
 static bool has_modifier(const struct wlr_drm_format *format, uint64_t modifier) {
@@ -76,11 +76,11 @@ static bool has_modifier(const struct wlr_drm_format *format, uint64_t modifier)
 static bool trial_passes(struct trial *trial, const struct wlr_drm_format *format) {
 	bool linear = has_modifier(format, DRM_FORMAT_MOD_LINEAR);
 	if (gid_format_find(format->format) == NULL ||
-		(!linear && !has_modifier(format, DRM_FORMAT_MOD_INVALID))) {
+			(!linear && !has_modifier(format, DRM_FORMAT_MOD_INVALID))) {
 		return true;
 	}
-	bool taken = try_import(
-		trial, format->format, linear ? DRM_FORMAT_MOD_LINEAR : DRM_FORMAT_MOD_INVALID);
+	bool taken = try_import(trial, format->format,
+			linear ? DRM_FORMAT_MOD_LINEAR : DRM_FORMAT_MOD_INVALID);
 	if (!taken) {
 		trial_note_refusal(trial, format->format);
 	}
@@ -100,19 +100,20 @@ static void trial_run(struct trial *trial, const struct wlr_drm_format *format) 
 void sampled_formats_find(struct wlr_drm_format_set *found, struct wlr_renderer *renderer) {
 	*found = (struct wlr_drm_format_set){0};
 	const struct wlr_drm_format_set *said =
-		wlr_renderer_get_texture_formats(renderer, WLR_BUFFER_CAP_DMABUF);
+			wlr_renderer_get_texture_formats(renderer, WLR_BUFFER_CAP_DMABUF);
 	if (said == NULL) {
 		return;
 	}
-	struct trial trial = {
-		.renderer = renderer, .found = found, .fd = dmabuf_create_filled(MEMORY, 0)};
+	struct trial trial = {.renderer = renderer,
+			.found = found,
+			.fd = dmabuf_create_filled(MEMORY, 0)};
 	if (trial.fd < 0) {
 		wlr_drm_format_set_union(found, said, said);
 		return;
 	}
 	wlr_log(WLR_INFO,
-		"gid: trying which formats the renderer samples from dma-bufs; errors of "
-		"its driver until the next line of this kind are part of that");
+			"gid: trying which formats the renderer samples from dma-bufs; errors of "
+			"its driver until the next line of this kind are part of that");
 	for (size_t i = 0; i < said->len; i++) {
 		trial_run(&trial, &said->formats[i]);
 	}
@@ -122,5 +123,5 @@ void sampled_formats_find(struct wlr_drm_format_set *found, struct wlr_renderer 
 		wlr_drm_format_set_union(found, said, said);
 	}
 	wlr_log(WLR_INFO, "gid: formats that it offers and refuses:%s",
-		trial.any_taken && trial.refused[0] != '\0' ? trial.refused : " none");
+			trial.any_taken && trial.refused[0] != '\0' ? trial.refused : " none");
 }

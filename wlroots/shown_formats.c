@@ -8,7 +8,7 @@
 #include <drm_fourcc.h>
 
 void shown_formats_init(
-	struct shown_formats *formats, struct wlr_renderer *renderer, struct yuv *yuv) {
+		struct shown_formats *formats, struct wlr_renderer *renderer, struct yuv *yuv) {
 	formats->renderer = renderer;
 	sampled_formats_find(&formats->sampled, renderer);
 	yuv_formats_find(&formats->drawn, yuv, renderer);
@@ -27,37 +27,37 @@ bool shown_formats_are_read(const struct shown_formats *formats, uint32_t fourcc
 	const struct wlr_drm_format_set *of_memory = formats_of_memory(formats);
 	const struct gid_format_info *info = gid_format_find(fourcc);
 	return info != NULL && info->plane_count == 1 && of_memory != NULL &&
-		wlr_drm_format_set_get(of_memory, fourcc) != NULL;
+			wlr_drm_format_set_get(of_memory, fourcc) != NULL;
 }
 
 bool shown_formats_have(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier) {
 	return (modifier == DRM_FORMAT_MOD_LINEAR && shown_formats_are_read(formats, fourcc)) ||
-		wlr_drm_format_set_has(&formats->sampled, fourcc, modifier) ||
-		wlr_drm_format_set_has(&formats->drawn, fourcc, modifier);
+			wlr_drm_format_set_has(&formats->sampled, fourcc, modifier) ||
+			wlr_drm_format_set_has(&formats->drawn, fourcc, modifier);
 }
 
 static void send_formats_of_memory(
-	const struct shown_formats *formats, struct wl_resource *feedback) {
+		const struct shown_formats *formats, struct wl_resource *feedback) {
 	const struct wlr_drm_format_set *of_memory = formats_of_memory(formats);
 	for (size_t i = 0; of_memory != NULL && i < of_memory->len; i++) {
 		uint32_t fourcc = of_memory->formats[i].format;
 		if (shown_formats_are_read(formats, fourcc)) {
 			manager_send_format(feedback, fourcc, DRM_FORMAT_MOD_LINEAR,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED |
-					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+					GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED |
+							GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
 		}
 	}
 }
 
 /* Those that only a renderer which samples from dma-bufs can show. */
 static void send_formats_of_dmabufs(const struct shown_formats *formats,
-	const struct wlr_drm_format *format, struct wl_resource *feedback) {
+		const struct wlr_drm_format *format, struct wl_resource *feedback) {
 	for (size_t i = 0; i < format->len && gid_format_find(format->format) != NULL; i++) {
 		uint64_t modifier = format->modifiers[i];
 		if (modifier != DRM_FORMAT_MOD_LINEAR ||
-			!shown_formats_are_read(formats, format->format)) {
+				!shown_formats_are_read(formats, format->format)) {
 			manager_send_format(feedback, format->format, modifier,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
 		}
 	}
 }

@@ -14,7 +14,7 @@ struct shown_formats {
 
 /* Tries what the renderer can. `yuv` may be NULL. */
 void shown_formats_init(
-	struct shown_formats *formats, struct wlr_renderer *renderer, struct yuv *yuv);
+		struct shown_formats *formats, struct wlr_renderer *renderer, struct yuv *yuv);
 void shown_formats_finish(struct shown_formats *formats);
 
 /* Whether the renderer reads the format from memory: linear, of one plane. */

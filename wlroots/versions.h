@@ -21,11 +21,11 @@ static inline void wlr_buffer_finish(struct wlr_buffer *buffer) {
 
 static inline bool wlr_scene_output_needs_frame(struct wlr_scene_output *scene_output) {
 	return scene_output->output->needs_frame ||
-		pixman_region32_not_empty(&scene_output->pending_commit_damage);
+			pixman_region32_not_empty(&scene_output->pending_commit_damage);
 }
 
 static inline struct wlr_presentation *presentation_create(
-	struct wl_display *display, struct wlr_backend *backend) {
+		struct wl_display *display, struct wlr_backend *backend) {
 	return wlr_presentation_create(display, backend);
 }
 
@@ -37,7 +37,7 @@ static inline const struct timespec *presented_at(const struct wlr_output_event_
 #else
 
 static inline struct wlr_presentation *presentation_create(
-	struct wl_display *display, struct wlr_backend *backend) {
+		struct wl_display *display, struct wlr_backend *backend) {
 	return wlr_presentation_create(display, backend, PRESENTATION_TIME_VERSION);
 }
 

@@ -97,8 +97,8 @@ static int buffer_make_resource(struct buffer *buffer, uint32_t id) {
 	if (buffer->resource == NULL) {
 		return -ENOMEM;
 	}
-	wl_resource_set_implementation(
-		buffer->resource, &buffer_implementation, buffer, handle_resource_destroyed);
+	wl_resource_set_implementation(buffer->resource, &buffer_implementation, buffer,
+			handle_resource_destroyed);
 	buffer->release.notify = handle_release;
 	wl_signal_add(&buffer->view.base.events.release, &buffer->release);
 	return 0;
@@ -113,9 +113,9 @@ static struct wlr_buffer *from_resource(struct wl_resource *resource) {
 
 static void register_buffers(void) {
 	static const struct wlr_buffer_resource_interface interface = {
-		.name = "gid_buffer_v1",
-		.is_instance = is_instance,
-		.from_resource = from_resource,
+			.name = "gid_buffer_v1",
+			.is_instance = is_instance,
+			.from_resource = from_resource,
 	};
 	static bool registered;
 	if (!registered) {
@@ -163,11 +163,12 @@ static bool buffer_may_be_drawn(const struct buffer *buffer) {
 	wl_list_for_each(other, &buffer->buffers->list, link) {
 		/* Those that nobody has any more are still shown, by anybody's doing. */
 		bool counts = other == buffer ||
-			(other->view.yuv != NULL &&
-				(other->client == NULL || other->client == buffer->client));
-		pixels += counts
-			? (uint64_t)other->view.base.width * (uint64_t)other->view.base.height
-			: 0;
+				(other->view.yuv != NULL &&
+						(other->client == NULL ||
+								other->client == buffer->client));
+		pixels += counts ? (uint64_t)other->view.base.width *
+						(uint64_t)other->view.base.height
+				 : 0;
 	}
 	return pixels <= DRAWN_PIXELS_OF_A_CLIENT_MAX;
 }
@@ -179,11 +180,11 @@ static bool buffer_get_dmabuf(const struct buffer *buffer, struct wlr_dmabuf_att
 		return false;
 	}
 	*dmabuf = (struct wlr_dmabuf_attributes){
-		.width = (int32_t)layout->width,
-		.height = (int32_t)layout->height,
-		.format = layout->fourcc,
-		.modifier = layout->modifier,
-		.n_planes = (int)layout->plane_count,
+			.width = (int32_t)layout->width,
+			.height = (int32_t)layout->height,
+			.format = layout->fourcc,
+			.modifier = layout->modifier,
+			.n_planes = (int)layout->plane_count,
 	};
 	for (uint32_t i = 0; i < layout->plane_count; i++) {
 		dmabuf->fd[i] = found.fd[i];
@@ -207,10 +208,11 @@ static enum way buffer_show_dmabuf(struct buffer *buffer) {
 	enum way way = REFUSED;
 	buffer->trying = true;
 	if (!(drawn && refused) &&
-		memory_view_set_dmabuf(&buffer->view, &dmabuf, buffers->renderer)) {
+			memory_view_set_dmabuf(&buffer->view, &dmabuf, buffers->renderer)) {
 		way = SAMPLED;
 	} else if (drawn && buffer_may_be_drawn(buffer) &&
-		memory_view_set_yuv(&buffer->view, &dmabuf, buffers->yuv, buffers->renderer)) {
+			memory_view_set_yuv(
+					&buffer->view, &dmabuf, buffers->yuv, buffers->renderer)) {
 		way = DRAWN;
 	}
 	buffer->trying = false;
@@ -223,10 +225,10 @@ static void buffer_tell_refusal(const struct buffer *buffer) {
 	const uint32_t fourcc = htole32(buffer->planes.picture.layout.fourcc);
 	if (!buffers->told_refusal) {
 		buffers->told_refusal = true;
-		buffers->log(
-			"gid: pictures of format %.4s cannot be shown: that takes dma-bufs which "
-			"the renderer samples from, and these are none, or it refuses them\n",
-			(const char *)&fourcc);
+		buffers->log("gid: pictures of format %.4s cannot be shown: that takes dma-bufs "
+			     "which "
+			     "the renderer samples from, and these are none, or it refuses them\n",
+				(const char *)&fourcc);
 	}
 }
 
@@ -237,14 +239,14 @@ static int buffer_show_planes(struct buffer *buffer) {
 		return error;
 	}
 	static const char *const ways[] = {
-		[REFUSED] = "read from memory",
-		[SAMPLED] = "sampled from its dma-bufs",
-		[DRAWN] = "drawn from its dma-bufs",
+			[REFUSED] = "read from memory",
+			[SAMPLED] = "sampled from its dma-bufs",
+			[DRAWN] = "drawn from its dma-bufs",
 	};
 	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	const void *data = planes_view(&buffer->planes);
-	bool readable =
-		data != NULL && shown_formats_are_read(&buffer->buffers->formats, layout->fourcc);
+	bool readable = data != NULL &&
+			shown_formats_are_read(&buffer->buffers->formats, layout->fourcc);
 	enum way way = buffer_show_dmabuf(buffer);
 	if (way == REFUSED && !readable) {
 		memory_view_forget_dmabuf(&buffer->view);
@@ -252,7 +254,7 @@ static int buffer_show_planes(struct buffer *buffer) {
 		return -ENOTSUP;
 	}
 	wlr_log(WLR_DEBUG, "gid: a buffer of %ux%u is %s", layout->width, layout->height,
-		ways[way]);
+			ways[way]);
 	if (readable) {
 		buffer->view.data = data;
 	}
@@ -273,7 +275,7 @@ static void buffer_settle(struct buffer *buffer, int error) {
 	}
 	if (buffer->events != NULL) {
 		buffer->events->settled(
-			buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
+				buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
 	}
 	if (buffer->resource == NULL) {
 		buffer_leave(buffer);
@@ -285,8 +287,8 @@ static void handle_imported(void *data, int error) {
 }
 
 static const struct planes_events planes_events = {
-	.imported = handle_imported,
-	.revoked = handle_revoked,
+		.imported = handle_imported,
+		.revoked = handle_revoked,
 };
 
 /* --- what clients ask for -----------------------------------------------------------------------
@@ -312,7 +314,7 @@ static uint32_t count_of(const struct buffers *buffers, const struct wl_client *
 }
 
 static struct buffer *buffer_new(
-	struct buffers *buffers, struct wl_client *client, const struct picture *picture) {
+		struct buffers *buffers, struct wl_client *client, const struct picture *picture) {
 	struct buffer *buffer = calloc(1, sizeof(*buffer));
 	if (buffer == NULL) {
 		return NULL;
@@ -325,8 +327,8 @@ static struct buffer *buffer_new(
 	/* What has several planes is never read from memory, but blank. */
 	bool one = layout->plane_count == 1;
 	memory_view_init(&buffer->view, NULL, one ? layout->fourcc : DRM_FORMAT_XRGB8888,
-		layout->width, layout->height, one ? layout->planes[0].stride : layout->width * 4,
-		handle_view_destroyed);
+			layout->width, layout->height,
+			one ? layout->planes[0].stride : layout->width * 4, handle_view_destroyed);
 	return buffer;
 }
 
@@ -336,12 +338,12 @@ static int buffer_import(struct buffer *buffer) {
 }
 
 static int buffer_create(void *data, struct wl_client *client, uint32_t id,
-	const struct picture *picture, const struct buffer_events *events, void *events_data,
-	struct buffer **created) {
+		const struct picture *picture, const struct buffer_events *events,
+		void *events_data, struct buffer **created) {
 	*created = NULL;
 	struct buffer *buffer = count_of(data, client) < BUFFERS_OF_A_CLIENT_MAX
-		? buffer_new(data, client, picture)
-		: NULL;
+			? buffer_new(data, client, picture)
+			: NULL;
 	if (buffer == NULL) {
 		return -ENOMEM;
 	}
@@ -352,8 +354,8 @@ static int buffer_create(void *data, struct wl_client *client, uint32_t id,
 	int ret = buffer_import(buffer);
 	buffer->events = events;
 	buffer->data = events_data;
-	*created =
-		buffer; /* the events' receiver looks at it, and forgets it when it is destroyed */
+	*created = buffer; /* the events' receiver looks at it, and forgets it when it is destroyed
+			    */
 	if (ret != -EINPROGRESS) {
 		buffer_settle(buffer, ret);
 	}
@@ -372,18 +374,18 @@ static void buffer_abandon(struct buffer *buffer) {
 }
 
 const struct params_backend buffer_backend = {
-	.can_show = buffer_can_show,
-	.send_formats = buffer_send_formats,
-	.create = buffer_create,
-	.get_resource = buffer_get_resource,
-	.abandon = buffer_abandon,
+		.can_show = buffer_can_show,
+		.send_formats = buffer_send_formats,
+		.create = buffer_create,
+		.get_resource = buffer_get_resource,
+		.abandon = buffer_abandon,
 };
 
 /* --- all of them --------------------------------------------------------------------------------
  */
 
 void buffers_init(struct buffers *buffers, struct wlr_renderer *renderer,
-	struct wlr_allocator *allocator, int (*log)(const char *format, ...)) {
+		struct wlr_allocator *allocator, int (*log)(const char *format, ...)) {
 	*buffers = (struct buffers){.renderer = renderer, .log = log};
 	wl_list_init(&buffers->list);
 	buffers->yuv = yuv_create(renderer, allocator);

@@ -26,7 +26,7 @@ extern const struct params_backend buffer_backend;
  * allocator are borrowed; `connection` is to be set before the first client asks.
  */
 void buffers_init(struct buffers *buffers, struct wlr_renderer *renderer,
-	struct wlr_allocator *allocator, int (*log)(const char *format, ...));
+		struct wlr_allocator *allocator, int (*log)(const char *format, ...));
 
 /* The domain ends, and with it all its slabs. */
 void buffers_forget_domain(struct buffers *buffers);

@@ -35,10 +35,10 @@ struct context {
 
 static bool context_enter(const struct yuv *yuv, struct context *before) {
 	*before = (struct context){
-		.display = eglGetCurrentDisplay(),
-		.context = eglGetCurrentContext(),
-		.draw = eglGetCurrentSurface(EGL_DRAW),
-		.read = eglGetCurrentSurface(EGL_READ),
+			.display = eglGetCurrentDisplay(),
+			.context = eglGetCurrentContext(),
+			.draw = eglGetCurrentSurface(EGL_DRAW),
+			.read = eglGetCurrentSurface(EGL_READ),
 	};
 	return eglMakeCurrent(yuv->egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, yuv->egl.context);
 }
@@ -95,7 +95,7 @@ static bool init_shader(struct yuv *yuv) {
 struct yuv *yuv_create(struct wlr_renderer *renderer, struct wlr_allocator *allocator) {
 	struct yuv *yuv = calloc(1, sizeof(*yuv));
 	if (yuv == NULL || allocator == NULL || !yuv_egl_init(&yuv->egl, renderer) ||
-		!init_shader(yuv)) {
+			!init_shader(yuv)) {
 		free(yuv);
 		return NULL;
 	}
@@ -125,14 +125,14 @@ void yuv_destroy(struct yuv *yuv) {
  */
 static struct wlr_buffer *allocate(struct yuv *yuv, int width, int height) {
 	const struct wlr_drm_format_set *sampled =
-		wlr_renderer_get_texture_formats(yuv->renderer, WLR_BUFFER_CAP_DMABUF);
+			wlr_renderer_get_texture_formats(yuv->renderer, WLR_BUFFER_CAP_DMABUF);
 	const struct wlr_drm_format *format = wlr_drm_format_set_get(sampled, DRM_FORMAT_XRGB8888);
 	return format != NULL ? wlr_allocator_create_buffer(yuv->allocator, width, height, format)
 			      : NULL;
 }
 
 struct yuv_picture *yuv_picture_create(
-	struct yuv *yuv, const struct wlr_dmabuf_attributes *planes) {
+		struct yuv *yuv, const struct wlr_dmabuf_attributes *planes) {
 	if (yuv == NULL || yuv->renderer == NULL) {
 		return NULL;
 	}
@@ -183,7 +183,7 @@ bool yuv_picture_draw(struct yuv_picture *picture, struct wlr_buffer *buffer) {
 	GLuint framebuffer = wlr_gles2_renderer_get_buffer_fbo(yuv->renderer, buffer);
 	glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
 	bool drawn = framebuffer != 0 &&
-		yuv_shader_draw(&yuv->shader, &picture->images, &picture->planes);
+			yuv_shader_draw(&yuv->shader, &picture->images, &picture->planes);
 	glBindFramebuffer(GL_FRAMEBUFFER, (GLuint)framebuffer_before);
 	context_leave(yuv, &before);
 	return drawn;

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 
 const struct yuv_colours yuv_bt601_narrow = {
-	.red = 0.299f,
-	.blue = 0.114f,
-	.black = 16,
-	.luma_range = 219,
-	.neutral = 128,
-	.chroma_range = 224,
+		.red = 0.299f,
+		.blue = 0.114f,
+		.black = 16,
+		.luma_range = 219,
+		.neutral = 128,
+		.chroma_range = 224,
 };
 
 /* The columns of the matrix. */
@@ -36,7 +36,7 @@ static bool is_swapped(uint32_t fourcc) {
 }
 
 static void weights_set(struct yuv_weights *weights, enum sample sample, float red, float green,
-	float blue, float scale, float zero) {
+		float blue, float scale, float zero) {
 	const float parts[] = {red, green, blue};
 	for (int i = 0; i < 3; i++) {
 		weights->matrix[4 * sample + i] = parts[i] * scale;
@@ -49,7 +49,7 @@ static void weights_set(struct yuv_weights *weights, enum sample sample, float r
  * Y = red R + green G + blue B; Y from 0 to 1, U and V from -0.5 to 0.5.
  */
 void yuv_weights_init(
-	struct yuv_weights *weights, const struct yuv_colours *colours, uint32_t fourcc) {
+		struct yuv_weights *weights, const struct yuv_colours *colours, uint32_t fourcc) {
 	const struct gid_format_info *info = gid_format_find(fourcc);
 	*weights = (struct yuv_weights){.offset = {0, 0, 0, 1}};
 	/* Longer codes lie in the upper bits of two bytes: 65535 is 1, and 256 is 1 of 8 bits. */

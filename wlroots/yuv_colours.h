@@ -28,6 +28,6 @@ struct yuv_weights {
  * to 1.
  */
 void yuv_weights_init(
-	struct yuv_weights *weights, const struct yuv_colours *colours, uint32_t fourcc);
+		struct yuv_weights *weights, const struct yuv_colours *colours, uint32_t fourcc);
 
 #endif

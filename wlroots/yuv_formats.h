@@ -12,6 +12,6 @@
  * be NULL. End `found` with wlr_drm_format_set_finish().
  */
 void yuv_formats_find(
-	struct wlr_drm_format_set *found, struct yuv *yuv, struct wlr_renderer *renderer);
+		struct wlr_drm_format_set *found, struct yuv *yuv, struct wlr_renderer *renderer);
 
 #endif

@@ -32,7 +32,7 @@ bool yuv_egl_init(struct yuv_egl *egl, struct wlr_renderer *renderer);
  * stay the caller's. Returns false, and nothing is imported, where the driver refuses a plane.
  */
 bool yuv_images_import(const struct yuv_egl *egl, const struct wlr_dmabuf_attributes *dmabuf,
-	struct yuv_images *images);
+		struct yuv_images *images);
 
 /* May be called twice. */
 void yuv_images_finish(const struct yuv_egl *egl, struct yuv_images *images);

@@ -16,20 +16,20 @@ static const char vertex_source[] = "attribute vec2 corner;\n"
 				    "}\n";
 
 static const char fragment_source[] =
-	"#ifdef GL_FRAGMENT_PRECISION_HIGH\n"
-	"precision highp float;\n"
-	"#else\n"
-	"precision mediump float;\n"
-	"#endif\n"
-	"uniform sampler2D luma, second, third;\n"
-	"uniform mat4 matrix;\n"
-	"uniform vec4 offset;\n"
-	"varying vec2 luma_at, chroma_at;\n"
-	"void main() {\n"
-	"	vec4 samples = vec4(texture2D(luma, luma_at).r,\n"
-	"		texture2D(second, chroma_at).rg, texture2D(third, chroma_at).r);\n"
-	"	gl_FragColor = matrix * samples + offset;\n"
-	"}\n";
+		"#ifdef GL_FRAGMENT_PRECISION_HIGH\n"
+		"precision highp float;\n"
+		"#else\n"
+		"precision mediump float;\n"
+		"#endif\n"
+		"uniform sampler2D luma, second, third;\n"
+		"uniform mat4 matrix;\n"
+		"uniform vec4 offset;\n"
+		"varying vec2 luma_at, chroma_at;\n"
+		"void main() {\n"
+		"	vec4 samples = vec4(texture2D(luma, luma_at).r,\n"
+		"		texture2D(second, chroma_at).rg, texture2D(third, chroma_at).r);\n"
+		"	gl_FragColor = matrix * samples + offset;\n"
+		"}\n";
 
 /* --- the program --------------------------------------------------------------------------------
  */
@@ -62,8 +62,8 @@ static GLuint program_create(void) {
 
 bool yuv_shader_init(struct yuv_shader *shader) {
 	*shader = (struct yuv_shader){
-		.set_image = (PFNGLEGLIMAGETARGETTEXTURE2DOESPROC)eglGetProcAddress(
-			"glEGLImageTargetTexture2DOES"),
+			.set_image = (PFNGLEGLIMAGETARGETTEXTURE2DOESPROC)eglGetProcAddress(
+					"glEGLImageTargetTexture2DOES"),
 	};
 	if (shader->set_image == NULL) {
 		return false;
@@ -121,7 +121,7 @@ static void state_restore(const struct state *state) {
  * blended in: where chroma's samples lie between the pixels nobody says.
  */
 static void bind_planes(const struct yuv_shader *shader, const struct yuv_images *images,
-	GLuint textures[YUV_PLANES_MAX]) {
+		GLuint textures[YUV_PLANES_MAX]) {
 	glGenTextures(YUV_PLANES_MAX, textures);
 	for (int i = 0; i < YUV_PLANES_MAX; i++) {
 		/* A third one that is not there weighs nothing, but has to be sampled. */
@@ -148,7 +148,7 @@ static float chroma_scale(int32_t pixels, uint32_t samples, uint32_t pixels_of_s
 }
 
 static void set_uniforms(
-	const struct yuv_shader *shader, const struct wlr_dmabuf_attributes *dmabuf) {
+		const struct yuv_shader *shader, const struct wlr_dmabuf_attributes *dmabuf) {
 	const struct gid_format_info *info = gid_format_find(dmabuf->format);
 	const struct gid_format_plane *chroma = &info->planes[1];
 	uint32_t across = gid_format_row_bytes(dmabuf->format, 1, (uint32_t)dmabuf->width);
@@ -158,12 +158,12 @@ static void set_uniforms(
 	glUniformMatrix4fv(shader->matrix, 1, GL_FALSE, weights.matrix);
 	glUniform4fv(shader->offset, 1, weights.offset);
 	glUniform2f(shader->chroma_scale,
-		chroma_scale(dmabuf->width, across / chroma->bytes, chroma->hsub),
-		chroma_scale(dmabuf->height, down, chroma->vsub));
+			chroma_scale(dmabuf->width, across / chroma->bytes, chroma->hsub),
+			chroma_scale(dmabuf->height, down, chroma->vsub));
 }
 
 bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
-	const struct wlr_dmabuf_attributes *dmabuf) {
+		const struct wlr_dmabuf_attributes *dmabuf) {
 	static const GLfloat corners[] = {0, 0, 1, 0, 0, 1, 1, 1};
 	for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) { /* others' */
 	}

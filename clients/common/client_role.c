@@ -6,7 +6,7 @@
 #include "gid-safety-v1-client-protocol.h"
 
 static void handle_shown(void *data, struct gid_safety_surface_v1 *object, uint32_t sequence_hi,
-	uint32_t sequence_lo, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+		uint32_t sequence_lo, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
 	struct client_role *role = data;
 	role->shown++;
 	role->sequence = (uint64_t)sequence_hi << 32 | sequence_lo;
@@ -38,12 +38,12 @@ static void handle_lost(void *data, struct gid_safety_surface_v1 *object, uint32
 }
 
 static const struct gid_safety_surface_v1_listener listener = {
-	.shown = handle_shown,
-	.lost = handle_lost,
+		.shown = handle_shown,
+		.lost = handle_lost,
 };
 
 int client_role_init(struct client_role *role, struct wayland *wayland, struct wl_surface *surface,
-	const char *name) {
+		const char *name) {
 	*role = (struct client_role){0};
 	if (wayland->gid_safety == NULL) {
 		warnx("the compositor offers no safety role to this program: name it under "

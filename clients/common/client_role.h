@@ -16,7 +16,7 @@ struct client_role {
  * this program none. `role` stays where it is.
  */
 int client_role_init(struct client_role *role, struct wayland *wayland, struct wl_surface *surface,
-	const char *name);
+		const char *name);
 
 /* Before the surface is destroyed. */
 void client_role_finish(struct client_role *role);

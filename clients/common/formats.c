@@ -19,7 +19,7 @@ bool formats_have(const struct formats *formats, uint32_t fourcc, uint64_t modif
 }
 
 static void feedback_format(void *data, struct gid_buffer_feedback_v1 *feedback, uint32_t fourcc,
-	uint32_t modifier_hi, uint32_t modifier_lo, uint32_t memory) {
+		uint32_t modifier_hi, uint32_t modifier_lo, uint32_t memory) {
 	struct formats *formats = data;
 	if (formats->known) { // the first of a new list
 		formats->list.size = 0;
@@ -32,8 +32,8 @@ static void feedback_format(void *data, struct gid_buffer_feedback_v1 *feedback,
 	}
 }
 
-static void feedback_domain(
-	void *data, struct gid_buffer_feedback_v1 *feedback, uint32_t number, const char *name) {
+static void feedback_domain(void *data, struct gid_buffer_feedback_v1 *feedback, uint32_t number,
+		const char *name) {
 }
 
 static void feedback_done(void *data, struct gid_buffer_feedback_v1 *feedback) {
@@ -42,9 +42,9 @@ static void feedback_done(void *data, struct gid_buffer_feedback_v1 *feedback) {
 }
 
 static const struct gid_buffer_feedback_v1_listener feedback_listener = {
-	.format = feedback_format,
-	.domain = feedback_domain,
-	.done = feedback_done,
+		.format = feedback_format,
+		.domain = feedback_domain,
+		.done = feedback_done,
 };
 
 void formats_init(struct formats *formats, struct gid_buffer_manager_v1 *manager) {

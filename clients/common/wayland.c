@@ -30,7 +30,7 @@ uint64_t monotonic_now(void) {
 }
 
 uint64_t wayland_presented_time(
-	const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
 	uint64_t time = (((uint64_t)sec_hi << 32) + sec_lo) * 1000000000 + nsec;
 	uint64_t offset = 0, least = UINT64_MAX;
 	// One clock is read between two readings of the other: the closest of a few counts.
@@ -59,7 +59,7 @@ static void presentation_clock_id(void *data, struct wp_presentation *presentati
 }
 
 static const struct wp_presentation_listener presentation_listener = {
-	.clock_id = presentation_clock_id,
+		.clock_id = presentation_clock_id,
 };
 
 /* At once: what they tell may come with the next events. */
@@ -68,33 +68,33 @@ static void listen_to_global(struct wayland *wayland, const void *proxy) {
 		xdg_wm_base_add_listener(wayland->wm_base, &wm_base_listener, wayland);
 	} else if (proxy == &wayland->presentation) {
 		wp_presentation_add_listener(
-			wayland->presentation, &presentation_listener, wayland);
+				wayland->presentation, &presentation_listener, wayland);
 	}
 }
 
 static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
-	const char *interface, uint32_t version) {
+		const char *interface, uint32_t version) {
 	struct wayland *wayland = data;
 	const struct {
 		const struct wl_interface *interface;
 		uint32_t version;
 		void *proxy;
 	} wanted[] = {
-		{&wl_compositor_interface, 4, &wayland->compositor},
-		{&wl_subcompositor_interface, 1, &wayland->subcompositor},
-		{&xdg_wm_base_interface, 1, &wayland->wm_base},
-		{&wp_viewporter_interface, 1, &wayland->viewporter},
-		{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
-		{&wp_presentation_interface, 1, &wayland->presentation},
-		{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
-		{&gid_safety_manager_v1_interface, 1, &wayland->gid_safety},
+			{&wl_compositor_interface, 4, &wayland->compositor},
+			{&wl_subcompositor_interface, 1, &wayland->subcompositor},
+			{&xdg_wm_base_interface, 1, &wayland->wm_base},
+			{&wp_viewporter_interface, 1, &wayland->viewporter},
+			{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
+			{&wp_presentation_interface, 1, &wayland->presentation},
+			{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
+			{&gid_safety_manager_v1_interface, 1, &wayland->gid_safety},
 	};
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		void **proxy = wanted[i].proxy;
 		if (strcmp(interface, wanted[i].interface->name) == 0 &&
-			version >= wanted[i].version && *proxy == NULL) {
+				version >= wanted[i].version && *proxy == NULL) {
 			*proxy = wl_registry_bind(
-				registry, name, wanted[i].interface, wanted[i].version);
+					registry, name, wanted[i].interface, wanted[i].version);
 			listen_to_global(wayland, proxy);
 		}
 	}
@@ -104,8 +104,8 @@ static void registry_global_remove(void *data, struct wl_registry *registry, uin
 }
 
 static const struct wl_registry_listener registry_listener = {
-	.global = registry_global,
-	.global_remove = registry_global_remove,
+		.global = registry_global,
+		.global_remove = registry_global_remove,
 };
 
 /* The first one that the clients need and the compositor does not have, yet; or NULL. */
@@ -114,15 +114,17 @@ static const char *missing_global(const struct wayland *wayland) {
 		const void *proxy;
 		const char *name;
 	} needed[] = {
-		{wayland->compositor, "wl_compositor version 4"},
-		{wayland->subcompositor, "wl_subcompositor"},
-		{wayland->wm_base, "xdg_wm_base: a desktop shell"},
-		{wayland->viewporter, "wp_viewporter"},
-		{wayland->single_pixel,
-			"wp_single_pixel_buffer_manager_v1: Weston 12 or newer has it"},
-		{wayland->gid_buffers,
-			"gid_buffer_manager_v1: start Weston with --modules=gid-buffer.so, or put "
-			"modules=gid-buffer.so into [core] of weston.ini"},
+			{wayland->compositor, "wl_compositor version 4"},
+			{wayland->subcompositor, "wl_subcompositor"},
+			{wayland->wm_base, "xdg_wm_base: a desktop shell"},
+			{wayland->viewporter, "wp_viewporter"},
+			{wayland->single_pixel,
+					"wp_single_pixel_buffer_manager_v1: Weston 12 or newer has "
+					"it"},
+			{wayland->gid_buffers,
+					"gid_buffer_manager_v1: start Weston with "
+					"--modules=gid-buffer.so, or put "
+					"modules=gid-buffer.so into [core] of weston.ini"},
 	};
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (needed[i].proxy == NULL) {
@@ -140,7 +142,7 @@ static void explain_loss(struct wl_display *display) {
 		const struct wl_interface *interface = NULL;
 		uint32_t code = wl_display_get_protocol_error(display, &interface, NULL);
 		warnx("the compositor ended the connection: error %u of %s", code,
-			interface != NULL ? interface->name : "an unknown interface");
+				interface != NULL ? interface->name : "an unknown interface");
 	} else {
 		warnx("the compositor went away (it ended, or was killed)");
 	}
@@ -227,9 +229,10 @@ int wayland_init(struct wayland *wayland, sd_event *event) {
 		const char *name = getenv("WAYLAND_DISPLAY");
 		warnx("no compositor at WAYLAND_DISPLAY=%s, XDG_RUNTIME_DIR=%s: %s: "
 		      "start one, or name its socket by these variables",
-			name != NULL ? name : "(unset: wayland-0)",
-			getenv("XDG_RUNTIME_DIR") != NULL ? getenv("XDG_RUNTIME_DIR") : "(unset)",
-			strerror(errno));
+				name != NULL ? name : "(unset: wayland-0)",
+				getenv("XDG_RUNTIME_DIR") != NULL ? getenv("XDG_RUNTIME_DIR")
+								  : "(unset)",
+				strerror(errno));
 		return -1;
 	}
 	wayland->registry = wl_display_get_registry(wayland->display);
@@ -242,7 +245,7 @@ int wayland_init(struct wayland *wayland, sd_event *event) {
 		goto error;
 	}
 	int result = sd_event_add_io(event, &wayland->source, wl_display_get_fd(wayland->display),
-		EPOLLIN, handle_events, wayland);
+			EPOLLIN, handle_events, wayland);
 	if (result >= 0) {
 		result = sd_event_source_set_prepare(wayland->source, prepare_events);
 	}

@@ -41,6 +41,6 @@ uint64_t monotonic_now(void);
 
 /* A time of wp_presentation_feedback.presented, as CLOCK_MONOTONIC nanoseconds. */
 uint64_t wayland_presented_time(
-	const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec);
+		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec);
 
 #endif

@@ -35,9 +35,10 @@ static struct wl_buffer *make_background(struct window *window) {
 	uint32_t color = window->options.background;
 	uint64_t opacity = color & 0xff;
 	return wp_single_pixel_buffer_manager_v1_create_u32_rgba_buffer(
-		window->wayland->single_pixel, (uint32_t)(channel(color, 24) * opacity / 0xff),
-		(uint32_t)(channel(color, 16) * opacity / 0xff),
-		(uint32_t)(channel(color, 8) * opacity / 0xff), channel(color, 0));
+			window->wayland->single_pixel,
+			(uint32_t)(channel(color, 24) * opacity / 0xff),
+			(uint32_t)(channel(color, 16) * opacity / 0xff),
+			(uint32_t)(channel(color, 8) * opacity / 0xff), channel(color, 0));
 }
 
 /*
@@ -60,8 +61,8 @@ static void draw_background(struct window *window) {
 }
 
 static void window_layout(struct window *window) {
-	struct box box =
-		fit_picture(window_area(window), window->picture_width, window->picture_height);
+	struct box box = fit_picture(
+			window_area(window), window->picture_width, window->picture_height);
 	xdg_surface_set_window_geometry(window->xdg_surface, 0, 0, window->width, window->height);
 	draw_background(window);
 	wl_subsurface_set_position(window->subsurface, box.x, box.y);
@@ -107,11 +108,11 @@ static void xdg_surface_configure(void *data, struct xdg_surface *xdg_surface, u
 }
 
 static const struct xdg_surface_listener xdg_surface_listener = {
-	.configure = xdg_surface_configure,
+		.configure = xdg_surface_configure,
 };
 
 static void toplevel_configure(void *data, struct xdg_toplevel *toplevel, int32_t width,
-	int32_t height, struct wl_array *states) {
+		int32_t height, struct wl_array *states) {
 	struct window *window = data;
 	window->next_width = width;
 	window->next_height = height;
@@ -123,8 +124,8 @@ static void toplevel_close(void *data, struct xdg_toplevel *toplevel) {
 }
 
 static const struct xdg_toplevel_listener toplevel_listener = {
-	.configure = toplevel_configure,
-	.close = toplevel_close,
+		.configure = toplevel_configure,
+		.close = toplevel_close,
 };
 
 static void create_toplevel(struct window *window) {
@@ -142,13 +143,13 @@ static void create_toplevel(struct window *window) {
 	}
 }
 
-void window_init(
-	struct window *window, struct wayland *wayland, const struct window_options *options) {
+void window_init(struct window *window, struct wayland *wayland,
+		const struct window_options *options) {
 	*window = (struct window){.wayland = wayland, .options = *options};
 	window->root = wl_compositor_create_surface(wayland->compositor);
 	window->picture = wl_compositor_create_surface(wayland->compositor);
 	window->subsurface = wl_subcompositor_get_subsurface(
-		wayland->subcompositor, window->picture, window->root);
+			wayland->subcompositor, window->picture, window->root);
 	wl_subsurface_set_desync(window->subsurface);
 	window->root_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->root);
 	window->picture_viewport = wp_viewporter_get_viewport(wayland->viewporter, window->picture);

@@ -46,8 +46,8 @@ struct window {
 };
 
 /* Asks for the window. It appears when the compositor and the picture agree on a size. */
-void window_init(
-	struct window *window, struct wayland *wayland, const struct window_options *options);
+void window_init(struct window *window, struct wayland *wayland,
+		const struct window_options *options);
 void window_finish(struct window *window);
 
 /* Tells the size of the picture, in pixels as it is shown (after crop and transform). */

@@ -12,8 +12,8 @@ static void draw_dial(cairo_t *cairo, double x, double y, double radius, double 
 	cairo_stroke(cairo);
 	for (int i = 0; i <= 12; i++) {
 		double angle = begin + range * i / 12;
-		cairo_move_to(
-			cairo, x + cos(angle) * radius * 0.88, y + sin(angle) * radius * 0.88);
+		cairo_move_to(cairo, x + cos(angle) * radius * 0.88,
+				y + sin(angle) * radius * 0.88);
 		cairo_line_to(cairo, x + cos(angle) * radius, y + sin(angle) * radius);
 	}
 	cairo_stroke(cairo);
@@ -27,7 +27,7 @@ static void draw_dial(cairo_t *cairo, double x, double y, double radius, double 
 
 void dials_draw(void *data, uint32_t width, uint32_t height, size_t stride, double seconds) {
 	cairo_surface_t *surface = cairo_image_surface_create_for_data(
-		data, CAIRO_FORMAT_RGB24, (int)width, (int)height, (int)stride);
+			data, CAIRO_FORMAT_RGB24, (int)width, (int)height, (int)stride);
 	cairo_t *cairo = cairo_create(surface);
 	cairo_set_source_rgb(cairo, 0.03, 0.04, 0.06);
 	cairo_paint(cairo);

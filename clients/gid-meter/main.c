@@ -48,12 +48,12 @@ static void meter_draw(struct meter *meter);
  */
 
 static void handle_sync_output(
-	void *data, struct wp_presentation_feedback *feedback, struct wl_output *output) {
+		void *data, struct wp_presentation_feedback *feedback, struct wl_output *output) {
 }
 
 static void handle_presented(void *data, struct wp_presentation_feedback *feedback, uint32_t sec_hi,
-	uint32_t sec_lo, uint32_t nsec, uint32_t refresh, uint32_t seq_hi, uint32_t seq_lo,
-	uint32_t flags) {
+		uint32_t sec_lo, uint32_t nsec, uint32_t refresh, uint32_t seq_hi, uint32_t seq_lo,
+		uint32_t flags) {
 	struct meter *meter = data;
 	uint64_t now = wayland_presented_time(&meter->wayland, sec_hi, sec_lo, nsec);
 	if (meter->last_shown != 0 && now > meter->last_shown) {
@@ -71,9 +71,9 @@ static void handle_discarded(void *data, struct wp_presentation_feedback *feedba
 }
 
 static const struct wp_presentation_feedback_listener feedback_listener = {
-	.sync_output = handle_sync_output,
-	.presented = handle_presented,
-	.discarded = handle_discarded,
+		.sync_output = handle_sync_output,
+		.presented = handle_presented,
+		.discarded = handle_discarded,
 };
 
 /* --- a frame ------------------------------------------------------------------------------------
@@ -115,13 +115,14 @@ static void meter_draw(struct meter *meter) {
 	}
 	uint8_t *data = gid_slab_data(meter->slab, (uint32_t)(picture - meter->pictures));
 	dials_draw(data + meter->layout.planes[0].offset, meter->width, meter->height,
-		meter->layout.planes[0].stride, (double)(monotonic_now() - meter->started) / 1e9);
+			meter->layout.planes[0].stride,
+			(double)(monotonic_now() - meter->started) / 1e9);
 	struct wl_surface *surface = meter->window.picture;
 	wl_callback_add_listener(wl_surface_frame(surface), &frame_listener, meter);
 	if (meter->wayland.presentation != NULL) {
 		wp_presentation_feedback_add_listener(
-			wp_presentation_feedback(meter->wayland.presentation, surface),
-			&feedback_listener, meter);
+				wp_presentation_feedback(meter->wayland.presentation, surface),
+				&feedback_listener, meter);
 	}
 	wl_surface_attach(surface, picture->buffer, 0, 0);
 	wl_surface_damage_buffer(surface, 0, 0, INT32_MAX, INT32_MAX);
@@ -135,7 +136,7 @@ static void meter_draw(struct meter *meter) {
  */
 
 static void handle_created(
-	void *data, struct gid_buffer_params_v1 *params, struct wl_buffer *buffer) {
+		void *data, struct gid_buffer_params_v1 *params, struct wl_buffer *buffer) {
 	struct picture *picture = data;
 	picture->buffer = buffer;
 	wl_buffer_add_listener(buffer, &buffer_listener, picture);
@@ -152,17 +153,17 @@ static void handle_revoked(void *data, struct gid_buffer_params_v1 *params) {
 }
 
 static const struct gid_buffer_params_v1_listener params_listener = {
-	.created = handle_created,
-	.failed = handle_failed,
-	.revoked = handle_revoked,
+		.created = handle_created,
+		.failed = handle_failed,
+		.revoked = handle_revoked,
 };
 
 static int meter_make_pictures(struct meter *meter) {
 	int ret = gid_layout_init(
-		&meter->layout, DRM_FORMAT_XRGB8888, meter->width, meter->height, 64);
+			&meter->layout, DRM_FORMAT_XRGB8888, meter->width, meter->height, 64);
 	if (ret == 0) {
 		ret = gid_slab_create(
-			meter->domain, &meter->layout, 0, BUFFERS, NULL, &meter->slab);
+				meter->domain, &meter->layout, 0, BUFFERS, NULL, &meter->slab);
 	}
 	if (ret < 0) {
 		fprintf(stderr, "gid-meter: %s\n", gid_domain_error(meter->domain));
@@ -172,13 +173,14 @@ static int meter_make_pictures(struct meter *meter) {
 		meter->pictures[i].meter = meter;
 		gid_id gid = gid_slab_gid(meter->slab, i);
 		struct gid_buffer_params_v1 *params =
-			gid_buffer_manager_v1_create_params(meter->wayland.gid_buffers);
+				gid_buffer_manager_v1_create_params(meter->wayland.gid_buffers);
 		gid_buffer_params_v1_add_listener(params, &params_listener, &meter->pictures[i]);
 		gid_buffer_params_v1_add(params, (uint32_t)(gid >> 32), (uint32_t)gid, 0,
-			meter->layout.planes[0].offset, meter->layout.planes[0].stride,
-			(uint32_t)(meter->layout.modifier >> 32), (uint32_t)meter->layout.modifier);
+				meter->layout.planes[0].offset, meter->layout.planes[0].stride,
+				(uint32_t)(meter->layout.modifier >> 32),
+				(uint32_t)meter->layout.modifier);
 		gid_buffer_params_v1_create(params, (int32_t)meter->width, (int32_t)meter->height,
-			meter->layout.fourcc);
+				meter->layout.fourcc);
 	}
 	return 0;
 }
@@ -207,10 +209,11 @@ static void meter_report(const struct meter *meter) {
 	       ", \"seconds\": %.3f, \"rate\": %.3f, "
 	       "\"interval_p50_us\": %.0f, \"interval_p99_us\": %.0f, \"interval_max_us\": %" PRIu64
 	       ", \"starved\": %" PRIu64 "}\n",
-		meter->drawn, meter->shown, seconds,
-		seconds > 0 ? (double)(meter->shown - 1) / seconds : 0.0,
-		histogram_percentile(&meter->intervals, 50),
-		histogram_percentile(&meter->intervals, 99), meter->intervals.max, meter->starved);
+			meter->drawn, meter->shown, seconds,
+			seconds > 0 ? (double)(meter->shown - 1) / seconds : 0.0,
+			histogram_percentile(&meter->intervals, 50),
+			histogram_percentile(&meter->intervals, 99), meter->intervals.max,
+			meter->starved);
 }
 
 static int meter_run(struct meter *meter, uint64_t seconds) {
@@ -220,12 +223,12 @@ static int meter_run(struct meter *meter, uint64_t seconds) {
 		return status;
 	}
 	sd_event_add_io(meter->event, NULL, gid_domain_get_fd(meter->domain), EPOLLIN,
-		handle_domain, meter);
+			handle_domain, meter);
 	sd_event_add_signal(meter->event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
 	sd_event_add_signal(meter->event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
 	if (seconds > 0) {
-		sd_event_add_time_relative(
-			meter->event, NULL, CLOCK_MONOTONIC, seconds * 1000000, 0, NULL, NULL);
+		sd_event_add_time_relative(meter->event, NULL, CLOCK_MONOTONIC, seconds * 1000000,
+				0, NULL, NULL);
 	}
 	if (wayland_init(&meter->wayland, meter->event) == 0) {
 		struct window_options options = {.title = "gid-meter", .app_id = "gid-meter"};
@@ -235,7 +238,7 @@ static int meter_run(struct meter *meter, uint64_t seconds) {
 		meter->window.closed = handle_closed;
 		meter->window.data = meter;
 		window_set_picture_size(
-			&meter->window, (int32_t)meter->width, (int32_t)meter->height);
+				&meter->window, (int32_t)meter->width, (int32_t)meter->height);
 		if (meter_make_pictures(meter) == 0) {
 			status = sd_event_loop(meter->event);
 			meter_report(meter);
@@ -254,9 +257,9 @@ struct options {
 };
 
 static const struct argp_option argp_options[] = {
-	{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (1280x480)", 0},
-	{"seconds", 't', "N", 0, "End after so long", 0},
-	{0},
+		{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (1280x480)", 0},
+		{"seconds", 't', "N", 0, "End after so long", 0},
+		{0},
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
@@ -265,7 +268,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	switch (key) {
 	case 'S':
 		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
-			options->width - 1 >= GID_SIZE_MAX || options->height - 1 >= GID_SIZE_MAX) {
+				options->width - 1 >= GID_SIZE_MAX ||
+				options->height - 1 >= GID_SIZE_MAX) {
 			argp_error(state, "--size must be WIDTHxHEIGHT in pixels");
 		}
 		return 0;
@@ -281,10 +285,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 
 int main(int argc, char **argv) {
 	static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_option,
-		.doc = "Shows moving dials at the display's full rate, and at the end writes a line"
-		       " of JSON: how evenly they were shown.",
+			.options = argp_options,
+			.parser = parse_option,
+			.doc = "Shows moving dials at the display's full rate, and at the end "
+			       "writes a line"
+			       " of JSON: how evenly they were shown.",
 	};
 	struct options options = {.width = 1280, .height = 480};
 	argp_parse(&argp, argc, argv, 0, NULL, &options);

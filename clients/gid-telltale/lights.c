@@ -11,10 +11,10 @@ struct colour {
 
 /* Colours as ISO 2575 gives them their meaning: red danger, amber caution, green in use. */
 static const struct colour colours[LIGHTS] = {
-	{1.0, 0.1, 0.1}, /* brake */
-	{1.0, 0.1, 0.1}, /* oil */
-	{1.0, 0.7, 0.0}, /* engine */
-	{0.1, 0.9, 0.2}, /* indicator */
+		{1.0, 0.1, 0.1}, /* brake */
+		{1.0, 0.1, 0.1}, /* oil */
+		{1.0, 0.7, 0.0}, /* engine */
+		{0.1, 0.9, 0.2}, /* indicator */
 };
 
 static void draw_brake(cairo_t *cairo) {
@@ -69,7 +69,7 @@ static void draw_indicator(cairo_t *cairo) {
 }
 
 static void (*const shapes[LIGHTS])(cairo_t *cairo) = {
-	draw_brake, draw_oil, draw_engine, draw_indicator};
+		draw_brake, draw_oil, draw_engine, draw_indicator};
 
 static void draw(cairo_surface_t *surface, uint32_t width, uint32_t height, unsigned state) {
 	cairo_t *cairo = cairo_create(surface);
@@ -84,7 +84,7 @@ static void draw(cairo_surface_t *surface, uint32_t width, uint32_t height, unsi
 		cairo_scale(cairo, size, size);
 		cairo_set_line_width(cairo, 0.14);
 		cairo_set_source_rgb(cairo, colours[i].red * light, colours[i].green * light,
-			colours[i].blue * light);
+				colours[i].blue * light);
 		shapes[i](cairo);
 		cairo_restore(cairo);
 	}
@@ -104,7 +104,7 @@ static void set_unused(void *data, uint32_t width, uint32_t height, size_t strid
 
 void lights_draw(void *data, uint32_t width, uint32_t height, size_t stride, unsigned state) {
 	cairo_surface_t *surface = cairo_image_surface_create_for_data(
-		data, CAIRO_FORMAT_RGB24, (int)width, (int)height, (int)stride);
+			data, CAIRO_FORMAT_RGB24, (int)width, (int)height, (int)stride);
 	draw(surface, width, height, state);
 	cairo_surface_destroy(surface);
 	set_unused(data, width, height, stride);
@@ -112,7 +112,7 @@ void lights_draw(void *data, uint32_t width, uint32_t height, size_t stride, uns
 
 int lights_write_png(const char *path, uint32_t width, uint32_t height, unsigned state) {
 	cairo_surface_t *surface =
-		cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
+			cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
 	draw(surface, width, height, state);
 	cairo_status_t status = cairo_surface_write_to_png(surface, path);
 	cairo_surface_destroy(surface);

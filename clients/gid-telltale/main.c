@@ -31,21 +31,23 @@ struct program {
  */
 
 static const struct argp_option argp_options[] = {
-	{"domain", 'd', "NAME", 0, "The domain we are in ($GID_DOMAIN)", 0},
-	{"stream", 's', "NAME", 0, "The stream to send (safety/telltale)", 0},
-	{"role", 'r', "NAME", 0,
-		"Be a surface with this safety role of the Wayland compositor, which then sends",
-		0},
-	{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (320x80)", 0},
-	{"state", 'l', "N", 0, "Which lights are lit at first: 0 to 15, a bit for each (1)", 0},
-	{"cycle", 'c', "MS", 0, "Go on to the next state so often", 0},
-	{"heartbeat", 'b', "MS", 0, "Send the same picture again after so long (50)", 0},
-	{"png", 'p', "FILE", 0, "Draw the state into a PNG file instead, and end", 0},
-	{0},
+		{"domain", 'd', "NAME", 0, "The domain we are in ($GID_DOMAIN)", 0},
+		{"stream", 's', "NAME", 0, "The stream to send (safety/telltale)", 0},
+		{"role", 'r', "NAME", 0,
+				"Be a surface with this safety role of the Wayland compositor, "
+				"which then sends",
+				0},
+		{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (320x80)", 0},
+		{"state", 'l', "N", 0, "Which lights are lit at first: 0 to 15, a bit for each (1)",
+				0},
+		{"cycle", 'c', "MS", 0, "Go on to the next state so often", 0},
+		{"heartbeat", 'b', "MS", 0, "Send the same picture again after so long (50)", 0},
+		{"png", 'p', "FILE", 0, "Draw the state into a PNG file instead, and end", 0},
+		{0},
 };
 
 static unsigned number_of(
-	const char *text, unsigned most, const char *what, struct argp_state *state) {
+		const char *text, unsigned most, const char *what, struct argp_state *state) {
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
 	if (end == text || *end != '\0' || number > most) {
@@ -69,7 +71,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		return 0;
 	case 'S':
 		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
-			options->width - 1 >= GID_SIZE_MAX || options->height - 1 >= GID_SIZE_MAX) {
+				options->width - 1 >= GID_SIZE_MAX ||
+				options->height - 1 >= GID_SIZE_MAX) {
 			argp_error(state, "--size must be WIDTHxHEIGHT in pixels");
 		}
 		return 0;
@@ -104,8 +107,8 @@ static int check(struct program *program, int ret) {
 static int next_state(struct program *program) {
 	unsigned state = (program->telltale.state + 1) % LIGHTS_STATES;
 	return check(program,
-		program->options.role != NULL ? surface_change(&program->surface, state)
-					      : telltale_change(&program->telltale, state));
+			program->options.role != NULL ? surface_change(&program->surface, state)
+						      : telltale_change(&program->telltale, state));
 }
 
 static int handle_cycle(sd_event_source *source, uint64_t usec, void *data) {
@@ -138,24 +141,24 @@ static int add_sources(struct program *program) {
 	sd_event *event = program->event;
 	const struct options *options = &program->options;
 	struct telltale *telltale = &program->telltale;
-	int ret = sd_event_add_io(
-		event, NULL, gid_domain_get_fd(telltale->domain), EPOLLIN, handle_domain, program);
+	int ret = sd_event_add_io(event, NULL, gid_domain_get_fd(telltale->domain), EPOLLIN,
+			handle_domain, program);
 	if (ret >= 0 && telltale->producer != NULL) {
 		ret = sd_event_add_io(event, NULL, gid_producer_get_fd(telltale->producer), EPOLLIN,
-			handle_producer, program);
+				handle_producer, program);
 	}
 	if (ret >= 0) {
-		ret = sd_event_add_signal(
-			event, NULL, SIGUSR1 | SD_EVENT_SIGNAL_PROCMASK, handle_next, program);
+		ret = sd_event_add_signal(event, NULL, SIGUSR1 | SD_EVENT_SIGNAL_PROCMASK,
+				handle_next, program);
 	}
 	if (ret >= 0 && telltale->producer != NULL && options->heartbeat_ms > 0) {
 		ret = sd_event_add_time_relative(event, &program->beat, CLOCK_MONOTONIC,
-			options->heartbeat_ms * MS, 1, handle_beat, program);
+				options->heartbeat_ms * MS, 1, handle_beat, program);
 		sd_event_source_set_enabled(program->beat, SD_EVENT_ON);
 	}
 	if (ret >= 0 && options->cycle_ms > 0) {
 		ret = sd_event_add_time_relative(event, &program->cycle, CLOCK_MONOTONIC,
-			options->cycle_ms * MS, 1, handle_cycle, program);
+				options->cycle_ms * MS, 1, handle_cycle, program);
 		sd_event_source_set_enabled(program->cycle, SD_EVENT_ON);
 	}
 	sd_event_add_signal(event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
@@ -169,9 +172,9 @@ static int begin(struct program *program) {
 	program->telltale.state = options->state;
 	if (options->role != NULL) {
 		return surface_init(&program->surface, &program->telltale, program->event,
-			       options->role) < 0
-			? -ENOTCONN
-			: 0;
+				       options->role) < 0
+				? -ENOTCONN
+				: 0;
 	}
 	return telltale_change(&program->telltale, options->state);
 }
@@ -191,8 +194,8 @@ static int run(struct program *program) {
 		return EXIT_FAILURE;
 	}
 	if (telltale_init(&program->telltale, options->domain,
-		    options->role != NULL ? NULL : options->stream, options->width,
-		    options->height) == 0) {
+			    options->role != NULL ? NULL : options->stream, options->width,
+			    options->height) == 0) {
 		int ret = add_sources(program);
 		if (ret >= 0) {
 			ret = begin(program);
@@ -212,29 +215,30 @@ static int run(struct program *program) {
 
 int main(int argc, char **argv) {
 	static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_option,
-		.doc = "Draws warning lights straight into shared memory and sends them as a "
-		       "stream."
-		       " SIGUSR1 goes on to the next state.",
+			.options = argp_options,
+			.parser = parse_option,
+			.doc = "Draws warning lights straight into shared memory and sends them as "
+			       "a "
+			       "stream."
+			       " SIGUSR1 goes on to the next state.",
 	};
 	struct program program = {
-		.options =
-			{
-				.stream = "safety/telltale",
-				.width = 320,
-				.height = 80,
-				.state = 1,
-				.heartbeat_ms = 50,
-			},
+			.options =
+					{
+							.stream = "safety/telltale",
+							.width = 320,
+							.height = 80,
+							.state = 1,
+							.heartbeat_ms = 50,
+					},
 	};
 	const struct options *options = &program.options;
 	argp_parse(&argp, argc, argv, 0, NULL, &program.options);
 	if (options->png != NULL) {
-		return lights_write_png(
-			       options->png, options->width, options->height, options->state) == 0
-			? EXIT_SUCCESS
-			: EXIT_FAILURE;
+		return lights_write_png(options->png, options->width, options->height,
+				       options->state) == 0
+				? EXIT_SUCCESS
+				: EXIT_FAILURE;
 	}
 	return run(&program);
 }

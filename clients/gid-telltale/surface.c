@@ -26,7 +26,7 @@ static void handle_configure(void *data, struct xdg_surface *xdg_surface, uint32
 static const struct xdg_surface_listener xdg_surface_listener = {.configure = handle_configure};
 
 static void handle_size(void *data, struct xdg_toplevel *toplevel, int32_t width, int32_t height,
-	struct wl_array *states) {
+		struct wl_array *states) {
 }
 
 static void handle_close(void *data, struct xdg_toplevel *toplevel) {
@@ -35,8 +35,8 @@ static void handle_close(void *data, struct xdg_toplevel *toplevel) {
 }
 
 static const struct xdg_toplevel_listener toplevel_listener = {
-	.configure = handle_size,
-	.close = handle_close,
+		.configure = handle_size,
+		.close = handle_close,
 };
 
 static void open_window(struct surface *surface) {
@@ -49,9 +49,9 @@ static void open_window(struct surface *surface) {
 	xdg_toplevel_set_title(surface->toplevel, "Telltales");
 	xdg_toplevel_set_app_id(surface->toplevel, "org.gidway.telltale");
 	xdg_toplevel_set_min_size(
-		surface->toplevel, (int32_t)layout->width, (int32_t)layout->height);
+			surface->toplevel, (int32_t)layout->width, (int32_t)layout->height);
 	xdg_toplevel_set_max_size(
-		surface->toplevel, (int32_t)layout->width, (int32_t)layout->height);
+			surface->toplevel, (int32_t)layout->width, (int32_t)layout->height);
 	wl_surface_commit(surface->surface);
 }
 
@@ -59,21 +59,21 @@ static void create_buffer(struct surface *surface, uint32_t slot) {
 	const struct gid_layout *layout = &surface->telltale->layout;
 	gid_id gid = gid_slab_gid(surface->telltale->slab, slot);
 	struct gid_buffer_params_v1 *params =
-		gid_buffer_manager_v1_create_params(surface->wayland.gid_buffers);
+			gid_buffer_manager_v1_create_params(surface->wayland.gid_buffers);
 	gid_buffer_params_v1_add(params, (uint32_t)(gid >> 32), (uint32_t)gid, 0,
-		layout->planes[0].offset, layout->planes[0].stride,
-		(uint32_t)(layout->modifier >> 32), (uint32_t)layout->modifier);
+			layout->planes[0].offset, layout->planes[0].stride,
+			(uint32_t)(layout->modifier >> 32), (uint32_t)layout->modifier);
 	struct surface_buffer *one = &surface->buffers[slot];
 	one->surface = surface;
 	one->slot = slot;
 	one->buffer = gid_buffer_params_v1_create_immed(
-		params, (int32_t)layout->width, (int32_t)layout->height, layout->fourcc);
+			params, (int32_t)layout->width, (int32_t)layout->height, layout->fourcc);
 	wl_buffer_add_listener(one->buffer, &buffer_listener, one);
 	gid_buffer_params_v1_destroy(params);
 }
 
-int surface_init(
-	struct surface *surface, struct telltale *telltale, sd_event *event, const char *role) {
+int surface_init(struct surface *surface, struct telltale *telltale, sd_event *event,
+		const char *role) {
 	*surface = (struct surface){.telltale = telltale};
 	if (wayland_init(&surface->wayland, event) < 0) {
 		return -1;
@@ -126,7 +126,7 @@ int surface_change(struct surface *surface, unsigned state) {
 void surface_report(const struct surface *surface) {
 	printf("{\"changes\": %" PRIu64 ", \"skipped\": %" PRIu64 ", \"shown\": %" PRIu64
 	       ", \"sequence\": %" PRIu64 ", \"lost\": %" PRIu64 "}\n",
-		surface->telltale->changes, surface->telltale->skipped, surface->role.shown,
-		surface->role.sequence, surface->role.lost);
+			surface->telltale->changes, surface->telltale->skipped, surface->role.shown,
+			surface->role.sequence, surface->role.lost);
 	fflush(stdout);
 }

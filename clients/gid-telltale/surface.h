@@ -29,8 +29,8 @@ struct surface {
  * compositor agrees. Returns 0, or -1 after saying on stderr what is wrong; it is to be finished in
  * either case.
  */
-int surface_init(
-	struct surface *surface, struct telltale *telltale, sd_event *event, const char *role);
+int surface_init(struct surface *surface, struct telltale *telltale, sd_event *event,
+		const char *role);
 void surface_finish(struct surface *surface);
 
 /* Draws the lights of this state and commits them. Returns 0, or -EAGAIN: all slots are held. */

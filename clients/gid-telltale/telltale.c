@@ -21,12 +21,12 @@ static void handle_released(void *data, gid_id gid) {
 static int fail(const struct telltale *telltale, const char *what, int error) {
 	const char *sentence = gid_domain_error(telltale->domain);
 	fprintf(stderr, "gid-telltale: %s: %s\n", what,
-		sentence[0] != '\0' ? sentence : gid_strerror(error));
+			sentence[0] != '\0' ? sentence : gid_strerror(error));
 	return -1;
 }
 
 int telltale_init(struct telltale *telltale, const char *domain, const char *stream, uint32_t width,
-	uint32_t height) {
+		uint32_t height) {
 	*telltale = (struct telltale){.slot = -1};
 	int ret = gid_domain_connect(domain, &telltale->domain);
 	if (ret < 0) {
@@ -36,7 +36,7 @@ int telltale_init(struct telltale *telltale, const char *domain, const char *str
 	ret = gid_layout_init(&telltale->layout, DRM_FORMAT_XRGB8888, width, height, 64);
 	if (ret == 0) {
 		ret = gid_slab_create(telltale->domain, &telltale->layout, 0, TELLTALE_SLOTS, NULL,
-			&telltale->slab);
+				&telltale->slab);
 	}
 	if (ret < 0) {
 		return fail(telltale, "memory for the lights", ret);
@@ -45,9 +45,9 @@ int telltale_init(struct telltale *telltale, const char *domain, const char *str
 		return 0;
 	}
 	struct gid_producer_options options = {
-		.size = sizeof(options),
-		.released = handle_released,
-		.data = telltale,
+			.size = sizeof(options),
+			.released = handle_released,
+			.data = telltale,
 	};
 	ret = gid_producer_create(telltale->domain, stream, &options, &telltale->producer);
 	return ret < 0 ? fail(telltale, stream, ret) : 0;
@@ -64,7 +64,7 @@ static uint64_t telltale_hash(const struct telltale *telltale, const uint8_t *da
 	XXH3_64bits_reset(state);
 	for (uint32_t y = 0; y < telltale->layout.height; y++) {
 		XXH3_64bits_update(state, data + y * telltale->layout.planes[0].stride,
-			(size_t)telltale->layout.width * 4);
+				(size_t)telltale->layout.width * 4);
 	}
 	uint64_t hash = XXH3_64bits_digest(state);
 	XXH3_freeState(state);
@@ -94,7 +94,7 @@ static void telltale_retire(struct telltale *telltale, int slot) {
 
 static uint8_t *telltale_data(const struct telltale *telltale, int slot) {
 	return (uint8_t *)gid_slab_data(telltale->slab, (uint32_t)slot) +
-		telltale->layout.planes[0].offset;
+			telltale->layout.planes[0].offset;
 }
 
 int telltale_draw(struct telltale *telltale, unsigned state) {
@@ -104,7 +104,7 @@ int telltale_draw(struct telltale *telltale, unsigned state) {
 		return slot;
 	}
 	lights_draw(telltale_data(telltale, slot), telltale->layout.width, telltale->layout.height,
-		telltale->layout.planes[0].stride, state);
+			telltale->layout.planes[0].stride, state);
 	telltale->state = state;
 	telltale->changes++;
 	return slot;
@@ -135,8 +135,8 @@ void telltale_report(const struct telltale *telltale) {
 	       ", \"leases_expired\": %" PRIu64 ", \"copied_frames\": %" PRIu64
 	       ", \"copied_bytes\": %" PRIu64 ", \"changes\": %" PRIu64 ", \"heartbeats\": %" PRIu64
 	       ", \"skipped\": %" PRIu64 "}\n",
-		stats.frames, stats.delivered, stats.dropped, stats.leases_expired,
-		stats.copied_frames, stats.copied_bytes, telltale->changes, telltale->heartbeats,
-		telltale->skipped);
+			stats.frames, stats.delivered, stats.dropped, stats.leases_expired,
+			stats.copied_frames, stats.copied_bytes, telltale->changes,
+			telltale->heartbeats, telltale->skipped);
 	fflush(stdout);
 }

@@ -25,7 +25,7 @@ struct telltale {
  * there is none, for the pictures are shown otherwise.
  */
 int telltale_init(struct telltale *telltale, const char *domain, const char *stream, uint32_t width,
-	uint32_t height);
+		uint32_t height);
 void telltale_finish(struct telltale *telltale);
 
 /* Draws the lights of this state into a free slot, and takes that. Returns the slot, or -EAGAIN. */

@@ -63,7 +63,7 @@ static void wl_buffer_release(void *data, struct wl_buffer *wl_buffer) {
 static const struct wl_buffer_listener wl_buffer_listener = {.release = wl_buffer_release};
 
 static void params_created(
-	void *data, struct gid_buffer_params_v1 *params, struct wl_buffer *wl_buffer) {
+		void *data, struct gid_buffer_params_v1 *params, struct wl_buffer *wl_buffer) {
 	struct buffer *buffer = data;
 	buffer->wl_buffer = wl_buffer;
 	buffer->state = BUFFER_READY;
@@ -76,8 +76,8 @@ static void params_failed(void *data, struct gid_buffer_params_v1 *params) {
 	gid_buffer_params_v1_destroy(buffer->params);
 	buffer->params = NULL;
 	buffer_fail(buffer,
-		"the compositor cannot get its memory; is gidd of the compositor's domain "
-		"running, and may that domain read the stream?");
+			"the compositor cannot get its memory; is gidd of the compositor's domain "
+			"running, and may that domain read the stream?");
 }
 
 static void params_revoked(void *data, struct gid_buffer_params_v1 *params) {
@@ -89,9 +89,9 @@ static void params_revoked(void *data, struct gid_buffer_params_v1 *params) {
 }
 
 static const struct gid_buffer_params_v1_listener params_listener = {
-	.created = params_created,
-	.failed = params_failed,
-	.revoked = params_revoked,
+		.created = params_created,
+		.failed = params_failed,
+		.revoked = params_revoked,
 };
 
 /* The plane offsets of a layout are relative to the slot, as those of the protocol. */
@@ -101,12 +101,12 @@ static void buffer_ask_compositor(struct buffer *buffer) {
 	gid_buffer_params_v1_add_listener(buffer->params, &params_listener, buffer);
 	for (uint32_t i = 0; i < layout->plane_count; i++) {
 		gid_buffer_params_v1_add(buffer->params, (uint32_t)(buffer->gid >> 32),
-			(uint32_t)buffer->gid, i, layout->planes[i].offset,
-			layout->planes[i].stride, (uint32_t)(layout->modifier >> 32),
-			(uint32_t)layout->modifier);
+				(uint32_t)buffer->gid, i, layout->planes[i].offset,
+				layout->planes[i].stride, (uint32_t)(layout->modifier >> 32),
+				(uint32_t)layout->modifier);
 	}
-	gid_buffer_params_v1_create(
-		buffer->params, (int32_t)layout->width, (int32_t)layout->height, layout->fourcc);
+	gid_buffer_params_v1_create(buffer->params, (int32_t)layout->width, (int32_t)layout->height,
+			layout->fourcc);
 	buffer->state = BUFFER_CREATING;
 }
 
@@ -119,8 +119,8 @@ static void buffer_use_slab(struct buffer *buffer, struct gid_slab *slab) {
 		uint32_t code = info.layout.fourcc;
 		warnx("the compositor cannot show the stream's format %c%c%c%c; have the producer "
 		      "convert it, as by: … ! videoconvert ! video/x-raw,format=BGRx ! gidsink …",
-			(int)(code & 0xff), (int)(code >> 8 & 0xff), (int)(code >> 16 & 0xff),
-			(int)(code >> 24 & 0xff));
+				(int)(code & 0xff), (int)(code >> 8 & 0xff),
+				(int)(code >> 16 & 0xff), (int)(code >> 24 & 0xff));
 		buffer->state = BUFFER_UNFIT;
 		return;
 	}
@@ -141,7 +141,7 @@ static void buffer_import(struct buffer *buffer) {
 	struct gid_slab *slab = NULL;
 	buffer->state = BUFFER_IMPORTING;
 	int result = gid_slab_import_async(
-		buffer->buffers->domain, buffer->gid, buffer_imported, buffer, &slab);
+			buffer->buffers->domain, buffer->gid, buffer_imported, buffer, &slab);
 	if (result == 0) {
 		buffer_use_slab(buffer, slab);
 	} else if (result != -EINPROGRESS) {
@@ -189,8 +189,8 @@ struct buffer *buffers_get(struct buffers *buffers, gid_id gid) {
 		if (slot_key(buffer->gid) != slot_key(gid) || buffer->state == BUFFER_GONE) {
 			continue;
 		}
-		bool retry =
-			buffer->state == BUFFER_FAILED && monotonic_now() >= buffer->retry_time;
+		bool retry = buffer->state == BUFFER_FAILED &&
+				monotonic_now() >= buffer->retry_time;
 		if (buffer->gid == gid && !retry && buffer->held_count < GID_CREDIT_MAX) {
 			wl_list_remove(&buffer->link);
 			wl_list_insert(&buffers->list, &buffer->link);

@@ -25,30 +25,39 @@ enum {
 };
 
 static const struct argp_option option_table[] = {
-	{NULL, 0, NULL, 0, "The stream", 1},
-	{"domain", 'd', "OWNER", 0, "The domain that owns the stream (default: our own)", 0},
-	{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
-	{"peer", KEY_READER, "DOMAIN", 0, "Read in the name of this domain (default: $GID_DOMAIN)",
-		0},
-	{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 4)", 0},
-	{"once", KEY_ONCE, NULL, 0, "End with the stream, instead of waiting for its return", 0},
-	{"frames", 'n', "N", 0, "End after N frames were shown", 0},
-	{NULL, 0, NULL, 0, "The window", 2},
-	{"fullscreen", 'f', NULL, 0, "Fill the output", 0},
-	{"maximized", 'm', NULL, 0, "Fill what the shell leaves to windows", 0},
-	{"size", KEY_SIZE, "WxH", 0, "Size of the window (default: the picture's)", 0},
-	{"place", KEY_PLACE, "WxH+X+Y", 0,
-		"Where the picture lies in the window (default: all of it)", 0},
-	{"background", KEY_BACKGROUND, "COLOR", 0,
-		"Around the picture: none, RRGGBB or RRGGBBAA in hexadecimal (default: 000000)", 0},
-	{"title", KEY_TITLE, "TEXT", 0, "Title of the window (default: the stream's name)", 0},
-	{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-view)", 0},
-	{"role", KEY_ROLE, "NAME", 0,
-		"Give the picture this safety role, by which the compositor forwards it", 0},
-	{NULL, 0, NULL, 0, "Reports", 3},
-	{"stats", KEY_STATS, "FILE", 0,
-		"Write counts and latencies as JSON to FILE, every second and at the end", 0},
-	{0},
+		{NULL, 0, NULL, 0, "The stream", 1},
+		{"domain", 'd', "OWNER", 0, "The domain that owns the stream (default: our own)",
+				0},
+		{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
+		{"peer", KEY_READER, "DOMAIN", 0,
+				"Read in the name of this domain (default: $GID_DOMAIN)", 0},
+		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 4)", 0},
+		{"once", KEY_ONCE, NULL, 0,
+				"End with the stream, instead of waiting for its return", 0},
+		{"frames", 'n', "N", 0, "End after N frames were shown", 0},
+		{NULL, 0, NULL, 0, "The window", 2},
+		{"fullscreen", 'f', NULL, 0, "Fill the output", 0},
+		{"maximized", 'm', NULL, 0, "Fill what the shell leaves to windows", 0},
+		{"size", KEY_SIZE, "WxH", 0, "Size of the window (default: the picture's)", 0},
+		{"place", KEY_PLACE, "WxH+X+Y", 0,
+				"Where the picture lies in the window (default: all of it)", 0},
+		{"background", KEY_BACKGROUND, "COLOR", 0,
+				"Around the picture: none, RRGGBB or RRGGBBAA in hexadecimal "
+				"(default: 000000)",
+				0},
+		{"title", KEY_TITLE, "TEXT", 0, "Title of the window (default: the stream's name)",
+				0},
+		{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-view)", 0},
+		{"role", KEY_ROLE, "NAME", 0,
+				"Give the picture this safety role, by which the compositor "
+				"forwards it",
+				0},
+		{NULL, 0, NULL, 0, "Reports", 3},
+		{"stats", KEY_STATS, "FILE", 0,
+				"Write counts and latencies as JSON to FILE, every second and at "
+				"the end",
+				0},
+		{0},
 };
 
 static bool parse_number(const char *text, long least, long most, long *number) {
@@ -60,15 +69,16 @@ static bool parse_number(const char *text, long least, long most, long *number) 
 
 static bool size_is_valid(int32_t width, int32_t height) {
 	return width > 0 && height > 0 && width <= (int32_t)GID_SIZE_MAX &&
-		height <= (int32_t)GID_SIZE_MAX;
+			height <= (int32_t)GID_SIZE_MAX;
 }
 
 static bool parse_place(const char *text, struct box *place) {
 	char rest;
 	return sscanf(text, "%dx%d+%d+%d%c", &place->width, &place->height, &place->x, &place->y,
-		       &rest) == 4 &&
-		size_is_valid(place->width, place->height) && place->x <= (int32_t)GID_SIZE_MAX &&
-		place->y <= (int32_t)GID_SIZE_MAX && place->x >= 0 && place->y >= 0;
+			       &rest) == 4 &&
+			size_is_valid(place->width, place->height) &&
+			place->x <= (int32_t)GID_SIZE_MAX && place->y <= (int32_t)GID_SIZE_MAX &&
+			place->x >= 0 && place->y >= 0;
 }
 
 static bool parse_background(const char *text, uint32_t *color) {
@@ -88,28 +98,29 @@ static bool parse_background(const char *text, uint32_t *color) {
 	return true;
 }
 
-static void parse_window_option(
-	struct window_options *window, int key, const char *value, struct argp_state *state) {
+static void parse_window_option(struct window_options *window, int key, const char *value,
+		struct argp_state *state) {
 	char rest;
 	switch (key) {
 	case KEY_SIZE:
 		if (sscanf(value, "%dx%d%c", &window->width, &window->height, &rest) != 2 ||
-			!size_is_valid(window->width, window->height)) {
-			argp_error(
-				state, "--size wants WIDTHxHEIGHT, as in 1280x720, not %s", value);
+				!size_is_valid(window->width, window->height)) {
+			argp_error(state, "--size wants WIDTHxHEIGHT, as in 1280x720, not %s",
+					value);
 		}
 		break;
 	case KEY_PLACE:
 		if (!parse_place(value, &window->place)) {
 			argp_error(state,
-				"--place wants WIDTHxHEIGHT+X+Y, as in 640x360+20+40, not %s",
-				value);
+					"--place wants WIDTHxHEIGHT+X+Y, as in 640x360+20+40, not "
+					"%s",
+					value);
 		}
 		break;
 	case KEY_BACKGROUND:
 		if (!parse_background(value, &window->background)) {
 			argp_error(state, "--background wants none, RRGGBB or RRGGBBAA, not %s",
-				value);
+					value);
 		}
 		break;
 	}
@@ -194,18 +205,20 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 
 void options_parse(struct options *options, int argc, char **argv) {
 	static const struct argp argp = {
-		.options = option_table,
-		.parser = parse_option,
-		.doc = "Shows a stream in a window of a Wayland compositor, without copying it: "
-		       "the "
-		       "compositor gets each frame by its number.\v"
-		       "Example: gid-view --domain open --stream movie\n\n"
-		       "The exit status is 0 when the window was closed, the count of --frames was "
-		       "reached or, with --once, the stream ended; else 1.",
+			.options = option_table,
+			.parser = parse_option,
+			.doc = "Shows a stream in a window of a Wayland compositor, without "
+			       "copying it: "
+			       "the "
+			       "compositor gets each frame by its number.\v"
+			       "Example: gid-view --domain open --stream movie\n\n"
+			       "The exit status is 0 when the window was closed, the count of "
+			       "--frames was "
+			       "reached or, with --once, the stream ended; else 1.",
 	};
 	*options = (struct options){
-		.credit = 4,
-		.window = {.app_id = "gid-view", .background = 0x000000ff},
+			.credit = 4,
+			.window = {.app_id = "gid-view", .background = 0x000000ff},
 	};
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }

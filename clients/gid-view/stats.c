@@ -17,8 +17,8 @@ static int build_histogram(sd_json_variant **array, const struct histogram *hist
 		}
 		CLEAN(sd_json_variant *, sd_json_variant_unrefp) pair = NULL;
 		int result = sd_json_build(&pair,
-			SD_JSON_BUILD_ARRAY(SD_JSON_BUILD_UNSIGNED(histogram_bucket_end(i)),
-				SD_JSON_BUILD_UNSIGNED(histogram->counts[i])));
+				SD_JSON_BUILD_ARRAY(SD_JSON_BUILD_UNSIGNED(histogram_bucket_end(i)),
+						SD_JSON_BUILD_UNSIGNED(histogram->counts[i])));
 		if (result < 0) {
 			return result;
 		}
@@ -38,15 +38,15 @@ static int build_latency(sd_json_variant **object, const struct histogram *laten
 	}
 	double mean = latency->count > 0 ? (double)latency->sum / (double)latency->count : 0;
 	return sd_json_buildo(object, SD_JSON_BUILD_PAIR_UNSIGNED("count", latency->count),
-		SD_JSON_BUILD_PAIR_REAL("p50", histogram_percentile(latency, 50)),
-		SD_JSON_BUILD_PAIR_REAL("p99", histogram_percentile(latency, 99)),
-		SD_JSON_BUILD_PAIR_UNSIGNED("max", latency->max),
-		SD_JSON_BUILD_PAIR_REAL("mean", mean),
-		SD_JSON_BUILD_PAIR_VARIANT("histogram", buckets));
+			SD_JSON_BUILD_PAIR_REAL("p50", histogram_percentile(latency, 50)),
+			SD_JSON_BUILD_PAIR_REAL("p99", histogram_percentile(latency, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("max", latency->max),
+			SD_JSON_BUILD_PAIR_REAL("mean", mean),
+			SD_JSON_BUILD_PAIR_VARIANT("histogram", buckets));
 }
 
 static int stats_build(sd_json_variant **object, const struct stats *stats,
-	const struct gid_consumer *consumer, const char *owner, const char *stream) {
+		const struct gid_consumer *consumer, const char *owner, const char *stream) {
 	CLEAN(sd_json_variant *, sd_json_variant_unrefp) latency = NULL;
 	struct gid_consumer_stats link = {0};
 	int result = build_latency(&latency, &stats->latency);
@@ -58,24 +58,28 @@ static int stats_build(sd_json_variant **object, const struct stats *stats,
 	}
 	uint64_t dropped = stats->superseded + stats->discarded + stats->failed + link.missed;
 	return sd_json_buildo(object, SD_JSON_BUILD_PAIR_STRING("domain", owner),
-		SD_JSON_BUILD_PAIR_STRING("stream", stream),
-		SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->shown),
-		SD_JSON_BUILD_PAIR_UNSIGNED("dropped", dropped),
-		SD_JSON_BUILD_PAIR("drops",
-			SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_UNSIGNED("missed", link.missed),
-				SD_JSON_BUILD_PAIR_UNSIGNED("superseded", stats->superseded),
-				SD_JSON_BUILD_PAIR_UNSIGNED("discarded", stats->discarded),
-				SD_JSON_BUILD_PAIR_UNSIGNED("failed", stats->failed))),
-		SD_JSON_BUILD_PAIR_UNSIGNED("received", stats->received),
-		SD_JSON_BUILD_PAIR_UNSIGNED("reconnects", link.reconnects),
-		SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", link.copied_frames),
-		SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", link.copied_bytes),
-		SD_JSON_BUILD_PAIR_UNSIGNED("clock_error_ns", link.clock_error_ns),
-		SD_JSON_BUILD_PAIR_VARIANT("latency_us", latency));
+			SD_JSON_BUILD_PAIR_STRING("stream", stream),
+			SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->shown),
+			SD_JSON_BUILD_PAIR_UNSIGNED("dropped", dropped),
+			SD_JSON_BUILD_PAIR("drops",
+					SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_UNSIGNED(
+									     "missed", link.missed),
+							SD_JSON_BUILD_PAIR_UNSIGNED("superseded",
+									stats->superseded),
+							SD_JSON_BUILD_PAIR_UNSIGNED("discarded",
+									stats->discarded),
+							SD_JSON_BUILD_PAIR_UNSIGNED(
+									"failed", stats->failed))),
+			SD_JSON_BUILD_PAIR_UNSIGNED("received", stats->received),
+			SD_JSON_BUILD_PAIR_UNSIGNED("reconnects", link.reconnects),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", link.copied_frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", link.copied_bytes),
+			SD_JSON_BUILD_PAIR_UNSIGNED("clock_error_ns", link.clock_error_ns),
+			SD_JSON_BUILD_PAIR_VARIANT("latency_us", latency));
 }
 
 int stats_write(const struct stats *stats, const struct gid_consumer *consumer, const char *owner,
-	const char *stream, const char *path) {
+		const char *stream, const char *path) {
 	CLEAN(sd_json_variant *, sd_json_variant_unrefp) object = NULL;
 	char *partial = NULL;
 	int result = stats_build(&object, stats, consumer, owner, stream);

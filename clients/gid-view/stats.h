@@ -22,6 +22,6 @@ struct stats {
  * NULL. Returns 0 or -errno.
  */
 int stats_write(const struct stats *stats, const struct gid_consumer *consumer, const char *owner,
-	const char *stream, const char *path);
+		const char *stream, const char *path);
 
 #endif

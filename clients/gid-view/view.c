@@ -24,16 +24,16 @@ static void view_drop_pending(struct view *view) {
 }
 
 static void write_point(const struct view *view, enum gid_timeline_event event,
-	const struct gid_frame *frame, uint64_t time) {
+		const struct gid_frame *frame, uint64_t time) {
 	gid_timeline_write(view->timeline,
-		&(struct gid_timeline_point){
-			.event = event,
-			.time = time,
-			.gid = frame->gid,
-			.stream = view->options->stream,
-			.sequence = frame->sequence,
-			.domain = gid_domain_number(view->domain),
-		});
+			&(struct gid_timeline_point){
+					.event = event,
+					.time = time,
+					.gid = frame->gid,
+					.stream = view->options->stream,
+					.sequence = frame->sequence,
+					.domain = gid_domain_number(view->domain),
+			});
 }
 
 /* --- when a frame was shown ------------------------------------------------------------------- */
@@ -59,12 +59,12 @@ static void count_shown(struct view *view) {
 }
 
 static void feedback_sync_output(
-	void *data, struct wp_presentation_feedback *object, struct wl_output *output) {
+		void *data, struct wp_presentation_feedback *object, struct wl_output *output) {
 }
 
 static void feedback_presented(void *data, struct wp_presentation_feedback *object, uint32_t sec_hi,
-	uint32_t sec_lo, uint32_t nsec, uint32_t refresh, uint32_t seq_hi, uint32_t seq_lo,
-	uint32_t flags) {
+		uint32_t sec_lo, uint32_t nsec, uint32_t refresh, uint32_t seq_hi, uint32_t seq_lo,
+		uint32_t flags) {
 	struct feedback *feedback = data;
 	struct view *view = feedback->view;
 	uint64_t shown = wayland_presented_time(&view->wayland, sec_hi, sec_lo, nsec);
@@ -85,21 +85,22 @@ static void feedback_discarded(void *data, struct wp_presentation_feedback *obje
 }
 
 static const struct wp_presentation_feedback_listener feedback_listener = {
-	.sync_output = feedback_sync_output,
-	.presented = feedback_presented,
-	.discarded = feedback_discarded,
+		.sync_output = feedback_sync_output,
+		.presented = feedback_presented,
+		.discarded = feedback_discarded,
 };
 
 /* Asking costs the compositor a quarter of all that a frame costs it, drawing aside. */
 static bool wants_to_know_when_shown(const struct view *view) {
 	const struct options *options = view->options;
 	return view->wayland.presentation != NULL &&
-		(options->stats_path != NULL || options->frames > 0 || view->timeline != NULL);
+			(options->stats_path != NULL || options->frames > 0 ||
+					view->timeline != NULL);
 }
 
 static void ask_when_shown(struct view *view, const struct gid_frame *frame) {
 	struct feedback *feedback =
-		wants_to_know_when_shown(view) ? calloc(1, sizeof(*feedback)) : NULL;
+			wants_to_know_when_shown(view) ? calloc(1, sizeof(*feedback)) : NULL;
 	if (feedback == NULL) {
 		count_shown(view);
 		return;
@@ -107,7 +108,7 @@ static void ask_when_shown(struct view *view, const struct gid_frame *frame) {
 	feedback->view = view;
 	feedback->frame = *frame;
 	feedback->object =
-		wp_presentation_feedback(view->wayland.presentation, view->window.picture);
+			wp_presentation_feedback(view->wayland.presentation, view->window.picture);
 	wp_presentation_feedback_add_listener(feedback->object, &feedback_listener, feedback);
 	wl_list_insert(&view->feedbacks, &feedback->link);
 }
@@ -166,21 +167,21 @@ static void damage_picture(struct view *view) {
 	if (view->damage_everything) {
 		wl_surface_damage_buffer(view->window.picture, 0, 0, INT32_MAX, INT32_MAX);
 	} else {
-		wl_surface_damage_buffer(
-			view->window.picture, damage->x, damage->y, damage->width, damage->height);
+		wl_surface_damage_buffer(view->window.picture, damage->x, damage->y, damage->width,
+				damage->height);
 	}
 	view->damage_everything = false;
 	view->damage = (struct gid_box){0};
 }
 
 /* Each of these costs the compositor as much as all that a plain frame says. */
-static void tell_how(
-	struct view *view, const struct buffer *buffer, uint32_t transform, struct gid_box source) {
+static void tell_how(struct view *view, const struct buffer *buffer, uint32_t transform,
+		struct gid_box source) {
 	const struct told new = {
-		.valid = true,
-		.source = source,
-		.transform = transform,
-		.opaque = format_is_opaque(buffer->layout.fourcc),
+			.valid = true,
+			.source = source,
+			.transform = transform,
+			.opaque = format_is_opaque(buffer->layout.fourcc),
 	};
 	struct told *old = &view->told;
 	if (!old->valid || new.transform != old->transform) {
@@ -188,8 +189,8 @@ static void tell_how(
 	}
 	if (!old->valid || memcmp(&new.source, &old->source, sizeof(new.source)) != 0) {
 		wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(source.x),
-			wl_fixed_from_int(source.y), wl_fixed_from_int(source.width),
-			wl_fixed_from_int(source.height));
+				wl_fixed_from_int(source.y), wl_fixed_from_int(source.width),
+				wl_fixed_from_int(source.height));
 	}
 	if (!old->valid || new.opaque != old->opaque) {
 		set_opaque(view, new.opaque);
@@ -198,7 +199,7 @@ static void tell_how(
 }
 
 static void commit_picture(struct view *view, struct buffer *buffer, const struct gid_frame *frame,
-	struct gid_box shown) {
+		struct gid_box shown) {
 	struct wl_surface *surface = view->window.picture;
 	wl_surface_attach(surface, buffer->wl_buffer, 0, 0);
 	tell_how(view, buffer, frame->transform, shown);
@@ -211,7 +212,7 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 		struct timespec now;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		write_point(view, GID_TIMELINE_COMMIT, frame,
-			(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+				(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 	}
 	buffer_take(buffer, frame);
 }
@@ -236,7 +237,7 @@ static void view_show(struct view *view) {
 		return;
 	}
 	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, frame),
-		buffer->layout.width, buffer->layout.height, frame->transform);
+			buffer->layout.width, buffer->layout.height, frame->transform);
 	window_set_picture_size(&view->window, shown.width, shown.height);
 	if (buffer->state != BUFFER_READY || !view->window.mapped) {
 		return;
@@ -249,7 +250,7 @@ static void view_show(struct view *view) {
 static void view_hide(struct view *view) {
 	wl_surface_attach(view->window.picture, NULL, 0, 0);
 	wp_viewport_set_source(view->window.picture_viewport, wl_fixed_from_int(-1),
-		wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
+			wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
 	view->told.valid = false;
 	wl_surface_commit(view->window.picture);
 	if (view->frame_callback != NULL) {
@@ -309,7 +310,7 @@ static void handle_frame(struct view *view, const struct gid_frame *frame) {
 	if (frame->gid == GID_NONE) {
 		obey(view, frame);
 	} else if ((frame->flags & GID_FRAME_HEARTBEAT) &&
-		frame->sequence == view->last_sequence + 1) {
+			frame->sequence == view->last_sequence + 1) {
 		view->last_sequence = frame->sequence; // what we have is still right
 		gid_consumer_release(view->consumer, frame);
 	} else {
@@ -336,13 +337,13 @@ static void receive_frames(struct view *view) {
 
 static void tell_state(struct view *view, enum gid_consumer_state state, int reason) {
 	static const char *const words[] = {
-		[GID_CONSUMER_WAITING] = "waiting for",
-		[GID_CONSUMER_LIVE] = "showing",
-		[GID_CONSUMER_ENDED] = "the end of",
+			[GID_CONSUMER_WAITING] = "waiting for",
+			[GID_CONSUMER_LIVE] = "showing",
+			[GID_CONSUMER_ENDED] = "the end of",
 	};
 	if (state != view->told_state) {
 		warnx("%s %s%s%s", words[state], view->options->stream, reason != 0 ? ": " : "",
-			reason != 0 ? gid_strerror(reason) : "");
+				reason != 0 ? gid_strerror(reason) : "");
 		view->told_state = state;
 	}
 }
@@ -383,7 +384,7 @@ static void write_stats(const struct view *view) {
 	const struct options *options = view->options;
 	const char *owner = options->owner != NULL ? options->owner : gid_domain_name(view->domain);
 	int result = stats_write(
-		&view->stats, view->consumer, owner, options->stream, options->stats_path);
+			&view->stats, view->consumer, owner, options->stream, options->stats_path);
 	if (result < 0) {
 		warnx("%s: %s", options->stats_path, strerror(-result));
 	}
@@ -396,15 +397,15 @@ static int handle_stats_timer(sd_event_source *source, uint64_t time, void *data
 }
 
 static int add_sources(struct view *view) {
-	int result = sd_event_add_io(
-		view->event, NULL, gid_domain_get_fd(view->domain), EPOLLIN, handle_domain, view);
+	int result = sd_event_add_io(view->event, NULL, gid_domain_get_fd(view->domain), EPOLLIN,
+			handle_domain, view);
 	if (result >= 0) {
 		result = sd_event_add_io(view->event, NULL, gid_consumer_get_fd(view->consumer),
-			EPOLLIN, handle_consumer, view);
+				EPOLLIN, handle_consumer, view);
 	}
 	if (result >= 0 && view->options->stats_path != NULL) {
 		result = sd_event_add_time_relative(view->event, NULL, CLOCK_MONOTONIC,
-			STATS_INTERVAL_US, 0, handle_stats_timer, view);
+				STATS_INTERVAL_US, 0, handle_stats_timer, view);
 	}
 	if (result < 0) {
 		warnx("event loop: %s", strerror(-result));
@@ -457,16 +458,16 @@ static int connect_domain(struct view *view) {
 static int subscribe(struct view *view) {
 	const struct options *options = view->options;
 	const struct gid_consumer_options consumer = {
-		.size = sizeof(consumer),
-		.credit = options->credit,
-		.drop_old = true,
-		.reconnect = !options->once,
-		.state = consumer_state,
-		.data = view,
-		.timeline = view->timeline,
+			.size = sizeof(consumer),
+			.credit = options->credit,
+			.drop_old = true,
+			.reconnect = !options->once,
+			.state = consumer_state,
+			.data = view,
+			.timeline = view->timeline,
 	};
 	int result = gid_consumer_create(
-		view->domain, options->owner, options->stream, &consumer, &view->consumer);
+			view->domain, options->owner, options->stream, &consumer, &view->consumer);
 	if (result < 0) {
 		warnx("%s: %s", options->stream, gid_domain_error(view->domain));
 		return -1;
@@ -479,7 +480,7 @@ static void open_timeline(struct view *view) {
 	int result = gid_timeline_open(NULL, "gid-view", &view->timeline);
 	if (result < 0) {
 		warnx("no timeline: GID_TIMELINE=%s: %s", getenv("GID_TIMELINE"),
-			strerror(-result));
+				strerror(-result));
 	}
 }
 
@@ -493,8 +494,8 @@ int view_init(struct view *view, sd_event *event, const struct options *options)
 	init_window(view);
 	init_buffers(view);
 	if (options->role != NULL &&
-		client_role_init(&view->role, &view->wayland, view->window.picture, options->role) <
-			0) {
+			client_role_init(&view->role, &view->wayland, view->window.picture,
+					options->role) < 0) {
 		return -1;
 	}
 	return subscribe(view) < 0 || add_sources(view) < 0 ? -1 : 0;

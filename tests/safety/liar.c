@@ -41,7 +41,7 @@ enum mode {
 };
 
 static const char *const mode_names[MODES] = {"flip", "forge", "swap", "freeze", "replay",
-	"no-hash", "corrupted", "small", "late-flip", "flood", "notes"};
+		"no-hash", "corrupted", "small", "late-flip", "flood", "notes"};
 
 struct liar {
 	struct gid_domain *domain;
@@ -62,21 +62,21 @@ static void pause_ms(long ms) {
 
 static uint32_t *row_of(const struct gid_layout *layout, void *data, uint32_t y) {
 	return (uint32_t *)((uint8_t *)data + layout->planes[0].offset +
-		(size_t)y * layout->planes[0].stride);
+			(size_t)y * layout->planes[0].stride);
 }
 
 static void draw(const struct gid_layout *layout, void *data, unsigned picture) {
 	for (uint32_t y = 0; y < layout->height; y++) {
 		for (uint32_t x = 0; x < layout->width; x++) {
 			row_of(layout, data, y)[x] =
-				0xff000000u | (picture * 0x1f3b5u + x * 3 + y * 0x700u);
+					0xff000000u | (picture * 0x1f3b5u + x * 3 + y * 0x700u);
 		}
 	}
 }
 
 static uint64_t hash_of(const struct gid_layout *layout, void *data) {
-	struct pixels pixels = {
-		row_of(layout, data, 0), layout->width, layout->height, layout->planes[0].stride};
+	struct pixels pixels = {row_of(layout, data, 0), layout->width, layout->height,
+			layout->planes[0].stride};
 	struct pixel_hashes hashes;
 	if (pixels_hash(&pixels, &hashes, NULL) != 0) {
 		abort();
@@ -85,8 +85,8 @@ static uint64_t hash_of(const struct gid_layout *layout, void *data) {
 }
 
 static void print_digest(const struct gid_layout *layout, void *data) {
-	struct pixels pixels = {
-		row_of(layout, data, 0), layout->width, layout->height, layout->planes[0].stride};
+	struct pixels pixels = {row_of(layout, data, 0), layout->width, layout->height,
+			layout->planes[0].stride};
 	struct pixel_hashes hashes;
 	struct digest digest;
 	if (pixels_hash(&pixels, &hashes, &digest) != 0) {
@@ -146,9 +146,9 @@ static void send_frame(struct liar *liar, unsigned stream, unsigned tick, enum m
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(slab, (uint32_t)slot);
 	frame.content_hash = hash_of(&info.layout, data);
-	frame.flags = mode == NO_HASH    ? 0
-		: mode == CORRUPTED ? GID_FRAME_HASH | GID_FRAME_CORRUPTED
-				    : GID_FRAME_HASH;
+	frame.flags = mode == NO_HASH	    ? 0
+			: mode == CORRUPTED ? GID_FRAME_HASH | GID_FRAME_CORRUPTED
+					    : GID_FRAME_HASH;
 	if (mode == FLIP) {
 		flip(&info.layout, data);
 	}
@@ -178,7 +178,7 @@ static void handle_released(void *data, gid_id gid) {
 static int start(struct liar *liar) {
 	struct gid_layout small;
 	struct gid_producer_options options = {
-		.size = sizeof(options), .released = handle_released, .data = liar};
+			.size = sizeof(options), .released = handle_released, .data = liar};
 	int ret = gid_domain_connect(NULL, &liar->domain);
 	if (ret == 0) {
 		gid_layout_init(&small, DRM_FORMAT_XRGB8888, WIDTH / 2, HEIGHT / 2, 64);
@@ -189,11 +189,11 @@ static int start(struct liar *liar) {
 	}
 	if (ret == 0) {
 		ret = gid_producer_create(
-			liar->domain, "safety/left", &options, &liar->producers[0]);
+				liar->domain, "safety/left", &options, &liar->producers[0]);
 	}
 	if (ret == 0) {
 		ret = gid_producer_create(
-			liar->domain, "safety/right", &options, &liar->producers[1]);
+				liar->domain, "safety/right", &options, &liar->producers[1]);
 	}
 	return ret;
 }

@@ -49,14 +49,15 @@ int main(void) {
 	struct pixel_hashes of_other = hashes_of(other, &digest_of_other);
 	tap_ok(of_one.content == of_other.content, "two pictures made to have one XXH3-64");
 	tap_ok(memcmp(&digest_of_one, &digest_of_other, sizeof(digest_of_one)) != 0,
-		"the set of allowed pictures tells them apart");
+			"the set of allowed pictures tells them apart");
 	tap_ok(of_one.colour != of_other.colour, "so does the check of what was composed");
 	for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
 		other[i] = one[i] & 0x00ffffffu;
 	}
 	struct pixel_hashes without_alpha = hashes_of(other, &digest_of_other);
 	tap_ok(without_alpha.colour == of_one.colour &&
-			memcmp(&digest_of_one, &digest_of_other, sizeof(digest_of_one)) == 0,
-		"what no eye sees changes neither");
+					memcmp(&digest_of_one, &digest_of_other,
+							sizeof(digest_of_one)) == 0,
+			"what no eye sees changes neither");
 	return tap_finish();
 }
