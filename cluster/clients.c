@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "clients.h"
 
+#include "client_program.h"
 #include "versions.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wlr/types/wlr_compositor.h>
 #include <wlr/types/wlr_screencopy_v1.h>
 #include <wlr/types/wlr_single_pixel_buffer_v1.h>
@@ -142,19 +144,43 @@ static void handle_new_popup(struct wl_listener *listener, void *data) {
 	listen(&xdg_popup->events.destroy, &popup->destroy, handle_popup_destroy);
 }
 
+/*
+ * A picture of the screen shows what others drew. Its global exists for the programs that the
+ * configuration names, of our own user or of root.
+ */
+static bool may_copy(const struct clients *clients, struct wl_client *client) {
+	char **paths = clients->display->config->copiers;
+	bool user = client_is_of_user(client, geteuid()) || client_is_of_user(client, 0);
+	for (size_t i = 0; user && paths != NULL && paths[i] != NULL; i++) {
+		if (client_runs_program(client, paths[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool filter_global(
+		const struct wl_client *client, const struct wl_global *global, void *data) {
+	const struct clients *clients = data;
+	return global != clients->copies || may_copy(clients, (struct wl_client *)client);
+}
+
 int clients_init(struct clients *clients, struct display *display) {
 	clients->display = display;
 	struct wl_display *wayland = display->wayland;
 	struct wlr_xdg_shell *shell = wlr_xdg_shell_create(wayland, 3);
+	struct wlr_screencopy_manager_v1 *copies = wlr_screencopy_manager_v1_create(wayland);
 	if (shell == NULL || wlr_compositor_create(wayland, 6, display->device.renderer) == NULL ||
 			wlr_subcompositor_create(wayland) == NULL ||
 			wlr_viewporter_create(wayland) == NULL ||
 			presentation_create(wayland, display->device.backend) == NULL ||
 			wlr_single_pixel_buffer_manager_v1_create(wayland) == NULL ||
-			wlr_screencopy_manager_v1_create(wayland) == NULL ||
+			copies == NULL ||
 			wlr_xdg_output_manager_v1_create(wayland, display->layout) == NULL) {
 		return -ENOMEM;
 	}
+	clients->copies = copies->global;
+	wl_display_set_global_filter(wayland, filter_global, clients);
 	listen(&shell->events.new_toplevel, &clients->new_toplevel, handle_new_toplevel);
 	listen(&shell->events.new_popup, &clients->new_popup, handle_new_popup);
 	return 0;

@@ -9,6 +9,7 @@
 
 struct clients {
 	struct display *display;
+	const struct wl_global *copies; /* of the screen, for those that the configuration names */
 	struct wl_listener new_toplevel, new_popup;
 };
 

@@ -67,6 +67,39 @@ static char *file_path(const struct reading *reading, const char *value) {
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
+static void copiers_free(struct cluster_config *config) {
+	for (size_t i = 0; config->copiers != NULL && config->copiers[i] != NULL; i++) {
+		free(config->copiers[i]);
+	}
+	free(config->copiers);
+	config->copiers = NULL;
+}
+
+/* Absolute paths with commas between them. */
+static void display_copiers(struct reading *reading, const char *value) {
+	struct cluster_config *config = reading->config;
+	copiers_free(config);
+	char *list = strdup(value), *rest = list;
+	config->copiers = calloc(strlen(value) + 2, sizeof(*config->copiers));
+	for (size_t i = 0; list != NULL && config->copiers != NULL && rest != NULL; i++) {
+		const char *path = strsep(&rest, ",");
+		if (path[0] != '/') {
+			mistake(reading, "screen-copies=%s must be absolute paths of programs",
+					value);
+			break;
+		}
+		config->copiers[i] = strdup(path);
+		if (config->copiers[i] == NULL) {
+			reading->result = -ENOMEM;
+			break;
+		}
+	}
+	if (list == NULL || config->copiers == NULL) {
+		reading->result = -ENOMEM;
+	}
+	free(list);
+}
+
 static bool box_key(
 	struct reading *reading, struct gid_box *box, const char *key, const char *value) {
 	if (strcmp(key, "x") == 0) {
@@ -164,6 +197,8 @@ static void display_key(struct reading *reading, const char *key, const char *va
 	} else if (strcmp(key, "background") == 0) {
 		free(config->background);
 		config->background = file_path(reading, value);
+	} else if (strcmp(key, "screen-copies") == 0) {
+		display_copiers(reading, value);
 	} else {
 		mistake(reading, "the display has no \"%s\"", key);
 	}
@@ -337,5 +372,6 @@ void cluster_config_finish(struct cluster_config *config) {
 	free(config->clients);
 	free(config->output);
 	free(config->background);
+	copiers_free(config);
 	*config = (struct cluster_config){0};
 }

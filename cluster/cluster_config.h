@@ -42,6 +42,7 @@ struct cluster_config {
 	char *output;		/* its connector's name; NULL: the first one */
 	uint32_t width, height; /* of the output in pixels, 0: as in its preferred mode */
 	uint32_t refresh_mhz;	/* likewise */
+	char **copiers;		/* programs that may copy the screen; NULL, or ends with NULL */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
 	struct role_config *roles;
 	size_t role_count;

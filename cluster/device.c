@@ -4,10 +4,22 @@
 #include "linux_dmabuf.h"
 #include "software_gl.h"
 #include "udmabuf.h"
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wlr/backend/headless.h>
 #include <wlr/util/log.h>
+
+/* For which wlroots would wait 10 s. */
+static bool no_card_is_there(void) {
+	const char *backends = getenv("WLR_BACKENDS");
+	glob_t cards = {0};
+	bool none = backends != NULL && strcmp(backends, "drm") == 0 &&
+			getenv("WLR_DRM_DEVICES") == NULL &&
+			glob("/dev/dri/card*", 0, NULL, &cards) == GLOB_NOMATCH;
+	globfree(&cards);
+	return none;
+}
 
 /*
  * Inside another compositor it is a window. Otherwise it is on a KMS device, without the input
@@ -22,6 +34,12 @@ static bool device_init_backend(struct device *device, struct wl_display *waylan
 	if (getenv("WAYLAND_DISPLAY") == NULL && getenv("WAYLAND_SOCKET") == NULL &&
 			getenv("DISPLAY") == NULL) {
 		setenv("WLR_BACKENDS", "drm", 0);
+	}
+	if (no_card_is_there()) {
+		wlr_log(WLR_ERROR,
+				"there is no /dev/dri/card*, and so no screen; --headless "
+				"needs none, see gid-cluster(1)");
+		return false;
 	}
 	device->backend = wlr_backend_autocreate(loop, &device->session);
 	if (device->backend == NULL) {

@@ -306,6 +306,27 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	display->stats = (struct display_stats){.started = gid_clock_now()};
 }
 
+/* Whoever started us tries again, with the devices that there are then. */
+static void display_fail(struct display *display, const char *what) {
+	wlr_log(WLR_ERROR, "%s: ending, to be started again", what);
+	display->failed = true;
+	wl_display_terminate(display->wayland);
+}
+
+static void handle_backend_destroy(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, backend_destroy);
+	wl_list_remove(&display->backend_destroy.link);
+	wl_list_remove(&display->new_output.link);
+	display->backend_destroy.notify = display->new_output.notify = NULL;
+	display->device.backend = NULL;
+	display_fail(display, "the device of the screen is gone");
+}
+
+static void handle_renderer_lost(struct wl_listener *listener, void *data) {
+	struct display *display = wl_container_of(listener, display, renderer_lost);
+	display_fail(display, "the graphics processor has lost what it had");
+}
+
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
 	const struct cluster_config *config, const struct display_hooks *hooks, void *data) {
 	*display = (struct display){
@@ -328,8 +349,10 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 	display->scene_layout = wlr_scene_attach_output_layout(display->scene, display->layout);
 	display->clients = wlr_scene_tree_create(&display->scene->tree);
 	display->safety = wlr_scene_tree_create(&display->scene->tree);
-	listen(&display->device.backend->events.new_output, &display->new_output,
-		handle_new_output);
+	struct device *device = &display->device;
+	listen(&device->backend->events.new_output, &display->new_output, handle_new_output);
+	listen(&device->backend->events.destroy, &display->backend_destroy, handle_backend_destroy);
+	listen(&device->renderer->events.lost, &display->renderer_lost, handle_renderer_lost);
 	return 0;
 }
 
@@ -364,6 +387,10 @@ void display_finish(struct display *display) {
 	own_picture_destroy(display->background);
 	if (display->new_output.notify != NULL) {
 		wl_list_remove(&display->new_output.link);
+		wl_list_remove(&display->backend_destroy.link);
+	}
+	if (display->renderer_lost.notify != NULL) {
+		wl_list_remove(&display->renderer_lost.link);
 	}
 	device_finish(&display->device);
 }

@@ -71,6 +71,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 		role_view_tick(&roles->views[i], now);
 		role_stream_tick(&roles->streams[i]);
 	}
+	notify_alive(&roles->notify, now);
 	roles_arm(roles, now);
 	return 0;
 }
@@ -146,6 +147,7 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 			.loop = wl_display_get_event_loop(display->wayland),
 			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 	};
+	notify_init(&roles->notify);
 	roles->views = calloc(config->role_count + 1, sizeof(*roles->views));
 	roles->streams = calloc(config->role_count + 1, sizeof(*roles->streams));
 	if (roles->timer < 0 || roles->views == NULL || roles->streams == NULL) {
@@ -184,6 +186,7 @@ void roles_finish(struct roles *roles) {
 	if (roles->timer >= 0) {
 		close(roles->timer);
 	}
+	notify_finish(&roles->notify);
 	free(roles->views);
 	free(roles->streams);
 }

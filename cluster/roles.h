@@ -5,6 +5,7 @@
 
 #include "display.h"
 #include "gidd_connection.h"
+#include "notify.h"
 #include "role_stream.h"
 #include "role_view.h"
 
@@ -17,6 +18,7 @@ struct roles {
 	struct role_stream *streams;   /* likewise */
 	struct gid_timeline *timeline; /* NULL: none */
 	size_t count;		       /* of those that are initialised */
+	struct notify notify;	       /* of whoever started us */
 	int timer;
 	struct wl_event_source *timer_source;
 };

@@ -43,9 +43,9 @@ static const struct gid_buffer_feedback_v1_interface feedback_implementation = {
 		.destroy = handle_destroy,
 };
 
-static void feedback_unlink(struct wl_resource *feedback) {
-	wl_list_remove(wl_resource_get_link(feedback));
-	wl_list_init(wl_resource_get_link(feedback));
+static void resource_unlink(struct wl_resource *resource) {
+	wl_list_remove(wl_resource_get_link(resource));
+	wl_list_init(wl_resource_get_link(resource));
 }
 
 /* --- the global ------------------------------------------------------------------------------ */
@@ -54,8 +54,8 @@ static struct manager *manager_from_resource(struct wl_resource *resource);
 
 static void handle_create_params(
 		struct wl_client *client, struct wl_resource *resource, uint32_t id) {
-	const struct manager *manager = manager_from_resource(resource);
-	params_create(manager->backend, manager->data, client,
+	struct manager *manager = manager_from_resource(resource);
+	params_create(manager->backend, manager->data, &manager->params, client,
 			(uint32_t)wl_resource_get_version(resource), id);
 }
 
@@ -68,7 +68,7 @@ static void handle_get_feedback(
 		wl_client_post_no_memory(client);
 		return;
 	}
-	wl_resource_set_implementation(feedback, &feedback_implementation, NULL, feedback_unlink);
+	wl_resource_set_implementation(feedback, &feedback_implementation, NULL, resource_unlink);
 	wl_list_insert(&manager->feedbacks, wl_resource_get_link(feedback));
 	feedback_send(manager, feedback);
 }
@@ -112,6 +112,7 @@ int manager_init(struct manager *manager, struct wl_display *display,
 			.data = data,
 	};
 	wl_list_init(&manager->feedbacks);
+	wl_list_init(&manager->params);
 	return 0;
 }
 
@@ -119,9 +120,12 @@ void manager_finish(struct manager *manager) {
 	if (manager->global == NULL) {
 		return;
 	}
-	struct wl_resource *feedback, *next;
-	wl_resource_for_each_safe(feedback, next, &manager->feedbacks) {
-		feedback_unlink(feedback);
+	struct wl_resource *resource, *next;
+	wl_resource_for_each_safe(resource, next, &manager->feedbacks) {
+		resource_unlink(resource);
+	}
+	wl_resource_for_each_safe(resource, next, &manager->params) {
+		resource_unlink(resource);
 	}
 	wl_global_destroy(manager->global);
 	*manager = (struct manager){0};

@@ -11,8 +11,8 @@ struct manager {
 	struct wl_global *global;
 	const struct gidd_connection *connection;
 	const struct params_backend *backend;
-	void *data;		  /* the backend's */
-	struct wl_list feedbacks; /* wl_resource links */
+	void *data;			  /* the backend's */
+	struct wl_list feedbacks, params; /* wl_resource links */
 };
 
 /*

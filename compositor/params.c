@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* As many as a client has buffers, and some that wait. */
+#define PARAMS_OF_A_CLIENT_MAX 2048
+
 struct params {
 	const struct params_backend *backend;
 	void *data;
@@ -211,12 +214,24 @@ static void params_destroy(struct wl_resource *resource) {
 	if (params->buffer) {
 		params->backend->abandon(params->buffer);
 	}
+	wl_list_remove(wl_resource_get_link(resource));
 	free(params);
 }
 
-void params_create(const struct params_backend *backend, void *data, struct wl_client *client,
-		uint32_t version, uint32_t id) {
-	struct params *params = calloc(1, sizeof(*params));
+static uint32_t count_of(struct wl_list *all, const struct wl_client *client) {
+	uint32_t count = 0;
+	struct wl_resource *resource;
+	wl_resource_for_each(resource, all) {
+		count += wl_resource_get_client(resource) == client;
+	}
+	return count;
+}
+
+void params_create(const struct params_backend *backend, void *data, struct wl_list *all,
+		struct wl_client *client, uint32_t version, uint32_t id) {
+	struct params *params = count_of(all, client) < PARAMS_OF_A_CLIENT_MAX
+			? calloc(1, sizeof(*params))
+			: NULL;
 	if (!params) {
 		wl_client_post_no_memory(client);
 		return;
@@ -232,4 +247,5 @@ void params_create(const struct params_backend *backend, void *data, struct wl_c
 	}
 	wl_resource_set_implementation(
 			params->resource, &params_implementation, params, params_destroy);
+	wl_list_insert(all, wl_resource_get_link(params->resource));
 }

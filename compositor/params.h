@@ -49,9 +49,9 @@ struct params_backend {
 
 /*
  * Makes the object `id` of gid_buffer_manager_v1.create_params. `backend` and `data` outlive all
- * such objects.
+ * such objects. `all`: their wl_resource links; a client that has too many of them gets no more.
  */
-void params_create(const struct params_backend *backend, void *data, struct wl_client *client,
-		uint32_t version, uint32_t id);
+void params_create(const struct params_backend *backend, void *data, struct wl_list *all,
+		struct wl_client *client, uint32_t version, uint32_t id);
 
 #endif

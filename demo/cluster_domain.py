@@ -17,6 +17,7 @@ width={width}
 height={height}
 refresh=60
 background={background}
+screen-copies=/usr/bin/grim
 """
 _CLIENT = """
 [client {name}]

@@ -35,12 +35,16 @@ static const struct argp_option argp_options[] = {
 		{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end",
 				0},
 		{"verbose", 'v', 0, 0, "say more", 0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
 	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
 	case 'c':
 		options->config = value;
 		break;

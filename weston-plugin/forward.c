@@ -103,11 +103,30 @@ static bool forward_is_late(struct forward *forward, uint64_t now) {
 			now - forward->untaken_since > (uint64_t)forward->config->lease_ms * MS_NS;
 }
 
+/* Why there is no stream. */
+static uint32_t forward_unpublished_reason(const struct forward *forward) {
+	if (!forward->domain || !gid_domain_is_connected(forward->domain)) {
+		return GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON;
+	}
+	switch (forward->publish_error) {
+	case -EEXIST:
+		return GID_SAFETY_SURFACE_V1_REASON_TAKEN;
+	case -EPERM:
+	case -EDQUOT:
+		return GID_SAFETY_SURFACE_V1_REASON_NOT_ALLOWED;
+	case -ENOTCONN:
+	case -ETIMEDOUT:
+		return GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON;
+	default:
+		return GID_SAFETY_SURFACE_V1_REASON_WAITING; /* for the daemon's answer */
+	}
+}
+
 /* Looks how far the consumers are, and tells what is new. */
 static void forward_report(struct forward *forward) {
 	uint64_t now = gid_clock_now();
 	if (!forward->published) {
-		forward_tell_lost(forward, GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON);
+		forward_tell_lost(forward, forward_unpublished_reason(forward));
 	} else if (gid_producer_consumers(forward->producer) == 0) {
 		forward_tell_lost(forward,
 				forward->had_consumer ? GID_SAFETY_SURFACE_V1_REASON_GONE
@@ -256,16 +275,20 @@ static void handle_published(void *data, int error) {
 	struct forward *forward = data;
 	if (error != 0 && error != forward->publish_error) {
 		weston_log("gid: stream safety/%s cannot be published: %s\n", forward->config->role,
-				gid_strerror(error));
+				gid_domain_error(forward->domain));
 	}
 	forward->publish_error = error;
 	if (error != 0) {
 		forward_end_stream(forward);
+		forward_report(forward);
 		wl_event_source_timer_update(forward->timer, PUBLISH_AGAIN_MS);
 		return;
 	}
 	forward->published = true;
 	forward->hidden = true;
+	if (forward->reason >= 0) {
+		forward_report(forward); /* what was told is not the reason any more */
+	}
 	forward->events->ready(forward->data);
 }
 

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define POPULATE_MAX ((size_t)32 << 20)
+
 static size_t page_size(void) {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -75,8 +77,10 @@ int pool_map(struct pool *pool, int fd, uint64_t offset, uint64_t size) {
 	if (size < pool->size - pool->lead) {
 		length = round_to_pages((size_t)size + pool->lead);
 	}
-	void *data = mmap(pool->address, length, PROT_READ, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-			fd, (off_t)(offset - lead));
+	/* The pages of a large picture are mapped as it is drawn: all at once takes too long. */
+	int populate = length <= POPULATE_MAX ? MAP_POPULATE : 0;
+	void *data = mmap(pool->address, length, PROT_READ, MAP_SHARED | MAP_FIXED | populate, fd,
+			(off_t)(offset - lead));
 	return data == MAP_FAILED ? -errno : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEARTBEAT_DEFAULT_MS 50
 #define LEASE_DEFAULT_MS 1000
@@ -185,7 +186,8 @@ void safety_config_finish(struct safety_config *config) {
 bool safety_config_names(const struct safety_config *config, struct wl_client *client) {
 	for (size_t i = 0; config->clients[i]; i++) {
 		if (client_runs_program(client, config->clients[i])) {
-			return !config->has_user || client_is_of_user(client, config->user);
+			return client_is_of_user(
+					client, config->has_user ? config->user : geteuid());
 		}
 	}
 	return false;

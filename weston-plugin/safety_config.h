@@ -12,7 +12,7 @@ struct safety_config {
 	char *role;
 	char *app_id;	/* of surfaces that get the role by themselves, or NULL */
 	char **clients; /* executables that may take the role; ends with NULL */
-	bool has_user;	/* and they must run as this user */
+	bool has_user; /* as which they must run; else, where they are named, as the compositor's */
 	uid_t user;
 	int32_t width, height; /* that the picture must have, in pixels; 0: any */
 	int32_t heartbeat_ms, lease_ms;

@@ -21,6 +21,9 @@
 /* Buffers cost the compositor a mapping each, of which a process has some 65,000. */
 #define BUFFERS_OF_A_CLIENT_MAX 1024
 
+/* Of what surfaces keep of revoked buffers, in memory of ours: a picture of 8K, or four of 4K. */
+#define KEPT_BYTES_OF_A_CLIENT_MAX (UINT64_C(128) << 20)
+
 enum buffer_state {
 	BUFFER_IMPORTING,
 	BUFFER_SHOWN,
@@ -41,6 +44,7 @@ struct buffer {
 
 	struct wl_resource *resource; /* the wl_buffer, or NULL */
 	struct wl_listener resource_destroy;
+	bool kept;	  /* the pool's content is a copy of ours */
 	struct pool pool; /* without an address: made of dma-bufs */
 	bool pool_fits; /* it was made for this layout: false for a stand-in that can only be blank
 			 */
@@ -215,11 +219,24 @@ static int buffer_make_blank(struct buffer *buffer, uint32_t id) {
 
 /* --- the memory is taken back ---------------------------------------------------------------- */
 
+/* Bytes that the client's revoked buffers keep. */
+static uint64_t kept_bytes(const struct buffers *buffers, const struct wl_client *client) {
+	uint64_t bytes = 0;
+	const struct buffer *buffer;
+	wl_list_for_each(buffer, &buffers->list, link) {
+		bytes += buffer->client == client && buffer->kept ? buffer->pool.size : 0;
+	}
+	return bytes;
+}
+
 /* Afterwards the compositor reads nothing of the owner's any more. */
 static void buffer_detach_memory(struct buffer *buffer, bool shown) {
 	int error = -ENOTSUP;
-	if (shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP) {
+	if (shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP &&
+			kept_bytes(buffer->buffers, buffer->client) + buffer->pool.size <=
+					KEPT_BYTES_OF_A_CLIENT_MAX) {
 		error = pool_freeze(&buffer->pool);
+		buffer->kept = error == 0;
 	}
 	if (error != 0 && pool_blank(&buffer->pool) == 0 && shown) {
 		shown_damage(buffer->buffers->compositor, buffer->resource);

@@ -2,6 +2,7 @@
 #include "client_role.h"
 
 #include <err.h>
+#include <limits.h>
 
 #include "gid-safety-v1-client-protocol.h"
 
@@ -26,6 +27,12 @@ static const char *reason_text(uint32_t reason) {
 		return "the memory cannot be forwarded; the compositor's log says why";
 	case GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON:
 		return "the compositor's domain has no gidd now";
+	case GID_SAFETY_SURFACE_V1_REASON_NOT_ALLOWED:
+		return "the cockpit's configuration does not let the compositor's domain publish "
+		       "the role's stream; the compositor's log says what is missing";
+	case GID_SAFETY_SURFACE_V1_REASON_TAKEN:
+		return "another program publishes the role's stream already; the compositor's log "
+		       "says which";
 	default:
 		return "for a reason that this program does not know";
 	}
@@ -46,9 +53,13 @@ int client_role_init(struct client_role *role, struct wayland *wayland, struct w
 		const char *name) {
 	*role = (struct client_role){0};
 	if (wayland->gid_safety == NULL) {
-		warnx("the compositor offers no safety role to this program: name it under "
-		      "clients= in a section [gid-safety] of weston.ini, see "
-		      "weston-gid-buffer(7)");
+		char own[PATH_MAX], compositor[PATH_MAX];
+		warnx("%s offers no safety role to this program: it must be Weston with "
+		      "gid-buffer.so, and its weston.ini name %s under clients= in a section "
+		      "[gid-safety], for this user; see weston-gid-buffer(7)",
+				wayland_describe_compositor(
+						wayland, compositor, sizeof(compositor)),
+				program_path("/proc/self/exe", own, sizeof(own)));
 		return -1;
 	}
 	role->object = gid_safety_manager_v1_get_safety_surface(wayland->gid_safety, surface, name);

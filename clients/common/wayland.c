@@ -3,11 +3,17 @@
 
 #include <err.h>
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "gid-buffer-v1-client-protocol.h"
 #include "gid-safety-v1-client-protocol.h"
@@ -222,17 +228,65 @@ static int wait_globals(struct wayland *wayland) {
 	return 0;
 }
 
+const char *program_path(const char *link, char *path, size_t size) {
+	ssize_t length = readlink(link, path, size - 1);
+	if (length < 0) {
+		snprintf(path, size, "(unknown)");
+	} else {
+		path[length] = '\0';
+	}
+	return path;
+}
+
+const char *wayland_describe_compositor(const struct wayland *wayland, char *text, size_t size) {
+	const char *name = getenv("WAYLAND_DISPLAY");
+	struct ucred peer = {0};
+	socklen_t length = sizeof(peer);
+	char link[64], path[PATH_MAX];
+	getsockopt(wl_display_get_fd(wayland->display), SOL_SOCKET, SO_PEERCRED, &peer, &length);
+	snprintf(link, sizeof(link), "/proc/%d/exe", peer.pid);
+	snprintf(text, size, "the compositor at %s (%s, process %d)",
+			name != NULL ? name : "wayland-0", program_path(link, path, sizeof(path)),
+			peer.pid);
+	return text;
+}
+
+/* What there is to connect to, for people. Returns `text`. */
+static const char *list_sockets(char *text, size_t size) {
+	char pattern[PATH_MAX];
+	const char *folder = getenv("XDG_RUNTIME_DIR");
+	glob_t found = {0};
+	snprintf(pattern, sizeof(pattern), "%s/wayland-*", folder != NULL ? folder : "");
+	if (folder != NULL && glob(pattern, 0, NULL, &found) != 0) {
+		found.gl_pathc = 0;
+	}
+	size_t used = 0;
+	text[0] = '\0';
+	for (size_t i = 0; i < found.gl_pathc && used < size; i++) {
+		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+		struct stat status;
+		if (stat(found.gl_pathv[i], &status) == 0 && S_ISSOCK(status.st_mode)) {
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+					used == 0 ? "; there is: " : " ", name);
+		}
+	}
+	globfree(&found);
+	return text;
+}
+
 int wayland_init(struct wayland *wayland, sd_event *event) {
 	*wayland = (struct wayland){.presentation_clock = CLOCK_MONOTONIC};
 	wayland->display = wl_display_connect(NULL);
 	if (wayland->display == NULL) {
 		const char *name = getenv("WAYLAND_DISPLAY");
+		char sockets[512];
+		int error = errno;
 		warnx("no compositor at WAYLAND_DISPLAY=%s, XDG_RUNTIME_DIR=%s: %s: "
-		      "start one, or name its socket by these variables",
+		      "start one, or name its socket by these variables%s",
 				name != NULL ? name : "(unset: wayland-0)",
 				getenv("XDG_RUNTIME_DIR") != NULL ? getenv("XDG_RUNTIME_DIR")
 								  : "(unset)",
-				strerror(errno));
+				strerror(error), list_sockets(sockets, sizeof(sockets)));
 		return -1;
 	}
 	wayland->registry = wl_display_get_registry(wayland->display);

@@ -39,6 +39,12 @@ void wayland_finish(struct wayland *wayland);
 /* CLOCK_MONOTONIC now, in nanoseconds. */
 uint64_t monotonic_now(void);
 
+/* The executable that the link in /proc leads to, or "(unknown)". Returns `path`. */
+const char *program_path(const char *link, char *path, size_t size);
+
+/* Who answers at the display: "wayland-1 (/usr/bin/weston, process 42)". Returns `text`. */
+const char *wayland_describe_compositor(const struct wayland *wayland, char *text, size_t size);
+
 /* A time of wp_presentation_feedback.presented, as CLOCK_MONOTONIC nanoseconds. */
 uint64_t wayland_presented_time(
 		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec);

@@ -259,6 +259,7 @@ struct options {
 static const struct argp_option argp_options[] = {
 		{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (1280x480)", 0},
 		{"seconds", 't', "N", 0, "End after so long", 0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
@@ -266,6 +267,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct options *options = state->input;
 	char rest;
 	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	case 'S':
 		if (sscanf(arg, "%ux%u%c", &options->width, &options->height, &rest) != 2 ||
 				options->width - 1 >= GID_SIZE_MAX ||

@@ -43,6 +43,7 @@ static const struct argp_option argp_options[] = {
 		{"cycle", 'c', "MS", 0, "Go on to the next state so often", 0},
 		{"heartbeat", 'b', "MS", 0, "Send the same picture again after so long (50)", 0},
 		{"png", 'p', "FILE", 0, "Draw the state into a PNG file instead, and end", 0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
 
@@ -60,6 +61,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	struct options *options = state->input;
 	char rest;
 	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	case 'd':
 		options->domain = arg;
 		return 0;

@@ -52,6 +52,7 @@ static const struct argp_option option_table[] = {
 				"Give the picture this safety role, by which the compositor "
 				"forwards it",
 				0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{NULL, 0, NULL, 0, "Reports", 3},
 		{"stats", KEY_STATS, "FILE", 0,
 				"Write counts and latencies as JSON to FILE, every second and at "
@@ -144,6 +145,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct options *options = state->input;
 	long number = 0;
 	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
 	case 'd':
 		options->owner = value;
 		break;

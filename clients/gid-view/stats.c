@@ -36,12 +36,14 @@ static int build_latency(sd_json_variant **object, const struct histogram *laten
 	if (result < 0) {
 		return result;
 	}
-	double mean = latency->count > 0 ? (double)latency->sum / (double)latency->count : 0;
+	uint64_t mean = latency->count > 0 ? latency->sum / latency->count : 0;
 	return sd_json_buildo(object, SD_JSON_BUILD_PAIR_UNSIGNED("count", latency->count),
-			SD_JSON_BUILD_PAIR_REAL("p50", histogram_percentile(latency, 50)),
-			SD_JSON_BUILD_PAIR_REAL("p99", histogram_percentile(latency, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"p50", (uint64_t)histogram_percentile(latency, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"p99", (uint64_t)histogram_percentile(latency, 99)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("max", latency->max),
-			SD_JSON_BUILD_PAIR_REAL("mean", mean),
+			SD_JSON_BUILD_PAIR_UNSIGNED("mean", mean),
 			SD_JSON_BUILD_PAIR_VARIANT("histogram", buckets));
 }
 

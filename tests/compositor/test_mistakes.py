@@ -126,6 +126,20 @@ def test_mistake_is_a_protocol_error(shared_session: Session, error: str, step: 
         bystander.display.roundtrip()
 
 
+def test_params_of_a_client_are_bounded(shared_session: Session) -> None:
+    """As many as a client can have a use for; one that takes more goes, and nobody else."""
+    with shared_session.client() as bystander, shared_session.client() as client:
+        for _ in range(2048):
+            client.manager("create_params")
+        client.display.roundtrip()
+        with pytest.raises(ProtocolError) as caught:
+            client.manager("create_params")
+            client.display.roundtrip()
+        assert (caught.value.interface, caught.value.error) == ("wl_display", "no_memory")
+        bystander.manager("create_params")
+        bystander.display.roundtrip()
+
+
 SLOT = HEIGHT * STRIDE + 8192  # bytes of a slot of the shared slab
 LIMITS = [
     ("whole slot", dict(), WIDTH, HEIGHT, True),

@@ -159,6 +159,7 @@ def test_stats(session: Session) -> None:
     latency = found["latency_us"]
     assert 0 < latency["p50"] <= latency["p99"] <= latency["max"]
     assert latency["count"] == sum(count for _, count in latency["histogram"])
+    assert "e+" not in stats.read_text(), "plain numbers"
     bounds = [bound for bound, _ in latency["histogram"]]
     assert bounds == sorted(set(bounds))
 

@@ -2,6 +2,7 @@
 """gid-cluster under test: started headless in a domain of a cockpit, asked and looked at."""
 
 import json
+import shutil
 import socket
 import time
 from collections.abc import Callable
@@ -25,11 +26,12 @@ width=320
 height=80
 deadline-ms=10000
 """
-DISPLAY = """
+DISPLAY = f"""
 [display]
 width=640
 height=240
 refresh=60
+screen-copies={shutil.which("grim")}
 """
 
 

@@ -23,6 +23,7 @@ CLUSTER = f"""
 [display]
 width={WIDTH}
 height={HEIGHT}
+screen-copies=/usr/bin/grim
 [role lamp]
 domain=open
 x=0

@@ -7,8 +7,8 @@
  * on: a user's programs can act for each other. Where programs must be kept apart, they run as
  * different users.
  */
-#ifndef GID_WESTON_CLIENT_PROGRAM_H
-#define GID_WESTON_CLIENT_PROGRAM_H
+#ifndef GID_COMPOSITOR_CLIENT_PROGRAM_H
+#define GID_COMPOSITOR_CLIENT_PROGRAM_H
 
 #include <stdbool.h>
 #include <sys/types.h>

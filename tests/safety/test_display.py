@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster as a service: who watches it, who may copy its screen, and what it does without one."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from display import DISPLAY, ROLE, Display
+from program import BUILD, PATIENCE, Program, wait_for
+
+CLUSTER = BUILD / "cluster" / "gid-cluster"
+
+
+def notified(cockpit: Cockpit, path: Path) -> Program:
+    """gid-cluster, told of systemd's socket, and watched every 200 ms."""
+    config = cockpit.folder / "watched.conf"
+    config.write_text(DISPLAY + ROLE)
+    command = [CLUSTER, "--headless", "--config", config]
+    command += ["--socket", cockpit.folder / "watched-wayland.sock"]
+    command += ["--status", cockpit.folder / "watched.sock"]
+    env = cockpit.env("cluster") | {"NOTIFY_SOCKET": str(path), "WATCHDOG_USEC": "200000"}
+    program = Program(command, env, cockpit.folder)
+    cockpit.programs.append(program)
+    return program
+
+
+def test_signs_of_life(cockpit: Cockpit) -> None:
+    """READY=1 once, then signs of life, and none while it stands still."""
+    path = cockpit.folder / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(path))
+        systemd.settimeout(PATIENCE)
+        program = notified(cockpit, path)
+        words = [systemd.recv(4096) for _ in range(20)]
+        assert words.count(b"READY=1") == 1
+        assert words.count(b"WATCHDOG=1") == 19
+        program.signal(signal.SIGSTOP)
+        systemd.setblocking(False)
+
+        def silent() -> bool:
+            """Nothing more comes for a while, once what was on its way is taken."""
+            try:
+                while True:
+                    systemd.recv(4096)
+            except BlockingIOError:
+                time.sleep(0.5)
+            try:
+                systemd.recv(4096)
+            except BlockingIOError:
+                return True
+            return False
+
+        wait_for(silent, "no signs of life")
+        program.signal(signal.SIGCONT)
+
+
+def test_systemd_that_does_not_listen_stops_nothing(cockpit: Cockpit) -> None:
+    path = cockpit.folder / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(path))
+        program = notified(cockpit, path)
+        program.wait_output("ready, with")
+        time.sleep(2)  # more signs of life than the socket takes
+        assert program.stop() == 0
+
+
+def test_screen_copies_are_for_those_that_are_named(cockpit: Cockpit) -> None:
+    display = Display(cockpit)
+    assert display.screenshot().any() is not None
+    unnamed = DISPLAY.replace("screen-copies=", "screen-copies=/bin/false,/usr/bin/not-")
+    display.config.write_text(unnamed + ROLE)
+    display.program.stop()
+    command = [CLUSTER, "--headless", "--config", display.config]
+    command += ["--status", display.status_path, "--socket", display.wayland]
+    program = cockpit.run("cluster", command)
+    program.wait_output("ready, with")
+    grim = Program(
+        ["grim", cockpit.folder / "no.png"],
+        env=cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(display.wayland)},
+        log_dir=cockpit.folder,
+    )
+    assert grim.wait() != 0
+    assert "screencopy" in grim.stderr
+
+
+@pytest.mark.skipif(any(Path("/dev/dri").glob("card*")), reason="there is a screen")
+def test_without_a_screen_it_says_so_at_once(cockpit: Cockpit) -> None:
+    config = cockpit.folder / "dark.conf"
+    config.write_text(DISPLAY + ROLE)
+    env = cockpit.env("cluster")
+    for name in ("WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY", "WLR_BACKENDS"):
+        env.pop(name, None)
+    program = Program([CLUSTER, "--config", config], env, cockpit.folder)
+    assert program.wait() == 1
+    lines = program.stderr.splitlines()
+    assert len(lines) <= 4, lines
+    assert any("--headless" in line for line in lines)
+
+
+@pytest.mark.parametrize("option", ["-h", "--help", "-?", "-V", "--version"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "cluster/gid-cluster",
+        "clients/gid-meter",
+        "clients/gid-telltale",
+        "clients/gid-view",
+        "gidd/gidd",
+        "tools/gidctl/gidctl",
+    ],
+)
+def test_help_and_version(program: str, option: str) -> None:
+    """All programs alike, on standard output, with success, and without a gidd."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GID_")}
+    found = subprocess.run([BUILD / program, option], capture_output=True, text=True, env=env)
+    name = program.rsplit("/", 1)[1]
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.startswith(f"{name} " if "V" in option.upper() else f"Usage: {name} ")

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""What Weston keeps of memory that was taken back takes memory of its own: not without end."""
+
+from cockpit import Cockpit
+from forwarding import Window
+from program import own_kib, wait_for
+from session import OwnerProcess
+from wayland import Display as Connection
+from weston import XRGB8888, Weston
+
+WIDTH, HEIGHT, WINDOWS = 3840, 2160, 6
+PICTURE_KIB = WIDTH * HEIGHT * 4 // 1024
+LIMIT_KIB = 128 * 1024
+
+
+def test_what_is_kept_is_bounded(cockpit: Cockpit) -> None:
+    weston = Weston(cockpit.folder, cockpit.env("open"), "pixman")
+    weston.configure("")
+    weston.start()
+    cockpit.programs.append(weston.program)
+    owner = OwnerProcess(cockpit.env("open"))
+    with Connection(weston.socket, weston.protocols) as connection:
+        _, *gids = owner.call("create", XRGB8888, WIDTH, HEIGHT, WINDOWS, 0)
+        manager = connection.bind("gid_buffer_manager_v1")
+        made = []
+        for index, gid in enumerate(gids):
+            params = manager("create_params")
+            params("add", gid >> 32, gid & 0xFFFFFFFF, 0, 0, WIDTH * 4, 0, 0)
+            window = Window(connection, f"window-{index}")
+            window.attach(params("create_immed", WIDTH, HEIGHT, XRGB8888))
+            window.commit_drawn()
+            made.append(params)
+        before = own_kib(weston.program.pid)
+        owner.kill()
+        for params in made:
+            params.wait("revoked")
+        # Those that are not shown at the moment of revocation settle a little later.
+        wait_for(lambda: own_kib(weston.program.pid) - before > PICTURE_KIB, "pictures to be kept")
+        connection.roundtrip()
+        grown = own_kib(weston.program.pid) - before
+        assert grown < LIMIT_KIB + PICTURE_KIB, "and not all six"
+        last = WINDOWS * PICTURE_KIB
+        assert last > LIMIT_KIB + PICTURE_KIB, "which would have been more"
