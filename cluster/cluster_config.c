@@ -23,7 +23,7 @@ struct reading {
 };
 
 static __attribute__((format(printf, 2, 3))) void mistake(
-	struct reading *reading, const char *format, ...) {
+		struct reading *reading, const char *format, ...) {
 	va_list args;
 	fprintf(reading->errors, "%s:%u: ", reading->path, reading->line);
 	va_start(args, format);
@@ -34,14 +34,14 @@ static __attribute__((format(printf, 2, 3))) void mistake(
 }
 
 static uint64_t read_number(struct reading *reading, const char *key, const char *value,
-	uint64_t least, uint64_t most) {
+		uint64_t least, uint64_t most) {
 	char *end;
 	errno = 0;
 	unsigned long long number = strtoull(value, &end, 10);
 	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || number < least ||
-		number > most) {
+			number > most) {
 		mistake(reading, "%s=%s is not a number from %llu to %llu", key, value,
-			(unsigned long long)least, (unsigned long long)most);
+				(unsigned long long)least, (unsigned long long)most);
 		return least;
 	}
 	return number;
@@ -101,7 +101,7 @@ static void display_copiers(struct reading *reading, const char *value) {
 }
 
 static bool box_key(
-	struct reading *reading, struct gid_box *box, const char *key, const char *value) {
+		struct reading *reading, struct gid_box *box, const char *key, const char *value) {
 	if (strcmp(key, "x") == 0) {
 		box->x = (int32_t)read_number(reading, key, value, 0, GID_SIZE_MAX);
 	} else if (strcmp(key, "y") == 0) {
@@ -121,7 +121,7 @@ static void role_allowed(struct reading *reading, struct role_config *role, cons
 	int ret = path != NULL ? hashes_read(&role->allowed, path) : -ENOMEM;
 	if (ret == -EINVAL) {
 		mistake(reading, "allowed=%s has a line that is not a SHA-256 of 64 hex digits",
-			value);
+				value);
 	} else if (ret < 0) {
 		mistake(reading, "allowed=%s: %s", value, strerror(-ret));
 	} else if (role->allowed.count == 0) {
@@ -132,9 +132,9 @@ static void role_allowed(struct reading *reading, struct role_config *role, cons
 
 static void role_fallback(struct reading *reading, struct role_config *role, const char *value) {
 	static const char *const words[] = {
-		[FALLBACK_PATTERN] = "pattern",
-		[FALLBACK_BLANK] = "blank",
-		[FALLBACK_LAST] = "last",
+			[FALLBACK_PATTERN] = "pattern",
+			[FALLBACK_BLANK] = "blank",
+			[FALLBACK_LAST] = "last",
 	};
 	free(role->picture);
 	role->picture = NULL;
@@ -146,16 +146,18 @@ static void role_fallback(struct reading *reading, struct role_config *role, con
 	}
 	size_t length = strlen(value);
 	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
-		mistake(reading, "fallback=%s must be pattern, blank, last or the name of a .png file",
-			value);
+		mistake(reading,
+				"fallback=%s must be pattern, blank, last or the name of a .png "
+				"file",
+				value);
 		return;
 	}
 	role->fallback = FALLBACK_PICTURE;
 	role->picture = file_path(reading, value);
 }
 
-static void role_key(
-	struct reading *reading, struct role_config *role, const char *key, const char *value) {
+static void role_key(struct reading *reading, struct role_config *role, const char *key,
+		const char *value) {
 	struct role_limits *limits = &role->limits;
 	if (strcmp(key, "stream") == 0) {
 		set_text(reading, &role->stream, value);
@@ -218,7 +220,7 @@ static struct role_config *find_role(struct reading *reading, const char *name) 
 		return NULL;
 	}
 	struct role_config *roles =
-		reallocarray(config->roles, config->role_count + 1, sizeof(*roles));
+			reallocarray(config->roles, config->role_count + 1, sizeof(*roles));
 	if (roles == NULL) {
 		reading->result = -ENOMEM;
 		return NULL;
@@ -226,8 +228,8 @@ static struct role_config *find_role(struct reading *reading, const char *name) 
 	config->roles = roles;
 	struct role_config *role = &roles[config->role_count++];
 	*role = (struct role_config){
-		.line = reading->section,
-		.limits = {.deadline_ns = 200 * MS, .good_frames = 3},
+			.line = reading->section,
+			.limits = {.deadline_ns = 200 * MS, .good_frames = 3},
 	};
 	set_text(reading, &role->name, name);
 	return role;
@@ -241,7 +243,7 @@ static struct client_config *find_client(struct reading *reading, const char *ap
 		}
 	}
 	struct client_config *clients =
-		reallocarray(config->clients, config->client_count + 1, sizeof(*clients));
+			reallocarray(config->clients, config->client_count + 1, sizeof(*clients));
 	if (clients == NULL) {
 		reading->result = -ENOMEM;
 		return NULL;
@@ -270,9 +272,9 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 		}
 	} else {
 		mistake(reading,
-			"unknown section [%s]; there are [display], [role NAME] and "
-			"[client APP-ID]",
-			section);
+				"unknown section [%s]; there are [display], [role NAME] and "
+				"[client APP-ID]",
+				section);
 	}
 	return 1;
 }
@@ -308,7 +310,7 @@ static void role_default_stream(struct reading *reading, struct role_config *rol
 		reading->result = -ENOMEM;
 	} else if (!gid_name_is_valid(role->stream)) {
 		mistake(reading, "[role %s] needs stream=: %s cannot be a stream's name",
-			role->name, role->stream);
+				role->name, role->stream);
 	}
 }
 
@@ -327,8 +329,8 @@ static void complete(struct reading *reading) {
 	for (size_t i = 0; i < config->client_count; i++) {
 		reading->line = config->clients[i].line;
 		if (config->clients[i].box.width == 0 || config->clients[i].box.height == 0) {
-			mistake(reading,
-				"[client %s] needs width= and height=", config->clients[i].app_id);
+			mistake(reading, "[client %s] needs width= and height=",
+					config->clients[i].app_id);
 		}
 	}
 }

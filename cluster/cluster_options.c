@@ -34,8 +34,8 @@ static const struct argp_option argp_options[] = {
 		{0},
 };
 
-static int parse_number(
-	const char *text, long least, long most, const char *what, struct argp_state *state) {
+static int parse_number(const char *text, long least, long most, const char *what,
+		struct argp_state *state) {
 	char *end;
 	long number = strtol(text, &end, 10);
 	if (end == text || *end != '\0' || number < least || number > most) {
@@ -82,9 +82,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		return 0;
 	case KEY_REALTIME:
 		options->realtime = arg == NULL
-			? 10
-			: parse_number(arg, sched_get_priority_min(SCHED_FIFO),
-				  sched_get_priority_max(SCHED_FIFO), "--realtime", state);
+				? 10
+				: parse_number(arg, sched_get_priority_min(SCHED_FIFO),
+						  sched_get_priority_max(SCHED_FIFO), "--realtime",
+						  state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -93,15 +94,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 
 void cluster_options_parse(struct cluster_options *options, int argc, char **argv) {
 	static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_option,
-		.doc = "Shows a domain's own clients and, above them, safety pictures of other "
-		       "domains,"
-		       " which it watches over; see gid-cluster(1).",
+			.options = argp_options,
+			.parser = parse_option,
+			.doc = "Shows a domain's own clients and, above them, safety pictures of "
+			       "other "
+			       "domains,"
+			       " which it watches over; see gid-cluster(1).",
 	};
 	*options = (struct cluster_options){
-		.config = DEFAULT_CONFIG,
-		.domain = getenv("GID_DOMAIN"),
+			.config = DEFAULT_CONFIG,
+			.domain = getenv("GID_DOMAIN"),
 	};
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }

@@ -19,20 +19,20 @@ typedef void (*pixels_func)(void *data, const struct pixels *pixels);
 
 /* From a renderer whose buffers a processor cannot read: a copy. */
 static bool read_texture(
-	struct display *display, struct wlr_buffer *buffer, pixels_func func, void *data) {
+		struct display *display, struct wlr_buffer *buffer, pixels_func func, void *data) {
 	struct wlr_texture *texture = wlr_texture_from_buffer(display->device.renderer, buffer);
 	size_t stride = (size_t)buffer->width * 4;
 	void *copy = malloc(stride * (size_t)buffer->height);
 	bool read = texture != NULL && copy != NULL &&
-		wlr_texture_read_pixels(texture,
-			&(struct wlr_texture_read_pixels_options){
-				.data = copy,
-				.format = DRM_FORMAT_XRGB8888,
-				.stride = (uint32_t)stride,
-			});
+			wlr_texture_read_pixels(texture,
+					&(struct wlr_texture_read_pixels_options){
+							.data = copy,
+							.format = DRM_FORMAT_XRGB8888,
+							.stride = (uint32_t)stride,
+					});
 	if (read) {
 		struct pixels pixels = {
-			copy, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+				copy, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
 		func(data, &pixels);
 	}
 	free(copy);
@@ -41,18 +41,18 @@ static bool read_texture(
 }
 
 static bool read_buffer(
-	struct display *display, struct wlr_buffer *buffer, pixels_func func, void *data) {
+		struct display *display, struct wlr_buffer *buffer, pixels_func func, void *data) {
 	void *memory;
 	uint32_t format;
 	size_t stride;
 	if (!wlr_buffer_begin_data_ptr_access(
-		    buffer, WLR_BUFFER_DATA_PTR_ACCESS_READ, &memory, &format, &stride)) {
+			    buffer, WLR_BUFFER_DATA_PTR_ACCESS_READ, &memory, &format, &stride)) {
 		return read_texture(display, buffer, func, data);
 	}
 	bool known = format == DRM_FORMAT_XRGB8888 || format == DRM_FORMAT_ARGB8888;
 	if (known) {
 		struct pixels pixels = {
-			memory, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+				memory, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
 		func(data, &pixels);
 	}
 	wlr_buffer_end_data_ptr_access(buffer);
@@ -68,9 +68,9 @@ static void capture_pixels(void *data, const struct pixels *pixels) {
 	struct capture *capture = data;
 	const struct gid_box *box = capture->box;
 	if ((uint32_t)(box->x + box->width) <= pixels->width &&
-		(uint32_t)(box->y + box->height) <= pixels->height) {
+			(uint32_t)(box->y + box->height) <= pixels->height) {
 		struct pixels part = pixels_part(pixels, (uint32_t)box->x, (uint32_t)box->y,
-			(uint32_t)box->width, (uint32_t)box->height);
+				(uint32_t)box->width, (uint32_t)box->height);
 		capture->picture = own_picture_copy(&part);
 	}
 }
@@ -154,8 +154,8 @@ static void display_render(struct display *display, uint64_t now) {
 		frame_clock_take(&display->clock, now, display_refresh_ns(display));
 	} else {
 		display->stats.missed++;
-		display_wait(
-			display, frame_clock_refused(&display->clock, display_refresh_ns(display)));
+		display_wait(display,
+				frame_clock_refused(&display->clock, display_refresh_ns(display)));
 	}
 	wlr_output_state_finish(&state);
 }
@@ -204,8 +204,10 @@ static void handle_present(struct wl_listener *listener, void *data) {
 		uint64_t when = at != NULL ? monotonic_of(at) : gid_clock_now();
 		display->hooks->presented(display->data, event->commit_seq, when);
 		if (frame_clock_shown(&display->clock, when, display_refresh_ns(display))) {
-			wlr_log(WLR_INFO, "output %s does not wait for its refresh: gid-cluster keeps the time itself",
-				display->output->name);
+			wlr_log(WLR_INFO,
+					"output %s does not wait for its refresh: gid-cluster "
+					"keeps the time itself",
+					display->output->name);
 		}
 	}
 }
@@ -217,8 +219,8 @@ uint32_t display_next_commit(const struct display *display) {
 
 uint64_t display_refresh_ns(const struct display *display) {
 	uint32_t mhz = display->output != NULL && display->output->refresh > 0
-		? (uint32_t)display->output->refresh
-		: DEFAULT_REFRESH_MHZ;
+			? (uint32_t)display->output->refresh
+			: DEFAULT_REFRESH_MHZ;
 	return 1000000000000u / mhz;
 }
 
@@ -260,19 +262,20 @@ static void display_set_background(struct display *display) {
 		return;
 	}
 	int ret = own_picture_read(&display->background, path, output->width, output->height);
-	struct wlr_scene_buffer *node = ret == 0 ? wlr_scene_buffer_create(&display->scene->tree,
-							   own_picture_buffer(display->background))
-						 : NULL;
+	struct wlr_scene_buffer *node = ret == 0
+			? wlr_scene_buffer_create(&display->scene->tree,
+					  own_picture_buffer(display->background))
+			: NULL;
 	if (node == NULL) {
 		wlr_log(WLR_ERROR, "background=%s: %s", path,
-			ret == -EINVAL ? "no PNG that can be read" : "no memory");
+				ret == -EINVAL ? "no PNG that can be read" : "no memory");
 		return;
 	}
 	wlr_scene_node_lower_to_bottom(&node->node);
 }
 
 static void listen(
-	struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
+		struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
 	listener->notify = notify;
 	wl_signal_add(signal, listener);
 }
@@ -283,7 +286,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	bool wanted = mode_output_is_wanted(display->config, output);
 	if (display->output != NULL || !wanted) {
 		wlr_log(WLR_INFO, "output %s stays dark: %s", output->name,
-			wanted ? "one is enough" : "the configuration means another");
+				wanted ? "one is enough" : "the configuration means another");
 		return;
 	}
 	if (!wlr_output_init_render(output, display->device.allocator, display->device.renderer)) {
@@ -300,7 +303,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	listen(&output->events.destroy, &display->output_destroy, handle_output_destroy);
 	display_set_background(display);
 	struct wlr_output_layout_output *place =
-		wlr_output_layout_add(display->layout, output, 0, 0);
+			wlr_output_layout_add(display->layout, output, 0, 0);
 	display->scene_output = wlr_scene_output_create(display->scene, output);
 	wlr_scene_output_layout_add_output(display->scene_layout, place, display->scene_output);
 	display->stats = (struct display_stats){.started = gid_clock_now()};
@@ -328,14 +331,15 @@ static void handle_renderer_lost(struct wl_listener *listener, void *data) {
 }
 
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
-	const struct cluster_config *config, const struct display_hooks *hooks, void *data) {
+		const struct cluster_config *config, const struct display_hooks *hooks,
+		void *data) {
 	*display = (struct display){
-		.wayland = wayland, .config = config, .hooks = hooks, .data = data};
+			.wayland = wayland, .config = config, .hooks = hooks, .data = data};
 	if (!device_init(&display->device, wayland, headless)) {
 		return -ENODEV;
 	}
-	display->timer =
-		wl_event_loop_add_timer(wl_display_get_event_loop(wayland), handle_timer, display);
+	display->timer = wl_event_loop_add_timer(
+			wl_display_get_event_loop(wayland), handle_timer, display);
 	/*
 	 * All is composed into our own memory. A client's buffer on the screen could change after
 	 * the check; and from wlroots 0.19 on also one that covers a part of the output goes there.
@@ -363,14 +367,14 @@ int display_start(struct display *display) {
 	if (wlr_backend_is_headless(display->device.backend)) {
 		const struct cluster_config *config = display->config;
 		wlr_headless_add_output(display->device.backend,
-			config->width ? config->width : 1280,
-			config->height ? config->height : 720);
+				config->width ? config->width : 1280,
+				config->height ? config->height : 720);
 	}
 	if (display->output == NULL) {
 		const char *name = display->config->output;
 		wlr_log(WLR_ERROR, "no screen to show anything on: %s%s",
-			name != NULL ? "output=" : "none is connected, or it refuses",
-			name != NULL ? name : "");
+				name != NULL ? "output=" : "none is connected, or it refuses",
+				name != NULL ? name : "");
 		return -ENODEV;
 	}
 	return 0;

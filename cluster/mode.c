@@ -11,15 +11,15 @@ bool mode_output_is_wanted(const struct cluster_config *config, const struct wlr
 }
 
 static struct wlr_output_mode *mode_choose(
-	const struct wlr_output_mode *wanted, struct wl_list *modes) {
+		const struct wlr_output_mode *wanted, struct wl_list *modes) {
 	struct wlr_output_mode *mode, *nearest = NULL;
 	wl_list_for_each(mode, modes, link) {
 		if (mode->width != wanted->width || mode->height != wanted->height) {
 			continue;
 		}
 		if (nearest == NULL ||
-			abs(mode->refresh - wanted->refresh) <
-				abs(nearest->refresh - wanted->refresh)) {
+				abs(mode->refresh - wanted->refresh) <
+						abs(nearest->refresh - wanted->refresh)) {
 			nearest = mode;
 		}
 	}
@@ -28,9 +28,9 @@ static struct wlr_output_mode *mode_choose(
 
 /* What the configuration leaves open is as in the preferred mode. */
 static struct wlr_output_mode mode_wanted(
-	const struct cluster_config *config, const struct wlr_output_mode *preferred) {
+		const struct cluster_config *config, const struct wlr_output_mode *preferred) {
 	static const struct wlr_output_mode otherwise = {
-		.width = 1280, .height = 720, .refresh = DEFAULT_REFRESH_MHZ};
+			.width = 1280, .height = 720, .refresh = DEFAULT_REFRESH_MHZ};
 	struct wlr_output_mode wanted = preferred != NULL ? *preferred : otherwise;
 	if (config->width > 0) {
 		wanted.width = (int32_t)config->width;
@@ -55,21 +55,22 @@ bool mode_set(struct wlr_output *output, const struct cluster_config *config) {
 	} else {
 		if (!wl_list_empty(&output->modes)) {
 			wlr_log(WLR_INFO, "output %s has no mode of %dx%d: asking for it anyway",
-				output->name, wanted.width, wanted.height);
+					output->name, wanted.width, wanted.height);
 		}
 		wlr_output_state_set_custom_mode(
-			&state, wanted.width, wanted.height, wanted.refresh);
+				&state, wanted.width, wanted.height, wanted.refresh);
 	}
 	bool done = wlr_output_commit_state(output, &state);
 	wlr_output_state_finish(&state);
 	if (done) {
 		wlr_log(WLR_INFO, "output %s: %dx%d at %.3f Hz", output->name, output->width,
-			output->height, output->refresh / 1000.0);
+				output->height, output->refresh / 1000.0);
 	} else {
 		wlr_log(WLR_ERROR,
-			"output %s refuses %dx%d at %.3f Hz: either it cannot, or another program "
-			"has the screen",
-			output->name, wanted.width, wanted.height, wanted.refresh / 1000.0);
+				"output %s refuses %dx%d at %.3f Hz: either it cannot, or another "
+				"program "
+				"has the screen",
+				output->name, wanted.width, wanted.height, wanted.refresh / 1000.0);
 	}
 	return done;
 }
