@@ -9,7 +9,7 @@
 #define RATE_MAX 1000u
 
 static void role_enter(
-	struct role *role, enum role_state state, enum role_reason reason, uint64_t now) {
+		struct role *role, enum role_state state, enum role_reason reason, uint64_t now) {
 	if (state != ROLE_LIVE) {
 		role->good = 0; /* also where it fails again for the same reason */
 	}
@@ -30,10 +30,10 @@ int role_init(struct role *role, const struct role_limits *limits, uint64_t now)
 		return -EINVAL;
 	}
 	*role = (struct role){
-		.limits = *limits,
-		.reason = ROLE_REASON_STARTING,
-		.since = now,
-		.started = now,
+			.limits = *limits,
+			.reason = ROLE_REASON_STARTING,
+			.since = now,
+			.started = now,
 	};
 	if (limits->min_rate > 0) {
 		role->arrivals = calloc(limits->min_rate, sizeof(role->arrivals[0]));
@@ -50,7 +50,7 @@ void role_finish(struct role *role) {
 }
 
 static enum role_reason role_judge(
-	const struct role *role, const struct role_frame *frame, uint64_t now) {
+		const struct role *role, const struct role_frame *frame, uint64_t now) {
 	if (frame->sequence <= role->last_sequence) {
 		return ROLE_REASON_SEQUENCE;
 	}
@@ -80,7 +80,7 @@ static bool role_keeps_rate(const struct role *role, uint64_t now) {
 
 static bool role_is_frozen(const struct role *role, uint64_t now) {
 	return role->limits.frozen_ns != 0 && role->last_change != 0 &&
-		now - role->last_change > role->limits.frozen_ns;
+			now - role->last_change > role->limits.frozen_ns;
 }
 
 bool role_frame(struct role *role, const struct role_frame *frame, uint64_t now) {
@@ -108,7 +108,7 @@ bool role_frame(struct role *role, const struct role_frame *frame, uint64_t now)
 	}
 	role->good++;
 	if (role->good < role->limits.good_frames ||
-		(role->state == ROLE_LATE && !role_keeps_rate(role, now))) {
+			(role->state == ROLE_LATE && !role_keeps_rate(role, now))) {
 		return false;
 	}
 	role_enter(role, ROLE_LIVE, ROLE_REASON_NONE, now);
@@ -158,12 +158,12 @@ uint64_t role_next_tick(const struct role *role) {
 
 const char *role_state_name(enum role_state state) {
 	static const char *const names[] = {
-		[ROLE_WAITING] = "waiting",
-		[ROLE_LIVE] = "live",
-		[ROLE_LATE] = "late",
-		[ROLE_FROZEN] = "frozen",
-		[ROLE_WRONG] = "wrong",
-		[ROLE_LOST] = "lost",
+			[ROLE_WAITING] = "waiting",
+			[ROLE_LIVE] = "live",
+			[ROLE_LATE] = "late",
+			[ROLE_FROZEN] = "frozen",
+			[ROLE_WRONG] = "wrong",
+			[ROLE_LOST] = "lost",
 	};
 	return names[state];
 }
@@ -171,26 +171,31 @@ const char *role_state_name(enum role_state state) {
 static const struct {
 	const char *name, *text;
 } reasons[] = {
-	[ROLE_REASON_NONE] = {"none", "all checks passed"},
-	[ROLE_REASON_STARTING] = {"starting", "the stream has not appeared yet"},
-	[ROLE_REASON_DEADLINE] = {"deadline", "no frame within the deadline"},
-	[ROLE_REASON_RATE] = {"rate", "fewer frames a second than allowed"},
-	[ROLE_REASON_FROZEN] = {"frozen", "the picture does not change"},
-	[ROLE_REASON_NO_HASH] = {"no-hash", "the frame has no content hash"},
-	[ROLE_REASON_HASH_MISMATCH] = {"hash-mismatch", "the pixels are not what the frame says"},
-	[ROLE_REASON_NOT_ALLOWED] = {"not-allowed", "a picture that is not in the allowed set"},
-	[ROLE_REASON_SEQUENCE] = {"old-frame", "an old frame came again"},
-	[ROLE_REASON_AGE] = {"age", "the frame is older than the deadline"},
-	[ROLE_REASON_CORRUPTED] = {"corrupted", "the producer says that pixels are wrong"},
-	[ROLE_REASON_LAYOUT] = {"layout", "a picture of another size or format than the region"},
-	[ROLE_REASON_MEMORY] = {"memory", "the picture's memory may not be read, or is gone"},
-	[ROLE_REASON_TAKEN_BACK] = {"taken-back", "the slot was taken back while it was shown"},
-	[ROLE_REASON_DISPLAY] = {"display", "the display does not show the frame's pixels"},
-	[ROLE_REASON_OFF_OUTPUT] = {"off-output", "the region is not on the output"},
-	[ROLE_REASON_HIDDEN] = {"hidden", "the producer hides the surface"},
-	[ROLE_REASON_ENDED] = {"ended", "the stream ended"},
-	[ROLE_REASON_DIED] = {"died", "the producer or its domain died"},
-	[ROLE_REASON_PROTOCOL] = {"protocol", "the producer broke the protocol"},
+		[ROLE_REASON_NONE] = {"none", "all checks passed"},
+		[ROLE_REASON_STARTING] = {"starting", "the stream has not appeared yet"},
+		[ROLE_REASON_DEADLINE] = {"deadline", "no frame within the deadline"},
+		[ROLE_REASON_RATE] = {"rate", "fewer frames a second than allowed"},
+		[ROLE_REASON_FROZEN] = {"frozen", "the picture does not change"},
+		[ROLE_REASON_NO_HASH] = {"no-hash", "the frame has no content hash"},
+		[ROLE_REASON_HASH_MISMATCH] = {"hash-mismatch",
+				"the pixels are not what the frame says"},
+		[ROLE_REASON_NOT_ALLOWED] = {"not-allowed",
+				"a picture that is not in the allowed set"},
+		[ROLE_REASON_SEQUENCE] = {"old-frame", "an old frame came again"},
+		[ROLE_REASON_AGE] = {"age", "the frame is older than the deadline"},
+		[ROLE_REASON_CORRUPTED] = {"corrupted", "the producer says that pixels are wrong"},
+		[ROLE_REASON_LAYOUT] = {"layout",
+				"a picture of another size or format than the region"},
+		[ROLE_REASON_MEMORY] = {"memory",
+				"the picture's memory may not be read, or is gone"},
+		[ROLE_REASON_TAKEN_BACK] = {"taken-back",
+				"the slot was taken back while it was shown"},
+		[ROLE_REASON_DISPLAY] = {"display", "the display does not show the frame's pixels"},
+		[ROLE_REASON_OFF_OUTPUT] = {"off-output", "the region is not on the output"},
+		[ROLE_REASON_HIDDEN] = {"hidden", "the producer hides the surface"},
+		[ROLE_REASON_ENDED] = {"ended", "the stream ended"},
+		[ROLE_REASON_DIED] = {"died", "the producer or its domain died"},
+		[ROLE_REASON_PROTOCOL] = {"protocol", "the producer broke the protocol"},
 };
 
 const char *role_reason_name(enum role_reason reason) {

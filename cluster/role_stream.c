@@ -17,7 +17,7 @@
 
 /* The memory is there: shows the picture, or has it wait for who draws it still. */
 static void role_stream_show(
-	struct role_stream *stream, const struct gid_frame *frame, struct gid_slab *slab) {
+		struct role_stream *stream, const struct gid_frame *frame, struct gid_slab *slab) {
 	if (slab != NULL && !held_frame_is_drawn(slab)) {
 		stream->waits = ROLE_STREAM_FENCED;
 		stream->waiting = *frame;
@@ -150,8 +150,8 @@ static void handle_answered(void *data, int error) {
 	const struct role_config *role = stream->view->config;
 	if (error < 0 && error != stream->told) {
 		wlr_log(WLR_ERROR, "role %s: cannot subscribe to %s of domain %s: %s", role->name,
-			role->stream, role->domain ? role->domain : "(our own)",
-			gid_domain_error(stream->domain));
+				role->stream, role->domain ? role->domain : "(our own)",
+				gid_domain_error(stream->domain));
 	}
 	stream->told = error;
 }
@@ -159,17 +159,17 @@ static void handle_answered(void *data, int error) {
 static void role_stream_create(struct role_stream *stream) {
 	const struct role_config *role = stream->view->config;
 	struct gid_consumer_options options = {
-		.size = sizeof(options),
-		.credit = CREDIT,
-		.drop_old = true,
-		.reconnect = true,
-		.state = handle_state,
-		.data = stream,
-		.timeline = stream->view->timeline,
-		.answered = handle_answered,
+			.size = sizeof(options),
+			.credit = CREDIT,
+			.drop_old = true,
+			.reconnect = true,
+			.state = handle_state,
+			.data = stream,
+			.timeline = stream->view->timeline,
+			.answered = handle_answered,
 	};
 	int ret = gid_consumer_create(
-		stream->domain, role->domain, role->stream, &options, &stream->consumer);
+			stream->domain, role->domain, role->stream, &options, &stream->consumer);
 	if (ret < 0) {
 		handle_answered(stream, ret);
 		stream->consumer = NULL;
@@ -177,10 +177,10 @@ static void role_stream_create(struct role_stream *stream) {
 		return;
 	}
 	stream->source = wl_event_loop_add_fd(stream->loop, gid_consumer_get_fd(stream->consumer),
-		WL_EVENT_READABLE, handle_readable, stream);
+			WL_EVENT_READABLE, handle_readable, stream);
 	if (stream->source == NULL) {
 		wlr_log(WLR_ERROR, "role %s: cannot wait for its frames: %s", role->name,
-			strerror(errno));
+				strerror(errno));
 		gid_consumer_destroy(stream->consumer);
 		stream->consumer = NULL;
 		stream->refused = gid_clock_now();
@@ -201,7 +201,7 @@ static void role_stream_end(struct role_stream *stream) {
 }
 
 void role_stream_init(
-	struct role_stream *stream, struct role_view *view, struct wl_event_loop *loop) {
+		struct role_stream *stream, struct role_view *view, struct wl_event_loop *loop) {
 	*stream = (struct role_stream){.view = view, .loop = loop};
 }
 

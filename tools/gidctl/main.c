@@ -31,7 +31,7 @@ static const struct argp_option argp_options[] = {
 	{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
 	{"json", 'j', 0, 0, "JSON, for programs", 0},
 	{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
-	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
+	{NULL, 'h', 0, OPTION_HIDDEN, NULL, 0}, /* beside --help */
 	{0},
 };
 
@@ -70,9 +70,6 @@ static void take_interval(struct parsed *parsed, const char *value, struct argp_
 static error_t parse_option(int key, char *value, struct argp_state *state) {
 	struct parsed *parsed = state->input;
 	switch (key) {
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		break;
 	case 'd':
 		parsed->options.domain = value;
 		break;
