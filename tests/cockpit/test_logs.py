@@ -27,6 +27,17 @@ def test_a_log_in_memory_is_none(configuration: Configuration, tmp_path: Path) -
     assert log_folder(in_memory, "open").parts[1] != "run"
 
 
+def test_the_folders_are_ours_alone_whatever_the_umask(configuration: Configuration) -> None:
+    """Debian gives users whose group is their own 002."""
+    before = os.umask(0o002)
+    try:
+        with Log(configuration, "open", "gidd.log") as log:
+            assert not log.path.parent.stat().st_mode & 0o022
+            assert not log.path.parent.parent.stat().st_mode & 0o022
+    finally:
+        os.umask(before)
+
+
 def test_however_much_is_written_it_stays_small(configuration: Configuration) -> None:
     with Log(configuration, "open", "gidd.log") as log:
         os.set_blocking(log.pipe, True)  # so that all of it comes

@@ -33,7 +33,9 @@ def log_folder(configuration: "Configuration", domain: str) -> Path:
 
 def open_folder(folder: Path) -> int:
     """A descriptor of the folder, which is made. CockpitError: others may write there."""
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    # Not at once: a mode counts for the last one only, and users may have an umask of 002.
+    folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o755, exist_ok=True)
     for path in (folder.parent, folder):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         status = os.fstat(descriptor)
