@@ -119,6 +119,7 @@ class Running:
         self._log = log
         runtime = place / "run"
         runtime.mkdir(parents=True, mode=0o700)
+        place.chmod(0o1777)  # as /tmp itself
         log.parent.mkdir(parents=True, exist_ok=True)
         defaults = {
             "ASAN_OPTIONS": _STOP,

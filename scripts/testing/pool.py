@@ -51,6 +51,7 @@ class Pool:
         made = tempfile.TemporaryDirectory(prefix="gid", dir="/tmp", ignore_cleanup_errors=True)
         with made as name:
             self._folder = Path(name)
+            self._folder.chmod(0o755)  # some tests start programs as other users
             try:
                 while feed() or self._waiting or self._running:
                     self._start_some()

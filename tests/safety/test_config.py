@@ -77,7 +77,9 @@ def test_what_is_right_is_silent(tmp_path: Path, good: str) -> None:
     assert check(path) == (0, [])
 
 
-@pytest.mark.parametrize("line", ["", 63 * "a" + "\n", 65 * "a" + "\n", "0123456789abcdef\n", "no hash\n"])
+@pytest.mark.parametrize(
+    "line", ["", 63 * "a" + "\n", 65 * "a" + "\n", "0123456789abcdef\n", "no hash\n"]
+)
 def test_a_file_of_hashes_that_is_none(tmp_path: Path, line: str) -> None:
     (tmp_path / "oil.hashes").write_text("# only this:\n" + line)
     path = tmp_path / "cluster.conf"

@@ -30,7 +30,7 @@ width=320
 height=80
 deadline-ms=10000
 """
-# Far more than an answer takes on a busy machine, far less than gidd may take to answer here (30 s).
+# Far more than an answer takes on a busy machine, far less than gidd may take here (30 s).
 LONGEST_S = 10.0
 
 

@@ -240,7 +240,8 @@ def test_doctor_on_a_healthy_cockpit(cockpit: Cockpit) -> None:
         (
             "note",
             "any program of the domain may publish streams safety/*",
-            "name who may in [client DOMAIN USER], and leave it out of publish= of [client DOMAIN *]",
+            "name who may in [client DOMAIN USER], "
+            "and leave it out of publish= of [client DOMAIN *]",
         ),
     ]
     assert len(find(found, "domain cluster")) == 3
