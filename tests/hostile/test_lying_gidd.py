@@ -254,7 +254,7 @@ def test_who_says_nothing_is_gone(alone: Cockpit) -> None:
         while data := gidd.socket.recv(8192):
             kinds_.add(struct.unpack_from("<I", data)[0])
         assert kinds_ == {PING}
-        alone.wait_log("open", "lost: it says nothing any more")
+        alone.wait_log("open", "lost: it has been silent for too long")
         gidd.close()
 
 
