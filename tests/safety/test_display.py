@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gid-cluster as a service: who watches it, who may copy its screen, and what it does without one."""
+"""gid-cluster as a service: who watches it, who may copy its screen, what it does without one."""
 
 import os
 import signal
