@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "closer.h"
 #include "log.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
@@ -144,7 +144,7 @@ void client_create(struct gidd *gidd, int fd) {
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size);
 	struct client *client = calloc(1, sizeof(*client));
 	if (client == NULL) {
-		close(fd);
+		gid_closer_hang_up(fd);
 		return;
 	}
 	peer_init(&client->peer, gidd, gidd->self->number);

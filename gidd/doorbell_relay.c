@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
+
+#include "closer.h"
+#include "socket.h"
 
 struct relayed {
 	TAILQ_ENTRY(relayed) entry;
@@ -18,7 +20,7 @@ struct relayed {
 static void relayed_destroy(struct relayed *relayed) {
 	TAILQ_REMOVE(&relayed->relay->list, relayed, entry);
 	sd_event_source_disable_unref(relayed->io);
-	close(relayed->fd);
+	gid_closer_hang_up(relayed->fd);
 	free(relayed);
 }
 
@@ -37,8 +39,8 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 	struct doorbell_relay *relay = relayed->relay;
 	uint32_t number = relayed->number;
 	char bytes[64];
-	ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-	if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+	ssize_t got = gid_socket_read(fd, bytes, sizeof(bytes));
+	if (got == -EAGAIN) {
 		return 0;
 	}
 	if (got <= 0) {
@@ -65,13 +67,14 @@ int doorbell_relay_add(struct doorbell_relay *relay, uint32_t number, int fd) {
 	struct relayed *relayed = calloc(1, sizeof(*relayed));
 	doorbell_relay_hang_up(relay, number);
 	if (relayed == NULL) {
-		close(fd);
+		gid_closer_close(fd);
 		return -ENOMEM;
 	}
+	gid_socket_refuse_rights(fd);
 	*relayed = (struct relayed){.relay = relay, .number = number, .fd = fd};
 	int error = sd_event_add_io(relay->event, &relayed->io, fd, EPOLLIN, handle_io, relayed);
 	if (error < 0) {
-		close(fd);
+		gid_closer_close(fd);
 		free(relayed);
 		return error;
 	}

@@ -31,6 +31,7 @@
 #include "gidd.h"
 #include "listener.h"
 #include "log.h"
+#include "closer.h"
 #include "socket.h"
 
 #define PROTOCOL_VERSION 0
@@ -124,7 +125,8 @@ static bool say(int connection, int64_t number, int fd) {
 
 static void disconnect(struct seat *seat) {
 	seat->connection_io = sd_event_source_disable_unref(seat->connection_io);
-	gid_socket_close_fds(&seat->connection, 1);
+	gid_closer_hang_up(seat->connection);
+	seat->connection = -1;
 }
 
 /* As much as the other end takes now. */

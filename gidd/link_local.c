@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "link.h"
 #include "listener.h"
 #include "log.h"
@@ -168,7 +169,7 @@ static void handle_connection(void *data, int fd) {
 	if (!may_come_in(local, fd)) {
 		log_warning("%s: refused: user= of domain %s is another user",
 				local->link->peer.label, local->link->remote->name);
-		close(fd);
+		gid_closer_hang_up(fd);
 		return;
 	}
 	/* A gidd has a domain to itself: whoever comes in now has replaced the one before. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "packet_stream.h"
+#include "closer.h"
 #include "socket.h"
 
 /* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */
@@ -209,8 +210,7 @@ void packet_stream_finish(struct packet_stream *connection) {
 		TAILQ_REMOVE(&connection->queue, packet, entry);
 		packet_destroy(packet);
 	}
-	if (connection->fd >= 0) {
-		close(connection->fd);
-		connection->fd = -1;
-	}
+	/* What waits in it unread may hold descriptors. */
+	gid_closer_hang_up(connection->fd);
+	connection->fd = -1;
 }

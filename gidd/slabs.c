@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "closer.h"
 #include "descriptor.h"
 #include "link.h"
 #include "log.h"
@@ -161,7 +162,7 @@ static void slab_destroy(struct gidd *gidd, struct slab *slab) {
 		TAILQ_REMOVE(&slab->owner->slabs, slab, owner_entry);
 		quota_give(slab->owner, QUOTA_SLABS, 1);
 		quota_give(slab->owner, QUOTA_MEMORY, slab->charged);
-		close(slab->fd);
+		gid_closer_close(slab->fd);
 	}
 	TAILQ_REMOVE(&gidd->slabs, slab, entry);
 	free(slab);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "closer.h"
 #include "socket.h"
 
 #define BACK_OFF_MIN_NS 100000000ull
@@ -98,7 +99,8 @@ static void fail_all(struct gid_domain *domain) {
 static void close_socket(struct gid_domain *domain) {
 	if (domain->socket >= 0) {
 		gid_loop_unwatch(&domain->loop, domain->socket);
-		gid_socket_close_fds(&domain->socket, 1);
+		gid_closer_hang_up(domain->socket);
+		domain->socket = -1;
 	}
 	gid_loop_disarm(&domain->loop, &domain->greeting);
 }

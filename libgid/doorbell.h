@@ -2,7 +2,8 @@
 /**
  * Doorbells: the two ends of a stream socketpair. A byte says "look", and never how often. A ring
  * never blocks, whatever the other side does with its end, and the hang-up of one end tells the
- * other that its peer is gone, while gidd is away, too. (An eventfd could do neither: who holds one
+ * other that its peer is gone, while gidd is away, too. No descriptors go through it: they would be a
+ * trap, for the last close of a file may block. (An eventfd could do neither: who holds one
  * can make it blocking and fill it.)
  */
 #ifndef GID_DOORBELL_H
@@ -18,7 +19,10 @@ struct gid_doorbell {
 /* Makes a pair: ours, and the end that the other side gets. */
 int gid_doorbell_create(struct gid_doorbell *ours, int *theirs);
 
-/* Takes over an end that came from the other side; it stays the caller's on -EPROTO: it is none. */
+/*
+ * Takes over an end that came from the other side, and what was rung before. It stays the caller's
+ * on -EPROTO: it is none, or something else than rings waits in it.
+ */
 int gid_doorbell_take(struct gid_doorbell *bell, int fd);
 
 void gid_doorbell_finish(struct gid_doorbell *bell);

@@ -124,6 +124,13 @@ void gid_loop_dispatch(struct gid_loop *loop) {
 	}
 }
 
+static void close_own(int *fd) {
+	if (*fd >= 0) {
+		close(*fd);
+	}
+	*fd = -1;
+}
+
 int gid_loop_init(struct gid_loop *loop) {
 	*loop = (struct gid_loop){.epoll_fd = -1, .timer_fd = -1};
 	loop->timers.prev = loop->timers.next = &loop->timers;
@@ -143,6 +150,6 @@ void gid_loop_finish(struct gid_loop *loop) {
 	while (loop->watches != NULL) {
 		gid_loop_unwatch(loop, loop->watches->fd);
 	}
-	gid_socket_close_fds(&loop->timer_fd, 1);
-	gid_socket_close_fds(&loop->epoll_fd, 1);
+	close_own(&loop->timer_fd);
+	close_own(&loop->epoll_fd);
 }

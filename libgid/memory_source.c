@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "closer.h"
 
 /* Maps what gidd gave, and takes its descriptor, whatever comes of it. */
 static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
@@ -16,7 +17,7 @@ static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
 		error = data == MAP_FAILED ? -errno : 0;
 	}
 	if (error < 0) {
-		close(fd);
+		gid_closer_close(fd);
 		return gid_domain_fail(domain, error,
 			"cannot map %llu bytes of the window of domain '%s': %s",
 			(unsigned long long)range->size, domain->name, gid_strerror(error));
@@ -41,7 +42,7 @@ static int allocate(struct gid_domain *domain, struct gid_memory_own *memory, si
 		return error;
 	}
 	if (answer.allocated.size < size) {
-		close(fds[0]);
+		gid_closer_close(fds[0]);
 		return gid_domain_fail(domain, -EPROTO, "gidd gave less memory than asked for");
 	}
 	return take_range(domain, memory, &answer.allocated, fds[0]);

@@ -7,7 +7,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "closer.h"
 
 /* --- the object ------------------------------------------------------------------------------- */
 
@@ -39,9 +40,7 @@ static void close_memory(struct gid_slab *slab) {
 		gid_memory_put(&slab->own);
 	} else {
 		gid_memory_unmap(slab->view, slab->view_size);
-		if (slab->info.fd >= 0) {
-			close(slab->info.fd);
-		}
+		gid_closer_close(slab->info.fd);
 	}
 	slab->generations = NULL;
 	slab->generations_size = 0;

@@ -84,8 +84,13 @@ int gid_sleep_init(struct gid_sleep *sleep, bool by_futex) {
 }
 
 void gid_sleep_finish(struct gid_sleep *sleep) {
-	gid_socket_close_fds(&sleep->nudge_fd, 1);
-	gid_socket_close_fds(&sleep->epoll_fd, 1);
+	if (sleep->nudge_fd >= 0) {
+		close(sleep->nudge_fd);
+	}
+	if (sleep->epoll_fd >= 0) {
+		close(sleep->epoll_fd);
+	}
+	sleep->nudge_fd = sleep->epoll_fd = -1;
 }
 
 /* --- what receiving tells, under the caller's lock -------------------------------------------- */

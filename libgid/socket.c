@@ -7,7 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "socket.h"
+
+/* Whether a socket takes descriptors: Linux 6.16, and later than many headers. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 #define NS_PER_S 1000000000ull
 #define CONNECT_RETRY_NS 10000000ull
@@ -71,15 +77,27 @@ int gid_socket_send(int fd, const void *data, size_t size, const int *fds, uint3
 
 void gid_socket_close_fds(int *fds, uint32_t fd_count) {
 	for (uint32_t i = 0; i < fd_count; i++) {
-		if (fds[i] >= 0) {
-			close(fds[i]);
-			fds[i] = -1;
-		}
+		gid_closer_close(fds[i]);
+		fds[i] = -1;
 	}
 }
 
-/* Takes the descriptors of a packet; closes those beyond GID_SOCKET_FDS_MAX and returns false. */
-static bool take_fds(struct msghdr *message, int *fds, uint32_t *fd_count) {
+void gid_socket_refuse_rights(int fd) {
+	int off = 0;
+	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
+}
+
+/*
+ * Room for all that can come: what has no room the kernel would close within recvmsg(), which may
+ * block there.
+ */
+union control {
+	char bytes[CMSG_SPACE(GID_SOCKET_RIGHTS_MAX * sizeof(int))];
+	struct cmsghdr align;
+};
+
+/* Takes the descriptors that came; closes those beyond `max` and returns false. */
+static bool take_fds(struct msghdr *message, int *fds, uint32_t max, uint32_t *fd_count) {
 	bool fit = true;
 	for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL;
 		header = CMSG_NXTHDR(message, header)) {
@@ -90,10 +108,10 @@ static bool take_fds(struct msghdr *message, int *fds, uint32_t *fd_count) {
 		for (size_t i = 0; i < count; i++) {
 			int fd;
 			memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(fd));
-			if (*fd_count < GID_SOCKET_FDS_MAX) {
+			if (*fd_count < max) {
 				fds[(*fd_count)++] = fd;
 			} else {
-				close(fd);
+				gid_closer_close(fd);
 				fit = false;
 			}
 		}
@@ -101,12 +119,10 @@ static bool take_fds(struct msghdr *message, int *fds, uint32_t *fd_count) {
 	return fit;
 }
 
-ssize_t gid_socket_receive(
-	int fd, void *data, size_t size, int fds[static GID_SOCKET_FDS_MAX], uint32_t *fd_count) {
-	union {
-		char bytes[CMSG_SPACE(GID_SOCKET_FDS_MAX * sizeof(int))];
-		struct cmsghdr align;
-	} control;
+/* As gid_socket_receive(), with at most `max` descriptors. `*flags`: what recvmsg() tells. */
+static ssize_t receive(int fd, void *data, size_t size, int *fds, uint32_t max, uint32_t *fd_count,
+	int *flags) {
+	union control control;
 	struct iovec iov = {.iov_base = data, .iov_len = size};
 	struct msghdr message = {
 		.msg_iov = &iov,
@@ -115,9 +131,6 @@ ssize_t gid_socket_receive(
 		.msg_controllen = sizeof(control.bytes),
 	};
 	*fd_count = 0;
-	for (uint32_t i = 0; i < GID_SOCKET_FDS_MAX; i++) {
-		fds[i] = -1;
-	}
 	ssize_t received;
 	do {
 		received = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -125,9 +138,27 @@ ssize_t gid_socket_receive(
 	if (received < 0) {
 		return errno == ECONNRESET ? 0 : -errno;
 	}
-	/* An empty packet is none, as nobody would look at its descriptors: they would be lost. */
-	bool fit = take_fds(&message, fds, fd_count) && (received > 0 || *fd_count == 0);
-	if (!fit || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+	bool fit = take_fds(&message, fds, max, fd_count);
+	*flags = message.msg_flags;
+	return fit ? received : -EPROTO;
+}
+
+ssize_t gid_socket_read(int fd, void *data, size_t size) {
+	uint32_t fd_count;
+	int flags = 0;
+	ssize_t received = receive(fd, data, size, NULL, 0, &fd_count, &flags);
+	return received >= 0 && (flags & MSG_CTRUNC) != 0 ? -EPROTO : received;
+}
+
+ssize_t gid_socket_receive(
+	int fd, void *data, size_t size, int fds[static GID_SOCKET_FDS_MAX], uint32_t *fd_count) {
+	for (uint32_t i = 0; i < GID_SOCKET_FDS_MAX; i++) {
+		fds[i] = -1;
+	}
+	int flags = 0;
+	ssize_t received = receive(fd, data, size, fds, GID_SOCKET_FDS_MAX, fd_count, &flags);
+	bool empty = received == 0 && *fd_count > 0; /* a packet all the same, and not the end */
+	if (received == -EPROTO || empty || (flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
 		gid_socket_close_fds(fds, *fd_count);
 		*fd_count = 0;
 		return -EPROTO;

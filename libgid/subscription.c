@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "closer.h"
 
 static int map_page(struct gid_subscription *subscription, uint64_t window_offset, int fd) {
 	const void *page;
@@ -68,7 +69,7 @@ uint32_t gid_subscription_new_number(void) {
 
 void gid_subscription_destroy(struct gid_subscription *subscription) {
 	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
-	close(subscription->page_fd);
+	gid_closer_close(subscription->page_fd);
 	gid_memory_put(&subscription->memory);
 	gid_doorbell_finish(&subscription->doorbell);
 	free(subscription);

@@ -13,8 +13,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "config_file.h"
 #include "gidd.h"
 #include "ivshmem_server.h"
@@ -53,6 +55,9 @@ static void settle(void) {
 }
 
 static int count_fds(void) {
+	while (gid_closer_pending() > 0) {
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
 	DIR *folder = opendir("/proc/self/fd");
 	int count = 0;
 	while (readdir(folder) != NULL) {

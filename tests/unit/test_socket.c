@@ -8,12 +8,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "socket.h"
 #include "tap.h"
 
 static int count_fds(void) {
+	while (gid_closer_pending() > 0) {
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
 	int count = 0;
 	DIR *folder = opendir("/proc/self/fd");
 	while (readdir(folder) != NULL) {
