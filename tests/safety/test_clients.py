@@ -84,7 +84,7 @@ def test_meter_shows_every_frame(cockpit: Cockpit) -> None:
 def test_any_wlroots_compositor(cockpit: Cockpit) -> None:
     """The example of the wlroots library shows a stream, and outlives its producer."""
     socket = cockpit.folder / "example.sock"
-    example = cockpit.run("cluster", [BUILD / "wlroots" / "gid-wlroots-example", socket])
+    example = cockpit.run("cluster", [BUILD / "examples" / "compositor", socket])
     example.wait_output("ready")
     movie = start_telltale(cockpit, "--stream", "movie", "--state", "6")
     env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(socket)}

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * The least that shows gid buffers with wlroots: one output, each window at its top left corner.
- * What gidway adds is one call, gid_buffer_manager_create(). Usage: gid-wlroots-example SOCKET
+ * The least that shows gid buffers with wlroots: one output without a screen, each window at its top
+ * left corner. What gidway adds is one call, gid_buffer_manager_create(), and the buffers of gid-view
+ * and others are shown as any client's are, from the memory in which they lie.
+ *
+ * Usage: compositor SOCKET, then WAYLAND_DISPLAY=SOCKET gid-view …
  */
-#include "gid_buffer_v1.h"
-
+#include <gid_buffer_v1.h>
 #include <signal.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <wlr/backend/headless.h>
 #include <wlr/render/allocator.h>
 #include <wlr/types/wlr_compositor.h>
-#include <wlr/types/wlr_output.h>
 #include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
 #include <wlr/types/wlr_screencopy_v1.h>
 #include <wlr/types/wlr_single_pixel_buffer_v1.h>
-#include <wlr/types/wlr_subcompositor.h>
 #include <wlr/types/wlr_viewporter.h>
 #include <wlr/types/wlr_xdg_output_v1.h>
 #include <wlr/types/wlr_xdg_shell.h>
@@ -39,6 +39,7 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 	wlr_scene_output_send_frame_done(scene_output, &now);
 }
 
+/* The first commit asks how big the window is to be: as it likes. */
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct window *window = wl_container_of(listener, window, commit);
 	if (window->toplevel->base->initial_commit) {
@@ -71,14 +72,6 @@ static int handle_signal(int number, void *data) {
 	return 0;
 }
 
-static int log_line(const char *format, ...) {
-	va_list args;
-	va_start(args, format);
-	_wlr_vlog(WLR_INFO, format, args);
-	va_end(args);
-	return 0;
-}
-
 int main(int argc, char **argv) {
 	wlr_log_init(WLR_INFO, NULL);
 	setenv("WLR_RENDERER", "pixman", 0);
@@ -90,33 +83,26 @@ int main(int argc, char **argv) {
 	wlr_renderer_init_wl_display(renderer, display);
 	struct wlr_allocator *allocator = wlr_allocator_autocreate(backend, renderer);
 	wlr_compositor_create(display, 6, renderer);
-	wlr_subcompositor_create(display);
 	wlr_viewporter_create(display);
 	wlr_single_pixel_buffer_manager_v1_create(display);
 	wlr_screencopy_manager_v1_create(display);
-	if (gid_buffer_manager_create(display, renderer, allocator, NULL, log_line) == NULL) {
+	if (argc != 2 || wl_display_add_socket(display, argv[1]) < 0 ||
+		gid_buffer_manager_create(display, renderer, allocator, NULL, printf) == NULL) {
 		return EXIT_FAILURE;
 	}
-
 	struct wlr_xdg_shell *shell = wlr_xdg_shell_create(display, 3);
 	struct wl_listener new_toplevel = {.notify = handle_new_toplevel};
 	wl_signal_add(&shell->events.new_toplevel, &new_toplevel);
-
 	scene = wlr_scene_create();
 	struct wlr_output_layout *layout = wlr_output_layout_create(display);
 	wlr_xdg_output_manager_v1_create(display, layout);
-	struct wlr_scene_output_layout *scene_layout =
-			wlr_scene_attach_output_layout(scene, layout);
 	struct wlr_output *output = wlr_headless_add_output(backend, 640, 240);
 	wlr_output_init_render(output, allocator, renderer);
 	struct wl_listener frame = {.notify = handle_frame};
 	wl_signal_add(&output->events.frame, &frame);
 	scene_output = wlr_scene_output_create(scene, output);
-	wlr_scene_output_layout_add_output(
-			scene_layout, wlr_output_layout_add(layout, output, 0, 0), scene_output);
-
-	if (argc != 2 || wl_display_add_socket(display, argv[1]) < 0 ||
-			!wlr_backend_start(backend)) {
+	wlr_output_layout_add(layout, output, 0, 0);
+	if (!wlr_backend_start(backend)) {
 		return EXIT_FAILURE;
 	}
 	struct wlr_output_state state;
@@ -128,13 +114,6 @@ int main(int argc, char **argv) {
 	wlr_log(WLR_INFO, "ready");
 	wl_display_run(display);
 
-	wl_display_destroy_clients(display);
-	wl_list_remove(&new_toplevel.link);
-	wl_list_remove(&frame.link);
-	wlr_scene_node_destroy(&scene->tree.node);
-	wlr_backend_destroy(backend);
-	wlr_allocator_destroy(allocator);
-	wlr_renderer_destroy(renderer);
-	wl_display_destroy(display);
+	wl_display_destroy_clients(display); /* what is left goes with the process */
 	return EXIT_SUCCESS;
 }

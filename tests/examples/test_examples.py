@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Each example does what it says, and fits on a page."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from program import BUILD, TOP
+
+EXAMPLES = TOP / "examples"
+FRAME = re.compile(r"^frame (\d+): \d+ us on its way, first pixel ([0-9a-f]{8})$", re.M)
+
+
+@pytest.fixture
+def cockpit() -> Iterator[Cockpit]:
+    cockpit = Cockpit()
+    cockpit.start_all()
+    cockpit.wait_links()
+    yield cockpit
+    cockpit.close()
+
+
+def built(name: str) -> Path:
+    return BUILD / "examples" / name
+
+
+def receive(cockpit: Cockpit, stream: str, frames: int) -> list[tuple[str, str]]:
+    """What `consume` in the cluster says of the open domain's stream."""
+    command = [built("consume"), "-d", "open", stream, str(frames)]
+    consumer = cockpit.run("cluster", command)
+    assert consumer.wait() == 0
+    return FRAME.findall(consumer.stdout)
+
+
+def test_a_producer_and_a_consumer_in_either_order(cockpit: Cockpit) -> None:
+    producer = cockpit.run("open", [built("produce"), "bar"])
+    found = receive(cockpit, "bar", 20)
+    numbers = [int(number) for number, _ in found]
+    assert len(found) == 20 and numbers == sorted(set(numbers))
+    assert {pixel for _, pixel in found} == {"ffffcc00", "ff203040"}
+    producer.stop()
+
+
+def test_memory_that_exists_already_is_shared(cockpit: Cockpit) -> None:
+    exporter = cockpit.run("open", [built("export-dmabuf"), "still", "60"])
+    assert {pixel for _, pixel in receive(cockpit, "still", 3)} == {"ff000000"}
+    exporter.stop()
+
+
+def test_a_pipeline_in_python_sends_and_receives(cockpit: Cockpit) -> None:
+    script = EXAMPLES / "pipeline.py"
+    reader = cockpit.run(
+        "cluster", [sys.executable, script, "receive", "-d", "open", "test", "10"], "reader"
+    )
+    sender = cockpit.run("open", [sys.executable, script, "send", "test", "60"], "sender")
+    assert reader.wait() == 0
+    assert reader.stdout.count("BGRx 320x240, 307200 bytes") == 10
+    sender.stop()
+
+
+def test_who_is_used_wrongly_says_how(cockpit: Cockpit) -> None:
+    for name in ("produce", "consume", "export-dmabuf"):
+        program = cockpit.run("open", [built(name)], f"{name}-alone")
+        assert program.wait() != 0
+        assert f"Usage: {name}" in program.stderr
+
+
+@pytest.mark.parametrize("name", sorted(os.listdir(EXAMPLES)))
+def test_an_example_fits_on_a_page_and_begins_with_what_it_is(name: str) -> None:
+    if name == "meson.build" or name.startswith("__"):
+        return
+    text = (EXAMPLES / name).read_text()
+    assert text.count("\n") < 120
+    assert "Usage: " in text[:1200]
