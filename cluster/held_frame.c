@@ -4,6 +4,7 @@
 #include "../wlroots/dmabuf_sync.h"
 #include <drm_fourcc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <wayland-server-protocol.h>
 
 /* What of the picture is to be shown. Boxes were checked to lie in no layout in particular. */
@@ -89,8 +90,27 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
 	return gid_slab_is_current(slab, frame->gid) ? ROLE_REASON_NONE : ROLE_REASON_TAKEN_BACK;
 }
 
+/*
+ * The slab's memory goes when this returns. What is shown, perhaps as the last frame of a domain that
+ * died, stays the same: the visible part of it is copied.
+ */
+static void handle_revoked(void *data, struct gid_slab *slab) {
+	struct held_frame *held = data;
+	struct memory_view *view = &held->view;
+	size_t row = (size_t)view->base.width * 4, rows = (size_t)view->base.height;
+	held->copy = view->data != NULL ? malloc(row * rows) : NULL;
+	for (size_t y = 0; y < rows && held->copy != NULL; y++) {
+		memcpy((uint8_t *)held->copy + y * row,
+			(const uint8_t *)view->data + y * view->stride, row);
+	}
+	view->data = held->copy;
+	view->stride = row;
+}
+
 static void handle_destroyed(struct memory_view *view) {
 	struct held_frame *held = wl_container_of(view, held, view);
+	gid_slab_on_revoked(held->slab, NULL, held);
+	free(held->copy);
 	if (held->consumer != NULL) {
 		gid_consumer_release(held->consumer, &held->frame);
 	}
@@ -137,6 +157,7 @@ struct held_frame *held_frame_create(struct wl_list *list, struct gid_consumer *
 	held->frame = *frame;
 	held->hashes = *hashes;
 	held_frame_set_dmabuf(held, renderer);
+	gid_slab_on_revoked(slab, handle_revoked, held);
 	wl_list_insert(list, &held->link);
 	return held;
 }

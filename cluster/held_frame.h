@@ -15,6 +15,7 @@ struct held_frame {
 	struct gid_consumer *consumer; /* NULL: the subscription ended, there is nobody to give it
 					  back to */
 	struct gid_slab *slab;
+	void *copy; /* owned; of what was shown when the slab was revoked, else NULL */
 	struct gid_frame frame;
 	struct pixel_hashes hashes; /* of the pixels, as they were when they were looked at */
 };

@@ -81,6 +81,11 @@ struct gid_domain {
 	struct gid_table own_slabs;	 /* registered ones, by number */
 	struct gid_table imported_slabs; /* that gidd gave us, by key */
 	struct gid_imports *imports;
+	/* What is mapped of each domain: bounded, for it says itself how much there is. */
+	struct gid_imported_of {
+		uint64_t bytes;
+		uint32_t slabs;
+	} imported_of[GID_DOMAIN_MAX + 1];
 	struct gid_timeline *timeline; /* of $GID_TIMELINE; NULL: none, or not asked yet */
 };
 

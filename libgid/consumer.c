@@ -16,7 +16,7 @@
 
 #include "connection.h"
 #include "socket.h"
-#include "subscription.h"
+#include "subscriber.h"
 
 #define CREDIT_DEFAULT 4u
 #define BACK_OFF_MIN_NS 50000000ull
@@ -421,6 +421,7 @@ static int take_frame(
 	}
 	frame->index = consumer->base + copy->index;
 	consumer->stats.frames++;
+	consumer->back_off = BACK_OFF_MIN_NS; /* a stream that lives is asked for at once again */
 	note_gap(consumer, frame);
 	translate_times(consumer, frame);
 	uint64_t now = gid_clock_now();

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "import.h"
-#include "slab.h"
+#include "slab_object.h"
 #include "socket.h"
 #include "socket_path.h"
 

@@ -29,6 +29,8 @@ const char *gid_strerror(int error) {
 		return "gidway does not know this pixel format or modifier: convert to another";
 	case ERANGE:
 		return "a plane reaches beyond the end of its memory: check offsets and strides";
+	case ENODATA:
+		return "memory with holes: its owner must write, or allocate, all of it first";
 	case EDQUOT:
 		return "a quota is used up: raise it in the [domain] section, or free slabs or "
 		       "streams";

@@ -10,7 +10,7 @@
 
 #include <drm_fourcc.h>
 
-#include "slab.h"
+#include "slab_object.h"
 
 /* --- registering ------------------------------------------------------------------------------ */
 
@@ -244,6 +244,21 @@ static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memor
 	return taken;
 }
 
+/* Readers take no memory with holes, for these would be theirs to fill, in their time. */
+static int fill_holes(struct gid_slab *slab) {
+	off_t size = lseek(slab->info.fd, 0, SEEK_END);
+	const void *all;
+	int error = gid_memory_check_present(slab->info.fd);
+	if (error == -ENODATA && size > 0) {
+		error = gid_memory_map(slab->info.fd, 0, (uint64_t)size, &all);
+		if (error == 0) {
+			gid_memory_unmap(all, (size_t)size);
+			error = gid_memory_check_present(slab->info.fd);
+		}
+	}
+	return error < 0 ? gid_domain_fail(slab->domain, error, "%s", gid_strerror(error)) : 0;
+}
+
 /* Where the picture lies and how much of the memory is its slot. */
 static int place_picture(struct gid_slab *slab, uint64_t offset, const struct gid_layout *layout) {
 	struct gid_slab_info *info = &slab->info;
@@ -275,6 +290,9 @@ int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 	if (error >= 0) {
 		slab->info.fd = error;
 		error = set_description(slab, description);
+	}
+	if (error == 0 && slab->info.memory == GID_MEMORY_MEMFD) {
+		error = fill_holes(slab);
 	}
 	if (error == 0) {
 		error = place_picture(slab, offset, layout);

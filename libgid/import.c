@@ -10,12 +10,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "slab.h"
+#include "slab_object.h"
 #include "socket.h"
 
 /* Slabs at rest keep their mappings; a consumer may give each frame back before it takes the next.
  */
 #define RESTING_MAX 64u
+
+/* What one domain may have us map: far more than a cockpit needs, far less than would hurt. */
+#define BYTES_MAX (UINT64_C(4) << 30)
+#define SLABS_MAX 1024u
 
 #define REVALIDATE_NS 5000000000ull
 #define REVALIDATE_EVERY_NS 250000000ull
@@ -125,26 +129,76 @@ static uint64_t end_of(const struct gid_wire_imported *imported) {
 	return imported->generations == 0 ? end : imported->generations + table;
 }
 
-static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *imported, int fd) {
+/* gidd has looked at it as well, but that is the owner's where the owner is our own domain. */
+static int check_memory(const struct gid_wire_imported *imported, int fd) {
 	bool ours = imported->generations != 0;
-	int error = 0;
-	if (imported->memory == GID_MEMORY_MEMFD) {
+	int error;
+	switch (imported->memory) {
+	case GID_MEMORY_MEMFD:
 		error = gid_memory_check(fd, end_of(imported), ours);
-	} else if (imported->memory == GID_MEMORY_WINDOW) {
-		error = gid_memory_check_range(fd, end_of(imported));
+		return error < 0 ? error : gid_memory_check_present(fd);
+	case GID_MEMORY_DMABUF:
+		return gid_memory_is_dmabuf(fd) ? 0 : -EBADF;
+	default:
+		return gid_memory_check_range(fd, end_of(imported));
+	}
+}
+
+static void free_oldest_of(struct gid_domain *domain, uint32_t owner) {
+	struct gid_slab *slab = domain->imports->oldest;
+	while (slab != NULL && gid_domain_of(slab->info.gid) != owner) {
+		slab = slab->newer;
+	}
+	if (slab != NULL) {
+		free_resting(slab);
+	}
+}
+
+/* Whether its owner may have us map so much more. What is at rest goes first. */
+static int charge(struct gid_slab *slab) {
+	uint32_t owner = gid_domain_of(slab->info.gid);
+	struct gid_imported_of *of = &slab->domain->imported_of[owner];
+	uint64_t bytes = slab->view_size;
+	uint32_t resting;
+	do {
+		if (bytes <= BYTES_MAX && of->bytes <= BYTES_MAX - bytes && of->slabs < SLABS_MAX) {
+			of->bytes += bytes;
+			of->slabs++;
+			slab->charged = bytes;
+			return 0;
+		}
+		resting = slab->domain->imports->resting;
+		free_oldest_of(slab->domain, owner);
+	} while (slab->domain->imports->resting < resting);
+	return -EDQUOT;
+}
+
+/* No page is touched before somebody who accepted the layout asks for a view of its slot. */
+static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *imported, int fd) {
+	uint64_t bytes = imported->slot_count * imported->slot_size;
+	if (bytes > SIZE_MAX) {
+		return -EDQUOT;
+	}
+	slab->view_size = (size_t)bytes;
+	int error = check_memory(imported, fd);
+	if (error == 0) {
+		error = charge(slab);
+	}
+	if (error == 0 && imported->memory == GID_MEMORY_MEMFD) {
+		slab->touched = calloc((imported->slot_count + 7) / 8, 1);
+		error = slab->touched == NULL ? -ENOMEM : 0;
 	}
 	if (error < 0) {
 		return error;
 	}
 	const void *data;
-	slab->view_size = (size_t)(imported->slot_count * imported->slot_size);
-	error = gid_memory_map(fd, imported->offset, slab->view_size, &data);
+	error = gid_memory_map_untouched(fd, imported->offset, slab->view_size, &data);
 	if (error < 0) {
 		/* Not every dma-buf can be read by a CPU. */
 		return imported->memory == GID_MEMORY_DMABUF ? 0 : error;
 	}
 	slab->view = data;
-	if (ours) {
+	if (imported->generations != 0) {
 		size_t size = imported->slot_count * sizeof(uint32_t);
 		error = gid_memory_map(fd, imported->generations, size, &data);
 		if (error < 0) {
@@ -342,6 +396,7 @@ static void revoke(struct gid_slab *slab) {
 		slab->listeners = listener.next;
 		listener.func(listener.data, slab);
 	}
+	gid_slab_blank(slab); /* what a listener wants to keep it has copied */
 	gid_slab_unref(slab);
 }
 

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -104,6 +106,10 @@ int gid_memory_check(int fd, uint64_t size, int sole_writer) {
 	if (seals < 0) {
 		return -EBADF;
 	}
+	struct statfs system;
+	if (fstatfs(fd, &system) < 0 || system.f_type != TMPFS_MAGIC) {
+		return -EBADF;
+	}
 	if ((seals & F_SEAL_SHRINK) == 0) {
 		return -EPERM;
 	}
@@ -119,6 +125,28 @@ int gid_memory_check(int fd, uint64_t size, int sole_writer) {
 	return gid_memory_check_range(fd, size);
 }
 
+int gid_memory_check_present(int fd) {
+	struct stat status;
+	if (fstat(fd, &status) < 0) {
+		return -errno;
+	}
+	return (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size ? -ENODATA : 0;
+}
+
+bool gid_memory_is_dmabuf(int fd) {
+	char path[64], line[128];
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	FILE *info = fopen(path, "re");
+	bool found = false;
+	while (info != NULL && !found && fgets(line, sizeof(line), info) != NULL) {
+		found = strncmp(line, "exp_name:", 9) == 0; /* who made it: of dma-bufs alone */
+	}
+	if (info != NULL) {
+		fclose(info);
+	}
+	return found;
+}
+
 int gid_memory_check_range(int fd, uint64_t end) {
 	struct stat status;
 	if (fstat(fd, &status) < 0) {
@@ -127,18 +155,51 @@ int gid_memory_check_range(int fd, uint64_t end) {
 	return (uint64_t)status.st_size < end ? -ERANGE : 0;
 }
 
-int gid_memory_map(int fd, uint64_t offset, size_t size, const void **data) {
+static int map(int fd, uint64_t offset, uint64_t size, int flags, const void **data) {
 	uint64_t lead = offset % page_size();
 	if (size == 0 || offset > INT64_MAX || size > SIZE_MAX - lead) {
 		return -EINVAL;
 	}
-	void *mapped = mmap(NULL, size + lead, PROT_READ, MAP_SHARED | MAP_POPULATE, fd,
+	void *mapped = mmap(NULL, (size_t)(size + lead), PROT_READ, MAP_SHARED | flags, fd,
 		(off_t)(offset - lead));
 	if (mapped == MAP_FAILED) {
 		return -errno;
 	}
 	*data = (const char *)mapped + lead;
 	return 0;
+}
+
+int gid_memory_map(int fd, uint64_t offset, uint64_t size, const void **data) {
+	return map(fd, offset, size, MAP_POPULATE, data);
+}
+
+int gid_memory_map_untouched(int fd, uint64_t offset, uint64_t size, const void **data) {
+	return map(fd, offset, size, 0, data);
+}
+
+void gid_memory_touch(const void *data, size_t size) {
+	uint64_t lead = (uintptr_t)data % page_size();
+	(void)madvise((char *)data - lead, size + lead, MADV_POPULATE_READ);
+}
+
+int gid_memory_make_blank(uint64_t size) {
+	int fd = make_memfd("gid-revoked");
+	if (fd < 0) {
+		return -errno;
+	}
+	if (size > INT64_MAX || ftruncate(fd, (off_t)size) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
+		close(fd);
+		return -ENOMEM;
+	}
+	return fd;
+}
+
+int gid_memory_replace(const void *data, size_t size) {
+	uint64_t lead = (uintptr_t)data % page_size();
+	void *zeroes = mmap((char *)data - lead, size + lead, PROT_READ,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	return zeroes == MAP_FAILED ? -ENOMEM : 0;
 }
 
 void gid_memory_unmap(const void *data, size_t size) {

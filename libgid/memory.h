@@ -3,6 +3,7 @@
 #ifndef GID_MEMORY_H
 #define GID_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,12 +24,21 @@ void gid_memory_finish(struct gid_memory_own *memory);
 /*
  * Checks that `fd` is a memfd of at least `size` bytes that can never shrink. With `sole_writer`
  * also that nobody can map it writable any more and that the description is read-only.
- * -EBADF: not a memfd; -EPERM: a seal is missing; -EACCES: writable; -ERANGE: too small.
+ * -EBADF: not a memfd, or one of huge pages, which cannot be unmapped in pieces; -EPERM: a seal is missing; -EACCES: writable; -ERANGE: too small.
  */
 int gid_memory_check(int fd, uint64_t size, int sole_writer);
 
 /* Whether a window (a file, or a device's memory) has at least `end` bytes; -ERANGE: it has not. */
 int gid_memory_check_range(int fd, uint64_t end);
+
+/*
+ * Whether all pages of a memfd are there, which is sealed against holes that come later: 0, or
+ * -ENODATA: it is sparse. Mapping such a one costs its owner nothing, and the reader all its pages.
+ */
+int gid_memory_check_present(int fd);
+
+/* Whether it is a dma-buf. Asks no file system, for that may be another's, and never answer. */
+bool gid_memory_is_dmabuf(int fd);
 
 /* Up to the next whole page; 0 where that overflows. */
 uint64_t gid_memory_round_up(uint64_t size);
@@ -37,7 +47,22 @@ uint64_t gid_memory_round_up(uint64_t size);
  * Maps [offset, offset + size) read-only with its pages present. `offset` need not be a page's:
  * what lies before it in its page is mapped as well.
  */
-int gid_memory_map(int fd, uint64_t offset, size_t size, const void **data);
+int gid_memory_map(int fd, uint64_t offset, uint64_t size, const void **data);
+
+/* The same without a look at the pages: they come when they are read, or by gid_memory_touch(). */
+int gid_memory_map_untouched(int fd, uint64_t offset, uint64_t size, const void **data);
+
+/* Makes mapped pages present at once, as far as there is memory behind them. */
+void gid_memory_touch(const void *data, size_t size);
+
+/* A memfd of `size` bytes that nobody ever writes, without a page: to stand in for another; or -errno. */
+int gid_memory_make_blank(uint64_t size);
+
+/*
+ * Puts zeroes in the place of what is mapped there: its memory is given up, whoever still reads at
+ * the address. Returns 0 or -ENOMEM.
+ */
+int gid_memory_replace(const void *data, size_t size);
 void gid_memory_unmap(const void *data, size_t size);
 
 /* Overwrites with zeroes, where this process may still write the memfd or dma-buf. */

@@ -7,8 +7,8 @@
 #define GID_PRODUCER_H
 
 #include "loop.h"
-#include "slab.h"
-#include "subscription.h"
+#include "slab_object.h"
+#include "subscriber.h"
 
 struct gid_producer {
 	struct gid_domain *domain; /* NULL once that was destroyed */

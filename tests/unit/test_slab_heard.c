@@ -16,10 +16,30 @@ static void imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
 	heard->slab = slab;
 }
 
+static char seen; /* by the listener */
+
 static void was_revoked(void *data, struct gid_slab *slab) {
 	struct heard *heard = data;
+	seen = *(const char *)gid_slab_view(slab, 0);
 	heard->calls++;
 	heard->slab = slab;
+}
+
+/* Mappings of slabs' memory in this process: the owner's and the reader's. */
+static int count_slabs(void) {
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char *line = NULL;
+	size_t size = 0;
+	int count = 0;
+	while (maps != NULL && getline(&line, &size, maps) >= 0) {
+		count += strstr(line, "memfd:gid-slab") != NULL && strstr(line, "r--s") != NULL &&
+			strstr(line, " 00000000 ") != NULL;
+	}
+	free(line);
+	if (maps != NULL) {
+		fclose(maps);
+	}
+	return count;
 }
 
 static bool was_called(void *data) {
@@ -58,14 +78,19 @@ static void test_async(void) {
 			gid_slab_on_revoked(now, was_revoked, &removed) == 0 &&
 			gid_slab_on_revoked(now, NULL, &removed) == 0,
 		"its end can be listened for");
+	memset(gid_slab_data(slab, 0), 'x', 8192);
+	int before = count_slabs();
 	gid_slab_revoke(slab, 2);
 	tap_ok(cockpit_until(reader, was_called, &revoked) && revoked.slab == now &&
 			removed.calls == 0,
 		"a revoked grant is heard of");
 	struct gid_slab_info info;
 	gid_slab_get_info(now, &info);
-	tap_ok(info.revoked && !gid_slab_is_current(now, gid) && gid_slab_view(now, 0) != NULL,
-		"the slab is revoked, what is mapped stays until the reference goes");
+	tap_ok(info.revoked && !gid_slab_is_current(now, gid), "the slab is revoked");
+	const char *view = gid_slab_view(now, 0);
+	tap_ok(seen == 'x' && view != NULL && view[0] == 0 && view[4096] == 0,
+		"its listener saw it still, then zeroes are in its place");
+	tap_ok(count_slabs() == before - 1, "and its memory is not ours any more");
 	tap_ok(gid_slab_on_revoked(now, was_revoked, &revoked) == -ENOENT,
 		"there is no more to listen for");
 	struct gid_slab *other = NULL;

@@ -129,8 +129,9 @@ int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 void gid_slab_destroy(struct gid_slab *slab, bool wipe);
 
 /**
- * Gives the domain numbered `reader` leave to read the slab, or takes it back. A reader's mapping
- * of plain shared memory outlives the grant: only gid_slab_destroy(…, true) ends what it sees.
+ * Gives the domain numbered `reader` leave to read the slab, or takes it back. This library ends an
+ * honest reader's view then; one that is not may have a mapping of its own, which outlives the
+ * grant: only gid_slab_destroy(…, true) ends what that sees.
  * Streams grant by themselves the slabs they send. Returns 0, -EPERM: the cockpit's configuration
  * does not allow it, or its owner.
  *
@@ -163,10 +164,12 @@ void gid_slab_give(struct gid_slab *slab, uint32_t slot);
 /* --- slabs of others ------------------------------------------------------------------------- */
 
 /**
- * From a gid to memory. The first import of a slab asks gidd and maps the slab, read-only, with
- * its pages present; later ones of the same slab only count a reference and cost no system call.
+ * From a gid to memory. The first import of a slab asks gidd and maps the slab, read-only; later
+ * ones of the same slab only count a reference and cost no system call. A slot's pages are made
+ * present when gid_slab_view() is first asked for it: look at the layout (gid_slab_get_info()) before.
  * Waits as long as gid_domain_connect(). Returns 0 and a reference that gid_slab_unref() gives back;
- * -ENOENT: unknown, not granted or revoked (the three look the same); -ENOTCONN.
+ * -ENOENT: unknown, not granted or revoked (the three look the same); -ENODATA: memory with holes,
+ * which its owner never filled; -EDQUOT: its owner's slabs take 4 GiB of us, or are 1024; -ENOTCONN.
  */
 int gid_slab_import(struct gid_domain *domain, gid_id gid, struct gid_slab **slab);
 
@@ -186,7 +189,11 @@ void gid_slab_import_cancel(struct gid_domain *domain, void *data);
 struct gid_slab *gid_slab_ref(struct gid_slab *slab);
 void gid_slab_unref(struct gid_slab *slab);
 
-/** Called from gid_domain_dispatch() when an imported slab was revoked, or its domain died. */
+/**
+ * Called from gid_domain_dispatch() when an imported slab was revoked, or its domain died. What is
+ * to be kept of it has to be copied now: when the last listener has returned, zeroes are in the
+ * place of its memory, whether or not anybody listened, and its owner has that back.
+ */
 typedef void (*gid_revoked_func)(void *data, struct gid_slab *slab);
 
 /**

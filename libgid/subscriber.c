@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "subscription.h"
+#include "subscriber.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** The slab, our own or an imported one, as the parts of the library see it. */
-#ifndef GID_SLAB_H
-#define GID_SLAB_H
+#ifndef GID_SLAB_OBJECT_H
+#define GID_SLAB_OBJECT_H
 
 #include "connection.h"
 #include "memory_source.h"
@@ -51,6 +51,8 @@ struct gid_slab {
 	uint8_t withheld[256 / 8]; /* taken back: others may not lend our slab to these, either */
 
 	/* imported */
+	uint64_t charged; /* bytes, in domain->imported_of; 0: none */
+	uint8_t *touched; /* a bit for each slot whose pages were made present */
 	bool known; /* in the domain's table of imported slabs */
 	enum {
 		GID_REVALIDATE_DONE,
@@ -67,6 +69,12 @@ struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_k
 
 /* Ends all slabs of a domain that is being destroyed: the objects stay for their references. */
 void gid_slab_detach_all(struct gid_domain *domain);
+
+/*
+ * A revoked slab's memory is given up at once, whoever still reads it: zeroes are in its place, and
+ * behind its descriptor, but for a dma-buf's, which stays until the last reference goes.
+ */
+void gid_slab_blank(struct gid_slab *slab);
 
 /* Frees a slab that has no references and is in no table. */
 void gid_slab_free(struct gid_slab *slab);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** One consumer as its producer sees it: ring, doorbell, and what gidd calls it. */
-#ifndef GID_SUBSCRIPTION_H
-#define GID_SUBSCRIPTION_H
+#ifndef GID_SUBSCRIBER_H
+#define GID_SUBSCRIBER_H
 
 #include "doorbell.h"
 #include "memory_source.h"

@@ -3,10 +3,12 @@
  * The slab, our own or an imported one: references, what it is, its memory to read; its slots, and
  * who holds which; who may read it. export.c makes our own, import.c gets those of others.
  */
-#include "slab.h"
+#include "slab_object.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "closer.h"
 
@@ -61,7 +63,38 @@ static void detach(struct gid_slab *slab) {
 	slab->domain = NULL;
 }
 
+/* An imported slab's memory is given up: its owner may have others in its place. */
+static void discharge(struct gid_slab *slab) {
+	if (slab->charged > 0 && slab->domain != NULL) {
+		struct gid_imported_of *of = &slab->domain->imported_of[gid_domain_of(slab->info.gid)];
+		of->bytes -= slab->charged;
+		of->slabs--;
+	}
+	slab->charged = 0;
+}
+
+void gid_slab_blank(struct gid_slab *slab) {
+	if (slab->view != NULL && gid_memory_replace(slab->view, slab->view_size) < 0) {
+		return;
+	}
+	if (slab->generations_size > 0) {
+		gid_memory_unmap(slab->generations, slab->generations_size);
+		slab->generations = NULL;
+		slab->generations_size = 0;
+	}
+	/* Under the same number, for who has that. Of a dma-buf a device may still make use. */
+	int blank = slab->info.fd < 0 || slab->info.memory == GID_MEMORY_DMABUF
+		? -1
+		: gid_memory_make_blank(slab->info.offset + slab->view_size);
+	if (blank >= 0) {
+		dup3(blank, slab->info.fd, O_CLOEXEC);
+		close(blank);
+	}
+	discharge(slab);
+}
+
 void gid_slab_free(struct gid_slab *slab) {
+	discharge(slab);
 	if (slab->domain != NULL) {
 		detach(slab);
 	}
@@ -71,6 +104,7 @@ void gid_slab_free(struct gid_slab *slab) {
 		slab->listeners = listener->next;
 		free(listener);
 	}
+	free(slab->touched);
 	free(slab->slots);
 	free(slab);
 }
@@ -117,7 +151,12 @@ const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
 	if (slab->view == NULL || slot >= slab->info.slot_count) {
 		return NULL;
 	}
-	return slab->view + slot * slab->info.slot_size;
+	const char *view = slab->view + slot * slab->info.slot_size;
+	if (slab->touched != NULL && (slab->touched[slot / 8] >> slot % 8 & 1) == 0) {
+		slab->touched[slot / 8] |= (uint8_t)(1u << slot % 8);
+		gid_memory_touch(view, slab->info.slot_size);
+	}
+	return view;
 }
 
 bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/* What a reader maps of an owner that means no good: memory with holes, too much, or none at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "memory.h"
+#include "slab_pair.h"
+
+#define SIZE (1u << 20)
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL)
+
+/* As any program can send it, without this library: a slab of one slot. 0 where gidd refuses. */
+static uint32_t export_raw(int fd) {
+	union gid_wire_message message, answer;
+	gid_wire_begin(&message, GID_WIRE_EXPORT, 0);
+	message.export.memory = GID_MEMORY_MEMFD;
+	message.export.slot_size = SIZE;
+	message.export.slot_count = 1;
+	gid_wire_put_layout(&message.export.layout, &layout);
+	int error = gid_domain_request(owner, &message, &fd, 1, &answer, NULL);
+	if (error < 0) {
+		return 0;
+	}
+	uint32_t slab = answer.result.value;
+	gid_wire_begin(&message, GID_WIRE_GRANT, 0);
+	message.grant.slab = slab;
+	message.grant.domain = 2;
+	message.grant.allow = 1;
+	return gid_domain_request(owner, &message, NULL, 0, &answer, NULL) == 0 ? slab : 0;
+}
+
+static int make_sparse(unsigned seals) {
+	int fd = memfd_create("sparse", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ftruncate(fd, SIZE) < 0 || fcntl(fd, F_ADD_SEALS, seals) < 0) {
+		return -1;
+	}
+	int read_only = gid_memory_reopen(fd);
+	close(fd);
+	return read_only;
+}
+
+static uint64_t bytes_of(int fd) {
+	struct stat status;
+	fstat(fd, &status);
+	return (uint64_t)status.st_blocks * 512;
+}
+
+static void test_holes(void) {
+	int fd = make_sparse(SEALS);
+	struct gid_slab *slab = NULL;
+	tap_ok(gid_memory_check(fd, SIZE, 1) == 0 && gid_memory_check_present(fd) == -ENODATA,
+		"sealed memory without a page is told from memory");
+	uint32_t number = export_raw(fd);
+	tap_ok(number == 0 ||
+			gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == -ENODATA,
+		"it is not imported (%s)", number == 0 ? "gidd refuses it" : "libgid does");
+	tap_ok(bytes_of(fd) == 0, "nor is any page of it made");
+	close(fd);
+
+	fd = make_sparse(SEALS);
+	tap_ok(gid_slab_export(owner, fd, 0, &layout, NULL, &slab) == 0 && bytes_of(fd) == SIZE,
+		"who exports such memory by this library makes its pages");
+	struct gid_slab *got = NULL;
+	tap_ok(gid_slab_grant(slab, 2) == 0 &&
+			gid_slab_import(reader, gid_slab_gid(slab, 0), &got) == 0,
+		"and then it is imported");
+	gid_slab_unref(got);
+	gid_slab_destroy(slab, false);
+	close(fd);
+}
+
+static void test_bounds(void) {
+	struct gid_slab *slabs[3], *got = NULL, *other = NULL;
+	for (int i = 0; i < 3; i++) {
+		slabs[i] = make(1);
+		gid_slab_grant(slabs[i], 2);
+	}
+	struct gid_imported_of *of = &reader->imported_of[1];
+	tap_ok(of->slabs == 0 && of->bytes == 0, "nothing is imported");
+	gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &got);
+	gid_slab_import(reader, gid_slab_gid(slabs[1], 0), &other);
+	tap_ok(of->slabs == 2 && of->bytes == 2 * 12288, "what is, is counted");
+	gid_slab_unref(got); /* at rest */
+	of->slabs += 1022;
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[2], 0), &got) == 0 &&
+			of->slabs == 1024,
+		"one that is at rest goes for a new one");
+	struct gid_slab *more = NULL;
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == -EDQUOT,
+		"but there are not more than 1024 of an owner");
+	of->slabs -= 1022;
+	of->bytes += (UINT64_C(4) << 30) - 3 * 12288 + 1;
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == -EDQUOT,
+		"nor more than 4 GiB");
+	of->bytes -= (UINT64_C(4) << 30) - 3 * 12288 + 1;
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == 0, "else there are");
+	gid_slab_unref(got);
+	gid_slab_unref(other);
+	gid_slab_unref(more);
+	for (int i = 0; i < 3; i++) {
+		gid_slab_destroy(slabs[i], false);
+	}
+}
+
+static bool is_revoked(void *data) {
+	struct gid_slab_info info;
+	gid_slab_get_info(data, &info);
+	return info.revoked;
+}
+
+/* A reader that goes on reading, and asks for nothing. */
+static void test_a_reader_that_does_not_listen(void) {
+	struct gid_slab *slab = make(2), *got = NULL;
+	memset(gid_slab_data(slab, 1), 'x', 12288);
+	gid_slab_grant(slab, 2);
+	gid_slab_import(reader, gid_slab_gid(slab, 1), &got);
+	const char *view = gid_slab_view(got, 1);
+	struct gid_slab_info info;
+	gid_slab_get_info(got, &info);
+	char byte = 0;
+	tap_ok(view[12287] == 'x', "it reads");
+	gid_slab_revoke(slab, 2);
+	tap_ok(cockpit_until(reader, is_revoked, got) && view[0] == 0 && view[12287] == 0,
+		"what it reads is gone when the grant is");
+	tap_ok(pread(info.fd, &byte, 1, 12288) == 1 && byte == 0,
+		"nor does the descriptor lead to it any more");
+	gid_slab_unref(got);
+	gid_slab_destroy(slab, false);
+}
+
+static void test_kinds(void) {
+	int fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+	if (fd >= 0) {
+		tap_ok(gid_memory_check(fd, 0, 0) == -EBADF, "huge pages are no memory to share");
+		close(fd);
+	}
+	fd = memfd_create("exp_name: drm", MFD_CLOEXEC);
+	int file = open("/dev/null", O_RDWR | O_CLOEXEC);
+	tap_ok(!gid_memory_is_dmabuf(fd) && !gid_memory_is_dmabuf(file) &&
+			!gid_memory_is_dmabuf(-1),
+		"what is no dma-buf is known");
+	close(fd);
+	close(file);
+}
+
+int main(void) {
+	if (slab_pair_init()) {
+		test_kinds();
+		test_bounds();
+		test_holes();
+		test_a_reader_that_does_not_listen();
+	}
+	return slab_pair_finish();
+}
