@@ -18,10 +18,10 @@
 #include <wlr/types/wlr_scene.h>
 #include <wlr/types/wlr_screencopy_v1.h>
 #include <wlr/types/wlr_single_pixel_buffer_v1.h>
+#include <wlr/types/wlr_subcompositor.h>
 #include <wlr/types/wlr_viewporter.h>
 #include <wlr/types/wlr_xdg_output_v1.h>
 #include <wlr/types/wlr_xdg_shell.h>
-#include <wlr/util/log.h>
 
 static struct wl_display *display;
 static struct wlr_scene *scene;
@@ -73,7 +73,6 @@ static int handle_signal(int number, void *data) {
 }
 
 int main(int argc, char **argv) {
-	wlr_log_init(WLR_INFO, NULL);
 	setenv("WLR_RENDERER", "pixman", 0);
 	display = wl_display_create();
 	struct wl_event_loop *loop = wl_display_get_event_loop(display);
@@ -84,6 +83,7 @@ int main(int argc, char **argv) {
 	struct wlr_allocator *allocator = wlr_allocator_autocreate(backend, renderer);
 	wlr_compositor_create(display, 6, renderer);
 	wlr_viewporter_create(display);
+	wlr_subcompositor_create(display);
 	wlr_single_pixel_buffer_manager_v1_create(display);
 	wlr_screencopy_manager_v1_create(display);
 	if (argc != 2 || wl_display_add_socket(display, argv[1]) < 0 ||
@@ -101,17 +101,17 @@ int main(int argc, char **argv) {
 	struct wl_listener frame = {.notify = handle_frame};
 	wl_signal_add(&output->events.frame, &frame);
 	scene_output = wlr_scene_output_create(scene, output);
-	wlr_output_layout_add(layout, output, 0, 0);
+	wlr_scene_output_layout_add_output(wlr_scene_attach_output_layout(scene, layout),
+		wlr_output_layout_add(layout, output, 0, 0), scene_output);
 	if (!wlr_backend_start(backend)) {
 		return EXIT_FAILURE;
 	}
 	struct wlr_output_state state;
 	wlr_output_state_init(&state);
 	wlr_output_state_set_enabled(&state, true);
-	wlr_output_state_set_custom_mode(&state, 640, 240, 60000);
 	wlr_output_commit_state(output, &state);
 	wlr_output_state_finish(&state);
-	wlr_log(WLR_INFO, "ready");
+	fprintf(stderr, "ready\n");
 	wl_display_run(display);
 
 	wl_display_destroy_clients(display); /* what is left goes with the process */

@@ -289,7 +289,9 @@ static void test_who_misbehaves(void) {
 		deaf[i] = dial("open");
 	}
 	tap_ok(count_fds() <= before + 66, "64 that do not read cost the hub one connection");
-	gid_socket_close_fds(deaf, 64);
+	for (int i = 0; i < 64; i++) {
+		close(deaf[i]);
+	}
 	settle();
 	bool good = true;
 	for (int i = 0; i < 300; i++) {
