@@ -91,8 +91,8 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
 }
 
 /*
- * The slab's memory goes when this returns. What is shown, perhaps as the last frame of a domain that
- * died, stays the same: the visible part of it is copied.
+ * The slab's memory goes when this returns. What is shown, perhaps as the last frame of a domain
+ * that died, stays the same: the visible part of it is copied.
  */
 static void handle_revoked(void *data, struct gid_slab *slab) {
 	struct held_frame *held = data;
@@ -101,7 +101,7 @@ static void handle_revoked(void *data, struct gid_slab *slab) {
 	held->copy = view->data != NULL ? malloc(row * rows) : NULL;
 	for (size_t y = 0; y < rows && held->copy != NULL; y++) {
 		memcpy((uint8_t *)held->copy + y * row,
-			(const uint8_t *)view->data + y * view->stride, row);
+				(const uint8_t *)view->data + y * view->stride, row);
 	}
 	view->data = held->copy;
 	view->stride = row;

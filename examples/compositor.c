@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The least that shows gid buffers with wlroots: one output without a screen, each window at its top
- * left corner. What gidway adds is one call, gid_buffer_manager_create(), and the buffers of gid-view
- * and others are shown as any client's are, from the memory in which they lie.
+ * The least that shows gid buffers with wlroots: one output without a screen, each window at its
+ * top left corner. What gidway adds is one call, gid_buffer_manager_create(), and the buffers of
+ * gid-view and others are shown as any client's are, from the memory in which they lie.
  *
  * Usage: compositor SOCKET, then WAYLAND_DISPLAY=SOCKET gid-view …
  */
@@ -87,7 +87,8 @@ int main(int argc, char **argv) {
 	wlr_single_pixel_buffer_manager_v1_create(display);
 	wlr_screencopy_manager_v1_create(display);
 	if (argc != 2 || wl_display_add_socket(display, argv[1]) < 0 ||
-		gid_buffer_manager_create(display, renderer, allocator, NULL, printf) == NULL) {
+			gid_buffer_manager_create(display, renderer, allocator, NULL, printf) ==
+					NULL) {
 		return EXIT_FAILURE;
 	}
 	struct wlr_xdg_shell *shell = wlr_xdg_shell_create(display, 3);
@@ -102,7 +103,7 @@ int main(int argc, char **argv) {
 	wl_signal_add(&output->events.frame, &frame);
 	scene_output = wlr_scene_output_create(scene, output);
 	wlr_scene_output_layout_add_output(wlr_scene_attach_output_layout(scene, layout),
-		wlr_output_layout_add(layout, output, 0, 0), scene_output);
+			wlr_output_layout_add(layout, output, 0, 0), scene_output);
 	if (!wlr_backend_start(backend)) {
 		return EXIT_FAILURE;
 	}

@@ -18,12 +18,14 @@
 static bool read_pixel(struct gid_domain *domain, const struct gid_frame *frame, uint32_t *pixel) {
 	struct gid_slab *slab;
 	struct gid_slab_info info;
-	if (gid_slab_import(domain, frame->gid, &slab) < 0) { /* asks gidd for the first frame only */
+	if (gid_slab_import(domain, frame->gid, &slab) <
+			0) { /* asks gidd for the first frame only */
 		return false;
 	}
 	gid_slab_get_info(slab, &info);
 	const uint8_t *slot = gid_slab_view(slab, gid_slot_of(frame->gid));
-	bool there = slot != NULL && info.slot_size >= info.layout.planes[0].offset + sizeof(*pixel);
+	bool there = slot != NULL &&
+			info.slot_size >= info.layout.planes[0].offset + sizeof(*pixel);
 	if (there) {
 		memcpy(pixel, slot + info.layout.planes[0].offset, sizeof(*pixel));
 		there = gid_slab_is_current(slab, frame->gid);
@@ -38,7 +40,8 @@ static void show(struct gid_domain *domain, const struct gid_frame *frame) {
 		printf("the flow has ended\n");
 	} else if (frame->gid != GID_NONE && read_pixel(domain, frame, &pixel)) {
 		printf("frame %" PRIu64 ": %" PRIu64 " us on its way, first pixel %08" PRIx32 "\n",
-			frame->sequence, (gid_clock_now() - frame->submit_time) / 1000, pixel);
+				frame->sequence, (gid_clock_now() - frame->submit_time) / 1000,
+				pixel);
 	}
 	fflush(stdout);
 }
@@ -68,9 +71,10 @@ int main(int argc, char **argv) {
 		error = gid_consumer_wait(consumer, -1);
 		struct gid_frame frame;
 		while (error >= 0 && count < frames &&
-			(error = gid_consumer_receive(consumer, &frame)) == 1) {
+				(error = gid_consumer_receive(consumer, &frame)) == 1) {
 			show(domain, &frame);
-			gid_consumer_release(consumer, &frame); /* within its lease, 1 s by default */
+			gid_consumer_release(
+					consumer, &frame); /* within its lease, 1 s by default */
 			count++;
 		}
 		error = error == -EAGAIN ? 0 : error;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shares memory that exists already: a dma-buf, as a camera, a decoder or a GPU hands them out. Here
- * it is made of a memfd by /dev/udmabuf; where that is not to be had, the memfd itself is exported.
- * The picture is not copied: the slab that consumers import is this very memory.
+ * Shares memory that exists already: a dma-buf, as a camera, a decoder or a GPU hands them out.
+ * Here it is made of a memfd by /dev/udmabuf; where that is not to be had, the memfd itself is
+ * exported. The picture is not copied: the slab that consumers import is this very memory.
  *
  * Usage: export-dmabuf STREAM [SECONDS]
  *
@@ -44,7 +44,7 @@ static int make_memory(size_t size) {
 static int make_dmabuf(int memory, size_t size) {
 	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	struct udmabuf_create create = {
-		.memfd = (uint32_t)memory, .flags = UDMABUF_FLAGS_CLOEXEC, .size = size};
+			.memfd = (uint32_t)memory, .flags = UDMABUF_FLAGS_CLOEXEC, .size = size};
 	int fd = device < 0 ? -1 : ioctl(device, UDMABUF_CREATE, &create);
 	if (device >= 0) {
 		close(device);

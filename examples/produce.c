@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The least that sends pictures: a bar that moves, 30 times a second, drawn straight into the memory
- * that consumers read.
+ * The least that sends pictures: a bar that moves, 30 times a second, drawn straight into the
+ * memory that consumers read.
  *
  * Usage: produce STREAM [FRAMES]. Which domain it is in $GID_DOMAIN says, unless there is only one.
  * Watch it by `consume`, `gid-view` or `gst-launch-1.0 gidsrc stream=STREAM ! …`.
@@ -27,17 +27,18 @@ static void released(void *data, gid_id gid) {
 static void draw(const struct gid_layout *layout, uint8_t *slot, uint64_t count) {
 	for (uint32_t y = 0; y < HEIGHT; y++) {
 		uint32_t *row = (uint32_t *)(slot + layout->planes[0].offset +
-			(size_t)y * layout->planes[0].stride);
+				(size_t)y * layout->planes[0].stride);
 		for (uint32_t x = 0; x < WIDTH; x++) {
-			row[x] = (x + WIDTH - count * 4 % WIDTH) % WIDTH < 40 ? 0xffffcc00 : 0xff203040;
+			row[x] = (x + WIDTH - count * 4 % WIDTH) % WIDTH < 40 ? 0xffffcc00
+									      : 0xff203040;
 		}
 	}
 }
 
-/* Draws into a free slot and sends it. Nobody waits for a consumer that is slow: without a free slot
- * this picture is left out. */
+/* Draws into a free slot and sends it. Nobody waits for a consumer that is slow: without a free
+ * slot this picture is left out. */
 static int send_picture(struct gid_producer *producer, struct gid_slab *slab,
-	const struct gid_layout *layout, uint64_t count) {
+		const struct gid_layout *layout, uint64_t count) {
 	int slot = gid_slab_take(slab);
 	if (slot < 0) {
 		return 0;
@@ -56,8 +57,8 @@ static int send_picture(struct gid_producer *producer, struct gid_slab *slab,
 /* Sees to consumers that come and go, and to gidd, until the next picture is due. */
 static void wait_until(struct gid_domain *domain, struct gid_producer *producer, uint64_t due) {
 	struct pollfd fds[] = {
-		{.fd = gid_domain_get_fd(domain), .events = POLLIN},
-		{.fd = gid_producer_get_fd(producer), .events = POLLIN},
+			{.fd = gid_domain_get_fd(domain), .events = POLLIN},
+			{.fd = gid_producer_get_fd(producer), .events = POLLIN},
 	};
 	for (uint64_t now; (now = gid_clock_now()) < due;) {
 		poll(fds, 2, (int)((due - now) / 1000000) + 1);
@@ -84,7 +85,7 @@ int main(int argc, char **argv) {
 	int error = gid_slab_create(domain, &layout, 0, SLOTS, NULL, &slab);
 	if (error == 0) {
 		struct gid_producer_options options = {
-			.size = sizeof(options), .released = released, .data = slab};
+				.size = sizeof(options), .released = released, .data = slab};
 		error = gid_producer_create(domain, argv[1], &options, &producer);
 	}
 	uint64_t due = gid_clock_now();

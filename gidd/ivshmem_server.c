@@ -28,10 +28,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "gidd.h"
 #include "listener.h"
 #include "log.h"
-#include "closer.h"
 #include "socket.h"
 
 #define PROTOCOL_VERSION 0
@@ -157,7 +157,8 @@ static int handle_connected(sd_event_source *source, int fd, uint32_t events, vo
 	struct seat *seat = data;
 	char byte;
 	if ((events & EPOLLIN) != 0 && recv(fd, &byte, 1, MSG_DONTWAIT) == 1) {
-		log_warning("doorbells: the machine of domain %s sent a message that is not allowed",
+		log_warning("doorbells: the machine of domain %s sent a message that is not "
+			    "allowed",
 				seat->domain->name);
 		disconnect(seat);
 	} else if ((events & ~(uint32_t)EPOLLOUT) != 0) {

@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "packet_stream.h"
 #include "closer.h"
+#include "packet_stream.h"
 #include "socket.h"
 
 /* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */

@@ -7,7 +7,7 @@
 GST_DEBUG_CATEGORY (gst_gid_debug);
 
 static gboolean
-plugin_init (GstPlugin * plugin)
+plugin_init (GstPlugin *plugin)
 {
   GST_DEBUG_CATEGORY_INIT (gst_gid_debug, "gid", 0, "gidway: frames by their number");
   return gst_element_register (plugin, "gidsink", GST_RANK_NONE, GST_TYPE_GID_SINK)

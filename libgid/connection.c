@@ -66,12 +66,12 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
 }
 
 struct gid_timeline *gid_domain_get_timeline(
-	struct gid_domain *domain, struct gid_timeline *given) {
+		struct gid_domain *domain, struct gid_timeline *given) {
 	if (given == NULL && domain->timeline == NULL) {
 		int error = gid_timeline_open(NULL, NULL, &domain->timeline);
 		if (error < 0) {
 			gid_domain_fail(domain, error, "GID_TIMELINE=%s: %s",
-				getenv("GID_TIMELINE"), gid_strerror(error));
+					getenv("GID_TIMELINE"), gid_strerror(error));
 		}
 	}
 	return gid_timeline_ref(given != NULL ? given : domain->timeline);
@@ -119,7 +119,7 @@ static void lose(struct gid_domain *domain, int error, const char *why) {
 	close_socket(domain);
 	domain->state = GID_CONNECTION_AWAY;
 	gid_domain_fail(domain, error, "%s gidd at %s: %s", was_up ? "lost" : "no connection to",
-		domain->path, why);
+			domain->path, why);
 	if (was_up) {
 		fail_all(domain);
 	}
@@ -183,7 +183,7 @@ static void take_welcome(struct gid_domain *domain, const union gid_wire_message
 	if (message->header.type == GID_WIRE_RESULT && message->result.error < 0) {
 		const char *text = message->result.text;
 		lose(domain, message->result.error,
-			text[0] != '\0' ? text : gid_strerror(message->result.error));
+				text[0] != '\0' ? text : gid_strerror(message->result.error));
 		return;
 	}
 	if (message->header.type != GID_WIRE_WELCOME) {
@@ -194,8 +194,9 @@ static void take_welcome(struct gid_domain *domain, const union gid_wire_message
 	bool again = domain->number != 0;
 	if (welcome->version != GID_WIRE_VERSION) {
 		lose_for_good(domain, -EPROTO,
-			"it speaks another version: install the same gidway for it and this "
-			"program");
+				"it speaks another version: install the same gidway for it and "
+				"this "
+				"program");
 		return;
 	}
 	if (again && welcome->domain != domain->number) {
@@ -238,7 +239,7 @@ static int receive(struct gid_domain *domain, struct gid_packet *packet) {
 	}
 	uint32_t fd_count;
 	ssize_t size = gid_socket_receive(domain->socket, packet->message.bytes,
-		sizeof(packet->message.bytes), packet->fds, &fd_count);
+			sizeof(packet->message.bytes), packet->fds, &fd_count);
 	if (size == -EAGAIN) {
 		return 0;
 	}
@@ -292,8 +293,8 @@ static int judge(uint32_t request, const union gid_wire_message *answer) {
 		return answer->result.error;
 	}
 	uint32_t expected = request == GID_WIRE_IMPORT ? GID_WIRE_IMPORTED
-		: request == GID_WIRE_STATUS	       ? GID_WIRE_REPORT
-		: request == GID_WIRE_ALLOC	       ? GID_WIRE_ALLOCATED
+			: request == GID_WIRE_STATUS   ? GID_WIRE_REPORT
+			: request == GID_WIRE_ALLOC    ? GID_WIRE_ALLOCATED
 						       : GID_WIRE_RESULT;
 	return answer->header.type == expected ? 0 : -EPROTO;
 }
@@ -302,7 +303,8 @@ static int judge(uint32_t request, const union gid_wire_message *answer) {
 static void remember(struct gid_domain *domain, int error, const union gid_wire_message *answer) {
 	bool told = answer->header.type == GID_WIRE_RESULT && answer->result.text[0] != '\0';
 	if (error < 0) {
-		gid_domain_fail(domain, error, "%s", told ? answer->result.text : gid_strerror(error));
+		gid_domain_fail(domain, error, "%s",
+				told ? answer->result.text : gid_strerror(error));
 	}
 }
 
@@ -387,23 +389,23 @@ static uint32_t next_serial(struct gid_domain *domain) {
 
 static int fail_away(struct gid_domain *domain) {
 	return gid_domain_fail(domain, -ENOTCONN,
-		"gidd of domain '%s' is away (%s): this works again once it is back", domain->name,
-		domain->path);
+			"gidd of domain '%s' is away (%s): this works again once it is back",
+			domain->name, domain->path);
 }
 
 /*
  * While there is no room to send, reads what gidd says: it may be waiting for room itself.
  */
 static int transmit(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
-	uint32_t fd_count) {
+		uint32_t fd_count) {
 	if (domain->state != GID_CONNECTION_UP) {
 		return fail_away(domain);
 	}
 	message->header.serial = next_serial(domain);
 	uint64_t deadline = gid_clock_now() + SEND_NS;
 	for (;;) {
-		int error = gid_socket_send(
-			domain->socket, message->bytes, message->header.size, fds, fd_count);
+		int error = gid_socket_send(domain->socket, message->bytes, message->header.size,
+				fds, fd_count);
 		if (error == 0) {
 			return 0;
 		}
@@ -413,8 +415,8 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 		}
 		if (error != -EAGAIN) {
 			return gid_domain_fail(domain, error,
-				"cannot send to gidd of domain '%s': %s", domain->name,
-				gid_strerror(error));
+					"cannot send to gidd of domain '%s': %s", domain->name,
+					gid_strerror(error));
 		}
 		int events = gid_socket_wait(domain->socket, POLLIN | POLLOUT, deadline);
 		if (events <= 0) {
@@ -433,7 +435,7 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 }
 
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
-	uint32_t fd_count) {
+		uint32_t fd_count) {
 	return transmit(domain, message, fds, fd_count);
 }
 
@@ -451,11 +453,13 @@ static int give_up(struct gid_domain *domain, uint32_t type) {
 		lose(domain, -ETIMEDOUT, "it does not answer");
 	}
 	return gid_domain_fail(domain, -ETIMEDOUT,
-		"gidd of domain '%s' did not answer in time (%s)", domain->name, domain->path);
+			"gidd of domain '%s' did not answer in time (%s)", domain->name,
+			domain->path);
 }
 
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
-	uint32_t fd_count, union gid_wire_message *answer, int answer_fds[GID_WIRE_FDS_MAX]) {
+		uint32_t fd_count, union gid_wire_message *answer,
+		int answer_fds[GID_WIRE_FDS_MAX]) {
 	int error = transmit(domain, request, fds, fd_count);
 	if (error < 0) {
 		return error;
@@ -508,7 +512,7 @@ static void pending_expired(void *data) {
 }
 
 int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *request,
-	const int *fds, uint32_t fd_count, gid_answer_func answered, void *data) {
+		const int *fds, uint32_t fd_count, gid_answer_func answered, void *data) {
 	struct gid_pending *pending = malloc(sizeof(*pending));
 	if (pending == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
@@ -519,14 +523,14 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 		return error;
 	}
 	*pending = (struct gid_pending){
-		.next = domain->pending,
-		.domain = domain,
-		.serial = request->header.serial,
-		.type = request->header.type,
-		.error = -ETIMEDOUT,
-		.answered = answered,
-		.data = data,
-		.timer = {.expired = pending_expired, .data = pending},
+			.next = domain->pending,
+			.domain = domain,
+			.serial = request->header.serial,
+			.type = request->header.type,
+			.error = -ETIMEDOUT,
+			.answered = answered,
+			.data = data,
+			.timer = {.expired = pending_expired, .data = pending},
 	};
 	domain->pending = pending;
 	gid_loop_arm(&domain->loop, &pending->timer, gid_clock_now() + domain->answer_ns);

@@ -39,7 +39,7 @@ struct gid_endpoint {
 	 * descriptors in `fds` that it kept are set to -1, and the others are closed by the caller.
 	 */
 	bool (*message)(struct gid_endpoint *endpoint, const union gid_wire_message *message,
-		int fds[static GID_WIRE_FDS_MAX]);
+			int fds[static GID_WIRE_FDS_MAX]);
 	/* gidd is back and knows nothing of us: register again. */
 	void (*reconnected)(struct gid_endpoint *endpoint);
 	/* The domain is being destroyed before its owner: to be removed. May be NULL. */
@@ -123,18 +123,20 @@ void gid_endpoint_remove(struct gid_domain *domain, struct gid_endpoint *endpoin
  * one and its text becomes gid_domain_error().
  */
 int gid_domain_request(struct gid_domain *domain, union gid_wire_message *request, const int *fds,
-	uint32_t fd_count, union gid_wire_message *answer, int answer_fds[GID_WIRE_FDS_MAX]);
+		uint32_t fd_count, union gid_wire_message *answer,
+		int answer_fds[GID_WIRE_FDS_MAX]);
 
 /*
  * Called from gid_domain_dispatch() with 0 and the answer, with the error of a RESULT and that (its
- * text is gid_domain_error() then), or with -ENOTCONN or -ETIMEDOUT and no answer. Descriptors that it keeps it sets to -1.
+ * text is gid_domain_error() then), or with -ENOTCONN or -ETIMEDOUT and no answer. Descriptors that
+ * it keeps it sets to -1.
  */
 typedef void (*gid_answer_func)(void *data, int error, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX]);
+		int fds[static GID_WIRE_FDS_MAX]);
 
 /* The same without waiting for the answer. Data that goes away cancels first. */
 int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *request,
-	const int *fds, uint32_t fd_count, gid_answer_func answered, void *data);
+		const int *fds, uint32_t fd_count, gid_answer_func answered, void *data);
 void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 
 /*
@@ -142,11 +144,11 @@ void gid_domain_request_cancel(struct gid_domain *domain, void *data);
  * for it within 100 ms counts as gone away, as with all that is sent.
  */
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
-	uint32_t fd_count);
+		uint32_t fd_count);
 
 /* Remembers the sentence for gid_domain_error() and returns `error`. */
 int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+		__attribute__((format(printf, 3, 4)));
 
 /* For names that are not valid, which are not repeated: they may hold anything. */
 #define GID_STREAM_NAME_RULE                                                                       \

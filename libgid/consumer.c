@@ -93,14 +93,14 @@ static void set_state(struct gid_consumer *consumer, enum gid_consumer_state sta
 }
 
 static void put_subscribe(
-	struct gid_consumer *consumer, union gid_wire_message *message, uint32_t flags) {
+		struct gid_consumer *consumer, union gid_wire_message *message, uint32_t flags) {
 	consumer->number = gid_subscription_new_number();
 	gid_wire_begin(message, GID_WIRE_SUBSCRIBE, 0);
 	struct gid_wire_subscribe *subscribe = &message->subscribe;
 	subscribe->subscription = consumer->number;
 	subscribe->credit = consumer->options.credit;
 	subscribe->flags = (consumer->options.drop_old ? GID_WIRE_DROP_OLD : 0) |
-		(consumer->options.reconnect ? GID_WIRE_WAIT : 0) | flags;
+			(consumer->options.reconnect ? GID_WIRE_WAIT : 0) | flags;
 	subscribe->window_offset = consumer->memory.window_offset;
 	memcpy(subscribe->domain_name, consumer->peer, sizeof(subscribe->domain_name));
 	memcpy(subscribe->name, consumer->name, sizeof(subscribe->name));
@@ -109,8 +109,8 @@ static void put_subscribe(
 /* Makes page and doorbell and the message that carries them; the caller closes `*their_end`. */
 static int prepare(struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
 	consumer->asked = gid_clock_now();
-	int error = gid_memory_get(
-		consumer->domain, &consumer->memory, "gid-page", sizeof(struct gid_wire_page));
+	int error = gid_memory_get(consumer->domain, &consumer->memory, "gid-page",
+			sizeof(struct gid_wire_page));
 	if (error < 0) {
 		return error;
 	}
@@ -161,7 +161,7 @@ static bool is_too_soon(const struct gid_consumer *consumer, int error) {
 }
 
 static void subscribe_answered(void *data, int error, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_consumer *consumer = data;
 	enter(consumer);
 	if (consumer->options.answered != NULL) {
@@ -193,7 +193,7 @@ static void subscribe_again(struct gid_consumer *consumer) {
 	if (error == 0) {
 		int fds[] = {consumer->memory.fd, their_end};
 		error = gid_domain_request_async(
-			consumer->domain, &message, fds, 2, subscribe_answered, consumer);
+				consumer->domain, &message, fds, 2, subscribe_answered, consumer);
 		close(their_end);
 	}
 	if (error < 0) {
@@ -263,8 +263,8 @@ static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, in
 	return 0;
 }
 
-static void take_subscribed(
-	struct gid_consumer *consumer, const struct gid_wire_subscribed *subscribed, int *fd) {
+static void take_subscribed(struct gid_consumer *consumer,
+		const struct gid_wire_subscribed *subscribed, int *fd) {
 	int error = attach_ring(consumer, subscribed->window_offset, fd);
 	if (error < 0) {
 		lose(consumer, error);
@@ -288,15 +288,16 @@ static void take_end(struct gid_consumer *consumer, int reason) {
 }
 
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_consumer *consumer = from_endpoint(endpoint);
 	if (message->header.type == GID_WIRE_SUBSCRIBED && consumer->shared == NULL &&
-		consumer->number != 0 && message->subscribed.subscription == consumer->number) {
+			consumer->number != 0 &&
+			message->subscribed.subscription == consumer->number) {
 		take_subscribed(consumer, &message->subscribed, &fds[0]);
 		return true;
 	}
 	if (message->header.type == GID_WIRE_SUBSCRIPTION_END && consumer->number != 0 &&
-		message->subscription_end.subscription == consumer->number) {
+			message->subscription_end.subscription == consumer->number) {
 		take_end(consumer, message->subscription_end.reason);
 		return true;
 	}
@@ -304,7 +305,7 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 }
 
 static void announced(void *data, int error, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_consumer *consumer = data;
 	if (error < 0 && error != -ETIMEDOUT) {
 		consumer->number = 0; /* gidd does not know it */
@@ -361,16 +362,16 @@ static void add_latency(struct gid_wire_page *page, uint64_t submit_time, uint64
 }
 
 static void write_point(const struct gid_consumer *consumer, enum gid_timeline_event event,
-	const struct gid_frame *frame, uint64_t now) {
+		const struct gid_frame *frame, uint64_t now) {
 	gid_timeline_write(consumer->timeline,
-		&(struct gid_timeline_point){
-			.event = event,
-			.time = now,
-			.gid = frame->gid,
-			.stream = consumer->name,
-			.sequence = frame->sequence,
-			.domain = gid_domain_number(consumer->domain),
-		});
+			&(struct gid_timeline_point){
+					.event = event,
+					.time = now,
+					.gid = frame->gid,
+					.stream = consumer->name,
+					.sequence = frame->sequence,
+					.domain = gid_domain_number(consumer->domain),
+			});
 }
 
 static void note_gap(struct gid_consumer *consumer, struct gid_frame *frame) {
@@ -386,7 +387,7 @@ static void note_gap(struct gid_consumer *consumer, struct gid_frame *frame) {
 
 static void give_back(struct gid_consumer *consumer, uint64_t index) {
 	if (gid_ring_release(&consumer->ring, index) == 0 &&
-		gid_ring_should_wake_producer(&consumer->ring)) {
+			gid_ring_should_wake_producer(&consumer->ring)) {
 		gid_doorbell_ring(&consumer->doorbell);
 	}
 }
@@ -414,8 +415,8 @@ static void translate_times(const struct gid_consumer *consumer, struct gid_fram
 }
 
 /* Returns 1, or -EPROTO for what no honest producer writes. */
-static int take_frame(
-	struct gid_consumer *consumer, const struct gid_wire_frame *copy, struct gid_frame *frame) {
+static int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame *copy,
+		struct gid_frame *frame) {
 	if (gid_wire_get_frame(frame, copy, consumer->producer_domain) < 0) {
 		return -EPROTO;
 	}
@@ -536,7 +537,8 @@ static inline void pause_briefly(void) {
 
 static bool has_news(const struct gid_consumer *consumer) {
 	return consumer->shared != NULL &&
-		(consumer->over || gid_ring_is_readable(&consumer->ring) || is_closed(consumer));
+			(consumer->over || gid_ring_is_readable(&consumer->ring) ||
+					is_closed(consumer));
 }
 
 /* Looks without sleeping, as long as the caller wants that. */
@@ -566,8 +568,8 @@ static int fall_asleep(struct gid_consumer *consumer) {
 
 static int sleep_until(struct gid_consumer *consumer, uint64_t deadline) {
 	struct pollfd fds[] = {
-		{.fd = gid_domain_get_fd(consumer->domain), .events = POLLIN},
-		{.fd = consumer->sleep.epoll_fd, .events = POLLIN},
+			{.fd = gid_domain_get_fd(consumer->domain), .events = POLLIN},
+			{.fd = consumer->sleep.epoll_fd, .events = POLLIN},
 	};
 	uint64_t now = gid_clock_now();
 	/* Rounded up, so as not to come too early by less than a millisecond. */
@@ -667,16 +669,16 @@ void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_cons
 	*stats = consumer->stats;
 	if (consumer->domain != NULL && consumer->domain->clocks != NULL) {
 		const struct gid_clock *clock =
-			&consumer->domain->clocks[consumer->producer_domain];
+				&consumer->domain->clocks[consumer->producer_domain];
 		stats->clock_offset_ns = clock->offset;
 		stats->clock_error_ns = clock->error;
 	}
 	if (consumer->shared != NULL) {
 		stats->held = consumer->ring.held;
 		stats->copied_frames =
-			__atomic_load_n(&consumer->shared->copied_frames, __ATOMIC_RELAXED);
+				__atomic_load_n(&consumer->shared->copied_frames, __ATOMIC_RELAXED);
 		stats->copied_bytes =
-			__atomic_load_n(&consumer->shared->copied_bytes, __ATOMIC_RELAXED);
+				__atomic_load_n(&consumer->shared->copied_bytes, __ATOMIC_RELAXED);
 	}
 }
 
@@ -695,7 +697,7 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 }
 
 static int read_arguments(struct gid_consumer *consumer, const char *peer, const char *name,
-	const struct gid_consumer_options *options) {
+		const struct gid_consumer_options *options) {
 	if (!gid_name_is_valid(name) || (peer != NULL && !gid_name_is_valid(peer))) {
 		return gid_domain_fail(consumer->domain, -EINVAL, "%s", GID_STREAM_NAME_RULE);
 	}
@@ -705,24 +707,25 @@ static int read_arguments(struct gid_consumer *consumer, const char *peer, const
 		size_t size = options->size;
 		if (size < offsetof(struct gid_consumer_options, timeline)) {
 			return gid_domain_fail(consumer->domain, -EINVAL,
-				"set the options' `size` to sizeof(struct gid_consumer_options)");
+					"set the options' `size` to sizeof(struct "
+					"gid_consumer_options)");
 		}
 		memcpy(&consumer->options, options,
-			size < sizeof(*options) ? size : sizeof(*options));
+				size < sizeof(*options) ? size : sizeof(*options));
 	}
 	if (consumer->options.credit == 0) {
 		consumer->options.credit = CREDIT_DEFAULT;
 	}
 	if (consumer->options.credit > GID_CREDIT_MAX) {
 		return gid_domain_fail(consumer->domain, -EINVAL,
-			"a consumer can hold 1 to %u frames, not %u", GID_CREDIT_MAX,
-			consumer->options.credit);
+				"a consumer can hold 1 to %u frames, not %u", GID_CREDIT_MAX,
+				consumer->options.credit);
 	}
 	return 0;
 }
 
 int gid_consumer_create(struct gid_domain *domain, const char *peer, const char *name,
-	const struct gid_consumer_options *options, struct gid_consumer **result) {
+		const struct gid_consumer_options *options, struct gid_consumer **result) {
 	struct gid_consumer *consumer = calloc(1, sizeof(*consumer));
 	if (consumer == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));

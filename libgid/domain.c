@@ -54,7 +54,7 @@ int gid_domain_connect(const char *name, struct gid_domain **result) {
 	}
 	if (error == 0) {
 		error = gid_socket_path_find(
-			name, &domain->path, domain->error, sizeof(domain->error));
+				name, &domain->path, domain->error, sizeof(domain->error));
 	}
 	if (error == 0) {
 		error = gid_connection_greet(domain);
@@ -63,7 +63,7 @@ int gid_domain_connect(const char *name, struct gid_domain **result) {
 		}
 		if (error < 0 && domain->error[0] == '\0') {
 			gid_socket_path_explain(
-				domain->path, error, domain->error, sizeof(domain->error));
+					domain->path, error, domain->error, sizeof(domain->error));
 		}
 	}
 	if (error < 0) {
@@ -167,6 +167,6 @@ int gid_domain_status(struct gid_domain *domain, char **json) {
 	error = read_text(fds[0], answer.report.size, json);
 	gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
 	return error < 0 ? gid_domain_fail(domain, error, "cannot read gidd's report: %s",
-				   gid_strerror(error))
+					   gid_strerror(error))
 			 : 0;
 }

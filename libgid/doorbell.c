@@ -26,7 +26,8 @@ int gid_doorbell_take(struct gid_doorbell *bell, int fd) {
 	int family, type;
 	socklen_t size = sizeof(int);
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0 || family != AF_UNIX ||
-		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM) {
+			getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
+			type != SOCK_STREAM) {
 		return -EPROTO;
 	}
 	/* What was sent before: rings, if it is honest. No more than a socket's queue holds. */

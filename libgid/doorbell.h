@@ -2,9 +2,9 @@
 /**
  * Doorbells: the two ends of a stream socketpair. A byte says "look", and never how often. A ring
  * never blocks, whatever the other side does with its end, and the hang-up of one end tells the
- * other that its peer is gone, while gidd is away, too. No descriptors go through it: they would be a
- * trap, for the last close of a file may block. (An eventfd could do neither: who holds one
- * can make it blocking and fill it.)
+ * other that its peer is gone, while gidd is away, too. No descriptors go through it: they would be
+ * a trap, for the last close of a file may block. (An eventfd could do neither: who holds one can
+ * make it blocking and fill it.)
  */
 #ifndef GID_DOORBELL_H
 #define GID_DOORBELL_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct gid_doorbell {
-	int fd;         /* -1: none */
+	int fd;		/* -1: none */
 	uint64_t heard; /* bytes ever read */
 };
 

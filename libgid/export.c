@@ -23,8 +23,9 @@ static void put_export(const struct gid_slab *slab, union gid_wire_message *mess
 	export->offset = info->offset;
 	export->slot_size = info->slot_size;
 	export->slot_count = info->slot_count;
-	export->generations =
-		slab->generations == NULL ? 0 : info->offset + info->slot_count * info->slot_size;
+	export->generations = slab->generations == NULL
+			? 0
+			: info->offset + info->slot_count * info->slot_size;
 	export->description_size = (uint32_t)strlen(slab->description);
 	memcpy(export->description, slab->description, export->description_size);
 	gid_wire_put_layout(&export->layout, &info->layout);
@@ -62,18 +63,18 @@ static void release(struct gid_slab *slab) {
 }
 
 static const struct gid_slab_kind own_slab = {
-	.unused = release,
-	.forget = unregister,
-	.take_back = retract,
+		.unused = release,
+		.forget = unregister,
+		.take_back = retract,
 };
 
-static void exported_again(
-	void *data, int error, const union gid_wire_message *answer, int fds[GID_WIRE_FDS_MAX]) {
+static void exported_again(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
 	/* Where gidd went away meanwhile it will be asked anew. */
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
 		gid_domain_fail(slab->domain, error, "gidd came back and refuses slab %u: %s",
-			gid_slab_of(slab->info.gid), gid_strerror(error));
+				gid_slab_of(slab->info.gid), gid_strerror(error));
 		unregister(slab);
 		slab->info.revoked = true;
 	}
@@ -82,7 +83,7 @@ static void exported_again(
 /* Under the old number, which names it in frames that are on their way. */
 static void export_again(struct gid_endpoint *endpoint) {
 	struct gid_slab *slab =
-		(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
+			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
 	union gid_wire_message message;
 	put_export(slab, &message);
 	gid_domain_request_async(slab->domain, &message, &slab->info.fd, 1, exported_again, slab);
@@ -90,7 +91,7 @@ static void export_again(struct gid_endpoint *endpoint) {
 }
 
 static bool no_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
-	int fds[GID_WIRE_FDS_MAX]) {
+		int fds[GID_WIRE_FDS_MAX]) {
 	return false;
 }
 
@@ -105,7 +106,7 @@ static int register_slab(struct gid_slab *slab) {
 	gid_id gid = gid_make(domain->number, answer.result.value, 0, 0);
 	if (gid == GID_NONE || gid_table_find(&domain->own_slabs, gid_slab_of(gid)) != NULL) {
 		return gid_domain_fail(domain, -EPROTO,
-			"gidd gave slab number %u, which is not free", answer.result.value);
+				"gidd gave slab number %u, which is not free", answer.result.value);
 	}
 	error = gid_table_add(&domain->own_slabs, gid_slab_of(gid), slab);
 	if (error < 0) {
@@ -114,9 +115,9 @@ static int register_slab(struct gid_slab *slab) {
 	slab->info.gid = gid;
 	slab->registered = true;
 	slab->endpoint = (struct gid_endpoint){
-		.kind = GID_ENDPOINT_SLAB,
-		.message = no_message,
-		.reconnected = export_again,
+			.kind = GID_ENDPOINT_SLAB,
+			.message = no_message,
+			.reconnected = export_again,
 	};
 	gid_endpoint_add(domain, &slab->endpoint);
 	return 0;
@@ -128,9 +129,9 @@ static int set_description(struct gid_slab *slab, const char *description) {
 	size_t length = description == NULL ? 0 : strnlen(description, GID_DESCRIPTION_MAX + 1);
 	if (length > GID_DESCRIPTION_MAX || !gid_wire_text_is_valid(description, length)) {
 		return gid_domain_fail(slab->domain, -EINVAL,
-			"a slab's description is at most %u bytes of UTF-8 without control "
-			"characters",
-			GID_DESCRIPTION_MAX);
+				"a slab's description is at most %u bytes of UTF-8 without control "
+				"characters",
+				GID_DESCRIPTION_MAX);
 	}
 	memcpy(slab->description, description == NULL ? "" : description, length);
 	return 0;
@@ -138,16 +139,16 @@ static int set_description(struct gid_slab *slab, const char *description) {
 
 static int fail_layout(struct gid_domain *domain, int error, const struct gid_layout *layout) {
 	return gid_domain_fail(domain, error, "layout of %ux%u, format %.4s (0x%08x): %s",
-		layout->width, layout->height, (const char *)&layout->fourcc, layout->fourcc,
-		gid_strerror(error));
+			layout->width, layout->height, (const char *)&layout->fourcc,
+			layout->fourcc, gid_strerror(error));
 }
 
 static int finish_slab(struct gid_slab *slab, int error, struct gid_slab **result) {
 	if (error == 0) {
 		slab->slots = calloc(slab->info.slot_count, sizeof(*slab->slots));
-		error = slab->slots == NULL
-			? gid_domain_fail(slab->domain, -ENOMEM, "%s", gid_strerror(-ENOMEM))
-			: register_slab(slab);
+		error = slab->slots == NULL ? gid_domain_fail(slab->domain, -ENOMEM, "%s",
+							      gid_strerror(-ENOMEM))
+					    : register_slab(slab);
 	}
 	if (error < 0) {
 		gid_slab_free(slab);
@@ -162,16 +163,16 @@ static int make_memory(struct gid_slab *slab) {
 	struct gid_slab_info *info = &slab->info;
 	uint64_t slots, size;
 	if (info->slot_size == 0 ||
-		__builtin_mul_overflow(info->slot_size, info->slot_count, &slots) ||
-		__builtin_add_overflow(slots, info->slot_count * sizeof(uint32_t), &size) ||
-		size > INT64_MAX) {
+			__builtin_mul_overflow(info->slot_size, info->slot_count, &slots) ||
+			__builtin_add_overflow(slots, info->slot_count * sizeof(uint32_t), &size) ||
+			size > INT64_MAX) {
 		return gid_domain_fail(slab->domain, -EINVAL, "%u slots of that size are too much",
-			info->slot_count);
+				info->slot_count);
 	}
 	int error = gid_memory_get(slab->domain, &slab->own, "gid-slab", size);
 	if (error < 0) {
 		return gid_domain_fail(slab->domain, error, "cannot make %llu bytes of memory: %s",
-			(unsigned long long)size, gid_strerror(error));
+				(unsigned long long)size, gid_strerror(error));
 	}
 	info->fd = slab->own.fd;
 	info->offset = slab->own.window_offset;
@@ -182,10 +183,10 @@ static int make_memory(struct gid_slab *slab) {
 }
 
 int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
-	uint32_t slot_count, const char *description, struct gid_slab **result) {
+		uint32_t slot_count, const char *description, struct gid_slab **result) {
 	if (slot_count < 1 || slot_count > GID_SLOTS_MAX) {
 		return gid_domain_fail(domain, -EINVAL, "a slab has 1 to %u slots, not %u",
-			GID_SLOTS_MAX, slot_count);
+				GID_SLOTS_MAX, slot_count);
 	}
 	uint64_t least = gid_layout_size(layout);
 	slot_size = slot_size > least ? slot_size : least;
@@ -235,8 +236,9 @@ static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memor
 	}
 	if (error == -EPERM) {
 		return gid_domain_fail(domain, error,
-			"the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE "
-			"or F_SEAL_WRITE, before it is exported");
+				"the memfd is not sealed: it needs F_SEAL_SHRINK, and "
+				"F_SEAL_FUTURE_WRITE "
+				"or F_SEAL_WRITE, before it is exported");
 	}
 	if (error < 0) {
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
@@ -264,8 +266,8 @@ static int place_picture(struct gid_slab *slab, uint64_t offset, const struct gi
 	struct gid_slab_info *info = &slab->info;
 	off_t size = lseek(info->fd, 0, SEEK_END);
 	if (size < 0 || offset >= (uint64_t)size) {
-		return gid_domain_fail(
-			slab->domain, -ERANGE, "the picture begins beyond the end of its memory");
+		return gid_domain_fail(slab->domain, -ERANGE,
+				"the picture begins beyond the end of its memory");
 	}
 	uint64_t rest = (uint64_t)size - offset, needed = gid_layout_size(layout);
 	info->offset = offset;
@@ -273,14 +275,15 @@ static int place_picture(struct gid_slab *slab, uint64_t offset, const struct gi
 	info->slot_size = needed != 0 && needed < rest ? needed : rest;
 	int error = gid_layout_check(layout, info->slot_size);
 	if (error == 0 && info->memory == GID_MEMORY_MEMFD &&
-		layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+			layout->modifier != DRM_FORMAT_MOD_LINEAR) {
 		error = -ENOTSUP;
 	}
 	return error < 0 ? fail_layout(slab->domain, error, layout) : 0;
 }
 
 int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
-	const struct gid_layout *layout, const char *description, struct gid_slab **result) {
+		const struct gid_layout *layout, const char *description,
+		struct gid_slab **result) {
 	struct gid_slab *slab = gid_slab_new(domain, &own_slab);
 	if (slab == NULL) {
 		return gid_domain_fail(domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
@@ -299,14 +302,14 @@ int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 	}
 	if (error == 0) {
 		const void *view;
-		int unmapped =
-			gid_memory_map(slab->info.fd, offset, (size_t)slab->info.slot_size, &view);
+		int unmapped = gid_memory_map(
+				slab->info.fd, offset, (size_t)slab->info.slot_size, &view);
 		if (unmapped == 0) {
 			slab->view = view;
 			slab->view_size = (size_t)slab->info.slot_size;
 		} else if (slab->info.memory == GID_MEMORY_MEMFD) {
 			error = gid_domain_fail(domain, unmapped, "cannot map the memory: %s",
-				gid_strerror(unmapped));
+					gid_strerror(unmapped));
 		}
 	}
 	return finish_slab(slab, error, result);

@@ -15,12 +15,12 @@
 
 static void write_sent(const struct gid_producer *producer, const struct gid_frame *frame) {
 	struct gid_timeline_point point = {
-		.event = GID_TIMELINE_CAPTURE,
-		.time = frame->capture_time,
-		.gid = frame->gid,
-		.stream = producer->name,
-		.sequence = frame->sequence,
-		.domain = gid_domain_number(producer->domain),
+			.event = GID_TIMELINE_CAPTURE,
+			.time = frame->capture_time,
+			.gid = frame->gid,
+			.stream = producer->name,
+			.sequence = frame->sequence,
+			.domain = gid_domain_number(producer->domain),
 	};
 	if (frame->capture_time != GID_TIME_NONE) {
 		gid_timeline_write(producer->timeline, &point);
@@ -33,12 +33,12 @@ static void write_sent(const struct gid_producer *producer, const struct gid_fra
 /* Which frame was in the slot last, who reads the points can tell. */
 static void write_freed(const struct gid_producer *producer, gid_id gid) {
 	gid_timeline_write(producer->timeline,
-		&(struct gid_timeline_point){
-			.event = GID_TIMELINE_FREED,
-			.time = gid_clock_now(),
-			.gid = gid,
-			.domain = gid_domain_number(producer->domain),
-		});
+			&(struct gid_timeline_point){
+					.event = GID_TIMELINE_FREED,
+					.time = gid_clock_now(),
+					.gid = gid,
+					.domain = gid_domain_number(producer->domain),
+			});
 }
 
 /* --- back ------------------------------------------------------------------------------------- */
@@ -50,8 +50,8 @@ static void let_go(struct gid_producer *producer, gid_id gid, bool by_force) {
 		return; /* no picture, or of a slab that was destroyed */
 	}
 	uint32_t slot = gid_slot_of(gid);
-	uint32_t left =
-		by_force ? gid_slab_let_go_by_force(slab, slot) : gid_slab_let_go(slab, slot);
+	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot)
+				 : gid_slab_let_go(slab, slot);
 	if (left == 0) {
 		producer->freed++;
 		if (producer->timeline != NULL) {
@@ -67,7 +67,7 @@ void gid_subscription_collect(struct gid_subscription *subscription) {
 	struct gid_ring_sent released;
 	int got = 0;
 	while (!subscription->dead &&
-		(got = gid_ring_collect(&subscription->ring, &released)) == 1) {
+			(got = gid_ring_collect(&subscription->ring, &released)) == 1) {
 		let_go(subscription->producer, released.gid, false);
 	}
 	if (got < 0) {
@@ -90,7 +90,7 @@ struct freed {
 
 /* Takes everything back: what was not claimed first. Returns how many slots. */
 static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_end end,
-	struct freed freed[static GID_RING_ENTRIES]) {
+		struct freed freed[static GID_RING_ENTRIES]) {
 	struct gid_ring_sent sent;
 	uint32_t count = 0;
 	/* What the stream says last, as its end, stays readable. */
@@ -99,14 +99,14 @@ static uint32_t take_all(struct gid_ring_producer *ring, enum gid_subscription_e
 		freed[count++] = (struct freed){.gid = sent.gid};
 	}
 	while (ring->pictures > 0 && gid_ring_oldest(ring, &sent) &&
-		gid_ring_take_by_force(ring, sent.index, &sent)) {
+			gid_ring_take_by_force(ring, sent.index, &sent)) {
 		freed[count++] = (struct freed){sent.gid, end != GID_END_CONSUMER_LEFT};
 	}
 	return count;
 }
 
 void gid_subscription_end(
-	struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
+		struct gid_subscription *subscription, enum gid_subscription_end end, int reason) {
 	if (subscription->dead) {
 		return;
 	}
@@ -133,8 +133,8 @@ void gid_subscription_end(
 		let_go(producer, freed[i].gid, freed[i].by_force);
 	}
 	if (producer->options.subscriber != NULL) {
-		producer->options.subscriber(
-			producer->options.data, subscription->domain, false, producer->consumers);
+		producer->options.subscriber(producer->options.data, subscription->domain, false,
+				producer->consumers);
 	}
 	gid_producer_leave(producer);
 }
@@ -156,8 +156,8 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 		gid_subscription_end(subscription, GID_END_BROKEN, got);
 		return;
 	}
-	bool by_force =
-		got == 0 && gid_ring_take_by_force(&subscription->ring, entry->index, &taken);
+	bool by_force = got == 0 &&
+			gid_ring_take_by_force(&subscription->ring, entry->index, &taken);
 	if (by_force) {
 		subscription->leases_expired++;
 		producer->stats.leases_expired++;
@@ -171,7 +171,7 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 static void expire(struct gid_subscription *subscription, uint64_t now) {
 	struct gid_ring_sent oldest;
 	while (!subscription->dead && gid_ring_oldest(&subscription->ring, &oldest) &&
-		now - oldest.time >= subscription->producer->options.lease_ns) {
+			now - oldest.time >= subscription->producer->options.lease_ns) {
 		take_entry(subscription, &oldest);
 	}
 }
@@ -262,7 +262,7 @@ static int add_slab(struct gid_producer *producer, gid_id gid) {
 
 /* Whoever is in the slab's own domain may read it anyway. */
 static bool needs_grant(
-	const struct gid_producer *producer, const struct gid_slab *slab, uint32_t reader) {
+		const struct gid_producer *producer, const struct gid_slab *slab, uint32_t reader) {
 	return reader != gid_domain_number(producer->domain) && !gid_slab_is_granted(slab, reader);
 }
 
@@ -280,7 +280,7 @@ int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_sub
 	for (uint32_t i = 0; i < producer->slab_count; i++) {
 		struct gid_slab *slab = find_sent(producer, producer->slabs[i]);
 		if (slab != NULL && can_see(sub, slab) &&
-			needs_grant(producer, slab, sub->domain)) {
+				needs_grant(producer, slab, sub->domain)) {
 			int error = gid_slab_grant_post(slab, sub->domain);
 			if (error < 0) {
 				return error;
@@ -324,7 +324,7 @@ static void end_domain(struct gid_producer *producer, uint32_t reader, int reaso
 }
 
 static void grant_answered(void *data, int error, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_stream_grant grant = *(struct gid_stream_grant *)data;
 	struct gid_producer *producer = grant.producer;
 	struct gid_slab *slab = find_sent(producer, gid_slab_key(grant.gid));
@@ -343,14 +343,15 @@ static void grant_answered(void *data, int error, const union gid_wire_message *
 static bool is_asked(const struct gid_producer *producer, gid_id gid, uint32_t reader) {
 	const struct gid_stream_grant *grant = producer->grants;
 	while (grant != NULL &&
-		(grant->reader != reader || gid_slab_key(grant->gid) != gid_slab_key(gid))) {
+			(grant->reader != reader ||
+					gid_slab_key(grant->gid) != gid_slab_key(gid))) {
 		grant = grant->next;
 	}
 	return grant != NULL;
 }
 
 static int ask_grant(
-	struct gid_producer *producer, struct gid_slab *slab, gid_id gid, uint32_t reader) {
+		struct gid_producer *producer, struct gid_slab *slab, gid_id gid, uint32_t reader) {
 	struct gid_stream_grant *grant = malloc(sizeof(*grant));
 	if (grant == NULL) {
 		return -ENOMEM;
@@ -376,8 +377,8 @@ static int ask_grants(struct gid_producer *producer, struct gid_slab *slab, gid_
 			continue;
 		}
 		int error = is_asked(producer, gid, sub->domain)
-			? 0
-			: ask_grant(producer, slab, gid, sub->domain);
+				? 0
+				: ask_grant(producer, slab, gid, sub->domain);
 		if (error < 0) {
 			return error;
 		}
@@ -404,7 +405,7 @@ static int drop_oldest(struct gid_subscription *subscription) {
 	int found;
 	while ((found = gid_ring_oldest_unread(&subscription->ring, &oldest)) == 1) {
 		while ((found = gid_ring_take_back(
-				&subscription->ring, oldest.index + 1, &taken)) == 1) {
+					&subscription->ring, oldest.index + 1, &taken)) == 1) {
 			if (taken.gid != GID_NONE) {
 				subscription->victim = taken.gid;
 				subscription->dropped++;
@@ -443,7 +444,7 @@ static void wake_consumer(const struct gid_subscription *subscription) {
 
 /* Whether the consumer gets the frame. Runs no callback. */
 static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
-	struct gid_slab *slab, uint64_t now) {
+		struct gid_slab *slab, uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
 	bool seen = slab == NULL || can_see(subscription, slab);
 	int error = slab == NULL || !seen ? 0 : grant_one(producer, slab, subscription->domain);
@@ -554,13 +555,13 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 
 /* The oldest picture in flight that was sent after `after`; false where there is none. */
 static bool find_oldest(
-	struct gid_producer *producer, uint64_t after, struct gid_ring_sent *oldest) {
+		struct gid_producer *producer, uint64_t after, struct gid_ring_sent *oldest) {
 	oldest->in_flight = false;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		for (uint32_t i = 0; !sub->dead && i < GID_RING_ENTRIES; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
 			if (sent->in_flight && sent->gid != GID_NONE && sent->time > after &&
-				(!oldest->in_flight || sent->time < oldest->time)) {
+					(!oldest->in_flight || sent->time < oldest->time)) {
 				*oldest = *sent;
 			}
 		}
@@ -633,7 +634,7 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force) {
 			continue;
 		}
 		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
-			sub = sub->next) {
+				sub = sub->next) {
 			free_slot(sub, oldest.gid, force);
 		}
 	}

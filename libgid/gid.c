@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct gid_timeline_point) == 80, "kept for good");
 
 gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generation) {
 	if (domain < 1 || domain > GID_DOMAIN_MAX || slab < 1 || slab > GID_SLAB_MAX ||
-		slot >= GID_SLOTS_MAX || generation > 0xffff) {
+			slot >= GID_SLOTS_MAX || generation > 0xffff) {
 		return GID_NONE;
 	}
 	return (gid_id)domain << 56 | (gid_id)slab << 32 | slot << 16 | generation;
@@ -28,7 +28,7 @@ gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generati
 
 char *gid_format(gid_id gid, char text[GID_TEXT_MAX]) {
 	snprintf(text, GID_TEXT_MAX, "%u:%u.%u#%u", gid_domain_of(gid), gid_slab_of(gid),
-		gid_slot_of(gid), gid_generation_of(gid));
+			gid_slot_of(gid), gid_generation_of(gid));
 	return text;
 }
 
@@ -54,7 +54,7 @@ static bool read_part(const char **text, char end, uint32_t *part) {
 int gid_parse(const char *text, gid_id *gid) {
 	uint32_t domain, slab, slot, generation;
 	if (text == NULL || !read_part(&text, ':', &domain) || !read_part(&text, '.', &slab) ||
-		!read_part(&text, '#', &slot) || !read_part(&text, '\0', &generation)) {
+			!read_part(&text, '#', &slot) || !read_part(&text, '\0', &generation)) {
 		return -EINVAL;
 	}
 	gid_id made = gid_make(domain, slab, slot, generation);
@@ -67,7 +67,7 @@ int gid_parse(const char *text, gid_id *gid) {
 
 static bool is_name_byte(char c) {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		c == '-' || c == '_' || c == '.';
+			c == '-' || c == '_' || c == '.';
 }
 
 /* One part of a name, up to a slash or the end; "." and ".." would be folders elsewhere. */

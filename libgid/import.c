@@ -97,10 +97,10 @@ static void unused(struct gid_slab *slab) {
 }
 
 static const struct gid_slab_kind imported_slab = {
-	.wake = wake,
-	.unused = unused,
-	.forget = forget,
-	.take_back = gid_slab_end_loans,
+		.wake = wake,
+		.unused = unused,
+		.forget = forget,
+		.take_back = gid_slab_end_loans,
 };
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -108,8 +108,8 @@ static const struct gid_slab_kind imported_slab = {
 /* Unknown, not granted, revoked, no such slot: one answer, so that asking tells nothing. */
 static int fail_unknown(struct gid_domain *domain, gid_id gid) {
 	char text[GID_TEXT_MAX];
-	return gid_domain_fail(
-		domain, -ENOENT, "gid %s: %s", gid_format(gid, text), gid_strerror(-ENOENT));
+	return gid_domain_fail(domain, -ENOENT, "gid %s: %s", gid_format(gid, text),
+			gid_strerror(-ENOENT));
 }
 
 static int fail_asking(struct gid_domain *domain, int error, gid_id gid) {
@@ -212,10 +212,10 @@ static int map_slab(struct gid_slab *slab, const struct gid_wire_imported *impor
 
 /* Takes the descriptor, whatever comes of it. The slab has no reference yet. */
 static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_imported *imported,
-	int fd, struct gid_slab **adopted) {
+		int fd, struct gid_slab **adopted) {
 	gid_id gid = gid_make(imported->domain, imported->slab, 0, 0);
 	struct gid_slab *slab =
-		gid_slab_key(gid) == key ? gid_slab_new(domain, &imported_slab) : NULL;
+			gid_slab_key(gid) == key ? gid_slab_new(domain, &imported_slab) : NULL;
 	if (slab == NULL) {
 		gid_socket_close_fds(&fd, 1);
 		int error = gid_slab_key(gid) == key ? -ENOMEM : -EPROTO;
@@ -238,7 +238,7 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 	if (error < 0) {
 		gid_slab_free(slab);
 		return gid_domain_fail(domain, error, "cannot use slab %u of domain %u: %s",
-			imported->slab, imported->domain, gid_strerror(error));
+				imported->slab, imported->domain, gid_strerror(error));
 	}
 	slab->known = true;
 	rest(slab);
@@ -246,8 +246,8 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 	return 0;
 }
 
-static int use(
-	struct gid_domain *domain, struct gid_slab *known, gid_id gid, struct gid_slab **slab) {
+static int use(struct gid_domain *domain, struct gid_slab *known, gid_id gid,
+		struct gid_slab **slab) {
 	if (gid_slot_of(gid) >= known->info.slot_count) {
 		return fail_unknown(domain, gid);
 	}
@@ -282,15 +282,15 @@ static void tell_waiters(struct gid_fetch *fetch, int error) {
 		/* Looked up each time: a callback may end what the last one was given. */
 		struct gid_slab *slab = NULL;
 		struct gid_slab *known = gid_table_find(&domain->imported_slabs, fetch->key);
-		int result = error < 0	? fail_asking(domain, error, waiter.gid)
-			: known == NULL ? fail_unknown(domain, waiter.gid)
-					: use(domain, known, waiter.gid, &slab);
+		int result = error < 0		? fail_asking(domain, error, waiter.gid)
+				: known == NULL ? fail_unknown(domain, waiter.gid)
+						: use(domain, known, waiter.gid, &slab);
 		waiter.done(waiter.data, waiter.gid, result, slab);
 	}
 }
 
-static void fetched(
-	void *data, int error, const union gid_wire_message *answer, int fds[GID_WIRE_FDS_MAX]) {
+static void fetched(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_fetch *fetch = data;
 	struct gid_imports *imports = fetch->domain->imports;
 	if (error == 0 && gid_table_find(&fetch->domain->imported_slabs, fetch->key) == NULL) {
@@ -338,7 +338,7 @@ static int begin_fetch(struct gid_domain *domain, gid_id gid, struct gid_fetch *
 }
 
 int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
-	struct gid_slab **slab) {
+		struct gid_slab **slab) {
 	struct gid_slab *known = gid_table_find(&domain->imported_slabs, gid_slab_key(gid));
 	if (known != NULL) {
 		return use(domain, known, gid, slab);
@@ -427,13 +427,13 @@ int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data
 }
 
 static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *message,
-	int fds[GID_WIRE_FDS_MAX]) {
+		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_imports *imports = (struct gid_imports *)endpoint;
 	if (message->header.type != GID_WIRE_REVOKED) {
 		return false;
 	}
 	struct gid_slab *slab = gid_table_find(
-		&imports->domain->imported_slabs, gid_slab_key(message->revoked.gid));
+			&imports->domain->imported_slabs, gid_slab_key(message->revoked.gid));
 	if (slab != NULL) {
 		revoke(slab);
 	}
@@ -451,16 +451,16 @@ static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *me
 static bool is_same_memory(int fd, int other) {
 	struct stat a, b;
 	return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
-		a.st_ino == b.st_ino;
+			a.st_ino == b.st_ino;
 }
 
-static void revalidated(
-	void *data, int error, const union gid_wire_message *answer, int fds[GID_WIRE_FDS_MAX]) {
+static void revalidated(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
 	if (error < 0) {
 		slab->revalidate = GID_REVALIDATE_ASK;
 	} else if (slab->info.offset == answer->imported.offset &&
-		is_same_memory(slab->info.fd, fds[0])) {
+			is_same_memory(slab->info.fd, fds[0])) {
 		slab->revalidate = GID_REVALIDATE_DONE;
 		gid_slab_grant_again(slab);
 	} else {
@@ -522,13 +522,13 @@ int gid_imports_init(struct gid_domain *domain) {
 	}
 	imports->domain = domain;
 	imports->endpoint = (struct gid_endpoint){
-		.kind = GID_ENDPOINT_SLAB,
-		.message = hear,
-		.reconnected = revalidate_all,
+			.kind = GID_ENDPOINT_SLAB,
+			.message = hear,
+			.reconnected = revalidate_all,
 	};
 	imports->revalidate = (struct gid_timer){
-		.expired = revalidate_due,
-		.data = imports,
+			.expired = revalidate_due,
+			.data = imports,
 	};
 	domain->imports = imports;
 	gid_endpoint_add(domain, &imports->endpoint);

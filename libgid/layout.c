@@ -21,21 +21,21 @@ static bool size_is_valid(uint32_t width, uint32_t height) {
 }
 
 int gid_layout_init(struct gid_layout *layout, uint32_t fourcc, uint32_t width, uint32_t height,
-	uint32_t stride_align) {
+		uint32_t stride_align) {
 	const struct gid_format_info *info = gid_format_find(fourcc);
 	if (info == NULL) {
 		return -ENOTSUP;
 	}
 	if (!size_is_valid(width, height) || stride_align == 0 ||
-		(stride_align & (stride_align - 1)) != 0) {
+			(stride_align & (stride_align - 1)) != 0) {
 		return -EINVAL;
 	}
 	struct gid_layout made = {
-		.fourcc = fourcc,
-		.modifier = DRM_FORMAT_MOD_LINEAR,
-		.width = width,
-		.height = height,
-		.plane_count = info->plane_count,
+			.fourcc = fourcc,
+			.modifier = DRM_FORMAT_MOD_LINEAR,
+			.width = width,
+			.height = height,
+			.plane_count = info->plane_count,
 	};
 	uint64_t end = 0;
 	for (uint32_t i = 0; i < info->plane_count; i++) {
@@ -59,7 +59,7 @@ static int check_shape(const struct gid_layout *layout) {
 		return -ENOTSUP;
 	}
 	if (!size_is_valid(layout->width, layout->height) || layout->reserved != 0 ||
-		layout->reserved1 != 0) {
+			layout->reserved1 != 0) {
 		return -EINVAL;
 	}
 	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {
@@ -84,7 +84,7 @@ static int check_shape(const struct gid_layout *layout) {
 static uint64_t plane_end(const struct gid_layout *layout, uint32_t plane) {
 	uint64_t rows = gid_format_rows(layout->fourcc, plane, layout->height);
 	return layout->planes[plane].offset + (rows - 1) * layout->planes[plane].stride +
-		gid_format_row_bytes(layout->fourcc, plane, layout->width);
+			gid_format_row_bytes(layout->fourcc, plane, layout->width);
 }
 
 int gid_layout_check(const struct gid_layout *layout, uint64_t slot_size) {
@@ -94,8 +94,8 @@ int gid_layout_check(const struct gid_layout *layout, uint64_t slot_size) {
 	}
 	for (uint32_t i = 0; i < layout->plane_count; i++) {
 		bool linear = layout->modifier == DRM_FORMAT_MOD_LINEAR;
-		uint64_t end =
-			linear ? plane_end(layout, i) : (uint64_t)layout->planes[i].offset + 1;
+		uint64_t end = linear ? plane_end(layout, i)
+				      : (uint64_t)layout->planes[i].offset + 1;
 		if (end > slot_size) {
 			return -ERANGE;
 		}
@@ -150,14 +150,14 @@ static void swap_axes(struct gid_box *box, uint32_t transform) {
 }
 
 struct gid_box gid_box_turn(
-	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform) {
+		struct gid_box box, uint32_t width, uint32_t height, uint32_t transform) {
 	mirror_box(&box, width, height, transform);
 	swap_axes(&box, transform);
 	return box;
 }
 
 struct gid_box gid_box_turn_back(
-	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform) {
+		struct gid_box box, uint32_t width, uint32_t height, uint32_t transform) {
 	swap_axes(&box, transform);
 	mirror_box(&box, width, height, transform);
 	return box;

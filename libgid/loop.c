@@ -138,7 +138,7 @@ int gid_loop_init(struct gid_loop *loop) {
 	loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	struct epoll_event event = {.events = EPOLLIN};
 	if (loop->epoll_fd < 0 || loop->timer_fd < 0 ||
-		epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->timer_fd, &event) < 0) {
+			epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->timer_fd, &event) < 0) {
 		int error = -errno;
 		gid_loop_finish(loop);
 		return error;

@@ -58,7 +58,7 @@ int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t si
 		return -errno;
 	}
 	if (ftruncate(fd, (off_t)rounded) < 0 ||
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
 		error = -errno;
 		goto error_fd;
 	}
@@ -161,7 +161,7 @@ static int map(int fd, uint64_t offset, uint64_t size, int flags, const void **d
 		return -EINVAL;
 	}
 	void *mapped = mmap(NULL, (size_t)(size + lead), PROT_READ, MAP_SHARED | flags, fd,
-		(off_t)(offset - lead));
+			(off_t)(offset - lead));
 	if (mapped == MAP_FAILED) {
 		return -errno;
 	}
@@ -188,7 +188,9 @@ int gid_memory_make_blank(uint64_t size) {
 		return -errno;
 	}
 	if (size > INT64_MAX || ftruncate(fd, (off_t)size) < 0 ||
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0) {
+			fcntl(fd, F_ADD_SEALS,
+					F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) <
+					0) {
 		close(fd);
 		return -ENOMEM;
 	}
@@ -198,7 +200,7 @@ int gid_memory_make_blank(uint64_t size) {
 int gid_memory_replace(const void *data, size_t size) {
 	uint64_t lead = (uintptr_t)data % page_size();
 	void *zeroes = mmap((char *)data - lead, size + lead, PROT_READ,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	return zeroes == MAP_FAILED ? -ENOMEM : 0;
 }
 
@@ -215,7 +217,7 @@ int gid_memory_wipe(int fd, uint64_t offset, size_t size) {
 	int used = writable < 0 ? fd : writable;
 	uint64_t lead = offset % page_size();
 	void *data = mmap(NULL, size + lead, PROT_READ | PROT_WRITE, MAP_SHARED, used,
-		(off_t)(offset - lead));
+			(off_t)(offset - lead));
 	int error = data == MAP_FAILED ? -errno : 0;
 	if (error == 0) {
 		/* For caches that the CPU does not share with the device; else ENOTTY, no matter.

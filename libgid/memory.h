@@ -12,7 +12,8 @@ struct gid_memory_own {
 	int fd;
 	void *data;
 	size_t size;
-	/* memory_source.h: where it begins in the window that `fd` is of, and who gave it; else 0 */
+	/* memory_source.h: where it begins in the window that `fd` is of, and who gave it; else 0
+	 */
 	uint64_t window_offset;
 	struct gid_domain *source;
 };
@@ -24,7 +25,8 @@ void gid_memory_finish(struct gid_memory_own *memory);
 /*
  * Checks that `fd` is a memfd of at least `size` bytes that can never shrink. With `sole_writer`
  * also that nobody can map it writable any more and that the description is read-only.
- * -EBADF: not a memfd, or one of huge pages, which cannot be unmapped in pieces; -EPERM: a seal is missing; -EACCES: writable; -ERANGE: too small.
+ * -EBADF: not a memfd, or one of huge pages, which cannot be unmapped in pieces; -EPERM: a seal is
+ * missing; -EACCES: writable; -ERANGE: too small.
  */
 int gid_memory_check(int fd, uint64_t size, int sole_writer);
 
@@ -55,7 +57,8 @@ int gid_memory_map_untouched(int fd, uint64_t offset, uint64_t size, const void 
 /* Makes mapped pages present at once, as far as there is memory behind them. */
 void gid_memory_touch(const void *data, size_t size);
 
-/* A memfd of `size` bytes that nobody ever writes, without a page: to stand in for another; or -errno. */
+/* A memfd of `size` bytes that nobody ever writes, without a page: to stand in for another; or
+ * -errno. */
 int gid_memory_make_blank(uint64_t size);
 
 /*

@@ -8,26 +8,26 @@
 
 /* Maps what gidd gave, and takes its descriptor, whatever comes of it. */
 static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
-	const struct gid_wire_allocated *range, int fd) {
+		const struct gid_wire_allocated *range, int fd) {
 	int error = gid_memory_check_range(fd, range->offset + range->size);
 	void *data = MAP_FAILED;
 	if (error == 0) {
 		data = mmap(NULL, (size_t)range->size, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_POPULATE, fd, (off_t)range->offset);
+				MAP_SHARED | MAP_POPULATE, fd, (off_t)range->offset);
 		error = data == MAP_FAILED ? -errno : 0;
 	}
 	if (error < 0) {
 		gid_closer_close(fd);
 		return gid_domain_fail(domain, error,
-			"cannot map %llu bytes of the window of domain '%s': %s",
-			(unsigned long long)range->size, domain->name, gid_strerror(error));
+				"cannot map %llu bytes of the window of domain '%s': %s",
+				(unsigned long long)range->size, domain->name, gid_strerror(error));
 	}
 	*memory = (struct gid_memory_own){
-		.fd = fd,
-		.data = data,
-		.size = (size_t)range->size,
-		.window_offset = range->offset,
-		.source = domain,
+			.fd = fd,
+			.data = data,
+			.size = (size_t)range->size,
+			.window_offset = range->offset,
+			.source = domain,
 	};
 	return 0;
 }
@@ -48,8 +48,8 @@ static int allocate(struct gid_domain *domain, struct gid_memory_own *memory, si
 	return take_range(domain, memory, &answer.allocated, fds[0]);
 }
 
-int gid_memory_get(
-	struct gid_domain *domain, struct gid_memory_own *memory, const char *name, size_t size) {
+int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory, const char *name,
+		size_t size) {
 	*memory = (struct gid_memory_own){.fd = -1};
 	if (size == 0 || size > INT64_MAX) {
 		return -EINVAL;

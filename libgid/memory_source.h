@@ -14,8 +14,8 @@
  * Gets `size` bytes (rounded up to pages), zeroed. `name` is for /proc. Given back by
  * gid_memory_put(), and by gidd when the connection ends.
  */
-int gid_memory_get(
-	struct gid_domain *domain, struct gid_memory_own *memory, const char *name, size_t size);
+int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory, const char *name,
+		size_t size);
 void gid_memory_put(struct gid_memory_own *memory);
 
 /*

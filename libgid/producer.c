@@ -71,8 +71,8 @@ static void rung(void *data) {
 	gid_ring_producer_wake(&subscription->ring);
 	gid_subscription_collect(subscription);
 	if (heard < 0) {
-		gid_subscription_end(
-			subscription, heard == -EPIPE ? left(subscription) : GID_END_BROKEN, heard);
+		gid_subscription_end(subscription,
+				heard == -EPIPE ? left(subscription) : GID_END_BROKEN, heard);
 	}
 }
 
@@ -86,14 +86,14 @@ static void refuse(struct gid_producer *producer, uint32_t number, int reason) {
 
 /* Grants go first, on the same socket: who hears of us can import what we send. */
 static int accept_consumer(struct gid_producer *producer, const struct gid_wire_subscriber *request,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	if (producer->options.allow != NULL &&
-		!producer->options.allow(producer->options.data, request->domain)) {
+			!producer->options.allow(producer->options.data, request->domain)) {
 		return -EPERM;
 	}
 	struct gid_subscription *subscription;
 	int error = gid_subscription_create(producer->domain, producer, request,
-		producer->options.credit_max, fds, &subscription);
+			producer->options.credit_max, fds, &subscription);
 	if (error < 0) {
 		return error;
 	}
@@ -120,7 +120,7 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	producer->consumers++;
 	if (producer->options.subscriber != NULL) {
 		producer->options.subscriber(
-			producer->options.data, request->domain, true, producer->consumers);
+				producer->options.data, request->domain, true, producer->consumers);
 	}
 	return 0;
 
@@ -148,12 +148,12 @@ static struct gid_producer *from_endpoint(struct gid_endpoint *endpoint) {
 }
 
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_producer *producer = from_endpoint(endpoint);
 	bool ours = false;
 	gid_producer_enter(producer);
 	if (message->header.type == GID_WIRE_SUBSCRIBER && producer->stream != 0 &&
-		message->subscriber.stream == producer->stream) {
+			message->subscriber.stream == producer->stream) {
 		int error = accept_consumer(producer, &message->subscriber, fds);
 		if (error < 0) {
 			refuse(producer, message->subscriber.subscription, error);
@@ -198,15 +198,15 @@ static void put_publish(const struct gid_producer *producer, union gid_wire_mess
 }
 
 static void published_again(void *data, int error, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_producer *producer = data;
 	if (error == 0) {
 		producer->stream = answer->result.value;
 		announce_all(producer);
 	} else if (error != -ENOTCONN && error != -ETIMEDOUT) {
 		gid_domain_fail(producer->domain, error,
-			"gidd came back and refuses stream '%s': %s", producer->name,
-			gid_strerror(error));
+				"gidd came back and refuses stream '%s': %s", producer->name,
+				gid_strerror(error));
 		gid_producer_enter(producer);
 		gid_producer_end_all(producer, error);
 		gid_producer_leave(producer);
@@ -229,7 +229,7 @@ static void publish_again(struct gid_endpoint *endpoint) {
 /* --- published -------------------------------------------------------------------------------- */
 
 static void published(void *data, int error, const union gid_wire_message *answer,
-	int fds[static GID_WIRE_FDS_MAX]) {
+		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_producer *producer = data;
 	if (error == 0) {
 		producer->stream = answer->result.value;
@@ -261,7 +261,7 @@ static int publish(struct gid_producer *producer) {
 	int error;
 	if (producer->options.published != NULL) {
 		error = gid_domain_request_async(
-			producer->domain, &message, NULL, 0, published, producer);
+				producer->domain, &message, NULL, 0, published, producer);
 	} else {
 		error = gid_domain_request(producer->domain, &message, NULL, 0, &answer, NULL);
 	}
@@ -272,10 +272,10 @@ static int publish(struct gid_producer *producer) {
 		producer->stream = answer.result.value;
 	}
 	producer->endpoint = (struct gid_endpoint){
-		.kind = GID_ENDPOINT_STREAM,
-		.message = take_message,
-		.reconnected = publish_again,
-		.domain_destroyed = lose_domain,
+			.kind = GID_ENDPOINT_STREAM,
+			.message = take_message,
+			.reconnected = publish_again,
+			.domain_destroyed = lose_domain,
 	};
 	gid_endpoint_add(producer->domain, &producer->endpoint);
 	return 0;
@@ -301,10 +301,11 @@ static int read_options(struct gid_producer *producer, const struct gid_producer
 		size_t size = options->size;
 		if (size < offsetof(struct gid_producer_options, quiet)) {
 			return gid_domain_fail(producer->domain, -EINVAL,
-				"set the options' `size` to sizeof(struct gid_producer_options)");
+					"set the options' `size` to sizeof(struct "
+					"gid_producer_options)");
 		}
 		memcpy(&producer->options, options,
-			size < sizeof(*options) ? size : sizeof(*options));
+				size < sizeof(*options) ? size : sizeof(*options));
 	}
 	if (producer->options.lease_ns == 0) {
 		producer->options.lease_ns = LEASE_DEFAULT_NS;
@@ -314,8 +315,8 @@ static int read_options(struct gid_producer *producer, const struct gid_producer
 	}
 	if (producer->options.credit_max > GID_CREDIT_MAX) {
 		return gid_domain_fail(producer->domain, -EINVAL,
-			"a consumer can hold 1 to %u frames, not %u", GID_CREDIT_MAX,
-			producer->options.credit_max);
+				"a consumer can hold 1 to %u frames, not %u", GID_CREDIT_MAX,
+				producer->options.credit_max);
 	}
 	return 0;
 }
@@ -325,7 +326,7 @@ static void lease_due(void *data) {
 }
 
 int gid_producer_create(struct gid_domain *domain, const char *name,
-	const struct gid_producer_options *options, struct gid_producer **result) {
+		const struct gid_producer_options *options, struct gid_producer **result) {
 	if (!gid_name_is_valid(name)) {
 		return gid_domain_fail(domain, -EINVAL, "%s", GID_STREAM_NAME_RULE);
 	}
@@ -392,7 +393,7 @@ int gid_producer_dispatch(struct gid_producer *producer) {
 	gid_loop_dispatch(&producer->loop);
 	if (producer->options.quiet) {
 		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
-			sub = sub->next) {
+				sub = sub->next) {
 			gid_ring_producer_wake(&sub->ring);
 			gid_subscription_collect(sub);
 		}
@@ -447,7 +448,7 @@ uint32_t gid_producer_unread(const struct gid_producer *producer) {
 }
 
 static bool is_in_flight(const struct gid_subscription *until, const struct gid_subscription *first,
-	gid_id gid, uint32_t before) {
+		gid_id gid, uint32_t before) {
 	for (const struct gid_subscription *sub = first; sub != NULL; sub = sub->next) {
 		uint32_t end = sub == until ? before : GID_RING_ENTRIES;
 		for (uint32_t i = 0; i < end; i++) {
@@ -466,11 +467,11 @@ static bool is_in_flight(const struct gid_subscription *until, const struct gid_
 static uint32_t count_held(const struct gid_producer *producer) {
 	uint32_t count = 0;
 	for (const struct gid_subscription *sub = producer->subscriptions; sub != NULL;
-		sub = sub->next) {
+			sub = sub->next) {
 		for (uint32_t i = 0; i < GID_RING_ENTRIES && sub->ring.pictures > 0; i++) {
 			const struct gid_ring_sent *sent = &sub->ring.sent[i];
 			count += sent->in_flight && sent->gid != GID_NONE &&
-				!is_in_flight(sub, producer->subscriptions, sent->gid, i);
+					!is_in_flight(sub, producer->subscriptions, sent->gid, i);
 		}
 	}
 	return count;

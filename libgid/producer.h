@@ -55,7 +55,7 @@ enum gid_subscription_end {
 
 /* Ends one subscription: what it held comes back, gidd and the caller hear of it. */
 void gid_subscription_end(
-	struct gid_subscription *subscription, enum gid_subscription_end end, int reason);
+		struct gid_subscription *subscription, enum gid_subscription_end end, int reason);
 
 /* Ends all of them, as the stream is over. */
 void gid_producer_end_all(struct gid_producer *producer, int reason);

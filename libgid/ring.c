@@ -18,7 +18,8 @@ static inline void ring_store(uint64_t *word, uint64_t value) {
 }
 
 /* Word by word: the other side may read or write the place meanwhile. */
-static inline void ring_put_entry(struct gid_wire_frame *place, const struct gid_wire_frame *entry) {
+static inline void ring_put_entry(
+		struct gid_wire_frame *place, const struct gid_wire_frame *entry) {
 	uint64_t words[RING_ENTRY_WORDS];
 	memcpy(words, entry, sizeof(words));
 	for (size_t i = 0; i < RING_ENTRY_WORDS; i++) {
@@ -58,7 +59,7 @@ static inline bool ring_should_wake(const uint64_t *asleep, uint64_t *rung) {
 /* ===== the producer's end ==================================================================== */
 
 void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring *ring,
-	const struct gid_wire_page *page, uint32_t credit) {
+		const struct gid_wire_page *page, uint32_t credit) {
 	*end = (struct gid_ring_producer){.ring = ring, .page = page, .credit = credit};
 	ring->entries = GID_RING_ENTRIES;
 	ring->magic = GID_RING_MAGIC;
@@ -79,10 +80,10 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 	entry.index = index;
 	ring_put_entry(&end->ring->frames_ring[index % GID_RING_ENTRIES], &entry);
 	end->sent[index % GID_RING_ENTRIES] = (struct gid_ring_sent){
-		.index = index,
-		.gid = frame->gid,
-		.time = now,
-		.in_flight = true,
+			.index = index,
+			.gid = frame->gid,
+			.time = now,
+			.in_flight = true,
 	};
 	end->in_flight++;
 	end->pictures += picture;
@@ -116,7 +117,8 @@ static struct gid_ring_sent *find_entry(struct gid_ring_producer *end, uint64_t 
 	return sent->in_flight && sent->index == index ? sent : NULL;
 }
 
-/* The oldest entry in flight that is not older than `from`, which nearly always is `from` itself. */
+/* The oldest entry in flight that is not older than `from`, which nearly always is `from` itself.
+ */
 static struct gid_ring_sent *find_from(struct gid_ring_producer *end, uint64_t from) {
 	struct gid_ring_sent *first = find_entry(end, from);
 	if (first != NULL || from >= end->tail) {
@@ -125,15 +127,15 @@ static struct gid_ring_sent *find_from(struct gid_ring_producer *end, uint64_t f
 	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
 		struct gid_ring_sent *sent = &end->sent[i];
 		if (sent->in_flight && sent->index >= from &&
-			(first == NULL || sent->index < first->index)) {
+				(first == NULL || sent->index < first->index)) {
 			first = sent;
 		}
 	}
 	return first;
 }
 
-static void free_entry(
-	struct gid_ring_producer *end, struct gid_ring_sent *sent, struct gid_ring_sent *freed) {
+static void free_entry(struct gid_ring_producer *end, struct gid_ring_sent *sent,
+		struct gid_ring_sent *freed) {
 	*freed = *sent;
 	sent->in_flight = false;
 	end->in_flight--;
@@ -154,7 +156,7 @@ int gid_ring_look(struct gid_ring_producer *end) {
 static int look_at_releases(struct gid_ring_producer *end) {
 	uint64_t tail = ring_load(&end->page->release_tail);
 	if (tail < end->release_tail || tail > end->tail ||
-		tail - end->released > GID_RING_RELEASES) {
+			tail - end->released > GID_RING_RELEASES) {
 		return -EPROTO;
 	}
 	end->release_tail = tail;
@@ -220,8 +222,7 @@ static void raise_floor(struct gid_ring_producer *end, uint64_t floor) {
  * One entry at a time: a consumer that goes over to the floor gives back the last entry below it,
  * for which its head may have been taken for a claim. So no other can have been mistaken.
  */
-int gid_ring_take_back(
-	struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken) {
+int gid_ring_take_back(struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken) {
 	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
 		if (gid_ring_look(end) < 0) {
 			return -EPROTO;
@@ -244,7 +245,7 @@ int gid_ring_take_back(
 }
 
 bool gid_ring_take_by_force(
-	struct gid_ring_producer *end, uint64_t index, struct gid_ring_sent *taken) {
+		struct gid_ring_producer *end, uint64_t index, struct gid_ring_sent *taken) {
 	struct gid_ring_sent *sent = find_entry(end, index);
 	if (sent == NULL) {
 		return false;
@@ -287,7 +288,7 @@ void gid_ring_producer_wake(struct gid_ring_producer *end) {
 #define TRIES_MAX (2 * GID_RING_ENTRIES)
 
 void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
-	struct gid_wire_page *page) {
+		struct gid_wire_page *page) {
 	*end = (struct gid_ring_consumer){.ring = ring, .page = page};
 	page->magic = GID_RING_MAGIC;
 }
@@ -338,7 +339,8 @@ int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy)
 		end->head = index + 1;
 		ring_store(&end->page->head, end->head);
 		if (jumped) {
-			/* The producer may have looked just now and taken this for a claim of it. */
+			/* The producer may have looked just now and taken this for a claim of it.
+			 */
 			put_release(end, index - 1);
 		}
 		ring_get_entry(copy, &end->ring->frames_ring[index % GID_RING_ENTRIES]);

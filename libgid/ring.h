@@ -17,9 +17,9 @@
  * or it is taken back: the producer sets floor = k + 1 and looks at head. Where head shows that k
  * was claimed it waits for the release; else the entry is free at once. Both sides store, then load
  * what the other stores, all sequentially consistent: so at least one sees the other (Dekker). A
- * consumer that sees the floor above what it claimed gives the entry back unread; one that goes over
- * to a floor above its head gives back the last entry below it, for the producer cannot tell that
- * from a claim. Releases of entries that are not in flight are ignored.
+ * consumer that sees the floor above what it claimed gives the entry back unread; one that goes
+ * over to a floor above its head gives back the last entry below it, for the producer cannot tell
+ * that from a claim. Releases of entries that are not in flight are ignored.
  *
  * Entries are released in any order. A place that is still held when its turn comes is left out:
  * the index is skipped, the place keeps the old entry, and the consumer knows that by its index
@@ -29,8 +29,8 @@
  * loads a word of the entry that came later to the same place also sees the floor that rose before
  * it. (On x86 these are plain moves.)
  *
- * Sleeping: an end makes its `asleep` odd, then looks once more; the other end makes its news known,
- * then looks at `asleep`, and rings where it is odd and not the value it rang for last.
+ * Sleeping: an end makes its `asleep` odd, then looks once more; the other end makes its news
+ * known, then looks at `asleep`, and rings where it is odd and not the value it rang for last.
  */
 #ifndef GID_RING_H
 #define GID_RING_H
@@ -54,16 +54,16 @@ struct gid_ring_producer {
 	uint32_t pictures;  /* in flight */
 	uint32_t in_flight; /* with those that have no picture */
 	uint64_t tail, floor, asleep;
-	uint64_t head;         /* as last seen */
+	uint64_t head;	       /* as last seen */
 	uint64_t release_tail; /* likewise */
 	uint64_t released;     /* releases collected */
-	uint64_t rung;         /* the consumer's `asleep` that was last rung for */
+	uint64_t rung;	       /* the consumer's `asleep` that was last rung for */
 	struct gid_ring_sent sent[GID_RING_ENTRIES];
 };
 
 /* `ring` is zeroed and ours, `page` the consumer's. Both outlive the end. */
 void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring *ring,
-	const struct gid_wire_page *page, uint32_t credit);
+		const struct gid_wire_page *page, uint32_t credit);
 
 /*
  * Puts an entry in (its index is set here). Returns 1, or 0 where there is no credit, or for an
@@ -96,14 +96,13 @@ bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest
  * Takes back an entry below `below` that the consumer did not claim. To be called until it returns
  * 0; 1: `taken` is free; -EPROTO. What is left below `below` then was claimed.
  */
-int gid_ring_take_back(
-	struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken);
+int gid_ring_take_back(struct gid_ring_producer *end, uint64_t below, struct gid_ring_sent *taken);
 
 /*
  * Takes back an entry that was claimed: the consumer may be reading it. False: it is not in flight.
  */
 bool gid_ring_take_by_force(
-	struct gid_ring_producer *end, uint64_t index, struct gid_ring_sent *taken);
+		struct gid_ring_producer *end, uint64_t index, struct gid_ring_sent *taken);
 
 /* The index behind the last picture in flight: entries from there on may outlive the stream. */
 uint64_t gid_ring_last_words(const struct gid_ring_producer *end);
@@ -129,7 +128,7 @@ struct gid_ring_consumer {
 
 /* `ring` is the producer's, `page` is zeroed and ours. Both outlive the end. */
 void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire_ring *ring,
-	struct gid_wire_page *page);
+		struct gid_wire_page *page);
 
 /*
  * Takes the next entry. Returns 1 with a copy (whose index alone was checked), 0 where there is

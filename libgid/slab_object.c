@@ -66,7 +66,8 @@ static void detach(struct gid_slab *slab) {
 /* An imported slab's memory is given up: its owner may have others in its place. */
 static void discharge(struct gid_slab *slab) {
 	if (slab->charged > 0 && slab->domain != NULL) {
-		struct gid_imported_of *of = &slab->domain->imported_of[gid_domain_of(slab->info.gid)];
+		struct gid_imported_of *of =
+				&slab->domain->imported_of[gid_domain_of(slab->info.gid)];
 		of->bytes -= slab->charged;
 		of->slabs--;
 	}
@@ -84,8 +85,8 @@ void gid_slab_blank(struct gid_slab *slab) {
 	}
 	/* Under the same number, for who has that. Of a dma-buf a device may still make use. */
 	int blank = slab->info.fd < 0 || slab->info.memory == GID_MEMORY_DMABUF
-		? -1
-		: gid_memory_make_blank(slab->info.offset + slab->view_size);
+			? -1
+			: gid_memory_make_blank(slab->info.offset + slab->view_size);
 	if (blank >= 0) {
 		dup3(blank, slab->info.fd, O_CLOEXEC);
 		close(blank);
@@ -162,8 +163,8 @@ const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
 bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
 	uint32_t slot = gid_slot_of(gid);
 	return !slab->info.revoked && gid_slab_key(gid) == gid_slab_key(slab->info.gid) &&
-		slot < slab->info.slot_count &&
-		gid_generation_of(gid) == gid_slab_generation(slab, slot);
+			slot < slab->info.slot_count &&
+			gid_generation_of(gid) == gid_slab_generation(slab, slot);
 }
 
 /* --- slots: who holds which, which are free, taking one back by force ------------------------- */
@@ -239,8 +240,8 @@ uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot) {
 
 /* --- grants of our own, and loans of other clients' of our domain: to gidd one request -------- */
 
-static void put_grant(
-	const struct gid_slab *slab, uint32_t reader, bool allow, union gid_wire_message *message) {
+static void put_grant(const struct gid_slab *slab, uint32_t reader, bool allow,
+		union gid_wire_message *message) {
 	gid_wire_begin(message, GID_WIRE_GRANT, 0);
 	message->grant.slab = gid_slab_of(slab->info.gid);
 	message->grant.domain = reader;
@@ -278,7 +279,7 @@ static int ask_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
 	}
 	if (reader < 1 || reader > GID_DOMAIN_MAX) {
 		return gid_domain_fail(domain, -EINVAL, "domains are numbered 1 to %u, not %u",
-			GID_DOMAIN_MAX, reader);
+				GID_DOMAIN_MAX, reader);
 	}
 	if (!allow) {
 		/* Whatever comes of this: a gidd that comes back is not told of the grant. */
@@ -313,7 +314,7 @@ int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader) {
 }
 
 int gid_slab_grant_async(
-	struct gid_slab *slab, uint32_t reader, gid_answer_func answered, void *data) {
+		struct gid_slab *slab, uint32_t reader, gid_answer_func answered, void *data) {
 	union gid_wire_message message;
 	put_grant(slab, reader, true, &message);
 	return gid_domain_request_async(slab->domain, &message, NULL, 0, answered, data);
@@ -352,8 +353,8 @@ void gid_slab_end_loans(struct gid_slab *slab) {
 
 struct gid_slab *gid_slab_find(struct gid_domain *domain, gid_id gid) {
 	struct gid_slab *slab = gid_domain_of(gid) == domain->number
-		? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
-		: NULL;
+			? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
+			: NULL;
 	return slab != NULL && gid_slot_of(gid) < slab->info.slot_count ? slab : NULL;
 }
 
@@ -385,7 +386,7 @@ struct gid_slab *gid_slab_find_held(struct gid_domain *domain, gid_id gid) {
 	}
 	for (slab = domain->slabs; slab != NULL; slab = slab->next) {
 		if (slab->held > 0 && gid_slab_key(slab->info.gid) == gid_slab_key(gid) &&
-			gid_slab_holders(slab, gid_slot_of(gid)) > 0) {
+				gid_slab_holders(slab, gid_slot_of(gid)) > 0) {
 			return slab;
 		}
 	}

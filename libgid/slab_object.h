@@ -53,7 +53,7 @@ struct gid_slab {
 	/* imported */
 	uint64_t charged; /* bytes, in domain->imported_of; 0: none */
 	uint8_t *touched; /* a bit for each slot whose pages were made present */
-	bool known; /* in the domain's table of imported slabs */
+	bool known;	  /* in the domain's table of imported slabs */
 	enum {
 		GID_REVALIDATE_DONE,
 		GID_REVALIDATE_ASK, /* gidd came back: is it still ours to read? */
@@ -82,7 +82,7 @@ void gid_slab_free(struct gid_slab *slab);
 /* Whether gidd takes a grant of it from us: it is our own, or another client's of our domain. */
 static inline bool gid_slab_can_be_granted(const struct gid_slab *slab) {
 	return slab->registered ||
-		(slab->known && gid_domain_of(slab->info.gid) == slab->domain->number);
+			(slab->known && gid_domain_of(slab->info.gid) == slab->domain->number);
 }
 
 /* Those whom we lent an imported slab to lose it. */
@@ -93,8 +93,8 @@ void gid_slab_grant_again(struct gid_slab *slab);
 
 static inline uint32_t gid_slab_generation(const struct gid_slab *slab, uint32_t slot) {
 	return slab->generations == NULL
-		? 0
-		: __atomic_load_n(&slab->generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
+			? 0
+			: __atomic_load_n(&slab->generations[slot], __ATOMIC_ACQUIRE) & 0xffff;
 }
 
 /* --- what streams need of slabs --------------------------------------------------------------- */
@@ -142,7 +142,7 @@ int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader);
 
 /* Asks for the grant; the caller's `answered` calls gid_slab_granted() where that was given. */
 int gid_slab_grant_async(
-	struct gid_slab *slab, uint32_t reader, gid_answer_func answered, void *data);
+		struct gid_slab *slab, uint32_t reader, gid_answer_func answered, void *data);
 void gid_slab_granted(struct gid_slab *slab, uint32_t reader);
 
 #endif

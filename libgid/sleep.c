@@ -51,14 +51,14 @@ static void wake_private(const uint32_t *word) {
  * any more. It may be mapped read-only. Returns 0, or -ETIMEDOUT at the deadline.
  */
 static int wait_for_words(const uint32_t *shared, uint32_t shared_value, const uint32_t *own,
-	uint32_t own_value, uint64_t deadline) {
+		uint32_t own_value, uint64_t deadline) {
 	struct futex_waitv words[] = {
-		{.val = shared_value, .uaddr = (uintptr_t)shared, .flags = FUTEX_32},
-		{
-			.val = own_value,
-			.uaddr = (uintptr_t)own,
-			.flags = FUTEX_32 | FUTEX_PRIVATE_FLAG,
-		},
+			{.val = shared_value, .uaddr = (uintptr_t)shared, .flags = FUTEX_32},
+			{
+					.val = own_value,
+					.uaddr = (uintptr_t)own,
+					.flags = FUTEX_32 | FUTEX_PRIVATE_FLAG,
+			},
 	};
 	struct timespec until = {(time_t)(deadline / NS_PER_S), (long)(deadline % NS_PER_S)};
 	long ret = syscall(SYS_futex_waitv, words, 2, 0, &until, CLOCK_MONOTONIC);
@@ -69,13 +69,13 @@ static int wait_for_words(const uint32_t *shared, uint32_t shared_value, const u
 
 int gid_sleep_init(struct gid_sleep *sleep, bool by_futex) {
 	*sleep = (struct gid_sleep){
-		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
-		.nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-		.by_futex = by_futex,
+			.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+			.nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+			.by_futex = by_futex,
 	};
 	struct epoll_event event = {.events = EPOLLIN};
 	if (sleep->epoll_fd < 0 || sleep->nudge_fd < 0 ||
-		epoll_ctl(sleep->epoll_fd, EPOLL_CTL_ADD, sleep->nudge_fd, &event) < 0) {
+			epoll_ctl(sleep->epoll_fd, EPOLL_CTL_ADD, sleep->nudge_fd, &event) < 0) {
 		int error = -errno;
 		gid_sleep_finish(sleep);
 		return error;
@@ -97,7 +97,7 @@ void gid_sleep_finish(struct gid_sleep *sleep) {
 
 void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool one_kernel) {
 	bool futex = one_kernel && sleep->by_futex && gid_sleep_has_futex() &&
-		!__atomic_load_n(&sleep->distrusts, __ATOMIC_RELAXED);
+			!__atomic_load_n(&sleep->distrusts, __ATOMIC_RELAXED);
 	__atomic_store_n(&page->wake, futex ? GID_WIRE_FUTEX : GID_WIRE_DOORBELL, __ATOMIC_SEQ_CST);
 }
 
@@ -154,7 +154,7 @@ void gid_sleep_wait(struct gid_sleep *sleep) {
 	}
 	for (;;) {
 		int ret = wait_for_words(sleep->word, sleep->value, &sleep->interruptions,
-			sleep->seen, gid_clock_now() + LOOK_NS);
+				sleep->seen, gid_clock_now() + LOOK_NS);
 		if (is_interrupted(sleep) || ret == 0) {
 			return;
 		}
@@ -175,7 +175,7 @@ void gid_sleep_interrupt(struct gid_sleep *sleep) {
 
 void gid_sleep_calm(struct gid_sleep *sleep) {
 	if (__atomic_load_n(&sleep->nudged, __ATOMIC_RELAXED) &&
-		__atomic_exchange_n(&sleep->nudged, false, __ATOMIC_SEQ_CST)) {
+			__atomic_exchange_n(&sleep->nudged, false, __ATOMIC_SEQ_CST)) {
 		eventfd_t nudges;
 		eventfd_read(sleep->nudge_fd, &nudges);
 	}

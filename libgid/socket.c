@@ -20,8 +20,8 @@
 
 static struct timespec to_timespec(uint64_t ns) {
 	return (struct timespec){
-		.tv_sec = (time_t)(ns / NS_PER_S),
-		.tv_nsec = (long)(ns % NS_PER_S),
+			.tv_sec = (time_t)(ns / NS_PER_S),
+			.tv_nsec = (long)(ns % NS_PER_S),
 	};
 }
 
@@ -100,7 +100,7 @@ union control {
 static bool take_fds(struct msghdr *message, int *fds, uint32_t max, uint32_t *fd_count) {
 	bool fit = true;
 	for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL;
-		header = CMSG_NXTHDR(message, header)) {
+			header = CMSG_NXTHDR(message, header)) {
 		if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
 			continue;
 		}
@@ -121,14 +121,14 @@ static bool take_fds(struct msghdr *message, int *fds, uint32_t max, uint32_t *f
 
 /* As gid_socket_receive(), with at most `max` descriptors. `*flags`: what recvmsg() tells. */
 static ssize_t receive(int fd, void *data, size_t size, int *fds, uint32_t max, uint32_t *fd_count,
-	int *flags) {
+		int *flags) {
 	union control control;
 	struct iovec iov = {.iov_base = data, .iov_len = size};
 	struct msghdr message = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = control.bytes,
+			.msg_controllen = sizeof(control.bytes),
 	};
 	*fd_count = 0;
 	ssize_t received;
@@ -150,8 +150,8 @@ ssize_t gid_socket_read(int fd, void *data, size_t size) {
 	return received >= 0 && (flags & MSG_CTRUNC) != 0 ? -EPROTO : received;
 }
 
-ssize_t gid_socket_receive(
-	int fd, void *data, size_t size, int fds[static GID_SOCKET_FDS_MAX], uint32_t *fd_count) {
+ssize_t gid_socket_receive(int fd, void *data, size_t size, int fds[static GID_SOCKET_FDS_MAX],
+		uint32_t *fd_count) {
 	for (uint32_t i = 0; i < GID_SOCKET_FDS_MAX; i++) {
 		fds[i] = -1;
 	}

@@ -47,12 +47,13 @@ ssize_t gid_socket_read(int fd, void *data, size_t size);
 
 /*
  * Receives one packet into `data`. Returns its size, 0 at the end of the connection, -EAGAIN, or
- * -EPROTO for a packet that is larger than `size` or has more than GID_SOCKET_FDS_MAX descriptors, or
- * descriptors and no bytes; that packet is lost and all its descriptors are closed. Else the caller owns `fds[0]` to
- * `fds[*fd_count - 1]`, which are close-on-exec; the rest are -1. Never blocks.
+ * -EPROTO for a packet that is larger than `size` or has more than GID_SOCKET_FDS_MAX descriptors,
+ * or descriptors and no bytes; that packet is lost and all its descriptors are closed. Else the
+ * caller owns `fds[0]` to `fds[*fd_count - 1]`, which are close-on-exec; the rest are -1. Never
+ * blocks.
  */
-ssize_t gid_socket_receive(
-	int fd, void *data, size_t size, int fds[static GID_SOCKET_FDS_MAX], uint32_t *fd_count);
+ssize_t gid_socket_receive(int fd, void *data, size_t size, int fds[static GID_SOCKET_FDS_MAX],
+		uint32_t *fd_count);
 
 /* Waits for poll() `events` until `deadline`. Returns what happened, or 0 at the deadline. */
 int gid_socket_wait(int fd, short events, uint64_t deadline);

@@ -38,9 +38,10 @@ static int find_only(char **path, char *why, size_t why_size) {
 	DIR *folder = opendir(dir);
 	if (folder == NULL) {
 		snprintf(why, why_size, "no domain runs here (%s: %s): %s", dir, strerror(errno),
-			errno == EACCES
-				? "get leave to read that folder, or set GID_RUNTIME_DIR to another"
-				: "start one with `gidd --config FILE --domain NAME`");
+				errno == EACCES ? "get leave to read that folder, or set "
+						  "GID_RUNTIME_DIR to another"
+						: "start one with `gidd --config FILE --domain "
+						  "NAME`");
 		return -EINVAL;
 	}
 	char names[128] = "";
@@ -70,13 +71,15 @@ static int find_only(char **path, char *why, size_t why_size) {
 	}
 	if (count == 0) {
 		snprintf(why, why_size,
-			"no domain runs in %s: start one with `gidd --config FILE --domain NAME`",
-			dir);
+				"no domain runs in %s: start one with `gidd --config FILE --domain "
+				"NAME`",
+				dir);
 	} else if (count > 1) {
 		snprintf(why, why_size,
-			"%u domains run here (%s): set GID_DOMAIN to the one that this program is "
-			"in",
-			count, names);
+				"%u domains run here (%s): set GID_DOMAIN to the one that this "
+				"program is "
+				"in",
+				count, names);
 	}
 	return error;
 }
@@ -95,9 +98,10 @@ int gid_socket_path_find(const char *name, char **path, char *why, size_t why_si
 	}
 	if (!gid_name_is_valid(name)) {
 		snprintf(why, why_size,
-			"\"%.*s\" is no domain's name: those have 1 to %u letters, digits, '-', "
-			"'_' or '.'",
-			(int)GID_NAME_MAX, name, GID_NAME_MAX);
+				"\"%.*s\" is no domain's name: those have 1 to %u letters, digits, "
+				"'-', "
+				"'_' or '.'",
+				(int)GID_NAME_MAX, name, GID_NAME_MAX);
 		return -EINVAL;
 	}
 	return join(path, runtime_dir(), name);
@@ -127,22 +131,25 @@ void gid_socket_path_explain(const char *path, int error, char *why, size_t why_
 	case ENOTDIR:
 	case ECONNREFUSED:
 		snprintf(why, why_size,
-			"no gidd for domain '%s' at %s: start it with `gidd --config FILE --domain "
-			"%s`",
-			shown, path, shown);
+				"no gidd for domain '%s' at %s: start it with `gidd --config FILE "
+				"--domain "
+				"%s`",
+				shown, path, shown);
 		break;
 	case EACCES:
 	case EPERM:
 		snprintf(why, why_size,
-			"no access to domain '%s' at %s: join the group that owns it, which group= "
-			"of the domain's configuration sets",
-			shown, path);
+				"no access to domain '%s' at %s: join the group that owns it, "
+				"which group= "
+				"of the domain's configuration sets",
+				shown, path);
 		break;
 	case ETIMEDOUT:
 		snprintf(why, why_size,
-			"gidd of domain '%s' at %s does not answer: see whether it is stopped or "
-			"hangs",
-			shown, path);
+				"gidd of domain '%s' at %s does not answer: see whether it is "
+				"stopped or "
+				"hangs",
+				shown, path);
 		break;
 	default:
 		snprintf(why, why_size, "domain '%s' at %s: %s", shown, path, gid_strerror(error));

@@ -16,8 +16,8 @@ static int map_page(struct gid_subscription *subscription, uint64_t window_offse
 }
 
 int gid_subscription_create(struct gid_domain *domain, struct gid_producer *producer,
-	const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
-	struct gid_subscription **result) {
+		const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
+		struct gid_subscription **result) {
 	struct gid_subscription *subscription = calloc(1, sizeof(*subscription));
 	if (subscription == NULL) {
 		return -ENOMEM;
@@ -33,7 +33,7 @@ int gid_subscription_create(struct gid_domain *domain, struct gid_producer *prod
 		goto error_subscription;
 	}
 	error = gid_memory_get(
-		domain, &subscription->memory, "gid-ring", sizeof(struct gid_wire_ring));
+			domain, &subscription->memory, "gid-ring", sizeof(struct gid_wire_ring));
 	if (error < 0) {
 		goto error_page;
 	}
@@ -42,7 +42,7 @@ int gid_subscription_create(struct gid_domain *domain, struct gid_producer *prod
 		goto error_memory;
 	}
 	gid_ring_producer_init(&subscription->ring, subscription->memory.data, subscription->page,
-		request->credit < credit_max ? request->credit : credit_max);
+			request->credit < credit_max ? request->credit : credit_max);
 	subscription->page_fd = fds[0];
 	subscription->page_offset = request->window_offset;
 	fds[0] = fds[1] = -1;

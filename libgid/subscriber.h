@@ -34,8 +34,8 @@ struct gid_subscription {
  * -EPROTO, -EBADF, -EPERM, -ERANGE, -EACCES: the page or the doorbell is not what it should be.
  */
 int gid_subscription_create(struct gid_domain *domain, struct gid_producer *producer,
-	const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
-	struct gid_subscription **subscription);
+		const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
+		struct gid_subscription **subscription);
 
 /* For one that this side tells gidd of: unique in this process, so on each connection, too. */
 uint32_t gid_subscription_new_number(void);

@@ -20,29 +20,29 @@ struct gid_timeline {
 
 static const char *event_name(enum gid_timeline_event event) {
 	static const char *const names[] = {
-		[GID_TIMELINE_CAPTURE] = "gid_capture",
-		[GID_TIMELINE_SUBMIT] = "gid_submit",
-		[GID_TIMELINE_RECEIVE] = "gid_receive",
-		[GID_TIMELINE_COMMIT] = "gid_commit",
-		[GID_TIMELINE_SHOWN] = "gid_shown",
-		[GID_TIMELINE_RELEASED] = "gid_released",
-		[GID_TIMELINE_FREED] = "gid_freed",
+			[GID_TIMELINE_CAPTURE] = "gid_capture",
+			[GID_TIMELINE_SUBMIT] = "gid_submit",
+			[GID_TIMELINE_RECEIVE] = "gid_receive",
+			[GID_TIMELINE_COMMIT] = "gid_commit",
+			[GID_TIMELINE_SHOWN] = "gid_shown",
+			[GID_TIMELINE_RELEASED] = "gid_released",
+			[GID_TIMELINE_FREED] = "gid_freed",
 	};
 	return names[event];
 }
 
-size_t gid_timeline_format(
-	const struct gid_timeline_point *point, const char *by, char line[GID_TIMELINE_LINE_MAX]) {
+size_t gid_timeline_format(const struct gid_timeline_point *point, const char *by,
+		char line[GID_TIMELINE_LINE_MAX]) {
 	char gid[GID_TEXT_MAX], frame[GID_NAME_MAX + 64] = "";
 	if (point->stream != NULL) {
 		snprintf(frame, sizeof(frame), "\"stream\":\"%.*s\", \"sequence\":%" PRIu64 ", ",
-			(int)GID_NAME_MAX, point->stream, point->sequence);
+				(int)GID_NAME_MAX, point->stream, point->sequence);
 	}
 	int length = snprintf(line, GID_TIMELINE_LINE_MAX,
-		"{ \"T\":[%" PRIu64 ", %" PRIu64 "], \"N\":\"%s\", %s\"gid\":\"%s\", "
-		"\"domain\":%" PRIu32 ", \"by\":\"%.*s\" }\n",
-		point->time / NS_PER_S, point->time % NS_PER_S, event_name(point->event), frame,
-		gid_format(point->gid, gid), point->domain, (int)GID_NAME_MAX, by);
+			"{ \"T\":[%" PRIu64 ", %" PRIu64 "], \"N\":\"%s\", %s\"gid\":\"%s\", "
+			"\"domain\":%" PRIu32 ", \"by\":\"%.*s\" }\n",
+			point->time / NS_PER_S, point->time % NS_PER_S, event_name(point->event),
+			frame, gid_format(point->gid, gid), point->domain, (int)GID_NAME_MAX, by);
 	return (size_t)length;
 }
 
@@ -63,8 +63,8 @@ static void name_writer(char by[GID_NAME_MAX + 1], const char *text) {
 
 /* Never waits: a pipe that nobody reads is no place for points. */
 static int open_file(const char *path) {
-	int fd =
-		open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+			0666);
 	if (fd < 0) {
 		return errno == ENXIO ? -ENOTSUP : -errno;
 	}
@@ -109,7 +109,7 @@ struct gid_timeline *gid_timeline_ref(struct gid_timeline *timeline) {
 
 void gid_timeline_unref(struct gid_timeline *timeline) {
 	if (timeline != NULL &&
-		__atomic_sub_fetch(&timeline->references, 1, __ATOMIC_ACQ_REL) == 0) {
+			__atomic_sub_fetch(&timeline->references, 1, __ATOMIC_ACQ_REL) == 0) {
 		close(timeline->fd);
 		free(timeline);
 	}

@@ -17,8 +17,9 @@
 #define FRAME_FLAGS_NO_PICTURE (GID_FRAME_EOS | GID_FRAME_FLUSH | GID_FRAME_HIDDEN)
 #define FRAME_FLAGS_ALL                                                                            \
 	(GID_FRAME_HASH | GID_FRAME_DISCONT | GID_FRAME_CORRUPTED | GID_FRAME_HEARTBEAT |          \
-		FRAME_FLAGS_NO_PICTURE | GID_FRAME_INTERLACED | GID_FRAME_TOP_FIELD_FIRST |        \
-		GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | GID_FRAME_COPIED | GID_FRAME_DELTA)
+			FRAME_FLAGS_NO_PICTURE | GID_FRAME_INTERLACED |                            \
+			GID_FRAME_TOP_FIELD_FIRST | GID_FRAME_REPEAT_FIRST | GID_FRAME_ONE_FIELD | \
+			GID_FRAME_COPIED | GID_FRAME_DELTA)
 #define FRAME_TRANSFORM_MAX 7u /* WL_OUTPUT_TRANSFORM_FLIPPED_270 */
 
 /* --- fields ----------------------------------------------------------------------------------- */
@@ -161,7 +162,7 @@ static const char *check_layout(const struct gid_wire_layout *wire, uint64_t slo
 static const char *check_extent(const struct slab_fields *slab) {
 	uint64_t slots, end, table_end;
 	if (__builtin_mul_overflow(slab->slot_size, (uint64_t)slab->slot_count, &slots) ||
-		__builtin_add_overflow(slab->offset, slots, &end) || end > INT64_MAX) {
+			__builtin_add_overflow(slab->offset, slots, &end) || end > INT64_MAX) {
 		return "the slab's offset and slots are more than a file can hold";
 	}
 	if (slab->generations == 0) {
@@ -171,14 +172,15 @@ static const char *check_extent(const struct slab_fields *slab) {
 		return "a dma-buf can have no generation table";
 	}
 	if ((slab->offset == 0) != (slab->memory == GID_MEMORY_MEMFD) ||
-		slab->offset % GID_WIRE_PAGE != 0 || slab->slot_size % GID_WIRE_PAGE != 0) {
+			slab->offset % GID_WIRE_PAGE != 0 || slab->slot_size % GID_WIRE_PAGE != 0) {
 		return "slots with a generation table must be whole pages, and begin at 0, or in "
 		       "a window behind its first page";
 	}
 	if (slab->generations < end || slab->generations % GID_WIRE_PAGE != 0 ||
-		__builtin_add_overflow(slab->generations,
-			(uint64_t)slab->slot_count * sizeof(uint32_t), &table_end) ||
-		table_end > INT64_MAX) {
+			__builtin_add_overflow(slab->generations,
+					(uint64_t)slab->slot_count * sizeof(uint32_t),
+					&table_end) ||
+			table_end > INT64_MAX) {
 		return "the generation table must lie behind the slots, on a page of its own";
 	}
 	return NULL;
@@ -187,7 +189,7 @@ static const char *check_extent(const struct slab_fields *slab) {
 /* NULL, or what is wrong. */
 static const char *check_slab(const struct slab_fields *slab) {
 	if (slab->memory != GID_MEMORY_MEMFD && slab->memory != GID_MEMORY_DMABUF &&
-		slab->memory != GID_MEMORY_WINDOW) {
+			slab->memory != GID_MEMORY_WINDOW) {
 		return "the kind of memory is unknown";
 	}
 	if (slab->memory == GID_MEMORY_WINDOW && slab->generations == 0) {
@@ -203,8 +205,9 @@ static const char *check_slab(const struct slab_fields *slab) {
 		return "the slot size is 0";
 	}
 	if (slab->description_size > GID_DESCRIPTION_MAX ||
-		strnlen(slab->description, GID_DESCRIPTION_MAX + 1) != slab->description_size ||
-		!field_is_text(slab->description, GID_DESCRIPTION_MAX + 1)) {
+			strnlen(slab->description, GID_DESCRIPTION_MAX + 1) !=
+					slab->description_size ||
+			!field_is_text(slab->description, GID_DESCRIPTION_MAX + 1)) {
 		return "the description is not a text of the stated size";
 	}
 	const char *why = check_extent(slab);
@@ -218,35 +221,35 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 		uint16_t size;
 		uint8_t fd_count;
 	} shapes[] = {
-		[GID_WIRE_HELLO] = {sizeof(struct gid_wire_hello), 0},
-		[GID_WIRE_WELCOME] = {sizeof(struct gid_wire_welcome), 0},
-		[GID_WIRE_RESULT] = {sizeof(struct gid_wire_result), 0},
-		[GID_WIRE_EXPORT] = {sizeof(struct gid_wire_export), 1},
-		[GID_WIRE_UNEXPORT] = {sizeof(struct gid_wire_unexport), 0},
-		[GID_WIRE_GRANT] = {sizeof(struct gid_wire_grant), 0},
-		[GID_WIRE_IMPORT] = {sizeof(struct gid_wire_import), 0},
-		[GID_WIRE_IMPORTED] = {sizeof(struct gid_wire_imported), 1},
-		[GID_WIRE_REVOKED] = {sizeof(struct gid_wire_revoked), 0},
-		[GID_WIRE_ALLOC] = {sizeof(struct gid_wire_alloc), 0},
-		[GID_WIRE_ALLOCATED] = {sizeof(struct gid_wire_allocated), 1},
-		[GID_WIRE_FREE] = {sizeof(struct gid_wire_allocated), 0},
-		[GID_WIRE_PUBLISH] = {sizeof(struct gid_wire_publish), 0},
-		[GID_WIRE_UNPUBLISH] = {sizeof(struct gid_wire_unpublish), 0},
-		[GID_WIRE_SUBSCRIBE] = {sizeof(struct gid_wire_subscribe), 2},
-		[GID_WIRE_SUBSCRIBER] = {sizeof(struct gid_wire_subscriber), 2},
-		[GID_WIRE_ACCEPT] = {sizeof(struct gid_wire_subscribed), 1},
-		[GID_WIRE_SUBSCRIBED] = {sizeof(struct gid_wire_subscribed), 1},
-		[GID_WIRE_SUBSCRIPTION_END] = {sizeof(struct gid_wire_subscription_end), 0},
-		[GID_WIRE_CLOCK] = {sizeof(struct gid_wire_clock), 0},
-		[GID_WIRE_STATUS] = {sizeof(struct gid_wire_status), 0},
-		[GID_WIRE_REPORT] = {sizeof(struct gid_wire_report), 1},
-		[GID_WIRE_BELL] = {sizeof(struct gid_wire_bell), 0},
-		[GID_WIRE_PING] = {sizeof(struct gid_wire_ping), 0},
-		[GID_WIRE_PONG] = {sizeof(struct gid_wire_pong), 0},
-		[GID_WIRE_DEVICE] = {sizeof(struct gid_wire_device), 0},
-		[GID_WIRE_JOIN] = {sizeof(struct gid_wire_join), 0},
-		[GID_WIRE_JOINED] = {sizeof(struct gid_wire_join), 0},
-		[GID_WIRE_PEER] = {sizeof(struct gid_wire_peer), 0},
+			[GID_WIRE_HELLO] = {sizeof(struct gid_wire_hello), 0},
+			[GID_WIRE_WELCOME] = {sizeof(struct gid_wire_welcome), 0},
+			[GID_WIRE_RESULT] = {sizeof(struct gid_wire_result), 0},
+			[GID_WIRE_EXPORT] = {sizeof(struct gid_wire_export), 1},
+			[GID_WIRE_UNEXPORT] = {sizeof(struct gid_wire_unexport), 0},
+			[GID_WIRE_GRANT] = {sizeof(struct gid_wire_grant), 0},
+			[GID_WIRE_IMPORT] = {sizeof(struct gid_wire_import), 0},
+			[GID_WIRE_IMPORTED] = {sizeof(struct gid_wire_imported), 1},
+			[GID_WIRE_REVOKED] = {sizeof(struct gid_wire_revoked), 0},
+			[GID_WIRE_ALLOC] = {sizeof(struct gid_wire_alloc), 0},
+			[GID_WIRE_ALLOCATED] = {sizeof(struct gid_wire_allocated), 1},
+			[GID_WIRE_FREE] = {sizeof(struct gid_wire_allocated), 0},
+			[GID_WIRE_PUBLISH] = {sizeof(struct gid_wire_publish), 0},
+			[GID_WIRE_UNPUBLISH] = {sizeof(struct gid_wire_unpublish), 0},
+			[GID_WIRE_SUBSCRIBE] = {sizeof(struct gid_wire_subscribe), 2},
+			[GID_WIRE_SUBSCRIBER] = {sizeof(struct gid_wire_subscriber), 2},
+			[GID_WIRE_ACCEPT] = {sizeof(struct gid_wire_subscribed), 1},
+			[GID_WIRE_SUBSCRIBED] = {sizeof(struct gid_wire_subscribed), 1},
+			[GID_WIRE_SUBSCRIPTION_END] = {sizeof(struct gid_wire_subscription_end), 0},
+			[GID_WIRE_CLOCK] = {sizeof(struct gid_wire_clock), 0},
+			[GID_WIRE_STATUS] = {sizeof(struct gid_wire_status), 0},
+			[GID_WIRE_REPORT] = {sizeof(struct gid_wire_report), 1},
+			[GID_WIRE_BELL] = {sizeof(struct gid_wire_bell), 0},
+			[GID_WIRE_PING] = {sizeof(struct gid_wire_ping), 0},
+			[GID_WIRE_PONG] = {sizeof(struct gid_wire_pong), 0},
+			[GID_WIRE_DEVICE] = {sizeof(struct gid_wire_device), 0},
+			[GID_WIRE_JOIN] = {sizeof(struct gid_wire_join), 0},
+			[GID_WIRE_JOINED] = {sizeof(struct gid_wire_join), 0},
+			[GID_WIRE_PEER] = {sizeof(struct gid_wire_peer), 0},
 	};
 	if (type >= sizeof(shapes) / sizeof(shapes[0]) || shapes[type].size == 0) {
 		return false;
@@ -293,14 +296,14 @@ static const char *check_export(const struct gid_wire_export *export) {
 		return "the slab's number is out of range";
 	}
 	struct slab_fields slab = {
-		.memory = export->memory,
-		.slot_count = export->slot_count,
-		.description_size = export->description_size,
-		.offset = export->offset,
-		.slot_size = export->slot_size,
-		.generations = export->generations,
-		.layout = &export->layout,
-		.description = export->description,
+			.memory = export->memory,
+			.slot_count = export->slot_count,
+			.description_size = export->description_size,
+			.offset = export->offset,
+			.slot_size = export->slot_size,
+			.generations = export->generations,
+			.layout = &export->layout,
+			.description = export->description,
 	};
 	return check_slab(&slab);
 }
@@ -327,14 +330,14 @@ static const char *check_imported(const struct gid_wire_imported *imported) {
 		return "a reserved field is not 0";
 	}
 	struct slab_fields slab = {
-		.memory = imported->memory,
-		.slot_count = imported->slot_count,
-		.description_size = imported->description_size,
-		.offset = imported->offset,
-		.slot_size = imported->slot_size,
-		.generations = imported->generations,
-		.layout = &imported->layout,
-		.description = imported->description,
+			.memory = imported->memory,
+			.slot_count = imported->slot_count,
+			.description_size = imported->description_size,
+			.offset = imported->offset,
+			.slot_size = imported->slot_size,
+			.generations = imported->generations,
+			.layout = &imported->layout,
+			.description = imported->description,
 	};
 	return check_slab(&slab);
 }
@@ -346,8 +349,8 @@ static const char *check_revoked(const struct gid_wire_revoked *revoked) {
 
 static const char *check_publish(const struct gid_wire_publish *publish) {
 	return field_is_name(publish->name, sizeof(publish->name))
-		? NULL
-		: "the stream's name is not valid";
+			? NULL
+			: "the stream's name is not valid";
 }
 
 static const char *check_unpublish(const struct gid_wire_unpublish *unpublish) {
@@ -360,7 +363,7 @@ static const char *check_alloc(const struct gid_wire_alloc *alloc) {
 
 static const char *check_allocated(const struct gid_wire_allocated *allocated) {
 	bool valid = allocated->offset != 0 && is_in_window(allocated->offset, allocated->size) &&
-		allocated->size != 0 && allocated->size % GID_WIRE_PAGE == 0;
+			allocated->size != 0 && allocated->size % GID_WIRE_PAGE == 0;
 	return valid ? NULL : "the range is not one of whole pages behind a window's first";
 }
 
@@ -387,8 +390,8 @@ static const char *check_subscribe(const struct gid_wire_subscribe *subscribe) {
 		return "the domain's name is not valid";
 	}
 	return field_is_name(subscribe->name, sizeof(subscribe->name))
-		? NULL
-		: "the stream's name is not valid";
+			? NULL
+			: "the stream's name is not valid";
 }
 
 static const char *check_subscriber(const struct gid_wire_subscriber *subscriber) {
@@ -403,7 +406,7 @@ static const char *check_subscriber(const struct gid_wire_subscriber *subscriber
 	}
 	bool live = (subscriber->flags & GID_WIRE_LIVE) != 0;
 	if (!is_in_window(subscriber->ring_offset, sizeof(struct gid_wire_ring)) ||
-		(!live && subscriber->ring_offset != 0)) {
+			(!live && subscriber->ring_offset != 0)) {
 		return "the ring's place in a window is not valid";
 	}
 	return subscriber->reserved == 0 ? NULL : "a reserved field is not 0";
@@ -429,8 +432,8 @@ static const char *check_subscription_end(const struct gid_wire_subscription_end
 
 static const char *check_report(const struct gid_wire_report *report) {
 	return report->size >= 1 && report->size <= WIRE_REPORT_MAX
-		? NULL
-		: "the report's size is out of range";
+			? NULL
+			: "the report's size is out of range";
 }
 
 static const char *check_bell(const struct gid_wire_bell *bell) {
@@ -532,8 +535,8 @@ static const char *check_body(const union gid_wire_message *message) {
 	return "the message's type is unknown";
 }
 
-int gid_wire_check(
-	const union gid_wire_message *message, size_t size, uint32_t fd_count, const char **why) {
+int gid_wire_check(const union gid_wire_message *message, size_t size, uint32_t fd_count,
+		const char **why) {
 	uint32_t exact_size, exact_fd_count;
 	*why = NULL;
 	if (size < sizeof(message->header)) {
@@ -581,10 +584,10 @@ static bool may_be_remote(const union gid_wire_message *message) {
 }
 
 int gid_wire_check_remote(
-	const union gid_wire_message *message, size_t size, bool hub, const char **why) {
+		const union gid_wire_message *message, size_t size, bool hub, const char **why) {
 	uint32_t exact_size, fd_count = 0;
 	bool known = size >= sizeof(message->header) &&
-		gid_wire_shape(message->header.type, &exact_size, &fd_count);
+			gid_wire_shape(message->header.type, &exact_size, &fd_count);
 	int error = gid_wire_check(message, size, known ? fd_count : 0, why);
 	if (error < 0) {
 		return error;
@@ -600,20 +603,21 @@ int gid_wire_check_remote(
 
 bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy) {
 	return copy->magic == GID_ENVELOPE_MAGIC && copy->domain <= GID_DOMAIN_MAX &&
-		copy->size >= sizeof(struct gid_wire_header) && copy->size <= GID_WIRE_MESSAGE_MAX;
+			copy->size >= sizeof(struct gid_wire_header) &&
+			copy->size <= GID_WIRE_MESSAGE_MAX;
 }
 
 bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size) {
 	return copy->magic == GID_WINDOW_MAGIC && copy->version == GID_WINDOW_VERSION &&
-		is_domain(copy->domain) && copy->size == size && size >= GID_WINDOW_MIN &&
-		size <= INT64_MAX && size % GID_WIRE_PAGE == 0 &&
-		field_is_name(copy->name, sizeof(copy->name));
+			is_domain(copy->domain) && copy->size == size && size >= GID_WINDOW_MIN &&
+			size <= INT64_MAX && size % GID_WIRE_PAGE == 0 &&
+			field_is_name(copy->name, sizeof(copy->name));
 }
 
 bool gid_wire_bells_is_valid(const struct gid_wire_bells *copy) {
 	if (copy->magic != GID_BELLS_MAGIC || copy->version != GID_BELLS_VERSION ||
-		!is_domain(copy->domain) || copy->cookie == 0 || copy->count > GID_DOMAIN_MAX ||
-		copy->reserved != 0) {
+			!is_domain(copy->domain) || copy->cookie == 0 ||
+			copy->count > GID_DOMAIN_MAX || copy->reserved != 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < sizeof(copy->domains); i++) {
@@ -633,13 +637,13 @@ static bool is_time(uint64_t time) {
 static bool is_box(const struct gid_box *box) {
 	const int32_t max = GID_SIZE_MAX;
 	return box->x >= 0 && box->y >= 0 && box->width >= 0 && box->height >= 0 && box->x <= max &&
-		box->y <= max && box->width <= max - box->x && box->height <= max - box->y;
+			box->y <= max && box->width <= max - box->x && box->height <= max - box->y;
 }
 
 /* What holds for each frame on its way in or out. */
 static bool frame_is_valid(const struct gid_frame *frame) {
 	if ((frame->flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 ||
-		frame->transform > FRAME_TRANSFORM_MAX) {
+			frame->transform > FRAME_TRANSFORM_MAX) {
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(frame->reserved) / sizeof(frame->reserved[0]); i++) {
@@ -652,13 +656,15 @@ static bool frame_is_valid(const struct gid_frame *frame) {
 		return false;
 	}
 	if (!no_picture &&
-		(!is_domain(gid_domain_of(frame->gid)) || !is_slab(gid_slab_of(frame->gid)) ||
-			gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
+			(!is_domain(gid_domain_of(frame->gid)) ||
+					!is_slab(gid_slab_of(frame->gid)) ||
+					gid_slot_of(frame->gid) >= GID_SLOTS_MAX)) {
 		return false;
 	}
 	return is_time(frame->capture_time) && is_time(frame->submit_time) &&
-		is_time(frame->present_time) && is_time(frame->pts) && is_time(frame->dts) &&
-		is_time(frame->duration) && is_box(&frame->damage) && is_box(&frame->crop);
+			is_time(frame->present_time) && is_time(frame->pts) &&
+			is_time(frame->dts) && is_time(frame->duration) && is_box(&frame->damage) &&
+			is_box(&frame->crop);
 }
 
 static void get_box(struct gid_box *box, const uint16_t wire[4]) {
@@ -673,26 +679,26 @@ static void put_box(uint16_t wire[4], const struct gid_box *box) {
 }
 
 int gid_wire_get_frame(
-	struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
+		struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain) {
 	struct gid_frame out = {
-		.gid = copy->gid,
-		.sequence = copy->sequence,
-		.capture_time = copy->capture_time,
-		.submit_time = copy->submit_time,
-		.present_time = copy->present_time,
-		.pts = copy->pts,
-		.dts = copy->dts,
-		.duration = copy->duration,
-		.content_hash = copy->content_hash,
-		.flags = copy->flags,
-		.transform = copy->transform,
-		.index = copy->index,
+			.gid = copy->gid,
+			.sequence = copy->sequence,
+			.capture_time = copy->capture_time,
+			.submit_time = copy->submit_time,
+			.present_time = copy->present_time,
+			.pts = copy->pts,
+			.dts = copy->dts,
+			.duration = copy->duration,
+			.content_hash = copy->content_hash,
+			.flags = copy->flags,
+			.transform = copy->transform,
+			.index = copy->index,
 	};
 	get_box(&out.damage, copy->damage);
 	get_box(&out.crop, copy->crop);
 	bool reserved = (copy->reserved[0] | copy->reserved[1] | copy->reserved[2]) != 0;
 	if (reserved || !frame_is_valid(&out) ||
-		(out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
+			(out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
 		return -EPROTO;
 	}
 	*frame = out;
@@ -704,18 +710,18 @@ int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *fram
 		return -EINVAL;
 	}
 	*wire = (struct gid_wire_frame){
-		.index = frame->index,
-		.gid = frame->gid,
-		.sequence = frame->sequence,
-		.capture_time = frame->capture_time,
-		.submit_time = frame->submit_time,
-		.present_time = frame->present_time,
-		.pts = frame->pts,
-		.dts = frame->dts,
-		.duration = frame->duration,
-		.content_hash = frame->content_hash,
-		.flags = frame->flags,
-		.transform = frame->transform,
+			.index = frame->index,
+			.gid = frame->gid,
+			.sequence = frame->sequence,
+			.capture_time = frame->capture_time,
+			.submit_time = frame->submit_time,
+			.present_time = frame->present_time,
+			.pts = frame->pts,
+			.dts = frame->dts,
+			.duration = frame->duration,
+			.content_hash = frame->content_hash,
+			.flags = frame->flags,
+			.transform = frame->transform,
 	};
 	put_box(wire->damage, &frame->damage);
 	put_box(wire->crop, &frame->crop);

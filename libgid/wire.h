@@ -113,8 +113,8 @@ struct gid_wire_welcome {
 	uint32_t version;
 	uint32_t domain;
 	char name[64];
-	uint64_t
-		window; /* D: bytes of the domain's window, of which memory is asked for; 0: none */
+	uint64_t window; /* D: bytes of the domain's window, of which memory is asked for; 0: none
+			  */
 };
 
 struct gid_wire_result {
@@ -408,15 +408,15 @@ void gid_wire_begin(union gid_wire_message *message, uint32_t type, uint32_t ser
  * anything: it is as unknown as another.
  * After 0 every field may be used as its comment says. -EPROTO with a constant sentence otherwise.
  */
-int gid_wire_check(
-	const union gid_wire_message *message, size_t size, uint32_t fd_count, const char **why);
+int gid_wire_check(const union gid_wire_message *message, size_t size, uint32_t fd_count,
+		const char **why);
 
 /*
  * The same for a message that came in an envelope, between domains or between a gidd and the hub:
  * without descriptors, so that all memory in it must be a range of its sender's window.
  */
 int gid_wire_check_remote(
-	const union gid_wire_message *message, size_t size, bool hub, const char **why);
+		const union gid_wire_message *message, size_t size, bool hub, const char **why);
 
 void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout);
 void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout *wire);

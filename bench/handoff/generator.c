@@ -28,7 +28,7 @@ typedef struct {
 G_DEFINE_TYPE(HandoffGenerator, handoff_generator, GST_TYPE_PUSH_SRC)
 
 static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC,
-	GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(GST_VIDEO_FORMATS_ALL)));
+		GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(GST_VIDEO_FORMATS_ALL)));
 
 static gboolean generator_set_caps(GstBaseSrc *source, GstCaps *caps) {
 	HandoffGenerator *self = (HandoffGenerator *)source;
@@ -106,7 +106,7 @@ static void handoff_generator_class_init(HandoffGeneratorClass *class) {
 	GstElementClass *element = GST_ELEMENT_CLASS(class);
 	gst_element_class_add_static_pad_template(element, &source_template);
 	gst_element_class_set_static_metadata(
-		element, "Generator", "Source/Video", "Frames that cost little", "gidway");
+			element, "Generator", "Source/Video", "Frames that cost little", "gidway");
 	GST_BASE_SRC_CLASS(class)->set_caps = generator_set_caps;
 	GST_BASE_SRC_CLASS(class)->decide_allocation = generator_decide_allocation;
 	GST_PUSH_SRC_CLASS(class)->fill = generator_fill;

@@ -45,7 +45,7 @@ int handoff_eventfd(const struct handoff_options *options) {
 		handoff_sleep_until(next);
 		uint64_t value = 1, begin = handoff_now();
 		if (write(echo.there, &value, sizeof(value)) < 0 ||
-			read(echo.back, &value, sizeof(value)) < 0) {
+				read(echo.back, &value, sizeof(value)) < 0) {
 			break;
 		}
 		uint64_t now = handoff_now();
@@ -73,7 +73,7 @@ int handoff_private(const struct handoff_options *options) {
 	struct meter meter;
 	size_t bytes = options->bytes;
 	uint8_t *memory = mmap(NULL, bytes * PRIVATE_FRAMES, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED) {
 		fprintf(stderr, "%zu bytes: %s\n", bytes * PRIVATE_FRAMES, strerror(errno));
 		return 1;

@@ -59,16 +59,17 @@ enum {
 };
 
 static const struct argp_option option_table[] = {
-	{"caps", KEY_CAPS, "CAPS", 0, "send, wake: of the frames", 0},
-	{"from", KEY_FROM, "NS", 0, "When to begin measuring, CLOCK_MONOTONIC", 0},
-	{"until", KEY_UNTIL, "NS", 0, "When to end", 0},
-	{"bytes", KEY_BYTES, "N", 0, "private: of a frame", 0},
-	{"cpu", KEY_CPU, "N", 0, "The core to run on", 0},
-	{"peer-cpu", KEY_PEER_CPU, "N", 0, "eventfd, wake: the core of the other side", 0},
-	{"rate", KEY_RATE, "N", 0, "Frames a second", 0},
-	{"read-all", KEY_READ, NULL, 0, "receive: read every byte of a frame", 0},
-	{"time-from-pts", KEY_PTS, NULL, 0, "receive: take the time of sending from the PTS", 0},
-	{0},
+		{"caps", KEY_CAPS, "CAPS", 0, "send, wake: of the frames", 0},
+		{"from", KEY_FROM, "NS", 0, "When to begin measuring, CLOCK_MONOTONIC", 0},
+		{"until", KEY_UNTIL, "NS", 0, "When to end", 0},
+		{"bytes", KEY_BYTES, "N", 0, "private: of a frame", 0},
+		{"cpu", KEY_CPU, "N", 0, "The core to run on", 0},
+		{"peer-cpu", KEY_PEER_CPU, "N", 0, "eventfd, wake: the core of the other side", 0},
+		{"rate", KEY_RATE, "N", 0, "Frames a second", 0},
+		{"read-all", KEY_READ, NULL, 0, "receive: read every byte of a frame", 0},
+		{"time-from-pts", KEY_PTS, NULL, 0,
+				"receive: take the time of sending from the PTS", 0},
+		{0},
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
@@ -112,7 +113,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case ARGP_KEY_END:
 		if (options->role == NULL || options->rate == 0 ||
-			options->until <= options->from) {
+				options->until <= options->from) {
 			argp_usage(state);
 		}
 		break;
@@ -124,21 +125,21 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 
 int main(int argc, char **argv) {
 	static const struct argp argp = {
-		.options = option_table,
-		.parser = parse_option,
-		.args_doc = "send|receive PIPELINE\nwake|wake-source|eventfd|private",
-		.doc = "One side of the benchmark handoff, which bench/handoff.py runs.",
+			.options = option_table,
+			.parser = parse_option,
+			.args_doc = "send|receive PIPELINE\nwake|wake-source|eventfd|private",
+			.doc = "One side of the benchmark handoff, which bench/handoff.py runs.",
 	};
 	static const struct {
 		const char *name;
 		int (*run)(const struct handoff_options *options);
 	} roles[] = {
-		{"send", handoff_send},
-		{"receive", handoff_receive},
-		{"wake", handoff_wake},
-		{"wake-source", handoff_wake_source},
-		{"eventfd", handoff_eventfd},
-		{"private", handoff_private},
+			{"send", handoff_send},
+			{"receive", handoff_receive},
+			{"wake", handoff_wake},
+			{"wake-source", handoff_wake_source},
+			{"eventfd", handoff_eventfd},
+			{"private", handoff_private},
 	};
 	struct handoff_options options = {.rate = 60, .peer_cpu = 1, .caps = "video/x-raw"};
 	argp_parse(&argp, argc, argv, 0, NULL, &options);

@@ -8,18 +8,18 @@ static uint64_t cpu_time(const struct meter *meter) {
 	struct rusage usage;
 	getrusage(RUSAGE_SELF, &usage);
 	uint64_t us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+			(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 	uint64_t other = meter->other_cpu_ns != NULL
-		? __atomic_load_n(meter->other_cpu_ns, __ATOMIC_RELAXED)
-		: 0;
+			? __atomic_load_n(meter->other_cpu_ns, __ATOMIC_RELAXED)
+			: 0;
 	return us * 1000 + other;
 }
 
 void meter_init(struct meter *meter, const struct handoff_options *options) {
 	*meter = (struct meter){
-		.from = options->from,
-		.until = options->until,
-		.latencies = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+			.from = options->from,
+			.until = options->until,
+			.latencies = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 	};
 }
 
@@ -60,14 +60,15 @@ static double percentile_us(const GArray *sorted, double percent) {
 }
 
 void meter_print(struct meter *meter, uint64_t lost) {
-	double cpu_us =
-		meter->frames > 0 ? (double)meter->cpu_ns / 1000 / (double)meter->frames : 0;
+	double cpu_us = meter->frames > 0 ? (double)meter->cpu_ns / 1000 / (double)meter->frames
+					  : 0;
 	printf("{\"frames\": %lu, \"lost\": %lu, \"cpu_us\": %.3f", meter->frames, lost, cpu_us);
 	if (meter->latencies->len > 0) {
 		g_array_sort(meter->latencies, compare);
 		printf(", \"p50_us\": %.3f, \"p99_us\": %.3f, \"max_us\": %.3f",
-			percentile_us(meter->latencies, 50), percentile_us(meter->latencies, 99),
-			percentile_us(meter->latencies, 100));
+				percentile_us(meter->latencies, 50),
+				percentile_us(meter->latencies, 99),
+				percentile_us(meter->latencies, 100));
 	}
 	printf("}\n");
 }

@@ -20,8 +20,8 @@ static int play(GstElement *pipeline, uint64_t until) {
 	uint64_t now = handoff_now();
 	uint64_t patience = (until > now ? until - now : 0) + 1000000000;
 	gst_element_set_state(pipeline, GST_STATE_PLAYING);
-	GstMessage *message =
-		gst_bus_timed_pop_filtered(bus, patience, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+	GstMessage *message = gst_bus_timed_pop_filtered(
+			bus, patience, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
 	int status = 0;
 	if (message != NULL && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
 		GError *error = NULL;
@@ -43,11 +43,11 @@ static GstPadProbeReturn wake_for_buffer(GstPad *pad, GstPadProbeInfo *info, gpo
 
 /* The generator and what follows it. The sleeper, where there is one, is woken for each frame. */
 static int send_frames(
-	const struct handoff_options *options, const char *sink, struct sleeper *sleeper) {
+		const struct handoff_options *options, const char *sink, struct sleeper *sleeper) {
 	struct meter meter;
 	gst_element_register(NULL, "handoffgenerator", GST_RANK_NONE, handoff_generator_get_type());
-	char *description =
-		g_strdup_printf("handoffgenerator name=generator ! %s ! %s", options->caps, sink);
+	char *description = g_strdup_printf(
+			"handoffgenerator name=generator ! %s ! %s", options->caps, sink);
 	GstElement *pipeline = make_pipeline(description);
 	g_free(description);
 	if (pipeline == NULL) {
@@ -139,8 +139,8 @@ static GstPadProbeReturn receive_buffer(GstPad *pad, GstPadProbeInfo *info, gpoi
 		look_inside(receiver, buffer, now, counts);
 	}
 	if (receiver->meter.ended && !had_ended) {
-		gst_element_post_message(
-			receiver->pipeline, gst_message_new_eos(GST_OBJECT(receiver->pipeline)));
+		gst_element_post_message(receiver->pipeline,
+				gst_message_new_eos(GST_OBJECT(receiver->pipeline)));
 	}
 	return GST_PAD_PROBE_OK;
 }
@@ -148,7 +148,7 @@ static GstPadProbeReturn receive_buffer(GstPad *pad, GstPadProbeInfo *info, gpoi
 int handoff_receive(const struct handoff_options *options) {
 	struct receiver receiver = {.options = options};
 	char *description =
-		g_strdup_printf("%s ! fakesink name=sink sync=false", options->pipeline);
+			g_strdup_printf("%s ! fakesink name=sink sync=false", options->pipeline);
 	receiver.pipeline = make_pipeline(description);
 	g_free(description);
 	if (receiver.pipeline == NULL) {

@@ -64,7 +64,7 @@ static GType handoff_sleeper_get_type(void);
 G_DEFINE_TYPE(HandoffSleeper, handoff_sleeper, GST_TYPE_PUSH_SRC)
 
 static GstStaticPadTemplate source_template =
-	GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+		GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 static GstFlowReturn sleeper_create(GstPushSrc *source, GstBuffer **buffer) {
 	HandoffSleeper *self = (HandoffSleeper *)source;
@@ -83,8 +83,8 @@ static void sleeper_finalize(GObject *object) {
 static void handoff_sleeper_class_init(HandoffSleeperClass *class) {
 	GstElementClass *element = GST_ELEMENT_CLASS(class);
 	gst_element_class_add_static_pad_template(element, &source_template);
-	gst_element_class_set_static_metadata(
-		element, "Sleeper", "Source", "Buffers that cost nothing but to wake up", "gidway");
+	gst_element_class_set_static_metadata(element, "Sleeper", "Source",
+			"Buffers that cost nothing but to wake up", "gidway");
 	G_OBJECT_CLASS(class)->finalize = sleeper_finalize;
 	GST_PUSH_SRC_CLASS(class)->create = sleeper_create;
 }
@@ -98,14 +98,14 @@ static void handoff_sleeper_init(HandoffSleeper *self) {
 static void run_source(struct sleeper_page *page) {
 	gst_element_register(NULL, "handoffsleeper", GST_RANK_NONE, handoff_sleeper_get_type());
 	GstElement *pipeline =
-		gst_parse_launch("handoffsleeper name=source ! fakesink sync=false", NULL);
+			gst_parse_launch("handoffsleeper name=source ! fakesink sync=false", NULL);
 	GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
 	((HandoffSleeper *)source)->page = page;
 	gst_object_unref(source);
 	GstBus *bus = gst_element_get_bus(pipeline);
 	gst_element_set_state(pipeline, GST_STATE_PLAYING);
 	gst_message_unref(gst_bus_timed_pop_filtered(
-		bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+			bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
 	gst_element_set_state(pipeline, GST_STATE_NULL);
 	gst_object_unref(bus);
 	gst_object_unref(pipeline);
@@ -126,7 +126,7 @@ static void run(struct sleeper_page *page, int cpu, bool source) {
 
 bool sleeper_start(struct sleeper *sleeper, int cpu, bool source) {
 	struct sleeper_page *page = mmap(NULL, HANDOFF_PAGE, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (page == MAP_FAILED) {
 		fprintf(stderr, "a page of shared memory: %s\n", strerror(errno));
 		return false;

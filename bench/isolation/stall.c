@@ -28,7 +28,7 @@ int main(void) {
 		uint64_t due = to_ns(&now) + PERIOD_NS;
 		struct timespec until = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR &&
-			!ending) {
+				!ending) {
 		}
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		uint64_t late = to_ns(&now) > due ? to_ns(&now) - due : 0;

@@ -36,14 +36,14 @@ static double seconds(void) {
 
 __attribute__((noinline)) static void write_point(const struct writer *writer) {
 	gid_timeline_write(writer->timeline,
-		&(struct gid_timeline_point){
-			.event = GID_TIMELINE_SUBMIT,
-			.time = 1234567890123456789 + writer->sequence,
-			.gid = gid_make(1, 42, writer->sequence % 8, 7),
-			.stream = "movie",
-			.sequence = writer->sequence,
-			.domain = 1,
-		});
+			&(struct gid_timeline_point){
+					.event = GID_TIMELINE_SUBMIT,
+					.time = 1234567890123456789 + writer->sequence,
+					.gid = gid_make(1, 42, writer->sequence % 8, 7),
+					.stream = "movie",
+					.sequence = writer->sequence,
+					.domain = 1,
+			});
 }
 
 static double loop_with_points(struct writer *writer, uint64_t count) {
@@ -63,7 +63,7 @@ static double loop_in_weston(struct writer *writer, uint64_t count) {
 #ifdef HAVE_LIBWESTON
 	struct weston_log_context *context = weston_log_ctx_create();
 	struct weston_log_scope *scope =
-		weston_log_ctx_add_log_scope(context, "timeline", "", NULL, NULL, NULL);
+			weston_log_ctx_add_log_scope(context, "timeline", "", NULL, NULL, NULL);
 	double begin = seconds();
 	for (uint64_t i = 0; i < count; i++) {
 		FORGET(writer);
@@ -104,8 +104,8 @@ int main(int argc, char *argv[]) {
 	}
 	double least[] = {1e9, 1e9};
 	for (int i = 0; i < 5; i++) {
-		double with =
-			weston ? loop_in_weston(&writer, count) : loop_with_points(&writer, count);
+		double with = weston ? loop_in_weston(&writer, count)
+				     : loop_with_points(&writer, count);
 		double without = loop_without(&writer, count);
 		least[0] = with < least[0] ? with : least[0];
 		least[1] = without < least[1] ? without : least[1];

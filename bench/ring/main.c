@@ -115,9 +115,9 @@ static const struct way {
 	void (*here)(struct both *both);
 	void *(*there)(void *both);
 } ways[] = {
-	{"ring", ring_produce, ring_consume},
-	{"spin", spin_ask, spin_answer},
-	{"eventfd", eventfd_ask, eventfd_answer},
+		{"ring", ring_produce, ring_consume},
+		{"spin", spin_ask, spin_answer},
+		{"eventfd", eventfd_ask, eventfd_answer},
 };
 
 static double seconds(void) {

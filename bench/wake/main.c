@@ -28,7 +28,7 @@ static uint64_t now_ns(void) {
 
 static _Noreturn void fail(const struct gid_domain *domain, const char *what, int error) {
 	fprintf(stderr, "gid-bench-wake: %s: %s (%s)\n", what, gid_strerror(error),
-		domain == NULL ? "" : gid_domain_error(domain));
+			domain == NULL ? "" : gid_domain_error(domain));
 	exit(EXIT_FAILURE);
 }
 
@@ -56,8 +56,8 @@ static void hear_released(void *data, gid_id gid) {
 
 static void listen_once(struct asking *asking) {
 	struct pollfd fds[] = {
-		{gid_domain_get_fd(asking->domain), POLLIN, 0},
-		{gid_producer_get_fd(asking->producer), POLLIN, 0},
+			{gid_domain_get_fd(asking->domain), POLLIN, 0},
+			{gid_producer_get_fd(asking->producer), POLLIN, 0},
 	};
 	poll(fds, 2, 100);
 	if (fds[0].revents != 0) {
@@ -93,17 +93,17 @@ static uint64_t once(struct asking *asking) {
 
 static void ask(const char *name, long count) {
 	static const struct gid_layout layout = {
-		.fourcc = 0x34325258, /* XR24 */
-		.width = 16,
-		.height = 16,
-		.plane_count = 1,
-		.planes = {{0, 64}},
+			.fourcc = 0x34325258, /* XR24 */
+			.width = 16,
+			.height = 16,
+			.plane_count = 1,
+			.planes = {{0, 64}},
 	};
 	struct asking asking = {.domain = connect_domain()};
 	struct gid_producer_options options = {
-		.size = sizeof(options),
-		.released = hear_released,
-		.data = &asking,
+			.size = sizeof(options),
+			.released = hear_released,
+			.data = &asking,
 	};
 	int error = gid_slab_create(asking.domain, &layout, 0, 2, NULL, &asking.slab);
 	if (error == 0) {

@@ -21,7 +21,7 @@ G_DEFINE_TYPE (GstGidAllocator, gst_gid_allocator, GST_TYPE_ALLOCATOR);
 static GstMemoryCopyFunction copy_for_real;
 
 static GstMemory *
-memory_new (GstGidAllocator * self, GstGidSlot * slot, GstMemoryFlags flags, GstMemory * parent,
+memory_new (GstGidAllocator *self, GstGidSlot *slot, GstMemoryFlags flags, GstMemory *parent,
     gsize offset, gsize size)
 {
   GstGidMemory *mem = g_new0 (GstGidMemory, 1);
@@ -34,7 +34,7 @@ memory_new (GstGidAllocator * self, GstGidSlot * slot, GstMemoryFlags flags, Gst
 }
 
 static gpointer
-memory_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
+memory_map (GstMemory *mem, gsize maxsize, GstMapFlags flags)
 {
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
   GstGidUdmabuf *dmabuf = &slot->slab->dmabuf;
@@ -47,19 +47,18 @@ memory_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
 }
 
 static void
-memory_unmap (GstMemory * mem, GstMapInfo * info)
+memory_unmap (GstMemory *mem, GstMapInfo *info)
 {
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
 
   if (slot->slab->dmabuf.data)
     gst_gid_udmabuf_sync (&slot->slab->dmabuf, FALSE, (info->flags & GST_MAP_WRITE) != 0);
   if (info->flags & GST_MAP_WRITE)
-    slot->in_one_go =
-        slot->turn == g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->turn);
+    slot->in_one_go = slot->turn == g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->turn);
 }
 
 static GstMemory *
-memory_share (GstMemory * mem, gssize offset, gssize size)
+memory_share (GstMemory *mem, gssize offset, gssize size)
 {
   GstMemory *parent = mem->parent ? mem->parent : mem;
 
@@ -71,7 +70,7 @@ memory_share (GstMemory * mem, gssize offset, gssize size)
 }
 
 static GstMemory *
-memory_copy (GstMemory * mem, gssize offset, gssize size)
+memory_copy (GstMemory *mem, gssize offset, gssize size)
 {
   GstGidAllocator *self = GST_GID_ALLOCATOR (mem->allocator);
   GstMemory *alias;
@@ -88,13 +87,13 @@ memory_copy (GstMemory * mem, gssize offset, gssize size)
 }
 
 gboolean
-gst_gid_memory_is_alias (GstMemory * mem)
+gst_gid_memory_is_alias (GstMemory *mem)
 {
   return GST_MEMORY_IS_READONLY (mem) && mem->parent == NULL;
 }
 
 gboolean
-gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain)
+gst_is_gid_memory (GstMemory *mem, GstGidDomain *domain)
 {
   return GST_IS_GID_ALLOCATOR (mem->allocator)
       && (domain == NULL || GST_GID_ALLOCATOR (mem->allocator)->domain == domain);
@@ -102,7 +101,7 @@ gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain)
 
 /** Has an allocator of ours map, share and copy as slots are. */
 static void
-memory_init (GstAllocator * allocator)
+memory_init (GstAllocator *allocator)
 {
   copy_for_real = allocator->mem_copy;
   allocator->mem_type = GST_GID_MEMORY_TYPE;
@@ -115,14 +114,14 @@ memory_init (GstAllocator * allocator)
 /* --- slots --- */
 
 void
-gst_gid_allocator_signal (GstGidAllocator * self)
+gst_gid_allocator_signal (GstGidAllocator *self)
 {
   if (self->waiting > 0)
     g_cond_broadcast (&self->cond);
 }
 
 static void
-gst_gid_allocator_free (GstAllocator * allocator, GstMemory * mem)
+gst_gid_allocator_free (GstAllocator *allocator, GstMemory *mem)
 {
   GstGidAllocator *self = GST_GID_ALLOCATOR (allocator);
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
@@ -138,7 +137,7 @@ gst_gid_allocator_free (GstAllocator * allocator, GstMemory * mem)
 
 /* For elements that take the allocator but not the pool: only with the layout of the caps. */
 static GstMemory *
-gst_gid_allocator_alloc (GstAllocator * allocator, gsize size, GstAllocationParams * params)
+gst_gid_allocator_alloc (GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
   GstGidAllocator *self = GST_GID_ALLOCATOR (allocator);
   GstMemory *mem = NULL;
@@ -171,7 +170,7 @@ slab_free (gpointer data)
  * the lock held.
  */
 static void
-drop_revoked (GstGidAllocator * self)
+drop_revoked (GstGidAllocator *self)
 {
   for (guint i = self->slabs->len; i > 0; i--) {
     GstGidSlab *slab = g_ptr_array_index (self->slabs, i - 1);
@@ -192,7 +191,7 @@ drop_revoked (GstGidAllocator * self)
 }
 
 GstMemory *
-gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layout *layout, gsize size)
+gst_gid_allocator_take (GstGidAllocator *self, const struct gid_layout *layout, gsize size)
 {
   if (self->dmabuf)
     drop_revoked (self);
@@ -218,7 +217,7 @@ gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layout *layout,
 }
 
 void
-gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem)
+gst_gid_allocator_take_again (GstGidAllocator *self, GstMemory *mem)
 {
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
 
@@ -228,7 +227,7 @@ gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem)
 
 /* Whether waiting could bring a slot back: some consumer has one. */
 static gboolean
-consumers_hold_any (GstGidAllocator * self)
+consumers_hold_any (GstGidAllocator *self)
 {
   gboolean held = FALSE;
 
@@ -245,7 +244,7 @@ consumers_hold_any (GstGidAllocator * self)
 
 /* The slab as the allocator keeps it. The domain is locked. */
 static GstGidSlab *
-slab_new (struct gid_slab *made, const GstGidUdmabuf * dmabuf)
+slab_new (struct gid_slab *made, const GstGidUdmabuf *dmabuf)
 {
   struct gid_slab_info info;
   GstGidSlab *slab;
@@ -268,8 +267,8 @@ slab_new (struct gid_slab *made, const GstGidUdmabuf * dmabuf)
 
 /* Another slab of `count` slots. The domain is locked. Returns 0 or -errno. */
 static int
-make_slab (GstGidAllocator * self, struct gid_domain *domain, const struct gid_layout *layout,
-    gsize size, guint count, GPtrArray * made)
+make_slab (GstGidAllocator *self, struct gid_domain *domain, const struct gid_layout *layout,
+    gsize size, guint count, GPtrArray *made)
 {
   struct gid_slab *slab;
   int ret = gid_slab_create (domain, layout, size, count, self->description, &slab);
@@ -281,8 +280,8 @@ make_slab (GstGidAllocator * self, struct gid_domain *domain, const struct gid_l
 
 /* As many dma-bufs, or fewer where there is no more memory. */
 static int
-make_dmabufs (GstGidAllocator * self, struct gid_domain *domain, const struct gid_layout *layout,
-    gsize size, guint count, GPtrArray * made)
+make_dmabufs (GstGidAllocator *self, struct gid_domain *domain, const struct gid_layout *layout,
+    gsize size, guint count, GPtrArray *made)
 {
   int ret = 0;
 
@@ -313,8 +312,8 @@ is_out_of_memory (int result)
  * returns 0 or -errno.
  */
 static int
-make_slots (GstGidAllocator * self, const struct gid_layout *layout, gsize size, guint count,
-    guint min, GPtrArray * made, GError ** error)
+make_slots (GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint count,
+    guint min, GPtrArray *made, GError **error)
 {
   struct gid_domain *domain = gst_gid_domain_lock (self->domain);
   int ret;
@@ -334,8 +333,8 @@ make_slots (GstGidAllocator * self, const struct gid_layout *layout, gsize size,
 }
 
 gboolean
-gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout, gsize size,
-    guint min, GError ** error)
+gst_gid_allocator_grow (
+    GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint min, GError **error)
 {
   GPtrArray *made;
   guint count;
@@ -348,8 +347,10 @@ gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
     count = MIN (self->n_slots, self->limit - self->n_slots);
   } else if (self->n_slots < SLOTS_HELD_MAX && !consumers_hold_any (self)) {
     count = MAX (self->n_slots / 2, 1);
-    GST_WARNING_OBJECT (self, "upstream itself holds all %u slots: adding %u. Set slots=%u or "
-        "more to begin with", self->n_slots, count, self->n_slots + count);
+    GST_WARNING_OBJECT (self,
+        "upstream itself holds all %u slots: adding %u. Set slots=%u or "
+        "more to begin with",
+        self->n_slots, count, self->n_slots + count);
   } else {
     return FALSE;
   }
@@ -369,8 +370,7 @@ gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
     g_ptr_array_add (self->slabs, slab);
     self->n_slots += slab->info.slot_count;
     GST_INFO_OBJECT (self, "slab %u of %u slots of %" G_GUINT64_FORMAT " bytes, %u in all",
-        gid_slab_of (slab->info.gid), slab->info.slot_count, slab->info.slot_size,
-        self->n_slots);
+        gid_slab_of (slab->info.gid), slab->info.slot_count, slab->info.slot_size, self->n_slots);
   }
   g_ptr_array_unref (made);
   /* the domain has no more: asking again each time that there is no free slot would not help */
@@ -380,14 +380,14 @@ gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
 }
 
 void
-gst_gid_allocator_post_error (GstGidAllocator * self, const GError * error)
+gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error)
 {
   GstElement *element = g_weak_ref_get (&self->element);
   const gchar *advice = "";
 
   if (g_error_matches (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
     advice = ". Give the domain more with memory= and client-memory= in the cockpit's "
-        "configuration, or send smaller frames.";
+             "configuration, or send smaller frames.";
   GST_ERROR_OBJECT (self, "%s", error->message);
   if (element == NULL)
     return;
@@ -397,7 +397,7 @@ gst_gid_allocator_post_error (GstGidAllocator * self, const GError * error)
 }
 
 void
-gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used)
+gst_gid_allocator_get_slots (GstGidAllocator *self, guint *total, guint *used)
 {
   g_mutex_lock (&self->lock);
   *total = self->n_slots;
@@ -408,8 +408,8 @@ gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used
 }
 
 GstGidAllocator *
-gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit,
-    gboolean dmabuf, GstElement * element)
+gst_gid_allocator_new (
+    GstGidDomain *domain, const GstCaps *caps, guint limit, gboolean dmabuf, GstElement *element)
 {
   GstGidAllocator *self = g_object_new (GST_TYPE_GID_ALLOCATOR, NULL);
 
@@ -424,7 +424,7 @@ gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit,
 }
 
 static void
-gst_gid_allocator_finalize (GObject * object)
+gst_gid_allocator_finalize (GObject *object)
 {
   GstGidAllocator *self = GST_GID_ALLOCATOR (object);
 
@@ -445,7 +445,7 @@ gst_gid_allocator_finalize (GObject * object)
 }
 
 static void
-gst_gid_allocator_class_init (GstGidAllocatorClass * klass)
+gst_gid_allocator_class_init (GstGidAllocatorClass *klass)
 {
   GST_ALLOCATOR_CLASS (klass)->alloc = gst_gid_allocator_alloc;
   GST_ALLOCATOR_CLASS (klass)->free = gst_gid_allocator_free;
@@ -453,7 +453,7 @@ gst_gid_allocator_class_init (GstGidAllocatorClass * klass)
 }
 
 static void
-gst_gid_allocator_init (GstGidAllocator * self)
+gst_gid_allocator_init (GstGidAllocator *self)
 {
   GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
 

@@ -22,17 +22,17 @@ struct _GstGidSlot
 {
   GstGidSlab *slab;
   guint index;
-  gint users;                   /* GstMemory objects of it; atomic */
-  gint turn;                    /* when it was taken, counted over the allocator */
-  gboolean in_one_go;           /* written before the next slot was taken */
+  gint users; /* GstMemory objects of it; atomic */
+  gint turn; /* when it was taken, counted over the allocator */
+  gboolean in_one_go; /* written before the next slot was taken */
 };
 
 struct _GstGidSlab
 {
   struct gid_slab *slab;
   struct gid_slab_info info;
-  GstGidUdmabuf dmabuf;         /* of a slab of one slot; zeroes where it is shared memory */
-  guint used;                   /* slots with users; the allocator's lock */
+  GstGidUdmabuf dmabuf; /* of a slab of one slot; zeroes where it is shared memory */
+  guint used; /* slots with users; the allocator's lock */
   GstGidSlot slots[];
 };
 
@@ -46,55 +46,55 @@ struct _GstGidAllocator
   /* fixed */
   GstGidDomain *domain;
   GstGidFormat format;
-  gchar *description;           /* the caps, as slabs carry them; NULL where they are too long */
-  GWeakRef element;             /* that offers the memory, and tells why there is none */
-  gboolean dmabuf;              /* its slabs are dma-bufs, of one slot each */
-  gboolean guard;               /* off in one test only, which shows what it is for */
+  gchar *description; /* the caps, as slabs carry them; NULL where they are too long */
+  GWeakRef element; /* that offers the memory, and tells why there is none */
+  gboolean dmabuf; /* its slabs are dma-bufs, of one slot each */
+  gboolean guard; /* off in one test only, which shows what it is for */
 
-  GMutex lock;                  /* also of the pools that use the allocator */
-  GCond cond;                   /* a slot or a buffer came back, a pool is flushing, a slab is there */
-  guint waiting;                /* threads that wait for it; signals to nobody are system calls, too */
-  GPtrArray *slabs;             /* GstGidSlab */
-  guint limit;                  /* of slots: less than at first where the domain has no more */
+  GMutex lock; /* also of the pools that use the allocator */
+  GCond cond; /* a slot or a buffer came back, a pool is flushing, a slab is there */
+  guint waiting; /* threads that wait for it; signals to nobody are system calls, too */
+  GPtrArray *slabs; /* GstGidSlab */
+  guint limit; /* of slots: less than at first where the domain has no more */
   guint n_slots;
   gboolean growing;
-  gint turn;                    /* slots ever taken; atomic to read */
-  gint copying;                 /* why a decoder copies into it: a GstGidCopyReason, or 0; atomic */
-  guint64 waits;                /* times that a producer had to wait for one */
+  gint turn; /* slots ever taken; atomic to read */
+  gint copying; /* why a decoder copies into it: a GstGidCopyReason, or 0; atomic */
+  guint64 waits; /* times that a producer had to wait for one */
 };
 
 /**
  * Caps have to be of raw video in system memory. The allocator keeps the domain. It does not keep the
  * element, which may be NULL.
  */
-GstGidAllocator *gst_gid_allocator_new (GstGidDomain * domain, const GstCaps * caps, guint limit,
-    gboolean dmabuf, GstElement * element);
+GstGidAllocator *gst_gid_allocator_new (
+    GstGidDomain *domain, const GstCaps *caps, guint limit, gboolean dmabuf, GstElement *element);
 
 /**
  * A free slot as `size` bytes of memory, or NULL where there is none. Call with the lock held.
  */
-GstMemory *gst_gid_allocator_take (GstGidAllocator * self, const struct gid_layout *layout,
-    gsize size);
+GstMemory *gst_gid_allocator_take (
+    GstGidAllocator *self, const struct gid_layout *layout, gsize size);
 
 /**
  * Makes another slab, the first of at least `min` slots. Call with the lock held; it is given up meanwhile.
  * Returns FALSE with an error where libgid cannot, or without one where the limit is reached. The
  * limit does not count while upstream alone holds all slots, for waiting for itself it would stall.
  */
-gboolean gst_gid_allocator_grow (GstGidAllocator * self, const struct gid_layout *layout,
-    gsize size, guint min, GError ** error);
+gboolean gst_gid_allocator_grow (
+    GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint min, GError **error);
 
 /** Posts why there is no memory, as the element's error. Call without the lock. */
-void gst_gid_allocator_post_error (GstGidAllocator * self, const GError * error);
+void gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error);
 
 /** Something changed that pools may wait for. Call with the lock held. */
-void gst_gid_allocator_signal (GstGidAllocator * self);
+void gst_gid_allocator_signal (GstGidAllocator *self);
 
 /** A slot of ours is given out once more, by a pool. Call with the lock held. */
-void gst_gid_allocator_take_again (GstGidAllocator * self, GstMemory * mem);
+void gst_gid_allocator_take_again (GstGidAllocator *self, GstMemory *mem);
 
 /** Slots of all slabs, and those in use. */
-void gst_gid_allocator_get_slots (GstGidAllocator * self, guint * total, guint * used);
+void gst_gid_allocator_get_slots (GstGidAllocator *self, guint *total, guint *used);
 
 #define GST_GID_MEMORY_TYPE "GidMemory"
 
@@ -113,10 +113,10 @@ typedef struct
 } GstGidMemory;
 
 /** Whether memory is a slot of ours: of the domain given, or of any where that is NULL. */
-gboolean gst_is_gid_memory (GstMemory * mem, GstGidDomain * domain);
+gboolean gst_is_gid_memory (GstMemory *mem, GstGidDomain *domain);
 
 /** Whether memory of ours is an alias: its frame was decoded in place. */
-gboolean gst_gid_memory_is_alias (GstMemory * mem);
+gboolean gst_gid_memory_is_alias (GstMemory *mem);
 
 G_END_DECLS
 

@@ -11,29 +11,28 @@ static const struct
   const gchar *why;
   const gchar *advice;
 } reasons[GST_GID_N_COPY_REASONS] = {
-  [GST_GID_COPY_STARTUP] = {"startup", "was decoded before its memory was negotiated", ""},
-  [GST_GID_COPY_PADDED_WIDTH] = {"padded-width",
-        "was copied by its decoder, which decodes into wider rows than the picture has",
-      "Widths that are a multiple of 16 avoid it."},
-  [GST_GID_COPY_DECODER_MEMORY] = {"decoder-memory",
-        "was copied by its decoder, which decodes into memory of its own",
-      "From GStreamer 1.28 on libav's decoders of H.264, H.265 and H.266 do so."},
-  [GST_GID_COPY_UPSTREAM_MEMORY] = {"upstream-memory",
-        "came in memory of upstream's own",
+  [GST_GID_COPY_STARTUP] = { "startup", "was decoded before its memory was negotiated", "" },
+  [GST_GID_COPY_PADDED_WIDTH] = { "padded-width",
+      "was copied by its decoder, which decodes into wider rows than the picture has",
+      "Widths that are a multiple of 16 avoid it." },
+  [GST_GID_COPY_DECODER_MEMORY] = { "decoder-memory",
+      "was copied by its decoder, which decodes into memory of its own",
+      "From GStreamer 1.28 on libav's decoders of H.264, H.265 and H.266 do so." },
+  [GST_GID_COPY_UPSTREAM_MEMORY] = { "upstream-memory", "came in memory of upstream's own",
       "Use elements that take the memory offered (avdec_vp9 instead of vp9dec, say), and put "
-        "gidalloc before a tee."},
-  [GST_GID_COPY_SPLIT_MEMORY] = {"split-memory",
-        "came in several pieces of memory",
-      "Ask upstream for frames in one piece, as with v4l2's single-planar formats."},
-  [GST_GID_COPY_UNSEALED_MEMORY] = {"unsealed-memory",
-        "came in a file that is not sealed, so that its readers could write it or its owner truncate it",
-      "Seal the memfd with F_SEAL_SHRINK and F_SEAL_FUTURE_WRITE, or use dma-bufs."},
-  [GST_GID_COPY_OTHER_MACHINE] = {"other-machine",
-        "came in memory that a consumer on another machine cannot see",
-      "Use elements that take the memory offered."},
-  [GST_GID_COPY_PLAIN_LAYOUT] = {"plain-layout",
-        "has rows that are not laid out as downstream assumes without GstVideoMeta",
-      "Use a downstream element that supports GstVideoMeta, or a videoconvert before the sink."},
+      "gidalloc before a tee." },
+  [GST_GID_COPY_SPLIT_MEMORY] = { "split-memory", "came in several pieces of memory",
+      "Ask upstream for frames in one piece, as with v4l2's single-planar formats." },
+  [GST_GID_COPY_UNSEALED_MEMORY] = { "unsealed-memory",
+      "came in a file that is not sealed, so that its readers could write it or its owner truncate "
+      "it",
+      "Seal the memfd with F_SEAL_SHRINK and F_SEAL_FUTURE_WRITE, or use dma-bufs." },
+  [GST_GID_COPY_OTHER_MACHINE] = { "other-machine",
+      "came in memory that a consumer on another machine cannot see",
+      "Use elements that take the memory offered." },
+  [GST_GID_COPY_PLAIN_LAYOUT] = { "plain-layout",
+      "has rows that are not laid out as downstream assumes without GstVideoMeta",
+      "Use a downstream element that supports GstVideoMeta, or a videoconvert before the sink." },
 };
 
 GType
@@ -41,10 +40,10 @@ gst_gid_copy_policy_get_type (void)
 {
   static GType type;
   static const GEnumValue values[] = {
-    {GST_GID_COPY_POLICY_ALLOW, "Copy where it has to be, and count", "allow"},
-    {GST_GID_COPY_POLICY_WARN, "Copy, and post a warning for each new reason", "warn"},
-    {GST_GID_COPY_POLICY_ERROR, "Stop with an error rather than copy", "error"},
-    {0, NULL, NULL},
+    { GST_GID_COPY_POLICY_ALLOW, "Copy where it has to be, and count", "allow" },
+    { GST_GID_COPY_POLICY_WARN, "Copy, and post a warning for each new reason", "warn" },
+    { GST_GID_COPY_POLICY_ERROR, "Stop with an error rather than copy", "error" },
+    { 0, NULL, NULL },
   };
 
   if (g_once_init_enter (&type)) {
@@ -55,22 +54,23 @@ gst_gid_copy_policy_get_type (void)
 }
 
 gboolean
-gst_gid_copies_add (GstGidCopies * copies, GstElement * element, GstGidCopyPolicy policy,
+gst_gid_copies_add (GstGidCopies *copies, GstElement *element, GstGidCopyPolicy policy,
     GstGidCopyReason reason, guint64 bytes)
 {
   gboolean first = copies->reasons[reason]++ == 0;
 
   copies->frames++;
   copies->bytes += bytes;
-  GST_DEBUG_OBJECT (element, "copied %" G_GUINT64_FORMAT
-      " bytes: the frame %s", bytes, reasons[reason].why);
+  GST_DEBUG_OBJECT (
+      element, "copied %" G_GUINT64_FORMAT " bytes: the frame %s", bytes, reasons[reason].why);
   if (reason == GST_GID_COPY_STARTUP || policy == GST_GID_COPY_POLICY_ALLOW)
     return TRUE;
 
   if (policy == GST_GID_COPY_POLICY_ERROR) {
     GST_ELEMENT_ERROR (element, STREAM, FAILED,
         ("A frame %s, and copy-policy=error does not allow a copy. %s", reasons[reason].why,
-            reasons[reason].advice), ("reason: %s", reasons[reason].name));
+            reasons[reason].advice),
+        ("reason: %s", reasons[reason].name));
     return FALSE;
   }
   if (first)
@@ -81,7 +81,7 @@ gst_gid_copies_add (GstGidCopies * copies, GstElement * element, GstGidCopyPolic
 }
 
 void
-gst_gid_copies_to_structure (const GstGidCopies * copies, GstStructure * structure)
+gst_gid_copies_to_structure (const GstGidCopies *copies, GstStructure *structure)
 {
   GstStructure *why = gst_structure_new_empty ("copy-reasons");
 
@@ -89,7 +89,7 @@ gst_gid_copies_to_structure (const GstGidCopies * copies, GstStructure * structu
     if (copies->reasons[i])
       gst_structure_set (why, reasons[i].name, G_TYPE_UINT64, copies->reasons[i], NULL);
   }
-  gst_structure_set (structure, "copied-frames", G_TYPE_UINT64, copies->frames,
-      "copied-bytes", G_TYPE_UINT64, copies->bytes, "copy-reasons", GST_TYPE_STRUCTURE, why, NULL);
+  gst_structure_set (structure, "copied-frames", G_TYPE_UINT64, copies->frames, "copied-bytes",
+      G_TYPE_UINT64, copies->bytes, "copy-reasons", GST_TYPE_STRUCTURE, why, NULL);
   gst_structure_free (why);
 }

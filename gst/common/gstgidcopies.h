@@ -9,14 +9,14 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  GST_GID_COPY_STARTUP,         /* decoded before the memory was negotiated */
-  GST_GID_COPY_PADDED_WIDTH,    /* the decoder's rows are wider than the picture's */
-  GST_GID_COPY_DECODER_MEMORY,  /* the decoder could decode in place, and does not */
+  GST_GID_COPY_STARTUP, /* decoded before the memory was negotiated */
+  GST_GID_COPY_PADDED_WIDTH, /* the decoder's rows are wider than the picture's */
+  GST_GID_COPY_DECODER_MEMORY, /* the decoder could decode in place, and does not */
   GST_GID_COPY_UPSTREAM_MEMORY, /* upstream writes into memory of its own */
-  GST_GID_COPY_SPLIT_MEMORY,    /* a frame in several memories */
+  GST_GID_COPY_SPLIT_MEMORY, /* a frame in several memories */
   GST_GID_COPY_UNSEALED_MEMORY, /* fd memory without the seals that it needs */
-  GST_GID_COPY_OTHER_MACHINE,   /* a consumer on another machine cannot see the memory */
-  GST_GID_COPY_PLAIN_LAYOUT,    /* downstream does not know GstVideoMeta */
+  GST_GID_COPY_OTHER_MACHINE, /* a consumer on another machine cannot see the memory */
+  GST_GID_COPY_PLAIN_LAYOUT, /* downstream does not know GstVideoMeta */
   GST_GID_N_COPY_REASONS
 } GstGidCopyReason;
 
@@ -41,11 +41,11 @@ typedef struct
  * as the policy says; copies at start-up are only counted, for no decoder is without them.
  * Returns FALSE after an error. The caller holds what protects `copies`, but for posting.
  */
-gboolean gst_gid_copies_add (GstGidCopies * copies, GstElement * element,
-    GstGidCopyPolicy policy, GstGidCopyReason reason, guint64 bytes);
+gboolean gst_gid_copies_add (GstGidCopies *copies, GstElement *element, GstGidCopyPolicy policy,
+    GstGidCopyReason reason, guint64 bytes);
 
 /** Adds "copied-frames", "copied-bytes" and "copy-reasons" to a structure of statistics. */
-void gst_gid_copies_to_structure (const GstGidCopies * copies, GstStructure * structure);
+void gst_gid_copies_to_structure (const GstGidCopies *copies, GstStructure *structure);
 
 G_END_DECLS
 

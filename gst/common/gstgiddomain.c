@@ -22,40 +22,40 @@ typedef struct
 struct _GstGidDomain
 {
   gint refcount;
-  gchar *key;                   /* in the table of shared connections, else NULL */
+  gchar *key; /* in the table of shared connections, else NULL */
   GQuark quark;
 
   GMutex lock;
   struct gid_domain *domain;
-  GArray *producers;            /* of Producer */
-  GSource *ticker;              /* while there are any */
+  GArray *producers; /* of Producer */
+  GSource *ticker; /* while there are any */
   GstGidInFlight in_flight;
-  GPtrArray *dropped;           /* GstMiniObject references to drop after the lock */
+  GPtrArray *dropped; /* GstMiniObject references to drop after the lock */
 
   GMainContext *context;
   GMainLoop *loop;
   GThread *thread;
-  gboolean orphan;              /* the thread itself frees the structure */
+  gboolean orphan; /* the thread itself frees the structure */
 };
 
 static GMutex shared_lock;
-static GHashTable *shared;      /* name -> GstGidDomain, not owned */
+static GHashTable *shared; /* name -> GstGidDomain, not owned */
 
 struct gid_domain *
-gst_gid_domain_lock (GstGidDomain * self)
+gst_gid_domain_lock (GstGidDomain *self)
 {
   g_mutex_lock (&self->lock);
   return self->domain;
 }
 
 struct gid_domain *
-gst_gid_domain_get (GstGidDomain * self)
+gst_gid_domain_get (GstGidDomain *self)
 {
   return self->domain;
 }
 
 void
-gst_gid_domain_unlock (GstGidDomain * self)
+gst_gid_domain_unlock (GstGidDomain *self)
 {
   GstMiniObject *some[16];
   guint n;
@@ -73,19 +73,19 @@ gst_gid_domain_unlock (GstGidDomain * self)
 }
 
 void
-gst_gid_domain_drop_later (GstGidDomain * self, GstMiniObject * object)
+gst_gid_domain_drop_later (GstGidDomain *self, GstMiniObject *object)
 {
   g_ptr_array_add (self->dropped, object);
 }
 
 void
-gst_gid_domain_keep (GstGidDomain * self, gid_id gid, GstBuffer * buffer, GstMiniObject * other)
+gst_gid_domain_keep (GstGidDomain *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other)
 {
   gst_gid_in_flight_add (&self->in_flight, gid, buffer, other);
 }
 
 void
-gst_gid_domain_let_go (GstGidDomain * self, gid_id gid)
+gst_gid_domain_let_go (GstGidDomain *self, gid_id gid)
 {
   gst_gid_in_flight_remove (&self->in_flight, gid, self->dropped);
 }
@@ -109,7 +109,7 @@ domain_ready (gint fd, GIOCondition condition, gpointer data)
 }
 
 static Producer *
-nth_producer (GstGidDomain * self, guint i)
+nth_producer (GstGidDomain *self, guint i)
 {
   return &g_array_index (self->producers, Producer, i);
 }
@@ -147,7 +147,7 @@ tick (gpointer data)
 }
 
 static void
-domain_free (GstGidDomain * self)
+domain_free (GstGidDomain *self)
 {
   gid_domain_destroy (self->domain);
   g_main_loop_unref (self->loop);
@@ -173,7 +173,7 @@ domain_thread (gpointer data)
 
 /* The context keeps the source. */
 static GSource *
-attach (GstGidDomain * self, GSource * source, GSourceFunc func)
+attach (GstGidDomain *self, GSource *source, GSourceFunc func)
 {
   g_source_set_callback (source, func, self, NULL);
   g_source_attach (source, self->context);
@@ -182,7 +182,7 @@ attach (GstGidDomain * self, GSource * source, GSourceFunc func)
 }
 
 GstGidDomain *
-gst_gid_domain_new (const gchar * name, GError ** error)
+gst_gid_domain_new (const gchar *name, GError **error)
 {
   GstGidDomain *self;
   struct gid_domain *domain;
@@ -217,7 +217,7 @@ gst_gid_domain_new (const gchar * name, GError ** error)
 }
 
 GstGidDomain *
-gst_gid_domain_get_shared (const gchar * name, GError ** error)
+gst_gid_domain_get_shared (const gchar *name, GError **error)
 {
   const gchar *key = name ? name : g_getenv ("GID_DOMAIN");
   GstGidDomain *self;
@@ -239,14 +239,14 @@ gst_gid_domain_get_shared (const gchar * name, GError ** error)
 }
 
 GstGidDomain *
-gst_gid_domain_ref (GstGidDomain * self)
+gst_gid_domain_ref (GstGidDomain *self)
 {
   g_atomic_int_inc (&self->refcount);
   return self;
 }
 
 void
-gst_gid_domain_unref (GstGidDomain * self)
+gst_gid_domain_unref (GstGidDomain *self)
 {
   gboolean last;
 
@@ -271,18 +271,17 @@ gst_gid_domain_unref (GstGidDomain * self)
     return;
   }
   /* from within the loop, for a quit before it runs would be lost */
-  g_main_context_invoke (self->context, (GSourceFunc) (void (*)(void)) g_main_loop_quit,
-      self->loop);
+  g_main_context_invoke (
+      self->context, (GSourceFunc) (void (*) (void)) g_main_loop_quit, self->loop);
   g_thread_join (self->thread);
   domain_free (self);
 }
 
 void
-gst_gid_domain_add_producer (GstGidDomain * self, struct gid_producer *producer, gboolean leaky)
+gst_gid_domain_add_producer (GstGidDomain *self, struct gid_producer *producer, gboolean leaky)
 {
   Producer added = { producer, g_unix_fd_source_new (gid_producer_get_fd (producer), G_IO_IN),
-    leaky
-  };
+    leaky };
 
   if (self->producers->len == 0)
     self->ticker = attach (self, g_timeout_source_new (TICK_MS), tick);
@@ -291,7 +290,7 @@ gst_gid_domain_add_producer (GstGidDomain * self, struct gid_producer *producer,
 }
 
 void
-gst_gid_domain_remove_producer (GstGidDomain * self, struct gid_producer *producer)
+gst_gid_domain_remove_producer (GstGidDomain *self, struct gid_producer *producer)
 {
   for (guint i = 0; i < self->producers->len; i++) {
     if (nth_producer (self, i)->producer == producer) {
@@ -308,7 +307,7 @@ gst_gid_domain_remove_producer (GstGidDomain * self, struct gid_producer *produc
 }
 
 gboolean
-gst_gid_domain_reclaim (GstGidDomain * self)
+gst_gid_domain_reclaim (GstGidDomain *self)
 {
   gboolean found = FALSE;
 
@@ -327,8 +326,7 @@ gst_gid_domain_reclaim (GstGidDomain * self)
 }
 
 void
-gst_gid_domain_set_error (GstGidDomain * self, GError ** error, int result,
-    const gchar * format, ...)
+gst_gid_domain_set_error (GstGidDomain *self, GError **error, int result, const gchar *format, ...)
 {
   const gchar *detail = gid_domain_error (self->domain);
   GstResourceError code;
@@ -361,19 +359,19 @@ gst_gid_domain_set_error (GstGidDomain * self, GError ** error, int result,
   va_start (args, format);
   what = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, GST_RESOURCE_ERROR, code, "%s: %s", what,
-      *detail ? detail : gid_strerror (result));
+  g_set_error (
+      error, GST_RESOURCE_ERROR, code, "%s: %s", what, *detail ? detail : gid_strerror (result));
   g_free (what);
 }
 
 const gchar *
-gst_gid_domain_get_name (GstGidDomain * self)
+gst_gid_domain_get_name (GstGidDomain *self)
 {
   return gid_domain_name (self->domain);
 }
 
 GQuark
-gst_gid_domain_get_quark (GstGidDomain * self)
+gst_gid_domain_get_quark (GstGidDomain *self)
 {
   return self->quark;
 }

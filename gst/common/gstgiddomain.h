@@ -23,56 +23,56 @@ typedef struct _GstGidDomain GstGidDomain;
  * The process's connection to the domain named (NULL: $GID_DOMAIN) for elements that write, or a
  * new one. Returns a reference, or NULL with an error of GST_RESOURCE_ERROR that says what to do.
  */
-GstGidDomain *gst_gid_domain_get_shared (const gchar * name, GError ** error);
-GstGidDomain *gst_gid_domain_new (const gchar * name, GError ** error);
+GstGidDomain *gst_gid_domain_get_shared (const gchar *name, GError **error);
+GstGidDomain *gst_gid_domain_new (const gchar *name, GError **error);
 
 /** Any thread, without the lock. */
-GstGidDomain *gst_gid_domain_ref (GstGidDomain * domain);
-void gst_gid_domain_unref (GstGidDomain * domain);
+GstGidDomain *gst_gid_domain_ref (GstGidDomain *domain);
+void gst_gid_domain_unref (GstGidDomain *domain);
 
 /** Takes the lock, which every call into libgid needs. The result is good until it is given back. */
-struct gid_domain *gst_gid_domain_lock (GstGidDomain * domain);
+struct gid_domain *gst_gid_domain_lock (GstGidDomain *domain);
 
 /** For those who hold the lock already. */
-struct gid_domain *gst_gid_domain_get (GstGidDomain * domain);
+struct gid_domain *gst_gid_domain_get (GstGidDomain *domain);
 
 /** Gives the lock back, and then drops what was left for later. */
-void gst_gid_domain_unlock (GstGidDomain * domain);
+void gst_gid_domain_unlock (GstGidDomain *domain);
 
 /** Takes the reference and drops it once the lock is free. Call with the lock held. */
-void gst_gid_domain_drop_later (GstGidDomain * domain, GstMiniObject * object);
+void gst_gid_domain_drop_later (GstGidDomain *domain, GstMiniObject *object);
 
 /**
  * Keeps the buffer, and what else has to live as long, until the slot it was sent in has no holder
  * any more; and says that this is so. Call with the lock held.
  */
-void gst_gid_domain_keep (GstGidDomain * domain, gid_id gid, GstBuffer * buffer,
-    GstMiniObject * other);
-void gst_gid_domain_let_go (GstGidDomain * domain, gid_id gid);
+void gst_gid_domain_keep (
+    GstGidDomain *domain, gid_id gid, GstBuffer *buffer, GstMiniObject *other);
+void gst_gid_domain_let_go (GstGidDomain *domain, gid_id gid);
 
 /**
  * Has the thread collect what the producer's consumers release, until it is removed. Where it is
  * `leaky`, frames that they did not read are taken back when memory is short. The caller creates
  * and destroys the producer; call both with the lock held.
  */
-void gst_gid_domain_add_producer (GstGidDomain * domain, struct gid_producer *producer,
-    gboolean leaky);
-void gst_gid_domain_remove_producer (GstGidDomain * domain, struct gid_producer *producer);
+void gst_gid_domain_add_producer (
+    GstGidDomain *domain, struct gid_producer *producer, gboolean leaky);
+void gst_gid_domain_remove_producer (GstGidDomain *domain, struct gid_producer *producer);
 
 /**
  * Collects what consumers released, and where that is nothing, takes back a frame of a leaky
  * producer that none of them has read, or else has the thread collect the next release at once.
  * Returns whether there is hope for a slot. Call without the lock.
  */
-gboolean gst_gid_domain_reclaim (GstGidDomain * domain);
+gboolean gst_gid_domain_reclaim (GstGidDomain *domain);
 
 /** An error of GST_RESOURCE_ERROR for libgid's `result`, with what libgid says. Lock held. */
-void gst_gid_domain_set_error (GstGidDomain * domain, GError ** error, int result,
-    const gchar * format, ...) G_GNUC_PRINTF (4, 5);
+void gst_gid_domain_set_error (GstGidDomain *domain, GError **error, int result,
+    const gchar *format, ...) G_GNUC_PRINTF (4, 5);
 
 /** The domain's name, as gidd says, and a quark of it for data on a GstMiniObject. */
-const gchar *gst_gid_domain_get_name (GstGidDomain * domain);
-GQuark gst_gid_domain_get_quark (GstGidDomain * domain);
+const gchar *gst_gid_domain_get_name (GstGidDomain *domain);
+GQuark gst_gid_domain_get_quark (GstGidDomain *domain);
 
 G_END_DECLS
 

@@ -13,7 +13,7 @@
 GST_DEFINE_MINI_OBJECT_TYPE (GstGidExport, gst_gid_export);
 
 static void
-gst_gid_export_free (GstGidExport * self)
+gst_gid_export_free (GstGidExport *self)
 {
   gst_gid_domain_lock (self->domain);
   gid_slab_destroy (self->slab, false);
@@ -25,7 +25,7 @@ gst_gid_export_free (GstGidExport * self)
 
 /* The descriptor and where in it the memory begins. */
 static int
-find_descriptor (GstMemory * mem, guint64 * offset)
+find_descriptor (GstMemory *mem, guint64 *offset)
 {
   *offset = mem->offset;
   if (gst_is_gid_memory (mem, NULL)) {
@@ -38,14 +38,14 @@ find_descriptor (GstMemory * mem, guint64 * offset)
 }
 
 gboolean
-gst_gid_export_is_possible (GstMemory * mem)
+gst_gid_export_is_possible (GstMemory *mem)
 {
   return gst_is_fd_memory (mem) || gst_is_gid_memory (mem, NULL);
 }
 
 static gboolean
-is_still_good (GstGidExport * self, GstGidDomain * domain, const struct gid_layout *layout,
-    const gchar * description)
+is_still_good (GstGidExport *self, GstGidDomain *domain, const struct gid_layout *layout,
+    const gchar *description)
 {
   struct gid_slab_info info;
 
@@ -60,8 +60,8 @@ is_still_good (GstGidExport * self, GstGidDomain * domain, const struct gid_layo
 }
 
 GstGidExport *
-gst_gid_export_get (GstGidDomain * domain, GstMemory * mem, const struct gid_layout *layout,
-    const gchar * description, int *result)
+gst_gid_export_get (GstGidDomain *domain, GstMemory *mem, const struct gid_layout *layout,
+    const gchar *description, int *result)
 {
   /* one place on the memory for each domain, of which a process has few */
   GQuark quark = gst_gid_domain_get_quark (domain);
@@ -88,7 +88,6 @@ gst_gid_export_get (GstGidDomain * domain, GstMemory * mem, const struct gid_lay
   self->description = g_strdup (description);
   GST_DEBUG ("exported %p (descriptor %d at %" G_GUINT64_FORMAT ")", mem, fd, offset);
   gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), quark,
-      gst_mini_object_ref (GST_MINI_OBJECT_CAST (self)),
-      (GDestroyNotify) gst_mini_object_unref);
+      gst_mini_object_ref (GST_MINI_OBJECT_CAST (self)), (GDestroyNotify) gst_mini_object_unref);
   return self;
 }

@@ -23,15 +23,15 @@ typedef struct
 GType gst_gid_export_get_type (void);
 
 /** Whether there is a descriptor behind the memory that could be exported. */
-gboolean gst_gid_export_is_possible (GstMemory * mem);
+gboolean gst_gid_export_is_possible (GstMemory *mem);
 
 /**
  * The export of this memory with this layout and description (which may be NULL). Returns a
  * reference, or NULL with libgid's error in `result`: -EBADF or -EPERM where the memory is not of
  * a kind that can be shared safely.
  */
-GstGidExport *gst_gid_export_get (GstGidDomain * domain, GstMemory * mem,
-    const struct gid_layout *layout, const gchar * description, int *result);
+GstGidExport *gst_gid_export_get (GstGidDomain *domain, GstMemory *mem,
+    const struct gid_layout *layout, const gchar *description, int *result);
 
 G_END_DECLS
 

@@ -3,7 +3,7 @@
 
 typedef struct
 {
-  guint64 slot;                 /* the gid without its generation */
+  guint64 slot; /* the gid without its generation */
   GstBuffer *buffer;
   GstMiniObject *other;
 } Entry;
@@ -15,20 +15,19 @@ slot_of (gid_id gid)
 }
 
 void
-gst_gid_in_flight_init (GstGidInFlight * self)
+gst_gid_in_flight_init (GstGidInFlight *self)
 {
   self->entries = g_array_sized_new (FALSE, FALSE, sizeof (Entry), 32);
 }
 
 void
-gst_gid_in_flight_finish (GstGidInFlight * self)
+gst_gid_in_flight_finish (GstGidInFlight *self)
 {
   g_array_unref (self->entries);
 }
 
 void
-gst_gid_in_flight_add (GstGidInFlight * self, gid_id gid, GstBuffer * buffer,
-    GstMiniObject * other)
+gst_gid_in_flight_add (GstGidInFlight *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other)
 {
   Entry entry = { slot_of (gid), gst_buffer_ref (buffer), NULL };
 
@@ -38,7 +37,7 @@ gst_gid_in_flight_add (GstGidInFlight * self, gid_id gid, GstBuffer * buffer,
 }
 
 static void
-remove_nth (GstGidInFlight * self, guint i, GPtrArray * dropped)
+remove_nth (GstGidInFlight *self, guint i, GPtrArray *dropped)
 {
   Entry *entry = &g_array_index (self->entries, Entry, i);
 
@@ -49,7 +48,7 @@ remove_nth (GstGidInFlight * self, guint i, GPtrArray * dropped)
 }
 
 void
-gst_gid_in_flight_remove (GstGidInFlight * self, gid_id gid, GPtrArray * dropped)
+gst_gid_in_flight_remove (GstGidInFlight *self, gid_id gid, GPtrArray *dropped)
 {
   /* a frame that was sent twice is there twice */
   for (guint i = self->entries->len; i-- > 0;) {
@@ -59,7 +58,7 @@ gst_gid_in_flight_remove (GstGidInFlight * self, gid_id gid, GPtrArray * dropped
 }
 
 void
-gst_gid_in_flight_remove_all (GstGidInFlight * self, GPtrArray * dropped)
+gst_gid_in_flight_remove_all (GstGidInFlight *self, GPtrArray *dropped)
 {
   while (self->entries->len > 0)
     remove_nth (self, self->entries->len - 1, dropped);

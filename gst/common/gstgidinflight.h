@@ -17,18 +17,18 @@ typedef struct
   GArray *entries;
 } GstGidInFlight;
 
-void gst_gid_in_flight_init (GstGidInFlight * self);
-void gst_gid_in_flight_finish (GstGidInFlight * self);
+void gst_gid_in_flight_init (GstGidInFlight *self);
+void gst_gid_in_flight_finish (GstGidInFlight *self);
 
 /** Takes references of the buffer and of what else has to live as long (may be NULL). */
-void gst_gid_in_flight_add (GstGidInFlight * self, gid_id gid, GstBuffer * buffer,
-    GstMiniObject * other);
+void gst_gid_in_flight_add (
+    GstGidInFlight *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other);
 
 /** The slot has no holder, whatever its generation: moves its references to `dropped`. */
-void gst_gid_in_flight_remove (GstGidInFlight * self, gid_id gid, GPtrArray * dropped);
+void gst_gid_in_flight_remove (GstGidInFlight *self, gid_id gid, GPtrArray *dropped);
 
 /** The same for all slots: nobody is left who could hold one. */
-void gst_gid_in_flight_remove_all (GstGidInFlight * self, GPtrArray * dropped);
+void gst_gid_in_flight_remove_all (GstGidInFlight *self, GPtrArray *dropped);
 
 G_END_DECLS
 

@@ -17,13 +17,13 @@ static const struct
   guint gst;
   guint32 gid;
 } flag_map[] = {
-  {GST_BUFFER_FLAG_CORRUPTED, GID_FRAME_CORRUPTED},
-  {GST_BUFFER_FLAG_DISCONT, GID_FRAME_DISCONT},
-  {GST_BUFFER_FLAG_DELTA_UNIT, GID_FRAME_DELTA},
-  {GST_VIDEO_BUFFER_FLAG_INTERLACED, GID_FRAME_INTERLACED},
-  {GST_VIDEO_BUFFER_FLAG_TFF, GID_FRAME_TOP_FIELD_FIRST},
-  {GST_VIDEO_BUFFER_FLAG_RFF, GID_FRAME_REPEAT_FIRST},
-  {GST_VIDEO_BUFFER_FLAG_ONEFIELD, GID_FRAME_ONE_FIELD},
+  { GST_BUFFER_FLAG_CORRUPTED, GID_FRAME_CORRUPTED },
+  { GST_BUFFER_FLAG_DISCONT, GID_FRAME_DISCONT },
+  { GST_BUFFER_FLAG_DELTA_UNIT, GID_FRAME_DELTA },
+  { GST_VIDEO_BUFFER_FLAG_INTERLACED, GID_FRAME_INTERLACED },
+  { GST_VIDEO_BUFFER_FLAG_TFF, GID_FRAME_TOP_FIELD_FIRST },
+  { GST_VIDEO_BUFFER_FLAG_RFF, GID_FRAME_REPEAT_FIRST },
+  { GST_VIDEO_BUFFER_FLAG_ONEFIELD, GID_FRAME_ONE_FIELD },
 };
 
 /* What GStreamer does not know as DRM's, though both have it. */
@@ -32,21 +32,21 @@ static const struct
   GstVideoFormat format;
   guint32 fourcc;
 } more_formats[] = {
-  {GST_VIDEO_FORMAT_BGR15, GST_MAKE_FOURCC ('X', 'B', '1', '5')},
-  {GST_VIDEO_FORMAT_RGB10A2_LE, GST_MAKE_FOURCC ('A', 'B', '3', '0')},
-  {GST_VIDEO_FORMAT_BGRA64_LE, GST_MAKE_FOURCC ('A', 'R', '4', '8')},
-  {GST_VIDEO_FORMAT_RGBA64_LE, GST_MAKE_FOURCC ('A', 'B', '4', '8')},
-  {GST_VIDEO_FORMAT_v308, GST_MAKE_FOURCC ('V', 'U', '2', '4')},
-  {GST_VIDEO_FORMAT_Y216_LE, GST_MAKE_FOURCC ('Y', '2', '1', '6')},
-  {GST_VIDEO_FORMAT_Y416_LE, GST_MAKE_FOURCC ('Y', '4', '1', '6')},
-  {GST_VIDEO_FORMAT_P016_LE, GST_MAKE_FOURCC ('P', '0', '1', '6')},
-  {GST_VIDEO_FORMAT_I420_10LE, GST_MAKE_FOURCC ('S', '0', '1', '0')},
-  {GST_VIDEO_FORMAT_I422_10LE, GST_MAKE_FOURCC ('S', '2', '1', '0')},
-  {GST_VIDEO_FORMAT_Y444_10LE, GST_MAKE_FOURCC ('S', '4', '1', '0')},
-  {GST_VIDEO_FORMAT_I420_12LE, GST_MAKE_FOURCC ('S', '0', '1', '2')},
-  {GST_VIDEO_FORMAT_I422_12LE, GST_MAKE_FOURCC ('S', '2', '1', '2')},
-  {GST_VIDEO_FORMAT_Y444_12LE, GST_MAKE_FOURCC ('S', '4', '1', '2')},
-  {GST_VIDEO_FORMAT_Y444_16LE, GST_MAKE_FOURCC ('S', '4', '1', '6')},
+  { GST_VIDEO_FORMAT_BGR15, GST_MAKE_FOURCC ('X', 'B', '1', '5') },
+  { GST_VIDEO_FORMAT_RGB10A2_LE, GST_MAKE_FOURCC ('A', 'B', '3', '0') },
+  { GST_VIDEO_FORMAT_BGRA64_LE, GST_MAKE_FOURCC ('A', 'R', '4', '8') },
+  { GST_VIDEO_FORMAT_RGBA64_LE, GST_MAKE_FOURCC ('A', 'B', '4', '8') },
+  { GST_VIDEO_FORMAT_v308, GST_MAKE_FOURCC ('V', 'U', '2', '4') },
+  { GST_VIDEO_FORMAT_Y216_LE, GST_MAKE_FOURCC ('Y', '2', '1', '6') },
+  { GST_VIDEO_FORMAT_Y416_LE, GST_MAKE_FOURCC ('Y', '4', '1', '6') },
+  { GST_VIDEO_FORMAT_P016_LE, GST_MAKE_FOURCC ('P', '0', '1', '6') },
+  { GST_VIDEO_FORMAT_I420_10LE, GST_MAKE_FOURCC ('S', '0', '1', '0') },
+  { GST_VIDEO_FORMAT_I422_10LE, GST_MAKE_FOURCC ('S', '2', '1', '0') },
+  { GST_VIDEO_FORMAT_Y444_10LE, GST_MAKE_FOURCC ('S', '4', '1', '0') },
+  { GST_VIDEO_FORMAT_I420_12LE, GST_MAKE_FOURCC ('S', '0', '1', '2') },
+  { GST_VIDEO_FORMAT_I422_12LE, GST_MAKE_FOURCC ('S', '2', '1', '2') },
+  { GST_VIDEO_FORMAT_Y444_12LE, GST_MAKE_FOURCC ('S', '4', '1', '2') },
+  { GST_VIDEO_FORMAT_Y444_16LE, GST_MAKE_FOURCC ('S', '4', '1', '6') },
 };
 
 static GstVideoFormat
@@ -88,19 +88,18 @@ gst_gid_caps_template (gboolean with_dmabuf)
     gst_value_list_append_value (&formats, &name);
   }
 
-  raw = gst_structure_new ("video/x-raw",
-      "width", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
-      "height", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
-      "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+  raw = gst_structure_new ("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
+      "height", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX, "framerate", GST_TYPE_FRACTION_RANGE, 0,
+      1, G_MAXINT, 1, NULL);
   drm = gst_structure_copy (raw);
   gst_structure_set_value (raw, "format", &formats);
   gst_caps_append_structure (caps, gst_structure_copy (raw));
-  gst_caps_append_structure_full (caps, raw,
-      gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL));
+  gst_caps_append_structure_full (
+      caps, raw, gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL));
   gst_structure_set (drm, "format", G_TYPE_STRING, "DMA_DRM", NULL);
   if (with_dmabuf)
-    gst_caps_append_structure_full (caps, drm,
-        gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+    gst_caps_append_structure_full (
+        caps, drm, gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
   else
     gst_structure_free (drm);
 
@@ -110,7 +109,7 @@ gst_gid_caps_template (gboolean with_dmabuf)
 }
 
 gboolean
-gst_gid_format_from_caps (GstGidFormat * format, const GstCaps * caps)
+gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
 {
   memset (format, 0, sizeof (*format));
   if (gst_video_is_dma_drm_caps (caps)) {
@@ -132,20 +131,20 @@ gst_gid_format_from_caps (GstGidFormat * format, const GstCaps * caps)
 }
 
 guint
-gst_gid_format_width (const GstGidFormat * format)
+gst_gid_format_width (const GstGidFormat *format)
 {
   return GST_VIDEO_INFO_WIDTH (&format->info);
 }
 
 guint
-gst_gid_format_height (const GstGidFormat * format)
+gst_gid_format_height (const GstGidFormat *format)
 {
   return GST_VIDEO_INFO_FIELD_HEIGHT (&format->info);
 }
 
 static void
-fill_layout (struct gid_layout *layout, const GstGidFormat * format, guint width, guint height,
-    const gsize * offset, const gint * stride)
+fill_layout (struct gid_layout *layout, const GstGidFormat *format, guint width, guint height,
+    const gsize *offset, const gint *stride)
 {
   memset (layout, 0, sizeof (*layout));
   layout->fourcc = format->fourcc;
@@ -160,16 +159,16 @@ fill_layout (struct gid_layout *layout, const GstGidFormat * format, guint width
 }
 
 void
-gst_gid_layout_from_info (struct gid_layout *layout, const GstGidFormat * format,
-    const GstVideoInfo * info)
+gst_gid_layout_from_info (
+    struct gid_layout *layout, const GstGidFormat *format, const GstVideoInfo *info)
 {
   fill_layout (layout, format, gst_gid_format_width (format), gst_gid_format_height (format),
       info->offset, info->stride);
 }
 
 void
-gst_gid_layout_from_buffer (struct gid_layout *layout, const GstGidFormat * format,
-    GstBuffer * buffer)
+gst_gid_layout_from_buffer (
+    struct gid_layout *layout, const GstGidFormat *format, GstBuffer *buffer)
 {
   GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
 
@@ -180,8 +179,8 @@ gst_gid_layout_from_buffer (struct gid_layout *layout, const GstGidFormat * form
   /* more than the caps say where the buffer carries a crop; the height of alternate fields
    * is in the caps as that of the whole frame, and so in the meta */
   if (GST_VIDEO_INFO_INTERLACE_MODE (&format->info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
-    fill_layout (layout, format, meta->width, gst_gid_format_height (format), meta->offset,
-        meta->stride);
+    fill_layout (
+        layout, format, meta->width, gst_gid_format_height (format), meta->offset, meta->stride);
   else
     fill_layout (layout, format, meta->width, meta->height, meta->offset, meta->stride);
 }
@@ -200,7 +199,7 @@ gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b)
 }
 
 gboolean
-gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat * format)
+gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *format)
 {
   struct gid_layout plain;
 
@@ -209,13 +208,14 @@ gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *
 }
 
 gchar *
-gst_gid_description_from_caps (const GstCaps * caps)
+gst_gid_description_from_caps (const GstCaps *caps)
 {
   gchar *description = gst_caps_to_string (caps);
 
   if (strlen (description) > GID_DESCRIPTION_MAX) {
     GST_WARNING ("the caps are too long to travel with the frames, which will be described by "
-        "format and size only: %" GST_PTR_FORMAT, caps);
+                 "format and size only: %" GST_PTR_FORMAT,
+        caps);
     g_clear_pointer (&description, g_free);
   }
   return description;
@@ -238,17 +238,17 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
   gst_clear_caps (&caps);
 
   format = format_of_fourcc (layout->fourcc);
-  if (info->memory == GID_MEMORY_DMABUF && (layout->modifier != LINEAR
-          || format == GST_VIDEO_FORMAT_UNKNOWN)) {
+  if (info->memory == GID_MEMORY_DMABUF
+      && (layout->modifier != LINEAR || format == GST_VIDEO_FORMAT_UNKNOWN)) {
     gchar *drm = gst_video_dma_drm_fourcc_to_string (layout->fourcc, layout->modifier);
 
     if (drm == NULL)
       return NULL;
-    caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "DMA_DRM",
-        "drm-format", G_TYPE_STRING, drm, "width", G_TYPE_INT, layout->width,
-        "height", G_TYPE_INT, layout->height, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
-    gst_caps_set_features_simple (caps,
-        gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+    caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "DMA_DRM", "drm-format",
+        G_TYPE_STRING, drm, "width", G_TYPE_INT, layout->width, "height", G_TYPE_INT,
+        layout->height, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
+    gst_caps_set_features_simple (
+        caps, gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
     g_free (drm);
   } else if (format != GST_VIDEO_FORMAT_UNKNOWN) {
     GstVideoInfo video;
@@ -260,7 +260,7 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
 }
 
 void
-gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat * format, GstBuffer * buffer)
+gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat *format, GstBuffer *buffer)
 {
   GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
   GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
@@ -278,7 +278,8 @@ gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat * format, 
     frame->crop.y = crop->y;
     frame->crop.width = crop->width;
     frame->crop.height = crop->height;
-  } else if (meta && (meta->width > (guint) GST_VIDEO_INFO_WIDTH (&format->info)
+  } else if (meta
+      && (meta->width > (guint) GST_VIDEO_INFO_WIDTH (&format->info)
           || meta->height > (guint) GST_VIDEO_INFO_HEIGHT (&format->info))) {
     frame->crop.width = gst_gid_format_width (format);
     frame->crop.height = gst_gid_format_height (format);
@@ -286,7 +287,7 @@ gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat * format, 
 }
 
 void
-gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer * buffer)
+gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer *buffer)
 {
   for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++) {
     if (frame->flags & flag_map[i].gid)
@@ -295,7 +296,7 @@ gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer * buffer)
 }
 
 gboolean
-gst_gid_clock_is_monotonic (GstClock * clock)
+gst_gid_clock_is_monotonic (GstClock *clock)
 {
   GstClockType type;
 
@@ -306,7 +307,7 @@ gst_gid_clock_is_monotonic (GstClock * clock)
 }
 
 GstClockTimeDiff
-gst_gid_clock_offset (GstClock * clock)
+gst_gid_clock_offset (GstClock *clock)
 {
   return GST_CLOCK_DIFF (gst_clock_get_time (clock), g_get_monotonic_time () * GST_USECOND);
 }

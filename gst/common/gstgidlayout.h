@@ -11,50 +11,50 @@ G_BEGIN_DECLS
 /** Caps with their format as DRM knows it. */
 typedef struct
 {
-  GstVideoInfo info;            /* with DMA_DRM caps of an unusual modifier: size only, no planes */
+  GstVideoInfo info; /* with DMA_DRM caps of an unusual modifier: size only, no planes */
   guint32 fourcc;
   guint64 modifier;
-  gboolean dmabuf;              /* memory:DMABuf, format=DMA_DRM */
+  gboolean dmabuf; /* memory:DMABuf, format=DMA_DRM */
 } GstGidFormat;
 
 /** Everything that libgid can lay out: video/x-raw, and `with_dmabuf` DMA_DRM, too. */
 GstCaps *gst_gid_caps_template (gboolean with_dmabuf);
 
-gboolean gst_gid_format_from_caps (GstGidFormat * format, const GstCaps * caps);
+gboolean gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps);
 
 /** The size of one picture in memory: fields of alternate interlacing are pictures. */
-guint gst_gid_format_width (const GstGidFormat * format);
-guint gst_gid_format_height (const GstGidFormat * format);
+guint gst_gid_format_width (const GstGidFormat *format);
+guint gst_gid_format_height (const GstGidFormat *format);
 
 /** The layout of a picture with the planes of `info`, which may have been aligned. */
-void gst_gid_layout_from_info (struct gid_layout *layout, const GstGidFormat * format,
-    const GstVideoInfo * info);
+void gst_gid_layout_from_info (
+    struct gid_layout *layout, const GstGidFormat *format, const GstVideoInfo *info);
 
 /** The layout of this very buffer: from its GstVideoMeta, or where it has none, from the caps. */
-void gst_gid_layout_from_buffer (struct gid_layout *layout, const GstGidFormat * format,
-    GstBuffer * buffer);
+void gst_gid_layout_from_buffer (
+    struct gid_layout *layout, const GstGidFormat *format, GstBuffer *buffer);
 
 gboolean gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b);
 
 /** Whether the layout is the one that GStreamer assumes where there is no GstVideoMeta. */
-gboolean gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat * format);
+gboolean gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *format);
 
 /** Caps as a slab carries them, or NULL where they are too long. */
-gchar *gst_gid_description_from_caps (const GstCaps * caps);
+gchar *gst_gid_description_from_caps (const GstCaps *caps);
 
 /** The caps that a slab's description says, or, where it says nothing, those of its layout. */
 GstCaps *gst_gid_caps_from_slab (const struct gid_slab_info *info);
 
 /** Flags and crop of a buffer into a frame, and back. */
-void gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat * format,
-    GstBuffer * buffer);
-void gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer * buffer);
+void gst_gid_frame_set_buffer (
+    struct gid_frame *frame, const GstGidFormat *format, GstBuffer *buffer);
+void gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer *buffer);
 
 /** Whether a clock's time is CLOCK_MONOTONIC. Too slow to be asked for each frame. */
-gboolean gst_gid_clock_is_monotonic (GstClock * clock);
+gboolean gst_gid_clock_is_monotonic (GstClock *clock);
 
 /** What to add to any other clock's time to have that. */
-GstClockTimeDiff gst_gid_clock_offset (GstClock * clock);
+GstClockTimeDiff gst_gid_clock_offset (GstClock *clock);
 
 G_END_DECLS
 

@@ -14,10 +14,9 @@ list_domains (struct gid_domain *domain)
   sd_json_variant *status = NULL, *links;
   char *text = NULL;
 
-  g_hash_table_insert (numbers, g_strdup (gid_domain_name (domain)),
-      GUINT_TO_POINTER (gid_domain_number (domain)));
-  if (gid_domain_status (domain, &text) == 0
-      && sd_json_parse (text, 0, &status, NULL, NULL) >= 0) {
+  g_hash_table_insert (
+      numbers, g_strdup (gid_domain_name (domain)), GUINT_TO_POINTER (gid_domain_number (domain)));
+  if (gid_domain_status (domain, &text) == 0 && sd_json_parse (text, 0, &status, NULL, NULL) >= 0) {
     links = sd_json_variant_by_key (status, "links");
     for (size_t i = 0; links && i < sd_json_variant_elements (links); i++) {
       sd_json_variant *link = sd_json_variant_by_index (links, i);
@@ -35,8 +34,7 @@ list_domains (struct gid_domain *domain)
 }
 
 gboolean
-gst_gid_peers_parse (GstGidPeers * self, GstGidDomain * domain, const gchar * names,
-    GError ** error)
+gst_gid_peers_parse (GstGidPeers *self, GstGidDomain *domain, const gchar *names, GError **error)
 {
   GHashTable *numbers = list_domains (gst_gid_domain_get (domain));
   gchar **words = g_strsplit (names, ",", -1);

@@ -17,8 +17,8 @@ typedef struct
  * Reads names (or numbers) with commas between. Asks gidd which domains there are. Returns FALSE
  * with an error that names those there are. Call with the domain's lock held.
  */
-gboolean gst_gid_peers_parse (GstGidPeers * peers, GstGidDomain * domain, const gchar * names,
-    GError ** error);
+gboolean gst_gid_peers_parse (
+    GstGidPeers *peers, GstGidDomain *domain, const gchar *names, GError **error);
 
 G_END_DECLS
 

@@ -3,7 +3,7 @@
 
 /* Moves the frame's planes to where its crop begins. */
 static void
-apply_crop (GstVideoFrame * frame)
+apply_crop (GstVideoFrame *frame)
 {
   GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (frame->buffer);
   gint step[GST_VIDEO_MAX_COMPONENTS];
@@ -15,16 +15,16 @@ apply_crop (GstVideoFrame * frame)
     guint8 *data = frame->data[plane];
 
     gst_video_format_info_component (finfo, plane, step);
-    data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, step[0], crop->y) *
-        GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
-    data += GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, step[0], crop->x) *
-        GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, step[0]);
+    data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, step[0], crop->y)
+        * GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
+    data += GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, step[0], crop->x)
+        * GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, step[0]);
     frame->data[plane] = data;
   }
 }
 
 gboolean
-gst_gid_picture_copy (GstBuffer * to, GstBuffer * from, const GstGidFormat * format)
+gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format)
 {
   GstVideoFrame dest, src;
   gboolean copied;

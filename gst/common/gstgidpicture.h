@@ -11,7 +11,7 @@ G_BEGIN_DECLS
  * Copies the picture that caps of `format` mean, from wherever `from` has it (several memories, any
  * GstVideoMeta, a crop) to where `to` has it. FALSE where one of them cannot be mapped.
  */
-gboolean gst_gid_picture_copy (GstBuffer * to, GstBuffer * from, const GstGidFormat * format);
+gboolean gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format);
 
 G_END_DECLS
 

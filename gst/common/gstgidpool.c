@@ -2,8 +2,8 @@
 #include "gstgidpool.h"
 
 #include "gstgid.h"
-#include "gstgidcopies.h"
 #include "gstgidallocator.h"
+#include "gstgidcopies.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -15,24 +15,23 @@ struct _GstGidPool
 {
   GstBufferPool parent;
 
-  GstGidAllocator *allocator;   /* its lock protects what follows */
-  GPtrArray *ready;             /* buffers to give out again, the warmest last */
-  GstVideoInfo info;            /* of the configuration, aligned */
+  GstGidAllocator *allocator; /* its lock protects what follows */
+  GPtrArray *ready; /* buffers to give out again, the warmest last */
+  GstVideoInfo info; /* of the configuration, aligned */
   struct gid_layout layout;
   gsize size;
   guint min;
   gboolean add_meta;
-  gboolean padded;              /* the last configuration asked for room around the picture */
+  gboolean padded; /* the last configuration asked for room around the picture */
 };
 
 G_DEFINE_TYPE (GstGidPool, gst_gid_pool, GST_TYPE_BUFFER_POOL);
 
 static const gchar **
-gst_gid_pool_get_options (GstBufferPool * pool)
+gst_gid_pool_get_options (GstBufferPool *pool)
 {
   static const gchar *options[] = { GST_BUFFER_POOL_OPTION_VIDEO_META,
-    GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, NULL
-  };
+    GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, NULL };
 
   return options;
 }
@@ -45,7 +44,7 @@ gst_gid_pool_get_options (GstBufferPool * pool)
  * pool: it does not only cost, now and then it crashes. Refused, they copy once and are content.
  */
 static gboolean
-may_pad (GstGidAllocator * allocator, const GstVideoAlignment * align)
+may_pad (GstGidAllocator *allocator, const GstVideoAlignment *align)
 {
   if (align->padding_right == 0 || gst_gid_format_width (&allocator->format) % 16 == 0)
     return TRUE;
@@ -54,7 +53,7 @@ may_pad (GstGidAllocator * allocator, const GstVideoAlignment * align)
 }
 
 static gboolean
-is_padded (const GstVideoAlignment * align)
+is_padded (const GstVideoAlignment *align)
 {
   return align->padding_top || align->padding_bottom || align->padding_left || align->padding_right
       || align->stride_align[0];
@@ -66,7 +65,7 @@ is_padded (const GstVideoAlignment * align)
  * and H.266 from GStreamer 1.28 on). It copies each frame into our memory.
  */
 static void
-note_padding (GstGidPool * self, gboolean padded)
+note_padding (GstGidPool *self, gboolean padded)
 {
   gint *copying = &self->allocator->copying;
 
@@ -79,7 +78,7 @@ note_padding (GstGidPool * self, gboolean padded)
 
 /* Takes configurations as they are: libav's decoders refuse a pool that wants to change one. */
 static gboolean
-gst_gid_pool_set_config (GstBufferPool * pool, GstStructure * config)
+gst_gid_pool_set_config (GstBufferPool *pool, GstStructure *config)
 {
   GstGidPool *self = GST_GID_POOL (pool);
   GstVideoAlignment align;
@@ -116,23 +115,23 @@ gst_gid_pool_set_config (GstBufferPool * pool, GstStructure * config)
 }
 
 static gboolean
-mark_pooled (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+mark_pooled (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   GST_META_FLAG_SET (*meta, GST_META_FLAG_POOLED | GST_META_FLAG_LOCKED);
   return TRUE;
 }
 
 static GstBuffer *
-buffer_new (GstGidPool * self, GstMemory * mem)
+buffer_new (GstGidPool *self, GstMemory *mem)
 {
   GstBuffer *buffer = gst_buffer_new ();
   GstVideoInfo *info = &self->info;
 
   gst_buffer_append_memory (buffer, mem);
   if (self->add_meta)
-    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE,
-        GST_VIDEO_INFO_FORMAT (info), GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
-        GST_VIDEO_INFO_N_PLANES (info), info->offset, info->stride);
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT (info),
+        GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_N_PLANES (info),
+        info->offset, info->stride);
   gst_buffer_foreach_meta (buffer, mark_pooled, NULL);
   GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_TAG_MEMORY);
   return buffer;
@@ -140,7 +139,7 @@ buffer_new (GstGidPool * self, GstMemory * mem)
 
 /* A buffer without waiting; NULL where there is no slot. Called with the lock held. */
 static GstBuffer *
-acquire_now (GstGidPool * self, GError ** error)
+acquire_now (GstGidPool *self, GError **error)
 {
   GstGidAllocator *allocator = self->allocator;
   GstMemory *mem;
@@ -160,7 +159,7 @@ acquire_now (GstGidPool * self, GError ** error)
 
 /* Takes back what nobody has read, else waits a little. Called with the lock held. */
 static void
-wait_for_consumers (GstGidPool * self, gint64 * since)
+wait_for_consumers (GstGidPool *self, gint64 *since)
 {
   GstGidAllocator *allocator = self->allocator;
   gint64 now = g_get_monotonic_time ();
@@ -170,8 +169,10 @@ wait_for_consumers (GstGidPool * self, gint64 * since)
     *since = now;
     allocator->waits++;
   } else if (*since > 0 && now - *since > WAIT_WARNING) {
-    GST_WARNING_OBJECT (self, "waiting for a slot: all %u are in use upstream or held by "
-        "consumers", allocator->n_slots);
+    GST_WARNING_OBJECT (self,
+        "waiting for a slot: all %u are in use upstream or held by "
+        "consumers",
+        allocator->n_slots);
     *since = -1;
   }
   g_mutex_unlock (&allocator->lock);
@@ -185,8 +186,8 @@ wait_for_consumers (GstGidPool * self, gint64 * since)
 }
 
 static GstFlowReturn
-gst_gid_pool_acquire_buffer (GstBufferPool * pool, GstBuffer ** buffer,
-    GstBufferPoolAcquireParams * params)
+gst_gid_pool_acquire_buffer (
+    GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
 {
   GstGidPool *self = GST_GID_POOL (pool);
   GstGidAllocator *allocator = self->allocator;
@@ -225,7 +226,7 @@ gst_gid_pool_acquire_buffer (GstBufferPool * pool, GstBuffer ** buffer,
 }
 
 static gboolean
-can_be_given_out_again (GstGidPool * self, GstBuffer * buffer)
+can_be_given_out_again (GstGidPool *self, GstBuffer *buffer)
 {
   GstMemory *mem;
 
@@ -240,7 +241,7 @@ can_be_given_out_again (GstGidPool * self, GstBuffer * buffer)
 }
 
 static void
-gst_gid_pool_release_buffer (GstBufferPool * pool, GstBuffer * buffer)
+gst_gid_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
 {
   GstGidPool *self = GST_GID_POOL (pool);
 
@@ -255,7 +256,7 @@ gst_gid_pool_release_buffer (GstBufferPool * pool, GstBuffer * buffer)
 }
 
 static void
-gst_gid_pool_flush_start (GstBufferPool * pool)
+gst_gid_pool_flush_start (GstBufferPool *pool)
 {
   GstGidPool *self = GST_GID_POOL (pool);
 
@@ -266,13 +267,13 @@ gst_gid_pool_flush_start (GstBufferPool * pool)
 
 /* Slots are taken as they are needed. */
 static gboolean
-gst_gid_pool_start (GstBufferPool * pool)
+gst_gid_pool_start (GstBufferPool *pool)
 {
   return TRUE;
 }
 
 static gboolean
-gst_gid_pool_stop (GstBufferPool * pool)
+gst_gid_pool_stop (GstBufferPool *pool)
 {
   GstGidPool *self = GST_GID_POOL (pool);
   GPtrArray *ready;
@@ -286,7 +287,7 @@ gst_gid_pool_stop (GstBufferPool * pool)
 }
 
 GstBufferPool *
-gst_gid_pool_new (GstGidAllocator * allocator, GstCaps * caps)
+gst_gid_pool_new (GstGidAllocator *allocator, GstCaps *caps)
 {
   GstGidPool *self = g_object_new (GST_TYPE_GID_POOL, NULL);
   GstBufferPool *pool = GST_BUFFER_POOL_CAST (self);
@@ -295,15 +296,15 @@ gst_gid_pool_new (GstGidAllocator * allocator, GstCaps * caps)
   gst_object_ref_sink (self);
   self->allocator = gst_object_ref (allocator);
   config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, GST_VIDEO_INFO_SIZE (&allocator->format.info),
-      0, 0);
+  gst_buffer_pool_config_set_params (
+      config, caps, GST_VIDEO_INFO_SIZE (&allocator->format.info), 0, 0);
   gst_buffer_pool_config_set_allocator (config, GST_ALLOCATOR_CAST (allocator), NULL);
   gst_buffer_pool_set_config (pool, config);
   return pool;
 }
 
 void
-gst_gid_pool_propose (GstGidAllocator * allocator, GstCaps * caps, GstQuery * query)
+gst_gid_pool_propose (GstGidAllocator *allocator, GstCaps *caps, GstQuery *query)
 {
   GstAllocationParams params;
   GstBufferPool *pool = NULL;
@@ -332,7 +333,7 @@ gst_gid_pool_propose (GstGidAllocator * allocator, GstCaps * caps, GstQuery * qu
 }
 
 static void
-gst_gid_pool_finalize (GObject * object)
+gst_gid_pool_finalize (GObject *object)
 {
   GstGidPool *self = GST_GID_POOL (object);
 
@@ -342,7 +343,7 @@ gst_gid_pool_finalize (GObject * object)
 }
 
 static void
-gst_gid_pool_class_init (GstGidPoolClass * klass)
+gst_gid_pool_class_init (GstGidPoolClass *klass)
 {
   GstBufferPoolClass *pool_class = GST_BUFFER_POOL_CLASS (klass);
 
@@ -357,7 +358,7 @@ gst_gid_pool_class_init (GstGidPoolClass * klass)
 }
 
 static void
-gst_gid_pool_init (GstGidPool * self)
+gst_gid_pool_init (GstGidPool *self)
 {
   self->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
 }

@@ -22,14 +22,14 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (GstGidPool, gst_gid_pool, GST, GID_POOL, GstBufferPool)
 
 /** A new pool that is configured for the allocator's caps, but for what upstream will add. */
-GstBufferPool *gst_gid_pool_new (GstGidAllocator * allocator, GstCaps * caps);
+GstBufferPool *gst_gid_pool_new (GstGidAllocator *allocator, GstCaps *caps);
 
 /**
  * Answers an ALLOCATION query: pool, allocator, GstVideoMeta and GstVideoCropMeta. Cheap, and the
  * same however often it is asked: each answer has a pool of its own, as two upstreams may ask, but
  * they all draw on the allocator's slabs.
  */
-void gst_gid_pool_propose (GstGidAllocator * allocator, GstCaps * caps, GstQuery * query);
+void gst_gid_pool_propose (GstGidAllocator *allocator, GstCaps *caps, GstQuery *query);
 
 G_END_DECLS
 

@@ -2,7 +2,7 @@
 #include "gstgidtimeline.h"
 
 struct gid_timeline *
-gst_gid_timeline_open (GstElement * element, const gchar * path)
+gst_gid_timeline_open (GstElement *element, const gchar *path)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
   struct gid_timeline *timeline;
@@ -11,7 +11,8 @@ gst_gid_timeline_open (GstElement * element, const gchar * path)
   if (ret < 0)
     GST_ELEMENT_WARNING (element, RESOURCE, OPEN_WRITE,
         ("No points of frames are written: the timeline \"%s\" cannot be opened: %s",
-            path ? path : g_getenv ("GID_TIMELINE"), g_strerror (-ret)), (NULL));
+            path ? path : g_getenv ("GID_TIMELINE"), g_strerror (-ret)),
+        (NULL));
   return timeline;
 }
 
@@ -20,5 +21,6 @@ gst_gid_timeline_param_spec (GParamFlags flags)
 {
   return g_param_spec_string ("timeline", "Timeline",
       "File to which a line is appended for each thing that happens to a frame, for gid-timeline "
-      "(default: $GID_TIMELINE)", NULL, flags);
+      "(default: $GID_TIMELINE)",
+      NULL, flags);
 }

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
  * A reference to the timeline `path`, or for NULL to that of $GID_TIMELINE; NULL where there is none.
  * One that cannot be opened is worth a warning of the element, no more.
  */
-struct gid_timeline *gst_gid_timeline_open (GstElement * element, const gchar * path);
+struct gid_timeline *gst_gid_timeline_open (GstElement *element, const gchar *path);
 
 /** Its specification. */
 GParamSpec *gst_gid_timeline_param_spec (GParamFlags flags);

@@ -48,12 +48,12 @@ make_dmabuf (int memfd, gsize size)
 }
 
 int
-gst_gid_udmabuf_init (GstGidUdmabuf * self, gsize size)
+gst_gid_udmabuf_init (GstGidUdmabuf *self, gsize size)
 {
   gsize page = (gsize) sysconf (_SC_PAGESIZE);
   int memfd, error = 0;
 
-  *self = (GstGidUdmabuf) {.fd = -1};
+  *self = (GstGidUdmabuf) { .fd = -1 };
   if (size == 0 || size > G_MAXSSIZE)
     return -EINVAL;
   self->size = (size + page - 1) & ~(page - 1);
@@ -64,8 +64,8 @@ gst_gid_udmabuf_init (GstGidUdmabuf * self, gsize size)
   close (memfd);
   if (self->fd < 0)
     return self->fd;
-  self->data = mmap (NULL, self->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-      self->fd, 0);
+  self->data =
+      mmap (NULL, self->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, self->fd, 0);
   if (self->data == MAP_FAILED) {
     error = -errno;
     self->data = NULL;
@@ -75,22 +75,23 @@ gst_gid_udmabuf_init (GstGidUdmabuf * self, gsize size)
 }
 
 void
-gst_gid_udmabuf_finish (GstGidUdmabuf * self)
+gst_gid_udmabuf_finish (GstGidUdmabuf *self)
 {
   if (self->data)
     munmap (self->data, self->size);
   if (self->size > 0 && self->fd >= 0)
     close (self->fd);
-  *self = (GstGidUdmabuf) {.fd = -1};
+  *self = (GstGidUdmabuf) { .fd = -1 };
 }
 
 void
-gst_gid_udmabuf_sync (const GstGidUdmabuf * self, gboolean begin, gboolean write)
+gst_gid_udmabuf_sync (const GstGidUdmabuf *self, gboolean begin, gboolean write)
 {
   struct dma_buf_sync sync = {
     .flags = (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END)
         | (write ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_READ),
   };
 
-  while (ioctl (self->fd, DMA_BUF_IOCTL_SYNC, &sync) < 0 && (errno == EINTR || errno == EAGAIN));
+  while (ioctl (self->fd, DMA_BUF_IOCTL_SYNC, &sync) < 0 && (errno == EINTR || errno == EAGAIN))
+    ;
 }

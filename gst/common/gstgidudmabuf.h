@@ -14,19 +14,19 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  int fd;                       /* of the dma-buf */
-  gpointer data;                /* mapped readable and writable */
-  gsize size;                   /* whole pages */
+  int fd; /* of the dma-buf */
+  gpointer data; /* mapped readable and writable */
+  gsize size; /* whole pages */
 } GstGidUdmabuf;
 
 /** Makes one of at least `size` bytes, zeroed. Returns 0 or -errno: -ENOENT without /dev/udmabuf. */
-int gst_gid_udmabuf_init (GstGidUdmabuf * self, gsize size);
+int gst_gid_udmabuf_init (GstGidUdmabuf *self, gsize size);
 
 /** Takes one of zeroes, too. */
-void gst_gid_udmabuf_finish (GstGidUdmabuf * self);
+void gst_gid_udmabuf_finish (GstGidUdmabuf *self);
 
 /** Before and after the CPU reads (`write` FALSE) or writes it: devices may have caches of theirs. */
-void gst_gid_udmabuf_sync (const GstGidUdmabuf * self, gboolean begin, gboolean write);
+void gst_gid_udmabuf_sync (const GstGidUdmabuf *self, gboolean begin, gboolean write);
 
 G_END_DECLS
 

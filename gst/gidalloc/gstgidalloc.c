@@ -41,14 +41,14 @@ struct _GstGidAlloc
 
   /* from start to stop */
   GstGidDomain *domain;
-  GstGidAllocator *allocator;   /* for the caps */
+  GstGidAllocator *allocator; /* for the caps */
   GstCaps *caps;
 };
 
 G_DEFINE_FINAL_TYPE (GstGidAlloc, gst_gid_alloc, GST_TYPE_BASE_TRANSFORM);
 
 static gboolean
-gst_gid_alloc_start (GstBaseTransform * trans)
+gst_gid_alloc_start (GstBaseTransform *trans)
 {
   GstGidAlloc *self = GST_GID_ALLOC (trans);
   GError *error = NULL;
@@ -68,7 +68,7 @@ gst_gid_alloc_start (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_gid_alloc_stop (GstBaseTransform * trans)
+gst_gid_alloc_stop (GstBaseTransform *trans)
 {
   GstGidAlloc *self = GST_GID_ALLOC (trans);
 
@@ -79,7 +79,7 @@ gst_gid_alloc_stop (GstBaseTransform * trans)
 }
 
 static gboolean
-gst_gid_alloc_propose_allocation (GstBaseTransform * trans, GstQuery * decide, GstQuery * query)
+gst_gid_alloc_propose_allocation (GstBaseTransform *trans, GstQuery *decide, GstQuery *query)
 {
   GstGidAlloc *self = GST_GID_ALLOC (trans);
   GstGidFormat format;
@@ -88,8 +88,8 @@ gst_gid_alloc_propose_allocation (GstBaseTransform * trans, GstQuery * decide, G
   guint slots;
 
   /* what downstream knows of metas stays as it says; a tee has asked all of its branches */
-  if (!GST_BASE_TRANSFORM_CLASS (gst_gid_alloc_parent_class)->propose_allocation (trans, decide,
-          query))
+  if (!GST_BASE_TRANSFORM_CLASS (gst_gid_alloc_parent_class)
+          ->propose_allocation (trans, decide, query))
     GST_DEBUG_OBJECT (self, "downstream has nothing to say about allocation");
 
   gst_query_parse_allocation (query, &caps, NULL);
@@ -102,21 +102,21 @@ gst_gid_alloc_propose_allocation (GstBaseTransform * trans, GstQuery * decide, G
     GST_OBJECT_UNLOCK (self);
     gst_clear_object (&self->allocator);
     gst_caps_replace (&self->caps, caps);
-    self->allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf,
-        GST_ELEMENT_CAST (self));
+    self->allocator =
+        gst_gid_allocator_new (self->domain, caps, slots, dmabuf, GST_ELEMENT_CAST (self));
   }
   gst_gid_pool_propose (self->allocator, caps, query);
   return TRUE;
 }
 
 static GstFlowReturn
-gst_gid_alloc_transform_ip (GstBaseTransform * trans, GstBuffer * buffer)
+gst_gid_alloc_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 {
   return GST_FLOW_OK;
 }
 
 static void
-gst_gid_alloc_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_gid_alloc_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstGidAlloc *self = GST_GID_ALLOC (object);
 
@@ -140,7 +140,7 @@ gst_gid_alloc_set_property (GObject * object, guint id, const GValue * value, GP
 }
 
 static void
-gst_gid_alloc_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_gid_alloc_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstGidAlloc *self = GST_GID_ALLOC (object);
 
@@ -163,7 +163,7 @@ gst_gid_alloc_get_property (GObject * object, guint id, GValue * value, GParamSp
 }
 
 static void
-gst_gid_alloc_finalize (GObject * object)
+gst_gid_alloc_finalize (GObject *object)
 {
   GstGidAlloc *self = GST_GID_ALLOC (object);
 
@@ -172,7 +172,7 @@ gst_gid_alloc_finalize (GObject * object)
 }
 
 static void
-gst_gid_alloc_class_init (GstGidAllocClass * klass)
+gst_gid_alloc_class_init (GstGidAllocClass *klass)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -186,20 +186,22 @@ gst_gid_alloc_class_init (GstGidAllocClass * klass)
   g_object_class_install_property (object_class, PROP_DOMAIN,
       g_param_spec_string ("domain", "Domain",
           "Domain whose memory it is, as of the gidsinks behind it (default: $GID_DOMAIN, or the "
-          "only one here)", NULL, ready));
+          "only one here)",
+          NULL, ready));
   g_object_class_install_property (object_class, PROP_SLOTS,
       g_param_spec_uint ("slots", "Slots",
-          "Most frames that there is memory for; it grows as they are needed",
-          2, GID_SLOTS_MAX, DEFAULT_SLOTS, ready));
+          "Most frames that there is memory for; it grows as they are needed", 2, GID_SLOTS_MAX,
+          DEFAULT_SLOTS, ready));
   g_object_class_install_property (object_class, PROP_DMABUF,
       g_param_spec_boolean ("dmabuf", "Dma-buf",
           "Make the memory of dma-bufs, which renderers on a GPU take as they are. Needs "
-          "/dev/udmabuf. Consumers could write them", FALSE, ready));
+          "/dev/udmabuf. Consumers could write them",
+          FALSE, ready));
 
-  gst_element_class_add_pad_template (element_class,
-      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
-  gst_element_class_add_pad_template (element_class,
-      gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (
+      element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (
+      element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway allocator", "Generic/Video",
       "Has upstream write into gidway's memory, for use in front of a tee", "The gidway authors");
@@ -212,7 +214,7 @@ gst_gid_alloc_class_init (GstGidAllocClass * klass)
 }
 
 static void
-gst_gid_alloc_init (GstGidAlloc * self)
+gst_gid_alloc_init (GstGidAlloc *self)
 {
   self->slots = DEFAULT_SLOTS;
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM_CAST (self), TRUE);

@@ -21,20 +21,20 @@
 #define GST_CAT_DEFAULT gst_gid_debug
 
 static gboolean
-count_copy (GstGidSink * self, GstGidCopyReason reason, guint64 bytes)
+count_copy (GstGidSink *self, GstGidCopyReason reason, guint64 bytes)
 {
   gboolean allowed;
 
   gst_gid_domain_lock (self->domain);
   gid_producer_count_copy (self->producer, bytes);
   gst_gid_domain_unlock (self->domain);
-  allowed = gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), self->copy_policy, reason,
-      bytes);
+  allowed =
+      gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), self->copy_policy, reason, bytes);
   return allowed;
 }
 
 GstGidAllocator *
-gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
+gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps)
 {
   GstGidFormat asked;
   gboolean dmabuf;
@@ -47,13 +47,13 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
 
   /* elements like videorate pass on queries of caps that differ from ours in other things than
    * the pixels: the slabs then carry the caps that the frames will have */
-  if (self->caps && gst_gid_format_from_caps (&asked, caps)
-      && asked.fourcc == self->format.fourcc && asked.dmabuf == self->format.dmabuf
+  if (self->caps && gst_gid_format_from_caps (&asked, caps) && asked.fourcc == self->format.fourcc
+      && asked.dmabuf == self->format.dmabuf
       && gst_gid_format_width (&asked) == gst_gid_format_width (&self->format)
       && gst_gid_format_height (&asked) == gst_gid_format_height (&self->format)) {
     if (self->allocator == NULL) {
-      GstGidAllocator *allocator = gst_gid_allocator_new (self->domain, self->caps, slots,
-          dmabuf, GST_ELEMENT_CAST (self));
+      GstGidAllocator *allocator =
+          gst_gid_allocator_new (self->domain, self->caps, slots, dmabuf, GST_ELEMENT_CAST (self));
 
       GST_OBJECT_LOCK (self);
       self->allocator = allocator;
@@ -65,14 +65,14 @@ gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps)
   if (self->asked_caps == NULL || !gst_caps_is_equal (self->asked_caps, caps)) {
     gst_clear_object (&self->asked_allocator);
     gst_caps_replace (&self->asked_caps, caps);
-    self->asked_allocator = gst_gid_allocator_new (self->domain, caps, slots, dmabuf,
-        GST_ELEMENT_CAST (self));
+    self->asked_allocator =
+        gst_gid_allocator_new (self->domain, caps, slots, dmabuf, GST_ELEMENT_CAST (self));
   }
   return self->asked_allocator;
 }
 
 void
-gst_gid_sink_clear_caps (GstGidSink * self)
+gst_gid_sink_clear_caps (GstGidSink *self)
 {
   GstGidAllocator *allocator;
   GstBufferPool *pool;
@@ -95,7 +95,7 @@ gst_gid_sink_clear_caps (GstGidSink * self)
 }
 
 static gboolean
-start_copy_pool (GstGidSink * self)
+start_copy_pool (GstGidSink *self)
 {
   GstBufferPool *pool;
   GstStructure *config;
@@ -119,7 +119,7 @@ start_copy_pool (GstGidSink * self)
  * such memory first of all. Asks upstream for plain memory. Returns FALSE where it has none.
  */
 static gboolean
-fall_back_to_raw (GstGidSink * self)
+fall_back_to_raw (GstGidSink *self)
 {
   GstPad *pad = GST_BASE_SINK_PAD (self);
   GstCaps *raw, *possible;
@@ -138,7 +138,7 @@ fall_back_to_raw (GstGidSink * self)
 }
 
 static GstFlowReturn
-copy_frame (GstGidSink * self, GstBuffer ** buffer, GstGidCopyReason reason)
+copy_frame (GstGidSink *self, GstBuffer **buffer, GstGidCopyReason reason)
 {
   GstFlowReturn ret;
   GstBuffer *copy;
@@ -148,7 +148,8 @@ copy_frame (GstGidSink * self, GstBuffer ** buffer, GstGidCopyReason reason)
   if (self->format.dmabuf) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("A dma-buf frame cannot be exported as it is, and DMA_DRM frames cannot be copied. Use "
-            "frames in one dma-buf, or let upstream download them to video/x-raw."), (NULL));
+         "frames in one dma-buf, or let upstream download them to video/x-raw."),
+        (NULL));
     return GST_FLOW_ERROR;
   }
   if (!count_copy (self, reason, GST_VIDEO_INFO_SIZE (&self->format.info)))
@@ -173,7 +174,7 @@ copy_frame (GstGidSink * self, GstBuffer ** buffer, GstGidCopyReason reason)
 
 /* Counts what upstream has copied into our memory, see the top of this file. */
 static gboolean
-watch_upstream (GstGidSink * self, GstMemory * mem)
+watch_upstream (GstGidSink *self, GstMemory *mem)
 {
   guint64 bytes = GST_VIDEO_INFO_SIZE (&self->format.info);
   gboolean in_one_go = ((GstGidMemory *) mem)->slot->in_one_go;
@@ -196,7 +197,7 @@ watch_upstream (GstGidSink * self, GstMemory * mem)
 }
 
 static GstFlowReturn
-name_slot (GstGidSink * self, GstMemory * mem, struct gid_frame *frame)
+name_slot (GstGidSink *self, GstMemory *mem, struct gid_frame *frame)
 {
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
 
@@ -211,7 +212,7 @@ name_slot (GstGidSink * self, GstMemory * mem, struct gid_frame *frame)
 /* A consumer on another machine sees our own memory alone. (DMA_DRM frames cannot be copied: it
  * misses those.) */
 static gboolean
-needs_window (GstGidSink * self)
+needs_window (GstGidSink *self)
 {
   gboolean needed;
 
@@ -222,8 +223,8 @@ needs_window (GstGidSink * self)
 }
 
 GstFlowReturn
-gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer, struct gid_frame *frame,
-    GstGidExport ** export)
+gst_gid_sink_name_frame (
+    GstGidSink *self, GstBuffer **buffer, struct gid_frame *frame, GstGidExport **export)
 {
   GstMemory *mem = gst_buffer_peek_memory (*buffer, 0);
   GstFlowReturn ret = GST_FLOW_OK;
@@ -264,8 +265,8 @@ gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer, struct gid_fram
   gst_gid_frame_set_buffer (frame, &self->format, *buffer);
   frame->flags |= GID_FRAME_COPIED;
   gst_gid_domain_lock (self->domain);
-  frame->gid = gid_slab_gid (((GstGidMemory *) mem)->slot->slab->slab,
-      ((GstGidMemory *) mem)->slot->index);
+  frame->gid =
+      gid_slab_gid (((GstGidMemory *) mem)->slot->slab->slab, ((GstGidMemory *) mem)->slot->index);
   gst_gid_domain_unlock (self->domain);
   return GST_FLOW_OK;
 }

@@ -9,11 +9,11 @@
 /* --- the producer's callbacks: with the domain's lock held, on any thread ---------------------- */
 
 static void
-wake_waiters (GstGidSink * self)
+wake_waiters (GstGidSink *self)
 {
   g_mutex_lock (&self->wait_lock);
   self->woken = TRUE;
-  if (self->waiting)            /* a signal to nobody would be a system call for each frame */
+  if (self->waiting) /* a signal to nobody would be a system call for each frame */
     g_cond_broadcast (&self->wait_cond);
   g_mutex_unlock (&self->wait_lock);
 }
@@ -36,7 +36,7 @@ may_subscribe (void *data, uint32_t domain)
 }
 
 static void
-post_consumers (GstElement * element, gpointer data)
+post_consumers (GstElement *element, gpointer data)
 {
   gst_element_post_message (element, gst_message_new_element (GST_OBJECT_CAST (element), data));
 }
@@ -46,20 +46,20 @@ subscriber_changed (void *data, uint32_t domain, bool joined, uint32_t consumers
 {
   GstGidSink *self = data;
 
-  GST_INFO_OBJECT (self, "a consumer of domain %u %s, %u now", domain,
-      joined ? "came" : "went", consumers);
+  GST_INFO_OBJECT (
+      self, "a consumer of domain %u %s, %u now", domain, joined ? "came" : "went", consumers);
   wake_waiters (self);
   /* not from here, where the domain is locked: handlers may well ask for the statistics */
   gst_element_call_async (GST_ELEMENT_CAST (self), post_consumers,
-      gst_structure_new ("gid-consumers", "domain", G_TYPE_UINT, domain,
-          "joined", G_TYPE_BOOLEAN, (gboolean) joined, "consumers", G_TYPE_UINT, consumers, NULL),
+      gst_structure_new ("gid-consumers", "domain", G_TYPE_UINT, domain, "joined", G_TYPE_BOOLEAN,
+          (gboolean) joined, "consumers", G_TYPE_UINT, consumers, NULL),
       NULL);
 }
 
 /* --- its life ------------------------------------------------------------------------------------ */
 
 gboolean
-gst_gid_sink_publish (GstGidSink * self, GError ** error)
+gst_gid_sink_publish (GstGidSink *self, GError **error)
 {
   struct gid_producer_options options = {
     .size = sizeof (options),
@@ -110,7 +110,7 @@ gst_gid_sink_publish (GstGidSink * self, GError ** error)
 }
 
 void
-gst_gid_sink_unpublish (GstGidSink * self)
+gst_gid_sink_unpublish (GstGidSink *self)
 {
   struct gid_producer *producer;
 

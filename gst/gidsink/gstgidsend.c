@@ -13,7 +13,7 @@
 
 /* When the frame is to be shown, on CLOCK_MONOTONIC. */
 static guint64
-present_time (GstGidSink * self, GstBuffer * buffer)
+present_time (GstGidSink *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
   GstClockTime running, base;
@@ -21,8 +21,7 @@ present_time (GstGidSink * self, GstBuffer * buffer)
   GstClock *clock = NULL;
   gboolean has_clock;
 
-  running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME,
-      GST_BUFFER_PTS (buffer));
+  running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   GST_OBJECT_LOCK (self);
   base = GST_ELEMENT_CAST (self)->base_time;
   has_clock = GST_ELEMENT_CLOCK (self) != NULL;
@@ -43,7 +42,7 @@ present_time (GstGidSink * self, GstBuffer * buffer)
  * timestamps. What is not live (a film) came to be when it came here, before the wait for its time.
  */
 static guint64
-capture_time (GstGidSink * self, guint64 present, gboolean playing)
+capture_time (GstGidSink *self, guint64 present, gboolean playing)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
 
@@ -62,10 +61,10 @@ capture_time (GstGidSink * self, guint64 present, gboolean playing)
   return self->arrived;
 }
 
-typedef gboolean (*IsReady) (GstGidSink * self);
+typedef gboolean (*IsReady) (GstGidSink *self);
 
 gboolean
-gst_gid_sink_has_consumer (GstGidSink * self)
+gst_gid_sink_has_consumer (GstGidSink *self)
 {
   gboolean ready;
 
@@ -76,7 +75,7 @@ gst_gid_sink_has_consumer (GstGidSink * self)
 }
 
 static gboolean
-has_room (GstGidSink * self)
+has_room (GstGidSink *self)
 {
   gboolean ready;
 
@@ -91,7 +90,7 @@ has_room (GstGidSink * self)
 }
 
 static gboolean
-all_is_read (GstGidSink * self)
+all_is_read (GstGidSink *self)
 {
   gboolean ready;
 
@@ -106,7 +105,7 @@ all_is_read (GstGidSink * self)
  * told to stop: then goes on when it plays again, where `rendering`.
  */
 static GstFlowReturn
-wait_until (GstGidSink * self, IsReady is_ready, guint timeout_ms, gboolean rendering)
+wait_until (GstGidSink *self, IsReady is_ready, guint timeout_ms, gboolean rendering)
 {
   gint64 end = g_get_monotonic_time () + timeout_ms * G_TIME_SPAN_MILLISECOND;
   GstFlowReturn ret = GST_FLOW_OK;
@@ -133,7 +132,7 @@ wait_until (GstGidSink * self, IsReady is_ready, guint timeout_ms, gboolean rend
 }
 
 GstFlowReturn
-gst_gid_sink_wait_for_consumers (GstGidSink * self)
+gst_gid_sink_wait_for_consumers (GstGidSink *self)
 {
   GstFlowReturn ret = GST_FLOW_OK;
   gboolean connection, leaky;
@@ -153,7 +152,7 @@ gst_gid_sink_wait_for_consumers (GstGidSink * self)
 }
 
 GstFlowReturn
-gst_gid_sink_wait_to_preroll (GstGidSink * self, gboolean * ready)
+gst_gid_sink_wait_to_preroll (GstGidSink *self, gboolean *ready)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
   gint64 end;
@@ -179,8 +178,8 @@ gst_gid_sink_wait_to_preroll (GstGidSink * self, gboolean * ready)
 
 /* Takes the export. */
 static void
-send_named (GstGidSink * self, GstBuffer * buffer, struct gid_frame *frame, GstGidExport * export,
-    gboolean playing, guint * consumers)
+send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGidExport *export,
+    gboolean playing, guint *consumers)
 {
   int sent;
 
@@ -211,7 +210,7 @@ send_named (GstGidSink * self, GstBuffer * buffer, struct gid_frame *frame, GstG
 }
 
 GstFlowReturn
-gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing, guint * consumers)
+gst_gid_sink_send (GstGidSink *self, GstBuffer *buffer, gboolean playing, guint *consumers)
 {
   struct gid_frame frame;
   GstGidExport *export;
@@ -228,7 +227,7 @@ gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing, guin
 }
 
 void
-gst_gid_sink_send_mark (GstGidSink * self, guint32 flags)
+gst_gid_sink_send_mark (GstGidSink *self, guint32 flags)
 {
   struct gid_frame frame = GID_FRAME_INIT;
 
@@ -239,15 +238,16 @@ gst_gid_sink_send_mark (GstGidSink * self, guint32 flags)
 }
 
 void
-gst_gid_sink_take_back (GstGidSink * self)
+gst_gid_sink_take_back (GstGidSink *self)
 {
   gst_gid_domain_lock (self->domain);
-  while (gid_producer_reclaim (self->producer, false) > 0);
+  while (gid_producer_reclaim (self->producer, false) > 0)
+    ;
   gst_gid_domain_unlock (self->domain);
 }
 
 void
-gst_gid_sink_wait_until_read (GstGidSink * self)
+gst_gid_sink_wait_until_read (GstGidSink *self)
 {
   wait_until (self, all_is_read, EOS_WAIT_MS, FALSE);
 }

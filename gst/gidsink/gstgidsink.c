@@ -32,7 +32,7 @@ G_DEFINE_FINAL_TYPE (GstGidSink, gst_gid_sink, GST_TYPE_BASE_SINK);
 /* --- start and stop ---------------------------------------------------------------------------- */
 
 static gboolean
-gst_gid_sink_start (GstBaseSink * sink)
+gst_gid_sink_start (GstBaseSink *sink)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   GError *error = NULL;
@@ -50,7 +50,8 @@ gst_gid_sink_start (GstBaseSink * sink)
   if (self->stream == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("No stream to publish. Set stream=NAME, one that the cockpit's configuration lets others "
-            "read."), (NULL));
+         "read."),
+        (NULL));
     g_free (name);
     return FALSE;
   }
@@ -67,7 +68,7 @@ gst_gid_sink_start (GstBaseSink * sink)
 }
 
 static gboolean
-gst_gid_sink_stop (GstBaseSink * sink)
+gst_gid_sink_stop (GstBaseSink *sink)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
@@ -80,7 +81,7 @@ gst_gid_sink_stop (GstBaseSink * sink)
 }
 
 static void
-set_unlocked (GstGidSink * self, gboolean unlocked)
+set_unlocked (GstGidSink *self, gboolean unlocked)
 {
   GstBufferPool *pool;
 
@@ -99,14 +100,14 @@ set_unlocked (GstGidSink * self, gboolean unlocked)
 }
 
 static gboolean
-gst_gid_sink_unlock (GstBaseSink * sink)
+gst_gid_sink_unlock (GstBaseSink *sink)
 {
   set_unlocked (GST_GID_SINK (sink), TRUE);
   return TRUE;
 }
 
 static gboolean
-gst_gid_sink_unlock_stop (GstBaseSink * sink)
+gst_gid_sink_unlock_stop (GstBaseSink *sink)
 {
   set_unlocked (GST_GID_SINK (sink), FALSE);
   return TRUE;
@@ -115,7 +116,7 @@ gst_gid_sink_unlock_stop (GstBaseSink * sink)
 /* --- caps and memory --------------------------------------------------------------------------- */
 
 static GstCaps *
-gst_gid_sink_get_caps (GstBaseSink * sink, GstCaps * filter)
+gst_gid_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   GstCaps *caps = gst_gid_caps_template (!g_atomic_int_get (&self->only_raw));
@@ -129,7 +130,7 @@ gst_gid_sink_get_caps (GstBaseSink * sink, GstCaps * filter)
 }
 
 static gboolean
-gst_gid_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
+gst_gid_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   GstGidFormat format;
@@ -148,7 +149,7 @@ gst_gid_sink_set_caps (GstBaseSink * sink, GstCaps * caps)
 }
 
 static gboolean
-gst_gid_sink_propose_allocation (GstBaseSink * sink, GstQuery * query)
+gst_gid_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   GstGidFormat format;
@@ -172,7 +173,7 @@ gst_gid_sink_propose_allocation (GstBaseSink * sink, GstQuery * query)
 
 /* Before the wait for the time at which the frame is due. */
 static GstFlowReturn
-gst_gid_sink_prepare (GstBaseSink * sink, GstBuffer * buffer)
+gst_gid_sink_prepare (GstBaseSink *sink, GstBuffer *buffer)
 {
   GST_GID_SINK (sink)->arrived = g_get_monotonic_time () * GST_USECOND;
   return GST_FLOW_OK;
@@ -184,7 +185,7 @@ gst_gid_sink_prepare (GstBaseSink * sink, GstBuffer * buffer)
  * here is left to render().
  */
 static GstFlowReturn
-gst_gid_sink_preroll (GstBaseSink * sink, GstBuffer * buffer)
+gst_gid_sink_preroll (GstBaseSink *sink, GstBuffer *buffer)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   gboolean ready;
@@ -202,7 +203,7 @@ gst_gid_sink_preroll (GstBaseSink * sink, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-gst_gid_sink_render (GstBaseSink * sink, GstBuffer * buffer)
+gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   gboolean was_prerolled = self->prerolled == buffer;
@@ -221,7 +222,7 @@ gst_gid_sink_render (GstBaseSink * sink, GstBuffer * buffer)
 /* --- events and queries ------------------------------------------------------------------------ */
 
 static gboolean
-gst_gid_sink_event (GstBaseSink * sink, GstEvent * event)
+gst_gid_sink_event (GstBaseSink *sink, GstEvent *event)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
@@ -247,7 +248,7 @@ gst_gid_sink_event (GstBaseSink * sink, GstEvent * event)
 }
 
 static gboolean
-gst_gid_sink_query (GstBaseSink * sink, GstQuery * query)
+gst_gid_sink_query (GstBaseSink *sink, GstQuery *query)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
@@ -261,14 +262,14 @@ gst_gid_sink_query (GstBaseSink * sink, GstQuery * query)
 /* --- the object -------------------------------------------------------------------------------- */
 
 static gboolean
-gst_gid_sink_set_clock (GstElement * element, GstClock * clock)
+gst_gid_sink_set_clock (GstElement *element, GstClock *clock)
 {
   g_atomic_int_set (&GST_GID_SINK (element)->monotonic, gst_gid_clock_is_monotonic (clock));
   return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->set_clock (element, clock);
 }
 
 static void
-gst_gid_sink_finalize (GObject * object)
+gst_gid_sink_finalize (GObject *object)
 {
   GstGidSink *self = GST_GID_SINK (object);
 
@@ -279,7 +280,7 @@ gst_gid_sink_finalize (GObject * object)
 }
 
 static void
-gst_gid_sink_class_init (GstGidSinkClass * klass)
+gst_gid_sink_class_init (GstGidSinkClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
@@ -290,8 +291,8 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
   element_class->set_clock = gst_gid_sink_set_clock;
   gst_gid_sink_install_properties (object_class);
 
-  gst_element_class_add_pad_template (element_class,
-      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (
+      element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway sink", "Sink/Video",
       "Sends video to other domains by its number, without a copy", "The gidway authors");
@@ -312,7 +313,7 @@ gst_gid_sink_class_init (GstGidSinkClass * klass)
 }
 
 static void
-gst_gid_sink_init (GstGidSink * self)
+gst_gid_sink_init (GstGidSink *self)
 {
   gst_gid_sink_init_properties (self);
   g_mutex_init (&self->wait_lock);

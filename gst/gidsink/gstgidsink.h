@@ -5,9 +5,9 @@
 #include <gst/base/gstbasesink.h>
 
 #include "common/gstgidcopies.h"
-#include "common/gstgidpool.h"
 #include "common/gstgidexport.h"
 #include "common/gstgidpeers.h"
+#include "common/gstgidpool.h"
 
 G_BEGIN_DECLS
 
@@ -27,76 +27,76 @@ struct _GstGidSink
   /* from start to stop */
   GstGidDomain *domain;
   struct gid_producer *producer;
-  gint only_raw;                /* dma-bufs were tried in vain; atomic */
-  gint monotonic;               /* the clock's time is CLOCK_MONOTONIC; atomic */
-  GstGidPeers peers;            /* where `peer` is set */
-  struct gid_timeline *timeline;        /* NULL: none */
+  gint only_raw; /* dma-bufs were tried in vain; atomic */
+  gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
+  GstGidPeers peers; /* where `peer` is set */
+  struct gid_timeline *timeline; /* NULL: none */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
 
   GMutex wait_lock;
-  GCond wait_cond;              /* a consumer came, or released something; unlock */
+  GCond wait_cond; /* a consumer came, or released something; unlock */
   gboolean woken, waiting, unlocked;
 
   /* the streaming thread's */
   GstCaps *caps;
   GstGidFormat format;
-  gchar *description;           /* of slabs for these caps; NULL where they are too long */
-  GstGidAllocator *allocator;   /* for these caps; to change with the object lock */
-  GstGidAllocator *asked_allocator;     /* for an ALLOCATION query with other caps than these */
+  gchar *description; /* of slabs for these caps; NULL where they are too long */
+  GstGidAllocator *allocator; /* for these caps; to change with the object lock */
+  GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps than these */
   GstCaps *asked_caps;
-  GstBufferPool *copy_pool;     /* likewise */
-  GstBuffer *prerolled;         /* was sent at preroll, and is not to be sent again */
-  gboolean picture_is_due;      /* nothing was sent since the start or the last flush */
+  GstBufferPool *copy_pool; /* likewise */
+  GstBuffer *prerolled; /* was sent at preroll, and is not to be sent again */
+  gboolean picture_is_due; /* nothing was sent since the start or the last flush */
   gint64 stats_posted;
-  guint64 arrived;              /* when the present buffer came, CLOCK_MONOTONIC */
-  gboolean knows_live, live;    /* whether upstream's timestamps say when a picture was taken */
+  guint64 arrived; /* when the present buffer came, CLOCK_MONOTONIC */
+  gboolean knows_live, live; /* whether upstream's timestamps say when a picture was taken */
 
   /* how upstream takes to the pool, see gstgidframe.c */
-  gboolean settling;            /* until the first frame that was not written in one go */
-  guint suspects;               /* frames until then */
+  gboolean settling; /* until the first frame that was not written in one go */
+  guint suspects; /* frames until then */
   GstGidCopies copies;
 };
 
 /* gstgidsinkproperties.c */
 
-void gst_gid_sink_install_properties (GObjectClass * klass);
-void gst_gid_sink_init_properties (GstGidSink * self);
-void gst_gid_sink_finish_properties (GstGidSink * self);
+void gst_gid_sink_install_properties (GObjectClass *klass);
+void gst_gid_sink_init_properties (GstGidSink *self);
+void gst_gid_sink_finish_properties (GstGidSink *self);
 
 /* gstgidpublish.c */
 
 /** Publishes the stream in the sink's domain. Returns FALSE with an error. */
-gboolean gst_gid_sink_publish (GstGidSink * self, GError ** error);
-void gst_gid_sink_unpublish (GstGidSink * self);
+gboolean gst_gid_sink_publish (GstGidSink *self, GError **error);
+void gst_gid_sink_unpublish (GstGidSink *self);
 
 /* gstgidsend.c */
 
-gboolean gst_gid_sink_has_consumer (GstGidSink * self);
+gboolean gst_gid_sink_has_consumer (GstGidSink *self);
 
 /** Waits until a frame can be sent without loss, as far as properties ask for that. */
-GstFlowReturn gst_gid_sink_wait_for_consumers (GstGidSink * self);
+GstFlowReturn gst_gid_sink_wait_for_consumers (GstGidSink *self);
 
 /**
  * The same before a frame that is prerolled: `*ready` says whether it can be sent. Waits, with the
  * preroll lock given up meanwhile, only where no picture is there that paused consumers could show.
  */
-GstFlowReturn gst_gid_sink_wait_to_preroll (GstGidSink * self, gboolean * ready);
+GstFlowReturn gst_gid_sink_wait_to_preroll (GstGidSink *self, gboolean *ready);
 
 /** Waits, not for long, until all that was sent was read: it would be lost with the producer. */
-void gst_gid_sink_wait_until_read (GstGidSink * self);
+void gst_gid_sink_wait_until_read (GstGidSink *self);
 
 /**
  * Sends the frame; `playing`: the pipeline's clock says when it is to be shown. `*consumers` is how
  * many got it, left as it is after an error; may be NULL.
  */
-GstFlowReturn gst_gid_sink_send (GstGidSink * self, GstBuffer * buffer, gboolean playing,
-    guint * consumers);
+GstFlowReturn gst_gid_sink_send (
+    GstGidSink *self, GstBuffer *buffer, gboolean playing, guint *consumers);
 
 /** Sends flags without a picture. */
-void gst_gid_sink_send_mark (GstGidSink * self, guint32 flags);
+void gst_gid_sink_send_mark (GstGidSink *self, guint32 flags);
 
 /** Takes back what no consumer has read. */
-void gst_gid_sink_take_back (GstGidSink * self);
+void gst_gid_sink_take_back (GstGidSink *self);
 
 /* gstgidframe.c: from a buffer to a frame */
 
@@ -108,22 +108,22 @@ void gst_gid_sink_take_back (GstGidSink * self);
  * is replaced, as the caller's reference. `*export` is a reference, or NULL for slots of our own.
  * Returns GST_FLOW_OK, GST_GID_FLOW_NOT_THIS_ONE or an error.
  */
-GstFlowReturn gst_gid_sink_name_frame (GstGidSink * self, GstBuffer ** buffer,
-    struct gid_frame *frame, GstGidExport ** export);
+GstFlowReturn gst_gid_sink_name_frame (
+    GstGidSink *self, GstBuffer **buffer, struct gid_frame *frame, GstGidExport **export);
 
 /** Forgets what was made for the caps until now. */
-void gst_gid_sink_clear_caps (GstGidSink * self);
+void gst_gid_sink_clear_caps (GstGidSink *self);
 
 /** The allocator for the sink's caps, or for those of an ALLOCATION query. */
-GstGidAllocator *gst_gid_sink_get_allocator (GstGidSink * self, GstCaps * caps);
+GstGidAllocator *gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps);
 
 /* gstgidstats.c */
 
 /** The `stats` property. */
-GstStructure *gst_gid_sink_create_stats (GstGidSink * self);
+GstStructure *gst_gid_sink_create_stats (GstGidSink *self);
 
 /** Posts them as an element message, where it is time or `now`. */
-void gst_gid_sink_post_stats (GstGidSink * self, gboolean now);
+void gst_gid_sink_post_stats (GstGidSink *self, gboolean now);
 
 G_END_DECLS
 

@@ -27,7 +27,7 @@ enum
 };
 
 static void
-set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstGidSink *self = GST_GID_SINK (object);
 
@@ -81,7 +81,7 @@ set_property (GObject * object, guint id, const GValue * value, GParamSpec * psp
 }
 
 static void
-get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstGidSink *self = GST_GID_SINK (object);
 
@@ -135,7 +135,7 @@ get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 }
 
 void
-gst_gid_sink_init_properties (GstGidSink * self)
+gst_gid_sink_init_properties (GstGidSink *self)
 {
   self->slots = DEFAULT_SLOTS;
   self->credit = DEFAULT_CREDIT;
@@ -145,7 +145,7 @@ gst_gid_sink_init_properties (GstGidSink * self)
 }
 
 void
-gst_gid_sink_finish_properties (GstGidSink * self)
+gst_gid_sink_finish_properties (GstGidSink *self)
 {
   g_free (self->domain_name);
   g_free (self->stream);
@@ -154,7 +154,7 @@ gst_gid_sink_finish_properties (GstGidSink * self)
 }
 
 void
-gst_gid_sink_install_properties (GObjectClass * klass)
+gst_gid_sink_install_properties (GObjectClass *klass)
 {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
   const GParamFlags ready = flags | GST_PARAM_MUTABLE_READY;
@@ -165,47 +165,51 @@ gst_gid_sink_install_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_DOMAIN,
       g_param_spec_string ("domain", "Domain",
           "Domain that owns the stream: its name or the path of its gidd's socket "
-          "(default: $GID_DOMAIN, or the only one here)", NULL, ready));
+          "(default: $GID_DOMAIN, or the only one here)",
+          NULL, ready));
   g_object_class_install_property (klass, PROP_STREAM,
       g_param_spec_string ("stream", "Stream",
           "Name of the stream to publish, such as movie or camera/rear", NULL, ready));
   g_object_class_install_property (klass, PROP_PEER,
       g_param_spec_string ("peer", "Peer",
           "Domains that may read the stream, with commas (default: all that the cockpit's "
-          "configuration lets)", NULL, ready));
+          "configuration lets)",
+          NULL, ready));
   g_object_class_install_property (klass, PROP_SLOTS,
       g_param_spec_uint ("slots", "Slots",
-          "Most frames that there is memory for; it grows as they are needed",
-          2, GID_SLOTS_MAX, DEFAULT_SLOTS, ready));
+          "Most frames that there is memory for; it grows as they are needed", 2, GID_SLOTS_MAX,
+          DEFAULT_SLOTS, ready));
   g_object_class_install_property (klass, PROP_DMABUF,
       g_param_spec_boolean ("dmabuf", "Dma-buf",
           "Make the memory of dma-bufs, which renderers on a GPU take as they are. Needs "
-          "/dev/udmabuf. Consumers could write them", FALSE, ready));
+          "/dev/udmabuf. Consumers could write them",
+          FALSE, ready));
   g_object_class_install_property (klass, PROP_CREDIT,
-      g_param_spec_uint ("credit", "Credit", "Most frames that one consumer may hold",
-          1, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
+      g_param_spec_uint ("credit", "Credit", "Most frames that one consumer may hold", 1,
+          GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
   g_object_class_install_property (klass, PROP_LEAKY,
       g_param_spec_boolean ("leaky", "Leaky",
           "Never wait for a consumer that has no credit left: it misses frames. Else wait, for "
-          "no longer than the lease", TRUE, ready));
+          "no longer than the lease",
+          TRUE, ready));
   g_object_class_install_property (klass, PROP_LEASE,
       g_param_spec_uint ("lease", "Lease",
-          "Milliseconds that a consumer may hold a frame before it is taken back by force",
-          1, G_MAXUINT, DEFAULT_LEASE_MS, ready));
+          "Milliseconds that a consumer may hold a frame before it is taken back by force", 1,
+          G_MAXUINT, DEFAULT_LEASE_MS, ready));
   g_object_class_install_property (klass, PROP_COPY_POLICY,
       g_param_spec_enum ("copy-policy", "Copy policy",
-          "What to do about frames that cannot be sent without a copy",
-          GST_TYPE_GID_COPY_POLICY, GST_GID_COPY_POLICY_ALLOW, playing));
+          "What to do about frames that cannot be sent without a copy", GST_TYPE_GID_COPY_POLICY,
+          GST_GID_COPY_POLICY_ALLOW, playing));
   g_object_class_install_property (klass, PROP_WAIT_FOR_CONNECTION,
       g_param_spec_boolean ("wait-for-connection", "Wait for connection",
           "Send nothing before there is a consumer", FALSE, playing));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Frames, drops, copies and their reasons, slots, consumers",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "Frames, drops, copies and their reasons, slots, consumers", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (klass, PROP_STATS_INTERVAL,
       g_param_spec_uint ("stats-interval", "Statistics interval",
-          "Milliseconds between element messages with the statistics (0: none)",
-          0, G_MAXUINT, DEFAULT_STATS_INTERVAL_MS, playing));
+          "Milliseconds between element messages with the statistics (0: none)", 0, G_MAXUINT,
+          DEFAULT_STATS_INTERVAL_MS, playing));
   g_object_class_install_property (klass, PROP_TIMELINE, gst_gid_timeline_param_spec (ready));
 }

@@ -2,7 +2,7 @@
 #include "gstgidsink.h"
 
 GstStructure *
-gst_gid_sink_create_stats (GstGidSink * self)
+gst_gid_sink_create_stats (GstGidSink *self)
 {
   struct gid_producer_stats stats = { 0 };
   GstStructure *base, *structure;
@@ -26,25 +26,19 @@ gst_gid_sink_create_stats (GstGidSink * self)
     gst_gid_allocator_get_slots (self->allocator, &slots, &used);
     waits = self->allocator->waits;
   }
-  structure = gst_structure_new ("gid-sink-stats",
-      "stream", G_TYPE_STRING, self->stream,
-      "rendered", G_TYPE_UINT64, rendered,
-      "frames", G_TYPE_UINT64, stats.frames,
-      "delivered", G_TYPE_UINT64, stats.delivered,
-      "dropped", G_TYPE_UINT64, stats.dropped,
-      "leases-expired", G_TYPE_UINT64, stats.leases_expired,
-      "held", G_TYPE_UINT, stats.held,
-      "consumers", G_TYPE_UINT, stats.consumers,
-      "doorbells", G_TYPE_UINT64, stats.doorbells,
-      "slots", G_TYPE_UINT, slots,
-      "slots-used", G_TYPE_UINT, used, "waits", G_TYPE_UINT64, waits, NULL);
+  structure = gst_structure_new ("gid-sink-stats", "stream", G_TYPE_STRING, self->stream,
+      "rendered", G_TYPE_UINT64, rendered, "frames", G_TYPE_UINT64, stats.frames, "delivered",
+      G_TYPE_UINT64, stats.delivered, "dropped", G_TYPE_UINT64, stats.dropped, "leases-expired",
+      G_TYPE_UINT64, stats.leases_expired, "held", G_TYPE_UINT, stats.held, "consumers",
+      G_TYPE_UINT, stats.consumers, "doorbells", G_TYPE_UINT64, stats.doorbells, "slots",
+      G_TYPE_UINT, slots, "slots-used", G_TYPE_UINT, used, "waits", G_TYPE_UINT64, waits, NULL);
   gst_gid_copies_to_structure (&self->copies, structure);
   GST_OBJECT_UNLOCK (self);
   return structure;
 }
 
 void
-gst_gid_sink_post_stats (GstGidSink * self, gboolean now)
+gst_gid_sink_post_stats (GstGidSink *self, gboolean now)
 {
   gint64 time = g_get_monotonic_time ();
   guint interval_ms;
@@ -52,7 +46,8 @@ gst_gid_sink_post_stats (GstGidSink * self, gboolean now)
   GST_OBJECT_LOCK (self);
   interval_ms = self->stats_interval_ms;
   GST_OBJECT_UNLOCK (self);
-  if (interval_ms == 0 || (!now && time - self->stats_posted < interval_ms * G_GINT64_CONSTANT (1000)))
+  if (interval_ms == 0
+      || (!now && time - self->stats_posted < interval_ms * G_GINT64_CONSTANT (1000)))
     return;
   self->stats_posted = time;
   gst_element_post_message (GST_ELEMENT_CAST (self),

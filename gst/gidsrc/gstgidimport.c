@@ -11,11 +11,11 @@ typedef struct _GstGidImportSlot
 {
   GstGidImport *import;
   GstGidView kind;
-  GstMemory *mem;               /* made at the first frame */
-  GstBuffer *idle;              /* around the memory, for the next frame; has its reference */
-  gsize offset;                 /* of the slot in the file */
+  GstMemory *mem; /* made at the first frame */
+  GstBuffer *idle; /* around the memory, for the next frame; has its reference */
+  gsize offset; /* of the slot in the file */
   gboolean out;
-  GArray *held;                 /* of Held: a slot may come twice before it is given back */
+  GArray *held; /* of Held: a slot may come twice before it is given back */
 } GstGidImportSlot;
 
 typedef struct
@@ -47,7 +47,7 @@ metas_quark (void)
 /* --- readers ----------------------------------------------------------------------------------- */
 
 GstGidReader *
-gst_gid_reader_new (GstGidDomain * domain)
+gst_gid_reader_new (GstGidDomain *domain)
 {
   GstGidReader *self = g_new0 (GstGidReader, 1);
 
@@ -57,14 +57,14 @@ gst_gid_reader_new (GstGidDomain * domain)
 }
 
 GstGidReader *
-gst_gid_reader_ref (GstGidReader * self)
+gst_gid_reader_ref (GstGidReader *self)
 {
   g_atomic_int_inc (&self->refcount);
   return self;
 }
 
 void
-gst_gid_reader_unref (GstGidReader * self)
+gst_gid_reader_unref (GstGidReader *self)
 {
   if (g_atomic_int_dec_and_test (&self->refcount)) {
     gst_gid_domain_unref (self->domain);
@@ -75,7 +75,7 @@ gst_gid_reader_unref (GstGidReader * self)
 /* --- imports ----------------------------------------------------------------------------------- */
 
 static void
-import_unref (GstGidImport * self)
+import_unref (GstGidImport *self)
 {
   GstGidReader *reader = self->reader;
   gboolean last;
@@ -107,7 +107,7 @@ import_revoked (void *data, struct gid_slab *slab)
 
 /* With the lock held. */
 static void
-give_back (GstGidImportSlot * slot)
+give_back (GstGidImportSlot *slot)
 {
   GstGidReader *reader = slot->import->reader;
 
@@ -125,7 +125,7 @@ give_back (GstGidImportSlot * slot)
 
 /* The last user of a memory is gone: it comes back to its slot, unless that is gone, too. */
 static gboolean
-memory_dispose (GstMiniObject * object)
+memory_dispose (GstMiniObject *object)
 {
   GstMemory *mem = (GstMemory *) object;
   GstGidImportSlot *slot = gst_mini_object_get_qdata (object, slot_quark ());
@@ -151,7 +151,7 @@ memory_dispose (GstMiniObject * object)
 }
 
 static GstMemory *
-memory_new (GstGidImportSlot * slot)
+memory_new (GstGidImportSlot *slot)
 {
   GstGidImport *import = slot->import;
   GstMemory *mem = gst_gid_view_new (slot->kind, import->info.fd, import->base,
@@ -168,7 +168,7 @@ memory_new (GstGidImportSlot * slot)
 
 /* As it was when it was taken, but for the metas. FALSE where downstream took it to pieces. */
 static gboolean
-clean_buffer (GstBuffer * buffer)
+clean_buffer (GstBuffer *buffer)
 {
   GstGidMetas *metas = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark ());
 
@@ -184,7 +184,7 @@ clean_buffer (GstBuffer * buffer)
 
 /* The buffer's last user is gone: it stays with its slot, unless others use the memory yet. */
 static gboolean
-keep_buffer (GstBuffer * buffer)
+keep_buffer (GstBuffer *buffer)
 {
   GstMemory *mem = gst_buffer_peek_memory (buffer, 0);
   GstGidImportSlot *slot = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark ());
@@ -206,7 +206,7 @@ keep_buffer (GstBuffer * buffer)
 }
 
 static gboolean
-buffer_dispose (GstMiniObject * object)
+buffer_dispose (GstMiniObject *object)
 {
   GstBuffer *buffer = GST_BUFFER_CAST (object);
 
@@ -220,22 +220,22 @@ buffer_dispose (GstMiniObject * object)
 }
 
 static GstBuffer *
-buffer_new (GstMemory * mem)
+buffer_new (GstMemory *mem)
 {
   GstBuffer *buffer = gst_buffer_new ();
 
   gst_buffer_append_memory (buffer, mem);
   GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_TAG_MEMORY);
   GST_MINI_OBJECT_CAST (buffer)->dispose = buffer_dispose;
-  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark (),
-      g_new0 (GstGidMetas, 1), g_free);
+  gst_mini_object_set_qdata (
+      GST_MINI_OBJECT_CAST (buffer), metas_quark (), g_new0 (GstGidMetas, 1), g_free);
   return buffer;
 }
 
 /* --- slabs ------------------------------------------------------------------------------------- */
 
 int
-gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** import)
+gst_gid_import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
 {
   GstGidImport *self;
   struct gid_slab_info info;
@@ -278,7 +278,7 @@ gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** import)
 }
 
 void
-gst_gid_import_retire (GstGidImport * self)
+gst_gid_import_retire (GstGidImport *self)
 {
   GstGidDomain *domain = self->reader->domain;
 
@@ -297,8 +297,8 @@ gst_gid_import_retire (GstGidImport * self)
 }
 
 GstBuffer *
-gst_gid_import_take (GstGidImport * self, const struct gid_frame *frame, GstGidView kind,
-    GstGidMetas ** metas)
+gst_gid_import_take (
+    GstGidImport *self, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas)
 {
   Held held = { self->reader->epoch, *frame };
   GstGidImportSlot *slot;

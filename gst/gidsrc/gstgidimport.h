@@ -23,14 +23,14 @@ typedef struct
 {
   gint refcount;
   GstGidDomain *domain;
-  struct gid_consumer *consumer;        /* NULL once the element has stopped */
-  guint epoch;                  /* of the connection to the producer: older frames went with it */
+  struct gid_consumer *consumer; /* NULL once the element has stopped */
+  guint epoch; /* of the connection to the producer: older frames went with it */
 } GstGidReader;
 
 /** Takes the reference of the domain. */
-GstGidReader *gst_gid_reader_new (GstGidDomain * domain);
-GstGidReader *gst_gid_reader_ref (GstGidReader * reader);
-void gst_gid_reader_unref (GstGidReader * reader);
+GstGidReader *gst_gid_reader_new (GstGidDomain *domain);
+GstGidReader *gst_gid_reader_ref (GstGidReader *reader);
+void gst_gid_reader_unref (GstGidReader *reader);
 
 typedef struct _GstGidImport GstGidImport;
 
@@ -42,32 +42,32 @@ struct _GstGidImport
   struct gid_slab_info info;
   GstCaps *caps;
   GstGidFormat format;
-  gboolean is_plain;            /* the layout is what GStreamer assumes without GstVideoMeta */
-  gsize size;                   /* bytes of a frame */
-  const guint8 *base;           /* where byte 0 of the file would be mapped */
+  gboolean is_plain; /* the layout is what GStreamer assumes without GstVideoMeta */
+  gsize size; /* bytes of a frame */
+  const guint8 *base; /* where byte 0 of the file would be mapped */
 
   /* the domain's lock */
   gint refcount;
   gboolean retired, revoked;
-  struct _GstGidImportSlot *slots;      /* for each kind of view */
+  struct _GstGidImportSlot *slots; /* for each kind of view */
 };
 
 /**
  * Imports the slab that the gid is in. Call with the domain's lock held. Returns 0 and the import,
  * or libgid's error; -EPROTO where the slab's description makes no sense.
  */
-int gst_gid_import_new (GstGidReader * reader, gid_id gid, GstGidImport ** import);
+int gst_gid_import_new (GstGidReader *reader, gid_id gid, GstGidImport **import);
 
 /** Lets go of it: memory that is in use lives on. Call without the lock. */
-void gst_gid_import_retire (GstGidImport * import);
+void gst_gid_import_retire (GstGidImport *import);
 
 /**
  * The frame's slot as a buffer, which gives the frame back at its end. It has no flags, no times,
  * and of an older frame in the slot the `metas`, which live as long as the buffer and are to be set
  * anew. Call with the domain's lock held. NULL where the gid is out of range.
  */
-GstBuffer *gst_gid_import_take (GstGidImport * import, const struct gid_frame *frame,
-    GstGidView kind, GstGidMetas ** metas);
+GstBuffer *gst_gid_import_take (
+    GstGidImport *import, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas);
 
 G_END_DECLS
 

@@ -8,14 +8,14 @@ static GstStaticCaps media_caps = GST_STATIC_CAPS ("timestamp/x-gid-media");
 
 /* Whether it says a time by these caps, which we alone use: so they are the very same. */
 static gboolean
-is_time (GstMeta * meta, const GstStaticCaps * caps)
+is_time (GstMeta *meta, const GstStaticCaps *caps)
 {
   return meta->info == GST_REFERENCE_TIMESTAMP_META_INFO
       && ((GstReferenceTimestampMeta *) meta)->reference == caps->caps;
 }
 
 static void
-set_time (GstReferenceTimestampMeta ** meta, GstBuffer * buffer, GstStaticCaps * what,
+set_time (GstReferenceTimestampMeta **meta, GstBuffer *buffer, GstStaticCaps *what,
     GstClockTime time, GstClockTime duration)
 {
   if (time == GST_CLOCK_TIME_NONE) {
@@ -33,14 +33,14 @@ set_time (GstReferenceTimestampMeta ** meta, GstBuffer * buffer, GstStaticCaps *
 }
 
 void
-gst_gid_metas_set_submit (GstGidMetas * metas, GstBuffer * buffer, GstClockTime time)
+gst_gid_metas_set_submit (GstGidMetas *metas, GstBuffer *buffer, GstClockTime time)
 {
   set_time (&metas->submit, buffer, &submit_caps, time, GST_CLOCK_TIME_NONE);
 }
 
 void
-gst_gid_metas_set_media (GstGidMetas * metas, GstBuffer * buffer, GstClockTime time,
-    GstClockTime duration)
+gst_gid_metas_set_media (
+    GstGidMetas *metas, GstBuffer *buffer, GstClockTime time, GstClockTime duration)
 {
   set_time (&metas->media, buffer, &media_caps, time, duration);
 }
@@ -48,15 +48,15 @@ gst_gid_metas_set_media (GstGidMetas * metas, GstBuffer * buffer, GstClockTime t
 /* --- pictures ---------------------------------------------------------------------------------- */
 
 void
-gst_gid_metas_set_video (GstGidMetas * metas, GstBuffer * buffer, GstVideoFormat format,
-    guint width, guint height, guint n_planes, const gsize offset[GST_VIDEO_MAX_PLANES],
+gst_gid_metas_set_video (GstGidMetas *metas, GstBuffer *buffer, GstVideoFormat format, guint width,
+    guint height, guint n_planes, const gsize offset[GST_VIDEO_MAX_PLANES],
     const gint stride[GST_VIDEO_MAX_PLANES])
 {
   GstVideoMeta *meta = metas->video;
 
   if (meta == NULL) {
-    metas->video = gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, format,
-        width, height, n_planes, offset, stride);
+    metas->video = gst_buffer_add_video_meta_full (
+        buffer, GST_VIDEO_FRAME_FLAG_NONE, format, width, height, n_planes, offset, stride);
     return;
   }
   /* all of it: downstream may have cropped in place */
@@ -80,7 +80,7 @@ typedef struct
 } Cleaning;
 
 static gboolean
-sort_out (GstBuffer * buffer, GstMeta ** meta, gpointer data)
+sort_out (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   Cleaning *cleaning = data;
   GstGidMetas *metas = cleaning->metas;
@@ -88,11 +88,11 @@ sort_out (GstBuffer * buffer, GstMeta ** meta, gpointer data)
   if (GST_META_FLAG_IS_SET (*meta, GST_META_FLAG_LOCKED)) {
     cleaning->clean = FALSE;
   } else if (metas->video == NULL && (*meta)->info == GST_VIDEO_META_INFO) {
-    metas->video = (GstVideoMeta *) * meta;
+    metas->video = (GstVideoMeta *) *meta;
   } else if (metas->submit == NULL && is_time (*meta, &submit_caps)) {
-    metas->submit = (GstReferenceTimestampMeta *) * meta;
+    metas->submit = (GstReferenceTimestampMeta *) *meta;
   } else if (metas->media == NULL && is_time (*meta, &media_caps)) {
-    metas->media = (GstReferenceTimestampMeta *) * meta;
+    metas->media = (GstReferenceTimestampMeta *) *meta;
   } else {
     *meta = NULL;
   }
@@ -100,7 +100,7 @@ sort_out (GstBuffer * buffer, GstMeta ** meta, gpointer data)
 }
 
 gboolean
-gst_gid_metas_clean (GstGidMetas * metas, GstBuffer * buffer)
+gst_gid_metas_clean (GstGidMetas *metas, GstBuffer *buffer)
 {
   Cleaning cleaning = { metas, TRUE };
 

@@ -41,7 +41,7 @@ state_changed (void *data, enum gid_consumer_state state, int reason)
 }
 
 static gboolean
-subscribe (GstGidSrc * self, const gchar * domain, const gchar * stream, GError ** error)
+subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **error)
 {
   struct gid_consumer_options options = {
     .size = sizeof (options),
@@ -63,8 +63,8 @@ subscribe (GstGidSrc * self, const gchar * domain, const gchar * stream, GError 
   options.timeline = self->timeline =
       gst_gid_timeline_open (GST_ELEMENT_CAST (self), timeline_path);
   g_free (timeline_path);
-  ret = gid_consumer_create (gst_gid_domain_lock (self->reader->domain), domain, stream, &options,
-      &consumer);
+  ret = gid_consumer_create (
+      gst_gid_domain_lock (self->reader->domain), domain, stream, &options, &consumer);
   if (ret == 0) {
     self->reader->consumer = consumer;
     self->state = gid_consumer_get_state (consumer);
@@ -78,7 +78,7 @@ subscribe (GstGidSrc * self, const gchar * domain, const gchar * stream, GError 
 }
 
 static gboolean
-gst_gid_src_start (GstBaseSrc * src)
+gst_gid_src_start (GstBaseSrc *src)
 {
   GstGidSrc *self = GST_GID_SRC (src);
   GstGidDomain *domain;
@@ -120,7 +120,7 @@ gst_gid_src_start (GstBaseSrc * src)
 }
 
 static gboolean
-gst_gid_src_stop (GstBaseSrc * src)
+gst_gid_src_stop (GstBaseSrc *src)
 {
   GstGidSrc *self = GST_GID_SRC (src);
   GstGidReader *reader = self->reader;
@@ -143,7 +143,7 @@ gst_gid_src_stop (GstBaseSrc * src)
 }
 
 static gboolean
-gst_gid_src_unlock (GstBaseSrc * src)
+gst_gid_src_unlock (GstBaseSrc *src)
 {
   GstGidSrc *self = GST_GID_SRC (src);
 
@@ -153,7 +153,7 @@ gst_gid_src_unlock (GstBaseSrc * src)
 }
 
 static gboolean
-gst_gid_src_unlock_stop (GstBaseSrc * src)
+gst_gid_src_unlock_stop (GstBaseSrc *src)
 {
   g_atomic_int_set (&GST_GID_SRC (src)->flushing, FALSE);
   return TRUE;
@@ -163,7 +163,7 @@ gst_gid_src_unlock_stop (GstBaseSrc * src)
 
 /* The caps are the producer's, and come with its first frame. */
 static gboolean
-gst_gid_src_negotiate (GstBaseSrc * src)
+gst_gid_src_negotiate (GstBaseSrc *src)
 {
   GstGidSrc *self = GST_GID_SRC (src);
 
@@ -171,7 +171,7 @@ gst_gid_src_negotiate (GstBaseSrc * src)
 }
 
 static GstCaps *
-gst_gid_src_get_caps (GstBaseSrc * src, GstCaps * filter)
+gst_gid_src_get_caps (GstBaseSrc *src, GstCaps *filter)
 {
   GstGidSrc *self = GST_GID_SRC (src);
   GstCaps *caps, *result;
@@ -191,7 +191,7 @@ gst_gid_src_get_caps (GstBaseSrc * src, GstCaps * filter)
  * and the compositor ends the connection.
  */
 static gboolean
-would_write (GstQuery * query)
+would_write (GstQuery *query)
 {
   GstAllocator *allocator = NULL;
   gboolean shared;
@@ -206,7 +206,7 @@ would_write (GstQuery * query)
 }
 
 static gboolean
-gst_gid_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
+gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
   GstGidSrc *self = GST_GID_SRC (src);
   gboolean fd_memory;
@@ -230,7 +230,7 @@ gst_gid_src_decide_allocation (GstBaseSrc * src, GstQuery * query)
 
 /* The next frame, or the reason why there is none now. Tells the application of the state. */
 static int
-receive (GstGidSrc * self, struct gid_frame *frame)
+receive (GstGidSrc *self, struct gid_frame *frame)
 {
   enum gid_consumer_state state;
   int ret, reason;
@@ -253,14 +253,16 @@ receive (GstGidSrc * self, struct gid_frame *frame)
 }
 
 static GstFlowReturn
-ended (GstGidSrc * self, int error)
+ended (GstGidSrc *self, int error)
 {
   if (error != -EPIPE || self->reason < 0) {
     int reason = error != -EPIPE ? error : self->reason;
 
-    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("The stream \"%s\" broke off: %s", self->stream,
+    GST_ELEMENT_ERROR (self, RESOURCE, READ,
+        ("The stream \"%s\" broke off: %s", self->stream,
             reason == -EPERM ? "this domain may not read it. See [share] in the cockpit's "
-            "configuration, and peer= of its gidsink" : gid_strerror (reason)),
+                               "configuration, and peer= of its gidsink"
+                             : gid_strerror (reason)),
         ("reconnect=true waits for it to come back"));
     return GST_FLOW_ERROR;
   }
@@ -268,7 +270,7 @@ ended (GstGidSrc * self, int error)
 }
 
 static GstFlowReturn
-gst_gid_src_create (GstPushSrc * src, GstBuffer ** buffer)
+gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
 {
   GstGidSrc *self = GST_GID_SRC (src);
   struct gid_frame frame;
@@ -315,7 +317,7 @@ gst_gid_src_create (GstPushSrc * src, GstBuffer ** buffer)
 }
 
 static gboolean
-gst_gid_src_query (GstBaseSrc * src, GstQuery * query)
+gst_gid_src_query (GstBaseSrc *src, GstQuery *query)
 {
   GstGidSrc *self = GST_GID_SRC (src);
   guint latency_ms;
@@ -325,13 +327,13 @@ gst_gid_src_query (GstBaseSrc * src, GstQuery * query)
   GST_OBJECT_LOCK (self);
   latency_ms = self->latency_ms;
   GST_OBJECT_UNLOCK (self);
-  gst_query_set_latency (query, gst_base_src_is_live (src), latency_ms * GST_MSECOND,
-      GST_CLOCK_TIME_NONE);
+  gst_query_set_latency (
+      query, gst_base_src_is_live (src), latency_ms * GST_MSECOND, GST_CLOCK_TIME_NONE);
   return TRUE;
 }
 
 static gboolean
-gst_gid_src_is_seekable (GstBaseSrc * src)
+gst_gid_src_is_seekable (GstBaseSrc *src)
 {
   return FALSE;
 }
@@ -339,14 +341,14 @@ gst_gid_src_is_seekable (GstBaseSrc * src)
 /* --- the object -------------------------------------------------------------------------------- */
 
 static gboolean
-gst_gid_src_set_clock (GstElement * element, GstClock * clock)
+gst_gid_src_set_clock (GstElement *element, GstClock *clock)
 {
   g_atomic_int_set (&GST_GID_SRC (element)->monotonic, gst_gid_clock_is_monotonic (clock));
   return GST_ELEMENT_CLASS (gst_gid_src_parent_class)->set_clock (element, clock);
 }
 
 static void
-gst_gid_src_finalize (GObject * object)
+gst_gid_src_finalize (GObject *object)
 {
   GstGidSrc *self = GST_GID_SRC (object);
 
@@ -356,7 +358,7 @@ gst_gid_src_finalize (GObject * object)
 }
 
 static void
-gst_gid_src_class_init (GstGidSrcClass * klass)
+gst_gid_src_class_init (GstGidSrcClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
@@ -367,8 +369,8 @@ gst_gid_src_class_init (GstGidSrcClass * klass)
   element_class->set_clock = gst_gid_src_set_clock;
   gst_gid_src_install_properties (object_class);
 
-  gst_element_class_add_pad_template (element_class,
-      gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (
+      element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway source", "Source/Video",
       "Receives video of other domains by its number, without a copy", "The gidway authors");
@@ -387,11 +389,10 @@ gst_gid_src_class_init (GstGidSrcClass * klass)
 }
 
 static void
-gst_gid_src_init (GstGidSrc * self)
+gst_gid_src_init (GstGidSrc *self)
 {
   gst_gid_src_init_properties (self);
-  self->imports = g_hash_table_new_full (NULL, NULL, NULL,
-      (GDestroyNotify) gst_gid_import_retire);
+  self->imports = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) gst_gid_import_retire);
   gst_base_src_set_format (GST_BASE_SRC_CAST (self), GST_FORMAT_TIME);
   gst_base_src_set_live (GST_BASE_SRC_CAST (self), TRUE);
 }

@@ -32,23 +32,23 @@ struct _GstGidSrc
 
   /* from start to stop */
   GstGidReader *reader;
-  struct gid_timeline *timeline;        /* NULL: none */
-  gint flushing;                /* atomic */
-  gint monotonic;               /* the clock's time is CLOCK_MONOTONIC; atomic */
+  struct gid_timeline *timeline; /* NULL: none */
+  gint flushing; /* atomic */
+  gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
   struct gid_consumer_stats last_stats; /* when there is no consumer any more */
-  enum gid_consumer_state state;        /* the domain's lock */
+  enum gid_consumer_state state; /* the domain's lock */
   int reason;
 
   /* the streaming thread's */
-  GHashTable *imports;          /* a slab's key -> GstGidImport */
+  GHashTable *imports; /* a slab's key -> GstGidImport */
   enum gid_consumer_state posted_state;
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;
-  GstGidView kind;              /* of memory that downstream gets */
-  GstBufferPool *copy_pool;     /* where downstream needs copies of these caps; else NULL */
+  GstGidView kind; /* of memory that downstream gets */
+  GstBufferPool *copy_pool; /* where downstream needs copies of these caps; else NULL */
   gboolean discont;
-  guint64 sequence;             /* of the last frame */
-  guint64 lost;                 /* frames whose slab could not be imported */
+  guint64 sequence; /* of the last frame */
+  guint64 lost; /* frames whose slab could not be imported */
   GstGidCopies copies;
   gint64 stats_posted;
 };
@@ -58,20 +58,20 @@ GType gst_gid_leaky_get_type (void);
 
 /* gstgidsrcproperties.c */
 
-void gst_gid_src_install_properties (GObjectClass * klass);
-void gst_gid_src_init_properties (GstGidSrc * self);
-void gst_gid_src_finish_properties (GstGidSrc * self);
+void gst_gid_src_install_properties (GObjectClass *klass);
+void gst_gid_src_init_properties (GstGidSrc *self);
+void gst_gid_src_finish_properties (GstGidSrc *self);
 
 /* gstgidsrcstats.c */
 
 /** The `stats` property. */
-GstStructure *gst_gid_src_create_stats (GstGidSrc * self);
+GstStructure *gst_gid_src_create_stats (GstGidSrc *self);
 
 /** Posts them as an element message, where it is time or `now`. */
-void gst_gid_src_post_stats (GstGidSrc * self, gboolean now);
+void gst_gid_src_post_stats (GstGidSrc *self, gboolean now);
 
 /** Posts what became of the stream. */
-void gst_gid_src_post_state (GstGidSrc * self, enum gid_consumer_state state, int reason);
+void gst_gid_src_post_state (GstGidSrc *self, enum gid_consumer_state state, int reason);
 
 /* gstgidsrcbuffer.c: from a frame to a buffer */
 
@@ -79,17 +79,17 @@ void gst_gid_src_post_state (GstGidSrc * self, enum gid_consumer_state state, in
  * The frame as a buffer, which gives it back. Negotiates where the caps are new. GST_FLOW_OK with
  * `*buffer` NULL: there is nothing to see in the frame.
  */
-GstFlowReturn gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame,
-    GstBuffer ** buffer);
+GstFlowReturn gst_gid_src_make_buffer (
+    GstGidSrc *self, const struct gid_frame *frame, GstBuffer **buffer);
 
 /** Gives a frame back that became no buffer. */
-void gst_gid_src_release (GstGidSrc * self, const struct gid_frame *frame);
+void gst_gid_src_release (GstGidSrc *self, const struct gid_frame *frame);
 
 /** Lets go of the memory for copies. */
-void gst_gid_src_clear_copies (GstGidSrc * self);
+void gst_gid_src_clear_copies (GstGidSrc *self);
 
 /** Lets go of slabs that are gone, or of all. */
-void gst_gid_src_retire_imports (GstGidSrc * self, gboolean all);
+void gst_gid_src_retire_imports (GstGidSrc *self, gboolean all);
 
 G_END_DECLS
 

@@ -12,13 +12,13 @@ is_gone (gpointer key, gpointer value, gpointer all)
 }
 
 void
-gst_gid_src_retire_imports (GstGidSrc * self, gboolean all)
+gst_gid_src_retire_imports (GstGidSrc *self, gboolean all)
 {
   g_hash_table_foreach_remove (self->imports, is_gone, GINT_TO_POINTER (all));
 }
 
 void
-gst_gid_src_release (GstGidSrc * self, const struct gid_frame *frame)
+gst_gid_src_release (GstGidSrc *self, const struct gid_frame *frame)
 {
   gst_gid_domain_lock (self->reader->domain);
   gid_consumer_release (self->reader->consumer, frame);
@@ -26,7 +26,7 @@ gst_gid_src_release (GstGidSrc * self, const struct gid_frame *frame)
 }
 
 static GstGidImport *
-find_import (GstGidSrc * self, gid_id gid)
+find_import (GstGidSrc *self, gid_id gid)
 {
   gpointer key = GUINT_TO_POINTER (gid_slab_key (gid));
   GstGidImport *import = g_hash_table_lookup (self->imports, key);
@@ -53,7 +53,7 @@ find_import (GstGidSrc * self, gid_id gid)
 
 /* Where CLOCK_MONOTONIC's `time` is in running time. */
 static GstClockTime
-running_time (GstGidSrc * self, guint64 time)
+running_time (GstGidSrc *self, guint64 time)
 {
   GstClock *clock = NULL;
   GstClockTimeDiff offset = 0;
@@ -76,8 +76,7 @@ running_time (GstGidSrc * self, guint64 time)
 }
 
 static void
-set_times (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
-    GstGidMetas * metas)
+set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, GstGidMetas *metas)
 {
   guint64 when = frame->present_time;
 
@@ -98,8 +97,8 @@ set_times (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
 
 /* Whether moving the planes' offsets is enough to crop. */
 static gboolean
-move_offsets (const struct gid_box *crop, const struct gid_layout *layout,
-    gsize offset[GST_VIDEO_MAX_PLANES])
+move_offsets (
+    const struct gid_box *crop, const struct gid_layout *layout, gsize offset[GST_VIDEO_MAX_PLANES])
 {
   const struct gid_format_info *format = gid_format_find (layout->fourcc);
 
@@ -114,14 +113,15 @@ move_offsets (const struct gid_box *crop, const struct gid_layout *layout,
 
 /* Says where the picture is in the memory. Returns FALSE where only a copy can say it. */
 static gboolean
-describe (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
-    const GstGidImport * import, GstGidMetas * metas)
+describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
+    const GstGidImport *import, GstGidMetas *metas)
 {
   const struct gid_layout *layout = &import->info.layout;
   const GstVideoInfo *info = &import->format.info;
   const struct gid_box *crop = &frame->crop;
-  gboolean cropped = crop->width > 0 && (crop->x || crop->y
-      || crop->width != (gint) layout->width || crop->height != (gint) layout->height);
+  gboolean cropped = crop->width > 0
+      && (crop->x || crop->y || crop->width != (gint) layout->width
+          || crop->height != (gint) layout->height);
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
   gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
   guint width = layout->width, height = layout->height;
@@ -155,21 +155,20 @@ describe (GstGidSrc * self, GstBuffer * buffer, const struct gid_frame *frame,
 }
 
 static GstFlowReturn
-negotiate (GstGidSrc * self, GstGidImport * import)
+negotiate (GstGidSrc *self, GstGidImport *import)
 {
-  if (self->caps == import->caps
-      || (self->caps && gst_caps_is_equal (self->caps, import->caps)))
+  if (self->caps == import->caps || (self->caps && gst_caps_is_equal (self->caps, import->caps)))
     return GST_FLOW_OK;
   gst_caps_replace (&self->caps, import->caps);
   gst_gid_src_clear_copies (self);
   if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self)))
     return GST_FLOW_OK;
-  return GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)) ? GST_FLOW_FLUSHING :
-      GST_FLOW_NOT_NEGOTIATED;
+  return GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)) ? GST_FLOW_FLUSHING
+                                                       : GST_FLOW_NOT_NEGOTIATED;
 }
 
 void
-gst_gid_src_clear_copies (GstGidSrc * self)
+gst_gid_src_clear_copies (GstGidSrc *self)
 {
   if (self->copy_pool)
     gst_buffer_pool_set_active (self->copy_pool, FALSE);
@@ -178,7 +177,7 @@ gst_gid_src_clear_copies (GstGidSrc * self)
 
 /* To copy to: memory that is used again and again, for fresh pages cost more than the copy. */
 static GstBuffer *
-plain_buffer (GstGidSrc * self, const GstGidImport * import)
+plain_buffer (GstGidSrc *self, const GstGidImport *import)
 {
   GstBuffer *buffer = NULL;
 
@@ -187,8 +186,8 @@ plain_buffer (GstGidSrc * self, const GstGidImport * import)
 
     self->copy_pool = gst_buffer_pool_new ();
     config = gst_buffer_pool_get_config (self->copy_pool);
-    gst_buffer_pool_config_set_params (config, import->caps,
-        GST_VIDEO_INFO_SIZE (&import->format.info), 0, 0);
+    gst_buffer_pool_config_set_params (
+        config, import->caps, GST_VIDEO_INFO_SIZE (&import->format.info), 0, 0);
     gst_buffer_pool_set_config (self->copy_pool, config);
     gst_buffer_pool_set_active (self->copy_pool, TRUE);
   }
@@ -198,7 +197,7 @@ plain_buffer (GstGidSrc * self, const GstGidImport * import)
 
 /* For downstream elements that know one layout only. */
 static GstFlowReturn
-copy_plain (GstGidSrc * self, GstBuffer ** buffer, const GstGidImport * import)
+copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
 {
   gsize size = GST_VIDEO_INFO_SIZE (&import->format.info);
   GstBuffer *copy;
@@ -221,7 +220,7 @@ copy_plain (GstGidSrc * self, GstBuffer ** buffer, const GstGidImport * import)
 }
 
 GstFlowReturn
-gst_gid_src_make_buffer (GstGidSrc * self, const struct gid_frame *frame, GstBuffer ** out)
+gst_gid_src_make_buffer (GstGidSrc *self, const struct gid_frame *frame, GstBuffer **out)
 {
   GstGidImport *import = find_import (self, frame->gid);
   GstGidMetas *metas, of_copy = { NULL };

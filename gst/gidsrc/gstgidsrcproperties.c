@@ -30,9 +30,10 @@ gst_gid_leaky_get_type (void)
 {
   static GType type;
   static const GEnumValue values[] = {
-    {GST_GID_LEAKY_UPSTREAM, "New frames are missed", "upstream"},
-    {GST_GID_LEAKY_DOWNSTREAM, "Old frames that were not read give way to new ones", "downstream"},
-    {0, NULL, NULL},
+    { GST_GID_LEAKY_UPSTREAM, "New frames are missed", "upstream" },
+    { GST_GID_LEAKY_DOWNSTREAM, "Old frames that were not read give way to new ones",
+        "downstream" },
+    { 0, NULL, NULL },
   };
 
   if (g_once_init_enter (&type)) {
@@ -43,7 +44,7 @@ gst_gid_leaky_get_type (void)
 }
 
 static void
-set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstGidSrc *self = GST_GID_SRC (object);
 
@@ -101,7 +102,7 @@ set_property (GObject * object, guint id, const GValue * value, GParamSpec * psp
 }
 
 static void
-get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstGidSrc *self = GST_GID_SRC (object);
 
@@ -159,7 +160,7 @@ get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 }
 
 void
-gst_gid_src_init_properties (GstGidSrc * self)
+gst_gid_src_init_properties (GstGidSrc *self)
 {
   self->credit = DEFAULT_CREDIT;
   self->leaky = GST_GID_LEAKY_DOWNSTREAM;
@@ -170,7 +171,7 @@ gst_gid_src_init_properties (GstGidSrc * self)
 }
 
 void
-gst_gid_src_finish_properties (GstGidSrc * self)
+gst_gid_src_finish_properties (GstGidSrc *self)
 {
   g_free (self->domain_name);
   g_free (self->stream);
@@ -179,7 +180,7 @@ gst_gid_src_finish_properties (GstGidSrc * self)
 }
 
 void
-gst_gid_src_install_properties (GObjectClass * klass)
+gst_gid_src_install_properties (GObjectClass *klass)
 {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
   const GParamFlags ready = flags | GST_PARAM_MUTABLE_READY;
@@ -196,32 +197,36 @@ gst_gid_src_install_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_PEER,
       g_param_spec_string ("peer", "Peer",
           "Domain in whose name we read: its name or the path of its gidd's socket "
-          "(default: $GID_DOMAIN, or the only one here)", NULL, ready));
+          "(default: $GID_DOMAIN, or the only one here)",
+          NULL, ready));
   g_object_class_install_property (klass, PROP_CREDIT,
       g_param_spec_uint ("credit", "Credit",
-          "Most frames to hold at once, here and downstream, read or not",
-          1, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
+          "Most frames to hold at once, here and downstream, read or not", 1, GID_CREDIT_MAX,
+          DEFAULT_CREDIT, ready));
   g_object_class_install_property (klass, PROP_LEAKY,
       g_param_spec_enum ("leaky", "Leaky", "Which frames are dropped when the credit is used up",
           GST_TYPE_GID_LEAKY, GST_GID_LEAKY_DOWNSTREAM, ready));
   g_object_class_install_property (klass, PROP_RECONNECT,
       g_param_spec_boolean ("reconnect", "Reconnect",
           "Wait for the stream to appear, and again when its producer goes away. Else it is an "
-          "error if it is not there, and the end when it goes", TRUE, ready));
+          "error if it is not there, and the end when it goes",
+          TRUE, ready));
   g_object_class_install_property (klass, PROP_FORWARD_EOS,
       g_param_spec_boolean ("forward-eos", "Forward EOS",
           "End where the producer's film ends; else wait for its next one", TRUE, playing));
   g_object_class_install_property (klass, PROP_IS_LIVE,
       g_param_spec_boolean ("is-live", "Is live",
           "Timestamps are the running time at which the producer means the frame to be shown; "
-          "else they are the producer's own, as for recording", TRUE, ready));
+          "else they are the producer's own, as for recording",
+          TRUE, ready));
   g_object_class_install_property (klass, PROP_LATENCY,
       g_param_spec_uint ("latency", "Latency",
-          "Milliseconds that sinks are asked to show the frames later than meant",
-          0, G_MAXINT, 0, playing));
+          "Milliseconds that sinks are asked to show the frames later than meant", 0, G_MAXINT, 0,
+          playing));
   g_object_class_install_property (klass, PROP_FD_MEMORY,
       g_param_spec_boolean ("fd-memory", "Descriptor memory",
-          "Give memory to downstream with its descriptor, which is read-only. Sinks that use wl_shm "
+          "Give memory to downstream with its descriptor, which is read-only. Sinks that use "
+          "wl_shm "
           "cannot do with that: they get plain memory, but behind a tee need this to be false",
           TRUE, ready));
   g_object_class_install_property (klass, PROP_COPY_POLICY,
@@ -230,11 +235,11 @@ gst_gid_src_install_properties (GObjectClass * klass)
           GST_TYPE_GID_COPY_POLICY, GST_GID_COPY_POLICY_ALLOW, playing));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Frames, gaps, copies and their reasons, reconnections",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "Frames, gaps, copies and their reasons, reconnections", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (klass, PROP_STATS_INTERVAL,
       g_param_spec_uint ("stats-interval", "Statistics interval",
-          "Milliseconds between element messages with the statistics (0: none)",
-          0, G_MAXUINT, DEFAULT_STATS_INTERVAL_MS, playing));
+          "Milliseconds between element messages with the statistics (0: none)", 0, G_MAXUINT,
+          DEFAULT_STATS_INTERVAL_MS, playing));
   g_object_class_install_property (klass, PROP_TIMELINE, gst_gid_timeline_param_spec (ready));
 }

@@ -5,7 +5,7 @@
 #define GST_CAT_DEFAULT gst_gid_debug
 
 GstStructure *
-gst_gid_src_create_stats (GstGidSrc * self)
+gst_gid_src_create_stats (GstGidSrc *self)
 {
   struct gid_consumer_stats stats;
   GstStructure *structure;
@@ -17,16 +17,11 @@ gst_gid_src_create_stats (GstGidSrc * self)
     gst_gid_domain_unlock (self->reader->domain);
   }
   stats = self->last_stats;
-  structure = gst_structure_new ("gid-src-stats",
-      "stream", G_TYPE_STRING, self->stream,
-      "frames", G_TYPE_UINT64, stats.frames,
-      "missed", G_TYPE_UINT64, stats.missed,
-      "lost", G_TYPE_UINT64, self->lost,
-      "held", G_TYPE_UINT, stats.held,
-      "reconnects", G_TYPE_UINT64, stats.reconnects,
-      "producer-copied-frames", G_TYPE_UINT64, stats.copied_frames,
-      "producer-copied-bytes", G_TYPE_UINT64, stats.copied_bytes,
-      "clock-offset", G_TYPE_INT64, stats.clock_offset_ns,
+  structure = gst_structure_new ("gid-src-stats", "stream", G_TYPE_STRING, self->stream, "frames",
+      G_TYPE_UINT64, stats.frames, "missed", G_TYPE_UINT64, stats.missed, "lost", G_TYPE_UINT64,
+      self->lost, "held", G_TYPE_UINT, stats.held, "reconnects", G_TYPE_UINT64, stats.reconnects,
+      "producer-copied-frames", G_TYPE_UINT64, stats.copied_frames, "producer-copied-bytes",
+      G_TYPE_UINT64, stats.copied_bytes, "clock-offset", G_TYPE_INT64, stats.clock_offset_ns,
       "clock-error", G_TYPE_UINT64, stats.clock_error_ns, NULL);
   gst_gid_copies_to_structure (&self->copies, structure);
   GST_OBJECT_UNLOCK (self);
@@ -34,7 +29,7 @@ gst_gid_src_create_stats (GstGidSrc * self)
 }
 
 void
-gst_gid_src_post_stats (GstGidSrc * self, gboolean now)
+gst_gid_src_post_stats (GstGidSrc *self, gboolean now)
 {
   gint64 time = g_get_monotonic_time ();
   guint interval_ms;
@@ -51,7 +46,7 @@ gst_gid_src_post_stats (GstGidSrc * self, gboolean now)
 }
 
 void
-gst_gid_src_post_state (GstGidSrc * self, enum gid_consumer_state state, int reason)
+gst_gid_src_post_state (GstGidSrc *self, enum gid_consumer_state state, int reason)
 {
   static const gchar *names[] = {
     [GID_CONSUMER_WAITING] = "waiting",
@@ -67,10 +62,11 @@ gst_gid_src_post_state (GstGidSrc * self, enum gid_consumer_state state, int rea
   GST_INFO_OBJECT (self, "the stream is %s%s%s", names[state], *why ? ": " : "", why);
   /* for people: gst-launch-1.0 shows it */
   if (state == GID_CONSUMER_WAITING)
-    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND, ("Waiting for the stream \"%s\": %s",
-            self->stream, why), ("`gidctl list` shows the streams that there are"));
+    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND,
+        ("Waiting for the stream \"%s\": %s", self->stream, why),
+        ("`gidctl list` shows the streams that there are"));
   gst_element_post_message (GST_ELEMENT_CAST (self),
       gst_message_new_element (GST_OBJECT_CAST (self),
-          gst_structure_new ("gid-state", "state", G_TYPE_STRING, names[state],
-              "reason", G_TYPE_STRING, why, NULL)));
+          gst_structure_new ("gid-state", "state", G_TYPE_STRING, names[state], "reason",
+              G_TYPE_STRING, why, NULL)));
 }

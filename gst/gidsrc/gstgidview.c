@@ -24,7 +24,7 @@ base_quark (void)
 }
 
 static gpointer
-view_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
+view_map (GstMemory *mem, gsize maxsize, GstMapFlags flags)
 {
   GstMiniObject *owner = GST_MINI_OBJECT_CAST (mem->parent ? mem->parent : mem);
 
@@ -32,12 +32,12 @@ view_map (GstMemory * mem, gsize maxsize, GstMapFlags flags)
 }
 
 static void
-view_unmap (GstMemory * mem)
+view_unmap (GstMemory *mem)
 {
 }
 
 static GstMemory *
-view_new (GstAllocator * allocator, GstMemory * parent, gsize maxsize, gsize offset, gsize size)
+view_new (GstAllocator *allocator, GstMemory *parent, gsize maxsize, gsize offset, gsize size)
 {
   GstMemory *mem = g_new0 (GstMemory, 1);
 
@@ -46,27 +46,27 @@ view_new (GstAllocator * allocator, GstMemory * parent, gsize maxsize, gsize off
 }
 
 static GstMemory *
-view_share (GstMemory * mem, gssize offset, gssize size)
+view_share (GstMemory *mem, gssize offset, gssize size)
 {
   if (size == -1)
     size = mem->size - offset;
-  return view_new (mem->allocator, mem->parent ? mem->parent : mem, mem->maxsize,
-      mem->offset + offset, size);
+  return view_new (
+      mem->allocator, mem->parent ? mem->parent : mem, mem->maxsize, mem->offset + offset, size);
 }
 
 static void
-view_free (GstAllocator * allocator, GstMemory * mem)
+view_free (GstAllocator *allocator, GstMemory *mem)
 {
   g_free (mem);
 }
 
 static void
-gst_gid_fd_allocator_class_init (GstGidFdAllocatorClass * klass)
+gst_gid_fd_allocator_class_init (GstGidFdAllocatorClass *klass)
 {
 }
 
 static void
-gst_gid_fd_allocator_init (GstGidFdAllocator * self)
+gst_gid_fd_allocator_init (GstGidFdAllocator *self)
 {
   GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
 
@@ -75,13 +75,13 @@ gst_gid_fd_allocator_init (GstGidFdAllocator * self)
 }
 
 static void
-gst_gid_view_allocator_class_init (GstGidViewAllocatorClass * klass)
+gst_gid_view_allocator_class_init (GstGidViewAllocatorClass *klass)
 {
   GST_ALLOCATOR_CLASS (klass)->free = view_free;
 }
 
 static void
-gst_gid_view_allocator_init (GstGidViewAllocator * allocator)
+gst_gid_view_allocator_init (GstGidViewAllocator *allocator)
 {
   allocator->mem_type = "GidView";
   allocator->mem_map = view_map;
@@ -111,8 +111,8 @@ get_allocator (GstGidView kind)
 }
 
 GstMemory *
-gst_gid_view_new (GstGidView kind, int fd, gconstpointer base, gsize maxsize, gsize offset,
-    gsize size)
+gst_gid_view_new (
+    GstGidView kind, int fd, gconstpointer base, gsize maxsize, gsize offset, gsize size)
 {
   GstFdMemoryFlags flags = GST_FD_MEMORY_FLAG_DONT_CLOSE | GST_FD_MEMORY_FLAG_KEEP_MAPPED;
   GstAllocator *allocator = get_allocator (kind);

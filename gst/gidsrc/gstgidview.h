@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 typedef enum
 {
   GST_GID_VIEW_PLAIN,
-  GST_GID_VIEW_FD,              /* can be imported by its descriptor, which is read-only */
-  GST_GID_VIEW_DMABUF,          /* the same, as a dma-buf: mapped by GStreamer */
+  GST_GID_VIEW_FD, /* can be imported by its descriptor, which is read-only */
+  GST_GID_VIEW_DMABUF, /* the same, as a dma-buf: mapped by GStreamer */
   GST_GID_N_VIEWS
 } GstGidView;
 
@@ -20,8 +20,8 @@ typedef enum
  * Read-only memory: bytes 0 to `maxsize` of the file `fd`, which stays the caller's, of which it
  * shows `size` from `offset` on. `base` is where byte 0 would be mapped. Both have to live as long.
  */
-GstMemory *gst_gid_view_new (GstGidView kind, int fd, gconstpointer base, gsize maxsize,
-    gsize offset, gsize size);
+GstMemory *gst_gid_view_new (
+    GstGidView kind, int fd, gconstpointer base, gsize maxsize, gsize offset, gsize size);
 
 G_END_DECLS
 

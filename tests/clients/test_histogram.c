@@ -28,7 +28,7 @@ static void test_buckets(void) {
 	tap_ok(narrow, "no bucket is wider than 1/32 of its times");
 	tap_ok(begin == 1ull << 36, "the last bucket ends at 2^36 us");
 	tap_ok(holds(HISTOGRAM_BUCKETS - 1, begin, UINT64_MAX),
-		"times past the end go into the last");
+			"times past the end go into the last");
 }
 
 static void test_percentiles(void) {
@@ -40,11 +40,11 @@ static void test_percentiles(void) {
 	double p50 = histogram_percentile(&histogram, 50),
 	       p99 = histogram_percentile(&histogram, 99);
 	tap_ok(p50 >= 5000 && p50 <= 5000 * 33. / 32, "the median of 1 to 10000 is 5000, not %f",
-		p50);
+			p50);
 	tap_ok(p99 >= 9900 && p99 <= 10000, "p99 of 1 to 10000 is 9900, not %f", p99);
 	tap_ok(histogram_percentile(&histogram, 100) == 10000, "p100 is the greatest, exactly");
 	tap_ok(histogram.max == 10000 && histogram.count == 10000 && histogram.sum == 50005000,
-		"greatest, count and sum are exact");
+			"greatest, count and sum are exact");
 }
 
 int main(void) {

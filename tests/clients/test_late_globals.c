@@ -24,12 +24,12 @@ struct compositor {
 
 /* Nothing that a client asks of these objects is done. */
 static int ignore(const void *implementation, void *object, uint32_t opcode,
-	const struct wl_message *message, union wl_argument *arguments) {
+		const struct wl_message *message, union wl_argument *arguments) {
 	return 0;
 }
 
 static void offer(struct wl_client *client, const struct wl_interface *interface, uint32_t version,
-	uint32_t id) {
+		uint32_t id) {
 	struct wl_resource *resource = wl_resource_create(client, interface, (int)version, id);
 	wl_resource_set_dispatcher(resource, ignore, NULL, NULL, NULL);
 }
@@ -45,7 +45,7 @@ static void bind(struct wl_client *client, void *data, uint32_t version, uint32_
 	compositor->late = true;
 	if (compositor->later == OFFER) {
 		wl_global_create(compositor->display, &gid_buffer_manager_v1_interface, 1,
-			(void *)&gid_buffer_manager_v1_interface, bind_other);
+				(void *)&gid_buffer_manager_v1_interface, bind_other);
 	} else if (compositor->later == HANG_UP) {
 		compositor->client = client;
 	}
@@ -65,8 +65,8 @@ static int connect_client(const char *socket) {
 /* The exit status of a client that meets such a compositor. */
 static int meet(struct compositor *compositor) {
 	static const struct wl_interface *const others[] = {&wl_subcompositor_interface,
-		&xdg_wm_base_interface, &wp_viewporter_interface,
-		&wp_single_pixel_buffer_manager_v1_interface};
+			&xdg_wm_base_interface, &wp_viewporter_interface,
+			&wp_single_pixel_buffer_manager_v1_interface};
 	compositor->display = wl_display_create();
 	const char *socket = wl_display_add_socket_auto(compositor->display);
 	wl_global_create(compositor->display, &wl_compositor_interface, 4, compositor, bind);

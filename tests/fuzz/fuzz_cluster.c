@@ -35,7 +35,7 @@ static void demand_consistent(const struct cluster_config *config) {
 		demand((role->fallback == FALLBACK_PICTURE) == (role->picture != NULL));
 		for (size_t j = 1; j < role->allowed.count; j++) {
 			demand(memcmp(&role->allowed.list[j - 1], &role->allowed.list[j],
-				       sizeof(struct digest)) < 0);
+					       sizeof(struct digest)) < 0);
 		}
 	}
 	for (size_t i = 0; i < config->client_count; i++) {

@@ -53,8 +53,8 @@ static struct gid_slab *slab_of(gid_id gid) {
 	return slab->info.revoked ? NULL : slab;
 }
 
-int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done,
-	void *data, struct gid_slab **slab) {
+int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
+		struct gid_slab **slab) {
 	*slab = NULL;
 	if (fate % 4 == 0 && pending_count < PENDING_MAX) {
 		pending[pending_count++] = (struct import){done, data, gid};
@@ -123,7 +123,7 @@ static void answer_import(uint32_t which) {
 	}
 	struct import import = pending[which % pending_count];
 	memmove(&pending[which % pending_count], &pending[which % pending_count + 1],
-		(pending_count - which % pending_count - 1) * sizeof(pending[0]));
+			(pending_count - which % pending_count - 1) * sizeof(pending[0]));
 	pending_count--;
 	struct gid_slab *slab = fate % 4 == 1 ? NULL : slab_of(import.gid);
 	if (slab != NULL) {
@@ -178,7 +178,7 @@ static bool add_resource(struct buffer *buffer, uint32_t id) {
 		return false;
 	}
 	wl_resource_set_implementation(
-		buffer->resource, &buffer_implementation, buffer, resource_destroyed);
+			buffer->resource, &buffer_implementation, buffer, resource_destroyed);
 	return true;
 }
 
@@ -231,7 +231,7 @@ static void send_formats(void *data, struct wl_resource *feedback) {
 }
 
 static int create(void *data, struct wl_client *client, uint32_t id, const struct picture *picture,
-	const struct buffer_events *events, void *events_data, struct buffer **made) {
+		const struct buffer_events *events, void *events_data, struct buffer **made) {
 	const struct gid_layout *layout = &picture->layout;
 	demand(gid_layout_check(layout, UINT64_MAX) == 0);
 	demand(layout->plane_count >= 1 && layout->plane_count <= GID_PLANES_MAX);
@@ -266,7 +266,8 @@ static void abandon(struct buffer *buffer) {
 	}
 }
 
-static const struct params_backend backend = {can_show, send_formats, create, get_resource, abandon};
+static const struct params_backend backend = {
+		can_show, send_formats, create, get_resource, abandon};
 
 /* --- gidd ------------------------------------------------------------------------------------- */
 
@@ -309,7 +310,7 @@ struct client {
 #define FIRST_OBJECT 3u /* behind wl_display and wl_registry */
 
 static void send_request(struct client *client, uint32_t object, uint32_t opcode,
-	const uint32_t *words, uint32_t count) {
+		const uint32_t *words, uint32_t count) {
 	uint32_t message[32] = {object, (2 + count) * 4 << 16 | opcode};
 	for (uint32_t i = 0; i < count; i++) {
 		message[2 + i] = words[i];
@@ -347,7 +348,8 @@ static void bind_manager(struct client *client) {
 }
 
 static uint32_t take_number(struct input *input) {
-	static const uint32_t numbers[] = {0, 1, 4, 64, 256, 4096, 16384, 0x7fffffff, 0x80000000, ~0u};
+	static const uint32_t numbers[] = {
+			0, 1, 4, 64, 256, 4096, 16384, 0x7fffffff, 0x80000000, ~0u};
 	uint32_t which = take(input, 16);
 	return which < 10 ? numbers[which]
 			  : take(input, 256) << 24 | take(input, 256) << 8 | take(input, 256);
@@ -358,19 +360,19 @@ static void add_plane(struct client *client) {
 	gid_id gid = gid_make(1, take(input, SLABS + 1), take(input, 5), take(input, 8) == 7);
 	uint32_t modifier = take(input, 8) == 0 ? 7 : 0;
 	uint32_t words[] = {(uint32_t)(gid >> 32), (uint32_t)gid, take(input, 5),
-		take(input, 2) ? take_number(input) : 0, take(input, 2) ? take_number(input) : 256, 0,
-		modifier};
+			take(input, 2) ? take_number(input) : 0,
+			take(input, 2) ? take_number(input) : 256, 0, modifier};
 	send_request(client, pick(client, PARAMS), 1, words, 7);
 }
 
 static void ask_for_buffer(struct client *client) {
-	static const uint32_t formats[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888, DRM_FORMAT_NV12,
-		DRM_FORMAT_YUV420, DRM_FORMAT_YUYV, DRM_FORMAT_P010};
+	static const uint32_t formats[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888,
+			DRM_FORMAT_NV12, DRM_FORMAT_YUV420, DRM_FORMAT_YUYV, DRM_FORMAT_P010};
 	struct input *input = &client->input;
 	uint32_t format = take(input, 8), params = pick(client, PARAMS);
 	uint32_t words[] = {0, take(input, 2) ? 16 : take_number(input),
-		take(input, 2) ? 16 : take_number(input),
-		format < 6 ? formats[format] : take_number(input)};
+			take(input, 2) ? 16 : take_number(input),
+			format < 6 ? formats[format] : take_number(input)};
 	if (take(input, 2) == 0) {
 		send_request(client, params, 2, words + 1, 3);
 	} else {
@@ -458,12 +460,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	is_up = false;
 	for (uint32_t i = 0; i < SLABS; i++) {
 		slabs[i].info = (struct gid_slab_info){
-			.gid = gid_make(1, i, 0, 0),
-			.memory = i == 3 ? GID_MEMORY_DMABUF : GID_MEMORY_MEMFD,
-			.slot_count = 4,
-			.slot_size = i == 0 ? 4096 : 65536,
-			.imported = true,
-			.description = "",
+				.gid = gid_make(1, i, 0, 0),
+				.memory = i == 3 ? GID_MEMORY_DMABUF : GID_MEMORY_MEMFD,
+				.slot_count = 4,
+				.slot_size = i == 0 ? 4096 : 65536,
+				.imported = true,
+				.description = "",
 		};
 	}
 	struct client client = {.input = {.data = data, .size = size}, .next = FIRST_OBJECT};
@@ -479,7 +481,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	send_request(&client, 1, 1, &registry, 1);
 	bind_manager(&client);
 	for (int step = 0; step < STEPS_MAX && client.input.size > 0 && client.next < OBJECTS_MAX;
-		step++) {
+			step++) {
 		act(&client, &manager);
 		drain(client.fd);
 	}

@@ -37,7 +37,7 @@ static int fuzz_open(struct link *link) {
 }
 
 static void fuzz_send(struct link *link, const union gid_wire_message *message, const int *fds,
-	uint32_t fd_count) {
+		uint32_t fd_count) {
 	struct fuzz_link *mine = link->kind_data;
 	demand(mine->connected);
 	const char *why;
@@ -61,11 +61,11 @@ static void fuzz_close(struct link *link) {
 }
 
 LINK_KIND(kind_fuzz) = {
-	.name = "fuzz",
-	.open = fuzz_open,
-	.send = fuzz_send,
-	.drop = fuzz_drop,
-	.close = fuzz_close,
+		.name = "fuzz",
+		.open = fuzz_open,
+		.send = fuzz_send,
+		.drop = fuzz_drop,
+		.close = fuzz_close,
 };
 
 /* --- the world -------------------------------------------------------------------------------- */
@@ -76,16 +76,16 @@ LINK_KIND(kind_fuzz) = {
 
 /* The first is what gidd begins with; it may read any of them later. */
 static const char *const cockpits[] = {
-	DOMAINS "[domain cluster]\nnumber=2\nlocal=secret\nslabs=6\nclients=4\nheld=90\n"
-		"[share open cluster]\nstreams=movie camera/*\n"
-		"[share cluster open]\nstreams=movie camera/*\nheld=100\n"
-		"[share cluster hud]\nstreams=movie\n",
-	DOMAINS "[domain cluster]\nnumber=2\nslabs=1\nclients=1\n"
-		"[share open cluster]\nstreams=camera/*\n"
-		"[share cluster hud]\nstreams=movie x\n",
-	DOMAINS "[domain cluster]\nnumber=2\n[share cluster open]\nstreams=*\nheld=2\n",
-	DOMAINS "[domain cluster]\nnumber=2\n[domain more]\nnumber=4\n",
-	DOMAINS "[domain cluster]\nnumber=5\n",
+		DOMAINS "[domain cluster]\nnumber=2\nlocal=secret\nslabs=6\nclients=4\nheld=90\n"
+			"[share open cluster]\nstreams=movie camera/*\n"
+			"[share cluster open]\nstreams=movie camera/*\nheld=100\n"
+			"[share cluster hud]\nstreams=movie\n",
+		DOMAINS "[domain cluster]\nnumber=2\nslabs=1\nclients=1\n"
+			"[share open cluster]\nstreams=camera/*\n"
+			"[share cluster hud]\nstreams=movie x\n",
+		DOMAINS "[domain cluster]\nnumber=2\n[share cluster open]\nstreams=*\nheld=2\n",
+		DOMAINS "[domain cluster]\nnumber=2\n[domain more]\nnumber=4\n",
+		DOMAINS "[domain cluster]\nnumber=5\n",
 };
 
 static FILE *null_file;
@@ -151,7 +151,7 @@ static void send_on_link(struct fuzz_link *mine, struct input *input) {
 		message.imported.slab = gid_slab_of(mine->asked.gid);
 	}
 	if (!mine->connected || mine->dropped ||
-		gid_wire_check(&message, message.header.size, fd_count, &why) < 0) {
+			gid_wire_check(&message, message.header.size, fd_count, &why) < 0) {
 		return;
 	}
 	for (uint32_t i = 0; i < fd_count; i++) {

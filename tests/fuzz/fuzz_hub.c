@@ -59,7 +59,7 @@ static void look_at(const struct guest *guest) {
 static void step(struct input *input) {
 	uint32_t what = take(input, 32);
 	struct guest *guest =
-		&world.guests[take(input, 4) != 0 ? 0 : 1]; /* the host's peer mostly */
+			&world.guests[take(input, 4) != 0 ? 0 : 1]; /* the host's peer mostly */
 	if (what < 3) {
 		guest_connect(guest, world.gidd.runtime);
 		guest_join(guest, 1 + take(input, 4));

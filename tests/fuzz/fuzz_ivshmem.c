@@ -88,7 +88,7 @@ static void hang_up(struct machine *machine) {
 static int dial(const struct machine *machine) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/bell/%s.sock", world.gidd.runtime,
-		machine->name);
+			machine->name);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	demand(fd >= 0);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
@@ -107,12 +107,12 @@ static void read_number(struct machine *machine) {
 	int64_t number;
 	struct iovec iov = {&number, sizeof(number)};
 	struct msghdr message = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
+			.msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof(control)};
 	ssize_t got = machine->fd < 0
-		? -1
-		: recvmsg(machine->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+			? -1
+			: recvmsg(machine->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (got == 0) {
 		demand(machine->replaced);
 		hang_up(machine);

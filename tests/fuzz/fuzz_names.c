@@ -13,17 +13,17 @@ static void try_text(const char *text) {
 	if (gid_parse(text, &gid) == 0) {
 		demand(strcmp(gid_format(gid, back), text) == 0);
 		demand(gid_make(gid_domain_of(gid), gid_slab_of(gid), gid_slot_of(gid),
-			       gid_generation_of(gid)) == gid);
+				       gid_generation_of(gid)) == gid);
 	}
 	if (gid_name_is_valid(text)) {
 		size_t length = strlen(text);
 		demand(length >= 1 && length <= GID_NAME_MAX);
 		demand(text[0] != '/' && text[length - 1] != '/' && strstr(text, "//") == NULL);
 		demand(strspn(text,
-			       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			       "0123456789-_./") == length);
+				       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789-_./") == length);
 		demand(strcmp(text, "..") != 0 && strncmp(text, "../", 3) != 0 &&
-			strstr(text, "/../") == NULL);
+				strstr(text, "/../") == NULL);
 	}
 }
 

@@ -21,7 +21,8 @@ struct story {
 static void count_change(struct role *role, enum role_state from, void *data) {
 	struct story *story = data;
 	demand(role->since == story->now);
-	demand(role_state_name(role->state)[0] != '\0' && role_reason_text(role->reason)[0] != '\0');
+	demand(role_state_name(role->state)[0] != '\0' &&
+			role_reason_text(role->reason)[0] != '\0');
 	demand((role->state == ROLE_LIVE) == (role->reason == ROLE_REASON_NONE));
 	story->changes++;
 }
@@ -29,9 +30,9 @@ static void count_change(struct role *role, enum role_state from, void *data) {
 static bool is_good(const struct story *story, const struct role_frame *frame, uint64_t last) {
 	const struct role_limits *limits = &story->role.limits;
 	return frame->sequence > last && frame->has_hash && frame->allowed &&
-		frame->pixel_hash == frame->stated_hash &&
-		(frame->submit_time >= story->now ||
-			story->now - frame->submit_time <= limits->deadline_ns);
+			frame->pixel_hash == frame->stated_hash &&
+			(frame->submit_time >= story->now ||
+					story->now - frame->submit_time <= limits->deadline_ns);
 }
 
 static void give_frame(struct story *story) {
@@ -39,13 +40,13 @@ static void give_frame(struct story *story) {
 	uint32_t kind = take(&story->input, 16);
 	uint64_t hash = take(&story->input, 8), last = role->last_sequence;
 	struct role_frame frame = {
-		.sequence = kind == 1 ? last - last / 2 : last + 1 + take(&story->input, 3),
-		.submit_time = kind == 2 ? story->now - story->now / 2 : story->now - 1,
-		.stated_hash = kind == 3 ? hash + 1 : hash,
-		.pixel_hash = hash,
-		.has_hash = kind != 4,
-		.allowed = kind != 6,
-		.heartbeat = kind == 5,
+			.sequence = kind == 1 ? last - last / 2 : last + 1 + take(&story->input, 3),
+			.submit_time = kind == 2 ? story->now - story->now / 2 : story->now - 1,
+			.stated_hash = kind == 3 ? hash + 1 : hash,
+			.pixel_hash = hash,
+			.has_hash = kind != 4,
+			.allowed = kind != 6,
+			.heartbeat = kind == 5,
 	};
 	bool good = is_good(story, &frame, last);
 	bool was_live = role_is_live(role);
@@ -75,17 +76,17 @@ static void pass_time(struct story *story) {
 	if (role_is_live(role)) {
 		demand(story->now - story->last_good <= limits->deadline_ns);
 		demand(limits->frozen_ns == 0 ||
-			story->now - role->last_change <= limits->frozen_ns);
+				story->now - role->last_change <= limits->frozen_ns);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct story story = {.input = {.data = data, .size = size}, .now = 1000 * MS};
 	struct role_limits limits = {
-		.deadline_ns = take(&story.input, 256) * MS,
-		.frozen_ns = take(&story.input, 4) * 150 * MS,
-		.min_rate = take(&story.input, 3) * 505,
-		.good_frames = take(&story.input, 5),
+			.deadline_ns = take(&story.input, 256) * MS,
+			.frozen_ns = take(&story.input, 4) * 150 * MS,
+			.min_rate = take(&story.input, 3) * 505,
+			.good_frames = take(&story.input, 5),
 	};
 	bool may_be = limits.deadline_ns > 0 && limits.good_frames > 0 && limits.min_rate <= 1000;
 	demand((role_init(&story.role, &limits, story.now) == 0) == may_be);
@@ -97,16 +98,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	for (int step = 0; step < STEPS_MAX && story.input.size > 0; step++) {
 		switch (take(&story.input, 8)) {
 		case 0:
-			role_lost(&story.role, ROLE_REASON_HIDDEN + take(&story.input, 4), story.now);
+			role_lost(&story.role, ROLE_REASON_HIDDEN + take(&story.input, 4),
+					story.now);
 			demand(!role_is_live(&story.role));
 			story.good = 0;
 			break;
 		case 1:
 			role_refuse(&story.role,
-				ROLE_REASON_CORRUPTED +
-					take(&story.input,
-						ROLE_REASON_OFF_OUTPUT - ROLE_REASON_CORRUPTED + 1),
-				story.now);
+					ROLE_REASON_CORRUPTED +
+							take(&story.input,
+									ROLE_REASON_OFF_OUTPUT -
+											ROLE_REASON_CORRUPTED +
+											1),
+					story.now);
 			demand(story.role.state == ROLE_WRONG);
 			story.good = 0;
 			break;

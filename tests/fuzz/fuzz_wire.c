@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 static void demand_slab(const struct gid_wire_layout *wire, uint64_t slot_size, uint32_t slots,
-	uint64_t offset, const char *description, uint32_t description_size) {
+		uint64_t offset, const char *description, uint32_t description_size) {
 	struct gid_layout layout;
 	gid_wire_get_layout(&layout, wire);
 	demand(gid_layout_check(&layout, slot_size) == 0);
@@ -22,8 +22,8 @@ static void demand_slab(const struct gid_wire_layout *wire, uint64_t slot_size, 
  * The message that the input stands for. Pure chance hardly ever hits a type, its size and its
  * number of descriptors at once: half of the inputs are given those, and zeroes where they end.
  */
-static size_t take_message(
-	union gid_wire_message *message, const uint8_t *data, size_t size, uint32_t *fd_count) {
+static size_t take_message(union gid_wire_message *message, const uint8_t *data, size_t size,
+		uint32_t *fd_count) {
 	uint32_t exact;
 	uint32_t type = size > 1 ? data[1] % (GID_WIRE_TYPE_END) : 0;
 	bool shaped = data[0] >= 128 && gid_wire_shape(type, &exact, fd_count);
@@ -54,13 +54,13 @@ static void try_message(const uint8_t *data, size_t input_size) {
 	switch (message.header.type) {
 	case GID_WIRE_EXPORT:
 		demand_slab(&message.export.layout, message.export.slot_size,
-			message.export.slot_count, message.export.offset,
-			message.export.description, message.export.description_size);
+				message.export.slot_count, message.export.offset,
+				message.export.description, message.export.description_size);
 		break;
 	case GID_WIRE_IMPORTED:
 		demand_slab(&message.imported.layout, message.imported.slot_size,
-			message.imported.slot_count, message.imported.offset,
-			message.imported.description, message.imported.description_size);
+				message.imported.slot_count, message.imported.offset,
+				message.imported.description, message.imported.description_size);
 		break;
 	case GID_WIRE_ALLOCATED:
 	case GID_WIRE_FREE:
@@ -70,11 +70,11 @@ static void try_message(const uint8_t *data, size_t input_size) {
 	case GID_WIRE_ACCEPT:
 	case GID_WIRE_SUBSCRIBED:
 		demand(message.subscribed.window_offset <=
-			INT64_MAX - sizeof(struct gid_wire_ring));
+				INT64_MAX - sizeof(struct gid_wire_ring));
 		break;
 	case GID_WIRE_PEER:
 		demand(strnlen(message.peer.why, sizeof(message.peer.why)) <
-			sizeof(message.peer.why));
+				sizeof(message.peer.why));
 		break;
 	case GID_WIRE_PUBLISH:
 		demand(gid_name_is_valid(message.publish.name));

@@ -46,11 +46,12 @@ void gidd_message_init(void) {
 static const char *const names[] = {"movie", "camera/rear", "secret", "x"};
 
 static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT, GID_WIRE_EXPORT,
-	GID_WIRE_UNEXPORT, GID_WIRE_GRANT, GID_WIRE_IMPORT, GID_WIRE_IMPORTED, GID_WIRE_REVOKED,
-	GID_WIRE_PUBLISH, GID_WIRE_UNPUBLISH, GID_WIRE_SUBSCRIBE, GID_WIRE_SUBSCRIBER,
-	GID_WIRE_ACCEPT, GID_WIRE_SUBSCRIBED, GID_WIRE_SUBSCRIPTION_END, GID_WIRE_STATUS,
-	GID_WIRE_REPORT, GID_WIRE_ALLOC, GID_WIRE_ALLOCATED, GID_WIRE_FREE, GID_WIRE_CLOCK,
-	GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_JOIN, GID_WIRE_PEER};
+		GID_WIRE_UNEXPORT, GID_WIRE_GRANT, GID_WIRE_IMPORT, GID_WIRE_IMPORTED,
+		GID_WIRE_REVOKED, GID_WIRE_PUBLISH, GID_WIRE_UNPUBLISH, GID_WIRE_SUBSCRIBE,
+		GID_WIRE_SUBSCRIBER, GID_WIRE_ACCEPT, GID_WIRE_SUBSCRIBED,
+		GID_WIRE_SUBSCRIPTION_END, GID_WIRE_STATUS, GID_WIRE_REPORT, GID_WIRE_ALLOC,
+		GID_WIRE_ALLOCATED, GID_WIRE_FREE, GID_WIRE_CLOCK, GID_WIRE_BELL, GID_WIRE_PING,
+		GID_WIRE_JOIN, GID_WIRE_PEER};
 
 /* One of the few numbers that things have here: 1 to 4, with gidd's bit or without. */
 static uint32_t take_number(struct input *input) {
@@ -68,7 +69,7 @@ static void put_name(char field[64], struct input *input) {
 }
 
 static void fill_slab(uint32_t *slab, uint32_t *memory, uint32_t *slots, uint64_t *slot_size,
-	uint64_t *table, struct gid_wire_layout *layout, struct input *input) {
+		uint64_t *table, struct gid_wire_layout *layout, struct input *input) {
 	uint32_t value = take(input, 64);
 	*slab = value % 8;
 	*memory = value >= 60 ? GID_MEMORY_DMABUF : GID_MEMORY_MEMFD;
@@ -92,12 +93,13 @@ static void fill(union gid_wire_message *m, struct input *input) {
 		break;
 	case GID_WIRE_EXPORT:
 		fill_slab(&m->export.slab, &m->export.memory, &m->export.slot_count,
-			&m->export.slot_size, &m->export.generations, &m->export.layout, input);
+				&m->export.slot_size, &m->export.generations, &m->export.layout,
+				input);
 		break;
 	case GID_WIRE_IMPORTED:
 		fill_slab(&m->imported.slab, &m->imported.memory, &m->imported.slot_count,
-			&m->imported.slot_size, &m->imported.generations, &m->imported.layout,
-			input);
+				&m->imported.slot_size, &m->imported.generations,
+				&m->imported.layout, input);
 		m->imported.slab += m->imported.slab == 0;
 		m->imported.domain = 1 + take(input, 3);
 		break;
@@ -127,7 +129,7 @@ static void fill(union gid_wire_message *m, struct input *input) {
 		m->subscribe.credit = 1 + take(input, 63);
 		m->subscribe.flags = take(input, 4) | (take(input, 4) == 0 ? GID_WIRE_LIVE : 0);
 		strcpy(m->subscribe.domain_name,
-			((const char *[]){"", "open", "cluster", "hud"})[take(input, 4)]);
+				((const char *[]){"", "open", "cluster", "hud"})[take(input, 4)]);
 		put_name(m->subscribe.name, input);
 		break;
 	case GID_WIRE_SUBSCRIBER:
@@ -181,7 +183,8 @@ uint32_t gidd_message_make(union gid_wire_message *message, int fds[2], struct i
 	fds[0] = files[slab ? FILE_SLAB : FILE_SHARED];
 	fds[1] = files[FILE_BELL];
 	bool live = type == GID_WIRE_SUBSCRIBER ||
-		(type == GID_WIRE_SUBSCRIBE && (message->subscribe.flags & GID_WIRE_LIVE) != 0);
+			(type == GID_WIRE_SUBSCRIBE &&
+					(message->subscribe.flags & GID_WIRE_LIVE) != 0);
 	if (live) {
 		fds[1] = files[FILE_SHARED];
 	}

@@ -53,7 +53,8 @@ void host_client_subscribe(uint32_t number) {
 	union gid_wire_message message;
 	int pair[2], fds[2] = {open_window(), -1};
 	if (self.ring == 0 ||
-		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
+			socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) <
+					0) {
 		close(fds[0]);
 		return;
 	}

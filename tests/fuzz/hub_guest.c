@@ -51,9 +51,9 @@ void guest_put(struct guest *guest, const void *data, size_t size) {
 }
 
 static void put_envelope(struct guest *guest, uint32_t domain, uint32_t epoch,
-	const union gid_wire_message *message) {
+		const union gid_wire_message *message) {
 	struct gid_wire_envelope envelope = {
-		GID_ENVELOPE_MAGIC, domain, epoch, message->header.size};
+			GID_ENVELOPE_MAGIC, domain, epoch, message->header.size};
 	guest_put(guest, &envelope, sizeof(envelope));
 	guest_put(guest, message, message->header.size);
 }
@@ -117,8 +117,8 @@ static bool hear(struct guest *guest) {
 
 void guest_listen(struct guest *guest) {
 	while (guest->fd >= 0) {
-		ssize_t got = read(
-			guest->fd, guest->in + guest->in_size, sizeof(guest->in) - guest->in_size);
+		ssize_t got = read(guest->fd, guest->in + guest->in_size,
+				sizeof(guest->in) - guest->in_size);
 		if (got < 0) {
 			return;
 		}
@@ -133,9 +133,9 @@ void guest_listen(struct guest *guest) {
 }
 
 static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT, GID_WIRE_IMPORT,
-	GID_WIRE_IMPORTED, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE, GID_WIRE_ACCEPT,
-	GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_PONG, GID_WIRE_DEVICE,
-	GID_WIRE_PEER};
+		GID_WIRE_IMPORTED, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE, GID_WIRE_ACCEPT,
+		GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_PONG,
+		GID_WIRE_DEVICE, GID_WIRE_PEER};
 
 /* Where its rings, pages and slabs lie, one a place. */
 #define PLACE (UINT64_C(5) * 4096)
@@ -157,8 +157,8 @@ static void put_ring(uint8_t *at) {
 /* Of rings and pages, and behind them. */
 static uint64_t take_word_offset(struct input *input) {
 	static const uint64_t words[] = {0, 8, offsetof(struct gid_wire_ring, tail),
-		offsetof(struct gid_wire_ring, floor), offsetof(struct gid_wire_page, head),
-		offsetof(struct gid_wire_page, release_tail), 24};
+			offsetof(struct gid_wire_ring, floor), offsetof(struct gid_wire_page, head),
+			offsetof(struct gid_wire_page, release_tail), 24};
 	return words[take(input, sizeof(words) / sizeof(words[0]))];
 }
 
@@ -260,7 +260,7 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 		break;
 	case GID_WIRE_SUBSCRIBE:
 		m->subscribe.subscription =
-			number | (take(input, 4) != 0 ? GID_WIRE_LOWER_SIDE : 0);
+				number | (take(input, 4) != 0 ? GID_WIRE_LOWER_SIDE : 0);
 		m->subscribe.domain = 1 + take(input, 3);
 		m->subscribe.credit = 1;
 		m->subscribe.flags = take(input, 4);
@@ -274,8 +274,8 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 	case GID_WIRE_SUBSCRIPTION_END:
 	case GID_WIRE_BELL:
 		m->bell.subscription = take(input, 4) == 0
-			? guest->offered
-			: number | (take(input, 2) != 0 ? GID_WIRE_LOWER_SIDE : 0);
+				? guest->offered
+				: number | (take(input, 2) != 0 ? GID_WIRE_LOWER_SIDE : 0);
 		m->bell.hung_up = m->header.type == GID_WIRE_BELL ? take(input, 2) : 0;
 		break;
 	case GID_WIRE_PONG:

@@ -18,7 +18,7 @@
 #define ROUNDS_MAX 500
 
 const struct gid_wire_layout inside_layout = {
-	.fourcc = XRGB8888, .width = 8, .height = 8, .plane_count = 1, .planes = {{0, 32}}};
+		.fourcc = XRGB8888, .width = 8, .height = 8, .plane_count = 1, .planes = {{0, 32}}};
 
 void inside_read_config(struct config *config, const char *text) {
 	FILE *file = fmemopen((void *)text, strlen(text), "r");
@@ -60,8 +60,8 @@ int inside_connect(struct gidd *gidd) {
 	return pair[0];
 }
 
-void inside_send(
-	int client, const union gid_wire_message *message, const int *fds, uint32_t fd_count) {
+void inside_send(int client, const union gid_wire_message *message, const int *fds,
+		uint32_t fd_count) {
 	if (client >= 0) {
 		gid_socket_send(client, message, message->header.size, fds, fd_count);
 	}
@@ -74,8 +74,8 @@ void inside_listen(int *client, void (*hear)(const union gid_wire_message *messa
 	const char *why;
 	ssize_t size;
 	while (*client >= 0 &&
-		(size = gid_socket_receive(*client, &message, sizeof(message), fds, &fd_count)) !=
-			-EAGAIN) {
+			(size = gid_socket_receive(*client, &message, sizeof(message), fds,
+					 &fd_count)) != -EAGAIN) {
 		if (size <= 0) {
 			gid_socket_close_fds(client, 1);
 			break;
@@ -90,7 +90,7 @@ void inside_listen(int *client, void (*hear)(const union gid_wire_message *messa
 
 void inside_demand_empty(const struct gidd *gidd) {
 	demand(TAILQ_EMPTY(&gidd->clients) && TAILQ_EMPTY(&gidd->slabs) &&
-		TAILQ_EMPTY(&gidd->streams) && TAILQ_EMPTY(&gidd->subscriptions));
+			TAILQ_EMPTY(&gidd->streams) && TAILQ_EMPTY(&gidd->subscriptions));
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		demand(gidd->used[quota] == 0);
 	}

@@ -23,8 +23,8 @@ void inside_settle(struct gidd *gidd);
 int inside_connect(struct gidd *gidd);
 
 /* Sends as a client; nothing for -1. */
-void inside_send(
-	int client, const union gid_wire_message *message, const int *fds, uint32_t fd_count);
+void inside_send(int client, const union gid_wire_message *message, const int *fds,
+		uint32_t fd_count);
 
 /* Takes all that gidd said to a client, valid or it traps; closes our end, to -1, if gidd did. */
 void inside_listen(int *client, void (*hear)(const union gid_wire_message *message));

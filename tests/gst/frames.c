@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Runs a GStreamer pipeline and writes down every frame that reaches the element named `watch`: a
- * JSON object a line on stdout, with a hash of the visible pixels, times, flags and memory. Messages
- * of the bus come as objects, too. For the tests, which tell it more on a descriptor:
+ * JSON object a line on stdout, with a hash of the visible pixels, times, flags and memory.
+ * Messages of the bus come as objects, too. For the tests, which tell it more on a descriptor:
  *
  *     seek NS · state playing|paused|ready|null · eos · stats ELEMENT · set ELEMENT PROPERTY VALUE
  *     release · quit
@@ -26,13 +26,13 @@ static struct {
 	GstVideoInfo info;
 	bool have_info;
 	GstSegment segment;
-	GMutex lock;   /* of the held buffers */
-	GQueue held;   /* struct held, the oldest first */
-	guint hold;    /* how many to keep */
+	GMutex lock; /* of the held buffers */
+	GQueue held; /* struct held, the oldest first */
+	guint hold;  /* how many to keep */
 	guint frames, overwritten;
 	int status;
 	GString *commands; /* read and not yet obeyed */
-} run = { .held = G_QUEUE_INIT };
+} run = {.held = G_QUEUE_INIT};
 
 struct held {
 	GstBuffer *buffer;
@@ -60,13 +60,14 @@ static guint64 sum_buffer(GstBuffer *buffer) {
 			gst_video_format_info_component(run.info.finfo, plane, comp);
 			rows = GST_VIDEO_INFO_COMP_HEIGHT(&run.info, comp[0]);
 			bytes = GST_VIDEO_INFO_COMP_WIDTH(&run.info, comp[0]) *
-				GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
+					GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
 			if (crop) {
 				data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(
-						run.info.finfo, comp[0], crop->y) * stride;
+							run.info.finfo, comp[0], crop->y) *
+						stride;
 				data += GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(
-						run.info.finfo, comp[0], crop->x) *
-					GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
+							run.info.finfo, comp[0], crop->x) *
+						GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
 			}
 			for (gint row = 0; row < rows; row++) {
 				XXH3_64bits_update(state, data + (gssize)row * stride, bytes);
@@ -127,14 +128,14 @@ static void put_meta(GString *out, GstBuffer *buffer) {
 		put_key(out, "offsets");
 		for (guint i = 0; i < meta->n_planes; i++) {
 			g_string_append_printf(
-				out, "%s%" G_GSIZE_FORMAT, i ? ", " : "[", meta->offset[i]);
+					out, "%s%" G_GSIZE_FORMAT, i ? ", " : "[", meta->offset[i]);
 		}
 		g_string_append(out, "]");
 	}
 	if (crop) {
 		put_key(out, "crop");
-		g_string_append_printf(
-			out, "[%u, %u, %u, %u]", crop->x, crop->y, crop->width, crop->height);
+		g_string_append_printf(out, "[%u, %u, %u, %u]", crop->x, crop->y, crop->width,
+				crop->height);
 	}
 	if ((time = gst_buffer_get_reference_timestamp_meta(buffer, media))) {
 		put_number(out, "media_time", time->timestamp);
@@ -156,8 +157,8 @@ static void watch_buffer(GstBuffer *buffer) {
 	put_number(out, "pts", GST_BUFFER_PTS(buffer));
 	put_number(out, "dts", GST_BUFFER_DTS(buffer));
 	put_number(out, "stream_time",
-		gst_segment_to_stream_time(
-			&run.segment, run.segment.format, GST_BUFFER_PTS(buffer)));
+			gst_segment_to_stream_time(
+					&run.segment, run.segment.format, GST_BUFFER_PTS(buffer)));
 	put_number(out, "duration", GST_BUFFER_DURATION(buffer));
 	put_number(out, "offset", GST_BUFFER_OFFSET(buffer));
 	put_number(out, "flags", GST_BUFFER_FLAGS(buffer));
@@ -196,8 +197,8 @@ static GstPadProbeReturn watch_pad(GstPad *pad, GstPadProbeInfo *info, gpointer 
 		watch_buffer(GST_PAD_PROBE_INFO_BUFFER(info));
 	} else if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_EVENT_BOTH) {
 		watch_event(GST_PAD_PROBE_INFO_EVENT(info));
-	} else if (video_meta && GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) ==
-			GST_QUERY_ALLOCATION) {
+	} else if (video_meta &&
+			GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ALLOCATION) {
 		GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
 		gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
 		if (GPOINTER_TO_INT(video_meta) > 1) {
@@ -304,8 +305,8 @@ static void obey(const char *line) {
 		release_held();
 	} else if (strcmp(words[0], "seek") == 0 && count == 2) {
 		gst_element_seek_simple(run.pipeline, GST_FORMAT_TIME,
-			GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
-			g_ascii_strtoll(words[1], NULL, 10));
+				GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
+				g_ascii_strtoll(words[1], NULL, 10));
 	} else if (strcmp(words[0], "state") == 0 && count == 2) {
 		set_state(words[1]);
 	} else if (strcmp(words[0], "stats") == 0 && count == 2) {
@@ -329,8 +330,7 @@ static gboolean on_commands(gint fd, GIOCondition condition, gpointer data) {
 	}
 	g_string_append_len(run.commands, bytes, size);
 	while ((newline = strchr(run.commands->str, '\n'))) {
-		g_autofree char *line =
-			g_strndup(run.commands->str, newline - run.commands->str);
+		g_autofree char *line = g_strndup(run.commands->str, newline - run.commands->str);
 		g_string_erase(run.commands, 0, strlen(line) + 1);
 		obey(line);
 	}
@@ -342,12 +342,14 @@ static gboolean on_commands(gint fd, GIOCondition condition, gpointer data) {
 int main(int argc, char **argv) {
 	int commands = -1, hold_frames = 0, video_meta = 0;
 	const GOptionEntry options[] = {
-		{"commands", 0, 0, G_OPTION_ARG_INT, &commands, "a descriptor to be told by", "FD"},
-		{"hold", 0, 0, G_OPTION_ARG_INT, &hold_frames,
-			"keep so many frames, and hash them again before they go", "N"},
-		{"video-meta", 0, 0, G_OPTION_ARG_INT, &video_meta,
-			"have `watch` take GstVideoMeta (1), and a crop (2)", "N"},
-		{0},
+			{"commands", 0, 0, G_OPTION_ARG_INT, &commands,
+					"a descriptor to be told by", "FD"},
+			{"hold", 0, 0, G_OPTION_ARG_INT, &hold_frames,
+					"keep so many frames, and hash them again before they go",
+					"N"},
+			{"video-meta", 0, 0, G_OPTION_ARG_INT, &video_meta,
+					"have `watch` take GstVideoMeta (1), and a crop (2)", "N"},
+			{0},
 	};
 	GOptionContext *context = g_option_context_new("PIPELINE");
 	g_autoptr(GError) error = NULL;
@@ -374,10 +376,11 @@ int main(int argc, char **argv) {
 	if (watched) {
 		g_autoptr(GstPad) pad = gst_element_get_static_pad(watched, "sink");
 		gst_pad_add_probe(pad,
-			GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
-				GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
-				GST_PAD_PROBE_TYPE_PUSH,
-			watch_pad, GINT_TO_POINTER(video_meta), NULL);
+				GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+						GST_PAD_PROBE_TYPE_EVENT_FLUSH |
+						GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
+						GST_PAD_PROBE_TYPE_PUSH,
+				watch_pad, GINT_TO_POINTER(video_meta), NULL);
 	}
 	g_autoptr(GstBus) bus = gst_element_get_bus(run.pipeline);
 	gst_bus_add_watch(bus, on_message, NULL);

@@ -55,7 +55,8 @@ void put_structure(GString *out, const GstStructure *structure) {
 		} else if (G_VALUE_HOLDS_BOOLEAN(value)) {
 			g_string_append(out, g_value_get_boolean(value) ? "true" : "false");
 		} else if (g_value_transform(value, &number)) {
-			g_string_append_printf(out, "%" G_GINT64_FORMAT, g_value_get_int64(&number));
+			g_string_append_printf(
+					out, "%" G_GINT64_FORMAT, g_value_get_int64(&number));
 		} else {
 			g_autofree char *text = gst_value_serialize(value);
 			put_string(out, text ? text : "");

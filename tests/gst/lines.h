@@ -13,7 +13,8 @@ void put_number(GString *out, const char *key, guint64 number);
 /* The structure as a value: an object of its fields. */
 void put_structure(GString *out, const GstStructure *structure);
 
-/* Ends the object, writes it to stdout at once and whole, for several threads write, and frees it. */
+/* Ends the object, writes it to stdout at once and whole, for several threads write, and frees it.
+ */
 void print(GString *out);
 
 #endif

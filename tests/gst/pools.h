@@ -12,8 +12,8 @@ static GstGidDomain *domain;
 
 static inline GstCaps *make_caps(const char *format, int width, int height) {
 	return gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format, "width",
-		G_TYPE_INT, width, "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 30,
-		1, NULL);
+			G_TYPE_INT, width, "height", G_TYPE_INT, height, "framerate",
+			GST_TYPE_FRACTION, 30, 1, NULL);
 }
 
 static inline GstGidAllocator *make_allocator(guint limit) {

@@ -29,15 +29,15 @@ enum harm {
 };
 
 static const char *const harms[N_HARMS] = {
-	[NO_HARM] = "left alone",
-	[CROP_IN_PLACE] = "cropped by its GstVideoMeta",
-	[ADD_METAS] = "given metas, flags and times",
-	[ADD_LOCKED_META] = "given a meta that cannot be removed",
-	[REMOVE_METAS] = "stripped of its metas",
-	[KEEP_MEMORY] = "left before its memory",
-	[SHRINK] = "shrunk",
-	[REPLACE_MEMORY] = "given other memory",
-	[TAKE_MEMORY_OUT] = "emptied",
+		[NO_HARM] = "left alone",
+		[CROP_IN_PLACE] = "cropped by its GstVideoMeta",
+		[ADD_METAS] = "given metas, flags and times",
+		[ADD_LOCKED_META] = "given a meta that cannot be removed",
+		[REMOVE_METAS] = "stripped of its metas",
+		[KEEP_MEMORY] = "left before its memory",
+		[SHRINK] = "shrunk",
+		[REPLACE_MEMORY] = "given other memory",
+		[TAKE_MEMORY_OUT] = "emptied",
 };
 
 struct watch {
@@ -65,15 +65,17 @@ static gboolean is_like_new(struct watch *watch, GstBuffer *buffer) {
 	guint metas = 0;
 	gst_buffer_foreach_meta(buffer, count_meta, &metas);
 	gboolean times = submitted != GST_CLOCK_TIME_NONE && submitted > watch->submitted &&
-		time_of(buffer, "timestamp/x-gid-media") == watch->frames * GST_SECOND / 30 &&
-		GST_BUFFER_PTS_IS_VALID(buffer) && !GST_BUFFER_DTS_IS_VALID(buffer) &&
-		GST_BUFFER_OFFSET(buffer) == watch->frames + 1 &&
-		!GST_BUFFER_OFFSET_END_IS_VALID(buffer);
+			time_of(buffer, "timestamp/x-gid-media") ==
+					watch->frames * GST_SECOND / 30 &&
+			GST_BUFFER_PTS_IS_VALID(buffer) && !GST_BUFFER_DTS_IS_VALID(buffer) &&
+			GST_BUFFER_OFFSET(buffer) == watch->frames + 1 &&
+			!GST_BUFFER_OFFSET_END_IS_VALID(buffer);
 	watch->submitted = submitted;
 	return times && metas == 3 && video != NULL && video->width == WIDTH &&
-		video->height == HEIGHT && video->offset[0] == 0 && video->stride[0] == WIDTH &&
-		GST_BUFFER_FLAGS(buffer) == flags && gst_buffer_n_memory(buffer) == 1 &&
-		gst_buffer_get_size(buffer) == WIDTH * HEIGHT * 3 / 2;
+			video->height == HEIGHT && video->offset[0] == 0 &&
+			video->stride[0] == WIDTH && GST_BUFFER_FLAGS(buffer) == flags &&
+			gst_buffer_n_memory(buffer) == 1 &&
+			gst_buffer_get_size(buffer) == WIDTH * HEIGHT * 3 / 2;
 }
 
 static gboolean remove_meta(GstBuffer *buffer, GstMeta **meta, gpointer data) {
@@ -95,13 +97,13 @@ static void do_harm(struct watch *watch, GstBuffer *buffer) {
 		gst_buffer_add_video_crop_meta(buffer)->width = 8;
 		gst_buffer_add_reference_timestamp_meta(buffer, caps, 1, 1);
 		gst_buffer_add_video_meta(
-			buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 8, 8);
+				buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 8, 8);
 		GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_CORRUPTED);
 		GST_BUFFER_DTS(buffer) = GST_BUFFER_OFFSET_END(buffer) = 7;
 		break;
 	case ADD_LOCKED_META:
-		GST_META_FLAG_SET(
-			(GstMeta *)gst_buffer_add_video_crop_meta(buffer), GST_META_FLAG_LOCKED);
+		GST_META_FLAG_SET((GstMeta *)gst_buffer_add_video_crop_meta(buffer),
+				GST_META_FLAG_LOCKED);
 		break;
 	case REMOVE_METAS:
 		gst_buffer_foreach_meta(buffer, remove_meta, NULL);
@@ -140,20 +142,21 @@ static GstPadProbeReturn on_buffer(GstPad *pad, GstPadProbeInfo *info, gpointer 
 static void run_until_end(GstElement *pipeline) {
 	g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
 	g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
-		bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+			bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 	tap_ok(message != NULL && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS, "the film ends");
 }
 
 static void test_harm(enum harm harm) {
 	struct watch watch = {.harm = harm};
-	g_autoptr(GstElement) source = gst_parse_launch(
-		"gidsrc domain=open stream=movie ! fakesink name=sink enable-last-sample=false",
-		NULL);
-	g_autoptr(GstElement) film =
-		gst_parse_launch("videotestsrc num-buffers=60 ! "
-				 "video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! "
-				 "gidsink name=sink stream=movie slots=8 wait-for-connection=true "
-				 "leaky=false lease=60000 sync=false",
+	g_autoptr(GstElement) source =
+			gst_parse_launch("gidsrc domain=open stream=movie ! fakesink name=sink "
+					 "enable-last-sample=false",
+					NULL);
+	g_autoptr(GstElement) film = gst_parse_launch(
+			"videotestsrc num-buffers=60 ! "
+			"video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! "
+			"gidsink name=sink stream=movie slots=8 wait-for-connection=true "
+			"leaky=false lease=60000 sync=false",
 			NULL);
 	g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(source), "sink");
 	g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
@@ -167,7 +170,7 @@ static void test_harm(enum harm harm) {
 	tap_ok(watch.dirty == 0, "and all came like new (%u did not)", watch.dirty);
 	if (harm == NO_HARM) {
 		tap_ok(watch.unknown <= 16, "in no more buffers than the stream has slots: %u",
-			watch.unknown);
+				watch.unknown);
 	}
 	gst_element_set_state(film, GST_STATE_NULL);
 }

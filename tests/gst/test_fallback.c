@@ -63,7 +63,8 @@ static GstFlowReturn fake_src_create(GstPushSrc *src, GstBuffer **buffer) {
 	self->sent[is_dmabuf]++;
 	*buffer = gst_buffer_new();
 	gst_buffer_append_memory(*buffer,
-		is_dmabuf ? make_unexportable(self) : gst_allocator_alloc(NULL, BYTES, NULL));
+			is_dmabuf ? make_unexportable(self)
+				  : gst_allocator_alloc(NULL, BYTES, NULL));
 	return GST_FLOW_OK;
 }
 
@@ -74,11 +75,11 @@ static void fake_src_finalize(GObject *object) {
 
 static void fake_src_class_init(FakeSrcClass *klass) {
 	static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE(
-		"src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(DMABUF ";" RAW));
+			"src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(DMABUF ";" RAW));
 
 	gst_element_class_add_static_pad_template(GST_ELEMENT_CLASS(klass), &template);
 	gst_element_class_set_static_metadata(
-		GST_ELEMENT_CLASS(klass), "fake", "Source", "fake", "gidway");
+			GST_ELEMENT_CLASS(klass), "fake", "Source", "fake", "gidway");
 	G_OBJECT_CLASS(klass)->finalize = fake_src_finalize;
 	GST_BASE_SRC_CLASS(klass)->get_caps = fake_src_get_caps;
 	klass->create = fake_src_create;
@@ -103,21 +104,21 @@ static void test_source(bool has_raw) {
 	gst_element_set_state(pipeline, GST_STATE_PLAYING);
 	g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
 	g_autoptr(GstMessage) end = gst_bus_timed_pop_filtered(
-		bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+			bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 	if (has_raw) {
 		g_autoptr(GstStructure) stats = NULL;
 		g_object_get(sink, "stats", &stats, NULL);
 		gst_structure_get_uint64(stats, "frames", &frames);
 		tap_ok(end && GST_MESSAGE_TYPE(end) == GST_MESSAGE_EOS, "the film ends well");
 		tap_ok(src->sent[true] >= 1 && src->sent[true] <= 2,
-			"dma-bufs were tried: %d of them", src->sent[true]);
+				"dma-bufs were tried: %d of them", src->sent[true]);
 		/* the end of the stream counts, too */
 		tap_ok(frames >= (guint64)src->sent[false], "all others arrive: %u of %d",
-			(unsigned)frames, src->sent[false]);
+				(unsigned)frames, src->sent[false]);
 	} else {
 		tap_ok(end && GST_MESSAGE_TYPE(end) == GST_MESSAGE_ERROR &&
-				GST_MESSAGE_SRC(end) == GST_OBJECT(sink),
-			"where there is nothing else the sink says so");
+						GST_MESSAGE_SRC(end) == GST_OBJECT(sink),
+				"where there is nothing else the sink says so");
 	}
 	gst_element_set_state(pipeline, GST_STATE_NULL);
 	gst_object_unref(pipeline);

@@ -24,22 +24,24 @@ static void test_alias(void) {
 
 	alias = gst_memory_copy(mem, 0, -1);
 	tap_ok(alias->allocator != mem->allocator && data_of(alias) != data_of(mem),
-		"memory that nobody writes is copied for real");
+			"memory that nobody writes is copied for real");
 	gst_memory_unref(alias);
 
 	gst_memory_map(mem, &map, GST_MAP_READWRITE);
 	alias = gst_memory_copy(mem, 0, -1);
 	tap_ok(gst_is_gid_memory(alias, domain) && data_of(alias) == (void *)map.data,
-		"memory that is mapped for writing has an alias in place of a copy");
+			"memory that is mapped for writing has an alias in place of a copy");
 	tap_ok(!gst_memory_map(alias, &refused, GST_MAP_WRITE), "which cannot be written");
-	tap_ok(gst_gid_memory_is_alias(alias) && !gst_gid_memory_is_alias(mem), "and is known as such");
+	tap_ok(gst_gid_memory_is_alias(alias) && !gst_gid_memory_is_alias(mem),
+			"and is known as such");
 	void *data = map.data;
 	gst_memory_unmap(mem, &map);
 
 	gst_buffer_unref(buffer);
 	buffer = acquire(pool);
 	tap_ok(data_of(gst_buffer_peek_memory(buffer, 0)) != data,
-		"the slot is not given out while the alias lives, though its buffer came back");
+			"the slot is not given out while the alias lives, though its buffer came "
+			"back");
 	gst_memory_unref(alias);
 	tap_ok(slots_in_use(allocator) == 1, "and is free when the alias is gone");
 	gst_buffer_unref(buffer);
@@ -103,14 +105,14 @@ static bool play(const char *text, const char *watched, GstPadProbeCallback prob
 		g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), watched);
 		g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "sink");
 		gst_pad_add_probe(pad,
-			GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
-				GST_PAD_PROBE_TYPE_PUSH,
-			probe, data, NULL);
+				GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
+						GST_PAD_PROBE_TYPE_PUSH,
+				probe, data, NULL);
 	}
 	gst_element_set_state(pipeline, GST_STATE_PLAYING);
 	g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
 	g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
-		bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+			bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 	gst_element_set_state(pipeline, GST_STATE_NULL);
 	return message != NULL && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
 }
@@ -125,14 +127,14 @@ static const struct codec h264 = {"x264enc bframes=2", "h264parse", "avdec_h264"
 /* A real decoder, whose frames are held while it goes on: with the guard and without. */
 static void test_guard(const struct codec *codec) {
 	g_autofree char *path = g_strdup_printf("%s/%s.mp4", cockpit_folder, codec->decoder);
-	g_autofree char *make =
-		g_strdup_printf("videotestsrc pattern=ball num-buffers=120 ! "
-				"video/x-raw,format=I420,width=320,height=240 ! %s ! %s ! mp4mux ! "
-				"filesink location=%s",
+	g_autofree char *make = g_strdup_printf(
+			"videotestsrc pattern=ball num-buffers=120 ! "
+			"video/x-raw,format=I420,width=320,height=240 ! %s ! %s ! mp4mux ! "
+			"filesink location=%s",
 			codec->encoder, codec->parser, path);
-	g_autofree char *show =
-		g_strdup_printf("filesrc location=%s ! qtdemux ! %s ! %s ! fakesink name=watch",
-			path, codec->parser, codec->decoder);
+	g_autofree char *show = g_strdup_printf(
+			"filesrc location=%s ! qtdemux ! %s ! %s ! fakesink name=watch", path,
+			codec->parser, codec->decoder);
 
 	if (!tap_ok(play(make, NULL, NULL, NULL), "a film is made")) {
 		return;
@@ -143,12 +145,12 @@ static void test_guard(const struct codec *codec) {
 		bool played = play(show, "watch", on_film, &film);
 		g_queue_clear_full(&film.held, (GDestroyNotify)gst_buffer_unref);
 		tap_ok(played && film.frames == 120 && film.aliases > 60,
-			"%u frames, %u of them aliases", film.frames, film.aliases);
+				"%u frames, %u of them aliases", film.frames, film.aliases);
 		if (guard) {
 			tap_ok(film.overwritten == 0, "with the guard every frame stays whole");
 		} else {
 			tap_ok(film.overwritten > 0, "without it %u were overwritten while held",
-				film.overwritten);
+					film.overwritten);
 		}
 		gst_object_unref(film.allocator);
 	}
@@ -178,13 +180,13 @@ static void test_layout(void) {
 	GstBuffer *buffer = acquire(pool);
 	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 	struct gid_slab_info *info =
-		&((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot->slab->info;
+			&((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot->slab->info;
 	tap_ok(meta->offset[1] == 1920 * 1092 && info->layout.planes[1].offset == 1920 * 1092,
-		"the slab has the decoder's 1092 rows");
+			"the slab has the decoder's 1092 rows");
 	tap_ok(info->layout.height == 1080, "of which 1080 are the picture's");
 	tap_ok(gst_buffer_get_size(buffer) == 1920 * 1092 * 3 / 2, "in as many bytes");
 	tap_ok(strstr(info->description, "framerate=(fraction)30/1") != NULL,
-		"and the caps travel with it");
+			"and the caps travel with it");
 	gst_buffer_unref(buffer);
 	end_pool(pool);
 	gst_object_unref(allocator);
@@ -207,16 +209,17 @@ static void test_alignment_without_values(void) {
 			gst_buffer_pool_config_set_video_alignment(config, &align);
 		} else {
 			gst_structure_remove_fields(config, "padding-top", "padding-bottom",
-				"padding-left", "padding-right", NULL);
+					"padding-left", "padding-right", NULL);
 		}
 		tap_ok(gst_buffer_pool_set_config(pool, config), "alignment %s is taken",
-			given ? "with values" : "without values");
+				given ? "with values" : "without values");
 	}
 	gst_buffer_pool_set_active(pool, TRUE);
 	GstBuffer *buffer = acquire(pool);
 	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 	tap_ok(meta->offset[0] == 0 && meta->stride[0] == 1920 && meta->offset[1] == 1920 * 1080,
-		"and is none: %zu, %d, %zu", meta->offset[0], meta->stride[0], meta->offset[1]);
+			"and is none: %zu, %d, %zu", meta->offset[0], meta->stride[0],
+			meta->offset[1]);
 	gst_buffer_unref(buffer);
 	end_pool(pool);
 	gst_object_unref(allocator);
@@ -240,7 +243,7 @@ static void test_proposals(void) {
 		gst_query_unref(query);
 	}
 	tap_ok(slots_of(allocator) == 0 && cockpit_count("/proc/self/fd") == before,
-		"a thousand proposals make no slot");
+			"a thousand proposals make no slot");
 	gst_object_unref(allocator);
 }
 
@@ -263,7 +266,7 @@ static void test_export(void) {
 	int result = 0;
 
 	gid_layout_init(&layout, gst_video_dma_drm_fourcc_from_format(GST_VIDEO_FORMAT_BGRx), 320,
-		240, 4);
+			240, 4);
 	other = layout;
 	other.height = 200;
 	first = gst_gid_export_get(domain, sealed, &layout, "video/x-raw", &result);

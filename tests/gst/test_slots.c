@@ -47,8 +47,11 @@ static bool is_live(void *data) {
 }
 
 static void start_stream(struct stream *stream, GstGidAllocator *allocator, bool leaky) {
-	struct gid_producer_options producer = {.size = sizeof(producer), .lease_ns = 60000000000u,
-		.credit_max = 60, .released = on_released, .quiet = true};
+	struct gid_producer_options producer = {.size = sizeof(producer),
+			.lease_ns = 60000000000u,
+			.credit_max = 60,
+			.released = on_released,
+			.quiet = true};
 	struct gid_consumer_options consumer = {.size = sizeof(consumer), .credit = 60};
 
 	stream->allocator = allocator;
@@ -100,7 +103,7 @@ static void test_reclaim(void) {
 	start_stream(&stream, allocator, true);
 	tap_ok(send_all(&stream) == 6, "six slots are sent, and none is left");
 	tap_ok(gst_buffer_pool_acquire_buffer(stream.pool, &buffer, NULL) == GST_FLOW_OK,
-		"a frame that was not read gives its slot up");
+			"a frame that was not read gives its slot up");
 	gid_producer_get_stats(stream.producer, &stats);
 	tap_ok(stats.dropped >= 1 && slots_of(allocator) == 6, "as a dropped one");
 	gst_buffer_unref(buffer);
@@ -148,7 +151,7 @@ static void test_wait(void) {
 	tap_ok(send_all(&stream) == 6, "six slots are sent to a consumer that must not lose any");
 	thread = g_thread_new("release", release_later, &stream);
 	tap_ok(gst_buffer_pool_acquire_buffer(stream.pool, &buffer, NULL) == GST_FLOW_OK,
-		"upstream waits until one is released");
+			"upstream waits until one is released");
 	g_thread_join(thread);
 	tap_ok(allocator->waits == 1, "which is counted");
 
@@ -156,7 +159,7 @@ static void test_wait(void) {
 	GstBuffer *none = NULL;
 	GstFlowReturn ret = gst_buffer_pool_acquire_buffer(stream.pool, &none, NULL);
 	tap_ok(ret == GST_FLOW_FLUSHING, "or until it is told to stop: %s, %u slots",
-		gst_flow_get_name(ret), slots_of(allocator));
+			gst_flow_get_name(ret), slots_of(allocator));
 	g_thread_join(thread);
 	gst_buffer_unref(buffer);
 	end_stream(&stream);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Descriptors whose last close blocks: a TCP socket that lingers, with all its queue unsent. Whoever
- * gives one away hopes that the other side closes it, in a thread that has better things to do.
+ * Descriptors whose last close blocks: a TCP socket that lingers, with all its queue unsent.
+ * Whoever gives one away hopes that the other side closes it, in a thread that has better things to
+ * do.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -60,11 +61,14 @@ static int send_traps(int socket, size_t size, unsigned count) {
 	} control = {0};
 	char data[16] = "";
 	struct iovec iov = {data, size};
-	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes,
-		.msg_controllen = CMSG_SPACE(count * sizeof(int))};
+	struct msghdr message = {.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = control.bytes,
+			.msg_controllen = CMSG_SPACE(count * sizeof(int))};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	*header = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof(int)),
-		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
 	int traps[GID_SOCKET_RIGHTS_MAX];
 	for (unsigned i = 0; i < count; i++) {
 		traps[i] = make_trap();
@@ -140,7 +144,7 @@ static void test_doorbells(void) {
 	socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair);
 	send(pair[1], "", 1, 0);
 	tap_ok(gid_doorbell_take(&ours, pair[0]) == 0 && ours.heard == 1,
-		"a ring from before is counted");
+			"a ring from before is counted");
 	gid_doorbell_finish(&ours);
 	close(pair[1]);
 	tap_ok(all_closed(), "all of them are closed in the end");
@@ -152,10 +156,10 @@ static void test_packets(void) {
 		unsigned count;
 		const char *what;
 	} tries[] = {
-		{8, 3, "one too many"},
-		{0, 1, "without a byte"},
-		{8, GID_SOCKET_RIGHTS_MAX, "as many as there can be"},
-		{16, 2, "with a packet that is too long"},
+			{8, 3, "one too many"},
+			{0, 1, "without a byte"},
+			{8, GID_SOCKET_RIGHTS_MAX, "as many as there can be"},
+			{16, 2, "with a packet that is too long"},
 	};
 	int pair[2], fds[GID_SOCKET_FDS_MAX];
 	char data[8];
@@ -163,17 +167,17 @@ static void test_packets(void) {
 	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair);
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
 		tap_ok(send_traps(pair[1], tries[i].size, tries[i].count) == 0, "traps, %s",
-			tries[i].what);
+				tries[i].what);
 		begin();
 		tap_ok(gid_socket_receive(pair[0], data, sizeof(data), fds, &count) == -EPROTO &&
-				count == 0 && fds[0] == -1,
-			"are refused");
+						count == 0 && fds[0] == -1,
+				"are refused");
 		tap_ok(was_quick(), "at once");
 	}
 	tap_ok(send_traps(pair[1], 8, 2) == 0, "as many as are due");
 	begin();
 	tap_ok(gid_socket_receive(pair[0], data, sizeof(data), fds, &count) == 8 && count == 2,
-		"are received");
+			"are received");
 	gid_socket_close_fds(fds, count);
 	tap_ok(was_quick() && fds[0] == -1 && fds[1] == -1, "and closed elsewhere");
 	tap_ok(all_closed(), "all of them, in the end");
@@ -199,7 +203,7 @@ int main(void) {
 	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		listen(listener, 512) < 0) {
+			listen(listener, 512) < 0) {
 		skip();
 	}
 	test_the_trap_is_one();

@@ -13,7 +13,7 @@ static void test_doorbells(void) {
 	struct gid_doorbell ours, theirs;
 	int fd;
 	tap_ok(gid_doorbell_create(&ours, &fd) == 0 && gid_doorbell_take(&theirs, fd) == 0,
-		"a pair");
+			"a pair");
 	tap_ok(gid_doorbell_silence(&ours, 0) == 0, "silence");
 	/* The other side makes its end blocking and never looks: ringing goes on all the same. */
 	fcntl(theirs.fd, F_SETFL, 0);
@@ -39,12 +39,12 @@ static void test_doorbells(void) {
 	gid_doorbell_finish(&theirs);
 	int heard = gid_doorbell_silence(&ours, 1);
 	tap_ok(heard == -EPIPE || gid_doorbell_silence(&ours, 1) == -EPIPE,
-		"a hang-up with a ring unheard is told");
+			"a hang-up with a ring unheard is told");
 	gid_doorbell_finish(&ours);
 
 	int wrong[] = {epoll_create1(0), open("/dev/null", O_RDWR), -1,
-		socket(AF_UNIX, SOCK_DGRAM, 0), socket(AF_INET, SOCK_STREAM, 0),
-		socket(AF_UNIX, SOCK_SEQPACKET, 0)};
+			socket(AF_UNIX, SOCK_DGRAM, 0), socket(AF_INET, SOCK_STREAM, 0),
+			socket(AF_UNIX, SOCK_SEQPACKET, 0)};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		tap_ok(gid_doorbell_take(&ours, wrong[i]) == -EPROTO, "no doorbell, %zu", i);
 		if (wrong[i] >= 0) {

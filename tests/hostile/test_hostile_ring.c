@@ -103,9 +103,11 @@ static int step_producer(struct gid_ring_producer *end, bool *good, uint64_t num
 	}
 	/* What comes back was out, once. */
 	*good &= got <= 0 ||
-		(end->in_flight == before - 1 && sent.in_flight &&
-			!(end->sent[sent.index % GID_RING_ENTRIES].in_flight &&
-				end->sent[sent.index % GID_RING_ENTRIES].index == sent.index));
+			(end->in_flight == before - 1 && sent.in_flight &&
+					!(end->sent[sent.index % GID_RING_ENTRIES].in_flight &&
+							end->sent[sent.index % GID_RING_ENTRIES]
+											.index ==
+									sent.index));
 	return got < 0 ? got : 0;
 }
 
@@ -130,8 +132,8 @@ static void test_lying_consumer(void) {
 			caught += number != 0;
 			memset(page, 0, sizeof(*page));
 			memset(ring, 0, sizeof(*ring));
-			gid_ring_producer_init(
-				&end, ring, page, 1 + (uint32_t)(random_word() % GID_CREDIT_MAX));
+			gid_ring_producer_init(&end, ring, page,
+					1 + (uint32_t)(random_word() % GID_CREDIT_MAX));
 		}
 		if (random_word() % 40 == 0) {
 			scribble_page(page, &end);
@@ -214,8 +216,8 @@ static void test_lying_producer(void) {
 		}
 	}
 	tap_ok(good && caught > 1000 && received > 100000,
-		"a consumer lives through %u producers that lie, with %u frames between", caught,
-		received);
+			"a consumer lives through %u producers that lie, with %u frames between",
+			caught, received);
 	free(ring);
 	free(page);
 }
@@ -243,7 +245,7 @@ static bool over(const struct timespec *start, double seconds) {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9 >
-		seconds;
+			seconds;
 }
 
 static void test_noise(void) {
@@ -267,7 +269,7 @@ static void test_noise(void) {
 	__atomic_store_n(&noise.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	tap_ok(good, "a producer lives with a page that changes while it looks (%lu steps)",
-		number);
+			number);
 
 	noise = (struct noise){(uint64_t *)ring, sizeof(*ring) / 8, false};
 	struct gid_ring_consumer consumer;
@@ -288,8 +290,9 @@ static void test_noise(void) {
 	__atomic_store_n(&noise.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	tap_ok(good,
-		"a consumer lives with a ring that changes while it looks (%lu steps, %lu frames)",
-		number, frames);
+			"a consumer lives with a ring that changes while it looks (%lu steps, %lu "
+			"frames)",
+			number, frames);
 	free(ring);
 	free(page);
 }

@@ -30,7 +30,7 @@ static void test_lies_of_consumers(void) {
 	poke(&pair.page->releases[0], 8);
 	poke(&pair.page->release_tail, 1);
 	tap_ok(gid_ring_collect(&pair.producer, &sent) == -EPROTO,
-		"a release of what was never sent");
+			"a release of what was never sent");
 	begin(8, 4, 0);
 	poke(&pair.page->releases[0], UINT64_MAX);
 	poke(&pair.page->release_tail, 1);
@@ -39,14 +39,14 @@ static void test_lies_of_consumers(void) {
 	poke(&pair.page->releases[0], 4);
 	poke(&pair.page->release_tail, 1);
 	tap_ok(gid_ring_collect(&pair.producer, &sent) == -EPROTO,
-		"a release of what was not claimed");
+			"a release of what was not claimed");
 	begin(8, 4, 1);
 	poke(&pair.page->releases[1], 0);
 	poke(&pair.page->release_tail, 2);
 	tap_ok(gid_ring_collect(&pair.producer, &sent) == 1 && sent.index == 0 &&
-			gid_ring_collect(&pair.producer, &sent) == 0 &&
-			pair.producer.in_flight == 7,
-		"a second release of one frame does nothing");
+					gid_ring_collect(&pair.producer, &sent) == 0 &&
+					pair.producer.in_flight == 7,
+			"a second release of one frame does nothing");
 	begin(8, 4, 0);
 	poke(&pair.page->release_tail, 9);
 	tap_ok(gid_ring_collect(&pair.producer, &sent) == -EPROTO, "more releases than frames");
@@ -61,9 +61,9 @@ static void test_lies_of_consumers(void) {
 	begin(8, 4, 0);
 	poke(&pair.page->head, 9);
 	tap_ok(gid_ring_oldest_unread(&pair.producer, &sent) == -EPROTO,
-		"a claim of what was never sent");
+			"a claim of what was never sent");
 	tap_ok(gid_ring_take_back(&pair.producer, 8, &sent) == -EPROTO,
-		"the same when it is taken back");
+			"the same when it is taken back");
 	begin(8, 4, 0);
 	gid_ring_look(&pair.producer);
 	poke(&pair.page->head, 3);
@@ -85,8 +85,8 @@ static void test_lies_of_consumers(void) {
 	begin(1, 0, 0);
 	poke(&pair.page->asleep, 7);
 	tap_ok(gid_ring_should_wake_consumer(&pair.producer) &&
-			!gid_ring_should_wake_consumer(&pair.producer),
-		"one doorbell a sleep");
+					!gid_ring_should_wake_consumer(&pair.producer),
+			"one doorbell a sleep");
 }
 
 static void test_lies_of_producers(void) {
@@ -97,11 +97,11 @@ static void test_lies_of_producers(void) {
 	begin(4, 2, 0);
 	poke(&pair.ring->floor, 5);
 	tap_ok(gid_ring_receive(&pair.consumer, &frame) == -EPROTO,
-		"more taken back than were sent");
+			"more taken back than were sent");
 	begin(4, 2, 0);
 	poke(&pair.ring->frames_ring[2].index, 3);
 	tap_ok(gid_ring_receive(&pair.consumer, &frame) == -EPROTO,
-		"an entry with another's index");
+			"an entry with another's index");
 	begin(4, 4, 0);
 	poke(&pair.ring->frames_ring[0].index, 64);
 	poke(&pair.ring->tail, 65);
@@ -114,25 +114,25 @@ static void test_lies_of_producers(void) {
 		gid_ring_release(&pair.consumer, frame.index);
 	}
 	tap_ok(got == 1 && gid_ring_receive(&pair.consumer, &frame) == -EPROTO,
-		"the place of a frame that is held is filled again");
+			"the place of a frame that is held is filled again");
 	begin(0, 0, 0);
 	poke(&pair.ring->tail, UINT64_MAX);
 	tap_ok(gid_ring_receive(&pair.consumer, &frame) == 1 ||
-			pair.consumer.head <= 2 * GID_RING_ENTRIES,
-		"2^64-1 frames end after a while");
+					pair.consumer.head <= 2 * GID_RING_ENTRIES,
+			"2^64-1 frames end after a while");
 	begin(0, 0, 0);
 	poke(&pair.ring->tail, UINT64_MAX);
 	poke(&pair.ring->floor, UINT64_MAX);
 	tap_ok(gid_ring_receive(&pair.consumer, &frame) == 0,
-		"2^64-1 frames that were all taken back");
+			"2^64-1 frames that were all taken back");
 	begin(0, 0, 0);
 	poke(&pair.ring->tail, UINT64_MAX);
 	poke(&pair.ring->floor, UINT64_MAX - 1);
 	poke(&pair.ring->frames_ring[62].index, UINT64_MAX - 1);
 	tap_ok(gid_ring_receive(&pair.consumer, &frame) == 1 && frame.index == UINT64_MAX - 1 &&
-			gid_ring_release(&pair.consumer, UINT64_MAX) == -EINVAL &&
-			gid_ring_release(&pair.consumer, frame.index) == 0,
-		"the last index there is");
+					gid_ring_release(&pair.consumer, UINT64_MAX) == -EINVAL &&
+					gid_ring_release(&pair.consumer, frame.index) == 0,
+			"the last index there is");
 }
 
 int main(void) {

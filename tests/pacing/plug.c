@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 __attribute__((visibility("default"))) int wet_module_init(
-	struct weston_compositor *compositor, int *argc, char *argv[]);
+		struct weston_compositor *compositor, int *argc, char *argv[]);
 
 /* Of libweston/backend.h, which is not installed. Backends call it when a cable is pulled. */
 void weston_head_set_connection_status(struct weston_head *head, bool connected);
@@ -31,7 +31,7 @@ struct animation {
 };
 
 static void handle_frame(struct weston_animation *animation, struct weston_output *output,
-	const struct timespec *time) {
+		const struct timespec *time) {
 	weston_output_schedule_repaint(output);
 }
 
@@ -71,8 +71,8 @@ static bool plug_in(struct plug *plug, const char *name) {
 		weston_head_set_connection_status(head, true);
 		return true;
 	}
-	const struct weston_windowed_output_api *api =
-		weston_windowed_output_get_api(plug->compositor, WESTON_WINDOWED_OUTPUT_HEADLESS);
+	const struct weston_windowed_output_api *api = weston_windowed_output_get_api(
+			plug->compositor, WESTON_WINDOWED_OUTPUT_HEADLESS);
 	return api && api->create_head(plug->built_in->backend, name) == 0;
 }
 
@@ -139,14 +139,14 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	const char *fd = getenv("PLUG_FD");
 	struct plug *plug = calloc(1, sizeof(*plug));
 	if (!fd || !plug ||
-		!weston_compositor_add_destroy_listener_once(
-			compositor, &plug->compositor_destroy, handle_compositor_destroy)) {
+			!weston_compositor_add_destroy_listener_once(compositor,
+					&plug->compositor_destroy, handle_compositor_destroy)) {
 		free(plug);
 		return -1;
 	}
 	plug->compositor = compositor;
 	plug->built_in = weston_compositor_iterate_heads(compositor, NULL);
 	plug->source = wl_event_loop_add_fd(wl_display_get_event_loop(compositor->wl_display),
-		atoi(fd), WL_EVENT_READABLE, handle_orders, plug);
+			atoi(fd), WL_EVENT_READABLE, handle_orders, plug);
 	return 0;
 }

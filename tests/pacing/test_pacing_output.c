@@ -40,12 +40,12 @@ static void test_learns(void) {
 	begin_test();
 	show_frame(2 * MS, true);
 	tap_ok(reports == 1 && strstr(text, "7 ms, learning"), "it says that it is learning: %s",
-		text);
+			text);
 	for (int i = 0; i < 60000; i++) {
 		show_frame(2 * MS + i % 7 * 10000, true);
 	}
 	tap_ok(output.in_force_ms <= 3 && missed <= 60,
-		"the window becomes %d ms, %d frames missed", output.in_force_ms, missed);
+			"the window becomes %d ms, %d frames missed", output.in_force_ms, missed);
 	tap_ok(reports >= 2 && reports <= 4, "%d reports in 17 minutes", reports);
 	tap_ok(strstr(text, " frames missed their refresh"), "with figures: %s", text);
 }
@@ -57,7 +57,7 @@ static void test_observes(void) {
 	}
 	tap_ok(output.in_force_ms == 7 && output.policy.window_ms < 7, "observing applies nothing");
 	tap_ok(strstr(text, "would be 3 ms") || strstr(text, "would be 4 ms"), "it says so: %s",
-		text);
+			text);
 }
 
 static void test_changing_modes_stay_quiet(void) {
@@ -94,12 +94,12 @@ static void test_another_refresh(void) {
 	pacing_output_done(&output, now_ns + 6 * MS);
 	int32_t window_ms = pacing_output_finish(&output, now_ns + 7 * MS, 6944444);
 	tap_ok(window_ms == 5 && output.policy.mode == GID_PACING_LEARNING,
-		"another refresh rate is learned anew");
+			"another refresh rate is learned anew");
 	pacing_output_begin(&output, now_ns + 14 * MS);
 	pacing_output_done(&output, now_ns + 13 * MS);
 	window_ms = pacing_output_finish(&output, now_ns + 14 * MS, 0);
 	tap_ok(output.policy.mode == GID_PACING_UNSURE && window_ms == 7,
-		"without a refresh rate it is Weston's own window");
+			"without a refresh rate it is Weston's own window");
 }
 
 /* A surface that is committed and drawn for each refresh, with a window that varies. */
@@ -118,15 +118,15 @@ static int64_t commit_and_draw(struct arrivals *arrivals, bool own_clock) {
 static void test_arrivals(void) {
 	static struct arrivals arrivals;
 	tap_ok(commit_and_draw(&arrivals, true) != GID_PACING_NONE,
-		"a camera that is locked to the refresh has a clock of its own");
+			"a camera that is locked to the refresh has a clock of its own");
 	tap_ok(commit_and_draw(&arrivals, false) == GID_PACING_NONE,
-		"a client that draws after each repaint has not");
+			"a client that draws after each repaint has not");
 	for (uint32_t id = 10; id < 200; id++) {
 		arrivals_commit(&arrivals, id, 5000000 * MS + id);
 	}
 	tap_ok(arrivals_drawn(&arrivals, 9, 0, 0) == GID_PACING_NONE &&
-			arrivals_drawn(&arrivals, 0, 0, 0) == GID_PACING_NONE,
-		"of many surfaces the quiet ones are forgotten");
+					arrivals_drawn(&arrivals, 0, 0, 0) == GID_PACING_NONE,
+			"of many surfaces the quiet ones are forgotten");
 }
 
 int main(void) {

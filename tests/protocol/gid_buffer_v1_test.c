@@ -5,11 +5,11 @@
 
 int main(void) {
 	check_interface(&gid_buffer_manager_v1_interface, "gid_buffer_manager_v1", 1,
-		LIST("destroy()", "create_params(n)", "get_feedback(n)"), LIST(NULL));
+			LIST("destroy()", "create_params(n)", "get_feedback(n)"), LIST(NULL));
 	check_interface(&gid_buffer_params_v1_interface, "gid_buffer_params_v1", 1,
-		LIST("destroy()", "add(uuuuuuu)", "create(iiu)", "create_immed(niiu)"),
-		LIST("created(n)", "failed()", "revoked()"));
+			LIST("destroy()", "add(uuuuuuu)", "create(iiu)", "create_immed(niiu)"),
+			LIST("created(n)", "failed()", "revoked()"));
 	check_interface(&gid_buffer_feedback_v1_interface, "gid_buffer_feedback_v1", 1,
-		LIST("destroy()"), LIST("format(uuuu)", "domain(us)", "done()"));
+			LIST("destroy()"), LIST("format(uuuu)", "domain(us)", "done()"));
 	return failures ? 1 : 0;
 }

@@ -5,8 +5,8 @@
 
 int main(void) {
 	check_interface(&gid_safety_manager_v1_interface, "gid_safety_manager_v1", 1,
-		LIST("destroy()", "get_safety_surface(nos)"), LIST("role(sii)", "done()"));
+			LIST("destroy()", "get_safety_surface(nos)"), LIST("role(sii)", "done()"));
 	check_interface(&gid_safety_surface_v1_interface, "gid_safety_surface_v1", 1,
-		LIST("destroy()"), LIST("shown(uuuuu)", "lost(u)"));
+			LIST("destroy()"), LIST("shown(uuuuu)", "lost(u)"));
 	return failures ? 1 : 0;
 }

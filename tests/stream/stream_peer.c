@@ -31,7 +31,7 @@ uint64_t now_ns(void) {
 
 _Noreturn void fail(struct gid_domain *domain, const char *what, int error) {
 	fprintf(stderr, "%s: %s (%s)\n", what, gid_strerror(error),
-		domain != NULL ? gid_domain_error(domain) : "");
+			domain != NULL ? gid_domain_error(domain) : "");
 	printf("{\"event\": \"failed\", \"error\": %d}\n", error);
 	exit(1);
 }
@@ -41,24 +41,24 @@ static void read_option(const char *argument) {
 		const char *name;
 		uint64_t *value;
 	} known[] = {
-		{"fps", &options.fps},
-		{"slots", &options.slots},
-		{"credit", &options.credit},
-		{"lease_ms", &options.lease_ms},
-		{"hold", &options.hold},
-		{"spin_us", &options.spin_us},
-		{"frames", &options.frames},
-		{"drop_old", &options.drop_old},
-		{"reconnect", &options.reconnect},
-		{"quiet", &options.quiet},
-		{"mark", &options.mark},
-		{"lossless", &options.lossless},
+			{"fps", &options.fps},
+			{"slots", &options.slots},
+			{"credit", &options.credit},
+			{"lease_ms", &options.lease_ms},
+			{"hold", &options.hold},
+			{"spin_us", &options.spin_us},
+			{"frames", &options.frames},
+			{"drop_old", &options.drop_old},
+			{"reconnect", &options.reconnect},
+			{"quiet", &options.quiet},
+			{"mark", &options.mark},
+			{"lossless", &options.lossless},
 	};
 	const char *equals = strchr(argument, '=');
 	for (size_t i = 0; equals != NULL && i < sizeof(known) / sizeof(known[0]); i++) {
 		size_t length = (size_t)(equals - argument);
 		if (strlen(known[i].name) == length &&
-			strncmp(known[i].name, argument, length) == 0) {
+				strncmp(known[i].name, argument, length) == 0) {
 			*known[i].value = strtoull(equals + 1, NULL, 10);
 			return;
 		}

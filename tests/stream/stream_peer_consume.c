@@ -29,10 +29,10 @@ static void report_consumer(const struct consumed *c, const char *event) {
 	       ", \"reconnects\": %" PRIu64 ", \"torn\": %" PRIu64 ", \"expired\": %" PRIu64
 	       ", \"lost_imports\": %" PRIu64 ", \"discont\": %" PRIu64
 	       ", \"longest_gap_ms\": %.3f, \"connected\": %s}\n",
-		event, now_ns(), c->state, c->reason, c->error, stats.frames, stats.missed,
-		stats.held, stats.reconnects, c->torn, c->expired, c->lost_imports, c->discont,
-		(double)c->longest_gap_ns / 1e6,
-		gid_domain_is_connected(c->domain) ? "true" : "false");
+			event, now_ns(), c->state, c->reason, c->error, stats.frames, stats.missed,
+			stats.held, stats.reconnects, c->torn, c->expired, c->lost_imports,
+			c->discont, (double)c->longest_gap_ns / 1e6,
+			gid_domain_is_connected(c->domain) ? "true" : "false");
 	fflush(stdout);
 }
 
@@ -98,13 +98,13 @@ int consume(const char *domain, const char *name) {
 		fail(NULL, "connect", error);
 	}
 	struct gid_consumer_options consumer_options = {
-		.size = sizeof(consumer_options),
-		.credit = (uint32_t)options.credit,
-		.drop_old = options.drop_old != 0,
-		.reconnect = options.reconnect != 0,
-		.spin_us = (uint32_t)options.spin_us,
-		.state = hear_state,
-		.data = &c,
+			.size = sizeof(consumer_options),
+			.credit = (uint32_t)options.credit,
+			.drop_old = options.drop_old != 0,
+			.reconnect = options.reconnect != 0,
+			.spin_us = (uint32_t)options.spin_us,
+			.state = hear_state,
+			.data = &c,
 	};
 	error = gid_consumer_create(c.domain, domain, name, &consumer_options, &c.consumer);
 	if (error < 0) {

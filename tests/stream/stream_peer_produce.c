@@ -24,10 +24,10 @@ static void report_producer(const struct produced *p, const char *event) {
 	       ", \"leases_expired\": %" PRIu64 ", \"held\": %u"
 	       ", \"consumers\": %u, \"doorbells\": %" PRIu64 ", \"late_ms\": %.3f"
 	       ", \"send_ms\": %.3f, \"no_slot\": %" PRIu64 ", \"connected\": %s}\n",
-		event, now_ns(), stats.frames, stats.delivered, stats.dropped, stats.leases_expired,
-		stats.held, stats.consumers, stats.doorbells, (double)p->late_ns / 1e6,
-		(double)p->send_ns / 1e6, p->no_slot,
-		gid_domain_is_connected(p->domain) ? "true" : "false");
+			event, now_ns(), stats.frames, stats.delivered, stats.dropped,
+			stats.leases_expired, stats.held, stats.consumers, stats.doorbells,
+			(double)p->late_ns / 1e6, (double)p->send_ns / 1e6, p->no_slot,
+			gid_domain_is_connected(p->domain) ? "true" : "false");
 	fflush(stdout);
 }
 
@@ -71,13 +71,13 @@ static void send_frame(struct produced *p, uint64_t sequence) {
 
 static void listen_until(struct produced *p, uint64_t until) {
 	struct pollfd fds[] = {
-		{gid_domain_get_fd(p->domain), POLLIN, 0},
-		{gid_producer_get_fd(p->producer), POLLIN, 0},
+			{gid_domain_get_fd(p->domain), POLLIN, 0},
+			{gid_producer_get_fd(p->producer), POLLIN, 0},
 	};
 	do {
 		uint64_t now = now_ns(), left = now < until ? until - now : 0;
 		struct timespec timeout = {
-			(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+				(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
 		if (ppoll(fds, 2, &timeout, NULL) > 0) {
 			if (fds[0].revents != 0) {
 				gid_domain_dispatch(p->domain);
@@ -109,11 +109,11 @@ static void send_in_one_go(struct produced *p) {
 
 int produce(const char *name) {
 	static const struct gid_layout layout = {
-		.fourcc = 0x34325258, /* XR24 */
-		.width = 64,
-		.height = 16,
-		.plane_count = 1,
-		.planes = {{0, 256}},
+			.fourcc = 0x34325258, /* XR24 */
+			.width = 64,
+			.height = 16,
+			.plane_count = 1,
+			.planes = {{0, 256}},
 	};
 	struct produced p = {0};
 	int error = gid_domain_connect(NULL, &p.domain);
@@ -125,13 +125,13 @@ int produce(const char *name) {
 		fail(p.domain, "slab", error);
 	}
 	struct gid_producer_options producer_options = {
-		.size = sizeof(producer_options),
-		.lease_ns = options.lease_ms * MS,
-		.credit_max = (uint32_t)options.credit,
-		.released = hear_released,
-		.subscriber = hear_subscriber,
-		.data = &p,
-		.quiet = options.quiet != 0,
+			.size = sizeof(producer_options),
+			.lease_ns = options.lease_ms * MS,
+			.credit_max = (uint32_t)options.credit,
+			.released = hear_released,
+			.subscriber = hear_subscriber,
+			.data = &p,
+			.quiet = options.quiet != 0,
 	};
 	error = gid_producer_create(p.domain, name, &producer_options, &p.producer);
 	if (error < 0) {

@@ -41,7 +41,7 @@ static void produce(struct gid_domain *domain, const char *name, double rate) {
 		fail("slab", gid_domain_error(domain));
 	}
 	struct gid_producer_options options = {
-		.size = sizeof(options), .released = released, .data = slab};
+			.size = sizeof(options), .released = released, .data = slab};
 	struct gid_producer *producer;
 	if (gid_producer_create(domain, name, &options, &producer) < 0) {
 		fail(name, gid_domain_error(domain));
@@ -74,7 +74,7 @@ static void produce(struct gid_domain *domain, const char *name, double rate) {
 
 static void consume(struct gid_domain *domain, const char *peer, const char *name, uint32_t hold) {
 	struct gid_consumer_options options = {
-		.size = sizeof(options), .credit = 8, .reconnect = true};
+			.size = sizeof(options), .credit = 8, .reconnect = true};
 	struct gid_consumer *consumer;
 	struct gid_frame held[HOLD_MAX];
 	uint32_t count = 0;
@@ -88,7 +88,7 @@ static void consume(struct gid_domain *domain, const char *peer, const char *nam
 	fflush(stdout);
 	while (!over) {
 		if (gid_consumer_wait(consumer, 200) <= 0 ||
-			gid_consumer_receive(consumer, &held[count]) != 1) {
+				gid_consumer_receive(consumer, &held[count]) != 1) {
 			continue;
 		}
 		if (++count > hold) {

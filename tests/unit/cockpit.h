@@ -72,7 +72,7 @@ static inline void cockpit_kill(int number) {
 }
 
 static inline int cockpit_remove(
-	const char *path, const struct stat *status, int type, struct FTW *where) {
+		const char *path, const struct stat *status, int type, struct FTW *where) {
 	return remove(path);
 }
 
@@ -101,11 +101,11 @@ static inline bool cockpit_init(void) {
 		return false;
 	}
 	fprintf(config,
-		"[cockpit]\nruntime=%s\n"
-		"[domain open]\nnumber=1\nmemory=64M\nslabs=256\nclient-slabs=200\n"
-		"[domain cluster]\nnumber=2\n"
-		"[share open cluster]\nstreams=movie camera/*\n",
-		cockpit_folder);
+			"[cockpit]\nruntime=%s\n"
+			"[domain open]\nnumber=1\nmemory=64M\nslabs=256\nclient-slabs=200\n"
+			"[domain cluster]\nnumber=2\n"
+			"[share open cluster]\nstreams=movie camera/*\n",
+			cockpit_folder);
 	fclose(config);
 	return cockpit_start(1) && cockpit_start(2);
 }
@@ -131,7 +131,7 @@ static inline bool cockpit_until(struct gid_domain *domain, bool (*done)(void *d
  * link. Such an answer is kept for the next dispatch.
  */
 static inline void cockpit_pass_on(
-	struct gid_domain *open_client, struct gid_domain *cluster_client) {
+		struct gid_domain *open_client, struct gid_domain *cluster_client) {
 	const gid_id nothing = gid_make(1, GID_SLAB_MAX, 0, 0);
 	struct gid_slab *none;
 	gid_slab_import(open_client, nothing, &none);

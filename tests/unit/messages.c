@@ -3,11 +3,11 @@
 
 static void put_picture(struct gid_wire_layout *layout) {
 	*layout = (struct gid_wire_layout){
-		.fourcc = XRGB8888,
-		.width = 64,
-		.height = 16,
-		.plane_count = 1,
-		.planes = {{0, 256}},
+			.fourcc = XRGB8888,
+			.width = 64,
+			.height = 16,
+			.plane_count = 1,
+			.planes = {{0, 256}},
 	};
 }
 

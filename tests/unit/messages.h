@@ -25,7 +25,7 @@ static inline void expect(const union gid_wire_message *message, int result, con
 	const char *why;
 	int got = check(message, &why);
 	tap_ok(got == result && (why == NULL) == (result == 0), "%s gives %d (got %d: %s)", what,
-		result, got, why == NULL ? "valid" : why);
+			result, got, why == NULL ? "valid" : why);
 }
 
 /* Each reserved field refuses every single bit. `m` must be valid. */

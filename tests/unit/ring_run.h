@@ -50,12 +50,12 @@ struct run {
 static inline void fail(struct run *run, const char *what) {
 	const char *none = NULL;
 	__atomic_compare_exchange_n(
-		&run->failure, &none, what, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+			&run->failure, &none, what, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 static inline void set_fate(struct run *run, uint64_t sequence, enum fate fate) {
-	unsigned char old =
-		__atomic_fetch_or(&run->fates[sequence], (unsigned char)fate, __ATOMIC_RELAXED);
+	unsigned char old = __atomic_fetch_or(
+			&run->fates[sequence], (unsigned char)fate, __ATOMIC_RELAXED);
 	if ((old & fate) != 0) {
 		fail(run, "something happened twice to a frame");
 	}

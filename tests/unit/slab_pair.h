@@ -23,8 +23,8 @@ static inline struct gid_slab *make(uint32_t slots) {
 static inline bool slab_pair_init(void) {
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 64, 48, 64);
 	return tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
-			gid_domain_connect("cluster", &reader) == 0,
-		"two domains run");
+					gid_domain_connect("cluster", &reader) == 0,
+			"two domains run");
 }
 
 /* What main() returns. */

@@ -10,11 +10,11 @@
 
 static struct gid_domain *open_domain, *cluster_domain;
 static const struct gid_layout layout = {
-	.fourcc = 0x34325258, /* XR24 */
-	.width = 64,
-	.height = 16,
-	.plane_count = 1,
-	.planes = {{0, 256}},
+		.fourcc = 0x34325258, /* XR24 */
+		.width = 64,
+		.height = 16,
+		.plane_count = 1,
+		.planes = {{0, 256}},
 };
 
 static struct {
@@ -43,11 +43,11 @@ static inline void hear_state(void *data, enum gid_consumer_state state, int rea
 
 static inline struct gid_producer *produce(uint64_t lease_ns, uint32_t credit) {
 	struct gid_producer_options options = {
-		.size = sizeof(options),
-		.lease_ns = lease_ns,
-		.credit_max = credit,
-		.released = hear_released,
-		.subscriber = hear_subscriber,
+			.size = sizeof(options),
+			.lease_ns = lease_ns,
+			.credit_max = credit,
+			.released = hear_released,
+			.subscriber = hear_subscriber,
 	};
 	struct gid_producer *producer = NULL;
 	int error = gid_producer_create(open_domain, "movie", &options, &producer);
@@ -57,11 +57,11 @@ static inline struct gid_producer *produce(uint64_t lease_ns, uint32_t credit) {
 
 static inline struct gid_consumer *consume(uint32_t credit, bool drop_old, bool reconnect) {
 	struct gid_consumer_options options = {
-		.size = sizeof(options),
-		.credit = credit,
-		.drop_old = drop_old,
-		.reconnect = reconnect,
-		.state = hear_state,
+			.size = sizeof(options),
+			.credit = credit,
+			.drop_old = drop_old,
+			.reconnect = reconnect,
+			.state = hear_state,
 	};
 	struct gid_consumer *consumer = NULL;
 	int error = gid_consumer_create(cluster_domain, "open", "movie", &options, &consumer);
@@ -103,8 +103,8 @@ static inline struct gid_slab *make_slab(uint32_t slots) {
 
 static inline bool stream_pair_init(void) {
 	return tap_ok(cockpit_init() && gid_domain_connect("open", &open_domain) == 0 &&
-			gid_domain_connect("cluster", &cluster_domain) == 0,
-		"two domains run");
+					gid_domain_connect("cluster", &cluster_domain) == 0,
+			"two domains run");
 }
 
 /* What main() returns. */

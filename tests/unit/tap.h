@@ -10,7 +10,7 @@
 static int tap_count, tap_failures;
 
 __attribute__((format(printf, 4, 5))) static inline bool tap_check(
-	bool good, const char *file, int line, const char *format, ...) {
+		bool good, const char *file, int line, const char *format, ...) {
 	va_list args;
 	tap_count++;
 	printf("%sok %d - ", good ? "" : "not ", tap_count);

@@ -16,14 +16,14 @@
  * output turned by 90 degrees counter-clockwise has drawn turned by as much clockwise.
  */
 static const char *const seen[] = {
-	"abcdef", /* normal */
-	"daebfc", /* 90 */
-	"fedcba", /* 180 */
-	"cfbead", /* 270 */
-	"cbafed", /* flipped */
-	"adbecf", /* flipped, 90 */
-	"defabc", /* flipped, 180 */
-	"fcebda", /* flipped, 270 */
+		"abcdef", /* normal */
+		"daebfc", /* 90 */
+		"fedcba", /* 180 */
+		"cfbead", /* 270 */
+		"cbafed", /* flipped */
+		"adbecf", /* flipped, 90 */
+		"defabc", /* flipped, 180 */
+		"fcebda", /* flipped, 270 */
 };
 
 static bool is_where_it_is_seen(uint32_t transform) {
@@ -32,7 +32,7 @@ static bool is_where_it_is_seen(uint32_t transform) {
 		struct gid_box box = {i % WIDTH, i / WIDTH, 1, 1};
 		struct gid_box turned = gid_box_turn(box, WIDTH, HEIGHT, transform);
 		if (turned.width != 1 || turned.height != 1 ||
-			seen[transform][turned.y * seen_width + turned.x] != 'a' + i) {
+				seen[transform][turned.y * seen_width + turned.x] != 'a' + i) {
 			return false;
 		}
 	}
@@ -41,11 +41,11 @@ static bool is_where_it_is_seen(uint32_t transform) {
 
 static bool comes_back(uint32_t transform) {
 	const struct gid_box boxes[] = {
-		{0, 0, WIDTH, HEIGHT},
-		{1, 0, 2, 1},
-		{-5, 7, 1000, 2},
-		{INT32_MAX, INT32_MIN, INT32_MAX, 0},
-		{0},
+			{0, 0, WIDTH, HEIGHT},
+			{1, 0, 2, 1},
+			{-5, 7, 1000, 2},
+			{INT32_MAX, INT32_MIN, INT32_MAX, 0},
+			{0},
 	};
 	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
 		struct gid_box turned = gid_box_turn(boxes[i], WIDTH, HEIGHT, transform);
@@ -60,7 +60,7 @@ static bool comes_back(uint32_t transform) {
 int main(void) {
 	for (uint32_t transform = 0; transform < sizeof(seen) / sizeof(seen[0]); transform++) {
 		tap_ok(is_where_it_is_seen(transform),
-			"transform %u moves pixels where they are seen", transform);
+				"transform %u moves pixels where they are seen", transform);
 		tap_ok(comes_back(transform), "transform %u is undone", transform);
 	}
 	return tap_finish();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* A producer that plays short clips, one after the other: each is asked for as soon as the first. */
+/* A producer that plays short clips, one after the other: each is asked for as soon as the first.
+ */
 #include <errno.h>
 
 #include "consumer.h"
@@ -10,7 +11,8 @@
 
 static bool is_live(struct gid_producer *producer, const struct gid_consumer *consumer) {
 	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-		gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE && cockpit_now_ms() < end;) {
+			gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE &&
+			cockpit_now_ms() < end;) {
 		cockpit_sleep_ms(2);
 		settle(producer);
 	}
@@ -36,14 +38,14 @@ int main(void) {
 		gid_consumer_release(consumer, &frame);
 		gid_producer_destroy(producer);
 		while (gid_consumer_receive(consumer, &frame) == -EAGAIN &&
-			gid_consumer_get_state(consumer) == GID_CONSUMER_LIVE) {
+				gid_consumer_get_state(consumer) == GID_CONSUMER_LIVE) {
 			settle(NULL);
 		}
 		longest = consumer->back_off > longest ? consumer->back_off : longest;
 	}
 	tap_ok(received == CLIPS, "a frame of each of %d clips", received);
 	tap_ok(longest <= SOON_NS, "the next one is asked for within %llu ns",
-		(unsigned long long)longest);
+			(unsigned long long)longest);
 	gid_consumer_destroy(consumer);
 	gid_slab_destroy(slab, false);
 	return stream_pair_finish();

@@ -11,8 +11,9 @@ static void expect_refusal(const char *name, int expected, const char *part) {
 	struct gid_domain *domain = NULL;
 	int error = gid_domain_connect(name, &domain);
 	tap_ok(error == expected && strstr(gid_domain_connect_error(), part) != NULL,
-		"connecting to %s gives %d and says \"%s\" (%d: %s)", name == NULL ? "any" : name,
-		expected, part, error, gid_domain_connect_error());
+			"connecting to %s gives %d and says \"%s\" (%d: %s)",
+			name == NULL ? "any" : name, expected, part, error,
+			gid_domain_connect_error());
 	if (error == 0) {
 		gid_domain_destroy(domain);
 	}
@@ -44,14 +45,15 @@ static void test_names(void) {
 		int error = gid_domain_connect(ways[i].name, &domain);
 		unsetenv("GID_DOMAIN");
 		if (!tap_ok(error == 0, "way %zu to a domain connects: %s", i,
-			    gid_domain_connect_error())) {
+				    gid_domain_connect_error())) {
 			continue;
 		}
 		tap_ok(gid_domain_number(domain) == ways[i].number &&
-				strcmp(gid_domain_name(domain), cockpit_names[ways[i].number]) ==
-					0 &&
-				gid_domain_is_connected(domain),
-			"it is %s", gid_domain_name(domain));
+						strcmp(gid_domain_name(domain),
+								cockpit_names[ways[i].number]) ==
+								0 &&
+						gid_domain_is_connected(domain),
+				"it is %s", gid_domain_name(domain));
 		gid_domain_destroy(domain);
 	}
 	expect_refusal(NULL, -EINVAL, "2 domains run here");
@@ -70,8 +72,8 @@ static void test_status(void) {
 	char *json = NULL;
 	gid_domain_connect("open", &domain);
 	tap_ok(gid_domain_status(domain, &json) == 0 && json[0] == '{' &&
-			strstr(json, "open") != NULL,
-		"gidd tells its status as JSON");
+					strstr(json, "open") != NULL,
+			"gidd tells its status as JSON");
 	free(json);
 	gid_domain_destroy(domain);
 }
@@ -93,7 +95,7 @@ static void test_restart(void) {
 	tap_ok(cockpit_until(domain, is_away, domain), "the death of gidd is seen");
 	int error = gid_domain_status(domain, &json);
 	tap_ok(error == -ENOTCONN && strstr(gid_domain_error(domain), "is away") != NULL,
-		"asking it says so: %s", gid_domain_error(domain));
+			"asking it says so: %s", gid_domain_error(domain));
 	tap_ok(gid_domain_dispatch(domain) >= 0, "this is not the end");
 	cockpit_sleep_ms(400);
 	gid_domain_dispatch(domain);
@@ -123,18 +125,18 @@ static void test_hang(void) {
 	int error = gid_domain_status(domain, &json);
 	long waited = cockpit_now_ms() - begin;
 	tap_ok(error == -ETIMEDOUT && waited >= 1900,
-		"a stopped gidd is given up after 2 s (%ld ms)", waited);
+			"a stopped gidd is given up after 2 s (%ld ms)", waited);
 	begin = cockpit_now_ms();
 	error = gid_domain_connect("open", &other);
 	tap_ok(error == -ETIMEDOUT && strstr(gid_domain_connect_error(), "does not answer") != NULL,
-		"connecting to it as well: %s", gid_domain_connect_error());
+			"connecting to it as well: %s", gid_domain_connect_error());
 	setenv("GID_ANSWER_SECONDS", "3", 1);
 	begin = cockpit_now_ms();
 	error = gid_domain_connect("open", &other);
 	waited = cockpit_now_ms() - begin;
 	unsetenv("GID_ANSWER_SECONDS");
 	tap_ok(error == -ETIMEDOUT && waited >= 2900, "or after what is configured (%ld ms)",
-		waited);
+			waited);
 	int long_ones = 0; /* a busy machine may pause in one */
 	for (int i = 0; i < 300 && long_ones < 30; i++) {
 		begin = cockpit_now_ms();
@@ -165,8 +167,7 @@ static void test_leaks(void) {
 		gid_domain_destroy(failed == 0 ? domain : NULL);
 		failed += gid_domain_connect("nobody", &domain) != -ENOENT;
 	}
-	tap_ok(failed == 0 && count_fds() == fds,
-		"200 connections leave no descriptor behind");
+	tap_ok(failed == 0 && count_fds() == fds, "200 connections leave no descriptor behind");
 	gid_domain_destroy(NULL);
 }
 

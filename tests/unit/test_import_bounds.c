@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What a reader maps of an owner that means no good: memory with holes, too much, or none at all. */
+/* What a reader maps of an owner that means no good: memory with holes, too much, or none at all.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -53,21 +54,20 @@ static void test_holes(void) {
 	int fd = make_sparse(SEALS);
 	struct gid_slab *slab = NULL;
 	tap_ok(gid_memory_check(fd, SIZE, 1) == 0 && gid_memory_check_present(fd) == -ENODATA,
-		"sealed memory without a page is told from memory");
+			"sealed memory without a page is told from memory");
 	uint32_t number = export_raw(fd);
-	tap_ok(number == 0 ||
-			gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == -ENODATA,
-		"it is not imported (%s)", number == 0 ? "gidd refuses it" : "libgid does");
+	tap_ok(number == 0 || gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == -ENODATA,
+			"it is not imported (%s)", number == 0 ? "gidd refuses it" : "libgid does");
 	tap_ok(bytes_of(fd) == 0, "nor is any page of it made");
 	close(fd);
 
 	fd = make_sparse(SEALS);
 	tap_ok(gid_slab_export(owner, fd, 0, &layout, NULL, &slab) == 0 && bytes_of(fd) == SIZE,
-		"who exports such memory by this library makes its pages");
+			"who exports such memory by this library makes its pages");
 	struct gid_slab *got = NULL;
 	tap_ok(gid_slab_grant(slab, 2) == 0 &&
-			gid_slab_import(reader, gid_slab_gid(slab, 0), &got) == 0,
-		"and then it is imported");
+					gid_slab_import(reader, gid_slab_gid(slab, 0), &got) == 0,
+			"and then it is imported");
 	gid_slab_unref(got);
 	gid_slab_destroy(slab, false);
 	close(fd);
@@ -86,16 +86,15 @@ static void test_bounds(void) {
 	tap_ok(of->slabs == 2 && of->bytes == 2 * 12288, "what is, is counted");
 	gid_slab_unref(got); /* at rest */
 	of->slabs += 1022;
-	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[2], 0), &got) == 0 &&
-			of->slabs == 1024,
-		"one that is at rest goes for a new one");
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[2], 0), &got) == 0 && of->slabs == 1024,
+			"one that is at rest goes for a new one");
 	struct gid_slab *more = NULL;
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == -EDQUOT,
-		"but there are not more than 1024 of an owner");
+			"but there are not more than 1024 of an owner");
 	of->slabs -= 1022;
 	of->bytes += (UINT64_C(4) << 30) - 3 * 12288 + 1;
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == -EDQUOT,
-		"nor more than 4 GiB");
+			"nor more than 4 GiB");
 	of->bytes -= (UINT64_C(4) << 30) - 3 * 12288 + 1;
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == 0, "else there are");
 	gid_slab_unref(got);
@@ -125,9 +124,9 @@ static void test_a_reader_that_does_not_listen(void) {
 	tap_ok(view[12287] == 'x', "it reads");
 	gid_slab_revoke(slab, 2);
 	tap_ok(cockpit_until(reader, is_revoked, got) && view[0] == 0 && view[12287] == 0,
-		"what it reads is gone when the grant is");
+			"what it reads is gone when the grant is");
 	tap_ok(pread(info.fd, &byte, 1, 12288) == 1 && byte == 0,
-		"nor does the descriptor lead to it any more");
+			"nor does the descriptor lead to it any more");
 	gid_slab_unref(got);
 	gid_slab_destroy(slab, false);
 }
@@ -141,8 +140,8 @@ static void test_kinds(void) {
 	fd = memfd_create("exp_name: drm", MFD_CLOEXEC);
 	int file = open("/dev/null", O_RDWR | O_CLOEXEC);
 	tap_ok(!gid_memory_is_dmabuf(fd) && !gid_memory_is_dmabuf(file) &&
-			!gid_memory_is_dmabuf(-1),
-		"what is no dma-buf is known");
+					!gid_memory_is_dmabuf(-1),
+			"what is no dma-buf is known");
 	close(fd);
 	close(file);
 }

@@ -30,7 +30,7 @@ static int import_often(const char *text) {
 	for (int i = 0; i < IMPORTS && failed == 0; i++) {
 		gid_slab_unref(slab);
 		failed = gid_slab_import(domain, gid, &slab) != 0 ||
-			gid_slab_view(slab, 1) == NULL || !gid_slab_is_current(slab, gid);
+				gid_slab_view(slab, 1) == NULL || !gid_slab_is_current(slab, gid);
 	}
 	mark("end");
 	gid_slab_unref(slab);
@@ -68,9 +68,10 @@ int main(int argc, char **argv) {
 	struct gid_layout layout;
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 64, 48, 64);
 	if (!tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
-			    gid_slab_create(owner, &layout, 0, 2, NULL, &slab) == 0 &&
-			    gid_slab_grant(slab, 2) == 0,
-		    "a slab is granted")) {
+					    gid_slab_create(owner, &layout, 0, 2, NULL, &slab) ==
+							    0 &&
+					    gid_slab_grant(slab, 2) == 0,
+			    "a slab is granted")) {
 		cockpit_finish();
 		return tap_finish();
 	}

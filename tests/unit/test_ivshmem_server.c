@@ -98,9 +98,9 @@ static int hear_number(int socket, int64_t *number, int *fd) {
 	} control;
 	struct iovec iov = {number, sizeof(*number)};
 	struct msghdr message = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
+			.msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof(control)};
 	*fd = -1;
 	ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (got <= 0) {
@@ -122,7 +122,8 @@ static bool qemu_connect(struct qemu *qemu, const char *name, uint32_t number) {
 	good = good && hear_number(qemu->socket, &said, &fd) == 1 && said == number && fd < 0;
 	good = good && hear_number(qemu->socket, &said, &qemu->memory) == 1 && said == -1;
 	good = good &&
-		pread(qemu->memory, &qemu->bells, sizeof(qemu->bells), 0) == sizeof(qemu->bells);
+			pread(qemu->memory, &qemu->bells, sizeof(qemu->bells), 0) ==
+					sizeof(qemu->bells);
 	while (good && hear_number(qemu->socket, &said, &fd) == 1) {
 		good = fd >= 0;
 		if (said == number) {
@@ -166,33 +167,34 @@ static void test_what_a_machine_gets(void) {
 	struct stat one, other;
 	tap_ok(qemu_connect(&open, "open", OPEN), "QEMU is told what it asks for");
 	tap_ok(open.others == 2 && open.numbers[0] == CLUSTER && open.numbers[1] == HOST,
-		"it can ring those that it shares something with, by their numbers");
+			"it can ring those that it shares something with, by their numbers");
 	tap_ok(open.own == 2 && gid_wire_bells_is_valid(&open.bells) && open.bells.count == 2 &&
-			open.bells.domain == OPEN && open.bells.domains[0] == CLUSTER &&
-			open.bells.domains[1] == HOST,
-		"and has a vector for each, and a memory that says so");
+					open.bells.domain == OPEN &&
+					open.bells.domains[0] == CLUSTER &&
+					open.bells.domains[1] == HOST,
+			"and has a vector for each, and a memory that says so");
 	tap_ok(open.bells.cookie == doorbell_cookie(&gidd), "with the hub's cookie");
 	tap_ok(qemu_connect(&cluster, "cluster", CLUSTER) && cluster.others == 1 &&
-			cluster.numbers[0] == OPEN && cluster.own == 1,
-		"who shares nothing with the host has nothing to ring it with");
+					cluster.numbers[0] == OPEN && cluster.own == 1,
+			"who shares nothing with the host has nothing to ring it with");
 	fstat(open.memory, &one);
 	fstat(cluster.memory, &other);
 	tap_ok(one.st_ino != other.st_ino && one.st_size == 4096,
-		"no two machines have the same memory");
+			"no two machines have the same memory");
 	tap_ok(ftruncate(open.memory, 1) < 0, "which stays as large as it is");
 	tap_ok(dial("hud") < 0 && dial("deaf") < 0 && dial("host") < 0,
-		"what is no guest, or has doorbell=off, gets no device");
+			"what is no guest, or has doorbell=off, gets no device");
 
 	ring(open.to[0]);
 	tap_ok(take(cluster.vectors[0]) == 1 && take(open.vectors[0]) == 0 &&
-			take(open.vectors[1]) == 0,
-		"a ring comes to who was rung and to nobody else");
+					take(open.vectors[1]) == 0,
+			"a ring comes to who was rung and to nobody else");
 	ring(cluster.to[0]);
 	tap_ok(take(open.vectors[0]) == 1 && take(open.vectors[1]) == 0,
-		"by the vector of who rang");
+			"by the vector of who rang");
 	tap_ok(doorbell_ring(&gidd, OPEN) && take(open.vectors[1]) == 1, "the host rings a guest");
 	tap_ok(!doorbell_ring(&gidd, HUD) && !doorbell_ring(&gidd, 5) && !doorbell_ring(&gidd, 77),
-		"and not who has no device");
+			"and not who has no device");
 	tap_ok(!doorbell_ring(&gidd, CLUSTER), "or shares nothing with it");
 	qemu_end(&open);
 	qemu_end(&cluster);
@@ -211,7 +213,7 @@ static void test_hearing(void) {
 	}
 	settle();
 	tap_ok(heard[OPEN] >= 2 && heard[OPEN] <= 3, "20000 rings at once are heard as one (%llu)",
-		(unsigned long long)heard[OPEN] - 1);
+			(unsigned long long)heard[OPEN] - 1);
 	uint64_t before = heard[OPEN];
 	(void)take(open.to[1]); /* the descriptor is its own, too */
 	ring(open.to[1]);
@@ -240,8 +242,8 @@ static void test_storm(void) {
 	}
 	uint64_t most = ((now - begin) / DOORBELL_BURST_US + 2) * DOORBELL_BURST;
 	tap_ok(heard[OPEN] <= most, "a storm of %llu rings is heard %llu times, at most %llu",
-		(unsigned long long)rings, (unsigned long long)heard[OPEN],
-		(unsigned long long)most);
+			(unsigned long long)rings, (unsigned long long)heard[OPEN],
+			(unsigned long long)most);
 	uint64_t before = heard[OPEN];
 	ring(open.to[1]);
 	alarm(PATIENCE_SECONDS);
@@ -273,11 +275,11 @@ static void test_who_misbehaves(void) {
 	qemu_connect(&cluster, "cluster", CLUSTER);
 	(void)!send(open.socket, "hello", 5, MSG_NOSIGNAL);
 	tap_ok(!is_connected(&open) && is_connected(&cluster),
-		"who says something is cut off, and nobody else");
+			"who says something is cut off, and nobody else");
 	qemu_end(&open);
 	qemu_connect(&open, "open", OPEN);
 	tap_ok(qemu_connect(&second, "open", OPEN) && !is_connected(&open) && is_connected(&second),
-		"who comes in now has replaced the one before");
+			"who comes in now has replaced the one before");
 	(void)take(cluster.vectors[0]);
 	ring(second.to[0]);
 	tap_ok(take(cluster.vectors[0]) == 1, "and rings as that did");
@@ -325,8 +327,8 @@ int main(void) {
 	int before = count_fds();
 	sd_event_new(&gidd.event);
 	tap_ok(ivshmem_server_open(&gidd, count_heard, &gidd.doorbell) == 0 &&
-			gidd.doorbell != NULL,
-		"it begins");
+					gidd.doorbell != NULL,
+			"it begins");
 	test_what_a_machine_gets();
 	test_hearing();
 	test_storm();

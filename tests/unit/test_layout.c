@@ -21,7 +21,7 @@ static void test_formats(void) {
 	tap_ok(found, "each format is found by its code, once");
 	tap_ok(sane, "each has planes with blocks");
 	tap_ok(gid_format_find(0) == NULL && gid_format_find(UINT32_MAX) == NULL,
-		"unknown codes are not found");
+			"unknown codes are not found");
 	tap_ok(gid_format_row_bytes(DRM_FORMAT_XRGB8888, 0, 1920) == 7680, "BGRx rows");
 	tap_ok(gid_format_row_bytes(DRM_FORMAT_YUYV, 0, 3) == 8, "YUYV of an odd width has a pair");
 	tap_ok(gid_format_row_bytes(DRM_FORMAT_NV12, 1, 1919) == 1920, "NV12 chroma, odd width");
@@ -29,9 +29,9 @@ static void test_formats(void) {
 	tap_ok(gid_format_row_bytes(DRM_FORMAT_YUV420, 2, 175) == 88, "I420 chroma, odd width");
 	tap_ok(gid_format_row_bytes(DRM_FORMAT_P010, 0, 10) == 20, "P010 has two bytes a sample");
 	tap_ok(gid_format_row_bytes(DRM_FORMAT_XRGB8888, 1, 10) == 0 &&
-			gid_format_rows(DRM_FORMAT_XRGB8888, 1, 10) == 0 &&
-			gid_format_rows(1, 0, 10) == 0,
-		"no plane, no rows");
+					gid_format_rows(DRM_FORMAT_XRGB8888, 1, 10) == 0 &&
+					gid_format_rows(1, 0, 10) == 0,
+			"no plane, no rows");
 }
 
 /* What gid_layout_init() makes of each format passes the check exactly. */
@@ -43,49 +43,53 @@ static void test_init(void) {
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 			struct gid_layout layout;
 			fits = fits &&
-				gid_layout_init(
-					&layout, info->fourcc, sizes[s][0], sizes[s][1], 64) == 0 &&
-				gid_layout_check(&layout, gid_layout_size(&layout)) == 0;
+					gid_layout_init(&layout, info->fourcc, sizes[s][0],
+							sizes[s][1], 64) == 0 &&
+					gid_layout_check(&layout, gid_layout_size(&layout)) == 0;
 			uint32_t last = layout.plane_count - 1;
 			uint64_t end = layout.planes[last].offset +
-				(uint64_t)(gid_format_rows(info->fourcc, last, sizes[s][1]) - 1) *
-					layout.planes[last].stride +
-				gid_format_row_bytes(info->fourcc, last, sizes[s][0]);
+					(uint64_t)(gid_format_rows(info->fourcc, last,
+								   sizes[s][1]) -
+							1) *
+							layout.planes[last].stride +
+					gid_format_row_bytes(info->fourcc, last, sizes[s][0]);
 			tight = tight && gid_layout_check(&layout, end) == 0 &&
-				gid_layout_check(&layout, end - 1) == -ERANGE;
+					gid_layout_check(&layout, end - 1) == -ERANGE;
 		}
 	}
 	tap_ok(fits, "every format in every size fits its own size");
 	tap_ok(tight, "and needs all bytes to the end of its last row");
 	struct gid_layout layout = {.width = 7};
 	tap_ok(gid_layout_init(&layout, DRM_FORMAT_YUV420, 1920, 1080, 32) == 0 &&
-			layout.planes[0].stride == 1920 && layout.planes[1].stride == 960 &&
-			layout.planes[1].offset == 1920 * 1080 &&
-			layout.planes[2].offset == 1920 * 1080 + 960 * 540 &&
-			gid_layout_size(&layout) == 1920 * 1080 * 3 / 2,
-		"1080p I420 lies as expected");
+					layout.planes[0].stride == 1920 &&
+					layout.planes[1].stride == 960 &&
+					layout.planes[1].offset == 1920 * 1080 &&
+					layout.planes[2].offset == 1920 * 1080 + 960 * 540 &&
+					gid_layout_size(&layout) == 1920 * 1080 * 3 / 2,
+			"1080p I420 lies as expected");
 	const struct {
 		uint32_t fourcc, width, height, align;
 		int error;
 	} bad[] = {
-		{DRM_FORMAT_XRGB8888, 0, 1, 1, -EINVAL},
-		{DRM_FORMAT_XRGB8888, 1, 0, 1, -EINVAL},
-		{DRM_FORMAT_XRGB8888, GID_SIZE_MAX + 1, 1, 1, -EINVAL},
-		{DRM_FORMAT_XRGB8888, 1, GID_SIZE_MAX + 1, 1, -EINVAL},
-		{DRM_FORMAT_XRGB8888, 1, 1, 0, -EINVAL},
-		{DRM_FORMAT_XRGB8888, 1, 1, 3, -EINVAL},
-		{DRM_FORMAT_XRGB8888, 1, 1, 1u << 31, -EINVAL},
-		{DRM_FORMAT_YUV444, 1, GID_SIZE_MAX, 1u << 30, -EINVAL},
-		{0x12345678, 1, 1, 1, -ENOTSUP},
-		{DRM_FORMAT_INVALID, 1, 1, 1, -ENOTSUP},
+			{DRM_FORMAT_XRGB8888, 0, 1, 1, -EINVAL},
+			{DRM_FORMAT_XRGB8888, 1, 0, 1, -EINVAL},
+			{DRM_FORMAT_XRGB8888, GID_SIZE_MAX + 1, 1, 1, -EINVAL},
+			{DRM_FORMAT_XRGB8888, 1, GID_SIZE_MAX + 1, 1, -EINVAL},
+			{DRM_FORMAT_XRGB8888, 1, 1, 0, -EINVAL},
+			{DRM_FORMAT_XRGB8888, 1, 1, 3, -EINVAL},
+			{DRM_FORMAT_XRGB8888, 1, 1, 1u << 31, -EINVAL},
+			{DRM_FORMAT_YUV444, 1, GID_SIZE_MAX, 1u << 30, -EINVAL},
+			{0x12345678, 1, 1, 1, -ENOTSUP},
+			{DRM_FORMAT_INVALID, 1, 1, 1, -ENOTSUP},
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct gid_layout kept = layout;
 		int error = gid_layout_init(
-			&layout, bad[i].fourcc, bad[i].width, bad[i].height, bad[i].align);
+				&layout, bad[i].fourcc, bad[i].width, bad[i].height, bad[i].align);
 		tap_ok(error == bad[i].error && memcmp(&layout, &kept, sizeof(kept)) == 0,
-			"bad size, alignment or format %zu gives %d and changes nothing (got %d)",
-			i, bad[i].error, error);
+				"bad size, alignment or format %zu gives %d and changes nothing "
+				"(got %d)",
+				i, bad[i].error, error);
 	}
 }
 
@@ -103,7 +107,7 @@ static void test_check(void) {
 	tap_ok(gid_layout_check(&layout, UINT64_MAX) == -EINVAL, "no stride");
 	layout.planes[1].stride = (uint32_t)INT32_MAX + 1;
 	tap_ok(gid_layout_check(&layout, UINT64_MAX) == -EINVAL,
-		"a stride that int32_t cannot hold");
+			"a stride that int32_t cannot hold");
 	layout = good;
 	layout.planes[1].offset = UINT32_MAX;
 	layout.planes[1].stride = INT32_MAX;
@@ -117,12 +121,12 @@ static void test_check(void) {
 		layout = good;
 		layout.plane_count = count;
 		tap_ok(gid_layout_check(&layout, size) == (count == 2 ? 0 : -EINVAL),
-			"NV12 with %u planes", count);
+				"NV12 with %u planes", count);
 	}
 	layout = good;
 	layout.plane_count = UINT32_MAX;
 	tap_ok(gid_layout_check(&layout, size) == -EINVAL && gid_layout_size(&layout) == 0,
-		"the greatest plane count reads nothing");
+			"the greatest plane count reads nothing");
 	layout = good;
 	layout.width = 0;
 	tap_ok(gid_layout_check(&layout, size) == -EINVAL, "no width");

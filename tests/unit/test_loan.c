@@ -64,17 +64,17 @@ static bool has_granted(void *data) {
 
 static struct gid_producer *produce(uint64_t lease_ns) {
 	struct gid_producer_options options = {
-		.size = sizeof(options),
-		.lease_ns = lease_ns,
-		.released = hear_released,
-		.published = hear_published,
-		.granted = hear_granted,
+			.size = sizeof(options),
+			.lease_ns = lease_ns,
+			.released = hear_released,
+			.published = hear_published,
+			.granted = hear_granted,
 	};
 	struct gid_producer *producer = NULL;
 	memset(&heard, 0, sizeof(heard));
 	int error = gid_producer_create(lender, "movie", &options, &producer);
 	tap_ok(error == 0 && cockpit_until(lender, has_published, NULL) && heard.error == 0,
-		"a stream is published without a wait (%s)", gid_domain_error(lender));
+			"a stream is published without a wait (%s)", gid_domain_error(lender));
 	return producer;
 }
 
@@ -82,7 +82,7 @@ static struct gid_consumer *consume(struct gid_producer *producer) {
 	struct gid_consumer_options options = {.size = sizeof(options), .credit = 4};
 	struct gid_consumer *consumer = NULL;
 	tap_ok(gid_consumer_create(reader, "open", "movie", &options, &consumer) == 0,
-		"a consumer (%s)", gid_domain_error(reader));
+			"a consumer (%s)", gid_domain_error(reader));
 	settle(producer);
 	return consumer;
 }
@@ -110,7 +110,7 @@ static void begin(void) {
 	tap_ok(gid_slab_create(owner, &layout, 0, 4, NULL, &slab) == 0, "the client's slab");
 	memset(gid_slab_data(slab, 1), 77, 16);
 	tap_ok(gid_slab_import(lender, gid_slab_gid(slab, 0), &loaned) == 0,
-		"the compositor has it");
+			"the compositor has it");
 }
 
 static void end(void) {
@@ -125,18 +125,18 @@ static void test_flow(void) {
 	struct gid_consumer *consumer = consume(producer);
 	struct gid_slab *seen = NULL;
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == -ENOENT,
-		"before it is lent, the slab cannot be read");
+			"before it is lent, the slab cannot be read");
 	tap_ok(send(producer, 1) == -EINPROGRESS, "the first frame waits for the grant");
 	tap_ok(send_granted(producer, 1) == 1, "and is sent when that is there");
 	tap_ok(send(producer, 2) == 1, "the second at once");
 	struct gid_frame first, second;
 	tap_ok(gid_consumer_receive(consumer, &first) == 1 && first.gid == gid_slab_gid(slab, 1),
-		"it arrives under the client's own gid");
+			"it arrives under the client's own gid");
 	tap_ok(gid_slab_import(reader, first.gid, &seen) == 0 &&
-			*(const char *)gid_slab_view(seen, 1) == 77,
-		"with the client's pixels");
+					*(const char *)gid_slab_view(seen, 1) == 77,
+			"with the client's pixels");
 	tap_ok(gid_slab_holders(loaned, 1) == 1 && gid_slab_take(loaned) == -EAGAIN,
-		"it is held, and its slots are not the compositor's to take");
+			"it is held, and its slots are not the compositor's to take");
 	gid_slab_unref(loaned);
 	loaned = NULL;
 	gid_consumer_release(consumer, &first);
@@ -149,7 +149,7 @@ static void test_flow(void) {
 	gid_consumer_release(consumer, &second);
 	settle(producer);
 	tap_ok(heard.released == 2 && heard.gid == second.gid,
-		"released, after the client is gone, too");
+			"released, after the client is gone, too");
 	gid_slab_unref(seen);
 	gid_consumer_destroy(consumer);
 	gid_producer_destroy(producer);
@@ -164,21 +164,21 @@ static void test_lease(void) {
 	struct gid_frame frame;
 	int revoked = 0;
 	tap_ok(send_granted(producer, 1) == 1 && gid_consumer_receive(consumer, &frame) == 1 &&
-			gid_slab_import(reader, frame.gid, &seen) == 0,
-		"a frame is taken");
+					gid_slab_import(reader, frame.gid, &seen) == 0,
+			"a frame is taken");
 	gid_slab_on_revoked(seen, count_revoked, &revoked);
 	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-		heard.released == 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
+			heard.released == 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
 		gid_producer_dispatch(producer);
 	}
 	settle(producer);
 	tap_ok(heard.released == 1 && revoked == 1 && !gid_slab_is_current(seen, frame.gid),
-		"a lease that runs out takes the slab from its reader");
+			"a lease that runs out takes the slab from its reader");
 	gid_consumer_release(consumer, &frame);
 	gid_slab_unref(seen);
 	tap_ok(send_granted(producer, 1) == 1 && gid_consumer_receive(consumer, &frame) == 1 &&
-			gid_slab_import(reader, frame.gid, &seen) == 0,
-		"until the next frame");
+					gid_slab_import(reader, frame.gid, &seen) == 0,
+			"until the next frame");
 	gid_slab_unref(seen);
 	gid_consumer_destroy(consumer);
 	gid_producer_destroy(producer);
@@ -189,22 +189,22 @@ static void test_owner_has_the_last_word(void) {
 	struct gid_slab *seen = NULL;
 	begin();
 	tap_ok(gid_slab_grant(loaned, CLUSTER) == 0 &&
-			gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0,
-		"lent without a stream");
+					gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0,
+			"lent without a stream");
 	gid_slab_unref(seen);
 	tap_ok(gid_slab_grant(slab, CLUSTER) == 0 && gid_slab_revoke(loaned, CLUSTER) == 0,
-		"the lender takes back its loan, not the owner's grant");
+			"the lender takes back its loan, not the owner's grant");
 	settle(NULL);
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0, "which holds");
 	gid_slab_unref(seen);
 	tap_ok(gid_slab_grant(loaned, CLUSTER) == 0 && gid_slab_revoke(slab, CLUSTER) == 0,
-		"the owner takes back both");
+			"the owner takes back both");
 	settle(NULL);
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == -ENOENT, "at once");
 	tap_ok(gid_slab_grant(loaned, CLUSTER) == -EPERM, "and for good");
 	tap_ok(gid_slab_grant(loaned, 3) == -EPERM, "lent only as the configuration allows");
 	tap_ok(gid_slab_grant(slab, CLUSTER) == 0 && gid_slab_grant(loaned, CLUSTER) == 0,
-		"until the owner grants again");
+			"until the owner grants again");
 	end();
 }
 
@@ -214,13 +214,15 @@ static void test_strangers(void) {
 	struct gid_slab *stolen = NULL, *seen = NULL;
 	begin();
 	tap_ok(gid_domain_connect("open", &stranger) == 0 &&
-			gid_slab_import(stranger, gid_slab_gid(slab, 0), &stolen) == 0,
-		"another client of the domain");
+					gid_slab_import(stranger, gid_slab_gid(slab, 0), &stolen) ==
+							0,
+			"another client of the domain");
 	struct gid_slab *foreign = NULL;
 	tap_ok(gid_slab_grant(slab, CLUSTER) == 0 &&
-			gid_slab_import(reader, gid_slab_gid(slab, 0), &foreign) == 0 &&
-			gid_slab_grant(foreign, 1) == -ENOENT,
-		"a reader of another domain cannot lend on");
+					gid_slab_import(reader, gid_slab_gid(slab, 0), &foreign) ==
+							0 &&
+					gid_slab_grant(foreign, 1) == -ENOENT,
+			"a reader of another domain cannot lend on");
 	gid_slab_unref(foreign);
 	gid_slab_unref(stolen);
 	tap_ok(gid_slab_revoke(slab, CLUSTER) == 0, "taken back");
@@ -235,8 +237,8 @@ static void test_lender_dies(void) {
 	int revoked = 0;
 	begin();
 	tap_ok(gid_slab_grant(loaned, CLUSTER) == 0 &&
-			gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0,
-		"lent");
+					gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0,
+			"lent");
 	gid_slab_on_revoked(seen, count_revoked, &revoked);
 	gid_domain_destroy(lender);
 	tap_ok(gid_domain_connect("open", &lender) == 0, "the lender goes");
@@ -257,11 +259,11 @@ static void test_a_refused_reader(void) {
 	begin();
 	struct gid_producer *producer = produce(0);
 	struct gid_consumer_options options = {
-		.size = sizeof(options), .credit = 4, .state = hear_state};
+			.size = sizeof(options), .credit = 4, .state = hear_state};
 	struct gid_consumer *refused = NULL, *own = NULL;
 	tap_ok(gid_consumer_create(reader, "open", "movie", &options, &refused) == 0 &&
-			gid_consumer_create(owner, NULL, "movie", NULL, &own) == 0,
-		"readers of both domains");
+					gid_consumer_create(owner, NULL, "movie", NULL, &own) == 0,
+			"readers of both domains");
 	settle(producer);
 	tap_ok(gid_slab_revoke(slab, CLUSTER) == 0, "the slab shall not be read by one of them");
 	tap_ok(send_granted(producer, 1) == -EPERM, "which the lender hears");
@@ -269,9 +271,9 @@ static void test_a_refused_reader(void) {
 	settle(producer);
 	struct gid_frame frame;
 	tap_ok(gid_consumer_receive(own, &frame) == 1 && frame.gid == gid_slab_gid(slab, 1),
-		"and reads them");
+			"and reads them");
 	tap_ok(gid_consumer_get_state(refused) == GID_CONSUMER_ENDED && last_reason == -EPERM,
-		"and the first one hears why it does not (%s)", gid_strerror(last_reason));
+			"and the first one hears why it does not (%s)", gid_strerror(last_reason));
 	gid_consumer_destroy(refused);
 	gid_consumer_destroy(own);
 	gid_producer_destroy(producer);
@@ -288,28 +290,30 @@ static void test_gidd_restarts(void) {
 	struct gid_consumer *consumer = consume(producer);
 	struct gid_slab *withheld = NULL, *kept = NULL;
 	tap_ok(gid_slab_create(owner, &layout, 0, 1, NULL, &withheld) == 0 &&
-			gid_slab_import(lender, gid_slab_gid(withheld, 0), &kept) == 0 &&
-			gid_slab_revoke(withheld, CLUSTER) == 0,
-		"another slab, that shall not be lent");
+					gid_slab_import(lender, gid_slab_gid(withheld, 0), &kept) ==
+							0 &&
+					gid_slab_revoke(withheld, CLUSTER) == 0,
+			"another slab, that shall not be lent");
 	tap_ok(send_granted(producer, 1) == 1, "a frame");
 	cockpit_kill(1);
 	tap_ok(cockpit_start(1) && cockpit_until(owner, is_connected, owner) &&
-			cockpit_until(lender, is_connected, lender),
-		"gidd restarts");
+					cockpit_until(lender, is_connected, lender),
+			"gidd restarts");
 	struct gid_slab *seen = NULL;
 	int error = -ENOENT;
 	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-		error != 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
+			error != 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
 		settle(producer);
 		error = gid_slab_import(reader, gid_slab_gid(slab, 1), &seen);
 	}
 	tap_ok(error == 0, "the loan was renewed (%s)", gid_domain_error(reader));
 	struct gid_frame frame;
 	tap_ok(send_granted(producer, 2) == 1 && gid_consumer_receive(consumer, &frame) == 1,
-		"frames go on");
+			"frames go on");
 	error = -ENOENT;
 	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-		error != 0 && error != -EPERM && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
+			error != 0 && error != -EPERM && cockpit_now_ms() < end;
+			cockpit_sleep_ms(20)) {
 		settle(producer);
 		error = gid_slab_grant(kept, CLUSTER);
 	}
@@ -324,9 +328,9 @@ static void test_gidd_restarts(void) {
 
 int main(void) {
 	tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
-			gid_domain_connect("open", &lender) == 0 &&
-			gid_domain_connect("cluster", &reader) == 0,
-		"two domains");
+					gid_domain_connect("open", &lender) == 0 &&
+					gid_domain_connect("cluster", &reader) == 0,
+			"two domains");
 	gid_layout_init(&layout, 0x34325258 /* XR24 */, 64, 16, 4);
 	test_flow();
 	test_lease();

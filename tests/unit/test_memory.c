@@ -78,13 +78,13 @@ static void test_sole_writer(const struct gid_memory_own *memory) {
 		tap_ok(data == MAP_FAILED, "%s is not mapped writable", names[i]);
 		tap_ok(write(fds[i], "x", 1) < 0, "%s is not written", names[i]);
 		tap_ok(ftruncate(fds[i], 0) < 0 && ftruncate(fds[i], (off_t)ROUNDED * 2) < 0,
-			"%s keeps its size", names[i]);
+				"%s keeps its size", names[i]);
 		tap_ok(fallocate(fds[i], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) < 0,
-			"%s gets no hole", names[i]);
+				"%s gets no hole", names[i]);
 		data = mmap(NULL, ROUNDED, PROT_READ, MAP_SHARED, fds[i], 0);
 		tap_ok(data != MAP_FAILED && mprotect(data, ROUNDED, PROT_READ | PROT_WRITE) < 0 &&
-				errno == EACCES,
-			"a read-only mapping of %s stays one", names[i]);
+						errno == EACCES,
+				"a read-only mapping of %s stays one", names[i]);
 		munmap(data, ROUNDED);
 	}
 	if (writable >= 0) {
@@ -100,16 +100,16 @@ static void test_read(const struct gid_memory_own *memory) {
 	tap_ok(all_present((void *)view, 8192), "its pages are present");
 	gid_memory_unmap(view, 8192);
 	tap_ok(gid_memory_map(memory->fd, 4096 + 3, 100, &view) == 0 &&
-			((const char *)view)[2] == 42,
-		"a part may begin inside a page");
+					((const char *)view)[2] == 42,
+			"a part may begin inside a page");
 	gid_memory_unmap(view, 100);
 	tap_ok(gid_memory_map(memory->fd, 0, 0, &view) == -EINVAL, "nothing is not mapped");
 	tap_ok(gid_memory_map(memory->fd, UINT64_MAX, 1, &view) == -EINVAL &&
-			gid_memory_map(memory->fd, 0, SIZE_MAX, &view) < 0,
-		"sizes and offsets that cannot be are refused");
+					gid_memory_map(memory->fd, 0, SIZE_MAX, &view) < 0,
+			"sizes and offsets that cannot be are refused");
 	int other = gid_memory_reopen(memory->fd);
 	tap_ok(other >= 0 && (fcntl(other, F_GETFL) & O_ACCMODE) == O_RDONLY,
-		"it opens again, read-only");
+			"it opens again, read-only");
 	close(other);
 }
 
@@ -118,13 +118,13 @@ static void test_check(const struct gid_memory_own *memory) {
 	tap_ok(gid_memory_check(memory->fd, ROUNDED + 1, 1) == -ERANGE, "but not for more bytes");
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	tap_ok(ftruncate(fd, 4096) == 0 && gid_memory_check(fd, 4096, 0) == -EPERM,
-		"an unsealed memfd is refused");
+			"an unsealed memfd is refused");
 	fcntl(fd, F_ADD_SEALS, F_SEAL_GROW);
 	tap_ok(gid_memory_check(fd, 4096, 0) == -EPERM, "one that can only not grow, too");
 	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
 	tap_ok(gid_memory_check(fd, 4096, 0) == 0, "one that cannot shrink is good to read");
 	tap_ok(gid_memory_check(fd, 4096, 1) == -EACCES,
-		"but has other writers by this descriptor");
+			"but has other writers by this descriptor");
 	int reader = gid_memory_reopen(fd);
 	tap_ok(gid_memory_check(reader, 4096, 1) == -EPERM, "and may have others still");
 	fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
@@ -136,7 +136,7 @@ static void test_check(const struct gid_memory_own *memory) {
 	tap_ok(gid_memory_check(fd, 0, 0) == -EBADF, "a file is not shared memory");
 	close(fd);
 	tap_ok(pipe2(ends, O_CLOEXEC) == 0 && gid_memory_check(ends[0], 0, 0) == -EBADF,
-		"nor is a pipe");
+			"nor is a pipe");
 	close(ends[0]);
 	close(ends[1]);
 	tap_ok(gid_memory_check(-1, 0, 0) == -EBADF, "nor is nothing");
@@ -147,14 +147,14 @@ static void test_wipe(void) {
 	char bytes[8192], back[8192];
 	memset(bytes, 'x', sizeof(bytes));
 	tap_ok(write(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
-			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0,
-		"a memfd that others brought");
+					fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0,
+			"a memfd that others brought");
 	int reader = gid_memory_reopen(fd);
 	tap_ok(gid_memory_wipe(reader, 5000, 100) == 0, "is wiped by its reader's descriptor");
 	memset(bytes + 5000, 0, 100);
 	tap_ok(pread(fd, back, sizeof(back), 0) == sizeof(back) &&
-			memcmp(bytes, back, sizeof(back)) == 0,
-		"there and nowhere else");
+					memcmp(bytes, back, sizeof(back)) == 0,
+			"there and nowhere else");
 	fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
 	tap_ok(gid_memory_wipe(reader, 0, 100) < 0, "unless it is sealed");
 	close(reader);

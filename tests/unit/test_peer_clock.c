@@ -35,7 +35,8 @@ static void test_bound(int64_t ahead, int64_t drift_ppm) {
 		worst = error > worst && i > 16 ? error : worst;
 	}
 	tap_ok(inside, "a clock %lld s ahead, %lld ppm fast, is within the bound (at most %.3f ms)",
-		(long long)(ahead / (int64_t)SECOND), (long long)drift_ppm, (double)worst / 1e6);
+			(long long)(ahead / (int64_t)SECOND), (long long)drift_ppm,
+			(double)worst / 1e6);
 	tap_ok(worst < 6 * MS, "which is better than the slowest answer makes it");
 }
 
@@ -44,20 +45,20 @@ static void test_edges(void) {
 	int64_t offset;
 	uint64_t error;
 	tap_ok(!peer_clock_get(&clock, 1, &offset, &error),
-		"nothing is known before the first answer");
+			"nothing is known before the first answer");
 	peer_clock_add(&clock, 10, 9, 5);
 	peer_clock_add(&clock, 10, UINT64_MAX, 5);
 	peer_clock_add(&clock, 10, 11, UINT64_MAX);
 	tap_ok(!peer_clock_get(&clock, 1, &offset, &error), "nor from answers that cannot be");
 	peer_clock_add(&clock, 100, 200, 1000);
 	tap_ok(peer_clock_get(&clock, 200, &offset, &error) && offset == 150 - 1000 && error == 50,
-		"half of what lies between is the error");
+			"half of what lies between is the error");
 	peer_clock_add(&clock, 300, 310, 1155);
 	tap_ok(peer_clock_get(&clock, 310, &offset, &error) && offset == 305 - 1155 && error == 5,
-		"the fastest answer counts");
+			"the fastest answer counts");
 	peer_clock_add(&clock, 1000 * SECOND, 1000 * SECOND + 200, INT64_MAX);
 	tap_ok(peer_clock_get(&clock, 1000 * SECOND + 200, &offset, &error) && error == 100,
-		"but not for ever");
+			"but not for ever");
 	tap_ok(peer_clock_get(&clock, 0, &offset, &error), "a clock that goes back breaks nothing");
 	for (uint32_t i = 0; i < 100000; i++) {
 		peer_clock_add(&clock, i, i + 1, i);

@@ -27,7 +27,7 @@ static void count_revoked(void *data, struct gid_slab *slab) {
 static bool restart(int number, struct gid_domain *client) {
 	cockpit_kill(number);
 	return cockpit_until(client, is_away, client) && cockpit_start(number) &&
-		cockpit_until(client, is_connected, client);
+			cockpit_until(client, is_connected, client);
 }
 
 /* The link between two gidds takes a moment to come back: asks until it has. */
@@ -66,7 +66,7 @@ static struct gid_slab *lend(struct gid_slab **got, int *revoked) {
 	gid_slab_create(owner, &layout, 0, 1, NULL, &slab);
 	gid_slab_grant(slab, 2);
 	if (gid_slab_import(reader, gid_slab_gid(slab, 0), got) < 0 ||
-		gid_slab_on_revoked(*got, count_revoked, revoked) < 0) {
+			gid_slab_on_revoked(*got, count_revoked, revoked) < 0) {
 		tap_ok(false, "a slab is lent: %s", gid_domain_error(reader));
 	}
 	return slab;
@@ -76,10 +76,10 @@ static struct gid_slab *lend(struct gid_slab **got, int *revoked) {
 static bool is_whole(void) {
 	struct gid_slab *slab = NULL, *got = NULL;
 	bool whole = cockpit_until(owner, is_connected, owner) &&
-		cockpit_until(reader, is_connected, reader) &&
-		gid_slab_create(owner, &layout, 0, 1, NULL, &slab) == 0 &&
-		gid_slab_grant(slab, 2) == 0 &&
-		import_soon(reader, gid_slab_gid(slab, 0), &got) == 0;
+			cockpit_until(reader, is_connected, reader) &&
+			gid_slab_create(owner, &layout, 0, 1, NULL, &slab) == 0 &&
+			gid_slab_grant(slab, 2) == 0 &&
+			import_soon(reader, gid_slab_gid(slab, 0), &got) == 0;
 	gid_slab_unref(got);
 	gid_slab_destroy(slab, false);
 	return whole;
@@ -103,7 +103,7 @@ static void test_owner_side(void) {
 	cockpit_kill(1);
 	gid_domain_dispatch(owner);
 	tap_ok(gid_slab_create(owner, &layout, 0, 1, NULL, &fresh) == -ENOTCONN,
-		"without gidd there are no new slabs");
+			"without gidd there are no new slabs");
 	tap_ok(gid_slab_revoke(slabs[2], 2) == -ENOTCONN, "a grant is taken back meanwhile");
 	*(int *)gid_slab_data(slabs[0], 1) = 4711;
 	tap_ok(*(const int *)gid_slab_view(got, 1) == 4711, "what is mapped goes on");
@@ -115,19 +115,19 @@ static void test_owner_side(void) {
 	struct gid_slab *again = NULL;
 	int error = import_soon(reader, gids[SLABS - 1], &again);
 	tap_ok(error == 0 && *(const int *)gid_slab_view(again, 1) == SLABS - 1,
-		"the last slab is there under its old gid: %s", gid_domain_error(reader));
+			"the last slab is there under its old gid: %s", gid_domain_error(reader));
 	gid_slab_unref(again);
 	failed = 0;
 	for (int i = 3; i < SLABS; i++) {
 		struct gid_slab *slab = NULL;
 		failed += gid_slab_import(reader, gids[i], &slab) != 0 ||
-			*(const int *)gid_slab_view(slab, 1) != i;
+				*(const int *)gid_slab_view(slab, 1) != i;
 		gid_slab_unref(slab);
 	}
 	tap_ok(failed == 0, "so are all the others (%d are not)", failed);
 	tap_ok(gid_slab_import(reader, gids[1], &again) == -ENOENT &&
-			gid_slab_import(reader, gids[2], &again) == -ENOENT,
-		"grants that were taken back do not return");
+					gid_slab_import(reader, gids[2], &again) == -ENOENT,
+			"grants that were taken back do not return");
 	dispatch_ms(500);
 	tap_ok(revoked == 0 && gid_slab_is_current(got, gids[0]), "the import was never revoked");
 	error = gid_slab_create(owner, &layout, 0, 1, NULL, &fresh);
@@ -166,10 +166,10 @@ static void test_lost_meanwhile(void) {
 	cockpit_until(reader, is_away, reader);
 	gid_slab_destroy(slab, false);
 	tap_ok(cockpit_start(2) && cockpit_until(reader, is_connected, reader),
-		"a slab goes while the reader's gidd is away");
+			"a slab goes while the reader's gidd is away");
 	long begin = cockpit_now_ms();
 	tap_ok(hears_of_the_end(&revoked), "the reader finds out (%ld ms)",
-		cockpit_now_ms() - begin);
+			cockpit_now_ms() - begin);
 	gid_slab_unref(got);
 }
 
@@ -186,7 +186,7 @@ static void test_both(void) {
 	tap_ok(is_whole(), "both gidds are killed and come back, one after the other");
 	dispatch_ms(6000); /* gidd asks whether it is still there */
 	tap_ok(revoked == 0 && gid_slab_is_current(got, gid_slab_gid(slab, 0)),
-		"the import goes on");
+			"the import goes on");
 	gid_slab_destroy(slab, false);
 	tap_ok(hears_of_the_end(&revoked), "and its end is heard of");
 	gid_slab_unref(got);
@@ -195,8 +195,8 @@ static void test_both(void) {
 int main(void) {
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 64, 48, 64);
 	if (tap_ok(cockpit_init() && gid_domain_connect("open", &owner) == 0 &&
-			    gid_domain_connect("cluster", &reader) == 0,
-		    "two domains run")) {
+					    gid_domain_connect("cluster", &reader) == 0,
+			    "two domains run")) {
 		test_owner_side();
 		test_reader_side();
 		test_lost_meanwhile();

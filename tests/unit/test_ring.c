@@ -21,14 +21,14 @@ static void test_long_hold(void) {
 		} else {
 			good &= gid_ring_release(&pair.consumer, frame.index) == 0;
 			good &= gid_ring_collect(&pair.producer, &sent) == 1 &&
-				sent.index == frame.index;
+					sent.index == frame.index;
 		}
 	}
 	tap_ok(good && pair.consumer.held == 2 && pair.producer.in_flight == 2,
-		"998 frames pass by two that are held");
+			"998 frames pass by two that are held");
 	good = gid_ring_release(&pair.consumer, held[1].index) == 0 &&
-		gid_ring_release(&pair.consumer, held[0].index) == 0 &&
-		gid_ring_release(&pair.consumer, held[0].index) == -EINVAL;
+			gid_ring_release(&pair.consumer, held[0].index) == 0 &&
+			gid_ring_release(&pair.consumer, held[0].index) == -EINVAL;
 	good &= gid_ring_collect(&pair.producer, &sent) == 1 && sent.time == 2;
 	good &= gid_ring_collect(&pair.producer, &sent) == 1 && sent.time == 1;
 	tap_ok(good && pair.producer.in_flight == 0, "and these two can be given back, once");
@@ -46,8 +46,8 @@ static void test_drop_old_in_steps(void) {
 		fill_frame(&frame, gid_make(1, 1, sequence % 8, 0), sequence);
 		if (gid_ring_send(&pair.producer, &frame, sequence) == 0) {
 			gid_ring_oldest_unread(&pair.producer, &oldest);
-			dropped +=
-				gid_ring_take_back(&pair.producer, oldest.index + 1, &taken) == 1;
+			dropped += gid_ring_take_back(&pair.producer, oldest.index + 1, &taken) ==
+					1;
 			gid_ring_send(&pair.producer, &frame, sequence);
 		}
 	}
@@ -59,12 +59,13 @@ static void test_drop_old_in_steps(void) {
 	tap_ok(good, "a consumer that slept finds the newest three of a thousand");
 	fill_frame(&frame, gid_make(1, 1, 0, 0), 1001);
 	tap_ok(gid_ring_send(&pair.producer, &frame, 1001) == 0 &&
-			gid_ring_oldest_unread(&pair.producer, &oldest) == 0,
-		"what it holds is not dropped: it misses the next");
+					gid_ring_oldest_unread(&pair.producer, &oldest) == 0,
+			"what it holds is not dropped: it misses the next");
 	fill_frame(&frame, GID_NONE, 1002);
 	tap_ok(gid_ring_send(&pair.producer, &frame, 1002) == 1 &&
-			gid_ring_receive(&pair.consumer, &frame) == 1 && frame.sequence == 1002,
-		"but it hears of the end, which needs no credit");
+					gid_ring_receive(&pair.consumer, &frame) == 1 &&
+					frame.sequence == 1002,
+			"but it hears of the end, which needs no credit");
 	ring_pair_finish(&pair);
 }
 
@@ -79,15 +80,15 @@ static void test_sleep_in_steps(void) {
 	fill_frame(&frame, gid_make(1, 1, 0, 0), 1);
 	good &= gid_ring_send(&pair.producer, &frame, 1) == 1;
 	tap_ok(good && !gid_ring_should_wake_consumer(&pair.producer) &&
-			gid_ring_consumer_sleep(&pair.consumer),
-		"a consumer does not sleep over a frame that did not ring");
+					gid_ring_consumer_sleep(&pair.consumer),
+			"a consumer does not sleep over a frame that did not ring");
 	gid_ring_consumer_wake(&pair.consumer);
 	good = gid_ring_receive(&pair.consumer, &frame) == 1 &&
-		gid_ring_collect(&pair.producer, &sent) == 0;
+			gid_ring_collect(&pair.producer, &sent) == 0;
 	good &= gid_ring_release(&pair.consumer, frame.index) == 0;
 	tap_ok(good && !gid_ring_should_wake_producer(&pair.consumer) &&
-			gid_ring_producer_sleep(&pair.producer),
-		"nor a producer over a release");
+					gid_ring_producer_sleep(&pair.producer),
+			"nor a producer over a release");
 	ring_pair_finish(&pair);
 }
 

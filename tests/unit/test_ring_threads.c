@@ -105,7 +105,7 @@ static void send_one(struct producer *producer, uint64_t sequence) {
 	int sent = gid_ring_send(&producer->end, &frame, sequence);
 	struct gid_ring_sent oldest;
 	if (sent == 0 && schedule->drop_old &&
-		gid_ring_oldest_unread(&producer->end, &oldest) == 1) {
+			gid_ring_oldest_unread(&producer->end, &oldest) == 1) {
 		take_back(producer, oldest.index + 1);
 		sent = gid_ring_send(&producer->end, &frame, sequence);
 	}
@@ -135,7 +135,7 @@ static void *produce(void *data) {
 	producer->random = 88172645463325252ull;
 	gid_ring_producer_init(&producer->end, run->ring, run->page, schedule->credit);
 	for (uint64_t sequence = 1; sequence <= schedule->frames && run->failure == NULL;
-		sequence++) {
+			sequence++) {
 		collect(producer);
 		if (random_below(&producer->random, 100) < schedule->force_percent) {
 			force(producer);
@@ -212,7 +212,7 @@ static void take(struct consumer *consumer, const struct gid_wire_frame *frame) 
 static void sleep_until_rung(struct consumer *consumer) {
 	struct run *run = consumer->run;
 	if (!gid_ring_consumer_sleep(&consumer->end) &&
-		!__atomic_load_n(&run->finished, __ATOMIC_SEQ_CST)) {
+			!__atomic_load_n(&run->finished, __ATOMIC_SEQ_CST)) {
 		struct timespec end;
 		clock_gettime(CLOCK_REALTIME, &end);
 		end.tv_sec += 60;
@@ -243,7 +243,8 @@ static void *consume(void *data) {
 		} else {
 			while (consumer->held_count > 0) {
 				release(consumer,
-					random_below(&consumer->random, consumer->held_count));
+						random_below(&consumer->random,
+								consumer->held_count));
 			}
 			sleep_until_rung(consumer);
 		}
@@ -273,9 +274,9 @@ static void check_fates(struct run *run) {
 		if ((fate & FATE_RECEIVED) != 0 && (fate & FATE_TAKEN_BACK) != 0) {
 			fail(run, "a frame was received and taken back");
 		}
-		bool once =
-			(fate & (FATE_RECEIVED | FATE_TAKEN_BACK | FATE_FORCED | FATE_RELEASED)) !=
-			0;
+		bool once = (fate &
+					    (FATE_RECEIVED | FATE_TAKEN_BACK | FATE_FORCED |
+							    FATE_RELEASED)) != 0;
 		if ((fate & FATE_SENT) != 0 && !once) {
 			fail(run, "a frame was lost");
 		}
@@ -296,14 +297,16 @@ static void test_schedule(const struct schedule *schedule) {
 	pthread_join(threads[1], NULL);
 	check_fates(run);
 	if (run->failure == NULL && !schedule->drop_old && schedule->force_percent == 0 &&
-		run->sent != run->received) {
+			run->sent != run->received) {
 		fail(run, "not every frame that was sent was received");
 	}
 	tap_ok(run->failure == NULL,
-		"%s: %s (sent %lu, received %lu, taken back %lu, forced %lu, missed %lu, rung %lu)",
-		schedule->name,
-		run->failure == NULL ? "each frame once, whole, in order" : run->failure, run->sent,
-		run->received, run->taken_back, run->forced, run->dropped, run->rings);
+			"%s: %s (sent %lu, received %lu, taken back %lu, forced %lu, missed %lu, "
+			"rung %lu)",
+			schedule->name,
+			run->failure == NULL ? "each frame once, whole, in order" : run->failure,
+			run->sent, run->received, run->taken_back, run->forced, run->dropped,
+			run->rings);
 	sem_destroy(&run->bell);
 	free(run->fates);
 	free(run->ring);
@@ -312,29 +315,32 @@ static void test_schedule(const struct schedule *schedule) {
 }
 
 static const struct schedule schedules[] = {
-	{"as fast as both can", 200000, 8, .patient = true, .hold_max = 2},
-	{"a credit of one", 50000, 1, .patient = true, .hold_max = 0},
-	{"all credit there is", 200000, GID_CREDIT_MAX, .patient = true, .hold_max = 40},
-	{"a slow consumer", 20000, 8, .patient = true, .hold_max = 3, .consumer_pauses = 3},
-	{"a slow producer", 20000, 8, .hold_max = 3, .producer_pauses = 3},
-	{"both hesitate", 20000, 16, .patient = true, .hold_max = 9, .producer_pauses = 4,
-		.consumer_pauses = 4},
-	{"frames without a picture", 100000, 6, .patient = true, .hold_max = 4,
-		.no_picture_percent = 30},
-	{"without patience", 300000, 8, .hold_max = 2},
-	{"drop-old, as fast as both can", 300000, 4, true, .hold_max = 1},
-	{"drop-old, a slow consumer", 100000, 8, true, .hold_max = 4, .consumer_pauses = 20},
-	{"drop-old, a credit of one", 200000, 1, true, .hold_max = 0, .consumer_pauses = 200},
-	{"drop-old, all credit there is", 300000, GID_CREDIT_MAX, true, .hold_max = 60,
-		.consumer_pauses = 100},
-	{"drop-old, with frames without a picture", 200000, 6, true, .hold_max = 2,
-		.consumer_pauses = 100, .no_picture_percent = 30},
-	{"leases that run out", 100000, 8, .patient = true, .force_percent = 5, .hold_max = 6,
-		.consumer_pauses = 50},
-	{"leases that run out, drop-old", 100000, 8, true, .force_percent = 20, .hold_max = 6,
-		.consumer_pauses = 30, .no_picture_percent = 10},
-	{"leases that run out, all credit there is", 100000, GID_CREDIT_MAX, .patient = true,
-		.force_percent = 10, .hold_max = 50, .consumer_pauses = 40},
+		{"as fast as both can", 200000, 8, .patient = true, .hold_max = 2},
+		{"a credit of one", 50000, 1, .patient = true, .hold_max = 0},
+		{"all credit there is", 200000, GID_CREDIT_MAX, .patient = true, .hold_max = 40},
+		{"a slow consumer", 20000, 8, .patient = true, .hold_max = 3, .consumer_pauses = 3},
+		{"a slow producer", 20000, 8, .hold_max = 3, .producer_pauses = 3},
+		{"both hesitate", 20000, 16, .patient = true, .hold_max = 9, .producer_pauses = 4,
+				.consumer_pauses = 4},
+		{"frames without a picture", 100000, 6, .patient = true, .hold_max = 4,
+				.no_picture_percent = 30},
+		{"without patience", 300000, 8, .hold_max = 2},
+		{"drop-old, as fast as both can", 300000, 4, true, .hold_max = 1},
+		{"drop-old, a slow consumer", 100000, 8, true, .hold_max = 4,
+				.consumer_pauses = 20},
+		{"drop-old, a credit of one", 200000, 1, true, .hold_max = 0,
+				.consumer_pauses = 200},
+		{"drop-old, all credit there is", 300000, GID_CREDIT_MAX, true, .hold_max = 60,
+				.consumer_pauses = 100},
+		{"drop-old, with frames without a picture", 200000, 6, true, .hold_max = 2,
+				.consumer_pauses = 100, .no_picture_percent = 30},
+		{"leases that run out", 100000, 8, .patient = true, .force_percent = 5,
+				.hold_max = 6, .consumer_pauses = 50},
+		{"leases that run out, drop-old", 100000, 8, true, .force_percent = 20,
+				.hold_max = 6, .consumer_pauses = 30, .no_picture_percent = 10},
+		{"leases that run out, all credit there is", 100000, GID_CREDIT_MAX,
+				.patient = true, .force_percent = 10, .hold_max = 50,
+				.consumer_pauses = 40},
 };
 
 int main(void) {

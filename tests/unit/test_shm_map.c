@@ -27,8 +27,8 @@ static uint32_t find_run(uint32_t from, uint32_t count) {
 static bool finds_the_same(const struct shm_map *map, uint32_t from, uint32_t count) {
 	uint64_t offset;
 	/* Page 0 of the map is page 1 of the window, behind the header. */
-	bool found =
-		shm_map_find(map, (from + 1) * UINT64_C(4096), count * UINT64_C(4096), &offset);
+	bool found = shm_map_find(
+			map, (from + 1) * UINT64_C(4096), count * UINT64_C(4096), &offset);
 	uint32_t run = find_run(from, count);
 	return found == (run < PAGES) && (!found || offset == (run + 1) * UINT64_C(4096));
 }
@@ -77,7 +77,7 @@ static void test_edges(void) {
 	tap_ok(shm_map_add(&map, 4097, 4096, NULL) == NULL, "nor parts of pages");
 	tap_ok(shm_map_add(&map, 4096, 100, NULL) == NULL, "of whatever size");
 	tap_ok(shm_map_add(&map, 4096, UINT64_MAX & ~UINT64_C(4095), NULL) == NULL,
-		"or a wrapping one");
+			"or a wrapping one");
 	tap_ok(!shm_map_find(&map, 0, 4 * 4096, &offset), "what is too much is not found");
 	tap_ok(!shm_map_find(&map, UINT64_MAX, 4096, &offset), "nor behind everything");
 	tap_ok(shm_map_find(&map, 0, 3 * 4096, &offset) && offset == 4096, "all of it is");

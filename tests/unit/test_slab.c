@@ -10,22 +10,23 @@ static void test_create(void) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
 	tap_ok(gid_domain_of(info.gid) == 1 && info.slot_count == 4 && info.slot_size == 12288 &&
-			info.memory == GID_MEMORY_MEMFD && info.offset == 0 && !info.imported &&
-			strcmp(info.description, "video/x-raw") == 0,
-		"a slab is what was asked for");
+					info.memory == GID_MEMORY_MEMFD && info.offset == 0 &&
+					!info.imported &&
+					strcmp(info.description, "video/x-raw") == 0,
+			"a slab is what was asked for");
 	tap_ok(gid_slab_data(slab, 3) == (char *)gid_slab_data(slab, 0) + 3 * 12288 &&
-			gid_slab_data(slab, 4) == NULL,
-		"it has as many slots");
+					gid_slab_data(slab, 4) == NULL,
+			"it has as many slots");
 	tap_ok(gid_slot_of(gid_slab_gid(slab, 2)) == 2 && gid_slab_gid(slab, 4) == GID_NONE,
-		"each slot has a gid");
+			"each slot has a gid");
 
 	int slots[4], again;
 	for (int i = 0; i < 4; i++) {
 		slots[i] = gid_slab_take(slab);
 	}
 	tap_ok(slots[0] == 0 && slots[1] == 1 && slots[2] == 2 && slots[3] == 3 &&
-			gid_slab_take(slab) == -EAGAIN,
-		"each slot is taken once");
+					gid_slab_take(slab) == -EAGAIN,
+			"each slot is taken once");
 	gid_slab_give(slab, 2);
 	gid_slab_give(slab, 99);
 	again = gid_slab_take(slab);
@@ -38,28 +39,29 @@ static void test_create(void) {
 		int error;
 		const char *what;
 	} bad[] = {
-		{0, 0, -EINVAL, "no slots"},
-		{GID_SLOTS_MAX + 1, 0, -EINVAL, "too many slots"},
-		{2, UINT64_MAX, -EINVAL, "slots that overflow"},
-		{4096, INT64_MAX, -EINVAL, "slots that overflow together"},
-		{1, 128 << 20, -EDQUOT, "more than the domain's quota"},
+			{0, 0, -EINVAL, "no slots"},
+			{GID_SLOTS_MAX + 1, 0, -EINVAL, "too many slots"},
+			{2, UINT64_MAX, -EINVAL, "slots that overflow"},
+			{4096, INT64_MAX, -EINVAL, "slots that overflow together"},
+			{1, 128 << 20, -EDQUOT, "more than the domain's quota"},
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		int error = gid_slab_create(
-			owner, &layout, bad[i].slot_size, bad[i].slots, NULL, &slab);
+				owner, &layout, bad[i].slot_size, bad[i].slots, NULL, &slab);
 		tap_ok(error == bad[i].error, "%s: %d (%s)", bad[i].what, error,
-			gid_domain_error(owner));
+				gid_domain_error(owner));
 	}
 	struct gid_layout tiled = layout;
 	tiled.modifier = I915_FORMAT_MOD_X_TILED;
 	tap_ok(gid_slab_create(owner, &tiled, 65536, 1, NULL, &slab) == -ENOTSUP,
-		"plain memory is not tiled");
+			"plain memory is not tiled");
 	char description[GID_DESCRIPTION_MAX + 2];
 	memset(description, 'd', sizeof(description));
 	description[sizeof(description) - 1] = '\0';
 	tap_ok(gid_slab_create(owner, &layout, 0, 1, description, &slab) == -EINVAL &&
-			gid_slab_create(owner, &layout, 0, 1, "a\nb", &slab) == -EINVAL,
-		"a description that is too long, or no text, is refused");
+					gid_slab_create(owner, &layout, 0, 1, "a\nb", &slab) ==
+							-EINVAL,
+			"a description that is too long, or no text, is refused");
 	description[GID_DESCRIPTION_MAX] = '\0';
 	int error = gid_slab_create(owner, &layout, 0, 1, description, &slab);
 	tap_ok(error == 0, "the longest description is carried");
@@ -73,36 +75,37 @@ static void test_import(void) {
 	gid_id gid = gid_slab_gid(slab, 1);
 	tap_ok(gid_slab_grant(slab, 2) == 0, "open grants its slab to cluster");
 	tap_ok(gid_slab_import(reader, gid, &got) == 0, "cluster imports it: %s",
-		gid_domain_error(reader));
+			gid_domain_error(reader));
 	struct gid_slab_info info;
 	gid_slab_get_info(got, &info);
 	tap_ok(info.imported && info.gid == gid_slab_gid(slab, 0) && info.slot_count == 2 &&
-			info.slot_size == 12288 &&
-			memcmp(&info.layout, &layout, sizeof(layout)) == 0 &&
-			strcmp(info.description, "video/x-raw") == 0,
-		"it is the slab that was exported");
+					info.slot_size == 12288 &&
+					memcmp(&info.layout, &layout, sizeof(layout)) == 0 &&
+					strcmp(info.description, "video/x-raw") == 0,
+			"it is the slab that was exported");
 	const char *view = gid_slab_view(got, 1);
 	tap_ok(strcmp(view, "picture") == 0, "with its pixels");
 	strcpy(gid_slab_data(slab, 1), "changed");
 	tap_ok(strcmp(view, "changed") == 0, "which are the owner's very memory");
 	tap_ok(gid_slab_view(got, 2) == NULL && gid_slab_data(got, 0) == NULL,
-		"there is no other slot, and nothing to write");
+			"there is no other slot, and nothing to write");
 	tap_ok(mprotect((void *)((uintptr_t)view & ~4095ul), 4096, PROT_READ | PROT_WRITE) < 0 &&
-			mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, info.fd, 0) == MAP_FAILED &&
-			ftruncate(info.fd, 0) < 0,
-		"the reader cannot write it");
+					mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, info.fd, 0) ==
+							MAP_FAILED &&
+					ftruncate(info.fd, 0) < 0,
+			"the reader cannot write it");
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slab, 0), &second) == 0 && second == got,
-		"the next import of the slab gives the same");
+			"the next import of the slab gives the same");
 	tap_ok(gid_slab_import(reader, gid_make(1, gid_slab_of(gid), 2, 0), &second) == -ENOENT,
-		"a slot that it does not have is unknown");
+			"a slot that it does not have is unknown");
 	tap_ok(gid_slab_is_current(got, gid) && !gid_slab_is_current(got, gid + 1) &&
-			!gid_slab_is_current(got, gid + (1ull << 32)),
-		"the gid is current, others are not");
+					!gid_slab_is_current(got, gid + (1ull << 32)),
+			"the gid is current, others are not");
 	gid_slab_unref(got);
 	gid_slab_unref(got);
 	tap_ok(gid_slab_import(reader, gid, &second) == 0 && second == got &&
-			gid_slab_view(second, 1) == view,
-		"a slab at rest is used again, with its mapping");
+					gid_slab_view(second, 1) == view,
+			"a slab at rest is used again, with its mapping");
 	gid_slab_unref(second);
 	gid_slab_destroy(slab, false);
 }
@@ -128,23 +131,23 @@ static void test_refusals(void) {
 	tap_ok(gid_slab_import(owner, gid, &got) == -ENOENT, "in its own domain, too");
 	strcpy(local, gid_domain_error(owner));
 	tap_ok(strcmp(ungranted, revoked) == 0 && strcmp(ungranted, destroyed) == 0 &&
-			strcmp(ungranted, local) == 0,
-		"all with the same sentence: %s", ungranted);
+					strcmp(ungranted, local) == 0,
+			"all with the same sentence: %s", ungranted);
 	const gid_id bad[] = {GID_NONE, UINT64_MAX, gid_make(1, 77, 0, 0), gid_make(3, 1, 0, 0),
-		gid_make(2, 1, 0, 0), (gid_id)1 << 56};
+			gid_make(2, 1, 0, 0), (gid_id)1 << 56};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char text[GID_TEXT_MAX], sentence[320];
 		snprintf(sentence, sizeof(sentence), "gid %s%s", gid_format(bad[i], text),
-			strchr(strchr(ungranted, '#'), ':'));
+				strchr(strchr(ungranted, '#'), ':'));
 		int error = gid_slab_import(reader, bad[i], &got);
 		tap_ok(error == -ENOENT && strcmp(gid_domain_error(reader), sentence) == 0,
-			"%s is unknown, in the same words", text);
+				"%s is unknown, in the same words", text);
 	}
 	slab = make(1);
 	tap_ok(gid_slab_grant(slab, 9) == -EPERM, "a domain that may not read gets no grant: %s",
-		gid_domain_error(owner));
+			gid_domain_error(owner));
 	tap_ok(gid_slab_grant(slab, 0) == -EINVAL && gid_slab_grant(slab, 255) == -EINVAL,
-		"nor does one that cannot be");
+			"nor does one that cannot be");
 	gid_slab_destroy(slab, false);
 }
 
@@ -154,38 +157,40 @@ static void test_export(void) {
 	int fd = memfd_create("camera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	const uint64_t offset = 4096 + 100, size = 64 * 48 * 4;
 	char *data = ftruncate(fd, (off_t)(offset + size)) == 0
-		? mmap(NULL, offset + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-		: MAP_FAILED;
+			? mmap(NULL, offset + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+			: MAP_FAILED;
 	strcpy(data + offset, "camera");
 	tap_ok(gid_slab_export(owner, fd, offset, &layout, NULL, &slab) == -EPERM,
-		"an unsealed memfd is refused: %s", gid_domain_error(owner));
+			"an unsealed memfd is refused: %s", gid_domain_error(owner));
 	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
 	tap_ok(gid_slab_export(owner, fd, offset, &layout, NULL, &slab) == -EPERM,
-		"so is one that its readers could open for writing");
+			"so is one that its readers could open for writing");
 	fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
 	tap_ok(gid_slab_export(owner, fd, offset + 1, &layout, NULL, &slab) == -ERANGE,
-		"so is a picture that does not fit: %s", gid_domain_error(owner));
+			"so is a picture that does not fit: %s", gid_domain_error(owner));
 	tap_ok(gid_slab_export(owner, fd, UINT64_MAX, &layout, NULL, &slab) == -ERANGE &&
-			gid_slab_export(owner, fd, offset + size, &layout, NULL, &slab) == -ERANGE,
-		"or begins beyond the end");
+					gid_slab_export(owner, fd, offset + size, &layout, NULL,
+							&slab) == -ERANGE,
+			"or begins beyond the end");
 	tap_ok(gid_slab_export(owner, STDIN_FILENO, 0, &layout, NULL, &slab) == -EBADF &&
-			gid_slab_export(owner, -1, 0, &layout, NULL, &slab) == -EBADF,
-		"or is no memory at all: %s", gid_domain_error(owner));
+					gid_slab_export(owner, -1, 0, &layout, NULL, &slab) ==
+							-EBADF,
+			"or is no memory at all: %s", gid_domain_error(owner));
 	int error = gid_slab_export(owner, fd, offset, &layout, "caps", &slab);
 	if (!tap_ok(error == 0, "a sealed memfd is exported (%d)", error)) {
 		return;
 	}
 	tap_ok(gid_slab_data(slab, 0) == NULL && strcmp(gid_slab_view(slab, 0), "camera") == 0,
-		"its owner writes through its own mapping, and can look");
+			"its owner writes through its own mapping, and can look");
 	gid_slab_grant(slab, 2);
 	gid_id gid = gid_slab_gid(slab, 0);
 	error = gid_slab_import(reader, gid, &got);
 	gid_slab_get_info(got, &info);
 	tap_ok(error == 0 && info.offset == offset && info.slot_size == size &&
-			strcmp(gid_slab_view(got, 0), "camera") == 0,
-		"it is imported, from inside a page");
+					strcmp(gid_slab_view(got, 0), "camera") == 0,
+			"it is imported, from inside a page");
 	tap_ok((fcntl(info.fd, F_GETFL) & O_ACCMODE) == O_RDONLY,
-		"and its descriptor is read-only");
+			"and its descriptor is read-only");
 	tap_ok(gid_slab_is_current(got, gid), "its gid is current");
 	gid_slab_destroy(slab, true);
 	memset(data + offset, 0, size);
@@ -214,7 +219,7 @@ static void test_leaks(void) {
 			tap_ok(failed == 0, "1000 slabs come and go");
 			tap_ok(cockpit_count("/proc/self/fd") == fds, "no descriptor stays");
 			tap_ok(cockpit_count("/proc/self/maps") <= maps, "nor a mapping (%d, %d)",
-				cockpit_count("/proc/self/maps"), maps);
+					cockpit_count("/proc/self/maps"), maps);
 		}
 	}
 	/* A reader that never dispatches does not hear of the ends, and is bounded all the same. */
@@ -227,7 +232,7 @@ static void test_leaks(void) {
 		gid_slab_destroy(slab, false);
 	}
 	tap_ok(cockpit_count("/proc/self/maps") - maps < 200, "slabs at rest are bounded (%d)",
-		cockpit_count("/proc/self/maps") - maps);
+			cockpit_count("/proc/self/maps") - maps);
 }
 
 static void test_late(void) {
@@ -241,8 +246,9 @@ static void test_late(void) {
 	struct gid_slab_info info;
 	gid_slab_get_info(got, &info);
 	tap_ok(info.revoked && info.fd == -1 && gid_slab_view(got, 0) == NULL &&
-			gid_slab_data(own, 0) == NULL && gid_slab_take(own) == -EAGAIN,
-		"slabs outlive their domain without memory");
+					gid_slab_data(own, 0) == NULL &&
+					gid_slab_take(own) == -EAGAIN,
+			"slabs outlive their domain without memory");
 	gid_slab_unref(got);
 	gid_slab_destroy(own, true);
 	gid_slab_destroy(slab, false);

@@ -35,7 +35,7 @@ static void *sleeper_run(void *data) {
 	while (!__atomic_load_n(&sleeper.stop, __ATOMIC_SEQ_CST) && got != -EPIPE) {
 		struct gid_frame frame;
 		__atomic_store_n(&sleeper.heard, __atomic_load_n(&sleeper.told, __ATOMIC_SEQ_CST),
-			__ATOMIC_SEQ_CST);
+				__ATOMIC_SEQ_CST);
 		pthread_mutex_lock(&lock);
 		got = gid_consumer_receive(sleeper.consumer, &frame);
 		if (got == 1) {
@@ -53,12 +53,12 @@ static void *sleeper_run(void *data) {
 
 static void sleeper_start(void) {
 	struct gid_consumer_options options = {
-		.size = sizeof(options), .credit = 8, .sleeps = true};
+			.size = sizeof(options), .credit = 8, .sleeps = true};
 	sleeper.stop = false;
 	sleeper.frames = sleeper.told = sleeper.heard = 0;
 	sleeper.end = 0;
-	int error =
-		gid_consumer_create(cluster_domain, "open", "movie", &options, &sleeper.consumer);
+	int error = gid_consumer_create(
+			cluster_domain, "open", "movie", &options, &sleeper.consumer);
 	tap_ok(error == 0, "a consumer that sleeps (%s)", gid_domain_error(cluster_domain));
 	tap_ok(gid_consumer_wait(sleeper.consumer, 0) == -EINVAL, "it does not wait otherwise");
 	pthread_create(&sleeper.thread, NULL, sleeper_run, NULL);
@@ -102,7 +102,7 @@ static bool send_frames(struct gid_producer *producer, struct gid_slab *slab, ui
 	uint32_t before = __atomic_load_n(&sleeper.frames, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < count; i++) {
 		if (send_slot(producer, slab, i % 4) != 1 ||
-			!reaches(producer, &sleeper.frames, before + i + 1)) {
+				!reaches(producer, &sleeper.frames, before + i + 1)) {
 			return false;
 		}
 	}
@@ -122,8 +122,9 @@ static void test_frames(struct gid_producer *producer, struct gid_slab *slab) {
 	tap_ok(send_frames(producer, slab, FRAMES), "each of %d frames wakes it", FRAMES);
 	gid_producer_get_stats(producer, &stats);
 	tap_ok(stats.doorbells > 0, "where it slept already, that is %lu times",
-		(unsigned long)stats.doorbells);
-	tap_ok(uses_futex() == gid_sleep_has_futex(), "by futex where the kernel has what it takes");
+			(unsigned long)stats.doorbells);
+	tap_ok(uses_futex() == gid_sleep_has_futex(),
+			"by futex where the kernel has what it takes");
 }
 
 /* Each as soon as the one before was heard: the thread is just falling asleep again. */
@@ -155,12 +156,12 @@ static struct gid_producer *produce(void) {
 }
 
 int main(void) {
-	static const struct gid_layout layout = {
-		0x34325258, .width = 64, .height = 16, .plane_count = 1, .planes = {{0, 256}}};
+	static const struct gid_layout layout = {0x34325258, .width = 64, .height = 16,
+			.plane_count = 1, .planes = {{0, 256}}};
 	struct gid_slab *slab = NULL;
 	if (!cockpit_init() || gid_domain_connect("open", &open_domain) < 0 ||
-		gid_domain_connect("cluster", &cluster_domain) < 0 ||
-		gid_slab_create(open_domain, &layout, 0, 4, NULL, &slab) < 0) {
+			gid_domain_connect("cluster", &cluster_domain) < 0 ||
+			gid_slab_create(open_domain, &layout, 0, 4, NULL, &slab) < 0) {
 		tap_ok(false, "two domains and a slab");
 		cockpit_finish();
 		return tap_finish();
@@ -169,7 +170,7 @@ int main(void) {
 	sleeper_start();
 	uint32_t joined = 0;
 	for (long start = cockpit_now_ms();
-		joined == 0 && cockpit_now_ms() - start < PATIENCE_MS;) {
+			joined == 0 && cockpit_now_ms() - start < PATIENCE_MS;) {
 		dispatch(producer);
 		joined = gid_producer_consumers(producer);
 	}

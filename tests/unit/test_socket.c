@@ -37,10 +37,10 @@ static void send_fds(int socket, size_t size, int fd, size_t count) {
 	} control = {0};
 	struct iovec iov = {bytes, size};
 	struct msghdr message = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = CMSG_SPACE(count * sizeof(int)),
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = control.room,
+			.msg_controllen = CMSG_SPACE(count * sizeof(int)),
 	};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	header->cmsg_level = SOL_SOCKET;
@@ -57,18 +57,18 @@ static void test_packets(const int pair[2]) {
 	int fds[GID_SOCKET_FDS_MAX];
 	uint32_t count = 9;
 	tap_ok(gid_socket_receive(pair[1], bytes, sizeof(bytes), fds, &count) == -EAGAIN &&
-			count == 0,
-		"an empty socket does not wait");
+					count == 0,
+			"an empty socket does not wait");
 	tap_ok(gid_socket_send(pair[0], "hello", 5, (int[]){0, 1}, 2) == 0, "a packet is sent");
 	ssize_t size = gid_socket_receive(pair[1], bytes, sizeof(bytes), fds, &count);
 	tap_ok(size == 5 && memcmp(bytes, "hello", 5) == 0 && count == 2, "and received");
 	tap_ok(fds[0] >= 0 && fds[1] >= 0 && fcntl(fds[0], F_GETFD) == FD_CLOEXEC &&
-			fcntl(fds[1], F_GETFD) == FD_CLOEXEC,
-		"with descriptors that are close-on-exec");
+					fcntl(fds[1], F_GETFD) == FD_CLOEXEC,
+			"with descriptors that are close-on-exec");
 	gid_socket_close_fds(fds, GID_SOCKET_FDS_MAX);
 	tap_ok(fds[0] == -1 && fds[1] == -1, "and closed");
 	tap_ok(gid_socket_send(pair[0], "x", 1, (int[]){0, 1, 2}, 3) == -EINVAL,
-		"three descriptors are not sent");
+			"three descriptors are not sent");
 }
 
 static void test_surplus(const int pair[2]) {
@@ -80,16 +80,16 @@ static void test_surplus(const int pair[2]) {
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		send_fds(pair[0], 8, 0, counts[i]);
 		tap_ok(gid_socket_receive(pair[1], bytes, sizeof(bytes), fds, &count) == -EPROTO &&
-				count == 0 && fds[0] == -1 && fds[1] == -1,
-			"%zu descriptors are refused", counts[i]);
+						count == 0 && fds[0] == -1 && fds[1] == -1,
+				"%zu descriptors are refused", counts[i]);
 	}
 	send_fds(pair[0], 32, 0, 2);
 	tap_ok(gid_socket_receive(pair[1], bytes, sizeof(bytes), fds, &count) == -EPROTO,
-		"a packet that is too long is refused");
+			"a packet that is too long is refused");
 	tap_ok(count_fds() == before, "and none of all those stays open");
 	send_fds(pair[0], 8, 0, 1);
 	tap_ok(gid_socket_receive(pair[1], bytes, sizeof(bytes), fds, &count) == 8 && count == 1,
-		"the next packet comes through");
+			"the next packet comes through");
 	gid_socket_close_fds(fds, GID_SOCKET_FDS_MAX);
 }
 
@@ -109,12 +109,12 @@ static void test_bounds(int pair[2]) {
 	pair[1] = -1;
 	/* It went with packets unread. */
 	tap_ok(gid_socket_send(pair[0], "x", 1, NULL, 0) == -ECONNRESET &&
-			gid_socket_send(pair[0], "x", 1, NULL, 0) == -EPIPE,
-		"a peer that is gone says so");
+					gid_socket_send(pair[0], "x", 1, NULL, 0) == -EPIPE,
+			"a peer that is gone says so");
 	int fds[GID_SOCKET_FDS_MAX];
 	uint32_t count;
 	tap_ok(gid_socket_receive(pair[0], bytes, sizeof(bytes), fds, &count) == 0,
-		"is the end of what it says");
+			"is the end of what it says");
 }
 
 static void test_connect(void) {
@@ -137,11 +137,11 @@ static void test_connect(void) {
 	listen(listener, 0);
 	int fds[8], count = 0, last;
 	while ((last = gid_socket_connect(address.sun_path, gid_socket_now() + 30000000)) >= 0 &&
-		count < 8) {
+			count < 8) {
 		fds[count++] = last;
 	}
 	tap_ok(count >= 1 && last == -ETIMEDOUT,
-		"a listener's full queue is waited for, not for ever");
+			"a listener's full queue is waited for, not for ever");
 	while (count > 0) {
 		close(fds[--count]);
 	}

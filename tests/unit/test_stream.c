@@ -20,26 +20,27 @@ static void test_flow(void) {
 	tap_ok(send_slot(producer, slab, 1) == 1, "one consumer gets the next");
 	tap_ok(is_readable(gid_consumer_get_fd(consumer)), "its descriptor says so");
 	tap_ok(gid_consumer_receive(consumer, &frame) == 1 && frame.pts == 1 &&
-			frame.sequence == 2 && frame.gid == gid_slab_gid(slab, 1),
-		"it is the frame");
+					frame.sequence == 2 && frame.gid == gid_slab_gid(slab, 1),
+			"it is the frame");
 	tap_ok(!is_readable(gid_consumer_get_fd(consumer)), "and nothing to read again");
 	tap_ok(gid_slab_import(cluster_domain, frame.gid, &seen) == 0 &&
-			memcmp(gid_slab_view(seen, 1), gid_slab_data(slab, 1), 4096) == 0,
-		"the stream has granted the slab");
+					memcmp(gid_slab_view(seen, 1), gid_slab_data(slab, 1),
+							4096) == 0,
+			"the stream has granted the slab");
 	tap_ok(gid_slab_holders(slab, 1) == 1, "its slot has a holder");
 	tap_ok(gid_consumer_release(consumer, &frame) == 0 && heard.released == 0, "released");
 	tap_ok(gid_consumer_release(consumer, &frame) == -EINVAL, "once only");
 	tap_ok(is_readable(gid_producer_get_fd(producer)), "the producer's descriptor says so");
 	gid_producer_dispatch(producer);
 	tap_ok(heard.released == 1 && heard.last_released == frame.gid &&
-			gid_slab_holders(slab, 1) == 0,
-		"the slot is free");
+					gid_slab_holders(slab, 1) == 0,
+			"the slot is free");
 	tap_ok(!is_readable(gid_producer_get_fd(producer)), "and nothing to read for the producer");
 
 	struct gid_slab *late = make_slab(1), *late_seen = NULL;
 	tap_ok(send_slot(producer, late, 0) == 1 && gid_consumer_receive(consumer, &frame) == 1 &&
-			gid_slab_import(cluster_domain, frame.gid, &late_seen) == 0,
-		"a slab that comes later is granted, too");
+					gid_slab_import(cluster_domain, frame.gid, &late_seen) == 0,
+			"a slab that comes later is granted, too");
 	gid_slab_unref(late_seen);
 	gid_slab_destroy(late, false);
 	tap_ok(gid_consumer_release(consumer, &frame) == 0, "a frame of a slab that is gone");
@@ -53,10 +54,10 @@ static void test_flow(void) {
 	gid_producer_destroy(producer);
 	tap_ok(heard.released == 2, "the producer's end brings back what was not read");
 	tap_ok(gid_consumer_receive(consumer, &frame) == 1 && (frame.flags & GID_FRAME_EOS) != 0,
-		"the consumer hears the last word");
+			"the consumer hears the last word");
 	tap_ok(gid_consumer_receive(consumer, &frame) == -EPIPE &&
-			heard.state == GID_CONSUMER_ENDED && heard.reason == 0,
-		"and that the stream ended in good order");
+					heard.state == GID_CONSUMER_ENDED && heard.reason == 0,
+			"and that the stream ended in good order");
 	gid_consumer_destroy(consumer);
 	settle(NULL);
 	gid_slab_unref(seen);
@@ -86,18 +87,18 @@ static void test_credit(void) {
 		good &= gid_consumer_receive(newest, &frame) == 1 && frame.pts == i;
 	}
 	tap_ok(good && gid_consumer_receive(newest, &frame) == -EAGAIN,
-		"drop-old has the newest three");
+			"drop-old has the newest three");
 	struct gid_producer_stats stats;
 	gid_producer_get_stats(producer, &stats);
 	tap_ok(stats.frames == 10 && stats.dropped == 14 && stats.delivered == 13 &&
-			stats.held == 6,
-		"counted: %lu frames, %lu delivered, %lu dropped, %u held", stats.frames,
-		stats.delivered, stats.dropped, stats.held);
+					stats.held == 6,
+			"counted: %lu frames, %lu delivered, %lu dropped, %u held", stats.frames,
+			stats.delivered, stats.dropped, stats.held);
 	tap_ok(gid_producer_reclaim(producer, false) == 0, "what is being read is not reclaimed");
 	uint32_t before = heard.released;
 	tap_ok(gid_producer_reclaim(producer, true) == 1 && heard.released == before + 1 &&
-			gid_slot_of(heard.last_released) == 0,
-		"but by force, the oldest first");
+					gid_slot_of(heard.last_released) == 0,
+			"but by force, the oldest first");
 	tap_ok(!gid_slab_is_current(slab, heard.last_released), "and its gid is out of date");
 	tap_ok(send_slot(producer, slab, 0) == 1, "its slot can be sent by its new gid");
 	gid_consumer_destroy(newest);
@@ -116,31 +117,33 @@ static void test_reconnect(void) {
 	settle(NULL);
 	struct gid_frame frame, old = {0};
 	tap_ok(gid_consumer_get_state(consumer) == GID_CONSUMER_WAITING &&
-			gid_consumer_receive(consumer, &frame) == -EAGAIN,
-		"a consumer that reconnects waits for its stream");
+					gid_consumer_receive(consumer, &frame) == -EAGAIN,
+			"a consumer that reconnects waits for its stream");
 	struct gid_slab *slab = make_slab(8);
 	for (int round = 0; round < 3; round++) {
 		struct gid_producer *producer = produce(0, 8);
 		for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-			heard.state != GID_CONSUMER_LIVE && cockpit_now_ms() < end;
-			cockpit_sleep_ms(20)) {
+				heard.state != GID_CONSUMER_LIVE && cockpit_now_ms() < end;
+				cockpit_sleep_ms(20)) {
 			settle(producer);
 		}
 		tap_ok(send_slot(producer, slab, (uint32_t)round) == 1 &&
-				gid_consumer_receive(consumer, &frame) == 1 &&
-				frame.pts == (uint64_t)round,
-			"round %d: the frame comes", round);
+						gid_consumer_receive(consumer, &frame) == 1 &&
+						frame.pts == (uint64_t)round,
+				"round %d: the frame comes", round);
 		if (round > 0) {
 			tap_ok(gid_consumer_release(consumer, &old) == 0 &&
-					gid_slab_holders(slab, (uint32_t)round) == 1,
-				"a frame of the subscription before is no frame of this one");
+							gid_slab_holders(slab, (uint32_t)round) ==
+									1,
+					"a frame of the subscription before is no frame of this "
+					"one");
 		}
 		old = frame;
 		gid_producer_destroy(producer);
 		tap_ok(gid_consumer_receive(consumer, &frame) == -EPIPE &&
-				gid_consumer_receive(consumer, &frame) == -EAGAIN &&
-				heard.state == GID_CONSUMER_WAITING,
-			"its end is told, then it waits again");
+						gid_consumer_receive(consumer, &frame) == -EAGAIN &&
+						heard.state == GID_CONSUMER_WAITING,
+				"its end is told, then it waits again");
 	}
 	struct gid_consumer_stats stats;
 	gid_consumer_get_stats(consumer, &stats);
@@ -155,23 +158,23 @@ static void test_refusals(void) {
 	struct gid_consumer_options options = {.size = sizeof(options)};
 	struct gid_producer *producer = produce(0, 0), *second = NULL;
 	tap_ok(gid_consumer_create(cluster_domain, "open", "camera/rear", &options, &consumer) ==
-			-ENOENT,
-		"no such stream: %s", gid_domain_error(cluster_domain));
+					-ENOENT,
+			"no such stream: %s", gid_domain_error(cluster_domain));
 	tap_ok(gid_consumer_create(cluster_domain, "open", "secret", &options, &consumer) ==
-			-ENOENT,
-		"not to be read here: %s", gid_domain_error(cluster_domain));
+					-ENOENT,
+			"not to be read here: %s", gid_domain_error(cluster_domain));
 	tap_ok(gid_consumer_create(cluster_domain, "open", "a b", &options, &consumer) == -EINVAL,
-		"not a name: %s", gid_domain_error(cluster_domain));
+			"not a name: %s", gid_domain_error(cluster_domain));
 	options.credit = GID_CREDIT_MAX + 1;
 	tap_ok(gid_consumer_create(cluster_domain, "open", "movie", &options, &consumer) == -EINVAL,
-		"too much credit: %s", gid_domain_error(cluster_domain));
+			"too much credit: %s", gid_domain_error(cluster_domain));
 	options.size = 0;
 	tap_ok(gid_consumer_create(cluster_domain, "open", "movie", &options, &consumer) == -EINVAL,
-		"no size: %s", gid_domain_error(cluster_domain));
+			"no size: %s", gid_domain_error(cluster_domain));
 	tap_ok(gid_producer_create(open_domain, "movie", NULL, &second) == -EEXIST,
-		"a second producer: %s", gid_domain_error(open_domain));
+			"a second producer: %s", gid_domain_error(open_domain));
 	tap_ok(gid_producer_create(open_domain, "x\n", NULL, &second) == -EINVAL,
-		"a control character: %s", gid_domain_error(open_domain));
+			"a control character: %s", gid_domain_error(open_domain));
 	struct gid_frame frame = {.gid = gid_make(1, 77, 0, 0)};
 	tap_ok(gid_producer_send(producer, &frame) == -EINVAL, "a gid of no slab is not sent");
 	frame.gid = GID_NONE;
@@ -189,17 +192,17 @@ static void test_wait(void) {
 	settle(producer);
 	long start = cockpit_now_ms();
 	tap_ok(gid_consumer_wait(consumer, 100) == 0 && cockpit_now_ms() - start >= 99,
-		"waits for as long as it was told");
+			"waits for as long as it was told");
 	send_slot(producer, slab, 0);
 	struct gid_frame frame;
 	tap_ok(gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == 1 &&
-			gid_consumer_receive(consumer, &frame) == 1,
-		"and no longer than needed");
+					gid_consumer_receive(consumer, &frame) == 1,
+			"and no longer than needed");
 	gid_producer_destroy(producer);
 	tap_ok(gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == 1 &&
-			gid_consumer_receive(consumer, &frame) == -EPIPE &&
-			gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == -EPIPE,
-		"the end ends it");
+					gid_consumer_receive(consumer, &frame) == -EPIPE &&
+					gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == -EPIPE,
+			"the end ends it");
 	gid_consumer_destroy(consumer);
 	gid_slab_destroy(slab, false);
 	settle(NULL);

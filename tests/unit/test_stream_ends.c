@@ -22,10 +22,11 @@ static void destroy_consumer(void *data, enum gid_consumer_state state, int reas
 static void test_ends(void) {
 	struct gid_slab *slab = make_slab(4);
 	struct gid_producer_options options = {
-		.size = sizeof(options), .released = destroy_producer};
+			.size = sizeof(options), .released = destroy_producer};
 	struct gid_consumer *consumer;
-	struct gid_consumer_options consumer_options = {
-		.size = sizeof(consumer_options), .state = destroy_consumer, .data = &consumer};
+	struct gid_consumer_options consumer_options = {.size = sizeof(consumer_options),
+			.state = destroy_consumer,
+			.data = &consumer};
 	gid_producer_create(open_domain, "movie", &options, &doomed);
 	gid_consumer_create(cluster_domain, "open", "movie", &consumer_options, &consumer);
 	settle(doomed);
@@ -37,7 +38,7 @@ static void test_ends(void) {
 	send_slot(doomed, slab, 2);
 	tap_ok(doomed == NULL, "a producer that is destroyed by its callback, while it sends");
 	tap_ok(gid_consumer_receive(consumer, &frame) == -EPIPE && consumer == NULL,
-		"and a consumer by its own");
+			"and a consumer by its own");
 	settle(NULL);
 
 	struct gid_domain *domain;
@@ -48,17 +49,18 @@ static void test_ends(void) {
 	struct gid_slab *theirs;
 	gid_slab_create(domain, &layout, 0, 4, NULL, &theirs);
 	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-		gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE && cockpit_now_ms() < end;) {
+			gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE &&
+			cockpit_now_ms() < end;) {
 		cockpit_sleep_ms(5);
 		gid_domain_dispatch(domain);
 	}
 	tap_ok(send_slot(doomed, theirs, 0) == 1 && gid_consumer_receive(consumer, &frame) == 1,
-		"a stream inside a domain");
+			"a stream inside a domain");
 	gid_domain_destroy(domain);
 	tap_ok(send_slot(doomed, theirs, 1) == -EPIPE &&
-			gid_consumer_receive(consumer, &frame) == -EPIPE &&
-			gid_consumer_release(consumer, &frame) == 0,
-		"both survive its end");
+					gid_consumer_receive(consumer, &frame) == -EPIPE &&
+					gid_consumer_release(consumer, &frame) == 0,
+			"both survive its end");
 	gid_producer_destroy(doomed);
 	gid_consumer_destroy(consumer);
 	gid_slab_unref(theirs);
@@ -82,10 +84,10 @@ static void test_cycles(void) {
 		gid_consumer_create(cluster_domain, "open", "movie", &options, &consumer);
 		long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
 		while (gid_consumer_get_state(consumer) != GID_CONSUMER_LIVE &&
-			cockpit_now_ms() < end) {
+				cockpit_now_ms() < end) {
 			struct pollfd poll_fds[] = {
-				{gid_domain_get_fd(open_domain), POLLIN, 0},
-				{gid_domain_get_fd(cluster_domain), POLLIN, 0},
+					{gid_domain_get_fd(open_domain), POLLIN, 0},
+					{gid_domain_get_fd(cluster_domain), POLLIN, 0},
 			};
 			poll(poll_fds, 2, 100);
 			gid_domain_dispatch(open_domain);
@@ -103,9 +105,10 @@ static void test_cycles(void) {
 	gid_producer_get_stats(producer, &stats);
 	tap_ok(stats.held == 0 && stats.consumers == 0, "no slot is held, no consumer left");
 	tap_ok(cockpit_count("/proc/self/fd") == fds, "no descriptor is left behind: %d, then %d",
-		fds, cockpit_count("/proc/self/fd"));
+			fds, cockpit_count("/proc/self/fd"));
 	tap_ok(cockpit_count("/proc/self/maps") <= maps + 2,
-		"no mapping is left behind: %d, then %d", maps, cockpit_count("/proc/self/maps"));
+			"no mapping is left behind: %d, then %d", maps,
+			cockpit_count("/proc/self/maps"));
 	gid_producer_destroy(producer);
 	gid_slab_destroy(slab, false);
 	settle(NULL);

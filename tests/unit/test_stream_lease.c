@@ -28,8 +28,8 @@ static void test_lease(void) {
 	tap_ok(took >= LEASE_MS, "not before their time (%ld ms)", took);
 	tap_ok(!gid_slab_is_current(slab, gid), "what was being read has a new generation");
 	tap_ok(gid_slab_is_current(slab, gid_slab_gid(slab, 1)) &&
-			gid_generation_of(gid_slab_gid(slab, 1)) == 0,
-		"what was not read has not");
+					gid_generation_of(gid_slab_gid(slab, 1)) == 0,
+			"what was not read has not");
 	tap_ok(gid_consumer_receive(consumer, &again) == -EAGAIN, "the unread one is taken back");
 	tap_ok(gid_consumer_release(consumer, &frame) == 0, "a late release does no harm");
 	gid_consumer_destroy(consumer);
@@ -43,7 +43,7 @@ static void test_lease(void) {
  * in time, unless the machine is so busy that it is not: then there is nothing to judge.
  */
 static bool is_spoiled_by_another(struct gid_producer *producer, struct gid_slab *slab,
-	struct gid_consumer *late, struct gid_consumer *in_time, bool *judged) {
+		struct gid_consumer *late, struct gid_consumer *in_time, bool *judged) {
 	struct gid_frame held, frame;
 	gid_id gid = gid_slab_gid(slab, 2);
 	send_slot(producer, slab, 2);
@@ -52,7 +52,7 @@ static bool is_spoiled_by_another(struct gid_producer *producer, struct gid_slab
 	long again = cockpit_now_ms();
 	send_slot(producer, slab, 2);
 	good &= gid_consumer_receive(in_time, &frame) == 1 &&
-		gid_consumer_release(in_time, &frame) == 0;
+			gid_consumer_release(in_time, &frame) == 0;
 	good &= gid_consumer_receive(in_time, &frame) == 1;
 	cockpit_sleep_ms(LEASE_MS / 2);
 	gid_producer_dispatch(producer);
@@ -60,7 +60,8 @@ static bool is_spoiled_by_another(struct gid_producer *producer, struct gid_slab
 	*judged = cockpit_now_ms() - again < LEASE_MS;
 	gid_consumer_release(in_time, &frame);
 	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-		gid_slab_holders(slab, 2) > 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
+			gid_slab_holders(slab, 2) > 0 && cockpit_now_ms() < end;
+			cockpit_sleep_ms(20)) {
 		gid_producer_dispatch(producer);
 	}
 	while (gid_consumer_receive(late, &frame) == 1) {
@@ -82,9 +83,9 @@ static void test_lease_of_another(void) {
 		spoiled = is_spoiled_by_another(producer, slab, late, in_time, &judged);
 	}
 	tap_ok(judged && !spoiled,
-		"a lease that runs out does not spoil the slot for who is in time");
+			"a lease that runs out does not spoil the slot for who is in time");
 	tap_ok(gid_slab_holders(slab, 2) == 0 && !gid_slab_is_current(slab, gid),
-		"but once nobody holds it any more");
+			"but once nobody holds it any more");
 	gid_consumer_destroy(in_time);
 	gid_consumer_destroy(late);
 	gid_producer_destroy(producer);

@@ -46,7 +46,7 @@ static void test_churn(bool upper) {
 		}
 	}
 	tap_ok(good && agrees(&table, upper), "it agrees with a plain one, %s keys",
-		upper ? "scattered" : "dense");
+			upper ? "scattered" : "dense");
 	tap_ok(table.count * 2 <= table.size, "and is at most half full");
 	gid_table_finish(&table);
 }
@@ -56,7 +56,7 @@ int main(void) {
 	tap_ok(gid_table_find(&table, 1) == NULL, "nothing is in an empty table");
 	gid_table_remove(&table, 1);
 	tap_ok(gid_table_add(&table, 7, values) == 0 && gid_table_find(&table, 7) == values,
-		"a key is found");
+			"a key is found");
 	tap_ok(gid_table_find(&table, 0) == NULL, "the key 0 is none");
 	gid_table_remove(&table, 8);
 	tap_ok(table.count == 1, "removing what is not there changes nothing");

@@ -34,12 +34,12 @@ static char *read_file(const char *path) {
 
 static struct gid_timeline_point example(void) {
 	return (struct gid_timeline_point){
-		.event = GID_TIMELINE_SUBMIT,
-		.time = 4122303820201,
-		.gid = gid_make(1, 42, 3, 7),
-		.stream = "movie",
-		.sequence = 42,
-		.domain = 1,
+			.event = GID_TIMELINE_SUBMIT,
+			.time = 4122303820201,
+			.gid = gid_make(1, 42, 3, 7),
+			.stream = "movie",
+			.sequence = 42,
+			.domain = 1,
 	};
 }
 
@@ -48,9 +48,9 @@ static void test_format(void) {
 	struct gid_timeline_point point = example();
 	size_t length = gid_timeline_format(&point, "gidsink", line);
 	const char *expected =
-		"{ \"T\":[4122, 303820201], \"N\":\"gid_submit\", \"stream\":\"movie\", "
-		"\"sequence\":42, \"gid\":\"1:42.3#7\", \"domain\":1, "
-		"\"by\":\"gidsink\" }\n";
+			"{ \"T\":[4122, 303820201], \"N\":\"gid_submit\", \"stream\":\"movie\", "
+			"\"sequence\":42, \"gid\":\"1:42.3#7\", \"domain\":1, "
+			"\"by\":\"gidsink\" }\n";
 	tap_ok(strcmp(line, expected) == 0 && length == strlen(line), "the line of the document");
 	point.stream = NULL;
 	point.event = GID_TIMELINE_SHOWN;
@@ -63,31 +63,32 @@ static void test_format(void) {
 	memset(longest, 'n', GID_NAME_MAX);
 	longest[GID_NAME_MAX] = '\0';
 	point = (struct gid_timeline_point){
-		.event = GID_TIMELINE_RELEASED,
-		.time = UINT64_MAX,
-		.gid = UINT64_MAX,
-		.stream = longest,
-		.sequence = UINT64_MAX,
-		.domain = UINT32_MAX,
+			.event = GID_TIMELINE_RELEASED,
+			.time = UINT64_MAX,
+			.gid = UINT64_MAX,
+			.stream = longest,
+			.sequence = UINT64_MAX,
+			.domain = UINT32_MAX,
 	};
 	length = gid_timeline_format(&point, longest, line);
 	tap_ok(length < GID_TIMELINE_LINE_MAX && line[length - 1] == '\n',
-		"the longest line is whole: %zu bytes", length);
+			"the longest line is whole: %zu bytes", length);
 }
 
 static void test_places(void) {
 	struct gid_timeline *timeline = (struct gid_timeline *)folder;
 	unsetenv("GID_TIMELINE");
 	tap_ok(gid_timeline_open(NULL, "test", &timeline) == 0 && timeline == NULL,
-		"without GID_TIMELINE there is none");
+			"without GID_TIMELINE there is none");
 	setenv("GID_TIMELINE", "", 1);
 	tap_ok(gid_timeline_open(NULL, "test", &timeline) == 0 && timeline == NULL,
-		"nor with an empty one");
+			"nor with an empty one");
 	tap_ok(gid_timeline_open("/nonexistent/file", "test", &timeline) == -ENOENT,
-		"a folder that is not there");
+			"a folder that is not there");
 	tap_ok(mkfifo(place("pipe"), 0600) == 0 &&
-			gid_timeline_open(place("pipe"), "test", &timeline) == -ENOTSUP,
-		"a pipe that nobody reads is refused, and not waited for");
+					gid_timeline_open(place("pipe"), "test", &timeline) ==
+							-ENOTSUP,
+			"a pipe that nobody reads is refused, and not waited for");
 	gid_timeline_unref(NULL);
 	tap_ok(gid_timeline_ref(NULL) == NULL, "none may be referred to");
 
@@ -108,7 +109,7 @@ static void test_places(void) {
 	gid_timeline_unref(timeline);
 	text = read_file(place("environment"));
 	tap_ok(strstr(text, "\"by\":\"test_timeline\"") != NULL,
-		"by itself it bears the program's name, behind what was there");
+			"by itself it bears the program's name, behind what was there");
 	unsetenv("GID_TIMELINE");
 }
 
@@ -146,7 +147,7 @@ static void test_processes_share_a_file(void) {
 		point.sequence = key != NULL ? strtoull(key + 11, NULL, 10) : WRITERS * POINTS;
 		gid_timeline_format(&point, "test", whole);
 		bool right = point.sequence < WRITERS * POINTS && !seen[point.sequence] &&
-			strcmp(line, whole) == 0;
+				strcmp(line, whole) == 0;
 		if (right) {
 			seen[point.sequence] = true;
 		}
@@ -157,7 +158,7 @@ static void test_processes_share_a_file(void) {
 		fclose(file);
 	}
 	tap_ok(failed == 0 && good == WRITERS * POINTS && bad == 0,
-		"%d processes wrote %zu whole lines, %zu others", WRITERS, good, bad);
+			"%d processes wrote %zu whole lines, %zu others", WRITERS, good, bad);
 }
 
 int main(void) {

@@ -22,14 +22,14 @@ static void test_shapes(void) {
 		expect(&m, 0, "a valid message");
 		bool exact = true;
 		for (uint32_t other = 0; other <= GID_WIRE_MESSAGE_MAX + 1; other++) {
-			exact &=
-				(gid_wire_check(&m, other, fd_count, &why) == 0) == (other == size);
+			exact &= (gid_wire_check(&m, other, fd_count, &why) == 0) ==
+					(other == size);
 		}
 		tap_ok(exact, "type %u is %u bytes and nothing else", type, size);
 		exact = true;
 		for (uint32_t other = 0; other <= GID_WIRE_FDS_MAX + 1; other++) {
-			exact &=
-				(gid_wire_check(&m, size, other, &why) == 0) == (other == fd_count);
+			exact &= (gid_wire_check(&m, size, other, &why) == 0) ==
+					(other == fd_count);
 		}
 		tap_ok(exact, "type %u has %u descriptors and nothing else", type, fd_count);
 		m.header.size++;
@@ -40,7 +40,7 @@ static void test_shapes(void) {
 	}
 	tap_ok(known == 29, "29 types are known (%d)", known);
 	tap_ok(!gid_wire_shape(UINT32_MAX, &(uint32_t){0}, &(uint32_t){0}),
-		"the last type is none");
+			"the last type is none");
 }
 
 static void test_numbers(void) {
@@ -131,7 +131,7 @@ static void test_texts(void) {
 		memset(m.publish.name, 0, sizeof(m.publish.name));
 		m.publish.name[0] = 'a', m.publish.name[1] = (char)c, m.publish.name[2] = 'z';
 		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			(c >= '0' && c <= '9') || strchr("-_./", c) != NULL;
+				(c >= '0' && c <= '9') || strchr("-_./", c) != NULL;
 		name_good &= (check(&m, &why) == 0) == letter;
 	}
 	tap_ok(text_good, "a text of one byte is printable ASCII");
@@ -141,31 +141,31 @@ static void test_texts(void) {
 		const char *text;
 		bool valid;
 	} texts[] = {
-		{"", true},
-		{"é", true},
-		{"\u20ac", true},
-		{"\U0001f4fd", true},
-		{"\U0010ffff", true},
-		{"\xc2\xa0", true},
-		{"\xc2\x9f", false},
-		{"\xc2\x80", false},
-		{"\xc2", false},
-		{"\xc0\x80", false},
-		{"\xc1\xbf", false},
-		{"\xe0\x9f\xbf", false},
-		{"\xe0\xa0\x80", true},
-		{"\xed\xa0\x80", false},
-		{"\xed\x9f\xbf", true},
-		{"\xf0\x8f\xbf\xbf", false},
-		{"\xf0\x90\x80\x80", true},
-		{"\xf4\x90\x80\x80", false},
-		{"\xf5\x80\x80\x80", false},
-		{"\x80", false},
-		{"\xe2\x82", false},
-		{"\xe2\x82z", false},
-		{"a\x1b[31m", false},
-		{"a\nb", false},
-		{"a\tb", false},
+			{"", true},
+			{"é", true},
+			{"\u20ac", true},
+			{"\U0001f4fd", true},
+			{"\U0010ffff", true},
+			{"\xc2\xa0", true},
+			{"\xc2\x9f", false},
+			{"\xc2\x80", false},
+			{"\xc2", false},
+			{"\xc0\x80", false},
+			{"\xc1\xbf", false},
+			{"\xe0\x9f\xbf", false},
+			{"\xe0\xa0\x80", true},
+			{"\xed\xa0\x80", false},
+			{"\xed\x9f\xbf", true},
+			{"\xf0\x8f\xbf\xbf", false},
+			{"\xf0\x90\x80\x80", true},
+			{"\xf4\x90\x80\x80", false},
+			{"\xf5\x80\x80\x80", false},
+			{"\x80", false},
+			{"\xe2\x82", false},
+			{"\xe2\x82z", false},
+			{"a\x1b[31m", false},
+			{"a\nb", false},
+			{"a\tb", false},
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		bool got = gid_wire_text_is_valid(texts[i].text, strlen(texts[i].text));

@@ -58,19 +58,20 @@ static void test_senders(void) {
 			continue;
 		}
 		fill(&m, type);
-		bool hub =
-			type == GID_WIRE_JOIN || type == GID_WIRE_JOINED || type == GID_WIRE_PEER;
+		bool hub = type == GID_WIRE_JOIN || type == GID_WIRE_JOINED ||
+				type == GID_WIRE_PEER;
 		bool peer = type <= GID_WIRE_RESULT || type == GID_WIRE_IMPORT ||
-			type == GID_WIRE_REVOKED || type == GID_WIRE_SUBSCRIPTION_END ||
-			(type >= GID_WIRE_BELL && type <= GID_WIRE_DEVICE);
+				type == GID_WIRE_REVOKED || type == GID_WIRE_SUBSCRIPTION_END ||
+				(type >= GID_WIRE_BELL && type <= GID_WIRE_DEVICE);
 		tap_ok((gid_wire_check_remote(&m, size, true, &why) == 0) == hub &&
-				(gid_wire_check_remote(&m, size, false, &why) == 0) == peer,
-			"type %u comes from those that may send it", type);
+						(gid_wire_check_remote(&m, size, false, &why) ==
+								0) == peer,
+				"type %u comes from those that may send it", type);
 	}
 	fill(&m, GID_WIRE_ACCEPT);
 	m.subscribed.window_offset = 4096;
 	tap_ok(gid_wire_check_remote(&m, sizeof(m.subscribed), false, &why) == 0,
-		"a ring in a window can be told of");
+			"a ring in a window can be told of");
 	tap_ok(gid_wire_check_remote(&m, 3, false, &why) == -EPROTO, "half a header is nothing");
 }
 
@@ -84,11 +85,11 @@ static void test_envelope_and_window(void) {
 	envelope.size = GID_WIRE_MESSAGE_MAX + 1;
 	tap_ok(!gid_wire_envelope_is_valid(&envelope), "none with too much");
 	struct gid_wire_window window = {
-		.magic = GID_WINDOW_MAGIC,
-		.version = GID_WINDOW_VERSION,
-		.domain = 1,
-		.size = GID_WINDOW_MIN,
-		.name = "open",
+			.magic = GID_WINDOW_MAGIC,
+			.version = GID_WINDOW_VERSION,
+			.domain = 1,
+			.size = GID_WINDOW_MIN,
+			.name = "open",
 	};
 	tap_ok(gid_wire_window_is_valid(&window, GID_WINDOW_MIN), "a window");
 	tap_ok(!gid_wire_window_is_valid(&window, GID_WINDOW_MIN * 2), "of its very size");
@@ -102,12 +103,12 @@ static void test_envelope_and_window(void) {
 /* The memory of a doorbell device. */
 static void test_bells(void) {
 	const struct gid_wire_bells good = {
-		.magic = GID_BELLS_MAGIC,
-		.version = GID_BELLS_VERSION,
-		.domain = 2,
-		.cookie = 1,
-		.count = 2,
-		.domains = {1, GID_DOMAIN_MAX},
+			.magic = GID_BELLS_MAGIC,
+			.version = GID_BELLS_VERSION,
+			.domain = 2,
+			.cookie = 1,
+			.count = 2,
+			.domains = {1, GID_DOMAIN_MAX},
 	};
 	struct gid_wire_bells bells = good;
 	tap_ok(gid_wire_bells_is_valid(&bells), "the memory of a doorbell device");

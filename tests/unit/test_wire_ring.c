@@ -8,20 +8,20 @@
 #include "wire_ring.h"
 
 static const struct gid_frame good_frame = {
-	.gid = UINT64_C(1) << 56 | UINT64_C(42) << 32 | 3 << 16 | 7,
-	.sequence = 9,
-	.capture_time = GID_TIME_NONE,
-	.submit_time = 1,
-	.present_time = INT64_MAX,
-	.pts = 0,
-	.dts = GID_TIME_NONE,
-	.duration = 2,
-	.damage = {1, 2, 3, 4},
-	.crop = {GID_SIZE_MAX - 1, 0, 1, GID_SIZE_MAX},
-	.content_hash = UINT64_MAX,
-	.flags = GID_FRAME_HASH | GID_FRAME_DELTA,
-	.transform = 7,
-	.index = UINT64_MAX,
+		.gid = UINT64_C(1) << 56 | UINT64_C(42) << 32 | 3 << 16 | 7,
+		.sequence = 9,
+		.capture_time = GID_TIME_NONE,
+		.submit_time = 1,
+		.present_time = INT64_MAX,
+		.pts = 0,
+		.dts = GID_TIME_NONE,
+		.duration = 2,
+		.damage = {1, 2, 3, 4},
+		.crop = {GID_SIZE_MAX - 1, 0, 1, GID_SIZE_MAX},
+		.content_hash = UINT64_MAX,
+		.flags = GID_FRAME_HASH | GID_FRAME_DELTA,
+		.transform = 7,
+		.index = UINT64_MAX,
 };
 
 /* A bad frame is refused on the way out, and on the way in where it can be written down at all. */
@@ -35,8 +35,8 @@ static void test_frames(void) {
 	struct gid_frame back;
 	tap_ok(gid_wire_put_frame(&wire, &good_frame) == 0, "a good frame is sent");
 	tap_ok(gid_wire_get_frame(&back, &wire, 1) == 0 &&
-			memcmp(&back, &good_frame, sizeof(back)) == 0,
-		"and comes back exactly");
+					memcmp(&back, &good_frame, sizeof(back)) == 0,
+			"and comes back exactly");
 	tap_ok(gid_wire_get_frame(&back, &wire, 2) == -EPROTO, "but not from another domain");
 
 	struct gid_frame frame = good_frame;
@@ -48,7 +48,7 @@ static void test_frames(void) {
 	expect_bad_frame(frame, "a frame without a picture");
 	frame.flags = GID_FRAME_EOS;
 	tap_ok(gid_wire_put_frame(&bad, &frame) == 0 && gid_wire_get_frame(&back, &bad, 1) == 0,
-		"an end of stream without a picture is good");
+			"an end of stream without a picture is good");
 	frame = good_frame, frame.transform = 8;
 	expect_bad_frame(frame, "an unknown transform");
 	frame = good_frame, frame.damage.x = -1;
@@ -77,7 +77,7 @@ static void test_frames(void) {
 		if (result == 0) {
 			struct gid_wire_frame again;
 			closed &= !reserved && gid_wire_put_frame(&again, &back) == 0 &&
-				memcmp(&again, &bad, sizeof(bad)) == 0;
+					memcmp(&again, &bad, sizeof(bad)) == 0;
 		} else {
 			closed &= result == -EPROTO;
 		}

@@ -120,18 +120,19 @@ static void test_layouts(void) {
 		EXPECT_ZERO(&m, l->planes[plane].stride);
 	}
 	struct gid_layout layout = {.fourcc = XRGB8888,
-				  .width = 3,
-				  .height = 2,
-				  .plane_count = 2,
-				  .modifier = 5,
-				  .planes = {{1, 2}, {3, 4}, {5, 6}}},
+					  .width = 3,
+					  .height = 2,
+					  .plane_count = 2,
+					  .modifier = 5,
+					  .planes = {{1, 2}, {3, 4}, {5, 6}}},
 			  back;
 	struct gid_wire_layout wire;
 	gid_wire_put_layout(&wire, &layout);
 	gid_wire_get_layout(&back, &wire);
 	tap_ok(back.planes[1].stride == 4 && back.planes[2].offset == 0 && back.modifier == 5 &&
-			back.width == 3 && back.height == 2 && back.fourcc == XRGB8888,
-		"a layout comes back without the planes that it does not have");
+					back.width == 3 && back.height == 2 &&
+					back.fourcc == XRGB8888,
+			"a layout comes back without the planes that it does not have");
 }
 
 int main(void) {

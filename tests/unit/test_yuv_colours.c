@@ -17,12 +17,12 @@ struct colour {
 
 /* The colour bars of BT.601-7, table 1 and 2.5.4: 75 % of the range, and both its ends. */
 static const struct colour colours[] = {
-	{"black", 16, 128, 128, 0, 0, 0},
-	{"white", 235, 128, 128, 255, 255, 255},
-	{"red", 65, 100, 212, 191, 0, 0},
-	{"green", 112, 72, 58, 0, 191, 0},
-	{"blue", 35, 212, 114, 0, 0, 191},
-	{"yellow", 162, 44, 142, 191, 191, 0},
+		{"black", 16, 128, 128, 0, 0, 0},
+		{"white", 235, 128, 128, 255, 255, 255},
+		{"red", 65, 100, 212, 191, 0, 0},
+		{"green", 112, 72, 58, 0, 191, 0},
+		{"blue", 35, 212, 114, 0, 0, 191},
+		{"yellow", 162, 44, 142, 191, 191, 0},
 };
 
 /* What the planes hold, one letter a sample; `bits` in the upper bits of two bytes if above 8. */
@@ -31,27 +31,27 @@ static const struct format {
 	const char *planes[3];
 	int bits;
 } formats[] = {
-	{DRM_FORMAT_NV12, {"y", "uv"}, 8},
-	{DRM_FORMAT_NV21, {"y", "vu"}, 8},
-	{DRM_FORMAT_NV16, {"y", "uv"}, 8},
-	{DRM_FORMAT_NV61, {"y", "vu"}, 8},
-	{DRM_FORMAT_NV24, {"y", "uv"}, 8},
-	{DRM_FORMAT_NV42, {"y", "vu"}, 8},
-	{DRM_FORMAT_P010, {"y", "uv"}, 10},
-	{DRM_FORMAT_P012, {"y", "uv"}, 12},
-	{DRM_FORMAT_P016, {"y", "uv"}, 16},
-	{DRM_FORMAT_YUV410, {"y", "u", "v"}, 8},
-	{DRM_FORMAT_YVU410, {"y", "v", "u"}, 8},
-	{DRM_FORMAT_YUV411, {"y", "u", "v"}, 8},
-	{DRM_FORMAT_YVU411, {"y", "v", "u"}, 8},
-	{DRM_FORMAT_YUV420, {"y", "u", "v"}, 8},
-	{DRM_FORMAT_YVU420, {"y", "v", "u"}, 8},
-	{DRM_FORMAT_YUV422, {"y", "u", "v"}, 8},
-	{DRM_FORMAT_YVU422, {"y", "v", "u"}, 8},
-	{DRM_FORMAT_YUV444, {"y", "u", "v"}, 8},
-	{DRM_FORMAT_YVU444, {"y", "v", "u"}, 8},
-	{DRM_FORMAT_Q410, {"y", "u", "v"}, 10},
-	{DRM_FORMAT_Q401, {"y", "v", "u"}, 10},
+		{DRM_FORMAT_NV12, {"y", "uv"}, 8},
+		{DRM_FORMAT_NV21, {"y", "vu"}, 8},
+		{DRM_FORMAT_NV16, {"y", "uv"}, 8},
+		{DRM_FORMAT_NV61, {"y", "vu"}, 8},
+		{DRM_FORMAT_NV24, {"y", "uv"}, 8},
+		{DRM_FORMAT_NV42, {"y", "vu"}, 8},
+		{DRM_FORMAT_P010, {"y", "uv"}, 10},
+		{DRM_FORMAT_P012, {"y", "uv"}, 12},
+		{DRM_FORMAT_P016, {"y", "uv"}, 16},
+		{DRM_FORMAT_YUV410, {"y", "u", "v"}, 8},
+		{DRM_FORMAT_YVU410, {"y", "v", "u"}, 8},
+		{DRM_FORMAT_YUV411, {"y", "u", "v"}, 8},
+		{DRM_FORMAT_YVU411, {"y", "v", "u"}, 8},
+		{DRM_FORMAT_YUV420, {"y", "u", "v"}, 8},
+		{DRM_FORMAT_YVU420, {"y", "v", "u"}, 8},
+		{DRM_FORMAT_YUV422, {"y", "u", "v"}, 8},
+		{DRM_FORMAT_YVU422, {"y", "v", "u"}, 8},
+		{DRM_FORMAT_YUV444, {"y", "u", "v"}, 8},
+		{DRM_FORMAT_YVU444, {"y", "v", "u"}, 8},
+		{DRM_FORMAT_Q410, {"y", "u", "v"}, 10},
+		{DRM_FORMAT_Q401, {"y", "v", "u"}, 10},
 };
 
 /* As OpenGL samples it. */
@@ -74,10 +74,10 @@ static bool has_colour(const struct format *format, const struct colour *colour)
 	struct yuv_weights weights;
 	yuv_weights_init(&weights, &yuv_bt601_narrow, format->fourcc);
 	const float samples[] = {
-		sample(format, colour, 0, 0),
-		sample(format, colour, 1, 0),
-		format->planes[2] == NULL ? sample(format, colour, 1, 1) : 0,
-		sample(format, colour, 2, 0),
+			sample(format, colour, 0, 0),
+			sample(format, colour, 1, 0),
+			format->planes[2] == NULL ? sample(format, colour, 1, 1) : 0,
+			sample(format, colour, 2, 0),
 	};
 	float found[4];
 	for (int row = 0; row < 4; row++) {
@@ -87,14 +87,14 @@ static bool has_colour(const struct format *format, const struct colour *colour)
 		}
 	}
 	return is_near(found[0], colour->red) && is_near(found[1], colour->green) &&
-		is_near(found[2], colour->blue) && found[3] == 1;
+			is_near(found[2], colour->blue) && found[3] == 1;
 }
 
 int main(void) {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		for (size_t j = 0; j < sizeof(colours) / sizeof(colours[0]); j++) {
 			tap_ok(has_colour(&formats[i], &colours[j]), "%.4s: %s",
-				(const char *)&formats[i].fourcc, colours[j].name);
+					(const char *)&formats[i].fourcc, colours[j].name);
 		}
 	}
 	return tap_finish();

@@ -36,7 +36,7 @@ static int make_dmabuf(size_t size) {
 	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	struct udmabuf_create create = {.memfd = (uint32_t)memfd, .size = size};
 	if (memfd < 0 || device < 0 || ftruncate(memfd, (off_t)size) < 0 ||
-		fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) < 0) {
+			fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) < 0) {
 		return -1;
 	}
 	int fd = ioctl(device, UDMABUF_CREATE, &create);
@@ -58,14 +58,14 @@ static void draw(const struct lamp *lamp, uint8_t *data, unsigned picture) {
 static int lamp_make(struct lamp *lamp, unsigned i) {
 	size_t size = (LEAD + gid_layout_size(&lamp->layout) + 4095) / 4096 * 4096;
 	int fd = make_dmabuf(size);
-	uint8_t *data =
-		fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	uint8_t *data = fd < 0 ? MAP_FAILED
+			       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (data == MAP_FAILED) {
 		return -1;
 	}
 	draw(lamp, data + LEAD, i);
 	struct pixels pixels = {data + LEAD, lamp->layout.width, lamp->layout.height,
-		lamp->layout.planes[0].stride};
+			lamp->layout.planes[0].stride};
 	struct pixel_hashes hashes;
 	int ret = pixels_hash(&pixels, &hashes, NULL);
 	lamp->hashes[i] = hashes.content;
@@ -93,11 +93,11 @@ int main(int argc, char **argv) {
 		errx(EXIT_FAILURE, "usage: dmabuf-lamp WIDTH HEIGHT, with a gidd");
 	}
 	gid_layout_init(&lamp.layout, DRM_FORMAT_XRGB8888, (uint32_t)atoi(argv[1]),
-		(uint32_t)atoi(argv[2]), 64);
+			(uint32_t)atoi(argv[2]), 64);
 	for (unsigned i = 0; i < PICTURES; i++) {
 		if (lamp_make(&lamp, i) != 0) {
 			err(EXIT_FAILURE, "no dma-buf to be shared: %s",
-				gid_domain_error(lamp.domain));
+					gid_domain_error(lamp.domain));
 		}
 	}
 	if (gid_producer_create(lamp.domain, "safety/lamp", &options, &lamp.producer) != 0) {

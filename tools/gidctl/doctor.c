@@ -36,14 +36,14 @@ struct doctor {
 /* One finding: what was looked at, what was found, and what to do, which is "" where all is well.
  */
 __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, enum verdict verdict,
-	const char *what, const char *remedy, const char *format, ...) {
+		const char *what, const char *remedy, const char *format, ...) {
 	static const struct {
 		const char *word;
 		enum look look;
 	} verdicts[] = {
-		[VERDICT_GOOD] = {"ok", LOOK_GOOD},
-		[VERDICT_WARNING] = {"note", LOOK_WARNING},
-		[VERDICT_BAD] = {"bad", LOOK_BAD},
+			[VERDICT_GOOD] = {"ok", LOOK_GOOD},
+			[VERDICT_WARNING] = {"note", LOOK_WARNING},
+			[VERDICT_BAD] = {"bad", LOOK_BAD},
 	};
 	char found[512];
 	va_list args;
@@ -54,15 +54,15 @@ __attribute__((format(printf, 5, 6))) static void find(struct doctor *doctor, en
 	if (doctor->options->json) {
 		sd_json_variant *one = NULL;
 		sd_json_buildo(&one, SD_JSON_BUILD_PAIR_STRING("verdict", verdicts[verdict].word),
-			SD_JSON_BUILD_PAIR_STRING("what", what),
-			SD_JSON_BUILD_PAIR_STRING("found", found),
-			SD_JSON_BUILD_PAIR_STRING("remedy", remedy));
+				SD_JSON_BUILD_PAIR_STRING("what", what),
+				SD_JSON_BUILD_PAIR_STRING("found", found),
+				SD_JSON_BUILD_PAIR_STRING("remedy", remedy));
 		sd_json_variant_append_array(&doctor->findings, one);
 		sd_json_variant_unref(one);
 		return;
 	}
 	printf("%s%-5s%s %s: %s\n", look_begin(verdicts[verdict].look), verdicts[verdict].word,
-		look_end(verdicts[verdict].look), what, found);
+			look_end(verdicts[verdict].look), what, found);
 	if (remedy[0] != '\0') {
 		printf("      %s→ %s%s\n", look_begin(LOOK_BOLD), remedy, look_end(LOOK_BOLD));
 	}
@@ -115,17 +115,17 @@ static void look_at_memory(struct doctor *doctor) {
 	int fd = memfd_create("gidctl-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *data = MAP_FAILED;
 	bool good = fd >= 0 && ftruncate(fd, 4096) == 0 &&
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0;
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0;
 	if (good) {
 		data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	}
 	good = good && data != MAP_FAILED && madvise(data, 4096, MADV_POPULATE_WRITE) == 0 &&
-		fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0;
+			fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0;
 	if (good) {
 		find(doctor, VERDICT_GOOD, "kernel", "", "memfds can be sealed and made present");
 	} else {
 		find(doctor, VERDICT_BAD, "kernel", "gidway needs Linux 5.14 or later",
-			"no sealed memfd: %s", strerror(errno));
+				"no sealed memfd: %s", strerror(errno));
 	}
 	if (data != MAP_FAILED) {
 		munmap(data, 4096);
@@ -139,18 +139,18 @@ static void look_at_limits(struct doctor *doctor) {
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 256) {
 		find(doctor, VERDICT_WARNING, "limits",
-			"ulimit -n 1024, or LimitNOFILE= of the unit",
-			"a process may have %llu descriptors; each slab takes one",
-			(unsigned long long)files.rlim_cur);
+				"ulimit -n 1024, or LimitNOFILE= of the unit",
+				"a process may have %llu descriptors; each slab takes one",
+				(unsigned long long)files.rlim_cur);
 	} else {
 		find(doctor, VERDICT_GOOD, "limits", "", "a process may have %llu descriptors",
-			(unsigned long long)files.rlim_cur);
+				(unsigned long long)files.rlim_cur);
 	}
 	struct rlimit memory;
 	if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) {
 		find(doctor, VERDICT_WARNING, "limits", "ulimit -v unlimited",
-			"a process may map %llu MiB only; imported slabs count",
-			(unsigned long long)memory.rlim_cur >> 20);
+				"a process may map %llu MiB only; imported slabs count",
+				(unsigned long long)memory.rlim_cur >> 20);
 	}
 }
 
@@ -159,9 +159,10 @@ static void look_at_dmabuf(struct doctor *doctor) {
 		find(doctor, VERDICT_GOOD, "dma-buf", "", "/dev/udmabuf can be used");
 	} else {
 		find(doctor, VERDICT_WARNING, "dma-buf",
-			"only needed to make dma-bufs of memfds: modprobe udmabuf, and leave to "
-			"open it",
-			"/dev/udmabuf: %s", strerror(errno));
+				"only needed to make dma-bufs of memfds: modprobe udmabuf, and "
+				"leave to "
+				"open it",
+				"/dev/udmabuf: %s", strerror(errno));
 	}
 }
 
@@ -172,8 +173,8 @@ static void look_at_file(struct doctor *doctor, const char *file) {
 	char *const arguments[] = {"gidd", "--check", "--config", (char *)file, NULL};
 	if (access(file, R_OK) < 0) {
 		find(doctor, VERDICT_BAD, "configuration",
-			"write one, see gidway.conf(5), or name another with --config", "%s: %s",
-			file, strerror(errno));
+				"write one, see gidway.conf(5), or name another with --config",
+				"%s: %s", file, strerror(errno));
 		return;
 	}
 	int status = run(arguments, output, sizeof(output));
@@ -181,11 +182,11 @@ static void look_at_file(struct doctor *doctor, const char *file) {
 		find(doctor, VERDICT_GOOD, "configuration", "", "%s", file);
 	} else if (status < 0) {
 		find(doctor, VERDICT_BAD, "configuration", "install gidd, or add it to PATH",
-			"gidd cannot be started: %s", strerror(-status));
+				"gidd cannot be started: %s", strerror(-status));
 	} else {
 		first_line(output);
 		find(doctor, VERDICT_BAD, "configuration",
-			"gidd --check --config FILE says all that is wrong", "%s", output);
+				"gidd --check --config FILE says all that is wrong", "%s", output);
 	}
 }
 
@@ -230,18 +231,19 @@ static void look_at_users(struct doctor *doctor, sd_json_variant *report, const 
 		is_local = is_local || strcmp(report_text(link, "kind"), "local") == 0;
 	}
 	snprintf(path, sizeof(path), "/proc/%llu",
-		(unsigned long long)report_number(report, "pid"));
+			(unsigned long long)report_number(report, "pid"));
 	if (!is_local || stat(path, &gidd) < 0) {
 		return;
 	}
 	REPORT_FOREACH(client, report, "clients") {
 		if (report_number(client, "uid") == gidd.st_uid &&
-			report_number(client, "pid") != (uint64_t)getpid()) {
+				report_number(client, "pid") != (uint64_t)getpid()) {
 			find(doctor, VERDICT_WARNING, name,
-				"run gidd as a user of its own, and its programs as others",
-				"%s runs as gidd's own user (uid %u): such programs may take a "
-				"link over",
-				report_text(client, "program"), (unsigned)gidd.st_uid);
+					"run gidd as a user of its own, and its programs as others",
+					"%s runs as gidd's own user (uid %u): such programs may "
+					"take a "
+					"link over",
+					report_text(client, "program"), (unsigned)gidd.st_uid);
 			return;
 		}
 	}
@@ -261,14 +263,15 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 			continue;
 		}
 		snprintf(remedy, sizeof(remedy), "start its gidd: gidd --config FILE --domain %s",
-			other);
+				other);
 		find(doctor, VERDICT_WARNING, name, remedy, "the link to %s is down: %s", other,
-			report_text(link, "why"));
+				report_text(link, "why"));
 	}
 	if (sd_json_variant_is_boolean(sd_json_variant_by_key(report, "safety_is_open")) &&
 			sd_json_variant_boolean(sd_json_variant_by_key(report, "safety_is_open"))) {
 		find(doctor, VERDICT_WARNING, name,
-				"name who may in [client DOMAIN USER], and leave it out of publish= of "
+				"name who may in [client DOMAIN USER], and leave it out of "
+				"publish= of "
 				"[client DOMAIN *]",
 				"any program of the domain may publish streams safety/*");
 	}
@@ -284,17 +287,19 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 	snprintf(what, sizeof(what), "domain %s", name);
 	if (error == 0) {
 		find(doctor, VERDICT_GOOD, what, "", "gidd answers, number %u",
-			gid_domain_number(domain));
+				gid_domain_number(domain));
 		look_at_links(doctor, domain, what);
 		gid_domain_destroy(domain);
 		return;
 	}
 	if (error == -EACCES || error == -EPERM) {
 		snprintf(remedy, sizeof(remedy),
-			"set group= of the domain in the configuration, and join that group");
+				"set group= of the domain in the configuration, and join that "
+				"group");
 	} else if (error == -ECONNREFUSED || error == -ENOENT) {
 		snprintf(remedy, sizeof(remedy),
-			"systemctl start gidd@%s, or gidd --config FILE --domain %s", name, name);
+				"systemctl start gidd@%s, or gidd --config FILE --domain %s", name,
+				name);
 	}
 	find(doctor, VERDICT_BAD, what, remedy, "%s", gid_domain_connect_error());
 }
@@ -327,7 +332,7 @@ static void look_at_domains(struct doctor *doctor) {
 	DIR *folder = opendir(runtime);
 	if (folder == NULL) {
 		find(doctor, VERDICT_BAD, "runtime folder", start, "%s: %s", runtime,
-			strerror(errno));
+				strerror(errno));
 		return;
 	}
 	if (look_at_all_domains(doctor, folder, runtime) == 0) {
@@ -343,19 +348,20 @@ static void look_at_gstreamer(struct doctor *doctor) {
 	for (size_t i = 0; i < 2; i++) {
 		char output[256];
 		char *const arguments[] = {
-			"gst-inspect-1.0", "--exists", (char *)elements[i], NULL};
+				"gst-inspect-1.0", "--exists", (char *)elements[i], NULL};
 		int status = run(arguments, output, sizeof(output));
 		if (status == 0) {
 			find(doctor, VERDICT_GOOD, "GStreamer", "", "%s is found", elements[i]);
 		} else if (status < 0) {
 			find(doctor, VERDICT_WARNING, "GStreamer",
-				"only needed for gidsink and gidsrc: install gstreamer1.0-tools",
-				"gst-inspect-1.0: %s", strerror(-status));
+					"only needed for gidsink and gidsrc: install "
+					"gstreamer1.0-tools",
+					"gst-inspect-1.0: %s", strerror(-status));
 			return;
 		} else {
 			find(doctor, VERDICT_WARNING, "GStreamer",
-				"set GST_PLUGIN_PATH to the folder of libgstgid.so",
-				"%s is not found", elements[i]);
+					"set GST_PLUGIN_PATH to the folder of libgstgid.so",
+					"%s is not found", elements[i]);
 		}
 	}
 }
@@ -373,9 +379,10 @@ static void look_at_weston(struct doctor *doctor) {
 		find(doctor, VERDICT_GOOD, "Weston", "", "%s", path);
 	} else {
 		find(doctor, VERDICT_WARNING, "Weston",
-			"only needed for Weston: set WESTON_MODULE_MAP=gid-buffer.so=PATH, or "
-			"build with the prefix that Weston has",
-			"%s: %s", path, strerror(errno));
+				"only needed for Weston: set WESTON_MODULE_MAP=gid-buffer.so=PATH, "
+				"or "
+				"build with the prefix that Weston has",
+				"%s: %s", path, strerror(errno));
 	}
 }
 
@@ -390,11 +397,11 @@ int command_doctor(const struct options *options) {
 	look_at_dmabuf(&doctor);
 	if (options->json) {
 		sd_json_variant_dump(doctor.findings,
-			SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
+				SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
 		sd_json_variant_unref(doctor.findings);
 	} else {
 		printf("\n%u ok, %u to note, %u bad\n", doctor.counts[VERDICT_GOOD],
-			doctor.counts[VERDICT_WARNING], doctor.counts[VERDICT_BAD]);
+				doctor.counts[VERDICT_WARNING], doctor.counts[VERDICT_BAD]);
 	}
 	return doctor.counts[VERDICT_BAD] == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

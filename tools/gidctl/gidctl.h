@@ -9,7 +9,7 @@
 struct options {
 	const char *domain; /* NULL: $GID_DOMAIN, else the only one */
 	const char *config; /* NULL: not given */
-	double interval; /* seconds */
+	double interval;    /* seconds */
 	bool json, plain, once;
 	char *const *words; /* behind the command */
 	int word_count;

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gidctl_display.h"
 #include "gidctl.h"
+#include "gidctl_display.h"
 #include "gidctl_table.h"
 
 #define TEXT_MAX (4u << 20) /* more than the longest status has */
@@ -22,7 +22,7 @@ static int display_connect(const char *domain) {
 	const char *runtime = getenv("GID_RUNTIME_DIR");
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s/cluster.sock",
-		runtime != NULL ? runtime : "/run/gidway", domain);
+			runtime != NULL ? runtime : "/run/gidway", domain);
 	if (length >= (int)sizeof(address.sun_path)) {
 		return -ENAMETOOLONG;
 	}
@@ -109,13 +109,13 @@ static void add_role(struct table *table, sd_json_variant *role, uint64_t before
 	add_latency(table, report_number(role, "latency_p50_ns"));
 	add_latency(table, report_number(role, "latency_p99_ns"));
 	table_add(table, refused > 0 ? LOOK_WARNING : LOOK_FAINT, "%llu",
-		(unsigned long long)refused);
+			(unsigned long long)refused);
 	table_add(table, LOOK_FAINT, "%s", report_text(role, "stream"));
 }
 
 void display_print(sd_json_variant *before, sd_json_variant *after, double seconds) {
-	static const char *const headings[] = {"ROLE", "STATE", ">FOR", "WHY", "SHOWS",
-		">FRAMES/S", ">P50", ">P99", ">REFUSED", "STREAM"};
+	static const char *const headings[] = {"ROLE", "STATE", ">FOR", "WHY", "SHOWS", ">FRAMES/S",
+			">P50", ">P99", ">REFUSED", "STREAM"};
 	uint64_t drawn = report_number(after, "frames"), then = report_number(before, "frames");
 	struct table *table = table_create(headings, 10);
 	sd_json_variant *role;
@@ -123,10 +123,10 @@ void display_print(sd_json_variant *before, sd_json_variant *after, double secon
 		return;
 	}
 	printf("\nDisplay %s%s%s: %.1f repaints a second, %llu missed, longest gap %.1f ms\n",
-		look_begin(LOOK_BOLD), report_text(after, "output"), look_end(LOOK_BOLD),
-		drawn >= then && seconds > 0 ? (double)(drawn - then) / seconds : 0.0,
-		(unsigned long long)report_number(after, "missed"),
-		(double)report_number(after, "longest_gap_ns") / 1e6);
+			look_begin(LOOK_BOLD), report_text(after, "output"), look_end(LOOK_BOLD),
+			drawn >= then && seconds > 0 ? (double)(drawn - then) / seconds : 0.0,
+			(unsigned long long)report_number(after, "missed"),
+			(double)report_number(after, "longest_gap_ns") / 1e6);
 	REPORT_FOREACH(role, after, "roles") {
 		add_role(table, role, frames_before(before, report_text(role, "name")), seconds);
 	}

@@ -17,7 +17,7 @@ static void print_clock(sd_json_variant *link) {
 	uint64_t error = report_number(link, "clock_error_ns");
 	if (offset != NULL && error != 0) {
 		printf(", clock %+.6f s to ours, give or take %.3f ms",
-			(double)sd_json_variant_integer(offset) / 1e9, (double)error / 1e6);
+				(double)sd_json_variant_integer(offset) / 1e9, (double)error / 1e6);
 	}
 }
 
@@ -34,9 +34,9 @@ static void print_faults(sd_json_variant *link) {
 	uint64_t faults = report_number(link, "faults");
 	if (faults > 0) {
 		printf("    %sclosed %llu times for what %s did%s, last: %s\n",
-			look_begin(LOOK_WARNING), (unsigned long long)faults,
-			report_text(link, "domain"), look_end(LOOK_WARNING),
-			report_text(link, "last_fault"));
+				look_begin(LOOK_WARNING), (unsigned long long)faults,
+				report_text(link, "domain"), look_end(LOOK_WARNING),
+				report_text(link, "last_fault"));
 	}
 }
 
@@ -69,7 +69,7 @@ static void print_pair(sd_json_variant *pair) {
 	const char *why = report_text(pair, "why");
 	sd_json_variant *end;
 	printf("  %s and %s: ", report_text(report_element(pair, "ends", 0), "domain"),
-		report_text(report_element(pair, "ends", 1), "domain"));
+			report_text(report_element(pair, "ends", 1), "domain"));
 	print_state(pair);
 	printf("%s%s\n", why[0] == '\0' ? "" : ", ", why);
 	REPORT_FOREACH(end, pair, "ends") {
@@ -100,11 +100,11 @@ static void print_quotas(sd_json_variant *report) {
 		const char *name = report_text(quota, "name");
 		uint64_t used = report_number(quota, "used"), limit = report_number(quota, "limit");
 		unsigned percent =
-			limit == 0 ? 100 : (unsigned)((double)used * 100 / (double)limit);
+				limit == 0 ? 100 : (unsigned)((double)used * 100 / (double)limit);
 		bool bytes = strcmp(name, "memory") == 0;
 		char text[REPORT_BYTES_MAX];
 		enum look look = percent >= 100 ? LOOK_BAD
-			: percent >= 80		? LOOK_WARNING
+				: percent >= 80 ? LOOK_WARNING
 						: LOOK_PLAIN;
 		table_add(table, LOOK_PLAIN, "  %s", name);
 		for (int i = 0; i < 2; i++) {
@@ -123,8 +123,8 @@ static void print_quotas(sd_json_variant *report) {
 }
 
 static void print_clients(sd_json_variant *report) {
-	static const char *const headings[] = {
-		"  PROGRAM", ">PID", ">UID", ">MEMORY", ">SLABS", ">STREAMS", ">SUBSCRIPTIONS"};
+	static const char *const headings[] = {"  PROGRAM", ">PID", ">UID", ">MEMORY", ">SLABS",
+			">STREAMS", ">SUBSCRIPTIONS"};
 	struct table *table = table_create(headings, 7);
 	sd_json_variant *client;
 	if (table == NULL) {
@@ -134,15 +134,15 @@ static void print_clients(sd_json_variant *report) {
 		char text[REPORT_BYTES_MAX];
 		table_add(table, LOOK_PLAIN, "  %s", report_text(client, "program"));
 		table_add(table, LOOK_PLAIN, "%llu",
-			(unsigned long long)report_number(client, "pid"));
+				(unsigned long long)report_number(client, "pid"));
 		table_add(table, LOOK_PLAIN, "%llu",
-			(unsigned long long)report_number(client, "uid"));
+				(unsigned long long)report_number(client, "uid"));
 		table_add(table, LOOK_PLAIN, "%s",
-			report_bytes(report_number(client, "memory"), text));
+				report_bytes(report_number(client, "memory"), text));
 		static const char *const counts[] = {"slabs", "streams", "subscriptions"};
 		for (size_t i = 0; i < 3; i++) {
 			table_add(table, LOOK_PLAIN, "%llu",
-				(unsigned long long)report_number(client, counts[i]));
+					(unsigned long long)report_number(client, counts[i]));
 		}
 	}
 	print_heading("Clients");
@@ -156,14 +156,15 @@ int command_status(const struct options *options) {
 		return EXIT_FAILURE;
 	}
 	if (options->json) {
-		sd_json_variant_dump(
-			report, SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);
+		sd_json_variant_dump(report, SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout,
+				NULL);
 	} else {
 		printf("Domain %s%s%s, number %llu, gidd's pid %llu, wire version %llu\n",
-			look_begin(LOOK_BOLD), report_text(report, "domain"), look_end(LOOK_BOLD),
-			(unsigned long long)report_number(report, "number"),
-			(unsigned long long)report_number(report, "pid"),
-			(unsigned long long)report_number(report, "wire"));
+				look_begin(LOOK_BOLD), report_text(report, "domain"),
+				look_end(LOOK_BOLD),
+				(unsigned long long)report_number(report, "number"),
+				(unsigned long long)report_number(report, "pid"),
+				(unsigned long long)report_number(report, "wire"));
 		print_links(report);
 		print_pairs(report);
 		print_quotas(report);

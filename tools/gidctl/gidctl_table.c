@@ -21,12 +21,12 @@ bool look_is_terminal(void) {
 
 const char *look_begin(enum look look) {
 	static const char *const sequences[] = {
-		[LOOK_PLAIN] = "",
-		[LOOK_GOOD] = "\033[32m",
-		[LOOK_WARNING] = "\033[33m",
-		[LOOK_BAD] = "\033[1;31m",
-		[LOOK_FAINT] = "\033[2m",
-		[LOOK_BOLD] = "\033[1m",
+			[LOOK_PLAIN] = "",
+			[LOOK_GOOD] = "\033[32m",
+			[LOOK_WARNING] = "\033[33m",
+			[LOOK_BAD] = "\033[1;31m",
+			[LOOK_FAINT] = "\033[2m",
+			[LOOK_BOLD] = "\033[1m",
 	};
 	return colours ? sequences[look] : "";
 }
@@ -57,7 +57,7 @@ struct table *table_create(const char *const *headings, size_t columns) {
 
 void table_add(struct table *table, enum look look, const char *format, ...) {
 	struct cell *cells =
-		reallocarray(table->cells, table->cell_count + 1, sizeof(*table->cells));
+			reallocarray(table->cells, table->cell_count + 1, sizeof(*table->cells));
 	if (cells == NULL) {
 		return;
 	}
@@ -84,7 +84,7 @@ static int width_of(const char *text) {
 static void print_cell(const char *text, enum look look, int width, bool right, bool last) {
 	int pad = width - width_of(text);
 	printf("%*s%s%s%s%*s", right ? pad : 0, "", look_begin(look), text, look_end(look),
-		right || last ? 0 : pad, "");
+			right || last ? 0 : pad, "");
 	fputs(last ? "\n" : "  ", stdout);
 }
 
@@ -127,7 +127,7 @@ void table_print(const struct table *table) {
 		size_t column = i % table->columns;
 		if (column < shown) {
 			print_cell(table->cells[i].text, table->cells[i].look, widths[column],
-				table->headings[column][0] == '>', column + 1 == shown);
+					table->headings[column][0] == '>', column + 1 == shown);
 		}
 	}
 	if (shown < table->columns) {

@@ -13,14 +13,15 @@ static void join_grants(sd_json_variant *slab, char *text, size_t size) {
 	text[0] = '\0';
 	REPORT_FOREACH(grant, slab, "grants") {
 		int put = snprintf(text + used, size - used, "%s%s", used > 0 ? "," : "",
-			sd_json_variant_is_string(grant) ? sd_json_variant_string(grant) : "");
+				sd_json_variant_is_string(grant) ? sd_json_variant_string(grant)
+								 : "");
 		used = put < 0 || (size_t)put >= size - used ? size - 1 : used + (size_t)put;
 	}
 }
 
 static struct table *list_slabs(sd_json_variant *report) {
 	static const char *const headings[] = {"GID", "DOMAIN", "MEMORY", ">SIZE", ">SLOTS",
-		"FORMAT", ">PICTURE", "GRANTED TO", ">IMPORTERS", "OWNER", "DESCRIPTION"};
+			"FORMAT", ">PICTURE", "GRANTED TO", ">IMPORTERS", "OWNER", "DESCRIPTION"};
 	struct table *table = table_create(headings, 11);
 	sd_json_variant *slab;
 	if (table == NULL) {
@@ -33,17 +34,17 @@ static struct table *list_slabs(sd_json_variant *report) {
 		table_add(table, LOOK_BOLD, "%s", report_text(slab, "gid"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "domain"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "memory"));
-		table_add(
-			table, LOOK_PLAIN, "%s", report_bytes(report_number(slab, "bytes"), size));
+		table_add(table, LOOK_PLAIN, "%s",
+				report_bytes(report_number(slab, "bytes"), size));
 		table_add(table, LOOK_PLAIN, "%llu",
-			(unsigned long long)report_number(slab, "slots"));
+				(unsigned long long)report_number(slab, "slots"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(slab, "format"));
 		table_add(table, LOOK_PLAIN, "%llux%llu",
-			(unsigned long long)report_number(slab, "width"),
-			(unsigned long long)report_number(slab, "height"));
+				(unsigned long long)report_number(slab, "width"),
+				(unsigned long long)report_number(slab, "height"));
 		table_add(table, LOOK_PLAIN, "%s", grants[0] == '\0' ? "-" : grants);
 		table_add(table, LOOK_PLAIN, "%llu",
-			(unsigned long long)report_number(slab, "importers"));
+				(unsigned long long)report_number(slab, "importers"));
 		table_add(table, LOOK_PLAIN, "%s", owner[0] == '\0' ? "-" : owner);
 		table_add(table, LOOK_FAINT, "%.60s", report_text(slab, "description"));
 	}
@@ -60,15 +61,15 @@ static struct table *list_streams(sd_json_variant *report) {
 	REPORT_FOREACH(stream, report, "streams") {
 		table_add(table, LOOK_BOLD, "%s", report_text(stream, "name"));
 		table_add(table, LOOK_PLAIN, "%llu",
-			(unsigned long long)report_number(stream, "subscriptions"));
+				(unsigned long long)report_number(stream, "subscriptions"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(stream, "producer"));
 	}
 	return table;
 }
 
 static struct table *list_subscriptions(sd_json_variant *report) {
-	static const char *const headings[] = {
-		"STREAM", "OF", "READER", "STATE", ">CREDIT", "POLICY", ">CLOCK", "CONSUMER"};
+	static const char *const headings[] = {"STREAM", "OF", "READER", "STATE", ">CREDIT",
+			"POLICY", ">CLOCK", "CONSUMER"};
 	struct table *table = table_create(headings, 8);
 	sd_json_variant *subscription;
 	if (table == NULL) {
@@ -82,13 +83,13 @@ static struct table *list_subscriptions(sd_json_variant *report) {
 		table_add(table, LOOK_BOLD, "%s", report_text(subscription, "stream"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "domain"));
 		table_add(table, LOOK_PLAIN, "%s", report_text(subscription, "reader"));
-		table_add(
-			table, strcmp(state, "live") == 0 ? LOOK_GOOD : LOOK_WARNING, "%s", state);
+		table_add(table, strcmp(state, "live") == 0 ? LOOK_GOOD : LOOK_WARNING, "%s",
+				state);
 		table_add(table, LOOK_PLAIN, "%llu",
-			(unsigned long long)report_number(subscription, "credit"));
+				(unsigned long long)report_number(subscription, "credit"));
 		table_add(table, LOOK_PLAIN, "%s",
-			drop_old != NULL && sd_json_variant_boolean(drop_old) ? "drop old"
-									      : "drop new");
+				drop_old != NULL && sd_json_variant_boolean(drop_old) ? "drop old"
+										      : "drop new");
 		table_add(table, LOOK_FAINT, "%s", report_clock_error(subscription, clock));
 		table_add(table, LOOK_PLAIN, "%s", consumer[0] == '\0' ? "-" : consumer);
 	}
@@ -99,9 +100,9 @@ static const struct part {
 	const char *name, *title;
 	struct table *(*list)(sd_json_variant *report);
 } parts[] = {
-	{"slabs", "Slabs and grants", list_slabs},
-	{"streams", "Streams", list_streams},
-	{"subscriptions", "Subscriptions", list_subscriptions},
+		{"slabs", "Slabs and grants", list_slabs},
+		{"streams", "Streams", list_streams},
+		{"subscriptions", "Subscriptions", list_subscriptions},
 };
 
 static bool is_wanted(const struct options *options, const char *name) {
@@ -124,9 +125,9 @@ static bool words_are_known(const struct options *options) {
 		}
 		if (!known) {
 			fprintf(stderr,
-				"gidctl: list: no \"%s\"; there are slabs, streams and "
-				"subscriptions\n",
-				options->words[i]);
+					"gidctl: list: no \"%s\"; there are slabs, streams and "
+					"subscriptions\n",
+					options->words[i]);
 			return false;
 		}
 	}
@@ -151,7 +152,7 @@ static void print_json(const struct options *options, sd_json_variant *report) {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (is_wanted(options, parts[i].name)) {
 			sd_json_variant_set_field(
-				&out, parts[i].name, report_field(report, parts[i].name));
+					&out, parts[i].name, report_field(report, parts[i].name));
 		}
 	}
 	sd_json_variant_dump(out, SD_JSON_FORMAT_PRETTY | SD_JSON_FORMAT_NEWLINE, stdout, NULL);

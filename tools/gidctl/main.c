@@ -13,26 +13,27 @@ static const struct command {
 	const char *name;
 	int (*run)(const struct options *options);
 } commands[] = {
-	{"status", command_status},
-	{"list", command_list},
-	{"top", command_top},
-	{"doctor", command_doctor},
+		{"status", command_status},
+		{"list", command_list},
+		{"top", command_top},
+		{"doctor", command_doctor},
 };
 
 enum { OPTION_PLAIN = 256, OPTION_ONCE };
 
 static const struct argp_option argp_options[] = {
-	{"domain", 'd', "NAME", 0, "the domain to ask (default: $GID_DOMAIN, else the only one)",
-		0},
-	{"config", 'c', "FILE", 0,
-		"doctor: the configuration (default: that of the gidds that run, else "
-		DOCTOR_DEFAULT_CONFIG ")", 0},
-	{"interval", 'i', "SECONDS", 0, "top: how often (default: 1)", 0},
-	{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
-	{"json", 'j', 0, 0, "JSON, for programs", 0},
-	{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
-	{NULL, 'h', 0, OPTION_HIDDEN, NULL, 0}, /* beside --help */
-	{0},
+		{"domain", 'd', "NAME", 0,
+				"the domain to ask (default: $GID_DOMAIN, else the only one)", 0},
+		{"config", 'c', "FILE", 0,
+				"doctor: the configuration (default: that of the gidds that run, "
+				"else " DOCTOR_DEFAULT_CONFIG ")",
+				0},
+		{"interval", 'i', "SECONDS", 0, "top: how often (default: 1)", 0},
+		{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
+		{"json", 'j', 0, 0, "JSON, for programs", 0},
+		{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
+		{NULL, 'h', 0, OPTION_HIDDEN, NULL, 0}, /* beside --help */
+		{0},
 };
 
 struct parsed {
@@ -43,7 +44,7 @@ struct parsed {
 
 static void take_word(struct parsed *parsed, char *word, struct argp_state *state) {
 	for (size_t i = 0; parsed->command == NULL && i < sizeof(commands) / sizeof(commands[0]);
-		i++) {
+			i++) {
 		if (strcmp(commands[i].name, word) == 0) {
 			parsed->command = &commands[i];
 			return;
@@ -62,7 +63,7 @@ static void take_interval(struct parsed *parsed, const char *value, struct argp_
 	char *end;
 	parsed->options.interval = strtod(value, &end);
 	if (end == value || *end != '\0' || !(parsed->options.interval >= 0.05) ||
-		!(parsed->options.interval <= 3600)) {
+			!(parsed->options.interval <= 3600)) {
 		argp_error(state, "--interval takes 0.05 to 3600 seconds, not \"%s\"", value);
 	}
 }
@@ -106,16 +107,16 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 }
 
 static const struct argp argp = {
-	.options = argp_options,
-	.parser = parse_option,
-	.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\ndoctor",
-	.doc = "Looks into gidway domains."
-	       "\vCommands:\n"
-	       "  status   the domain, its links, quotas and clients\n"
-	       "  list     slabs with their grants, streams, subscriptions\n"
-	       "  top      frames a second, latency, held frames, drops and copies, live\n"
-	       "  doctor   what is missing on this machine, and what to do about it\n\n"
-	       "See gidctl(1).",
+		.options = argp_options,
+		.parser = parse_option,
+		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\ndoctor",
+		.doc = "Looks into gidway domains."
+		       "\vCommands:\n"
+		       "  status   the domain, its links, quotas and clients\n"
+		       "  list     slabs with their grants, streams, subscriptions\n"
+		       "  top      frames a second, latency, held frames, drops and copies, live\n"
+		       "  doctor   what is missing on this machine, and what to do about it\n\n"
+		       "See gidctl(1).",
 };
 
 int main(int argc, char **argv) {

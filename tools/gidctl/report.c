@@ -60,7 +60,7 @@ uint64_t report_number(sd_json_variant *object, const char *key) {
 sd_json_variant *report_element(sd_json_variant *object, const char *key, size_t index) {
 	sd_json_variant *field = report_field(object, key);
 	if (field == NULL || !sd_json_variant_is_array(field) ||
-		index >= sd_json_variant_elements(field)) {
+			index >= sd_json_variant_elements(field)) {
 		return NULL;
 	}
 	return sd_json_variant_by_index(field, index);

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gidctl_display.h"
 #include "gidctl.h"
+#include "gidctl_display.h"
 #include "gidctl_table.h"
 
 #define BUCKETS 24
@@ -66,8 +66,8 @@ static sd_json_variant *find_same(sd_json_variant *report, sd_json_variant *subs
 	sd_json_variant *other;
 	REPORT_FOREACH(other, report, "subscriptions") {
 		if (report_number(other, "number") == report_number(subscription, "number") &&
-			strcmp(report_text(other, "stream"), report_text(subscription, "stream")) ==
-				0) {
+				strcmp(report_text(other, "stream"),
+						report_text(subscription, "stream")) == 0) {
 			return other;
 		}
 	}
@@ -83,10 +83,10 @@ static struct flow measure(sd_json_variant *before, sd_json_variant *subscriptio
 		sd_json_variant *a = report_element(then, "latency_buckets", i);
 		sd_json_variant *b = report_element(now, "latency_buckets", i);
 		buckets[i] = difference(a == NULL ? 0 : sd_json_variant_unsigned(a),
-			b == NULL ? 0 : sd_json_variant_unsigned(b));
+				b == NULL ? 0 : sd_json_variant_unsigned(b));
 	}
 	uint64_t frames =
-		difference(report_number(then, "received"), report_number(now, "received"));
+			difference(report_number(then, "received"), report_number(now, "received"));
 	flow.fps = seconds > 0 ? (double)frames / seconds : 0;
 	flow.p50_us = quantile(buckets, 0.5);
 	flow.p99_us = quantile(buckets, 0.99);
@@ -124,7 +124,7 @@ static void add_flow(struct table *table, const struct flow *flow) {
 	add_time(table, flow->p99_us);
 	table_add(table, LOOK_FAINT, "%s", report_clock_error(flow->now, clock));
 	table_add(table, LOOK_PLAIN, "%llu/%llu", (unsigned long long)report_number(counts, "held"),
-		(unsigned long long)report_number(flow->now, "credit"));
+			(unsigned long long)report_number(flow->now, "credit"));
 	add_count(table, counts, "dropped");
 	add_count(table, counts, "copied_frames");
 	add_count(table, counts, "leases_expired");
@@ -133,7 +133,8 @@ static void add_flow(struct table *table, const struct flow *flow) {
 
 static void print_flows(sd_json_variant *before, sd_json_variant *after, double seconds) {
 	static const char *const headings[] = {"STREAM", "OF", "READER", "STATE", ">FRAMES/S",
- ">P50", ">P99", ">CLOCK", ">HELD", ">DROPPED", ">COPIED", ">LEASES", "CONSUMER"};
+			">P50", ">P99", ">CLOCK", ">HELD", ">DROPPED", ">COPIED", ">LEASES",
+			"CONSUMER"};
 	struct table *table = table_create(headings, 13);
 	sd_json_variant *subscription;
 	if (table == NULL) {
@@ -152,23 +153,25 @@ static void print_flows(sd_json_variant *before, sd_json_variant *after, double 
 
 static sd_json_variant *flow_json(const struct flow *flow) {
 	static const char *const counts[] = {
-		"held", "dropped", "copied_frames", "copied_bytes", "leases_expired"};
+			"held", "dropped", "copied_frames", "copied_bytes", "leases_expired"};
 	sd_json_variant *out = NULL, *producer = report_field(flow->now, "producer_counts");
 	bool timed = !isnan(flow->p50_us);
 	sd_json_buildo(&out, SD_JSON_BUILD_PAIR_STRING("stream", report_text(flow->now, "stream")),
-		SD_JSON_BUILD_PAIR_STRING("domain", report_text(flow->now, "domain")),
-		SD_JSON_BUILD_PAIR_STRING("reader", report_text(flow->now, "reader")),
-		SD_JSON_BUILD_PAIR_STRING("state", report_text(flow->now, "state")),
-		SD_JSON_BUILD_PAIR_REAL("fps", flow->fps),
-		SD_JSON_BUILD_PAIR_CONDITION(timed, "latency_us",
-			SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_REAL("p50", flow->p50_us),
-				SD_JSON_BUILD_PAIR_REAL("p99", flow->p99_us))),
-		SD_JSON_BUILD_PAIR_UNSIGNED(
-			"clock_error_ns", report_number(flow->now, "clock_error_ns")),
-		SD_JSON_BUILD_PAIR_UNSIGNED("credit", report_number(flow->now, "credit")));
+			SD_JSON_BUILD_PAIR_STRING("domain", report_text(flow->now, "domain")),
+			SD_JSON_BUILD_PAIR_STRING("reader", report_text(flow->now, "reader")),
+			SD_JSON_BUILD_PAIR_STRING("state", report_text(flow->now, "state")),
+			SD_JSON_BUILD_PAIR_REAL("fps", flow->fps),
+			SD_JSON_BUILD_PAIR_CONDITION(timed, "latency_us",
+					SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_REAL(
+									     "p50", flow->p50_us),
+							SD_JSON_BUILD_PAIR_REAL(
+									"p99", flow->p99_us))),
+			SD_JSON_BUILD_PAIR_UNSIGNED("clock_error_ns",
+					report_number(flow->now, "clock_error_ns")),
+			SD_JSON_BUILD_PAIR_UNSIGNED("credit", report_number(flow->now, "credit")));
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		sd_json_variant_set_field_unsigned(
-			&out, counts[i], report_number(producer, counts[i]));
+				&out, counts[i], report_number(producer, counts[i]));
 	}
 	return out;
 }
@@ -186,11 +189,11 @@ static void dump(const struct sample *before, const struct sample *after) {
 		sd_json_variant_new_array(&all, NULL, 0);
 	}
 	sd_json_buildo(&out,
-		SD_JSON_BUILD_PAIR_STRING("domain", report_text(after->report, "domain")),
-		SD_JSON_BUILD_PAIR_REAL("seconds", seconds),
-		SD_JSON_BUILD_PAIR_VARIANT("subscriptions", all),
-		SD_JSON_BUILD_PAIR_CONDITION(after->display != NULL, "display",
-			SD_JSON_BUILD_VARIANT(after->display)));
+			SD_JSON_BUILD_PAIR_STRING("domain", report_text(after->report, "domain")),
+			SD_JSON_BUILD_PAIR_REAL("seconds", seconds),
+			SD_JSON_BUILD_PAIR_VARIANT("subscriptions", all),
+			SD_JSON_BUILD_PAIR_CONDITION(after->display != NULL, "display",
+					SD_JSON_BUILD_VARIANT(after->display)));
 	sd_json_variant_dump(out, SD_JSON_FORMAT_NEWLINE | SD_JSON_FORMAT_FLUSH, stdout, NULL);
 	sd_json_variant_unref(out);
 	sd_json_variant_unref(all);
@@ -260,8 +263,8 @@ static void show(const struct options *options, bool live, const struct sample *
 	if (live) {
 		fputs("\033[H\033[J", stdout);
 		printf("Domain %s%s%s, every %.1f s; q ends\n\n", look_begin(LOOK_BOLD),
-			report_text(after->report, "domain"), look_end(LOOK_BOLD),
-			options->interval);
+				report_text(after->report, "domain"), look_end(LOOK_BOLD),
+				options->interval);
 	}
 	print_flows(before->report, after->report, seconds);
 	if (after->display != NULL) {

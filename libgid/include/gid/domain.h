@@ -6,8 +6,8 @@
  * The life of it: gid_domain_connect() makes the domain, whose descriptor goes into the program's
  * event loop and whose gid_domain_dispatch() is called when that is readable; a gidd that goes away
  * and comes back is dealt with there. A producer makes slabs by gid_slab_create() or, from memory
- * that it has, gid_slab_export(), and ends each by gid_slab_destroy(). A reader gets a reference to a
- * slab by gid_slab_import() and gives it back by gid_slab_unref(). Streams (stream.h) are ended
+ * that it has, gid_slab_export(), and ends each by gid_slab_destroy(). A reader gets a reference to
+ * a slab by gid_slab_import() and gives it back by gid_slab_unref(). Streams (stream.h) are ended
  * first, then slabs, then the domain, by gid_domain_destroy(), which otherwise ends what is left.
  *
  * Thread rules: a gid_domain and everything made from it (slabs, streams) is used by one thread at
@@ -100,14 +100,15 @@ int gid_domain_status(struct gid_domain *domain, char **json);
  * Returns 0 and the slab, owned by the caller; -EINVAL, -ENOTSUP (layout), -EDQUOT (the domain's
  * quota), -ENOMEM, -ENOTCONN.
  */
-int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout,
-	uint64_t slot_size, uint32_t slot_count, const char *description, struct gid_slab **slab);
+int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
+		uint32_t slot_count, const char *description, struct gid_slab **slab);
 
 /** The kinds of memory that a slab can be. */
 enum gid_memory {
 	GID_MEMORY_MEMFD = 1,
 	GID_MEMORY_DMABUF = 2,
-	GID_MEMORY_WINDOW = 3, /**< a range of the memory that the owner's machine shares with others */
+	GID_MEMORY_WINDOW =
+			3, /**< a range of the memory that the owner's machine shares with others */
 };
 
 /**
@@ -118,7 +119,7 @@ enum gid_memory {
  * Returns as gid_slab_create(), and -EBADF for memory of another kind, -EPERM for an unsealed one.
  */
 int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
-	const struct gid_layout *layout, const char *description, struct gid_slab **slab);
+		const struct gid_layout *layout, const char *description, struct gid_slab **slab);
 
 /**
  * Takes the slab back: no new import succeeds, importers hear of it, and its gids are out of date.
@@ -166,10 +167,11 @@ void gid_slab_give(struct gid_slab *slab, uint32_t slot);
 /**
  * From a gid to memory. The first import of a slab asks gidd and maps the slab, read-only; later
  * ones of the same slab only count a reference and cost no system call. A slot's pages are made
- * present when gid_slab_view() is first asked for it: look at the layout (gid_slab_get_info()) before.
- * Waits as long as gid_domain_connect(). Returns 0 and a reference that gid_slab_unref() gives back;
- * -ENOENT: unknown, not granted or revoked (the three look the same); -ENODATA: memory with holes,
- * which its owner never filled; -EDQUOT: its owner's slabs take 4 GiB of us, or are 1024; -ENOTCONN.
+ * present when gid_slab_view() is first asked for it: look at the layout (gid_slab_get_info())
+ * before. Waits as long as gid_domain_connect(). Returns 0 and a reference that gid_slab_unref()
+ * gives back; -ENOENT: unknown, not granted or revoked (the three look the same); -ENODATA: memory
+ * with holes, which its owner never filled; -EDQUOT: its owner's slabs take 4 GiB of us, or are
+ * 1024; -ENOTCONN.
  */
 int gid_slab_import(struct gid_domain *domain, gid_id gid, struct gid_slab **slab);
 
@@ -180,8 +182,8 @@ typedef void (*gid_imported_func)(void *data, gid_id gid, int error, struct gid_
  * The same without waiting. Returns 0 with the slab where it is known already (then `done` is not
  * called), -EINPROGRESS where `done` will be, or another error.
  */
-int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done,
-	void *data, struct gid_slab **slab);
+int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
+		struct gid_slab **slab);
 
 /** Forgets pending imports whose callback data is `data`. */
 void gid_slab_import_cancel(struct gid_domain *domain, void *data);
@@ -204,16 +206,16 @@ int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data
 
 /** What a slab is. Valid for own and imported slabs, as long as a reference is held. */
 struct gid_slab_info {
-	gid_id gid;             /**< of slot 0, generation 0 */
+	gid_id gid; /**< of slot 0, generation 0 */
 	enum gid_memory memory;
 	struct gid_layout layout;
 	uint32_t slot_count;
-	uint64_t slot_size;      /**< bytes from one slot to the next */
-	uint64_t offset;         /**< of slot 0 in `fd` */
-	int fd;                  /**< owned by the slab; read-only unless a dma-buf */
+	uint64_t slot_size; /**< bytes from one slot to the next */
+	uint64_t offset;    /**< of slot 0 in `fd` */
+	int fd;		    /**< owned by the slab; read-only unless a dma-buf */
 	bool imported, revoked;
 	const char *description; /**< "" where none was given; lives as long as the slab */
-	uint64_t reserved[8];    /**< 0 */
+	uint64_t reserved[8];	 /**< 0 */
 };
 
 void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info);

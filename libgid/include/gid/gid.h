@@ -2,16 +2,17 @@
 /**
  * Names and layouts: what a gid is, and what the pixels of a slot mean.
  *
- * Everything here but the clock is pure: no descriptor, no allocation, no global state. All of it is
- * safe from any thread. There is nothing to be made or given back: a layout is filled by
+ * Everything here but the clock is pure: no descriptor, no allocation, no global state. All of it
+ * is safe from any thread. There is nothing to be made or given back: a layout is filled by
  * gid_layout_init() or by hand, checked by gid_layout_check(), and goes with its slab from then on.
  *
- * How the library grows, here and in the other headers: a program that was built against one version
- * runs with every later one of the same soname. Options begin with their `size`, and fields that
- * come to their end are as if they were 0 for who does not know them. All other structs that cross
- * the border keep their size for good: their `reserved` fields are 0, and a later version may give
- * them a meaning in which 0 says what is so today. Enums get new values, and a caller ignores what it
- * does not know. A struct that is returned by a constant pointer (gid_format_info) may grow at its end.
+ * How the library grows, here and in the other headers: a program that was built against one
+ * version runs with every later one of the same soname. Options begin with their `size`, and fields
+ * that come to their end are as if they were 0 for who does not know them. All other structs that
+ * cross the border keep their size for good: their `reserved` fields are 0, and a later version may
+ * give them a meaning in which 0 says what is so today. Enums get new values, and a caller ignores
+ * what it does not know. A struct that is returned by a constant pointer (gid_format_info) may grow
+ * at its end.
  */
 #ifndef GID_GID_H
 #define GID_GID_H
@@ -37,14 +38,14 @@ typedef uint64_t gid_id;
 
 #define GID_NONE ((gid_id)0)
 
-#define GID_DOMAIN_MAX 254u       /**< domains are numbered 1..254 */
-#define GID_SLAB_MAX 0xffffffu    /**< slabs are numbered 1..2^24-1 in their domain */
-#define GID_SLOTS_MAX 4096u       /**< slots of one slab */
-#define GID_NAME_MAX 63u          /**< bytes of a domain's or a stream's name */
-#define GID_PLANES_MAX 4u         /**< planes of a layout */
-#define GID_SIZE_MAX 16384u       /**< pixels, width and height of a layout */
+#define GID_DOMAIN_MAX 254u	  /**< domains are numbered 1..254 */
+#define GID_SLAB_MAX 0xffffffu	  /**< slabs are numbered 1..2^24-1 in their domain */
+#define GID_SLOTS_MAX 4096u	  /**< slots of one slab */
+#define GID_NAME_MAX 63u	  /**< bytes of a domain's or a stream's name */
+#define GID_PLANES_MAX 4u	  /**< planes of a layout */
+#define GID_SIZE_MAX 16384u	  /**< pixels, width and height of a layout */
 #define GID_DESCRIPTION_MAX 2047u /**< bytes of a slab's description */
-#define GID_TEXT_MAX 32u          /**< bytes of a gid's text form, with its terminating NUL */
+#define GID_TEXT_MAX 32u	  /**< bytes of a gid's text form, with its terminating NUL */
 
 /** Puts the four parts together. Parts out of range give GID_NONE. */
 gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generation);
@@ -129,7 +130,7 @@ uint32_t gid_format_rows(uint32_t fourcc, uint32_t plane, uint32_t height);
  * Returns 0, -EINVAL for sizes out of range, or -ENOTSUP for an unknown format.
  */
 int gid_layout_init(struct gid_layout *layout, uint32_t fourcc, uint32_t width, uint32_t height,
-	uint32_t stride_align);
+		uint32_t stride_align);
 
 /**
  * Whether a slot of `slot_size` bytes holds every row of every plane of `layout`.

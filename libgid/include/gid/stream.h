@@ -11,10 +11,10 @@
  * again (gid_slab_give()); gid_producer_dispatch() whenever its descriptor is readable;
  * gid_producer_destroy().
  *
- * The life of a consumer: gid_consumer_create(); gid_consumer_receive() until it gives -EAGAIN, then
- * again when its descriptor is readable (or gid_consumer_wait(), for who has no event loop); each
- * frame's slab by gid_slab_import() and its pixels by gid_slab_view(); gid_consumer_release() for
- * each frame, within its lease; gid_consumer_destroy().
+ * The life of a consumer: gid_consumer_create(); gid_consumer_receive() until it gives -EAGAIN,
+ * then again when its descriptor is readable (or gid_consumer_wait(), for who has no event loop);
+ * each frame's slab by gid_slab_import() and its pixels by gid_slab_view(); gid_consumer_release()
+ * for each frame, within its lease; gid_consumer_destroy().
  *
  * All times are CLOCK_MONOTONIC nanoseconds. A producer gives those of its own machine, a consumer
  * gets them as times of its own, translated where that is another machine: see `clock_error_ns`.
@@ -34,25 +34,28 @@ struct gid_producer;
 struct gid_consumer;
 struct gid_timeline;
 
-#define GID_CREDIT_MAX 63u               /**< frames that one consumer can have at once */
-#define GID_TIME_NONE UINT64_MAX         /**< no such time */
+#define GID_CREDIT_MAX 63u	 /**< frames that one consumer can have at once */
+#define GID_TIME_NONE UINT64_MAX /**< no such time */
 
 /** What else there is to say of a frame. */
 enum gid_frame_flags {
-	GID_FRAME_HASH = 1 << 0,         /**< content_hash is set */
+	GID_FRAME_HASH = 1 << 0, /**< content_hash is set */
 	/** Frames are missing before this one (then the library sets it), or the time jumps. */
 	GID_FRAME_DISCONT = 1 << 1,
-	GID_FRAME_CORRUPTED = 1 << 2,    /**< the producer knows that pixels are wrong */
-	GID_FRAME_HEARTBEAT = 1 << 3,    /**< the same content as the last frame, sent as a sign of life */
-	GID_FRAME_EOS = 1 << 4,          /**< no picture (gid is GID_NONE): the flow has ended */
-	GID_FRAME_FLUSH = 1 << 5,        /**< no picture: forget what was not shown yet */
-	GID_FRAME_HIDDEN = 1 << 6,       /**< no picture: nothing is to be shown now */
-	GID_FRAME_INTERLACED = 1 << 8,   /**< rows of two fields, in turn */
+	GID_FRAME_CORRUPTED = 1 << 2, /**< the producer knows that pixels are wrong */
+	GID_FRAME_HEARTBEAT =
+			1 << 3,	  /**< the same content as the last frame, sent as a sign of life */
+	GID_FRAME_EOS = 1 << 4,	  /**< no picture (gid is GID_NONE): the flow has ended */
+	GID_FRAME_FLUSH = 1 << 5, /**< no picture: forget what was not shown yet */
+	GID_FRAME_HIDDEN = 1 << 6,	    /**< no picture: nothing is to be shown now */
+	GID_FRAME_INTERLACED = 1 << 8,	    /**< rows of two fields, in turn */
 	GID_FRAME_TOP_FIELD_FIRST = 1 << 9, /**< the field of row 0 is the earlier one */
-	GID_FRAME_REPEAT_FIRST = 1 << 10, /**< the first field is to be shown again after the second */
-	GID_FRAME_ONE_FIELD = 1 << 11,   /**< there is one field only */
-	GID_FRAME_COPIED = 1 << 12,      /**< the producer could not avoid one copy of this frame */
-	GID_FRAME_DELTA = 1 << 13,       /**< of a coded flow: cannot be decoded without frames before it */
+	GID_FRAME_REPEAT_FIRST = 1
+			<< 10,	       /**< the first field is to be shown again after the second */
+	GID_FRAME_ONE_FIELD = 1 << 11, /**< there is one field only */
+	GID_FRAME_COPIED = 1 << 12,    /**< the producer could not avoid one copy of this frame */
+	GID_FRAME_DELTA =
+			1 << 13, /**< of a coded flow: cannot be decoded without frames before it */
 };
 
 /** A rectangle of pixels. An empty one (width or height 0) means the whole picture. */
@@ -66,43 +69,46 @@ struct gid_box {
  * it). Odd ones swap width and height of what is seen.
  */
 struct gid_box gid_box_turn(
-	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
+		struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
 
 /** The other way round: the box of the picture that is seen in `box`. */
 struct gid_box gid_box_turn_back(
-	struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
+		struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
 
 /** One entry of a stream. The producer fills it, and the consumer gets an exact copy. */
 struct gid_frame {
 	gid_id gid;
-	uint64_t sequence;        /**< counted from 1; gid_producer_send() sets it */
-	uint64_t capture_time;    /**< when the picture came to be, or GID_TIME_NONE */
-	uint64_t submit_time;     /**< gid_producer_send() sets it */
-	uint64_t present_time;    /**< when it is meant to be shown, or GID_TIME_NONE */
+	uint64_t sequence;	     /**< counted from 1; gid_producer_send() sets it */
+	uint64_t capture_time;	     /**< when the picture came to be, or GID_TIME_NONE */
+	uint64_t submit_time;	     /**< gid_producer_send() sets it */
+	uint64_t present_time;	     /**< when it is meant to be shown, or GID_TIME_NONE */
 	uint64_t pts, dts, duration; /**< media time in ns, or GID_TIME_NONE */
-	struct gid_box damage;    /**< what changed since the frame before */
-	struct gid_box crop;      /**< what is to be shown */
-	uint64_t content_hash;    /**< XXH3-64 of the visible rows, with GID_FRAME_HASH */
-	uint32_t flags;           /**< enum gid_frame_flags */
-	uint32_t transform;       /**< enum wl_output_transform */
-	uint64_t index;           /**< names the frame in gid_consumer_release(); set by the library */
-	uint64_t reserved[5];     /**< 0 */
+	struct gid_box damage;	     /**< what changed since the frame before */
+	struct gid_box crop;	     /**< what is to be shown */
+	uint64_t content_hash;	     /**< XXH3-64 of the visible rows, with GID_FRAME_HASH */
+	uint32_t flags;		     /**< enum gid_frame_flags */
+	uint32_t transform;	     /**< enum wl_output_transform */
+	uint64_t index;	      /**< names the frame in gid_consumer_release(); set by the library */
+	uint64_t reserved[5]; /**< 0 */
 };
 
 /** What a producer's frame begins as: no picture, no times, all of it damaged and shown. */
 #define GID_FRAME_INIT                                                                             \
 	{                                                                                          \
-		.capture_time = GID_TIME_NONE, .present_time = GID_TIME_NONE,                      \
-		.pts = GID_TIME_NONE, .dts = GID_TIME_NONE, .duration = GID_TIME_NONE,             \
+			.capture_time = GID_TIME_NONE,                                             \
+			.present_time = GID_TIME_NONE,                                             \
+			.pts = GID_TIME_NONE,                                                      \
+			.dts = GID_TIME_NONE,                                                      \
+			.duration = GID_TIME_NONE,                                                 \
 	}
 
 /* --- producers ------------------------------------------------------------------------------- */
 
 /** How a producer behaves. All zeroes but `size` is a good choice, and so is NULL. */
 struct gid_producer_options {
-	uint32_t size;            /**< sizeof(struct gid_producer_options) */
-	uint64_t lease_ns;        /**< how long a consumer may hold a frame it took; 0: 1 s */
-	uint32_t credit_max;      /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
+	uint32_t size;	     /**< sizeof(struct gid_producer_options) */
+	uint64_t lease_ns;   /**< how long a consumer may hold a frame it took; 0: 1 s */
+	uint32_t credit_max; /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
 	/**
 	 * The last consumer of a frame let go of it (or was made to). From gid_producer_send(),
 	 * _dispatch(), _reclaim() and gid_domain_dispatch(). May be NULL.
@@ -112,27 +118,28 @@ struct gid_producer_options {
 	void (*subscriber)(void *data, uint32_t domain, bool joined, uint32_t consumers);
 	void *data;
 	/**
-	 * By default gid_producer_dispatch() asks for a doorbell at the next release. A producer that
-	 * collects releases as it sends sets `quiet`, which spares consumers the system call, and
-	 * calls gid_producer_want_release() before it waits for a slot.
+	 * By default gid_producer_dispatch() asks for a doorbell at the next release. A producer
+	 * that collects releases as it sends sets `quiet`, which spares consumers the system call,
+	 * and calls gid_producer_want_release() before it waits for a slot.
 	 */
 	bool quiet;
 	/** Whether a domain may subscribe, beyond the configuration. NULL: yes. */
 	bool (*allow)(void *data, uint32_t domain);
 	/**
-	 * Makes gid_producer_create() not wait for gidd: it returns 0 at once, and this is called from
-	 * gid_domain_dispatch() with what it would have returned. After an error the producer can only
-	 * be destroyed, from within the call, too. NULL: it waits.
+	 * Makes gid_producer_create() not wait for gidd: it returns 0 at once, and this is called
+	 * from gid_domain_dispatch() with what it would have returned. After an error the producer
+	 * can only be destroyed, from within the call, too. NULL: it waits.
 	 */
 	void (*published)(void *data, int error);
 	/**
-	 * Makes gid_producer_send() not wait for gidd: where consumers need a grant first, it returns
-	 * -EINPROGRESS and sends nothing, and this is called from gid_domain_dispatch(), once for each
-	 * domain, when a frame of that slab may be sent again, or with why not: where gidd refuses the
-	 * grant, the subscriptions of that domain are over. NULL: it waits.
+	 * Makes gid_producer_send() not wait for gidd: where consumers need a grant first, it
+	 * returns -EINPROGRESS and sends nothing, and this is called from gid_domain_dispatch(),
+	 * once for each domain, when a frame of that slab may be sent again, or with why not: where
+	 * gidd refuses the grant, the subscriptions of that domain are over. NULL: it waits.
 	 */
 	void (*granted)(void *data, gid_id gid, int error);
-	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set. */
+	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set.
+	 */
 	struct gid_timeline *timeline;
 };
 
@@ -141,7 +148,7 @@ struct gid_producer_options {
  * -EPERM: the cockpit's configuration has no such stream; -EINVAL: not a name; -EDQUOT; -ENOTCONN.
  */
 int gid_producer_create(struct gid_domain *domain, const char *name,
-	const struct gid_producer_options *options, struct gid_producer **producer);
+		const struct gid_producer_options *options, struct gid_producer **producer);
 
 /**
  * Ends the stream: consumers hear of it and what they held comes back at once, as by force where
@@ -186,8 +193,8 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
 int gid_producer_reclaim(struct gid_producer *producer, bool force);
 
 /**
- * Makes the next release wake gid_producer_get_fd(), and collects those that came already. Ends with
- * the next gid_producer_dispatch().
+ * Makes the next release wake gid_producer_get_fd(), and collects those that came already. Ends
+ * with the next gid_producer_dispatch().
  */
 void gid_producer_want_release(struct gid_producer *producer);
 
@@ -215,15 +222,15 @@ void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes);
 
 /** Counts of a producer since it was made, and what is so now. */
 struct gid_producer_stats {
-	uint64_t frames;          /**< sent, whether or not anybody listened */
-	uint64_t delivered;       /**< put into a consumer's ring */
-	uint64_t dropped;         /**< not put, or taken back before they were read */
-	uint64_t leases_expired;  /**< taken back by force */
+	uint64_t frames;		      /**< sent, whether or not anybody listened */
+	uint64_t delivered;		      /**< put into a consumer's ring */
+	uint64_t dropped;		      /**< not put, or taken back before they were read */
+	uint64_t leases_expired;	      /**< taken back by force */
 	uint64_t copied_frames, copied_bytes; /**< of gid_producer_count_copy() */
-	uint32_t held;            /**< slots with a holder now */
+	uint32_t held;			      /**< slots with a holder now */
 	uint32_t consumers;
-	uint64_t doorbells;       /**< system calls made to wake a consumer */
-	uint64_t reserved[8];     /**< 0 */
+	uint64_t doorbells;   /**< system calls made to wake a consumer */
+	uint64_t reserved[8]; /**< 0 */
 };
 
 /** What the stream did so far. */
@@ -233,29 +240,32 @@ void gid_producer_get_stats(const struct gid_producer *producer, struct gid_prod
 
 /** Where a consumer stands. */
 enum gid_consumer_state {
-	GID_CONSUMER_WAITING = 1, /**< the stream does not exist, or the producer was not asked yet */
-	GID_CONSUMER_LIVE = 2,    /**< frames come when they are sent */
-	GID_CONSUMER_ENDED = 3,   /**< the producer ended or died and `reconnect` is off */
+	GID_CONSUMER_WAITING =
+			1,	/**< the stream does not exist, or the producer was not asked yet */
+	GID_CONSUMER_LIVE = 2,	/**< frames come when they are sent */
+	GID_CONSUMER_ENDED = 3, /**< the producer ended or died and `reconnect` is off */
 };
 
 /** How a consumer behaves. All zeroes but `size` is a good choice, and so is NULL. */
 struct gid_consumer_options {
-	uint32_t size;            /**< sizeof(struct gid_consumer_options) */
-	uint32_t credit;          /**< frames to hold at once, at most GID_CREDIT_MAX; 0: 4 */
-	bool drop_old;            /**< prefer new frames over old unread ones */
-	bool reconnect;           /**< wait for the stream to appear, and again when it goes */
-	bool sleeps;              /**< waits by gid_consumer_sleep(), not by the descriptor */
-	uint32_t spin_us;         /**< how long gid_consumer_wait() looks before it sleeps */
+	uint32_t size;	  /**< sizeof(struct gid_consumer_options) */
+	uint32_t credit;  /**< frames to hold at once, at most GID_CREDIT_MAX; 0: 4 */
+	bool drop_old;	  /**< prefer new frames over old unread ones */
+	bool reconnect;	  /**< wait for the stream to appear, and again when it goes */
+	bool sleeps;	  /**< waits by gid_consumer_sleep(), not by the descriptor */
+	uint32_t spin_us; /**< how long gid_consumer_wait() looks before it sleeps */
 	/** From gid_domain_dispatch() and gid_consumer_receive(). `reason` is an -errno or 0. */
 	void (*state)(void *data, enum gid_consumer_state state, int reason);
 	void *data;
-	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set. */
+	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set.
+	 */
 	struct gid_timeline *timeline;
 	/**
-	 * Makes gid_consumer_create() not wait for gidd: it returns 0 at once, and this is called from
-	 * gid_domain_dispatch(), once for each time that gidd was asked, with what it would have
-	 * returned. With `reconnect` gidd is asked again later; without, after an error the state is
-	 * GID_CONSUMER_ENDED next. The consumer may be destroyed from within. NULL: it waits.
+	 * Makes gid_consumer_create() not wait for gidd: it returns 0 at once, and this is called
+	 * from gid_domain_dispatch(), once for each time that gidd was asked, with what it would
+	 * have returned. With `reconnect` gidd is asked again later; without, after an error the
+	 * state is GID_CONSUMER_ENDED next. The consumer may be destroyed from within. NULL: it
+	 * waits.
 	 */
 	void (*answered)(void *data, int error);
 };
@@ -266,7 +276,7 @@ struct gid_consumer_options {
  * read here, or, without `reconnect`, there is none now; -EINVAL, -EDQUOT, -ENOTCONN.
  */
 int gid_consumer_create(struct gid_domain *domain, const char *peer, const char *name,
-	const struct gid_consumer_options *options, struct gid_consumer **consumer);
+		const struct gid_consumer_options *options, struct gid_consumer **consumer);
 
 /** Unsubscribes; all frames held go back. Takes NULL. */
 void gid_consumer_destroy(struct gid_consumer *consumer);
@@ -311,24 +321,25 @@ int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms);
  */
 int gid_consumer_sleep(struct gid_consumer *consumer);
 
-/** Has gid_consumer_sleep() return, at once or when it is called next. Any thread, without a lock. */
+/** Has gid_consumer_sleep() return, at once or when it is called next. Any thread, without a lock.
+ */
 void gid_consumer_interrupt(struct gid_consumer *consumer);
 
 /** Counts of a consumer since it was made, and what is so now. */
 struct gid_consumer_stats {
-	uint64_t frames;          /**< received */
-	uint64_t missed;          /**< gaps in the sequence */
-	uint32_t held;            /**< frames that were received and not given back */
-	uint32_t reserved0;       /**< 0 */
-	uint64_t reconnects;      /**< how often a producer came back */
+	uint64_t frames;		      /**< received */
+	uint64_t missed;		      /**< gaps in the sequence */
+	uint32_t held;			      /**< frames that were received and not given back */
+	uint32_t reserved0;		      /**< 0 */
+	uint64_t reconnects;		      /**< how often a producer came back */
 	uint64_t copied_frames, copied_bytes; /**< the producer's count */
 	/**
-	 * What was added to the times of the last frames, and how far off that may be: 0 and 0 where
-	 * producer and consumer are on one machine.
+	 * What was added to the times of the last frames, and how far off that may be: 0 and 0
+	 * where producer and consumer are on one machine.
 	 */
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;
-	uint64_t reserved[8];     /**< 0 */
+	uint64_t reserved[8]; /**< 0 */
 };
 
 /** What the consumer saw so far, over all its subscriptions. */

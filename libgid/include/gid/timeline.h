@@ -4,13 +4,13 @@
  * figures of. docs/timeline.md has the format.
  *
  * libgid writes by itself what it knows of: that a frame is captured, submitted, received, released
- * and free again. It does so where $GID_TIMELINE names a file, or where the options of a producer or
- * consumer bring a timeline. What else happens to a frame (a commit, a refresh that shows it) its
- * program adds.
+ * and free again. It does so where $GID_TIMELINE names a file, or where the options of a producer
+ * or consumer bring a timeline. What else happens to a frame (a commit, a refresh that shows it)
+ * its program adds.
  *
  * The life of it: gid_timeline_open() gives a reference, which may go into any number of producers'
- * and consumers, each of which takes one of its own; gid_timeline_unref() gives it back, and the last
- * one closes the file.
+ * and consumers, each of which takes one of its own; gid_timeline_unref() gives it back, and the
+ * last one closes the file.
  *
  * Without a timeline a point costs one branch. With one it costs a write(), which appends a whole
  * line: any number of threads and processes may share a file.
@@ -41,12 +41,12 @@ enum gid_timeline_event {
 /** What happened, to which frame. */
 struct gid_timeline_point {
 	enum gid_timeline_event event;
-	uint64_t time;      /**< when it happened, ns of the writer's CLOCK_MONOTONIC */
-	gid_id gid;         /**< the frame's; GID_NONE: nothing is written */
+	uint64_t time;	    /**< when it happened, ns of the writer's CLOCK_MONOTONIC */
+	gid_id gid;	    /**< the frame's; GID_NONE: nothing is written */
 	const char *stream; /**< the frame's, or NULL: then `sequence` is not known either */
 	uint64_t sequence;
-	uint32_t domain;    /**< number of the writer's domain: whose clock it is */
-	uint32_t reserved0; /**< 0 */
+	uint32_t domain;      /**< number of the writer's domain: whose clock it is */
+	uint32_t reserved0;   /**< 0 */
 	uint64_t reserved[4]; /**< 0 */
 };
 
@@ -57,7 +57,7 @@ struct gid_timeline_point {
  * its length. Pure.
  */
 size_t gid_timeline_format(const struct gid_timeline_point *point, const char *by,
-	char line[GID_TIMELINE_LINE_MAX]);
+		char line[GID_TIMELINE_LINE_MAX]);
 
 /**
  * Opens the file `path` to append to, made where there is none; NULL: the one that $GID_TIMELINE
@@ -72,8 +72,8 @@ struct gid_timeline *gid_timeline_ref(struct gid_timeline *timeline);
 void gid_timeline_unref(struct gid_timeline *timeline);
 
 /**
- * Appends the point. What cannot be written (the disk is full) is lost. From any thread. Where there
- * may be no timeline, ask before the point is put together: `if (timeline != NULL)`.
+ * Appends the point. What cannot be written (the disk is full) is lost. From any thread. Where
+ * there may be no timeline, ask before the point is put together: `if (timeline != NULL)`.
  */
 void gid_timeline_write(struct gid_timeline *timeline, const struct gid_timeline_point *point);
 

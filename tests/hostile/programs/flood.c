@@ -104,18 +104,20 @@ static int flood_init_window(struct flood *flood, const char *role) {
 	flood->window.closed = handle_window;
 	window_set_picture_size(&flood->window, (int32_t)WIDTH, (int32_t)HEIGHT);
 	if (role != NULL &&
-		client_role_init(&flood->role, &flood->wayland, flood->window.picture, role) < 0) {
+			client_role_init(&flood->role, &flood->wayland, flood->window.picture,
+					role) < 0) {
 		return -1;
 	}
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		gid_id gid = gid_slab_gid(flood->slab, i);
 		struct gid_buffer_params_v1 *params =
-			gid_buffer_manager_v1_create_params(flood->wayland.gid_buffers);
+				gid_buffer_manager_v1_create_params(flood->wayland.gid_buffers);
 		gid_buffer_params_v1_add(params, (uint32_t)(gid >> 32), (uint32_t)gid, 0,
-			flood->layout.planes[0].offset, flood->layout.planes[0].stride,
-			(uint32_t)(flood->layout.modifier >> 32), (uint32_t)flood->layout.modifier);
+				flood->layout.planes[0].offset, flood->layout.planes[0].stride,
+				(uint32_t)(flood->layout.modifier >> 32),
+				(uint32_t)flood->layout.modifier);
 		flood->buffers[i] = gid_buffer_params_v1_create_immed(
-			params, (int32_t)WIDTH, (int32_t)HEIGHT, flood->layout.fourcc);
+				params, (int32_t)WIDTH, (int32_t)HEIGHT, flood->layout.fourcc);
 	}
 	return 0;
 }
@@ -133,7 +135,7 @@ static int flood_run(struct flood *flood) {
 		ret = sd_event_loop(flood->event);
 	}
 	printf("{\"commits\": %" PRIu64 ", \"frames\": %" PRIu64 "}\n", flood->commits,
-		flood->frames);
+			flood->frames);
 	return ret;
 }
 
@@ -144,7 +146,7 @@ int main(int argc, char **argv) {
 		return EXIT_FAILURE;
 	}
 	if (flood_init_domain(&flood, argv[1]) < 0 ||
-		flood_init_window(&flood, argc > 2 ? argv[2] : NULL) < 0) {
+			flood_init_window(&flood, argc > 2 ? argv[2] : NULL) < 0) {
 		return EXIT_FAILURE;
 	}
 	return flood_run(&flood) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

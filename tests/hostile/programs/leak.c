@@ -33,7 +33,7 @@ static bool leak_slab(struct gid_domain *domain) {
 	struct gid_layout layout;
 	struct gid_slab *slab;
 	return gid_layout_init(&layout, DRM_FORMAT_XRGB8888, SLAB_WIDTH, SLAB_HEIGHT, 64) == 0 &&
-		gid_slab_create(domain, &layout, 0, 1, NULL, &slab) == 0;
+			gid_slab_create(domain, &layout, 0, 1, NULL, &slab) == 0;
 }
 
 int main(void) {
@@ -52,7 +52,7 @@ int main(void) {
 	}
 	printf("{\"allocated_mb\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"slabs\": %" PRIu64
 	       ", \"refused_slabs\": %" PRIu64 "}\n",
-		steps * 50, refused, slabs, refused_slabs);
+			steps * 50, refused, slabs, refused_slabs);
 	gid_domain_destroy(domain);
 	return EXIT_SUCCESS;
 }

@@ -30,10 +30,11 @@ static struct random dice = {.state = 0x853c49e6748fea9bu};
 
 static uint32_t random_type(void) {
 	static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT,
-		GID_WIRE_EXPORT, GID_WIRE_UNEXPORT, GID_WIRE_GRANT, GID_WIRE_IMPORT,
-		GID_WIRE_IMPORTED, GID_WIRE_REVOKED, GID_WIRE_PUBLISH, GID_WIRE_UNPUBLISH,
-		GID_WIRE_SUBSCRIBE, GID_WIRE_SUBSCRIBER, GID_WIRE_ACCEPT, GID_WIRE_SUBSCRIBED,
-		GID_WIRE_SUBSCRIPTION_END, GID_WIRE_STATUS, GID_WIRE_REPORT};
+			GID_WIRE_EXPORT, GID_WIRE_UNEXPORT, GID_WIRE_GRANT, GID_WIRE_IMPORT,
+			GID_WIRE_IMPORTED, GID_WIRE_REVOKED, GID_WIRE_PUBLISH, GID_WIRE_UNPUBLISH,
+			GID_WIRE_SUBSCRIBE, GID_WIRE_SUBSCRIBER, GID_WIRE_ACCEPT,
+			GID_WIRE_SUBSCRIBED, GID_WIRE_SUBSCRIPTION_END, GID_WIRE_STATUS,
+			GID_WIRE_REPORT};
 	return types[random_below(&dice, sizeof(types) / sizeof(types[0]))];
 }
 
@@ -53,7 +54,7 @@ static size_t wire_message(uint8_t *data) {
 		return size;
 	}
 	struct gid_wire_header header = {
-		.type = random_type(), .serial = (uint32_t)random_below(&dice, 4)};
+			.type = random_type(), .serial = (uint32_t)random_below(&dice, 4)};
 	union gid_wire_message message;
 	gid_wire_begin(&message, header.type, header.serial);
 	header.size = message.header.size;
@@ -116,8 +117,8 @@ static int target_listen(struct target *target) {
 	target->listener = target_socket(target, &address);
 	unlink(target->path);
 	if (target->listener < 0 ||
-		bind(target->listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		listen(target->listener, 4) < 0) {
+			bind(target->listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+			listen(target->listener, 4) < 0) {
 		perror(target->path);
 		return -1;
 	}
@@ -208,8 +209,8 @@ int main(int argc, char **argv) {
 	struct target target;
 	if (parse(&target, argc, argv) < 0) {
 		fprintf(stderr,
-			"usage: hostile-messages gidd|wayland SOCKET\n"
-			"       hostile-messages link SOCKET OWN-NUMBER\n");
+				"usage: hostile-messages gidd|wayland SOCKET\n"
+				"       hostile-messages link SOCKET OWN-NUMBER\n");
 		return EXIT_FAILURE;
 	}
 	ending_init();
@@ -225,6 +226,6 @@ int main(int argc, char **argv) {
 	}
 	printf("{\"connections\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64
 	       "}\n",
-		target.connections, target.messages, target.bytes);
+			target.connections, target.messages, target.bytes);
 	return EXIT_SUCCESS;
 }

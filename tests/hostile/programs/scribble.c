@@ -41,7 +41,7 @@ struct mapping {
 static bool mapping_parse(const char *line, struct mapping *mapping) {
 	char rights[5], name[256] = "";
 	if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*x %*s %lu %255[^\n]", &mapping->begin,
-		    &mapping->end, rights, &mapping->inode, name) < 4) {
+			    &mapping->end, rights, &mapping->inode, name) < 4) {
 		return false;
 	}
 	mapping->readable = rights[0] == 'r';
@@ -106,7 +106,7 @@ static void attack_mapping(struct scribble *scribble, const struct mapping *mapp
 		broken(scribble, "mprotect");
 	}
 	snprintf(path, sizeof(path), "/proc/self/map_files/%" PRIxPTR "-%" PRIxPTR, mapping->begin,
-		mapping->end);
+			mapping->end);
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		return;
@@ -189,7 +189,7 @@ int main(int argc, char **argv) {
 	}
 	printf("{\"rounds\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"mappings\": %" PRIu64
 	       ", \"attempts\": %" PRIu64 ", \"broken\": %" PRIu64 "}\n",
-		scribble.rounds, scribble.bytes, scribble.mappings, scribble.attempts,
-		scribble.broken);
+			scribble.rounds, scribble.bytes, scribble.mappings, scribble.attempts,
+			scribble.broken);
 	return scribble.broken > 0 ? 2 : EXIT_SUCCESS;
 }
