@@ -16,7 +16,7 @@ static int explain(int error, const char **why) {
 	case 0:
 		break;
 	case -EBADF:
-		*why = "the descriptor is not a memfd";
+		*why = "the descriptor is not a memfd with ordinary pages";
 		break;
 	case -EPERM:
 		*why = "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE "
@@ -36,18 +36,11 @@ static int explain(int error, const char **why) {
 }
 
 /*
- * Pages of another size, of hugetlbfs, could not be unmapped one by one. Whoever has a read-only
- * description of a memfd can open it again for writing, so that only seals keep its readers from
- * that.
+ * Whoever has a read-only description of a memfd can open it again for writing, so that only seals
+ * keep its readers from that.
  */
 int descriptor_check_shared(int fd, uint64_t size, const char **why) {
-	int error = gid_memory_check(fd, size, true);
-	struct statfs status;
-	if (error == 0 && (fstatfs(fd, &status) < 0 || status.f_type != TMPFS_MAGIC)) {
-		*why = "the memfd is of huge pages";
-		return -EBADF;
-	}
-	return explain(error, why);
+	return explain(gid_memory_check(fd, size, true), why);
 }
 
 bool descriptor_is_read_only(int fd) {

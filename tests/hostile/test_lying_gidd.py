@@ -205,7 +205,7 @@ def file_of(kind: str) -> int:
     [
         ((1, 8, *IMPORTED_HEAD[2:]), "good", "it answers with another slab than it was asked for"),
         ((3, 7, *IMPORTED_HEAD[2:]), "good", "it answers with another slab than it was asked for"),
-        (IMPORTED_HEAD, "pipe", "the descriptor is not a memfd"),
+        (IMPORTED_HEAD, "pipe", "the descriptor is not a memfd with ordinary pages"),
         (IMPORTED_HEAD, "short", "the descriptor's memory is smaller than what it is said to hold"),
         (IMPORTED_HEAD, "unsealed", "the memfd is not sealed"),
         (None, "good", "it answers an import with nothing"),

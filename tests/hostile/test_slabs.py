@@ -216,7 +216,7 @@ def huge_pages() -> int:
     return read_only(fd)
 
 
-NOT_MEMFD = "the descriptor is not a memfd"
+NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 UNSEALED = (
     "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE"
 )
@@ -232,7 +232,7 @@ DESCRIPTORS: dict[str, tuple[Export, Callable[[], int], str, str]] = {
     "a file": (ONE, regular_file, "EBADF", NOT_MEMFD),
     "a path": (ONE, path_only, "EBADF", NOT_MEMFD),
     "/dev/zero": (ONE, lambda: os.open("/dev/zero", os.O_RDWR), "EBADF", NOT_MEMFD),
-    "huge pages": (ONE, huge_pages, "EBADF", "the memfd is of huge pages"),
+    "huge pages": (ONE, huge_pages, "EBADF", NOT_MEMFD),
     "without write seal": (ONE, lambda: memfd(8192, seals=SHRINK | GROW), "EPERM", UNSEALED),
     "unsealed": (ONE, lambda: memfd(8192, seals=0), "EPERM", UNSEALED),
     "sealed against growing only": (ONE, lambda: memfd(8192, seals=GROW), "EPERM", UNSEALED),

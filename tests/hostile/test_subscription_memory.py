@@ -42,7 +42,7 @@ UNSEALED = (
 )
 WRITABLE = "the memfd is writable: pass a read-only description of it"
 TOO_SMALL = "the descriptor's memory is smaller than what it is said to hold"
-NOT_MEMFD = "the descriptor is not a memfd"
+NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 NO_BELL = "the doorbell is not a connected SOCK_STREAM unix socket"
 
 SHARED: dict[str, tuple[Callable[[int], int], str, str]] = {
