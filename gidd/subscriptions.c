@@ -17,6 +17,10 @@
 
 #define NUMBER_MAX (GID_WIRE_LOWER_SIDE - 1)
 
+/* To the other machine, while its end sleeps through them all: an honest client rings less often.
+ */
+#define RINGS_MAX 64u
+
 /* --- finding and numbering -------------------------------------------------------------------- */
 
 static struct subscription *find_subscription(struct gidd *gidd, uint32_t number) {
@@ -368,13 +372,27 @@ bool subscription_should_ring(struct link *link, uint32_t number) {
 	}
 	/* What is new was stored before the client rang, so who falls asleep later has seen it. */
 	bool produces = subscription->stream != NULL;
+	uint64_t news = __atomic_load_n(
+			produces ? &subscription->ring->tail : &subscription->page->release_tail,
+			__ATOMIC_SEQ_CST);
 	uint64_t asleep = __atomic_load_n(
 			produces ? &subscription->page->asleep : &subscription->ring->asleep,
 			__ATOMIC_SEQ_CST);
-	if (asleep % 2 == 0 || asleep == subscription->rang) {
+	/*
+	 * The client may have rung for an earlier sleep, in which the other end woke by itself.
+	 * That ring wakes nobody there, so it must not stand for those that come with something
+	 * new.
+	 */
+	bool again = asleep == subscription->rang;
+	if (asleep % 2 == 0 ||
+			(again &&
+					(news == subscription->rang_news ||
+							subscription->rings >= RINGS_MAX))) {
 		return false;
 	}
 	subscription->rang = asleep;
+	subscription->rang_news = news;
+	subscription->rings = again ? subscription->rings + 1 : 1;
 	return true;
 }
 

@@ -55,9 +55,11 @@ struct subscription {
 	const struct gid_wire_ring *ring; /* NULL until live */
 	uint64_t seen[2];		  /* of the other machine's counters, by audit */
 	/* Of its end in this domain, where the other one is on another machine. */
-	uint64_t rung; /* the sleep that it was rung for */
-	uint64_t rang; /* the sleep of its other end that this one was rung for */
-	uint64_t news; /* what there was when it was looked at */
+	uint64_t rung;	    /* the sleep that it was rung for */
+	uint64_t rang;	    /* the sleep of its other end that was last rung for, */
+	uint64_t rang_news; /* with what there was for it then, */
+	uint32_t rings;	    /* and how often */
+	uint64_t news;	    /* what there was when it was looked at */
 };
 
 /* The same for a stream that is not there and one that may not be read. */
@@ -127,8 +129,8 @@ void subscription_tell_clock(struct link *link);
 /* The other machine rang: rings the clients that sleep and have news, of that number; 0: of any. */
 void subscription_rung(struct link *link, uint32_t number);
 /*
- * A client of ours rings the other machine: whether its other end sleeps. True once for each sleep,
- * however often the client rings.
+ * A client of ours rings the other machine: whether its other end sleeps, and has something new to
+ * see. True a few times for each sleep at most, however often the client rings.
  */
 bool subscription_should_ring(struct link *link, uint32_t number);
 /* Looks at the memory of all that the link's other end writes. */

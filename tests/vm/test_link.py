@@ -135,7 +135,7 @@ def test_without_the_device_doorbells_go_over_the_link(machines: Machines) -> No
 def test_others_memory_cannot_be_written(machines: Machines) -> None:
     """`cluster` writes all over what it may only read, while `open` sends from there."""
     script = HERE / "overwrite.py"
-    hostile = machines.start("cluster", "python3", script, "others", str(SECONDS), "2")
+    hostile = machines.start("cluster", "python3", script, "others", str(10 * SECONDS), "2")
     wait_for(lambda: "begins with 2" in hostile.out, "open's and host's to be written", SECONDS)
     watch = "gidsrc domain=open stream=movie ! fakesink name=watch sync=false"
     receiver = machines.play("host", watch, "--video-meta", "1")
