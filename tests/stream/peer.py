@@ -71,8 +71,9 @@ class Peer:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
     def maps(self) -> int:
+        """Of shared memory; those of threads that close come and go."""
         with open(f"/proc/{self.pid}/maps") as maps:
-            return len(maps.readlines())
+            return sum("/memfd:" in line for line in maps)
 
 
 def options(values: dict[str, object]) -> list[str]:
