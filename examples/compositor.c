@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The least that shows gid buffers with wlroots: one output without a screen, each window at its
- * top left corner. What gidway adds is one call, gid_buffer_manager_create(), and the buffers of
- * gid-view and others are shown as any client's are, from the memory in which they lie.
+ * The least that shows gid buffers with wlroots: one output without a screen, windows at its top
+ * left corner. gidway adds gid_buffer_manager_create(): such buffers are shown where they lie.
  *
  * Usage: compositor SOCKET, then WAYLAND_DISPLAY=SOCKET gid-view …
  */

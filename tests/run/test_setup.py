@@ -111,7 +111,7 @@ def test_an_archive_that_cannot_be_reached_is_asked_about(machine: Machine) -> N
     machine.add("setpriv", "echo 'E: Failed getting release file http://a/b' >&2; exit 1")
     result = machine.run("true", user=False)
     assert result.returncode == 1
-    assert "does this machine reach http" in result.stderr
+    assert "does this machine reach " in result.stderr
     assert "setup-forky.log" in result.stderr
 
 

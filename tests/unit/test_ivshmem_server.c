@@ -49,9 +49,14 @@ static void count_heard(struct gidd *of, uint32_t domain) {
 	heard[domain]++;
 }
 
+/* What is closed meanwhile, by a helper, may be an event of its own. */
 static void settle(void) {
-	while (sd_event_run(gidd.event, 0) > 0) {
-	}
+	bool closing;
+	do {
+		closing = gid_closer_pending() > 0;
+		while (sd_event_run(gidd.event, closing ? 1000 : 0) > 0) {
+		}
+	} while (closing);
 }
 
 static int count_fds(void) {
