@@ -325,7 +325,7 @@ def count_bells(member: Member) -> int:
 
 
 def test_a_client_of_ours_that_rings_all_the_time(machines: Cockpit) -> None:
-    """The other machine hears one ring for each sleep and news, and a few at most for each sleep."""
+    """The other machine hears one ring for each sleep and news; for each sleep 64 at most."""
     with Member(machines, "open") as member, machines.connect("host", "ringer") as ringer:
         up(machines, member)
         memory = ringer.request(ALLOC, PAGE_SIZE)
