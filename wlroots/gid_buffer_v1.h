@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * gid-buffer-v1 for wlroots compositors: clients show the memory of other domains by its gid, and
- * what they attach becomes a wlr_buffer over a read-only view of it.
+ * gid-buffer-v1 for wlroots compositors. A client names the memory of another domain by its gid.
+ * The buffer that it attaches becomes a wlr_buffer over a read-only view of that memory.
  *
  * Link with libgid-wlroots.a, libgid and wlroots 0.18, 0.19 or 0.20; define WLR_USE_UNSTABLE.
- * Everything belongs to the thread of the display's event loop. See example.c.
+ * All of it is used by the thread of the display's event loop only. examples/compositor.c shows it.
  */
 #ifndef GID_BUFFER_V1_H
 #define GID_BUFFER_V1_H
@@ -18,25 +18,28 @@ struct gid_buffer_manager;
 #pragma GCC visibility push(default)
 
 /*
- * Creates the global. `domain` is the name of the domain the compositor is in, NULL: $GID_DOMAIN;
- * it must outlive the display. `log` gets a line now and then, like printf().
+ * Creates the global. `domain` is the name of the compositor's domain; NULL: $GID_DOMAIN. The
+ * string must stay valid as long as the display. `log` works like printf() and gets single lines.
  *
- * Renderer and allocator are borrowed, until the clients are gone.
+ * The caller keeps renderer and allocator, and may destroy them only after all clients are gone.
  *
- * Where there is no gidd it is waited for in the background; buffers fail meanwhile. Of linear
- * pictures of one plane, in formats that the renderer takes from memory, any memory can be shown
- * that a processor can read. Others can be shown from dma-bufs, if the renderer samples from those:
- * GLES2 and Vulkan do, in the formats and modifiers of their drivers; pixman does not. What a
- * driver says is tried here where there is a /dev/udmabuf: some refuse what they offer, and then
- * log errors of their own.
+ * If gidd does not run, the manager waits for it in the background, and buffers fail meanwhile.
  *
- * Linear YUV of two or three planes in dma-bufs is shown by GLES2 also where the driver does not
- * import it as one image, if it imports the planes one by one: at each commit of such a buffer the
- * GPU draws it, in the renderer's context, into a dma-buf of `allocator`, which the renderer then
- * samples from. That is tried here, too, and takes a /dev/udmabuf. NULL for `allocator`: not
- * offered. Framebuffer, viewport, blending and scissor are afterwards as they were.
+ * Two kinds of pictures can be shown:
+ * - Linear pictures of one plane, in formats that the renderer takes from memory: from any memory
+ *   that the processor can read.
+ * - All others: only from dma-bufs, and only if the renderer samples from dma-bufs. GLES2 and
+ * Vulkan do that, in the formats and modifiers of their drivers; pixman does not. If there is a
+ *   /dev/udmabuf, this function tries each format that the driver offers, because some drivers
+ *   refuse what they offer. They may log errors then.
  *
- * The manager ends with the display. Returns NULL for want of memory.
+ * GLES2 can also show linear YUV of two or three planes in dma-bufs if its driver cannot import it
+ * as one image, but can import each plane. At each commit of such a buffer the GPU draws it, in the
+ * renderer's context, into a dma-buf of `allocator`, and the renderer samples from that. This
+ * function tries that, too; it needs /dev/udmabuf. Without an allocator (NULL) this is not offered.
+ * Framebuffer, viewport, blending and scissor are restored afterwards.
+ *
+ * The display destroys the manager. Returns NULL if there is not enough memory.
  */
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 		struct wlr_renderer *renderer, struct wlr_allocator *allocator, const char *domain,

@@ -2,17 +2,19 @@
 /**
  * Names and layouts: what a gid is, and what the pixels of a slot mean.
  *
- * Everything here but the clock is pure: no descriptor, no allocation, no global state. All of it
- * is safe from any thread. There is nothing to be made or given back: a layout is filled by
- * gid_layout_init() or by hand, checked by gid_layout_check(), and goes with its slab from then on.
+ * All functions here except the clock are pure: no descriptor, no allocation, no global state. All
+ * of them may be called from any thread. No object here has to be created or freed: the caller
+ * fills a layout with gid_layout_init() or by hand, checks it with gid_layout_check(), and passes
+ * it to the function that makes the slab.
  *
- * How the library grows, here and in the other headers: a program that was built against one
- * version runs with every later one of the same soname. Options begin with their `size`, and fields
- * that come to their end are as if they were 0 for who does not know them. All other structs that
- * cross the border keep their size for good: their `reserved` fields are 0, and a later version may
- * give them a meaning in which 0 says what is so today. Enums get new values, and a caller ignores
- * what it does not know. A struct that is returned by a constant pointer (gid_format_info) may grow
- * at its end.
+ * ABI rules, for this header and the others: a program that was built against one version runs with
+ * every later version of the same soname.
+ * - Structs of options begin with their `size`. New fields are added at the end. For a program that
+ *   does not know a field, the library takes it as 0.
+ * - All other structs that the caller allocates never change their size. Their `reserved` fields
+ *   are 0. A later version may give such a field a meaning, and 0 then means today's behaviour.
+ * - Enums may get new values. A caller ignores values that it does not know.
+ * - A struct that is returned by a constant pointer (gid_format_info) may grow at its end.
  */
 #ifndef GID_GID_H
 #define GID_GID_H
@@ -47,7 +49,7 @@ typedef uint64_t gid_id;
 #define GID_DESCRIPTION_MAX 2047u /**< bytes of a slab's description */
 #define GID_TEXT_MAX 32u	  /**< bytes of a gid's text form, with its terminating NUL */
 
-/** Puts the four parts together. Parts out of range give GID_NONE. */
+/** Builds a gid from its four parts. Returns GID_NONE if a part is out of range. */
 gid_id gid_make(uint32_t domain, uint32_t slab, uint32_t slot, uint32_t generation);
 
 static inline uint32_t gid_domain_of(gid_id gid) {
@@ -74,20 +76,21 @@ static inline uint32_t gid_slab_key(gid_id gid) {
 /** Writes the text form, "1:42.3#7" (domain:slab.slot#generation), and returns `text`. */
 char *gid_format(gid_id gid, char text[GID_TEXT_MAX]);
 
-/** Reads the text form. Returns 0, or -EINVAL and leaves `*gid` alone. */
+/** Reads the text form. Returns 0, or -EINVAL; `*gid` is not changed then. */
 int gid_parse(const char *text, gid_id *gid);
 
 /**
  * Whether `name` can be a stream's or a domain's name: 1..GID_NAME_MAX bytes of a-z A-Z 0-9 - _ .
- * and, between other characters, `/`. So no control character, no space, no `..` path.
+ * and, between other characters, `/`. A name has no control character, no space, no `..` path.
  */
 bool gid_name_is_valid(const char *name);
 
 /**
  * What the pixels of a slot mean. Fixed when the slab is exported.
  *
- * `width` and `height` are the picture's, in pixels; strides and offsets (bytes, the offset from
- * the start of the slot) may leave room for more, as a decoder's 1092 rows for a picture of 1080.
+ * `width` and `height` are those of the picture, in pixels. Strides and offsets are in bytes; an
+ * offset counts from the start of the slot. They may leave room for more rows than the picture has:
+ * a decoder may need 1092 rows for a picture of 1080.
  */
 struct gid_layout {
 	uint32_t fourcc;   /**< DRM_FORMAT_* */
@@ -108,8 +111,8 @@ struct gid_format_info {
 	uint32_t plane_count;
 	struct gid_format_plane {
 		uint8_t bytes; /**< of one sample block of this plane */
-		uint8_t hsub;  /**< pixels a sample block covers, across */
-		uint8_t vsub;  /**< and down */
+		uint8_t hsub;  /**< width of a sample block, in pixels */
+		uint8_t vsub;  /**< its height, in pixels */
 	} planes[GID_PLANES_MAX];
 };
 
@@ -135,20 +138,20 @@ int gid_layout_init(struct gid_layout *layout, uint32_t fourcc, uint32_t width, 
 /**
  * Whether a slot of `slot_size` bytes holds every row of every plane of `layout`.
  * Returns 0; -EINVAL (sizes, plane count or a stride that is too small), -ENOTSUP (format) or
- * -ERANGE (a plane that leaves the slot). The last row needs no padding. Of a modifier other than
- * LINEAR only the driver knows what strides mean: there each plane must just begin in the slot.
- * Total: any bytes may be passed.
+ * -ERANGE (a plane that leaves the slot). The last row needs no padding. If the modifier is not
+ * LINEAR, only the driver knows what strides mean: then each plane only has to begin in the slot.
+ * `layout` may contain any bytes: no content of it is undefined behaviour.
  */
 int gid_layout_check(const struct gid_layout *layout, uint64_t slot_size);
 
 /**
- * The slot size to give a linear layout: all rows with their padding, as consumers read them
- * (wl_shm counts whole strides). 0 where the layout is not valid or not linear.
+ * The slot size that a linear layout needs: all rows with their padding, as consumers read them
+ * (wl_shm counts whole strides). Returns 0 if the layout is not valid or not linear.
  */
 uint64_t gid_layout_size(const struct gid_layout *layout);
 
 /**
- * The time in ns of CLOCK_MONOTONIC, which all times of frames are of.
+ * The time of CLOCK_MONOTONIC in ns. All times of frames are of this clock.
  */
 uint64_t gid_clock_now(void);
 

@@ -2,22 +2,29 @@
 /**
  * Streams: named, ordered flows of frames from one producer to any number of consumers.
  *
- * A frame passes through a ring in shared memory: no system call while the other side is awake,
- * one doorbell when it sleeps, never a wait for a peer. Thread rules as in domain.h.
+ * A frame passes through a ring in shared memory. That takes no system call while the other side is
+ * awake, and one doorbell if it sleeps. Neither side ever waits for the other. The thread rules are
+ * those of domain.h.
  *
- * The life of a producer: gid_producer_create(); then for each frame a slot that nobody holds
- * (gid_slab_take()), the picture into it, gid_producer_send() with a frame that began as
- * GID_FRAME_INIT; when the `released` callback says that the last consumer let go, the slot is free
- * again (gid_slab_give()); gid_producer_dispatch() whenever its descriptor is readable;
- * gid_producer_destroy().
+ * Lifecycle of a producer:
+ * - gid_producer_create().
+ * - For each frame: get a free slot with gid_slab_take(), write the picture into it, and call
+ *   gid_producer_send() with a frame that was initialised by GID_FRAME_INIT.
+ * - The callback `released` says that the last consumer has released a slot: gid_slab_give().
+ * - Call gid_producer_dispatch() whenever the producer's descriptor is readable.
+ * - gid_producer_destroy().
  *
- * The life of a consumer: gid_consumer_create(); gid_consumer_receive() until it gives -EAGAIN,
- * then again when its descriptor is readable (or gid_consumer_wait(), for who has no event loop);
- * each frame's slab by gid_slab_import() and its pixels by gid_slab_view(); gid_consumer_release()
- * for each frame, within its lease; gid_consumer_destroy().
+ * Lifecycle of a consumer:
+ * - gid_consumer_create().
+ * - Call gid_consumer_receive() until it returns -EAGAIN, and again when the consumer's descriptor
+ *   is readable. A program without an event loop calls gid_consumer_wait() in between.
+ * - For each frame: gid_slab_import() gets its slab, gid_slab_view() its pixels, and
+ *   gid_consumer_release() gives it back. Release it before its lease ends.
+ * - gid_consumer_destroy().
  *
- * All times are CLOCK_MONOTONIC nanoseconds. A producer gives those of its own machine, a consumer
- * gets them as times of its own, translated where that is another machine: see `clock_error_ns`.
+ * All times are CLOCK_MONOTONIC, in nanoseconds. A producer uses the clock of its own machine. If
+ * the consumer is on another machine, the library translates the times to the consumer's clock; see
+ * `clock_error_ns`.
  */
 #ifndef GID_STREAM_H
 #define GID_STREAM_H
@@ -37,16 +44,16 @@ struct gid_timeline;
 #define GID_CREDIT_MAX 63u	 /**< frames that one consumer can have at once */
 #define GID_TIME_NONE UINT64_MAX /**< no such time */
 
-/** What else there is to say of a frame. */
+/** Properties of a frame, for `flags`. */
 enum gid_frame_flags {
 	GID_FRAME_HASH = 1 << 0, /**< content_hash is set */
-	/** Frames are missing before this one (then the library sets it), or the time jumps. */
+	/** Frames are missing before this one (the library sets it then), or the times jump. */
 	GID_FRAME_DISCONT = 1 << 1,
 	GID_FRAME_CORRUPTED = 1 << 2, /**< the producer knows that pixels are wrong */
 	GID_FRAME_HEARTBEAT =
 			1 << 3,	  /**< the same content as the last frame, sent as a sign of life */
 	GID_FRAME_EOS = 1 << 4,	  /**< no picture (gid is GID_NONE): the flow has ended */
-	GID_FRAME_FLUSH = 1 << 5, /**< no picture: forget what was not shown yet */
+	GID_FRAME_FLUSH = 1 << 5, /**< no picture: drop the frames that were not shown yet */
 	GID_FRAME_HIDDEN = 1 << 6,	    /**< no picture: nothing is to be shown now */
 	GID_FRAME_INTERLACED = 1 << 8,	    /**< rows of two fields, in turn */
 	GID_FRAME_TOP_FIELD_FIRST = 1 << 9, /**< the field of row 0 is the earlier one */
@@ -54,8 +61,7 @@ enum gid_frame_flags {
 			<< 10,	       /**< the first field is to be shown again after the second */
 	GID_FRAME_ONE_FIELD = 1 << 11, /**< there is one field only */
 	GID_FRAME_COPIED = 1 << 12,    /**< the producer could not avoid one copy of this frame */
-	GID_FRAME_DELTA =
-			1 << 13, /**< of a coded flow: cannot be decoded without frames before it */
+	GID_FRAME_DELTA = 1 << 13,     /**< compressed: cannot be decoded without earlier frames */
 };
 
 /** A rectangle of pixels. An empty one (width or height 0) means the whole picture. */
@@ -64,18 +70,19 @@ struct gid_box {
 };
 
 /**
- * Where a box of a picture of width x height pixels is seen when the picture is shown with
- * `transform` (0 to 7, as gid_frame.transform has it and wl_surface.set_buffer_transform defines
- * it). Odd ones swap width and height of what is seen.
+ * Converts a box of a picture to the place where it is seen when the picture is shown with
+ * `transform`. The picture has width x height pixels. `transform` is 0 to 7, as in
+ * gid_frame.transform, and is defined by wl_surface.set_buffer_transform. An odd transform swaps
+ * the width and height of what is seen.
  */
 struct gid_box gid_box_turn(
 		struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
 
-/** The other way round: the box of the picture that is seen in `box`. */
+/** The inverse: converts a box of what is seen to the box of the picture that is seen there. */
 struct gid_box gid_box_turn_back(
 		struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
 
-/** One entry of a stream. The producer fills it, and the consumer gets an exact copy. */
+/** One entry of a stream. The producer fills it in, and the consumer gets a copy. */
 struct gid_frame {
 	gid_id gid;
 	uint64_t sequence;	     /**< counted from 1; gid_producer_send() sets it */
@@ -92,7 +99,7 @@ struct gid_frame {
 	uint64_t reserved[5]; /**< 0 */
 };
 
-/** What a producer's frame begins as: no picture, no times, all of it damaged and shown. */
+/** The initial value of a producer's frame: no picture, no times, all of it damaged and shown. */
 #define GID_FRAME_INIT                                                                             \
 	{                                                                                          \
 			.capture_time = GID_TIME_NONE,                                             \
@@ -104,113 +111,122 @@ struct gid_frame {
 
 /* --- producers ------------------------------------------------------------------------------- */
 
-/** How a producer behaves. All zeroes but `size` is a good choice, and so is NULL. */
+/** How a producer behaves. All zeroes except `size` are good defaults; NULL means the same. */
 struct gid_producer_options {
 	uint32_t size;	     /**< sizeof(struct gid_producer_options) */
 	uint64_t lease_ns;   /**< how long a consumer may hold a frame it took; 0: 1 s */
 	uint32_t credit_max; /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
 	/**
-	 * The last consumer of a frame let go of it (or was made to). From gid_producer_send(),
-	 * _dispatch(), _reclaim() and gid_domain_dispatch(). May be NULL.
+	 * The last consumer of a frame released it, or the frame was taken back from it. Called
+	 * from gid_producer_send(), gid_producer_dispatch(), gid_producer_reclaim() and
+	 * gid_domain_dispatch(). May be NULL.
 	 */
 	void (*released)(void *data, gid_id gid);
-	/** A consumer came (`joined`) or went; `consumers` is the count now. May be NULL. */
+	/** A consumer came (`joined`) or went. `consumers` is their number now. May be NULL. */
 	void (*subscriber)(void *data, uint32_t domain, bool joined, uint32_t consumers);
 	void *data;
 	/**
-	 * By default gid_producer_dispatch() asks for a doorbell at the next release. A producer
-	 * that collects releases as it sends sets `quiet`, which spares consumers the system call,
-	 * and calls gid_producer_want_release() before it waits for a slot.
+	 * By default gid_producer_dispatch() asks for a doorbell at the next release. With `quiet`
+	 * it does not, and consumers need no system call to release a frame. That suits a producer
+	 * that collects releases when it sends. Before it waits for a slot, it must call
+	 * gid_producer_want_release().
 	 */
 	bool quiet;
-	/** Whether a domain may subscribe, beyond the configuration. NULL: yes. */
+	/** Whether a domain that the configuration allows may subscribe. NULL: yes. */
 	bool (*allow)(void *data, uint32_t domain);
 	/**
-	 * Makes gid_producer_create() not wait for gidd: it returns 0 at once, and this is called
-	 * from gid_domain_dispatch() with what it would have returned. After an error the producer
-	 * can only be destroyed, from within the call, too. NULL: it waits.
+	 * If set, gid_producer_create() does not wait for gidd. It returns 0 at once, and its
+	 * result comes later: this is called with it from gid_domain_dispatch(). After an error the
+	 * producer can only be destroyed; the callback itself may do that. NULL:
+	 * gid_producer_create() waits.
 	 */
 	void (*published)(void *data, int error);
 	/**
-	 * Makes gid_producer_send() not wait for gidd: where consumers need a grant first, it
-	 * returns -EINPROGRESS and sends nothing, and this is called from gid_domain_dispatch(),
-	 * once for each domain, when a frame of that slab may be sent again, or with why not: where
-	 * gidd refuses the grant, the subscriptions of that domain are over. NULL: it waits.
+	 * If set, gid_producer_send() does not wait for gidd. If consumers need a grant first, it
+	 * returns -EINPROGRESS and sends nothing. Later this is called from gid_domain_dispatch(),
+	 * once for each domain. `error` is 0: frames of this slab can be sent now. Or `error` says
+	 * why gidd refused the grant, and the subscriptions of that domain have ended. NULL:
+	 * gid_producer_send() waits.
 	 */
 	void (*granted)(void *data, gid_id gid, int error);
-	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set.
+	/** Where the points of frames are written, see timeline.h. NULL: to $GID_TIMELINE, if set.
 	 */
 	struct gid_timeline *timeline;
 };
 
 /**
  * Publishes a stream of this domain. Returns 0 and the producer; -EEXIST: the name is taken;
- * -EPERM: the cockpit's configuration has no such stream; -EINVAL: not a name; -EDQUOT; -ENOTCONN.
+ * -EPERM: the cockpit's configuration does not allow it; -EINVAL: not a name; -EDQUOT; -ENOTCONN.
  */
 int gid_producer_create(struct gid_domain *domain, const char *name,
 		const struct gid_producer_options *options, struct gid_producer **producer);
 
 /**
- * Ends the stream: consumers hear of it and what they held comes back at once, as by force where
- * they may be reading still (`stats.held` tells when it is better to wait). Entries without a
- * picture that were sent last, as GID_FRAME_EOS, can be received still. Takes NULL.
+ * Ends the stream. Consumers are notified, and all frames that they hold are taken back at once,
+ * even if a consumer still reads one. (To avoid that, wait until `held` of the statistics is 0.)
+ * Entries without a picture that were sent last, such as GID_FRAME_EOS, can still be received.
+ * Accepts NULL.
  */
 void gid_producer_destroy(struct gid_producer *producer);
 
-/** Readable (POLLIN) when gid_producer_dispatch() has work. Stays the same. */
+/** The descriptor is readable (POLLIN) when gid_producer_dispatch() has work. It never changes. */
 int gid_producer_get_fd(const struct gid_producer *producer);
 
 /**
- * Collects releases, ends leases that ran out, forgets dead consumers. Never blocks.
- * Arms the doorbell, so that the descriptor wakes the caller at the next release (see `quiet`).
+ * Collects releases, takes back frames whose lease is over, and removes dead consumers. Never
+ * blocks. Without `quiet`, arms the doorbell: the descriptor becomes readable at the next release.
  * Returns 0.
  */
 int gid_producer_dispatch(struct gid_producer *producer);
 
 /**
  * Sends a frame to every consumer. The slot must not be written again until `released` was called
- * for it, or, where this returned 0, right away.
+ * for it. If this function returned 0, no consumer got the frame, and the slot may be written at
+ * once.
  *
- * A consumer that has no credit left does not hold the others up: where it is drop-old, its oldest
- * frame that it did not take yet is taken back for this one; else it misses this frame. Both count
- * as dropped. Returns how many consumers got the frame, whose `sequence` and `submit_time` are set
- * then; or -EINVAL: the gid is out of date, or neither of a slab of this domain object nor of one
- * that it imported and that is another client's of the same domain, or another field is out of
- * range. -EINPROGRESS: see `granted`. -EPIPE: the domain object is gone.
+ * A consumer that has no credit left does not delay the others. If it chose `drop_old`, its oldest
+ * unread frame is taken back, and it gets this one instead. Otherwise it misses this frame. Both
+ * count as dropped.
  *
- * The first frame of a slab grants it to the consumers' domains, which asks gidd once. An imported
- * slab is lent to them likewise, where its owner does not forbid it (gid_slab_revoke()). It stays
- * imported while a frame is out, and only its owner can write its generations: if a lease of such
- * a frame runs out, the consumers' domains lose the slab, and get it again with a later frame.
+ * Returns the number of consumers that got the frame, and sets the frame's `sequence` and
+ * `submit_time`; -EINVAL: the gid is out of date, a field is out of range, or the slab was neither
+ * made by this domain object nor imported by it from another client of the same domain;
+ * -EINPROGRESS: see `granted`; -EPIPE: the domain object was destroyed.
+ *
+ * The first frame of a slab grants the slab to the domains of the consumers; gidd is asked once. An
+ * imported slab is lent to them in the same way, if its owner does not forbid it
+ * (gid_slab_revoke()). It stays imported while a consumer holds a frame of it. Only its owner can
+ * change its generations. So if the lease of such a frame ends, the consumers' domains lose the
+ * whole slab, and get it again with a later frame.
  */
 int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
 
 /**
- * Takes back, by force if need be, the slot that has been out for longest: a frame not yet taken
- * by its consumer, else (only with `force`) a taken one, whose generation then changes.
- * Returns 1 where `released` was called for a slot, else 0.
+ * Takes back the slot that was sent longest ago: of frames that no consumer has read yet, or, only
+ * with `force`, of those that were read; then the generation of the slot changes.
+ * Returns 1 if `released` was called for a slot, else 0.
  */
 int gid_producer_reclaim(struct gid_producer *producer, bool force);
 
 /**
- * Makes the next release wake gid_producer_get_fd(), and collects those that came already. Ends
- * with the next gid_producer_dispatch().
+ * Makes the descriptor of gid_producer_get_fd() readable at the next release, and collects the
+ * releases that have already come. Holds until the next gid_producer_dispatch().
  */
 void gid_producer_want_release(struct gid_producer *producer);
 
 /**
- * How many frames every consumer would take now, so that none is dropped: for producers that would
- * rather wait. UINT32_MAX where there is no consumer. Releases that were not collected yet do not
- * count: call gid_producer_dispatch() or gid_producer_want_release() first.
+ * How many frames can be sent now without a drop for any consumer: for producers that prefer to
+ * wait. UINT32_MAX if there is no consumer. Releases that were not collected yet do not count: call
+ * gid_producer_dispatch() or gid_producer_want_release() first.
  */
 uint32_t gid_producer_room(const struct gid_producer *producer);
 
-/** How many frames the consumer that is furthest behind did not take yet. */
+/** The largest number of unread frames that any consumer has. */
 uint32_t gid_producer_unread(const struct gid_producer *producer);
 
 /**
- * Whether a consumer is on another machine. It sees slabs that gid_slab_create() made, and misses
- * frames in memory that was brought by gid_slab_export(): that is to be copied into such a slab.
+ * Whether a consumer is on another machine. Such a consumer can read only slabs of
+ * gid_slab_create(). It misses frames in memory of gid_slab_export(): copy them into such a slab.
  */
 bool gid_producer_needs_window(const struct gid_producer *producer);
 
@@ -220,11 +236,11 @@ uint32_t gid_producer_consumers(const struct gid_producer *producer);
 /** Adds to the stream's count of copies, which consumers and gidctl see. */
 void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes);
 
-/** Counts of a producer since it was made, and what is so now. */
+/** Counts since the producer was made; `held` and `consumers` are present values. */
 struct gid_producer_stats {
-	uint64_t frames;		      /**< sent, whether or not anybody listened */
+	uint64_t frames;		      /**< sent, with or without consumers */
 	uint64_t delivered;		      /**< put into a consumer's ring */
-	uint64_t dropped;		      /**< not put, or taken back before they were read */
+	uint64_t dropped;		      /**< not put there, or taken back unread */
 	uint64_t leases_expired;	      /**< taken back by force */
 	uint64_t copied_frames, copied_bytes; /**< of gid_producer_count_copy() */
 	uint32_t held;			      /**< slots with a holder now */
@@ -233,116 +249,123 @@ struct gid_producer_stats {
 	uint64_t reserved[8]; /**< 0 */
 };
 
-/** What the stream did so far. */
+/** Fills in the statistics of the stream. */
 void gid_producer_get_stats(const struct gid_producer *producer, struct gid_producer_stats *stats);
 
 /* --- consumers ------------------------------------------------------------------------------- */
 
-/** Where a consumer stands. */
+/** The state of a consumer. */
 enum gid_consumer_state {
-	GID_CONSUMER_WAITING =
-			1,	/**< the stream does not exist, or the producer was not asked yet */
-	GID_CONSUMER_LIVE = 2,	/**< frames come when they are sent */
-	GID_CONSUMER_ENDED = 3, /**< the producer ended or died and `reconnect` is off */
+	GID_CONSUMER_WAITING = 1, /**< no such stream, or its producer has not answered yet */
+	GID_CONSUMER_LIVE = 2,	  /**< frames come when they are sent */
+	GID_CONSUMER_ENDED = 3,	  /**< the producer ended or died and `reconnect` is off */
 };
 
-/** How a consumer behaves. All zeroes but `size` is a good choice, and so is NULL. */
+/** How a consumer behaves. All zeroes except `size` are good defaults; NULL means the same. */
 struct gid_consumer_options {
 	uint32_t size;	  /**< sizeof(struct gid_consumer_options) */
 	uint32_t credit;  /**< frames to hold at once, at most GID_CREDIT_MAX; 0: 4 */
-	bool drop_old;	  /**< prefer new frames over old unread ones */
+	bool drop_old;	  /**< without credit: lose old unread frames, not new ones */
 	bool reconnect;	  /**< wait for the stream to appear, and again when it goes */
 	bool sleeps;	  /**< waits by gid_consumer_sleep(), not by the descriptor */
-	uint32_t spin_us; /**< how long gid_consumer_wait() looks before it sleeps */
-	/** From gid_domain_dispatch() and gid_consumer_receive(). `reason` is an -errno or 0. */
+	uint32_t spin_us; /**< how long gid_consumer_wait() polls before it sleeps */
+	/**
+	 * The state changed. Called from gid_domain_dispatch() and gid_consumer_receive().
+	 * `reason` is an -errno or 0.
+	 */
 	void (*state)(void *data, enum gid_consumer_state state, int reason);
 	void *data;
-	/** Where points of the frames go: see timeline.h. NULL: to $GID_TIMELINE, if that is set.
+	/** Where the points of frames are written, see timeline.h. NULL: to $GID_TIMELINE, if set.
 	 */
 	struct gid_timeline *timeline;
 	/**
-	 * Makes gid_consumer_create() not wait for gidd: it returns 0 at once, and this is called
-	 * from gid_domain_dispatch(), once for each time that gidd was asked, with what it would
-	 * have returned. With `reconnect` gidd is asked again later; without, after an error the
-	 * state is GID_CONSUMER_ENDED next. The consumer may be destroyed from within. NULL: it
-	 * waits.
+	 * If set, gid_consumer_create() does not wait for gidd. It returns 0 at once, and its
+	 * result comes later: this is called with it from gid_domain_dispatch(), once for each
+	 * time that gidd was asked. After an error gidd is asked again later if `reconnect` is set;
+	 * otherwise the state becomes GID_CONSUMER_ENDED. The callback may destroy the consumer.
+	 * NULL: gid_consumer_create() waits.
 	 */
 	void (*answered)(void *data, int error);
 };
 
 /**
- * Subscribes to `name` of the domain named `peer` (NULL: our own). Does not wait for the
- * producer: the state callback tells. Returns 0 and the consumer; -ENOENT: no such stream may be
- * read here, or, without `reconnect`, there is none now; -EINVAL, -EDQUOT, -ENOTCONN.
+ * Subscribes to the stream `name` of the domain `peer` (NULL: our own). Does not wait for the
+ * producer: the callback `state` tells when it is there. Returns 0 and the consumer; -ENOENT: this
+ * program may not read such a stream, or, without `reconnect`, the stream does not exist now;
+ * -EINVAL, -EDQUOT, -ENOTCONN.
  */
 int gid_consumer_create(struct gid_domain *domain, const char *peer, const char *name,
 		const struct gid_consumer_options *options, struct gid_consumer **consumer);
 
-/** Unsubscribes; all frames held go back. Takes NULL. */
+/** Unsubscribes. All frames that it holds are given back. Accepts NULL. */
 void gid_consumer_destroy(struct gid_consumer *consumer);
 
-/** Where it stands now; the `state` callback tells of each change. */
+/** The present state. The callback `state` is called at each change. */
 enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer);
 
 /**
- * Readable (POLLIN) after gid_consumer_receive() gave -EAGAIN and there is more. Stays the same.
- * With `sleeps` it does not become readable for frames.
+ * After gid_consumer_receive() returned -EAGAIN, the descriptor becomes readable (POLLIN) when
+ * there is a new frame. It never changes. With `sleeps` it does not become readable for frames.
  */
 int gid_consumer_get_fd(const struct gid_consumer *consumer);
 
 /**
- * Takes the next frame. Returns 1; -EAGAIN: none now, and the doorbell is armed; -EPIPE: the
- * producer is gone; -EPROTO: the producer broke the protocol, the subscription is closed. With
- * `reconnect` the next calls give -EAGAIN until there is a producer again, for which
- * gid_domain_dispatch() asks. Costs no system call but for one after each -EAGAIN.
- * What the producer wrote was checked: gid, boxes and times are in range, the gid's domain is the
- * producer's. Whether the slab is ours to read gid_slab_import() tells.
+ * Receives the next frame. Returns 1; -EAGAIN: there is none now, and the doorbell is armed;
+ * -EPIPE: the producer is gone; -EPROTO: the producer broke the protocol, and the subscription is
+ * closed. With `reconnect` the next calls return -EAGAIN until there is a producer again;
+ * gid_domain_dispatch() asks for it. Makes no system call, except one after each -EAGAIN.
+ * The frame was checked: gid, boxes and times are in range, and the gid's domain is that of the
+ * producer. Whether we may read the slab is known only when gid_slab_import() returns.
  */
 int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame);
 
 /**
- * Gives a frame back. Any order. Returns 0, also for a frame that has no picture or went back by
- * itself when its subscription ended; -EINVAL: not held, or not any more since its lease ran out.
+ * Gives a frame back. Frames may be released in any order. Returns 0, also for a frame that has no
+ * picture, and for one whose subscription has ended; -EINVAL: the frame is not held, or its lease
+ * is over and it was taken back.
  */
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame);
 
 /**
- * For callers without an event loop: dispatches the domain and waits until a frame can be received
- * or `timeout_ms` (-1: no end) is over. Returns 1, 0 at the end of the time, or -errno.
+ * For callers without an event loop: dispatches the domain, and waits until a frame can be received
+ * or until `timeout_ms` have passed (-1: no limit). Returns 1; 0 when the time is over; or -errno.
  */
 int gid_consumer_wait(struct gid_consumer *consumer, int timeout_ms);
 
 /**
- * For a thread that does nothing else than receive: sleeps, after gid_consumer_receive() gave
- * -EAGAIN, until it is worth to be called again, where the options have `sleeps`. Waking up from it
- * costs less than from a descriptor, and the producer less than to ring. Another thread dispatches
- * the domain; libgid is to be locked for that and for all else, but not for this. The consumer must
- * not be destroyed meanwhile. Returns 0, now and then also for nothing; -EINVAL without `sleeps`.
+ * For a thread that only receives, with the option `sleeps`. Call it after gid_consumer_receive()
+ * returned -EAGAIN: it sleeps until gid_consumer_receive() should be called again. This costs less
+ * than to wait for a descriptor, and a wake-up costs the producer less than a doorbell.
+ * Another thread must dispatch the domain. That and all other calls need the caller's lock; this
+ * function is called without it. The consumer must not be destroyed meanwhile.
+ * Returns 0, sometimes without a new frame; -EINVAL without `sleeps`.
  */
 int gid_consumer_sleep(struct gid_consumer *consumer);
 
-/** Has gid_consumer_sleep() return, at once or when it is called next. Any thread, without a lock.
+/**
+ * Makes gid_consumer_sleep() return: now, or when it is called next. May be called from any thread,
+ * without a lock.
  */
 void gid_consumer_interrupt(struct gid_consumer *consumer);
 
-/** Counts of a consumer since it was made, and what is so now. */
+/** Counts since the consumer was made; `held` and the two of the clock are present values. */
 struct gid_consumer_stats {
 	uint64_t frames;		      /**< received */
 	uint64_t missed;		      /**< gaps in the sequence */
-	uint32_t held;			      /**< frames that were received and not given back */
+	uint32_t held;			      /**< frames that were received and not released */
 	uint32_t reserved0;		      /**< 0 */
 	uint64_t reconnects;		      /**< how often a producer came back */
 	uint64_t copied_frames, copied_bytes; /**< the producer's count */
 	/**
-	 * What was added to the times of the last frames, and how far off that may be: 0 and 0
-	 * where producer and consumer are on one machine.
+	 * What was added to the times of the last frames, and the largest possible error of that.
+	 * Both are 0 if producer and consumer are on one machine.
 	 */
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;
 	uint64_t reserved[8]; /**< 0 */
 };
 
-/** What the consumer saw so far, over all its subscriptions. */
+/** Fills in the statistics of the consumer, over all its subscriptions. */
 void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_consumer_stats *stats);
 
 #pragma GCC visibility pop
