@@ -28,10 +28,10 @@ struct gid_buffer_manager;
  * Two kinds of pictures can be shown:
  * - Linear pictures of one plane, in formats that the renderer takes from memory: from any memory
  *   that the processor can read.
- * - All others: only from dma-bufs, and only if the renderer samples from dma-bufs. GLES2 and
- * Vulkan do that, in the formats and modifiers of their drivers; pixman does not. If there is a
- *   /dev/udmabuf, this function tries each format that the driver offers, because some drivers
- *   refuse what they offer. They may log errors then.
+ * - All others: only from dma-bufs, if the renderer samples from them. GLES2 and Vulkan do that, in
+ *   the formats and modifiers of their drivers; pixman does not. If there is a /dev/udmabuf, this
+ *   function tries each format that the driver offers, because some drivers refuse what they offer.
+ *   They may log errors then.
  *
  * GLES2 can also show linear YUV of two or three planes in dma-bufs if its driver cannot import it
  * as one image, but can import each plane. At each commit of such a buffer the GPU draws it, in the
