@@ -90,7 +90,7 @@ bool gid_domain_is_connected(const struct gid_domain *domain);
 /** The message for the last failed call on this domain, or "". Valid until the next failure. */
 const char *gid_domain_error(const struct gid_domain *domain);
 
-/** gidd's report on the domain, its slabs, grants and streams: JSON text, which the caller frees. */
+/** gidd's report on domain, slabs, grants and streams, as JSON text that the caller frees. */
 int gid_domain_status(struct gid_domain *domain, char **json);
 
 /* --- slabs of our own ------------------------------------------------------------------------ */
