@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""./run demo: a whole cockpit, half of which dies and comes back. As domains of this machine, or as
-machines of their own.
+"""./run demo: a whole cockpit, of which one half is killed and comes back. As domains of
+this machine, or as machines of their own.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./run soak [--hours H]: a cockpit for hours, attacked in turn, and whether anything grows.
+"""./run soak [--hours H]: runs a cockpit for hours under attacks, and checks that nothing grows.
 
 The cockpit is that of `bench isolation`: in `open` Weston, a telltale, a film and its view; in
 `cluster` gid-cluster with its meter. What befalls `open` there does here, case after case, and the
