@@ -22,8 +22,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import clip  # noqa: E402, I001  # in the demo's folder, which common adds
-import common
+import common  # adds the demo's folder, where clip is
+
+# isort: split
+import clip
 
 SETTINGS = ("off", "on")
 CASES = ("film@60", "24@60", "30@60", "50@60", "60@60")

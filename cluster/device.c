@@ -45,9 +45,8 @@ static bool device_init_backend(struct device *device, struct wl_display *waylan
 	if (device->backend == NULL) {
 		wlr_log(WLR_ERROR,
 				"no screen can be had: is there a /dev/dri/card*, and a seat "
-				"(seatd, "
-				"logind, or LIBSEAT_BACKEND=builtin as root)? See gid-cluster(1); "
-				"--headless needs none");
+				"(seatd, logind, or LIBSEAT_BACKEND=builtin as root)? See "
+				"gid-cluster(1); --headless needs none");
 	}
 	return device->backend != NULL;
 }
@@ -79,9 +78,7 @@ bool device_init(struct device *device, struct wl_display *wayland, bool headles
 	if (!device_init_rendering(device, wayland)) {
 		wlr_log(WLR_ERROR,
 				"nothing can be drawn to the screen with WLR_RENDERER=%s: either "
-				"it "
-				"cannot, "
-				"or another program has the screen",
+				"it cannot, or another program has the screen",
 				getenv("WLR_RENDERER"));
 		return false;
 	}

@@ -72,6 +72,11 @@ static void *run(void *data) {
 	return NULL;
 }
 
+/* A seat of libseat's own is a child that logs as we do, and has no thread to write for it. */
+static void in_child(void) {
+	queue.runs = false;
+}
+
 void log_thread_start(void) {
 	/* Whoever waits for the lock, with a higher priority, lends it to the one who has it. */
 	pthread_mutexattr_t inherit;
@@ -85,6 +90,7 @@ void log_thread_start(void) {
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	queue.runs = pthread_create(&queue.thread, NULL, run, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_atfork(NULL, NULL, in_child);
 }
 
 void log_thread_stop(void) {

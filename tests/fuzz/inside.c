@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "client.h"
+#include "closer.h"
 #include "config_file.h"
 #include "fuzz.h"
 #include "local.h"
@@ -49,8 +51,15 @@ void inside_make_runtime(struct gidd *gidd) {
 }
 
 void inside_settle(struct gidd *gidd) {
-	for (int i = 0; i < ROUNDS_MAX && sd_event_run(gidd->event, 0) > 0; i++) {
-	}
+	bool closing;
+	do { /* what a helper closes meanwhile is an event for the other end */
+		closing = gid_closer_pending() > 0;
+		if (closing) {
+			nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
+		}
+		for (int i = 0; i < ROUNDS_MAX && sd_event_run(gidd->event, 0) > 0; i++) {
+		}
+	} while (closing);
 }
 
 int inside_connect(struct gidd *gidd) {

@@ -139,7 +139,7 @@ static inline void cockpit_pass_on(
 	gid_slab_import(open_client, nothing, &none);
 }
 
-/* Entries of a folder of /proc/self, or lines of a file there. */
+/* Entries of a folder of /proc/self, or mappings of shared memory in a file there. */
 static inline int cockpit_count(const char *path) {
 	int count = 0;
 	DIR *folder = opendir(path);
@@ -151,8 +151,9 @@ static inline int cockpit_count(const char *path) {
 		return count;
 	}
 	FILE *file = fopen(path, "re");
-	for (int c; (c = getc(file)) != EOF;) {
-		count += c == '\n';
+	char line[4096];
+	while (fgets(line, sizeof(line), file) != NULL) {
+		count += strstr(line, "/memfd:") != NULL;
 	}
 	fclose(file);
 	return count;
