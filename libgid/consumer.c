@@ -45,7 +45,8 @@ static void unsubscribe(struct gid_consumer *consumer, int reason) {
 /* Gives up the subscription's memory and doorbell, whose hang-up gives all frames back. */
 static void drop_subscription(struct gid_consumer *consumer) {
 	if (consumer->shared != NULL) {
-		/* Now: until a helper has closed it, it would be readable, and who polls never idle. */
+		/* Now: until a helper has closed it, it would be readable, and who polls never
+		 * idle. */
 		epoll_ctl(consumer->sleep.epoll_fd, EPOLL_CTL_DEL, consumer->doorbell.fd, NULL);
 		gid_memory_unmap(consumer->shared, sizeof(*consumer->shared));
 		gid_socket_close_fds(&consumer->ring_fd, 1);

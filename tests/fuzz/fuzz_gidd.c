@@ -14,6 +14,7 @@
 #include "link.h"
 #include "log.h"
 #include "reload.h"
+#include "local.h"
 #include "remote.h"
 #include "socket.h"
 
@@ -227,6 +228,7 @@ static void finish_world(struct world *world) {
 	gid_socket_close_fds(world->clients, CLIENTS);
 	settle(world);
 	demand(TAILQ_EMPTY(&gidd->clients));
+	local_close(gidd);
 	link_close_all(gidd);
 	inside_demand_empty(gidd);
 	sd_event_unref(gidd->event);

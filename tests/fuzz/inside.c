@@ -51,15 +51,13 @@ void inside_make_runtime(struct gidd *gidd) {
 }
 
 void inside_settle(struct gidd *gidd) {
-	bool closing;
-	do { /* what a helper closes meanwhile is an event for the other end */
-		closing = gid_closer_pending() > 0;
-		if (closing) {
+	do { /* what a helper has closed is an event for the other end */
+		while (gid_closer_pending() > 0) {
 			nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
 		}
 		for (int i = 0; i < ROUNDS_MAX && sd_event_run(gidd->event, 0) > 0; i++) {
 		}
-	} while (closing);
+	} while (gid_closer_pending() > 0);
 }
 
 int inside_connect(struct gidd *gidd) {

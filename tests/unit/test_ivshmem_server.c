@@ -49,14 +49,15 @@ static void count_heard(struct gidd *of, uint32_t domain) {
 	heard[domain]++;
 }
 
-/* What is closed meanwhile, by a helper, may be an event of its own. */
+/* What a helper has closed is an event for the other end. */
 static void settle(void) {
-	bool closing;
 	do {
-		closing = gid_closer_pending() > 0;
-		while (sd_event_run(gidd.event, closing ? 1000 : 0) > 0) {
+		while (gid_closer_pending() > 0) {
+			nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
 		}
-	} while (closing);
+		while (sd_event_run(gidd.event, 0) > 0) {
+		}
+	} while (gid_closer_pending() > 0);
 }
 
 static int count_fds(void) {
