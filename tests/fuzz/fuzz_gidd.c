@@ -12,9 +12,9 @@
 #include "gidd_message.h"
 #include "inside.h"
 #include "link.h"
+#include "local.h"
 #include "log.h"
 #include "reload.h"
-#include "local.h"
 #include "remote.h"
 #include "socket.h"
 
