@@ -71,7 +71,7 @@ struct subscription {
 	for (struct subscription *next_ = TAILQ_FIRST(queue); ((subscription) = next_) != NULL &&  \
 			((next_ = TAILQ_NEXT(next_, entry)), true);)
 
-/* --- for stream.c ----------------------------------------------------------------------------- */
+/* --- for streams.c ---------------------------------------------------------------------------- */
 
 /*
  * A new one, waiting, that nobody consumes yet. The descriptor of its page stays the caller's.
