@@ -159,4 +159,18 @@ static inline int cockpit_count(const char *path) {
 	return count;
 }
 
+/* That number once it has not changed for 100 ms: libgid's helpers close descriptors a bit later.
+ */
+static inline int cockpit_count_settled(const char *path) {
+	int count = cockpit_count(path);
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	for (int calm = 0; calm < 10 && cockpit_now_ms() < end; calm++) {
+		cockpit_sleep_ms(10);
+		int now = cockpit_count(path);
+		calm = now == count ? calm : -1;
+		count = now;
+	}
+	return count;
+}
+
 #endif
