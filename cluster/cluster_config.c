@@ -147,8 +147,8 @@ static void role_fallback(struct reading *reading, struct role_config *role, con
 	size_t length = strlen(value);
 	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
 		mistake(reading,
-				"fallback=%s must be pattern, blank, last or the name of a .png "
-				"file",
+				"fallback=%s must be pattern, blank, last or the name of "
+				"a .png file",
 				value);
 		return;
 	}
@@ -272,8 +272,8 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 		}
 	} else {
 		mistake(reading,
-				"unknown section [%s]; there are [display], [role NAME] and "
-				"[client APP-ID]",
+				"unknown section [%s]; there are [display], [role NAME] "
+				"and [client APP-ID]",
 				section);
 	}
 	return 1;

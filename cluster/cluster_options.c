@@ -97,9 +97,7 @@ void cluster_options_parse(struct cluster_options *options, int argc, char **arg
 			.options = argp_options,
 			.parser = parse_option,
 			.doc = "Shows a domain's own clients and, above them, safety pictures of "
-			       "other "
-			       "domains,"
-			       " which it watches over; see gid-cluster(1).",
+			       "other domains, which it watches over; see gid-cluster(1).",
 	};
 	*options = (struct cluster_options){
 			.config = DEFAULT_CONFIG,

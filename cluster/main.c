@@ -216,8 +216,8 @@ int main(int argc, char **argv) {
 	int error = cluster_config_read(&config, options.config, stderr);
 	if (error == -ENOENT && !options.check) {
 		fprintf(stderr,
-				"gid-cluster: write one, see gid-cluster(1), or name another with "
-				"--config\n");
+				"gid-cluster: write one, see gid-cluster(1), or name "
+				"another with --config\n");
 	}
 	if (error == 0) {
 		if (options.check) {

@@ -68,8 +68,7 @@ bool mode_set(struct wlr_output *output, const struct cluster_config *config) {
 	} else {
 		wlr_log(WLR_ERROR,
 				"output %s refuses %dx%d at %.3f Hz: either it cannot, or another "
-				"program "
-				"has the screen",
+				"program has the screen",
 				output->name, wanted.width, wanted.height, wanted.refresh / 1000.0);
 	}
 	return done;

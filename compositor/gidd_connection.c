@@ -140,8 +140,7 @@ static void gidd_connection_try_first(struct gidd_connection *connection) {
 		return;
 	}
 	connection->events->log("gid: no connection to gidd: %s. Trying again every second; gid "
-				"buffers fail "
-				"meanwhile.\n",
+				"buffers fail meanwhile.\n",
 			gid_domain_connect_error());
 	gidd_connection_retry_later(connection);
 }

@@ -87,8 +87,7 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 	if (hello->version != GID_WIRE_VERSION) {
 		peer_result(&client->peer, hello->header.serial, -EPROTO, 0,
 				"gidd of domain %s speaks version %u of the wire, this program %u: "
-				"install "
-				"the same release of both",
+				"install the same release of both",
 				gidd->self->name, GID_WIRE_VERSION, hello->version);
 		packet_stream_fail(&client->stream, "it speaks version %u", hello->version);
 		return;

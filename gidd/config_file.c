@@ -86,8 +86,7 @@ static void set_number(struct reading *reading, uint64_t *number, const char *ke
 	bool valid = parse_number(value, &parsed) && parsed >= least && parsed <= most;
 	if (!valid && most == INT64_MAX) {
 		mistake(reading, reading->line,
-				"%s=%s is not a size: a number, with K, M or G behind it or "
-				"nothing",
+				"%s=%s is not a size: a number, with K, M or G behind it or nothing",
 				key, value);
 		return;
 	}
@@ -110,8 +109,8 @@ static void set_text(struct reading *reading, char **text, const char *key, cons
 }
 
 static bool glob_is_valid(const char *glob, size_t length) {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-_./*?[]!";
+	static const char letters[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./*?[]!";
 	return length <= GLOB_MAX && strspn(glob, letters) >= length;
 }
 
@@ -174,8 +173,8 @@ static void check_display(struct reading *reading, const char *value) {
 			value[end] != '\0' || width < SCREEN_MIN || width > SCREEN_MAX ||
 			height < SCREEN_MIN || height > SCREEN_MAX) {
 		mistake(reading, reading->line,
-				"vm-display=%s is neither none nor a size as 1280x480, of %d to %d "
-				"pixels",
+				"vm-display=%s is neither none nor a size as 1280x480, of %d "
+				"to %d pixels",
 				value, SCREEN_MIN, SCREEN_MAX);
 	}
 }
@@ -542,8 +541,7 @@ static void begin_section(struct reading *reading, char *line) {
 	}
 	mistake(reading, reading->line,
 			"unknown section; there are [cockpit], [domain NAME], [share OWNER "
-			"READER], "
-			"[client DOMAIN USER] and [link ONE OTHER]");
+			"READER], [client DOMAIN USER] and [link ONE OTHER]");
 }
 
 /* fgets() for inih: counts lines, begins sections, and hides from inih what it must not see. */
@@ -573,8 +571,7 @@ static char *read_line(char *buffer, int size, void *data) {
 	} else if (length >= size - 1) {
 		mistake(reading, reading->line,
 				"longer than %d bytes; a list goes on in the next line when that "
-				"begins "
-				"with a space",
+				"begins with a space",
 				size - 3);
 	} else if (section) {
 		begin_section(reading, line + blank);
@@ -621,9 +618,7 @@ static void complete_kinds(struct reading *reading) {
 		} else if (domain->kind == KIND_GUEST && host == NULL) {
 			mistake(reading, domain->line,
 					"domain %s is a guest: one domain must have kind=host, "
-					"whose gidd "
-					"joins it "
-					"to the others",
+					"whose gidd joins it to the others",
 					domain->name);
 		}
 	}
@@ -699,14 +694,12 @@ static void complete_pairs(struct reading *reading) {
 				!config_is_remote(config, link->ends[0], link->ends[1])) {
 			mistake(reading, link->line,
 					"a link of kind ivshmem is one of a guest, with whom "
-					"something is "
-					"shared");
+					"something is shared");
 		} else if (local &&
 				(link->ends[0]->kind == KIND_GUEST ||
 						link->ends[1]->kind == KIND_GUEST)) {
 			mistake(reading, link->line,
-					"a guest is another machine: no link of it is of kind "
-					"local");
+					"a guest is another machine: no link of it is of kind local");
 		}
 	}
 }

@@ -120,9 +120,8 @@ static void check_guests(struct update *update) {
 					config_is_remote(update->config, old_one, old_other);
 			if (config_is_remote(update->fresh, one, other) != was) {
 				refuse(update, share_line(update->fresh, one, other),
-						"domains %s and %s, one of them a guest, share "
-						"something "
-						"%s",
+						"domains %s and %s, one of them a guest, "
+						"share something %s",
 						one->name, other->name,
 						was ? "no more" : "for the first time");
 			}

@@ -157,8 +157,7 @@ static int handle_connected(sd_event_source *source, int fd, uint32_t events, vo
 	struct seat *seat = data;
 	char byte;
 	if ((events & EPOLLIN) != 0 && recv(fd, &byte, 1, MSG_DONTWAIT) == 1) {
-		log_warning("doorbells: the machine of domain %s sent a message that is not "
-			    "allowed",
+		log_warning("doorbells: the machine of domain %s sent a message that is not allowed",
 				seat->domain->name);
 		disconnect(seat);
 	} else if ((events & ~(uint32_t)EPOLLOUT) != 0) {

@@ -67,13 +67,11 @@ static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
 		.doc = "The daemon of one gidway domain: decides who may share which memory and "
-		       "streams "
-		       "with whom, by the cockpit's configuration, which it reads again at SIGHUP."
-		       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
-		       "wrong; "
-		       "1 otherwise. $GID_RUNTIME_DIR takes the place of the configured runtime "
-		       "folder. "
-		       "See gidd(8) and gidway.conf(5).",
+		       "streams with whom, by the cockpit's configuration, which it reads "
+		       "again at SIGHUP.\v"
+		       "Exit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
+		       "wrong; 1 otherwise. $GID_RUNTIME_DIR takes the place of the configured "
+		       "runtime folder. See gidd(8) and gidway.conf(5).",
 };
 
 static const struct config_domain *choose_domain(
@@ -175,8 +173,8 @@ int main(int argc, char **argv) {
 	if (error < 0 && error != -EINVAL) {
 		if (error == -ENOENT && !options.check) {
 			fprintf(stderr,
-					"gidd: write one, see gidway.conf(5), or name another with "
-					"--config\n");
+					"gidd: write one, see gidway.conf(5), or name "
+					"another with --config\n");
 		}
 		return EXIT_FAILURE;
 	}

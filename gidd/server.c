@@ -88,8 +88,7 @@ static int listen_on_own(struct server *server) {
 static int listen_on_given(struct server *server, int count) {
 	int fd = SD_LISTEN_FDS_START;
 	if (count != 1 || sd_is_socket_unix(fd, SOCK_SEQPACKET, 1, NULL, 0) <= 0) {
-		log_error("the socket unit must have one ListenSequentialPacket=, and nothing "
-			  "else");
+		log_error("the socket unit must have one ListenSequentialPacket=, and nothing else");
 		return -EINVAL;
 	}
 	return listener_adopt(&server->listener, server->gidd->event, fd, handle_connection,

@@ -84,8 +84,8 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 	if (window == NULL) {
 		bool has = config_has_window(gidd->config, gidd->self);
 		peer_result(&client->peer, serial, has ? -ENOTCONN : -ENOTSUP, 0, "%s",
-				has ? "the domain's window is not there yet: does the host's gidd "
-				      "run?"
+				has ? "the domain's window is not there yet: does the "
+				      "host's gidd run?"
 				    : "the domain has no window: it shares with no other machine");
 		return;
 	}

@@ -381,8 +381,7 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 			request->allow != 0) {
 		peer_result(&client->peer, serial, -ENOTSUP, 0,
 				"domain %s is another machine, which cannot see a memfd or "
-				"dma-buf: copy "
-				"it into a slab that gidway made",
+				"dma-buf: copy it into a slab that gidway made",
 				reader->name);
 		return;
 	}
@@ -418,8 +417,7 @@ uint32_t slab_revoke_unshared(struct gidd *gidd) {
 
 static void slab_refuse(struct peer *peer, uint32_t serial) {
 	peer_result(peer, serial, -ENOENT, 0, "%s",
-			"no such slab can be read here: it is unknown, not granted, or was "
-			"revoked");
+			"no such slab can be read here: it is unknown, not granted, or was revoked");
 }
 
 void slab_import(struct peer *peer, const struct gid_wire_import *request) {
@@ -472,8 +470,7 @@ static void refuse_over_limits(
 	char why[192];
 	snprintf(why, sizeof(why),
 			"domain %s shares more than memory=%llu and slabs=%llu of it allow: its "
-			"gidd has "
-			"another configuration, or was taken over",
+			"gidd has another configuration, or was taken over",
 			owner->name, (unsigned long long)owner->quota[QUOTA_MEMORY],
 			(unsigned long long)owner->quota[QUOTA_SLABS]);
 	log_warning("%s: import refused: %s", peer->label, why);

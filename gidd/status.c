@@ -485,8 +485,8 @@ void status_request(struct client *client, uint32_t serial) {
 	uint64_t now = 0;
 	if (!client_may_ask_for_status(client)) {
 		peer_result(&client->peer, serial, -EPERM, 0,
-				"the cockpit's configuration lets user %s ask for no report: "
-				"status=off",
+				"the cockpit's configuration lets user %s ask for "
+				"no report: status=off",
 				client->user);
 		return;
 	}

@@ -517,16 +517,14 @@ void stream_publish(struct client *client, const struct gid_wire_publish *reques
 	if (!config_may_publish(gidd->config, gidd->self, request->name)) {
 		refuse_publish(client, request, -EPERM,
 				"the cockpit's configuration has no stream %s of domain %s: add it "
-				"to "
-				"streams= of a share, or to local= of the domain",
+				"to streams= of a share, or to local= of the domain",
 				request->name, gidd->self->name);
 		return;
 	}
 	if (!client_may_publish(client, request->name)) {
 		refuse_publish(client, request, -EPERM,
 				"the cockpit's configuration does not let user %s publish stream "
-				"%s: see "
-				"publish= of [client %s …]",
+				"%s: see publish= of [client %s …]",
 				client->user, request->name, gidd->self->name);
 		return;
 	}

@@ -194,9 +194,8 @@ static void take_welcome(struct gid_domain *domain, const union gid_wire_message
 	bool again = domain->number != 0;
 	if (welcome->version != GID_WIRE_VERSION) {
 		lose_for_good(domain, -EPROTO,
-				"it speaks another version: install the same gidway for it and "
-				"this "
-				"program");
+				"it speaks another version: install the same gidway for it "
+				"and this program");
 		return;
 	}
 	if (again && welcome->domain != domain->number) {

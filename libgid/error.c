@@ -10,8 +10,7 @@ const char *gid_strerror(int error) {
 	case 0:
 		return "no error";
 	case EPERM:
-		return "the cockpit's configuration does not allow it: add a [share] section for "
-		       "it";
+		return "the cockpit's configuration does not allow it: add a [share] section for it";
 	case ENOENT:
 		return "no such gid, stream or domain here, or no leave to read it";
 	case ECONNREFUSED:
@@ -32,8 +31,8 @@ const char *gid_strerror(int error) {
 	case ENODATA:
 		return "memory with holes: its owner must write, or allocate, all of it first";
 	case EDQUOT:
-		return "a quota is used up: raise it in the [domain] section, or free slabs or "
-		       "streams";
+		return "a quota is used up: raise it in the [domain] section, or free "
+		       "slabs or streams";
 	case ENOMEM:
 		return "not enough memory";
 	case EMFILE:
@@ -53,8 +52,8 @@ const char *gid_strerror(int error) {
 	case EMSGSIZE:
 		return "the message is too large";
 	case ENAMETOOLONG:
-		return "the path of the domain's socket is too long: set GID_RUNTIME_DIR to a "
-		       "shorter one";
+		return "the path of the domain's socket is too long: set GID_RUNTIME_DIR to "
+		       "a shorter one";
 	case ESTALE:
 		return "the gid is out of date: its slot was taken back";
 	default:

@@ -129,8 +129,8 @@ static int set_description(struct gid_slab *slab, const char *description) {
 	size_t length = description == NULL ? 0 : strnlen(description, GID_DESCRIPTION_MAX + 1);
 	if (length > GID_DESCRIPTION_MAX || !gid_wire_text_is_valid(description, length)) {
 		return gid_domain_fail(slab->domain, -EINVAL,
-				"a slab's description is at most %u bytes of UTF-8 without control "
-				"characters",
+				"a slab's description is at most %u bytes of UTF-8 "
+				"without control characters",
 				GID_DESCRIPTION_MAX);
 	}
 	memcpy(slab->description, description == NULL ? "" : description, length);
@@ -237,8 +237,7 @@ static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memor
 	if (error == -EPERM) {
 		return gid_domain_fail(domain, error,
 				"the memfd is not sealed: it needs F_SEAL_SHRINK, and "
-				"F_SEAL_FUTURE_WRITE "
-				"or F_SEAL_WRITE, before it is exported");
+				"F_SEAL_FUTURE_WRITE or F_SEAL_WRITE, before it is exported");
 	}
 	if (error < 0) {
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));

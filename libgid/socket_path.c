@@ -40,8 +40,8 @@ static int find_only(char **path, char *why, size_t why_size) {
 		snprintf(why, why_size, "no domain runs here (%s: %s): %s", dir, strerror(errno),
 				errno == EACCES ? "get leave to read that folder, or set "
 						  "GID_RUNTIME_DIR to another"
-						: "start one with `gidd --config FILE --domain "
-						  "NAME`");
+						: "start one with `gidd --config "
+						  "FILE --domain NAME`");
 		return -EINVAL;
 	}
 	char names[128] = "";
@@ -71,14 +71,13 @@ static int find_only(char **path, char *why, size_t why_size) {
 	}
 	if (count == 0) {
 		snprintf(why, why_size,
-				"no domain runs in %s: start one with `gidd --config FILE --domain "
-				"NAME`",
+				"no domain runs in %s: start one with `gidd --config "
+				"FILE --domain NAME`",
 				dir);
 	} else if (count > 1) {
 		snprintf(why, why_size,
 				"%u domains run here (%s): set GID_DOMAIN to the one that this "
-				"program is "
-				"in",
+				"program is in",
 				count, names);
 	}
 	return error;
@@ -131,24 +130,21 @@ void gid_socket_path_explain(const char *path, int error, char *why, size_t why_
 	case ENOTDIR:
 	case ECONNREFUSED:
 		snprintf(why, why_size,
-				"no gidd for domain '%s' at %s: start it with `gidd --config FILE "
-				"--domain "
-				"%s`",
+				"no gidd for domain '%s' at %s: start it with `gidd --config "
+				"FILE --domain %s`",
 				shown, path, shown);
 		break;
 	case EACCES:
 	case EPERM:
 		snprintf(why, why_size,
 				"no access to domain '%s' at %s: join the group that owns it, "
-				"which group= "
-				"of the domain's configuration sets",
+				"which group= of the domain's configuration sets",
 				shown, path);
 		break;
 	case ETIMEDOUT:
 		snprintf(why, why_size,
 				"gidd of domain '%s' at %s does not answer: see whether it is "
-				"stopped or "
-				"hangs",
+				"stopped or hangs",
 				shown, path);
 		break;
 	default:

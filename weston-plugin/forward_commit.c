@@ -151,8 +151,8 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 static bool find_shm(struct commit *commit) {
 	if (commit->buffer->type != WESTON_BUFFER_SHM) {
 		return refuse(commit, REFUSED_MEMORY,
-				"the buffer is neither made of gids of this domain nor of shared "
-				"memory");
+				"the buffer is neither made of gids of this domain nor "
+				"of shared memory");
 	}
 	if (!commit->forward->config->copy) {
 		return refuse(commit, REFUSED_MEMORY,

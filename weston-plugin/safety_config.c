@@ -31,9 +31,8 @@ static int read_role(struct safety_config *config, struct weston_config_section 
 	if (!gid_name_is_valid(config->role) ||
 			strlen(config->role) + strlen("safety/") > GID_NAME_MAX) {
 		return fail(config,
-				"a role's name has 1 to 56 of the letters a-z A-Z 0-9 - _ . and / "
-				"between "
-				"others");
+				"a role's name has 1 to 56 of the letters a-z A-Z 0-9 - _ . and "
+				"/ between others");
 	}
 	return 0;
 }

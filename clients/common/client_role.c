@@ -31,8 +31,8 @@ static const char *reason_text(uint32_t reason) {
 		return "the cockpit's configuration does not let the compositor's domain publish "
 		       "the role's stream; the compositor's log says what is missing";
 	case GID_SAFETY_SURFACE_V1_REASON_TAKEN:
-		return "another program publishes the role's stream already; the compositor's log "
-		       "says which";
+		return "another program publishes the role's stream already; the compositor's "
+		       "log says which";
 	default:
 		return "for a reason that this program does not know";
 	}

@@ -125,8 +125,8 @@ static const char *missing_global(const struct wayland *wayland) {
 			{wayland->wm_base, "xdg_wm_base: a desktop shell"},
 			{wayland->viewporter, "wp_viewporter"},
 			{wayland->single_pixel,
-					"wp_single_pixel_buffer_manager_v1: Weston 12 or newer has "
-					"it"},
+					"wp_single_pixel_buffer_manager_v1: Weston 12 or "
+					"newer has it"},
 			{wayland->gid_buffers,
 					"gid_buffer_manager_v1: start Weston with "
 					"--modules=gid-buffer.so, or put "

@@ -292,8 +292,7 @@ int main(int argc, char **argv) {
 			.options = argp_options,
 			.parser = parse_option,
 			.doc = "Shows moving dials at the display's full rate, and at the end "
-			       "writes a line"
-			       " of JSON: how evenly they were shown.",
+			       "writes a line of JSON: how evenly they were shown.",
 	};
 	struct options options = {.width = 1280, .height = 480};
 	argp_parse(&argp, argc, argv, 0, NULL, &options);

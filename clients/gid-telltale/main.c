@@ -222,9 +222,7 @@ int main(int argc, char **argv) {
 			.options = argp_options,
 			.parser = parse_option,
 			.doc = "Draws warning lights straight into shared memory and sends them as "
-			       "a "
-			       "stream."
-			       " SIGUSR1 goes on to the next state.",
+			       "a stream. SIGUSR1 goes on to the next state.",
 	};
 	struct program program = {
 			.options =

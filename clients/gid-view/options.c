@@ -49,14 +49,14 @@ static const struct argp_option option_table[] = {
 				0},
 		{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-view)", 0},
 		{"role", KEY_ROLE, "NAME", 0,
-				"Give the picture this safety role, by which the compositor "
-				"forwards it",
+				"Give the picture this safety role, by which the "
+				"compositor forwards it",
 				0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
 		{NULL, 0, NULL, 0, "Reports", 3},
 		{"stats", KEY_STATS, "FILE", 0,
-				"Write counts and latencies as JSON to FILE, every second and at "
-				"the end",
+				"Write counts and latencies as JSON to FILE, every second and "
+				"at the end",
 				0},
 		{0},
 };
@@ -113,8 +113,8 @@ static void parse_window_option(struct window_options *window, int key, const ch
 	case KEY_PLACE:
 		if (!parse_place(value, &window->place)) {
 			argp_error(state,
-					"--place wants WIDTHxHEIGHT+X+Y, as in 640x360+20+40, not "
-					"%s",
+					"--place wants WIDTHxHEIGHT+X+Y, as in "
+					"640x360+20+40, not %s",
 					value);
 		}
 		break;
@@ -212,13 +212,10 @@ void options_parse(struct options *options, int argc, char **argv) {
 			.options = option_table,
 			.parser = parse_option,
 			.doc = "Shows a stream in a window of a Wayland compositor, without "
-			       "copying it: "
-			       "the "
-			       "compositor gets each frame by its number.\v"
+			       "copying it: the compositor gets each frame by its number.\v"
 			       "Example: gid-view --domain open --stream movie\n\n"
 			       "The exit status is 0 when the window was closed, the count of "
-			       "--frames was "
-			       "reached or, with --once, the stream ended; else 1.",
+			       "--frames was reached or, with --once, the stream ended; else 1.",
 	};
 	*options = (struct options){
 			.credit = 4,

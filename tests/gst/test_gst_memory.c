@@ -40,8 +40,8 @@ static void test_alias(void) {
 	gst_buffer_unref(buffer);
 	buffer = acquire(pool);
 	tap_ok(data_of(gst_buffer_peek_memory(buffer, 0)) != data,
-			"the slot is not given out while the alias lives, though its buffer came "
-			"back");
+			"the slot is not given out while the alias lives, though its "
+			"buffer came back");
 	gst_memory_unref(alias);
 	tap_ok(slots_in_use(allocator) == 1, "and is free when the alias is gone");
 	gst_buffer_unref(buffer);

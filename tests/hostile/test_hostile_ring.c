@@ -290,8 +290,8 @@ static void test_noise(void) {
 	__atomic_store_n(&noise.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	tap_ok(good,
-			"a consumer lives with a ring that changes while it looks (%lu steps, %lu "
-			"frames)",
+			"a consumer lives with a ring that changes while it looks (%lu "
+			"steps, %lu frames)",
 			number, frames);
 	free(ring);
 	free(page);

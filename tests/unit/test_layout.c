@@ -87,8 +87,8 @@ static void test_init(void) {
 		int error = gid_layout_init(
 				&layout, bad[i].fourcc, bad[i].width, bad[i].height, bad[i].align);
 		tap_ok(error == bad[i].error && memcmp(&layout, &kept, sizeof(kept)) == 0,
-				"bad size, alignment or format %zu gives %d and changes nothing "
-				"(got %d)",
+				"bad size, alignment or format %zu gives %d and changes "
+				"nothing (got %d)",
 				i, bad[i].error, error);
 	}
 }

@@ -301,8 +301,8 @@ static void test_schedule(const struct schedule *schedule) {
 		fail(run, "not every frame that was sent was received");
 	}
 	tap_ok(run->failure == NULL,
-			"%s: %s (sent %lu, received %lu, taken back %lu, forced %lu, missed %lu, "
-			"rung %lu)",
+			"%s: %s (sent %lu, received %lu, taken back %lu, forced %lu, missed "
+			"%lu, rung %lu)",
 			schedule->name,
 			run->failure == NULL ? "each frame once, whole, in order" : run->failure,
 			run->sent, run->received, run->taken_back, run->forced, run->dropped,

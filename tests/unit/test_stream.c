@@ -135,8 +135,7 @@ static void test_reconnect(void) {
 			tap_ok(gid_consumer_release(consumer, &old) == 0 &&
 							gid_slab_holders(slab, (uint32_t)round) ==
 									1,
-					"a frame of the subscription before is no frame of this "
-					"one");
+					"a frame of the subscription before is no frame of this one");
 		}
 		old = frame;
 		gid_producer_destroy(producer);

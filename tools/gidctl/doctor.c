@@ -160,8 +160,7 @@ static void look_at_dmabuf(struct doctor *doctor) {
 	} else {
 		find(doctor, VERDICT_WARNING, "dma-buf",
 				"only needed to make dma-bufs of memfds: modprobe udmabuf, and "
-				"leave to "
-				"open it",
+				"leave to open it",
 				"/dev/udmabuf: %s", strerror(errno));
 	}
 }
@@ -241,8 +240,7 @@ static void look_at_users(struct doctor *doctor, sd_json_variant *report, const 
 			find(doctor, VERDICT_WARNING, name,
 					"run gidd as a user of its own, and its programs as others",
 					"%s runs as gidd's own user (uid %u): such programs may "
-					"take a "
-					"link over",
+					"take a link over",
 					report_text(client, "program"), (unsigned)gidd.st_uid);
 			return;
 		}
@@ -271,8 +269,7 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 			sd_json_variant_boolean(sd_json_variant_by_key(report, "safety_is_open"))) {
 		find(doctor, VERDICT_WARNING, name,
 				"name who may in [client DOMAIN USER], and leave it out of "
-				"publish= of "
-				"[client DOMAIN *]",
+				"publish= of [client DOMAIN *]",
 				"any program of the domain may publish streams safety/*");
 	}
 	note_file(doctor, report);
@@ -294,8 +291,7 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 	}
 	if (error == -EACCES || error == -EPERM) {
 		snprintf(remedy, sizeof(remedy),
-				"set group= of the domain in the configuration, and join that "
-				"group");
+				"set group= of the domain in the configuration, and join that group");
 	} else if (error == -ECONNREFUSED || error == -ENOENT) {
 		snprintf(remedy, sizeof(remedy),
 				"systemctl start gidd@%s, or gidd --config FILE --domain %s", name,
@@ -380,8 +376,7 @@ static void look_at_weston(struct doctor *doctor) {
 	} else {
 		find(doctor, VERDICT_WARNING, "Weston",
 				"only needed for Weston: set WESTON_MODULE_MAP=gid-buffer.so=PATH, "
-				"or "
-				"build with the prefix that Weston has",
+				"or build with the prefix that Weston has",
 				"%s: %s", path, strerror(errno));
 	}
 }

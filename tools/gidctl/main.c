@@ -25,8 +25,8 @@ static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
 				"the domain to ask (default: $GID_DOMAIN, else the only one)", 0},
 		{"config", 'c', "FILE", 0,
-				"doctor: the configuration (default: that of the gidds that run, "
-				"else " DOCTOR_DEFAULT_CONFIG ")",
+				"doctor: the configuration (default: that of the gidds "
+				"that run, else " DOCTOR_DEFAULT_CONFIG ")",
 				0},
 		{"interval", 'i', "SECONDS", 0, "top: how often (default: 1)", 0},
 		{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
@@ -110,8 +110,8 @@ static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
 		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\ndoctor",
-		.doc = "Looks into gidway domains."
-		       "\vCommands:\n"
+		.doc = "Looks into gidway domains.\v"
+		       "Commands:\n"
 		       "  status   the domain, its links, quotas and clients\n"
 		       "  list     slabs with their grants, streams, subscriptions\n"
 		       "  top      frames a second, latency, held frames, drops and copies, live\n"
