@@ -51,8 +51,8 @@ static int add_role(variant **array, const struct role_view *view) {
 	if (ret >= 0) {
 		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
 				SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
-				SD_JSON_BUILD_PAIR_STRING(
-						"domain", config->domain ? config->domain : ""),
+				SD_JSON_BUILD_PAIR_STRING("domain",
+						config->domain != NULL ? config->domain : ""),
 				SD_JSON_BUILD_PAIR_STRING(
 						"state", role_state_name(view->role.state)),
 				SD_JSON_BUILD_PAIR_STRING(
@@ -105,11 +105,12 @@ static int cluster_status_build(const struct cluster_status *status, char **text
 		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", list),
 				SD_JSON_BUILD_PAIR_BOOLEAN(
 						"gidd", gidd_connection_is_up(roles->connection)),
-				SD_JSON_BUILD_PAIR_STRING("output", output ? output->name : ""),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"width", (uint64_t)(output ? output->width : 0)),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"height", (uint64_t)(output ? output->height : 0)),
+				SD_JSON_BUILD_PAIR_STRING(
+						"output", output != NULL ? output->name : ""),
+				SD_JSON_BUILD_PAIR_UNSIGNED("width",
+						(uint64_t)(output != NULL ? output->width : 0)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("height",
+						(uint64_t)(output != NULL ? output->height : 0)),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"refresh_ns", display_refresh_ns(display)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),

@@ -77,7 +77,8 @@ static char *status_path(const struct cluster_options *options) {
 		return strdup(options->status);
 	}
 	if (options->domain == NULL ||
-			asprintf(&path, "%s/%s/cluster.sock", runtime ? runtime : "/run/gidway",
+			asprintf(&path, "%s/%s/cluster.sock",
+					runtime != NULL ? runtime : "/run/gidway",
 					options->domain) < 0) {
 		return NULL;
 	}
@@ -106,7 +107,7 @@ static int open_socket(struct cluster *cluster, const struct cluster_options *op
 		wlr_log(WLR_ERROR,
 				"cannot open a Wayland display%s%s: is XDG_RUNTIME_DIR set, and "
 				"the name free?",
-				name ? " " : "", name ? name : "");
+				name != NULL ? " " : "", name != NULL ? name : "");
 		return -EADDRINUSE;
 	}
 	wlr_log(WLR_INFO, "clients find us at WAYLAND_DISPLAY=%s", name);

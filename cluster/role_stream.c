@@ -150,7 +150,7 @@ static void handle_answered(void *data, int error) {
 	const struct role_config *role = stream->view->config;
 	if (error < 0 && error != stream->told) {
 		wlr_log(WLR_ERROR, "role %s: cannot subscribe to %s of domain %s: %s", role->name,
-				role->stream, role->domain ? role->domain : "(our own)",
+				role->stream, role->domain != NULL ? role->domain : "(our own)",
 				gid_domain_error(stream->domain));
 	}
 	stream->told = error;

@@ -37,7 +37,7 @@ static void gidd_connection_retry_later(struct gidd_connection *connection) {
 }
 
 static void gidd_connection_report(struct gidd_connection *connection) {
-	bool up = connection->domain && gid_domain_is_connected(connection->domain);
+	bool up = connection->domain != NULL && gid_domain_is_connected(connection->domain);
 	if (up == connection->up) {
 		return;
 	}
@@ -46,7 +46,7 @@ static void gidd_connection_report(struct gidd_connection *connection) {
 		connection->events->log("gid: connected to domain %s (%u)\n",
 				gid_domain_name(connection->domain),
 				gid_domain_number(connection->domain));
-	} else if (connection->domain) {
+	} else if (connection->domain != NULL) {
 		connection->events->log(
 				"gid: gidd of domain %s went away; buffers that exist stay, "
 				"new memory cannot be had until it is back\n",
@@ -83,7 +83,7 @@ static void gidd_connection_adopt(struct gidd_connection *connection, struct gid
 	connection->domain_source =
 			wl_event_loop_add_fd(connection->loop, gid_domain_get_fd(domain),
 					WL_EVENT_READABLE, handle_domain_events, connection);
-	if (!connection->domain_source) {
+	if (connection->domain_source == NULL) {
 		gid_domain_destroy(domain);
 		gidd_connection_retry_later(connection);
 		return;
@@ -148,7 +148,7 @@ static void gidd_connection_try_first(struct gidd_connection *connection) {
 struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const char *name,
 		const struct gidd_connection_events *events, void *data) {
 	struct gidd_connection *connection = calloc(1, sizeof(*connection));
-	if (!connection) {
+	if (connection == NULL) {
 		return NULL;
 	}
 	connection->loop = loop;
@@ -159,7 +159,7 @@ struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const
 	connection->retry_timer = wl_event_loop_add_timer(loop, handle_retry, connection);
 	connection->attempt_source = wl_event_loop_add_fd(loop, connection->attempt_fd,
 			WL_EVENT_READABLE, handle_attempt_done, connection);
-	if (!connection->retry_timer || !connection->attempt_source) {
+	if (connection->retry_timer == NULL || connection->attempt_source == NULL) {
 		gidd_connection_destroy(connection);
 		return NULL;
 	}
@@ -168,7 +168,7 @@ struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const
 }
 
 void gidd_connection_destroy(struct gidd_connection *connection) {
-	if (!connection) {
+	if (connection == NULL) {
 		return;
 	}
 	if (connection->attempt_runs) {
@@ -177,15 +177,15 @@ void gidd_connection_destroy(struct gidd_connection *connection) {
 			gid_domain_destroy(connection->attempt_domain);
 		}
 	}
-	if (connection->domain) {
+	if (connection->domain != NULL) {
 		connection->events->lost(connection->data);
 		wl_event_source_remove(connection->domain_source);
 		gid_domain_destroy(connection->domain);
 	}
-	if (connection->retry_timer) {
+	if (connection->retry_timer != NULL) {
 		wl_event_source_remove(connection->retry_timer);
 	}
-	if (connection->attempt_source) {
+	if (connection->attempt_source != NULL) {
 		wl_event_source_remove(connection->attempt_source);
 	}
 	if (connection->attempt_fd >= 0) {

@@ -112,8 +112,8 @@ static bool params_check_format(
 	layout->modifier = params->modifiers[0];
 	layout->plane_count = params_count_planes(params);
 	bool linear = layout->modifier == DRM_FORMAT_MOD_LINEAR;
-	if (layout->plane_count == 0 || (info && layout->plane_count < info->plane_count) ||
-			(info && linear && layout->plane_count > info->plane_count)) {
+	if (layout->plane_count == 0 || (info != NULL && layout->plane_count < info->plane_count) ||
+			(info != NULL && linear && layout->plane_count > info->plane_count)) {
 		wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_INCOMPLETE,
 				"the planes that were added are not those of format 0x%08x",
 				format);
@@ -123,7 +123,8 @@ static bool params_check_format(
 	for (uint32_t i = 1; i < layout->plane_count; i++) {
 		same = same && params->modifiers[i] == layout->modifier;
 	}
-	if (!info || !same || !params->backend->can_show(params->data, format, layout->modifier)) {
+	if (info == NULL || !same ||
+			!params->backend->can_show(params->data, format, layout->modifier)) {
 		wl_resource_post_error(params->resource, GID_BUFFER_PARAMS_V1_ERROR_INVALID_FORMAT,
 				"format 0x%08x with modifier 0x%016llx cannot be shown", format,
 				(unsigned long long)layout->modifier);
@@ -211,7 +212,7 @@ static struct params *params_from_resource(struct wl_resource *resource) {
 
 static void params_destroy(struct wl_resource *resource) {
 	struct params *params = params_from_resource(resource);
-	if (params->buffer) {
+	if (params->buffer != NULL) {
 		params->backend->abandon(params->buffer);
 	}
 	wl_list_remove(wl_resource_get_link(resource));
@@ -232,7 +233,7 @@ void params_create(const struct params_backend *backend, void *data, struct wl_l
 	struct params *params = count_of(all, client) < PARAMS_OF_A_CLIENT_MAX
 			? calloc(1, sizeof(*params))
 			: NULL;
-	if (!params) {
+	if (params == NULL) {
 		wl_client_post_no_memory(client);
 		return;
 	}
@@ -240,7 +241,7 @@ void params_create(const struct params_backend *backend, void *data, struct wl_l
 	params->data = data;
 	params->resource = wl_resource_create(
 			client, &gid_buffer_params_v1_interface, (int)version, id);
-	if (!params->resource) {
+	if (params->resource == NULL) {
 		free(params);
 		wl_client_post_no_memory(client);
 		return;

@@ -261,7 +261,7 @@ void gid_pacing_init(struct gid_pacing *pacing, const struct gid_pacing_config *
 }
 
 int32_t gid_pacing_next(struct gid_pacing *pacing, const struct gid_pacing_frame *frame) {
-	if (frame && frame->refresh_ns != pacing->refresh_ns) {
+	if (frame != NULL && frame->refresh_ns != pacing->refresh_ns) {
 		forget(pacing, frame->refresh_ns);
 	}
 	double refresh = (double)pacing->refresh_ns;
@@ -270,10 +270,10 @@ int32_t gid_pacing_next(struct gid_pacing *pacing, const struct gid_pacing_frame
 		pacing->window_ms = pacing->config.fallback_ms;
 		return pacing->window_ms;
 	}
-	if (frame && makes_sense(pacing, frame)) {
+	if (frame != NULL && makes_sense(pacing, frame)) {
 		learn(pacing, frame);
 	}
-	pacing->content_class = frame ? frame->content_class % GID_PACING_CLASSES : 0;
+	pacing->content_class = frame != NULL ? frame->content_class % GID_PACING_CLASSES : 0;
 	pacing->window_ms = choose(pacing);
 	return pacing->window_ms;
 }

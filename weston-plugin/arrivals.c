@@ -61,7 +61,7 @@ void arrivals_commit(struct arrivals *arrivals, uint32_t id, int64_t commit_ns) 
 		return;
 	}
 	struct arrivals_surface *surface = find_surface(arrivals, id);
-	if (!surface) {
+	if (surface == NULL) {
 		surface = new_surface(arrivals, id);
 		surface->commit_ns = commit_ns;
 		return;
@@ -80,7 +80,7 @@ void arrivals_commit(struct arrivals *arrivals, uint32_t id, int64_t commit_ns) 
 
 int64_t arrivals_drawn(struct arrivals *arrivals, uint32_t id, int64_t drawn_ns, int64_t shown_ns) {
 	struct arrivals_surface *surface = id ? find_surface(arrivals, id) : NULL;
-	if (!surface) {
+	if (surface == NULL) {
 		return GID_PACING_NONE;
 	}
 	surface->drawn_ns = drawn_ns;

@@ -58,16 +58,16 @@ static struct held *held_find(struct forward *forward, gid_id gid) {
 /* The same buffer may be committed again before it came back. */
 static struct held *held_get(struct forward *forward, const struct forward_picture *picture) {
 	struct held *held = held_find(forward, picture->gid);
-	if (!held) {
+	if (held == NULL) {
 		held = calloc(1, sizeof(*held));
-		if (!held) {
+		if (held == NULL) {
 			return NULL;
 		}
 		held->gid = picture->gid;
 		held->slab = gid_slab_ref(picture->slab);
 		wl_list_insert(&forward->held, &held->link);
 	}
-	if (picture->buffer) {
+	if (picture->buffer != NULL) {
 		weston_buffer_reference(&held->buffer, picture->buffer, BUFFER_MAY_BE_ACCESSED);
 		weston_buffer_release_reference(&held->release, picture->release);
 	}
@@ -78,7 +78,7 @@ static void forward_set_current(struct forward *forward, struct held *held) {
 	struct held *old = forward->current;
 	forward->current = held;
 	forward->waits = false;
-	if (old && old != held) {
+	if (old != NULL && old != held) {
 		held_settle(forward, old);
 	}
 }
@@ -105,7 +105,7 @@ static bool forward_is_late(struct forward *forward, uint64_t now) {
 
 /* Why there is no stream. */
 static uint32_t forward_unpublished_reason(const struct forward *forward) {
-	if (!forward->domain || !gid_domain_is_connected(forward->domain)) {
+	if (forward->domain == NULL || !gid_domain_is_connected(forward->domain)) {
 		return GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON;
 	}
 	switch (forward->publish_error) {
@@ -166,7 +166,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	}
 	forward_report(forward);
 	struct held *held = held_get(forward, picture);
-	if (!held) {
+	if (held == NULL) {
 		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
 		return;
 	}
@@ -179,13 +179,13 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward->frame.content_hash = picture->content_hash;
 	forward->frame.flags = GID_FRAME_HASH | picture->flags;
 	forward->hidden = false;
-	gid_id old = forward->current ? forward->current->gid : GID_NONE;
+	gid_id old = forward->current != NULL ? forward->current->gid : GID_NONE;
 	forward->current = held;
 	forward->outdated = false;
 	forward_send(forward, 0);
 	/* Sending may have let go of it. */
 	struct held *left = held_find(forward, old);
-	if (left) {
+	if (left != NULL) {
 		held_settle(forward, left);
 	}
 }
@@ -219,7 +219,7 @@ void forward_begin(struct forward *forward) {
 static void handle_released(void *data, gid_id gid) {
 	struct forward *forward = data;
 	struct held *held = held_find(forward, gid);
-	if (held) {
+	if (held != NULL) {
 		held_settle(forward, held);
 	}
 }
@@ -233,17 +233,17 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 	struct forward *forward = data;
 	if (joined) {
 		forward->had_consumer = true;
-		if (forward->current && forward_may_repeat(forward)) {
+		if (forward->current != NULL && forward_may_repeat(forward)) {
 			forward_send(forward, 0);
 		}
-	} else if (forward->current) {
+	} else if (forward->current != NULL) {
 		forward_report(forward);
 	}
 }
 
 static void handle_granted(void *data, gid_id gid, int error) {
 	struct forward *forward = data;
-	if (!forward->waits || !forward->current) {
+	if (!forward->waits || forward->current == NULL) {
 		return;
 	}
 	forward->waits = false;
@@ -262,7 +262,7 @@ static void handle_granted(void *data, gid_id gid, int error) {
 }
 
 static void forward_end_stream(struct forward *forward) {
-	if (forward->source) {
+	if (forward->source != NULL) {
 		wl_event_source_remove(forward->source);
 		forward->source = NULL;
 	}
@@ -295,7 +295,7 @@ static void handle_published(void *data, int error) {
 static int handle_readable(int fd, uint32_t mask, void *data) {
 	struct forward *forward = data;
 	gid_producer_dispatch(forward->producer);
-	if (forward->current) {
+	if (forward->current != NULL) {
 		forward_report(forward);
 	}
 	return 0;
@@ -320,7 +320,7 @@ static void forward_publish(struct forward *forward) {
 				gid_producer_get_fd(forward->producer), WL_EVENT_READABLE,
 				handle_readable, forward);
 	}
-	if (error != 0 || !forward->source) {
+	if (error != 0 || forward->source == NULL) {
 		forward->producer = error == 0 ? forward->producer : NULL;
 		forward_end_stream(forward);
 		wl_event_source_timer_update(forward->timer, PUBLISH_AGAIN_MS);
@@ -329,11 +329,11 @@ static void forward_publish(struct forward *forward) {
 
 static int handle_timer(void *data) {
 	struct forward *forward = data;
-	if (!forward->producer) {
-		if (forward->domain) {
+	if (forward->producer == NULL) {
+		if (forward->domain != NULL) {
 			forward_publish(forward);
 		}
-	} else if (forward->current) {
+	} else if (forward->current != NULL) {
 		/* Of a buffer with two roles only the stream that held it last hears. */
 		held_settle_all(forward);
 		forward_report(forward);
@@ -357,7 +357,7 @@ int forward_init(struct forward *forward, const struct safety_config *config,
 			.reason = -1};
 	wl_list_init(&forward->held);
 	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
-	return forward->timer ? 0 : -ENOMEM;
+	return forward->timer != NULL ? 0 : -ENOMEM;
 }
 
 void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
@@ -372,14 +372,14 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
 	}
 	pixel_copies_finish(&forward->copies);
 	forward->domain = domain;
-	if (domain) {
+	if (domain != NULL) {
 		forward_publish(forward);
 	}
 }
 
 void forward_finish(struct forward *forward) {
 	forward_set_domain(forward, NULL);
-	if (forward->timer) {
+	if (forward->timer != NULL) {
 		wl_event_source_remove(forward->timer);
 	}
 }

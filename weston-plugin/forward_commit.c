@@ -130,7 +130,8 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	struct gid_slab_info info;
 	gid_slab_get_info(memory->slab, &info);
 	const uint8_t *slot = gid_slab_view(memory->slab, gid_slot_of(memory->gid));
-	if (!slot || gid_domain_of(memory->gid) != gid_domain_number(commit->forward->domain) ||
+	if (slot == NULL ||
+			gid_domain_of(memory->gid) != gid_domain_number(commit->forward->domain) ||
 			!layout_is_the_slabs(memory->layout, &info.layout)) {
 		return false;
 	}
@@ -167,7 +168,7 @@ static bool find_shm(struct commit *commit) {
 			.stride = (size_t)wl_shm_buffer_get_stride(shm),
 	};
 	const struct gid_format_info *format = gid_format_find(commit->pixels.fourcc);
-	if (!format || format->plane_count != 1) {
+	if (format == NULL || format->plane_count != 1) {
 		return refuse(commit, REFUSED_MEMORY, "the buffer's format cannot be copied");
 	}
 	return true;
@@ -175,7 +176,7 @@ static bool find_shm(struct commit *commit) {
 
 static uint64_t hash_pixels(const struct pixel_rows *pixels) {
 	XXH3_state_t *state = XXH3_createState();
-	if (!state) {
+	if (state == NULL) {
 		return 0; /* which the other display will not find in the picture */
 	}
 	XXH3_64bits_reset(state);
@@ -225,7 +226,7 @@ static enum found find_picture(struct commit *commit) {
 	if (gids && memory.pending) {
 		return FOUND_LATER;
 	}
-	if (gids && !memory.slab) {
+	if (gids && memory.slab == NULL) {
 		refuse(commit, REFUSED_MEMORY, "the buffer's memory is gone");
 		return FOUND_NOTHING;
 	}
@@ -259,7 +260,7 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 			.surface = surface,
 			.buffer = surface->buffer_ref.buffer,
 	};
-	if (!commit.buffer || !commit.buffer->resource) {
+	if (commit.buffer == NULL || commit.buffer->resource == NULL) {
 		forward_hide(forward, -1);
 		return;
 	}

@@ -79,7 +79,7 @@ static void handle_client_destroy(struct wl_listener *listener, void *data) {
 
 static void code_learn(struct code *code, const struct wl_interface *interface,
 		struct wl_resource *resource) {
-	if (resource) {
+	if (resource != NULL) {
 		*code = (struct code){
 				.interface = interface,
 				.implementation = resource->object.implementation,
@@ -91,12 +91,12 @@ static void code_learn(struct code *code, const struct wl_interface *interface,
 
 /* NULL where there is no such code, or no memory. */
 static struct wl_resource *code_create_resource(const struct code *code, struct wl_client *client) {
-	if (!code->implementation) {
+	if (code->implementation == NULL) {
 		return NULL;
 	}
 	struct wl_resource *resource =
 			wl_resource_create(client, code->interface, code->version, 0);
-	if (resource) {
+	if (resource != NULL) {
 		wl_resource_set_implementation(resource, code->implementation, code->data, NULL);
 	}
 	return resource;
@@ -113,10 +113,10 @@ static void client_silence(struct hidden_client *hidden) {
 
 static void handle_peer_done(void *data, bool learnt) {
 	struct hidden_client *hidden = data;
-	if (!hidden->client) {
+	if (hidden->client == NULL) {
 		return; /* it waits for its restart */
 	}
-	if (!learnt || !hidden->shm_resource) {
+	if (!learnt || hidden->shm_resource == NULL) {
 		wl_client_destroy(hidden->client);
 		return;
 	}
@@ -134,7 +134,7 @@ static int client_create(struct hidden_client *hidden, int *socket) {
 		return -errno;
 	}
 	hidden->client = wl_client_create(hidden->display, sockets[0]);
-	if (!hidden->client) {
+	if (hidden->client == NULL) {
 		close(sockets[0]);
 		close(sockets[1]);
 		return -ENOMEM;
@@ -149,7 +149,7 @@ static int client_create(struct hidden_client *hidden, int *socket) {
 
 /* The client as it is needed to make buffers: the one there is, or, if that was lost, another. */
 static bool client_ensure(struct hidden_client *hidden) {
-	if (!hidden->ready || hidden->client) {
+	if (!hidden->ready || hidden->client != NULL) {
 		return hidden->ready;
 	}
 	if (client_create(hidden, &hidden->socket) != 0) {
@@ -159,7 +159,7 @@ static bool client_ensure(struct hidden_client *hidden) {
 	code_create_resource(&hidden->shm_code, hidden->client);
 	code_create_resource(&hidden->dmabuf_code, hidden->client);
 	client_silence(hidden);
-	if (!hidden->shm_resource) {
+	if (hidden->shm_resource == NULL) {
 		wl_client_destroy(hidden->client);
 	}
 	return hidden->client;
@@ -185,7 +185,7 @@ static int handle_restart(void *data) {
 	struct hidden_client *hidden = data;
 	hidden_peer_finish(&hidden->peer); /* of the client before: its code ran when that ended */
 	if (client_start(hidden) != 0) {
-		if (hidden->client) {
+		if (hidden->client != NULL) {
 			wl_client_destroy(hidden->client);
 		}
 		wl_event_source_timer_update(hidden->restart, RESTART_MS);
@@ -196,7 +196,7 @@ static int handle_restart(void *data) {
 struct hidden_client *hidden_client_create(
 		struct wl_display *display, hidden_client_ready_func became_ready, void *data) {
 	struct hidden_client *hidden = calloc(1, sizeof(*hidden));
-	if (!hidden) {
+	if (hidden == NULL) {
 		return NULL;
 	}
 	hidden->display = display;
@@ -207,7 +207,7 @@ struct hidden_client *hidden_client_create(
 	wl_array_init(&hidden->formats.dmabuf);
 	hidden->restart = wl_event_loop_add_timer(
 			wl_display_get_event_loop(display), handle_restart, hidden);
-	if (!hidden->restart) {
+	if (hidden->restart == NULL) {
 		free(hidden);
 		return NULL;
 	}
@@ -216,10 +216,10 @@ struct hidden_client *hidden_client_create(
 }
 
 void hidden_client_destroy(struct hidden_client *hidden) {
-	if (!hidden) {
+	if (hidden == NULL) {
 		return;
 	}
-	if (hidden->client) {
+	if (hidden->client != NULL) {
 		struct wl_client *client = hidden->client;
 		client_forget(hidden);
 		wl_client_destroy(client);
@@ -299,7 +299,7 @@ struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden
 	const struct wl_shm_interface *shm_code = hidden->shm_resource->object.implementation;
 	shm_code->create_pool(hidden->client, hidden->shm_resource, 0, fd, shm->size);
 	struct wl_resource *pool = catcher_end(&catcher);
-	if (!pool) {
+	if (pool == NULL) {
 		return NULL;
 	}
 
@@ -314,7 +314,7 @@ struct wl_resource *hidden_client_create_shm_buffer(struct hidden_client *hidden
 
 struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hidden,
 		struct wl_client *client, uint32_t id, const struct hidden_client_dmabuf *dmabuf) {
-	if (!client_ensure(hidden) || !hidden->dmabuf_resource) {
+	if (!client_ensure(hidden) || hidden->dmabuf_resource == NULL) {
 		return NULL;
 	}
 
@@ -324,7 +324,7 @@ struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hid
 			hidden->dmabuf_resource->object.implementation;
 	dmabuf_code->create_params(hidden->client, hidden->dmabuf_resource, 0);
 	struct wl_resource *params = catcher_end(&catcher);
-	if (!params) {
+	if (params == NULL) {
 		return NULL;
 	}
 

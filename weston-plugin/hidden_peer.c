@@ -10,7 +10,7 @@
 static void shm_handle_format(void *data, struct wl_shm *shm, uint32_t format) {
 	struct hidden_peer *peer = data;
 	uint32_t *entry = wl_array_add(peer->shm_formats, sizeof(*entry));
-	if (entry) {
+	if (entry != NULL) {
 		*entry = shm_format_to_fourcc(format);
 	}
 }
@@ -27,7 +27,7 @@ static void dmabuf_handle_modifier(void *data, struct zwp_linux_dmabuf_v1 *dmabu
 		uint32_t modifier_hi, uint32_t modifier_lo) {
 	struct hidden_peer *peer = data;
 	struct hidden_modifier *entry = wl_array_add(peer->dmabuf_formats, sizeof(*entry));
-	if (entry) {
+	if (entry != NULL) {
 		entry->fourcc = format;
 		entry->modifier = (uint64_t)modifier_hi << 32 | modifier_lo;
 	}
@@ -88,7 +88,7 @@ static int peer_handle_events(int fd, uint32_t mask, void *data) {
 	struct hidden_peer *peer = data;
 	/* There is something to read, so this does not wait. */
 	int result = wl_display_dispatch(peer->display);
-	if (!peer->source) {
+	if (peer->source == NULL) {
 		return 0;
 	}
 	if (result < 0 || wl_display_flush(peer->display) < 0) {
@@ -98,23 +98,23 @@ static int peer_handle_events(int fd, uint32_t mask, void *data) {
 }
 
 void hidden_peer_finish(struct hidden_peer *peer) {
-	if (peer->source) {
+	if (peer->source != NULL) {
 		wl_event_source_remove(peer->source);
 		peer->source = NULL;
 	}
-	if (peer->shm) {
+	if (peer->shm != NULL) {
 		wl_shm_destroy(peer->shm);
 		peer->shm = NULL;
 	}
-	if (peer->dmabuf) {
+	if (peer->dmabuf != NULL) {
 		zwp_linux_dmabuf_v1_destroy(peer->dmabuf);
 		peer->dmabuf = NULL;
 	}
-	if (peer->registry) {
+	if (peer->registry != NULL) {
 		wl_registry_destroy(peer->registry);
 		peer->registry = NULL;
 	}
-	if (peer->display) {
+	if (peer->display != NULL) {
 		wl_display_disconnect(peer->display);
 		peer->display = NULL;
 	}
@@ -122,13 +122,13 @@ void hidden_peer_finish(struct hidden_peer *peer) {
 
 int hidden_peer_init(struct hidden_peer *peer, struct wl_event_loop *loop, int fd) {
 	peer->display = wl_display_connect_to_fd(fd);
-	if (!peer->display) {
+	if (peer->display == NULL) {
 		return -ENOMEM; /* `fd` is closed */
 	}
 	peer->registry = wl_display_get_registry(peer->display);
 	struct wl_callback *globals = wl_display_sync(peer->display);
 	peer->source = wl_event_loop_add_fd(loop, fd, WL_EVENT_READABLE, peer_handle_events, peer);
-	if (!peer->registry || !globals || !peer->source) {
+	if (peer->registry == NULL || globals == NULL || peer->source == NULL) {
 		hidden_peer_finish(peer);
 		return -ENOMEM;
 	}

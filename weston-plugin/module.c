@@ -84,13 +84,13 @@ static int module_configure(struct module *module) {
 	char *on_revoke;
 	weston_config_section_get_string(section, "on-revoke", &on_revoke, "keep");
 	int result = 0;
-	if (on_revoke && strcmp(on_revoke, "keep") == 0) {
+	if (on_revoke != NULL && strcmp(on_revoke, "keep") == 0) {
 		module->buffers.on_revoke = ON_REVOKE_KEEP;
-	} else if (on_revoke && strcmp(on_revoke, "blank") == 0) {
+	} else if (on_revoke != NULL && strcmp(on_revoke, "blank") == 0) {
 		module->buffers.on_revoke = ON_REVOKE_BLANK;
 	} else {
 		weston_log("gid: weston.ini, [gid] on-revoke=%s: must be keep or blank\n",
-				on_revoke ? on_revoke : "");
+				on_revoke != NULL ? on_revoke : "");
 		result = -1;
 	}
 	free(on_revoke);
@@ -103,12 +103,12 @@ static void module_destroy(struct module *module) {
 	module->safety = NULL;
 	manager_finish(&module->manager);
 	points_destroy(module->points);
-	if (module->connection) {
+	if (module->connection != NULL) {
 		buffers_finish(&module->buffers);
 		gidd_connection_destroy(module->connection);
 	}
 	hidden_client_destroy(module->hidden);
-	if (module->buffers.details) {
+	if (module->buffers.details != NULL) {
 		weston_log_scope_destroy(module->buffers.details);
 	}
 	wl_list_remove(&module->screenshot_authority.link);
@@ -124,7 +124,7 @@ static void handle_compositor_destroy(struct wl_listener *listener, void *data) 
 
 int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[]) {
 	struct module *module = calloc(1, sizeof(*module));
-	if (!module) {
+	if (module == NULL) {
 		return -1;
 	}
 	if (!weston_compositor_add_destroy_listener_once(
@@ -148,17 +148,17 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	struct wl_event_loop *loop = wl_display_get_event_loop(compositor->wl_display);
 	module->connection = gidd_connection_create(
 			loop, module->domain_name, &connection_events, module);
-	if (module->connection) {
+	if (module->connection != NULL) {
 		module->buffers.connection = module->connection;
 		module->hidden = hidden_client_create(
 				compositor->wl_display, handle_hidden_ready, module);
 	}
-	if (module->hidden) {
+	if (module->hidden != NULL) {
 		module->buffers.hidden = module->hidden;
 		module->points = points_create(
 				compositor, module->connection, module->pacer != NULL);
 	}
-	if (!module->points) {
+	if (module->points == NULL) {
 		weston_log("gid: not enough memory\n");
 		module_destroy(module);
 		return -1;

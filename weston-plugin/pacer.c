@@ -70,7 +70,7 @@ static struct weston_output *output_by_name(
 		struct weston_compositor *compositor, const char *name) {
 	struct weston_output *output;
 	wl_list_for_each(output, &compositor->output_list, link) {
-		if (output->name && strcmp(output->name, name) == 0) {
+		if (output->name != NULL && strcmp(output->name, name) == 0) {
 			return output;
 		}
 	}
@@ -80,11 +80,11 @@ static struct weston_output *output_by_name(
 /* Without memory, or with a name that is cut off, the output keeps Weston's own window. */
 static void declare_output(struct pacer *pacer, uint32_t id, const char *name) {
 	struct weston_output *output = output_by_name(pacer->compositor, name);
-	if (!output || find_output(pacer, id)) {
+	if (output == NULL || find_output(pacer, id) != NULL) {
 		return;
 	}
 	struct paced_output *paced = calloc(1, sizeof(*paced));
-	if (!paced) {
+	if (paced == NULL) {
 		return;
 	}
 	paced->pacer = pacer;
@@ -116,7 +116,7 @@ static int64_t due_of(const struct paced_output *paced) {
 }
 
 static int64_t refresh_of(const struct weston_output *output) {
-	int32_t millihertz = output->current_mode ? output->current_mode->refresh : 0;
+	int32_t millihertz = output->current_mode != NULL ? output->current_mode->refresh : 0;
 	return millihertz > 0 ? 1000 * SECOND / millihertz : 0;
 }
 
@@ -138,7 +138,7 @@ static void finish(struct paced_output *paced, int64_t shown_ns) {
 
 static void output_point(struct pacer *pacer, const struct timeline_line *line) {
 	struct paced_output *paced = find_output(pacer, line->output);
-	if (!paced) {
+	if (paced == NULL) {
 		if (pacer->applies) {
 			pacer->compositor->repaint_msec = pacer->own_window_ms;
 		}
@@ -195,7 +195,7 @@ static int read_setting(struct weston_config_section *section, enum setting *set
 	char *text;
 	int result = -1;
 	weston_config_section_get_string(section, "pacing", &text, "off");
-	for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; text != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(text, names[i]) == 0) {
 			*setting = (enum setting)i;
 			result = 0;
@@ -203,7 +203,7 @@ static int read_setting(struct weston_config_section *section, enum setting *set
 	}
 	if (result != 0) {
 		weston_log("gid: weston.ini, [gid] pacing=%s: must be off, observe or on\n",
-				text ? text : "");
+				text != NULL ? text : "");
 	}
 	free(text);
 	return result;
@@ -234,7 +234,7 @@ int pacer_create(struct weston_compositor *compositor, struct pacer **made) {
 		return 0;
 	}
 	struct pacer *pacer = calloc(1, sizeof(*pacer));
-	if (!pacer) {
+	if (pacer == NULL) {
 		return -1;
 	}
 	pacer->compositor = compositor;
@@ -243,7 +243,7 @@ int pacer_create(struct weston_compositor *compositor, struct pacer **made) {
 	pacer->own_window_ms = compositor->repaint_msec;
 	wl_list_init(&pacer->outputs);
 	pacer->tap = timeline_tap_create(compositor, handle_line, pacer);
-	if (!pacer->tap) {
+	if (pacer->tap == NULL) {
 		free(pacer);
 		return -1;
 	}
@@ -254,7 +254,7 @@ int pacer_create(struct weston_compositor *compositor, struct pacer **made) {
 }
 
 void pacer_destroy(struct pacer *pacer) {
-	if (!pacer) {
+	if (pacer == NULL) {
 		return;
 	}
 	timeline_tap_destroy(pacer->tap);

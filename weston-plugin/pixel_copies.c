@@ -13,7 +13,7 @@ void pixel_copies_finish(struct pixel_copies *copies) {
 }
 
 static bool copies_fit(const struct pixel_copies *copies, const struct pixel_rows *pixels) {
-	return copies->slab && copies->layout.fourcc == pixels->fourcc &&
+	return copies->slab != NULL && copies->layout.fourcc == pixels->fourcc &&
 			copies->layout.width == pixels->width &&
 			copies->layout.height == pixels->height;
 }

@@ -58,22 +58,22 @@ struct point_output {
 
 /* Whether somebody listens to Weston's timeline, beside the module itself. */
 static bool timeline_is_heard(const struct points *points) {
-	int ours = (points->paced ? 1 : 0) + (points->tap ? 1 : 0);
+	int ours = (points->paced ? 1 : 0) + (points->tap != NULL ? 1 : 0);
 	struct weston_log_subscription *listener = NULL;
 	do {
 		listener = weston_log_subscription_iterate(points->compositor->timeline, listener);
-	} while (listener && ours-- > 0);
+	} while (listener != NULL && ours-- > 0);
 	return listener;
 }
 
 static bool points_are_wanted(const struct points *points) {
-	return points->timeline || timeline_is_heard(points);
+	return points->timeline != NULL || timeline_is_heard(points);
 }
 
 static void points_write(const struct points *points, enum gid_timeline_event event, gid_id gid,
 		int64_t time_ns) {
 	struct gid_domain *domain = gidd_connection_get_domain(points->connection);
-	if (!domain) {
+	if (domain == NULL) {
 		return;
 	}
 	struct gid_timeline_point point = {
@@ -86,7 +86,7 @@ static void points_write(const struct points *points, enum gid_timeline_event ev
 		char line[GID_TIMELINE_LINE_MAX];
 		gid_timeline_format(&point, WRITER, line);
 		weston_log_scope_printf(points->compositor->timeline, "%s", line);
-	} else if (points->timeline) {
+	} else if (points->timeline != NULL) {
 		gid_timeline_write(points->timeline, &point);
 	}
 }
@@ -121,8 +121,8 @@ static void declare_output(struct points *points, uint32_t id, const char *name)
 			named = candidate;
 		}
 	}
-	struct point_output *output = named ? calloc(1, sizeof(*output)) : NULL;
-	if (!output) {
+	struct point_output *output = named != NULL ? calloc(1, sizeof(*output)) : NULL;
+	if (output == NULL) {
 		return;
 	}
 	output->id = id;
@@ -167,7 +167,7 @@ static void land(struct points *points, struct point_output *output, int64_t tim
 		}
 	}
 	output->in_flight_count = 0;
-	if (points->shown_count > 0 && !points->idle) {
+	if (points->shown_count > 0 && points->idle == NULL) {
 		points->idle = wl_event_loop_add_idle(
 				wl_display_get_event_loop(points->compositor->wl_display),
 				handle_idle, points);
@@ -177,11 +177,11 @@ static void land(struct points *points, struct point_output *output, int64_t tim
 static void handle_line(void *data, const struct timeline_line *line) {
 	struct points *points = data;
 	struct point_output *output = find_output(points, line->output);
-	if (line->kind == TIMELINE_OUTPUT && !output) {
+	if (line->kind == TIMELINE_OUTPUT && output == NULL) {
 		declare_output(points, line->output, line->name);
-	} else if (line->kind == TIMELINE_POSTED && output) {
+	} else if (line->kind == TIMELINE_POSTED && output != NULL) {
 		take_off(points, output);
-	} else if (line->kind == TIMELINE_FINISHED && output) {
+	} else if (line->kind == TIMELINE_FINISHED && output != NULL) {
 		land(points, output, line->stamp_ns);
 	}
 }
@@ -198,9 +198,9 @@ static void points_stop_listening(struct points *points) {
 /* Reads the timeline while somebody wants points, and only then: reading it is not free. */
 static void points_listen(struct points *points) {
 	bool wanted = points_are_wanted(points);
-	if (wanted && !points->tap) {
+	if (wanted && points->tap == NULL) {
 		points->tap = timeline_tap_create(points->compositor, handle_line, points);
-	} else if (!wanted && points->tap) {
+	} else if (!wanted && points->tap != NULL) {
 		points_stop_listening(points);
 	}
 }
@@ -210,11 +210,12 @@ static void points_listen(struct points *points) {
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct point_surface *surface = wl_container_of(listener, surface, commit);
 	struct points *points = surface->points;
-	if (!points->tap && !points_are_wanted(points)) {
+	if (points->tap == NULL && !points_are_wanted(points)) {
 		return;
 	}
 	const struct weston_buffer *buffer = surface->surface->buffer_ref.buffer;
-	gid_id gid = buffer && buffer->resource ? buffer_get_gid(buffer->resource) : GID_NONE;
+	gid_id gid = buffer != NULL && buffer->resource != NULL ? buffer_get_gid(buffer->resource)
+								: GID_NONE;
 	if (gid == GID_NONE || !pixman_region32_not_empty(&surface->surface->damage)) {
 		return;
 	}
@@ -223,7 +224,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	points_write(points, GID_TIMELINE_COMMIT, gid,
 			(int64_t)now.tv_sec * 1000000000 + (int64_t)now.tv_nsec);
-	surface->committed = points->tap ? gid : GID_NONE;
+	surface->committed = points->tap != NULL ? gid : GID_NONE;
 }
 
 static void point_surface_destroy(struct point_surface *surface) {
@@ -241,7 +242,7 @@ static void handle_surface_destroy(struct wl_listener *listener, void *data) {
 static void handle_create_surface(struct wl_listener *listener, void *data) {
 	struct points *points = wl_container_of(listener, points, create_surface);
 	struct point_surface *surface = calloc(1, sizeof(*surface));
-	if (!surface) {
+	if (surface == NULL) {
 		return;
 	}
 	surface->points = points;
@@ -258,7 +259,7 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 struct points *points_create(struct weston_compositor *compositor,
 		const struct gidd_connection *connection, bool paced) {
 	struct points *points = calloc(1, sizeof(*points));
-	if (!points) {
+	if (points == NULL) {
 		return NULL;
 	}
 	points->compositor = compositor;
@@ -277,7 +278,7 @@ struct points *points_create(struct weston_compositor *compositor,
 }
 
 void points_destroy(struct points *points) {
-	if (!points) {
+	if (points == NULL) {
 		return;
 	}
 	struct point_surface *surface, *next_surface;
@@ -285,7 +286,7 @@ void points_destroy(struct points *points) {
 		point_surface_destroy(surface);
 	}
 	points_stop_listening(points);
-	if (points->idle) {
+	if (points->idle != NULL) {
 		wl_event_source_remove(points->idle);
 	}
 	wl_list_remove(&points->create_surface.link);

@@ -55,7 +55,7 @@ struct wl_resource *pool_create_buffer(struct pool *pool, struct hidden_client *
 					.fourcc = fourcc,
 			});
 	close(fd);
-	if (!buffer) {
+	if (buffer == NULL) {
 		return NULL;
 	}
 	pool->address = (uint8_t *)wl_shm_buffer_get_data(wl_shm_buffer_get(buffer)) - lead;

@@ -64,14 +64,14 @@ static struct role *role_from_resource(struct wl_resource *resource) {
 
 static void surface_resource_destroy(struct wl_resource *resource) {
 	struct role *role = role_from_resource(resource);
-	if (role) {
+	if (role != NULL) {
 		role_take_back(role);
 	}
 }
 
 /* The surface, or the role, goes; its object stays without effect. */
 static void role_detach(struct role *role) {
-	if (role->resource) {
+	if (role->resource != NULL) {
 		wl_resource_set_user_data(role->resource, NULL);
 		role->resource = NULL;
 	}
@@ -79,7 +79,7 @@ static void role_detach(struct role *role) {
 
 static void handle_shown(void *data, uint64_t sequence, uint64_t time) {
 	const struct role *role = data;
-	if (role->resource) {
+	if (role->resource != NULL) {
 		uint64_t seconds = time / 1000000000u;
 		gid_safety_surface_v1_send_shown(role->resource, (uint32_t)(sequence >> 32),
 				(uint32_t)sequence, (uint32_t)(seconds >> 32), (uint32_t)seconds,
@@ -89,7 +89,7 @@ static void handle_shown(void *data, uint64_t sequence, uint64_t time) {
 
 static void handle_lost(void *data, uint32_t reason) {
 	const struct role *role = data;
-	if (role->resource) {
+	if (role->resource != NULL) {
 		gid_safety_surface_v1_send_lost(role->resource, reason);
 	}
 }
@@ -124,7 +124,7 @@ static void role_give(
 /* Takes it back, if somebody has it. The surface remains. */
 static void role_take_back(struct role *role) {
 	struct safety_surface *surface = role->surface;
-	if (!surface) {
+	if (surface == NULL) {
 		return;
 	}
 	if (!role->config.visible) {
@@ -153,12 +153,13 @@ static void give_by_app_id(struct safety_surface *surface) {
 	struct wl_client *client = wl_resource_get_client(surface->surface->resource);
 	struct role *role;
 	wl_list_for_each(role, &surface->safety->roles, link) {
-		bool anybody = !role->config.clients[0] && !role->config.has_user;
-		if (!app_id || !role->config.app_id || strcmp(app_id, role->config.app_id) != 0 ||
+		bool anybody = role->config.clients[0] == NULL && !role->config.has_user;
+		if (app_id == NULL || role->config.app_id == NULL ||
+				strcmp(app_id, role->config.app_id) != 0 ||
 				(!anybody && !safety_config_names(&role->config, client))) {
 			continue;
 		}
-		if (!role->surface) {
+		if (role->surface == NULL) {
 			role_give(role, surface, NULL);
 			return;
 		}
@@ -174,10 +175,10 @@ static void give_by_app_id(struct safety_surface *surface) {
 
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, commit);
-	if (!surface->role) {
+	if (surface->role == NULL) {
 		give_by_app_id(surface);
 	}
-	if (surface->role) {
+	if (surface->role != NULL) {
 		if (!surface->role->config.visible) {
 			surface_set_visible(surface->surface, false);
 		}
@@ -187,7 +188,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 }
 
 static void surface_destroy(struct safety_surface *surface) {
-	if (surface->role) {
+	if (surface->role != NULL) {
 		role_take_back(surface->role);
 	}
 	wl_list_remove(&surface->commit.link);
@@ -205,7 +206,7 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 	struct safety *safety = wl_container_of(listener, safety, create_surface);
 	struct weston_surface *created = data;
 	struct safety_surface *surface = calloc(1, sizeof(*surface));
-	if (!surface) {
+	if (surface == NULL) {
 		return; /* it gets no role */
 	}
 	surface->safety = safety;
@@ -219,12 +220,13 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 
 void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 	struct role *role;
-	if (!safety) {
+	if (safety == NULL) {
 		return;
 	}
 	wl_list_for_each(role, &safety->roles, link) {
-		struct weston_surface *surface = role->surface ? role->surface->surface : NULL;
-		if (surface && surface->buffer_ref.buffer &&
+		struct weston_surface *surface =
+				role->surface != NULL ? role->surface->surface : NULL;
+		if (surface != NULL && surface->buffer_ref.buffer != NULL &&
 				surface->buffer_ref.buffer->resource == buffer) {
 			forward_commit(&role->forward, surface);
 		}
@@ -237,7 +239,7 @@ static void handle_ready(void *data) {
 	struct role *role = data;
 	weston_log("gid: role %s: stream safety/%s is there\n", role->config.role,
 			role->config.role);
-	if (role->surface) {
+	if (role->surface != NULL) {
 		forward_commit(&role->forward, role->surface->surface);
 	}
 }
@@ -285,7 +287,7 @@ static bool role_exists(const struct safety *safety, const char *name) {
 
 static int role_create(struct safety *safety, struct weston_config_section *section) {
 	struct role *role = calloc(1, sizeof(*role));
-	if (!role) {
+	if (role == NULL) {
 		return -ENOMEM;
 	}
 	role->safety = safety;
@@ -369,28 +371,28 @@ static void manager_handle_get_safety_surface(struct wl_client *client,
 	struct safety_surface *surface =
 			find_surface(safety, wl_resource_get_user_data(surface_resource));
 	struct role *role = find_role(safety, client, name);
-	if (!role) {
+	if (role == NULL) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_UNKNOWN_ROLE,
 				"there is no role '%s' for this client", name);
 		return;
 	}
-	if (!surface) {
+	if (surface == NULL) {
 		wl_resource_post_no_memory(resource);
 		return;
 	}
-	if (role->surface) {
+	if (role->surface != NULL) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_ROLE_TAKEN,
 				"another surface has the role '%s'", name);
 		return;
 	}
-	if (surface->role) {
+	if (surface->role != NULL) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_SURFACE_TAKEN,
 				"the surface has the role '%s'", surface->role->config.role);
 		return;
 	}
 	struct wl_resource *created = wl_resource_create(client, &gid_safety_surface_v1_interface,
 			wl_resource_get_version(resource), id);
-	if (!created) {
+	if (created == NULL) {
 		wl_resource_post_no_memory(resource);
 		return;
 	}
@@ -419,7 +421,7 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 	}
 	struct wl_resource *resource = wl_resource_create(
 			client, &gid_safety_manager_v1_interface, (int)version, id);
-	if (!resource) {
+	if (resource == NULL) {
 		wl_client_post_no_memory(client);
 		return;
 	}
@@ -447,7 +449,7 @@ static int safety_create_global(struct safety *safety) {
 	bool any = false;
 	const struct role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		any = any || role->config.clients[0];
+		any = any || role->config.clients[0] != NULL;
 	}
 	if (!any) {
 		return 0;
@@ -456,11 +458,11 @@ static int safety_create_global(struct safety *safety) {
 	wl_display_set_global_filter(display, filter_global, safety);
 	safety->global = wl_global_create(
 			display, &gid_safety_manager_v1_interface, 1, safety, manager_bind);
-	return safety->global ? 0 : -ENOMEM;
+	return safety->global != NULL ? 0 : -ENOMEM;
 }
 
 static void safety_destroy_global(struct safety *safety) {
-	if (safety->global) {
+	if (safety->global != NULL) {
 		wl_display_set_global_filter(safety->compositor->wl_display, NULL, NULL);
 		wl_global_destroy(safety->global);
 	}
@@ -472,7 +474,7 @@ int safety_create(struct weston_compositor *compositor, const struct gidd_connec
 		struct safety **created) {
 	*created = NULL;
 	struct safety *safety = calloc(1, sizeof(*safety));
-	if (!safety) {
+	if (safety == NULL) {
 		return -ENOMEM;
 	}
 	safety->compositor = compositor;
@@ -496,7 +498,7 @@ int safety_create(struct weston_compositor *compositor, const struct gidd_connec
 }
 
 void safety_destroy(struct safety *safety) {
-	if (!safety) {
+	if (safety == NULL) {
 		return;
 	}
 	struct role *role, *next_role;
@@ -514,7 +516,7 @@ void safety_destroy(struct safety *safety) {
 
 void safety_connection_changed(struct safety *safety) {
 	struct role *role;
-	if (!safety) {
+	if (safety == NULL) {
 		return;
 	}
 	wl_list_for_each(role, &safety->roles, link) {
@@ -524,7 +526,7 @@ void safety_connection_changed(struct safety *safety) {
 
 void safety_connection_lost(struct safety *safety) {
 	struct role *role;
-	if (!safety) {
+	if (safety == NULL) {
 		return;
 	}
 	wl_list_for_each(role, &safety->roles, link) {

@@ -17,14 +17,14 @@
 #define SECOND_MS 1000
 
 static int fail(const struct safety_config *config, const char *what) {
-	weston_log("gid: weston.ini, [gid-safety] role=%s: %s\n", config->role ? config->role : "",
-			what);
+	weston_log("gid: weston.ini, [gid-safety] role=%s: %s\n",
+			config->role != NULL ? config->role : "", what);
 	return -EINVAL;
 }
 
 static int read_role(struct safety_config *config, struct weston_config_section *section) {
 	weston_config_section_get_string(section, "role", &config->role, NULL);
-	if (!config->role) {
+	if (config->role == NULL) {
 		return fail(config, "a role's name is missing");
 	}
 	/* The stream is safety/ROLE. */
@@ -53,13 +53,13 @@ static int read_clients(struct safety_config *config, struct weston_config_secti
 	char *list;
 	weston_config_section_get_string(section, "clients", &list, "");
 	size_t count = 1;
-	for (const char *at = list; at && *at; at++) {
+	for (const char *at = list; at != NULL && *at; at++) {
 		count += *at == ',';
 	}
 	config->clients = calloc(count + 1, sizeof(*config->clients));
-	int result = list && config->clients ? 0 : -ENOMEM;
+	int result = list != NULL && config->clients != NULL ? 0 : -ENOMEM;
 	char *rest = list;
-	for (size_t i = 0; result == 0 && rest;) {
+	for (size_t i = 0; result == 0 && rest != NULL;) {
 		char *path = trim(strsep(&rest, ","));
 		if (path[0] == '\0') {
 			continue;
@@ -69,7 +69,7 @@ static int read_clients(struct safety_config *config, struct weston_config_secti
 			break;
 		}
 		config->clients[i] = strdup(path);
-		result = config->clients[i++] ? 0 : -ENOMEM;
+		result = config->clients[i++] != NULL ? 0 : -ENOMEM;
 	}
 	free(list);
 	return result;
@@ -78,14 +78,14 @@ static int read_clients(struct safety_config *config, struct weston_config_secti
 static int read_user(struct safety_config *config, struct weston_config_section *section) {
 	char *name, *end;
 	weston_config_section_get_string(section, "user", &name, NULL);
-	if (!name) {
+	if (name == NULL) {
 		return 0;
 	}
 	config->has_user = true;
 	int result = 0;
 	const struct passwd *entry = getpwnam(name);
 	unsigned long number = strtoul(name, &end, 10);
-	if (entry) {
+	if (entry != NULL) {
 		config->user = entry->pw_uid;
 	} else if (end != name && *end == '\0' && number < UINT32_MAX) {
 		config->user = (uid_t)number;
@@ -99,7 +99,7 @@ static int read_user(struct safety_config *config, struct weston_config_section 
 static int read_size(struct safety_config *config, struct weston_config_section *section) {
 	char *size, rest;
 	weston_config_section_get_string(section, "size", &size, NULL);
-	if (!size) {
+	if (size == NULL) {
 		return 0;
 	}
 	int result = 0;
@@ -166,14 +166,14 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	if (result == 0) {
 		result = read_bool(config, section, "copy", &config->copy);
 	}
-	if (result == 0 && !config->clients[0] && !config->app_id) {
+	if (result == 0 && config->clients[0] == NULL && config->app_id == NULL) {
 		result = fail(config, "nobody can have it: name clients or an app-id");
 	}
 	return result;
 }
 
 void safety_config_finish(struct safety_config *config) {
-	for (size_t i = 0; config->clients && config->clients[i]; i++) {
+	for (size_t i = 0; config->clients != NULL && config->clients[i] != NULL; i++) {
 		free(config->clients[i]);
 	}
 	free(config->clients);
@@ -183,7 +183,7 @@ void safety_config_finish(struct safety_config *config) {
 }
 
 bool safety_config_names(const struct safety_config *config, struct wl_client *client) {
-	for (size_t i = 0; config->clients[i]; i++) {
+	for (size_t i = 0; config->clients[i] != NULL; i++) {
 		if (client_runs_program(client, config->clients[i])) {
 			return client_is_of_user(
 					client, config->has_user ? config->user : geteuid());

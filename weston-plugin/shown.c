@@ -2,7 +2,7 @@
 #include "shown.h"
 
 static bool surface_shows(const struct weston_surface *surface, const struct wl_resource *buffer) {
-	return surface->buffer_ref.buffer && surface->buffer_ref.buffer->resource == buffer;
+	return surface->buffer_ref.buffer != NULL && surface->buffer_ref.buffer->resource == buffer;
 }
 
 bool shown_anywhere(struct weston_compositor *compositor, struct wl_resource *buffer) {

@@ -36,7 +36,7 @@ static bool skip(struct text *text, const char *expected) {
 /* Goes on behind `key`, wherever it is. */
 static bool find(struct text *text, const char *key) {
 	const char *found = memmem(text->at, (size_t)(text->end - text->at), key, strlen(key));
-	if (!found) {
+	if (found == NULL) {
 		return false;
 	}
 	text->at = found + strlen(key);
@@ -107,7 +107,7 @@ static void read_point(struct text text, struct timeline_line *line) {
 static void read_name(uint32_t output, struct text text, struct timeline_line *line) {
 	const char *quote = skip(&text, "\"") ? memrchr(text.at, '"', (size_t)(text.end - text.at))
 					      : NULL;
-	if (!quote) {
+	if (quote == NULL) {
 		return;
 	}
 	size_t length = (size_t)(quote - text.at);

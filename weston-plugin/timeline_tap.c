@@ -31,18 +31,18 @@ static ssize_t tap_write(void *cookie, const char *bytes, size_t length) {
 struct timeline_tap *timeline_tap_create(
 		struct weston_compositor *compositor, timeline_tap_func func, void *data) {
 	struct timeline_tap *tap = calloc(1, sizeof(*tap));
-	if (!tap) {
+	if (tap == NULL) {
 		return NULL;
 	}
 	tap->func = func;
 	tap->data = data;
 	tap->file = fopencookie(tap, "w", (cookie_io_functions_t){.write = tap_write});
-	if (!tap->file) {
+	if (tap->file == NULL) {
 		goto error_file;
 	}
 	setvbuf(tap->file, NULL, _IONBF, 0);
 	tap->subscriber = weston_log_subscriber_create_log(tap->file);
-	if (!tap->subscriber) {
+	if (tap->subscriber == NULL) {
 		goto error_subscriber;
 	}
 	weston_log_subscribe(compositor->weston_log_ctx, tap->subscriber, "timeline");
@@ -56,7 +56,7 @@ error_file:
 }
 
 void timeline_tap_destroy(struct timeline_tap *tap) {
-	if (!tap) {
+	if (tap == NULL) {
 		return;
 	}
 	weston_log_subscriber_destroy(tap->subscriber);

@@ -65,14 +65,14 @@ static void buffer_log(const struct buffer *buffer, const char *what) {
 
 static void buffer_destroy(struct buffer *buffer) {
 	planes_drop(&buffer->planes);
-	if (buffer->settle_timer) {
+	if (buffer->settle_timer != NULL) {
 		wl_event_source_remove(buffer->settle_timer);
 	}
-	if (buffer->resource) {
+	if (buffer->resource != NULL) {
 		wl_list_remove(&buffer->resource_destroy.link);
 	}
 	wl_list_remove(&buffer->link);
-	if (buffer->events) {
+	if (buffer->events != NULL) {
 		buffer->events->destroyed(buffer->data);
 	}
 	free(buffer);
@@ -129,7 +129,7 @@ static int buffer_make_of_dmabufs(struct buffer *buffer, uint32_t id) {
 	}
 	struct wl_resource *resource = hidden_client_create_dmabuf_buffer(
 			buffer->buffers->hidden, buffer->client, id, &dmabuf);
-	if (!resource) {
+	if (resource == NULL) {
 		return -ENOTSUP;
 	}
 	buffer_set_resource(buffer, resource);
@@ -162,7 +162,7 @@ static int buffer_make_pool(struct buffer *buffer, uint32_t id, uint64_t offset)
 	struct wl_resource *resource = pool_create_buffer(&buffer->pool, buffer->buffers->hidden,
 			buffer->client, id, fourcc, (int32_t)layout->width, (int32_t)layout->height,
 			(int32_t)stride, lead);
-	if (!resource) {
+	if (resource == NULL) {
 		return -ENOMEM;
 	}
 	buffer_set_resource(buffer, resource);
@@ -206,7 +206,7 @@ static int buffer_show(struct buffer *buffer, uint32_t id) {
 	if (error != 0) {
 		return error;
 	}
-	if (!buffer->resource && buffer_make_of_dmabufs(buffer, id) == 0) {
+	if (buffer->resource == NULL && buffer_make_of_dmabufs(buffer, id) == 0) {
 		return 0;
 	}
 	return buffer_map(buffer, id);
@@ -257,7 +257,7 @@ static void buffer_revoke_pool(struct buffer *buffer) {
 		struct wl_event_loop *loop =
 				wl_display_get_event_loop(buffer->buffers->compositor->wl_display);
 		buffer->settle_timer = wl_event_loop_add_timer(loop, handle_settle, buffer);
-		if (buffer->settle_timer) {
+		if (buffer->settle_timer != NULL) {
 			wl_event_source_timer_update(buffer->settle_timer, SETTLE_MS);
 			return;
 		}
@@ -269,10 +269,10 @@ static void handle_revoked(void *data) {
 	struct buffer *buffer = data;
 	buffer_log(buffer, "revoked");
 	buffer->state = BUFFER_REVOKED;
-	if (buffer->pool.address) {
+	if (buffer->pool.address != NULL) {
 		buffer_revoke_pool(buffer);
 	}
-	if (buffer->events) {
+	if (buffer->events != NULL) {
 		buffer->events->revoked(buffer->data);
 	}
 }
@@ -284,17 +284,17 @@ static void buffer_settle(struct buffer *buffer, int error) {
 	if (error == 0) {
 		buffer->state = BUFFER_SHOWN;
 		planes_listen(&buffer->planes);
-		buffer_log(buffer, buffer->pool.address ? "shown" : "shown as a dma-buf");
+		buffer_log(buffer, buffer->pool.address != NULL ? "shown" : "shown as a dma-buf");
 	} else {
 		buffer->state = BUFFER_FAILED;
 		planes_drop(&buffer->planes);
 		buffer_log(buffer, gid_strerror(error));
 	}
-	if (buffer->events) {
+	if (buffer->events != NULL) {
 		buffer->events->settled(
 				buffer->data, error == 0 || error == -ERANGE ? error : -ENOENT);
 	}
-	if (!buffer->resource) {
+	if (buffer->resource == NULL) {
 		buffer_destroy(buffer);
 	} else {
 		buffer->buffers->settled(buffer->buffers->data, buffer->resource);
@@ -305,7 +305,7 @@ static void handle_imported(void *data, int error) {
 	struct buffer *buffer = data;
 	if (error == 0) {
 		error = buffer_show(buffer, 0);
-		if (error == 0 && buffer->pool.address) {
+		if (error == 0 && buffer->pool.address != NULL) {
 			shown_damage(buffer->buffers->compositor, buffer->resource);
 		}
 	}
@@ -319,7 +319,7 @@ static const struct planes_events planes_events = {
 
 static int buffer_import(struct buffer *buffer) {
 	struct gid_domain *domain = gidd_connection_get_domain(buffer->buffers->connection);
-	return domain ? planes_import(&buffer->planes, domain) : -ENOTCONN;
+	return domain != NULL ? planes_import(&buffer->planes, domain) : -ENOTCONN;
 }
 
 /* Our wl_buffers are of libwayland's or Weston's kind: what hears of their end tells them. */
@@ -327,17 +327,17 @@ static struct buffer *buffer_from_resource(struct wl_resource *resource) {
 	struct wl_listener *listener =
 			wl_resource_get_destroy_listener(resource, handle_resource_destroy);
 	struct buffer *buffer = NULL;
-	return listener ? wl_container_of(listener, buffer, resource_destroy) : NULL;
+	return listener != NULL ? wl_container_of(listener, buffer, resource_destroy) : NULL;
 }
 
 gid_id buffer_get_gid(struct wl_resource *resource) {
 	const struct buffer *buffer = buffer_from_resource(resource);
-	return buffer ? buffer->planes.picture.gids[0] : GID_NONE;
+	return buffer != NULL ? buffer->planes.picture.gids[0] : GID_NONE;
 }
 
 bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memory) {
 	const struct buffer *buffer = buffer_from_resource(resource);
-	if (!buffer) {
+	if (buffer == NULL) {
 		return false;
 	}
 	const struct picture *picture = &buffer->planes.picture;
@@ -369,7 +369,7 @@ static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t 
 		return -ENOMEM;
 	}
 	struct buffer *buffer = calloc(1, sizeof(*buffer));
-	if (!buffer) {
+	if (buffer == NULL) {
 		return -ENOMEM;
 	}
 	buffer->buffers = buffers;
@@ -381,7 +381,7 @@ static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t 
 	if (error == 0) {
 		error = buffer_show(buffer, id);
 	}
-	if (id != 0 && !buffer->resource) {
+	if (id != 0 && buffer->resource == NULL) {
 		int made = buffer_make_blank(buffer, id);
 		if (made != 0) {
 			buffer_destroy(buffer);
@@ -392,7 +392,7 @@ static int buffer_create(void *buffers_data, struct wl_client *client, uint32_t 
 	buffer->data = data;
 	*created = buffer;
 	if (error != -EINPROGRESS) {
-		*created = buffer->resource ? buffer : NULL;
+		*created = buffer->resource != NULL ? buffer : NULL;
 		buffer_settle(buffer, error);
 	}
 	return 0;
@@ -404,7 +404,7 @@ static struct wl_resource *buffer_get_resource(const struct buffer *buffer) {
 
 static void buffer_abandon(struct buffer *buffer) {
 	buffer->events = NULL;
-	if (!buffer->resource) {
+	if (buffer->resource == NULL) {
 		buffer_destroy(buffer);
 	}
 }
@@ -413,7 +413,7 @@ static void buffer_abandon(struct buffer *buffer) {
 static bool can_show_in_shm(
 		const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
 	const struct gid_format_info *info = gid_format_find(fourcc);
-	return modifier == DRM_FORMAT_MOD_LINEAR && info && info->plane_count == 1 &&
+	return modifier == DRM_FORMAT_MOD_LINEAR && info != NULL && info->plane_count == 1 &&
 			hidden_client_has_shm_format(hidden, fourcc);
 }
 
@@ -437,7 +437,7 @@ static void buffer_send_formats(void *data, struct wl_resource *feedback) {
 	const struct hidden_modifier *entry;
 	wl_array_for_each(entry, &formats->dmabuf) {
 		if (!can_show_in_shm(hidden, entry->fourcc, entry->modifier) &&
-				gid_format_find(entry->fourcc)) {
+				gid_format_find(entry->fourcc) != NULL) {
 			manager_send_format(feedback, entry->fourcc, entry->modifier,
 					GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
 		}

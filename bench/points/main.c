@@ -68,7 +68,8 @@ static double loop_in_weston(struct writer *writer, uint64_t count) {
 	for (uint64_t i = 0; i < count; i++) {
 		FORGET(writer);
 		writer->sequence++;
-		if (writer->timeline != NULL || weston_log_subscription_iterate(scope, NULL)) {
+		if (writer->timeline != NULL ||
+				weston_log_subscription_iterate(scope, NULL) != NULL) {
 			write_point(writer);
 		}
 	}

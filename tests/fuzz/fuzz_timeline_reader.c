@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	const char *at = (const char *)data, *end = at + size;
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *next = newline ? newline + 1 : end;
+		const char *next = newline != NULL ? newline + 1 : end;
 		/* Of its own size, so that the sanitizer sees a byte too far. */
 		char piece[256];
 		size_t length = (size_t)(next - at) < sizeof(piece) ? (size_t)(next - at) : 0;

@@ -61,7 +61,7 @@ static guint64 sum_buffer(GstBuffer *buffer) {
 			rows = GST_VIDEO_INFO_COMP_HEIGHT(&run.info, comp[0]);
 			bytes = GST_VIDEO_INFO_COMP_WIDTH(&run.info, comp[0]) *
 					GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, comp[0]);
-			if (crop) {
+			if (crop != NULL) {
 				data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(
 							run.info.finfo, comp[0], crop->y) *
 						stride;
@@ -117,7 +117,7 @@ static void put_meta(GString *out, GstBuffer *buffer) {
 	g_autoptr(GstCaps) submit = gst_caps_new_empty_simple("timestamp/x-gid-submit");
 	GstReferenceTimestampMeta *time;
 
-	if (meta) {
+	if (meta != NULL) {
 		put_number(out, "meta_width", meta->width);
 		put_number(out, "meta_height", meta->height);
 		put_key(out, "strides");
@@ -132,15 +132,15 @@ static void put_meta(GString *out, GstBuffer *buffer) {
 		}
 		g_string_append(out, "]");
 	}
-	if (crop) {
+	if (crop != NULL) {
 		put_key(out, "crop");
 		g_string_append_printf(out, "[%u, %u, %u, %u]", crop->x, crop->y, crop->width,
 				crop->height);
 	}
-	if ((time = gst_buffer_get_reference_timestamp_meta(buffer, media))) {
+	if ((time = gst_buffer_get_reference_timestamp_meta(buffer, media)) != NULL) {
 		put_number(out, "media_time", time->timestamp);
 	}
-	if ((time = gst_buffer_get_reference_timestamp_meta(buffer, submit))) {
+	if ((time = gst_buffer_get_reference_timestamp_meta(buffer, submit)) != NULL) {
 		put_number(out, "submit_time", time->timestamp);
 	}
 }
@@ -197,7 +197,7 @@ static GstPadProbeReturn watch_pad(GstPad *pad, GstPadProbeInfo *info, gpointer 
 		watch_buffer(GST_PAD_PROBE_INFO_BUFFER(info));
 	} else if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_EVENT_BOTH) {
 		watch_event(GST_PAD_PROBE_INFO_EVENT(info));
-	} else if (video_meta &&
+	} else if (video_meta != NULL &&
 			GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ALLOCATION) {
 		GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
 		gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
@@ -329,7 +329,7 @@ static gboolean on_commands(gint fd, GIOCondition condition, gpointer data) {
 		return G_SOURCE_REMOVE;
 	}
 	g_string_append_len(run.commands, bytes, size);
-	while ((newline = strchr(run.commands->str, '\n'))) {
+	while ((newline = strchr(run.commands->str, '\n')) != NULL) {
 		g_autofree char *line = g_strndup(run.commands->str, newline - run.commands->str);
 		g_string_erase(run.commands, 0, strlen(line) + 1);
 		obey(line);
@@ -358,12 +358,12 @@ int main(int argc, char **argv) {
 	g_option_context_add_main_entries(context, options, NULL);
 	g_option_context_add_group(context, gst_init_get_option_group());
 	if (!g_option_context_parse(context, &argc, &argv, &error) || argc != 2) {
-		fprintf(stderr, "%s\n", error ? error->message : "one pipeline, please");
+		fprintf(stderr, "%s\n", error != NULL ? error->message : "one pipeline, please");
 		return 2;
 	}
 	g_option_context_free(context);
 	run.pipeline = gst_parse_launch(argv[1], &error);
-	if (run.pipeline == NULL || error) {
+	if (run.pipeline == NULL || error != NULL) {
 		fprintf(stderr, "%s\n", error->message);
 		return 2;
 	}
@@ -373,7 +373,7 @@ int main(int argc, char **argv) {
 	run.commands = g_string_new(NULL);
 
 	g_autoptr(GstElement) watched = gst_bin_get_by_name(GST_BIN(run.pipeline), "watch");
-	if (watched) {
+	if (watched != NULL) {
 		g_autoptr(GstPad) pad = gst_element_get_static_pad(watched, "sink");
 		gst_pad_add_probe(pad,
 				GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |

@@ -27,7 +27,7 @@ void put_key(GString *out, const char *key) {
 
 void put_text(GString *out, const char *key, const char *text) {
 	put_key(out, key);
-	put_string(out, text ? text : "");
+	put_string(out, text != NULL ? text : "");
 }
 
 void put_number(GString *out, const char *key, guint64 number) {
@@ -51,7 +51,10 @@ void put_structure(GString *out, const GstStructure *structure) {
 		if (GST_VALUE_HOLDS_STRUCTURE(value)) {
 			put_structure(out, gst_value_get_structure(value));
 		} else if (G_VALUE_HOLDS_STRING(value)) {
-			put_string(out, g_value_get_string(value) ? g_value_get_string(value) : "");
+			put_string(out,
+					g_value_get_string(value) != NULL
+							? g_value_get_string(value)
+							: "");
 		} else if (G_VALUE_HOLDS_BOOLEAN(value)) {
 			g_string_append(out, g_value_get_boolean(value) ? "true" : "false");
 		} else if (g_value_transform(value, &number)) {
@@ -59,7 +62,7 @@ void put_structure(GString *out, const GstStructure *structure) {
 					out, "%" G_GINT64_FORMAT, g_value_get_int64(&number));
 		} else {
 			g_autofree char *text = gst_value_serialize(value);
-			put_string(out, text ? text : "");
+			put_string(out, text != NULL ? text : "");
 		}
 		g_value_unset(&number);
 	}

@@ -85,6 +85,7 @@ def lint(repository: Path, check: str) -> tuple[int, str]:
 
 
 GOOD_C = "/* SPDX-License-Identifier: MIT */\nint main(void) {\n\treturn 0;\n}\n"
+GOOD_NULL = "void f(int *p, bool b) {\n\tif (p == NULL || !b || !*p || !g->b) {\n\t}\n}\n"
 GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
 
 
@@ -98,6 +99,9 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("manuals", "x.1.scd", "x(1)\n\n# NAME\n\nx - y\n", "x\n"),
         ("protocols", "x.xml", GOOD_XML, GOOD_XML.replace("<copyright>", "<copied>")),
         ("shell", "x.sh", "#!/bin/sh\necho hello\n", "#!/bin/sh\nrm $1 foo'\n"),
+        ("null", "a.c", GOOD_NULL, GOOD_NULL.replace("p == NULL", "!p")),
+        ("null", "a.c", GOOD_NULL, "int f(struct x *p) {\n\treturn p ? p->x : 0;\n}\n"),
+        ("null", "a.c", GOOD_NULL, "struct x {\n\tint *y;\n};\nint f() {\n\tif (x->y) {\n"),
         ("spelling", "x.txt", "the house\n", "teh house\n"),
         ("python", "x.py", "x = 1\n", "import os\n"),
     ],

@@ -44,7 +44,7 @@ static void handle_output_destroy(struct wl_listener *listener, void *data) {
 
 static bool animate(struct weston_output *output) {
 	struct animation *animation = calloc(1, sizeof(*animation));
-	if (!animation) {
+	if (animation == NULL) {
 		return false;
 	}
 	animation->base.frame = handle_frame;
@@ -57,7 +57,7 @@ static bool animate(struct weston_output *output) {
 
 static struct weston_head *find_head(struct plug *plug, const char *name) {
 	struct weston_head *head = NULL;
-	while ((head = weston_compositor_iterate_heads(plug->compositor, head))) {
+	while ((head = weston_compositor_iterate_heads(plug->compositor, head)) != NULL) {
 		if (strcmp(weston_head_get_name(head), name) == 0) {
 			return head;
 		}
@@ -67,18 +67,18 @@ static struct weston_head *find_head(struct plug *plug, const char *name) {
 
 static bool plug_in(struct plug *plug, const char *name) {
 	struct weston_head *head = find_head(plug, name);
-	if (head) {
+	if (head != NULL) {
 		weston_head_set_connection_status(head, true);
 		return true;
 	}
 	const struct weston_windowed_output_api *api = weston_windowed_output_get_api(
 			plug->compositor, WESTON_WINDOWED_OUTPUT_HEADLESS);
-	return api && api->create_head(plug->built_in->backend, name) == 0;
+	return api != NULL && api->create_head(plug->built_in->backend, name) == 0;
 }
 
 static bool obey(struct plug *plug, const char *order, const char *name, int value) {
 	struct weston_head *head = find_head(plug, name);
-	struct weston_output *output = head ? weston_head_get_output(head) : NULL;
+	struct weston_output *output = head != NULL ? weston_head_get_output(head) : NULL;
 	if (strcmp(order, "plug") == 0) {
 		return plug_in(plug, name);
 	}
@@ -91,7 +91,7 @@ static bool obey(struct plug *plug, const char *order, const char *name, int val
 		weston_compositor_damage_all(plug->compositor); /* as DRM does at power-on */
 		return true;
 	}
-	if (!output) {
+	if (output == NULL) {
 		return false;
 	}
 	if (strcmp(order, "animate") == 0) {
@@ -129,7 +129,7 @@ static int handle_orders(int fd, uint32_t mask, void *data) {
 
 static void handle_compositor_destroy(struct wl_listener *listener, void *data) {
 	struct plug *plug = wl_container_of(listener, plug, compositor_destroy);
-	if (plug->source) {
+	if (plug->source != NULL) {
 		wl_event_source_remove(plug->source);
 	}
 	free(plug);
@@ -138,7 +138,7 @@ static void handle_compositor_destroy(struct wl_listener *listener, void *data) 
 int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[]) {
 	const char *fd = getenv("PLUG_FD");
 	struct plug *plug = calloc(1, sizeof(*plug));
-	if (!fd || !plug ||
+	if (fd == NULL || plug == NULL ||
 			!weston_compositor_add_destroy_listener_once(compositor,
 					&plug->compositor_destroy, handle_compositor_destroy)) {
 		free(plug);

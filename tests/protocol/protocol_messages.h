@@ -12,15 +12,15 @@ static int failures;
 
 static inline void check_messages(const char *interface, int count,
 		const struct wl_message *messages, const char *const *expected) {
-	for (int i = 0; i < count || expected[i]; i++) {
+	for (int i = 0; i < count || expected[i] != NULL; i++) {
 		char found[64] = "nothing";
 		if (i < count) {
 			snprintf(found, sizeof(found), "%s(%s)", messages[i].name,
 					messages[i].signature);
 		}
-		if (!expected[i] || strcmp(found, expected[i]) != 0) {
+		if (expected[i] == NULL || strcmp(found, expected[i]) != 0) {
 			fprintf(stderr, "%s, message %d: %s, expected %s\n", interface, i, found,
-					expected[i] ? expected[i] : "nothing");
+					expected[i] != NULL ? expected[i] : "nothing");
 			failures++;
 			return;
 		}
