@@ -362,6 +362,22 @@ static void consumer_state(void *data, enum gid_consumer_state state, int reason
 	}
 }
 
+/* gidd was asked for the stream, for the first time or again: nobody waits for its answer. */
+static void consumer_answered(void *data, int error) {
+	struct view *view = data;
+	bool may_pass = error == -ENOTCONN || error == -ETIMEDOUT || error == -EAGAIN;
+	if (error == 0) {
+		view->subscribed = true;
+		tell_state(view, gid_consumer_get_state(view->consumer), 0);
+	} else if (!view->subscribed && (view->options->once || !may_pass)) {
+		warnx("%s: %s", view->options->stream, gid_domain_error(view->domain));
+		view->told_state = GID_CONSUMER_ENDED; // which follows, and is told herewith
+		sd_event_exit(view->event, EXIT_FAILURE);
+	} else if (!view->subscribed) {
+		tell_state(view, GID_CONSUMER_WAITING, error);
+	}
+}
+
 /* --- event sources ---------------------------------------------------------------------------- */
 
 static int handle_domain(sd_event_source *source, int fd, uint32_t events, void *data) {
@@ -465,6 +481,7 @@ static int subscribe(struct view *view) {
 			.state = consumer_state,
 			.data = view,
 			.timeline = view->timeline,
+			.answered = consumer_answered,
 	};
 	int result = gid_consumer_create(
 			view->domain, options->owner, options->stream, &consumer, &view->consumer);
@@ -472,7 +489,6 @@ static int subscribe(struct view *view) {
 		warnx("%s: %s", options->stream, gid_domain_error(view->domain));
 		return -1;
 	}
-	tell_state(view, gid_consumer_get_state(view->consumer), 0);
 	return 0;
 }
 

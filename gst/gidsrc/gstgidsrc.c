@@ -40,6 +40,31 @@ state_changed (void *data, enum gid_consumer_state state, int reason)
   self->reason = reason;
 }
 
+/* Whether the reason may pass: nobody answers, or not yet. */
+static gboolean
+may_pass (int error)
+{
+  return error == -ENOTCONN || error == -ETIMEDOUT || error == -EAGAIN;
+}
+
+/* What became of asking for the stream. With the domain's lock held. */
+static void
+answered (void *data, int error)
+{
+  GstGidSrc *self = data;
+
+  if (error == 0) {
+    self->subscribed = TRUE;
+  } else if (!self->subscribed && self->refusal == NULL) {
+    self->reason = error;
+    if (!self->waits || !may_pass (error))
+      gst_gid_domain_set_error (
+          self->reader->domain, &self->refusal, error, "Cannot subscribe to %s", self->asked_for);
+  }
+  self->answered = TRUE;
+  gid_consumer_interrupt (self->reader->consumer);
+}
+
 static gboolean
 subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **error)
 {
@@ -48,6 +73,7 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
     .sleeps = true,
     .state = state_changed,
     .data = self,
+    .answered = answered, /* a change of state waits for no other program */
   };
   struct gid_consumer *consumer;
   gchar *timeline_path;
@@ -56,22 +82,25 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
   GST_OBJECT_LOCK (self);
   options.credit = self->credit;
   options.drop_old = self->leaky == GST_GID_LEAKY_DOWNSTREAM;
-  options.reconnect = self->reconnect;
+  self->waits = self->reconnect;
+  options.reconnect = self->waits;
   timeline_path = g_strdup (self->timeline_path);
   GST_OBJECT_UNLOCK (self);
 
   options.timeline = self->timeline =
       gst_gid_timeline_open (GST_ELEMENT_CAST (self), timeline_path);
   g_free (timeline_path);
+  self->asked_for = g_strdup_printf ("the stream \"%s\" of domain \"%s\"", stream,
+      domain ? domain : gst_gid_domain_get_name (self->reader->domain));
   ret = gid_consumer_create (
       gst_gid_domain_lock (self->reader->domain), domain, stream, &options, &consumer);
   if (ret == 0) {
     self->reader->consumer = consumer;
     self->state = gid_consumer_get_state (consumer);
   } else {
-    gst_gid_domain_set_error (self->reader->domain, error, ret,
-        "Cannot subscribe to the stream \"%s\" of domain \"%s\"", stream,
-        domain ? domain : gst_gid_domain_get_name (self->reader->domain));
+    gst_gid_domain_set_error (
+        self->reader->domain, error, ret, "Cannot subscribe to %s", self->asked_for);
+    g_clear_pointer (&self->asked_for, g_free);
   }
   gst_gid_domain_unlock (self->reader->domain);
   return ret == 0;
@@ -96,6 +125,7 @@ gst_gid_src_start (GstBaseSrc *src)
   self->sequence = self->lost = 0;
   self->posted_state = 0;
   self->reason = 0;
+  self->answered = self->subscribed = FALSE;
   self->stats_posted = g_get_monotonic_time ();
   memset (&self->copies, 0, sizeof (self->copies));
   if (stream == NULL) {
@@ -138,6 +168,8 @@ gst_gid_src_stop (GstBaseSrc *src)
   GST_OBJECT_UNLOCK (self);
   gst_gid_reader_unref (reader);
   g_clear_pointer (&self->timeline, gid_timeline_unref);
+  g_clear_pointer (&self->asked_for, g_free);
+  g_clear_error (&self->refusal);
   gst_clear_caps (&self->caps);
   return TRUE;
 }
@@ -233,14 +265,20 @@ static int
 receive (GstGidSrc *self, struct gid_frame *frame)
 {
   enum gid_consumer_state state;
+  gboolean answered;
   int ret, reason;
 
   gst_gid_domain_lock (self->reader->domain);
   ret = gid_consumer_receive (self->reader->consumer, frame);
   state = self->state;
   reason = self->reason;
+  answered = self->answered || state == GID_CONSUMER_ENDED;
+  if (self->refusal)
+    ret = -EPIPE;
   gst_gid_domain_unlock (self->reader->domain);
-  if (state != self->posted_state) {
+  if (ret == -EPIPE && self->refusal)
+    return ret;
+  if (answered && state != self->posted_state) {
     gst_gid_src_post_state (self, state, reason);
     if (state != GID_CONSUMER_LIVE) {
       self->discont = TRUE;
@@ -255,6 +293,12 @@ receive (GstGidSrc *self, struct gid_frame *frame)
 static GstFlowReturn
 ended (GstGidSrc *self, int error)
 {
+  if (self->refusal) {
+    gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, self->refusal->domain,
+        self->refusal->code, g_strdup (self->refusal->message), NULL, __FILE__, GST_FUNCTION,
+        __LINE__);
+    return GST_FLOW_ERROR;
+  }
   if (error != -EPIPE || self->reason < 0) {
     int reason = error != -EPIPE ? error : self->reason;
 

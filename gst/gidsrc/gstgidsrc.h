@@ -36,8 +36,14 @@ struct _GstGidSrc
   gint flushing; /* atomic */
   gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
   struct gid_consumer_stats last_stats; /* when there is no consumer any more */
-  enum gid_consumer_state state; /* the domain's lock */
+  gchar *asked_for; /* in words */
+  gboolean waits; /* as reconnect was at the start */
+
+  /* the domain's lock */
+  enum gid_consumer_state state;
   int reason;
+  gboolean answered, subscribed; /* whether gidd has answered, and ever with yes */
+  GError *refusal; /* it never will; not changed again before the end */
 
   /* the streaming thread's */
   GHashTable *imports; /* a slab's key -> GstGidImport */

@@ -53,6 +53,28 @@ def test_view_may_come_first(session: Session) -> None:
     session.wait_shown(draw(PLATE))
 
 
+def test_a_gidd_that_does_not_answer(session: Session) -> None:
+    """The producer's stands still: the view runs all the same, and can be ended."""
+    owner = session.cockpit.gidds["open"]
+    owner.signal(signal.SIGSTOP)
+    # Nobody waits for as long as an answer may take.
+    shown = view(session, GID_ANSWER_SECONDS="600")
+    wait_for(
+        lambda: any(
+            c["program"] == "gid-view" for c in session.cockpit.status("cluster")["clients"]
+        ),
+        "the view to be connected",
+    )
+    assert shown.stop() == 0
+    assert "film" not in shown.stderr  # nothing is known yet
+    shown = view(session, GID_ANSWER_SECONDS="1")
+    shown.wait_output("waiting for film: ")
+    owner.signal(signal.SIGCONT)
+    session.cockpit.wait_links()
+    produce(session, PLATE)
+    session.wait_shown(draw(PLATE))
+
+
 def test_only_the_crop_is_shown(session: Session) -> None:
     crop = "! videocrop left=64 top=40"
     produce(session, PLATE, CAPS.replace("width=320,height=240", "width=384,height=280"), crop)

@@ -31,11 +31,13 @@ def gst_env(env: dict[str, str], registry: Path) -> dict[str, str]:
 class Pipeline(Program):
     """A pipeline that plays, and can be told more."""
 
-    def __init__(self, cockpit: Cockpit, domain: str, text: str, *options: str) -> None:
+    def __init__(
+        self, cockpit: Cockpit, domain: str, text: str, *options: str, **environment: str
+    ) -> None:
         theirs, self.control = os.pipe()
         super().__init__(
             [FRAMES, "--commands", str(theirs), *options, text],
-            gst_env(cockpit.env(domain), cockpit.folder / "registry.bin"),
+            gst_env(cockpit.env(domain), cockpit.folder / "registry.bin") | environment,
             cockpit.folder,
             name=f"pipeline-{domain}",
             pass_fds=(theirs,),
@@ -189,6 +191,7 @@ def watch(
     *options: str,
     domain: str = "cluster",
     stream: str = "movie",
+    **environment: str,
 ) -> Pipeline:
     """A consumer that takes GstVideoMeta and looks at every frame."""
     return Pipeline(
@@ -197,6 +200,7 @@ def watch(
         f"gidsrc name=src domain=open stream={stream} {properties} {then} "
         "! fakesink name=watch sync=false",
         *(options or ("--video-meta", "1")),
+        **environment,
     )
 
 

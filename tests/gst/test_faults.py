@@ -280,6 +280,32 @@ def test_no_such_stream(cockpit: Cockpit) -> None:
     assert "nothing" in text
 
 
+@pytest.mark.parametrize("reconnect", ["true", "false"])
+def test_a_gidd_that_does_not_answer(cockpit: Cockpit, reconnect: str) -> None:
+    """The producer's stands still: the pipeline plays all the same, and can be ended."""
+    cockpit.gidds["open"].signal(signal.SIGSTOP)
+    # Nobody waits for as long as an answer may take. Nor does this sink, for its first frame.
+    source = f"gidsrc domain=open stream=movie reconnect={reconnect}"
+    receiver = Pipeline(
+        cockpit, "cluster", f"{source} ! fakesink async=false", GID_ANSWER_SECONDS="600"
+    )
+    receiver.wait_playing()
+    assert not receiver.messages("gid-state")  # nothing is known yet
+    receiver.tell("quit")
+    receiver.finish()
+    receiver = watch(cockpit, f"reconnect={reconnect}", GID_ANSWER_SECONDS="1")
+    if reconnect == "true":
+        receiver.wait_state("waiting")
+        assert receiver.messages("gid-state")[0]["reason"] != "nobody produces it now"
+        cockpit.gidds["open"].signal(signal.SIGCONT)
+        send(cockpit, LIVE, "")
+        receiver.wait_frames(10)
+    else:
+        assert "movie" in fails(receiver)
+        cockpit.gidds["open"].signal(signal.SIGCONT)
+    cockpit.wait_links()
+
+
 BIG = "videotestsrc num-buffers=10 ! video/x-raw,format=BGRx,width={width},height={height}"
 
 STRICT = """
