@@ -70,6 +70,19 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.parametrize("option", ["-h", "--help", "-V", "--version"])
+def test_help_and_version(tool: Tool, option: str) -> None:
+    result = tool.run(option)
+    assert (result.returncode, result.stderr) == (0, "")
+    version = subprocess.run(
+        ["gidctl", "--version"], env=tool.env, capture_output=True, text=True, check=True
+    ).stdout.replace("gidctl", "gid-cockpit")
+    if option in ("-h", "--help"):
+        assert result.stdout.startswith("usage: gid-cockpit")
+    else:
+        assert result.stdout == version
+
+
 def test_up_status_down(tool: Tool) -> None:
     result = tool.run("up")
     assert (result.returncode, result.stderr) == (0, "")

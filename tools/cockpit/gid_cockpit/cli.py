@@ -16,6 +16,7 @@ from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, 
 from .daemon import Daemon
 from .machine import Guest, make
 from .reload import reload as reload_one
+from .unit import serve
 
 LINK_SECONDS = 10.0
 GUEST_LINK_SECONDS = 180.0  # a guest boots first
@@ -213,18 +214,23 @@ def screenshot(configuration: Configuration, options: argparse.Namespace) -> int
     return 0
 
 
+def guest(configuration: Configuration, options: argparse.Namespace) -> int:
+    serve(configuration, guest_of(configuration, options.guest).domain)
+    return 0
+
+
 def run(configuration: Configuration, options: argparse.Namespace) -> int:
-    guest = guest_of(configuration, options.guest)
+    chosen = guest_of(configuration, options.guest)
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not words:
         raise CockpitError("which command? gid-cockpit run DOMAIN COMMAND [ARGUMENT...]")
-    return guest.run(words, Path.cwd())
+    return chosen.run(words, Path.cwd())
 
 
 # --- arguments ---
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser(version: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gid-cockpit",
         description="Starts, stops and watches the gidway domains of one configuration.",
@@ -238,6 +244,7 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help=f"the cockpit's configuration (default: {DEFAULT_CONFIG})",
     )
+    parser.add_argument("-V", "--version", action="version", version=f"gid-cockpit {version}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for function, text in (
         (up, "start the gidd of each domain, or its guest, and wait until their links are up"),
@@ -256,6 +263,7 @@ def make_parser() -> argparse.ArgumentParser:
         (qemu_args, "the command line of QEMU for a guest; makes what it boots from"),
         (libvirt_xml, "the same guest as a libvirt domain, for virsh define"),
         (screenshot, "a picture of a guest's screen, as a PNG"),
+        (guest, "start a guest and wait until it ends, for a service manager"),
         (run, "run a command in a guest that is up"),
     ):
         name = function.__name__.replace("_", "-")
@@ -271,8 +279,9 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = make_parser().parse_args(arguments)
+def main(arguments: list[str] | None = None, version: str = "") -> int:
+    """Runs the command line; `version` is what --version says."""
+    options = make_parser(version).parse_args(arguments)
     try:
         return options.run(read(options.config), options)
     except (CockpitError, CannotBoot) as error:

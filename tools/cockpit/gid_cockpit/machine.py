@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The guest of one domain: what machine it is, whether it runs, its start and its end."""
 
+import contextlib
 import os
 import select
 import shlex
@@ -129,8 +130,11 @@ class Guest:
 
     # --- start ---
 
-    def start(self) -> int:
-        """Starts QEMU and returns its process. The guest is then still about to boot."""
+    def start(self, logs: bool = True) -> int:
+        """Starts QEMU and returns its process. The guest is then still about to boot.
+
+        Without `logs` it writes to our own output.
+        """
         self._check_hub()
         try:
             machine = make(self.configuration, self.domain)
@@ -143,13 +147,14 @@ class Guest:
             # There QEMU listens. What it boots from was made anew in it.
             os.chown(self.folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
             self._let_in()
-        logs = [Log(self.configuration, name, kind) for kind in LOGS]
-        with logs[0] as console, logs[1] as errors:
+        kept = [Log(self.configuration, name, kind) for kind in LOGS] if logs else []
+        with contextlib.ExitStack() as stack:
+            pipes = [stack.enter_context(log).pipe for log in kept]
             process = subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,
-                stdout=console.pipe,
-                stderr=errors.pipe,
+                stdout=pipes[0] if pipes else None,
+                stderr=pipes[1] if pipes else None,
                 cwd="/",
                 start_new_session=True,
                 **identity(user, KVM if machine.accel == "kvm" else None),
@@ -164,8 +169,8 @@ class Guest:
             process.kill()
             process.wait()
             if isinstance(error, TimeoutError):
-                last = "\n".join(line for log in reversed(logs) for line in log.last())
-                raise CockpitError(f"QEMU of {name} does not start:\n{last}") from None
+                last = "".join(f"\n{line}" for log in reversed(kept) for line in log.last())
+                raise CockpitError(f"QEMU of {name} does not start:{last}") from None
             raise
         return process.pid
 

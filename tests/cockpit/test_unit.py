@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""gid-cockpit guest, as systemd runs it. A guest with an empty disk comes up, and never boots."""
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from gid_vm.guest import why_not
+from program import PATIENCE, wait_for
+from test_cockpit import Tool, is_alive, tool  # noqa: F401
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+
+GUEST = """\
+[cockpit]
+runtime={{runtime}}
+[domain host]
+number=1
+kind=host
+window=1M
+[domain open]
+number=2
+kind=guest
+window=1M
+vm-accel=tcg
+vm-disk={disk}
+vm-memory=64M
+[share open host]
+streams=movie
+"""
+
+
+@pytest.fixture
+def guest(tool: Tool) -> Tool:  # noqa: F811
+    disk = tool.folder / "empty.img"
+    disk.write_bytes(bytes(1 << 20))
+    tool.write(GUEST.format(disk=disk))
+    return tool
+
+
+@contextmanager
+def service(tool: Tool) -> Iterator[tuple[subprocess.Popen, int]]:  # noqa: F811
+    """The command once it is ready, and QEMU's process."""
+    place = tool.folder / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
+        place.unlink(missing_ok=True)
+        ready.bind(str(place))
+        ready.settimeout(PATIENCE)
+        process = subprocess.Popen(
+            ["gid-cockpit", "--config", str(tool.config), "guest", "open"],
+            env=tool.env | {"NOTIFY_SOCKET": str(place)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert b"READY=1" in ready.recv(4096).splitlines()
+            yield process, tool.status()["open"]["pid"]
+        finally:
+            process.kill()
+            process.wait()
+            process.stderr.close()
+
+
+def test_it_lives_as_long_as_its_guest(guest: Tool) -> None:
+    assert guest.run("up", "host").returncode == 0
+    with service(guest) as (process, qemu):
+        assert is_alive(qemu)
+        second = guest.run("guest", "open")
+        assert (second.returncode, f"runs already: process {qemu}" in second.stderr) == (1, True)
+        assert process.poll() is None
+        os.kill(qemu, signal.SIGKILL)
+        assert process.wait(PATIENCE) == 1  # so that it is started again
+        assert "QEMU of open has ended: SIGKILL" in process.stderr.read()
+    with service(guest) as (_, again):
+        assert again != qemu
+        os.kill(again, signal.SIGKILL)
+
+
+def test_it_waits_for_the_hosts_gidd_to_run(guest: Tool) -> None:
+    result = guest.run("guest", "open")
+    assert result.returncode == 1
+    assert "the gidd of host does not run" in result.stderr
+
+
+@pytest.mark.timeout(200)
+def test_a_guest_that_does_not_power_off_is_ended(guest: Tool) -> None:
+    assert guest.run("up", "host").returncode == 0
+    with service(guest) as (process, qemu):
+        process.terminate()
+        assert process.wait(2 * PATIENCE) == 0
+        wait_for(lambda: not is_alive(qemu), "QEMU to be gone")
+
+
+def test_no_domain_but_a_guest(guest: Tool) -> None:
+    result = guest.run("guest", "host")
+    assert result.returncode == 1
+    assert "host is not a guest" in result.stderr
+
+
+def test_its_logs_are_the_services(guest: Tool) -> None:
+    """What it says is the journal's: there are no files beside."""
+    assert guest.run("up", "host").returncode == 0
+    with service(guest) as (_, qemu):
+        os.kill(qemu, signal.SIGKILL)
+    assert not list(Path(guest.folder).rglob("console.log"))

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""A guest as a service: for as long as this process lives, as gid-guest@.service has it."""
+
+import os
+import signal
+import socket
+
+from .configuration import CockpitError, Configuration, Domain
+from .machine import Guest
+
+
+class Ended(Exception):
+    """We are to end."""
+
+
+def _end(*_: object) -> None:
+    raise Ended
+
+
+def tell_systemd(words: str) -> None:
+    """sd_notify(3), where somebody listens."""
+    place = os.environ.get("NOTIFY_SOCKET")
+    if not place:
+        return
+    address = f"\0{place[1:]}" if place.startswith("@") else place
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
+        connection.sendto(words.encode(), address)
+
+
+def serve(configuration: Configuration, domain: Domain) -> None:
+    """Starts the guest, and waits. SIGTERM and SIGINT power it off. CockpitError: it has ended."""
+    guest = Guest(configuration, domain)
+    if (pid := guest.pid()) is not None:
+        raise CockpitError(f"the guest {domain.name} runs already: process {pid}")
+    before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        pid = guest.start(logs=False)
+        tell_systemd(f"READY=1\nSTATUS=QEMU is process {pid}")
+        _, status = os.waitpid(pid, 0)
+        raise CockpitError(f"QEMU of {domain.name} has ended: {_why(status)}")
+    except Ended:
+        tell_systemd("STOPPING=1\nSTATUS=powering the guest off")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        guest.stop()
+
+
+def _why(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    return signal.Signals(-code).name if code < 0 else f"exit status {code}"
