@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wlr/backend/headless.h>
 #include <wlr/util/log.h>
 
 bool mode_output_is_wanted(const struct cluster_config *config, const struct wlr_output *output) {
@@ -57,8 +58,10 @@ bool mode_set(struct wlr_output *output, const struct cluster_config *config) {
 			wlr_log(WLR_INFO, "output %s has no mode of %dx%d: asking for it anyway",
 					output->name, wanted.width, wanted.height);
 		}
-		wlr_output_state_set_custom_mode(
-				&state, wanted.width, wanted.height, wanted.refresh);
+		/* A window has the refreshes of the compositor that it is in, and takes no others. */
+		bool window = wl_list_empty(&output->modes) && !wlr_output_is_headless(output);
+		wlr_output_state_set_custom_mode(&state, wanted.width, wanted.height,
+				window ? 0 : wanted.refresh);
 	}
 	bool done = wlr_output_commit_state(output, &state);
 	wlr_output_state_finish(&state);

@@ -43,9 +43,12 @@ _TIMES = ("decided_ns", "shown_ns", "last_frame_ns")
 
 
 class ClusterDomain:
-    """It lives from the demo's begin to its end. All times are of this machine's clock."""
+    """It lives from the demo's begin to its end. All times are of this machine's clock.
 
-    def __init__(self, cockpit: Cockpit, clip: Path, seconds: float) -> None:
+    `window`: its display is a window of the desktop, to look on.
+    """
+
+    def __init__(self, cockpit: Cockpit, clip: Path, seconds: float, window: bool) -> None:
         self._scene = cockpit.scene
         self._place = cockpit.start("cluster")
         self._folder = cockpit.folder
@@ -58,7 +61,7 @@ class ClusterDomain:
         self.meter: dict = {}  # what it reports at its end
         command = [
             "gid-cluster",
-            *([] if self._place.screen else ["--headless"]),
+            *([] if self._place.screen or window else ["--headless"]),
             "--realtime",
             f"--config={self._configure()}",
             f"--socket={wayland}",

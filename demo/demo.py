@@ -16,6 +16,7 @@ from pathlib import Path
 import clip as clips
 import film
 import judge
+import machine
 import report
 from cluster_domain import ClusterDomain
 from cockpit import Cockpit
@@ -34,7 +35,7 @@ class Demo:
     """Everything that runs, and where it stands."""
 
     def __init__(self, options: argparse.Namespace, folder: Path, progress: Progress) -> None:
-        self._seconds = options.seconds
+        self._seconds, self._window = options.seconds, options.window
         self._progress = progress
         self.clip = clips.find(options.clip, progress.say)
         self.folder = folder
@@ -79,7 +80,7 @@ class Demo:
         # The film is known as far as it can be played, however busy the machine.
         known = self._seconds + self.scene.patience
         self._progress.update("cluster: starting")
-        self.cluster = ClusterDomain(self.cockpit, self.clip, known)
+        self.cluster = ClusterDomain(self.cockpit, self.clip, known, self._window)
         self.scheduling = self.cluster.scheduling
         self._progress.done(f"cluster: gidd and gid-cluster ({self.scheduling})")
         if self.cluster.screen is not None:
@@ -293,10 +294,32 @@ def _parse() -> argparse.Namespace:
         action="store_true",
         help="with `open` as a QEMU guest; without KVM everything is smaller and slower",
     )
+    parser.add_argument("-V", "--version", action=Version, help="show the version")
     parser.add_argument(
         "--vms", type=int, choices=(1, 2), default=1, help="2: `cluster` is a guest, too"
     )
-    return parser.parse_args()
+    parser.add_argument(
+        "--window",
+        action="store_true",
+        help="with cluster's display in a window of this desktop, to look on",
+    )
+    options = parser.parse_args()
+    if options.window and options.vms == 2:
+        parser.error("--window: with --vms 2 cluster's display is the guest's own screen")
+    if options.window and not {"WAYLAND_DISPLAY", "DISPLAY"} & os.environ.keys():
+        parser.error("--window: there is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set")
+    return options
+
+
+class Version(argparse.Action):
+    """That of what is built, which is asked only when somebody wants to know."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(nargs=0, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"{parser.prog}: {machine.gidway()}")
+        parser.exit()
 
 
 def _seconds(text: str) -> float:

@@ -132,6 +132,7 @@ def test_a_shell_has_the_desktops_display(machine: Machine) -> None:
         folder = os.open(desktop, os.O_RDONLY)  # for its path may be too long
         listener.bind(f"/proc/self/fd/{folder}/wayland-7")
         os.close(folder)
-        result = machine.run_here("--shell", "sh", "-c", script)
-        assert result.stdout == "/run/desktop/wayland\ncookie"
+        for option in ("--shell", "--display"):
+            result = machine.run_here(option, "sh", "-c", script)
+            assert result.stdout == "/run/desktop/wayland\ncookie"
         assert machine.run_here("sh", "-c", script).stdout == ""  # every other command is alone
