@@ -58,10 +58,11 @@ bool mode_set(struct wlr_output *output, const struct cluster_config *config) {
 			wlr_log(WLR_INFO, "output %s has no mode of %dx%d: asking for it anyway",
 					output->name, wanted.width, wanted.height);
 		}
-		/* A window has the refreshes of the compositor that it is in, and takes no others. */
+		/* A window has the refreshes of the compositor that it is in, and takes no others.
+		 */
 		bool window = wl_list_empty(&output->modes) && !wlr_output_is_headless(output);
-		wlr_output_state_set_custom_mode(&state, wanted.width, wanted.height,
-				window ? 0 : wanted.refresh);
+		wlr_output_state_set_custom_mode(
+				&state, wanted.width, wanted.height, window ? 0 : wanted.refresh);
 	}
 	bool done = wlr_output_commit_state(output, &state);
 	wlr_output_state_finish(&state);

@@ -34,7 +34,7 @@ struct view {
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	enum gid_consumer_state told_state; // 0: none yet
-	bool subscribed; // gidd has taken the subscription, at least once
+	bool subscribed;		    // gidd has taken the subscription, at least once
 	struct wl_callback *frame_callback; // not NULL: the compositor does not want a frame yet
 	struct wl_list feedbacks;	    // struct feedback.link: commits not presented yet
 	bool has_pending;
