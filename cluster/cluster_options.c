@@ -7,7 +7,7 @@
 
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
 
-enum { KEY_STATUS = 256, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REALTIME };
+enum { KEY_STATUS = 256, KEY_STATE, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REALTIME };
 
 const char *argp_program_version = "gid-cluster " GIDWAY_VERSION;
 
@@ -20,6 +20,10 @@ static const struct argp_option argp_options[] = {
 				"The Wayland display for clients (the next free one)", 0},
 		{"status", KEY_STATUS, "PATH", 0,
 				"The socket that tells JSON ($GID_RUNTIME_DIR/DOMAIN/cluster.sock)",
+				0},
+		{"state", KEY_STATE, "FILE", 0,
+				"Keep the state of the roles there (the status socket's name with "
+				".state)",
 				0},
 		{"realtime", KEY_REALTIME, "PRIORITY", OPTION_ARG_OPTIONAL,
 				"Run before all ordinary programs, with locked memory (10)", 0},
@@ -73,6 +77,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		return 0;
 	case KEY_STATUS:
 		options->status = arg;
+		return 0;
+	case KEY_STATE:
+		options->state = arg;
 		return 0;
 	case KEY_LEARN:
 		options->learn = arg;

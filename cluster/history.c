@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "history.h"
 
+void history_resume(struct history *history, uint64_t transition_count) {
+	history->transition_count = history->forgotten = transition_count;
+}
+
 void history_transition(struct history *history, const struct transition *transition) {
 	history->transitions[history->transition_count++ % HISTORY_TRANSITIONS] = *transition;
 }
 
 struct transition *history_get(struct history *history, uint64_t index) {
-	if (index >= history->transition_count ||
+	if (index < history->forgotten || index >= history->transition_count ||
 			history->transition_count - index > HISTORY_TRANSITIONS) {
 		return NULL;
 	}

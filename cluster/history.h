@@ -19,10 +19,14 @@ struct transition {
 struct history {
 	struct transition transitions[HISTORY_TRANSITIONS]; /* a ring */
 	uint64_t transition_count;
+	uint64_t forgotten;	/* the first so many were another process's */
 	struct samples latency; /* from a frame's submission to its being on the output, in ns */
 	uint64_t frames, shown_frames, refused_frames;
 	uint64_t sampled_frames; /* of those shown: read by the renderer from dma-bufs */
 };
+
+/* There were so many transitions before this process. Nothing is known of them but that. */
+void history_resume(struct history *history, uint64_t transition_count);
 
 void history_transition(struct history *history, const struct transition *transition);
 

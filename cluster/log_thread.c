@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "log_thread.h"
 
+#include "aux_thread.h"
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 
 #define LINES 256u
 #define LINE_MAX_BYTES 512
-#define PATIENCE_NS 200000000
 
 /* Of the process, as standard error is. */
 static struct {
@@ -78,18 +76,8 @@ static void in_child(void) {
 }
 
 void log_thread_start(void) {
-	/* Whoever waits for the lock, with a higher priority, lends it to the one who has it. */
-	pthread_mutexattr_t inherit;
-	pthread_mutexattr_init(&inherit);
-	pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(&queue.lock, &inherit);
-	pthread_mutexattr_destroy(&inherit);
-	/* Signals are for the thread of the event loop. */
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	queue.runs = pthread_create(&queue.thread, NULL, run, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	aux_thread_init_lock(&queue.lock);
+	queue.runs = aux_thread_start(&queue.thread, run, NULL) == 0;
 	pthread_atfork(NULL, NULL, in_child);
 }
 
@@ -101,12 +89,7 @@ void log_thread_stop(void) {
 	queue.ends = true;
 	pthread_cond_signal(&queue.added);
 	pthread_mutex_unlock(&queue.lock);
-	struct timespec until;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += PATIENCE_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	if (pthread_clockjoin_np(queue.thread, NULL, CLOCK_MONOTONIC, &until) == 0) {
+	if (aux_thread_join(queue.thread) == 0) {
 		queue.runs = false;
 	}
 }

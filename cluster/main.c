@@ -85,6 +85,20 @@ static char *status_path(const struct cluster_options *options) {
 	return path;
 }
 
+/* Of the file that keeps the roles' state: beside the status' socket. NULL: none. */
+static char *state_path(const struct cluster_options *options) {
+	char *path = NULL;
+	char *status = options->state == NULL ? status_path(options) : NULL;
+	if (options->state != NULL) {
+		return strdup(options->state);
+	}
+	if (status == NULL || asprintf(&path, "%s.state", status) < 0) {
+		path = NULL;
+	}
+	free(status);
+	return path;
+}
+
 static void start_status(struct cluster *cluster, const struct cluster_options *options) {
 	char *path = status_path(options);
 	if (path == NULL) {
@@ -117,6 +131,7 @@ static int open_socket(struct cluster *cluster, const struct cluster_options *op
 static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
 		const struct cluster_options *options) {
 	struct wl_event_loop *loop = wl_display_get_event_loop(cluster->wayland);
+	char *state = state_path(options);
 	wl_event_loop_add_signal(loop, SIGINT, handle_signal, cluster->wayland);
 	wl_event_loop_add_signal(loop, SIGTERM, handle_signal, cluster->wayland);
 	int ret = display_init(&cluster->display, cluster->wayland, options->headless, config,
@@ -125,8 +140,10 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 		ret = clients_init(&cluster->clients, &cluster->display);
 	}
 	if (ret == 0) {
-		ret = roles_init(&cluster->roles, config, &cluster->display, options->domain);
+		ret = roles_init(
+				&cluster->roles, config, &cluster->display, options->domain, state);
 	}
+	free(state);
 	if (ret == 0 &&
 			gid_buffer_manager_create(cluster->wayland,
 					cluster->display.device.renderer,
@@ -150,7 +167,9 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 }
 
 static int run(const struct cluster_config *config, const struct cluster_options *options) {
-	struct cluster cluster = {.status.fd = -1, .roles = {.timer = -1, .notify.fd = -1}};
+	struct cluster cluster = {.display.timer = -1,
+			.status.fd = -1,
+			.roles = {.timer = -1, .notify.fd = -1}};
 	cluster.wayland = wl_display_create();
 	if (cluster.wayland == NULL) {
 		return -ENOMEM;

@@ -145,6 +145,30 @@ void role_refuse(struct role *role, enum role_reason reason, uint64_t now) {
 	role_enter(role, ROLE_WRONG, reason, now);
 }
 
+struct role_past role_past(const struct role *role, uint64_t now) {
+	bool seen = role->last_change != 0 && now > role->last_change;
+	return (struct role_past){
+			.state = role->state,
+			.reason = role->reason,
+			.since = role->since,
+			.still_ns = seen ? now - role->last_change : 0,
+			.hash = seen ? role->last_hash : 0,
+	};
+}
+
+void role_resume(struct role *role, const struct role_past *past, uint64_t now) {
+	role->state = past->state;
+	role->reason = past->reason;
+	role->since = past->since;
+	if (past->still_ns > 0 && past->still_ns < now) {
+		role->last_change = now - past->still_ns;
+		role->last_hash = past->hash;
+	}
+	if (role->state == ROLE_LIVE) {
+		role_enter(role, ROLE_LOST, ROLE_REASON_RESTARTED, now);
+	}
+}
+
 uint64_t role_next_tick(const struct role *role) {
 	if (role->state != ROLE_LIVE) {
 		return UINT64_MAX;
@@ -170,33 +194,43 @@ const char *role_state_name(enum role_state state) {
 
 static const struct {
 	const char *name, *text;
+	enum role_state state;
 } reasons[] = {
-		[ROLE_REASON_NONE] = {"none", "all checks passed"},
-		[ROLE_REASON_STARTING] = {"starting", "the stream has not appeared yet"},
-		[ROLE_REASON_DEADLINE] = {"deadline", "no frame within the deadline"},
-		[ROLE_REASON_RATE] = {"rate", "fewer frames a second than allowed"},
-		[ROLE_REASON_FROZEN] = {"frozen", "the picture does not change"},
-		[ROLE_REASON_NO_HASH] = {"no-hash", "the frame has no content hash"},
+		[ROLE_REASON_NONE] = {"none", "all checks passed", ROLE_LIVE},
+		[ROLE_REASON_STARTING] = {"starting", "the stream has not appeared yet",
+				ROLE_WAITING},
+		[ROLE_REASON_DEADLINE] = {"deadline", "no frame within the deadline", ROLE_LATE},
+		[ROLE_REASON_RATE] = {"rate", "fewer frames a second than allowed", ROLE_LATE},
+		[ROLE_REASON_FROZEN] = {"frozen", "the picture does not change", ROLE_FROZEN},
+		[ROLE_REASON_NO_HASH] = {"no-hash", "the frame has no content hash", ROLE_WRONG},
 		[ROLE_REASON_HASH_MISMATCH] = {"hash-mismatch",
-				"the pixels are not what the frame says"},
+				"the pixels are not what the frame says", ROLE_WRONG},
 		[ROLE_REASON_NOT_ALLOWED] = {"not-allowed",
-				"a picture that is not in the allowed set"},
-		[ROLE_REASON_SEQUENCE] = {"old-frame", "an old frame came again"},
-		[ROLE_REASON_AGE] = {"age", "the frame is older than the deadline"},
-		[ROLE_REASON_CORRUPTED] = {"corrupted", "the producer says that pixels are wrong"},
+				"a picture that is not in the allowed set", ROLE_WRONG},
+		[ROLE_REASON_SEQUENCE] = {"old-frame", "an old frame came again", ROLE_WRONG},
+		[ROLE_REASON_AGE] = {"age", "the frame is older than the deadline", ROLE_WRONG},
+		[ROLE_REASON_CORRUPTED] = {"corrupted", "the producer says that pixels are wrong",
+				ROLE_WRONG},
 		[ROLE_REASON_LAYOUT] = {"layout",
-				"a picture of another size or format than the region"},
+				"a picture of another size or format than the region", ROLE_WRONG},
 		[ROLE_REASON_MEMORY] = {"memory",
-				"the picture's memory may not be read, or is gone"},
+				"the picture's memory may not be read, or is gone", ROLE_WRONG},
 		[ROLE_REASON_TAKEN_BACK] = {"taken-back",
-				"the slot was taken back while it was shown"},
-		[ROLE_REASON_DISPLAY] = {"display", "the display does not show the frame's pixels"},
-		[ROLE_REASON_OFF_OUTPUT] = {"off-output", "the region is not on the output"},
-		[ROLE_REASON_HIDDEN] = {"hidden", "the producer hides the surface"},
-		[ROLE_REASON_ENDED] = {"ended", "the stream ended"},
-		[ROLE_REASON_DIED] = {"died", "the producer or its domain died"},
-		[ROLE_REASON_PROTOCOL] = {"protocol", "the producer broke the protocol"},
+				"the slot was taken back while it was shown", ROLE_WRONG},
+		[ROLE_REASON_DISPLAY] = {"display", "the display does not show the frame's pixels",
+				ROLE_WRONG},
+		[ROLE_REASON_OFF_OUTPUT] = {"off-output", "the region is not on the output",
+				ROLE_WRONG},
+		[ROLE_REASON_HIDDEN] = {"hidden", "the producer hides the surface", ROLE_LOST},
+		[ROLE_REASON_ENDED] = {"ended", "the stream ended", ROLE_LOST},
+		[ROLE_REASON_DIED] = {"died", "the producer or its domain died", ROLE_LOST},
+		[ROLE_REASON_PROTOCOL] = {"protocol", "the producer broke the protocol", ROLE_LOST},
+		[ROLE_REASON_RESTARTED] = {"restarted", "the display was started again", ROLE_LOST},
 };
+
+enum role_state role_state_of(enum role_reason reason) {
+	return reasons[reason].state;
+}
 
 const char *role_reason_name(enum role_reason reason) {
 	return reasons[reason].name;

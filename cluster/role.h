@@ -43,6 +43,8 @@ enum role_reason {
 	ROLE_REASON_ENDED,	   /* lost: the stream ended in good order */
 	ROLE_REASON_DIED,	   /* lost: its producer, daemon or domain died */
 	ROLE_REASON_PROTOCOL,	   /* lost: its producer broke the protocol */
+	ROLE_REASON_RESTARTED,	   /* lost: whoever watched over it was started again */
+	ROLE_REASON_LAST = ROLE_REASON_RESTARTED,
 };
 
 /* Limits of one role, from the configuration. */
@@ -62,6 +64,15 @@ struct role_frame {
 	bool has_hash;
 	bool allowed;	/* the picture is of the set of those that may be shown, or all may */
 	bool heartbeat; /* the same picture again, as a sign of life */
+};
+
+/* What outlives the process that watches over a role. */
+struct role_past {
+	enum role_state state;
+	enum role_reason reason;
+	uint64_t since;	   /* when the state was entered */
+	uint64_t still_ns; /* how long the picture had not changed, as far as it was watched */
+	uint64_t hash;	   /* of that picture; with still_ns > 0 */
 };
 
 struct role {
@@ -98,6 +109,16 @@ void role_lost(struct role *role, enum role_reason reason, uint64_t now);
  */
 void role_refuse(struct role *role, enum role_reason reason, uint64_t now);
 
+/* What is to be known to the process that comes after this one. */
+struct role_past role_past(const struct role *role, uint64_t now);
+
+/*
+ * Of a role that is initialised: goes on where the process before this one ended. What was live
+ * then is lost until frames are back; what failed has failed still; and a picture that stood still
+ * has stood still as long as it did then.
+ */
+void role_resume(struct role *role, const struct role_past *past, uint64_t now);
+
 /* Whether the received picture is shown; else the fallback is. */
 static inline bool role_is_live(const struct role *role) {
 	return role->state == ROLE_LIVE;
@@ -106,6 +127,7 @@ static inline bool role_is_live(const struct role *role) {
 /* When role_tick() can next change the state: for a caller that would sleep longer. */
 uint64_t role_next_tick(const struct role *role);
 
+enum role_state role_state_of(enum role_reason reason); /* the one that it is a reason for */
 const char *role_state_name(enum role_state state);
 const char *role_reason_name(enum role_reason reason); /* one word, for programs */
 const char *role_reason_text(enum role_reason reason); /* for people */

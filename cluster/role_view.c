@@ -307,6 +307,22 @@ error_role:
 	return ret;
 }
 
+void role_view_resume(struct role_view *view, const struct kept_role *kept, uint64_t now) {
+	if (kept->known) {
+		history_resume(&view->history, kept->transitions);
+		role_resume(&view->role, &kept->past, now);
+	}
+}
+
+struct kept_role role_view_keep(const struct role_view *view, uint64_t now) {
+	return (struct kept_role){
+			.name = view->config->name,
+			.known = true,
+			.transitions = view->history.transition_count,
+			.past = role_past(&view->role, now),
+	};
+}
+
 void role_view_finish(struct role_view *view) {
 	held_frame_forget_consumer(&view->held);
 	role_view_set_shown(view, NULL);

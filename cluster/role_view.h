@@ -10,6 +10,7 @@
 #include "cluster_config.h"
 #include "held_frame.h"
 #include "history.h"
+#include "kept.h"
 #include "log_budget.h"
 #include "own_picture.h"
 #include <wlr/types/wlr_scene.h>
@@ -44,6 +45,12 @@ struct role_view {
 int role_view_init(struct role_view *view, const struct role_config *config,
 		struct display *display, struct wlr_scene_tree *tree, uint64_t now);
 void role_view_finish(struct role_view *view);
+
+/* Goes on where the process before this one ended. Right after role_view_init(). */
+void role_view_resume(struct role_view *view, const struct kept_role *kept, uint64_t now);
+
+/* What the process after this one is to know. */
+struct kept_role role_view_keep(const struct role_view *view, uint64_t now);
 
 /*
  * A frame arrived, and its memory: takes both, the frame of `consumer` and the reference. `slab` is

@@ -42,6 +42,48 @@ const struct display_hooks roles_hooks = {
 		.presented = handle_presented,
 };
 
+/* --- what outlives us ---------------------------------------------------------------------------
+ */
+
+/* After a change, and now and then: how long a picture stands still changes all the time. */
+#define KEEP_SOONEST_NS UINT64_C(50000000)
+#define KEEP_LATEST_NS UINT64_C(1000000000)
+
+static void roles_keep(struct roles *roles, uint64_t now) {
+	uint64_t transitions = 0, passed = now - roles->kept_at;
+	if (roles->keeper == NULL || passed < KEEP_SOONEST_NS) {
+		return;
+	}
+	for (size_t i = 0; i < roles->count; i++) {
+		transitions += roles->views[i].history.transition_count;
+	}
+	if (transitions == roles->kept_transitions && passed < KEEP_LATEST_NS) {
+		return;
+	}
+	for (size_t i = 0; i < roles->count; i++) {
+		roles->kept[i] = role_view_keep(&roles->views[i], now);
+	}
+	keeper_keep(roles->keeper, roles->kept, roles->count);
+	roles->kept_at = now;
+	roles->kept_transitions = transitions;
+}
+
+/* Without it the display works as well. */
+static void roles_resume(struct roles *roles, const char *state) {
+	uint64_t now = gid_clock_now();
+	for (size_t i = 0; i < roles->count; i++) {
+		roles->kept[i] = (struct kept_role){.name = roles->config->roles[i].name};
+	}
+	roles->keeper = keeper_create(state, roles->kept, roles->count);
+	if (roles->keeper == NULL) {
+		wlr_log(WLR_ERROR, "the state of the roles is not kept: no memory, or no thread");
+		return;
+	}
+	for (size_t i = 0; i < roles->count; i++) {
+		role_view_resume(&roles->views[i], &roles->kept[i], now);
+	}
+}
+
 /* --- time ---------------------------------------------------------------------------------------
  */
 
@@ -72,6 +114,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 		role_stream_tick(&roles->streams[i]);
 	}
 	notify_alive(&roles->notify, now);
+	roles_keep(roles, now);
 	roles_arm(roles, now);
 	return 0;
 }
@@ -140,7 +183,7 @@ static int roles_init_views(struct roles *roles) {
 }
 
 int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
-		const char *domain) {
+		const char *domain, const char *state) {
 	*roles = (struct roles){
 			.config = config,
 			.display = display,
@@ -150,7 +193,9 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	notify_init(&roles->notify);
 	roles->views = calloc(config->role_count + 1, sizeof(*roles->views));
 	roles->streams = calloc(config->role_count + 1, sizeof(*roles->streams));
-	if (roles->timer < 0 || roles->views == NULL || roles->streams == NULL) {
+	roles->kept = calloc(config->role_count + 1, sizeof(*roles->kept));
+	if (roles->timer < 0 || roles->views == NULL || roles->streams == NULL ||
+			roles->kept == NULL) {
 		return -ENOMEM;
 	}
 	int ret = gid_timeline_open(NULL, "gid-cluster", &roles->timeline);
@@ -161,6 +206,9 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	ret = roles_init_views(roles);
 	if (ret < 0) {
 		return ret;
+	}
+	if (state != NULL) {
+		roles_resume(roles, state);
 	}
 	roles->timer_source = wl_event_loop_add_fd(
 			roles->loop, roles->timer, WL_EVENT_READABLE, handle_timer, roles);
@@ -174,6 +222,10 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 }
 
 void roles_finish(struct roles *roles) {
+	roles->kept_at = 0;
+	roles_keep(roles, gid_clock_now());
+	keeper_destroy(roles->keeper);
+	roles->keeper = NULL;
 	gidd_connection_destroy(roles->connection);
 	roles->connection = NULL;
 	for (size_t i = 0; i < roles->count; i++) {
@@ -187,6 +239,7 @@ void roles_finish(struct roles *roles) {
 		close(roles->timer);
 	}
 	notify_finish(&roles->notify);
+	free(roles->kept);
 	free(roles->views);
 	free(roles->streams);
 }

@@ -5,6 +5,7 @@
 
 #include "display.h"
 #include "gidd_connection.h"
+#include "keeper.h"
 #include "notify.h"
 #include "role_stream.h"
 #include "role_view.h"
@@ -19,15 +20,21 @@ struct roles {
 	struct gid_timeline *timeline; /* NULL: none */
 	size_t count;		       /* of those that are initialised */
 	struct notify notify;	       /* of whoever started us */
+	struct keeper *keeper;	       /* of what outlives us; NULL: nothing does */
+	struct kept_role *kept;	       /* one for each role */
+	uint64_t kept_at, kept_transitions;
 	int timer;
 	struct wl_event_source *timer_source;
 };
 
 extern const struct display_hooks roles_hooks; /* their data: struct roles */
 
-/* `domain` names our own, NULL: $GID_DOMAIN. The display is initialised already. */
+/*
+ * `domain` names our own, NULL: $GID_DOMAIN. `state` is the file of what outlives the process,
+ * NULL: nothing does. The display is initialised already.
+ */
 int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
-		const char *domain);
+		const char *domain, const char *state);
 void roles_finish(struct roles *roles);
 
 /* Into wlroots' log. */

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "aux_thread.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+#define PATIENCE_NS 200000000
+
+int aux_thread_start(pthread_t *thread, void *(*run)(void *), void *data) {
+	pthread_attr_t attributes;
+	struct sched_param ordinary = {0};
+	sigset_t all, old;
+	int error = pthread_attr_init(&attributes);
+	if (error != 0) {
+		return error;
+	}
+	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+	pthread_attr_setschedparam(&attributes, &ordinary);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(thread, &attributes, run, data);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attributes);
+	return error;
+}
+
+void aux_thread_init_lock(pthread_mutex_t *lock) {
+	pthread_mutexattr_t inherit;
+	pthread_mutexattr_init(&inherit);
+	pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &inherit);
+	pthread_mutexattr_destroy(&inherit);
+}
+
+int aux_thread_join(pthread_t thread) {
+	struct timespec until;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += PATIENCE_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Any bytes as the file in which gid-cluster keeps its roles' state: what is believed is possible,
+ * and is written again as it was read.
+ */
+#include "../../cluster/kept.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+#define BOOT "b"
+#define NOW 1000000u
+#define ROLES 2u
+
+static const struct kept_role nothing[ROLES] = {{.name = "left"}, {.name = "the right one"}};
+
+static void demand_possible(const struct kept_role *role) {
+	demand(role->past.since <= NOW && role->past.still_ns <= NOW);
+	demand((role->past.state == ROLE_LIVE) == (role->past.reason == ROLE_REASON_NONE));
+	struct role resumed;
+	demand(role_init(&resumed, &(struct role_limits){.deadline_ns = 1, .good_frames = 1}, NOW) ==
+			0);
+	role_resume(&resumed, &role->past, NOW);
+	demand(!role_is_live(&resumed));
+	role_tick(&resumed, NOW + 1);
+	demand(!role_is_live(&resumed));
+	role_finish(&resumed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	struct kept_role roles[ROLES], again[ROLES];
+	memcpy(roles, nothing, sizeof(roles));
+	memcpy(again, nothing, sizeof(again));
+	int ret = kept_parse(roles, ROLES, BOOT, NOW, (const char *)data, size);
+	demand(ret == 0 || ret == -EINVAL);
+	bool all = true;
+	for (size_t i = 0; i < ROLES; i++) {
+		demand(roles[i].name == nothing[i].name);
+		demand(ret == 0 || !roles[i].known);
+		if (roles[i].known) {
+			demand_possible(&roles[i]);
+		}
+		all = all && roles[i].known;
+	}
+	if (all) {
+		char text[1024];
+		int length = kept_format(roles, ROLES, BOOT, text, sizeof(text));
+		demand(length > 0 && (size_t)length == strlen(text));
+		demand(kept_parse(again, ROLES, BOOT, NOW, text, (size_t)length) == 0);
+		demand(memcmp(roles, again, sizeof(roles)) == 0);
+	}
+	return 0;
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster is killed, again and again: it is back at once, with the same picture, and knows what
+it knew. What it finds in the file of its roles' state may be anything.
+"""
+
+import os
+import signal
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import ROLE, Display, start_telltale, telltale_picture
+from program import wait_for
+
+KILLS = 20
+# The aim, and what a machine that is busy with other things may make of it.
+AIM_S, BUSY_S = 1.0, 20.0
+
+
+def state_file(cockpit: Cockpit) -> Path:
+    return cockpit.folder / "cluster.sock.state"
+
+
+def wait_kept(cockpit: Cockpit, words: str) -> str:
+    """Until the file says so. Returns its text."""
+
+    def kept() -> str | None:
+        path = state_file(cockpit)
+        text = path.read_text() if path.exists() else ""
+        return text if words in text else None
+
+    return wait_for(kept, f"{words!r} in the file of the state")
+
+
+def kill(display: Display) -> int:
+    """Returns when, in ns of the monotonic clock."""
+    killed = time.monotonic_ns()
+    display.program.signal(signal.SIGKILL)
+    display.program.wait()
+    return killed
+
+
+def test_the_picture_is_back(cockpit: Cockpit, tmp_path: Path) -> None:
+    """From the kill to the telltale on the display, as the display itself tells it."""
+    start_telltale(cockpit, "--state", "5")
+    picture = telltale_picture(tmp_path, 5)
+    display = Display(cockpit)
+    display.wait_role("live")
+    times = []
+    for _ in range(KILLS):
+        count = display.role()["transition_count"]
+        wait_kept(cockpit, "role live none ")
+        killed = kill(display)
+        display = Display(cockpit)
+        role = display.wait_role("live")
+        first, shown = role["transitions"][0], role["transitions"][-1]["shown_ns"]
+        times.append((shown - killed) / 1e9)
+        assert (first["from"], first["reason"]) == ("live", "restarted")
+        assert first["number"] == count + 1, "the count goes on"
+        assert numpy.array_equal(display.region(), picture)
+    median, worst = statistics.median(times), max(times)
+    print(f"{KILLS} kills: back after {median * 1e3:.0f} ms (median), {worst * 1e3:.0f} (worst)")
+    assert median < AIM_S and worst < BUSY_S
+
+
+def test_what_failed_has_failed_still(cockpit: Cockpit) -> None:
+    """A picture that stands still is none to a new process before it has watched it for long."""
+    roles = ROLE + "frozen-ms=300\n"
+    start_telltale(cockpit, "--state", "5")
+    display = Display(cockpit, roles)
+    before = display.wait_role("frozen")
+    # It is judged by the time that it stood still until then, as the file has it.
+    wait_kept(cockpit, f"role frozen frozen {before['since_ns']} ")
+    kill(display)
+    display = Display(cockpit, roles)
+    wait_for(lambda: display.role()["frames"] > 5, "frames")
+    after = display.role()
+    assert after["state"] == "frozen" and after["since_ns"] == before["since_ns"]
+    assert after["transition_count"] == before["transition_count"]
+    assert after["transitions"] == []
+
+
+def test_a_stop_in_good_order(cockpit: Cockpit) -> None:
+    """What changed last is in the file, too."""
+    telltale = start_telltale(cockpit)
+    display = Display(cockpit)
+    display.wait_role("live")
+    telltale.signal(signal.SIGKILL)
+    count = display.wait_role("lost")["transition_count"]
+    assert display.program.stop() == 0
+    display = Display(cockpit)
+    role = display.role()
+    assert (role["state"], role["transition_count"]) == ("lost", count)
+    assert role["reason"] in ("died", "ended")
+    start_telltale(cockpit)
+    assert display.wait_role("live")["transition_count"] == count + 1
+
+
+def head() -> str:
+    return f"gid-cluster 1 {Path('/proc/sys/kernel/random/boot_id').read_text()}"
+
+
+def of(text: str) -> Callable[[Path], object]:
+    return lambda path: path.write_text(text)
+
+
+LINE = "role lost died 1 0 0 7 telltale\n"
+SPOILED = {
+    "empty": of(""),
+    "noise": lambda path: path.write_bytes(bytes(range(256)) * 64),
+    "another start of the machine": of(f"gid-cluster 1 {'0' * 36}\n{LINE}"),
+    "twice": of(head() + 2 * LINE),
+    "half": of((head() + LINE)[:-1]),
+    "the future": of(head() + LINE.replace(" 1 ", f" {2**63} ")),
+    "a reason of another state": of(head() + LINE.replace("died", "frozen")),
+    "no state": of(head() + LINE.replace("lost", "found")),
+    "a number too large": of(head() + LINE.replace(" 7 ", f" {2**64} ")),
+    "endless": lambda path: path.write_text(head() + LINE.replace("telltale", "x" * (1 << 20))),
+    "a folder": lambda path: path.mkdir(),
+    "a pipe that nobody writes": lambda path: os.mkfifo(path),
+    "a link": lambda path: path.symlink_to("/dev/zero"),
+}
+
+
+@pytest.mark.parametrize("kind", SPOILED)
+def test_any_file(cockpit: Cockpit, kind: str) -> None:
+    """It is not believed, and keeps nothing from starting."""
+    SPOILED[kind](state_file(cockpit))
+    start_telltale(cockpit)
+    display = Display(cockpit)
+    role = display.wait_role("live")
+    first = role["transitions"][0]
+    assert (first["from"], first["number"]) == ("waiting", 1)
+
+
+def test_a_good_file(cockpit: Cockpit) -> None:
+    """So that test_any_file does not fail to see it believed."""
+    state_file(cockpit).write_text(head() + LINE)
+    display = Display(cockpit)
+    role = display.role()
+    assert (role["state"], role["reason"], role["transition_count"]) == ("lost", "died", 7)
