@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 #include <wlr/backend/headless.h>
 #include <wlr/render/wlr_texture.h>
 #include <wlr/util/log.h>
@@ -136,15 +138,28 @@ static void display_count(struct display *display, uint64_t begin) {
 	stats->last = begin;
 }
 
-/* The timer knows whole milliseconds; a frame is not to come too soon. */
+/* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */
 static void display_wait(struct display *display, uint64_t ns) {
-	wl_event_source_timer_update(display->timer, (int)((ns + 999999) / 1000000));
+	ns = ns > 0 ? ns : 1;
+	struct itimerspec when = {
+			.it_value = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)},
+	};
+	timerfd_settime(display->timer, 0, &when, NULL);
+}
+
+/*
+ * wlroots' headless output asks for a frame some time after the one before was composed: each would
+ * be later by as long as composing took. There the time is ours alone.
+ */
+static bool display_needs_no_device(const struct display *display) {
+	return wlr_output_is_headless(display->output);
 }
 
 static void display_render(struct display *display, uint64_t now) {
 	struct wlr_output_state state;
 	if (!display_compose(display, &state, now)) {
 		display->stats.missed++;
+		display_wait(display, display_refresh_ns(display));
 		return;
 	}
 	if (wlr_output_commit_state(display->output, &state)) {
@@ -152,6 +167,9 @@ static void display_render(struct display *display, uint64_t now) {
 		display->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		display_count(display, now);
 		frame_clock_take(&display->clock, now, display_refresh_ns(display));
+		if (display_needs_no_device(display)) {
+			display_wait(display, frame_clock_wait(&display->clock, gid_clock_now()));
+		}
 	} else {
 		display->stats.missed++;
 		display_wait(display,
@@ -187,10 +205,15 @@ static void handle_frame(struct wl_listener *listener, void *data) {
  * A frame that is still on its way ends with a call of its own. While others have the screen
  * nothing can be shown; wlroots asks for a frame afterwards.
  */
-static int handle_timer(void *data) {
+static int handle_timer(int fd, uint32_t mask, void *data) {
 	struct display *display = data;
+	uint64_t expirations;
+	if (read(fd, &expirations, sizeof(expirations)) < 0 || display->output == NULL) {
+		return 0;
+	}
 	bool away = display->device.session != NULL && !display->device.session->active;
-	if (display->output != NULL && !display->output->frame_pending && !away) {
+	bool pending = display->output->frame_pending && !display_needs_no_device(display);
+	if (!pending && !away) {
 		display_frame(display);
 	}
 	return 0;
@@ -307,6 +330,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	display->scene_output = wlr_scene_output_create(display->scene, output);
 	wlr_scene_output_layout_add_output(display->scene_layout, place, display->scene_output);
 	display->stats = (struct display_stats){.started = gid_clock_now()};
+	display->clock.own_time = display_needs_no_device(display);
 }
 
 /* Whoever started us tries again, with the devices that there are then. */
@@ -334,12 +358,20 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 		const struct cluster_config *config, const struct display_hooks *hooks,
 		void *data) {
 	*display = (struct display){
-			.wayland = wayland, .config = config, .hooks = hooks, .data = data};
+			.wayland = wayland,
+			.config = config,
+			.hooks = hooks,
+			.data = data,
+			.timer = -1,
+	};
 	if (!device_init(&display->device, wayland, headless)) {
 		return -ENODEV;
 	}
-	display->timer = wl_event_loop_add_timer(
-			wl_display_get_event_loop(wayland), handle_timer, display);
+	display->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	display->timer_source = display->timer < 0
+			? NULL
+			: wl_event_loop_add_fd(wl_display_get_event_loop(wayland), display->timer,
+					  WL_EVENT_READABLE, handle_timer, display);
 	/*
 	 * All is composed into our own memory. A client's buffer on the screen could change after
 	 * the check; and from wlroots 0.19 on also one that covers a part of the output goes there.
@@ -347,7 +379,7 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 	setenv("WLR_SCENE_DISABLE_DIRECT_SCANOUT", "1", 1);
 	display->scene = wlr_scene_create();
 	display->layout = wlr_output_layout_create(wayland);
-	if (display->timer == NULL || display->scene == NULL || display->layout == NULL) {
+	if (display->timer_source == NULL || display->scene == NULL || display->layout == NULL) {
 		return -ENOMEM;
 	}
 	display->scene_layout = wlr_scene_attach_output_layout(display->scene, display->layout);
@@ -382,8 +414,11 @@ int display_start(struct display *display) {
 
 void display_finish(struct display *display) {
 	display_forget_output(display);
-	if (display->timer != NULL) {
-		wl_event_source_remove(display->timer);
+	if (display->timer_source != NULL) {
+		wl_event_source_remove(display->timer_source);
+	}
+	if (display->timer >= 0) {
+		close(display->timer);
 	}
 	if (display->scene != NULL) {
 		wlr_scene_node_destroy(&display->scene->tree.node);

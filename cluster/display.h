@@ -47,8 +47,9 @@ struct display {
 	void *data;
 	struct display_stats stats;
 	struct frame_clock clock;
-	struct wl_event_source *timer; /* for the next frame */
-	bool failed;		       /* the device is gone, and the event loop ends */
+	int timer; /* for the next frame */
+	struct wl_event_source *timer_source;
+	bool failed; /* the device is gone, and the event loop ends */
 	struct wl_listener backend_destroy, renderer_lost;
 	struct wl_listener new_output, frame, present, request_state, output_destroy;
 };
