@@ -56,6 +56,20 @@ def summary(
     return lines, bool(count["passed"]) and not count["failed"]
 
 
+def dearest(outcomes: Sequence[Outcome], count: int = 10) -> list[str]:
+    """The tests that used most of the processors, and what all of them used: a table."""
+    most = sorted(outcomes, key=lambda outcome: -outcome.cpu_seconds)[:count]
+    every = sum(outcome.cpu_seconds for outcome in outcomes)
+    return [
+        f"CPU seconds of all tests: {every:.0f}; most:",
+        *(
+            f"{outcome.cpu_seconds:8.1f} s of CPU in {outcome.seconds:6.1f} s  "
+            f"{outcome.test.folder.name} {outcome.test.title}"
+            for outcome in most
+        ),
+    ]
+
+
 def _why(outcomes: Sequence[Outcome]) -> list[str]:
     said = [
         f"  {line[1:].strip()[:300]}"

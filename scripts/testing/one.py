@@ -76,6 +76,7 @@ class Outcome:
     cases: list[Case] = field(default_factory=list)
     log: str = ""
     is_crash: bool = False  # ended by a signal, or something it ran reported a fault of ours
+    cpu_seconds: float = 0.0  # with those of whatever it started and waited for
 
     @property
     def has_failed(self) -> bool:
@@ -143,6 +144,7 @@ class Running:
         self._start = time.monotonic()
         self._end = self._start + test.seconds * TIMEOUT_FACTOR
         self._timed_out = False
+        self._cpu_seconds = 0.0
 
     @property
     def _tap(self) -> Path:
@@ -150,7 +152,7 @@ class Running:
 
     def poll(self) -> Outcome | None:
         """What came of it, once it has ended; ends it where it has run for too long."""
-        if self._process.poll() is None:
+        if not self._reap(os.WNOHANG):
             late = time.monotonic() - self._end
             if late > 0:
                 self._timed_out = True
@@ -182,14 +184,24 @@ class Running:
             file.write(out)
         self._tap.unlink()
         crashed = status < 0 and not self._timed_out
-        return Outcome(
-            self.test, seconds, cases, out + log, crashed or bool(_REPORT.search(out + log))
-        )
+        report = out + log
+        is_crash = crashed or bool(_REPORT.search(report))
+        return Outcome(self.test, seconds, cases, report, is_crash, self._cpu_seconds)
 
     def kill(self) -> None:
         self._signal(signal.SIGKILL)
-        self._process.wait()
+        self._reap()
         self.sweep()
+
+    def _reap(self, options: int = 0) -> bool:
+        """Whether it has ended. Popen's own wait() does not tell what it used."""
+        if self._process.returncode is None:
+            pid, status, used = os.wait4(self._process.pid, options)
+            if pid == 0:
+                return False
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+            self._cpu_seconds = used.ru_utime + used.ru_stime
+        return True
 
     def _signal(self, number: signal.Signals) -> None:
         try:

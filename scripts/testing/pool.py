@@ -119,8 +119,8 @@ class Pool:
         said = ", ".join(f"{number} {kind}" for kind, number in count.items() if number)
         self._finished += 1
         print(
-            f"[{self._finished}/{self._total}] {outcome.seconds:6.1f} s  "
-            f"{test.folder.name} {test.title}: {said}",
+            f"[{self._finished}/{self._total}] {outcome.seconds:6.1f} s, "
+            f"CPU {outcome.cpu_seconds:6.1f} s  {test.folder.name} {test.title}: {said}",
             file=sys.stderr,
         )
         if outcome.has_failed:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from program import wait_for
-from testing.count import summary
+from testing.count import dearest, summary
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
 
@@ -180,6 +180,16 @@ def test_a_case_is_counted_once_however_many_sanitizers_it_ran_with(tmp_path: Pa
         "among them, each counted once: 3 with ASan, 1 with libFuzzer",
         "3 passed, 1 failed",
     ]
+
+
+def test_the_time_of_processors_is_told_with_that_of_whatever_a_test_starts(tmp_path: Path) -> None:
+    work = "sh -c 'i=0; while test $i -lt 300000; do i=$((i + 1)); done'"
+    pool = run(make_test(tmp_path, work, name="busy"), make_test(tmp_path, "sleep 1", name="lazy"))
+    used = {outcome.test.name: outcome.cpu_seconds for outcome in pool.outcomes}
+    assert used["busy"] > 0.1 > used["lazy"]
+    head, *lines = dearest(pool.outcomes, 1)
+    assert head.startswith("CPU seconds of all tests: ")
+    assert len(lines) == 1 and lines[0].endswith(f"{tmp_path.name} s/busy")
 
 
 @pytest.mark.parametrize(
