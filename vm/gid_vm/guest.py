@@ -4,6 +4,7 @@
 `with Guest("open") as guest: print(guest.run(["uname", "-a"]).out)`
 """
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -141,9 +142,15 @@ class Guest:
 
     def kill(self) -> None:
         """Ends QEMU at once, as a crash of the machine would."""
-        if self.process is not None and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        if self.process is None or self.process.poll() is not None:
+            return
+        pid = self.process.pid
+        # QEMU alone: its parent, which ends with it, then knows how much of the processors it used.
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for victim in map(int, children or [-pid]):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+        self.process.wait()
 
     def finish(self) -> None:
         """Powers the guest off, or kills it if it will not go, and removes its files."""

@@ -150,8 +150,16 @@ class Machine:
         return words + self.kernel_arguments
 
 
-# Its clock counts the host's; and what would make it boot a second later, of five.
-TCG_WORDS = ["tsc=reliable", "cryptomgr.notests", "nokaslr", "no_timer_check"]
+# Its clock counts the host's; what would make it boot a second later, of five, is left out; and so
+# is what keeps processors of silicon from telling secrets: the translator does not speculate, and
+# each system call would have it forget what it knows of memory, and take three times as long.
+TCG_WORDS = [
+    "tsc=reliable",
+    "cryptomgr.notests",
+    "nokaslr",
+    "no_timer_check",
+    "mitigations=off",
+]
 RECONNECT_MS = 200
 # A guest that has taken QEMU over starts no program, becomes nobody else, and leaves what the host
 # gave it of the processors as it is.
