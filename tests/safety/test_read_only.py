@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cockpit import Cockpit
 from forwarding import Forwarding
+from pipeline import gst_env
 from program import BUILD, Program, wait_for
 
 F_GET_SEALS = 1034
@@ -95,11 +96,8 @@ def accesses(domain: str, runtime: Path) -> list[Access]:
 
 
 def start_wayland_client(cockpit: Cockpit, domain: str, socket: Path, *command: str) -> Program:
-    env = cockpit.env(domain) | {
-        "WAYLAND_DISPLAY": str(socket),
-        "GST_PLUGIN_PATH": str(BUILD / "gst"),
-        "GST_REGISTRY": str(cockpit.folder / "registry.bin"),
-    }
+    env = gst_env(cockpit.env(domain), cockpit.folder / "registry.bin")
+    env["WAYLAND_DISPLAY"] = str(socket)
     program = Program(command, env, cockpit.folder)
     cockpit.programs.append(program)
     return program

@@ -3,20 +3,18 @@
 
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 
 import numpy
 from cockpit import Cockpit
-from domains import make_registry
 from gid_cockpit.configuration import Configuration, read
 from gid_cockpit.machine import describe
 from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest, prepare
 from gid_vm.monitor import Monitor
 from PIL import Image
-from pipeline import FRAMES, gst_env
+from pipeline import FRAMES, gst_env, make_registry
 from program import BUILD, Program, wait_for
 
 CONFIG = """
@@ -134,18 +132,11 @@ class Machines:
 
     def start(self, domain: str, *words: str | Path, **options: object) -> "Running":
         if domain == "host":
-            environment = gst_env(self.host.env("host"), self.host_registry())
+            environment = gst_env(self.host.env("host"), self.host.folder / "registry.bin")
             program = Program([*words], environment, self.host.folder)
             self.host.programs.append(program)
             return Running(program)
         return Running(self.guests[domain].start([str(word) for word in words], **options))
-
-    def host_registry(self) -> Path:
-        """One that may be written."""
-        registry = self.host.folder / "registry.bin"
-        if not registry.exists():
-            shutil.copy(self.registry, registry)
-        return registry
 
     def run(self, domain: str, *words: str | Path, **options: object) -> Result:
         result = self.start(domain, *words, **options).finish()

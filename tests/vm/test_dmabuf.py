@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from domains import make_registry
 from gid_vm.guest import Guest, why_not
-from pipeline import decode
+from pipeline import decode, make_registry
 from pipeline import film as make_film
 from program import BUILD
 from versions import h264_is_decoded_in_place

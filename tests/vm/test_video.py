@@ -9,10 +9,9 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from domains import make_registry
 from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest, why_not
-from pipeline import FRAMES, LOSSLESS, gst_env
+from pipeline import FRAMES, LOSSLESS, gst_env, make_registry
 from program import BUILD
 
 pytestmark = [
