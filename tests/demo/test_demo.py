@@ -149,6 +149,11 @@ def test_page_stands_alone(demo: Run) -> None:
     assert not re.search(r"(src|href)=\"(?!data:|timeline\.html)", page)
 
 
+def test_its_end_says_what_to_open(demo: Run) -> None:
+    page = (demo.folder / "report.html").resolve().as_uri()
+    assert f"Open {page} in a browser" in demo.errors.splitlines()
+
+
 def test_nothing_is_left_behind(demo: Run) -> None:
     running = []
     for process in Path("/proc").glob("[0-9]*"):

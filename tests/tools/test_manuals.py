@@ -71,6 +71,23 @@ def test_there_are_commands() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_and_version(name: str) -> None:
+    """The same in all, whatever they are written in."""
+    (version,) = re.findall(
+        r"^  version: '(.*)',$", (TOP / "meson.build").read_text(), re.MULTILINE
+    )
+    for option in ("-h", "--help", "-V", "--version"):
+        result = subprocess.run(
+            [COMMANDS[name], option], capture_output=True, text=True, timeout=60
+        )
+        assert (result.returncode, result.stderr) == (0, ""), option
+        if option in ("-V", "--version"):
+            assert result.stdout == f"{name} {version}\n"
+        else:
+            assert result.stdout.lower().startswith("usage: ")
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_is_in_the_manual(name: str) -> None:
     said, written = options_in(helps(name)), page(name)
     assert said
