@@ -58,8 +58,8 @@ answered (void *data, int error)
   } else if (!self->subscribed && self->refusal == NULL) {
     self->reason = error;
     if (!self->waits || !may_pass (error))
-      gst_gid_domain_set_error (
-          self->reader->domain, &self->refusal, error, "Cannot subscribe to %s", self->asked_for);
+      gst_gid_domain_set_error (self->reader->domain, &self->refusal, error,
+          "Cannot subscribe to the stream %s", self->asked_for);
   }
   self->answered = TRUE;
   gid_consumer_interrupt (self->reader->consumer);
@@ -90,7 +90,7 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
   options.timeline = self->timeline =
       gst_gid_timeline_open (GST_ELEMENT_CAST (self), timeline_path);
   g_free (timeline_path);
-  self->asked_for = g_strdup_printf ("the stream \"%s\" of domain \"%s\"", stream,
+  self->asked_for = g_strdup_printf ("\"%s\" of domain \"%s\"", stream,
       domain ? domain : gst_gid_domain_get_name (self->reader->domain));
   ret = gid_consumer_create (
       gst_gid_domain_lock (self->reader->domain), domain, stream, &options, &consumer);
@@ -99,7 +99,7 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
     self->state = gid_consumer_get_state (consumer);
   } else {
     gst_gid_domain_set_error (
-        self->reader->domain, error, ret, "Cannot subscribe to %s", self->asked_for);
+        self->reader->domain, error, ret, "Cannot subscribe to the stream %s", self->asked_for);
     g_clear_pointer (&self->asked_for, g_free);
   }
   gst_gid_domain_unlock (self->reader->domain);

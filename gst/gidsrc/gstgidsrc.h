@@ -36,7 +36,7 @@ struct _GstGidSrc
   gint flushing; /* atomic */
   gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
   struct gid_consumer_stats last_stats; /* when there is no consumer any more */
-  gchar *asked_for; /* in words */
+  gchar *asked_for; /* stream and domain, in words */
   gboolean waits; /* as reconnect was at the start */
 
   /* the domain's lock */
