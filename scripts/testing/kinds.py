@@ -25,10 +25,11 @@ class Kind:
         return build.with_name(build.name + self.suffix)
 
     def build(self, build: Path, nice: int = 0) -> subprocess.Popen[bytes]:
-        """Begins to bring the folder up to date."""
+        """Begins to bring up to date what the folder's tests need."""
         options = ("-Dwerror=true", *_OWN_PROCESSES, *self.options)
+        needed = ("--for", ",".join(self.suites)) if self.suites else ()
         return subprocess.Popen(
-            ["nice", "-n", str(nice), TOP / "scripts/build", self.folder(build), *options],
+            ["nice", "-n", str(nice), TOP / "scripts/build", *needed, self.folder(build), *options],
             env=os.environ | self.env,
             stdin=subprocess.DEVNULL,
             start_new_session=nice > 0,

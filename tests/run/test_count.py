@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from program import wait_for
 from testing.count import dearest, summary
+from testing.needed import needed
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
 
@@ -72,6 +73,26 @@ def test_every_outcome_of_meson_is_known(tmp_path: Path) -> None:
     assert len([line for line in lines if line.startswith("FAILED ")]) == 5
     assert "  assert 1 == 2" in lines
     assert "FAILED build: s/slow ended after 4 s, its limit" in lines
+
+
+PROGRAMS = """
+project('sample', 'c')
+lent = shared_library('lent', 'main.c')
+used = executable('used', 'main.c')
+other = executable('other', 'main.c')
+test('one', find_program('true'), args: used, depends: lent, suite: 's')
+test('two', other, suite: 't')
+"""
+
+
+def test_only_what_the_tests_of_a_suite_need_is_built(tmp_path: Path) -> None:
+    (tmp_path / "meson.build").write_text(PROGRAMS)
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    build = tmp_path / "build"
+    subprocess.run(["meson", "setup", build, tmp_path], check=True, capture_output=True)
+    assert needed(build, {"s"}) == ["liblent.so", "used"]
+    assert needed(build, {"s", "t"}) == ["liblent.so", "other", "used"]
+    assert needed(build, {"u"}) == []
 
 
 def test_what_could_not_be_built_is_a_failure() -> None:
