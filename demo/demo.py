@@ -27,7 +27,6 @@ from report import duration
 from there import GuestError
 from timeline import Recorder
 
-_ENOUGH = 120  # frames of the film that come by at least, however short the demo
 _AWAY = 1.5  # seconds that the open domain stays dead
 
 
@@ -185,7 +184,7 @@ class Demo:
             self._progress.update(f"waiting for {what}")
             self.cockpit.check()
             self.recorder.sample(self.cluster.status())
-            time.sleep(0.02)
+            time.sleep(self.scene.look_seconds)
 
     def _all_flow(self) -> bool:
         return (
@@ -197,7 +196,7 @@ class Demo:
 
     def _came_enough(self) -> bool:
         counts = self.cluster.view(), self.cluster.check.counts()
-        return min(count["frames"] for count in counts) >= _ENOUGH
+        return min(count["frames"] for count in counts) >= self.scene.frames
 
     def _count_safety_copies(self) -> None:
         for stream, copied in self.cluster.copies().items():

@@ -41,6 +41,8 @@ class Program(ABC):
 class Place(ABC):
     """A domain, to start programs in. `folder` is for their files."""
 
+    _look_seconds = 0.02  # between looks at what is waited for
+
     def __init__(self, domain: str, folder: Path, patience: float) -> None:
         self.domain, self.folder = domain, folder
         self._patience = patience
@@ -130,7 +132,7 @@ class Place(ABC):
             self.check()
             if time.monotonic() > end:
                 raise DemoError(f"{what} did not happen within {self._patience:.0f} s")
-            time.sleep(0.02)
+            time.sleep(self._look_seconds)
 
     def read_json(self, path: Path) -> dict:
         """Empty while there is no such file."""

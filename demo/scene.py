@@ -14,11 +14,14 @@ class Scene:
     deadline_ms: int  # of the safety surfaces
     frozen_ms: int  # of the camera
     sample_seconds: float  # between looks at how it stands
+    look_seconds: float  # the same while something is waited for
+    frames: int  # of the film that come by at least, however short the demo
     patience: float  # seconds, for whatever takes longest; machines are shared
 
 
-FULL = Scene(1, 30, 250, 300, 2000, 0.1, 60)
+FULL = Scene(1, 30, 250, 300, 2000, 0.1, 0.02, 120, 60)
 # With KVM: what is done is the same, but a machine has to boot.
-GUESTS = Scene(1, 30, 250, 300, 2000, 0.3, 120)
-# QEMU's translator takes ten times as long for everything that a guest does.
-TRANSLATED = Scene(2, 10, 1000, 2000, 20000, 0.5, 240)
+GUESTS = Scene(1, 30, 250, 300, 2000, 0.3, 0.1, 120, 120)
+# QEMU's translator takes ten times as long for everything that a guest does, and a look into a
+# guest starts a program there.
+TRANSLATED = Scene(2, 10, 1000, 2000, 20000, 0.5, 0.5, 40, 240)

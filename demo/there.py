@@ -91,6 +91,8 @@ class Listener:
 
 
 class There(Place):
+    _look_seconds = 0.3  # each starts a program there
+
     def __init__(self, guest: Guest, patience: float) -> None:
         super().__init__(guest.domain.name, FOLDER, patience)
         self._guest = guest

@@ -55,6 +55,7 @@ streams=*
 """
 FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/cockpit", "tests/stream")
 SECONDS = 180.0  # for whatever a guest has to do under TCG, beside other tests
+LOOK_SECONDS = 0.3  # between looks that start a program in a guest
 
 
 class Machines:

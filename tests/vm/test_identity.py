@@ -17,7 +17,7 @@ import pytest
 from gid_cockpit.machine import Guest as CockpitGuest
 from gid_cockpit.machine import describe
 from gid_vm.guest import Guest, why_not
-from guests import CONFIG, SECONDS, Machines
+from guests import CONFIG, LOOK_SECONDS, SECONDS, Machines
 from program import wait_for
 
 pytestmark = [
@@ -59,7 +59,7 @@ def test_a_domain_does_not_pose_as_another(machines: Machines) -> None:
     pose(machines, "open", "host")
     machines.boot("cluster")
     guest = machines.guests["cluster"]
-    wait_for(lambda: opened(guest, "host"), "the host's window", SECONDS)
+    wait_for(lambda: opened(guest, "host"), "the host's window", SECONDS, LOOK_SECONDS)
     device = Path(opened(guest, "host")).parent
     assert guest.run(["cat", str(device / "acpi_index")]).out == "3\n"
     assert opened(guest, "open") == ""
@@ -82,7 +82,9 @@ def test_where_the_machine_does_not_say_two_that_claim_one_number_are_refused(
     guest = machines.launch("cluster")
     guest.wait_ready()
     words = "2 devices claim to be the window of domain 3: none is taken"
-    wait_for(lambda: words in guest.run(["cat", LOG], timeout=SECONDS).out, words, SECONDS)
+    wait_for(
+        lambda: words in guest.run(["cat", LOG], timeout=SECONDS).out, words, SECONDS, LOOK_SECONDS
+    )
     assert opened(guest, "host") == ""
     machines.guests.pop("cluster").finish()
 

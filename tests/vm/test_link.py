@@ -12,7 +12,7 @@ import pytest
 from bells import Bells
 from display import ROLE, Display, telltale_picture
 from gid_vm.guest import why_not
-from guests import SECONDS, Machines
+from guests import LOOK_SECONDS, SECONDS, Machines
 from peer import PEER
 from pipeline import LOSSLESS, decode, film
 from program import BUILD, Program, wait_for
@@ -72,7 +72,7 @@ def calm_stream(machines: Machines, owner: str, reader: str, way: str) -> dict[s
         heard.update({name: after[name] - before[name] for name in ways})
         return heard[way] >= 3
 
-    wait_for(rung, f"{reader} to be rung by {owner}: {way}", SECONDS)
+    wait_for(rung, f"{reader} to be rung by {owner}: {way}", SECONDS, LOOK_SECONDS)
     consumer.wait_more(3)
     assert consumer.lines("frames")[-1]["torn"] == 0
     for program in (consumer, producer):
@@ -106,6 +106,7 @@ def test_a_storm_of_rings(machines: Machines) -> None:
             lambda: machines.doorbells("open", "cluster")["heard_by_device"] > after,
             "the last ring",
             SECONDS,
+            LOOK_SECONDS,
         )
     assert machines.link("open")["state"] == machines.link("cluster")["state"] == "up"
 
@@ -119,7 +120,12 @@ def without_device(machines: Machines, guest: str, off: bool) -> None:
     wait_for(lambda: machines.link(guest)["ups"] > before, f"{guest} to be back", SECONDS)
     machines.wait_link(guest, "up")
     way = "link" if off else "device"
-    wait_for(lambda: machines.doorbells("open", guest)["way"] == way, f"bells by {way}", SECONDS)
+    wait_for(
+        lambda: machines.doorbells("open", guest)["way"] == way,
+        f"bells by {way}",
+        SECONDS,
+        LOOK_SECONDS,
+    )
 
 
 def test_without_the_device_doorbells_go_over_the_link(machines: Machines) -> None:
