@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Damaged logs never stop the reader or the report: seeded, so that a failure can be repeated.
 
-GIDWAY_FUZZ_TRIES and GIDWAY_FUZZ_SEED make the guided one try for longer, and other logs.
+GIDWAY_FUZZ_TRIES, GIDWAY_FUZZ_SECONDS and GIDWAY_FUZZ_SEED make the guided one try for longer, and
+other logs.
 """
 
 import os
@@ -19,6 +20,7 @@ from logs import point, read, rows
 from test_join import gid_line
 
 TRIES = int(os.environ.get("GIDWAY_FUZZ_TRIES", 300))
+SECONDS = float(os.environ.get("GIDWAY_FUZZ_SECONDS", 0))
 SEED = int(os.environ.get("GIDWAY_FUZZ_SEED", 1))
 PACKAGE = Path(gid_timeline.__file__).parent
 RECORDED = Path(__file__).with_name("recorded.log")  # of Weston 14, gidsink and gid-view, a film
@@ -170,12 +172,12 @@ def read_all_ways(log):
     report_all(trace, whole, rng)
 
 
-@pytest.mark.timeout(600 + TRIES)
+@pytest.mark.timeout(600 + TRIES + SECONDS)
 def test_guided():
     fuzzer = Fuzzer(read_all_ways, mutate_lines, [PACKAGE], SEED)
     fuzzer.run([_SEED_LOG, RECORDED.read_bytes()], 2)
     first = len(fuzzer.branches)
-    fuzzer.run([], TRIES)
+    fuzzer.run([], TRIES, SECONDS)
     print(
         f"seed {SEED}: {fuzzer.tries} logs, {first} branches taken by the first two, "
         f"{len(fuzzer.branches)} by the {len(fuzzer.corpus)} that were kept"

@@ -6,6 +6,7 @@ and bounded, and an agent that breaks the protocol is heard no more.
 """
 
 import base64
+import contextlib
 import itertools
 import json
 import queue
@@ -78,14 +79,19 @@ class Command:
                 self.code = message["exit"]
             self.changed.notify_all()
         if sum(map(len, self.texts.values())) > OUTPUT_BYTES:
-            self.fail(f"{self.words[0]} printed over {OUTPUT_BYTES >> 20} MiB")
-            self.signal(signal.SIGKILL)
+            self.end(f"{self.words[0]} printed over {OUTPUT_BYTES >> 20} MiB")
 
     def fail(self, why: str) -> None:
         """It counts as killed, and whoever waits for it is told."""
         with self.changed:
             self.failure, self.code = why, -signal.SIGKILL
             self.changed.notify_all()
+
+    def end(self, why: str) -> None:
+        """The same, and the guest is told to end it, which need not listen."""
+        self.fail(why)
+        with contextlib.suppress(GuestError):
+            self.signal(signal.SIGKILL)
 
     def _check(self) -> None:
         if self.failure is not None:
@@ -196,8 +202,7 @@ class Agent:
         try:
             command.take(message)
         except ValueError:  # of who hears it
-            command.fail(f"{command.words[0]} prints what it should not")
-            command.signal(signal.SIGKILL)
+            command.end(f"{command.words[0]} prints what it should not")
         if command.code is not None:
             self.commands.pop(message["id"], None)
 

@@ -7,6 +7,7 @@ same seed and the same number of tries it does the same on every machine.
 
 import random
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,16 +38,18 @@ class Fuzzer:
         self.corpus: list[bytes] = []
         self.branches: set[tuple] = set()
         self._target, self._mutate, self._seed = target, mutate, seed
-        self._where = tuple(str(path.resolve()) for path in where)
+        # As code was loaded, whose path may go by "..", and as it is.
+        self._where = tuple(str(way) for path in where for way in (path, path.resolve()))
         self._rng = random.Random(seed)
         self._news = False
 
-    def run(self, start: Iterable[bytes], tries: int) -> None:
-        """Raises Failure with the first input that fails."""
+    def run(self, start: Iterable[bytes], tries: int, seconds: float = 0) -> None:
+        """Until there were so many tries, and for so long. Raises Failure with what fails first."""
+        end = time.monotonic() + seconds
         with self._watched():
             for data in start:
                 self._try(data)
-            while self.tries < tries:
+            while self.tries < tries or time.monotonic() < end:
                 # Half of the tries go on from what was new last.
                 recent = self.corpus[-16:] if self._rng.random() < 0.5 else self.corpus
                 other = self._rng.choice(self.corpus)
