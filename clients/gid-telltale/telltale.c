@@ -63,7 +63,7 @@ static uint64_t telltale_hash(const struct telltale *telltale, const uint8_t *da
 	XXH3_state_t *state = XXH3_createState();
 	XXH3_64bits_reset(state);
 	for (uint32_t y = 0; y < telltale->layout.height; y++) {
-		XXH3_64bits_update(state, data + y * telltale->layout.planes[0].stride,
+		XXH3_64bits_update(state, data + (size_t)y * telltale->layout.planes[0].stride,
 				(size_t)telltale->layout.width * 4);
 	}
 	uint64_t hash = XXH3_64bits_digest(state);

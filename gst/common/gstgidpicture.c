@@ -15,9 +15,9 @@ apply_crop (GstVideoFrame *frame)
     guint8 *data = frame->data[plane];
 
     gst_video_format_info_component (finfo, plane, step);
-    data += GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, step[0], crop->y)
+    data += (gssize) GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, step[0], crop->y)
         * GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
-    data += GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, step[0], crop->x)
+    data += (gssize) GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, step[0], crop->x)
         * GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, step[0]);
     frame->data[plane] = data;
   }
