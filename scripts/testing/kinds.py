@@ -3,13 +3,14 @@
 
 import os
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 
-# Not with the sanitizers: what lives inside other people's processes (Weston, gst-launch).
-_OWN_PROCESSES = ("-Dweston=disabled", "-Dgstreamer=disabled", "-Dwlroots=disabled")
+# What lives inside other people's processes (Weston, gst-launch), or needs much of theirs.
+_NOT_GSTREAMER = ("-Dgstreamer=disabled", "-Dclients=disabled")
+_OWN_PROCESSES = (*_NOT_GSTREAMER, "-Dweston=disabled", "-Dwlroots=disabled")
 
 
 @dataclass
@@ -20,13 +21,14 @@ class Kind:
     options: tuple[str, ...]  # of meson setup
     env: dict[str, str] = field(default_factory=dict)
     under: tuple[str, ...] = ()
+    without: dict[str, str] = field(default_factory=dict)  # tests, each with the reason
 
     def folder(self, build: Path) -> Path:
         return build.with_name(build.name + self.suffix)
 
     def build(self, build: Path, nice: int = 0) -> subprocess.Popen[bytes]:
         """Begins to bring up to date what the folder's tests need."""
-        options = ("-Dwerror=true", *_OWN_PROCESSES, *self.options)
+        options = ("-Dwerror=true", *self.options)
         needed = ("--for", ",".join(self.suites)) if self.suites else ()
         return subprocess.Popen(
             ["nice", "-n", str(nice), TOP / "scripts/build", *needed, self.folder(build), *options],
@@ -38,20 +40,25 @@ class Kind:
 
 _COUNTERS = "-fprofile-instr-generate,-fcoverage-mapping"
 
-ASAN = Kind("-asan", "ASan and UBSan", ("unit", "hostile"), ("-Db_sanitize=address,undefined",))
+ASAN = Kind(
+    "-asan",
+    "ASan and UBSan",
+    ("unit", "hostile"),
+    (*_OWN_PROCESSES, "-Db_sanitize=address,undefined"),
+)
 # TSan knows only the usual address layouts.
 TSAN = Kind(
     "-tsan",
     "TSan",
     ("ring",),
-    ("-Db_sanitize=thread",),
+    (*_OWN_PROCESSES, "-Db_sanitize=thread"),
     under=("setarch", "--addr-no-randomize"),
 )
 FUZZ = Kind(
     "-fuzz",
     "libFuzzer and ASan",
     ("fuzz",),
-    ("-Dfuzz=true", "-Db_lundef=false"),
+    (*_NOT_GSTREAMER, "-Dfuzz=true", "-Db_lundef=false"),
     {"CC": "clang"},
 )
 # The fuzz targets once more, to see what lines they reach: ./run fuzz --coverage.
@@ -63,3 +70,22 @@ COVERAGE = Kind(
     FUZZ.env,
 )
 TESTED = (ASAN, TSAN, FUZZ)
+
+_SANITIZERS = TOP / "tests/sanitizers"
+
+# Only by ./run test --deep. Other people's processes load our code: the sanitizer is there first.
+OTHERS = Kind(
+    "-others",
+    "ASan and UBSan",
+    ("gst", "compositor", "safety"),
+    ("-Db_sanitize=address,undefined",),
+    under=(str(_SANITIZERS / "with-asan"),),
+    without={
+        "gst/system_calls": "it counts those of the code alone",
+        "compositor/weston-valgrind": "valgrind and ASan exclude each other",
+        "safety/forward_valgrind": "valgrind and ASan exclude each other",
+    },
+)
+# The threads of libgid, all of its unit tests.
+THREADS = replace(TSAN, suites=("unit",))
+DEEP = (ASAN, OTHERS, THREADS, FUZZ)

@@ -2,143 +2,21 @@
 /*
  * gid-buffer-v1 as both compositors serve it: manager, params, planes and pictures of compositor/,
  * in a real libwayland server, before a client that sends what the input says. Slabs and the
- * buffers' own part are of this file: imports come at once, later, in vain or never; slabs are
+ * buffers' own part are false: imports come at once, later, in vain or never; slabs are
  * revoked, buffers and params destroyed at any time. What a backend is told must keep to params.h.
  */
 #include "../../compositor/manager.h"
 #include "../../compositor/planes.h"
-#include "gid-buffer-v1-protocol.h"
 
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <wayland-server-protocol.h>
 
-#include "fuzz.h"
+#include "buffer_requests.h"
+#include "false_domain.h"
 
-#define SLABS 4
-#define PENDING_MAX 64
-#define OBJECTS_MAX 64
 #define STEPS_MAX 200
-
-/* --- slabs ------------------------------------------------------------------------------------ */
-
-struct listener {
-	gid_revoked_func func;
-	void *data;
-};
-
-struct gid_slab {
-	uint32_t refs;
-	struct gid_slab_info info;
-	struct listener listeners[OBJECTS_MAX * GID_PLANES_MAX];
-	size_t listener_count;
-};
-
-struct import {
-	gid_imported_func func;
-	void *data;
-	gid_id gid;
-};
-
-static struct gid_slab slabs[SLABS];
-static struct import pending[PENDING_MAX];
-static size_t pending_count;
-static uint32_t fate; /* of imports: at once, later, in vain */
-
-static struct gid_slab *slab_of(gid_id gid) {
-	struct gid_slab *slab = &slabs[gid_slab_of(gid) % SLABS];
-	return slab->info.revoked ? NULL : slab;
-}
-
-int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
-		struct gid_slab **slab) {
-	*slab = NULL;
-	if (fate % 4 == 0 && pending_count < PENDING_MAX) {
-		pending[pending_count++] = (struct import){done, data, gid};
-		return -EINPROGRESS;
-	}
-	*slab = fate % 4 == 1 ? NULL : slab_of(gid);
-	if (*slab == NULL) {
-		return -ENOENT;
-	}
-	(*slab)->refs++;
-	return 0;
-}
-
-void gid_slab_import_cancel(struct gid_domain *domain, void *data) {
-	size_t kept = 0;
-	for (size_t i = 0; i < pending_count; i++) {
-		if (pending[i].data != data) {
-			pending[kept++] = pending[i];
-		}
-	}
-	pending_count = kept;
-}
-
-void gid_slab_unref(struct gid_slab *slab) {
-	if (slab != NULL) {
-		demand(slab->refs > 0);
-		slab->refs--;
-	}
-}
-
-int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data) {
-	demand(slab != NULL && slab->refs > 0);
-	size_t kept = 0;
-	for (size_t i = 0; i < slab->listener_count; i++) {
-		if (slab->listeners[i].data != data) {
-			slab->listeners[kept++] = slab->listeners[i];
-		}
-	}
-	slab->listener_count = kept;
-	if (func != NULL) {
-		demand(kept < sizeof(slab->listeners) / sizeof(slab->listeners[0]));
-		slab->listeners[slab->listener_count++] = (struct listener){func, data};
-	}
-	return 0;
-}
-
-void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) {
-	demand(slab != NULL && slab->refs > 0);
-	*info = slab->info;
-}
-
-bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
-	return !slab->info.revoked && gid_generation_of(gid) == 0;
-}
-
-static uint8_t pixels[4096];
-
-const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
-	demand(slab != NULL && slab->refs > 0 && slot < slab->info.slot_count);
-	return pixels;
-}
-
-static void answer_import(uint32_t which) {
-	if (pending_count == 0) {
-		return;
-	}
-	struct import import = pending[which % pending_count];
-	memmove(&pending[which % pending_count], &pending[which % pending_count + 1],
-			(pending_count - which % pending_count - 1) * sizeof(pending[0]));
-	pending_count--;
-	struct gid_slab *slab = fate % 4 == 1 ? NULL : slab_of(import.gid);
-	if (slab != NULL) {
-		slab->refs++;
-	}
-	import.func(import.data, import.gid, slab != NULL ? 0 : -ENOENT, slab);
-}
-
-static void revoke_slab(struct gid_slab *slab) {
-	slab->info.revoked = true;
-	while (slab->listener_count > 0) { /* each is called once */
-		struct listener listener = slab->listeners[--slab->listener_count];
-		listener.func(listener.data, slab);
-	}
-}
 
 /* --- a backend as params.h wants it ----------------------------------------------------------- */
 
@@ -281,172 +159,31 @@ struct gid_domain *gidd_connection_get_domain(const struct gidd_connection *conn
 	return NULL;
 }
 
-uint32_t gid_domain_number(const struct gid_domain *domain) {
-	return 1;
-}
+/* --- an input --------------------------------------------------------------------------------- */
 
-const char *gid_domain_name(const struct gid_domain *domain) {
-	return "open";
-}
-
-/* --- the client ------------------------------------------------------------------------------- */
-
-enum object {
-	NOTHING,
-	MANAGER,
-	PARAMS,
-	BUFFER,
-	FEEDBACK,
-};
-
-struct client {
-	struct input input;
-	struct wl_display *display;
-	int fd;
-	uint32_t next; /* object */
-	uint8_t objects[OBJECTS_MAX];
-};
-
-#define FIRST_OBJECT 3u /* behind wl_display and wl_registry */
-
-static void send_request(struct client *client, uint32_t object, uint32_t opcode,
-		const uint32_t *words, uint32_t count) {
-	uint32_t message[32] = {object, (2 + count) * 4 << 16 | opcode};
-	for (uint32_t i = 0; i < count; i++) {
-		message[2 + i] = words[i];
-	}
-	/* A server that closed the connection does not read any more. */
-	(void)!send(client->fd, message, (2 + count) * 4, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-static uint32_t add_object(struct client *client, enum object kind) {
-	uint32_t id = client->next++;
-	client->objects[id % OBJECTS_MAX] = (uint8_t)kind;
-	return id;
-}
-
-/* One of the kind, most of the time. */
-static uint32_t pick(struct client *client, enum object kind) {
-	uint32_t start = take(&client->input, OBJECTS_MAX);
-	for (uint32_t i = 0; i < OBJECTS_MAX; i++) {
-		uint32_t id = (start + i) % OBJECTS_MAX;
-		if (id >= FIRST_OBJECT && id < client->next && client->objects[id] == kind) {
-			return id;
-		}
-	}
-	return start;
-}
-
-static void bind_manager(struct client *client) {
-	const char *name = gid_buffer_manager_v1_interface.name;
-	uint32_t words[16] = {1, (uint32_t)strlen(name) + 1}, count = 2;
-	memcpy(words + count, name, strlen(name) + 1);
-	count += (uint32_t)(strlen(name) + 4) / 4;
-	words[count++] = 1;
-	words[count++] = add_object(client, MANAGER);
-	send_request(client, 2, 0, words, count);
-}
-
-static uint32_t take_number(struct input *input) {
-	static const uint32_t numbers[] = {
-			0, 1, 4, 64, 256, 4096, 16384, 0x7fffffff, 0x80000000, ~0u};
-	uint32_t which = take(input, 16);
-	return which < 10 ? numbers[which]
-			  : take(input, 256) << 24 | take(input, 256) << 8 | take(input, 256);
-}
-
-static void add_plane(struct client *client) {
-	struct input *input = &client->input;
-	gid_id gid = gid_make(1, take(input, SLABS + 1), take(input, 5), take(input, 8) == 7);
-	uint32_t modifier = take(input, 8) == 0 ? 7 : 0;
-	uint32_t words[] = {(uint32_t)(gid >> 32), (uint32_t)gid, take(input, 5),
-			take(input, 2) ? take_number(input) : 0,
-			take(input, 2) ? take_number(input) : 256, 0, modifier};
-	send_request(client, pick(client, PARAMS), 1, words, 7);
-}
-
-static void ask_for_buffer(struct client *client) {
-	static const uint32_t formats[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888,
-			DRM_FORMAT_NV12, DRM_FORMAT_YUV420, DRM_FORMAT_YUYV, DRM_FORMAT_P010};
-	struct input *input = &client->input;
-	uint32_t format = take(input, 8), params = pick(client, PARAMS);
-	uint32_t words[] = {0, take(input, 2) ? 16 : take_number(input),
-			take(input, 2) ? 16 : take_number(input),
-			format < 6 ? formats[format] : take_number(input)};
-	if (take(input, 2) == 0) {
-		send_request(client, params, 2, words + 1, 3);
-	} else {
-		words[0] = add_object(client, BUFFER);
-		send_request(client, params, 3, words, 4);
-	}
-}
-
-static void send_anything(struct client *client) {
-	uint32_t words[8];
-	for (size_t i = 0; i < 8; i++) {
-		words[i] = take_number(&client->input);
-	}
-	uint32_t object = take(&client->input, OBJECTS_MAX), opcode = take(&client->input, 6);
-	send_request(client, object, opcode, words, take(&client->input, 9));
-}
-
-static void act(struct client *client, struct manager *manager) {
-	uint32_t id;
-	switch (take(&client->input, 16)) {
-	case 0:
-		bind_manager(client);
+static void act(struct wayland_client *client, struct manager *manager) {
+	uint32_t what = take(&client->input, BUFFER_REQUEST_KINDS + 6);
+	switch (what) {
+	case BUFFER_REQUEST_KINDS:
+		false_domain_set_fate(take(&client->input, FATES));
 		break;
-	case 1:
-	case 2:
-		id = pick(client, MANAGER);
-		uint32_t params = add_object(client, PARAMS);
-		send_request(client, id, 1, &params, 1);
+	case BUFFER_REQUEST_KINDS + 1:
+		false_domain_answer(take(&client->input, 64));
 		break;
-	case 3:
-	case 4:
-	case 5:
-		add_plane(client);
+	case BUFFER_REQUEST_KINDS + 2:
+		false_domain_revoke(take(&client->input, FALSE_SLABS));
 		break;
-	case 6:
-	case 7:
-		ask_for_buffer(client);
-		break;
-	case 8:
-		id = pick(client, MANAGER);
-		uint32_t feedback = add_object(client, FEEDBACK);
-		send_request(client, id, 2, &feedback, 1);
-		break;
-	case 9:
-		id = pick(client, 1 + take(&client->input, 4));
-		send_request(client, id, 0, NULL, 0);
-		client->objects[id % OBJECTS_MAX] = NOTHING;
-		break;
-	case 10:
-		send_anything(client);
-		break;
-	case 11:
-		fate = take(&client->input, 4);
-		break;
-	case 12:
-		answer_import(take(&client->input, PENDING_MAX));
-		break;
-	case 13:
-		revoke_slab(&slabs[take(&client->input, SLABS)]);
-		break;
-	case 14:
+	case BUFFER_REQUEST_KINDS + 3:
 		is_up = !is_up;
 		manager_send_feedback(manager);
 		break;
-	default:
-		wl_event_loop_dispatch(wl_display_get_event_loop(client->display), 0);
-		wl_display_flush_clients(client->display);
+	case BUFFER_REQUEST_KINDS + 4:
+	case BUFFER_REQUEST_KINDS + 5:
+		wayland_client_dispatch(client);
 		break;
-	}
-}
-
-static void drain(int fd) {
-	char bytes[4096];
-	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
+	default:
+		buffer_requests_send(client, what);
+		break;
 	}
 }
 
@@ -455,44 +192,24 @@ static void be_silent(const char *format, va_list arguments) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	wl_log_set_handler_server(be_silent);
-	memset(slabs, 0, sizeof(slabs));
-	pending_count = 0;
+	false_domain_reset();
 	is_up = false;
-	for (uint32_t i = 0; i < SLABS; i++) {
-		slabs[i].info = (struct gid_slab_info){
-				.gid = gid_make(1, i, 0, 0),
-				.memory = i == 3 ? GID_MEMORY_DMABUF : GID_MEMORY_MEMFD,
-				.slot_count = 4,
-				.slot_size = i == 0 ? 4096 : 65536,
-				.imported = true,
-				.description = "",
-		};
-	}
-	struct client client = {.input = {.data = data, .size = size}, .next = FIRST_OBJECT};
-	int fds[2];
-	demand(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	client.fd = fds[0];
-	client.display = wl_display_create();
-	demand(client.display != NULL && wl_client_create(client.display, fds[1]) != NULL);
+	struct wl_display *display = wl_display_create();
 	struct manager manager;
-	demand(manager_init(&manager, client.display, NULL, &backend, NULL) == 0);
-	uint32_t registry = 2;
-	fate = take(&client.input, 4);
-	send_request(&client, 1, 1, &registry, 1);
-	bind_manager(&client);
-	for (int step = 0; step < STEPS_MAX && client.input.size > 0 && client.next < OBJECTS_MAX;
-			step++) {
+	demand(display != NULL && manager_init(&manager, display, NULL, &backend, NULL) == 0);
+	struct wayland_client client;
+	wayland_client_init(&client, display, (struct input){data, size});
+	false_domain_set_fate(take(&client.input, FATES));
+	buffer_requests_bind(&client);
+	for (int step = 0; step < STEPS_MAX && wayland_client_goes_on(&client); step++) {
 		act(&client, &manager);
-		drain(client.fd);
 	}
-	wl_event_loop_dispatch(wl_display_get_event_loop(client.display), 0);
+	wayland_client_dispatch(&client);
 	manager_finish(&manager);
-	wl_display_destroy_clients(client.display);
-	wl_display_destroy(client.display);
-	close(client.fd);
-	demand(buffer_count == 0 && pending_count == 0);
-	for (uint32_t i = 0; i < SLABS; i++) {
-		demand(slabs[i].refs == 0 && slabs[i].listener_count == 0);
-	}
+	wl_display_destroy_clients(display);
+	wl_display_destroy(display);
+	wayland_client_finish(&client);
+	demand(buffer_count == 0);
+	false_domain_demand_empty();
 	return 0;
 }
