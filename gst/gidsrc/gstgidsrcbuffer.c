@@ -105,8 +105,8 @@ move_offsets (
   for (guint i = 0; i < layout->plane_count; i++) {
     if (crop->x % format->planes[i].hsub || crop->y % format->planes[i].vsub)
       return FALSE;
-    offset[i] += crop->y / format->planes[i].vsub * layout->planes[i].stride
-        + crop->x / format->planes[i].hsub * format->planes[i].bytes;
+    offset[i] += (gsize) (crop->y / format->planes[i].vsub) * layout->planes[i].stride
+        + (gsize) crop->x / format->planes[i].hsub * format->planes[i].bytes;
   }
   return TRUE;
 }
