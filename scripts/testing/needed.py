@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python3 -m testing.needed FOLDER SUITE[,SUITE…]: what ninja has to build for the tests of suites."""
+"""python3 -m testing.needed FOLDER SUITE[,SUITE…]: what ninja builds for the tests of suites."""
 
 import json
 import sys

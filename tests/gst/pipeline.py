@@ -45,7 +45,7 @@ def gst_env(env: dict[str, str], registry: Path) -> dict[str, str]:
         made = registry.with_name(f"{registry.name}.{os.getpid()}.{threading.get_ident()}")
         shutil.copy(make_registry(), made)
         made.rename(registry)
-    return env | _places(registry)
+    return env | _places(registry) | {"GST_REGISTRY_UPDATE": "no"}  # it need not look at them again
 
 
 def _places(registry: Path) -> dict[str, str]:
