@@ -20,6 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What a test needs beyond that: streams of open, and further lines of the configuration. */
+#ifndef COCKPIT_STREAMS
+#define COCKPIT_STREAMS "movie camera/*"
+#endif
+#ifndef COCKPIT_MORE
+#define COCKPIT_MORE ""
+#endif
+
 /* For what must happen, on however busy a machine. */
 #define COCKPIT_PATIENCE_MS 60000
 
@@ -104,7 +112,7 @@ static inline bool cockpit_init(void) {
 			"[cockpit]\nruntime=%s\n"
 			"[domain open]\nnumber=1\nmemory=64M\nslabs=256\nclient-slabs=200\n"
 			"[domain cluster]\nnumber=2\n"
-			"[share open cluster]\nstreams=movie camera/*\n",
+			"[share open cluster]\nstreams=" COCKPIT_STREAMS "\n" COCKPIT_MORE,
 			cockpit_folder);
 	fclose(config);
 	return cockpit_start(1) && cockpit_start(2);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "canvas.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	struct canvas *canvas = data;
+	canvas->viewer_came |= joined;
+}
+
+int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *stream,
+		uint32_t slot_count, uint64_t lease_ns) {
+	*canvas = (struct canvas){.domain = domain, .slot_count = slot_count, .front = -1};
+	const struct gid_producer_options options = {
+			.size = sizeof(options),
+			.lease_ns = lease_ns,
+			.subscriber = handle_subscriber,
+			.data = canvas,
+	};
+	return gid_producer_create(domain, stream, &options, &canvas->producer);
+}
+
+void canvas_finish(struct canvas *canvas) {
+	gid_producer_destroy(canvas->producer);
+	gid_slab_destroy(canvas->slab, true);
+}
+
+static void clear(struct canvas *canvas, uint32_t slot) {
+	memset(gid_slab_data(canvas->slab, slot), 0, gid_layout_size(&canvas->layout));
+}
+
+int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height,
+		uint64_t memory) {
+	struct gid_layout layout;
+	struct gid_slab *slab;
+	if (canvas->slab != NULL && canvas->layout.fourcc == fourcc &&
+			canvas->layout.width == width && canvas->layout.height == height) {
+		clear(canvas, canvas->back);
+		canvas->stale = canvas->waits = false;
+		return 0;
+	}
+	int ret = gid_layout_init(&layout, fourcc, width, height, 64);
+	if (ret < 0) {
+		return ret;
+	}
+	if (gid_layout_size(&layout) > memory / canvas->slot_count) {
+		return -EDQUOT;
+	}
+	ret = gid_slab_create(canvas->domain, &layout, 0, canvas->slot_count, NULL, &slab);
+	if (ret < 0) {
+		return ret;
+	}
+	gid_slab_destroy(canvas->slab, true);
+	canvas->slab = slab;
+	canvas->layout = layout;
+	canvas->front = -1;
+	canvas->back = 0;
+	canvas->stale = canvas->waits = false;
+	return 0;
+}
+
+void canvas_drop(struct canvas *canvas) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	if (canvas->slab == NULL) {
+		return;
+	}
+	frame.flags = GID_FRAME_HIDDEN;
+	gid_producer_send(canvas->producer, &frame);
+	gid_slab_destroy(canvas->slab, true);
+	canvas->slab = NULL;
+	canvas->front = -1;
+	canvas->waits = false;
+}
+
+void *canvas_slot(struct canvas *canvas) {
+	if (canvas->slab == NULL) {
+		return NULL;
+	}
+	void *data = gid_slab_data(canvas->slab, canvas->back);
+	canvas->not_presented += canvas->waits;
+	canvas->waits = false; /* what is drawn now is newer */
+	if (canvas->stale) {
+		memcpy(data, gid_slab_data(canvas->slab, (uint32_t)canvas->front),
+				gid_layout_size(&canvas->layout));
+		canvas->stale = false;
+	}
+	return data;
+}
+
+/* A slot that nobody reads, other than the back one; or -1. */
+static int find_free(struct canvas *canvas) {
+	for (uint32_t i = 0; i < canvas->slot_count; i++) {
+		if (i != canvas->back && gid_slab_holders(canvas->slab, i) == 0) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* Frames that nobody has begun to read make room for this one. */
+static int make_free(struct canvas *canvas) {
+	int slot = find_free(canvas);
+	if (slot < 0) {
+		gid_producer_dispatch(canvas->producer);
+		slot = find_free(canvas);
+	}
+	while (slot < 0 && gid_producer_reclaim(canvas->producer, false) == 1) {
+		slot = find_free(canvas);
+	}
+	return slot;
+}
+
+int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool discard) {
+	if (canvas->slab == NULL) {
+		return -ENODATA;
+	}
+	struct gid_frame sent = *frame;
+	int next = make_free(canvas);
+	if (next < 0) {
+		canvas->waits = true;
+		canvas->waiting = *frame;
+		canvas->waiting_discards = discard;
+		return 0;
+	}
+	canvas_slot(canvas); /* where nothing was drawn since the last picture */
+	sent.gid = gid_slab_gid(canvas->slab, canvas->back);
+	int ret = gid_producer_send(canvas->producer, &sent);
+	if (ret < 0) {
+		return ret;
+	}
+	canvas->front = (int)canvas->back;
+	canvas->back = (uint32_t)next;
+	canvas->stale = !discard;
+	canvas->waits = false;
+	canvas->presented++;
+	return 0;
+}
+
+void canvas_revert(struct canvas *canvas) {
+	if (canvas->slab == NULL) {
+		return;
+	}
+	if (canvas->front >= 0) {
+		canvas->stale = true;
+	} else {
+		clear(canvas, canvas->back);
+	}
+}
+
+/* Who comes later sees the picture at once. */
+static void show_again(struct canvas *canvas) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	canvas->viewer_came = false;
+	if (canvas->slab != NULL && canvas->front >= 0) {
+		frame.gid = gid_slab_gid(canvas->slab, (uint32_t)canvas->front);
+		frame.flags = GID_FRAME_HEARTBEAT;
+		gid_producer_send(canvas->producer, &frame);
+	}
+}
+
+void canvas_dispatch(struct canvas *canvas) {
+	gid_producer_dispatch(canvas->producer);
+	if (canvas->waits) {
+		struct gid_frame frame = canvas->waiting;
+		canvas->waits = false;
+		canvas_present(canvas, &frame, canvas->waiting_discards);
+	}
+	if (canvas->viewer_came) {
+		show_again(canvas);
+	}
+}

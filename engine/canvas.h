@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A canvas: slots of the engine's own memory, one of which is drawn into, and the stream in which
+ * finished pictures are sent. Nobody else writes this memory.
+ */
+#ifndef ENGINE_CANVAS_H
+#define ENGINE_CANVAS_H
+
+#include <gid/stream.h>
+
+struct canvas {
+	struct gid_domain *domain;
+	struct gid_producer *producer;
+	struct gid_slab *slab; /* NULL: no size was asked for yet */
+	struct gid_layout layout;
+	uint32_t slot_count;
+	uint32_t back; /* the slot that is drawn into */
+	int front;     /* the slot that was presented last, or -1 */
+	bool stale;    /* the back slot has to begin with the pixels of the front */
+	bool viewer_came;
+	bool waits; /* `waiting` is finished, but there was no free slot to go on in */
+	bool waiting_discards;
+	struct gid_frame waiting;
+	uint64_t presented, not_presented; /* pictures */
+};
+
+/* Publishes the stream. Returns 0, or what gid_producer_create() returns. */
+int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *stream,
+		uint32_t slot_count, uint64_t lease_ns);
+void canvas_finish(struct canvas *canvas);
+
+/*
+ * Gives the canvas a size and format, black. Returns 0; -EDQUOT: its slots would have more than
+ * `memory` bytes; or what gid_slab_create() returns: then it is as it was.
+ */
+int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height,
+		uint64_t memory);
+
+/* Takes the memory away. Who shows the canvas is told that there is nothing to show. */
+void canvas_drop(struct canvas *canvas);
+
+/* The slot to draw into, which has the pixels of the picture in work. NULL: it has no size yet. */
+void *canvas_slot(struct canvas *canvas);
+
+/*
+ * The picture in work is finished. The next one begins with the same pixels, or, with `discard`,
+ * with undefined ones. `frame` says everything but the gid. If those who show the canvas hold all
+ * slots, the picture is sent as soon as one is free, if nothing else is drawn until then.
+ * Returns 0 or what gid_producer_send() returns.
+ */
+int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool discard);
+
+/* What was drawn since the last picture is void. */
+void canvas_revert(struct canvas *canvas);
+
+/* When the producer's descriptor is readable, and now and then. */
+void canvas_dispatch(struct canvas *canvas);
+
+#endif

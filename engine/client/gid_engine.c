@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+/* The connection of a requester with its engine. */
+#include "canvas_request.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define LEASE_NS 120000000000ull /* a long list may take as long as an engine lets it */
+#define LIST_ROW 1024u		 /* pixels of a slot's layout, which are words here */
+
+static _Thread_local char create_text[256];
+
+int canvas_fail(struct gid_canvas *canvas, int error, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	vsnprintf(canvas->text, sizeof(canvas->text), format, args);
+	va_end(args);
+	return error;
+}
+
+const char *gid_canvas_create_error(void) {
+	return create_text;
+}
+
+const char *gid_canvas_error(const struct gid_canvas *canvas) {
+	return canvas->text;
+}
+
+bool gid_canvas_is_connected(const struct gid_canvas *canvas) {
+	return canvas->engine != 0 && canvas->report != NULL;
+}
+
+int gid_canvas_get_fd(const struct gid_canvas *canvas) {
+	return canvas->epoll_fd;
+}
+
+/* --- what the engine says --------------------------------------------------------------------- */
+
+static uint64_t load(const uint64_t *field) {
+	return __atomic_load_n(field, __ATOMIC_ACQUIRE);
+}
+
+/* Lists that are under way are lost with their engine. */
+static void lose_engine(struct gid_canvas *canvas) {
+	canvas->engine = 0;
+	canvas->has_canvas = false;
+	canvas->lost = canvas->fence;
+}
+
+static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	struct gid_canvas *canvas = data;
+	if (!joined && consumers == 0) {
+		lose_engine(canvas);
+	} else if (joined) {
+		canvas->engine = domain;
+	}
+}
+
+static void handle_released(void *data, gid_id gid) {
+	struct gid_canvas *canvas = data;
+	uint32_t slot = gid_slot_of(gid);
+	if (canvas->slot_fences[slot] > canvas->released) {
+		canvas->released = canvas->slot_fences[slot];
+	}
+	gid_slab_give(canvas->slab, slot);
+}
+
+static void forget_report(struct gid_canvas *canvas) {
+	gid_slab_unref(canvas->report_slab);
+	canvas->report_slab = NULL;
+	canvas->report = NULL;
+	canvas->refused = 0;
+}
+
+static void handle_report_state(void *data, enum gid_consumer_state state, int reason) {
+	if (state != GID_CONSUMER_LIVE) {
+		forget_report(data);
+	}
+}
+
+static void take_report(struct gid_canvas *canvas, gid_id gid) {
+	struct gid_slab *slab;
+	struct gid_slab_info info;
+	if (gid_slab_import(canvas->domain, gid, &slab) < 0) {
+		return;
+	}
+	gid_slab_get_info(slab, &info);
+	const struct engine_report *report = info.slot_size < sizeof(*report)
+			? NULL
+			: gid_slab_view(slab, gid_slot_of(gid));
+	if (report == NULL || report->magic != ENGINE_REPORT_MAGIC ||
+			report->version != ENGINE_VERSION) {
+		gid_slab_unref(slab);
+		return;
+	}
+	forget_report(canvas);
+	canvas->report_slab = slab;
+	canvas->report = report;
+	canvas->refused = load(&report->refused);
+}
+
+int gid_canvas_dispatch(struct gid_canvas *canvas) {
+	struct gid_frame frame;
+	gid_producer_dispatch(canvas->lists);
+	while (gid_consumer_receive(canvas->reports, &frame) == 1) {
+		if (frame.gid != GID_NONE) {
+			take_report(canvas, frame.gid);
+		}
+		gid_consumer_release(canvas->reports, &frame);
+	}
+	return 0;
+}
+
+/* The engine refused lists: reads why it refused the last one. */
+static int read_refusal(struct gid_canvas *canvas, uint64_t refused) {
+	const struct engine_report *report = canvas->report;
+	for (int tries = 0; tries < 100; tries++) {
+		uint64_t before = load(&report->refusals);
+		uint64_t words[ENGINE_REPORT_TEXT / 8];
+		for (size_t i = 0; i < ENGINE_REPORT_TEXT / 8; i++) {
+			words[i] = load((const uint64_t *)(const void *)report->refused_text + i);
+		}
+		int error = __atomic_load_n(&report->refused_error, __ATOMIC_ACQUIRE);
+		uint32_t word = __atomic_load_n(&report->refused_word, __ATOMIC_ACQUIRE);
+		uint64_t fence = load(&report->refused_fence);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (before % 2 == 0 && load(&report->refusals) == before) {
+			canvas->refused = refused;
+			return canvas_fail(canvas, error < 0 && error >= -4095 ? error : -EPROTO,
+					"the engine refused list %llu at word %u: %.*s",
+					(unsigned long long)fence, word, (int)sizeof(words) - 1,
+					(const char *)words);
+		}
+	}
+	return canvas_fail(canvas, -EPROTO, "the engine refused a list");
+}
+
+void gid_canvas_get_stats(const struct gid_canvas *canvas, struct gid_canvas_stats *stats) {
+	const struct engine_report *report = canvas->report;
+	*stats = (struct gid_canvas_stats){0};
+	if (report != NULL) {
+		stats->lists = load(&report->lists);
+		stats->refused = load(&report->refused);
+		stats->presented = load(&report->presented);
+		stats->not_presented = load(&report->not_presented);
+		stats->work_ns = load(&report->work_ns);
+	}
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+/* Sleeps until something happens to the canvas or its domain, or the time is over. */
+static void sleep_until(struct gid_canvas *canvas, uint64_t deadline) {
+	uint64_t now = gid_clock_now();
+	struct pollfd fds[] = {
+			{.fd = gid_domain_get_fd(canvas->domain), .events = POLLIN},
+			{.fd = canvas->epoll_fd, .events = POLLIN},
+	};
+	uint64_t released = canvas->released, lost = canvas->lost;
+	gid_producer_want_release(canvas->lists);
+	if (canvas->released != released || canvas->lost != lost) {
+		return; /* what came before is not told again */
+	}
+	int timeout = deadline == UINT64_MAX ? -1
+			: deadline <= now    ? 0
+					     : (int)((deadline - now + 999999) / 1000000);
+	poll(fds, 2, timeout);
+}
+
+static void dispatch_all(struct gid_canvas *canvas) {
+	gid_domain_dispatch(canvas->domain);
+	gid_canvas_dispatch(canvas);
+}
+
+static uint64_t deadline_after(int timeout_ms) {
+	return timeout_ms < 0 ? UINT64_MAX : gid_clock_now() + (uint64_t)timeout_ms * 1000000;
+}
+
+static bool is_done(const struct gid_canvas *canvas, uint64_t fence) {
+	return canvas->report != NULL && load(&canvas->report->fence) >= fence;
+}
+
+int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
+	uint64_t deadline = deadline_after(timeout_ms);
+	uint64_t spin_end = canvas->options.spin_us == 0
+			? 0
+			: gid_clock_now() + canvas->options.spin_us * 1000ull;
+	if (fence > canvas->fence) {
+		return canvas_fail(canvas, -EINVAL, "no list with this fence was submitted");
+	}
+	while (canvas->released < fence || !is_done(canvas, fence)) {
+		if (fence <= canvas->lost) {
+			return canvas_fail(canvas, -EPIPE,
+					"the engine ended before the list was done");
+		}
+		gid_producer_dispatch(canvas->lists);
+		if (spin_end != 0 && gid_clock_now() < spin_end) {
+			continue;
+		}
+		spin_end = 0;
+		dispatch_all(canvas);
+		if (canvas->released >= fence && is_done(canvas, fence)) {
+			break;
+		}
+		if (fence > canvas->lost && gid_clock_now() >= deadline) {
+			return canvas_fail(canvas, -ETIMEDOUT, "the list is not done in this time");
+		}
+		sleep_until(canvas, deadline);
+		dispatch_all(canvas);
+	}
+	uint64_t refused = load(&canvas->report->refused);
+	return refused != canvas->refused ? read_refusal(canvas, refused) : 0;
+}
+
+int canvas_take_slot(struct gid_canvas *canvas) {
+	uint64_t spin_end = 0;
+	for (;;) {
+		if (!gid_canvas_is_connected(canvas)) {
+			dispatch_all(canvas);
+		}
+		if (!gid_canvas_is_connected(canvas)) {
+			return canvas_fail(canvas, -ENOTCONN, "the engine is away");
+		}
+		int slot = gid_slab_take(canvas->slab);
+		if (slot >= 0) {
+			return slot;
+		}
+		gid_producer_dispatch(canvas->lists);
+		slot = gid_slab_take(canvas->slab);
+		if (slot >= 0) {
+			return slot;
+		}
+		uint64_t now = gid_clock_now();
+		spin_end = spin_end == 0 ? now + canvas->options.spin_us * 1000ull : spin_end;
+		if (now >= spin_end) {
+			sleep_until(canvas, UINT64_MAX);
+			dispatch_all(canvas);
+		}
+	}
+}
+
+int gid_canvas_share(struct gid_canvas *canvas, struct gid_slab *slab) {
+	if (canvas->engine == 0) {
+		return canvas_fail(canvas, -ENOTCONN, "the engine is away");
+	}
+	int ret = gid_slab_grant(slab, canvas->engine);
+	return ret < 0 ? canvas_fail(canvas, ret, "%s", gid_domain_error(canvas->domain)) : 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int complete_options(
+		struct gid_canvas_options *options, const struct gid_canvas_options *given) {
+	uint32_t size = given->size < sizeof(*options) ? given->size : sizeof(*options);
+	*options = (struct gid_canvas_options){0};
+	memcpy(options, given, size);
+	options->size = sizeof(*options);
+	options->fourcc = options->fourcc == 0 ? DRM_FORMAT_XRGB8888 : options->fourcc;
+	options->list_words = options->list_words == 0 ? 16384 : options->list_words;
+	options->lists = options->lists == 0 ? 16 : options->lists;
+	options->connect_ms = options->connect_ms == 0 ? 5000 : options->connect_ms;
+	bool good = options->width >= 1 && options->width <= GID_SIZE_MAX && options->height >= 1 &&
+			options->height <= GID_SIZE_MAX && options->list_words >= 64 &&
+			options->list_words <= ENGINE_LIST_WORDS_MAX && options->lists >= 2 &&
+			options->lists <= LISTS_MAX;
+	return good ? 0 : -EINVAL;
+}
+
+static int make_slab(struct gid_canvas *canvas) {
+	struct gid_layout layout;
+	uint32_t rows = (canvas->options.list_words + LIST_ROW - 1) / LIST_ROW;
+	int ret = gid_layout_init(&layout, DRM_FORMAT_ARGB8888, LIST_ROW, rows, 64);
+	return ret < 0 ? ret
+		       : gid_slab_create(canvas->domain, &layout, 0, canvas->options.lists,
+					 "commands of gid-engine", &canvas->slab);
+}
+
+static int make_streams(struct gid_canvas *canvas, const char *engine, const char *name) {
+	char stream[GID_NAME_MAX + 1];
+	const struct gid_producer_options lists = {
+			.size = sizeof(lists),
+			.lease_ns = LEASE_NS,
+			.credit_max = GID_CREDIT_MAX,
+			.released = handle_released,
+			.subscriber = handle_subscriber,
+			.data = canvas,
+			.quiet = true,
+	};
+	const struct gid_consumer_options reports = {
+			.size = sizeof(reports),
+			.reconnect = true,
+			.state = handle_report_state,
+			.data = canvas,
+	};
+	snprintf(stream, sizeof(stream), ENGINE_LISTS_STREAM, name);
+	int ret = gid_producer_create(canvas->domain, stream, &lists, &canvas->lists);
+	if (ret < 0) {
+		return ret;
+	}
+	snprintf(stream, sizeof(stream), ENGINE_REPORT_STREAM, name);
+	return gid_consumer_create(canvas->domain, engine, stream, &reports, &canvas->reports);
+}
+
+static int make_descriptor(struct gid_canvas *canvas) {
+	int fds[] = {gid_producer_get_fd(canvas->lists), gid_consumer_get_fd(canvas->reports)};
+	canvas->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	for (int i = 0; canvas->epoll_fd >= 0 && i < 2; i++) {
+		struct epoll_event event = {.events = EPOLLIN};
+		if (epoll_ctl(canvas->epoll_fd, EPOLL_CTL_ADD, fds[i], &event) < 0) {
+			return -errno;
+		}
+	}
+	return canvas->epoll_fd < 0 ? -errno : 0;
+}
+
+static int wait_for_engine(struct gid_canvas *canvas) {
+	uint64_t deadline = deadline_after(canvas->options.connect_ms);
+	dispatch_all(canvas);
+	while (!gid_canvas_is_connected(canvas)) {
+		if (gid_clock_now() >= deadline) {
+			return -ETIMEDOUT;
+		}
+		sleep_until(canvas, deadline);
+		dispatch_all(canvas);
+	}
+	return 0;
+}
+
+int gid_canvas_create(struct gid_domain *domain, const char *engine, const char *name,
+		const struct gid_canvas_options *options, struct gid_canvas **result) {
+	struct gid_canvas *canvas = calloc(1, sizeof(*canvas));
+	create_text[0] = '\0';
+	if (canvas == NULL) {
+		return -ENOMEM;
+	}
+	canvas->domain = domain;
+	canvas->epoll_fd = -1;
+	int ret = complete_options(&canvas->options, options);
+	if (ret < 0 || !gid_name_is_valid(name) || strlen(name) > ENGINE_NAME_MAX) {
+		free(canvas);
+		snprintf(create_text, sizeof(create_text),
+				"the canvas's name, size or options are out of range");
+		return -EINVAL;
+	}
+	ret = make_slab(canvas);
+	ret = ret < 0 ? ret : make_streams(canvas, engine, name);
+	ret = ret < 0 ? ret : make_descriptor(canvas);
+	if (ret < 0) {
+		snprintf(create_text, sizeof(create_text), "%s", gid_domain_error(domain));
+		goto error_canvas;
+	}
+	ret = wait_for_engine(canvas);
+	if (ret < 0) {
+		snprintf(create_text, sizeof(create_text),
+				"no gid-engine in domain %s serves a canvas %s to us: does it run, "
+				"does its file have [canvas %s] with our domain, and does "
+				"gidway.conf share engine/%s and canvas/%s?",
+				engine, name, name, name, name);
+		goto error_canvas;
+	}
+	*result = canvas;
+	return 0;
+
+error_canvas:
+	gid_canvas_destroy(canvas);
+	return ret;
+}
+
+void gid_canvas_destroy(struct gid_canvas *canvas) {
+	if (canvas == NULL) {
+		return;
+	}
+	gid_producer_destroy(canvas->lists);
+	gid_consumer_destroy(canvas->reports);
+	forget_report(canvas);
+	gid_slab_destroy(canvas->slab, false);
+	if (canvas->epoll_fd >= 0) {
+		close(canvas->epoll_fd);
+	}
+	free(canvas);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/** Pictures in YUV, converted row by row to ARGB8888. Pure. */
+#ifndef ENGINE_COLOURS_H
+#define ENGINE_COLOURS_H
+
+#include "language.h"
+#include <gid/gid.h>
+#include <stdbool.h>
+
+/* Pixels that somebody else may change meanwhile. The layout was checked, and fits the memory. */
+struct picture {
+	struct gid_layout layout;
+	const uint8_t *memory; /* of the slot */
+};
+
+/* Whether the format is YUV, and one that colours_row() can convert. */
+bool colours_convert(uint32_t fourcc);
+
+/* A matrix, with factors of 1/65536. */
+struct colours {
+	int32_t y_offset, y_factor;
+	int32_t red_v, green_u, green_v, blue_u;
+};
+
+void colours_init(struct colours *colours, uint32_t encoding, uint32_t range);
+
+/*
+ * Converts `width` pixels of row `y`, from column `x`, to opaque ARGB8888. Each sample of colour
+ * counts for all pixels that share it.
+ */
+void colours_row(const struct colours *colours, const struct picture *picture, uint32_t x,
+		uint32_t y, uint32_t width, uint32_t *pixels);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The configuration of gid-engine: one INI file, gid-engine(8).
+ *
+ * Parsed once, constant afterwards.
+ */
+#ifndef ENGINE_CONFIG_H
+#define ENGINE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One canvas, and the domain whose programs may draw on it. */
+struct canvas_config {
+	char *name;
+	unsigned line; /* of its section */
+	char *domain;
+	uint64_t memory; /* bytes of all its slots */
+	uint32_t slots;
+	uint64_t pixels_per_second; /* that may be drawn; 0: any number */
+	uint64_t list_ns;	    /* the longest time for one list */
+	uint64_t lease_ns;	    /* of its frames */
+	bool realtime;
+};
+
+struct engine_config {
+	uint32_t spin_us; /* how long an engine looks for the next list before it sleeps */
+	struct canvas_config *canvases;
+	size_t canvas_count;
+};
+
+/*
+ * Reads the file at `path`. Returns 0, -EINVAL with every mistake written to `errors` as a line
+ * "path:line: what is wrong", -ENOMEM, or what opening it says. The configuration is to be finished
+ * in either case.
+ */
+int engine_config_read(struct engine_config *config, const char *path, FILE *errors);
+
+/* The same for a file that is open; `name` is how messages call it. */
+int engine_config_read_file(
+		struct engine_config *config, FILE *file, const char *name, FILE *errors);
+
+void engine_config_finish(struct engine_config *config);
+
+#endif

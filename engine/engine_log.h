@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Lines for people, on stderr. What a requester brings about as often as it likes is counted: 20
+ * lines at once, and one more every two seconds.
+ */
+#ifndef ENGINE_LOG_H
+#define ENGINE_LOG_H
+
+#include <stdint.h>
+
+/* Of one canvas, and of one thread. */
+struct engine_log {
+	const char *name;
+	uint64_t spent_until; /* CLOCK_MONOTONIC ns: when all lines written are paid for */
+	uint64_t left_out;    /* lines, since the last one that was written */
+};
+
+__attribute__((format(printf, 2, 3))) void engine_log(
+		struct engine_log *log, const char *format, ...);
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/** Single points, clipped. Pure. */
+#ifndef ENGINE_POINT_DRAWING_H
+#define ENGINE_POINT_DRAWING_H
+
+#include "language.h"
+#include <pixman.h>
+#include <stddef.h>
+
+/* Where points go: rows of a format that drawing_can_target(). */
+struct point_target {
+	uint8_t *memory;
+	uint32_t stride, fourcc;
+	pixman_region32_t *clip; /* within the picture */
+};
+
+/*
+ * Stores the colour 0xAARRGGBB (not multiplied by alpha) at each point that lies in the clip. It
+ * takes the place of what was there.
+ */
+void points_draw(const struct point_target *target, uint32_t colour,
+		const struct engine_point *points, size_t count);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/** The engine's report on one canvas: a page that requesters read, and the stream that names it. */
+#ifndef ENGINE_REPORT_H
+#define ENGINE_REPORT_H
+
+#include "language.h"
+#include <gid/stream.h>
+
+struct report {
+	struct gid_producer *producer;
+	struct gid_slab *slab;
+	struct engine_report *page; /* in the slab */
+	bool reader_came;
+};
+
+/* Publishes the stream. Returns 0 or what gid_producer_create() and gid_slab_create() return. */
+int report_init(struct report *report, struct gid_domain *domain, const char *stream);
+void report_finish(struct report *report);
+
+/* When the producer's descriptor is readable, and now and then. */
+void report_dispatch(struct report *report);
+
+/* A list is done. */
+void report_done(struct report *report, uint64_t fence);
+
+/* A list is refused, and done: `error` is -errno, `text` a sentence. */
+void report_refused(
+		struct report *report, uint64_t fence, uint32_t word, int error, const char *text);
+
+/* One of the page's other numbers. */
+static inline void report_set(uint64_t *field, uint64_t value) {
+	__atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gid-engine in the domain `cluster`, and a program of `open` that draws on its canvases: what is
+ * drawn arrives, what must not be read is not, and nobody's mistake concerns another canvas.
+ */
+#define COCKPIT_STREAMS "movie camera/* engine/*"
+#define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
+#include "cockpit.h"
+
+#include "language.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <gid/engine.h>
+
+#include "tap.h"
+
+#define WIDTH 64
+#define HEIGHT 48
+
+static pid_t engine;
+
+static void start_engine(void) {
+	char path[128], log[128];
+	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
+	snprintf(log, sizeof(log), "%s/engine.log", cockpit_folder);
+	FILE *config = fopen(path, "we");
+	fprintf(config,
+			"[canvas panel]\ndomain=open\nmemory=1M\nlist-ms=60000\n"
+			"[canvas other]\ndomain=open\nmemory=1M\nlist-ms=60000\n"
+			"[canvas slow]\ndomain=open\nmemory=64M\nlist-ms=20\n"
+			"[canvas poor]\ndomain=open\nmemory=1M\npixels-per-second=100000\n");
+	fclose(config);
+	engine = fork();
+	if (engine == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		dup2(fd, STDOUT_FILENO);
+		dup2(fd, STDERR_FILENO);
+		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
+				NULL);
+		_exit(127);
+	}
+}
+
+static int end_engine(int signal) {
+	int status = -1;
+	kill(engine, signal);
+	waitpid(engine, &status, 0);
+	return status;
+}
+
+static struct gid_canvas *make_canvas(
+		struct gid_domain *domain, const char *name, uint32_t width, uint32_t height) {
+	struct gid_canvas *canvas = NULL;
+	const struct gid_canvas_options options = {.size = sizeof(options),
+			.width = width,
+			.height = height,
+			.connect_ms = COCKPIT_PATIENCE_MS};
+	int ret = gid_canvas_create(domain, "cluster", name, &options, &canvas);
+	tap_ok(ret == 0, "there is a canvas %s: %s", name, gid_canvas_create_error());
+	if (ret < 0) {
+		exit(tap_finish());
+	}
+	return canvas;
+}
+
+/* --- who looks at a canvas -------------------------------------------------------------------- */
+
+struct viewer {
+	struct gid_domain *domain;
+	struct gid_consumer *consumer;
+	struct gid_frame frame; /* the last one */
+	uint64_t frames;
+};
+
+static void viewer_init(struct viewer *viewer, const char *stream) {
+	const struct gid_consumer_options options = {
+			.size = sizeof(options), .drop_old = true, .reconnect = true};
+	*viewer = (struct viewer){0};
+	gid_domain_connect("open", &viewer->domain);
+	gid_consumer_create(viewer->domain, "cluster", stream, &options, &viewer->consumer);
+}
+
+static void viewer_finish(struct viewer *viewer) {
+	gid_consumer_destroy(viewer->consumer);
+	gid_domain_destroy(viewer->domain);
+}
+
+/* The next frame; false: it took too long. Its slot is only read before the next call. */
+static bool viewer_next(struct viewer *viewer) {
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	if (viewer->frames > 0) {
+		gid_consumer_release(viewer->consumer, &viewer->frame);
+	}
+	while (cockpit_now_ms() < end) {
+		if (gid_consumer_receive(viewer->consumer, &viewer->frame) == 1) {
+			viewer->frames++;
+			return true;
+		}
+		gid_consumer_wait(viewer->consumer, 100);
+	}
+	return false;
+}
+
+/* A pixel of that frame; 0x0bad0bad: it cannot be read. */
+static uint32_t viewer_pixel(struct viewer *viewer, uint32_t x, uint32_t y) {
+	struct gid_slab *slab;
+	struct gid_slab_info info;
+	uint32_t pixel = 0x0bad0bad;
+	if (gid_slab_import(viewer->domain, viewer->frame.gid, &slab) == 0) {
+		gid_slab_get_info(slab, &info);
+		const uint8_t *view = gid_slab_view(slab, gid_slot_of(viewer->frame.gid));
+		memcpy(&pixel, view + y * info.layout.planes[0].stride + 4 * x, 4);
+		gid_slab_unref(slab);
+	}
+	return pixel & 0xffffff;
+}
+
+/* Frames until one has this pixel: older pictures may come before it. */
+static bool viewer_sees(struct viewer *viewer, uint32_t x, uint32_t y, uint32_t pixel) {
+	while (viewer_next(viewer)) {
+		if (viewer->frame.gid != GID_NONE && viewer_pixel(viewer, x, y) == pixel) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static int fill_and_present(struct gid_canvas *canvas, uint32_t colour) {
+	uint64_t fence;
+	const struct gid_rectangle all = {0, 0, 65535, 65535};
+	gid_list_begin(canvas);
+	gid_list_fill(canvas, GID_OPERATOR_SRC, colour, &all, 1);
+	gid_list_present(canvas, false, 5);
+	int ret = gid_list_submit(canvas, &fence);
+	return ret < 0 ? ret : gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+static struct gid_slab *make_source(struct gid_domain *domain, uint32_t colour) {
+	struct gid_layout layout;
+	struct gid_slab *slab = NULL;
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
+	if (gid_slab_create(domain, &layout, 0, 2, NULL, &slab) == 0) {
+		uint32_t *data = gid_slab_data(slab, 0);
+		for (int i = 0; i < 256; i++) {
+			data[i] = colour;
+		}
+	}
+	return slab;
+}
+
+static int compose_one(struct gid_canvas *canvas, gid_id gid) {
+	uint64_t fence;
+	const struct gid_layer layer = {.gid = gid, .alpha = 255, .box = {8, 8, 0, 0}};
+	int ret = gid_canvas_compose(canvas, &layer, 1, &fence);
+	return ret < 0 ? ret : gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+static void test_drawing(struct gid_canvas *canvas, struct viewer *viewer) {
+	uint64_t fence;
+	uint32_t count = 3;
+	tap_ok(fill_and_present(canvas, 0xff102030) == 0 && viewer_sees(viewer, 9, 9, 0x102030),
+			"a canvas is filled, and its stream shows that");
+	tap_ok(viewer->frame.pts == 5, "with the time that the list gave");
+	gid_list_begin(canvas);
+	struct gid_point *points = gid_list_new_points(canvas, 0xffffffff, &count);
+	for (int16_t i = 0; points != NULL && i < 3; i++) {
+		points[i] = (struct gid_point){i, i};
+	}
+	gid_list_present(canvas, false, GID_TIME_NONE);
+	gid_list_submit(canvas, &fence);
+	tap_ok(gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS) == 0 &&
+					viewer_sees(viewer, 2, 2, 0xffffff) &&
+					viewer_pixel(viewer, 9, 9) == 0x102030,
+			"points go upon the picture before");
+	struct viewer late;
+	viewer_init(&late, "canvas/panel");
+	tap_ok(viewer_sees(&late, 2, 2, 0xffffff), "who comes later sees the last picture");
+	viewer_finish(&late);
+}
+
+static void test_sources(struct gid_domain *domain, struct gid_domain *cluster,
+		struct gid_canvas *canvas, struct viewer *viewer) {
+	struct gid_slab *source = make_source(domain, 0x00abcdef);
+	gid_id gid = gid_slab_gid(source, 0);
+	tap_ok(compose_one(canvas, gid) == -ENOENT,
+			"a source that the engine was not granted is refused: %s",
+			gid_canvas_error(canvas));
+	tap_ok(gid_canvas_share(canvas, source) == 0 && compose_one(canvas, gid) == 0 &&
+					viewer_sees(viewer, 8, 8, 0xabcdef) &&
+					viewer_pixel(viewer, 7, 8) == 0,
+			"one that it was granted is composed");
+	/* The engine itself may read this, as every program of its domain; the requester may not.
+	 */
+	struct gid_slab *secret = make_source(cluster, 0x00123456);
+	struct gid_slab *none;
+	tap_ok(gid_slab_import(domain, gid_slab_gid(secret, 0), &none) == -ENOENT,
+			"open may not read a slab of cluster");
+	tap_ok(compose_one(canvas, gid_slab_gid(secret, 0)) == -ENOENT,
+			"and the engine does not read it for open");
+	tap_ok(compose_one(canvas, gid_make(1, 4000, 0, 0)) == -ENOENT,
+			"which is what it says of one that does not exist");
+	gid_slab_destroy(secret, true);
+	gid_slab_revoke(source, 2);
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	int ret = 0;
+	while (ret != -ENOENT && cockpit_now_ms() < end) {
+		ret = compose_one(canvas, gid);
+	}
+	tap_ok(ret == -ENOENT, "a source that was taken back is refused");
+	struct viewer late;
+	viewer_init(&late, "canvas/panel");
+	tap_ok(viewer_sees(&late, 8, 8, 0xabcdef), "and the canvas keeps its last good picture");
+	viewer_finish(&late);
+	gid_slab_destroy(source, true);
+}
+
+/* --- mistakes --------------------------------------------------------------------------------- */
+
+static void test_mistakes(struct gid_canvas *canvas, struct gid_canvas *other) {
+	const struct gid_layer layer = {.gid = GID_NONE, .alpha = 255, .transform = 9};
+	struct gid_canvas_stats stats;
+	uint64_t fence;
+	gid_list_begin(canvas);
+	gid_list_layer(canvas, &layer);
+	gid_list_submit(canvas, &fence);
+	tap_ok(gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS) == -EINVAL &&
+					strstr(gid_canvas_error(canvas), "transform") != NULL,
+			"a list with a mistake is refused with a sentence: %s",
+			gid_canvas_error(canvas));
+	gid_canvas_get_stats(canvas, &stats);
+	tap_ok(stats.refused >= 1 && stats.lists > stats.refused, "and counted");
+	gid_canvas_get_stats(other, &stats);
+	tap_ok(stats.refused == 0 && fill_and_present(other, 0xff0000ff) == 0,
+			"which is no concern of another canvas");
+	tap_ok(fill_and_present(canvas, 0xffff0000) == 0, "nor of the next list");
+}
+
+/* A program that writes what it likes into its slots, and changes them while they are read. */
+static void test_random(struct gid_domain *domain, struct gid_canvas *other) {
+	const struct gid_producer_options options = {
+			.size = sizeof(options), .credit_max = GID_CREDIT_MAX};
+	struct gid_layout layout;
+	struct gid_slab *slab;
+	struct gid_producer *producer;
+	gid_layout_init(&layout, DRM_FORMAT_ARGB8888, 1024, 4, 64);
+	tap_ok(gid_slab_create(domain, &layout, 0, 8, NULL, &slab) == 0 &&
+					gid_producer_create(domain, "engine/panel", &options,
+							&producer) == 0,
+			"another program draws on the canvas");
+	uint32_t random = 3;
+	uint64_t sent = 0;
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (sent < 3000 && cockpit_now_ms() < end) {
+		uint32_t slot = sent % 8;
+		uint32_t *words = gid_slab_data(slab, slot);
+		for (int i = 0; i < 200; i++) {
+			random = random * 1664525 + 1013904223;
+			words[i] = random >> 8 & (i % 2 ? 0xf000f : 0xffffff);
+		}
+		*(struct engine_list *)(void *)words = (struct engine_list){.magic = ENGINE_MAGIC,
+				.version = ENGINE_VERSION,
+				.words = 200,
+				.fence_low = (uint32_t)sent + 1};
+		words[8] = 4 << 16 | ENGINE_CANVAS;
+		words[9] = 32 << 16 | 32;
+		words[10] = DRM_FORMAT_XRGB8888;
+		words[11] = 0;
+		words[12] = 188 << 16 | (random >> 9) % 11; /* one command to the end */
+		struct gid_frame frame = GID_FRAME_INIT;
+		frame.gid = gid_slab_gid(slab, slot);
+		int got = gid_producer_send(producer, &frame);
+		sent += got == 1;
+		if (got != 1) {
+			gid_domain_dispatch(domain);
+			gid_producer_dispatch(producer);
+			cockpit_sleep_ms(1);
+		}
+	}
+	tap_ok(sent == 3000 && fill_and_present(other, 0xff00ff00) == 0,
+			"3000 random lists later the other canvas is drawn as before");
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+}
+
+static void test_limits(struct gid_domain *domain) {
+	uint64_t fence;
+	struct gid_canvas *slow = make_canvas(domain, "slow", 2048, 2048);
+	static struct gid_rectangle all[1000];
+	for (int i = 0; i < 1000; i++) {
+		all[i] = (struct gid_rectangle){0, 0, 65535, 65535};
+	}
+	gid_list_begin(slow);
+	gid_list_fill(slow, GID_OPERATOR_OVER, 0x11ffffff, all, 1000);
+	gid_list_submit(slow, &fence);
+	tap_ok(gid_canvas_wait(slow, fence, COCKPIT_PATIENCE_MS) == -ECANCELED &&
+					strstr(gid_canvas_error(slow), "list-ms") != NULL,
+			"a list that takes too long is stopped: %s", gid_canvas_error(slow));
+	gid_canvas_destroy(slow);
+
+	struct gid_canvas *large = make_canvas(domain, "other", 2048, 2048);
+	tap_ok(fill_and_present(large, 0xff000000) == -EDQUOT,
+			"a canvas above its memory is refused: %s", gid_canvas_error(large));
+	gid_canvas_destroy(large);
+
+	/* 100,000 pixels a second: three pictures of 40,000 take longer than two bursts of 10,000.
+	 */
+	struct gid_canvas *poor = make_canvas(domain, "poor", 200, 200);
+	long begin = cockpit_now_ms();
+	for (int i = 0; i < 3; i++) {
+		fill_and_present(poor, 0xffffffff);
+	}
+	tap_ok(cockpit_now_ms() - begin >= 600, "a canvas draws no faster than it may: %ld ms",
+			cockpit_now_ms() - begin);
+	gid_canvas_destroy(poor);
+}
+
+/* --- ends ------------------------------------------------------------------------------------- */
+
+static void test_restart(struct gid_domain *domain, struct gid_canvas *canvas) {
+	struct pollfd fds[] = {{gid_domain_get_fd(domain), POLLIN, 0},
+			{gid_canvas_get_fd(canvas), POLLIN, 0}};
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	end_engine(SIGKILL);
+	while (gid_canvas_is_connected(canvas) && cockpit_now_ms() < end) {
+		poll(fds, 2, 100);
+		gid_domain_dispatch(domain);
+		gid_canvas_dispatch(canvas);
+	}
+	tap_ok(gid_list_begin(canvas) == -ENOTCONN, "without its engine there is no list: %s",
+			gid_canvas_error(canvas));
+	start_engine();
+	while (!gid_canvas_is_connected(canvas) && cockpit_now_ms() < end) {
+		poll(fds, 2, 100);
+		gid_domain_dispatch(domain);
+		gid_canvas_dispatch(canvas);
+	}
+	tap_ok(fill_and_present(canvas, 0xff777777) == 0, "a new engine goes on: %s",
+			gid_canvas_error(canvas));
+}
+
+int main(void) {
+	struct gid_domain *domain = NULL, *cluster = NULL;
+	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0 ||
+			gid_domain_connect("cluster", &cluster) < 0) {
+		tap_ok(false, "two domains");
+		cockpit_finish();
+		return tap_finish();
+	}
+	struct gid_canvas *none;
+	const struct gid_canvas_options options = {
+			.size = sizeof(options), .width = 8, .height = 8, .connect_ms = 1};
+	tap_ok(gid_canvas_create(domain, "cluster", "panel", &options, &none) == -ETIMEDOUT,
+			"without an engine there is no canvas: %s", gid_canvas_create_error());
+	start_engine();
+	struct viewer viewer;
+	viewer_init(&viewer, "canvas/panel");
+	struct gid_canvas *canvas = make_canvas(domain, "panel", WIDTH, HEIGHT);
+	struct gid_canvas *other = make_canvas(domain, "other", WIDTH, HEIGHT);
+	test_drawing(canvas, &viewer);
+	test_sources(domain, cluster, canvas, &viewer);
+	test_mistakes(canvas, other);
+	gid_canvas_destroy(canvas);
+	while (viewer_next(&viewer) && viewer.frame.gid != GID_NONE) {
+	}
+	tap_ok((viewer.frame.flags & GID_FRAME_HIDDEN) != 0,
+			"when the program ends, its canvas has no picture");
+	test_random(domain, other);
+	test_restart(domain, other);
+	gid_canvas_destroy(other);
+	test_limits(domain);
+	viewer_finish(&viewer);
+	gid_domain_destroy(cluster);
+	gid_domain_destroy(domain);
+	tap_ok(end_engine(SIGTERM) == 0, "the engine ends in good order");
+	cockpit_finish();
+	return tap_finish();
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: MIT
+/* What commands draw, pixel by pixel: against plain loops, and by what must hold. */
+#include "drawing.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <gid/stream.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define WIDTH 40
+#define HEIGHT 24
+#define GUARD 64 /* bytes around each picture, which nobody may touch */
+
+struct bitmap {
+	struct gid_layout layout;
+	uint8_t bytes[GUARD + 32768 + GUARD];
+};
+
+static struct drawing drawing;
+
+static void *slot_of(struct bitmap *bitmap) {
+	return bitmap->bytes + GUARD;
+}
+
+static void bitmap_init(
+		struct bitmap *bitmap, uint32_t fourcc, uint32_t width, uint32_t height, int fill) {
+	memset(bitmap->bytes, 0xa5, sizeof(bitmap->bytes));
+	gid_layout_init(&bitmap->layout, fourcc, width, height, 16);
+	memset(slot_of(bitmap), fill, gid_layout_size(&bitmap->layout));
+}
+
+static bool guards_hold(const struct bitmap *bitmap) {
+	const uint8_t *end = bitmap->bytes + GUARD + gid_layout_size(&bitmap->layout);
+	for (int i = 0; i < GUARD; i++) {
+		if (bitmap->bytes[i] != 0xa5 || end[i] != 0xa5) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint32_t *pixel(struct bitmap *bitmap, uint32_t x, uint32_t y) {
+	return (uint32_t *)(void *)((uint8_t *)slot_of(bitmap) +
+			y * bitmap->layout.planes[0].stride + 4 * x);
+}
+
+static struct picture picture_of(struct bitmap *bitmap) {
+	return (struct picture){bitmap->layout, slot_of(bitmap)};
+}
+
+/* A command with its elements, in static memory. */
+static void *make(uint16_t opcode, size_t fields, const void *elements, size_t size) {
+	static uint32_t words[4096];
+	memset(words, 0, sizeof(words));
+	words[0] = opcode | (uint32_t)((fields + size) / 4) << 16;
+	memcpy((uint8_t *)words + fields, elements, size);
+	return words;
+}
+
+static int fill(uint32_t op, uint32_t colour, struct engine_rectangle rectangle) {
+	struct engine_fill *command =
+			make(ENGINE_FILL, sizeof(*command), &rectangle, sizeof(rectangle));
+	command->op = op;
+	command->colour = colour;
+	return drawing_fill(&drawing, command);
+}
+
+static bool is_in(struct engine_rectangle box, int x, int y) {
+	return x >= box.x && y >= box.y && x < box.x + box.width && y < box.y + box.height;
+}
+
+/* --- clips ------------------------------------------------------------------------------------ */
+
+static const struct engine_rectangle clips[] = {
+		{-5, -5, 15, 12}, {8, 3, 10, 30}, {30, 20, 65535, 65535}, {100, 100, 4, 4}};
+
+static bool is_clipped_in(int x, int y) {
+	for (size_t i = 0; i < sizeof(clips) / sizeof(clips[0]); i++) {
+		if (is_in(clips[i], x, y)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void test_fill(void) {
+	static struct bitmap target;
+	const struct engine_rectangle box = {-3, 2, 39, 65535};
+	bool exact = true;
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	drawing_set_clip(&drawing, clips, 4);
+	tap_ok(fill(ENGINE_SRC, 0xff123456, box) == 0, "a rectangle is filled");
+	for (int y = 0; y < HEIGHT; y++) {
+		for (int x = 0; x < WIDTH; x++) {
+			bool in = is_in(box, x, y) && is_clipped_in(x, y);
+			exact &= *pixel(&target, (uint32_t)x, (uint32_t)y) == (in ? 0xff123456 : 0);
+		}
+	}
+	tap_ok(exact && guards_hold(&target), "exactly where clip, canvas and rectangle overlap");
+	fill(ENGINE_OVER, 0x80ff0000, box);
+	tap_ok(*pixel(&target, 1, 3) == 0xff891a2b, "a colour is blended by its alpha: %08x",
+			*pixel(&target, 1, 3));
+	fill(ENGINE_CLEAR, 0, box);
+	tap_ok(*pixel(&target, 1, 3) == 0, "and cleared");
+	drawing_set_clip(&drawing, NULL, 0);
+	fill(ENGINE_SRC, 0x80ffffff, (struct engine_rectangle){39, 23, 1, 1});
+	tap_ok(*pixel(&target, 39, 23) == 0x80808080,
+			"no clip means the whole canvas; its pixels are multiplied by alpha");
+}
+
+/* Points of all formats against what filling one pixel does. */
+static void test_points(void) {
+	static const uint32_t formats[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888,
+			DRM_FORMAT_XBGR8888, DRM_FORMAT_ABGR8888, DRM_FORMAT_BGRX8888,
+			DRM_FORMAT_BGRA8888, DRM_FORMAT_RGBX8888, DRM_FORMAT_RGBA8888,
+			DRM_FORMAT_RGB565};
+	static struct bitmap points, boxes;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct engine_point list[300];
+		uint32_t random = 1;
+		for (size_t k = 0; k < 300; k++) {
+			random = random * 1664525 + 1013904223;
+			list[k] = (struct engine_point){(int16_t)((random >> 8) % 60 - 10),
+					(int16_t)((random >> 20) % 50 - 10)};
+		}
+		list[0] = (struct engine_point){INT16_MIN, INT16_MAX};
+		list[1] = (struct engine_point){INT16_MAX, INT16_MIN};
+		struct engine_points *command =
+				make(ENGINE_POINTS, sizeof(*command), list, sizeof(list));
+		command->colour = 0xfff1a753;
+		bitmap_init(&points, formats[i], WIDTH, HEIGHT, 0);
+		bitmap_init(&boxes, formats[i], WIDTH, HEIGHT, 0);
+		drawing_begin(&drawing, &points.layout, slot_of(&points));
+		drawing_set_clip(&drawing, clips, 4);
+		drawing_points(&drawing, command);
+		drawing_begin(&drawing, &boxes.layout, slot_of(&boxes));
+		drawing_set_clip(&drawing, clips, 4);
+		for (size_t k = 0; k < 300; k++) {
+			fill(ENGINE_SRC, 0xfff1a753,
+					(struct engine_rectangle){list[k].x, list[k].y, 1, 1});
+		}
+		size_t size = gid_layout_size(&points.layout);
+		/* What an X stands for does not count. */
+		bool same = true;
+		uint32_t unused = formats[i] == DRM_FORMAT_XRGB8888 ||
+						formats[i] == DRM_FORMAT_XBGR8888
+				? 0xff000000
+				: formats[i] == DRM_FORMAT_BGRX8888 ||
+						formats[i] == DRM_FORMAT_RGBX8888
+				? 0xff
+				: 0;
+		for (size_t k = 0; k < size / 4; k++) {
+			uint32_t one = ((uint32_t *)slot_of(&points))[k] | unused;
+			uint32_t other = ((uint32_t *)slot_of(&boxes))[k] | unused;
+			same &= one == other;
+		}
+		tap_ok(same && guards_hold(&points),
+				"points of %.4s are clipped and stored as boxes of a pixel are",
+				(const char *)&formats[i]);
+	}
+}
+
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+static void test_shapes(void) {
+	static struct bitmap target;
+	const struct engine_point lines[] = {{-20, 10}, {60, 10}, {60, 10}, {20, -10}};
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	struct engine_lines *command = make(ENGINE_LINES, sizeof(*command), lines, sizeof(lines));
+	command->colour = 0xffffffff;
+	command->width = 16;
+	tap_ok(drawing_lines(&drawing, command) == 0, "lines are drawn");
+	bool row = true;
+	for (uint32_t x = 0; x < WIDTH; x++) {
+		row &= *pixel(&target, x, 10) == 0xffffffff && *pixel(&target, x, 12) == 0;
+	}
+	tap_ok(row && guards_hold(&target), "a line of one pixel fills its row and no other one");
+
+	const struct engine_point three[] = {{4, 4}, {36, 4}, {4, 20}};
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	struct engine_triangles *triangles =
+			make(ENGINE_TRIANGLES, sizeof(*triangles), three, sizeof(three));
+	triangles->colour = 0xffffffff;
+	tap_ok(drawing_triangles(&drawing, triangles) == 0, "a triangle is drawn");
+	uint32_t sum = 0;
+	for (uint32_t y = 0; y < HEIGHT; y++) {
+		for (uint32_t x = 0; x < WIDTH; x++) {
+			sum += *pixel(&target, x, y) >> 24;
+		}
+	}
+	tap_ok(fabs(sum / 255.0 - 32 * 16 / 2) < 4, "with its area: %.1f of 256", sum / 255.0);
+
+	struct engine_point wild[1000];
+	uint32_t random = 5;
+	for (size_t i = 0; i < 1000; i++) {
+		random = random * 1664525 + 1013904223;
+		wild[i] = (struct engine_point){(int16_t)(random >> 16), (int16_t)random};
+	}
+	command = make(ENGINE_LINES, sizeof(*command), wild, sizeof(wild));
+	command->width = ENGINE_LINE_WIDTH_MAX;
+	command->colour = 0x40ffffff;
+	int ret = drawing_lines(&drawing, command);
+	triangles = make(ENGINE_TRIANGLES, sizeof(*triangles), wild, 999 * sizeof(wild[0]));
+	triangles->colour = 0x40ffffff;
+	tap_ok(ret == 0 && drawing_triangles(&drawing, triangles) == 0 && guards_hold(&target),
+			"wild coordinates touch nothing outside");
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static void init_numbered(struct bitmap *source, uint32_t width, uint32_t height) {
+	bitmap_init(source, DRM_FORMAT_ARGB8888, width, height, 0);
+	for (uint32_t y = 0; y < height; y++) {
+		for (uint32_t x = 0; x < width; x++) {
+			*pixel(source, x, y) = 0xff000000 | (x + 1) << 16 | (y + 1) << 8;
+		}
+	}
+}
+
+static struct engine_layer layer_at(int16_t x, int16_t y) {
+	return (struct engine_layer){.head = {ENGINE_LAYER, sizeof(struct engine_layer) / 4},
+			.op = ENGINE_OVER,
+			.alpha = 255,
+			.x = x,
+			.y = y};
+}
+
+static void test_plain(void) {
+	static struct bitmap target, source;
+	bool exact = true;
+	init_numbered(&source, 10, 8);
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	struct engine_layer layer = layer_at(-2, 3);
+	layer.source_x = 1;
+	layer.source_y = 2;
+	layer.source_width = 8;
+	layer.source_height = 5;
+	struct picture picture = picture_of(&source);
+	tap_ok(drawing_layer(&drawing, &layer, &picture) == 0, "a layer is composed");
+	for (uint32_t y = 0; y < HEIGHT; y++) {
+		for (uint32_t x = 0; x < WIDTH; x++) {
+			bool in = x < 6 && y >= 3 && y < 8;
+			exact &= *pixel(&target, x, y) == (in ? *pixel(&source, x + 3, y - 1) : 0);
+		}
+	}
+	tap_ok(exact && guards_hold(&target), "of its box alone, pixel for pixel");
+	layer.source_width = 10;
+	tap_ok(drawing_layer(&drawing, &layer, &picture) == -ERANGE,
+			"a box outside of the source is refused");
+	layer = layer_at(0, 0);
+	layer.alpha = 128;
+	*pixel(&source, 0, 0) = 0xffffffff;
+	fill(ENGINE_SRC, 0xff000000, (struct engine_rectangle){0, 0, WIDTH, HEIGHT});
+	drawing_layer(&drawing, &layer, &picture);
+	tap_ok(*pixel(&target, 0, 0) == 0xff808080, "alpha of the whole layer counts: %08x",
+			*pixel(&target, 0, 0));
+}
+
+/* Each transform puts each pixel where gid_box_turn() says that it is seen. */
+static void test_turned(void) {
+	static struct bitmap target, source;
+	init_numbered(&source, 10, 6);
+	struct picture picture = picture_of(&source);
+	for (uint8_t transform = 0; transform < 8; transform++) {
+		for (int filter = ENGINE_NEAREST; filter <= ENGINE_BILINEAR; filter++) {
+			bool exact = true;
+			bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+			drawing_begin(&drawing, &target.layout, slot_of(&target));
+			struct engine_layer layer = layer_at(-1, 2);
+			layer.transform = transform;
+			layer.filter = (uint8_t)filter;
+			layer.width = transform % 2 ? 6 : 10;
+			layer.height = transform % 2 ? 10 : 6;
+			drawing_layer(&drawing, &layer, &picture);
+			for (int y = 0; y < 6; y++) {
+				for (int x = 0; x < 10; x++) {
+					struct gid_box seen =
+							gid_box_turn((struct gid_box){x, y, 1, 1},
+									10, 6, transform);
+					if (seen.x > 0) {
+						exact &= *pixel(&target, (uint32_t)seen.x - 1,
+									 (uint32_t)seen.y + 2) ==
+								*pixel(&source, (uint32_t)x,
+										(uint32_t)y);
+					}
+				}
+			}
+			tap_ok(exact && guards_hold(&target), "transform %u, filter %d", transform,
+					filter);
+		}
+	}
+}
+
+static void test_scaled(void) {
+	static struct bitmap target, source;
+	bool exact = true, inside = true;
+	init_numbered(&source, 10, 6);
+	struct picture picture = picture_of(&source);
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	struct engine_layer layer = layer_at(-4, -2);
+	layer.width = 40;
+	layer.height = 24;
+	drawing_layer(&drawing, &layer, &picture);
+	for (uint32_t y = 0; y < 22; y++) {
+		for (uint32_t x = 0; x < 36; x++) {
+			exact &= *pixel(&target, x, y) == *pixel(&source, (x + 4) / 4, (y + 2) / 4);
+		}
+	}
+	tap_ok(exact && guards_hold(&target), "four times as large by the nearest pixel");
+
+	layer.filter = ENGINE_BILINEAR;
+	layer.source_x = layer.source_y = 2;
+	layer.source_width = layer.source_height = 3;
+	drawing_layer(&drawing, &layer, &picture);
+	for (uint32_t y = 0; y < 22; y++) {
+		for (uint32_t x = 0; x < 36; x++) {
+			uint32_t value = *pixel(&target, x, y);
+			inside &= value >> 24 == 255 && (value >> 16 & 255) >= 3 &&
+					(value >> 16 & 255) <= 5 && (value >> 8 & 255) >= 3 &&
+					(value >> 8 & 255) <= 5;
+		}
+	}
+	tap_ok(inside, "a filter takes nothing from beside the source's box");
+
+	layer = layer_at(-32768, -32768);
+	layer.width = layer.height = 65535;
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	tap_ok(drawing_layer(&drawing, &layer, &picture) == 0 &&
+					*pixel(&target, 0, 0) == *pixel(&source, 5, 3) &&
+					guards_hold(&target),
+			"the largest picture is drawn at its right place");
+}
+
+static bool never(void *data) {
+	++*(int *)data;
+	return false;
+}
+
+static void test_stopped(void) {
+	struct gid_layout layout;
+	int asked = 0;
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 2048, 2048, 64);
+	uint8_t *target = aligned_alloc(64, gid_layout_size(&layout));
+	uint8_t *memory = aligned_alloc(64, gid_layout_size(&layout));
+	memset(target, 0, gid_layout_size(&layout));
+	memset(memory, 0xff, gid_layout_size(&layout));
+	struct picture picture = {layout, memory};
+	struct engine_layer layer = layer_at(0, 0);
+	drawing.go_on = never;
+	drawing.data = &asked;
+	drawing_begin(&drawing, &layout, target);
+	tap_ok(drawing_layer(&drawing, &layer, &picture) == -ECANCELED && asked == 1 &&
+					target[0] == 0xff &&
+					target[gid_layout_size(&layout) - 4] == 0,
+			"a long layer can be stopped between its parts");
+	drawing.go_on = NULL;
+	free(target);
+	free(memory);
+}
+
+/* --- colours ---------------------------------------------------------------------------------- */
+
+/* Y, U and V of a pixel by the standards' own formulas, from red, green and blue of 0..1. */
+static void to_yuv(const double rgb[3], uint32_t encoding, uint32_t range, uint8_t yuv[3]) {
+	double red = encoding == ENGINE_BT709 ? 0.2126 : 0.299;
+	double blue = encoding == ENGINE_BT709 ? 0.0722 : 0.114;
+	double y = red * rgb[0] + (1 - red - blue) * rgb[1] + blue * rgb[2];
+	double u = (rgb[2] - y) / (1 - blue) / 2, v = (rgb[0] - y) / (1 - red) / 2;
+	bool full = range == ENGINE_FULL;
+	yuv[0] = (uint8_t)lround(full ? y * 255 : 16 + y * 219);
+	yuv[1] = (uint8_t)fmin(255, lround(128 + u * (full ? 255 : 224)));
+	yuv[2] = (uint8_t)fmin(255, lround(128 + v * (full ? 255 : 224)));
+}
+
+/* A picture of one colour. */
+static void fill_yuv(struct bitmap *bitmap, const uint8_t yuv[3]) {
+	const struct gid_layout *layout = &bitmap->layout;
+	uint8_t *slot = slot_of(bitmap);
+	size_t size = gid_layout_size(layout);
+	for (size_t i = 0; i < size; i++) {
+		if (layout->plane_count == 1) {
+			bool uyvy = layout->fourcc == DRM_FORMAT_UYVY;
+			size_t at = (i + uyvy) % 4;
+			slot[i] = at % 2 == 0 ? yuv[0] : at == 1 ? yuv[1] : yuv[2];
+		} else if (i < layout->planes[1].offset) {
+			slot[i] = yuv[0];
+		} else if (layout->plane_count == 2) {
+			slot[i] = yuv[1 + (i - layout->planes[1].offset) % 2];
+		} else {
+			slot[i] = i < layout->planes[2].offset ? yuv[1] : yuv[2];
+		}
+	}
+}
+
+static int worst_of(struct bitmap *target, const double rgb[3]) {
+	int worst = 0;
+	for (uint32_t y = 0; y < HEIGHT; y++) {
+		for (uint32_t x = 0; x < WIDTH; x++) {
+			for (int i = 0; i < 3; i++) {
+				int value = *pixel(target, x, y) >> (16 - 8 * i) & 255;
+				int off = abs(value - (int)lround(rgb[i] * 255));
+				worst = off > worst ? off : worst;
+			}
+		}
+	}
+	return worst;
+}
+
+static void test_colours(void) {
+	static const uint32_t formats[] = {DRM_FORMAT_NV12, DRM_FORMAT_YUV420, DRM_FORMAT_YUYV,
+			DRM_FORMAT_UYVY, DRM_FORMAT_NV16, DRM_FORMAT_YUV444};
+	static const double colours[][3] = {{0, 0, 0}, {1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+			{0.2, 0.5, 0.8}, {0.9, 0.6, 0.1}};
+	static struct bitmap target, source;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		int worst = 0;
+		for (int kind = 0; kind < 8; kind++) {
+			for (size_t k = 0; k < sizeof(colours) / sizeof(colours[0]); k++) {
+				uint8_t yuv[3];
+				struct engine_layer layer = layer_at(0, 0);
+				layer.encoding = kind & 1;
+				layer.range = kind >> 1 & 1;
+				layer.width = kind & 4 ? WIDTH : 0;
+				layer.height = kind & 4 ? HEIGHT : 0;
+				to_yuv(colours[k], layer.encoding, layer.range, yuv);
+				bitmap_init(&source, formats[i], kind & 4 ? 21 : WIDTH,
+						kind & 4 ? 13 : HEIGHT, 0);
+				fill_yuv(&source, yuv);
+				bitmap_init(&target, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 0x33);
+				drawing_begin(&drawing, &target.layout, slot_of(&target));
+				struct picture picture = picture_of(&source);
+				if (drawing_layer(&drawing, &layer, &picture) < 0) {
+					worst = 999;
+				}
+				int off = worst_of(&target, colours[k]);
+				worst = off > worst ? off : worst;
+			}
+		}
+		tap_ok(worst <= 2,
+				"%.4s of both standards and ranges, as it is and scaled: %d of 255",
+				(const char *)&formats[i], worst);
+	}
+	bitmap_init(&source, DRM_FORMAT_P010, 8, 8, 0);
+	struct engine_layer layer = layer_at(0, 0);
+	struct picture picture = picture_of(&source);
+	tap_ok(drawing_layer(&drawing, &layer, &picture) == -ENOTSUP,
+			"a format that is not known is refused");
+}
+
+static void test_masks(void) {
+	static struct bitmap target, source;
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	bitmap_init(&source, DRM_FORMAT_R8, 16, 16, 0);
+	uint8_t *mask = slot_of(&source);
+	mask[5 * source.layout.planes[0].stride + 6] = 0xff;
+	mask[5 * source.layout.planes[0].stride + 7] = 0x80;
+	struct engine_glyph glyphs[] = {{6, 5, 4, 4, -1, 0}, {4, 4, 4, 4, 20, 10}};
+	struct engine_masks *command = make(ENGINE_MASKS, sizeof(*command), glyphs, sizeof(glyphs));
+	command->colour = 0xff00ff00;
+	struct picture picture = picture_of(&source);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	tap_ok(drawing_masks(&drawing, command, &picture) == 0 &&
+					*pixel(&target, 0, 0) == 0x80008000 &&
+					*pixel(&target, 22, 11) == 0xff00ff00 &&
+					*pixel(&target, 23, 11) == 0x80008000 &&
+					*pixel(&target, 21, 11) == 0,
+			"glyphs are drawn through their mask, and clipped");
+	glyphs[1].source_x = 13;
+	command = make(ENGINE_MASKS, sizeof(*command), glyphs, sizeof(glyphs));
+	tap_ok(drawing_masks(&drawing, command, &picture) == -ERANGE && guards_hold(&target),
+			"a glyph outside of its picture is refused");
+}
+
+int main(void) {
+	drawing_init(&drawing);
+	test_fill();
+	test_points();
+	test_shapes();
+	test_plain();
+	test_turned();
+	test_scaled();
+	test_stopped();
+	test_colours();
+	test_masks();
+	drawing_finish(&drawing);
+	return tap_finish();
+}

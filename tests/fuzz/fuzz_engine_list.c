@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+/* Any bytes as a list of commands: what is taken is drawn, within its canvas, from its sources. */
+#include "drawing.h"
+#include "list_reader.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+#define WIDTH 24
+#define HEIGHT 16
+
+/* Memory of its exact size: the sanitizer sees each byte beside it. */
+static uint8_t *make(struct gid_layout *layout, uint32_t fourcc) {
+	gid_layout_init(layout, fourcc, WIDTH, HEIGHT, 16);
+	uint8_t *memory = aligned_alloc(16, gid_layout_size(layout));
+	memset(memory, 0x5a, gid_layout_size(layout));
+	return memory;
+}
+
+/* Ends what would only take long. */
+static bool go_on(void *data) {
+	return false;
+}
+
+static void draw(struct drawing *drawing, const struct engine_head *head,
+		const struct picture *pictures) {
+	const struct engine_clip *clip = (const struct engine_clip *)head;
+	const struct engine_layer *layer = (const struct engine_layer *)head;
+	const struct engine_masks *masks = (const struct engine_masks *)head;
+	switch (head->opcode) {
+	case ENGINE_CLIP:
+		demand(drawing_set_clip(drawing, clip->rectangles,
+				       list_elements(clip, rectangles)) == 0);
+		break;
+	case ENGINE_FILL:
+		drawing_fill(drawing, (const struct engine_fill *)head);
+		break;
+	case ENGINE_POINTS:
+		drawing_points(drawing, (const struct engine_points *)head);
+		break;
+	case ENGINE_LINES:
+		drawing_lines(drawing, (const struct engine_lines *)head);
+		break;
+	case ENGINE_TRIANGLES:
+		drawing_triangles(drawing, (const struct engine_triangles *)head);
+		break;
+	case ENGINE_LAYER:
+		drawing_layer(drawing, layer, &pictures[layer->gid_low % 6]);
+		break;
+	case ENGINE_MASKS:
+		drawing_masks(drawing, masks, &pictures[masks->gid_low % 6]);
+		break;
+	default:
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	static const uint32_t formats[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_RGB565, DRM_FORMAT_NV12,
+			DRM_FORMAT_YUV420, DRM_FORMAT_YUYV, DRM_FORMAT_R8};
+	static uint32_t words[ENGINE_LIST_WORDS_MAX];
+	static struct picture pictures[6];
+	static uint8_t *targets[2];
+	static struct gid_layout layouts[2];
+	if (targets[0] == NULL) {
+		for (int i = 0; i < 6; i++) {
+			pictures[i].memory = make(&pictures[i].layout, formats[i]);
+		}
+		targets[0] = make(&layouts[0], DRM_FORMAT_ARGB8888);
+		targets[1] = make(&layouts[1], DRM_FORMAT_RGB565);
+	}
+	if (size < sizeof(struct engine_list) + 1) {
+		return 0;
+	}
+	/* Chance hardly ever finds a header: most inputs get one. */
+	size_t bytes = (size - 1) / 4 * 4;
+	uint32_t *input = malloc(bytes);
+	memcpy(input, data + 1, bytes);
+	if (data[0] % 8 != 0) {
+		*(struct engine_list *)(void *)input = (struct engine_list){.magic = ENGINE_MAGIC,
+				.version = ENGINE_VERSION,
+				.words = (uint32_t)(bytes / 4)};
+	}
+	struct list_mistake mistake = {0};
+	int count = list_copy(words, input, bytes, &mistake);
+	free(input);
+	int ret = count < 0 ? count : list_check(words, (uint32_t)count, &mistake);
+	if (ret < 0) {
+		demand(ret == -EINVAL && mistake.text != NULL);
+		return 0;
+	}
+	struct drawing drawing;
+	const struct engine_head *head;
+	drawing_init(&drawing);
+	drawing.go_on = go_on;
+	demand(drawing_begin(&drawing, &layouts[data[0] >> 3 & 1], targets[data[0] >> 3 & 1]) == 0);
+	for (uint32_t at = 0; (head = list_next(words, (uint32_t)count, &at)) != NULL;) {
+		demand(at <= (uint32_t)count);
+		draw(&drawing, head, pictures);
+	}
+	drawing_finish(&drawing);
+	return 0;
+}
