@@ -17,18 +17,18 @@ from gid_vm.agent import Agent
 SECONDS = 120.0
 ROUNDS = 4
 HOST = 3  # its domain
-ECHO = Path(__file__).with_name("wake") / "echo.py"
+ECHO = Path(__file__).with_name("doorbell") / "echo.py"
 
 
 def through_gidds(agent: Agent, count: int) -> list[float]:
     """Seconds from a sleeping program of the host to one of the guest and back."""
     asking = subprocess.Popen(
-        ["gid-bench-wake", "ask", "ping", str(count)],
+        ["gid-bench-doorbell", "ask", "ping", str(count)],
         env=os.environ | {"GID_DOMAIN": "host"},
         stdout=subprocess.PIPE,
         text=True,
     )
-    answering = agent.start(["gid-bench-wake", "answer", "host", "ping"])
+    answering = agent.start(["gid-bench-doorbell", "answer", "host", "ping"])
     out, _ = asking.communicate(timeout=SECONDS + count)
     answering.wait(SECONDS)
     times = [int(line) / 1e9 for line in out.splitlines()]

@@ -2,13 +2,13 @@
 #include "link.h"
 
 #include <errno.h>
+#include <gid/gid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
 #include "shm_window.h"
-#include "socket.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 /* More than all clients of a domain may have on their way together, if they are honest. */
@@ -167,7 +167,7 @@ bool link_can_suspect(const struct link *link) {
 }
 
 void link_suspect(struct link *link, uint32_t number, const char *why) {
-	link->suspicion = (struct link_suspicion){.number = number, .since = gid_socket_now()};
+	link->suspicion = (struct link_suspicion){.number = number, .since = gid_clock_now()};
 	snprintf(link->suspicion.why, sizeof(link->suspicion.why), "%s", why);
 }
 

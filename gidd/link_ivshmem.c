@@ -70,7 +70,7 @@ static void carry(struct ivshmem *ivshmem, const union gid_wire_message *message
 static void send_ping(struct ivshmem *ivshmem) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PING, 0);
-	message.ping.time = gid_socket_now();
+	message.ping.time = gid_clock_now();
 	carry(ivshmem, &message);
 }
 
@@ -103,7 +103,7 @@ static void answer_ping(struct ivshmem *ivshmem, const struct gid_wire_ping *pin
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PONG, 0);
 	message.pong.ping_time = ping->time;
-	message.pong.time = gid_socket_now();
+	message.pong.time = gid_clock_now();
 	carry(ivshmem, &message);
 }
 
@@ -118,7 +118,7 @@ static void begin_greeting(struct ivshmem *ivshmem) {
 }
 
 static void handle_pong(struct ivshmem *ivshmem, const struct gid_wire_pong *pong) {
-	uint64_t now = gid_socket_now();
+	uint64_t now = gid_clock_now();
 	struct link *link = ivshmem->link;
 	peer_clock_add(&ivshmem->clock, pong->ping_time, now, pong->time);
 	link->clock_known = peer_clock_get(

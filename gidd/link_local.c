@@ -45,7 +45,7 @@ struct local {
 static void send_ping(struct local *local) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PING, 0);
-	message.ping.time = gid_socket_now();
+	message.ping.time = gid_clock_now();
 	packet_stream_send(&local->stream, &message, NULL, 0);
 }
 
@@ -53,7 +53,7 @@ static void answer_ping(struct local *local, const struct gid_wire_ping *ping) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PONG, 0);
 	message.pong.ping_time = ping->time;
-	message.pong.time = gid_socket_now();
+	message.pong.time = gid_clock_now();
 	packet_stream_send(&local->stream, &message, NULL, 0);
 }
 

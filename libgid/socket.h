@@ -12,11 +12,6 @@
 
 #define GID_SOCKET_FDS_MAX 2u /* descriptors beside one packet */
 
-/* As gid_clock_now(). */
-static inline uint64_t gid_socket_now(void) {
-	return gid_clock_now();
-}
-
 /*
  * A connected, non-blocking, close-on-exec socket, or -errno. Waits until `deadline`
  * (gid_clock_now() time) where the listener's queue is full: -ETIMEDOUT.

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef HAVE_LIBWESTON
 #include <libweston/libweston.h>
@@ -29,9 +28,7 @@ struct writer {
 };
 
 static double seconds(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)gid_clock_now() / 1e9;
 }
 
 __attribute__((noinline)) static void write_point(const struct writer *writer) {

@@ -3,6 +3,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <gid/gid.h>
 #include <glob.h>
 #include <limits.h>
 #include <poll.h>
@@ -31,18 +32,14 @@ static uint64_t clock_now(clockid_t clock) {
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t monotonic_now(void) {
-	return clock_now(CLOCK_MONOTONIC);
-}
-
 uint64_t wayland_presented_time(
 		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
 	uint64_t time = (((uint64_t)sec_hi << 32) + sec_lo) * 1000000000 + nsec;
 	uint64_t offset = 0, least = UINT64_MAX;
 	// One clock is read between two readings of the other: the closest of a few counts.
 	for (int i = 0; wayland->presentation_clock != CLOCK_MONOTONIC && i < 4; i++) {
-		uint64_t before = monotonic_now(), between = clock_now(wayland->presentation_clock);
-		uint64_t spent = monotonic_now() - before;
+		uint64_t before = gid_clock_now(), between = clock_now(wayland->presentation_clock);
+		uint64_t spent = gid_clock_now() - before;
 		if (spent < least) {
 			least = spent;
 			offset = before + spent / 2 - between;
@@ -192,7 +189,7 @@ static int prepare_events(sd_event_source *source, void *data) {
 /* Takes events that come until then. The user may end the program meanwhile. */
 static int dispatch_until(struct wl_display *display, uint64_t end) {
 	struct pollfd poll = {.fd = wl_display_get_fd(display), .events = POLLIN};
-	uint64_t now = monotonic_now(), left = now < end ? end - now : 0;
+	uint64_t now = gid_clock_now(), left = now < end ? end - now : 0;
 	struct timespec patience = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
 	sigset_t signals;
 	sigprocmask(SIG_SETMASK, NULL, &signals);
@@ -211,11 +208,11 @@ static int dispatch_until(struct wl_display *display, uint64_t end) {
 
 /* A compositor that has just begun takes clients before its shell and its modules are there. */
 static int wait_globals(struct wayland *wayland) {
-	uint64_t end = monotonic_now() + GLOBALS_PATIENCE_NS;
+	uint64_t end = gid_clock_now() + GLOBALS_PATIENCE_NS;
 	if (missing_global(wayland) != NULL) {
 		warnx("waiting for the compositor's %s", missing_global(wayland));
 	}
-	while (missing_global(wayland) != NULL && monotonic_now() < end) {
+	while (missing_global(wayland) != NULL && gid_clock_now() < end) {
 		if (dispatch_until(wayland->display, end) < 0) {
 			explain_loss(wayland->display);
 			return -1;

@@ -36,9 +36,6 @@ struct wayland {
 int wayland_init(struct wayland *wayland, sd_event *event);
 void wayland_finish(struct wayland *wayland);
 
-/* CLOCK_MONOTONIC now, in nanoseconds. */
-uint64_t monotonic_now(void);
-
 /* The executable that the link in /proc leads to, or "(unknown)". Returns `path`. */
 const char *program_path(const char *link, char *path, size_t size);
 

@@ -116,7 +116,7 @@ static void meter_draw(struct meter *meter) {
 	uint8_t *data = gid_slab_data(meter->slab, (uint32_t)(picture - meter->pictures));
 	dials_draw(data + meter->layout.planes[0].offset, meter->width, meter->height,
 			meter->layout.planes[0].stride,
-			(double)(monotonic_now() - meter->started) / 1e9);
+			(double)(gid_clock_now() - meter->started) / 1e9);
 	struct wl_surface *surface = meter->window.picture;
 	wl_callback_add_listener(wl_surface_frame(surface), &frame_listener, meter);
 	if (meter->wayland.presentation != NULL) {
@@ -232,7 +232,7 @@ static int meter_run(struct meter *meter, uint64_t seconds) {
 	}
 	if (wayland_init(&meter->wayland, meter->event) == 0) {
 		struct window_options options = {.title = "gid-meter", .app_id = "gid-meter"};
-		meter->started = monotonic_now();
+		meter->started = gid_clock_now();
 		window_init(&meter->window, &meter->wayland, &options);
 		meter->window.ready = handle_ready;
 		meter->window.closed = handle_closed;

@@ -47,7 +47,7 @@ static void buffer_fail(struct buffer *buffer, const char *why) {
 	char text[GID_TEXT_MAX];
 	warnx("%s cannot be shown: %s", gid_format(buffer->gid, text), why);
 	buffer->state = BUFFER_FAILED;
-	buffer->retry_time = monotonic_now() + RETRY_NS;
+	buffer->retry_time = gid_clock_now() + RETRY_NS;
 	buffer->buffers->changed(buffer->buffers->data);
 }
 
@@ -146,7 +146,7 @@ static void buffer_import(struct buffer *buffer) {
 		buffer_use_slab(buffer, slab);
 	} else if (result != -EINPROGRESS) {
 		buffer->state = BUFFER_FAILED;
-		buffer->retry_time = monotonic_now() + RETRY_NS;
+		buffer->retry_time = gid_clock_now() + RETRY_NS;
 		warnx("%s", gid_domain_error(buffer->buffers->domain));
 	}
 }
@@ -190,7 +190,7 @@ struct buffer *buffers_get(struct buffers *buffers, gid_id gid) {
 			continue;
 		}
 		bool retry = buffer->state == BUFFER_FAILED &&
-				monotonic_now() >= buffer->retry_time;
+				gid_clock_now() >= buffer->retry_time;
 		if (buffer->gid == gid && !retry && buffer->held_count < GID_CREDIT_MAX) {
 			wl_list_remove(&buffer->link);
 			wl_list_insert(&buffers->list, &buffer->link);

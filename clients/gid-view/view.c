@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 #include "presentation-time-client-protocol.h"
 #include "viewporter-client-protocol.h"
@@ -209,10 +208,7 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 	ask_when_shown(view, frame);
 	wl_surface_commit(surface);
 	if (view->timeline != NULL) {
-		struct timespec now;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		write_point(view, GID_TIMELINE_COMMIT, frame,
-				(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+		write_point(view, GID_TIMELINE_COMMIT, frame, gid_clock_now());
 	}
 	buffer_take(buffer, frame);
 }

@@ -224,7 +224,7 @@ void guest_subscribe(struct guest *guest) {
 void guest_answer(struct guest *guest) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PONG, 0);
-	message.pong.ping_time = gid_socket_now();
+	message.pong.ping_time = gid_clock_now();
 	put_envelope(guest, HOST, guest->epochs[HOST], &message);
 }
 
@@ -279,7 +279,7 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 		m->bell.hung_up = m->header.type == GID_WIRE_BELL ? take(input, 2) : 0;
 		break;
 	case GID_WIRE_PONG:
-		m->pong.ping_time = take(input, 2) == 0 ? 0 : gid_socket_now();
+		m->pong.ping_time = take(input, 2) == 0 ? 0 : gid_clock_now();
 		break;
 	case GID_WIRE_DEVICE:
 		m->device.cookie = take(input, 4) == 0 ? 1 : guest->cookie + (guest->cookie == 0);

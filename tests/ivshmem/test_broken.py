@@ -4,11 +4,12 @@
 `open` is the test itself: it writes its window, and decides in which order gidd hears what.
 """
 
+import contextlib
 import mmap
 import os
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from cockpit import Cockpit
@@ -25,6 +26,8 @@ from gidwire import (
     SUBSCRIBE,
     SUBSCRIBED,
     SUBSCRIPTION_END,
+    Connection,
+    Message,
     pack,
 )
 from machines import CONFIG, MIB, NAMES, link, start, window, window_path
@@ -288,17 +291,27 @@ def test_a_broken_ring_of_one_that_never_answers(make_cockpit: Callable[..., Coc
         assert now["faults"] == 1 and "is not a ring" in now["last_fault"]
 
 
+@contextlib.contextmanager
+def raw_subscription(
+    machines: Cockpit, member: Member, client: Connection
+) -> Iterator[tuple[Message, socket.socket, int]]:
+    """A client of the host's, live at the member's stream: its page, its doorbell, its number."""
+    up(machines, member)
+    memory = client.request(ALLOC, PAGE_SIZE)
+    bell, other = socket.socketpair()
+    with bell, other:
+        values = (7, 0, 4, 0, b"open", b"movie", memory.values[0])
+        client.send_raw(pack(SUBSCRIBE, *values, serial=99), [memory.fds[0], bell.fileno()])
+        number = accept(machines, member)
+        client.event(SUBSCRIBED).close()
+        yield memory, other, number
+    memory.close()
+
+
 def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:
     """It says that the other end broke the rules. gidd does not see that: the link stays."""
     with Member(machines, "open") as member, machines.connect("host", "liar") as liar:
-        up(machines, member)
-        memory = liar.request(ALLOC, PAGE_SIZE)
-        bell, other = socket.socketpair()
-        with bell, other:
-            values = (7, 0, 4, 0, b"open", b"movie", memory.values[0])
-            liar.send_raw(pack(SUBSCRIBE, *values, serial=99), [memory.fds[0], bell.fileno()])
-            number = accept(machines, member)
-            liar.event(SUBSCRIBED).close()
+        with raw_subscription(machines, member, liar) as (_, _, number):
             liar.send_raw(pack(SUBSCRIPTION_END, 7, -EPROTO))
             ended = member.wait_for(HOST, SUBSCRIPTION_END)
             assert ended.values == (number, -EPROTO)
@@ -306,7 +319,6 @@ def test_a_client_of_ours_that_lies(machines: Cockpit) -> None:
             settle(member)
             now = link(machines, "host", "open")
             assert (now["faults"], now["ups"], now["state"]) == (0, 1, "up")
-        memory.close()
 
 
 def count_bells(member: Member) -> int:
@@ -327,14 +339,7 @@ def count_bells(member: Member) -> int:
 def test_a_client_of_ours_that_rings_all_the_time(machines: Cockpit) -> None:
     """The other machine hears one ring for each sleep and news; for each sleep 64 at most."""
     with Member(machines, "open") as member, machines.connect("host", "ringer") as ringer:
-        up(machines, member)
-        memory = ringer.request(ALLOC, PAGE_SIZE)
-        bell, other = socket.socketpair()
-        with bell, other:
-            values = (7, 0, 4, 0, b"open", b"movie", memory.values[0])
-            ringer.send_raw(pack(SUBSCRIBE, *values, serial=99), [memory.fds[0], bell.fileno()])
-            accept(machines, member)
-            ringer.event(SUBSCRIBED).close()
+        with raw_subscription(machines, member, ringer) as (memory, other, _):
             for asleep, rings in ((0, 0), (1, 1), (2, 0), (3, 1)):
                 put_word(machines, RING + 16, asleep)
                 heard = 0
@@ -350,7 +355,6 @@ def test_a_client_of_ours_that_rings_all_the_time(machines: Cockpit) -> None:
                     other.send(b"1")
                     heard += count_bells(member) + count_bells(member)
                     assert heard == min(1 + news, 64)
-        memory.close()
 
 
 def test_streams_of_an_honest_machine(make_cockpit: Callable[..., Cockpit]) -> None:

@@ -35,6 +35,18 @@ screen-copies={shutil.which("grim")}
 """
 
 
+LIAR = BUILD / "tests" / "safety" / "liar"
+
+
+def liar_roles(watched: str = "") -> str:
+    """The two roles whose streams LIAR sends; `watched` has more keys, `{name}` in them."""
+    return "".join(
+        f"[role {name}]\ndomain=open\nx={x}\ny={y}\nwidth=320\nheight=80\ndeadline-ms=10000\n"
+        + watched.format(name=name)
+        for name, x, y in (("left", 0, 0), ("right", 320, 100))
+    )
+
+
 def with_deadline(milliseconds: int) -> str:
     """ROLE with another deadline."""
     return ROLE.replace("deadline-ms=10000", f"deadline-ms={milliseconds}")

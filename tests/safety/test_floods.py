@@ -10,26 +10,10 @@ import subprocess
 import time
 
 from cockpit import Cockpit
-from display import DISPLAY, Display
+from display import DISPLAY, LIAR, Display, liar_roles
 from program import BUILD, PATIENCE, wait_for
 
-LIAR = BUILD / "tests" / "safety" / "liar"
-ROLES = """
-[role left]
-domain=open
-x=0
-y=0
-width=320
-height=80
-deadline-ms=10000
-[role right]
-domain=open
-x=320
-y=100
-width=320
-height=80
-deadline-ms=10000
-"""
+ROLES = liar_roles()
 # Far more than an answer takes on a busy machine, far less than gidd may take here (30 s).
 LONGEST_S = 10.0
 

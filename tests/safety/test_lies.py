@@ -6,31 +6,8 @@ import subprocess
 
 import pytest
 from cockpit import Cockpit
-from display import Display
-from program import BUILD, wait_for
-
-LIAR = BUILD / "tests" / "safety" / "liar"
-
-ROLES = """
-[role left]
-domain=open
-x=0
-y=0
-width=320
-height=80
-allowed=left.hashes
-deadline-ms=10000
-frozen-ms=10000
-[role right]
-domain=open
-x=320
-y=100
-width=320
-height=80
-allowed=right.hashes
-deadline-ms=10000
-frozen-ms=10000
-"""
+from display import LIAR, Display, liar_roles
+from program import wait_for
 
 
 @pytest.fixture
@@ -43,8 +20,8 @@ def display(cockpit: Cockpit, lie: str) -> Display:
     hashes = subprocess.run([LIAR, "hashes"], capture_output=True, text=True, check=True).stdout
     for name, line in zip(("left", "right"), hashes.splitlines(), strict=True):
         (cockpit.folder / f"{name}.hashes").write_text("\n".join(line.split()) + "\n")
-    roles = ROLES.replace("frozen-ms=10000", "frozen-ms=300") if lie == "freeze" else ROLES
-    return Display(cockpit, roles)
+    frozen = 300 if lie == "freeze" else 10000
+    return Display(cockpit, liar_roles(f"allowed={{name}}.hashes\nfrozen-ms={frozen}\n"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct options options = {.fps = 100, .slots = 8};
@@ -21,12 +20,6 @@ volatile sig_atomic_t ended;
 
 static void end(int number) {
 	ended = 1;
-}
-
-uint64_t now_ns(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 _Noreturn void fail(struct gid_domain *domain, const char *what, int error) {

@@ -18,8 +18,6 @@ extern struct options {
 /* Whether it was told to end. */
 extern volatile sig_atomic_t ended;
 
-uint64_t now_ns(void);
-
 /* Says what cannot be done, and ends. `domain` may be NULL. */
 _Noreturn void fail(struct gid_domain *domain, const char *what, int error);
 

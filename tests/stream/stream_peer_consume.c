@@ -29,9 +29,9 @@ static void report_consumer(const struct consumed *c, const char *event) {
 	       ", \"reconnects\": %" PRIu64 ", \"torn\": %" PRIu64 ", \"expired\": %" PRIu64
 	       ", \"lost_imports\": %" PRIu64 ", \"discont\": %" PRIu64
 	       ", \"longest_gap_ms\": %.3f, \"connected\": %s}\n",
-			event, now_ns(), c->state, c->reason, c->error, stats.frames, stats.missed,
-			stats.held, stats.reconnects, c->torn, c->expired, c->lost_imports,
-			c->discont, (double)c->longest_gap_ns / 1e6,
+			event, gid_clock_now(), c->state, c->reason, c->error, stats.frames,
+			stats.missed, stats.held, stats.reconnects, c->torn, c->expired,
+			c->lost_imports, c->discont, (double)c->longest_gap_ns / 1e6,
 			gid_domain_is_connected(c->domain) ? "true" : "false");
 	fflush(stdout);
 }
@@ -69,7 +69,7 @@ static void release_oldest(struct consumed *c) {
 }
 
 static void take_frame(struct consumed *c, const struct gid_frame *frame) {
-	uint64_t now = now_ns();
+	uint64_t now = gid_clock_now();
 	if (c->last_frame != 0 && now - c->last_frame > c->longest_gap_ns) {
 		c->longest_gap_ns = now - c->last_frame;
 	}
@@ -111,7 +111,7 @@ int consume(const char *domain, const char *name) {
 		fail(c.domain, "consumer", error);
 	}
 	report_consumer(&c, "subscribed");
-	uint64_t report = now_ns(), count = 0;
+	uint64_t report = gid_clock_now(), count = 0;
 	while (!ended) {
 		int ready = gid_consumer_wait(c.consumer, 50);
 		struct gid_frame frame;
@@ -129,9 +129,10 @@ int consume(const char *domain, const char *name) {
 		if (c.state == GID_CONSUMER_ENDED) {
 			break;
 		}
-		if ((options.mark == 0 || count + 100 >= options.frames) && now_ns() >= report) {
+		if ((options.mark == 0 || count + 100 >= options.frames) &&
+				gid_clock_now() >= report) {
 			report_consumer(&c, "running");
-			report = now_ns() + REPORT_NS;
+			report = gid_clock_now() + REPORT_NS;
 		}
 	}
 	while (c.held_count > 0) {

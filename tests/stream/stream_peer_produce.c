@@ -24,7 +24,7 @@ static void report_producer(const struct produced *p, const char *event) {
 	       ", \"leases_expired\": %" PRIu64 ", \"held\": %u"
 	       ", \"consumers\": %u, \"doorbells\": %" PRIu64 ", \"late_ms\": %.3f"
 	       ", \"send_ms\": %.3f, \"no_slot\": %" PRIu64 ", \"connected\": %s}\n",
-			event, now_ns(), stats.frames, stats.delivered, stats.dropped,
+			event, gid_clock_now(), stats.frames, stats.delivered, stats.dropped,
 			stats.leases_expired, stats.held, stats.consumers, stats.doorbells,
 			(double)p->late_ns / 1e6, (double)p->send_ns / 1e6, p->no_slot,
 			gid_domain_is_connected(p->domain) ? "true" : "false");
@@ -55,11 +55,11 @@ static void send_frame(struct produced *p, uint64_t sequence) {
 	}
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(p->slab, (uint32_t)slot);
-	frame.capture_time = now_ns();
+	frame.capture_time = gid_clock_now();
 	frame.pts = sequence;
-	uint64_t start = now_ns();
+	uint64_t start = gid_clock_now();
 	int sent = gid_producer_send(p->producer, &frame);
-	uint64_t took = now_ns() - start;
+	uint64_t took = gid_clock_now() - start;
 	p->send_ns = took > p->send_ns ? took : p->send_ns;
 	if (sent < 0) {
 		fail(p->domain, "send", sent);
@@ -75,7 +75,7 @@ static void listen_until(struct produced *p, uint64_t until) {
 			{gid_producer_get_fd(p->producer), POLLIN, 0},
 	};
 	do {
-		uint64_t now = now_ns(), left = now < until ? until - now : 0;
+		uint64_t now = gid_clock_now(), left = now < until ? until - now : 0;
 		struct timespec timeout = {
 				(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
 		if (ppoll(fds, 2, &timeout, NULL) > 0) {
@@ -86,24 +86,24 @@ static void listen_until(struct produced *p, uint64_t until) {
 				gid_producer_dispatch(p->producer);
 			}
 		}
-	} while (now_ns() < until && !ended);
+	} while (gid_clock_now() < until && !ended);
 }
 
 /* As fast as the consumer takes them. */
 static void send_in_one_go(struct produced *p) {
 	while (gid_producer_consumers(p->producer) == 0) {
-		listen_until(p, now_ns() + MS);
+		listen_until(p, gid_clock_now() + MS);
 	}
-	listen_until(p, now_ns() + 200 * MS);
+	listen_until(p, gid_clock_now() + 200 * MS);
 	mark("begin\n");
-	uint64_t give_up = now_ns() + 60000 * MS, sequence = 0;
+	uint64_t give_up = gid_clock_now() + 60000 * MS, sequence = 0;
 	struct gid_producer_stats stats = {0};
-	while (stats.delivered < options.frames && now_ns() < give_up) {
+	while (stats.delivered < options.frames && gid_clock_now() < give_up) {
 		send_frame(p, ++sequence);
 		gid_producer_get_stats(p->producer, &stats);
 	}
 	mark("end\n");
-	listen_until(p, now_ns() + 500 * MS);
+	listen_until(p, gid_clock_now() + 500 * MS);
 	report_producer(p, "done");
 }
 
@@ -142,22 +142,23 @@ int produce(const char *name) {
 		send_in_one_go(&p);
 		ended = 1;
 	}
-	uint64_t period = 1000000000u / options.fps, due = now_ns(), report = due, sequence = 0;
+	uint64_t period = 1000000000u / options.fps, due = gid_clock_now(), report = due,
+		 sequence = 0;
 	while (!ended) {
 		due += period;
 		listen_until(&p, due);
 		while (options.lossless != 0 && gid_producer_room(p.producer) == 0 && !ended) {
-			listen_until(&p, now_ns() + 10 * MS);
+			listen_until(&p, gid_clock_now() + 10 * MS);
 		}
-		uint64_t late = now_ns() - due;
+		uint64_t late = gid_clock_now() - due;
 		p.late_ns = late > p.late_ns ? late : p.late_ns;
 		if (late > period) {
 			due += late; /* what a pause of the machine left out is not made up for */
 		}
 		send_frame(&p, ++sequence);
-		if (now_ns() >= report) {
+		if (gid_clock_now() >= report) {
 			report_producer(&p, "running");
-			report = now_ns() + REPORT_NS;
+			report = gid_clock_now() + REPORT_NS;
 		}
 	}
 	report_producer(&p, "ending");

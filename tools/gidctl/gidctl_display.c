@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gidctl.h"
@@ -72,9 +71,7 @@ static enum look look_of(const char *state) {
 }
 
 static double seconds_since(uint64_t ns) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)ns / 1e9;
+	return ((double)gid_clock_now() - (double)ns) / 1e9;
 }
 
 static uint64_t frames_before(sd_json_variant *before, const char *role) {

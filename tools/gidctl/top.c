@@ -32,9 +32,7 @@ struct flow {
 };
 
 static double now_seconds(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)gid_clock_now() / 1e9;
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
 /*
  * A doorbell there and back, between two programs wherever they run:
  *
- *     gid-bench-wake ask STREAM COUNT        sends a frame, sleeps until it is released, and again
- *     gid-bench-wake answer DOMAIN STREAM    sleeps until a frame comes, and releases it
+ *     gid-bench-doorbell ask STREAM COUNT        sends a frame, sleeps until it is released, and
+ * again gid-bench-doorbell answer DOMAIN STREAM    sleeps until a frame comes, and releases it
  *
  * Each sleeps before the other one rings. `ask` prints the ns of each of them, a line each.
  */
@@ -20,14 +20,8 @@
 /* Both sides sleep by then: what is measured is the wake-up, and not whether there was one. */
 #define PAUSE_NS 2000000
 
-static uint64_t now_ns(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static _Noreturn void fail(const struct gid_domain *domain, const char *what, int error) {
-	fprintf(stderr, "gid-bench-wake: %s: %s (%s)\n", what, gid_strerror(error),
+	fprintf(stderr, "gid-bench-doorbell: %s: %s (%s)\n", what, gid_strerror(error),
 			domain == NULL ? "" : gid_domain_error(domain));
 	exit(EXIT_FAILURE);
 }
@@ -74,21 +68,21 @@ static uint64_t once(struct asking *asking) {
 	int slot = gid_slab_take(asking->slab);
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(asking->slab, (uint32_t)slot);
-	frame.capture_time = now_ns();
+	frame.capture_time = gid_clock_now();
 	asking->released = false;
 	gid_producer_want_release(asking->producer);
-	uint64_t begin = now_ns();
+	uint64_t begin = gid_clock_now();
 	int sent = gid_producer_send(asking->producer, &frame);
 	if (slot < 0 || sent != 1) {
 		fail(asking->domain, "nobody takes the frame", sent);
 	}
 	while (!asking->released) {
 		listen_once(asking);
-		if (now_ns() - begin > PATIENCE_NS) {
+		if (gid_clock_now() - begin > PATIENCE_NS) {
 			fail(asking->domain, "no answer came", -ETIMEDOUT);
 		}
 	}
-	return now_ns() - begin;
+	return gid_clock_now() - begin;
 }
 
 static void ask(const char *name, long count) {
@@ -112,10 +106,10 @@ static void ask(const char *name, long count) {
 	if (error < 0) {
 		fail(asking.domain, name, error);
 	}
-	uint64_t give_up = now_ns() + PATIENCE_NS;
+	uint64_t give_up = gid_clock_now() + PATIENCE_NS;
 	while (gid_producer_consumers(asking.producer) == 0) {
 		listen_once(&asking);
-		if (now_ns() > give_up) {
+		if (gid_clock_now() > give_up) {
 			fail(asking.domain, "nobody answers", -ETIMEDOUT);
 		}
 	}
@@ -151,7 +145,7 @@ int main(int argc, char **argv) {
 	} else if (argc == 4 && strcmp(argv[1], "answer") == 0) {
 		answer(argv[2], argv[3]);
 	} else {
-		fprintf(stderr, "usage: gid-bench-wake ask STREAM COUNT | answer DOMAIN STREAM\n");
+		fprintf(stderr, "usage: gid-bench-doorbell ask STREAM COUNT | answer DOMAIN STREAM\n");
 		return 2;
 	}
 	return EXIT_SUCCESS;
