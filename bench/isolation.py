@@ -162,15 +162,19 @@ def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]
 
 def main() -> int:
     parser = common.parser("isolation", __doc__)
-    parser.add_argument("--repetitions", type=int, default=10, help="of each case (default: 10)")
     parser.add_argument(
-        "--seconds", type=float, default=6, help="of each measurement, at least (default: 6)"
+        "--repetitions", type=int, default=10, help="runs of each case (default: 10)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=6, help="least seconds of each measurement (default: 6)"
     )
     parser.add_argument(
         "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
     )
     names = [case.name for case in all_cases(0)]
-    parser.add_argument("--case", action="append", choices=names, help="only this one (may repeat)")
+    parser.add_argument(
+        "--case", action="append", choices=names, help="only this case; may be repeated"
+    )
     options = parser.parse_args()
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir="/tmp") as folder:

@@ -60,8 +60,8 @@ def main() -> int:
         f"(default: {' '.join(CASES)})",
     )
     parser.add_argument("--clip", metavar="FILE", help="the film (default: that of the demo)")
-    parser.add_argument("--rounds", type=int, default=5, help="of off and on (default: 5)")
-    parser.add_argument("--seconds", type=float, default=8, help="of each run (default: 8)")
+    parser.add_argument("--rounds", type=int, default=5, help="times off and on (default: 5)")
+    parser.add_argument("--seconds", type=float, default=8, help="seconds of each run (default: 8)")
     options = parser.parse_args()
     options.cases = list(dict.fromkeys(options.cases))
     film = clip.find(options.clip)

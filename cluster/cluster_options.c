@@ -12,29 +12,35 @@ enum { KEY_STATUS = 256, KEY_STATE, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REAL
 const char *argp_program_version = "gid-cluster " GIDWAY_VERSION;
 
 static const struct argp_option argp_options[] = {
-		{"config", 'c', "FILE", 0, "The roles and their limits (" DEFAULT_CONFIG ")", 0},
-		{"domain", 'd', "NAME", 0, "The domain this display is in ($GID_DOMAIN)", 0},
-		{"headless", 'H', NULL, 0, "Without a screen", 0},
-		{"check", 'n', NULL, 0, "Read the configuration, tell its mistakes, and end", 0},
+		{"config", 'c', "FILE", 0,
+				"The roles and their limits (default: " DEFAULT_CONFIG ")", 0},
+		{"domain", 'd', "NAME", 0,
+				"The domain that the display belongs to (default: $GID_DOMAIN)", 0},
+		{"headless", 'H', NULL, 0, "Run without a screen", 0},
+		{"check", 'n', NULL, 0, "Check the configuration, write its mistakes, and end", 0},
 		{"socket", KEY_SOCKET, "NAME", 0,
-				"The Wayland display for clients (the next free one)", 0},
+				"The Wayland display for clients (default: the next free one)", 0},
 		{"status", KEY_STATUS, "PATH", 0,
-				"The socket that tells JSON ($GID_RUNTIME_DIR/DOMAIN/cluster.sock)",
+				"The socket for the status, as JSON (default: "
+				"$GID_RUNTIME_DIR/DOMAIN/cluster.sock)",
 				0},
 		{"state", KEY_STATE, "FILE", 0,
 				"Keep the state of the roles there (the status socket's name with "
 				".state)",
 				0},
 		{"realtime", KEY_REALTIME, "PRIORITY", OPTION_ARG_OPTIONAL,
-				"Run before all ordinary programs, with locked memory (10)", 0},
+				"Run before all ordinary programs, with locked memory "
+				"(default priority: 10)",
+				0},
 		{"verbose", 'v', NULL, 0, "Say more", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{NULL, 0, NULL, 0, "Learning which pictures are allowed:", 1},
 		{"learn", KEY_LEARN, "ROLE", 0,
 				"Collect the hashes of all pictures of the role's stream", 1},
-		{"output", 'o', "FILE", 0, "The file they are added to (ROLE.hashes)", 1},
-		{"seconds", KEY_SECONDS, "N", 0, "For so long (until the stream ends, or Ctrl-C)",
+		{"output", 'o', "FILE", 0, "The file that they are added to (default: ROLE.hashes)",
 				1},
+		{"seconds", KEY_SECONDS, "N", 0,
+				"How long (default: until the stream ends, or Ctrl-C)", 1},
 		{0},
 };
 

@@ -44,7 +44,7 @@ static bool device_init_backend(struct device *device, struct wl_display *waylan
 	device->backend = wlr_backend_autocreate(loop, &device->session);
 	if (device->backend == NULL) {
 		wlr_log(WLR_ERROR,
-				"no screen can be had: is there a /dev/dri/card*, and a seat "
+				"no screen can be used: is there a /dev/dri/card*, and a seat "
 				"(seatd, logind, or LIBSEAT_BACKEND=builtin as root)? See "
 				"gid-cluster(1); --headless needs none");
 	}

@@ -309,7 +309,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	bool wanted = mode_output_is_wanted(display->config, output);
 	if (display->output != NULL || !wanted) {
 		wlr_log(WLR_INFO, "output %s stays dark: %s", output->name,
-				wanted ? "one is enough" : "the configuration means another");
+				wanted ? "one is enough" : "the configuration names another");
 		return;
 	}
 	if (!wlr_output_init_render(output, display->device.allocator, display->device.renderer)) {
@@ -351,7 +351,7 @@ static void handle_backend_destroy(struct wl_listener *listener, void *data) {
 
 static void handle_renderer_lost(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, renderer_lost);
-	display_fail(display, "the graphics processor has lost what it had");
+	display_fail(display, "the GPU has lost its state");
 }
 
 int display_init(struct display *display, struct wl_display *wayland, bool headless,

@@ -103,13 +103,13 @@ static void start_status(struct cluster *cluster, const struct cluster_options *
 	char *path = status_path(options);
 	if (path == NULL) {
 		wlr_log(WLR_INFO,
-				"nobody can ask for the status: name the domain by --domain, or "
+				"no socket for the status: name the domain by --domain, or "
 				"the socket by --status");
 		return;
 	}
 	int ret = cluster_status_init(&cluster->status, &cluster->roles, path);
 	if (ret < 0) {
-		wlr_log(WLR_ERROR, "nobody can ask for the status: %s: %s", path, strerror(-ret));
+		wlr_log(WLR_ERROR, "no socket for the status: %s: %s", path, strerror(-ret));
 	}
 	free(path);
 }
@@ -124,7 +124,7 @@ static int open_socket(struct cluster *cluster, const struct cluster_options *op
 				name != NULL ? " " : "", name != NULL ? name : "");
 		return -EADDRINUSE;
 	}
-	wlr_log(WLR_INFO, "clients find us at WAYLAND_DISPLAY=%s", name);
+	wlr_log(WLR_INFO, "clients can connect to WAYLAND_DISPLAY=%s", name);
 	return 0;
 }
 

@@ -76,7 +76,7 @@ static void role_view_tell(struct role_view *view, enum role_state from) {
 		return;
 	}
 	if (budget->left_out > 0) {
-		wlr_log(WLR_ERROR, "role %s: %" PRIu64 " changes were too many to be told here",
+		wlr_log(WLR_ERROR, "role %s: %" PRIu64 " changes were too many to be logged",
 				view->config->name, budget->left_out);
 		budget->left_out = 0;
 	}

@@ -48,8 +48,8 @@ static void gidd_connection_report(struct gidd_connection *connection) {
 				gid_domain_number(connection->domain));
 	} else if (connection->domain != NULL) {
 		connection->events->log(
-				"gid: gidd of domain %s went away; buffers that exist stay, "
-				"new memory cannot be had until it is back\n",
+				"gid: gidd of domain %s went away; existing buffers stay, new ones "
+				"fail until it is back\n",
 				gid_domain_name(connection->domain));
 	}
 	connection->events->changed(connection->data);

@@ -107,7 +107,7 @@ class ClusterDomain:
         """What gid-cluster says of itself."""
         status = self._place.ask(self._status)
         if status is None:
-            raise DemoError("gid-cluster does not tell its status")
+            raise DemoError("gid-cluster does not report its status")
         for role in status["roles"]:
             for transition in role["transitions"]:
                 for key in _TIMES:

@@ -113,7 +113,7 @@ static ssize_t read_envelope(const uint8_t *data, size_t size, struct gid_wire_e
 		return 0;
 	}
 	memcpy(envelope, data, sizeof(*envelope));
-	*why = "what comes is no envelope";
+	*why = "it sends something that is not an envelope";
 	if (!gid_wire_envelope_is_valid(envelope)) {
 		return -EPROTO;
 	}

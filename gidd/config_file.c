@@ -392,7 +392,7 @@ static const uint64_t default_share_held = 512;
 static bool copy_name(struct reading *reading, char name[GID_NAME_MAX + 1], const char *word) {
 	if (!gid_name_is_valid(word) || strchr(word, '/') != NULL) {
 		mistake(reading, reading->line,
-				"\"%s\" is no name of a domain: at most %u letters, digits and - _ "
+				"\"%s\" is not a domain's name: at most %u letters, digits and - _ "
 				".",
 				word, GID_NAME_MAX);
 		return false;
@@ -457,7 +457,7 @@ static bool begin_client(struct reading *reading, char **words) {
 	bool is_user = strcmp(words[1], "*") == 0 ||
 			(gid_name_is_valid(words[1]) && strchr(words[1], '/') == NULL);
 	if (!is_user) {
-		mistake(reading, reading->line, "\"%s\" is no user: a name, a number, or *",
+		mistake(reading, reading->line, "\"%s\" is not a user: give a name, a number, or *",
 				words[1]);
 	}
 	if (!is_user || !copy_name(reading, client->domain_name, words[0])) {
@@ -605,7 +605,7 @@ static void complete_domains(struct reading *reading) {
 		}
 	}
 	if (TAILQ_EMPTY(&config->domains)) {
-		mistake(reading, reading->line, "no [domain NAME] in the whole file");
+		mistake(reading, reading->line, "the file has no [domain NAME]");
 	}
 }
 
@@ -614,7 +614,8 @@ static void complete_kinds(struct reading *reading) {
 	const struct config_domain *host = config_host(config), *domain;
 	TAILQ_FOREACH(domain, &config->domains, entry) {
 		if (domain->kind == KIND_HOST && domain != host) {
-			mistake(reading, domain->line, "domain %s is the host already", host->name);
+			mistake(reading, domain->line, "domain %s has kind=host already",
+					host->name);
 		} else if (domain->kind == KIND_GUEST && host == NULL) {
 			mistake(reading, domain->line,
 					"domain %s is a guest: one domain must have kind=host, "
@@ -693,13 +694,14 @@ static void complete_pairs(struct reading *reading) {
 		} else if (strcmp(link->kind, "ivshmem") == 0 &&
 				!config_is_remote(config, link->ends[0], link->ends[1])) {
 			mistake(reading, link->line,
-					"a link of kind ivshmem is one of a guest, with whom "
-					"something is shared");
+					"a link of kind ivshmem needs a guest at one end, and "
+					"something that the two share");
 		} else if (local &&
 				(link->ends[0]->kind == KIND_GUEST ||
 						link->ends[1]->kind == KIND_GUEST)) {
 			mistake(reading, link->line,
-					"a guest is another machine: no link of it is of kind local");
+					"a guest is another machine: its links cannot be "
+					"of kind local");
 		}
 	}
 }

@@ -23,10 +23,10 @@ static int explain(int error, const char **why) {
 		       "or F_SEAL_WRITE";
 		break;
 	case -EACCES:
-		*why = "the memfd is writable: pass a read-only description of it";
+		*why = "the memfd is writable: pass a read-only descriptor of it";
 		break;
 	case -ERANGE:
-		*why = "the descriptor's memory is smaller than what it is said to hold";
+		*why = "the descriptor's memory is smaller than stated";
 		break;
 	default:
 		*why = strerror(-error);

@@ -99,7 +99,7 @@ static void pair_down(struct hub_pair *pair, const char *why) {
 	}
 	pair->up = false;
 	snprintf(pair->why, sizeof(pair->why), "%s", why);
-	log_info("hub: %s and %s are parted: %s", pair->ends[0]->domain->name,
+	log_info("hub: %s and %s are separated: %s", pair->ends[0]->domain->name,
 			pair->ends[1]->domain->name, why);
 	if (now_us(pair->hub) - pair->joined_us > STABLE_US) {
 		pair->back_off_us = BACK_OFF_MIN_US;
@@ -293,7 +293,7 @@ static void say_joined(struct hub_port *port, uint64_t nonce) {
 static void handle_join(struct hub_port *port, const struct gid_wire_join *join) {
 	bool again = port->joined && port->nonce == join->nonce;
 	if (!again) {
-		port_leave(port, "its gidd began anew");
+		port_leave(port, "its gidd started again");
 	}
 	say_joined(port, join->nonce);
 	if (again) {
@@ -354,7 +354,7 @@ static void handle_connection(void *data, int fd) {
 	struct hub_port *port = data;
 	/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
 	if (port->connected) {
-		disconnect(port, "another machine came in");
+		disconnect(port, "another machine connected in its place");
 	}
 	if (byte_stream_init(&port->stream, port->hub->base.gidd->event, fd, &handler, port) == 0) {
 		port->connected = true;

@@ -15,7 +15,7 @@ enum hub_verdict hub_check(const struct config *config, const struct config_doma
 	const struct config_share *given = config_share_find(config, from, to);
 	const struct gid_wire_subscribe *subscribe = &message->subscribe;
 	const struct gid_wire_imported *imported = &message->imported;
-	*why = "its memory leaves its window";
+	*why = "its memory is not inside its window";
 	switch (message->header.type) {
 	case GID_WIRE_IMPORT:
 		return asked == NULL ? HUB_REFUSE : HUB_PASS;

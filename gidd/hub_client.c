@@ -59,7 +59,7 @@ static void ask_to_join(struct hub_client *client) {
 static void handle_joined(struct hub_client *client, const struct gid_wire_join *joined) {
 	const struct config_domain *self = client->base.gidd->self;
 	if (joined->nonce == 0) {
-		leave(client, "the hub began anew");
+		leave(client, "the hub started again");
 		client->stream.searching = true;
 		ask_to_join(client);
 		return;
@@ -69,7 +69,7 @@ static void handle_joined(struct hub_client *client, const struct gid_wire_join 
 	}
 	if (joined->version != GID_WIRE_VERSION || joined->domain != self->number) {
 		log_error("the hub speaks version %u and calls this domain %u: install the same "
-			  "gidway and configuration here and there",
+			  "gidway and configuration on both machines",
 				joined->version, joined->domain);
 		byte_stream_fail(&client->stream, "the hub does not know this domain");
 		return;
@@ -170,7 +170,8 @@ static void begin(struct hub_client *client) {
 			log_warning("the hub: %s: %s", path, strerror(-error));
 		}
 		client->last_error = error;
-		snprintf(why, sizeof(why), "no way to the hub: %.100s: %s", path, strerror(-error));
+		snprintf(why, sizeof(why), "cannot reach the hub: %.100s: %s", path,
+				strerror(-error));
 		client->base.events->unreachable(gidd, why);
 		return;
 	}

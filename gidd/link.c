@@ -216,7 +216,7 @@ static void fail(struct peer *peer, const char *why) {
 static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 	struct link *link = data;
 	if (link->state == LINK_HELLO) {
-		link_drop(link, "the other gidd does not greet");
+		link_drop(link, "the other gidd sends no greeting");
 	}
 	return 0;
 }

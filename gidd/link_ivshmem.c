@@ -300,7 +300,7 @@ static void handle_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 	if (ivshmem == NULL) {
 		return;
 	}
-	go_down(ivshmem, "it began anew");
+	go_down(ivshmem, "it started again");
 	ivshmem->there = true;
 	ivshmem->epoch = epoch;
 	ivshmem->pongs = 0;

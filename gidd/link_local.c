@@ -158,7 +158,7 @@ static bool may_come_in(struct local *local, int fd) {
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) {
 		return false;
 	}
-	log_info("%s: a gidd comes in (pid %d, uid %u)", local->link->peer.label,
+	log_info("%s: a gidd connects (pid %d, uid %u)", local->link->peer.label,
 			(int)credentials.pid, (unsigned)credentials.uid);
 	return credentials.uid == 0 || credentials.uid == geteuid() ||
 			credentials.uid == local->user;
@@ -174,7 +174,7 @@ static void handle_connection(void *data, int fd) {
 	}
 	/* A gidd has a domain to itself: whoever comes in now has replaced the one before. */
 	if (local->connected) {
-		disconnect(local, "another gidd came in");
+		disconnect(local, "another gidd connected in its place");
 	}
 	begin(local, fd);
 }

@@ -27,7 +27,7 @@ static int handle_pause(sd_event_source *source, uint64_t now, void *data) {
 /* Who waits to come in keeps the socket readable: without a pause the loop would do nothing else.
  */
 static void rest(struct listener *listener) {
-	log_error("nobody can come in at %s: %s", listener->path, strerror(errno));
+	log_error("cannot accept connections at %s: %s", listener->path, strerror(errno));
 	if (sd_event_add_time_relative(sd_event_source_get_event(listener->io), &listener->pause,
 			    CLOCK_MONOTONIC, PAUSE_US, 0, handle_pause, listener) >= 0) {
 		sd_event_source_set_enabled(listener->io, SD_EVENT_OFF);

@@ -156,8 +156,8 @@ static int window_make(struct gidd *gidd, const struct config_domain *domain) {
 	int fd = open_old(path, domain);
 	if (fd < 0) {
 		if (access(path, F_OK) == 0) {
-			log_warning("the window of domain %s is made anew, of %llu MiB: a machine "
-				    "that has the old one must be started again",
+			log_warning("the window of domain %s is new (%llu MiB): a machine that has "
+				    "the old one must be restarted",
 					domain->name, (unsigned long long)domain->window >> 20);
 		}
 		fd = make_new(path, domain);
@@ -363,7 +363,7 @@ int shm_window_check_read(struct gidd *gidd, uint32_t domain, int fd, uint64_t o
 		uint64_t size, const char **why) {
 	int error = shm_window_check(gidd, domain, fd, offset, size, why);
 	if (error == 0 && !descriptor_is_read_only(fd)) {
-		*why = "the window is writable: pass a read-only description of it";
+		*why = "the window is writable: pass a read-only descriptor of it";
 		error = -EACCES;
 	}
 	return error;

@@ -225,8 +225,8 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 		return;
 	}
 	if (request->slab != 0 && !may_return(gidd, request->slab)) {
-		peer_result(&client->peer, serial, -EEXIST, 0,
-				"another slab has the old number %u by now", request->slab);
+		peer_result(&client->peer, serial, -EEXIST, 0, "another slab has number %u now",
+				request->slab);
 		return;
 	}
 	error = quota_take(client, QUOTA_SLABS, 1, why);
@@ -591,7 +591,7 @@ static const char *handle_answer(struct link *link, const union gid_wire_message
 	const char *why = imported ? check_answer(gidd, request, &answer->imported, fds[0], &bytes)
 				   : NULL;
 	if (answer != NULL && !imported && answer->result.error == 0) {
-		why = "it answers an import with nothing";
+		why = "its answer to an import has no slab";
 	}
 	if (why != NULL) {
 		return why;

@@ -485,14 +485,14 @@ void status_request(struct client *client, uint32_t serial) {
 	uint64_t now = 0;
 	if (!client_may_ask_for_status(client)) {
 		peer_result(&client->peer, serial, -EPERM, 0,
-				"the cockpit's configuration lets user %s ask for "
-				"no report: status=off",
+				"the cockpit's configuration does not let user %s ask for a "
+				"report: status=off",
 				client->user);
 		return;
 	}
 	if (client->wants_report) {
 		peer_result(&client->peer, serial, -EAGAIN, 0,
-				"a client is sent one report after the other");
+				"a client gets one report at a time");
 		return;
 	}
 	client->wants_report = true;

@@ -330,7 +330,7 @@ void stream_subscribe_live(struct client *producer, const struct gid_wire_subscr
 	if (request->subscription == 0 ||
 			!subscription_number_is_valid(&producer->peer, request->subscription)) {
 		peer_violation(&producer->peer,
-				"a subscription's number is in use, or not its to give");
+				"a subscription's number is in use, or this side may not choose it");
 		return;
 	}
 	int error = take_over(producer, request, fds, limit, &why);
@@ -388,7 +388,8 @@ void stream_subscribe(struct peer *consumer, const struct gid_wire_subscribe *re
 	const char *wrong;
 	char why[192];
 	if (!subscription_number_is_valid(consumer, request->subscription)) {
-		peer_violation(consumer, "a subscription's number is in use, or not its to give");
+		peer_violation(consumer,
+				"a subscription's number is in use, or this side may not choose it");
 		return;
 	}
 	const struct config_domain *owner = find_owner(consumer, request);

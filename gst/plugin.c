@@ -9,12 +9,12 @@ GST_DEBUG_CATEGORY (gst_gid_debug);
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  GST_DEBUG_CATEGORY_INIT (gst_gid_debug, "gid", 0, "gidway: frames by their number");
+  GST_DEBUG_CATEGORY_INIT (gst_gid_debug, "gid", 0, "gidway: video between domains");
   return gst_element_register (plugin, "gidsink", GST_RANK_NONE, GST_TYPE_GID_SINK)
       && gst_element_register (plugin, "gidsrc", GST_RANK_NONE, GST_TYPE_GID_SRC)
       && gst_element_register (plugin, "gidalloc", GST_RANK_NONE, GST_TYPE_GID_ALLOC);
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, gid,
-    "Video between domains by its number, without copies", plugin_init, GIDWAY_VERSION, "MIT/X11",
-    "gidway", "gidway")
+    "Video between domains as numbers of frames, without copies", plugin_init, GIDWAY_VERSION,
+    "MIT/X11", "gidway", "gidway")

@@ -187,7 +187,7 @@ static void take_welcome(struct gid_domain *domain, const union gid_wire_message
 		return;
 	}
 	if (message->header.type != GID_WIRE_WELCOME) {
-		lose(domain, -EPROTO, "it said something before it said welcome");
+		lose(domain, -EPROTO, "it sent something before WELCOME");
 		return;
 	}
 	const struct gid_wire_welcome *welcome = &message->welcome;
@@ -262,7 +262,7 @@ static void keep(struct gid_domain *domain, struct gid_packet *packet) {
 	struct gid_packet *kept = malloc(sizeof(*kept));
 	if (kept == NULL) {
 		gid_socket_close_fds(packet->fds, GID_WIRE_FDS_MAX);
-		lose(domain, -ENOMEM, "there is no memory for what it says");
+		lose(domain, -ENOMEM, "there is not enough memory for its message");
 		return;
 	}
 	*kept = *packet;

@@ -12,7 +12,7 @@ const char *gid_strerror(int error) {
 	case EPERM:
 		return "the cockpit's configuration does not allow it: add a [share] section for it";
 	case ENOENT:
-		return "no such gid, stream or domain here, or no leave to read it";
+		return "no such gid, stream or domain here, or no permission to read it";
 	case ECONNREFUSED:
 		return "nobody listens at the domain's socket: start gidd for this domain";
 	case ENOTCONN:
@@ -46,7 +46,7 @@ const char *gid_strerror(int error) {
 	case EAGAIN:
 		return "nothing there yet: wait for the descriptor to become readable";
 	case EINPROGRESS:
-		return "under way: the callback tells when it is done";
+		return "in progress: the callback reports when it is done";
 	case ETIMEDOUT:
 		return "gidd did not answer in time: see `gidctl doctor`";
 	case EMSGSIZE:

@@ -38,7 +38,7 @@ static int find_only(char **path, char *why, size_t why_size) {
 	DIR *folder = opendir(dir);
 	if (folder == NULL) {
 		snprintf(why, why_size, "no domain runs here (%s: %s): %s", dir, strerror(errno),
-				errno == EACCES ? "get leave to read that folder, or set "
+				errno == EACCES ? "get permission to read that folder, or set "
 						  "GID_RUNTIME_DIR to another"
 						: "start one with `gidd --config "
 						  "FILE --domain NAME`");
@@ -97,7 +97,7 @@ int gid_socket_path_find(const char *name, char **path, char *why, size_t why_si
 	}
 	if (!gid_name_is_valid(name)) {
 		snprintf(why, why_size,
-				"\"%.*s\" is no domain's name: those have 1 to %u letters, digits, "
+				"\"%.*s\" is not a domain's name: a name has 1 to %u letters, digits, "
 				"'-', "
 				"'_' or '.'",
 				(int)GID_NAME_MAX, name, GID_NAME_MAX);

@@ -274,7 +274,8 @@ static const char *check_hello(const struct gid_wire_hello *hello) {
 	if (hello->domain > GID_DOMAIN_MAX) {
 		return "the domain is out of range";
 	}
-	return field_is_text(hello->name, sizeof(hello->name)) ? NULL : "the name is not a text";
+	return field_is_text(hello->name, sizeof(hello->name)) ? NULL
+							       : "the name is not a valid text";
 }
 
 static const char *check_welcome(const struct gid_wire_welcome *welcome) {
@@ -288,7 +289,7 @@ static const char *check_result(const struct gid_wire_result *result) {
 	if (!is_error(result->error)) {
 		return "the error is out of range";
 	}
-	return field_is_text(result->text, sizeof(result->text)) ? NULL : "the text is not a text";
+	return field_is_text(result->text, sizeof(result->text)) ? NULL : "the text is not valid";
 }
 
 static const char *check_export(const struct gid_wire_export *export) {
@@ -466,7 +467,8 @@ static const char *check_peer(const struct gid_wire_peer *peer) {
 	if (!is_domain(peer->domain) || peer->up > 1 || peer->fault > 1) {
 		return "the domain or a flag is out of range";
 	}
-	return field_is_text(peer->why, sizeof(peer->why)) ? NULL : "the reason is not a text";
+	return field_is_text(peer->why, sizeof(peer->why)) ? NULL
+							   : "the reason is not a valid text";
 }
 
 static const char *check_body(const union gid_wire_message *message) {

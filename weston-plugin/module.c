@@ -143,7 +143,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		return -1;
 	}
 	module->buffers.details = weston_compositor_add_log_scope(
-			compositor, "gid", "gid buffers: each one's fate\n", NULL, NULL, NULL);
+			compositor, "gid", "gid buffers: what happens to each\n", NULL, NULL, NULL);
 
 	struct wl_event_loop *loop = wl_display_get_event_loop(compositor->wl_display);
 	module->connection = gidd_connection_create(

@@ -237,7 +237,7 @@ void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 
 static void handle_ready(void *data) {
 	struct role *role = data;
-	weston_log("gid: role %s: stream safety/%s is there\n", role->config.role,
+	weston_log("gid: role %s: stream safety/%s is published\n", role->config.role,
 			role->config.role);
 	if (role->surface != NULL) {
 		forward_commit(&role->forward, role->surface->surface);

@@ -31,8 +31,8 @@ static int read_role(struct safety_config *config, struct weston_config_section 
 	if (!gid_name_is_valid(config->role) ||
 			strlen(config->role) + strlen("safety/") > GID_NAME_MAX) {
 		return fail(config,
-				"a role's name has 1 to 56 of the letters a-z A-Z 0-9 - _ . and "
-				"/ between others");
+				"a role's name has 1 to 56 characters of a-z A-Z 0-9 - _ . and, "
+				"between others, /");
 	}
 	return 0;
 }
@@ -167,7 +167,7 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 		result = read_bool(config, section, "copy", &config->copy);
 	}
 	if (result == 0 && config->clients[0] == NULL && config->app_id == NULL) {
-		result = fail(config, "nobody can have it: name clients or an app-id");
+		result = fail(config, "nobody can take it: set clients= or app-id=");
 	}
 	return result;
 }

@@ -113,7 +113,7 @@ void sampled_formats_find(struct wlr_drm_format_set *found, struct wlr_renderer 
 	}
 	wlr_log(WLR_INFO,
 			"gid: trying which formats the renderer samples from dma-bufs; errors of "
-			"its driver until the next line of this kind are part of that");
+			"its driver before the next such line belong to this");
 	for (size_t i = 0; i < said->len; i++) {
 		trial_run(&trial, &said->formats[i]);
 	}

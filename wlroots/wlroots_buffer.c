@@ -225,9 +225,9 @@ static void buffer_tell_refusal(const struct buffer *buffer) {
 	const uint32_t fourcc = htole32(buffer->planes.picture.layout.fourcc);
 	if (!buffers->told_refusal) {
 		buffers->told_refusal = true;
-		buffers->log("gid: pictures of format %.4s cannot be shown: that takes "
-			     "dma-bufs which the renderer samples from, and these are none, "
-			     "or it refuses them\n",
+		buffers->log("gid: pictures of format %.4s cannot be shown: the renderer can "
+			     "only sample them from dma-bufs, and these are not dma-bufs, or "
+			     "it refuses them\n",
 				(const char *)&fourcc);
 	}
 }

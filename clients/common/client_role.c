@@ -26,7 +26,7 @@ static const char *reason_text(uint32_t reason) {
 	case GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY:
 		return "the memory cannot be forwarded; the compositor's log says why";
 	case GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON:
-		return "the compositor's domain has no gidd now";
+		return "the compositor has no connection to its gidd now";
 	case GID_SAFETY_SURFACE_V1_REASON_NOT_ALLOWED:
 		return "the cockpit's configuration does not let the compositor's domain publish "
 		       "the role's stream; the compositor's log says what is missing";

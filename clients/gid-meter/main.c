@@ -145,7 +145,9 @@ static void handle_created(
 
 static void handle_failed(void *data, struct gid_buffer_params_v1 *params) {
 	struct picture *picture = data;
-	fprintf(stderr, "gid-meter: the compositor cannot get our memory: is it in our domain?\n");
+	fprintf(stderr,
+			"gid-meter: the compositor cannot get our memory: does it run in "
+			"the same domain?\n");
 	sd_event_exit(picture->meter->event, EXIT_FAILURE);
 }
 
@@ -257,8 +259,8 @@ struct options {
 };
 
 static const struct argp_option argp_options[] = {
-		{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (1280x480)", 0},
-		{"seconds", 't', "N", 0, "End after so long", 0},
+		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 1280x480)", 0},
+		{"seconds", 't', "N", 0, "End after N seconds", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };

@@ -31,17 +31,21 @@ struct program {
  */
 
 static const struct argp_option argp_options[] = {
-		{"domain", 'd', "NAME", 0, "The domain we are in ($GID_DOMAIN)", 0},
-		{"stream", 's', "NAME", 0, "The stream to send (safety/telltale)", 0},
+		{"domain", 'd', "NAME", 0,
+				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+		{"stream", 's', "NAME", 0, "The stream to send (default: safety/telltale)", 0},
 		{"role", 'r', "NAME", 0,
-				"Be a surface with this safety role of the Wayland compositor, "
-				"which then sends",
+				"Show the lights as a surface with this safety role, which "
+				"the compositor sends",
 				0},
-		{"size", 'S', "WIDTHxHEIGHT", 0, "Of the picture (320x80)", 0},
-		{"state", 'l', "N", 0, "Which lights are lit at first: 0 to 15, a bit for each (1)",
+		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 320x80)", 0},
+		{"state", 'l', "N", 0,
+				"Which lights are lit at first: 0 to 15, a bit for "
+				"each (default: 1)",
 				0},
-		{"cycle", 'c', "MS", 0, "Go on to the next state so often", 0},
-		{"heartbeat", 'b', "MS", 0, "Send the same picture again after so long (50)", 0},
+		{"cycle", 'c', "MS", 0, "Switch to the next state each time after this time", 0},
+		{"heartbeat", 'b', "MS", 0,
+				"Send the same picture again after this time (default: 50)", 0},
 		{"png", 'p', "FILE", 0, "Draw the state into a PNG file instead, and end", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
@@ -222,7 +226,7 @@ int main(int argc, char **argv) {
 			.options = argp_options,
 			.parser = parse_option,
 			.doc = "Draws warning lights straight into shared memory and sends them as "
-			       "a stream. SIGUSR1 goes on to the next state.",
+			       "a stream. SIGUSR1 switches to the next state.",
 	};
 	struct program program = {
 			.options =

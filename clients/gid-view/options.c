@@ -26,24 +26,24 @@ enum {
 
 static const struct argp_option option_table[] = {
 		{NULL, 0, NULL, 0, "The stream", 1},
-		{"domain", 'd', "OWNER", 0, "The domain that owns the stream (default: our own)",
-				0},
+		{"domain", 'd', "OWNER", 0,
+				"The domain that owns the stream (default: that of --peer)", 0},
 		{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
 		{"peer", KEY_READER, "DOMAIN", 0,
-				"Read in the name of this domain (default: $GID_DOMAIN)", 0},
+				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
 		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 4)", 0},
 		{"once", KEY_ONCE, NULL, 0,
 				"End with the stream, instead of waiting for its return", 0},
 		{"frames", 'n', "N", 0, "End after N frames were shown", 0},
 		{NULL, 0, NULL, 0, "The window", 2},
 		{"fullscreen", 'f', NULL, 0, "Fill the output", 0},
-		{"maximized", 'm', NULL, 0, "Fill what the shell leaves to windows", 0},
+		{"maximized", 'm', NULL, 0, "Fill the area that the shell leaves for windows", 0},
 		{"size", KEY_SIZE, "WxH", 0, "Size of the window (default: the picture's)", 0},
 		{"place", KEY_PLACE, "WxH+X+Y", 0,
 				"Where the picture lies in the window (default: all of it)", 0},
 		{"background", KEY_BACKGROUND, "COLOR", 0,
-				"Around the picture: none, RRGGBB or RRGGBBAA in hexadecimal "
-				"(default: 000000)",
+				"Colour around the picture: none, RRGGBB or RRGGBBAA in "
+				"hexadecimal (default: 000000)",
 				0},
 		{"title", KEY_TITLE, "TEXT", 0, "Title of the window (default: the stream's name)",
 				0},
@@ -106,21 +106,21 @@ static void parse_window_option(struct window_options *window, int key, const ch
 	case KEY_SIZE:
 		if (sscanf(value, "%dx%d%c", &window->width, &window->height, &rest) != 2 ||
 				!size_is_valid(window->width, window->height)) {
-			argp_error(state, "--size wants WIDTHxHEIGHT, as in 1280x720, not %s",
+			argp_error(state, "--size must be WIDTHxHEIGHT, as in 1280x720, not %s",
 					value);
 		}
 		break;
 	case KEY_PLACE:
 		if (!parse_place(value, &window->place)) {
 			argp_error(state,
-					"--place wants WIDTHxHEIGHT+X+Y, as in "
+					"--place must be WIDTHxHEIGHT+X+Y, as in "
 					"640x360+20+40, not %s",
 					value);
 		}
 		break;
 	case KEY_BACKGROUND:
 		if (!parse_background(value, &window->background)) {
-			argp_error(state, "--background wants none, RRGGBB or RRGGBBAA, not %s",
+			argp_error(state, "--background must be none, RRGGBB or RRGGBBAA, not %s",
 					value);
 		}
 		break;
@@ -159,7 +159,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case KEY_CREDIT:
 		if (!parse_number(value, 3, GID_CREDIT_MAX, &number)) {
-			argp_error(state, "--credit wants 3 to %u, not %s", GID_CREDIT_MAX, value);
+			argp_error(state, "--credit must be 3 to %u, not %s", GID_CREDIT_MAX,
+					value);
 		}
 		options->credit = (uint32_t)number;
 		break;
@@ -168,7 +169,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case 'n':
 		if (!parse_number(value, 1, LONG_MAX, &number)) {
-			argp_error(state, "--frames wants a count from 1, not %s", value);
+			argp_error(state, "--frames must be a count from 1, not %s", value);
 		}
 		options->frames = (uint64_t)number;
 		break;
@@ -196,7 +197,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		options->stats_path = value;
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "what is %s? A stream is named with --stream", value);
+		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
 		break;
 	case ARGP_KEY_END:
 		check_options(options, state);

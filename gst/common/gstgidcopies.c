@@ -19,17 +19,17 @@ static const struct
       "was copied by its decoder, which decodes into memory of its own",
       "From GStreamer 1.28 on libav's decoders of H.264, H.265 and H.266 do so." },
   [GST_GID_COPY_UPSTREAM_MEMORY] = { "upstream-memory", "came in memory of upstream's own",
-      "Use elements that take the memory offered (avdec_vp9 instead of vp9dec, say), and put "
-      "gidalloc before a tee." },
+      "Use elements that take the offered memory (for example avdec_vp9 instead of vp9dec), and "
+      "put gidalloc before a tee." },
   [GST_GID_COPY_SPLIT_MEMORY] = { "split-memory", "came in several pieces of memory",
       "Ask upstream for frames in one piece, as with v4l2's single-planar formats." },
   [GST_GID_COPY_UNSEALED_MEMORY] = { "unsealed-memory",
-      "came in a file that is not sealed, so that its readers could write it or its owner truncate "
-      "it",
+      "came in a file that is not sealed, so that its readers could write it or its "
+      "owner truncate it",
       "Seal the memfd with F_SEAL_SHRINK and F_SEAL_FUTURE_WRITE, or use dma-bufs." },
   [GST_GID_COPY_OTHER_MACHINE] = { "other-machine",
       "came in memory that a consumer on another machine cannot see",
-      "Use elements that take the memory offered." },
+      "Use elements that take the offered memory." },
   [GST_GID_COPY_PLAIN_LAYOUT] = { "plain-layout",
       "has rows that are not laid out as downstream assumes without GstVideoMeta",
       "Use a downstream element that supports GstVideoMeta, or a videoconvert before the sink." },
@@ -40,9 +40,9 @@ gst_gid_copy_policy_get_type (void)
 {
   static GType type;
   static const GEnumValue values[] = {
-    { GST_GID_COPY_POLICY_ALLOW, "Copy where it has to be, and count", "allow" },
+    { GST_GID_COPY_POLICY_ALLOW, "Copy where it is necessary, and count it", "allow" },
     { GST_GID_COPY_POLICY_WARN, "Copy, and post a warning for each new reason", "warn" },
-    { GST_GID_COPY_POLICY_ERROR, "Stop with an error rather than copy", "error" },
+    { GST_GID_COPY_POLICY_ERROR, "Stop with an error instead of copying", "error" },
     { 0, NULL, NULL },
   };
 

@@ -185,17 +185,17 @@ gst_gid_alloc_class_init (GstGidAllocClass *klass)
   object_class->finalize = gst_gid_alloc_finalize;
   g_object_class_install_property (object_class, PROP_DOMAIN,
       g_param_spec_string ("domain", "Domain",
-          "Domain whose memory it is, as of the gidsinks behind it (default: $GID_DOMAIN, or the "
-          "only one here)",
+          "Domain whose memory is used, the same as that of the gidsinks behind it (default: "
+          "$GID_DOMAIN, or the only one here)",
           NULL, ready));
   g_object_class_install_property (object_class, PROP_SLOTS,
       g_param_spec_uint ("slots", "Slots",
-          "Most frames that there is memory for; it grows as they are needed", 2, GID_SLOTS_MAX,
+          "Largest number of frames in memory; slots are made as they are needed", 2, GID_SLOTS_MAX,
           DEFAULT_SLOTS, ready));
   g_object_class_install_property (object_class, PROP_DMABUF,
       g_param_spec_boolean ("dmabuf", "Dma-buf",
-          "Make the memory of dma-bufs, which renderers on a GPU take as they are. Needs "
-          "/dev/udmabuf. Consumers could write them",
+          "Use dma-bufs as memory, which renderers on a GPU take as they are. Needs /dev/udmabuf. "
+          "Consumers could write into them",
           FALSE, ready));
 
   gst_element_class_add_pad_template (
@@ -204,7 +204,7 @@ gst_gid_alloc_class_init (GstGidAllocClass *klass)
       element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway allocator", "Generic/Video",
-      "Has upstream write into gidway's memory, for use in front of a tee", "The gidway authors");
+      "Offers gidway's memory to upstream, for use in front of a tee", "The gidway authors");
 
   transform_class->start = gst_gid_alloc_start;
   transform_class->stop = gst_gid_alloc_stop;

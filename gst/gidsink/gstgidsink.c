@@ -49,8 +49,8 @@ gst_gid_sink_start (GstBaseSink *sink)
   g_atomic_int_set (&self->only_raw, FALSE);
   if (self->stream == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("No stream to publish. Set stream=NAME, one that the cockpit's configuration lets others "
-         "read."),
+        ("No stream to publish. Set stream=NAME, one that the cockpit's configuration "
+         "lets others read."),
         (NULL));
     g_free (name);
     return FALSE;
@@ -295,7 +295,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
       element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway sink", "Sink/Video",
-      "Sends video to other domains by its number, without a copy", "The gidway authors");
+      "Sends video to other domains as numbers of frames, without a copy", "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_COPY_POLICY, 0);
 
   sink_class->start = gst_gid_sink_start;

@@ -172,25 +172,25 @@ gst_gid_sink_install_properties (GObjectClass *klass)
           "Name of the stream to publish, such as movie or camera/rear", NULL, ready));
   g_object_class_install_property (klass, PROP_PEER,
       g_param_spec_string ("peer", "Peer",
-          "Domains that may read the stream, with commas (default: all that the cockpit's "
-          "configuration lets)",
+          "Domains that may read the stream, separated by commas (default: all that the cockpit's "
+          "configuration allows)",
           NULL, ready));
   g_object_class_install_property (klass, PROP_SLOTS,
       g_param_spec_uint ("slots", "Slots",
-          "Most frames that there is memory for; it grows as they are needed", 2, GID_SLOTS_MAX,
+          "Largest number of frames in memory; slots are made as they are needed", 2, GID_SLOTS_MAX,
           DEFAULT_SLOTS, ready));
   g_object_class_install_property (klass, PROP_DMABUF,
       g_param_spec_boolean ("dmabuf", "Dma-buf",
-          "Make the memory of dma-bufs, which renderers on a GPU take as they are. Needs "
-          "/dev/udmabuf. Consumers could write them",
+          "Use dma-bufs as memory, which renderers on a GPU take as they are. Needs /dev/udmabuf. "
+          "Consumers could write into them",
           FALSE, ready));
   g_object_class_install_property (klass, PROP_CREDIT,
-      g_param_spec_uint ("credit", "Credit", "Most frames that one consumer may hold", 1,
+      g_param_spec_uint ("credit", "Credit", "How many frames one consumer may hold", 1,
           GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
   g_object_class_install_property (klass, PROP_LEAKY,
       g_param_spec_boolean ("leaky", "Leaky",
-          "Never wait for a consumer that has no credit left: it misses frames. Else wait, for "
-          "no longer than the lease",
+          "Never wait for a consumer that has no credit left: it misses frames. If false, wait for "
+          "it, no longer than the lease",
           TRUE, ready));
   g_object_class_install_property (klass, PROP_LEASE,
       g_param_spec_uint ("lease", "Lease",

@@ -303,7 +303,7 @@ ended (GstGidSrc *self, int error)
     int reason = error != -EPIPE ? error : self->reason;
 
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("The stream \"%s\" broke off: %s", self->stream,
+        ("The stream \"%s\" ended unexpectedly: %s", self->stream,
             reason == -EPERM ? "this domain may not read it. See [share] in the cockpit's "
                                "configuration, and peer= of its gidsink"
                              : gid_strerror (reason)),
@@ -417,7 +417,7 @@ gst_gid_src_class_init (GstGidSrcClass *klass)
       element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway source", "Source/Video",
-      "Receives video of other domains by its number, without a copy", "The gidway authors");
+      "Receives video of other domains as numbers of frames, without a copy", "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_LEAKY, 0);
 
   src_class->start = gst_gid_src_start;

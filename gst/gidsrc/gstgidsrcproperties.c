@@ -196,38 +196,37 @@ gst_gid_src_install_properties (GObjectClass *klass)
           "Name of the stream to read, such as movie or camera/rear", NULL, ready));
   g_object_class_install_property (klass, PROP_PEER,
       g_param_spec_string ("peer", "Peer",
-          "Domain in whose name we read: its name or the path of its gidd's socket "
+          "Domain that the program runs in: its name or the path of its gidd's socket "
           "(default: $GID_DOMAIN, or the only one here)",
           NULL, ready));
   g_object_class_install_property (klass, PROP_CREDIT,
       g_param_spec_uint ("credit", "Credit",
-          "Most frames to hold at once, here and downstream, read or not", 1, GID_CREDIT_MAX,
-          DEFAULT_CREDIT, ready));
+          "How many frames may be held at once: unread ones, and those here and downstream", 1,
+          GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
   g_object_class_install_property (klass, PROP_LEAKY,
       g_param_spec_enum ("leaky", "Leaky", "Which frames are dropped when the credit is used up",
           GST_TYPE_GID_LEAKY, GST_GID_LEAKY_DOWNSTREAM, ready));
   g_object_class_install_property (klass, PROP_RECONNECT,
       g_param_spec_boolean ("reconnect", "Reconnect",
-          "Wait for the stream to appear, and again when its producer goes away. Else it is an "
-          "error if it is not there, and the end when it goes",
+          "Wait for the stream to appear, and wait again when its producer goes away. If false, a "
+          "missing stream is an error, and its end is the end",
           TRUE, ready));
   g_object_class_install_property (klass, PROP_FORWARD_EOS,
       g_param_spec_boolean ("forward-eos", "Forward EOS",
-          "End where the producer's film ends; else wait for its next one", TRUE, playing));
+          "End when the producer's film ends; if false, wait for its next one", TRUE, playing));
   g_object_class_install_property (klass, PROP_IS_LIVE,
       g_param_spec_boolean ("is-live", "Is live",
-          "Timestamps are the running time at which the producer means the frame to be shown; "
-          "else they are the producer's own, as for recording",
+          "Timestamps are the running time at which the producer wants the frame to be shown; if "
+          "false, they are the producer's own, as needed for recording",
           TRUE, ready));
   g_object_class_install_property (klass, PROP_LATENCY,
       g_param_spec_uint ("latency", "Latency",
-          "Milliseconds that sinks are asked to show the frames later than meant", 0, G_MAXINT, 0,
-          playing));
+          "How many milliseconds later than the producer's time sinks show the frames", 0, G_MAXINT,
+          0, playing));
   g_object_class_install_property (klass, PROP_FD_MEMORY,
       g_param_spec_boolean ("fd-memory", "Descriptor memory",
-          "Give memory to downstream with its descriptor, which is read-only. Sinks that use "
-          "wl_shm "
-          "cannot do with that: they get plain memory, but behind a tee need this to be false",
+          "Give downstream memory with its descriptor, which is read-only. Sinks that use wl_shm "
+          "cannot use it and get plain memory; if one is behind a tee, set this to false",
           TRUE, ready));
   g_object_class_install_property (klass, PROP_COPY_POLICY,
       g_param_spec_enum ("copy-policy", "Copy policy",

@@ -11,7 +11,7 @@ from program import BUILD, PATIENCE, TOP
 GIDD = BUILD / "gidd" / "gidd"
 NO_SIZE = "is not a size: a number, with K, M or G behind it or nothing"
 GOOD = "[domain open]\nnumber=1\n[domain cluster]\nnumber=2\n"
-NO_NAME = "is no name of a domain: at most 63 letters, digits and - _ ."
+NO_NAME = "is not a domain's name: at most 63 letters, digits and - _ ."
 NO_GLOB = (
     "can match no stream name: those have letters, digits and - _ . / only, patterns also * ? [ ]"
 )
@@ -23,8 +23,8 @@ SECTIONS = (
 NO_SCREEN = "is neither none nor a size as 1280x480, of 200 to 8192 pixels"
 
 MISTAKES: dict[str, tuple[str, list[str]]] = {
-    "nothing": ("", ["0: no [domain NAME] in the whole file"]),
-    "comments only": ("# x\n; y\n", ["2: no [domain NAME] in the whole file"]),
+    "nothing": ("", ["0: the file has no [domain NAME]"]),
+    "comments only": ("# x\n; y\n", ["2: the file has no [domain NAME]"]),
     "a key before all sections": (
         "number=1\n" + GOOD,
         ['1: "number" stands before the first [section]'],
@@ -37,7 +37,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a domain of two names": (GOOD + "[domain a b]\n", ["5: must be [domain NAME]"]),
     "a client of one": (GOOD + "[client open]\n", ["5: must be [client DOMAIN USER]"]),
     "a client of no domain": (GOOD + "[client x *]\n", ["5: there is no [domain x]"]),
-    "no user": (GOOD + "[client open a/b]\n", ['5: "a/b" is no user: a name, a number, or *']),
+    "no user": (
+        GOOD + "[client open a/b]\n",
+        ['5: "a/b" is not a user: give a name, a number, or *'],
+    ),
     "a user twice": (
         GOOD + "[client open *]\n[client open *]\n",
         ["6: user * of domain open is in line 5 already"],
@@ -156,7 +159,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "two hosts": (
         GOOD + "kind=host\n[domain hud]\nnumber=3\nkind=host\n",
-        ["6: domain cluster is the host already"],
+        ["6: domain cluster has kind=host already"],
     ),
     "a window that is no power of two": (
         GOOD + "window=3M\n",
@@ -197,11 +200,11 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a guest on our own kernel": (
         GOOD.replace("number=1", "number=1\nkind=guest").replace("number=2", "number=2\nkind=host")
         + "[share open cluster]\n[link open cluster]\nkind=local\n",
-        ["8: a guest is another machine: no link of it is of kind local"],
+        ["8: a guest is another machine: its links cannot be of kind local"],
     ),
     "a window that nobody needs": (
         GOOD + "[share open cluster]\n[link open cluster]\nkind=ivshmem\n",
-        ["6: a link of kind ivshmem is one of a guest, with whom something is shared"],
+        ["6: a link of kind ivshmem needs a guest at one end, and something that the two share"],
     ),
     "a link without kind": (GOOD + "[link open cluster]\n", ["5: a link needs kind="]),
     "a link of unknown kind": (

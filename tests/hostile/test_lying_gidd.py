@@ -157,7 +157,7 @@ def test_a_gidd_revokes_its_own_only(cockpit: Cockpit) -> None:
         (
             pack(SUBSCRIBE, LOWER_SIDE | 1, 1, 1, WAIT, b"", b"movie", 0),
             2,
-            "a subscription's number is in use, or not its to give",
+            "a subscription's number is in use, or this side may not choose it",
         ),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_second_gidd_takes_the_place_of_the_first(alone: Cockpit) -> None:
     with untouched(alone):
         first = FakeGidd(alone)
         with FakeGidd(alone) as second:
-            expect_dropped(alone, first, "lost: another gidd came in")
+            expect_dropped(alone, first, "lost: another gidd connected in its place")
             assert Connection.result(second.import_(0))[0] == number("ENOENT")
 
 
@@ -206,9 +206,9 @@ def file_of(kind: str) -> int:
         ((1, 8, *IMPORTED_HEAD[2:]), "good", "it answers with another slab than it was asked for"),
         ((3, 7, *IMPORTED_HEAD[2:]), "good", "it answers with another slab than it was asked for"),
         (IMPORTED_HEAD, "pipe", "the descriptor is not a memfd with ordinary pages"),
-        (IMPORTED_HEAD, "short", "the descriptor's memory is smaller than what it is said to hold"),
+        (IMPORTED_HEAD, "short", "the descriptor's memory is smaller than stated"),
         (IMPORTED_HEAD, "unsealed", "the memfd is not sealed"),
-        (None, "good", "it answers an import with nothing"),
+        (None, "good", "its answer to an import has no slab"),
         (IMPORTED_HEAD, "good", None),
     ],
 )

@@ -151,7 +151,7 @@ def test_another_version(cockpit: Cockpit, version: int) -> None:
 def test_a_program_cannot_write_into_the_log(cockpit: Cockpit, name: bytes) -> None:
     with untouched(cockpit), Connection(cockpit.socket("open"), hello=False) as connection:
         connection.send_raw(pack(HELLO, VERSION, 0, name))
-        expect_violation(cockpit, connection, "the name is not a text")
+        expect_violation(cockpit, connection, "the name is not a valid text")
     assert "\x1b" not in cockpit.log("open") and "�" not in cockpit.log("open")
 
 

@@ -166,7 +166,7 @@ def test_memory_that_is_none(cockpit: Cockpit, fds: list[int], which: int) -> No
 
 
 def test_what_no_producer_says(cockpit: Cockpit, fds: list[int]) -> None:
-    words = "a subscription's number is in use, or not its to give"
+    words = "a subscription's number is in use, or this side may not choose it"
     with untouched(cockpit):
         for number_ in (0, LOWER_SIDE | 5):
             with cockpit.connect("open") as producer:

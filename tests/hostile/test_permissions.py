@@ -90,7 +90,7 @@ def test_who_may_not_look(make_cockpit: MakeCockpit) -> None:
     cockpit = start(make_cockpit, "[client open *]\nstatus=off\n")
     with cockpit.connect("open") as connection:
         answer = connection.request(STATUS)
-        words = f"the cockpit's configuration lets user {ME} ask for no report: status=off"
+        words = f"the cockpit's configuration does not let user {ME} ask for a report: status=off"
         assert answer.type == RESULT
         assert Connection.result(answer) == (number("EPERM"), 0, words)
         # From the next reading on it may.

@@ -220,8 +220,8 @@ NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 UNSEALED = (
     "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE"
 )
-WRITABLE = "the memfd is writable: pass a read-only description of it"
-TOO_SMALL = "the descriptor's memory is smaller than what it is said to hold"
+WRITABLE = "the memfd is writable: pass a read-only descriptor of it"
+TOO_SMALL = "the descriptor's memory is smaller than stated"
 OURS = Export()  # with a generation table: 4096 + 4 bytes
 DMA = replace(ONE, memory=DMABUF)
 

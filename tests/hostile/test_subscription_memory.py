@@ -40,8 +40,8 @@ def stream_socket() -> int:
 UNSEALED = (
     "the memfd is not sealed: it needs F_SEAL_SHRINK, and F_SEAL_FUTURE_WRITE or F_SEAL_WRITE"
 )
-WRITABLE = "the memfd is writable: pass a read-only description of it"
-TOO_SMALL = "the descriptor's memory is smaller than what it is said to hold"
+WRITABLE = "the memfd is writable: pass a read-only descriptor of it"
+TOO_SMALL = "the descriptor's memory is smaller than stated"
 NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 NO_BELL = "the doorbell is not a connected SOCK_STREAM unix socket"
 

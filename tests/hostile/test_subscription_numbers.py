@@ -39,7 +39,7 @@ def test_unknown_flags(cockpit: Cockpit, flags: int) -> None:
 
 
 def test_a_number_names_one_subscription(cockpit: Cockpit) -> None:
-    why = "a subscription's number is in use, or not its to give"
+    why = "a subscription's number is in use, or this side may not choose it"
     with untouched(cockpit):
         with cockpit.connect("open") as consumer:
             assert consumer.subscribe(1, "movie", flags=WAIT)[0] == 0
@@ -49,7 +49,7 @@ def test_a_number_names_one_subscription(cockpit: Cockpit) -> None:
 
 
 def test_a_client_does_not_give_gidds_numbers(cockpit: Cockpit) -> None:
-    why = "a subscription's number is in use, or not its to give"
+    why = "a subscription's number is in use, or this side may not choose it"
     with cockpit.connect("open") as consumer:
         with pytest.raises(Closed):
             consumer.subscribe(LOWER_SIDE | 1, "movie", flags=WAIT)

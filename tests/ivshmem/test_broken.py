@@ -210,7 +210,7 @@ def test_a_window_whose_size_changes(machines: Cockpit) -> None:
         for name in ("host", "hud"):
             assert member.wait(lambda name=name: faults(machines, name) == 1)
             assert "the size of its window" in link(machines, name, "open")["last_fault"]
-        machines.wait_log("host", "the window of domain open is made anew")
+        machines.wait_log("host", "the window of domain open is new")
         up(machines, member)
         assert os.stat(window_path(machines, "open")).st_size == 4 * MIB
 

@@ -240,8 +240,7 @@ def test_doctor_on_a_healthy_cockpit(cockpit: Cockpit) -> None:
         (
             "note",
             "any program of the domain may publish streams safety/*",
-            "name who may in [client DOMAIN USER], "
-            "and leave it out of publish= of [client DOMAIN *]",
+            "allow it by publish= of a [client DOMAIN USER], and not by [client DOMAIN *]",
         ),
     ]
     assert len(find(found, "domain cluster")) == 3
@@ -259,7 +258,7 @@ def test_doctor_finds_what_is_wrong(cockpit: Cockpit, tmp_path: Path) -> None:
     status, found = findings(cockpit, "--config", str(bad))
     assert status == 1
     words = f"{bad}:2: number=0 is not a number from 1 to 254"
-    remedy = "gidd --check --config FILE says all that is wrong"
+    remedy = "gidd --check --config FILE lists all mistakes"
     assert find(found, "configuration") == [("bad", words, remedy)]
     ((verdict, words, remedy),) = find(found, "domain cluster")
     assert verdict == "bad" and words.startswith("no gidd for domain 'cluster' at ")

@@ -122,7 +122,8 @@ static void look_at_memory(struct doctor *doctor) {
 	good = good && data != MAP_FAILED && madvise(data, 4096, MADV_POPULATE_WRITE) == 0 &&
 			fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) == 0;
 	if (good) {
-		find(doctor, VERDICT_GOOD, "kernel", "", "memfds can be sealed and made present");
+		find(doctor, VERDICT_GOOD, "kernel", "",
+				"memfds can be sealed, and their pages allocated");
 	} else {
 		find(doctor, VERDICT_BAD, "kernel", "gidway needs Linux 5.14 or later",
 				"no sealed memfd: %s", strerror(errno));
@@ -160,7 +161,7 @@ static void look_at_dmabuf(struct doctor *doctor) {
 	} else {
 		find(doctor, VERDICT_WARNING, "dma-buf",
 				"only needed to make dma-bufs of memfds: modprobe udmabuf, and "
-				"leave to open it",
+				"permission to open it",
 				"/dev/udmabuf: %s", strerror(errno));
 	}
 }
@@ -185,7 +186,7 @@ static void look_at_file(struct doctor *doctor, const char *file) {
 	} else {
 		first_line(output);
 		find(doctor, VERDICT_BAD, "configuration",
-				"gidd --check --config FILE says all that is wrong", "%s", output);
+				"gidd --check --config FILE lists all mistakes", "%s", output);
 	}
 }
 
@@ -250,7 +251,7 @@ static void look_at_users(struct doctor *doctor, sd_json_variant *report, const 
 static void look_at_links(struct doctor *doctor, struct gid_domain *domain, const char *name) {
 	sd_json_variant *report, *link;
 	if (report_fetch(domain, &report) < 0) {
-		find(doctor, VERDICT_BAD, name, "look into gidd's log", "gidd gives no report");
+		find(doctor, VERDICT_BAD, name, "look at gidd's log", "gidd gives no report");
 		return;
 	}
 	REPORT_FOREACH(link, report, "links") {
@@ -268,8 +269,8 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 	if (sd_json_variant_is_boolean(sd_json_variant_by_key(report, "safety_is_open")) &&
 			sd_json_variant_boolean(sd_json_variant_by_key(report, "safety_is_open"))) {
 		find(doctor, VERDICT_WARNING, name,
-				"name who may in [client DOMAIN USER], and leave it out of "
-				"publish= of [client DOMAIN *]",
+				"allow it by publish= of a [client DOMAIN USER], and not by that "
+				"of [client DOMAIN *]",
 				"any program of the domain may publish streams safety/*");
 	}
 	note_file(doctor, report);

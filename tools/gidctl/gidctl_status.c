@@ -16,7 +16,7 @@ static void print_clock(sd_json_variant *link) {
 	sd_json_variant *offset = report_field(link, "clock_offset_ns");
 	uint64_t error = report_number(link, "clock_error_ns");
 	if (offset != NULL && error != 0) {
-		printf(", clock %+.6f s to ours, give or take %.3f ms",
+		printf(", clock %+.6f s from ours, within %.3f ms",
 				(double)sd_json_variant_integer(offset) / 1e9, (double)error / 1e6);
 	}
 }

@@ -28,7 +28,8 @@ static const struct argp_option argp_options[] = {
 				"doctor: the configuration (default: that of the gidds "
 				"that run, else " DOCTOR_DEFAULT_CONFIG ")",
 				0},
-		{"interval", 'i', "SECONDS", 0, "top: how often (default: 1)", 0},
+		{"interval", 'i', "SECONDS", 0, "top: seconds between measurements (default: 1)",
+				0},
 		{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
 		{"json", 'j', 0, 0, "JSON, for programs", 0},
 		{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},

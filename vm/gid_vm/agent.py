@@ -214,7 +214,7 @@ class Agent:
             with self.lock:
                 self.port.sendall(data)
         except BlockingIOError:
-            raise GuestError(self.describe("it takes nothing that it is sent")) from None
+            raise GuestError(self.describe("it reads nothing of what is sent to it")) from None
         except OSError:
             raise GuestError(self.describe("it is gone")) from None
 

@@ -248,8 +248,8 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for function, text in (
         (up, "start the gidd of each domain, or its guest, and wait until their links are up"),
-        (down, "end them; guests are powered off"),
-        (reload, "have those that run take the changed configuration over"),
+        (down, "end the domains; guests are powered off"),
+        (reload, "make all that run read the changed configuration"),
         (status, "which domains run, and their links"),
         (check, "look for mistakes in the configuration"),
     ):

@@ -85,7 +85,7 @@ def add_refresh(command: argparse.ArgumentParser) -> None:
         metavar="[OUTPUT=]HZ",
         action="append",
         default=[],
-        help="the refresh rate, where the log does not show it",
+        help="the refresh rate, if the log does not tell it",
     )
 
 

@@ -36,13 +36,17 @@ def add(commands: argparse._SubParsersAction) -> None:
         type=float,
         default=0.95,
         metavar="SHARE",
-        help="of the intervals: how often they hold the true ratio (%(default)s)",
+        help="the confidence of the intervals (default: %(default)s)",
     )
     command.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="of the random numbers (%(default)s)"
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the random numbers (default: %(default)s)",
     )
     command.add_argument("--format", choices=["text", "json"], default="text", help="(%(default)s)")
-    command.add_argument("-o", "--output", metavar="FILE", help="write there")
+    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE")
     add_refresh(command)
     command.set_defaults(run=_run)
 

@@ -18,7 +18,11 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
     command.add_argument(
-        "--interval", type=float, default=1.0, metavar="S", help="seconds between two looks"
+        "--interval",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="seconds between two updates (default: %(default)s)",
     )
     add_refresh(command)
     command.set_defaults(run=_run)

@@ -27,7 +27,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         choices=["text", "json", "csv"],
         help="csv has one line for each frame (default: by the suffix of FILE, else text)",
     )
-    command.add_argument("-o", "--output", metavar="FILE", help="write there")
+    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE")
     command.set_defaults(run=_run)
 
 

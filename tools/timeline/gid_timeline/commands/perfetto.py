@@ -16,7 +16,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         description="Writes a trace in JSON, to be opened in the Perfetto UI or chrome://tracing.",
     )
     command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
-    command.add_argument("-o", "--output", metavar="FILE", help="write there (usually .json)")
+    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE (usually .json)")
     add_refresh(command)
     command.set_defaults(run=_run)
 

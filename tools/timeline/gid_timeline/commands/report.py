@@ -21,10 +21,18 @@ _SUFFIXES = {
 def add(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser("report", help="the figures of each output and surface")
     command.add_argument("log", metavar="LOG", help="the log, or - for standard input")
-    command.add_argument("-o", "--output", metavar="FILE", help="write there; its suffix says how")
-    command.add_argument("--format", choices=_FORMATS, help="instead of what the suffix says")
-    command.add_argument("--title", metavar="TEXT", help="instead of the name of the log")
-    command.add_argument("--table", choices=["processing"], help="only the cockpit report's table")
+    command.add_argument(
+        "-o", "--output", metavar="FILE", help="write to FILE; its suffix chooses the format"
+    )
+    command.add_argument(
+        "--format", choices=_FORMATS, help="the format, if the suffix does not choose it"
+    )
+    command.add_argument("--title", metavar="TEXT", help="the title (default: the name of the log)")
+    command.add_argument(
+        "--table",
+        choices=["processing"],
+        help="only average, maximum and outliers of the repaint cost",
+    )
     add_refresh(command)
     command.set_defaults(run=_run)
 

@@ -26,36 +26,42 @@ def add(commands: argparse._SubParsersAction) -> None:
         "log",
         metavar="LOG",
         nargs="?",
-        help="repaint costs and commits of a real run (default: workloads that are made up)",
+        help="repaint costs and commits of a real run (default: invented workloads)",
     )
     command.add_argument(
         "--workload",
         choices=list(workloads.WORKLOADS),
         action="append",
-        help="only this one (again for more)",
+        help="only this workload; may be given several times",
     )
     command.add_argument(
-        "--log-output", metavar="NAME", help="of this output of the log (default: the busiest)"
+        "--log-output",
+        metavar="NAME",
+        help="the output of the log (default: the one with most frames)",
     )
     add_refresh(command)
     command.add_argument(
         "--frames",
         type=int,
         metavar="N",
-        help=f"repaints to simulate, of workloads that are made up ({workloads.FRAMES})",
+        help=f"repaints of invented workloads (default: {workloads.FRAMES})",
     )
     command.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="of the random numbers (%(default)s)"
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the random numbers (default: %(default)s)",
     )
     command.add_argument(
         "--miss-rate",
         type=float,
         default=0.001,
         metavar="SHARE",
-        help="of the frames that may miss their refresh (%(default)s)",
+        help="share of frames that may miss their refresh (default: %(default)s)",
     )
     command.add_argument("--format", choices=list(_FORMATS), default="text", help="(%(default)s)")
-    command.add_argument("-o", "--output", metavar="FILE", help="write there")
+    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE")
     command.set_defaults(run=_run)
 
 
