@@ -153,8 +153,8 @@ struct keeper *keeper_create(const char *path, struct kept_role *roles, size_t c
 		return NULL;
 	}
 	/* Without it, as in a bare container, all starts of the machine are one. */
-	ssize_t length = read_file("/proc/sys/kernel/random/boot_id", keeper->boot,
-			sizeof(keeper->boot) - 1);
+	ssize_t length = read_file(
+			"/proc/sys/kernel/random/boot_id", keeper->boot, sizeof(keeper->boot) - 1);
 	keeper->boot[length > 0 ? length : 0] = '\0';
 	keeper_read(keeper, roles, count);
 	aux_thread_init_lock(&keeper->lock);

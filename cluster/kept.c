@@ -51,8 +51,7 @@ static bool text_number(struct text *text, unsigned base, uint64_t *value) {
 		static const char digits[] = "0123456789abcdef";
 		const char *digit = memchr(digits, *word.at, base);
 		if (digit == NULL || __builtin_mul_overflow(*value, base, value) ||
-				__builtin_add_overflow(
-						*value, (uint64_t)(digit - digits), value)) {
+				__builtin_add_overflow(*value, (uint64_t)(digit - digits), value)) {
 			return false;
 		}
 	}

@@ -20,8 +20,8 @@ static void demand_possible(const struct kept_role *role) {
 	demand(role->past.since <= NOW && role->past.still_ns <= NOW);
 	demand((role->past.state == ROLE_LIVE) == (role->past.reason == ROLE_REASON_NONE));
 	struct role resumed;
-	demand(role_init(&resumed, &(struct role_limits){.deadline_ns = 1, .good_frames = 1}, NOW) ==
-			0);
+	demand(role_init(&resumed, &(struct role_limits){.deadline_ns = 1, .good_frames = 1},
+			       NOW) == 0);
 	role_resume(&resumed, &role->past, NOW);
 	demand(!role_is_live(&resumed));
 	role_tick(&resumed, NOW + 1);
