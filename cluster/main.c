@@ -22,7 +22,10 @@ struct cluster {
 	struct clients clients;
 	struct roles roles;
 	struct cluster_status status;
+	struct wl_event_source *signals[2];
 };
+
+static const int signals[2] = {SIGINT, SIGTERM}; /* that end it */
 
 static void handle_log(enum wlr_log_importance importance, const char *format, va_list args) {
 	static const char *const labels[] = {
@@ -132,8 +135,10 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 		const struct cluster_options *options) {
 	struct wl_event_loop *loop = wl_display_get_event_loop(cluster->wayland);
 	char *state = state_path(options);
-	wl_event_loop_add_signal(loop, SIGINT, handle_signal, cluster->wayland);
-	wl_event_loop_add_signal(loop, SIGTERM, handle_signal, cluster->wayland);
+	for (int i = 0; i < 2; i++) {
+		cluster->signals[i] = wl_event_loop_add_signal(
+				loop, signals[i], handle_signal, cluster->wayland);
+	}
 	int ret = display_init(&cluster->display, cluster->wayland, options->headless, config,
 			&roles_hooks, &cluster->roles);
 	if (ret == 0) {
@@ -191,6 +196,11 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	roles_finish(&cluster.roles);
 	clients_finish(&cluster.clients);
 	display_finish(&cluster.display);
+	for (int i = 0; i < 2; i++) {
+		if (cluster.signals[i] != NULL) {
+			wl_event_source_remove(cluster.signals[i]);
+		}
+	}
 	wl_display_destroy(cluster.wayland);
 	log_thread_stop();
 	return ret;

@@ -18,6 +18,7 @@ LONG = 5 * PATIENCE
 def under_valgrind(folder: Path, name: str) -> tuple[list[str], Path]:
     report = folder / f"valgrind-{name}.xml"
     command = ["valgrind", "--xml=yes", f"--xml-file={report}", "--num-callers=40"]
+    command += ["--child-silent-after-fork=yes"]  # what it starts would write there, too
     return [*command, "--leak-check=full", "--show-leak-kinds=definite"], report
 
 
@@ -55,6 +56,7 @@ def sender(cockpit: Cockpit) -> Iterator[Program]:
 def test_gidd(cockpit: Cockpit, sender: Program) -> None:
     """That of the consumers' domain: a link, a client, a stream and its end."""
     cockpit.kill("cluster")
+    cockpit.socket("cluster").unlink()
     command, report = under_valgrind(cockpit.folder, "gidd")
     gidd = cockpit.run(
         "cluster",
@@ -62,6 +64,11 @@ def test_gidd(cockpit: Cockpit, sender: Program) -> None:
         name="valgrind-gidd",
     )
     wait_for(cockpit.socket("cluster").exists, "gidd to listen", LONG)
+
+    def is_linked() -> bool:
+        return any(link["state"] == "up" for link in cockpit.status("cluster")["links"])
+
+    wait_for(is_linked, "the link", LONG)
     text = "gidsrc domain=open stream=movie num-buffers=10 ! fakesink"
     watch = Program(
         ["gst-launch-1.0", "-q", *text.split()],
