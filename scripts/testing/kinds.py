@@ -8,9 +8,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 
-# What lives inside other people's processes (Weston, gst-launch), or needs much of theirs.
-_NOT_GSTREAMER = ("-Dgstreamer=disabled", "-Dclients=disabled")
-_OWN_PROCESSES = (*_NOT_GSTREAMER, "-Dweston=disabled", "-Dwlroots=disabled")
+# Without what lives inside other people's processes (Weston, gst-launch).
+_OWN_PROCESSES = ("-Dweston=disabled", "-Dgstreamer=disabled", "-Dwlroots=disabled")
 
 
 @dataclass
@@ -38,7 +37,7 @@ class Kind:
         )
 
 
-_COUNTERS = "-fprofile-instr-generate,-fcoverage-mapping"
+_COUNTERS = "-fprofile-instr-generate -fcoverage-mapping"
 
 ASAN = Kind(
     "-asan",
@@ -58,14 +57,14 @@ FUZZ = Kind(
     "-fuzz",
     "libFuzzer and ASan",
     ("fuzz",),
-    (*_NOT_GSTREAMER, "-Dfuzz=true", "-Db_lundef=false"),
+    ("-Dgstreamer=disabled", "-Dclients=disabled", "-Dfuzz=true", "-Db_lundef=false"),
     {"CC": "clang"},
 )
 # The fuzz targets once more, to see what lines they reach: ./run fuzz --coverage.
 COVERAGE = Kind(
     "-coverage",
     "",
-    (),
+    FUZZ.suites,
     (*FUZZ.options, f"-Dc_args={_COUNTERS}", f"-Dc_link_args={_COUNTERS}"),
     FUZZ.env,
 )
