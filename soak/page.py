@@ -1,12 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""soak.html: a curve for each thing that was looked at, and what came of it. One file."""
+"""What a soak found, and soak.html: a curve for each thing that was looked at. One file."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jinja2
-from growth import Growth
+from growth import SURE, Growth, growth
+from looks import COUNTED
+
+_WARM_PART = 0.1  # of the time: caches fill, programs are seen for the first time
+# What is shown beside what may grow: nobody's fault where the machine itself is busy.
+_BESIDE = (
+    ("rate_hz", "the meter's lowest rate", "Hz"),
+    ("gap_refreshes", "the meter's longest gap", "refreshes"),
+    ("machine_late_refreshes", "how late the machine itself was", "refreshes"),
+    ("film_hz", "the rate of rear's film in the cluster", "Hz"),
+    ("film_latency_ms", "the median latency of rear's film, so far", "ms"),
+    ("telltale_latency_ms", "the telltale's median latency", "ms"),
+    ("camera_latency_ms", "the median latency of rear's camera", "ms"),
+    ("camera_transitions", "changes of state of rear's camera", ""),
+)
 
 
 @dataclass(frozen=True)
@@ -43,13 +58,63 @@ class Curve:
         return f"{min(self.values):.4g} to {max(self.values):.4g}{unit}"
 
 
-def write_page(path: Path, curves: list[Curve], rounds: int, scheduling: str) -> None:
+@dataclass
+class Result:
+    samples: list[dict] = field(default_factory=list)
+    cases: int = 0
+    warm_rounds: float = math.inf  # hours that the first rounds of all cases took
+    scheduling: str = ""
+    broken: str = ""  # why it ended before its time
+
+    @property
+    def hours(self) -> float:
+        return self.samples[-1]["hours"] if self.samples else 0
+
+    @property
+    def warm(self) -> float:
+        """Hours of warm-up: samples from then on are judged."""
+        return max(self.warm_rounds, _WARM_PART * self.hours)
+
+    def curves(self) -> list[Curve]:
+        hours = [sample["hours"] for sample in self.samples]
+        first = sum(hour < self.warm for hour in hours)
+
+        def line(values: list[float]) -> Growth:
+            return growth(hours[first:], values[first:])
+
+        curves = []
+        for program in self.samples[0]["programs"] if self.samples else ():
+            for what, (unit, least) in COUNTED.items():
+                values = [sample["programs"][program][what] for sample in self.samples]
+                found = line(values)
+                grows = found.exceeds(least)
+                curves.append(Curve(f"{program}: {what}", unit, hours, values, found, grows))
+        for key, name, unit in _BESIDE if self.samples else ():
+            values = [sample[key] for sample in self.samples]
+            curves.append(Curve(name, unit, hours, values, line(values), None))
+        return curves
+
+    @property
+    def growing(self) -> list[str]:
+        return [curve.name for curve in self.curves() if curve.grows]
+
+    @property
+    def is_good(self) -> bool:
+        return self.hours >= self.warm and not self.broken and not self.growing
+
+    @property
+    def verdict(self) -> str:
+        if self.broken:
+            return f"It broke off: {self.broken}"
+        if self.growing:
+            return f"These grow: {', '.join(self.growing)}."
+        if self.hours < self.warm:
+            return "It was too short: all of it was warm-up."
+        return "Nothing grows."
+
+
+def write_page(path: Path, result: Result) -> None:
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     page = jinja2.Environment(loader=loader, autoescape=True).get_template("page.html.j2")
-    grows = [curve.name for curve in curves if curve.grows]
-    hours = curves[0].hours[-1]
-    count = len(curves[0].hours)
-    text = page.render(
-        curves=curves, grows=grows, hours=hours, count=count, rounds=rounds, scheduling=scheduling
-    )
+    text = page.render(result=result, counted=COUNTED, sure=SURE)
     path.write_text(text, encoding="utf-8")

@@ -68,33 +68,34 @@ def program(name: str) -> str:
 class Open:
     """The domain that is attacked from within: Weston, a telltale, a film and its view."""
 
+    name = "open"
+
     def __init__(self, folder: Path, configuration: Path, core: int) -> None:
         self.folder = folder
-        self.processes = Processes("open", folder, core)
+        self.processes = Processes(self.name, folder, core)
         self._configuration = configuration
-        self._weston_ini = folder / "weston.ini"
-        telltale, flood = program("gid-telltale"), program("hostile-flood")
-        self._weston_ini.write_text(WESTON.format(telltale=telltale, flood=flood))
+        self._weston_ini = folder / f"{self.name}.ini"
+        self._weston_ini.write_text(self.weston_ini())
+
+    def weston_ini(self) -> str:
+        return WESTON.format(telltale=program("gid-telltale"), flood=program("hostile-flood"))
 
     @property
     def gidd_socket(self) -> Path:
-        return self.folder / "open" / "gidd.sock"
+        return self.folder / self.name / "gidd.sock"
 
     @property
     def link_socket(self) -> Path:
-        return self.folder / "open" / "link" / "cluster.sock"
+        return self.folder / self.name / "link" / "cluster.sock"
 
     @property
     def wayland_socket(self) -> Path:
-        return self.folder / "open.wayland"
+        return self.folder / f"{self.name}.wayland"
 
     def start(self) -> None:
         """Everything that does not run."""
+        self.start_desktop()
         start, is_running = self.processes.start, self.processes.is_running
-        if not is_running("gidd"):
-            self.processes.start_gidd(self._configuration)
-        if not is_running("weston"):
-            self._start_weston()
         if not is_running("telltale"):
             start("telltale", "gid-telltale", "--role=telltale", "--cycle=100")
         if not is_running("film"):
@@ -103,6 +104,13 @@ class Open:
             start("film", "gst-launch-1.0", "-q", *film.split())
         if not is_running("view"):
             start("view", "gid-view", "--stream=safety/film")
+
+    def start_desktop(self) -> None:
+        """gidd and Weston, where they do not run."""
+        if not self.processes.is_running("gidd"):
+            self.processes.start_gidd(self._configuration)
+        if not self.processes.is_running("weston"):
+            self._start_weston()
 
     def _start_weston(self) -> None:
         self.wayland_socket.unlink(missing_ok=True)
@@ -134,14 +142,16 @@ class Cluster:
         """What gid-cluster really got."""
         return priority.scheduling(self.processes["display"].pid)
 
-    def start(self) -> None:
-        self.processes.start_gidd(self._configuration)
-        roles = "".join(
+    def display_conf(self) -> str:
+        return CLUSTER + "".join(
             ROLE.format(name=name, x=40 + 400 * (number % 3), y=20 + 120 * (number // 3))
             for number, name in enumerate(ROLES)
         )
+
+    def start(self) -> None:
+        self.processes.start_gidd(self._configuration)
         configuration = self.folder / "display.conf"
-        configuration.write_text(CLUSTER + roles)
+        configuration.write_text(self.display_conf())
         self.processes.start(
             "display",
             *self._before_others,
@@ -179,18 +189,23 @@ class Cluster:
     def role(self, name: str) -> dict:
         return next(role for role in self.status()["roles"] if role["name"] == name)
 
-    def wait_live(self) -> None:
-        wait_for("the telltale to be live", lambda: self.role("telltale")["state"] == "live")
+    def wait_live(self, role: str = "telltale") -> None:
+        wait_for(f"the {role} to be live", lambda: self.role(role)["state"] == "live")
 
 
 class Cockpit:
+    cluster_class = Cluster
+
     def __init__(self, folder: Path) -> None:
-        configuration = folder / "cockpit.conf"
-        configuration.write_text(COCKPIT.format(runtime=folder))
+        self.configuration = folder / "cockpit.conf"
+        self.configuration.write_text(self.cockpit_conf().format(runtime=folder))
         self._folder = folder
-        open_core, cluster_core = common.two_cores()
-        self.open = Open(folder, configuration, open_core)
-        self.cluster = Cluster(folder, configuration, cluster_core)
+        self.open_core, cluster_core = common.two_cores()
+        self.open = Open(folder, self.configuration, self.open_core)
+        self.cluster = self.cluster_class(folder, self.configuration, cluster_core)
+
+    def cockpit_conf(self) -> str:
+        return COCKPIT
 
     def __enter__(self) -> "Cockpit":
         try:

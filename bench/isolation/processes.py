@@ -10,7 +10,7 @@ from pathlib import Path
 
 from common import BenchError
 
-PATIENCE = 30.0  # seconds; machines are shared
+PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 30))  # seconds; machines are shared
 
 
 def wait_for(what: str, condition: Callable[[], object], patience: float = PATIENCE) -> None:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What befalls the cockpit in a soak beside the cases of `bench isolation`."""
+
+import subprocess
+import time
+from pathlib import Path
+
+from cases import BEGIN_AFTER, Case
+from common import BenchError
+from processes import PATIENCE
+from rear import SoakCockpit
+
+
+class Reload(Case):
+    name = "reload"
+    what = "the configuration changes, and gid-cockpit has all gidds read it again"
+
+    def __init__(self, configuration: Path) -> None:
+        self._configuration = configuration
+        self._slabs = 900
+
+    def within(self, cockpit: SoakCockpit, seconds: float) -> None:
+        self._slabs += 1 if self._slabs < 1000 else -100
+        text = self._configuration.read_text()
+        lines = [line for line in text.splitlines() if not line.startswith("slabs=")]
+        lines.insert(lines.index("number=2") + 1, f"slabs={self._slabs}")
+        self._configuration.write_text("\n".join(lines) + "\n")
+        words = ["gid-cockpit", f"--config={self._configuration}", "reload"]
+        words += [domain.processes.domain for domain in cockpit.domains]
+        result = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+        if result.returncode != 0:
+            raise BenchError(f"gid-cockpit reload: {result.stderr.strip()}")
+
+
+class Kills(Case):
+    name = "kills"
+    what = "each program of open is killed by itself, and started again"
+
+    def within(self, cockpit: SoakCockpit, seconds: float) -> None:
+        names = ("film", "view", "telltale", "weston", "gidd")
+        for name in names:
+            time.sleep(BEGIN_AFTER)
+            cockpit.open.processes[name].kill()
+            cockpit.open.start()
+
+
+class Daemon(Case):
+    name = "daemon"
+    what = "the gidd of rear is killed and started again: all of its programs live on"
+
+    def within(self, cockpit: SoakCockpit, seconds: float) -> None:
+        time.sleep(BEGIN_AFTER)
+        cockpit.rear.restart_gidd()
+        cockpit.wait_rear()
