@@ -118,6 +118,7 @@ static void lose(struct gid_domain *domain, int error, const char *why) {
 	bool was_up = domain->state == GID_CONNECTION_UP;
 	close_socket(domain);
 	domain->state = GID_CONNECTION_AWAY;
+	domain->lost = error;
 	gid_domain_fail(domain, error, "%s gidd at %s: %s", was_up ? "lost" : "no connection to",
 			domain->path, why);
 	if (was_up) {
@@ -130,7 +131,6 @@ static void lose_for_good(struct gid_domain *domain, int error, const char *why)
 	lose(domain, error, why);
 	gid_loop_disarm(&domain->loop, &domain->reconnect);
 	domain->state = GID_CONNECTION_GONE;
-	domain->gone = error;
 }
 
 /* The program's name, in bytes that a log line can take. */
@@ -563,7 +563,7 @@ void gid_connection_close(struct gid_domain *domain) {
 	close_socket(domain);
 	gid_loop_disarm(&domain->loop, &domain->reconnect);
 	domain->state = GID_CONNECTION_GONE;
-	domain->gone = -ENOTCONN;
+	domain->lost = -ENOTCONN;
 }
 
 void gid_connection_finish(struct gid_domain *domain) {

@@ -60,7 +60,7 @@ struct gid_domain {
 	struct gid_timer reconnect;
 	struct gid_timer greeting; /* the end of gidd's time to say WELCOME */
 	uint64_t back_off;
-	int gone; /* -errno, in GONE */
+	int lost; /* -errno, in AWAY and GONE: why the last connection ended */
 
 	struct gid_endpoint endpoints;
 	struct gid_endpoint *next_endpoint; /* of the walk under way, if any */

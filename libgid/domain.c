@@ -37,7 +37,7 @@ static int await_welcome(struct gid_domain *domain) {
 		}
 		gid_connection_deliver(domain);
 	}
-	return domain->state == GID_CONNECTION_UP ? 0 : domain->gone;
+	return domain->state == GID_CONNECTION_UP ? 0 : domain->lost;
 }
 
 int gid_domain_connect(const char *name, struct gid_domain **result) {
@@ -131,7 +131,7 @@ const char *gid_domain_error(const struct gid_domain *domain) {
 int gid_domain_dispatch(struct gid_domain *domain) {
 	domain->handled = 0;
 	gid_loop_dispatch(&domain->loop);
-	return domain->state == GID_CONNECTION_GONE ? domain->gone : domain->handled;
+	return domain->state == GID_CONNECTION_GONE ? domain->lost : domain->handled;
 }
 
 /* --- status ----------------------------------------------------------------------------------- */

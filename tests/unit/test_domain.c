@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* Connecting to a real gidd: where it is, what is said when it is not, and when it comes back. */
 #include <errno.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "cockpit.h"
 #include "tap.h"
+#include "wire.h"
 
 static void expect_refusal(const char *name, int expected, const char *part) {
 	struct gid_domain *domain = NULL;
@@ -151,6 +155,62 @@ static void test_hang(void) {
 	gid_domain_destroy(domain);
 }
 
+/* A gidd that takes one connection, says `size` bytes, and ends it. */
+struct rude {
+	int listener;
+	const void *says;
+	size_t size;
+};
+
+static void *run_rude(void *data) {
+	const struct rude *rude = data;
+	char hello[4096];
+	int peer = accept(rude->listener, NULL, NULL);
+	(void)!read(peer, hello, sizeof(hello));
+	if (rude->size > 0) {
+		(void)!write(peer, rude->says, rude->size);
+	}
+	close(peer);
+	return NULL;
+}
+
+/* A connection that ends before the welcome is none, whatever ended it. */
+static void test_no_welcome(void) {
+	union gid_wire_message refusal, early;
+	gid_wire_begin(&refusal, GID_WIRE_RESULT, 1);
+	refusal.result.error = -EUSERS;
+	snprintf(refusal.result.text, sizeof(refusal.result.text), "there are too many");
+	gid_wire_begin(&early, GID_WIRE_CLOCK, 0);
+	early.clock.domain = 2;
+	const struct {
+		const void *says;
+		size_t size;
+		int error;
+		const char *part;
+	} ends[] = {
+			{NULL, 0, -ENOTCONN, "the connection ended"},
+			{refusal.bytes, refusal.header.size, -EUSERS, "there are too many"},
+			{early.bytes, early.header.size, -EPROTO, "before it said welcome"},
+			{"short", 5, -EPROTO, "no connection to gidd"},
+	};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/rude.sock", cockpit_folder);
+	struct rude rude = {socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), NULL, 0};
+	tap_ok(bind(rude.listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+					listen(rude.listener, 4) == 0,
+			"a rude gidd listens");
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		rude.says = ends[i].says;
+		rude.size = ends[i].size;
+		pthread_t thread;
+		pthread_create(&thread, NULL, run_rude, &rude);
+		expect_refusal(address.sun_path, ends[i].error, ends[i].part);
+		pthread_join(thread, NULL);
+	}
+	close(rude.listener);
+	unlink(address.sun_path);
+}
+
 static void test_leaks(void) {
 	struct gid_domain *domain;
 	int fds = cockpit_count_settled("/proc/self/fd"), failed = 0;
@@ -171,6 +231,7 @@ int main(void) {
 		test_status();
 		test_restart();
 		test_hang();
+		test_no_welcome();
 		test_leaks();
 	}
 	cockpit_finish();
