@@ -33,9 +33,10 @@ class Growth:
     margin: float
     total: float
 
-    def exceeds(self, least: float) -> bool:
-        """It is not 0 by chance, and came to `least` or more."""
-        return self.slope - self.margin > 0 and self.total >= least
+    @property
+    def is_sure(self) -> bool:
+        """It is not 0 by chance, and not negative."""
+        return self.slope - self.margin > 0
 
 
 def student(freedom: int) -> float:
@@ -54,3 +55,11 @@ def growth(hours: Sequence[float], values: Sequence[float]) -> Growth:
     rest = sum((value - mean - slope * (hour - middle)) ** 2 for hour, value in pairs)
     margin = student(count - 2) * math.sqrt(rest / (count - 2) / spread)
     return Growth(slope, margin, slope * (hours[-1] - hours[0]))
+
+
+def grows(hours: Sequence[float], values: Sequence[float], least: float) -> bool:
+    """By `least` or more in all, and in each half for itself: a single step is no growth."""
+    half = len(hours) // 2
+    parts = ((hours, values), (hours[:half], values[:half]), (hours[half:], values[half:]))
+    found = [growth(*part) for part in parts]
+    return found[0].total >= least and all(one.is_sure for one in found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import jinja2
-from growth import SURE, Growth, growth
+from growth import SURE, Growth, grows, growth
 from looks import COUNTED
 
 _WARM_PART = 0.1  # of the time: caches fill, programs are seen for the first time
@@ -79,19 +79,17 @@ class Result:
         hours = [sample["hours"] for sample in self.samples]
         first = sum(hour < self.warm for hour in hours)
 
-        def line(values: list[float]) -> Growth:
-            return growth(hours[first:], values[first:])
-
         curves = []
         for program in self.samples[0]["programs"] if self.samples else ():
             for what, (unit, least) in COUNTED.items():
                 values = [sample["programs"][program][what] for sample in self.samples]
-                found = line(values)
-                grows = found.exceeds(least)
-                curves.append(Curve(f"{program}: {what}", unit, hours, values, found, grows))
+                bad = grows(hours[first:], values[first:], least)
+                found = growth(hours[first:], values[first:])
+                curves.append(Curve(f"{program}: {what}", unit, hours, values, found, bad))
         for key, name, unit in _BESIDE if self.samples else ():
             values = [sample[key] for sample in self.samples]
-            curves.append(Curve(name, unit, hours, values, line(values), None))
+            found = growth(hours[first:], values[first:])
+            curves.append(Curve(name, unit, hours, values, found, None))
         return curves
 
     @property

@@ -4,11 +4,12 @@
 import random
 import sys
 
+import pytest
 from program import TOP
 
 sys.path.insert(0, str(TOP / "soak"))
 
-from growth import growth, student  # noqa: E402
+from growth import grows, growth, student  # noqa: E402
 from looks import COUNTED, least  # noqa: E402
 from page import Result  # noqa: E402
 
@@ -30,7 +31,7 @@ def test_what_leaks_is_found() -> None:
     dice = random.Random(1)
     values = [20 + int(hour * 6) + dice.randint(-4, 4) for hour in HOURS]
     found = growth(HOURS, values)
-    assert found.exceeds(1)
+    assert grows(HOURS, values, 1)
     assert abs(found.slope - 6) < 2 * found.margin
 
 
@@ -39,15 +40,28 @@ def test_what_only_varies_is_not() -> None:
     wrong = 0
     for seed in range(2000):
         dice = random.Random(seed)
-        found = growth(HOURS, [1000 + dice.gauss(0, 50) for _ in HOURS])
-        wrong += found.slope - found.margin > 0
+        wrong += growth(HOURS, [1000 + dice.gauss(0, 50) for _ in HOURS]).is_sure
     assert wrong <= 5
 
 
+def test_one_descriptor_an_hour_is_found() -> None:
+    assert grows(HOURS, [20 + (minute > 30) + (minute > 90) for minute in range(120)], 1)
+
+
+@pytest.mark.parametrize("minute", [5, 30, 60, 61, 90, 115])
+def test_one_step_is_no_growth(minute: int) -> None:
+    assert not grows(HOURS, [20 + (now > minute) for now in range(120)], 1)
+
+
+def test_little_is_no_growth() -> None:
+    values = [100 + minute // 4 for minute in range(120)]
+    assert grows(HOURS, values, 25) and not grows(HOURS, values, 64)
+
+
 def test_a_constant_and_too_few_samples() -> None:
-    assert not growth(HOURS, [7] * 120).exceeds(0)
-    assert not growth([0, 1], [1, 1000]).exceeds(0)
-    assert not growth([], []).exceeds(0)
+    assert not grows(HOURS, [7] * 120, 0)
+    assert not grows([0, 1], [1, 1000], 0)
+    assert not grows([], [], 0)
 
 
 def test_the_quantiles_of_student() -> None:
@@ -71,10 +85,10 @@ def result(heap: list[int]) -> Result:
 
 
 def test_the_warm_up_is_not_judged() -> None:
-    found = result([500 + 40 * min(minute, 20) for minute in range(120)])
-    found.warm_rounds = 10 / 60  # then, it still grows for another ten minutes
+    found = result([500 + 40 * min(minute, 80) for minute in range(120)])
+    found.warm_rounds = 20 / 60  # it still grows for another hour, into the second half
     assert found.growing == ["gidd: heap"] and not found.is_good
-    found.warm_rounds = 20 / 60
+    found.warm_rounds = 81 / 60
     assert found.growing == [] and found.is_good
     assert found.verdict == "Nothing grows."
 
