@@ -17,6 +17,7 @@
 #define HELPERS_MAX 16u
 #define IDLE_S 1
 #define STACK_SIZE (256u << 10)
+#define SPARES 64u
 
 struct waiting {
 	struct waiting *next;
@@ -27,6 +28,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock; /* held for moments: whoever holds it has the caller's priority */
 static pthread_cond_t news;
 static struct waiting *first, **last = &first;
+/* For descriptors that come while there is no memory. Free where `fd` is negative. */
+static struct waiting spares[SPARES];
 static uint32_t queued, pending, helpers, idle;
 
 /* --- one lock, in a child of fork(), too ------------------------------------------------------ */
@@ -57,6 +60,9 @@ static void in_child(void) {
 
 static void init(void) {
 	init_lock();
+	for (uint32_t i = 0; i < SPARES; i++) {
+		spares[i].fd = -1;
+	}
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
@@ -71,6 +77,26 @@ static bool is_memory(int fd) {
 static void forget_linger(int fd) {
 	struct linger off = {0};
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
+}
+
+/* NULL: there is neither memory nor a spare. Called with the lock held, as the next. */
+static struct waiting *waiting_create(int fd) {
+	struct waiting *waiting = malloc(sizeof(*waiting));
+	for (uint32_t i = 0; waiting == NULL && i < SPARES; i++) {
+		waiting = spares[i].fd < 0 ? &spares[i] : NULL;
+	}
+	if (waiting != NULL) {
+		*waiting = (struct waiting){.fd = fd};
+	}
+	return waiting;
+}
+
+static void waiting_destroy(struct waiting *waiting) {
+	if (waiting >= spares && waiting < spares + SPARES) {
+		waiting->fd = -1;
+	} else {
+		free(waiting);
+	}
 }
 
 static struct waiting *take(void) {
@@ -106,8 +132,8 @@ static void *help(void *unused) {
 		while ((taken = take()) != NULL) {
 			pthread_mutex_unlock(&lock);
 			close(taken->fd);
-			free(taken);
 			pthread_mutex_lock(&lock);
+			waiting_destroy(taken);
 			pending--;
 		}
 	} while (wait_for_more());
@@ -152,13 +178,14 @@ void gid_closer_close(int fd) {
 		return;
 	}
 	forget_linger(fd);
-	struct waiting *waiting = malloc(sizeof(*waiting));
-	if (waiting == NULL) {
-		return; /* better one descriptor that stays open than a display that stands still */
-	}
-	*waiting = (struct waiting){.fd = fd};
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
+	struct waiting *waiting = waiting_create(fd);
+	if (waiting == NULL) {
+		/* Better one descriptor that stays open than a display that stands still. */
+		pthread_mutex_unlock(&lock);
+		return;
+	}
 	*last = waiting;
 	last = &waiting->next;
 	queued++;

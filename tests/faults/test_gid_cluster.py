@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster with each of its system calls failing once, from the connection to gidd on: it shows
+the role, lets it go by its deadline and shows it again, or ends with a word, to be started again.
+"""
+
+import json
+import socket
+from collections.abc import Callable
+
+import pytest
+from cockpit import Cockpit
+from display import DISPLAY, start_telltale, with_deadline
+from injected import Fault, Traced, faults, is_ready_or_ended, learn, sample, try_each
+from program import BUILD, Program, wait_for
+
+MOST_OF_A_NAME = 12
+IN_CI = 10
+DEADLINE_MS = 1000
+
+
+def start(cockpit: Cockpit, fault: Fault | None) -> Traced:
+    config, status = cockpit.folder / "cluster.conf", cockpit.folder / "cluster.sock"
+    config.write_text(DISPLAY + with_deadline(DEADLINE_MS))
+    for name in ("cluster.sock", "wayland.sock", "wayland.sock.lock"):
+        (cockpit.folder / name).unlink(missing_ok=True)
+    command = [BUILD / "cluster" / "gid-cluster", "--headless", "--config", config]
+    command += ["--status", status, "--socket", cockpit.folder / "wayland.sock"]
+    return Traced(cockpit, "cluster", command, fault)
+
+
+def state(cockpit: Cockpit) -> str:
+    """What the display says of its role; nothing where it cannot be asked."""
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(2)
+            connection.connect(str(cockpit.folder / "cluster.sock"))
+            with connection.makefile("rb") as answer:
+                return json.load(answer)["roles"][0]["state"]
+    except (OSError, ValueError):
+        return ""
+
+
+def start_shown_telltale(cockpit: Cockpit) -> Program:
+    """A producer of the role's stream, which needs no compositor."""
+    found = start_telltale(cockpit, "--stream", "safety/telltale")
+    wait_for(lambda: cockpit.status("open")["streams"], "the telltale's stream")
+    return found
+
+
+class Tries:
+    def __init__(self, cockpit: Cockpit) -> None:
+        self.cockpit = cockpit
+        self.telltale = start_shown_telltale(cockpit)
+
+    def run(self, fault: Fault) -> None:
+        display = start(self.cockpit, fault)
+        try:
+            if not self._goes_on(display, lambda: state(self.cockpit) == "live"):
+                return
+            self.telltale.kill()
+            if not self._goes_on(display, lambda: state(self.cockpit) not in ("", "live")):
+                return
+            self.telltale = start_shown_telltale(self.cockpit)
+            if not self._goes_on(display, lambda: state(self.cockpit) == "live"):
+                return
+            assert display.end() in (0, 1), display.stderr
+        finally:
+            display.kill()
+            if not self.telltale.is_running():
+                self.telltale = start_shown_telltale(self.cockpit)
+
+    def _goes_on(self, display: Traced, ready: Callable[[], bool]) -> bool:
+        """False where it has ended, and well."""
+
+        def is_so() -> bool:
+            # Its status may be what the fault has hit: then it cannot be asked what it shows.
+            return ready() or "nobody can ask" in display.stderr
+
+        if is_ready_or_ended(display, is_so):
+            return True
+        display.check_ended_well()
+        return False
+
+
+@pytest.mark.timeout(6000)
+def test_each_call_fails_once(cockpit: Cockpit) -> None:
+    tries = Tries(cockpit)
+    first = start(cockpit, None)
+    assert is_ready_or_ended(first, lambda: state(cockpit) == "live"), first.stderr
+    assert first.end() == 0, first.stderr
+    all_of_them = faults(learn(first, "gidd.sock"), MOST_OF_A_NAME)
+    assert len(all_of_them) > IN_CI
+    try_each(sample(all_of_them, IN_CI), tries.run)
