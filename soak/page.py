@@ -17,7 +17,7 @@ _BESIDE = (
     ("gap_refreshes", "the meter's longest gap", "refreshes"),
     ("machine_late_refreshes", "how late the machine itself was", "refreshes"),
     ("film_hz", "the rate of rear's film in the cluster", "Hz"),
-    ("film_latency_ms", "the median latency of rear's film, so far", "ms"),
+    ("film_latency_ms", "the mean latency of rear's film in the cluster", "ms"),
     ("telltale_latency_ms", "the telltale's median latency", "ms"),
     ("camera_latency_ms", "the median latency of rear's camera", "ms"),
     ("camera_transitions", "changes of state of rear's camera", ""),

@@ -6,13 +6,15 @@ is seen, too. The cluster shows its film, and its camera as a safety surface.
 """
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import clip
 import film
 from common import BenchError
 from domains import COCKPIT, ROLE, Cluster, Cockpit, Open, program
-from processes import Process, wait_for
+from processes import PATIENCE, Process, wait_for
 
 _PLAY = Path(__file__).resolve().parents[1] / "demo" / "play.py"
 _DOMAIN = """
@@ -49,6 +51,7 @@ startup-animation=none
 role=camera
 clients={view}
 """
+_MOVIE = "safety/movie"
 _FILM_DIVISOR = 2  # of the film's size, so that two cores have time for all of it
 
 
@@ -66,12 +69,12 @@ class Rear(Open):
         """All of it, once."""
         self.start_desktop()
         start = self.processes.start
-        sink = "video/x-raw,format=BGRx ! gidsink name=sink stream=safety/movie"
+        sink = f"video/x-raw,format=BGRx ! gidsink name=sink stream={_MOVIE}"
         start("film", "python3", str(_PLAY), "--loop", f"{film.decode(self._film)} ! {sink}")
         caps = "video/x-raw,format=BGRx,width=320,height=80,framerate=30/1"
         camera = f"videotestsrc is-live=true pattern=ball ! {caps} ! gidsink stream=camera"
         start("camera", "gst-launch-1.0", "-q", *camera.split())
-        start("film-view", "gid-view", "--stream=safety/movie")
+        start("film-view", "gid-view", f"--stream={_MOVIE}")
         start("camera-view", "gid-view", "--stream=camera", "--role=camera")
 
     def restart_gidd(self) -> None:
@@ -86,21 +89,20 @@ class SoakCluster(Cluster):
 
     def start(self) -> None:
         super().start()
-        self._stats = self.folder / "film-view.json"
-        self.processes.start(
-            "view",
-            "gid-view",
-            f"--domain={Rear.name}",
-            "--stream=safety/movie",
-            f"--stats={self._stats}",
-        )
+        # Without --stats: they have a line for each latency that was seen, ever more of them.
+        self.processes.start("view", "gid-view", f"--domain={Rear.name}", f"--stream={_MOVIE}")
 
-    def film(self) -> dict:
-        """The statistics of the film's view; nothing before it shows any."""
-        return json.loads(self._stats.read_text()) if self._stats.exists() else {}
-
-    def frames(self) -> int:
-        return self.film().get("frames", 0)
+    def film(self) -> tuple[int, int]:
+        """How many frames of the film the view here got so far, and the sum of their ages in ns."""
+        words = ["gidctl", "--domain=cluster", "--json", "list", "subscriptions"]
+        env = os.environ | {"GID_RUNTIME_DIR": str(self.folder)}
+        result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=PATIENCE)
+        if result.returncode != 0:
+            raise BenchError(f"gidctl: {result.stderr.strip()}")
+        for one in json.loads(result.stdout)["subscriptions"]:
+            if one["stream"] == _MOVIE and (counts := one.get("consumer_counts")):
+                return counts["received"], counts["latency_sum_ns"]
+        return 0, 0
 
 
 class SoakCockpit(Cockpit):
@@ -133,8 +135,8 @@ class SoakCockpit(Cockpit):
     def wait_rear(self) -> None:
         """Until what `rear` shows in the cluster is there, and moves."""
         self.cluster.wait_live("camera")
-        before = self.cluster.frames()
-        wait_for("the film of rear to go on", lambda: self.cluster.frames() > before)
+        before, _ = self.cluster.film()
+        wait_for("the film of rear to go on", lambda: self.cluster.film()[0] > before)
 
     def living(self) -> dict[str, Process]:
         """All that must live from the begin to the end. Raises if one has ended."""

@@ -44,7 +44,7 @@ class Minute:
     """What was found since the last sample."""
 
     begin: float
-    frames: int  # that the film's view in the cluster had shown
+    film: tuple[int, int]  # as SoakCluster.film() has it
     losses: int  # transitions of the camera's surface
     rates: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)  # in refreshes
@@ -87,7 +87,7 @@ class Soak:
 
     def _new_minute(self, cockpit: SoakCockpit) -> Minute:
         camera = cockpit.cluster.role("camera")
-        return Minute(time.monotonic(), cockpit.cluster.frames(), camera["transition_count"])
+        return Minute(time.monotonic(), cockpit.cluster.film(), camera["transition_count"])
 
     def _try(self, cockpit: SoakCockpit, case: Case, minute: Minute) -> None:
         print(f"{self._elapsed() / 3600:.2f} h: {case.name}", file=sys.stderr, flush=True)
@@ -103,16 +103,16 @@ class Soak:
 
     def _sample(self, cockpit: SoakCockpit, minute: Minute) -> None:
         cluster = cockpit.cluster
-        film, camera = cluster.film(), cluster.role("camera")
-        shown = film["frames"] - minute.frames
+        camera = cluster.role("camera")
+        frames, age = (now - then for now, then in zip(cluster.film(), minute.film, strict=True))
         self.result.samples.append(
             {
                 "hours": round(self._elapsed() / 3600, 5),
                 "rate_hz": min(minute.rates),
                 "gap_refreshes": max(minute.gaps),
                 "machine_late_refreshes": max(minute.late),
-                "film_hz": shown / (time.monotonic() - minute.begin),
-                "film_latency_ms": film["latency_us"]["p50"] / 1e3,
+                "film_hz": frames / (time.monotonic() - minute.begin),
+                "film_latency_ms": age / max(1, frames) / 1e6,
                 "telltale_latency_ms": cluster.role("telltale")["latency_p50_ns"] / 1e6,
                 "camera_latency_ms": camera["latency_p50_ns"] / 1e6,
                 "camera_transitions": camera["transition_count"] - minute.losses,
