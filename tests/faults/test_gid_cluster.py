@@ -4,12 +4,13 @@ the role, lets it go by its deadline and shows it again, or ends with a word, to
 """
 
 import json
+import resource
 import socket
 from collections.abc import Callable
 
 import pytest
 from cockpit import Cockpit
-from display import DISPLAY, start_telltale, with_deadline
+from display import DISPLAY, Display, start_telltale, with_deadline
 from injected import Fault, Traced, faults, is_ready_or_ended, learn, sample, try_each
 from program import BUILD, Program, wait_for
 
@@ -42,7 +43,7 @@ def state(cockpit: Cockpit) -> str:
 
 def start_shown_telltale(cockpit: Cockpit) -> Program:
     """A producer of the role's stream, which needs no compositor."""
-    found = start_telltale(cockpit, "--stream", "safety/telltale")
+    found = start_telltale(cockpit, "--stream", "safety/telltale", "--cycle", "40")
     wait_for(lambda: cockpit.status("open")["streams"], "the telltale's stream")
     return found
 
@@ -91,3 +92,46 @@ def test_each_call_fails_once(cockpit: Cockpit) -> None:
     all_of_them = faults(learn(first, "gidd.sock"), MOST_OF_A_NAME)
     assert len(all_of_them) > IN_CI
     try_each(sample(all_of_them, IN_CI), tries.run)
+
+
+def test_full_disk(cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points of the timeline find no room, in the telltale neither: frames come all the same."""
+    monkeypatch.setenv("GID_TIMELINE", "/dev/full")
+    display = Display(cockpit, with_deadline(DEADLINE_MS))
+    telltale = start_shown_telltale(cockpit)
+    before = display.wait_role("live")["shown_frames"]
+    wait_for(lambda: display.role()["shown_frames"] > before + 20, "more frames")
+    telltale.kill()
+    display.wait_role("lost")
+    start_shown_telltale(cockpit)
+    display.wait_role("live")
+    assert display.program.stop() == 0, display.program.stderr
+
+
+def test_no_descriptors_left(cockpit: Cockpit) -> None:
+    """The role is let go in time, and a new stream is shown as soon as there are some again."""
+    display = Display(cockpit, with_deadline(DEADLINE_MS))
+    telltale = start_shown_telltale(cockpit)
+    display.wait_role("live")
+    pid = display.program.pid
+    usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, usual[1]))
+    telltale.kill()
+    start_shown_telltale(cockpit)
+    assert display.program.is_running(), display.program.stderr
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
+    wait_for(
+        lambda: any(one["from"] == "live" for one in display.role()["transitions"]),
+        "the role to be let go",
+    )
+    display.wait_role("live")
+    fds = display.program.open_fds()
+    for _ in range(3):
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, usual[1]))
+        for _ in range(4):
+            with socket.socket(socket.AF_UNIX) as asking:
+                asking.connect(str(display.status_path))
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
+        display.wait_role("live")
+    wait_for(lambda: display.program.open_fds() <= fds, "the descriptors to be as before")
+    assert display.program.stop() == 0, display.program.stderr
