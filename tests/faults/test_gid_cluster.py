@@ -81,6 +81,7 @@ class Tries:
             self.telltale.kill()
             if not self._goes_on(display, lambda: state(self.cockpit) not in ("", "live")):
                 return
+            wait_for(lambda: not self.cockpit.status("open")["streams"], "the end of its stream")
             self.telltale = start_shown_telltale(self.cockpit)
             if not self._goes_on(display, lambda: state(self.cockpit) == "live"):
                 return
@@ -106,7 +107,11 @@ class Tries:
 @pytest.mark.timeout(6000)
 def test_each_call_fails_once(cockpit: Cockpit) -> None:
     tries = Tries(cockpit)
-    all_of_them = faults(learn_calls(cockpit), MOST_OF_A_NAME)
+    all_of_them = [
+        fault
+        for fault in faults(learn_calls(cockpit), MOST_OF_A_NAME)
+        if (fault.call, fault.nth) != ("recvmsg", 1)  # the welcome, in each of those threads
+    ]
     assert len(all_of_them) > IN_CI
     try_each(sample(all_of_them, IN_CI), tries.run)
 
@@ -120,6 +125,7 @@ def test_full_disk(cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch) -> None:
     wait_for(lambda: display.role()["shown_frames"] > before + 20, "more frames")
     telltale.kill()
     display.wait_role("lost")
+    wait_for(lambda: not cockpit.status("open")["streams"], "the end of its stream")
     start_shown_telltale(cockpit)
     display.wait_role("live")
     assert display.program.stop() == 0, display.program.stderr
@@ -134,6 +140,7 @@ def test_no_descriptors_left(cockpit: Cockpit) -> None:
     usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, usual[1]))
     telltale.kill()
+    wait_for(lambda: not cockpit.status("open")["streams"], "the end of its stream")
     start_shown_telltale(cockpit)
     assert display.program.is_running(), display.program.stderr
     resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
