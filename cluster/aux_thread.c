@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define PATIENCE_NS 200000000
+#define STACK_BYTES ((size_t)256 << 10) /* all of it may be locked in memory */
 
 int aux_thread_start(pthread_t *thread, void *(*run)(void *), void *data) {
 	pthread_attr_t attributes;
@@ -15,6 +16,7 @@ int aux_thread_start(pthread_t *thread, void *(*run)(void *), void *data) {
 	if (error != 0) {
 		return error;
 	}
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
 	pthread_attr_setschedparam(&attributes, &ordinary);

@@ -39,11 +39,9 @@ static void handle_log(enum wlr_log_importance importance, const char *format, v
 	}
 }
 
-/*
- * Pages of the heap that are there from the start, and stay: what frames take later comes from
- * these, without asking the kernel for memory.
- */
+/* What frames take later comes from memory that is there from the start, and stays. */
 #define HEAP_BYTES ((size_t)16 << 20)
+#define STACK_BYTES ((size_t)512 << 10)
 
 static void fill_heap(void) {
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -57,6 +55,22 @@ static void fill_heap(void) {
 	free(heap);
 }
 
+__attribute__((noinline)) static void fill_stack(void) {
+	char stack[STACK_BYTES];
+	memset(stack, 0xff, sizeof(stack));
+	__asm__ volatile("" : : "r"(stack) : "memory");
+}
+
+/*
+ * All that is mapped now comes into memory, code that was not used yet, too; what is mapped later
+ * stays once it has come.
+ */
+static int lock_memory(void) {
+	fill_heap();
+	fill_stack();
+	return mlockall(MCL_CURRENT) < 0 || mlockall(MCL_FUTURE | MCL_ONFAULT) < 0 ? -errno : 0;
+}
+
 static int handle_signal(int number, void *data) {
 	wl_display_terminate(data);
 	return 0;
@@ -68,8 +82,9 @@ static void become_realtime(int priority) {
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
 		wlr_log(WLR_ERROR, "no real-time priority: %s", strerror(errno));
 	}
-	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) < 0) {
-		wlr_log(WLR_ERROR, "memory is not locked: %s", strerror(errno));
+	int ret = lock_memory();
+	if (ret < 0) {
+		wlr_log(WLR_ERROR, "memory is not locked: %s", strerror(-ret));
 	}
 }
 
@@ -183,7 +198,6 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	int ret = cluster_init(&cluster, config, options);
 	if (ret == 0) {
 		if (options->realtime > 0) {
-			fill_heap();
 			become_realtime(options->realtime);
 		}
 		wl_display_run(cluster.wayland);
