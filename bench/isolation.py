@@ -4,10 +4,10 @@
 
 The domain `cluster` has gid-cluster and gid-meter on a core of their own, before all other programs
 where that is allowed; `open` has Weston, a telltale, a film and its view on another core, and there
-flooding, leaking, scribbling, killing, stopping and lying goes on. The figures are the meter's own:
-presented frames a second, and the longest time between two of them, in refreshes. Each repetition
-of a case is compared to the undisturbed one before it. Beside them stands the machine's own limit:
-by how much a program that only wakes, before all others on that core, was late meanwhile.
+flooding, leaking, scribbling, killing, stopping, lying and silence go on. The figures are the
+meter's own: presented frames a second, and the longest time between two of them, in refreshes. Each
+repetition of a case is compared to the undisturbed one before it. Beside them stands the machine's
+own limit: by how much a program that only wakes, before all others on that core, was late then.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
     case.within(cockpit, seconds)
     report = meter.output(seconds + PATIENCE)
     stalled = json.loads(stall.stop())
-    attackers = [role for role in cluster.status()["roles"] if role["name"] == case.name]
+    attackers = [role for role in cluster.status()["roles"] if role["name"] == case.role]
     did = case.end(cockpit)
     ended = cockpit.open.processes.ended()
     cockpit.open.start()

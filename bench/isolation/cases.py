@@ -7,7 +7,7 @@ import time
 
 from domains import Cockpit
 from limit import Limit
-from processes import Process
+from processes import Process, wait_for
 
 OPEN_NUMBER = 1
 LEAK_LIMIT = 400 << 20  # bytes: four seconds of it, beside the slabs
@@ -19,6 +19,7 @@ class Case:
 
     name: str
     what: str
+    role = ""  # that the hostile program's own stream has on the display
     seconds = 0.0  # that the measurement must take at least
 
     def begin(self, cockpit: Cockpit) -> None:
@@ -50,7 +51,7 @@ class Undisturbed(Case):
 
 
 class Flood(Case):
-    name = "flood"
+    name = role = "flood"
     what = "commits of a surface that is forwarded, and frames of a role, as fast as they are taken"
 
     def begin(self, cockpit: Cockpit) -> None:
@@ -70,13 +71,15 @@ class Leak(Case):
         _start(cockpit, "leak", *self._limit.command("hostile-leak"))
 
     def end(self, cockpit: Cockpit) -> dict:
+        leak = cockpit.open.processes["leak"]
+        wait_for("its limit", lambda: not leak.is_running() or "refused" in leak.said())
         did = {"limit": self._limit.kind, **_end(cockpit, "leak")}
         self._limit.close()
         return did
 
 
 class Scribble(Case):
-    name = "scribble"
+    name = role = "scribble"
     what = "all that open can write and cluster can read is overwritten, with the rings"
 
     def begin(self, cockpit: Cockpit) -> None:
@@ -148,6 +151,91 @@ class Link(Case):
         return _end(cockpit, "to-link")
 
 
+class Rings(Case):
+    """What hostile-rings does to those who read its stream."""
+
+    role = "rings"
+
+    def __init__(self, mode: str, what: str) -> None:
+        self.name, self.what = mode, what
+
+    def begin(self, cockpit: Cockpit) -> None:
+        _start(cockpit, "rings", "hostile-rings", self.name, "safety/rings")
+
+    def end(self, cockpit: Cockpit) -> dict:
+        return _end(cockpit, "rings")
+
+
+class Requests(Case):
+    """What hostile-requests asks of open's gidd."""
+
+    def __init__(self, mode: str, what: str) -> None:
+        self.name, self.what = mode, what
+
+    def begin(self, cockpit: Cockpit) -> None:
+        socket = str(cockpit.open.gidd_socket)
+        _start(cockpit, "requests", "hostile-requests", self.name, socket)
+
+    def end(self, cockpit: Cockpit) -> dict:
+        return _end(cockpit, "requests")
+
+
+class Traps(Case):
+    name, role = "traps", "rings"
+    what = "descriptors whose last close blocks for seconds, for gid-cluster and for open's gidd"
+
+    def __init__(self) -> None:
+        self._both = {"display": Rings("traps", ""), "gidd": Requests("traps", "")}
+
+    def begin(self, cockpit: Cockpit) -> None:
+        for one in self._both.values():
+            one.begin(cockpit)
+
+    def end(self, cockpit: Cockpit) -> dict:
+        return {name: one.end(cockpit) for name, one in self._both.items()}
+
+
+class Silent(Case):
+    name = "silent"
+    what = "open's gidd takes every question, and answers none"
+
+    def begin(self, cockpit: Cockpit) -> None:
+        """All roles have to subscribe anew, and some of them ask for what nobody publishes."""
+        cockpit.open.processes["telltale"].kill()
+        cockpit.open.processes["gidd"].signal(signal.SIGSTOP)
+
+    def end(self, cockpit: Cockpit) -> dict:
+        cockpit.open.processes["gidd"].signal(signal.SIGCONT)
+        return {}
+
+
+class Gpu(Case):
+    name = "gpu"
+    what = "a shader that computes without end, on the graphics processor if there is one"
+
+    def begin(self, cockpit: Cockpit) -> None:
+        _start(cockpit, "gpu", "gid-bench-gpu-hog")
+
+    def end(self, cockpit: Cockpit) -> dict:
+        return _end(cockpit, "gpu")
+
+
 def all_cases(stopped: float) -> list[Case]:
     """`stopped`: how long the domain is stopped, in seconds."""
-    return [Flood(), Leak(), Scribble(), Restart(), Stop(stopped), Messages(), Link()]
+    return [
+        Flood(),
+        Leak(),
+        Scribble(),
+        Restart(),
+        Stop(stopped),
+        Messages(),
+        Link(),
+        Traps(),
+        Rings("sparse", "frames of 16 MiB of memory, of which no page was ever touched"),
+        Silent(),
+        Rings("notes", "the end of the flow, and nothing to show, in turn, without end"),
+        Rings("bells", "the display's doorbell, rung without end, for nothing"),
+        Requests("live", "subscriptions that are said to be live already, without end"),
+        Requests("status", "requests for gidd's status, whose answers are never read"),
+        Gpu(),
+    ]

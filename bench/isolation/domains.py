@@ -42,7 +42,7 @@ height=80
 deadline-ms=200
 """
 # The telltale's, and those of the hostile programs: their streams, and a surface that is forwarded.
-ROLES = ("telltale", "flood", "scribble", "surface")
+ROLES = ("telltale", "flood", "scribble", "rings", "surface")
 WESTON = """\
 [core]
 idle-time=0

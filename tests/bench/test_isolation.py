@@ -11,6 +11,7 @@ from benches import results
 
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
+CASES |= {"traps", "sparse", "silent", "notes", "bells", "live", "status", "gpu"}
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +49,18 @@ def test_what_was_done(result: dict) -> None:
     messages = row(result, "messages")["did"]
     assert messages["gidd"]["messages"] > 1000 and messages["weston"]["messages"] > 1000
     assert row(result, "link")["did"]["connections"] > 0
+    for case in ("notes", "live", "status"):
+        assert row(result, case)["did"]["sent"] > 100, case
+    for case in ("bells", "sparse"):
+        did = row(result, case)["did"]
+        assert did["sent"] + did["refused"] > 10, case
+    traps = row(result, "traps")["did"]
+    assert traps["display"]["sent"] + traps["display"]["refused"] > 10
+    assert traps["gidd"]["sent"] > 0
+    assert row(result, "gpu")["did"]["pictures"] > 0
 
 
-@pytest.mark.parametrize("case", ["flood", "leak", "messages", "stop"])
+@pytest.mark.parametrize("case", ["flood", "leak", "messages", "stop", "status", "gpu"])
 def test_nobody_else_ends(result: dict, case: str) -> None:
     """Of `open` itself: what one of its programs does costs no other one its life."""
     assert row(result, case)["ended"] == []
@@ -61,6 +71,9 @@ def test_what_was_found(result: dict) -> None:
     assert row(result, "flood")["attacker"] == ["wrong: no-hash"]
     (scribbled,) = row(result, "scribble")["attacker"]
     assert scribbled.split(":")[0] in ("waiting", "wrong", "lost")
+    for case in ("notes", "sparse"):
+        (found,) = row(result, case)["attacker"]
+        assert found.split(":")[0] in ("wrong", "lost"), case
     assert "late: deadline" in row(result, "stop")["telltale"]
     assert "lost: died" in row(result, "restart")["telltale"]
     assert "live: none" in row(result, "restart")["telltale"]

@@ -47,6 +47,9 @@ int main(void) {
 	while (!ending) {
 		*(leak_memory() ? &steps : &refused) += 1;
 		*(leak_slab(domain) ? &slabs : &refused_slabs) += 1;
+		if (refused == 1 || refused_slabs == 1) {
+			fprintf(stderr, "hostile-leak: refused\n");
+		}
 		nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000}, NULL);
 		gid_domain_dispatch(domain);
 	}
