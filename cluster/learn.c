@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SAVE_NS UINT64_C(1000000000)
+
 static volatile sig_atomic_t stopped;
 
 static void handle_signal(int number) {
@@ -38,12 +40,30 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 	return hashes_add(hashes, &digest);
 }
 
+/*
+ * Once a second, where there is anything new: however the process ends, little is lost. What cannot
+ * be written now is written at the end, or its error told.
+ */
+static void learn_save(
+		const struct hashes *hashes, const char *path, size_t *saved, uint64_t *next) {
+	uint64_t now = gid_clock_now();
+	if (hashes->count == *saved || now < *next) {
+		return;
+	}
+	*saved = hashes->count;
+	*next = now + SAVE_NS;
+	(void)hashes_write(hashes, path);
+}
+
 static int learn_stream(struct hashes *hashes, const struct role_config *role,
-		struct gid_domain *domain, struct gid_consumer *consumer, unsigned seconds) {
+		struct gid_domain *domain, struct gid_consumer *consumer, const char *path,
+		unsigned seconds) {
 	uint64_t end = seconds > 0 ? gid_clock_now() + seconds * 1000000000ull : UINT64_MAX;
-	uint64_t frames = 0;
+	uint64_t frames = 0, next_save = 0;
+	size_t saved = hashes->count;
 	while (!stopped && gid_clock_now() < end) {
 		struct gid_frame frame;
+		learn_save(hashes, path, &saved, &next_save);
 		int ret = gid_consumer_wait(consumer, 100);
 		if (ret == 1) {
 			ret = gid_consumer_receive(consumer, &frame);
@@ -90,7 +110,7 @@ int learn(const struct role_config *role, const char *own, const char *path, uns
 	}
 	ret = gid_consumer_create(domain, role->domain, role->stream, &options, &consumer);
 	if (ret == 0) {
-		ret = learn_stream(&hashes, role, domain, consumer, seconds);
+		ret = learn_stream(&hashes, role, domain, consumer, path, seconds);
 	}
 	if (ret < 0) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", role->stream, gid_domain_error(domain));

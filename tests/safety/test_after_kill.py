@@ -14,7 +14,7 @@ import numpy
 import pytest
 from cockpit import Cockpit
 from display import ROLE, Display, start_telltale, telltale_picture
-from program import wait_for
+from program import BUILD, wait_for
 
 KILLS = 20
 # The aim, and what a machine that is busy with other things may make of it.
@@ -98,6 +98,26 @@ def test_a_stop_in_good_order(cockpit: Cockpit) -> None:
     assert role["reason"] in ("died", "ended")
     start_telltale(cockpit)
     assert display.wait_role("live")["transition_count"] == count + 1
+
+
+def test_what_was_learned_is_kept(cockpit: Cockpit) -> None:
+    """Each new picture is in the file soon: a kill takes none of those away."""
+    config, hashes = cockpit.folder / "learn.conf", cockpit.folder / "learnt.hashes"
+    config.write_text(ROLE)
+    start_telltale(cockpit, "--cycle", "40")
+    command = [BUILD / "cluster" / "gid-cluster", "--config", config]
+    command += ["--learn", "telltale", "--output", hashes]
+
+    def learnt() -> set[str]:
+        text = hashes.read_text() if hashes.exists() else ""
+        return {line for line in text.splitlines() if not line.startswith("#")}
+
+    for _ in range(2):
+        learner = cockpit.run("cluster", command)
+        wait_for(lambda: len(learnt()) == 16, "all pictures of the telltale")
+        learner.signal(signal.SIGKILL)
+        learner.wait()
+        assert len(learnt()) == 16
 
 
 def head() -> str:
