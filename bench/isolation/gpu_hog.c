@@ -36,8 +36,7 @@ static bool make_context(void) {
 			!eglBindAPI(EGL_OPENGL_ES_API)) {
 		return false;
 	}
-	EGLContext context =
-			eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, wanted);
+	EGLContext context = eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, wanted);
 	return context != EGL_NO_CONTEXT &&
 			eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context);
 }
@@ -57,8 +56,7 @@ static bool make_picture(void) {
 	glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, WIDTH, HEIGHT, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
 	glGenFramebuffers(1, &target);
 	glBindFramebuffer(GL_FRAMEBUFFER, target);
-	glFramebufferTexture2D(
-			GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
 	glViewport(0, 0, WIDTH, HEIGHT);
 	return glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
 }

@@ -30,8 +30,8 @@ struct requests {
 	uint64_t connections, sent;
 };
 
-static int requests_send(struct requests *requests, union gid_wire_message *message,
-		const int *fds, uint32_t fd_count) {
+static int requests_send(struct requests *requests, union gid_wire_message *message, const int *fds,
+		uint32_t fd_count) {
 	int ret = gid_socket_send(
 			requests->fd, message->bytes, message->header.size, fds, fd_count);
 	requests->sent += ret >= 0;

@@ -24,6 +24,7 @@
 
 #define BATCH 64u
 #define TRAPS_PAUSE_NS 2000000
+#define SPARSE_PAUSE_NS 20000000 /* that a reader has to map it */
 #define SPARSE_WIDTH 320u
 #define SPARSE_HEIGHT 80u
 #define SPARSE_STRIDE (204u << 10)
@@ -64,10 +65,11 @@ static void do_traps(struct rings *rings) {
 
 static int make_sparse(uint64_t size) {
 	int fd = memfd_create("sparse", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd >= 0 && (ftruncate(fd, (off_t)size) < 0 ||
-				       fcntl(fd, F_ADD_SEALS,
-						       F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
-						       0)) {
+	if (fd >= 0 &&
+			(ftruncate(fd, (off_t)size) < 0 ||
+					fcntl(fd, F_ADD_SEALS,
+							F_SEAL_SHRINK | F_SEAL_GROW |
+									F_SEAL_WRITE) < 0)) {
 		close(fd);
 		return -1;
 	}
@@ -86,7 +88,7 @@ static void do_sparse(struct rings *rings) {
 		struct gid_frame frame = GID_FRAME_INIT;
 		frame.gid = gid_slab_gid(slab, 0);
 		rings->sent += gid_producer_send(rings->producer, &frame) > 0;
-		nanosleep(&(struct timespec){.tv_nsec = TRAPS_PAUSE_NS}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = SPARSE_PAUSE_NS}, NULL);
 		gid_slab_destroy(slab, false);
 	}
 	if (fd >= 0) {

@@ -19,8 +19,7 @@
 /* Returns -1 where there is no TCP. */
 static inline int traps_listener(void) {
 	static int listener = -1;
-	struct sockaddr_in any = {
-			.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	if (listener < 0) {
 		listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (bind(listener, (struct sockaddr *)&any, sizeof(any)) < 0 ||
