@@ -2,10 +2,10 @@
 #include "requester.h"
 
 #include "canvas.h"
+#include "canvas_report.h"
 #include "drawing.h"
 #include "engine_log.h"
 #include "list_reader.h"
-#include "report.h"
 #include "sources.h"
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #define MS 1000000ull
 #define RETRY_MS 500	    /* while gidd or a stream is not there */
 #define BURST_NS (100 * MS) /* of work that is done before it is paid for */
-#define LISTS_AT_ONCE 64    /* before everything else is looked at */
+#define LISTS_AT_ONCE 256   /* before everything else is looked at */
 
 struct requester {
 	const struct canvas_config *config;
@@ -337,10 +337,15 @@ static void renew(struct requester *requester) {
 	requester->came = requester->went = false;
 }
 
+/*
+ * Takes lists as long as they come quickly: everything else costs system calls, and a list that
+ * follows another one should not pay for them.
+ */
 static void take_lists(struct requester *requester) {
 	struct gid_frame frame;
 	for (int i = 0; i < LISTS_AT_ONCE && owed(requester) == 0; i++) {
-		if (gid_consumer_receive(requester->lists, &frame) != 1) {
+		if ((i > 0 && gid_consumer_wait(requester->lists, 0) <= 0) ||
+				gid_consumer_receive(requester->lists, &frame) != 1) {
 			return;
 		}
 		renew(requester);

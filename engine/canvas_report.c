@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report.h"
+#include "canvas_report.h"
 
 #include <drm_fourcc.h>
 #include <stdio.h>

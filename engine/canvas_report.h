@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** The engine's report on one canvas: a page that requesters read, and the stream that names it. */
-#ifndef ENGINE_REPORT_H
-#define ENGINE_REPORT_H
+#ifndef ENGINE_CANVAS_REPORT_H
+#define ENGINE_CANVAS_REPORT_H
 
 #include "language.h"
 #include <gid/stream.h>

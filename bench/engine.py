@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What it costs to have gid-engine draw, against the same drawing in one's own process.
+
+Points: two million single points in a part of 512x256 of a canvas of 640x480 in RGB565, by lists of
+100, 1000 and 10,000 words, of which no point is clipped, or a quarter of them. Layers: two to eight
+full-HD pictures with alpha, composed into a full-HD canvas: the first frame, which makes the
+canvas, grants the pictures and imports them; later ones; and with all memory made and freed at
+every frame.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import common
+
+COCKPIT = """\
+[cockpit]
+runtime={runtime}
+
+[domain open]
+number=1
+memory=2G
+client-memory=2G
+
+[domain cluster]
+number=2
+memory=2G
+client-memory=2G
+
+[share open cluster]
+streams=engine/*
+
+[share cluster open]
+streams=canvas/*
+"""
+ENGINE = """\
+[engine]
+spin-us=200
+
+[canvas bench]
+domain=open
+memory=64M
+slots=2
+list-ms=60000
+"""
+WORDS = (100, 1000, 10_000)
+DIRECT = {"whole": "direct", "quarter": "clipped"}
+LAYERS = range(2, 9)
+
+
+@contextlib.contextmanager
+def engine(folder: Path) -> Iterator[None]:
+    """Two domains, and the engine in `cluster`."""
+    configuration = folder / "engine.conf"
+    configuration.write_text(ENGINE)
+    text = COCKPIT.format(runtime=folder)
+    with common.gidds_of(text, folder, ("open", "cluster")):
+        command = ["gid-engine", f"--config={configuration}", "--domain=cluster"]
+        with (folder / "engine.log").open("wb") as log:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def measure(*words: object) -> dict[str, float]:
+    command = ["gid-bench-engine", *map(str, words)]
+    result = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | {"GID_DOMAIN": "open"},
+    )
+    if result.returncode != 0:
+        raise common.BenchError(result.stderr.strip())
+    return json.loads(result.stdout)
+
+
+def run_all(options: argparse.Namespace) -> dict[tuple, list[dict[str, float]]]:
+    """All runs, each repetition of everything after the other, so that noise meets all alike."""
+    plan: list[tuple] = [("points", name) for name in DIRECT.values()]
+    plan += [("points", words, clip) for words in options.words for clip in DIRECT]
+    plan += [("layers", count, options.frames) for count in options.layers]
+    found: dict[tuple, list[dict[str, float]]] = {entry: [] for entry in plan}
+    progress = common.Progress(len(plan) * options.repetitions)
+    for _ in range(options.repetitions):
+        for entry in plan:
+            progress.step(" ".join(map(str, entry)))
+            found[entry].append(measure(*entry))
+    progress.end()
+    return found
+
+
+def medians(runs: list[dict[str, float]]) -> dict[str, float]:
+    return {key: round(statistics.median(run[key] for run in runs), 4) for key in runs[0]}
+
+
+def drop(slower: float, faster: float) -> float:
+    """How much slower, in percent of the faster one."""
+    return round(100 * (slower / faster - 1), 2)
+
+
+def ratios(rows: list[dict]) -> dict[str, float]:
+    found = {}
+    clipped = next(row["wall_ms"] for row in rows if row["what"] == "points clipped")
+    for row in rows:
+        if row.get("clip") == "quarter":
+            found[f"points_{row['words']}_vs_direct"] = round(row["wall_ms"] / clipped, 3)
+        elif "layers" in row:
+            for kind in ("first", "later", "fresh"):
+                name = f"{kind}_frame_drop_n{row['layers']}"
+                found[name] = drop(row[f"{kind}_us"], row[f"{kind}_direct_us"])
+    return found
+
+
+def row_of(entry: tuple, figures: dict[str, float]) -> dict:
+    row = {"bench": "engine", "who": "gid", "what": " ".join(map(str, entry[:3]))}
+    if entry[0] == "layers":
+        row |= {"what": f"layers {entry[1]}", "layers": entry[1]}
+    elif len(entry) == 3:
+        row |= {"words": entry[1], "clip": entry[2]}
+    else:
+        row["who"] = "direct"
+    return row | figures
+
+
+def show(rows: list[dict], found: dict[str, float]) -> None:
+    print(f"{'':28}{'wall ms':>10}{'CPU ms':>10}{'engine':>10}")
+    for row in rows:
+        if "wall_ms" in row:
+            figures = (row["wall_ms"], row["cpu_ms"], row["engine_cpu_ms"])
+            print(f"{row['what']:28}" + "".join(f"{figure:10.2f}" for figure in figures))
+    print(f"\n{'µs':12}{'first':>18}{'export':>9}{'later':>18}{'made each time':>20}")
+    for row in rows:
+        if "layers" in row:
+            pairs = {k: f"{row[f'{k}_direct_us']:.0f} → {row[f'{k}_us']:.0f}" for k in KINDS}
+            print(
+                f"{row['what']:12}{pairs['first']:>18}{row['export_us']:9.0f}"
+                f"{pairs['later']:>18}{pairs['fresh']:>20}"
+            )
+    print()
+    for name, value in found.items():
+        print(f"{name:28}{value:10.3f}")
+
+
+KINDS = ("first", "later", "fresh")
+
+
+def main() -> int:
+    parser = common.parser("engine", __doc__)
+    parser.add_argument("--repetitions", type=int, default=5, help="of everything (default: 5)")
+    parser.add_argument("--frames", type=int, default=40, help="later ones (default: 40)")
+    parser.add_argument("--words", type=int, nargs="+", default=WORDS, help="of a list")
+    parser.add_argument("--layers", type=int, nargs="+", choices=LAYERS, default=LAYERS)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir="/tmp") as folder:
+        with engine(Path(folder)):
+            runs = run_all(options)
+    rows = [row_of(entry, medians(of)) for entry, of in runs.items()]
+    found = ratios(rows)
+    show(rows, found)
+    common.write(options.json, rows, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""`./run bench engine` measures what it names."""
+
+from pathlib import Path
+
+from benches import results
+
+
+def test_engine(tmp_path: Path) -> None:
+    arguments = ["--repetitions=1", "--frames=2", "--words", "1000", "--layers", "2"]
+    found = results("engine", tmp_path, *arguments)
+    whats = [row["what"] for row in found["rows"]]
+    assert whats == [
+        "points direct",
+        "points clipped",
+        "points 1000 whole",
+        "points 1000 quarter",
+        "layers 2",
+    ]
+    assert set(found["ratios"]) == {
+        "points_1000_vs_direct",
+        "first_frame_drop_n2",
+        "later_frame_drop_n2",
+        "fresh_frame_drop_n2",
+    }
+    for row in found["rows"]:
+        times = [value for key, value in row.items() if key.endswith(("_us", "wall_ms"))]
+        assert times and all(value > 0 for value in times), row
