@@ -16,6 +16,7 @@
 #include "remote.h"
 #include "server.h"
 #include "shm_window.h"
+#include "truncation.h"
 
 #define DEFAULT_CONFIG "/etc/gidway/gidway.conf"
 #define DEFAULT_RUNTIME "/run/gidway"
@@ -103,6 +104,18 @@ static void raise_descriptor_limit(void) {
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Of a guest the window is a device, whose size is what it is. */
+static void protect_windows(const struct gidd *gidd) {
+	int error = truncation_forbid();
+	if (error < 0 && gidd->self->kind != KIND_GUEST &&
+			config_has_window(gidd->config, gidd->self)) {
+		log_warning("a client of this domain can shrink the domain's window, which ends "
+			    "the machines that have it: Landlock, of Linux 6.2 or later, forbids "
+			    "it, but: %s",
+				strerror(-error));
 	}
 }
 
@@ -194,6 +207,7 @@ int main(int argc, char **argv) {
 		local_init(&gidd);
 		remote_init(&gidd);
 		raise_descriptor_limit();
+		protect_windows(&gidd);
 		error = run(&gidd, &config, options.config);
 	}
 	config_finish(&config);
