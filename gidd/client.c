@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 
 #include "closer.h"
-#include "log.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 
@@ -97,7 +96,7 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 			hello->name[0] == '\0' ? "client" : hello->name);
 	snprintf(client->peer.label, sizeof(client->peer.label), "%s (pid %d, uid %u)",
 			client->program, (int)client->pid, (unsigned)client->uid);
-	log_info("%s: connected", client->peer.label);
+	peer_log(&client->peer, LOG_LEVEL_INFO, "connected");
 	union gid_wire_message welcome;
 	gid_wire_begin(&welcome, GID_WIRE_WELCOME, hello->header.serial);
 	welcome.welcome.version = GID_WIRE_VERSION;
@@ -120,8 +119,9 @@ static void handle_message(void *data, const union gid_wire_message *message,
 
 static void handle_closed(void *data, const char *why) {
 	struct client *client = data;
-	log_line(strcmp(why, "hung up") == 0 ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "%s: closed: %s",
-			client->peer.label, why);
+	peer_log(&client->peer,
+			strcmp(why, "hung up") == 0 ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+			"closed: %s", why);
 	client_destroy(client);
 }
 
@@ -150,6 +150,7 @@ void client_create(struct gidd *gidd, int fd) {
 	TAILQ_INIT(&client->slabs);
 	TAILQ_INIT(&client->streams);
 	client->peer.client = client;
+	client->peer.source = log_user(credentials.uid);
 	client->peer.send = send_message;
 	client->peer.fail = fail;
 	client->pid = credentials.pid;

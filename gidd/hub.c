@@ -131,7 +131,8 @@ static struct hub_pair *find_pair(struct hub *hub, const struct hub_port *port, 
 static void port_join(struct hub_port *port) {
 	struct hub_pair *pair;
 	port->joined = true;
-	log_info("hub: domain %s is there", port->domain->name);
+	log_line(log_domain(port->domain->number), LOG_LEVEL_INFO, "hub: domain %s is there",
+			port->domain->name);
 	TAILQ_FOREACH(pair, &port->hub->pairs, entry) {
 		if (pair->ends[0] == port || pair->ends[1] == port) {
 			int waits = SD_EVENT_OFF;
@@ -149,7 +150,8 @@ static void port_leave(struct hub_port *port, const char *why) {
 		return;
 	}
 	port->joined = false;
-	log_warning("hub: domain %s is gone: %s", port->domain->name, why);
+	log_line(log_domain(port->domain->number), LOG_LEVEL_WARNING,
+			"hub: domain %s is gone: %s", port->domain->name, why);
 	TAILQ_FOREACH(pair, &port->hub->pairs, entry) {
 		if (pair->ends[0] == port || pair->ends[1] == port) {
 			pair_down(pair, why);
@@ -222,7 +224,8 @@ static void route(struct hub_port *from, const struct gid_wire_envelope *envelop
 		refuse(pair, from, message);
 		break;
 	case HUB_BREAK:
-		log_warning("hub: domain %s: protocol violation: %s", from->domain->name, why);
+		log_line(log_domain(from->domain->number), LOG_LEVEL_WARNING,
+				"hub: domain %s: protocol violation: %s", from->domain->name, why);
 		note_fault(pair, from, NULL, why);
 		if (other_end(pair, from)->self) {
 			tell_fault(from, why);
@@ -300,8 +303,9 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 		return;
 	}
 	if (join->version != GID_WIRE_VERSION) {
-		log_warning("hub: domain %s speaks version %u, this gidd %u", port->domain->name,
-				join->version, GID_WIRE_VERSION);
+		log_line(log_domain(port->domain->number), LOG_LEVEL_WARNING,
+				"hub: domain %s speaks version %u, this gidd %u",
+				port->domain->name, join->version, GID_WIRE_VERSION);
 		return;
 	}
 	port->stream.searching = false;

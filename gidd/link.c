@@ -285,7 +285,7 @@ static void link_up(struct link *link) {
 	link->state = LINK_UP;
 	link->ups++;
 	link->patience = sd_event_source_disable_unref(link->patience);
-	log_info("%s: up", link->peer.label);
+	peer_log(&link->peer, LOG_LEVEL_INFO, "up");
 	/* So that it is open when it is asked for. */
 	shm_window_find(link->peer.gidd, link->peer.domain);
 	link->events->up(link);
@@ -312,7 +312,7 @@ void link_lost(struct link *link, const char *why) {
 	link->suspicion.number = 0;
 	link->patience = sd_event_source_disable_unref(link->patience);
 	snprintf(link->why, sizeof(link->why), "%s", why);
-	log_warning("%s: %s: %s", link->peer.label, was_up ? "lost" : "not up", why);
+	peer_log(&link->peer, LOG_LEVEL_WARNING, "%s: %s", was_up ? "lost" : "not up", why);
 	fail_requests(link);
 	link->events->lost(link);
 	if (link->kind->windows_only) {

@@ -158,7 +158,7 @@ static bool may_come_in(struct local *local, int fd) {
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) {
 		return false;
 	}
-	log_info("%s: a gidd connects (pid %d, uid %u)", local->link->peer.label,
+	peer_log(&local->link->peer, LOG_LEVEL_INFO, "a gidd connects (pid %d, uid %u)",
 			(int)credentials.pid, (unsigned)credentials.uid);
 	return credentials.uid == 0 || credentials.uid == geteuid() ||
 			credentials.uid == local->user;
@@ -167,8 +167,9 @@ static bool may_come_in(struct local *local, int fd) {
 static void handle_connection(void *data, int fd) {
 	struct local *local = data;
 	if (!may_come_in(local, fd)) {
-		log_warning("%s: refused: user= of domain %s is another user",
-				local->link->peer.label, local->link->remote->name);
+		peer_log(&local->link->peer, LOG_LEVEL_WARNING,
+				"refused: user= of domain %s is another user",
+				local->link->remote->name);
 		gid_closer_hang_up(fd);
 		return;
 	}

@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: MIT
-/** Messages for people, on stderr: with colours on a terminal, with levels in the journal. */
+/**
+ * Messages for people, on stderr: with colours on a terminal, with levels in the journal. Never
+ * blocks: what nobody takes is left out.
+ */
 #ifndef GIDD_LOG_H
 #define GIDD_LOG_H
 
+#include <stdint.h>
+
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/*
+ * Who brought it about. Each has a budget of its own: 200 lines at once, and 20 a second from then
+ * on; the rest is counted. So nobody fills the disk, and nobody's flood hides what others did.
+ */
+typedef uint64_t log_source;
+#define LOG_OURSELVES ((log_source)0) /* is not bounded */
+
+/* Another domain: its gidd, its machine. */
+static inline log_source log_domain(uint32_t domain) {
+	return domain;
+}
+
+/* All programs of a user, who may start as many as he likes. */
+static inline log_source log_user(uint32_t uid) {
+	return UINT64_C(1) << 32 | uid;
+}
 
 /* `name` stands before each line; lines above `most` are not written. */
 void log_init(const char *name, enum log_level most);
 
-/* A hostile client cannot fill the disk: past 200 lines a second they are counted only. */
-__attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void log_line(
+		log_source source, enum log_level level, const char *format, ...);
 
-#define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
-#define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
-#define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...) log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_error(...) log_line(LOG_OURSELVES, LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_line(LOG_OURSELVES, LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...) log_line(LOG_OURSELVES, LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...) log_line(LOG_OURSELVES, LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 #endif

@@ -6,9 +6,18 @@
 #include "peer.h"
 
 void peer_init(struct peer *peer, struct gidd *gidd, uint32_t domain) {
-	*peer = (struct peer){.gidd = gidd, .domain = domain};
+	*peer = (struct peer){.gidd = gidd, .domain = domain, .source = log_domain(domain)};
 	TAILQ_INIT(&peer->imports);
 	TAILQ_INIT(&peer->consuming);
+}
+
+void peer_log(const struct peer *peer, enum log_level level, const char *format, ...) {
+	char text[384];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	log_line(peer->source, level, "%s: %s", peer->label, text);
 }
 
 void peer_result(struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format,

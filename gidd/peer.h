@@ -8,6 +8,7 @@
 
 #include <sys/queue.h>
 
+#include "log.h"
 #include "wire.h"
 
 struct gidd;
@@ -21,6 +22,7 @@ struct peer {
 	struct gidd *gidd;
 	uint32_t domain;	/* who it is, by where it came in */
 	struct client *client;	/* NULL: a link */
+	log_source source;	/* whose budget its lines in the log are of */
 	char label[128];	/* for people: "gst-launch-1.0 (pid 42, uid 0)", "domain open" */
 	struct imports imports; /* slabs that it was given */
 	struct subscriptions consuming; /* subscriptions that it asked for */
@@ -41,6 +43,10 @@ static inline void peer_send(struct peer *peer, const union gid_wire_message *me
 static inline void peer_violation(struct peer *peer, const char *why) {
 	peer->fail(peer, why);
 }
+
+/* Writes "LABEL: …" into the log. */
+__attribute__((format(printf, 3, 4))) void peer_log(
+		const struct peer *peer, enum log_level level, const char *format, ...);
 
 /* Answers a request. The sentence says what is wrong and what to do. */
 __attribute__((format(printf, 5, 6))) void peer_result(struct peer *peer, uint32_t serial,

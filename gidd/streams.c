@@ -9,7 +9,6 @@
 #include "client.h"
 #include "descriptor.h"
 #include "link.h"
-#include "log.h"
 #include "memory.h"
 #include "quota.h"
 #include "shm_range.h"
@@ -175,7 +174,7 @@ static struct subscription *find_twin(struct gidd *gidd, bool has_producer, cons
 
 /* Answers with the error, and logs it. */
 static void refuse(struct peer *consumer, uint32_t serial, int error, const char *why) {
-	log_warning("%s: subscription refused: %s", consumer->label, why);
+	peer_log(consumer, LOG_LEVEL_WARNING, "subscription refused: %s", why);
 	peer_result(consumer, serial, error, 0, "%s", why);
 }
 
@@ -335,8 +334,8 @@ void stream_subscribe_live(struct client *producer, const struct gid_wire_subscr
 	}
 	int error = take_over(producer, request, fds, limit, &why);
 	if (error < 0) {
-		log_warning("%s: a subscription that is live already ends: %s",
-				producer->peer.label, why);
+		peer_log(&producer->peer, LOG_LEVEL_WARNING,
+				"a subscription that is live already ends: %s", why);
 		subscription_send_end(&producer->peer, request->subscription, error);
 	}
 }
@@ -361,7 +360,7 @@ static const struct config_domain *find_owner(
 	}
 	bool known = owner != NULL && (consumer->client != NULL || owner == gidd->self);
 	if (!known || !config_may_read(gidd->config, owner, reader, request->name)) {
-		log_warning("%s: may not read stream %s of domain %s", consumer->label,
+		peer_log(consumer, LOG_LEVEL_WARNING, "may not read stream %s of domain %s",
 				request->name, owner == NULL ? request->domain_name : owner->name);
 		peer_result(consumer, request->header.serial, -ENOENT, 0, "%s",
 				SUBSCRIPTION_NO_STREAM);
@@ -495,7 +494,7 @@ static void end_subscriptions(struct gidd *gidd, struct stream *stream, int reas
 
 static void stream_destroy(struct gidd *gidd, struct stream *stream, int reason) {
 	end_subscriptions(gidd, stream, reason);
-	log_info("%s: stream %s ends", stream->owner->peer.label, stream->name);
+	peer_log(&stream->owner->peer, LOG_LEVEL_INFO, "stream %s ends", stream->name);
 	quota_give(stream->owner, QUOTA_STREAMS, 1);
 	TAILQ_REMOVE(&stream->owner->streams, stream, owner_entry);
 	TAILQ_REMOVE(&gidd->streams, stream, entry);
@@ -509,7 +508,7 @@ __attribute__((format(printf, 4, 5))) static void refuse_publish(struct client *
 	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	log_warning("%s: stream %s refused: %s", client->peer.label, request->name, why);
+	peer_log(&client->peer, LOG_LEVEL_WARNING, "stream %s refused: %s", request->name, why);
 	peer_result(&client->peer, request->header.serial, error, 0, "%s", why);
 }
 
@@ -553,7 +552,7 @@ void stream_publish(struct client *client, const struct gid_wire_publish *reques
 	TAILQ_INIT(&stream->subscriptions);
 	TAILQ_INSERT_TAIL(&gidd->streams, stream, entry);
 	TAILQ_INSERT_TAIL(&client->streams, stream, owner_entry);
-	log_info("%s: publishes stream %s", client->peer.label, stream->name);
+	peer_log(&client->peer, LOG_LEVEL_INFO, "publishes stream %s", stream->name);
 	peer_result(&client->peer, request->header.serial, 0, stream->number, "%s", "");
 	ask_for_waiting(gidd, stream);
 }

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Quotas and floods: what one client may take, and that it takes it from nobody else."""
 
+import errno
+import fcntl
 import os
 import signal
 import socket
 import struct
+import subprocess
+import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 
 import pytest
 from cockpit import DEFAULT_CONFIG, Cockpit
@@ -27,7 +32,7 @@ from gidwire import (
     pack,
 )
 from outcome import expect_closed, number, untouched
-from program import PATIENCE, wait_for
+from program import BUILD, PATIENCE, wait_for
 
 QUOTAS = """
 [domain open]
@@ -350,3 +355,63 @@ def test_the_log_is_bounded(cockpit: Cockpit) -> None:
     wait_for(has_left_lines_out, "a log that is full", pause=1)
     seconds = time.monotonic() - start
     assert cockpit.log("open").count("\n") <= 201 * (seconds + 2)
+
+
+def flood(cockpit: Cockpit, until: threading.Event) -> None:
+    """A line of gidd's log for each message, as fast as gidd takes them."""
+    while not until.is_set():
+        with cockpit.connect("open", "floods") as client:
+            for _ in range(100):
+                assert client.publish("movie")[0] in (0, -errno.EEXIST)
+
+
+def test_nobodys_lines_hide_anothers(cockpit: Cockpit) -> None:
+    """What a link has to say stands in the log, whatever a client makes gidd write meanwhile."""
+    done = threading.Event()
+    flooding = threading.Thread(target=flood, args=(cockpit, done))
+    flooding.start()
+    try:
+        wait_for(lambda: "because of user" in cockpit.log("open"), "a flood", pause=0.5)
+        for _ in range(3):
+            cockpit.kill("cluster")
+            cockpit.wait_log("open", "link to cluster: lost")
+            cockpit.start("cluster")
+            cockpit.wait_log("open", "link to cluster: up")
+    finally:
+        done.set()
+        flooding.join()
+
+
+def test_a_log_that_nobody_reads(make_cockpit: Callable[..., Cockpit]) -> None:
+    """Whoever keeps the log may have stopped: what does not fit is lost, and nobody waits."""
+    cockpit = make_cockpit(LITTLE)
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    gidd = subprocess.Popen(
+        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
+        env=cockpit.env("open"),
+        stderr=writer,
+    )
+    os.close(writer)
+    try:
+        wait_for(lambda: cockpit.socket("open").exists(), "gidd to listen")
+        for _ in range(3):
+            clients = [cockpit.connect("open") for _ in range(60)]
+            for client in clients:
+                client.close()
+            assert cockpit.status("open")["domain"] == "open"
+        os.set_blocking(reader, False)
+        told = b""
+
+        def has_told() -> bool:
+            nonlocal told
+            cockpit.connect("open").close()
+            with suppress(BlockingIOError):
+                told += os.read(reader, 65536)
+            return b"lines are lost" in told
+
+        wait_for(has_told, "a word about what was lost", pause=0.1)
+    finally:
+        gidd.terminate()
+        assert gidd.wait(PATIENCE) == 0
+        os.close(reader)
