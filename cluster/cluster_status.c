@@ -10,6 +10,9 @@
 #include <unistd.h>
 #include <wlr/types/wlr_output.h>
 
+#include "closer.h"
+#include "socket.h"
+
 typedef sd_json_variant variant;
 
 static int add_transitions(variant **array, const struct history *history) {
@@ -150,7 +153,8 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 		send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
 	free(text);
-	close(peer);
+	/* What waits in it unread may hold descriptors whose close takes as long as they like. */
+	gid_closer_hang_up(peer);
 	return 0;
 }
 
@@ -166,6 +170,7 @@ int cluster_status_init(
 	if (status->fd < 0) {
 		return -errno;
 	}
+	gid_socket_refuse_rights(status->fd); /* those that are accepted inherit it */
 	unlink(path);
 	if (bind(status->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 			listen(status->fd, 8) < 0) {

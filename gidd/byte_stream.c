@@ -7,7 +7,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "closer.h"
+#include "socket.h"
 
 /* More than the largest envelope with its message, so that a read is worth its while. */
 #define IN_MAX (UINT64_C(16) << 10)
@@ -30,9 +34,9 @@ void byte_stream_fail(struct byte_stream *stream, const char *why) {
 	}
 }
 
-static void fail_errno(struct byte_stream *stream) {
-	bool hung_up = errno == EPIPE || errno == ECONNRESET;
-	byte_stream_fail(stream, hung_up ? "hung up" : strerror(errno));
+static void fail_errno(struct byte_stream *stream, int error) {
+	bool hung_up = error == EPIPE || error == ECONNRESET;
+	byte_stream_fail(stream, hung_up ? "hung up" : strerror(error));
 }
 
 /* --- out -------------------------------------------------------------------------------------- */
@@ -55,7 +59,7 @@ static void flush(struct byte_stream *stream) {
 			break;
 		}
 		if (put < 0) {
-			fail_errno(stream);
+			fail_errno(stream, errno);
 			return;
 		}
 		stream->out_begin += (size_t)put;
@@ -180,6 +184,15 @@ static void handle_bytes(struct byte_stream *stream) {
 	stream->in_size -= done;
 }
 
+/* What comes by a socket may have descriptors with it, which are nobody's to wait for. */
+static ssize_t receive(const struct byte_stream *stream, void *data, size_t size) {
+	if (stream->is_socket) {
+		return gid_socket_read(stream->fd, data, size);
+	}
+	ssize_t got = read(stream->fd, data, size);
+	return got < 0 ? -errno : got;
+}
+
 static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct byte_stream *stream = data;
 	if ((events & EPOLLOUT) != 0) {
@@ -188,14 +201,16 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 	if (stream->failed || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) {
 		return 0;
 	}
-	ssize_t got = read(fd, stream->in + stream->in_size, IN_MAX - stream->in_size);
+	ssize_t got = receive(stream, stream->in + stream->in_size, IN_MAX - stream->in_size);
 	if (got > 0) {
 		stream->in_size += (size_t)got;
 		handle_bytes(stream);
 	} else if (got == 0) {
 		byte_stream_fail(stream, "hung up");
-	} else if (errno != EAGAIN && errno != EINTR) {
-		fail_errno(stream);
+	} else if (got == -EPROTO) {
+		byte_stream_fail(stream, "protocol violation: descriptors, of which none are due");
+	} else if (got != -EAGAIN && got != -EINTR) {
+		fail_errno(stream, (int)-got);
 	} else if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
 		byte_stream_fail(stream, "hung up");
 	}
@@ -208,6 +223,11 @@ int byte_stream_init(struct byte_stream *stream, sd_event *event, int fd,
 		const struct byte_stream_handler *handler, void *data) {
 	*stream = (struct byte_stream){
 			.fd = fd, .handler = handler, .data = data, .searching = true};
+	struct stat status;
+	stream->is_socket = fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+	if (stream->is_socket) {
+		gid_socket_refuse_rights(fd);
+	}
 	stream->in = malloc(IN_MAX);
 	/* A mapping of its own, so that its pages can be given back one by one. */
 	void *out = mmap(NULL, BYTE_STREAM_QUEUE_MAX, PROT_READ | PROT_WRITE,
@@ -231,10 +251,13 @@ int byte_stream_init(struct byte_stream *stream, sd_event *event, int fd,
 void byte_stream_finish(struct byte_stream *stream) {
 	stream->io = sd_event_source_disable_unref(stream->io);
 	stream->end = sd_event_source_disable_unref(stream->end);
-	if (stream->fd >= 0) {
-		close(stream->fd);
-		stream->fd = -1;
+	/* What waits in it unread may hold descriptors. */
+	if (stream->is_socket) {
+		gid_closer_hang_up(stream->fd);
+	} else {
+		gid_closer_close(stream->fd);
 	}
+	stream->fd = -1;
 	free(stream->in);
 	if (stream->out != NULL) {
 		munmap(stream->out, BYTE_STREAM_QUEUE_MAX);

@@ -29,6 +29,7 @@ struct byte_stream {
 	const struct byte_stream_handler *handler;
 	void *data;
 	sd_event_source *io, *end;
+	bool is_socket; /* else a port of the machine */
 	bool searching;
 	bool failed;
 	char why[128];

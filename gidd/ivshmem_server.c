@@ -147,7 +147,8 @@ static void go_on(struct seat *seat) {
 	sd_event_source_set_io_events(
 			seat->connection_io, EPOLLIN | (seat->said < all ? EPOLLOUT : 0));
 	if (seat->said == all) {
-		log_info("doorbells: domain %s has its device", seat->domain->name);
+		log_line(log_domain(seat->domain->number), LOG_LEVEL_INFO,
+				"doorbells: domain %s has its device", seat->domain->name);
 	}
 }
 
@@ -156,8 +157,11 @@ static void go_on(struct seat *seat) {
 static int handle_connected(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct seat *seat = data;
 	char byte;
-	if ((events & EPOLLIN) != 0 && recv(fd, &byte, 1, MSG_DONTWAIT) == 1) {
-		log_warning("doorbells: the machine of domain %s sent a message that is not allowed",
+	ssize_t got = (events & EPOLLIN) != 0 ? gid_socket_read(fd, &byte, 1) : 0;
+	if (got > 0 || got == -EPROTO) {
+		log_line(log_domain(seat->domain->number), LOG_LEVEL_WARNING,
+				"doorbells: the machine of domain %s sent a message that is not "
+				"allowed",
 				seat->domain->name);
 		disconnect(seat);
 	} else if ((events & ~(uint32_t)EPOLLOUT) != 0) {
@@ -172,6 +176,7 @@ static void handle_connection(void *data, int fd) {
 	struct seat *seat = data;
 	/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
 	disconnect(seat);
+	gid_socket_refuse_rights(fd);
 	seat->connection = fd;
 	seat->said = 0;
 	if (sd_event_add_io(seat->server->gidd->event, &seat->connection_io, fd, EPOLLIN,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "socket.h"
 
 #define BACKLOG 64
 #define PAUSE_US 100000
@@ -100,6 +101,9 @@ int listener_open(struct listener *listener, sd_event *event, const char *path, 
 	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		return -errno;
+	}
+	if (type == SOCK_STREAM) {
+		gid_socket_refuse_rights(fd); /* those that are accepted inherit it */
 	}
 	int error = bind_and_listen(fd, &address, access);
 	if (error < 0) {

@@ -4,9 +4,11 @@
 import errno
 import os
 import random
+import socket
 import struct
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 
 import pytest
@@ -34,6 +36,7 @@ from gidwire import (
     REVOKED,
     SUBSCRIBE,
     SUBSCRIPTION_END,
+    UNIMPORT,
     VERSION,
     WAIT,
     WELCOME,
@@ -180,7 +183,19 @@ def test_what_no_gidd_says_parts_the_two(machines: Cockpit, name: str) -> None:
 
 # What gidds say to each other between machines, and what the hub is told. (A page, a ring or a slab
 # that is in no window is not among it.)
-BETWEEN = [HELLO, WELCOME, RESULT, IMPORT, REVOKED, SUBSCRIPTION_END, BELL, PING, PONG, DEVICE]
+BETWEEN = [
+    HELLO,
+    WELCOME,
+    RESULT,
+    IMPORT,
+    UNIMPORT,
+    REVOKED,
+    SUBSCRIPTION_END,
+    BELL,
+    PING,
+    PONG,
+    DEVICE,
+]
 TO_HUB = [JOIN, JOINED, PEER]
 
 
@@ -396,3 +411,58 @@ def test_grants_do_not_pass(machines: Cockpit) -> None:
         member.join()
         member.send(HOST, pack(GRANT, 1, HOST, 1, 0))
         assert member.wait(lambda: member.joined[-1] == 0)
+
+
+# --- descriptors, of which none are due ---
+
+
+def make_trap(seconds: int) -> int:
+    """A socket whose last close takes as long: its peer does not read, and it lingers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        trap = socket.create_connection(server.getsockname())
+        far_end, _ = server.accept()
+    traps.append(far_end)
+    trap.setblocking(False)
+    with suppress(BlockingIOError):
+        while True:
+            trap.send(bytes(1 << 16))
+    trap.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
+    return trap.detach()
+
+
+traps: list[socket.socket] = []
+
+
+@pytest.mark.parametrize("place", ["hub", "bell"])
+@pytest.mark.parametrize("data", [b"x", b""])
+def test_no_descriptors_come_in_by_a_stream(
+    make_cockpit: Callable[..., Cockpit], place: str, data: bytes
+) -> None:
+    """The kernel refuses them where it can; else nobody waits for what they do when closed."""
+    cockpit = make_cockpit(CONFIG.replace("kind=host\n", "kind=host\ndoorbell=on\n"))
+    cockpit.start("host")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as guest:
+        guest.connect(str(cockpit.runtime / place / "open.sock"))
+        trap = make_trap(5)
+        refused = False
+        try:
+            guest.sendmsg(
+                [data or bytes(64)],
+                [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", trap))],
+            )
+        except PermissionError:
+            refused = True
+        if refused:
+            traps.append(socket.socket(fileno=trap))
+            kernel = tuple(int(part) for part in os.uname().release.split(".")[:2])
+            assert kernel >= (6, 16)
+        else:
+            os.close(trap)
+        if not data:
+            guest.close()
+        start = time.monotonic()
+        cockpit.status("host")
+        assert refused or time.monotonic() - start < 4
+    for end in traps:
+        end.close()
+    traps.clear()
