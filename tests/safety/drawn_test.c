@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pictures that a device still draws: nobody waits for its fence. An eventfd stands for the
+ * dma-buf: it cannot be read before it is "drawn"; and what would wait for the device, the ioctl()
+ * before a processor reads, is counted.
+ */
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <linux/dma-buf.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../../cluster/held_frame.h"
+#include "../unit/tap.h"
+
+static int fence;
+static unsigned syncs, syncs_too_early;
+static struct gid_slab_info info;
+static uint8_t picture[16 * 64];
+
+static bool is_drawn(void) {
+	eventfd_t count;
+	bool drawn = eventfd_read(fence, &count) == 0;
+	if (drawn) {
+		eventfd_write(fence, count);
+	}
+	return drawn;
+}
+
+int ioctl(int fd, unsigned long request, ...) {
+	if (fd != fence || request != DMA_BUF_IOCTL_SYNC) {
+		errno = ENOTTY;
+		return -1;
+	}
+	syncs++;
+	syncs_too_early += !is_drawn();
+	return 0;
+}
+
+/* --- what libgid says of a slab --------------------------------------------------------------- */
+
+void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *out) {
+	*out = info;
+}
+
+const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
+	return picture;
+}
+
+bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
+	return true;
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void draw(bool drawn) {
+	eventfd_t count;
+	(void)eventfd_read(fence, &count);
+	if (drawn) {
+		eventfd_write(fence, 1);
+	}
+	syncs = syncs_too_early = 0;
+}
+
+static void test_frames(void) {
+	draw(false);
+	info.memory = GID_MEMORY_DMABUF;
+	tap_ok(!held_frame_is_drawn(NULL), "a frame that is being drawn is not one to look at");
+	tap_ok(syncs == 0, "which is found out without asking the device");
+	draw(true);
+	tap_ok(held_frame_is_drawn(NULL), "once it is drawn it is");
+	struct gid_frame frame = {.gid = gid_make(1, 1, 0, 0)};
+	struct pixels pixels;
+	struct pixel_hashes hashes;
+	tap_ok(held_frame_examine(&frame, NULL, 16, 16, &pixels, &hashes, NULL) ==
+						ROLE_REASON_NONE &&
+					syncs == 2 && syncs_too_early == 0,
+			"then it is looked at, between two words to the device");
+	draw(false);
+	info.memory = GID_MEMORY_MEMFD;
+	tap_ok(held_frame_is_drawn(NULL), "memory is always drawn");
+	info.memory = GID_MEMORY_DMABUF;
+}
+
+static void destroyed(struct memory_view *view) {
+}
+
+static bool can_be_read(struct memory_view *view) {
+	void *data;
+	uint32_t format;
+	size_t stride;
+	if (!wlr_buffer_begin_data_ptr_access(
+			    &view->base, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data, &format, &stride)) {
+		return false;
+	}
+	wlr_buffer_end_data_ptr_access(&view->base);
+	return data == picture;
+}
+
+static void test_buffers(void) {
+	struct memory_view view;
+	memory_view_init(&view, picture, info.layout.fourcc, 16, 16, 64, destroyed);
+	tap_ok(can_be_read(&view) && syncs == 0, "a buffer of memory is read without a word");
+	view.dmabuf = (struct wlr_dmabuf_attributes){.n_planes = 1, .fd = {fence}};
+	draw(false);
+	tap_ok(!can_be_read(&view) && syncs == 0, "one that is being drawn is not read now");
+	draw(true);
+	tap_ok(can_be_read(&view) && syncs == 2 && syncs_too_early == 0, "later it is");
+	memory_view_forget_dmabuf(&view);
+	wlr_buffer_drop(&view.base);
+}
+
+int main(void) {
+	fence = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	info = (struct gid_slab_info){
+			.slot_size = sizeof(picture), .slot_count = 1, .fd = fence};
+	gid_layout_init(&info.layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
+	test_frames();
+	test_buffers();
+	close(fence);
+	return tap_finish();
+}
