@@ -30,12 +30,16 @@ static void handle_message(struct client *client, const union gid_wire_message *
 	case GID_WIRE_IMPORT:
 		handle_import(client, &message->import);
 		break;
+	case GID_WIRE_UNIMPORT:
+		slab_unimport(&client->peer, &message->import);
+		break;
 	case GID_WIRE_ALLOC:
 		shm_range_alloc(client, &message->alloc);
 		break;
 	case GID_WIRE_FREE:
 		shm_range_free(client, &message->allocated,
-				slab_is_at(client, message->allocated.offset));
+				slab_is_in(client, message->allocated.offset,
+						message->allocated.size));
 		break;
 	case GID_WIRE_PUBLISH:
 		stream_publish(client, &message->publish);

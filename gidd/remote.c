@@ -39,6 +39,9 @@ static void handle_message(struct link *link, const union gid_wire_message *mess
 	case GID_WIRE_IMPORT:
 		slab_import(&link->peer, &message->import);
 		break;
+	case GID_WIRE_UNIMPORT:
+		slab_unimport(&link->peer, &message->import);
+		break;
 	case GID_WIRE_REVOKED:
 		slab_revoked(&link->peer, &message->revoked);
 		break;

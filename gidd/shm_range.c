@@ -4,12 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gidd.h"
-#include "log.h"
 #include "quota.h"
 #include "shm_window.h"
+
+/* What is cleaned at a time: a fraction of a millisecond. */
+#define PIECE (UINT64_C(1) << 20)
+/* Ranges of a client that it has asked for and not got yet: our library asks for one at a time. */
+#define DIRTY_MAX 16u
 
 static struct shm_window *own_window(struct client *client) {
 	struct gidd *gidd = client->peer.gidd;
@@ -71,8 +76,98 @@ static struct shm_range *take(struct shm_window *window, struct client *client, 
 }
 
 static void give_back(struct shm_window *window, struct shm_range *range) {
+	if (range->dirty) {
+		TAILQ_REMOVE(&window->dirty, range, dirty_entry);
+	}
 	quota_give(range->client, QUOTA_MEMORY, range->size);
 	shm_map_remove(&window->map, range);
+}
+
+/* --- cleaning --------------------------------------------------------------------------------- */
+
+static uint32_t count_dirty(const struct shm_window *window, const struct client *client) {
+	const struct shm_range *range;
+	uint32_t count = 0;
+	TAILQ_FOREACH(range, &window->dirty, dirty_entry) {
+		count += range->client == client;
+	}
+	return count;
+}
+
+static void give(struct shm_window *window, struct shm_range *range) {
+	struct peer *peer = &range->client->peer;
+	union gid_wire_message message;
+	TAILQ_REMOVE(&window->dirty, range, dirty_entry);
+	range->dirty = false;
+	int fd = open_locked(window, range->offset, range->size);
+	if (fd < 0) {
+		peer_result(peer, range->serial, fd, 0, "the window: %s", strerror(-fd));
+		give_back(window, range);
+		return;
+	}
+	gid_wire_begin(&message, GID_WIRE_ALLOCATED, range->serial);
+	message.allocated.offset = range->offset;
+	message.allocated.size = range->size;
+	peer_send(peer, &message, &fd, 1);
+	close(fd);
+}
+
+/* The next one in the queue that is of another client, else of the same. */
+static struct shm_range *next_turn(const struct shm_window *window, const struct shm_range *range) {
+	struct shm_range *next;
+	TAILQ_FOREACH(next, &window->dirty, dirty_entry) {
+		if (next->client != range->client) {
+			return next;
+		}
+	}
+	return TAILQ_FIRST(&window->dirty);
+}
+
+/* A piece of the first range; whose turn is next comes to its place. */
+static void clean_piece(struct shm_window *window, struct shm_range *range) {
+	uint64_t left = range->size - range->clean;
+	size_t piece = (size_t)(left < PIECE ? left : PIECE);
+	explicit_bzero(window->data + range->offset + range->clean, piece);
+	range->clean += piece;
+	struct shm_range *next = next_turn(window, range);
+	if (next != range) {
+		TAILQ_REMOVE(&window->dirty, next, dirty_entry);
+		TAILQ_INSERT_HEAD(&window->dirty, next, dirty_entry);
+		TAILQ_REMOVE(&window->dirty, range, dirty_entry);
+		TAILQ_INSERT_TAIL(&window->dirty, range, dirty_entry);
+	}
+	if (range->clean == range->size) {
+		give(window, range);
+	}
+}
+
+/* A timer, for a deferred source would go before all that came later. */
+static int handle_cleaning(sd_event_source *source, uint64_t now, void *data) {
+	struct shm_window *window = data;
+	struct shm_range *range = TAILQ_FIRST(&window->dirty);
+	if (range == NULL) {
+		window->cleaning = sd_event_source_disable_unref(source);
+		return 0;
+	}
+	clean_piece(window, range);
+	sd_event_source_set_time_relative(source, 0);
+	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+static int begin_cleaning(const struct gidd *gidd, struct shm_window *window, struct shm_range *range,
+		uint32_t serial) {
+	if (window->cleaning == NULL) {
+		int error = sd_event_add_time_relative(gidd->event, &window->cleaning,
+				CLOCK_MONOTONIC, 0, 1, handle_cleaning, window);
+		if (error < 0) {
+			return error;
+		}
+	}
+	range->dirty = true;
+	range->serial = serial;
+	TAILQ_INSERT_TAIL(&window->dirty, range, dirty_entry);
+	return 0;
 }
 
 void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request) {
@@ -89,9 +184,15 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 				    : "the domain has no window: it shares with no other machine");
 		return;
 	}
+	if (count_dirty(window, client) >= DIRTY_MAX) {
+		peer_result(&client->peer, serial, -EAGAIN, 0,
+				"%u requests for memory of this client are open already",
+				DIRTY_MAX);
+		return;
+	}
 	int error = quota_take(client, QUOTA_MEMORY, size, why);
 	if (error < 0) {
-		log_warning("%s: memory refused: %s", client->peer.label, why);
+		peer_log(&client->peer, LOG_LEVEL_WARNING, "memory refused: %s", why);
 		peer_result(&client->peer, serial, error, 0, "%s", why);
 		return;
 	}
@@ -104,20 +205,11 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 				gidd->self->name);
 		return;
 	}
-	int fd = open_locked(window, range->offset, range->size);
-	if (fd < 0) {
+	error = begin_cleaning(gidd, window, range, serial);
+	if (error < 0) {
 		give_back(window, range);
-		peer_result(&client->peer, serial, fd, 0, "the window: %s", strerror(-fd));
-		return;
+		peer_result(&client->peer, serial, error, 0, "gidd is out of memory");
 	}
-	/* Whatever was there before is nobody's business. */
-	explicit_bzero(window->data + range->offset, range->size);
-	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_ALLOCATED, serial);
-	message.allocated.offset = range->offset;
-	message.allocated.size = range->size;
-	peer_send(&client->peer, &message, &fd, 1);
-	close(fd);
 }
 
 void shm_range_free(struct client *client, const struct gid_wire_allocated *request, bool in_use) {
@@ -126,7 +218,7 @@ void shm_range_free(struct client *client, const struct gid_wire_allocated *requ
 			? NULL
 			: shm_map_at(&window->map, request->offset, request->size);
 	int error = 0;
-	if (range == NULL || range->client != client) {
+	if (range == NULL || range->client != client || range->dirty) {
 		error = -ENOENT;
 	} else if (in_use) {
 		error = -EBUSY;
@@ -175,7 +267,7 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
 			quota_give(client, QUOTA_MEMORY, whole);
 		}
 	}
-	if (range == NULL || range->client != client) {
+	if (range == NULL || range->client != client || range->dirty) {
 		*why = "the memory was not given to this client";
 		return -EACCES;
 	}

@@ -6,6 +6,10 @@
  * Each range has a description of its own with a lock on it, which lives as long as anybody has it
  * open or mapped: so a gidd that comes back does not deal out what clients of the one before it
  * use.
+ *
+ * Whatever was in a range before is nobody's business: it is cleaned before it is given. That is
+ * done in pieces between other things, for a window can be as large as the machine's memory; the
+ * clients that wait take turns.
  */
 #ifndef GIDD_SHM_RANGE_H
 #define GIDD_SHM_RANGE_H

@@ -234,6 +234,7 @@ static void window_destroy(struct shm_window *window) {
 	if (window->fd >= 0) {
 		close(window->fd);
 	}
+	sd_event_source_disable_unref(window->cleaning);
 	shm_map_finish(&window->map);
 	free(window->path);
 	free(window);
@@ -283,6 +284,7 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 	}
 	*window = (struct shm_window){.domain = domain->number, .fd = -1, .writable = -1};
 	shm_map_init(&window->map, 0, 0);
+	TAILQ_INIT(&window->dirty);
 	window->path = find_path(gidd, domain);
 	if (window->path == NULL) {
 		window_destroy(window);

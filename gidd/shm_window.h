@@ -8,6 +8,7 @@
 #define GIDD_SHM_WINDOW_H
 
 #include <sys/types.h>
+#include <systemd/sd-event.h>
 
 #include "config.h"
 #include "shm_map.h"
@@ -25,6 +26,8 @@ struct shm_window {
 	char *path;
 	uint8_t *data; /* all of the own window, else NULL */
 	struct shm_map map;
+	struct shm_ranges dirty;  /* of the own window: to be cleaned before they are given */
+	sd_event_source *cleaning; /* NULL: there are none */
 };
 
 /* The domain's window; NULL: it is not there (yet), or another's lies in its place. */

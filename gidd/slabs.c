@@ -220,7 +220,7 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	describe(&description, gidd->self->number, request);
 	int error = check_memory(client, &description, request->slab != 0, fd, &bytes, &wrong);
 	if (error < 0) {
-		log_warning("%s: export refused: %s", client->peer.label, wrong);
+		peer_log(&client->peer, LOG_LEVEL_WARNING, "export refused: %s", wrong);
 		peer_result(&client->peer, serial, error, 0, "%s", wrong);
 		return;
 	}
@@ -262,7 +262,7 @@ error_memory:
 error_slabs:
 	quota_give(client, QUOTA_SLABS, 1);
 error_quota:
-	log_warning("%s: export refused: %s", client->peer.label, why);
+	peer_log(&client->peer, LOG_LEVEL_WARNING, "export refused: %s", why);
 	peer_result(&client->peer, serial, error, 0, "%s", why);
 }
 
@@ -282,11 +282,12 @@ void slab_unexport(struct client *client, const struct gid_wire_unexport *reques
 	peer_result(&client->peer, request->header.serial, 0, 0, "%s", "");
 }
 
-bool slab_is_at(const struct client *client, uint64_t offset) {
+bool slab_is_in(const struct client *client, uint64_t offset, uint64_t size) {
 	const struct slab *slab;
 	TAILQ_FOREACH(slab, &client->slabs, owner_entry) {
 		const struct gid_wire_imported *info = &slab->description.imported;
-		if (info->memory == GID_MEMORY_WINDOW && info->offset == offset) {
+		if (info->memory == GID_MEMORY_WINDOW && info->offset >= offset &&
+				info->offset - offset < size) {
 			return true;
 		}
 	}
@@ -473,7 +474,7 @@ static void refuse_over_limits(
 			"gidd has another configuration, or was taken over",
 			owner->name, (unsigned long long)owner->quota[QUOTA_MEMORY],
 			(unsigned long long)owner->quota[QUOTA_SLABS]);
-	log_warning("%s: import refused: %s", peer->label, why);
+	peer_log(peer, LOG_LEVEL_WARNING, "import refused: %s", why);
 	peer_result(peer, serial, -EDQUOT, 0, "%s", why);
 }
 
@@ -521,7 +522,7 @@ static void log_revalidated(const struct gidd *gidd, uint32_t domain) {
 			return;
 		}
 	}
-	log_info("domain %u: slabs revalidated", domain);
+	log_line(log_domain(domain), LOG_LEVEL_INFO, "domain %u: slabs revalidated", domain);
 }
 
 /* What the other domain said: the slab's memory by inode and offset; 0: there is no such slab. */
@@ -671,6 +672,39 @@ void slab_lose_domain(struct gidd *gidd, uint32_t domain) {
 	}
 }
 
+/* Whether its gidd will still give us a slab: then it must not think that nobody here has it. */
+static bool is_asked_for(const struct gidd *gidd, gid_id gid) {
+	const struct slab_request *request;
+	TAILQ_FOREACH(request, &gidd->slab_requests, entry) {
+		if (gid_slab_key(request->gid) == gid_slab_key(gid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Nobody here has the slab of another domain any more. */
+static void tell_unimported(struct gidd *gidd, gid_id gid) {
+	struct link *link = link_find(gidd, gid_domain_of(gid));
+	union gid_wire_message message;
+	if (link != NULL && link->state == LINK_UP && !is_asked_for(gidd, gid)) {
+		gid_wire_begin(&message, GID_WIRE_UNIMPORT, 0);
+		message.import.gid = gid;
+		peer_send(&link->peer, &message, NULL, 0);
+	}
+}
+
+static void let_go(struct import *import) {
+	struct slab *slab = import->slab;
+	struct gidd *gidd = import->peer->gidd;
+	end_loans(import);
+	remove_import(import);
+	if (slab->owner == NULL && TAILQ_EMPTY(&slab->importers)) {
+		tell_unimported(gidd, slab_gid(slab));
+		slab_destroy(gidd, slab);
+	}
+}
+
 void slab_forget_importer(struct peer *peer) {
 	struct gidd *gidd = peer->gidd;
 	struct slab_request *request, *next;
@@ -683,12 +717,15 @@ void slab_forget_importer(struct peer *peer) {
 	}
 	struct import *import;
 	while ((import = TAILQ_FIRST(&peer->imports)) != NULL) {
-		struct slab *slab = import->slab;
-		end_loans(import);
-		remove_import(import);
-		if (slab->owner == NULL && TAILQ_EMPTY(&slab->importers)) {
-			slab_destroy(peer->gidd, slab);
-		}
+		let_go(import);
+	}
+}
+
+void slab_unimport(struct peer *peer, const struct gid_wire_import *request) {
+	struct slab *slab = slab_find(peer->gidd, gid_slab_key(request->gid));
+	struct import *import = slab == NULL ? NULL : find_import(slab, peer);
+	if (import != NULL) {
+		let_go(import);
 	}
 }
 

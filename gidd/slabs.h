@@ -57,8 +57,8 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 void slab_unexport(struct client *client, const struct gid_wire_unexport *request);
 /* The client is gone. Whoever has its slabs hears that they are gone. */
 void slab_destroy_all_of(struct client *client);
-/* Whether the client has exported what is there in the domain's own window. */
-bool slab_is_at(const struct client *client, uint64_t offset);
+/* Whether the client has exported a part of that in the domain's own window. */
+bool slab_is_in(const struct client *client, uint64_t offset, uint64_t size);
 
 /* By its owner, or lent by another client of the same domain. */
 bool slab_is_granted(const struct slab *slab, uint32_t domain);
@@ -76,6 +76,8 @@ uint32_t slab_revoke_unshared(struct gidd *gidd);
 
 /* For a gid of this domain. */
 void slab_import(struct peer *peer, const struct gid_wire_import *request);
+/* The peer has let go of a slab of this domain, or a client of one of another's. */
+void slab_unimport(struct peer *peer, const struct gid_wire_import *request);
 /* The peer is gone and holds nothing any more, and waits for nothing. */
 void slab_forget_importer(struct peer *peer);
 

@@ -438,6 +438,12 @@ int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, 
 	return transmit(domain, message, fds, fd_count);
 }
 
+void gid_domain_hint(struct gid_domain *domain, const union gid_wire_message *message) {
+	if (domain->state == GID_CONNECTION_UP) {
+		(void)gid_socket_send(domain->socket, message->bytes, message->header.size, NULL, 0);
+	}
+}
+
 /*
  * Whether the answer may take long because another domain's gidd has its say. All else our own
  * gidd answers at once, unless it hangs.

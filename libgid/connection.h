@@ -146,6 +146,9 @@ void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count);
 
+/* Sends if there is room for it at once; else, and while gidd is away, it is not said. */
+void gid_domain_hint(struct gid_domain *domain, const union gid_wire_message *message);
+
 /* Remembers the sentence for gid_domain_error() and returns `error`. */
 int gid_domain_fail(struct gid_domain *domain, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));

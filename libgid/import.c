@@ -39,7 +39,7 @@ struct gid_fetch {
 	struct gid_fetch *next;
 	struct gid_domain *domain;
 	uint32_t key;
-	bool answered; /* the waiters are being told */
+	bool answered; /* its slab is being made, or the waiters are being told */
 	struct gid_waiter {
 		struct gid_waiter *next;
 		gid_id gid;
@@ -49,6 +49,20 @@ struct gid_fetch {
 };
 
 /* --- at rest ---------------------------------------------------------------------------------- */
+
+/* gidd is to count it no more, and to tell us of it no more; unless it is just asked for anew. */
+static void tell_gidd(struct gid_slab *slab) {
+	struct gid_domain *domain = slab->domain;
+	union gid_wire_message message;
+	for (struct gid_fetch *f = domain->imports->fetches; f != NULL; f = f->next) {
+		if (f->key == gid_slab_key(slab->info.gid) && !f->answered) {
+			return;
+		}
+	}
+	gid_wire_begin(&message, GID_WIRE_UNIMPORT, 0);
+	message.import.gid = slab->info.gid;
+	gid_domain_hint(domain, &message);
+}
 
 /* A first reference again. */
 static void wake(struct gid_slab *slab) {
@@ -77,6 +91,12 @@ static void free_resting(struct gid_slab *slab) {
 	gid_slab_free(slab);
 }
 
+/* Nobody asks for it any more, as far as we can tell. */
+static void drop_resting(struct gid_slab *slab) {
+	tell_gidd(slab);
+	free_resting(slab);
+}
+
 /* The last reference is gone: stays mapped for the next import. May free one that rested longer. */
 static void rest(struct gid_slab *slab) {
 	struct gid_imports *imports = slab->domain->imports;
@@ -84,7 +104,7 @@ static void rest(struct gid_slab *slab) {
 	*(slab->older != NULL ? &slab->older->newer : &imports->oldest) = slab;
 	imports->newest = slab;
 	if (++imports->resting > RESTING_MAX) {
-		free_resting(imports->oldest);
+		drop_resting(imports->oldest);
 	}
 }
 
@@ -150,7 +170,7 @@ static void free_oldest_of(struct gid_domain *domain, uint32_t owner) {
 		slab = slab->newer;
 	}
 	if (slab != NULL) {
-		free_resting(slab);
+		drop_resting(slab);
 	}
 }
 
@@ -236,6 +256,7 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 		error = gid_table_add(&domain->imported_slabs, key, slab);
 	}
 	if (error < 0) {
+		tell_gidd(slab);
 		gid_slab_free(slab);
 		return gid_domain_fail(domain, error, "cannot use slab %u of domain %u: %s",
 				imported->slab, imported->domain, gid_strerror(error));
@@ -293,12 +314,12 @@ static void fetched(void *data, int error, const union gid_wire_message *answer,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_fetch *fetch = data;
 	struct gid_imports *imports = fetch->domain->imports;
+	fetch->answered = true;
 	if (error == 0 && gid_table_find(&fetch->domain->imported_slabs, fetch->key) == NULL) {
 		struct gid_slab *slab;
 		error = adopt(fetch->domain, fetch->key, &answer->imported, fds[0], &slab);
 		fds[0] = -1;
 	}
-	fetch->answered = true;
 	tell_waiters(fetch, error);
 	struct gid_fetch **at = &imports->fetches;
 	while (*at != fetch) {

@@ -233,6 +233,7 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 			[GID_WIRE_ALLOC] = {sizeof(struct gid_wire_alloc), 0},
 			[GID_WIRE_ALLOCATED] = {sizeof(struct gid_wire_allocated), 1},
 			[GID_WIRE_FREE] = {sizeof(struct gid_wire_allocated), 0},
+			[GID_WIRE_UNIMPORT] = {sizeof(struct gid_wire_import), 0},
 			[GID_WIRE_PUBLISH] = {sizeof(struct gid_wire_publish), 0},
 			[GID_WIRE_UNPUBLISH] = {sizeof(struct gid_wire_unpublish), 0},
 			[GID_WIRE_SUBSCRIBE] = {sizeof(struct gid_wire_subscribe), 2},
@@ -486,6 +487,7 @@ static const char *check_body(const union gid_wire_message *message) {
 	case GID_WIRE_GRANT:
 		return check_grant(&message->grant);
 	case GID_WIRE_IMPORT:
+	case GID_WIRE_UNIMPORT:
 		/* Any gid may be asked for: one that names nothing is as unknown as another. */
 		return NULL;
 	case GID_WIRE_IMPORTED:
@@ -567,6 +569,7 @@ static bool may_be_remote(const union gid_wire_message *message) {
 	case GID_WIRE_WELCOME:
 	case GID_WIRE_RESULT:
 	case GID_WIRE_IMPORT:
+	case GID_WIRE_UNIMPORT:
 	case GID_WIRE_REVOKED:
 	case GID_WIRE_SUBSCRIPTION_END:
 	case GID_WIRE_BELL:

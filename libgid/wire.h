@@ -53,6 +53,8 @@ enum gid_wire_type {
 	GID_WIRE_ALLOCATED,
 	/* C: answered by RESULT. */
 	GID_WIRE_FREE,
+	/* C, L: the sender has let go of a slab. Not answered. */
+	GID_WIRE_UNIMPORT,
 
 	/* C: answered by RESULT with `value` the stream's number. */
 	GID_WIRE_PUBLISH = 32,
@@ -369,7 +371,7 @@ union gid_wire_message {
 	struct gid_wire_export export;
 	struct gid_wire_unexport unexport;
 	struct gid_wire_grant grant;
-	struct gid_wire_import import;
+	struct gid_wire_import import; /* UNIMPORT, too */
 	struct gid_wire_imported imported;
 	struct gid_wire_revoked revoked;
 	struct gid_wire_publish publish;

@@ -133,7 +133,7 @@ void guest_listen(struct guest *guest) {
 }
 
 static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT, GID_WIRE_IMPORT,
-		GID_WIRE_IMPORTED, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE, GID_WIRE_ACCEPT,
+		GID_WIRE_IMPORTED, GID_WIRE_UNIMPORT, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE, GID_WIRE_ACCEPT,
 		GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING, GID_WIRE_PONG,
 		GID_WIRE_DEVICE, GID_WIRE_PEER};
 
@@ -244,6 +244,7 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 		m->result.error = take(input, 2) == 0 ? 0 : -ENOENT;
 		break;
 	case GID_WIRE_IMPORT:
+	case GID_WIRE_UNIMPORT:
 	case GID_WIRE_REVOKED:
 		m->import.gid = gid_make(number, 1 + take(input, 4), 0, 0);
 		break;

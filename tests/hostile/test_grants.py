@@ -10,6 +10,7 @@ from gidwire import (
     IMPORTED,
     RESULT,
     REVOKED,
+    UNIMPORT,
     Connection,
     Export,
     gid,
@@ -161,6 +162,85 @@ def test_an_importer_that_died_is_forgotten(cockpit: Cockpit) -> None:
             assert len(cockpit.status("cluster")["slabs"]) == 1
         wait_for(lambda: cockpit.status("cluster")["slabs"] == [], "the import to be forgotten")
         assert owner.unexport(slab) == (0, 0, "")
+
+
+def importers(cockpit: Cockpit, domain: str) -> list[int]:
+    return [slab["importers"] for slab in cockpit.status(domain)["slabs"]]
+
+
+def test_what_a_reader_lets_go_of_is_forgotten(cockpit: Cockpit) -> None:
+    """By its gidd, and by the owner's once no reader is left; it can be had again."""
+    with (
+        cockpit.connect("open") as owner,
+        cockpit.connect("cluster") as reader,
+        cockpit.connect("cluster") as other,
+    ):
+        slab = owner.export_new()
+        owner.grant(slab, 2)
+        for _ in range(3):
+            for importer in (reader, other):
+                importer.import_(gid(1, slab)).close()
+            assert importers(cockpit, "cluster") == [2]
+            reader.send_raw(pack(UNIMPORT, gid(1, slab)))
+            wait_for(lambda: importers(cockpit, "cluster") == [1], "one to be forgotten")
+            assert importers(cockpit, "open") == [1]
+            other.send_raw(pack(UNIMPORT, gid(1, slab, 1, 7)))
+            wait_for(lambda: importers(cockpit, "cluster") == [], "both to be forgotten")
+            wait_for(lambda: importers(cockpit, "open") == [0], "the owner to hear of it")
+        reader.import_(gid(1, slab)).close()
+        owner.unexport(slab)
+        assert reader.event(REVOKED).values == (gid(1, slab),)
+        assert other.events == []
+
+
+def test_a_question_is_answered_though_the_slab_is_let_go_of(cockpit: Cockpit) -> None:
+    """The owner's gidd must not think that nobody has it, whichever of the two it hears first."""
+    with (
+        cockpit.connect("open") as owner,
+        cockpit.connect("cluster") as reader,
+        cockpit.connect("cluster") as other,
+    ):
+        for _ in range(30):
+            slab = owner.export_new()
+            owner.grant(slab, 2)
+            reader.import_(gid(1, slab)).close()
+            other.send_raw(pack(IMPORT, gid(1, slab), serial=7))
+            reader.send_raw(pack(UNIMPORT, gid(1, slab)))
+            answer = other.receive()
+            assert answer.type == IMPORTED
+            answer.close()
+            owner.unexport(slab)
+            assert other.event(REVOKED).values == (gid(1, slab),)
+
+
+@pytest.mark.parametrize("other", [0, 1 << 63, gid(1, 0xFFFFFF), gid(2, 5), gid(77, 1)])
+def test_what_nobody_has_is_let_go_of(cockpit: Cockpit, other: int) -> None:
+    with cockpit.connect("open") as owner, cockpit.connect("cluster") as reader:
+        slab = owner.export_new()
+        owner.grant(slab, 2)
+        reader.import_(gid(1, slab)).close()
+        for connection in (owner, reader):
+            connection.send_raw(pack(UNIMPORT, other, serial=3))
+            connection.send_raw(pack(UNIMPORT, other))
+        assert importers(cockpit, "cluster") == [1] == importers(cockpit, "open")
+        owner.send_raw(pack(UNIMPORT, gid(1, slab)))  # it owns it, and has not imported it
+        assert importers(cockpit, "open") == [1]
+
+
+@pytest.mark.cockpit(THREE)
+def test_loans_end_when_the_lender_lets_go(cockpit: Cockpit) -> None:
+    with (
+        cockpit.connect("cluster") as owner,
+        cockpit.connect("cluster") as lender,
+        cockpit.connect("hud") as borrower,
+    ):
+        slab = owner.export_new()
+        lender.import_(gid(2, slab)).close()
+        assert lender.grant(slab, 3) == (0, 0, "")
+        borrower.import_(gid(2, slab)).close()
+        lender.send_raw(pack(UNIMPORT, gid(2, slab)))
+        assert borrower.event(REVOKED).values == (gid(2, slab),)
+        assert lender.grant(slab, 3)[0] == number("ENOENT")
 
 
 def test_numbers_are_not_used_again(cockpit: Cockpit) -> None:

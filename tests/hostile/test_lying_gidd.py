@@ -26,6 +26,7 @@ from gidwire import (
     SUBSCRIBE,
     SUBSCRIBER,
     SUBSCRIPTION_END,
+    UNIMPORT,
     VERSION,
     WAIT,
     Closed,
@@ -84,7 +85,7 @@ def test_what_no_gidd_sends(alone: Cockpit, type_: int) -> None:
     with untouched(alone):
         gidd = FakeGidd(alone)
         gidd.send_raw(valid(type_), fds)
-        if type_ in (SUBSCRIPTION_END, PING, PONG):
+        if type_ in (SUBSCRIPTION_END, UNIMPORT, PING, PONG):
             assert Connection.result(gidd.import_(gid(1, 1)))[0] == number("ENOENT")
             gidd.close()
         else:

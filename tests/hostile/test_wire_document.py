@@ -56,7 +56,7 @@ OTHERS = {
     "window": (part("### A window's first page"), 96),
     "bells": (part("### A doorbell device's memory"), 288),
 }
-SAME = {"ACCEPT": "subscribed", "FREE": "allocated", "JOINED": "join"}
+SAME = {"ACCEPT": "subscribed", "FREE": "allocated", "JOINED": "join", "UNIMPORT": "import"}
 FIELD = re.compile(r"^/\* +(\d+) +\| +(\d+) \*/ {4}(?! )(?:.* )?\**(\w+)(?:\[\d+\])*;$", re.M)
 NESTED = re.compile(
     r"^/\* +(\d+) +\| +(\d+) \*/ {4}struct [^\n]*\{\n.*?^ {31}\} (\w+)", re.M | re.S

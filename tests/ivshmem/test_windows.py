@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Memory of a window, dealt out by gidd: whole, clean, to one client at a time, within limits."""
 
+import ctypes
 import errno
 import mmap
 import os
+import select
+import signal
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,6 +24,7 @@ from gidwire import (
     Export,
     Message,
     gid,
+    pack,
 )
 from machines import CONFIG, MIB, start, window, window_path
 
@@ -63,6 +67,30 @@ def test_a_window_outlives_the_hub(machines: Cockpit) -> None:
         assert memory[:8] == b"gidwindo"[:8][::1] and memory[8192:8196] == b"kept"
 
 
+def landlock_version() -> int:
+    """What the kernel forbids a process that asks for it; from 3 on also to truncate files."""
+    create_ruleset, version = 444, 1
+    libc = ctypes.CDLL(None)
+    return libc.syscall(create_ruleset, None, ctypes.c_size_t(0), version)
+
+
+@pytest.mark.skipif(landlock_version() < 3, reason="no Landlock that knows of truncation")
+@pytest.mark.parametrize("domain", ["host", "hud", "open"])
+def test_no_client_shrinks_a_window(machines: Cockpit, domain: str) -> None:
+    """Its descriptor is writable, for it writes its range; gidds and machines live by the rest."""
+    with machines.connect(domain, "shrinks") as client:
+        memory = allocate(client, 4096)
+        assert memory.type == ALLOCATED
+        for size in (0, 4096, 8 * MIB):
+            with pytest.raises(PermissionError):
+                os.ftruncate(memory.fds[0], size)
+        with mmap.mmap(memory.fds[0], 4096, offset=memory.values[0]) as mine:
+            mine[:] = b"m" * 4096
+        memory.close()
+    assert os.stat(window_path(machines, domain)).st_size == 4 * MIB
+    machines.wait_links()
+
+
 def test_memory_is_clean_and_nobody_elses(machines: Cockpit) -> None:
     with machines.connect("open") as one, machines.connect("open") as other:
         first = allocate(one, 5000)
@@ -80,6 +108,114 @@ def test_memory_is_clean_and_nobody_elses(machines: Cockpit) -> None:
             assert memory[:] == bytes(8192)
         again.close()
         second.close()
+
+
+LARGE = CONFIG.replace("window=4M", "window=256M", 1)
+
+
+def is_readable(connection: Connection) -> bool:
+    return bool(select.select([connection.socket], [], [], 0)[0])
+
+
+def test_nobody_waits_for_another_ones_memory(make_cockpit: Callable[..., Cockpit]) -> None:
+    """It is cleaned in pieces: whoever wants a page does not wait for one who wants nearly all."""
+    cockpit = make_cockpit(LARGE)
+    cockpit.start("host")
+    gidd = cockpit.start("open")
+    overtaken = 0
+    with cockpit.connect("open") as greedy, cockpit.connect("open") as modest:
+        for serial in range(1, 11):
+            gidd.signal(signal.SIGSTOP)
+            greedy.send_raw(pack(ALLOC, 200 * MIB, serial=serial))
+            modest.send_raw(pack(ALLOC, 4096, serial=serial))
+            gidd.signal(signal.SIGCONT)
+            page = modest.receive()
+            overtaken += not is_readable(greedy)
+            memory = greedy.receive()
+            assert (page.type, memory.type) == (ALLOCATED, ALLOCATED)
+            assert free(modest, *page.values) == 0
+            with mmap.mmap(memory.fds[0], 200 * MIB, offset=memory.values[0]) as mine:
+                for offset in (*range(0, 200 * MIB, 7 * MIB), 200 * MIB - 4096):
+                    assert mine[offset : offset + 4096] == bytes(4096)
+                    mine[offset] = 1
+            assert free(greedy, *memory.values) == 0
+            memory.close()
+            page.close()
+    assert overtaken > 0
+
+
+def test_gidd_serves_while_it_cleans(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit(LARGE)
+    cockpit.start("host")
+    cockpit.start("open")
+    overtaken = 0
+    with cockpit.connect("open") as greedy, cockpit.connect("open") as other:
+        for _ in range(10):
+            greedy.send_raw(pack(ALLOC, 200 * MIB, serial=1))
+            slab = other.export_new()
+            other.unexport(slab)
+            overtaken += not is_readable(greedy)
+            memory = greedy.receive()
+            memory.close()
+            assert free(greedy, *memory.values) == 0
+    assert overtaken > 0
+
+
+def test_memory_that_is_not_given_yet(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit(LARGE)
+    cockpit.start("host")
+    gidd = cockpit.start("open")
+    with cockpit.connect("open") as client:
+        before = allocate(client, 4096)
+        gidd.signal(signal.SIGSTOP)
+        client.send_raw(pack(ALLOC, 200 * MIB, serial=98))
+        client.send_raw(pack(FREE, 8192, 200 * MIB, serial=99))
+        gidd.signal(signal.SIGCONT)
+        assert error_of(client.receive()) == -errno.ENOENT
+        given = client.receive()
+        assert (given.type, given.values) == (ALLOCATED, (8192, 200 * MIB))
+        given.close()
+        before.close()
+
+
+def test_requests_for_memory_are_bounded(machines: Cockpit) -> None:
+    with machines.connect("open") as client, machines.connect("open") as other:
+        gidd = machines.gidds["open"]
+        gidd.signal(signal.SIGSTOP)
+        for serial in range(1, 61):
+            client.send_raw(pack(ALLOC, 4096, serial=serial))
+        gidd.signal(signal.SIGCONT)
+        answers = [client.receive() for _ in range(60)]
+        refused = [error_of(answer) for answer in answers if answer.type == RESULT]
+        assert set(refused) == {-errno.EAGAIN}
+        given = [answer.values for answer in answers if answer.type == ALLOCATED]
+        assert len(given) >= 16 and len(set(given)) == len(given)
+        allocate(other, 4096).close()
+        for answer in answers:
+            answer.close()
+
+
+def test_who_leaves_is_not_cleaned_for(machines: Cockpit) -> None:
+    for _ in range(20):
+        with machines.connect("open") as client:
+            for serial in range(1, 9):
+                client.send_raw(pack(ALLOC, 100 * 1024, serial=serial))
+    with machines.connect("open") as client:
+        assert allocate(client, 4096).type == ALLOCATED
+
+
+def test_memory_with_a_slab_is_not_given_back(machines: Cockpit) -> None:
+    """Wherever in it the slab begins."""
+    with machines.connect("open") as owner:
+        memory = allocate(owner, 5 * 4096)
+        offset, size = memory.values
+        export = Export(memory=WINDOW, offset=offset + 8192, generations=offset + 12288)
+        error, slab, words = owner.export(export, memory.fds[0])
+        assert error == 0, words
+        assert free(owner, offset, size) == -errno.EBUSY
+        owner.unexport(slab)
+        assert free(owner, offset, size) == 0
+        memory.close()
 
 
 def test_only_ones_own_is_given_back(machines: Cockpit) -> None:

@@ -55,6 +55,7 @@ void fill(union gid_wire_message *m, uint32_t type) {
 		m->grant.allow = 1;
 		break;
 	case GID_WIRE_IMPORT:
+	case GID_WIRE_UNIMPORT:
 		m->import.gid = UINT64_MAX;
 		break;
 	case GID_WIRE_REVOKED:

@@ -111,6 +111,52 @@ static bool is_revoked(void *data) {
 	return info.revoked;
 }
 
+/* How many of the owner's slabs its gidd believes to be read. */
+static unsigned count_read(void) {
+	static const char mark[] = "\"importers\":1";
+	char *json = NULL;
+	unsigned count = 0;
+	if (gid_domain_status(owner, &json) == 0) {
+		for (const char *at = json; (at = strstr(at, mark)) != NULL; at++) {
+			count++;
+		}
+	}
+	free(json);
+	return count;
+}
+
+static bool are_64(void *unused) {
+	return count_read() == 64;
+}
+
+/* A reader keeps a few that it does not use; of the rest nobody need remember that it had them. */
+static void test_what_is_let_go_of(void) {
+	enum { SLABS = 90 };
+	struct gid_slab *slabs[SLABS], *got;
+	unsigned imported = 0;
+	for (int i = 0; i < SLABS; i++) {
+		slabs[i] = make(1);
+		gid_slab_grant(slabs[i], 2);
+	}
+	for (int i = 0; i < SLABS; i++) {
+		if (gid_slab_import(reader, gid_slab_gid(slabs[i], 0), &got) == 0) {
+			imported++;
+			gid_slab_unref(got);
+		}
+	}
+	tap_ok(imported == SLABS && cockpit_until(reader, are_64, NULL),
+			"gidd counts what a reader may still use, %u of %d", count_read(), SLABS);
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &got) == 0,
+			"one that was let go of can be had again");
+	gid_slab_revoke(slabs[0], 2);
+	tap_ok(cockpit_until(reader, is_revoked, got), "and is revoked as any other");
+	gid_slab_unref(got);
+	for (int i = 0; i < SLABS; i++) {
+		gid_slab_destroy(slabs[i], false);
+	}
+}
+
+
 /* A reader that goes on reading, and asks for nothing. */
 static void test_a_reader_that_does_not_listen(void) {
 	struct gid_slab *slab = make(2), *got = NULL;
@@ -150,6 +196,7 @@ int main(void) {
 	if (slab_pair_init()) {
 		test_kinds();
 		test_bounds();
+		test_what_is_let_go_of();
 		test_holes();
 		test_a_reader_that_does_not_listen();
 	}
