@@ -51,8 +51,9 @@ struct gidd {
 	sd_event_source *report;    /* when the next one is due */
 	uint64_t report_us;	    /* when the last one was made */
 
-	struct slabs slabs; /* of this domain, and of others as far as somebody here has them */
-	uint32_t slab_first, slab_issued; /* numbers that this run has given */
+	struct slabs slabs;   /* of this domain, and of others as far as somebody here has them */
+	uint32_t slab_first;  /* the first number that this run has given, from 0, */
+	uint64_t slab_issued; /* and how many */
 	struct slab_requests slab_requests;
 	sd_event_source *revalidations[GID_DOMAIN_MAX + 1]; /* of other domains' slabs */
 	struct streams streams;

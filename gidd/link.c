@@ -72,6 +72,24 @@ struct link_request {
 	void *data;
 };
 
+static struct link_request *find_request(struct link *link, uint32_t serial) {
+	struct link_request *request;
+	TAILQ_FOREACH(request, &link->requests, entry) {
+		if (request->serial == serial) {
+			break;
+		}
+	}
+	return request;
+}
+
+/* Not 0, which no request has, and once all were used, one that no request has now. */
+static uint32_t new_serial(struct link *link) {
+	do {
+		link->serial = link->serial % UINT32_MAX + 1;
+	} while (find_request(link, link->serial) != NULL);
+	return link->serial;
+}
+
 int link_request(struct link *link, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count, link_answered answered, void *data) {
 	if (link->state != LINK_UP) {
@@ -85,7 +103,7 @@ int link_request(struct link *link, union gid_wire_message *message, const int *
 		return -ENOMEM;
 	}
 	*request = (struct link_request){
-			.serial = ++link->serial,
+			.serial = new_serial(link),
 			.answered = answered,
 			.data = data,
 	};
@@ -116,12 +134,7 @@ static void request_destroy(struct link *link, struct link_request *request) {
 
 static void handle_answer(struct link *link, const union gid_wire_message *answer,
 		int fds[static GID_WIRE_FDS_MAX]) {
-	struct link_request *request;
-	TAILQ_FOREACH(request, &link->requests, entry) {
-		if (request->serial == answer->header.serial) {
-			break;
-		}
-	}
+	struct link_request *request = find_request(link, answer->header.serial);
 	if (request == NULL) {
 		peer_violation(&link->peer, "it answers what it was not asked");
 		return;

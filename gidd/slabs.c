@@ -53,8 +53,8 @@ static struct slab *find_own(struct gidd *gidd, uint32_t number) {
 	return slab_find(gidd, gid_slab_key(gid_make(gidd->self->number, number, 0, 0)));
 }
 
-static uint32_t nth_number(const struct gidd *gidd, uint32_t n) {
-	return 1 + (gidd->slab_first + n) % GID_SLAB_MAX;
+static uint32_t nth_number(const struct gidd *gidd, uint64_t n) {
+	return (uint32_t)(1 + (gidd->slab_first + n) % GID_SLAB_MAX);
 }
 
 /* A number that this run has not given before, as long as there is one. */

@@ -225,6 +225,20 @@ static void live_by_consumer(struct peer *consumer, const struct config_domain *
 	peer_result(consumer, serial, 0, 1, "%s", "");
 }
 
+/* Not 0, and once all were given, one that no stream has. */
+static uint32_t new_number(struct gidd *gidd) {
+	const struct stream *stream;
+	do {
+		gidd->stream_number = gidd->stream_number % UINT32_MAX + 1;
+		TAILQ_FOREACH(stream, &gidd->streams, entry) {
+			if (stream->number == gidd->stream_number) {
+				break;
+			}
+		}
+	} while (stream != NULL);
+	return gidd->stream_number;
+}
+
 static struct stream *find_stream(struct client *producer, uint32_t number) {
 	struct stream *stream;
 	TAILQ_FOREACH(stream, &producer->streams, owner_entry) {
@@ -547,7 +561,7 @@ void stream_publish(struct client *client, const struct gid_wire_publish *reques
 		return;
 	}
 	stream->owner = client;
-	stream->number = ++gidd->stream_number;
+	stream->number = new_number(gidd);
 	strcpy(stream->name, request->name);
 	TAILQ_INIT(&stream->subscriptions);
 	TAILQ_INSERT_TAIL(&gidd->streams, stream, entry);

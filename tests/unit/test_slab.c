@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "slab_object.h"
 #include "slab_pair.h"
 
 static void test_create(void) {
@@ -258,8 +259,38 @@ static void test_late(void) {
 	gid_slab_unref(NULL);
 }
 
+/*
+ * A gid has 16 bits of a slot's generation: the memory of the one that was taken back by force
+ * 65536 times ago is told from none since but the present one.
+ */
+static void test_generations_wrap(void) {
+	struct gid_slab *slab = make(2), *got = NULL;
+	gid_slab_grant(slab, 2);
+	gid_slab_import(reader, gid_slab_gid(slab, 0), &got);
+	uint32_t *table = (uint32_t *)slab->generations;
+	static const uint32_t before[] = {UINT16_MAX - 1, UINT32_MAX - 1};
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		__atomic_store_n(&table[0], before[i], __ATOMIC_SEQ_CST);
+		bool exact = true;
+		for (uint32_t step = 0; step < 4; step++) {
+			gid_id gid = gid_slab_gid(slab, 0);
+			exact &= gid_generation_of(gid) == (uint16_t)(before[i] + step) &&
+					gid_slot_of(gid) == 0 && gid_slab_is_current(got, gid) &&
+					gid_slab_gid(got, 0) == gid;
+			gid_slab_advance(slab, 0);
+			exact &= !gid_slab_is_current(got, gid) && !gid_slab_is_current(slab, gid);
+		}
+		tap_ok(exact && gid_generation_of(gid_slab_gid(slab, 1)) == 0,
+				"after generation %u the next ones follow, and no other slot changes",
+				before[i]);
+	}
+	gid_slab_unref(got);
+	gid_slab_destroy(slab, false);
+}
+
 int main(void) {
 	if (slab_pair_init()) {
+		test_generations_wrap();
 		test_create();
 		test_import();
 		test_refusals();
