@@ -119,8 +119,7 @@ static void handle_message(void *data, const union gid_wire_message *message,
 
 static void handle_closed(void *data, const char *why) {
 	struct client *client = data;
-	peer_log(&client->peer,
-			strcmp(why, "hung up") == 0 ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+	peer_log(&client->peer, strcmp(why, "hung up") == 0 ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
 			"closed: %s", why);
 	client_destroy(client);
 }

@@ -150,8 +150,8 @@ static void port_leave(struct hub_port *port, const char *why) {
 		return;
 	}
 	port->joined = false;
-	log_line(log_domain(port->domain->number), LOG_LEVEL_WARNING,
-			"hub: domain %s is gone: %s", port->domain->name, why);
+	log_line(log_domain(port->domain->number), LOG_LEVEL_WARNING, "hub: domain %s is gone: %s",
+			port->domain->name, why);
 	TAILQ_FOREACH(pair, &port->hub->pairs, entry) {
 		if (pair->ends[0] == port || pair->ends[1] == port) {
 			pair_down(pair, why);

@@ -16,7 +16,8 @@ struct shm_range {
 	TAILQ_ENTRY(shm_range) entry; /* by offset */
 	uint64_t offset, size;
 	struct client *client; /* whose */
-	/* While it is being cleaned: how far, and the request that waits for it. See shm_range.h. */
+	/* While it is being cleaned: how far, and the request that waits for it. See shm_range.h.
+	 */
 	TAILQ_ENTRY(shm_range) dirty_entry;
 	bool dirty;
 	uint64_t clean;

@@ -155,8 +155,8 @@ static int handle_cleaning(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-static int begin_cleaning(const struct gidd *gidd, struct shm_window *window, struct shm_range *range,
-		uint32_t serial) {
+static int begin_cleaning(const struct gidd *gidd, struct shm_window *window,
+		struct shm_range *range, uint32_t serial) {
 	if (window->cleaning == NULL) {
 		int error = sd_event_add_time_relative(gidd->event, &window->cleaning,
 				CLOCK_MONOTONIC, 0, 1, handle_cleaning, window);

@@ -26,7 +26,7 @@ struct shm_window {
 	char *path;
 	uint8_t *data; /* all of the own window, else NULL */
 	struct shm_map map;
-	struct shm_ranges dirty;  /* of the own window: to be cleaned before they are given */
+	struct shm_ranges dirty;   /* of the own window: to be cleaned before they are given */
 	sd_event_source *cleaning; /* NULL: there are none */
 };
 

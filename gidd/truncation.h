@@ -5,8 +5,8 @@
 
 /*
  * A client writes its range of the domain's window by a writable descriptor, and a window is a file
- * of tmpfs, which cannot be sealed. If it got shorter, every machine that has it mapped would die of
- * SIGBUS. From now on nothing that this process opens can be truncated, wherever it is passed to
+ * of tmpfs, which cannot be sealed. If it got shorter, every machine that has it mapped would die
+ * of SIGBUS. From now on nothing that this process opens can be truncated, wherever it is passed to
  * (Landlock, since Linux 6.2). Whoever may open the file by its path can still do it: that is the
  * user who owns it.
  *

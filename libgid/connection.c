@@ -440,7 +440,8 @@ int gid_domain_post(struct gid_domain *domain, union gid_wire_message *message, 
 
 void gid_domain_hint(struct gid_domain *domain, const union gid_wire_message *message) {
 	if (domain->state == GID_CONNECTION_UP) {
-		(void)gid_socket_send(domain->socket, message->bytes, message->header.size, NULL, 0);
+		(void)gid_socket_send(
+				domain->socket, message->bytes, message->header.size, NULL, 0);
 	}
 }
 

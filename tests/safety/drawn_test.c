@@ -76,7 +76,7 @@ static void test_frames(void) {
 	struct pixels pixels;
 	struct pixel_hashes hashes;
 	tap_ok(held_frame_examine(&frame, NULL, 16, 16, &pixels, &hashes, NULL) ==
-						ROLE_REASON_NONE &&
+							ROLE_REASON_NONE &&
 					syncs == 2 && syncs_too_early == 0,
 			"then it is looked at, between two words to the device");
 	draw(false);
@@ -92,8 +92,8 @@ static bool can_be_read(struct memory_view *view) {
 	void *data;
 	uint32_t format;
 	size_t stride;
-	if (!wlr_buffer_begin_data_ptr_access(
-			    &view->base, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data, &format, &stride)) {
+	if (!wlr_buffer_begin_data_ptr_access(&view->base, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data,
+			    &format, &stride)) {
 		return false;
 	}
 	wlr_buffer_end_data_ptr_access(&view->base);
@@ -115,8 +115,7 @@ static void test_buffers(void) {
 
 int main(void) {
 	fence = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	info = (struct gid_slab_info){
-			.slot_size = sizeof(picture), .slot_count = 1, .fd = fence};
+	info = (struct gid_slab_info){.slot_size = sizeof(picture), .slot_count = 1, .fd = fence};
 	gid_layout_init(&info.layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
 	test_frames();
 	test_buffers();

@@ -156,7 +156,6 @@ static void test_what_is_let_go_of(void) {
 	}
 }
 
-
 /* A reader that goes on reading, and asks for nothing. */
 static void test_a_reader_that_does_not_listen(void) {
 	struct gid_slab *slab = make(2), *got = NULL;

@@ -61,7 +61,8 @@ static void test_senders(void) {
 		bool hub = type == GID_WIRE_JOIN || type == GID_WIRE_JOINED ||
 				type == GID_WIRE_PEER;
 		bool peer = type <= GID_WIRE_RESULT || type == GID_WIRE_IMPORT ||
-				type == GID_WIRE_UNIMPORT || type == GID_WIRE_REVOKED || type == GID_WIRE_SUBSCRIPTION_END ||
+				type == GID_WIRE_UNIMPORT || type == GID_WIRE_REVOKED ||
+				type == GID_WIRE_SUBSCRIPTION_END ||
 				(type >= GID_WIRE_BELL && type <= GID_WIRE_DEVICE);
 		tap_ok((gid_wire_check_remote(&m, size, true, &why) == 0) == hub &&
 						(gid_wire_check_remote(&m, size, false, &why) ==
