@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "link.h"
@@ -16,7 +16,7 @@
 #include "subscriptions.h"
 #include "tap.h"
 
-#define FRAMES 100000u
+#define FRAMES 50000u
 #define CREDIT 4u
 #define PATIENCE_MS 30000
 #define NUMBER 7u
@@ -68,8 +68,8 @@ static void side_init(struct side *side, uint32_t self, uint32_t other, bool pro
 /* The producer's: passes on what may wake somebody. */
 static void *run_near(void *data) {
 	struct side *side = data;
-	char bytes[64];
-	while (read(to_near[0], bytes, sizeof(bytes)) > 0) {
+	char byte;
+	while (read(to_near[0], &byte, 1) > 0) {
 		if (subscription_should_ring(&side->link, NUMBER)) {
 			ring_bell(to_far[1]);
 		}
@@ -78,11 +78,14 @@ static void *run_near(void *data) {
 	return NULL;
 }
 
-/* The consumer's. */
+/* The consumer's, which is late now and then: by then the ring may be for an earlier sleep. */
 static void *run_far(void *data) {
 	struct side *side = data;
-	char bytes[64];
-	while (read(to_far[0], bytes, sizeof(bytes)) > 0) {
+	char byte;
+	for (unsigned i = 0; read(to_far[0], &byte, 1) > 0; i++) {
+		if (i % 8 == 0) {
+			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+		}
 		subscription_rung(&side->link, NUMBER);
 	}
 	return NULL;
@@ -143,6 +146,48 @@ static unsigned consume(unsigned *sleeps) {
 	return got;
 }
 
+static unsigned rings(void) {
+	struct pollfd bell = {.fd = to_consumer[0], .events = POLLIN};
+	char bytes[64];
+	return poll(&bell, 1, 0) == 1 ? (unsigned)read(to_consumer[0], bytes, sizeof(bytes)) : 0;
+}
+
+/* A ring that comes late, when all that it is for was seen, must not stand for the next one. */
+static void test_a_late_ring(struct side *near, struct side *far) {
+	struct gid_ring_producer producer;
+	struct gid_ring_consumer consumer;
+	struct gid_wire_frame copy, frame = {.gid = gid_make(1, 1, 0, 0)};
+	gid_ring_producer_init(&producer, &ring, &page, CREDIT);
+	gid_ring_consumer_init(&consumer, &ring, &page);
+	unsigned on_their_way = 0;
+	for (int i = 0; i < 2; i++) {
+		gid_ring_consumer_sleep(&consumer);
+		gid_ring_send(&producer, &frame, 0);
+		on_their_way += gid_ring_should_wake_consumer(&producer) &&
+				subscription_should_ring(&near->link, NUMBER);
+		if (i == 0) { /* it wakes by itself */
+			gid_ring_receive(&consumer, &copy);
+			gid_ring_consumer_wake(&consumer);
+		}
+	}
+	tap_ok(on_their_way == 2, "two rings are on their way");
+	subscription_rung(&far->link, NUMBER);
+	tap_ok(rings() == 1, "the first one wakes the consumer, which takes all there is");
+	gid_ring_consumer_wake(&consumer);
+	gid_ring_receive(&consumer, &copy);
+	gid_ring_consumer_sleep(&consumer);
+	subscription_rung(&far->link, NUMBER);
+	tap_ok(rings() == 0, "the second one wakes nobody");
+	gid_ring_send(&producer, &frame, 0);
+	tap_ok(gid_ring_should_wake_consumer(&producer) &&
+					subscription_should_ring(&near->link, NUMBER),
+			"a third one is sent on its way");
+	subscription_rung(&far->link, NUMBER);
+	tap_ok(rings() == 1, "and wakes the consumer");
+	memset(&ring, 0, sizeof(ring));
+	memset(&page, 0, sizeof(page));
+}
+
 int main(void) {
 	static struct side near, far;
 	pthread_t threads[3];
@@ -153,6 +198,9 @@ int main(void) {
 	if (!tap_ok(pipe(to_near) == 0 && pipe(to_far) == 0 && pipe(to_consumer) == 0, "pipes")) {
 		return tap_finish();
 	}
+	test_a_late_ring(&near, &far);
+	side_init(&near, 1, 2, true);
+	side_init(&far, 2, 1, false);
 	pthread_create(&threads[0], NULL, produce, NULL);
 	pthread_create(&threads[1], NULL, run_near, &near);
 	pthread_create(&threads[2], NULL, run_far, &far);
