@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""A gidd that has no descriptor left, and what of it others feel."""
+
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from cockpit import DEFAULT_CONFIG, Cockpit
+from gidwire import IMPORTED, Closed, Connection, gid
+from program import BUILD, PATIENCE, wait_for
+
+MakeCockpit = Callable[..., Cockpit]
+MANY = DEFAULT_CONFIG.replace("number=1\n", "number=1\nclients=4000\nslabs=4000\n", 1)
+
+
+@contextmanager
+def with_descriptors(cockpit: Cockpit, domain: str, most: int) -> Iterator[subprocess.Popen]:
+    """A gidd that cannot have more of them, whatever it asks for."""
+    log = open(cockpit.folder / f"starved-{domain}.log", "wb")  # noqa: SIM115
+    gidd = subprocess.Popen(
+        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", domain],
+        env=cockpit.env(domain),
+        stderr=log,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+    )
+    log.close()
+    try:
+        wait_for(lambda: answers(cockpit, domain), "gidd to serve")
+        yield gidd
+        assert gidd.poll() is None, "it has ended"
+    finally:
+        gidd.send_signal(signal.SIGTERM)
+        code = gidd.wait(PATIENCE)
+    assert code == 0, (cockpit.folder / f"starved-{domain}.log").read_text()
+
+
+def answers(cockpit: Cockpit, domain: str) -> bool:
+    try:
+        return cockpit.status(domain)["domain"] == domain
+    except (Closed, OSError, AssertionError):
+        return False
+
+
+def count_fds(gidd: subprocess.Popen) -> int:
+    return len(os.listdir(f"/proc/{gidd.pid}/fd"))
+
+
+def take_all(cockpit: Cockpit, gidd: subprocess.Popen, most: int, stack: ExitStack) -> None:
+    """Connects, and exports, until gidd has no descriptor left."""
+
+    def is_full() -> bool:
+        try:
+            client = Connection(cockpit.socket("open"), "greedy", hello=False)
+            client.socket.settimeout(0.2)
+            stack.callback(client.close)
+        except OSError:
+            return True
+        return count_fds(gidd) >= most
+
+    wait_for(is_full, "gidd to have no descriptor left", pause=0)
+
+
+@pytest.mark.parametrize("most", [40, 64])
+def test_without_descriptors(make_cockpit: MakeCockpit, most: int) -> None:
+    """Who was there is served on; who comes is let in once others have left; nothing is lost."""
+    cockpit = make_cockpit(MANY)
+    with with_descriptors(cockpit, "open", most) as gidd, cockpit.connect("open") as early:
+        slab = early.export_new()
+        before = count_fds(gidd)
+        for _ in range(3):
+            with ExitStack() as stack:
+                take_all(cockpit, gidd, most, stack)
+                for _ in range(5):
+                    error, stream, words = early.publish("movie")
+                    assert error == 0, words
+                    assert early.unpublish(stream)[0] == 0
+                answer = early.import_(gid(1, slab))
+                assert answer.type == IMPORTED
+                answer.close()
+            wait_for(lambda: count_fds(gidd) <= before, "gidd to let go of them")
+            assert answers(cockpit, "open")
