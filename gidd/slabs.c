@@ -21,7 +21,7 @@
  */
 #define REQUESTS_MAX 64u
 /* As long as the clients of a gidd that came back may take to register again. */
-#define REVALIDATE_AFTER_US (5u * 1000 * 1000)
+#define REVALIDATE_AFTER_US (UINT64_C(5) * 1000 * 1000)
 
 /* --- finding and numbering -------------------------------------------------------------------- */
 

@@ -31,7 +31,7 @@ NOT_ASKED = {
 TIDY = [
     "--quiet",
     "--checks=-*,bugprone-*," + ",".join(f"-bugprone-{name}" for name in NOT_ASKED),
-    "--warnings-as-errors=*",
+    "--warnings-as-errors=bugprone-*",  # gcc gives the other warnings
     "--config={CheckOptions: "
     "{bugprone-implicit-widening-of-multiplication-result.IgnoreConstantIntExpr: true}}",
 ]
@@ -84,6 +84,8 @@ def each(build: Path, look: Callable[[str, list[str]], str]) -> int:
 
 def tidy(build: Path) -> int:
     def look(file: str, command: list[str]) -> str:
+        if file.startswith("tests/"):
+            return ""  # their sizes are small constants
         tidied = subprocess.run(
             ["clang-tidy", "-p", build, *TIDY, TOP / file], capture_output=True, text=True
         )

@@ -112,11 +112,41 @@ static void try_bells(const uint8_t *data, size_t size) {
 	}
 }
 
+/* What comes from another machine: a message to a gidd or to the hub, never to both. */
+static void try_remote(const uint8_t *data, size_t size) {
+	union gid_wire_message message = {0};
+	size_t whole = size < sizeof(message) ? size : sizeof(message);
+	const char *why = NULL;
+	memcpy(&message, data, whole);
+	int to_gidd = gid_wire_check_remote(&message, whole, false, &why);
+	demand(to_gidd == 0 || why != NULL);
+	int to_hub = gid_wire_check_remote(&message, whole, true, &why);
+	demand(to_hub < 0 || to_gidd < 0);
+	struct gid_wire_envelope envelope;
+	if (size >= sizeof(envelope)) {
+		memcpy(&envelope, data, sizeof(envelope));
+		demand(!gid_wire_envelope_is_valid(&envelope) ||
+				envelope.size <= GID_WIRE_MESSAGE_MAX);
+	}
+}
+
+static void try_window(const uint8_t *data, size_t size) {
+	struct gid_wire_window window = {.magic = GID_WINDOW_MAGIC, .version = GID_WINDOW_VERSION};
+	size_t rest = sizeof(window) - sizeof(window.magic) - sizeof(window.version);
+	memcpy((uint8_t *)&window + sizeof(window) - rest, data, size < rest ? size : rest);
+	if (gid_wire_window_is_valid(&window, window.size)) {
+		demand(window.domain >= 1 && window.domain <= GID_DOMAIN_MAX);
+		demand(strnlen(window.name, sizeof(window.name)) < sizeof(window.name));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (size >= 1) {
 		try_message(data, size);
 		try_frame(data, size);
 		try_bells(data, size);
+		try_remote(data, size);
+		try_window(data, size);
 	}
 	return 0;
 }
