@@ -110,7 +110,7 @@ def test_a_check_fails_for_what_is_wrong(
     repository: Path, check: str, name: str, good: str, bad: str | None
 ) -> None:
     (repository / "scripts").mkdir()
-    for file in ("scripts/lint", ".clang-format", "ruff.toml"):
+    for file in ("scripts/lint", "scripts/analyse.py", ".clang-format", "ruff.toml"):
         shutil.copy(TOP / file, repository / file)
     fill(repository, {name: good})
     status, said = lint(repository, check)
