@@ -11,10 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-# What benchmarks share with the demo: its film, what machine this is, who runs before others.
-DEMO = Path(__file__).resolve().parents[1] / "demo"
-sys.path.append(str(DEMO))
-import machine  # noqa: E402
+# What benchmarks share with others: the demo's film and who runs before others, and what machine
+# this is.
+TOP = Path(__file__).resolve().parents[1]
+DEMO = TOP / "demo"
+sys.path += [str(DEMO), str(TOP / "tools" / "evaluate")]
+from gid_evaluate import machine  # noqa: E402
 
 _COCKPIT = """\
 [cockpit]

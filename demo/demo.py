@@ -13,19 +13,21 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import clip as clips
-import film
-import judge
-import machine
-import report
-from cluster_domain import ClusterDomain
-from cockpit import Cockpit
-from open_domain import OpenDomain
-from place import DemoError
-from progress import Progress
-from report import duration
-from there import GuestError
-from timeline import Recorder
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "evaluate"))
+
+import clip as clips  # noqa: E402
+import film  # noqa: E402
+import judge  # noqa: E402
+import report  # noqa: E402
+from cluster_domain import ClusterDomain  # noqa: E402
+from cockpit import Cockpit  # noqa: E402
+from gid_evaluate import machine  # noqa: E402
+from open_domain import OpenDomain  # noqa: E402
+from place import DemoError  # noqa: E402
+from progress import Progress  # noqa: E402
+from report import duration  # noqa: E402
+from there import GuestError  # noqa: E402
+from timeline import Recorder  # noqa: E402
 
 _AWAY = 1.5  # seconds that the open domain stays dead
 

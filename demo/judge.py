@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import film
-import machine
 import picture
 import report
 from cluster_domain import ROLES
+from gid_evaluate import machine
 from place import DemoError
 from streams import MOVIE_CAPS
 

@@ -8,20 +8,20 @@ import subprocess
 from pathlib import Path
 
 
-def describe() -> dict:
+def describe() -> dict[str, object]:
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
-        "memory": _memory(),
+        "memory": f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB",
         "kernel": platform.release(),
-        "weston": _version(["weston", "--version"]),
-        "gstreamer": _version(["gst-launch-1.0", "--version"]),
+        "weston": _version("weston"),
+        "gstreamer": _version("gst-launch-1.0"),
     }
 
 
 def gidway() -> str:
     """The version of what runs here."""
-    return f"gidway {_version(['gidctl', '--version'])}"
+    return f"gidway {_version('gidctl')}"
 
 
 def _processor() -> str:
@@ -29,11 +29,10 @@ def _processor() -> str:
     return found[1] if found else platform.machine()
 
 
-def _memory() -> str:
-    return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.0f} GiB"
-
-
-def _version(command: list[str]) -> str:
-    result = subprocess.run(command, capture_output=True, text=True)
+def _version(program: str) -> str:
+    try:
+        result = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return "none"
     found = re.search(r"\d+\.\d+\.\d+", result.stdout)
     return found[0] if found else "unknown"

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""gid-evaluate: its chapters, its verdicts, and the three files that it writes."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import VIEWS, Browser
+from program import BUILD
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tools" / "evaluate"))
+
+from gid_evaluate import compare, output  # noqa: E402
+from gid_evaluate.chapters import all_plans  # noqa: E402
+from gid_evaluate.plan import Context, Goal, NotRun, Plan  # noqa: E402
+from gid_evaluate.result import (  # noqa: E402
+    MET,
+    MISSED,
+    NOT_RUN,
+    BadResult,
+    Chapter,
+    Evaluation,
+    Figure,
+    read,
+)
+from gid_evaluate.run import judge, run_one  # noqa: E402
+from gid_evaluate.systems import CannotRun, Native  # noqa: E402
+
+MACHINE = {"processor": "a <b>", "cores": 2, "memory": "4 GiB", "kernel": "6", "weston": "14.0.2"}
+
+
+def figure(name: str, value: float, unit: str = "ns", margin: float = 0.01) -> Figure:
+    spread = (value * (1 - margin), value * (1 + margin))
+    return Figure(name, value, unit, 10, spread, "gid-probe calls")
+
+
+def evaluation(*chapters: Chapter, mode: str = "quick") -> Evaluation:
+    machine = MACHINE | {"gstreamer": "1.26.2"}
+    return Evaluation(machine, mode, "none", "2026-01-01T00:00:00+00:00", list(chapters))
+
+
+def chapter(name: str, verdict: str, *figures: Figure) -> Chapter:
+    return Chapter(name, "Title", "Method", "", verdict, "", list(figures))
+
+
+def plan(run, *goals: Goal) -> Plan:
+    return Plan("5.1", "Title", "Method", run, goals)
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context(False, Native(), None, "none was wanted", False, None)
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def test_goals() -> None:
+    most, least = Goal("a", 1.1), Goal("b", 0.99, is_least=True)
+    both = plan(None, most, least)
+    assert judge(both, [figure("a", 1.1), figure("b", 0.99)]) == (MET, "")
+    verdict, reason = judge(both, [figure("a", 1.2), figure("b", 0.5)])
+    assert verdict == MISSED
+    assert "a is 1.2, aim 1.1" in reason and "b is 0.5, aim 0.99" in reason
+
+
+def test_a_goal_without_its_figure_is_not_met() -> None:
+    verdict, reason = judge(plan(None, Goal("a", 1)), [figure("b", 0)])
+    assert (verdict, reason) == (NOT_RUN, "Not measured: a.")
+    assert judge(plan(None), []) == (NOT_RUN, "Nothing was measured.")
+
+
+@pytest.mark.parametrize(
+    "error", [NotRun("there is no KVM"), CannotRun("guest: gone"), OSError("no"), KeyError("row")]
+)
+def test_what_fails_is_not_run_and_says_why(context: Context, error: Exception) -> None:
+    def fail(context: Context) -> list[Figure]:
+        raise error
+
+    found = run_one(plan(fail), context)
+    assert found.verdict == NOT_RUN
+    assert str(error) in found.reason and found.figures == []
+
+
+def test_the_machine_is_watched_meanwhile(context: Context) -> None:
+    found = run_one(plan(lambda context: [figure("a", 1)]), context)
+    assert found.verdict == MET and found.lateness_us is not None
+
+
+def test_chapters_have_names_of_their_own_in_the_order_of_the_report() -> None:
+    ids = [plan.id for plan in all_plans()]
+    assert len(set(ids)) == len(ids)
+    assert ids.index("5.1.5") < ids.index("5.9.3") < ids.index("5.11") < ids.index("buffers")
+
+
+# --- the three files ------------------------------------------------------------------------------
+
+
+def test_files(tmp_path: Path) -> None:
+    told = evaluation(chapter("5.1", MET, figure("a", 12.5)), chapter("5.2", NOT_RUN))
+    names = [path.name for path in output.write(tmp_path / "new folder", told)]
+    assert names == ["evaluation.html", "evaluation.json", "evaluation.csv"]
+    folder = tmp_path / "new folder"
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+    again = read(folder / "evaluation.json")
+    assert again.machine == told.machine
+    assert [one.figures for one in again.chapters] == [one.figures for one in told.chapters]
+    rows = list(csv.DictReader((folder / "evaluation.csv").open()))
+    assert [(row["chapter"], row["value"], row["unit"]) for row in rows] == [("5.1", "12.5", "ns")]
+
+
+def test_the_page_says_what_it_is(tmp_path: Path) -> None:
+    text = output.render(evaluation(chapter("5.1", MET, figure("<script>", 1), figure("b", 2))))
+    assert "a &lt;b&gt;" in text and "&lt;script&gt;" in text and "<script>" not in text
+    assert "A quick run." in text
+    assert "A quick run." not in output.render(evaluation(mode="full"))
+
+
+GOOD = json.loads(evaluation(chapter("5.1", MET, figure("a", 1))).to_json())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "nan",
+        "[" * 100000,
+        json.dumps(GOOD | {"chapters": 3}),
+        json.dumps(GOOD | {"mode": 1}),
+        json.dumps(GOOD | {"chapters": [{"id": "5.1"}]}),
+        json.dumps(GOOD | {"chapters": [GOOD["chapters"][0] | {"verdict": "passed"}]}),
+        json.dumps(GOOD | {"chapters": [GOOD["chapters"][0] | {"figures": [{}]}]}),
+    ],
+)
+def test_a_file_that_is_no_evaluation_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "evaluation.json"
+    path.write_text(text)
+    with pytest.raises(BadResult, match="evaluation.json"):
+        read(path)
+
+
+# --- two releases ---------------------------------------------------------------------------------
+
+
+def test_worse_is_found_and_noise_is_not() -> None:
+    first = evaluation(chapter("5.1", MET, figure("a", 10), figure("b", 10), figure("r", 9, "MB/s")))
+    noisy = figure("b", 12, margin=0.4)
+    second = evaluation(chapter("5.1", MET, figure("a", 12), noisy, figure("r", 5, "MB/s")))
+    worse = {change.name for change in compare.changes(first, second) if change.is_worse}
+    assert worse == {"a", "r"}
+    better = {change.name for change in compare.changes(second, first) if change.is_worse}
+    assert better == set()
+
+
+def test_lost_verdicts() -> None:
+    first = evaluation(chapter("5.1", MET), chapter("5.2", MISSED))
+    second = evaluation(chapter("5.1", MISSED), chapter("5.2", MISSED))
+    assert compare.lost_verdicts(first, second) == ["5.1 Title: missed"]
+    assert compare.lost_verdicts(first, first) == []
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [str(BUILD / "tools/evaluate/gid-evaluate"), *map(str, arguments)]
+    environment = os.environ | {"PATH": f"{BUILD / 'gidd'}:{os.environ['PATH']}"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment)
+
+
+def test_a_chapter_from_the_command_line(tmp_path: Path) -> None:
+    found = evaluate("--guest=none", "--chapters=5.14", "--out", tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert "met" in found.stdout and str(tmp_path / "evaluation.html") in found.stdout
+    (told,) = read(tmp_path / "evaluation.json").chapters
+    by_name = {one.name: one for one in told.figures}
+    switch, late = by_name["two switches on one core"], by_name["timer, lateness"]
+    assert switch.n == 5000 and 0 < switch.spread[0] <= switch.value <= switch.spread[1]
+    assert late.spread[0] > 0
+    assert "Not in a guest: none was wanted." in told.reason
+
+
+def test_messages_really_cross(tmp_path: Path) -> None:
+    """Whatever their times on a busy machine."""
+    evaluate("--guest=none", "--chapters=5.1.5", "--out", tmp_path)
+    (told,) = read(tmp_path / "evaluation.json").chapters
+    assert told.verdict in (MET, MISSED), told.reason
+    trips = [one for one in told.figures if one.name.endswith("there and back")]
+    assert len(trips) == 5 and all(one.n == 3000 and one.value > 0 for one in trips)
+
+
+def test_another_way_to_the_guest(tmp_path: Path) -> None:
+    found = evaluate("--guest=sh -c", "--chapters=5.14", "--out", tmp_path)
+    assert found.returncode == 0, found.stderr
+    (told,) = read(tmp_path / "evaluation.json").chapters
+    assert {one.system for one in told.figures} == {"native", "guest"}
+
+
+def test_a_way_that_leads_nowhere_is_said(tmp_path: Path) -> None:
+    found = evaluate("--guest=false", "--chapters=5.14", "--out", tmp_path)
+    assert found.returncode == 0, found.stderr
+    (told,) = read(tmp_path / "evaluation.json").chapters
+    assert {one.system for one in told.figures} == {"native"}
+    assert "Not in a guest" in told.reason
+
+
+def test_unknown_chapters_are_refused(tmp_path: Path) -> None:
+    found = evaluate("--guest=none", "--chapters=9.9", "--out", tmp_path)
+    assert found.returncode == 2 and "no such chapter: 9.9" in found.stderr
+
+
+def test_compare_from_the_command_line(tmp_path: Path) -> None:
+    for name, value in (("a", 10), ("b", 20)):
+        output.write(tmp_path / name, evaluation(chapter("5.1", MET, figure("x", value))))
+    files = [tmp_path / name / "evaluation.json" for name in ("a", "b")]
+    found = evaluate("compare", *files)
+    assert found.returncode == 1 and "x: 10 → 20 ns (2.00 times)" in found.stdout
+    found = evaluate("compare", files[0], files[0])
+    assert (found.returncode, found.stdout) == (0, "Nothing became worse.\n")
+    found = evaluate("compare", files[0], tmp_path / "none.json")
+    assert found.returncode == 2 and "none.json" in found.stderr
+
+
+# --- the page in a browser ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory) -> Iterator[Browser]:
+    browser = Browser(tmp_path_factory.mktemp("chromium"))
+    yield browser
+    browser.close()
+
+
+@pytest.mark.parametrize(("view", "width", "dark"), VIEWS)
+def test_page(browser: Browser, tmp_path: Path, view, width, dark) -> None:
+    figures = [figure(f"a figure with a rather long name {i}", 10**i) for i in range(6)]
+    chapters = [chapter(f"5.{i}", verdict, *figures) for i, verdict in enumerate((MET, MISSED, NOT_RUN))]
+    output.write(tmp_path, evaluation(*chapters))
+    browser.open(tmp_path / "evaluation.html", width, dark)
+    assert browser.errors() == []
+    assert browser.overflow() <= 0
+    assert browser.violations() == []

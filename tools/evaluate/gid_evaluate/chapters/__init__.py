@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""All chapters, in the order of the printed report's sections."""
+
+from ..plan import Plan
+from . import displays, frames, memory, messages, robustness, system_calls
+
+
+def all_plans() -> list[Plan]:
+    modules = (messages, system_calls, memory, displays, frames, robustness)
+    plans = [plan for module in modules for plan in module.PLANS]
+    return sorted(plans, key=lambda plan: [_number(part) for part in plan.id.split(".")])
+
+
+def _number(part: str) -> tuple[int, str]:
+    """Sections of the report first, then the chapters of the other documents."""
+    return (int(part), "") if part.isdigit() else (1000, part)

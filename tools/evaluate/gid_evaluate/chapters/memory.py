@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Latency and bandwidth of memory (5.11), private and in slabs."""
+
+import dataclasses
+import time
+
+from ..plan import Context, Goal, Plan
+from ..result import Figure
+
+LARGE = "random 65536 KiB"
+
+
+def _memory(context: Context) -> list[Figure]:
+    private = context.everywhere("memory", "private")
+    with context.cockpit():
+        time.sleep(0.5)  # gidd's sockets
+        slab = context.probe(context.native, "memory", "slab")
+    by_name = {one.name: one.value for one in private if one.system == "native"}
+    in_slab = {one.name: one.value for one in slab}
+    figures = [dataclasses.replace(one, name=f"private, {one.name}") for one in private]
+    figures += [dataclasses.replace(one, name=f"slab, {one.name}") for one in slab]
+    ratio = by_name["read"] / in_slab["read"]
+    source = "gid-probe memory private, gid-probe memory slab"
+    figures.append(
+        Figure("reading a slab, times private memory", ratio, "", 10, (0, ratio), source)
+    )
+    return figures
+
+
+PLANS = [
+    Plan(
+        "5.11",
+        "Memory",
+        "A chain of loads through 16 KiB to 64 MiB, in order, at random, and from page to page "
+        "(address translation); reading and writing 64 MiB; allocating, touching and freeing.",
+        _memory,
+        goals=(Goal("reading a slab, times private memory", 1.05),),
+        document=(
+            ("in order, 64 MB", "31.1 ns (virtualised), 31.1 ns (native)"),
+            ("random, 64 MB", "260 ns (virtualised), 221 ns (native)"),
+            ("allocate, touch, free 64 MB", "20.8 ms (virtualised), 20.7 ms (native)"),
+        ),
+        minutes=(1.0, 1.0),
+    ),
+]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Interrupts and timers (5.5), and the system's own calls (5.14)."""
+
+import re
+
+from ..plan import Context, NotRun, Plan
+from ..result import Figure
+from ..systems import CannotRun, System
+
+LOOPS = (20_000, 100_000)  # quick, full
+
+
+def _cyclictest(context: Context, system: System) -> list[Figure]:
+    loops = LOOPS[context.is_full]
+    words = ["cyclictest", "-q", "-n", "-p", "70", "-i", "1000", "-l", str(loops // 4), "-a"]
+    text = system.run(words, 60 + loops / 250)
+    source = system.prefix + " ".join(words)
+    lines = re.findall(r"Min:\s*(\d+).*?Avg:\s*(\d+)\s*Max:\s*(\d+)", text)
+    if not lines:
+        raise CannotRun(f"{system.name}: cyclictest printed no figures")
+    figures = []
+    for number, (least, average, most) in enumerate(lines):
+        spread = (float(least), float(most))
+        name = f"delay of a timer interrupt, core {number}"
+        figures.append(Figure(name, float(average), "µs", loops // 4, spread, source, system.name))
+    return figures
+
+
+def _interrupts(context: Context) -> list[Figure]:
+    figures = []
+    for system in context.systems:
+        if system.has("cyclictest"):
+            figures += _cyclictest(context, system)
+        else:
+            context.notes.append(f"{system.name}: there is no cyclictest (package rt-tests).")
+    if not figures:
+        raise NotRun("there is no cyclictest (package rt-tests)")
+    return figures
+
+
+def _calls(context: Context) -> list[Figure]:
+    return context.everywhere("calls")
+
+
+PLANS = [
+    Plan(
+        "5.5.1",
+        "Delay of interrupts",
+        "cyclictest on each core, at a real-time priority: its mean, with minimum and maximum.",
+        _interrupts,
+        document=(("mean", "5 µs"), ("minimum", "3 µs"), ("maximum", "35 µs")),
+        minutes=(0.5, 4),
+    ),
+    Plan(
+        "5.14",
+        "Calls of the system",
+        "Semaphores and mutexes in batches; switches and wake-ups by an eventfd between two "
+        "processes; how late a timer wakes a sleeper.",
+        _calls,
+        document=(
+            ("semaphore, not available", "325 ns"),
+            ("semaphore, release", "310 ns"),
+            ("mutex, obtain", "7 ns"),
+            ("context switch", "680 ns"),
+        ),
+    ),
+]

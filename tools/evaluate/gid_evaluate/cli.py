@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""The command gid-evaluate: run, and compare."""
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import compare, output
+from .chapters import all_plans
+from .plan import Context, Plan
+from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, read
+from .run import run_all
+from .systems import Booted, Native, System
+
+COLOURS = {"met": "32", "missed": "31", "not run": "33"}
+
+
+def main(
+    arguments: Sequence[str] | None = None,
+    *,
+    program: str = "gid-evaluate",
+    version: str = "",
+    bench: Path | None = None,
+    describe: Callable[[], dict[str, Any]],
+) -> int:
+    """`bench`: the folder of gidway's benchmarks, if there is one. `describe`: the machine."""
+    options = _parser(program, version).parse_args(arguments)
+    try:
+        if options.command == "compare":
+            return _compare(options)
+        return _run(options, bench, describe())
+    except BadResult as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser(program: str, version: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description="Measures a virtualised cockpit, chapter by chapter, and says which goals are "
+        "met: evaluation.html, evaluation.json and evaluation.csv.",
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"{program} {version}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_run_options(parser)
+    run = commands.add_parser("run", help="measures (also without this word)")
+    _add_run_options(run)
+    two = commands.add_parser(
+        "compare", help="two evaluation.json: status 1 if something became worse"
+    )
+    two.add_argument("first", type=Path, metavar="BEFORE")
+    two.add_argument("second", type=Path, metavar="AFTER")
+    return parser
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    ids = " ".join(plan.id for plan in all_plans())
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--quick", action="store_true", help="short measurements (the default)")
+    length.add_argument("--full", action="store_true", help="measurements to rely on")
+    parser.add_argument(
+        "--chapters",
+        metavar="ID[,ID…]",
+        help=f"only these of: {ids}",
+        type=lambda text: text.split(","),
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("evaluation"), metavar="DIR", help="default: evaluation"
+    )
+    parser.add_argument(
+        "--native",
+        metavar="COMMAND",
+        help="how to run a command on the native system, e.g. “ssh board”",
+    )
+    parser.add_argument(
+        "--guest",
+        metavar="COMMAND",
+        help="how to run one in its guest; none: no guest (default: boot one)",
+    )
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any]) -> int:
+    plans = all_plans()
+    if options.chapters:
+        unknown = set(options.chapters) - {plan.id for plan in plans}
+        if unknown:
+            known = " ".join(plan.id for plan in plans)
+            print(
+                f"gid-evaluate: no such chapter: {min(unknown)}; there are: {known}",
+                file=sys.stderr,
+            )
+            return 2
+        plans = [plan for plan in plans if plan.id in options.chapters]
+    with _guest_of(options) as (guest, how, why_not):
+        context = Context(
+            is_full=options.full,
+            native=Native(options.native),
+            guest=guest,
+            why_no_guest=why_not,
+            is_tcg=how == "tcg",
+            bench=bench,
+        )
+        evaluation = run_all(plans, context, machine, how, _Progress(plans, options.full))
+    for chapter in evaluation.chapters:
+        print(_line(chapter))
+    for path in output.write(options.out, evaluation):
+        print(path)
+    return 1 if evaluation.count(MISSED) else 0
+
+
+@contextlib.contextmanager
+def _guest_of(options: argparse.Namespace) -> Iterator[tuple[System | None, str, str]]:
+    """The guest, how it runs, and why there is none."""
+    if options.guest == "none":
+        yield None, "none", "none was wanted"
+        return
+    if options.guest:
+        yield Native(options.guest, "guest"), options.guest, ""
+        return
+    try:
+        from gid_vm.accel import probe_accel
+        from gid_vm.agent import GuestError
+        from gid_vm.guest import Guest, why_not
+        from gid_vm.initramfs import CannotBoot
+    except ImportError:
+        yield None, "none", "gidway's guests are not installed"
+        return
+    reason = why_not()
+    if reason is not None:
+        yield None, "none", reason
+        return
+    accel = probe_accel()
+    with contextlib.ExitStack() as stack:
+        try:
+            guest = stack.enter_context(Guest("evaluate", accel=accel, cpus=2))
+        except (CannotBoot, GuestError) as error:
+            yield None, "none", str(error).splitlines()[0]
+            return
+        yield Booted(guest), accel, ""
+
+
+class _Progress:
+    """Which chapter runs and about how long the rest takes, on stderr."""
+
+    def __init__(self, plans: Sequence[Plan], is_full: bool) -> None:
+        self._minutes = [plan.minutes[is_full] for plan in plans]
+        self._begin = time.monotonic()
+
+    def __call__(self, number: int, plan: Plan) -> None:
+        done, left = sum(self._minutes[:number]), sum(self._minutes[number:])
+        passed = (time.monotonic() - self._begin) / 60
+        pace = passed / done if done else 1.0
+        text = (
+            f"{number + 1}/{len(self._minutes)} {plan.id} {plan.title}, {left * pace:.0f} min left"
+        )
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+
+def _line(chapter: Chapter) -> str:
+    verdict = f"{chapter.verdict:8}"
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        verdict = f"\x1b[{COLOURS[chapter.verdict]}m{verdict}\x1b[0m"
+    reason = (
+        f": {chapter.reason}" if chapter.reason and chapter.verdict in (MISSED, NOT_RUN) else ""
+    )
+    return f"{verdict} {chapter.id:9} {chapter.title}{reason}"
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def _compare(options: argparse.Namespace) -> int:
+    first, second = read(options.first), read(options.second)
+    _warn_if_unlike(first, second)
+    worse = [change for change in compare.changes(first, second) if change.is_worse]
+    lost = compare.lost_verdicts(first, second)
+    for change in worse:
+        print(
+            f"worse   {change.chapter:9} {change.name}: {output.figure_text(change.first)} → "
+            f"{output.figure_text(change.second)} {change.unit} ({change.ratio:.2f} times)"
+        )
+    for line in lost:
+        print(f"no longer met   {line}")
+    if not worse and not lost:
+        print("Nothing became worse.")
+    return 1 if worse or lost else 0
+
+
+def _warn_if_unlike(first: Evaluation, second: Evaluation) -> None:
+    if first.mode != second.mode or first.guest != second.guest:
+        print(
+            f"gid-evaluate: unlike runs: {first.mode} with guest {first.guest}, and {second.mode} "
+            f"with guest {second.guest}",
+            file=sys.stderr,
+        )
+    if first.machine != second.machine:
+        print("gid-evaluate: the two were measured on different machines", file=sys.stderr)

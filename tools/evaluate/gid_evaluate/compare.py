@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Two evaluations side by side: what became worse from one release to the next."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .result import MET, Evaluation, Figure
+
+# Units of which more is better; of all others less is.
+MORE_IS_BETTER = {"MB/s", "Hz", "fps", "frames/s"}
+TOLERANCE = 0.10  # of the value, or the two spreads overlapping: noise
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure of both. `ratio`: the second's value over the first's."""
+
+    chapter: str
+    name: str
+    unit: str
+    first: float
+    second: float
+    is_worse: bool
+
+    @property
+    def ratio(self) -> float:
+        return self.second / self.first if self.first else float("inf")
+
+
+def changes(first: Evaluation, second: Evaluation) -> Iterator[Change]:
+    known = {(chapter.id, one.system, one.name): one for chapter, one in _figures(first)}
+    for chapter, one in _figures(second):
+        before = known.get((chapter.id, one.system, one.name))
+        if before is not None and before.unit == one.unit:
+            name = one.name if one.system == "native" else f"{one.system}: {one.name}"
+            worse = _is_worse(before, one)
+            yield Change(chapter.id, name, one.unit, before.value, one.value, worse)
+
+
+def lost_verdicts(first: Evaluation, second: Evaluation) -> list[str]:
+    """Chapters that were met in the first and are not in the second."""
+    met = {chapter.id for chapter in first.chapters if chapter.verdict == MET}
+    return [
+        f"{chapter.id} {chapter.title}: {chapter.verdict}"
+        for chapter in second.chapters
+        if chapter.id in met and chapter.verdict != MET
+    ]
+
+
+def _figures(evaluation: Evaluation) -> Iterator:
+    return ((chapter, one) for chapter in evaluation.chapters for one in chapter.figures)
+
+
+def _is_worse(before: Figure, after: Figure) -> bool:
+    if before.unit in MORE_IS_BETTER:
+        return after.value < before.value * (1 - TOLERANCE) and after.spread[1] < before.spread[0]
+    return after.value > before.value * (1 + TOLERANCE) and after.spread[0] > before.spread[1]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What an evaluation found: figures, chapters with a verdict each, and the machine.
+
+The JSON form is that of evaluation.json. Reading it trusts nothing: a file may come from a board or
+a release of somebody else.
+"""
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+MET, MISSED, NOT_RUN = "met", "missed", "not run"
+VERDICTS = (MET, MISSED, NOT_RUN)
+
+
+class BadResult(Exception):
+    """Why a file is no evaluation.json, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured value: the median of `n` samples.
+
+    `spread` is the smallest and the largest of them. `source` is the command that gives this figure
+    alone. `system` says where it was measured: native, guest, or both.
+    """
+
+    name: str
+    value: float
+    unit: str
+    n: int
+    spread: tuple[float, float]
+    source: str
+    system: str = "native"
+
+
+@dataclass
+class Chapter:
+    """One section of the report, as it came out. `lateness_us`: by how much a program that only
+    sleeps was woken too late by the machine meanwhile, at most."""
+
+    id: str
+    title: str
+    method: str
+    goal: str
+    verdict: str = NOT_RUN
+    reason: str = ""
+    figures: list[Figure] = field(default_factory=list)
+    document: list[tuple[str, str]] = field(default_factory=list)  # what the report printed
+    seconds: float = 0.0
+    lateness_us: float | None = None
+
+
+@dataclass
+class Evaluation:
+    """A whole run. `mode`: quick or full. `guest`: how it ran: kvm, tcg, a command, or none."""
+
+    machine: dict[str, Any]
+    mode: str
+    guest: str
+    began: str
+    chapters: list[Chapter]
+
+    def count(self, verdict: str) -> int:
+        return sum(chapter.verdict == verdict for chapter in self.chapters)
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+
+def read(path: Path) -> Evaluation:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise BadResult(f"{path}: {error}") from error
+    try:
+        chapters = [_chapter(one) for one in _typed(found, "chapters", list)]
+        machine = _typed(found, "machine", dict)
+        texts = (_typed(found, key, str) for key in ("mode", "guest", "began"))
+        return Evaluation(machine, *texts, chapters)
+    except BadResult as error:
+        raise BadResult(f"{path}: not an evaluation: {error}") from None
+
+
+def _typed(found: object, key: str, kind: type | tuple[type, ...]) -> Any:
+    value = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadResult(f"“{key}” is missing or of another type")
+    return value
+
+
+def _chapter(found: object) -> Chapter:
+    texts = [_typed(found, key, str) for key in ("id", "title", "method", "goal", "verdict")]
+    if texts[-1] not in VERDICTS:
+        raise BadResult(f"chapter {texts[0]}: no such verdict: {texts[-1]}")
+    figures = [_figure(one) for one in _typed(found, "figures", list)]
+    return Chapter(*texts, _typed(found, "reason", str), figures)
+
+
+def _figure(found: object) -> Figure:
+    number = (int, float)
+    spread = _typed(found, "spread", list)
+    if len(spread) != 2 or not all(isinstance(end, number) for end in spread):
+        raise BadResult("a spread is two numbers")
+    return Figure(
+        name=_typed(found, "name", str),
+        value=_typed(found, "value", number),
+        unit=_typed(found, "unit", str),
+        n=_typed(found, "n", int),
+        spread=(spread[0], spread[1]),
+        source=_typed(found, "source", str),
+        system=_typed(found, "system", str),
+    )

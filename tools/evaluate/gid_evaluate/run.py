@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Runs chapters one after the other, and judges each by its goals."""
+
+import datetime
+import json
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .lateness import Lateness
+from .plan import Context, NotRun, Plan
+from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure
+from .systems import CannotRun
+
+
+def run_all(
+    plans: Sequence[Plan],
+    context: Context,
+    machine: dict[str, Any],
+    guest: str,
+    progress: Callable[[int, Plan], None],
+) -> Evaluation:
+    """`progress` is called with the number of each chapter before it begins."""
+    mode = "full" if context.is_full else "quick"
+    began = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    evaluation = Evaluation(machine, mode, guest, began, [])
+    for number, plan in enumerate(plans):
+        progress(number, plan)
+        evaluation.chapters.append(run_one(plan, context))
+    return evaluation
+
+
+def run_one(plan: Plan, context: Context) -> Chapter:
+    goal = "; ".join(map(str, plan.goals))
+    chapter = Chapter(plan.id, plan.title, plan.method, goal, document=list(plan.document))
+    begin = time.monotonic()
+    context.notes.clear()
+    try:
+        with Lateness() as late:
+            chapter.figures = plan.run(context)
+        chapter.lateness_us = round(late.worst_us, 1)
+        chapter.verdict, chapter.reason = judge(plan, chapter.figures)
+    except NotRun as error:
+        chapter.verdict, chapter.reason = NOT_RUN, str(error)
+    except (
+        CannotRun,
+        OSError,
+        subprocess.SubprocessError,
+        LookupError,
+        json.JSONDecodeError,
+    ) as error:
+        what = f"{type(error).__name__}: {error}" if isinstance(error, LookupError) else str(error)
+        chapter.verdict, chapter.reason = NOT_RUN, what
+    chapter.reason = " ".join([chapter.reason, *context.notes]).strip()
+    chapter.seconds = round(time.monotonic() - begin, 1)
+    return chapter
+
+
+def judge(plan: Plan, figures: Sequence[Figure]) -> tuple[str, str]:
+    """Met if all goals are; a chapter without a goal is met when it has figures."""
+    if not figures:
+        return NOT_RUN, "Nothing was measured."
+    by_name = {figure.name: figure.value for figure in figures}
+    missing = [goal.figure for goal in plan.goals if goal.figure not in by_name]
+    if missing:
+        return NOT_RUN, f"Not measured: {', '.join(missing)}."
+    missed = [goal for goal in plan.goals if not goal.is_met(by_name[goal.figure])]
+    if missed:
+        told = (
+            f"{goal.figure} is {by_name[goal.figure]:.3g}, aim {goal.bound:g}" for goal in missed
+        )
+        return MISSED, f"{'; '.join(told)}."
+    return MET, ""

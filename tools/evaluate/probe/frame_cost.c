@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a frame costs, sent, received and released, by the public calls: with 1 to 64 streams and
+ * with 1 to 8 consumers of one stream, all on one core, so that it is the whole price of both
+ * sides. In ns of the thread's processor time, so that other programs do not count, and in cycles
+ * of the time stamp counter where there is one.
+ */
+#include <drm_fourcc.h>
+#include <err.h>
+#include <errno.h>
+#include <gid/stream.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+
+#include "probe.h"
+
+#define STREAMS_MAX 64
+#define CONSUMERS_MAX 8
+#define ROUNDS 30
+#define FRAMES 20000
+#define SLOTS 4
+#define PATIENCE_NS 30000000000u
+
+struct flow {
+	struct gid_slab *slab;
+	struct gid_producer *producer;
+	struct gid_consumer *consumers[CONSUMERS_MAX];
+};
+
+/* Cycles of the time stamp counter in a nanosecond, or 0. */
+static double cycles_per_ns(void) {
+#ifdef __x86_64__
+	uint64_t begin = probe_now(), first = __rdtsc();
+	while (probe_now() - begin < 20000000) {
+	}
+	uint64_t last = __rdtsc();
+	return (double)(last - first) / (double)(probe_now() - begin);
+#else
+	return 0;
+#endif
+}
+
+static uint64_t own_time(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void released(void *data, gid_id gid) {
+	struct flow *flow = data;
+	gid_slab_give(flow->slab, gid_slot_of(gid));
+}
+
+static bool flow_is_live(const struct flow *flow, int consumers) {
+	for (int i = 0; i < consumers; i++) {
+		if (gid_consumer_get_state(flow->consumers[i]) != GID_CONSUMER_LIVE) {
+			return false;
+		}
+	}
+	return gid_producer_consumers(flow->producer) == (uint32_t)consumers;
+}
+
+static void flow_init(struct flow *flow, struct gid_domain *domain, int number, int consumers) {
+	struct gid_layout layout;
+	char name[16];
+	*flow = (struct flow){0};
+	snprintf(name, sizeof(name), "probe-%d", number);
+	struct gid_producer_options options = {
+			.size = sizeof(options), .released = released, .data = flow, .quiet = true};
+	struct gid_consumer_options reading = {.size = sizeof(reading), .reconnect = true};
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
+	int ret = gid_slab_create(domain, &layout, 0, SLOTS, NULL, &flow->slab);
+	if (ret == 0) {
+		ret = gid_producer_create(domain, name, &options, &flow->producer);
+	}
+	for (int i = 0; ret == 0 && i < consumers; i++) {
+		ret = gid_consumer_create(domain, NULL, name, &reading, &flow->consumers[i]);
+	}
+	uint64_t patience = probe_now() + PATIENCE_NS;
+	while (ret == 0 && !flow_is_live(flow, consumers)) {
+		gid_domain_dispatch(domain);
+		ret = probe_now() < patience ? 0 : -ETIMEDOUT;
+	}
+	if (ret < 0) {
+		errx(1, "stream %s: %s", name, gid_strerror(ret));
+	}
+}
+
+static void flow_finish(struct flow *flow) {
+	for (int i = 0; i < CONSUMERS_MAX; i++) {
+		gid_consumer_destroy(flow->consumers[i]);
+	}
+	gid_producer_destroy(flow->producer);
+	gid_slab_destroy(flow->slab, false);
+}
+
+static void pass_frame(struct flow *flow, int consumers) {
+	gid_producer_dispatch(flow->producer);
+	int slot = gid_slab_take(flow->slab);
+	if (slot < 0) {
+		errx(1, "no slot came back");
+	}
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(flow->slab, (uint32_t)slot);
+	if (gid_producer_send(flow->producer, &frame) != consumers) {
+		errx(1, "a frame was lost");
+	}
+	for (int i = 0; i < consumers; i++) {
+		if (gid_consumer_receive(flow->consumers[i], &frame) != 1) {
+			errx(1, "a frame did not come");
+		}
+		gid_consumer_release(flow->consumers[i], &frame);
+	}
+}
+
+static void measure(struct gid_domain *domain, int streams, int consumers, double rate) {
+	struct flow *flows = calloc((size_t)streams, sizeof(*flows));
+	struct figure figure, ticks;
+	char name[64];
+	if (flows == NULL) {
+		err(1, "flows");
+	}
+	for (int i = 0; i < streams; i++) {
+		flow_init(&flows[i], domain, i, consumers);
+		pass_frame(&flows[i], consumers); /* the first one asks gidd for a grant */
+	}
+	figure_init(&figure, "ns", ROUNDS);
+	figure_init(&ticks, "cycles", ROUNDS);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t begin = own_time();
+		for (int i = 0; i < FRAMES; i++) {
+			pass_frame(&flows[i % streams], consumers);
+		}
+		double cost = (double)(own_time() - begin) / FRAMES;
+		figure_add(&figure, cost);
+		figure_add(&ticks, cost * rate);
+		gid_domain_dispatch(domain);
+	}
+	snprintf(name, sizeof(name), "%d streams, %d consumers", streams, consumers);
+	probe_print(name, &figure);
+	if (rate > 0) {
+		snprintf(name, sizeof(name), "%d streams, %d consumers, cycles", streams,
+				consumers);
+		probe_print(name, &ticks);
+	}
+	figure_finish(&figure);
+	figure_finish(&ticks);
+	for (int i = 0; i < streams; i++) {
+		flow_finish(&flows[i]);
+	}
+	free(flows);
+}
+
+int probe_streams(int argc, char **argv) {
+	struct gid_domain *domain;
+	if (argc > 1) {
+		errx(2, "streams: no argument is expected, not %s", argv[1]);
+	}
+	probe_pin(probe_core(1));
+	if (gid_domain_connect(NULL, &domain) < 0) {
+		errx(1, "%s", gid_domain_connect_error());
+	}
+	double rate = cycles_per_ns();
+	probe_begin();
+	for (int streams = 1; streams <= STREAMS_MAX; streams *= 4) {
+		measure(domain, streams, 1, rate);
+	}
+	for (int consumers = 2; consumers <= CONSUMERS_MAX; consumers *= 2) {
+		measure(domain, 1, consumers, rate);
+	}
+	probe_end();
+	gid_domain_destroy(domain);
+	return 0;
+}

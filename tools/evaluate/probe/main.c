@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include <err.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe.h"
+
+static const struct part {
+	const char *name, *usage, *what;
+	int (*run)(int argc, char **argv);
+} parts[] = {
+		{"memory", "memory [private|slab]",
+				"latency, bandwidth, address translation and allocation of memory",
+				probe_memory},
+		{"calls", "calls", "semaphores, switches between processes, wake-ups, timers",
+				probe_calls},
+		{"message", "message ping DOMAIN [BYTES…] | message echo DOMAIN",
+				"messages by gid to a domain and back, beside a bare eventfd",
+				probe_message},
+		{"streams", "streams", "a frame's cost with many streams and many consumers",
+				probe_streams},
+};
+
+uint64_t probe_now(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void probe_pin(int core) {
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(core, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0) {
+		err(1, "core %d", core);
+	}
+}
+
+int probe_core(int n) {
+	static cpu_set_t set; /* as it was before anything was pinned */
+	static int count;
+	if (count == 0 && (sched_getaffinity(0, sizeof(set), &set) < 0 || CPU_COUNT(&set) == 0)) {
+		err(1, "cores");
+	}
+	count = CPU_COUNT(&set);
+	int last = 0;
+	for (int core = 0; core < CPU_SETSIZE && n >= 0; core++) {
+		if (CPU_ISSET(core, &set)) {
+			last = core;
+			n--;
+		}
+	}
+	return last;
+}
+
+static void print_usage(FILE *file) {
+	fprintf(file,
+			"Usage: gid-probe PART\n\n"
+			"Measures one property of the place where it runs, and prints JSON.\n\n");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		fprintf(file, "  %s\n        %s\n", parts[i].usage, parts[i].what);
+	}
+	fprintf(file, "\n  -h, --help     this text\n  -V, --version  the version\n");
+}
+
+int main(int argc, char **argv) {
+	static const struct option options[] = {
+			{"help", no_argument, NULL, 'h'},
+			{"version", no_argument, NULL, 'V'},
+			{0},
+	};
+	for (int option; (option = getopt_long(argc, argv, "+hV", options, NULL)) != -1;) {
+		if (option == 'h') {
+			print_usage(stdout);
+			return 0;
+		}
+		if (option == 'V') {
+			printf("gid-probe %s\n", GIDWAY_VERSION);
+			return 0;
+		}
+		return 2;
+	}
+	for (size_t i = 0; optind < argc && i < sizeof(parts) / sizeof(*parts); i++) {
+		if (strcmp(argv[optind], parts[i].name) == 0) {
+			probe_core(0);
+			return parts[i].run(argc - optind, argv + optind);
+		}
+	}
+	print_usage(stderr);
+	return 2;
+}

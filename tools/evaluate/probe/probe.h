@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * gid-probe measures one property of the machine it runs on, and prints JSON.
+ *
+ * The same program runs natively, in a container and in a guest, so that only the place differs.
+ * Each part has a function that gets its own arguments and returns an exit status. Everything is
+ * single-threaded unless a part says otherwise, and pinned to the cores that it names.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBE_SAMPLES_MAX 100000
+
+/** One measured quantity: samples of it, in `unit`. `samples` belongs to the figure. */
+struct figure {
+	const char *unit;
+	double *samples;
+	size_t count, room;
+};
+
+/** Makes an empty figure with room for `room` samples. Ends the program if there is no memory. */
+void figure_init(struct figure *figure, const char *unit, size_t room);
+void figure_finish(struct figure *figure);
+/** Adds a sample; beyond its room the figure keeps the samples that it has. */
+void figure_add(struct figure *figure, double sample);
+
+/** Begins the program's one JSON object on stdout; probe_end() ends it. */
+void probe_begin(void);
+void probe_end(void);
+/** Prints the figure: its median, extremes, 99th percentile and number. Sorts the samples. */
+void probe_print(const char *name, struct figure *figure);
+
+/** CLOCK_MONOTONIC in nanoseconds. */
+uint64_t probe_now(void);
+/** Pins the calling thread. Ends the program if there is no such core. */
+void probe_pin(int core);
+/** The n-th core that this process may use; the last one if there are fewer. */
+int probe_core(int n);
+
+int probe_memory(int argc, char **argv);
+int probe_calls(int argc, char **argv);
+int probe_message(int argc, char **argv);
+int probe_streams(int argc, char **argv);
+
+#endif
