@@ -108,8 +108,7 @@ static void handle_new_toplevel(struct wl_listener *listener, void *data) {
 			handle_request_maximize);
 }
 
-/* --- popups --------------------------------------------------------------------------------------
- */
+/* --- popups ----------------------------------------------------------------------------------- */
 
 static void handle_popup_commit(struct wl_listener *listener, void *data) {
 	struct popup *popup = wl_container_of(listener, popup, commit);

@@ -14,8 +14,7 @@
 #include <wlr/render/wlr_texture.h>
 #include <wlr/util/log.h>
 
-/* --- what was composed --------------------------------------------------------------------------
- */
+/* --- what was composed ------------------------------------------------------------------------ */
 
 typedef void (*pixels_func)(void *data, const struct pixels *pixels);
 
@@ -105,8 +104,7 @@ static bool display_check(struct display *display, struct wlr_buffer *buffer, ui
 	return check.passed;
 }
 
-/* --- a frame ------------------------------------------------------------------------------------
- */
+/* --- a frame ---------------------------------------------------------------------------------- */
 
 static bool display_compose(struct display *display, struct wlr_output_state *state, uint64_t now) {
 	for (int round = 0; round < 2; round++) {
@@ -247,8 +245,7 @@ uint64_t display_refresh_ns(const struct display *display) {
 	return 1000000000000u / mhz;
 }
 
-/* --- the output ---------------------------------------------------------------------------------
- */
+/* --- the output ------------------------------------------------------------------------------- */
 
 static void handle_request_state(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, request_state);

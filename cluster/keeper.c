@@ -26,8 +26,7 @@ struct keeper {
 	char *next, *writes; /* what is to be written; the thread's own copy */
 };
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* Returns how much was read, at most `size`, or -errno. */
 static ssize_t read_file(const char *path, char *data, size_t size) {
@@ -64,8 +63,7 @@ static int write_file(const char *path, const char *partial, const char *text, s
 	return -error;
 }
 
-/* --- the thread ---------------------------------------------------------------------------------
- */
+/* --- the thread ------------------------------------------------------------------------------- */
 
 /* With the lock given up meanwhile. */
 static void keeper_write(struct keeper *keeper) {
@@ -106,8 +104,7 @@ void keeper_keep(struct keeper *keeper, const struct kept_role *roles, size_t co
 	pthread_mutex_unlock(&keeper->lock);
 }
 
-/* --- begin and end ------------------------------------------------------------------------------
- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 static void keeper_read(struct keeper *keeper, struct kept_role *roles, size_t count) {
 	char *text = malloc(KEPT_SIZE_MAX);

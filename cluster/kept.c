@@ -9,8 +9,7 @@
 #define HEAD "gid-cluster 1 "
 #define TRANSITIONS_MAX (UINT64_C(1) << 53) /* what JSON's readers can count to */
 
-/* --- words --------------------------------------------------------------------------------------
- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 struct text {
 	const char *at, *end;
@@ -84,8 +83,7 @@ static bool text_reason(struct text *text, enum role_reason *reason) {
 	return false;
 }
 
-/* --- the file -----------------------------------------------------------------------------------
- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 /* `line` is without its end. Its name is the last: it may have spaces. */
 static bool parse_role(struct text *line, struct kept_role *role, uint64_t now) {

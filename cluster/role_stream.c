@@ -12,8 +12,7 @@
 #define ENTRIES_MAX (2 * CREDIT)
 #define RETRY_NS 1000000000ull
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* The memory is there: shows the picture, or has it wait for who draws it still. */
 static void role_stream_show(
@@ -73,8 +72,7 @@ static void role_stream_look(struct role_stream *stream, const struct gid_frame 
 	role_stream_show(stream, frame, ret == 0 ? slab : NULL);
 }
 
-/* --- frames ------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 static void role_stream_note(struct role_stream *stream, const struct gid_frame *frame) {
 	uint64_t now = gid_clock_now();
@@ -121,8 +119,7 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-/* --- the stream comes and goes -----------------------------------------------------------------
- */
+/* --- the stream comes and goes ---------------------------------------------------------------- */
 
 static enum role_reason reason_of(int reason) {
 	switch (reason) {

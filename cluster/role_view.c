@@ -53,8 +53,7 @@ static void role_view_write_point(
 			});
 }
 
-/* --- the fallback ------------------------------------------------------------------------------
- */
+/* --- the fallback ----------------------------------------------------------------------------- */
 
 /* What the output showed last was checked when it was composed, and is ours: nobody else writes it.
  */
@@ -106,8 +105,7 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 	}
 }
 
-/* --- frames ------------------------------------------------------------------------------------
- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /* The same memory with the same pixels, sent again: nothing to draw, the newer frame is held. */
 static bool role_view_repeats(const struct role_view *view, struct gid_consumer *consumer,
@@ -239,8 +237,7 @@ void role_view_tick(struct role_view *view, uint64_t now) {
 	}
 }
 
-/* --- the display -------------------------------------------------------------------------------
- */
+/* --- the display ------------------------------------------------------------------------------ */
 
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now) {
 	const struct gid_box *box = &view->config->box;

@@ -10,8 +10,7 @@
 #include <unistd.h>
 #include <wlr/util/log.h>
 
-/* --- the display's questions --------------------------------------------------------------------
- */
+/* --- the display's questions ------------------------------------------------------------------ */
 
 static void handle_begin(void *data, uint64_t now) {
 	struct roles *roles = data;
@@ -42,8 +41,7 @@ const struct display_hooks roles_hooks = {
 		.presented = handle_presented,
 };
 
-/* --- what outlives us ---------------------------------------------------------------------------
- */
+/* --- what outlives us ------------------------------------------------------------------------- */
 
 /* After a change, and now and then: how long a picture stands still changes all the time. */
 #define KEEP_SOONEST_NS UINT64_C(50000000)
@@ -84,8 +82,7 @@ static void roles_resume(struct roles *roles, const char *state) {
 	}
 }
 
-/* --- time ---------------------------------------------------------------------------------------
- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 /* Wakes us once a refresh, and at the very moment at which a deadline passes. */
 static void roles_arm(struct roles *roles, uint64_t now) {
@@ -119,8 +116,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-/* --- the domain ---------------------------------------------------------------------------------
- */
+/* --- the domain ------------------------------------------------------------------------------- */
 
 int roles_log(const char *format, ...) {
 	char line[512];
@@ -159,8 +155,7 @@ static const struct gidd_connection_events connection_events = {
 		.lost = handle_connection_lost,
 };
 
-/* --- begin and end ------------------------------------------------------------------------------
- */
+/* --- begin and end ---------------------------------------------------------------------------- */
 
 static int roles_init_views(struct roles *roles) {
 	const struct cluster_config *config = roles->config;

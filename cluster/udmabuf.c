@@ -27,8 +27,7 @@ struct udmabuf {
 	struct wlr_dmabuf_attributes attributes; /* owns the descriptor */
 };
 
-/* --- a buffer ------------------------------------------------------------------------------------
- */
+/* --- a buffer --------------------------------------------------------------------------------- */
 
 static void handle_destroy(struct wlr_buffer *base) {
 	struct udmabuf *buffer = wl_container_of(base, buffer, base);
@@ -91,8 +90,7 @@ static struct wlr_buffer *create_buffer(struct wlr_allocator *base, int width, i
 	return &buffer->base;
 }
 
-/* --- the allocator -------------------------------------------------------------------------------
- */
+/* --- the allocator ---------------------------------------------------------------------------- */
 
 static void destroy(struct wlr_allocator *base) {
 	struct udmabuf_allocator *allocator = wl_container_of(base, allocator, base);

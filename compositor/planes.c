@@ -12,8 +12,7 @@ void planes_init(struct planes *planes, const struct picture *picture,
 	}
 }
 
-/* --- to the slabs and back -----------------------------------------------------------------------
- */
+/* --- to the slabs and back -------------------------------------------------------------------- */
 
 void planes_drop(struct planes *planes) {
 	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
@@ -74,8 +73,7 @@ void planes_listen(struct planes *planes) {
 	}
 }
 
-/* --- what is in them -----------------------------------------------------------------------------
- */
+/* --- what is in them -------------------------------------------------------------------------- */
 
 int planes_check(const struct planes *planes) {
 	int error = 0;

@@ -137,8 +137,7 @@ static void role_take_back(struct role *role) {
 	forward_log(&role->forward, "gid: role %s: given back\n", role->config.role);
 }
 
-/* --- the surfaces that there are -----------------------------------------------------------------
- */
+/* --- the surfaces that there are -------------------------------------------------------------- */
 
 static const char *get_app_id(struct weston_surface *surface) {
 	if (!weston_surface_is_desktop_surface(surface)) {

@@ -98,8 +98,7 @@ static void buffer_destroy_resource(struct buffer *buffer) {
 	wl_resource_destroy(resource);
 }
 
-/* --- from memory to a wl_buffer ----------------------------------------------------------------
- */
+/* --- from memory to a wl_buffer --------------------------------------------------------------- */
 
 /*
  * A genuine dma-buf buffer. -ENOTSUP: the memory is of another kind, or the renderer does not take

@@ -60,8 +60,7 @@ static void handle_view_destroyed(struct memory_view *view) {
 	free(buffer);
 }
 
-/* --- the wl_buffer ------------------------------------------------------------------------------
- */
+/* --- the wl_buffer ---------------------------------------------------------------------------- */
 
 static void handle_destroy(struct wl_client *client, struct wl_resource *resource) {
 	wl_resource_destroy(resource);
@@ -124,8 +123,7 @@ static void register_buffers(void) {
 	}
 }
 
-/* --- memory -------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Zeroes of the picture's size, which cost no memory. */
 static bool buffer_show_blank(struct buffer *buffer) {
@@ -291,8 +289,7 @@ static const struct planes_events planes_events = {
 		.revoked = handle_revoked,
 };
 
-/* --- what clients ask for -----------------------------------------------------------------------
- */
+/* --- what clients ask for --------------------------------------------------------------------- */
 
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
 	const struct buffers *buffers = data;
@@ -381,8 +378,7 @@ const struct params_backend buffer_backend = {
 		.abandon = buffer_abandon,
 };
 
-/* --- all of them --------------------------------------------------------------------------------
- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 void buffers_init(struct buffers *buffers, struct wlr_renderer *renderer,
 		struct wlr_allocator *allocator, int (*log)(const char *format, ...)) {

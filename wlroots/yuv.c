@@ -24,8 +24,7 @@ struct yuv_picture {
 	struct wlr_buffer *drawn;
 };
 
-/* --- the renderer's context ---------------------------------------------------------------------
- */
+/* --- the renderer's context ------------------------------------------------------------------- */
 
 struct context {
 	EGLDisplay display;
@@ -48,8 +47,7 @@ static void context_leave(const struct yuv *yuv, const struct context *before) {
 	eglMakeCurrent(display, before->draw, before->read, before->context);
 }
 
-/* --- the renderer goes away ---------------------------------------------------------------------
- */
+/* --- the renderer goes away ------------------------------------------------------------------- */
 
 static void yuv_forget_renderer(struct yuv *yuv) {
 	if (yuv->renderer == NULL) {
@@ -79,8 +77,7 @@ static void handle_renderer_destroy(struct wl_listener *listener, void *data) {
 	yuv_forget_renderer(yuv);
 }
 
-/* --- all together -------------------------------------------------------------------------------
- */
+/* --- all together ----------------------------------------------------------------------------- */
 
 static bool init_shader(struct yuv *yuv) {
 	struct context before;
@@ -116,8 +113,7 @@ void yuv_destroy(struct yuv *yuv) {
 	}
 }
 
-/* --- a picture ----------------------------------------------------------------------------------
- */
+/* --- a picture -------------------------------------------------------------------------------- */
 
 /*
  * Laid out as the renderer samples it. That it can be drawn to, and has dma-bufs, is not said: the

@@ -31,8 +31,7 @@ static const char fragment_source[] =
 		"	gl_FragColor = matrix * samples + offset;\n"
 		"}\n";
 
-/* --- the program --------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void attach(GLuint program, GLenum type, const char *source) {
 	GLuint shader = glCreateShader(type);
@@ -89,8 +88,7 @@ void yuv_shader_finish(struct yuv_shader *shader) {
 	*shader = (struct yuv_shader){0};
 }
 
-/* --- a picture ----------------------------------------------------------------------------------
- */
+/* --- a picture -------------------------------------------------------------------------------- */
 
 struct state {
 	GLint viewport[4];

@@ -44,8 +44,7 @@ struct meter {
 
 static void meter_draw(struct meter *meter);
 
-/* --- when it was shown --------------------------------------------------------------------------
- */
+/* --- when it was shown ------------------------------------------------------------------------ */
 
 static void handle_sync_output(
 		void *data, struct wp_presentation_feedback *feedback, struct wl_output *output) {
@@ -76,8 +75,7 @@ static const struct wp_presentation_feedback_listener feedback_listener = {
 		.discarded = handle_discarded,
 };
 
-/* --- a frame ------------------------------------------------------------------------------------
- */
+/* --- a frame ---------------------------------------------------------------------------------- */
 
 static void handle_frame(void *data, struct wl_callback *callback, uint32_t time) {
 	struct meter *meter = data;
@@ -132,8 +130,7 @@ static void meter_draw(struct meter *meter) {
 	meter->drawn++;
 }
 
-/* --- memory -------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static void handle_created(
 		void *data, struct gid_buffer_params_v1 *params, struct wl_buffer *buffer) {
@@ -187,8 +184,7 @@ static int meter_make_pictures(struct meter *meter) {
 	return 0;
 }
 
-/* --- the program --------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void handle_ready(void *data) {
 	meter_draw(data);

@@ -27,8 +27,7 @@ struct program {
 	sd_event_source *cycle, *beat;
 };
 
-/* --- the command line ---------------------------------------------------------------------------
- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
@@ -101,8 +100,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 	}
 }
 
-/* --- what happens -------------------------------------------------------------------------------
- */
+/* --- what happens ----------------------------------------------------------------------------- */
 
 static int check(struct program *program, int ret) {
 	if (ret < 0 && ret != -EAGAIN) {

@@ -9,8 +9,8 @@ from benches import results
 def test_engine(tmp_path: Path) -> None:
     arguments = ["--repetitions=1", "--frames=2", "--words", "1000", "--layers", "2"]
     found = results("engine", tmp_path, *arguments)
-    whats = [row["what"] for row in found["rows"]]
-    assert whats == [
+    measured = [row["what"] for row in found["rows"]]
+    assert measured == [
         "points direct",
         "points clipped",
         "points 1000 whole",

@@ -151,7 +151,9 @@ def test_a_file_that_is_no_evaluation_is_named(tmp_path: Path, text: str) -> Non
 
 
 def test_worse_is_found_and_noise_is_not() -> None:
-    first = evaluation(chapter("5.1", MET, figure("a", 10), figure("b", 10), figure("r", 9, "MB/s")))
+    first = evaluation(
+        chapter("5.1", MET, figure("a", 10), figure("b", 10), figure("r", 9, "MB/s"))
+    )
     noisy = figure("b", 12, margin=0.4)
     second = evaluation(chapter("5.1", MET, figure("a", 12), noisy, figure("r", 5, "MB/s")))
     worse = {change.name for change in compare.changes(first, second) if change.is_worse}
@@ -242,7 +244,9 @@ def browser(tmp_path_factory) -> Iterator[Browser]:
 @pytest.mark.parametrize(("view", "width", "dark"), VIEWS)
 def test_page(browser: Browser, tmp_path: Path, view, width, dark) -> None:
     figures = [figure(f"a figure with a rather long name {i}", 10**i) for i in range(6)]
-    chapters = [chapter(f"5.{i}", verdict, *figures) for i, verdict in enumerate((MET, MISSED, NOT_RUN))]
+    chapters = [
+        chapter(f"5.{i}", verdict, *figures) for i, verdict in enumerate((MET, MISSED, NOT_RUN))
+    ]
     output.write(tmp_path, evaluation(*chapters))
     browser.open(tmp_path / "evaluation.html", width, dark)
     assert browser.errors() == []

@@ -357,7 +357,7 @@ def test_the_log_is_bounded(cockpit: Cockpit) -> None:
     assert cockpit.log("open").count("\n") <= 201 * (seconds + 2)
 
 
-def flood(cockpit: Cockpit, until: threading.Event) -> None:
+def flood_log(cockpit: Cockpit, until: threading.Event) -> None:
     """A line of gidd's log for each message, as fast as gidd takes them."""
     while not until.is_set():
         with cockpit.connect("open", "floods") as client:
@@ -368,7 +368,7 @@ def flood(cockpit: Cockpit, until: threading.Event) -> None:
 def test_nobodys_lines_hide_anothers(cockpit: Cockpit) -> None:
     """What a link has to say stands in the log, whatever a client makes gidd write meanwhile."""
     done = threading.Event()
-    flooding = threading.Thread(target=flood, args=(cockpit, done))
+    flooding = threading.Thread(target=flood_log, args=(cockpit, done))
     flooding.start()
     try:
         wait_for(lambda: "because of user" in cockpit.log("open"), "a flood", pause=0.5)

@@ -25,8 +25,7 @@
 
 static struct random dice = {.state = 0x853c49e6748fea9bu};
 
-/* --- messages -----------------------------------------------------------------------------------
- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 static uint32_t random_type(void) {
 	static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT,
@@ -91,8 +90,7 @@ static size_t wayland_hello(uint8_t *data) {
 	return sizeof(words);
 }
 
-/* --- connections --------------------------------------------------------------------------------
- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 struct target {
 	const char *path;

@@ -50,8 +50,7 @@ static bool mapping_parse(const char *line, struct mapping *mapping) {
 	return mapping->shared && strstr(name, "memfd:gid") != NULL;
 }
 
-/* --- what may be written ------------------------------------------------------------------------
- */
+/* --- what may be written ---------------------------------------------------------------------- */
 
 /* Through /proc/PID/mem, which respects how the memory is mapped there: our own as well. */
 static void scribble_over(struct scribble *scribble, int memory, const struct mapping *mapping) {
@@ -89,8 +88,7 @@ static void scribble_process(struct scribble *scribble, const char *pid) {
 	}
 }
 
-/* --- what may not -------------------------------------------------------------------------------
- */
+/* --- what may not ----------------------------------------------------------------------------- */
 
 static void broken(struct scribble *scribble, const char *how) {
 	fprintf(stderr, "hostile-scribble: foreign memory became writable: %s\n", how);
@@ -137,8 +135,7 @@ static void attack_what_is_read_only(struct scribble *scribble) {
 	}
 }
 
-/* --- the program --------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void scribble_send(struct scribble *scribble) {
 	struct gid_frame frame = GID_FRAME_INIT;

@@ -151,8 +151,7 @@ static int receive_message(struct pipe_end *end, struct gid_frame *frame, uint64
 	}
 }
 
-/* --- the two sides ------------------------------------------------------------------------------
- */
+/* --- the two sides ---------------------------------------------------------------------------- */
 
 static void ping_once(struct pipe_end *end, uint32_t bytes, int pattern, struct figure *round_trip,
 		struct figure *one_way) {
