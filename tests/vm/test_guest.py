@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -53,6 +54,22 @@ def test_commands_run_side_by_side_and_print_as_they_go(guest: Guest) -> None:
     assert guest.run(["echo", "meanwhile"]).out == "meanwhile\n"
     first.signal(signal.SIGTERM)
     assert first.wait(timeout=PATIENCE).code == -signal.SIGTERM
+
+
+def test_its_clock_is_as_fast_as_ours(guest: Guest) -> None:
+    """It is not found out by a loop at boot, when the machine may be busy."""
+
+    def uptime() -> tuple[float, float, float]:
+        before = time.monotonic()
+        said = guest.run(["cat", "/proc/uptime"], timeout=PATIENCE).out
+        return before, float(said.split()[0]), time.monotonic()
+
+    first = uptime()
+    time.sleep(3)
+    second = uptime()
+    passed = second[1] - first[1]
+    least, most = second[0] - first[2], second[2] - first[0]
+    assert 0.99 * least - 0.02 <= passed <= 1.01 * most + 0.02  # it counts in hundredths
 
 
 def test_a_command_that_is_not_there(guest: Guest) -> None:

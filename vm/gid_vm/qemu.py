@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .initramfs import CannotBoot
+from .tsc import tsc_khz
 
 
 @dataclass(frozen=True)
@@ -145,21 +146,11 @@ class Machine:
     def append(self) -> list[str]:
         """The kernel's command line."""
         words = ["console=ttyS0", "quiet", "loglevel=3", "panic=-1"]
-        words += TCG_WORDS if self.accel == "tcg" else []
+        words += tcg_words() if self.accel == "tcg" else []
         words += ["intel_iommu=on"] if self.doorbell is not None else []
         return words + self.kernel_arguments
 
 
-# Its clock counts the host's; what would make it boot a second later, of five, is left out; and so
-# is what keeps processors of silicon from telling secrets: the translator does not speculate, and
-# each system call would have it forget what it knows of memory, and take three times as long.
-TCG_WORDS = [
-    "tsc=reliable",
-    "cryptomgr.notests",
-    "nokaslr",
-    "no_timer_check",
-    "mitigations=off",
-]
 RECONNECT_MS = 200
 # A guest that has taken QEMU over starts no program, becomes nobody else, and leaves what the host
 # gave it of the processors as it is.
@@ -184,6 +175,19 @@ def find_qemu() -> str:
     if path is None:
         raise CannotBoot("qemu-system-x86_64 is missing: install qemu-system-x86")
     return path
+
+
+def tcg_words() -> list[str]:
+    """What a translated kernel is told.
+
+    Its clock is the host's counter, with its rate. What would make it boot a second later, of five,
+    is left out; and so is what keeps processors of silicon from telling secrets: the translator
+    does not speculate, and each system call would have it forget what it knows of memory, and take
+    three times as long.
+    """
+    words = ["tsc=reliable", "cryptomgr.notests", "nokaslr", "no_timer_check", "mitigations=off"]
+    khz = tsc_khz()
+    return words + ([f"tsc_early_khz={khz}"] if khz is not None else [])
 
 
 def accel_options(accel: str) -> list[str]:
