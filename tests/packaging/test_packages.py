@@ -11,7 +11,7 @@ from program import BUILD, TOP
 
 DEBIAN = TOP / "packaging" / "debian"
 # Put in their place, and left out, by debian/rules.
-ADDED = {"etc/gidway/gidway.conf", "etc/gidway/cluster.conf"}
+ADDED = {f"etc/gidway/{name}.conf" for name in ("gidway", "cluster", "engine")}
 LEFT_OUT = {"usr/share/doc/gidway/gidway.conf.example"}
 
 

@@ -27,7 +27,7 @@ static void test_nobody(void) {
 	expect_refusal("open", -ENOENT, "start it with `gidd --config FILE --domain open`");
 	expect_refusal(NULL, -EINVAL, "no domain runs here");
 	expect_refusal("/nowhere/x/gidd.sock", -ENOENT, "no gidd for domain 'x' at /nowhere/x/");
-	expect_refusal("two words", -EINVAL, "no domain's name");
+	expect_refusal("two words", -EINVAL, "is not a domain's name");
 	setenv("GID_DOMAIN", "hud", 1);
 	expect_refusal(NULL, -ENOENT, "--domain hud");
 	unsetenv("GID_DOMAIN");
@@ -190,7 +190,7 @@ static void test_no_welcome(void) {
 	} ends[] = {
 			{NULL, 0, -ENOTCONN, "the connection ended"},
 			{refusal.bytes, refusal.header.size, -EUSERS, "there are too many"},
-			{early.bytes, early.header.size, -EPROTO, "before it said welcome"},
+			{early.bytes, early.header.size, -EPROTO, "before WELCOME"},
 			{"short", 5, -EPROTO, "no connection to gidd"},
 	};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
