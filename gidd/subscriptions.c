@@ -17,9 +17,11 @@
 
 #define NUMBER_MAX (GID_WIRE_LOWER_SIDE - 1)
 
-/* To the other machine, while its end sleeps through them all: an honest client rings less often.
- */
+/* To the other machine, while its end sleeps through them all: honest clients ring less often. */
 #define RINGS_MAX 64u
+
+/* Rings that may be for another subscription, until there is something new. */
+#define IDLE_RINGS_MAX 4u
 
 /* --- finding and numbering -------------------------------------------------------------------- */
 
@@ -336,14 +338,16 @@ static uint32_t bell_on_link(const struct subscription *subscription, const stru
 }
 
 /*
- * The other end rang, for this one or another: whether the client here sleeps, and is to be rung.
- * True once for each sleep, whatever the other end does: who is rung more often than it slept takes
- * that for an attack.
+ * The other end rang, for this one (`is_sure`), or for this one or another: whether the client here
+ * sleeps, and is to be rung. True once for each sleep, whatever the other end does: who is rung
+ * more often than it slept takes that for an attack.
  *
- * As the ring's two ends do it (ring.h): what is new was stored before the ring, so it is seen
- * here, or was seen by the client, which looks after falling asleep.
+ * A ring counts also when nothing is new since the last one. Its sender saw this very sleep a
+ * moment after all that it had sent was seen, and rings no more for it, whatever comes next. But an
+ * end rings at most once for each thing that it puts into the ring, so it wakes nobody more often.
+ * Where a ring may be for another, few count until there is something new.
  */
-static bool should_wake(struct subscription *subscription) {
+static bool should_wake(struct subscription *subscription, bool is_sure) {
 	bool produces = subscription->stream != NULL;
 	uint64_t news = __atomic_load_n(
 			produces ? &subscription->page->release_tail : &subscription->ring->tail,
@@ -351,12 +355,17 @@ static bool should_wake(struct subscription *subscription) {
 	uint64_t asleep = __atomic_load_n(
 			produces ? &subscription->ring->asleep : &subscription->page->asleep,
 			__ATOMIC_SEQ_CST);
-	bool is_new = news != subscription->news;
-	subscription->news = news;
-	if (!is_new || asleep % 2 == 0 || asleep == subscription->rung) {
+	if (news != subscription->news) {
+		subscription->news = news;
+		subscription->idle_rings = 0;
+	}
+	if (asleep % 2 == 0 || asleep == subscription->rung || subscription->woken >= news ||
+			(!is_sure && subscription->idle_rings == IDLE_RINGS_MAX)) {
 		return false;
 	}
 	subscription->rung = asleep;
+	subscription->woken++;
+	subscription->idle_rings++;
 	return true;
 }
 
@@ -401,7 +410,7 @@ void subscription_rung(struct link *link, uint32_t number) {
 	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
 		uint32_t of_link = bell_on_link(subscription, &link->peer);
 		if (of_link != 0 && (number == 0 || number == of_link) &&
-				should_wake(subscription)) {
+				should_wake(subscription, number != 0)) {
 			link->kind->ring(link, of_link);
 		}
 	}

@@ -55,11 +55,13 @@ struct subscription {
 	const struct gid_wire_ring *ring; /* NULL until live */
 	uint64_t seen[2];		  /* of the other machine's counters, by audit */
 	/* Of its end in this domain, where the other one is on another machine. */
-	uint64_t rung;	    /* the sleep that it was rung for */
-	uint64_t rang;	    /* the sleep of its other end that was last rung for, */
-	uint64_t rang_news; /* with what there was for it then, */
-	uint32_t rings;	    /* and how often */
-	uint64_t news;	    /* what there was when it was looked at */
+	uint64_t rung;	     /* the sleep that it was rung for */
+	uint64_t woken;	     /* how often it was rung */
+	uint64_t news;	     /* what there was when it was looked at */
+	uint32_t idle_rings; /* since that was new */
+	uint64_t rang;	     /* the sleep of its other end that was last rung for, */
+	uint64_t rang_news;  /* with what there was for it then, */
+	uint32_t rings;	     /* and how often */
 };
 
 /* The same for a stream that is not there and one that may not be read. */

@@ -240,7 +240,7 @@ def test_doctor_on_a_healthy_cockpit(cockpit: Cockpit) -> None:
         (
             "note",
             "any program of the domain may publish streams safety/*",
-            "allow it by publish= of a [client DOMAIN USER], and not by [client DOMAIN *]",
+            "allow it by publish= of a [client DOMAIN USER], and not by that of [client DOMAIN *]",
         ),
     ]
     assert len(find(found, "domain cluster")) == 3

@@ -135,8 +135,7 @@ static unsigned consume(unsigned *sleeps) {
 			got++;
 		} else if (!gid_ring_consumer_sleep(&end)) {
 			++*sleeps;
-			/* Now and then it wakes by itself, as by a timer, and leaves a ring behind.
-			 */
+			/* Now and then it wakes by itself, and leaves a ring behind. */
 			if (*sleeps % 3 != 0 && !is_rung()) {
 				return got;
 			}
@@ -152,8 +151,12 @@ static unsigned rings(void) {
 	return poll(&bell, 1, 0) == 1 ? (unsigned)read(to_consumer[0], bytes, sizeof(bytes)) : 0;
 }
 
-/* A ring that comes late, when all that it is for was seen, must not stand for the next one. */
-static void test_a_late_ring(struct side *near, struct side *far) {
+/*
+ * Two rings are on their way when all that they are for was seen: they wake for nothing, each once
+ * at most, and no more than these. The next one must wake, even if its sender saw a sleep that
+ * began after the last frame had been read: it rings no more for that one.
+ */
+static void test_late_rings(struct side *near, struct side *far) {
 	struct gid_ring_producer producer;
 	struct gid_ring_consumer consumer;
 	struct gid_wire_frame copy, frame = {.gid = gid_make(1, 1, 0, 0)};
@@ -165,25 +168,60 @@ static void test_a_late_ring(struct side *near, struct side *far) {
 		gid_ring_send(&producer, &frame, 0);
 		on_their_way += gid_ring_should_wake_consumer(&producer) &&
 				subscription_should_ring(&near->link, NUMBER);
-		if (i == 0) { /* it wakes by itself */
-			gid_ring_receive(&consumer, &copy);
-			gid_ring_consumer_wake(&consumer);
-		}
+		gid_ring_receive(&consumer, &copy); /* it wakes by itself */
+		gid_ring_consumer_wake(&consumer);
 	}
 	tap_ok(on_their_way == 2, "two rings are on their way");
-	subscription_rung(&far->link, NUMBER);
-	tap_ok(rings() == 1, "the first one wakes the consumer, which takes all there is");
-	gid_ring_consumer_wake(&consumer);
-	gid_ring_receive(&consumer, &copy);
+	for (int i = 0; i < 2; i++) {
+		gid_ring_consumer_sleep(&consumer);
+		subscription_rung(&far->link, NUMBER);
+		subscription_rung(&far->link, NUMBER);
+		tap_ok(rings() == 1, "a late one wakes once");
+		gid_ring_consumer_wake(&consumer);
+	}
 	gid_ring_consumer_sleep(&consumer);
 	subscription_rung(&far->link, NUMBER);
-	tap_ok(rings() == 0, "the second one wakes nobody");
+	tap_ok(rings() == 0, "but not more often than there was a frame");
+	gid_ring_consumer_wake(&consumer);
+
 	gid_ring_send(&producer, &frame, 0);
+	gid_ring_receive(&consumer, &copy);
+	gid_ring_consumer_sleep(&consumer);
 	tap_ok(gid_ring_should_wake_consumer(&producer) &&
 					subscription_should_ring(&near->link, NUMBER),
-			"a third one is sent on its way");
+			"a ring is sent for a frame that was just read");
 	subscription_rung(&far->link, NUMBER);
-	tap_ok(rings() == 1, "and wakes the consumer");
+	tap_ok(rings() == 1, "and wakes: its sender rings no more for this sleep");
+	memset(&ring, 0, sizeof(ring));
+	memset(&page, 0, sizeof(page));
+}
+
+/* A doorbell that many subscriptions share: each ring may be for another. */
+static void test_rings_of_others(struct side *far) {
+	struct gid_ring_producer producer;
+	struct gid_ring_consumer consumer;
+	struct gid_wire_frame copy, frame = {.gid = gid_make(1, 1, 0, 0)};
+	unsigned woken = 0;
+	gid_ring_producer_init(&producer, &ring, &page, CREDIT);
+	gid_ring_consumer_init(&consumer, &ring, &page);
+	for (int i = 0; i < 100; i++) { /* none of which needs a ring */
+		gid_ring_send(&producer, &frame, 0);
+		gid_ring_receive(&consumer, &copy);
+		gid_ring_release(&consumer, copy.index);
+		struct gid_ring_sent released;
+		gid_ring_collect(&producer, &released);
+	}
+	for (int i = 0; i < 100; i++) {
+		gid_ring_consumer_sleep(&consumer);
+		subscription_rung(&far->link, 0);
+		woken += rings();
+		gid_ring_consumer_wake(&consumer);
+	}
+	tap_ok(woken > 0 && woken < 8, "a hundred rings for others wake it %u times", woken);
+	gid_ring_consumer_sleep(&consumer);
+	gid_ring_send(&producer, &frame, 0);
+	subscription_rung(&far->link, 0);
+	tap_ok(rings() == 1, "and one with something new does");
 	memset(&ring, 0, sizeof(ring));
 	memset(&page, 0, sizeof(page));
 }
@@ -198,7 +236,9 @@ int main(void) {
 	if (!tap_ok(pipe(to_near) == 0 && pipe(to_far) == 0 && pipe(to_consumer) == 0, "pipes")) {
 		return tap_finish();
 	}
-	test_a_late_ring(&near, &far);
+	test_late_rings(&near, &far);
+	side_init(&far, 2, 1, false);
+	test_rings_of_others(&far);
 	side_init(&near, 1, 2, true);
 	side_init(&far, 2, 1, false);
 	pthread_create(&threads[0], NULL, produce, NULL);
