@@ -119,6 +119,8 @@ def test_the_page_says_what_it_is(tmp_path: Path) -> None:
     text = output.render(evaluation(chapter("5.1", MET, figure("<script>", 1), figure("b", 2))))
     assert "a &lt;b&gt;" in text and "&lt;script&gt;" in text and "<script>" not in text
     assert "A quick run." in text
+    alone = chapter("5.2", MET, figure("x", 1), figure("y", 2), figure("the ratio", 1.5, ""))
+    assert "the ratio" in output.render(evaluation(alone))
     assert "A quick run." not in output.render(evaluation(mode="full"))
 
 

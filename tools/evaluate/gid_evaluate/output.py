@@ -82,13 +82,12 @@ def figure_text(value: float) -> str:
 
 
 def bars(chapter: Chapter) -> list[tuple[str, list[tuple[Figure, float]]]]:
-    """For each unit with at least two figures: each figure with the width of its bar in percent."""
+    """For each unit: its figures, each with the width of its bar in percent."""
     by_unit: dict[str, list[Figure]] = {}
     for one in chapter.figures:
         by_unit.setdefault(one.unit, []).append(one)
     found = []
     for unit, figures in by_unit.items():
-        most = max(abs(one.value) for one in figures)
-        if len(figures) > 1 and most > 0:
-            found.append((unit, [(one, abs(one.value) / most * 100) for one in figures]))
+        most = max(abs(one.value) for one in figures) or 1.0
+        found.append((unit, [(one, abs(one.value) / most * 100) for one in figures]))
     return found

@@ -82,7 +82,7 @@ static void measure_round_trip(const char *name, int core, int peer_core) {
 		_exit(0);
 	}
 	probe_pin(core);
-	figure_init(&figure, "us", ROUND_TRIPS);
+	figure_init(&figure, "µs", ROUND_TRIPS);
 	for (uint32_t i = 0; i < ROUND_TRIPS; i++) {
 		uint64_t begin = probe_now();
 		signal_fd(there);
@@ -99,7 +99,7 @@ static void measure_round_trip(const char *name, int core, int peer_core) {
 /* How late a sleeper is woken by its timer. */
 static void measure_timer(void) {
 	struct figure figure;
-	figure_init(&figure, "us", 1000);
+	figure_init(&figure, "µs", 1000);
 	uint64_t due = probe_now();
 	for (int i = 0; i < 1000; i++) {
 		due += PERIOD_NS;

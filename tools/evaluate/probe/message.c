@@ -179,9 +179,9 @@ static void ping_once(struct pipe_end *end, uint32_t bytes, int pattern, struct 
 static void ping(struct pipe_end *end, uint32_t bytes) {
 	struct figure ignored, round_trip, one_way;
 	char name[64];
-	figure_init(&ignored, "us", 1);
-	figure_init(&round_trip, "us", MESSAGES);
-	figure_init(&one_way, "us", MESSAGES);
+	figure_init(&ignored, "µs", 1);
+	figure_init(&round_trip, "µs", MESSAGES);
+	figure_init(&one_way, "µs", MESSAGES);
 	for (int i = 0; i < WARM_UP; i++) {
 		ping_once(end, bytes, i, &ignored, &ignored);
 	}

@@ -21,7 +21,7 @@ def _repaint(context: Context) -> list[Figure]:
             average, most = row["mean_ms"], row["max_ms"]
             figures.append(Figure(name, average, "ms", row["repaints"], (0, most), source))
     ratio = found["ratios"]["repaint_instructions_gid_vs_wl_shm"]
-    name = "instructions of a repaint, gid, times wl_shm"
+    name = "instructions of a repaint, gid, ratio to wl_shm"
     figures.append(Figure(name, ratio, "", repaints, (ratio, ratio), source))
     return figures
 
@@ -33,7 +33,7 @@ PLANS = [
         "The same film full screen in Weston, once in gid memory and once in wl_shm: from the "
         "beginning of a repaint to when it is posted, and its instructions counted by callgrind.",
         _repaint,
-        goals=(Goal("instructions of a repaint, gid, times wl_shm", 1.01),),
+        goals=(Goal("instructions of a repaint, gid, ratio to wl_shm", 1.01),),
         document=(
             ("native", "1.824 ms, at most 3.251 ms"),
             ("virtualised", "3.56 ms, at most 32.154 ms"),

@@ -41,8 +41,12 @@ def _ring(context: Context) -> list[Figure]:
     flat = max(many) / many[0]
     fan = by_name["1 streams, 8 consumers"] / many[0]
     figures += costs
-    figures.append(Figure("a frame with up to 64 streams, times 1", flat, "", 4, spread, source))
-    figures.append(Figure("a frame to 8 consumers, times 1", fan, "", 1, (fan, fan), source))
+    figures.append(
+        Figure("dearest frame of up to 64 streams, ratio to 1 stream", flat, "", 4, spread, source)
+    )
+    figures.append(
+        Figure("a frame to 8 consumers, ratio to 1 consumer", fan, "", 1, (fan, fan), source)
+    )
     return figures
 
 
@@ -71,8 +75,8 @@ PLANS = [
         "sleep; and by the public calls on one core, with many streams and many consumers.",
         _ring,
         goals=(
-            Goal("a frame with up to 64 streams, times 1", 1.1),
-            Goal("a frame to 8 consumers, times 1", 2.0),
+            Goal("dearest frame of up to 64 streams, ratio to 1 stream", 1.1),
+            Goal("a frame to 8 consumers, ratio to 1 consumer", 2.0),
         ),
         document=(
             ("one core, external buffer", "98 cycles a packet (213 without)"),
