@@ -86,6 +86,8 @@ def withstand(make, fault: Fault, clean_fds: int) -> None:
             if not is_ready_or_ended(gidd, lambda: serves(cockpit)):
                 gidd.check_ended_well()
                 return
+        if gidd.hit_a_removal():
+            return
         left = idle_fds(cockpit, gidd)
         assert left <= clean_fds, f"{left} descriptors are open, not {clean_fds}\n{gidd.stderr}"
         assert gidd.end() in (0, 1), gidd.stderr
