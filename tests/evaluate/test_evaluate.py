@@ -55,7 +55,7 @@ def plan(run, *goals: Goal) -> Plan:
 
 @pytest.fixture
 def context(tmp_path: Path) -> Context:
-    return Context(False, Native(), None, "none was wanted", False, None)
+    return Context(False, Native(), None, "none was wanted", None)
 
 
 # --- verdicts -------------------------------------------------------------------------------------

@@ -110,7 +110,6 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
             native=Native(options.native),
             guest=guest,
             why_no_guest=why_not,
-            is_tcg=how == "tcg",
             bench=bench,
         )
         evaluation = run_all(plans, context, machine, how, _Progress(plans, options.full))

@@ -59,7 +59,6 @@ class Context:
     native: Native
     guest: System | None
     why_no_guest: str
-    is_tcg: bool
     bench: Path | None
     notes: list[str] = field(default_factory=list)
 
