@@ -2,6 +2,7 @@
 #include "colours.h"
 
 #include <drm_fourcc.h>
+#include <string.h>
 
 /* Where the samples of a row are: of the pixel x, at `base[step * (x >> shift)]`. */
 struct samples {
@@ -118,5 +119,51 @@ void colours_row(const struct colours *colours, const struct picture *picture, u
 		pixels[i] = 0xff000000 | clamp(value + of.red_v * v) << 16 |
 				clamp(value - of.green_u * u - of.green_v * v) << 8 |
 				clamp(value + of.blue_u * u);
+	}
+}
+
+/* --- alpha ------------------------------------------------------------------------------------ */
+
+/* By how many bits the parts of a pixel are shifted. */
+struct alpha_format {
+	uint32_t fourcc;
+	uint8_t alpha, red, green, blue;
+};
+
+static const struct alpha_format alpha_formats[] = {
+		{DRM_FORMAT_ARGB8888, 24, 16, 8, 0},
+		{DRM_FORMAT_ABGR8888, 24, 0, 8, 16},
+		{DRM_FORMAT_BGRA8888, 0, 8, 16, 24},
+		{DRM_FORMAT_RGBA8888, 0, 24, 16, 8},
+};
+
+static const struct alpha_format *find_alpha_format(uint32_t fourcc) {
+	for (size_t i = 0; i < sizeof(alpha_formats) / sizeof(alpha_formats[0]); i++) {
+		if (alpha_formats[i].fourcc == fourcc) {
+			return &alpha_formats[i];
+		}
+	}
+	return NULL;
+}
+
+bool colours_multiply(uint32_t fourcc) {
+	return find_alpha_format(fourcc) != NULL;
+}
+
+static uint32_t multiply(uint32_t value, uint32_t alpha) {
+	return ((value & 0xff) * alpha + 127) / 255;
+}
+
+void colours_multiply_row(const struct picture *picture, uint32_t x, uint32_t y, uint32_t width,
+		uint32_t *pixels) {
+	const struct alpha_format of = *find_alpha_format(picture->layout.fourcc);
+	const uint8_t *row = plane_row(picture, 0, y, 1) + (size_t)x * 4;
+	for (uint32_t i = 0; i < width; i++) {
+		uint32_t pixel;
+		memcpy(&pixel, row + (size_t)i * 4, sizeof(pixel)); /* once: it may change */
+		uint32_t alpha = pixel >> of.alpha & 0xff;
+		pixels[i] = alpha << 24 | multiply(pixel >> of.red, alpha) << 16 |
+				multiply(pixel >> of.green, alpha) << 8 |
+				multiply(pixel >> of.blue, alpha);
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** Pictures in YUV, converted row by row to ARGB8888. Pure. */
+/** Pictures whose pixels are not those of ARGB8888 multiplied by alpha, made so row by row. Pure.
+ */
 #ifndef ENGINE_COLOURS_H
 #define ENGINE_COLOURS_H
 
@@ -30,5 +31,12 @@ void colours_init(struct colours *colours, uint32_t encoding, uint32_t range);
  */
 void colours_row(const struct colours *colours, const struct picture *picture, uint32_t x,
 		uint32_t y, uint32_t width, uint32_t *pixels);
+
+/* Whether the format has alpha, and colours_multiply_row() can multiply its pixels by it. */
+bool colours_multiply(uint32_t fourcc);
+
+/* The same as colours_row() for pixels that are not multiplied by their alpha. */
+void colours_multiply_row(const struct picture *picture, uint32_t x, uint32_t y, uint32_t width,
+		uint32_t *pixels);
 
 #endif

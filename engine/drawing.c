@@ -382,6 +382,12 @@ static uint32_t *scratch_of(struct drawing *drawing, size_t pixels) {
 	return drawing->scratch;
 }
 
+/* Whether its pixels are made in the scratch memory, and not read by pixman as they are. */
+static bool is_converted(const struct engine_layer *layer, uint32_t fourcc) {
+	return colours_convert(fourcc) ||
+			((layer->flags & ENGINE_LAYER_STRAIGHT) != 0 && colours_multiply(fourcc));
+}
+
 /* Converts rows of a source's box to the scratch memory, in parts. */
 static int convert(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed, uint32_t first,
@@ -393,8 +399,13 @@ static int convert(struct drawing *drawing, const struct engine_layer *layer,
 	}
 	colours_init(&colours, layer->encoding, layer->range);
 	for (uint32_t i = 0; i < rows; i++) {
-		colours_row(&colours, source, placed->x, placed->y + first + i, placed->width,
-				drawing->scratch + (size_t)placed->width * i);
+		uint32_t y = placed->y + first + i;
+		uint32_t *pixels = drawing->scratch + (size_t)placed->width * i;
+		if (colours_convert(source->layout.fourcc)) {
+			colours_row(&colours, source, placed->x, y, placed->width, pixels);
+		} else {
+			colours_multiply_row(source, placed->x, y, placed->width, pixels);
+		}
 		done += placed->width;
 		if (done >= PART_PIXELS && counts) {
 			drawing->cost += done;
@@ -501,10 +512,10 @@ static int convert_plain(struct drawing *drawing, const struct engine_layer *lay
  * An image of the source's box alone, whose edges are repeated outside: a filter takes nothing from
  * beside the box. `*inner` is the box's first column in it: rows have to begin at whole words.
  */
-static pixman_image_t *image_of_box(struct drawing *drawing, const struct picture *source,
-		const struct placed *placed, uint32_t *inner) {
+static pixman_image_t *image_of_box(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed, uint32_t *inner) {
 	const struct gid_layout *layout = &source->layout;
-	if (colours_convert(layout->fourcc)) {
+	if (is_converted(layer, layout->fourcc)) {
 		*inner = 0;
 		return pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8, (int)placed->width,
 				(int)placed->height, drawing->scratch, (int)placed->width * 4);
@@ -526,7 +537,7 @@ static int compose_scaled(struct drawing *drawing, const struct engine_layer *la
 		return 0;
 	}
 	int ret = 0;
-	if (colours_convert(source->layout.fourcc)) {
+	if (is_converted(layer, source->layout.fourcc)) {
 		ret = convert(drawing, layer, source, placed, 0, placed->height, true);
 	}
 	if (ret < 0) {
@@ -535,7 +546,7 @@ static int compose_scaled(struct drawing *drawing, const struct engine_layer *la
 	uint32_t inner;
 	pixman_f_transform_t exact;
 	pixman_transform_t transform;
-	pixman_image_t *image = image_of_box(drawing, source, placed, &inner);
+	pixman_image_t *image = image_of_box(drawing, layer, source, placed, &inner);
 	if (image == NULL) {
 		return -ENOMEM;
 	}
@@ -560,10 +571,12 @@ static int compose_scaled(struct drawing *drawing, const struct engine_layer *la
 int drawing_layer(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source) {
 	struct placed placed;
-	bool converts = colours_convert(source->layout.fourcc);
+	bool converts = is_converted(layer, source->layout.fourcc);
 	if (!drawing_can_read(source->layout.fourcc) ||
 			source->layout.modifier != DRM_FORMAT_MOD_LINEAR ||
-			(!converts && !is_aligned(&source->layout))) {
+			(!converts && !is_aligned(&source->layout)) ||
+			((layer->flags & ENGINE_LAYER_STRAIGHT) != 0 &&
+					source->layout.fourcc == DRM_FORMAT_ARGB2101010)) {
 		return -ENOTSUP;
 	}
 	int ret = place(&placed, layer, &source->layout);

@@ -72,6 +72,9 @@ enum engine_range {
 	ENGINE_FULL = 1,
 };
 
+/* The source's pixels are not multiplied by their alpha. */
+#define ENGINE_LAYER_STRAIGHT 1u
+
 /* The next picture begins with undefined pixels, not with those of this one. */
 #define ENGINE_PRESENT_DISCARD 1u
 
@@ -146,7 +149,7 @@ struct ENGINE_WIRE engine_layer {
 	uint8_t op, filter, transform, alpha;
 	uint32_t gid_low, gid_high;
 	uint8_t encoding, range;
-	uint16_t reserved0;
+	uint16_t flags;
 	uint16_t source_x, source_y, source_width, source_height; /* 0, 0: the whole picture */
 	int16_t x, y;
 	uint16_t width, height; /* 0, 0: that of the source, after the transform */

@@ -114,7 +114,10 @@ static const char *check_layer(const struct engine_layer *layer) {
 			(layer->width == 0) != (layer->height == 0)) {
 		return "a box has a width without a height, or the other way round";
 	}
-	return layer->reserved0 != 0 || layer->reserved1 != 0 ? "a reserved field is not 0" : NULL;
+	if ((layer->flags & ~ENGINE_LAYER_STRAIGHT) != 0) {
+		return "there is no such flag";
+	}
+	return layer->reserved1 != 0 ? "a reserved field is not 0" : NULL;
 }
 
 static const char *check_present(const struct engine_present *present) {

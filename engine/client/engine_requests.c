@@ -176,6 +176,7 @@ int gid_list_layer(struct gid_canvas *canvas, const struct gid_layer *layer) {
 	command->gid_high = (uint32_t)(layer->gid >> 32);
 	command->encoding = layer->encoding;
 	command->range = layer->full_range ? ENGINE_FULL : ENGINE_LIMITED;
+	command->flags = layer->straight ? ENGINE_LAYER_STRAIGHT : 0;
 	if (!whole) {
 		command->source_x = (uint16_t)source->x;
 		command->source_y = (uint16_t)source->y;

@@ -41,6 +41,14 @@ int gid_canvas_get_fd(const struct gid_canvas *canvas) {
 	return canvas->epoll_fd;
 }
 
+uint32_t gid_canvas_engine(const struct gid_canvas *canvas) {
+	return canvas->engine;
+}
+
+bool gid_canvas_needs_window(const struct gid_canvas *canvas) {
+	return gid_producer_needs_window(canvas->lists);
+}
+
 /* --- what the engine says --------------------------------------------------------------------- */
 
 static uint64_t load(const uint64_t *field) {
@@ -256,6 +264,10 @@ int gid_canvas_share(struct gid_canvas *canvas, struct gid_slab *slab) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+static bool is_size(uint32_t width, uint32_t height) {
+	return width >= 1 && width <= GID_SIZE_MAX && height >= 1 && height <= GID_SIZE_MAX;
+}
+
 static int complete_options(
 		struct gid_canvas_options *options, const struct gid_canvas_options *given) {
 	uint32_t size = given->size < sizeof(*options) ? given->size : sizeof(*options);
@@ -266,8 +278,7 @@ static int complete_options(
 	options->list_words = options->list_words == 0 ? 16384 : options->list_words;
 	options->lists = options->lists == 0 ? 16 : options->lists;
 	options->connect_ms = options->connect_ms == 0 ? 5000 : options->connect_ms;
-	bool good = options->width >= 1 && options->width <= GID_SIZE_MAX && options->height >= 1 &&
-			options->height <= GID_SIZE_MAX && options->list_words >= 64 &&
+	bool good = is_size(options->width, options->height) && options->list_words >= 64 &&
 			options->list_words <= ENGINE_LIST_WORDS_MAX && options->lists >= 2 &&
 			options->lists <= LISTS_MAX;
 	return good ? 0 : -EINVAL;
@@ -356,7 +367,7 @@ int gid_canvas_create(struct gid_domain *domain, const char *engine, const char 
 		snprintf(create_text, sizeof(create_text), "%s", gid_domain_error(domain));
 		goto error_canvas;
 	}
-	ret = wait_for_engine(canvas);
+	ret = canvas->options.connect_ms < 0 ? 0 : wait_for_engine(canvas);
 	if (ret < 0) {
 		snprintf(create_text, sizeof(create_text),
 				"no gid-engine in domain %s serves a canvas %s to us: does it run, "
@@ -371,6 +382,20 @@ int gid_canvas_create(struct gid_domain *domain, const char *engine, const char 
 error_canvas:
 	gid_canvas_destroy(canvas);
 	return ret;
+}
+
+int gid_canvas_resize(struct gid_canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height) {
+	if (canvas->words != NULL) {
+		return canvas_fail(canvas, -EBUSY, "a list was begun already");
+	}
+	if (!is_size(width, height)) {
+		return canvas_fail(canvas, -EINVAL, "the canvas's size is out of range");
+	}
+	canvas->options.fourcc = fourcc == 0 ? DRM_FORMAT_XRGB8888 : fourcc;
+	canvas->options.width = width;
+	canvas->options.height = height;
+	canvas->has_canvas = false;
+	return 0;
 }
 
 void gid_canvas_destroy(struct gid_canvas *canvas) {

@@ -178,6 +178,20 @@ static void test_drawing(struct gid_canvas *canvas, struct viewer *viewer) {
 	struct viewer late;
 	viewer_init(&late, "canvas/panel");
 	tap_ok(viewer_sees(&late, 2, 2, 0xffffff), "who comes later sees the last picture");
+	tap_ok(gid_canvas_resize(canvas, 0, 0, 8) == -EINVAL &&
+					gid_canvas_resize(canvas, 0, WIDTH / 2, HEIGHT / 2) == 0 &&
+					fill_and_present(canvas, 0xff405060) == 0 &&
+					viewer_sees(viewer, 1, 1, 0x405060),
+			"a canvas gets another size");
+	struct gid_slab *slab;
+	struct gid_slab_info info = {0};
+	if (gid_slab_import(viewer->domain, viewer->frame.gid, &slab) == 0) {
+		gid_slab_get_info(slab, &info);
+		gid_slab_unref(slab);
+	}
+	tap_ok(info.layout.width == WIDTH / 2 && info.layout.height == HEIGHT / 2,
+			"which its pictures have");
+	gid_canvas_resize(canvas, 0, WIDTH, HEIGHT);
 	viewer_finish(&late);
 }
 
@@ -354,7 +368,23 @@ int main(void) {
 			.size = sizeof(options), .width = 8, .height = 8, .connect_ms = 1};
 	tap_ok(gid_canvas_create(domain, "cluster", "panel", &options, &none) == -ETIMEDOUT,
 			"without an engine there is no canvas: %s", gid_canvas_create_error());
+	struct gid_canvas_options at_once = options;
+	at_once.connect_ms = -1;
+	tap_ok(gid_canvas_create(domain, "cluster", "panel", &at_once, &none) == 0 &&
+					!gid_canvas_is_connected(none) &&
+					gid_canvas_engine(none) == 0,
+			"unless the program does not want to wait for it");
 	start_engine();
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (!gid_canvas_is_connected(none) && cockpit_now_ms() < end) {
+		cockpit_sleep_ms(10);
+		gid_domain_dispatch(domain);
+		gid_canvas_dispatch(none);
+	}
+	tap_ok(gid_canvas_is_connected(none) && gid_canvas_engine(none) == 2 &&
+					fill_and_present(none, 0xff000000) == 0,
+			"which then finds it later");
+	gid_canvas_destroy(none);
 	struct viewer viewer;
 	viewer_init(&viewer, "canvas/panel");
 	struct gid_canvas *canvas = make_canvas(domain, "panel", WIDTH, HEIGHT);

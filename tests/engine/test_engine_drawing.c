@@ -232,6 +232,45 @@ static struct engine_layer layer_at(int16_t x, int16_t y) {
 			.y = y};
 }
 
+/* Pixels that are not multiplied by their alpha, in each format that may be so. */
+static void test_straight(void) {
+	static const struct {
+		uint32_t fourcc, pixel; /* alpha 0x80, red 0xff, green 0x40, blue 0 */
+	} formats[] = {{DRM_FORMAT_ARGB8888, 0x80ff4000}, {DRM_FORMAT_ABGR8888, 0x800040ff},
+			{DRM_FORMAT_BGRA8888, 0x0040ff80}, {DRM_FORMAT_RGBA8888, 0xff400080}};
+	static struct bitmap target, source;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		bitmap_init(&source, formats[i].fourcc, 4, 4, 0);
+		for (uint32_t at = 0; at < 16; at++) {
+			*pixel(&source, at % 4, at / 4) = formats[i].pixel;
+		}
+		bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+		drawing_begin(&drawing, &target.layout, slot_of(&target));
+		fill(ENGINE_SRC, 0xff0000ff, (struct engine_rectangle){0, 0, WIDTH, HEIGHT});
+		struct picture picture = picture_of(&source);
+		struct engine_layer layer = layer_at(0, 0);
+		layer.flags = ENGINE_LAYER_STRAIGHT;
+		int ret = drawing_layer(&drawing, &layer, &picture);
+		layer.x = 8;
+		layer.width = layer.height = 8;
+		layer.filter = ENGINE_BILINEAR;
+		ret = ret == 0 ? drawing_layer(&drawing, &layer, &picture) : ret;
+		tap_ok(ret == 0 && *pixel(&target, 3, 3) == 0xff80207f &&
+						*pixel(&target, 12, 4) == 0xff80207f &&
+						*pixel(&target, 4, 4) == 0xff0000ff,
+				"%.4s: the engine multiplies by alpha, scaled or not: %08x %08x",
+				(const char *)&formats[i].fourcc, *pixel(&target, 3, 3),
+				*pixel(&target, 12, 4));
+	}
+	bitmap_init(&source, DRM_FORMAT_XRGB8888, 4, 4, 0);
+	*pixel(&source, 0, 0) = 0x00123456;
+	struct picture picture = picture_of(&source);
+	struct engine_layer layer = layer_at(0, 0);
+	layer.flags = ENGINE_LAYER_STRAIGHT;
+	drawing_layer(&drawing, &layer, &picture);
+	tap_ok(*pixel(&target, 0, 0) == 0xff123456, "without alpha there is nothing to multiply");
+}
+
 static void test_plain(void) {
 	static struct bitmap target, source;
 	bool exact = true;
@@ -487,6 +526,7 @@ int main(void) {
 	test_points();
 	test_shapes();
 	test_plain();
+	test_straight();
 	test_turned();
 	test_scaled();
 	test_stopped();

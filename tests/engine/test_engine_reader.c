@@ -128,7 +128,11 @@ static void test_fields(void) {
 	layer->height = 3;
 	struct list_mistake mistake;
 	tap_ok(read_list(&mistake) == 0, "and with a height taken");
-	layer->reserved0 = 1;
+	layer->flags = 2;
+	tap_ok(refused_at(8), "an unknown flag of a layer is refused");
+	layer->flags = ENGINE_LAYER_STRAIGHT;
+	tap_ok(read_list(&mistake) == 0, "and a known one taken");
+	layer->reserved1 = 1;
 	tap_ok(refused_at(8), "a reserved field of a command is refused");
 	begin(11);
 	struct engine_lines *lines = (void *)command(8, ENGINE_LINES, 3);

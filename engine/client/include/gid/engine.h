@@ -43,7 +43,11 @@ struct gid_canvas_options {
 	uint32_t list_words;	/**< the longest list, in 32-bit words; 0: 16384; at most 65536 */
 	uint32_t lists;		/**< that may be under way at once, 2 to 62; 0: 16 */
 	uint32_t spin_us;	/**< how long gid_canvas_wait() looks before it sleeps */
-	int connect_ms;		/**< how long to wait for the engine; 0: 5000 */
+	/**
+	 * How long to wait for the engine; 0: 5000. Less than 0: do not wait for it; then
+	 * gid_canvas_is_connected() says when it is there.
+	 */
+	int connect_ms;
 };
 
 /**
@@ -70,6 +74,21 @@ int gid_canvas_dispatch(struct gid_canvas *canvas);
 
 /** Whether the engine is there, so that lists can be submitted. */
 bool gid_canvas_is_connected(const struct gid_canvas *canvas);
+
+/** The number of the engine's domain, for gid_slab_grant(); 0: the engine is away. */
+uint32_t gid_canvas_engine(const struct gid_canvas *canvas);
+
+/**
+ * Whether the engine is on another machine. It can then read only slabs of gid_slab_create(), not
+ * those of gid_slab_export().
+ */
+bool gid_canvas_needs_window(const struct gid_canvas *canvas);
+
+/**
+ * The next list begins with a black canvas of this size and format, which are as in struct
+ * gid_canvas_options. Returns 0; -EINVAL: they are out of range; -EBUSY: a list was begun already.
+ */
+int gid_canvas_resize(struct gid_canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height);
 
 /** The sentence for the last call that failed, or "". Valid until the next failure. */
 const char *gid_canvas_error(const struct gid_canvas *canvas);
@@ -145,7 +164,8 @@ struct gid_layer {
 	bool bilinear;		  /**< how to scale; false: the nearest pixel */
 	uint8_t encoding;	  /**< of YUV: enum gid_colour_encoding */
 	bool full_range;	  /**< of YUV: 0..255, not 16..235 */
-	uint8_t reserved[10];	  /**< 0 */
+	bool straight;		  /**< the pixels are not multiplied by their alpha */
+	uint8_t reserved[9];	  /**< 0 */
 };
 
 /** A part of a mask, and where it goes. */
