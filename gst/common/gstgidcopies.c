@@ -33,6 +33,9 @@ static const struct
   [GST_GID_COPY_PLAIN_LAYOUT] = { "plain-layout",
       "has rows that are not laid out as downstream assumes without GstVideoMeta",
       "Use a downstream element that supports GstVideoMeta, or a videoconvert before the sink." },
+  [GST_GID_COPY_CANVAS_SLOTS] = { "canvas-slots",
+      "came while downstream held the canvas's other slots",
+      "Give the canvas more with slots= in the engine's configuration." },
 };
 
 GType

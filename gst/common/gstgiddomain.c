@@ -325,42 +325,40 @@ gst_gid_domain_reclaim (GstGidDomain *self)
   return found;
 }
 
+GstResourceError
+gst_gid_domain_error_code (int result)
+{
+  switch (result) {
+    case -EEXIST:
+      return GST_RESOURCE_ERROR_BUSY;
+    case -EPERM:
+    case -EACCES:
+      return GST_RESOURCE_ERROR_NOT_AUTHORIZED;
+    case -EDQUOT:
+    case -ENOMEM:
+      return GST_RESOURCE_ERROR_NO_SPACE_LEFT;
+    case -ENOENT:
+      return GST_RESOURCE_ERROR_NOT_FOUND;
+    case -EINVAL:
+    case -ENOTSUP:
+      return GST_RESOURCE_ERROR_SETTINGS;
+    default:
+      return GST_RESOURCE_ERROR_FAILED;
+  }
+}
+
 void
 gst_gid_domain_set_error (GstGidDomain *self, GError **error, int result, const gchar *format, ...)
 {
   const gchar *detail = gid_domain_error (self->domain);
-  GstResourceError code;
   va_list args;
   gchar *what;
 
-  switch (result) {
-    case -EEXIST:
-      code = GST_RESOURCE_ERROR_BUSY;
-      break;
-    case -EPERM:
-    case -EACCES:
-      code = GST_RESOURCE_ERROR_NOT_AUTHORIZED;
-      break;
-    case -EDQUOT:
-    case -ENOMEM:
-      code = GST_RESOURCE_ERROR_NO_SPACE_LEFT;
-      break;
-    case -ENOENT:
-      code = GST_RESOURCE_ERROR_NOT_FOUND;
-      break;
-    case -EINVAL:
-    case -ENOTSUP:
-      code = GST_RESOURCE_ERROR_SETTINGS;
-      break;
-    default:
-      code = GST_RESOURCE_ERROR_FAILED;
-      break;
-  }
   va_start (args, format);
   what = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (
-      error, GST_RESOURCE_ERROR, code, "%s: %s", what, *detail ? detail : gid_strerror (result));
+  g_set_error (error, GST_RESOURCE_ERROR, gst_gid_domain_error_code (result), "%s: %s", what,
+      *detail ? detail : gid_strerror (result));
   g_free (what);
 }
 

@@ -66,6 +66,9 @@ void gst_gid_domain_remove_producer (GstGidDomain *domain, struct gid_producer *
  */
 gboolean gst_gid_domain_reclaim (GstGidDomain *domain);
 
+/** The kind of error that libgid's `result` is. */
+GstResourceError gst_gid_domain_error_code (int result);
+
 /** An error of GST_RESOURCE_ERROR for libgid's `result`, with what libgid says. Lock held. */
 void gst_gid_domain_set_error (GstGidDomain *domain, GError **error, int result,
     const gchar *format, ...) G_GNUC_PRINTF (4, 5);

@@ -234,8 +234,9 @@ buffer_new (GstMemory *mem)
 
 /* --- slabs ------------------------------------------------------------------------------------- */
 
-int
-gst_gid_import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
+/* With the domain's lock held. */
+static int
+import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
 {
   GstGidImport *self;
   struct gid_slab_info info;
@@ -277,8 +278,8 @@ gst_gid_import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
   return 0;
 }
 
-void
-gst_gid_import_retire (GstGidImport *self)
+static void
+import_retire (GstGidImport *self)
 {
   GstGidDomain *domain = self->reader->domain;
 
@@ -294,6 +295,60 @@ gst_gid_import_retire (GstGidImport *self)
   }
   gst_gid_domain_unlock (domain);
   import_unref (self);
+}
+
+GHashTable *
+gst_gid_imports_new (void)
+{
+  return g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) import_retire);
+}
+
+static gboolean
+is_gone (gpointer key, gpointer value, gpointer all)
+{
+  return all || ((GstGidImport *) value)->revoked;
+}
+
+void
+gst_gid_imports_retire (GHashTable *imports, gboolean all)
+{
+  g_hash_table_foreach_remove (imports, is_gone, GINT_TO_POINTER (all));
+}
+
+int
+gst_gid_imports_find (GHashTable *imports, GstGidReader *reader, gid_id gid, GstGidImport **import)
+{
+  gpointer key = GUINT_TO_POINTER (gid_slab_key (gid));
+  int ret;
+
+  *import = g_hash_table_lookup (imports, key);
+  if (*import && !(*import)->revoked)
+    return 0;
+  gst_gid_imports_retire (imports, FALSE);
+  gst_gid_domain_lock (reader->domain);
+  ret = import_new (reader, gid, import);
+  gst_gid_domain_unlock (reader->domain);
+  if (ret == 0)
+    g_hash_table_insert (imports, key, *import);
+  return ret;
+}
+
+GstGidImport *
+gst_gid_import_of_memory (GstMemory *mem, gid_id *gid)
+{
+  GstGidImportSlot *slot = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark ());
+  GstGidDomain *domain;
+  guint n;
+
+  if (slot == NULL || mem->offset != slot->offset)
+    return NULL;
+  domain = slot->import->reader->domain;
+  gst_gid_domain_lock (domain);
+  n = slot->held->len;
+  if (n > 0)
+    *gid = g_array_index (slot->held, Held, n - 1).frame.gid;
+  gst_gid_domain_unlock (domain);
+  return n > 0 ? slot->import : NULL;
 }
 
 GstBuffer *

@@ -52,14 +52,19 @@ struct _GstGidImport
   struct _GstGidImportSlot *slots; /* for each kind of view */
 };
 
-/**
- * Imports the slab that the gid is in. Call with the domain's lock held. Returns 0 and the import,
- * or libgid's error; -EPROTO where the slab's description makes no sense.
- */
-int gst_gid_import_new (GstGidReader *reader, gid_id gid, GstGidImport **import);
+/** A table for a reader's imports, by their slabs. Used by one thread. */
+GHashTable *gst_gid_imports_new (void);
 
-/** Lets go of it: memory that is in use lives on. Call without the lock. */
-void gst_gid_import_retire (GstGidImport *import);
+/** Lets go of those that are gone, or of all: memory that is in use lives on. */
+void gst_gid_imports_retire (GHashTable *imports, gboolean all);
+
+/**
+ * Finds the import of the slab that the gid is in, or makes it, and lets go of those that are gone.
+ * Call without the lock. Returns 0 and the import, which is the table's, or libgid's error; -EPROTO
+ * where the slab's description makes no sense.
+ */
+int gst_gid_imports_find (
+    GHashTable *imports, GstGidReader *reader, gid_id gid, GstGidImport **import);
 
 /**
  * The frame's slot as a buffer, which gives the frame back at its end. It has no flags, no times,
@@ -68,6 +73,12 @@ void gst_gid_import_retire (GstGidImport *import);
  */
 GstBuffer *gst_gid_import_take (
     GstGidImport *import, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas);
+
+/**
+ * The import whose slot the memory is, and the gid of the last frame that came in it. NULL: it is no
+ * such memory, or a part of one. The import is good as long as the memory. Call without the lock.
+ */
+GstGidImport *gst_gid_import_of_memory (GstMemory *mem, gid_id *gid);
 
 G_END_DECLS
 

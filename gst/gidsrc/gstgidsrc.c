@@ -17,8 +17,6 @@
 
 #include <errno.h>
 
-#include <gst/allocators/gstfdmemory.h>
-
 #include "common/gstgid.h"
 #include "common/gstgidtimeline.h"
 
@@ -156,7 +154,7 @@ gst_gid_src_stop (GstBaseSrc *src)
   GstGidReader *reader = self->reader;
 
   gst_gid_src_post_stats (self, TRUE);
-  gst_gid_src_retire_imports (self, TRUE);
+  gst_gid_imports_retire (self->imports, TRUE);
   gst_gid_src_clear_copies (self);
   GST_OBJECT_LOCK (self);
   gst_gid_domain_lock (reader->domain);
@@ -217,26 +215,6 @@ gst_gid_src_get_caps (GstBaseSrc *src, GstCaps *filter)
   return result;
 }
 
-/*
- * Whether downstream has shared memory of its own to copy to. Such sinks (waylandsink) would hand
- * our descriptors on to a Wayland compositor, which maps wl_shm pools for writing: it is refused,
- * and the compositor ends the connection.
- */
-static gboolean
-would_write (GstQuery *query)
-{
-  GstAllocator *allocator = NULL;
-  gboolean shared;
-
-  if (gst_query_get_n_allocation_pools (query) == 0
-      || gst_query_get_n_allocation_params (query) == 0)
-    return FALSE;
-  gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
-  shared = allocator && GST_IS_FD_ALLOCATOR (allocator);
-  gst_clear_object (&allocator);
-  return shared;
-}
-
 static gboolean
 gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
@@ -247,14 +225,11 @@ gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
   fd_memory = self->fd_memory;
   GST_OBJECT_UNLOCK (self);
 
-  self->kind = fd_memory && !would_write (query) ? GST_GID_VIEW_FD : GST_GID_VIEW_PLAIN;
+  self->kind = gst_gid_view_decide (query);
+  if (!fd_memory)
+    self->kind = GST_GID_VIEW_PLAIN;
   self->has_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   self->has_crop_meta = gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
-  /* the memory is the producer's */
-  while (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_remove_nth_allocation_pool (query, 0);
-  while (gst_query_get_n_allocation_params (query) > 0)
-    gst_query_remove_nth_allocation_param (query, 0);
   return TRUE;
 }
 
@@ -282,7 +257,7 @@ receive (GstGidSrc *self, struct gid_frame *frame)
     gst_gid_src_post_state (self, state, reason);
     if (state != GID_CONSUMER_LIVE) {
       self->discont = TRUE;
-      gst_gid_src_retire_imports (self, TRUE);
+      gst_gid_imports_retire (self->imports, TRUE);
     }
   }
   if (ret < 0 && state == GID_CONSUMER_ENDED)
@@ -436,7 +411,7 @@ static void
 gst_gid_src_init (GstGidSrc *self)
 {
   gst_gid_src_init_properties (self);
-  self->imports = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) gst_gid_import_retire);
+  self->imports = gst_gid_imports_new ();
   gst_base_src_set_format (GST_BASE_SRC_CAST (self), GST_FORMAT_TIME);
   gst_base_src_set_live (GST_BASE_SRC_CAST (self), TRUE);
 }

@@ -94,9 +94,6 @@ void gst_gid_src_release (GstGidSrc *self, const struct gid_frame *frame);
 /** Lets go of the memory for copies. */
 void gst_gid_src_clear_copies (GstGidSrc *self);
 
-/** Lets go of slabs that are gone, or of all. */
-void gst_gid_src_retire_imports (GstGidSrc *self, gboolean all);
-
 G_END_DECLS
 
 #endif

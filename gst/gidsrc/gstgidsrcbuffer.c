@@ -5,18 +5,6 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-static gboolean
-is_gone (gpointer key, gpointer value, gpointer all)
-{
-  return all || ((GstGidImport *) value)->revoked;
-}
-
-void
-gst_gid_src_retire_imports (GstGidSrc *self, gboolean all)
-{
-  g_hash_table_foreach_remove (self->imports, is_gone, GINT_TO_POINTER (all));
-}
-
 void
 gst_gid_src_release (GstGidSrc *self, const struct gid_frame *frame)
 {
@@ -28,16 +16,10 @@ gst_gid_src_release (GstGidSrc *self, const struct gid_frame *frame)
 static GstGidImport *
 find_import (GstGidSrc *self, gid_id gid)
 {
-  gpointer key = GUINT_TO_POINTER (gid_slab_key (gid));
-  GstGidImport *import = g_hash_table_lookup (self->imports, key);
+  GstGidImport *import;
   int ret;
 
-  if (import && !import->revoked)
-    return import;
-  gst_gid_src_retire_imports (self, FALSE);
-  gst_gid_domain_lock (self->reader->domain);
-  ret = gst_gid_import_new (self->reader, gid, &import);
-  gst_gid_domain_unlock (self->reader->domain);
+  ret = gst_gid_imports_find (self->imports, self->reader, gid, &import);
   if (ret < 0) {
     gchar text[GID_TEXT_MAX];
 
@@ -45,9 +27,8 @@ find_import (GstGidSrc *self, gid_id gid)
     return NULL;
   }
   /* so that equal caps of several slabs are told by a look at the pointer */
-  if (self->caps && gst_caps_is_equal (self->caps, import->caps))
+  if (self->caps && self->caps != import->caps && gst_caps_is_equal (self->caps, import->caps))
     gst_caps_replace (&import->caps, self->caps);
-  g_hash_table_insert (self->imports, key, import);
   return import;
 }
 

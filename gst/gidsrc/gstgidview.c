@@ -129,3 +129,35 @@ gst_gid_view_new (
   gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), base_quark (), (gpointer) base, NULL);
   return mem;
 }
+
+/*
+ * Whether downstream has shared memory of its own to copy to. Such sinks (waylandsink) would hand
+ * our descriptors on to a Wayland compositor, which maps wl_shm pools for writing: it is refused,
+ * and the compositor ends the connection.
+ */
+static gboolean
+would_write (GstQuery *query)
+{
+  GstAllocator *allocator = NULL;
+  gboolean shared;
+
+  if (gst_query_get_n_allocation_pools (query) == 0
+      || gst_query_get_n_allocation_params (query) == 0)
+    return FALSE;
+  gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
+  shared = allocator && GST_IS_FD_ALLOCATOR (allocator);
+  gst_clear_object (&allocator);
+  return shared;
+}
+
+GstGidView
+gst_gid_view_decide (GstQuery *query)
+{
+  GstGidView kind = would_write (query) ? GST_GID_VIEW_PLAIN : GST_GID_VIEW_FD;
+
+  while (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_remove_nth_allocation_pool (query, 0);
+  while (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_remove_nth_allocation_param (query, 0);
+  return kind;
+}

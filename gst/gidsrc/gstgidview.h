@@ -23,6 +23,12 @@ typedef enum
 GstMemory *gst_gid_view_new (
     GstGidView kind, int fd, gconstpointer base, gsize maxsize, gsize offset, gsize size);
 
+/**
+ * The kind that downstream can take, by its answer to an ALLOCATION query. Removes pools and
+ * allocators from that: the memory is the producer's.
+ */
+GstGidView gst_gid_view_decide (GstQuery *query);
+
 G_END_DECLS
 
 #endif
