@@ -18,7 +18,7 @@
 struct window {
 	struct display *display;
 	struct wlr_xdg_toplevel *toplevel;
-	struct wlr_scene_tree *tree;
+	struct wlr_scene_tree *tree; /* NULL: not placed yet */
 	struct wl_listener commit, destroy, request_fullscreen, request_maximize;
 };
 
@@ -37,16 +37,38 @@ static const struct client_config *find_place(
 	return NULL;
 }
 
+/* What the configuration does not place may ask for an output. */
+static struct screen *window_screen(
+		const struct window *window, const struct client_config *place) {
+	struct display *display = window->display;
+	struct screen *wish =
+			display_find_screen(display, window->toplevel->requested.fullscreen_output);
+	if (place != NULL) {
+		return &display->screens[place->output];
+	}
+	return wish != NULL ? wish : &display->screens[0];
+}
+
 static void window_place(struct window *window) {
 	const struct client_config *place =
 			find_place(window->display->config, window->toplevel->app_id);
-	if (place != NULL) {
+	const struct screen *screen = window_screen(window, place);
+	if (window->tree == NULL) {
+		struct wlr_xdg_surface *surface = window->toplevel->base;
+		window->tree = wlr_scene_xdg_surface_create(screen->clients, surface);
+		surface->data = window->tree; /* for its popups */
+	} else {
+		wlr_scene_node_reparent(&window->tree->node, screen->clients);
+	}
+	if (window->tree == NULL) {
+		wl_resource_post_no_memory(window->toplevel->resource);
+	} else if (place != NULL) {
 		wlr_scene_node_set_position(&window->tree->node, place->box.x, place->box.y);
 		wlr_xdg_toplevel_set_size(window->toplevel, place->box.width, place->box.height);
-	} else if (window->display->output != NULL) {
+	} else if (screen->output != NULL) {
 		wlr_xdg_toplevel_set_fullscreen(window->toplevel, true);
-		wlr_xdg_toplevel_set_size(window->toplevel, window->display->output->width,
-				window->display->output->height);
+		wlr_xdg_toplevel_set_size(
+				window->toplevel, screen->output->width, screen->output->height);
 	}
 	wlr_xdg_toplevel_set_activated(window->toplevel, true);
 }
@@ -98,8 +120,6 @@ static void handle_new_toplevel(struct wl_listener *listener, void *data) {
 	}
 	window->display = clients->display;
 	window->toplevel = toplevel;
-	window->tree = wlr_scene_xdg_surface_create(clients->display->clients, toplevel->base);
-	toplevel->base->data = window->tree; /* for its popups */
 	listen(&toplevel->base->surface->events.commit, &window->commit, handle_commit);
 	listen(&toplevel->events.destroy, &window->destroy, handle_destroy);
 	listen(&toplevel->events.request_fullscreen, &window->request_fullscreen,

@@ -12,6 +12,7 @@
 
 #define MS 1000000ull
 #define ROLES_MAX 32
+#define OUTPUTS_MAX 16
 
 struct reading {
 	struct cluster_config *config;
@@ -19,6 +20,8 @@ struct reading {
 	const char *path;
 	unsigned line, section; /* the line, and that where its section begins */
 	bool section_is_empty;
+	struct output_config only; /* what [display] says of the output, if there is only one */
+	unsigned only_line;	   /* of the last line that does; 0: none */
 	int result;
 };
 
@@ -181,26 +184,47 @@ static void role_key(struct reading *reading, struct role_config *role, const ch
 		role_allowed(reading, role, value);
 	} else if (strcmp(key, "fallback") == 0) {
 		role_fallback(reading, role, value);
+	} else if (strcmp(key, "output") == 0) {
+		set_text(reading, &role->output_name, value);
 	} else if (!box_key(reading, &role->box, key, value)) {
 		mistake(reading, "a role has no \"%s\"", key);
 	}
 }
 
-static void display_key(struct reading *reading, const char *key, const char *value) {
-	struct cluster_config *config = reading->config;
+static void client_key(struct reading *reading, struct client_config *client, const char *key,
+		const char *value) {
 	if (strcmp(key, "output") == 0) {
-		set_text(reading, &config->output, value);
-	} else if (strcmp(key, "width") == 0) {
-		config->width = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		set_text(reading, &client->output_name, value);
+	} else if (!box_key(reading, &client->box, key, value)) {
+		mistake(reading, "a client has no \"%s\"", key);
+	}
+}
+
+static bool output_key(struct reading *reading, struct output_config *output, const char *key,
+		const char *value) {
+	if (strcmp(key, "width") == 0) {
+		output->width = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "height") == 0) {
-		config->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		output->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "refresh") == 0) {
-		config->refresh_mhz = (uint32_t)read_number(reading, key, value, 1, 1000) * 1000;
+		output->refresh_mhz = (uint32_t)read_number(reading, key, value, 1, 1000) * 1000;
 	} else if (strcmp(key, "background") == 0) {
-		free(config->background);
-		config->background = file_path(reading, value);
-	} else if (strcmp(key, "screen-copies") == 0) {
+		free(output->background);
+		output->background = file_path(reading, value);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void display_key(struct reading *reading, const char *key, const char *value) {
+	if (strcmp(key, "screen-copies") == 0) {
 		display_copiers(reading, value);
+	} else if (strcmp(key, "output") == 0) {
+		set_text(reading, &reading->only.name, value);
+		reading->only_line = reading->line;
+	} else if (output_key(reading, &reading->only, key, value)) {
+		reading->only_line = reading->line;
 	} else {
 		mistake(reading, "the display has no \"%s\"", key);
 	}
@@ -255,6 +279,43 @@ static struct client_config *find_client(struct reading *reading, const char *ap
 	return client;
 }
 
+/* Takes what `output` owns, or frees it. */
+static struct output_config *add_output(
+		struct reading *reading, const struct output_config *output) {
+	struct cluster_config *config = reading->config;
+	struct output_config *outputs =
+			reallocarray(config->outputs, config->output_count + 1, sizeof(*outputs));
+	if (outputs == NULL) {
+		free(output->name);
+		free(output->background);
+		reading->result = -ENOMEM;
+		return NULL;
+	}
+	config->outputs = outputs;
+	outputs[config->output_count] = *output;
+	return &outputs[config->output_count++];
+}
+
+static struct output_config *find_output(struct reading *reading, const char *name) {
+	struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->output_count; i++) {
+		if (config->outputs[i].name != NULL && strcmp(config->outputs[i].name, name) == 0) {
+			return &config->outputs[i];
+		}
+	}
+	if (name[0] == '\0') {
+		mistake(reading, "[output NAME] needs a name, as in [output HDMI-A-1]");
+		return NULL;
+	}
+	if (config->output_count == OUTPUTS_MAX) {
+		mistake(reading, "more than %d outputs", OUTPUTS_MAX);
+		return NULL;
+	}
+	struct output_config output = {0};
+	set_text(reading, &output.name, name);
+	return add_output(reading, &output);
+}
+
 static int handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
 	reading->section_is_empty = false;
@@ -267,13 +328,18 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 		}
 	} else if (strncmp(section, "client ", 7) == 0) {
 		struct client_config *client = find_client(reading, section + 7);
-		if (client != NULL && !box_key(reading, &client->box, key, value)) {
-			mistake(reading, "a client has no \"%s\"", key);
+		if (client != NULL) {
+			client_key(reading, client, key, value);
+		}
+	} else if (strncmp(section, "output ", 7) == 0) {
+		struct output_config *output = find_output(reading, section + 7);
+		if (output != NULL && !output_key(reading, output, key, value)) {
+			mistake(reading, "an output has no \"%s\"", key);
 		}
 	} else {
 		mistake(reading,
-				"unknown section [%s]; there are [display], [role NAME] "
-				"and [client APP-ID]",
+				"unknown section [%s]; there are [display], [output NAME], "
+				"[role NAME] and [client APP-ID]",
 				section);
 	}
 	return 1;
@@ -314,11 +380,47 @@ static void role_default_stream(struct reading *reading, struct role_config *rol
 	}
 }
 
+static void complete_outputs(struct reading *reading) {
+	struct cluster_config *config = reading->config;
+	struct output_config only = reading->only;
+	reading->only = (struct output_config){0};
+	if (config->output_count == 0) {
+		add_output(reading, &only);
+		return;
+	}
+	free(only.name);
+	free(only.background);
+	if (reading->only_line != 0) {
+		reading->line = reading->only_line;
+		mistake(reading, "besides [output %s], [display] can only have screen-copies=",
+				config->outputs[0].name);
+	}
+}
+
+/* The index of the output that a role or client names. */
+static size_t output_index(struct reading *reading, const char *what, const char *who,
+		const char *output_name) {
+	const struct cluster_config *config = reading->config;
+	for (size_t i = 0; output_name != NULL && i < config->output_count; i++) {
+		const char *name = config->outputs[i].name;
+		if (name != NULL && strcmp(name, output_name) == 0) {
+			return i;
+		}
+	}
+	if (output_name != NULL) {
+		mistake(reading, "[%s %s] is on output=%s, of which there is no [output %s]", what,
+				who, output_name, output_name);
+	}
+	return 0;
+}
+
 static void complete(struct reading *reading) {
 	struct cluster_config *config = reading->config;
+	complete_outputs(reading);
 	for (size_t i = 0; i < config->role_count; i++) {
 		struct role_config *role = &config->roles[i];
 		reading->line = role->line;
+		role->output = output_index(reading, "role", role->name, role->output_name);
 		if (role->box.width == 0 || role->box.height == 0) {
 			mistake(reading, "[role %s] needs width= and height=", role->name);
 		}
@@ -327,10 +429,12 @@ static void complete(struct reading *reading) {
 		}
 	}
 	for (size_t i = 0; i < config->client_count; i++) {
-		reading->line = config->clients[i].line;
-		if (config->clients[i].box.width == 0 || config->clients[i].box.height == 0) {
-			mistake(reading, "[client %s] needs width= and height=",
-					config->clients[i].app_id);
+		struct client_config *client = &config->clients[i];
+		reading->line = client->line;
+		client->output = output_index(
+				reading, "client", client->app_id, client->output_name);
+		if (client->box.width == 0 || client->box.height == 0) {
+			mistake(reading, "[client %s] needs width= and height=", client->app_id);
 		}
 	}
 }
@@ -354,6 +458,8 @@ int cluster_config_read(struct cluster_config *config, const char *path, FILE *e
 	if (reading.result != -ENOMEM) {
 		complete(&reading);
 	}
+	free(reading.only.name);
+	free(reading.only.background);
 	fclose(reading.file);
 	return reading.result;
 }
@@ -364,16 +470,21 @@ void cluster_config_finish(struct cluster_config *config) {
 		free(role->name);
 		free(role->stream);
 		free(role->domain);
+		free(role->output_name);
 		free(role->picture);
 		hashes_finish(&role->allowed);
 	}
 	for (size_t i = 0; i < config->client_count; i++) {
 		free(config->clients[i].app_id);
+		free(config->clients[i].output_name);
+	}
+	for (size_t i = 0; i < config->output_count; i++) {
+		free(config->outputs[i].name);
+		free(config->outputs[i].background);
 	}
 	free(config->roles);
 	free(config->clients);
-	free(config->output);
-	free(config->background);
+	free(config->outputs);
 	copiers_free(config);
 	*config = (struct cluster_config){0};
 }

@@ -24,6 +24,8 @@ struct role_config {
 	char *name, *stream;
 	unsigned line;	    /* of its section */
 	char *domain;	    /* who owns the stream; NULL: our own */
+	char *output_name;  /* NULL: the first one */
+	size_t output;	    /* the same as an index */
 	struct gid_box box; /* its place on the output, in pixels */
 	struct role_limits limits;
 	struct hashes allowed; /* pictures that may be shown; none: all may */
@@ -34,16 +36,23 @@ struct role_config {
 /* Where a client of our own domain goes; others are full-screen. */
 struct client_config {
 	char *app_id;
-	unsigned line; /* of its section */
+	unsigned line;	   /* of its section */
+	char *output_name; /* NULL: the first one */
+	size_t output;	   /* the same as an index */
 	struct gid_box box;
 };
 
-struct cluster_config {
-	char *output;		/* its connector's name; NULL: the first one */
-	uint32_t width, height; /* of the output in pixels, 0: as in its preferred mode */
+struct output_config {
+	char *name;		/* its connector's; NULL: the first one that is connected */
+	uint32_t width, height; /* in pixels, 0: as in its preferred mode */
 	uint32_t refresh_mhz;	/* likewise */
-	char **copiers;		/* programs that may copy the screen; NULL, or ends with NULL */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
+};
+
+struct cluster_config {
+	char **copiers; /* programs that may copy the screen; NULL, or ends with NULL */
+	struct output_config *outputs; /* one at least */
+	size_t output_count;
 	struct role_config *roles;
 	size_t role_count;
 	struct client_config *clients;

@@ -43,6 +43,12 @@ static int add_transitions(variant **array, const struct history *history) {
 	return 0;
 }
 
+/* As the configuration has it; "" where that leaves the choice to us. */
+static const char *output_name(const struct role_view *view) {
+	const char *name = view->screen->config->name;
+	return name != NULL ? name : "";
+}
+
 static int add_role(variant **array, const struct role_view *view) {
 	const struct role_config *config = view->config;
 	const struct history *history = &view->history;
@@ -56,6 +62,7 @@ static int add_role(variant **array, const struct role_view *view) {
 				SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
 				SD_JSON_BUILD_PAIR_STRING("domain",
 						config->domain != NULL ? config->domain : ""),
+				SD_JSON_BUILD_PAIR_STRING("output", output_name(view)),
 				SD_JSON_BUILD_PAIR_STRING(
 						"state", role_state_name(view->role.state)),
 				SD_JSON_BUILD_PAIR_STRING(
@@ -94,47 +101,77 @@ static int add_role(variant **array, const struct role_view *view) {
 	return ret;
 }
 
+static int build_screen(variant **entry, const struct screen *screen) {
+	const struct screen_stats *stats = &screen->stats;
+	const struct wlr_output *output = screen->output;
+	return sd_json_buildo(entry,
+			SD_JSON_BUILD_PAIR_STRING("output", output != NULL ? output->name : ""),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"width", (uint64_t)(output != NULL ? output->width : 0)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"height", (uint64_t)(output != NULL ? output->height : 0)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("refresh_ns", screen_refresh_ns(screen)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
+			SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
+			SD_JSON_BUILD_PAIR_UNSIGNED("longest_gap_ns", stats->longest_gap_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
+					stats->frames ? stats->compose_ns / stats->frames : 0),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"compose_p50_ns", samples_percentile(&stats->compose, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"compose_p99_ns", samples_percentile(&stats->compose, 99)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns));
+}
+
+/* Each output, in the configuration's order; `whole` gets the first one's fields. */
+static int add_screens(variant **whole, variant **array, const struct display *display) {
+	int ret = 0;
+	for (size_t i = 0; i < display->screen_count && ret >= 0; i++) {
+		const char *name = display->screens[i].config->name;
+		variant *entry = NULL;
+		ret = build_screen(&entry, &display->screens[i]);
+		if (ret >= 0 && i == 0) {
+			ret = sd_json_variant_merge_object(whole, entry);
+		}
+		if (ret >= 0) {
+			ret = sd_json_variant_set_field_string(
+					&entry, "name", name != NULL ? name : "");
+		}
+		if (ret >= 0) {
+			ret = sd_json_variant_append_array(array, entry);
+		}
+		sd_json_variant_unref(entry);
+	}
+	return ret;
+}
+
 static int cluster_status_build(const struct cluster_status *status, char **text) {
 	const struct roles *roles = status->roles;
-	const struct display *display = roles->display;
-	const struct display_stats *stats = &display->stats;
-	variant *list = NULL, *whole = NULL;
+	variant *list = NULL, *screens = NULL, *whole = NULL;
 	int ret = sd_json_variant_new_array(&list, NULL, 0);
 	for (size_t i = 0; i < roles->count && ret >= 0; i++) {
 		ret = add_role(&list, &roles->views[i]);
 	}
 	if (ret >= 0) {
-		const struct wlr_output *output = display->output;
+		ret = sd_json_variant_new_array(&screens, NULL, 0);
+	}
+	if (ret >= 0) {
 		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", list),
 				SD_JSON_BUILD_PAIR_BOOLEAN(
-						"gidd", gidd_connection_is_up(roles->connection)),
-				SD_JSON_BUILD_PAIR_STRING(
-						"output", output != NULL ? output->name : ""),
-				SD_JSON_BUILD_PAIR_UNSIGNED("width",
-						(uint64_t)(output != NULL ? output->width : 0)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("height",
-						(uint64_t)(output != NULL ? output->height : 0)),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"refresh_ns", display_refresh_ns(display)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
-				SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),
-				SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"longest_gap_ns", stats->longest_gap_ns),
-				SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",
-						stats->frames ? stats->compose_ns / stats->frames
-							      : 0),
-				SD_JSON_BUILD_PAIR_UNSIGNED("compose_p50_ns",
-						samples_percentile(&stats->compose, 50)),
-				SD_JSON_BUILD_PAIR_UNSIGNED("compose_p99_ns",
-						samples_percentile(&stats->compose, 99)),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"compose_max_ns", stats->compose_max_ns));
+						"gidd", gidd_connection_is_up(roles->connection)));
+	}
+	if (ret >= 0) {
+		ret = add_screens(&whole, &screens, roles->display);
+	}
+	if (ret >= 0) {
+		ret = sd_json_variant_set_field(&whole, "outputs", screens);
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_format(whole, 0, text);
 	}
 	sd_json_variant_unref(whole);
+	sd_json_variant_unref(screens);
 	sd_json_variant_unref(list);
 	return ret;
 }

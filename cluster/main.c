@@ -187,9 +187,7 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 }
 
 static int run(const struct cluster_config *config, const struct cluster_options *options) {
-	struct cluster cluster = {.display.timer = -1,
-			.status.fd = -1,
-			.roles = {.timer = -1, .notify.fd = -1}};
+	struct cluster cluster = {.status.fd = -1, .roles = {.timer = -1, .notify.fd = -1}};
 	cluster.wayland = wl_display_create();
 	if (cluster.wayland == NULL) {
 		return -ENOMEM;

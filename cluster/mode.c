@@ -3,13 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <wlr/backend/headless.h>
 #include <wlr/util/log.h>
-
-bool mode_output_is_wanted(const struct cluster_config *config, const struct wlr_output *output) {
-	return config->output == NULL || strcmp(config->output, output->name) == 0;
-}
 
 static struct wlr_output_mode *mode_choose(
 		const struct wlr_output_mode *wanted, struct wl_list *modes) {
@@ -29,9 +24,10 @@ static struct wlr_output_mode *mode_choose(
 
 /* What the configuration leaves open is as in the preferred mode. */
 static struct wlr_output_mode mode_wanted(
-		const struct cluster_config *config, const struct wlr_output_mode *preferred) {
-	static const struct wlr_output_mode otherwise = {
-			.width = 1280, .height = 720, .refresh = DEFAULT_REFRESH_MHZ};
+		const struct output_config *config, const struct wlr_output_mode *preferred) {
+	static const struct wlr_output_mode otherwise = {.width = DEFAULT_WIDTH,
+			.height = DEFAULT_HEIGHT,
+			.refresh = DEFAULT_REFRESH_MHZ};
 	struct wlr_output_mode wanted = preferred != NULL ? *preferred : otherwise;
 	if (config->width > 0) {
 		wanted.width = (int32_t)config->width;
@@ -45,7 +41,7 @@ static struct wlr_output_mode mode_wanted(
 	return wanted;
 }
 
-bool mode_set(struct wlr_output *output, const struct cluster_config *config) {
+bool mode_set(struct wlr_output *output, const struct output_config *config) {
 	struct wlr_output_mode wanted = mode_wanted(config, wlr_output_preferred_mode(output));
 	struct wlr_output_mode *mode = mode_choose(&wanted, &output->modes);
 	struct wlr_output_state state;

@@ -36,7 +36,7 @@ static void role_view_set_shown(struct role_view *view, struct held_frame *held)
 	wlr_scene_buffer_set_transform(view->node,
 			held != NULL ? (enum wl_output_transform)held->frame.transform
 				     : WL_OUTPUT_TRANSFORM_NORMAL);
-	view->awaited_commit = display_next_commit(view->display);
+	view->awaited_commit = screen_next_commit(view->screen);
 }
 
 static void role_view_write_point(
@@ -58,7 +58,7 @@ static void role_view_write_point(
 /* What the output showed last was checked when it was composed, and is ours: nobody else writes it.
  */
 static void role_view_keep_last(struct role_view *view) {
-	struct own_picture *last = display_capture(view->display, &view->config->box);
+	struct own_picture *last = screen_capture(view->screen, &view->config->box);
 	if (last != NULL && own_picture_colour(last) == role_view_expected(view)) {
 		own_picture_destroy(view->fallback);
 		view->fallback = last;
@@ -209,7 +209,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 	struct held_frame *held = NULL;
 	if (good) {
 		held = held_frame_create(&view->held, consumer, frame, slab, &pixels, &hashes,
-				view->display->device.renderer);
+				view->screen->display->device.renderer);
 	}
 	if (held != NULL) {
 		view->history.shown_frames++;
@@ -259,6 +259,12 @@ bool role_view_check(struct role_view *view, const struct pixels *composed, uint
 	return !showed_frame; /* there is nothing better than the fallback */
 }
 
+void role_view_appeared(struct role_view *view) {
+	if (view->awaited_commit != 0) {
+		view->awaited_commit = screen_next_commit(view->screen);
+	}
+}
+
 void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when) {
 	if (view->awaited_commit == 0 || (int32_t)(commit - view->awaited_commit) < 0) {
 		return;
@@ -274,9 +280,9 @@ void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when)
 	}
 }
 
-int role_view_init(struct role_view *view, const struct role_config *config,
-		struct display *display, struct wlr_scene_tree *tree, uint64_t now) {
-	*view = (struct role_view){.config = config, .display = display};
+int role_view_init(struct role_view *view, const struct role_config *config, struct screen *screen,
+		uint64_t now) {
+	*view = (struct role_view){.config = config, .screen = screen};
 	wl_list_init(&view->held);
 	int ret = role_init(&view->role, &config->limits, now);
 	if (ret < 0) {
@@ -288,7 +294,7 @@ int role_view_init(struct role_view *view, const struct role_config *config,
 	if (ret < 0) {
 		goto error_role;
 	}
-	view->node = wlr_scene_buffer_create(tree, NULL);
+	view->node = wlr_scene_buffer_create(screen->safety, NULL);
 	if (view->node == NULL) {
 		ret = -ENOMEM;
 		goto error_picture;

@@ -15,7 +15,7 @@
 #include "own_picture.h"
 #include <wlr/types/wlr_scene.h>
 
-struct display;
+struct screen;
 
 #define ROLE_VIEW_VERDICTS 64
 
@@ -27,7 +27,7 @@ struct verdict {
 
 struct role_view {
 	const struct role_config *config;
-	struct display *display;
+	struct screen *screen;
 	struct role role;
 	struct wlr_scene_buffer *node;
 	struct own_picture *fallback;
@@ -42,8 +42,8 @@ struct role_view {
 	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
 };
 
-int role_view_init(struct role_view *view, const struct role_config *config,
-		struct display *display, struct wlr_scene_tree *tree, uint64_t now);
+int role_view_init(struct role_view *view, const struct role_config *config, struct screen *screen,
+		uint64_t now);
 void role_view_finish(struct role_view *view);
 
 /* Goes on where the process before this one ended. Right after role_view_init(). */
@@ -70,6 +70,9 @@ void role_view_tick(struct role_view *view, uint64_t now);
  * Returns false where not; then something else is to be shown, and must be composed first.
  */
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now);
+
+/* The screen has an output, another one than before: its commits are counted anew. */
+void role_view_appeared(struct role_view *view);
 
 /* The output shows its commit of this number since `when`. */
 void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when);

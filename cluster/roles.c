@@ -12,30 +12,47 @@
 
 /* --- the display's questions ------------------------------------------------------------------ */
 
-static void handle_begin(void *data, uint64_t now) {
+static void handle_appeared(void *data, struct screen *screen) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
-		role_view_tick(&roles->views[i], now);
+		if (roles->views[i].screen == screen) {
+			role_view_appeared(&roles->views[i]);
+		}
 	}
 }
 
-static bool handle_check(void *data, const struct pixels *composed, uint64_t now) {
+static void handle_begin(void *data, struct screen *screen, uint64_t now) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		if (roles->views[i].screen == screen) {
+			role_view_tick(&roles->views[i], now);
+		}
+	}
+}
+
+static bool handle_check(
+		void *data, struct screen *screen, const struct pixels *composed, uint64_t now) {
 	struct roles *roles = data;
 	bool passed = true;
 	for (size_t i = 0; i < roles->count; i++) {
-		passed = role_view_check(&roles->views[i], composed, now) && passed;
+		if (roles->views[i].screen == screen) {
+			passed = role_view_check(&roles->views[i], composed, now) && passed;
+		}
 	}
 	return passed;
 }
 
-static void handle_presented(void *data, uint32_t commit, uint64_t when) {
+static void handle_presented(void *data, struct screen *screen, uint32_t commit, uint64_t when) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
-		role_view_presented(&roles->views[i], commit, when);
+		if (roles->views[i].screen == screen) {
+			role_view_presented(&roles->views[i], commit, when);
+		}
 	}
 }
 
-const struct display_hooks roles_hooks = {
+const struct screen_hooks roles_hooks = {
+		.appeared = handle_appeared,
 		.begin = handle_begin,
 		.check = handle_check,
 		.presented = handle_presented,
@@ -161,8 +178,8 @@ static int roles_init_views(struct roles *roles) {
 	const struct cluster_config *config = roles->config;
 	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < config->role_count; i++) {
-		int ret = role_view_init(&roles->views[i], &config->roles[i], roles->display,
-				roles->display->safety, now);
+		struct screen *screen = &roles->display->screens[config->roles[i].output];
+		int ret = role_view_init(&roles->views[i], &config->roles[i], screen, now);
 		if (ret < 0) {
 			wlr_log(WLR_ERROR, "role %s: %s", config->roles[i].name,
 					ret == -EINVAL && config->roles[i].picture

@@ -27,7 +27,7 @@ struct roles {
 	struct wl_event_source *timer_source;
 };
 
-extern const struct display_hooks roles_hooks; /* their data: struct roles */
+extern const struct screen_hooks roles_hooks; /* their data: struct roles */
 
 /*
  * `domain` names our own, NULL: $GID_DOMAIN. `state` is the file of what outlives the process,

@@ -137,7 +137,7 @@ static void create_toplevel(struct window *window) {
 	xdg_toplevel_set_title(window->toplevel, options->title);
 	xdg_toplevel_set_app_id(window->toplevel, options->app_id);
 	if (options->fullscreen) {
-		xdg_toplevel_set_fullscreen(window->toplevel, NULL);
+		xdg_toplevel_set_fullscreen(window->toplevel, options->output);
 	} else if (options->maximized) {
 		xdg_toplevel_set_maximized(window->toplevel);
 	}

@@ -20,9 +20,10 @@ struct box {
 struct window_options {
 	const char *title, *app_id;
 	bool fullscreen, maximized;
-	int32_t width, height; // of the window; 0: the picture's
-	struct box place;      // of the picture in the window; width 0: all of it
-	uint32_t background;   // 0xRRGGBBAA
+	struct wl_output *output; // to be full-screen on; NULL: the compositor's choice
+	int32_t width, height;	  // of the window; 0: the picture's
+	struct box place;	  // of the picture in the window; width 0: all of it
+	uint32_t background;	  // 0xRRGGBBAA
 };
 
 struct window {

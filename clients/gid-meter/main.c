@@ -214,7 +214,7 @@ static void meter_report(const struct meter *meter) {
 			meter->starved);
 }
 
-static int meter_run(struct meter *meter, uint64_t seconds) {
+static int meter_run(struct meter *meter, const char *app_id, uint64_t seconds) {
 	int status = EXIT_FAILURE;
 	if (gid_domain_connect(NULL, &meter->domain) < 0) {
 		fprintf(stderr, "gid-meter: %s\n", gid_domain_connect_error());
@@ -229,7 +229,7 @@ static int meter_run(struct meter *meter, uint64_t seconds) {
 				0, NULL, NULL);
 	}
 	if (wayland_init(&meter->wayland, meter->event) == 0) {
-		struct window_options options = {.title = "gid-meter", .app_id = "gid-meter"};
+		struct window_options options = {.title = "gid-meter", .app_id = app_id};
 		meter->started = gid_clock_now();
 		window_init(&meter->window, &meter->wayland, &options);
 		meter->window.ready = handle_ready;
@@ -252,11 +252,15 @@ static int meter_run(struct meter *meter, uint64_t seconds) {
 struct options {
 	uint32_t width, height;
 	uint64_t seconds;
+	const char *app_id;
 };
+
+enum { KEY_APP_ID = 256 };
 
 static const struct argp_option argp_options[] = {
 		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 1280x480)", 0},
 		{"seconds", 't', "N", 0, "End after N seconds", 0},
+		{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-meter)", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
 };
@@ -280,6 +284,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 			argp_error(state, "--seconds must be a number");
 		}
 		return 0;
+	case KEY_APP_ID:
+		options->app_id = arg;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -292,7 +299,7 @@ int main(int argc, char **argv) {
 			.doc = "Shows moving dials at the display's full rate, and at the end "
 			       "writes a line of JSON: how evenly they were shown.",
 	};
-	struct options options = {.width = 1280, .height = 480};
+	struct options options = {.width = 1280, .height = 480, .app_id = "gid-meter"};
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	static struct meter meter;
 	meter.width = options.width;
@@ -300,7 +307,7 @@ int main(int argc, char **argv) {
 	if (sd_event_default(&meter.event) < 0) {
 		return EXIT_FAILURE;
 	}
-	int status = meter_run(&meter, options.seconds);
+	int status = meter_run(&meter, options.app_id, options.seconds);
 	sd_event_unref(meter.event);
 	return status;
 }

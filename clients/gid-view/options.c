@@ -14,6 +14,7 @@ const char *argp_program_version = "gid-view " GIDWAY_VERSION;
 enum {
 	KEY_READER = 256,
 	KEY_ONCE,
+	KEY_OUTPUT,
 	KEY_SIZE,
 	KEY_PLACE,
 	KEY_BACKGROUND,
@@ -37,6 +38,10 @@ static const struct argp_option option_table[] = {
 		{"frames", 'n', "N", 0, "End after N frames were shown", 0},
 		{NULL, 0, NULL, 0, "The window", 2},
 		{"fullscreen", 'f', NULL, 0, "Fill the output", 0},
+		{"output", KEY_OUTPUT, "NAME", 0,
+				"Fill this output, as in HDMI-A-1 (default: the "
+				"compositor's choice)",
+				0},
 		{"maximized", 'm', NULL, 0, "Fill the area that the shell leaves for windows", 0},
 		{"size", KEY_SIZE, "WxH", 0, "Size of the window (default: the picture's)", 0},
 		{"place", KEY_PLACE, "WxH+X+Y", 0,
@@ -136,6 +141,10 @@ static void check_options(struct options *options, struct argp_state *state) {
 	if (options->window.fullscreen && options->window.maximized) {
 		argp_error(state, "--fullscreen and --maximized exclude each other");
 	}
+	if (options->output != NULL && options->window.maximized) {
+		argp_error(state, "--output and --maximized exclude each other");
+	}
+	options->window.fullscreen |= options->output != NULL;
 	if (options->window.title == NULL) {
 		options->window.title = options->stream;
 	}
@@ -178,6 +187,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case 'm':
 		options->window.maximized = true;
+		break;
+	case KEY_OUTPUT:
+		options->output = value;
 		break;
 	case KEY_SIZE:
 	case KEY_PLACE:

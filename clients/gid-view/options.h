@@ -11,6 +11,7 @@ struct options {
 	const char *reader;	// domain in whose name it is read; NULL: $GID_DOMAIN
 	const char *stats_path; // NULL: none
 	const char *role;	// of the picture, that the compositor forwards; NULL: none
+	const char *output;	// the name of that to fill; NULL: the compositor's choice
 	uint32_t credit;
 	uint64_t frames; // to show before the end; 0: no end
 	bool once;	 // ends with the stream

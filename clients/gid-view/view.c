@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "common/output.h"
 #include "presentation-time-client-protocol.h"
 #include "viewporter-client-protocol.h"
 
@@ -445,11 +446,24 @@ static void buffers_released(void *data, const struct gid_frame *frame) {
 	gid_consumer_release(view->consumer, frame);
 }
 
-static void init_window(struct view *view) {
-	window_init(&view->window, &view->wayland, &view->options->window);
+static int init_window(struct view *view) {
+	struct window_options options = view->options->window;
+	const char *output = view->options->output;
+	if (output != NULL) {
+		options.output = output_find(view->wayland.display, output);
+		if (options.output == NULL) {
+			return -1;
+		}
+	}
+	window_init(&view->window, &view->wayland, &options);
+	if (options.output != NULL) {
+		wl_output_release(options.output); // has been named, and is not needed again
+		view->window.options.output = NULL;
+	}
 	view->window.ready = window_ready;
 	view->window.closed = window_closed;
 	view->window.data = view;
+	return 0;
 }
 
 static void init_buffers(struct view *view) {
@@ -503,7 +517,9 @@ int view_init(struct view *view, sd_event *event, const struct options *options)
 	if (wayland_init(&view->wayland, event) < 0 || connect_domain(view) < 0) {
 		return -1;
 	}
-	init_window(view);
+	if (init_window(view) < 0) {
+		return -1;
+	}
 	init_buffers(view);
 	if (options->role != NULL &&
 			client_role_init(&view->role, &view->wayland, view->window.picture,

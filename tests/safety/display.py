@@ -61,17 +61,22 @@ class Display:
         roles: str = ROLE,
         arguments: tuple[str, ...] = (),
         domain: str = "cluster",
+        display: str = DISPLAY,
+        inside: dict[str, str] | None = None,
     ) -> None:
+        """`inside`: the environment of another compositor, whose windows the outputs are."""
         self.cockpit, self.domain = cockpit, domain
         self.folder = cockpit.folder
         self.config = self.folder / "cluster.conf"
-        self.config.write_text(DISPLAY + roles)
+        self.config.write_text(display + roles)
         self.status_path = self.folder / "cluster.sock"
         self.wayland = self.folder / "wayland.sock"
-        command: list[str | Path] = [BUILD / "cluster" / "gid-cluster", "--headless"]
+        command: list[str | Path] = [BUILD / "cluster" / "gid-cluster"]
+        command += ["--headless"] if inside is None else []
         command += ["--config", self.config, "--status", self.status_path]
         command += ["--socket", self.wayland, *arguments]
-        self.program = cockpit.run(domain, command)
+        self.program = Program(command, cockpit.env(domain) | (inside or {}), self.folder)
+        cockpit.programs.append(self.program)
         self.program.wait_output("ready, with")
 
     def status(self) -> dict:
@@ -112,11 +117,11 @@ class Display:
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.program.stderr}") from None
 
-    def screenshot(self) -> numpy.ndarray:
-        """What is on the output, as rows of RGB."""
+    def screenshot(self, output: str | None = None) -> numpy.ndarray:
+        """What is on the output, or on this one of several, as rows of RGB."""
         path = self.folder / f"screen-{time.monotonic_ns()}.png"
         grim = Program(
-            ["grim", path],
+            ["grim", *(["-o", output] if output else []), path],
             env=self.cockpit.env(self.domain) | {"WAYLAND_DISPLAY": str(self.wayland)},
             log_dir=self.folder,
         )

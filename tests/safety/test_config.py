@@ -9,7 +9,10 @@ from program import BUILD, PATIENCE
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"
-UNKNOWN = "unknown section [rol]; there are [display], [role NAME] and [client APP-ID]"
+UNKNOWN = (
+    "unknown section [rol]; there are [display], [output NAME], [role NAME] and [client APP-ID]"
+)
+OUTPUTS = "[output left]\nwidth=64\n[output right]\nwidth=64\n"
 
 MISTAKES: dict[str, tuple[str, list[str]]] = {
     "no key": (ROLE + "nonsense\n", ["4: neither [section] nor key=value"]),
@@ -40,6 +43,27 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "no file of hashes": (ROLE + "allowed=none\n", ["4: allowed=none: No such file or directory"]),
     "an empty role": ("[role fuel]\n" + ROLE, ["1: a section without a key"]),
     "an empty role at the end": (ROLE + "[role fuel]\n", ["4: a section without a key"]),
+    "an unknown key of an output": (
+        "[output left]\nscreen-copies=/bin/true\n",
+        ['2: an output has no "screen-copies"'],
+    ),
+    "an output without a name": ("[output ]\nwidth=1\n", ["2: [output NAME] needs a name"]),
+    "the only output, and others": (
+        "[display]\nwidth=64\n" + OUTPUTS,
+        ["2: besides [output left], [display] can only have screen-copies="],
+    ),
+    "an output that there is not": (
+        OUTPUTS + ROLE + "output=middle\n",
+        ["5: [role oil] is on output=middle, of which there is no [output middle]"],
+    ),
+    "an output of a client that there is not": (
+        "[client a]\nwidth=1\nheight=1\noutput=left\n",
+        ["1: [client a] is on output=left, of which there is no [output left]"],
+    ),
+    "too many outputs": (
+        "".join(f"[output {i}]\nwidth=1\n" for i in range(17)),
+        ["34: more than 16 outputs"],
+    ),
     "two at once": (ROLE + "x=a\ny=b\n", ["4: x=a is not a number from 0 to 16384", "5: y=b is"]),
 }
 
@@ -68,6 +92,9 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         ROLE,
         "[role oil lamp]\nstream=safety/oil\nwidth=1\nheight=1\n",
         ROLE + "fallback=oil.png\nfallback=blank\n",
+        OUTPUTS + ROLE + "output=right\n",
+        "[display]\noutput=left\n" + ROLE + "output=left\n",
+        "[display]\nscreen-copies=/bin/true\n" + OUTPUTS + ROLE,
         ROLE + "domain=open\n[client org.example.app]\nwidth=1\nheight=1\n",
     ],
 )

@@ -110,20 +110,34 @@ static void add_role(struct table *table, sd_json_variant *role, uint64_t before
 	table_add(table, LOOK_FAINT, "%s", report_text(role, "stream"));
 }
 
-void display_print(sd_json_variant *before, sd_json_variant *after, double seconds) {
-	static const char *const headings[] = {"ROLE", "STATE", ">FOR", "WHY", "SHOWS", ">FRAMES/S",
-			">P50", ">P99", ">REFUSED", "STREAM"};
+static void print_output(sd_json_variant *before, sd_json_variant *after, double seconds) {
 	uint64_t drawn = report_number(after, "frames"), then = report_number(before, "frames");
-	struct table *table = table_create(headings, 10);
-	sd_json_variant *role;
-	if (table == NULL) {
+	const char *name = report_text(after, "output");
+	if (name[0] == '\0') {
+		printf("\nDisplay %s%s%s: dark, this output is not connected\n",
+				look_begin(LOOK_BAD), report_text(after, "name"),
+				look_end(LOOK_BAD));
 		return;
 	}
 	printf("\nDisplay %s%s%s: %.1f repaints a second, %llu missed, longest gap %.1f ms\n",
-			look_begin(LOOK_BOLD), report_text(after, "output"), look_end(LOOK_BOLD),
+			look_begin(LOOK_BOLD), name, look_end(LOOK_BOLD),
 			drawn >= then && seconds > 0 ? (double)(drawn - then) / seconds : 0.0,
 			(unsigned long long)report_number(after, "missed"),
 			(double)report_number(after, "longest_gap_ns") / 1e6);
+}
+
+void display_print(sd_json_variant *before, sd_json_variant *after, double seconds) {
+	static const char *const headings[] = {"ROLE", "STATE", ">FOR", "WHY", "SHOWS", ">FRAMES/S",
+			">P50", ">P99", ">REFUSED", "STREAM"};
+	struct table *table = table_create(headings, 10);
+	sd_json_variant *role, *output;
+	size_t index = 0;
+	if (table == NULL) {
+		return;
+	}
+	REPORT_FOREACH(output, after, "outputs") {
+		print_output(report_element(before, "outputs", index++), output, seconds);
+	}
 	REPORT_FOREACH(role, after, "roles") {
 		add_role(table, role, frames_before(before, report_text(role, "name")), seconds);
 	}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "output.h"
+
+#include <err.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Outputs beyond so many are not looked at. */
+#define OUTPUTS_MAX 32
+
+struct search {
+	const char *name;
+	struct wl_output *outputs[OUTPUTS_MAX], *found;
+	size_t count;
+	char others[256]; /* the names of the rest */
+};
+
+static void output_name(void *data, struct wl_output *output, const char *name) {
+	struct search *search = data;
+	size_t used = strlen(search->others);
+	if (strcmp(name, search->name) == 0) {
+		search->found = output;
+	} else {
+		snprintf(search->others + used, sizeof(search->others) - used, " %s", name);
+	}
+}
+
+static void output_geometry(void *data, struct wl_output *output, int32_t x, int32_t y,
+		int32_t width, int32_t height, int32_t subpixel, const char *make,
+		const char *model, int32_t transform) {
+}
+
+static void output_mode(void *data, struct wl_output *output, uint32_t flags, int32_t width,
+		int32_t height, int32_t refresh) {
+}
+
+static void output_done(void *data, struct wl_output *output) {
+}
+
+static void output_scale(void *data, struct wl_output *output, int32_t factor) {
+}
+
+static void output_description(void *data, struct wl_output *output, const char *text) {
+}
+
+static const struct wl_output_listener output_listener = {
+		.geometry = output_geometry,
+		.mode = output_mode,
+		.done = output_done,
+		.scale = output_scale,
+		.name = output_name,
+		.description = output_description,
+};
+
+static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
+		const char *interface, uint32_t version) {
+	struct search *search = data;
+	if (strcmp(interface, wl_output_interface.name) == 0 && search->count < OUTPUTS_MAX &&
+			version >= WL_OUTPUT_NAME_SINCE_VERSION) {
+		struct wl_output *output = wl_registry_bind(
+				registry, name, &wl_output_interface, WL_OUTPUT_NAME_SINCE_VERSION);
+		wl_output_add_listener(output, &output_listener, search);
+		search->outputs[search->count++] = output;
+	}
+}
+
+static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+}
+
+static const struct wl_registry_listener registry_listener = {
+		.global = registry_global,
+		.global_remove = registry_global_remove,
+};
+
+struct wl_output *output_find(struct wl_display *display, const char *name) {
+	struct search search = {.name = name};
+	struct wl_registry *registry = wl_display_get_registry(display);
+	wl_registry_add_listener(registry, &registry_listener, &search);
+	/* The outputs, and then what each is called. */
+	if (wl_display_roundtrip(display) < 0 || wl_display_roundtrip(display) < 0) {
+		warnx("the compositor went away");
+	} else if (search.found == NULL) {
+		warnx("the compositor has no output %s; there is:%s", name,
+				search.others[0] != '\0' ? search.others : " none with a name");
+	}
+	for (size_t i = 0; i < search.count; i++) {
+		if (search.outputs[i] != search.found) {
+			wl_output_release(search.outputs[i]);
+		}
+	}
+	if (search.found != NULL) {
+		wl_output_set_user_data(search.found, NULL);
+	}
+	wl_registry_destroy(registry);
+	return search.found;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "screen.h"
+
+#include "display.h"
+#include "mode.h"
+#include "monotonic.h"
+#include "versions.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <wlr/backend/headless.h>
+#include <wlr/render/wlr_texture.h>
+#include <wlr/util/log.h>
+
+/* --- what was composed ------------------------------------------------------------------------ */
+
+typedef void (*pixels_func)(void *data, const struct pixels *pixels);
+
+/* From a renderer whose buffers a processor cannot read: a copy. */
+static bool read_texture(
+		struct screen *screen, struct wlr_buffer *buffer, pixels_func func, void *data) {
+	struct wlr_texture *texture = wlr_texture_from_buffer(screen->display->device.renderer, buffer);
+	size_t stride = (size_t)buffer->width * 4;
+	void *copy = malloc(stride * (size_t)buffer->height);
+	bool read = texture != NULL && copy != NULL &&
+			wlr_texture_read_pixels(texture,
+					&(struct wlr_texture_read_pixels_options){
+							.data = copy,
+							.format = DRM_FORMAT_XRGB8888,
+							.stride = (uint32_t)stride,
+					});
+	if (read) {
+		struct pixels pixels = {
+				copy, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+		func(data, &pixels);
+	}
+	free(copy);
+	wlr_texture_destroy(texture);
+	return read;
+}
+
+static bool read_buffer(
+		struct screen *screen, struct wlr_buffer *buffer, pixels_func func, void *data) {
+	void *memory;
+	uint32_t format;
+	size_t stride;
+	if (!wlr_buffer_begin_data_ptr_access(
+			    buffer, WLR_BUFFER_DATA_PTR_ACCESS_READ, &memory, &format, &stride)) {
+		return read_texture(screen, buffer, func, data);
+	}
+	bool known = format == DRM_FORMAT_XRGB8888 || format == DRM_FORMAT_ARGB8888;
+	if (known) {
+		struct pixels pixels = {
+				memory, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+		func(data, &pixels);
+	}
+	wlr_buffer_end_data_ptr_access(buffer);
+	return known;
+}
+
+struct capture {
+	const struct gid_box *box;
+	struct own_picture *picture;
+};
+
+static void capture_pixels(void *data, const struct pixels *pixels) {
+	struct capture *capture = data;
+	const struct gid_box *box = capture->box;
+	if ((uint32_t)(box->x + box->width) <= pixels->width &&
+			(uint32_t)(box->y + box->height) <= pixels->height) {
+		struct pixels part = pixels_part(pixels, (uint32_t)box->x, (uint32_t)box->y,
+				(uint32_t)box->width, (uint32_t)box->height);
+		capture->picture = own_picture_copy(&part);
+	}
+}
+
+struct own_picture *screen_capture(struct screen *screen, const struct gid_box *box) {
+	struct capture capture = {.box = box};
+	if (screen->front != NULL) {
+		read_buffer(screen, screen->front, capture_pixels, &capture);
+	}
+	return capture.picture;
+}
+
+struct check {
+	struct screen *screen;
+	uint64_t now;
+	bool passed;
+};
+
+static void check_pixels(void *data, const struct pixels *pixels) {
+	struct check *check = data;
+	struct screen *screen = check->screen;
+	check->passed = screen->hooks->check(screen->data, screen, pixels, check->now);
+}
+
+static bool screen_check(struct screen *screen, struct wlr_buffer *buffer, uint64_t now) {
+	struct check check = {.screen = screen, .now = now, .passed = true};
+	if (buffer == NULL || !read_buffer(screen, buffer, check_pixels, &check)) {
+		struct pixels nothing = {0}; /* what cannot be read cannot be shown to be right */
+		check_pixels(&check, &nothing);
+	}
+	return check.passed;
+}
+
+/* --- a frame ---------------------------------------------------------------------------------- */
+
+static bool screen_compose(struct screen *screen, struct wlr_output_state *state, uint64_t now) {
+	for (int round = 0; round < 2; round++) {
+		wlr_output_state_init(state);
+		if (!wlr_scene_output_build_state(screen->scene_output, state, NULL)) {
+			wlr_output_state_finish(state);
+			return false;
+		}
+		if (screen_check(screen, state->buffer, now) || round == 1) {
+			break;
+		}
+		wlr_output_state_finish(state);
+	}
+	return true;
+}
+
+static void screen_count(struct screen *screen, uint64_t begin) {
+	struct screen_stats *stats = &screen->stats;
+	uint64_t spent = gid_clock_now() - begin;
+	stats->frames++;
+	stats->compose_ns += spent;
+	samples_add(&stats->compose, spent);
+	if (spent > stats->compose_max_ns) {
+		stats->compose_max_ns = spent;
+	}
+	if (stats->last != 0 && begin - stats->last > stats->longest_gap_ns) {
+		stats->longest_gap_ns = begin - stats->last;
+	}
+	stats->last = begin;
+}
+
+/* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */
+static void screen_wait(struct screen *screen, uint64_t ns) {
+	ns = ns > 0 ? ns : 1;
+	struct itimerspec when = {
+			.it_value = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)},
+	};
+	timerfd_settime(screen->timer, 0, &when, NULL);
+}
+
+/*
+ * wlroots' headless output asks for a frame some time after the one before was composed: each would
+ * be later by as long as composing took. There the time is ours alone.
+ */
+static bool screen_needs_no_device(const struct screen *screen) {
+	return wlr_output_is_headless(screen->output);
+}
+
+static void screen_render(struct screen *screen, uint64_t now) {
+	struct wlr_output_state state;
+	if (!screen_compose(screen, &state, now)) {
+		screen->stats.missed++;
+		screen_wait(screen, screen_refresh_ns(screen));
+		return;
+	}
+	if (wlr_output_commit_state(screen->output, &state)) {
+		wlr_buffer_unlock(screen->front);
+		screen->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
+		screen_count(screen, now);
+		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
+		if (screen_needs_no_device(screen)) {
+			screen_wait(screen, frame_clock_wait(&screen->clock, gid_clock_now()));
+		}
+	} else {
+		screen->stats.missed++;
+		screen_wait(screen,
+				frame_clock_refused(&screen->clock, screen_refresh_ns(screen)));
+	}
+	wlr_output_state_finish(&state);
+}
+
+static void screen_frame(struct screen *screen) {
+	uint64_t now = gid_clock_now();
+	uint64_t wait = frame_clock_wait(&screen->clock, now);
+	if (wait > 0) {
+		screen_wait(screen, wait);
+		return;
+	}
+	screen->hooks->begin(screen->data, screen, now);
+	if (wlr_scene_output_needs_frame(screen->scene_output)) {
+		screen_render(screen, now);
+	} else {
+		screen->stats.last = 0; /* nothing moves: the next pause is none */
+	}
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	wlr_scene_output_send_frame_done(screen->scene_output, &time);
+}
+
+static void handle_frame(struct wl_listener *listener, void *data) {
+	struct screen *screen = wl_container_of(listener, screen, frame);
+	screen_frame(screen);
+}
+
+/*
+ * A frame that is still on its way ends with a call of its own. While others have the screen
+ * nothing can be shown; wlroots asks for a frame afterwards.
+ */
+static int handle_timer(int fd, uint32_t mask, void *data) {
+	struct screen *screen = data;
+	uint64_t expirations;
+	if (read(fd, &expirations, sizeof(expirations)) < 0 || screen->output == NULL) {
+		return 0;
+	}
+	bool away = screen->display->device.session != NULL && !screen->display->device.session->active;
+	bool pending = screen->output->frame_pending && !screen_needs_no_device(screen);
+	if (!pending && !away) {
+		screen_frame(screen);
+	}
+	return 0;
+}
+
+static void handle_present(struct wl_listener *listener, void *data) {
+	struct screen *screen = wl_container_of(listener, screen, present);
+	const struct wlr_output_event_present *event = data;
+	if (event->presented) {
+		const struct timespec *at = presented_at(event);
+		uint64_t when = at != NULL ? monotonic_of(at) : gid_clock_now();
+		screen->hooks->presented(screen->data, screen, event->commit_seq, when);
+		if (frame_clock_shown(&screen->clock, when, screen_refresh_ns(screen))) {
+			wlr_log(WLR_INFO,
+					"output %s does not wait for its refresh: gid-cluster "
+					"keeps the time itself",
+					screen->output->name);
+		}
+	}
+}
+
+uint32_t screen_next_commit(const struct screen *screen) {
+	uint32_t next = screen->output != NULL ? screen->output->commit_seq + 1 : 1;
+	return next != 0 ? next : 1;
+}
+
+uint64_t screen_refresh_ns(const struct screen *screen) {
+	uint32_t mhz = screen->output != NULL && screen->output->refresh > 0
+			? (uint32_t)screen->output->refresh
+			: DEFAULT_REFRESH_MHZ;
+	return 1000000000000u / mhz;
+}
+
+/* --- the output ------------------------------------------------------------------------------- */
+
+static void handle_request_state(struct wl_listener *listener, void *data) {
+	struct screen *screen = wl_container_of(listener, screen, request_state);
+	const struct wlr_output_event_request_state *event = data;
+	wlr_output_commit_state(screen->output, event->state);
+}
+
+static void screen_forget_output(struct screen *screen) {
+	if (screen->output == NULL) {
+		return;
+	}
+	wl_list_remove(&screen->frame.link);
+	wl_list_remove(&screen->present.link);
+	wl_list_remove(&screen->request_state.link);
+	wl_list_remove(&screen->output_destroy.link);
+	wlr_buffer_unlock(screen->front);
+	screen->front = NULL;
+	screen->clock = (struct frame_clock){0};
+	screen->output = NULL;
+	screen->scene_output = NULL; /* goes with the output */
+}
+
+static void handle_output_destroy(struct wl_listener *listener, void *data) {
+	struct screen *screen = wl_container_of(listener, screen, output_destroy);
+	wlr_log(WLR_ERROR, "output %s is gone", screen->output->name);
+	screen_forget_output(screen);
+}
+
+/* Without it the display works as well: what it is there for goes before. */
+static void screen_set_background(struct screen *screen) {
+	const char *path = screen->config->background;
+	const struct wlr_output *output = screen->output;
+	if (path == NULL || screen->background != NULL) {
+		return;
+	}
+	int ret = own_picture_read(&screen->background, path, output->width, output->height);
+	struct wlr_scene_buffer *node = ret == 0
+			? wlr_scene_buffer_create(&screen->scene->tree,
+					  own_picture_buffer(screen->background))
+			: NULL;
+	if (node == NULL) {
+		wlr_log(WLR_ERROR, "background=%s: %s", path,
+				ret == -EINVAL ? "no PNG that can be read" : "no memory");
+		return;
+	}
+	wlr_scene_node_lower_to_bottom(&node->node);
+}
+
+static void listen(
+		struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
+	listener->notify = notify;
+	wl_signal_add(signal, listener);
+}
+
+bool screen_wants(const struct screen *screen, const struct wlr_output *output) {
+	const char *name = screen->config->name;
+	return screen->output == NULL && (name == NULL || strcmp(name, output->name) == 0);
+}
+
+void screen_take(struct screen *screen, struct wlr_output *output) {
+	struct device *device = &screen->display->device;
+	if (!wlr_output_init_render(output, device->allocator, device->renderer)) {
+		wlr_log(WLR_ERROR, "output %s cannot be drawn to", output->name);
+		return;
+	}
+	if (!mode_set(output, screen->config)) {
+		return;
+	}
+	struct wlr_scene_output *scene_output = wlr_scene_output_create(screen->scene, output);
+	if (scene_output == NULL ||
+			wlr_output_layout_add_auto(screen->display->layout, output) == NULL) {
+		wlr_log(WLR_ERROR, "output %s: no memory", output->name);
+		wlr_scene_output_destroy(scene_output);
+		return;
+	}
+	screen->output = output;
+	screen->scene_output = scene_output;
+	listen(&output->events.frame, &screen->frame, handle_frame);
+	listen(&output->events.present, &screen->present, handle_present);
+	listen(&output->events.request_state, &screen->request_state, handle_request_state);
+	listen(&output->events.destroy, &screen->output_destroy, handle_output_destroy);
+	screen_set_background(screen);
+	screen->stats = (struct screen_stats){.started = gid_clock_now()};
+	screen->clock.own_time = screen_needs_no_device(screen);
+	screen->hooks->appeared(screen->data, screen);
+}
+
+int screen_init(struct screen *screen, struct display *display, const struct output_config *config,
+		const struct screen_hooks *hooks, void *data) {
+	*screen = (struct screen){
+			.display = display,
+			.config = config,
+			.hooks = hooks,
+			.data = data,
+			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			.scene = wlr_scene_create(),
+	};
+	screen->timer_source = screen->timer < 0
+			? NULL
+			: wl_event_loop_add_fd(wl_display_get_event_loop(display->wayland),
+					  screen->timer, WL_EVENT_READABLE, handle_timer, screen);
+	if (screen->timer_source == NULL || screen->scene == NULL) {
+		return -ENOMEM;
+	}
+	screen->clients = wlr_scene_tree_create(&screen->scene->tree);
+	screen->safety = wlr_scene_tree_create(&screen->scene->tree);
+	return screen->clients != NULL && screen->safety != NULL ? 0 : -ENOMEM;
+}
+
+void screen_finish(struct screen *screen) {
+	screen_forget_output(screen);
+	if (screen->timer_source != NULL) {
+		wl_event_source_remove(screen->timer_source);
+	}
+	if (screen->timer >= 0) {
+		close(screen->timer);
+	}
+	if (screen->scene != NULL) {
+		wlr_scene_node_destroy(&screen->scene->tree.node);
+	}
+	own_picture_destroy(screen->background);
+}

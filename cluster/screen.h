@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/**
+ * One output: composes its scene, has what was composed checked before it is shown, shows it, and
+ * counts. It knows nothing of other outputs, and none of them can change what it shows.
+ */
+#ifndef CLUSTER_SCREEN_H
+#define CLUSTER_SCREEN_H
+
+#include "cluster_config.h"
+#include "frame_clock.h"
+#include "own_picture.h"
+#include "pixels.h"
+#include "samples.h"
+#include <wlr/types/wlr_output.h>
+#include <wlr/types/wlr_scene.h>
+
+struct display;
+struct screen;
+
+struct screen_hooks {
+	/* The screen has an output, the first one or again. */
+	void (*appeared)(void *data, struct screen *screen);
+	/* A frame is about to be composed. */
+	void (*begin)(void *data, struct screen *screen, uint64_t now);
+	/* Returns whether `composed` may be shown; if not, it is composed once more. */
+	bool (*check)(void *data, struct screen *screen, const struct pixels *composed,
+			uint64_t now);
+	void (*presented)(void *data, struct screen *screen, uint32_t commit, uint64_t when);
+};
+
+struct screen_stats {
+	uint64_t started, frames, missed;
+	uint64_t last, longest_gap_ns; /* between two frames in a row */
+	/* composing with the checks: all frames together, the slowest, the last ones */
+	uint64_t compose_ns, compose_max_ns;
+	struct samples compose;
+};
+
+struct screen {
+	struct display *display;
+	const struct output_config *config;
+	const struct screen_hooks *hooks;
+	void *data;
+	struct wlr_scene *scene;		 /* its own: from (0, 0) on */
+	struct wlr_scene_tree *clients, *safety; /* the second above the first */
+	struct wlr_output *output;		 /* NULL: there is none now */
+	struct wlr_scene_output *scene_output;
+	struct own_picture *background; /* below everything; NULL: none */
+	struct wlr_buffer *front;	/* what was shown last, locked */
+	struct screen_stats stats;
+	struct frame_clock clock;
+	int timer; /* for the next frame */
+	struct wl_event_source *timer_source;
+	struct wl_listener frame, present, request_state, output_destroy;
+};
+
+/* The hooks, `data`, `config` and the display outlive the screen, which is to be finished even
+ * where this fails. */
+int screen_init(struct screen *screen, struct display *display, const struct output_config *config,
+		const struct screen_hooks *hooks, void *data);
+void screen_finish(struct screen *screen);
+
+/* Whether the screen has no output, and the configuration means this one or any. */
+bool screen_wants(const struct screen *screen, const struct wlr_output *output);
+
+/* Shows the screen on the output, or leaves that dark, with the reason in the log. */
+void screen_take(struct screen *screen, struct wlr_output *output);
+
+/* The number of the commit that will be next. Never 0. */
+uint32_t screen_next_commit(const struct screen *screen);
+
+/* A copy of what the output shows in the box. NULL: it is not on the output, or there is none. */
+struct own_picture *screen_capture(struct screen *screen, const struct gid_box *box);
+
+/* How long a picture stays at least, in ns. */
+uint64_t screen_refresh_ns(const struct screen *screen);
+
+#endif

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster with several outputs: each shows what is meant for it, whatever the others do."""
+
+import os
+import shutil
+import time
+
+import numpy
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
+from program import BUILD, Program, wait_for
+
+SIZES = {"centre": (1920, 720), "cluster": (1920, 720), "head-up": (800, 480)}
+COPIES = f"[display]\nscreen-copies={shutil.which('grim')}\n"
+# The same place on each: what was meant for another output would be seen.
+PLACES = {"centre": (200, 100), "cluster": (40, 20), "head-up": (40, 20)}
+STATES = {"centre": 10, "cluster": 5, "head-up": 15}
+
+
+def outputs(sizes: dict[str, tuple[int, int]]) -> str:
+    return COPIES + "".join(
+        f"[output {name}]\nwidth={width}\nheight={height}\nrefresh=60\n"
+        for name, (width, height) in sizes.items()
+    )
+
+
+def role(name: str, output: str) -> str:
+    x, y = PLACES[name]
+    return (
+        f"[role {name}]\ndomain=open\noutput={output}\nx={x}\ny={y}\n"
+        f"width={WIDTH}\nheight={HEIGHT}\ndeadline-ms=10000\nfallback=blank\n"
+    )
+
+
+ROLES = "".join(role(name, name) for name in SIZES)
+
+
+def start_role(cockpit: Cockpit, name: str) -> Program:
+    stream = f"--stream=safety/{name}"
+    return start_telltale(cockpit, stream, "--state", str(STATES[name]), "--cycle", "0")
+
+
+def expected(cockpit: Cockpit, name: str, is_live: bool = True) -> numpy.ndarray:
+    """All pixels of the output."""
+    width, height = SIZES[name]
+    picture = numpy.zeros((height, width, 3), numpy.uint8)
+    if is_live:
+        x, y = PLACES[name]
+        drawn = telltale_picture(cockpit.folder, STATES[name])
+        picture[y : y + HEIGHT, x : x + WIDTH] = drawn
+    return picture
+
+
+def by_name(display: Display) -> dict[str, dict]:
+    return {one["name"]: one for one in display.status()["outputs"]}
+
+
+def view(cockpit: Cockpit, display: Display, *arguments: str) -> Program:
+    command = [BUILD / "clients" / "gid-view", "-d", "open", "-s", "movie", *arguments]
+    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(display.wayland)}
+    program = Program(command, env, cockpit.folder)
+    cockpit.programs.append(program)
+    return program
+
+
+def test_no_wrong_pixel_on_any_of_three(cockpit: Cockpit) -> None:
+    display = Display(cockpit, ROLES, display=outputs(SIZES))
+    lights = {name: start_role(cockpit, name) for name in SIZES}
+    for name in SIZES:
+        display.wait_role("live", name=name)
+    status = display.status()
+    assert [one["output"] for one in status["outputs"]] == list(SIZES)
+    assert [(one["width"], one["height"]) for one in status["outputs"]] == list(SIZES.values())
+    assert status["output"] == "centre" and status["width"] == 1920
+    assert [one["output"] for one in status["roles"]] == list(SIZES)
+    for name in SIZES:
+        assert numpy.array_equal(display.screenshot(name), expected(cockpit, name)), name
+    lights["cluster"].kill()
+    display.wait_role("lost", name="cluster")
+    for name in SIZES:
+        picture = expected(cockpit, name, is_live=name != "cluster")
+        assert numpy.array_equal(display.screenshot(name), picture), name
+    assert all(display.role(name)["state"] == "live" for name in ("centre", "head-up"))
+
+
+def test_clients_are_where_the_configuration_says(cockpit: Cockpit) -> None:
+    client = "[client gid-view]\noutput=cluster\nx=1000\ny=300\nwidth=320\nheight=80\n"
+    display = Display(cockpit, client, display=outputs(SIZES))
+    start_telltale(cockpit, "--stream=movie", "--state=9", "--cycle=0")
+    drawn = telltale_picture(cockpit.folder, 9)
+    picture = expected(cockpit, "cluster", is_live=False)
+    picture[300:380, 1000:1320] = drawn
+    # It asks for another output, in vain.
+    view(cockpit, display, "--output=head-up")
+    wait_for(lambda: numpy.array_equal(display.screenshot("cluster"), picture), "the client")
+    assert not display.screenshot("centre").any() and not display.screenshot("head-up").any()
+
+
+def test_a_client_that_nobody_placed_fills_the_output_that_it_asks_for(cockpit: Cockpit) -> None:
+    display = Display(cockpit, "", display=outputs(SIZES))
+    start_telltale(cockpit, "--stream=movie", "--state=9", "--cycle=0")
+    first = view(cockpit, display, "--output=head-up", "--place=320x80+0+400")
+    drawn = telltale_picture(cockpit.folder, 9)
+    picture = expected(cockpit, "head-up", is_live=False)
+    picture[400:480, 0:320] = drawn
+    wait_for(lambda: numpy.array_equal(display.screenshot("head-up"), picture), "the client")
+    assert not display.screenshot("centre").any() and not display.screenshot("cluster").any()
+    assert first.stop() == 0
+    view(cockpit, display, "--place=320x80+1600+640")
+    picture = expected(cockpit, "centre", is_live=False)
+    picture[640:720, 1600:1920] = drawn
+    wait_for(lambda: numpy.array_equal(display.screenshot("centre"), picture), "on the first")
+
+
+def test_an_output_that_there_is_not_is_named(cockpit: Cockpit) -> None:
+    display = Display(cockpit, "", display=outputs(SIZES))
+    lost = view(cockpit, display, "--output=rear")
+    assert lost.wait() == 1
+    assert "no output rear; there is:" in lost.stderr
+    assert all(name in lost.stderr for name in SIZES)
+
+
+def test_gidctl_shows_each(cockpit: Cockpit) -> None:
+    command = [BUILD / "cluster" / "gid-cluster", "--headless", "--config"]
+    config = cockpit.folder / "three.conf"
+    config.write_text(outputs(SIZES) + ROLES)
+    socket = f"--socket={cockpit.folder / 'wayland.sock'}"
+    cockpit.run("cluster", [*command, config, socket]).wait_output("ready, with")
+    top = [BUILD / "tools" / "gidctl" / "gidctl", "top", "--once", "--interval", "0.2"]
+    program = Program(top, cockpit.env("cluster"), cockpit.folder)
+    assert program.wait() == 0, program.stderr
+    assert [f"Display {name}: " in program.stdout for name in SIZES] == [True] * 3
+
+
+# --- one goes away --------------------------------------------------------------------------------
+
+WINDOWS = {"WL-1": (640, 240), "WL-2": (480, 240)}
+
+
+class Windows:
+    """A compositor that each output is a window of."""
+
+    def __init__(self, cockpit: Cockpit) -> None:
+        self.fifo, self.socket = cockpit.folder / "close", cockpit.folder / "windows.sock"
+        os.mkfifo(self.fifo)
+        command = [BUILD / "tests" / "safety" / "windows", self.socket, self.fifo]
+        self.program = Program(command, cockpit.env("cluster"), cockpit.folder)
+        cockpit.programs.append(self.program)
+        self.program.wait_output("ready")
+
+    def close(self, output: str) -> None:
+        with self.fifo.open("w") as fifo:
+            fifo.write(output)
+
+
+def two_in_windows(cockpit: Cockpit, count: int = 2) -> tuple[Windows, Display]:
+    windows = Windows(cockpit)
+    roles = role("centre", "WL-1") + role("cluster", "WL-2")
+    inside = {"WAYLAND_DISPLAY": str(windows.socket), "WLR_BACKENDS": "wayland"}
+    inside["WLR_WL_OUTPUTS"] = str(count)
+    display = Display(cockpit, roles, display=outputs(WINDOWS), inside=inside)
+    for name in ("centre", "cluster"):
+        start_role(cockpit, name)
+    return windows, display
+
+
+def region(display: Display, name: str, output: str) -> numpy.ndarray:
+    x, y = PLACES[name]
+    return display.screenshot(output)[y : y + HEIGHT, x : x + WIDTH]
+
+
+def is_shown(cockpit: Cockpit, display: Display, name: str, output: str) -> bool:
+    drawn = telltale_picture(cockpit.folder, STATES[name])
+    return numpy.array_equal(region(display, name, output), drawn)
+
+
+def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
+    windows, display = two_in_windows(cockpit)
+    for name in ("centre", "cluster"):
+        display.wait_role("live", name=name)
+    assert is_shown(cockpit, display, "cluster", "WL-2")
+    windows.close("WL-1")
+    wait_for(lambda: by_name(display)["WL-1"]["output"] == "", "the output to be gone")
+    assert "output WL-1 is gone" in display.program.stderr
+    frames = by_name(display)["WL-2"]["frames"]
+    light = start_telltale(cockpit, "--stream=movie", "--state=3", "--cycle=20")
+    # What asked for nothing goes to the first output, which is dark: it waits there.
+    view(cockpit, display)
+    other = view(cockpit, display, "--output=WL-2", "--place=320x80+40+120")
+    wait_for(lambda: by_name(display)["WL-2"]["frames"] >= frames + 30, "the other to go on")
+    assert is_shown(cockpit, display, "cluster", "WL-2")
+    assert display.role("cluster")["state"] == "live" and other.is_running()
+    # The light of the dark output is watched over still.
+    assert display.role("centre")["state"] == "live"
+    light.kill()
+    transitions = [one["reason"] for one in display.role("cluster")["transitions"]]
+    assert transitions == ["none"]
+    assert display.program.stop() == 0
+
+
+def test_an_output_that_is_not_there_at_the_start(cockpit: Cockpit) -> None:
+    _, display = two_in_windows(cockpit, count=1)
+    assert "output WL-2 is not there: dark until it comes" in display.program.stderr
+    display.wait_role("live", name="centre")
+    assert is_shown(cockpit, display, "centre", "WL-1")
+    assert by_name(display)["WL-2"]["output"] == ""
+
+
+def test_all_outputs_gone_and_it_lives(cockpit: Cockpit) -> None:
+    windows, display = two_in_windows(cockpit)
+    windows.close("WL-")
+    wait_for(lambda: not any(o["output"] for o in display.status()["outputs"]), "all to be gone")
+    time.sleep(0.5)  # timers of frames that were on their way
+    assert display.program.is_running()
+    assert display.program.stop() == 0
