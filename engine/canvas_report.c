@@ -38,13 +38,29 @@ void report_finish(struct report *report) {
 	*report = (struct report){0};
 }
 
+void report_tell(struct report *report) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(report->slab, 0);
+	gid_producer_send(report->producer, &frame);
+}
+
 void report_dispatch(struct report *report) {
 	gid_producer_dispatch(report->producer);
 	if (report->reader_came) {
-		struct gid_frame frame = GID_FRAME_INIT;
 		report->reader_came = false;
-		frame.gid = gid_slab_gid(report->slab, 0);
-		gid_producer_send(report->producer, &frame);
+		report_tell(report);
+	}
+}
+
+void report_sleep(struct report *report) {
+	uint64_t *asleep = &report->page->asleep;
+	__atomic_store_n(asleep, *asleep | 1, __ATOMIC_SEQ_CST);
+}
+
+void report_wake(struct report *report) {
+	uint64_t *asleep = &report->page->asleep;
+	if ((*asleep & 1) != 0) {
+		__atomic_store_n(asleep, *asleep + 1, __ATOMIC_SEQ_CST);
 	}
 }
 

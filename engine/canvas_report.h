@@ -27,6 +27,16 @@ void report_done(struct report *report, uint64_t fence);
 void report_refused(
 		struct report *report, uint64_t fence, uint32_t word, int error, const char *text);
 
+/* Wakes programs that wait for what the report says. */
+void report_tell(struct report *report);
+
+/*
+ * From now on the program that draws has to send a frame to be heard, until report_wake(). Look at
+ * its batch once more after this.
+ */
+void report_sleep(struct report *report);
+void report_wake(struct report *report);
+
 /* One of the page's other numbers. */
 static inline void report_set(uint64_t *field, uint64_t value) {
 	__atomic_store_n(field, value, __ATOMIC_RELAXED);

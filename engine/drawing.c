@@ -64,7 +64,7 @@ void drawing_init(struct drawing *drawing) {
 	pixman_region32_init(&drawing->clip);
 }
 
-static void end_target(struct drawing *drawing) {
+void drawing_forget(struct drawing *drawing) {
 	if (drawing->image != NULL) {
 		pixman_image_unref(drawing->image);
 		drawing->image = NULL;
@@ -72,43 +72,87 @@ static void end_target(struct drawing *drawing) {
 }
 
 void drawing_finish(struct drawing *drawing) {
-	end_target(drawing);
+	drawing_forget(drawing);
 	pixman_region32_fini(&drawing->clip);
 	free(drawing->scratch);
 }
 
+static void set_whole_clip(struct drawing *drawing) {
+	const pixman_box32_t whole = {
+			0, 0, (int)drawing->layout.width, (int)drawing->layout.height};
+	pixman_region32_reset(&drawing->clip, &whole);
+	drawing->image_is_clipped = false;
+}
+
 int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void *slot) {
-	end_target(drawing);
 	drawing->cost = 0;
+	if (drawing->image != NULL && drawing->slot == slot &&
+			memcmp(&drawing->layout, layout, sizeof(*layout)) == 0) {
+		set_whole_clip(drawing); /* short lists follow each other on one target */
+		return 0;
+	}
+	drawing_forget(drawing);
 	if (!drawing_can_target(layout->fourcc) || !is_aligned(layout)) {
 		return -ENOTSUP;
 	}
 	drawing->layout = *layout;
+	drawing->slot = slot;
 	drawing->memory = (uint8_t *)slot + layout->planes[0].offset;
-	drawing->image = pixman_image_create_bits(find_format(layout->fourcc)->pixman,
+	drawing->image = pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
 			(int)layout->width, (int)layout->height, (uint32_t *)drawing->memory,
 			(int)layout->planes[0].stride);
-	return drawing->image == NULL ? -ENOMEM : drawing_set_clip(drawing, NULL, 0);
+	set_whole_clip(drawing);
+	return drawing->image == NULL ? -ENOMEM : 0;
+}
+
+/* The common clip of one rectangle takes no memory. */
+static void set_one_clip(struct drawing *drawing, const struct engine_rectangle *from) {
+	const int width = (int)drawing->layout.width, height = (int)drawing->layout.height;
+	const int right = from->x + from->width, bottom = from->y + from->height;
+	const pixman_box32_t box = {from->x > 0 ? from->x : 0, from->y > 0 ? from->y : 0,
+			right < width ? right : width, bottom < height ? bottom : height};
+	if (box.x1 < box.x2 && box.y1 < box.y2) {
+		pixman_region32_reset(&drawing->clip, &box);
+	} else {
+		pixman_region32_clear(&drawing->clip);
+	}
 }
 
 int drawing_set_clip(
 		struct drawing *drawing, const struct engine_rectangle *rectangles, size_t count) {
 	pixman_box32_t boxes[ENGINE_CLIP_MAX];
+	drawing->image_is_clipped = false;
+	if (count == 0) {
+		set_whole_clip(drawing);
+		return 0;
+	}
+	if (count == 1) {
+		set_one_clip(drawing, rectangles);
+		return 0;
+	}
 	pixman_region32_fini(&drawing->clip);
 	for (size_t i = 0; i < count; i++) {
 		const struct engine_rectangle *from = &rectangles[i];
 		boxes[i] = (pixman_box32_t){
 				from->x, from->y, from->x + from->width, from->y + from->height};
 	}
-	if (count == 0) {
-		pixman_region32_init_rect(&drawing->clip, 0, 0, drawing->layout.width,
-				drawing->layout.height);
-	} else if (!pixman_region32_init_rects(&drawing->clip, boxes, (int)count) ||
-			!pixman_region32_intersect_rect(&drawing->clip, &drawing->clip, 0, 0,
-					drawing->layout.width, drawing->layout.height)) {
-		return -ENOMEM;
+	return pixman_region32_init_rects(&drawing->clip, boxes, (int)count) &&
+					pixman_region32_intersect_rect(&drawing->clip,
+							&drawing->clip, 0, 0, drawing->layout.width,
+							drawing->layout.height)
+			? 0
+			: -ENOMEM;
+}
+
+/* Before pixman draws: points need no image, and come with clips of their own. */
+static int clip_image(struct drawing *drawing) {
+	if (!drawing->image_is_clipped) {
+		if (!pixman_image_set_clip_region32(drawing->image, &drawing->clip)) {
+			return -ENOMEM;
+		}
+		drawing->image_is_clipped = true;
 	}
-	return pixman_image_set_clip_region32(drawing->image, &drawing->clip) ? 0 : -ENOMEM;
+	return 0;
 }
 
 void drawing_clear(struct drawing *drawing) {
@@ -156,6 +200,9 @@ int drawing_fill(struct drawing *drawing, const struct engine_fill *fill) {
 	const size_t count = list_elements(fill, rectangles);
 	const pixman_color_t colour = to_pixman(fill->colour);
 	uint64_t next_look = drawing->cost + PART_PIXELS;
+	if (clip_image(drawing) < 0) {
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct engine_rectangle *from = &fill->rectangles[i];
 		pixman_box32_t box = {
@@ -219,6 +266,9 @@ static int draw_triangles(struct drawing *drawing, uint32_t colour,
 	pixman_box32_t box = box_of(triangles, count);
 	if (count == 0 || !cut(drawing, &box)) {
 		return 0;
+	}
+	if (clip_image(drawing) < 0) {
+		return -ENOMEM;
 	}
 	const pixman_color_t with = to_pixman(colour);
 	pixman_image_t *source = pixman_image_create_solid_fill(&with);
@@ -432,6 +482,9 @@ static int compose(struct drawing *drawing, const struct engine_layer *layer,
 	if (!cut(drawing, &box)) {
 		return 0;
 	}
+	if (clip_image(drawing) < 0) {
+		return -ENOMEM;
+	}
 	if (layer->alpha != 255 && (mask = mask_of(layer->alpha)) == NULL) {
 		return -ENOMEM;
 	}
@@ -598,6 +651,9 @@ int drawing_masks(struct drawing *drawing, const struct engine_masks *masks,
 	uint64_t next_look = drawing->cost + PART_PIXELS;
 	if (layout->fourcc != DRM_FORMAT_R8 || !is_aligned(layout)) {
 		return -ENOTSUP;
+	}
+	if (clip_image(drawing) < 0) {
+		return -ENOMEM;
 	}
 	pixman_image_t *colour = pixman_image_create_solid_fill(&with);
 	pixman_image_t *mask = pixman_image_create_bits_no_clear(PIXMAN_a8, (int)layout->width,

@@ -14,8 +14,10 @@
 
 struct drawing {
 	struct gid_layout layout; /* of the target */
-	uint8_t *memory;	  /* its first row */
+	void *slot;
+	uint8_t *memory; /* its first row */
 	pixman_image_t *image;
+	bool image_is_clipped;	/* by `clip` */
 	pixman_region32_t clip; /* within the target */
 	uint64_t cost;		/* pixels and points that were looked at, since drawing_begin() */
 	uint32_t *scratch;	/* converted pixels */
@@ -36,11 +38,14 @@ void drawing_init(struct drawing *drawing);
 void drawing_finish(struct drawing *drawing);
 
 /*
- * The target from now on, without a clip: `slot` is memory with the layout, and stays the caller's.
- * It must be aligned for uint32_t. Returns 0; -ENOTSUP: not a format for a target, or a stride or
- * offset that is not a multiple of 4; -ENOMEM.
+ * The target from now on, without a clip: `slot` is memory with the layout, and stays the caller's
+ * until another target is begun. It must be aligned for uint32_t. Returns 0; -ENOTSUP: not a format
+ * for a target, or a stride or offset that is not a multiple of 4; -ENOMEM.
  */
 int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void *slot);
+
+/* The target's memory goes away. */
+void drawing_forget(struct drawing *drawing);
 
 /* Each begins where the one before ended. `count` 0: the whole picture. */
 int drawing_set_clip(

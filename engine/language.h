@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The command language of the engine: what a list of commands looks like in a slot of the
- * requester's slab, and the page in which the engine reports. docs/engine.md describes each field.
+ * The command language of the engine: what lists of commands look like in a slot of the requester's
+ * slab, and the page in which the engine reports. docs/engine.md describes each field.
  *
  * All numbers are little-endian. A command begins with its opcode and its size in words of 32 bits,
  * so that a reader can go over those that it does not know.
@@ -17,8 +17,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lists are read as the
 /* Lists are words of memory, read and written by these structs. */
 #define ENGINE_WIRE __attribute__((may_alias))
 
-#define ENGINE_MAGIC 0x6c646967u /* `gidl` */
-#define ENGINE_VERSION 1u
+#define ENGINE_BATCH_MAGIC 0x62646967u /* `gidb` */
+#define ENGINE_MAGIC 0x6c646967u       /* `gidl` */
+#define ENGINE_VERSION 2u
 #define ENGINE_LIST_WORDS_MAX 65536u /* of one list, with its header */
 #define ENGINE_CLIP_MAX 1024u	     /* rectangles of one clip */
 #define ENGINE_LAYERS_MAX 64u	     /* commands of one list that have a source */
@@ -78,14 +79,29 @@ enum engine_range {
 /* The next picture begins with undefined pixels, not with those of this one. */
 #define ENGINE_PRESENT_DISCARD 1u
 
-struct ENGINE_WIRE engine_list {
+/*
+ * The beginning of a slot. Lists lie behind it, one after another. The requester appends a list and
+ * then raises `end`, so that many lists need one entry of the ring only.
+ */
+struct ENGINE_WIRE engine_batch {
 	uint32_t magic, version;
-	uint32_t words; /* of the list, with this header */
+	uint64_t serial; /* another one, and not 0, whenever a slot is begun */
+	uint32_t end;	 /* words of the slot that are written, with this header; ENGINE_CLOSED */
 	uint32_t reserved0;
-	uint32_t fence_low, fence_high; /* above that of the list before */
-	uint32_t reserved1[2];
+	uint64_t wanted; /* fence of a list that the requester sleeps for; 0: none */
+	uint32_t reserved1[8];
 };
-_Static_assert(sizeof(struct engine_list) == 32, "as docs/engine.md says");
+_Static_assert(sizeof(struct engine_batch) == 64, "as docs/engine.md says");
+
+/* In `end`: no more lists come to this slot. */
+#define ENGINE_CLOSED 0x80000000u
+
+struct ENGINE_WIRE engine_list {
+	uint32_t magic;
+	uint32_t words;			/* of the list, with this header */
+	uint32_t fence_low, fence_high; /* above that of the list before */
+};
+_Static_assert(sizeof(struct engine_list) == 16, "as docs/engine.md says");
 
 struct ENGINE_WIRE engine_head {
 	uint16_t opcode, words; /* of the whole command */
@@ -184,7 +200,8 @@ _Static_assert(sizeof(struct engine_present) == 24, "as docs/engine.md says");
 /*
  * The engine's report on one canvas, in memory that only the engine writes. The engine makes
  * `refusals` odd, changes the fields behind it, and makes it even: who reads them looks at
- * `refusals` before and after.
+ * `refusals` before and after. `asleep` has a line of its own: requesters look at it for each list,
+ * while the fields above change.
  */
 struct ENGINE_WIRE engine_report {
 	uint64_t magic;
@@ -200,8 +217,11 @@ struct ENGINE_WIRE engine_report {
 	int32_t refused_error; /* -errno */
 	uint32_t refused_word; /* where in the list */
 	char refused_text[ENGINE_REPORT_TEXT];
+	uint32_t reserved1[10];
+	uint64_t asleep; /* odd: no batch is looked at before the ring has a frame */
+	uint32_t reserved2[14];
 };
-_Static_assert(sizeof(struct engine_report) == 280, "as docs/engine.md says");
+_Static_assert(sizeof(struct engine_report) == 384, "as docs/engine.md says");
 
 /* The names of a canvas's streams; %s is the canvas's name. */
 #define ENGINE_LISTS_STREAM "engine/%s"

@@ -5,46 +5,123 @@
 #include <gid/gid.h>
 #include <string.h>
 
-#define HEADER_WORDS ((uint32_t)(sizeof(struct engine_list) / 4))
+#define BATCH_WORDS ((uint32_t)(sizeof(struct engine_batch) / 4))
+#define LIST_WORDS ((uint32_t)(sizeof(struct engine_list) / 4))
+#define PIECE_WORDS 4096u /* copied at once: half of a first cache */
 
 static int refuse(struct list_mistake *mistake, uint32_t word, const char *text) {
 	*mistake = (struct list_mistake){.word = word, .text = text};
 	return -EINVAL;
 }
 
-static int check_header(const struct engine_list *list, size_t size, struct list_mistake *mistake) {
-	if (list->magic != ENGINE_MAGIC) {
-		return refuse(mistake, 0, "this is not a list of commands");
-	}
-	if (list->version != ENGINE_VERSION) {
-		return refuse(mistake, 1, "the list has a version that this engine does not know");
-	}
-	if (list->words < HEADER_WORDS || list->words > ENGINE_LIST_WORDS_MAX ||
-			list->words > size / 4) {
-		return refuse(mistake, 2, "the list's size is out of range, or above its slot's");
-	}
-	if (list->reserved0 != 0 || list->reserved1[0] != 0 || list->reserved1[1] != 0) {
-		return refuse(mistake, 3, "a reserved field is not 0");
-	}
-	return 0;
-}
+/* --- batches ---------------------------------------------------------------------------------- */
 
-int list_copy(uint32_t *buffer, const void *shared, size_t size, struct list_mistake *mistake) {
-	struct engine_list header;
-	if (size < sizeof(header)) {
-		return refuse(mistake, 0, "the slot is smaller than a list's header");
+int batch_begin(struct list_batch *batch, const void *shared, size_t bytes,
+		struct list_mistake *mistake) {
+	struct engine_batch header;
+	if (bytes < sizeof(header)) {
+		return refuse(mistake, 0, "the slot is smaller than a batch's header");
 	}
 	memcpy(&header, shared, sizeof(header));
 	/* From here on the compiler may not look at the shared header again. */
 	__asm__ volatile("" : : : "memory");
-	int ret = check_header(&header, size, mistake);
-	if (ret < 0) {
+	if (header.magic != ENGINE_BATCH_MAGIC) {
+		return refuse(mistake, 0, "this is not a batch of lists");
+	}
+	if (header.version != ENGINE_VERSION) {
+		return refuse(mistake, 1, "the batch has a version that this engine does not know");
+	}
+	if (header.serial == 0) {
+		return refuse(mistake, 2, "a batch's serial is not 0");
+	}
+	static const uint32_t zeroes[sizeof(header.reserved1) / 4];
+	if (header.reserved0 != 0 || memcmp(header.reserved1, zeroes, sizeof(zeroes)) != 0) {
+		return refuse(mistake, 3, "a reserved field is not 0");
+	}
+	const uint32_t size = bytes / 4 < ENGINE_CLOSED ? (uint32_t)(bytes / 4) : ENGINE_CLOSED - 1;
+	if (batch->serial != header.serial || size < batch->end) {
+		batch->serial = header.serial;
+		batch->at = batch->end = BATCH_WORDS;
+		batch->closed = false;
+		batch->first = batch->count = 0;
+	}
+	batch->shared = shared;
+	batch->size = size;
+	return 0;
+}
+
+/* Looks how far the writer is. Only forward, and within the slot. */
+static int look(struct list_batch *batch, struct list_mistake *mistake) {
+	const uint32_t end = __atomic_load_n(&batch->shared->end, __ATOMIC_ACQUIRE);
+	const uint32_t words = end & ~ENGINE_CLOSED;
+	if (words < batch->end || words > batch->size || (batch->closed && words != batch->end)) {
+		return refuse(mistake, batch->at,
+				"a batch's end went back, or beyond the end of its slot");
+	}
+	batch->end = words;
+	batch->closed = (end & ENGINE_CLOSED) != 0;
+	return 0;
+}
+
+/* Copies until there are `wanted` words, and up to a piece if more are there. */
+static void copy(struct list_batch *batch, uint32_t wanted) {
+	uint32_t count = batch->end - batch->at;
+	uint32_t least = wanted - batch->count;
+	count = count > PIECE_WORDS ? PIECE_WORDS : count;
+	count = count < least ? least : count;
+	memmove(batch->words, batch->words + batch->first, batch->count * 4ul);
+	batch->first = 0;
+	uint32_t room = ENGINE_LIST_WORDS_MAX - batch->count;
+	count = count > room ? room : count;
+	memcpy(batch->words + batch->count, (const uint32_t *)batch->shared + batch->at,
+			count * 4ul);
+	__asm__ volatile("" : : : "memory");
+	batch->count += count;
+	batch->at += count;
+}
+
+/* Has `wanted` words of the next list in the copy. Returns 1; 0: they are not written yet. */
+static int have(struct list_batch *batch, uint32_t wanted, struct list_mistake *mistake) {
+	if (batch->count >= wanted) {
+		return 1;
+	}
+	if (batch->end - batch->at < wanted - batch->count) {
+		int ret = look(batch, mistake);
+		if (ret < 0) {
+			return ret;
+		}
+	}
+	if (batch->end - batch->at < wanted - batch->count) {
+		/* `end` is where a list ends: less than a list is none at all. */
+		return batch->count == 0 && batch->end == batch->at
+				? 0
+				: refuse(mistake, batch->at,
+						  "a list does not end within its batch");
+	}
+	copy(batch, wanted);
+	return 1;
+}
+
+int batch_next(struct list_batch *batch, const uint32_t **list, struct list_mistake *mistake) {
+	int ret = have(batch, LIST_WORDS, mistake);
+	if (ret <= 0) {
 		return ret;
 	}
-	memcpy(buffer, &header, sizeof(header));
-	memcpy(buffer + HEADER_WORDS, (const char *)shared + sizeof(header),
-			header.words * 4 - sizeof(header));
-	__asm__ volatile("" : : : "memory");
+	struct engine_list header;
+	memcpy(&header, batch->words + batch->first, sizeof(header));
+	if (header.magic != ENGINE_MAGIC) {
+		return refuse(mistake, 0, "this is not a list of commands");
+	}
+	if (header.words < LIST_WORDS || header.words > ENGINE_LIST_WORDS_MAX) {
+		return refuse(mistake, 1, "the list's size is out of range");
+	}
+	ret = have(batch, header.words, mistake);
+	if (ret <= 0) {
+		return ret;
+	}
+	*list = batch->words + batch->first;
+	batch->first += header.words;
+	batch->count -= header.words;
 	return (int)header.words;
 }
 
@@ -161,7 +238,7 @@ static const char *check_command(const struct engine_head *head) {
 
 int list_check(const uint32_t *words, uint32_t count, struct list_mistake *mistake) {
 	uint32_t sources = 0;
-	for (uint32_t at = HEADER_WORDS; at < count;) {
+	for (uint32_t at = LIST_WORDS; at < count;) {
 		const struct engine_head *head = (const struct engine_head *)&words[at];
 		if (head->words == 0 || head->words > count - at) {
 			return refuse(mistake, at, "a command does not end within the list");
@@ -180,7 +257,7 @@ int list_check(const uint32_t *words, uint32_t count, struct list_mistake *mista
 }
 
 const struct engine_head *list_next(const uint32_t *words, uint32_t count, uint32_t *at) {
-	*at = *at == 0 ? HEADER_WORDS : *at;
+	*at = *at == 0 ? LIST_WORDS : *at;
 	while (*at < count) {
 		const struct engine_head *head = (const struct engine_head *)&words[*at];
 		*at += head->words;

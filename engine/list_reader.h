@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/** Reads lists of commands. Pure: any bytes are fine. */
+/** Reads batches of lists of commands. Pure: any bytes are fine. */
 #ifndef ENGINE_LIST_READER_H
 #define ENGINE_LIST_READER_H
 
 #include "language.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Where and why a list is refused. `text` is constant. */
@@ -13,13 +14,52 @@ struct list_mistake {
 };
 
 /*
- * Copies a list out of memory that its writer may change meanwhile: `size` bytes at `shared`. The
- * buffer has room for ENGINE_LIST_WORDS_MAX words. Returns the number of words, or -EINVAL. The
- * copy has as many words as its header says.
+ * A batch in memory that its writer may change meanwhile. Each word of its lists is copied once, in
+ * pieces that a processor's cache holds, and used from the copy only.
  */
-int list_copy(uint32_t *buffer, const void *shared, size_t size, struct list_mistake *mistake);
+struct list_batch {
+	const struct engine_batch *shared;
+	uint32_t size;	       /* words of the slot */
+	uint64_t serial;       /* 0: there is no batch */
+	uint32_t at;	       /* words that were copied, from the slot's beginning */
+	uint32_t end;	       /* words that are known to be written; at most `size` */
+	bool closed;	       /* no more come */
+	uint32_t first, count; /* words of `words` that were not returned yet */
+	uint32_t words[ENGINE_LIST_WORDS_MAX];
+};
 
-/* Checks all commands of a copied list. Returns 0; -EINVAL: nothing of it may be used. */
+/*
+ * Begins with the slot at `shared`, of `bytes` bytes, which must stay mapped until another one is
+ * begun. If it has the serial of the last one, reading goes on where it ended. Returns 0 or
+ * -EINVAL: it is not a batch.
+ */
+int batch_begin(struct list_batch *batch, const void *shared, size_t bytes,
+		struct list_mistake *mistake);
+
+/*
+ * The next list, not checked yet but for its size and magic. Returns its words; 0: there is none
+ * now; -EINVAL: what comes cannot be read, and the batch is of no more use. `*list` is valid until
+ * the next call.
+ */
+int batch_next(struct list_batch *batch, const uint32_t **list, struct list_mistake *mistake);
+
+/* Whether batch_next() would look at something new: the writer went on. */
+static inline bool batch_has_news(const struct list_batch *batch) {
+	uint32_t end = __atomic_load_n(&batch->shared->end, __ATOMIC_ACQUIRE);
+	return end != (batch->end | (batch->closed ? ENGINE_CLOSED : 0));
+}
+
+/* Whether all of it was returned, and no more comes. */
+static inline bool batch_is_over(const struct list_batch *batch) {
+	return batch->closed && batch->at == batch->end && batch->count == 0;
+}
+
+/* The fence that the writer sleeps for, or 0. */
+static inline uint64_t batch_wanted(const struct list_batch *batch) {
+	return __atomic_load_n(&batch->shared->wanted, __ATOMIC_RELAXED);
+}
+
+/* Checks all commands of a list. Returns 0; -EINVAL: nothing of it may be used. */
 int list_check(const uint32_t *words, uint32_t count, struct list_mistake *mistake);
 
 /*

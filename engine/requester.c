@@ -18,7 +18,8 @@
 #define MS 1000000ull
 #define RETRY_MS 500	    /* while gidd or a stream is not there */
 #define BURST_NS (100 * MS) /* of work that is done before it is paid for */
-#define LISTS_AT_ONCE 256   /* before everything else is looked at */
+#define LISTS_AT_ONCE 1024  /* before everything else is looked at */
+#define LONG_COST 65536	    /* of a list, from which on it is looked who waits for it */
 
 struct requester {
 	const struct canvas_config *config;
@@ -31,14 +32,18 @@ struct requester {
 	struct report report;
 	struct drawing drawing;
 	struct sources sources;
+	struct gid_frame frame;	     /* of the batch that is read */
+	struct gid_slab *lists_slab; /* that it lies in; NULL: none is read */
+	struct list_batch batch;
+	uint64_t told; /* the fence that a sleeping program was last told of */
 	bool opened;
 	bool came, went;     /* the program that draws, as libgid told */
 	uint64_t fence;	     /* of its last list */
 	uint64_t paid_until; /* CLOCK_MONOTONIC ns: when the work so far is within its rate */
-	uint64_t list_end;   /* CLOCK_MONOTONIC ns: the list in work must be done by then */
+	uint64_t list_end; /* CLOCK_MONOTONIC ns: the list in work must be done by then; 0: not set
+			    */
 	const char *stopped; /* why the list in work was stopped */
 	bool drew;	     /* the list in work */
-	uint32_t words[ENGINE_LIST_WORDS_MAX];
 };
 
 /* --- a list ----------------------------------------------------------------------------------- */
@@ -67,12 +72,24 @@ static const char *source_text(int error) {
 	}
 }
 
+static inline void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 /* Asked between two parts of a long command. */
 static bool goes_on(void *data) {
 	struct requester *requester = data;
+	const uint64_t now = gid_clock_now();
+	if (requester->list_end == 0) { /* its first part took a millisecond: now it counts */
+		requester->list_end = now + requester->config->list_ns;
+	}
 	if (atomic_load_explicit(&requester->options->ends, memory_order_relaxed)) {
 		requester->stopped = "the engine ends";
-	} else if (gid_clock_now() > requester->list_end) {
+	} else if (now > requester->list_end) {
 		requester->stopped = "the list takes longer than the canvas's list-ms= allows";
 	} else {
 		gid_domain_dispatch(requester->domain);
@@ -182,14 +199,15 @@ static int run_command(struct requester *requester, const struct engine_head *he
 }
 
 /* Runs a checked list to its end, or to the first command that cannot be done. */
-static int run_commands(struct requester *requester, uint32_t count, struct refusal *refusal) {
+static int run_commands(struct requester *requester, const uint32_t *words, uint32_t count,
+		struct refusal *refusal) {
 	struct drawing *drawing = &requester->drawing;
 	const struct engine_head *head;
 	bool begun = false;
 	uint64_t looked = 0;
-	for (uint32_t at = 0; (head = list_next(requester->words, count, &at)) != NULL;) {
+	for (uint32_t at = 0; (head = list_next(words, count, &at)) != NULL;) {
 		int ret = 0;
-		refusal->word = (uint32_t)((const uint32_t *)(const void *)head - requester->words);
+		refusal->word = (uint32_t)((const uint32_t *)(const void *)head - words);
 		if (head->opcode == ENGINE_CANVAS) {
 			ret = run_canvas(requester, (const struct engine_canvas *)head, refusal);
 			begun = false;
@@ -219,14 +237,15 @@ static void refuse(struct requester *requester, uint64_t fence, const struct ref
 			(unsigned long long)fence, refusal->word, refusal->text);
 }
 
-static void run_list(struct requester *requester, uint32_t count, uint64_t fence, uint32_t owner) {
+static void run_list(struct requester *requester, const uint32_t *words, uint32_t count,
+		uint64_t fence) {
 	struct refusal refusal = {0};
-	sources_begin(&requester->sources, owner);
-	requester->list_end = gid_clock_now() + requester->config->list_ns;
+	sources_begin(&requester->sources, gid_domain_of(requester->frame.gid));
+	requester->list_end = 0;
 	requester->stopped = NULL;
 	requester->drew = false;
 	requester->drawing.cost = 0;
-	int ret = run_commands(requester, count, &refusal);
+	int ret = run_commands(requester, words, count, &refusal);
 	if (ret == 0 && !sources_are_current(&requester->sources)) {
 		ret = -ESTALE;
 		refusal.text = "a source was taken back while it was read";
@@ -242,34 +261,6 @@ static void run_list(struct requester *requester, uint32_t count, uint64_t fence
 	refusal.error = ret;
 	refusal.text = requester->stopped != NULL ? requester->stopped : refusal.text;
 	refuse(requester, fence, &refusal);
-}
-
-/* Copies the list out of its slot. Returns its words, or -errno. `fence`: 0 if it is not known. */
-static int read_list(
-		struct requester *requester, gid_id gid, uint64_t *fence, struct refusal *refusal) {
-	struct gid_slab *slab;
-	struct gid_slab_info info;
-	struct list_mistake mistake = {.text = "the list's memory cannot be read"};
-	int ret = gid_slab_import(requester->domain, gid, &slab);
-	if (ret == 0) {
-		gid_slab_get_info(slab, &info);
-		const void *view = gid_slab_view(slab, gid_slot_of(gid));
-		ret = view == NULL || info.memory == GID_MEMORY_DMABUF
-				? -ENOTSUP
-				: list_copy(requester->words, view, info.slot_size, &mistake);
-		if (ret > 0 && !gid_slab_is_current(slab, gid)) {
-			ret = -ESTALE;
-		}
-		gid_slab_unref(slab);
-	}
-	*fence = ret > 0 ? list_fence(requester->words) : 0;
-	if (ret > 0) {
-		int count = ret;
-		ret = list_check(requester->words, (uint32_t)count, &mistake);
-		ret = ret < 0 ? ret : count;
-	}
-	*refusal = (struct refusal){.error = ret, .word = mistake.word, .text = mistake.text};
-	return ret;
 }
 
 /* What was drawn is paid for later, at the canvas's rate. */
@@ -288,28 +279,117 @@ static uint64_t owed(const struct requester *requester) {
 	return requester->paid_until > now ? requester->paid_until - now : 0;
 }
 
-static void handle_frame(struct requester *requester, const struct gid_frame *frame) {
-	struct refusal refusal;
-	uint64_t fence;
-	if (frame->gid == GID_NONE) {
-		return;
-	}
-	int count = read_list(requester, frame->gid, &fence, &refusal);
-	if (count > 0 && fence <= requester->fence) {
-		refusal = (struct refusal){.error = -EINVAL,
-				.word = 4,
-				.text = "a list's fence is not above that of the list before"};
-		count = -EINVAL;
+/* A list in its copy. */
+static void handle_list(struct requester *requester, const uint32_t *words, uint32_t count) {
+	struct list_mistake mistake;
+	uint64_t fence = list_fence(words);
+	int ret = list_check(words, count, &mistake);
+	if (ret == 0 && fence <= requester->fence) {
+		ret = -EINVAL;
+		mistake = (struct list_mistake){
+				2, "a list's fence is not above that of the list before"};
 	}
 	fence = fence > requester->fence ? fence : requester->fence;
 	requester->fence = fence;
-	if (count < 0) {
-		refuse(requester, fence, &refusal);
+	if (ret < 0) {
+		refuse(requester, fence,
+				&(struct refusal){.error = ret,
+						.word = mistake.word,
+						.text = mistake.text});
 		pay(requester, 1 << 10);
 		return;
 	}
-	run_list(requester, (uint32_t)count, fence, gid_domain_of(frame->gid));
-	pay(requester, requester->drawing.cost + (uint64_t)count);
+	run_list(requester, words, count, fence);
+	pay(requester, requester->drawing.cost + count);
+}
+
+/* --- batches of lists ------------------------------------------------------------------------- */
+
+/* Gives the batch back. What was read of it is remembered: its writer may go on, and send it again.
+ */
+static void leave_batch(struct requester *requester) {
+	if (requester->lists_slab != NULL) {
+		gid_consumer_release(requester->lists, &requester->frame);
+		gid_slab_unref(requester->lists_slab);
+		requester->lists_slab = NULL;
+	}
+}
+
+/* It is of no more use, and what comes in its slot is another one. */
+static void refuse_batch(
+		struct requester *requester, int error, const struct list_mistake *mistake) {
+	refuse(requester, requester->fence,
+			&(struct refusal){.error = error,
+					.word = mistake->word,
+					.text = mistake->text});
+	pay(requester, 1 << 10);
+	requester->batch.serial = 0;
+	report_sleep(&requester->report);
+}
+
+/* Begins with the batch of a frame, or goes on with it. Takes the frame, if it returns true. */
+static bool enter_batch(struct requester *requester, const struct gid_frame *frame) {
+	struct gid_slab *slab;
+	struct gid_slab_info info;
+	struct list_mistake mistake = {.text = "the batch's memory cannot be read"};
+	int ret = gid_slab_import(requester->domain, frame->gid, &slab);
+	if (ret == 0) {
+		gid_slab_get_info(slab, &info);
+		const void *view = gid_slab_view(slab, gid_slot_of(frame->gid));
+		ret = view == NULL || info.memory == GID_MEMORY_DMABUF ? -ENOTSUP
+				: !gid_slab_is_current(slab, frame->gid)
+				? -ESTALE
+				: batch_begin(&requester->batch, view, info.slot_size, &mistake);
+		if (ret < 0) {
+			gid_slab_unref(slab);
+		}
+	}
+	if (ret < 0) {
+		refuse_batch(requester, ret, &mistake);
+		return false;
+	}
+	requester->frame = *frame;
+	requester->lists_slab = slab;
+	return true;
+}
+
+/* Tells the program, if it sleeps for a list that is done. */
+static void tell_waiting(struct requester *requester) {
+	const uint64_t wanted = batch_wanted(&requester->batch);
+	if (wanted != 0 && wanted <= requester->fence && wanted != requester->told) {
+		requester->told = wanted;
+		report_tell(&requester->report);
+	}
+}
+
+/* The next list of the batch that is read. False: there is none now. */
+static bool take_list(struct requester *requester) {
+	struct list_mistake mistake = {.text = "the batch was taken back"};
+	const uint32_t *words;
+	const uint32_t at = requester->batch.at;
+	int count = batch_next(&requester->batch, &words, &mistake);
+	if (count >= 0 && requester->batch.at != at && /* more was copied */
+			!gid_slab_is_current(requester->lists_slab, requester->frame.gid)) {
+		count = -ESTALE;
+	}
+	if (count < 0) {
+		refuse_batch(requester, count, &mistake);
+		leave_batch(requester);
+		return false;
+	}
+	if (count == 0) {
+		tell_waiting(requester);
+		if (batch_is_over(&requester->batch)) {
+			leave_batch(requester);
+		}
+		return false;
+	}
+	handle_list(requester, words, (uint32_t)count);
+	if (requester->drawing.cost >= LONG_COST) {
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is done, before who waits */
+		tell_waiting(requester);
+	}
+	return true;
 }
 
 /* --- the program that draws ------------------------------------------------------------------- */
@@ -326,7 +406,11 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 /* A program came or went: nothing of the one before is left. */
 static void renew(struct requester *requester) {
 	if (requester->went || requester->came) {
+		leave_batch(requester);
+		requester->batch.serial = 0;
+		requester->told = 0;
 		sources_forget(&requester->sources);
+		drawing_forget(&requester->drawing);
 		canvas_drop(&requester->canvas);
 		requester->fence = 0;
 		report_set(&requester->report.page->fence, 0);
@@ -337,21 +421,69 @@ static void renew(struct requester *requester) {
 	requester->came = requester->went = false;
 }
 
-/*
- * Takes lists as long as they come quickly: everything else costs system calls, and a list that
- * follows another one should not pay for them.
- */
-static void take_lists(struct requester *requester) {
+/* The next batch, if the ring has one. */
+static bool take_batch(struct requester *requester) {
 	struct gid_frame frame;
-	for (int i = 0; i < LISTS_AT_ONCE && owed(requester) == 0; i++) {
-		if ((i > 0 && gid_consumer_wait(requester->lists, 0) <= 0) ||
-				gid_consumer_receive(requester->lists, &frame) != 1) {
-			return;
-		}
-		renew(requester);
-		handle_frame(requester, &frame);
+	if (gid_consumer_wait(requester->lists, 0) <= 0 ||
+			gid_consumer_receive(requester->lists, &frame) != 1) {
+		return false;
+	}
+	renew(requester);
+	report_wake(&requester->report);
+	if (frame.gid != GID_NONE && !enter_batch(requester, &frame)) {
 		gid_consumer_release(requester->lists, &frame);
 	}
+	return true;
+}
+
+/*
+ * Takes lists as long as they come quickly: everything else costs system calls, and a list that
+ * follows another one should not pay for them. Returns false if there was none.
+ */
+static bool take_lists(struct requester *requester) {
+	bool any = false;
+	for (int i = 0; i < LISTS_AT_ONCE && owed(requester) == 0; i++) {
+		if (requester->lists_slab == NULL) {
+			if (!take_batch(requester)) {
+				break;
+			}
+			any = true;
+		} else if (take_list(requester)) {
+			any = true;
+		} else if (requester->lists_slab != NULL) {
+			break; /* it may go on */
+		}
+	}
+	return any;
+}
+
+/*
+ * Before a sleep, looks for more of the batch for a while; the program need not ring meanwhile.
+ * Then the batch goes back to its writer, whom the report tells that it has to send it again.
+ * Returns false if there was no batch: there is nothing but the ring to wait for.
+ */
+static bool linger(struct requester *requester) {
+	if (requester->lists_slab == NULL) {
+		return false;
+	}
+	const uint64_t until = gid_clock_now() + requester->options->spin_us * 1000ull;
+	do {
+		for (int i = 0; i < 16; i++) {
+			if (batch_has_news(&requester->batch)) {
+				return true;
+			}
+			tell_waiting(requester);
+			pause_briefly();
+		}
+	} while (gid_clock_now() < until);
+	report_sleep(&requester->report);
+	if (batch_has_news(&requester->batch)) {
+		report_wake(&requester->report);
+		return true;
+	}
+	tell_waiting(requester);
+	leave_batch(requester);
+	return true;
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -388,6 +520,7 @@ static int open_streams(struct requester *requester) {
 	drawing_init(&requester->drawing);
 	requester->drawing.go_on = goes_on;
 	requester->drawing.data = requester;
+	requester->batch.serial = requester->told = 0;
 	requester->came = requester->went = false;
 	requester->opened = true;
 	return 0;
@@ -401,6 +534,7 @@ error_report:
 
 static void close_streams(struct requester *requester) {
 	if (requester->opened) {
+		leave_batch(requester);
 		gid_consumer_destroy(requester->lists);
 		sources_finish(&requester->sources);
 		drawing_finish(&requester->drawing);
@@ -485,10 +619,7 @@ static void *run(void *data) {
 		report_dispatch(&requester->report);
 		report_set(&page->presented, requester->canvas.presented);
 		report_set(&page->not_presented, requester->canvas.not_presented);
-		bool ready = owed(requester) == 0 && gid_consumer_wait(requester->lists, 0) > 0;
-		if (ready) {
-			take_lists(requester);
-		} else if (!has_news(requester)) {
+		if (!take_lists(requester) && !linger(requester) && !has_news(requester)) {
 			wait_for_work(requester);
 		}
 	}

@@ -8,27 +8,38 @@
 #include <gid/stream.h>
 
 #define LISTS_MAX 62u
+#define SLOTS_MAX 48u /* and places in the ring for those that are sent again */
 
 struct gid_canvas {
 	struct gid_domain *domain;
 	struct gid_canvas_options options; /* complete */
 	struct gid_producer *lists;
 	struct gid_consumer *reports;
-	struct gid_slab *slab; /* of lists */
+	struct gid_slab *slab; /* whose slots are batches of lists */
+	uint32_t slot_words;
 	int epoll_fd;
 	uint32_t engine; /* number of its domain; 0: it is away */
+	uint64_t epoch;	 /* counts engines */
 	struct gid_slab *report_slab;
+	gid_id report_gid;
 	const struct engine_report *report; /* NULL: not known yet */
 	bool has_canvas;		    /* this engine was told of format and size */
 	uint64_t fence;			    /* of the last list that was submitted */
 	uint64_t lost;			    /* lists up to this one will never be done */
 	uint64_t refused;		    /* lists, that gid_canvas_wait() told of */
-	uint64_t slot_fences[LISTS_MAX];    /* of the list in each slot */
-	uint64_t released;		    /* the greatest of those that came back */
+	uint64_t freed;			    /* slots that came back, ever */
+
+	/* The batch that lists are added to. */
+	struct engine_batch *batch; /* in the slab; NULL: there is none */
+	uint32_t slot, end;	    /* words that are written */
+	uint64_t serial;	    /* of the last batch */
+	uint64_t batch_epoch;	    /* the engine that it is for */
+	uint64_t rung;		    /* the engine's sleep for which it was sent, or 0 */
+	bool sent;
 
 	/* The list that is being made. */
-	uint32_t *words; /* in the slab; NULL: there is none */
-	uint32_t slot, count;
+	uint32_t *words; /* in the batch; NULL: there is none */
+	uint32_t count;
 	int error;
 	char text[256]; /* the last error */
 };
@@ -37,7 +48,10 @@ struct gid_canvas {
 __attribute__((format(printf, 3, 4))) int canvas_fail(
 		struct gid_canvas *canvas, int error, const char *format, ...);
 
-/* A free slot for a list; waits for one. Returns it or -errno. */
-int canvas_take_slot(struct gid_canvas *canvas);
+/* Has a batch with room for so many words; waits for a slot. Returns 0 or -errno. */
+int canvas_open_batch(struct gid_canvas *canvas, uint32_t words);
+
+/* The first words of the list become a part of the batch, and the engine's. Returns 0 or -errno. */
+int canvas_publish(struct gid_canvas *canvas);
 
 #endif

@@ -26,6 +26,21 @@ uint32_t gid_list_room(const struct gid_canvas *canvas) {
 			: canvas->options.list_words - canvas->count;
 }
 
+/* Takes the list that was begun to a batch with more room. */
+static int move(struct gid_canvas *canvas, uint64_t words) {
+	const uint32_t *from = canvas->words;
+	if (canvas->batch_epoch != canvas->epoch) {
+		return fail(canvas, -ENOTCONN, "the engine went while the list was made");
+	}
+	canvas->error = canvas_open_batch(canvas, canvas->count + (uint32_t)words);
+	if (canvas->error == 0) {
+		/* The slot may be the same one: an engine that sleeps does not hold it. */
+		canvas->words = (uint32_t *)canvas->batch + canvas->end;
+		memmove(canvas->words, from, canvas->count * 4ul);
+	}
+	return canvas->error;
+}
+
 /* The next command, with `count` elements of `element` bytes behind its fields; NULL: an error. */
 static void *add(struct gid_canvas *canvas, enum engine_opcode opcode, size_t fields,
 		size_t element, uint32_t count) {
@@ -39,6 +54,9 @@ static void *add(struct gid_canvas *canvas, enum engine_opcode opcode, size_t fi
 	uint64_t words = (fields + (uint64_t)element * count) / 4;
 	if (words > UINT16_MAX || words > canvas->options.list_words - canvas->count) {
 		fail(canvas, -ENOSPC, "the list is full: submit it, or make lists longer");
+		return NULL;
+	}
+	if (canvas->end + canvas->count + words > canvas->slot_words && move(canvas, words) < 0) {
 		return NULL;
 	}
 	struct engine_head *head = (void *)(canvas->words + canvas->count);
@@ -56,12 +74,11 @@ int gid_list_begin(struct gid_canvas *canvas) {
 	if (canvas->words != NULL) {
 		return canvas_fail(canvas, -EBUSY, "a list was begun already");
 	}
-	int slot = canvas_take_slot(canvas);
-	if (slot < 0) {
-		return slot;
+	int ret = canvas_open_batch(canvas, 64);
+	if (ret < 0) {
+		return ret;
 	}
-	canvas->slot = (uint32_t)slot;
-	canvas->words = gid_slab_data(canvas->slab, canvas->slot);
+	canvas->words = (uint32_t *)canvas->batch + canvas->end;
 	canvas->count = HEADER_WORDS;
 	canvas->error = 0;
 	if (!canvas->has_canvas) {
@@ -213,40 +230,24 @@ int gid_list_present(struct gid_canvas *canvas, bool discard, uint64_t pts) {
 	return result(canvas);
 }
 
-static int send(struct gid_canvas *canvas) {
-	struct gid_frame frame = GID_FRAME_INIT;
-	*(struct engine_list *)(void *)canvas->words = (struct engine_list){
-			.magic = ENGINE_MAGIC,
-			.version = ENGINE_VERSION,
-			.words = canvas->count,
-			.fence_low = (uint32_t)(canvas->fence + 1),
-			.fence_high = (uint32_t)((canvas->fence + 1) >> 32),
-	};
-	frame.gid = gid_slab_gid(canvas->slab, canvas->slot);
-	int sent = gid_producer_send(canvas->lists, &frame);
-	if (sent < 0) {
-		return canvas_fail(canvas, sent, "%s", gid_domain_error(canvas->domain));
-	}
-	if (sent == 0) {
-		return canvas_fail(canvas, -ENOTCONN, "the engine is away");
-	}
-	canvas->has_canvas = true;
-	canvas->fence++;
-	canvas->slot_fences[canvas->slot] = canvas->fence;
-	return 0;
-}
-
 int gid_list_submit(struct gid_canvas *canvas, uint64_t *fence) {
 	if (canvas->words == NULL) {
 		return canvas_fail(canvas, -EINVAL, "no list was begun");
 	}
-	int ret = canvas->error != 0 ? canvas->error : send(canvas);
-	if (ret < 0) {
-		gid_slab_give(canvas->slab, canvas->slot);
-	} else if (fence != NULL) {
-		*fence = canvas->fence;
+	int ret = canvas->error;
+	if (ret == 0) {
+		*(struct engine_list *)(void *)canvas->words = (struct engine_list){
+				.magic = ENGINE_MAGIC,
+				.words = canvas->count,
+				.fence_low = (uint32_t)(canvas->fence + 1),
+				.fence_high = (uint32_t)((canvas->fence + 1) >> 32),
+		};
+		ret = canvas_publish(canvas);
 	}
 	canvas->words = NULL;
+	if (ret == 0 && fence != NULL) {
+		*fence = canvas->fence;
+	}
 	return ret;
 }
 

@@ -14,6 +14,7 @@
 
 #define LEASE_NS 120000000000ull /* a long list may take as long as an engine lets it */
 #define LIST_ROW 1024u		 /* pixels of a slot's layout, which are words here */
+#define BATCH_WORDS 16384u	 /* of a slot, at least: what a second cache holds */
 
 static _Thread_local char create_text[256];
 
@@ -58,6 +59,8 @@ static uint64_t load(const uint64_t *field) {
 /* Lists that are under way are lost with their engine. */
 static void lose_engine(struct gid_canvas *canvas) {
 	canvas->engine = 0;
+	canvas->epoch++;
+	canvas->rung = 0;
 	canvas->has_canvas = false;
 	canvas->lost = canvas->fence;
 }
@@ -71,13 +74,14 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 	}
 }
 
+/* The slot that lists are added to also comes back, when the engine sleeps, and stays ours. */
 static void handle_released(void *data, gid_id gid) {
 	struct gid_canvas *canvas = data;
 	uint32_t slot = gid_slot_of(gid);
-	if (canvas->slot_fences[slot] > canvas->released) {
-		canvas->released = canvas->slot_fences[slot];
+	canvas->freed++;
+	if (canvas->batch == NULL || slot != canvas->slot) {
+		gid_slab_give(canvas->slab, slot);
 	}
-	gid_slab_give(canvas->slab, slot);
 }
 
 static void forget_report(struct gid_canvas *canvas) {
@@ -109,6 +113,7 @@ static void take_report(struct gid_canvas *canvas, gid_id gid) {
 		return;
 	}
 	forget_report(canvas);
+	canvas->report_gid = gid;
 	canvas->report_slab = slab;
 	canvas->report = report;
 	canvas->refused = load(&report->refused);
@@ -118,7 +123,9 @@ int gid_canvas_dispatch(struct gid_canvas *canvas) {
 	struct gid_frame frame;
 	gid_producer_dispatch(canvas->lists);
 	while (gid_consumer_receive(canvas->reports, &frame) == 1) {
-		if (frame.gid != GID_NONE) {
+		/* The same one again only wakes us. */
+		if (frame.gid != GID_NONE &&
+				(canvas->report == NULL || frame.gid != canvas->report_gid)) {
 			take_report(canvas, frame.gid);
 		}
 		gid_consumer_release(canvas->reports, &frame);
@@ -171,9 +178,9 @@ static void sleep_until(struct gid_canvas *canvas, uint64_t deadline) {
 			{.fd = gid_domain_get_fd(canvas->domain), .events = POLLIN},
 			{.fd = canvas->epoll_fd, .events = POLLIN},
 	};
-	uint64_t released = canvas->released, lost = canvas->lost;
+	uint64_t freed = canvas->freed, lost = canvas->lost;
 	gid_producer_want_release(canvas->lists);
-	if (canvas->released != released || canvas->lost != lost) {
+	if (canvas->freed != freed || canvas->lost != lost) {
 		return; /* what came before is not told again */
 	}
 	int timeout = deadline == UINT64_MAX ? -1
@@ -195,6 +202,19 @@ static bool is_done(const struct gid_canvas *canvas, uint64_t fence) {
 	return canvas->report != NULL && load(&canvas->report->fence) >= fence;
 }
 
+/*
+ * The engine is to tell when this list is done: by its report, or by giving back a batch that has
+ * no more. Returns whether it is done.
+ */
+static bool want(struct gid_canvas *canvas, uint64_t fence) {
+	gid_producer_want_release(canvas->lists);
+	if (canvas->batch != NULL) {
+		__atomic_store_n(&canvas->batch->wanted, fence, __ATOMIC_SEQ_CST);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	}
+	return is_done(canvas, fence);
+}
+
 int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 	uint64_t deadline = deadline_after(timeout_ms);
 	uint64_t spin_end = canvas->options.spin_us == 0
@@ -203,18 +223,17 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 	if (fence > canvas->fence) {
 		return canvas_fail(canvas, -EINVAL, "no list with this fence was submitted");
 	}
-	while (canvas->released < fence || !is_done(canvas, fence)) {
+	while (!is_done(canvas, fence)) {
 		if (fence <= canvas->lost) {
 			return canvas_fail(canvas, -EPIPE,
 					"the engine ended before the list was done");
 		}
-		gid_producer_dispatch(canvas->lists);
 		if (spin_end != 0 && gid_clock_now() < spin_end) {
 			continue;
 		}
 		spin_end = 0;
 		dispatch_all(canvas);
-		if (canvas->released >= fence && is_done(canvas, fence)) {
+		if (want(canvas, fence)) {
 			break;
 		}
 		if (fence > canvas->lost && gid_clock_now() >= deadline) {
@@ -227,7 +246,10 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 	return refused != canvas->refused ? read_refusal(canvas, refused) : 0;
 }
 
-int canvas_take_slot(struct gid_canvas *canvas) {
+/* --- batches ---------------------------------------------------------------------------------- */
+
+/* A free slot; waits for one. Returns it or -errno. */
+static int take_slot(struct gid_canvas *canvas) {
 	uint64_t spin_end = 0;
 	for (;;) {
 		if (!gid_canvas_is_connected(canvas)) {
@@ -252,6 +274,91 @@ int canvas_take_slot(struct gid_canvas *canvas) {
 			dispatch_all(canvas);
 		}
 	}
+}
+
+/* No more lists come to the batch: its slot comes back when the engine is done with it. */
+static void close_batch(struct gid_canvas *canvas) {
+	if (canvas->batch == NULL) {
+		return;
+	}
+	__atomic_store_n(&canvas->batch->end, canvas->end | ENGINE_CLOSED, __ATOMIC_RELEASE);
+	canvas->batch = NULL;
+	if (gid_slab_holders(canvas->slab, canvas->slot) == 0) {
+		gid_slab_give(canvas->slab, canvas->slot);
+	}
+}
+
+int canvas_open_batch(struct gid_canvas *canvas, uint32_t words) {
+	if (!gid_canvas_is_connected(canvas)) {
+		dispatch_all(canvas);
+	}
+	if (!gid_canvas_is_connected(canvas)) {
+		return canvas_fail(canvas, -ENOTCONN, "the engine is away");
+	}
+	if (canvas->batch != NULL && canvas->batch_epoch == canvas->epoch &&
+			canvas->end + words <= canvas->slot_words) {
+		return 0;
+	}
+	close_batch(canvas);
+	int slot = take_slot(canvas);
+	if (slot < 0) {
+		return slot;
+	}
+	canvas->slot = (uint32_t)slot;
+	canvas->batch = gid_slab_data(canvas->slab, canvas->slot);
+	canvas->end = sizeof(*canvas->batch) / 4;
+	canvas->batch_epoch = canvas->epoch;
+	canvas->sent = false;
+	*canvas->batch = (struct engine_batch){
+			.magic = ENGINE_BATCH_MAGIC,
+			.version = ENGINE_VERSION,
+			.serial = ++canvas->serial,
+			.end = canvas->end,
+	};
+	return 0;
+}
+
+/* Has the engine look at the batch, which it does by itself as long as it has it and is awake. */
+static int send_batch(struct gid_canvas *canvas) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	for (;;) {
+		frame.gid = gid_slab_gid(canvas->slab, canvas->slot);
+		int sent = gid_producer_send(canvas->lists, &frame);
+		if (sent < 0) {
+			return canvas_fail(canvas, sent, "%s", gid_domain_error(canvas->domain));
+		}
+		if (sent > 0) {
+			canvas->sent = true;
+			return 0;
+		}
+		if (gid_producer_consumers(canvas->lists) == 0) {
+			return canvas_fail(canvas, -ENOTCONN, "the engine is away");
+		}
+		sleep_until(canvas, UINT64_MAX); /* until one of those under way is back */
+		dispatch_all(canvas);
+	}
+}
+
+int canvas_publish(struct gid_canvas *canvas) {
+	if (canvas->batch == NULL || canvas->batch_epoch != canvas->epoch || canvas->engine == 0) {
+		return canvas_fail(canvas, -ENOTCONN, "the engine went while the list was made");
+	}
+	canvas->fence++;
+	canvas->end += canvas->count;
+	__atomic_store_n(&canvas->batch->end, canvas->end, __ATOMIC_SEQ_CST);
+	/* After this store: an engine that falls asleep says so before it looks again. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	uint64_t asleep = canvas->report == NULL ? 0 : load(&canvas->report->asleep);
+	bool must_ring = !canvas->sent || ((asleep & 1) != 0 && asleep != canvas->rung);
+	if (must_ring) {
+		canvas->rung = asleep;
+		int ret = send_batch(canvas);
+		if (ret < 0) {
+			return ret;
+		}
+	}
+	canvas->has_canvas = true;
+	return 0;
 }
 
 int gid_canvas_share(struct gid_canvas *canvas, struct gid_slab *slab) {
@@ -284,12 +391,21 @@ static int complete_options(
 	return good ? 0 : -EINVAL;
 }
 
+/* Short lists share a slot, so there are fewer slots than lists that may be under way. */
 static int make_slab(struct gid_canvas *canvas) {
 	struct gid_layout layout;
-	uint32_t rows = (canvas->options.list_words + LIST_ROW - 1) / LIST_ROW;
+	const uint64_t longest = canvas->options.list_words;
+	const uint32_t header = sizeof(struct engine_batch) / 4;
+	uint32_t rows = (uint32_t)((longest > BATCH_WORDS ? longest : BATCH_WORDS) + header +
+					LIST_ROW - 1) /
+			LIST_ROW;
+	canvas->slot_words = rows * LIST_ROW;
+	uint64_t slots = (longest * canvas->options.lists + BATCH_WORDS - 1) / BATCH_WORDS;
+	slots = longest > BATCH_WORDS ? canvas->options.lists : slots;
+	slots = slots < 4 ? 4 : slots > SLOTS_MAX ? SLOTS_MAX : slots;
 	int ret = gid_layout_init(&layout, DRM_FORMAT_ARGB8888, LIST_ROW, rows, 64);
 	return ret < 0 ? ret
-		       : gid_slab_create(canvas->domain, &layout, 0, canvas->options.lists,
+		       : gid_slab_create(canvas->domain, &layout, 0, (uint32_t)slots,
 					 "commands of gid-engine", &canvas->slab);
 }
 

@@ -195,6 +195,57 @@ static void test_drawing(struct gid_canvas *canvas, struct viewer *viewer) {
 	viewer_finish(&late);
 }
 
+/* Short lists that share slots: with and without a pause, after which the engine sleeps. */
+static void test_many(struct gid_canvas *canvas, struct viewer *viewer) {
+	uint64_t fence = 0, first = 0;
+	const struct gid_rectangle corner = {0, 0, 8, 8};
+	struct gid_canvas_stats before, after;
+	gid_canvas_get_stats(canvas, &before);
+	bool good = true;
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct gid_point points[60];
+		for (uint32_t k = 0; k < 60; k++) {
+			points[k] = (struct gid_point){(int16_t)(k % 8), (int16_t)(i % 8)};
+		}
+		good &= gid_list_begin(canvas) == 0 && gid_list_clip(canvas, &corner, 1) == 0 &&
+				gid_list_points(canvas, 0xff000000 | i, points, 60) == 0 &&
+				gid_list_submit(canvas, &fence) == 0;
+		first = i == 0 ? fence : first;
+		if (i % 4000 == 0) {
+			cockpit_sleep_ms(2);
+		}
+	}
+	good &= fence == first + 19999 && gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS) == 0;
+	gid_canvas_get_stats(canvas, &after);
+	gid_list_begin(canvas);
+	gid_list_present(canvas, false, 7);
+	gid_list_submit(canvas, NULL);
+	tap_ok(good && after.lists - before.lists == 20000 && after.refused == before.refused &&
+					viewer_sees(viewer, 3, 19999 % 8, 19999),
+			"20000 short lists are all drawn, in their order: %llu",
+			(unsigned long long)(after.lists - before.lists));
+
+	/* An event loop: no list is waited for, and the canvas's descriptor tells. */
+	struct pollfd fd = {gid_canvas_get_fd(canvas), POLLIN, 0};
+	int told = 0;
+	for (int i = 0; i < 20; i++) {
+		const struct gid_rectangle all = {0, 0, 65535, 65535};
+		long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+		gid_list_begin(canvas);
+		gid_list_fill(canvas, GID_OPERATOR_SRC, 0xff000000, &all, 1);
+		gid_list_submit(canvas, &fence);
+		int ret;
+		while ((ret = gid_canvas_wait(canvas, fence, 0)) == -ETIMEDOUT &&
+				cockpit_now_ms() < end) {
+			poll(&fd, 1, COCKPIT_PATIENCE_MS);
+			gid_canvas_dispatch(canvas);
+		}
+		told += ret == 0;
+		cockpit_sleep_ms(i % 3);
+	}
+	tap_ok(told == 20, "an event loop hears when lists are done: %d of 20", told);
+}
+
 static void test_sources(struct gid_domain *domain, struct gid_domain *cluster,
 		struct gid_canvas *canvas, struct viewer *viewer) {
 	struct gid_slab *source = make_source(domain, 0x00abcdef);
@@ -266,27 +317,35 @@ static void test_random(struct gid_domain *domain, struct gid_canvas *other) {
 			"another program draws on the canvas");
 	uint32_t random = 3;
 	uint64_t sent = 0;
+	const uint32_t header = sizeof(struct engine_batch) / 4;
 	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
 	while (sent < 3000 && cockpit_now_ms() < end) {
 		uint32_t slot = sent % 8;
-		uint32_t *words = gid_slab_data(slab, slot);
+		uint32_t *batch = gid_slab_data(slab, slot), *words = batch + header;
 		for (int i = 0; i < 200; i++) {
 			random = random * 1664525 + 1013904223;
 			words[i] = random >> 8 & (i % 2 ? 0xf000f : 0xffffff);
 		}
+		*(struct engine_batch *)(void *)batch =
+				(struct engine_batch){.magic = ENGINE_BATCH_MAGIC,
+						.version = ENGINE_VERSION,
+						.serial = sent + 1,
+						.end = (header + 200) | (random >> 20 & 1) << 31};
 		*(struct engine_list *)(void *)words = (struct engine_list){.magic = ENGINE_MAGIC,
-				.version = ENGINE_VERSION,
 				.words = 200,
 				.fence_low = (uint32_t)sent + 1};
-		words[8] = 4 << 16 | ENGINE_CANVAS;
-		words[9] = 32 << 16 | 32;
-		words[10] = DRM_FORMAT_XRGB8888;
-		words[11] = 0;
-		words[12] = 188 << 16 | (random >> 9) % 11; /* one command to the end */
+		words[4] = 4 << 16 | ENGINE_CANVAS;
+		words[5] = 32 << 16 | 32;
+		words[6] = DRM_FORMAT_XRGB8888;
+		words[7] = 0;
+		words[8] = 192 << 16 | (random >> 9) % 12; /* one command to the end */
 		struct gid_frame frame = GID_FRAME_INIT;
 		frame.gid = gid_slab_gid(slab, slot);
 		int got = gid_producer_send(producer, &frame);
 		sent += got == 1;
+		/* While it may be read: a tail that goes anywhere, a batch that becomes another. */
+		((volatile struct engine_batch *)(void *)batch)->end = random >> (random & 31);
+		((volatile struct engine_batch *)(void *)batch)->serial += random >> 30;
 		if (got != 1) {
 			gid_domain_dispatch(domain);
 			gid_producer_dispatch(producer);
@@ -390,6 +449,7 @@ int main(void) {
 	struct gid_canvas *canvas = make_canvas(domain, "panel", WIDTH, HEIGHT);
 	struct gid_canvas *other = make_canvas(domain, "other", WIDTH, HEIGHT);
 	test_drawing(canvas, &viewer);
+	test_many(canvas, &viewer);
 	test_sources(domain, cluster, canvas, &viewer);
 	test_mistakes(canvas, other);
 	gid_canvas_destroy(canvas);

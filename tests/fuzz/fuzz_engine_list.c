@@ -59,10 +59,29 @@ static void draw(struct drawing *drawing, const struct engine_head *head,
 	}
 }
 
+static void draw_list(const struct gid_layout *layout, uint8_t *target, const uint32_t *words,
+		uint32_t count, const struct picture *pictures) {
+	struct list_mistake mistake = {0};
+	int ret = list_check(words, count, &mistake);
+	if (ret < 0) {
+		demand(ret == -EINVAL && mistake.text != NULL);
+		return;
+	}
+	struct drawing drawing;
+	const struct engine_head *head;
+	drawing_init(&drawing);
+	drawing.go_on = go_on;
+	demand(drawing_begin(&drawing, layout, target) == 0);
+	for (uint32_t at = 0; (head = list_next(words, count, &at)) != NULL;) {
+		demand(at <= count);
+		draw(&drawing, head, pictures);
+	}
+	drawing_finish(&drawing);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static const uint32_t formats[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_RGB565, DRM_FORMAT_NV12,
 			DRM_FORMAT_YUV420, DRM_FORMAT_YUYV, DRM_FORMAT_R8};
-	static uint32_t words[ENGINE_LIST_WORDS_MAX];
 	static struct picture pictures[6];
 	static uint8_t *targets[2];
 	static struct gid_layout layouts[2];
@@ -73,35 +92,45 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		targets[0] = make(&layouts[0], DRM_FORMAT_ARGB8888);
 		targets[1] = make(&layouts[1], DRM_FORMAT_RGB565);
 	}
-	if (size < sizeof(struct engine_list) + 1) {
+	static struct list_batch batch;
+	const uint32_t header = sizeof(struct engine_batch) / 4;
+	if (size < sizeof(struct engine_batch) + sizeof(struct engine_list) + 1) {
 		return 0;
 	}
-	/* Chance hardly ever finds a header: most inputs get one. */
+	/* Chance hardly ever finds a header: most inputs get one of each. */
 	size_t bytes = (size - 1) / 4 * 4;
 	uint32_t *input = malloc(bytes);
 	memcpy(input, data + 1, bytes);
 	if (data[0] % 8 != 0) {
-		*(struct engine_list *)(void *)input = (struct engine_list){.magic = ENGINE_MAGIC,
-				.version = ENGINE_VERSION,
-				.words = (uint32_t)(bytes / 4)};
+		struct engine_batch *shared = (void *)input;
+		shared->magic = ENGINE_BATCH_MAGIC;
+		shared->version = ENGINE_VERSION;
+		shared->serial |= 1;
+		shared->end = (uint32_t)(bytes / 4);
+		((struct engine_list *)(void *)(input + header))->magic = ENGINE_MAGIC;
 	}
+	if (data[0] % 8 > 2) { /* one list */
+		((struct engine_list *)(void *)(input + header))->words =
+				(uint32_t)(bytes / 4) - header;
+	}
+	batch.serial = 0;
 	struct list_mistake mistake = {0};
-	int count = list_copy(words, input, bytes, &mistake);
+	const uint32_t *words = NULL;
+	int ret = batch_begin(&batch, input, bytes, &mistake);
+	for (int lists = 0; ret >= 0 && lists < 64; lists++) {
+		ret = batch_next(&batch, &words, &mistake);
+		if (ret <= 0) {
+			break;
+		}
+		demand(ret <= (int)(bytes / 4 - header));
+		draw_list(&layouts[data[0] >> 3 & 1], targets[data[0] >> 3 & 1], words,
+				(uint32_t)ret, pictures);
+		if (data[0] >> 4 & 1) { /* a writer that goes on, or does what it likes */
+			struct engine_batch *shared = (void *)input;
+			shared->end = data[1 + lists % (int)(size - 1)] * 4u % (bytes / 4 + 2);
+		}
+	}
+	demand(ret != -EINVAL || mistake.text != NULL);
 	free(input);
-	int ret = count < 0 ? count : list_check(words, (uint32_t)count, &mistake);
-	if (ret < 0) {
-		demand(ret == -EINVAL && mistake.text != NULL);
-		return 0;
-	}
-	struct drawing drawing;
-	const struct engine_head *head;
-	drawing_init(&drawing);
-	drawing.go_on = go_on;
-	demand(drawing_begin(&drawing, &layouts[data[0] >> 3 & 1], targets[data[0] >> 3 & 1]) == 0);
-	for (uint32_t at = 0; (head = list_next(words, (uint32_t)count, &at)) != NULL;) {
-		demand(at <= (uint32_t)count);
-		draw(&drawing, head, pictures);
-	}
-	drawing_finish(&drawing);
 	return 0;
 }

@@ -15,10 +15,14 @@
  *   program does not change what the list names.
  * - gid_canvas_destroy().
  *
+ * Many short lists are as good as few long ones: they share memory, and an engine that is awake
+ * takes them without a system call of either side.
+ *
  * An event loop adds the descriptors of the domain and of the canvas, and calls
- * gid_domain_dispatch() and gid_canvas_dispatch(). If the engine ends, lists that it had not done
- * are lost: gid_list_submit() returns -ENOTCONN until it is back. It then begins with a black
- * canvas, by itself.
+ * gid_domain_dispatch() and gid_canvas_dispatch(). gid_canvas_wait() with a limit of 0 says whether
+ * a list is done; if it is not, the canvas's descriptor becomes readable when it is. If the engine
+ * ends, lists that it had not done are lost: gid_list_submit() returns -ENOTCONN until it is back.
+ * It then begins with a black canvas, by itself.
  *
  * The thread rules are those of domain.h. Errors are returned as -errno; gid_canvas_error() is the
  * sentence for the last one.
@@ -41,8 +45,8 @@ struct gid_canvas_options {
 	uint32_t fourcc;	/**< a 32-bit RGB format or DRM_FORMAT_RGB565; 0: XRGB8888 */
 	uint32_t width, height; /**< pixels */
 	uint32_t list_words;	/**< the longest list, in 32-bit words; 0: 16384; at most 65536 */
-	uint32_t lists;		/**< that may be under way at once, 2 to 62; 0: 16 */
-	uint32_t spin_us;	/**< how long gid_canvas_wait() looks before it sleeps */
+	uint32_t lists;	  /**< of that length, that may be under way at once, 2 to 62; 0: 16 */
+	uint32_t spin_us; /**< how long gid_canvas_wait() looks before it sleeps */
 	/**
 	 * How long to wait for the engine; 0: 5000. Less than 0: do not wait for it; then
 	 * gid_canvas_is_connected() says when it is there.
@@ -198,8 +202,9 @@ int gid_list_fill(struct gid_canvas *canvas, enum gid_operator op, uint32_t colo
 int gid_list_points(struct gid_canvas *canvas, uint32_t colour, const struct gid_point *points,
 		uint32_t count);
 /**
- * The same for a program that computes its points: returns where to write them, which is in the
- * list itself, or NULL. `*count` is the wish, and becomes what there is room for.
+ * The same for a program that computes its points: returns where to write them before the next
+ * call, which is in the list itself, or NULL. `*count` is the wish, and becomes what there is room
+ * for.
  */
 struct gid_point *gid_list_new_points(struct gid_canvas *canvas, uint32_t colour, uint32_t *count);
 /** Lines from each point to the next one; `width` in pixels, 1/16 to 256. Smooth edges. */
