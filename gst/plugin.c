@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "common/gstgid.h"
 #include "gidalloc/gstgidalloc.h"
+#include "gidcompose/gstgidcompose.h"
 #include "gidsink/gstgidsink.h"
 #include "gidsrc/gstgidsrc.h"
 
@@ -12,7 +13,8 @@ plugin_init (GstPlugin *plugin)
   GST_DEBUG_CATEGORY_INIT (gst_gid_debug, "gid", 0, "gidway: video between domains");
   return gst_element_register (plugin, "gidsink", GST_RANK_NONE, GST_TYPE_GID_SINK)
       && gst_element_register (plugin, "gidsrc", GST_RANK_NONE, GST_TYPE_GID_SRC)
-      && gst_element_register (plugin, "gidalloc", GST_RANK_NONE, GST_TYPE_GID_ALLOC);
+      && gst_element_register (plugin, "gidalloc", GST_RANK_NONE, GST_TYPE_GID_ALLOC)
+      && gst_element_register (plugin, "gidcompose", GST_RANK_NONE, GST_TYPE_GID_COMPOSE);
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, gid,

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: MIT
+"""gidcompose: the same pictures as GStreamer's compositor makes, by an engine of another domain."""
+
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from pipeline import PATIENT, Pipeline, film, gst_env, quoted, send
+from program import BUILD, Program, wait_for
+
+ENGINE = "gidcompose name=compose engine=cluster canvas=panel"
+SECOND = 10**9
+CANVASES = """
+[engine]
+spin-us=0
+[canvas panel]
+domain=open
+memory=64M
+slots=6
+"""
+
+
+def start_engine(cockpit: Cockpit, canvases: str = CANVASES) -> Program:
+    path = cockpit.folder / "engine.conf"
+    path.write_text(canvases)
+    engine = Program(
+        [BUILD / "engine" / "gid-engine", "--config", path, "--domain", "cluster"],
+        cockpit.env("cluster"),
+        cockpit.folder,
+    )
+    cockpit.programs.append(engine)
+    return engine
+
+
+@pytest.fixture
+def engine(cockpit: Cockpit) -> Program:
+    return start_engine(cockpit)
+
+
+def source(pattern: str, size: str, count: int = 5, form: str = "BGRx", rate: str = "30/1") -> str:
+    width, height = size.split("x")
+    return (
+        f"videotestsrc pattern={pattern} num-buffers={count} ! "
+        f"video/x-raw,format={form},width={width},height={height},framerate={rate}"
+    )
+
+
+def pictures(
+    cockpit: Cockpit, composer: str, layers: list[str], size: str, form: str = "BGRx"
+) -> list[bytes]:
+    """The pixels of each picture, without those bytes that mean nothing."""
+    width, height = map(int, size.split("x"))
+    path = cockpit.folder / f"{composer.split()[0]}.raw"
+    text = (
+        f"{composer} ! video/x-raw,format={form},width={width},height={height},framerate=30/1 "
+        f"! filesink location={path} " + " ".join(f"{layer} ! compose." for layer in layers)
+    )
+    Pipeline(cockpit, "open", text).finish()
+    data = bytearray(path.read_bytes())
+    path.unlink()
+    data[3::4] = bytes(len(data) // 4)
+    one = width * height * 4
+    assert len(data) % one == 0
+    return [bytes(data[at : at + one]) for at in range(0, len(data), one)]
+
+
+def worst(ours: list[bytes], theirs: list[bytes]) -> int:
+    """The largest difference of any part of any pixel."""
+    assert len(ours) == len(theirs) > 0
+    return max(
+        0 if a == b else max(abs(x - y) for x, y in zip(a, b, strict=True))
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def both(
+    cockpit: Cockpit, properties: str, layers: list[str], size: str = "320x240", form: str = "BGRx"
+) -> int:
+    return worst(
+        pictures(cockpit, f"{ENGINE} {properties}", layers, size),
+        pictures(cockpit, f"compositor name=compose {properties}", layers, size, form),
+    )
+
+
+# --- pixels ---
+
+
+@pytest.mark.parametrize("background", ["checker", "black", "white", "transparent"])
+def test_opaque_layers(cockpit: Cockpit, engine: Program, background: str) -> None:
+    """Bit by bit the same: also where layers lie above each other or outside of the canvas."""
+    layers = [source("ball", "160x120"), source("smpte", "100x80"), source("snow", "64x64")]
+    properties = (
+        f"background={background} sink_0::xpos=200 sink_0::ypos=160 sink_0::zorder=5 "
+        "sink_1::xpos=-30 sink_1::ypos=-20 sink_2::xpos=190 sink_2::ypos=150"
+    )
+    assert both(cockpit, properties, layers) == 0
+
+
+@pytest.mark.parametrize("form", ["RGBx", "xRGB", "xBGR", "BGR", "RGB"])
+def test_formats(cockpit: Cockpit, engine: Program, form: str) -> None:
+    assert both(cockpit, "sink_0::xpos=20", [source("smpte", "160x120", form=form)]) == 0
+
+
+@pytest.mark.parametrize("form", ["I420", "NV12", "YV12", "Y42B", "Y444", "YUY2", "UYVY", "NV21"])
+@pytest.mark.parametrize("matrix", ["bt601", "bt709", "2:4:7:1"])
+def test_colours(cockpit: Cockpit, engine: Program, form: str, matrix: str) -> None:
+    """Of large areas: at edges GStreamer mixes colours of neighbours. It also computes with few
+    bits, so that its colours are off by up to 3; the engine's are within 1 (test_engine_drawing).
+    """
+    colour = source("solid-color foreground-color=0xff3070c0", "64x48", 2, form)
+    assert both(cockpit, "", [f"{colour},colorimetry={matrix}"], "64x48") <= 4
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.3, 0.5, 0.77, 0.99])
+def test_alpha_of_a_layer(cockpit: Cockpit, engine: Program, alpha: float) -> None:
+    """Within 1 of what arithmetic says. The compositor rounds down, so it may be 2 away."""
+    layers = [source("ball", "160x120"), source("smpte", "160x120")]
+    below = pictures(cockpit, ENGINE, layers[:1], "160x120")
+    above = pictures(cockpit, ENGINE, layers[1:], "160x120")
+    part = int(alpha * 255) / 255
+    exact = [
+        bytes(round(x * (1 - part) + y * part) for x, y in zip(one, other, strict=True))
+        for one, other in zip(below, above, strict=True)
+    ]
+    ours = pictures(cockpit, f"{ENGINE} sink_1::alpha={alpha}", layers, "160x120")
+    theirs = pictures(
+        cockpit, f"compositor name=compose sink_1::alpha={alpha}", layers, "160x120"
+    )
+    assert worst(ours, exact) <= 1
+    assert worst(ours, theirs) <= 2
+
+
+@pytest.mark.parametrize("form", ["BGRA", "RGBA", "ARGB", "ABGR"])
+def test_alpha_of_pixels(cockpit: Cockpit, engine: Program, form: str) -> None:
+    """GStreamer's pixels are not multiplied by their alpha."""
+    above = source("solid-color foreground-color=0x80ff8020", "100x100", form=form)
+    properties = "background=black sink_1::xpos=30 sink_1::alpha=0.9"
+    # The compositor needs a canvas with alpha for it, the engine none. It also rounds down.
+    assert both(cockpit, properties, [source("smpte", "160x120"), above], form="BGRA") <= 2
+
+
+@pytest.mark.parametrize("size", [(320, 240), (80, 60), (233, 77)])
+def test_scaling(cockpit: Cockpit, engine: Program, size: tuple[int, int]) -> None:
+    """A gradient: filters of different width agree on it, but for its ends."""
+    properties = f"background=black sink_0::width={size[0]} sink_0::height={size[1]}"
+    assert both(cockpit, properties, [source("gradient", "160x120")]) <= 1
+
+
+# --- copies and memory ---
+
+
+def test_no_copy(cockpit: Cockpit, engine: Program) -> None:
+    """Layers of gidsrc and of memory that was offered, pictures to gidsink and beyond."""
+    sender = send(cockpit, source("ball", "320x240", 60, "I420"), PATIENT)
+    viewer = Pipeline(cockpit, "cluster", "gidsrc domain=open stream=all ! fakesink name=watch")
+    composer = Pipeline(
+        cockpit,
+        "open",
+        f"{ENGINE} copy-policy=error sink_1::xpos=320 ! gidsink name=sink stream=all "
+        f"copy-policy=error gidsrc stream=movie ! compose. {source('snow', '320x240', 1000)} ! compose.",
+    )
+    viewer.wait_frames(30)
+    stats = composer.stats("compose")
+    assert stats["copied-frames"] == 0
+    assert stats["layers"] >= stats["frames"] >= 30
+    assert composer.stats("sink")["copied-frames"] == 0
+    assert sender.is_running() or sender.wait() == 0
+
+
+def test_copies_are_counted(cockpit: Cockpit, engine: Program) -> None:
+    """Foreign memory is copied once, however often it is shown."""
+    text = f"{ENGINE} ! video/x-raw,framerate=30/1 ! fakesink name=watch "
+    one = f"{source('ball', '64x64', 4, rate='10/1')} ! identity drop-allocation=true ! compose."
+    composer = Pipeline(cockpit, "open", text + one).finish()
+    stats = composer.stats("compose")
+    assert stats["frames"] >= 12
+    assert stats["copied-frames"] == 4
+    assert stats["copy-reasons"] == {"upstream-memory": 4}
+    refused = Pipeline(cockpit, "open", text.replace("name=compose", "name=compose copy-policy=error") + one)
+    assert refused.wait() != 0
+    assert "does not allow a copy" in refused.errors()[0]
+
+
+def test_downstream_that_keeps_pictures(cockpit: Cockpit, engine: Program) -> None:
+    """More of them than the canvas has slots: the rest is copied, and nothing waits for ever."""
+    text = f"{ENGINE} ! fakesink name=watch {source('ball', '64x64', 40)} ! compose."
+    composer = Pipeline(cockpit, "open", text, "--hold", "30", "--video-meta", "1").finish()
+    assert len(composer.frames) == 40
+    assert composer.stats("compose")["copy-reasons"]["canvas-slots"] > 20
+
+
+# --- what pipelines do ---
+
+
+def test_one_layer_ends(cockpit: Cockpit, engine: Program) -> None:
+    """The others go on, to the end of the longest."""
+    layers = [source("ball", "64x64", 10), source("smpte", "64x64", 40)]
+    assert both(cockpit, "background=black sink_1::xpos=64", layers, "128x64") == 0
+
+
+def test_rates(cockpit: Cockpit, engine: Program) -> None:
+    """The canvas is as fast as its fastest layer, and as large as all."""
+    text = (
+        f"{ENGINE} sink_1::xpos=70 sink_1::ypos=10 ! fakesink name=watch "
+        f"{source('ball', '64x64', 20, rate='10/1')} ! compose. "
+        f"{source('snow', '50x60', 100, rate='50/1')} ! compose."
+    )
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1").finish()
+    assert len(composer.frames) == 100
+    assert "width=(int)120, height=(int)70" in composer.caps[0]
+    assert "framerate=(fraction)50/1" in composer.caps[0]
+
+
+def test_seek(cockpit: Cockpit, engine: Program) -> None:
+    path = film(320, 240, 600)
+    text = (
+        f"{ENGINE} sink_1::xpos=320 ! fakesink name=watch sync=true filesrc location={quoted(path)} "
+        f"! qtdemux ! h264parse ! avdec_h264 ! compose. {source('smpte', '100x100', 6000)} ! compose."
+    )
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
+    composer.wait_frames(10)
+    composer.tell(f"seek {4 * SECOND}")
+    wait_for(lambda: any(f["pts"] >= 4 * SECOND for f in composer.frames), "frames after the seek")
+    count = len(composer.frames)
+    composer.tell("seek 0")
+    composer.wait_frames(count + 10)
+    composer.tell("eos")
+    composer.finish()
+    assert composer.errors() == []
+
+
+def test_change_of_size(cockpit: Cockpit, engine: Program) -> None:
+    """A layer that grows makes the canvas grow, in the middle of the stream."""
+    text = (
+        f"{ENGINE} ! fakesink name=watch sync=false "
+        f"concat name=both ! compose. {source('ball', '64x64', 10)} ! both. "
+        f"{source('ball', '200x100', 10)} ! both."
+    )
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1").finish()
+    assert "width=(int)64" in composer.caps[0]
+    assert "width=(int)200, height=(int)100" in composer.caps[-1]
+    assert len(composer.frames) == 20
+
+
+def test_pads_come_and_go(cockpit: Cockpit, engine: Program) -> None:
+    """While it plays; done by an application, as no pipeline's text can do it."""
+    program = BUILD / "tests" / "gst" / "compose_pads"
+    run = subprocess.run(
+        [program],
+        env=gst_env(cockpit.env("open"), cockpit.folder / "registry.bin"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+# --- the engine ---
+
+
+def test_engine_that_comes_late(cockpit: Cockpit) -> None:
+    text = f"{ENGINE} ! fakesink name=watch {source('ball', '64x64', 20)} ! compose."
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
+    wait_for(lambda: any(m["state"] == "waiting" for m in composer.messages("gid-state")), "a word")
+    assert composer.frames == []
+    start_engine(cockpit)
+    composer.finish()
+    assert len(composer.frames) == 20, "a film waits for its engine"
+
+
+def test_engine_that_is_killed(cockpit: Cockpit, engine: Program) -> None:
+    """Live pictures are left out until it is back."""
+    text = (
+        f"{ENGINE} ! fakesink name=watch sync=true videotestsrc is-live=true ! "
+        "video/x-raw,format=BGRx,width=64,height=64,framerate=30/1 ! compose."
+    )
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
+    composer.wait_frames(20)
+    before = composer.sums[-1]
+    engine.kill()
+    composer.wait_state("waiting")
+    count = len(composer.frames)
+    start_engine(cockpit)
+    composer.wait_frames(count + 20)
+    assert composer.is_running() and composer.errors() == []
+    assert composer.stats("compose")["skipped"] > 0
+    assert len(before) > 0
+
+
+def test_a_film_loses_nothing_with_its_engine(cockpit: Cockpit, engine: Program) -> None:
+    text = f"{ENGINE} ! fakesink name=watch sync=true {source('ball', '64x64', 90)} ! compose."
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
+    composer.wait_frames(20)
+    engine.kill()
+    composer.wait_state("waiting")
+    start_engine(cockpit)
+    composer.finish()
+    assert len(composer.frames) == 90
+    times = [f["pts"] for f in composer.frames]
+    assert times == sorted(set(times))
+
+
+def test_without_reconnect(cockpit: Cockpit, engine: Program) -> None:
+    text = f"{ENGINE} reconnect=false ! fakesink name=watch {source('ball', '64x64', -1)} ! compose."
+    composer = Pipeline(cockpit, "open", text)
+    composer.wait_frames(5)
+    engine.signal(signal.SIGTERM)
+    assert composer.wait() != 0
+    assert 'The engine of domain "cluster" ended' in composer.errors()[0]
+    late = Pipeline(cockpit, "open", text)
+    assert late.wait() != 0
+    assert 'No gid-engine in domain "cluster" serves a canvas "panel" to us' in late.errors()[0]
+
+
+def test_gidd_that_is_started_again(cockpit: Cockpit, engine: Program) -> None:
+    text = (
+        f"{ENGINE} ! fakesink name=watch sync=true videotestsrc is-live=true ! "
+        "video/x-raw,format=BGRx,width=64,height=64,framerate=30/1 ! compose."
+    )
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
+    composer.wait_frames(10)
+    cockpit.restart("open")
+    composer.wait_frames(len(composer.frames) + 20)
+    assert composer.errors() == []
+
+
+# --- mistakes ---
+
+
+@pytest.mark.parametrize(
+    ("properties", "words"),
+    [
+        ("engine=cluster", "Set engine=DOMAIN"),
+        ("engine=cluster canvas=a//b", "the canvas's name, size or options are out of range"),
+        ("engine=cluster canvas=panel domain=nobody", "No connection to gidd"),
+    ],
+)
+def test_wrong_properties(
+    cockpit: Cockpit, engine: Program, properties: str, words: str
+) -> None:
+    text = f"gidcompose name=compose {properties} ! fakesink {source('ball', '64x64')} ! compose."
+    composer = Pipeline(cockpit, "open", text)
+    assert composer.wait() != 0
+    assert words in composer.errors()[0]
+
+
+def test_canvas_above_its_memory(
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path
+) -> None:
+    cockpit = make_cockpit()
+    cockpit.start_all()
+    start_engine(cockpit, "[canvas panel]\ndomain=open\nmemory=64K\n")
+    text = f"{ENGINE} ! fakesink {source('ball', '320x240')} ! compose."
+    composer = Pipeline(cockpit, "open", text)
+    assert composer.wait() != 0
+    assert "larger than its memory= allows" in composer.errors()[0]
