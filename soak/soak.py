@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """./run soak [--hours H]: runs a cockpit for hours under attacks, and checks that nothing grows.
 
-The cockpit is that of `bench isolation`: in `open` Weston, a telltale, a film and its view; in
-`cluster` gid-cluster with its meter. What befalls `open` there does here, case after case; programs
-are killed one by one, and the configuration is read again as well. A third domain, `rear`, lives on
-beside it, with a film and a camera that the cluster shows.
+The cockpit is the one of `./run bench isolation`. In the domain `open` run Weston, a telltale, and
+a film with its view. In `cluster` runs gid-cluster with its meter. The soak does to `open` what
+that benchmark does, one case after the other. It also kills programs one by one, and makes gidd
+read its configuration again. A third domain, `rear`, has a film and a camera, which the cluster
+shows.
 
-After each case, when all is live again, the processes that must live are looked at: their memory,
-descriptors and mappings. A sample is what they had at the least in a minute, beside the rates and
-latencies. DIR/soak.json and DIR/soak.html have all samples so far, each minute.
+The soak waits after each case until everything works again. Then it looks at the memory, the
+descriptors and the mappings of all processes that must not end. Once in a minute it writes a
+sample: the lowest of these numbers in that minute, with rates and latencies. All samples so far are
+in DIR/soak.json and DIR/soak.html.
 """
 
 import argparse
@@ -135,14 +137,24 @@ def main() -> int:
     )
     parser.add_argument("--hours", type=float, default=2, help="for how long (default: 2)")
     parser.add_argument(
-        "--seconds", type=float, default=6, help="that each case takes at least (default: 6)"
-    )
-    parser.add_argument("--case", action="append", help="only this one (may repeat)")
-    parser.add_argument(
-        "--sample", type=float, default=60, metavar="S", help="one every S s (default: 60)"
+        "--seconds", type=float, default=6, help="the shortest time of a case (default: 6)"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("out"), metavar="DIR", help="for soak.html and soak.json"
+        "--case", action="append", help="run only this case; can be given several times"
+    )
+    parser.add_argument(
+        "--sample",
+        type=float,
+        default=60,
+        metavar="S",
+        help="seconds between samples (default: 60)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("out"),
+        metavar="DIR",
+        help="where the results go (default: out)",
     )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
