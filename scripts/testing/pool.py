@@ -12,9 +12,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from testing.one import Outcome, Running, Test
+from testing.processors import Processors
 
-# Most tests wait for something and do not compute.
-_PLACES_A_CORE = 3
+# Most tests wait for something and do not compute. Where much of the processors is free for all
+# that, one test more is started, and so on.
+_PLACES_A_CORE, _MOST_PLACES_A_CORE = 3, 8
+_GUESTS_A_CORE, _MOST_GUESTS_A_CORE = 1, 2
+_FREE = 0.2  # of all processors
 
 _POLL_SECONDS = 0.05
 
@@ -25,8 +29,11 @@ _SHOWN_LINES = 100
 class Pool:
     """The tests that wait, those that run, and the outcome of each of them."""
 
-    def __init__(self, cores: int | None = None) -> None:
+    def __init__(
+        self, cores: int | None = None, free: Callable[[], float | None] | None = None
+    ) -> None:
         self._cores = cores or len(os.sched_getaffinity(0))
+        self._free = free or Processors().free
         self._waiting: list[Test] = []
         self._alone: list[Test] = []
         self._running: list[Running] = []
@@ -66,16 +73,25 @@ class Pool:
 
     def _start_some(self) -> None:
         for test in list(self._waiting):
-            if self._has_place(test):
-                self._waiting.remove(test)
-                self._running.append(self._started(test))
+            if self._has_place(test, _PLACES_A_CORE, _GUESTS_A_CORE):
+                self._start(test)
+        if self._waiting and (self._free() or 0) >= _FREE:
+            more = (_MOST_PLACES_A_CORE, _MOST_GUESTS_A_CORE)
+            fitting = (test for test in self._waiting if self._has_place(test, *more))
+            if (test := next(fitting, None)) is not None:
+                self._start(test)
 
-    def _has_place(self, test: Test) -> bool:
+    def _has_place(self, test: Test, places: int, most_guests: int) -> bool:
+        """With so many places and guests a core."""
         guests = sum(running.test.is_guest for running in self._running)
         used = len(self._running) + guests  # a guest takes two places
         if test.is_guest:
-            return guests < self._cores and used + 2 <= self._cores * _PLACES_A_CORE
-        return used < self._cores * _PLACES_A_CORE
+            return guests < self._cores * most_guests and used + 2 <= self._cores * places
+        return used < self._cores * places
+
+    def _start(self, test: Test) -> None:
+        self._waiting.remove(test)
+        self._running.append(self._started(test))
 
     def _started(self, test: Test) -> Running:
         place = self._folder / str(next(self._numbers))

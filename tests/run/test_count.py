@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from program import wait_for
+from testing import processors
 from testing.count import dearest, summary
 from testing.needed import needed
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
+from testing.processors import Processors
 
 COMMON = Path(__file__).resolve().parents[1] / "common"
 
@@ -53,8 +55,9 @@ def make_test(folder: Path, script: str, **more: object) -> Test:
     return Test(folder=folder, command=("sh", "-c", script), **described)  # type: ignore[arg-type]
 
 
-def run(*tests: Test, cores: int = 2) -> Pool:
-    pool = Pool(cores)
+def run(*tests: Test, cores: int = 2, free: float = 0) -> Pool:
+    """`free`: the part of the processors that is free all the time."""
+    pool = Pool(cores, lambda: free)
     pool.add(tests)
     pool.run(lambda: False)
     return pool
@@ -162,11 +165,15 @@ def has_ended(pid: int) -> bool:
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_guests_run_one_a_core_and_those_that_measure_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("free", "guests", "places"), [(0.1, 2, 6), (0.5, 4, 16)])
+def test_those_that_measure_run_alone_and_others_as_processors_are_free(
+    tmp_path: Path, free: float, guests: int, places: int
+) -> None:
+    """A guest takes two places, and not all places are for guests."""
     script = """
         : >"$folder/$$.$kind"; ls "$folder" | grep -c "[.]$kind" >>"$folder/counts-$kind"
         ls "$folder" | grep -c "[.]" >>"$folder/all-$kind"
-        sleep 0.4; rm "$folder/$$.$kind"
+        sleep 1; rm "$folder/$$.$kind"
     """
 
     def some(kind: str, number: int, **more: object) -> list[Test]:
@@ -175,16 +182,31 @@ def test_guests_run_one_a_core_and_those_that_measure_alone(tmp_path: Path) -> N
             make_test(tmp_path, script, name=f"{kind} {n}", env=env, **more) for n in range(number)
         ]
 
-    guests = some("guest", 6, suites=("s", "guest"))
-    pool = run(*some("alone", 3, is_alone=True), *some("waits", 12), *guests)
-    assert summary(pool.outcomes)[0][-1] == "21 passed, 0 failed"
+    domains = some("guest", 6, suites=("s", "guest"))
+    pool = run(*some("alone", 3, is_alone=True), *some("waits", 30), *domains, free=free)
+    assert summary(pool.outcomes)[0][-1] == "39 passed, 0 failed"
 
     def counts(name: str) -> list[int]:
         return [int(line) for line in (tmp_path / name).read_text().split()]
 
-    assert max(counts("counts-guest")) == 2
-    assert 2 < max(counts("counts-waits")) <= 6
+    assert max(counts("counts-guest")) == guests
+    most = max(counts("counts-waits"))
+    assert most <= places and (most > 6) == (free > 0.2)
     assert counts("all-alone") == [1, 1, 1]
+
+
+def test_what_gives_way_and_what_waits_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text("cpu  100 10 100 1000 100 5 5 0 0 0\ncpu0 1 2 3\n")
+    looker = Processors(stat)
+    assert looker.free() is None  # so soon
+    monkeypatch.setattr(processors, "_SECONDS", 0)
+    stat.write_text("cpu  140 20 110 1020 110 5 5 10 0 0\ncpu0 1 2 3\n")
+    assert looker.free() == 0.4
+    stat.write_text("not what a kernel says\n")
+    assert looker.free() == 0
 
 
 def test_a_case_is_counted_once_however_many_sanitizers_it_ran_with(tmp_path: Path) -> None:
