@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client_program.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -31,13 +32,23 @@ static bool has_ended(int pidfd) {
 	return pidfd >= 0 && poll(&ended, 1, 0) != 0;
 }
 
+/* As the kernel knows it: a client's program may lie on a file system that never answers. */
+static bool find_file(const char *path, struct statx *found) {
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, found) == 0;
+}
+
+static bool is_same_file(const struct statx *a, const struct statx *b) {
+	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
+			a->stx_ino == b->stx_ino;
+}
+
 bool client_runs_program(struct wl_client *client, const char *path) {
 	char link[64];
-	struct stat running, named;
+	struct statx running, named;
 	int pidfd = open_peer(client);
 	snprintf(link, sizeof(link), "/proc/%d/exe", client_pid(client));
-	bool same = stat(link, &running) == 0 && stat(path, &named) == 0 &&
-			running.st_dev == named.st_dev && running.st_ino == named.st_ino &&
+	bool same = find_file(link, &running) && find_file(path, &named) &&
+			is_same_file(&running, &named) &&
 			!has_ended(pidfd); /* so that it was this process that we looked at */
 	if (pidfd >= 0) {
 		close(pidfd);

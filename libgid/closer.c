@@ -10,27 +10,45 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define HELPERS_MAX 16u
 #define IDLE_S 1
 #define STACK_SIZE (256u << 10)
 #define SPARES 64u
+/* Mapped memory goes in such pieces, for all who map or unmap anything wait for the one before. */
+#define PIECE ((size_t)1 << 20)
+/* More than that takes its time to be freed, if this is its last descriptor. */
+#define QUICK_BLOCKS (((off_t)4 << 20) / 512)
 
+/* A descriptor to close, or where `data` is not NULL, memory to unmap. */
 struct waiting {
 	struct waiting *next;
 	int fd;
+	void *data;
+	size_t size;
+	uint32_t owner;
+};
+
+/* Threads that work off one queue. */
+struct crew {
+	struct waiting *first, **last;
+	pthread_cond_t news;
+	uint32_t queued, pending, helpers, idle;
+	uint32_t helpers_max;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock; /* held for moments: whoever holds it has the caller's priority */
-static pthread_cond_t news;
-static struct waiting *first, **last = &first;
+/* What strangers gave may hold its helper up; the kernel's own memory does not, nor waits for it.
+ */
+static struct crew closers = {.helpers_max = 16}, unmappers = {.helpers_max = 1};
 /* For descriptors that come while there is no memory. Free where `fd` is negative. */
 static struct waiting spares[SPARES];
-static uint32_t queued, pending, helpers, idle;
+static uint64_t held[256]; /* bytes of each owner that are still to be unmapped */
 
 /* --- one lock, in a child of fork(), too ------------------------------------------------------ */
 
@@ -40,7 +58,12 @@ static void init_lock(void) {
 	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&lock, &attributes);
 	pthread_mutexattr_destroy(&attributes);
-	pthread_cond_init(&news, NULL);
+	pthread_condattr_t clock;
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&closers.news, &clock);
+	pthread_cond_init(&unmappers.news, &clock);
+	pthread_condattr_destroy(&clock);
 }
 
 static void before_fork(void) {
@@ -53,13 +76,18 @@ static void after_fork(void) {
 
 /* A child has no helpers. What they were closing it has, too, until it ends or runs a program. */
 static void in_child(void) {
+	struct crew *const crews[] = {&closers, &unmappers};
 	init_lock();
-	helpers = idle = 0;
-	pending = queued;
+	for (uint32_t i = 0; i < 2; i++) {
+		crews[i]->helpers = crews[i]->idle = 0;
+		crews[i]->pending = crews[i]->queued;
+	}
 }
 
 static void init(void) {
 	init_lock();
+	closers.last = &closers.first;
+	unmappers.last = &unmappers.first;
 	for (uint32_t i = 0; i < SPARES; i++) {
 		spares[i].fd = -1;
 	}
@@ -71,6 +99,11 @@ static void init(void) {
 /* A file whose close is a matter of this kernel alone. Asks no file system. */
 static bool is_memory(int fd) {
 	return fcntl(fd, F_GET_SEALS) >= 0;
+}
+
+static bool is_large(int memory) {
+	struct stat status;
+	return fstat(memory, &status) == 0 && status.st_blocks > QUICK_BLOCKS;
 }
 
 /* So that its last close does not wait for what is still to be sent. */
@@ -99,51 +132,67 @@ static void waiting_destroy(struct waiting *waiting) {
 	}
 }
 
-static struct waiting *take(void) {
-	struct waiting *taken = first;
+static struct waiting *take(struct crew *crew) {
+	struct waiting *taken = crew->first;
 	if (taken != NULL) {
-		queued--;
-		first = taken->next;
-		if (first == NULL) {
-			last = &first;
+		crew->queued--;
+		crew->first = taken->next;
+		if (crew->first == NULL) {
+			crew->last = &crew->first;
 		}
 	}
 	return taken;
 }
 
 /* Waits for more, but not for long. Called and returns with the lock held. */
-static bool wait_for_more(void) {
+static bool wait_for_more(struct crew *crew) {
 	struct timespec until;
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_S;
-	idle++;
+	crew->idle++;
 	int error = 0;
-	while (first == NULL && error == 0) {
-		error = pthread_cond_timedwait(&news, &lock, &until);
+	while (crew->first == NULL && error == 0) {
+		error = pthread_cond_timedwait(&crew->news, &lock, &until);
 	}
-	idle--;
-	return first != NULL;
+	crew->idle--;
+	return crew->first != NULL;
 }
 
-static void *help(void *unused) {
+static void unmap_in_pieces(char *data, size_t size) {
+	for (size_t done = 0; done < size; done += PIECE) {
+		munmap(data + done, size - done < PIECE ? size - done : PIECE);
+	}
+}
+
+static void do_it(const struct waiting *waiting) {
+	if (waiting->data != NULL) {
+		unmap_in_pieces(waiting->data, waiting->size);
+	} else {
+		close(waiting->fd);
+	}
+}
+
+static void *help(void *data) {
+	struct crew *crew = data;
 	pthread_mutex_lock(&lock);
 	do {
 		struct waiting *taken;
-		while ((taken = take()) != NULL) {
+		while ((taken = take(crew)) != NULL) {
 			pthread_mutex_unlock(&lock);
-			close(taken->fd);
+			do_it(taken);
 			pthread_mutex_lock(&lock);
+			held[taken->owner] -= taken->size;
 			waiting_destroy(taken);
-			pending--;
+			crew->pending--;
 		}
-	} while (wait_for_more());
-	helpers--;
+	} while (wait_for_more(crew));
+	crew->helpers--;
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }
 
 /* A thread that never competes with a real-time one that may be calling. Returns 0 or an error. */
-static int start_helper(void) {
+static int start_helper(struct crew *crew) {
 	pthread_attr_t attributes;
 	struct sched_param ordinary = {0};
 	sigset_t all, before;
@@ -161,10 +210,27 @@ static int start_helper(void) {
 	pthread_attr_setschedparam(&attributes, &ordinary);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&helper, &attributes, help, NULL);
+	error = pthread_create(&helper, &attributes, help, crew);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return error;
+}
+
+/* Sees to it that there is a helper for one more, if there can be. Called with the lock held. */
+static void call_helper(struct crew *crew) {
+	if (crew->queued >= crew->idle && crew->helpers < crew->helpers_max &&
+			start_helper(crew) == 0) {
+		crew->helpers++;
+	}
+}
+
+/* Called with the lock held, too. */
+static void add(struct crew *crew, struct waiting *waiting) {
+	*crew->last = waiting;
+	crew->last = &waiting->next;
+	crew->queued++;
+	crew->pending++;
+	pthread_cond_signal(&crew->news);
 }
 
 /* --- closing ---------------------------------------------------------------------------------- */
@@ -173,11 +239,15 @@ void gid_closer_close(int fd) {
 	if (fd < 0) {
 		return;
 	}
-	if (is_memory(fd)) {
+	bool memory = is_memory(fd);
+	struct crew *crew = memory ? &unmappers : &closers;
+	if (memory && !is_large(fd)) {
 		close(fd);
 		return;
 	}
-	forget_linger(fd);
+	if (!memory) {
+		forget_linger(fd);
+	}
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
 	struct waiting *waiting = waiting_create(fd);
@@ -186,14 +256,8 @@ void gid_closer_close(int fd) {
 		pthread_mutex_unlock(&lock);
 		return;
 	}
-	*last = waiting;
-	last = &waiting->next;
-	queued++;
-	pending++;
-	if (queued > idle && helpers < HELPERS_MAX && start_helper() == 0) {
-		helpers++;
-	}
-	pthread_cond_signal(&news);
+	call_helper(crew);
+	add(crew, waiting);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -207,7 +271,34 @@ void gid_closer_hang_up(int socket) {
 uint32_t gid_closer_pending(void) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	uint32_t count = pending;
+	uint32_t count = closers.pending;
 	pthread_mutex_unlock(&lock);
 	return count;
+}
+
+/* --- unmapping -------------------------------------------------------------------------------- */
+
+void gid_closer_unmap(void *data, size_t size, uint32_t owner) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	call_helper(&unmappers);
+	struct waiting *waiting = unmappers.helpers > 0 ? malloc(sizeof(*waiting)) : NULL;
+	if (waiting != NULL) {
+		*waiting = (struct waiting){
+				.fd = -1, .data = data, .size = size, .owner = owner % 256};
+		held[waiting->owner] += size;
+		add(&unmappers, waiting);
+	}
+	pthread_mutex_unlock(&lock);
+	if (waiting == NULL) {
+		unmap_in_pieces(data, size);
+	}
+}
+
+uint64_t gid_closer_held(uint32_t owner) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	uint64_t bytes = held[owner % 256];
+	pthread_mutex_unlock(&lock);
+	return bytes;
 }

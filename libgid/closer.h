@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 /**
- * Closes descriptors that came from others, where nobody waits for it. The last close of a file may
- * block for as long as who gave it likes: a TCP socket that lingers, a file of a FUSE file system,
- * a unix socket in whose queue such descriptors wait.
+ * Does for threads that must not wait what takes its time: closes descriptors that came from
+ * others, and unmaps memory. The last close of a file may block for as long as who gave it likes: a
+ * TCP socket that lingers, a file of a FUSE file system, a unix socket in whose queue such
+ * descriptors wait. To unmap a gigabyte takes longer than a frame.
  */
 #ifndef GID_CLOSER_H
 #define GID_CLOSER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
- * Takes the descriptor. Memory (a memfd) is closed at once, all else by a helper thread, of which
- * there are a few at most, with the scheduling of ordinary programs and all signals blocked. Where
- * all of them are stuck the descriptors wait for one, and count against the limit of open files.
- * From any thread.
+ * Takes the descriptor. Memory (a memfd) is closed at once where there is little of it, and else
+ * where memory is unmapped; all other files by a helper thread, of which there are a few at most,
+ * with the scheduling of ordinary programs and all signals blocked. Where all of them are stuck the
+ * descriptors wait for one, and count against the limit of open files. From any thread.
  */
 void gid_closer_close(int fd);
 
@@ -22,5 +24,14 @@ void gid_closer_hang_up(int socket);
 
 /* How many descriptors are with helper threads, or wait for one: a sign of an attack. */
 uint32_t gid_closer_pending(void);
+
+/*
+ * Takes whole pages that are mapped. A helper thread of their own unmaps them, piece by piece; the
+ * caller itself, where there can be none. `owner`: the domain whose memory it is. From any thread.
+ */
+void gid_closer_unmap(void *data, size_t size, uint32_t owner);
+
+/* How many bytes of a domain's memory are still to be unmapped. */
+uint64_t gid_closer_held(uint32_t owner);
 
 #endif

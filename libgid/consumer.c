@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "connection.h"
 #include "socket.h"
 #include "subscriber.h"
@@ -197,7 +198,7 @@ static void subscribe_again(struct gid_consumer *consumer) {
 		int fds[] = {consumer->memory.fd, their_end};
 		error = gid_domain_request_async(
 				consumer->domain, &message, fds, 2, subscribe_answered, consumer);
-		close(their_end);
+		gid_closer_close(their_end); /* theirs already: it may have traps in its queue */
 	}
 	if (error < 0) {
 		consumer->number = 0;
@@ -216,7 +217,7 @@ static int ask(struct gid_consumer *consumer) {
 	}
 	int fds[] = {consumer->memory.fd, their_end};
 	error = gid_domain_request(consumer->domain, &message, fds, 2, &answer, NULL);
-	close(their_end);
+	gid_closer_close(their_end);
 	if (error == -ETIMEDOUT) {
 		unsubscribe(consumer, error);
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "closer.h"
 #include "slab_object.h"
 #include "socket.h"
 
@@ -180,6 +181,9 @@ static int charge(struct gid_slab *slab) {
 	struct gid_imported_of *of = &slab->domain->imported_of[owner];
 	uint64_t bytes = slab->view_size;
 	uint32_t resting;
+	if (gid_closer_held(owner) > BYTES_MAX) {
+		return -EDQUOT; /* it has slabs made and revoked faster than they are unmapped */
+	}
 	do {
 		if (bytes <= BYTES_MAX && of->bytes <= BYTES_MAX - bytes && of->slabs < SLABS_MAX) {
 			of->bytes += bytes;

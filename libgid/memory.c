@@ -12,7 +12,13 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "memory.h"
+
+/* More than that is unmapped by another thread. */
+#define QUICK ((size_t)4 << 20)
+/* At such distances page tables are moved as a whole. */
+#define TABLE ((size_t)2 << 20)
 
 static uint64_t page_size(void) {
 	return (uint64_t)sysconf(_SC_PAGESIZE);
@@ -130,7 +136,12 @@ int gid_memory_check_present(int fd) {
 	if (fstat(fd, &status) < 0) {
 		return -errno;
 	}
-	return (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size ? -ENODATA : 0;
+	if ((uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size) {
+		return -ENODATA;
+	}
+	/* As many may lie beyond its end, where they do not help. */
+	off_t hole = status.st_size > 0 ? lseek(fd, 0, SEEK_HOLE) : 0;
+	return hole < 0 ? -errno : hole < status.st_size ? -ENODATA : 0;
 }
 
 bool gid_memory_is_dmabuf(int fd) {
@@ -197,10 +208,40 @@ int gid_memory_make_blank(uint64_t size) {
 	return fd;
 }
 
-int gid_memory_replace(const void *data, size_t size) {
+/*
+ * Moves what is mapped there elsewhere, with what its pages took to find; who reads at the old
+ * address finds pages of the file anew. NULL: that cannot be.
+ */
+static void *move(char *data, size_t size) {
+	char *room = mmap(NULL, size + TABLE, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room == MAP_FAILED) {
+		return NULL;
+	}
+	size_t lead = ((uintptr_t)data - (uintptr_t)room) % TABLE;
+	void *moved = mremap(data, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+			room + lead);
+	if (moved == MAP_FAILED) {
+		munmap(room, size + TABLE);
+		return NULL;
+	}
+	if (lead > 0) {
+		munmap(room, lead);
+	}
+	munmap(room + lead + size, TABLE - lead);
+	return moved;
+}
+
+int gid_memory_replace(const void *data, size_t size, uint32_t owner) {
 	uint64_t lead = (uintptr_t)data % page_size();
-	void *zeroes = mmap((char *)data - lead, size + lead, PROT_READ,
+	char *pages = (char *)data - lead;
+	size_t length = (size_t)gid_memory_round_up(size + lead);
+	void *moved = length > QUICK ? move(pages, length) : NULL;
+	void *zeroes = mmap(pages, length, PROT_READ,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	if (moved != NULL) {
+		gid_closer_unmap(moved, length, owner);
+	}
 	return zeroes == MAP_FAILED ? -ENOMEM : 0;
 }
 
@@ -208,6 +249,16 @@ void gid_memory_unmap(const void *data, size_t size) {
 	if (data != NULL) {
 		uint64_t lead = (uintptr_t)data % page_size();
 		munmap((char *)data - lead, size + lead);
+	}
+}
+
+void gid_memory_let_go(const void *data, size_t size, uint32_t owner) {
+	uint64_t lead = (uintptr_t)data % page_size();
+	if (data == NULL || size + lead <= QUICK) {
+		gid_memory_unmap(data, size);
+	} else {
+		gid_closer_unmap((char *)data - lead, (size_t)gid_memory_round_up(size + lead),
+				owner);
 	}
 }
 

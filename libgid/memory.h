@@ -62,11 +62,16 @@ void gid_memory_touch(const void *data, size_t size);
 int gid_memory_make_blank(uint64_t size);
 
 /*
- * Puts zeroes in the place of what is mapped there: its memory is given up, whoever still reads at
- * the address. Returns 0 or -ENOMEM.
+ * Puts zeroes in the place of what is mapped there: its memory, of domain `owner`, is given up,
+ * whoever still reads at the address. Takes no longer for much of it: closer.h. Returns 0 or
+ * -ENOMEM.
  */
-int gid_memory_replace(const void *data, size_t size);
+int gid_memory_replace(const void *data, size_t size, uint32_t owner);
+
 void gid_memory_unmap(const void *data, size_t size);
+
+/* The same for memory of domain `owner` that may be large: it is unmapped as closer.h says. */
+void gid_memory_let_go(const void *data, size_t size, uint32_t owner);
 
 /* Overwrites with zeroes, where this process may still write the memfd or dma-buf. */
 int gid_memory_wipe(int fd, uint64_t offset, size_t size);

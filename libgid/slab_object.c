@@ -41,8 +41,9 @@ static void close_memory(struct gid_slab *slab) {
 	if (slab->own.data != NULL) {
 		gid_memory_put(&slab->own);
 	} else {
-		gid_memory_unmap(slab->view, slab->view_size);
+		/* First, so that the memory itself goes where the last of its mappings goes. */
 		gid_closer_close(slab->info.fd);
+		gid_memory_let_go(slab->view, slab->view_size, gid_domain_of(slab->info.gid));
 	}
 	slab->generations = NULL;
 	slab->generations_size = 0;
@@ -75,7 +76,9 @@ static void discharge(struct gid_slab *slab) {
 }
 
 void gid_slab_blank(struct gid_slab *slab) {
-	if (slab->view != NULL && gid_memory_replace(slab->view, slab->view_size) < 0) {
+	if (slab->view != NULL &&
+			gid_memory_replace(slab->view, slab->view_size,
+					gid_domain_of(slab->info.gid)) < 0) {
 		return;
 	}
 	if (slab->generations_size > 0) {

@@ -63,19 +63,23 @@ class Display:
         domain: str = "cluster",
         display: str = DISPLAY,
         inside: dict[str, str] | None = None,
+        under: tuple[str, ...] = (),
     ) -> None:
-        """`inside`: the environment of another compositor, whose windows the outputs are."""
+        """`inside`: the environment of another compositor, whose windows the outputs are; `under`:
+        a command that runs the display, such as env's.
+        """
         self.cockpit, self.domain = cockpit, domain
         self.folder = cockpit.folder
         self.config = self.folder / "cluster.conf"
         self.config.write_text(display + roles)
         self.status_path = self.folder / "cluster.sock"
         self.wayland = self.folder / "wayland.sock"
-        command: list[str | Path] = [BUILD / "cluster" / "gid-cluster"]
+        command: list[str | Path] = [*under, BUILD / "cluster" / "gid-cluster"]
         command += ["--headless"] if inside is None else []
         command += ["--config", self.config, "--status", self.status_path]
         command += ["--socket", self.wayland, *arguments]
-        self.program = Program(command, cockpit.env(domain) | (inside or {}), self.folder)
+        env = cockpit.env(domain) | (inside or {})
+        self.program = Program(command, env, self.folder, "gid-cluster")
         cockpit.programs.append(self.program)
         self.program.wait_output("ready, with")
 

@@ -142,6 +142,25 @@ static void test_check(const struct gid_memory_own *memory) {
 	tap_ok(gid_memory_check(-1, 0, 0) == -EBADF, "nor is nothing");
 }
 
+static void test_present(const struct gid_memory_own *memory) {
+	tap_ok(gid_memory_check_present(memory->fd) == 0, "all of our own memory is there");
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	tap_ok(gid_memory_check_present(fd) == 0, "no memory has no hole");
+	tap_ok(ftruncate(fd, ROUNDED) == 0 && gid_memory_check_present(fd) == -ENODATA,
+			"memory without pages has");
+	tap_ok(fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)ROUNDED, (off_t)ROUNDED) == 0 &&
+					gid_memory_check_present(fd) == -ENODATA,
+			"pages behind its end fill none");
+	char bytes[ROUNDED] = "x";
+	tap_ok(pwrite(fd, bytes, ROUNDED - 4096, 0) == (ssize_t)ROUNDED - 4096 &&
+					gid_memory_check_present(fd) == -ENODATA,
+			"nor one that is left at its end");
+	tap_ok(pwrite(fd, bytes, ROUNDED, 0) == (ssize_t)ROUNDED &&
+					gid_memory_check_present(fd) == 0,
+			"until all are written");
+	close(fd);
+}
+
 static void test_wipe(void) {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	char bytes[8192], back[8192];
@@ -167,6 +186,7 @@ int main(void) {
 	test_sole_writer(&memory);
 	test_read(&memory);
 	test_check(&memory);
+	test_present(&memory);
 	test_wipe();
 	gid_memory_finish(&memory);
 	tap_ok(memory.fd == -1 && memory.data == NULL, "it is given back");

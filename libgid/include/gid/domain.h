@@ -201,7 +201,19 @@ int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_fu
 /** Forgets pending imports whose callback data is `data`. */
 void gid_slab_import_cancel(struct gid_domain *domain, void *data);
 
+/**
+ * Adds a reference to a slab that the caller has one of, and returns the slab. What is mapped stays
+ * mapped, and the object stays, until gid_slab_unref() gives the last reference back; a slab that
+ * is revoked meanwhile shows zeroes. On the thread of the slab's domain.
+ */
 struct gid_slab *gid_slab_ref(struct gid_slab *slab);
+
+/**
+ * Gives a reference back; the caller then uses the slab no more. NULL: does nothing. An imported
+ * slab without references may stay mapped for its next import. Memory that is to be unmapped is
+ * unmapped by another thread if it is large, so this never takes long. On the thread of the slab's
+ * domain; also after gid_domain_destroy(), with which all memory was given back.
+ */
 void gid_slab_unref(struct gid_slab *slab);
 
 /**
