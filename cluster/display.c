@@ -62,9 +62,15 @@ static int display_init_screens(
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < config->output_count; i++) {
-		display->screen_count++;
-		int ret = screen_init(
-				&display->screens[i], display, &config->outputs[i], hooks, data);
+		struct screen *screen = &display->screens[display->screen_count++];
+		*screen = (struct screen){
+				.device = &display->device,
+				.layout = display->layout,
+				.config = &config->outputs[i],
+				.hooks = hooks,
+				.data = data,
+		};
+		int ret = screen_init(screen, wl_display_get_event_loop(display->wayland));
 		if (ret < 0) {
 			return ret;
 		}

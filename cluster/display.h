@@ -3,9 +3,7 @@
 #ifndef CLUSTER_DISPLAY_H
 #define CLUSTER_DISPLAY_H
 
-#include "device.h"
 #include "screen.h"
-#include <wlr/types/wlr_output_layout.h>
 
 struct display {
 	struct wl_display *wayland;

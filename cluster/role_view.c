@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "role_view.h"
 
-#include "display.h"
+#include "screen.h"
 #include <errno.h>
 #include <gid/timeline.h>
 #include <inttypes.h>
@@ -209,7 +209,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 	struct held_frame *held = NULL;
 	if (good) {
 		held = held_frame_create(&view->held, consumer, frame, slab, &pixels, &hashes,
-				view->screen->display->device.renderer);
+				view->screen->device->renderer);
 	}
 	if (held != NULL) {
 		view->history.shown_frames++;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "screen.h"
 
-#include "display.h"
 #include "mode.h"
 #include "monotonic.h"
 #include "versions.h"
@@ -21,7 +20,7 @@ typedef void (*pixels_func)(void *data, const struct pixels *pixels);
 /* From a renderer whose buffers a processor cannot read: a copy. */
 static bool read_texture(
 		struct screen *screen, struct wlr_buffer *buffer, pixels_func func, void *data) {
-	struct wlr_texture *texture = wlr_texture_from_buffer(screen->display->device.renderer, buffer);
+	struct wlr_texture *texture = wlr_texture_from_buffer(screen->device->renderer, buffer);
 	size_t stride = (size_t)buffer->width * 4;
 	void *copy = malloc(stride * (size_t)buffer->height);
 	bool read = texture != NULL && copy != NULL &&
@@ -171,8 +170,7 @@ static void screen_render(struct screen *screen, uint64_t now) {
 		}
 	} else {
 		screen->stats.missed++;
-		screen_wait(screen,
-				frame_clock_refused(&screen->clock, screen_refresh_ns(screen)));
+		screen_wait(screen, frame_clock_refused(&screen->clock, screen_refresh_ns(screen)));
 	}
 	wlr_output_state_finish(&state);
 }
@@ -210,7 +208,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	if (read(fd, &expirations, sizeof(expirations)) < 0 || screen->output == NULL) {
 		return 0;
 	}
-	bool away = screen->display->device.session != NULL && !screen->display->device.session->active;
+	bool away = screen->device->session != NULL && !screen->device->session->active;
 	bool pending = screen->output->frame_pending && !screen_needs_no_device(screen);
 	if (!pending && !away) {
 		screen_frame(screen);
@@ -307,7 +305,7 @@ bool screen_wants(const struct screen *screen, const struct wlr_output *output) 
 }
 
 void screen_take(struct screen *screen, struct wlr_output *output) {
-	struct device *device = &screen->display->device;
+	struct device *device = screen->device;
 	if (!wlr_output_init_render(output, device->allocator, device->renderer)) {
 		wlr_log(WLR_ERROR, "output %s cannot be drawn to", output->name);
 		return;
@@ -316,8 +314,7 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 		return;
 	}
 	struct wlr_scene_output *scene_output = wlr_scene_output_create(screen->scene, output);
-	if (scene_output == NULL ||
-			wlr_output_layout_add_auto(screen->display->layout, output) == NULL) {
+	if (scene_output == NULL || wlr_output_layout_add_auto(screen->layout, output) == NULL) {
 		wlr_log(WLR_ERROR, "output %s: no memory", output->name);
 		wlr_scene_output_destroy(scene_output);
 		return;
@@ -334,20 +331,13 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen->hooks->appeared(screen->data, screen);
 }
 
-int screen_init(struct screen *screen, struct display *display, const struct output_config *config,
-		const struct screen_hooks *hooks, void *data) {
-	*screen = (struct screen){
-			.display = display,
-			.config = config,
-			.hooks = hooks,
-			.data = data,
-			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-			.scene = wlr_scene_create(),
-	};
+int screen_init(struct screen *screen, struct wl_event_loop *loop) {
+	screen->scene = wlr_scene_create();
+	screen->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	screen->timer_source = screen->timer < 0
 			? NULL
-			: wl_event_loop_add_fd(wl_display_get_event_loop(display->wayland),
-					  screen->timer, WL_EVENT_READABLE, handle_timer, screen);
+			: wl_event_loop_add_fd(loop, screen->timer, WL_EVENT_READABLE, handle_timer,
+					  screen);
 	if (screen->timer_source == NULL || screen->scene == NULL) {
 		return -ENOMEM;
 	}

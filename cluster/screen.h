@@ -7,14 +7,15 @@
 #define CLUSTER_SCREEN_H
 
 #include "cluster_config.h"
+#include "device.h"
 #include "frame_clock.h"
 #include "own_picture.h"
 #include "pixels.h"
 #include "samples.h"
 #include <wlr/types/wlr_output.h>
+#include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
 
-struct display;
 struct screen;
 
 struct screen_hooks {
@@ -37,10 +38,13 @@ struct screen_stats {
 };
 
 struct screen {
-	struct display *display;
+	/* Given by the creator, and outlive the screen: */
+	struct device *device;
+	struct wlr_output_layout *layout; /* what clients see: side by side */
 	const struct output_config *config;
 	const struct screen_hooks *hooks;
-	void *data;
+	void *data; /* of the hooks */
+	/* Its own: */
 	struct wlr_scene *scene;		 /* its own: from (0, 0) on */
 	struct wlr_scene_tree *clients, *safety; /* the second above the first */
 	struct wlr_output *output;		 /* NULL: there is none now */
@@ -54,10 +58,11 @@ struct screen {
 	struct wl_listener frame, present, request_state, output_destroy;
 };
 
-/* The hooks, `data`, `config` and the display outlive the screen, which is to be finished even
- * where this fails. */
-int screen_init(struct screen *screen, struct display *display, const struct output_config *config,
-		const struct screen_hooks *hooks, void *data);
+/*
+ * Of a screen that has what its creator gives. Returns 0 or -ENOMEM; the screen is to be finished
+ * in either case.
+ */
+int screen_init(struct screen *screen, struct wl_event_loop *loop);
 void screen_finish(struct screen *screen);
 
 /* Whether the screen has no output, and the configuration means this one or any. */
