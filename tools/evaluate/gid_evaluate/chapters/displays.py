@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What a repaint costs the compositor (5.9.3), and when pictures are shown."""
+"""Three displays (5.9.2), what a repaint costs (5.9.3), and refreshes that are missed (5.9.4)."""
+
+from typing import Any
 
 from ..plan import Context, Goal, Plan
 from ..result import Figure
+
+DISPLAYS = "./run bench displays"
 
 
 def _repaint(context: Context) -> list[Figure]:
@@ -26,7 +30,65 @@ def _repaint(context: Context) -> list[Figure]:
     return figures
 
 
+def _three(context: Context) -> dict[str, Any]:
+    seconds = 600 if context.is_full else 20
+    return context.benchmark("displays", f"--seconds={seconds}", minutes=15)
+
+
+def _pixels(context: Context) -> list[Figure]:
+    found = _three(context)
+    figures = []
+    for row in found["rows"]:
+        name, wrong = f"{row['who']}, {row['what']}: wrong pixels", row["wrong_pixels"]
+        figures.append(Figure(name, wrong, "", row["looks"], (0, wrong), DISPLAYS))
+    wrong, looks = found["ratios"]["wrong_pixels"], sum(row["looks"] for row in found["rows"])
+    figures.append(
+        Figure("wrong pixels, and pictures refused", wrong, "", looks, (0, wrong), DISPLAYS)
+    )
+    context.notes.append("Without a screen: what the outputs show is copied and compared.")
+    return figures
+
+
+def _missed(context: Context) -> list[Figure]:
+    figures = []
+    found = _three(context)
+    for row in found["rows"]:
+        n, who = row["refreshes"], row["who"]
+        one = row["missed"]
+        figures.append(Figure(f"{who}: missed", one, "refreshes", n, (0, one), DISPLAYS))
+        gap = row["longest_gap_ms"]
+        figures.append(Figure(f"{who}: longest gap", gap, "ms", n, (0, gap), DISPLAYS))
+        typical, late = row["compose_p50_us"], row["compose_p99_us"]
+        name = f"{who}: composing and checking a picture"
+        figures.append(Figure(name, typical, "µs", n, (0, late), DISPLAYS))
+    worst, n = found["ratios"]["missed_share_worst"], found["rows"][0]["refreshes"]
+    name = "refreshes missed, worst display"
+    figures.append(Figure(name, worst, "", n, (0, worst), DISPLAYS))
+    context.notes.append("Without a screen: the refreshes are those of gid-cluster's own clock.")
+    return figures
+
+
 PLANS = [
+    Plan(
+        "5.9.2",
+        "Three displays at once",
+        "One gid-cluster with two outputs of 1920x720 and one of 800x480, each with a warning "
+        "light of the other domain and moving dials: the light's pixels as the outputs show them, "
+        "beside those that the light draws.",
+        _pixels,
+        goals=(Goal("wrong pixels, and pictures refused", 0),),
+        document=(("by eye, 10 minutes", "no noise"),),
+        minutes=(0.6, 11),
+    ),
+    Plan(
+        "5.9.4",
+        "Refreshes without a new picture",
+        "The same three displays, on which something moves at each refresh.",
+        _missed,
+        goals=(Goal("refreshes missed, worst display", 0.01),),
+        document=(("of 45000 each", "0, 0 and 2"),),
+        minutes=(0.1, 0.1),
+    ),
     Plan(
         "5.9.3",
         "Repaint of the compositor",

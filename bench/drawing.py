@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What gidway's module costs a client of Weston that draws with OpenGL: glmark2, with and without.
+
+Weston runs without a screen and composes with GL. The two take turns in one run, each in a Weston
+of its own. The ratio is that of frames for each second of glmark2's own processor time, so that
+what else happens on the machine counts little; it is the median of those of each turn. What Weston
+takes for each of its own seconds stands beside. Without a graphics card both draw with llvmpipe, in
+the thread that asks, each on a core of its own.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import common
+
+SCENES = ("build:use-vbo=true", "texture", "shading:shading=phong")
+PATIENCE = 60.0  # seconds
+WESTON_INI = "[core]\nidle-time=0\n[shell]\npanel-position=none\nlocking=false\n"
+
+
+@dataclass(frozen=True)
+class Score:
+    """`fps`: the mean of the scenes'. `per_cpu`: frames for each second of glmark2's processor time.
+    `weston`: what Weston took of its core, in percent."""
+
+    fps: float
+    per_cpu: float
+    weston: float
+
+
+def score(folder: Path, with_module: bool, options: argparse.Namespace) -> Score:
+    environment = os.environ | {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": "drawing"}
+    config, log = folder / "weston.ini", folder / "weston.log"
+    config.write_text(WESTON_INI)
+    weston_core, client_core = common.two_cores()
+    environment["LP_NUM_THREADS"] = "0"
+    weston = [
+        "taskset",
+        "-c",
+        str(weston_core),
+        "weston",
+        "--backend=headless",
+        "--renderer=gl",
+        f"--config={config}",
+    ]
+    weston += ["--width=1920", "--height=720", "--socket=drawing", f"--log={log}"]
+    weston += ["--modules=gid-buffer.so"] if with_module else []
+    environment["GID_DOMAIN"] = "cluster"
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    (folder / "drawing").unlink(missing_ok=True)
+    process = subprocess.Popen(weston, env=environment, **quiet)
+    try:
+        end = time.monotonic() + PATIENCE
+        while not (folder / "drawing").exists():
+            if process.poll() is not None or time.monotonic() > end:
+                raise common.BenchError(f"Weston does not start:\n{log.read_text()[-1000:]}")
+            time.sleep(0.05)
+        command = [
+            "taskset",
+            "-c",
+            str(client_core),
+            "glmark2-es2-wayland",
+            f"--size={options.size}",
+        ]
+        for scene in SCENES:
+            command += ["-b", f"{scene}:duration={options.seconds}"]
+        before, own = common.cpu_seconds(process.pid), sum(os.times()[2:4])
+        begin = time.monotonic()
+        result = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE + 5 * options.seconds * len(SCENES),
+        )
+        passed = time.monotonic() - begin
+        weston_percent = (common.cpu_seconds(process.pid) - before) / passed * 100
+        own = sum(os.times()[2:4]) - own
+    finally:
+        process.terminate()
+        process.wait(20)
+    times = map(float, re.findall(r"FrameTime: ([\d.]+) ms", result.stdout))
+    rates = [1000 / time for time in times if time > 0]
+    if len(rates) != len(SCENES):
+        raise common.BenchError(f"glmark2: {(result.stdout + result.stderr)[-500:]}")
+    return Score(statistics.mean(rates), sum(rates) * options.seconds / own, weston_percent)
+
+
+def main() -> int:
+    parser = common.parser("drawing", __doc__)
+    parser.add_argument("--repetitions", type=int, default=5, help="turns of each (default: 5)")
+    parser.add_argument("--seconds", type=float, default=3, help="of each scene (default: 3)")
+    parser.add_argument("--size", default="1920x720", help="of the window (default: 1920x720)")
+    options = parser.parse_args()
+    if shutil.which("glmark2-es2-wayland") is None:
+        raise common.BenchError("there is no glmark2-es2-wayland")
+    scores: dict[bool, list[Score]] = {False: [], True: []}
+    progress = common.Progress(2 * options.repetitions)
+    with tempfile.TemporaryDirectory(prefix="gid-draw-", dir="/tmp") as name:
+        folder = Path(name)
+        with common.cockpit(folder, "movie"):
+            for turn in range(options.repetitions):
+                # Neither is always the first.
+                for with_module in (False, True) if turn % 2 == 0 else (True, False):
+                    progress.step("with the module" if with_module else "without the module")
+                    scores[with_module].append(score(folder, with_module, options))
+    progress.end()
+    rows = [
+        {
+            "bench": "drawing",
+            "who": "gid" if with_module else "weston",
+            "what": "with the module" if with_module else "without the module",
+            "fps": round(statistics.median(one.fps for one in values), 1),
+            "fps_min": round(min(one.fps for one in values), 1),
+            "fps_max": round(max(one.fps for one in values), 1),
+            "frames_per_cpu_second": round(statistics.median(one.per_cpu for one in values), 2),
+            "frames_per_cpu_second_min": round(min(one.per_cpu for one in values), 2),
+            "frames_per_cpu_second_max": round(max(one.per_cpu for one in values), 2),
+            "weston_percent": round(statistics.median(one.weston for one in values), 1),
+            "n": len(values),
+        }
+        for with_module, values in scores.items()
+    ]
+    each = [
+        with_it.per_cpu / bare.per_cpu
+        for bare, with_it in zip(scores[False], scores[True], strict=True)
+    ]
+    found = {"frames_with_module_vs_without": round(statistics.median(each), 4)}
+    for row in rows:
+        print(
+            f"{row['what']:20} {row['fps']:8.1f} frames a second, "
+            f"{row['frames_per_cpu_second']:8.2f} for each second of the processor; Weston "
+            f"{row['weston_percent']:.1f} %"
+        )
+    print(f"ratio {found['frames_with_module_vs_without']:.4f}")
+    common.write(options.json, rows, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))

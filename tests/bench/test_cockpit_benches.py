@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""The benchmarks load, shown, displays and drawing: they count what there is, and all of it.
+
+Whether the figures are good is not asserted: that takes a quiet machine.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from benches import results
+
+pytestmark = pytest.mark.timeout(600)
+
+
+def test_load_has_every_program_in_every_state(tmp_path: Path) -> None:
+    result = results("load", tmp_path, "--seconds=1.5")
+    cpu = {
+        (row["state"], row["domain"], row["who"]): row
+        for row in result["rows"]
+        if row["what"] == "cpu"
+    }
+    idle = {(domain, who) for state, domain, who in cpu if state == "idle"}
+    assert {
+        ("open", "gidd"),
+        ("open", "weston"),
+        ("cluster", "gidd"),
+        ("cluster", "display"),
+    } < idle
+    running = {(domain, who) for state, domain, who in cpu if state == "running"}
+    assert running - idle == {
+        *(("open", name) for name in ("telltale", "film", "view")),
+        ("cluster", "meter"),
+    }
+    assert cpu["loaded", "open", "load"]["cpu_percent"] > 1
+    drawn = cpu["running", "cluster", "meter"]["cpu_percent"]
+    whole = cpu["running", "cluster", "all programs"]["cpu_percent"]
+    assert 0 < drawn < whole
+    memory = {row["who"]: row["pss_kib"] for row in result["rows"] if row["what"] == "memory"}
+    assert memory["weston"] > memory["gidd"] > 100
+    slabs = {row["domain"]: row for row in result["rows"] if row["what"] == "slabs"}
+    assert slabs["open"]["slabs"] >= 2 and slabs["open"]["kib"] > 640 * 360 * 4 // 1024
+    (light,) = (row for row in result["rows"] if row["what"] == "latency")
+    assert light["n"] > 3 and 0 < light["p50_ms"] <= light["p99_ms"] <= light["max_ms"]
+
+
+def test_shown_counts_the_whole_film(tmp_path: Path) -> None:
+    options = ["--rate", "25", "--repetitions=1", "--seconds=1", "--display", "gid-cluster"]
+    result = results("shown", tmp_path, *options)
+    rows = {row["what"]: row for row in result["rows"] if row["what"] in ("film", "camera")}
+    film = rows["film"]
+    assert film["sent"] >= 100 and 0 < film["shown"] <= film["received"] <= film["sent"]
+    assert film["shown"] + film["superseded"] + film["discarded"] <= film["sent"]
+    assert rows["camera"]["sent"] == 60  # of the faster one, for a second
+    name = "film_25_on_gid-cluster_shown_of_sent"
+    assert result["ratios"][name] == pytest.approx(film["shown"] / film["sent"], abs=1e-4)
+    assert result["ratios"]["decode_gid_vs_fakesink"] > 0
+
+
+def test_three_displays_have_no_wrong_pixel(tmp_path: Path) -> None:
+    result = results("displays", tmp_path, "--seconds=3")
+    sizes = {row["who"]: row["what"] for row in result["rows"]}
+    assert sizes == {"centre": "1920x720", "cluster": "1920x720", "head-up": "800x480"}
+    for row in result["rows"]:
+        assert row["looks"] >= 1 and row["wrong_pixels"] == 0
+        assert row["refreshes"] >= 170 and row["frames"] > 10
+        assert row["missed"] == max(0, row["refreshes"] - row["frames"])
+    assert result["ratios"]["wrong_pixels"] == 0
+
+
+@pytest.mark.skipif(shutil.which("glmark2-es2-wayland") is None, reason="there is no glmark2")
+def test_drawing_takes_turns(tmp_path: Path) -> None:
+    result = results("drawing", tmp_path, "--repetitions=1", "--seconds=1", "--size=320x240")
+    assert {row["who"]: row["n"] for row in result["rows"]} == {"weston": 1, "gid": 1}
+    assert all(row["frames_per_cpu_second"] > 0 for row in result["rows"])
+    assert result["ratios"]["frames_with_module_vs_without"] > 0

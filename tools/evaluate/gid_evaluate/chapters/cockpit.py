@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""What the programs of a whole cockpit take (5.1, 5.19, 5.23), and how long light takes (5.22)."""
+
+from typing import Any
+
+from ..plan import Context, Goal, Plan
+from ..result import Figure
+
+SOURCE = "./run bench load"
+REFRESH_MS = 1000 / 60
+
+
+def _load(context: Context) -> dict[str, Any]:
+    return context.benchmark("load", f"--seconds={60 if context.is_full else 5}")
+
+
+def _processor(context: Context) -> list[Figure]:
+    found = _load(context)
+    figures = [
+        Figure(
+            f"{row['state']}: {row['domain']}, {row['who']}",
+            row["cpu_percent"],
+            "% of a core",
+            row["n"],
+            (row["cpu_percent_min"], row["cpu_percent_max"]),
+            SOURCE,
+        )
+        for row in found["rows"]
+        if row["what"] == "cpu"
+    ]
+    for row in found["rows"]:
+        if row["what"] == "rate":
+            rate, name = row["rate_hz"], f"{row['state']}: frames a second of the cluster"
+            figures.append(Figure(name, rate, "Hz", row["frames"], (rate, rate), SOURCE))
+    daemons = found["ratios"]["gidds_cpu_percent_running"]
+    name = "running: both gidd"
+    figures.append(Figure(name, daemons, "% of a core", 1, (daemons, daemons), SOURCE))
+    context.notes.append("Processes on one kernel: there is no hypervisor whose time could count.")
+    return figures
+
+
+def _memory(context: Context) -> list[Figure]:
+    figures = []
+    for row in _load(context)["rows"]:
+        if row["what"] == "memory":
+            kib, name = row["pss_kib"], f"{row['domain']}, {row['who']}: PSS"
+        elif row["what"] == "slabs":
+            kib, name = row["kib"], f"{row['domain']}: {row['slabs']} slabs"
+        else:
+            continue
+        figures.append(Figure(name, kib / 1024, "MiB", 1, (kib / 1024, kib / 1024), SOURCE))
+    return figures
+
+
+def _latency(context: Context) -> list[Figure]:
+    row = next(row for row in _load(context)["rows"] if row["what"] == "latency")
+    return [
+        Figure("telltale, median", row["p50_ms"], "ms", row["n"], (0, row["max_ms"]), SOURCE),
+        Figure("telltale, 99 %", row["p99_ms"], "ms", row["n"], (0, row["max_ms"]), SOURCE),
+    ]
+
+
+PLANS = [
+    Plan(
+        "5.1.1",
+        "Processor time of domains and daemons",
+        "Weston with a telltale, a film and its view in one domain, gid-cluster with a meter in the "
+        "other; each program's time, idle, running, and while a program of the first domain makes "
+        "system calls without end.",
+        _processor,
+        goals=(Goal("running: both gidd", 1.0),),
+        document=(
+            ("Linux with its applications", "31.6 % of four cores, 84.6 % loaded"),
+            ("hypervisor", "36.4 % of four cores"),
+            ("cluster and head-up display", "7.4 % of four cores"),
+            ("overhead of virtualisation", "1.5 %"),
+        ),
+        minutes=(0.6, 4),
+    ),
+    Plan(
+        "5.19",
+        "Memory of each program",
+        "PSS of each program while the cockpit runs: pages that several programs map are divided "
+        "among them. Beside it the slabs, as each gidd counts them.",
+        _memory,
+        document=(
+            ("used in all", "2485 MB"),
+            ("cluster (5.23.2)", "226.6 MB"),
+            ("head-up display (5.23.3)", "3.8 MB"),
+        ),
+        minutes=(0.1, 0.1),
+    ),
+    Plan(
+        "5.22",
+        "From a change of the picture to light",
+        "A telltale changes; until gid-cluster's output shows it. Between are the telltale's own "
+        "domain, its Weston, and the stream to the other domain.",
+        _latency,
+        goals=(Goal("telltale, 99 %", round(2 * REFRESH_MS, 1)),),
+        minutes=(0.1, 0.1),
+    ),
+]

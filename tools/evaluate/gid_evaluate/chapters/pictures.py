@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Drawing (5.6), films (5.7) and cameras (5.8): frames shown of frames sent."""
+
+import shutil
+from collections import defaultdict
+from typing import Any
+
+from ..plan import Context, Goal, NotRun, Plan
+from ..result import Figure
+
+SHOWN = "./run bench shown"
+
+
+def _drawing(context: Context) -> list[Figure]:
+    if shutil.which("glmark2-es2-wayland") is None:
+        raise NotRun("there is no glmark2-es2-wayland")
+    timing = (
+        ("--repetitions=5", "--seconds=5")
+        if context.is_full
+        else ("--repetitions=3", "--seconds=1")
+    )
+    found = context.benchmark("drawing", *timing)
+    source = "./run bench drawing"
+    figures = []
+    for row in found["rows"]:
+        for key, unit in (("fps", "fps"), ("frames_per_cpu_second", "frames/s of CPU")):
+            spread = (row[f"{key}_min"], row[f"{key}_max"])
+            figures.append(Figure(row["what"], row[key], unit, row["n"], spread, source))
+    ratio = found["ratios"]["frames_with_module_vs_without"]
+    name = "frames for the same processor time, with the module, ratio to without"
+    figures.append(Figure(name, ratio, "share", figures[0].n, (ratio, ratio), source))
+    return figures
+
+
+def _shown(context: Context) -> dict[str, Any]:
+    quick = ("--repetitions=1", "--seconds=3", "--rate", "25", "60")
+    displays = ("--display", "gid-cluster", "weston-7")
+    return context.benchmark("shown", *(() if context.is_full else (*quick, *displays)), minutes=30)
+
+
+def _rates(found: dict[str, Any], what: str) -> list[Figure]:
+    """For each display and rate: shown of sent, and shown a second."""
+    groups: dict[tuple[str, int], list[dict]] = defaultdict(list)
+    for row in found["rows"]:
+        if row["what"] == what:
+            groups[row["who"], row["rate"]].append(row)
+    figures = []
+    for (who, rate), rows in groups.items():
+        shares = sorted(row["shown_of_sent"] for row in rows)
+        share, name = shares[len(shares) // 2], f"{who}, {rate} a second"
+        sent = sum(row["sent"] for row in rows)
+        spread = (shares[0], shares[-1])
+        figures.append(Figure(f"{name}: shown of sent", share, "share", sent, spread, SHOWN))
+        rates = tuple(one * rate for one in spread)
+        figures.append(Figure(f"{name}: shown", share * rate, "fps", sent, rates, SHOWN))
+    return figures
+
+
+def _films(context: Context) -> list[Figure]:
+    found = _shown(context)
+    figures = _rates(found, "film")
+    for row in found["rows"]:
+        if row["what"] == "limit":
+            rate, name = row["rate_hz"], f"{row['who']}: shows at most"
+            figures.append(Figure(name, rate, "fps", 1, (rate, rate), SHOWN))
+    context.notes.append(
+        "Weston 14 without a screen arms a timer of 16 ms after each repaint and waits for the "
+        "rest of its repaint window before the next: what it shows at most stands beside, and no "
+        "client can have more (weston-N: a repaint window of N ms). No sound: there is no sound "
+        "server here."
+    )
+    return figures
+
+
+def _decoding(context: Context) -> list[Figure]:
+    found = _shown(context)
+    figures = [
+        Figure(
+            f"into {row['who']}",
+            row["frames_per_cpu_second"],
+            "frames/s of CPU",
+            row["n"],
+            (row["frames_per_cpu_second_min"], row["frames_per_cpu_second_max"]),
+            SHOWN,
+        )
+        for row in found["rows"]
+        if row["what"] == "decode"
+    ]
+    ratio, name = found["ratios"]["decode_gid_vs_fakesink"], "into gid memory, ratio to fakesink"
+    return [*figures, Figure(name, ratio, "share", figures[0].n, (ratio, ratio), SHOWN)]
+
+
+def _camera(context: Context) -> list[Figure]:
+    found = _shown(context)
+    sources = {row["source"] for row in found["rows"] if row["what"] == "camera"}
+    if "videotestsrc" in sources:
+        context.notes.append("There is no camera here: a live test picture stands for it.")
+    return _rates(found, "camera")
+
+
+PLANS = [
+    Plan(
+        "5.6",
+        "Drawing with OpenGL",
+        "glmark2 in a window of 1920x720 on Weston's GL renderer, with gidway's module and without "
+        "it, in turns: frames for each second of its own processor time, and frames a second.",
+        _drawing,
+        goals=(
+            Goal(
+                "frames for the same processor time, with the module, ratio to without",
+                0.99,
+                is_least=True,
+            ),
+        ),
+        document=(
+            ("native Linux", "1246 frames a second"),
+            ("virtualised Linux", "1121 frames a second"),
+        ),
+        minutes=(1.0, 5),
+    ),
+    Plan(
+        "5.7.1",
+        "Films",
+        "A film of 1280x720 is decoded in one domain and shown full screen in the other: the "
+        "frames that the display says it has shown, of those that were sent.",
+        _films,
+        goals=(
+            Goal("gid-cluster, 25 a second: shown of sent", 0.99, is_least=True),
+            Goal("gid-cluster, 60 a second: shown of sent", 0.99, is_least=True),
+        ),
+        document=(
+            ("24 a second", "24.00 (native), 23.85 (virtualised)"),
+            ("60 a second", "54.51 (native), 51.05 (virtualised)"),
+        ),
+        minutes=(1.5, 6),
+    ),
+    Plan(
+        "5.7.4",
+        "Decoding",
+        "The same film decoded as fast as it goes, into gid memory and into a sink that drops it: "
+        "frames for each second of processor time.",
+        _decoding,
+        goals=(Goal("into gid memory, ratio to fakesink", 0.98, is_least=True),),
+        document=(("24 a second", "153 frames/s"), ("60 a second", "223 frames/s")),
+        minutes=(0.1, 0.1),
+    ),
+    Plan(
+        "5.8",
+        "Camera",
+        "As the films, with a source that sends its frames at fixed times.",
+        _camera,
+        goals=(Goal("gid-cluster, 30 a second: shown of sent", 0.99, is_least=True),),
+        document=(("30 a second", "29.94 to 29.97"),),
+        minutes=(0.1, 0.1),
+    ),
+]
