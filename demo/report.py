@@ -108,6 +108,7 @@ _REASONS = {
     "unsealed-memory": "its memory could still be truncated",
     "other-machine": "made in memory that another machine cannot see",
     "plain-layout": "its receiver needs a plain layout",
+    "canvas-slots": "its receiver kept all of the canvas",
     "forwarded": "a plain wl_shm client's, forwarded by Weston's module",
 }
 

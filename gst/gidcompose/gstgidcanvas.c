@@ -55,8 +55,8 @@ subscribe (GstGidCanvas *self, GError **error)
   struct gid_consumer *consumer;
   int ret;
 
-  ret = gid_consumer_create (
-      gst_gid_domain_lock (domain), self->engine, stream, &options, &consumer);
+  ret =
+      gid_consumer_create (gst_gid_domain_lock (domain), self->engine, stream, &options, &consumer);
   if (ret == 0) {
     self->reader->consumer = consumer;
     self->state = gid_consumer_get_state (consumer);
@@ -182,8 +182,8 @@ gst_gid_canvas_grant (
   gst_gid_domain_lock (domain);
   ret = gid_slab_grant (slab, gid_canvas_engine (self->canvas));
   if (ret < 0)
-    gst_gid_domain_set_error (domain, error, ret,
-        "Cannot let the engine of domain \"%s\" read a layer", self->engine);
+    gst_gid_domain_set_error (
+        domain, error, ret, "Cannot let the engine of domain \"%s\" read a layer", self->engine);
   gst_gid_domain_unlock (domain);
   if (ret < 0)
     return FALSE;
@@ -230,8 +230,8 @@ gst_gid_canvas_draw_checker (GstGidCanvas *self, guint width, guint height)
     return ret;
   glyphs = g_new (struct gid_glyph, columns * rows);
   for (guint i = 0; i < columns * rows; i++)
-    glyphs[i] = (struct gid_glyph) { 0, 0, CHECKER_SIZE, CHECKER_SIZE,
-      i % columns * CHECKER_SIZE, i / columns * CHECKER_SIZE };
+    glyphs[i] = (struct gid_glyph) { 0, 0, CHECKER_SIZE, CHECKER_SIZE, i % columns * CHECKER_SIZE,
+      i / columns * CHECKER_SIZE };
   gid_list_fill (self->canvas, GID_OPERATOR_SRC, CHECKER_DARK, &all, 1);
   ret = gid_list_masks (
       self->canvas, CHECKER_LIGHT, gid_slab_gid (self->checker, 0), glyphs, columns * rows);

@@ -38,10 +38,10 @@
   "NV24, I420, YV12, Y42B, Y444, YUY2, YVYU, UYVY, VYUY }"
 #define SRC_FORMATS "{ BGRx, RGBx, xRGB, xBGR, RGB16 }"
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u", GST_PAD_SINK,
-    GST_PAD_REQUEST, GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (SINK_FORMATS)));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC,
-    GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (SRC_FORMATS)));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+    "sink_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (SINK_FORMATS)));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (SRC_FORMATS)));
 
 static void child_proxy_init (gpointer iface, gpointer data);
 
@@ -278,8 +278,7 @@ no_engine (GstGidCompose *self)
   const GstGidCanvas *canvas = self->canvas;
 
   if (self->was_live)
-    GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("The engine of domain \"%s\" ended.", canvas->engine),
+    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("The engine of domain \"%s\" ended.", canvas->engine),
         ("reconnect=true waits for it to come back"));
   else
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
@@ -379,8 +378,7 @@ static GstFlowReturn
 name_layers (GstGidCompose *self, GArray *layers)
 {
   for (guint i = 0; i < layers->len;) {
-    GstFlowReturn ret =
-        gst_gid_compose_name_layer (self, &g_array_index (layers, GstGidLayer, i));
+    GstFlowReturn ret = gst_gid_compose_name_layer (self, &g_array_index (layers, GstGidLayer, i));
 
     if (ret == GST_FLOW_OK) {
       i++;
@@ -470,8 +468,7 @@ fill_with_copy (GstGidCompose *self, GstBuffer *buffer, GstBuffer *picture, GstG
 }
 
 static GstFlowReturn
-fill_buffer (
-    GstGidCompose *self, GstBuffer *buffer, GstBuffer *picture, const GstGidImport *import)
+fill_buffer (GstGidCompose *self, GstBuffer *buffer, GstBuffer *picture, const GstGidImport *import)
 {
   if (!import->is_plain && !self->has_video_meta)
     return fill_with_copy (self, buffer, picture, GST_GID_COPY_PLAIN_LAYOUT);
@@ -546,16 +543,14 @@ gst_gid_compose_request_new_pad (
                     ->request_new_pad (element, templ, name, caps);
 
   if (pad)
-    gst_child_proxy_child_added (
-        GST_CHILD_PROXY (element), G_OBJECT (pad), GST_OBJECT_NAME (pad));
+    gst_child_proxy_child_added (GST_CHILD_PROXY (element), G_OBJECT (pad), GST_OBJECT_NAME (pad));
   return pad;
 }
 
 static void
 gst_gid_compose_release_pad (GstElement *element, GstPad *pad)
 {
-  gst_child_proxy_child_removed (
-      GST_CHILD_PROXY (element), G_OBJECT (pad), GST_OBJECT_NAME (pad));
+  gst_child_proxy_child_removed (GST_CHILD_PROXY (element), G_OBJECT (pad), GST_OBJECT_NAME (pad));
   GST_ELEMENT_CLASS (gst_gid_compose_parent_class)->release_pad (element, pad);
 }
 

@@ -53,6 +53,6 @@ gst_gid_compose_post_state (GstGidCompose *self, gboolean live)
         ("`gidctl list` shows canvas/%s where there is one", self->canvas->name));
   gst_element_post_message (GST_ELEMENT_CAST (self),
       gst_message_new_element (GST_OBJECT_CAST (self),
-          gst_structure_new ("gid-state", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING,
-              why, NULL)));
+          gst_structure_new (
+              "gid-state", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, why, NULL)));
 }

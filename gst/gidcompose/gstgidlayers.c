@@ -50,9 +50,8 @@ set_colours (struct gid_layer *layer, const GstVideoInfo *info)
   layer->encoding =
       colours->matrix == GST_VIDEO_COLOR_MATRIX_BT709 ? GID_COLOUR_BT709 : GID_COLOUR_BT601;
   layer->full_range = colours->range == GST_VIDEO_COLOR_RANGE_0_255;
-  layer->straight =
-      GST_VIDEO_INFO_HAS_ALPHA (info) && !GST_VIDEO_INFO_FLAG_IS_SET (info,
-          GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA);
+  layer->straight = GST_VIDEO_INFO_HAS_ALPHA (info)
+      && !GST_VIDEO_INFO_FLAG_IS_SET (info, GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA);
 }
 
 /* Call with the element's object lock held. */
@@ -77,9 +76,8 @@ find_layer (GstGidCompose *self, GstGidComposePad *pad, GstGidLayer *layer)
   if (layer->layer.alpha == 0 || !is_in_range (&layer->box) || !cut (&layer->box, canvas, &seen))
     return FALSE;
   layer->opaque = layer->layer.alpha == 255 && !GST_VIDEO_INFO_HAS_ALPHA (&vpad->info);
-  layer->layer.box = (struct gid_rectangle) {
-    layer->box.x, layer->box.y, layer->box.w, layer->box.h
-  };
+  layer->layer.box =
+      (struct gid_rectangle) { layer->box.x, layer->box.y, layer->box.w, layer->box.h };
   layer->layer.bilinear = TRUE;
   set_colours (&layer->layer, &vpad->info);
   layer->pad = gst_object_ref (pad);
@@ -143,8 +141,7 @@ gst_gid_compose_count_copy (GstGidCompose *self, GstGidCopyReason reason, guint6
 
   /* not with the lock held, which posting takes, too: only this thread changes them */
   copies = self->copies;
-  allowed =
-      gst_gid_copies_add (&copies, GST_ELEMENT_CAST (self), self->copy_policy, reason, bytes);
+  allowed = gst_gid_copies_add (&copies, GST_ELEMENT_CAST (self), self->copy_policy, reason, bytes);
   GST_OBJECT_LOCK (self);
   self->copies = copies;
   GST_OBJECT_UNLOCK (self);
@@ -200,8 +197,8 @@ typedef struct
 } Named;
 
 static gboolean
-name_slot (GstGidCompose *self, GstMemory *mem, const struct gid_layout *layout, Named *named,
-    gid_id *gid)
+name_slot (
+    GstGidCompose *self, GstMemory *mem, const struct gid_layout *layout, Named *named, gid_id *gid)
 {
   GstGidSlot *slot;
 
@@ -218,8 +215,8 @@ name_slot (GstGidCompose *self, GstMemory *mem, const struct gid_layout *layout,
 }
 
 static GstFlowReturn
-name_import (GstGidCompose *self, GstMemory *mem, const struct gid_layout *layout, Named *named,
-    gid_id *gid)
+name_import (
+    GstGidCompose *self, GstMemory *mem, const struct gid_layout *layout, Named *named, gid_id *gid)
 {
   GstGidImport *import = gst_gid_import_of_memory (mem, gid);
   gboolean current;
@@ -278,8 +275,7 @@ name_picture (GstGidCompose *self, GstGidLayer *layer, Named *named, GstGidCopyR
   gst_gid_layout_from_buffer (&layout, &layer->pad->format, layer->buffer);
   if (!name_slot (self, mem, &layout, named, &layer->layer.gid)) {
     ret = name_import (self, mem, &layout, named, &layer->layer.gid);
-    if (ret == GST_FLOW_NOT_SUPPORTED
-        && name_export (self, layer, mem, &layout, named, reason))
+    if (ret == GST_FLOW_NOT_SUPPORTED && name_export (self, layer, mem, &layout, named, reason))
       ret = GST_FLOW_OK;
   }
   gst_gid_frame_set_buffer (&frame, &layer->pad->format, layer->buffer);
@@ -313,8 +309,7 @@ gst_gid_compose_name_layer (GstGidCompose *self, GstGidLayer *layer)
   update_format (pad, &layer->info);
   ret = name_picture (self, layer, &named, &reason);
   if (ret == GST_FLOW_NOT_SUPPORTED) {
-    ret = pad->copied == layer->buffer ? GST_FLOW_OK
-                                       : make_copy (self, pad, layer->buffer, reason);
+    ret = pad->copied == layer->buffer ? GST_FLOW_OK : make_copy (self, pad, layer->buffer, reason);
     if (ret != GST_FLOW_OK)
       return ret;
     gst_buffer_replace (&layer->buffer, pad->copy);

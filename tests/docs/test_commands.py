@@ -17,6 +17,14 @@ def test_readme(reader: Reader) -> None:
     assert (reader.folder / "film.mp4").stat().st_size > 100_000
 
 
+def test_engine(reader: Reader) -> None:
+    """The camera moves from the right to the left: the two pictures differ."""
+    reader.follow(read_document(TOP / "docs/engine.md"))
+    before, after = ((reader.folder / f"{name}.png").read_bytes() for name in ("before", "after"))
+    assert len(before) > 1000 and len(after) > 1000
+    assert before != after
+
+
 def test_hardware(reader: Reader) -> None:
     """Its pipeline says which frames were copied, with the decoder that every machine has."""
     reader.follow(read_document(TOP / "docs/hardware.md"))

@@ -8,113 +8,105 @@
 
 static gint frames; /* atomic */
 
-static GstPadProbeReturn
-count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  g_atomic_int_inc (&frames);
-  return GST_PAD_PROBE_OK;
+static GstPadProbeReturn count_frame(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+	g_atomic_int_inc(&frames);
+	return GST_PAD_PROBE_OK;
 }
 
 /* Until so many more frames came; FALSE: an error, or they do not come. */
-static gboolean
-wait_for_frames (GstBus *bus, gint count)
-{
-  gint64 end = g_get_monotonic_time () + PATIENCE;
-  gint goal = g_atomic_int_get (&frames) + count;
+static gboolean wait_for_frames(GstBus *bus, gint count) {
+	gint64 end = g_get_monotonic_time() + PATIENCE;
+	gint goal = g_atomic_int_get(&frames) + count;
 
-  while (g_atomic_int_get (&frames) < goal) {
-    GstMessage *message = gst_bus_timed_pop_filtered (bus, 10 * GST_MSECOND, GST_MESSAGE_ERROR);
+	while (g_atomic_int_get(&frames) < goal) {
+		GstMessage *message = gst_bus_timed_pop_filtered(
+				bus, 10 * GST_MSECOND, GST_MESSAGE_ERROR);
 
-    if (message) {
-      GError *error;
+		if (message != NULL) {
+			GError *error;
 
-      gst_message_parse_error (message, &error, NULL);
-      g_printerr ("%s\n", error->message);
-      return FALSE;
-    }
-    if (g_get_monotonic_time () > end) {
-      g_printerr ("no more frames after %d\n", g_atomic_int_get (&frames));
-      return FALSE;
-    }
-  }
-  return TRUE;
+			gst_message_parse_error(message, &error, NULL);
+			g_printerr("%s\n", error->message);
+			return FALSE;
+		}
+		if (g_get_monotonic_time() > end) {
+			g_printerr("no more frames after %d\n", g_atomic_int_get(&frames));
+			return FALSE;
+		}
+	}
+	return TRUE;
 }
 
-static GstElement *
-add_layer (GstElement *pipeline, GstElement *composer, gint xpos)
-{
-  GError *error = NULL;
-  GstElement *layer = gst_parse_bin_from_description (
-      "videotestsrc is-live=true ! capsfilter caps=video/x-raw,format=I420,width=64,height=48", TRUE,
-      &error);
-  GstPad *sink = gst_element_request_pad_simple (composer, "sink_%u");
-  GstPad *src;
+static GstElement *add_layer(GstElement *pipeline, GstElement *composer, gint xpos) {
+	GError *error = NULL;
+	GstElement *layer = gst_parse_bin_from_description(
+			"videotestsrc is-live=true ! capsfilter caps=video/x-raw,format=I420,width=64,height=48",
+			TRUE, &error);
+	GstPad *sink = gst_element_request_pad_simple(composer, "sink_%u");
+	GstPad *src;
 
-  g_assert_no_error (error);
-  g_object_set (sink, "xpos", xpos, "alpha", 0.8, NULL);
-  gst_bin_add (GST_BIN (pipeline), layer);
-  src = gst_element_get_static_pad (layer, "src");
-  g_assert_cmpint (gst_pad_link (src, sink), ==, GST_PAD_LINK_OK);
-  gst_object_unref (src);
-  gst_object_unref (sink);
-  gst_element_sync_state_with_parent (layer);
-  return layer;
+	g_assert_no_error(error);
+	g_object_set(sink, "xpos", xpos, "alpha", 0.8, NULL);
+	gst_bin_add(GST_BIN(pipeline), layer);
+	src = gst_element_get_static_pad(layer, "src");
+	g_assert_cmpint(gst_pad_link(src, sink), ==, GST_PAD_LINK_OK);
+	gst_object_unref(src);
+	gst_object_unref(sink);
+	gst_element_sync_state_with_parent(layer);
+	return layer;
 }
 
-static void
-remove_layer (GstElement *pipeline, GstElement *composer, GstElement *layer)
-{
-  GstPad *src = gst_element_get_static_pad (layer, "src");
-  GstPad *sink = gst_pad_get_peer (src);
+static void remove_layer(GstElement *pipeline, GstElement *composer, GstElement *layer) {
+	GstPad *src = gst_element_get_static_pad(layer, "src");
+	GstPad *sink = gst_pad_get_peer(src);
 
-  gst_element_set_locked_state (layer, TRUE);
-  gst_element_set_state (layer, GST_STATE_NULL);
-  gst_pad_unlink (src, sink);
-  gst_element_release_request_pad (composer, sink);
-  gst_object_unref (sink);
-  gst_object_unref (src);
-  gst_bin_remove (GST_BIN (pipeline), layer);
+	gst_element_set_locked_state(layer, TRUE);
+	gst_element_set_state(layer, GST_STATE_NULL);
+	gst_pad_unlink(src, sink);
+	gst_element_release_request_pad(composer, sink);
+	gst_object_unref(sink);
+	gst_object_unref(src);
+	gst_bin_remove(GST_BIN(pipeline), layer);
 }
 
-int
-main (int argc, char *argv[])
-{
-  GstElement *pipeline, *composer, *sink;
-  GstPad *pad;
-  GstBus *bus;
-  GError *error = NULL;
-  gboolean good;
-  guint layers;
+int main(int argc, char *argv[]) {
+	GstElement *pipeline, *composer, *sink;
+	GstPad *pad;
+	GstBus *bus;
+	GError *error = NULL;
+	gboolean good;
+	guint layers;
 
-  gst_init (&argc, &argv);
-  pipeline = gst_parse_launch ("gidcompose name=c engine=cluster canvas=panel background=black ! "
-                               "video/x-raw,width=320,height=48,framerate=30/1 ! fakesink name=s "
-                               "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! c.",
-      &error);
-  g_assert_no_error (error);
-  composer = gst_bin_get_by_name (GST_BIN (pipeline), "c");
-  sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
-  pad = gst_element_get_static_pad (sink, "sink");
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, NULL, NULL);
-  bus = gst_element_get_bus (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  good = wait_for_frames (bus, FRAMES);
-  for (gint i = 0; good && i < ROUNDS; i++) {
-    GstElement *one = add_layer (pipeline, composer, 70);
-    GstElement *other = add_layer (pipeline, composer, 140);
+	gst_init(&argc, &argv);
+	pipeline = gst_parse_launch(
+			"gidcompose name=c engine=cluster canvas=panel background=black ! "
+			"video/x-raw,width=320,height=48,framerate=30/1 ! fakesink name=s "
+			"videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! c.",
+			&error);
+	g_assert_no_error(error);
+	composer = gst_bin_get_by_name(GST_BIN(pipeline), "c");
+	sink = gst_bin_get_by_name(GST_BIN(pipeline), "s");
+	pad = gst_element_get_static_pad(sink, "sink");
+	gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, NULL, NULL);
+	bus = gst_element_get_bus(pipeline);
+	gst_element_set_state(pipeline, GST_STATE_PLAYING);
+	good = wait_for_frames(bus, FRAMES);
+	for (gint i = 0; good && i < ROUNDS; i++) {
+		GstElement *one = add_layer(pipeline, composer, 70);
+		GstElement *other = add_layer(pipeline, composer, 140);
 
-    good = wait_for_frames (bus, FRAMES);
-    remove_layer (pipeline, composer, one);
-    good &= wait_for_frames (bus, FRAMES);
-    remove_layer (pipeline, composer, other);
-    good &= wait_for_frames (bus, FRAMES);
-  }
-  layers = composer->numsinkpads;
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
-  gst_object_unref (pad);
-  gst_object_unref (sink);
-  gst_object_unref (composer);
-  gst_object_unref (pipeline);
-  return good && layers == 1 ? 0 : 1;
+		good = wait_for_frames(bus, FRAMES);
+		remove_layer(pipeline, composer, one);
+		good &= wait_for_frames(bus, FRAMES);
+		remove_layer(pipeline, composer, other);
+		good &= wait_for_frames(bus, FRAMES);
+	}
+	layers = composer->numsinkpads;
+	gst_element_set_state(pipeline, GST_STATE_NULL);
+	gst_object_unref(bus);
+	gst_object_unref(pad);
+	gst_object_unref(sink);
+	gst_object_unref(composer);
+	gst_object_unref(pipeline);
+	return good && layers == 1 ? 0 : 1;
 }

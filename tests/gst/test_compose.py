@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
-from pipeline import PATIENT, Pipeline, film, gst_env, quoted, send
+from pipeline import PATIENT, Pipeline, decode, film, gst_env, send
 from program import BUILD, Program, wait_for
 
 ENGINE = "gidcompose name=compose engine=cluster canvas=panel"
@@ -126,9 +126,7 @@ def test_alpha_of_a_layer(cockpit: Cockpit, engine: Program, alpha: float) -> No
         for one, other in zip(below, above, strict=True)
     ]
     ours = pictures(cockpit, f"{ENGINE} sink_1::alpha={alpha}", layers, "160x120")
-    theirs = pictures(
-        cockpit, f"compositor name=compose sink_1::alpha={alpha}", layers, "160x120"
-    )
+    theirs = pictures(cockpit, f"compositor name=compose sink_1::alpha={alpha}", layers, "160x120")
     assert worst(ours, exact) <= 1
     assert worst(ours, theirs) <= 2
 
@@ -160,7 +158,8 @@ def test_no_copy(cockpit: Cockpit, engine: Program) -> None:
         cockpit,
         "open",
         f"{ENGINE} copy-policy=error sink_1::xpos=320 ! gidsink name=sink stream=all "
-        f"copy-policy=error gidsrc stream=movie ! compose. {source('snow', '320x240', 1000)} ! compose.",
+        "copy-policy=error gidsrc stream=movie ! compose. "
+        f"{source('snow', '320x240', 1000)} ! compose.",
     )
     viewer.wait_frames(30)
     stats = composer.stats("compose")
@@ -179,7 +178,9 @@ def test_copies_are_counted(cockpit: Cockpit, engine: Program) -> None:
     assert stats["frames"] >= 12
     assert stats["copied-frames"] == 4
     assert stats["copy-reasons"] == {"upstream-memory": 4}
-    refused = Pipeline(cockpit, "open", text.replace("name=compose", "name=compose copy-policy=error") + one)
+    refused = Pipeline(
+        cockpit, "open", text.replace("name=compose", "name=compose copy-policy=error") + one
+    )
     assert refused.wait() != 0
     assert "does not allow a copy" in refused.errors()[0]
 
@@ -217,8 +218,8 @@ def test_rates(cockpit: Cockpit, engine: Program) -> None:
 def test_seek(cockpit: Cockpit, engine: Program) -> None:
     path = film(320, 240, 600)
     text = (
-        f"{ENGINE} sink_1::xpos=320 ! fakesink name=watch sync=true filesrc location={quoted(path)} "
-        f"! qtdemux ! h264parse ! avdec_h264 ! compose. {source('smpte', '100x100', 6000)} ! compose."
+        f"{ENGINE} sink_1::xpos=320 ! fakesink name=watch sync=true {decode(path)} ! compose. "
+        f"{source('smpte', '100x100', 6000)} ! compose."
     )
     composer = Pipeline(cockpit, "open", text, "--video-meta", "1")
     composer.wait_frames(10)
@@ -304,7 +305,9 @@ def test_a_film_loses_nothing_with_its_engine(cockpit: Cockpit, engine: Program)
 
 
 def test_without_reconnect(cockpit: Cockpit, engine: Program) -> None:
-    text = f"{ENGINE} reconnect=false ! fakesink name=watch {source('ball', '64x64', -1)} ! compose."
+    text = (
+        f"{ENGINE} reconnect=false ! fakesink name=watch {source('ball', '64x64', -1)} ! compose."
+    )
     composer = Pipeline(cockpit, "open", text)
     composer.wait_frames(5)
     engine.signal(signal.SIGTERM)
@@ -338,18 +341,14 @@ def test_gidd_that_is_started_again(cockpit: Cockpit, engine: Program) -> None:
         ("engine=cluster canvas=panel domain=nobody", "No connection to gidd"),
     ],
 )
-def test_wrong_properties(
-    cockpit: Cockpit, engine: Program, properties: str, words: str
-) -> None:
+def test_wrong_properties(cockpit: Cockpit, engine: Program, properties: str, words: str) -> None:
     text = f"gidcompose name=compose {properties} ! fakesink {source('ball', '64x64')} ! compose."
     composer = Pipeline(cockpit, "open", text)
     assert composer.wait() != 0
     assert words in composer.errors()[0]
 
 
-def test_canvas_above_its_memory(
-    make_cockpit: Callable[..., Cockpit], tmp_path: Path
-) -> None:
+def test_canvas_above_its_memory(make_cockpit: Callable[..., Cockpit], tmp_path: Path) -> None:
     cockpit = make_cockpit()
     cockpit.start_all()
     start_engine(cockpit, "[canvas panel]\ndomain=open\nmemory=64K\n")

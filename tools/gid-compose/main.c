@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/* gid-compose: composes streams into a new one, by an engine, as a file says that it follows. */
+#include "composition.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#define SECOND_US 1000000u
+
+struct options {
+	const char *file, *domain, *stats;
+	bool check;
+};
+
+struct program {
+	const struct options *options;
+	struct composition composition;
+	sd_event_source *timer;
+	uint64_t next_us, written_us; /* the next picture, the last statistics */
+};
+
+const char *argp_program_version = "gid-compose " GIDWAY_VERSION;
+
+static const struct argp_option argp_options[] = {
+		{"domain", 'd', "NAME", 0,
+				"the domain that we run in (default: $GID_DOMAIN, else the only "
+				"one)",
+				0},
+		{"check", 'n', 0, 0, "read the file, say what is wrong with it, and end", 0},
+		{"stats", 's', "FILE", 0, "write counts to this file each second, as JSON", 0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
+		{0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+	struct options *options = state->input;
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
+	case 'd':
+		options->domain = value;
+		break;
+	case 'n':
+		options->check = true;
+		break;
+	case 's':
+		options->stats = value;
+		break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num > 0) {
+			argp_usage(state);
+		}
+		options->file = value;
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which FILE says what is on the canvas?");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+		.options = argp_options,
+		.parser = parse_option,
+		.args_doc = "FILE",
+		.doc = "Composes streams into a new one: the engine of another domain puts them on "
+		       "its canvas as FILE says. When FILE changes, so does the canvas."
+		       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
+		       "wrong; 1 otherwise. See gid-compose(1).",
+};
+
+/* --- statistics ------------------------------------------------------------------------------- */
+
+static void write_stats(struct program *program) {
+	const struct composition *composition = &program->composition;
+	const char *path = program->options->stats;
+	char *partial = NULL;
+	if (path == NULL || asprintf(&partial, "%s.partial", path) < 0) {
+		return;
+	}
+	FILE *file = fopen(partial, "we");
+	if (file != NULL) {
+		fprintf(file,
+				"{\"engine\": %s, \"pictures\": %llu, \"refused\": %llu, "
+				"\"layouts\": %llu}\n",
+				composition->connected ? "true" : "false",
+				(unsigned long long)composition->pictures,
+				(unsigned long long)composition->refused,
+				(unsigned long long)composition->layouts);
+	}
+	if (file == NULL || fclose(file) != 0 || rename(partial, path) != 0) {
+		fprintf(stderr, "gid-compose: %s: %s\n", path, strerror(errno));
+	}
+	free(partial);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static int handle_time(sd_event_source *source, uint64_t usec, void *data) {
+	struct program *program = data;
+	uint64_t now;
+	composition_step(&program->composition);
+	sd_event_now(sd_event_source_get_event(source), CLOCK_MONOTONIC, &now);
+	if (now - program->written_us >= SECOND_US) {
+		program->written_us = now;
+		write_stats(program);
+	}
+	/* In step with the first one; those that are too late are left out. */
+	uint64_t period = SECOND_US / program->composition.layout.rate;
+	program->next_us += period;
+	if (program->next_us < now) {
+		program->next_us += (now - program->next_us) / period * period;
+	}
+	return sd_event_source_set_time(source, program->next_us);
+}
+
+static void follow(struct program *program) {
+	struct layout_file layout;
+	int ret = layout_file_read(&layout, program->options->file, stderr);
+	if (ret == 0) {
+		ret = composition_change(&program->composition, &layout);
+	}
+	if (ret < 0) {
+		fprintf(stderr, "gid-compose: going on as before\n");
+	}
+	layout_file_finish(&layout);
+	write_stats(program);
+}
+
+static const char *name_of(const char *path) {
+	const char *slash = strrchr(path, '/');
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* The folder is watched: most editors put a new file in the place of the old one. */
+static int handle_inotify(
+		sd_event_source *source, const struct inotify_event *event, void *data) {
+	struct program *program = data;
+	if (event->len > 0 && strcmp(event->name, name_of(program->options->file)) == 0) {
+		follow(program);
+	}
+	return 0;
+}
+
+static int watch_file(sd_event *event, struct program *program) {
+	const char *path = program->options->file;
+	char *folder = name_of(path) == path ? strdup(".")
+					     : strndup(path, (size_t)(name_of(path) - path));
+	if (folder == NULL) {
+		return -ENOMEM;
+	}
+	int ret = sd_event_add_inotify(event, NULL, folder, IN_CLOSE_WRITE | IN_MOVED_TO,
+			handle_inotify, program);
+	free(folder);
+	return ret;
+}
+
+static int serve(struct program *program) {
+	sd_event *event;
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	int ret = sd_event_new(&event);
+	if (ret < 0) {
+		return ret;
+	}
+	sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
+	sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
+	sd_event_now(event, CLOCK_MONOTONIC, &program->next_us);
+	ret = sd_event_add_time(event, &program->timer, CLOCK_MONOTONIC, program->next_us, 1,
+			handle_time, program);
+	if (ret >= 0) {
+		ret = sd_event_source_set_enabled(program->timer, SD_EVENT_ON);
+	}
+	if (ret >= 0) {
+		ret = watch_file(event, program);
+	}
+	if (ret >= 0) {
+		sd_notify(0, "READY=1");
+		ret = sd_event_loop(event);
+		sd_notify(0, "STOPPING=1");
+	}
+	sd_event_source_unref(program->timer);
+	sd_event_unref(event);
+	return ret;
+}
+
+int main(int argc, char **argv) {
+	struct options options = {0};
+	struct layout_file layout;
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	int ret = layout_file_read(&layout, options.file, stderr);
+	if (ret == 0 && !options.check) {
+		struct program program = {.options = &options};
+		ret = composition_init(&program.composition, options.domain, &layout);
+		if (ret == 0) {
+			ret = serve(&program);
+			write_stats(&program);
+			if (ret < 0) {
+				fprintf(stderr, "gid-compose: %s\n", strerror(-ret));
+			}
+		}
+		composition_finish(&program.composition);
+	}
+	layout_file_finish(&layout);
+	return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "source_stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLABS_MAX (sizeof(((struct source_stream *)0)->slabs) / sizeof(struct source_slab))
+
+static void forget(struct source_slab *place) {
+	if (place->slab == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; place->exported != NULL && i < place->info.slot_count; i++) {
+		gid_slab_destroy(place->exported[i], false);
+	}
+	free(place->exported);
+	gid_slab_unref(place->slab);
+	*place = (struct source_slab){0};
+}
+
+/* Nothing of a producer that is gone is shown. */
+static void handle_state(void *data, enum gid_consumer_state state, int reason) {
+	struct source_stream *source = data;
+	if (state != GID_CONSUMER_LIVE) {
+		source->held = false; /* it went with its subscription */
+		source->frame.gid = GID_NONE;
+		source->changed = true;
+	}
+}
+
+int source_stream_create(struct gid_domain *connection, const char *domain, const char *name,
+		struct source_stream **result) {
+	struct source_stream *source = calloc(1, sizeof(*source));
+	const struct gid_consumer_options options = {
+			.size = sizeof(options),
+			.drop_old = true,
+			.reconnect = true,
+			.state = handle_state,
+			.data = source,
+	};
+	if (source == NULL) {
+		return -ENOMEM;
+	}
+	source->connection = connection;
+	source->frame.gid = GID_NONE;
+	source->domain = domain != NULL ? strdup(domain) : NULL;
+	source->name = strdup(name);
+	if (source->name == NULL || (domain != NULL && source->domain == NULL)) {
+		source_stream_destroy(source);
+		return -ENOMEM;
+	}
+	int ret = gid_consumer_create(connection, domain, name, &options, &source->consumer);
+	if (ret < 0) {
+		source_stream_destroy(source);
+		return ret;
+	}
+	*result = source;
+	return 0;
+}
+
+void source_stream_destroy(struct source_stream *source) {
+	for (size_t i = 0; i < SLABS_MAX; i++) {
+		forget(&source->slabs[i]);
+	}
+	gid_consumer_destroy(source->consumer);
+	free(source->domain);
+	free(source->name);
+	free(source);
+}
+
+void source_stream_dispatch(struct source_stream *source) {
+	struct gid_frame frame;
+	while (gid_consumer_receive(source->consumer, &frame) == 1) {
+		if (frame.gid == GID_NONE && (frame.flags & GID_FRAME_HIDDEN) == 0) {
+			gid_consumer_release(source->consumer, &frame);
+			continue; /* the end of a film: its last picture stays */
+		}
+		if (source->held) {
+			gid_consumer_release(source->consumer, &source->frame);
+		}
+		source->frame = frame;
+		source->held = true;
+		source->changed = true;
+	}
+}
+
+/* The place of the slab that the gid is in: the one it has, or that of the one unused longest. */
+static struct source_slab *find_slab(struct source_stream *source, gid_id gid) {
+	struct source_slab *oldest = &source->slabs[0];
+	for (size_t i = 0; i < SLABS_MAX; i++) {
+		struct source_slab *place = &source->slabs[i];
+		if (place->slab != NULL) {
+			gid_slab_get_info(place->slab, &place->info);
+		}
+		if (place->slab != NULL && place->info.revoked) {
+			forget(place);
+		}
+		if (place->slab != NULL && place->key == gid_slab_key(gid)) {
+			return place;
+		}
+		if (place->used < oldest->used) {
+			oldest = place;
+		}
+	}
+	struct gid_slab *slab;
+	if (gid_slab_import(source->connection, gid, &slab) < 0) {
+		return NULL;
+	}
+	forget(oldest);
+	*oldest = (struct source_slab){.slab = slab, .key = gid_slab_key(gid)};
+	gid_slab_get_info(slab, &oldest->info);
+	return oldest;
+}
+
+/*
+ * The engine reads only what is our domain's. What another domain lets us read, we may pass on: as
+ * memory that we export.
+ */
+static int export_slot(struct source_stream *source, struct source_slab *place, uint32_t slot,
+		struct gid_slab **exported, const char **why) {
+	if (place->info.memory == GID_MEMORY_WINDOW) {
+		*why = "its frames are on another machine, and not of our domain: the engine "
+		       "cannot read them";
+		return -ENOTSUP;
+	}
+	if (place->exported == NULL) {
+		place->exported = calloc(place->info.slot_count, sizeof(*place->exported));
+		if (place->exported == NULL) {
+			return -ENOMEM;
+		}
+	}
+	if (place->exported[slot] == NULL) {
+		int ret = gid_slab_export(source->connection, place->info.fd,
+				place->info.offset + slot * place->info.slot_size,
+				&place->info.layout, place->info.description,
+				&place->exported[slot]);
+		if (ret < 0) {
+			*why = gid_domain_error(source->connection);
+			return ret;
+		}
+		place->granted = false;
+	}
+	*exported = place->exported[slot];
+	return 0;
+}
+
+/* Lets the engine read all that is known of the slab. */
+static int grant(struct source_slab *place, struct gid_canvas *canvas, const char **why) {
+	int ret = place->exported == NULL ? gid_canvas_share(canvas, place->slab) : 0;
+	for (uint32_t i = 0; ret == 0 && place->exported != NULL && i < place->info.slot_count;
+			i++) {
+		if (place->exported[i] != NULL) {
+			ret = gid_canvas_share(canvas, place->exported[i]);
+		}
+	}
+	place->granted = ret == 0;
+	*why = ret < 0 ? gid_canvas_error(canvas) : NULL;
+	return ret;
+}
+
+int source_stream_picture(struct source_stream *source, struct gid_canvas *canvas,
+		struct source_picture *picture, const char **why) {
+	gid_id gid = source->frame.gid;
+	source->changed = false;
+	*why = NULL;
+	if (gid == GID_NONE) {
+		return -ENODATA;
+	}
+	struct source_slab *place = find_slab(source, gid);
+	if (place == NULL || !gid_slab_is_current(place->slab, gid)) {
+		return -ENODATA; /* it was taken back; another one comes */
+	}
+	place->used = ++source->uses;
+	*picture = (struct source_picture){gid, source->frame.crop, &place->info};
+	if (gid_domain_of(gid) != gid_domain_number(source->connection)) {
+		struct gid_slab *exported;
+		int ret = export_slot(source, place, gid_slot_of(gid), &exported, why);
+		if (ret < 0) {
+			return ret;
+		}
+		picture->gid = gid_slab_gid(exported, 0);
+	}
+	return place->granted ? 0 : grant(place, canvas, why);
+}
+
+void source_stream_forget_grants(struct source_stream *source) {
+	for (size_t i = 0; i < SLABS_MAX; i++) {
+		source->slabs[i].granted = false;
+	}
+}
