@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "closer.h"
+#include "socket.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
 
@@ -117,6 +118,19 @@ static void handle_message(void *data, const union gid_wire_message *message,
 	client->peer.gidd->client_events->message(client, message, fds);
 }
 
+/* It may ask again, and has lost nothing. */
+static bool handle_starved(void *data, const struct gid_wire_header *header) {
+	struct client *client = data;
+	bool is_request = header->type == GID_WIRE_EXPORT || header->type == GID_WIRE_SUBSCRIBE;
+	if (client->patience != NULL || !is_request) {
+		return false;
+	}
+	peer_result(&client->peer, header->serial, -EMFILE, 0,
+			"gidd of domain %s can open no more files: ask again later",
+			client->peer.gidd->self->name);
+	return true;
+}
+
 static void handle_closed(void *data, const char *why) {
 	struct client *client = data;
 	peer_log(&client->peer, strcmp(why, "hung up") == 0 ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
@@ -128,6 +142,7 @@ static void handle_closed(void *data, const char *why) {
 
 static const struct packet_stream_handler handler = {
 		.message = handle_message,
+		.starved = handle_starved,
 		.closed = handle_closed,
 };
 
@@ -157,7 +172,8 @@ void client_create(struct gidd *gidd, int fd) {
 	client->id = ++gidd->client_count;
 	snprintf(client->peer.label, sizeof(client->peer.label), "client (pid %d, uid %u)",
 			(int)client->pid, (unsigned)client->uid);
-	if (packet_stream_init(&client->stream, gidd->event, fd, &handler, client) < 0) {
+	if (packet_stream_init(&client->stream, gidd->event, fd, client->peer.source, &handler,
+			    client) < 0) {
 		free(client);
 		return;
 	}
@@ -171,6 +187,15 @@ void client_create(struct gidd *gidd, int fd) {
 		return;
 	}
 	gidd->used[QUOTA_CLIENTS]++;
+	if (!packet_stream_takes_from(client->peer.source)) {
+		/* With nothing in its queue it is not one of those that cannot be closed. */
+		client->stream.giver = gid_socket_refuse_rights(fd) ? 0 : client->peer.source;
+		packet_stream_fail(&client->stream,
+				"too many descriptors of its user take too "
+				"long to be closed");
+		return;
+	}
+	gid_socket_accept_rights(fd);
 	if (sd_event_add_time_relative(gidd->event, &client->patience, CLOCK_MONOTONIC,
 			    HELLO_PATIENCE_US, 0, handle_patience, client) < 0) {
 		packet_stream_fail(&client->stream, "gidd is out of memory");

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "descriptor.h"
@@ -49,8 +47,7 @@ bool descriptor_is_read_only(int fd) {
 }
 
 static int check_dmabuf(int fd, uint64_t size, const char **why) {
-	struct statfs status;
-	if (fstatfs(fd, &status) < 0 || status.f_type != DMA_BUF_MAGIC) {
+	if (!gid_memory_is_dmabuf(fd)) {
 		*why = "the descriptor is not a dma-buf";
 		return -EBADF;
 	}

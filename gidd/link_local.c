@@ -119,7 +119,9 @@ static const struct packet_stream_handler handler = {
 /* Takes `fd` over. */
 static void begin(struct local *local, int fd) {
 	sd_event *event = local->link->peer.gidd->event;
-	if (packet_stream_init(&local->stream, event, fd, &handler, local) == 0) {
+	uint64_t giver = local->link->peer.source;
+	gid_socket_accept_rights(fd);
+	if (packet_stream_init(&local->stream, event, fd, giver, &handler, local) == 0) {
 		local->connected = true;
 		local->silent = 0;
 		sd_event_add_time_relative(event, &local->round, CLOCK_MONOTONIC, ROUND_US,
@@ -132,7 +134,9 @@ static void begin(struct local *local, int fd) {
 
 static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	struct local *local = data;
-	int fd = gid_socket_connect(local->path, 0);
+	int fd = packet_stream_takes_from(local->link->peer.source)
+			? gid_socket_connect(local->path, 0)
+			: -EMFILE;
 	if (fd >= 0) {
 		begin(local, fd);
 	}
@@ -170,6 +174,13 @@ static void handle_connection(void *data, int fd) {
 		peer_log(&local->link->peer, LOG_LEVEL_WARNING,
 				"refused: user= of domain %s is another user",
 				local->link->remote->name);
+		gid_closer_hang_up(fd);
+		return;
+	}
+	if (!packet_stream_takes_from(local->link->peer.source)) {
+		peer_log(&local->link->peer, LOG_LEVEL_WARNING,
+				"refused: too many descriptors of this domain take too long to be "
+				"closed");
 		gid_closer_hang_up(fd);
 		return;
 	}

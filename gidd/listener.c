@@ -49,6 +49,8 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 int listener_adopt(struct listener *listener, sd_event *event, int fd, listener_came came,
 		void *data) {
 	*listener = (struct listener){.fd = fd, .came = came, .data = data};
+	/* Those that are accepted inherit it, so what is refused has none in its queue. */
+	gid_socket_refuse_rights(fd);
 	int error = fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 	if (error == 0) {
 		error = sd_event_add_io(event, &listener->io, fd, EPOLLIN, handle_io, listener);
@@ -101,9 +103,6 @@ int listener_open(struct listener *listener, sd_event *event, const char *path, 
 	int fd = socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		return -errno;
-	}
-	if (type == SOCK_STREAM) {
-		gid_socket_refuse_rights(fd); /* those that are accepted inherit it */
 	}
 	int error = bind_and_listen(fd, &address, access);
 	if (error < 0) {

@@ -32,8 +32,8 @@ int listener_find_user(const struct config_domain *domain, uid_t *user);
 /*
  * Listens at `path`, in the place of a socket that a dead gidd left behind; only for use under the
  * domain's lock. `type` is SOCK_SEQPACKET or SOCK_STREAM. Nobody can connect before the socket is
- * theirs who may. On a SOCK_STREAM socket nobody can send descriptors, not even before he was let
- * in. 0 or -errno.
+ * theirs who may. Nobody can send descriptors before he was let in: who lets him in may allow them
+ * by gid_socket_accept_rights(). 0 or -errno.
  */
 int listener_open(struct listener *listener, sd_event *event, const char *path, int type,
 		const struct listener_access *access, listener_came came, void *data);

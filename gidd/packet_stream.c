@@ -17,6 +17,8 @@
 /* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */
 #define QUEUE_MAX 1024u
 #define QUEUE_FDS_MAX 128u
+/* Descriptors of one giver that are still being closed, before no more of his are taken. */
+#define UNCLOSED_MAX 64u
 /* Messages of one connection before the others get their turn. */
 #define BATCH 16
 
@@ -55,8 +57,14 @@ static struct packet_stream_packet *packet_create(
 
 static int handle_end(sd_event_source *source, void *data) {
 	struct packet_stream *connection = data;
+	uint64_t before = gid_closer_charge(connection->giver);
 	connection->handler->closed(connection->data, connection->why);
+	gid_closer_charge(before);
 	return 0;
+}
+
+bool packet_stream_takes_from(uint64_t giver) {
+	return gid_closer_pending_of(giver) <= UNCLOSED_MAX;
 }
 
 void packet_stream_fail(struct packet_stream *connection, const char *format, ...) {
@@ -145,6 +153,7 @@ bool packet_stream_is_unread(const struct packet_stream *connection) {
 /* Returns whether there may be more. */
 static bool receive(struct packet_stream *connection) {
 	union gid_wire_message message;
+	message.header = (struct gid_wire_header){0};
 	int fds[GID_WIRE_FDS_MAX];
 	uint32_t fd_count;
 	const char *why;
@@ -152,6 +161,15 @@ static bool receive(struct packet_stream *connection) {
 			connection->fd, &message, sizeof(message), fds, &fd_count);
 	if (size == -EAGAIN) {
 		return false;
+	}
+	if (size == -EMFILE) {
+		bool answered = connection->handler->starved != NULL &&
+				connection->handler->starved(connection->data, &message.header);
+		if (!answered) {
+			packet_stream_fail(connection,
+					"gidd has no descriptor left for those that it sent");
+		}
+		return !connection->failed;
 	}
 	if (size == -EPROTO) {
 		packet_stream_fail(connection,
@@ -174,19 +192,27 @@ static bool receive(struct packet_stream *connection) {
 
 static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct packet_stream *connection = data;
+	uint64_t before = gid_closer_charge(connection->giver);
 	if ((events & EPOLLOUT) != 0) {
 		flush(connection);
+	}
+	if (!packet_stream_takes_from(connection->giver)) {
+		packet_stream_fail(connection,
+				"too many descriptors of its user or domain take "
+				"too long to be closed");
 	}
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
 		for (int i = 0; i < BATCH && !connection->failed && receive(connection); i++) {
 		}
 	}
+	gid_closer_charge(before);
 	return 0;
 }
 
-int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd,
+int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd, uint64_t giver,
 		const struct packet_stream_handler *handler, void *data) {
-	*connection = (struct packet_stream){.fd = fd, .handler = handler, .data = data};
+	*connection = (struct packet_stream){
+			.fd = fd, .giver = giver, .handler = handler, .data = data};
 	TAILQ_INIT(&connection->queue);
 	int error = sd_event_add_io(event, &connection->io, fd, EPOLLIN, handle_io, connection);
 	if (error < 0) {
@@ -211,6 +237,8 @@ void packet_stream_finish(struct packet_stream *connection) {
 		packet_destroy(packet);
 	}
 	/* What waits in it unread may hold descriptors. */
+	uint64_t before = gid_closer_charge(connection->giver);
 	gid_closer_hang_up(connection->fd);
+	gid_closer_charge(before);
 	connection->fd = -1;
 }

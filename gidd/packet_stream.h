@@ -21,12 +21,19 @@ struct packet_stream_handler {
 	 */
 	void (*message)(void *data, const union gid_wire_message *message,
 			int fds[static GID_WIRE_FDS_MAX]);
+	/*
+	 * A message of which gidd has no room for the descriptors: unchecked but for its type,
+	 * which may be any. NULL: the connection is given up, which it is as well if this returns
+	 * false.
+	 */
+	bool (*starved)(void *data, const struct gid_wire_header *header);
 	/* The connection is over; called once, from the event loop and never from a send. */
 	void (*closed)(void *data, const char *why);
 };
 
 struct packet_stream {
 	int fd;
+	uint64_t giver; /* whose descriptors come by it, for closer.h: a log_source */
 	const struct packet_stream_handler *handler;
 	void *data;
 	sd_event_source *io, *end;
@@ -37,9 +44,15 @@ struct packet_stream {
 };
 
 /* Takes `fd` over, also on failure. */
-int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd,
+int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd, uint64_t giver,
 		const struct packet_stream_handler *handler, void *data);
 void packet_stream_finish(struct packet_stream *connection);
+
+/*
+ * Whether more may be taken from a giver: not while many descriptors that he gave cannot be closed,
+ * for each stays open in gidd.
+ */
+bool packet_stream_takes_from(uint64_t giver);
 
 /* Sends or queues; the descriptors stay the caller's. Never blocks, never calls the handler. */
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,

@@ -24,9 +24,13 @@
 /* More than that takes its time to be freed, if this is its last descriptor. */
 #define QUICK_BLOCKS (((off_t)4 << 20) / 512)
 
+/* Of one giver's descriptors no more hold helpers up: the rest is for those of others. */
+#define OF_ONE_MAX 4u
+
 /* A descriptor to close, or where `data` is not NULL, memory to unmap. */
 struct waiting {
 	struct waiting *next;
+	uint64_t giver; /* 0: nobody in particular */
 	int fd;
 	void *data;
 	size_t size;
@@ -36,6 +40,7 @@ struct waiting {
 /* Threads that work off one queue. */
 struct crew {
 	struct waiting *first, **last;
+	struct waiting *busy; /* those that helpers work at */
 	pthread_cond_t news;
 	uint32_t queued, pending, helpers, idle;
 	uint32_t helpers_max;
@@ -48,6 +53,7 @@ static pthread_mutex_t lock; /* held for moments: whoever holds it has the calle
 static struct crew closers = {.helpers_max = 16}, unmappers = {.helpers_max = 1};
 /* For descriptors that come while there is no memory. Free where `fd` is negative. */
 static struct waiting spares[SPARES];
+static _Thread_local uint64_t giver;
 static uint64_t held[256]; /* bytes of each owner that are still to be unmapped */
 
 /* --- one lock, in a child of fork(), too ------------------------------------------------------ */
@@ -81,6 +87,7 @@ static void in_child(void) {
 	for (uint32_t i = 0; i < 2; i++) {
 		crews[i]->helpers = crews[i]->idle = 0;
 		crews[i]->pending = crews[i]->queued;
+		crews[i]->busy = NULL;
 	}
 }
 
@@ -119,7 +126,7 @@ static struct waiting *waiting_create(int fd) {
 		waiting = spares[i].fd < 0 ? &spares[i] : NULL;
 	}
 	if (waiting != NULL) {
-		*waiting = (struct waiting){.fd = fd};
+		*waiting = (struct waiting){.fd = fd, .giver = giver};
 	}
 	return waiting;
 }
@@ -132,16 +139,46 @@ static void waiting_destroy(struct waiting *waiting) {
 	}
 }
 
+static uint32_t count(const struct waiting *list, uint64_t of) {
+	uint32_t found = 0;
+	for (; list != NULL; list = list->next) {
+		found += list->giver == of;
+	}
+	return found;
+}
+
+/* Where the first is that may be worked at; the queue's end: there is none. */
+static struct waiting **next_of(struct crew *crew) {
+	struct waiting **at = &crew->first;
+	while (*at != NULL && (*at)->giver != 0 && count(crew->busy, (*at)->giver) >= OF_ONE_MAX) {
+		at = &(*at)->next;
+	}
+	return at;
+}
+
 static struct waiting *take(struct crew *crew) {
-	struct waiting *taken = crew->first;
+	struct waiting **at = next_of(crew), *taken = *at;
 	if (taken != NULL) {
 		crew->queued--;
-		crew->first = taken->next;
-		if (crew->first == NULL) {
-			crew->last = &crew->first;
+		*at = taken->next;
+		if (*at == NULL) {
+			crew->last = at;
 		}
+		taken->next = crew->busy;
+		crew->busy = taken;
 	}
 	return taken;
+}
+
+static void finish(struct crew *crew, struct waiting *done) {
+	struct waiting **at = &crew->busy;
+	while (*at != done) {
+		at = &(*at)->next;
+	}
+	*at = done->next;
+	held[done->owner] -= done->size;
+	waiting_destroy(done);
+	crew->pending--;
 }
 
 /* Waits for more, but not for long. Called and returns with the lock held. */
@@ -151,11 +188,11 @@ static bool wait_for_more(struct crew *crew) {
 	until.tv_sec += IDLE_S;
 	crew->idle++;
 	int error = 0;
-	while (crew->first == NULL && error == 0) {
+	while (*next_of(crew) == NULL && error == 0) {
 		error = pthread_cond_timedwait(&crew->news, &lock, &until);
 	}
 	crew->idle--;
-	return crew->first != NULL;
+	return *next_of(crew) != NULL;
 }
 
 static void unmap_in_pieces(char *data, size_t size) {
@@ -181,9 +218,7 @@ static void *help(void *data) {
 			pthread_mutex_unlock(&lock);
 			do_it(taken);
 			pthread_mutex_lock(&lock);
-			held[taken->owner] -= taken->size;
-			waiting_destroy(taken);
-			crew->pending--;
+			finish(crew, taken);
 		}
 	} while (wait_for_more(crew));
 	crew->helpers--;
@@ -268,12 +303,26 @@ void gid_closer_hang_up(int socket) {
 	}
 }
 
+uint64_t gid_closer_charge(uint64_t to) {
+	uint64_t before = giver;
+	giver = to;
+	return before;
+}
+
 uint32_t gid_closer_pending(void) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	uint32_t count = closers.pending;
+	uint32_t pending = closers.pending;
 	pthread_mutex_unlock(&lock);
-	return count;
+	return pending;
+}
+
+uint32_t gid_closer_pending_of(uint64_t of) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	uint32_t pending = count(closers.first, of) + count(closers.busy, of);
+	pthread_mutex_unlock(&lock);
+	return pending;
 }
 
 /* --- unmapping -------------------------------------------------------------------------------- */

@@ -22,8 +22,18 @@ void gid_closer_close(int fd);
 /* The same for a socket of which nobody else has a copy: its peer hears at once that it is over. */
 void gid_closer_hang_up(int socket);
 
+/*
+ * What the calling thread closes from now on is somebody's: a number of the caller's choice, 0 for
+ * nobody's in particular. No more than a few helpers work at the same time at what one of them
+ * gave, so that descriptors of others are closed though his never are. Returns who was it before.
+ */
+uint64_t gid_closer_charge(uint64_t giver);
+
 /* How many descriptors are with helper threads, or wait for one: a sign of an attack. */
 uint32_t gid_closer_pending(void);
+
+/* How many of these are what this one gave. */
+uint32_t gid_closer_pending_of(uint64_t giver);
 
 /*
  * Takes whole pages that are mapped. A helper thread of their own unmaps them, piece by piece; the

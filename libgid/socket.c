@@ -82,9 +82,16 @@ void gid_socket_close_fds(int *fds, uint32_t fd_count) {
 	}
 }
 
-void gid_socket_refuse_rights(int fd) {
-	int off = 0;
-	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
+static bool pass_rights(int fd, int pass) {
+	return setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &pass, sizeof(pass)) == 0;
+}
+
+bool gid_socket_refuse_rights(int fd) {
+	return pass_rights(fd, 0);
+}
+
+void gid_socket_accept_rights(int fd) {
+	(void)pass_rights(fd, 1);
 }
 
 /*
@@ -161,7 +168,9 @@ ssize_t gid_socket_receive(int fd, void *data, size_t size, int fds[static GID_S
 	if (received == -EPROTO || empty || (flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
 		gid_socket_close_fds(fds, *fd_count);
 		*fd_count = 0;
-		return -EPROTO;
+		/* There is room for all that can come: we are the ones who may have no more. */
+		bool starved = received > 0 && (flags & (MSG_TRUNC | MSG_CTRUNC)) == MSG_CTRUNC;
+		return starved ? -EMFILE : -EPROTO;
 	}
 	return received;
 }

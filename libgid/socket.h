@@ -28,10 +28,13 @@ int gid_socket_send(int fd, const void *data, size_t size, const int *fds, uint3
 #define GID_SOCKET_RIGHTS_MAX 253u
 
 /*
- * From now on nobody can send descriptors to the socket, where the kernel has that (Linux 6.16).
- * Elsewhere gid_socket_read() sees to those that come.
+ * From now on nobody can send descriptors to the socket, where the kernel has that (Linux 6.16):
+ * whether it has. Elsewhere gid_socket_read() sees to those that come.
  */
-void gid_socket_refuse_rights(int fd);
+bool gid_socket_refuse_rights(int fd);
+
+/* From now on they are taken, on a socket that refused them. */
+void gid_socket_accept_rights(int fd);
 
 /*
  * Reads bytes where no descriptor is due. Never blocks, whatever came with them: returns the number
@@ -43,7 +46,8 @@ ssize_t gid_socket_read(int fd, void *data, size_t size);
 /*
  * Receives one packet into `data`. Returns its size, 0 at the end of the connection, -EAGAIN, or
  * -EPROTO for a packet that is larger than `size` or has more than GID_SOCKET_FDS_MAX descriptors,
- * or descriptors and no bytes; that packet is lost and all its descriptors are closed. Else the
+ * or descriptors and no bytes; or -EMFILE where this process can have no more descriptors, which is
+ * not the sender's fault. That packet is lost and all its descriptors are closed. Else the
  * caller owns `fds[0]` to `fds[*fd_count - 1]`, which are close-on-exec; the rest are -1. Never
  * blocks.
  */

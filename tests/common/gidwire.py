@@ -207,10 +207,17 @@ class Connection:
         control = []
         if fds:
             control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds).tobytes())]
-        try:
-            self.socket.sendmsg([data], control)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise Closed from error
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.socket.sendmsg([data], control)
+                return
+            except (BrokenPipeError, ConnectionResetError) as error:
+                raise Closed from error
+            except PermissionError:  # it takes no descriptors before it has let us in
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.001)
 
     def receive(self, timeout: float = PATIENCE) -> Message:
         """The next message; Closed where gidd hung up, TimeoutError where nothing comes."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A gidd that has no descriptor left, and what of it others feel."""
 
+import errno
 import os
 import resource
 import signal
@@ -10,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 from cockpit import DEFAULT_CONFIG, Cockpit
-from gidwire import IMPORTED, Closed, Connection, gid
+from gidwire import IMPORTED, Closed, Connection, Export, gid, memfd
 from program import BUILD, PATIENCE, wait_for
 
 MakeCockpit = Callable[..., Cockpit]
@@ -74,6 +75,10 @@ def test_without_descriptors(make_cockpit: MakeCockpit, most: int) -> None:
         for _ in range(3):
             with ExitStack() as stack:
                 take_all(cockpit, gidd, most, stack)
+                fd = memfd(8192)
+                error, _, words = early.export(Export(generations=4096), fd)
+                os.close(fd)
+                assert -error == errno.EMFILE and "can open no more files" in words
                 for _ in range(5):
                     error, stream, words = early.publish("movie")
                     assert error == 0, words

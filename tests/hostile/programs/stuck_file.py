@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""A file of a FUSE file system that never answers, handed to a gidd again and again.
+
+    stuck_file.py SOCKET COUNT
+
+Writes a line of JSON for each thing that happened: {"exports": how many gidd answered, "end": why
+there were no more}. As long as this program runs, each close of such a descriptor waits; when it is
+killed, its file system ends, and all of them return. Ends with 77 where nothing can be mounted.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
+from gidwire import DMABUF, Closed, Connection, Export
+
+CANNOT = 77
+LOOKUP, GETATTR, OPEN, INIT = 1, 3, 14, 26
+ROOT, FILE = 1, 2
+ENOSYS = 38
+MS_REC, MS_PRIVATE = 0x4000, 0x40000
+
+
+def mount(folder: str) -> int:
+    """A file system at `folder`, in name spaces of our own; the descriptor that serves it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    user, group = os.geteuid(), os.getegid()
+    try:
+        os.unshare(os.CLONE_NEWNS)
+        libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    except PermissionError:
+        os.unshare(os.CLONE_NEWUSER | os.CLONE_NEWNS)
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    fuse = os.open("/dev/fuse", os.O_RDWR)
+    options = f"fd={fuse},rootmode=40000,user_id={user},group_id={group}"
+    if libc.mount(b"stuck", folder.encode(), b"fuse", 0, options.encode()) < 0:
+        raise OSError(ctypes.get_errno(), "mount")
+    return fuse
+
+
+def attributes(node: int) -> bytes:
+    mode = 0o40755 if node == ROOT else 0o100644
+    times = (0,) * 6
+    return struct.pack("<9Q", node, 4096, 8, *times) [: 6 * 8] + struct.pack(
+        "<10I", 0, 0, 0, mode, 1, os.getuid(), os.getgid(), 0, 4096, 0
+    )
+
+
+def answer(opcode: int, node: int) -> bytes | None:
+    """None: it does not exist."""
+    if opcode == INIT:
+        return struct.pack("<4I2H2I2HI7I", 7, 31, 4096, 0, 1, 1, 4096, 1, 1, 0, 0, *(0,) * 7)
+    if opcode == LOOKUP:
+        return struct.pack("<4Q2I", FILE, 0, 1000, 1000, 0, 0) + attributes(FILE)
+    if opcode == GETATTR:
+        return struct.pack("<Q2I", 1000, 0, 0) + attributes(node)
+    if opcode == OPEN:
+        return struct.pack("<Q2I", 1, 0, 0)
+    return None
+
+
+def serve(fuse: int) -> None:
+    """Until the file is open. From then on each question is taken, and none is answered."""
+    is_open = False
+    while True:
+        request = os.read(fuse, 1 << 17)
+        _, opcode, unique, node = struct.unpack_from("<IIQQ", request)
+        if is_open:
+            continue
+        body = answer(opcode, node)
+        head = struct.pack("<IiQ", 16 + len(body or b""), 0 if body is not None else -ENOSYS, unique)
+        os.write(fuse, head + (body or b""))
+        is_open = opcode == OPEN
+
+
+def hand_over(path: str, gidd: str, count: int) -> dict:
+    stuck = os.open(path, os.O_RDONLY)
+    export = Export(memory=DMABUF, generations=0)
+    answered = 0
+    try:
+        connection = Connection(Path(gidd), "stuck")
+        while answered < count:
+            error, _, words = connection.export(export, stuck)
+            assert error != 0, words
+            answered += 1
+    except (Closed, OSError, AssertionError) as error:
+        return {"exports": answered, "end": f"{type(error).__name__} {error}"}
+    return {"exports": answered, "end": "done"}
+
+
+def main() -> None:
+    gidd, count = sys.argv[1], int(sys.argv[2])
+    folder = tempfile.mkdtemp(prefix="gid-stuck-")
+    try:
+        fuse = mount(folder)
+    except OSError as error:
+        os.rmdir(folder)
+        print(f"nothing can be mounted: {error}", file=sys.stderr)
+        sys.exit(CANNOT)
+    if os.fork() == 0:
+        os.close(fuse)
+        while True:
+            print(json.dumps(hand_over(f"{folder}/file", gidd, count)), flush=True)
+            signal.pause()
+    serve(fuse)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Descriptors whose close never returns: each stays open in gidd, so it takes only so many."""
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from gidwire import Closed, Connection
+from program import Program, wait_for
+
+STUCK_FILE = Path(__file__).with_name("programs") / "stuck_file.py"
+CANNOT = 77
+COUNT = 1000
+# 64, and one of each connection that was there.
+MOST = 80
+
+
+def threads(gidd: Program) -> int:
+    return len(list(Path(f"/proc/{gidd.pid}/task").iterdir()))
+
+
+def hand_over(cockpit: Cockpit) -> Program:
+    stuck = Program(
+        [sys.executable, STUCK_FILE, cockpit.socket("open"), str(COUNT)], log_dir=cockpit.folder
+    )
+    cockpit.programs.append(stuck)
+    wait_for(lambda: stuck.stdout or not stuck.is_running(), "gidd to have had enough")
+    if not stuck.is_running() and stuck.wait() == CANNOT:
+        pytest.skip(stuck.stderr)
+    assert stuck.is_running(), stuck.stderr
+    return stuck
+
+
+def test_a_file_that_never_answers(cockpit: Cockpit) -> None:
+    """Its user is refused more, and comes in again when all of them are closed; gidd serves on."""
+    gidd = cockpit.gidds["open"]
+    idle, before = gidd.open_fds(), threads(gidd)
+    stuck = hand_over(cockpit)
+    report = json.loads(stuck.stdout)
+    assert 32 < report["exports"] < MOST, report
+    assert report["end"].startswith("Closed"), report
+    for _ in range(2 * MOST):
+        with suppress(Closed, AssertionError):
+            Connection(cockpit.socket("open")).close()
+    assert "take too long to be closed" in cockpit.log("open")
+    assert "violation" not in cockpit.log("open")
+    wait_for(lambda: gidd.open_fds() < idle + MOST, "the connections to be closed")
+    # Four helpers are held up; those for others are free, and soon gone.
+    wait_for(lambda: threads(gidd) <= before + 4, "idle helpers to end")
+    links = cockpit.status("cluster")["links"]
+    assert [link["state"] for link in links if link["domain"] == "open"] == ["up"]
+    stuck.kill()
+    wait_for(lambda: gidd.open_fds() <= idle, "all of them to be closed")
+    assert cockpit.status("open")["domain"] == "open"
