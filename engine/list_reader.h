@@ -49,6 +49,11 @@ static inline bool batch_has_news(const struct list_batch *batch) {
 	return end != (batch->end | (batch->closed ? ENGINE_CLOSED : 0));
 }
 
+/* Whether more comes, as far as is known, only after a new look at what is shared. */
+static inline bool batch_is_read(const struct list_batch *batch) {
+	return batch->count == 0 && batch->at == batch->end && !batch->closed;
+}
+
 /* Whether all of it was returned, and no more comes. */
 static inline bool batch_is_over(const struct list_batch *batch) {
 	return batch->closed && batch->at == batch->end && batch->count == 0;

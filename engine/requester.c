@@ -19,6 +19,7 @@
 #define RETRY_MS 500	    /* while gidd or a stream is not there */
 #define BURST_NS (100 * MS) /* of work that is done before it is paid for */
 #define LISTS_AT_ONCE 1024  /* before everything else is looked at */
+#define LOOK_PAUSES 32	    /* between two looks at a batch, about half a microsecond */
 #define LONG_COST 65536	    /* of a list, from which on it is looked who waits for it */
 
 struct requester {
@@ -72,12 +73,18 @@ static const char *source_text(int error) {
 	}
 }
 
-static inline void pause_briefly(void) {
+/*
+ * Between two looks at memory that another processor writes: each look takes the line away from it,
+ * so a reader that is faster than the writer must not look for every list.
+ */
+static void pause_briefly(void) {
+	for (int i = 0; i < LOOK_PAUSES; i++) {
 #if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
+		__builtin_ia32_pause();
 #elif defined(__aarch64__)
-	__asm__ volatile("yield");
+		__asm__ volatile("yield");
 #endif
+	}
 }
 
 /* Asked between two parts of a long command. */
@@ -362,8 +369,8 @@ static void tell_waiting(struct requester *requester) {
 	}
 }
 
-/* The next list of the batch that is read. False: there is none now. */
-static bool take_list(struct requester *requester) {
+/* The next list of the batch that is read, or its end. */
+static void take_list(struct requester *requester) {
 	struct list_mistake mistake = {.text = "the batch was taken back"};
 	const uint32_t *words;
 	const uint32_t at = requester->batch.at;
@@ -375,21 +382,15 @@ static bool take_list(struct requester *requester) {
 	if (count < 0) {
 		refuse_batch(requester, count, &mistake);
 		leave_batch(requester);
-		return false;
-	}
-	if (count == 0) {
-		tell_waiting(requester);
-		if (batch_is_over(&requester->batch)) {
-			leave_batch(requester);
+	} else if (count > 0) {
+		handle_list(requester, words, (uint32_t)count);
+		if (requester->drawing.cost >= LONG_COST) {
+			__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is done, before who waits */
+			tell_waiting(requester);
 		}
-		return false;
+	} else if (batch_is_over(&requester->batch)) {
+		leave_batch(requester);
 	}
-	handle_list(requester, words, (uint32_t)count);
-	if (requester->drawing.cost >= LONG_COST) {
-		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is done, before who waits */
-		tell_waiting(requester);
-	}
-	return true;
 }
 
 /* --- the program that draws ------------------------------------------------------------------- */
@@ -437,6 +438,30 @@ static bool take_batch(struct requester *requester) {
 }
 
 /*
+ * Before a sleep, looks for more of the batch for a while; the program need not ring meanwhile.
+ * Then the batch goes back to its writer, whom the report tells that it has to send it again.
+ * Returns whether there is more.
+ */
+static bool linger(struct requester *requester) {
+	const uint64_t until = gid_clock_now() + requester->options->spin_us * 1000ull;
+	do {
+		tell_waiting(requester);
+		pause_briefly();
+		if (batch_has_news(&requester->batch)) {
+			return true;
+		}
+	} while (gid_clock_now() < until);
+	report_sleep(&requester->report);
+	if (batch_has_news(&requester->batch)) {
+		report_wake(&requester->report);
+		return true;
+	}
+	tell_waiting(requester);
+	leave_batch(requester);
+	return false;
+}
+
+/*
  * Takes lists as long as they come quickly: everything else costs system calls, and a list that
  * follows another one should not pay for them. Returns false if there was none.
  */
@@ -447,43 +472,12 @@ static bool take_lists(struct requester *requester) {
 			if (!take_batch(requester)) {
 				break;
 			}
-			any = true;
-		} else if (take_list(requester)) {
-			any = true;
-		} else if (requester->lists_slab != NULL) {
-			break; /* it may go on */
+		} else if (!batch_is_read(&requester->batch) || linger(requester)) {
+			take_list(requester);
 		}
+		any = true;
 	}
 	return any;
-}
-
-/*
- * Before a sleep, looks for more of the batch for a while; the program need not ring meanwhile.
- * Then the batch goes back to its writer, whom the report tells that it has to send it again.
- * Returns false if there was no batch: there is nothing but the ring to wait for.
- */
-static bool linger(struct requester *requester) {
-	if (requester->lists_slab == NULL) {
-		return false;
-	}
-	const uint64_t until = gid_clock_now() + requester->options->spin_us * 1000ull;
-	do {
-		for (int i = 0; i < 16; i++) {
-			if (batch_has_news(&requester->batch)) {
-				return true;
-			}
-			tell_waiting(requester);
-			pause_briefly();
-		}
-	} while (gid_clock_now() < until);
-	report_sleep(&requester->report);
-	if (batch_has_news(&requester->batch)) {
-		report_wake(&requester->report);
-		return true;
-	}
-	tell_waiting(requester);
-	leave_batch(requester);
-	return true;
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -619,7 +613,7 @@ static void *run(void *data) {
 		report_dispatch(&requester->report);
 		report_set(&page->presented, requester->canvas.presented);
 		report_set(&page->not_presented, requester->canvas.not_presented);
-		if (!take_lists(requester) && !linger(requester) && !has_news(requester)) {
+		if (!take_lists(requester) && !has_news(requester)) {
 			wait_for_work(requester);
 		}
 	}

@@ -14,7 +14,7 @@
 
 #define LEASE_NS 120000000000ull /* a long list may take as long as an engine lets it */
 #define LIST_ROW 1024u		 /* pixels of a slot's layout, which are words here */
-#define BATCH_WORDS 16384u	 /* of a slot, at least: what a second cache holds */
+#define BATCH_WORDS 65536u	 /* of a slot, at least */
 
 static _Thread_local char create_text[256];
 
@@ -345,7 +345,7 @@ int canvas_publish(struct gid_canvas *canvas) {
 	}
 	canvas->fence++;
 	canvas->end += canvas->count;
-	__atomic_store_n(&canvas->batch->end, canvas->end, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&canvas->batch->end, canvas->end, __ATOMIC_RELEASE);
 	/* After this store: an engine that falls asleep says so before it looks again. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	uint64_t asleep = canvas->report == NULL ? 0 : load(&canvas->report->asleep);
