@@ -21,21 +21,35 @@ int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *st
 	return gid_producer_create(domain, stream, &options, &canvas->producer);
 }
 
+static void destroy_slots(struct canvas *canvas) {
+	for (uint32_t i = 0; i < canvas->slot_count; i++) {
+		gid_slab_destroy(canvas->slots[i], true);
+		canvas->slots[i] = NULL;
+	}
+}
+
 void canvas_finish(struct canvas *canvas) {
 	gid_producer_destroy(canvas->producer);
-	gid_slab_destroy(canvas->slab, true);
+	destroy_slots(canvas);
+}
+
+static int make_slot(
+		struct canvas *canvas, const struct gid_layout *layout, struct gid_slab **slot) {
+	return gid_slab_create(canvas->domain, layout, 0, 1, NULL, slot);
 }
 
 static void clear(struct canvas *canvas, uint32_t slot) {
-	memset(gid_slab_data(canvas->slab, slot), 0, gid_layout_size(&canvas->layout));
+	if (canvas->slots[slot] != NULL) { /* otherwise it begins so */
+		memset(gid_slab_data(canvas->slots[slot], 0), 0, gid_layout_size(&canvas->layout));
+	}
 }
 
 int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height,
 		uint64_t memory) {
 	struct gid_layout layout;
-	struct gid_slab *slab;
-	if (canvas->slab != NULL && canvas->layout.fourcc == fourcc &&
-			canvas->layout.width == width && canvas->layout.height == height) {
+	struct gid_slab *slot;
+	if (canvas->has_size && canvas->layout.fourcc == fourcc && canvas->layout.width == width &&
+			canvas->layout.height == height) {
 		clear(canvas, canvas->back);
 		canvas->stale = canvas->waits = false;
 		return 0;
@@ -47,13 +61,14 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 	if (gid_layout_size(&layout) > memory / canvas->slot_count) {
 		return -EDQUOT;
 	}
-	ret = gid_slab_create(canvas->domain, &layout, 0, canvas->slot_count, NULL, &slab);
+	ret = make_slot(canvas, &layout, &slot);
 	if (ret < 0) {
 		return ret;
 	}
-	gid_slab_destroy(canvas->slab, true);
-	canvas->slab = slab;
+	destroy_slots(canvas);
+	canvas->slots[0] = slot;
 	canvas->layout = layout;
+	canvas->has_size = true;
 	canvas->front = -1;
 	canvas->back = 0;
 	canvas->stale = canvas->waits = false;
@@ -62,40 +77,51 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 
 void canvas_drop(struct canvas *canvas) {
 	struct gid_frame frame = GID_FRAME_INIT;
-	if (canvas->slab == NULL) {
+	if (!canvas->has_size) {
 		return;
 	}
 	frame.flags = GID_FRAME_HIDDEN;
 	gid_producer_send(canvas->producer, &frame);
-	gid_slab_destroy(canvas->slab, true);
-	canvas->slab = NULL;
+	destroy_slots(canvas);
+	canvas->has_size = false;
 	canvas->front = -1;
 	canvas->waits = false;
 }
 
-void *canvas_slot(struct canvas *canvas) {
-	if (canvas->slab == NULL) {
-		return NULL;
+int canvas_begin(struct canvas *canvas, void **slot) {
+	struct gid_slab **back = &canvas->slots[canvas->back];
+	if (!canvas->has_size) {
+		return -ENODATA;
 	}
-	void *data = gid_slab_data(canvas->slab, canvas->back);
+	int ret = *back == NULL ? make_slot(canvas, &canvas->layout, back) : 0;
+	if (ret < 0) {
+		return ret;
+	}
+	*slot = gid_slab_data(*back, 0);
 	canvas->not_presented += canvas->waits;
 	canvas->waits = false; /* what is drawn now is newer */
 	if (canvas->stale) {
-		memcpy(data, gid_slab_data(canvas->slab, (uint32_t)canvas->front),
+		memcpy(*slot, gid_slab_data(canvas->slots[canvas->front], 0),
 				gid_layout_size(&canvas->layout));
 		canvas->stale = false;
 	}
-	return data;
+	return 0;
 }
 
-/* A slot that nobody reads, other than the back one; or -1. */
+/* A slot that nobody reads, other than the back one, or one that is not made yet; or -1. */
 static int find_free(struct canvas *canvas) {
+	int unmade = -1;
 	for (uint32_t i = 0; i < canvas->slot_count; i++) {
-		if (i != canvas->back && gid_slab_holders(canvas->slab, i) == 0) {
+		if (i == canvas->back) {
+			continue;
+		}
+		if (canvas->slots[i] == NULL) {
+			unmade = unmade < 0 ? (int)i : unmade;
+		} else if (gid_slab_holders(canvas->slots[i], 0) == 0) {
 			return (int)i;
 		}
 	}
-	return -1;
+	return unmade;
 }
 
 /* Frames that nobody has begun to read make room for this one. */
@@ -112,10 +138,11 @@ static int make_free(struct canvas *canvas) {
 }
 
 int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool discard) {
-	if (canvas->slab == NULL) {
+	if (!canvas->has_size) {
 		return -ENODATA;
 	}
 	struct gid_frame sent = *frame;
+	void *slot;
 	int next = make_free(canvas);
 	if (next < 0) {
 		canvas->waits = true;
@@ -123,9 +150,11 @@ int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool di
 		canvas->waiting_discards = discard;
 		return 0;
 	}
-	canvas_slot(canvas); /* where nothing was drawn since the last picture */
-	sent.gid = gid_slab_gid(canvas->slab, canvas->back);
-	int ret = gid_producer_send(canvas->producer, &sent);
+	int ret = canvas_begin(canvas, &slot); /* where nothing was drawn since the last picture */
+	if (ret == 0) {
+		sent.gid = gid_slab_gid(canvas->slots[canvas->back], 0);
+		ret = gid_producer_send(canvas->producer, &sent);
+	}
 	if (ret < 0) {
 		return ret;
 	}
@@ -138,7 +167,7 @@ int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool di
 }
 
 void canvas_revert(struct canvas *canvas) {
-	if (canvas->slab == NULL) {
+	if (!canvas->has_size) {
 		return;
 	}
 	if (canvas->front >= 0) {
@@ -152,8 +181,8 @@ void canvas_revert(struct canvas *canvas) {
 static void show_again(struct canvas *canvas) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	canvas->viewer_came = false;
-	if (canvas->slab != NULL && canvas->front >= 0) {
-		frame.gid = gid_slab_gid(canvas->slab, (uint32_t)canvas->front);
+	if (canvas->front >= 0) {
+		frame.gid = gid_slab_gid(canvas->slots[canvas->front], 0);
 		frame.flags = GID_FRAME_HEARTBEAT;
 		gid_producer_send(canvas->producer, &frame);
 	}

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 /**
  * A canvas: slots of the engine's own memory, one of which is drawn into, and the stream in which
- * finished pictures are sent. Nobody else writes this memory.
+ * finished pictures are sent. Nobody else writes this memory. Each slot is a slab of its own, made
+ * when it is needed: the first picture waits for one slot, not for all of them.
  */
 #ifndef ENGINE_CANVAS_H
 #define ENGINE_CANVAS_H
 
 #include <gid/stream.h>
 
+#define CANVAS_SLOTS_MAX 64u
+
 struct canvas {
 	struct gid_domain *domain;
 	struct gid_producer *producer;
-	struct gid_slab *slab; /* NULL: no size was asked for yet */
+	struct gid_slab *slots[CANVAS_SLOTS_MAX]; /* NULL: not made yet */
+	uint32_t slot_count;			  /* that there may be */
 	struct gid_layout layout;
-	uint32_t slot_count;
+	bool has_size; /* `layout` is set */
 	uint32_t back; /* the slot that is drawn into */
 	int front;     /* the slot that was presented last, or -1 */
 	bool stale;    /* the back slot has to begin with the pixels of the front */
@@ -31,7 +35,7 @@ void canvas_finish(struct canvas *canvas);
 
 /*
  * Gives the canvas a size and format, black. Returns 0; -EDQUOT: its slots would have more than
- * `memory` bytes; or what gid_slab_create() returns: then it is as it was.
+ * `memory` bytes; -EINVAL; or what gid_slab_create() returns. After an error it is as it was.
  */
 int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32_t height,
 		uint64_t memory);
@@ -39,14 +43,17 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 /* Takes the memory away. Who shows the canvas is told that there is nothing to show. */
 void canvas_drop(struct canvas *canvas);
 
-/* The slot to draw into, which has the pixels of the picture in work. NULL: it has no size yet. */
-void *canvas_slot(struct canvas *canvas);
+/*
+ * The slot to draw into, which has the pixels of the picture in work. Returns 0; -ENODATA: it has
+ * no size yet; or what gid_slab_create() returns.
+ */
+int canvas_begin(struct canvas *canvas, void **slot);
 
 /*
  * The picture in work is finished. The next one begins with the same pixels, or, with `discard`,
  * with undefined ones. `frame` says everything but the gid. If those who show the canvas hold all
  * slots, the picture is sent as soon as one is free, if nothing else is drawn until then.
- * Returns 0 or what gid_producer_send() returns.
+ * Returns 0, or what canvas_begin() and gid_producer_send() return.
  */
 int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool discard);
 

@@ -89,7 +89,7 @@ static void fail(const struct gid_canvas *canvas, const char *what) {
 }
 
 static struct gid_canvas *make_canvas(struct gid_domain **domain, uint32_t fourcc, uint32_t width,
-		uint32_t height, uint32_t words) {
+		uint32_t height, uint32_t words, uint32_t spin_us) {
 	struct gid_canvas *canvas;
 	const struct gid_canvas_options options = {.size = sizeof(options),
 			.fourcc = fourcc,
@@ -97,7 +97,7 @@ static struct gid_canvas *make_canvas(struct gid_domain **domain, uint32_t fourc
 			.height = height,
 			.list_words = words,
 			.lists = 32,
-			.spin_us = 200,
+			.spin_us = spin_us,
 			.connect_ms = 30000};
 	if (gid_domain_connect(NULL, domain) < 0) {
 		errx(1, "%s", gid_domain_connect_error());
@@ -138,7 +138,8 @@ static uint32_t send_points(
 static void run_points(uint32_t words, bool clipped) {
 	struct gid_domain *domain;
 	uint64_t fence;
-	struct gid_canvas *canvas = make_canvas(&domain, DRM_FORMAT_RGB565, WIDTH, HEIGHT, words);
+	struct gid_canvas *canvas =
+			make_canvas(&domain, DRM_FORMAT_RGB565, WIDTH, HEIGHT, words, 200);
 	/* The canvas itself, and all slots of lists, before the time begins. */
 	for (uint32_t i = 0; i < 64; i++) {
 		send_points(canvas, POINTS - 1, clipped, &fence);
@@ -268,49 +269,50 @@ static double now_us(void) {
 	return seconds(CLOCK_MONOTONIC) * 1e6;
 }
 
-/* Here and there in turn, so that noise meets both alike. */
-static void later_frames(struct layers *layers, uint32_t frames, double found[2]) {
-	double *here = calloc(frames, sizeof(*here)), *there = calloc(frames, sizeof(*there));
-	if (here == NULL || there == NULL) {
-		err(1, "memory");
-	}
-	for (uint32_t i = 0; i < frames; i++) {
-		double begin = now_us();
-		compose_here(layers);
-		double middle = now_us();
-		compose_there(layers);
-		here[i] = middle - begin;
-		there[i] = now_us() - middle;
-	}
-	found[0] = median(here, frames);
-	found[1] = median(there, frames);
-	free(here);
-	free(there);
+/* One frame with memory that is made before it, and freed after it. */
+static void fresh_here(struct layers *layers) {
+	make_sources(layers);
+	compose_here(layers);
+	drop_sources(layers);
 }
 
-/* With memory that is made before each frame, and freed after it. */
-static void fresh_frames(struct layers *layers, uint32_t frames, double found[2]) {
-	double *here = calloc(frames, sizeof(*here)), *there = calloc(frames, sizeof(*there));
-	if (here == NULL || there == NULL) {
+static void fresh_there(struct layers *layers) {
+	make_slabs(layers);
+	share(layers);
+	compose_there(layers);
+	drop_slabs(layers);
+}
+
+/*
+ * Blocks of frames here and there in turn, so that noise meets both alike, and frames follow each
+ * other as those of a film do. The first two of a block find the caches full of the other one's
+ * pictures, and are not counted.
+ */
+static void run_frames(struct layers *layers, void (*here)(struct layers *),
+		void (*there)(struct layers *), uint32_t frames, double found[2]) {
+	enum { BLOCK = 8, SKIPPED = 2 };
+	uint32_t blocks = (frames + BLOCK - 1) / BLOCK, count = 0;
+	double *times[2] = {calloc(blocks * BLOCK, sizeof(double)),
+			calloc(blocks * BLOCK, sizeof(double))};
+	if (times[0] == NULL || times[1] == NULL) {
 		err(1, "memory");
 	}
-	for (uint32_t i = 0; i < frames; i++) {
-		double begin = now_us();
-		make_sources(layers);
-		compose_here(layers);
-		drop_sources(layers);
-		double middle = now_us();
-		make_slabs(layers);
-		share(layers);
-		compose_there(layers);
-		drop_slabs(layers);
-		here[i] = middle - begin;
-		there[i] = now_us() - middle;
+	for (uint32_t block = 0; block < blocks; block++) {
+		for (int side = 0; side < 2; side++) {
+			for (uint32_t i = 0; i < SKIPPED + BLOCK; i++) {
+				double begin = now_us();
+				(side == 0 ? here : there)(layers);
+				if (i >= SKIPPED) {
+					times[side][count + i - SKIPPED] = now_us() - begin;
+				}
+			}
+		}
+		count += BLOCK;
 	}
-	found[0] = median(here, frames);
-	found[1] = median(there, frames);
-	free(here);
-	free(there);
+	for (int side = 0; side < 2; side++) {
+		found[side] = median(times[side], count);
+		free(times[side]);
+	}
 }
 
 static void run_layers(uint32_t count, uint32_t frames) {
@@ -319,7 +321,7 @@ static void run_layers(uint32_t count, uint32_t frames) {
 	gid_layout_init(&layers.layout, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 64);
 	layers.size = gid_layout_size(&layers.layout);
 	layers.canvas = make_canvas(
-			&layers.domain, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 0);
+			&layers.domain, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 0, 100000);
 	drawing_init(&layers.drawing);
 	make_sources(&layers);
 	make_slabs(&layers);
@@ -331,10 +333,10 @@ static void run_layers(uint32_t count, uint32_t frames) {
 	double shared = now_us();
 	compose_there(&layers);
 	double end = now_us();
-	later_frames(&layers, frames, later);
+	run_frames(&layers, compose_here, compose_there, frames, later);
 	drop_slabs(&layers);
 	drop_sources(&layers);
-	fresh_frames(&layers, frames / 4 + 1, fresh);
+	run_frames(&layers, fresh_here, fresh_there, frames / 4 + 1, fresh);
 	printf("{\"first_direct_us\": %.1f, \"export_us\": %.1f, \"first_us\": %.1f, "
 	       "\"later_direct_us\": %.1f, \"later_us\": %.1f, \"fresh_direct_us\": %.1f, "
 	       "\"fresh_us\": %.1f}\n",
