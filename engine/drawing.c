@@ -3,6 +3,7 @@
 
 #include "list_reader.h"
 #include "point_drawing.h"
+#include "polygon_drawing.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <math.h>
@@ -260,6 +261,25 @@ static pixman_box32_t box_of(const pixman_triangle_t *triangles, size_t count) {
 	return box;
 }
 
+static pixman_image_t *make_mask(const pixman_box32_t *box) {
+	return pixman_image_create_bits(PIXMAN_a8, box->x2 - box->x1, box->y2 - box->y1, NULL, 0);
+}
+
+/* The colour, as far as the mask of this box says. */
+static int blend_mask(struct drawing *drawing, uint32_t colour, pixman_image_t *mask,
+		const pixman_box32_t *box) {
+	const pixman_color_t with = to_pixman(colour);
+	pixman_image_t *source =
+			clip_image(drawing) < 0 ? NULL : pixman_image_create_solid_fill(&with);
+	if (source == NULL) {
+		return -ENOMEM;
+	}
+	pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0, 0, box->x1,
+			box->y1, box->x2 - box->x1, box->y2 - box->y1);
+	pixman_image_unref(source);
+	return 0;
+}
+
 /* All triangles together cover a pixel once at most: where they overlap, alpha does not add up. */
 static int draw_triangles(struct drawing *drawing, uint32_t colour,
 		const pixman_triangle_t *triangles, size_t count) {
@@ -267,14 +287,8 @@ static int draw_triangles(struct drawing *drawing, uint32_t colour,
 	if (count == 0 || !cut(drawing, &box)) {
 		return 0;
 	}
-	if (clip_image(drawing) < 0) {
-		return -ENOMEM;
-	}
-	const pixman_color_t with = to_pixman(colour);
-	pixman_image_t *source = pixman_image_create_solid_fill(&with);
-	pixman_image_t *mask = pixman_image_create_bits(
-			PIXMAN_a8, box.x2 - box.x1, box.y2 - box.y1, NULL, 0);
-	int ret = source == NULL || mask == NULL ? -ENOMEM : 0;
+	pixman_image_t *mask = make_mask(&box);
+	int ret = mask == NULL ? -ENOMEM : 0;
 	for (size_t i = 0; ret == 0 && i < count; i++) {
 		pixman_box32_t own = box_of(&triangles[i], 1);
 		if (!cut(drawing, &own)) {
@@ -286,15 +300,50 @@ static int draw_triangles(struct drawing *drawing, uint32_t colour,
 		}
 	}
 	if (ret == 0) {
-		pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0, 0,
-				box.x1, box.y1, box.x2 - box.x1, box.y2 - box.y1);
-	}
-	if (source != NULL) {
-		pixman_image_unref(source);
+		ret = blend_mask(drawing, colour, mask, &box);
 	}
 	if (mask != NULL) {
 		pixman_image_unref(mask);
 	}
+	return ret;
+}
+
+/* Fills the mask of this box. */
+static int cover(struct drawing *drawing, const struct polygon *polygon, pixman_image_t *mask,
+		const pixman_box32_t *box) {
+	uint8_t *row = (uint8_t *)pixman_image_get_data(mask);
+	uint64_t next_look = drawing->cost + PART_PIXELS;
+	for (int32_t y = box->y1; y < box->y2; y++) {
+		int64_t work = polygon_row(polygon, y, box->x1, (uint32_t)(box->x2 - box->x1), row);
+		if (work < 0) {
+			return (int)work;
+		}
+		row += pixman_image_get_stride(mask);
+		drawing->cost += (uint64_t)work;
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS;
+			if (!goes_on(drawing)) {
+				return -ECANCELED;
+			}
+		}
+	}
+	return 0;
+}
+
+int drawing_polygon(struct drawing *drawing, const struct engine_polygon *command) {
+	const size_t count = list_elements(command, points);
+	struct polygon polygon;
+	int ret = polygon_init(&polygon, command->points, count, command->rule);
+	pixman_box32_t box = polygon.box;
+	if (ret == 0 && count > 2 && cut(drawing, &box)) {
+		pixman_image_t *mask = make_mask(&box);
+		ret = mask == NULL ? -ENOMEM : cover(drawing, &polygon, mask, &box);
+		ret = ret < 0 ? ret : blend_mask(drawing, command->colour, mask, &box);
+		if (mask != NULL) {
+			pixman_image_unref(mask);
+		}
+	}
+	polygon_finish(&polygon);
 	return ret;
 }
 

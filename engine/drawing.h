@@ -60,6 +60,7 @@ int drawing_fill(struct drawing *drawing, const struct engine_fill *fill);
 void drawing_points(struct drawing *drawing, const struct engine_points *points);
 int drawing_lines(struct drawing *drawing, const struct engine_lines *lines);
 int drawing_triangles(struct drawing *drawing, const struct engine_triangles *triangles);
+int drawing_polygon(struct drawing *drawing, const struct engine_polygon *polygon);
 int drawing_layer(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source);
 int drawing_masks(struct drawing *drawing, const struct engine_masks *masks,

@@ -24,6 +24,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lists are read as the
 #define ENGINE_CLIP_MAX 1024u	     /* rectangles of one clip */
 #define ENGINE_LAYERS_MAX 64u	     /* commands of one list that have a source */
 #define ENGINE_LINE_WIDTH_MAX 4096u  /* in 1/16 of a pixel */
+#define ENGINE_POLYGON_MAX 4096u     /* points of one polygon */
 
 /* An unknown command with this bit is skipped; without it, the list is refused. */
 #define ENGINE_OPTIONAL 0x8000u
@@ -38,6 +39,7 @@ enum engine_opcode {
 	ENGINE_LAYER = 7,
 	ENGINE_MASKS = 8,
 	ENGINE_PRESENT = 9,
+	ENGINE_POLYGON = 10,
 };
 
 /* Porter and Duff's operators. */
@@ -55,6 +57,12 @@ enum engine_operator {
 	ENGINE_ATOP_REVERSE = 10,
 	ENGINE_XOR = 11,
 	ENGINE_ADD = 12,
+};
+
+/* What is inside of a polygon whose edges cross. */
+enum engine_rule {
+	ENGINE_EVEN_ODD = 0, /* what an odd number of edges separates from outside */
+	ENGINE_WINDING = 1,  /* what the edges go around, all in all */
 };
 
 enum engine_filter {
@@ -193,6 +201,14 @@ struct ENGINE_WIRE engine_present {
 	uint32_t pts_low, pts_high;	/* media time in ns; 2^64-1: none */
 };
 _Static_assert(sizeof(struct engine_present) == 24, "as docs/engine.md says");
+
+struct ENGINE_WIRE engine_polygon {
+	struct engine_head head;
+	uint32_t colour;
+	uint32_t rule; /* enum engine_rule */
+	struct engine_point points[];
+};
+_Static_assert(sizeof(struct engine_polygon) == 12, "as docs/engine.md says");
 
 #define ENGINE_REPORT_MAGIC 0x656e69676e646967ull /* `gidngine` */
 #define ENGINE_REPORT_TEXT 192u

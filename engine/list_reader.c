@@ -177,6 +177,18 @@ static const char *check_triangles(const struct engine_triangles *triangles) {
 			: "TRIANGLES has another size";
 }
 
+static const char *check_polygon(const struct engine_polygon *polygon) {
+	if (!has_size(&polygon->head, sizeof(*polygon), sizeof(polygon->points[0]))) {
+		return "POLYGON has another size";
+	}
+	if (polygon->rule > ENGINE_WINDING) {
+		return "there is no such rule";
+	}
+	return list_elements(polygon, points) > ENGINE_POLYGON_MAX
+			? "the polygon has too many points"
+			: NULL;
+}
+
 static const char *check_layer(const struct engine_layer *layer) {
 	if (!has_size(&layer->head, sizeof(*layer), 0)) {
 		return "LAYER has another size";
@@ -221,6 +233,8 @@ static const char *check_command(const struct engine_head *head) {
 		return check_lines((const struct engine_lines *)head);
 	case ENGINE_TRIANGLES:
 		return check_triangles((const struct engine_triangles *)head);
+	case ENGINE_POLYGON:
+		return check_polygon((const struct engine_polygon *)head);
 	case ENGINE_LAYER:
 		return check_layer((const struct engine_layer *)head);
 	case ENGINE_MASKS:

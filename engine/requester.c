@@ -110,14 +110,17 @@ static bool goes_on(void *data) {
 }
 
 /* The canvas as the target of what comes. Returns 0 or -errno. */
-static int begin_drawing(struct requester *requester) {
-	void *slot = canvas_slot(&requester->canvas);
-	if (slot == NULL) {
-		return -ENODATA;
+static int begin_drawing(struct requester *requester, struct refusal *refusal) {
+	void *slot;
+	int ret = canvas_begin(&requester->canvas, &slot);
+	refusal->text = ret == -ENODATA ? "there is no canvas yet: the first command is CANVAS"
+					: "the engine cannot make the canvas";
+	if (ret < 0) {
+		return ret;
 	}
 	requester->drew = true;
 	uint64_t cost = requester->drawing.cost;
-	int ret = drawing_begin(&requester->drawing, &requester->canvas.layout, slot);
+	ret = drawing_begin(&requester->drawing, &requester->canvas.layout, slot);
 	requester->drawing.cost = cost;
 	return ret;
 }
@@ -200,6 +203,8 @@ static int run_command(struct requester *requester, const struct engine_head *he
 		return drawing_lines(drawing, (const struct engine_lines *)head);
 	case ENGINE_TRIANGLES:
 		return drawing_triangles(drawing, (const struct engine_triangles *)head);
+	case ENGINE_POLYGON:
+		return drawing_polygon(drawing, (const struct engine_polygon *)head);
 	default:
 		return run_source(requester, head, refusal);
 	}
@@ -222,8 +227,7 @@ static int run_commands(struct requester *requester, const uint32_t *words, uint
 			ret = run_present(requester, (const struct engine_present *)head, refusal);
 			begun = false;
 		} else {
-			ret = begun ? 0 : begin_drawing(requester);
-			refusal->text = "there is no canvas yet: the first command is CANVAS";
+			ret = begun ? 0 : begin_drawing(requester, refusal);
 			begun = true;
 			ret = ret == 0 ? run_command(requester, head, refusal) : ret;
 		}
@@ -385,7 +389,8 @@ static void take_list(struct requester *requester) {
 	} else if (count > 0) {
 		handle_list(requester, words, (uint32_t)count);
 		if (requester->drawing.cost >= LONG_COST) {
-			__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is done, before who waits */
+			__atomic_thread_fence(
+					__ATOMIC_SEQ_CST); /* what is done, before who waits */
 			tell_waiting(requester);
 		}
 	} else if (batch_is_over(&requester->batch)) {

@@ -169,6 +169,21 @@ int gid_list_triangles(struct gid_canvas *canvas, uint32_t colour, const struct 
 	return result(canvas);
 }
 
+int gid_list_polygon(struct gid_canvas *canvas, uint32_t colour, bool winding,
+		const struct gid_point *points, uint32_t count) {
+	if (count > ENGINE_POLYGON_MAX) {
+		return fail(canvas, -EINVAL, "a polygon has 4096 points at most");
+	}
+	struct engine_polygon *command =
+			add(canvas, ENGINE_POLYGON, sizeof(*command), sizeof(*points), count);
+	if (command != NULL) {
+		command->colour = colour;
+		command->rule = winding ? ENGINE_WINDING : ENGINE_EVEN_ODD;
+		memcpy(command->points, points, count * sizeof(*points));
+	}
+	return result(canvas);
+}
+
 static bool is_source(const struct gid_box *box) {
 	return box->x >= 0 && box->y >= 0 && box->x <= UINT16_MAX && box->y <= UINT16_MAX &&
 			box->width >= 0 && box->height >= 0 && box->width <= UINT16_MAX &&

@@ -213,6 +213,94 @@ static void test_shapes(void) {
 			"wild coordinates touch nothing outside");
 }
 
+static int polygon(uint32_t rule, uint32_t colour, const struct engine_point *points, size_t size) {
+	struct engine_polygon *command = make(ENGINE_POLYGON, sizeof(*command), points, size);
+	command->rule = rule;
+	command->colour = colour;
+	return drawing_polygon(&drawing, command);
+}
+
+static double area_of(struct bitmap *target) {
+	uint32_t sum = 0;
+	for (uint32_t y = 0; y < HEIGHT; y++) {
+		for (uint32_t x = 0; x < WIDTH; x++) {
+			sum += *pixel(target, x, y) >> 24;
+		}
+	}
+	return sum / 255.0;
+}
+
+static void test_polygon(void) {
+	static struct bitmap target;
+	/* An L, whose edges are those of pixels. */
+	const struct engine_point angle[] = {{2, 2}, {12, 2}, {12, 6}, {6, 6}, {6, 20}, {2, 20}};
+	bool exact = true;
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	tap_ok(polygon(ENGINE_WINDING, 0xff00ff00, angle, sizeof(angle)) == 0,
+			"a polygon is drawn");
+	for (int y = 0; y < HEIGHT; y++) {
+		for (int x = 0; x < WIDTH; x++) {
+			bool in = is_in((struct engine_rectangle){2, 2, 10, 4}, x, y) ||
+					is_in((struct engine_rectangle){2, 2, 4, 18}, x, y);
+			exact &= *pixel(&target, (uint32_t)x, (uint32_t)y) == (in ? 0xff00ff00 : 0);
+		}
+	}
+	tap_ok(exact && guards_hold(&target), "exactly, where its edges are those of pixels");
+
+	/* A square, and one within it that goes around the same way: 16x16 and 8x8. */
+	const struct engine_point nested[] = {{4, 4}, {20, 4}, {20, 20}, {4, 20}, {4, 4}, {8, 8},
+			{16, 8}, {16, 16}, {8, 16}, {8, 8}, {4, 4}};
+	for (uint32_t rule = ENGINE_EVEN_ODD; rule <= ENGINE_WINDING; rule++) {
+		bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+		polygon(rule, 0xffffffff, nested, sizeof(nested));
+		double wanted = rule == ENGINE_WINDING ? 256 : 256 - 64;
+		tap_ok(fabs(area_of(&target) - wanted) < 0.01 &&
+						(*pixel(&target, 12, 12) != 0) ==
+								(rule == ENGINE_WINDING),
+				"rule %u says whether the inner square is a hole: %.2f", rule,
+				area_of(&target));
+	}
+
+	/* Slanted edges, against pixman's triangle. */
+	const struct engine_point three[] = {{3, 1}, {37, 9}, {11, 22}};
+	static struct bitmap triangle;
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	polygon(ENGINE_EVEN_ODD, 0xffffffff, three, sizeof(three));
+	bitmap_init(&triangle, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &triangle.layout, slot_of(&triangle));
+	struct engine_triangles *command =
+			make(ENGINE_TRIANGLES, sizeof(*command), three, sizeof(three));
+	command->colour = 0xffffffff;
+	drawing_triangles(&drawing, command);
+	int worst = 0;
+	for (uint32_t y = 0; y < HEIGHT; y++) {
+		for (uint32_t x = 0; x < WIDTH; x++) {
+			int off = abs((int)(*pixel(&target, x, y) >> 24) -
+					(int)(*pixel(&triangle, x, y) >> 24));
+			worst = off > worst ? off : worst;
+		}
+	}
+	tap_ok(fabs(area_of(&target) - 325) < 1 && worst <= 4,
+			"smooth edges as those of a triangle: area %.1f of 325, %d of 255 at most",
+			area_of(&target), worst);
+
+	struct engine_point wild[1000];
+	uint32_t random = 9;
+	for (size_t i = 0; i < 1000; i++) {
+		random = random * 1664525 + 1013904223;
+		wild[i] = (struct engine_point){(int16_t)(random >> 16), (int16_t)random};
+	}
+	bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	int ret = polygon(ENGINE_EVEN_ODD, 0x80ffffff, wild, sizeof(wild));
+	ret = ret < 0 ? ret : polygon(ENGINE_WINDING, 0x80ffffff, wild, sizeof(wild));
+	tap_ok(ret == 0 && guards_hold(&target) &&
+					polygon(ENGINE_WINDING, 0xffffffff, wild, 8) == 0 &&
+					polygon(ENGINE_WINDING, 0xffffffff, wild, 0) == 0,
+			"wild polygons, and those of two points and of none, touch nothing outside");
+}
+
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static void init_numbered(struct bitmap *source, uint32_t width, uint32_t height) {
@@ -525,6 +613,7 @@ int main(void) {
 	test_fill();
 	test_points();
 	test_shapes();
+	test_polygon();
 	test_plain();
 	test_straight();
 	test_turned();

@@ -169,6 +169,7 @@ static void test_sizes(void) {
 			{ENGINE_LAYER, 10, 0},
 			{ENGINE_MASKS, 4, 3},
 			{ENGINE_PRESENT, 6, 0},
+			{ENGINE_POLYGON, 3, 1},
 	};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		for (uint16_t size = 1; size < 24; size++) {
@@ -241,6 +242,15 @@ static void test_fields(void) {
 	tap_ok(refused_at(LIST), "an unknown flag is refused");
 }
 
+static void test_polygons(void) {
+	begin(LIST + 3);
+	((struct engine_polygon *)(void *)command(LIST, ENGINE_POLYGON, 3))->rule = 2;
+	tap_ok(refused_at(LIST), "an unknown rule is refused");
+	begin(LIST + 3 + ENGINE_POLYGON_MAX + 1);
+	command(LIST, ENGINE_POLYGON, 3 + ENGINE_POLYGON_MAX + 1);
+	tap_ok(refused_at(LIST), "a polygon of too many points is refused");
+}
+
 static void test_many(void) {
 	static uint32_t large[LIST + 10 * (ENGINE_LAYERS_MAX + 1)];
 	struct list_mistake mistake = {0};
@@ -280,6 +290,7 @@ int main(void) {
 	test_batches();
 	test_sizes();
 	test_fields();
+	test_polygons();
 	test_many();
 	test_future();
 	return tap_finish();

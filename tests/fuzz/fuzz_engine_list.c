@@ -48,6 +48,9 @@ static void draw(struct drawing *drawing, const struct engine_head *head,
 	case ENGINE_TRIANGLES:
 		drawing_triangles(drawing, (const struct engine_triangles *)head);
 		break;
+	case ENGINE_POLYGON:
+		drawing_polygon(drawing, (const struct engine_polygon *)head);
+		break;
 	case ENGINE_LAYER:
 		drawing_layer(drawing, layer, &pictures[layer->gid_low % 6]);
 		break;

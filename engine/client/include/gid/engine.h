@@ -213,6 +213,13 @@ int gid_list_lines(struct gid_canvas *canvas, uint32_t colour, double width,
 /** Triangles of three points each. Smooth edges. */
 int gid_list_triangles(struct gid_canvas *canvas, uint32_t colour, const struct gid_point *points,
 		uint32_t triangles);
+/**
+ * A polygon of up to 4096 points, the last of which is joined with the first. Smooth edges. What is
+ * inside where edges cross: with `winding` what they go around all in all, else what an odd number
+ * of them separates from outside. A hole is made by an edge to it and back.
+ */
+int gid_list_polygon(struct gid_canvas *canvas, uint32_t colour, bool winding,
+		const struct gid_point *points, uint32_t count);
 int gid_list_layer(struct gid_canvas *canvas, const struct gid_layer *layer);
 /** Parts of a picture of DRM_FORMAT_R8, which say how much of the colour there is. */
 int gid_list_masks(struct gid_canvas *canvas, uint32_t colour, gid_id gid,
