@@ -188,9 +188,15 @@ int gid_memory_map_untouched(int fd, uint64_t offset, uint64_t size, const void 
 	return map(fd, offset, size, 0, data);
 }
 
+/*
+ * The pages are there: a fault maps 16 of them. MADV_POPULATE_READ goes over each by itself, and
+ * takes nearly three times as long.
+ */
 void gid_memory_touch(const void *data, size_t size) {
-	uint64_t lead = (uintptr_t)data % page_size();
-	(void)madvise((char *)data - lead, size + lead, MADV_POPULATE_READ);
+	const volatile char *bytes = data;
+	for (size_t at = 0; at < size; at += page_size()) {
+		(void)bytes[at];
+	}
 }
 
 int gid_memory_make_blank(uint64_t size) {
