@@ -220,10 +220,21 @@ int engine_config_read(struct engine_config *config, const char *path, FILE *err
 	return ret;
 }
 
+int canvas_config_copy(struct canvas_config *copy, const struct canvas_config *canvas) {
+	*copy = *canvas;
+	copy->name = strdup(canvas->name);
+	copy->domain = strdup(canvas->domain);
+	return copy->name == NULL || copy->domain == NULL ? -ENOMEM : 0;
+}
+
+void canvas_config_finish(struct canvas_config *canvas) {
+	free(canvas->name);
+	free(canvas->domain);
+}
+
 void engine_config_finish(struct engine_config *config) {
 	for (size_t i = 0; i < config->canvas_count; i++) {
-		free(config->canvases[i].name);
-		free(config->canvases[i].domain);
+		canvas_config_finish(&config->canvases[i]);
 	}
 	free(config->canvases);
 }

@@ -2,7 +2,7 @@
 /**
  * The configuration of gid-engine: one INI file, gid-engine(8).
  *
- * Parsed once, constant afterwards.
+ * Read at the start and at SIGHUP, constant in between.
  */
 #ifndef ENGINE_CONFIG_H
 #define ENGINE_CONFIG_H
@@ -43,5 +43,9 @@ int engine_config_read_file(
 		struct engine_config *config, FILE *file, const char *name, FILE *errors);
 
 void engine_config_finish(struct engine_config *config);
+
+/* A copy of one canvas. Returns 0 or -ENOMEM. It is to be finished in either case. */
+int canvas_config_copy(struct canvas_config *copy, const struct canvas_config *canvas);
+void canvas_config_finish(struct canvas_config *canvas);
 
 #endif

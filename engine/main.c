@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* gid-engine: draws for programs of other domains, into canvases that it lends to everybody. */
-#include "engine_config.h"
-#include "requester.h"
+#include "canvases.h"
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
-#include <unistd.h>
+#include <time.h>
 
 #define DEFAULT_CONFIG "/etc/gidway/engine.conf"
 
@@ -60,16 +58,55 @@ static const struct argp argp = {
 		.parser = parse_option,
 		.doc = "The 2D engine: draws and composes for programs of other domains, by lists "
 		       "of "
-		       "commands that name pictures by their gids."
+		       "commands that name pictures by their gids. The configuration is read again at "
+		       "SIGHUP."
 		       "\vExit status: 0 after SIGTERM or SIGINT, or when --check found nothing "
 		       "wrong; 1 otherwise. See gid-engine(8).",
 };
 
-static int init_event(sd_event **event) {
+struct engine {
+	struct canvases canvases;
+	const char *path; /* of the configuration */
+};
+
+static void notify_ready(const struct engine *engine) {
+	sd_notifyf(0, "READY=1\nSTATUS=Serving %zu canvases", engine->canvases.config.canvas_count);
+}
+
+static void notify_reloading(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+			(unsigned long long)now.tv_sec * 1000000 +
+					(unsigned long long)now.tv_nsec / 1000);
+}
+
+/* All of the file is taken over, or nothing. */
+static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {
+	struct engine *engine = data;
+	struct engine_config config;
+	notify_reloading();
+	int ret = engine_config_read(&config, engine->path, stderr);
+	if (ret < 0) {
+		fprintf(stderr, "gid-engine: the configuration stays as it was: %s\n",
+				ret == -EINVAL ? "see above" : strerror(-ret));
+	} else {
+		ret = canvases_apply(&engine->canvases, &config);
+		fprintf(stderr, "gid-engine: configuration read again: %d canvases begin anew%s%s\n",
+				ret < 0 ? 0 : ret, ret < 0 ? ": " : "",
+				ret < 0 ? strerror(-ret) : "");
+	}
+	engine_config_finish(&config);
+	notify_ready(engine);
+	return 0;
+}
+
+static int init_event(sd_event **event, struct engine *engine) {
 	sigset_t signals;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
 	int ret = sd_event_new(event);
 	if (ret >= 0) {
@@ -79,51 +116,30 @@ static int init_event(sd_event **event) {
 		ret = sd_event_add_signal(*event, NULL, SIGINT, NULL, NULL);
 	}
 	if (ret >= 0) {
+		ret = sd_event_add_signal(*event, NULL, SIGHUP, handle_hangup, engine);
+	}
+	if (ret >= 0) {
 		ret = sd_event_set_watchdog(*event, true);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-static int serve(sd_event *event, const struct engine_config *config,
-		struct requester_options *options) {
-	struct requester **requesters = calloc(config->canvas_count, sizeof(*requesters));
-	size_t started = 0;
-	int ret = requesters == NULL ? -ENOMEM : 0;
-	while (ret == 0 && started < config->canvas_count) {
-		ret = requester_start(&requesters[started], &config->canvases[started], options);
-		started += ret == 0;
-	}
+static int run(struct engine *engine, struct engine_config *config) {
+	sd_event *event = NULL;
+	int ret = init_event(&event, engine);
 	if (ret == 0) {
-		sd_notifyf(0, "READY=1\nSTATUS=Serving %zu canvases", started);
+		ret = canvases_apply(&engine->canvases, config);
+	}
+	if (ret >= 0) {
+		notify_ready(engine);
 		ret = sd_event_loop(event);
 		sd_notify(0, "STOPPING=1");
 	}
-	atomic_store(&options->ends, true);
-	eventfd_write(options->wake_fd, 1);
-	for (size_t i = 0; i < started; i++) {
-		requester_join(requesters[i]);
-	}
-	free(requesters);
-	return ret;
-}
-
-static int run(const struct engine_config *config, const char *domain) {
-	struct requester_options options = {.domain = domain, .spin_us = config->spin_us};
-	sd_event *event = NULL;
-	options.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (options.wake_fd < 0) {
-		fprintf(stderr, "gid-engine: %s\n", strerror(errno));
-		return -errno;
-	}
-	int ret = init_event(&event);
-	if (ret == 0) {
-		ret = serve(event, config, &options);
-	}
+	canvases_finish(&engine->canvases);
 	if (ret < 0) {
 		fprintf(stderr, "gid-engine: %s\n", strerror(-ret));
 	}
 	sd_event_unref(event);
-	close(options.wake_fd);
 	return ret;
 }
 
@@ -133,7 +149,9 @@ int main(int argc, char **argv) {
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	int ret = engine_config_read(&config, options.config, stderr);
 	if (ret == 0 && !options.check) {
-		ret = run(&config, options.domain);
+		struct engine engine = {.path = options.config};
+		canvases_init(&engine.canvases, options.domain);
+		ret = run(&engine, &config);
 	}
 	engine_config_finish(&config);
 	return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUB 16	/* rows within a row of pixels */
+#define SUB 16	 /* rows within a row of pixels */
 #define UNIT 256 /* columns within a pixel */
 
 struct polygon_edge {
@@ -31,8 +31,8 @@ static int compare_crossings(const void *one, const void *other) {
 
 int polygon_init(struct polygon *polygon, const struct engine_point *points, size_t count,
 		enum engine_rule rule) {
-	*polygon = (struct polygon){.rule = rule,
-			.box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN}};
+	*polygon = (struct polygon){
+			.rule = rule, .box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN}};
 	polygon->edges = calloc(count + 1, sizeof(*polygon->edges));
 	if (polygon->edges == NULL) {
 		return -ENOMEM;
@@ -61,7 +61,8 @@ void polygon_finish(struct polygon *polygon) {
 }
 
 /* In units from column `x1`, within the row. */
-static int32_t cross(const struct polygon_edge *edge, int32_t y, int sub, int32_t x1, uint32_t width) {
+static int32_t cross(
+		const struct polygon_edge *edge, int32_t y, int sub, int32_t x1, uint32_t width) {
 	const int64_t down = (int64_t)(y - edge->y1) * 2 * SUB + 2 * sub + 1;
 	const int64_t height = (int64_t)(edge->y2 - edge->y1) * 2 * SUB;
 	const int64_t x = (int64_t)(edge->x1 - x1) * UNIT +
@@ -94,7 +95,8 @@ int64_t polygon_row(const struct polygon *polygon, int32_t y, int32_t x1, uint32
 		uint8_t *row) {
 	int32_t *changes = calloc((size_t)width + 2, sizeof(*changes));
 	struct crossing *crossings = calloc(polygon->count + 1, sizeof(*crossings));
-	const struct polygon_edge **here = calloc(polygon->count + 1, sizeof(struct polygon_edge *));
+	const struct polygon_edge **here =
+			calloc(polygon->count + 1, sizeof(struct polygon_edge *));
 	int64_t work = -ENOMEM;
 	if (changes == NULL || crossings == NULL || here == NULL) {
 		goto end;

@@ -22,10 +22,10 @@ int polygon_init(struct polygon *polygon, const struct engine_point *points, siz
 void polygon_finish(struct polygon *polygon);
 
 /*
- * One row of pixels, from column `x1` on: `width` bytes, 255 where a pixel is covered whole. Returns
- * a measure of the work, which is as large as that for so many pixels, or -ENOMEM.
+ * One row of pixels, from column `x1` on: `width` bytes, 255 where a pixel is covered whole.
+ * Returns a measure of the work, which is as large as that for so many pixels, or -ENOMEM.
  */
-int64_t polygon_row(const struct polygon *polygon, int32_t y, int32_t x1, uint32_t width,
-		uint8_t *row);
+int64_t polygon_row(
+		const struct polygon *polygon, int32_t y, int32_t x1, uint32_t width, uint8_t *row);
 
 #endif

@@ -11,9 +11,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MS 1000000ull
 #define RETRY_MS 500	    /* while gidd or a stream is not there */
@@ -23,8 +26,11 @@
 #define LONG_COST 65536	    /* of a list, from which on it is looked who waits for it */
 
 struct requester {
-	const struct canvas_config *config;
-	const struct requester_options *options;
+	struct canvas_config config;
+	const char *engine; /* the domain */
+	uint32_t spin_us;
+	int wake_fd;	  /* becomes readable when the thread is to end */
+	atomic_bool ends; /* set before that */
 	pthread_t thread;
 	struct engine_log log;
 	struct gid_domain *domain;
@@ -92,9 +98,9 @@ static bool goes_on(void *data) {
 	struct requester *requester = data;
 	const uint64_t now = gid_clock_now();
 	if (requester->list_end == 0) { /* its first part took a millisecond: now it counts */
-		requester->list_end = now + requester->config->list_ns;
+		requester->list_end = now + requester->config.list_ns;
 	}
-	if (atomic_load_explicit(&requester->options->ends, memory_order_relaxed)) {
+	if (atomic_load_explicit(&requester->ends, memory_order_relaxed)) {
 		requester->stopped = "the engine ends";
 	} else if (now > requester->list_end) {
 		requester->stopped = "the list takes longer than the canvas's list-ms= allows";
@@ -132,7 +138,7 @@ static int run_canvas(struct requester *requester, const struct engine_canvas *c
 		return -ENOTSUP;
 	}
 	int ret = canvas_resize(&requester->canvas, command->fourcc, command->width,
-			command->height, requester->config->memory);
+			command->height, requester->config.memory);
 	refusal->text = ret == -EDQUOT ? "the canvas would be larger than its memory= allows, or "
 					 "the domain's quota"
 				       : "the engine cannot make the canvas";
@@ -276,7 +282,7 @@ static void run_list(struct requester *requester, const uint32_t *words, uint32_
 
 /* What was drawn is paid for later, at the canvas's rate. */
 static void pay(struct requester *requester, uint64_t cost) {
-	uint64_t rate = requester->config->pixels_per_second;
+	uint64_t rate = requester->config.pixels_per_second;
 	if (rate != 0) {
 		uint64_t now = gid_clock_now();
 		requester->paid_until = requester->paid_until > now ? requester->paid_until : now;
@@ -448,7 +454,7 @@ static bool take_batch(struct requester *requester) {
  * Returns whether there is more.
  */
 static bool linger(struct requester *requester) {
-	const uint64_t until = gid_clock_now() + requester->options->spin_us * 1000ull;
+	const uint64_t until = gid_clock_now() + requester->spin_us * 1000ull;
 	do {
 		tell_waiting(requester);
 		pause_briefly();
@@ -488,7 +494,7 @@ static bool take_lists(struct requester *requester) {
 /* --- the thread ------------------------------------------------------------------------------- */
 
 static int open_streams(struct requester *requester) {
-	const struct canvas_config *config = requester->config;
+	const struct canvas_config *config = &requester->config;
 	char name[GID_NAME_MAX + 1];
 	snprintf(name, sizeof(name), ENGINE_CANVAS_STREAM, config->name);
 	int ret = canvas_init(&requester->canvas, requester->domain, name, config->slots,
@@ -506,7 +512,7 @@ static int open_streams(struct requester *requester) {
 			.size = sizeof(options),
 			.credit = GID_CREDIT_MAX,
 			.reconnect = true,
-			.spin_us = requester->options->spin_us,
+			.spin_us = requester->spin_us,
 			.state = handle_state,
 			.data = requester,
 	};
@@ -547,16 +553,16 @@ static void close_streams(struct requester *requester) {
 
 /* Until it is to end. Returns false if that is now. */
 static bool pause_for(const struct requester *requester, int ms) {
-	struct pollfd fd = {.fd = requester->options->wake_fd, .events = POLLIN};
+	struct pollfd fd = {.fd = requester->wake_fd, .events = POLLIN};
 	poll(&fd, 1, ms);
-	return !atomic_load(&requester->options->ends);
+	return !atomic_load(&requester->ends);
 }
 
 /* Returns false if it is to end. */
 static bool open_all(struct requester *requester) {
 	const char *last = NULL;
 	for (;;) {
-		int ret = gid_domain_connect(requester->options->domain, &requester->domain);
+		int ret = gid_domain_connect(requester->engine, &requester->domain);
 		const char *text = ret < 0 ? gid_domain_connect_error() : NULL;
 		if (ret == 0) {
 			ret = open_streams(requester);
@@ -567,7 +573,7 @@ static bool open_all(struct requester *requester) {
 		}
 		if (last == NULL) {
 			engine_log(&requester->log, "%s; trying again", text);
-			last = requester->config->name;
+			last = requester->config.name;
 		}
 		close_streams(requester);
 		if (!pause_for(requester, RETRY_MS)) {
@@ -585,7 +591,7 @@ static bool has_news(const struct requester *requester) {
 static void wait_for_work(struct requester *requester) {
 	uint64_t wait_ns = owed(requester);
 	struct pollfd fds[] = {
-			{.fd = requester->options->wake_fd, .events = POLLIN},
+			{.fd = requester->wake_fd, .events = POLLIN},
 			{.fd = gid_domain_get_fd(requester->domain), .events = POLLIN},
 			{.fd = gid_producer_get_fd(requester->canvas.producer), .events = POLLIN},
 			{.fd = gid_producer_get_fd(requester->report.producer), .events = POLLIN},
@@ -601,7 +607,7 @@ static void wait_for_work(struct requester *requester) {
 static void *run(void *data) {
 	struct requester *requester = data;
 	const struct sched_param param = {.sched_priority = 1};
-	if (requester->config->realtime) {
+	if (requester->config.realtime) {
 		int error = pthread_setschedparam(pthread_self(), SCHED_RR, &param);
 		if (error != 0) {
 			engine_log(&requester->log, "no real-time priority: %s", strerror(error));
@@ -610,7 +616,7 @@ static void *run(void *data) {
 	if (!open_all(requester)) {
 		return NULL;
 	}
-	while (!atomic_load(&requester->options->ends)) {
+	while (!atomic_load(&requester->ends)) {
 		struct engine_report *page = requester->report.page;
 		gid_domain_dispatch(requester->domain);
 		renew(requester);
@@ -626,25 +632,45 @@ static void *run(void *data) {
 	return NULL;
 }
 
+static void release(struct requester *requester) {
+	canvas_config_finish(&requester->config);
+	if (requester->wake_fd >= 0) {
+		close(requester->wake_fd);
+	}
+	free(requester);
+}
+
 int requester_start(struct requester **result, const struct canvas_config *config,
-		const struct requester_options *options) {
+		const char *domain, uint32_t spin_us) {
 	struct requester *requester = calloc(1, sizeof(*requester));
 	if (requester == NULL) {
 		return -ENOMEM;
 	}
-	requester->config = config;
-	requester->options = options;
-	requester->log.name = config->name;
-	int error = pthread_create(&requester->thread, NULL, run, requester);
+	requester->engine = domain;
+	requester->spin_us = spin_us;
+	requester->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int error = requester->wake_fd < 0 ? errno : 0;
+	if (error == 0) {
+		error = -canvas_config_copy(&requester->config, config);
+	}
+	requester->log.name = requester->config.name;
+	if (error == 0) {
+		error = pthread_create(&requester->thread, NULL, run, requester);
+	}
 	if (error != 0) {
-		free(requester);
+		release(requester);
 		return -error;
 	}
 	*result = requester;
 	return 0;
 }
 
+void requester_end(struct requester *requester) {
+	atomic_store(&requester->ends, true);
+	eventfd_write(requester->wake_fd, 1);
+}
+
 void requester_join(struct requester *requester) {
 	pthread_join(requester->thread, NULL);
-	free(requester);
+	release(requester);
 }

@@ -8,23 +8,20 @@
 #define ENGINE_REQUESTER_H
 
 #include "engine_config.h"
-#include <stdatomic.h>
 
 struct requester;
 
-/* What all of them share; constant but for `ends`. */
-struct requester_options {
-	const char *domain; /* the engine's, NULL: as gid_domain_connect() finds it */
-	uint32_t spin_us;
-	int wake_fd;	  /* becomes readable when they are to end */
-	atomic_bool ends; /* set before that */
-};
-
-/* Starts the thread. Both arguments live longer than it. Returns 0 or -errno. */
+/*
+ * Starts the thread. The configuration is copied. `domain` is the engine's, NULL: as
+ * gid_domain_connect() finds it; it lives longer than the thread. Returns 0 or -errno.
+ */
 int requester_start(struct requester **requester, const struct canvas_config *config,
-		const struct requester_options *options);
+		const char *domain, uint32_t spin_us);
 
-/* Waits for the end of the thread, after `ends` and `wake_fd` were set, and frees everything. */
+/* Has the thread end, without waiting for that. */
+void requester_end(struct requester *requester);
+
+/* Waits for the end of the thread, after requester_end(), and frees everything. */
 void requester_join(struct requester *requester);
 
 #endif

@@ -19,17 +19,25 @@
 
 static pid_t engine;
 
-static void start_engine(void) {
-	char path[128], log[128];
+static void write_config(const char *more) {
+	char path[128];
 	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
-	snprintf(log, sizeof(log), "%s/engine.log", cockpit_folder);
 	FILE *config = fopen(path, "we");
 	fprintf(config,
 			"[canvas panel]\ndomain=open\nmemory=1M\nlist-ms=60000\n"
 			"[canvas other]\ndomain=open\nmemory=1M\nlist-ms=60000\n"
 			"[canvas slow]\ndomain=open\nmemory=64M\nlist-ms=20\n"
-			"[canvas poor]\ndomain=open\nmemory=1M\npixels-per-second=100000\n");
+			"[canvas poor]\ndomain=open\nmemory=1M\npixels-per-second=100000\n"
+			"%s",
+			more);
 	fclose(config);
+}
+
+static void start_engine(void) {
+	char path[128], log[128];
+	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
+	snprintf(log, sizeof(log), "%s/engine.log", cockpit_folder);
+	write_config("");
 	engine = fork();
 	if (engine == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -414,6 +422,41 @@ static void test_restart(struct gid_domain *domain, struct gid_canvas *canvas) {
 			gid_canvas_error(canvas));
 }
 
+/* A canvas that is added, while another one goes on with what it has; and a file with a mistake. */
+static void test_reload(struct gid_domain *domain, struct gid_canvas *canvas) {
+	struct gid_canvas_stats before, after;
+	fill_and_present(canvas, 0xff123456);
+	gid_canvas_get_stats(canvas, &before);
+	write_config("[canvas late]\ndomain=open\n");
+	kill(engine, SIGHUP);
+	struct gid_canvas *late = make_canvas(domain, "late", 32, 32);
+	tap_ok(fill_and_present(late, 0xffffffff) == 0,
+			"a canvas that is added to the file is there after SIGHUP");
+	write_config("[canvas late]\ndomain=open\nslots=1\n");
+	kill(engine, SIGHUP);
+	cockpit_sleep_ms(100);
+	tap_ok(fill_and_present(late, 0xff00ff00) == 0, "a file with a mistake changes nothing");
+	gid_canvas_destroy(late);
+	write_config("");
+	kill(engine, SIGHUP);
+	struct gid_canvas *none = NULL;
+	const struct gid_canvas_options options = {
+			.size = sizeof(options), .width = 8, .height = 8, .connect_ms = 1000};
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	int ret = 0;
+	while (ret != -ETIMEDOUT && cockpit_now_ms() < end) {
+		ret = gid_canvas_create(domain, "cluster", "late", &options, &none);
+		if (ret == 0) {
+			gid_canvas_destroy(none);
+		}
+	}
+	tap_ok(ret == -ETIMEDOUT, "a canvas that is taken out is gone");
+	ret = fill_and_present(canvas, 0xff654321);
+	gid_canvas_get_stats(canvas, &after);
+	tap_ok(ret == 0 && after.presented == before.presented + 1 && after.lists > before.lists,
+			"and one of which nothing changed went on all the time");
+}
+
 int main(void) {
 	struct gid_domain *domain = NULL, *cluster = NULL;
 	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0 ||
@@ -458,6 +501,7 @@ int main(void) {
 	tap_ok((viewer.frame.flags & GID_FRAME_HIDDEN) != 0,
 			"when the program ends, its canvas has no picture");
 	test_random(domain, other);
+	test_reload(domain, other);
 	test_restart(domain, other);
 	gid_canvas_destroy(other);
 	test_limits(domain);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/** All canvases of a configuration, each with its thread. */
+#ifndef ENGINE_CANVASES_H
+#define ENGINE_CANVASES_H
+
+#include "engine_config.h"
+
+struct canvases {
+	const char *domain; /* the engine's, NULL: as gid_domain_connect() finds it */
+	struct engine_config config;	  /* in force */
+	struct requester **requesters; /* of config.canvases */
+};
+
+/* There is none yet. */
+void canvases_init(struct canvases *canvases, const char *domain);
+
+/*
+ * Takes over another configuration, and `config` is empty then. A canvas of which nothing changed
+ * goes on; one that changed begins anew, as for a program whose engine was started again. Returns
+ * how many threads were started, or -errno: then those that could be are there.
+ */
+int canvases_apply(struct canvases *canvases, struct engine_config *config);
+
+/* Ends all threads, and waits for that. */
+void canvases_finish(struct canvases *canvases);
+
+#endif
