@@ -9,7 +9,7 @@
  *              for; slab, stream, subscription, shm_range, status; client, quota, peer
  *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
  *   transport  between machines: hub with hub_check, hub_client, byte_stream
- *   machine    shm_window, doorbell_device with doorbell_vfio and ivshmem_server, pci
+ *   machine    shm_window, shm_files, doorbell_device with doorbell_vfio and ivshmem_server, pci
  *
  * Below all of them: config, log, descriptor, listener, packet_stream, audit, shm_map.
  */
@@ -26,11 +26,12 @@ struct client_events;
 struct doorbell;
 struct link;
 struct reload;
-struct shm_window;
 struct slab;
 struct slab_request;
 struct stream;
 struct transport;
+struct shm_window;
+SLIST_HEAD(shm_windows, shm_window);
 TAILQ_HEAD(clients, client);
 TAILQ_HEAD(links, link);
 TAILQ_HEAD(slabs, slab);
@@ -63,7 +64,7 @@ struct gidd {
 	struct links links;
 	struct transport *transport; /* of one that is joined to others by the hub, or is the hub */
 	struct doorbell *doorbell;   /* NULL: rings go over the links */
-	struct shm_window *windows[GID_DOMAIN_MAX + 1]; /* by domain; NULL: not opened */
+	struct shm_windows windows[GID_DOMAIN_MAX + 1]; /* by domain; as far as they are open */
 };
 
 #endif

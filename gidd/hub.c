@@ -16,7 +16,7 @@
 #include "gidd.h"
 #include "hub_check.h"
 #include "log.h"
-#include "shm_window.h"
+#include "shm_files.h"
 
 #define BACK_OFF_MIN_US 100000u
 #define BACK_OFF_MAX_US 3200000u
@@ -85,8 +85,10 @@ static void pair_up(struct hub_pair *pair) {
 	pair->ups++;
 	pair->epoch = ++pair->hub->epoch;
 	pair->joined_us = now_us(pair->hub);
-	shm_window_mark(pair->hub->base.gidd, pair->ends[0]->domain);
-	shm_window_mark(pair->hub->base.gidd, pair->ends[1]->domain);
+	for (int i = 0; i < 2; i++) {
+		shm_files_mark(&pair->hub->windows, pair->hub->base.gidd->runtime,
+				pair->ends[i]->domain);
+	}
 	/* Our own domain comes last: it may begin to talk at once. */
 	for (int i = 0; i < 2; i++) {
 		tell(pair, pair->ends[pair->ends[0]->self ? !i : i], "");
@@ -215,8 +217,8 @@ static void route(struct hub_port *from, const struct gid_wire_envelope *envelop
 	if (pair == NULL || !pair->up || envelope->epoch != pair->epoch) {
 		return; /* said before it heard that the other one is gone */
 	}
-	switch (hub_check(from->hub->base.gidd->config, from->domain, other_end(pair, from)->domain,
-			message, &why)) {
+	switch (hub_check(from->hub->base.gidd->config, &from->hub->windows, from->domain,
+			other_end(pair, from)->domain, message, &why)) {
 	case HUB_PASS:
 		deliver(pair, from, message);
 		break;
@@ -469,6 +471,7 @@ static void hub_close(struct transport *transport) {
 		TAILQ_REMOVE(&hub->ports, port, entry);
 		port_close(port);
 	}
+	config_windows_finish(&hub->windows);
 	free(hub);
 }
 
@@ -492,7 +495,11 @@ int hub_open(struct gidd *gidd, const struct transport_events *events,
 	hub->base = (struct transport){.kind = &kind, .events = events, .gidd = gidd};
 	TAILQ_INIT(&hub->ports);
 	TAILQ_INIT(&hub->pairs);
-	int error = shm_window_make_all(gidd);
+	config_windows_init(&hub->windows);
+	int error = shm_files_plan(&hub->windows, gidd->config, gidd->runtime);
+	if (error == 0) {
+		error = shm_files_make(&hub->windows, gidd->config, gidd->runtime);
+	}
 	const struct config_domain *domain;
 	TAILQ_FOREACH(domain, &gidd->config->domains, entry) {
 		if (error == 0 && config_has_window(gidd->config, domain)) {

@@ -7,7 +7,7 @@
 #define GIDD_HUB_H
 
 #include "byte_stream.h"
-#include "config.h"
+#include "config_windows.h"
 #include "listener.h"
 #include "transport.h"
 
@@ -47,6 +47,7 @@ struct hub {
 	struct transport base;
 	TAILQ_HEAD(, hub_port) ports;
 	TAILQ_HEAD(, hub_pair) pairs;
+	struct config_windows windows; /* that it has made */
 	uint32_t epoch;
 };
 

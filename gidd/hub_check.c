@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "hub_check.h"
 
+#include "config_windows.h"
 #include "descriptor.h"
 #include "wire_ring.h"
 
-static bool is_in_window(const struct config_domain *owner, uint64_t offset, uint64_t size) {
-	return offset <= owner->window && size <= owner->window - offset;
+/* Whether it lies in one of the owner's windows, and that is one which the reader has. */
+static bool is_in_window(const struct config_windows *windows, const struct config_domain *owner,
+		const struct config_domain *reader, uint64_t place, uint64_t size) {
+	const struct config_window *window =
+			config_windows_find(windows, owner, gid_wire_window_number(place));
+	uint64_t offset = gid_wire_window_offset(place);
+	return window != NULL && domain_set_has(&window->readers, reader->number) &&
+			offset <= window->size && size <= window->size - offset;
 }
 
-enum hub_verdict hub_check(const struct config *config, const struct config_domain *from,
-		const struct config_domain *to, const union gid_wire_message *message,
-		const char **why) {
+enum hub_verdict hub_check(const struct config *config, const struct config_windows *windows,
+		const struct config_domain *from, const struct config_domain *to,
+		const union gid_wire_message *message, const char **why) {
 	const struct config_share *asked = config_share_find(config, to, from);
 	const struct config_share *given = config_share_find(config, from, to);
 	const struct gid_wire_subscribe *subscribe = &message->subscribe;
 	const struct gid_wire_imported *imported = &message->imported;
-	*why = "its memory is not inside its window";
+	*why = "its memory is in no window of it that the other one reads";
 	switch (message->header.type) {
 	case GID_WIRE_IMPORT:
 		return asked == NULL ? HUB_REFUSE : HUB_PASS;
@@ -23,7 +30,8 @@ enum hub_verdict hub_check(const struct config *config, const struct config_doma
 		if (asked == NULL || !config_globs_match(&asked->streams, subscribe->name)) {
 			return HUB_REFUSE;
 		}
-		return is_in_window(from, subscribe->window_offset, sizeof(struct gid_wire_page))
+		return is_in_window(windows, from, to, subscribe->window_offset,
+				       sizeof(struct gid_wire_page))
 				? HUB_PASS
 				: HUB_BREAK;
 	case GID_WIRE_IMPORTED:
@@ -35,12 +43,12 @@ enum hub_verdict hub_check(const struct config *config, const struct config_doma
 			*why = "it answers for another domain";
 			return HUB_BREAK;
 		}
-		return is_in_window(from, imported->offset,
+		return is_in_window(windows, from, to, imported->offset,
 				       descriptor_slab_end(imported) - imported->offset)
 				? HUB_PASS
 				: HUB_BREAK;
 	case GID_WIRE_ACCEPT:
-		return is_in_window(from, message->subscribed.window_offset,
+		return is_in_window(windows, from, to, message->subscribed.window_offset,
 				       sizeof(struct gid_wire_ring))
 				? HUB_PASS
 				: HUB_BREAK;

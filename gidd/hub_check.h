@@ -3,7 +3,7 @@
 #ifndef GIDD_HUB_CHECK_H
 #define GIDD_HUB_CHECK_H
 
-#include "config.h"
+#include "config_windows.h"
 #include "wire.h"
 
 enum hub_verdict {
@@ -13,8 +13,8 @@ enum hub_verdict {
 };
 
 /* By the configuration, whatever the two ends make of it. `*why` is set for HUB_BREAK. */
-enum hub_verdict hub_check(const struct config *config, const struct config_domain *from,
-		const struct config_domain *to, const union gid_wire_message *message,
-		const char **why);
+enum hub_verdict hub_check(const struct config *config, const struct config_windows *windows,
+		const struct config_domain *from, const struct config_domain *to,
+		const union gid_wire_message *message, const char **why);
 
 #endif

@@ -292,6 +292,16 @@ void link_close_all(struct gidd *gidd) {
 	}
 }
 
+bool link_can_carry(struct peer *peer, int fd, uint64_t window_offset) {
+	if (peer->client != NULL || !link_of(peer)->kind->windows_only) {
+		return true;
+	}
+	const struct shm_window *window = window_offset == 0
+			? NULL
+			: shm_window_of(peer->gidd, peer->gidd->self->number, fd);
+	return window != NULL && domain_set_has(&window->readers, peer->domain);
+}
+
 /* --- up and down ------------------------------------------------------------------------------ */
 
 static void link_up(struct link *link) {
@@ -300,7 +310,7 @@ static void link_up(struct link *link) {
 	link->patience = sd_event_source_disable_unref(link->patience);
 	peer_log(&link->peer, LOG_LEVEL_INFO, "up");
 	/* So that it is open when it is asked for. */
-	shm_window_find(link->peer.gidd, link->peer.domain);
+	shm_window_open_all(link->peer.gidd, link->peer.domain);
 	link->events->up(link);
 }
 

@@ -129,10 +129,13 @@ static inline struct link *link_of(struct peer *peer) {
 	return (struct link *)((char *)peer - offsetof(struct link, peer));
 }
 
-/* Whether the peer can see memory that is there in a window, 0: in none. */
-static inline bool link_can_carry(struct peer *peer, uint64_t window_offset) {
-	return peer->client != NULL || window_offset != 0 || !link_of(peer)->kind->windows_only;
+/* Whether the peer is on another machine, and so sees only memory in windows. */
+static inline bool link_is_remote(struct peer *peer) {
+	return peer->client == NULL && link_of(peer)->kind->windows_only;
 }
+
+/* Whether the peer can see memory of ours that is there in the window `fd`; 0: in none. */
+bool link_can_carry(struct peer *peer, int fd, uint64_t window_offset);
 
 /*
  * The answer to a request, RESULT or IMPORTED; NULL: the link is lost, and none will come. Returns

@@ -195,25 +195,66 @@ static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device 
 
 /* --- memory in place of descriptors ----------------------------------------------------------- */
 
-static int dup_window(struct ivshmem *ivshmem) {
+/* The places in windows that the message names: 0 to 2 of them, all in one window. */
+static uint32_t find_places(union gid_wire_message *message, uint64_t *places[static 2]) {
+	switch ((enum gid_wire_type)message->header.type) {
+	case GID_WIRE_SUBSCRIBE:
+		places[0] = &message->subscribe.window_offset;
+		return 1;
+	case GID_WIRE_ACCEPT:
+		places[0] = &message->subscribed.window_offset;
+		return 1;
+	case GID_WIRE_IMPORTED:
+		places[0] = &message->imported.offset;
+		places[1] = &message->imported.generations;
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/* In place of the descriptor the other end gets the number of our window. */
+static void put_window(struct ivshmem *ivshmem, union gid_wire_message *message, const int *fds) {
+	struct gidd *gidd = ivshmem->link->peer.gidd;
+	uint64_t *places[2];
+	uint32_t count = find_places(message, places);
+	const struct shm_window *window =
+			count == 0 ? NULL : shm_window_of(gidd, gidd->self->number, fds[0]);
+	for (uint32_t i = 0; window != NULL && i < count; i++) {
+		*places[i] = gid_wire_window_place(window->number, *places[i]);
+	}
+}
+
+/*
+ * A descriptor of the other end's window, and places in that in place of those with its number.
+ * 0: nothing is due; -ENOENT: we have no such window; -EMFILE.
+ */
+static int take_window(struct ivshmem *ivshmem, union gid_wire_message *message, int *fd) {
 	const struct link *link = ivshmem->link;
-	const struct shm_window *window = shm_window_find(link->peer.gidd, link->peer.domain);
-	return window == NULL ? -1 : fcntl(window->fd, F_DUPFD_CLOEXEC, 0);
+	uint64_t *places[2];
+	uint32_t count = find_places(message, places);
+	if (count == 0) {
+		return 0;
+	}
+	uint32_t number = gid_wire_window_number(*places[0]);
+	const struct shm_window *window =
+			shm_window_find(link->peer.gidd, link->peer.domain, number);
+	for (uint32_t i = 0; i < count; i++) {
+		if (window == NULL || gid_wire_window_number(*places[i]) != number) {
+			return -ENOENT;
+		}
+		*places[i] = gid_wire_window_offset(*places[i]);
+	}
+	*fd = fcntl(window->fd, F_DUPFD_CLOEXEC, 0);
+	return *fd < 0 ? -EMFILE : 0;
 }
 
 /* The descriptors that the message would have come with on one machine. */
-static int make_fds(struct ivshmem *ivshmem, const union gid_wire_message *message,
+static int make_fds(struct ivshmem *ivshmem, union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]) {
-	uint32_t type = message->header.type;
-	if (type != GID_WIRE_SUBSCRIBE && type != GID_WIRE_ACCEPT && type != GID_WIRE_IMPORTED) {
-		return 0;
-	}
-	fds[0] = dup_window(ivshmem);
-	if (fds[0] < 0) {
-		return -EMFILE;
-	}
-	if (type != GID_WIRE_SUBSCRIBE) {
-		return 0;
+	int error = take_window(ivshmem, message, &fds[0]);
+	if (error < 0 || message->header.type != GID_WIRE_SUBSCRIBE) {
+		return error;
 	}
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
@@ -225,15 +266,19 @@ static int make_fds(struct ivshmem *ivshmem, const union gid_wire_message *messa
 
 static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message *message) {
 	int fds[GID_WIRE_FDS_MAX] = {-1, -1};
+	union gid_wire_message copy = *message;
 	if (!ivshmem->greeting) {
 		ivshmem->has_early = true;
 		ivshmem->early = *message;
 		return;
 	}
-	if (make_fds(ivshmem, message, fds) < 0) {
+	int error = make_fds(ivshmem, &copy, fds);
+	if (error == -ENOENT) {
+		link_fault(ivshmem->link, "its memory is in no window that is shared with us");
+	} else if (error < 0) {
 		link_drop(ivshmem->link, "gidd has no descriptor left");
 	} else {
-		link_message(ivshmem->link, message, fds);
+		link_message(ivshmem->link, &copy, fds);
 	}
 	gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
 }
@@ -306,9 +351,11 @@ static void handle_up(struct gidd *gidd, uint32_t domain, uint32_t epoch) {
 	ivshmem->pongs = 0;
 	ivshmem->clock = (struct peer_clock){0};
 	ivshmem->silent_us = 0;
-	const char *missing = shm_window_find(gidd, domain) == NULL ? ivshmem->link->remote->name
-			: shm_window_find(gidd, gidd->self->number) == NULL ? gidd->self->name
-									    : NULL;
+	struct domain_set alone =
+			config_reader_alone(gidd->config, gidd->self, ivshmem->link->remote);
+	const char *missing = !shm_window_open_all(gidd, domain)    ? ivshmem->link->remote->name
+			: shm_window_find_for(gidd, &alone) == NULL ? gidd->self->name
+								    : NULL;
 	if (missing != NULL) {
 		char why[128];
 		snprintf(why, sizeof(why), "the window of domain %s is not there", missing);
@@ -376,7 +423,9 @@ static void ivshmem_send(struct link *link, const union gid_wire_message *messag
 		}
 	}
 	if (!ivshmem->parting) {
-		carry(ivshmem, message);
+		union gid_wire_message placed = *message;
+		put_window(ivshmem, &placed, fds);
+		carry(ivshmem, &placed);
 	}
 }
 

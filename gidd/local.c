@@ -38,8 +38,7 @@ static void handle_message(struct client *client, const union gid_wire_message *
 		break;
 	case GID_WIRE_FREE:
 		shm_range_free(client, &message->allocated,
-				slab_is_in(client, message->allocated.offset,
-						message->allocated.size));
+				slab_is_in(client, &message->allocated));
 		break;
 	case GID_WIRE_PUBLISH:
 		stream_publish(client, &message->publish);

@@ -15,6 +15,7 @@
 #include "reload.h"
 #include "remote.h"
 #include "server.h"
+#include "shm_files.h"
 #include "shm_window.h"
 #include "truncation.h"
 
@@ -23,7 +24,7 @@
 
 struct options {
 	const char *config, *domain;
-	bool check, verbose;
+	bool check, windows, verbose;
 };
 
 const char *argp_program_version = "gidd " GIDWAY_VERSION;
@@ -34,6 +35,10 @@ static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
 				"the domain to serve (default: $GID_DOMAIN, else the only one)", 0},
 		{"check", 'n', 0, 0, "read the configuration, say what is wrong with it, and end",
+				0},
+		{"windows", 'w', 0, 0,
+				"list the windows that the host's gidd makes, one a line: owner, "
+				"number, bytes, file, and readers; and end",
 				0},
 		{"verbose", 'v', 0, 0, "say more", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
@@ -54,6 +59,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case 'n':
 		options->check = true;
+		break;
+	case 'w':
+		options->windows = true;
 		break;
 	case 'v':
 		options->verbose = true;
@@ -94,6 +102,43 @@ static const struct config_domain *choose_domain(
 	}
 	fprintf(stderr, "\n");
 	return NULL;
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+static void print_window(const struct config *config, const struct config_window *window) {
+	char name[CONFIG_WINDOW_NAME];
+	const struct config_domain *reader;
+	config_window_put_name(window, name);
+	printf("%s %u %llu %s", window->owner->name, window->number,
+			(unsigned long long)window->size, name);
+	TAILQ_FOREACH(reader, &config->domains, entry) {
+		if (domain_set_has(&window->readers, reader->number)) {
+			printf(" %s", reader->name);
+		}
+	}
+	printf("\n");
+}
+
+static int print_windows(const struct config *config, const char *runtime) {
+	struct config_windows windows;
+	const struct config_window *window;
+	config_windows_init(&windows);
+	int error = shm_files_plan(&windows, config, runtime);
+	TAILQ_FOREACH(window, &windows, entry) {
+		if (error == 0 && window->size > 0) {
+			print_window(config, window);
+		}
+	}
+	config_windows_finish(&windows);
+	return error;
+}
+
+static const char *choose_runtime(const struct config *config) {
+	const char *runtime = getenv("GID_RUNTIME_DIR");
+	return runtime != NULL			  ? runtime
+			: config->runtime != NULL ? config->runtime
+						  : DEFAULT_RUNTIME;
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -192,15 +237,16 @@ int main(int argc, char **argv) {
 		return EXIT_FAILURE;
 	}
 	struct gidd gidd = {.config = &config};
-	if (error == 0 && !options.check) {
+	if (error == 0 && options.windows) {
+		error = print_windows(&config, choose_runtime(&config));
+	}
+	bool serve = !options.check && !options.windows;
+	if (error == 0 && serve) {
 		gidd.self = choose_domain(&config, options.config, options.domain);
 		error = gidd.self == NULL ? -EINVAL : 0;
 	}
-	if (error == 0 && !options.check) {
-		const char *runtime = getenv("GID_RUNTIME_DIR");
-		gidd.runtime = runtime != NULL		 ? runtime
-				: config.runtime != NULL ? config.runtime
-							 : DEFAULT_RUNTIME;
+	if (error == 0 && serve) {
+		gidd.runtime = choose_runtime(&config);
 		char name[80];
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);
 		log_init(name, options.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);

@@ -16,11 +16,6 @@
 /* Ranges of a client that it has asked for and not got yet: our library asks for one at a time. */
 #define DIRTY_MAX 16u
 
-static struct shm_window *own_window(struct client *client) {
-	struct gidd *gidd = client->peer.gidd;
-	return shm_window_find(gidd, gidd->self->number);
-}
-
 static uint64_t round_up(uint64_t size) {
 	return (size + SHM_PAGE - 1) & ~(uint64_t)(SHM_PAGE - 1);
 }
@@ -106,7 +101,7 @@ static void give(struct shm_window *window, struct shm_range *range) {
 		return;
 	}
 	gid_wire_begin(&message, GID_WIRE_ALLOCATED, range->serial);
-	message.allocated.offset = range->offset;
+	message.allocated.offset = gid_wire_window_place(window->number, range->offset);
 	message.allocated.size = range->size;
 	peer_send(peer, &message, &fd, 1);
 	close(fd);
@@ -170,18 +165,49 @@ static int begin_cleaning(const struct gidd *gidd, struct shm_window *window,
 	return 0;
 }
 
+static struct domain_set find_readers(
+		const struct gidd *gidd, const struct gid_wire_alloc *request) {
+	const struct config *config = gidd->config;
+	if (request->readers == GID_WIRE_READERS_STREAM) {
+		return config_readers_of_stream(config, gidd->self, request->name);
+	}
+	if (request->readers == GID_WIRE_READERS_DOMAIN) {
+		return config_reader_alone(config, gidd->self,
+				request->domain != 0
+						? config_domain_by_number(config, request->domain)
+						: config_domain_by_name(config, request->name));
+	}
+	return config_readers_of_any(config, gidd->self);
+}
+
+/* The window for whom the request names; NULL after the answer that there is none. */
+static struct shm_window *find_window(struct client *client, const struct gid_wire_alloc *request) {
+	struct gidd *gidd = client->peer.gidd;
+	struct domain_set readers = find_readers(gidd, request);
+	struct shm_window *window = NULL;
+	int error = -ENOTSUP;
+	const char *why = "nobody on another machine may read it: a memfd will do";
+	if (!domain_set_is_empty(&readers)) {
+		window = shm_window_find_for(gidd, &readers);
+		bool some = !SLIST_EMPTY(&gidd->windows[gidd->self->number]);
+		error = some ? -ENOTSUP : -ENOTCONN;
+		why = some ? "the domain has no window for just those who may read it: has the "
+			     "configuration changed since the host's gidd and this machine began?"
+			   : "the domain's window is not there yet: does the host's gidd run?";
+	}
+	if (window == NULL) {
+		peer_result(&client->peer, request->header.serial, error, 0, "%s", why);
+	}
+	return window;
+}
+
 void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request) {
 	uint32_t serial = request->header.serial;
 	const struct gidd *gidd = client->peer.gidd;
-	struct shm_window *window = own_window(client);
+	struct shm_window *window = find_window(client, request);
 	uint64_t size = round_up(request->size);
 	char why[192];
 	if (window == NULL) {
-		bool has = config_has_window(gidd->config, gidd->self);
-		peer_result(&client->peer, serial, has ? -ENOTCONN : -ENOTSUP, 0, "%s",
-				has ? "the domain's window is not there yet: does the "
-				      "host's gidd run?"
-				    : "the domain has no window: it shares with no other machine");
 		return;
 	}
 	if (count_dirty(window, client) >= DIRTY_MAX) {
@@ -213,10 +239,13 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 }
 
 void shm_range_free(struct client *client, const struct gid_wire_allocated *request, bool in_use) {
-	struct shm_window *window = own_window(client);
+	struct gidd *gidd = client->peer.gidd;
+	struct shm_window *window = shm_window_at(
+			gidd, gidd->self->number, gid_wire_window_number(request->offset));
 	struct shm_range *range = window == NULL
 			? NULL
-			: shm_map_at(&window->map, request->offset, request->size);
+			: shm_map_at(&window->map, gid_wire_window_offset(request->offset),
+					  request->size);
 	int error = 0;
 	if (range == NULL || range->client != client || range->dirty) {
 		error = -ENOENT;
@@ -229,18 +258,21 @@ void shm_range_free(struct client *client, const struct gid_wire_allocated *requ
 			error == 0 ? "" : "this client has no such memory, or a slab is in it");
 }
 
-void shm_range_free_all_of(struct client *client) {
-	struct gidd *gidd = client->peer.gidd;
-	struct shm_window *window = gidd->windows[gidd->self->number];
+static void free_all_in(struct shm_window *window, const struct client *client) {
 	struct shm_range *range, *next;
-	if (window == NULL) {
-		return;
-	}
 	for (range = TAILQ_FIRST(&window->map.ranges); range != NULL; range = next) {
 		next = TAILQ_NEXT(range, entry);
 		if (range->client == client) {
 			give_back(window, range);
 		}
+	}
+}
+
+void shm_range_free_all_of(struct client *client) {
+	const struct gidd *gidd = client->peer.gidd;
+	struct shm_window *window;
+	SLIST_FOREACH(window, &gidd->windows[gidd->self->number], entry) {
+		free_all_in(window, client);
 	}
 }
 
@@ -253,7 +285,7 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
 	if (error < 0) {
 		return error;
 	}
-	struct shm_window *window = own_window(client);
+	struct shm_window *window = shm_window_of(gidd, gidd->self->number, fd);
 	struct shm_range *range = shm_map_around(&window->map, offset, size);
 	if (range == NULL && adopt) {
 		char quota[192];
@@ -275,7 +307,7 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
 }
 
 int shm_range_make_read_only(struct gidd *gidd, int *fd) {
-	const struct shm_window *window = shm_window_find(gidd, gidd->self->number);
+	const struct shm_window *window = shm_window_of(gidd, gidd->self->number, *fd);
 	int reader = window == NULL ? -1 : fcntl(window->fd, F_DUPFD_CLOEXEC, 0);
 	if (reader < 0) {
 		return -EMFILE;

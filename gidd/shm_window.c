@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "gidd.h"
 #include "log.h"
 #include "pci.h"
+#include "shm_files.h"
 
 /* --- in a guest: QEMU's ivshmem-plain devices, whose second resource is the memory ------------ */
 
@@ -30,176 +30,6 @@ static void enable(const char *device) {
 	}
 }
 
-static bool is_window_of(const char *path, uint32_t domain) {
-	struct gid_wire_window copy;
-	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *page = MAP_FAILED;
-	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size >= (off_t)GID_WINDOW_MIN) {
-		page = mmap(NULL, SHM_PAGE, PROT_READ, MAP_SHARED, fd, 0);
-	}
-	bool found = page != MAP_FAILED;
-	if (found) {
-		memcpy(&copy, page, sizeof(copy));
-		munmap(page, SHM_PAGE);
-		found = gid_wire_window_is_valid(&copy, (uint64_t)status.st_size) &&
-				copy.domain == domain;
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
-	return found;
-}
-
-/*
- * Whose a device is, the machine says by its ACPI index. Of a device that has none, its first page
- * says so, which its owner may write: where two claim one number, neither is taken.
- */
-static char *find_device(uint32_t domain) {
-	DIR *folder = opendir(PCI_DEVICES);
-	char *claimed = NULL, *found = NULL;
-	unsigned claims = 0;
-	struct dirent *entry;
-	while (folder != NULL && found == NULL && (entry = readdir(folder)) != NULL) {
-		char path[512];
-		if (entry->d_name[0] == '.' || !pci_is_ivshmem(entry->d_name)) {
-			continue;
-		}
-		unsigned index = pci_acpi_index(entry->d_name);
-		if (index != 0 && index != domain) {
-			continue;
-		}
-		enable(entry->d_name);
-		snprintf(path, sizeof(path), PCI_DEVICES "/%s/resource2", entry->d_name);
-		if (index != 0) {
-			found = realpath(path, NULL);
-		} else if (is_window_of(path, domain) && ++claims == 1) {
-			claimed = realpath(path, NULL);
-		}
-	}
-	if (folder != NULL) {
-		closedir(folder);
-	}
-	if (found == NULL && claims == 1) {
-		return claimed;
-	}
-	free(claimed);
-	if (found == NULL && claims > 1) {
-		log_warning("%u devices claim to be the window of domain %u: none is taken; give "
-			    "them acpi-index=, or name one by window-device=",
-				claims, (unsigned)domain);
-	}
-	return found;
-}
-
-/* --- of the hub ------------------------------------------------------------------------------- */
-
-static char *window_path(const struct gidd *gidd, const struct config_domain *domain) {
-	char *path;
-	return asprintf(&path, "%s/window/%s", gidd->runtime, domain->name) < 0 ? NULL : path;
-}
-
-static void put_header(struct gid_wire_window *header, const struct config_domain *domain) {
-	*header = (struct gid_wire_window){
-			.magic = GID_WINDOW_MAGIC,
-			.version = GID_WINDOW_VERSION,
-			.domain = domain->number,
-			.size = domain->window,
-	};
-	(void)!getrandom(&header->cookie, sizeof(header->cookie), 0);
-	snprintf(header->name, sizeof(header->name), "%s", domain->name);
-}
-
-/*
- * One that is there already goes on, for guests may have it mapped: if its size is right, its first
- * page can be written again, whatever its owner made of it.
- */
-static int open_old(const char *path, const struct config_domain *domain) {
-	struct stat status;
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0) {
-		return -errno;
-	}
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-			status.st_size != (off_t)domain->window) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
-}
-
-/* All of it is there from the start: a guest that finds no page left would be killed. */
-static int make_new(const char *path, const struct config_domain *domain) {
-	if (unlink(path) < 0 && errno != ENOENT) {
-		return -errno;
-	}
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0) {
-		return -errno;
-	}
-	int error = -posix_fallocate(fd, 0, (off_t)domain->window);
-	if (error < 0) {
-		unlink(path);
-		close(fd);
-		return error;
-	}
-	return fd;
-}
-
-static int window_make(struct gidd *gidd, const struct config_domain *domain) {
-	struct gid_wire_window header;
-	char *path = window_path(gidd, domain);
-	if (path == NULL) {
-		return -ENOMEM;
-	}
-	put_header(&header, domain);
-	int fd = open_old(path, domain);
-	if (fd < 0) {
-		if (access(path, F_OK) == 0) {
-			log_warning("the window of domain %s is new (%llu MiB): a machine that has "
-				    "the old one must be restarted",
-					domain->name, (unsigned long long)domain->window >> 20);
-		}
-		fd = make_new(path, domain);
-	}
-	int error = fd < 0 ? fd : 0;
-	if (error == 0 && pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header)) {
-		error = -EIO;
-	}
-	if (error < 0) {
-		log_error("cannot make the window of domain %s, %s of %llu MiB: %s", domain->name,
-				path, (unsigned long long)domain->window >> 20, strerror(-error));
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
-	free(path);
-	return error;
-}
-
-void shm_window_mark(struct gidd *gidd, const struct config_domain *domain) {
-	(void)window_make(gidd, domain); /* says what is wrong */
-}
-
-int shm_window_make_all(struct gidd *gidd) {
-	char folder[128];
-	snprintf(folder, sizeof(folder), "%s/window", gidd->runtime);
-	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
-		log_error("cannot make %s: %s", folder, strerror(errno));
-		return -errno;
-	}
-	const struct config_domain *domain;
-	TAILQ_FOREACH(domain, &gidd->config->domains, entry) {
-		int error = config_has_window(gidd->config, domain) ? window_make(gidd, domain) : 0;
-		if (error < 0) {
-			return error;
-		}
-	}
-	return 0;
-}
-
-/* --- opening ---------------------------------------------------------------------------------- */
-
 /* The first page, copied out once: a window's owner may write it at any time. */
 static int read_header(int fd, struct gid_wire_window *copy) {
 	void *page = mmap(NULL, SHM_PAGE, PROT_READ, MAP_SHARED, fd, 0);
@@ -211,18 +41,122 @@ static int read_header(int fd, struct gid_wire_window *copy) {
 	return 0;
 }
 
-/* Takes the path. */
-static char *find_path(struct gidd *gidd, const struct config_domain *domain) {
-	if (domain->window_device != NULL) {
-		return strdup(domain->window_device);
+/* Which window of the domain a file claims to be; false: of none. */
+static bool read_claim(const char *path, uint32_t domain, uint32_t *number) {
+	struct gid_wire_window copy;
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = fd >= 0 && fstat(fd, &status) == 0 &&
+			status.st_size >= (off_t)GID_WINDOW_MIN && read_header(fd, &copy) == 0 &&
+			gid_wire_window_is_valid(&copy, (uint64_t)status.st_size) &&
+			copy.domain == domain;
+	if (fd >= 0) {
+		close(fd);
 	}
-	char *path = window_path(gidd, domain);
-	if (path != NULL && access(path, F_OK) == 0) {
-		return path;
-	}
-	free(path);
-	return find_device(domain->number);
+	*number = found ? copy.number : 0;
+	return found;
 }
+
+/* Where the windows of a domain are on this system that we may have, by their numbers. */
+struct places {
+	uint32_t reader; /* us; 0: they are our own */
+	char *paths[GID_WINDOWS_MAX];
+	uint32_t claims[GID_WINDOWS_MAX]; /* of devices without an index */
+};
+
+static void places_finish(struct places *places) {
+	for (uint32_t i = 0; i < GID_WINDOWS_MAX; i++) {
+		free(places->paths[i]);
+	}
+}
+
+static void claim_device(struct places *places, uint32_t domain, const char *path) {
+	uint32_t number;
+	if (read_claim(path, domain, &number) && ++places->claims[number] == 1) {
+		places->paths[number] = realpath(path, NULL);
+	}
+}
+
+/* Where two claim to be the same one, neither is taken. */
+static void drop_doubtful(struct places *places, uint32_t domain) {
+	for (uint32_t i = 0; i < GID_WINDOWS_MAX; i++) {
+		if (places->claims[i] > 1) {
+			log_warning("%u devices claim to be window %u of domain %u: none is taken; "
+				    "give them acpi-index=, or name them by window-device=",
+					places->claims[i], i, (unsigned)domain);
+			free(places->paths[i]);
+			places->paths[i] = NULL;
+		}
+	}
+}
+
+/*
+ * Which window a device is, the machine says by its ACPI index. Of a device that has none, its
+ * first page says so, which its owner may write.
+ */
+static void find_devices(struct places *places, uint32_t domain) {
+	DIR *folder = opendir(PCI_DEVICES);
+	struct dirent *entry;
+	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+		char path[512];
+		if (entry->d_name[0] == '.' || !pci_is_ivshmem(entry->d_name)) {
+			continue;
+		}
+		unsigned index = pci_acpi_index(entry->d_name);
+		unsigned number = index / SHM_INDEX_STEP;
+		snprintf(path, sizeof(path), PCI_DEVICES "/%s/resource2", entry->d_name);
+		if (index == 0) {
+			enable(entry->d_name);
+			claim_device(places, domain, path);
+		} else if (index % SHM_INDEX_STEP == domain && number < GID_WINDOWS_MAX &&
+				places->paths[number] == NULL) {
+			enable(entry->d_name);
+			places->paths[number] = realpath(path, NULL);
+		}
+	}
+	if (folder != NULL) {
+		closedir(folder);
+	}
+	drop_doubtful(places, domain);
+}
+
+/* The hub's own files, on its system. */
+static bool find_file(
+		void *data, uint32_t number, const struct domain_set *readers, const char *path) {
+	struct places *places = data;
+	bool may_have = places->reader == 0 || domain_set_has(readers, places->reader);
+	if (may_have && places->paths[number] == NULL) {
+		places->paths[number] = strdup(path);
+	}
+	return true;
+}
+
+/* Those that window-device= names, with a space between them. */
+static void find_named(struct places *places, const struct config_domain *domain) {
+	const char *at = domain->window_device;
+	while (at != NULL && *at != '\0') {
+		size_t length = strcspn(at, " ");
+		char path[512];
+		if (length > 0 && length < sizeof(path)) {
+			memcpy(path, at, length);
+			path[length] = '\0';
+			claim_device(places, domain->number, path);
+		}
+		at += length + (at[length] == ' ');
+	}
+	drop_doubtful(places, domain->number);
+}
+
+static void find_all(struct places *places, const struct gidd *gidd,
+		const struct config_domain *domain) {
+	if (domain->window_device != NULL) {
+		find_named(places, domain);
+	} else if (!shm_files_each(gidd->runtime, domain, find_file, places)) {
+		find_devices(places, domain->number);
+	}
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static void window_destroy(struct shm_window *window) {
 	if (window->data != NULL) {
@@ -257,10 +191,12 @@ static int open_files(struct shm_window *window, bool own) {
 	if (error < 0) {
 		return error;
 	}
-	if (!gid_wire_window_is_valid(&header, window->size) || header.domain != window->domain) {
+	if (!gid_wire_window_is_valid(&header, window->size) || header.domain != window->domain ||
+			header.number != window->number) {
 		return -EBADF;
 	}
 	window->cookie = header.cookie;
+	memcpy(window->readers.bits, header.readers, sizeof(header.readers));
 	if (!own) {
 		return 0;
 	}
@@ -277,49 +213,114 @@ static int open_files(struct shm_window *window, bool own) {
 	return 0;
 }
 
-static struct shm_window *window_open(struct gidd *gidd, const struct config_domain *domain) {
+/* Takes the path. */
+static struct shm_window *window_open(struct gidd *gidd, const struct config_domain *domain,
+		uint32_t number, char *path) {
 	struct shm_window *window = calloc(1, sizeof(*window));
 	if (window == NULL) {
+		free(path);
 		return NULL;
 	}
-	*window = (struct shm_window){.domain = domain->number, .fd = -1, .writable = -1};
+	*window = (struct shm_window){
+			.domain = domain->number,
+			.number = number,
+			.path = path,
+			.fd = -1,
+			.writable = -1,
+	};
 	shm_map_init(&window->map, 0, 0);
 	TAILQ_INIT(&window->dirty);
-	window->path = find_path(gidd, domain);
-	if (window->path == NULL) {
-		window_destroy(window);
-		return NULL;
-	}
 	int error = open_files(window, domain == gidd->self);
 	if (error < 0) {
-		log_warning("the window of domain %s: %s: %s", domain->name, window->path,
+		log_warning("window %u of domain %s: %s: %s", number, domain->name, path,
 				error == -EBADF ? "is none of it" : strerror(-error));
 		window_destroy(window);
 		return NULL;
 	}
 	shm_map_init(&window->map, SHM_PAGE, window->size);
-	log_info("the window of domain %s: %s, %llu MiB", domain->name, window->path,
+	log_info("window %u of domain %s: %s, %llu MiB", number, domain->name, window->path,
 			(unsigned long long)window->size >> 20);
 	return window;
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-struct shm_window *shm_window_find(struct gidd *gidd, uint32_t domain) {
+struct shm_window *shm_window_at(struct gidd *gidd, uint32_t domain, uint32_t number) {
+	struct shm_window *window;
+	SLIST_FOREACH(window, &gidd->windows[domain], entry) {
+		if (window->number == number) {
+			break;
+		}
+	}
+	return window;
+}
+
+bool shm_window_open_all(struct gidd *gidd, uint32_t domain) {
 	const struct config_domain *owner = config_domain_by_number(gidd->config, domain);
+	struct places places = {.reader = owner == gidd->self ? 0 : gidd->self->number};
 	if (owner == NULL || !config_has_window(gidd->config, owner)) {
+		return false;
+	}
+	find_all(&places, gidd, owner);
+	for (uint32_t number = 0; number < GID_WINDOWS_MAX; number++) {
+		if (places.paths[number] == NULL || shm_window_at(gidd, domain, number) != NULL) {
+			continue;
+		}
+		struct shm_window *window = window_open(gidd, owner, number, places.paths[number]);
+		places.paths[number] = NULL;
+		if (window != NULL) {
+			SLIST_INSERT_HEAD(&gidd->windows[domain], window, entry);
+		}
+	}
+	places_finish(&places);
+	return !SLIST_EMPTY(&gidd->windows[domain]);
+}
+
+struct shm_window *shm_window_find(struct gidd *gidd, uint32_t domain, uint32_t number) {
+	struct shm_window *window = shm_window_at(gidd, domain, number);
+	if (window == NULL && shm_window_open_all(gidd, domain)) {
+		window = shm_window_at(gidd, domain, number);
+	}
+	return window;
+}
+
+static struct shm_window *find_for(struct gidd *gidd, const struct domain_set *readers) {
+	struct shm_window *window;
+	SLIST_FOREACH(window, &gidd->windows[gidd->self->number], entry) {
+		if (domain_set_is_equal(&window->readers, readers)) {
+			break;
+		}
+	}
+	return window;
+}
+
+struct shm_window *shm_window_find_for(struct gidd *gidd, const struct domain_set *readers) {
+	struct shm_window *window = find_for(gidd, readers);
+	if (window == NULL && shm_window_open_all(gidd, gidd->self->number)) {
+		window = find_for(gidd, readers);
+	}
+	return window;
+}
+
+struct shm_window *shm_window_of(struct gidd *gidd, uint32_t domain, int fd) {
+	struct shm_window *window;
+	struct stat status;
+	if (fstat(fd, &status) < 0) {
 		return NULL;
 	}
-	if (gidd->windows[domain] == NULL) {
-		gidd->windows[domain] = window_open(gidd, owner);
+	SLIST_FOREACH(window, &gidd->windows[domain], entry) {
+		if (status.st_dev == window->dev && status.st_ino == window->ino) {
+			break;
+		}
 	}
-	return gidd->windows[domain];
+	return window;
 }
 
 void shm_window_forget(struct gidd *gidd, uint32_t domain) {
-	if (gidd->windows[domain] != NULL) {
-		window_destroy(gidd->windows[domain]);
-		gidd->windows[domain] = NULL;
+	struct shm_window *window;
+	while ((window = SLIST_FIRST(&gidd->windows[domain])) != NULL) {
+		SLIST_REMOVE_HEAD(&gidd->windows[domain], entry);
+		window_destroy(window);
 	}
 }
 
@@ -329,29 +330,41 @@ void shm_window_forget_all(struct gidd *gidd) {
 	}
 }
 
-const char *shm_window_judge(struct gidd *gidd, uint32_t domain) {
-	const struct shm_window *window = shm_window_find(gidd, domain);
+static const char *judge(const struct shm_window *window) {
 	struct gid_wire_window header;
 	struct stat status;
-	if (window == NULL || fstat(window->fd, &status) < 0 ||
-			(uint64_t)status.st_size != window->size) {
+	if (fstat(window->fd, &status) < 0 || (uint64_t)status.st_size != window->size) {
 		return "the size of its window has changed";
 	}
 	if (read_header(window->fd, &header) == 0 &&
 			(!gid_wire_window_is_valid(&header, window->size) ||
-					header.domain != domain)) {
+					header.domain != window->domain ||
+					header.number != window->number)) {
 		return "broken memory: the first page of its window";
 	}
 	return NULL;
 }
 
+const char *shm_window_judge(struct gidd *gidd, uint32_t domain) {
+	const struct shm_window *window;
+	const char *why = NULL;
+	if (SLIST_EMPTY(&gidd->windows[domain]) && !shm_window_open_all(gidd, domain)) {
+		return "its windows are not there";
+	}
+	SLIST_FOREACH(window, &gidd->windows[domain], entry) {
+		why = why == NULL ? judge(window) : why;
+	}
+	return why;
+}
+
 int shm_window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset, uint64_t size,
 		const char **why) {
-	const struct shm_window *window = shm_window_find(gidd, domain);
-	struct stat status;
-	if (window == NULL || fstat(fd, &status) < 0 || status.st_dev != window->dev ||
-			status.st_ino != window->ino) {
-		*why = "the descriptor is not the domain's window";
+	if (SLIST_EMPTY(&gidd->windows[domain])) {
+		shm_window_open_all(gidd, domain);
+	}
+	const struct shm_window *window = shm_window_of(gidd, domain, fd);
+	if (window == NULL) {
+		*why = "the descriptor is not a window of the domain";
 		return -EBADF;
 	}
 	if (offset < SHM_PAGE || offset > window->size || size > window->size - offset) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * Windows: the memory of a domain that other machines see, as one file or one PCI device for each
- * domain. Its owner alone has it writable; the hypervisor sees to that. The first page says whose
- * it is, and is written by the hub when it makes the file.
+ * Windows: the memory of a domain that other machines see. A domain has one for each set of domains
+ * that may read the same of it; each is one file, or one PCI device. Its owner alone has it
+ * writable; the hypervisor sees to that. The first page says whose it is and who reads it, and is
+ * written by the hub when it makes the file.
  */
 #ifndef GIDD_SHM_WINDOW_H
 #define GIDD_SHM_WINDOW_H
@@ -10,15 +11,17 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
-#include "config.h"
+#include "config_windows.h"
 #include "shm_map.h"
 
 struct gidd;
 
 struct shm_window {
-	uint32_t domain; /* whose */
-	int fd;		 /* read-only, to be handed on */
-	int writable;	 /* of the own window, else -1 */
+	SLIST_ENTRY(shm_window) entry;
+	uint32_t domain, number;   /* whose, and which of those */
+	struct domain_set readers; /* of the own window: who may read it */
+	int fd;			   /* read-only, to be handed on */
+	int writable;		   /* of the own window, else -1 */
 	uint64_t size;
 	uint64_t cookie;
 	dev_t dev;
@@ -30,22 +33,30 @@ struct shm_window {
 	sd_event_source *cleaning; /* NULL: there are none */
 };
 
-/* The domain's window; NULL: it is not there (yet), or another's lies in its place. */
-struct shm_window *shm_window_find(struct gidd *gidd, uint32_t domain);
-/* It may be another one from now on: its domain is gone. */
+/* Opens those windows of the domain that are there and not open yet. False: it has none. */
+bool shm_window_open_all(struct gidd *gidd, uint32_t domain);
+/* The domain's window of that number; NULL: it is not there (yet). */
+struct shm_window *shm_window_find(struct gidd *gidd, uint32_t domain, uint32_t number);
+/* The same, as far as it is open already. */
+struct shm_window *shm_window_at(struct gidd *gidd, uint32_t domain, uint32_t number);
+/* Our own for exactly these readers, or NULL. */
+struct shm_window *shm_window_find_for(struct gidd *gidd, const struct domain_set *readers);
+/* The one of the domain that the descriptor is of, or NULL. */
+struct shm_window *shm_window_of(struct gidd *gidd, uint32_t domain, int fd);
+/* They may be others from now on: the domain is gone. */
 void shm_window_forget(struct gidd *gidd, uint32_t domain);
 void shm_window_forget_all(struct gidd *gidd);
 
 /*
- * Whether `fd` is the domain's window, and [offset, offset + size) lies in it behind its first
+ * Whether `fd` is a window of the domain, and [offset, offset + size) lies in it behind its first
  * page. 0, -EBADF, -ERANGE; `*why` is a constant sentence.
  */
 int shm_window_check(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset, uint64_t size,
 		const char **why);
 
 /*
- * What is wrong with the domain's window as it is now, a constant sentence, or NULL: whose it is is
- * written in its first page, and its size does not change.
+ * What is wrong with the domain's windows as they are now, a constant sentence, or NULL: whose they
+ * are is written in their first pages, and their sizes do not change.
  */
 const char *shm_window_judge(struct gidd *gidd, uint32_t domain);
 
@@ -53,11 +64,5 @@ const char *shm_window_judge(struct gidd *gidd, uint32_t domain);
  * over a link. */
 int shm_window_check_read(struct gidd *gidd, uint32_t domain, int fd, uint64_t offset,
 		uint64_t size, const char **why);
-
-/* The hub: makes the window of each domain that needs one, where it is not there already. */
-int shm_window_make_all(struct gidd *gidd);
-
-/* The hub: writes the window's first page again, whatever its owner made of it. */
-void shm_window_mark(struct gidd *gidd, const struct config_domain *domain);
 
 #endif

@@ -126,24 +126,14 @@ static struct slab *slab_create(struct gidd *gidd, const struct gid_wire_importe
 	return slab;
 }
 
-static bool has_domain(const struct domain_set *set, uint32_t domain) {
-	return (set->bits[domain / 8] & 1u << domain % 8) != 0;
-}
-
-static void set_domain(struct domain_set *set, uint32_t domain, bool present) {
-	uint8_t bit = (uint8_t)(1u << domain % 8);
-	set->bits[domain / 8] = present ? set->bits[domain / 8] | bit
-					: set->bits[domain / 8] & (uint8_t)~bit;
-}
-
 bool slab_is_granted(const struct slab *slab, uint32_t domain) {
 	const struct import *import;
 	TAILQ_FOREACH(import, &slab->importers, of_slab) {
-		if (has_domain(&import->lent, domain)) {
+		if (domain_set_has(&import->lent, domain)) {
 			return true;
 		}
 	}
-	return has_domain(&slab->grants, domain);
+	return domain_set_has(&slab->grants, domain);
 }
 
 static void slab_destroy(struct gidd *gidd, struct slab *slab) {
@@ -194,14 +184,19 @@ static void describe(struct gid_wire_imported *description, uint32_t domain,
 	*description = message.imported;
 }
 
-/* Checks the memory of a client's slab. Of our own window readers get a descriptor of ours. */
+/* Checks the memory of a client's slab. Of our own windows readers get a descriptor of ours. */
 static int check_memory(struct client *client, const struct gid_wire_imported *slab, bool again,
-		int *fd, uint64_t *bytes, const char **why) {
+		int *fd, uint64_t *bytes, uint32_t *window, const char **why) {
+	*window = 0;
 	if (slab->memory != GID_MEMORY_WINDOW) {
 		return descriptor_check_slab(*fd, slab, bytes, why);
 	}
 	*bytes = descriptor_slab_end(slab) - slab->offset;
 	int error = shm_range_check(client, *fd, slab->offset, *bytes, again, why);
+	if (error == 0) {
+		struct gidd *gidd = client->peer.gidd;
+		*window = shm_window_of(gidd, gidd->self->number, *fd)->number;
+	}
 	if (error == 0 && shm_range_make_read_only(client->peer.gidd, fd) < 0) {
 		*why = "gidd has no descriptor left";
 		error = -EMFILE;
@@ -214,11 +209,13 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	uint32_t serial = request->header.serial;
 	struct gid_wire_imported description;
 	uint64_t bytes;
+	uint32_t window;
 	const char *wrong;
 	char why[192];
 
 	describe(&description, gidd->self->number, request);
-	int error = check_memory(client, &description, request->slab != 0, fd, &bytes, &wrong);
+	int error = check_memory(
+			client, &description, request->slab != 0, fd, &bytes, &window, &wrong);
 	if (error < 0) {
 		peer_log(&client->peer, LOG_LEVEL_WARNING, "export refused: %s", wrong);
 		peer_result(&client->peer, serial, error, 0, "%s", wrong);
@@ -249,6 +246,7 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 	}
 	slab->owner = client;
 	slab->bytes = bytes;
+	slab->window = window;
 	slab->charged = charged;
 	slab->inherited = request->slab != 0;
 	slab->fd = *fd;
@@ -282,12 +280,14 @@ void slab_unexport(struct client *client, const struct gid_wire_unexport *reques
 	peer_result(&client->peer, request->header.serial, 0, 0, "%s", "");
 }
 
-bool slab_is_in(const struct client *client, uint64_t offset, uint64_t size) {
+bool slab_is_in(const struct client *client, const struct gid_wire_allocated *range) {
+	uint64_t offset = gid_wire_window_offset(range->offset);
+	uint32_t window = gid_wire_window_number(range->offset);
 	const struct slab *slab;
 	TAILQ_FOREACH(slab, &client->slabs, owner_entry) {
 		const struct gid_wire_imported *info = &slab->description.imported;
-		if (info->memory == GID_MEMORY_WINDOW && info->offset >= offset &&
-				info->offset - offset < size) {
+		if (info->memory == GID_MEMORY_WINDOW && slab->window == window &&
+				info->offset >= offset && info->offset - offset < range->size) {
 			return true;
 		}
 	}
@@ -313,9 +313,9 @@ static void lose_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 
 static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 	struct import *import;
-	set_domain(&slab->grants, domain, false);
+	domain_set_put(&slab->grants, domain, false);
 	TAILQ_FOREACH(import, &slab->importers, of_slab) {
-		set_domain(&import->lent, domain, false);
+		domain_set_put(&import->lent, domain, false);
 	}
 	lose_grant(gidd, slab, domain);
 }
@@ -323,9 +323,9 @@ static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 static void set_owner_grant(
 		struct gidd *gidd, struct slab *slab, const struct gid_wire_grant *request) {
 	bool had = slab_is_granted(slab, request->domain);
-	set_domain(&slab->withheld, request->domain, request->allow == 0);
+	domain_set_put(&slab->withheld, request->domain, request->allow == 0);
 	if (request->allow != 0) {
-		set_domain(&slab->grants, request->domain, true);
+		domain_set_put(&slab->grants, request->domain, true);
 	} else if (had) {
 		take_back(gidd, slab, request->domain);
 	}
@@ -335,10 +335,10 @@ static int set_loan(
 		struct gidd *gidd, struct import *import, const struct gid_wire_grant *request) {
 	struct slab *slab = import->slab;
 	bool had = slab_is_granted(slab, request->domain);
-	if (request->allow != 0 && has_domain(&slab->withheld, request->domain)) {
+	if (request->allow != 0 && domain_set_has(&slab->withheld, request->domain)) {
 		return -EPERM;
 	}
-	set_domain(&import->lent, request->domain, request->allow != 0);
+	domain_set_put(&import->lent, request->domain, request->allow != 0);
 	if (had && request->allow == 0) {
 		lose_grant(gidd, slab, request->domain);
 	}
@@ -349,7 +349,7 @@ static void end_loans(struct import *import) {
 	struct domain_set lent = import->lent;
 	import->lent = (struct domain_set){0};
 	for (uint32_t domain = 1; domain <= GID_DOMAIN_MAX; domain++) {
-		if (has_domain(&lent, domain)) {
+		if (domain_set_has(&lent, domain)) {
 			lose_grant(import->peer->gidd, import->slab, domain);
 		}
 	}
@@ -377,12 +377,11 @@ void slab_grant(struct client *client, const struct gid_wire_grant *request) {
 		return;
 	}
 	struct link *link = link_find(gidd, request->domain);
-	bool windows_only = link != NULL && link->kind->windows_only;
-	if (windows_only && slab->description.imported.memory != GID_MEMORY_WINDOW &&
-			request->allow != 0) {
+	if (link != NULL && request->allow != 0 &&
+			!link_can_carry(&link->peer, slab->fd, slab->description.imported.offset)) {
 		peer_result(&client->peer, serial, -ENOTSUP, 0,
-				"domain %s is another machine, which cannot see a memfd or "
-				"dma-buf: copy it into a slab that gidway made",
+				"domain %s is another machine, which cannot see this memory: copy "
+				"it into a slab that gidway made for that stream",
 				reader->name);
 		return;
 	}

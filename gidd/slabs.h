@@ -9,20 +9,17 @@
 #ifndef GIDD_SLABS_H
 #define GIDD_SLABS_H
 
+#include "domain_set.h"
 #include "gidd.h"
 
 struct link;
-
-/* A bit for each domain. */
-struct domain_set {
-	uint8_t bits[(GID_DOMAIN_MAX + 8) / 8];
-};
 
 struct slab {
 	TAILQ_ENTRY(slab) entry, owner_entry;
 	struct client *owner;		    /* NULL: of another domain */
 	union gid_wire_message description; /* IMPORTED, as readers get it */
 	int fd;				    /* -1: of another domain */
+	uint32_t window;		    /* of ours, where it lies in one */
 	uint64_t bytes;			    /* of the whole file, or of its part of a window */
 	uint64_t charged;		    /* to the owner's quota; a window's memory is already */
 	struct domain_set grants;	    /* the owner's */
@@ -57,8 +54,8 @@ void slab_export(struct client *client, const struct gid_wire_export *request, i
 void slab_unexport(struct client *client, const struct gid_wire_unexport *request);
 /* The client is gone. Whoever has its slabs hears that they are gone. */
 void slab_destroy_all_of(struct client *client);
-/* Whether the client has exported a part of that in the domain's own window. */
-bool slab_is_in(const struct client *client, uint64_t offset, uint64_t size);
+/* Whether the client has exported a part of that range of the domain's own windows. */
+bool slab_is_in(const struct client *client, const struct gid_wire_allocated *range);
 
 /* By its owner, or lent by another client of the same domain. */
 bool slab_is_granted(const struct slab *slab, uint32_t domain);

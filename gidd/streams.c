@@ -42,7 +42,7 @@ static void ask_producer(struct subscription *subscription, struct stream *strea
 	message.subscriber.domain = subscription->consumer_domain;
 	message.subscriber.credit = subscription->credit;
 	message.subscriber.flags = subscription->flags |
-			(link_can_carry(subscription->consumer, 0) ? 0 : GID_WIRE_REMOTE);
+			(link_is_remote(subscription->consumer) ? GID_WIRE_REMOTE : 0);
 	message.subscriber.window_offset = subscription->window_offset;
 	peer_send(&stream->owner->peer, &message, subscription->fds, 2);
 	subscription_answer(subscription, 0, 1, "");
@@ -385,11 +385,12 @@ static const struct config_domain *find_owner(
 
 /* That whoever has the stream can see the consumer's page. */
 static int check_reach(struct peer *consumer, const struct config_domain *owner,
-		const struct gid_wire_subscribe *request, const char **why) {
+		const struct gid_wire_subscribe *request, int page, const char **why) {
 	struct link *link = link_find(consumer->gidd, owner->number);
 	if (consumer->client != NULL && link != NULL &&
-			!link_can_carry(&link->peer, request->window_offset)) {
-		*why = "the stream's domain is another machine: the page must be in our window";
+			!link_can_carry(&link->peer, page, request->window_offset)) {
+		*why = "the stream's domain is another machine: the page must be in a window of "
+		       "ours that it reads";
 		return -ENOTSUP;
 	}
 	return 0;
@@ -416,7 +417,7 @@ void stream_subscribe(struct peer *consumer, const struct gid_wire_subscribe *re
 	int error = subscription_check_memory(consumer, request->window_offset,
 			sizeof(struct gid_wire_page), &fds[0], &wrong);
 	if (error == 0) {
-		error = check_reach(consumer, owner, request, &wrong);
+		error = check_reach(consumer, owner, request, fds[0], &wrong);
 	}
 	if (error == 0) {
 		error = descriptor_check_doorbell(fds[1], &wrong);

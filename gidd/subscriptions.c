@@ -436,7 +436,9 @@ void subscription_accept(
 		peer_violation(peer, why);
 		return;
 	}
-	int error = link_can_carry(subscription->consumer, accept->window_offset) ? 0 : -ENOTSUP;
+	int error = link_can_carry(subscription->consumer, *ring_fd, accept->window_offset)
+			? 0
+			: -ENOTSUP;
 	if (error == 0) {
 		error = gid_memory_map(*ring_fd, accept->window_offset,
 				sizeof(struct gid_wire_ring), &ring);

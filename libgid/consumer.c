@@ -112,8 +112,12 @@ static void put_subscribe(
 
 /* Makes page and doorbell and the message that carries them; the caller closes `*their_end`. */
 static int prepare(struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
+	const struct gid_memory_readers producer = {
+			.kind = GID_WIRE_READERS_DOMAIN,
+			.name = consumer->peer,
+	};
 	consumer->asked = gid_clock_now();
-	int error = gid_memory_get(consumer->domain, &consumer->memory, "gid-page",
+	int error = gid_memory_get(consumer->domain, &consumer->memory, &producer, "gid-page",
 			sizeof(struct gid_wire_page));
 	if (error < 0) {
 		return error;

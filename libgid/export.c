@@ -159,7 +159,7 @@ static int finish_slab(struct gid_slab *slab, int error, struct gid_slab **resul
 }
 
 /* Slots, then the table of their generations on pages of its own. */
-static int make_memory(struct gid_slab *slab) {
+static int make_memory(struct gid_slab *slab, const char *stream) {
 	struct gid_slab_info *info = &slab->info;
 	uint64_t slots, size;
 	if (info->slot_size == 0 ||
@@ -169,7 +169,11 @@ static int make_memory(struct gid_slab *slab) {
 		return gid_domain_fail(slab->domain, -EINVAL, "%u slots of that size are too much",
 				info->slot_count);
 	}
-	int error = gid_memory_get(slab->domain, &slab->own, "gid-slab", size);
+	const struct gid_memory_readers readers = {
+			.kind = stream == NULL ? GID_WIRE_READERS_ANY : GID_WIRE_READERS_STREAM,
+			.name = stream,
+	};
+	int error = gid_memory_get(slab->domain, &slab->own, &readers, "gid-slab", size);
 	if (error < 0) {
 		return gid_domain_fail(slab->domain, error, "cannot make %llu bytes of memory: %s",
 				(unsigned long long)size, gid_strerror(error));
@@ -183,7 +187,18 @@ static int make_memory(struct gid_slab *slab) {
 }
 
 int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
-		uint32_t slot_count, const char *description, struct gid_slab **result) {
+		uint32_t slot_count, const char *description, struct gid_slab **slab) {
+	return gid_slab_create_for_stream(
+			domain, NULL, layout, slot_size, slot_count, description, slab);
+}
+
+int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
+		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
+		const char *description, struct gid_slab **result) {
+	if (stream != NULL && !gid_name_is_valid(stream)) {
+		return gid_domain_fail(domain, -EINVAL, "\"%.*s\" is not a stream's name",
+				(int)GID_NAME_MAX, stream);
+	}
 	if (slot_count < 1 || slot_count > GID_SLOTS_MAX) {
 		return gid_domain_fail(domain, -EINVAL, "a slab has 1 to %u slots, not %u",
 				GID_SLOTS_MAX, slot_count);
@@ -206,7 +221,7 @@ int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, 
 	slab->info.slot_size = gid_memory_round_up(slot_size);
 	error = set_description(slab, description);
 	if (error == 0) {
-		error = make_memory(slab);
+		error = make_memory(slab, stream);
 	}
 	return finish_slab(slab, error, result);
 }

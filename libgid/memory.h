@@ -12,9 +12,10 @@ struct gid_memory_own {
 	int fd;
 	void *data;
 	size_t size;
-	/* memory_source.h: where it begins in the window that `fd` is of, and who gave it; else 0
-	 */
+	/* memory_source.h: where it begins in the window that `fd` is of, the number of that, and
+	 * who gave it; else 0 */
 	uint64_t window_offset;
+	uint32_t window;
 	struct gid_domain *source;
 };
 

@@ -10,12 +10,20 @@
 #include "connection.h"
 #include "memory.h"
 
+/* Who else is to read memory of ours: see enum gid_wire_readers. */
+struct gid_memory_readers {
+	enum gid_wire_readers kind;
+	uint32_t domain;
+	const char *name; /* NULL: none */
+};
+
 /*
- * Gets `size` bytes (rounded up to pages), zeroed. `name` is for /proc. Given back by
+ * Gets `size` bytes (rounded up to pages), zeroed, in memory that only those `readers` see which
+ * are on other machines; a memfd where none is. `name` is for /proc. Given back by
  * gid_memory_put(), and by gidd when the connection ends.
  */
-int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory, const char *name,
-		size_t size);
+int gid_memory_get(struct gid_domain *domain, struct gid_memory_own *memory,
+		const struct gid_memory_readers *readers, const char *name, size_t size);
 void gid_memory_put(struct gid_memory_own *memory);
 
 /*

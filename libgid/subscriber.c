@@ -32,8 +32,12 @@ int gid_subscription_create(struct gid_domain *domain, struct gid_producer *prod
 	if (error < 0) {
 		goto error_subscription;
 	}
-	error = gid_memory_get(
-			domain, &subscription->memory, "gid-ring", sizeof(struct gid_wire_ring));
+	const struct gid_memory_readers consumer = {
+			.kind = GID_WIRE_READERS_DOMAIN,
+			.domain = request->domain,
+	};
+	error = gid_memory_get(domain, &subscription->memory, &consumer, "gid-ring",
+			sizeof(struct gid_wire_ring));
 	if (error < 0) {
 		goto error_page;
 	}

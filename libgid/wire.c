@@ -360,12 +360,24 @@ static const char *check_unpublish(const struct gid_wire_unpublish *unpublish) {
 }
 
 static const char *check_alloc(const struct gid_wire_alloc *alloc) {
-	return alloc->size >= 1 && alloc->size <= INT64_MAX ? NULL : "the size is out of range";
+	bool named = alloc->readers == GID_WIRE_READERS_STREAM ||
+			(alloc->readers == GID_WIRE_READERS_DOMAIN && alloc->name[0] != '\0');
+	bool numbered = alloc->readers == GID_WIRE_READERS_DOMAIN && !named;
+	if (alloc->size < 1 || alloc->size > INT64_MAX) {
+		return "the size is out of range";
+	}
+	bool valid = alloc->readers <= GID_WIRE_READERS_DOMAIN &&
+			alloc->domain <= (numbered ? GID_DOMAIN_MAX : 0) &&
+			(named ? field_is_name(alloc->name, sizeof(alloc->name))
+			       : field_is_text(alloc->name, sizeof(alloc->name)) &&
+									alloc->name[0] == '\0');
+	return valid ? NULL : "it does not say who is to read the memory";
 }
 
 static const char *check_allocated(const struct gid_wire_allocated *allocated) {
-	bool valid = allocated->offset != 0 && is_in_window(allocated->offset, allocated->size) &&
-			allocated->size != 0 && allocated->size % GID_WIRE_PAGE == 0;
+	bool valid = gid_wire_window_offset(allocated->offset) != 0 &&
+			is_in_window(allocated->offset, allocated->size) && allocated->size != 0 &&
+			allocated->size % GID_WIRE_PAGE == 0;
 	return valid ? NULL : "the range is not one of whole pages behind a window's first";
 }
 
@@ -615,7 +627,8 @@ bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy) {
 bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size) {
 	return copy->magic == GID_WINDOW_MAGIC && copy->version == GID_WINDOW_VERSION &&
 			is_domain(copy->domain) && copy->size == size && size >= GID_WINDOW_MIN &&
-			size <= INT64_MAX && size % GID_WIRE_PAGE == 0 &&
+			size <= UINT64_C(1) << GID_WINDOW_SHIFT && size % GID_WIRE_PAGE == 0 &&
+			copy->number < GID_WINDOWS_MAX && copy->reserved == 0 &&
 			field_is_name(copy->name, sizeof(copy->name));
 }
 

@@ -48,7 +48,7 @@ enum gid_wire_type {
 	GID_WIRE_IMPORTED,
 	/* D, L: the slab is gone for the receiver. Not answered. */
 	GID_WIRE_REVOKED,
-	/* C: answered by ALLOCATED (fds[0] the domain's window, to be written) or RESULT. */
+	/* C: answered by ALLOCATED (fds[0] a window of the domain, to be written) or RESULT. */
 	GID_WIRE_ALLOC,
 	GID_WIRE_ALLOCATED,
 	/* C: answered by RESULT. */
@@ -188,14 +188,24 @@ struct gid_wire_revoked {
 	uint64_t gid; /* any of the slab's */
 };
 
+/* Who else is to read the memory: domains of other machines. */
+enum gid_wire_readers {
+	GID_WIRE_READERS_ANY,	 /* all that this one shares anything with */
+	GID_WIRE_READERS_STREAM, /* all that may read its stream `name` */
+	GID_WIRE_READERS_DOMAIN, /* one domain alone, by number, else by name; "": its own */
+};
+
 struct gid_wire_alloc {
 	struct gid_wire_header header;
 	uint64_t size; /* bytes; rounded up to whole pages of 4096 */
+	uint32_t readers;
+	uint32_t domain; /* READERS_DOMAIN: its number, 0: it is named */
+	char name[64];
 };
 
 struct gid_wire_allocated { /* also FREE */
 	struct gid_wire_header header;
-	uint64_t offset; /* in the window, of a page, not 0 */
+	uint64_t offset; /* in the window, of a page; above GID_WINDOW_SHIFT the window's number */
 	uint64_t size;	 /* whole pages; zeroes */
 };
 
@@ -277,8 +287,27 @@ struct gid_wire_report {
 
 #define GID_ENVELOPE_MAGIC 0x65646967u	       /* "gide" */
 #define GID_WINDOW_MAGIC 0x6f646e6977646967ull /* "gidwindo" */
-#define GID_WINDOW_VERSION 1u
+#define GID_WINDOW_VERSION 2u
 #define GID_WINDOW_MIN (UINT64_C(1) << 20)
+/*
+ * A domain has a window for each set of others that read the same. Where a message has no window's
+ * descriptor, places in it have the window's number among those of its owner in front.
+ */
+#define GID_WINDOW_SHIFT 40u
+#define GID_WINDOWS_MAX 63u
+
+static inline uint32_t gid_wire_window_number(uint64_t place) {
+	return (uint32_t)(place >> GID_WINDOW_SHIFT);
+}
+
+static inline uint64_t gid_wire_window_offset(uint64_t place) {
+	return place & ((UINT64_C(1) << GID_WINDOW_SHIFT) - 1);
+}
+
+static inline uint64_t gid_wire_window_place(uint32_t number, uint64_t offset) {
+	return (uint64_t)number << GID_WINDOW_SHIFT | offset;
+}
+
 #define GID_BELLS_MAGIC 0x736c6c6562646967ull /* "gidbells" */
 #define GID_BELLS_VERSION 1u
 
@@ -337,6 +366,9 @@ struct gid_wire_window {
 	uint64_t size;	 /* of all of it, bytes */
 	uint64_t cookie; /* another one for each file made */
 	char name[64];	 /* the domain's */
+	uint32_t number; /* among the windows of the domain */
+	uint32_t reserved;
+	uint8_t readers[32]; /* who may read it: bit n % 8 of byte n / 8 for domain n */
 };
 
 /* The memory of a doorbell device, written by the hub; the device's own guest sees it, nobody else.
@@ -434,7 +466,7 @@ _Static_assert(sizeof(struct gid_wire_grant) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_import) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_imported) == 2168, "wire");
 _Static_assert(sizeof(struct gid_wire_revoked) == 24, "wire");
-_Static_assert(sizeof(struct gid_wire_alloc) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_alloc) == 96, "wire");
 _Static_assert(sizeof(struct gid_wire_allocated) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_publish) == 80, "wire");
 _Static_assert(sizeof(struct gid_wire_unpublish) == 24, "wire");
@@ -452,7 +484,7 @@ _Static_assert(sizeof(struct gid_wire_pong) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_device) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_join) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_peer) == 128, "wire");
-_Static_assert(sizeof(struct gid_wire_window) == 96, "wire");
+_Static_assert(sizeof(struct gid_wire_window) == 136, "wire");
 _Static_assert(sizeof(struct gid_wire_bells) == 288, "wire");
 
 #endif

@@ -9,7 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config_windows.h"
 #include "fuzz.h"
+
+static bool has_window(const struct config_windows *windows, const struct config_domain *owner,
+		const struct domain_set *readers) {
+	const struct config_window *window;
+	TAILQ_FOREACH(window, windows, entry) {
+		if (window->owner == owner && window->size > 0 &&
+				domain_set_is_equal(&window->readers, readers)) {
+			return true;
+		}
+	}
+	return domain_set_is_empty(readers);
+}
+
+/* Whatever the name of a stream, there is a window for just its readers. */
+static void demand_windows(const struct config *config) {
+	static const char *const names[] = {"camera/rear", "movie", "a", "ab", "b", "ba", "a.a"};
+	struct config_windows windows;
+	const struct config_domain *owner;
+	config_windows_init(&windows);
+	int error = config_windows_plan(&windows, config, &owner);
+	demand(error == 0 || error == -E2BIG);
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		for (size_t i = 0; error == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
+			struct domain_set readers =
+					config_readers_of_stream(config, owner, names[i]);
+			demand(has_window(&windows, owner, &readers));
+		}
+	}
+	config_windows_finish(&windows);
+}
 
 static void demand_consistent(const struct config *config) {
 	const struct config_domain *domain;
@@ -31,6 +62,7 @@ static void demand_consistent(const struct config *config) {
 		demand(config_link_find(config, link->ends[1], link->ends[0]) == link);
 		demand(link->kind != NULL);
 	}
+	demand_windows(config);
 }
 
 /* Each mistake is one line that begins with the file's name and a line number. */

@@ -157,7 +157,7 @@ static void end_all(void) {
 	host_client_hang_up();
 	inside_settle(&world.gidd);
 	inside_demand_empty(gidd);
-	demand(shm_map_used(&gidd->windows[HOST]->map) == 0);
+	demand(shm_map_used(&SLIST_FIRST(&gidd->windows[HOST])->map) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -150,6 +150,12 @@ static void fill(union gid_wire_message *m, struct input *input) {
 		break;
 	case GID_WIRE_ALLOC:
 		m->alloc.size = 1 + take(input, 64) * UINT64_C(1024);
+		m->alloc.readers = take(input, 4);
+		if (m->alloc.readers == GID_WIRE_READERS_STREAM) {
+			strcpy(m->alloc.name, names[take(input, 4)]);
+		} else if (m->alloc.readers == GID_WIRE_READERS_DOMAIN) {
+			m->alloc.domain = take(input, 5);
+		}
 		break;
 	case GID_WIRE_ALLOCATED:
 	case GID_WIRE_FREE:

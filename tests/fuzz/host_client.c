@@ -17,7 +17,7 @@ static struct {
 
 static int open_window(void) {
 	char path[128];
-	snprintf(path, sizeof(path), "%s/window/host", self.runtime);
+	snprintf(path, sizeof(path), "%s/window/host/0.1", self.runtime);
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 

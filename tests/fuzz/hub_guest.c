@@ -20,9 +20,10 @@ void guest_hang_up(struct guest *guest) {
 	guest->in_size = 0;
 }
 
-static void open_window(struct guest *guest, const char *runtime, const char *name) {
+static void open_window(struct guest *guest, const char *runtime) {
 	char path[128];
-	snprintf(path, sizeof(path), "%s/window/%s", runtime, name);
+	snprintf(path, sizeof(path), "%s/window/%s", runtime,
+			guest->number == 1 ? "open/0.2-3" : "cluster/0.1");
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	void *data = mmap(NULL, WINDOW_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	demand(fd >= 0 && data != MAP_FAILED);
@@ -37,7 +38,7 @@ void guest_connect(struct guest *guest, const char *runtime) {
 		return;
 	}
 	if (guest->window == NULL) {
-		open_window(guest, runtime, name);
+		open_window(guest, runtime);
 	}
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/hub/%s.sock", runtime, name);
 	guest->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -144,7 +145,8 @@ static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESU
 
 static uint64_t take_offset(struct input *input) {
 	uint32_t page = take(input, 64);
-	return page == 63 ? INT64_MAX - 65535 : page * PLACE;
+	uint32_t number = page == 62 ? take(input, GID_WINDOWS_MAX + 1) : 0;
+	return page == 63 ? INT64_MAX - 65535 : gid_wire_window_place(number, page * PLACE);
 }
 
 /* --- its memory ------------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ def valid(type_: int) -> bytes:
         UNIMPORT: (gid(1, 1),),
         PUBLISH: (b"movie",),
         UNPUBLISH: (1, 0),
-        ALLOC: (4096,),
+        ALLOC: (4096, 0, 0, b""),
         ALLOCATED: (4096, 4096),
         FREE: (4096, 4096),
         SUBSCRIBE: (1, 0, 1, 0, b"", b"movie", 0),

@@ -53,7 +53,7 @@ OTHERS = {
     "frame": (part("### An entry"), 128),
     "page": (part("### The page"), 2496),
     "envelope": (part("### The envelope"), 16),
-    "window": (part("### A window's first page"), 96),
+    "window": (part("### A window's first page"), 136),
     "bells": (part("### A doorbell device's memory"), 288),
 }
 SAME = {"ACCEPT": "subscribed", "FREE": "allocated", "JOINED": "join", "UNIMPORT": "import"}

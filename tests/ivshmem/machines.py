@@ -9,10 +9,10 @@ import mmap
 import os
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from cockpit import Cockpit
-from gidwire import WINDOW_HEADER, WINDOW_MAGIC
+from gidwire import WINDOW_HEADER, WINDOW_MAGIC, WINDOW_VERSION
 
 MIB = 1 << 20
 
@@ -60,14 +60,31 @@ def start(cockpit: Cockpit) -> None:
         cockpit.idle_fds[domain] = cockpit.gidds[domain].open_fds()
 
 
-def window_path(cockpit: Cockpit, domain: str) -> str:
-    return str(cockpit.runtime / "window" / domain)
+def window_path(cockpit: Cockpit, domain: str, *readers: str) -> str:
+    """The domain's window for just these readers; without any: its first, for all of them."""
+    folder = cockpit.runtime / "window" / domain
+    if not readers:
+        return str(next(folder.glob("0.*")))
+    numbers = "-".join(map(str, sorted(NAMES[reader] for reader in readers)))
+    return str(next(folder.glob(f"*.{numbers}")))
+
+
+def windows(cockpit: Cockpit, domain: str) -> list[str]:
+    return sorted(map(str, (cockpit.runtime / "window" / domain).iterdir()))
+
+
+def window_number(path: str) -> int:
+    return int(path.rpartition("/")[2].partition(".")[0])
+
+
+def window(cockpit: Cockpit, domain: str, *readers: str) -> AbstractContextManager[mmap.mmap]:
+    """All of that window, to be read and written."""
+    return map_window(window_path(cockpit, domain, *readers))
 
 
 @contextmanager
-def window(cockpit: Cockpit, domain: str) -> Iterator[mmap.mmap]:
-    """All of the domain's window, to be read and written."""
-    fd = os.open(window_path(cockpit, domain), os.O_RDWR)
+def map_window(path: str) -> Iterator[mmap.mmap]:
+    fd = os.open(path, os.O_RDWR)
     try:
         with mmap.mmap(fd, 0) as memory:
             yield memory
@@ -76,7 +93,8 @@ def window(cockpit: Cockpit, domain: str) -> Iterator[mmap.mmap]:
 
 
 def header(domain: int, name: str, size: int = 4 * MIB) -> bytes:
-    return struct.pack(WINDOW_HEADER, WINDOW_MAGIC, 1, domain, size, 1, name.encode())
+    head = (WINDOW_MAGIC, WINDOW_VERSION, domain, size, 1, name.encode())
+    return struct.pack(WINDOW_HEADER, *head, 0, 0, bytes(32))
 
 
 def link(cockpit: Cockpit, domain: str, peer: str) -> dict:

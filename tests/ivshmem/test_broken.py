@@ -210,7 +210,7 @@ def test_a_window_whose_size_changes(machines: Cockpit) -> None:
         for name in ("host", "hud"):
             assert member.wait(lambda name=name: faults(machines, name) == 1)
             assert "the size of its window" in link(machines, name, "open")["last_fault"]
-        machines.wait_log("host", "the window of domain open is new")
+        machines.wait_log("host", "window 0 of domain open is new")
         up(machines, member)
         assert os.stat(window_path(machines, "open")).st_size == 4 * MIB
 
@@ -297,7 +297,7 @@ def raw_subscription(
 ) -> Iterator[tuple[Message, socket.socket, int]]:
     """A client of the host's, live at the member's stream: its page, its doorbell, its number."""
     up(machines, member)
-    memory = client.request(ALLOC, PAGE_SIZE)
+    memory = client.request(ALLOC, PAGE_SIZE, 0, 0, b"")
     bell, other = socket.socketpair()
     with bell, other:
         values = (7, 0, 4, 0, b"open", b"movie", memory.values[0])

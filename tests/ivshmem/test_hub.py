@@ -388,7 +388,7 @@ def test_answers_that_nobody_asked_for(machines: Cockpit) -> None:
 
 def test_clients_cannot_say_what_gidds_say(machines: Cockpit) -> None:
     with machines.connect("host") as client:
-        assert client.request(ALLOC, PAGE_SIZE).type != RESULT
+        assert client.request(ALLOC, PAGE_SIZE, 0, 0, b"").type != RESULT
         client.send_raw(pack(BELL, 1, 0))
         client.wait_closed()
 

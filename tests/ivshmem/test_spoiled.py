@@ -5,10 +5,11 @@ import os
 import random
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 from cockpit import Cockpit
-from machines import CONFIG, link, start, window
+from machines import CONFIG, link, map_window, start, windows
 from peer import Peer, consume, produce
 from program import wait_for
 
@@ -26,12 +27,15 @@ def spoil(machines: Cockpit, domain: str, seed: int) -> None:
     """As often as it can: whole pages, single words, and words that are nearly right."""
     chance = random.Random(seed)
     end = time.monotonic() + SECONDS
-    with window(machines, domain) as memory:
+    with ExitStack() as stack:
+        memories = [stack.enter_context(map_window(path)) for path in windows(machines, domain)]
         noise = chance.randbytes(1 << 20)
         while time.monotonic() < end:
-            for at in range(0, len(memory), len(noise)):
-                memory[at : at + len(noise)] = noise
+            for memory in memories:
+                for at in range(0, len(memory), len(noise)):
+                    memory[at : at + len(noise)] = noise
             for _ in range(2000):
+                memory = chance.choice(memories)
                 at = chance.randrange(0, 1 << 17) & ~7  # rings and pages are allocated first
                 old = int.from_bytes(memory[at : at + 8], "little")
                 new = chance.choice(

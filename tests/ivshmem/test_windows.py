@@ -18,6 +18,9 @@ from gidwire import (
     ALLOCATED,
     FREE,
     PAGE_SIZE,
+    READERS_ANY,
+    READERS_DOMAIN,
+    READERS_STREAM,
     RESULT,
     WINDOW,
     Connection,
@@ -26,7 +29,17 @@ from gidwire import (
     gid,
     pack,
 )
-from machines import CONFIG, MIB, start, window, window_path
+from machines import (
+    CONFIG,
+    MIB,
+    NAMES,
+    map_window,
+    start,
+    window,
+    window_number,
+    window_path,
+    windows,
+)
 
 
 @pytest.fixture
@@ -37,7 +50,16 @@ def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
 
 
 def allocate(client: Connection, size: int) -> Message:
-    return client.request(ALLOC, size)
+    return client.request(ALLOC, size, READERS_ANY, 0, b"")
+
+
+def allocate_for(client: Connection, size: int, domain: str) -> Message:
+    return client.request(ALLOC, size, READERS_DOMAIN, 0, domain.encode())
+
+
+def place(memory: Message) -> tuple[int, int]:
+    """The number of the window that the memory is in, and where in it."""
+    return memory.values[0] >> 40, memory.values[0] & (1 << 40) - 1
 
 
 def free(client: Connection, offset: int, size: int) -> int:
@@ -50,8 +72,8 @@ def error_of(answer: Message) -> int:
 
 
 def test_windows_are_files_of_the_hub(machines: Cockpit) -> None:
-    for domain in ("open", "cluster", "host", "hud"):
-        status = os.stat(window_path(machines, domain))
+    for path in (path for domain in NAMES for path in windows(machines, domain)):
+        status = os.stat(path)
         assert status.st_size == 4 * MIB and stat.S_IMODE(status.st_mode) == 0o600
         assert status.st_blocks * 512 >= 4 * MIB  # none is missing when it is written
 
@@ -79,15 +101,17 @@ def landlock_version() -> int:
 def test_no_client_shrinks_a_window(machines: Cockpit, domain: str) -> None:
     """Its descriptor is writable, for it writes its range; gidds and machines live by the rest."""
     with machines.connect(domain, "shrinks") as client:
-        memory = allocate(client, 4096)
+        reader = "host" if domain == "open" else "open"
+        memory = allocate_for(client, 4096, reader)
         assert memory.type == ALLOCATED
         for size in (0, 4096, 8 * MIB):
             with pytest.raises(PermissionError):
                 os.ftruncate(memory.fds[0], size)
-        with mmap.mmap(memory.fds[0], 4096, offset=memory.values[0]) as mine:
+        with mmap.mmap(memory.fds[0], 4096, offset=place(memory)[1]) as mine:
             mine[:] = b"m" * 4096
         memory.close()
-    assert os.stat(window_path(machines, domain)).st_size == 4 * MIB
+    for path in windows(machines, domain):
+        assert os.stat(path).st_size == 4 * MIB
     machines.wait_links()
 
 
@@ -126,8 +150,8 @@ def test_nobody_waits_for_another_ones_memory(make_cockpit: Callable[..., Cockpi
     with cockpit.connect("open") as greedy, cockpit.connect("open") as modest:
         for serial in range(1, 11):
             gidd.signal(signal.SIGSTOP)
-            greedy.send_raw(pack(ALLOC, 200 * MIB, serial=serial))
-            modest.send_raw(pack(ALLOC, 4096, serial=serial))
+            greedy.send_raw(pack(ALLOC, 200 * MIB, READERS_ANY, 0, b"", serial=serial))
+            modest.send_raw(pack(ALLOC, 4096, READERS_ANY, 0, b"", serial=serial))
             gidd.signal(signal.SIGCONT)
             page = modest.receive()
             overtaken += not is_readable(greedy)
@@ -151,7 +175,7 @@ def test_gidd_serves_while_it_cleans(make_cockpit: Callable[..., Cockpit]) -> No
     overtaken = 0
     with cockpit.connect("open") as greedy, cockpit.connect("open") as other:
         for _ in range(10):
-            greedy.send_raw(pack(ALLOC, 200 * MIB, serial=1))
+            greedy.send_raw(pack(ALLOC, 200 * MIB, READERS_ANY, 0, b"", serial=1))
             slab = other.export_new()
             other.unexport(slab)
             overtaken += not is_readable(greedy)
@@ -168,7 +192,7 @@ def test_memory_that_is_not_given_yet(make_cockpit: Callable[..., Cockpit]) -> N
     with cockpit.connect("open") as client:
         before = allocate(client, 4096)
         gidd.signal(signal.SIGSTOP)
-        client.send_raw(pack(ALLOC, 200 * MIB, serial=98))
+        client.send_raw(pack(ALLOC, 200 * MIB, READERS_ANY, 0, b"", serial=98))
         client.send_raw(pack(FREE, 8192, 200 * MIB, serial=99))
         gidd.signal(signal.SIGCONT)
         assert error_of(client.receive()) == -errno.ENOENT
@@ -183,7 +207,7 @@ def test_requests_for_memory_are_bounded(machines: Cockpit) -> None:
         gidd = machines.gidds["open"]
         gidd.signal(signal.SIGSTOP)
         for serial in range(1, 61):
-            client.send_raw(pack(ALLOC, 4096, serial=serial))
+            client.send_raw(pack(ALLOC, 4096, READERS_ANY, 0, b"", serial=serial))
         gidd.signal(signal.SIGCONT)
         answers = [client.receive() for _ in range(60)]
         refused = [error_of(answer) for answer in answers if answer.type == RESULT]
@@ -199,7 +223,7 @@ def test_who_leaves_is_not_cleaned_for(machines: Cockpit) -> None:
     for _ in range(20):
         with machines.connect("open") as client:
             for serial in range(1, 9):
-                client.send_raw(pack(ALLOC, 100 * 1024, serial=serial))
+                client.send_raw(pack(ALLOC, 100 * 1024, READERS_ANY, 0, b"", serial=serial))
     with machines.connect("open") as client:
         assert allocate(client, 4096).type == ALLOCATED
 
@@ -226,7 +250,8 @@ def test_only_ones_own_is_given_back(machines: Cockpit) -> None:
             (other, (offset, size)),
             (one, (offset, 4096)),
             (one, (offset + 4096, 4096)),
-            (one, (1 << 40, 4096)),
+            (one, (offset | 1 << 40, size)),
+            (one, (offset | 63 << 40, size)),
         ):
             assert free(client, *bad) == -errno.ENOENT
         assert free(one, offset, size) == 0
@@ -348,3 +373,110 @@ def test_pages_elsewhere_are_refused(machines: Cockpit) -> None:
             os.close(bell)
             assert error == -errno.EBADF, words
         memory.close()
+
+
+# --- a window for each set of readers ---
+
+
+def readers_of(cockpit: Cockpit, memory: Message) -> set[str]:
+    """Who has the file that the memory is in, by its name."""
+    names = {number: name for name, number in NAMES.items()}
+    number, _ = place(memory)
+    path = next(path for path in windows(cockpit, "open") if window_number(path) == number)
+    assert os.stat(path).st_ino == os.fstat(memory.fds[0]).st_ino
+    return {names[int(word)] for word in path.rpartition(".")[2].split("-")}
+
+
+SETS = [
+    ((READERS_ANY, 0, b""), {"cluster", "host", "hud"}),
+    ((READERS_STREAM, 0, b"movie"), {"cluster", "host", "hud"}),
+    ((READERS_STREAM, 0, b"camera/rear"), {"cluster", "host", "hud"}),
+    ((READERS_STREAM, 0, b"film"), {"host", "hud"}),
+    ((READERS_DOMAIN, 0, b"cluster"), {"cluster"}),
+    ((READERS_DOMAIN, 2, b""), {"cluster"}),
+    ((READERS_DOMAIN, 3, b""), {"host"}),
+]
+
+
+def test_memory_is_in_the_window_of_its_readers(machines: Cockpit) -> None:
+    with machines.connect("open") as client:
+        for request, readers in SETS:
+            memory = client.request(ALLOC, 4096, *request)
+            assert memory.type == ALLOCATED, memory
+            assert readers_of(machines, memory) == readers, request
+            with mmap.mmap(memory.fds[0], 4096, offset=place(memory)[1]) as mine:
+                mine[:] = b"m" * 4096
+            assert free(client, *memory.values) == 0
+            memory.close()
+
+
+@pytest.mark.parametrize(
+    ("domain", "request_"),
+    [
+        ("cluster", (READERS_ANY, 0, b"")),  # which shares nothing
+        ("open", (READERS_DOMAIN, 0, b"")),  # its own
+        ("open", (READERS_DOMAIN, 0, b"open")),
+        ("open", (READERS_DOMAIN, 0, b"nobody")),
+        ("open", (READERS_DOMAIN, 77, b"")),
+        ("host", (READERS_DOMAIN, 4, b"")),  # on one kernel with it
+        ("cluster", (READERS_DOMAIN, 3, b"")),  # nothing is shared
+    ],
+)
+def test_memory_that_no_other_machine_reads_is_in_no_window(
+    machines: Cockpit, domain: str, request_: tuple[int, int, bytes]
+) -> None:
+    with machines.connect(domain) as client:
+        error, _, words = Connection.result(client.request(ALLOC, 4096, *request_))
+        assert error == -errno.ENOTSUP and "a memfd will do" in words
+
+
+def test_a_slab_goes_to_the_readers_of_its_window(machines: Cockpit) -> None:
+    """And to no other: who may read the domain, but not that stream, does not even get a grant."""
+    with machines.connect("open") as owner, machines.connect("host") as reader:
+        memory = owner.request(ALLOC, 8192, READERS_STREAM, 0, b"film")
+        _, offset = place(memory)
+        export = Export(memory=WINDOW, offset=offset, generations=offset + 4096)
+        error, slab, words = owner.export(export, memory.fds[0])
+        assert error == 0, words
+        error, _, words = owner.grant(slab, NAMES["cluster"])
+        assert error == -errno.ENOTSUP and "cannot see this memory" in words
+        assert owner.grant(slab, NAMES["host"])[0] == 0
+        with mmap.mmap(memory.fds[0], 8192, offset=offset) as mine:
+            mine[:4] = b"film"
+        got = reader.import_(gid(1, slab))
+        assert got.values[4] == offset
+        with mmap.mmap(got.fds[0], 8192, offset=offset, prot=mmap.PROT_READ) as theirs:
+            assert theirs[:4] == b"film"
+        got.close()
+        memory.close()
+
+
+def test_windows_of_others_are_not_opened(machines: Cockpit) -> None:
+    """A domain beside the host opens those that it may read, though it could reach all files."""
+    with machines.connect("open") as owner, machines.connect("hud"):
+        memory = owner.request(ALLOC, 4096, READERS_DOMAIN, NAMES["cluster"], b"")
+        secret = os.fstat(memory.fds[0]).st_ino
+        pid = machines.gidds["hud"].pid
+        opened = {os.stat(f"/proc/{pid}/fd/{fd}").st_ino for fd in os.listdir(f"/proc/{pid}/fd")}
+        assert os.stat(window_path(machines, "open")).st_ino in opened
+        assert secret not in opened
+        memory.close()
+
+
+def test_numbers_of_windows_stay(machines: Cockpit) -> None:
+    """Machines know windows by them: what the same domains read keeps its number."""
+    kept = [window_path(machines, "open", reader) for reader in ("cluster", "host")]
+    inodes = [os.stat(path).st_ino for path in kept]
+    gone = [window_path(machines, "open", *readers) for readers in (("host", "hud"), ("hud",))]
+    all_readers = window_path(machines, "open")
+    with map_window(all_readers) as left:
+        left[4096:4100] = b"left"
+        machines.kill("host")
+        text = machines.config_path.read_text()
+        machines.config_path.write_text(text.replace("[share open hud]\nstreams=*\n", ""))
+        machines.start("host")
+        assert [os.stat(path).st_ino for path in kept] == inodes
+        assert not any(os.path.exists(path) for path in (*gone, all_readers))
+        assert window_path(machines, "open", "cluster", "host") != all_readers
+        # Of one that is gone nobody sees any more what was in it.
+        assert left[:8192] == bytes(8192)

@@ -93,8 +93,8 @@ def test_windows_are_writable_for_their_owner_alone(tool: Tool) -> None:
             dict(pair.split("=", 1) for pair in words.split(",")[1:])
             for words in after(tool.arguments(domain), "-object")
         ]
-        readonly = {Path(b["mem-path"]).name: b["readonly"] == "on" for b in backends}
-        assert readonly == {domain: False} | dict.fromkeys(others, True)
+        readonly = {(Path(b["mem-path"]).parent.name, b["readonly"] == "on") for b in backends}
+        assert readonly == {(domain, False)} | {(other, True) for other in others}
 
 
 def test_a_guest_with_a_disk_of_its_own(tool: Tool) -> None:

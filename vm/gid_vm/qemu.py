@@ -8,20 +8,24 @@ from pathlib import Path
 from .initramfs import CannotBoot
 from .tsc import tsc_khz
 
+INDEX_STEP = 256  # of ACPI indices, between a domain's windows; as gidd/shm_files.h has it
+
 
 @dataclass(frozen=True)
 class Window:
     """A file of the host as memory of the guest: resource2 of an ivshmem-plain device.
 
     `size` in bytes, a power of two, as every PCI resource. Where it is not `writable`, what the
-    guest writes is dropped. `domain`: the number of whose it is, which the guest's gidd finds as
-    the device's ACPI index: its content is its owner's to write.
+    guest writes is dropped. `domain`: the number of whose it is, and `number`: which one of that
+    domain. The guest's gidd finds both in the device's ACPI index: its content is its owner's to
+    write.
     """
 
     path: Path
     size: int
     writable: bool
     domain: int | None = None
+    number: int = 0
 
     def backend(self, name: str) -> str:
         readonly = "off" if self.writable else "on"
@@ -29,7 +33,8 @@ class Window:
         return ",".join([*options, f"readonly={readonly}", f"mem-path={quote(self.path)}"])
 
     def device(self, name: str) -> str:
-        index = f",acpi-index={self.domain}" if self.domain is not None else ""
+        place = None if self.domain is None else self.number * INDEX_STEP + self.domain
+        index = f",acpi-index={place}" if place is not None else ""
         return f"ivshmem-plain,memdev={name},id={name}-device{index}"
 
 

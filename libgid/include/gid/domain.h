@@ -111,6 +111,17 @@ int gid_domain_status(struct gid_domain *domain, char **json);
 int gid_slab_create(struct gid_domain *domain, const struct gid_layout *layout, uint64_t slot_size,
 		uint32_t slot_count, const char *description, struct gid_slab **slab);
 
+/**
+ * The same for frames of the domain's own stream of that name. In a domain that shares with other
+ * machines it makes a difference who can see the memory: of gid_slab_create() all machines that
+ * this one shares anything with, of this one only those that may read the stream. So frames
+ * that not all may see belong into such a slab. Grants to any other machine fail with -ENOTSUP.
+ * NULL is the same as gid_slab_create(). Returns the same; -EINVAL also if it is no stream's name.
+ */
+int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
+		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
+		const char *description, struct gid_slab **slab);
+
 /** The kinds of memory that a slab can be. */
 enum gid_memory {
 	GID_MEMORY_MEMFD = 1,

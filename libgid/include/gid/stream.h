@@ -226,7 +226,8 @@ uint32_t gid_producer_unread(const struct gid_producer *producer);
 
 /**
  * Whether a consumer is on another machine. Such a consumer can read only slabs of
- * gid_slab_create(). It misses frames in memory of gid_slab_export(): copy them into such a slab.
+ * gid_slab_create(), and those of gid_slab_create_for_stream() for this stream, or for one with the
+ * same readers. It misses frames in memory of gid_slab_export(): copy them into such a slab.
  */
 bool gid_producer_needs_window(const struct gid_producer *producer);
 

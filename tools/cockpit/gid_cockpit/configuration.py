@@ -40,7 +40,6 @@ class Domain:
     user: str | None
     joined: frozenset[str]
     kind: str = "local"  # or "guest", "host"
-    window: int = 0  # bytes of the memory that it lends to other machines
     doorbell: bool = True  # whether a guest has a doorbell device, and the host serves those
     machine: MachineKeys = MachineKeys()
 
@@ -139,7 +138,6 @@ def read(path: Path) -> Configuration:
             keys.get("user"),
             frozenset(joined.get(names[0], ())),
             keys.get("kind", "local"),
-            size(keys.get("window", "0")),
             keys.get("doorbell", "on") == "on",
             read_machine(keys),
         )

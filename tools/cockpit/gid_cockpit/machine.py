@@ -23,7 +23,7 @@ from gid_vm.qemu import Display, Machine, Port, Window
 from gid_vm.root import lent_folders
 
 from .access import KVM, READ, WRITE, identity, let_in, user_of
-from .configuration import CockpitError, Configuration, Domain
+from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log, last_lines, log_folder
 from .process import handle, listener
 from .sandbox import dissolve, guest_share, put_into_share
@@ -75,14 +75,20 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
 
 
 def windows(configuration: Configuration, domain: Domain) -> list[Window]:
-    """Its own, and those of all whom it shares something with."""
-    owners = [configuration.by_name(name) for name in domain.joined | {domain.name}]
-    folder = configuration.runtime / "window"
-    return [
-        Window(folder / owner.name, owner.window, owner is domain, owner.number)
-        for owner in sorted(owners, key=lambda owner: (owner is not domain, owner.number))
-        if owner.window
-    ]
+    """Its own, and those of others that it is one of the readers of: gidd knows which."""
+    words = [find_program("gidd"), "--windows", "--config", str(configuration.path)]
+    environment = os.environ | {"GID_RUNTIME_DIR": str(configuration.runtime)}
+    result = subprocess.run(words, capture_output=True, text=True, env=environment)
+    if result.returncode != 0:
+        raise CockpitError(result.stderr.strip() or f"{configuration.path}: gidd refuses it")
+    found = []
+    for line in result.stdout.splitlines():
+        name, number, size, file, *readers = line.split()
+        if domain.name in (name, *readers):
+            owner = configuration.by_name(name)
+            path = configuration.runtime / "window" / name / file
+            found.append(Window(path, int(size), owner is domain, owner.number, int(number)))
+    return sorted(found, key=lambda window: (not window.writable, window.domain, window.number))
 
 
 def has_doorbell(configuration: Configuration, domain: Domain) -> bool:

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+#include "config_windows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- who reads what --------------------------------------------------------------------------- */
+
+/* Whether any of them is on another machine than the owner. */
+static bool is_any_remote(const struct config *config, const struct config_domain *owner,
+		const struct domain_set *readers) {
+	const struct config_domain *reader;
+	TAILQ_FOREACH(reader, &config->domains, entry) {
+		if (domain_set_has(readers, reader->number) &&
+				config_is_remote(config, owner, reader)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Those that the owner shares the stream with; NULL: any. */
+static struct domain_set find_readers(const struct config *config,
+		const struct config_domain *owner, const char *stream) {
+	struct domain_set readers = {0};
+	const struct config_share *share;
+	TAILQ_FOREACH(share, &config->shares, entry) {
+		if (share->owner == owner &&
+				(stream == NULL || config_globs_match(&share->streams, stream))) {
+			domain_set_put(&readers, share->reader->number, true);
+		}
+	}
+	return readers;
+}
+
+struct domain_set config_readers_of_stream(const struct config *config,
+		const struct config_domain *owner, const char *stream) {
+	struct domain_set readers = find_readers(config, owner, stream);
+	return is_any_remote(config, owner, &readers) ? readers : (struct domain_set){0};
+}
+
+struct domain_set config_readers_of_any(
+		const struct config *config, const struct config_domain *owner) {
+	return config_readers_of_stream(config, owner, NULL);
+}
+
+struct domain_set config_reader_alone(const struct config *config,
+		const struct config_domain *owner, const struct config_domain *reader) {
+	struct domain_set readers = {0};
+	if (reader != NULL && config_is_remote(config, owner, reader)) {
+		domain_set_put(&readers, reader->number, true);
+	}
+	return readers;
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+void config_windows_init(struct config_windows *windows) {
+	TAILQ_INIT(windows);
+}
+
+void config_windows_finish(struct config_windows *windows) {
+	struct config_window *window;
+	while ((window = TAILQ_FIRST(windows)) != NULL) {
+		TAILQ_REMOVE(windows, window, entry);
+		free(window);
+	}
+}
+
+const struct config_window *config_windows_find(const struct config_windows *windows,
+		const struct config_domain *owner, uint32_t number) {
+	const struct config_window *window;
+	TAILQ_FOREACH(window, windows, entry) {
+		if (window->owner == owner && window->number == number) {
+			return window;
+		}
+	}
+	return NULL;
+}
+
+static struct config_window *find_set(const struct config_windows *windows,
+		const struct config_domain *owner, const struct domain_set *readers) {
+	struct config_window *window;
+	TAILQ_FOREACH(window, windows, entry) {
+		if (window->owner == owner && domain_set_is_equal(&window->readers, readers)) {
+			return window;
+		}
+	}
+	return NULL;
+}
+
+int config_windows_add(struct config_windows *windows, const struct config_domain *owner,
+		uint32_t number, const struct domain_set *readers) {
+	if (config_windows_find(windows, owner, number) != NULL ||
+			find_set(windows, owner, readers) != NULL) {
+		return -EEXIST;
+	}
+	struct config_window *window = calloc(1, sizeof(*window));
+	if (window == NULL) {
+		return -ENOMEM;
+	}
+	window->owner = owner;
+	window->number = number;
+	window->readers = *readers;
+	TAILQ_INSERT_TAIL(windows, window, entry);
+	return 0;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* False: it is too long. */
+static bool put_name(
+		uint32_t number, const struct domain_set *readers, char name[CONFIG_WINDOW_NAME]) {
+	size_t at = (size_t)snprintf(name, CONFIG_WINDOW_NAME, "%u", number);
+	char between = '.';
+	for (uint32_t domain = 1; domain <= GID_DOMAIN_MAX; domain++) {
+		if (domain_set_has(readers, domain) && at < CONFIG_WINDOW_NAME) {
+			at += (size_t)snprintf(name + at, CONFIG_WINDOW_NAME - at, "%c%u", between,
+					domain);
+			between = '-';
+		}
+	}
+	return at < CONFIG_WINDOW_NAME;
+}
+
+void config_window_put_name(const struct config_window *window, char name[CONFIG_WINDOW_NAME]) {
+	(void)put_name(window->number, &window->readers, name); /* a longer one is not planned */
+}
+
+/* Digits without a zero before them; NULL: there is no such number. */
+static const char *parse_number(const char *text, uint32_t most, uint32_t *number) {
+	const char *at = text;
+	*number = 0;
+	while (*at >= '0' && *at <= '9' && *number <= most) {
+		*number = *number * 10 + (uint32_t)(*at++ - '0');
+	}
+	return at == text || *number > most || (text[0] == '0' && at != text + 1) ? NULL : at;
+}
+
+bool config_window_parse_name(const char *name, uint32_t *number, struct domain_set *readers) {
+	uint32_t domain = 0, last = 0;
+	*readers = (struct domain_set){0};
+	const char *at = parse_number(name, CONFIG_WINDOWS_MAX - 1, number);
+	char between = '.';
+	while (at != NULL && *at == between) {
+		at = parse_number(at + 1, GID_DOMAIN_MAX, &domain);
+		if (domain <= last) {
+			return false;
+		}
+		domain_set_put(readers, domain, true);
+		last = domain;
+		between = '-';
+	}
+	return at != NULL && *at == '\0' && last != 0;
+}
+
+/* --- which sets there can be ------------------------------------------------------------------ */
+
+/*
+ * Names that a word of streams= matches: they begin and end so. Two of them can have names in
+ * common unless that shows that they cannot.
+ */
+struct pattern {
+	char begin[GID_NAME_MAX + 1], end[GID_NAME_MAX + 1]; /* no name is longer */
+	struct domain_set readers;
+};
+
+#define PATTERNS_MAX 256u
+
+struct plan {
+	struct config_windows *windows;
+	const struct config *config;
+	const struct config_domain *owner;
+	struct pattern patterns[PATTERNS_MAX];
+	uint32_t pattern_count;
+};
+
+static int new_number(const struct plan *plan, uint32_t *number) {
+	for (*number = 0; *number < CONFIG_WINDOWS_MAX; ++*number) {
+		if (config_windows_find(plan->windows, plan->owner, *number) == NULL) {
+			return 0;
+		}
+	}
+	return -E2BIG;
+}
+
+static int want(struct plan *plan, const struct domain_set *readers, uint64_t size) {
+	char name[CONFIG_WINDOW_NAME];
+	uint32_t number;
+	if (!is_any_remote(plan->config, plan->owner, readers)) {
+		return 0;
+	}
+	struct config_window *window = find_set(plan->windows, plan->owner, readers);
+	if (window == NULL) {
+		int error = new_number(plan, &number);
+		if (error == 0 && !put_name(number, readers, name)) {
+			error = -E2BIG;
+		}
+		if (error == 0) {
+			error = config_windows_add(plan->windows, plan->owner, number, readers);
+		}
+		if (error < 0) {
+			return error;
+		}
+		window = find_set(plan->windows, plan->owner, readers);
+	}
+	window->size = window->size > size ? window->size : size;
+	return 0;
+}
+
+static bool is_pattern(const char *word) {
+	return strpbrk(word, "*?[\\") != NULL;
+}
+
+static bool is_either_begin(const char *one, const char *other) {
+	size_t length = strlen(one), other_length = strlen(other);
+	return strncmp(one, other, length < other_length ? length : other_length) == 0;
+}
+
+static bool is_either_end(const char *one, const char *other) {
+	size_t length = strlen(one), other_length = strlen(other);
+	size_t both = length < other_length ? length : other_length;
+	return strcmp(one + length - both, other + other_length - both) == 0;
+}
+
+/* Whether the share has a word, `begin*`, that matches all names which begin so. */
+static bool has_all_names(const struct config_share *share, const char *begin) {
+	const char *glob = share->streams.text;
+	while (glob != NULL && *glob != '\0') {
+		size_t length = strcspn(glob, " ");
+		size_t plain = strcspn(glob, "*?[\\ ");
+		if (plain + 1 == length && glob[plain] == '*' && strncmp(glob, begin, plain) == 0) {
+			return true;
+		}
+		glob += length + (glob[length] == ' ');
+	}
+	return false;
+}
+
+/*
+ * Names that begin and end so can be read by all of these, and by those that read all such names.
+ * Wants a window for them, and adds the pattern unless it is there.
+ */
+static int add_pattern(
+		struct plan *plan, const char *begin, const char *end, struct domain_set readers) {
+	const struct config_share *share;
+	TAILQ_FOREACH(share, &plan->config->shares, entry) {
+		if (share->owner == plan->owner && has_all_names(share, begin)) {
+			domain_set_put(&readers, share->reader->number, true);
+		}
+	}
+	for (uint32_t i = 0; i < plan->pattern_count; i++) {
+		const struct pattern *old = &plan->patterns[i];
+		if (domain_set_is_equal(&old->readers, &readers) &&
+				strcmp(old->begin, begin) == 0 && strcmp(old->end, end) == 0) {
+			return 0;
+		}
+	}
+	if (plan->pattern_count == PATTERNS_MAX) {
+		return -E2BIG;
+	}
+	struct pattern *pattern = &plan->patterns[plan->pattern_count++];
+	snprintf(pattern->begin, sizeof(pattern->begin), "%.63s", begin);
+	snprintf(pattern->end, sizeof(pattern->end), "%.63s", end);
+	pattern->readers = readers;
+	return want(plan, &readers, plan->owner->window);
+}
+
+/* What both match is read by the readers of both. Each new one is tried with all before it. */
+static int want_overlaps(struct plan *plan) {
+	for (uint32_t i = 0; i < plan->pattern_count; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			const struct pattern *one = &plan->patterns[i], *other = &plan->patterns[k];
+			if (!is_either_begin(one->begin, other->begin) ||
+					!is_either_end(one->end, other->end)) {
+				continue;
+			}
+			bool longer_begin = strlen(one->begin) > strlen(other->begin);
+			bool longer_end = strlen(one->end) > strlen(other->end);
+			int error = add_pattern(plan, longer_begin ? one->begin : other->begin,
+					longer_end ? one->end : other->end,
+					domain_set_union(&one->readers, &other->readers));
+			if (error < 0) {
+				return error;
+			}
+		}
+	}
+	return 0;
+}
+
+static int want_word(struct plan *plan, const struct config_share *share, const char *word) {
+	if (!is_pattern(word)) {
+		struct domain_set readers = find_readers(plan->config, plan->owner, word);
+		return want(plan, &readers, plan->owner->window);
+	}
+	char begin[256];
+	size_t length = strcspn(word, "*?[\\");
+	memcpy(begin, word, length);
+	begin[length] = '\0';
+	const char *end = word + strlen(word);
+	while (strchr("*?[]\\", end[-1]) == NULL) {
+		end--;
+	}
+	struct domain_set readers = {0};
+	domain_set_put(&readers, share->reader->number, true);
+	return add_pattern(plan, begin, end, readers);
+}
+
+static int want_share(struct plan *plan, const struct config_share *share) {
+	const char *glob = share->streams.text;
+	int error = 0;
+	while (error == 0 && glob != NULL && *glob != '\0') {
+		size_t length = strcspn(glob, " ");
+		char word[256];
+		if (length > 0 && length < sizeof(word)) {
+			memcpy(word, glob, length);
+			word[length] = '\0';
+			error = want_word(plan, share, word);
+		}
+		glob += length + (glob[length] == ' ');
+	}
+	return error;
+}
+
+/* All of one owner; the first one is what most programs have their memory in. */
+static int plan_owner(struct plan *plan) {
+	struct domain_set any = config_readers_of_any(plan->config, plan->owner);
+	const struct config_share *share;
+	const struct config_domain *other;
+	plan->pattern_count = 0;
+	int error = want(plan, &any, plan->owner->window);
+	TAILQ_FOREACH(share, &plan->config->shares, entry) {
+		if (error == 0 && share->owner == plan->owner) {
+			error = want_share(plan, share);
+		}
+	}
+	if (error == 0) {
+		error = want_overlaps(plan);
+	}
+	uint64_t small = plan->owner->window < CONFIG_WINDOW_SMALL ? plan->owner->window
+								   : CONFIG_WINDOW_SMALL;
+	TAILQ_FOREACH(other, &plan->config->domains, entry) {
+		struct domain_set alone = config_reader_alone(plan->config, plan->owner, other);
+		if (error == 0) {
+			error = want(plan, &alone, small);
+		}
+	}
+	return error;
+}
+
+int config_windows_plan(struct config_windows *windows, const struct config *config,
+		const struct config_domain **owner) {
+	struct config_window *window;
+	const struct config_domain *domain;
+	TAILQ_FOREACH(window, windows, entry) {
+		window->size = 0;
+	}
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		struct plan plan = {.windows = windows, .config = config, .owner = domain};
+		int error = plan_owner(&plan);
+		if (error < 0) {
+			*owner = domain;
+			return error;
+		}
+	}
+	return 0;
+}

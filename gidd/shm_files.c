@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#include "shm_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "wire.h"
+
+_Static_assert(CONFIG_WINDOWS_MAX == GID_WINDOWS_MAX, "wire");
+_Static_assert(sizeof(struct domain_set) == sizeof((struct gid_wire_window){0}.readers), "wire");
+
+/* --- where they are --------------------------------------------------------------------------- */
+
+static char *folder_path(const char *runtime, const struct config_domain *owner) {
+	char *path;
+	return asprintf(&path, "%s/window/%s", runtime, owner->name) < 0 ? NULL : path;
+}
+
+static char *file_path(const char *runtime, const struct config_window *window) {
+	char name[CONFIG_WINDOW_NAME], *path;
+	config_window_put_name(window, name);
+	return asprintf(&path, "%s/window/%s/%s", runtime, window->owner->name, name) < 0 ? NULL
+											  : path;
+}
+
+bool shm_files_each(const char *runtime, const struct config_domain *owner,
+		bool (*each)(void *data, uint32_t number, const struct domain_set *readers,
+				const char *path),
+		void *data) {
+	char *folder = folder_path(runtime, owner);
+	DIR *entries = folder == NULL ? NULL : opendir(folder);
+	const struct dirent *entry;
+	bool more = true;
+	while (entries != NULL && more && (entry = readdir(entries)) != NULL) {
+		struct domain_set readers;
+		uint32_t number;
+		char *path;
+		if (!config_window_parse_name(entry->d_name, &number, &readers) ||
+				asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
+			continue;
+		}
+		more = each(data, number, &readers, path);
+		free(path);
+	}
+	if (entries != NULL) {
+		closedir(entries);
+	}
+	free(folder);
+	return entries != NULL;
+}
+
+/* --- which there must be ---------------------------------------------------------------------- */
+
+struct keeping {
+	struct config_windows *windows;
+	const struct config_domain *owner;
+	int error;
+};
+
+static bool keep(void *data, uint32_t number, const struct domain_set *readers, const char *path) {
+	struct keeping *keeping = data;
+	int error = config_windows_add(keeping->windows, keeping->owner, number, readers);
+	keeping->error = error == -ENOMEM ? error : 0;
+	return keeping->error == 0;
+}
+
+int shm_files_plan(
+		struct config_windows *windows, const struct config *config, const char *runtime) {
+	const struct config_domain *owner;
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		struct keeping keeping = {.windows = windows, .owner = owner};
+		shm_files_each(runtime, owner, keep, &keeping);
+		if (keeping.error < 0) {
+			return keeping.error;
+		}
+	}
+	int error = config_windows_plan(windows, config, &owner);
+	if (error == -E2BIG) {
+		log_error("domain %s has more than %u sets of readers on other machines, or more "
+			  "readers in one than a file's name can hold: use fewer wildcards in its "
+			  "shares",
+				owner->name, CONFIG_WINDOWS_MAX);
+	}
+	return error;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static void put_header(struct gid_wire_window *header, const struct config_window *window) {
+	*header = (struct gid_wire_window){
+			.magic = GID_WINDOW_MAGIC,
+			.version = GID_WINDOW_VERSION,
+			.domain = window->owner->number,
+			.size = window->size,
+			.number = window->number,
+	};
+	(void)!getrandom(&header->cookie, sizeof(header->cookie), 0);
+	snprintf(header->name, sizeof(header->name), "%s", window->owner->name);
+	memcpy(header->readers, window->readers.bits, sizeof(header->readers));
+}
+
+/*
+ * One that is there already goes on, for guests may have it mapped: if its size is right, its first
+ * page can be written again, whatever its owner made of it.
+ */
+static int open_old(const char *path, const struct config_window *window) {
+	struct stat status;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0) {
+		return -errno;
+	}
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+			status.st_size != (off_t)window->size) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
+/* All of it is there from the start: a guest that finds no page left would be killed. */
+static int make_new(const char *path, const struct config_window *window) {
+	if (unlink(path) < 0 && errno != ENOENT) {
+		return -errno;
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		return -errno;
+	}
+	int error = -posix_fallocate(fd, 0, (off_t)window->size);
+	if (error < 0) {
+		unlink(path);
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+static int make(const struct config_window *window, const char *runtime) {
+	struct gid_wire_window header;
+	const char *owner = window->owner->name;
+	unsigned long long mib = (unsigned long long)window->size >> 20;
+	char *path = file_path(runtime, window);
+	if (path == NULL) {
+		return -ENOMEM;
+	}
+	put_header(&header, window);
+	int fd = open_old(path, window);
+	if (fd < 0) {
+		if (access(path, F_OK) == 0) {
+			log_warning("window %u of domain %s is new (%llu MiB): a machine that has "
+				    "the old one must be restarted",
+					window->number, owner, mib);
+		}
+		fd = make_new(path, window);
+	}
+	int error = fd < 0 ? fd : 0;
+	if (error == 0 && pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header)) {
+		error = -EIO;
+	}
+	if (error < 0) {
+		log_error("cannot make the window of domain %s, %s of %llu MiB: %s", owner, path,
+				mib, strerror(-error));
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	free(path);
+	return error;
+}
+
+struct clearing {
+	const struct config_windows *windows;
+	const struct config_domain *owner;
+};
+
+/*
+ * A file that no reader is to have any more: what is in it was for others. Who has it mapped sees
+ * zeroes from now on.
+ */
+static bool clear_old(
+		void *data, uint32_t number, const struct domain_set *readers, const char *path) {
+	const struct clearing *clearing = data;
+	const struct config_window *window =
+			config_windows_find(clearing->windows, clearing->owner, number);
+	if (window != NULL && window->size > 0 && domain_set_is_equal(&window->readers, readers)) {
+		return true;
+	}
+	struct stat status;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {
+		(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, status.st_size);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	unlink(path);
+	return true;
+}
+
+static int make_folder(const char *path) {
+	struct stat status;
+	if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+		unlink(path); /* where there was one window for each domain */
+	}
+	if (mkdir(path, 0711) < 0 && errno != EEXIST) {
+		log_error("cannot make %s: %s", path, strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
+static int make_folders(const struct config *config, const char *runtime) {
+	const struct config_domain *owner;
+	char *path;
+	if (asprintf(&path, "%s/window", runtime) < 0) {
+		return -ENOMEM;
+	}
+	int error = make_folder(path);
+	free(path);
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		if (error == 0 && config_has_window(config, owner)) {
+			path = folder_path(runtime, owner);
+			error = path == NULL ? -ENOMEM : make_folder(path);
+			free(path);
+		}
+	}
+	return error;
+}
+
+int shm_files_make(const struct config_windows *windows, const struct config *config,
+		const char *runtime) {
+	const struct config_domain *owner;
+	const struct config_window *window;
+	int error = make_folders(config, runtime);
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		struct clearing clearing = {windows, owner};
+		shm_files_each(runtime, owner, clear_old, &clearing);
+	}
+	TAILQ_FOREACH(window, windows, entry) {
+		if (error == 0 && window->size > 0) {
+			error = make(window, runtime);
+		}
+	}
+	return error;
+}
+
+void shm_files_mark(const struct config_windows *windows, const char *runtime,
+		const struct config_domain *owner) {
+	const struct config_window *window;
+	TAILQ_FOREACH(window, windows, entry) {
+		if (window->owner == owner && window->size > 0) {
+			(void)make(window, runtime); /* says what is wrong */
+		}
+	}
+}
