@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
 		return EXIT_FAILURE;
 	}
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 64);
-	int error = gid_slab_create(domain, &layout, 0, SLOTS, NULL, &slab);
+	int error = gid_slab_create_for_stream(domain, argv[1], &layout, 0, SLOTS, NULL, &slab);
 	if (error == 0) {
 		struct gid_producer_options options = {
 				.size = sizeof(options), .released = released, .data = slab};

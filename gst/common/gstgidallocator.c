@@ -271,7 +271,8 @@ make_slab (GstGidAllocator *self, struct gid_domain *domain, const struct gid_la
     gsize size, guint count, GPtrArray *made)
 {
   struct gid_slab *slab;
-  int ret = gid_slab_create (domain, layout, size, count, self->description, &slab);
+  int ret = gid_slab_create_for_stream (
+      domain, self->stream, layout, size, count, self->description, &slab);
 
   if (ret == 0)
     g_ptr_array_add (made, slab_new (slab, NULL));
@@ -408,13 +409,14 @@ gst_gid_allocator_get_slots (GstGidAllocator *self, guint *total, guint *used)
 }
 
 GstGidAllocator *
-gst_gid_allocator_new (
-    GstGidDomain *domain, const GstCaps *caps, guint limit, gboolean dmabuf, GstElement *element)
+gst_gid_allocator_new (GstGidDomain *domain, const gchar *stream, const GstCaps *caps, guint limit,
+    gboolean dmabuf, GstElement *element)
 {
   GstGidAllocator *self = g_object_new (GST_TYPE_GID_ALLOCATOR, NULL);
 
   gst_object_ref_sink (self);
   self->domain = gst_gid_domain_ref (domain);
+  self->stream = g_strdup (stream);
   g_weak_ref_init (&self->element, element);
   self->limit = limit;
   self->dmabuf = dmabuf;
@@ -441,6 +443,7 @@ gst_gid_allocator_finalize (GObject *object)
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->cond);
   g_free (self->description);
+  g_free (self->stream);
   G_OBJECT_CLASS (gst_gid_allocator_parent_class)->finalize (object);
 }
 

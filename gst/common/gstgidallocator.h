@@ -47,6 +47,7 @@ struct _GstGidAllocator
   GstGidDomain *domain;
   GstGidFormat format;
   gchar *description; /* the caps, as slabs carry them; NULL where they are too long */
+  gchar *stream; /* whose readers on other machines see the memory; NULL: those of any */
   GWeakRef element; /* that offers the memory, and tells why there is none */
   gboolean dmabuf; /* its slabs are dma-bufs, of one slot each */
   gboolean guard; /* off in one test only, which shows what it is for */
@@ -65,10 +66,10 @@ struct _GstGidAllocator
 
 /**
  * Caps have to be of raw video in system memory. The allocator keeps the domain. It does not keep the
- * element, which may be NULL.
+ * element, which may be NULL. `stream`: the one that the memory is for, NULL where that is not known.
  */
-GstGidAllocator *gst_gid_allocator_new (
-    GstGidDomain *domain, const GstCaps *caps, guint limit, gboolean dmabuf, GstElement *element);
+GstGidAllocator *gst_gid_allocator_new (GstGidDomain *domain, const gchar *stream,
+    const GstCaps *caps, guint limit, gboolean dmabuf, GstElement *element);
 
 /**
  * A free slot as `size` bytes of memory, or NULL where there is none. Call with the lock held.

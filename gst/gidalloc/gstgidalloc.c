@@ -103,7 +103,7 @@ gst_gid_alloc_propose_allocation (GstBaseTransform *trans, GstQuery *decide, Gst
     gst_clear_object (&self->allocator);
     gst_caps_replace (&self->caps, caps);
     self->allocator =
-        gst_gid_allocator_new (self->domain, caps, slots, dmabuf, GST_ELEMENT_CAST (self));
+        gst_gid_allocator_new (self->domain, NULL, caps, slots, dmabuf, GST_ELEMENT_CAST (self));
   }
   gst_gid_pool_propose (self->allocator, caps, query);
   return TRUE;

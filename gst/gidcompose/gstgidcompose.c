@@ -252,7 +252,7 @@ gst_gid_compose_propose_allocation (
     gst_clear_object (&pad->offered);
     gst_caps_replace (&pad->offered_caps, caps);
     pad->offered =
-        gst_gid_allocator_new (self->domain, caps, slots, FALSE, GST_ELEMENT_CAST (self));
+        gst_gid_allocator_new (self->domain, NULL, caps, slots, FALSE, GST_ELEMENT_CAST (self));
   }
   gst_gid_pool_propose (pad->offered, caps, query);
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);

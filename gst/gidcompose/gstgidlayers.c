@@ -153,7 +153,7 @@ start_copy_pool (GstGidCompose *self, GstGidComposePad *pad)
 {
   GstCaps *caps = gst_video_info_to_caps (&pad->format.info);
   GstGidAllocator *allocator =
-      gst_gid_allocator_new (self->domain, caps, self->slots, FALSE, GST_ELEMENT_CAST (self));
+      gst_gid_allocator_new (self->domain, NULL, caps, self->slots, FALSE, GST_ELEMENT_CAST (self));
   GstStructure *config;
 
   pad->copy_pool = gst_gid_pool_new (allocator, caps);

@@ -52,8 +52,8 @@ gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps)
       && gst_gid_format_width (&asked) == gst_gid_format_width (&self->format)
       && gst_gid_format_height (&asked) == gst_gid_format_height (&self->format)) {
     if (self->allocator == NULL) {
-      GstGidAllocator *allocator =
-          gst_gid_allocator_new (self->domain, self->caps, slots, dmabuf, GST_ELEMENT_CAST (self));
+      GstGidAllocator *allocator = gst_gid_allocator_new (
+          self->domain, self->stream, self->caps, slots, dmabuf, GST_ELEMENT_CAST (self));
 
       GST_OBJECT_LOCK (self);
       self->allocator = allocator;
@@ -65,8 +65,8 @@ gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps)
   if (self->asked_caps == NULL || !gst_caps_is_equal (self->asked_caps, caps)) {
     gst_clear_object (&self->asked_allocator);
     gst_caps_replace (&self->asked_caps, caps);
-    self->asked_allocator =
-        gst_gid_allocator_new (self->domain, caps, slots, dmabuf, GST_ELEMENT_CAST (self));
+    self->asked_allocator = gst_gid_allocator_new (
+        self->domain, self->stream, caps, slots, dmabuf, GST_ELEMENT_CAST (self));
   }
   return self->asked_allocator;
 }
@@ -222,6 +222,15 @@ needs_window (GstGidSink *self)
   return needed;
 }
 
+/* Whether the slot is in memory for another stream, whose readers on other machines may be others. */
+static gboolean
+is_for_another_stream (GstGidSink *self, GstMemory *mem)
+{
+  const gchar *stream = GST_GID_ALLOCATOR (mem->allocator)->stream;
+
+  return stream != NULL && g_strcmp0 (stream, self->stream) != 0;
+}
+
 GstFlowReturn
 gst_gid_sink_name_frame (
     GstGidSink *self, GstBuffer **buffer, struct gid_frame *frame, GstGidExport **export)
@@ -240,7 +249,9 @@ gst_gid_sink_name_frame (
   } else if (gst_is_gid_memory (mem, self->domain) && mem->offset == 0
       && gst_gid_layout_equal (&((GstGidMemory *) mem)->slot->slab->info.layout, &layout)
       && g_strcmp0 (GST_GID_ALLOCATOR (mem->allocator)->description, self->description) == 0) {
-    return name_slot (self, mem, frame);
+    if (!is_for_another_stream (self, mem) || !needs_window (self))
+      return name_slot (self, mem, frame);
+    reason = GST_GID_COPY_OTHER_MACHINE;
   } else if (gst_gid_export_is_possible (mem) && !self->format.dmabuf && needs_window (self)) {
     reason = GST_GID_COPY_OTHER_MACHINE;
   } else if (gst_gid_export_is_possible (mem)) {

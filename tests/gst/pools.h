@@ -18,7 +18,7 @@ static inline GstCaps *make_caps(const char *format, int width, int height) {
 
 static inline GstGidAllocator *make_allocator(guint limit) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 320, 240);
-	return gst_gid_allocator_new(domain, caps, limit, FALSE, NULL);
+	return gst_gid_allocator_new(domain, NULL, caps, limit, FALSE, NULL);
 }
 
 static inline GstBufferPool *make_pool(GstGidAllocator *allocator) {

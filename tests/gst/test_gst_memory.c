@@ -160,7 +160,7 @@ static void test_guard(const struct codec *codec) {
 
 static void test_layout(void) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 1920, 1080);
-	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8, FALSE, NULL);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, NULL, caps, 8, FALSE, NULL);
 	GstBufferPool *pool = gst_gid_pool_new(allocator, caps);
 	GstStructure *config = gst_buffer_pool_get_config(pool);
 	GstVideoAlignment align;
@@ -195,7 +195,7 @@ static void test_layout(void) {
 /* As videotestsrc does from GStreamer 1.28 on: it says that it can align, and not how. */
 static void test_alignment_without_values(void) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 1920, 1080);
-	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8, FALSE, NULL);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, NULL, caps, 8, FALSE, NULL);
 	GstBufferPool *pool = gst_gid_pool_new(allocator, caps);
 	GstVideoAlignment align;
 
@@ -227,7 +227,7 @@ static void test_alignment_without_values(void) {
 
 static void test_proposals(void) {
 	g_autoptr(GstCaps) caps = make_caps("I420", 1366, 768);
-	GstGidAllocator *allocator = gst_gid_allocator_new(domain, caps, 8, FALSE, NULL);
+	GstGidAllocator *allocator = gst_gid_allocator_new(domain, NULL, caps, 8, FALSE, NULL);
 	int before = cockpit_count_settled("/proc/self/fd");
 
 	for (int i = 0; i < 1000; i++) {

@@ -120,7 +120,8 @@ int produce(const char *name) {
 	if (error < 0) {
 		fail(NULL, "connect", error);
 	}
-	error = gid_slab_create(p.domain, &layout, 0, (uint32_t)options.slots, NULL, &p.slab);
+	error = gid_slab_create_for_stream(
+			p.domain, name, &layout, 0, (uint32_t)options.slots, NULL, &p.slab);
 	if (error < 0) {
 		fail(p.domain, "slab", error);
 	}
