@@ -40,6 +40,13 @@ def test_it_is_a_machine_of_its_own(guest: Guest) -> None:
         assert boot != here.read().strip()
 
 
+def test_a_translated_guest_need_not_unpack_its_kernel(guest: Guest) -> None:
+    if guest.machine.accel != "tcg":
+        pytest.skip("KVM unpacks it in no time")
+    assert guest.machine.kernel == guest.work / "kernel"
+    assert guest.machine.kernel.read_bytes()[:4] == b"\x7fELF"
+
+
 def test_output_errors_input_and_exit_code_come_through(guest: Guest) -> None:
     script = 'cat; printf "%s" "$WORD" >&2; exit 7'
     data = bytes(range(1, 128)) * 2000  # more than the port takes at once

@@ -18,6 +18,7 @@ from typing import Self
 from .accel import probe_accel
 from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
 from .initramfs import CannotBoot, find_kernel, make_initramfs
+from .kernel import unpack_kernel
 from .qemu import Machine, Port, Share, find_qemu
 from .root import copy_etc, lent_folders, shares
 
@@ -54,9 +55,9 @@ def prepare(
 ) -> None:
     """Has the machine boot from this machine's programs, lent read-only over 9p: see root.py.
 
-    Makes its initramfs in `work`. With a configuration of the cockpit, the guest starts its
-    domain's gidd by itself. `folder`: one that its user works in, lent as well. `environment`:
-    more of it for all programs of the guest.
+    Makes its initramfs in `work`, and for TCG its kernel, unpacked. With a configuration of the
+    cockpit, the guest starts its domain's gidd by itself. `folder`: one that its user works in,
+    lent as well. `environment`: more of it for all programs of the guest.
     """
     kernel, modules = find_kernel()
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
@@ -68,6 +69,8 @@ def prepare(
     if configuration is not None:
         files["gidway.conf"] = configuration.encode()
     machine.kernel, machine.initramfs = kernel, work / "initramfs"
+    if machine.accel == "tcg":
+        machine.kernel = unpack_kernel(kernel, work / "kernel")
     make_initramfs(machine.initramfs, modules, files, copy_etc)
     machine.kernel_arguments = [f"gidway.name={machine.name}", *machine.kernel_arguments]
     machine.shares = lent + machine.shares
