@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A domain that is a guest: its programs run there, and are reached by the guest's agent."""
 
-import base64
 import json
 import os
 import queue
@@ -103,7 +102,7 @@ class There(Place):
             self._agent.wait_ready(_SECONDS)
         except GuestError as error:
             raise DemoError(f"the guest {self.domain}: {error}") from None
-        gidd = f"until test -S /run/gidway/{self.domain}/gidd.sock; do sleep 0.1; done"
+        gidd = f"until test -S /run/gidway/{self.domain}/gidd.sock; do sleep 0.5; done"
         self.run(["sh", "-c", gidd])
 
     def _launch(self, name: str, command: list[str], environment: dict[str, str]) -> GuestProgram:
@@ -130,10 +129,7 @@ class There(Place):
         return path
 
     def read(self, path: Path) -> bytes:
-        # In text, for that is what an agent's answers are taken for.
-        command = self._agent.start(["base64", "--wrap=0", str(path)])
-        result = command.wait(_SECONDS)
-        return base64.b64decode(result.out) if result.code == 0 else b""
+        return self._agent.read(path, _SECONDS) or b""
 
     def ask(self, path: Path) -> dict | None:
         listener = self._listeners.get(path)

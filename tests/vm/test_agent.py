@@ -166,3 +166,21 @@ def test_a_flood_of_hellos_and_of_strangers_outputs_is_not_kept(guest: Guest) ->
     assert guest.agent.start(["true"]).wait(PATIENCE).code == 0
     assert guest.agent.ready.qsize() <= 1
     assert guest.agent.commands == {}
+
+
+def test_a_file_that_is_read(guest: Guest) -> None:
+    files = {"/some": b"\xff\0not a text", "/empty": b""}
+
+    def answer(port: socket.socket, asked: dict) -> None:
+        content = files.get(asked["read"])
+        if content:
+            for data in (content[:4], content[4:]):
+                out = base64.b64encode(data).decode()
+                tell(port, {"id": asked["id"], "out": out})
+        tell(port, {"id": asked["id"], "exit": 1 if content is None else 0})
+
+    guest.answer = answer
+    assert guest.agent.read(Path("/some"), PATIENCE) == files["/some"]
+    assert guest.agent.read(Path("/empty"), PATIENCE) == b""
+    assert guest.agent.read(Path("/none"), PATIENCE) is None
+    assert guest.agent.commands == {}

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from gid_vm.agent import GuestError
@@ -53,6 +54,15 @@ def test_output_errors_input_and_exit_code_come_through(guest: Guest) -> None:
     result = guest.run(["sh", "-c", script], env={"WORD": "mirror"}, stdin=data)
     assert result.out.encode() == data
     assert (result.err, result.code) == ("mirror", 7)
+
+
+def test_files_are_read_as_they_are(guest: Guest) -> None:
+    data = bytes(range(256)) * 1000
+    assert guest.run(["dd", "status=none", "of=/tmp/file"], stdin=data).code == 0
+    assert guest.read(Path("/tmp/file")) == data
+    assert guest.read(Path("/proc/sys/kernel/hostname")) == b"open\n"
+    assert guest.read(Path("/tmp/no-such-file")) is None
+    assert guest.read(Path("/tmp")) is None
 
 
 def test_commands_run_side_by_side_and_print_as_they_go(guest: Guest) -> None:

@@ -143,6 +143,10 @@ class Guest:
         """Runs a command to its end."""
         return self.start(words, **options).wait(timeout)
 
+    def read(self, path: Path, timeout: float = 60.0) -> bytes | None:
+        """What is in a file of the guest: see Agent.read()."""
+        return self.agent.read(path, timeout)
+
     def kill(self) -> None:
         """Ends QEMU at once, as a crash of the machine would."""
         if self.process is None or self.process.poll() is not None:

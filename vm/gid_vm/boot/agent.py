@@ -69,11 +69,26 @@ class Agent:
     def handle(self, message: dict) -> None:
         if "run" in message:
             self.start(message)
+        elif "read" in message:
+            reader = (message["id"], message["read"])
+            threading.Thread(target=self.read, args=reader, daemon=True).start()
         elif message["id"] in self.running:
             try:
                 os.killpg(self.running[message["id"]].pid, message["signal"])
             except ProcessLookupError:
                 pass  # it has just ended
+
+    def read(self, number: int, path: str) -> None:
+        """Sends what is in a file, without a program that would have to start for it."""
+        try:
+            with open(path, "rb") as file:
+                while data := file.read(65536):
+                    self.send_text(number, "out", data)
+            code = 0
+        except OSError as error:
+            self.send_text(number, "err", f"{path}: {error.strerror}\n".encode())
+            code = 1
+        self.send(id=number, exit=code)
 
     def start(self, message: dict) -> None:
         number, cwd = message["id"], message.get("cwd", "/")
