@@ -4,6 +4,8 @@
 import errno
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +32,40 @@ from outcome import UNREADABLE, number, untouched
 from program import BUILD, Program, wait_for
 
 MakeCockpit = Callable[..., Cockpit]
+
+
+# --- who may come in ---
+
+CONNECT = """
+import socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as gidd:
+    gidd.connect(sys.argv[1])
+    gidd.settimeout(30)
+    sys.exit("hung up" if gidd.recv(1) == b"" else 0)
+"""
+NOBODY = 65534
+
+
+def connect_as(user: int, path: Path) -> str:
+    """What becomes of a program of this user that connects there, and says nothing."""
+    command = [sys.executable, "-c", CONNECT, path]
+    return subprocess.run(command, capture_output=True, text=True, user=user).stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts programs as another user")
+def test_no_other_user_takes_a_link(cockpit: Cockpit) -> None:
+    """A link is its gidd's user's: not even where the socket's own rights would let others in."""
+    path = cockpit.runtime / "open" / "link" / "cluster.sock"
+    for folder in path.parents[:4]:
+        if cockpit.folder in (folder, *folder.parents):
+            folder.chmod(0o755)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "PermissionError" in connect_as(NOBODY, path)
+    path.chmod(0o666)
+    assert "hung up" in connect_as(NOBODY, path)
+    cockpit.wait_log("open", "refused: user= of domain cluster is another user")
+    assert link_state(cockpit, "open") == "up"
+    assert "in its place" not in cockpit.log("open")
 
 
 # --- coming and going ---
