@@ -30,8 +30,8 @@ WESTON_INI = "[core]\nidle-time=0\n[shell]\npanel-position=none\nlocking=false\n
 
 @dataclass(frozen=True)
 class Score:
-    """`fps`: the mean of the scenes'. `per_cpu`: frames for each second of glmark2's processor time.
-    `weston`: what Weston took of its core, in percent."""
+    """`fps`: the mean of the scenes'. `per_cpu`: frames for each second of processor time that
+    glmark2 took. `weston`: what Weston took of its core, in percent."""
 
     fps: float
     per_cpu: float

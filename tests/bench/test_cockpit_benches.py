@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The benchmarks load, shown, displays and drawing: they count what there is, and all of it.
+"""The benchmarks load, start, shown, displays and drawing: they count what there is, and all of it.
 
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
@@ -42,6 +42,14 @@ def test_load_has_every_program_in_every_state(tmp_path: Path) -> None:
     assert slabs["open"]["slabs"] >= 2 and slabs["open"]["kib"] > 640 * 360 * 4 // 1024
     (light,) = (row for row in result["rows"] if row["what"] == "latency")
     assert light["n"] > 3 and 0 < light["p50_ms"] <= light["p99_ms"] <= light["max_ms"]
+
+
+def test_start_ends_with_a_light_and_a_film(tmp_path: Path) -> None:
+    result = results("start", tmp_path, "--repetitions=1")
+    times = result["ratios"]
+    assert 0 < times["first_picture_s"] < 60 and 0 < times["light_s"] < 60
+    assert 0 < times["light_after_open_s"] < times["film_after_open_s"] + 60
+    assert {row["n"] for row in result["rows"]} == {1}
 
 
 def test_shown_counts_the_whole_film(tmp_path: Path) -> None:

@@ -69,6 +69,13 @@ class Browser:
         )
         to.write_bytes(base64.b64decode(shot["data"]))
 
+    def print_pdf(self, to: Path) -> None:
+        """The page as it is printed, in the size that it asks for."""
+        found = self.driver.execute_cdp_cmd(
+            "Page.printToPDF", {"preferCSSPageSize": True, "printBackground": True}
+        )
+        to.write_bytes(base64.b64decode(found["data"]))
+
     def errors(self) -> list[str]:
         """What the page's scripts complained of."""
         return [line["message"] for line in self.driver.get_log("browser")]

@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -254,3 +255,24 @@ def test_page(browser: Browser, tmp_path: Path, view, width, dark) -> None:
     assert browser.errors() == []
     assert browser.overflow() <= 0
     assert browser.violations() == []
+
+
+def test_pdf(browser: Browser, tmp_path: Path) -> None:
+    """On paper: A4, light even where the screen is dark, and all of a wide table."""
+    figures = [figure(f"a figure with a rather long name {i}", 10 ** (i % 6)) for i in range(60)]
+    output.write(tmp_path, evaluation(chapter("5.1", MET, *figures), chapter("5.2", MISSED)))
+    browser.open(tmp_path / "evaluation.html", 1400, True)
+    browser.print_pdf(tmp_path / "evaluation.pdf")
+    pdf = (tmp_path / "evaluation.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert 2 <= len(re.findall(rb"/Type /Page\b", pdf)) <= 4
+    sides = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert [round(float(side)) for side in sides.groups()] == pytest.approx([595, 842], abs=2)
+    # As wide as the paper between its margins, at 96 pixels an inch.
+    browser.open(tmp_path / "evaluation.html", 688, True)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert browser.overflow() <= 0
+    style = "return getComputedStyle(document.body).backgroundColor"
+    assert browser.run(style) == "rgb(255, 255, 255)"
+    browser.shoot(tmp_path / "print.png")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -60,12 +60,27 @@ def _latency(context: Context) -> list[Figure]:
     ]
 
 
+def _start(context: Context) -> list[Figure]:
+    found = context.benchmark("start", f"--repetitions={10 if context.is_full else 3}")
+    return [
+        Figure(
+            row["what"],
+            row["seconds"],
+            "s",
+            row["n"],
+            (row["seconds_min"], row["seconds_max"]),
+            "./run bench start",
+        )
+        for row in found["rows"]
+    ]
+
+
 PLANS = [
     Plan(
         "5.1.1",
         "Processor time of domains and daemons",
-        "Weston with a telltale, a film and its view in one domain, gid-cluster with a meter in the "
-        "other; each program's time, idle, running, and while a program of the first domain makes "
+        "Weston with a telltale, a film and its view in one domain, gid-cluster with a meter in "
+        "the other; each program's time, idle, running, and while a program of the first makes "
         "system calls without end.",
         _processor,
         goals=(Goal("running: both gidd", 1.0),),
@@ -76,6 +91,22 @@ PLANS = [
             ("overhead of virtualisation", "1.5 %"),
         ),
         minutes=(0.6, 4),
+    ),
+    Plan(
+        "5.4",
+        "Start",
+        "From the start of gid-cluster to its first picture, and to a live light that waits in the "
+        "other domain; and from the start of that domain's programs to its light and its film.",
+        _start,
+        goals=(
+            Goal("gid-cluster's start to its first picture", 1.0),
+            Goal("start of the other domain to its live light", 1.0),
+        ),
+        document=(
+            ("power on to the cluster's first picture", "4.04 s"),
+            ("power on to Linux's first picture", "20.88 s"),
+        ),
+        minutes=(0.3, 1),
     ),
     Plan(
         "5.19",
