@@ -22,7 +22,8 @@ import common
 
 sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 from cases import Case, Undisturbed, all_cases  # noqa: E402
-from domains import Cockpit  # noqa: E402
+from guest import GUEST_SECONDS  # noqa: E402
+from pair import Cockpit  # noqa: E402
 from processes import PATIENCE  # noqa: E402
 
 
@@ -146,15 +147,18 @@ def show(found: list[dict], scheduling: str) -> None:
 
 
 def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]:
-    known = {case.name: case for case in all_cases(options.stop)}
+    known = {case.name: case for case in all_cases(options.stop, options.vm)}
+    if unknown := set(options.case or ()) - set(known):
+        raise common.BenchError(f"no such case here: {', '.join(sorted(unknown))}")
     cases = {"undisturbed": Undisturbed()} | {name: known[name] for name in options.case or known}
     runs: dict[str, list[Run]] = {name: [] for name in cases}
+    seconds = options.seconds or (GUEST_SECONDS if options.vm else 6)
     progress = common.Progress(len(cases) * options.repetitions)
-    with Cockpit(folder) as cockpit:
+    with Cockpit(folder, options.vm) as cockpit:
         for _ in range(options.repetitions):
             for name, case in cases.items():
                 progress.step(name)
-                runs[name].append(measure(cockpit, case, options.seconds))
+                runs[name].append(measure(cockpit, case, seconds))
         scheduling = cockpit.cluster.scheduling
     progress.end()
     return rows(runs, cases), scheduling
@@ -166,12 +170,15 @@ def main() -> int:
         "--repetitions", type=int, default=10, help="runs of each case (default: 10)"
     )
     parser.add_argument(
-        "--seconds", type=float, default=6, help="least seconds of each measurement (default: 6)"
+        "--seconds",
+        type=float,
+        help=f"least seconds of each measurement (default: 6, with --vm {GUEST_SECONDS:.0f})",
     )
     parser.add_argument(
         "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
     )
-    names = [case.name for case in all_cases(0)]
+    parser.add_argument("--vm", action="store_true", help="open is a guest")
+    names = sorted({case.name for vm in (False, True) for case in all_cases(0, vm)})
     parser.add_argument(
         "--case", action="append", choices=names, help="only this case; may be repeated"
     )

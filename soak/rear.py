@@ -13,11 +13,13 @@ from pathlib import Path
 import clip
 import film
 from common import BenchError
-from domains import COCKPIT, ROLE, Cluster, Cockpit, Open, program
+from domains import ROLE, Cluster, Open, program
+from pair import Cockpit
 from processes import PATIENCE, Process, wait_for
 
 _PLAY = Path(__file__).resolve().parents[1] / "demo" / "play.py"
 _DOMAIN = """
+
 [domain rear]
 number=3
 memory=256M
@@ -84,7 +86,9 @@ class Rear(Open):
 
 class SoakCluster(Cluster):
     def display_conf(self) -> str:
-        camera = ROLE.format(name="camera", x=440, y=140).replace("=open", f"={Rear.name}")
+        camera = ROLE.format(name="camera", x=440, y=140, deadline=200).replace(
+            "=open", f"={Rear.name}"
+        )
         return super().display_conf() + camera + _CLIENTS
 
     def start(self) -> None:
@@ -108,13 +112,13 @@ class SoakCluster(Cluster):
 class SoakCockpit(Cockpit):
     cluster_class = SoakCluster
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, guest: bool) -> None:
+        super().__init__(folder, guest)
         self.rear = Rear(folder, self.configuration, self.open_core)
         self.domains = (self.cluster, self.open, self.rear)
 
-    def cockpit_conf(self) -> str:
-        return COCKPIT + _DOMAIN
+    def more_conf(self) -> str:
+        return _DOMAIN
 
     def __enter__(self) -> "SoakCockpit":
         super().__enter__()

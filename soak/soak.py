@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./run soak [--hours H]: runs a cockpit for hours under attacks, and checks that nothing grows.
+"""./run soak [--hours H] [--vm]: runs a cockpit for hours under attacks; nothing may grow.
 
 The cockpit is the one of `./run bench isolation`. In the domain `open` run Weston, a telltale, and
 a film with its view. In `cluster` runs gid-cluster with its meter. The soak does to `open` what
@@ -15,7 +15,6 @@ in DIR/soak.json and DIR/soak.html.
 
 import argparse
 import json
-import os
 import signal
 import sys
 import tempfile
@@ -23,14 +22,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-os.environ.setdefault("GIDWAY_PATIENCE", "120")  # one late start must not end a soak of hours
-
 _TOP = Path(__file__).resolve().parents[1]
 sys.path += [str(_TOP / "bench"), str(_TOP / "bench" / "isolation")]
 
 import isolation  # noqa: E402
 from cases import Case, Undisturbed, all_cases  # noqa: E402
 from common import BenchError  # noqa: E402
+from guest import GUEST_SECONDS  # noqa: E402
 from looks import least, look  # noqa: E402
 from page import Result, write_page  # noqa: E402
 from place import DemoError  # noqa: E402
@@ -58,10 +56,11 @@ class Soak:
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self._options, self._folder = options, folder
         self._seconds = options.hours * 3600
+        self._case_seconds = options.seconds or (GUEST_SECONDS if options.vm else 6)
         self.result = Result()
 
     def run(self) -> None:
-        with SoakCockpit(self._folder) as cockpit:
+        with SoakCockpit(self._folder, self._options.vm) as cockpit:
             self.result.scheduling = cockpit.cluster.scheduling
             cases = self._cases(cockpit.configuration)
             self._begin = time.monotonic()
@@ -76,7 +75,8 @@ class Soak:
                     minute = self._new_minute(cockpit)
 
     def _cases(self, configuration: Path) -> list[Case]:
-        known = [Undisturbed(), *all_cases(_STOPPED), Kills(), Daemon(), Reload(configuration)]
+        known = [Undisturbed(), *all_cases(_STOPPED, self._options.vm)]
+        known += [Kills(), Daemon(), Reload(configuration)]
         wanted = self._options.case
         unknown = set(wanted or ()) - {case.name for case in known}
         if unknown:
@@ -94,7 +94,7 @@ class Soak:
     def _try(self, cockpit: SoakCockpit, case: Case, minute: Minute) -> None:
         print(f"{self._elapsed() / 3600:.2f} h: {case.name}", file=sys.stderr, flush=True)
         self.result.cases += 1
-        found = isolation.measure(cockpit, case, self._options.seconds)
+        found = isolation.measure(cockpit, case, self._case_seconds)
         cockpit.wait_rear()
         refresh = found.meter["interval_p50_us"]
         minute.rates.append(found.rate)
@@ -137,7 +137,12 @@ def main() -> int:
     )
     parser.add_argument("--hours", type=float, default=2, help="for how long (default: 2)")
     parser.add_argument(
-        "--seconds", type=float, default=6, help="the shortest time of a case (default: 6)"
+        "--seconds",
+        type=float,
+        help=f"the shortest time of a case (default: 6, with --vm {GUEST_SECONDS:.0f})",
+    )
+    parser.add_argument(
+        "--vm", action="store_true", help="open is a guest, which is also killed and reset"
     )
     parser.add_argument(
         "--case", action="append", help="run only this case; can be given several times"

@@ -5,12 +5,10 @@ import json
 import signal
 import time
 
-from domains import Cockpit
-from limit import Limit
+from pair import Cockpit
 from processes import Process, wait_for
 
 OPEN_NUMBER = 1
-LEAK_LIMIT = 400 << 20  # bytes: four seconds of it, beside the slabs
 BEGIN_AFTER = 0.5  # seconds of the measurement before what happens once
 
 
@@ -21,6 +19,7 @@ class Case:
     what: str
     role = ""  # that the hostile program's own stream has on the display
     seconds = 0.0  # that the measurement must take at least
+    in_guest = True  # it can befall a guest as well
 
     def begin(self, cockpit: Cockpit) -> None:
         pass
@@ -42,7 +41,7 @@ def _end(cockpit: Cockpit, name: str) -> dict:
     process = cockpit.open.processes[name]
     text = process.stop()
     cockpit.open.processes.forget(name)
-    return json.loads(text) if text else {"status": process.process.returncode}
+    return json.loads(text) if text else {"status": process.returncode}
 
 
 class Undisturbed(Case):
@@ -67,7 +66,7 @@ class Leak(Case):
     seconds = 5.0
 
     def begin(self, cockpit: Cockpit) -> None:
-        self._limit = Limit(LEAK_LIMIT)
+        self._limit = cockpit.open.limit()
         _start(cockpit, "leak", *self._limit.command("hostile-leak"))
 
     def end(self, cockpit: Cockpit) -> dict:
@@ -107,6 +106,19 @@ class Restart(Case):
         return {"killed": self._killed}
 
 
+class Reboot(Case):
+    """Of the machine, as its button does it. Most of what follows is a guest that boots."""
+
+    name = "reboot"
+    what = "the guest is reset while all of its programs run, and boots again"
+    seconds = 45.0
+
+    def within(self, cockpit: Cockpit, seconds: float) -> None:
+        time.sleep(BEGIN_AFTER)
+        cockpit.open.machine.reset()
+        cockpit.open.start()
+
+
 class Stop(Case):
     name = "stop"
     what = "everything in open is stopped, and continued"
@@ -141,6 +153,7 @@ class Messages(Case):
 class Link(Case):
     name = "link"
     what = "a captured gidd of open: random messages to the cluster's gidd"
+    in_guest = False  # its link has another wire, which tests/ivshmem has such messages for
 
     def begin(self, cockpit: Cockpit) -> None:
         cockpit.open.processes["gidd"].kill()
@@ -220,9 +233,9 @@ class Gpu(Case):
         return _end(cockpit, "gpu")
 
 
-def all_cases(stopped: float) -> list[Case]:
-    """`stopped`: how long the domain is stopped, in seconds."""
-    return [
+def all_cases(stopped: float, guest: bool = False) -> list[Case]:
+    """`stopped`: how long the domain is stopped, in seconds. `guest`: what befalls a machine."""
+    cases = [
         Flood(),
         Leak(),
         Scribble(),
@@ -239,3 +252,6 @@ def all_cases(stopped: float) -> list[Case]:
         Requests("status", "requests for gidd's status, whose answers are never read"),
         Gpu(),
     ]
+    if not guest:
+        return cases
+    return [case for case in cases if case.in_guest] + [Reboot()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two domains: `open`, where everything may happen, and `cluster`, which must not notice."""
+"""The domains: `open`, where everything may happen, and `cluster`, which must not notice."""
 
 import json
 import os
@@ -7,25 +7,12 @@ import shutil
 import socket
 from pathlib import Path
 
-import common
 import priority
 from common import BenchError
+from limit import Limit
 from processes import Process, Processes, wait_for
 
-COCKPIT = """\
-[cockpit]
-runtime={runtime}
-
-[domain open]
-number=1
-memory=512M
-
-[domain cluster]
-number=2
-
-[share open cluster]
-streams=safety/*
-"""
+LEAK_LIMIT = 400 << 20  # bytes: four seconds of it, beside the slabs
 CLUSTER = """\
 [display]
 width=1280
@@ -39,7 +26,7 @@ x={x}
 y={y}
 width=320
 height=80
-deadline-ms=200
+deadline-ms={deadline}
 """
 # The telltale's, and those of the hostile programs: their streams, and a surface that is forwarded.
 ROLES = ("telltale", "flood", "scribble", "rings", "surface")
@@ -69,13 +56,12 @@ class Open:
     """The domain that is attacked from within: Weston, a telltale, a film and its view."""
 
     name = "open"
+    film = "video/x-raw,format=BGRx,width=640,height=360,framerate=30/1"
 
     def __init__(self, folder: Path, configuration: Path, core: int) -> None:
         self.folder = folder
         self.processes = Processes(self.name, folder, core)
         self._configuration = configuration
-        self._weston_ini = folder / f"{self.name}.ini"
-        self._weston_ini.write_text(self.weston_ini())
 
     def weston_ini(self) -> str:
         return WESTON.format(telltale=program("gid-telltale"), flood=program("hostile-flood"))
@@ -99,8 +85,7 @@ class Open:
         if not is_running("telltale"):
             start("telltale", "gid-telltale", "--role=telltale", "--cycle=100")
         if not is_running("film"):
-            caps = "video/x-raw,format=BGRx,width=640,height=360,framerate=30/1"
-            film = f"videotestsrc is-live=true ! {caps} ! gidsink stream=safety/film"
+            film = f"videotestsrc is-live=true ! {self.film} ! gidsink stream=safety/film"
             start("film", "gst-launch-1.0", "-q", *film.split())
         if not is_running("view"):
             start("view", "gid-view", "--stream=safety/film")
@@ -112,8 +97,17 @@ class Open:
         if not self.processes.is_running("weston"):
             self._start_weston()
 
+    def limit(self) -> Limit:
+        """Of memory, for one hostile program."""
+        return Limit(LEAK_LIMIT)
+
+    def _write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
     def _start_weston(self) -> None:
-        self.wayland_socket.unlink(missing_ok=True)
+        configuration = self._write(f"{self.name}.ini", self.weston_ini())
         weston = self.processes.start(
             "weston",
             "weston",
@@ -121,7 +115,7 @@ class Open:
             "--renderer=pixman",
             "--shell=desktop",
             f"--socket={self.wayland_socket.name}",
-            f"--config={self._weston_ini}",
+            f"--config={configuration}",
             "--modules=gid-buffer.so",
         )
         wait_for("Weston with its module", lambda: "gid: ready" in weston.said())
@@ -130,9 +124,12 @@ class Open:
 class Cluster:
     """gid-cluster with the meter, before all other programs where that is allowed."""
 
-    def __init__(self, folder: Path, configuration: Path, core: int) -> None:
+    def __init__(
+        self, folder: Path, configuration: Path, core: int, deadline_ms: int = 200
+    ) -> None:
         self.folder = folder
         self.processes = Processes("cluster", folder, core)
+        self._deadline_ms = deadline_ms
         self._status = folder / "cluster.status"
         self._configuration = configuration
         self._before_others = priority.before_others()
@@ -144,7 +141,12 @@ class Cluster:
 
     def display_conf(self) -> str:
         return CLUSTER + "".join(
-            ROLE.format(name=name, x=40 + 400 * (number % 3), y=20 + 120 * (number // 3))
+            ROLE.format(
+                name=name,
+                x=40 + 400 * (number % 3),
+                y=20 + 120 * (number // 3),
+                deadline=self._deadline_ms,
+            )
             for number, name in enumerate(ROLES)
         )
 
@@ -191,44 +193,3 @@ class Cluster:
 
     def wait_live(self, role: str = "telltale") -> None:
         wait_for(f"the {role} to be live", lambda: self.role(role)["state"] == "live")
-
-
-class Cockpit:
-    cluster_class = Cluster
-
-    def __init__(self, folder: Path) -> None:
-        self.configuration = folder / "cockpit.conf"
-        self.configuration.write_text(self.cockpit_conf().format(runtime=folder))
-        self._folder = folder
-        self.open_core, cluster_core = common.two_cores()
-        self.open = Open(folder, self.configuration, self.open_core)
-        self.cluster = self.cluster_class(folder, self.configuration, cluster_core)
-
-    def cockpit_conf(self) -> str:
-        return COCKPIT
-
-    def __enter__(self) -> "Cockpit":
-        try:
-            self.cluster.start()
-            self.open.start()
-            self.cluster.wait_live()
-        except BaseException as error:
-            self.__exit__(type(error), error)
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
-    ) -> None:
-        self.open.processes.kill_all()
-        self.cluster.processes.kill_all()
-        if isinstance(error, BenchError):
-            raise BenchError(f"{error}\n{self._logs()}") from error
-
-    def _logs(self, lines: int = 8) -> str:
-        """The end of what each program wrote."""
-        ends = []
-        for log in sorted(self._folder.glob("*.log")):
-            said = log.read_text(errors="replace").splitlines()[-lines:]
-            ends += [f"--- {log.stem}", *said] if said else []
-        return "\n".join(ends)

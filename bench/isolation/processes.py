@@ -10,7 +10,7 @@ from pathlib import Path
 
 from common import BenchError
 
-PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 30))  # seconds; machines are shared
+PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 120))  # seconds; machines are shared
 
 
 def wait_for(what: str, condition: Callable[[], object], patience: float = PATIENCE) -> None:
@@ -39,6 +39,10 @@ class Process:
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.poll()
 
     def is_running(self) -> bool:
         return self.process.poll() is None

@@ -33,11 +33,12 @@ struct scribble {
 
 struct mapping {
 	uintptr_t begin, end;
-	bool readable, writable, shared;
+	bool readable, writable, shared, window;
 	unsigned long inode;
 };
 
-/* Shared memory with a name of ours: "memfd:gid…". */
+/* Shared memory with a name of ours, "memfd:gid…", or a guest's window: a resource of its device.
+ */
 static bool mapping_parse(const char *line, struct mapping *mapping) {
 	char rights[5], name[256] = "";
 	if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*x %*s %lu %255[^\n]", &mapping->begin,
@@ -47,7 +48,8 @@ static bool mapping_parse(const char *line, struct mapping *mapping) {
 	mapping->readable = rights[0] == 'r';
 	mapping->writable = rights[1] == 'w';
 	mapping->shared = rights[3] == 's';
-	return mapping->shared && strstr(name, "memfd:gid") != NULL;
+	mapping->window = strstr(name, "/resource2") != NULL;
+	return mapping->shared && (mapping->window || strstr(name, "memfd:gid") != NULL);
 }
 
 /* --- what may be written ---------------------------------------------------------------------- */
@@ -95,7 +97,10 @@ static void broken(struct scribble *scribble, const char *how) {
 	scribble->broken++;
 }
 
-/* A read-only mapping made writable, and its file mapped or written by any descriptor of ours. */
+/*
+ * A read-only mapping made writable, and its file mapped or written by any descriptor of ours. A
+ * guest may map all of its devices as it likes: there the machine protects what is read-only.
+ */
 static void attack_mapping(struct scribble *scribble, const struct mapping *mapping) {
 	size_t size = mapping->end - mapping->begin;
 	char path[96];
@@ -126,7 +131,7 @@ static void attack_what_is_read_only(struct scribble *scribble) {
 	struct mapping mapping;
 	FILE *maps = open_maps("self");
 	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
-		if (mapping_parse(line, &mapping) && !mapping.writable) {
+		if (mapping_parse(line, &mapping) && !mapping.writable && !mapping.window) {
 			attack_mapping(scribble, &mapping);
 		}
 	}

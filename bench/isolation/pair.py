@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Both domains together, each on its core: started, and ended whatever happens."""
+
+from pathlib import Path
+
+import common
+from common import BenchError
+from domains import Cluster, Open
+from guest import GuestOpen
+from processes import Processes
+
+COCKPIT = """\
+[cockpit]
+runtime={runtime}
+
+[domain open]
+number=1
+memory=512M
+
+[domain cluster]
+number=2
+
+[share open cluster]
+streams=safety/*
+"""
+COCKPIT_WITH_GUEST = """\
+[cockpit]
+runtime={runtime}
+
+[domain open]
+number=1
+kind=guest
+window=256M
+
+[domain cluster]
+number=2
+window=16M
+
+[domain host]
+number=4
+kind=host
+window=16M
+
+[share open cluster]
+streams=safety/*
+
+[share cluster open]
+
+[share open host]
+"""
+TRANSLATED_DEADLINE_MS = 2000  # for a guest without KVM, which may take ten times as long
+
+
+class Cockpit:
+    """`guest`: `open` is a machine of its own."""
+
+    cluster_class = Cluster
+
+    def __init__(self, folder: Path, guest: bool = False) -> None:
+        self.configuration = folder / "cockpit.conf"
+        conf = COCKPIT_WITH_GUEST if guest else COCKPIT
+        self.configuration.write_text((conf + self.more_conf()).format(runtime=folder))
+        self._folder = folder
+        self.open_core, cluster_core = common.two_cores()
+        self._hub = Processes("host", folder, cluster_core) if guest else None
+        open_class, options = (GuestOpen, (TRANSLATED_DEADLINE_MS,)) if guest else (Open, ())
+        self.open = open_class(folder, self.configuration, self.open_core)
+        self.cluster = self.cluster_class(folder, self.configuration, cluster_core, *options)
+
+    def more_conf(self) -> str:
+        """Of further domains."""
+        return ""
+
+    def __enter__(self) -> "Cockpit":
+        try:
+            if self._hub is not None:
+                self._hub.start_gidd(self.configuration)
+            self.cluster.start()
+            self.open.start()
+            self.cluster.wait_live()
+        except BaseException as error:
+            self.__exit__(type(error), error)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
+    ) -> None:
+        self.open.processes.kill_all()
+        self.cluster.processes.kill_all()
+        if self._hub is not None:
+            self._hub.kill_all()
+        if isinstance(error, BenchError):
+            raise BenchError(f"{error}\n{self._logs()}") from error
+
+    def _logs(self, lines: int = 8) -> str:
+        """The end of what each program wrote."""
+        ends = []
+        for log in sorted(self._folder.glob("*.log")):
+            said = log.read_text(errors="replace").splitlines()[-lines:]
+            ends += [f"--- {log.stem}", *said] if said else []
+        return "\n".join(ends)
