@@ -53,7 +53,9 @@ class Machine:
             raise BenchError(f"the guest {self._domain}: {error}") from None
         finally:
             os.sched_setaffinity(0, ours)
-        self.run(["sh", "-c", f"until test -S {_RUNTIME}/{self._domain}/gidd.sock; do sleep 0.1; done"])
+        self.run(
+            ["sh", "-c", f"until test -S {_RUNTIME}/{self._domain}/gidd.sock; do sleep 0.1; done"]
+        )
 
     def start(self, words: list[str], environment: dict[str, str]) -> Command:
         try:

@@ -32,9 +32,10 @@ class SlabInfo(ctypes.Structure):
         ("slot_size", ctypes.c_uint64),
         ("offset", ctypes.c_uint64),
         ("fd", ctypes.c_int),
-        ("description", ctypes.c_char_p),
         ("imported", ctypes.c_bool),
         ("revoked", ctypes.c_bool),
+        ("description", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
     ]
 
 
