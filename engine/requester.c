@@ -164,6 +164,7 @@ static int run_present(struct requester *requester, const struct engine_present 
 	}
 	int ret = canvas_present(
 			&requester->canvas, &frame, (command->flags & ENGINE_PRESENT_DISCARD) != 0);
+	report_set(&requester->report.page->presented, requester->canvas.presented);
 	refusal->text = ret == -ENODATA ? "there is no canvas yet: the first command is CANVAS"
 					: "the picture cannot be sent";
 	requester->drew = false;
