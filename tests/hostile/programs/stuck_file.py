@@ -12,7 +12,6 @@ import ctypes
 import json
 import os
 import signal
-import socket
 import struct
 import sys
 import tempfile
@@ -50,7 +49,7 @@ def mount(folder: str) -> int:
 def attributes(node: int) -> bytes:
     mode = 0o40755 if node == ROOT else 0o100644
     times = (0,) * 6
-    return struct.pack("<9Q", node, 4096, 8, *times) [: 6 * 8] + struct.pack(
+    return struct.pack("<9Q", node, 4096, 8, *times)[: 6 * 8] + struct.pack(
         "<10I", 0, 0, 0, mode, 1, os.getuid(), os.getgid(), 0, 4096, 0
     )
 
@@ -77,7 +76,9 @@ def serve(fuse: int) -> None:
         if is_open:
             continue
         body = answer(opcode, node)
-        head = struct.pack("<IiQ", 16 + len(body or b""), 0 if body is not None else -ENOSYS, unique)
+        head = struct.pack(
+            "<IiQ", 16 + len(body or b""), 0 if body is not None else -ENOSYS, unique
+        )
         os.write(fuse, head + (body or b""))
         is_open = opcode == OPEN
 
