@@ -55,6 +55,7 @@ def cluster_tiles(clip: str, divisor: int) -> dict[str, Tile]:
         Tile("meter", 40, 896, 1280, 264, "the cluster's own"),
         Tile("camera", 1360, 116, 520, 390, "safety surface of open's Weston", safety=True),
         Tile("telltale", 1360, 582, 320, 80, "safety surface of open's Weston", safety=True),
+        Tile("panel", 1360, 896, 520, 264, "composed by the cluster's engine for open"),
     ]
     return {tile.name: tile.divided(divisor) for tile in tiles}
 
@@ -77,20 +78,12 @@ def draw_cluster(path: Path, tiles: dict[str, Tile], divisor: int) -> None:
     _legend(
         pen,
         1360,
-        770,
+        715,
         [
             ("Each frame crosses by its number.", _LIGHT, 22, False),
             ("What is framed like this is watched:", _SAFETY, 19, False),
             ("its deadline, order, content, and the", _SAFETY, 19, False),
             ("pixels that the display really shows.", _SAFETY, 19, False),
-            ("", _DIM, 10, False),
-            ("open", _DIM, 17, False),
-            ("weston --modules=gid-buffer.so", _ACCENT, 18, True),
-            ("gid-telltale --role=telltale", _ACCENT, 18, True),
-            ("gst-launch-1.0 … ! gidsink stream=movie", _ACCENT, 18, True),
-            ("cluster", _DIM, 17, False),
-            ("gid-cluster --config=cluster.conf", _ACCENT, 18, True),
-            ("gid-view --domain=open --stream=movie", _ACCENT, 18, True),
         ],
     )
     image.resize(size(CLUSTER, divisor)).save(path)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The domain cluster: gid-cluster with the meter, the film, and the safety surfaces of open."""
+"""The domain cluster: gid-cluster with the meter, the film, the panel that the engine composes, and
+the safety surfaces of open.
+"""
 
 import json
 from pathlib import Path
@@ -8,6 +10,7 @@ import backdrop
 import priority
 from cockpit import Cockpit
 from here import Process
+from panel import CANVAS, ENGINE, Panel
 from place import DemoError, Program
 from streams import Check
 
@@ -70,6 +73,8 @@ class ClusterDomain:
         # Where it has a screen, nobody else is there to have it.
         self._display = self._place.start("gid-cluster", command, LIBSEAT_BACKEND="noop")
         self._place.wait_until("gid-cluster's start", lambda: self._place.ask(self._status))
+        engine = self._place.write("engine.conf", ENGINE.encode())
+        self._place.start("gid-engine", ["gid-engine", f"--config={engine}"])
 
     def show(self) -> None:
         """The meter, and a view of the film, which waits for it."""
@@ -77,6 +82,8 @@ class ClusterDomain:
         self._meter = self._start("gid-meter", [*priority.before_others(), "gid-meter", size])
         view = ["gid-view", "--domain=open", "--stream=movie", f"--stats={self._view_stats}"]
         self._view = self._start("gid-view", view)
+        view = ["gid-view", "--domain=cluster", f"--stream=canvas/{CANVAS}", "--app-id=panel"]
+        self._panel_view = self._start("view-panel", [*view, f"--stats={self._panel_stats}"])
 
     def _start(self, name: str, command: list[str]) -> Program:
         return self._place.start(name, command, **self._environment)
@@ -102,6 +109,18 @@ class ClusterDomain:
     def view(self) -> dict:
         """The statistics of the film's view."""
         return self._place.read_json(self._view_stats)
+
+    @property
+    def _panel_stats(self) -> Path:
+        return self._place.folder / "view-panel.json"
+
+    def panel_view(self) -> dict:
+        """The statistics of the panel's view."""
+        return self._place.read_json(self._panel_stats)
+
+    @property
+    def panel(self) -> Panel:
+        return Panel(self.tiles["panel"])
 
     def status(self) -> dict:
         """What gid-cluster says of itself."""
@@ -153,6 +172,8 @@ class ClusterDomain:
         self.check.stop()
         if self._place.stop(self._view) != 0:
             raise DemoError(f"the view of the film failed:\n{self._view.last_words()}")
+        if self._place.stop(self._panel_view) != 0:
+            raise DemoError(f"the view of the panel failed:\n{self._panel_view.last_words()}")
         if self._place.stop(self._meter) != 0:
             raise DemoError(f"the meter failed:\n{self._meter.last_words()}")
         self.meter = json.loads(self._meter.said().strip().splitlines()[-1])
@@ -167,6 +188,7 @@ class ClusterDomain:
         )
         text += _CLIENT.format(name="gid-meter", tile=self.tiles["meter"])
         text += _CLIENT.format(name="gid-view", tile=self.tiles["movie"])
+        text += _CLIENT.format(name="panel", tile=self.tiles["panel"])
         fallbacks = {"telltale": "pattern", "camera": self._place.put(self.fallback)}
         frozen = {"telltale": 0, "camera": self._scene.frozen_ms}
         for name in ROLES:

@@ -28,13 +28,17 @@ runtime={runtime}
 [domain open]
 number=1
 memory=1G
-local=camera
+local=camera map movie symbols
 
 [domain cluster]
 number=2
+local=canvas/*
 
 [share open cluster]
-streams=movie movie-i420 safety/*
+streams=movie movie-i420 safety/* engine/*
+
+[share cluster open]
+streams=canvas/*
 """
 _APART = """\
 [cockpit]
@@ -44,11 +48,12 @@ runtime={runtime}
 number=1
 kind=guest
 window=256M
-local=camera
+local=camera map movie symbols
 
 [domain cluster]
 number=2
 window=16M
+local=canvas/*
 {cluster}
 
 [domain host]
@@ -57,9 +62,10 @@ kind=host
 window=16M
 
 [share open cluster]
-streams=movie movie-i420 safety/*
+streams=movie movie-i420 safety/* engine/*
 
 [share cluster open]
+streams=canvas/*
 
 [share open host]
 """

@@ -53,6 +53,7 @@ class Demo:
         self.scheduling = ""  # what gid-cluster got
         self.shown: dict = {}  # the last statistics of the film's view, and of the checker
         self.checked: dict = {}
+        self.panel_shown: dict = {}
         self.logs: list[Path] = []  # of all domains, with the points of their timelines
 
     def run(self) -> None:
@@ -165,6 +166,7 @@ class Demo:
         self.status = self.cluster.status()
         self.cluster.close_clients()
         self.shown, self.checked = self.cluster.view(), self.cluster.check.counts()
+        self.panel_shown = self.cluster.panel_view()
         self.open.close()
         points = self.folder / "cluster-points.log"
         points.write_bytes(self.cluster.points)
@@ -191,6 +193,7 @@ class Demo:
     def _all_flow(self) -> bool:
         return (
             bool(self.cluster.view().get("frames"))
+            and bool(self.cluster.panel_view().get("frames"))
             and bool(self.cluster.check.counts().get("frames"))
             and all(self.open.view(name).get("frames") for name in self.open.tiles)
             and self.cluster.are_live()

@@ -35,6 +35,7 @@ def build(demo: Demo) -> dict:
         "checks": _checks(demo),
         "streams": {
             "movie": _shown(demo),
+            "panel": _panel(demo),
             "movie-i420": _checked(demo),
             **{name: _safety(demo, name) for name in ROLES},
         },
@@ -69,6 +70,18 @@ def _shown(demo: Demo) -> dict:
         "frames": view["frames"],
         "dropped": view["dropped"],
         **_copies(*demo.open.counts("movie")),
+        "latency_from_to": "submit to shown",
+        "latency_us": view["latency_us"],
+    }
+
+
+def _panel(demo: Demo) -> dict:
+    view = demo.panel_shown
+    return {
+        "receiver": "gid-view, composed by gid-engine",
+        "frames": view["frames"],
+        "dropped": view["dropped"],
+        **_copies(*demo.open.counts("map"), *demo.open.counts("symbols")),
         "latency_from_to": "submit to shown",
         "latency_us": view["latency_us"],
     }
@@ -151,12 +164,14 @@ def _loss(demo: Demo, name: str) -> dict:
 
 def _checks(demo: Demo) -> list[dict]:
     movie = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
+    again = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
     counts = demo.checked
     right = counts["frames"] - counts["wrong"]
     while_dead = demo.recorder.frames_between(demo.killed, demo.returned)
     return [
         _look(demo, "movie", movie),
         _look(demo, "camera", itertools.islice(film.run(demo.open.camera, "video/x-raw"), 1)),
+        _look_at_panel(demo, again),
         _look_at_telltale(demo),
         {
             "what": "every frame of movie-i420 is the decoder's, bit by bit",
@@ -177,6 +192,15 @@ def _look(demo: Demo, name: str, sent) -> dict:
     check = {"what": f"the cluster's display shows {name}"}
     try:
         found = picture.find(demo.pictures["cluster"], demo.cluster.tiles[name], sent)
+        return {**check, "passed": True, "found": found}
+    except DemoError as error:
+        return {**check, "passed": False, "found": str(error)}
+
+
+def _look_at_panel(demo: Demo, sent) -> dict:
+    check = {"what": "the cluster's display shows panel: a map, the film and symbols in one canvas"}
+    try:
+        found = demo.cluster.panel.look(demo.pictures["cluster"], sent)
         return {**check, "passed": True, "found": found}
     except DemoError as error:
         return {**check, "passed": False, "found": str(error)}

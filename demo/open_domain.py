@@ -8,6 +8,7 @@ from pathlib import Path
 import backdrop
 import streams
 from cockpit import Cockpit
+from panel import Panel
 from place import DemoError, Place, Program
 from streams import Producers
 
@@ -51,6 +52,8 @@ class OpenDomain:
         self.tiles = backdrop.open_tiles(clip.name, self._scene.divisor)
         places = backdrop.cluster_tiles(clip.name, self._scene.divisor)
         self._telltale, self._camera = places["telltale"], places["camera"]
+        self._panel = Panel(places["panel"])
+        self._still = self._panel.draw(cockpit.folder)
         self._backdrop = cockpit.folder / "open.png"
         backdrop.draw_open(self._backdrop, self.tiles, self._scene.divisor)
         self.life = 0
@@ -70,8 +73,10 @@ class OpenDomain:
             "XDG_RUNTIME_DIR": str(self._place.folder),
         }
         self._start_weston()
-        self._producers = Producers(self._place, self._clip, self.camera)
+        self._producers = Producers(self._place, self._clip, self.camera, self._still)
         self._producers.start()
+        layout = self._place.write("panel.ini", self._panel.layout.encode())
+        self._compose = self._start("gid-compose", ["gid-compose", str(layout)])
         self._views = [self._start_view(name) for name in self.tiles]
         telltale = ["gid-telltale", "--role=telltale", f"--cycle={self._scene.telltale_ms}"]
         telltale.append(f"--size={self._telltale.size}")
@@ -86,6 +91,8 @@ class OpenDomain:
         for view in self._views:
             if self._place.stop(view) != 0:
                 raise DemoError(f"{view.name} failed:\n{view.last_words()}")
+        if self._place.stop(self._compose) != 0:
+            raise DemoError(f"gid-compose failed:\n{self._compose.last_words()}")
         self._producers.stop()
         self.keep()
 

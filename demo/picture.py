@@ -17,8 +17,9 @@ _SMALL = (64, 36)
 _TOLERANCE = 6.0
 
 
-def find(screenshot: Path, tile: Tile, sent: Iterable[Frame]) -> str:
+def find(screenshot: Path, tile: Tile, sent: Iterable[Frame], fills: bool = False) -> str:
     """Finds the tile's picture among the frames `sent` (BGRx). Returns what was found, in words.
+    `fills`: it fills the tile, whatever its shape.
 
     Raises DemoError where it is none of them.
     """
@@ -27,7 +28,7 @@ def find(screenshot: Path, tile: Tile, sent: Iterable[Frame]) -> str:
     best, closest, scaled = 256.0, -1, False
     for number, frame in enumerate(sent):
         original = _image(frame)
-        area = _fit(original.size, shown.size)
+        area = (0, 0, *shown.size) if fills else _fit(original.size, shown.size)
         part = shown.crop(area)
         scaled = part.size != original.size
         if not scaled and part.tobytes() == original.tobytes():

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The streams of the domain open: the film twice, and a live source."""
+"""The streams of the domain open: the film twice, a live source, and what the panel shows."""
 
 from pathlib import Path
 
 import film
 from backdrop import Tile
+from panel import Panel
 from place import Place, Program
 
 _HERE = Path(__file__).resolve().parent
@@ -23,22 +24,24 @@ def camera(tile: Tile, rate: int) -> str:
 
 
 class Producers:
-    """Of one life of the domain."""
+    """Of one life of the domain. `still`: pictures that are streams, too, as files."""
 
-    def __init__(self, place: Place, clip: Path, camera: str) -> None:
+    def __init__(self, place: Place, clip: Path, camera: str, still: dict[str, Path]) -> None:
         self._place = place
         decoded = film.decode(place.put(clip))
         self._pipelines = {
             "movie": f"{decoded} ! {MOVIE_CAPS}",
             "movie-i420": decoded,
             "camera": camera,
+            **{name: Panel.pipeline(name, place.put(file)) for name, file in still.items()},
         }
+        self._looped = {"movie", "movie-i420"}
         self._started: list[Program] = []
 
     def start(self) -> None:
         for stream, pipeline in self._pipelines.items():
             command = ["python3", str(_HERE / "play.py"), f"--stats={self._stats(stream)}"]
-            if stream != "camera":
+            if stream in self._looped:
                 command.append("--loop")
             command.append(f"{pipeline} ! gidsink name=sink stream={stream} lease={_LEASE_MS}")
             self._started.append(self._place.start(f"play-{stream}", command))

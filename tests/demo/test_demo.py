@@ -19,6 +19,7 @@ MOVIE = (40, 116, 1320, 836)
 CAMERA = (1360, 116, 1880, 506)
 TELLTALE = (1360, 582, 1680, 662)
 METER = (40, 896, 1320, 1160)
+PANEL = (1360, 896, 1880, 1160)
 OPEN_MOVIE = (40, 116, 840, 566)
 OPEN_CAMERA = (880, 116, 1240, 386)
 # The seven bars of the test picture.
@@ -38,7 +39,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("stream", "least"), [("movie", 120), ("movie-i420", 120), ("camera", 30), ("telltale", 10)]
+    ("stream", "least"),
+    [("movie", 120), ("panel", 60), ("movie-i420", 120), ("camera", 30), ("telltale", 10)],
 )
 def test_figures_of_each_stream(demo: Run, stream: str, least: int) -> None:
     figures = demo.report["streams"][stream]
@@ -49,7 +51,8 @@ def test_figures_of_each_stream(demo: Run, stream: str, least: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stream", "most"), [("movie", 0), ("movie-i420", 4), ("camera", 0), ("telltale", 0)]
+    ("stream", "most"),
+    [("movie", 0), ("panel", 0), ("movie-i420", 4), ("camera", 0), ("telltale", 0)],
 )
 def test_copies(demo: Run, stream: str, most: int) -> None:
     check_copies(demo, stream, most)
@@ -93,6 +96,16 @@ def test_picture_of_the_film(demo: Run, box: tuple, name: str) -> None:
         part for row in numpy.array_split(shown, 4) for part in numpy.array_split(row, 4, axis=1)
     ]
     assert all(part.std() > 2 for part in parts)
+
+
+def test_picture_of_the_panel(demo: Run) -> None:
+    """Map, film and symbols; nothing of it is left while `open` is dead."""
+    shown, lost = demo.picture(PANEL), demo.picture(PANEL, "cluster-lost.png")
+    assert tuple(shown[140, 86]) == (255, 200, 60), "the arrow"
+    assert tuple(shown[132, 174]) == (92, 150, 220), "the road"
+    assert shown[30:130, 300:480].std() > 5, "the film"
+    assert not numpy.array_equal(shown, lost)
+    assert lost[30:130, 300:480].std() < 5
 
 
 @pytest.mark.parametrize("stream", ["movie", "safety/camera", "safety/telltale"])
@@ -145,7 +158,7 @@ def test_timeline(demo: Run) -> None:
 def test_page_stands_alone(demo: Run) -> None:
     page = (demo.folder / "report.html").read_text()
     assert page.count("data:image/png;base64,") == 3
-    assert page.count("<svg") == 6  # open, two roles, the display's rate, two histograms
+    assert page.count("<svg") == 7  # open, two roles, the display's rate, three histograms
     assert not re.search(r"(src|href)=\"(?!data:|timeline\.html)", page)
 
 

@@ -23,7 +23,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_it_is_the_same_cockpit(demo: Run) -> None:
     report = demo.report
     assert report["link"] == "ivshmem"
-    assert set(report["streams"]) == {"movie", "movie-i420", "camera", "telltale"}
+    assert set(report["streams"]) == {"movie", "panel", "movie-i420", "camera", "telltale"}
     assert all(stream["frames"] > 0 for stream in report["streams"].values())
     assert {"cluster", "open", "open, after its return"} <= set(report["displays"])
 
@@ -31,12 +31,13 @@ def test_it_is_the_same_cockpit(demo: Run) -> None:
 def test_all_checks_passed(demo: Run) -> None:
     """Pictures bit-exact, each frame of the film, the fallbacks, and everything's return."""
     checks = demo.report["checks"]
-    assert len(checks) == 8
+    assert len(checks) == 9
     assert [check for check in checks if not check["passed"]] == []
 
 
 @pytest.mark.parametrize(
-    ("stream", "most"), [("movie", 0), ("movie-i420", 4), ("camera", 0), ("telltale", 0)]
+    ("stream", "most"),
+    [("movie", 0), ("panel", 0), ("movie-i420", 4), ("camera", 0), ("telltale", 0)],
 )
 def test_copies(demo: Run, stream: str, most: int) -> None:
     check_copies(demo, stream, most)
