@@ -2,6 +2,7 @@
 """Descriptors whose close never returns: each stays open in gidd, so it takes only so many."""
 
 import json
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -23,9 +24,9 @@ def threads(gidd: Program) -> int:
 
 
 def hand_over(cockpit: Cockpit) -> Program:
-    stuck = Program(
-        [sys.executable, STUCK_FILE, cockpit.socket("open"), str(COUNT)], log_dir=cockpit.folder
-    )
+    command = [sys.executable, STUCK_FILE, cockpit.socket("open"), str(COUNT)]
+    env = os.environ | {"TMPDIR": str(cockpit.folder)}
+    stuck = Program(command, env, cockpit.folder)
     cockpit.programs.append(stuck)
     wait_for(lambda: stuck.stdout or not stuck.is_running(), "gidd to have had enough")
     if not stuck.is_running() and stuck.wait() == CANNOT:
