@@ -24,8 +24,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import clip  # noqa: E402  (common has its folder)
 import common
+
+sys.path.append(str(common.DEMO))
+import clip  # noqa: E402
 import film  # noqa: E402
 import priority  # noqa: E402
 
