@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Three displays at once, as in a car: whether any pixel is wrong, and any refresh is missed.
 
-One gid-cluster without a screen has a centre display and a cluster of 1920x720, and a head-up display
-of 800x480. Each shows a warning light of the domain `open` and moving dials of its own domain, at
-every refresh. gid-cluster itself compares the light's pixels of each picture before it shows it;
-here, once a second, what an output shows there is copied and compared with the light as it is drawn
-without any display. A refresh without a new picture is missed.
+One gid-cluster without a screen has a centre display and a cluster of 1920x720, and a head-up
+display of 800x480. Each shows a warning light of the domain `open` and moving dials of its own
+domain, at every refresh. gid-cluster itself compares the light's pixels of each picture before it
+shows it; here, once a second, what an output shows there is copied and compared with the light as
+it is drawn without any display. A refresh without a new picture is missed.
 """
 
 import argparse

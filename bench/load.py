@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """What each program of a cockpit takes: processor time, memory, and a warning light's way to light.
 
-The cockpit is that of `bench isolation`. Processor time is counted for each program with all that it
-started, in percent of one core: idle (daemons, Weston and gid-cluster, which show nothing), running
-(a telltale, a film and its view; a meter on the cluster), and loaded (in `open` a program besides
-that makes system calls without end). Memory is counted while it runs: PSS, in which pages that
-several programs map are divided among them, and the slabs as each gidd counts them.
+The cockpit is that of `bench isolation`. Processor time is counted for each program with all that
+it started, in percent of one core: idle (daemons, Weston and gid-cluster, which show nothing),
+running (a telltale, a film and its view; a meter on the cluster), and loaded (in `open` a program
+besides that makes system calls without end). Memory is counted while it runs: PSS, in which pages
+that several programs map are divided among them, and the slabs as each gidd counts them.
 """
 
 import argparse

@@ -4,7 +4,8 @@
 
 A film of each rate is encoded first (H.264, 1280x720). `open` decodes it into gid memory, and
 gid-view shows it on a display of the domain `cluster`, without a screen: on gid-cluster, before all
-other programs where that is allowed, and on Weston. Told are the frames that were sent, and those that the compositor says that it has shown.
+other programs where that is allowed, and on Weston. Told are the frames that were sent, and those
+that the compositor says that it has shown.
 
 Weston 14 without a screen waits 16 ms after each repaint, and for the repaint window before the
 next; its own limit, which gid-meter finds by drawing a frame whenever it is asked, stands beside.

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """How long a cockpit takes from its start until there is something to see.
 
-Counted from the start of gid-cluster, with its gidd running already: until its output shows the first
-picture, and until it shows a warning light that waits for it in the other domain. And from the start
-of the other domain's gidd, with Weston, until the light that is drawn there is live, and until its
-view has shown the first frame of a film.
+Counted from the start of gid-cluster, and of its gidd before it: until its output shows the first
+picture, and until it shows a warning light that waits for it in the other domain. And from the
+start of the other domain's gidd, with Weston, until the light that is drawn there is live, and
+until its view has shown the first frame of a film.
 """
 
 import contextlib
