@@ -23,7 +23,7 @@ from pathlib import Path
 import common
 
 sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
-from domains import Cockpit  # noqa: E402
+from pair import Cockpit  # noqa: E402
 from processes import PATIENCE  # noqa: E402
 
 WINDOWS = 5  # parts of each measurement, whose median and extremes are told

@@ -19,7 +19,7 @@ from pathlib import Path
 import common
 
 sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
-from domains import Cockpit  # noqa: E402
+from pair import Cockpit  # noqa: E402
 from processes import Processes, wait_for  # noqa: E402
 
 NAMES = {
