@@ -53,7 +53,7 @@ spin-us={spin_us}
 
 [canvas bench]
 domain=open
-memory=64M
+memory=128M
 slots={slots}
 list-ms=60000
 """
@@ -179,7 +179,7 @@ def main() -> int:
         with engine(Path(folder)):
             runs = run_all(options)
         # Streams come at times of their own: to look for lists longer than needed is lost time.
-        with engine(Path(folder), spin_us=0, slots=4) as process:
+        with engine(Path(folder), spin_us=0, slots=6) as process:
             composed = composing.measure_all(process, options.seconds, options.repetitions)
     rows = [row_of(entry, medians(of)) for entry, of in runs.items()]
     found = ratios(rows) | {"compose_vs_gst_compositor": composing.ratio(composed)}

@@ -508,6 +508,7 @@ static int open_streams(struct requester *requester) {
 	if (ret < 0) {
 		goto error_report;
 	}
+	requester->report.page->slots = config->slots; /* before anybody reads it */
 	snprintf(name, sizeof(name), ENGINE_LISTS_STREAM, config->name);
 	const struct gid_consumer_options options = {
 			.size = sizeof(options),

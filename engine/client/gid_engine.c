@@ -166,6 +166,7 @@ void gid_canvas_get_stats(const struct gid_canvas *canvas, struct gid_canvas_sta
 		stats->presented = load(&report->presented);
 		stats->not_presented = load(&report->not_presented);
 		stats->work_ns = load(&report->work_ns);
+		stats->slots = report->slots;
 	}
 }
 

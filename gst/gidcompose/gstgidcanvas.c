@@ -324,13 +324,15 @@ gst_gid_canvas_take (GstGidCanvas *self, guint64 pts, GstGidView kind, GstPad *p
 }
 
 gboolean
-gst_gid_canvas_is_short (GstGidCanvas *self, const GstGidImport *import)
+gst_gid_canvas_is_short (GstGidCanvas *self)
 {
+  struct gid_canvas_stats canvas;
   struct gid_consumer_stats stats;
 
+  gid_canvas_get_stats (self->canvas, &canvas);
   gst_gid_domain_lock (self->reader->domain);
   gid_consumer_get_stats (self->reader->consumer, &stats);
   gst_gid_domain_unlock (self->reader->domain);
   /* one is drawn, and one has to be free for the next */
-  return stats.held + 2 > import->info.slot_count;
+  return stats.held + 2 > canvas.slots;
 }

@@ -71,7 +71,7 @@ int gst_gid_canvas_take (GstGidCanvas *canvas, guint64 pts, GstGidView kind, Gst
     GstBuffer **buffer, GstGidImport **import);
 
 /** Whether so many pictures are held here that the engine could run out of slots. */
-gboolean gst_gid_canvas_is_short (GstGidCanvas *canvas, const GstGidImport *import);
+gboolean gst_gid_canvas_is_short (GstGidCanvas *canvas);
 
 G_END_DECLS
 

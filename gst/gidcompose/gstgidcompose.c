@@ -472,7 +472,7 @@ fill_buffer (GstGidCompose *self, GstBuffer *buffer, GstBuffer *picture, const G
 {
   if (!import->is_plain && !self->has_video_meta)
     return fill_with_copy (self, buffer, picture, GST_GID_COPY_PLAIN_LAYOUT);
-  if (gst_gid_canvas_is_short (self->canvas, import))
+  if (gst_gid_canvas_is_short (self->canvas))
     return fill_with_copy (self, buffer, picture, GST_GID_COPY_CANVAS_SLOTS);
   gst_buffer_copy_into (buffer, picture, GST_BUFFER_COPY_META | GST_BUFFER_COPY_MEMORY, 0, -1);
   return GST_FLOW_OK;

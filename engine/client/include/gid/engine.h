@@ -117,7 +117,8 @@ struct gid_canvas_stats {
 	uint64_t presented;	/**< pictures that were sent in the canvas's stream */
 	uint64_t not_presented; /**< pictures that others took the place of before they were sent */
 	uint64_t work_ns;	/**< of a processor, as of the engine's last pause */
-	uint64_t reserved[8];	/**< 0 */
+	uint64_t slots;		/**< how many pictures the canvas may have at once */
+	uint64_t reserved[7];	/**< 0 */
 };
 
 void gid_canvas_get_stats(const struct gid_canvas *canvas, struct gid_canvas_stats *stats);
