@@ -115,7 +115,8 @@ class SoakCockpit(Cockpit):
     def __init__(self, folder: Path, guest: bool) -> None:
         super().__init__(folder, guest)
         self.rear = Rear(folder, self.configuration, self.open_core)
-        self.domains = (self.cluster, self.open, self.rear)
+        # A guest's agent serves one at a time, and that is us.
+        self.reloaded = ["cluster", "rear", "host" if guest else "open"]
 
     def more_conf(self) -> str:
         return _DOMAIN

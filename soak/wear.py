@@ -13,7 +13,7 @@ from rear import SoakCockpit
 
 class Reload(Case):
     name = "reload"
-    what = "the configuration changes, and gid-cockpit has all gidds read it again"
+    what = "the configuration changes, and gid-cockpit has the gidds of this machine read it again"
 
     def __init__(self, configuration: Path) -> None:
         self._configuration = configuration
@@ -26,7 +26,7 @@ class Reload(Case):
         lines.insert(lines.index("number=2") + 1, f"slabs={self._slabs}")
         self._configuration.write_text("\n".join(lines) + "\n")
         words = ["gid-cockpit", f"--config={self._configuration}", "reload"]
-        words += [domain.processes.domain for domain in cockpit.domains]
+        words += cockpit.reloaded
         result = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
         if result.returncode != 0:
             raise BenchError(f"gid-cockpit reload: {result.stderr.strip()}")
