@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The panel: a map, the film and symbols, which the cluster's engine puts on one canvas for open."""
+"""The panel: a map, the film and symbols, put on one canvas for open by the engine of cluster."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,8 @@
 #include "engine_config.h"
 
 struct canvases {
-	const char *domain; /* the engine's, NULL: as gid_domain_connect() finds it */
-	struct engine_config config;	  /* in force */
+	const char *domain;	       /* the engine's, NULL: as gid_domain_connect() finds it */
+	struct engine_config config;   /* in force */
 	struct requester **requesters; /* of config.canvases */
 };
 

@@ -222,7 +222,7 @@ _Static_assert(sizeof(struct engine_polygon) == 12, "as docs/engine.md says");
 struct ENGINE_WIRE engine_report {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t slots; /* how many pictures the canvas may have */
+	uint32_t slots;	  /* how many pictures the canvas may have */
 	uint64_t lists;	  /* done: drawn or refused */
 	uint64_t fence;	  /* of the last list that is done */
 	uint64_t refused; /* lists */

@@ -16,8 +16,9 @@ static bool is_same(const char *one, const char *other) {
 static struct source_stream *find_source(
 		struct composition *composition, const struct layer_config *layer) {
 	struct source_stream *source = composition->sources;
-	while (source != NULL && !(is_same(source->domain, layer->domain) &&
-						 strcmp(source->name, layer->stream) == 0)) {
+	while (source != NULL &&
+			!(is_same(source->domain, layer->domain) &&
+					strcmp(source->name, layer->stream) == 0)) {
 		source = source->next;
 	}
 	return source;
@@ -123,7 +124,8 @@ int composition_change(struct composition *composition, struct layout_file *layo
 	struct layout_file before = composition->layout;
 	if (strcmp(before.engine, layout->engine) != 0 ||
 			strcmp(before.canvas, layout->canvas) != 0) {
-		fprintf(stderr, "gid-compose: engine= and name= do not change while gid-compose "
+		fprintf(stderr,
+				"gid-compose: engine= and name= do not change while gid-compose "
 				"runs: start it again\n");
 		return -EBUSY;
 	}
@@ -135,8 +137,8 @@ int composition_change(struct composition *composition, struct layout_file *layo
 	choose_sources(composition, layout);
 	if (before.fourcc != layout->fourcc || before.width != layout->width ||
 			before.height != layout->height) {
-		gid_canvas_resize(composition->canvas, layout->fourcc, layout->width,
-				layout->height);
+		gid_canvas_resize(
+				composition->canvas, layout->fourcc, layout->width, layout->height);
 	}
 	composition->layout = *layout;
 	*layout = before;
@@ -166,8 +168,8 @@ static void set_colours(struct gid_layer *drawn, const struct layer_config *laye
 	bool says = strstr(caps, "colorimetry=(string)") != NULL;
 	bool bt709 = says ? strstr(caps, "bt709") != NULL : info->layout.height > 576;
 	drawn->encoding = choose(layer->bt709, bt709) ? GID_COLOUR_BT709 : GID_COLOUR_BT601;
-	drawn->full_range = choose(
-			layer->full_range, strstr(caps, "colorimetry=(string)1:") != NULL);
+	drawn->full_range =
+			choose(layer->full_range, strstr(caps, "colorimetry=(string)1:") != NULL);
 	drawn->straight = choose(layer->straight, strncmp(caps, "video/x-raw", 11) == 0);
 }
 
@@ -217,8 +219,7 @@ static void draw_layer(struct composition *composition, const struct layer_confi
 
 static int draw(struct composition *composition) {
 	const struct layout_file *layout = &composition->layout;
-	const struct gid_rectangle all = {
-			0, 0, (uint16_t)layout->width, (uint16_t)layout->height};
+	const struct gid_rectangle all = {0, 0, (uint16_t)layout->width, (uint16_t)layout->height};
 	uint64_t fence;
 	int ret = gid_list_begin(composition->canvas);
 	if (ret < 0) {

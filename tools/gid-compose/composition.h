@@ -22,8 +22,7 @@ struct composition {
  * Takes the layout, and connects to gidd as the domain `name` (NULL: $GID_DOMAIN). Returns 0, or
  * -errno after it said on stderr why.
  */
-int composition_init(
-		struct composition *composition, const char *name, struct layout_file *layout);
+int composition_init(struct composition *composition, const char *name, struct layout_file *layout);
 void composition_finish(struct composition *composition);
 
 /*

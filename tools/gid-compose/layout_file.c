@@ -270,7 +270,8 @@ static char *read_line(char *buffer, int size, void *data) {
 /* Those of one z in the order of the file. */
 static int compare_layers(const void *one, const void *other) {
 	const struct layer_config *a = one, *b = other;
-	return a->z != b->z ? (a->z > b->z) - (a->z < b->z) : (a->line > b->line) - (a->line < b->line);
+	return a->z != b->z ? (a->z > b->z) - (a->z < b->z)
+			    : (a->line > b->line) - (a->line < b->line);
 }
 
 static void complete(struct reading *reading) {
@@ -298,7 +299,11 @@ static void complete(struct reading *reading) {
 
 int layout_file_read_stream(
 		struct layout_file *layout, FILE *file, const char *name, FILE *errors) {
-	struct reading reading = {.layout = layout, .file = file, .errors = errors, .name = name, .canvas = 1};
+	struct reading reading = {.layout = layout,
+			.file = file,
+			.errors = errors,
+			.name = name,
+			.canvas = 1};
 	*layout = (struct layout_file){
 			.fourcc = DRM_FORMAT_XRGB8888, .rate = 60, .background = 0xff000000};
 	int ret = ini_parse_stream(read_line, &reading, handle_key, &reading);

@@ -16,8 +16,8 @@ enum layer_choice {
 };
 
 struct layer_config {
-	char *name;    /* of its section */
-	unsigned line; /* where that begins */
+	char *name;	       /* of its section */
+	unsigned line;	       /* where that begins */
 	char *stream, *domain; /* domain NULL: our own */
 	struct gid_box source; /* empty: all of it */
 	int16_t x, y;
@@ -32,8 +32,8 @@ struct layer_config {
 struct layout_file {
 	char *engine, *canvas;
 	uint32_t fourcc, width, height;
-	uint32_t rate;	     /* pictures a second, at most */
-	uint32_t background; /* 0xffRRGGBB */
+	uint32_t rate;		     /* pictures a second, at most */
+	uint32_t background;	     /* 0xffRRGGBB */
 	struct layer_config *layers; /* by z, the lowest first */
 	size_t layer_count;
 };
@@ -43,8 +43,7 @@ struct layout_file {
  * -EINVAL, -ENOMEM, or why the file cannot be opened. The layout is to be finished in any case.
  */
 int layout_file_read(struct layout_file *layout, const char *path, FILE *errors);
-int layout_file_read_stream(
-		struct layout_file *layout, FILE *file, const char *name, FILE *errors);
+int layout_file_read_stream(struct layout_file *layout, FILE *file, const char *name, FILE *errors);
 
 void layout_file_finish(struct layout_file *layout);
 

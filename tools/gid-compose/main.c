@@ -142,8 +142,7 @@ static const char *name_of(const char *path) {
 }
 
 /* The folder is watched: most editors put a new file in the place of the old one. */
-static int handle_inotify(
-		sd_event_source *source, const struct inotify_event *event, void *data) {
+static int handle_inotify(sd_event_source *source, const struct inotify_event *event, void *data) {
 	struct program *program = data;
 	if (event->len > 0 && strcmp(event->name, name_of(program->options->file)) == 0) {
 		follow(program);
@@ -158,8 +157,8 @@ static int watch_file(sd_event *event, struct program *program) {
 	if (folder == NULL) {
 		return -ENOMEM;
 	}
-	int ret = sd_event_add_inotify(event, NULL, folder, IN_CLOSE_WRITE | IN_MOVED_TO,
-			handle_inotify, program);
+	int ret = sd_event_add_inotify(
+			event, NULL, folder, IN_CLOSE_WRITE | IN_MOVED_TO, handle_inotify, program);
 	free(folder);
 	return ret;
 }
