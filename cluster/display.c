@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <wlr/backend/headless.h>
+#include <wlr/backend/multi.h>
 #include <wlr/util/log.h>
 
 static void handle_new_output(struct wl_listener *listener, void *data) {
@@ -38,6 +39,31 @@ static void handle_backend_destroy(struct wl_listener *listener, void *data) {
 	display_fail(display, "the device of the screen is gone");
 }
 
+/*
+ * One of the backends that ours is made of. wlroots takes one away with its device, a card or the
+ * compositor that we are a window of, and lets ours stay.
+ */
+struct device_part {
+	struct wl_list link;
+	struct wl_listener destroy;
+	struct display *display;
+};
+
+static void device_part_destroy(struct device_part *part) {
+	wl_list_remove(&part->link);
+	wl_list_remove(&part->destroy.link);
+	free(part);
+}
+
+static void handle_part_destroy(struct wl_listener *listener, void *data) {
+	struct device_part *part = wl_container_of(listener, part, destroy);
+	struct display *display = part->display;
+	device_part_destroy(part);
+	if (wl_list_empty(&display->parts)) {
+		display_fail(display, "the device of the screen is gone");
+	}
+}
+
 static void handle_renderer_lost(struct wl_listener *listener, void *data) {
 	struct display *display = wl_container_of(listener, display, renderer_lost);
 	display_fail(display, "the GPU has lost its state");
@@ -47,6 +73,17 @@ static void listen(
 		struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
 	listener->notify = notify;
 	wl_signal_add(signal, listener);
+}
+
+/* What cannot be watched for want of memory goes unnoticed. */
+static void add_part(struct wlr_backend *backend, void *data) {
+	struct display *display = data;
+	struct device_part *part = calloc(1, sizeof(*part));
+	if (part != NULL) {
+		part->display = display;
+		wl_list_insert(&display->parts, &part->link);
+		listen(&backend->events.destroy, &part->destroy, handle_part_destroy);
+	}
 }
 
 static int display_init_screens(
@@ -81,6 +118,7 @@ static int display_init_screens(
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
 		const struct cluster_config *config, const struct screen_hooks *hooks, void *data) {
 	*display = (struct display){.wayland = wayland, .config = config};
+	wl_list_init(&display->parts);
 	if (!device_init(&display->device, wayland, headless)) {
 		return -ENODEV;
 	}
@@ -95,6 +133,9 @@ int display_init(struct display *display, struct wl_display *wayland, bool headl
 	struct device *device = &display->device;
 	listen(&device->backend->events.new_output, &display->new_output, handle_new_output);
 	listen(&device->backend->events.destroy, &display->backend_destroy, handle_backend_destroy);
+	if (wlr_backend_is_multi(device->backend)) {
+		wlr_multi_for_each_backend(device->backend, add_part, display);
+	}
 	listen(&device->renderer->events.lost, &display->renderer_lost, handle_renderer_lost);
 	return 0;
 }
@@ -155,6 +196,10 @@ void display_finish(struct display *display) {
 	}
 	if (display->renderer_lost.notify != NULL) {
 		wl_list_remove(&display->renderer_lost.link);
+	}
+	struct device_part *part, *next;
+	wl_list_for_each_safe(part, next, &display->parts, link) {
+		device_part_destroy(part);
 	}
 	device_finish(&display->device);
 }

@@ -12,7 +12,8 @@ struct display {
 	struct screen *screens;		  /* one for each output of the configuration */
 	size_t screen_count;		  /* of those that are initialised; the first is always */
 	const struct cluster_config *config;
-	bool failed; /* the device is gone, and the event loop ends */
+	bool failed;	      /* the device is gone, and the event loop ends */
+	struct wl_list parts; /* struct device_part: backends that may have outputs */
 	struct wl_listener backend_destroy, renderer_lost, new_output;
 };
 

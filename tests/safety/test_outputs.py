@@ -213,3 +213,18 @@ def test_all_outputs_gone_and_it_lives(cockpit: Cockpit) -> None:
     time.sleep(0.5)  # timers of frames that were on their way
     assert display.program.is_running()
     assert display.program.stop() == 0
+
+
+def test_the_device_of_the_screens_goes_away(cockpit: Cockpit) -> None:
+    """It says so and ends, for whoever keeps it running: the next one finds what is there then."""
+    windows, display = two_in_windows(cockpit)
+    display.wait_role("live", name="cluster")
+    windows.program.kill()
+    assert display.program.wait() != 0
+    said = "the device of the screen is gone: ending, to be started again"
+    assert said in display.program.stderr
+    windows.fifo.unlink()
+    windows.socket.unlink()
+    _, again = two_in_windows(cockpit)
+    again.wait_role("live", name="cluster")
+    assert is_shown(cockpit, again, "cluster", "WL-2")
