@@ -61,8 +61,10 @@ number=3
 kind=host
 window=16M
 
+# Memory is shared for each stream: so the engine gets at map and symbols, and the display at the
+# camera's pictures, which come in safety/camera.
 [share open cluster]
-streams=movie movie-i420 safety/* engine/*
+streams=movie movie-i420 map symbols camera safety/* engine/*
 
 [share cluster open]
 streams=canvas/*
@@ -135,6 +137,11 @@ class Cockpit:
     def guests(self) -> set[str]:
         """The domains that run as machines of their own now."""
         return self._guests & self._places.keys()
+
+    def keep_words(self) -> None:
+        """What programs of guests said, which is gone with them, beside the logs of the others."""
+        for name in self.guests:
+            self._places[name].keep_words(self.folder)
 
     def close(self) -> None:
         """Guests before their hub, and all of them at once. Interrupted, it kills what is left."""

@@ -70,6 +70,9 @@ class Demo:
                 text = f"interrupted: waiting for {names} to power off; Ctrl-C again kills them"
                 self._progress.say(text)
             raise
+        except DemoError:
+            self.cockpit.keep_words()
+            raise
         finally:
             self.cockpit.close()
 

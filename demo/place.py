@@ -118,6 +118,11 @@ class Place(ABC):
         for program in reversed(list(self._programs)):
             self.stop(program)
 
+    def keep_words(self, folder: Path) -> None:
+        """Writes what each program said into a file of this machine."""
+        for program in self._programs:
+            (folder / f"{self.domain}-{program.name}.log").write_text(program.said())
+
     def check(self) -> None:
         """Raises if a program has ended that should not have."""
         for program in self._programs:

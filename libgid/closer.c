@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gid/gid.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -24,6 +25,9 @@
 /* More than that takes its time to be freed, if this is its last descriptor. */
 #define QUICK_BLOCKS (((off_t)4 << 20) / 512)
 
+/* After which it is the connection itself that cannot be closed, and not a helper that is late. */
+#define LATE_NS 500000000u
+
 /* Of one giver's descriptors no more hold helpers up: the rest is for those of others. */
 #define OF_ONE_MAX 4u
 
@@ -31,6 +35,7 @@
 struct waiting {
 	struct waiting *next;
 	uint64_t giver; /* 0: nobody in particular */
+	uint64_t late;	/* when it counts, as gid_clock_now() */
 	int fd;
 	void *data;
 	size_t size;
@@ -120,13 +125,13 @@ static void forget_linger(int fd) {
 }
 
 /* NULL: there is neither memory nor a spare. Called with the lock held, as the next. */
-static struct waiting *waiting_create(int fd) {
+static struct waiting *waiting_create(int fd, uint64_t late) {
 	struct waiting *waiting = malloc(sizeof(*waiting));
 	for (uint32_t i = 0; waiting == NULL && i < SPARES; i++) {
 		waiting = spares[i].fd < 0 ? &spares[i] : NULL;
 	}
 	if (waiting != NULL) {
-		*waiting = (struct waiting){.fd = fd, .giver = giver};
+		*waiting = (struct waiting){.fd = fd, .giver = giver, .late = late};
 	}
 	return waiting;
 }
@@ -139,10 +144,10 @@ static void waiting_destroy(struct waiting *waiting) {
 	}
 }
 
-static uint32_t count(const struct waiting *list, uint64_t of) {
+static uint32_t count(const struct waiting *list, uint64_t of, uint64_t now) {
 	uint32_t found = 0;
 	for (; list != NULL; list = list->next) {
-		found += list->giver == of;
+		found += list->giver == of && list->late <= now;
 	}
 	return found;
 }
@@ -150,7 +155,7 @@ static uint32_t count(const struct waiting *list, uint64_t of) {
 /* Where the first is that may be worked at; the queue's end: there is none. */
 static struct waiting **next_of(struct crew *crew) {
 	struct waiting **at = &crew->first;
-	while (*at != NULL && (*at)->giver != 0 && count(crew->busy, (*at)->giver) >= OF_ONE_MAX) {
+	while (*at != NULL && (*at)->giver != 0 && count(crew->busy, (*at)->giver, UINT64_MAX) >= OF_ONE_MAX) {
 		at = &(*at)->next;
 	}
 	return at;
@@ -270,10 +275,7 @@ static void add(struct crew *crew, struct waiting *waiting) {
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-void gid_closer_close(int fd) {
-	if (fd < 0) {
-		return;
-	}
+static void close_late(int fd, uint64_t late) {
 	bool memory = is_memory(fd);
 	struct crew *crew = memory ? &unmappers : &closers;
 	if (memory && !is_large(fd)) {
@@ -285,7 +287,7 @@ void gid_closer_close(int fd) {
 	}
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	struct waiting *waiting = waiting_create(fd);
+	struct waiting *waiting = waiting_create(fd, late);
 	if (waiting == NULL) {
 		/* Better one descriptor that stays open than a display that stands still. */
 		pthread_mutex_unlock(&lock);
@@ -296,10 +298,16 @@ void gid_closer_close(int fd) {
 	pthread_mutex_unlock(&lock);
 }
 
+void gid_closer_close(int fd) {
+	if (fd >= 0) {
+		close_late(fd, 0);
+	}
+}
+
 void gid_closer_hang_up(int socket) {
 	if (socket >= 0) {
 		shutdown(socket, SHUT_RDWR);
-		gid_closer_close(socket);
+		close_late(socket, gid_clock_now() + LATE_NS);
 	}
 }
 
@@ -320,7 +328,8 @@ uint32_t gid_closer_pending(void) {
 uint32_t gid_closer_pending_of(uint64_t of) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	uint32_t pending = count(closers.first, of) + count(closers.busy, of);
+	uint64_t now = gid_clock_now();
+	uint32_t pending = count(closers.first, of, now) + count(closers.busy, of, now);
 	pthread_mutex_unlock(&lock);
 	return pending;
 }

@@ -32,7 +32,10 @@ uint64_t gid_closer_charge(uint64_t giver);
 /* How many descriptors are with helper threads, or wait for one: a sign of an attack. */
 uint32_t gid_closer_pending(void);
 
-/* How many of these are what this one gave. */
+/*
+ * How many of these are what this one gave. His own connections count if they have waited for a
+ * while: many that end at once are no attack.
+ */
 uint32_t gid_closer_pending_of(uint64_t giver);
 
 /*

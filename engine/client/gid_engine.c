@@ -84,6 +84,9 @@ static void handle_released(void *data, gid_id gid) {
 	}
 }
 
+/* Between two looks whether a report can be imported by now, of which nobody tells. */
+#define IMPORT_RETRY_NS 50000000u
+
 static void forget_report(struct gid_canvas *canvas) {
 	gid_slab_unref(canvas->report_slab);
 	canvas->report_slab = NULL;
@@ -92,28 +95,33 @@ static void forget_report(struct gid_canvas *canvas) {
 }
 
 static void handle_report_state(void *data, enum gid_consumer_state state, int reason) {
+	struct gid_canvas *canvas = data;
 	if (state != GID_CONSUMER_LIVE) {
-		forget_report(data);
+		forget_report(canvas);
+		canvas->report_gid = GID_NONE;
 	}
 }
 
-static void take_report(struct gid_canvas *canvas, gid_id gid) {
+/*
+ * Its gid comes once, through the ring, and may be here before the grant, which comes by way of the
+ * daemons: then it is to be tried again.
+ */
+static void take_report(struct gid_canvas *canvas) {
 	struct gid_slab *slab;
 	struct gid_slab_info info;
-	if (gid_slab_import(canvas->domain, gid, &slab) < 0) {
+	if (gid_slab_import(canvas->domain, canvas->report_gid, &slab) < 0) {
 		return;
 	}
 	gid_slab_get_info(slab, &info);
 	const struct engine_report *report = info.slot_size < sizeof(*report)
 			? NULL
-			: gid_slab_view(slab, gid_slot_of(gid));
+			: gid_slab_view(slab, gid_slot_of(canvas->report_gid));
 	if (report == NULL || report->magic != ENGINE_REPORT_MAGIC ||
 			report->version != ENGINE_VERSION) {
 		gid_slab_unref(slab);
+		canvas->report_gid = GID_NONE;
 		return;
 	}
-	forget_report(canvas);
-	canvas->report_gid = gid;
 	canvas->report_slab = slab;
 	canvas->report = report;
 	canvas->refused = load(&report->refused);
@@ -124,11 +132,14 @@ int gid_canvas_dispatch(struct gid_canvas *canvas) {
 	gid_producer_dispatch(canvas->lists);
 	while (gid_consumer_receive(canvas->reports, &frame) == 1) {
 		/* The same one again only wakes us. */
-		if (frame.gid != GID_NONE &&
-				(canvas->report == NULL || frame.gid != canvas->report_gid)) {
-			take_report(canvas, frame.gid);
+		if (frame.gid != GID_NONE && frame.gid != canvas->report_gid) {
+			forget_report(canvas);
+			canvas->report_gid = frame.gid;
 		}
 		gid_consumer_release(canvas->reports, &frame);
+	}
+	if (canvas->report == NULL && canvas->report_gid != GID_NONE) {
+		take_report(canvas);
 	}
 	return 0;
 }
@@ -183,6 +194,10 @@ static void sleep_until(struct gid_canvas *canvas, uint64_t deadline) {
 	gid_producer_want_release(canvas->lists);
 	if (canvas->freed != freed || canvas->lost != lost) {
 		return; /* what came before is not told again */
+	}
+	if (canvas->report == NULL && canvas->report_gid != GID_NONE &&
+			deadline > now + IMPORT_RETRY_NS) {
+		deadline = now + IMPORT_RETRY_NS;
 	}
 	int timeout = deadline == UINT64_MAX ? -1
 			: deadline <= now    ? 0
