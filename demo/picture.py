@@ -33,7 +33,7 @@ def find(screenshot: Path, tile: Tile, sent: Iterable[Frame], fills: bool = Fals
         scaled = part.size != original.size
         if not scaled and part.tobytes() == original.tobytes():
             return f"frame {number + 1}, bit-exact"
-        difference = _difference(part, original)
+        difference = _difference(part, _sampled(original, part.size) if fills else original)
         if difference < best:
             best, closest = difference, number
     if best > _TOLERANCE:
@@ -70,6 +70,13 @@ def _fit(size: tuple[int, int], area: tuple[int, int]) -> tuple[int, int, int, i
     width, height = round(size[0] * scale), round(size[1] * scale)
     x, y = (area[0] - width) // 2, (area[1] - height) // 2
     return x, y, x + width, y + height
+
+
+def _sampled(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """As an engine scales: from the four pixels next to each point, also where many go into one."""
+    steps = image.width / size[0], image.height / size[1]
+    matrix = (steps[0], 0, 0, 0, steps[1], 0)
+    return image.transform(size, Image.Transform.AFFINE, matrix, Image.Resampling.BILINEAR)
 
 
 def _difference(one: Image.Image, other: Image.Image) -> float:

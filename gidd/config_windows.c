@@ -145,7 +145,7 @@ bool config_window_parse_name(const char *name, uint32_t *number, struct domain_
 	char between = '.';
 	while (at != NULL && *at == between) {
 		at = parse_number(at + 1, GID_DOMAIN_MAX, &domain);
-		if (domain <= last) {
+		if (at == NULL || domain <= last) {
 			return false;
 		}
 		domain_set_put(readers, domain, true);
