@@ -155,7 +155,8 @@ static uint32_t count(const struct waiting *list, uint64_t of, uint64_t now) {
 /* Where the first is that may be worked at; the queue's end: there is none. */
 static struct waiting **next_of(struct crew *crew) {
 	struct waiting **at = &crew->first;
-	while (*at != NULL && (*at)->giver != 0 && count(crew->busy, (*at)->giver, UINT64_MAX) >= OF_ONE_MAX) {
+	while (*at != NULL && (*at)->giver != 0 &&
+			count(crew->busy, (*at)->giver, UINT64_MAX) >= OF_ONE_MAX) {
 		at = &(*at)->next;
 	}
 	return at;
@@ -186,15 +187,23 @@ static void finish(struct crew *crew, struct waiting *done) {
 	crew->pending--;
 }
 
-/* Waits for more, but not for long. Called and returns with the lock held. */
+/*
+ * Waits for more, but not for long. The last helper stays: to start one takes memory, which a
+ * real-time thread that closes something now and then should not take anew each time. Called and
+ * returns with the lock held.
+ */
 static bool wait_for_more(struct crew *crew) {
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_S;
 	crew->idle++;
-	int error = 0;
-	while (*next_of(crew) == NULL && error == 0) {
-		error = pthread_cond_timedwait(&crew->news, &lock, &until);
+	bool late = false;
+	while (*next_of(crew) == NULL && !(late && crew->helpers > 1)) {
+		if (crew->helpers == 1) {
+			pthread_cond_wait(&crew->news, &lock);
+		} else {
+			late = pthread_cond_timedwait(&crew->news, &lock, &until) != 0;
+		}
 	}
 	crew->idle--;
 	return *next_of(crew) != NULL;

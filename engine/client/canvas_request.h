@@ -21,7 +21,7 @@ struct gid_canvas {
 	uint32_t engine; /* number of its domain; 0: it is away */
 	uint64_t epoch;	 /* counts engines */
 	struct gid_slab *report_slab;
-	gid_id report_gid; /* GID_NONE: none was told */
+	gid_id report_gid;		    /* GID_NONE: none was told */
 	const struct engine_report *report; /* NULL: not known, or cannot be imported yet */
 	bool has_canvas;		    /* this engine was told of format and size */
 	uint64_t fence;			    /* of the last list that was submitted */
