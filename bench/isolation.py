@@ -8,6 +8,10 @@ flooding, leaking, scribbling, killing, stopping, lying and silence go on. The f
 meter's own: presented frames a second, and the longest time between two of them, in refreshes. Each
 repetition of a case is compared to the undisturbed one before it. Beside them stands the machine's
 own limit: by how much a program that only wakes, before all others on that core, was late then.
+
+In the cases `canvas` and `lists-...` a gid-engine draws for `open` and for a third domain, on the
+cluster's core. The figures are those of the third domain's canvas: pictures that were finished
+before the next refresh.
 """
 
 import argparse
@@ -21,6 +25,7 @@ from pathlib import Path
 import common
 
 sys.path.append(str(Path(__file__).resolve().with_suffix("")))
+from canvases import Canvas, CanvasCockpit, canvas_cases  # noqa: E402
 from cases import Case, Undisturbed, all_cases  # noqa: E402
 from guest import GUEST_SECONDS  # noqa: E402
 from pair import Cockpit  # noqa: E402
@@ -31,7 +36,7 @@ from processes import PATIENCE  # noqa: E402
 class Run:
     """One measurement."""
 
-    meter: dict  # gid-meter's report
+    meter: dict  # gid-meter's report, or that of gid-bench-canvas
     stall_us: float  # by how much the machine itself was late, at most
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
@@ -54,7 +59,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
     seconds = max(seconds, case.seconds)
     case.begin(cockpit)
     stall = cluster.start_stall()
-    meter = cluster.start_meter(seconds)
+    meter = case.start_meter(cockpit, seconds)
     case.within(cockpit, seconds)
     report = meter.output(seconds + PATIENCE)
     stalled = json.loads(stall.stop())
@@ -67,7 +72,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
         if not cluster.processes.is_running(name):
             raise common.BenchError(f"{case.name}: the cluster's {name} ended")
     if not report:
-        raise common.BenchError(f"{case.name}: gid-meter failed; see {meter.log}")
+        raise common.BenchError(f"{case.name}: {meter.name} failed; see {meter.log}")
     return Run(
         meter=json.loads(report),
         stall_us=stalled["latest_us"],
@@ -86,7 +91,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
 
 
 def rows(runs: dict[str, list[Run]], cases: dict[str, Case]) -> list[dict]:
-    return [_row(name, runs[name], runs["undisturbed"], case) for name, case in cases.items()]
+    return [_row(name, runs[name], runs[case.calm], case) for name, case in cases.items()]
 
 
 def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict:
@@ -98,6 +103,7 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "bench": "isolation",
         "who": "gid",
         "case": name,
+        "calm": case.calm,
         "what": case.what,
         "repetitions": len(runs),
         "rate_hz": round(statistics.median(run.rate for run in runs), 3),
@@ -121,7 +127,7 @@ def ratios(found: list[dict]) -> dict[str, float]:
     """What the project promises, of the worst repetition."""
     result = {}
     for row in found:
-        if row["case"] != "undisturbed":
+        if row["case"] != row["calm"]:
             result[f"rate_{row['case']}_vs_undisturbed"] = row["rate_vs_undisturbed_worst"]
             result[f"longest_gap_{row['case']}_refreshes"] = row["longest_gap_refreshes"]
     return result
@@ -131,12 +137,12 @@ def show(found: list[dict], scheduling: str) -> None:
     print(f"cluster: {scheduling}, on a core of its own as far as there are two")
     print("the longest gap between two frames, and how late the machine itself was: in refreshes")
     print(
-        f"{'case':12} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8}   "
+        f"{'case':22} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8}   "
         "the telltale was"
     )
     for row in found:
         print(
-            f"{row['case']:12} {row['rate_hz']:6.2f} {row['rate_vs_undisturbed']:7.4f} "
+            f"{row['case']:22} {row['rate_hz']:6.2f} {row['rate_vs_undisturbed']:7.4f} "
             f"{row['rate_vs_undisturbed_worst']:7.4f} {row['longest_gap_refreshes_median']:6.2f} "
             f"{row['longest_gap_refreshes']:6.2f} {row['machine_late_refreshes']:8.2f}   "
             f"{', '.join(row['telltale']) or 'live'}"
@@ -146,15 +152,27 @@ def show(found: list[dict], scheduling: str) -> None:
 # --- the program ----------------------------------------------------------------------------------
 
 
-def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]:
-    known = {case.name: case for case in all_cases(options.stop, options.vm)}
+def known_cases(stopped: float, guest: bool) -> dict[str, Case]:
+    cases = all_cases(stopped, guest) + ([] if guest else canvas_cases())
+    return {case.name: case for case in cases}
+
+
+def chosen_cases(options: argparse.Namespace) -> dict[str, Case]:
+    """With those that they are compared to."""
+    known = known_cases(options.stop, options.vm)
     if unknown := set(options.case or ()) - set(known):
         raise common.BenchError(f"no such case here: {', '.join(sorted(unknown))}")
-    cases = {"undisturbed": Undisturbed()} | {name: known[name] for name in options.case or known}
+    chosen = {name: known[name] for name in options.case or known}
+    wanted = {case.calm for case in chosen.values()}
+    return {calm.name: calm for calm in (Undisturbed(), Canvas()) if calm.name in wanted} | chosen
+
+
+def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]:
+    cases = chosen_cases(options)
     runs: dict[str, list[Run]] = {name: [] for name in cases}
     seconds = options.seconds or (GUEST_SECONDS if options.vm else 6)
     progress = common.Progress(len(cases) * options.repetitions)
-    with Cockpit(folder, options.vm) as cockpit:
+    with CanvasCockpit(folder, options.vm) as cockpit:
         for _ in range(options.repetitions):
             for name, case in cases.items():
                 progress.step(name)
@@ -178,7 +196,7 @@ def main() -> int:
         "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
     )
     parser.add_argument("--vm", action="store_true", help="open is a guest")
-    names = sorted({case.name for vm in (False, True) for case in all_cases(0, vm)})
+    names = sorted(known_cases(0, False) | known_cases(0, True))
     parser.add_argument(
         "--case", action="append", choices=names, help="only this case; may be repeated"
     )

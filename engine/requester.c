@@ -6,11 +6,11 @@
 #include "drawing.h"
 #include "engine_log.h"
 #include "list_reader.h"
+#include "precedence.h"
 #include "sources.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,12 @@
 #include <unistd.h>
 
 #define MS 1000000ull
-#define RETRY_MS 500	    /* while gidd or a stream is not there */
-#define BURST_NS (100 * MS) /* of work that is done before it is paid for */
-#define LISTS_AT_ONCE 1024  /* before everything else is looked at */
-#define LOOK_PAUSES 32	    /* between two looks at a batch, about half a microsecond */
-#define LONG_COST 65536	    /* of a list, from which on it is looked who waits for it */
+#define RETRY_MS 500	     /* while gidd or a stream is not there */
+#define BURST_NS (100 * MS)  /* of work that is done before it is paid for */
+#define LISTS_AT_ONCE 1024   /* before everything else is looked at */
+#define LOOK_PAUSES 32	     /* between two looks at a batch, about half a microsecond */
+#define LONG_COST 65536	     /* of a list, from which on it is looked who waits for it */
+#define TURN_COST (1u << 19) /* of lists, after which it is looked whose turn it is */
 
 struct requester {
 	struct canvas_config config;
@@ -44,8 +45,10 @@ struct requester {
 	struct list_batch batch;
 	uint64_t told; /* the fence that a sleeping program was last told of */
 	bool opened;
-	bool came, went;     /* the program that draws, as libgid told */
-	uint64_t fence;	     /* of its last list */
+	bool came, went; /* the program that draws, as libgid told */
+	uint64_t fence;	 /* of its last list */
+	struct precedence precedence;
+	uint64_t turn_cost;  /* of lists since it was looked whose turn it is */
 	uint64_t paid_until; /* CLOCK_MONOTONIC ns: when the work so far is within its rate */
 	uint64_t list_end; /* CLOCK_MONOTONIC ns: the list in work must be done by then; 0: not set
 			    */
@@ -96,6 +99,7 @@ static void pause_briefly(void) {
 /* Asked between two parts of a long command. */
 static bool goes_on(void *data) {
 	struct requester *requester = data;
+	precedence_look(&requester->precedence);
 	const uint64_t now = gid_clock_now();
 	if (requester->list_end == 0) { /* its first part took a millisecond: now it counts */
 		requester->list_end = now + requester->config.list_ns;
@@ -284,6 +288,11 @@ static void run_list(struct requester *requester, const uint32_t *words, uint32_
 /* What was drawn is paid for later, at the canvas's rate. */
 static void pay(struct requester *requester, uint64_t cost) {
 	uint64_t rate = requester->config.pixels_per_second;
+	requester->turn_cost += cost;
+	if (requester->turn_cost >= TURN_COST) {
+		requester->turn_cost = 0;
+		precedence_look(&requester->precedence);
+	}
 	if (rate != 0) {
 		uint64_t now = gid_clock_now();
 		requester->paid_until = requester->paid_until > now ? requester->paid_until : now;
@@ -608,18 +617,16 @@ static void wait_for_work(struct requester *requester) {
 
 static void *run(void *data) {
 	struct requester *requester = data;
-	const struct sched_param param = {.sched_priority = 1};
-	if (requester->config.realtime) {
-		int error = pthread_setschedparam(pthread_self(), SCHED_RR, &param);
-		if (error != 0) {
-			engine_log(&requester->log, "no real-time priority: %s", strerror(error));
-		}
+	int error = precedence_init(&requester->precedence, requester->config.realtime);
+	if (error < 0) {
+		engine_log(&requester->log, "no real-time priority: %s", strerror(-error));
 	}
 	if (!open_all(requester)) {
 		return NULL;
 	}
 	while (!atomic_load(&requester->ends)) {
 		struct engine_report *page = requester->report.page;
+		precedence_look(&requester->precedence);
 		gid_domain_dispatch(requester->domain);
 		renew(requester);
 		canvas_dispatch(&requester->canvas);

@@ -17,12 +17,17 @@ class Case:
 
     name: str
     what: str
+    calm = "undisturbed"  # the case that it is compared to
     role = ""  # that the hostile program's own stream has on the display
     seconds = 0.0  # that the measurement must take at least
     in_guest = True  # it can befall a guest as well
 
     def begin(self, cockpit: Cockpit) -> None:
         pass
+
+    def start_meter(self, cockpit: Cockpit, seconds: float) -> Process:
+        """What measures the frames, and ends with a line of JSON like gid-meter's."""
+        return cockpit.cluster.start_meter(seconds)
 
     def within(self, cockpit: Cockpit, seconds: float) -> None:
         pass

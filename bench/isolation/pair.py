@@ -21,7 +21,10 @@ memory=512M
 number=2
 
 [share open cluster]
-streams=safety/*
+streams=safety/* engine/*
+
+[share cluster open]
+streams=canvas/*
 """
 COCKPIT_WITH_GUEST = """\
 [cockpit]

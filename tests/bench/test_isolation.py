@@ -11,6 +11,9 @@ from benches import results
 
 pytestmark = pytest.mark.timeout(1000)
 CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
+CANVAS_CASES = {"lists-random", "lists-changing", "lists-endless", "lists-huge"}
+CANVAS_CASES |= {"lists-endless-realtime"}
+CASES |= CANVAS_CASES
 CASES |= {"traps", "sparse", "silent", "notes", "bells", "live", "status", "gpu"}
 
 
@@ -25,7 +28,7 @@ def row(result: dict, case: str) -> dict:
 
 
 def test_form(result: dict) -> None:
-    assert {row["case"] for row in result["rows"]} == CASES | {"undisturbed"}
+    assert {row["case"] for row in result["rows"]} == CASES | {"canvas", "undisturbed"}
     assert set(result["ratios"]) == {f"rate_{case}_vs_undisturbed" for case in CASES} | {
         f"longest_gap_{case}_refreshes" for case in CASES
     }
@@ -57,6 +60,8 @@ def test_what_was_done(result: dict) -> None:
     assert traps["display"]["sent"] + traps["display"]["refused"] > 0
     assert traps["gidd"]["sent"] > 0
     assert row(result, "gpu")["did"]["pictures"] > 0
+    for case in CANVAS_CASES:
+        assert row(result, case)["did"]["sent"] > 0, case
 
 
 @pytest.mark.parametrize("case", ["flood", "leak", "messages", "stop", "status", "gpu"])

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What a program of `open` does to the engine while another domain's canvas is measured.
+
+The engine is on the cluster's core. The canvas of the domain `neighbour` has a picture composed at
+each refresh: its rate is that of the pictures that were finished in time.
+"""
+
+import contextlib
+import json
+from pathlib import Path
+
+import priority
+from cases import Case
+from pair import Cockpit
+from processes import Process, Processes
+
+MORE_CONF = """
+[domain neighbour]
+number=5
+
+[share neighbour cluster]
+streams=engine/*
+
+[share cluster neighbour]
+streams=canvas/*
+"""
+_ENGINE = """\
+[canvas innocent]
+domain=neighbour
+realtime={realtime}
+
+[canvas hostile]
+domain=open
+realtime={realtime}
+"""
+
+
+class CanvasCockpit(Cockpit):
+    """With a third domain, whose programs start when a case needs them."""
+
+    def __init__(self, folder: Path, guest: bool = False) -> None:
+        super().__init__(folder, guest)
+        cluster = self.cluster.processes
+        self.neighbour = Processes("neighbour", folder, cluster.core)
+
+    def more_conf(self) -> str:
+        return MORE_CONF
+
+    def __exit__(self, *error: object) -> None:
+        self.neighbour.kill_all()
+        super().__exit__(*error)
+
+
+class Canvas(Case):
+    """Nothing happens: what the others are compared to."""
+
+    name = calm = "canvas"
+    what = "nothing happens; this and what follows is the rate of another domain's canvas"
+    in_guest = False  # the engine and its neighbour are not the guest's
+    _realtime = False
+
+    def begin(self, cockpit: CanvasCockpit) -> None:
+        if not cockpit.neighbour.is_running("gidd"):
+            cockpit.neighbour.start_gidd(cockpit.configuration)
+        text = _ENGINE.format(realtime="on" if self._realtime else "off")
+        configuration = cockpit.cluster.folder / "engine.conf"
+        configuration.write_text(text)
+        engine = cockpit.cluster.processes.start(
+            "engine", "gid-engine", f"--config={configuration}"
+        )
+        # Other work of this machine is not what is measured: only threads of the engine compete.
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{engine.pid}/autogroup").write_text("-20")
+
+    def start_meter(self, cockpit: CanvasCockpit, seconds: float) -> Process:
+        command = [*priority.before_others(), "gid-bench-canvas", str(seconds), "innocent"]
+        return cockpit.neighbour.start("pace", *command)
+
+    def end(self, cockpit: CanvasCockpit) -> dict:
+        cockpit.cluster.processes["engine"].stop()
+        cockpit.cluster.processes.forget("engine")
+        cockpit.neighbour.forget("pace")
+        return {}
+
+
+class HostileLists(Canvas):
+    """What hostile-engine has its own canvas do."""
+
+    def __init__(self, mode: str, what: str, realtime: bool = False) -> None:
+        self.name = f"lists-{mode}" + ("-realtime" if realtime else "")
+        self.what = what
+        self._mode, self._realtime = mode, realtime
+
+    def begin(self, cockpit: CanvasCockpit) -> None:
+        super().begin(cockpit)
+        cockpit.open.processes.start("lists", "hostile-engine", self._mode, "hostile")
+
+    def end(self, cockpit: CanvasCockpit) -> dict:
+        process = cockpit.open.processes["lists"]
+        text = process.stop()
+        cockpit.open.processes.forget("lists")
+        super().end(cockpit)
+        return json.loads(text) if text else {"status": process.returncode}
+
+
+def canvas_cases() -> list[Canvas]:
+    return [
+        HostileLists("random", "batches of random lists, as fast as they are taken"),
+        HostileLists("changing", "long lists that are written over while they are read"),
+        HostileLists("endless", "lists that fill the canvas a thousand times each, without end"),
+        HostileLists("huge", "compositions of 64 layers of 4K, turned and scaled, without end"),
+        HostileLists("endless", "the same lists; both canvases have realtime=on", realtime=True),
+    ]

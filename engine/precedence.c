@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "precedence.h"
+
+#include <gid/gid.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#define MS 1000000ull
+#define WINDOW_NS (100 * MS)
+#define BUDGET_NS (50 * MS) /* of each window */
+
+static uint64_t used_ns(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int set_class(struct precedence *precedence, bool before_others) {
+	const struct sched_param param = {.sched_priority = before_others ? 1 : 0};
+	int error = pthread_setschedparam(
+			pthread_self(), before_others ? SCHED_RR : SCHED_OTHER, &param);
+	precedence->has = error == 0 && before_others;
+	return -error;
+}
+
+static void begin_window(struct precedence *precedence, uint64_t now) {
+	precedence->began = now;
+	precedence->used = used_ns();
+}
+
+int precedence_init(struct precedence *precedence, bool marked) {
+	*precedence = (struct precedence){0};
+	int error = set_class(precedence, marked);
+	precedence->marked = precedence->has;
+	if (precedence->marked) {
+		begin_window(precedence, gid_clock_now());
+	}
+	return error;
+}
+
+void precedence_look(struct precedence *precedence) {
+	if (!precedence->marked) {
+		return; /* the kernel shares the processor in slices of a millisecond or two */
+	}
+	uint64_t now = gid_clock_now();
+	if (now - precedence->began >= WINDOW_NS) {
+		begin_window(precedence, now);
+		if (!precedence->has) {
+			set_class(precedence, true);
+		}
+	} else if (precedence->has && used_ns() - precedence->used > BUDGET_NS) {
+		set_class(precedence, false);
+	}
+	if (precedence->has) {
+		sched_yield(); /* a slice of its class is a tenth of a second, which is six frames */
+	}
+}

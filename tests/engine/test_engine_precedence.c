@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* The thread of a canvas comes before others only if it is marked, and not for longer than it may. */
+#include "precedence.h"
+
+#include <errno.h>
+#include <gid/gid.h>
+#include <sched.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "tap.h"
+
+static int policy(void) {
+	return sched_getscheduler(0);
+}
+
+/* Works until the condition holds, for two seconds at most. Returns how long, in ms. */
+static long work_until(struct precedence *precedence, int wanted) {
+	uint64_t begin = gid_clock_now(), now = begin;
+	while (policy() != wanted && now - begin < 2000000000) {
+		precedence_look(precedence);
+		now = gid_clock_now();
+	}
+	return (long)((now - begin) / 1000000);
+}
+
+int main(void) {
+	struct precedence precedence;
+	const struct sched_param one = {.sched_priority = 1};
+	bool may = sched_setscheduler(0, SCHED_FIFO, &one) == 0;
+
+	tap_ok(precedence_init(&precedence, false) == 0 && policy() == SCHED_OTHER,
+			"a thread that is not marked is as others, whoever started it");
+	precedence_look(&precedence);
+	tap_ok(policy() == SCHED_OTHER, "and stays so");
+
+	int error = precedence_init(&precedence, true);
+	if (!may) {
+		tap_ok(error == -EPERM && policy() == SCHED_OTHER,
+				"without the right to a priority a marked one has none");
+		precedence_look(&precedence);
+		tap_ok(policy() == SCHED_OTHER, "and does not get one");
+		return tap_finish();
+	}
+	tap_ok(error == 0 && policy() == SCHED_RR, "a marked one comes before others");
+	long first = work_until(&precedence, SCHED_OTHER);
+	tap_ok(policy() == SCHED_OTHER && first >= 49, "but not without end: %ld ms", first);
+	work_until(&precedence, SCHED_RR);
+	tap_ok(policy() == SCHED_RR, "and then again");
+	nanosleep(&(struct timespec){0, 120000000}, NULL);
+	precedence_look(&precedence);
+	tap_ok(policy() == SCHED_RR, "one that rests keeps it");
+	return tap_finish();
+}
