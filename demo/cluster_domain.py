@@ -139,10 +139,11 @@ class ClusterDomain:
 
     def are_live(self) -> bool:
         """All safety surfaces, on the display as well."""
-        return all(
-            role["state"] == "live" and role["transitions"][-1]["shown_ns"]
-            for role in self.roles().values()
-        )
+        return all(self.is_live(role) for role in self.roles().values())
+
+    @staticmethod
+    def is_live(role: dict) -> bool:
+        return bool(role["state"] == "live" and role["transitions"][-1]["shown_ns"])
 
     def are_lost(self) -> bool:
         """None is shown, on the display as well."""

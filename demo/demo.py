@@ -98,7 +98,7 @@ class Demo:
         self.open = OpenDomain(self.cockpit, self.clip)
         self.open.start()
         self._progress.done("open: gidd, Weston with gid-buffer.so, film, camera, telltale")
-        self._wait("the first frame of each stream", self._all_flow)
+        self._wait("the first frames of ", lambda: not self._missing(), self._missing)
         self._progress.done("the film flows, camera and telltale are live")
         self.recorder = Recorder()
         self.recorder.event("play")
@@ -182,25 +182,38 @@ class Demo:
         self.cockpit.check()
         self.recorder.sample(self.cluster.status())
 
-    def _wait(self, what: str, condition: Callable[[], bool]) -> None:
+    def _wait(
+        self,
+        what: str,
+        condition: Callable[[], bool],
+        missing: Callable[[], list[str]] = list,
+    ) -> None:
+        """`missing`: what of it is not there yet."""
         end = time.monotonic() + self.scene.patience
         self.recorder.sample(self.cluster.status())
         while not condition():
+            which = what + ", ".join(missing())
             if time.monotonic() > end:
-                raise DemoError(f"{what} did not come within {self.scene.patience:.0f} s")
-            self._progress.update(f"waiting for {what}")
+                raise DemoError(f"{which} did not come within {self.scene.patience:.0f} s")
+            self._progress.update(f"waiting for {which}")
             self.cockpit.check()
             self.recorder.sample(self.cluster.status())
             time.sleep(self.scene.look_seconds)
 
-    def _all_flow(self) -> bool:
-        return (
-            bool(self.cluster.view().get("frames"))
-            and bool(self.cluster.panel_view().get("frames"))
-            and bool(self.cluster.check.counts().get("frames"))
-            and all(self.open.view(name).get("frames") for name in self.open.tiles)
-            and self.cluster.are_live()
-        )
+    def _missing(self) -> list[str]:
+        """What shows no frame yet."""
+        cluster, tiles = self.cluster, self.open.tiles
+        frames = {
+            "the film in cluster": cluster.view().get("frames"),
+            "the panel": cluster.panel_view().get("frames"),
+            "the receiver of movie-i420": cluster.check.counts().get("frames"),
+        }
+        frames |= {f"{name} in open": self.open.view(name).get("frames") for name in tiles}
+        frames |= {
+            f"{name} in cluster ({role['state']})": cluster.is_live(role)
+            for name, role in cluster.roles().items()
+        }
+        return [name for name, shown in frames.items() if not shown]
 
     def _came_enough(self) -> bool:
         counts = self.cluster.view(), self.cluster.check.counts()

@@ -188,9 +188,10 @@ def tcg_words() -> list[str]:
     Its clock is the host's counter, with its rate. What would make it boot a second later, of five,
     is left out; and so is what keeps processors of silicon from telling secrets: the translator
     does not speculate, and each system call would have it forget what it knows of memory, and take
-    three times as long.
+    three times as long. Nor is memory cleared twice: what the kernel gives to programs is always.
     """
     words = ["tsc=reliable", "cryptomgr.notests", "nokaslr", "no_timer_check", "mitigations=off"]
+    words += ["init_on_alloc=0"]
     khz = tsc_khz()
     return words + ([f"tsc_early_khz={khz}"] if khz is not None else [])
 
