@@ -12,6 +12,7 @@ from gid_vm.accel import probe_accel
 from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, prepare
 from gid_vm.initramfs import CannotBoot
+from gid_vm.modules import SOURCES
 from gid_vm.qemu import Display, Machine
 
 COMMAND_SECONDS = 1200
@@ -34,12 +35,20 @@ def main() -> int:
         metavar="WIDTHxHEIGHT",
         help="with a screen of this size (a virtio-gpu), at a socket for VNC viewers",
     )
+    parser.add_argument(
+        "--module",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="loads this module; of those that Debian's kernel is without, these are built at "
+        f"first use: {', '.join(SOURCES)}. May be given again",
+    )
     options = parser.parse_args()
     try:
         accel = options.accel or probe_accel()
         with tempfile.TemporaryDirectory(prefix="gidway-") as name:
             folder = Path(name)
-            machine = Machine(options.name, accel, options.memory)
+            machine = Machine(options.name, accel, options.memory, modules=options.module)
             if options.display is not None:
                 machine.display = Display(*options.display, vnc=folder / "screen.sock")
                 print(f"Its screen: vncviewer {machine.display.vnc}", file=sys.stderr)

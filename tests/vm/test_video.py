@@ -4,82 +4,22 @@
 What only a guest has for certain is the kernel's virtual camera, vivid.
 """
 
-import json
-import os
 from collections.abc import Iterator
 
 import pytest
-from gid_vm.agent import Command, Result
-from gid_vm.guest import Guest, why_not
-from pipeline import FRAMES, LOSSLESS, gst_env, make_registry
-from program import BUILD
+from domains import Domains, domains_of_a_guest
+from gid_vm.guest import why_not
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(300),
 ]
 
-CONFIG = """
-[cockpit]
-runtime=/run/gidway
-[domain open]
-number=1
-[domain cluster]
-number=2
-[share open cluster]
-streams=movie camera/*
-"""
-PATIENCE = 120  # a guest under TCG, beside other tests
-
-
-class Domains:
-    """The two domains in a guest."""
-
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        folders = ("gidd", "tools/gidctl", "tools/cockpit")
-        path = ":".join([*(str(BUILD / folder) for folder in folders), os.environ["PATH"]])
-        env = {"PATH": path, "GID_RUNTIME_DIR": "/run/gidway"}
-        self.env = gst_env(env, make_registry())
-
-    def run(self, *words: str, stdin: bytes = b"") -> Result:
-        result = self.guest.run(list(words), timeout=PATIENCE, env=self.env, stdin=stdin)
-        assert result.code == 0, f"{words}:\n{result.out[-3000:]}\n{result.err[-3000:]}"
-        return result
-
-    def start(self, domain: str, pipeline: str, *options: str) -> Command:
-        words = [str(FRAMES), *options, pipeline]
-        return self.guest.start(words, env=self.env | {"GID_DOMAIN": domain})
-
-    def transfer(self, source: str, stream: str) -> tuple[list[dict], list[dict], dict]:
-        """The frames that left the source, those that came, and the sink's statistics."""
-        watch = f"gidsrc domain=open stream={stream} ! fakesink name=watch sync=false"
-        receiver = self.start("cluster", watch, "--video-meta", "1")
-        sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS}"
-        sent = lines(self.start("open", f"{source} ! {sink}"))
-        received = lines(receiver)
-        stats = [line["fields"] for line in sent if line.get("name") == "gid-sink-stats"]
-        return frames(sent), frames(received), stats[-1]
-
-
-def lines(command: Command) -> list[dict]:
-    result = command.wait(PATIENCE)
-    assert result.code == 0, f"{result.out[-3000:]}\n{result.err[-3000:]}"
-    return [json.loads(line) for line in result.out.splitlines()]
-
-
-def frames(lines: list[dict]) -> list[dict]:
-    return [line for line in lines if "frame" in line]
-
 
 @pytest.fixture(scope="module")
 def domains() -> Iterator[Domains]:
-    with Guest("open") as guest:
-        domains = Domains(guest)
-        domains.run("sh", "-c", "cat > /run/cockpit.conf", stdin=CONFIG.encode())
-        domains.run("gid-cockpit", "--config", "/run/cockpit.conf", "up")
+    with domains_of_a_guest() as domains:
         yield domains
-        domains.run("gid-cockpit", "--config", "/run/cockpit.conf", "down")
 
 
 def test_300_frames_arrive_as_they_left_without_a_copy(domains: Domains) -> None:

@@ -19,6 +19,7 @@ from .accel import probe_accel
 from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
 from .initramfs import CannotBoot, find_kernel, make_initramfs
 from .kernel import unpack_kernel
+from .modules import module_files
 from .qemu import Machine, Port, Share, find_qemu
 from .root import copy_etc, lent_folders, shares
 
@@ -66,6 +67,8 @@ def prepare(
     exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
     lent, mounts = shares(lent_folders(folder))
     files = {"environment": "".join(exports).encode(), "mounts": mounts}
+    if machine.modules:
+        files |= module_files(modules.parent, machine.modules)
     if configuration is not None:
         files["gidway.conf"] = configuration.encode()
     machine.kernel, machine.initramfs = kernel, work / "initramfs"

@@ -108,6 +108,7 @@ class Machine:
     doorbell_vectors: int = 1  # as many as that server has for this machine
     monitor: Path | None = None  # where QEMU listens for QMP
     display: Display | None = None
+    modules: list[str] = field(default_factory=list)  # that the guest loads as it starts
     devices: list[str] = field(default_factory=list)  # further arguments
 
     def arguments(self) -> list[str]:

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Test drivers for a guest that the distribution's kernel is without, as a display with a refresh.
+
+They are built from Debian's sources of that kernel against its headers: once for each release of
+it, in about a minute, for which 170 MB are fetched. The result is kept in the user's cache.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .accel import CACHE
+from .initramfs import CannotBoot
+
+# The folders of the kernel's sources, or the one file, of each module; and what chooses it.
+SOURCES = {
+    "v4l2-mem2mem": ("drivers/media/v4l2-core/v4l2-mem2mem.c", None),
+    "vicodec": ("drivers/media/test-drivers/vicodec", "CONFIG_VIDEO_VICODEC"),
+    "vim2m": ("drivers/media/test-drivers/vim2m.c", None),
+    "visl": ("drivers/media/test-drivers/visl", "CONFIG_VIDEO_VISL"),
+    "vkms": ("drivers/gpu/drm/vkms", "CONFIG_DRM_VKMS"),
+}
+INSTALLED = Path("/lib/modules")  # kernels, each with the way to its headers
+TOOLS = ("apt-get", "dpkg-deb", "dpkg-query", "gcc", "make", "modinfo", "tar", "xz")
+FETCH_SECONDS = 900
+BUILD_SECONDS = 900
+
+
+def module_files(modules: Path, names: Sequence[str], cache: Path = CACHE) -> dict[str, bytes]:
+    """What a guest needs to load `names`: files for its initramfs, among them the list `modules`.
+
+    `modules` is the folder of its kernel's own, named as its release. Each line of the list has a
+    module, then those of the kernel that it needs; one without a file of its own is the kernel's.
+    Raises CannotBoot where one of them can neither be found nor built.
+    """
+    release = modules.name
+    files: dict[str, bytes] = {}
+    lines: list[str] = []
+
+    def add(name: str) -> None:
+        if f"{name}.ko" in files or name in lines:
+            return
+        if kernel_has(release, name):
+            lines.append(name)
+            return
+        if name not in SOURCES:
+            raise CannotBoot(f"Linux {release} has no module {name}, and its sources are not known")
+        path = built_modules(release, cache) / f"{name}.ko"
+        needed = depends(path)
+        for other in needed:
+            if other in SOURCES:
+                add(other)
+        files[path.name] = path.read_bytes()
+        lines.append(" ".join([name, *(other for other in needed if other not in SOURCES)]))
+
+    for name in names:
+        add(name)
+    files["modules"] = "".join(f"{line}\n" for line in lines).encode()
+    return files
+
+
+def kernel_has(release: str, name: str) -> bool:
+    command = ["modinfo", "-k", release, "-F", "filename", name]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def depends(module: Path) -> list[str]:
+    command = ["modinfo", "-F", "depends", str(module)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [name for name in result.stdout.strip().split(",") if name]
+
+
+def built_modules(release: str, cache: Path = CACHE) -> Path:
+    """The folder with what was built of SOURCES for this kernel: now, where it is not there yet."""
+    folder = cache / f"modules-{release}"
+    if folder.is_dir():
+        return folder
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    headers = INSTALLED / release / "build"
+    if missing or not headers.is_dir():
+        what = ", ".join([*missing, *([] if headers.is_dir() else [f"linux-headers-{release}"])])
+        raise CannotBoot(f"no module can be built for Linux {release}: missing are {what}")
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "modules.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():  # another run may have made it meanwhile
+            print(f"Building modules for guests with Linux {release}, once", file=sys.stderr)
+            with tempfile.TemporaryDirectory(prefix="modules-", dir=cache) as name:
+                work = Path(name)
+                unpack_sources(fetch_sources(release, work), work)
+                build(work, headers)
+                (work / "built").rename(folder)
+    return folder
+
+
+def run(command: Sequence[str | Path], work: Path, seconds: float) -> None:
+    """Runs it with its output in a file of `work`, and reports its end where it fails."""
+    path = work / "log"
+    with path.open("wb") as log:
+        try:
+            result = subprocess.run(
+                [str(word) for word in command],
+                cwd=work,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                timeout=seconds,
+                env=os.environ | {"LC_ALL": "C"},
+            )
+        except subprocess.TimeoutExpired:
+            raise CannotBoot(f"{Path(command[0]).name} was not done in {seconds:.0f} s") from None
+    if result.returncode != 0:
+        said = path.read_text(errors="replace").strip()[-1000:]
+        raise CannotBoot(f"guests get no such module: {Path(command[0]).name} failed:\n{said}")
+
+
+def fetch_sources(release: str, work: Path) -> Path:
+    """The package with the sources, from where this system has its other packages from.
+
+    apt's lists are fetched for this alone: the private root has none, and only root could write
+    the system's.
+    """
+    match = re.match(r"[0-9]+\.[0-9]+", release)
+    query = ["dpkg-query", "-W", "-f", "${Version}", f"linux-image-{release}"]
+    found = subprocess.run(query, capture_output=True, text=True)
+    if match is None or found.returncode != 0:
+        raise CannotBoot(f"Linux {release} is not one of Debian's packages: no sources are known")
+    for folder in ("state/lists/partial", "cache/archives/partial"):
+        (work / folder).mkdir(parents=True)
+    apt = ["apt-get", "-q", "-y", "-o", f"Dir::State={work}/state"]
+    apt += ["-o", f"Dir::Cache={work}/cache"]
+    apt += ["-o", "Dir::State::status=/var/lib/dpkg/status", "-o", "APT::Sandbox::User="]
+    apt += ["-o", "Acquire::Languages=none"]
+    package = f"linux-source-{match[0]}"
+    run([*apt, "update"], work, FETCH_SECONDS)
+    try:
+        run([*apt, "download", f"{package}={found.stdout}"], work, FETCH_SECONDS)
+    except CannotBoot:
+        # The archive has gone on. Another state of the same release most often fits the headers.
+        run([*apt, "download", package], work, FETCH_SECONDS)
+    return next(work.glob("linux-source-*.deb"))
+
+
+def unpack_sources(package: Path, work: Path) -> None:
+    """Those of SOURCES, each as a folder of `work`/modules of its own."""
+    run(["dpkg-deb", "--extract", package, work / "package"], work, BUILD_SECONDS)
+    (archive,) = (work / "package/usr/src").glob("linux-source-*.tar.xz")
+    top = archive.name.removesuffix(".tar.xz")
+    paths = [f"{top}/{path}" for path, _ in SOURCES.values()]
+    run(["tar", "--extract", "--file", archive, *paths], work, BUILD_SECONDS)
+    for name, (path, _) in SOURCES.items():
+        place = work / "modules" / name
+        source = work / top / path
+        if source.is_dir():
+            shutil.copytree(source, place)
+            continue
+        place.mkdir(parents=True)
+        shutil.copy(source, place)
+        (place / "Makefile").write_text(f"obj-m += {name}.o\n")
+    # Trace events are found by a path within the whole tree: here there is only their folder.
+    for header in (work / "modules").glob("*/*trace*.h"):
+        text = re.sub(r"(#define TRACE_INCLUDE_PATH ).*", r"\1.", header.read_text())
+        header.write_text(text)
+    for makefile in (work / "modules").glob("*/Makefile"):
+        with makefile.open("a") as file:
+            file.write("ccflags-y += -I$(src)\n")
+    objects = "".join(f"obj-m += {name}/\n" for name in SOURCES)
+    (work / "modules/Makefile").write_text(objects)
+
+
+def build(work: Path, headers: Path) -> None:
+    """Leaves the modules in `work`/built, without what only debuggers want."""
+    choices = [f"{choice}=m" for _, choice in SOURCES.values() if choice is not None]
+    make = ["make", "-C", headers, f"M={work}/modules", f"-j{os.cpu_count() or 1}"]
+    run([*make, *choices, "modules"], work, BUILD_SECONDS)
+    built = work / "built"
+    built.mkdir()
+    for name in SOURCES:
+        module = work / "modules" / name / f"{name}.ko"
+        run(["strip", "--strip-debug", module], work, BUILD_SECONDS)
+        shutil.copy(module, built)
