@@ -107,9 +107,11 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "what": case.what,
         "repetitions": len(runs),
         "rate_hz": round(statistics.median(run.rate for run in runs), 3),
+        "rate_hz_each": [round(run.rate, 3) for run in runs],
         "frames": sum(run.meter["shown"] for run in runs),
         "rate_vs_undisturbed": round(statistics.median(rates), 4),
         "rate_vs_undisturbed_worst": round(min(rates), 4),
+        "rate_vs_undisturbed_each": [round(rate, 4) for rate in rates],
         "longest_gap_refreshes": round(max(gaps), 2),
         "longest_gap_refreshes_each": [round(gap, 2) for gap in gaps],
         "longest_gap_refreshes_median": round(statistics.median(gaps), 2),
@@ -133,8 +135,9 @@ def ratios(found: list[dict]) -> dict[str, float]:
     return result
 
 
-def show(found: list[dict], scheduling: str) -> None:
-    print(f"cluster: {scheduling}, on a core of its own as far as there are two")
+def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
+    core = "on a core of its own as far as there are two" if is_protected else "unprotected"
+    print(f"cluster: {scheduling}, {core}")
     print("the longest gap between two frames, and how late the machine itself was: in refreshes")
     print(
         f"{'case':22} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8}   "
@@ -172,7 +175,7 @@ def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]
     runs: dict[str, list[Run]] = {name: [] for name in cases}
     seconds = options.seconds or (GUEST_SECONDS if options.vm else 6)
     progress = common.Progress(len(cases) * options.repetitions)
-    with CanvasCockpit(folder, options.vm) as cockpit:
+    with CanvasCockpit(folder, options.vm, not options.unprotected) as cockpit:
         for _ in range(options.repetitions):
             for name, case in cases.items():
                 progress.step(name)
@@ -196,6 +199,11 @@ def main() -> int:
         "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
     )
     parser.add_argument("--vm", action="store_true", help="open is a guest")
+    parser.add_argument(
+        "--unprotected",
+        action="store_true",
+        help="for contrast: the cluster shares its core with open, and has no priority",
+    )
     names = sorted(known_cases(0, False) | known_cases(0, True))
     parser.add_argument(
         "--case", action="append", choices=names, help="only this case; may be repeated"
@@ -204,7 +212,7 @@ def main() -> int:
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir="/tmp") as folder:
         found, scheduling = run_all(options, Path(folder))
-    show(found, scheduling)
+    show(found, scheduling, not options.unprotected)
     for row in found:
         row["scheduling"] = scheduling
     common.write(options.json, found, ratios(found))

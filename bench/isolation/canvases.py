@@ -38,8 +38,8 @@ realtime={realtime}
 class CanvasCockpit(Cockpit):
     """With a third domain, whose programs start when a case needs them."""
 
-    def __init__(self, folder: Path, guest: bool = False) -> None:
-        super().__init__(folder, guest)
+    def __init__(self, folder: Path, guest: bool = False, is_protected: bool = True) -> None:
+        super().__init__(folder, guest, is_protected)
         cluster = self.cluster.processes
         self.neighbour = Processes("neighbour", folder, cluster.core)
 

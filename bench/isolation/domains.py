@@ -122,17 +122,24 @@ class Open:
 
 
 class Cluster:
-    """gid-cluster with the meter, before all other programs where that is allowed."""
+    """gid-cluster with the meter, before all other programs where that is allowed, if it is
+    protected."""
 
     def __init__(
-        self, folder: Path, configuration: Path, core: int, deadline_ms: int = 200
+        self,
+        folder: Path,
+        configuration: Path,
+        core: int,
+        deadline_ms: int = 200,
+        is_protected: bool = True,
     ) -> None:
         self.folder = folder
         self.processes = Processes("cluster", folder, core)
         self._deadline_ms = deadline_ms
         self._status = folder / "cluster.status"
         self._configuration = configuration
-        self._before_others = priority.before_others()
+        self._is_protected = is_protected
+        self._before_others = priority.before_others() if is_protected else []
 
     @property
     def scheduling(self) -> str:
@@ -159,7 +166,7 @@ class Cluster:
             *self._before_others,
             "gid-cluster",
             "--headless",
-            "--realtime",
+            *(["--realtime"] if self._is_protected else []),
             f"--config={configuration}",
             f"--socket={self.folder / 'cluster.wayland'}",
             f"--status={self._status}",

@@ -75,6 +75,14 @@ class Machine:
     def is_running(self) -> bool:
         return self._guest is not None and self._guest.pid() is not None
 
+    @property
+    def pid(self) -> int:
+        """QEMU's."""
+        pid = self._guest.pid() if self._guest is not None else None
+        if pid is None:
+            raise BenchError(f"the guest {self._domain} does not run")
+        return pid
+
     def signal(self, number: signal.Signals) -> None:
         """To QEMU, as it does not to its guest's programs."""
         pid = self._guest.pid() if self._guest is not None else None

@@ -55,20 +55,31 @@ TRANSLATED_DEADLINE_MS = 2000  # for a guest without KVM, which may take ten tim
 
 
 class Cockpit:
-    """`guest`: `open` is a machine of its own."""
+    """`guest`: `open` is a machine of its own. Not `is_protected`: the cluster has no core of its
+    own and no priority. Not `starts_open`: the caller does that."""
 
     cluster_class = Cluster
 
-    def __init__(self, folder: Path, guest: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        guest: bool = False,
+        is_protected: bool = True,
+        starts_open: bool = True,
+    ) -> None:
         self.configuration = folder / "cockpit.conf"
         conf = COCKPIT_WITH_GUEST if guest else COCKPIT
         self.configuration.write_text((conf + self.more_conf()).format(runtime=folder))
-        self._folder = folder
+        self._folder, self._starts_open = folder, starts_open
         self.open_core, cluster_core = common.two_cores()
-        self._hub = Processes("host", folder, cluster_core) if guest else None
+        if not is_protected:
+            cluster_core = self.open_core
+        self.hub = Processes("host", folder, cluster_core) if guest else None
         open_class, options = (GuestOpen, (TRANSLATED_DEADLINE_MS,)) if guest else (Open, ())
         self.open = open_class(folder, self.configuration, self.open_core)
-        self.cluster = self.cluster_class(folder, self.configuration, cluster_core, *options)
+        self.cluster = self.cluster_class(
+            folder, self.configuration, cluster_core, *options, is_protected=is_protected
+        )
 
     def more_conf(self) -> str:
         """Of further domains."""
@@ -76,11 +87,12 @@ class Cockpit:
 
     def __enter__(self) -> "Cockpit":
         try:
-            if self._hub is not None:
-                self._hub.start_gidd(self.configuration)
+            if self.hub is not None:
+                self.hub.start_gidd(self.configuration)
             self.cluster.start()
-            self.open.start()
-            self.cluster.wait_live()
+            if self._starts_open:
+                self.open.start()
+                self.cluster.wait_live()
         except BaseException as error:
             self.__exit__(type(error), error)
             raise
@@ -91,8 +103,8 @@ class Cockpit:
     ) -> None:
         self.open.processes.kill_all()
         self.cluster.processes.kill_all()
-        if self._hub is not None:
-            self._hub.kill_all()
+        if self.hub is not None:
+            self.hub.kill_all()
         if isinstance(error, BenchError):
             raise BenchError(f"{error}\n{self._logs()}") from error
 

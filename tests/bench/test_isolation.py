@@ -6,6 +6,8 @@ frames flow meanwhile must hold on any machine. How evenly is the benchmark's bu
 printed.
 """
 
+from pathlib import Path
+
 import pytest
 from benches import results
 
@@ -81,3 +83,11 @@ def test_what_was_found(result: dict) -> None:
     assert "late: deadline" in row(result, "stop")["telltale"]
     assert "lost: died" in row(result, "restart")["telltale"]
     assert "live: none" in row(result, "restart")["telltale"]
+
+
+def test_unprotected(tmp_path: Path) -> None:
+    """The cluster has no priority then: a shader without end costs it more than it may."""
+    arguments = ["--unprotected", "--repetitions=1", "--seconds=3", "--case=gpu"]
+    found = results("isolation", tmp_path, *arguments)
+    assert row(found, "gpu")["scheduling"].startswith("nice 0")
+    assert row(found, "gpu")["did"]["pictures"] > 0
