@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What one frame costs in the ring: sent, received and released, between two cores.
+"""What one frame costs in the ring: sent, received and released, between two cores and on one.
 
 Two pinned threads keep the ring busy and nobody sleeps, so this is the price of the ring alone,
-amortised. Beside it stand the bare limits: a word in shared memory to the other core and back,
-and an eventfd that wakes the other core and is answered.
+amortised; then one thread does both sides. Beside it stand the bare limits: a word in shared memory
+to the other core and back, and an eventfd that wakes the other core and is answered. In ns, and in
+cycles of the time stamp counter.
 """
 
 import statistics
@@ -13,39 +14,50 @@ import sys
 
 import common
 
-COUNTS = {"ring": 5_000_000, "spin": 1_000_000, "eventfd": 20_000}
+COUNTS = {"ring": 5_000_000, "alone": 5_000_000, "spin": 1_000_000, "eventfd": 20_000}
 
 
 def main() -> int:
     parser = common.parser("ring", __doc__)
     parser.add_argument("--repetitions", type=int, default=7, help="of everything (default: 7)")
+    parser.add_argument(
+        "--rounds", type=float, default=1, help="times of the usual number (default: 1)"
+    )
     options = parser.parse_args()
     cores = [str(core) for core in common.two_cores()]
     found: dict[str, list[float]] = {way: [] for way in COUNTS}
+    cycles: dict[str, list[float]] = {way: [] for way in COUNTS}
     progress = common.Progress(options.repetitions * len(COUNTS))
     for _ in range(options.repetitions):
         for way, count in COUNTS.items():
             progress.step(way)
-            command = ["gid-bench-ring", way, str(count), *cores]
+            command = ["gid-bench-ring", way, str(int(count * options.rounds)), *cores]
             result = subprocess.run(command, capture_output=True, text=True, timeout=120)
             if result.returncode != 0:
                 raise common.BenchError(result.stderr.strip())
-            found[way].append(float(result.stdout))
+            ns, ticks = map(float, result.stdout.split())
+            found[way].append(ns)
+            cycles[way].append(ticks)
     progress.end()
     medians = {way: statistics.median(values) for way, values in found.items()}
     rows = [
         {
             "bench": "ring",
-            "who": "gid" if way == "ring" else "limit",
+            "who": "gid" if way in ("ring", "alone") else "limit",
             "what": way,
             "ns": medians[way],
             "ns_min": min(values),
             "ns_max": max(values),
+            "cycles": statistics.median(cycles[way]),
+            "cycles_min": min(cycles[way]),
+            "cycles_max": max(cycles[way]),
+            "n": len(values),
         }
         for way, values in found.items()
     ]
     for row in rows:
-        print(f"{row['what']:8} {row['ns']:9.1f} ns  ({row['ns_min']:.1f} to {row['ns_max']:.1f})")
+        spread = f"({row['ns_min']:.1f} to {row['ns_max']:.1f})"
+        print(f"{row['what']:8} {row['ns']:9.1f} ns  {spread}, {row['cycles']:.0f} cycles")
     common.write(options.json, rows, {"ring_vs_spin": medians["ring"] / medians["spin"]})
     return 0
 

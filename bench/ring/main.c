@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * One descriptor sent, received and released, amortised over a tight loop of two threads on two
- * cores; beside it a bare word that goes there and back, and an eventfd that does.
+ * cores, or of one thread that does all of it; beside it a bare word that goes there and back, and
+ * an eventfd that does.
  *
- *     gid-bench-ring ring|spin|eventfd COUNT CORE CORE      prints ns for one round
+ *     gid-bench-ring ring|alone|spin|eventfd COUNT CORE CORE
+ *
+ * Prints ns for one round, and cycles of the time stamp counter (0 where there is none).
  */
 #include <err.h>
 #include <pthread.h>
@@ -13,6 +16,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
 
 #include "ring.h"
 
@@ -72,6 +78,30 @@ static void ring_produce(struct both *both) {
 	}
 }
 
+/* Both ends on the first core: what the instructions cost, without lines that change cores. */
+static void ring_alone(struct both *both) {
+	struct gid_ring_producer producer;
+	struct gid_ring_consumer consumer;
+	gid_ring_producer_init(&producer, &both->ring, &both->page, CREDIT);
+	gid_ring_consumer_init(&consumer, &both->ring, &both->page);
+	for (uint64_t i = 0; i < both->count; i++) {
+		struct gid_wire_frame frame = {.gid = gid_make(1, 1, i % CREDIT, 0), .sequence = i};
+		struct gid_ring_sent back;
+		if (gid_ring_send(&producer, &frame, 1) != 1 ||
+				gid_ring_receive(&consumer, &frame) != 1 || frame.sequence != i) {
+			errx(1, "frame %lu: wrong", (unsigned long)i);
+		}
+		gid_ring_release(&consumer, frame.index);
+		if (gid_ring_collect(&producer, &back) != 1) {
+			errx(1, "frame %lu: not given back", (unsigned long)i);
+		}
+	}
+}
+
+static void *nobody(void *data) {
+	return data;
+}
+
 static void *spin_answer(void *data) {
 	struct both *both = data;
 	pin(both->cores[1]);
@@ -116,19 +146,28 @@ static const struct way {
 	void *(*there)(void *both);
 } ways[] = {
 		{"ring", ring_produce, ring_consume},
+		{"alone", ring_alone, nobody},
 		{"spin", spin_ask, spin_answer},
 		{"eventfd", eventfd_ask, eventfd_answer},
 };
 
-static double seconds(void) {
+static double seconds(clockid_t clock) {
 	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static uint64_t cycles(void) {
+#ifdef __x86_64__
+	return __rdtsc();
+#else
+	return 0;
+#endif
 }
 
 int main(int argc, char *argv[]) {
 	if (argc != 5) {
-		errx(2, "usage: gid-bench-ring ring|spin|eventfd COUNT CORE CORE");
+		errx(2, "usage: gid-bench-ring ring|alone|spin|eventfd COUNT CORE CORE");
 	}
 	struct both *both = aligned_alloc(4096, (sizeof(*both) + 4095) / 4096 * 4096);
 	if (both == NULL) {
@@ -148,14 +187,20 @@ int main(int argc, char *argv[]) {
 		/* The consumer's end reads what the producer's end sets up. */
 		both->ring.magic = GID_RING_MAGIC;
 		both->ring.entries = GID_RING_ENTRIES;
-		double begin = seconds();
+		double begin = seconds(CLOCK_MONOTONIC), own = seconds(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t first = cycles();
 		pthread_t thread;
 		if (pthread_create(&thread, NULL, ways[i].there, both) != 0) {
 			errx(1, "no second thread");
 		}
 		ways[i].here(both);
 		pthread_join(thread, NULL);
-		printf("%.1f\n", (seconds() - begin) / (double)both->count * 1e9);
+		double passed = seconds(CLOCK_MONOTONIC) - begin;
+		/* What waits for nobody is counted in its own time: other programs do not matter.
+		 */
+		own = ways[i].there == nobody ? seconds(CLOCK_THREAD_CPUTIME_ID) - own : passed;
+		double ticks = (double)(cycles() - first) * own / passed;
+		printf("%.1f %.1f\n", own / (double)both->count * 1e9, ticks / (double)both->count);
 		return 0;
 	}
 	errx(2, "no such way: %s", argv[1]);
