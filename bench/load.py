@@ -6,7 +6,8 @@ The cockpit is that of `bench isolation`. Processor time is counted for each pro
 it started, in percent of one core: idle (daemons, Weston and gid-cluster, which show nothing),
 running (a telltale, a film and its view; a meter on the cluster), and loaded (in `open` a program
 besides that makes system calls without end). Memory is counted while it runs: PSS, in which pages
-that several programs map are divided among them, and the slabs as each gidd counts them.
+that several programs map are divided among them, and the slabs as each gidd counts them, in all
+and one by one.
 """
 
 import argparse
@@ -168,13 +169,35 @@ class Bench:
                 }
             )
 
+            for slab in self._gidctl(domain, "list", "slabs")["slabs"]:
+                if slab["domain"] == domain:
+                    self._add_slab(slab)
+
+    def _add_slab(self, slab: dict) -> None:
+        self._rows.append(
+            {
+                "bench": "load",
+                "what": "slab",
+                "domain": slab["domain"],
+                "who": slab["owner"].split(" ")[0],
+                "size": f"{slab['width']}x{slab['height']}",
+                "format": slab["format"],
+                "slots": slab["slots"],
+                "importers": slab["importers"],
+                "kib": slab["bytes"] // 1024,
+            }
+        )
+
     def _quota(self, domain: str, name: str) -> int:
-        command = ["gidctl", f"--domain={domain}", "--json", "status"]
+        quotas = self._gidctl(domain, "status")["quotas"]
+        return next(one["used"] for one in quotas if one["name"] == name)
+
+    def _gidctl(self, domain: str, *words: str) -> dict:
+        command = ["gidctl", f"--domain={domain}", "--json", *words]
         found = subprocess.run(
             command, capture_output=True, check=True, timeout=PATIENCE, env=self._environment
         )
-        quotas = json.loads(found.stdout)["quotas"]
-        return next(one["used"] for one in quotas if one["name"] == name)
+        return json.loads(found.stdout)
 
     def _add_latency(self) -> None:
         role = self._cockpit.cluster.role("telltale")
@@ -217,7 +240,8 @@ def show(rows: list[dict]) -> None:
             )
         else:
             kib = row.get("pss_kib", row.get("kib"))
-            print(f"memory   {row['domain']:8} {row['who']:13} {kib:7} KiB")
+            slab = f", {row['slots']} slots of {row['size']}" if row["what"] == "slab" else ""
+            print(f"memory   {row['domain']:8} {row['who']:13} {kib:7} KiB{slab}")
 
 
 def measure(options: argparse.Namespace, folder: Path) -> list[dict]:
