@@ -46,15 +46,19 @@ def running(
 
 
 @contextlib.contextmanager
-def screen(folder: Path, size: tuple[int, int]) -> Iterator[subprocess.Popen]:
-    """waypipe's end on the host, in front of a Weston; its socket is folder/waypipe."""
+def screen(
+    folder: Path, size: tuple[int, int], environment: dict[str, str] | None = None
+) -> Iterator[subprocess.Popen]:
+    """waypipe's end on the host, in front of a Weston; its socket is folder/waypipe.
+
+    `environment`: more of it for waypipe."""
     env = os.environ | {"XDG_RUNTIME_DIR": str(folder), "WAYLAND_DISPLAY": "wayland-bench"}
     weston = ("weston", "--backend=headless", "--renderer=pixman", "--no-config", "--idle-time=0")
     weston += (f"--width={size[0]}", f"--height={size[1]}", "--socket=wayland-bench")
     waypipe = (*WAYPIPE, "-s", folder / "waypipe", "client")
     with (
         running(folder / "wayland-bench", weston, env),
-        running(folder / "waypipe", waypipe, env) as client,
+        running(folder / "waypipe", waypipe, env | (environment or {})) as client,
     ):
         yield client
 

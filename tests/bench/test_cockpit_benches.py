@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The benchmarks load, start, shown, displays and drawing: they count what there is, and all of it.
+"""The benchmarks of a cockpit (load, start, shown, displays, drawing, bandwidth) count what there
+is, and all of it.
 
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -40,6 +42,11 @@ def test_load_has_every_program_in_every_state(tmp_path: Path) -> None:
     assert memory["weston"] > memory["gidd"] > 100
     slabs = {row["domain"]: row for row in result["rows"] if row["what"] == "slabs"}
     assert slabs["open"]["slabs"] >= 2 and slabs["open"]["kib"] > 640 * 360 * 4 // 1024
+    each = {row["who"]: row for row in result["rows"] if row["what"] == "slab"}
+    assert each["gst-launch-1.0"]["size"] == "640x360"
+    assert each["gid-telltale"]["importers"] >= 1
+    whole = sum(row["kib"] for row in result["rows"] if row["what"] == "slab")
+    assert abs(whole - slabs["open"]["kib"]) <= len(each)
     (light,) = (row for row in result["rows"] if row["what"] == "latency")
     assert light["n"] > 3 and 0 < light["p50_ms"] <= light["p99_ms"] <= light["max_ms"]
 
@@ -82,3 +89,14 @@ def test_drawing_takes_turns(tmp_path: Path) -> None:
     assert {row["who"]: row["n"] for row in result["rows"]} == {"weston": 1, "gid": 1}
     assert all(row["frames_per_cpu_second"] > 0 for row in result["rows"])
     assert result["ratios"]["frames_with_module_vs_without"] > 0
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the counter of copies is for x86_64")
+def test_bandwidth_sees_each_copy(tmp_path: Path) -> None:
+    """TCP has two for certain, each of the kernel's; shared memory has none."""
+    result = results("bandwidth", tmp_path, "--frames=30")
+    rows = {row["who"]: row for row in result["rows"]}
+    assert rows["tcp"]["by_descriptors_per_frame"] == pytest.approx(2 * 1280 * 720 * 4, rel=0.01)
+    assert rows["waypipe"]["copies_per_frame"] > 2
+    assert rows["gid"]["copies_per_frame"] < 0.1 and rows["unixfd"]["copies_per_frame"] < 0.1
+    assert rows["gid"]["mb_s"] < rows["tcp"]["mb_s"] < rows["waypipe"]["mb_s"]
