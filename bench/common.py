@@ -81,6 +81,14 @@ def two_cores() -> tuple[int, int]:
     return cores[0], cores[1 % len(cores)]
 
 
+def before_sessions(command: Sequence[str]) -> list[str]:
+    """The command before other work of this machine, where that is allowed, in the same class.
+
+    For one that is started in a session of its own: the kernel shares processors among sessions.
+    """
+    return ["sh", "-c", 'echo -20 2>/dev/null >/proc/self/autogroup; exec "$@"', "sh", *command]
+
+
 class Progress:
     """How far it is, on stderr: in place on a terminal, else a line every ten seconds."""
 

@@ -2,6 +2,7 @@
 #include "canvas.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
@@ -12,6 +13,7 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *stream,
 		uint32_t slot_count, uint64_t lease_ns) {
 	*canvas = (struct canvas){.domain = domain, .slot_count = slot_count, .front = -1};
+	snprintf(canvas->stream, sizeof(canvas->stream), "%s", stream);
 	const struct gid_producer_options options = {
 			.size = sizeof(options),
 			.lease_ns = lease_ns,
@@ -35,7 +37,7 @@ void canvas_finish(struct canvas *canvas) {
 
 static int make_slot(
 		struct canvas *canvas, const struct gid_layout *layout, struct gid_slab **slot) {
-	return gid_slab_create(canvas->domain, layout, 0, 1, NULL, slot);
+	return gid_slab_create_for_stream(canvas->domain, canvas->stream, layout, 0, 1, NULL, slot);
 }
 
 static void clear(struct canvas *canvas, uint32_t slot) {

@@ -14,6 +14,7 @@
 struct canvas {
 	struct gid_domain *domain;
 	struct gid_producer *producer;
+	char stream[GID_NAME_MAX + 1];		  /* its name */
 	struct gid_slab *slots[CANVAS_SLOTS_MAX]; /* NULL: not made yet */
 	uint32_t slot_count;			  /* that there may be */
 	struct gid_layout layout;

@@ -15,7 +15,8 @@ int report_init(struct report *report, struct gid_domain *domain, const char *st
 	*report = (struct report){0};
 	int ret = gid_layout_init(&layout, DRM_FORMAT_R8, sizeof(*report->page), 1, 64);
 	if (ret == 0) {
-		ret = gid_slab_create(domain, &layout, 0, 1, NULL, &report->slab);
+		ret = gid_slab_create_for_stream(
+				domain, stream, &layout, 0, 1, NULL, &report->slab);
 	}
 	if (ret < 0) {
 		return ret;

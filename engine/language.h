@@ -22,7 +22,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lists are read as the
 #define ENGINE_VERSION 2u
 #define ENGINE_LIST_WORDS_MAX 65536u /* of one list, with its header */
 #define ENGINE_CLIP_MAX 1024u	     /* rectangles of one clip */
-#define ENGINE_LAYERS_MAX 64u	     /* commands of one list that have a source */
+#define ENGINE_LAYERS_MAX 64u	     /* commands of one list that name a gid */
 #define ENGINE_LINE_WIDTH_MAX 4096u  /* in 1/16 of a pixel */
 #define ENGINE_POLYGON_MAX 4096u     /* points of one polygon */
 
@@ -40,6 +40,7 @@ enum engine_opcode {
 	ENGINE_MASKS = 8,
 	ENGINE_PRESENT = 9,
 	ENGINE_POLYGON = 10,
+	ENGINE_EXPECT = 32769,
 };
 
 /* Porter and Duff's operators. */
@@ -209,6 +210,15 @@ struct ENGINE_WIRE engine_polygon {
 	struct engine_point points[];
 };
 _Static_assert(sizeof(struct engine_polygon) == 12, "as docs/engine.md says");
+
+_Static_assert((ENGINE_EXPECT & ENGINE_OPTIONAL) != 0, "older engines skip it");
+
+/* Lists to come will have sources of this gid's slab. Nothing is drawn. */
+struct ENGINE_WIRE engine_expect {
+	struct engine_head head;
+	uint32_t gid_low, gid_high;
+};
+_Static_assert(sizeof(struct engine_expect) == 12, "as docs/engine.md says");
 
 #define ENGINE_REPORT_MAGIC 0x656e69676e646967ull /* `gidngine` */
 #define ENGINE_REPORT_TEXT 192u

@@ -243,6 +243,9 @@ static const char *check_command(const struct engine_head *head) {
 				: "MASKS has another size";
 	case ENGINE_PRESENT:
 		return check_present((const struct engine_present *)head);
+	case ENGINE_EXPECT:
+		return has_size(head, sizeof(struct engine_expect), 0) ? NULL
+								       : "EXPECT has another size";
 	default:
 		return (head->opcode & ENGINE_OPTIONAL) != 0
 				? NULL
@@ -261,9 +264,10 @@ int list_check(const uint32_t *words, uint32_t count, struct list_mistake *mista
 		if (text != NULL) {
 			return refuse(mistake, at, text);
 		}
-		sources += head->opcode == ENGINE_LAYER || head->opcode == ENGINE_MASKS;
+		sources += head->opcode == ENGINE_LAYER || head->opcode == ENGINE_MASKS ||
+				head->opcode == ENGINE_EXPECT;
 		if (sources > ENGINE_LAYERS_MAX) {
-			return refuse(mistake, at, "the list has too many layers and masks");
+			return refuse(mistake, at, "the list names too many layers and masks");
 		}
 		at += head->words;
 	}
@@ -275,7 +279,7 @@ const struct engine_head *list_next(const uint32_t *words, uint32_t count, uint3
 	while (*at < count) {
 		const struct engine_head *head = (const struct engine_head *)&words[*at];
 		*at += head->words;
-		if ((head->opcode & ENGINE_OPTIONAL) == 0) {
+		if ((head->opcode & ENGINE_OPTIONAL) == 0 || head->opcode == ENGINE_EXPECT) {
 			return head;
 		}
 	}

@@ -9,6 +9,7 @@
 #define MS 1000000ull
 #define WINDOW_NS (100 * MS)
 #define BUDGET_NS (50 * MS) /* of each window */
+#define TURN_NS (2 * MS)
 
 static uint64_t used_ns(void) {
 	struct timespec now;
@@ -52,7 +53,9 @@ void precedence_look(struct precedence *precedence) {
 	} else if (precedence->has && used_ns() - precedence->used > BUDGET_NS) {
 		set_class(precedence, false);
 	}
-	if (precedence->has) {
-		sched_yield(); /* a slice of its class is a tenth of a second, which is six frames */
+	if (precedence->has && now - precedence->yielded >= TURN_NS) {
+		precedence->yielded = now;
+		sched_yield(); /* a slice of its class is a tenth of a second, which is six frames
+				*/
 	}
 }

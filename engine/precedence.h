@@ -12,9 +12,10 @@
 
 struct precedence {
 	bool marked;
-	bool has;	/* the priority, now */
-	uint64_t began; /* CLOCK_MONOTONIC ns: this tenth of a second */
-	uint64_t used;	/* ns of a processor that the thread had used then */
+	bool has;	  /* the priority, now */
+	uint64_t began;	  /* CLOCK_MONOTONIC ns: this tenth of a second */
+	uint64_t used;	  /* ns of a processor that the thread had used then */
+	uint64_t yielded; /* CLOCK_MONOTONIC ns: when it let others go on */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include "drawing.h"
 #include "engine_log.h"
 #include "list_reader.h"
+#include "pause.h"
 #include "precedence.h"
 #include "sources.h"
 #include <errno.h>
@@ -19,12 +20,13 @@
 #include <unistd.h>
 
 #define MS 1000000ull
-#define RETRY_MS 500	     /* while gidd or a stream is not there */
-#define BURST_NS (100 * MS)  /* of work that is done before it is paid for */
-#define LISTS_AT_ONCE 1024   /* before everything else is looked at */
-#define LOOK_PAUSES 32	     /* between two looks at a batch, about half a microsecond */
-#define LONG_COST 65536	     /* of a list, from which on it is looked who waits for it */
-#define TURN_COST (1u << 19) /* of lists, after which it is looked whose turn it is */
+#define RETRY_MS 500	    /* while gidd or a stream is not there */
+#define BURST_NS (100 * MS) /* of work that is done before it is paid for */
+#define LISTS_AT_ONCE 1024  /* before everything else is looked at */
+#define LOOK_PAUSES 32	    /* between two looks at a batch, about half a microsecond */
+#define LONG_COST 65536	    /* of a list, from which on it is looked who waits for it */
+#define TOUCH_COST(bytes) ((bytes) / 32) /* pixels that can be drawn while they are mapped */
+#define TURN_COST (1u << 19)		 /* of lists, after which it is looked whose turn it is */
 
 struct requester {
 	struct canvas_config config;
@@ -79,20 +81,6 @@ static const char *source_text(int error) {
 		return "the engine has no memory";
 	default:
 		return "a source cannot be imported";
-	}
-}
-
-/*
- * Between two looks at memory that another processor writes: each look takes the line away from it,
- * so a reader that is faster than the writer must not look for every list.
- */
-static void pause_briefly(void) {
-	for (int i = 0; i < LOOK_PAUSES; i++) {
-#if defined(__x86_64__) || defined(__i386__)
-		__builtin_ia32_pause();
-#elif defined(__aarch64__)
-		__asm__ volatile("yield");
-#endif
 	}
 }
 
@@ -197,6 +185,23 @@ static int run_source(struct requester *requester, const struct engine_head *hea
 	return ret;
 }
 
+/* Whatever is wrong with it is told to the list that draws it. */
+static void run_expect(struct requester *requester, const struct engine_expect *command) {
+	struct gid_slab *slab = sources_expect(
+			&requester->sources, gid_from(command->gid_low, command->gid_high));
+	struct gid_slab_info info = {0};
+	if (slab != NULL) {
+		gid_slab_get_info(slab, &info);
+	}
+	for (uint32_t i = 0; i < info.slot_count; i++) {
+		gid_slab_view(slab, i);
+		requester->drawing.cost += TOUCH_COST(info.slot_size);
+		if (!goes_on(requester)) {
+			return;
+		}
+	}
+}
+
 static int run_command(struct requester *requester, const struct engine_head *head,
 		struct refusal *refusal) {
 	struct drawing *drawing = &requester->drawing;
@@ -237,6 +242,9 @@ static int run_commands(struct requester *requester, const uint32_t *words, uint
 		} else if (head->opcode == ENGINE_PRESENT) {
 			ret = run_present(requester, (const struct engine_present *)head, refusal);
 			begun = false;
+		} else if (head->opcode == ENGINE_EXPECT) {
+			run_expect(requester, (const struct engine_expect *)head);
+			ret = requester->stopped == NULL ? 0 : -ECANCELED;
 		} else {
 			ret = begun ? 0 : begin_drawing(requester, refusal);
 			begun = true;

@@ -95,12 +95,27 @@ static int import(struct sources *sources, struct source *place, gid_id gid) {
 	return ret;
 }
 
+static bool has(const struct source *place, gid_id gid) {
+	return place->slab != NULL && place->key == gid_slab_key(gid);
+}
+
+struct gid_slab *sources_expect(struct sources *sources, gid_id gid) {
+	struct source *place = gid_domain_of(gid) == sources->owner
+			? find_place(sources, gid_slab_key(gid))
+			: NULL;
+	if (place == NULL || has(place, gid) || import(sources, place, gid) < 0) {
+		return NULL;
+	}
+	place->used = sources->list;
+	return place->slab;
+}
+
 int sources_find(struct sources *sources, gid_id gid, struct picture *picture) {
 	if (gid_domain_of(gid) != sources->owner) {
 		return -ENOENT;
 	}
 	struct source *place = find_place(sources, gid_slab_key(gid));
-	if (place->slab == NULL || place->key != gid_slab_key(gid)) {
+	if (!has(place, gid)) {
 		int ret = import(sources, place, gid);
 		if (ret < 0) {
 			return ret;

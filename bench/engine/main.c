@@ -4,9 +4,10 @@
  * Writes a line of JSON.
  *
  *     gid-bench-engine points direct|clipped                 in this process
- *     gid-bench-engine points WORDS whole|quarter            by lists of this many words, of which
- * no point is clipped, or a quarter of all gid-bench-engine layers COUNT FRAMES full-HD layers into
- * a full-HD canvas
+ *     gid-bench-engine points WORDS whole|quarter            by lists of this many words, with no
+ *                                                            point clipped, or a quarter of all
+ *     gid-bench-engine layers COUNT FRAMES                   full-HD layers into a full-HD canvas
+ *     gid-bench-engine imports                               of slots, into another domain
  */
 #include "drawing.h"
 #include <drm_fourcc.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define POINTS 2000000u
 #define WIDTH 640
@@ -27,6 +29,9 @@
 #define COLOUR 0xff2266ccu
 #define PIXEL 0x2339 /* the same as RGB565 */
 #define LAYERS_MAX 8u
+#define FRAMES_MAX 2000u
+#define FIRST_FRAMES 5u
+#define FRESH_BLOCK 4u
 #define FULL_WIDTH 1920
 #define FULL_HEIGHT 1080
 
@@ -165,6 +170,12 @@ static void run_points(uint32_t words, bool clipped) {
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
+/* Where a side that draws for itself has its memory from. */
+enum memory {
+	SHARED,	 /* as what others can be let read: the engine's side has no other */
+	PRIVATE, /* that nobody else ever sees */
+};
+
 struct layers {
 	uint32_t count;
 	struct gid_domain *domain;
@@ -172,19 +183,44 @@ struct layers {
 	struct gid_layout layout;
 	size_t size;
 	struct drawing drawing;
-	void *target;
+	enum memory memory;
+	void *targets[2]; /* drawn in turn, as the engine does with its slots */
+	uint32_t drawn;
 	void *sources[LAYERS_MAX];
 	struct gid_slab *slabs[LAYERS_MAX];
 	struct gid_layer layers[LAYERS_MAX];
+	double share_us; /* of the last frame */
 };
 
-static void *make_memory(size_t size) {
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (memory == MAP_FAILED) {
+static double now_us(void) {
+	return seconds(CLOCK_MONOTONIC) * 1e6;
+}
+
+/* Zeroed and present, as slabs are. */
+static void *make_memory(const struct layers *layers) {
+	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	if (layers->memory == SHARED) {
+		fd = memfd_create("gid-bench-engine", MFD_CLOEXEC);
+		flags = MAP_SHARED;
+		if (fd < 0 || ftruncate(fd, (off_t)layers->size) < 0) {
+			err(1, "memory");
+		}
+	}
+	void *memory = mmap(NULL, layers->size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (memory == MAP_FAILED || madvise(memory, layers->size, MADV_POPULATE_WRITE) < 0) {
 		err(1, "memory");
 	}
+	if (fd >= 0) {
+		close(fd);
+	}
 	return memory;
+}
+
+static void drop_memory(const struct layers *layers, void **memory) {
+	if (*memory != NULL) {
+		munmap(*memory, layers->size);
+		*memory = NULL;
+	}
 }
 
 static void draw_source(const struct layers *layers, void *memory, uint32_t number) {
@@ -197,7 +233,11 @@ static void compose_here(struct layers *layers) {
 		struct engine_fill fill;
 		struct engine_rectangle all;
 	} fill = {{{ENGINE_FILL, 5}, ENGINE_SRC, 0xff000000}, {0, 0, FULL_WIDTH, FULL_HEIGHT}};
-	drawing_begin(&layers->drawing, &layers->layout, layers->target);
+	void **target = &layers->targets[layers->drawn++ % 2];
+	if (*target == NULL) {
+		*target = make_memory(layers);
+	}
+	drawing_begin(&layers->drawing, &layers->layout, *target);
 	drawing_fill(&layers->drawing, &fill.fill);
 	for (uint32_t i = 0; i < layers->count; i++) {
 		const struct engine_layer layer = {.head = {ENGINE_LAYER, sizeof(layer) / 4},
@@ -216,43 +256,59 @@ static void compose_there(struct layers *layers) {
 	}
 }
 
-static void make_slabs(struct layers *layers) {
+/* One frame with memory that is made for it. */
+static void make_here(struct layers *layers) {
 	for (uint32_t i = 0; i < layers->count; i++) {
-		if (gid_slab_create(layers->domain, &layers->layout, 0, 1, NULL,
-				    &layers->slabs[i]) < 0) {
+		layers->sources[i] = make_memory(layers);
+		draw_source(layers, layers->sources[i], i);
+	}
+	compose_here(layers);
+}
+
+static void drop_here(struct layers *layers) {
+	for (uint32_t i = 0; i < layers->count; i++) {
+		drop_memory(layers, &layers->sources[i]);
+	}
+}
+
+static void make_there(struct layers *layers) {
+	layers->share_us = 0;
+	for (uint32_t i = 0; i < layers->count; i++) {
+		struct gid_slab **slab = &layers->slabs[i];
+		if (gid_slab_create(layers->domain, &layers->layout, 0, 1, NULL, slab) < 0) {
 			errx(1, "%s", gid_domain_error(layers->domain));
 		}
-		draw_source(layers, gid_slab_data(layers->slabs[i], 0), i);
-		layers->layers[i] = (struct gid_layer){
-				.gid = gid_slab_gid(layers->slabs[i], 0), .alpha = 255};
-	}
-}
-
-static void share(struct layers *layers) {
-	for (uint32_t i = 0; i < layers->count; i++) {
-		if (gid_canvas_share(layers->canvas, layers->slabs[i]) < 0) {
+		double begin = now_us();
+		if (gid_canvas_share(layers->canvas, *slab) < 0) {
 			fail(layers->canvas, "a layer");
 		}
+		layers->share_us += now_us() - begin;
+		draw_source(layers, gid_slab_data(*slab, 0), i);
+		layers->layers[i] = (struct gid_layer){.gid = gid_slab_gid(*slab, 0), .alpha = 255};
 	}
+	compose_there(layers);
 }
 
-static void drop_slabs(struct layers *layers) {
+static void drop_there(struct layers *layers) {
 	for (uint32_t i = 0; i < layers->count; i++) {
 		gid_slab_destroy(layers->slabs[i], false);
 	}
 }
 
-static void make_sources(struct layers *layers) {
-	for (uint32_t i = 0; i < layers->count; i++) {
-		layers->sources[i] = make_memory(layers->size);
-		draw_source(layers, layers->sources[i], i);
-	}
+static void fresh_here(struct layers *layers) {
+	make_here(layers);
+	drop_here(layers);
 }
 
-static void drop_sources(struct layers *layers) {
-	for (uint32_t i = 0; i < layers->count; i++) {
-		munmap(layers->sources[i], layers->size);
-	}
+static void fresh_there(struct layers *layers) {
+	make_there(layers);
+	drop_there(layers);
+}
+
+static double time_of(struct layers *layers, void (*frame)(struct layers *)) {
+	double begin = now_us();
+	frame(layers);
+	return now_us() - begin;
 }
 
 static int compare(const void *one, const void *other) {
@@ -265,87 +321,195 @@ static double median(double *values, uint32_t count) {
 	return values[count / 2];
 }
 
-static double now_us(void) {
-	return seconds(CLOCK_MONOTONIC) * 1e6;
+/* What was measured of one kind of frame, each time on both sides, one right after the other. */
+struct pairs {
+	double here[FRAMES_MAX], there[FRAMES_MAX];
+	double ratio[FRAMES_MAX]; /* there to here */
+	uint32_t count;
+};
+
+static void add_pair(struct pairs *pairs, double here, double there) {
+	if (pairs->count < FRAMES_MAX) {
+		pairs->here[pairs->count] = here;
+		pairs->there[pairs->count] = there;
+		pairs->ratio[pairs->count++] = there / here;
+	}
 }
 
-/* One frame with memory that is made before it, and freed after it. */
-static void fresh_here(struct layers *layers) {
-	make_sources(layers);
-	compose_here(layers);
-	drop_sources(layers);
+static void print_pairs(const char *name, struct pairs *pairs) {
+	printf("\"%s_direct_us\": %.1f, \"%s_us\": %.1f, \"%s_ratio\": %.5f, ", name,
+			median(pairs->here, pairs->count), name, median(pairs->there, pairs->count),
+			name, median(pairs->ratio, pairs->count));
 }
 
-static void fresh_there(struct layers *layers) {
-	make_slabs(layers);
-	share(layers);
-	compose_there(layers);
-	drop_slabs(layers);
+/* The side that draws for itself begins with nothing. */
+static void forget_targets(struct layers *layers) {
+	drawing_forget(&layers->drawing);
+	drop_memory(layers, &layers->targets[0]);
+	drop_memory(layers, &layers->targets[1]);
+	layers->drawn = 0;
+}
+
+static struct gid_canvas *make_full_canvas(struct layers *layers) {
+	return make_canvas(
+			&layers->domain, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 0, 100000);
+}
+
+static void drop_canvas(struct layers *layers) {
+	gid_canvas_destroy(layers->canvas);
+	gid_domain_destroy(layers->domain);
 }
 
 /*
- * Blocks of frames here and there in turn, so that noise meets both alike, and frames follow each
- * other as those of a film do. The first two of a block find the caches full of the other one's
- * pictures, and are not counted.
+ * All from nothing: the layers' memory is made, drawn, shared and imported, and the canvas's is
+ * made. The program is connected to the engine already.
  */
-static void run_frames(struct layers *layers, void (*here)(struct layers *),
-		void (*there)(struct layers *), uint32_t frames, double found[2]) {
-	enum { BLOCK = 8, SKIPPED = 2 };
-	uint32_t blocks = (frames + BLOCK - 1) / BLOCK, count = 0;
-	double *times[2] = {calloc(blocks * BLOCK, sizeof(double)),
-			calloc(blocks * BLOCK, sizeof(double))};
-	if (times[0] == NULL || times[1] == NULL) {
-		err(1, "memory");
+static void first_frames(struct layers *layers, struct pairs *pairs, struct pairs *private,
+		double *share_us) {
+	double shares[FIRST_FRAMES];
+	for (uint32_t i = 0; i < FIRST_FRAMES; i++) {
+		double here[2];
+		for (enum memory memory = SHARED; memory <= PRIVATE; memory++) {
+			layers->memory = memory;
+			here[memory] = time_of(layers, make_here);
+			drop_here(layers);
+			forget_targets(layers);
+		}
+		layers->canvas = make_full_canvas(layers);
+		double there = time_of(layers, make_there);
+		shares[i] = layers->share_us;
+		drop_there(layers);
+		drop_canvas(layers);
+		add_pair(pairs, here[SHARED], there);
+		add_pair(private, here[PRIVATE], there);
 	}
-	for (uint32_t block = 0; block < blocks; block++) {
-		for (int side = 0; side < 2; side++) {
-			for (uint32_t i = 0; i < SKIPPED + BLOCK; i++) {
-				double begin = now_us();
-				(side == 0 ? here : there)(layers);
-				if (i >= SKIPPED) {
-					times[side][count + i - SKIPPED] = now_us() - begin;
-				}
+	*share_us = median(shares, FIRST_FRAMES);
+}
+
+static void rest(double us) {
+	nanosleep(&(struct timespec){(time_t)(us / 1e6), (long)(us * 1e3) % 1000000000}, NULL);
+}
+
+/*
+ * Both sides read the same memory, and draw two frames in turn: one after a rest, for which an
+ * engine has to be woken, and one right behind it. The first four turns are not counted. (The rest
+ * is also for an engine with a real-time priority, which it has for half of the time only.)
+ */
+static void later_frames(
+		struct layers *layers, struct pairs *later, struct pairs *woken, uint32_t frames) {
+	make_there(layers);
+	for (uint32_t i = 0; i < layers->count; i++) {
+		layers->sources[i] = gid_slab_data(layers->slabs[i], 0);
+	}
+	for (uint32_t i = 0; i < frames + 4; i++) {
+		double here[2], there[2];
+		for (int k = 0; k < 2; k++) {
+			here[k] = time_of(layers, compose_here);
+		}
+		for (int k = 0; k < 2; k++) {
+			there[k] = time_of(layers, compose_there);
+		}
+		if (i >= 4) {
+			add_pair(woken, here[0], there[0]);
+			add_pair(later, here[1], there[1]);
+		}
+		rest(here[0] + here[1]);
+	}
+	drop_there(layers);
+}
+
+/* In blocks, for what the engine's side still has to give back would disturb the other one. */
+static void fresh_frames(struct layers *layers, struct pairs *pairs, struct pairs *private,
+		uint32_t frames) {
+	for (uint32_t block = 0; block * FRESH_BLOCK < frames; block++) {
+		double here[2][FRESH_BLOCK + 1], there[FRESH_BLOCK + 1];
+		for (enum memory memory = SHARED; memory <= PRIVATE; memory++) {
+			layers->memory = memory;
+			for (uint32_t i = 0; i <= FRESH_BLOCK; i++) {
+				here[memory][i] = time_of(layers, fresh_here);
 			}
 		}
-		count += BLOCK;
-	}
-	for (int side = 0; side < 2; side++) {
-		found[side] = median(times[side], count);
-		free(times[side]);
+		for (uint32_t i = 0; i <= FRESH_BLOCK; i++) {
+			there[i] = time_of(layers, fresh_there);
+		}
+		rest(20000);
+		for (uint32_t i = 1; i <= FRESH_BLOCK; i++) {
+			add_pair(pairs, here[SHARED][i], there[i]);
+			add_pair(private, here[PRIVATE][i], there[i]);
+		}
 	}
 }
 
 static void run_layers(uint32_t count, uint32_t frames) {
+	static struct pairs first, first_private, later, woken, fresh, fresh_private;
 	struct layers layers = {.count = count};
-	double later[2], fresh[2];
+	double share_us;
 	gid_layout_init(&layers.layout, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 64);
 	layers.size = gid_layout_size(&layers.layout);
-	layers.canvas = make_canvas(
-			&layers.domain, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 0, 100000);
 	drawing_init(&layers.drawing);
-	make_sources(&layers);
-	make_slabs(&layers);
-	double begin = now_us();
-	layers.target = make_memory(layers.size);
-	compose_here(&layers);
-	double made = now_us();
-	share(&layers);
-	double shared = now_us();
-	compose_there(&layers);
-	double end = now_us();
-	run_frames(&layers, compose_here, compose_there, frames, later);
-	drop_slabs(&layers);
-	drop_sources(&layers);
-	run_frames(&layers, fresh_here, fresh_there, frames / 4 + 1, fresh);
-	printf("{\"first_direct_us\": %.1f, \"export_us\": %.1f, \"first_us\": %.1f, "
-	       "\"later_direct_us\": %.1f, \"later_us\": %.1f, \"fresh_direct_us\": %.1f, "
-	       "\"fresh_us\": %.1f}\n",
-			made - begin, shared - made, end - made, later[0], later[1], fresh[0],
-			fresh[1]);
+	first_frames(&layers, &first, &first_private, &share_us);
+	layers.memory = SHARED;
+	layers.canvas = make_full_canvas(&layers);
+	later_frames(&layers, &later, &woken, frames);
+	fresh_frames(&layers, &fresh, &fresh_private, frames / 4 + 1);
+	printf("{");
+	print_pairs("first", &first);
+	print_pairs("first_private", &first_private);
+	print_pairs("later", &later);
+	print_pairs("woken", &woken);
+	print_pairs("fresh", &fresh);
+	print_pairs("fresh_private", &fresh_private);
+	printf("\"share_us\": %.1f}\n", share_us);
+	forget_targets(&layers);
 	drawing_finish(&layers.drawing);
-	munmap(layers.target, layers.size);
-	gid_canvas_destroy(layers.canvas);
-	gid_domain_destroy(layers.domain);
+	drop_canvas(&layers);
+}
+
+/* --- imports ---------------------------------------------------------------------------------- */
+
+/*
+ * What it costs to get at a slot of another domain: of a slab that is new here, of one that is
+ * known, and, at the first look, to have the pages of that slot mapped.
+ */
+static void run_imports(void) {
+	enum { SLABS = 9, SLOTS = 8 };
+	double first[SLABS], further[SLABS * (SLOTS - 1)], mapped[SLABS * (SLOTS - 1)];
+	uint32_t count = 0;
+	struct gid_domain *owner, *reader;
+	struct gid_layout layout;
+	if (gid_domain_connect("open", &owner) < 0 || gid_domain_connect("cluster", &reader) < 0) {
+		errx(1, "%s", gid_domain_connect_error());
+	}
+	gid_layout_init(&layout, DRM_FORMAT_ARGB8888, FULL_WIDTH, FULL_HEIGHT, 64);
+	for (uint32_t i = 0; i < SLABS; i++) {
+		struct gid_slab *slab, *known, *imported;
+		if (gid_slab_create(owner, &layout, 0, SLOTS, NULL, &slab) < 0 ||
+				gid_slab_grant(slab, gid_domain_number(reader)) < 0) {
+			errx(1, "%s", gid_domain_error(owner));
+		}
+		double begin = now_us();
+		int ret = gid_slab_import(reader, gid_slab_gid(slab, 0), &known);
+		first[i] = now_us() - begin;
+		for (uint32_t slot = 1; ret == 0 && slot < SLOTS; slot++) {
+			const gid_id gid = gid_slab_gid(slab, slot);
+			begin = now_us();
+			ret = gid_slab_import(reader, gid, &imported);
+			further[count] = now_us() - begin;
+			begin = now_us();
+			gid_slab_view(imported, slot);
+			mapped[count++] = now_us() - begin;
+			gid_slab_unref(imported);
+		}
+		if (ret < 0) {
+			errx(1, "%s", gid_domain_error(reader));
+		}
+		gid_slab_unref(known);
+		gid_slab_destroy(slab, false);
+	}
+	printf("{\"first_us\": %.2f, \"further_us\": %.3f, \"mapped_us\": %.1f}\n",
+			median(first, SLABS), median(further, count), median(mapped, count));
+	gid_domain_destroy(reader);
+	gid_domain_destroy(owner);
 }
 
 int main(int argc, char *argv[]) {
@@ -358,10 +522,12 @@ int main(int argc, char *argv[]) {
 		uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
 		run_layers(count < LAYERS_MAX ? count : LAYERS_MAX,
 				(uint32_t)strtoul(argv[3], NULL, 10));
+	} else if (argc == 2 && strcmp(argv[1], "imports") == 0) {
+		run_imports();
 	} else {
 		errx(2,
 				"usage: gid-bench-engine points direct|clipped | points WORDS whole|quarter | "
-				"layers COUNT FRAMES");
+				"layers COUNT FRAMES | imports");
 	}
 	return 0;
 }

@@ -100,7 +100,8 @@ int main(int argc, char *argv[]) {
 		}
 		i += taken;
 	}
-	const uint64_t end = begin + refreshes * REFRESH_NS; /* what is missing there is a gap, too */
+	const uint64_t end =
+			begin + refreshes * REFRESH_NS; /* what is missing there is a gap, too */
 	gaps[shown] = end > last ? end - last : 0;
 	qsort(gaps, shown + 1, sizeof(*gaps), compare);
 	printf("{\"shown\": %" PRIu32 ", \"lost\": %" PRIu32 ", \"rate\": %.4f, "

@@ -5,10 +5,10 @@ The engine is on the cluster's core. The canvas of the domain `neighbour` has a 
 each refresh: its rate is that of the pictures that were finished in time.
 """
 
-import contextlib
 import json
 from pathlib import Path
 
+import common
 import priority
 from cases import Case
 from pair import Cockpit
@@ -65,12 +65,9 @@ class Canvas(Case):
         text = _ENGINE.format(realtime="on" if self._realtime else "off")
         configuration = cockpit.cluster.folder / "engine.conf"
         configuration.write_text(text)
-        engine = cockpit.cluster.processes.start(
-            "engine", "gid-engine", f"--config={configuration}"
-        )
         # Other work of this machine is not what is measured: only threads of the engine compete.
-        with contextlib.suppress(OSError):
-            Path(f"/proc/{engine.pid}/autogroup").write_text("-20")
+        command = common.before_sessions(["gid-engine", f"--config={configuration}"])
+        cockpit.cluster.processes.start("engine", *command)
 
     def start_meter(self, cockpit: CanvasCockpit, seconds: float) -> Process:
         command = [*priority.before_others(), "gid-bench-canvas", str(seconds), "innocent"]

@@ -8,7 +8,8 @@
 #include <gid/stream.h>
 
 #define LISTS_MAX 62u
-#define SLOTS_MAX 48u /* and places in the ring for those that are sent again */
+#define LIST_SHORT 64u /* words that a list is begun with */
+#define SLOTS_MAX 48u  /* and places in the ring for those that are sent again */
 
 struct gid_canvas {
 	struct gid_domain *domain;
@@ -47,6 +48,12 @@ struct gid_canvas {
 /* Notes a sentence, and returns the error. */
 __attribute__((format(printf, 3, 4))) int canvas_fail(
 		struct gid_canvas *canvas, int error, const char *format, ...);
+
+/* Whether a short list can be begun without waiting for a slot. */
+bool canvas_has_room(struct gid_canvas *canvas);
+
+/* Tells the engine what lists to come will name, if that can be told at once. */
+void canvas_expect(struct gid_canvas *canvas, gid_id gid);
 
 /* Has a batch with room for so many words; waits for a slot. Returns 0 or -errno. */
 int canvas_open_batch(struct gid_canvas *canvas, uint32_t words);

@@ -74,7 +74,7 @@ int gid_list_begin(struct gid_canvas *canvas) {
 	if (canvas->words != NULL) {
 		return canvas_fail(canvas, -EBUSY, "a list was begun already");
 	}
-	int ret = canvas_open_batch(canvas, 64);
+	int ret = canvas_open_batch(canvas, LIST_SHORT);
 	if (ret < 0) {
 		return ret;
 	}
@@ -264,6 +264,18 @@ int gid_list_submit(struct gid_canvas *canvas, uint64_t *fence) {
 		*fence = canvas->fence;
 	}
 	return ret;
+}
+
+void canvas_expect(struct gid_canvas *canvas, gid_id gid) {
+	if (canvas->words != NULL || !canvas_has_room(canvas) || gid_list_begin(canvas) < 0) {
+		return;
+	}
+	struct engine_expect *command = add(canvas, ENGINE_EXPECT, sizeof(*command), 0, 0);
+	if (command != NULL) {
+		command->gid_low = (uint32_t)gid;
+		command->gid_high = (uint32_t)(gid >> 32);
+	}
+	gid_list_submit(canvas, NULL);
 }
 
 int gid_canvas_compose(struct gid_canvas *canvas, const struct gid_layer *layers, uint32_t count,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The connection of a requester with its engine. */
 #include "canvas_request.h"
+#include "pause.h"
 
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -245,6 +246,7 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 					"the engine ended before the list was done");
 		}
 		if (spin_end != 0 && gid_clock_now() < spin_end) {
+			pause_briefly();
 			continue;
 		}
 		spin_end = 0;
@@ -302,6 +304,18 @@ static void close_batch(struct gid_canvas *canvas) {
 	if (gid_slab_holders(canvas->slab, canvas->slot) == 0) {
 		gid_slab_give(canvas->slab, canvas->slot);
 	}
+}
+
+bool canvas_has_room(struct gid_canvas *canvas) {
+	if (canvas->batch != NULL && canvas->batch_epoch == canvas->epoch &&
+			canvas->end + LIST_SHORT <= canvas->slot_words) {
+		return true;
+	}
+	int slot = gid_canvas_is_connected(canvas) ? gid_slab_take(canvas->slab) : -EAGAIN;
+	if (slot >= 0) {
+		gid_slab_give(canvas->slab, (uint32_t)slot);
+	}
+	return slot >= 0;
 }
 
 int canvas_open_batch(struct gid_canvas *canvas, uint32_t words) {
@@ -382,7 +396,11 @@ int gid_canvas_share(struct gid_canvas *canvas, struct gid_slab *slab) {
 		return canvas_fail(canvas, -ENOTCONN, "the engine is away");
 	}
 	int ret = gid_slab_grant(slab, canvas->engine);
-	return ret < 0 ? canvas_fail(canvas, ret, "%s", gid_domain_error(canvas->domain)) : 0;
+	if (ret < 0) {
+		return canvas_fail(canvas, ret, "%s", gid_domain_error(canvas->domain));
+	}
+	canvas_expect(canvas, gid_slab_gid(slab, 0));
+	return 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -408,7 +426,8 @@ static int complete_options(
 }
 
 /* Short lists share a slot, so there are fewer slots than lists that may be under way. */
-static int make_slab(struct gid_canvas *canvas) {
+static int make_slab(struct gid_canvas *canvas, const char *name) {
+	char stream[GID_NAME_MAX + 1];
 	struct gid_layout layout;
 	const uint64_t longest = canvas->options.list_words;
 	const uint32_t header = sizeof(struct engine_batch) / 4;
@@ -419,10 +438,11 @@ static int make_slab(struct gid_canvas *canvas) {
 	uint64_t slots = (longest * canvas->options.lists + BATCH_WORDS - 1) / BATCH_WORDS;
 	slots = longest > BATCH_WORDS ? canvas->options.lists : slots;
 	slots = slots < 4 ? 4 : slots > SLOTS_MAX ? SLOTS_MAX : slots;
+	snprintf(stream, sizeof(stream), ENGINE_LISTS_STREAM, name);
 	int ret = gid_layout_init(&layout, DRM_FORMAT_ARGB8888, LIST_ROW, rows, 64);
 	return ret < 0 ? ret
-		       : gid_slab_create(canvas->domain, &layout, 0, (uint32_t)slots,
-					 "commands of gid-engine", &canvas->slab);
+		       : gid_slab_create_for_stream(canvas->domain, stream, &layout, 0,
+					 (uint32_t)slots, "commands of gid-engine", &canvas->slab);
 }
 
 static int make_streams(struct gid_canvas *canvas, const char *engine, const char *name) {
@@ -492,7 +512,7 @@ int gid_canvas_create(struct gid_domain *domain, const char *engine, const char 
 				"the canvas's name, size or options are out of range");
 		return -EINVAL;
 	}
-	ret = make_slab(canvas);
+	ret = make_slab(canvas, name);
 	ret = ret < 0 ? ret : make_streams(canvas, engine, name);
 	ret = ret < 0 ? ret : make_descriptor(canvas);
 	if (ret < 0) {

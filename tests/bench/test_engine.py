@@ -17,14 +17,19 @@ def test_engine(tmp_path: Path) -> None:
         "points 1000 whole",
         "points 1000 quarter",
         "layers 2",
+        "imports",
         "compose 4x720p60",
         "compose 4x720p60",
     ]
     assert set(found["ratios"]) == {
         "points_1000_vs_direct",
         "first_frame_drop_n2",
+        "first_frame_drop_n2_private",
         "later_frame_drop_n2",
+        "woken_frame_drop_n2",
         "fresh_frame_drop_n2",
+        "fresh_frame_drop_n2_private",
+        "import_further_slot_us",
         "compose_vs_gst_compositor",
     }
     by_compositor = found["rows"].pop()

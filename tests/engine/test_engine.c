@@ -11,6 +11,7 @@
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/engine.h>
+#include <sys/stat.h>
 
 #include "tap.h"
 
@@ -254,6 +255,46 @@ static void test_many(struct gid_canvas *canvas, struct viewer *viewer) {
 	tap_ok(told == 20, "an event loop hears when lists are done: %d of 20", told);
 }
 
+/* Whether the engine has mapped the memory of a slab. */
+static bool engine_has_mapped(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	struct stat status;
+	char path[64], line[512];
+	unsigned long inode;
+	bool found = false;
+	gid_slab_get_info(slab, &info);
+	fstat(info.fd, &status);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)engine);
+	FILE *maps = fopen(path, "re");
+	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+		found |= sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1 && inode == status.st_ino;
+	}
+	if (maps != NULL) {
+		fclose(maps);
+	}
+	return found;
+}
+
+/* A slab is mapped when it is shared, before any list names it. */
+static void test_expected(struct gid_domain *domain, struct gid_canvas *canvas) {
+	struct gid_slab *source = make_source(domain, 0x00777777);
+	struct gid_canvas_stats before, after;
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	gid_canvas_get_stats(canvas, &before);
+	tap_ok(gid_canvas_share(canvas, source) == 0, "a slab is shared with the engine");
+	while (!engine_has_mapped(source) && cockpit_now_ms() < end) {
+		cockpit_sleep_ms(5);
+	}
+	gid_canvas_get_stats(canvas, &after);
+	tap_ok(engine_has_mapped(source) && after.refused == before.refused,
+			"which has it ready before it is drawn");
+	gid_list_begin(canvas);
+	tap_ok(gid_canvas_share(canvas, source) == 0 && gid_list_present(canvas, false, 0) == 0 &&
+					gid_list_submit(canvas, NULL) == 0,
+			"to share one within a list does not disturb it");
+	gid_slab_destroy(source, true);
+}
+
 static void test_sources(struct gid_domain *domain, struct gid_domain *cluster,
 		struct gid_canvas *canvas, struct viewer *viewer) {
 	struct gid_slab *source = make_source(domain, 0x00abcdef);
@@ -493,6 +534,7 @@ int main(void) {
 	struct gid_canvas *other = make_canvas(domain, "other", WIDTH, HEIGHT);
 	test_drawing(canvas, &viewer);
 	test_many(canvas, &viewer);
+	test_expected(domain, canvas);
 	test_sources(domain, cluster, canvas, &viewer);
 	test_mistakes(canvas, other);
 	gid_canvas_destroy(canvas);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The thread of a canvas comes before others only if it is marked, and not for longer than it may. */
+/* The thread of a canvas comes before others only if it is marked, and not for longer than it may.
+ */
 #include "precedence.h"
 
 #include <errno.h>

@@ -170,6 +170,7 @@ static void test_sizes(void) {
 			{ENGINE_MASKS, 4, 3},
 			{ENGINE_PRESENT, 6, 0},
 			{ENGINE_POLYGON, 3, 1},
+			{ENGINE_EXPECT, 3, 0},
 	};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		for (uint16_t size = 1; size < 24; size++) {
@@ -280,6 +281,12 @@ static void test_future(void) {
 					second->opcode == ENGINE_POINTS &&
 					list_next(shared, count, &at) == NULL,
 			"and skipped");
+	at = 0;
+	begin(LIST + 3);
+	command(LIST, ENGINE_EXPECT, 3);
+	first = list_next(shared, LIST + 3, &at);
+	tap_ok(read_list(&mistake) == 0 && first != NULL && first->opcode == ENGINE_EXPECT,
+			"one of that kind that is known is not skipped");
 	begin(LIST + 1);
 	command(LIST, 0x123, 1);
 	tap_ok(refused_at(LIST), "one that may not be skipped is refused");

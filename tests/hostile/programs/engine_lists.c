@@ -86,9 +86,9 @@ static void write_random(struct hostile *hostile, uint32_t *slot, uint64_t seria
 		words[i] = (uint32_t)random_next(&hostile->random) & (i % 2 ? 0xf000f : 0xffffff);
 	}
 	/* One command to the end, of any kind. */
-	*(struct engine_head *)(void *)words = (struct engine_head){
-			.opcode = (uint16_t)random_below(&hostile->random, 12),
-			.words = RANDOM_WORDS - FIRST - CANVAS_WORDS};
+	*(struct engine_head *)(void *)words =
+			(struct engine_head){.opcode = (uint16_t)random_below(&hostile->random, 12),
+					.words = RANDOM_WORDS - FIRST - CANVAS_WORDS};
 }
 
 static void write_long(struct hostile *hostile, uint32_t *slot, uint64_t serial) {
@@ -96,8 +96,7 @@ static void write_long(struct hostile *hostile, uint32_t *slot, uint64_t serial)
 	uint32_t *words = begin_batch(slot, serial, size);
 	struct engine_fill *fill = (struct engine_fill *)(void *)words;
 	uint32_t count = (rectangles - FILL_WORDS) / 2;
-	*fill = (struct engine_fill){
-			.head = {ENGINE_FILL, (uint16_t)(FILL_WORDS + 2 * count)},
+	*fill = (struct engine_fill){.head = {ENGINE_FILL, (uint16_t)(FILL_WORDS + 2 * count)},
 			.op = ENGINE_OVER,
 			.colour = 0x11ffffff};
 	for (uint32_t i = 0; i < count; i++) {

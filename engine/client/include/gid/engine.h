@@ -99,7 +99,9 @@ const char *gid_canvas_error(const struct gid_canvas *canvas);
 
 /**
  * Lets the engine read a slab, made or imported by this program, that lists are to name. Once for
- * each slab is enough. Returns what gid_slab_grant() returns; -ENOTCONN: the engine is away.
+ * each slab is enough. Between two lists it also tells the engine, by a list of its own, which then
+ * has the slab ready when it is drawn: so share slabs before you draw into them.
+ * Returns what gid_slab_grant() returns; -ENOTCONN: the engine is away.
  */
 int gid_canvas_share(struct gid_canvas *canvas, struct gid_slab *slab);
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/** A short wait between two looks at memory that another processor writes. */
+#ifndef ENGINE_PAUSE_H
+#define ENGINE_PAUSE_H
+
+#define PAUSES 32 /* about half a microsecond */
+
+/*
+ * Each look takes the line away from its writer, so a reader that is faster than the writer must
+ * not look all the time. And where two processors share a core, the other one has it meanwhile.
+ */
+static inline void pause_briefly(void) {
+	for (int i = 0; i < PAUSES; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#elif defined(__aarch64__)
+		__asm__ volatile("yield");
+#endif
+	}
+}
+
+#endif
