@@ -11,6 +11,7 @@
 #include <wlr/types/wlr_output.h>
 
 #include "closer.h"
+#include "hidden.h"
 #include "socket.h"
 
 typedef sd_json_variant variant;
@@ -49,6 +50,11 @@ static const char *output_name(const struct role_view *view) {
 	return name != NULL ? name : "";
 }
 
+/* What more there is to say about the reason, as a word. */
+static const char *role_detail(const struct role *role, enum gid_hidden hidden) {
+	return role->reason == ROLE_REASON_HIDDEN ? hidden_name(hidden) : "";
+}
+
 static int add_role(variant **array, const struct role_view *view) {
 	const struct role_config *config = view->config;
 	const struct history *history = &view->history;
@@ -68,7 +74,8 @@ static int add_role(variant **array, const struct role_view *view) {
 				SD_JSON_BUILD_PAIR_STRING(
 						"reason", role_reason_name(view->role.reason)),
 				SD_JSON_BUILD_PAIR_STRING(
-						"text", role_reason_text(view->role.reason)),
+						"detail", role_detail(&view->role, view->hidden)),
+				SD_JSON_BUILD_PAIR_STRING("text", role_view_text(view)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
 				SD_JSON_BUILD_PAIR_STRING(
 						"shows", view->shown ? "frame" : "fallback"),
@@ -77,6 +84,8 @@ static int add_role(variant **array, const struct role_view *view) {
 				SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"sampled_frames", history->sampled_frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"converted_frames", history->converted_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"refused_frames", history->refused_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns",

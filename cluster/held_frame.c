@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "held_frame.h"
 
+#include "../convert/to_rgb.h"
+#include "../convert/visible.h"
 #include "../wlroots/dmabuf_sync.h"
 #include <drm_fourcc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wayland-server-protocol.h>
+#include <xxhash.h>
 
-/* What of the picture is to be shown. Boxes were checked to lie in no layout in particular. */
-static bool visible_part(
-		const struct gid_frame *frame, const struct pixels *whole, struct pixels *part) {
-	const struct gid_box *crop = &frame->crop;
-	if (crop->width == 0 || crop->height == 0) {
-		*part = *whole;
-		return true;
-	}
-	if (crop->x < 0 || crop->y < 0 || crop->width < 0 || crop->height < 0 ||
-			(int64_t)crop->x + crop->width > whole->width ||
-			(int64_t)crop->y + crop->height > whole->height) {
-		return false;
-	}
-	*part = pixels_part(whole, (uint32_t)crop->x, (uint32_t)crop->y, (uint32_t)crop->width,
-			(uint32_t)crop->height);
-	return true;
-}
-
-static bool layout_can_be_shown(const struct gid_slab_info *info) {
-	const struct gid_layout *layout = &info->layout;
-	bool format = layout->fourcc == DRM_FORMAT_XRGB8888 ||
-			layout->fourcc == DRM_FORMAT_ARGB8888;
-	return format && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
-			layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0 &&
-			gid_layout_check(layout, info->slot_size) == 0;
+static bool is_words(const struct gid_layout *layout) {
+	return (layout->fourcc == DRM_FORMAT_XRGB8888 || layout->fourcc == DRM_FORMAT_ARGB8888) &&
+			layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0;
 }
 
 static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
@@ -54,10 +35,62 @@ bool held_frame_is_drawn(const struct gid_slab *slab) {
 	return info.memory != GID_MEMORY_DMABUF || dmabuf_is_drawn(info.fd);
 }
 
-enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
-		uint32_t width, uint32_t height, struct pixels *pixels, struct pixel_hashes *hashes,
+/* What is seen, turned, must have this size. */
+static bool fits(const struct gid_box *seen, uint32_t transform, uint32_t width, uint32_t height) {
+	bool across = transform & WL_OUTPUT_TRANSFORM_90;
+	return (uint32_t)seen->width == (across ? height : width) &&
+			(uint32_t)seen->height == (across ? width : height);
+}
+
+static int look_at_words(const struct gid_slab_info *info, const struct visible *visible,
+		const uint8_t *slot, uint32_t transform, struct looked_at *looked,
 		struct digest *digest) {
+	struct pixels whole = {
+			.data = slot + info->layout.planes[0].offset,
+			.width = info->layout.width,
+			.height = info->layout.height,
+			.stride = info->layout.planes[0].stride,
+	};
+	looked->pixels = pixels_part(&whole, visible->x, visible->y, visible->layout.width,
+			visible->layout.height);
+	return hash_memory(info, transform, &looked->pixels, &looked->hashes, digest);
+}
+
+/* Any other format: all that follows is of a copy of the rows, which nobody else can change. */
+static int look_at_others(const struct gid_slab_info *info, const struct visible *visible,
+		const uint8_t *slot, uint32_t transform, struct looked_at *looked,
+		struct digest *digest) {
+	size_t size = gid_layout_size(&visible->layout);
+	struct pixels *pixels = &looked->pixels;
+	pixels->width = (uint32_t)visible->seen.width;
+	pixels->height = (uint32_t)visible->seen.height;
+	pixels->stride = (size_t)pixels->width * 4;
+	void *rows = malloc(size);
+	pixels->data = looked->converted = malloc(pixels->stride * pixels->height);
+	int ret = -ENOMEM;
+	if (rows != NULL && looked->converted != NULL) {
+		if (info->memory == GID_MEMORY_DMABUF) {
+			dmabuf_begin_read(info->fd);
+		}
+		visible_copy(visible, slot, rows);
+		if (info->memory == GID_MEMORY_DMABUF) {
+			dmabuf_end_read(info->fd);
+		}
+		to_rgb(&visible->layout, rows, (uint32_t)visible->seen.x, (uint32_t)visible->seen.y,
+				pixels->width, pixels->height, looked->converted, pixels->stride);
+		ret = transform == WL_OUTPUT_TRANSFORM_NORMAL
+				? pixels_hash(pixels, &looked->hashes, digest)
+				: pixels_hash_turned(pixels, transform, &looked->hashes, digest);
+		looked->hashes.content = XXH3_64bits(rows, size);
+	}
+	free(rows);
+	return ret;
+}
+
+enum role_reason held_frame_examine(const struct gid_frame *frame, const struct gid_slab *slab,
+		uint32_t width, uint32_t height, struct looked_at *looked, struct digest *digest) {
 	struct gid_slab_info info;
+	*looked = (struct looked_at){0};
 	gid_slab_get_info(slab, &info);
 	if (frame->flags & GID_FRAME_CORRUPTED) {
 		return ROLE_REASON_CORRUPTED;
@@ -66,28 +99,27 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
 	if (info.revoked || slot == NULL) {
 		return ROLE_REASON_MEMORY;
 	}
-	if (!layout_can_be_shown(&info) || frame->transform > WL_OUTPUT_TRANSFORM_FLIPPED_270) {
+	struct visible visible;
+	if (gid_layout_check(&info.layout, info.slot_size) != 0 ||
+			!to_rgb_can(info.layout.fourcc) ||
+			frame->transform > WL_OUTPUT_TRANSFORM_FLIPPED_270 ||
+			visible_init(&visible, &info.layout, &frame->crop) != 0 ||
+			!fits(&visible.seen, frame->transform, width, height)) {
 		return ROLE_REASON_LAYOUT;
 	}
-	struct pixels whole = {
-			.data = slot + info.layout.planes[0].offset,
-			.width = info.layout.width,
-			.height = info.layout.height,
-			.stride = info.layout.planes[0].stride,
-	};
-	if (!visible_part(frame, &whole, pixels)) {
-		return ROLE_REASON_LAYOUT;
-	}
-	bool across = frame->transform & WL_OUTPUT_TRANSFORM_90;
-	if (pixels->width != (across ? height : width) ||
-			pixels->height != (across ? width : height)) {
-		return ROLE_REASON_LAYOUT;
-	}
-	if (hash_memory(&info, frame->transform, pixels, hashes, digest) != 0) {
+	int ret = is_words(&info.layout)
+			? look_at_words(&info, &visible, slot, frame->transform, looked, digest)
+			: look_at_others(&info, &visible, slot, frame->transform, looked, digest);
+	if (ret != 0) {
 		return ROLE_REASON_MEMORY;
 	}
 	/* Asked after reading: then what was read is what the frame named. */
 	return gid_slab_is_current(slab, frame->gid) ? ROLE_REASON_NONE : ROLE_REASON_TAKEN_BACK;
+}
+
+void looked_at_finish(struct looked_at *looked) {
+	free(looked->converted);
+	looked->converted = NULL;
 }
 
 /*
@@ -97,6 +129,9 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
 static void handle_revoked(void *data, struct gid_slab *slab) {
 	struct held_frame *held = data;
 	struct memory_view *view = &held->view;
+	if (held->copy != NULL) {
+		return; /* which is shown already */
+	}
 	size_t row = (size_t)view->base.width * 4, rows = (size_t)view->base.height;
 	held->copy = view->data != NULL ? malloc(row * rows) : NULL;
 	for (size_t y = 0; y < rows && held->copy != NULL; y++) {
@@ -143,8 +178,9 @@ static void held_frame_set_dmabuf(struct held_frame *held, struct wlr_renderer *
 }
 
 struct held_frame *held_frame_create(struct wl_list *list, struct gid_consumer *consumer,
-		const struct gid_frame *frame, struct gid_slab *slab, const struct pixels *pixels,
-		const struct pixel_hashes *hashes, struct wlr_renderer *renderer) {
+		const struct gid_frame *frame, struct gid_slab *slab, struct looked_at *looked,
+		struct wlr_renderer *renderer) {
+	const struct pixels *pixels = &looked->pixels;
 	struct held_frame *held = calloc(1, sizeof(*held));
 	if (held == NULL) {
 		return NULL;
@@ -155,8 +191,12 @@ struct held_frame *held_frame_create(struct wl_list *list, struct gid_consumer *
 	held->consumer = consumer;
 	held->slab = slab;
 	held->frame = *frame;
-	held->hashes = *hashes;
-	held_frame_set_dmabuf(held, renderer);
+	held->hashes = looked->hashes;
+	held->copy = looked->converted;
+	looked->converted = NULL;
+	if (held->copy == NULL) {
+		held_frame_set_dmabuf(held, renderer);
+	}
 	gid_slab_on_revoked(slab, handle_revoked, held);
 	wl_list_insert(list, &held->link);
 	return held;

@@ -23,14 +23,14 @@ static int learn_frame(struct hashes *hashes, const struct role_config *role,
 	if (frame->gid == GID_NONE || gid_slab_import(domain, frame->gid, &slab) < 0) {
 		return 0;
 	}
-	struct pixels pixels;
-	struct pixel_hashes found;
+	struct looked_at found;
 	struct digest digest;
 	enum role_reason reason = held_frame_examine(frame, slab, (uint32_t)role->box.width,
-			(uint32_t)role->box.height, &pixels, &found, &digest);
+			(uint32_t)role->box.height, &found, &digest);
+	looked_at_finish(&found);
 	gid_slab_unref(slab);
 	if (reason != ROLE_REASON_NONE || !(frame->flags & GID_FRAME_HASH) ||
-			found.content != frame->content_hash) {
+			found.hashes.content != frame->content_hash) {
 		fprintf(stderr, "\rframe %llu left out: %s\n", (unsigned long long)frame->sequence,
 				reason != ROLE_REASON_NONE
 						? role_reason_text(reason)

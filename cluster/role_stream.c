@@ -79,6 +79,7 @@ static void role_stream_note(struct role_stream *stream, const struct gid_frame 
 	if (frame->flags & GID_FRAME_EOS) {
 		role_lost(&stream->view->role, ROLE_REASON_ENDED, now);
 	} else if (frame->flags & GID_FRAME_HIDDEN) {
+		stream->view->hidden = (enum gid_hidden)(frame->flags >> GID_FRAME_HIDDEN_SHIFT);
 		role_lost(&stream->view->role, ROLE_REASON_HIDDEN, now);
 	}
 }

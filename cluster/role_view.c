@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "role_view.h"
 
+#include "hidden.h"
 #include "screen.h"
 #include <errno.h>
 #include <gid/timeline.h>
@@ -67,6 +68,11 @@ static void role_view_keep_last(struct role_view *view) {
 	}
 }
 
+const char *role_view_text(const struct role_view *view) {
+	return view->role.reason == ROLE_REASON_HIDDEN ? hidden_text(view->hidden)
+						       : role_reason_text(view->role.reason);
+}
+
 /* Producers change a role's state as often as they like. */
 static void role_view_tell(struct role_view *view, enum role_state from) {
 	const struct role *role = &view->role;
@@ -81,7 +87,7 @@ static void role_view_tell(struct role_view *view, enum role_state from) {
 	}
 	wlr_log(role_is_live(role) ? WLR_INFO : WLR_ERROR, "role %s: %s -> %s: %s",
 			view->config->name, role_state_name(from), role_state_name(role->state),
-			role_reason_text(role->reason));
+			role_view_text(view));
 }
 
 static void handle_changed(struct role *role, enum role_state from, void *data) {
@@ -109,56 +115,63 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 
 /* The same memory with the same pixels, sent again: nothing to draw, the newer frame is held. */
 static bool role_view_repeats(const struct role_view *view, struct gid_consumer *consumer,
-		const struct gid_frame *frame, const struct pixels *pixels,
-		const struct pixel_hashes *hashes) {
+		const struct gid_frame *frame, const struct looked_at *looked) {
+	bool lies_there = looked->converted != NULL
+			? view->shown != NULL && view->shown->copy != NULL
+			: view->shown != NULL && view->shown->view.data == looked->pixels.data;
 	return view->shown != NULL && view->shown->consumer == consumer &&
 			view->shown->frame.gid == frame->gid &&
-			view->shown->frame.transform == frame->transform &&
-			view->shown->view.data == pixels->data &&
-			view->shown->hashes.content == hashes->content;
+			view->shown->frame.transform == frame->transform && lies_there &&
+			view->shown->hashes.content == looked->hashes.content &&
+			view->shown->hashes.colour == looked->hashes.colour;
 }
 
 static enum role_reason role_view_examine(struct role_view *view, const struct gid_frame *frame,
-		const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes) {
+		const struct gid_slab *slab, struct looked_at *looked) {
+	*looked = (struct looked_at){0};
 	if (slab == NULL) {
 		return ROLE_REASON_MEMORY;
 	}
 	return held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
-			(uint32_t)view->config->box.height, pixels, hashes, NULL);
+			(uint32_t)view->config->box.height, looked, NULL);
 }
 
 /*
  * Whether the picture is one of those that may be shown. What that takes is long: it is done once
  * for each picture that is new, which `colour` tells. A producer that sends new ones without end
  * gets few of them looked at; then `*later`, and the picture that is shown stays, until it is late.
- * The memory may have changed meanwhile: `hashes` are what was judged.
+ * The memory may have changed meanwhile: `looked` is what was judged.
  */
 static bool role_view_allows(struct role_view *view, const struct gid_frame *frame,
-		const struct gid_slab *slab, struct pixels *pixels, struct pixel_hashes *hashes,
-		bool *later) {
+		const struct gid_slab *slab, struct looked_at *looked, bool *later) {
 	*later = false;
 	if (view->config->allowed.count == 0) {
 		return true;
 	}
-	struct verdict *verdict = &view->verdicts[hashes->colour % ROLE_VIEW_VERDICTS];
-	if (verdict->known && verdict->colour == hashes->colour) {
+	uint64_t colour = looked->hashes.colour;
+	struct verdict *verdict = &view->verdicts[colour % ROLE_VIEW_VERDICTS];
+	if (verdict->known && verdict->colour == colour) {
 		return verdict->allowed;
 	}
 	uint64_t begin = gid_clock_now();
 	*later = begin < view->judge_again;
 	struct digest digest;
-	if (*later ||
-			held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
-					(uint32_t)view->config->box.height, pixels, hashes,
-					&digest) != ROLE_REASON_NONE) {
+	if (*later) {
+		return false;
+	}
+	looked_at_finish(looked);
+	if (held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
+			    (uint32_t)view->config->box.height, looked,
+			    &digest) != ROLE_REASON_NONE) {
 		return false;
 	}
 	uint64_t end = gid_clock_now();
 	view->judge_again = end - begin > LONG_NS ? end + PAUSES * (end - begin) : 0;
-	verdict = &view->verdicts[hashes->colour % ROLE_VIEW_VERDICTS];
+	colour = looked->hashes.colour;
+	verdict = &view->verdicts[colour % ROLE_VIEW_VERDICTS];
 	*verdict = (struct verdict){
 			.known = true,
-			.colour = hashes->colour,
+			.colour = colour,
 			.allowed = hashes_have(&view->config->allowed, &digest),
 	};
 	return verdict->allowed;
@@ -172,16 +185,15 @@ static void give_back(struct gid_consumer *consumer, const struct gid_frame *fra
 
 void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 		const struct gid_frame *frame, struct gid_slab *slab, uint64_t now) {
-	struct pixels pixels;
-	struct pixel_hashes hashes;
+	struct looked_at looked;
 	view->history.frames++;
-	enum role_reason reason = role_view_examine(view, frame, slab, &pixels, &hashes);
+	enum role_reason reason = role_view_examine(view, frame, slab, &looked);
 	bool later = false;
 	bool allowed = reason == ROLE_REASON_NONE &&
-			role_view_allows(view, frame, slab, &pixels, &hashes, &later);
+			role_view_allows(view, frame, slab, &looked, &later);
 	if (later) {
 		give_back(consumer, frame, slab);
-		return;
+		goto done;
 	}
 	bool good = false;
 	if (reason != ROLE_REASON_NONE) {
@@ -192,7 +204,7 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 						.sequence = frame->sequence,
 						.submit_time = frame->submit_time,
 						.stated_hash = frame->content_hash,
-						.pixel_hash = hashes.content,
+						.pixel_hash = looked.hashes.content,
 						.has_hash = frame->flags & GID_FRAME_HASH,
 						.allowed = allowed,
 						.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
@@ -200,20 +212,21 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 				now);
 	}
 	view->history.refused_frames += !good;
-	if (good && role_view_repeats(view, consumer, frame, &pixels, &hashes)) {
+	if (good && role_view_repeats(view, consumer, frame, &looked)) {
 		struct gid_frame old = view->shown->frame;
 		view->shown->frame = *frame;
 		give_back(consumer, &old, slab);
-		return;
+		goto done;
 	}
 	struct held_frame *held = NULL;
 	if (good) {
-		held = held_frame_create(&view->held, consumer, frame, slab, &pixels, &hashes,
+		held = held_frame_create(&view->held, consumer, frame, slab, &looked,
 				view->screen->device->renderer);
 	}
 	if (held != NULL) {
 		view->history.shown_frames++;
 		view->history.sampled_frames += held->view.sampled;
+		view->history.converted_frames += held->copy != NULL;
 		role_view_set_shown(view, held);
 		if (view->timeline != NULL) {
 			role_view_write_point(view, GID_TIMELINE_COMMIT, gid_clock_now());
@@ -222,6 +235,9 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 	} else {
 		give_back(consumer, frame, slab);
 	}
+
+done:
+	looked_at_finish(&looked);
 }
 
 void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now) {

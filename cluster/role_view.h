@@ -39,6 +39,7 @@ struct role_view {
 	struct log_budget log_budget;
 	struct gid_timeline *timeline; /* NULL: none */
 	uint32_t domain;	       /* the number of our own */
+	enum gid_hidden hidden;	       /* why, where the role's reason is ROLE_REASON_HIDDEN */
 	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
 };
 
@@ -58,6 +59,9 @@ struct kept_role role_view_keep(const struct role_view *view, uint64_t now);
  */
 void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 		const struct gid_frame *frame, struct gid_slab *slab, uint64_t now);
+
+/* What is said of the role's state. */
+const char *role_view_text(const struct role_view *view);
 
 /* The stream is gone, and why. */
 void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now);

@@ -59,7 +59,8 @@ static int check_shape(const struct gid_layout *layout) {
 		return -ENOTSUP;
 	}
 	if (!size_is_valid(layout->width, layout->height) || layout->reserved != 0 ||
-			layout->reserved1 != 0) {
+			layout->colours.matrix > GID_COLOUR_MATRIX_MAX ||
+			layout->colours.range > GID_RANGE_LIMITED) {
 		return -EINVAL;
 	}
 	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {

@@ -112,12 +112,18 @@ struct slab_fields {
 
 /* --- layouts, and the memory that slabs lie in ------------------------------------------------ */
 
+#define RANGE_SHIFT 6 /* in matrix_range */
+
 void gid_wire_put_layout(struct gid_wire_layout *wire, const struct gid_layout *layout) {
 	memset(wire, 0, sizeof(*wire));
 	wire->fourcc = layout->fourcc;
 	wire->width = layout->width;
 	wire->height = layout->height;
-	wire->plane_count = layout->plane_count;
+	wire->plane_count = (uint8_t)(layout->plane_count <= UINT8_MAX ? layout->plane_count : 0);
+	wire->matrix_range = (uint8_t)((layout->colours.matrix & GID_COLOUR_MATRIX_MAX) |
+			layout->colours.range << RANGE_SHIFT);
+	wire->transfer = layout->colours.transfer;
+	wire->primaries = layout->colours.primaries;
 	wire->modifier = layout->modifier;
 	for (uint32_t i = 0; i < GID_PLANES_MAX && i < layout->plane_count; i++) {
 		wire->planes[i].offset = layout->planes[i].offset;
@@ -131,6 +137,10 @@ void gid_wire_get_layout(struct gid_layout *layout, const struct gid_wire_layout
 	layout->width = wire->width;
 	layout->height = wire->height;
 	layout->plane_count = wire->plane_count;
+	layout->colours.matrix = wire->matrix_range & GID_COLOUR_MATRIX_MAX;
+	layout->colours.range = wire->matrix_range >> RANGE_SHIFT;
+	layout->colours.transfer = wire->transfer;
+	layout->colours.primaries = wire->primaries;
 	layout->modifier = wire->modifier;
 	for (uint32_t i = 0; i < GID_PLANES_MAX; i++) {
 		layout->planes[i].offset = wire->planes[i].offset;
@@ -154,7 +164,7 @@ static const char *check_layout(const struct gid_wire_layout *wire, uint64_t slo
 	case -ERANGE:
 		return "a plane of the layout leaves its slot";
 	default:
-		return "the layout's size, plane count or a stride is out of range";
+		return "the layout's size, plane count, colour range or a stride is out of range";
 	}
 }
 
@@ -660,8 +670,12 @@ static bool is_box(const struct gid_box *box) {
 
 /* What holds for each frame on its way in or out. */
 static bool frame_is_valid(const struct gid_frame *frame) {
-	if ((frame->flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 ||
-			frame->transform > FRAME_TRANSFORM_MAX) {
+	uint32_t hidden = frame->flags >> GID_FRAME_HIDDEN_SHIFT;
+	if (hidden > GID_HIDDEN_LAST || (hidden != 0 && !(frame->flags & GID_FRAME_HIDDEN))) {
+		return false;
+	}
+	uint32_t flags = frame->flags - (hidden << GID_FRAME_HIDDEN_SHIFT);
+	if ((flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 || frame->transform > FRAME_TRANSFORM_MAX) {
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(frame->reserved) / sizeof(frame->reserved[0]); i++) {

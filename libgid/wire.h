@@ -127,7 +127,10 @@ struct gid_wire_result {
 };
 
 struct gid_wire_layout {
-	uint32_t fourcc, width, height, plane_count;
+	uint32_t fourcc, width, height;
+	uint8_t plane_count;
+	uint8_t matrix_range; /* of struct gid_colours: 6 bits, and above them 2 */
+	uint8_t transfer, primaries;
 	uint64_t modifier;
 	struct {
 		uint32_t offset, stride;

@@ -8,6 +8,7 @@
 #include "gid-buffer-v1-protocol.h"
 #include "memory_view.h"
 #include "planes.h"
+#include "yuv_colours.h"
 
 #include <assert.h>
 #include <drm_fourcc.h>
@@ -202,15 +203,20 @@ static enum way buffer_show_dmabuf(struct buffer *buffer) {
 	}
 	const struct shown_formats *formats = &buffers->formats;
 	bool drawn = wlr_drm_format_set_has(&formats->drawn, dmabuf.format, dmabuf.modifier);
-	bool refused = !wlr_drm_format_set_has(&formats->sampled, dmabuf.format, dmabuf.modifier);
+	struct gid_slab_info info;
+	gid_slab_get_info(buffer->planes.plane[0].slab, &info);
+	const struct yuv_colours colours = yuv_colours_of(&info.layout.colours);
+	/* The renderer samples all YUV alike. */
+	bool refused = !yuv_colours_are_usual(&colours) ||
+			!wlr_drm_format_set_has(&formats->sampled, dmabuf.format, dmabuf.modifier);
 	enum way way = REFUSED;
 	buffer->trying = true;
 	if (!(drawn && refused) &&
 			memory_view_set_dmabuf(&buffer->view, &dmabuf, buffers->renderer)) {
 		way = SAMPLED;
 	} else if (drawn && buffer_may_be_drawn(buffer) &&
-			memory_view_set_yuv(
-					&buffer->view, &dmabuf, buffers->yuv, buffers->renderer)) {
+			memory_view_set_yuv(&buffer->view, &dmabuf, &colours, buffers->yuv,
+					buffers->renderer)) {
 		way = DRAWN;
 	}
 	buffer->trying = false;

@@ -20,6 +20,7 @@ struct yuv_picture {
 	struct yuv *yuv;
 	struct wl_list link;
 	struct wlr_dmabuf_attributes planes; /* without descriptors */
+	struct yuv_colours colours;
 	struct yuv_images images;
 	struct wlr_buffer *drawn;
 };
@@ -127,8 +128,8 @@ static struct wlr_buffer *allocate(struct yuv *yuv, int width, int height) {
 			      : NULL;
 }
 
-struct yuv_picture *yuv_picture_create(
-		struct yuv *yuv, const struct wlr_dmabuf_attributes *planes) {
+struct yuv_picture *yuv_picture_create(struct yuv *yuv, const struct wlr_dmabuf_attributes *planes,
+		const struct yuv_colours *colours) {
 	if (yuv == NULL || yuv->renderer == NULL) {
 		return NULL;
 	}
@@ -145,6 +146,7 @@ struct yuv_picture *yuv_picture_create(
 	}
 	picture->yuv = yuv;
 	picture->planes = *planes;
+	picture->colours = *colours;
 	wl_list_insert(&yuv->pictures, &picture->link);
 	return picture;
 
@@ -179,7 +181,8 @@ bool yuv_picture_draw(struct yuv_picture *picture, struct wlr_buffer *buffer) {
 	GLuint framebuffer = wlr_gles2_renderer_get_buffer_fbo(yuv->renderer, buffer);
 	glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
 	bool drawn = framebuffer != 0 &&
-			yuv_shader_draw(&yuv->shader, &picture->images, &picture->planes);
+			yuv_shader_draw(&yuv->shader, &picture->images, &picture->planes,
+					&picture->colours);
 	glBindFramebuffer(GL_FRAMEBUFFER, (GLuint)framebuffer_before);
 	context_leave(yuv, &before);
 	return drawn;

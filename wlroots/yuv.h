@@ -12,6 +12,7 @@
 #include <wlr/types/wlr_buffer.h>
 
 struct yuv;
+struct yuv_colours;
 struct yuv_picture;
 
 /*
@@ -26,7 +27,8 @@ void yuv_destroy(struct yuv *yuv);
  * Imports the planes of a linear picture, and allocates what it is drawn to. The descriptors stay
  * the caller's, and are not used any more. NULL where one of both is refused.
  */
-struct yuv_picture *yuv_picture_create(struct yuv *yuv, const struct wlr_dmabuf_attributes *planes);
+struct yuv_picture *yuv_picture_create(struct yuv *yuv, const struct wlr_dmabuf_attributes *planes,
+		const struct yuv_colours *colours);
 void yuv_picture_destroy(struct yuv_picture *picture);
 
 /* Where it is drawn: borrowed descriptors, for a buffer of the same size. False: no dma-bufs. */

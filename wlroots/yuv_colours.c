@@ -2,8 +2,6 @@
 #include "yuv_colours.h"
 
 #include <drm_fourcc.h>
-#include <gid/gid.h>
-#include <stdbool.h>
 
 const struct yuv_colours yuv_bt601_narrow = {
 		.red = 0.299f,
@@ -13,6 +11,37 @@ const struct yuv_colours yuv_bt601_narrow = {
 		.neutral = 128,
 		.chroma_range = 224,
 };
+
+/* The parts of luma by MatrixCoefficients of H.273; others are taken for BT.601. */
+static const struct {
+	uint8_t matrix;
+	float red, blue;
+} matrices[] = {
+		{1, 0.2126f, 0.0722f}, /* BT.709 */
+		{4, 0.30f, 0.11f},     /* FCC */
+		{7, 0.212f, 0.087f},   /* SMPTE 240M */
+		{9, 0.2627f, 0.0593f}, /* BT.2020 */
+};
+
+struct yuv_colours yuv_colours_of(const struct gid_colours *said) {
+	struct yuv_colours colours = yuv_bt601_narrow;
+	for (size_t i = 0; i < sizeof(matrices) / sizeof(matrices[0]); i++) {
+		if (matrices[i].matrix == said->matrix) {
+			colours.red = matrices[i].red;
+			colours.blue = matrices[i].blue;
+		}
+	}
+	if (said->range == GID_RANGE_FULL) {
+		colours.black = 0;
+		colours.luma_range = colours.chroma_range = 255;
+	}
+	return colours;
+}
+
+bool yuv_colours_are_usual(const struct yuv_colours *colours) {
+	return colours->red == yuv_bt601_narrow.red && colours->blue == yuv_bt601_narrow.blue &&
+			colours->black == yuv_bt601_narrow.black;
+}
 
 /* The columns of the matrix. */
 enum sample { LUMA, SECOND_RED, SECOND_GREEN, THIRD };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * What the numbers of YUV pictures mean as red, green and blue. Neither gid-buffer-v1 nor a frame
- * says it, so that it is the same for all: the one place to choose by, once they do.
+ * What the numbers of YUV pictures mean as red, green and blue, as the layout of their slab says.
  */
 #ifndef GID_WLROOTS_YUV_COLOURS_H
 #define GID_WLROOTS_YUV_COLOURS_H
 
-#include <stdint.h>
+#include <gid/gid.h>
 
 struct yuv_colours {
 	float red, blue;	     /* their parts of luma; green's is the rest */
@@ -16,6 +15,12 @@ struct yuv_colours {
 
 /* ITU-R BT.601-7 of narrow range, which Weston's renderer assumes as well. */
 extern const struct yuv_colours yuv_bt601_narrow;
+
+/* Of a layout; those of yuv_bt601_narrow where it says nothing. */
+struct yuv_colours yuv_colours_of(const struct gid_colours *said);
+
+/* Whether they are those that renderers take all YUV for. */
+bool yuv_colours_are_usual(const struct yuv_colours *colours);
 
 /* As OpenGL has matrices: column after column. */
 struct yuv_weights {

@@ -3,6 +3,7 @@
 
 #include "dmabuf_create.h"
 #include "memory_view.h"
+#include "yuv_colours.h"
 #include <drm_fourcc.h>
 #include <endian.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ static bool try_format(struct yuv *yuv, struct wlr_renderer *renderer,
 	}
 	struct memory_view view;
 	memory_view_init(&view, NULL, DRM_FORMAT_XRGB8888, SIZE, SIZE, 0, handle_view_destroyed);
-	bool works = memory_view_set_yuv(&view, &planes, yuv, renderer) &&
+	bool works = memory_view_set_yuv(&view, &planes, &yuv_bt601_narrow, yuv, renderer) &&
 			has_colour(&view, renderer);
 	wlr_buffer_drop(&view.base);
 	return works;

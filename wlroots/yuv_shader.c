@@ -145,14 +145,14 @@ static float chroma_scale(int32_t pixels, uint32_t samples, uint32_t pixels_of_s
 	return (float)pixels / (float)(samples * pixels_of_sample);
 }
 
-static void set_uniforms(
-		const struct yuv_shader *shader, const struct wlr_dmabuf_attributes *dmabuf) {
+static void set_uniforms(const struct yuv_shader *shader,
+		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours) {
 	const struct gid_format_info *info = gid_format_find(dmabuf->format);
 	const struct gid_format_plane *chroma = &info->planes[1];
 	uint32_t across = gid_format_row_bytes(dmabuf->format, 1, (uint32_t)dmabuf->width);
 	uint32_t down = gid_format_rows(dmabuf->format, 1, (uint32_t)dmabuf->height);
 	struct yuv_weights weights;
-	yuv_weights_init(&weights, &yuv_bt601_narrow, dmabuf->format);
+	yuv_weights_init(&weights, colours, dmabuf->format);
 	glUniformMatrix4fv(shader->matrix, 1, GL_FALSE, weights.matrix);
 	glUniform4fv(shader->offset, 1, weights.offset);
 	glUniform2f(shader->chroma_scale,
@@ -161,7 +161,7 @@ static void set_uniforms(
 }
 
 bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
-		const struct wlr_dmabuf_attributes *dmabuf) {
+		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours) {
 	static const GLfloat corners[] = {0, 0, 1, 0, 0, 1, 1, 1};
 	for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) { /* others' */
 	}
@@ -171,7 +171,7 @@ bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *i
 	glUseProgram(shader->program);
 	GLuint textures[YUV_PLANES_MAX];
 	bind_planes(shader, images, textures);
-	set_uniforms(shader, dmabuf);
+	set_uniforms(shader, dmabuf, colours);
 	glVertexAttribPointer(CORNER, 2, GL_FLOAT, GL_FALSE, 0, corners);
 	glEnableVertexAttribArray(CORNER);
 	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);

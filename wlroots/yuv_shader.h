@@ -25,6 +25,6 @@ void yuv_shader_finish(struct yuv_shader *shader);
  * complaint.
  */
 bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
-		const struct wlr_dmabuf_attributes *dmabuf);
+		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours);
 
 #endif

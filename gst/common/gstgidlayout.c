@@ -6,6 +6,7 @@
 #include <gst/allocators/gstdmabuf.h>
 
 #include "gstgid.h"
+#include "gstgidcolours.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -127,6 +128,7 @@ gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
     format->fourcc = fourcc_of_format (GST_VIDEO_INFO_FORMAT (&format->info));
     format->modifier = LINEAR;
   }
+  gst_gid_colours_from_colorimetry (&format->colours, &GST_VIDEO_INFO_COLORIMETRY (&format->info));
   return gid_format_find (format->fourcc) != NULL;
 }
 
@@ -149,6 +151,7 @@ fill_layout (struct gid_layout *layout, const GstGidFormat *format, guint width,
   memset (layout, 0, sizeof (*layout));
   layout->fourcc = format->fourcc;
   layout->modifier = format->modifier;
+  layout->colours = format->colours;
   layout->width = width;
   layout->height = height;
   layout->plane_count = gid_format_find (format->fourcc)->plane_count;
@@ -189,7 +192,8 @@ gboolean
 gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layout *b)
 {
   if (a->fourcc != b->fourcc || a->modifier != b->modifier || a->width != b->width
-      || a->height != b->height || a->plane_count != b->plane_count)
+      || a->height != b->height || a->plane_count != b->plane_count
+      || !gst_gid_colours_agree (&a->colours, &b->colours))
     return FALSE;
   for (guint i = 0; i < a->plane_count; i++) {
     if (a->planes[i].offset != b->planes[i].offset || a->planes[i].stride != b->planes[i].stride)
@@ -221,6 +225,19 @@ gst_gid_description_from_caps (const GstCaps *caps)
   return description;
 }
 
+static void
+set_colorimetry (GstCaps *caps, const struct gid_colours *colours)
+{
+  GstVideoColorimetry colorimetry;
+  gchar *text;
+
+  gst_gid_colours_to_colorimetry (colours, &colorimetry);
+  text = gst_video_colorimetry_to_string (&colorimetry);
+  if (text != NULL)
+    gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, text, NULL);
+  g_free (text);
+}
+
 GstCaps *
 gst_gid_caps_from_slab (const struct gid_slab_info *info)
 {
@@ -233,7 +250,8 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
   if (*info->description)
     caps = gst_caps_from_string (info->description);
   if (caps && gst_caps_is_fixed (caps) && gst_gid_format_from_caps (&said, caps)
-      && said.fourcc == layout->fourcc && said.modifier == layout->modifier)
+      && said.fourcc == layout->fourcc && said.modifier == layout->modifier
+      && gst_gid_colours_agree (&said.colours, &layout->colours))
     return caps;
   gst_clear_caps (&caps);
 
@@ -249,11 +267,14 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
         layout->height, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
     gst_caps_set_features_simple (
         caps, gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+    set_colorimetry (caps, &layout->colours);
     g_free (drm);
   } else if (format != GST_VIDEO_FORMAT_UNKNOWN) {
     GstVideoInfo video;
 
     gst_video_info_set_format (&video, format, layout->width, layout->height);
+    if (gst_gid_colours_are_said (&layout->colours))
+      gst_gid_colours_to_colorimetry (&layout->colours, &video.colorimetry);
     caps = gst_video_info_to_caps (&video);
   }
   return caps;

@@ -36,7 +36,7 @@ DROP_OLD, WAIT, LIVE = 1, 2, 8
 XRGB8888 = 0x34325258
 
 HEADER = "<IIII"
-LAYOUT = "IIIIQ" + "II" * 4
+LAYOUT = "IIIBBBBQ" + "II" * 4
 BODIES = {
     HELLO: "II64s",
     WELCOME: "II64sQ",
@@ -112,13 +112,22 @@ class Layout:
     width: int = 64
     height: int = 16
     plane_count: int = 1
+    matrix_range: int = 0
+    transfer: int = 0
+    primaries: int = 0
     modifier: int = 0
     planes: Sequence[tuple[int, int]] = ((0, 256),)
 
     def values(self) -> tuple[int, ...]:
         planes = [*self.planes] + [(0, 0)] * (4 - len(self.planes))
-        head = (self.fourcc, self.width, self.height, self.plane_count, self.modifier)
-        return head + tuple(number for plane in planes for number in plane)
+        head = (self.fourcc, self.width, self.height, self.plane_count)
+        colours = (self.matrix_range, self.transfer, self.primaries)
+        return (
+            head
+            + colours
+            + (self.modifier,)
+            + tuple(number for plane in planes for number in plane)
+        )
 
 
 @dataclass

@@ -56,6 +56,31 @@ def test_formats(cockpit: Cockpit, pixels: str, size: tuple[int, int]) -> None:
     assert f"width=(int){size[0]}" in caps[0]
 
 
+# Presets by their names, and what has none: range, matrix, transfer, primaries.
+COLORIMETRY = ["bt601", "bt709", "smpte240m", "bt2020", "bt2020-10", "bt2100-pq", "bt2100-hlg"]
+COLORIMETRY += ["1:4:7:1", "2:2:13:8", "1:3:16:12"]
+HDR = (
+    "mastering-display-info=(string)35400:14600:8500:39850:6550:2300:15635:16450:10000000:1,"
+    "content-light-level=(string)1000:400"
+)
+
+
+@pytest.mark.parametrize("way", ["in words", "by numbers"])
+@pytest.mark.parametrize("colorimetry", COLORIMETRY)
+def test_colours(cockpit: Cockpit, colorimetry: str, way: str) -> None:
+    """Caps that are too long to travel come back from the slab's layout, colours and all."""
+    long = f",note=(string){'x' * 2100}" if way == "by numbers" else f",{HDR}"
+    stats, _, caps = transfer(
+        cockpit,
+        "videotestsrc pattern=ball num-buffers=20 ! video/x-raw,format=I420_10LE,width=320,"
+        f"height=240,framerate=50/1,colorimetry={colorimetry}{long}",
+    )
+    assert stats["copied-frames"] == 0
+    assert f"colorimetry=(string){colorimetry}" in caps[0].replace('"', "")
+    assert ("note=" in caps[0]) is False
+    assert ("mastering-display-info" in caps[0]) == (way == "in words")
+
+
 @pytest.mark.parametrize(
     "pixels",
     ["BGR15", "RGB10A2_LE", "RGBA64_LE", "v308", "P016_LE", "I420_10LE", "I422_12LE", "Y444_16LE"],

@@ -28,7 +28,7 @@ SHRINK, GROW, WRITE, FUTURE_WRITE = 2, 4, 8, 16  # F_SEAL_*
 NV12 = 0x3231564E
 MAX = 2**63 - 1
 TOO_BIG = "the slab's offset and slots are more than a file can hold"
-RANGE = "the layout's size, plane count or a stride is out of range"
+RANGE = "the layout's size, plane count, colour range or a stride is out of range"
 LEAVES = "a plane of the layout leaves its slot"
 TABLE = "the generation table must lie behind the slots, on a page of its own"
 TEXT = "the description is not a text of the stated size"
@@ -119,7 +119,8 @@ BAD = {
     "no planes": (picture(plane_count=0, planes=[]), RANGE),
     "a plane too many": (picture(plane_count=2, planes=[(0, 256), (0, 256)]), RANGE),
     "five planes": (picture(plane_count=5), RANGE),
-    "most planes": (picture(plane_count=2**32 - 1), RANGE),
+    "most planes": (picture(plane_count=255), RANGE),
+    "a range that there is not": (picture(matrix_range=3 << 6), RANGE),
     "a plane that is not there": (
         picture(planes=[(0, 256), (1, 0)]),
         "a plane that the layout does not have is not zero",

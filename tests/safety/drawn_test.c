@@ -73,10 +73,8 @@ static void test_frames(void) {
 	draw(true);
 	tap_ok(held_frame_is_drawn(NULL), "once it is drawn it is");
 	struct gid_frame frame = {.gid = gid_make(1, 1, 0, 0)};
-	struct pixels pixels;
-	struct pixel_hashes hashes;
-	tap_ok(held_frame_examine(&frame, NULL, 16, 16, &pixels, &hashes, NULL) ==
-							ROLE_REASON_NONE &&
+	struct looked_at looked;
+	tap_ok(held_frame_examine(&frame, NULL, 16, 16, &looked, NULL) == ROLE_REASON_NONE &&
 					syncs == 2 && syncs_too_early == 0,
 			"then it is looked at, between two words to the device");
 	draw(false);

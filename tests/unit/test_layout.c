@@ -133,6 +133,14 @@ static void test_check(void) {
 	layout.width = GID_SIZE_MAX + 1;
 	tap_ok(gid_layout_check(&layout, size) == -EINVAL, "too wide");
 	layout = good;
+	layout.colours = (struct gid_colours){255, 255, GID_COLOUR_MATRIX_MAX, GID_RANGE_LIMITED};
+	tap_ok(gid_layout_check(&layout, size) == 0, "the greatest numbers of colours");
+	layout.colours.matrix++;
+	tap_ok(gid_layout_check(&layout, size) == -EINVAL, "a matrix beyond the wire");
+	layout = good;
+	layout.colours.range = GID_RANGE_LIMITED + 1;
+	tap_ok(gid_layout_check(&layout, size) == -EINVAL, "a range that there is not");
+	layout = good;
 	layout.fourcc = 0;
 	tap_ok(gid_layout_check(&layout, size) == -ENOTSUP, "no format");
 }

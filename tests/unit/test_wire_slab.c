@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Slabs in messages: their memory, and their layouts, at their limits and just past them. */
+#include <string.h>
+
 #include "messages.h"
 
 static void test_slabs(void) {
@@ -97,6 +99,7 @@ static void test_layouts(void) {
 	m.export.slot_count = 1;
 	m.export.generations = UINT64_C(1) << 31;
 	EXPECT_RANGE(&m, l->plane_count, 1, 1);
+	EXPECT_RANGE(&m, l->matrix_range, 0, 0xbf);
 	EXPECT_RANGE(&m, l->height, 1, GID_SIZE_MAX);
 	l->planes[0].stride = GID_SIZE_MAX * 4 + 4;
 	EXPECT_RANGE(&m, l->width, 1, GID_SIZE_MAX);
@@ -124,6 +127,7 @@ static void test_layouts(void) {
 					  .height = 2,
 					  .plane_count = 2,
 					  .modifier = 5,
+					  .colours = {9, 16, GID_COLOUR_RGB, GID_RANGE_LIMITED},
 					  .planes = {{1, 2}, {3, 4}, {5, 6}}},
 			  back;
 	struct gid_wire_layout wire;
@@ -133,6 +137,8 @@ static void test_layouts(void) {
 					back.width == 3 && back.height == 2 &&
 					back.fourcc == XRGB8888,
 			"a layout comes back without the planes that it does not have");
+	tap_ok(memcmp(&back.colours, &layout.colours, sizeof(back.colours)) == 0,
+			"and with its colours");
 }
 
 int main(void) {

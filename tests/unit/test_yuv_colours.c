@@ -90,7 +90,31 @@ static bool has_colour(const struct format *format, const struct colour *colour)
 			is_near(found[2], colour->blue) && found[3] == 1;
 }
 
+/* BT.709 of full range, by its own equations. */
+static void test_other_colours(void) {
+	const struct gid_colours said = {.matrix = 1, .range = GID_RANGE_FULL}, nothing = {0};
+	const struct yuv_colours wide = yuv_colours_of(&said), usual = yuv_colours_of(&nothing);
+	struct yuv_weights weights;
+	yuv_weights_init(&weights, &wide, DRM_FORMAT_YUV444);
+	const int codes[] = {73, 111, 178};
+	const int expected[] = {152, 53, 41};
+	bool right = true;
+	for (int row = 0; row < 3; row++) {
+		float found = weights.offset[row];
+		const float samples[] = {(float)codes[0] / 255, (float)codes[1] / 255, 0,
+				(float)codes[2] / 255};
+		for (int column = 0; column < 4; column++) {
+			found += weights.matrix[4 * column + row] * samples[column];
+		}
+		right = right && fabsf(found * 255 - (float)expected[row]) < 1;
+	}
+	tap_ok(right, "BT.709 of full range");
+	tap_ok(!yuv_colours_are_usual(&wide) && yuv_colours_are_usual(&usual),
+			"which is not what nothing said is");
+}
+
 int main(void) {
+	test_other_colours();
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		for (size_t j = 0; j < sizeof(colours) / sizeof(colours[0]); j++) {
 			tap_ok(has_colour(&formats[i], &colours[j]), "%.4s: %s",

@@ -85,6 +85,36 @@ int gid_parse(const char *text, gid_id *gid);
  */
 bool gid_name_is_valid(const char *name);
 
+/** Which codes of a sample are used, for gid_colours.range. */
+enum gid_range {
+	GID_RANGE_UNKNOWN = 0,
+	GID_RANGE_FULL = 1,    /**< all of them: 0 to 255 where a sample has 8 bits */
+	GID_RANGE_LIMITED = 2, /**< luma 16 to 235, colour 16 to 240, of 8 bits */
+};
+
+/** Matrix: the planes hold red, green and blue. H.273 has 0 for it. */
+#define GID_COLOUR_RGB 63u
+/** Primaries and transfer of Adobe RGB, which H.273 has not. */
+#define GID_COLOUR_ADOBE_RGB 129u
+/** Transfer: a gamma of 1.8, likewise. */
+#define GID_COLOUR_GAMMA_18 130u
+/** Transfer: a gamma of 2.0, likewise. */
+#define GID_COLOUR_GAMMA_20 131u
+/** The greatest number of a matrix. */
+#define GID_COLOUR_MATRIX_MAX 63u
+
+/**
+ * How the numbers of a picture are meant as colours. All but `range` are the numbers of ITU-T
+ * H.273, or one of GID_COLOUR_*; 0: not said. YUV of which nothing is said is BT.601 of limited
+ * range.
+ */
+struct gid_colours {
+	uint8_t primaries; /**< ColourPrimaries */
+	uint8_t transfer;  /**< TransferCharacteristics */
+	uint8_t matrix;	   /**< MatrixCoefficients, at most GID_COLOUR_MATRIX_MAX */
+	uint8_t range;	   /**< enum gid_range */
+};
+
 /**
  * What the pixels of a slot mean. Fixed when the slab is exported.
  *
@@ -93,16 +123,16 @@ bool gid_name_is_valid(const char *name);
  * a decoder may need 1092 rows for a picture of 1080.
  */
 struct gid_layout {
-	uint32_t fourcc;   /**< DRM_FORMAT_* */
-	uint32_t reserved; /**< 0 */
-	uint64_t modifier; /**< DRM_FORMAT_MOD_*, LINEAR for memory that a CPU reads */
+	uint32_t fourcc;	    /**< DRM_FORMAT_* */
+	struct gid_colours colours; /**< all 0: not said */
+	uint64_t modifier;	    /**< DRM_FORMAT_MOD_*, LINEAR for memory that a CPU reads */
 	uint32_t width, height;
 	uint32_t plane_count;
 	struct gid_plane {
 		uint32_t offset;
 		uint32_t stride;
 	} planes[GID_PLANES_MAX];
-	uint32_t reserved1; /**< 0 */
+	uint32_t reserved; /**< 0 */
 };
 
 /** What gidway knows about a pixel format. */

@@ -64,6 +64,24 @@ enum gid_frame_flags {
 	GID_FRAME_DELTA = 1 << 13,     /**< compressed: cannot be decoded without earlier frames */
 };
 
+/** Where the reason of GID_FRAME_HIDDEN lies in `flags`: GID_HIDDEN_* << GID_FRAME_HIDDEN_SHIFT. */
+#define GID_FRAME_HIDDEN_SHIFT 24u
+
+/** Why there is nothing to be shown, in the upper bits of `flags` beside GID_FRAME_HIDDEN. */
+enum gid_hidden {
+	GID_HIDDEN_UNSAID = 0,
+	GID_HIDDEN_EMPTY = 1,	   /**< the surface has no picture, or is gone */
+	GID_HIDDEN_SIZE = 2,	   /**< its picture has another size than it must have */
+	GID_HIDDEN_CROP = 3,	   /**< the part that it shows cannot be sent */
+	GID_HIDDEN_SUBSURFACE = 4, /**< its subsurfaces are too many, or reach beyond it */
+	GID_HIDDEN_FORMAT = 5,	   /**< its format can be neither lent nor copied */
+	GID_HIDDEN_DMABUF = 6,	   /**< it lies in a dma-buf that has no gid */
+	GID_HIDDEN_COPY = 7,	   /**< it could only be copied, which is forbidden */
+	GID_HIDDEN_MEMORY = 8,	   /**< there is no memory for a copy, or it may not be lent */
+	GID_HIDDEN_GONE = 9,	   /**< its memory was taken back */
+	GID_HIDDEN_LAST = GID_HIDDEN_GONE,
+};
+
 /** A rectangle of pixels. An empty one (width or height 0) means the whole picture. */
 struct gid_box {
 	int32_t x, y, width, height;
@@ -92,9 +110,13 @@ struct gid_frame {
 	uint64_t pts, dts, duration; /**< media time in ns, or GID_TIME_NONE */
 	struct gid_box damage;	     /**< what changed since the frame before */
 	struct gid_box crop;	     /**< what is to be shown */
-	uint64_t content_hash;	     /**< XXH3-64 of the visible rows, with GID_FRAME_HASH */
-	uint32_t flags;		     /**< enum gid_frame_flags */
-	uint32_t transform;	     /**< enum wl_output_transform */
+	/**
+	 * With GID_FRAME_HASH: XXH3-64 of the visible rows without padding, plane after plane.
+	 * Where pixels share samples, the rows have all blocks of samples that are seen in part.
+	 */
+	uint64_t content_hash;
+	uint32_t flags;	      /**< enum gid_frame_flags */
+	uint32_t transform;   /**< enum wl_output_transform */
 	uint64_t index;	      /**< names the frame in gid_consumer_release(); set by the library */
 	uint64_t reserved[5]; /**< 0 */
 };

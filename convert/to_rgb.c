@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include "to_rgb.h"
+
+#include <drm_fourcc.h>
+#include <pixman.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- red, green and blue: pixman's work -------------------------------------------------------- */
+
+static const struct rgb_format {
+	uint32_t fourcc;
+	pixman_format_code_t pixman;
+} rgb_formats[] = {
+		{DRM_FORMAT_XRGB8888, PIXMAN_x8r8g8b8},
+		{DRM_FORMAT_ARGB8888, PIXMAN_a8r8g8b8},
+		{DRM_FORMAT_XBGR8888, PIXMAN_x8b8g8r8},
+		{DRM_FORMAT_ABGR8888, PIXMAN_a8b8g8r8},
+		{DRM_FORMAT_RGBX8888, PIXMAN_r8g8b8x8},
+		{DRM_FORMAT_RGBA8888, PIXMAN_r8g8b8a8},
+		{DRM_FORMAT_BGRX8888, PIXMAN_b8g8r8x8},
+		{DRM_FORMAT_BGRA8888, PIXMAN_b8g8r8a8},
+		{DRM_FORMAT_RGB888, PIXMAN_r8g8b8},
+		{DRM_FORMAT_BGR888, PIXMAN_b8g8r8},
+		{DRM_FORMAT_RGB565, PIXMAN_r5g6b5},
+		{DRM_FORMAT_BGR565, PIXMAN_b5g6r5},
+		{DRM_FORMAT_XRGB1555, PIXMAN_x1r5g5b5},
+		{DRM_FORMAT_ARGB1555, PIXMAN_a1r5g5b5},
+		{DRM_FORMAT_XBGR1555, PIXMAN_x1b5g5r5},
+		{DRM_FORMAT_XRGB4444, PIXMAN_x4r4g4b4},
+		{DRM_FORMAT_ARGB4444, PIXMAN_a4r4g4b4},
+		{DRM_FORMAT_XRGB2101010, PIXMAN_x2r10g10b10},
+		{DRM_FORMAT_ARGB2101010, PIXMAN_a2r10g10b10},
+		{DRM_FORMAT_XBGR2101010, PIXMAN_x2b10g10r10},
+		{DRM_FORMAT_ABGR2101010, PIXMAN_a2b10g10r10},
+};
+
+static const struct rgb_format *find_rgb(uint32_t fourcc) {
+	for (size_t i = 0; i < sizeof(rgb_formats) / sizeof(rgb_formats[0]); i++) {
+		if (rgb_formats[i].fourcc == fourcc) {
+			return &rgb_formats[i];
+		}
+	}
+	return NULL;
+}
+
+/* pixman reads words of four bytes: a row that does not begin with one is moved first. */
+static void rgb_row(const struct rgb_format *format, const uint8_t *row, uint32_t x, uint32_t width,
+		uint32_t *pixels) {
+	uint32_t bytes = PIXMAN_FORMAT_BPP(format->pixman) / 8;
+	uint32_t words[1024];
+	uint32_t most = sizeof(words) / bytes;
+	for (uint32_t done = 0; done < width; done += most) {
+		uint32_t count = width - done < most ? width - done : most;
+		memcpy(words, row + (size_t)(x + done) * bytes, (size_t)count * bytes);
+		pixman_image_t *from = pixman_image_create_bits_no_clear(
+				format->pixman, (int)count, 1, words, sizeof(words));
+		pixman_image_t *to = pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8, (int)count,
+				1, pixels + done, (int)sizeof(words));
+		if (from != NULL && to != NULL) {
+			pixman_image_composite32(PIXMAN_OP_SRC, from, NULL, to, 0, 0, 0, 0, 0, 0,
+					(int)count, 1);
+		} else {
+			memset(pixels + done, 0, (size_t)count * 4);
+		}
+		if (from != NULL) {
+			pixman_image_unref(from);
+		}
+		if (to != NULL) {
+			pixman_image_unref(to);
+		}
+	}
+}
+
+/* --- YUV ---------------------------------------------------------------------------------------- */
+
+/* Where one kind of sample is: in which plane, at which byte of its block. */
+struct place {
+	uint8_t plane, byte;
+};
+
+/* Samples of more than 8 bits lie in the upper bits of two bytes. */
+static const struct yuv_format {
+	uint32_t fourcc;
+	struct place y, u, v;
+	uint8_t size;	/* bytes of a sample */
+	uint8_t y_step; /* bytes from one pixel's luma to the next's */
+} yuv_formats[] = {
+		{DRM_FORMAT_NV12, {0, 0}, {1, 0}, {1, 1}, 1, 1},
+		{DRM_FORMAT_NV21, {0, 0}, {1, 1}, {1, 0}, 1, 1},
+		{DRM_FORMAT_NV16, {0, 0}, {1, 0}, {1, 1}, 1, 1},
+		{DRM_FORMAT_NV61, {0, 0}, {1, 1}, {1, 0}, 1, 1},
+		{DRM_FORMAT_NV24, {0, 0}, {1, 0}, {1, 1}, 1, 1},
+		{DRM_FORMAT_NV42, {0, 0}, {1, 1}, {1, 0}, 1, 1},
+		{DRM_FORMAT_P010, {0, 0}, {1, 0}, {1, 2}, 2, 2},
+		{DRM_FORMAT_P012, {0, 0}, {1, 0}, {1, 2}, 2, 2},
+		{DRM_FORMAT_P016, {0, 0}, {1, 0}, {1, 2}, 2, 2},
+		{DRM_FORMAT_YUV410, {0, 0}, {1, 0}, {2, 0}, 1, 1},
+		{DRM_FORMAT_YVU410, {0, 0}, {2, 0}, {1, 0}, 1, 1},
+		{DRM_FORMAT_YUV411, {0, 0}, {1, 0}, {2, 0}, 1, 1},
+		{DRM_FORMAT_YVU411, {0, 0}, {2, 0}, {1, 0}, 1, 1},
+		{DRM_FORMAT_YUV420, {0, 0}, {1, 0}, {2, 0}, 1, 1},
+		{DRM_FORMAT_YVU420, {0, 0}, {2, 0}, {1, 0}, 1, 1},
+		{DRM_FORMAT_YUV422, {0, 0}, {1, 0}, {2, 0}, 1, 1},
+		{DRM_FORMAT_YVU422, {0, 0}, {2, 0}, {1, 0}, 1, 1},
+		{DRM_FORMAT_YUV444, {0, 0}, {1, 0}, {2, 0}, 1, 1},
+		{DRM_FORMAT_YVU444, {0, 0}, {2, 0}, {1, 0}, 1, 1},
+		{DRM_FORMAT_YUYV, {0, 0}, {0, 1}, {0, 3}, 1, 2},
+		{DRM_FORMAT_YVYU, {0, 0}, {0, 3}, {0, 1}, 1, 2},
+		{DRM_FORMAT_UYVY, {0, 1}, {0, 0}, {0, 2}, 1, 2},
+		{DRM_FORMAT_VYUY, {0, 1}, {0, 2}, {0, 0}, 1, 2},
+		{DRM_FORMAT_Q410, {0, 0}, {1, 0}, {2, 0}, 2, 2},
+		{DRM_FORMAT_Q401, {0, 0}, {2, 0}, {1, 0}, 2, 2},
+		{DRM_FORMAT_Y210, {0, 0}, {0, 2}, {0, 6}, 2, 4},
+		{DRM_FORMAT_Y212, {0, 0}, {0, 2}, {0, 6}, 2, 4},
+		{DRM_FORMAT_Y216, {0, 0}, {0, 2}, {0, 6}, 2, 4},
+		{DRM_FORMAT_XYUV8888, {0, 2}, {0, 1}, {0, 0}, 1, 4},
+		{DRM_FORMAT_VUY888, {0, 2}, {0, 1}, {0, 0}, 1, 3},
+};
+
+static const struct yuv_format *find_yuv(uint32_t fourcc) {
+	for (size_t i = 0; i < sizeof(yuv_formats) / sizeof(yuv_formats[0]); i++) {
+		if (yuv_formats[i].fourcc == fourcc) {
+			return &yuv_formats[i];
+		}
+	}
+	return NULL;
+}
+
+/* Samples count in 1/256 of a code of 8 bits, factors in 1/4096: products and sums fit 32 bits. */
+#define CODE 256
+#define ONE 4096
+#define SHIFT 20 /* of both */
+#define CHUNK 512
+
+struct matrix {
+	int32_t y_offset, y;
+	int32_t red_v, green_u, green_v, blue_u;
+};
+
+static int32_t factor(double value) {
+	return (int32_t)(value * ONE + 0.5);
+}
+
+/*
+ * Of luma, by MatrixCoefficients of H.273: the parts of red and blue. All factors follow from these.
+ * Limited range has 219 steps of luma above 16, and 224 of colour around 128.
+ */
+static void matrix_init(struct matrix *matrix, const struct gid_colours *colours) {
+	double red = 0.299, blue = 0.114; /* 5 and 6: BT.601 */
+	switch (colours->matrix) {
+	case 1: /* BT.709 */
+		red = 0.2126;
+		blue = 0.0722;
+		break;
+	case 4: /* FCC */
+		red = 0.30;
+		blue = 0.11;
+		break;
+	case 7: /* SMPTE 240M */
+		red = 0.212;
+		blue = 0.087;
+		break;
+	case 9: /* BT.2020 */
+		red = 0.2627;
+		blue = 0.0593;
+		break;
+	}
+	bool full = colours->range == GID_RANGE_FULL;
+	double green = 1 - red - blue;
+	double luma = full ? 1.0 : 255.0 / 219.0, chroma = full ? 1.0 : 255.0 / 224.0;
+	*matrix = (struct matrix){
+			.y_offset = full ? 0 : 16 * CODE,
+			.y = factor(luma),
+			.red_v = factor(2 * (1 - red) * chroma),
+			.green_u = factor(2 * (1 - blue) * blue / green * chroma),
+			.green_v = factor(2 * (1 - red) * red / green * chroma),
+			.blue_u = factor(2 * (1 - blue) * chroma),
+	};
+}
+
+static uint32_t clamp(int32_t value) {
+	value >>= SHIFT;
+	return (uint32_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+struct samples {
+	uint16_t y[CHUNK], u[CHUNK], v[CHUNK];
+};
+
+static void convert_samples(const struct matrix *matrix, const struct samples *samples,
+		uint32_t count, uint32_t *pixels) {
+	const struct matrix of = *matrix;
+	for (uint32_t i = 0; i < count; i++) {
+		int32_t y = (samples->y[i] - of.y_offset) * of.y + (1 << (SHIFT - 1));
+		int32_t u = samples->u[i] - 128 * CODE, v = samples->v[i] - 128 * CODE;
+		pixels[i] = 0xff000000u | clamp(y + of.red_v * v) << 16 |
+				clamp(y - of.green_u * u - of.green_v * v) << 8 |
+				clamp(y + of.blue_u * u);
+	}
+}
+
+/* A sample each `step` bytes, which counts for 1 << `shared` pixels. */
+static void fetch(uint16_t *out, const struct yuv_format *format, const uint8_t *row, uint32_t step,
+		uint32_t shared, uint32_t x, uint32_t count) {
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *sample = row + (size_t)((x + i) >> shared) * step;
+		if (format->size == 1) {
+			out[i] = (uint16_t)(sample[0] * CODE);
+		} else {
+			out[i] = (uint16_t)(sample[0] | sample[1] << 8);
+		}
+	}
+}
+
+static uint32_t log2_of(uint32_t subsampling) {
+	return subsampling == 4 ? 2 : subsampling == 2 ? 1 : 0;
+}
+
+static void yuv_row(const struct yuv_format *format, const struct matrix *matrix,
+		const struct gid_layout *layout, const uint8_t *memory, uint32_t x, uint32_t y,
+		uint32_t width, uint32_t *pixels) {
+	const struct gid_format_info *info = gid_format_find(layout->fourcc);
+	const struct place *places[] = {&format->y, &format->u, &format->v};
+	const uint8_t *rows[3];
+	for (int i = 0; i < 3; i++) {
+		const struct gid_plane *plane = &layout->planes[places[i]->plane];
+		rows[i] = memory + plane->offset + places[i]->byte +
+				(size_t)(y / info->planes[places[i]->plane].vsub) * plane->stride;
+	}
+	const struct gid_format_plane *colour = &info->planes[format->u.plane];
+	struct samples samples;
+	for (uint32_t done = 0; done < width; done += CHUNK) {
+		uint32_t count = width - done < CHUNK ? width - done : CHUNK;
+		fetch(samples.y, format, rows[0], format->y_step, 0, x + done, count);
+		fetch(samples.u, format, rows[1], colour->bytes, log2_of(colour->hsub), x + done,
+				count);
+		fetch(samples.v, format, rows[2], colour->bytes, log2_of(colour->hsub), x + done,
+				count);
+		convert_samples(matrix, &samples, count, pixels + done);
+	}
+}
+
+/* --- both --------------------------------------------------------------------------------------- */
+
+bool to_rgb_can(uint32_t fourcc) {
+	return find_rgb(fourcc) != NULL || find_yuv(fourcc) != NULL;
+}
+
+bool to_rgb_has_alpha(uint32_t fourcc) {
+	const struct rgb_format *format = find_rgb(fourcc);
+	return format != NULL && PIXMAN_FORMAT_A(format->pixman) != 0;
+}
+
+void to_rgb(const struct gid_layout *layout, const void *memory, uint32_t x, uint32_t y,
+		uint32_t width, uint32_t height, uint32_t *pixels, size_t stride) {
+	const struct yuv_format *yuv = find_yuv(layout->fourcc);
+	const struct rgb_format *rgb = find_rgb(layout->fourcc);
+	struct matrix matrix;
+	matrix_init(&matrix, &layout->colours);
+	for (uint32_t i = 0; i < height; i++) {
+		uint32_t *row = (uint32_t *)((uint8_t *)pixels + i * stride);
+		if (yuv != NULL) {
+			yuv_row(yuv, &matrix, layout, memory, x, y + i, width, row);
+		} else {
+			rgb_row(rgb,
+					(const uint8_t *)memory + layout->planes[0].offset +
+							(size_t)(y + i) * layout->planes[0].stride,
+					x, width, row);
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Pictures of any linear format as the words of ARGB8888, by the matrix and range that their layout
+ * says. Pure.
+ *
+ * Transfer functions and primaries stay as they are: a picture of BT.2020 or PQ gets the right red,
+ * green and blue of its own kind, and is not mapped to those of an ordinary screen.
+ */
+#ifndef GID_CONVERT_TO_RGB_H
+#define GID_CONVERT_TO_RGB_H
+
+#include <gid/gid.h>
+
+/* Whether pictures of the format can be converted. */
+bool to_rgb_can(uint32_t fourcc);
+
+/* Whether the format says how opaque its pixels are. */
+bool to_rgb_has_alpha(uint32_t fourcc);
+
+/*
+ * Converts `height` rows of `width` pixels from (x, y) on. The layout was checked, is linear, of a
+ * format that can be converted, and the box within. `memory` is that of the slot, all of which is
+ * read once. Pixels have the alpha of the picture, else 255; `stride` is in bytes.
+ */
+void to_rgb(const struct gid_layout *layout, const void *memory, uint32_t x, uint32_t y,
+		uint32_t width, uint32_t height, uint32_t *pixels, size_t stride);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "visible.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <string.h>
+
+static bool is_within(const struct gid_box *crop, const struct gid_layout *whole) {
+	return crop->x >= 0 && crop->y >= 0 && crop->width >= 0 && crop->height >= 0 &&
+			(int64_t)crop->x + crop->width <= whole->width &&
+			(int64_t)crop->y + crop->height <= whole->height;
+}
+
+static uint32_t round_up(uint32_t value, uint32_t step, uint32_t most) {
+	uint32_t rounded = (value + step - 1) / step * step;
+	return rounded < most ? rounded : most;
+}
+
+int visible_init(struct visible *visible, const struct gid_layout *whole,
+		const struct gid_box *crop) {
+	struct gid_box seen = *crop;
+	if (seen.width == 0 || seen.height == 0) {
+		seen = (struct gid_box){0, 0, (int32_t)whole->width, (int32_t)whole->height};
+	}
+	if (whole->modifier != DRM_FORMAT_MOD_LINEAR) {
+		return -ENOTSUP;
+	}
+	if (!is_within(&seen, whole)) {
+		return -EINVAL;
+	}
+	/* Blocks of samples are whole: of the coarsest plane, which the others' divide. */
+	const struct gid_format_info *info = gid_format_find(whole->fourcc);
+	uint32_t across = 1, down = 1;
+	for (uint32_t i = 0; i < info->plane_count; i++) {
+		across = info->planes[i].hsub > across ? info->planes[i].hsub : across;
+		down = info->planes[i].vsub > down ? info->planes[i].vsub : down;
+	}
+	uint32_t x = (uint32_t)seen.x / across * across, y = (uint32_t)seen.y / down * down;
+	uint32_t right = round_up((uint32_t)(seen.x + seen.width), across, whole->width);
+	uint32_t bottom = round_up((uint32_t)(seen.y + seen.height), down, whole->height);
+	*visible = (struct visible){.whole = *whole, .seen = seen, .x = x, .y = y};
+	visible->seen.x -= (int32_t)x;
+	visible->seen.y -= (int32_t)y;
+	int error = gid_layout_init(&visible->layout, whole->fourcc, right - x, bottom - y, 1);
+	visible->layout.colours = whole->colours;
+	return error;
+}
+
+void visible_copy(const struct visible *visible, const void *slot, void *copy) {
+	const struct gid_layout *to = &visible->layout, *from = &visible->whole;
+	const struct gid_format_info *info = gid_format_find(to->fourcc);
+	for (uint32_t i = 0; i < to->plane_count; i++) {
+		const struct gid_format_plane *plane = &info->planes[i];
+		const uint8_t *row = (const uint8_t *)slot + from->planes[i].offset +
+				(size_t)(visible->y / plane->vsub) * from->planes[i].stride +
+				(size_t)(visible->x / plane->hsub) * plane->bytes;
+		uint8_t *end = (uint8_t *)copy + to->planes[i].offset;
+		for (uint32_t y = gid_format_rows(to->fourcc, i, to->height); y > 0; y--) {
+			memcpy(end, row, to->planes[i].stride);
+			end += to->planes[i].stride;
+			row += from->planes[i].stride;
+		}
+	}
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/** What colours mean, in GStreamer's words and in those of a layout: nothing is lost either way. */
+#ifndef GST_GID_COLOURS_H
+#define GST_GID_COLOURS_H
+
+#include <gid/gid.h>
+#include <gst/video/video.h>
+
+G_BEGIN_DECLS
+
+void gst_gid_colours_from_colorimetry (
+    struct gid_colours *colours, const GstVideoColorimetry *colorimetry);
+void gst_gid_colours_to_colorimetry (
+    const struct gid_colours *colours, GstVideoColorimetry *colorimetry);
+
+/** Whether anything is said. */
+gboolean gst_gid_colours_are_said (const struct gid_colours *colours);
+
+/** Whether one says nothing, or both say the same. */
+gboolean gst_gid_colours_agree (const struct gid_colours *a, const struct gid_colours *b);
+
+G_END_DECLS
+
+#endif
