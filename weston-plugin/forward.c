@@ -154,7 +154,8 @@ static void forward_send(struct forward *forward, uint32_t flags) {
 	int count = forward_send_frame(forward, &frame);
 	forward->waits = count == -EINPROGRESS;
 	if (count == -EINVAL) {
-		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
+		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
+				GID_HIDDEN_MEMORY);
 	} else if (count > 0) {
 		forward->sent = frame.sequence;
 	}
@@ -167,7 +168,8 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward_report(forward);
 	struct held *held = held_get(forward, picture);
 	if (held == NULL) {
-		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
+		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
+				GID_HIDDEN_MEMORY);
 		return;
 	}
 	forward->frame = (struct gid_frame)GID_FRAME_INIT;
@@ -194,17 +196,18 @@ void forward_outdate(struct forward *forward) {
 	forward->outdated = true;
 }
 
-void forward_hide(struct forward *forward, int64_t reason) {
+void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why) {
 	forward->outdated = false;
 	if (reason >= 0) {
 		forward_tell_lost(forward, reason);
 	}
 	forward_set_current(forward, NULL);
-	if (forward->published && !forward->hidden) {
+	if (forward->published && (!forward->hidden || forward->why != why)) {
 		struct gid_frame frame = GID_FRAME_INIT;
-		frame.flags = GID_FRAME_HIDDEN;
+		frame.flags = GID_FRAME_HIDDEN | (uint32_t)why << GID_FRAME_HIDDEN_SHIFT;
 		forward_send_frame(forward, &frame);
 		forward->hidden = true;
+		forward->why = why;
 	}
 }
 
@@ -257,7 +260,8 @@ static void handle_granted(void *data, gid_id gid, int error) {
 	if (error == 0 || gid_producer_consumers(forward->producer) > 0) {
 		forward_send(forward, 0);
 	} else {
-		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY);
+		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
+				GID_HIDDEN_MEMORY);
 	}
 }
 
@@ -286,6 +290,7 @@ static void handle_published(void *data, int error) {
 	}
 	forward->published = true;
 	forward->hidden = true;
+	forward->why = GID_HIDDEN_UNSAID;
 	if (forward->reason >= 0) {
 		forward_report(forward); /* what was told is not the reason any more */
 	}

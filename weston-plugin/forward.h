@@ -59,7 +59,8 @@ struct forward {
 	uint64_t sent, told;	/* sequences: the last picture that somebody got, and was told of */
 	uint64_t untaken_since; /* some consumer has pictures that it did not take; 0: none */
 	bool had_consumer;
-	bool hidden;	/* and that was sent */
+	bool hidden; /* and that was sent, with `why` */
+	enum gid_hidden why;
 	int64_t reason; /* as last told; -1: none */
 	struct weston_log_pacer pacer;
 };
@@ -89,9 +90,9 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 void forward_outdate(struct forward *forward);
 
 /*
- * There is nothing to show, and consumers are told so. `reason`, where it is not negative, is what
- * the surface's owner hears.
+ * There is nothing to show, and consumers are told so, and why. `reason`, where it is not negative,
+ * is what the surface's owner hears.
  */
-void forward_hide(struct forward *forward, int64_t reason);
+void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why);
 
 #endif

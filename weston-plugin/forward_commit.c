@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "forward_commit.h"
 
+#include "forward_tree.h"
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
 #include "shm_format.h"
+#include "visible.h"
 #include "weston_buffer.h"
 #include <drm_fourcc.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-#define REFUSED_CONTENT GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT
-#define REFUSED_MEMORY GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY
 
 /* A commit on its way to become a frame. */
 struct commit {
@@ -18,15 +18,25 @@ struct commit {
 	struct weston_surface *surface;
 	struct weston_buffer *buffer;
 	struct forward_picture picture;
-	struct pixel_rows pixels; /* the part that is shown */
-	const char *why;	  /* it cannot be sent */
-	uint32_t reason;
+	struct pixel_rows pixels;    /* the part that is shown, of one plane */
+	struct tree_refusal refusal; /* why it cannot be sent */
 };
 
-static bool refuse(struct commit *commit, uint32_t reason, const char *why) {
-	commit->reason = reason;
-	commit->why = why;
+static bool refuse(struct commit *commit, enum gid_hidden hidden, const char *text) {
+	commit->refusal = (struct tree_refusal){hidden, text};
 	return false;
+}
+
+/* What the client is told. */
+static uint32_t reason_of(enum gid_hidden hidden) {
+	switch (hidden) {
+	case GID_HIDDEN_SIZE:
+	case GID_HIDDEN_CROP:
+	case GID_HIDDEN_SUBSURFACE:
+		return GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT;
+	default:
+		return GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY;
+	}
 }
 
 /* --- what is shown ---------------------------------------------------------------------------- */
@@ -53,7 +63,7 @@ static bool find_crop(struct commit *commit) {
 			!to_pixels(viewport->buffer.src_y, scale, &crop->y) ||
 			!to_pixels(viewport->buffer.src_width, scale, &crop->width) ||
 			!to_pixels(viewport->buffer.src_height, scale, &crop->height)) {
-		return refuse(commit, REFUSED_CONTENT,
+		return refuse(commit, GID_HIDDEN_CROP,
 				"the viewport's source does not consist of whole pixels");
 	}
 	*crop = gid_box_turn_back(*crop, (uint32_t)commit->buffer->width,
@@ -61,7 +71,7 @@ static bool find_crop(struct commit *commit) {
 	if (crop->x < 0 || crop->y < 0 || crop->width < 1 || crop->height < 1 ||
 			crop->x > commit->buffer->width - crop->width ||
 			crop->y > commit->buffer->height - crop->height) {
-		return refuse(commit, REFUSED_CONTENT, "the viewport's source leaves the buffer");
+		return refuse(commit, GID_HIDDEN_CROP, "the viewport's source leaves the buffer");
 	}
 	return true;
 }
@@ -77,7 +87,7 @@ static bool check_size(struct commit *commit) {
 		height = across;
 	}
 	if (config->width != 0 && (width != config->width || height != config->height)) {
-		return refuse(commit, REFUSED_CONTENT, "the picture is not of the role's size");
+		return refuse(commit, GID_HIDDEN_SIZE, "the picture is not of the role's size");
 	}
 	return true;
 }
@@ -118,14 +128,26 @@ static bool is_opaque_twin(uint32_t a, uint32_t b) {
 
 /* Who receives the frame knows the slab's layout only: the client must have shown just that. */
 static bool layout_is_the_slabs(const struct gid_layout *layout, const struct gid_layout *slab) {
-	return (layout->fourcc == slab->fourcc || is_opaque_twin(layout->fourcc, slab->fourcc)) &&
-			slab->modifier == DRM_FORMAT_MOD_LINEAR && slab->plane_count == 1 &&
-			layout->width == slab->width && layout->height == slab->height &&
-			layout->planes[0].offset == slab->planes[0].offset &&
-			layout->planes[0].stride == slab->planes[0].stride;
+	bool same = (layout->fourcc == slab->fourcc ||
+				    is_opaque_twin(layout->fourcc, slab->fourcc)) &&
+			slab->modifier == DRM_FORMAT_MOD_LINEAR &&
+			layout->plane_count == slab->plane_count && layout->width == slab->width &&
+			layout->height == slab->height;
+	for (uint32_t i = 0; same && i < slab->plane_count; i++) {
+		same = layout->planes[i].offset == slab->planes[i].offset &&
+				layout->planes[i].stride == slab->planes[i].stride;
+	}
+	return same;
 }
 
-/* The client's own gid, where that can be lent. */
+/* Whether each pixel has bytes of its own, side by side. */
+static bool has_plain_rows(uint32_t fourcc) {
+	const struct gid_format_info *info = gid_format_find(fourcc);
+	return info->plane_count == 1 && info->planes[0].hsub == 1;
+}
+
+/* The client's own gid, where that can be lent. Without rows in `pixels` where there are no plain
+ * ones. */
 static bool find_gid(struct commit *commit, const struct buffer_memory *memory) {
 	struct gid_slab_info info;
 	gid_slab_get_info(memory->slab, &info);
@@ -139,6 +161,9 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	commit->picture.slab = memory->slab;
 	commit->picture.buffer = commit->buffer;
 	commit->picture.release = commit->surface->buffer_release_ref.buffer_release;
+	if (!has_plain_rows(info.layout.fourcc)) {
+		return true;
+	}
 	commit->pixels = (struct pixel_rows){
 			.data = slot + info.layout.planes[0].offset,
 			.fourcc = info.layout.fourcc,
@@ -151,12 +176,12 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 
 static bool find_shm(struct commit *commit) {
 	if (commit->buffer->type != WESTON_BUFFER_SHM) {
-		return refuse(commit, REFUSED_MEMORY,
+		return refuse(commit, GID_HIDDEN_DMABUF,
 				"the buffer is neither made of gids of this domain nor "
 				"of shared memory");
 	}
 	if (!commit->forward->config->copy) {
-		return refuse(commit, REFUSED_MEMORY,
+		return refuse(commit, GID_HIDDEN_COPY,
 				"the buffer can only be copied, which copy=false forbids");
 	}
 	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
@@ -168,8 +193,8 @@ static bool find_shm(struct commit *commit) {
 			.stride = (size_t)wl_shm_buffer_get_stride(shm),
 	};
 	const struct gid_format_info *format = gid_format_find(commit->pixels.fourcc);
-	if (format == NULL || format->plane_count != 1) {
-		return refuse(commit, REFUSED_MEMORY, "the buffer's format cannot be copied");
+	if (format == NULL || !has_plain_rows(format->fourcc)) {
+		return refuse(commit, GID_HIDDEN_FORMAT, "the buffer's format cannot be copied");
 	}
 	return true;
 }
@@ -198,7 +223,7 @@ static bool copy_pixels(struct commit *commit) {
 			&commit->pixels, &picture->gid);
 	wl_shm_buffer_end_access(shm);
 	if (error != 0) {
-		return refuse(commit, REFUSED_MEMORY, gid_strerror(error));
+		return refuse(commit, GID_HIDDEN_MEMORY, gid_strerror(error));
 	}
 	picture->slab = forward->copies.slab;
 	struct gid_slab_info info;
@@ -212,34 +237,116 @@ static bool copy_pixels(struct commit *commit) {
 	return true;
 }
 
+/* Of several planes, or of samples that pixels share, whose rows are cut differently. */
+static bool hash_samples(struct commit *commit) {
+	struct gid_slab_info info;
+	gid_slab_get_info(commit->picture.slab, &info);
+	struct visible visible;
+	if (visible_init(&visible, &info.layout, &commit->picture.crop) != 0) {
+		return refuse(commit, GID_HIDDEN_CROP, "the viewport's source leaves the buffer");
+	}
+	size_t size = gid_layout_size(&visible.layout);
+	void *rows = malloc(size);
+	if (rows == NULL) {
+		return refuse(commit, GID_HIDDEN_MEMORY, "there is no memory to look at it");
+	}
+	visible_copy(&visible,
+			gid_slab_view(commit->picture.slab, gid_slot_of(commit->picture.gid)),
+			rows);
+	commit->picture.content_hash = XXH3_64bits(rows, size);
+	free(rows);
+	return true;
+}
+
+/* --- drawn from several pictures, or scaled --------------------------------------------------- */
+
+/*
+ * How many pixels there one length of the surface takes, so that what is seen has the role's size;
+ * 0 where that cannot be.
+ */
+static int32_t find_scale(const struct commit *commit) {
+	const struct safety_config *config = commit->forward->config;
+	const struct weston_surface *surface = commit->surface;
+	int32_t scale = surface->buffer_viewport.buffer.scale;
+	if (config->width == 0) {
+		return scale;
+	}
+	for (int32_t tried = 1; tried <= scale; tried++) {
+		if (surface->width * tried == config->width &&
+				surface->height * tried == config->height) {
+			return tried;
+		}
+	}
+	return 0;
+}
+
+static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
+	struct forward *forward = commit->forward;
+	struct forward_picture *picture = &commit->picture;
+	uint32_t width = (uint32_t)(commit->surface->width * scale);
+	uint32_t height = (uint32_t)(commit->surface->height * scale);
+	uint8_t *data;
+	if (!forward->config->copy) {
+		refuse(commit, GID_HIDDEN_COPY,
+				"the surface can only be drawn into a copy, which copy=false forbids");
+		return TREE_REFUSED;
+	}
+	int error = pixel_copies_take(&forward->copies, forward->domain, forward->producer,
+			DRM_FORMAT_XRGB8888, width, height, &picture->gid, &data);
+	if (error != 0) {
+		refuse(commit, GID_HIDDEN_MEMORY, gid_strerror(error));
+		return TREE_REFUSED;
+	}
+	picture->slab = forward->copies.slab;
+	size_t stride = forward->copies.layout.planes[0].stride;
+	enum tree_result result = forward_tree_draw(
+			commit->surface, scale, (uint32_t *)data, stride, &commit->refusal);
+	if (result != TREE_DRAWN) {
+		gid_slab_give(picture->slab, gid_slot_of(picture->gid));
+		return result;
+	}
+	picture->damage = picture->crop = (struct gid_box){0};
+	picture->transform = WL_OUTPUT_TRANSFORM_NORMAL;
+	picture->flags |= GID_FRAME_COPIED;
+	commit->pixels = (struct pixel_rows){
+			.data = data,
+			.fourcc = DRM_FORMAT_XRGB8888,
+			.width = width,
+			.height = height,
+			.stride = stride,
+			.row_bytes = (size_t)width * 4,
+	};
+	gid_producer_count_copy(forward->producer, (uint64_t)width * height * 4);
+	picture->content_hash = hash_pixels(&commit->pixels);
+	return TREE_DRAWN;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 enum found {
 	FOUND,
-	FOUND_NOTHING, /* `why` */
+	FOUND_NOTHING, /* `refusal` */
 	FOUND_LATER,   /* the client's memory is not there yet */
 };
 
-static enum found find_picture(struct commit *commit) {
-	struct buffer_memory memory;
-	bool gids = buffer_get_memory(commit->buffer->resource, &memory);
-	if (gids && memory.pending) {
+static enum found find_drawn_picture(struct commit *commit, int32_t scale) {
+	switch (draw_picture(commit, scale)) {
+	case TREE_DRAWN:
+		return FOUND;
+	case TREE_LATER:
 		return FOUND_LATER;
-	}
-	if (gids && memory.slab == NULL) {
-		refuse(commit, REFUSED_MEMORY, "the buffer's memory is gone");
+	default:
 		return FOUND_NOTHING;
 	}
-	/* A list of the surface itself alone remains when the last child goes. */
-	if (wl_list_length(&commit->surface->subsurface_list) > 1) {
-		refuse(commit, REFUSED_CONTENT, "the surface has subsurfaces");
-		return FOUND_NOTHING;
-	}
-	if (!find_crop(commit) || !check_size(commit)) {
-		return FOUND_NOTHING;
-	}
+}
+
+/* From the surface's own buffer, pixel by pixel. */
+static enum found find_own_picture(struct commit *commit, const struct buffer_memory *memory) {
 	find_damage(commit);
-	bool lent = gids && find_gid(commit, &memory);
+	bool lent = memory != NULL && find_gid(commit, memory);
+	if (lent && commit->pixels.data == NULL) {
+		return hash_samples(commit) ? FOUND : FOUND_NOTHING;
+	}
 	if (!lent && !find_shm(commit)) {
 		return FOUND_NOTHING;
 	}
@@ -249,6 +356,32 @@ static enum found find_picture(struct commit *commit) {
 	}
 	commit->picture.content_hash = hash_pixels(&commit->pixels);
 	return FOUND;
+}
+
+static enum found find_picture(struct commit *commit) {
+	struct buffer_memory memory;
+	bool gids = buffer_get_memory(commit->buffer->resource, &memory);
+	if (gids && memory.pending) {
+		return FOUND_LATER;
+	}
+	if (gids && memory.slab == NULL) {
+		refuse(commit, GID_HIDDEN_GONE, "the buffer's memory is gone");
+		return FOUND_NOTHING;
+	}
+	bool plain = find_crop(commit) && check_size(commit);
+	bool children = forward_tree_has_children(commit->surface);
+	if (plain && !children) {
+		return find_own_picture(commit, gids ? &memory : NULL);
+	}
+	int32_t scale = find_scale(commit);
+	if (scale > 0) {
+		return find_drawn_picture(commit, scale);
+	}
+	if (plain) {
+		refuse(commit, GID_HIDDEN_SIZE,
+				"with its subsurfaces the surface is not of the role's size");
+	}
+	return FOUND_NOTHING;
 }
 
 void forward_commit(struct forward *forward, struct weston_surface *surface) {
@@ -261,7 +394,7 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 			.buffer = surface->buffer_ref.buffer,
 	};
 	if (commit.buffer == NULL || commit.buffer->resource == NULL) {
-		forward_hide(forward, -1);
+		forward_hide(forward, -1, GID_HIDDEN_EMPTY);
 		return;
 	}
 	switch (find_picture(&commit)) {
@@ -269,11 +402,11 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 		forward_show(forward, &commit.picture);
 		break;
 	case FOUND_NOTHING:
-		if (forward->reason != commit.reason) {
+		if (!forward->hidden || forward->why != commit.refusal.hidden) {
 			forward_log(forward, "gid: role %s: the surface cannot be forwarded: %s\n",
-					forward->config->role, commit.why);
+					forward->config->role, commit.refusal.text);
 		}
-		forward_hide(forward, commit.reason);
+		forward_hide(forward, reason_of(commit.refusal.hidden), commit.refusal.hidden);
 		break;
 	case FOUND_LATER:
 		forward_outdate(forward);

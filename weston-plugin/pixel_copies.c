@@ -12,24 +12,23 @@ void pixel_copies_finish(struct pixel_copies *copies) {
 	*copies = (struct pixel_copies){0};
 }
 
-static bool copies_fit(const struct pixel_copies *copies, const struct pixel_rows *pixels) {
-	return copies->slab != NULL && copies->layout.fourcc == pixels->fourcc &&
-			copies->layout.width == pixels->width &&
-			copies->layout.height == pixels->height;
+static bool copies_fit(const struct pixel_copies *copies, uint32_t fourcc, uint32_t width,
+		uint32_t height) {
+	return copies->slab != NULL && copies->layout.fourcc == fourcc &&
+			copies->layout.width == width && copies->layout.height == height;
 }
 
-static int copies_make(struct pixel_copies *copies, struct gid_domain *domain,
-		const struct pixel_rows *pixels) {
+static int copies_make(struct pixel_copies *copies, struct gid_domain *domain, uint32_t fourcc,
+		uint32_t width, uint32_t height) {
 	pixel_copies_finish(copies);
-	int error = gid_layout_init(&copies->layout, pixels->fourcc, pixels->width, pixels->height,
-			STRIDE_ALIGN);
+	int error = gid_layout_init(&copies->layout, fourcc, width, height, STRIDE_ALIGN);
 	if (error != 0) {
 		return error;
 	}
 	return gid_slab_create(domain, &copies->layout, 0, SLOTS, NULL, &copies->slab);
 }
 
-static int copies_take(struct gid_slab *slab, struct gid_producer *producer) {
+static int take_slot(struct gid_slab *slab, struct gid_producer *producer) {
 	int slot = gid_slab_take(slab);
 	if (slot < 0 && gid_producer_reclaim(producer, false)) {
 		slot = gid_slab_take(slab);
@@ -40,24 +39,36 @@ static int copies_take(struct gid_slab *slab, struct gid_producer *producer) {
 	return slot;
 }
 
-int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
-		struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid) {
-	if (!copies_fit(copies, pixels)) {
-		int error = copies_make(copies, domain, pixels);
+int pixel_copies_take(struct pixel_copies *copies, struct gid_domain *domain,
+		struct gid_producer *producer, uint32_t fourcc, uint32_t width, uint32_t height,
+		gid_id *gid, uint8_t **data) {
+	if (!copies_fit(copies, fourcc, width, height)) {
+		int error = copies_make(copies, domain, fourcc, width, height);
 		if (error != 0) {
 			return error;
 		}
 	}
-	int slot = copies_take(copies->slab, producer);
+	int slot = take_slot(copies->slab, producer);
 	if (slot < 0) {
 		return slot;
 	}
-	const struct gid_plane *plane = &copies->layout.planes[0];
 	*gid = gid_slab_gid(copies->slab, (uint32_t)slot);
-	uint8_t *data = (uint8_t *)gid_slab_data(copies->slab, (uint32_t)slot) + plane->offset;
+	*data = (uint8_t *)gid_slab_data(copies->slab, (uint32_t)slot) +
+			copies->layout.planes[0].offset;
+	return 0;
+}
+
+int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
+		struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid) {
+	uint8_t *data;
+	int error = pixel_copies_take(copies, domain, producer, pixels->fourcc, pixels->width,
+			pixels->height, gid, &data);
+	if (error != 0) {
+		return error;
+	}
 	for (uint32_t y = 0; y < pixels->height; y++) {
-		memcpy(data + (size_t)y * plane->stride, pixels->data + y * pixels->stride,
-				pixels->row_bytes);
+		memcpy(data + (size_t)y * copies->layout.planes[0].stride,
+				pixels->data + y * pixels->stride, pixels->row_bytes);
 	}
 	gid_producer_count_copy(producer, (uint64_t)pixels->row_bytes * pixels->height);
 	return 0;

@@ -28,6 +28,14 @@ struct pixel_copies {
 int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
 		struct gid_producer *producer, const struct pixel_rows *pixels, gid_id *gid);
 
+/*
+ * The same for pixels that the caller writes himself, of the layout's first plane, before it goes
+ * on: `data`, in rows of `copies->layout`.
+ */
+int pixel_copies_take(struct pixel_copies *copies, struct gid_domain *domain,
+		struct gid_producer *producer, uint32_t fourcc, uint32_t width, uint32_t height,
+		gid_id *gid, uint8_t **data);
+
 /* What is out still keeps its memory. */
 void pixel_copies_finish(struct pixel_copies *copies);
 

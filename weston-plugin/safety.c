@@ -5,6 +5,7 @@
 #include "client_program.h"
 #include "forward_commit.h"
 #include "gid-safety-v1-protocol.h"
+#include "libweston_exports.h"
 #include "weston_config.h"
 #include <assert.h>
 #include <errno.h>
@@ -31,6 +32,7 @@ struct role {
 	struct safety_surface *surface; /* that has it, or NULL */
 	struct wl_resource *resource;	/* gid_safety_surface_v1, or NULL: by app-id */
 	struct client_liveness client;
+	struct wl_event_source *redraw; /* of its surface with subsurfaces, or NULL: none is due */
 };
 
 /* Every surface there is. */
@@ -40,6 +42,12 @@ struct safety_surface {
 	struct weston_surface *surface;
 	struct role *role;	   /* or NULL */
 	const struct role *envied; /* that it would have, but another has it: as said in the log */
+	/*
+	 * Whose tree the surface is of, and the buffer that is drawn for it. A renderer may be done
+	 * with the buffer before another surface of the tree is committed.
+	 */
+	struct role *tree;
+	struct weston_buffer_reference drawn;
 	struct wl_listener commit, destroy;
 };
 
@@ -121,19 +129,67 @@ static void role_give(
 	forward_begin(&role->forward);
 }
 
+/* --- surfaces with subsurfaces ---------------------------------------------------------------- */
+
+static void surface_leave_tree(struct safety_surface *surface) {
+	surface->tree = NULL;
+	weston_buffer_reference(&surface->drawn, NULL, BUFFER_WILL_NOT_BE_ACCESSED);
+}
+
+static void role_leave_tree(struct role *role) {
+	struct safety_surface *surface;
+	wl_list_for_each(surface, &role->safety->surfaces, link) {
+		if (surface->tree == role) {
+			surface_leave_tree(surface);
+		}
+	}
+	if (role->redraw != NULL) {
+		wl_event_source_remove(role->redraw);
+		role->redraw = NULL;
+	}
+}
+
+static void handle_redraw(void *data) {
+	struct role *role = data;
+	role->redraw = NULL;
+	forward_commit(&role->forward, role->surface->surface);
+}
+
+/*
+ * What a commit brings to subsurfaces is there only when Weston is done with it: the tree is drawn
+ * once, before Weston waits for anything again.
+ */
+static void role_redraw(struct role *role) {
+	struct wl_display *display = role->safety->compositor->wl_display;
+	if (role->redraw == NULL) {
+		role->redraw = wl_event_loop_add_idle(
+				wl_display_get_event_loop(display), handle_redraw, role);
+	}
+}
+
+/* The surface, of the role's tree, was committed. */
+static void surface_join_tree(struct safety_surface *surface, struct role *role) {
+	struct weston_buffer *buffer = surface->surface->buffer_ref.buffer;
+	surface->tree = role;
+	weston_buffer_reference(&surface->drawn, buffer,
+			buffer != NULL ? BUFFER_MAY_BE_ACCESSED : BUFFER_WILL_NOT_BE_ACCESSED);
+	role_redraw(role);
+}
+
 /* Takes it back, if somebody has it. The surface remains. */
 static void role_take_back(struct role *role) {
 	struct safety_surface *surface = role->surface;
 	if (surface == NULL) {
 		return;
 	}
+	role_leave_tree(role);
 	if (!role->config.visible) {
 		surface_set_visible(surface->surface, true);
 	}
 	role_detach(role);
 	surface->role = NULL;
 	role->surface = NULL;
-	forward_hide(&role->forward, -1);
+	forward_hide(&role->forward, -1, GID_HIDDEN_EMPTY);
 	forward_log(&role->forward, "gid: role %s: given back\n", role->config.role);
 }
 
@@ -172,6 +228,25 @@ static void give_by_app_id(struct safety_surface *surface) {
 	}
 }
 
+static struct safety_surface *find_surface(
+		struct safety *safety, const struct weston_surface *wanted) {
+	struct safety_surface *surface;
+	wl_list_for_each(surface, &safety->surfaces, link) {
+		if (surface->surface == wanted) {
+			return surface;
+		}
+	}
+	return NULL;
+}
+
+/* The role that its main surface has, or NULL. */
+static struct role *find_tree(const struct safety_surface *surface) {
+	const struct weston_surface *main = weston_surface_get_main_surface(surface->surface);
+	const struct safety_surface *other =
+			main != surface->surface ? find_surface(surface->safety, main) : NULL;
+	return other != NULL ? other->role : NULL;
+}
+
 static void handle_commit(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, commit);
 	if (surface->role == NULL) {
@@ -182,13 +257,25 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 			surface_set_visible(surface->surface, false);
 		}
 		client_liveness_note(&surface->role->client, gid_clock_now());
-		forward_commit(&surface->role->forward, surface->surface);
+	}
+	struct role *role = surface->role != NULL ? surface->role : find_tree(surface);
+	if (role != NULL && !wl_list_empty(&role->surface->surface->subsurface_list)) {
+		surface_join_tree(surface, role);
+	} else if (role != NULL) {
+		role_leave_tree(role);
+		forward_commit(&role->forward, role->surface->surface);
+	} else if (surface->tree != NULL) {
+		surface_leave_tree(surface);
 	}
 }
 
 static void surface_destroy(struct safety_surface *surface) {
 	if (surface->role != NULL) {
 		role_take_back(surface->role);
+	}
+	if (surface->tree != NULL) {
+		role_redraw(surface->tree);
+		surface_leave_tree(surface);
 	}
 	wl_list_remove(&surface->commit.link);
 	wl_list_remove(&surface->destroy.link);
@@ -228,6 +315,13 @@ void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 		if (surface != NULL && surface->buffer_ref.buffer != NULL &&
 				surface->buffer_ref.buffer->resource == buffer) {
 			forward_commit(&role->forward, surface);
+		}
+	}
+	struct safety_surface *part;
+	wl_list_for_each(part, &safety->surfaces, link) {
+		if (part->tree != NULL && part->drawn.buffer != NULL &&
+				part->drawn.buffer->resource == buffer) {
+			role_redraw(part->tree);
 		}
 	}
 }
@@ -344,17 +438,6 @@ static struct role *find_role(struct safety *safety, struct wl_client *client, c
 		if (strcmp(role->config.role, name) == 0 &&
 				safety_config_names(&role->config, client)) {
 			return role;
-		}
-	}
-	return NULL;
-}
-
-static struct safety_surface *find_surface(
-		struct safety *safety, const struct weston_surface *wanted) {
-	struct safety_surface *surface;
-	wl_list_for_each(surface, &safety->surfaces, link) {
-		if (surface->surface == wanted) {
-			return surface;
 		}
 	}
 	return NULL;

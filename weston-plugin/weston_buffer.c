@@ -340,7 +340,10 @@ bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memor
 		return false;
 	}
 	const struct picture *picture = &buffer->planes.picture;
-	bool shown = buffer->state == BUFFER_SHOWN && picture->layout.plane_count == 1;
+	bool shown = buffer->state == BUFFER_SHOWN;
+	for (uint32_t i = 1; i < picture->layout.plane_count; i++) {
+		shown = shown && picture->gids[i] == picture->gids[0];
+	}
 	*memory = (struct buffer_memory){
 			.gid = picture->gids[0],
 			.slab = shown ? buffer->planes.plane[0].slab : NULL,

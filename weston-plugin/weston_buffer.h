@@ -44,7 +44,7 @@ uint32_t buffers_count(const struct buffers *buffers, const struct wl_client *cl
 /* What a wl_buffer shows. */
 struct buffer_memory {
 	gid_id gid;
-	struct gid_slab *slab; /* no reference; NULL: not there (any more), or of several planes */
+	struct gid_slab *slab; /* no reference; NULL: not there (any more), or of several slots */
 	const struct gid_layout *layout;
 	bool pending; /* it will be there: buffers::settled is called */
 };

@@ -146,13 +146,16 @@ class ShmBuffers:
 
     def draw(self, picture: numpy.ndarray) -> Object:
         """A buffer with the picture, of RGB."""
+        return self.draw_raw(bytes_of(picture), SHM_FORMATS[XRGB8888])
+
+    def draw_raw(self, pixels: bytes, code: int) -> Object:
+        """A buffer of these words in this format of wl_shm."""
         size = self.width * self.height * 4
         memory = os.memfd_create("buffer")
         os.ftruncate(memory, size)
-        os.pwrite(memory, bytes_of(picture), 0)
+        os.pwrite(memory, pixels, 0)
         pool = self.connection.bind("wl_shm")("create_pool", memory, size)
         os.close(memory)
-        code = SHM_FORMATS[XRGB8888]
         return pool("create_buffer", 0, self.width, self.height, self.width * 4, code)
 
 

@@ -85,7 +85,7 @@ def test_crop(forwarding: Forwarding, scene: Scene) -> None:
     viewport("set_source", 40 * 256 + 128, 10 * 256, WIDTH * 256, HEIGHT * 256)
     scene.window.commit()
     scene.window.wait_lost("refused_content")
-    forwarding.display.wait_role("lost", "hidden")
+    assert forwarding.display.wait_role("lost", "hidden")["detail"] == "crop"
 
 
 def test_crop_of_a_copy(forwarding: Forwarding, scene: Scene) -> None:
@@ -150,6 +150,9 @@ def test_subsurfaces(forwarding: Forwarding, scene: Scene) -> None:
     child = scene.window.compositor("create_surface")
     subcompositor = scene.connection.bind("wl_subcompositor")
     subsurface = subcompositor("get_subsurface", child, scene.window.surface)
+    subsurface("set_position", WIDTH, 0)
+    child("attach", ShmBuffers(scene.connection).draw(random_picture(3)), 0, 0)
+    child("commit")
     scene.window.commit()
     scene.window.wait_lost("refused_content")
     forwarding.display.wait_role("lost", "hidden")

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Surfaces that cannot be sent as their buffer is: with subsurfaces, scaled, of one colour.
+
+The module draws them once. The other display shows what Weston itself shows.
+"""
+
+from collections.abc import Iterator
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH
+from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
+from program import wait_for
+from session import OwnerProcess
+from wayland import Display as Connection
+from wayland import Object
+from weston import ARGB8888, SHM_FORMATS, screenshot
+
+
+class Scene:
+    """A window with the role, whose buffer is gids and has its size."""
+
+    def __init__(
+        self, forwarding: Forwarding, connection: Connection, owner: OwnerProcess
+    ) -> None:
+        self.forwarding, self.connection, self.owner = forwarding, connection, owner
+        self.window = Window(connection)
+        self.window.take_role()
+        self.subcompositor = connection.bind("wl_subcompositor")
+        self.viewporter = connection.bind("wp_viewporter")
+
+    def gids(self, width: int = WIDTH, height: int = HEIGHT) -> GidBuffers:
+        folder = self.forwarding.cockpit.folder
+        return GidBuffers(self.connection, self.owner, folder, width, height)
+
+    def child(self, parent: Object, x: int, y: int) -> tuple[Object, Object]:
+        surface = self.window.compositor("create_surface")
+        subsurface = self.subcompositor("get_subsurface", surface, parent)
+        subsurface("set_position", x, y)
+        return surface, subsurface
+
+    def commit(self, surface: Object, buffer: Object | None) -> None:
+        surface("attach", buffer, 0, 0)
+        surface("damage_buffer", 0, 0, 0x7FFFFFFF, 0x7FFFFFFF)
+        surface("commit")
+
+    def small(self, seed: int, width: int = 64, height: int = 32) -> Object:
+        """A buffer of ordinary shared memory."""
+        picture = random_picture(seed, width, height)
+        return ShmBuffers(self.connection, width, height).draw(picture)
+
+    def difference(self) -> int:
+        """Between what Weston shows of the window and what the other display shows."""
+        shot = screenshot(self.forwarding.weston)[..., ::-1].astype(int)
+        lit = numpy.argwhere(shot.any(axis=2))
+        if not len(lit):
+            return 256
+        top, left = lit.min(axis=0)
+        here = shot[top : top + HEIGHT, left : left + WIDTH]
+        region = self.forwarding.display.region()
+        return int(abs(here - region).max()) if here.shape == region.shape else 256
+
+    def wait_same(self) -> None:
+        wait_for(lambda: self.difference() <= 1, "both displays to show the same")
+
+
+@pytest.fixture
+def config() -> str:
+    return ROLE
+
+
+@pytest.fixture(params=["pixman", "gl"])
+def scene(cockpit: Cockpit, config: str, request: pytest.FixtureRequest) -> Iterator[Scene]:
+    forwarding = Forwarding(cockpit, config, renderer=request.param)
+    with forwarding.connection() as connection, forwarding.owner() as owner:
+        yield Scene(forwarding, connection, owner)
+
+
+def only_pixman(function):  # noqa: ANN001, ANN201
+    return pytest.mark.parametrize("scene", ["pixman"], indirect=True)(function)
+
+
+def test_subsurfaces(scene: Scene) -> None:
+    """Above and below, of gids and of shared memory; children that draw by themselves."""
+    window, main = scene.window, scene.window.surface
+    above, above_sub = scene.child(main, 40, 10)
+    scene.commit(above, scene.gids(64, 32).draw(random_picture(2, 64, 32)))
+    window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+    counts = scene.forwarding.counts()
+    assert counts["copied_frames"] > 0
+    assert counts["copied_bytes"] == counts["copied_frames"] * WIDTH * HEIGHT * 4
+    expected = random_picture(1)
+    expected[10:42, 40:104] = random_picture(2, 64, 32)
+    assert numpy.array_equal(scene.forwarding.display.region(), expected)
+
+    above_sub("set_desync")
+    scene.commit(above, scene.small(3))
+    expected[10:42, 40:104] = random_picture(3, 64, 32)
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), expected), "its own commit"
+    )
+
+    below, below_sub = scene.child(main, 0, 0)
+    below_sub("place_below", main)
+    scene.commit(below, scene.small(4))
+    grandchild, _ = scene.child(above, 8, 4)
+    scene.commit(grandchild, scene.small(5, 16, 16))
+    above("commit")
+    window.show(scene.gids().draw(random_picture(6)))
+    scene.connection.roundtrip()
+    scene.wait_same()
+    assert [t["reason"] for t in scene.forwarding.display.role()["transitions"]] == ["none"]
+
+    # Without children it is lent again.
+    for surface in (grandchild, below, above):
+        surface("destroy")
+    copied = scene.forwarding.counts()["copied_frames"]
+    window.show(scene.gids().draw(random_picture(7)))
+    window.show(scene.gids().draw(random_picture(8)))
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), random_picture(8)),
+        "the surface alone",
+    )
+    assert scene.forwarding.counts()["copied_frames"] <= copied + 3  # as many as went away
+
+
+@only_pixman
+def test_a_child_goes(scene: Scene) -> None:
+    child, _ = scene.child(scene.window.surface, 40, 10)
+    scene.commit(child, scene.small(2))
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+    child("destroy")
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), random_picture(1)),
+        "the surface without its child",
+    )
+
+
+@only_pixman
+def test_child_that_shows_nothing(scene: Scene) -> None:
+    """Then the surface is as one without."""
+    scene.child(scene.window.surface, 400, 400)
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+    assert scene.forwarding.counts()["copied_frames"] == 0
+
+
+def test_alpha(scene: Scene) -> None:
+    """Colours are multiplied by alpha already; black is behind the surface."""
+    pixels = numpy.zeros((32, 64, 4), numpy.uint8)
+    pixels[..., 3] = numpy.linspace(0, 255, 64).astype(numpy.uint8)
+    pixels[..., :3] = pixels[..., 3:] // 2
+    buffers = ShmBuffers(scene.connection, 64, 32)
+    child, _ = scene.child(scene.window.surface, 16, 8)
+    scene.commit(child, buffers.draw_raw(pixels.tobytes(), SHM_FORMATS[ARGB8888]))
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+
+
+@pytest.mark.parametrize("transform", range(8))
+@only_pixman
+def test_transforms(scene: Scene, transform: int) -> None:
+    size = (32, 64) if transform % 2 else (64, 32)
+    child, _ = scene.child(scene.window.surface, 24, 12)
+    child("set_buffer_transform", transform)
+    scene.commit(child, scene.small(3, *size))
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+
+
+def smooth(width: int, height: int) -> numpy.ndarray:
+    """Without edges, at which filters differ."""
+    y, x = numpy.mgrid[0:height, 0:width]
+    return numpy.stack([x * 200 // width, y * 200 // height, (x + y) % 256 // 2 + 20], -1).astype(
+        numpy.uint8
+    )
+
+
+def test_scaled(scene: Scene) -> None:
+    """Where what is seen has the role's size, and the buffer has not."""
+    picture = numpy.full((HEIGHT * 2, WIDTH * 2, 3), 90, numpy.uint8)
+    picture[:, WIDTH:] = 200
+    viewport = scene.viewporter("get_viewport", scene.window.surface)
+    viewport("set_destination", WIDTH, HEIGHT)
+    scene.window.show(scene.gids(WIDTH * 2, HEIGHT * 2).draw(picture))
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), picture[::2, ::2]),
+        "half of it",
+    )
+    assert scene.forwarding.counts()["copied_frames"] == 1
+
+
+@only_pixman
+def test_part_of_pixels(scene: Scene) -> None:
+    """A source that begins within a pixel."""
+    viewport = scene.viewporter("get_viewport", scene.window.surface)
+    viewport("set_source", 4 * 256 + 128, 3 * 256 + 64, WIDTH * 256, HEIGHT * 256)
+    viewport("set_destination", WIDTH, HEIGHT)
+    scene.window.show(scene.gids(WIDTH + 16, HEIGHT + 16).draw(smooth(WIDTH + 16, HEIGHT + 16)))
+    scene.wait_same()
+
+
+@only_pixman
+def test_scale_of_buffers(scene: Scene) -> None:
+    """With a scale of 2 the role's pixels are the buffer's, and a child's are where it is."""
+    scene.window.surface("set_buffer_scale", 2)
+    child, _ = scene.child(scene.window.surface, 10, 5)
+    child("set_buffer_scale", 2)
+    scene.commit(child, scene.small(2))
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    expected = random_picture(1)
+    expected[10:42, 20:84] = random_picture(2, 64, 32)
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), expected), "both in place"
+    )
+
+
+@only_pixman
+def test_one_colour(scene: Scene) -> None:
+    """wp_single_pixel_buffer as the whole surface, with a picture on it."""
+    manager = scene.connection.bind("wp_single_pixel_buffer_manager_v1")
+    full = 0xFFFFFFFF
+    solid = manager("create_u32_rgba_buffer", full // 2, full // 4, full // 8, full)
+    viewport = scene.viewporter("get_viewport", scene.window.surface)
+    viewport("set_destination", WIDTH, HEIGHT)
+    child, _ = scene.child(scene.window.surface, 40, 10)
+    scene.commit(child, scene.small(2))
+    scene.window.show(solid)
+    scene.wait_same()
+    assert scene.forwarding.display.role()["state"] == "live"
+
+
+# --- what is refused, and what the other display says of it ---------------------------------------
+
+
+def wait_hidden(scene: Scene, detail: str, reason: str) -> None:
+    scene.window.wait_lost(reason)
+    wait_for(
+        lambda: scene.forwarding.display.role()["detail"] == detail,
+        f"the other display to say {detail}",
+    )
+    role = scene.forwarding.display.wait_role("lost", "hidden")
+    assert role["shows"] == "fallback"
+    assert role["text"]
+
+
+@only_pixman
+def test_beyond_the_surface(scene: Scene) -> None:
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.forwarding.display.wait_role("live")
+    child, _ = scene.child(scene.window.surface, WIDTH - 63, 0)
+    scene.commit(child, scene.small(2))
+    scene.window.show(scene.gids().draw(random_picture(3)))
+    wait_hidden(scene, "subsurface", "refused_content")
+    scene.forwarding.weston.wait_log("a subsurface reaches beyond its main surface")
+
+
+@only_pixman
+def test_too_many(scene: Scene) -> None:
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.forwarding.display.wait_role("live")
+    for _ in range(40):
+        child, _ = scene.child(scene.window.surface, 0, 0)
+        scene.commit(child, scene.small(2, 8, 8))
+    scene.window.show(scene.gids().draw(random_picture(3)))
+    wait_hidden(scene, "subsurface", "refused_content")
+
+
+@only_pixman
+def test_another_size(scene: Scene) -> None:
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.forwarding.display.wait_role("live")
+    scene.window.show(scene.gids(WIDTH, 60).draw(random_picture(2, WIDTH, 60)))
+    wait_hidden(scene, "size", "refused_content")
+    scene.window.show(None)
+    wait_for(lambda: scene.forwarding.display.role()["detail"] == "empty", "another reason")
+
+
+@pytest.mark.parametrize("config", [ROLE + "copy=false\n"], ids=[""])
+@only_pixman
+def test_no_copies(scene: Scene, config: str) -> None:
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.forwarding.display.wait_role("live")
+    child, _ = scene.child(scene.window.surface, 0, 0)
+    scene.commit(child, scene.small(2))
+    scene.window.show(scene.gids().draw(random_picture(3)))
+    wait_hidden(scene, "copy", "refused_memory")

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "forward_tree.h"
+
+#include "shm_format.h"
+#include "to_rgb.h"
+#include "weston_buffer.h"
+#include <drm_fourcc.h>
+#include <math.h>
+#include <pixman.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of pictures that are converted first: 4K. Longer would keep the display waiting. */
+#define CONVERTED_PIXELS_MAX (3840u * 2160u)
+
+struct tree {
+	pixman_image_t *target;
+	int32_t width, height, scale; /* of the main surface, in its own lengths */
+	unsigned surfaces;
+	struct tree_refusal *refusal;
+	enum tree_result result;
+};
+
+/* A picture that pixman can read. */
+struct source {
+	pixman_image_t *image;
+	void *converted;	   /* owned, or NULL */
+	struct wl_shm_buffer *shm; /* begun to be read, or NULL */
+};
+
+static bool refuse(struct tree *tree, enum gid_hidden hidden, const char *text) {
+	*tree->refusal = (struct tree_refusal){hidden, text};
+	tree->result = TREE_REFUSED;
+	return false;
+}
+
+/* --- from memory to images ---------------------------------------------------------------------- */
+
+static void source_finish(struct source *source) {
+	if (source->image != NULL) {
+		pixman_image_unref(source->image);
+	}
+	if (source->shm != NULL) {
+		wl_shm_buffer_end_access(source->shm);
+	}
+	free(source->converted);
+}
+
+/* `memory` is where the layout's offsets count from. */
+static bool source_of_memory(struct tree *tree, struct source *source,
+		const struct gid_layout *layout, const uint8_t *memory) {
+	int width = (int)layout->width, height = (int)layout->height;
+	const uint8_t *data = memory + layout->planes[0].offset;
+	bool alpha = layout->fourcc == DRM_FORMAT_ARGB8888;
+	if ((alpha || layout->fourcc == DRM_FORMAT_XRGB8888) && (uintptr_t)data % 4 == 0 &&
+			layout->planes[0].stride % 4 == 0) {
+		source->image = pixman_image_create_bits_no_clear(
+				alpha ? PIXMAN_a8r8g8b8 : PIXMAN_x8r8g8b8, width, height,
+				(uint32_t *)data, (int)layout->planes[0].stride);
+	} else {
+		if (layout->modifier != DRM_FORMAT_MOD_LINEAR || !to_rgb_can(layout->fourcc)) {
+			return refuse(tree, GID_HIDDEN_FORMAT,
+					"a picture's format cannot be drawn by the processor");
+		}
+		if ((uint64_t)layout->width * layout->height > CONVERTED_PIXELS_MAX) {
+			return refuse(tree, GID_HIDDEN_SIZE,
+					"a picture is too large to be converted");
+		}
+		source->converted = malloc((size_t)width * (size_t)height * 4);
+		if (source->converted != NULL) {
+			to_rgb(layout, memory, 0, 0, layout->width, layout->height,
+					source->converted, (size_t)width * 4);
+			source->image = pixman_image_create_bits_no_clear(
+					to_rgb_has_alpha(layout->fourcc) ? PIXMAN_a8r8g8b8
+									 : PIXMAN_x8r8g8b8,
+					width, height, source->converted, width * 4);
+		}
+	}
+	return source->image != NULL ||
+			refuse(tree, GID_HIDDEN_MEMORY, "there is no memory to draw it");
+}
+
+static bool source_of_gid(
+		struct tree *tree, struct source *source, const struct buffer_memory *memory) {
+	if (memory->pending) {
+		tree->result = TREE_LATER;
+		return false;
+	}
+	const uint8_t *slot = memory->slab != NULL
+			? gid_slab_view(memory->slab, gid_slot_of(memory->gid))
+			: NULL;
+	if (slot == NULL) {
+		return refuse(tree, GID_HIDDEN_GONE, "a buffer's memory is gone");
+	}
+	struct gid_slab_info info;
+	gid_slab_get_info(memory->slab, &info);
+	struct gid_layout layout = *memory->layout;
+	layout.colours = info.layout.colours;
+	return source_of_memory(tree, source, &layout, slot);
+}
+
+static bool source_of_shm(
+		struct tree *tree, struct source *source, struct wl_shm_buffer *shm) {
+	struct gid_layout layout = {
+			.fourcc = shm_format_to_fourcc(wl_shm_buffer_get_format(shm)),
+			.width = (uint32_t)wl_shm_buffer_get_width(shm),
+			.height = (uint32_t)wl_shm_buffer_get_height(shm),
+			.plane_count = 1,
+			.planes = {{0, (uint32_t)wl_shm_buffer_get_stride(shm)}},
+	};
+	const struct gid_format_info *format = gid_format_find(layout.fourcc);
+	if (format == NULL || format->plane_count != 1) {
+		return refuse(tree, GID_HIDDEN_FORMAT, "a wl_shm buffer's format cannot be drawn");
+	}
+	wl_shm_buffer_begin_access(shm);
+	source->shm = shm;
+	return source_of_memory(tree, source, &layout, wl_shm_buffer_get_data(shm));
+}
+
+static uint16_t solid_channel(float value) {
+	return (uint16_t)lrintf(value * 65535.0f);
+}
+
+static bool source_of_buffer(
+		struct tree *tree, struct source *source, const struct weston_buffer *buffer) {
+	struct buffer_memory memory;
+	if (buffer->resource != NULL && buffer_get_memory(buffer->resource, &memory)) {
+		return source_of_gid(tree, source, &memory);
+	}
+	switch (buffer->type) {
+	case WESTON_BUFFER_SHM:
+		return source_of_shm(tree, source, buffer->shm_buffer);
+	case WESTON_BUFFER_SOLID: {
+		const struct weston_solid_buffer_values *solid = &buffer->solid;
+		source->image = pixman_image_create_solid_fill(&(pixman_color_t){
+				.red = solid_channel(solid->r),
+				.green = solid_channel(solid->g),
+				.blue = solid_channel(solid->b),
+				.alpha = solid_channel(solid->a),
+		});
+		return source->image != NULL ||
+				refuse(tree, GID_HIDDEN_MEMORY, "there is no memory to draw it");
+	}
+	default:
+		return refuse(tree, GID_HIDDEN_DMABUF,
+				"a buffer is a dma-buf that is not made of gids");
+	}
+}
+
+/* --- drawing ------------------------------------------------------------------------------------ */
+
+static bool is_whole(double value) {
+	return value == nearbyint(value);
+}
+
+/* From pixels of the target to those of the buffer; whether each of them is just one of those. */
+static bool find_transform(const struct tree *tree, const struct weston_surface *surface, int32_t x,
+		int32_t y, struct pixman_f_transform *transform) {
+	const float *d = surface->surface_to_buffer_matrix.d;
+	const double scale = tree->scale;
+	*transform = (struct pixman_f_transform){{
+			{d[0] / scale, d[4] / scale, d[12] - d[0] * x - d[4] * y},
+			{d[1] / scale, d[5] / scale, d[13] - d[1] * x - d[5] * y},
+			{0, 0, 1},
+	}};
+	const double(*m)[3] = transform->m;
+	return fabs(m[0][0]) + fabs(m[0][1]) == 1 && fabs(m[1][0]) + fabs(m[1][1]) == 1 &&
+			is_whole(m[0][0]) && is_whole(m[1][1]) && is_whole(m[0][2]) &&
+			is_whole(m[1][2]);
+}
+
+/* At (x, y) of the main surface. */
+static bool draw_surface(
+		struct tree *tree, const struct weston_surface *surface, int32_t x, int32_t y) {
+	if (x < 0 || y < 0 || x > tree->width - surface->width ||
+			y > tree->height - surface->height) {
+		return refuse(tree, GID_HIDDEN_SUBSURFACE,
+				"a subsurface reaches beyond its main surface");
+	}
+	struct pixman_f_transform wanted;
+	bool one_to_one = find_transform(tree, surface, x, y, &wanted);
+	struct pixman_transform fixed;
+	if (!pixman_transform_from_pixman_f_transform(&fixed, &wanted)) {
+		return refuse(tree, GID_HIDDEN_CROP, "a surface is scaled too much");
+	}
+	struct source source = {0};
+	bool found = source_of_buffer(tree, &source, surface->buffer_ref.buffer);
+	if (found) {
+		pixman_image_set_transform(source.image, &fixed);
+		pixman_image_set_filter(source.image,
+				one_to_one ? PIXMAN_FILTER_NEAREST : PIXMAN_FILTER_BILINEAR, NULL, 0);
+		pixman_image_set_repeat(source.image, PIXMAN_REPEAT_PAD);
+		int32_t scale = tree->scale;
+		pixman_image_composite32(PIXMAN_OP_OVER, source.image, NULL, tree->target,
+				x * scale, y * scale, 0, 0, x * scale, y * scale,
+				surface->width * scale, surface->height * scale);
+	}
+	source_finish(&source);
+	return found;
+}
+
+/* A list of the surface itself alone remains when the last child goes. */
+static bool has_list(const struct weston_surface *surface) {
+	return wl_list_length(&surface->subsurface_list) > 1;
+}
+
+static bool has_content(const struct weston_surface *surface) {
+	return surface->buffer_ref.buffer != NULL && surface->width > 0 && surface->height > 0;
+}
+
+/* The topmost is the first of the list, which the surface itself stands in, too. */
+static bool draw_tree(struct tree *tree, const struct weston_surface *surface, int32_t x, int32_t y,
+		unsigned depth) {
+	if (!has_content(surface)) {
+		return true; /* nor are its children shown */
+	}
+	if (depth > FORWARD_TREE_DEPTH_MAX || ++tree->surfaces > FORWARD_TREE_SURFACES_MAX) {
+		return refuse(tree, GID_HIDDEN_SUBSURFACE, "the surface has too many subsurfaces");
+	}
+	if (!has_list(surface)) {
+		return draw_surface(tree, surface, x, y);
+	}
+	const struct weston_subsurface *sub;
+	wl_list_for_each_reverse(sub, &surface->subsurface_list, parent_link) {
+		bool drawn = sub->surface == surface
+				? draw_surface(tree, surface, x, y)
+				: draw_tree(tree, sub->surface,
+						  x + (int32_t)lrint(sub->position.offset.c.x),
+						  y + (int32_t)lrint(sub->position.offset.c.y),
+						  depth + 1);
+		if (!drawn) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool forward_tree_has_children(const struct weston_surface *surface) {
+	const struct weston_subsurface *sub;
+	if (has_list(surface)) {
+		wl_list_for_each(sub, &surface->subsurface_list, parent_link) {
+			if (sub->surface != surface && has_content(sub->surface)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
+		uint32_t *pixels, size_t stride, struct tree_refusal *refusal) {
+	struct tree tree = {
+			.width = surface->width,
+			.height = surface->height,
+			.scale = scale,
+			.refusal = refusal,
+			.result = TREE_DRAWN,
+	};
+	/* Its memory had another picture, and what is behind the surface is black. */
+	tree.target = pixman_image_create_bits(PIXMAN_x8r8g8b8, surface->width * scale,
+			surface->height * scale, pixels, (int)stride);
+	if (tree.target == NULL) {
+		refuse(&tree, GID_HIDDEN_MEMORY, "there is no memory to draw it");
+		return TREE_REFUSED;
+	}
+	for (int32_t y = 0; y < surface->height * scale; y++) {
+		memset((uint8_t *)pixels + (size_t)y * stride, 0,
+				(size_t)(surface->width * scale) * 4);
+	}
+	draw_tree(&tree, surface, 0, 0, 0);
+	pixman_image_unref(tree.target);
+	return tree.result;
+}

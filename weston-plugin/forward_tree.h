@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What a surface shows together with its subsurfaces, drawn as a display would show it that had
+ * nothing else: from the clients' memory, by the processor.
+ *
+ * Belongs to the compositor's thread.
+ */
+#ifndef GID_WESTON_FORWARD_TREE_H
+#define GID_WESTON_FORWARD_TREE_H
+
+#include <gid/stream.h>
+#include <libweston/libweston.h>
+
+/* Surfaces of one tree, and the depth of it: more are refused. */
+#define FORWARD_TREE_SURFACES_MAX 32
+#define FORWARD_TREE_DEPTH_MAX 8
+
+enum tree_result {
+	TREE_DRAWN,
+	TREE_LATER, /* some client's memory is not there yet */
+	TREE_REFUSED,
+};
+
+/* Why a tree is refused. */
+struct tree_refusal {
+	enum gid_hidden hidden;
+	const char *text;
+};
+
+/* Whether any subsurface of it has something to show. */
+bool forward_tree_has_children(const struct weston_surface *surface);
+
+/*
+ * Draws the tree into `pixels`, words of XRGB8888, where one length of the surface takes `scale`
+ * pixels: surface->width * scale of them across.
+ */
+enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
+		uint32_t *pixels, size_t stride, struct tree_refusal *refusal);
+
+#endif
