@@ -85,6 +85,8 @@ static int add_role(variant **array, const struct role_view *view) {
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"sampled_frames", history->sampled_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
+						"undrawn_frames", history->undrawn_frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"converted_frames", history->converted_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"refused_frames", history->refused_frames),

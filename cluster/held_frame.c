@@ -5,6 +5,7 @@
 #include "../convert/visible.h"
 #include "../wlroots/dmabuf_sync.h"
 #include <drm_fourcc.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wayland-server-protocol.h>
@@ -15,17 +16,26 @@ static bool is_words(const struct gid_layout *layout) {
 			layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0;
 }
 
+/* Whose device writes to it anew, after the frame was sent, has a picture that may not be read. */
+static bool begin_read(const struct gid_slab_info *info) {
+	return info->memory != GID_MEMORY_DMABUF || dmabuf_begin_read(info->fd);
+}
+
+static void end_read(const struct gid_slab_info *info) {
+	if (info->memory == GID_MEMORY_DMABUF) {
+		dmabuf_end_read(info->fd);
+	}
+}
+
 static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
 		const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
-	if (info->memory == GID_MEMORY_DMABUF) {
-		dmabuf_begin_read(info->fd);
+	if (!begin_read(info)) {
+		return -EAGAIN;
 	}
 	int ret = transform == WL_OUTPUT_TRANSFORM_NORMAL
 			? pixels_hash(pixels, hashes, digest)
 			: pixels_hash_turned(pixels, transform, hashes, digest);
-	if (info->memory == GID_MEMORY_DMABUF) {
-		dmabuf_end_read(info->fd);
-	}
+	end_read(info);
 	return ret;
 }
 
@@ -68,14 +78,9 @@ static int look_at_others(const struct gid_slab_info *info, const struct visible
 	void *rows = malloc(size);
 	pixels->data = looked->converted = malloc(pixels->stride * pixels->height);
 	int ret = -ENOMEM;
-	if (rows != NULL && looked->converted != NULL) {
-		if (info->memory == GID_MEMORY_DMABUF) {
-			dmabuf_begin_read(info->fd);
-		}
+	if (rows != NULL && looked->converted != NULL && begin_read(info)) {
 		visible_copy(visible, slot, rows);
-		if (info->memory == GID_MEMORY_DMABUF) {
-			dmabuf_end_read(info->fd);
-		}
+		end_read(info);
 		to_rgb(&visible->layout, rows, (uint32_t)visible->seen.x, (uint32_t)visible->seen.y,
 				pixels->width, pixels->height, looked->converted, pixels->stride);
 		ret = transform == WL_OUTPUT_TRANSFORM_NORMAL

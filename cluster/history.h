@@ -23,6 +23,7 @@ struct history {
 	struct samples latency; /* from a frame's submission to its being on the output, in ns */
 	uint64_t frames, shown_frames, refused_frames;
 	uint64_t sampled_frames;   /* of those shown: read by the renderer from dma-bufs */
+	uint64_t undrawn_frames;   /* given back: no device had drawn them in time */
 	uint64_t converted_frames; /* of those shown: copied, as words of red, green and blue */
 };
 

@@ -18,6 +18,9 @@
 static void role_stream_show(
 		struct role_stream *stream, const struct gid_frame *frame, struct gid_slab *slab) {
 	if (slab != NULL && !held_frame_is_drawn(slab)) {
+		if (stream->waits != ROLE_STREAM_FENCED) {
+			stream->fenced_since = gid_clock_now();
+		}
 		stream->waits = ROLE_STREAM_FENCED;
 		stream->waiting = *frame;
 		stream->slab = slab;
@@ -33,6 +36,16 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 	role_stream_show(stream, &frame, error == 0 ? slab : NULL);
 }
 
+/*
+ * A picture that is not drawn yet is as none. The role's deadline is as long as it may take; and
+ * when its lease is over, its memory has another picture.
+ */
+static bool role_stream_may_wait(const struct role_stream *stream) {
+	return gid_slab_is_current(stream->slab, stream->waiting.gid) &&
+			gid_clock_now() - stream->fenced_since <=
+			stream->view->config->limits.deadline_ns;
+}
+
 /* What waits is not waited for any more; its frame stays the consumer's. */
 static void role_stream_forget(struct role_stream *stream) {
 	if (stream->waits == ROLE_STREAM_IMPORTING) {
@@ -41,6 +54,19 @@ static void role_stream_forget(struct role_stream *stream) {
 	gid_slab_unref(stream->slab);
 	stream->slab = NULL;
 	stream->waits = ROLE_STREAM_IDLE;
+}
+
+static void role_stream_look_again(struct role_stream *stream) {
+	struct gid_frame frame = stream->waiting;
+	if (!role_stream_may_wait(stream)) {
+		stream->view->history.undrawn_frames++;
+		gid_consumer_release(stream->consumer, &frame);
+		role_stream_forget(stream);
+		return;
+	}
+	struct gid_slab *slab = stream->slab;
+	stream->slab = NULL;
+	role_stream_show(stream, &frame, slab);
 }
 
 /* Takes the frame. */
@@ -58,8 +84,13 @@ static void role_stream_look(struct role_stream *stream, const struct gid_frame 
 		return;
 	}
 	if (stream->waits == ROLE_STREAM_FENCED) {
-		gid_consumer_release(stream->consumer, &stream->waiting);
-		role_stream_forget(stream);
+		role_stream_look_again(stream);
+	}
+	if (stream->waits == ROLE_STREAM_FENCED) {
+		/* The older one is nearer to being drawn. */
+		stream->view->history.undrawn_frames++;
+		gid_consumer_release(stream->consumer, frame);
+		return;
 	}
 	stream->looked++;
 	struct gid_slab *slab = NULL;
@@ -229,10 +260,7 @@ void role_stream_tick(struct role_stream *stream) {
 			return;
 		}
 		if (stream->waits == ROLE_STREAM_FENCED) {
-			struct gid_frame frame = stream->waiting;
-			struct gid_slab *slab = stream->slab;
-			stream->slab = NULL;
-			role_stream_show(stream, &frame, slab);
+			role_stream_look_again(stream);
 		}
 		wl_event_source_fd_update(stream->source, WL_EVENT_READABLE);
 		/* The doorbell rings only for those who found nothing more, which we may not have.

@@ -26,6 +26,7 @@ struct role_stream {
 		ROLE_STREAM_FENCED,    /* and for the device that draws it; its memory is `slab` */
 	} waits;
 	struct gid_frame waiting;
+	uint64_t fenced_since; /* with ROLE_STREAM_FENCED */
 	struct gid_slab *slab; /* our reference, or NULL */
 };
 

@@ -35,15 +35,12 @@ static bool handle_begin_access(struct wlr_buffer *buffer, uint32_t flags, void 
 		return false;
 	}
 	/* What a device still draws is not waited for: the surface keeps the picture it has. */
-	if (view->dmabuf.n_planes > 0 && !dmabuf_is_drawn(view->dmabuf.fd[0])) {
+	if (view->dmabuf.n_planes > 0 && !dmabuf_begin_read(view->dmabuf.fd[0])) {
 		return false;
 	}
 	*data = (void *)view->data; /* to be read only, as `flags` say */
 	*format = view->fourcc;
 	*stride = view->stride;
-	if (view->dmabuf.n_planes > 0) {
-		dmabuf_begin_read(view->dmabuf.fd[0]);
-	}
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../cluster/held_frame.h"
@@ -18,6 +19,7 @@
 
 static int fence;
 static unsigned syncs, syncs_too_early;
+static bool begins_anew; /* a device, when the kernel is told of the reader */
 static struct gid_slab_info info;
 static uint8_t picture[16 * 64];
 
@@ -37,6 +39,10 @@ int ioctl(int fd, unsigned long request, ...) {
 	}
 	syncs++;
 	syncs_too_early += !is_drawn();
+	if (begins_anew) {
+		const struct timespec minute = {60, 0};
+		return nanosleep(&minute, NULL); /* as the kernel waits: until a signal comes */
+	}
 	return 0;
 }
 
@@ -83,6 +89,23 @@ static void test_frames(void) {
 	info.memory = GID_MEMORY_DMABUF;
 }
 
+/* A fence that comes between the look at the fence and the kernel's. */
+static void test_attack(void) {
+	draw(true);
+	begins_anew = true;
+	struct gid_frame frame = {.gid = gid_make(1, 1, 0, 0)};
+	struct looked_at looked;
+	uint64_t begin = gid_clock_now();
+	enum role_reason reason = held_frame_examine(&frame, NULL, 16, 16, &looked, NULL);
+	uint64_t took = gid_clock_now() - begin;
+	looked_at_finish(&looked);
+	tap_ok(reason == ROLE_REASON_MEMORY && syncs == 1,
+			"a picture that a device begins to draw again is not read");
+	tap_ok(took < 1000000000, "and not waited for (%.1f ms)", (double)took / 1e6);
+	begins_anew = false;
+	draw(false);
+}
+
 static void destroyed(struct memory_view *view) {
 }
 
@@ -116,6 +139,7 @@ int main(void) {
 	info = (struct gid_slab_info){.slot_size = sizeof(picture), .slot_count = 1, .fd = fence};
 	gid_layout_init(&info.layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
 	test_frames();
+	test_attack();
 	test_buffers();
 	close(fence);
 	return tap_finish();

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pictures whose fence comes late, or never: a role's stream waits for none of them longer than it
+ * may, and whatever the producer sends meanwhile, it gives back what it took. libgid's and the
+ * view's functions are replaced by those of the test.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "../../cluster/role_stream.h"
+#include "../unit/tap.h"
+
+#define MS UINT64_C(1000000)
+#define DEADLINE_MS 200
+
+static uint64_t now = 1000 * MS;
+static unsigned queued, released, references, shown;
+static uint64_t next_sequence, last_shown, last_released;
+static bool drawn, current;
+static int bell;
+
+uint64_t gid_clock_now(void) {
+	return now;
+}
+
+/* --- the consumer, which has `queued` frames -------------------------------------------------- */
+
+int gid_consumer_create(struct gid_domain *domain, const char *owner, const char *name,
+		const struct gid_consumer_options *options, struct gid_consumer **consumer) {
+	*consumer = (struct gid_consumer *)&bell;
+	return 1;
+}
+
+void gid_consumer_destroy(struct gid_consumer *consumer) {
+}
+
+int gid_consumer_get_fd(const struct gid_consumer *consumer) {
+	return bell;
+}
+
+enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer) {
+	return GID_CONSUMER_LIVE;
+}
+
+int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
+	if (queued == 0) {
+		return -EAGAIN;
+	}
+	queued--;
+	*frame = (struct gid_frame){
+			.gid = gid_make(1, 1, (uint32_t)(next_sequence % 4), 0),
+			.sequence = ++next_sequence,
+			.submit_time = now,
+	};
+	return 1;
+}
+
+int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame) {
+	released++;
+	last_released = frame->sequence;
+	return 0;
+}
+
+uint32_t gid_domain_number(const struct gid_domain *domain) {
+	return 2;
+}
+
+int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done,
+		void *data, struct gid_slab **slab) {
+	*slab = (struct gid_slab *)&references;
+	references++;
+	return 0;
+}
+
+void gid_slab_unref(struct gid_slab *slab) {
+	references -= slab != NULL;
+}
+
+bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
+	return current;
+}
+
+/* --- what the view does with them ------------------------------------------------------------- */
+
+bool held_frame_is_drawn(const struct gid_slab *slab) {
+	return drawn;
+}
+
+void held_frame_forget_consumer(struct wl_list *list) {
+}
+
+void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
+		const struct gid_frame *frame, struct gid_slab *slab, uint64_t time) {
+	shown++;
+	last_shown = frame->sequence;
+	gid_consumer_release(consumer, frame);
+	gid_slab_unref(slab);
+}
+
+void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t time) {
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static struct role_config config = {.name = (char *)"telltale",
+		.stream = (char *)"safety/telltale",
+		.limits = {.deadline_ns = DEADLINE_MS * MS, .good_frames = 1}};
+static struct role_view view;
+static struct role_stream stream;
+
+static void begin(void) {
+	queued = released = references = shown = 0;
+	next_sequence = last_shown = last_released = 0;
+	drawn = false;
+	current = true;
+	view = (struct role_view){.config = &config};
+	role_init(&view.role, &config.limits, now);
+	role_stream_init(&stream, &view, wl_event_loop_create());
+	role_stream_start(&stream, (struct gid_domain *)&bell);
+}
+
+static void refresh(unsigned frames) {
+	now += 16 * MS;
+	queued += frames;
+	role_stream_tick(&stream);
+}
+
+/* All that was received was given back, and nothing is held. */
+static bool end(void) {
+	struct wl_event_loop *loop = stream.loop;
+	bool waits = stream.waits == ROLE_STREAM_FENCED;
+	role_stream_stop(&stream);
+	role_finish(&view.role);
+	wl_event_loop_destroy(loop);
+	return references == 0 && released + waits == next_sequence;
+}
+
+static void test_late(void) {
+	begin();
+	refresh(1);
+	refresh(0);
+	tap_ok(shown == 0, "a picture that is being drawn is not there yet");
+	drawn = true;
+	refresh(0);
+	tap_ok(shown == 1 && last_shown == 1, "once it is drawn it is");
+	tap_ok(end(), "and all is given back");
+}
+
+/* Of a device that takes longer for each picture than a refresh. */
+static void test_behind(void) {
+	begin();
+	for (unsigned i = 0; i < 20; i++) {
+		drawn = i % 2 == 1;
+		refresh(1);
+	}
+	tap_ok(shown >= 9, "newer pictures do not take the place of one that is nearly drawn (%u)",
+			shown);
+	tap_ok(end(), "and all is given back");
+}
+
+static void test_never(void) {
+	begin();
+	unsigned held = 0;
+	for (unsigned i = 0; i < 1000; i++) {
+		refresh(i % 2);
+		unsigned out = (unsigned)(next_sequence - released);
+		held = out > held ? out : held;
+	}
+	tap_ok(shown == 0 && held == 1, "of pictures that are never drawn one is held at a time");
+	tap_ok(view.history.undrawn_frames == released && released > 400, "they are counted");
+	tap_ok(end(), "and all is given back");
+	begin();
+	refresh(1);
+	for (unsigned ms = 0; ms < 2 * DEADLINE_MS; ms += 16) {
+		refresh(0);
+	}
+	tap_ok(released == 1 && stream.waits == ROLE_STREAM_IDLE,
+			"a single one is given back when the role's deadline is over");
+	drawn = true;
+	refresh(1);
+	tap_ok(last_shown == 2, "the next one is shown");
+	tap_ok(end(), "and all is given back");
+}
+
+/* The producer took the slot back, as it does when the lease is over, and draws into it again. */
+static void test_lease(void) {
+	begin();
+	refresh(1);
+	current = false;
+	drawn = true;
+	refresh(0);
+	tap_ok(shown == 0 && last_released == 1, "what was drawn after its lease is another picture");
+	tap_ok(end(), "and all is given back");
+}
+
+/* Drawn, and then not: a fence that goes back. */
+static void test_back(void) {
+	begin();
+	for (unsigned i = 0; i < 100; i++) {
+		drawn = i % 5 == 0;
+		refresh(2);
+	}
+	tap_ok(shown >= 19 && last_shown <= next_sequence, "a fence that goes back costs pictures only");
+	tap_ok(end(), "and all is given back");
+}
+
+int main(void) {
+	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	test_late();
+	test_behind();
+	test_never();
+	test_lease();
+	test_back();
+	close(bell);
+	return tap_finish();
+}
