@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- red, green and blue: pixman's work -------------------------------------------------------- */
+/* --- red, green and blue: pixman's work --------------------------------------------------------
+ */
 
 static const struct rgb_format {
 	uint32_t fourcc;
@@ -55,8 +56,8 @@ static void rgb_row(const struct rgb_format *format, const uint8_t *row, uint32_
 		memcpy(words, row + (size_t)(x + done) * bytes, (size_t)count * bytes);
 		pixman_image_t *from = pixman_image_create_bits_no_clear(
 				format->pixman, (int)count, 1, words, sizeof(words));
-		pixman_image_t *to = pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8, (int)count,
-				1, pixels + done, (int)sizeof(words));
+		pixman_image_t *to = pixman_image_create_bits_no_clear(
+				PIXMAN_a8r8g8b8, (int)count, 1, pixels + done, (int)sizeof(words));
 		if (from != NULL && to != NULL) {
 			pixman_image_composite32(PIXMAN_OP_SRC, from, NULL, to, 0, 0, 0, 0, 0, 0,
 					(int)count, 1);
@@ -72,7 +73,8 @@ static void rgb_row(const struct rgb_format *format, const uint8_t *row, uint32_
 	}
 }
 
-/* --- YUV ---------------------------------------------------------------------------------------- */
+/* --- YUV ----------------------------------------------------------------------------------------
+ */
 
 /* Where one kind of sample is: in which plane, at which byte of its block. */
 struct place {
@@ -143,8 +145,8 @@ static int32_t factor(double value) {
 }
 
 /*
- * Of luma, by MatrixCoefficients of H.273: the parts of red and blue. All factors follow from these.
- * Limited range has 219 steps of luma above 16, and 224 of colour around 128.
+ * Of luma, by MatrixCoefficients of H.273: the parts of red and blue. All factors follow from
+ * these. Limited range has 219 steps of luma above 16, and 224 of colour around 128.
  */
 static void matrix_init(struct matrix *matrix, const struct gid_colours *colours) {
 	double red = 0.299, blue = 0.114; /* 5 and 6: BT.601 */
@@ -241,7 +243,8 @@ static void yuv_row(const struct yuv_format *format, const struct matrix *matrix
 	}
 }
 
-/* --- both --------------------------------------------------------------------------------------- */
+/* --- both ---------------------------------------------------------------------------------------
+ */
 
 bool to_rgb_can(uint32_t fourcc) {
 	return find_rgb(fourcc) != NULL || find_yuv(fourcc) != NULL;

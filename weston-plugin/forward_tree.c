@@ -34,7 +34,8 @@ static bool refuse(struct tree *tree, enum gid_hidden hidden, const char *text) 
 	return false;
 }
 
-/* --- from memory to images ---------------------------------------------------------------------- */
+/* --- from memory to images ----------------------------------------------------------------------
+ */
 
 static void source_finish(struct source *source) {
 	if (source->image != NULL) {
@@ -99,8 +100,7 @@ static bool source_of_gid(
 	return source_of_memory(tree, source, &layout, slot);
 }
 
-static bool source_of_shm(
-		struct tree *tree, struct source *source, struct wl_shm_buffer *shm) {
+static bool source_of_shm(struct tree *tree, struct source *source, struct wl_shm_buffer *shm) {
 	struct gid_layout layout = {
 			.fourcc = shm_format_to_fourcc(wl_shm_buffer_get_format(shm)),
 			.width = (uint32_t)wl_shm_buffer_get_width(shm),
@@ -147,7 +147,8 @@ static bool source_of_buffer(
 	}
 }
 
-/* --- drawing ------------------------------------------------------------------------------------ */
+/* --- drawing ------------------------------------------------------------------------------------
+ */
 
 static bool is_whole(double value) {
 	return value == nearbyint(value);
@@ -188,7 +189,8 @@ static bool draw_surface(
 	if (found) {
 		pixman_image_set_transform(source.image, &fixed);
 		pixman_image_set_filter(source.image,
-				one_to_one ? PIXMAN_FILTER_NEAREST : PIXMAN_FILTER_BILINEAR, NULL, 0);
+				one_to_one ? PIXMAN_FILTER_NEAREST : PIXMAN_FILTER_BILINEAR, NULL,
+				0);
 		pixman_image_set_repeat(source.image, PIXMAN_REPEAT_PAD);
 		int32_t scale = tree->scale;
 		pixman_image_composite32(PIXMAN_OP_OVER, source.image, NULL, tree->target,

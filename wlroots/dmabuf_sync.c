@@ -25,7 +25,8 @@ static void choose_signal(void) {
 	for (int number = SIGRTMAX; number > SIGRTMIN && signal_number == 0; number--) {
 		struct sigaction old;
 		if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-				old.sa_handler == SIG_DFL && sigaction(number, &action, NULL) == 0) {
+				old.sa_handler == SIG_DFL &&
+				sigaction(number, &action, NULL) == 0) {
 			signal_number = number;
 		}
 	}

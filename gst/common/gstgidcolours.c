@@ -98,8 +98,7 @@ gst_gid_colours_from_colorimetry (
 }
 
 void
-gst_gid_colours_to_colorimetry (
-    const struct gid_colours *colours, GstVideoColorimetry *colorimetry)
+gst_gid_colours_to_colorimetry (const struct gid_colours *colours, GstVideoColorimetry *colorimetry)
 {
   colorimetry->primaries = TO_GST (primaries, colours->primaries);
   colorimetry->transfer = TO_GST (transfers, colours->transfer);

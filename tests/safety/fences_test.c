@@ -67,8 +67,8 @@ uint32_t gid_domain_number(const struct gid_domain *domain) {
 	return 2;
 }
 
-int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done,
-		void *data, struct gid_slab **slab) {
+int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
+		struct gid_slab **slab) {
 	*slab = (struct gid_slab *)&references;
 	references++;
 	return 0;
@@ -191,7 +191,8 @@ static void test_lease(void) {
 	current = false;
 	drawn = true;
 	refresh(0);
-	tap_ok(shown == 0 && last_released == 1, "what was drawn after its lease is another picture");
+	tap_ok(shown == 0 && last_released == 1,
+			"what was drawn after its lease is another picture");
 	tap_ok(end(), "and all is given back");
 }
 
@@ -202,7 +203,8 @@ static void test_back(void) {
 		drawn = i % 5 == 0;
 		refresh(2);
 	}
-	tap_ok(shown >= 19 && last_shown <= next_sequence, "a fence that goes back costs pictures only");
+	tap_ok(shown >= 19 && last_shown <= next_sequence,
+			"a fence that goes back costs pictures only");
 	tap_ok(end(), "and all is given back");
 }
 

@@ -4,6 +4,7 @@
 The module draws them once. The other display shows what Weston itself shows.
 """
 
+import tempfile
 from collections.abc import Iterator
 
 import numpy
@@ -21,9 +22,7 @@ from weston import ARGB8888, SHM_FORMATS, screenshot
 class Scene:
     """A window with the role, whose buffer is gids and has its size."""
 
-    def __init__(
-        self, forwarding: Forwarding, connection: Connection, owner: OwnerProcess
-    ) -> None:
+    def __init__(self, forwarding: Forwarding, connection: Connection, owner: OwnerProcess) -> None:
         self.forwarding, self.connection, self.owner = forwarding, connection, owner
         self.window = Window(connection)
         self.window.take_role()
@@ -288,3 +287,33 @@ def test_no_copies(scene: Scene, config: str) -> None:
     scene.commit(child, scene.small(2))
     scene.window.show(scene.gids().draw(random_picture(3)))
     wait_hidden(scene, "copy", "refused_memory")
+
+
+# --- samples that pixels share --------------------------------------------------------------------
+
+YUYV = 0x56595559
+
+
+@pytest.mark.parametrize("scene", ["gl"], indirect=True)
+def test_yuv_is_lent(scene: Scene) -> None:
+    """Weston's GL shows it from the client's gid, and the other display converts it once."""
+    cells = numpy.random.default_rng(1).integers(40, 200, (HEIGHT // 8, WIDTH // 8, 4), numpy.uint8)
+    raw = cells.repeat(4, 1).repeat(8, 0)  # Y, U, Y, V of two pixels
+    raw[..., 2] = raw[..., 0]
+    slab, *gids = scene.owner.call("create", YUYV, WIDTH, HEIGHT, 2, 0)
+    with tempfile.NamedTemporaryFile(dir=scene.forwarding.cockpit.folder) as file:
+        file.write(raw.tobytes())
+        file.flush()
+        scene.owner.call("write", slab, 0, file.name)
+    params = scene.connection.bind("gid_buffer_manager_v1")("create_params")
+    params("add", gids[0] >> 32, gids[0] & 0xFFFFFFFF, 0, 0, WIDTH * 2, 0, 0)
+    scene.window.show(params("create_immed", WIDTH, HEIGHT, YUYV))
+    scene.forwarding.display.wait_role("live")
+    shot = screenshot(scene.forwarding.weston)[..., ::-1].astype(int)
+    top, left = numpy.argwhere(shot.any(axis=2)).min(axis=0)
+    here = shot[top : top + HEIGHT, left : left + WIDTH]
+    inside = abs(numpy.arange(WIDTH) % 8 - 3.5) < 2
+    there = scene.forwarding.display.region()
+    assert abs(here - there)[:, inside].max() <= 1
+    assert scene.forwarding.counts()["copied_frames"] == 0
+    assert scene.forwarding.display.role()["converted_frames"] == 1

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/* gid-map: a moving map, as a program of OpenGL ES draws it that knows nothing of gids. */
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <argp.h>
+#include <err.h>
+#include <gid/gid.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <wayland-egl.h>
+
+#include "common/client_role.h"
+#include "common/wayland.h"
+#include "map_drawing.h"
+#include "xdg-shell-client-protocol.h"
+
+#define METRES_A_SECOND 30
+
+const char *argp_program_version = "gid-map " GIDWAY_VERSION;
+
+struct options {
+	int width, height;
+	const char *role;
+	double still; /* metres; negative: it moves */
+	uint64_t seconds;
+};
+
+struct map {
+	const struct options *options;
+	sd_event *event;
+	struct wayland wayland;
+	struct client_role role;
+	struct wl_surface *surface;
+	struct xdg_surface *xdg_surface;
+	struct xdg_toplevel *toplevel;
+	struct wl_egl_window *window;
+	EGLDisplay display;
+	EGLContext context;
+	EGLSurface target;
+	struct map_drawing drawing;
+	struct wl_callback *frame;
+	uint64_t started, frames;
+	bool configured;
+};
+
+/* --- EGL -------------------------------------------------------------------------------------- */
+
+static bool map_init_egl(struct map *map) {
+	static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_WINDOW_BIT, EGL_RENDERABLE_TYPE,
+			EGL_OPENGL_ES2_BIT, EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8,
+			EGL_ALPHA_SIZE, 0, EGL_NONE};
+	static const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE};
+	EGLConfig config;
+	EGLint count = 0;
+	map->display = eglGetPlatformDisplay(EGL_PLATFORM_WAYLAND_KHR, map->wayland.display, NULL);
+	if (map->display == EGL_NO_DISPLAY || !eglInitialize(map->display, NULL, NULL) ||
+			!eglBindAPI(EGL_OPENGL_ES_API) ||
+			!eglChooseConfig(map->display, wanted, &config, 1, &count) || count < 1) {
+		warnx("EGL gives no window with OpenGL ES 2 (error 0x%x)", eglGetError());
+		return false;
+	}
+	map->context = eglCreateContext(map->display, config, EGL_NO_CONTEXT, version);
+	map->window = wl_egl_window_create(map->surface, map->options->width, map->options->height);
+	map->target = eglCreatePlatformWindowSurface(map->display, config, map->window, NULL);
+	if (map->context == EGL_NO_CONTEXT || map->target == EGL_NO_SURFACE ||
+			!eglMakeCurrent(map->display, map->target, map->target, map->context)) {
+		warnx("EGL cannot draw into the window (error 0x%x)", eglGetError());
+		return false;
+	}
+	eglSwapInterval(map->display, 0); /* the frame callback says when */
+	return map_drawing_init(&map->drawing);
+}
+
+static void map_finish_egl(struct map *map) {
+	if (map->display != EGL_NO_DISPLAY) {
+		map_drawing_finish(&map->drawing);
+		eglMakeCurrent(map->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+		eglTerminate(map->display);
+	}
+	if (map->window != NULL) {
+		wl_egl_window_destroy(map->window);
+	}
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void map_draw(struct map *map);
+
+static void handle_frame(void *data, struct wl_callback *callback, uint32_t time) {
+	struct map *map = data;
+	wl_callback_destroy(map->frame);
+	map->frame = NULL;
+	if (map->options->still < 0) {
+		map_draw(map);
+	}
+}
+
+static const struct wl_callback_listener frame_listener = {.done = handle_frame};
+
+static void map_draw(struct map *map) {
+	const struct options *options = map->options;
+	double seconds = (double)(gid_clock_now() - map->started) / 1e9;
+	map_drawing_draw(&map->drawing, options->width, options->height,
+			options->still >= 0 ? options->still : seconds * METRES_A_SECOND);
+	map->frame = wl_surface_frame(map->surface);
+	wl_callback_add_listener(map->frame, &frame_listener, map);
+	if (!eglSwapBuffers(map->display, map->target)) {
+		warnx("EGL cannot show the picture (error 0x%x)", eglGetError());
+		sd_event_exit(map->event, EXIT_FAILURE);
+	}
+	map->frames++;
+}
+
+/* --- the window ------------------------------------------------------------------------------- */
+
+static void handle_configure(void *data, struct xdg_surface *xdg_surface, uint32_t serial) {
+	struct map *map = data;
+	xdg_surface_ack_configure(xdg_surface, serial);
+	if (!map->configured) {
+		map->configured = true;
+		map_draw(map);
+	}
+}
+
+static const struct xdg_surface_listener xdg_surface_listener = {.configure = handle_configure};
+
+static void handle_size(void *data, struct xdg_toplevel *toplevel, int32_t width, int32_t height,
+		struct wl_array *states) {
+}
+
+static void handle_close(void *data, struct xdg_toplevel *toplevel) {
+	struct map *map = data;
+	sd_event_exit(map->event, EXIT_SUCCESS);
+}
+
+static const struct xdg_toplevel_listener toplevel_listener = {
+		.configure = handle_size,
+		.close = handle_close,
+};
+
+static bool map_init_window(struct map *map) {
+	map->surface = wl_compositor_create_surface(map->wayland.compositor);
+	if (map->options->role != NULL &&
+			client_role_init(&map->role, &map->wayland, map->surface,
+					map->options->role) < 0) {
+		return false;
+	}
+	map->xdg_surface = xdg_wm_base_get_xdg_surface(map->wayland.wm_base, map->surface);
+	xdg_surface_add_listener(map->xdg_surface, &xdg_surface_listener, map);
+	map->toplevel = xdg_surface_get_toplevel(map->xdg_surface);
+	xdg_toplevel_add_listener(map->toplevel, &toplevel_listener, map);
+	xdg_toplevel_set_title(map->toplevel, "Map");
+	xdg_toplevel_set_app_id(map->toplevel, "org.gidway.map");
+	return true;
+}
+
+static void map_finish_window(struct map *map) {
+	client_role_finish(&map->role);
+	if (map->frame != NULL) {
+		wl_callback_destroy(map->frame);
+	}
+	if (map->toplevel != NULL) {
+		xdg_toplevel_destroy(map->toplevel);
+		xdg_surface_destroy(map->xdg_surface);
+	}
+	wl_surface_destroy(map->surface);
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+static int map_run(struct map *map) {
+	const char *driver = (const char *)glGetString(GL_RENDERER);
+	map->started = gid_clock_now();
+	wl_surface_commit(map->surface);
+	int status = sd_event_loop(map->event);
+	double seconds = (double)(gid_clock_now() - map->started) / 1e9;
+	printf("{\"frames\": %" PRIu64 ", \"rate\": %.2f, \"shown\": %" PRIu64
+	       ", \"lost\": %" PRIu64 ", \"driver\": \"%s\"}\n",
+			map->frames, (double)map->frames / seconds, map->role.shown, map->role.lost,
+			driver != NULL ? driver : "");
+	return status;
+}
+
+static int run(const struct options *options) {
+	struct map map = {.options = options, .display = EGL_NO_DISPLAY};
+	int status = EXIT_FAILURE;
+	if (sd_event_default(&map.event) < 0) {
+		return status;
+	}
+	sd_event_add_signal(map.event, NULL, SIGINT | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	sd_event_add_signal(map.event, NULL, SIGTERM | SD_EVENT_SIGNAL_PROCMASK, NULL, NULL);
+	if (options->seconds > 0) {
+		sd_event_add_time_relative(map.event, NULL, CLOCK_MONOTONIC,
+				options->seconds * 1000000, 0, NULL, NULL);
+	}
+	if (wayland_init(&map.wayland, map.event) == 0) {
+		if (map_init_window(&map) && map_init_egl(&map)) {
+			status = map_run(&map);
+		}
+		map_finish_egl(&map);
+		map_finish_window(&map);
+		wayland_finish(&map.wayland);
+	}
+	sd_event_unref(map.event);
+	return status;
+}
+
+enum { KEY_ROLE = 256, KEY_STILL };
+
+static const struct argp_option argp_options[] = {
+		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 640x480)", 0},
+		{"role", KEY_ROLE, "NAME", 0,
+				"Give the map this safety role, by which the compositor forwards it",
+				0},
+		{"still", KEY_STILL, "METRES", 0, "Stand still at this place of the way", 0},
+		{"seconds", 't', "N", 0, "End after N seconds", 0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
+		{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+	struct options *options = state->input;
+	char rest;
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case 'S':
+		if (sscanf(arg, "%dx%d%c", &options->width, &options->height, &rest) != 2 ||
+				options->width < 1 || options->width > (int)GID_SIZE_MAX ||
+				options->height < 1 || options->height > (int)GID_SIZE_MAX) {
+			argp_error(state, "--size must be WIDTHxHEIGHT in pixels, not %s", arg);
+		}
+		return 0;
+	case KEY_ROLE:
+		options->role = arg;
+		return 0;
+	case KEY_STILL:
+		if (sscanf(arg, "%lf%c", &options->still, &rest) != 1 || !(options->still >= 0)) {
+			argp_error(state, "--still must be metres from 0, not %s", arg);
+		}
+		return 0;
+	case 't':
+		if (sscanf(arg, "%" SCNu64 "%c", &options->seconds, &rest) != 1) {
+			argp_error(state, "--seconds must be a number, not %s", arg);
+		}
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int main(int argc, char **argv) {
+	static const struct argp argp = {
+			.options = argp_options,
+			.parser = parse_option,
+			.doc = "Shows a moving map, drawn with OpenGL ES, in a window of a Wayland "
+			       "compositor, and at the end writes a line of JSON.",
+	};
+	struct options options = {.width = 640, .height = 480, .still = -1};
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	return run(&options);
+}

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""A program of OpenGL ES that knows nothing of gids, as a safety surface of another domain."""
+
+import json
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH
+from forwarding import Forwarding
+from program import BUILD, wait_for
+from weston import screenshot
+
+MAP = BUILD / "clients" / "gid-map"
+SIZE = f"{WIDTH}x{HEIGHT}"
+# A GL client draws slowly without a GPU: it is alive all the same.
+ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={SIZE}\nclient-ms=5000\n"
+
+
+def here(forwarding: Forwarding) -> numpy.ndarray:
+    """The window as Weston shows it."""
+    shot = screenshot(forwarding.weston)[..., ::-1]
+    lit = numpy.argwhere(shot.any(axis=2))
+    top, left = lit.min(axis=0) if len(lit) else (0, 0)
+    return shot[top : top + HEIGHT, left : left + WIDTH]
+
+
+@pytest.mark.parametrize("renderer", ["pixman", "gl"])
+def test_bit_exact(cockpit: Cockpit, renderer: str) -> None:
+    """One copy of each picture, counted: without a GPU its buffers are shared memory."""
+    forwarding = Forwarding(cockpit, ROLE, renderer=renderer)
+    still = forwarding.client([MAP, "--role", "telltale", "--size", SIZE, "--still", "700"])
+    display = forwarding.display
+    display.wait_role("live")
+    # llvmpipe rounds some colours to the next when Weston has it draw them here.
+    most = 0 if renderer == "pixman" else 1
+
+    def same() -> bool:
+        shown = here(forwarding)
+        region = display.region().astype(int)
+        return shown.shape == region.shape and abs(region - shown).max() <= most
+
+    wait_for(same, "the map")
+    assert len(numpy.unique(display.region().reshape(-1, 3), axis=0)) > 4, "roads and houses"
+    counts = forwarding.counts()
+    assert counts["copied_frames"] == 1
+    assert counts["copied_bytes"] == WIDTH * HEIGHT * 4
+    assert still.stop() == 0
+    report = json.loads(still.stdout)
+    assert report["frames"] == 1 and report["shown"] > 0
+    assert report["driver"]
+
+
+def test_moves_and_falls_back(cockpit: Cockpit) -> None:
+    """Killed again and again: the fallback comes within the deadline, and the map comes back."""
+    forwarding = Forwarding(cockpit, ROLE)
+    display = forwarding.display
+    for _ in range(5):
+        moving = forwarding.client([MAP, "--role", "telltale", "--size", SIZE])
+        display.wait_role("live")
+        shown = display.role()["shown_frames"]
+        wait_for(lambda shown=shown: display.role()["shown_frames"] > shown + 10, "it to move")
+        moving.kill()
+        role = display.wait_role("lost", "hidden")
+        assert (role["shows"], role["detail"]) == ("fallback", "empty")
+        fallback = role["transitions"][-1]
+        assert fallback["shown_ns"] - fallback["decided_ns"] < 200e6
