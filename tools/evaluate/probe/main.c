@@ -21,6 +21,8 @@ static const struct part {
 		{"message", "message ping DOMAIN [BYTES…] | message echo DOMAIN",
 				"messages by gid to a domain and back, beside a bare eventfd",
 				probe_message},
+		{"access", "access", "illegal access of a domain to another's memory and streams",
+				probe_access},
 		{"streams", "streams", "a frame's cost with many streams and many consumers",
 				probe_streams},
 };

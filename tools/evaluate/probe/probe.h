@@ -43,6 +43,7 @@ int probe_core(int n);
 int probe_memory(int argc, char **argv);
 int probe_calls(int argc, char **argv);
 int probe_message(int argc, char **argv);
+int probe_access(int argc, char **argv);
 int probe_streams(int argc, char **argv);
 
 #endif
