@@ -279,6 +279,7 @@ def ratios(rows: list[dict]) -> dict[str, float]:
             "transport_cpu_1080p_fast_vs_best_peer": _fast_cpu_vs_peer,
             "bare_wake_1080p_vs_best_peer": _wake_vs_peer,
             "woken_source_1080p_vs_best_peer": _source_vs_peer,
+            "above_wake_fast_vs_best_peer": _above_wake_vs_peer,
             "transport_cpu_2160p_vs_720p": _cpu_growth,
             "read_all_1080p_vs_private": _read_vs_private,
             "latency_p50_vs_best_peer": _latency_vs_peer,
@@ -325,6 +326,18 @@ def _wake_vs_peer(rows: list[dict], format: str, who: str = "wake") -> float | N
 
 def _source_vs_peer(rows: list[dict], format: str) -> float | None:
     return _wake_vs_peer(rows, format, "wake-source")
+
+
+def _above_wake_vs_peer(rows: list[dict], format: str) -> float | None:
+    """At 1000 a second: what is not the waking of a source, which all of them have to do."""
+    where = {"format": format, "rate": FAST_RATE}
+    key, who = "transport_cpu_us", WAKES["wake-source"]
+    wake = _figure(rows, key, what=who, size="1080p", **where)
+    ours = _figure(rows, key, who="gid", size="1080p", read_all=False, **where)
+    peer = _best_peer(rows, key, **where)
+    if wake is None or ours is None or peer is None or peer <= wake:
+        return None
+    return (ours - wake) / (peer - wake)
 
 
 def _latency_vs_peer(rows: list[dict], format: str) -> float | None:

@@ -14,6 +14,7 @@ RATIOS = {
     "transport_cpu_2160p_vs_720p",
     "bare_wake_1080p_vs_best_peer",
     "woken_source_1080p_vs_best_peer",
+    "above_wake_fast_vs_best_peer",
     "read_all_1080p_vs_private",
     "latency_p50_vs_best_peer",
 }
