@@ -94,7 +94,7 @@ SOURCE = (
 
 def percentiles(way: str, times: list[float]) -> dict:
     cuts = statistics.quantiles(times, n=100)
-    return {"way": way, "p50_us": cuts[49] * 1e6, "p99_us": cuts[98] * 1e6}
+    return {"way": way, "p50_us": cuts[49] * 1e6, "p99_us": cuts[98] * 1e6, "n": len(times)}
 
 
 def ping(once: Callable[[], None], count: int) -> list[float]:

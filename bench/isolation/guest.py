@@ -63,9 +63,9 @@ class Machine:
         except GuestError as error:
             raise BenchError(f"{words[0]} in {self._domain}: {error}") from None
 
-    def run(self, words: list[str], stdin: bytes = b"") -> Result:
+    def run(self, words: list[str], stdin: bytes = b"", patience: float = PATIENCE) -> Result:
         try:
-            result = self._agent.start(words, stdin=stdin).wait(PATIENCE)
+            result = self._agent.start(words, stdin=stdin).wait(patience)
         except GuestError as error:
             raise BenchError(f"{words[0]} in {self._domain}: {error}") from None
         if result.code != 0:

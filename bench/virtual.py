@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A cockpit whose domain `open` is a QEMU guest: its start, its load, its memory, and its reboot.
+
+One guest boots, and from its start on is counted: until its gidd answers, until a light that is
+drawn there without a compositor is live on gid-cluster's output, until Weston runs there, until a
+light that Weston forwards is live, and until a film's first frame was shown. Then the processor
+time of QEMU and of the host's programs, idle and running, beside what the guest's own kernel
+counts; memory on both sides of the border; and gid-cluster's rate undisturbed, while programs of
+the guest commit pictures without end, and while the guest is reset and boots again.
+
+Last, the commands of --run, each for itself in the guest.
+"""
+
+import json
+import shlex
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import common
+
+sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
+import isolation  # noqa: E402
+import load  # noqa: E402
+from cases import Flood, Reboot, Undisturbed  # noqa: E402
+from pair import Cockpit  # noqa: E402
+from processes import PATIENCE, wait_for  # noqa: E402
+
+WINDOWS = 3  # parts of each measurement of processor time
+SETTLE = 2.0  # seconds
+RUN_SECONDS = 400.0  # of one command: translated code takes its time
+PARTS = ("start", "load", "reboot")
+WATCHED = ("gidd", "weston", "gid-telltale", "gst-launch-1.0", "gid-view")
+# By the shell alone: each program that starts takes a good part of a second in translated code.
+PSS = (
+    'for name; do for pid in $(pidof "$name"); do while read -r key kib unit; do '
+    '[ "$key" != Pss: ] || echo "$name $kib"; done </proc/$pid/smaps_rollup; done; done'
+)
+
+
+class Bench:
+    def __init__(self, cockpit: Cockpit, seconds: float) -> None:
+        self._cockpit, self._seconds = cockpit, seconds
+        self.rows: list[dict] = []
+
+    def _add(self, what: str, **row: object) -> None:
+        self.rows.append({"bench": "virtual", "what": what, **row})
+
+    # --- start ----------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """From the start of QEMU, and of the light from when the guest is up."""
+        open, begin = self._cockpit.open, time.monotonic()
+        open.processes.start_gidd(self._cockpit.configuration)
+        up = time.monotonic()
+        self._add_time("start of the guest to its gidd", up - begin)
+        open.processes.start(
+            "light", "gid-telltale", "--stream=safety/telltale", "--state=5", "--cycle=0"
+        )
+        live = self._live()
+        self._add_time("start of the guest to a live light, drawn without Weston", live - begin)
+        self._add_time("guest is up to a live light, drawn without Weston", live - up)
+        open.processes["light"].kill()
+        open.processes.forget("light")
+        wait_for("the light's end", lambda: self._role()["state"] != "live")
+        again = time.monotonic()
+        open.start_desktop()
+        self._add_time("start of Weston in the guest", time.monotonic() - again)
+        open.start()
+        self._add_time("start of Weston in the guest to its live light", self._live() - again)
+
+    def _add_time(self, name: str, seconds: float) -> None:
+        self._add("start", who=name, seconds=round(seconds, 3))
+
+    def _role(self) -> dict:
+        return self._cockpit.cluster.role("telltale")
+
+    def _live(self) -> float:
+        """When the output showed it, on the clock of all programs."""
+        self._cockpit.cluster.wait_live()
+        wait_for("the light to be shown", lambda: self._role()["transitions"][-1]["shown_ns"])
+        return self._role()["transitions"][-1]["shown_ns"] / 1e9
+
+    # --- load and memory ------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """All of open runs; the meter draws on the cluster."""
+        meter = self._cockpit.cluster.start_meter(self._seconds + 3 * SETTLE)
+        time.sleep(SETTLE)
+        self._measure_cpu()
+        self._measure_memory()
+        report = json.loads(meter.output(self._seconds + PATIENCE))
+        self._cockpit.cluster.processes.forget("meter")
+        self._add("rate", who="cluster, with the guest running", rate_hz=report["rate"])
+        role = self._role()
+        if role["latency_count"] > 0:
+            self._add(
+                "latency",
+                who="the guest's light, from its picture to light",
+                p50_ms=role["latency_p50_ns"] / 1e6,
+                p99_ms=role["latency_p99_ns"] / 1e6,
+                max_ms=role["latency_max_ns"] / 1e6,
+                n=role["latency_count"],
+            )
+
+    def _programs(self) -> dict[str, int]:
+        cluster = self._cockpit.cluster.processes
+        named = {
+            f"host: {name}": cluster[name].pid
+            for name in ("gidd", "display", "meter")
+            if cluster.is_running(name)
+        }
+        return named | {
+            "host: the hub's gidd": self._cockpit.hub["gidd"].pid,
+            "host: QEMU, with all of the guest": self._cockpit.open.machine.pid,
+        }
+
+    def _guest_times(self) -> tuple[int, int]:
+        """Ticks that its kernel counted, in all and idle."""
+        line = self._cockpit.open.machine.run(["head", "-n1", "/proc/stat"]).out
+        ticks = [int(word) for word in line.split()[1:]]
+        return sum(ticks[:8]), ticks[3] + ticks[4]
+
+    def _measure_cpu(self) -> None:
+        programs = self._programs()
+        samples: dict[str, list[float]] = {name: [] for name in (*programs, "guest: in use")}
+        for _ in range(WINDOWS):
+            before = {name: common.cpu_seconds(pid) for name, pid in programs.items()}
+            ticks, begin = self._guest_times(), time.monotonic()
+            time.sleep(self._seconds / WINDOWS)
+            passed = time.monotonic() - begin
+            for name, pid in programs.items():
+                used = common.cpu_seconds(pid) - before[name]
+                samples[name].append(used / passed * 100)
+            all, idle = (now - then for now, then in zip(self._guest_times(), ticks, strict=True))
+            samples["guest: in use"].append(100 - idle / max(1, all) * 100)
+        for name, values in samples.items():
+            self._add(
+                "cpu",
+                who=name,
+                cpu_percent=round(statistics.median(values), 2),
+                cpu_percent_min=round(min(values), 2),
+                cpu_percent_max=round(max(values), 2),
+                n=len(values),
+            )
+
+    def _measure_memory(self) -> None:
+        for name, pid in self._programs().items():
+            self._add("memory", who=name, kib=load.pss_kib(pid))
+        told = self._cockpit.open.machine.run(["sh", "-c", PSS, "sh", *WATCHED]).out
+        for line in told.splitlines():
+            name, kib = line.split(" ")
+            self._add("memory", who=f"guest: {name}", kib=int(kib))
+
+    # --- reboot ---------------------------------------------------------------------------------
+
+    def reboot(self) -> None:
+        """The cluster's rate, each compared to the undisturbed one."""
+        calm = isolation.measure(self._cockpit, Undisturbed(), self._seconds)
+        refresh = calm.meter["interval_p50_us"]
+        for case in (Undisturbed(), Flood(), Reboot()):
+            run = calm
+            if not isinstance(case, Undisturbed):
+                run = isolation.measure(self._cockpit, case, self._seconds)
+            self._add(
+                "rate",
+                who=case.name,
+                rate_hz=round(run.rate, 3),
+                frames=run.meter["shown"],
+                rate_vs_undisturbed=round(run.rate / calm.rate, 4),
+                longest_gap_refreshes=round(run.longest_gap_us / refresh, 2),
+                machine_late_refreshes=round(run.stall_us / refresh, 2),
+            )
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def run(self, line: str) -> None:
+        """One that fails is told, and costs the rest nothing."""
+        try:
+            machine = self._cockpit.open.machine
+            out, failed = machine.run(shlex.split(line), patience=RUN_SECONDS).out, ""
+        except common.BenchError as error:
+            out, failed = "", str(error)
+        self._add("run", who=line, out=out, failed=failed)
+
+
+def show(rows: list[dict]) -> None:
+    for row in rows:
+        if row["what"] == "start":
+            print(f"{row['who']:60} {row['seconds']:8.3f} s")
+        elif row["what"] == "cpu":
+            print(f"{row['who']:60} {row['cpu_percent']:8.2f} %")
+        elif row["what"] == "memory":
+            print(f"{row['who']:60} {row['kib']:8} KiB")
+        elif row["what"] == "rate":
+            print(f"{row['who']:60} {row['rate_hz']:8.2f} Hz")
+        elif row["what"] == "latency":
+            print(f"{row['who']:60} {row['p50_ms']:8.2f} ms, at most {row['max_ms']:.2f} ms")
+        else:
+            print(f"{row['who']}: {row['failed'] or 'done'}")
+
+
+def main() -> int:
+    parser = common.parser("virtual", __doc__)
+    parser.add_argument(
+        "--seconds", type=float, default=20, help="seconds of each measurement (default: 20)"
+    )
+    parser.add_argument("--part", action="append", choices=PARTS, help="default: all of them")
+    parser.add_argument("--run", action="append", default=[], metavar="COMMAND")
+    options = parser.parse_args()
+    parts = options.part or ([] if options.run else list(PARTS))
+    progress = common.Progress(1 + len(parts) + len(options.run))
+    # Short, for a socket's path has 108 bytes.
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir="/tmp") as folder:
+        with Cockpit(Path(folder), guest=True, starts_open=False) as cockpit:
+            bench = Bench(cockpit, options.seconds)
+            progress.step("the guest boots")
+            bench.start()
+            for line in options.run:
+                progress.step(line)
+                bench.run(line)
+            for part in parts:
+                progress.step(part)
+                if part != "start":
+                    getattr(bench, part)()
+    progress.end()
+    show(bench.rows)
+    rates = {row["who"]: row for row in bench.rows if "rate_vs_undisturbed" in row}
+    ratios = {
+        f"rate_{name}_vs_undisturbed": row["rate_vs_undisturbed"]
+        for name, row in rates.items()
+        if name != "undisturbed"
+    }
+    common.write(options.json, bench.rows, ratios)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(common.run(main))
