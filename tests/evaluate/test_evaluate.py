@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,8 +32,8 @@ from gid_evaluate.result import (  # noqa: E402
     Figure,
     read,
 )
-from gid_evaluate.run import judge, run_one  # noqa: E402
-from gid_evaluate.systems import CannotRun, Native  # noqa: E402
+from gid_evaluate.run import judge, run_all, run_one  # noqa: E402
+from gid_evaluate.systems import CannotRun, InCockpit, Native  # noqa: E402
 
 MACHINE = {"processor": "a <b>", "cores": 2, "memory": "4 GiB", "kernel": "6", "weston": "14.0.2"}
 
@@ -98,6 +100,94 @@ def test_chapters_have_names_of_their_own_in_the_order_of_the_report() -> None:
     ids = [plan.id for plan in all_plans()]
     assert len(set(ids)) == len(ids)
     assert ids.index("5.1.5") < ids.index("5.9.3") < ids.index("5.11") < ids.index("buffers")
+
+
+# --- side by side, and one guest for all ----------------------------------------------------------
+
+
+def test_only_chapters_without_need_of_quiet_run_together(context: Context) -> None:
+    running, most, lock = set(), {"calm": 0, "quiet": 0}, threading.Lock()
+
+    def measure(kind: str) -> Callable[[Context], list[Figure]]:
+        def run(context: Context) -> list[Figure]:
+            with lock:
+                running.add(threading.get_ident())
+                most[kind] = max(most[kind], len(running))
+            time.sleep(0.2)
+            with lock:
+                running.discard(threading.get_ident())
+            context.notes.append(kind)
+            return [figure("a", 1)]
+
+        return run
+
+    kinds = ("quiet", "calm", "quiet", "calm")
+    plans = [
+        Plan(f"5.{i}", "T", "M", measure(kind), needs_quiet=kind == "quiet")
+        for i, kind in enumerate(kinds)
+    ]
+    begun: list[str] = []
+    found = run_all(plans, context, MACHINE, "none", lambda plan: begun.append(plan.id))
+    assert most == {"calm": 2, "quiet": 1}
+    assert [one.id for one in found.chapters] == [plan.id for plan in plans]
+    assert sorted(begun) == sorted(plan.id for plan in plans)
+    # Each has its own notes only.
+    assert [one.reason for one in found.chapters] == list(kinds)
+
+
+def test_a_benchmark_runs_once_for_all_chapters(context: Context) -> None:
+    calls: list[int] = []
+
+    def fail() -> None:
+        calls.append(1)
+        raise NotRun("broken")
+
+    for _ in range(3):
+        with pytest.raises(NotRun, match="broken"):
+            context.results.get(("a",), fail)
+    assert len(calls) == 1
+
+
+ROWS = [
+    {"what": "start", "who": "guest is up to a live light, drawn without Weston", "seconds": 0.8},
+    {"what": "start", "who": "start of Weston in the guest", "seconds": 3.0},
+    {"what": "run", "who": "gid-probe calls", "out": '{"figures": []}', "failed": ""},
+    {"what": "run", "who": "sh -c 'a b'", "out": "", "failed": "gone"},
+    *(
+        {"what": "rate", "who": who, "rate_hz": 60 * ratio, "frames": 300, **more}
+        for who, ratio, more in (
+            ("cluster, with the guest running", 1, {}),
+            *(
+                (who, ratio, {"rate_vs_undisturbed": ratio, "longest_gap_refreshes": 1.0})
+                for who, ratio in (("undisturbed", 1), ("flood", 0.999), ("reboot", 0.9))
+            ),
+        )
+    ),
+]
+
+
+def test_chapters_of_one_guest(context: Context) -> None:
+    """All take what they need from one run of `./run bench virtual`."""
+    context.virtual = ("--seconds=1",)
+    context.results.get(("virtual", "--seconds=1"), lambda: ({"rows": ROWS}, 12.0))
+    plans = {plan.id: plan for plan in all_plans() if plan.in_guest}
+    start = run_one(plans["5.4.3"], context)
+    assert start.verdict == MET and len(start.figures) == 2 and start.figures[0].system == "guest"
+    reboot = run_one(plans["5.18.2"], context)
+    assert reboot.verdict == MISSED and "is 0.9, aim 0.99" in reboot.reason
+    guest = InCockpit(context.in_guest)
+    assert guest.run(["gid-probe", "calls"], 1) == '{"figures": []}'
+    with pytest.raises(CannotRun, match="gone"):
+        guest.run(["sh", "-c", "a b"], 1)
+    with pytest.raises(CannotRun, match="was not run"):
+        guest.run(["true"], 1)
+
+
+def test_without_a_guest_its_chapters_say_so(context: Context) -> None:
+    for plan in all_plans():
+        if plan.in_guest:
+            found = run_one(plan, context)
+            assert found.verdict == NOT_RUN and "none was wanted" in found.reason
 
 
 # --- the three files ------------------------------------------------------------------------------
@@ -200,6 +290,27 @@ def test_messages_really_cross(tmp_path: Path) -> None:
     assert told.verdict in (MET, MISSED), told.reason
     trips = [one for one in told.figures if one.name.endswith("there and back")]
     assert len(trips) == 5 and all(one.n == 3000 and one.value > 0 for one in trips)
+
+
+def test_no_illegal_access_succeeds(tmp_path: Path) -> None:
+    evaluate("--guest=none", "--chapters=5.21", "--out", tmp_path)
+    (told,) = read(tmp_path / "evaluation.json").chapters
+    assert told.verdict == MET, told.reason
+    by_name = {one.name: one for one in told.figures}
+    guessed = by_name["memory is got by a guessed gid"]
+    assert (guessed.value, guessed.n) == (0, 2000)
+    assert by_name["accesses that succeeded"].n == sum(one.n for one in told.figures[:-1]) > 2010
+
+
+def test_a_plan_measures_nothing(tmp_path: Path) -> None:
+    found = evaluate("--plan", "--out", tmp_path / "none")
+    lines = found.stdout.splitlines()
+    assert found.returncode == 0 and not (tmp_path / "none").exists()
+    assert [line.split()[2] for line in lines[:-1]] == [plan.id for plan in all_plans()]
+    quick = float(lines[-1].split()[0])
+    assert 0 < quick <= 15
+    full = evaluate("--plan", "--full", "--chapters=5.20").stdout.splitlines()
+    assert float(full[-1].split()[0]) > 100
 
 
 def test_another_way_to_the_guest(tmp_path: Path) -> None:

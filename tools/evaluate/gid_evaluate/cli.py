@@ -4,6 +4,7 @@
 import argparse
 import contextlib
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,9 +15,10 @@ from . import compare, output
 from .chapters import all_plans
 from .plan import Context, Plan
 from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, read
-from .run import run_all
-from .systems import Booted, Native, System
+from .run import AT_A_TIME, run_all
+from .systems import Booted, InCockpit, Native, System
 
+IN_COCKPIT = "in its cockpit"
 COLOURS = {"met": "32", "missed": "31", "not run": "33"}
 
 
@@ -75,6 +77,9 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         type=lambda text: text.split(","),
     )
     parser.add_argument(
+        "--plan", action="store_true", help="only tell how long each chapter takes, about"
+    )
+    parser.add_argument(
         "--out", type=Path, default=Path("evaluation"), metavar="DIR", help="default: evaluation"
     )
     parser.add_argument(
@@ -104,7 +109,10 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
             )
             return 2
         plans = [plan for plan in plans if plan.id in options.chapters]
-    with _guest_of(options) as (guest, how, why_not):
+    if options.plan:
+        _print_plan(plans, options.full)
+        return 0
+    with _guest_of(options, bench) as (guest, how, why_not):
         context = Context(
             is_full=options.full,
             native=Native(options.native),
@@ -112,6 +120,9 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
             why_no_guest=why_not,
             bench=bench,
         )
+        if how == IN_COCKPIT:
+            context.virtual = _virtual(plans, options.full)
+            context.guest, how = InCockpit(context.in_guest), _accel()
         evaluation = run_all(plans, context, machine, how, _Progress(plans, options.full))
     for chapter in evaluation.chapters:
         print(_line(chapter))
@@ -120,14 +131,30 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
     return 1 if evaluation.count(MISSED) else 0
 
 
+def _print_plan(plans: Sequence[Plan], is_full: bool) -> None:
+    for plan in plans:
+        print(f"{plan.minutes[is_full]:6.1f} min  {plan.id:9} {plan.title}")
+    print(f"{_minutes(plans, is_full):6.1f} min")
+
+
+def _minutes(plans: Sequence[Plan], is_full: bool) -> float:
+    """Chapters that need no quiet run side by side."""
+    calm = [plan.minutes[is_full] for plan in plans if not plan.needs_quiet]
+    together = max(sum(calm) / AT_A_TIME, max(calm, default=0.0))
+    return together + sum(plan.minutes[is_full] for plan in plans if plan.needs_quiet)
+
+
 @contextlib.contextmanager
-def _guest_of(options: argparse.Namespace) -> Iterator[tuple[System | None, str, str]]:
-    """The guest, how it runs, and why there is none."""
+def _guest_of(
+    options: argparse.Namespace, bench: Path | None
+) -> Iterator[tuple[System | None, str, str]]:
+    """The guest, how it runs, and why there is none. With benchmarks, one of them boots it."""
     if options.guest == "none":
         yield None, "none", "none was wanted"
         return
     if options.guest:
-        yield Native(options.guest, "guest"), options.guest, ""
+        why = f"only a guest that is booted here, not one reached by {options.guest}"
+        yield Native(options.guest, "guest"), options.guest, why
         return
     try:
         from gid_vm.accel import probe_accel
@@ -141,6 +168,9 @@ def _guest_of(options: argparse.Namespace) -> Iterator[tuple[System | None, str,
     if reason is not None:
         yield None, "none", reason
         return
+    if bench is not None:
+        yield None, IN_COCKPIT, ""
+        return
     accel = probe_accel()
     with contextlib.ExitStack() as stack:
         try:
@@ -151,20 +181,40 @@ def _guest_of(options: argparse.Namespace) -> Iterator[tuple[System | None, str,
         yield Booted(guest), accel, ""
 
 
+def _accel() -> str:
+    from gid_vm.accel import probe_accel
+
+    return probe_accel()
+
+
+def _virtual(plans: Sequence[Plan], is_full: bool) -> tuple[str, ...]:
+    """The arguments of `./run bench virtual` for all of these chapters."""
+    parts = {part: None for plan in plans for part in plan.in_guest}
+    lines = {shlex.join(words): None for plan in plans for words in plan.runs(is_full)}
+    seconds = 20 if is_full else 6
+    return (
+        f"--seconds={seconds}",
+        *(f"--part={part}" for part in parts),
+        *(f"--run={line}" for line in lines),
+    )
+
+
 class _Progress:
     """Which chapter runs and about how long the rest takes, on stderr."""
 
     def __init__(self, plans: Sequence[Plan], is_full: bool) -> None:
-        self._minutes = [plan.minutes[is_full] for plan in plans]
+        self._minutes = {plan.id: plan.minutes[is_full] for plan in plans}
+        self._left = dict(self._minutes)
         self._begin = time.monotonic()
 
-    def __call__(self, number: int, plan: Plan) -> None:
-        done, left = sum(self._minutes[:number]), sum(self._minutes[number:])
-        passed = (time.monotonic() - self._begin) / 60
+    def __call__(self, plan: Plan) -> None:
+        """Those of chapters that run side by side are not all done yet: about is enough."""
+        whole, left = sum(self._minutes.values()), sum(self._left.values())
+        self._left.pop(plan.id, None)
+        number = len(self._minutes) - len(self._left)
+        passed, done = (time.monotonic() - self._begin) / 60, whole - left
         pace = passed / done if done else 1.0
-        text = (
-            f"{number + 1}/{len(self._minutes)} {plan.id} {plan.title}, {left * pace:.0f} min left"
-        )
+        text = f"{number}/{len(self._minutes)} {plan.id} {plan.title}, {left * pace:.0f} min left"
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         else:

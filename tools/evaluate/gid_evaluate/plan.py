@@ -2,12 +2,14 @@
 """What a chapter is before it runs, and what it gets to run with."""
 
 import contextlib
+import dataclasses
 import json
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,8 @@ from typing import Any
 from .lateness import Lateness
 from .result import Figure
 from .systems import CannotRun, Native, System
+
+PATIENCE = 30.0  # seconds, until a gidd is there
 
 
 class NotRun(Exception):
@@ -40,7 +44,9 @@ class Goal:
 @dataclass(frozen=True)
 class Plan:
     """`minutes`: about how long it takes, quick and full. `document`: what the printed report has,
-    as pairs of what and how much."""
+    as pairs of what and how much. `needs_quiet`: nothing else is measured meanwhile. `in_guest`:
+    parts of `./run bench virtual` that it needs. `runs`: commands that it runs in the guest; the
+    argument is whether it is a full run."""
 
     id: str
     title: str
@@ -49,22 +55,31 @@ class Plan:
     goals: tuple[Goal, ...] = ()
     document: tuple[tuple[str, str], ...] = ()
     minutes: tuple[float, float] = (0.5, 5.0)
+    needs_quiet: bool = True
+    in_guest: tuple[str, ...] = ()
+    runs: Callable[[bool], list[list[str]]] = lambda is_full: []
 
 
 @dataclass
 class Context:
     """`guest` is None where there is none; `why_no_guest` says why. `bench`: the folder of the
-    benchmarks, None in an installation without them."""
+    benchmarks, None in an installation without them. `virtual`: the arguments of the one run of
+    `./run bench virtual` that serves all chapters; None without a guest of our own."""
 
     is_full: bool
     native: Native
     guest: System | None
     why_no_guest: str
     bench: Path | None
+    virtual: tuple[str, ...] | None = None
+    results: "Results" = field(default_factory=lambda: Results())
+    # Of this chapter: what to tell, and how late the machine was.
     notes: list[str] = field(default_factory=list)
-    # What benchmarks gave in this run, and how late the machine was meanwhile; of this chapter's:
-    results: dict[tuple[str, ...], tuple[dict[str, Any], float]] = field(default_factory=dict)
     lateness_us: float = 0.0
+
+    def for_chapter(self) -> "Context":
+        """The same, with notes of its own."""
+        return dataclasses.replace(self, notes=[], lateness_us=0.0)
 
     @property
     def systems(self) -> list[System]:
@@ -94,13 +109,22 @@ class Context:
 
     def benchmark(self, name: str, *arguments: str, minutes: float = 10) -> dict[str, Any]:
         """The JSON of one of gidway's own benchmarks. Chapters that ask alike have one run."""
-        if (name, *arguments) not in self.results:
-            with Lateness() as late:
-                found = self._benchmark(name, *arguments, minutes=minutes)
-            self.results[name, *arguments] = found, late.worst_us
-        found, late_us = self.results[name, *arguments]
+        found, late_us = self.results.get(
+            (name, *arguments), lambda: self._watched(name, *arguments, minutes=minutes)
+        )
         self.lateness_us = max(self.lateness_us, late_us)
         return found
+
+    def in_guest(self) -> dict[str, Any]:
+        """What the one run of all that has a guest found."""
+        if self.virtual is None:
+            raise NotRun(f"no guest of gidway's own: {self.why_no_guest}")
+        return self.benchmark("virtual", *self.virtual, minutes=40)
+
+    def _watched(self, name: str, *arguments: str, minutes: float) -> tuple[dict[str, Any], float]:
+        with Lateness() as late:
+            found = self._benchmark(name, *arguments, minutes=minutes)
+        return found, late.worst_us
 
     def _benchmark(self, name: str, *arguments: str, minutes: float) -> dict[str, Any]:
         script = self.bench / f"{name}.py" if self.bench else None
@@ -126,14 +150,49 @@ class Context:
             return json.loads(path.read_text())
 
     @contextlib.contextmanager
-    def cockpit(self) -> Iterator[None]:
-        """Two domains of this kernel with a gidd each, open (1) and cluster (2), that read each
-        other's messages; programs run as those of open unless they say otherwise."""
+    def cockpit(self) -> Iterator["Cockpit"]:
+        """Two domains of this kernel with a gidd each, that read each other's messages."""
+        if not self.native.is_here:
+            raise NotRun("this needs two domains on the machine where it is started")
         if shutil.which("gidd") is None:
             raise NotRun("there is no gidd here")
         with tempfile.TemporaryDirectory(prefix="gid-evaluate-", dir="/tmp") as folder:
             with _gidds(Path(folder)):
-                yield
+                yield Cockpit(Path(folder))
+
+
+class Results:
+    """What benchmarks gave in this run, each once, also where two chapters ask at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[tuple[str, ...], threading.Lock] = {}
+        self._found: dict[tuple[str, ...], Any] = {}
+
+    def get(self, key: tuple[str, ...], measure: Callable[[], Any]) -> Any:
+        """One that failed fails again, and is not tried again."""
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._found:
+                try:
+                    self._found[key] = measure()
+                except NotRun as error:
+                    self._found[key] = error
+            if isinstance(self._found[key], NotRun):
+                raise self._found[key]
+            return self._found[key]
+
+
+class Cockpit:
+    """`open` (1) and `cluster` (2): places to run programs in."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.open = Native(environment=self.environment("open"))
+
+    def environment(self, domain: str) -> dict[str, str]:
+        return {"GID_RUNTIME_DIR": str(self._folder), "GID_DOMAIN": domain}
 
 
 _COCKPIT = """\
@@ -142,6 +201,7 @@ runtime={folder}
 
 [domain open]
 number=1
+local=*
 memory=2G
 client-memory=2G
 streams=256
@@ -171,8 +231,6 @@ def _gidds(folder: Path) -> Iterator[None]:
     configuration = folder / "cockpit.conf"
     configuration.write_text(_COCKPIT.format(folder=folder))
     daemons: list[subprocess.Popen[bytes]] = []
-    before = {name: os.environ.get(name) for name in ("GID_RUNTIME_DIR", "GID_DOMAIN")}
-    os.environ.update(GID_RUNTIME_DIR=str(folder), GID_DOMAIN="open")
     try:
         for domain in ("open", "cluster"):
             command = ["gidd", f"--config={configuration}", f"--domain={domain}"]
@@ -180,13 +238,17 @@ def _gidds(folder: Path) -> Iterator[None]:
                 daemons.append(
                     subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
                 )
+            _wait_for(folder / domain / "gidd.sock", daemons[-1])
         yield
     finally:
         for daemon in daemons:
             daemon.terminate()
             daemon.wait(10)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+
+
+def _wait_for(socket: Path, daemon: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not socket.exists():
+        if daemon.poll() is not None or time.monotonic() > end:
+            raise NotRun("gidd does not start")
+        time.sleep(0.01)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs chapters one after the other, and judges each by its goals."""
+"""Runs chapters, those that need no quiet side by side, and judges each by its goals."""
 
+import concurrent.futures
 import datetime
 import json
 import subprocess
@@ -13,21 +14,31 @@ from .plan import Context, NotRun, Plan
 from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure
 from .systems import CannotRun
 
+AT_A_TIME = 2  # chapters that need no quiet
+
 
 def run_all(
     plans: Sequence[Plan],
     context: Context,
     machine: dict[str, Any],
     guest: str,
-    progress: Callable[[int, Plan], None],
+    progress: Callable[[Plan], None],
 ) -> Evaluation:
-    """`progress` is called with the number of each chapter before it begins."""
+    """`progress` is called with each chapter before it begins: first those that need no quiet, two
+    at a time, then the others, each alone."""
     mode = "full" if context.is_full else "quick"
     began = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     evaluation = Evaluation(machine, mode, guest, began, [])
-    for number, plan in enumerate(plans):
-        progress(number, plan)
-        evaluation.chapters.append(run_one(plan, context))
+
+    def run(plan: Plan) -> Chapter:
+        progress(plan)
+        return run_one(plan, context)
+
+    calm = [plan for plan in plans if not plan.needs_quiet]
+    with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+        done = dict(zip(map(id, calm), pool.map(run, calm), strict=True))
+    for plan in plans:
+        evaluation.chapters.append(done[id(plan)] if id(plan) in done else run(plan))
     return evaluation
 
 
@@ -35,8 +46,7 @@ def run_one(plan: Plan, context: Context) -> Chapter:
     goal = "; ".join(map(str, plan.goals))
     chapter = Chapter(plan.id, plan.title, plan.method, goal, document=list(plan.document))
     begin = time.monotonic()
-    context.notes.clear()
-    context.lateness_us = 0.0
+    context = context.for_chapter()
     try:
         with Lateness() as late:
             chapter.figures = plan.run(context)

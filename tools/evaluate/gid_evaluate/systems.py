@@ -6,9 +6,12 @@ boots itself, or any machine that the user names a command for (`ssh board`).
 """
 
 import json
+import os
 import shlex
+import shutil
 import subprocess
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 PRINTED_MAX = 4 << 20  # of one probe
@@ -50,10 +53,17 @@ class System(ABC):
 
 
 class Native(System):
-    """This machine, or the one that `command` leads to."""
+    """This machine, or the one that `command` leads to. `environment`: more of it here."""
 
-    def __init__(self, command: str | None = None, name: str = "native") -> None:
+    def __init__(
+        self,
+        command: str | None = None,
+        name: str = "native",
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self.name = name
+        self.is_here = not command
+        self._environment = os.environ | (environment or {})
         self._words = shlex.split(command or "")
         self.prefix = f"{command} " if command else ""
 
@@ -62,7 +72,11 @@ class Native(System):
         joined = [*self._words, shlex.join(words)] if self._words else words
         try:
             result = subprocess.run(
-                joined, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds
+                joined,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds,
+                env=self._environment,
             )
         except FileNotFoundError:
             raise CannotRun(f"{self.name}: there is no {joined[0]}") from None
@@ -93,3 +107,27 @@ class Booted(System):
         if result.code != 0:
             raise CannotRun(f"guest: {shlex.join(words)}: {result.err.strip()[-300:]}")
         return result.out[:PRINTED_MAX]
+
+
+class InCockpit(System):
+    """The guest that `./run bench virtual` boots once for all: `lines` run there. `found` gives
+    what the benchmark found."""
+
+    name = "guest"
+    prefix = "./run bench virtual --run "
+
+    def __init__(self, found: Callable[[], dict[str, Any]]) -> None:
+        self._found = found
+
+    def run(self, words: list[str], seconds: float) -> str:
+        line = shlex.join(words)
+        for row in self._found()["rows"]:
+            if row["what"] == "run" and row["who"] == line:
+                if row["failed"]:
+                    raise CannotRun(f"guest: {row['failed']}")
+                return row["out"]
+        raise CannotRun(f"guest: {line} was not run there")
+
+    def has(self, program: str) -> bool:
+        """It runs this machine's own programs."""
+        return shutil.which(program) is not None

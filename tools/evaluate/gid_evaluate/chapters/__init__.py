@@ -2,13 +2,24 @@
 """All chapters, in the order of the printed report's sections."""
 
 from ..plan import Plan
-from . import cockpit, displays, frames, memory, messages, pictures, robustness, system_calls
+from . import (
+    cockpit,
+    crossing,
+    displays,
+    frames,
+    memory,
+    messages,
+    pictures,
+    robustness,
+    system_calls,
+    virtual,
+)
 
 
 def all_plans() -> list[Plan]:
     modules = (
-        *(messages, cockpit, system_calls, pictures, displays),
-        *(memory, robustness, frames),
+        *(messages, cockpit, crossing, system_calls, pictures, displays),
+        *(memory, robustness, frames, virtual),
     )
     plans = [plan for module in modules for plan in module.PLANS]
     return sorted(plans, key=lambda plan: [_number(part) for part in plan.id.split(".")])

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Frames by number: the ring, streams and consumers, the hand-off, and drawing for others."""
 
-import time
-
 from ..plan import Context, Goal, Plan
 from ..result import Figure
 
@@ -28,12 +26,11 @@ def _ratios(found: dict, source: str) -> list[Figure]:
 
 
 def _ring(context: Context) -> list[Figure]:
-    repetitions = 15 if context.is_full else 5
-    found = context.benchmark("ring", f"--repetitions={repetitions}")
-    figures = _rows(found, "./run bench ring", {"ns": "ns"})
-    with context.cockpit():
-        time.sleep(0.5)  # gidd's sockets
-        costs = context.probe(context.native, "streams")
+    timing = ("--repetitions=15",) if context.is_full else ("--repetitions=5", "--rounds=0.05")
+    found = context.benchmark("ring", *timing)
+    figures = _rows(found, "./run bench ring", {"ns": "ns", "cycles": "cycles"})
+    with context.cockpit() as cockpit:
+        costs = context.probe(cockpit.open, "streams")
     by_name = {one.name: one.value for one in costs}
     many = [by_name[f"{count} streams, 1 consumers"] for count in (1, 4, 16, 64)]
     source = "gid-probe streams"
@@ -63,7 +60,8 @@ def _handoff(context: Context) -> list[Figure]:
 
 
 def _engine(context: Context) -> list[Figure]:
-    found = context.benchmark("engine", minutes=8)
+    timing = () if context.is_full else ("--repetitions=2", "--frames=20", "--seconds=2")
+    found = context.benchmark("engine", *timing, minutes=8)
     return _ratios(found, "./run bench engine")
 
 
@@ -72,9 +70,12 @@ PLANS = [
         "buffers",
         "External buffers: the price of a frame",
         "A frame's number is sent, received and given back: by two threads on two cores that never "
-        "sleep; and by the public calls on one core, with many streams and many consumers.",
+        "sleep (ring), and by one thread (alone); and by the public calls on one core, with many "
+        "streams and many consumers.",
         _ring,
         goals=(
+            Goal("gid alone: cycles", 98),
+            Goal("gid ring: cycles", 160),
             Goal("dearest frame of up to 64 streams, ratio to 1 stream", 1.1),
             Goal("a frame to 8 consumers, ratio to 1 consumer", 2.0),
         ),
@@ -82,6 +83,7 @@ PLANS = [
             ("one core, external buffer", "98 cycles a packet (213 without)"),
             ("four cores, external buffer", "160 cycles a packet (910 without)"),
         ),
+        minutes=(0.3, 3),
     ),
     Plan(
         "hand-off",
@@ -89,8 +91,11 @@ PLANS = [
         "A picture of 1920x1080 by gid, and by GStreamer's unixfd and shm elements: processor time "
         "of both sides, less what making the picture costs.",
         _handoff,
-        goals=(Goal("transport_cpu_1080p_vs_best_peer", 0.75),),
-        minutes=(1.5, 6),
+        goals=(
+            Goal("transport_cpu_1080p_vs_best_peer", 0.75),
+            Goal("above_wake_fast_vs_best_peer", 0.30),
+        ),
+        minutes=(0.8, 6),
     ),
     Plan(
         "engine",
@@ -103,6 +108,6 @@ PLANS = [
             ("2 to 8 layers, first frame", "24.7 to 79.7 % slower"),
             ("2 to 8 layers, later frames", "1.6 to 4 % slower"),
         ),
-        minutes=(2, 4),
+        minutes=(0.8, 4),
     ),
 ]

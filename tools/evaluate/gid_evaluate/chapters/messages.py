@@ -3,21 +3,21 @@
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..plan import Context, Goal, Plan
+from ..plan import Cockpit, Context, Goal, Plan
 from ..result import Figure
+from .crossing import machine
 
 SIZES = (16, 128, 1024, 4096, 65536)  # bytes
 EVENTFD = "wake-up of another core and back"
 
 
 @contextmanager
-def _echo() -> Iterator[None]:
+def _echo(cockpit: Cockpit) -> Iterator[None]:
     """A program of the domain cluster that sends back what open sends."""
-    environment = os.environ | {"GID_DOMAIN": "cluster"}
+    environment = os.environ | cockpit.environment("cluster")
     command = ["gid-probe", "message", "echo", "open"]
     null = subprocess.DEVNULL
     echo = subprocess.Popen(command, stdin=null, stdout=null, stderr=null, env=environment)
@@ -29,12 +29,9 @@ def _echo() -> Iterator[None]:
 
 
 def _messages(context: Context) -> list[Figure]:
-    figures = []
-    with context.cockpit():
-        time.sleep(0.5)  # gidd's sockets
-        with _echo():
-            sizes = [str(size) for size in SIZES]
-            figures = context.probe(context.native, "message", "ping", "cluster", *sizes)
+    with context.cockpit() as cockpit, _echo(cockpit):
+        sizes = [str(size) for size in SIZES]
+        figures = context.probe(cockpit.open, "message", "ping", "cluster", *sizes)
     bare = [one for one in context.probe(context.native, "calls") if one.name == EVENTFD]
     trips = [one.value for one in figures if one.name.endswith("there and back")]
     worst = max(trips) / bare[0].value
@@ -52,6 +49,23 @@ def _messages(context: Context) -> list[Figure]:
     return figures
 
 
+def _doorbells(context: Context) -> list[Figure]:
+    found = machine(context)
+    source = "./run bench vm"
+    figures = []
+    for row in found["rows"]:
+        if "p50_us" in row:
+            spread = (row["p50_us"], row["p99_us"])
+            name = f"{row['way']}, there and back"
+            figures.append(Figure(name, row["p50_us"], "µs", row["n"], spread, source, "guest"))
+            rate = 1e6 / row["p50_us"]
+            spread = (1e6 / row["p99_us"], rate)
+            name = f"{row['way']}, a second"
+            figures.append(Figure(name, rate, "Hz", row["n"], spread, source, "guest"))
+    context.notes.append("The spread is from the median to the 99th of 100.")
+    return figures
+
+
 PLANS = [
     Plan(
         "5.1.5",
@@ -61,5 +75,20 @@ PLANS = [
         _messages,
         goals=(Goal("slowest round trip, ratio to a bare eventfd", 1.1),),
         document=(("16 bytes", "5.67 µs"), ("1024 bytes", "5.54 µs"), ("64 KB", "5.54 µs")),
+        minutes=(0.3, 0.3),
+    ),
+    Plan(
+        "doorbells",
+        "Doorbells between machines",
+        "A sleeping program of the host rings one of a guest, which answers: by way of both gidds, "
+        "over the doorbell device and over the link; the device alone; a byte over a virtio-serial "
+        "port; beside a bare eventfd of the host.",
+        _doorbells,
+        document=(
+            ("MMIO, answered by QEMU", "9.09 µs, 110000 a second"),
+            ("MMIO, by ioeventfd", "5.00 µs, 200100 a second"),
+            ("PIO, by ioeventfd", "2.72 µs, 367300 a second"),
+        ),
+        minutes=(0.0, 0.0),
     ),
 ]

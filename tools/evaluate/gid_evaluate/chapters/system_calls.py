@@ -17,11 +17,17 @@ LOADED = (
 )
 
 
+def _line(is_full: bool) -> str:
+    return f"cyclictest -q -p 70 -i 1000 -l {LOOPS[is_full] // 4} -a -t"
+
+
+def _words(state: str, is_full: bool) -> list[str]:
+    return ["sh", "-c", (LOADED if state == "loaded" else "") + _line(is_full)]
+
+
 def _cyclictest(context: Context, system: System, state: str) -> list[Figure]:
-    loops = LOOPS[context.is_full]
-    line = f"cyclictest -q -p 70 -i 1000 -l {loops // 4} -a -t"
-    words = ["sh", "-c", (LOADED if state == "loaded" else "") + line]
-    text = system.run(words, 60 + loops / 250)
+    loops, line = LOOPS[context.is_full], _line(context.is_full)
+    text = system.run(_words(state, context.is_full), 60 + loops / 250)
     source = f"{system.prefix}{line}"
     lines = re.findall(r"Min:\s*(\d+).*?Avg:\s*(\d+)\s*Max:\s*(\d+)", text)
     if not lines:
@@ -63,6 +69,7 @@ PLANS = [
         _interrupts,
         document=(("mean", "5 µs"), ("minimum", "3 µs"), ("maximum", "35 µs")),
         minutes=(0.4, 4),
+        runs=lambda is_full: [_words(state, is_full) for state in ("idle", "loaded")],
     ),
     Plan(
         "5.14",
@@ -76,5 +83,7 @@ PLANS = [
             ("mutex, obtain", "7 ns"),
             ("context switch", "680 ns"),
         ),
+        minutes=(0.3, 0.3),
+        runs=lambda is_full: [["gid-probe", "calls"]],
     ),
 ]

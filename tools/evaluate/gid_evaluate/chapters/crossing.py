@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Frames that cross from process to process and machine to machine: memory bandwidth (5.2)."""
+
+from typing import Any
+
+from ..plan import Context, Goal, NotRun, Plan
+from ..result import Figure
+
+BANDWIDTH = "./run bench bandwidth"
+MACHINE = "./run bench vm"
+FRAME = 1280 * 720 * 4  # bytes, of both benchmarks
+RATE = 60
+
+
+def machine(context: Context) -> dict[str, Any]:
+    """Frames and doorbells between a guest and its host."""
+    if context.virtual is None:
+        raise NotRun(f"no guest of gidway's own: {context.why_no_guest}")
+    timing = ("--frames=30", "--round-trips=200")
+    return context.benchmark("vm", *(() if context.is_full else timing), minutes=20)
+
+
+def _bandwidth(context: Context) -> list[Figure]:
+    found = context.benchmark("bandwidth", f"--frames={600 if context.is_full else 60}")
+    figures = []
+    for row in found["rows"]:
+        copies, moved, n = row["copies_per_frame"], row["mb_s"], row["frames"]
+        who = f"{row['who']}, to another process"
+        figures.append(Figure(f"{who}: copies", copies, "pictures", n, (copies, copies), BANDWIDTH))
+        figures.append(Figure(f"{who}: moved", moved, "MB/s", n, (moved, moved), BANDWIDTH))
+    figures += _between_machines(context)
+    ratio = found["ratios"]["gid_bandwidth_vs_best_peer"]
+    name = "gid, bytes moved, ratio to the best of the others"
+    figures.append(Figure(name, ratio, "", 1, (ratio, ratio), BANDWIDTH))
+    context.notes.append(
+        "This is counted by the programs, not by the memory controller: what caches keep away from "
+        "the memory counts as well; what a program copies in loops of its own does not. What they "
+        "copy as they start is spread over all frames."
+    )
+    return figures
+
+
+def _between_machines(context: Context) -> list[Figure]:
+    try:
+        found = machine(context)
+    except NotRun as error:
+        context.notes.append(f"Not between machines: {error}.")
+        return []
+    figures = []
+    for row in found["rows"]:
+        if "copied_bytes_per_frame" in row:
+            copies, n = row["copied_bytes_per_frame"] / FRAME, row["frames"]
+            who = f"{row['way']}, to another machine"
+            figures.append(
+                Figure(f"{who}: copies", copies, "pictures", n, (copies, copies), MACHINE, "guest")
+            )
+            moved = (2 + 2 * copies) * FRAME * RATE / 1e6
+            figures.append(
+                Figure(f"{who}: moved", moved, "MB/s", n, (moved, moved), MACHINE, "guest")
+            )
+    return figures
+
+
+PLANS = [
+    Plan(
+        "5.2",
+        "Memory bandwidth of video",
+        "Pictures of 1280x720, 60 a second, handed to another process, and to another machine: how "
+        "often each is copied on the way, and the bytes that are read and written for each second, "
+        "with making and reading the picture.",
+        _bandwidth,
+        goals=(
+            Goal("gid, to another process: copies", 0.01),
+            Goal("gid, bytes moved, ratio to the best of the others", 1.01),
+        ),
+        document=(
+            ("all applications, read and write", "3070 and 2005 MB/s"),
+            ("native Linux", "2260 and 1542 MB/s"),
+            ("virtualised Linux", "2264 and 1489 MB/s"),
+        ),
+        minutes=(2.1, 5),
+    ),
+]

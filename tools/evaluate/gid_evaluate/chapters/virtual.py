@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""A cockpit whose other domain is a guest: its start (5.4), load (5.1.2), reboot (5.18), memory."""
+
+from ..plan import Context, Goal, Plan
+from ..result import Figure
+
+SOURCE = "./run bench virtual --part "
+
+
+def _rows(context: Context, what: str) -> list[dict]:
+    return [row for row in context.in_guest()["rows"] if row["what"] == what]
+
+
+def _figure(name: str, value: float, unit: str, part: str, **more: object) -> Figure:
+    n, spread = more.get("n", 1), more.get("spread", (value, value))
+    return Figure(name, value, unit, n, spread, SOURCE + part, "guest")
+
+
+def _start(context: Context) -> list[Figure]:
+    return [_figure(row["who"], row["seconds"], "s", "start") for row in _rows(context, "start")]
+
+
+def _load(context: Context) -> list[Figure]:
+    figures = []
+    for row in _rows(context, "cpu"):
+        spread = (row["cpu_percent_min"], row["cpu_percent_max"])
+        unit = "% of its cores" if row["who"].startswith("guest") else "% of a core"
+        value, n = row["cpu_percent"], row["n"]
+        figures.append(_figure(row["who"], value, unit, "load", n=n, spread=spread))
+    context.notes.append(
+        "What QEMU takes is what the guest takes and what its virtualisation costs."
+    )
+    return figures
+
+
+def _latency(context: Context) -> list[Figure]:
+    (row,) = _rows(context, "latency")
+    spread, n = (0, row["max_ms"]), row["n"]
+    return [
+        _figure("telltale, median", row["p50_ms"], "ms", "load", n=n, spread=spread),
+        _figure("telltale, 99 %", row["p99_ms"], "ms", "load", n=n, spread=spread),
+    ]
+
+
+def _memory(context: Context) -> list[Figure]:
+    return [
+        _figure(f"{row['who']}: PSS", row["kib"] / 1024, "MiB", "load")
+        for row in _rows(context, "memory")
+    ]
+
+
+def _reboot(context: Context) -> list[Figure]:
+    figures, ratios = [], []
+    for row in _rows(context, "rate"):
+        if "rate_vs_undisturbed" not in row:
+            continue
+        name, ratio, n = row["who"], row["rate_vs_undisturbed"], row["frames"]
+        figures.append(_figure(f"{name}, frames a second", row["rate_hz"], "Hz", "reboot", n=n))
+        gap = row["longest_gap_refreshes"]
+        figures.append(_figure(f"{name}, longest gap", gap, "refreshes", "reboot", n=n))
+        if name != "undisturbed":
+            figures.append(_figure(f"{name}, rate of undisturbed", ratio, "share", "reboot", n=n))
+            ratios.append(ratio)
+    lowest, spread = min(ratios), (min(ratios), max(ratios))
+    name = "lowest rate of all cases"
+    return [*figures, _figure(name, lowest, "share", "reboot", n=len(ratios), spread=spread)]
+
+
+PLANS = [
+    Plan(
+        "5.1.2",
+        "Processor time of a virtual machine",
+        "The same cockpit with the other domain in a guest: QEMU, the daemons and the cluster on "
+        "the host, and what the guest's own kernel counts.",
+        _load,
+        document=(("hypervisor", "36.4 % of four cores"), ("natively", "31.6 % of four cores")),
+        minutes=(2.5, 6),
+        in_guest=("load",),
+    ),
+    Plan(
+        "5.4.3",
+        "Start of a virtual machine",
+        "From the start of QEMU until the guest's gidd answers, a light that is drawn there is "
+        "live on the cluster, and Weston runs there; and from when the guest is up to its light.",
+        _start,
+        goals=(Goal("guest is up to a live light, drawn without Weston", 1.0),),
+        document=(
+            ("power on to the start of the guest", "3.38 s"),
+            ("to its kernel", "5.94 s"),
+            ("to its first picture", "20.88 s"),
+        ),
+        minutes=(0.0, 0.0),
+        in_guest=("start",),
+    ),
+    Plan(
+        "5.18.2",
+        "Reboot of the other machine",
+        "The cluster's meter counts its own frames while programs of the guest commit pictures as "
+        "fast as they are taken, and while the guest is reset and boots again with all programs.",
+        _reboot,
+        goals=(Goal("lowest rate of all cases", 0.99, is_least=True),),
+        document=(("while Linux reboots", "59 to 60 frames a second"),),
+        minutes=(0.0, 0.0),
+        in_guest=("reboot",),
+    ),
+    Plan(
+        "5.19.2",
+        "Memory of a virtual machine",
+        "PSS of QEMU, which has the guest's memory and its window, and of the host's daemons; and "
+        "of the programs in the guest.",
+        _memory,
+        document=(("centre (5.23.1)", "1309 MB"),),
+        minutes=(0.0, 0.0),
+        in_guest=("load",),
+    ),
+    Plan(
+        "5.22.2",
+        "From a change of a guest's picture to light",
+        "A telltale changes in the guest; until gid-cluster's output on the host shows it.",
+        _latency,
+        minutes=(0.0, 0.0),
+        in_guest=("load",),
+    ),
+]
