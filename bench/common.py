@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -65,6 +66,12 @@ def cpu_seconds(pid: int) -> float:
     """Of the process, with the children that it has waited for."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds() -> float:
+    """Of the processor, of all that we have waited for, to the microsecond."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def write(path: Path | None, rows: list[dict], ratios: dict[str, float]) -> None:
