@@ -3,7 +3,7 @@
 #ifndef ENGINE_PAUSE_H
 #define ENGINE_PAUSE_H
 
-#define PAUSES 32 /* about half a microsecond */
+#define PAUSES 64 /* one or two microseconds */
 
 /*
  * Each look takes the line away from its writer, so a reader that is faster than the writer must

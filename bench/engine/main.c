@@ -3,7 +3,6 @@
  * What it costs to have the engine draw, against the same drawing in one's own process and memory.
  * Writes a line of JSON.
  *
- *     gid-bench-engine points direct|clipped                 in this process
  *     gid-bench-engine points WORDS whole|quarter            by lists of this many words, with no
  *                                                            point clipped, or a quarter of all
  *     gid-bench-engine layers COUNT FRAMES                   full-HD layers into a full-HD canvas
@@ -27,6 +26,7 @@
 #define AREA_HEIGHT 256u
 #define CLIP_WIDTH 384u /* three quarters of the area */
 #define COLOUR 0xff2266ccu
+#define PASSES 11
 #define PIXEL 0x2339 /* the same as RGB565 */
 #define LAYERS_MAX 8u
 #define FRAMES_MAX 2000u
@@ -39,6 +39,16 @@ static double seconds(clockid_t clock) {
 	struct timespec now;
 	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int compare(const void *one, const void *other) {
+	double difference = *(const double *)one - *(const double *)other;
+	return (difference > 0) - (difference < 0);
+}
+
+static double median(double *values, uint32_t count) {
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
 }
 
 /* --- points ----------------------------------------------------------------------------------- */
@@ -69,24 +79,26 @@ static void points_clipped(uint16_t *pixels, int left, int top, int right, int b
 	}
 }
 
-static void run_points_here(bool clipped) {
-	uint16_t *pixels = malloc(WIDTH * HEIGHT * sizeof(*pixels));
-	if (pixels == NULL) {
-		err(1, "memory");
-	}
-	memset(pixels, 0, WIDTH * HEIGHT * sizeof(*pixels));
+/* One pass in this process: how long it took, in ms. */
+static double pass_here(uint16_t *pixels, bool clipped) {
 	int right = CLIP_WIDTH, bottom = AREA_HEIGHT;
 	__asm__ volatile("" : "+r"(right), "+r"(bottom)); /* known only when it runs */
-	double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), begin = seconds(CLOCK_MONOTONIC);
+	double begin = seconds(CLOCK_MONOTONIC);
 	if (clipped) {
 		points_clipped(pixels, 0, 0, right, bottom);
 	} else {
 		points_direct(pixels);
 	}
-	double wall = seconds(CLOCK_MONOTONIC) - begin;
-	printf("{\"wall_ms\": %.4f, \"cpu_ms\": %.4f, \"engine_cpu_ms\": 0}\n", wall * 1e3,
-			(seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) * 1e3);
-	free(pixels);
+	return (seconds(CLOCK_MONOTONIC) - begin) * 1e3;
+}
+
+static uint16_t *make_pixels(void) {
+	uint16_t *pixels = malloc(WIDTH * HEIGHT * sizeof(*pixels));
+	if (pixels == NULL) {
+		err(1, "memory");
+	}
+	memset(pixels, 0, WIDTH * HEIGHT * sizeof(*pixels));
+	return pixels;
 }
 
 static void fail(const struct gid_canvas *canvas, const char *what) {
@@ -140,18 +152,13 @@ static uint32_t send_points(
 	return next + count;
 }
 
-static void run_points(uint32_t words, bool clipped) {
-	struct gid_domain *domain;
+/* One pass through the engine. */
+struct pass {
+	double wall_ms, cpu_ms, engine_cpu_ms;
+};
+
+static struct pass pass_there(struct gid_canvas *canvas, bool clipped) {
 	uint64_t fence;
-	struct gid_canvas *canvas =
-			make_canvas(&domain, DRM_FORMAT_RGB565, WIDTH, HEIGHT, words, 200);
-	/* The canvas itself, and all slots of lists, before the time begins. */
-	for (uint32_t i = 0; i < 64; i++) {
-		send_points(canvas, POINTS - 1, clipped, &fence);
-	}
-	if (gid_canvas_wait(canvas, fence, -1) < 0) {
-		fail(canvas, "the first lists");
-	}
 	double engine = engine_cpu(canvas);
 	double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), begin = seconds(CLOCK_MONOTONIC);
 	for (uint32_t next = 0; next < POINTS;) {
@@ -162,10 +169,42 @@ static void run_points(uint32_t words, bool clipped) {
 	}
 	double wall = seconds(CLOCK_MONOTONIC) - begin;
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	printf("{\"wall_ms\": %.4f, \"cpu_ms\": %.4f, \"engine_cpu_ms\": %.4f}\n", wall * 1e3,
-			cpu * 1e3, engine_cpu(canvas) - engine);
+	return (struct pass){wall * 1e3, cpu * 1e3, engine_cpu(canvas) - engine};
+}
+
+/* Passes here and there in turn; the first two, with cold caches, are not counted. */
+static void run_points(uint32_t words, bool clipped) {
+	double here[PASSES], wall[PASSES], cpu[PASSES], engine[PASSES], ratio[PASSES];
+	struct gid_domain *domain;
+	uint64_t fence;
+	uint16_t *pixels = make_pixels();
+	struct gid_canvas *canvas =
+			make_canvas(&domain, DRM_FORMAT_RGB565, WIDTH, HEIGHT, words, 200);
+	/* The canvas itself, and all slots of lists, before the time begins. */
+	for (uint32_t i = 0; i < 64; i++) {
+		send_points(canvas, POINTS - 1, clipped, &fence);
+	}
+	if (gid_canvas_wait(canvas, fence, -1) < 0) {
+		fail(canvas, "the first lists");
+	}
+	for (int i = -2; i < PASSES; i++) {
+		double direct = pass_here(pixels, clipped);
+		struct pass pass = pass_there(canvas, clipped);
+		if (i >= 0) {
+			here[i] = direct;
+			wall[i] = pass.wall_ms;
+			cpu[i] = pass.cpu_ms;
+			engine[i] = pass.engine_cpu_ms;
+			ratio[i] = pass.wall_ms / direct;
+		}
+	}
+	printf("{\"direct_ms\": %.4f, \"wall_ms\": %.4f, \"cpu_ms\": %.4f, "
+	       "\"engine_cpu_ms\": %.4f, \"ratio\": %.4f}\n",
+			median(here, PASSES), median(wall, PASSES), median(cpu, PASSES),
+			median(engine, PASSES), median(ratio, PASSES));
 	gid_canvas_destroy(canvas);
 	gid_domain_destroy(domain);
+	free(pixels);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -309,16 +348,6 @@ static double time_of(struct layers *layers, void (*frame)(struct layers *)) {
 	double begin = now_us();
 	frame(layers);
 	return now_us() - begin;
-}
-
-static int compare(const void *one, const void *other) {
-	double difference = *(const double *)one - *(const double *)other;
-	return (difference > 0) - (difference < 0);
-}
-
-static double median(double *values, uint32_t count) {
-	qsort(values, count, sizeof(*values), compare);
-	return values[count / 2];
 }
 
 /* What was measured of one kind of frame, each time on both sides, one right after the other. */
@@ -513,10 +542,7 @@ static void run_imports(void) {
 }
 
 int main(int argc, char *argv[]) {
-	bool points = argc >= 3 && strcmp(argv[1], "points") == 0;
-	if (points && argc == 3) {
-		run_points_here(strcmp(argv[2], "clipped") == 0);
-	} else if (points && argc == 4) {
+	if (argc == 4 && strcmp(argv[1], "points") == 0) {
 		run_points((uint32_t)strtoul(argv[2], NULL, 10), strcmp(argv[3], "quarter") == 0);
 	} else if (argc == 4 && strcmp(argv[1], "layers") == 0) {
 		uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -526,8 +552,8 @@ int main(int argc, char *argv[]) {
 		run_imports();
 	} else {
 		errx(2,
-				"usage: gid-bench-engine points direct|clipped | points WORDS whole|quarter | "
-				"layers COUNT FRAMES | imports");
+				"usage: gid-bench-engine points WORDS whole|quarter | layers COUNT FRAMES | "
+				"imports");
 	}
 	return 0;
 }

@@ -49,6 +49,12 @@ struct gid_canvas {
 __attribute__((format(printf, 3, 4))) int canvas_fail(
 		struct gid_canvas *canvas, int error, const char *format, ...);
 
+/* Whether the batch in work has room for so many words: the rule, where lists are short. */
+static inline bool canvas_has_batch(const struct gid_canvas *canvas, uint64_t words) {
+	return canvas->batch != NULL && canvas->batch_epoch == canvas->epoch &&
+			canvas->report != NULL && canvas->end + words <= canvas->slot_words;
+}
+
 /* Whether a short list can be begun without waiting for a slot. */
 bool canvas_has_room(struct gid_canvas *canvas);
 

@@ -307,8 +307,7 @@ static void close_batch(struct gid_canvas *canvas) {
 }
 
 bool canvas_has_room(struct gid_canvas *canvas) {
-	if (canvas->batch != NULL && canvas->batch_epoch == canvas->epoch &&
-			canvas->end + LIST_SHORT <= canvas->slot_words) {
+	if (canvas_has_batch(canvas, LIST_SHORT)) {
 		return true;
 	}
 	int slot = gid_canvas_is_connected(canvas) ? gid_slab_take(canvas->slab) : -EAGAIN;
@@ -325,8 +324,7 @@ int canvas_open_batch(struct gid_canvas *canvas, uint32_t words) {
 	if (!gid_canvas_is_connected(canvas)) {
 		return canvas_fail(canvas, -ENOTCONN, "the engine is away");
 	}
-	if (canvas->batch != NULL && canvas->batch_epoch == canvas->epoch &&
-			canvas->end + words <= canvas->slot_words) {
+	if (canvas_has_batch(canvas, words)) {
 		return 0;
 	}
 	close_batch(canvas);

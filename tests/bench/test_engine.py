@@ -12,8 +12,6 @@ def test_engine(tmp_path: Path) -> None:
     found = results("engine", tmp_path, *arguments)
     measured = [row["what"] for row in found["rows"]]
     assert measured == [
-        "points direct",
-        "points clipped",
         "points 1000 whole",
         "points 1000 quarter",
         "layers 2",

@@ -253,6 +253,21 @@ static void test_many(struct gid_canvas *canvas, struct viewer *viewer) {
 		cockpit_sleep_ms(i % 3);
 	}
 	tap_ok(told == 20, "an event loop hears when lists are done: %d of 20", told);
+
+	/* Each about when an engine that has nothing to do falls asleep. */
+	uint32_t random = 5, done = 0;
+	for (int i = 0; i < 5000 && done == (uint32_t)i; i++) {
+		const struct gid_rectangle one = {1, 1, 1, 1};
+		random = random * 1664525 + 1013904223;
+		uint64_t until = gid_clock_now() + 40000 + (random >> 8) % 30000;
+		while (gid_clock_now() < until) {
+		}
+		gid_list_begin(canvas);
+		gid_list_fill(canvas, GID_OPERATOR_SRC, 0xff000000, &one, 1);
+		gid_list_submit(canvas, &fence);
+		done += gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS) == 0;
+	}
+	tap_ok(done == 5000, "an engine that falls asleep overlooks no list: %u", done);
 }
 
 /* Whether the engine has mapped the memory of a slab. */
