@@ -208,6 +208,11 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 		output->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "refresh") == 0) {
 		output->refresh_mhz = (uint32_t)read_number(reading, key, value, 1, 1000) * 1000;
+	} else if (strcmp(key, "pacing") == 0) {
+		output->paced = strcmp(value, "on") == 0;
+		if (!output->paced && strcmp(value, "off") != 0) {
+			mistake(reading, "pacing=%s must be on or off", value);
+		}
 	} else if (strcmp(key, "background") == 0) {
 		free(output->background);
 		output->background = file_path(reading, value);

@@ -46,6 +46,7 @@ struct output_config {
 	char *name;		/* its connector's; NULL: the first one that is connected */
 	uint32_t width, height; /* in pixels, 0: as in its preferred mode */
 	uint32_t refresh_mhz;	/* likewise */
+	bool paced;		/* composed as late as its refreshes allow */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
 };
 

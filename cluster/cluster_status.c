@@ -114,6 +114,7 @@ static int add_role(variant **array, const struct role_view *view) {
 
 static int build_screen(variant **entry, const struct screen *screen) {
 	const struct screen_stats *stats = &screen->stats;
+	const struct gid_pacing *policy = &screen->pace.policy;
 	const struct wlr_output *output = screen->output;
 	return sd_json_buildo(entry,
 			SD_JSON_BUILD_PAIR_STRING("output", output != NULL ? output->name : ""),
@@ -122,6 +123,12 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"height", (uint64_t)(output != NULL ? output->height : 0)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("refresh_ns", screen_refresh_ns(screen)),
+			SD_JSON_BUILD_PAIR_STRING("pacing",
+					!screen->pace.on ? "off"
+							 : gid_pacing_mode_name(policy->mode)),
+			SD_JSON_BUILD_PAIR_INTEGER("window_ms", policy->window_ms),
+			SD_JSON_BUILD_PAIR_UNSIGNED("paced_frames", policy->frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("paced_late", policy->missed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
 			SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),

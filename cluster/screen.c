@@ -157,6 +157,7 @@ static void screen_render(struct screen *screen, uint64_t now) {
 	struct wlr_output_state state;
 	if (!screen_compose(screen, &state, now)) {
 		screen->stats.missed++;
+		pace_forget(&screen->pace);
 		screen_wait(screen, screen_refresh_ns(screen));
 		return;
 	}
@@ -165,11 +166,13 @@ static void screen_render(struct screen *screen, uint64_t now) {
 		screen->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		screen_count(screen, now);
 		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
+		pace_given(&screen->pace, gid_clock_now());
 		if (screen_needs_no_device(screen)) {
 			screen_wait(screen, frame_clock_wait(&screen->clock, gid_clock_now()));
 		}
 	} else {
 		screen->stats.missed++;
+		pace_forget(&screen->pace);
 		screen_wait(screen, frame_clock_refused(&screen->clock, screen_refresh_ns(screen)));
 	}
 	wlr_output_state_finish(&state);
@@ -177,7 +180,9 @@ static void screen_render(struct screen *screen, uint64_t now) {
 
 static void screen_frame(struct screen *screen) {
 	uint64_t now = gid_clock_now();
-	uint64_t wait = frame_clock_wait(&screen->clock, now);
+	uint64_t wait = screen->clock.own_time
+			? frame_clock_wait(&screen->clock, now)
+			: pace_wait(&screen->pace, now, screen_refresh_ns(screen));
 	if (wait > 0) {
 		screen_wait(screen, wait);
 		return;
@@ -187,6 +192,7 @@ static void screen_frame(struct screen *screen) {
 		screen_render(screen, now);
 	} else {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
+		pace_forget(&screen->pace);
 	}
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
@@ -223,6 +229,7 @@ static void handle_present(struct wl_listener *listener, void *data) {
 		const struct timespec *at = presented_at(event);
 		uint64_t when = at != NULL ? monotonic_of(at) : gid_clock_now();
 		screen->hooks->presented(screen->data, screen, event->commit_seq, when);
+		pace_shown(&screen->pace, when, screen_refresh_ns(screen));
 		if (frame_clock_shown(&screen->clock, when, screen_refresh_ns(screen))) {
 			wlr_log(WLR_INFO,
 					"output %s does not wait for its refresh: gid-cluster "
@@ -328,6 +335,7 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen_set_background(screen);
 	screen->stats = (struct screen_stats){.started = gid_clock_now()};
 	screen->clock.own_time = screen_needs_no_device(screen);
+	pace_init(&screen->pace, screen->config->paced);
 	screen->hooks->appeared(screen->data, screen);
 }
 

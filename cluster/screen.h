@@ -10,6 +10,7 @@
 #include "device.h"
 #include "frame_clock.h"
 #include "own_picture.h"
+#include "pace.h"
 #include "pixels.h"
 #include "samples.h"
 #include <wlr/types/wlr_output.h>
@@ -53,6 +54,7 @@ struct screen {
 	struct wlr_buffer *front;	/* what was shown last, locked */
 	struct screen_stats stats;
 	struct frame_clock clock;
+	struct pace pace;
 	int timer; /* for the next frame */
 	struct wl_event_source *timer_source;
 	struct wl_listener frame, present, request_state, output_destroy;

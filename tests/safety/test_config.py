@@ -19,6 +19,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an unknown section": ("[rol]\nx=1\n", [f"2: {UNKNOWN}"]),
     "an unknown key of a role": (ROLE + "alpha=1\n", ['4: a role has no "alpha"']),
     "an unknown key of the display": ("[display]\ndepth=1\n", ['2: the display has no "depth"']),
+    "a pacing": ("[display]\npacing=fast\n", ["2: pacing=fast must be on or off"]),
     "an unknown key of a client": (
         "[client a]\nwidth=1\nheight=1\nrole=oil\n",
         ['4: a client has no "role"'],

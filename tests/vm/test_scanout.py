@@ -6,6 +6,7 @@ The pixels that it must come from are known here: nothing that composed them is 
 """
 
 import io
+import json
 import signal
 import zlib
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ CLUSTER = f"""
 output=Virtual-1
 width={WIDTH}
 height={HEIGHT}
+pacing=on
 background=background.png
 [role lamp]
 domain=open
@@ -53,6 +55,12 @@ pacing=on
 [output]
 name=Virtual-1
 mode={WIDTH}x{HEIGHT}
+"""
+ASK = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect(sys.argv[1])
+    print(connection.makefile().read())
 """
 # As root, without a seat's daemon, and without a terminal.
 ENVIRONMENT = {
@@ -110,6 +118,13 @@ def lamp_picture(number: int) -> numpy.ndarray:
     return numpy.stack([value >> shift & 0xFF for shift in (16, 8, 0)], axis=-1).astype(numpy.uint8)
 
 
+def paced(domains: Domains) -> int:
+    """The frames that gid-cluster has judged: it has found a refresh to wait for."""
+    status = json.loads(domains.run("python3", "-c", ASK, f"{FOLDER}/status").out)
+    assert status["pacing"] not in ("off", "free-running: no refresh to wait for")
+    return status["paced_frames"]
+
+
 @contextmanager
 def running(domains: Domains, *words: object, domain: str = "cluster") -> Iterator[Running]:
     """A program of the guest, ended in good order."""
@@ -143,6 +158,7 @@ def test_gid_cluster_shows_what_it_checked(domains: Domains) -> None:
     write(domains, "fallback.png", png(fallback))
     config = write(domains, "cluster.conf", CLUSTER.encode())
     words = [BUILD / "cluster/gid-cluster", "--config", config, "--socket", FOLDER / "wayland"]
+    words += ["--status", FOLDER / "status"]
     live = {screen(lamp_picture(0)), screen(lamp_picture(1))}
     with running(domains, *words) as cluster:
 
@@ -157,6 +173,7 @@ def test_gid_cluster_shows_what_it_checked(domains: Domains) -> None:
         lamp = [BUILD / "tests/vm/dmabuf-lamp", LAMP_WIDTH, LAMP_HEIGHT]
         with running(domains, *lamp, domain="open"):
             wait_shown(live, 60, "both pictures of the lamp, and nothing else, on the screen")
+            wait_for(lambda: paced(domains) >= 64, "paced frames", PATIENCE, pause=1)
         wait_shown({screen(fallback)}, 3, "the fallback again")
 
 

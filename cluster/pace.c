@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "pace.h"
+
+#define MS UINT64_C(1000000)
+#define MISS_RATE 0.001
+#define LONGEST_MS 1000 /* the policy takes it for the longest that there is */
+
+void pace_init(struct pace *pace, bool on) {
+	*pace = (struct pace){.on = on};
+	gid_pacing_init(&pace->policy,
+			&(struct gid_pacing_config){
+					.miss_rate = MISS_RATE,
+					.fallback_ms = LONGEST_MS,
+			});
+}
+
+/* Chooses the refresh that the next frame is meant for, and when composing for it begins. */
+static void pace_plan(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
+	uint64_t passed = now > pace->shown ? (now - pace->shown) / refresh_ns : 0;
+	uint64_t due = pace->shown + (passed + 1) * refresh_ns;
+	if (passed > 1) {
+		gid_pacing_next(&pace->policy, NULL); /* after a pause */
+	}
+	uint64_t window_ns = (uint64_t)pace->policy.window_ms * MS;
+	if (now + window_ns <= due) {
+		pace->begin = due - window_ns;
+	} else {
+		/* At once, and where that is much too late for a refresh, for the one after it. */
+		pace->begin = now;
+		due += window_ns < refresh_ns && now + window_ns > due + MS ? refresh_ns : 0;
+	}
+	pace->frame = (struct gid_pacing_frame){
+			.due_ns = (int64_t)due,
+			.window_ms = (int32_t)((due - pace->begin) / MS),
+			.arrival_ns = GID_PACING_NONE,
+			.content_class = 1,
+	};
+}
+
+uint64_t pace_wait(struct pace *pace, uint64_t now, uint64_t refresh_ns) {
+	if (!pace->on || pace->shown == 0) {
+		return 0;
+	}
+	if (pace->begin == 0) {
+		pace_plan(pace, now, refresh_ns);
+	}
+	return pace->begin > now ? pace->begin - now : 0;
+}
+
+void pace_given(struct pace *pace, uint64_t now) {
+	pace->given = pace->begin != 0;
+	pace->begin = 0;
+	pace->frame.done_ns = (int64_t)now;
+}
+
+void pace_forget(struct pace *pace) {
+	pace->begin = 0;
+}
+
+void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns) {
+	pace->shown = when;
+	if (pace->given) {
+		pace->given = false;
+		pace->frame.refresh_ns = (int64_t)refresh_ns;
+		pace->frame.shown_ns = (int64_t)when;
+		gid_pacing_next(&pace->policy, &pace->frame);
+	}
+}

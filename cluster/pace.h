@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/**
+ * When to compose for a refresh: as late as the policy of pacing/ finds that it may be.
+ *
+ * Composing begins a window before each refresh of the device. What comes until then is shown by
+ * that refresh; without pacing composing begins right after a refresh, and what comes during a
+ * refresh is shown a whole refresh later. While too little is known the window is the longest, so
+ * that it is as without.
+ *
+ * Pure: times are CLOCK_MONOTONIC in ns, and come from the caller.
+ */
+#ifndef CLUSTER_PACE_H
+#define CLUSTER_PACE_H
+
+#include <pacing.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pace {
+	bool on;
+	struct gid_pacing policy;
+	uint64_t shown; /* when the device showed a frame last, 0: never */
+	uint64_t begin; /* when composing begins for the frame that is next; 0: not known yet */
+	bool given;	/* a frame is on its way to the screen */
+	struct gid_pacing_frame frame; /* that one, or the one that is next */
+};
+
+void pace_init(struct pace *pace, bool on);
+
+/* How long a frame that could be composed now has to wait. 0: it is to be composed now. */
+uint64_t pace_wait(struct pace *pace, uint64_t now, uint64_t refresh_ns);
+
+/* A frame was given to the device: what there was to do for it is done. */
+void pace_given(struct pace *pace, uint64_t now);
+
+/* The frame that was next is not given to the device: there was nothing to show, or it failed. */
+void pace_forget(struct pace *pace);
+
+/* The device showed the frame that was given to it. */
+void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns);
+
+#endif
