@@ -7,29 +7,74 @@ started again and again, alternately with pacing off and on, while the film runs
 are what gid-timeline reads from Weston's timeline: commit → shown of the film's surface. Headless
 Weston says of a frame that comes after a pause that it is shown a whole refresh later at the
 soonest: what pacing can gain ends there.
+
+With --display vkms all of that is in a guest, whose display has a real vblank; the film is then a
+small moving picture, because a translated processor decodes slowly. `misses_on` is the share of
+frames that missed the refresh that their repaint was meant for.
 """
 
 import argparse
 import contextlib
+import functools
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import common  # adds the demo's folder, where clip is
 
+sys.path.append(str(common.TOP / "vm"))
+
 # isort: split
 import clip
+from gid_vm.agent import GuestError
+from gid_vm.guest import Guest
+from gid_vm.initramfs import CannotBoot
 
 SETTINGS = ("off", "on")
 CASES = ("film@60", "24@60", "30@60", "50@60", "60@60")
+VKMS_CASES = ("film@60",)
 PATIENCE = 20.0
+GUEST_PATIENCE = 120.0  # of a translated one
+GUEST_SECONDS = 1500.0  # for all of it: no guest lives much longer
+
+
+@dataclass(frozen=True)
+class Display:
+    """Where Weston shows it, and what film that machine can play."""
+
+    weston: tuple[str, ...]
+    config: str
+    film: str  # what a pipeline begins with; {film} and {rate} are filled in
+    view: tuple[str, ...]
+    patience: float
+
+
+DISPLAYS = {
+    "headless": Display(
+        ("--backend=headless", "--width=1280", "--height=720"),
+        "",
+        "filesrc location={film} ! decodebin3 ! videoconvert ! video/x-raw,format=BGRx{rate}",
+        (),
+        PATIENCE,
+    ),
+    "vkms": Display(
+        ("--backend=drm", "--continue-without-input", "--shell=kiosk-shell.so"),
+        "[output]\nname=Virtual-1\nmode=640x480\n",
+        "videotestsrc is-live=true pattern=ball "
+        "! video/x-raw,format=BGRx,width=320,height=180{rate}",
+        ("--background=000000", "--place=320x180+160+150"),
+        GUEST_PATIENCE,
+    ),
+}
+FILM_RATE = 25  # of the film of the demo
 
 
 @dataclass(frozen=True)
@@ -54,29 +99,98 @@ def main() -> int:
         "cases",
         nargs="*",
         type=parse_case,
-        default=[parse_case(text) for text in CASES],
         metavar="RATE@HZ",
         help="the film's rate (film: its own) and the output's refresh rate "
-        f"(default: {' '.join(CASES)})",
+        f"(default: {' '.join(CASES)}; with vkms: {' '.join(VKMS_CASES)})",
     )
     parser.add_argument("--clip", metavar="FILE", help="the film (default: that of the demo)")
     parser.add_argument("--rounds", type=int, default=5, help="times off and on (default: 5)")
     parser.add_argument("--seconds", type=float, default=8, help="seconds of each run (default: 8)")
+    parser.add_argument(
+        "--display",
+        choices=DISPLAYS,
+        default="headless",
+        help="where Weston shows it: vkms is a display with a real vblank, in a guest "
+        "(default: headless)",
+    )
+    parser.add_argument(
+        "--compositor",
+        choices=SHOWN_BY,
+        default="weston",
+        help="who shows it (default: weston); gid-cluster only with vkms, and by what gid-view "
+        "says of the way of a frame from its producer to the screen",
+    )
+    parser.add_argument(
+        "--miss-rate",
+        type=float,
+        default=0.001,
+        help="of frames that may be late, for Weston's pacing (default: 0.001)",
+    )
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with vkms
     options = parser.parse_args()
-    options.cases = list(dict.fromkeys(options.cases))
-    film = clip.find(options.clip)
+    if options.compositor == "gid-cluster" and options.display != "vkms":
+        parser.error("gid-cluster has no refreshes without a screen: --display=vkms")
+    default = VKMS_CASES if options.display == "vkms" else CASES
+    options.cases = list(dict.fromkeys(options.cases or map(parse_case, default)))
+    if options.display == "vkms" and not options.here:
+        if any(case.refresh != 60 for case in options.cases):
+            parser.error("vkms has 60 refreshes a second")
+        return in_guest(options)
+    display = DISPLAYS[options.display]
+    film = clip.find(options.clip) if "{film}" in display.film else Path()
     progress = common.Progress(len(options.cases) * options.rounds * len(SETTINGS))
     rows = []
     for case in options.cases:
-        rows += measure(case, film, options.rounds, options.seconds, progress)
+        shown_by = SHOWN_BY[options.compositor]
+        run = functools.partial(shown_by, display, options.miss_rate)
+        rows += measure(run, display, case, film, options.rounds, options.seconds, progress)
     progress.end()
     ratios = {}
     for case in options.cases:
         off, on = (row for row in rows if row["case"] == str(case))
-        ratios[f"commit_to_shown_p50_{case}"] = on["p50_ms"] / off["p50_ms"]
+        ratio = on["p50_ms"] / off["p50_ms"]
+        if options.display == "vkms":
+            suffix = "" if len(options.cases) == 1 else f"_{case}"
+            ratios[f"commit_to_scanout_p50_on_vs_off{suffix}"] = ratio
+            ratios[f"misses_on{suffix}"] = on["late"] / on["judged"]
+        else:
+            ratios[f"commit_to_shown_p50_{case}"] = ratio
         show(case, off, on)
     common.write(options.json, rows, ratios)
     return 0
+
+
+def in_guest(options: argparse.Namespace) -> int:
+    """This program once more, in a guest with vkms: its lines go to our output as they come."""
+    found = "/mnt/out/result.json"
+    words = ["python3", str(Path(__file__).resolve()), "--display=vkms", "--here"]
+    words += [f"--compositor={options.compositor}", f"--rounds={options.rounds}"]
+    words += [f"--miss-rate={options.miss_rate}"]
+    words += [f"--seconds={options.seconds}", f"--json={found}"]
+    words += map(str, options.cases)
+    try:
+        with Guest("bench", cpus=2, modules=["vkms"]) as guest:
+            # To look at plugins takes a second here, and minutes in a translated guest.
+            look = os.environ | {"GST_REGISTRY": str(guest.out / "registry")}
+            subprocess.run(
+                ["gst-inspect-1.0", "gidsink"], env=look, check=True, capture_output=True
+            )
+            environment = {"LIBSEAT_BACKEND": "noop", "GST_REGISTRY": "/mnt/out/registry"}
+            environment["GST_REGISTRY_UPDATE"] = "no"
+            result = guest.start(words, env=environment, hear=hear).wait(GUEST_SECONDS)
+            if result.code != 0:
+                raise common.BenchError("there are no figures")
+            measured = json.loads((guest.out / "result.json").read_text())
+    except (CannotBoot, GuestError) as error:
+        raise common.BenchError(str(error)) from None
+    common.write(options.json, measured["rows"], measured["ratios"])
+    return 0
+
+
+def hear(kind: str, data: bytes) -> None:
+    stream = sys.stdout if kind == "out" else sys.stderr
+    stream.buffer.write(data)
+    stream.flush()
 
 
 def show(case: Case, off: dict, on: dict) -> None:
@@ -93,19 +207,25 @@ def show(case: Case, off: dict, on: dict) -> None:
 
 
 def measure(
-    case: Case, film: Path, rounds: int, seconds: float, progress: common.Progress
+    run: Callable[[Path, Case, str, float], dict],
+    display: Display,
+    case: Case,
+    film: Path,
+    rounds: int,
+    seconds: float,
+    progress: common.Progress,
 ) -> list[dict]:
     """A row for each setting, out of runs that alternate between them."""
     runs: dict[str, list[dict]] = {setting: [] for setting in SETTINGS}
     with tempfile.TemporaryDirectory(prefix="gid-pacing-") as name:
         folder = Path(name)
-        with common.cockpit(folder, "film"), playing(case, film):
+        with common.cockpit(folder, "film"), playing(display, case, film):
             for index in range(rounds):
                 for setting in SETTINGS:
                     progress.step(f"{case}, pacing {setting}")
                     place = folder / f"{setting}-{index}"
                     place.mkdir(mode=0o700)
-                    runs[setting].append(show_film(place, case, setting, seconds))
+                    runs[setting].append(run(place, case, setting, seconds))
     return [row(case, setting, found) for setting, found in runs.items()]
 
 
@@ -125,18 +245,23 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
         "frames_a_second": statistics.median(run["frames_a_second"] for run in runs),
         "not_shown": sum(run["not_shown"] for run in runs),
         "missed": sum(run["missed"] for run in runs),
+        "late": sum(run["late"] for run in runs),
+        "judged": sum(run["judged"] for run in runs),
     }
 
 
 @contextlib.contextmanager
-def playing(case: Case, film: Path) -> Iterator[None]:
+def playing(display: Display, case: Case, film: Path) -> Iterator[None]:
     """The film runs in the domain `open`, over and over."""
-    rate = "" if case.rate == "film" else f" ! videorate ! video/x-raw,framerate={case.rate}/1"
-    pipeline = (
-        f"filesrc location={film} ! decodebin3 ! videoconvert ! video/x-raw,format=BGRx{rate}"
-        " ! gidsink stream=film name=sink"
-    )
-    command = [sys.executable, str(common.DEMO / "play.py"), "--loop", pipeline]
+    sink = " ! gidsink stream=film name=sink"
+    if "{film}" in display.film:
+        rate = "" if case.rate == "film" else f" ! videorate ! video/x-raw,framerate={case.rate}/1"
+        pipeline = display.film.format(film=film, rate=rate) + sink
+        command = [sys.executable, str(common.DEMO / "play.py"), "--loop", pipeline]
+    else:
+        rate = FILM_RATE if case.rate == "film" else case.rate
+        pipeline = display.film.format(rate=f",framerate={rate}/1") + sink
+        command = ["gst-launch-1.0", "-q", *pipeline.split()]
     with started(command, os.environ | {"GID_DOMAIN": "open"}):
         yield
 
@@ -158,31 +283,84 @@ def started(command: list[str], environment: dict[str, str]) -> Iterator[subproc
             process.wait(PATIENCE)
 
 
-def show_film(folder: Path, case: Case, setting: str, seconds: float) -> dict:
+def on_weston(
+    display: Display, miss_rate: float, folder: Path, case: Case, setting: str, seconds: float
+) -> dict:
     """One run of Weston; what its timeline and gid-view say of it."""
     (folder / "weston.ini").write_text(
         f"[shell]\npanel-position=none\nlocking=false\n[gid]\npacing={setting}\n"
+        f"pacing-miss-rate={miss_rate}\n{display.config}"
     )
     timeline, stats = folder / "timeline.log", folder / "stats.json"
-    environment = os.environ | {
-        "GID_DOMAIN": "cluster",
-        "XDG_RUNTIME_DIR": str(folder),
-        "WAYLAND_DISPLAY": "gid-bench",
-    }
-    weston = ["weston", "--backend=headless", "--renderer=pixman", "--idle-time=0"]
-    weston += ["--width=1280", "--height=720", f"--refresh-rate={case.refresh * 1000}"]
+    weston = ["weston", *display.weston, "--renderer=pixman", "--idle-time=0"]
+    if "--backend=headless" in weston:
+        weston += [f"--refresh-rate={case.refresh * 1000}"]
     weston += [f"--config={folder}/weston.ini", "--socket=gid-bench", "--modules=gid-buffer.so"]
     weston += [f"--log={timeline}", "--logger-scopes=log,timeline"]
-    view = ["gid-view", "--domain=open", "--stream=film", "--fullscreen", f"--stats={stats}"]
-    with started(weston, environment) as compositor:
-        wait_for(lambda: is_ready(timeline), compositor, "Weston")
-        with started(view, environment) as viewer:
-            wait_for(lambda: frames_in(stats) > 0, viewer, "the film")
-            time.sleep(seconds)
-        cpu_ns = int(Path(f"/proc/{compositor.pid}/schedstat").read_text().split()[0])
+    with started(weston, of_cluster(folder)) as compositor:
+        wait_for(lambda: is_ready(timeline), compositor, "Weston", display.patience)
+        view_film(display, folder, "gid-bench", stats, seconds)
+        cpu_ns = cpu_of(compositor)
     found = figures(timeline, case)
     found["cpu_us"] = cpu_ns / 1000 / found["frames"]
     return found | {"not_shown": json.loads(stats.read_text())["drops"]["superseded"]}
+
+
+def on_cluster(
+    display: Display, miss_rate: float, folder: Path, case: Case, setting: str, seconds: float
+) -> dict:
+    """One run of gid-cluster; what it and gid-view say of it."""
+    (folder / "display.conf").write_text(
+        f"[display]\noutput=Virtual-1\nwidth=640\nheight=480\npacing={setting}\n"
+    )
+    place, status, stats = folder / "gid-bench", folder / "status", folder / "stats.json"
+    command = ["gid-cluster", f"--config={folder}/display.conf", f"--socket={place}"]
+    command += [f"--status={status}"]
+    with started(command, of_cluster(folder)) as compositor:
+        wait_for(status.exists, compositor, "gid-cluster", display.patience)
+        rate = view_film(display, folder, str(place), stats, seconds)
+        cpu_ns = cpu_of(compositor)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(status))
+            with connection.makefile("rb") as answer:
+                says = json.load(answer)
+    found = json.loads(stats.read_text())
+    return {
+        "p50_ms": found["latency_us"]["p50"] / 1e3,
+        "p99_ms": found["latency_us"]["p99"] / 1e3,
+        "cpu_us": cpu_ns / 1000 / says["frames"],
+        "frames": found["frames"],
+        "frames_a_second": rate,
+        "not_shown": found["drops"]["superseded"],
+        "missed": says["missed"],
+        "late": says["paced_late"],
+        "judged": says["paced_frames"],
+        "window_ms": says["window_ms"],
+        "pacing": says["pacing"],
+    }
+
+
+SHOWN_BY = {"weston": on_weston, "gid-cluster": on_cluster}
+
+
+def of_cluster(folder: Path) -> dict[str, str]:
+    return os.environ | {"GID_DOMAIN": "cluster", "XDG_RUNTIME_DIR": str(folder)}
+
+
+def view_film(display: Display, folder: Path, place: str, stats: Path, seconds: float) -> float:
+    """Returns how many frames a second were shown."""
+    view = ["gid-view", "--domain=open", "--stream=film", "--fullscreen", *display.view]
+    view += [f"--stats={stats}"]
+    with started(view, of_cluster(folder) | {"WAYLAND_DISPLAY": place}) as viewer:
+        wait_for(lambda: frames_in(stats) > 0, viewer, "the film", display.patience)
+        before, begin = frames_in(stats), time.monotonic()
+        time.sleep(seconds)
+        return (frames_in(stats) - before) / (time.monotonic() - begin)
+
+
+def cpu_of(process: subprocess.Popen) -> int:
+    """In ns."""
+    return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0])
 
 
 def is_ready(log: Path) -> bool:
@@ -193,8 +371,8 @@ def frames_in(stats: Path) -> int:
     return json.loads(stats.read_text())["frames"] if stats.exists() else 0
 
 
-def wait_for(condition, process: subprocess.Popen, what: str) -> None:
-    end = time.monotonic() + PATIENCE
+def wait_for(condition, process: subprocess.Popen, what: str, patience: float) -> None:
+    end = time.monotonic() + patience
     while not condition():
         if process.poll() is not None or time.monotonic() > end:
             raise common.BenchError(f"waited in vain for {what}")
@@ -215,6 +393,8 @@ def figures(timeline: Path, case: Case) -> dict:
         "frames": film["n"],
         "frames_a_second": film["n"] / (run["last_ns"] - run["first_ns"]) * 1e9,
         "missed": output["refresh"]["missed_refreshes"],
+        "late": output["refresh"]["late_frames"],
+        "judged": output["refresh"]["judged_frames"],
     }
 
 
