@@ -176,6 +176,7 @@ def test_chapters_of_one_guest(context: Context) -> None:
     reboot = run_one(plans["5.18.2"], context)
     assert reboot.verdict == MISSED and "is 0.9, aim 0.99" in reboot.reason
     guest = InCockpit(context.in_guest)
+    assert guest.typed("gid-probe calls") == "./run bench virtual --run 'gid-probe calls'"
     assert guest.run(["gid-probe", "calls"], 1) == '{"figures": []}'
     with pytest.raises(CannotRun, match="gone"):
         guest.run(["sh", "-c", "a b"], 1)

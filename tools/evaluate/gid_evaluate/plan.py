@@ -87,7 +87,7 @@ class Context:
 
     def probe(self, system: System, *words: str) -> list[Figure]:
         """Figures of gid-probe on that system."""
-        source = f"{system.prefix}gid-probe {' '.join(words)}"
+        source = system.typed(f"gid-probe {' '.join(words)}")
         return [
             Figure(
                 one["name"], one["value"], one["unit"], one["n"], one["spread"], source, system.name

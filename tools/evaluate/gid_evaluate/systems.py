@@ -31,6 +31,10 @@ class System(ABC):
     def run(self, words: list[str], seconds: float) -> str:
         """Runs the command there and returns what it printed, or raises CannotRun."""
 
+    def typed(self, line: str) -> str:
+        """What a user types to have a command line run there."""
+        return f"{self.prefix}{line}"
+
     def probe(self, words: list[str], seconds: float = 300.0) -> list[dict[str, Any]]:
         """The figures of a gid-probe that runs there."""
         text = self.run(["gid-probe", *words], seconds)
@@ -127,6 +131,9 @@ class InCockpit(System):
                     raise CannotRun(f"guest: {row['failed']}")
                 return row["out"]
         raise CannotRun(f"guest: {line} was not run there")
+
+    def typed(self, line: str) -> str:
+        return f"{self.prefix}{shlex.quote(line)}"
 
     def has(self, program: str) -> bool:
         """It runs this machine's own programs."""

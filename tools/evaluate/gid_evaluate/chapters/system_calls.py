@@ -28,7 +28,7 @@ def _words(state: str, is_full: bool) -> list[str]:
 def _cyclictest(context: Context, system: System, state: str) -> list[Figure]:
     loops, line = LOOPS[context.is_full], _line(context.is_full)
     text = system.run(_words(state, context.is_full), 60 + loops / 250)
-    source = f"{system.prefix}{line}"
+    source = system.typed(line)
     lines = re.findall(r"Min:\s*(\d+).*?Avg:\s*(\d+)\s*Max:\s*(\d+)", text)
     if not lines:
         raise CannotRun(f"{system.name}: cyclictest printed no figures")
