@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Round trips of doorbells between a guest `open` and its host: the device's, and whole ones."""
+"""Doorbells between a guest `open` and its host: the device's, whole ones, and frames."""
 
 import json
 import os
@@ -20,7 +20,38 @@ HOST = 3  # its domain
 ECHO = Path(__file__).with_name("doorbell") / "echo.py"
 
 
-def through_gidds(agent: Agent, count: int) -> list[float]:
+# How they go, and doorbell= of the guest for that.
+WAYS = {"direct": "on", "relay": "relay", "link": "off"}
+
+
+def seconds(out: str, count: int) -> list[float]:
+    """Of so many lines, without those of the beginning."""
+    times = [int(line) / 1e9 for line in out.splitlines()]
+    if len(times) != count:
+        raise common.BenchError(f"of {count} rings came back {len(times)}")
+    return times[count // 10 :]
+
+
+def one_way(agent: Agent, size: tuple[int, int], count: int) -> list[float]:
+    """Seconds from a guest's sending of a frame until a sleeping program of the host has it.
+
+    As far as the guest's clock is known.
+    """
+    answering = subprocess.Popen(
+        ["gid-bench-doorbell", "answer", "open", "movie"],
+        env=os.environ | {"GID_DOMAIN": "host"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    words = ["gid-bench-doorbell", "ask", "movie", str(count), *map(str, size)]
+    asking = agent.start(words).wait(SECONDS + count)
+    if asking.code != 0:
+        raise common.BenchError(f"the guest sends no frames: {asking.err}")
+    out, _ = answering.communicate(timeout=SECONDS)
+    return seconds(out, count)
+
+
+def round_trips(agent: Agent, count: int) -> list[float]:
     """Seconds from a sleeping program of the host to one of the guest and back."""
     asking = subprocess.Popen(
         ["gid-bench-doorbell", "ask", "ping", str(count)],
@@ -31,49 +62,56 @@ def through_gidds(agent: Agent, count: int) -> list[float]:
     answering = agent.start(["gid-bench-doorbell", "answer", "host", "ping"])
     out, _ = asking.communicate(timeout=SECONDS + count)
     answering.wait(SECONDS)
-    times = [int(line) / 1e9 for line in out.splitlines()]
-    if len(times) != count:
-        raise common.BenchError(f"of {count} rings came back {len(times)}")
-    return times[count // 10 :]
+    return seconds(out, count)
 
 
-def way_of_rings() -> str:
-    """By what the host and the guest ring each other; "" until they have met."""
+def look_at_link() -> dict:
+    """To the guest, as the host's gidd sees it."""
     command = ["gidctl", "--domain", "host", "status", "--json"]
     status = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    link = next(link for link in status["links"] if link["domain"] == "open")
-    return link["doorbells"]["way"] if link["state"] == "up" else ""
+    return next(link for link in status["links"] if link["domain"] == "open")
 
 
-def wait_for_way(way: str) -> None:
+def wait_for_link(ups: int, way: str) -> None:
+    """Until it came up that often, and the two ring each other by the device, or over the link."""
     end = time.monotonic() + SECONDS
-    while way_of_rings() != way:
+    while True:
+        link = look_at_link()
+        rung_by = "link" if way == "link" else "device"
+        if link["state"] == "up" and link["ups"] >= ups and link["doorbells"]["way"] == rung_by:
+            return
         if time.monotonic() > end:
-            raise common.BenchError(f"the guest's doorbells do not go by the {way}")
+            raise common.BenchError(f"the guest's doorbells do not go by the {rung_by}")
         time.sleep(0.1)
 
 
 def switch(agent: Agent, way: str) -> None:
-    """The guest's gidd begins anew, and has the "device", or leaves it alone for the "link"."""
-    if way_of_rings() == way:
-        return
-    change = r"s/^number=1$/&\ndoorbell=off/" if way == "link" else "/^doorbell=off$/d"
+    """The guest's gidd begins anew."""
+    change = f"/^doorbell=/d; s/^number=1$/&\\ndoorbell={WAYS[way]}/"
+    ups = look_at_link()["ups"]
     script = f"sed -i '{change}' /run/guest/gidway.conf && kill $(pidof gidd)"
     result = agent.start(["sh", "-c", script]).wait(SECONDS)
     if result.code != 0:
         raise common.BenchError(f"the guest's gidd cannot be ended: {result.err}")
-    wait_for_way(way)
+    wait_for_link(ups + 1, way)
 
 
-def both_ways(agent: Agent, count: int) -> dict[str, list[float]]:
-    """By turns, as whatever else the machine does is different each time. Ends with the link."""
-    times: dict[str, list[float]] = {"device": [], "link": []}
-    wait_for_way("device")
+def all_ways(
+    agent: Agent, count: int, size: tuple[int, int], frames: int
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Round trips, and frames one way, each by turns, as whatever else the machine does changes.
+
+    Ends with the link.
+    """
+    times: dict[str, list[float]] = {way: [] for way in WAYS}
+    latencies: dict[str, list[float]] = {way: [] for way in WAYS}
+    wait_for_link(1, "direct")
     for _ in range(ROUNDS):
-        for way, found in times.items():
+        for way in WAYS:
             switch(agent, way)
-            found += through_gidds(agent, count // ROUNDS)
-    return times
+            times[way] += round_trips(agent, count // ROUNDS)
+            latencies[way] += one_way(agent, size, frames // ROUNDS)
+    return times, latencies
 
 
 def connect(server: Path) -> tuple[int, int, list[int]]:
@@ -82,14 +120,15 @@ def connect(server: Path) -> tuple[int, int, list[int]]:
         connection.settimeout(SECONDS)
         connection.connect(str(server))
         numbers, fds = [], []
-        # Version, number, memory; the host, whom it may ring; its own vector.
-        for _ in range(5):
+        # Version, number, memory; the host, whom it may ring by these; its own vectors, of which
+        # the first is for anything.
+        while len(numbers) < 3 or numbers[-1] != numbers[1]:
             data, came, _, _ = socket.recv_fds(connection, 8, 1)
             numbers.append(struct.unpack("<q", data)[0])
             fds += came
-    if numbers[3] != HOST or numbers[4] != numbers[1] or len(fds) != 3:
+    if set(numbers[3:-1]) != {HOST} or len(fds) != len(numbers) - 2:
         raise common.BenchError(f"the server of doorbells says {numbers}")
-    return fds[2], fds[1], fds
+    return fds[-1], fds[1], fds
 
 
 def bare(agent: Agent, server: Path, count: int, ping: Callable) -> list[float]:

@@ -6,8 +6,10 @@ Boots one guest, and measures
 
 - round trips: an eventfd between two processes of the host (the bare wake-up), a byte over a
   virtio-serial port, a ring of the doorbell device (all with both ends in Python); and whole
-  doorbells, from a sleeping program of the host by way of both gidds to one in the guest and back:
-  by the device, and over the link, which is a virtio-serial port;
+  doorbells, from a sleeping program of the host to one in the guest and back: by the device past
+  both gidds (direct), by the device and both gidds (relay), and over the link, which is a
+  virtio-serial port;
+- by the same three ways, a 1280x720 frame from the guest to a sleeping program of the host;
 - 1280x720 BGRx, as fast as they come: by gid, read by the host from the guest's memory; by TCP over
   virtio-net (QEMU's user network); and as a Wayland program's, by waypipe over the same network,
   without compression, every pixel of every frame changed. Per frame: the host's CPU time, of QEMU
@@ -257,8 +259,11 @@ def main() -> int:
             )
             frames += [tcp, piped]
             progress.step("doorbells")
-            for way, times in doorbell.both_ways(agent, options.round_trips).items():
-                trips.append(percentiles(f"doorbell, {way}", times))
+            trip_times, frame_times = doorbell.all_ways(
+                agent, options.round_trips, SIZE, options.frames
+            )
+            trips += [percentiles(f"doorbell, {way}", t) for way, t in trip_times.items()]
+            latencies = [percentiles(f"frame, {way}", t) for way, t in frame_times.items()]
             progress.step("the device")
             server = folder / "r" / "bell" / "open.sock"
             alone = doorbell.bare(agent, server, options.round_trips, ping)
@@ -272,6 +277,10 @@ def main() -> int:
         print(
             f"{row['way']:<16} round trip p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs"
         )
+    for row in latencies:
+        print(
+            f"{row['way']:<16} one way    p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs"
+        )
     for row in frames:
         print(
             f"{row['way']:<16} {row['fps']:7.1f} frames/s, host CPU "
@@ -279,12 +288,14 @@ def main() -> int:
             f"{row['copied_bytes_per_frame']} bytes of pixels copied a frame"
         )
     gid, tcp, piped = frames
-    p50 = {row["way"]: row["p50_us"] for row in trips}
+    p50 = {row["way"]: row["p50_us"] for row in trips + latencies}
     ratios = {
         "serial_vs_eventfd_p50": p50["virtio-serial"] / p50["eventfd"],
         "device_vs_eventfd_p50": p50["ivshmem-doorbell"] / p50["eventfd"],
         "device_vs_serial_p50": p50["ivshmem-doorbell"] / p50["virtio-serial"],
-        "doorbell_device_vs_link_p50": p50["doorbell, device"] / p50["doorbell, link"],
+        "doorbell_direct_vs_relay": p50["doorbell, direct"] / p50["doorbell, relay"],
+        "doorbell_relay_vs_link_p50": p50["doorbell, relay"] / p50["doorbell, link"],
+        "frame_direct_vs_relay": p50["frame, direct"] / p50["frame, relay"],
         "gid_cpu_vs_tcp": gid["host_cpu_ms_per_frame"] / tcp["host_cpu_ms_per_frame"],
         "gid_fps_vs_tcp": gid["fps"] / tcp["fps"],
         "gid_cpu_vs_waypipe": gid["host_cpu_ms_per_frame"] / piped["host_cpu_ms_per_frame"],
@@ -292,7 +303,7 @@ def main() -> int:
     }
     for name, value in ratios.items():
         print(f"{name} {value:.3f}")
-    common.write(options.json, trips + frames, ratios)
+    common.write(options.json, trips + latencies + frames, ratios)
     return 0
 
 

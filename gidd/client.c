@@ -93,6 +93,7 @@ static void handle_hello(struct client *client, const union gid_wire_message *me
 		return;
 	}
 	client->patience = sd_event_source_disable_unref(client->patience);
+	client->takes_doorbells = hello->domain == GID_WIRE_TAKES_DOORBELLS;
 	snprintf(client->program, sizeof(client->program), "%s",
 			hello->name[0] == '\0' ? "client" : hello->name);
 	snprintf(client->peer.label, sizeof(client->peer.label), "%s (pid %d, uid %u)",

@@ -17,6 +17,7 @@ struct client {
 	uid_t uid;
 	char user[GID_NAME_MAX + 1]; /* its name or number; "": not asked for yet */
 	uint64_t used[QUOTA_COUNT];
+	bool takes_doorbells;	/* eventfds past us, for its subscriptions to other machines */
 	bool wants_report;	/* it has asked for one, and not got it yet */
 	bool has_report;	/* it was sent one, and may not have read it yet */
 	uint32_t report_serial; /* of its request */

@@ -48,6 +48,7 @@ struct config_domain {
 	enum config_kind kind;
 	uint64_t window;     /* bytes of the memory that it shares with other machines */
 	bool doorbell;	     /* whether a guest has a doorbell device */
+	bool direct;	     /* whether its programs ring and hear by that past their gidd */
 	char *window_device; /* where that is on this system, NULL: found by itself */
 	char *control;	     /* the guest's way to the hub, NULL: the usual place */
 	char *group;	     /* who may connect to the domain's gidd, NULL: its user alone */

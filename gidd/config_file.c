@@ -238,6 +238,15 @@ static void set_switch(struct reading *reading, bool *on, const char *key, const
 	*on = value[1] == 'n';
 }
 
+static void set_doorbell(struct reading *reading, struct config_domain *domain, const char *value) {
+	domain->doorbell = strcmp(value, "off") != 0;
+	domain->direct = strcmp(value, "on") == 0;
+	if (domain->doorbell && !domain->direct && strcmp(value, "relay") != 0) {
+		mistake(reading, reading->line, "doorbell=%s is neither on nor relay nor off",
+				value);
+	}
+}
+
 /* A PCI device's memory is a power of two. */
 static void set_window(struct reading *reading, uint64_t *window, const char *value) {
 	uint64_t size = 0;
@@ -275,7 +284,7 @@ static void domain_key(struct reading *reading, const char *key, const char *val
 	} else if (strcmp(key, "window") == 0) {
 		set_window(reading, &domain->window, value);
 	} else if (strcmp(key, "doorbell") == 0) {
-		set_switch(reading, &domain->doorbell, key, value);
+		set_doorbell(reading, domain, value);
 	} else if (strcmp(key, "window-device") == 0) {
 		set_path(reading, &domain->window_device, key, value);
 	} else if (strcmp(key, "control") == 0) {
@@ -409,7 +418,7 @@ static bool begin_domain(struct reading *reading, char **words) {
 	}
 	domain->line = reading->line;
 	domain->window = default_window;
-	domain->doorbell = true;
+	domain->doorbell = domain->direct = true;
 	for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
 		domain->quota[quota] = default_quota[quota];
 		domain->client_quota[quota] = UINT64_MAX;

@@ -48,7 +48,9 @@ static void check_domain(struct update *update, const struct config_domain *doma
 			{"kind", domain->kind == old->kind},
 			{"window", domain->window == old->window},
 			{"window-device", is_same_text(domain->window_device, old->window_device)},
-			{"doorbell", domain->doorbell == old->doorbell},
+			{"doorbell",
+					domain->doorbell == old->doorbell &&
+							domain->direct == old->direct},
 			{"control", is_same_text(domain->control, old->control)},
 			{"user", is_same_text(domain->user, old->user)},
 			{"group", is_same_text(domain->group, old->group)},

@@ -140,3 +140,46 @@ bool doorbell_ring(struct gidd *gidd, uint32_t domain) {
 	struct doorbell *doorbell = gidd->doorbell;
 	return doorbell != NULL && doorbell->kind->ring(doorbell->data, domain) == 0;
 }
+
+/* --- past gidd -------------------------------------------------------------------------------- */
+
+int doorbell_take(struct gidd *gidd, uint32_t domain, uid_t user, struct doorbell_vector *vector) {
+	struct doorbell *doorbell = gidd->doorbell;
+	return doorbell == NULL ? -ENOTSUP
+				: doorbell->kind->take(doorbell->data, domain, user, vector);
+}
+
+void doorbell_give_back(struct gidd *gidd, const struct doorbell_vector *vector) {
+	struct doorbell *doorbell = gidd->doorbell;
+	struct ear *ear;
+	if (doorbell == NULL) {
+		return;
+	}
+	TAILQ_FOREACH(ear, &doorbell->ears, entry) {
+		if (ear->vector == vector->number) {
+			ear_destroy(ear);
+			break;
+		}
+	}
+	doorbell->kind->give_back(doorbell->data, vector);
+}
+
+int doorbell_relay(struct gidd *gidd, const struct doorbell_vector *vector) {
+	struct doorbell *doorbell = gidd->doorbell;
+	return doorbell == NULL
+			? -ENOTSUP
+			: doorbell_listen(doorbell, vector->number, vector->domain, vector->fd);
+}
+
+int doorbell_open_ringer(struct gidd *gidd, uint32_t domain, uint32_t index, uid_t user, int *fd) {
+	struct doorbell *doorbell = gidd->doorbell;
+	return doorbell == NULL
+			? -ENOTSUP
+			: doorbell->kind->open_ringer(doorbell->data, domain, index, user, fd);
+}
+
+void doorbell_close_ringer(struct gidd *gidd, uint32_t domain, uint32_t index, int fd) {
+	if (gidd->doorbell != NULL) {
+		gidd->doorbell->kind->close_ringer(gidd->doorbell->data, domain, index, fd);
+	}
+}

@@ -14,6 +14,13 @@
 
 struct doorbell;
 
+/* A vector for one subscription alone, by which one other domain rings one client. */
+struct doorbell_vector {
+	uint32_t domain, index; /* who rings it, and what that one calls it */
+	uint32_t number;	/* among all vectors of the device */
+	int fd;			/* the eventfd that hears it: the device's */
+};
+
 /* What rings and hears for a domain. */
 struct doorbell_kind {
 	/* Never blocks. -errno where the domain cannot be rung that way. */
@@ -21,6 +28,11 @@ struct doorbell_kind {
 	/* The vector is rung too often: nothing of it is to be noticed for a while, or again. */
 	void (*mute)(void *data, uint32_t vector, bool mute);
 	void (*close)(void *data);
+	/* As the functions below. */
+	int (*take)(void *data, uint32_t domain, uid_t user, struct doorbell_vector *vector);
+	void (*give_back)(void *data, const struct doorbell_vector *vector);
+	int (*open_ringer)(void *data, uint32_t domain, uint32_t index, uid_t user, int *fd);
+	void (*close_ringer)(void *data, uint32_t domain, uint32_t index, int fd);
 };
 
 /* Somebody rang, since this was last called. */
@@ -35,6 +47,23 @@ uint64_t doorbell_cookie(const struct gidd *gidd);
 
 /* Rings the domain; false: it cannot be rung that way. */
 bool doorbell_ring(struct gidd *gidd, uint32_t domain);
+
+/*
+ * Takes a vector of the pool that the domain rings, for a client of that user, who may be given its
+ * descriptor. -ENOSPC: none is left; -ENOTSUP.
+ */
+int doorbell_take(struct gidd *gidd, uint32_t domain, uid_t user, struct doorbell_vector *vector);
+/* Nobody hears it any more. */
+void doorbell_give_back(struct gidd *gidd, const struct doorbell_vector *vector);
+/* It is rung too often: heard here, as doorbell_listen() does, until it is given back. */
+int doorbell_relay(struct gidd *gidd, const struct doorbell_vector *vector);
+
+/*
+ * An eventfd that rings the vector which the domain has taken and calls `index`, to be given to a
+ * client of that user. It is the device's until closed here.
+ */
+int doorbell_open_ringer(struct gidd *gidd, uint32_t domain, uint32_t index, uid_t user, int *fd);
+void doorbell_close_ringer(struct gidd *gidd, uint32_t domain, uint32_t index, int fd);
 
 /*
  * For kinds. One set of devices with what hears of it: `data` is closed with it. Or NULL, and

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The doorbell device of a guest, opened through VFIO, so that its interrupts come as eventfds: one
- * vector for each domain that may ring. What a vector means is in the device's memory. To ring is
- * to write a register.
+ * vector for each domain that may ring, and a pool of vectors for single subscriptions. What a
+ * vector means is in the device's memory. To ring is to write a register; for a client the kernel
+ * does that, when the client writes an eventfd (VFIO_DEVICE_IOEVENTFD): one value, and no other.
  *
  * VFIO needs an IOMMU, which in a guest is a virtual one; the kernel's modules vfio-pci and
  * vfio_iommu_type1 must be there.
@@ -32,13 +33,14 @@
 /* docs/specs/ivshmem-spec of QEMU: registers in the first resource, memory in the third. */
 #define REGISTER_DOORBELL 12
 #define DOORBELL_PEER_SHIFT 16
+#define VECTORS_MAX (GID_DOMAIN_MAX + GID_BELLS_POOL)
 
 struct device {
 	char name[32]; /* on the PCI bus */
 	int container, group, fd;
 	uint64_t registers; /* where they are in fd */
 	struct gid_wire_bells bells;
-	int fds[GID_DOMAIN_MAX];
+	int fds[VECTORS_MAX]; /* those of the pool: -1 while nobody has them */
 };
 
 __attribute__((format(printf, 2, 3))) static int fail(char *why, const char *format, ...) {
@@ -196,7 +198,7 @@ static int set_vectors(
 		const struct device *device, uint32_t start, const int *fds, uint32_t count) {
 	union {
 		struct vfio_irq_set set;
-		char bytes[sizeof(struct vfio_irq_set) + GID_DOMAIN_MAX * sizeof(int)];
+		char bytes[sizeof(struct vfio_irq_set) + VECTORS_MAX * sizeof(int)];
 	} irq = {.set = {
 				 .argsz = (uint32_t)(sizeof(irq.set) + count * sizeof(int)),
 				 .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
@@ -206,6 +208,21 @@ static int set_vectors(
 		 }};
 	memcpy(irq.set.data, fds, count * sizeof(int));
 	return ioctl(device->fd, VFIO_DEVICE_SET_IRQS, &irq) < 0 ? -errno : 0;
+}
+
+/*
+ * All vectors are enabled at once, those of the pool without anybody to hear them. A device that
+ * has none for the pool is of a machine that was made without.
+ */
+static int enable_vectors(struct device *device) {
+	struct vfio_irq_info info = {.argsz = sizeof(info), .index = VFIO_PCI_MSIX_IRQ_INDEX};
+	uint32_t count = device->bells.count, all = count + count * device->bells.pool;
+	if (ioctl(device->fd, VFIO_DEVICE_GET_IRQ_INFO, &info) == 0 && info.count >= all &&
+			set_vectors(device, 0, device->fds, all) == 0) {
+		return 0;
+	}
+	device->bells.pool = 0;
+	return set_vectors(device, 0, device->fds, count);
 }
 
 static int listen_to_all(struct device *device, struct doorbell *doorbell, char *why) {
@@ -218,17 +235,24 @@ static int listen_to_all(struct device *device, struct doorbell *doorbell, char 
 			return fail(why, "vector %u of the device %s", i, device->name);
 		}
 	}
-	return set_vectors(device, 0, device->fds, count) < 0
+	return enable_vectors(device) < 0
 			? fail(why, "the interrupts of the device %s", device->name)
 			: 0;
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */
 
+/* The domain's place among those that ring us, and that we ring; or -1. */
+static int find_place(const struct device *device, uint32_t domain) {
+	const uint8_t *domains = device->bells.domains;
+	const uint8_t *at = memchr(domains, (int)domain, device->bells.count);
+	return at == NULL ? -1 : (int)(at - domains);
+}
+
 static int device_ring(void *data, uint32_t domain) {
 	const struct device *device = data;
 	uint32_t value = domain << DOORBELL_PEER_SHIFT;
-	if (memchr(device->bells.domains, (int)domain, device->bells.count) == NULL) {
+	if (find_place(device, domain) < 0) {
 		return -ENOENT;
 	}
 	return pwrite(device->fd, &value, sizeof(value),
@@ -249,14 +273,77 @@ static void device_close(void *data) {
 	gid_socket_close_fds(&device->fd, 1);
 	gid_socket_close_fds(&device->group, 1);
 	gid_socket_close_fds(&device->container, 1);
-	gid_socket_close_fds(device->fds, GID_DOMAIN_MAX);
+	gid_socket_close_fds(device->fds, VECTORS_MAX);
 	free(device);
+}
+
+/* Always with a new eventfd: who had the vector before neither rings nor hears it. */
+static int device_take(void *data, uint32_t domain, uid_t user, struct doorbell_vector *vector) {
+	struct device *device = data;
+	int place = find_place(device, domain);
+	uint32_t pool = device->bells.pool, index = 0;
+	uint32_t first = device->bells.count + (uint32_t)(place < 0 ? 0 : place) * pool;
+	while (index < pool && device->fds[first + index] >= 0) {
+		index++;
+	}
+	if (place < 0 || index == pool) {
+		return -ENOSPC;
+	}
+	int *fd = &device->fds[first + index];
+	*fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (*fd < 0 || set_vectors(device, first + index, fd, 1) < 0) {
+		gid_socket_close_fds(fd, 1);
+		return -ENOSPC;
+	}
+	*vector = (struct doorbell_vector){domain, 1 + index, first + index, *fd};
+	return 0;
+}
+
+static void device_give_back(void *data, const struct doorbell_vector *vector) {
+	struct device *device = data;
+	device_mute(device, vector->number, true);
+	gid_socket_close_fds(&device->fds[vector->number], 1);
+}
+
+/* `fd` -1: not any more. */
+static int set_ringer(const struct device *device, uint32_t domain, uint32_t index, int fd) {
+	struct vfio_device_ioeventfd ringer = {
+			.argsz = sizeof(ringer),
+			.flags = VFIO_DEVICE_IOEVENTFD_32,
+			.offset = device->registers + REGISTER_DOORBELL,
+			.data = domain << DOORBELL_PEER_SHIFT | index,
+			.fd = fd,
+	};
+	return ioctl(device->fd, VFIO_DEVICE_IOEVENTFD, &ringer) < 0 ? -errno : 0;
+}
+
+/* Where the machine was made without a pool it cannot ring those of others either. */
+static int device_open_ringer(void *data, uint32_t domain, uint32_t index, uid_t user, int *fd) {
+	const struct device *device = data;
+	if (find_place(device, domain) < 0 || device->bells.pool == 0) {
+		return -ENOTSUP;
+	}
+	*fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int error = *fd < 0 ? -errno : set_ringer(device, domain, index, *fd);
+	if (error < 0) {
+		gid_socket_close_fds(fd, 1);
+	}
+	return error;
+}
+
+static void device_close_ringer(void *data, uint32_t domain, uint32_t index, int fd) {
+	(void)set_ringer(data, domain, index, -1);
+	gid_socket_close_fds(&fd, 1);
 }
 
 static const struct doorbell_kind kind = {
 		.ring = device_ring,
 		.mute = device_mute,
 		.close = device_close,
+		.take = device_take,
+		.give_back = device_give_back,
+		.open_ringer = device_open_ringer,
+		.close_ringer = device_close_ringer,
 };
 
 static int open_all(struct device *device, char *why) {

@@ -6,8 +6,8 @@
  * downwards, and what happens below is told upwards by tables of events:
  *
  *   core       main, server, reload; local and remote, which pass on what clients and links ask
- *              for; slab, stream, subscription, shm_range, status; client, quota, peer
- *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
+ *              for; slab, stream, subscription with its bells, shm_range, status; client, quota,
+ * peer link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
  *   transport  between machines: hub with hub_check, hub_client, byte_stream
  *   machine    shm_window, shm_files, doorbell_device with doorbell_vfio and ivshmem_server, pci
  *

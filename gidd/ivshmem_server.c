@@ -6,6 +6,9 @@
  *
  * - a machine gets those by which it may ring others, and no more; each is a vector of its own at
  *   the other one, which thereby knows who rings;
+ * - besides, each machine has a pool of vectors, of which each other one rings an equal part: one
+ * is for one subscription, whose clients have the eventfds. No machine can ring a part of
+ * another's;
  * - machines that come and go need not be told of. The protocol would have the others hear of it;
  *   QEMU 10 aborts when a number is given to a second peer, and here a peer is a domain.
  *
@@ -16,7 +19,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,7 @@
 #include <unistd.h>
 
 #include "closer.h"
+#include "doorbell.h"
 #include "gidd.h"
 #include "listener.h"
 #include "log.h"
@@ -36,6 +39,16 @@
 
 #define PROTOCOL_VERSION 0
 #define MEMORY_SIZE 4096 /* a PCI resource, and so a power of two */
+
+/*
+ * A vector of a pool. Clients of the host that are given its eventfd may keep it for ever; so those
+ * of one user never get what another one's had.
+ */
+struct bell {
+	int fd;
+	bool taken, was_given;
+	uid_t user;
+};
 
 /* One domain that is rung: a guest, or the host itself. */
 struct seat {
@@ -46,6 +59,9 @@ struct seat {
 	uint32_t count;
 	uint8_t from[GID_DOMAIN_MAX];
 	int fds[GID_DOMAIN_MAX];
+	/* `pool` of the bells for each who rings it, in that order. */
+	uint32_t pool;
+	struct bell bells[GID_BELLS_POOL];
 	/* Of guests. */
 	int memory;
 	struct listener listener;
@@ -70,18 +86,44 @@ static struct seat *find_seat(const struct ivshmem_server *server, uint32_t doma
 	return NULL;
 }
 
-/* The eventfd by which the one rings the other, or -1. */
-static int find_fd(const struct ivshmem_server *server, uint32_t from, uint32_t to) {
-	const struct seat *seat = find_seat(server, to);
+/* The place of who rings the seat, or -1. */
+static int find_place(const struct seat *seat, uint32_t from) {
 	for (uint32_t i = 0; seat != NULL && i < seat->count; i++) {
 		if (seat->from[i] == from) {
-			return seat->fds[i];
+			return (int)i;
 		}
 	}
 	return -1;
 }
 
+/* Those bells of the seat's pool that the other one rings, or NULL. */
+static struct bell *find_bells(struct seat *seat, uint32_t from) {
+	int place = find_place(seat, from);
+	return place < 0 ? NULL : &seat->bells[(uint32_t)place * seat->pool];
+}
+
+/* The eventfd by which the one rings the other: for anything (0), or that bell of the pool; or -1.
+ */
+static int find_fd(
+		const struct ivshmem_server *server, uint32_t from, uint32_t to, uint32_t index) {
+	struct seat *seat = find_seat(server, to);
+	int place = find_place(seat, from);
+	if (place < 0 || index > seat->pool) {
+		return -1;
+	}
+	return index == 0 ? seat->fds[place] : find_bells(seat, from)[index - 1].fd;
+}
+
 /* --- what a machine is told ------------------------------------------------------------------- */
+
+/* What there is to be said: who it is, whom it may ring by what, and what its own vectors are. */
+static uint32_t count_numbers(const struct seat *seat) {
+	uint32_t count = 3 + seat->count + seat->count * seat->pool;
+	for (uint32_t i = 0; i < seat->count; i++) {
+		count += 1 + find_seat(seat->server, seat->from[i])->pool;
+	}
+	return count;
+}
 
 static int64_t choose_number(const struct seat *seat, uint32_t index, int *fd) {
 	uint32_t self = seat->domain->number;
@@ -95,11 +137,15 @@ static int64_t choose_number(const struct seat *seat, uint32_t index, int *fd) {
 		return -1;
 	}
 	index -= 1;
-	if (index < seat->count) {
-		*fd = find_fd(seat->server, self, seat->from[index]);
-		return seat->from[index];
+	for (uint32_t i = 0; i < seat->count; i++) {
+		uint32_t bells = 1 + find_seat(seat->server, seat->from[i])->pool;
+		if (index < bells) {
+			*fd = find_fd(seat->server, self, seat->from[i], index);
+			return seat->from[i];
+		}
+		index -= bells;
 	}
-	*fd = seat->fds[index - seat->count];
+	*fd = index < seat->count ? seat->fds[index] : seat->bells[index - seat->count].fd;
 	return self;
 }
 
@@ -131,7 +177,7 @@ static void disconnect(struct seat *seat) {
 
 /* As much as the other end takes now. */
 static void go_on(struct seat *seat) {
-	uint32_t all = 3 + 2 * seat->count;
+	uint32_t all = count_numbers(seat);
 	while (seat->said < all) {
 		int fd;
 		int64_t number = choose_number(seat, seat->said, &fd);
@@ -220,6 +266,7 @@ static int make_memory(struct seat *seat) {
 			.domain = seat->domain->number,
 			.cookie = seat->server->cookie,
 			.count = seat->count,
+			.pool = seat->pool,
 	};
 	memcpy(bells.domains, seat->from, seat->count);
 	seat->memory = memfd_create("gidway-bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -242,6 +289,17 @@ static int add_bell(struct seat *seat, const struct config_domain *from) {
 	return 0;
 }
 
+static int make_pool(struct seat *seat) {
+	seat->pool = seat->count == 0 ? 0 : GID_BELLS_POOL / seat->count;
+	for (uint32_t i = 0; i < seat->count * seat->pool; i++) {
+		seat->bells[i].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (seat->bells[i].fd < 0) {
+			return -errno;
+		}
+	}
+	return 0;
+}
+
 static int seat_open(struct ivshmem_server *server, const struct config_domain *domain) {
 	const struct config *config = server->gidd->config;
 	struct seat *seat = calloc(1, sizeof(*seat));
@@ -255,6 +313,9 @@ static int seat_open(struct ivshmem_server *server, const struct config_domain *
 			.listener = {.fd = -1},
 			.connection = -1,
 	};
+	for (uint32_t i = 0; i < GID_BELLS_POOL; i++) {
+		seat->bells[i].fd = -1;
+	}
 	TAILQ_INSERT_TAIL(&server->seats, seat, entry);
 	const struct config_domain *other;
 	int error = 0;
@@ -263,6 +324,9 @@ static int seat_open(struct ivshmem_server *server, const struct config_domain *
 				config_has_doorbell(config, other)) {
 			error = add_bell(seat, other);
 		}
+	}
+	if (error == 0) {
+		error = make_pool(seat);
 	}
 	if (error == 0 && domain->kind == KIND_GUEST) {
 		error = make_memory(seat);
@@ -283,28 +347,83 @@ static void seat_close(struct seat *seat) {
 	listener_close(&seat->listener);
 	gid_socket_close_fds(&seat->memory, 1);
 	gid_socket_close_fds(seat->fds, seat->count);
+	for (uint32_t i = 0; i < GID_BELLS_POOL; i++) {
+		gid_socket_close_fds(&seat->bells[i].fd, 1);
+	}
 	free(seat);
 }
 
 /* --- the host's own --------------------------------------------------------------------------- */
 
 /*
- * The guest's machine holds the same description, and could have made it one that blocks, and full.
- * (It would have to do so between these calls to stop us, and a hypervisor that was taken over has
- * easier ways to harm its host.)
+ * The guest's machine holds the same description. A hypervisor that was taken over has easier ways
+ * to harm its host than those that are left to it here.
  */
 static int server_ring(void *data, uint32_t domain) {
-	struct ivshmem_server *server = data;
-	int fd = find_fd(server, server->gidd->self->number, domain);
-	struct pollfd room = {.fd = fd, .events = POLLOUT};
-	uint64_t one = 1;
-	if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+	const struct ivshmem_server *server = data;
+	int fd = find_fd(server, server->gidd->self->number, domain, 0);
+	if (fd < 0) {
 		return -ENOENT;
 	}
-	if (poll(&room, 1, 0) == 1) { /* else it is full, and so has been rung */
-		(void)!write(fd, &one, sizeof(one));
-	}
+	gid_doorbell_signal(fd);
 	return 0;
+}
+
+static bool may_have(const struct bell *bell, uid_t user) {
+	return !bell->was_given || bell->user == user;
+}
+
+static void give(struct bell *bell, uid_t user) {
+	bell->was_given = true;
+	bell->user = user;
+}
+
+/* Of those that are free, one that the user had before. */
+static int server_take(void *data, uint32_t domain, uid_t user, struct doorbell_vector *vector) {
+	struct ivshmem_server *server = data;
+	struct seat *self = find_seat(server, server->gidd->self->number);
+	struct bell *bells = find_bells(self, domain), *free_one = NULL;
+	for (uint32_t i = 0; bells != NULL && i < self->pool; i++) {
+		if (!bells[i].taken && may_have(&bells[i], user) &&
+				(free_one == NULL || bells[i].was_given)) {
+			free_one = &bells[i];
+		}
+	}
+	if (free_one == NULL) {
+		return -ENOSPC;
+	}
+	free_one->taken = true;
+	give(free_one, user);
+	*vector = (struct doorbell_vector){
+			.domain = domain,
+			.index = 1 + (uint32_t)(free_one - bells),
+			.number = self->count + (uint32_t)(free_one - self->bells),
+			.fd = free_one->fd,
+	};
+	return 0;
+}
+
+static void server_give_back(void *data, const struct doorbell_vector *vector) {
+	const struct ivshmem_server *server = data;
+	struct seat *self = find_seat(server, server->gidd->self->number);
+	self->bells[vector->number - self->count].taken = false;
+}
+
+static int server_open_ringer(void *data, uint32_t domain, uint32_t index, uid_t user, int *fd) {
+	const struct ivshmem_server *server = data;
+	struct seat *seat = find_seat(server, domain);
+	struct bell *bells = find_bells(seat, server->gidd->self->number);
+	if (bells == NULL || index < 1 || index > seat->pool ||
+			!may_have(&bells[index - 1], user)) {
+		return -ENOENT;
+	}
+	give(&bells[index - 1], user);
+	*fd = bells[index - 1].fd;
+	return 0;
+}
+
+static void server_close_ringer(void *data, uint32_t domain, uint32_t index, int fd) {
+	/* It is the machine's as well. */
 }
 
 static void server_mute(void *data, uint32_t vector, bool mute) {
@@ -324,6 +443,10 @@ static const struct doorbell_kind kind = {
 		.ring = server_ring,
 		.mute = server_mute,
 		.close = server_close,
+		.take = server_take,
+		.give_back = server_give_back,
+		.open_ringer = server_open_ringer,
+		.close_ringer = server_close_ringer,
 };
 
 int ivshmem_server_open(struct gidd *gidd, doorbell_heard heard, struct doorbell **doorbell) {

@@ -61,7 +61,9 @@ struct link {
 	char fault[192]; /* the last one */
 	struct link_suspicion suspicion;
 	/* Doorbells, where the other domain is on another machine. */
-	bool has_device; /* they go by the device */
+	bool has_device;    /* they go by the device */
+	bool takes_vectors; /* and the other gidd lets its clients ring ours past both */
+	uint32_t direct;    /* subscriptions that the other end rings past us */
 	struct rings {
 		uint64_t by_device, by_message;
 	} rings, heard;

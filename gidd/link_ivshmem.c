@@ -6,6 +6,8 @@
  * receiver has a read-only descriptor of that window itself. Where it has a doorbell, each side
  * keeps one end of a socket pair, and rings go between them by the doorbell device where both hear
  * it, else as BELL messages. A ring of the device names no subscription, and is for all of them.
+ * Past all of this go the rings of subscriptions that have vectors of their own: see
+ * subscription_bells.h. Only their ends still come this way.
  */
 #include "link_ivshmem.h"
 
@@ -177,7 +179,7 @@ void link_ivshmem_rung(struct gidd *gidd, uint32_t domain) {
 
 static void send_device(struct ivshmem *ivshmem) {
 	union gid_wire_message message;
-	gid_wire_begin(&message, GID_WIRE_DEVICE, 0);
+	gid_wire_begin(&message, GID_WIRE_DEVICE, GID_WIRE_TAKES_VECTORS);
 	message.device.cookie = doorbell_cookie(ivshmem->link->peer.gidd);
 	if (message.device.cookie != 0) {
 		carry(ivshmem, &message);
@@ -188,6 +190,7 @@ static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device 
 	struct link *link = ivshmem->link;
 	ivshmem->device = device->cookie;
 	link->has_device = has_device(ivshmem);
+	link->takes_vectors = link->has_device && device->header.serial == GID_WIRE_TAKES_VECTORS;
 	log_info("link to %s: doorbells go %s", link->remote->name,
 			link->has_device ? "by the device"
 					 : "over the link: the devices are not of one hub");
@@ -321,7 +324,7 @@ static void go_down(struct ivshmem *ivshmem, const char *why) {
 	sd_event_source_set_enabled(ivshmem->ping, SD_EVENT_OFF);
 	ivshmem->link->clock_known = false;
 	ivshmem->device = 0;
-	ivshmem->link->has_device = false;
+	ivshmem->link->has_device = ivshmem->link->takes_vectors = false;
 	if (greeting) {
 		link_lost(ivshmem->link, why);
 	} else {

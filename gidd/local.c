@@ -6,6 +6,7 @@
 #include "slabs.h"
 #include "status.h"
 #include "streams.h"
+#include "subscriptions.h"
 
 static void handle_import(struct client *client, const struct gid_wire_import *request) {
 	if (gid_domain_of(request->gid) == client->peer.gidd->self->number) {
@@ -57,6 +58,9 @@ static void handle_message(struct client *client, const union gid_wire_message *
 		break;
 	case GID_WIRE_SUBSCRIPTION_END:
 		subscription_ended(&client->peer, &message->subscription_end);
+		break;
+	case GID_WIRE_HEARING:
+		subscription_hearing(&client->peer, &message->hearing);
 		break;
 	case GID_WIRE_STATUS:
 		status_request(client, message->header.serial);

@@ -11,6 +11,7 @@
 #include "log.h"
 #include "slabs.h"
 #include "streams.h"
+#include "subscriptions.h"
 
 /* --- links ------------------------------------------------------------------------------------ */
 
@@ -30,6 +31,14 @@ static void handle_lost(struct link *link) {
 		slab_forget_importer(&link->peer);
 	} else {
 		slab_doubt_domain(gidd, link->peer.domain);
+	}
+}
+
+static void handle_vector(struct link *link, const struct gid_wire_vector *vector) {
+	if (link->kind->windows_only) {
+		subscription_vector(link, vector);
+	} else {
+		peer_violation(&link->peer, "a vector where there is no device");
 	}
 }
 
@@ -55,10 +64,18 @@ static void handle_message(struct link *link, const union gid_wire_message *mess
 		link_acquit(link, message->subscription_end.subscription);
 		subscription_ended(&link->peer, &message->subscription_end);
 		break;
+	case GID_WIRE_VECTOR:
+		handle_vector(link, &message->vector);
+		break;
 	default:
 		peer_violation(&link->peer, "a message that no gidd sends");
 		break;
 	}
+}
+
+static void handle_inspect(struct link *link) {
+	subscription_inspect_all(link);
+	subscription_look_at_bells(link);
 }
 
 static const struct link_events events = {
@@ -68,7 +85,7 @@ static const struct link_events events = {
 		.clock = subscription_tell_clock,
 		.rung = subscription_rung,
 		.should_ring = subscription_should_ring,
-		.inspect = subscription_inspect_all,
+		.inspect = handle_inspect,
 };
 
 /* --- other machines --------------------------------------------------------------------------- */

@@ -242,6 +242,7 @@ static sd_json_variant *doorbells(const struct link *link, int *error) {
 	sd_json_variant *all = NULL;
 	int built = sd_json_buildo(&all,
 			SD_JSON_BUILD_PAIR_STRING("way", link->has_device ? "device" : "link"),
+			SD_JSON_BUILD_PAIR_UNSIGNED("direct", link->direct),
 			SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_device", link->rings.by_device),
 			SD_JSON_BUILD_PAIR_UNSIGNED("rung_by_link", link->rings.by_message),
 			SD_JSON_BUILD_PAIR_UNSIGNED("heard_by_device", link->heard.by_device),

@@ -461,6 +461,9 @@ void stream_link_down(struct gidd *gidd, struct peer *link) {
 	struct subscription *subscription;
 	SUBSCRIPTION_FOREACH_SAFE(subscription, &gidd->subscriptions, entry) {
 		bool live = subscription->state == SUBSCRIPTION_LIVE;
+		if (subscription->consumer == link || subscription->via == link) {
+			subscription_bells_end(gidd, &subscription->bells);
+		}
 		if (subscription->consumer == link && live) {
 			/* Frames flow on; the producer hears from the doorbell when it is over. */
 			TAILQ_REMOVE(&link->consuming, subscription, consumer_entry);

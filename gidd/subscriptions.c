@@ -82,6 +82,20 @@ struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t n
 	return NULL;
 }
 
+/* The one that the client here, its consumer or producer, knows by that number, or NULL. */
+static struct subscription *find_of_client(struct peer *peer, uint32_t number) {
+	if (number_is_ours(peer, number)) {
+		return find_for_producer(peer, number);
+	}
+	struct subscription *subscription;
+	TAILQ_FOREACH(subscription, &peer->consuming, consumer_entry) {
+		if (subscription->consumer_number == number) {
+			break;
+		}
+	}
+	return subscription;
+}
+
 bool subscription_number_is_valid(struct peer *consumer, uint32_t number) {
 	bool lower = consumer->client == NULL && consumer->domain < consumer->gidd->self->number;
 	if (((number & GID_WIRE_LOWER_SIDE) != 0) != lower) {
@@ -244,6 +258,7 @@ void subscription_set_consumer(struct subscription *subscription, struct peer *c
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
 	struct peer *consumer = subscription->consumer;
 	link_cancel(gidd, subscription);
+	subscription_bells_end(gidd, &subscription->bells);
 	if (subscription->producer_pays) {
 		subscription_give_quota(&subscription->stream->owner->peer, subscription->credit);
 	}
@@ -416,6 +431,61 @@ void subscription_rung(struct link *link, uint32_t number) {
 	}
 }
 
+/* --- past both gidds -------------------------------------------------------------------------- */
+
+/* A client of ours at one end, a link to another machine at the other. */
+static bool find_ends(const struct subscription *subscription, struct subscription_ends *ends) {
+	bool produces = subscription->stream != NULL;
+	struct peer *far = produces ? subscription->consumer : subscription->via;
+	const struct peer *near =
+			produces ? &subscription->stream->owner->peer : subscription->consumer;
+	if (far == NULL || near == NULL || near->client == NULL || !link_is_remote(far)) {
+		return false;
+	}
+	*ends = (struct subscription_ends){
+			.client = near->client,
+			.client_number = produces ? subscription->number | GID_WIRE_LOWER_SIDE
+						  : subscription->consumer_number,
+			.link = link_of(far),
+			.link_number = bell_on_link(subscription, far),
+	};
+	return ends->link_number != 0;
+}
+
+void subscription_hearing(struct peer *client, const struct gid_wire_hearing *hearing) {
+	struct subscription *subscription = find_of_client(client, hearing->subscription);
+	struct subscription_ends ends;
+	if (subscription != NULL && find_ends(subscription, &ends)) {
+		subscription_bells_hearing(&subscription->bells, &ends, hearing->on == 1);
+	}
+}
+
+void subscription_vector(struct link *link, const struct gid_wire_vector *vector) {
+	struct subscription *subscription;
+	struct subscription_ends ends;
+	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
+		if (vector->subscription != 0 && find_ends(subscription, &ends) &&
+				ends.link == link && ends.link_number == vector->subscription) {
+			subscription_bells_vector(&subscription->bells, &ends, vector->vector);
+			break;
+		}
+	}
+}
+
+void subscription_look_at_bells(struct link *link) {
+	struct subscription *subscription;
+	struct subscription_ends ends;
+	TAILQ_FOREACH(subscription, &link->peer.gidd->subscriptions, entry) {
+		if (find_ends(subscription, &ends) && ends.link == link) {
+			const uint64_t *asleep = subscription->stream != NULL
+					? &subscription->ring->asleep
+					: &subscription->page->asleep;
+			subscription_bells_look(&subscription->bells, &ends,
+					__atomic_load_n(asleep, __ATOMIC_RELAXED) / 2);
+		}
+	}
+}
+
 /* --- ACCEPT and SUBSCRIPTION_END -------------------------------------------------------------- */
 
 void subscription_accept(
@@ -462,6 +532,10 @@ void subscription_accept(
 		send_clock(subscription->consumer, link_of(peer));
 	}
 	peer_send(subscription->consumer, &message, ring_fd, 1);
+	struct subscription_ends ends;
+	if (find_ends(subscription, &ends)) {
+		subscription_bells_begin(&subscription->bells, &ends);
+	}
 }
 
 /* A client says that the other end broke the rules. Where that is another machine's, we look. */

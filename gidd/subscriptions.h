@@ -10,6 +10,7 @@
 #define GIDD_SUBSCRIPTIONS_H
 
 #include "gidd.h"
+#include "subscription_bells.h"
 #include "wire_ring.h"
 
 struct link;
@@ -62,6 +63,7 @@ struct subscription {
 	uint64_t rang;	     /* the sleep of its other end that was last rung for, */
 	uint64_t rang_news;  /* with what there was for it then, */
 	uint32_t rings;	     /* and how often */
+	struct subscription_bells bells;
 };
 
 /* The same for a stream that is not there and one that may not be read. */
@@ -137,6 +139,11 @@ void subscription_rung(struct link *link, uint32_t number);
 bool subscription_should_ring(struct link *link, uint32_t number);
 /* Looks at the memory of all that the link's other end writes. */
 void subscription_inspect_all(struct link *link);
+
+/* HEARING of a client; VECTOR of another machine; and now and then, for storms of rings. */
+void subscription_hearing(struct peer *client, const struct gid_wire_hearing *hearing);
+void subscription_vector(struct link *link, const struct gid_wire_vector *vector);
+void subscription_look_at_bells(struct link *link);
 
 /* The client is gone: as a consumer. */
 void subscription_forget_consumer(struct peer *peer);

@@ -152,6 +152,7 @@ int gid_connection_greet(struct gid_domain *domain) {
 	union gid_wire_message hello;
 	gid_wire_begin(&hello, GID_WIRE_HELLO, 1);
 	hello.hello.version = GID_WIRE_VERSION;
+	hello.hello.domain = GID_WIRE_TAKES_DOORBELLS;
 	put_program_name(hello.hello.name, sizeof(hello.hello.name));
 	int error = gid_socket_send(socket, hello.bytes, hello.header.size, NULL, 0);
 	if (error == 0) {

@@ -43,12 +43,21 @@ static void unsubscribe(struct gid_consumer *consumer, int reason) {
 	consumer->number = 0;
 }
 
+/* What rings past gidd is not listened to any more. */
+static void stop_hearing(struct gid_consumer *consumer) {
+	if (consumer->doorbell.hear >= 0) {
+		epoll_ctl(consumer->sleep.epoll_fd, EPOLL_CTL_DEL, consumer->doorbell.hear, NULL);
+		gid_socket_close_fds(&consumer->doorbell.hear, 1);
+	}
+}
+
 /* Gives up the subscription's memory and doorbell, whose hang-up gives all frames back. */
 static void drop_subscription(struct gid_consumer *consumer) {
 	if (consumer->shared != NULL) {
 		/* Now: until a helper has closed it, it would be readable, and who polls never
 		 * idle. */
 		epoll_ctl(consumer->sleep.epoll_fd, EPOLL_CTL_DEL, consumer->doorbell.fd, NULL);
+		stop_hearing(consumer);
 		gid_memory_unmap(consumer->shared, sizeof(*consumer->shared));
 		gid_socket_close_fds(&consumer->ring_fd, 1);
 		consumer->shared = NULL;
@@ -255,7 +264,7 @@ static int attach_ring(struct gid_consumer *consumer, uint64_t window_offset, in
 	if (error < 0) {
 		return error;
 	}
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = consumer->doorbell.fd};
 	if (epoll_ctl(consumer->sleep.epoll_fd, EPOLL_CTL_ADD, consumer->doorbell.fd, &event) < 0) {
 		error = -errno;
 		gid_memory_unmap(shared, sizeof(struct gid_wire_ring));
@@ -295,6 +304,33 @@ static void take_end(struct gid_consumer *consumer, int reason) {
 	}
 }
 
+static void say_hearing(struct gid_consumer *consumer, bool on) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
+	message.hearing.subscription = consumer->number;
+	message.hearing.on = on;
+	if (consumer->number != 0 && consumer->domain != NULL) {
+		gid_domain_post(consumer->domain, &message, NULL, 0);
+	}
+}
+
+/* A way past gidd, in or out. The other machine rings by it once we have said that we hear. */
+static void take_doorbell(struct gid_consumer *consumer, enum gid_wire_doorbell_way way, int *fd) {
+	struct gid_doorbell *bell = &consumer->doorbell;
+	if (way == GID_WIRE_DOORBELL_RING && bell->ring < 0) {
+		bell->ring = *fd;
+		*fd = -1;
+		return;
+	}
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = *fd};
+	if (way == GID_WIRE_DOORBELL_HEAR && bell->hear < 0 &&
+			epoll_ctl(consumer->sleep.epoll_fd, EPOLL_CTL_ADD, *fd, &event) == 0) {
+		bell->hear = *fd;
+		*fd = -1;
+		say_hearing(consumer, true);
+	}
+}
+
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_consumer *consumer = from_endpoint(endpoint);
@@ -307,6 +343,17 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	if (message->header.type == GID_WIRE_SUBSCRIPTION_END && consumer->number != 0 &&
 			message->subscription_end.subscription == consumer->number) {
 		take_end(consumer, message->subscription_end.reason);
+		return true;
+	}
+	if (message->header.type == GID_WIRE_DOORBELL && consumer->shared != NULL &&
+			consumer->number != 0 &&
+			message->doorbell.subscription == consumer->number) {
+		take_doorbell(consumer, message->doorbell.way, &fds[0]);
+		return true;
+	}
+	if (message->header.type == GID_WIRE_HEARING && consumer->number != 0 &&
+			message->hearing.subscription == consumer->number) {
+		stop_hearing(consumer);
 		return true;
 	}
 	return false;
@@ -347,7 +394,8 @@ static void ask_new_gidd(struct gid_endpoint *endpoint) {
 
 /* Before anything else is done with a new consumer. */
 static void init_subscription(struct gid_consumer *consumer) {
-	consumer->doorbell.fd = consumer->memory.fd = consumer->ring_fd = -1;
+	consumer->doorbell = GID_DOORBELL_NONE;
+	consumer->memory.fd = consumer->ring_fd = -1;
 	consumer->state = GID_CONSUMER_WAITING;
 	consumer->back_off = BACK_OFF_MIN_NS;
 	consumer->retry = (struct gid_timer){.expired = retry_due, .data = consumer};
@@ -456,6 +504,27 @@ static void set_over(struct gid_consumer *consumer) {
 	}
 }
 
+/*
+ * Takes what was rung past gidd: it is an edge, which who polls has to see once and no more.
+ * Returns whether the socket has something to be read.
+ */
+static bool take_edges(struct gid_consumer *consumer) {
+	struct epoll_event events[3];
+	int count = epoll_wait(consumer->sleep.epoll_fd, events, 3, 0);
+	bool by_socket = false, rung = false;
+	for (int i = 0; i < count; i++) {
+		by_socket |= events[i].data.fd == consumer->doorbell.fd;
+		rung |= events[i].data.fd == consumer->doorbell.hear;
+	}
+	if (rung &&
+			!gid_doorbell_bears(&consumer->doorbell,
+					gid_ring_is_readable(&consumer->ring))) {
+		stop_hearing(consumer);
+		say_hearing(consumer, false);
+	}
+	return by_socket;
+}
+
 /* Awake again: silences the doorbell, where that was it. The one system call after a sleep. */
 static int wake_up(struct gid_consumer *consumer) {
 	gid_sleep_calm(&consumer->sleep);
@@ -463,7 +532,8 @@ static int wake_up(struct gid_consumer *consumer) {
 		return 0;
 	}
 	gid_ring_consumer_wake(&consumer->ring);
-	if (!gid_sleep_was_rung(&consumer->sleep, consumer->memory.data)) {
+	if (!gid_sleep_was_rung(&consumer->sleep, consumer->memory.data) ||
+			(consumer->doorbell.hear >= 0 && !take_edges(consumer))) {
 		return 0;
 	}
 	int heard = gid_doorbell_silence(&consumer->doorbell, consumer->ring.asleep / 2);

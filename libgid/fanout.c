@@ -121,6 +121,7 @@ void gid_subscription_end(
 		gid_ring_close(&subscription->ring);
 	}
 	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
+	gid_loop_unwatch(&producer->loop, subscription->doorbell.hear);
 	gid_doorbell_finish(&subscription->doorbell);
 	if (subscription->number != 0) {
 		union gid_wire_message message;

@@ -80,13 +80,14 @@ static void run_timers(struct gid_loop *loop) {
 	set_timer_fd(loop);
 }
 
-int gid_loop_watch(struct gid_loop *loop, int fd, void (*ready)(void *data), void *data) {
+static int watch_for(struct gid_loop *loop, uint32_t events, int fd, void (*ready)(void *data),
+		void *data) {
 	struct gid_watch *watch = malloc(sizeof(*watch));
 	if (watch == NULL) {
 		return -ENOMEM;
 	}
 	*watch = (struct gid_watch){loop->watches, fd, ready, data};
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
+	struct epoll_event event = {.events = events, .data.ptr = watch};
 	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
 		int error = -errno;
 		free(watch);
@@ -94,6 +95,14 @@ int gid_loop_watch(struct gid_loop *loop, int fd, void (*ready)(void *data), voi
 	}
 	loop->watches = watch;
 	return 0;
+}
+
+int gid_loop_watch(struct gid_loop *loop, int fd, void (*ready)(void *data), void *data) {
+	return watch_for(loop, EPOLLIN, fd, ready, data);
+}
+
+int gid_loop_watch_edges(struct gid_loop *loop, int fd, void (*ready)(void *data), void *data) {
+	return watch_for(loop, EPOLLIN | EPOLLET, fd, ready, data);
 }
 
 void gid_loop_unwatch(struct gid_loop *loop, int fd) {

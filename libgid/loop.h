@@ -30,6 +30,8 @@ void gid_loop_dispatch(struct gid_loop *loop);
 
 /* `ready` runs as long as the descriptor is readable or hung up. */
 int gid_loop_watch(struct gid_loop *loop, int fd, void (*ready)(void *data), void *data);
+/* `ready` runs once each time that the descriptor, which is not read, becomes readable again. */
+int gid_loop_watch_edges(struct gid_loop *loop, int fd, void (*ready)(void *data), void *data);
 void gid_loop_unwatch(struct gid_loop *loop, int fd);
 
 /* Arms the timer, anew where it was; a deadline in the past is due at the next dispatch. */

@@ -76,6 +76,51 @@ static void rung(void *data) {
 	}
 }
 
+static void say_hearing(struct gid_subscription *subscription, bool on) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
+	message.hearing.subscription = subscription->number;
+	message.hearing.on = on;
+	if (subscription->number != 0) {
+		gid_domain_post(subscription->producer->domain, &message, NULL, 0);
+	}
+}
+
+static void stop_hearing(struct gid_subscription *subscription) {
+	gid_loop_unwatch(&subscription->producer->loop, subscription->doorbell.hear);
+	gid_socket_close_fds(&subscription->doorbell.hear, 1);
+}
+
+/* A consumer of another machine rang past gidd. */
+static void rung_past_gidd(void *data) {
+	struct gid_subscription *subscription = data;
+	uint64_t released = subscription->ring.released;
+	gid_ring_producer_wake(&subscription->ring);
+	gid_subscription_collect(subscription);
+	if (!subscription->dead &&
+			!gid_doorbell_bears(&subscription->doorbell,
+					subscription->ring.released != released)) {
+		stop_hearing(subscription);
+		say_hearing(subscription, false);
+	}
+}
+
+/* A way past gidd, in or out. The other machine rings by it once we have said that we hear. */
+static void take_doorbell(
+		struct gid_subscription *subscription, enum gid_wire_doorbell_way way, int *fd) {
+	struct gid_doorbell *bell = &subscription->doorbell;
+	if (way == GID_WIRE_DOORBELL_RING && bell->ring < 0) {
+		bell->ring = *fd;
+		*fd = -1;
+	} else if (way == GID_WIRE_DOORBELL_HEAR && bell->hear < 0 &&
+			gid_loop_watch_edges(&subscription->producer->loop, *fd, rung_past_gidd,
+					subscription) == 0) {
+		bell->hear = *fd;
+		*fd = -1;
+		say_hearing(subscription, true);
+	}
+}
+
 static void refuse(struct gid_producer *producer, uint32_t number, int reason) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
@@ -131,16 +176,47 @@ error_subscription:
 	return error;
 }
 
-static bool end_consumer(struct gid_producer *producer, uint32_t number) {
-	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && sub->number == number) {
-			sub->number = 0; /* gidd does not need to be told */
-			gid_subscription_collect(sub);
-			gid_subscription_end(sub, left(sub), 0);
-			return true;
-		}
+static void end_consumer(struct gid_subscription *subscription) {
+	subscription->number = 0; /* gidd does not need to be told */
+	gid_subscription_collect(subscription);
+	gid_subscription_end(subscription, left(subscription), 0);
+}
+
+static struct gid_subscription *find_subscription(
+		const struct gid_producer *producer, uint32_t number) {
+	struct gid_subscription *sub = producer->subscriptions;
+	while (sub != NULL && (sub->dead || sub->number != number)) {
+		sub = sub->next;
 	}
-	return false;
+	return number == 0 ? NULL : sub;
+}
+
+/* What gidd says of one that is there. Returns whether it is one of ours. */
+static bool take_word(const struct gid_producer *producer, const union gid_wire_message *message,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_subscription *subscription;
+	switch (message->header.type) {
+	case GID_WIRE_SUBSCRIPTION_END:
+		subscription = find_subscription(producer, message->subscription_end.subscription);
+		if (subscription != NULL) {
+			end_consumer(subscription);
+		}
+		return subscription != NULL;
+	case GID_WIRE_DOORBELL:
+		subscription = find_subscription(producer, message->doorbell.subscription);
+		if (subscription != NULL) {
+			take_doorbell(subscription, message->doorbell.way, &fds[0]);
+		}
+		return subscription != NULL;
+	case GID_WIRE_HEARING:
+		subscription = find_subscription(producer, message->hearing.subscription);
+		if (subscription != NULL) {
+			stop_hearing(subscription);
+		}
+		return subscription != NULL;
+	default:
+		return false;
+	}
 }
 
 static struct gid_producer *from_endpoint(struct gid_endpoint *endpoint) {
@@ -159,8 +235,8 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 			refuse(producer, message->subscriber.subscription, error);
 		}
 		ours = true;
-	} else if (message->header.type == GID_WIRE_SUBSCRIPTION_END) {
-		ours = end_consumer(producer, message->subscription_end.subscription);
+	} else {
+		ours = take_word(producer, message, fds);
 	}
 	gid_producer_leave(producer);
 	return ours;

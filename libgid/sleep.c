@@ -73,7 +73,7 @@ int gid_sleep_init(struct gid_sleep *sleep, bool by_futex) {
 			.nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 			.by_futex = by_futex,
 	};
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = sleep->nudge_fd};
 	if (sleep->epoll_fd < 0 || sleep->nudge_fd < 0 ||
 			epoll_ctl(sleep->epoll_fd, EPOLL_CTL_ADD, sleep->nudge_fd, &event) < 0) {
 		int error = -errno;
@@ -98,7 +98,8 @@ void gid_sleep_finish(struct gid_sleep *sleep) {
 void gid_sleep_attach(struct gid_sleep *sleep, struct gid_wire_page *page, bool one_kernel) {
 	bool futex = one_kernel && sleep->by_futex && gid_sleep_has_futex() &&
 			!__atomic_load_n(&sleep->distrusts, __ATOMIC_RELAXED);
-	__atomic_store_n(&page->wake, futex ? GID_WIRE_FUTEX : GID_WIRE_DOORBELL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&page->wake, futex ? GID_WIRE_FUTEX : GID_WIRE_BY_DOORBELL,
+			__ATOMIC_SEQ_CST);
 }
 
 void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring) {
@@ -113,7 +114,7 @@ void gid_sleep_prepare(struct gid_sleep *sleep, struct gid_ring_consumer *ring) 
 	}
 	/* Falls asleep anew: for this sleep the producer may have used the futex. */
 	__atomic_store_n(&sleep->distrusts, true, __ATOMIC_RELAXED);
-	__atomic_store_n(&page->wake, GID_WIRE_DOORBELL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&page->wake, GID_WIRE_BY_DOORBELL, __ATOMIC_SEQ_CST);
 	gid_ring_consumer_wake(ring);
 	if (gid_ring_consumer_sleep(ring)) {
 		gid_sleep_interrupt(sleep);

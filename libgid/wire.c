@@ -252,12 +252,15 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 			[GID_WIRE_SUBSCRIBED] = {sizeof(struct gid_wire_subscribed), 1},
 			[GID_WIRE_SUBSCRIPTION_END] = {sizeof(struct gid_wire_subscription_end), 0},
 			[GID_WIRE_CLOCK] = {sizeof(struct gid_wire_clock), 0},
+			[GID_WIRE_DOORBELL] = {sizeof(struct gid_wire_doorbell), 1},
+			[GID_WIRE_HEARING] = {sizeof(struct gid_wire_hearing), 0},
 			[GID_WIRE_STATUS] = {sizeof(struct gid_wire_status), 0},
 			[GID_WIRE_REPORT] = {sizeof(struct gid_wire_report), 1},
 			[GID_WIRE_BELL] = {sizeof(struct gid_wire_bell), 0},
 			[GID_WIRE_PING] = {sizeof(struct gid_wire_ping), 0},
 			[GID_WIRE_PONG] = {sizeof(struct gid_wire_pong), 0},
 			[GID_WIRE_DEVICE] = {sizeof(struct gid_wire_device), 0},
+			[GID_WIRE_VECTOR] = {sizeof(struct gid_wire_vector), 0},
 			[GID_WIRE_JOIN] = {sizeof(struct gid_wire_join), 0},
 			[GID_WIRE_JOINED] = {sizeof(struct gid_wire_join), 0},
 			[GID_WIRE_PEER] = {sizeof(struct gid_wire_peer), 0},
@@ -454,6 +457,14 @@ static const char *check_subscription_end(const struct gid_wire_subscription_end
 	return is_error(end->reason) ? NULL : "the reason is out of range";
 }
 
+static const char *check_doorbell(const struct gid_wire_doorbell *doorbell) {
+	return doorbell->way <= GID_WIRE_DOORBELL_RING ? NULL : "the doorbell's way is unknown";
+}
+
+static const char *check_hearing(const struct gid_wire_hearing *hearing) {
+	return hearing->on <= 1 ? NULL : "a flag is unknown";
+}
+
 static const char *check_report(const struct gid_wire_report *report) {
 	return report->size >= 1 && report->size <= WIRE_REPORT_MAX
 			? NULL
@@ -475,6 +486,11 @@ static const char *check_pong(const struct gid_wire_pong *pong) {
 
 static const char *check_device(const struct gid_wire_device *device) {
 	return device->cookie != 0 ? NULL : "the cookie is 0";
+}
+
+static const char *check_vector(const struct gid_wire_vector *vector) {
+	bool valid = vector->vector >= 1 && vector->vector <= GID_BELLS_POOL;
+	return valid ? NULL : "the vector is out of range";
 }
 
 static const char *check_join(const struct gid_wire_join *join) {
@@ -530,6 +546,10 @@ static const char *check_body(const union gid_wire_message *message) {
 		return check_subscribed(&message->subscribed);
 	case GID_WIRE_SUBSCRIPTION_END:
 		return check_subscription_end(&message->subscription_end);
+	case GID_WIRE_DOORBELL:
+		return check_doorbell(&message->doorbell);
+	case GID_WIRE_HEARING:
+		return check_hearing(&message->hearing);
 	case GID_WIRE_STATUS:
 		return NULL;
 	case GID_WIRE_REPORT:
@@ -549,6 +569,8 @@ static const char *check_body(const union gid_wire_message *message) {
 		return check_pong(&message->pong);
 	case GID_WIRE_DEVICE:
 		return check_device(&message->device);
+	case GID_WIRE_VECTOR:
+		return check_vector(&message->vector);
 	case GID_WIRE_JOIN:
 		return check_join(&message->join);
 	case GID_WIRE_JOINED:
@@ -598,6 +620,7 @@ static bool may_be_remote(const union gid_wire_message *message) {
 	case GID_WIRE_PING:
 	case GID_WIRE_PONG:
 	case GID_WIRE_DEVICE:
+	case GID_WIRE_VECTOR:
 		return true;
 	case GID_WIRE_IMPORTED:
 		return message->imported.memory == GID_MEMORY_WINDOW;
@@ -645,7 +668,9 @@ bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size)
 bool gid_wire_bells_is_valid(const struct gid_wire_bells *copy) {
 	if (copy->magic != GID_BELLS_MAGIC || copy->version != GID_BELLS_VERSION ||
 			!is_domain(copy->domain) || copy->cookie == 0 ||
-			copy->count > GID_DOMAIN_MAX || copy->reserved != 0) {
+			copy->count > GID_DOMAIN_MAX || copy->reserved != 0 ||
+			copy->pool > GID_BELLS_POOL || copy->pool * copy->count > GID_BELLS_POOL ||
+			copy->reserved1 != 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < sizeof(copy->domains); i++) {

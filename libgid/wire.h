@@ -76,6 +76,13 @@ enum gid_wire_type {
 	GID_WIRE_SUBSCRIPTION_END,
 	/* D: the clock of another machine, as far as it is known. Not answered. */
 	GID_WIRE_CLOCK,
+	/*
+	 * D: fds[0] an eventfd past gidd, of a subscription to another machine: to hear, answered
+	 * by HEARING, or to ring. For those whose HELLO said that they take it.
+	 */
+	GID_WIRE_DOORBELL,
+	/* C, D: whether the client listens to the eventfd. Not answered. */
+	GID_WIRE_HEARING,
 
 	/* C: answered by REPORT, fds[0] a memfd with JSON text. */
 	GID_WIRE_STATUS = 48,
@@ -87,6 +94,8 @@ enum gid_wire_type {
 	GID_WIRE_PONG,
 	/* The sender hears the doorbell device. */
 	GID_WIRE_DEVICE,
+	/* By which vector of it a client of the sender hears. */
+	GID_WIRE_VECTOR,
 
 	/* Between a gidd and the hub, in envelopes of domain 0: JOIN is answered by JOINED. */
 	GID_WIRE_JOIN = 80,
@@ -106,9 +115,11 @@ struct gid_wire_header {
 struct gid_wire_hello {
 	struct gid_wire_header header;
 	uint32_t version;
-	uint32_t domain; /* L: the sender's number; C: 0 */
+	uint32_t domain; /* L: the sender's number; C: 0, or GID_WIRE_TAKES_DOORBELLS */
 	char name[64];	 /* C: the program's name, for the log */
 };
+
+#define GID_WIRE_TAKES_DOORBELLS 1u
 
 struct gid_wire_welcome {
 	struct gid_wire_header header;
@@ -277,6 +288,23 @@ struct gid_wire_clock {
 	uint64_t error;
 };
 
+enum gid_wire_doorbell_way {
+	GID_WIRE_DOORBELL_HEAR, /* besides the socket */
+	GID_WIRE_DOORBELL_RING, /* instead of the socket */
+};
+
+struct gid_wire_doorbell {
+	struct gid_wire_header header;
+	uint32_t subscription;
+	uint32_t way; /* enum gid_wire_doorbell_way */
+};
+
+struct gid_wire_hearing {
+	struct gid_wire_header header;
+	uint32_t subscription;
+	uint32_t on; /* 0: not any more, as it is rung for nothing. D: always */
+};
+
 struct gid_wire_status {
 	struct gid_wire_header header;
 };
@@ -313,6 +341,7 @@ static inline uint64_t gid_wire_window_place(uint32_t number, uint64_t offset) {
 
 #define GID_BELLS_MAGIC 0x736c6c6562646967ull /* "gidbells" */
 #define GID_BELLS_VERSION 1u
+#define GID_BELLS_POOL 64u /* vectors of a device for single subscriptions, at most */
 
 /* What goes before each message on a byte stream. */
 struct gid_wire_envelope {
@@ -343,6 +372,15 @@ struct gid_wire_pong {
 struct gid_wire_device {
 	struct gid_wire_header header;
 	uint64_t cookie; /* as the device's page has it; not 0 */
+};
+
+/* In DEVICE's serial: the sender takes VECTOR. */
+#define GID_WIRE_TAKES_VECTORS 1u
+
+struct gid_wire_vector {
+	struct gid_wire_header header;
+	uint32_t subscription; /* its number on the link */
+	uint32_t vector;       /* as the receiver rings it; not 0 */
 };
 
 struct gid_wire_join {
@@ -384,6 +422,8 @@ struct gid_wire_bells {
 	uint32_t count;	 /* of vectors */
 	uint32_t reserved;
 	uint8_t domains[256]; /* vector k is rung by domains[k]; 0 behind the last */
+	uint32_t pool;	      /* vectors more that each of these rings, behind all of the others */
+	uint32_t reserved1;
 };
 
 /* Whether an envelope can be one: its magic, its domain and the size of its message. */
@@ -420,10 +460,13 @@ union gid_wire_message {
 	struct gid_wire_alloc alloc;
 	struct gid_wire_allocated allocated;
 	struct gid_wire_clock clock;
+	struct gid_wire_doorbell doorbell;
+	struct gid_wire_hearing hearing;
 	struct gid_wire_bell bell;
 	struct gid_wire_ping ping;
 	struct gid_wire_pong pong;
 	struct gid_wire_device device;
+	struct gid_wire_vector vector;
 	struct gid_wire_join join;
 	struct gid_wire_peer peer;
 	uint8_t bytes[GID_WIRE_MESSAGE_MAX];
@@ -478,6 +521,8 @@ _Static_assert(sizeof(struct gid_wire_subscriber) == 56, "wire");
 _Static_assert(sizeof(struct gid_wire_subscribed) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_subscription_end) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_clock) == 40, "wire");
+_Static_assert(sizeof(struct gid_wire_doorbell) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_hearing) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_status) == 16, "wire");
 _Static_assert(sizeof(struct gid_wire_report) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_envelope) == 16, "wire");
@@ -485,9 +530,10 @@ _Static_assert(sizeof(struct gid_wire_bell) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_ping) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_pong) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_device) == 24, "wire");
+_Static_assert(sizeof(struct gid_wire_vector) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_join) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_peer) == 128, "wire");
 _Static_assert(sizeof(struct gid_wire_window) == 136, "wire");
-_Static_assert(sizeof(struct gid_wire_bells) == 288, "wire");
+_Static_assert(sizeof(struct gid_wire_bells) == 296, "wire");
 
 #endif

@@ -50,7 +50,7 @@ struct gid_wire_ring {
 };
 
 enum gid_wire_wake {
-	GID_WIRE_DOORBELL = 0,
+	GID_WIRE_BY_DOORBELL = 0,
 	GID_WIRE_FUTEX = 1, /* on the lower half of the ring's tail; both are in one kernel */
 };
 

@@ -2,10 +2,12 @@
 /*
  * A doorbell there and back, between two programs wherever they run:
  *
- *     gid-bench-doorbell ask STREAM COUNT        sends a frame, sleeps until it is released, and
- * again gid-bench-doorbell answer DOMAIN STREAM    sleeps until a frame comes, and releases it
+ *     gid-bench-doorbell ask STREAM COUNT [WIDTH HEIGHT]   sends a frame, sleeps until it is
+ *         released, and again
+ *     gid-bench-doorbell answer DOMAIN STREAM    sleeps until a frame comes, and releases it
  *
- * Each sleeps before the other one rings. `ask` prints the ns of each of them, a line each.
+ * Each sleeps before the other one rings. `ask` prints the ns of each of them, a line each, and
+ * `answer` those from a frame's sending until it was there. Every byte of a frame is written.
  */
 #include <errno.h>
 #include <gid/stream.h>
@@ -62,10 +64,13 @@ static void listen_once(struct asking *asking) {
 	}
 }
 
-static uint64_t once(struct asking *asking) {
+static uint64_t once(struct asking *asking, int number) {
 	struct timespec pause = {.tv_nsec = PAUSE_NS};
 	nanosleep(&pause, NULL);
 	int slot = gid_slab_take(asking->slab);
+	struct gid_slab_info info;
+	gid_slab_get_info(asking->slab, &info);
+	memset(gid_slab_data(asking->slab, (uint32_t)slot), number, info.slot_size);
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(asking->slab, (uint32_t)slot);
 	frame.capture_time = gid_clock_now();
@@ -85,13 +90,13 @@ static uint64_t once(struct asking *asking) {
 	return gid_clock_now() - begin;
 }
 
-static void ask(const char *name, long count) {
-	static const struct gid_layout layout = {
+static void ask(const char *name, long count, uint32_t width, uint32_t height) {
+	const struct gid_layout layout = {
 			.fourcc = 0x34325258, /* XR24 */
-			.width = 16,
-			.height = 16,
+			.width = width,
+			.height = height,
 			.plane_count = 1,
-			.planes = {{0, 64}},
+			.planes = {{0, width * 4}},
 	};
 	struct asking asking = {.domain = connect_domain()};
 	struct gid_producer_options options = {
@@ -114,7 +119,7 @@ static void ask(const char *name, long count) {
 		}
 	}
 	for (long i = 0; i < count; i++) {
-		printf("%" PRIu64 "\n", once(&asking));
+		printf("%" PRIu64 "\n", once(&asking, (int)i));
 	}
 	gid_producer_destroy(asking.producer);
 	gid_slab_destroy(asking.slab, false);
@@ -132,7 +137,10 @@ static void answer(const char *owner, const char *name) {
 	struct gid_frame frame;
 	do {
 		while ((error = gid_consumer_receive(consumer, &frame)) == 1) {
+			uint64_t now = gid_clock_now();
 			gid_consumer_release(consumer, &frame);
+			printf("%" PRIu64 "\n",
+					now > frame.submit_time ? now - frame.submit_time : 0);
 		}
 	} while (error == -EAGAIN && gid_consumer_wait(consumer, -1) >= 0);
 	gid_consumer_destroy(consumer);
@@ -140,12 +148,16 @@ static void answer(const char *owner, const char *name) {
 }
 
 int main(int argc, char **argv) {
-	if (argc == 4 && strcmp(argv[1], "ask") == 0) {
-		ask(argv[2], strtol(argv[3], NULL, 10));
+	if ((argc == 4 || argc == 6) && strcmp(argv[1], "ask") == 0) {
+		uint32_t width = argc == 6 ? (uint32_t)strtoul(argv[4], NULL, 10) : 16;
+		uint32_t height = argc == 6 ? (uint32_t)strtoul(argv[5], NULL, 10) : 16;
+		ask(argv[2], strtol(argv[3], NULL, 10), width, height);
 	} else if (argc == 4 && strcmp(argv[1], "answer") == 0) {
 		answer(argv[2], argv[3]);
 	} else {
-		fprintf(stderr, "usage: gid-bench-doorbell ask STREAM COUNT | answer DOMAIN STREAM\n");
+		fprintf(stderr,
+				"usage: gid-bench-doorbell ask STREAM COUNT [WIDTH HEIGHT]\n"
+				"       gid-bench-doorbell answer DOMAIN STREAM\n");
 		return 2;
 	}
 	return EXIT_SUCCESS;

@@ -27,12 +27,14 @@ EXPORT, UNEXPORT, GRANT, IMPORT, IMPORTED, REVOKED, ALLOC, ALLOCATED, FREE, UNIM
 PUBLISH, UNPUBLISH, SUBSCRIBE, SUBSCRIBER, ACCEPT, SUBSCRIBED, SUBSCRIPTION_END, CLOCK = range(
     32, 40
 )
+DOORBELL, HEARING = 40, 41
 STATUS, REPORT = 48, 49
-BELL, PING, PONG, DEVICE = 64, 65, 66, 67
+BELL, PING, PONG, DEVICE, VECTOR = 64, 65, 66, 67, 68
 JOIN, JOINED, PEER = 80, 81, 82
 
 MEMFD, DMABUF, WINDOW = 1, 2, 3
 DROP_OLD, WAIT, LIVE = 1, 2, 8
+TAKES_DOORBELLS = TAKES_VECTORS = 1  # in HELLO's domain, in DEVICE's serial
 XRGB8888 = 0x34325258
 
 HEADER = "<IIII"
@@ -59,12 +61,15 @@ BODIES = {
     SUBSCRIBED: "IIQ",
     SUBSCRIPTION_END: "Ii",
     CLOCK: "IIqQ",
+    DOORBELL: "II",
+    HEARING: "II",
     STATUS: "",
     REPORT: "Q",
     BELL: "II",
     PING: "Q",
     PONG: "QQ",
     DEVICE: "Q",
+    VECTOR: "II",
     JOIN: "IIQ",
     JOINED: "IIQ",
     PEER: "IIII96s",
@@ -186,7 +191,9 @@ class Closed(Exception):
 class Connection:
     """One client of a gidd. Requests wait a bounded time; what comes unasked is in `events`."""
 
-    def __init__(self, path: Path, program: str = "test", hello: bool = True) -> None:
+    def __init__(
+        self, path: Path, program: str = "test", hello: bool = True, takes: int = 0
+    ) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
         self.socket.settimeout(PATIENCE)
         self.socket.connect(str(path))
@@ -195,7 +202,7 @@ class Connection:
         self.domain = 0
         self.domain_name = ""
         if hello:
-            answer = self.request(HELLO, VERSION, 0, program.encode())
+            answer = self.request(HELLO, VERSION, takes, program.encode())
             assert answer.type == WELCOME, answer
             _, self.domain, name, _ = answer.values
             self.domain_name = text(name)

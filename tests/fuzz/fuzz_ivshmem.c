@@ -13,14 +13,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "doorbell.h"
 #include "fuzz.h"
 #include "inside.h"
 #include "ivshmem_server.h"
 #include "socket.h"
 
 #define MACHINES 2
-#define STEPS_MAX 200
-#define NUMBERS 7
+#define STEPS_MAX 400
+#define POOL (GID_BELLS_POOL / MACHINES) /* of each machine, for each of two others */
+#define BELLS (1 + POOL)
+#define NUMBERS (3 + 4 * BELLS)
 
 static const char cockpit[] = "[domain open]\nnumber=1\nkind=guest\nwindow=1M\n"
 			      "[domain cluster]\nnumber=2\nkind=guest\nwindow=1M\n"
@@ -30,7 +33,13 @@ static const char cockpit[] = "[domain open]\nnumber=1\nkind=guest\nwindow=1M\n"
 			      "[share cluster host]\nstreams=*\n";
 
 /* Version, who it is, the memory, those that it can ring, its own vectors. */
-static const int64_t numbers[MACHINES][NUMBERS] = {{0, 1, -1, 2, 3, 1, 1}, {0, 2, -1, 1, 3, 2, 2}};
+static int64_t expect(int64_t self, uint32_t index) {
+	if (index < 3) {
+		return index == 0 ? 0 : index == 1 ? self : -1;
+	}
+	index = (index - 3) / BELLS;
+	return index == 0 ? 3 - self : index == 1 ? 3 : self;
+}
 
 struct machine {
 	const char *name;
@@ -120,9 +129,8 @@ static void read_number(struct machine *machine) {
 	if (got <= 0) {
 		return;
 	}
-	const int64_t *expected = numbers[machine - world.machines];
 	demand(got == sizeof(number) && machine->read < NUMBERS);
-	demand(number == expected[machine->read]);
+	demand(number == expect(1 + (machine - world.machines), machine->read));
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	demand((header != NULL) == (machine->read >= 2));
 	if (header != NULL) {
@@ -131,10 +139,29 @@ static void read_number(struct machine *machine) {
 	machine->read++;
 }
 
+/* One vector is taken, or given back; and one of the machine's own rung, of any number. */
+static void try_pool(uint32_t domain, uint32_t index) {
+	static struct doorbell_vector taken[POOL + 1];
+	static uint32_t count;
+	int fd;
+	if (index % 2 == 0 && count > 0) {
+		doorbell_give_back(&world.gidd, &taken[--count]);
+	} else if (doorbell_take(&world.gidd, domain, index % 3, &taken[count]) == 0) {
+		demand(taken[count].index >= 1 && taken[count].index <= POOL);
+		count += count < POOL;
+	}
+	if (doorbell_open_ringer(&world.gidd, domain, index, 0, &fd) == 0) {
+		demand(index >= 1 && index <= POOL);
+		gid_doorbell_signal(fd);
+		doorbell_close_ringer(&world.gidd, domain, index, fd);
+	}
+}
+
 static void step(struct input *input) {
 	uint32_t what = take(input, 16);
 	struct machine *machine = &world.machines[take(input, MACHINES)];
 	uint32_t which = take(input, NUMBERS);
+	uint32_t vector = take(input, GID_BELLS_POOL + 2);
 	if (what < 2) {
 		hang_up(machine);
 		machine->fd = dial(machine);
@@ -153,6 +180,8 @@ static void step(struct input *input) {
 		(void)eventfd_write(machine->fds[which], 1 + take(input, 3));
 	} else if (what == 14) {
 		(void)doorbell_ring(&world.gidd, which);
+	} else if (what == 15) {
+		try_pool(1 + (uint32_t)(machine - world.machines), vector);
 	}
 	if (take(input, 4) != 0) {
 		inside_settle(&world.gidd);

@@ -136,7 +136,7 @@ void guest_listen(struct guest *guest) {
 static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT, GID_WIRE_IMPORT,
 		GID_WIRE_IMPORTED, GID_WIRE_UNIMPORT, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE,
 		GID_WIRE_ACCEPT, GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING,
-		GID_WIRE_PONG, GID_WIRE_DEVICE, GID_WIRE_PEER};
+		GID_WIRE_PONG, GID_WIRE_DEVICE, GID_WIRE_VECTOR, GID_WIRE_PEER};
 
 /* Where its rings, pages and slabs lie, one a place. */
 #define PLACE (UINT64_C(5) * 4096)
@@ -284,7 +284,14 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 	case GID_WIRE_PONG:
 		m->pong.ping_time = take(input, 2) == 0 ? 0 : gid_clock_now();
 		break;
+	case GID_WIRE_VECTOR:
+		m->vector.subscription = take(input, 4) == 0
+				? guest->offered
+				: number | (take(input, 2) != 0 ? GID_WIRE_LOWER_SIDE : 0);
+		m->vector.vector = 1 + take(input, GID_BELLS_POOL);
+		break;
 	case GID_WIRE_DEVICE:
+		m->header.serial = take(input, 2);
 		m->device.cookie = take(input, 4) == 0 ? 1 : guest->cookie + (guest->cookie == 0);
 		break;
 	case GID_WIRE_PEER:

@@ -175,7 +175,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "a doorbell that is neither on nor off": (
         GOOD + "doorbell=maybe\n",
-        ["5: doorbell=maybe is neither on nor off"],
+        ["5: doorbell=maybe is neither on nor relay nor off"],
     ),
     "a screen without a height": (
         GOOD + "vm-display=1280\n",

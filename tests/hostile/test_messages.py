@@ -8,6 +8,7 @@ import pytest
 from cockpit import Cockpit
 from gidwire import (
     BODIES,
+    DOORBELL,
     GRANT,
     HELLO,
     IMPORTED,
@@ -95,7 +96,7 @@ def test_an_empty_packet_is_a_good_bye(cockpit: Cockpit) -> None:
 
 
 @pytest.mark.parametrize(
-    "type_", [0, 4, 15, 26, 31, 40, 47, 50, 63, 68, 79, 83, 265, 1 << 16, 0xFFFFFFFF]
+    "type_", [0, 4, 15, 26, 31, 42, 47, 50, 63, 69, 79, 83, 265, 1 << 16, 0xFFFFFFFF]
 )
 def test_unknown_types(cockpit: Cockpit, type_: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as connection:
@@ -104,7 +105,7 @@ def test_unknown_types(cockpit: Cockpit, type_: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "type_", [HELLO, WELCOME, RESULT, IMPORTED, REVOKED, SUBSCRIBER, SUBSCRIBED, REPORT]
+    "type_", [HELLO, WELCOME, RESULT, IMPORTED, REVOKED, SUBSCRIBER, SUBSCRIBED, DOORBELL, REPORT]
 )
 def test_what_no_client_says(cockpit: Cockpit, type_: int) -> None:
     with untouched(cockpit), cockpit.connect("open") as connection:

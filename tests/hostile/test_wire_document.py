@@ -54,7 +54,7 @@ OTHERS = {
     "page": (part("### The page"), 2496),
     "envelope": (part("### The envelope"), 16),
     "window": (part("### A window's first page"), 136),
-    "bells": (part("### A doorbell device's memory"), 288),
+    "bells": (part("### A doorbell device's memory"), 296),
 }
 SAME = {"ACCEPT": "subscribed", "FREE": "allocated", "JOINED": "join", "UNIMPORT": "import"}
 FIELD = re.compile(r"^/\* +(\d+) +\| +(\d+) \*/ {4}(?! )(?:.* )?\**(\w+)(?:\[\d+\])*;$", re.M)

@@ -37,6 +37,7 @@ from gidwire import (
     SUBSCRIBE,
     SUBSCRIPTION_END,
     UNIMPORT,
+    VECTOR,
     VERSION,
     WAIT,
     WELCOME,
@@ -195,6 +196,7 @@ BETWEEN = [
     PING,
     PONG,
     DEVICE,
+    VECTOR,
 ]
 TO_HUB = [JOIN, JOINED, PEER]
 

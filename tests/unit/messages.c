@@ -100,6 +100,9 @@ void fill(union gid_wire_message *m, uint32_t type) {
 	case GID_WIRE_DEVICE:
 		m->device.cookie = 1;
 		break;
+	case GID_WIRE_VECTOR:
+		m->vector.vector = 1;
+		break;
 	case GID_WIRE_JOIN:
 		m->join.nonce = 1;
 		break;
@@ -113,6 +116,8 @@ void fill(union gid_wire_message *m, uint32_t type) {
 	case GID_WIRE_UNPUBLISH:
 	case GID_WIRE_ACCEPT:
 	case GID_WIRE_STATUS:
+	case GID_WIRE_DOORBELL:
+	case GID_WIRE_HEARING:
 	case GID_WIRE_BELL:
 	case GID_WIRE_PING:
 	case GID_WIRE_PONG:

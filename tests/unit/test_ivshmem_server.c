@@ -29,6 +29,14 @@
 #define HOST 3u
 #define HUD 4u
 #define PATIENCE_SECONDS 240
+#define FDS_MAX 256
+/* `open` shares with two, `cluster` with one: so many of their vectors each of these rings. */
+#define POOL_OF_OPEN (GID_BELLS_POOL / 2)
+#define POOL_OF_CLUSTER GID_BELLS_POOL
+#define POOL_OF_HOST GID_BELLS_POOL
+#define TO_HOST (1 + POOL_OF_CLUSTER) /* among what `open` rings */
+#define OTHERS_OF_OPEN (2 + POOL_OF_CLUSTER + POOL_OF_HOST)
+#define OWN_OF_OPEN (2 + 2 * POOL_OF_OPEN)
 
 static const char cockpit[] = "[domain open]\nnumber=1\nkind=guest\nwindow=1M\n"
 			      "[domain cluster]\nnumber=2\nkind=guest\nwindow=1M\n"
@@ -79,9 +87,9 @@ struct qemu {
 	int socket;
 	int memory;
 	struct gid_wire_bells bells;
-	uint32_t others, own;		 /* how many of the following */
-	int64_t numbers[GID_DOMAIN_MAX]; /* of the others, in the order that they came */
-	int to[GID_DOMAIN_MAX], vectors[GID_DOMAIN_MAX];
+	uint32_t others, own;	  /* how many of the following */
+	int64_t numbers[FDS_MAX]; /* of the others, in the order that they came */
+	int to[FDS_MAX], vectors[FDS_MAX];
 };
 
 static int dial(const char *name) {
@@ -172,16 +180,21 @@ static void test_what_a_machine_gets(void) {
 	struct qemu open, cluster;
 	struct stat one, other;
 	tap_ok(qemu_connect(&open, "open", OPEN), "QEMU is told what it asks for");
-	tap_ok(open.others == 2 && open.numbers[0] == CLUSTER && open.numbers[1] == HOST,
+	tap_ok(open.others == OTHERS_OF_OPEN && open.numbers[0] == CLUSTER &&
+					open.numbers[TO_HOST - 1] == CLUSTER &&
+					open.numbers[TO_HOST] == HOST &&
+					open.numbers[open.others - 1] == HOST,
 			"it can ring those that it shares something with, by their numbers");
-	tap_ok(open.own == 2 && gid_wire_bells_is_valid(&open.bells) && open.bells.count == 2 &&
+	tap_ok(open.own == OWN_OF_OPEN && gid_wire_bells_is_valid(&open.bells) &&
+					open.bells.count == 2 && open.bells.pool == POOL_OF_OPEN &&
 					open.bells.domain == OPEN &&
 					open.bells.domains[0] == CLUSTER &&
 					open.bells.domains[1] == HOST,
 			"and has a vector for each, and a memory that says so");
 	tap_ok(open.bells.cookie == doorbell_cookie(&gidd), "with the hub's cookie");
-	tap_ok(qemu_connect(&cluster, "cluster", CLUSTER) && cluster.others == 1 &&
-					cluster.numbers[0] == OPEN && cluster.own == 1,
+	tap_ok(qemu_connect(&cluster, "cluster", CLUSTER) && cluster.others == 1 + POOL_OF_OPEN &&
+					cluster.numbers[0] == OPEN &&
+					cluster.own == 1 + POOL_OF_CLUSTER,
 			"who shares nothing with the host has nothing to ring it with");
 	fstat(open.memory, &one);
 	fstat(cluster.memory, &other);
@@ -206,29 +219,97 @@ static void test_what_a_machine_gets(void) {
 	qemu_end(&cluster);
 }
 
+/* What a ring of any descriptor that one machine has comes to is one vector of the other. */
+static void test_pools(void) {
+	struct qemu open, cluster;
+	qemu_connect(&open, "open", OPEN);
+	qemu_connect(&cluster, "cluster", CLUSTER);
+	bool each = true, none = true;
+	for (uint32_t i = 0; i <= POOL_OF_OPEN; i++) {
+		ring(cluster.to[i]);
+		/* Those of the first who rings it lie before those of the second. */
+		each &= take(open.vectors[i == 0 ? 0 : 1 + i]) == 1;
+		for (uint32_t j = 0; j < open.own; j++) {
+			none &= take(open.vectors[j]) == 0;
+		}
+	}
+	tap_ok(each && none, "each vector of a pool is rung by one descriptor of one machine");
+	struct doorbell_vector vectors[POOL_OF_HOST + 1];
+	uint32_t taken = 0;
+	while (taken <= POOL_OF_HOST && doorbell_take(&gidd, OPEN, 7, &vectors[taken]) == 0) {
+		taken++;
+	}
+	tap_ok(taken == POOL_OF_HOST, "the host gives out each vector of its pool once");
+	ring(open.to[TO_HOST + vectors[3].index]);
+	tap_ok(take(vectors[3].fd) == 1 && take(vectors[2].fd) == 0 && take(vectors[4].fd) == 0,
+			"and the guest rings just that one");
+	doorbell_give_back(&gidd, &vectors[5]);
+	struct doorbell_vector again;
+	tap_ok(doorbell_take(&gidd, OPEN, 8, &again) == -ENOSPC,
+			"one that a user's client had goes to no other user");
+	tap_ok(doorbell_take(&gidd, OPEN, 7, &again) == 0 && again.fd == vectors[5].fd,
+			"but to the same one");
+	tap_ok(doorbell_take(&gidd, CLUSTER, 7, &again) < 0 &&
+					doorbell_take(&gidd, 77, 7, &again) < 0,
+			"there is none for who shares nothing with the host");
+	for (uint32_t i = 0; i < taken; i++) {
+		doorbell_give_back(&gidd, &vectors[i]);
+	}
+
+	int fd;
+	tap_ok(doorbell_open_ringer(&gidd, OPEN, 2, 7, &fd) == 0,
+			"the host rings a vector that the guest names");
+	ring(fd);
+	tap_ok(take(open.vectors[2 + POOL_OF_OPEN + 1]) == 1,
+			"which is one of those that only the host rings");
+	tap_ok(doorbell_open_ringer(&gidd, OPEN, 2, 8, &fd) < 0, "one user's and no other's");
+	tap_ok(doorbell_open_ringer(&gidd, OPEN, 0, 7, &fd) < 0 &&
+					doorbell_open_ringer(&gidd, OPEN, POOL_OF_OPEN + 1, 7,
+							&fd) < 0 &&
+					doorbell_open_ringer(&gidd, CLUSTER, 1, 7, &fd) < 0,
+			"and none that is not there");
+
+	memset(heard, 0, sizeof(heard));
+	doorbell_take(&gidd, OPEN, 7, &again);
+	ring(open.to[TO_HOST + again.index]);
+	settle();
+	tap_ok(heard[OPEN] == 0, "gidd does not hear what its clients do");
+	tap_ok(doorbell_relay(&gidd, &again) == 0, "until it hears it in their place");
+	settle();
+	tap_ok(heard[OPEN] == 1, "what was rung before, too");
+	for (int i = 0; i < 20000; i++) {
+		ring(open.to[TO_HOST + again.index]);
+	}
+	settle();
+	tap_ok(heard[OPEN] >= 2 && heard[OPEN] <= 3, "then 20000 rings are one");
+	doorbell_give_back(&gidd, &again);
+	qemu_end(&open);
+	qemu_end(&cluster);
+}
+
 static void test_hearing(void) {
 	struct qemu open;
 	qemu_connect(&open, "open", OPEN);
 	settle();
 	memset(heard, 0, sizeof(heard));
-	ring(open.to[1]);
+	ring(open.to[TO_HOST]);
 	settle();
 	tap_ok(heard[OPEN] == 1 && heard[CLUSTER] == 0, "the host hears who rang");
 	for (int i = 0; i < 20000; i++) {
-		ring(open.to[1]);
+		ring(open.to[TO_HOST]);
 	}
 	settle();
 	tap_ok(heard[OPEN] >= 2 && heard[OPEN] <= 3, "20000 rings at once are heard as one (%llu)",
 			(unsigned long long)heard[OPEN] - 1);
 	uint64_t before = heard[OPEN];
-	(void)take(open.to[1]); /* the descriptor is its own, too */
-	ring(open.to[1]);
+	(void)take(open.to[TO_HOST]); /* the descriptor is its own, too */
+	ring(open.to[TO_HOST]);
 	settle();
 	tap_ok(heard[OPEN] == before + 1, "whatever it does with the descriptor");
 	qemu_end(&open);
 	qemu_connect(&open, "open", OPEN);
 	before = heard[OPEN];
-	ring(open.to[1]);
+	ring(open.to[TO_HOST]);
 	settle();
 	tap_ok(heard[OPEN] == before + 1, "gone and back, it is heard again");
 	qemu_end(&open);
@@ -241,7 +322,7 @@ static void test_storm(void) {
 	memset(heard, 0, sizeof(heard));
 	uint64_t begin = gid_clock_now() / 1000, now = begin, rings = 0;
 	while (now - begin < 300000) {
-		ring(open.to[1]);
+		ring(open.to[TO_HOST]);
 		rings++;
 		sd_event_run(gidd.event, 0);
 		now = gid_clock_now() / 1000;
@@ -251,7 +332,7 @@ static void test_storm(void) {
 			(unsigned long long)rings, (unsigned long long)heard[OPEN],
 			(unsigned long long)most);
 	uint64_t before = heard[OPEN];
-	ring(open.to[1]);
+	ring(open.to[TO_HOST]);
 	alarm(PATIENCE_SECONDS);
 	while (heard[OPEN] == before) {
 		sd_event_run(gidd.event, UINT64_MAX);
@@ -303,7 +384,8 @@ static void test_who_misbehaves(void) {
 	settle();
 	bool good = true;
 	for (int i = 0; i < 300; i++) {
-		good &= qemu_connect(&open, "open", OPEN) && open.others == 2 && open.own == 2;
+		good &= qemu_connect(&open, "open", OPEN) && open.others == OTHERS_OF_OPEN &&
+				open.own == OWN_OF_OPEN;
 		qemu_end(&open);
 	}
 	settle();
@@ -336,6 +418,7 @@ int main(void) {
 					gidd.doorbell != NULL,
 			"it begins");
 	test_what_a_machine_gets();
+	test_pools();
 	test_hearing();
 	test_storm();
 	test_a_full_descriptor();

@@ -54,6 +54,12 @@ static void test_numbers(void) {
 	fill(&m, GID_WIRE_DEVICE);
 	m.device.cookie = 0;
 	expect(&m, -EPROTO, "a device without a cookie");
+	fill(&m, GID_WIRE_VECTOR);
+	EXPECT_RANGE(&m, m.vector.vector, 1u, GID_BELLS_POOL);
+	fill(&m, GID_WIRE_DOORBELL);
+	EXPECT_RANGE(&m, m.doorbell.way, 0u, 1u);
+	fill(&m, GID_WIRE_HEARING);
+	EXPECT_RANGE(&m, m.hearing.on, 0u, 1u);
 	fill(&m, GID_WIRE_JOIN);
 	EXPECT_ZERO(&m, m.join.domain);
 	m.join.nonce = 0;
@@ -83,7 +89,7 @@ static void test_senders(void) {
 		bool peer = type <= GID_WIRE_RESULT || type == GID_WIRE_IMPORT ||
 				type == GID_WIRE_UNIMPORT || type == GID_WIRE_REVOKED ||
 				type == GID_WIRE_SUBSCRIPTION_END ||
-				(type >= GID_WIRE_BELL && type <= GID_WIRE_DEVICE);
+				(type >= GID_WIRE_BELL && type <= GID_WIRE_VECTOR);
 		tap_ok((gid_wire_check_remote(&m, size, true, &why) == 0) == hub &&
 						(gid_wire_check_remote(&m, size, false, &why) ==
 								0) == peer,
@@ -155,6 +161,16 @@ static void test_bells(void) {
 	bells = good;
 	bells.cookie = 0;
 	tap_ok(!gid_wire_bells_is_valid(&bells), "no cookie");
+	bells = good;
+	bells.pool = GID_BELLS_POOL / bells.count;
+	tap_ok(gid_wire_bells_is_valid(&bells), "with a pool");
+	bells.pool++;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "a pool that is too large for all who ring it");
+	bells.pool = UINT32_MAX / bells.count + 1;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "and one that only seems small");
+	bells = good;
+	bells.reserved1 = 1;
+	tap_ok(!gid_wire_bells_is_valid(&bells), "something behind it");
 	bells = good;
 	bells.magic++;
 	tap_ok(!gid_wire_bells_is_valid(&bells), "another magic");

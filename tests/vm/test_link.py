@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Streams between machines: whole, in order, not copied, whatever becomes of the machines."""
 
+import contextlib
 import os
 import signal
 import time
@@ -12,7 +13,7 @@ import pytest
 from bells import Bells
 from display import ROLE, Display, telltale_picture
 from gid_vm.guest import why_not
-from guests import LOOK_SECONDS, SECONDS, Machines
+from guests import LOOK_SECONDS, SECONDS, Machines, Running
 from peer import PEER
 from pipeline import LOSSLESS, decode, film
 from program import BUILD, Program, wait_for
@@ -59,33 +60,61 @@ def test_300_frames(machines: Machines, owner: str, reader: str) -> None:
     assert (stats["copied-frames"], stats["copied-bytes"], stats["dropped"]) == (0, 0, 0)
 
 
-def calm_stream(machines: Machines, owner: str, reader: str, way: str) -> dict[str, int]:
-    """Frames so far apart that the reader sleeps in between, until its gidd was rung that way."""
-    ways = ("heard_by_device", "heard_by_link")
-    before = machines.doorbells(reader, owner)
-    consumer = machines.start(reader, PEER, "consume", owner, "calm", "reconnect=1")
-    producer = machines.start(owner, PEER, "produce", "calm", "fps=10")
-    heard = dict.fromkeys(ways, 0)
+WAYS = ("heard_by_device", "heard_by_link")
 
-    def rung() -> bool:
-        after = machines.doorbells(reader, owner)
-        heard.update({name: after[name] - before[name] for name in ways})
-        return heard[way] >= 3
 
-    wait_for(rung, f"{reader} to be rung by {owner}: {way}", SECONDS, LOOK_SECONDS)
+@contextlib.contextmanager
+def calm_stream(machines: Machines, owner: str, reader: str) -> Iterator[Running]:
+    """Frames so far apart that the reader sleeps in between; no two of them are in flight."""
+    consumer = machines.start(reader, PEER, "consume", owner, "calm", "reconnect=1", "credit=1")
+    words = ("fps=10", "credit=1", "slots=2", "lossless=1")
+    producer = machines.start(owner, PEER, "produce", "calm", *words)
+    yield consumer
     consumer.wait_more(3)
     assert consumer.lines("frames")[-1]["torn"] == 0
     for program in (consumer, producer):
         program.signal(signal.SIGTERM)
         program.finish()
+
+
+def rung_by_gidds(machines: Machines, owner: str, reader: str, way: str) -> dict[str, int]:
+    """What the reader's gidd hears of such a stream, until it was rung that way."""
+    before = machines.doorbells(reader, owner)
+    heard = dict.fromkeys(WAYS, 0)
+
+    def rung() -> bool:
+        after = machines.doorbells(reader, owner)
+        heard.update({name: after[name] - before[name] for name in WAYS})
+        return heard[way] >= 3
+
+    with calm_stream(machines, owner, reader):
+        wait_for(rung, f"{reader} to be rung by {owner}: {way}", SECONDS, LOOK_SECONDS)
     return heard
 
 
 @pytest.mark.parametrize(("owner", "reader"), PAIRS)
-def test_doorbells_go_by_the_device(machines: Machines, owner: str, reader: str) -> None:
-    heard = calm_stream(machines, owner, reader, "heard_by_device")
-    print(f"{owner} to {reader}: {heard}")
-    assert heard["heard_by_link"] == 0
+def test_doorbells_go_past_both_gidds(machines: Machines, owner: str, reader: str) -> None:
+    """Frames and releases wake who sleeps, and no gidd hears any of it."""
+    pairs = ((owner, reader), (reader, owner))
+    with calm_stream(machines, owner, reader) as consumer:
+        for one, other in pairs:
+            wait_for(
+                lambda one=one, other=other: machines.doorbells(one, other)["direct"] == 1,
+                f"{one} to be rung past its gidd",
+                SECONDS,
+                LOOK_SECONDS,
+            )
+        consumer.wait_more(3)
+        before = [machines.doorbells(one, other) for one, other in pairs]
+        consumer.wait_more(20)
+        assert before == [machines.doorbells(one, other) for one, other in pairs]
+    for one, other in pairs:
+        wait_for(
+            lambda one=one, other=other: machines.doorbells(one, other)["direct"] == 0,
+            "the vectors to be back",
+            SECONDS,
+            LOOK_SECONDS,
+        )
 
 
 def test_a_storm_of_rings(machines: Machines) -> None:
@@ -111,15 +140,15 @@ def test_a_storm_of_rings(machines: Machines) -> None:
     assert machines.link("open")["state"] == machines.link("cluster")["state"] == "up"
 
 
-def without_device(machines: Machines, guest: str, off: bool) -> None:
-    """Its gidd begins anew, with the device or without."""
-    change = "s/^number=2$/&\\ndoorbell=off/" if off else "/^doorbell=off$/d"
+def set_doorbell(machines: Machines, guest: str, how: str) -> None:
+    """Its gidd begins anew: doorbell=HOW."""
+    change = f"/^doorbell=/d; s/^number=2$/&\\ndoorbell={how}/"
     restart = f"sed -i '{change}' /run/guest/gidway.conf && kill $(pidof gidd)"
     before = machines.link(guest)["ups"]
     machines.run(guest, "sh", "-c", restart)
     wait_for(lambda: machines.link(guest)["ups"] > before, f"{guest} to be back", SECONDS)
     machines.wait_link(guest, "up")
-    way = "link" if off else "device"
+    way = "link" if how == "off" else "device"
     wait_for(
         lambda: machines.doorbells("open", guest)["way"] == way,
         f"bells by {way}",
@@ -128,14 +157,15 @@ def without_device(machines: Machines, guest: str, off: bool) -> None:
     )
 
 
-def test_without_the_device_doorbells_go_over_the_link(machines: Machines) -> None:
-    without_device(machines, "cluster", off=True)
-    heard = calm_stream(machines, "open", "cluster", "heard_by_link")
-    print(f"open to cluster without a device: {heard}")
-    assert heard["heard_by_device"] == 0
-    without_device(machines, "cluster", off=False)
-    heard = calm_stream(machines, "open", "cluster", "heard_by_device")
-    assert heard["heard_by_link"] == 0
+def test_doorbells_by_way_of_the_gidds(machines: Machines) -> None:
+    """Without the device, over the link; with doorbell=relay, by the device."""
+    for how, way in (("off", "heard_by_link"), ("relay", "heard_by_device")):
+        set_doorbell(machines, "cluster", how)
+        heard = rung_by_gidds(machines, "open", "cluster", way)
+        print(f"open to cluster with doorbell={how}: {heard}")
+        assert [name for name in WAYS if heard[name] > 0] == [way]
+    set_doorbell(machines, "cluster", "on")
+    test_doorbells_go_past_both_gidds(machines, "open", "cluster")
 
 
 def test_others_memory_cannot_be_written(machines: Machines) -> None:

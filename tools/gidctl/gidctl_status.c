@@ -25,7 +25,11 @@ static void print_clock(sd_json_variant *link) {
 static void print_doorbells(sd_json_variant *link) {
 	sd_json_variant *doorbells = report_field(link, "doorbells");
 	if (doorbells != NULL) {
+		uint64_t direct = report_number(doorbells, "direct");
 		printf(", doorbells by the %s", report_text(doorbells, "way"));
+		if (direct > 0) {
+			printf(", %llu of them past gidd", (unsigned long long)direct);
+		}
 	}
 }
 

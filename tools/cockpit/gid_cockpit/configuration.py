@@ -138,7 +138,7 @@ def read(path: Path) -> Configuration:
             keys.get("user"),
             frozenset(joined.get(names[0], ())),
             keys.get("kind", "local"),
-            keys.get("doorbell", "on") == "on",
+            keys.get("doorbell", "on") != "off",
             read_machine(keys),
         )
         for kind, names, keys in sections

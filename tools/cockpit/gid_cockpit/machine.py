@@ -29,6 +29,7 @@ from .process import handle, listener
 from .sandbox import dissolve, guest_share, put_into_share
 
 LINK_PORT = "org.gidway.link"
+POOL_VECTORS = 64  # GID_BELLS_POOL: of a doorbell device, for all who ring it together
 START_SECONDS = 10.0
 POWER_OFF_SECONDS = 30.0
 KILL_SECONDS = 5.0
@@ -69,7 +70,7 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
     ]
     if ringers and has_doorbell(configuration, domain):
         machine.doorbell = runtime / "bell" / f"{domain.name}.sock"
-        machine.doorbell_vectors = len(ringers)
+        machine.doorbell_vectors = len(ringers) * (1 + POOL_VECTORS // len(ringers))
     machine.devices = shlex.split(keys.options)
     return machine
 

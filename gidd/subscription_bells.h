@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The doorbells of a subscription to another machine that go past both gidds: a vector of the
+ * doorbell device for each direction. gidd gives its client the two eventfds, and listens to none.
+ * The socket pair stays, for the hang-up, and for rings where one of the two ways is not there.
+ *
+ * Each end begins by itself, when the subscription is live:
+ *
+ *     takes a vector; DOORBELL (hear) → client; client → HEARING; VECTOR → the other gidd;
+ *     that one: DOORBELL (ring) → its client
+ *
+ * so nobody rings by a vector before its client listens.
+ */
+#ifndef GIDD_SUBSCRIPTION_BELLS_H
+#define GIDD_SUBSCRIPTION_BELLS_H
+
+#include "doorbell_device.h"
+
+struct client;
+struct link;
+
+/* In each subscription, zeroed. */
+struct subscription_bells {
+	bool hears;   /* a vector is taken, and the client was given its eventfd */
+	bool told;    /* the client listens, and the other gidd knows */
+	bool relayed; /* it was rung too often: gidd hears it in the client's place */
+	struct doorbell_vector vector;
+	uint64_t looked_us, count, sleeps; /* when it was last looked at, and what there was */
+	bool rings;			   /* the client was given what rings the other end: */
+	uint32_t domain, index;
+	int ring_fd;
+};
+
+/* Whom it is between, and by which number each of them knows it. */
+struct subscription_ends {
+	struct client *client; /* of ours */
+	uint32_t client_number;
+	struct link *link; /* to another machine */
+	uint32_t link_number;
+};
+
+/* It is live now. Does nothing where either end is too old, or none may go past gidd. */
+void subscription_bells_begin(
+		struct subscription_bells *bells, const struct subscription_ends *ends);
+/* It is over, or its link is lost; also where it never began. */
+void subscription_bells_end(struct gidd *gidd, struct subscription_bells *bells);
+
+/* The client listens, or does not any more. */
+void subscription_bells_hearing(
+		struct subscription_bells *bells, const struct subscription_ends *ends, bool on);
+/* The other machine's client listens to that vector. */
+void subscription_bells_vector(struct subscription_bells *bells,
+		const struct subscription_ends *ends, uint32_t vector);
+
+/*
+ * Now and then, with how often the client has slept: who is rung far more often gets its rings by
+ * way of gidd from now on. (An honest client that is rung for nothing asks for that by itself, and
+ * earlier.)
+ */
+void subscription_bells_look(struct subscription_bells *bells, const struct subscription_ends *ends,
+		uint64_t sleeps);
+
+#endif
