@@ -130,7 +130,14 @@ static void answer(const char *owner, const char *name) {
 	struct gid_domain *domain = connect_domain();
 	struct gid_consumer_options options = {.size = sizeof(options)};
 	struct gid_consumer *consumer;
-	int error = gid_consumer_create(domain, owner, name, &options, &consumer);
+	struct timespec pause = {.tv_nsec = PAUSE_NS};
+	uint64_t give_up = gid_clock_now() + PATIENCE_NS;
+	int error;
+	/* Who asks may still be about to begin. */
+	while ((error = gid_consumer_create(domain, owner, name, &options, &consumer)) == -ENOENT &&
+			gid_clock_now() < give_up) {
+		nanosleep(&pause, NULL);
+	}
 	if (error < 0) {
 		fail(domain, name, error);
 	}
