@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "evaluate"))
@@ -235,11 +236,12 @@ def main() -> int:
     options = _parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     progress = Progress()
-    film.Gst.init(None)
     # Short, for a socket's path has 108 bytes.
     short = len(tempfile.gettempdir()) < 40
     folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir=None if short else "/tmp"))
     os.environ["GID_RUNTIME_DIR"] = str(folder)
+    _take_registry(folder)
+    film.Gst.init(None)
     wanted = True  # what is in the folder: to find out what went wrong
     try:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -266,6 +268,14 @@ def main() -> int:
         else:
             shutil.rmtree(folder)
     return 1 if wanted else 0
+
+
+def _take_registry(folder: Path) -> None:
+    """What programs know of GStreamer's plugins: of our own, for others may write theirs anew."""
+    own = folder / "gstreamer-registry.bin"
+    with suppress(KeyError, OSError):
+        shutil.copy(os.environ["GST_REGISTRY"], own)
+    os.environ["GST_REGISTRY"] = str(own)
 
 
 def _conclude(result: dict, out: Path, progress: Progress) -> bool:

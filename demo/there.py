@@ -104,11 +104,17 @@ class There(Place):
             raise DemoError(f"the guest {self.domain}: {error}") from None
         gidd = f"until test -S /run/gidway/{self.domain}/gidd.sock; do sleep 0.5; done"
         self.run(["sh", "-c", gidd])
+        self._registry = self.put(Path(os.environ["GST_REGISTRY"]))
 
     def _launch(self, name: str, command: list[str], environment: dict[str, str]) -> GuestProgram:
         # Programs that start side by side there are slow to answer one another, and we have looked
         # at GStreamer's plugins already.
-        environment = {"GID_ANSWER_SECONDS": "30", "GST_REGISTRY_UPDATE": "no", **environment}
+        environment = {
+            "GID_ANSWER_SECONDS": "30",
+            "GST_REGISTRY": str(self._registry),
+            "GST_REGISTRY_UPDATE": "no",
+            **environment,
+        }
         return GuestProgram(name, self._agent.start(command, env=environment))
 
     def run(self, command: list[str], **environment: str) -> str:
