@@ -154,14 +154,22 @@ static bool is_whole(double value) {
 	return value == nearbyint(value);
 }
 
-/* From pixels of the target to those of the buffer; whether each of them is just one of those. */
+/* From pixels of the target to those of the buffer; whether each of them is just one of those.
+ * The matrix is asked at three points, as its struct differs between versions of libweston. They
+ * lie a power of two apart, which keeps whole numbers whole. */
 static bool find_transform(const struct tree *tree, const struct weston_surface *surface, int32_t x,
 		int32_t y, struct pixman_f_transform *transform) {
-	const float *d = surface->surface_to_buffer_matrix.d;
+	const struct weston_matrix *matrix = &surface->surface_to_buffer_matrix;
+	const double far = 4096;
+	struct weston_coord origin = weston_matrix_transform_coord(matrix, weston_coord(0, 0));
+	struct weston_coord right = weston_matrix_transform_coord(matrix, weston_coord(far, 0));
+	struct weston_coord down = weston_matrix_transform_coord(matrix, weston_coord(0, far));
+	struct weston_coord u = {(right.x - origin.x) / far, (right.y - origin.y) / far};
+	struct weston_coord v = {(down.x - origin.x) / far, (down.y - origin.y) / far};
 	const double scale = tree->scale;
 	*transform = (struct pixman_f_transform){{
-			{d[0] / scale, d[4] / scale, d[12] - d[0] * x - d[4] * y},
-			{d[1] / scale, d[5] / scale, d[13] - d[1] * x - d[5] * y},
+			{u.x / scale, v.x / scale, origin.x - u.x * x - v.x * y},
+			{u.y / scale, v.y / scale, origin.y - u.y * x - v.y * y},
 			{0, 0, 1},
 	}};
 	const double(*m)[3] = transform->m;
