@@ -4,6 +4,8 @@
 #include "list_reader.h"
 #include "point_drawing.h"
 #include "polygon_drawing.h"
+#include "straight_alpha.h"
+#include "to_rgb.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <math.h>
@@ -49,7 +51,7 @@ bool drawing_can_target(uint32_t fourcc) {
 }
 
 bool drawing_can_read(uint32_t fourcc) {
-	return find_format(fourcc) != NULL || colours_convert(fourcc);
+	return find_format(fourcc) != NULL || to_rgb_can(fourcc);
 }
 
 /* pixman reads rows as words of 32 bits. */
@@ -439,12 +441,12 @@ static int place(struct placed *placed, const struct engine_layer *layer,
 }
 
 /*
- * From pixels of the target, counted from `from`, to those of the source's box, which begins at
- * column `inner` of the image. This is the inverse of what wl_output's transforms do to a picture.
- * (Counted from a corner that is seen, all numbers stay small enough for pixman.)
+ * From pixels of the target, counted from `from`, to those of the source's box. This is the inverse
+ * of what wl_output's transforms do to a picture. (Counted from a corner that is seen, all numbers
+ * stay small enough for pixman.)
  */
 static void layer_transform(pixman_f_transform_t *result, const struct placed *placed,
-		uint32_t transform, const pixman_box32_t *from, uint32_t inner) {
+		uint32_t transform, const pixman_box32_t *from) {
 	static const double turns[8][6] = {
 			/* xx, xy, x0, yx, yy, y0 of the unit square */
 			{1, 0, 0, 0, 1, 0},   /* normal */
@@ -462,7 +464,7 @@ static void layer_transform(pixman_f_transform_t *result, const struct placed *p
 	double x = (from->x1 - placed->box.x1) / across, y = (from->y1 - placed->box.y1) / down;
 	*result = (pixman_f_transform_t){{
 			{turn[0] * width / across, turn[1] * width / down,
-					(turn[0] * x + turn[1] * y + turn[2]) * width + inner},
+					(turn[0] * x + turn[1] * y + turn[2]) * width},
 			{turn[3] * height / across, turn[4] * height / down,
 					(turn[3] * x + turn[4] * y + turn[5]) * height},
 			{0, 0, 1},
@@ -481,40 +483,56 @@ static uint32_t *scratch_of(struct drawing *drawing, size_t pixels) {
 	return drawing->scratch;
 }
 
+static bool is_straight(const struct engine_layer *layer, uint32_t fourcc) {
+	return (layer->flags & ENGINE_LAYER_STRAIGHT) != 0 && to_rgb_has_alpha(fourcc);
+}
+
 /* Whether its pixels are made in the scratch memory, and not read by pixman as they are. */
 static bool is_converted(const struct engine_layer *layer, uint32_t fourcc) {
-	return colours_convert(fourcc) ||
-			((layer->flags & ENGINE_LAYER_STRAIGHT) != 0 && colours_multiply(fourcc));
+	return find_format(fourcc) == NULL || is_straight(layer, fourcc);
+}
+
+/* The layer says what YUV means, whatever its picture says. */
+static struct gid_colours colours_of(const struct engine_layer *layer) {
+	return (struct gid_colours){
+			.range = layer->range == ENGINE_FULL ? GID_RANGE_FULL : GID_RANGE_LIMITED,
+			.matrix = layer->encoding == ENGINE_BT709 ? 1 : 6,
+	};
+}
+
+static void convert_rows(const struct engine_layer *layer, const struct picture *source,
+		const struct placed *placed, uint32_t y, uint32_t rows, uint32_t *pixels) {
+	if (!is_straight(layer, source->layout.fourcc)) {
+		struct gid_layout layout = source->layout;
+		layout.colours = colours_of(layer);
+		to_rgb(&layout, source->memory, placed->x, y, placed->width, rows, pixels,
+				(size_t)placed->width * 4);
+		return;
+	}
+	for (uint32_t i = 0; i < rows; i++) {
+		straight_alpha_multiply(source, placed->x, y + i, placed->width,
+				pixels + (size_t)placed->width * i);
+	}
 }
 
 /* Converts rows of a source's box to the scratch memory, in parts. */
 static int convert(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed, uint32_t first,
 		uint32_t rows, bool counts) {
-	struct colours colours;
-	uint64_t done = 0;
+	const uint32_t part = (uint32_t)(PART_PIXELS / placed->width) + 1;
 	if (scratch_of(drawing, (size_t)placed->width * rows) == NULL) {
 		return -ENOMEM;
 	}
-	colours_init(&colours, layer->encoding, layer->range);
-	for (uint32_t i = 0; i < rows; i++) {
-		uint32_t y = placed->y + first + i;
-		uint32_t *pixels = drawing->scratch + (size_t)placed->width * i;
-		if (colours_convert(source->layout.fourcc)) {
-			colours_row(&colours, source, placed->x, y, placed->width, pixels);
-		} else {
-			colours_multiply_row(source, placed->x, y, placed->width, pixels);
-		}
-		done += placed->width;
-		if (done >= PART_PIXELS && counts) {
-			drawing->cost += done;
-			done = 0;
-			if (!goes_on(drawing)) {
-				return -ECANCELED;
-			}
+	for (uint32_t done = 0; done < rows;) {
+		const uint32_t count = rows - done < part ? rows - done : part;
+		convert_rows(layer, source, placed, placed->y + first + done, count,
+				drawing->scratch + (size_t)placed->width * done);
+		done += count;
+		drawing->cost += (uint64_t)placed->width * count;
+		if (count == part && counts && !goes_on(drawing)) {
+			return -ECANCELED;
 		}
 	}
-	drawing->cost += done;
 	return 0;
 }
 
@@ -611,25 +629,39 @@ static int convert_plain(struct drawing *drawing, const struct engine_layer *lay
 }
 
 /*
- * An image of the source's box alone, whose edges are repeated outside: a filter takes nothing from
- * beside the box. `*inner` is the box's first column in it: rows have to begin at whole words.
+ * Where the source's box begins in its memory; NULL: not at a whole word, so that pixman cannot
+ * read it by itself.
  */
-static pixman_image_t *image_of_box(struct drawing *drawing, const struct engine_layer *layer,
-		const struct picture *source, const struct placed *placed, uint32_t *inner) {
+static uint32_t *corner_of(const struct picture *source, const struct placed *placed) {
 	const struct gid_layout *layout = &source->layout;
-	if (is_converted(layer, layout->fourcc)) {
-		*inner = 0;
-		return pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8, (int)placed->width,
-				(int)placed->height, drawing->scratch, (int)placed->width * 4);
+	const size_t column = (size_t)placed->x * gid_format_find(layout->fourcc)->planes[0].bytes;
+	return column % 4 != 0
+			? NULL
+			: (uint32_t *)(source->memory + layout->planes[0].offset +
+					  (size_t)placed->y * layout->planes[0].stride + column);
+}
+
+/*
+ * An image of the source's box alone, whose edges are repeated outside: a filter takes nothing from
+ * beside the box. `*image` is set if it returns 0.
+ */
+static int image_of_box(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed, pixman_image_t **image) {
+	const struct gid_layout *layout = &source->layout;
+	const int width = (int)placed->width, height = (int)placed->height;
+	uint32_t *corner = corner_of(source, placed);
+	if (corner == NULL || is_converted(layer, layout->fourcc)) {
+		int ret = convert(drawing, layer, source, placed, 0, placed->height, true);
+		if (ret < 0) {
+			return ret;
+		}
+		*image = pixman_image_create_bits_no_clear(
+				PIXMAN_a8r8g8b8, width, height, drawing->scratch, width * 4);
+	} else {
+		*image = pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
+				width, height, corner, (int)layout->planes[0].stride);
 	}
-	const uint32_t bytes = gid_format_find(layout->fourcc)->planes[0].bytes;
-	*inner = bytes == 4 ? 0 : placed->x % 4;
-	const uint8_t *corner = source->memory + layout->planes[0].offset +
-			(size_t)placed->y * layout->planes[0].stride +
-			(size_t)(placed->x - *inner) * bytes;
-	return pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
-			(int)(placed->width + *inner), (int)placed->height, (uint32_t *)corner,
-			(int)layout->planes[0].stride);
+	return *image == NULL ? -ENOMEM : 0;
 }
 
 static int compose_scaled(struct drawing *drawing, const struct engine_layer *layer,
@@ -638,21 +670,14 @@ static int compose_scaled(struct drawing *drawing, const struct engine_layer *la
 	if (!cut(drawing, &box)) {
 		return 0;
 	}
-	int ret = 0;
-	if (is_converted(layer, source->layout.fourcc)) {
-		ret = convert(drawing, layer, source, placed, 0, placed->height, true);
-	}
+	pixman_f_transform_t exact;
+	pixman_transform_t transform;
+	pixman_image_t *image;
+	int ret = image_of_box(drawing, layer, source, placed, &image);
 	if (ret < 0) {
 		return ret;
 	}
-	uint32_t inner;
-	pixman_f_transform_t exact;
-	pixman_transform_t transform;
-	pixman_image_t *image = image_of_box(drawing, layer, source, placed, &inner);
-	if (image == NULL) {
-		return -ENOMEM;
-	}
-	layer_transform(&exact, placed, layer->transform, &box, inner);
+	layer_transform(&exact, placed, layer->transform, &box);
 	if (!pixman_transform_from_pixman_f_transform(&transform, &exact) ||
 			!pixman_image_set_transform(image, &transform)) {
 		ret = -ERANGE;
@@ -677,8 +702,8 @@ int drawing_layer(struct drawing *drawing, const struct engine_layer *layer,
 	if (!drawing_can_read(source->layout.fourcc) ||
 			source->layout.modifier != DRM_FORMAT_MOD_LINEAR ||
 			(!converts && !is_aligned(&source->layout)) ||
-			((layer->flags & ENGINE_LAYER_STRAIGHT) != 0 &&
-					source->layout.fourcc == DRM_FORMAT_ARGB2101010)) {
+			(is_straight(layer, source->layout.fourcc) &&
+					!straight_alpha_can_multiply(source->layout.fourcc))) {
 		return -ENOTSUP;
 	}
 	int ret = place(&placed, layer, &source->layout);

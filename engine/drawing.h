@@ -8,8 +8,8 @@
 #ifndef ENGINE_DRAWING_H
 #define ENGINE_DRAWING_H
 
-#include "colours.h"
 #include "language.h"
+#include "source_picture.h"
 #include <pixman.h>
 
 struct drawing {

@@ -9,7 +9,7 @@
 #ifndef ENGINE_SOURCES_H
 #define ENGINE_SOURCES_H
 
-#include "colours.h"
+#include "source_picture.h"
 #include <gid/domain.h>
 
 #define SOURCES_MAX 256u /* slabs that stay imported */

@@ -426,6 +426,35 @@ static void test_turned(void) {
 	}
 }
 
+/* The one white column is beside the box, which does not begin at a word of the memory. */
+static void test_odd_box(void) {
+	static struct bitmap target, source;
+	bool black = true;
+	bitmap_init(&source, DRM_FORMAT_RGB565, 8, 8, 0);
+	for (size_t y = 0; y < 8; y++) {
+		const uint16_t white = 0xffff;
+		memcpy((uint8_t *)slot_of(&source) + y * source.layout.planes[0].stride + 2 * 2,
+				&white, sizeof(white));
+	}
+	bitmap_init(&target, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 0xff);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	struct picture picture = picture_of(&source);
+	struct engine_layer layer = layer_at(0, 0);
+	layer.filter = ENGINE_BILINEAR;
+	layer.source_x = 3;
+	layer.source_width = 5;
+	layer.source_height = 8;
+	layer.width = WIDTH;
+	layer.height = HEIGHT;
+	int ret = drawing_layer(&drawing, &layer, &picture);
+	for (uint32_t y = 0; y < HEIGHT; y++) {
+		for (uint32_t x = 0; x < WIDTH; x++) {
+			black &= (*pixel(&target, x, y) & 0xffffff) == 0;
+		}
+	}
+	tap_ok(ret == 0 && black, "nor where the box begins at an odd column of 16 bits");
+}
+
 static void test_scaled(void) {
 	static struct bitmap target, source;
 	bool exact = true, inside = true;
@@ -457,6 +486,7 @@ static void test_scaled(void) {
 		}
 	}
 	tap_ok(inside, "a filter takes nothing from beside the source's box");
+	test_odd_box();
 
 	layer = layer_at(-32768, -32768);
 	layer.width = layer.height = 65535;
@@ -577,11 +607,20 @@ static void test_colours(void) {
 				"%.4s of both standards and ranges, as it is and scaled: %d of 255",
 				(const char *)&formats[i], worst);
 	}
-	bitmap_init(&source, DRM_FORMAT_P010, 8, 8, 0);
+	bitmap_init(&source, DRM_FORMAT_P010, WIDTH, HEIGHT, 0);
+	uint8_t *bytes = slot_of(&source);
+	for (size_t i = 1; i < gid_layout_size(&source.layout); i += 2) {
+		bytes[i] = i < source.layout.planes[1].offset ? 235 : 128;
+	}
 	struct engine_layer layer = layer_at(0, 0);
 	struct picture picture = picture_of(&source);
+	int ret = drawing_layer(&drawing, &layer, &picture);
+	tap_ok(ret == 0 && worst_of(&target, (const double[]){1, 1, 1}) <= 1,
+			"P010 has its samples in the upper bits of two bytes");
+	bitmap_init(&source, DRM_FORMAT_R8, 8, 8, 0);
+	picture = picture_of(&source);
 	tap_ok(drawing_layer(&drawing, &layer, &picture) == -ENOTSUP,
-			"a format that is not known is refused");
+			"a format without colours is refused");
 }
 
 static void test_masks(void) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/** A picture that a list names, as the engine reads it. */
+#ifndef ENGINE_SOURCE_PICTURE_H
+#define ENGINE_SOURCE_PICTURE_H
+
+#include <gid/gid.h>
+#include <stdbool.h>
+
+/* Pixels that somebody else may change meanwhile. The layout was checked, and fits the memory. */
+struct picture {
+	struct gid_layout layout;
+	const uint8_t *memory; /* of the slot */
+};
+
+#endif

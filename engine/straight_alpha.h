@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/** Pixels that are not multiplied by their alpha, as ARGB8888 that is. Pure. */
+#ifndef ENGINE_STRAIGHT_ALPHA_H
+#define ENGINE_STRAIGHT_ALPHA_H
+
+#include "source_picture.h"
+
+/* Whether the format has alpha, and straight_alpha_multiply() can multiply its pixels by it. */
+bool straight_alpha_can_multiply(uint32_t fourcc);
+
+/* `width` pixels of row `y`, from column `x`. */
+void straight_alpha_multiply(const struct picture *picture, uint32_t x, uint32_t y, uint32_t width,
+		uint32_t *pixels);
+
+#endif
