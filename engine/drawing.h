@@ -1,40 +1,26 @@
 // SPDX-License-Identifier: MIT
 /**
- * Draws commands into a picture, on the calling thread, by pixman. Whatever a command says, nothing
- * is drawn outside of the picture and of its clip, and nothing is read outside of a source.
+ * Draws commands into a picture, on the calling thread. Whatever a command says, nothing is drawn
+ * outside of the picture and of its clip, and nothing is read outside of a source.
  *
- * Another back end has these functions, too: the engine calls nothing else.
+ * The engine calls nothing else: which back end draws is decided here, command by command.
  */
 #ifndef ENGINE_DRAWING_H
 #define ENGINE_DRAWING_H
 
-#include "language.h"
-#include "source_picture.h"
-#include <pixman.h>
+#include "back_end.h"
 
-struct drawing {
-	struct gid_layout layout; /* of the target */
-	void *slot;
-	uint8_t *memory; /* its first row */
-	pixman_image_t *image;
-	bool image_is_clipped;	/* by `clip` */
-	pixman_region32_t clip; /* within the target */
-	uint64_t cost;		/* pixels and points that were looked at, since drawing_begin() */
-	uint32_t *scratch;	/* converted pixels */
-	size_t scratch_size;	/* of them */
-	/*
-	 * Called between two parts of a long command, each of which takes about a millisecond.
-	 * False ends the command where it is. NULL: nobody is asked.
-	 */
-	bool (*go_on)(void *data);
-	void *data;
-};
-
-/* Formats that can be drawn into, and those that layers may have. */
+/* Whether pictures of the format can be drawn into. */
 bool drawing_can_target(uint32_t fourcc);
-bool drawing_can_read(uint32_t fourcc);
 
 void drawing_init(struct drawing *drawing);
+
+/*
+ * From the next target on this back end draws what it can, and pixman the rest. `device` is what
+ * the back end needs, and becomes the drawing's.
+ */
+void drawing_use(struct drawing *drawing, const struct back_end *back_end, void *device);
+
 void drawing_finish(struct drawing *drawing);
 
 /*
@@ -44,20 +30,26 @@ void drawing_finish(struct drawing *drawing);
  */
 int drawing_begin(struct drawing *drawing, const struct gid_layout *layout, void *slot);
 
-/* The target's memory goes away. */
+/* The target's memory goes away, or others wrote it: begin it again before it is drawn into. */
 void drawing_forget(struct drawing *drawing);
+
+/* Has all that was drawn in the target's memory. Returns 0; -EIO: the device lost it; -ENOMEM. */
+int drawing_settle(struct drawing *drawing);
+
+/* When it returns, no source is read any more. */
+void drawing_wait(struct drawing *drawing);
 
 /* Each begins where the one before ended. `count` 0: the whole picture. */
 int drawing_set_clip(
 		struct drawing *drawing, const struct engine_rectangle *rectangles, size_t count);
 
 /*
- * Each returns 0, -ENOMEM, or -ECANCELED: `go_on` ended it. The commands were checked by the
- * reader. A layer's source may also be refused: -ENOTSUP for its format, -ERANGE for a box outside
- * of it.
+ * Each returns 0, -ENOMEM, -ECANCELED: `go_on` ended it, or -EIO: a device is lost, and with it
+ * what was drawn since the target was begun. The commands were checked by the reader. A layer's
+ * source may also be refused: -ENOTSUP for its format, -ERANGE for a box outside of it.
  */
 int drawing_fill(struct drawing *drawing, const struct engine_fill *fill);
-void drawing_points(struct drawing *drawing, const struct engine_points *points);
+int drawing_points(struct drawing *drawing, const struct engine_points *points);
 int drawing_lines(struct drawing *drawing, const struct engine_lines *lines);
 int drawing_triangles(struct drawing *drawing, const struct engine_triangles *triangles);
 int drawing_polygon(struct drawing *drawing, const struct engine_polygon *polygon);
@@ -65,8 +57,5 @@ int drawing_layer(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source);
 int drawing_masks(struct drawing *drawing, const struct engine_masks *masks,
 		const struct picture *source);
-
-/* Zeroes everywhere, whatever the clip. */
-void drawing_clear(struct drawing *drawing);
 
 #endif

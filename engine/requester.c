@@ -213,8 +213,7 @@ static int run_command(struct requester *requester, const struct engine_head *he
 	case ENGINE_FILL:
 		return drawing_fill(drawing, (const struct engine_fill *)head);
 	case ENGINE_POINTS:
-		drawing_points(drawing, (const struct engine_points *)head);
-		return 0;
+		return drawing_points(drawing, (const struct engine_points *)head);
 	case ENGINE_LINES:
 		return drawing_lines(drawing, (const struct engine_lines *)head);
 	case ENGINE_TRIANGLES:

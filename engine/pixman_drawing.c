@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: MIT
+#include "pixman_drawing.h"
+
+#include "drawing_parts.h"
+#include "list_reader.h"
+#include "point_drawing.h"
+#include "polygon_drawing.h"
+#include "straight_alpha.h"
+#include "to_rgb.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct format {
+	uint32_t fourcc;
+	pixman_format_code_t pixman;
+	bool target;
+};
+
+static const struct format formats[] = {
+		{DRM_FORMAT_XRGB8888, PIXMAN_x8r8g8b8, true},
+		{DRM_FORMAT_ARGB8888, PIXMAN_a8r8g8b8, true},
+		{DRM_FORMAT_XBGR8888, PIXMAN_x8b8g8r8, true},
+		{DRM_FORMAT_ABGR8888, PIXMAN_a8b8g8r8, true},
+		{DRM_FORMAT_BGRX8888, PIXMAN_b8g8r8x8, true},
+		{DRM_FORMAT_BGRA8888, PIXMAN_b8g8r8a8, true},
+		{DRM_FORMAT_RGBX8888, PIXMAN_r8g8b8x8, true},
+		{DRM_FORMAT_RGBA8888, PIXMAN_r8g8b8a8, true},
+		{DRM_FORMAT_RGB565, PIXMAN_r5g6b5, true},
+		{DRM_FORMAT_RGB888, PIXMAN_r8g8b8, false},
+		{DRM_FORMAT_BGR888, PIXMAN_b8g8r8, false},
+		{DRM_FORMAT_XRGB2101010, PIXMAN_x2r10g10b10, false},
+		{DRM_FORMAT_ARGB2101010, PIXMAN_a2r10g10b10, false},
+};
+
+static const struct format *find_format(uint32_t fourcc) {
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (formats[i].fourcc == fourcc) {
+			return &formats[i];
+		}
+	}
+	return NULL;
+}
+
+bool pixman_can_target(uint32_t fourcc) {
+	const struct format *format = find_format(fourcc);
+	return format != NULL && format->target;
+}
+
+static bool can_read(uint32_t fourcc) {
+	return find_format(fourcc) != NULL || to_rgb_can(fourcc);
+}
+
+/* pixman reads rows as words of 32 bits. */
+static bool is_aligned(const struct gid_layout *layout) {
+	return layout->modifier == DRM_FORMAT_MOD_LINEAR && layout->planes[0].offset % 4 == 0 &&
+			layout->planes[0].stride % 4 == 0;
+}
+
+static void forget(struct drawing *drawing) {
+	if (drawing->image != NULL) {
+		pixman_image_unref(drawing->image);
+		drawing->image = NULL;
+	}
+}
+
+static int begin(struct drawing *drawing) {
+	const struct gid_layout *layout = &drawing->layout;
+	if (!pixman_can_target(layout->fourcc) || !is_aligned(layout)) {
+		return -ENOTSUP;
+	}
+	drawing->image = pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
+			(int)layout->width, (int)layout->height, (uint32_t *)drawing->memory,
+			(int)layout->planes[0].stride);
+	return drawing->image == NULL ? -ENOMEM : 0;
+}
+
+static void finish(struct drawing *drawing) {
+	forget(drawing);
+	free(drawing->scratch);
+}
+
+/* Before pixman draws: points need no image, and come with clips of their own. */
+static int clip_image(struct drawing *drawing) {
+	if (!drawing->image_is_clipped) {
+		if (!pixman_image_set_clip_region32(drawing->image, &drawing->clip)) {
+			return -ENOMEM;
+		}
+		drawing->image_is_clipped = true;
+	}
+	return 0;
+}
+
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+static int draw_fill(struct drawing *drawing, const struct engine_fill *fill) {
+	const size_t count = list_elements(fill, rectangles);
+	const pixman_color_t colour = drawing_colour(fill->colour);
+	uint64_t next_look = drawing->cost + PART_PIXELS;
+	if (clip_image(drawing) < 0) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct engine_rectangle *from = &fill->rectangles[i];
+		pixman_box32_t box = {
+				from->x, from->y, from->x + from->width, from->y + from->height};
+		if (drawing_cut(drawing, &box) &&
+				!pixman_image_fill_boxes((pixman_op_t)fill->op, drawing->image,
+						&colour, 1, &box)) {
+			return -ENOMEM;
+		}
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS;
+			if (!drawing_goes_on(drawing)) {
+				return -ECANCELED;
+			}
+		}
+	}
+	return 0;
+}
+
+static int draw_points(struct drawing *drawing, const struct engine_points *points) {
+	const size_t count = list_elements(points, points);
+	points_draw(&(struct point_target){.memory = drawing->memory,
+				    .stride = drawing->layout.planes[0].stride,
+				    .fourcc = drawing->layout.fourcc,
+				    .clip = &drawing->clip},
+			points->colour, points->points, count);
+	drawing->cost += count * (1 + (uint64_t)pixman_region32_n_rects(&drawing->clip));
+	return 0;
+}
+
+static pixman_point_fixed_t fixed_point(double x, double y) {
+	return (pixman_point_fixed_t){pixman_double_to_fixed(x), pixman_double_to_fixed(y)};
+}
+
+/* pixman's fixed numbers have 16 bits before the point, and it multiplies them: this is the reach
+ * of coordinates that cannot overflow there. */
+static double bound(double value) {
+	return fmin(fmax(value, -32000), 32000);
+}
+
+/* The bounding box of triangles, in pixels. */
+static pixman_box32_t box_of(const pixman_triangle_t *triangles, size_t count) {
+	pixman_box32_t box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
+	for (size_t i = 0; i < count; i++) {
+		const pixman_point_fixed_t points[] = {
+				triangles[i].p1, triangles[i].p2, triangles[i].p3};
+		for (size_t k = 0; k < 3; k++) {
+			int32_t x = pixman_fixed_to_int(points[k].x);
+			int32_t y = pixman_fixed_to_int(points[k].y);
+			box.x1 = x < box.x1 ? x : box.x1;
+			box.y1 = y < box.y1 ? y : box.y1;
+			box.x2 = x + 1 > box.x2 ? x + 1 : box.x2;
+			box.y2 = y + 1 > box.y2 ? y + 1 : box.y2;
+		}
+	}
+	return box;
+}
+
+static pixman_image_t *make_mask(const pixman_box32_t *box) {
+	return pixman_image_create_bits(PIXMAN_a8, box->x2 - box->x1, box->y2 - box->y1, NULL, 0);
+}
+
+/* The colour, as far as the mask of this box says. */
+static int blend_mask(struct drawing *drawing, uint32_t colour, pixman_image_t *mask,
+		const pixman_box32_t *box) {
+	const pixman_color_t with = drawing_colour(colour);
+	pixman_image_t *source =
+			clip_image(drawing) < 0 ? NULL : pixman_image_create_solid_fill(&with);
+	if (source == NULL) {
+		return -ENOMEM;
+	}
+	pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0, 0, box->x1,
+			box->y1, box->x2 - box->x1, box->y2 - box->y1);
+	pixman_image_unref(source);
+	return 0;
+}
+
+/* All triangles together cover a pixel once at most: where they overlap, alpha does not add up. */
+static int blend_triangles(struct drawing *drawing, uint32_t colour,
+		const pixman_triangle_t *triangles, size_t count) {
+	pixman_box32_t box = box_of(triangles, count);
+	if (count == 0 || !drawing_cut(drawing, &box)) {
+		return 0;
+	}
+	pixman_image_t *mask = make_mask(&box);
+	int ret = mask == NULL ? -ENOMEM : 0;
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		pixman_box32_t own = box_of(&triangles[i], 1);
+		if (!drawing_cut(drawing, &own)) {
+			continue;
+		}
+		pixman_add_triangles(mask, -box.x1, -box.y1, 1, &triangles[i]);
+		if (i % 64 == 63 && !drawing_goes_on(drawing)) {
+			ret = -ECANCELED;
+		}
+	}
+	if (ret == 0) {
+		ret = blend_mask(drawing, colour, mask, &box);
+	}
+	if (mask != NULL) {
+		pixman_image_unref(mask);
+	}
+	return ret;
+}
+
+/* Fills the mask of this box. */
+static int cover(struct drawing *drawing, const struct polygon *polygon, pixman_image_t *mask,
+		const pixman_box32_t *box) {
+	uint8_t *row = (uint8_t *)pixman_image_get_data(mask);
+	uint64_t next_look = drawing->cost + PART_PIXELS;
+	for (int32_t y = box->y1; y < box->y2; y++) {
+		int64_t work = polygon_row(polygon, y, box->x1, (uint32_t)(box->x2 - box->x1), row);
+		if (work < 0) {
+			return (int)work;
+		}
+		row += pixman_image_get_stride(mask);
+		drawing->cost += (uint64_t)work;
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS;
+			if (!drawing_goes_on(drawing)) {
+				return -ECANCELED;
+			}
+		}
+	}
+	return 0;
+}
+
+static int draw_polygon(struct drawing *drawing, const struct engine_polygon *command) {
+	const size_t count = list_elements(command, points);
+	struct polygon polygon;
+	int ret = polygon_init(&polygon, command->points, count, command->rule);
+	pixman_box32_t box = polygon.box;
+	if (ret == 0 && count > 2 && drawing_cut(drawing, &box)) {
+		pixman_image_t *mask = make_mask(&box);
+		ret = mask == NULL ? -ENOMEM : cover(drawing, &polygon, mask, &box);
+		ret = ret < 0 ? ret : blend_mask(drawing, command->colour, mask, &box);
+		if (mask != NULL) {
+			pixman_image_unref(mask);
+		}
+	}
+	polygon_finish(&polygon);
+	return ret;
+}
+
+/* A line is a rectangle of its width around the centres of its two end pixels, as two triangles. */
+static void line_triangles(pixman_triangle_t triangles[2], struct engine_point from,
+		struct engine_point to, double width) {
+	double x1 = from.x + 0.5, y1 = from.y + 0.5, x2 = to.x + 0.5, y2 = to.y + 0.5;
+	double length = hypot(x2 - x1, y2 - y1);
+	double across_x = length > 0 ? (y1 - y2) / length * width / 2 : 0;
+	double across_y = length > 0 ? (x2 - x1) / length * width / 2 : width / 2;
+	if (length == 0) { /* a square of the line's width */
+		x1 -= width / 2;
+		x2 += width / 2;
+	}
+	pixman_point_fixed_t corners[] = {
+			fixed_point(bound(x1 + across_x), bound(y1 + across_y)),
+			fixed_point(bound(x2 + across_x), bound(y2 + across_y)),
+			fixed_point(bound(x2 - across_x), bound(y2 - across_y)),
+			fixed_point(bound(x1 - across_x), bound(y1 - across_y)),
+	};
+	triangles[0] = (pixman_triangle_t){corners[0], corners[1], corners[2]};
+	triangles[1] = (pixman_triangle_t){corners[0], corners[2], corners[3]};
+}
+
+static int draw_lines(struct drawing *drawing, const struct engine_lines *lines) {
+	const size_t count = list_elements(lines, points);
+	if (count < 2) {
+		return 0;
+	}
+	pixman_triangle_t *triangles = calloc((count - 1) * 2, sizeof(*triangles));
+	if (triangles == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i + 1 < count; i++) {
+		line_triangles(&triangles[2 * i], lines->points[i], lines->points[i + 1],
+				lines->width / 16.0);
+	}
+	int ret = blend_triangles(drawing, lines->colour, triangles, (count - 1) * 2);
+	free(triangles);
+	return ret;
+}
+
+static int draw_triangles(struct drawing *drawing, const struct engine_triangles *triangles) {
+	const size_t count = list_elements(triangles, points) / 3;
+	pixman_triangle_t *converted = calloc(count + 1, sizeof(*converted));
+	if (converted == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct engine_point *from = &triangles->points[3 * i];
+		converted[i] = (pixman_triangle_t){
+				fixed_point(bound(from[0].x), bound(from[0].y)),
+				fixed_point(bound(from[1].x), bound(from[1].y)),
+				fixed_point(bound(from[2].x), bound(from[2].y)),
+		};
+	}
+	int ret = blend_triangles(drawing, triangles->colour, converted, count);
+	free(converted);
+	return ret;
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static uint32_t *scratch_of(struct drawing *drawing, size_t pixels) {
+	if (drawing->scratch_size < pixels) {
+		uint32_t *grown = reallocarray(drawing->scratch, pixels, sizeof(*grown));
+		if (grown == NULL) {
+			return NULL;
+		}
+		drawing->scratch = grown;
+		drawing->scratch_size = pixels;
+	}
+	return drawing->scratch;
+}
+
+/* Whether its pixels are made in the scratch memory, and not read by pixman as they are. */
+static bool is_converted(const struct engine_layer *layer, uint32_t fourcc) {
+	return find_format(fourcc) == NULL || layer_is_straight(layer, fourcc);
+}
+
+static void convert_rows(const struct engine_layer *layer, const struct picture *source,
+		const struct placed *placed, uint32_t y, uint32_t rows, uint32_t *pixels) {
+	if (!layer_is_straight(layer, source->layout.fourcc)) {
+		struct gid_layout layout = source->layout;
+		layout.colours = layer_colours(layer);
+		to_rgb(&layout, source->memory, placed->x, y, placed->width, rows, pixels,
+				(size_t)placed->width * 4);
+		return;
+	}
+	for (uint32_t i = 0; i < rows; i++) {
+		straight_alpha_multiply(source, placed->x, y + i, placed->width,
+				pixels + (size_t)placed->width * i);
+	}
+}
+
+/* Converts rows of a source's box to the scratch memory, in parts. */
+static int convert(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed, uint32_t first,
+		uint32_t rows, bool counts) {
+	const uint32_t part = (uint32_t)(PART_PIXELS / placed->width) + 1;
+	if (scratch_of(drawing, (size_t)placed->width * rows) == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t done = 0; done < rows;) {
+		const uint32_t count = rows - done < part ? rows - done : part;
+		convert_rows(layer, source, placed, placed->y + first + done, count,
+				drawing->scratch + (size_t)placed->width * done);
+		done += count;
+		drawing->cost += (uint64_t)placed->width * count;
+		if (count == part && counts && !drawing_goes_on(drawing)) {
+			return -ECANCELED;
+		}
+	}
+	return 0;
+}
+
+static pixman_image_t *mask_of(uint8_t alpha) {
+	const pixman_color_t colour = {.alpha = (uint16_t)(alpha * 257)};
+	return pixman_image_create_solid_fill(&colour);
+}
+
+/* Composes in parts of whole rows. `x` and `y` are where the box's corner is in the image. */
+static int compose(struct drawing *drawing, const struct engine_layer *layer,
+		const struct placed *placed, pixman_image_t *image, int32_t x, int32_t y) {
+	pixman_box32_t box = placed->box;
+	pixman_image_t *mask = NULL;
+	if (!drawing_cut(drawing, &box)) {
+		return 0;
+	}
+	if (clip_image(drawing) < 0) {
+		return -ENOMEM;
+	}
+	if (layer->alpha != 255 && (mask = mask_of(layer->alpha)) == NULL) {
+		return -ENOMEM;
+	}
+	int32_t width = box.x2 - box.x1, part = (int32_t)(PART_PIXELS / (uint32_t)width) + 1;
+	int ret = 0;
+	for (int32_t row = box.y1; ret == 0 && row < box.y2; row += part) {
+		int32_t rows = row + part < box.y2 ? part : box.y2 - row;
+		pixman_image_composite32((pixman_op_t)layer->op, image, mask, drawing->image,
+				x + box.x1 - placed->box.x1, y + row - placed->box.y1, 0, 0, box.x1,
+				row, width, rows);
+		if (row + rows < box.y2 && !drawing_goes_on(drawing)) {
+			ret = -ECANCELED;
+		}
+	}
+	if (mask != NULL) {
+		pixman_image_unref(mask);
+	}
+	return ret;
+}
+
+/* Pixel for pixel, of a format that pixman reads: no pixel is copied on the way. */
+static int compose_plain(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed) {
+	const struct gid_layout *layout = &source->layout;
+	pixman_image_t *image =
+			pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
+					(int)layout->width, (int)layout->height,
+					(uint32_t *)(source->memory + layout->planes[0].offset),
+					(int)layout->planes[0].stride);
+	if (image == NULL) {
+		return -ENOMEM;
+	}
+	int ret = compose(drawing, layer, placed, image, (int32_t)placed->x, (int32_t)placed->y);
+	pixman_image_unref(image);
+	return ret;
+}
+
+/* Pixel for pixel, converted a few rows at a time, which the cache holds. */
+static int convert_plain(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed) {
+	pixman_box32_t box = placed->box;
+	uint64_t next_look = drawing->cost + PART_PIXELS;
+	if (!drawing_cut(drawing, &box)) {
+		return 0;
+	}
+	const uint32_t first = (uint32_t)(box.y1 - placed->box.y1);
+	const uint32_t last = (uint32_t)(box.y2 - placed->box.y1), part = 16;
+	for (uint32_t row = first; row < last; row += part) {
+		uint32_t rows = row + part < last ? part : last - row;
+		int ret = convert(drawing, layer, source, placed, row, rows, false);
+		if (ret < 0) {
+			return ret;
+		}
+		struct placed strip = *placed;
+		strip.box.y1 = placed->box.y1 + (int32_t)row;
+		strip.box.y2 = strip.box.y1 + (int32_t)rows;
+		pixman_image_t *image = pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8,
+				(int)placed->width, (int)rows, drawing->scratch,
+				(int)placed->width * 4);
+		ret = image == NULL ? -ENOMEM : compose(drawing, layer, &strip, image, 0, 0);
+		if (image != NULL) {
+			pixman_image_unref(image);
+		}
+		if (ret < 0) {
+			return ret;
+		}
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS;
+			if (!drawing_goes_on(drawing)) {
+				return -ECANCELED;
+			}
+		}
+	}
+	return 0;
+}
+
+/*
+ * Where the source's box begins in its memory; NULL: not at a whole word, so that pixman cannot
+ * read it by itself.
+ */
+static uint32_t *corner_of(const struct picture *source, const struct placed *placed) {
+	const struct gid_layout *layout = &source->layout;
+	const size_t column = (size_t)placed->x * gid_format_find(layout->fourcc)->planes[0].bytes;
+	return column % 4 != 0
+			? NULL
+			: (uint32_t *)(source->memory + layout->planes[0].offset +
+					  (size_t)placed->y * layout->planes[0].stride + column);
+}
+
+/*
+ * An image of the source's box alone, whose edges are repeated outside: a filter takes nothing from
+ * beside the box. `*image` is set if it returns 0.
+ */
+static int image_of_box(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed, pixman_image_t **image) {
+	const struct gid_layout *layout = &source->layout;
+	const int width = (int)placed->width, height = (int)placed->height;
+	uint32_t *corner = corner_of(source, placed);
+	if (corner == NULL || is_converted(layer, layout->fourcc)) {
+		int ret = convert(drawing, layer, source, placed, 0, placed->height, true);
+		if (ret < 0) {
+			return ret;
+		}
+		*image = pixman_image_create_bits_no_clear(
+				PIXMAN_a8r8g8b8, width, height, drawing->scratch, width * 4);
+	} else {
+		*image = pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
+				width, height, corner, (int)layout->planes[0].stride);
+	}
+	return *image == NULL ? -ENOMEM : 0;
+}
+
+static int compose_scaled(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed) {
+	pixman_box32_t box = placed->box;
+	if (!drawing_cut(drawing, &box)) {
+		return 0;
+	}
+	pixman_transform_t transform;
+	pixman_image_t *image;
+	int ret = image_of_box(drawing, layer, source, placed, &image);
+	if (ret < 0) {
+		return ret;
+	}
+	ret = placed_transform(&transform, placed, layer->transform, &box);
+	if (ret == 0 && !pixman_image_set_transform(image, &transform)) {
+		ret = -ENOMEM;
+	}
+	pixman_image_set_repeat(image, PIXMAN_REPEAT_PAD);
+	pixman_image_set_filter(image,
+			layer->filter == ENGINE_BILINEAR ? PIXMAN_FILTER_BILINEAR
+							 : PIXMAN_FILTER_NEAREST,
+			NULL, 0);
+	if (ret == 0) {
+		ret = compose(drawing, layer, placed, image, placed->box.x1 - box.x1,
+				placed->box.y1 - box.y1);
+	}
+	pixman_image_unref(image);
+	return ret;
+}
+
+static int draw_layer(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source) {
+	struct placed placed;
+	bool converts = is_converted(layer, source->layout.fourcc);
+	if (!can_read(source->layout.fourcc) || source->layout.modifier != DRM_FORMAT_MOD_LINEAR ||
+			(!converts && !is_aligned(&source->layout)) ||
+			(layer_is_straight(layer, source->layout.fourcc) &&
+					!straight_alpha_can_multiply(source->layout.fourcc))) {
+		return -ENOTSUP;
+	}
+	int ret = placed_init(&placed, layer, &source->layout);
+	if (ret < 0) {
+		return ret;
+	}
+	if (!placed.plain) {
+		return compose_scaled(drawing, layer, source, &placed);
+	}
+	return converts ? convert_plain(drawing, layer, source, &placed)
+			: compose_plain(drawing, layer, source, &placed);
+}
+
+static int draw_masks(struct drawing *drawing, const struct engine_masks *masks,
+		const struct picture *source) {
+	const struct gid_layout *layout = &source->layout;
+	const size_t count = list_elements(masks, glyphs);
+	const pixman_color_t with = drawing_colour(masks->colour);
+	uint64_t next_look = drawing->cost + PART_PIXELS;
+	if (layout->fourcc != DRM_FORMAT_R8 || !is_aligned(layout)) {
+		return -ENOTSUP;
+	}
+	if (clip_image(drawing) < 0) {
+		return -ENOMEM;
+	}
+	pixman_image_t *colour = pixman_image_create_solid_fill(&with);
+	pixman_image_t *mask = pixman_image_create_bits_no_clear(PIXMAN_a8, (int)layout->width,
+			(int)layout->height,
+			(uint32_t *)(source->memory + layout->planes[0].offset),
+			(int)layout->planes[0].stride);
+	int ret = colour == NULL || mask == NULL ? -ENOMEM : 0;
+	for (size_t i = 0; ret == 0 && i < count; i++) {
+		const struct engine_glyph *glyph = &masks->glyphs[i];
+		pixman_box32_t box = {glyph->x, glyph->y, glyph->x + glyph->width,
+				glyph->y + glyph->height};
+		if ((uint32_t)glyph->source_x + glyph->width > layout->width ||
+				(uint32_t)glyph->source_y + glyph->height > layout->height) {
+			ret = -ERANGE;
+		} else if (drawing_cut(drawing, &box)) {
+			pixman_image_composite32(PIXMAN_OP_OVER, colour, mask, drawing->image, 0, 0,
+					glyph->source_x + box.x1 - glyph->x,
+					glyph->source_y + box.y1 - glyph->y, box.x1, box.y1,
+					box.x2 - box.x1, box.y2 - box.y1);
+		}
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS;
+			ret = ret == 0 && !drawing_goes_on(drawing) ? -ECANCELED : ret;
+		}
+	}
+	if (colour != NULL) {
+		pixman_image_unref(colour);
+	}
+	if (mask != NULL) {
+		pixman_image_unref(mask);
+	}
+	return ret;
+}
+
+const struct back_end pixman_back_end = {
+		.name = "pixman",
+		.can = CAN_ALL,
+		.begin = begin,
+		.forget = forget,
+		.finish = finish,
+		.fill = draw_fill,
+		.points = draw_points,
+		.lines = draw_lines,
+		.triangles = draw_triangles,
+		.polygon = draw_polygon,
+		.layer = draw_layer,
+		.masks = draw_masks,
+};
