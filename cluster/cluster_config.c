@@ -1,70 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "cluster_config.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <ini.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ini_file.h"
 
 #define MS 1000000ull
 #define ROLES_MAX 32
 #define OUTPUTS_MAX 16
 
 struct reading {
+	struct ini_file ini;
 	struct cluster_config *config;
-	FILE *file, *errors;
-	const char *path;
-	unsigned line, section; /* the line, and that where its section begins */
-	bool section_is_empty;
 	struct output_config only; /* what [display] says of the output, if there is only one */
 	unsigned only_line;	   /* of the last line that does; 0: none */
-	int result;
 };
-
-static __attribute__((format(printf, 2, 3))) void mistake(
-		struct reading *reading, const char *format, ...) {
-	va_list args;
-	fprintf(reading->errors, "%s:%u: ", reading->path, reading->line);
-	va_start(args, format);
-	vfprintf(reading->errors, format, args);
-	va_end(args);
-	fputc('\n', reading->errors);
-	reading->result = -EINVAL;
-}
-
-static uint64_t read_number(struct reading *reading, const char *key, const char *value,
-		uint64_t least, uint64_t most) {
-	char *end;
-	errno = 0;
-	unsigned long long number = strtoull(value, &end, 10);
-	if (!isdigit((unsigned char)value[0]) || *end != '\0' || errno != 0 || number < least ||
-			number > most) {
-		mistake(reading, "%s=%s is not a number from %llu to %llu", key, value,
-				(unsigned long long)least, (unsigned long long)most);
-		return least;
-	}
-	return number;
-}
-
-static void set_text(struct reading *reading, char **text, const char *value) {
-	free(*text);
-	*text = strdup(value);
-	if (*text == NULL) {
-		reading->result = -ENOMEM;
-	}
-}
 
 /* Files are named from where the configuration lies. */
 static char *file_path(const struct reading *reading, const char *value) {
 	char folder[PATH_MAX], *path = NULL;
-	if (value[0] == '/' || strlen(reading->path) >= sizeof(folder)) {
+	if (value[0] == '/' || strlen(reading->ini.name) >= sizeof(folder)) {
 		return strdup(value);
 	}
-	strcpy(folder, reading->path);
+	strcpy(folder, reading->ini.name);
 	return asprintf(&path, "%s/%s", dirname(folder), value) < 0 ? NULL : path;
 }
 
@@ -87,18 +49,19 @@ static void display_copiers(struct reading *reading, const char *value) {
 	for (size_t i = 0; list != NULL && config->copiers != NULL && rest != NULL; i++) {
 		const char *path = strsep(&rest, ",");
 		if (path[0] != '/') {
-			mistake(reading, "screen-copies=%s must be absolute paths of programs",
+			ini_file_mistake(&reading->ini,
+					"screen-copies=%s must be absolute paths of programs",
 					value);
 			break;
 		}
 		config->copiers[i] = strdup(path);
 		if (config->copiers[i] == NULL) {
-			reading->result = -ENOMEM;
+			reading->ini.result = -ENOMEM;
 			break;
 		}
 	}
 	if (list == NULL || config->copiers == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 	}
 	free(list);
 }
@@ -106,13 +69,13 @@ static void display_copiers(struct reading *reading, const char *value) {
 static bool box_key(
 		struct reading *reading, struct gid_box *box, const char *key, const char *value) {
 	if (strcmp(key, "x") == 0) {
-		box->x = (int32_t)read_number(reading, key, value, 0, GID_SIZE_MAX);
+		box->x = (int32_t)ini_file_number(&reading->ini, key, value, 0, GID_SIZE_MAX);
 	} else if (strcmp(key, "y") == 0) {
-		box->y = (int32_t)read_number(reading, key, value, 0, GID_SIZE_MAX);
+		box->y = (int32_t)ini_file_number(&reading->ini, key, value, 0, GID_SIZE_MAX);
 	} else if (strcmp(key, "width") == 0) {
-		box->width = (int32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		box->width = (int32_t)ini_file_number(&reading->ini, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "height") == 0) {
-		box->height = (int32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		box->height = (int32_t)ini_file_number(&reading->ini, key, value, 1, GID_SIZE_MAX);
 	} else {
 		return false;
 	}
@@ -123,12 +86,14 @@ static void role_allowed(struct reading *reading, struct role_config *role, cons
 	char *path = file_path(reading, value);
 	int ret = path != NULL ? hashes_read(&role->allowed, path) : -ENOMEM;
 	if (ret == -EINVAL) {
-		mistake(reading, "allowed=%s has a line that is not a SHA-256 of 64 hex digits",
+		ini_file_mistake(&reading->ini,
+				"allowed=%s has a line that is not a SHA-256 of 64 hex digits",
 				value);
 	} else if (ret < 0) {
-		mistake(reading, "allowed=%s: %s", value, strerror(-ret));
+		ini_file_mistake(&reading->ini, "allowed=%s: %s", value, strerror(-ret));
 	} else if (role->allowed.count == 0) {
-		mistake(reading, "allowed=%s has no hash: no picture could ever be shown", value);
+		ini_file_mistake(&reading->ini,
+				"allowed=%s has no hash: no picture could ever be shown", value);
 	}
 	free(path);
 }
@@ -149,7 +114,7 @@ static void role_fallback(struct reading *reading, struct role_config *role, con
 	}
 	size_t length = strlen(value);
 	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
-		mistake(reading,
+		ini_file_mistake(&reading->ini,
 				"fallback=%s must be pattern, blank, last or the name of "
 				"a .png file",
 				value);
@@ -163,56 +128,59 @@ static void role_key(struct reading *reading, struct role_config *role, const ch
 		const char *value) {
 	struct role_limits *limits = &role->limits;
 	if (strcmp(key, "stream") == 0) {
-		set_text(reading, &role->stream, value);
+		ini_file_text(&reading->ini, &role->stream, value);
 		if (!gid_name_is_valid(value)) {
-			mistake(reading, "stream=%s cannot be a stream's name", value);
+			ini_file_mistake(&reading->ini, "stream=%s cannot be a stream's name",
+					value);
 		}
 	} else if (strcmp(key, "domain") == 0) {
-		set_text(reading, &role->domain, value);
+		ini_file_text(&reading->ini, &role->domain, value);
 		if (!gid_name_is_valid(value)) {
-			mistake(reading, "domain=%s cannot be a domain's name", value);
+			ini_file_mistake(&reading->ini, "domain=%s cannot be a domain's name",
+					value);
 		}
 	} else if (strcmp(key, "deadline-ms") == 0) {
-		limits->deadline_ns = read_number(reading, key, value, 1, 60000) * MS;
+		limits->deadline_ns = ini_file_number(&reading->ini, key, value, 1, 60000) * MS;
 	} else if (strcmp(key, "frozen-ms") == 0) {
-		limits->frozen_ns = read_number(reading, key, value, 0, 3600000) * MS;
+		limits->frozen_ns = ini_file_number(&reading->ini, key, value, 0, 3600000) * MS;
 	} else if (strcmp(key, "min-rate") == 0) {
-		limits->min_rate = (uint32_t)read_number(reading, key, value, 0, 1000);
+		limits->min_rate = (uint32_t)ini_file_number(&reading->ini, key, value, 0, 1000);
 	} else if (strcmp(key, "good-frames") == 0) {
-		limits->good_frames = (uint32_t)read_number(reading, key, value, 1, 1000);
+		limits->good_frames = (uint32_t)ini_file_number(&reading->ini, key, value, 1, 1000);
 	} else if (strcmp(key, "allowed") == 0) {
 		role_allowed(reading, role, value);
 	} else if (strcmp(key, "fallback") == 0) {
 		role_fallback(reading, role, value);
 	} else if (strcmp(key, "output") == 0) {
-		set_text(reading, &role->output_name, value);
+		ini_file_text(&reading->ini, &role->output_name, value);
 	} else if (!box_key(reading, &role->box, key, value)) {
-		mistake(reading, "a role has no \"%s\"", key);
+		ini_file_mistake(&reading->ini, "a role has no \"%s\"", key);
 	}
 }
 
 static void client_key(struct reading *reading, struct client_config *client, const char *key,
 		const char *value) {
 	if (strcmp(key, "output") == 0) {
-		set_text(reading, &client->output_name, value);
+		ini_file_text(&reading->ini, &client->output_name, value);
 	} else if (!box_key(reading, &client->box, key, value)) {
-		mistake(reading, "a client has no \"%s\"", key);
+		ini_file_mistake(&reading->ini, "a client has no \"%s\"", key);
 	}
 }
 
 static bool output_key(struct reading *reading, struct output_config *output, const char *key,
 		const char *value) {
 	if (strcmp(key, "width") == 0) {
-		output->width = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		output->width = (uint32_t)ini_file_number(
+				&reading->ini, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "height") == 0) {
-		output->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		output->height = (uint32_t)ini_file_number(
+				&reading->ini, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "refresh") == 0) {
-		output->refresh_mhz = (uint32_t)read_number(reading, key, value, 1, 1000) * 1000;
+		output->refresh_mhz =
+				(uint32_t)ini_file_number(&reading->ini, key, value, 1, 1000) *
+				1000;
 	} else if (strcmp(key, "pacing") == 0) {
-		output->paced = strcmp(value, "on") == 0;
-		if (!output->paced && strcmp(value, "off") != 0) {
-			mistake(reading, "pacing=%s must be on or off", value);
-		}
+		output->paced = ini_file_switch(&reading->ini, key, value);
 	} else if (strcmp(key, "background") == 0) {
 		free(output->background);
 		output->background = file_path(reading, value);
@@ -226,12 +194,12 @@ static void display_key(struct reading *reading, const char *key, const char *va
 	if (strcmp(key, "screen-copies") == 0) {
 		display_copiers(reading, value);
 	} else if (strcmp(key, "output") == 0) {
-		set_text(reading, &reading->only.name, value);
-		reading->only_line = reading->line;
+		ini_file_text(&reading->ini, &reading->only.name, value);
+		reading->only_line = reading->ini.line;
 	} else if (output_key(reading, &reading->only, key, value)) {
-		reading->only_line = reading->line;
+		reading->only_line = reading->ini.line;
 	} else {
-		mistake(reading, "the display has no \"%s\"", key);
+		ini_file_mistake(&reading->ini, "the display has no \"%s\"", key);
 	}
 }
 
@@ -245,22 +213,22 @@ static struct role_config *find_role(struct reading *reading, const char *name) 
 		}
 	}
 	if (config->role_count == ROLES_MAX) {
-		mistake(reading, "more than %d roles", ROLES_MAX);
+		ini_file_mistake(&reading->ini, "more than %d roles", ROLES_MAX);
 		return NULL;
 	}
 	struct role_config *roles =
 			reallocarray(config->roles, config->role_count + 1, sizeof(*roles));
 	if (roles == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return NULL;
 	}
 	config->roles = roles;
 	struct role_config *role = &roles[config->role_count++];
 	*role = (struct role_config){
-			.line = reading->section,
+			.line = reading->ini.section,
 			.limits = {.deadline_ns = 200 * MS, .good_frames = 3},
 	};
-	set_text(reading, &role->name, name);
+	ini_file_text(&reading->ini, &role->name, name);
 	return role;
 }
 
@@ -274,13 +242,13 @@ static struct client_config *find_client(struct reading *reading, const char *ap
 	struct client_config *clients =
 			reallocarray(config->clients, config->client_count + 1, sizeof(*clients));
 	if (clients == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return NULL;
 	}
 	config->clients = clients;
 	struct client_config *client = &clients[config->client_count++];
-	*client = (struct client_config){.line = reading->section};
-	set_text(reading, &client->app_id, app_id);
+	*client = (struct client_config){.line = reading->ini.section};
+	ini_file_text(&reading->ini, &client->app_id, app_id);
 	return client;
 }
 
@@ -293,7 +261,7 @@ static struct output_config *add_output(
 	if (outputs == NULL) {
 		free(output->name);
 		free(output->background);
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return NULL;
 	}
 	config->outputs = outputs;
@@ -309,21 +277,21 @@ static struct output_config *find_output(struct reading *reading, const char *na
 		}
 	}
 	if (name[0] == '\0') {
-		mistake(reading, "[output NAME] needs a name, as in [output HDMI-A-1]");
+		ini_file_mistake(&reading->ini,
+				"[output NAME] needs a name, as in [output HDMI-A-1]");
 		return NULL;
 	}
 	if (config->output_count == OUTPUTS_MAX) {
-		mistake(reading, "more than %d outputs", OUTPUTS_MAX);
+		ini_file_mistake(&reading->ini, "more than %d outputs", OUTPUTS_MAX);
 		return NULL;
 	}
 	struct output_config output = {0};
-	set_text(reading, &output.name, name);
+	ini_file_text(&reading->ini, &output.name, name);
 	return add_output(reading, &output);
 }
 
-static int handle_key(void *data, const char *section, const char *key, const char *value) {
+static void handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
-	reading->section_is_empty = false;
 	if (strcmp(section, "display") == 0) {
 		display_key(reading, key, value);
 	} else if (strncmp(section, "role ", 5) == 0) {
@@ -339,49 +307,24 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 	} else if (strncmp(section, "output ", 7) == 0) {
 		struct output_config *output = find_output(reading, section + 7);
 		if (output != NULL && !output_key(reading, output, key, value)) {
-			mistake(reading, "an output has no \"%s\"", key);
+			ini_file_mistake(&reading->ini, "an output has no \"%s\"", key);
 		}
 	} else {
-		mistake(reading,
+		ini_file_mistake(&reading->ini,
 				"unknown section [%s]; there are [display], [output NAME], "
 				"[role NAME] and [client APP-ID]",
 				section);
 	}
-	return 1;
-}
-
-/* A role without a key would otherwise not be there, without a word. */
-static void end_section(struct reading *reading) {
-	if (reading->section_is_empty) {
-		reading->line = reading->section;
-		mistake(reading, "a section without a key");
-	}
-	reading->section_is_empty = false;
-}
-
-/* fgets() for inih, which tells its handler neither lines nor sections without a key. */
-static char *read_line(char *buffer, int size, void *data) {
-	struct reading *reading = data;
-	char *line = fgets(buffer, size, reading->file);
-	unsigned number = reading->line + 1;
-	if (line == NULL || line[0] == '[') {
-		end_section(reading);
-	}
-	reading->line = number;
-	if (line != NULL && line[0] == '[') {
-		reading->section = number;
-		reading->section_is_empty = true;
-	}
-	return line;
 }
 
 static void role_default_stream(struct reading *reading, struct role_config *role) {
 	if (asprintf(&role->stream, "safety/%s", role->name) < 0) {
 		role->stream = NULL;
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 	} else if (!gid_name_is_valid(role->stream)) {
-		mistake(reading, "[role %s] needs stream=: %s cannot be a stream's name",
-				role->name, role->stream);
+		ini_file_mistake(&reading->ini,
+				"[role %s] needs stream=: %s cannot be a stream's name", role->name,
+				role->stream);
 	}
 }
 
@@ -396,8 +339,9 @@ static void complete_outputs(struct reading *reading) {
 	free(only.name);
 	free(only.background);
 	if (reading->only_line != 0) {
-		reading->line = reading->only_line;
-		mistake(reading, "besides [output %s], [display] can only have screen-copies=",
+		reading->ini.line = reading->only_line;
+		ini_file_mistake(&reading->ini,
+				"besides [output %s], [display] can only have screen-copies=",
 				config->outputs[0].name);
 	}
 }
@@ -413,7 +357,8 @@ static size_t output_index(struct reading *reading, const char *what, const char
 		}
 	}
 	if (output_name != NULL) {
-		mistake(reading, "[%s %s] is on output=%s, of which there is no [output %s]", what,
+		ini_file_mistake(&reading->ini,
+				"[%s %s] is on output=%s, of which there is no [output %s]", what,
 				who, output_name, output_name);
 	}
 	return 0;
@@ -424,10 +369,11 @@ static void complete(struct reading *reading) {
 	complete_outputs(reading);
 	for (size_t i = 0; i < config->role_count; i++) {
 		struct role_config *role = &config->roles[i];
-		reading->line = role->line;
+		reading->ini.line = role->line;
 		role->output = output_index(reading, "role", role->name, role->output_name);
 		if (role->box.width == 0 || role->box.height == 0) {
-			mistake(reading, "[role %s] needs width= and height=", role->name);
+			ini_file_mistake(&reading->ini,
+					"[role %s] needs width= and height=", role->name);
 		}
 		if (role->stream == NULL) {
 			role_default_stream(reading, role);
@@ -435,38 +381,30 @@ static void complete(struct reading *reading) {
 	}
 	for (size_t i = 0; i < config->client_count; i++) {
 		struct client_config *client = &config->clients[i];
-		reading->line = client->line;
+		reading->ini.line = client->line;
 		client->output = output_index(
 				reading, "client", client->app_id, client->output_name);
 		if (client->box.width == 0 || client->box.height == 0) {
-			mistake(reading, "[client %s] needs width= and height=", client->app_id);
+			ini_file_mistake(&reading->ini,
+					"[client %s] needs width= and height=", client->app_id);
 		}
 	}
 }
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
 	*config = (struct cluster_config){0};
-	struct reading reading = {.config = config, .errors = errors, .path = path};
-	reading.file = fopen(path, "re");
-	if (reading.file == NULL) {
-		int error = errno;
-		fprintf(errors, "%s: %s\n", path, strerror(error));
-		return -error;
+	struct reading reading = {.ini = {.name = path, .errors = errors}, .config = config};
+	reading.ini.file = ini_file_open(path, errors);
+	if (reading.ini.file == NULL) {
+		return -errno;
 	}
-	int line = ini_parse_stream(read_line, &reading, handle_key, &reading);
-	if (line > 0) {
-		reading.line = (unsigned)line;
-		mistake(&reading, "neither [section] nor key=value");
-	} else if (line < 0) {
-		reading.result = -ENOMEM;
-	}
-	if (reading.result != -ENOMEM) {
+	if (ini_file_read(&reading.ini, handle_key, &reading) != -ENOMEM) {
 		complete(&reading);
 	}
 	free(reading.only.name);
 	free(reading.only.background);
-	fclose(reading.file);
-	return reading.result;
+	fclose(reading.ini.file);
+	return reading.ini.result;
 }
 
 void cluster_config_finish(struct cluster_config *config) {

@@ -44,6 +44,16 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "no file of hashes": (ROLE + "allowed=none\n", ["4: allowed=none: No such file or directory"]),
     "an empty role": ("[role fuel]\n" + ROLE, ["1: a section without a key"]),
     "an empty role at the end": (ROLE + "[role fuel]\n", ["4: a section without a key"]),
+    "a value that goes on": (
+        ROLE + "stream=a\n  b\n",
+        ["5: neither [section] nor key=value"],
+    ),
+    "a line that is too long": (ROLE + f"stream={'a' * 999}\n", ["4: longer than "]),
+    "no text": (ROLE + "stream=a\0b\n", ["4: a byte of zero, which no text has"]),
+    "an empty role behind a byte order mark": (
+        "\ufeff[role fuel]\n" + ROLE,
+        ["1: a section without a key"],
+    ),
     "an unknown key of an output": (
         "[output left]\nscreen-copies=/bin/true\n",
         ['2: an output has no "screen-copies"'],
@@ -92,6 +102,7 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
     [
         ROLE,
         "[role oil lamp]\nstream=safety/oil\nwidth=1\nheight=1\n",
+        ROLE.replace("\n", "\n\t "),
         ROLE + "fallback=oil.png\nfallback=blank\n",
         OUTPUTS + ROLE + "output=right\n",
         "[display]\noutput=left\n" + ROLE + "output=left\n",

@@ -4,34 +4,19 @@
 #include <ctype.h>
 #include <drm_fourcc.h>
 #include <errno.h>
-#include <ini.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ini_file.h"
 
 #define LAYERS_MAX 60u /* an engine takes 64 pictures for one list */
 #define RATE_MAX 1000
 
 struct reading {
+	struct ini_file ini;
 	struct layout_file *layout;
-	FILE *file, *errors;
-	const char *name;
-	unsigned line, section; /* the line, and that where its section begins */
-	unsigned canvas;	/* where [canvas] begins */
-	bool section_is_empty;
-	int result;
+	unsigned canvas; /* where [canvas] begins */
 };
-
-static __attribute__((format(printf, 2, 3))) void mistake(
-		struct reading *reading, const char *format, ...) {
-	va_list args;
-	fprintf(reading->errors, "%s:%u: ", reading->name, reading->line);
-	va_start(args, format);
-	vfprintf(reading->errors, format, args);
-	va_end(args);
-	fputc('\n', reading->errors);
-	reading->result = -EINVAL;
-}
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -50,30 +35,11 @@ static bool parse_number(const char *text, char end, long *number, const char **
 	return true;
 }
 
-static long read_number(struct reading *reading, const char *key, const char *value, long least,
-		long most) {
-	const char *after;
-	long number;
-	if (!parse_number(value, '\0', &number, &after) || number < least || number > most) {
-		mistake(reading, "%s=%s is not a number from %ld to %ld", key, value, least, most);
-		return least;
-	}
-	return number;
-}
-
-static void set_text(struct reading *reading, char **text, const char *value) {
-	free(*text);
-	*text = strdup(value);
-	if (*text == NULL) {
-		reading->result = -ENOMEM;
-	}
-}
-
 static void read_name(struct reading *reading, const char *key, const char *value, bool is_stream,
 		char **text) {
-	set_text(reading, text, value);
+	ini_file_text(&reading->ini, text, value);
 	if (!gid_name_is_valid(value) || (!is_stream && strchr(value, '/') != NULL)) {
-		mistake(reading, "%s=%s cannot be the name of a %s", key, value,
+		ini_file_mistake(&reading->ini, "%s=%s cannot be the name of a %s", key, value,
 				is_stream ? "stream" : "domain");
 	}
 }
@@ -86,8 +52,8 @@ static uint32_t read_word(struct reading *reading, const char *key, const char *
 			return i;
 		}
 	}
-	mistake(reading, "%s=%s is not known; the first of those that are is %s", key, value,
-			words[0]);
+	ini_file_mistake(&reading->ini, "%s=%s is not known; the first of those that are is %s",
+			key, value, words[0]);
 	return 0;
 }
 
@@ -96,7 +62,7 @@ static uint8_t read_alpha(struct reading *reading, const char *value) {
 	double alpha = strtod(value, &end);
 	if ((!isdigit((unsigned char)value[0]) && value[0] != '.') || *end != '\0' ||
 			!(alpha >= 0 && alpha <= 1)) {
-		mistake(reading, "alpha=%s is not a number from 0 to 1", value);
+		ini_file_mistake(&reading->ini, "alpha=%s is not a number from 0 to 1", value);
 		return 255;
 	}
 	return (uint8_t)(alpha * 255 + 0.5);
@@ -105,7 +71,8 @@ static uint8_t read_alpha(struct reading *reading, const char *value) {
 static uint32_t read_colour(struct reading *reading, const char *value) {
 	if (value[0] != '#' || strlen(value) != 7 ||
 			strspn(value + 1, "0123456789abcdefABCDEF") != 6) {
-		mistake(reading, "background=%s is not a colour such as #204080", value);
+		ini_file_mistake(&reading->ini, "background=%s is not a colour such as #204080",
+				value);
 		return 0xff000000;
 	}
 	return 0xff000000 | (uint32_t)strtoul(value + 1, NULL, 16);
@@ -118,7 +85,8 @@ static struct gid_box read_box(struct reading *reading, const char *value) {
 	for (size_t i = 0; i < 4; i++) {
 		if (!parse_number(at, ends[i], &numbers[i], &at) || numbers[i] < (i >= 2) ||
 				numbers[i] > (long)GID_SIZE_MAX) {
-			mistake(reading, "source=%s is not a box such as 10,20,640x360", value);
+			ini_file_mistake(&reading->ini,
+					"source=%s is not a box such as 10,20,640x360", value);
 			return (struct gid_box){0};
 		}
 	}
@@ -141,17 +109,19 @@ static void canvas_key(struct reading *reading, const char *key, const char *val
 	} else if (strcmp(key, "name") == 0) {
 		read_name(reading, key, value, true, &layout->canvas);
 	} else if (strcmp(key, "width") == 0) {
-		layout->width = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		layout->width = (uint32_t)ini_file_number(
+				&reading->ini, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "height") == 0) {
-		layout->height = (uint32_t)read_number(reading, key, value, 1, GID_SIZE_MAX);
+		layout->height = (uint32_t)ini_file_number(
+				&reading->ini, key, value, 1, GID_SIZE_MAX);
 	} else if (strcmp(key, "rate") == 0) {
-		layout->rate = (uint32_t)read_number(reading, key, value, 1, RATE_MAX);
+		layout->rate = (uint32_t)ini_file_number(&reading->ini, key, value, 1, RATE_MAX);
 	} else if (strcmp(key, "format") == 0) {
 		layout->fourcc = fourccs[read_word(reading, key, value, formats)];
 	} else if (strcmp(key, "background") == 0) {
 		layout->background = read_colour(reading, value);
 	} else {
-		mistake(reading, "the canvas has no \"%s\"", key);
+		ini_file_mistake(&reading->ini, "the canvas has no \"%s\"", key);
 	}
 }
 
@@ -168,15 +138,17 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 	} else if (strcmp(key, "domain") == 0) {
 		read_name(reading, key, value, false, &layer->domain);
 	} else if (strcmp(key, "x") == 0) {
-		layer->x = (int16_t)read_number(reading, key, value, INT16_MIN, INT16_MAX);
+		layer->x = (int16_t)ini_file_number(
+				&reading->ini, key, value, INT16_MIN, INT16_MAX);
 	} else if (strcmp(key, "y") == 0) {
-		layer->y = (int16_t)read_number(reading, key, value, INT16_MIN, INT16_MAX);
+		layer->y = (int16_t)ini_file_number(
+				&reading->ini, key, value, INT16_MIN, INT16_MAX);
 	} else if (strcmp(key, "width") == 0) {
-		layer->width = (uint16_t)read_number(reading, key, value, 1, UINT16_MAX);
+		layer->width = (uint16_t)ini_file_number(&reading->ini, key, value, 1, UINT16_MAX);
 	} else if (strcmp(key, "height") == 0) {
-		layer->height = (uint16_t)read_number(reading, key, value, 1, UINT16_MAX);
+		layer->height = (uint16_t)ini_file_number(&reading->ini, key, value, 1, UINT16_MAX);
 	} else if (strcmp(key, "z") == 0) {
-		layer->z = (int32_t)read_number(reading, key, value, -1000000, 1000000);
+		layer->z = (int32_t)ini_file_number(&reading->ini, key, value, -1000000, 1000000);
 	} else if (strcmp(key, "alpha") == 0) {
 		layer->alpha = read_alpha(reading, value);
 	} else if (strcmp(key, "turn") == 0) {
@@ -192,7 +164,7 @@ static void layer_key(struct reading *reading, struct layer_config *layer, const
 	} else if (strcmp(key, "pixels") == 0) {
 		layer->straight = read_word(reading, key, value, alphas);
 	} else {
-		mistake(reading, "a layer has no \"%s\"", key);
+		ini_file_mistake(&reading->ini, "a layer has no \"%s\"", key);
 	}
 }
 
@@ -204,31 +176,30 @@ static struct layer_config *find_layer(struct reading *reading, const char *name
 		}
 	}
 	if (layout->layer_count == LAYERS_MAX) {
-		mistake(reading, "more than %u layers", LAYERS_MAX);
+		ini_file_mistake(&reading->ini, "more than %u layers", LAYERS_MAX);
 		return NULL;
 	}
 	struct layer_config *layers =
 			reallocarray(layout->layers, layout->layer_count + 1, sizeof(*layers));
 	if (layers == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return NULL;
 	}
 	layout->layers = layers;
 	char *copy = strdup(name);
 	if (copy == NULL) {
-		reading->result = -ENOMEM;
+		reading->ini.result = -ENOMEM;
 		return NULL;
 	}
 	struct layer_config *layer = &layers[layout->layer_count++];
-	*layer = (struct layer_config){.name = copy, .line = reading->section, .alpha = 255};
+	*layer = (struct layer_config){.name = copy, .line = reading->ini.section, .alpha = 255};
 	return layer;
 }
 
-static int handle_key(void *data, const char *section, const char *key, const char *value) {
+static void handle_key(void *data, const char *section, const char *key, const char *value) {
 	struct reading *reading = data;
-	reading->section_is_empty = false;
 	if (strcmp(section, "canvas") == 0) {
-		reading->canvas = reading->section;
+		reading->canvas = reading->ini.section;
 		canvas_key(reading, key, value);
 	} else if (strncmp(section, "layer ", 6) == 0) {
 		struct layer_config *layer = find_layer(reading, section + 6);
@@ -236,35 +207,10 @@ static int handle_key(void *data, const char *section, const char *key, const ch
 			layer_key(reading, layer, key, value);
 		}
 	} else {
-		mistake(reading, "unknown section [%s]; there are [canvas] and [layer NAME]",
+		ini_file_mistake(&reading->ini,
+				"unknown section [%s]; there are [canvas] and [layer NAME]",
 				section);
 	}
-	return 1;
-}
-
-/* A layer without a key would otherwise not be there, without a word. */
-static void end_section(struct reading *reading) {
-	if (reading->section_is_empty) {
-		reading->line = reading->section;
-		mistake(reading, "a section without a key");
-	}
-	reading->section_is_empty = false;
-}
-
-/* fgets() for inih, which tells its handler neither lines nor sections without a key. */
-static char *read_line(char *buffer, int size, void *data) {
-	struct reading *reading = data;
-	char *line = fgets(buffer, size, reading->file);
-	unsigned number = reading->line + 1;
-	if (line == NULL || line[0] == '[') {
-		end_section(reading);
-	}
-	reading->line = number;
-	if (line != NULL && line[0] == '[') {
-		reading->section = number;
-		reading->section_is_empty = true;
-	}
-	return line;
 }
 
 /* Those of one z in the order of the file. */
@@ -278,17 +224,19 @@ static void complete(struct reading *reading) {
 	const struct layout_file *layout = reading->layout;
 	if (layout->engine == NULL || layout->canvas == NULL || layout->width == 0 ||
 			layout->height == 0) {
-		reading->line = reading->canvas;
-		mistake(reading, "[canvas] needs engine=, name=, width= and height=");
+		reading->ini.line = reading->canvas;
+		ini_file_mistake(
+				&reading->ini, "[canvas] needs engine=, name=, width= and height=");
 	}
 	for (size_t i = 0; i < layout->layer_count; i++) {
 		const struct layer_config *layer = &layout->layers[i];
-		reading->line = layer->line;
+		reading->ini.line = layer->line;
 		if (layer->stream == NULL) {
-			mistake(reading, "[layer %s] needs stream=", layer->name);
+			ini_file_mistake(&reading->ini, "[layer %s] needs stream=", layer->name);
 		}
 		if ((layer->width == 0) != (layer->height == 0)) {
-			mistake(reading, "[layer %s] has width= or height=, but not both",
+			ini_file_mistake(&reading->ini,
+					"[layer %s] has width= or height=, but not both",
 					layer->name);
 		}
 	}
@@ -299,31 +247,24 @@ static void complete(struct reading *reading) {
 
 int layout_file_read_stream(
 		struct layout_file *layout, FILE *file, const char *name, FILE *errors) {
-	struct reading reading = {.layout = layout,
-			.file = file,
-			.errors = errors,
-			.name = name,
-			.canvas = 1};
+	struct reading reading = {
+			.ini = {.file = file, .name = name, .errors = errors},
+			.layout = layout,
+			.canvas = 1,
+	};
 	*layout = (struct layout_file){
 			.fourcc = DRM_FORMAT_XRGB8888, .rate = 60, .background = 0xff000000};
-	int ret = ini_parse_stream(read_line, &reading, handle_key, &reading);
-	if (ret > 0) {
-		reading.line = (unsigned)ret;
-		mistake(&reading, "neither [section] nor key=value, or a line that is too long");
-	} else if (ret < 0) {
-		return -ENOMEM;
+	if (ini_file_read(&reading.ini, handle_key, &reading) != -ENOMEM) {
+		complete(&reading);
 	}
-	complete(&reading);
-	return reading.result;
+	return reading.ini.result;
 }
 
 int layout_file_read(struct layout_file *layout, const char *path, FILE *errors) {
 	*layout = (struct layout_file){0};
-	FILE *file = fopen(path, "re");
+	FILE *file = ini_file_open(path, errors);
 	if (file == NULL) {
-		int error = -errno;
-		fprintf(errors, "%s: %s\n", path, strerror(-error));
-		return error;
+		return -errno;
 	}
 	int ret = layout_file_read_stream(layout, file, path, errors);
 	fclose(file);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "ini_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+FILE *ini_file_open(const char *path, FILE *errors) {
+	FILE *file = fopen(path, "re");
+	if (file == NULL) {
+		int error = errno;
+		fprintf(errors, "%s: %s\n", path, strerror(error));
+		errno = error;
+	}
+	return file;
+}
+
+void ini_file_mistake(struct ini_file *ini, const char *format, ...) {
+	va_list args;
+	fprintf(ini->errors, "%s:%u: ", ini->name, ini->line);
+	va_start(args, format);
+	vfprintf(ini->errors, format, args);
+	va_end(args);
+	fputc('\n', ini->errors);
+	if (ini->result == 0) {
+		ini->result = -EINVAL;
+	}
+}
+
+struct reading {
+	struct ini_file *ini;
+	ini_file_key_func handle_key;
+	void *data;
+};
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+/* A section without a key would otherwise not be there, without a word. */
+static void end_section(struct ini_file *ini) {
+	unsigned line = ini->line;
+	if (ini->section_is_empty) {
+		ini->line = ini->section;
+		ini_file_mistake(ini, "a section without a key");
+	}
+	ini->line = line;
+	ini->section_is_empty = false;
+}
+
+static void begin_section(struct ini_file *ini) {
+	end_section(ini);
+	ini->section = ini->line;
+	ini->section_is_empty = true;
+}
+
+/*
+ * fgets() for inih. A line that inih must not see is an empty one to it. Nor does it see blanks at
+ * the begin of a line, by which it would take the line for more of the value before.
+ */
+static char *read_line(char *buffer, int size, void *data) {
+	struct ini_file *ini = ((const struct reading *)data)->ini;
+	static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark, which some editors leave */
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t length = getline(&line, &capacity, ini->file);
+	if (length < 0) {
+		free(line);
+		return NULL;
+	}
+	ini->line++;
+	strcpy(buffer, "\n");
+	if (length >= size) {
+		ini_file_mistake(ini, "longer than %d bytes", size - 2);
+	} else if (strlen(line) != (size_t)length) {
+		ini_file_mistake(ini, "a byte of zero, which no text has");
+	} else {
+		bool marked = ini->line == 1 && strncmp(line, mark, strlen(mark)) == 0;
+		const char *begin = line + (marked ? strlen(mark) : 0);
+		begin += strspn(begin, " \t\r");
+		if (begin[0] == '[') {
+			begin_section(ini);
+		}
+		strcpy(buffer, begin);
+	}
+	free(line);
+	return buffer;
+}
+
+static int take_key(void *data, const char *section, const char *key, const char *value) {
+	const struct reading *reading = data;
+	reading->ini->section_is_empty = false;
+	reading->handle_key(reading->data, section, key, value);
+	return 1;
+}
+
+int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data) {
+	struct reading reading = {.ini = ini, .handle_key = handle_key, .data = data};
+	/* inih names the first line that it does not understand, and goes on. */
+	int bad_line = ini_parse_stream(read_line, &reading, take_key, &reading);
+	if (bad_line > 0) {
+		ini->line = (unsigned)bad_line;
+		ini_file_mistake(ini, "neither [section] nor key=value");
+	} else if (bad_line < 0) {
+		ini->result = -ENOMEM;
+	}
+	end_section(ini);
+	if (ferror(ini->file)) {
+		ini_file_mistake(ini, "the file cannot be read");
+	}
+	return ini->result;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* `units` may stand behind it: each 1024 times the one before. */
+static int64_t read_number(struct ini_file *ini, const char *key, const char *value,
+		const char *units, int64_t least, int64_t most) {
+	char *end;
+	errno = 0;
+	int64_t number = strtoll(value, &end, 10);
+	bool valid = (isdigit((unsigned char)value[0]) || value[0] == '-') && end != value &&
+			errno == 0;
+	const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+	if (unit != NULL) {
+		int64_t factor = INT64_C(1024) << 10 * (unit - units);
+		valid = valid && !__builtin_mul_overflow(number, factor, &number);
+		end++;
+	}
+	if (!valid || *end != '\0' || number < least || number > most) {
+		ini_file_mistake(ini, "%s=%s is not a number from %lld to %lld", key, value,
+				(long long)least, (long long)most);
+		return least;
+	}
+	return number;
+}
+
+int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
+		int64_t most) {
+	return read_number(ini, key, value, "", least, most);
+}
+
+int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, int64_t least,
+		int64_t most) {
+	return read_number(ini, key, value, "KMG", least, most);
+}
+
+bool ini_file_switch(struct ini_file *ini, const char *key, const char *value) {
+	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0) {
+		ini_file_mistake(ini, "%s=%s must be on or off", key, value);
+	}
+	return strcmp(value, "on") == 0;
+}
+
+void ini_file_text(struct ini_file *ini, char **text, const char *value) {
+	free(*text);
+	*text = strdup(value);
+	if (*text == NULL) {
+		ini->result = -ENOMEM;
+	}
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A file of [sections] with a key=value in each line, while it is read.
+ *
+ * inih splits the lines. What it does not tell is added here: the line of each mistake, a section
+ * without a key, a line that is too long. Each mistake is written to
+ * `errors` as a line "name:line: what is wrong", and reading goes on, so that all are told.
+ *
+ * Used by one thread. Pure, but for ini_file_open(): reads `file`, writes `errors`.
+ */
+#ifndef GID_INI_FILE_H
+#define GID_INI_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct ini_file {
+	/* To be set before it is read. */
+	FILE *file, *errors;
+	const char *name; /* of the file, as messages have it */
+
+	/* The line that is read, which is that of a mistake, and where its section begins. */
+	unsigned line, section;
+	int result; /* 0; -EINVAL after a mistake; -ENOMEM, which a handler may set as well */
+
+	/* private */
+	bool section_is_empty;
+};
+
+/* A key of a section. Before the first section, `section` is "". */
+typedef void (*ini_file_key_func)(
+		void *data, const char *section, const char *key, const char *value);
+
+/* Opens the file at `path` for an ini_file; or says on `errors` why not, NULL then, with errno. */
+FILE *ini_file_open(const char *path, FILE *errors);
+
+/*
+ * Reads all of it. Returns `result`. What can only be said at the end may then still be told as a
+ * mistake, of a `line` that the caller sets.
+ */
+int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data);
+
+void ini_file_mistake(struct ini_file *ini, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+
+/* --- values: each of these tells a mistake where `value` is none of them ------------------------
+ */
+
+/* A number; `least` after a mistake. */
+int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
+		int64_t most);
+
+/* The same with K, M or G (of 1024) behind it, or nothing. */
+int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, int64_t least,
+		int64_t most);
+
+/* on or off. */
+bool ini_file_switch(struct ini_file *ini, const char *key, const char *value);
+
+/* Frees `*text` and has a copy of `value` there, which is the caller's; NULL without memory. */
+void ini_file_text(struct ini_file *ini, char **text, const char *value);
+
+#endif
