@@ -8,9 +8,14 @@ What libvirt has words for is said in its own; windows are given as QEMU's argum
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from .qemu import Display, Machine, disk_format, find_qemu
+from .initramfs import CannotBoot
+from .qemu import CPU_OF_TCG, Display, Machine, disk_format, find_qemu
 
 QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
+
+# On the PCI bus, for what is given as QEMU's arguments, which QEMU looks at first. libvirt gives
+# its own devices the slots from 1 on, and what q35 has on board is from 0x1b on.
+SLOTS = range(0x8, 0x1B)
 
 
 def child(parent: Element, tag: str, text: object = None, **attributes: object) -> Element:
@@ -41,6 +46,12 @@ def to_xml(machine: Machine) -> str:
         child(features, "ioapic", driver="qemu")
     if machine.accel == "kvm":
         child(domain, "cpu", mode="host-passthrough")
+    else:
+        model, *features = CPU_OF_TCG.split(",+")
+        cpu = child(domain, "cpu", mode="custom", match="exact", check="none")
+        child(cpu, "model", model)
+        for feature in features:
+            child(cpu, "feature", policy="require", name=feature)
     child(domain, "on_poweroff", "destroy")
     child(domain, "on_reboot", "destroy")
     child(domain, "on_crash", "destroy")
@@ -100,10 +111,12 @@ def add_display(devices: Element, display: Display) -> None:
 
 def add_windows(domain: Element, machine: Machine) -> None:
     words = []
-    for number, window in enumerate(machine.windows):
+    if len(machine.windows) > len(SLOTS):
+        raise CannotBoot(f"a libvirt domain has room for {len(SLOTS)} windows only")
+    for number, (window, slot) in enumerate(zip(machine.windows, SLOTS, strict=False)):
         name = f"window{number}"
-        # Libvirt puts its own devices on the bus first, and leaves what it does not know to QEMU.
-        words += ["-object", window.backend(name), "-device", window.device(name)]
+        device = f"{window.device(name)},bus=pcie.0,addr={slot:#x}"
+        words += ["-object", window.backend(name), "-device", device]
     words += machine.devices
     if words:
         line = SubElement(domain, f"{{{QEMU}}}commandline")

@@ -158,6 +158,9 @@ class Machine:
 
 
 RECONNECT_MS = 200
+# Its instructions are quick to emulate. RDRAND besides: without it the guest's kernel takes over a
+# second to have random numbers.
+CPU_OF_TCG = "Nehalem,+rdrand"
 # A guest that has taken QEMU over starts no program, becomes nobody else, and leaves what the host
 # gave it of the processors as it is.
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
@@ -198,10 +201,7 @@ def tcg_words() -> list[str]:
 
 
 def accel_options(accel: str) -> list[str]:
-    """KVM as the host has it; TCG with a model whose instructions are quick to emulate.
-
-    RDRAND besides: without it the guest's kernel takes over a second to have random numbers.
-    """
+    """KVM as the host has it."""
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
-    return ["-accel", "tcg,thread=multi", "-cpu", "Nehalem,+rdrand"]
+    return ["-accel", "tcg,thread=multi", "-cpu", CPU_OF_TCG]
