@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,45 @@ bool config_may_publish(const struct config *config, const struct config_domain 
 bool config_may_read(const struct config *config, const struct config_domain *owner,
 		const struct config_domain *reader, const char *stream) {
 	const struct config_share *share = config_share_find(config, owner, reader);
-	return owner == reader || (share != NULL && config_globs_match(&share->streams, stream));
+	return owner == reader ||
+			(share != NULL && config_globs_match(&share->streams, stream) &&
+					!config_is_withdrawn(config, owner, reader, stream));
+}
+
+int config_withdraw(struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const char *streams) {
+	struct config_withdrawal *withdrawal;
+	TAILQ_FOREACH(withdrawal, &config->withdrawals, entry) {
+		if (withdrawal->owner == owner && withdrawal->reader == reader &&
+				strcmp(withdrawal->streams, streams) == 0) {
+			return 0;
+		}
+	}
+	withdrawal = calloc(1, sizeof(*withdrawal));
+	if (withdrawal == NULL) {
+		return -ENOMEM;
+	}
+	withdrawal->owner = owner;
+	withdrawal->reader = reader;
+	snprintf(withdrawal->streams, sizeof(withdrawal->streams), "%s", streams);
+	TAILQ_INSERT_TAIL(&config->withdrawals, withdrawal, entry);
+	return 0;
+}
+
+bool config_is_withdrawn(const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const char *stream) {
+	const struct config_withdrawal *withdrawal;
+	TAILQ_FOREACH(withdrawal, &config->withdrawals, entry) {
+		if (withdrawal->owner != owner ||
+				(withdrawal->reader != NULL && withdrawal->reader != reader)) {
+			continue;
+		}
+		if (stream == NULL ? strcmp(withdrawal->streams, "*") == 0
+				   : fnmatch(withdrawal->streams, stream, 0) == 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 const struct config_client *config_client_find(
@@ -186,6 +225,7 @@ void config_init(struct config *config) {
 	TAILQ_INIT(&config->shares);
 	TAILQ_INIT(&config->links);
 	TAILQ_INIT(&config->clients);
+	TAILQ_INIT(&config->withdrawals);
 }
 
 static void link_finish(struct config_link *link) {
@@ -227,6 +267,11 @@ void config_finish(struct config *config) {
 		TAILQ_REMOVE(&config->links, link, entry);
 		link_finish(link);
 		free(link);
+	}
+	struct config_withdrawal *withdrawal;
+	while ((withdrawal = TAILQ_FIRST(&config->withdrawals)) != NULL) {
+		TAILQ_REMOVE(&config->withdrawals, withdrawal, entry);
+		free(withdrawal);
 	}
 	free(config->runtime);
 	config->runtime = NULL;

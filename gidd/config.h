@@ -94,6 +94,13 @@ struct config_link {
 	unsigned line;
 };
 
+/* What was taken from a reader while gidd runs, until the file is read again. */
+struct config_withdrawal {
+	TAILQ_ENTRY(config_withdrawal) entry;
+	const struct config_domain *owner, *reader; /* NULL: all others */
+	char streams[GID_NAME_MAX + 1];		    /* a name, or a pattern */
+};
+
 struct config {
 	char *runtime; /* folder of the sockets, NULL: not configured */
 	unsigned runtime_line;
@@ -101,6 +108,7 @@ struct config {
 	TAILQ_HEAD(config_shares, config_share) shares;
 	TAILQ_HEAD(config_links, config_link) links;
 	TAILQ_HEAD(config_clients, config_client) clients;
+	TAILQ_HEAD(config_withdrawals, config_withdrawal) withdrawals;
 };
 
 void config_init(struct config *config);
@@ -109,7 +117,8 @@ void config_finish(struct config *config);
 /*
  * Takes shares, clients, quotas, `local` and new domains over from a later reading of the file, all
  * or nothing: domains stay where they are, shares don't. Returns 0, or -EINVAL with a line in
- * `errors` for each thing that cannot change; then `config` is as it was. `fresh` is to be finished
+ * `errors` for each thing that cannot change; then `config` is as it was. What was withdrawn is
+ * forgotten: the file alone says who may read what. `fresh` is to be finished
  * in either case, and good for nothing else.
  */
 int config_update(struct config *config, struct config *fresh, const char *name, FILE *errors);
@@ -121,7 +130,15 @@ const struct config_domain *config_domain_by_number(const struct config *config,
 const struct config_share *config_share_find(const struct config *config,
 		const struct config_domain *owner, const struct config_domain *reader);
 
-/* Whether `reader` may read the stream of `owner`: its own, or a shared one. */
+/* Takes streams of `owner` from `reader`, NULL: from all others. 0 or -ENOMEM. */
+int config_withdraw(struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const char *streams);
+
+/* Whether the stream was taken from the reader; NULL: whether all streams were. */
+bool config_is_withdrawn(const struct config *config, const struct config_domain *owner,
+		const struct config_domain *reader, const char *stream);
+
+/* Whether `reader` may read the stream of `owner`: its own, or a shared one that it still has. */
 bool config_may_read(const struct config *config, const struct config_domain *owner,
 		const struct config_domain *reader, const char *stream);
 

@@ -108,7 +108,7 @@ static unsigned share_line(const struct config *config, const struct config_doma
 	return share == NULL ? 0 : share->line;
 }
 
-/* The hub, and who has a window, are settled once. */
+/* Who has a window is settled once. A pair that shares nothing any more keeps its link. */
 static void check_guests(struct update *update) {
 	const struct config_domain *one, *other;
 	TAILQ_FOREACH(one, &update->fresh->domains, entry) {
@@ -120,12 +120,11 @@ static void check_guests(struct update *update) {
 					config_domain_by_name(update->config, other->name);
 			bool was = old_one != NULL && old_other != NULL &&
 					config_is_remote(update->config, old_one, old_other);
-			if (config_is_remote(update->fresh, one, other) != was) {
+			if (config_is_remote(update->fresh, one, other) && !was) {
 				refuse(update, share_line(update->fresh, one, other),
 						"domains %s and %s, one of them a guest, "
-						"share something %s",
-						one->name, other->name,
-						was ? "no more" : "for the first time");
+						"share something for the first time",
+						one->name, other->name);
 			}
 		}
 	}
@@ -203,5 +202,6 @@ int config_update(struct config *config, struct config *fresh, const char *name,
 	take_domains(config, fresh);
 	take_shares(config, fresh);
 	take_clients(config, fresh);
+	TAILQ_CONCAT(&fresh->withdrawals, &config->withdrawals, entry);
 	return 0;
 }

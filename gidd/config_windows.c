@@ -27,7 +27,8 @@ static struct domain_set find_readers(const struct config *config,
 	const struct config_share *share;
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		if (share->owner == owner &&
-				(stream == NULL || config_globs_match(&share->streams, stream))) {
+				(stream == NULL || config_globs_match(&share->streams, stream)) &&
+				!config_is_withdrawn(config, owner, share->reader, stream)) {
 			domain_set_put(&readers, share->reader->number, true);
 		}
 	}
@@ -167,6 +168,8 @@ struct pattern {
 };
 
 #define PATTERNS_MAX 256u
+/* Sets of so many readers have a spare for each part of them; of larger ones one reader can go. */
+#define SPARES_FOR_ALL 3u
 
 struct plan {
 	struct config_windows *windows;
@@ -185,7 +188,9 @@ static int new_number(const struct plan *plan, uint32_t *number) {
 	return -E2BIG;
 }
 
-static int want(struct plan *plan, const struct domain_set *readers, uint64_t size) {
+/* `filled`: how much of that has pages from the start. */
+static int want_filled(struct plan *plan, const struct domain_set *readers, uint64_t size,
+		uint64_t filled) {
 	char name[CONFIG_WINDOW_NAME];
 	uint32_t number;
 	if (!is_any_remote(plan->config, plan->owner, readers)) {
@@ -206,7 +211,12 @@ static int want(struct plan *plan, const struct domain_set *readers, uint64_t si
 		window = find_set(plan->windows, plan->owner, readers);
 	}
 	window->size = window->size > size ? window->size : size;
+	window->filled = window->filled > filled ? window->filled : filled;
 	return 0;
+}
+
+static int want(struct plan *plan, const struct domain_set *readers, uint64_t size) {
+	return want_filled(plan, readers, size, size);
 }
 
 static bool is_pattern(const char *word) {
@@ -323,6 +333,47 @@ static int want_share(struct plan *plan, const struct config_share *share) {
 	return error;
 }
 
+/* What is left of the readers of a stream when one of them loses it. */
+static int want_rests(struct plan *plan, const struct domain_set *readers, uint32_t count) {
+	int error = 0;
+	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX && error == 0; reader++) {
+		struct domain_set rest = *readers;
+		if (!domain_set_has(readers, reader)) {
+			continue;
+		}
+		domain_set_put(&rest, reader, false);
+		if (!domain_set_is_empty(&rest)) {
+			error = want_filled(plan, &rest, plan->owner->window, 0);
+		}
+		if (error == 0 && count > 2 && count <= SPARES_FOR_ALL) {
+			error = want_rests(plan, &rest, count - 1);
+		}
+	}
+	return error;
+}
+
+static uint32_t count_readers(const struct domain_set *readers) {
+	uint32_t count = 0;
+	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
+		count += domain_set_has(readers, reader);
+	}
+	return count;
+}
+
+/* Last, so that they have the last numbers. Those that streams can be in have all their pages. */
+static int want_spares(struct plan *plan) {
+	const struct config_window *window;
+	int error = 0;
+	TAILQ_FOREACH(window, plan->windows, entry) {
+		uint32_t count = count_readers(&window->readers);
+		bool has_streams = window->size > 0 && window->filled == plan->owner->window;
+		if (error == 0 && window->owner == plan->owner && has_streams && count > 1) {
+			error = want_rests(plan, &window->readers, count);
+		}
+	}
+	return error;
+}
+
 /* All of one owner; the first one is what most programs have their memory in. */
 static int plan_owner(struct plan *plan) {
 	struct domain_set any = config_readers_of_any(plan->config, plan->owner);
@@ -346,16 +397,35 @@ static int plan_owner(struct plan *plan) {
 			error = want(plan, &alone, small);
 		}
 	}
+	if (error == 0) {
+		error = want_spares(plan);
+		error = error == -E2BIG ? 0 : error; /* nobody needs them yet */
+	}
 	return error;
+}
+
+void config_windows_fill_spares(struct config_windows *windows, const struct config_domain *owner,
+		const struct config_domain *reader) {
+	struct config_window *window;
+	TAILQ_FOREACH(window, windows, entry) {
+		if (window->owner == owner && !domain_set_has(&window->readers, reader->number)) {
+			window->filled = window->size;
+		}
+	}
 }
 
 int config_windows_plan(struct config_windows *windows, const struct config *config,
 		const struct config_domain **owner) {
 	struct config_window *window;
-	const struct config_domain *domain;
 	TAILQ_FOREACH(window, windows, entry) {
-		window->size = 0;
+		window->size = window->filled = 0;
 	}
+	return config_windows_extend(windows, config, owner);
+}
+
+int config_windows_extend(struct config_windows *windows, const struct config *config,
+		const struct config_domain **owner) {
+	const struct config_domain *domain;
 	TAILQ_FOREACH(domain, &config->domains, entry) {
 		struct plan plan = {.windows = windows, .config = config, .owner = domain};
 		int error = plan_owner(&plan);

@@ -7,6 +7,9 @@
  * The sets follow from the shares: those that read a stream together, all that read anything, and
  * each domain by itself, for what is only between the two (rings and consumers' pages).
  *
+ * Beside these there are spares, without pages until somebody needs them: for what is left of a set
+ * when a stream is taken from one of its readers, or from more where they are few.
+ *
  * Pure: reads the configuration, touches nothing else.
  */
 #ifndef GIDD_CONFIG_WINDOWS_H
@@ -25,7 +28,9 @@ struct config_window {
 	const struct config_domain *owner;
 	uint32_t number; /* among those of the owner */
 	struct domain_set readers;
-	uint64_t size; /* 0: nobody needs it (any more) */
+	uint64_t size;	 /* 0: nobody needs it (any more) */
+	uint64_t filled; /* so much of it is to have pages; of a spare: none */
+	uint64_t made;	 /* so much has them already, as far as the hub knows */
 };
 
 TAILQ_HEAD(config_windows, config_window);
@@ -39,6 +44,20 @@ void config_windows_finish(struct config_windows *windows);
  */
 int config_windows_plan(struct config_windows *windows, const struct config *config,
 		const struct config_domain **owner);
+
+/*
+ * The same for a configuration that has changed while the windows are in use: none is given up, or
+ * becomes smaller.
+ */
+int config_windows_extend(struct config_windows *windows, const struct config *config,
+		const struct config_domain **owner);
+
+/*
+ * The streams of the owner were taken from `reader`: spares of it for those that are left are to
+ * have pages.
+ */
+void config_windows_fill_spares(struct config_windows *windows, const struct config_domain *owner,
+		const struct config_domain *reader);
 
 /* One that is there already, from before. 0, -ENOMEM, -EEXIST. */
 int config_windows_add(struct config_windows *windows, const struct config_domain *owner,

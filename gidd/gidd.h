@@ -6,8 +6,9 @@
  * downwards, and what happens below is told upwards by tables of events:
  *
  *   core       main, server, reload; local and remote, which pass on what clients and links ask
- *              for; slab, stream, subscription with its bells, shm_range, status; client, quota,
- * peer link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
+ *              for; withdraw, leaving; slab, stream, subscription with its bells, shm_range,
+ *              status; client, quota, peer
+ *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
  *   transport  between machines: hub with hub_check, hub_client, byte_stream
  *   machine    shm_window, shm_files, doorbell_device with doorbell_vfio and ivshmem_server, pci
  *
@@ -30,7 +31,10 @@ struct slab;
 struct slab_request;
 struct stream;
 struct transport;
+struct shm_told;
+struct shm_waiting;
 struct shm_window;
+struct withdraw_events;
 SLIST_HEAD(shm_windows, shm_window);
 TAILQ_HEAD(clients, client);
 TAILQ_HEAD(links, link);
@@ -42,8 +46,8 @@ struct gidd {
 	sd_event *event;
 	const struct config *config;
 	const struct config_domain *self;
-	const char *runtime;	     /* folder of the sockets */
-	const struct reload *reload; /* NULL: it reads no file */
+	const char *runtime;   /* folder of the sockets */
+	struct reload *reload; /* NULL: it reads no file */
 
 	struct clients clients;
 	const struct client_events *client_events;
@@ -62,9 +66,14 @@ struct gidd {
 	uint32_t stream_number, subscription_number;
 
 	struct links links;
+	const struct withdraw_events *withdraw_events;
+	sd_event_source *leaving;    /* NULL: no memory is to be emptied */
 	struct transport *transport; /* of one that is joined to others by the hub, or is the hub */
 	struct doorbell *doorbell;   /* NULL: rings go over the links */
 	struct shm_windows windows[GID_DOMAIN_MAX + 1]; /* by domain; as far as they are open */
+	struct shm_told *told;	     /* of our own windows; NULL: the hub has said nothing */
+	struct shm_waiting *waiting; /* who asked for memory before that, */
+	sd_event_source *patience;   /* and how long they do; NULL: nobody waits */
 };
 
 #endif

@@ -20,6 +20,7 @@
 
 #define BACK_OFF_MIN_US 100000u
 #define BACK_OFF_MAX_US 3200000u
+#define TELL_US 100000u	    /* who joins again and again hears of its windows no more often */
 #define STABLE_US 10000000u /* who was joined for so long begins with the shortest time again */
 
 /* --- saying ----------------------------------------------------------------------------------- */
@@ -282,6 +283,158 @@ static void hub_part(struct transport *transport, uint32_t domain, uint32_t epoc
 	}
 }
 
+/* --- what is taken from readers --------------------------------------------------------------- */
+
+/* A guest's own window, in which it could write zeroes as well: here they cannot be undone. */
+static void handle_punch(struct hub_port *port, const struct gid_wire_allocated *punch) {
+	union gid_wire_message answer;
+	int error = shm_files_punch(&port->hub->windows, port->hub->base.gidd->runtime,
+			port->domain, punch->offset, punch->size);
+	if (error < 0) {
+		log_line(log_domain(port->domain->number), LOG_LEVEL_WARNING,
+				"hub: memory of domain %s is not emptied: %s", port->domain->name,
+				strerror(-error));
+	}
+	gid_wire_begin(&answer, GID_WIRE_PUNCHED, 0);
+	answer.allocated.offset = punch->offset;
+	answer.allocated.size = punch->size;
+	byte_stream_send(&port->stream, 0, 0, &answer);
+}
+
+static void hub_punch(struct transport *transport, uint64_t place, uint64_t size) {
+	struct hub *hub = (struct hub *)transport;
+	struct gidd *gidd = hub->base.gidd;
+	int error = shm_files_punch(&hub->windows, gidd->runtime, gidd->self, place, size);
+	if (error < 0) {
+		log_warning("memory is not emptied: %s", strerror(-error));
+	}
+	gidd->withdraw_events->punched(gidd, place, size);
+}
+
+/* Who reads its windows: in what it may have mapped already that cannot be believed. */
+static void tell_windows(struct hub_port *port) {
+	struct gidd *gidd = port->hub->base.gidd;
+	const struct config_window *window, *last = NULL;
+	union gid_wire_message message;
+	port->told_us = now_us(port->hub);
+	shm_files_mark(&port->hub->windows, gidd->runtime, port->domain);
+	TAILQ_FOREACH(window, &port->hub->windows, entry) {
+		last = window->owner == port->domain && window->size > 0 ? window : last;
+	}
+	TAILQ_FOREACH(window, &port->hub->windows, entry) {
+		if (window->owner != port->domain || window->size == 0) {
+			continue;
+		}
+		gid_wire_begin(&message, GID_WIRE_OWN_WINDOW, 0);
+		message.own_window.number = window->number;
+		message.own_window.more = window != last;
+		message.own_window.size = window->size;
+		message.own_window.filled = window->made;
+		memcpy(message.own_window.readers, window->readers.bits,
+				sizeof(message.own_window.readers));
+		if (port->self) {
+			gidd->withdraw_events->told(gidd, &message.own_window);
+		} else {
+			byte_stream_send(&port->stream, 0, 0, &message);
+		}
+	}
+}
+
+static int handle_tell(sd_event_source *source, uint64_t now, void *data) {
+	struct hub_port *port = data;
+	if (port->joined) {
+		tell_windows(port);
+	}
+	return 0;
+}
+
+/* Now, or a moment later: who says JOIN without end costs no more than others. */
+static void tell_windows_soon(struct hub_port *port) {
+	uint64_t due = port->told_us + TELL_US;
+	if (port->told_us == 0 || now_us(port->hub) >= due) {
+		tell_windows(port);
+		return;
+	}
+	sd_event_source_set_time(port->tell, due);
+	sd_event_source_set_enabled(port->tell, SD_EVENT_ONESHOT);
+}
+
+/* The window for those that are left has its pages before anybody is sent there. */
+static void fill_spares(struct hub_port *port, const char *reader) {
+	const struct config_domain *loser =
+			config_domain_by_name(port->hub->base.gidd->config, reader);
+	if (loser != NULL) {
+		config_windows_fill_spares(&port->hub->windows, port->domain, loser);
+		if (port->joined) {
+			tell_windows(port);
+		}
+	}
+}
+
+static struct hub_port *find_port(struct hub *hub, const struct config_domain *domain) {
+	struct hub_port *port;
+	TAILQ_FOREACH(port, &hub->ports, entry) {
+		if (port->domain == domain) {
+			break;
+		}
+	}
+	return port;
+}
+
+static int hub_withdraw(struct transport *transport, const struct config_domain *owner,
+		const struct gid_wire_withdraw *withdraw) {
+	struct hub *hub = (struct hub *)transport;
+	struct hub_port *port = find_port(hub, owner);
+	union gid_wire_message message;
+	if (port == NULL) {
+		return -EXDEV;
+	}
+	fill_spares(port, withdraw->reader);
+	if (port->self) {
+		return 0;
+	}
+	if (!port->joined) {
+		return -EHOSTDOWN;
+	}
+	gid_wire_begin(&message, GID_WIRE_WITHDRAW, 0);
+	message.withdraw = *withdraw;
+	message.withdraw.header.serial = 0;
+	byte_stream_send(&port->stream, 0, 0, &message);
+	return 0;
+}
+
+/* Its gidd is a new one, and does not know what was taken from whom. */
+static void tell_withdrawals(struct hub_port *port) {
+	const struct config_withdrawal *withdrawal;
+	union gid_wire_message message;
+	TAILQ_FOREACH(withdrawal, &port->hub->base.gidd->config->withdrawals, entry) {
+		if (withdrawal->owner != port->domain || port->self) {
+			continue;
+		}
+		gid_wire_begin(&message, GID_WIRE_WITHDRAW, 0);
+		strcpy(message.withdraw.owner, withdrawal->owner->name);
+		strcpy(message.withdraw.reader,
+				withdrawal->reader == NULL ? "" : withdrawal->reader->name);
+		strcpy(message.withdraw.name, withdrawal->streams);
+		byte_stream_send(&port->stream, 0, 0, &message);
+	}
+}
+
+static void hub_reload(struct transport *transport) {
+	struct hub *hub = (struct hub *)transport;
+	const struct gidd *gidd = hub->base.gidd;
+	int error = shm_files_extend(&hub->windows, gidd->config, gidd->runtime);
+	if (error < 0) {
+		log_warning("hub: windows for the new configuration: %s", strerror(-error));
+	}
+	struct hub_port *port;
+	TAILQ_FOREACH(port, &hub->ports, entry) {
+		if (port->joined) {
+			tell_windows(port);
+		}
+	}
+}
+
 /* --- ports ------------------------------------------------------------------------------------ */
 
 /* A socket for each, that its QEMU connects to, or its gidd where that is no guest. */
@@ -312,6 +465,8 @@ static void handle_join(struct hub_port *port, const struct gid_wire_join *join)
 	}
 	port->stream.searching = false;
 	port->nonce = join->nonce;
+	tell_windows_soon(port);
+	tell_withdrawals(port);
 	port_join(port);
 }
 
@@ -324,6 +479,8 @@ static void handle_envelope(void *data, const struct gid_wire_envelope *envelope
 		handle_join(port, &message->join);
 	} else if (message->header.type == GID_WIRE_PEER) {
 		handle_peer(port, &message->peer);
+	} else if (message->header.type == GID_WIRE_PUNCH && port->joined) {
+		handle_punch(port, &message->allocated);
 	}
 }
 
@@ -402,7 +559,13 @@ static int port_open(struct hub *hub, const struct config_domain *domain) {
 	port->listener.fd = -1;
 	port->self = port->joined = domain == hub->base.gidd->self;
 	TAILQ_INSERT_TAIL(&hub->ports, port, entry);
-	int error = port->self ? 0 : listen_for(port);
+	int error = sd_event_add_time(hub->base.gidd->event, &port->tell, CLOCK_MONOTONIC, 0,
+			TELL_US / 20, handle_tell, port);
+	if (error < 0) {
+		return error;
+	}
+	sd_event_source_set_enabled(port->tell, SD_EVENT_OFF);
+	error = port->self ? 0 : listen_for(port);
 	if (error < 0) {
 		log_error("hub: no socket for domain %s in %s/hub: %s", domain->name,
 				hub->base.gidd->runtime, strerror(-error));
@@ -412,6 +575,7 @@ static int port_open(struct hub *hub, const struct config_domain *domain) {
 
 static void port_close(struct hub_port *port) {
 	listener_close(&port->listener);
+	sd_event_source_disable_unref(port->tell);
 	if (port->connected) {
 		byte_stream_finish(&port->stream);
 	}
@@ -478,6 +642,9 @@ static void hub_close(struct transport *transport) {
 static const struct transport_kind kind = {
 		.send = hub_send,
 		.part = hub_part,
+		.punch = hub_punch,
+		.withdraw = hub_withdraw,
+		.reload = hub_reload,
 		.close = hub_close,
 };
 
@@ -505,6 +672,10 @@ int hub_open(struct gidd *gidd, const struct transport_events *events,
 		if (error == 0 && config_has_window(gidd->config, domain)) {
 			error = port_open(hub, domain);
 		}
+	}
+	struct hub_port *self = find_self(hub);
+	if (error == 0 && self != NULL) {
+		tell_windows(self);
 	}
 	if (error == 0) {
 		error = make_pairs(hub);

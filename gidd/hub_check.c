@@ -27,7 +27,7 @@ enum hub_verdict hub_check(const struct config *config, const struct config_wind
 	case GID_WIRE_IMPORT:
 		return asked == NULL ? HUB_REFUSE : HUB_PASS;
 	case GID_WIRE_SUBSCRIBE:
-		if (asked == NULL || !config_globs_match(&asked->streams, subscribe->name)) {
+		if (!config_may_read(config, to, from, subscribe->name)) {
 			return HUB_REFUSE;
 		}
 		return is_in_window(windows, from, to, subscribe->window_offset,

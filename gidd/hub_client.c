@@ -76,6 +76,7 @@ static void handle_joined(struct hub_client *client, const struct gid_wire_join 
 	}
 	client->stream.searching = false;
 	client->joined = true;
+	client->base.session++;
 	log_info("the hub: joined");
 }
 
@@ -87,6 +88,18 @@ static void handle_peer(struct hub_client *client, const struct gid_wire_peer *p
 	}
 }
 
+static void handle_own(struct hub_client *client, const union gid_wire_message *message) {
+	struct gidd *gidd = client->base.gidd;
+	if (message->header.type == GID_WIRE_WITHDRAW) {
+		gidd->withdraw_events->withdrawn(gidd, &message->withdraw);
+	} else if (message->header.type == GID_WIRE_PUNCHED) {
+		gidd->withdraw_events->punched(
+				gidd, message->allocated.offset, message->allocated.size);
+	} else if (message->header.type == GID_WIRE_OWN_WINDOW) {
+		gidd->withdraw_events->told(gidd, &message->own_window);
+	}
+}
+
 static void handle_envelope(void *data, const struct gid_wire_envelope *envelope,
 		const union gid_wire_message *message) {
 	struct hub_client *client = data;
@@ -94,7 +107,9 @@ static void handle_envelope(void *data, const struct gid_wire_envelope *envelope
 		handle_joined(client, &message->join);
 	} else if (message->header.type == GID_WIRE_PEER && envelope->domain == 0) {
 		handle_peer(client, &message->peer);
-	} else if (envelope->domain != 0) {
+	} else if (envelope->domain == 0) {
+		handle_own(client, message);
+	} else {
 		client->base.events->receive(
 				client->base.gidd, envelope->domain, envelope->epoch, message);
 	}
@@ -218,6 +233,25 @@ static void hub_client_part(struct transport *transport, uint32_t domain, uint32
 	client->base.events->down(client->base.gidd, domain, why);
 }
 
+static void hub_client_punch(struct transport *transport, uint64_t place, uint64_t size) {
+	struct hub_client *client = (struct hub_client *)transport;
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_PUNCH, 0);
+	message.allocated.offset = place;
+	message.allocated.size = size;
+	if (client->joined) {
+		byte_stream_send(&client->stream, 0, 0, &message);
+	}
+}
+
+static int hub_client_withdraw(struct transport *transport, const struct config_domain *owner,
+		const struct gid_wire_withdraw *withdraw) {
+	return owner == transport->gidd->self ? 0 : -EXDEV;
+}
+
+static void hub_client_reload(struct transport *transport) {
+}
+
 static void hub_client_close(struct transport *transport) {
 	struct hub_client *client = (struct hub_client *)transport;
 	sd_event_source_disable_unref(client->retry);
@@ -230,6 +264,9 @@ static void hub_client_close(struct transport *transport) {
 static const struct transport_kind kind = {
 		.send = hub_client_send,
 		.part = hub_client_part,
+		.punch = hub_client_punch,
+		.withdraw = hub_client_withdraw,
+		.reload = hub_client_reload,
 		.close = hub_client_close,
 };
 

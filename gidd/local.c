@@ -2,11 +2,13 @@
 #include "local.h"
 
 #include "client.h"
+#include "leaving.h"
 #include "shm_range.h"
 #include "slabs.h"
 #include "status.h"
 #include "streams.h"
 #include "subscriptions.h"
+#include "withdraw.h"
 
 static void handle_import(struct client *client, const struct gid_wire_import *request) {
 	if (gid_domain_of(request->gid) == client->peer.gidd->self->number) {
@@ -62,6 +64,9 @@ static void handle_message(struct client *client, const union gid_wire_message *
 	case GID_WIRE_HEARING:
 		subscription_hearing(&client->peer, &message->hearing);
 		break;
+	case GID_WIRE_WITHDRAW:
+		withdraw_request(client, &message->withdraw);
+		break;
 	case GID_WIRE_STATUS:
 		status_request(client, message->header.serial);
 		break;
@@ -89,6 +94,7 @@ void local_init(struct gidd *gidd) {
 	gidd->client_events = &events;
 	slab_init(gidd);
 	stream_init(gidd);
+	withdraw_init(gidd);
 }
 
 void local_close(struct gidd *gidd) {
@@ -97,4 +103,5 @@ void local_close(struct gidd *gidd) {
 		client_destroy(client);
 	}
 	status_close(gidd);
+	leaving_close(gidd);
 }

@@ -9,11 +9,13 @@
 #include <time.h>
 
 #include "config_file.h"
+#include "leaving.h"
 #include "link.h"
 #include "log.h"
 #include "remote.h"
 #include "slabs.h"
 #include "subscriptions.h"
+#include "transport.h"
 
 /* Makes a text of a line, which may quote any bytes of the file. */
 static void clean(char *line, size_t length) {
@@ -69,11 +71,12 @@ static void notify_reloading(void) {
 					(unsigned long long)now.tv_nsec / 1000);
 }
 
-void reload_apply(struct gidd *gidd) {
+void reload_apply(struct gidd *gidd, const char *what) {
 	uint32_t ended = subscription_end_unshared(gidd);
 	uint32_t revoked = slab_revoke_unshared(gidd);
-	log_info("configuration read again: %u subscriptions ended, %u grants revoked", ended,
-			revoked);
+	uint32_t left = leaving_begin(gidd);
+	log_info("%s: %u subscriptions ended, %u grants revoked, %u pieces of memory left", what,
+			ended, revoked, left);
 	remote_open_links(gidd);
 }
 
@@ -85,11 +88,19 @@ static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo 
 		log_error("the configuration stays as it was: %s",
 				error == -EINVAL ? "see above" : strerror(-error));
 	} else {
-		reload_apply(reload->gidd);
+		if (reload->gidd->transport != NULL) {
+			reload->gidd->transport->kind->reload(reload->gidd->transport);
+		}
+		reload_apply(reload->gidd, "configuration read again");
 	}
 	reload->readings++;
 	sd_notify(0, "READY=1");
 	return 0;
+}
+
+int reload_withdraw(struct reload *reload, const struct config_domain *owner,
+		const struct config_domain *reader, const char *streams) {
+	return config_withdraw(reload->config, owner, reader, streams);
 }
 
 int reload_init(struct reload *reload, struct gidd *gidd, struct config *config, const char *path) {

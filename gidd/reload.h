@@ -19,7 +19,17 @@ int reload_init(struct reload *reload, struct gidd *gidd, struct config *config,
 
 void reload_finish(struct reload *reload);
 
-/* Ends what the configuration, after an update, does not allow any more, and opens new links. */
-void reload_apply(struct gidd *gidd);
+/*
+ * Takes streams of `owner` from `reader` (NULL: from all others), until the configuration is read
+ * again. 0 or -errno; reload_apply() ends what is not allowed any more.
+ */
+int reload_withdraw(struct reload *reload, const struct config_domain *owner,
+		const struct config_domain *reader, const char *streams);
+
+/*
+ * Ends what the configuration, after an update, does not allow any more, and opens new links.
+ * `what` has happened, for the log.
+ */
+void reload_apply(struct gidd *gidd, const char *what);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "shm_map.h"
 #include "wire.h"
 
 _Static_assert(CONFIG_WINDOWS_MAX == GID_WINDOWS_MAX, "wire");
@@ -111,7 +112,7 @@ static void put_header(struct gid_wire_window *header, const struct config_windo
  * One that is there already goes on, for guests may have it mapped: if its size is right, its first
  * page can be written again, whatever its owner made of it.
  */
-static int open_old(const char *path, const struct config_window *window) {
+static int open_old(const char *path, struct config_window *window) {
 	struct stat status;
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0) {
@@ -122,10 +123,12 @@ static int open_old(const char *path, const struct config_window *window) {
 		close(fd);
 		return -ENOENT;
 	}
+	if ((uint64_t)status.st_blocks * 512 >= window->size) {
+		window->made = window->filled = window->size; /* by a hub before this one, too */
+	}
 	return fd;
 }
 
-/* All of it is there from the start: a guest that finds no page left would be killed. */
 static int make_new(const char *path, const struct config_window *window) {
 	if (unlink(path) < 0 && errno != ENOENT) {
 		return -errno;
@@ -134,7 +137,8 @@ static int make_new(const char *path, const struct config_window *window) {
 	if (fd < 0) {
 		return -errno;
 	}
-	int error = -posix_fallocate(fd, 0, (off_t)window->size);
+	/* Its last page makes it as long as it is: gidd may truncate no file, see truncation.c. */
+	int error = -posix_fallocate(fd, (off_t)(window->size - SHM_PAGE), SHM_PAGE);
 	if (error < 0) {
 		unlink(path);
 		close(fd);
@@ -143,7 +147,17 @@ static int make_new(const char *path, const struct config_window *window) {
 	return fd;
 }
 
-static int make(const struct config_window *window, const char *runtime) {
+/* All that is used is there before: a guest that finds no page left would be killed. */
+static int fill_pages(struct config_window *window, int fd) {
+	if (window->made >= window->filled) {
+		return 0;
+	}
+	int error = -posix_fallocate(fd, 0, (off_t)window->filled);
+	window->made = error == 0 ? window->filled : window->made;
+	return error;
+}
+
+static int make(struct config_window *window, const char *runtime) {
 	struct gid_wire_window header;
 	const char *owner = window->owner->name;
 	unsigned long long mib = (unsigned long long)window->size >> 20;
@@ -160,8 +174,12 @@ static int make(const struct config_window *window, const char *runtime) {
 					window->number, owner, mib);
 		}
 		fd = make_new(path, window);
+		window->made = 0;
 	}
-	int error = fd < 0 ? fd : 0;
+	int error = fd < 0 ? fd : fill_pages(window, fd);
+	if (error == -ENOSPC && window->made == 0) {
+		unlink(path);
+	}
 	if (error == 0 && pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header)) {
 		error = -EIO;
 	}
@@ -235,15 +253,9 @@ static int make_folders(const struct config *config, const char *runtime) {
 	return error;
 }
 
-int shm_files_make(const struct config_windows *windows, const struct config *config,
-		const char *runtime) {
-	const struct config_domain *owner;
-	const struct config_window *window;
-	int error = make_folders(config, runtime);
-	TAILQ_FOREACH(owner, &config->domains, entry) {
-		struct clearing clearing = {windows, owner};
-		shm_files_each(runtime, owner, clear_old, &clearing);
-	}
+static int make_all(struct config_windows *windows, const char *runtime) {
+	struct config_window *window;
+	int error = 0;
 	TAILQ_FOREACH(window, windows, entry) {
 		if (error == 0 && window->size > 0) {
 			error = make(window, runtime);
@@ -252,9 +264,53 @@ int shm_files_make(const struct config_windows *windows, const struct config *co
 	return error;
 }
 
-void shm_files_mark(const struct config_windows *windows, const char *runtime,
+int shm_files_make(
+		struct config_windows *windows, const struct config *config, const char *runtime) {
+	const struct config_domain *owner;
+	int error = make_folders(config, runtime);
+	TAILQ_FOREACH(owner, &config->domains, entry) {
+		struct clearing clearing = {windows, owner};
+		shm_files_each(runtime, owner, clear_old, &clearing);
+	}
+	return error == 0 ? make_all(windows, runtime) : error;
+}
+
+int shm_files_extend(
+		struct config_windows *windows, const struct config *config, const char *runtime) {
+	const struct config_domain *owner;
+	int error = config_windows_extend(windows, config, &owner);
+	return error == 0 ? make_all(windows, runtime) : error;
+}
+
+int shm_files_punch(const struct config_windows *windows, const char *runtime,
+		const struct config_domain *owner, uint64_t place, uint64_t size) {
+	const struct config_window *window =
+			config_windows_find(windows, owner, gid_wire_window_number(place));
+	uint64_t offset = gid_wire_window_offset(place);
+	if (window == NULL || offset > window->made || size > window->made - offset) {
+		return -ERANGE;
+	}
+	char *path = file_path(runtime, window);
+	int fd = path == NULL ? -1 : open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int error = fd < 0 ? -errno : 0;
+	if (error == 0 &&
+			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+					(off_t)size) < 0) {
+		error = -errno;
+	}
+	if (error == 0) {
+		error = -posix_fallocate(fd, (off_t)offset, (off_t)size); /* as fill_pages() */
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	free(path);
+	return error;
+}
+
+void shm_files_mark(struct config_windows *windows, const char *runtime,
 		const struct config_domain *owner) {
-	const struct config_window *window;
+	struct config_window *window;
 	TAILQ_FOREACH(window, windows, entry) {
 		if (window->owner == owner && window->size > 0) {
 			(void)make(window, runtime); /* says what is wrong */

@@ -29,11 +29,28 @@ int shm_files_plan(
 
 /* The hub: makes the files of the planned windows that are not there, and ends all others. 0 or
  * -errno. */
-int shm_files_make(const struct config_windows *windows, const struct config *config,
-		const char *runtime);
+int shm_files_make(
+		struct config_windows *windows, const struct config *config, const char *runtime);
 
-/* The hub: writes the first pages of the owner's windows again, whatever that made of them. */
-void shm_files_mark(const struct config_windows *windows, const char *runtime,
+/*
+ * The hub, while machines use the windows: makes what is missing of them for the configuration as
+ * it is now. 0 or -errno.
+ */
+int shm_files_extend(
+		struct config_windows *windows, const struct config *config, const char *runtime);
+
+/*
+ * The hub: empties a piece of the owner's window, whoever has it mapped: zeroes are there from now
+ * on. 0 or -errno.
+ */
+int shm_files_punch(const struct config_windows *windows, const char *runtime,
+		const struct config_domain *owner, uint64_t place, uint64_t size);
+
+/*
+ * The hub: writes the first pages of the owner's windows again, whatever that made of them, and
+ * gives pages to those that are to have them now.
+ */
+void shm_files_mark(struct config_windows *windows, const char *runtime,
 		const struct config_domain *owner);
 
 #endif

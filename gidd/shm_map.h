@@ -15,7 +15,17 @@ struct client;
 struct shm_range {
 	TAILQ_ENTRY(shm_range) entry; /* by offset */
 	uint64_t offset, size;
-	struct client *client; /* whose */
+	struct client *client; /* whose; NULL: it is being emptied */
+	uint32_t readers;      /* enum gid_wire_readers: for whom it was asked for, */
+	char stream[64];       /* and for which stream */
+	bool adopted;	       /* by a gidd before this one: that is not known */
+	/*
+	 * Somebody may not read any more what is in it. It is emptied, by pieces of which so many
+	 * are not answered yet, and then again when its client has left it.
+	 */
+	bool left;
+	uint32_t pieces;
+	uint64_t session; /* of the transport that was asked */
 	/* While it is being cleaned: how far, and the request that waits for it. See shm_range.h.
 	 */
 	TAILQ_ENTRY(shm_range) dirty_entry;

@@ -3,18 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "gidd.h"
+#include "log.h"
 #include "quota.h"
 #include "shm_window.h"
+#include "transport.h"
 
 /* What is cleaned at a time: a fraction of a millisecond. */
 #define PIECE (UINT64_C(1) << 20)
 /* Ranges of a client that it has asked for and not got yet: our library asks for one at a time. */
 #define DIRTY_MAX 16u
+/* How long who asks for memory waits until the hub has said which windows are for whom. */
+#define TOLD_US (UINT64_C(1) * 1000 * 1000)
 
 static uint64_t round_up(uint64_t size) {
 	return (size + SHM_PAGE - 1) & ~(uint64_t)(SHM_PAGE - 1);
@@ -58,11 +63,112 @@ static int open_locked(const struct shm_window *window, uint64_t offset, uint64_
 	return fd;
 }
 
+/* --- what some may not read any more ---------------------------------------------------------- */
+
+/* Has the hub empty it, by pieces: whoever has it mapped sees zeroes then. It may be gone after. */
+static void empty(struct gidd *gidd, const struct shm_window *window, struct shm_range *range) {
+	struct transport *transport = gidd->transport;
+	uint64_t begin = range->offset, end = begin + range->size;
+	if (transport == NULL) {
+		return;
+	}
+	range->pieces = range->session == transport->session ? range->pieces : 0;
+	range->session = transport->session;
+	range->pieces += (uint32_t)((range->size + GID_WIRE_PUNCH_MAX - 1) / GID_WIRE_PUNCH_MAX);
+	for (uint64_t at = begin; at < end; at += GID_WIRE_PUNCH_MAX) {
+		uint64_t rest = end - at;
+		transport->kind->punch(transport, gid_wire_window_place(window->number, at),
+				rest < GID_WIRE_PUNCH_MAX ? rest : GID_WIRE_PUNCH_MAX);
+	}
+}
+
+void shm_range_punched(struct gidd *gidd, uint64_t place, uint64_t size) {
+	struct shm_window *window =
+			shm_window_at(gidd, gidd->self->number, gid_wire_window_number(place));
+	struct shm_range *range = window == NULL
+			? NULL
+			: shm_map_around(&window->map, gid_wire_window_offset(place), size);
+	if (range == NULL || range->pieces == 0) {
+		return;
+	}
+	range->pieces--;
+	if (range->pieces == 0 && range->client == NULL) {
+		shm_map_remove(&window->map, range);
+	}
+}
+
+static bool is_part(const struct domain_set *part, const struct domain_set *all) {
+	struct domain_set both = domain_set_union(part, all);
+	return domain_set_is_equal(&both, all);
+}
+
+/* Whether all who read the window may read what is in the range. */
+static bool may_stay(const struct gidd *gidd, const struct shm_window *window,
+		const struct shm_range *range) {
+	const struct config *config = gidd->config;
+	if (range->adopted) {
+		return TAILQ_EMPTY(&config->withdrawals);
+	}
+	if (range->readers == GID_WIRE_READERS_DOMAIN) {
+		return true; /* what is between the two ends with their subscriptions */
+	}
+	struct domain_set readers = range->readers == GID_WIRE_READERS_STREAM
+			? config_readers_of_stream(config, gidd->self, range->stream)
+			: config_readers_of_any(config, gidd->self);
+	return is_part(&window->readers, &readers);
+}
+
+uint32_t shm_range_leave_unshared(struct gidd *gidd, shm_range_func *each) {
+	struct shm_window *window;
+	struct shm_range *range;
+	uint32_t count = 0;
+	SLIST_FOREACH(window, &gidd->windows[gidd->self->number], entry) {
+		TAILQ_FOREACH(range, &window->map.ranges, entry) {
+			if (range->left || may_stay(gidd, window, range)) {
+				continue;
+			}
+			range->left = true;
+			each(range->client, window->number, range->offset, range->size);
+			count++;
+		}
+	}
+	return count;
+}
+
+bool shm_range_leave(struct gidd *gidd, uint32_t number, uint64_t offset, uint64_t size) {
+	const struct shm_window *window = shm_window_at(gidd, gidd->self->number, number);
+	struct shm_range *range =
+			window == NULL ? NULL : shm_map_around(&window->map, offset, size);
+	if (range != NULL) {
+		range->left = true;
+	}
+	return range != NULL;
+}
+
+bool shm_range_empty_left(struct gidd *gidd) {
+	struct shm_window *window;
+	struct shm_range *range, *next;
+	bool any = false;
+	SLIST_FOREACH(window, &gidd->windows[gidd->self->number], entry) {
+		for (range = TAILQ_FIRST(&window->map.ranges); range != NULL; range = next) {
+			next = TAILQ_NEXT(range, entry);
+			bool lost = gidd->transport != NULL &&
+					range->session != gidd->transport->session;
+			any = any || range->left;
+			if (range->left && (range->pieces == 0 || lost)) {
+				empty(gidd, window, range);
+			}
+		}
+	}
+	return any;
+}
+
 /* --- dealing out ------------------------------------------------------------------------------ */
 
 static struct shm_range *take(struct shm_window *window, struct client *client, uint64_t size) {
-	uint64_t from = 0, offset;
-	while (shm_map_find(&window->map, from, size, &offset)) {
+	uint64_t from = 0, offset, filled = shm_window_filled(client->peer.gidd, window);
+	while (shm_map_find(&window->map, from, size, &offset) && offset <= filled &&
+			size <= filled - offset) {
 		if (!is_locked(window, offset, size, &from)) {
 			return shm_map_add(&window->map, offset, size, client);
 		}
@@ -74,7 +180,13 @@ static void give_back(struct shm_window *window, struct shm_range *range) {
 	if (range->dirty) {
 		TAILQ_REMOVE(&window->dirty, range, dirty_entry);
 	}
+	struct gidd *gidd = range->client->peer.gidd;
 	quota_give(range->client, QUOTA_MEMORY, range->size);
+	if (range->left) {
+		range->client = NULL; /* nobody gets it before it is empty */
+		empty(gidd, window, range);
+		return;
+	}
 	shm_map_remove(&window->map, range);
 }
 
@@ -94,7 +206,7 @@ static void give(struct shm_window *window, struct shm_range *range) {
 	union gid_wire_message message;
 	TAILQ_REMOVE(&window->dirty, range, dirty_entry);
 	range->dirty = false;
-	int fd = open_locked(window, range->offset, range->size);
+	int fd = range->left ? -EAGAIN : open_locked(window, range->offset, range->size);
 	if (fd < 0) {
 		peer_result(peer, range->serial, fd, 0, "the window: %s", strerror(-fd));
 		give_back(window, range);
@@ -187,7 +299,10 @@ static struct shm_window *find_window(struct client *client, const struct gid_wi
 	struct shm_window *window = NULL;
 	int error = -ENOTSUP;
 	const char *why = "nobody on another machine may read it: a memfd will do";
-	if (!domain_set_is_empty(&readers)) {
+	if (!domain_set_is_empty(&readers) && !shm_window_is_told(gidd)) {
+		error = -ENOTCONN;
+		why = "the host's gidd has not said who reads which window: does it run?";
+	} else if (!domain_set_is_empty(&readers)) {
 		window = shm_window_find_for(gidd, &readers);
 		bool some = !SLIST_EMPTY(&gidd->windows[gidd->self->number]);
 		error = some ? -ENOTSUP : -ENOTCONN;
@@ -201,7 +316,7 @@ static struct shm_window *find_window(struct client *client, const struct gid_wi
 	return window;
 }
 
-void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request) {
+static void alloc(struct client *client, const struct gid_wire_alloc *request) {
 	uint32_t serial = request->header.serial;
 	const struct gidd *gidd = client->peer.gidd;
 	struct shm_window *window = find_window(client, request);
@@ -231,10 +346,96 @@ void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request
 				gidd->self->name);
 		return;
 	}
+	range->readers = request->readers;
+	memcpy(range->stream, request->name, sizeof(range->stream));
 	error = begin_cleaning(gidd, window, range, serial);
 	if (error < 0) {
 		give_back(window, range);
 		peer_result(&client->peer, serial, error, 0, "gidd is out of memory");
+	}
+}
+
+/* --- before the hub has said who reads what -------------------------------------------------- */
+
+struct shm_waiting {
+	struct shm_waiting *next;
+	struct client *client;
+	struct gid_wire_alloc request;
+};
+
+/* In any order: a client takes answers by their serials. */
+static void answer_waiting(struct gidd *gidd) {
+	struct shm_waiting *waiting;
+	while ((waiting = gidd->waiting) != NULL) {
+		gidd->waiting = waiting->next;
+		alloc(waiting->client, &waiting->request);
+		free(waiting);
+	}
+	gidd->patience = sd_event_source_disable_unref(gidd->patience);
+}
+
+static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
+	answer_waiting(data);
+	return 0;
+}
+
+static void stop_waiting(struct gidd *gidd, const struct client *client) {
+	struct shm_waiting **at = &gidd->waiting;
+	while (*at != NULL) {
+		struct shm_waiting *waiting = *at;
+		if (waiting->client == client) {
+			*at = waiting->next;
+			free(waiting);
+		} else {
+			at = &waiting->next;
+		}
+	}
+	if (gidd->waiting == NULL) {
+		gidd->patience = sd_event_source_disable_unref(gidd->patience);
+	}
+}
+
+/* False: it cannot wait. */
+static bool let_wait(struct client *client, const struct gid_wire_alloc *request) {
+	struct gidd *gidd = client->peer.gidd;
+	struct shm_waiting *waiting;
+	uint32_t count = 0;
+	for (waiting = gidd->waiting; waiting != NULL; waiting = waiting->next) {
+		count += waiting->client == client;
+	}
+	if (count >= DIRTY_MAX ||
+			(gidd->patience == NULL &&
+					sd_event_add_time_relative(gidd->event, &gidd->patience,
+							CLOCK_MONOTONIC, TOLD_US, 0,
+							handle_patience, gidd) < 0)) {
+		return false;
+	}
+	waiting = calloc(1, sizeof(*waiting));
+	if (waiting == NULL) {
+		return false;
+	}
+	*waiting = (struct shm_waiting){
+			.next = gidd->waiting, .client = client, .request = *request};
+	gidd->waiting = waiting;
+	return true;
+}
+
+void shm_range_told(struct gidd *gidd, const struct gid_wire_own_window *told) {
+	if (shm_window_tell(gidd, told) < 0) {
+		log_error("no memory for what the hub says of our windows");
+	}
+	if (shm_window_is_told(gidd)) {
+		answer_waiting(gidd);
+	}
+}
+
+void shm_range_alloc(struct client *client, const struct gid_wire_alloc *request) {
+	struct gidd *gidd = client->peer.gidd;
+	struct domain_set readers = find_readers(gidd, request);
+	bool early = gidd->transport != NULL && !domain_set_is_empty(&readers) &&
+			!shm_window_is_told(gidd);
+	if (!early || !let_wait(client, request)) {
+		alloc(client, request);
 	}
 }
 
@@ -269,8 +470,9 @@ static void free_all_in(struct shm_window *window, const struct client *client) 
 }
 
 void shm_range_free_all_of(struct client *client) {
-	const struct gidd *gidd = client->peer.gidd;
+	struct gidd *gidd = client->peer.gidd;
 	struct shm_window *window;
+	stop_waiting(gidd, client);
 	SLIST_FOREACH(window, &gidd->windows[gidd->self->number], entry) {
 		free_all_in(window, client);
 	}
@@ -297,7 +499,13 @@ int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t siz
 		range = shm_map_add(&window->map, offset, whole, client);
 		if (range == NULL) {
 			quota_give(client, QUOTA_MEMORY, whole);
+		} else {
+			range->adopted = true;
 		}
+	}
+	if (range != NULL && range->client == client && range->left) {
+		*why = "some may not read this memory any more: ask for other memory";
+		return -EACCES;
 	}
 	if (range == NULL || range->client != client || range->dirty) {
 		*why = "the memory was not given to this client";

@@ -174,6 +174,11 @@ static void window_destroy(struct shm_window *window) {
 	free(window);
 }
 
+static bool is_header_of(const struct gid_wire_window *header, const struct shm_window *window) {
+	return gid_wire_window_is_valid(header, window->size) && header->domain == window->domain &&
+			header->number == window->number;
+}
+
 static int open_files(struct shm_window *window, bool own) {
 	struct stat status;
 	struct gid_wire_window header;
@@ -191,8 +196,7 @@ static int open_files(struct shm_window *window, bool own) {
 	if (error < 0) {
 		return error;
 	}
-	if (!gid_wire_window_is_valid(&header, window->size) || header.domain != window->domain ||
-			header.number != window->number) {
+	if (!is_header_of(&header, window)) {
 		return -EBADF;
 	}
 	window->cookie = header.cookie;
@@ -243,6 +247,54 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 	return window;
 }
 
+/* --- what the hub says of our own ------------------------------------------------------------- */
+
+struct shm_told {
+	bool all;
+	struct shm_told_window {
+		uint64_t size, filled; /* 0: it has said nothing of that one */
+		struct domain_set readers;
+	} windows[GID_WINDOWS_MAX];
+};
+
+static const struct shm_told_window *find_told(
+		const struct gidd *gidd, const struct shm_window *window) {
+	const struct shm_told_window *told =
+			gidd->told == NULL ? NULL : &gidd->told->windows[window->number];
+	return told != NULL && told->size == window->size ? told : NULL;
+}
+
+bool shm_window_is_told(const struct gidd *gidd) {
+	return gidd->told != NULL && gidd->told->all;
+}
+
+uint64_t shm_window_filled(const struct gidd *gidd, const struct shm_window *window) {
+	const struct shm_told_window *told = find_told(gidd, window);
+	return told == NULL ? 0 : told->filled;
+}
+
+int shm_window_tell(struct gidd *gidd, const struct gid_wire_own_window *message) {
+	if (gidd->told == NULL) {
+		gidd->told = calloc(1, sizeof(*gidd->told));
+	}
+	if (gidd->told == NULL) {
+		return -ENOMEM;
+	}
+	struct shm_told_window *told = &gidd->told->windows[message->number];
+	told->size = message->size;
+	told->filled = message->filled;
+	memcpy(told->readers.bits, message->readers, sizeof(message->readers));
+	gidd->told->all = message->more == 0;
+	/* The hub has just written its first page anew, whatever was there before. */
+	struct shm_window *window = shm_window_at(gidd, gidd->self->number, message->number);
+	struct gid_wire_window header;
+	if (window != NULL && read_header(window->fd, &header) == 0 &&
+			is_header_of(&header, window)) {
+		memcpy(window->readers.bits, header.readers, sizeof(header.readers));
+	}
+	return 0;
+}
+
 /* --- finding ---------------------------------------------------------------------------------- */
 
 struct shm_window *shm_window_at(struct gidd *gidd, uint32_t domain, uint32_t number) {
@@ -287,7 +339,9 @@ struct shm_window *shm_window_find(struct gidd *gidd, uint32_t domain, uint32_t 
 static struct shm_window *find_for(struct gidd *gidd, const struct domain_set *readers) {
 	struct shm_window *window;
 	SLIST_FOREACH(window, &gidd->windows[gidd->self->number], entry) {
-		if (domain_set_is_equal(&window->readers, readers)) {
+		const struct shm_told_window *told = find_told(gidd, window);
+		if (told != NULL && domain_set_is_equal(&told->readers, readers) &&
+				domain_set_is_equal(&window->readers, readers)) {
 			break;
 		}
 	}
@@ -328,6 +382,8 @@ void shm_window_forget_all(struct gidd *gidd) {
 	for (uint32_t domain = 0; domain <= GID_DOMAIN_MAX; domain++) {
 		shm_window_forget(gidd, domain);
 	}
+	free(gidd->told);
+	gidd->told = NULL;
 }
 
 static const char *judge(const struct shm_window *window) {
@@ -336,10 +392,7 @@ static const char *judge(const struct shm_window *window) {
 	if (fstat(window->fd, &status) < 0 || (uint64_t)status.st_size != window->size) {
 		return "the size of its window has changed";
 	}
-	if (read_header(window->fd, &header) == 0 &&
-			(!gid_wire_window_is_valid(&header, window->size) ||
-					header.domain != window->domain ||
-					header.number != window->number)) {
+	if (read_header(window->fd, &header) == 0 && !is_header_of(&header, window)) {
 		return "broken memory: the first page of its window";
 	}
 	return NULL;

@@ -4,6 +4,10 @@
  * that may read the same of it; each is one file, or one PCI device. Its owner alone has it
  * writable; the hypervisor sees to that. The first page says whose it is and who reads it, and is
  * written by the hub when it makes the file.
+ *
+ * Its owner can write that page, and so does whoever spoils its memory. Which window it is follows
+ * from its place in the machine, therefore; and who reads a window of its own a gidd hears from the
+ * hub. It uses none whose page says something else, for that may be another file.
  */
 #ifndef GIDD_SHM_WINDOW_H
 #define GIDD_SHM_WINDOW_H
@@ -13,13 +17,14 @@
 
 #include "config_windows.h"
 #include "shm_map.h"
+#include "wire.h"
 
 struct gidd;
 
 struct shm_window {
 	SLIST_ENTRY(shm_window) entry;
 	uint32_t domain, number;   /* whose, and which of those */
-	struct domain_set readers; /* of the own window: who may read it */
+	struct domain_set readers; /* of the own window: as its first page had them */
 	int fd;			   /* read-only, to be handed on */
 	int writable;		   /* of the own window, else -1 */
 	uint64_t size;
@@ -43,6 +48,12 @@ struct shm_window *shm_window_at(struct gidd *gidd, uint32_t domain, uint32_t nu
 struct shm_window *shm_window_find_for(struct gidd *gidd, const struct domain_set *readers);
 /* The one of the domain that the descriptor is of, or NULL. */
 struct shm_window *shm_window_of(struct gidd *gidd, uint32_t domain, int fd);
+/* The hub has said who reads one of our own windows, and how much of it has pages. 0, -ENOMEM. */
+int shm_window_tell(struct gidd *gidd, const struct gid_wire_own_window *told);
+/* Whether it has said so of all. */
+bool shm_window_is_told(const struct gidd *gidd);
+/* Our own: so much of it may be used, which is less than its size where the rest has no pages. */
+uint64_t shm_window_filled(const struct gidd *gidd, const struct shm_window *window);
 /* They may be others from now on: the domain is gone. */
 void shm_window_forget(struct gidd *gidd, uint32_t domain);
 void shm_window_forget_all(struct gidd *gidd);

@@ -16,6 +16,7 @@
 #include "quota.h"
 #include "shm_range.h"
 #include "shm_window.h"
+#include "streams.h"
 
 /* Slabs of other domains that a client may wait for. It waits for each, or asks for a few at once.
  */
@@ -280,14 +281,18 @@ void slab_unexport(struct client *client, const struct gid_wire_unexport *reques
 	peer_result(&client->peer, request->header.serial, 0, 0, "%s", "");
 }
 
+static bool lies_in(const struct slab *slab, uint32_t window, uint64_t offset, uint64_t size) {
+	const struct gid_wire_imported *info = &slab->description.imported;
+	return info->memory == GID_MEMORY_WINDOW && slab->window == window &&
+			info->offset >= offset && info->offset - offset < size;
+}
+
 bool slab_is_in(const struct client *client, const struct gid_wire_allocated *range) {
 	uint64_t offset = gid_wire_window_offset(range->offset);
 	uint32_t window = gid_wire_window_number(range->offset);
 	const struct slab *slab;
 	TAILQ_FOREACH(slab, &client->slabs, owner_entry) {
-		const struct gid_wire_imported *info = &slab->description.imported;
-		if (info->memory == GID_MEMORY_WINDOW && slab->window == window &&
-				info->offset >= offset && info->offset - offset < range->size) {
+		if (lies_in(slab, window, offset, range->size)) {
 			return true;
 		}
 	}
@@ -411,6 +416,58 @@ uint32_t slab_revoke_unshared(struct gidd *gidd) {
 		}
 	}
 	return revoked;
+}
+
+/* --- memory that must be left ------------------------------------------------------------------
+ */
+
+void slab_leave(struct slab *slab) {
+	slab->leaving = true;
+	tell_revoked(&slab->owner->peer, slab);
+}
+
+void slab_leave_range(struct client *client, uint32_t window, uint64_t offset, uint64_t size) {
+	struct slab *slab;
+	TAILQ_FOREACH(slab, &client->slabs, owner_entry) {
+		if (lies_in(slab, window, offset, size)) {
+			slab_leave(slab);
+		}
+	}
+}
+
+static bool was_lent_to_loser(const struct gidd *gidd, const struct slab *slab) {
+	const struct config_domain *reader;
+	TAILQ_FOREACH(reader, &gidd->config->domains, entry) {
+		if (slab_is_granted(slab, reader->number) &&
+				stream_is_withdrawn(slab->owner, reader)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t slab_leave_withdrawn(struct gidd *gidd) {
+	struct slab *slab;
+	uint32_t count = 0;
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		bool in_window = slab->description.imported.memory == GID_MEMORY_WINDOW;
+		if (slab->owner != NULL && !in_window && !slab->leaving &&
+				was_lent_to_loser(gidd, slab)) {
+			slab_leave(slab);
+			count++;
+		}
+	}
+	return count;
+}
+
+void slab_end_leaving(struct gidd *gidd) {
+	struct slab *slab, *next;
+	for (slab = TAILQ_FIRST(&gidd->slabs); slab != NULL; slab = next) {
+		next = TAILQ_NEXT(slab, entry);
+		if (slab->leaving) {
+			slab_destroy(gidd, slab);
+		}
+	}
 }
 
 /* --- import of ours --------------------------------------------------------------------------- */

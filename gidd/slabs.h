@@ -24,6 +24,7 @@ struct slab {
 	uint64_t charged;		    /* to the owner's quota; a window's memory is already */
 	struct domain_set grants;	    /* the owner's */
 	struct domain_set withheld;	    /* to these it may not be lent by others, either */
+	bool leaving;			    /* its owner was told to leave its memory */
 	bool inherited; /* exported before this gidd ran: who has it is not known */
 	uint64_t inode; /* of another domain's memory: tells whether it is the same again */
 	bool doubtful;	/* the link was lost since: it was not asked for again yet */
@@ -70,6 +71,17 @@ bool slab_is_granted(const struct slab *slab, uint32_t domain);
 void slab_grant(struct client *client, const struct gid_wire_grant *request);
 /* The configuration has changed. Takes back what it does not allow any more: how many grants. */
 uint32_t slab_revoke_unshared(struct gidd *gidd);
+
+/*
+ * The owner's client is to leave memory that some may not read any more: that of the slab, of all
+ * in a range of a window, or of the slabs beside windows that were lent to those whom its streams
+ * were taken from (returns how many).
+ */
+void slab_leave(struct slab *slab);
+void slab_leave_range(struct client *client, uint32_t window, uint64_t offset, uint64_t size);
+uint32_t slab_leave_withdrawn(struct gidd *gidd);
+/* Ends those that it has not left. */
+void slab_end_leaving(struct gidd *gidd);
 
 /* For a gid of this domain. */
 void slab_import(struct peer *peer, const struct gid_wire_import *request);

@@ -597,3 +597,14 @@ void stream_destroy_all_of(struct client *client) {
 		stream_destroy(client->peer.gidd, stream, -EPIPE);
 	}
 }
+
+bool stream_is_withdrawn(const struct client *client, const struct config_domain *reader) {
+	const struct gidd *gidd = client->peer.gidd;
+	const struct stream *stream;
+	TAILQ_FOREACH(stream, &client->streams, owner_entry) {
+		if (config_is_withdrawn(gidd->config, gidd->self, reader, stream->name)) {
+			return true;
+		}
+	}
+	return false;
+}

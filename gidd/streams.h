@@ -18,6 +18,9 @@ void stream_unpublish(struct client *client, const struct gid_wire_unpublish *re
 /* The client is gone: as a producer. */
 void stream_destroy_all_of(struct client *client);
 
+/* Whether one that the client publishes was taken from the reader, which may not read it. */
+bool stream_is_withdrawn(const struct client *client, const struct config_domain *reader);
+
 /* SUBSCRIBE: from a client, or from a link for a stream of this domain. */
 void stream_subscribe(
 		struct peer *consumer, const struct gid_wire_subscribe *request, int fds[static 2]);

@@ -12,6 +12,7 @@
 
 #include "wire.h"
 
+struct config_domain;
 struct gidd;
 struct transport;
 
@@ -25,6 +26,16 @@ struct transport_kind {
 	 */
 	void (*part)(struct transport *transport, uint32_t domain, uint32_t epoch, bool fault,
 			const char *why);
+	/* Has the hub empty a piece of a window of our own domain, and say so by `punched`. */
+	void (*punch)(struct transport *transport, uint64_t place, uint64_t size);
+	/*
+	 * Has the owner take a stream or slab from readers. 0; -EXDEV: only the hub can do that,
+	 * and this is not it, or the owner is not joined by it; -EHOSTDOWN: the owner is not there.
+	 */
+	int (*withdraw)(struct transport *transport, const struct config_domain *owner,
+			const struct gid_wire_withdraw *withdraw);
+	/* The configuration has changed. */
+	void (*reload)(struct transport *transport);
 	void (*close)(struct transport *transport);
 };
 
@@ -32,6 +43,7 @@ struct transport {
 	const struct transport_kind *kind;
 	const struct transport_events *events;
 	struct gidd *gidd;
+	uint64_t session; /* of a client of the hub: counts how often it has joined it */
 };
 
 /* What a transport tells those who use it. Called from the event loop, `down` from part(), too. */
@@ -46,6 +58,16 @@ struct transport_events {
 	void (*fault)(struct gidd *gidd, uint32_t domain, const char *why);
 	/* There is no way to any of them yet. */
 	void (*unreachable)(struct gidd *gidd, const char *why);
+};
+
+/* What the hub tells of a domain's own memory. See gidd->withdraw_events. */
+struct withdraw_events {
+	/* A stream or slab of ours is taken from readers. */
+	void (*withdrawn)(struct gidd *gidd, const struct gid_wire_withdraw *withdraw);
+	/* A piece of our own window is empty. */
+	void (*punched)(struct gidd *gidd, uint64_t place, uint64_t size);
+	/* Who reads a window of ours, and how much of it may be used. */
+	void (*told)(struct gidd *gidd, const struct gid_wire_own_window *told);
 };
 
 #endif

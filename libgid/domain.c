@@ -170,3 +170,24 @@ int gid_domain_status(struct gid_domain *domain, char **json) {
 					   gid_strerror(error))
 			 : 0;
 }
+
+/* False: it is too long. */
+static bool put_word(char field[64], const char *word) {
+	return word == NULL || snprintf(field, 64, "%s", word) < 64;
+}
+
+int gid_domain_revoke(struct gid_domain *domain, const char *owner, const char *stream, gid_id gid,
+		const char *reader) {
+	union gid_wire_message request, answer;
+	const char *why;
+	gid_wire_begin(&request, GID_WIRE_WITHDRAW, 0);
+	request.withdraw.gid = stream == NULL ? gid : GID_NONE;
+	bool fits = put_word(request.withdraw.owner, owner) &&
+			put_word(request.withdraw.name, stream) &&
+			put_word(request.withdraw.reader, reader);
+	if (!fits || gid_wire_check(&request, sizeof(request.withdraw), 0, &why) < 0) {
+		return gid_domain_fail(domain, -EINVAL, "cannot be revoked: %s",
+				fits ? why : "a name is too long");
+	}
+	return gid_domain_request(domain, &request, NULL, 0, &answer, NULL);
+}

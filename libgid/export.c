@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
@@ -10,6 +11,7 @@
 
 #include <drm_fourcc.h>
 
+#include "closer.h"
 #include "slab_object.h"
 
 /* --- registering ------------------------------------------------------------------------------ */
@@ -31,9 +33,83 @@ static void put_export(const struct gid_slab *slab, union gid_wire_message *mess
 	gid_wire_put_layout(&export->layout, &info->layout);
 }
 
+static void put_unexport(uint32_t number, union gid_wire_message *message) {
+	gid_wire_begin(message, GID_WIRE_UNEXPORT, 0);
+	message->unexport.slab = number;
+}
+
+/* --- what it has left ---------------------------------------------------------------------------
+ */
+
+/* Those who read there may end that; gidd waits longer. */
+#define LEAVE_NS (UINT64_C(20) * 1000 * 1000)
+
+/* Memory that a slab was in, under a number by which frames that are out are known still. */
+struct gid_slab_left {
+	struct gid_slab_left *next;
+	uint32_t number;
+	uint32_t held; /* frames that were out when it was left, and are out still */
+	bool done;     /* it was given back */
+	struct gid_memory_own memory;
+};
+
+static void put_left(struct gid_memory_own *memory) {
+	if (memory->data == NULL) {
+		gid_closer_close(memory->fd);
+	}
+	gid_memory_put(memory);
+}
+
+/* Readers lose it; whoever does not co-operate sees zeroes. */
+static void give_back(struct gid_domain *domain, struct gid_slab_left *left) {
+	union gid_wire_message message;
+	if (left->done) {
+		return;
+	}
+	left->done = true;
+	put_unexport(left->number, &message);
+	gid_domain_post(domain, &message, NULL, 0);
+	if (left->memory.data != NULL) {
+		explicit_bzero(left->memory.data, left->memory.size);
+	}
+	put_left(&left->memory);
+}
+
+static void handle_leaving(void *data) {
+	struct gid_slab *slab = data;
+	for (struct gid_slab_left *left = slab->left; left != NULL; left = left->next) {
+		give_back(slab->domain, left);
+	}
+}
+
+void gid_slab_frame_left(struct gid_slab *slab, gid_id gid) {
+	struct gid_slab_left *left = slab->left;
+	while (left != NULL && left->number != gid_slab_of(gid)) {
+		left = left->next;
+	}
+	if (left != NULL && left->held > 0 && --left->held == 0 && !left->done) {
+		gid_loop_arm(&slab->domain->loop, &slab->leaving, gid_clock_now());
+	}
+}
+
+static void forget_left(struct gid_slab *slab) {
+	gid_loop_disarm(&slab->domain->loop, &slab->leaving);
+	while (slab->left != NULL) {
+		struct gid_slab_left *left = slab->left;
+		slab->left = left->next;
+		give_back(slab->domain, left);
+		gid_table_remove(&slab->domain->own_slabs, left->number);
+		free(left);
+	}
+}
+
+/* --- its life -----------------------------------------------------------------------------------
+ */
+
 /* Takes it out of the domain's tables. */
 static void unregister(struct gid_slab *slab) {
 	if (slab->registered) {
+		forget_left(slab);
 		gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
 		gid_endpoint_remove(slab->domain, &slab->endpoint);
 		gid_domain_request_cancel(slab->domain, slab);
@@ -41,16 +117,11 @@ static void unregister(struct gid_slab *slab) {
 	}
 }
 
-static void put_unexport(const struct gid_slab *slab, union gid_wire_message *message) {
-	gid_wire_begin(message, GID_WIRE_UNEXPORT, 0);
-	message->unexport.slab = gid_slab_of(slab->info.gid);
-}
-
 /* Takes the slab back without waiting for gidd's answer. */
 static void retract(struct gid_slab *slab) {
 	if (slab->registered) {
 		union gid_wire_message message;
-		put_unexport(slab, &message);
+		put_unexport(gid_slab_of(slab->info.gid), &message);
 		gid_domain_post(slab->domain, &message, NULL, 0);
 		unregister(slab);
 		slab->info.revoked = true;
@@ -90,12 +161,11 @@ static void export_again(struct gid_endpoint *endpoint) {
 	gid_slab_grant_again(slab);
 }
 
-static bool no_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
-		int fds[GID_WIRE_FDS_MAX]) {
-	return false;
-}
+static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+		int fds[GID_WIRE_FDS_MAX]);
 
-static int register_slab(struct gid_slab *slab) {
+/* Gets a number for it. */
+static int export_new(struct gid_slab *slab) {
 	struct gid_domain *domain = slab->domain;
 	union gid_wire_message message, answer;
 	put_export(slab, &message);
@@ -113,13 +183,21 @@ static int register_slab(struct gid_slab *slab) {
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
 	}
 	slab->info.gid = gid;
+	return 0;
+}
+
+static int register_slab(struct gid_slab *slab) {
+	int error = export_new(slab);
+	if (error < 0) {
+		return error;
+	}
 	slab->registered = true;
 	slab->endpoint = (struct gid_endpoint){
 			.kind = GID_ENDPOINT_SLAB,
-			.message = no_message,
+			.message = hear,
 			.reconnected = export_again,
 	};
-	gid_endpoint_add(domain, &slab->endpoint);
+	gid_endpoint_add(slab->domain, &slab->endpoint);
 	return 0;
 }
 
@@ -158,8 +236,23 @@ static int finish_slab(struct gid_slab *slab, int error, struct gid_slab **resul
 	return 0;
 }
 
+static int get_memory(struct gid_slab *slab, struct gid_memory_own *memory, size_t size) {
+	bool any = slab->stream[0] == '\0';
+	const struct gid_memory_readers readers = {
+			.kind = any ? GID_WIRE_READERS_ANY : GID_WIRE_READERS_STREAM,
+			.name = any ? NULL : slab->stream,
+	};
+	return gid_memory_get(slab->domain, memory, &readers, "gid-slab", size);
+}
+
+static void use_memory(struct gid_slab *slab) {
+	slab->info.fd = slab->own.fd;
+	slab->info.offset = slab->own.window_offset;
+	slab->info.memory = slab->info.offset == 0 ? GID_MEMORY_MEMFD : GID_MEMORY_WINDOW;
+}
+
 /* Slots, then the table of their generations on pages of its own. */
-static int make_memory(struct gid_slab *slab, const char *stream) {
+static int make_memory(struct gid_slab *slab) {
 	struct gid_slab_info *info = &slab->info;
 	uint64_t slots, size;
 	if (info->slot_size == 0 ||
@@ -169,18 +262,12 @@ static int make_memory(struct gid_slab *slab, const char *stream) {
 		return gid_domain_fail(slab->domain, -EINVAL, "%u slots of that size are too much",
 				info->slot_count);
 	}
-	const struct gid_memory_readers readers = {
-			.kind = stream == NULL ? GID_WIRE_READERS_ANY : GID_WIRE_READERS_STREAM,
-			.name = stream,
-	};
-	int error = gid_memory_get(slab->domain, &slab->own, &readers, "gid-slab", size);
+	int error = get_memory(slab, &slab->own, size);
 	if (error < 0) {
 		return gid_domain_fail(slab->domain, error, "cannot make %llu bytes of memory: %s",
 				(unsigned long long)size, gid_strerror(error));
 	}
-	info->fd = slab->own.fd;
-	info->offset = slab->own.window_offset;
-	info->memory = info->offset == 0 ? GID_MEMORY_MEMFD : GID_MEMORY_WINDOW;
+	use_memory(slab);
 	slab->view = slab->own.data;
 	slab->generations = (const uint32_t *)(slab->view + slots);
 	return 0;
@@ -221,9 +308,79 @@ int gid_slab_create_for_stream(struct gid_domain *domain, const char *stream,
 	slab->info.slot_size = gid_memory_round_up(slot_size);
 	error = set_description(slab, description);
 	if (error == 0) {
-		error = make_memory(slab, stream);
+		snprintf(slab->stream, sizeof(slab->stream), "%s", stream == NULL ? "" : stream);
+		error = make_memory(slab);
 	}
 	return finish_slab(slab, error, result);
+}
+
+/* --- leaving its memory -------------------------------------------------------------------------
+ */
+
+/*
+ * Has the same at the same address in other memory, that only those see who may read it now. Frames
+ * that are out stay where they are, under the old number, for those to read who still may.
+ */
+static int move(struct gid_slab *slab, struct gid_slab_left *left) {
+	struct gid_memory_own fresh;
+	gid_id gid = slab->info.gid;
+	int error = get_memory(slab, &fresh, slab->own.size);
+	if (error < 0) {
+		return error;
+	}
+	left->number = gid_slab_of(gid);
+	left->memory = slab->own;
+	error = gid_memory_move(&left->memory, &fresh);
+	if (error < 0) {
+		gid_memory_put(&fresh);
+		return error;
+	}
+	slab->own = fresh;
+	use_memory(slab);
+	for (uint32_t i = 0; i < slab->info.slot_count; i++) {
+		left->held += slab->slots[i].holders;
+	}
+	left->next = slab->left;
+	slab->left = left;
+	slab->info.gid = GID_NONE;
+	memset(slab->granted, 0,
+			sizeof(slab->granted)); /* streams ask for them with their frames */
+	error = export_new(slab);
+	if (error < 0) {
+		slab->info.gid = gid;
+		slab->left = left->next;
+		put_left(&left->memory);
+		return error;
+	}
+	gid_slab_grant_again(slab); /* and whom others may not lend it to */
+	return 0;
+}
+
+static void leave(struct gid_slab *slab) {
+	struct gid_slab_left *left = slab->own.data == NULL ? NULL : calloc(1, sizeof(*left));
+	int error = left == NULL ? -ENOTSUP : move(slab, left);
+	if (error < 0) {
+		/* Its owner makes another one, of memory that has other readers. */
+		free(left);
+		retract(slab);
+		return;
+	}
+	slab->leaving.expired = handle_leaving;
+	slab->leaving.data = slab;
+	gid_loop_arm(&slab->domain->loop, &slab->leaving,
+			gid_clock_now() + (left->held > 0 ? LEAVE_NS : 0));
+}
+
+static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *message,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_slab *slab =
+			(struct gid_slab *)((char *)endpoint - offsetof(struct gid_slab, endpoint));
+	if (message->header.type != GID_WIRE_REVOKED ||
+			gid_slab_key(message->revoked.gid) != gid_slab_key(slab->info.gid)) {
+		return false;
+	}
+	leave(slab);
+	return true;
 }
 
 /* --- bringing --------------------------------------------------------------------------------- */
@@ -354,7 +511,7 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 	if (slab->registered) {
 		/* Answered, so that nobody's import succeeds any more when this returns. */
 		union gid_wire_message message, answer;
-		put_unexport(slab, &message);
+		put_unexport(gid_slab_of(slab->info.gid), &message);
 		gid_domain_request(slab->domain, &message, NULL, 0, &answer, NULL);
 		unregister(slab);
 	}

@@ -50,6 +50,9 @@ static void let_go(struct gid_producer *producer, gid_id gid, bool by_force) {
 		return; /* no picture, or of a slab that was destroyed */
 	}
 	uint32_t slot = gid_slot_of(gid);
+	if (slab->left != NULL) {
+		gid_slab_frame_left(slab, gid);
+	}
 	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot)
 				 : gid_slab_let_go(slab, slot);
 	if (left == 0) {
@@ -503,6 +506,7 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 
 static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, uint64_t now) {
 	struct gid_slab *slab;
+	frame->gid = gid_slab_present_gid(producer->domain, frame->gid);
 	int error = find_slab(producer, frame->gid, &slab);
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
 		error = ask_grants(producer, slab, frame->gid);

@@ -457,6 +457,11 @@ static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *me
 	if (message->header.type != GID_WIRE_REVOKED) {
 		return false;
 	}
+	if (gid_domain_of(message->revoked.gid) == imports->domain->number &&
+			gid_table_find(&imports->domain->own_slabs,
+					gid_slab_of(message->revoked.gid)) != NULL) {
+		return false; /* our own: export.c */
+	}
 	struct gid_slab *slab = gid_table_find(
 			&imports->domain->imported_slabs, gid_slab_key(message->revoked.gid));
 	if (slab != NULL) {

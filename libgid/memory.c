@@ -17,6 +17,8 @@
 
 /* More than that is unmapped by another thread. */
 #define QUICK ((size_t)4 << 20)
+/* A piece is copied and put in its place at once: while another thread writes little in it. */
+#define MOVED_AT_ONCE ((size_t)64 << 10)
 /* At such distances page tables are moved as a whole. */
 #define TABLE ((size_t)2 << 20)
 
@@ -105,6 +107,31 @@ void gid_memory_finish(struct gid_memory_own *memory) {
 		close(memory->fd);
 	}
 	*memory = (struct gid_memory_own){.fd = -1};
+}
+
+int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into) {
+	char *to = memory->data, *from = into->data;
+	size_t size = memory->size;
+	if (into->size != size) {
+		return -EINVAL;
+	}
+	/* A window's device cannot be mapped twice so: it is emptied by others. */
+	void *kept = mremap(to, size, size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+	for (size_t at = 0; at < size; at += MOVED_AT_ONCE) {
+		size_t piece = size - at < MOVED_AT_ONCE ? size - at : MOVED_AT_ONCE;
+		memcpy(from + at, to + at, piece);
+		if (mremap(from + at, piece, piece, MREMAP_MAYMOVE | MREMAP_FIXED, to + at) ==
+				MAP_FAILED) {
+			int error = -errno;
+			if (kept != MAP_FAILED) {
+				munmap(kept, size);
+			}
+			return error;
+		}
+	}
+	into->data = to;
+	memory->data = kept == MAP_FAILED ? NULL : kept;
+	return 0;
 }
 
 int gid_memory_check(int fd, uint64_t size, int sole_writer) {

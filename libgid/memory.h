@@ -24,6 +24,14 @@ int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t si
 void gid_memory_finish(struct gid_memory_own *memory);
 
 /*
+ * Has `into`, of the same size, with the same content, at the address of `memory`, whoever uses
+ * that meanwhile: what is written while a page is copied may be lost. `memory` is mapped elsewhere
+ * then, where that can be, and else not at all: `data` is NULL. 0; or -errno: both are where they
+ * were, and may be mixed.
+ */
+int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into);
+
+/*
  * Checks that `fd` is a memfd of at least `size` bytes that can never shrink. With `sole_writer`
  * also that nobody can map it writable any more and that the description is read-only.
  * -EBADF: not a memfd, or one of huge pages, which cannot be unmapped in pieces; -EPERM: a seal is

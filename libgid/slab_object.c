@@ -370,6 +370,16 @@ struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key
 	return slab;
 }
 
+gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid) {
+	const struct gid_slab *slab = gid_slab_find(domain, gid);
+	uint32_t slot = gid_slot_of(gid);
+	if (slab == NULL || gid_slab_key(slab->info.gid) == gid_slab_key(gid) ||
+			gid_slab_generation(slab, slot) != gid_generation_of(gid)) {
+		return gid;
+	}
+	return gid_slab_gid(slab, slot);
+}
+
 int gid_slab_find_sendable(struct gid_domain *domain, gid_id gid, struct gid_slab **result) {
 	struct gid_slab *slab = gid_slab_find_of_domain(domain, gid_slab_key(gid));
 	if (slab == NULL || !gid_slab_is_current(slab, gid)) {

@@ -12,6 +12,8 @@ struct gid_slab_listener {
 	void *data;
 };
 
+struct gid_slab_left;
+
 /* What our own slabs and imported ones do each in their way. */
 struct gid_slab_kind {
 	/* A first reference again. NULL: a slab of this kind never is without one. */
@@ -37,7 +39,10 @@ struct gid_slab {
 	size_t generations_size;     /* of the mapping; 0 inside `own` */
 
 	/* our own */
-	struct gid_memory_own own; /* of gid_slab_create(), else all zero */
+	struct gid_memory_own own;     /* of gid_slab_create(), else all zero */
+	char stream[GID_NAME_MAX + 1]; /* that the memory was asked for; "": any */
+	struct gid_slab_left *left;    /* memory that it was in before, and numbers that it had */
+	struct gid_timer leaving;      /* armed: some of that was not given back yet */
 	struct gid_endpoint endpoint;
 	bool registered; /* gidd knows it: it has a number, which stays the same */
 	struct gid_slab_slot {
@@ -133,6 +138,12 @@ uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot);
  * it to lose it, and get it again with a later frame.
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
+
+/* The present name of what an own slab was called before it left its memory; else the same. */
+gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid);
+
+/* A frame of an own slab came back by that name, which may be one that it had before. */
+void gid_slab_frame_left(struct gid_slab *slab, gid_id gid);
 
 /* Whether `reader` has the grant already, as far as we asked for it. */
 bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t reader);

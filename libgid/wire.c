@@ -264,6 +264,10 @@ bool gid_wire_shape(uint32_t type, uint32_t *size, uint32_t *fd_count) {
 			[GID_WIRE_JOIN] = {sizeof(struct gid_wire_join), 0},
 			[GID_WIRE_JOINED] = {sizeof(struct gid_wire_join), 0},
 			[GID_WIRE_PEER] = {sizeof(struct gid_wire_peer), 0},
+			[GID_WIRE_WITHDRAW] = {sizeof(struct gid_wire_withdraw), 0},
+			[GID_WIRE_PUNCH] = {sizeof(struct gid_wire_allocated), 0},
+			[GID_WIRE_PUNCHED] = {sizeof(struct gid_wire_allocated), 0},
+			[GID_WIRE_OWN_WINDOW] = {sizeof(struct gid_wire_own_window), 0},
 	};
 	if (type >= sizeof(shapes) / sizeof(shapes[0]) || shapes[type].size == 0) {
 		return false;
@@ -510,6 +514,52 @@ static const char *check_peer(const struct gid_wire_peer *peer) {
 							   : "the reason is not a valid text";
 }
 
+/* A word of streams=: the name of a stream, or a pattern of names. */
+static bool field_is_pattern(const char *field, size_t size) {
+	return field_is_text(field, size) && field[0] != '\0' && strchr(field, ' ') == NULL;
+}
+
+static const char *check_withdraw(const struct gid_wire_withdraw *withdraw) {
+	static const char zeroes[64];
+	bool all = memcmp(withdraw->reader, zeroes, sizeof(zeroes)) == 0;
+	bool no_stream = memcmp(withdraw->name, zeroes, sizeof(zeroes)) == 0;
+	if (!field_is_name(withdraw->owner, sizeof(withdraw->owner)) ||
+			(!all && !field_is_name(withdraw->reader, sizeof(withdraw->reader)))) {
+		return "a domain's name is not valid";
+	}
+	if (withdraw->gid != 0) {
+		bool valid = is_domain(gid_domain_of(withdraw->gid)) &&
+				is_slab(gid_slab_of(withdraw->gid)) && all && no_stream;
+		return valid ? NULL : "the gid names no slab, or is not all that is named";
+	}
+	return field_is_pattern(withdraw->name, sizeof(withdraw->name))
+			? NULL
+			: "the stream's name is not valid";
+}
+
+static const char *check_punch(const struct gid_wire_allocated *punch) {
+	if (punch->size > GID_WIRE_PUNCH_MAX) {
+		return "the piece is too large";
+	}
+	return check_allocated(punch);
+}
+
+static bool is_window_size(uint64_t size) {
+	return size >= GID_WINDOW_MIN && size <= UINT64_C(1) << GID_WINDOW_SHIFT &&
+			size % GID_WIRE_PAGE == 0;
+}
+
+static const char *check_own_window(const struct gid_wire_own_window *window) {
+	if (window->number >= GID_WINDOWS_MAX || window->more > 1) {
+		return "there is no such window";
+	}
+	if (!is_window_size(window->size) || window->filled > window->size ||
+			window->filled % GID_WIRE_PAGE != 0) {
+		return "that is no window's size";
+	}
+	return NULL;
+}
+
 static const char *check_body(const union gid_wire_message *message) {
 	switch ((enum gid_wire_type)message->header.type) {
 	case GID_WIRE_HELLO:
@@ -577,6 +627,13 @@ static const char *check_body(const union gid_wire_message *message) {
 		return check_joined(&message->join);
 	case GID_WIRE_PEER:
 		return check_peer(&message->peer);
+	case GID_WIRE_WITHDRAW:
+		return check_withdraw(&message->withdraw);
+	case GID_WIRE_PUNCH:
+	case GID_WIRE_PUNCHED:
+		return check_punch(&message->allocated);
+	case GID_WIRE_OWN_WINDOW:
+		return check_own_window(&message->own_window);
 	case GID_WIRE_TYPE_END:
 		break;
 	}
@@ -659,8 +716,7 @@ bool gid_wire_envelope_is_valid(const struct gid_wire_envelope *copy) {
 
 bool gid_wire_window_is_valid(const struct gid_wire_window *copy, uint64_t size) {
 	return copy->magic == GID_WINDOW_MAGIC && copy->version == GID_WINDOW_VERSION &&
-			is_domain(copy->domain) && copy->size == size && size >= GID_WINDOW_MIN &&
-			size <= UINT64_C(1) << GID_WINDOW_SHIFT && size % GID_WIRE_PAGE == 0 &&
+			is_domain(copy->domain) && copy->size == size && is_window_size(size) &&
 			copy->number < GID_WINDOWS_MAX && copy->reserved == 0 &&
 			field_is_name(copy->name, sizeof(copy->name));
 }

@@ -46,7 +46,10 @@ enum gid_wire_type {
 	/* C, L: answered by IMPORTED (fds[0] the memory) or RESULT. */
 	GID_WIRE_IMPORT,
 	GID_WIRE_IMPORTED,
-	/* D, L: the slab is gone for the receiver. Not answered. */
+	/*
+	 * D, L: the slab is gone for the receiver. To its owner: it must leave its memory, which is
+	 * emptied soon. Not answered.
+	 */
 	GID_WIRE_REVOKED,
 	/* C: answered by ALLOCATED (fds[0] a window of the domain, to be written) or RESULT. */
 	GID_WIRE_ALLOC,
@@ -102,6 +105,16 @@ enum gid_wire_type {
 	GID_WIRE_JOINED,
 	/* The hub: whether the peer is there. The gidd: it is to be left, and met anew. */
 	GID_WIRE_PEER,
+	/*
+	 * C, by gidd's own user or root alone: a stream or slab is taken from readers; answered by
+	 * RESULT. The hub passes it on to the gidd of its owner, which does not answer.
+	 */
+	GID_WIRE_WITHDRAW,
+	/* To the hub: a piece of a window of the sender's is to be emptied. Answered by PUNCHED. */
+	GID_WIRE_PUNCH,
+	GID_WIRE_PUNCHED,
+	/* The hub: who reads a window of the receiver's, and how much of it may be used. */
+	GID_WIRE_OWN_WINDOW,
 	GID_WIRE_TYPE_END,
 };
 
@@ -217,7 +230,7 @@ struct gid_wire_alloc {
 	char name[64];
 };
 
-struct gid_wire_allocated { /* also FREE */
+struct gid_wire_allocated { /* also FREE, PUNCH, PUNCHED */
 	struct gid_wire_header header;
 	uint64_t offset; /* in the window, of a page; above GID_WINDOW_SHIFT the window's number */
 	uint64_t size;	 /* whole pages; zeroes */
@@ -399,6 +412,28 @@ struct gid_wire_peer {
 	char why[96];	/* a text, for people */
 };
 
+/* A stream of the owner's is taken from readers; or a slab, from all. */
+struct gid_wire_withdraw {
+	struct gid_wire_header header;
+	uint64_t gid;	 /* any of the slab's; 0: it is about streams */
+	char owner[64];	 /* a domain's name */
+	char reader[64]; /* a domain's name; "": all others */
+	char name[64];	 /* of the stream, or a pattern; "": it is about a slab */
+};
+
+/* At most so much in one PUNCH: the hub serves others meanwhile. */
+#define GID_WIRE_PUNCH_MAX (UINT64_C(4) << 20)
+
+/* Of all windows of a domain, one after the other. */
+struct gid_wire_own_window {
+	struct gid_wire_header header;
+	uint32_t number; /* among those of the domain */
+	uint32_t more;	 /* 1: another one follows, 0: it is the last */
+	uint64_t size;
+	uint64_t filled;     /* so many bytes of it have pages, and may be used */
+	uint8_t readers[32]; /* as in struct gid_wire_window */
+};
+
 /* The first page of a window, written by whoever made its file. */
 struct gid_wire_window {
 	uint64_t magic;
@@ -469,6 +504,8 @@ union gid_wire_message {
 	struct gid_wire_vector vector;
 	struct gid_wire_join join;
 	struct gid_wire_peer peer;
+	struct gid_wire_withdraw withdraw;
+	struct gid_wire_own_window own_window;
 	uint8_t bytes[GID_WIRE_MESSAGE_MAX];
 };
 
@@ -533,6 +570,8 @@ _Static_assert(sizeof(struct gid_wire_device) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_vector) == 24, "wire");
 _Static_assert(sizeof(struct gid_wire_join) == 32, "wire");
 _Static_assert(sizeof(struct gid_wire_peer) == 128, "wire");
+_Static_assert(sizeof(struct gid_wire_withdraw) == 216, "wire");
+_Static_assert(sizeof(struct gid_wire_own_window) == 72, "wire");
 _Static_assert(sizeof(struct gid_wire_window) == 136, "wire");
 _Static_assert(sizeof(struct gid_wire_bells) == 296, "wire");
 

@@ -179,7 +179,7 @@ static void read_again(struct world *world, struct input *input) {
 	demand((error == 0) == (which != 4 && (!has_more || which == 3)));
 	config_finish(&fresh);
 	if (error == 0) {
-		reload_apply(&world->gidd);
+		reload_apply(&world->gidd, "fuzzing");
 	}
 }
 

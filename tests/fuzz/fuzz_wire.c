@@ -64,6 +64,8 @@ static void try_message(const uint8_t *data, size_t input_size) {
 		break;
 	case GID_WIRE_ALLOCATED:
 	case GID_WIRE_FREE:
+	case GID_WIRE_PUNCH:
+	case GID_WIRE_PUNCHED:
 		demand(message.allocated.offset >= 4096 && message.allocated.size >= 4096);
 		demand(message.allocated.size <= INT64_MAX - message.allocated.offset);
 		break;

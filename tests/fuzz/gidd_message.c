@@ -51,7 +51,8 @@ static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESU
 		GID_WIRE_SUBSCRIBE, GID_WIRE_SUBSCRIBER, GID_WIRE_ACCEPT, GID_WIRE_SUBSCRIBED,
 		GID_WIRE_SUBSCRIPTION_END, GID_WIRE_STATUS, GID_WIRE_REPORT, GID_WIRE_ALLOC,
 		GID_WIRE_ALLOCATED, GID_WIRE_FREE, GID_WIRE_CLOCK, GID_WIRE_BELL, GID_WIRE_PING,
-		GID_WIRE_JOIN, GID_WIRE_PEER, GID_WIRE_DOORBELL, GID_WIRE_HEARING, GID_WIRE_VECTOR};
+		GID_WIRE_JOIN, GID_WIRE_PEER, GID_WIRE_DOORBELL, GID_WIRE_HEARING, GID_WIRE_VECTOR,
+		GID_WIRE_WITHDRAW, GID_WIRE_PUNCHED, GID_WIRE_OWN_WINDOW};
 
 /* One of the few numbers that things have here: 1 to 4, with gidd's bit or without. */
 static uint32_t take_number(struct input *input) {
@@ -157,10 +158,29 @@ static void fill(union gid_wire_message *m, struct input *input) {
 			m->alloc.domain = take(input, 5);
 		}
 		break;
+	case GID_WIRE_WITHDRAW:
+		m->withdraw.gid = take(input, 2) == 0 ? 0 : take_gid(input);
+		strcpy(m->withdraw.owner, take(input, 4) == 0 ? "hud" : "open");
+		if (m->withdraw.gid == 0) {
+			strcpy(m->withdraw.reader,
+					((const char *[]){"", "cluster", "hud",
+							"x"})[take(input, 4)]);
+			strcpy(m->withdraw.name, take(input, 3) == 0 ? "*" : names[take(input, 4)]);
+		}
+		break;
 	case GID_WIRE_ALLOCATED:
 	case GID_WIRE_FREE:
+	case GID_WIRE_PUNCH:
+	case GID_WIRE_PUNCHED:
 		m->allocated.offset = (1 + take(input, 8)) * UINT64_C(4096);
 		m->allocated.size = (1 + take(input, 4)) * UINT64_C(4096);
+		break;
+	case GID_WIRE_OWN_WINDOW:
+		m->own_window.number = take(input, 8);
+		m->own_window.more = take(input, 2);
+		m->own_window.size = GID_WINDOW_MIN << take(input, 3);
+		m->own_window.filled = take(input, 2) * GID_WINDOW_MIN;
+		m->own_window.readers[0] = (uint8_t)take(input, 16);
 		break;
 	case GID_WIRE_CLOCK:
 	case GID_WIRE_JOIN:

@@ -136,7 +136,7 @@ void guest_listen(struct guest *guest) {
 static const uint32_t types[] = {GID_WIRE_HELLO, GID_WIRE_WELCOME, GID_WIRE_RESULT, GID_WIRE_IMPORT,
 		GID_WIRE_IMPORTED, GID_WIRE_UNIMPORT, GID_WIRE_REVOKED, GID_WIRE_SUBSCRIBE,
 		GID_WIRE_ACCEPT, GID_WIRE_SUBSCRIPTION_END, GID_WIRE_BELL, GID_WIRE_PING,
-		GID_WIRE_PONG, GID_WIRE_DEVICE, GID_WIRE_VECTOR, GID_WIRE_PEER};
+		GID_WIRE_PONG, GID_WIRE_DEVICE, GID_WIRE_VECTOR, GID_WIRE_PEER, GID_WIRE_PUNCH};
 
 /* Where its rings, pages and slabs lie, one a place. */
 #define PLACE (UINT64_C(5) * 4096)
@@ -300,6 +300,10 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 		m->peer.up = take(input, 4) == 0;
 		m->peer.fault = take(input, 2);
 		break;
+	case GID_WIRE_PUNCH:
+		m->allocated.offset = take_offset(input) & ~UINT64_C(4095);
+		m->allocated.size = (1 + take(input, 4)) * UINT64_C(4096);
+		break;
 	default:
 		break;
 	}
@@ -308,7 +312,9 @@ static void fill(union gid_wire_message *m, struct guest *guest, struct input *i
 void guest_put_message(struct guest *guest, struct input *input) {
 	union gid_wire_message message;
 	uint32_t type = types[take(input, sizeof(types) / sizeof(types[0]))];
-	uint32_t to = type == GID_WIRE_PEER ? 0 : take(input, 8) == 0 ? 3 - guest->number : HOST;
+	uint32_t to = type == GID_WIRE_PEER || type == GID_WIRE_PUNCH ? 0
+			: take(input, 8) == 0			      ? 3 - guest->number
+								      : HOST;
 	gid_wire_begin(&message, type, type == GID_WIRE_IMPORT || type == GID_WIRE_SUBSCRIBE);
 	fill(&message, guest, input);
 	put_envelope(guest, to, guest->epochs[to] + (take(input, 32) == 0), &message);

@@ -28,10 +28,13 @@ from gidwire import (
     JOIN,
     JOINED,
     LOWER_SIDE,
+    OWN_WINDOW,
     PAGE_SIZE,
     PEER,
     PING,
     PONG,
+    PUNCH,
+    PUNCHED,
     RESULT,
     REVOKED,
     SUBSCRIBE,
@@ -42,12 +45,13 @@ from gidwire import (
     WAIT,
     WELCOME,
     WINDOW,
+    WITHDRAW,
     Connection,
     Layout,
     gid,
     pack,
 )
-from machines import CONFIG, MIB, link
+from machines import CONFIG, MIB, link, map_window, window_path
 from member import Member, envelope
 from outcome import NO_STREAM
 from program import own_kib, wait_for
@@ -187,6 +191,7 @@ def test_what_no_gidd_says_parts_the_two(machines: Cockpit, name: str) -> None:
 BETWEEN = [
     HELLO,
     WELCOME,
+    WITHDRAW,
     RESULT,
     IMPORT,
     UNIMPORT,
@@ -198,7 +203,7 @@ BETWEEN = [
     DEVICE,
     VECTOR,
 ]
-TO_HUB = [JOIN, JOINED, PEER]
+TO_HUB = [JOIN, JOINED, PEER, WITHDRAW, PUNCH, PUNCHED, OWN_WINDOW]
 
 
 @pytest.mark.parametrize("type_", BETWEEN)
@@ -468,3 +473,24 @@ def test_no_descriptors_come_in_by_a_stream(
     for end in traps:
         end.close()
     traps.clear()
+
+
+def test_a_guest_empties_its_own_windows_alone(machines: Cockpit) -> None:
+    """In places of its own; whatever else it asks for changes nothing."""
+    first = window_path(machines, "open")
+    others = window_path(machines, "cluster")
+    with (
+        Member(machines, "open") as member,
+        map_window(first) as mine,
+        map_window(others) as theirs,
+    ):
+        member.join()
+        mine[4096:12288] = b"m" * 8192
+        theirs[4096:8192] = b"t" * 4096
+        begin = bytes(mine[:4096])
+        for place in (4096, 63 << 40 | 4096, 4 * MIB, 1 << 40 | 4 * MIB):
+            member.send(0, pack(PUNCH, place, 4096))
+            assert member.wait_for(0, PUNCHED).values == (place, 4096)
+        assert mine[4096:8192] == bytes(4096) and mine[8192:12288] == b"m" * 4096
+        assert mine[:4096] == begin and theirs[4096:8192] == b"t" * 4096
+        assert os.stat(first).st_blocks * 512 >= 4 * MIB  # its pages are there again

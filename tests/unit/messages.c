@@ -113,6 +113,20 @@ void fill(union gid_wire_message *m, uint32_t type) {
 		m->peer.domain = 1;
 		strcpy(m->peer.why, "hung up");
 		break;
+	case GID_WIRE_WITHDRAW:
+		strcpy(m->withdraw.owner, "open");
+		strcpy(m->withdraw.reader, "cluster");
+		strcpy(m->withdraw.name, "camera/*");
+		break;
+	case GID_WIRE_PUNCH:
+	case GID_WIRE_PUNCHED:
+		m->allocated.offset = 4096;
+		m->allocated.size = GID_WIRE_PUNCH_MAX;
+		break;
+	case GID_WIRE_OWN_WINDOW:
+		m->own_window.size = GID_WINDOW_MIN;
+		m->own_window.filled = GID_WINDOW_MIN;
+		break;
 	case GID_WIRE_UNPUBLISH:
 	case GID_WIRE_ACCEPT:
 	case GID_WIRE_STATUS:

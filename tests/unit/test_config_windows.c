@@ -31,14 +31,18 @@ static void read_config(struct config *config, const char *shares) {
 	}
 }
 
-/* The names of the first domain's windows, in their order, with a space behind each. */
-static void list(const struct config_windows *windows, const struct config *config, char *text,
-		size_t size) {
+/*
+ * The names of the first domain's windows, in their order, with a space behind each; of spares
+ * alone, or of all others.
+ */
+static void list(const struct config_windows *windows, const struct config *config, bool spares,
+		char *text, size_t size) {
 	const struct config_window *window;
 	text[0] = '\0';
 	TAILQ_FOREACH(window, windows, entry) {
 		char name[CONFIG_WINDOW_NAME];
-		if (window->owner == TAILQ_FIRST(&config->domains) && window->size > 0) {
+		if (window->owner == TAILQ_FIRST(&config->domains) && window->size > 0 &&
+				(window->filled == 0) == spares) {
 			config_window_put_name(window, name);
 			strncat(text, name, size - strlen(text) - 1);
 			strncat(text, " ", size - strlen(text) - 1);
@@ -46,7 +50,7 @@ static void list(const struct config_windows *windows, const struct config *conf
 	}
 }
 
-static void expect_windows(const char *shares, const char *expected) {
+static void expect(const char *shares, bool spares, const char *expected) {
 	struct config config;
 	struct config_windows windows;
 	const struct config_domain *owner;
@@ -54,14 +58,18 @@ static void expect_windows(const char *shares, const char *expected) {
 	read_config(&config, shares);
 	config_windows_init(&windows);
 	int error = config_windows_plan(&windows, &config, &owner);
-	list(&windows, &config, found, sizeof(found));
+	list(&windows, &config, spares, found, sizeof(found));
 	bool same = error == 0 && strcmp(found, expected) == 0;
-	tap_ok(same, "%s", expected);
+	tap_ok(same, "%s%s", spares ? "spares: " : "", expected);
 	if (!same) {
 		printf("# found %s(%d)\n", found, error);
 	}
 	config_windows_finish(&windows);
 	config_finish(&config);
+}
+
+static void expect_windows(const char *shares, const char *expected) {
+	expect(shares, false, expected);
 }
 
 static void test_sets(void) {
@@ -87,6 +95,46 @@ static void test_sets(void) {
 			"0.2-3-40 1.3 2.2 3.40 4.2-3 5.3-40 6.2-40 ");
 }
 
+/* What is left of a stream's readers has a window, too, which costs no memory. */
+static void test_spares(void) {
+	static const char three[] =
+			"[share open host]\nstreams=*\n[share open cluster]\nstreams=*\n"
+			"[share open hud]\nstreams=*\n";
+	expect("[share open host]\nstreams=movie\n", true, "");
+	expect("[share open host]\nstreams=movie\n[share open cluster]\nstreams=movie\n", true, "");
+	expect(three, true, "4.3-40 5.2-40 6.2-3 ");
+	struct config config;
+	struct config_windows windows;
+	const struct config_domain *owner;
+	const struct config_window *window;
+	read_config(&config, three);
+	config_windows_init(&windows);
+	config_windows_plan(&windows, &config, &owner);
+	const struct config_domain *open = TAILQ_FIRST(&config.domains);
+	bool large = true;
+	TAILQ_FOREACH(window, &windows, entry) {
+		large = large && (window->owner != open || window->size == open->window);
+	}
+	tap_ok(large, "a stream could be in each of them");
+	config_windows_fill_spares(&windows, open, config_domain_by_name(&config, "hud"));
+	tap_ok(config_windows_find(&windows, open, 6)->filled == open->window &&
+					config_windows_find(&windows, open, 5)->filled == 0,
+			"those that are needed get their memory");
+	tap_ok(config_withdraw(&config, open, config_domain_by_name(&config, "hud"), "a*") == 0 &&
+					config_windows_extend(&windows, &config, &owner) == 0,
+			"a reader loses some streams");
+	struct domain_set left = config_readers_of_stream(&config, open, "ab");
+	tap_ok(domain_set_is_equal(&left, &config_windows_find(&windows, open, 6)->readers),
+			"the others have a window by themselves");
+	left = config_readers_of_stream(&config, open, "b");
+	tap_ok(domain_set_is_equal(&left, &config_windows_find(&windows, open, 0)->readers),
+			"and with it one for the rest");
+	tap_ok(config_windows_find(&windows, open, 6)->filled == open->window,
+			"none becomes smaller while it is in use");
+	config_windows_finish(&windows);
+	config_finish(&config);
+}
+
 static void test_sizes(void) {
 	struct config config;
 	struct config_windows windows;
@@ -98,7 +146,7 @@ static void test_sizes(void) {
 	config_windows_init(&windows);
 	config_windows_plan(&windows, &config, &owner);
 	TAILQ_FOREACH(window, &windows, entry) {
-		total += window->owner == TAILQ_FIRST(&config.domains) ? window->size : 0;
+		total += window->owner == TAILQ_FIRST(&config.domains) ? window->filled : 0;
 	}
 	tap_ok(total == (UINT64_C(64) << 20) + 2 * CONFIG_WINDOW_SMALL,
 			"only a window that a stream can be in is large");
@@ -124,7 +172,7 @@ static void test_numbers(void) {
 					config_windows_add(&windows, open, 7, &hud) == -EEXIST,
 			"a set has one window, and a number, too");
 	config_windows_plan(&windows, &config, &owner);
-	list(&windows, &config, found, sizeof(found));
+	list(&windows, &config, false, found, sizeof(found));
 	tap_ok(strcmp(found, "7.2 1.2-3 2.3 ") == 0,
 			"a set keeps its number, and one that nobody needs is not given again: %s",
 			found);
@@ -196,6 +244,7 @@ static void test_readers(void) {
 
 int main(void) {
 	test_sets();
+	test_spares();
 	test_sizes();
 	test_numbers();
 	test_names();

@@ -72,6 +72,43 @@ static void test_numbers(void) {
 	EXPECT_RANGE(&m, m.peer.fault, 0u, 1u);
 	memset(m.peer.why, 'x', sizeof(m.peer.why));
 	expect(&m, -EPROTO, "a reason without an end");
+	fill(&m, GID_WIRE_PUNCH);
+	m.allocated.size += 4096;
+	expect(&m, -EPROTO, "too much to be emptied at once");
+	fill(&m, GID_WIRE_PUNCH);
+	m.allocated.offset = 0;
+	expect(&m, -EPROTO, "a window's first page is not emptied");
+	fill(&m, GID_WIRE_OWN_WINDOW);
+	EXPECT_RANGE(&m, m.own_window.number, 0u, GID_WINDOWS_MAX - 1);
+	EXPECT_RANGE(&m, m.own_window.more, 0u, 1u);
+	m.own_window.size--;
+	expect(&m, -EPROTO, "a window smaller than any");
+	fill(&m, GID_WIRE_OWN_WINDOW);
+	m.own_window.filled += 4096;
+	expect(&m, -EPROTO, "more pages than the window has");
+	m.own_window.filled = 4095;
+	expect(&m, -EPROTO, "a part of a page");
+}
+
+static void test_withdraw(void) {
+	union gid_wire_message m;
+	fill(&m, GID_WIRE_WITHDRAW);
+	memset(m.withdraw.reader, 0, sizeof(m.withdraw.reader));
+	expect(&m, 0, "a stream is taken from all");
+	strcpy(m.withdraw.name, "a b");
+	expect(&m, -EPROTO, "two patterns");
+	memset(m.withdraw.name, 0, sizeof(m.withdraw.name));
+	expect(&m, -EPROTO, "neither stream nor slab");
+	m.withdraw.gid = gid_make(1, 2, 3, 4);
+	expect(&m, 0, "a slab is taken from all");
+	strcpy(m.withdraw.reader, "cluster");
+	expect(&m, -EPROTO, "a slab from one");
+	fill(&m, GID_WIRE_WITHDRAW);
+	m.withdraw.gid = gid_make(1, 2, 3, 4);
+	expect(&m, -EPROTO, "a slab and a stream");
+	fill(&m, GID_WIRE_WITHDRAW);
+	strcpy(m.withdraw.owner, "/");
+	expect(&m, -EPROTO, "an owner that is no name");
 }
 
 /* What may come in an envelope, from a domain or from the hub. */
@@ -85,7 +122,7 @@ static void test_senders(void) {
 		}
 		fill(&m, type);
 		bool hub = type == GID_WIRE_JOIN || type == GID_WIRE_JOINED ||
-				type == GID_WIRE_PEER;
+				(type >= GID_WIRE_PEER && type <= GID_WIRE_OWN_WINDOW);
 		bool peer = type <= GID_WIRE_RESULT || type == GID_WIRE_IMPORT ||
 				type == GID_WIRE_UNIMPORT || type == GID_WIRE_REVOKED ||
 				type == GID_WIRE_SUBSCRIPTION_END ||
@@ -181,6 +218,7 @@ static void test_bells(void) {
 
 int main(void) {
 	test_numbers();
+	test_withdraw();
 	test_senders();
 	test_envelope_and_window();
 	test_bells();

@@ -11,6 +11,7 @@ struct options {
 	const char *config; /* NULL: not given */
 	double interval;    /* seconds */
 	bool json, plain, once;
+	const char *from;   /* revoke: from whom; NULL: from all others */
 	char *const *words; /* behind the command */
 	int word_count;
 };
@@ -22,6 +23,7 @@ struct options {
 int command_status(const struct options *options);
 int command_list(const struct options *options);
 int command_top(const struct options *options);
+int command_revoke(const struct options *options);
 int command_doctor(const struct options *options);
 
 /* --- report.c --------------------------------------------------------------------------------- */

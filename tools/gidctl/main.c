@@ -17,9 +17,10 @@ static const struct command {
 		{"list", command_list},
 		{"top", command_top},
 		{"doctor", command_doctor},
+		{"revoke", command_revoke},
 };
 
-enum { OPTION_PLAIN = 256, OPTION_ONCE };
+enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM };
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
@@ -31,6 +32,8 @@ static const struct argp_option argp_options[] = {
 		{"interval", 'i', "SECONDS", 0, "top: seconds between measurements (default: 1)",
 				0},
 		{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
+		{"from", OPTION_FROM, "DOMAIN", 0,
+				"revoke: the domain that loses it (default: all others)", 0},
 		{"json", 'j', 0, 0, "JSON, for programs", 0},
 		{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
 		{NULL, 'h', 0, OPTION_HIDDEN, NULL, 0}, /* beside --help */
@@ -54,7 +57,9 @@ static void take_word(struct parsed *parsed, char *word, struct argp_state *stat
 	if (parsed->command == NULL) {
 		argp_error(state, "there is no command \"%s\"", word);
 	}
-	if (parsed->command->run != command_list || parsed->options.word_count == 8) {
+	bool takes_words = parsed->command->run == command_list ||
+			parsed->command->run == command_revoke;
+	if (!takes_words || parsed->options.word_count == 8) {
 		argp_error(state, "%s takes no \"%s\"", parsed->command->name, word);
 	}
 	parsed->words[parsed->options.word_count++] = word;
@@ -90,6 +95,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case OPTION_PLAIN:
 		parsed->options.plain = true;
 		break;
+	case OPTION_FROM:
+		parsed->options.from = value;
+		break;
 	case OPTION_ONCE:
 		parsed->options.once = true;
 		break;
@@ -110,13 +118,16 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
-		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\ndoctor",
-		.doc = "Looks into gidway domains.\v"
+		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\ndoctor\n"
+			    "revoke DOMAIN STREAM|SLAB [--from=DOMAIN]",
+		.doc = "Looks into gidway domains, and takes what they share from readers.\v"
 		       "Commands:\n"
 		       "  status   the domain, its links, quotas and clients\n"
 		       "  list     slabs with their grants, streams, subscriptions\n"
 		       "  top      frames a second, latency, held frames, drops and copies, live\n"
-		       "  doctor   what is missing on this machine, and what to do about it\n\n"
+		       "  doctor   what is missing on this machine, and what to do about it\n"
+		       "  revoke   takes a domain's stream, or the memory of its slab, from "
+		       "readers\n\n"
 		       "See gidctl(1).",
 };
 

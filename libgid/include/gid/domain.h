@@ -147,6 +147,11 @@ int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
  * nothing more. (Memory of gid_slab_export() is wiped only if this process may write it.)
  * Frames of the slab that are in streams are dropped. Gives back the caller's reference. Accepts
  * NULL.
+ *
+ * A slab made by gid_slab_create() can get other memory and another number in
+ * gid_domain_dispatch(), where somebody may not read the old memory any more (gid_domain_revoke()):
+ * its content is the same, at the same address, but gid_slab_gid() and gid_slab_get_info() answer
+ * anew. Frames with its old gids can be sent still. One of gid_slab_export() is revoked instead.
  */
 void gid_slab_destroy(struct gid_slab *slab, bool wipe);
 
@@ -164,6 +169,19 @@ void gid_slab_destroy(struct gid_slab *slab, bool wipe);
  */
 int gid_slab_grant(struct gid_slab *slab, uint32_t reader);
 int gid_slab_revoke(struct gid_slab *slab, uint32_t reader);
+
+/**
+ * Takes a stream of the domain `owner` (or all that match a pattern, "*" for all) from the domain
+ * `reader`, or from all others where that is NULL, until gidd reads its configuration again.
+ * Subscriptions end, the owner's programs go on in other memory, and the old memory shows zeroes to
+ * whoever has it mapped. For `stream` NULL it is the memory of the slab of `gid` that is taken,
+ * from all. `domain` is the owner's, or that of the host that joins it with others as machines.
+ * Returns 0; -EPERM: we are neither root nor gidd's user; -ENOENT: no such domain or slab; -EXDEV:
+ * another gidd must be asked; -EHOSTDOWN: the owner is not there, and will hear of it when it
+ * comes; -EINVAL.
+ */
+int gid_domain_revoke(struct gid_domain *domain, const char *owner, const char *stream, gid_id gid,
+		const char *reader);
 
 /** The present gid of a slot, with its generation. */
 gid_id gid_slab_gid(const struct gid_slab *slab, uint32_t slot);

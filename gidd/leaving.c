@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "leaving.h"
+
+#include <string.h>
+
+#include "log.h"
+#include "shm_range.h"
+#include "slabs.h"
+
+/* A program that is there has left by then: libgid gives readers two thirds of it. */
+#define LEAVE_US (UINT64_C(30) * 1000)
+/* Who is still there writes on: emptied again so often. */
+#define AGAIN_US (UINT64_C(100) * 1000)
+
+/* --- time to leave ---------------------------------------------------------------------------- */
+
+static int handle_due(sd_event_source *source, uint64_t now, void *data) {
+	struct gidd *gidd = data;
+	slab_end_leaving(gidd);
+	if (!shm_range_empty_left(gidd)) {
+		gidd->leaving = sd_event_source_disable_unref(source);
+		return 0;
+	}
+	sd_event_source_set_time_relative(source, AGAIN_US);
+	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+void leaving_arm(struct gidd *gidd) {
+	gidd->leaving = sd_event_source_disable_unref(gidd->leaving);
+	int error = sd_event_add_time_relative(gidd->event, &gidd->leaving, CLOCK_MONOTONIC,
+			LEAVE_US, 1000, handle_due, gidd);
+	if (error < 0) {
+		log_error("memory is emptied at once: %s", strerror(-error));
+		slab_end_leaving(gidd);
+		shm_range_empty_left(gidd);
+	}
+}
+
+uint32_t leaving_begin(struct gidd *gidd) {
+	uint32_t count = shm_range_leave_unshared(gidd, slab_leave_range);
+	count += slab_leave_withdrawn(gidd);
+	if (count > 0) {
+		leaving_arm(gidd);
+	}
+	return count;
+}
+
+void leaving_close(struct gidd *gidd) {
+	gidd->leaving = sd_event_source_disable_unref(gidd->leaving);
+}

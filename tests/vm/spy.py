@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Runs in a guest, as a reader that does not co-operate: it has mapped a window, and looks at it.
+
+spy.py INDEX   the window's ACPI index
+
+Prints a JSON object for each change of how many of the window's pages have something in them.
+"""
+
+import json
+import mmap
+import sys
+import time
+from pathlib import Path
+
+PAGE = 4096
+
+
+def find(index: int) -> Path:
+    for device in Path("/sys/bus/pci/devices").iterdir():
+        number = device / "acpi_index"
+        if number.exists() and int(number.read_text()) == index:
+            return device
+    sys.exit(f"no device has the ACPI index {index}")
+
+
+device = find(int(sys.argv[1]))
+(device / "enable").write_text("1")
+resource = device / "resource2"
+with (
+    resource.open("rb") as file,
+    mmap.mmap(file.fileno(), resource.stat().st_size, prot=mmap.PROT_READ) as memory,
+):
+    pages = range(PAGE, len(memory), PAGE)  # behind the hub's own
+    before = -1
+    while True:
+        seen = sum(memory[at : at + 64] != bytes(64) for at in pages)
+        if seen != before:
+            print(json.dumps({"sees": seen}), flush=True)
+        before = seen
+        time.sleep(0.001)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""A guest's stream is taken from another guest, which has mapped the window and does not let go."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from gid_vm.guest import why_not
+from guests import SECONDS, Machines
+from program import BUILD, wait_for
+from test_hostile_reader import CONFIG
+
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(600),
+]
+
+PEER = BUILD / "tests" / "stream" / "stream-peer"
+LIVE = 2
+GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+STREAM = "film"  # which both the host and cluster read
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Machines]:
+    machines = Machines(CONFIG)
+    yield machines
+    machines.close()
+
+
+def test_a_reader_that_does_not_let_go(machines: Machines) -> None:
+    (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
+    index = 256 * int(path.name.partition(".")[0]) + 1
+    machines.boot("open", "cluster")
+    producer = machines.start("open", "stream-peer", "produce", STREAM, "fps=20", "lossless=1")
+    producer.wait_lines("frames", 1)
+    consumers = [
+        machines.start(domain, program, "consume", "open", STREAM)
+        for domain, program in (("host", PEER), ("cluster", "stream-peer"))
+    ]
+    for consumer in consumers:
+        consumer.wait_more(20)
+    other, loser = consumers
+    spy = machines.start("cluster", "python3", Path(__file__).with_name("spy.py"), str(index))
+    assert spy.wait_lines("sees", 1)[0]["sees"] > 0
+    began = time.monotonic()
+    command = [GIDCTL, "revoke", "open", STREAM, "--from=cluster"]
+    subprocess.run(command, env=machines.host.env("host"), check=True, timeout=SECONDS)
+    wait_for(lambda: spy.lines("sees")[-1]["sees"] == 0, "it to see nothing", SECONDS)
+    print(f"# it saw nothing {(time.monotonic() - began) * 1000:.0f} ms after the command began")
+    other.wait_more(20)
+    last = other.lines("frames")[-1]
+    assert (last["torn"], last["missed"], last["lost_imports"]) == (0, 0, 0), last
+    assert spy.is_running and spy.lines("sees")[-1]["sees"] == 0
+    wait_for(lambda: loser.lines("frames")[-1]["state"] != LIVE, "the loser's end", SECONDS)

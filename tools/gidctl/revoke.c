@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/* gidctl revoke: takes a domain's stream, or the memory of its slab, from readers. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gidctl.h"
+
+static int fail_usage(const char *what) {
+	fprintf(stderr, "gidctl: revoke takes a domain, and a stream or slab of it%s\n", what);
+	return EXIT_FAILURE;
+}
+
+int command_revoke(const struct options *options) {
+	gid_id gid = GID_NONE;
+	if (options->word_count != 2) {
+		return fail_usage("");
+	}
+	const char *owner = options->words[0], *what = options->words[1];
+	bool is_slab = gid_parse(what, &gid) == 0;
+	if (is_slab && options->from != NULL) {
+		return fail_usage(": a slab is taken from all, --from is for streams");
+	}
+	struct gid_domain *domain = report_connect(options);
+	if (domain == NULL) {
+		return EXIT_FAILURE;
+	}
+	int error = gid_domain_revoke(domain, owner, is_slab ? NULL : what, gid, options->from);
+	if (error < 0) {
+		fprintf(stderr, "gidctl: %s of domain %s is not revoked: %s\n", what, owner,
+				gid_domain_error(domain));
+	}
+	gid_domain_destroy(domain);
+	return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
