@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Guests killed at random moments: the others hear of it, and get back what they had lent.
 
-Six kills, for each takes as long as a guest to boot; GIDWAY_KILLS=20 is what the documents tell of.
+Four kills, for each takes as long as a guest to boot; GIDWAY_KILLS=20 is what the documents tell of.
 """
 
 import os
@@ -14,7 +14,7 @@ from gid_vm.guest import why_not
 from guests import Machines
 from kills import Growth, Victim, pids
 
-KILLS = int(os.environ.get("GIDWAY_KILLS", 6))
+KILLS = int(os.environ.get("GIDWAY_KILLS", 4))
 GROWTH_KIB = 256  # that a process of the host may have more after all kills than after the first
 
 pytestmark = [
