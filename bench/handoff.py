@@ -335,9 +335,25 @@ def _above_wake_vs_peer(rows: list[dict], format: str) -> float | None:
     wake = _figure(rows, key, what=who, size="1080p", **where)
     ours = _figure(rows, key, who="gid", size="1080p", read_all=False, **where)
     peer = _best_peer(rows, key, **where)
-    if wake is None or ours is None or peer is None or peer <= wake:
+    if wake is None or ours is None or peer is None or min(ours, peer) <= wake:
         return None
     return (ours - wake) / (peer - wake)
+
+
+def refusals(rows: list[dict]) -> list[dict]:
+    """Where the ratio above the waking means nothing: a transport that costs no more than that."""
+    found = []
+    for format in FORMATS:
+        where = {"format": format, "rate": FAST_RATE, "size": FAST_SIZE}
+        key = "transport_cpu_us"
+        wake = _figure(rows, key, what=WAKES["wake-source"], **where)
+        for who in ("gid", *PEERS):
+            cost = _figure(rows, key, who=who, read_all=False, **where)
+            if cost is not None and wake is not None and cost <= wake:
+                why = f"{who} takes {cost:.1f} µs a frame, and waking a source alone {wake:.1f} µs"
+                row = {"bench": "handoff", "who": "refused", "format": format}
+                found.append(row | {"what": "above_wake_fast_vs_best_peer", "why": why})
+    return found
 
 
 def _latency_vs_peer(rows: list[dict], format: str) -> float | None:
@@ -404,9 +420,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir="/tmp") as folder:
         with common.cockpit(Path(folder), streams="bench"):
             rows = measure(Bench(Path(folder), options.seconds), options)
-    found = ratios(rows)
+    found, refused = ratios(rows), refusals(rows)
     show(rows, found)
-    common.write(options.json, rows, found)
+    for row in refused:
+        print(f"{row['what']:36} means nothing ({row['format']}): {row['why']}")
+    common.write(options.json, rows + refused, found)
     return 0
 
 

@@ -3,6 +3,7 @@
 #include "ring.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* --- shared memory: each word at once, in the orders of ring.h -------------------------------- */
@@ -17,22 +18,26 @@ static inline void ring_store(uint64_t *word, uint64_t value) {
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 }
 
-/* Word by word: the other side may read or write the place meanwhile. */
+/*
+ * Word by word: the other side may read or write the place meanwhile. And not by a copy of the
+ * whole in between, which would wait for its single words to be stored.
+ */
 static inline void ring_put_entry(
-		struct gid_wire_frame *place, const struct gid_wire_frame *entry) {
-	uint64_t words[RING_ENTRY_WORDS];
-	memcpy(words, entry, sizeof(words));
-	for (size_t i = 0; i < RING_ENTRY_WORDS; i++) {
-		__atomic_store_n((uint64_t *)place + i, words[i], __ATOMIC_RELEASE);
+		struct gid_wire_frame *place, const struct gid_wire_frame *frame, uint64_t index) {
+	_Static_assert(offsetof(struct gid_wire_frame, index) == 0, "the index is the first word");
+	__atomic_store_n(&place->index, index, __ATOMIC_RELEASE);
+	for (size_t i = 1; i < RING_ENTRY_WORDS; i++) {
+		uint64_t word;
+		memcpy(&word, (const uint64_t *)frame + i, sizeof(word));
+		__atomic_store_n((uint64_t *)place + i, word, __ATOMIC_RELEASE);
 	}
 }
 
 static inline void ring_get_entry(struct gid_wire_frame *copy, const struct gid_wire_frame *place) {
-	uint64_t words[RING_ENTRY_WORDS];
 	for (size_t i = 0; i < RING_ENTRY_WORDS; i++) {
-		words[i] = __atomic_load_n((const uint64_t *)place + i, __ATOMIC_ACQUIRE);
+		uint64_t word = __atomic_load_n((const uint64_t *)place + i, __ATOMIC_ACQUIRE);
+		memcpy((uint64_t *)copy + i, &word, sizeof(word));
 	}
-	memcpy(copy, words, sizeof(words));
 }
 
 /* `own` is our copy of the word at `asleep`, which we alone write. */
@@ -76,9 +81,7 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 	while (end->sent[index % GID_RING_ENTRIES].in_flight) {
 		index++;
 	}
-	struct gid_wire_frame entry = *frame;
-	entry.index = index;
-	ring_put_entry(&end->ring->frames_ring[index % GID_RING_ENTRIES], &entry);
+	ring_put_entry(&end->ring->frames_ring[index % GID_RING_ENTRIES], frame, index);
 	end->sent[index % GID_RING_ENTRIES] = (struct gid_ring_sent){
 			.index = index,
 			.gid = frame->gid,

@@ -50,8 +50,8 @@ struct gid_ring_sent {
 struct gid_ring_producer {
 	struct gid_wire_ring *ring;
 	const struct gid_wire_page *page;
-	uint32_t credit;    /* pictures that may be in flight, unread and held together */
 	uint32_t pictures;  /* in flight */
+	uint32_t credit;    /* pictures that may be in flight, unread and held together */
 	uint32_t in_flight; /* with those that have no picture */
 	uint64_t tail, floor, asleep;
 	uint64_t head;	       /* as last seen */

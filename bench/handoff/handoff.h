@@ -45,9 +45,9 @@ uint64_t handoff_read(const void *data, size_t size);
 
 struct meter {
 	uint64_t from, until;
-	uint64_t frames;	      // in the window
-	uint64_t cpu_ns;	      // at the beginning of it, and in all at the end
-	const uint64_t *other_cpu_ns; // of another process that counts, too, or NULL
+	uint64_t frames; // in the window
+	uint64_t cpu_ns; // at the beginning of it, and in all at the end
+	pid_t other;	 // another process that counts, too, or 0
 	bool began, ended;
 	GArray *latencies; // uint64_t, ns
 };
@@ -76,9 +76,6 @@ struct sleeper {
 bool sleeper_start(struct sleeper *sleeper, int cpu, bool source);
 void sleeper_wake(struct sleeper *sleeper);
 void sleeper_end(struct sleeper *sleeper);
-
-/* The CPU time of its process: another one writes there. */
-const uint64_t *sleeper_cpu_ns(const struct sleeper *sleeper);
 
 /* --- the roles -------------------------------------------------------------------------------- */
 

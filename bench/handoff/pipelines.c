@@ -57,7 +57,7 @@ static int send_frames(
 	GstElement *generator = gst_bin_get_by_name(GST_BIN(pipeline), "generator");
 	handoff_generator_set(generator, &meter, options->rate);
 	if (sleeper != NULL) {
-		meter.other_cpu_ns = sleeper_cpu_ns(sleeper);
+		meter.other = sleeper->pid;
 		GstPad *pad = gst_element_get_static_pad(generator, "src");
 		gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, wake_for_buffer, sleeper, NULL);
 		gst_object_unref(pad);

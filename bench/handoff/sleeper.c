@@ -14,16 +14,14 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "handoff.h"
 
 /* What the two share. */
 struct sleeper_page {
-	uint32_t word;	 // what it sleeps over
-	uint32_t ended;	 // by the one that wakes
-	uint64_t cpu_ns; // by the one that sleeps: of its process, until it fell asleep
+	uint32_t word;	// what it sleeps over
+	uint32_t ended; // by the one that wakes
 };
 
 static void futex(uint32_t *word, int operation, uint32_t value) {
@@ -32,10 +30,6 @@ static void futex(uint32_t *word, int operation, uint32_t value) {
 
 /* False: it is the end. */
 static bool page_wait(struct sleeper_page *page, uint32_t *woken) {
-	struct timespec cpu;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	uint64_t cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
-	__atomic_store_n(&page->cpu_ns, cpu_ns, __ATOMIC_RELAXED);
 	futex(&page->word, FUTEX_WAIT, *woken);
 	*woken = __atomic_load_n(&page->word, __ATOMIC_ACQUIRE);
 	return !__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);
@@ -142,10 +136,6 @@ bool sleeper_start(struct sleeper *sleeper, int cpu, bool source) {
 	}
 	*sleeper = (struct sleeper){.page = page, .pid = pid};
 	return true;
-}
-
-const uint64_t *sleeper_cpu_ns(const struct sleeper *sleeper) {
-	return &sleeper->page->cpu_ns;
 }
 
 void sleeper_wake(struct sleeper *sleeper) {

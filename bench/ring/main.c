@@ -43,9 +43,29 @@ static void pin(int core) {
 	}
 }
 
+/* On its core from the beginning: one that does not sleep may never let it run on ours. */
+static pthread_t start(void *(*run)(void *), struct both *both) {
+	cpu_set_t cores;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	CPU_ZERO(&cores);
+	CPU_SET(both->cores[1], &cores);
+	int error = pthread_attr_init(&attributes);
+	if (error == 0) {
+		error = pthread_attr_setaffinity_np(&attributes, sizeof(cores), &cores);
+	}
+	if (error == 0) {
+		error = pthread_create(&thread, &attributes, run, both);
+	}
+	if (error != 0) {
+		errx(1, "no second thread on core %d: %s", both->cores[1], strerror(error));
+	}
+	pthread_attr_destroy(&attributes);
+	return thread;
+}
+
 static void *ring_consume(void *data) {
 	struct both *both = data;
-	pin(both->cores[1]);
 	struct gid_ring_consumer end;
 	gid_ring_consumer_init(&end, &both->ring, &both->page);
 	for (uint64_t i = 0; i < both->count;) {
@@ -62,18 +82,21 @@ static void *ring_consume(void *data) {
 	return NULL;
 }
 
+/* Sends what it may, then takes what came back: one look at the other core serves many frames. */
 static void ring_produce(struct both *both) {
 	struct gid_ring_producer end;
 	gid_ring_producer_init(&end, &both->ring, &both->page, CREDIT);
-	uint64_t released = 0;
-	for (uint64_t i = 0; released < both->count;) {
+	uint64_t sent = 0, released = 0;
+	while (released < both->count) {
+		struct gid_wire_frame frame = {
+				.gid = gid_make(1, 1, sent % CREDIT, 0), .sequence = sent};
 		struct gid_ring_sent back;
+		while (sent < both->count && gid_ring_send(&end, &frame, 1) == 1) {
+			frame.sequence = ++sent;
+			frame.gid = gid_make(1, 1, sent % CREDIT, 0);
+		}
 		while (gid_ring_collect(&end, &back) == 1) {
 			released++;
-		}
-		struct gid_wire_frame frame = {.gid = gid_make(1, 1, i % CREDIT, 0), .sequence = i};
-		if (i < both->count && gid_ring_send(&end, &frame, 1) == 1) {
-			i++;
 		}
 	}
 }
@@ -104,7 +127,6 @@ static void *nobody(void *data) {
 
 static void *spin_answer(void *data) {
 	struct both *both = data;
-	pin(both->cores[1]);
 	for (uint64_t i = 1; i <= both->count; i++) {
 		while (__atomic_load_n(&both->ping, __ATOMIC_ACQUIRE) != i) {
 		}
@@ -123,7 +145,6 @@ static void spin_ask(struct both *both) {
 
 static void *eventfd_answer(void *data) {
 	struct both *both = data;
-	pin(both->cores[1]);
 	for (uint64_t i = 0; i < both->count; i++) {
 		eventfd_t value;
 		eventfd_read(both->there, &value);
@@ -189,10 +210,7 @@ int main(int argc, char *argv[]) {
 		both->ring.entries = GID_RING_ENTRIES;
 		double begin = seconds(CLOCK_MONOTONIC), own = seconds(CLOCK_THREAD_CPUTIME_ID);
 		uint64_t first = cycles();
-		pthread_t thread;
-		if (pthread_create(&thread, NULL, ways[i].there, both) != 0) {
-			errx(1, "no second thread");
-		}
+		pthread_t thread = start(ways[i].there, both);
 		ways[i].here(both);
 		pthread_join(thread, NULL);
 		double passed = seconds(CLOCK_MONOTONIC) - begin;

@@ -74,6 +74,14 @@ def test_shown_counts_the_whole_film(tmp_path: Path) -> None:
     assert all(len(row["each"]) == row["n"] == 3 for row in decoded)
 
 
+def test_each_flash_and_each_burst_is_found(tmp_path: Path) -> None:
+    (row,) = results("together", tmp_path, "--seconds=4")["rows"]
+    assert row["marks"] == row["flashes"] == 4 and row["n"] >= 3
+    assert row["bursts"] >= 3 and row["gaps"] >= 0
+    assert row["lag_ms_min"] <= row["lag_ms"] <= row["lag_ms_max"]
+    assert abs(row["lag_ms"]) < 500 and row["to_light_ms"] > 0
+
+
 def test_three_displays_have_no_wrong_pixel(tmp_path: Path) -> None:
     result = results("displays", tmp_path, "--seconds=3")
     sizes = {row["who"]: row["what"] for row in result["rows"]}

@@ -4,8 +4,11 @@
 Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
+import sys
+
 import pytest
 from benches import bench, results
+from program import TOP
 
 pytestmark = pytest.mark.timeout(1000)
 RATIOS = {
@@ -31,7 +34,7 @@ def test_form(result: dict) -> None:
         set(result["ratios"]) <= RATIOS
     )  # noise can leave a difference, and so a ratio, undefined
     assert all(row["bench"] == "handoff" for row in result["rows"])
-    assert {row["who"] for row in result["rows"]} == {"gid", "unixfd", "shm", "limit"}
+    assert {row["who"] for row in result["rows"]} - {"refused"} == {"gid", "unixfd", "shm", "limit"}
     assert result["machine"]["cores"] >= 1
 
 
@@ -77,3 +80,22 @@ def test_unknown_size() -> None:
     run = bench("handoff", "--size=480p")
     assert run.returncode == 2
     assert "480p" in run.stderr
+
+
+def test_what_costs_no_more_than_waking_is_no_ratio() -> None:
+    sys.path.insert(0, str(TOP / "bench"))
+    import handoff
+
+    def row(who: str, cost: float, **more: object) -> dict:
+        base = {"size": "1080p", "format": "BGRx", "rate": 1000, "transport_cpu_us": cost}
+        return {"who": who, **base, **more}
+
+    wake = row("limit", 20.0, what="waking a GStreamer source")
+    peers = [row("unixfd", 50.0, read_all=False), row("shm", 90.0, read_all=False)]
+    rows = [wake, row("gid", 29.0, read_all=False), *peers]
+    assert handoff.ratios(rows)["above_wake_fast_vs_best_peer"] == 0.3
+    assert handoff.refusals(rows) == []
+    rows[1]["transport_cpu_us"] = 19.0
+    assert "above_wake_fast_vs_best_peer" not in handoff.ratios(rows)
+    (refused,) = handoff.refusals(rows)
+    assert refused["why"] == "gid takes 19.0 µs a frame, and waking a source alone 20.0 µs"

@@ -256,6 +256,23 @@ def test_worse_is_found_and_noise_is_not() -> None:
     assert better == set()
 
 
+def test_what_differs_by_less_than_both_spreads_is_noise() -> None:
+    def worse(before: tuple[float, float, float], after: tuple[float, float, float], n=10) -> bool:
+        first, second = (
+            evaluation(chapter("5.1", MET, Figure("a", value, "ns", n, (least, most), "x")))
+            for value, least, most in (before, after)
+        )
+        (change,) = compare.changes(first, second)
+        return change.is_worse
+
+    assert worse((10, 9.8, 10.2), (12, 11.8, 12.2))
+    assert not worse((10, 8, 12), (12, 11, 14))  # they overlap
+    assert not worse((10, 0, 10), (12, 11, 22))  # side by side, and each wider than the step
+    assert not worse((10, 9.8, 10.2), (10.9, 10.8, 11.0))
+    assert not worse((10, 10, 10), (12, 12, 12), n=1)
+    assert worse((10, 10, 10), (13, 13, 13), n=1)
+
+
 def test_lost_verdicts() -> None:
     first = evaluation(chapter("5.1", MET), chapter("5.2", MISSED))
     second = evaluation(chapter("5.1", MISSED), chapter("5.2", MISSED))

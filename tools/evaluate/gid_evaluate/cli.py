@@ -205,16 +205,18 @@ class _Progress:
     def __init__(self, plans: Sequence[Plan], is_full: bool) -> None:
         self._minutes = {plan.id: plan.minutes[is_full] for plan in plans}
         self._left = dict(self._minutes)
+        self._whole = _minutes(plans, is_full)
         self._begin = time.monotonic()
 
     def __call__(self, plan: Plan) -> None:
         """Those of chapters that run side by side are not all done yet: about is enough."""
-        whole, left = sum(self._minutes.values()), sum(self._left.values())
+        ahead = sum(self._left.values()) / max(sum(self._minutes.values()), 1e-9)
         self._left.pop(plan.id, None)
         number = len(self._minutes) - len(self._left)
-        passed, done = (time.monotonic() - self._begin) / 60, whole - left
-        pace = passed / done if done else 1.0
-        text = f"{number}/{len(self._minutes)} {plan.id} {plan.title}, {left * pace:.0f} min left"
+        planned, passed = self._whole * (1 - ahead), (time.monotonic() - self._begin) / 60
+        # A minute of the plan counts as known: what runs first says little of the machine's pace.
+        left = self._whole * ahead * (passed + 1) / (planned + 1)
+        text = f"{number}/{len(self._minutes)} {plan.id} {plan.title}, {left:.0f} min left"
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         else:

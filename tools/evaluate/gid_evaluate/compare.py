@@ -8,7 +8,8 @@ from .result import MET, Evaluation, Figure
 
 # Units of which more is better; of all others less is.
 MORE_IS_BETTER = {"MB/s", "Hz", "fps", "frames/s", "frames/s of CPU", "share"}
-TOLERANCE = 0.10  # of the value, or the two spreads overlapping: noise
+TOLERANCE = 0.10  # of the value: less is noise
+TOLERANCE_OF_ONE = 0.25  # where one of the two was measured once, and has no spread
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,16 @@ def _figures(evaluation: Evaluation) -> Iterator:
 
 
 def _is_worse(before: Figure, after: Figure) -> bool:
-    if before.unit in MORE_IS_BETTER:
-        return after.value < before.value * (1 - TOLERANCE) and after.spread[1] < before.spread[0]
-    return after.value > before.value * (1 + TOLERANCE) and after.spread[0] > before.spread[1]
+    """By more than noise: the spreads do not overlap, and the medians differ by at least one of
+    them."""
+    gain = 1 if before.unit in MORE_IS_BETTER else -1
+    loss = (before.value - after.value) * gain
+    once = min(before.n, after.n) < 2
+    if loss <= abs(before.value) * (TOLERANCE_OF_ONE if once else TOLERANCE):
+        return False
+    overlap = before.spread[0] <= after.spread[1] and after.spread[0] <= before.spread[1]
+    return not overlap and loss >= min(_width(before), _width(after))
+
+
+def _width(figure: Figure) -> float:
+    return figure.spread[1] - figure.spread[0]

@@ -56,6 +56,9 @@ def _handoff(context: Context) -> list[Figure]:
     )
     found = context.benchmark("handoff", *arguments, *timing)
     keys = {"transport_cpu_us": "µs", "latency_p50_us": "µs"}
+    for row in found["rows"]:
+        if row["who"] == "refused":
+            context.notes.append(f"{row['what']} means nothing here: {row['why']}.")
     return _rows(found, "./run bench handoff", keys) + _ratios(found, "./run bench handoff")
 
 

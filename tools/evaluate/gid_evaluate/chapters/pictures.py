@@ -70,8 +70,7 @@ def _films(context: Context) -> list[Figure]:
     context.notes.append(
         "Weston 14 without a screen arms a timer of 16 ms after each repaint and waits for the "
         "rest of its repaint window before the next: what it shows at most stands beside, and no "
-        "client can have more (weston-N: a repaint window of N ms). No sound: there is no sound "
-        "server here."
+        "client can have more (weston-N: a repaint window of N ms)."
     )
     return figures
 
@@ -95,6 +94,25 @@ def _decoding(context: Context) -> list[Figure]:
     ratio, name = found["ratios"]["decode_gid_vs_fakesink"], "into gid memory, ratio to fakesink"
     spread = (min(turns), max(turns))
     return [*figures, Figure(name, ratio, "share", len(turns), spread, SHOWN)]
+
+
+def _together(context: Context) -> list[Figure]:
+    if shutil.which("pulseaudio") is None:
+        raise NotRun("there is no sound server (package pulseaudio)")
+    seconds = 600 if context.is_full else 10
+    found = context.benchmark("together", f"--seconds={seconds}", minutes=15)
+    (row,) = found["rows"]
+    source, n, marks = "./run bench together", row["n"], row["marks"]
+    lag, spread = row["lag_ms"], (row["lag_ms_min"], row["lag_ms_max"])
+    worst, drift = found["ratios"]["worst_lag_ms"], row["drift_ms"]
+    return [
+        Figure("sound after the picture", lag, "ms", n, spread, source),
+        Figure("sound and picture apart", abs(lag), "ms", n, (0, worst), source),
+        Figure("apart in the last third, more than in the first", drift, "ms", n, spread, source),
+        Figure("flashes seen", row["flashes"], "", marks, (row["flashes"],) * 2, source),
+        Figure("bursts heard", row["bursts"], "", marks, (row["bursts"],) * 2, source),
+        Figure("gaps in the sound", row["gaps"], "", marks, (row["gaps"],) * 2, source),
+    ]
 
 
 def _camera(context: Context) -> list[Figure]:
@@ -141,6 +159,16 @@ PLANS = [
             ("60 a second", "54.51 (native), 51.05 (virtualised)"),
         ),
         minutes=(1.2, 6),
+    ),
+    Plan(
+        "5.7.3",
+        "Sound and picture in step",
+        "A film with a flash and a burst of tone each second: when the flash is light on "
+        "gid-cluster, and when the sound server plays the burst, into nothing and at a card's "
+        "pace. 45 ms is what people begin to notice (ITU-R BT.1359).",
+        _together,
+        goals=(Goal("sound and picture apart", 45), Goal("gaps in the sound", 0)),
+        minutes=(0.4, 11),
     ),
     Plan(
         "5.7.4",
