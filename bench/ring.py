@@ -3,9 +3,10 @@
 """What one frame costs in the ring: sent, received and released, between two cores and on one.
 
 Two pinned threads keep the ring busy and nobody sleeps, so this is the price of the ring alone,
-amortised: the producer sends what it may, then takes what came back, and so on; then one thread does both sides. Beside it stand the bare limits: a word in shared memory
-to the other core and back, and an eventfd that wakes the other core and is answered. In ns, and in
-cycles of the time stamp counter.
+amortised: the producer sends what it may, then takes what came back, and so on; then one thread
+does both sides. Beside it stand the bare limits: a word in shared memory to the other core and
+back, and an eventfd that wakes the other core and is answered. In ns, and in cycles of the time
+stamp counter.
 """
 
 import statistics

@@ -14,7 +14,7 @@ from typing import Any
 from . import compare, output
 from .chapters import all_plans
 from .plan import Context, Plan
-from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, read
+from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, figure_text, read
 from .run import AT_A_TIME, run_all
 from .systems import Booted, InCockpit, Native, System
 
@@ -243,8 +243,8 @@ def _compare(options: argparse.Namespace) -> int:
     lost = compare.lost_verdicts(first, second)
     for change in worse:
         print(
-            f"worse   {change.chapter:9} {change.name}: {output.figure_text(change.first)} → "
-            f"{output.figure_text(change.second)} {change.unit} ({change.ratio:.2f} times)"
+            f"worse   {change.chapter:9} {change.name}: {figure_text(change.first)} → "
+            f"{figure_text(change.second)} {change.unit} ({change.ratio:.2f} times)"
         )
     for line in lost:
         print(f"no longer met   {line}")

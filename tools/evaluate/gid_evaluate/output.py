@@ -2,14 +2,23 @@
 """evaluation.html, evaluation.json and evaluation.csv. The page needs no other file."""
 
 import csv
+import datetime
 import io
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
 
-from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure
+from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text
 
+_HEADINGS = {
+    "": "Ratios and counts",
+    "share": "Shares",
+    "fps": "Frames a second",
+    "Hz": "A second",
+    "frames/s of CPU": "Frames for each second of the processor",
+}
 _PAGE = Path(__file__).parent / "page"
 
 
@@ -63,31 +72,57 @@ def render(evaluation: Evaluation) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["figure"] = figure_text
+    environment.filters["date"] = _date
     return environment.get_template("evaluation.html.j2").render(
         evaluation=evaluation,
         counts={verdict: evaluation.count(verdict) for verdict in (MET, MISSED, NOT_RUN)},
         css={MET: "met", MISSED: "missed", NOT_RUN: "not-run"},
-        bars=bars,
+        marks={MET: "✓", MISSED: "✗", NOT_RUN: "–"},
+        not_run=NOT_RUN,
+        tables=tables,
     )
 
 
-def figure_text(value: float) -> str:
-    """Three or four digits that count, without an exponent where people can do without."""
-    if value == 0:
-        return "0"
-    size = abs(value)
-    if size >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if size >= 0.001 else f"{value:.2e}"
+def _date(text: str) -> str:
+    """As in "23 November 2026, 02:40 UTC"; a text that is no date stays as it is."""
+    try:
+        began = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{began.day} {began:%B %Y, %H:%M %Z}".strip()
 
 
-def bars(chapter: Chapter) -> list[tuple[str, list[tuple[Figure, float]]]]:
-    """For each unit: its figures, each with the width of its bar in percent."""
-    by_unit: dict[str, list[Figure]] = {}
+@dataclass(frozen=True)
+class Row:
+    """A figure in its table. `width`, and `least` to `most` of its spread, in percent of the
+    longest bar; `ratio`: of one in a guest to the native one of the same name."""
+
+    figure: Figure
+    width: float
+    least: float
+    most: float
+    ratio: float | None
+
+
+def tables(chapter: Chapter) -> list[tuple[str, list[Row]]]:
+    """For each unit, put for people: its figures, one of a guest behind the native one of the same
+    name."""
+    by_unit: dict[str, dict[str, list[Figure]]] = {}
     for one in chapter.figures:
-        by_unit.setdefault(one.unit, []).append(one)
-    found = []
-    for unit, figures in by_unit.items():
-        most = max(abs(one.value) for one in figures) or 1.0
-        found.append((unit, [(one, abs(one.value) / most * 100) for one in figures]))
-    return found
+        by_unit.setdefault(one.unit, {}).setdefault(one.name, []).append(one)
+    return [
+        (_HEADINGS.get(unit, f"In {unit}"), _rows(list(named.values())))
+        for unit, named in by_unit.items()
+    ]
+
+
+def _rows(groups: list[list[Figure]]) -> list[Row]:
+    longest = max(abs(one.value) for group in groups for one in group) or 1.0
+    rows = []
+    for group in groups:
+        native = next((one.value for one in group if one.system == "native"), None)
+        for one in group:
+            least, most = (min(max(0.0, end / longest), 1.0) * 100 for end in one.spread)
+            ratio = one.value / native if native and one.system != "native" else None
+            rows.append(Row(one, abs(one.value) / longest * 100, least, most, ratio))
+    return rows

@@ -34,8 +34,12 @@ class Goal:
     bound: float
     is_least: bool = False
 
+    @property
+    def limit(self) -> str:
+        return f"{'≥' if self.is_least else '≤'} {self.bound:g}"
+
     def __str__(self) -> str:
-        return f"{self.figure} {'≥' if self.is_least else '≤'} {self.bound:g}"
+        return f"{self.figure} {self.limit}"
 
     def is_met(self, value: float) -> bool:
         return value >= self.bound if self.is_least else value <= self.bound

@@ -36,10 +36,21 @@ class Figure:
     system: str = "native"
 
 
+@dataclass(frozen=True)
+class Reached:
+    """A goal of a chapter, and the value that was measured, if one was."""
+
+    figure: str
+    bound: str
+    value: float | None
+    verdict: str
+
+
 @dataclass
 class Chapter:
-    """One section of the report, as it came out. `lateness_us`: by how much a program that only
-    sleeps was woken too late by the machine meanwhile, at most."""
+    """One section of the report, as it came out. `reason`: why it was missed or not run; `notes`:
+    what else is to be known. `lateness_us`: by how much a program that only sleeps was woken too
+    late by the machine meanwhile, at most."""
 
     id: str
     title: str
@@ -48,6 +59,8 @@ class Chapter:
     verdict: str = NOT_RUN
     reason: str = ""
     figures: list[Figure] = field(default_factory=list)
+    goals: list[Reached] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     document: list[tuple[str, str]] = field(default_factory=list)  # what the report printed
     seconds: float = 0.0
     lateness_us: float | None = None
@@ -68,6 +81,16 @@ class Evaluation:
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+
+def figure_text(value: float) -> str:
+    """Three or four digits that count, without an exponent where people can do without."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if size >= 0.001 else f"{value:.2e}"
 
 
 def read(path: Path) -> Evaluation:
@@ -96,7 +119,10 @@ def _chapter(found: object) -> Chapter:
     if texts[-1] not in VERDICTS:
         raise BadResult(f"chapter {texts[0]}: no such verdict: {texts[-1]}")
     figures = [_figure(one) for one in _typed(found, "figures", list)]
-    return Chapter(*texts, _typed(found, "reason", str), figures)
+    notes = found.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise BadResult(f"chapter {texts[0]}: notes are texts")
+    return Chapter(*texts, _typed(found, "reason", str), figures, notes=notes)
 
 
 def _figure(found: object) -> Figure:

@@ -11,7 +11,7 @@ from typing import Any
 
 from .lateness import Lateness
 from .plan import Context, NotRun, Plan
-from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure
+from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, Reached, figure_text
 from .systems import CannotRun
 
 AT_A_TIME = 2  # chapters that need no quiet
@@ -63,9 +63,22 @@ def run_one(plan: Plan, context: Context) -> Chapter:
     ) as error:
         what = f"{type(error).__name__}: {error}" if isinstance(error, LookupError) else str(error)
         chapter.verdict, chapter.reason = NOT_RUN, what
-    chapter.reason = " ".join([chapter.reason, *context.notes]).strip()
+    chapter.goals = reached(plan, chapter.figures)
+    chapter.notes = list(context.notes)
     chapter.seconds = round(time.monotonic() - begin, 1)
     return chapter
+
+
+def reached(plan: Plan, figures: Sequence[Figure]) -> list[Reached]:
+    by_name = {figure.name: figure.value for figure in figures}
+    found = []
+    for goal in plan.goals:
+        value = by_name.get(goal.figure)
+        verdict = NOT_RUN
+        if value is not None:
+            verdict = MET if goal.is_met(value) else MISSED
+        found.append(Reached(goal.figure, goal.limit, value, verdict))
+    return found
 
 
 def judge(plan: Plan, figures: Sequence[Figure]) -> tuple[str, str]:
@@ -79,7 +92,8 @@ def judge(plan: Plan, figures: Sequence[Figure]) -> tuple[str, str]:
     missed = [goal for goal in plan.goals if not goal.is_met(by_name[goal.figure])]
     if missed:
         told = (
-            f"{goal.figure} is {by_name[goal.figure]:.3g}, aim {goal.bound:g}" for goal in missed
+            f"{goal.figure} is {figure_text(by_name[goal.figure])}, aim {goal.bound:g}"
+            for goal in missed
         )
         return MISSED, f"{'; '.join(told)}."
     return MET, ""

@@ -140,10 +140,10 @@ static void measure(struct gid_domain *domain, int streams, int consumers, doubl
 		figure_add(&ticks, cost * rate);
 		gid_domain_dispatch(domain);
 	}
-	snprintf(name, sizeof(name), "%d streams, %d consumers", streams, consumers);
+	snprintf(name, sizeof(name), "streams: %d, consumers: %d", streams, consumers);
 	probe_print(name, &figure);
 	if (rate > 0) {
-		snprintf(name, sizeof(name), "%d streams, %d consumers, cycles", streams,
+		snprintf(name, sizeof(name), "streams: %d, consumers: %d, cycles", streams,
 				consumers);
 		probe_print(name, &ticks);
 	}

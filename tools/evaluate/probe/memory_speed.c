@@ -17,8 +17,8 @@
 #define MEMORY_SIZE (64u << 20)
 #define LINE 64u
 #define PAGE 4096u
-#define ROUNDS 10
-#define LOADS 2000000u
+#define ROUNDS 7
+#define LOADS 1000000u
 
 /* A chain through `size` bytes in steps of `step`; random order unless `in_order`. */
 static void make_chain(uint8_t *memory, size_t size, size_t step, bool in_order) {

@@ -3,7 +3,8 @@
  * Messages of 16 bytes to 64 KiB from one domain to another and back (5.1.5). A message is written
  * into a slot, its frame is sent by a stream, and the other side reads all of it where it lies.
  * Both sides sleep before each message, as two programs that wait for each other do. The echo
- * sends back how long the message was on its way.
+ * sends back how long the message was on its way. In turn with it the same bytes go by a bare
+ * eventfd and shared memory, so that whatever else happens on the machine meets both.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -176,22 +177,28 @@ static void ping_once(struct pipe_end *end, uint32_t bytes, int pattern, struct 
 	figure_add(one_way, (double)frame.pts / 1e3);
 }
 
-static void ping(struct pipe_end *end, uint32_t bytes) {
-	struct figure ignored, round_trip, one_way;
+static void ping(struct pipe_end *end, struct probe_bare *bare, uint32_t bytes) {
+	struct figure ignored, round_trip, one_way, bare_trip;
 	char name[64];
 	figure_init(&ignored, "µs", 1);
 	figure_init(&round_trip, "µs", MESSAGES);
 	figure_init(&one_way, "µs", MESSAGES);
+	figure_init(&bare_trip, "µs", MESSAGES);
 	for (int i = 0; i < WARM_UP; i++) {
 		ping_once(end, bytes, i, &ignored, &ignored);
+		probe_bare_trip(bare, bytes, i);
 	}
 	for (int i = 0; i < MESSAGES; i++) {
 		ping_once(end, bytes, i, &round_trip, &one_way);
+		figure_add(&bare_trip, (double)probe_bare_trip(bare, bytes, i) / 1e3);
 	}
 	snprintf(name, sizeof(name), "%u bytes, there and back", bytes);
 	probe_print(name, &round_trip);
 	snprintf(name, sizeof(name), "%u bytes, one way", bytes);
 	probe_print(name, &one_way);
+	snprintf(name, sizeof(name), "%u bytes, by a bare eventfd", bytes);
+	probe_print(name, &bare_trip);
+	figure_finish(&bare_trip);
 	figure_finish(&ignored);
 	figure_finish(&round_trip);
 	figure_finish(&one_way);
@@ -219,11 +226,15 @@ static int echo(struct pipe_end *end) {
 
 int probe_message(int argc, char **argv) {
 	struct pipe_end end;
+	struct probe_bare bare;
 	bool is_ping = argc > 2 && strcmp(argv[1], "ping") == 0;
 	if (!is_ping && (argc != 3 || strcmp(argv[1], "echo") != 0)) {
 		errx(2, "message: ping DOMAIN [BYTES…] or echo DOMAIN");
 	}
 	probe_pin(probe_core(is_ping ? 0 : 1));
+	if (is_ping) {
+		probe_bare_start(&bare, probe_core(1));
+	}
 	end_init(&end, argv[2], is_ping ? "ping" : "pong", is_ping ? "pong" : "ping");
 	if (!is_ping) {
 		int ret = echo(&end);
@@ -236,9 +247,10 @@ int probe_message(int argc, char **argv) {
 		if (bytes == 0 || bytes > BYTES_MAX) {
 			errx(2, "message: 1 to %u bytes, not %s", BYTES_MAX, argv[i]);
 		}
-		ping(&end, (uint32_t)bytes);
+		ping(&end, &bare, (uint32_t)bytes);
 	}
 	probe_end();
+	probe_bare_end(&bare);
 	end_finish(&end);
 	return 0;
 }

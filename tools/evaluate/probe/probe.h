@@ -9,8 +9,10 @@
 #ifndef PROBE_H
 #define PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PROBE_SAMPLES_MAX 100000
 
@@ -39,6 +41,27 @@ uint64_t probe_now(void);
 void probe_pin(int core);
 /** The n-th core that this process may use; the last one if there are fewer. */
 int probe_core(int n);
+
+/* --- bare.c: messages by an eventfd and shared memory alone ----------------------------------- */
+
+#define PROBE_BARE_SLOTS 8
+#define PROBE_BARE_BYTES 65536
+
+struct probe_bare_memory;
+
+/** Who asks, and the process that answers. */
+struct probe_bare {
+	struct probe_bare_memory *memory;
+	int there, back;
+	uint32_t next;
+	pid_t pid;
+};
+
+/** Starts the other process, on that core. To be called before there are threads. */
+void probe_bare_start(struct probe_bare *bare, int core);
+/** Sends a message of 1 to PROBE_BARE_BYTES bytes. Returns the ns until the answer was read. */
+uint64_t probe_bare_trip(struct probe_bare *bare, uint32_t bytes, int pattern);
+void probe_bare_end(struct probe_bare *bare);
 
 int probe_memory(int argc, char **argv);
 int probe_calls(int argc, char **argv);

@@ -19,7 +19,7 @@ def _repaint(context: Context) -> list[Figure]:
     for row in found["rows"]:
         if row["what"] == "instructions":
             name = f"{row['who']}, instructions a repaint"
-            value, spread = row["instructions"], (row["drawing_instructions"], row["instructions"])
+            value, spread = row["instructions"], (row["instructions"],) * 2
             figures.append(Figure(name, value, "", row["repaints"], spread, source))
         else:
             name = f"{row['who']}, repaint begun to posted"

@@ -11,7 +11,7 @@ from ..result import Figure
 from .crossing import machine
 
 SIZES = (16, 128, 1024, 4096, 65536)  # bytes
-EVENTFD = "wake-up of another core and back"
+DEAREST = "dearest size, ratio to the same bytes by a bare eventfd"
 
 
 @contextmanager
@@ -32,19 +32,17 @@ def _messages(context: Context) -> list[Figure]:
     with context.cockpit() as cockpit, _echo(cockpit):
         sizes = [str(size) for size in SIZES]
         figures = context.probe(cockpit.open, "message", "ping", "cluster", *sizes)
-    bare = [one for one in context.probe(context.native, "calls") if one.name == EVENTFD]
-    trips = [one.value for one in figures if one.name.endswith("there and back")]
-    worst = max(trips) / bare[0].value
-    figures += bare
-    source = "gid-probe message, gid-probe calls"
-    figures.append(
-        Figure(
-            "slowest round trip, ratio to a bare eventfd", worst, "", len(trips), (0, worst), source
-        )
-    )
+    by_name = {one.name: one.value for one in figures}
+    ratios = [
+        by_name[f"{size} bytes, there and back"] / by_name[f"{size} bytes, by a bare eventfd"]
+        for size in SIZES
+    ]
+    spread = (min(ratios), max(ratios))
+    figures.append(Figure(DEAREST, max(ratios), "", len(ratios), spread, "gid-probe message"))
     context.notes.append(
-        "Both sides sleep before each message, write all of its bytes and read all of them. "
-        "The bare eventfd carries nothing."
+        "Both sides sleep before each message, write all of its bytes and read all of them. By a "
+        "bare eventfd the same bytes go through memory that two processes share, in turn with the "
+        "messages of gid; no gid is checked there, no credit counted and no slot given back."
     )
     return figures
 
@@ -73,7 +71,7 @@ PLANS = [
         "A program of one domain writes a message into a slot of its memory and sends the slot's "
         "number; a program of another reads it where it lies and answers.",
         _messages,
-        goals=(Goal("slowest round trip, ratio to a bare eventfd", 1.1),),
+        goals=(Goal(DEAREST, 1.1),),
         document=(("16 bytes", "5.67 µs"), ("1024 bytes", "5.54 µs"), ("64 KB", "5.54 µs")),
         minutes=(0.3, 0.3),
     ),

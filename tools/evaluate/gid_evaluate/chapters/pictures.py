@@ -89,6 +89,10 @@ def _decoding(context: Context) -> list[Figure]:
         for row in found["rows"]
         if row["what"] == "decode"
     ]
+    context.notes.append(
+        "More than 1 is no mistake: each frame is decoded both times. Into gid memory the decoder "
+        "writes a few slots again and again; for a fakesink it makes a pool of its own."
+    )
     each = {row["who"]: row["each"] for row in found["rows"] if row["what"] == "decode"}
     turns = [ours / bare for ours, bare in zip(each["gid"], each["fakesink"], strict=True)]
     ratio, name = found["ratios"]["decode_gid_vs_fakesink"], "into gid memory, ratio to fakesink"
@@ -178,7 +182,7 @@ PLANS = [
         _decoding,
         goals=(Goal("into gid memory, ratio to fakesink", 0.98, is_least=True),),
         document=(("24 a second", "153 frames/s"), ("60 a second", "223 frames/s")),
-        minutes=(0.1, 0.1),
+        minutes=(0.2, 0.5),
     ),
     Plan(
         "5.8",
