@@ -20,8 +20,8 @@
 
 #define BYTES_MAX 65536u
 #define SLOTS 8
-#define MESSAGES 3000
-#define WARM_UP 300
+#define MESSAGES 1000
+#define WARM_UP 100
 #define PATIENCE_MS 60000
 
 struct pipe_end {

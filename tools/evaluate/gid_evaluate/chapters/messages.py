@@ -11,7 +11,7 @@ from ..result import Figure
 from .crossing import machine
 
 SIZES = (16, 128, 1024, 4096, 65536)  # bytes
-DEAREST = "dearest size, ratio to the same bytes by a bare eventfd"
+DEAREST = "dearest size, ratio to a bare eventfd with the same bytes"
 
 
 @contextmanager

@@ -17,6 +17,10 @@ def _figure(name: str, value: float, unit: str, part: str, **more: object) -> Fi
 
 
 def _start(context: Context) -> list[Figure]:
+    context.notes.append(
+        "The light's program is started when the guest is up: its own start, which is most of the "
+        "time to its light where code is translated (TCG), stands beside."
+    )
     return [_figure(row["who"], row["seconds"], "s", "start") for row in _rows(context, "start")]
 
 
