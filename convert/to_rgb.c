@@ -135,11 +135,6 @@ static const struct yuv_format *find_yuv(uint32_t fourcc) {
 #define SHIFT 20 /* of both */
 #define CHUNK 512
 
-struct matrix {
-	int32_t y_offset, y;
-	int32_t red_v, green_u, green_v, blue_u;
-};
-
 static int32_t factor(double value) {
 	return (int32_t)(value * ONE + 0.5);
 }
@@ -148,7 +143,7 @@ static int32_t factor(double value) {
  * Of luma, by MatrixCoefficients of H.273: the parts of red and blue. All factors follow from
  * these. Limited range has 219 steps of luma above 16, and 224 of colour around 128.
  */
-static void matrix_init(struct matrix *matrix, const struct gid_colours *colours) {
+void to_rgb_find_matrix(struct to_rgb_matrix *matrix, const struct gid_colours *colours) {
 	double red = 0.299, blue = 0.114; /* 5 and 6: BT.601 */
 	switch (colours->matrix) {
 	case 1: /* BT.709 */
@@ -171,7 +166,7 @@ static void matrix_init(struct matrix *matrix, const struct gid_colours *colours
 	bool full = colours->range == GID_RANGE_FULL;
 	double green = 1 - red - blue;
 	double luma = full ? 1.0 : 255.0 / 219.0, chroma = full ? 1.0 : 255.0 / 224.0;
-	*matrix = (struct matrix){
+	*matrix = (struct to_rgb_matrix){
 			.y_offset = full ? 0 : 16 * CODE,
 			.y = factor(luma),
 			.red_v = factor(2 * (1 - red) * chroma),
@@ -190,9 +185,9 @@ struct samples {
 	uint16_t y[CHUNK], u[CHUNK], v[CHUNK];
 };
 
-static void convert_samples(const struct matrix *matrix, const struct samples *samples,
+static void convert_samples(const struct to_rgb_matrix *matrix, const struct samples *samples,
 		uint32_t count, uint32_t *pixels) {
-	const struct matrix of = *matrix;
+	const struct to_rgb_matrix of = *matrix;
 	for (uint32_t i = 0; i < count; i++) {
 		int32_t y = (samples->y[i] - of.y_offset) * of.y + (1 << (SHIFT - 1));
 		int32_t u = samples->u[i] - 128 * CODE, v = samples->v[i] - 128 * CODE;
@@ -219,7 +214,7 @@ static uint32_t log2_of(uint32_t subsampling) {
 	return subsampling == 4 ? 2 : subsampling == 2 ? 1 : 0;
 }
 
-static void yuv_row(const struct yuv_format *format, const struct matrix *matrix,
+static void yuv_row(const struct yuv_format *format, const struct to_rgb_matrix *matrix,
 		const struct gid_layout *layout, const uint8_t *memory, uint32_t x, uint32_t y,
 		uint32_t width, uint32_t *pixels) {
 	const struct gid_format_info *info = gid_format_find(layout->fourcc);
@@ -259,8 +254,8 @@ void to_rgb(const struct gid_layout *layout, const void *memory, uint32_t x, uin
 		uint32_t width, uint32_t height, uint32_t *pixels, size_t stride) {
 	const struct yuv_format *yuv = find_yuv(layout->fourcc);
 	const struct rgb_format *rgb = find_rgb(layout->fourcc);
-	struct matrix matrix;
-	matrix_init(&matrix, &layout->colours);
+	struct to_rgb_matrix matrix;
+	to_rgb_find_matrix(&matrix, &layout->colours);
 	for (uint32_t i = 0; i < height; i++) {
 		uint32_t *row = (uint32_t *)((uint8_t *)pixels + i * stride);
 		if (yuv != NULL) {

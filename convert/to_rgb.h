@@ -17,6 +17,15 @@ bool to_rgb_can(uint32_t fourcc);
 /* Whether the format says how opaque its pixels are. */
 bool to_rgb_has_alpha(uint32_t fourcc);
 
+/* From YUV: samples in 1/256 of a code of 8 bits, factors in 1/4096. */
+struct to_rgb_matrix {
+	int32_t y_offset, y;
+	int32_t red_v, green_u, green_v, blue_u;
+};
+
+/* By which pictures of these colours are converted, for those who do it elsewhere. */
+void to_rgb_find_matrix(struct to_rgb_matrix *matrix, const struct gid_colours *colours);
+
 /*
  * Converts `height` rows of `width` pixels from (x, y) on. The layout was checked, is linear, of a
  * format that can be converted, and the box within. `memory` is that of the slot, all of which is

@@ -15,7 +15,7 @@ static bool is_same(const struct canvas_config *one, const struct canvas_config 
 			one->memory == other->memory && one->slots == other->slots &&
 			one->pixels_per_second == other->pixels_per_second &&
 			one->list_ns == other->list_ns && one->lease_ns == other->lease_ns &&
-			one->realtime == other->realtime;
+			one->realtime == other->realtime && one->back_end == other->back_end;
 }
 
 /* Threads that go on move to the new configuration. */

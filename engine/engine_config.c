@@ -18,6 +18,18 @@ struct reading {
 
 /* --- keys and sections ------------------------------------------------------------------------ */
 
+static enum canvas_back_end read_back_end(struct reading *reading, const char *value) {
+	static const char *const names[] = {
+			[CANVAS_PIXMAN] = "pixman", [CANVAS_GLES] = "gles", [CANVAS_AUTO] = "auto"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(value, names[i]) == 0) {
+			return (enum canvas_back_end)i;
+		}
+	}
+	ini_file_mistake(&reading->ini, "backend=%s must be pixman, gles or auto", value);
+	return CANVAS_PIXMAN;
+}
+
 static void canvas_key(struct reading *reading, struct canvas_config *canvas, const char *key,
 		const char *value) {
 	if (strcmp(key, "domain") == 0) {
@@ -38,6 +50,8 @@ static void canvas_key(struct reading *reading, struct canvas_config *canvas, co
 		canvas->lease_ns = ini_file_number(&reading->ini, key, value, 1, 60000) * MS;
 	} else if (strcmp(key, "realtime") == 0) {
 		canvas->realtime = ini_file_switch(&reading->ini, key, value);
+	} else if (strcmp(key, "backend") == 0) {
+		canvas->back_end = read_back_end(reading, value);
 	} else {
 		ini_file_mistake(&reading->ini, "a canvas has no \"%s\"", key);
 	}

@@ -12,6 +12,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* What draws. */
+enum canvas_back_end {
+	CANVAS_PIXMAN, /* the processor */
+	CANVAS_GLES,   /* OpenGL ES: what it can, and the rest pixman */
+	CANVAS_AUTO,   /* OpenGL ES where there is a graphics device for it */
+};
+
 /* One canvas, and the domain whose programs may draw on it. */
 struct canvas_config {
 	char *name;
@@ -23,6 +30,7 @@ struct canvas_config {
 	uint64_t list_ns;	    /* the longest time for one list */
 	uint64_t lease_ns;	    /* of its frames */
 	bool realtime;
+	enum canvas_back_end back_end;
 };
 
 struct engine_config {

@@ -220,6 +220,12 @@ struct ENGINE_WIRE engine_expect {
 };
 _Static_assert(sizeof(struct engine_expect) == 12, "as docs/engine.md says");
 
+/* What draws the canvas. */
+enum engine_back_end {
+	ENGINE_PIXMAN = 0,
+	ENGINE_GLES = 1, /* what it can; the rest pixman */
+};
+
 #define ENGINE_REPORT_MAGIC 0x656e69676e646967ull /* `gidngine` */
 #define ENGINE_REPORT_TEXT 192u
 
@@ -244,9 +250,13 @@ struct ENGINE_WIRE engine_report {
 	int32_t refused_error; /* -errno */
 	uint32_t refused_word; /* where in the list */
 	char refused_text[ENGINE_REPORT_TEXT];
-	uint32_t reserved1[10];
+	uint32_t back_end; /* enum engine_back_end */
+	uint32_t reserved1;
+	uint64_t copied_sources;  /* pictures, to a graphics device */
+	uint64_t copied_canvases; /* to it or back */
+	uint32_t reserved2[4];
 	uint64_t asleep; /* odd: no batch is looked at before the ring has a frame */
-	uint32_t reserved2[14];
+	uint32_t reserved3[14];
 };
 _Static_assert(sizeof(struct engine_report) == 384, "as docs/engine.md says");
 

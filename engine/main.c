@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* gid-engine: draws for programs of other domains, into canvases that it lends to everybody. */
 #include "canvases.h"
+#include "device_choice.h"
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
@@ -87,9 +88,9 @@ static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo 
 	struct engine_config config;
 	notify_reloading();
 	int ret = engine_config_read(&config, engine->path, stderr);
+	ret = ret == 0 ? device_check(&config, stderr) : ret;
 	if (ret < 0) {
-		fprintf(stderr, "gid-engine: the configuration stays as it was: %s\n",
-				ret == -EINVAL ? "see above" : strerror(-ret));
+		fprintf(stderr, "gid-engine: the configuration stays as it was: %s\n", "see above");
 	} else {
 		ret = canvases_apply(&engine->canvases, &config);
 		fprintf(stderr, "gid-engine: configuration read again: %d canvases begin anew%s%s\n",
@@ -148,6 +149,9 @@ int main(int argc, char **argv) {
 	struct engine_config config;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	int ret = engine_config_read(&config, options.config, stderr);
+	if (ret == 0 && !options.check) {
+		ret = device_check(&config, stderr);
+	}
 	if (ret == 0 && !options.check) {
 		struct engine engine = {.path = options.config};
 		canvases_init(&engine.canvases, options.domain);

@@ -3,6 +3,7 @@
 
 #include "canvas.h"
 #include "canvas_report.h"
+#include "device_choice.h"
 #include "drawing.h"
 #include "engine_log.h"
 #include "list_reader.h"
@@ -79,6 +80,8 @@ static const char *source_text(int error) {
 		return "the sources are more memory than may be imported";
 	case -ENOMEM:
 		return "the engine has no memory";
+	case -EIO:
+		return "the graphics device lost the picture";
 	default:
 		return "a source cannot be imported";
 	}
@@ -129,6 +132,7 @@ static int run_canvas(struct requester *requester, const struct engine_canvas *c
 	if (!drawing_can_target(command->fourcc)) {
 		return -ENOTSUP;
 	}
+	drawing_forget(&requester->drawing); /* its memory goes, or becomes black */
 	int ret = canvas_resize(&requester->canvas, command->fourcc, command->width,
 			command->height, requester->config.memory);
 	refusal->text = ret == -EDQUOT ? "the canvas would be larger than its memory= allows, or "
@@ -137,10 +141,22 @@ static int run_canvas(struct requester *requester, const struct engine_canvas *c
 	return ret;
 }
 
+static void tell_copies(struct requester *requester) {
+	const struct drawing_copies *copies = &requester->drawing.copies;
+	struct engine_report *page = requester->report.page;
+	report_set(&page->copied_sources, copies->sources);
+	report_set(&page->copied_canvases, copies->begun + copies->settled);
+}
+
 static int run_present(struct requester *requester, const struct engine_present *command,
 		struct refusal *refusal) {
 	struct gid_frame frame = GID_FRAME_INIT;
 	const struct engine_rectangle *damage = &command->damage;
+	int ret = drawing_settle(&requester->drawing);
+	if (ret < 0) {
+		refusal->text = "the graphics device lost the picture";
+		return ret;
+	}
 	if (!sources_are_current(&requester->sources)) {
 		refusal->text = "a source was taken back while it was read";
 		return -ESTALE;
@@ -154,9 +170,10 @@ static int run_present(struct requester *requester, const struct engine_present 
 		frame.damage = (struct gid_box){
 				damage->x, damage->y, damage->width, damage->height};
 	}
-	int ret = canvas_present(
+	ret = canvas_present(
 			&requester->canvas, &frame, (command->flags & ENGINE_PRESENT_DISCARD) != 0);
 	report_set(&requester->report.page->presented, requester->canvas.presented);
+	tell_copies(requester);
 	refusal->text = ret == -ENODATA ? "there is no canvas yet: the first command is CANVAS"
 					: "the picture cannot be sent";
 	requester->drew = false;
@@ -206,7 +223,7 @@ static int run_command(struct requester *requester, const struct engine_head *he
 		struct refusal *refusal) {
 	struct drawing *drawing = &requester->drawing;
 	const struct engine_clip *clip = (const struct engine_clip *)head;
-	refusal->text = "the engine has no memory";
+	refusal->text = "the engine has no memory, or lost its graphics device";
 	switch (head->opcode) {
 	case ENGINE_CLIP:
 		return drawing_set_clip(drawing, clip->rectangles, list_elements(clip, rectangles));
@@ -275,6 +292,7 @@ static void run_list(struct requester *requester, const uint32_t *words, uint32_
 	requester->drew = false;
 	requester->drawing.cost = 0;
 	int ret = run_commands(requester, words, count, &refusal);
+	drawing_wait(&requester->drawing);
 	if (ret == 0 && !sources_are_current(&requester->sources)) {
 		ret = -ESTALE;
 		refusal.text = "a source was taken back while it was read";
@@ -286,6 +304,7 @@ static void run_list(struct requester *requester, const uint32_t *words, uint32_
 	}
 	if (requester->drew) {
 		canvas_revert(&requester->canvas);
+		drawing_forget(&requester->drawing);
 	}
 	refusal.error = ret;
 	refusal.text = requester->stopped != NULL ? requester->stopped : refusal.text;
@@ -510,6 +529,17 @@ static bool take_lists(struct requester *requester) {
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
+/* Where there is none, pixman draws. */
+static void choose_device(struct requester *requester) {
+	const enum canvas_back_end back_end = requester->config.back_end;
+	char text[256];
+	int ret = device_choose(&requester->drawing, back_end, text, sizeof(text));
+	requester->report.page->back_end = requester->drawing.back_end != NULL;
+	if (back_end != CANVAS_PIXMAN) {
+		engine_log(&requester->log, "%s%s", text, ret < 0 ? ": drawn by pixman" : "");
+	}
+}
+
 static int open_streams(struct requester *requester) {
 	const struct canvas_config *config = &requester->config;
 	char name[GID_NAME_MAX + 1];
@@ -541,6 +571,7 @@ static int open_streams(struct requester *requester) {
 	}
 	sources_init(&requester->sources, requester->domain);
 	drawing_init(&requester->drawing);
+	choose_device(requester);
 	requester->drawing.go_on = goes_on;
 	requester->drawing.data = requester;
 	requester->batch.serial = requester->told = 0;

@@ -10,6 +10,9 @@
 struct picture {
 	struct gid_layout layout;
 	const uint8_t *memory; /* of the slot */
+	bool is_dmabuf;
+	int dmabuf;	 /* if it is one: the descriptor, the slab's */
+	uint64_t offset; /* of the slot in it */
 };
 
 #endif

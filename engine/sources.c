@@ -131,7 +131,13 @@ int sources_find(struct sources *sources, gid_id gid, struct picture *picture) {
 	place->used = sources->list;
 	sources->used[sources->used_count++] = (struct source_use){place, gid};
 	sync_reading(place, DMA_BUF_SYNC_START);
-	*picture = (struct picture){.layout = place->info.layout, .memory = memory};
+	*picture = (struct picture){
+			.layout = place->info.layout,
+			.memory = memory,
+			.is_dmabuf = place->info.memory == GID_MEMORY_DMABUF,
+			.dmabuf = place->info.fd,
+			.offset = place->info.offset + gid_slot_of(gid) * place->info.slot_size,
+	};
 	return 0;
 }
 

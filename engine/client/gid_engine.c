@@ -179,6 +179,9 @@ void gid_canvas_get_stats(const struct gid_canvas *canvas, struct gid_canvas_sta
 		stats->not_presented = load(&report->not_presented);
 		stats->work_ns = load(&report->work_ns);
 		stats->slots = report->slots;
+		stats->back_end = report->back_end;
+		stats->copied_sources = load(&report->copied_sources);
+		stats->copied_canvases = load(&report->copied_canvases);
 	}
 }
 

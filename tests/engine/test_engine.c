@@ -24,13 +24,15 @@ static void write_config(const char *more) {
 	char path[128];
 	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
 	FILE *config = fopen(path, "we");
+	const char *back_end = getenv("GID_ENGINE_BACKEND"); /* of those that most is drawn on */
+	back_end = back_end == NULL ? "pixman" : back_end;
 	fprintf(config,
-			"[canvas panel]\ndomain=open\nmemory=1M\nlist-ms=60000\n"
-			"[canvas other]\ndomain=open\nmemory=1M\nlist-ms=60000\n"
+			"[canvas panel]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
+			"[canvas other]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
 			"[canvas slow]\ndomain=open\nmemory=64M\nlist-ms=20\n"
 			"[canvas poor]\ndomain=open\nmemory=1M\npixels-per-second=100000\n"
 			"%s",
-			more);
+			back_end, back_end, more);
 	fclose(config);
 }
 
@@ -321,6 +323,15 @@ static void test_sources(struct gid_domain *domain, struct gid_domain *cluster,
 					viewer_sees(viewer, 8, 8, 0xabcdef) &&
 					viewer_pixel(viewer, 7, 8) == 0,
 			"one that it was granted is composed");
+	struct gid_canvas_stats stats;
+	const bool by_gles = getenv("GID_ENGINE_BACKEND") != NULL;
+	gid_canvas_get_stats(canvas, &stats);
+	tap_ok(stats.back_end == by_gles && (stats.copied_sources > 0) == by_gles &&
+					(stats.copied_canvases > 0) == by_gles,
+			"what draws and what it copies is told: %llu, %llu pictures, %llu canvases",
+			(unsigned long long)stats.back_end,
+			(unsigned long long)stats.copied_sources,
+			(unsigned long long)stats.copied_canvases);
 	/* The engine itself may read this, as every program of its domain; the requester may not.
 	 */
 	struct gid_slab *secret = make_source(cluster, 0x00123456);
@@ -513,6 +524,36 @@ static void test_reload(struct gid_domain *domain, struct gid_canvas *canvas) {
 			"and one of which nothing changed went on all the time");
 }
 
+/* What a canvas must have and the machine has not is said at once. */
+static void test_no_device(void) {
+	char path[128], log[128], text[512] = "";
+	snprintf(path, sizeof(path), "%s/none.conf", cockpit_folder);
+	snprintf(log, sizeof(log), "%s/none.log", cockpit_folder);
+	FILE *config = fopen(path, "we");
+	fputs("[canvas panel]\ndomain=open\nbackend=gles\n", config);
+	fclose(config);
+	pid_t child = fork();
+	if (child == 0) {
+		int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		dup2(fd, STDERR_FILENO);
+		setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null", 1);
+		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
+				NULL);
+		_exit(127);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	int fd = open(log, O_RDONLY);
+	if (read(fd, text, sizeof(text) - 1) < 0) {
+		text[0] = 0;
+	}
+	close(fd);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 1 &&
+					strstr(text, "[canvas panel] backend=gles: ") != NULL,
+			"without a driver for backend=gles it does not start: %.*s",
+			(int)strcspn(text, "\n"), text);
+}
+
 int main(void) {
 	struct gid_domain *domain = NULL, *cluster = NULL;
 	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0 ||
@@ -562,6 +603,7 @@ int main(void) {
 	test_restart(domain, other);
 	gid_canvas_destroy(other);
 	test_limits(domain);
+	test_no_device();
 	viewer_finish(&viewer);
 	gid_domain_destroy(cluster);
 	gid_domain_destroy(domain);

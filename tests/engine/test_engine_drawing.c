@@ -49,7 +49,7 @@ static uint32_t *pixel(struct bitmap *bitmap, uint32_t x, uint32_t y) {
 }
 
 static struct picture picture_of(struct bitmap *bitmap) {
-	return (struct picture){bitmap->layout, slot_of(bitmap)};
+	return (struct picture){.layout = bitmap->layout, .memory = slot_of(bitmap)};
 }
 
 /* A command with its elements, in static memory. */
@@ -511,7 +511,7 @@ static void test_stopped(void) {
 	uint8_t *memory = aligned_alloc(64, gid_layout_size(&layout));
 	memset(target, 0, gid_layout_size(&layout));
 	memset(memory, 0xff, gid_layout_size(&layout));
-	struct picture picture = {layout, memory};
+	struct picture picture = {.layout = layout, .memory = memory};
 	struct engine_layer layer = layer_at(0, 0);
 	drawing.go_on = never;
 	drawing.data = &asked;

@@ -12,7 +12,7 @@
 #include "tap.h"
 
 static int policy(void) {
-	return sched_getscheduler(0);
+	return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 }
 
 /* Works until the condition holds, for two seconds at most. Returns how long, in ms. */

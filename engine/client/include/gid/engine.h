@@ -120,7 +120,10 @@ struct gid_canvas_stats {
 	uint64_t not_presented; /**< pictures that others took the place of before they were sent */
 	uint64_t work_ns;	/**< of a processor, as of the engine's last pause */
 	uint64_t slots;		/**< how many pictures the canvas may have at once */
-	uint64_t reserved[7];	/**< 0 */
+	uint64_t back_end;	/**< what draws: 0 pixman, 1 OpenGL ES and pixman */
+	uint64_t copied_sources;  /**< pictures that were no dma-bufs, to a graphics device */
+	uint64_t copied_canvases; /**< to a graphics device, or from there to their memory */
+	uint64_t reserved[4];	  /**< 0 */
 };
 
 void gid_canvas_get_stats(const struct gid_canvas *canvas, struct gid_canvas_stats *stats);

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "gles_sources.h"
+
+#include "drawing_parts.h"
+#include "to_rgb.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+
+/* Pixels of four bytes: at which of them red, green, blue and alpha are. */
+static const struct rgb_format {
+	uint32_t fourcc;
+	GLint order[4];
+} rgb_formats[] = {
+		{DRM_FORMAT_XRGB8888, {2, 1, 0, 3}},
+		{DRM_FORMAT_ARGB8888, {2, 1, 0, 3}},
+		{DRM_FORMAT_XBGR8888, {0, 1, 2, 3}},
+		{DRM_FORMAT_ABGR8888, {0, 1, 2, 3}},
+		{DRM_FORMAT_BGRX8888, {1, 2, 3, 0}},
+		{DRM_FORMAT_BGRA8888, {1, 2, 3, 0}},
+		{DRM_FORMAT_RGBX8888, {3, 2, 1, 0}},
+		{DRM_FORMAT_RGBA8888, {3, 2, 1, 0}},
+};
+
+/* Samples of a byte: in which planes U and V are, and at which bytes of their samples Y, U, V. */
+static const struct yuv_format {
+	uint32_t fourcc;
+	uint8_t u_plane, v_plane;
+	GLint bytes[4]; /* Y in even and odd columns, U, V */
+} yuv_formats[] = {
+		{DRM_FORMAT_NV12, 1, 1, {0, 0, 0, 1}},
+		{DRM_FORMAT_NV21, 1, 1, {0, 0, 1, 0}},
+		{DRM_FORMAT_NV16, 1, 1, {0, 0, 0, 1}},
+		{DRM_FORMAT_NV61, 1, 1, {0, 0, 1, 0}},
+		{DRM_FORMAT_NV24, 1, 1, {0, 0, 0, 1}},
+		{DRM_FORMAT_NV42, 1, 1, {0, 0, 1, 0}},
+		{DRM_FORMAT_YUV420, 1, 2, {0, 0, 0, 0}},
+		{DRM_FORMAT_YVU420, 2, 1, {0, 0, 0, 0}},
+		{DRM_FORMAT_YUV422, 1, 2, {0, 0, 0, 0}},
+		{DRM_FORMAT_YVU422, 2, 1, {0, 0, 0, 0}},
+		{DRM_FORMAT_YUV444, 1, 2, {0, 0, 0, 0}},
+		{DRM_FORMAT_YVU444, 2, 1, {0, 0, 0, 0}},
+		{DRM_FORMAT_YUYV, 0, 0, {0, 2, 1, 3}},
+		{DRM_FORMAT_YVYU, 0, 0, {0, 2, 3, 1}},
+		{DRM_FORMAT_UYVY, 0, 0, {1, 3, 0, 2}},
+		{DRM_FORMAT_VYUY, 0, 0, {1, 3, 2, 0}},
+};
+
+static const struct rgb_format *find_rgb(uint32_t fourcc) {
+	for (size_t i = 0; i < sizeof(rgb_formats) / sizeof(rgb_formats[0]); i++) {
+		if (rgb_formats[i].fourcc == fourcc) {
+			return &rgb_formats[i];
+		}
+	}
+	return NULL;
+}
+
+static const struct yuv_format *find_yuv(uint32_t fourcc) {
+	for (size_t i = 0; i < sizeof(yuv_formats) / sizeof(yuv_formats[0]); i++) {
+		if (yuv_formats[i].fourcc == fourcc) {
+			return &yuv_formats[i];
+		}
+	}
+	return NULL;
+}
+
+/* How the samples of a plane are told to the device, by their bytes. */
+struct sample_format {
+	GLenum internal, external, type;
+	uint32_t fourcc; /* as a picture of its own, for an import */
+};
+
+static struct sample_format sample_format(const struct gid_layout *layout, uint32_t bytes) {
+	if (layout->fourcc == DRM_FORMAT_RGB565) {
+		return (struct sample_format){
+				GL_RGB565, GL_RGB, GL_UNSIGNED_SHORT_5_6_5, DRM_FORMAT_RGB565};
+	}
+	switch (bytes) {
+	case 1:
+		return (struct sample_format){GL_R8, GL_RED, GL_UNSIGNED_BYTE, DRM_FORMAT_R8};
+	case 2:
+		return (struct sample_format){GL_RG8, GL_RG, GL_UNSIGNED_BYTE, DRM_FORMAT_GR88};
+	default:
+		return (struct sample_format){
+				GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, DRM_FORMAT_ABGR8888};
+	}
+}
+
+bool gles_source_can(const struct gid_layout *layout) {
+	const struct gid_format_info *info = gid_format_find(layout->fourcc);
+	if (layout->modifier != DRM_FORMAT_MOD_LINEAR ||
+			(layout->fourcc != DRM_FORMAT_RGB565 && layout->fourcc != DRM_FORMAT_R8 &&
+					find_rgb(layout->fourcc) == NULL &&
+					find_yuv(layout->fourcc) == NULL)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < info->plane_count; i++) {
+		if (layout->planes[i].stride % info->planes[i].bytes != 0) {
+			return false; /* rows are told in samples */
+		}
+	}
+	return true;
+}
+
+enum gles_kind gles_source_kind(const struct gid_layout *layout) {
+	return layout->fourcc == DRM_FORMAT_RGB565	   ? GLES_RGB565
+			: find_rgb(layout->fourcc) != NULL ? GLES_RGB
+							   : GLES_YUV;
+}
+
+/* Columns and rows of a plane's samples that a box of pixels needs. */
+static pixman_box32_t box_of_plane(
+		const pixman_box32_t *box, const struct gid_format_plane *plane) {
+	return (pixman_box32_t){box->x1 / plane->hsub, box->y1 / plane->vsub,
+			(box->x2 - 1) / plane->hsub + 1, (box->y2 - 1) / plane->vsub + 1};
+}
+
+/* --- where they are --------------------------------------------------------------------------- */
+
+/* Returns whether the texture has the whole plane now. */
+static bool import_plane(struct gles_device *device, const struct picture *source, uint32_t plane,
+		const struct sample_format *format, const struct gid_format_plane *info) {
+	const struct gid_layout *layout = &source->layout;
+	const uint64_t offset = source->offset + layout->planes[plane].offset;
+	const EGLint attributes[] = {
+			EGL_WIDTH,
+			(EGLint)((layout->width + info->hsub - 1) / info->hsub),
+			EGL_HEIGHT,
+			(EGLint)((layout->height + info->vsub - 1) / info->vsub),
+			EGL_LINUX_DRM_FOURCC_EXT,
+			(EGLint)format->fourcc,
+			EGL_DMA_BUF_PLANE0_FD_EXT,
+			source->dmabuf,
+			EGL_DMA_BUF_PLANE0_OFFSET_EXT,
+			(EGLint)offset,
+			EGL_DMA_BUF_PLANE0_PITCH_EXT,
+			(EGLint)layout->planes[plane].stride,
+			EGL_NONE,
+	};
+	EGLImageKHR image = offset > INT32_MAX
+			? EGL_NO_IMAGE_KHR
+			: eglCreateImageKHR(device->display, EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT,
+					  NULL, attributes);
+	if (image == EGL_NO_IMAGE_KHR) {
+		return false;
+	}
+	gles_device_size_plane(device, plane, 0, 0, 0);
+	gles_device_clear_errors();
+	glEGLImageTargetTexture2DOES(GL_TEXTURE_2D, image);
+	bool done = glGetError() == GL_NO_ERROR;
+	eglDestroyImageKHR(device->display, image); /* the texture keeps what it needs */
+	device->is_reading |= done;
+	return done;
+}
+
+/* --- copied ----------------------------------------------------------------------------------- */
+
+static int copy_plane(struct drawing *drawing, const struct picture *source, uint32_t plane,
+		const struct sample_format *format, uint32_t bytes, const pixman_box32_t *box) {
+	struct gles_device *device = drawing->device;
+	const struct gid_plane *from = &source->layout.planes[plane];
+	const int32_t width = box->x2 - box->x1;
+	const int32_t part = (int32_t)(PART_PIXELS / (uint32_t)width) + 1;
+	gles_device_size_plane(device, plane, format->internal, (uint32_t)width,
+			(uint32_t)(box->y2 - box->y1));
+	glPixelStorei(GL_UNPACK_ROW_LENGTH, (GLint)(from->stride / bytes));
+	for (int32_t y = box->y1; y < box->y2; y += part) {
+		const int32_t rows = box->y2 - y < part ? box->y2 - y : part;
+		glTexSubImage2D(GL_TEXTURE_2D, 0, 0, y - box->y1, width, rows, format->external,
+				format->type,
+				source->memory + from->offset + (size_t)y * from->stride +
+						(size_t)box->x1 * bytes);
+		drawing->cost += (uint64_t)width * (uint64_t)rows;
+		if (rows == part && !drawing_goes_on(drawing)) {
+			return -ECANCELED;
+		}
+	}
+	return 0;
+}
+
+/* Has the planes as textures, and says where in the picture each begins. */
+static int set_planes(struct drawing *drawing, const struct picture *source,
+		const pixman_box32_t *box, GLint origins[GLES_PLANES][2]) {
+	struct gles_device *device = drawing->device;
+	const struct gid_format_info *info = gid_format_find(source->layout.fourcc);
+	bool copied = false;
+	for (uint32_t i = 0; i < info->plane_count; i++) {
+		const struct gid_format_plane *plane = &info->planes[i];
+		const struct sample_format format = sample_format(&source->layout, plane->bytes);
+		const pixman_box32_t part = box_of_plane(box, plane);
+		origins[i][0] = origins[i][1] = 0;
+		if (source->is_dmabuf && device->imports &&
+				import_plane(device, source, i, &format, plane)) {
+			continue;
+		}
+		int ret = copy_plane(drawing, source, i, &format, plane->bytes, &part);
+		if (ret < 0) {
+			return ret;
+		}
+		copied = true;
+		origins[i][0] = part.x1;
+		origins[i][1] = part.y1;
+	}
+	drawing->copies.sources += copied;
+	return 0;
+}
+
+/* --- what the program is told ----------------------------------------------------------------- */
+
+static GLint shift_of(uint32_t subsampling) {
+	return subsampling == 4 ? 2 : subsampling == 2 ? 1 : 0;
+}
+
+/* Of Y, U and V, or of the pixel alone: by which texture, and where in it. */
+static void tell_planes(struct gles_device *device, const struct gid_layout *layout,
+		const uint8_t planes[GLES_PLANES], const GLint origins[GLES_PLANES][2]) {
+	const struct gid_format_info *info = gid_format_find(layout->fourcc);
+	GLint origin[GLES_PLANES][2], shift[GLES_PLANES][2];
+	for (int i = 0; i < GLES_PLANES; i++) {
+		const struct gid_format_plane *plane = &info->planes[planes[i]];
+		glUniform1i(device->uniforms[UNIFORM_PLANE_0 + i], planes[i]);
+		origin[i][0] = origins[planes[i]][0];
+		origin[i][1] = origins[planes[i]][1];
+		shift[i][0] = shift_of(plane->hsub);
+		shift[i][1] = shift_of(plane->vsub);
+	}
+	glUniform2iv(device->uniforms[UNIFORM_ORIGIN], GLES_PLANES, origin[0]);
+	glUniform2iv(device->uniforms[UNIFORM_SHIFT], GLES_PLANES, shift[0]);
+}
+
+static void tell_yuv(struct gles_device *device, const struct engine_layer *layer,
+		const struct yuv_format *format) {
+	const struct gid_colours colours = layer_colours(layer);
+	struct to_rgb_matrix matrix;
+	to_rgb_find_matrix(&matrix, &colours);
+	glUniform4iv(device->uniforms[UNIFORM_BYTES], 1, format->bytes);
+	glUniform2i(device->uniforms[UNIFORM_OFFSET], matrix.y_offset, matrix.y);
+	glUniform4i(device->uniforms[UNIFORM_MATRIX], matrix.red_v, matrix.green_u, matrix.green_v,
+			matrix.blue_u);
+}
+
+static void tell_rgb(struct gles_device *device, const struct engine_layer *layer,
+		const struct rgb_format *format) {
+	glUniform4iv(device->uniforms[UNIFORM_ORDER], 1, format->order);
+	glUniform1i(device->uniforms[UNIFORM_OPAQUE], !to_rgb_has_alpha(format->fourcc));
+	glUniform1i(device->uniforms[UNIFORM_STRAIGHT], layer_is_straight(layer, format->fourcc));
+}
+
+int gles_source_set(struct drawing *drawing, const struct picture *source,
+		const struct engine_layer *layer, const pixman_box32_t *box) {
+	struct gles_device *device = drawing->device;
+	const struct yuv_format *yuv = find_yuv(source->layout.fourcc);
+	const struct rgb_format *rgb = find_rgb(source->layout.fourcc);
+	const uint8_t planes[GLES_PLANES] = {
+			0, yuv != NULL ? yuv->u_plane : 0, yuv != NULL ? yuv->v_plane : 0};
+	GLint origins[GLES_PLANES][2] = {{0}};
+	int ret = set_planes(drawing, source, box, origins);
+	if (ret < 0) {
+		return ret;
+	}
+	tell_planes(device, &source->layout, planes, origins);
+	glUniform4i(device->uniforms[UNIFORM_BOX], box->x1, box->y1, box->x2 - 1, box->y2 - 1);
+	if (yuv != NULL) {
+		tell_yuv(device, layer, yuv);
+	} else if (rgb != NULL) {
+		tell_rgb(device, layer, rgb);
+	}
+	return 0;
+}
+
+int gles_source_set_mask(
+		struct drawing *drawing, const struct picture *source, const pixman_box32_t *box) {
+	static const uint8_t planes[GLES_PLANES] = {0};
+	struct gles_device *device = drawing->device;
+	GLint origins[GLES_PLANES][2] = {{0}};
+	int ret = set_planes(drawing, source, box, origins);
+	if (ret == 0) {
+		tell_planes(device, &source->layout, planes, origins);
+	}
+	return ret;
+}
