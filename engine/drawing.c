@@ -38,10 +38,19 @@ void drawing_finish(struct drawing *drawing) {
 	pixman_region32_fini(&drawing->clip);
 }
 
+/* One rectangle, with something in it. Each list has one or two: they do not pay for a call. */
+static void set_clip_box(struct drawing *drawing, const pixman_box32_t *box) {
+	if (drawing->clip.data == NULL) { /* one it was before */
+		drawing->clip.extents = *box;
+	} else {
+		pixman_region32_reset(&drawing->clip, box);
+	}
+}
+
 static void set_whole_clip(struct drawing *drawing) {
 	const pixman_box32_t whole = {
 			0, 0, (int)drawing->layout.width, (int)drawing->layout.height};
-	pixman_region32_reset(&drawing->clip, &whole);
+	set_clip_box(drawing, &whole);
 	drawing->image_is_clipped = false;
 }
 
@@ -70,7 +79,7 @@ static void set_one_clip(struct drawing *drawing, const struct engine_rectangle 
 	const pixman_box32_t box = {from->x > 0 ? from->x : 0, from->y > 0 ? from->y : 0,
 			right < width ? right : width, bottom < height ? bottom : height};
 	if (box.x1 < box.x2 && box.y1 < box.y2) {
-		pixman_region32_reset(&drawing->clip, &box);
+		set_clip_box(drawing, &box);
 	} else {
 		pixman_region32_clear(&drawing->clip);
 	}

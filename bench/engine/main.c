@@ -282,7 +282,8 @@ static void compose_here(struct layers *layers) {
 		const struct engine_layer layer = {.head = {ENGINE_LAYER, sizeof(layer) / 4},
 				.op = ENGINE_OVER,
 				.alpha = 255};
-		const struct picture picture = {.layout = layers->layout, .memory = layers->sources[i]};
+		const struct picture picture = {
+				.layout = layers->layout, .memory = layers->sources[i]};
 		drawing_layer(&layers->drawing, &layer, &picture);
 	}
 }
