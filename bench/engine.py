@@ -10,6 +10,9 @@ a rest, for which the engine has to be woken; and with the pictures made and fre
 Who draws for himself has the same kind of memory, that can be shared, or private one. Imports: of a
 slab into another domain, and of a further slot of it. Composing: four streams of 1280x720 at 60 a
 second, by gidcompose and by GStreamer's compositor.
+
+With --vm, the program that draws is in a guest, for itself and by the engine on the host: points and
+layers.
 """
 
 import argparse
@@ -20,13 +23,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import common
 
 sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 import composing  # noqa: E402
+import through_guest  # noqa: E402
 
 COCKPIT = """\
 [cockpit]
@@ -99,11 +103,13 @@ def measure(*words: object) -> dict[str, float]:
     return json.loads(result.stdout)
 
 
-def run_all(options: argparse.Namespace) -> dict[tuple, list[dict[str, float]]]:
+def run_all(
+    options: argparse.Namespace, measure: Callable[..., dict[str, float]]
+) -> dict[tuple, list[dict[str, float]]]:
     """All runs, each repetition of everything after the other, so that noise meets all alike."""
     plan: list[tuple] = [("points", words, clip) for words in options.words for clip in CLIPS]
     plan += [("layers", count, options.frames) for count in options.layers]
-    plan += [("imports",)]
+    plan += [] if options.vm else [("imports",)]  # both domains in one program
     found: dict[tuple, list[dict[str, float]]] = {entry: [] for entry in plan}
     progress = common.Progress(len(plan) * options.repetitions)
     for _ in range(options.repetitions):
@@ -171,6 +177,25 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
 KINDS = ("first", "first_private", "later", "woken", "fresh", "fresh_private")
 
 
+def rows_of(runs: dict[tuple, list[dict[str, float]]]) -> list[dict]:
+    return [row_of(entry, medians(of)) for entry, of in runs.items()]
+
+
+def here(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
+    """Rows of points, layers and imports, and rows of what is composed from streams."""
+    with engine(folder):
+        rows = rows_of(run_all(options, measure))
+    # Streams come at times of their own: to look for lists longer than needed is lost time.
+    with engine(folder, spin_us=0, slots=6) as process:
+        return rows, composing.measure_all(process, options.seconds, options.repetitions)
+
+
+def in_guest(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
+    text = ENGINE.format(spin_us=200, realtime="off", slots=2)
+    with through_guest.measuring(folder, text) as measure_there:
+        return rows_of(run_all(options, measure_there)), []
+
+
 def main() -> int:
     parser = common.parser("engine", __doc__)
     parser.add_argument("--repetitions", type=int, default=5, help="of everything (default: 5)")
@@ -180,20 +205,21 @@ def main() -> int:
         "--seconds", type=float, default=5, help="of each pipeline that composes (default: 5)"
     )
     parser.add_argument("--layers", type=int, nargs="+", choices=LAYERS, default=LAYERS)
+    parser.add_argument(
+        "--vm", action="store_true", help="the program in a guest, the engine on the host"
+    )
     options = parser.parse_args()
     # With all that is started here: the machine's other work is not what is measured.
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir="/tmp") as folder:
-        with engine(Path(folder)):
-            runs = run_all(options)
-        # Streams come at times of their own: to look for lists longer than needed is lost time.
-        with engine(Path(folder), spin_us=0, slots=6) as process:
-            composed = composing.measure_all(process, options.seconds, options.repetitions)
-    rows = [row_of(entry, medians(of)) for entry, of in runs.items()]
-    found = ratios(rows) | {"compose_vs_gst_compositor": composing.ratio(composed)}
+        rows, composed = (in_guest if options.vm else here)(Path(folder), options)
+    found = ratios(rows)
+    if composed:
+        found["compose_vs_gst_compositor"] = composing.ratio(composed)
     show(rows, found)
-    composing.show(composed)
+    if composed:
+        composing.show(composed)
     common.write(options.json, rows + composed, found)
     return 0
 
