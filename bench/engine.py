@@ -11,8 +11,8 @@ Who draws for himself has the same kind of memory, that can be shared, or privat
 slab into another domain, and of a further slot of it. Composing: four streams of 1280x720 at 60 a
 second, by gidcompose and by GStreamer's compositor.
 
-With --vm, the program that draws is in a guest, for itself and by the engine on the host: points and
-layers.
+With --vm, the program that draws is in a guest, for itself and by the engine on the host: points
+and layers.
 """
 
 import argparse

@@ -25,6 +25,7 @@ bool drawing_cut(struct drawing *drawing, pixman_box32_t *box) {
 		drawing->cost++;
 		return false;
 	}
+	drawing->cost += (uint64_t)pixman_region32_n_rects(&drawing->clip);
 	drawing->cost += (uint64_t)(box->x2 - box->x1) * (uint64_t)(box->y2 - box->y1);
 	return true;
 }

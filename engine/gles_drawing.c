@@ -7,6 +7,8 @@
 #include <drm_fourcc.h>
 #include <errno.h>
 
+#define QUAD_COST 256 /* pixels that a device could draw instead */
+
 static const struct target_format {
 	uint32_t fourcc;
 	bool swapped, opaque;
@@ -125,6 +127,7 @@ static int settle(struct drawing *drawing, bool changes) {
 	glReadPixels(box.x1, box.y1, box.x2 - box.x1, box.y2 - box.y1, GL_RGBA, GL_UNSIGNED_BYTE,
 			drawing->memory + (size_t)box.y1 * plane->stride + (size_t)box.x1 * 4);
 	drawing->copies.settled++;
+	drawing->cost += (uint64_t)(box.x2 - box.x1) * (uint64_t)(box.y2 - box.y1);
 	device->drawn = (pixman_box32_t){0};
 	if (gles_device_is_lost(device)) {
 		return -EIO;
@@ -174,9 +177,9 @@ static void add_clipped(struct drawing *drawing, const pixman_box32_t *box, int 
 				box->y2 < clip[i].y2 ? box->y2 : clip[i].y2};
 		if (part.x1 < part.x2 && part.y1 < part.y2) {
 			gles_device_add(device, &part, dx, dy);
+			drawing->cost += QUAD_COST;
 		}
 	}
-	drawing->cost += (uint64_t)count;
 	if (drawn->x1 >= drawn->x2) {
 		*drawn = *box;
 	} else {

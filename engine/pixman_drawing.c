@@ -173,10 +173,19 @@ static int blend_mask(struct drawing *drawing, uint32_t colour, pixman_image_t *
 	if (source == NULL) {
 		return -ENOMEM;
 	}
-	pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0, 0, box->x1,
-			box->y1, box->x2 - box->x1, box->y2 - box->y1);
+	const int32_t width = box->x2 - box->x1,
+		      part = (int32_t)(PART_PIXELS / (uint32_t)width) + 1;
+	int ret = 0;
+	for (int32_t y = box->y1; ret == 0 && y < box->y2; y += part) {
+		const int32_t rows = y + part < box->y2 ? part : box->y2 - y;
+		pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0,
+				y - box->y1, box->x1, y, width, rows);
+		if (y + rows < box->y2 && !drawing_goes_on(drawing)) {
+			ret = -ECANCELED;
+		}
+	}
 	pixman_image_unref(source);
-	return 0;
+	return ret;
 }
 
 /* All triangles together cover a pixel once at most: where they overlap, alpha does not add up. */
@@ -188,14 +197,16 @@ static int blend_triangles(struct drawing *drawing, uint32_t colour,
 	}
 	pixman_image_t *mask = make_mask(&box);
 	int ret = mask == NULL ? -ENOMEM : 0;
+	uint64_t next_look = drawing->cost + PART_PIXELS;
 	for (size_t i = 0; ret == 0 && i < count; i++) {
 		pixman_box32_t own = box_of(&triangles[i], 1);
 		if (!drawing_cut(drawing, &own)) {
 			continue;
 		}
 		pixman_add_triangles(mask, -box.x1, -box.y1, 1, &triangles[i]);
-		if (i % 64 == 63 && !drawing_goes_on(drawing)) {
-			ret = -ECANCELED;
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS;
+			ret = drawing_goes_on(drawing) ? 0 : -ECANCELED;
 		}
 	}
 	if (ret == 0) {

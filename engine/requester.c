@@ -133,6 +133,7 @@ static int run_canvas(struct requester *requester, const struct engine_canvas *c
 		return -ENOTSUP;
 	}
 	drawing_forget(&requester->drawing); /* its memory goes, or becomes black */
+	requester->drawing.cost += (uint64_t)command->width * command->height;
 	int ret = canvas_resize(&requester->canvas, command->fourcc, command->width,
 			command->height, requester->config.memory);
 	refusal->text = ret == -EDQUOT ? "the canvas would be larger than its memory= allows, or "
@@ -170,13 +171,17 @@ static int run_present(struct requester *requester, const struct engine_present 
 		frame.damage = (struct gid_box){
 				damage->x, damage->y, damage->width, damage->height};
 	}
-	ret = canvas_present(
-			&requester->canvas, &frame, (command->flags & ENGINE_PRESENT_DISCARD) != 0);
+	const bool discards = (command->flags & ENGINE_PRESENT_DISCARD) != 0;
+	ret = canvas_present(&requester->canvas, &frame, discards);
 	report_set(&requester->report.page->presented, requester->canvas.presented);
 	tell_copies(requester);
 	refusal->text = ret == -ENODATA ? "there is no canvas yet: the first command is CANVAS"
 					: "the picture cannot be sent";
 	requester->drew = false;
+	if (!discards) { /* the next picture begins with a copy */
+		const struct gid_layout *layout = &requester->canvas.layout;
+		requester->drawing.cost += (uint64_t)layout->width * layout->height;
+	}
 	return ret;
 }
 

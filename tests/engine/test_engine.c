@@ -433,6 +433,42 @@ static void test_random(struct gid_domain *domain, struct gid_canvas *other) {
 	gid_slab_destroy(slab, false);
 }
 
+/* What comes back from the list that was begun, and whether that was soon. */
+static void expect_stopped(struct gid_canvas *canvas, const char *what) {
+	uint64_t fence;
+	long begin = cockpit_now_ms();
+	gid_list_submit(canvas, &fence);
+	int ret = gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+	long ms = cockpit_now_ms() - begin;
+	tap_ok(ret == -ECANCELED && strstr(gid_canvas_error(canvas), "list-ms") != NULL &&
+					ms < 3000,
+			"%s is stopped, too: %ld ms", what, ms);
+}
+
+/* Commands that draw little, and cost much all the same. */
+static void test_costly(struct gid_canvas *slow) {
+	gid_list_begin(slow);
+	while (gid_list_room(slow) >= 8) {
+		gid_list_present(slow, false, GID_TIME_NONE);
+	}
+	expect_stopped(slow, "a list that presents, and copies, thousands of times");
+
+	/* The library has no such list: its points become other commands. */
+	uint32_t count = 15998; /* with the command's fields, whole commands of four words */
+	gid_list_begin(slow);
+	struct gid_point *points = gid_list_new_points(slow, 0, &count);
+	struct engine_canvas *commands =
+			(struct engine_canvas *)((uint8_t *)points - sizeof(struct engine_points));
+	const uint32_t most = (sizeof(struct engine_points) + count * 4) / sizeof(*commands);
+	for (uint32_t i = 0; i < most; i++) {
+		commands[i] = (struct engine_canvas){.head = {ENGINE_CANVAS, 4},
+				.width = i % 2 ? 2048 : 2000,
+				.height = 2000,
+				.fourcc = DRM_FORMAT_XRGB8888};
+	}
+	expect_stopped(slow, "a list that makes thousands of canvases");
+}
+
 static void test_limits(struct gid_domain *domain) {
 	uint64_t fence;
 	struct gid_canvas *slow = make_canvas(domain, "slow", 2048, 2048);
@@ -446,6 +482,7 @@ static void test_limits(struct gid_domain *domain) {
 	tap_ok(gid_canvas_wait(slow, fence, COCKPIT_PATIENCE_MS) == -ECANCELED &&
 					strstr(gid_canvas_error(slow), "list-ms") != NULL,
 			"a list that takes too long is stopped: %s", gid_canvas_error(slow));
+	test_costly(slow);
 	gid_canvas_destroy(slow);
 
 	struct gid_canvas *large = make_canvas(domain, "other", 2048, 2048);
