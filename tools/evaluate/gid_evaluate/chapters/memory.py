@@ -13,15 +13,17 @@ def _memory(context: Context) -> list[Figure]:
     private = context.everywhere("memory", "private")
     with context.cockpit() as cockpit:
         slab = context.probe(cockpit.open, "memory", "slab")
-    by_name = {one.name: one.value for one in private if one.system == "native"}
-    in_slab = {one.name: one.value for one in slab}
+    # The best of all rounds: they are measured one after the other, and others disturb some.
+    by_name = {one.name: one.spread[1] for one in private if one.system == "native"}
+    in_slab = {one.name: one.spread[1] for one in slab}
     figures = [dataclasses.replace(one, name=f"private, {one.name}") for one in private]
     figures += [dataclasses.replace(one, name=f"slab, {one.name}") for one in slab]
     ratio = by_name["read"] / in_slab["read"]
     source = "gid-probe memory private, gid-probe memory slab"
     figures.append(
-        Figure("reading private memory, ratio to a slab", ratio, "", 10, (0, ratio), source)
+        Figure("reading private memory, ratio to a slab", ratio, "", 1, (ratio, ratio), source)
     )
+    context.notes.append("The ratio is that of the fastest rounds.")
     return figures
 
 

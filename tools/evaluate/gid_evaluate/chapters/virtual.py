@@ -18,8 +18,9 @@ def _figure(name: str, value: float, unit: str, part: str, **more: object) -> Fi
 
 def _start(context: Context) -> list[Figure]:
     context.notes.append(
-        "The light's program is started when the guest is up: its own start, which is most of the "
-        "time to its light where code is translated (TCG), stands beside."
+        "The light's program is started when the guest is up. Its own start is part of the time to "
+        "its light, and long where code is translated (TCG): beside it stands what the program "
+        "takes to start and end once it was read."
     )
     return [_figure(row["who"], row["seconds"], "s", "start") for row in _rows(context, "start")]
 
