@@ -61,6 +61,11 @@ bool config_is_remote(const struct config *config, const struct config_domain *o
 			config_is_pair(config, one, other);
 }
 
+bool config_window_has_pages(const struct config_domain *domain, uint64_t size) {
+	return domain->kind == KIND_GUEST && domain->window_kind != WINDOW_IVSHMEM &&
+			size == domain->window;
+}
+
 bool config_has_window(const struct config *config, const struct config_domain *domain) {
 	const struct config_domain *other;
 	TAILQ_FOREACH(other, &config->domains, entry) {

@@ -37,6 +37,13 @@ enum config_kind {
 	KIND_GUEST, /* a machine of its own */
 };
 
+/* How a guest has its own windows that streams can be in. Readers have them as PCI devices. */
+enum config_window_kind {
+	WINDOW_IVSHMEM, /* a PCI device, whose memory has no pages in the guest's kernel */
+	WINDOW_DAX,	/* an NVDIMM, whose has: devices capture into it */
+	WINDOW_AUTO,	/* an NVDIMM where that can be */
+};
+
 struct config_domain {
 	TAILQ_ENTRY(config_domain) entry;
 	char name[GID_NAME_MAX + 1];
@@ -46,7 +53,8 @@ struct config_domain {
 	struct config_globs local; /* streams that may be published for the domain itself */
 	char *user; /* whose gidd may come in as this domain, NULL: the same user, or root */
 	enum config_kind kind;
-	uint64_t window;     /* bytes of the memory that it shares with other machines */
+	uint64_t window; /* bytes of the memory that it shares with other machines */
+	enum config_window_kind window_kind;
 	bool doorbell;	     /* whether a guest has a doorbell device */
 	bool direct;	     /* whether its programs ring and hear by that past their gidd */
 	char *window_device; /* where that is on this system, NULL: found by itself */
@@ -149,6 +157,9 @@ bool config_is_pair(const struct config *config, const struct config_domain *one
 /* Whether the two are joined by the hub: they share something, and one of them is a guest. */
 bool config_is_remote(const struct config *config, const struct config_domain *one,
 		const struct config_domain *other);
+
+/* Whether a window of the domain of that size is one that its machine can have with pages. */
+bool config_window_has_pages(const struct config_domain *domain, uint64_t size);
 
 /* Whether the domain's memory must lie in a window: it is joined to another by the hub. */
 bool config_has_window(const struct config *config, const struct config_domain *domain);

@@ -15,6 +15,7 @@
 #include "wire.h"
 
 #define WINDOW_MAX (UINT64_C(64) << 30)
+#define DAX_WINDOW_MIN (UINT64_C(16) << 20) /* 2M of it are lost */
 #define SCREEN_MIN 200 /* pixels; with fewer lines QEMU's EDID has no vertical sync */
 #define SCREEN_MAX 8192
 #define GLOB_MAX 255 /* bytes of one glob: config_globs_match() */
@@ -259,6 +260,18 @@ static void set_window(struct reading *reading, uint64_t *window, const char *va
 	*window = size;
 }
 
+static void set_window_kind(
+		struct reading *reading, enum config_window_kind *kind, const char *value) {
+	static const char *const names[] = {"ivshmem", "dax", "auto"};
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(value, names[i]) == 0) {
+			*kind = i;
+			return;
+		}
+	}
+	mistake(reading, reading->line, "window-kind=%s must be ivshmem, dax or auto", value);
+}
+
 static void set_path(struct reading *reading, char **path, const char *key, const char *value) {
 	if (value[0] != '/') {
 		mistake(reading, reading->line, "%s=%s is not an absolute path", key, value);
@@ -283,6 +296,8 @@ static void domain_key(struct reading *reading, const char *key, const char *val
 		set_kind(reading, &domain->kind, value);
 	} else if (strcmp(key, "window") == 0) {
 		set_window(reading, &domain->window, value);
+	} else if (strcmp(key, "window-kind") == 0) {
+		set_window_kind(reading, &domain->window_kind, value);
 	} else if (strcmp(key, "doorbell") == 0) {
 		set_doorbell(reading, domain, value);
 	} else if (strcmp(key, "window-device") == 0) {
@@ -605,6 +620,10 @@ static void complete_domains(struct reading *reading) {
 			}
 		}
 		const struct config_domain *twin = config_domain_by_number(config, domain->number);
+		if (domain->window_kind != WINDOW_IVSHMEM && domain->window < DAX_WINDOW_MIN) {
+			mistake(reading, domain->line, "window-kind= of domain %s needs window=16M",
+					domain->name);
+		}
 		if (domain->number == 0) {
 			mistake(reading, domain->line, "domain %s needs number=1..%u", domain->name,
 					GID_DOMAIN_MAX);

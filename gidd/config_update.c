@@ -47,6 +47,7 @@ static void check_domain(struct update *update, const struct config_domain *doma
 			{"number", domain->number == old->number},
 			{"kind", domain->kind == old->kind},
 			{"window", domain->window == old->window},
+			{"window-kind", domain->window_kind == old->window_kind},
 			{"window-device", is_same_text(domain->window_device, old->window_device)},
 			{"doorbell",
 					domain->doorbell == old->doorbell &&

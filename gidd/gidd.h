@@ -10,7 +10,8 @@
  *              status; client, quota, peer
  *   link       link with its kinds link_local and link_ivshmem (doorbell_relay, peer_clock)
  *   transport  between machines: hub with hub_check, hub_client, byte_stream
- *   machine    shm_window, shm_files, doorbell_device with doorbell_vfio and ivshmem_server, pci
+ *   machine    shm_window, shm_files, shm_dax, doorbell_device with doorbell_vfio and
+ * ivshmem_server, pci
  *
  * Below all of them: config, log, descriptor, listener, packet_stream, audit, shm_map.
  */

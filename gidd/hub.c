@@ -521,6 +521,8 @@ static void handle_connection(void *data, int fd) {
 	}
 	if (byte_stream_init(&port->stream, port->hub->base.gidd->event, fd, &handler, port) == 0) {
 		port->connected = true;
+		/* A machine that begins reads there what its windows are, before its gidd does. */
+		shm_files_mark(&port->hub->windows, port->hub->base.gidd->runtime, port->domain);
 		say_joined(port, 0);
 	}
 }

@@ -224,7 +224,7 @@ static void put_window(struct ivshmem *ivshmem, union gid_wire_message *message,
 	const struct shm_window *window =
 			count == 0 ? NULL : shm_window_of(gidd, gidd->self->number, fds[0]);
 	for (uint32_t i = 0; window != NULL && i < count; i++) {
-		*places[i] = gid_wire_window_place(window->number, *places[i]);
+		*places[i] = shm_window_place(window, *places[i]);
 	}
 }
 
@@ -243,10 +243,9 @@ static int take_window(struct ivshmem *ivshmem, union gid_wire_message *message,
 	const struct shm_window *window =
 			shm_window_find(link->peer.gidd, link->peer.domain, number);
 	for (uint32_t i = 0; i < count; i++) {
-		if (window == NULL || gid_wire_window_number(*places[i]) != number) {
+		if (window == NULL || !shm_window_offset(window, *places[i], places[i])) {
 			return -ENOENT;
 		}
-		*places[i] = gid_wire_window_offset(*places[i]);
 	}
 	*fd = fcntl(window->fd, F_DUPFD_CLOEXEC, 0);
 	return *fd < 0 ? -EMFILE : 0;

@@ -110,8 +110,10 @@ static void print_window(const struct config *config, const struct config_window
 	char name[CONFIG_WINDOW_NAME];
 	const struct config_domain *reader;
 	config_window_put_name(window, name);
-	printf("%s %u %llu %s", window->owner->name, window->number,
-			(unsigned long long)window->size, name);
+	printf("%s %u %llu %s %s", window->owner->name, window->number,
+			(unsigned long long)window->size,
+			config_window_has_pages(window->owner, window->size) ? "pages" : "device",
+			name);
 	TAILQ_FOREACH(reader, &config->domains, entry) {
 		if (domain_set_has(&window->readers, reader->number)) {
 			printf(" %s", reader->name);

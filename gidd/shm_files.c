@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "shm_dax.h"
 #include "shm_map.h"
 #include "wire.h"
 
@@ -157,6 +158,18 @@ static int fill_pages(struct config_window *window, int fd) {
 	return error;
 }
 
+static int put(int fd, const void *data, size_t size, uint64_t offset) {
+	return pwrite(fd, data, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
+}
+
+/* What makes it a device-dax in its owner's machine, which begins with a first page, too. */
+static int put_dax(int fd, const struct gid_wire_window *header) {
+	uint8_t block[SHM_DAX_INFO_SIZE];
+	shm_dax_put_info(block, header->size);
+	int error = put(fd, block, sizeof(block), SHM_DAX_INFO);
+	return error < 0 ? error : put(fd, header, sizeof(*header), SHM_DAX_HEAD);
+}
+
 static int make(struct config_window *window, const char *runtime) {
 	struct gid_wire_window header;
 	const char *owner = window->owner->name;
@@ -180,8 +193,11 @@ static int make(struct config_window *window, const char *runtime) {
 	if (error == -ENOSPC && window->made == 0) {
 		unlink(path);
 	}
-	if (error == 0 && pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header)) {
-		error = -EIO;
+	if (error == 0) {
+		error = put(fd, &header, sizeof(header), 0);
+	}
+	if (error == 0 && config_window_has_pages(window->owner, window->size)) {
+		error = put_dax(fd, &header);
 	}
 	if (error < 0) {
 		log_error("cannot make the window of domain %s, %s of %llu MiB: %s", owner, path,

@@ -77,7 +77,7 @@ static void empty(struct gidd *gidd, const struct shm_window *window, struct shm
 	range->pieces += (uint32_t)((range->size + GID_WIRE_PUNCH_MAX - 1) / GID_WIRE_PUNCH_MAX);
 	for (uint64_t at = begin; at < end; at += GID_WIRE_PUNCH_MAX) {
 		uint64_t rest = end - at;
-		transport->kind->punch(transport, gid_wire_window_place(window->number, at),
+		transport->kind->punch(transport, shm_window_place(window, at),
 				rest < GID_WIRE_PUNCH_MAX ? rest : GID_WIRE_PUNCH_MAX);
 	}
 }
@@ -85,9 +85,10 @@ static void empty(struct gidd *gidd, const struct shm_window *window, struct shm
 void shm_range_punched(struct gidd *gidd, uint64_t place, uint64_t size) {
 	struct shm_window *window =
 			shm_window_at(gidd, gidd->self->number, gid_wire_window_number(place));
-	struct shm_range *range = window == NULL
+	uint64_t offset;
+	struct shm_range *range = window == NULL || !shm_window_offset(window, place, &offset)
 			? NULL
-			: shm_map_around(&window->map, gid_wire_window_offset(place), size);
+			: shm_map_around(&window->map, offset, size);
 	if (range == NULL || range->pieces == 0) {
 		return;
 	}

@@ -14,7 +14,9 @@
 #include "descriptor.h"
 #include "gidd.h"
 #include "log.h"
+#include "memory.h"
 #include "pci.h"
+#include "shm_dax.h"
 #include "shm_files.h"
 
 /* --- in a guest: QEMU's ivshmem-plain devices, whose second resource is the memory ------------ */
@@ -147,12 +149,24 @@ static void find_named(struct places *places, const struct config_domain *domain
 	drop_doubtful(places, domain->number);
 }
 
+/* Our own, as far as we have them with pages. */
+static void add_dax(void *data, uint32_t slot, const char *path) {
+	struct places *places = data;
+	if (slot < GID_WINDOWS_MAX) {
+		free(places->paths[slot]);
+		places->paths[slot] = strdup(path);
+	}
+}
+
 static void find_all(struct places *places, const struct gidd *gidd,
 		const struct config_domain *domain) {
 	if (domain->window_device != NULL) {
 		find_named(places, domain);
 	} else if (!shm_files_each(gidd->runtime, domain, find_file, places)) {
 		find_devices(places, domain->number);
+		if (domain == gidd->self) {
+			shm_dax_each(add_dax, places);
+		}
 	}
 }
 
@@ -175,8 +189,8 @@ static void window_destroy(struct shm_window *window) {
 }
 
 static bool is_header_of(const struct gid_wire_window *header, const struct shm_window *window) {
-	return gid_wire_window_is_valid(header, window->size) && header->domain == window->domain &&
-			header->number == window->number;
+	return gid_wire_window_is_valid(header, window->head + window->size) &&
+			header->domain == window->domain && header->number == window->number;
 }
 
 static int open_files(struct shm_window *window, bool own) {
@@ -186,10 +200,12 @@ static int open_files(struct shm_window *window, bool own) {
 	if (window->fd < 0 || fstat(window->fd, &status) < 0) {
 		return -errno;
 	}
-	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)GID_WINDOW_MIN) {
+	if ((!S_ISREG(status.st_mode) && (!own || !S_ISCHR(status.st_mode))) ||
+			gid_memory_size(window->fd, &window->size) < 0 ||
+			window->size < GID_WINDOW_MIN) {
 		return -EBADF;
 	}
-	window->size = (uint64_t)status.st_size;
+	window->head = S_ISCHR(status.st_mode) ? SHM_DAX_HEAD : 0;
 	window->dev = status.st_dev;
 	window->ino = status.st_ino;
 	int error = read_header(window->fd, &header);
@@ -241,7 +257,9 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 		window_destroy(window);
 		return NULL;
 	}
-	shm_map_init(&window->map, SHM_PAGE, window->size);
+	/* The owner may have it as a device-dax, which begins there. */
+	bool skips = window->head == 0 && config_window_has_pages(domain, window->size);
+	shm_map_init(&window->map, (skips ? SHM_DAX_HEAD : 0) + SHM_PAGE, window->size);
 	log_info("window %u of domain %s: %s, %llu MiB", number, domain->name, window->path,
 			(unsigned long long)window->size >> 20);
 	return window;
@@ -261,7 +279,7 @@ static const struct shm_told_window *find_told(
 		const struct gidd *gidd, const struct shm_window *window) {
 	const struct shm_told_window *told =
 			gidd->told == NULL ? NULL : &gidd->told->windows[window->number];
-	return told != NULL && told->size == window->size ? told : NULL;
+	return told != NULL && told->size == window->head + window->size ? told : NULL;
 }
 
 bool shm_window_is_told(const struct gidd *gidd) {
@@ -270,7 +288,7 @@ bool shm_window_is_told(const struct gidd *gidd) {
 
 uint64_t shm_window_filled(const struct gidd *gidd, const struct shm_window *window) {
 	const struct shm_told_window *told = find_told(gidd, window);
-	return told == NULL ? 0 : told->filled;
+	return told == NULL || told->filled < window->head ? 0 : told->filled - window->head;
 }
 
 int shm_window_tell(struct gidd *gidd, const struct gid_wire_own_window *message) {
@@ -293,6 +311,19 @@ int shm_window_tell(struct gidd *gidd, const struct gid_wire_own_window *message
 		memcpy(window->readers.bits, header.readers, sizeof(header.readers));
 	}
 	return 0;
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+uint64_t shm_window_place(const struct shm_window *window, uint64_t offset) {
+	return gid_wire_window_place(window->number, offset == 0 ? 0 : window->head + offset);
+}
+
+bool shm_window_offset(const struct shm_window *window, uint64_t place, uint64_t *offset) {
+	uint64_t in_file = gid_wire_window_offset(place);
+	*offset = in_file == 0 ? 0 : in_file - window->head;
+	return gid_wire_window_number(place) == window->number &&
+			(in_file == 0 || in_file >= window->head);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -388,8 +419,8 @@ void shm_window_forget_all(struct gidd *gidd) {
 
 static const char *judge(const struct shm_window *window) {
 	struct gid_wire_window header;
-	struct stat status;
-	if (fstat(window->fd, &status) < 0 || (uint64_t)status.st_size != window->size) {
+	uint64_t size;
+	if (gid_memory_size(window->fd, &size) < 0 || size != window->size) {
 		return "the size of its window has changed";
 	}
 	if (read_header(window->fd, &header) == 0 && !is_header_of(&header, window)) {

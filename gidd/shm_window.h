@@ -28,6 +28,7 @@ struct shm_window {
 	int fd;			   /* read-only, to be handed on */
 	int writable;		   /* of the own window, else -1 */
 	uint64_t size;
+	uint64_t head; /* so much of the file is before that: not in a device-dax */
 	uint64_t cookie;
 	dev_t dev;
 	ino_t ino;
@@ -37,6 +38,13 @@ struct shm_window {
 	struct shm_ranges dirty;   /* of the own window: to be cleaned before they are given */
 	sd_event_source *cleaning; /* NULL: there are none */
 };
+
+/*
+ * A place in a window as other machines know it, and back; 0 stays 0, for that is none. False: it
+ * is not in what we have.
+ */
+uint64_t shm_window_place(const struct shm_window *window, uint64_t offset);
+bool shm_window_offset(const struct shm_window *window, uint64_t place, uint64_t *offset);
 
 /* Opens those windows of the domain that are there and not open yet. False: it has none. */
 bool shm_window_open_all(struct gidd *gidd, uint32_t domain);

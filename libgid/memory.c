@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "closer.h"
@@ -185,12 +186,32 @@ bool gid_memory_is_dmabuf(int fd) {
 	return found;
 }
 
-int gid_memory_check_range(int fd, uint64_t end) {
+int gid_memory_size(int fd, uint64_t *size) {
 	struct stat status;
 	if (fstat(fd, &status) < 0) {
 		return -errno;
 	}
-	return (uint64_t)status.st_size < end ? -ERANGE : 0;
+	*size = (uint64_t)status.st_size;
+	if (!S_ISCHR(status.st_mode)) {
+		return 0;
+	}
+	char path[64];
+	unsigned long long bytes;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/size", major(status.st_rdev),
+			minor(status.st_rdev));
+	FILE *file = fopen(path, "re");
+	bool read = file != NULL && fscanf(file, "%llu", &bytes) == 1;
+	if (file != NULL) {
+		fclose(file);
+	}
+	*size = read ? bytes : 0;
+	return read ? 0 : -EBADF;
+}
+
+int gid_memory_check_range(int fd, uint64_t end) {
+	uint64_t size;
+	int error = gid_memory_size(fd, &size);
+	return error < 0 ? error : size < end ? -ERANGE : 0;
 }
 
 static int map(int fd, uint64_t offset, uint64_t size, int flags, const void **data) {

@@ -23,6 +23,9 @@ struct gid_memory_own {
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size);
 void gid_memory_finish(struct gid_memory_own *memory);
 
+/* How large that memory is: a file, or a device-dax. 0 or -errno. */
+int gid_memory_size(int fd, uint64_t *size);
+
 /*
  * Has `into`, of the same size, with the same content, at the address of `memory`, whoever uses
  * that meanwhile: what is written while a page is copied may be lost. `memory` is mapped elsewhere

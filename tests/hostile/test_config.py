@@ -189,6 +189,14 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + "vm-display=1280x480x32\n",
         [f"5: vm-display=1280x480x32 {NO_SCREEN}"],
     ),
+    "a window of no kind": (
+        GOOD + "window-kind=nvdimm\n",
+        ["5: window-kind=nvdimm must be ivshmem, dax or auto"],
+    ),
+    "a small window with pages": (
+        GOOD + "window=8M\nwindow-kind=auto\n",
+        ["3: window-kind= of domain cluster needs window=16M"],
+    ),
     "a device without a path": (
         GOOD + "window-device=ivshmem0\n",
         ["5: window-device=ivshmem0 is not an absolute path"],

@@ -7,7 +7,9 @@ import mmap
 import os
 import select
 import signal
+import socket
 import stat
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -40,6 +42,7 @@ from machines import (
     window_path,
     windows,
 )
+from program import wait_for
 
 
 @pytest.fixture
@@ -133,6 +136,45 @@ def test_memory_is_clean_and_nobody_elses(machines: Cockpit) -> None:
             assert memory[:] == bytes(8192)
         again.close()
         second.close()
+
+
+PAGES = CONFIG.replace("window=4M", "window=16M\nwindow-kind=dax", 1)
+HEAD = 2 * MIB  # what the guest's kernel keeps of such a window
+INFO = 4096
+
+
+def info_is_whole(path: str) -> bool:
+    """Whether there is the block by which Linux knows a device-dax, with its checksum."""
+    with open(path, "rb") as file:
+        file.seek(INFO)
+        block = file.read(4096)
+    low = high = 0
+    for word in struct.unpack("<1022I", block[:4088]) + (0, 0):
+        low = low + word & 0xFFFFFFFF
+        high = high + low & 0xFFFFFFFFFFFFFFFF
+    (there,) = struct.unpack("<Q", block[4088:])
+    sound = there == (high << 32 | low) & 0xFFFFFFFFFFFFFFFF
+    return sound and block.startswith(b"NVDIMM_DAX_INFO\0")
+
+
+def test_a_window_that_a_machine_has_with_pages(make_cockpit: Callable[..., Cockpit]) -> None:
+    cockpit = make_cockpit(PAGES)
+    cockpit.start("host")
+    cockpit.start("open")
+    first, other = window_path(cockpit, "open"), window_path(cockpit, "host")
+    assert info_is_whole(first) and not info_is_whole(other)
+    with window(cockpit, "open") as memory:
+        assert memory[:136] == memory[HEAD : HEAD + 136]  # the device begins with its first page
+    with cockpit.connect("open") as client:
+        given = allocate(client, 4096)
+        assert place(given) == (0, HEAD + 4096)
+        given.close()
+    cockpit.kill("open")
+    with window(cockpit, "open") as memory:
+        memory[: HEAD + 4096] = b"x" * (HEAD + 4096)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as machine:
+        machine.connect(str(cockpit.runtime / "hub" / "open.sock"))  # as QEMU does at first
+        wait_for(lambda: info_is_whole(first), "the hub to write it again")
 
 
 LARGE = CONFIG.replace("window=4M", "window=256M", 1)

@@ -181,6 +181,18 @@ static void test_wipe(void) {
 	close(fd);
 }
 
+/* Device-dax are character devices; of others nobody knows how large they are. */
+static void test_size(const struct gid_memory_own *memory) {
+	uint64_t size = 0;
+	tap_ok(gid_memory_size(memory->fd, &size) == 0 && size == memory->size, "a memfd's size");
+	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	tap_ok(zero >= 0 && gid_memory_size(zero, &size) == -EBADF &&
+					gid_memory_check_range(zero, 1) == -EBADF,
+			"another device is no memory");
+	close(zero);
+	tap_ok(gid_memory_size(-1, &size) == -EBADF, "nor is nothing");
+}
+
 int main(void) {
 	struct gid_memory_own memory;
 	test_create(&memory);
@@ -189,6 +201,7 @@ int main(void) {
 	test_check(&memory);
 	test_present(&memory);
 	test_wipe();
+	test_size(&memory);
 	gid_memory_finish(&memory);
 	tap_ok(memory.fd == -1 && memory.data == NULL, "it is given back");
 	gid_memory_finish(&memory);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs in a guest, as a reader that does not co-operate: it has mapped a window, and looks at it.
 
-spy.py INDEX   the window's ACPI index
+spy.py INDEX [BEGIN]   the window's ACPI index, and where in it memory begins that programs have
 
 Prints a JSON object for each change of how many of the window's pages have something in them.
 """
@@ -30,7 +30,8 @@ with (
     resource.open("rb") as file,
     mmap.mmap(file.fileno(), resource.stat().st_size, prot=mmap.PROT_READ) as memory,
 ):
-    pages = range(PAGE, len(memory), PAGE)  # behind the hub's own
+    begin = int(sys.argv[2]) if len(sys.argv) > 2 else PAGE  # behind the hub's own
+    pages = range(begin, len(memory), PAGE)
     before = -1
     while True:
         seen = sum(memory[at : at + 64] != bytes(64) for at in pages)

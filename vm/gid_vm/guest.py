@@ -19,7 +19,7 @@ from .accel import probe_accel
 from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
 from .initramfs import CannotBoot, find_kernel, make_initramfs
 from .kernel import unpack_kernel
-from .modules import module_files
+from .modules import kernel_has, module_files
 from .qemu import Machine, Port, Share, find_qemu
 from .root import copy_etc, lent_folders, shares
 
@@ -35,6 +35,23 @@ PLACES = (
     "PYTHONPATH",
     "WESTON_MODULE_MAP",
 )
+
+
+# What makes an NVDIMM memory that programs can map.
+DAX_MODULES = ("nfit", "nd_pmem", "dax_pmem", "device_dax")
+
+
+def why_no_pages() -> str | None:
+    """Why a guest that boots from here cannot have windows with pages, or None."""
+    try:
+        qemu = find_qemu()
+        release = find_kernel()[1].parent.name
+    except CannotBoot as error:
+        return str(error)
+    if subprocess.run([qemu, "-device", "nvdimm,help"], capture_output=True).returncode != 0:
+        return f"{qemu} has no NVDIMMs"
+    missing = [name for name in DAX_MODULES if not kernel_has(release, name)]
+    return f"Linux {release} has no module {', '.join(missing)}" if missing else None
 
 
 def why_not() -> str | None:
@@ -67,8 +84,11 @@ def prepare(
     exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
     lent, mounts = shares(lent_folders(folder))
     files = {"environment": "".join(exports).encode(), "mounts": mounts}
-    if machine.modules:
-        files |= module_files(modules.parent, machine.modules)
+    wanted = [*machine.modules]
+    if any(window.pages for window in machine.windows):
+        wanted += DAX_MODULES
+    if wanted:
+        files |= module_files(modules.parent, wanted)
     if configuration is not None:
         files["gidway.conf"] = configuration.encode()
     machine.kernel, machine.initramfs = kernel, work / "initramfs"

@@ -111,13 +111,15 @@ def add_display(devices: Element, display: Display) -> None:
 
 def add_windows(domain: Element, machine: Machine) -> None:
     words = []
-    if len(machine.windows) > len(SLOTS):
+    on_bus = sum(not window.pages for window in machine.windows)
+    if on_bus > len(SLOTS):
         raise CannotBoot(f"a libvirt domain has room for {len(SLOTS)} windows only")
-    for number, (window, slot) in enumerate(zip(machine.windows, SLOTS, strict=False)):
+    slots = iter(SLOTS)
+    for number, window in enumerate(machine.windows):
         name = f"window{number}"
-        device = f"{window.device(name)},bus=pcie.0,addr={slot:#x}"
-        words += ["-object", window.backend(name), "-device", device]
-    words += machine.devices
+        place = "" if window.pages else f",bus=pcie.0,addr={next(slots):#x}"
+        words += ["-object", window.backend(name), "-device", window.device(name) + place]
+    words += machine.dimms() + machine.devices
     if words:
         line = SubElement(domain, f"{{{QEMU}}}commandline")
         for word in words:

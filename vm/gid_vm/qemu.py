@@ -19,6 +19,9 @@ class Window:
     guest writes is dropped. `domain`: the number of whose it is, and `number`: which one of that
     domain. The guest's gidd finds both in the device's ACPI index: its content is its owner's to
     write.
+
+    With `pages` it is an NVDIMM instead, whose memory the guest's kernel has pages of. Only a
+    window of the guest's own can be that. Its number is that of its slot.
     """
 
     path: Path
@@ -26,6 +29,7 @@ class Window:
     writable: bool
     domain: int | None = None
     number: int = 0
+    pages: bool = False
 
     def backend(self, name: str) -> str:
         readonly = "off" if self.writable else "on"
@@ -33,6 +37,8 @@ class Window:
         return ",".join([*options, f"readonly={readonly}", f"mem-path={quote(self.path)}"])
 
     def device(self, name: str) -> str:
+        if self.pages:
+            return f"nvdimm,memdev={name},id={name}-device,slot={self.number}"
         place = None if self.domain is None else self.number * INDEX_STEP + self.domain
         index = f",acpi-index={place}" if place is not None else ""
         return f"ivshmem-plain,memdev={name},id={name}-device{index}"
@@ -115,6 +121,7 @@ class Machine:
         """The whole command line."""
         split = ",kernel-irqchip=split" if self.doorbell and self.accel == "kvm" else ""
         command = [find_qemu(), "-M", f"q35{split}", "-name", self.name]
+        command += self.dimms()
         command += [*accel_options(self.accel), "-smp", str(self.cpus)]
         command += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config"]
         command += ["-sandbox", SANDBOX]
@@ -149,6 +156,12 @@ class Machine:
             command += ["-device", f"ivshmem-doorbell,{vectors},chardev=doorbell,id=bell"]
         return command + self.devices
 
+    def dimms(self) -> list[str]:
+        """Room for the windows that are NVDIMMs; QEMU adds it to what it is told elsewhere."""
+        size = sum(window.size for window in self.windows if window.pages) >> 20
+        room = f"size={self.memory_mib}M,slots={DIMM_SLOTS},maxmem={self.memory_mib + size}M"
+        return ["-machine", "nvdimm=on", "-m", room] if size > 0 else []
+
     def append(self) -> list[str]:
         """The kernel's command line."""
         words = ["console=ttyS0", "quiet", "loglevel=3", "panic=-1"]
@@ -161,6 +174,7 @@ RECONNECT_MS = 200
 # Its instructions are quick to emulate. RDRAND besides: without it the guest's kernel takes over a
 # second to have random numbers.
 CPU_OF_TCG = "Nehalem,+rdrand"
+DIMM_SLOTS = 64  # one for each window that a domain can have
 # A guest that has taken QEMU over starts no program, becomes nobody else, and leaves what the host
 # gave it of the processors as it is.
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"

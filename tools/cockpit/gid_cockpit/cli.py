@@ -14,7 +14,7 @@ from gid_vm.libvirt import to_xml
 
 from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, read
 from .daemon import Daemon
-from .machine import Guest, make
+from .machine import Guest, make, window_kind
 from .reload import reload as reload_one
 from .unit import serve
 
@@ -135,6 +135,8 @@ def look(configuration: Configuration, domain: Domain) -> dict:
     one = runs(configuration, domain)
     found = {"domain": domain.name, "number": domain.number, "kind": domain.kind}
     found |= {"state": "down", "pid": None, "links": [], "why": ""}
+    if domain.kind == "guest":
+        found["windows"] = dict(zip(("kind", "why"), window_kind(domain), strict=True))
     try:
         found["pid"] = one.pid()
         if found["pid"] is not None:
@@ -178,6 +180,8 @@ def status(configuration: Configuration, options: argparse.Namespace) -> int:
         print(f"{domain['domain']:<{width}}  {domain['number']:>3}  {state}  {process}")
         if domain["why"]:
             print(f"{'':<{width}}       {domain['why']}")
+        if "windows" in domain:
+            print(f"{'':<{width}}       windows: {{kind}} ({{why}})".format(**domain["windows"]))
         for link in domain["links"]:
             state = paint(link["state"], link["state"] == "up")
             why = f": {link['why']}" if link["state"] != "up" else ""

@@ -41,6 +41,7 @@ class Domain:
     joined: frozenset[str]
     kind: str = "local"  # or "guest", "host"
     doorbell: bool = True  # whether a guest has a doorbell device, and the host serves those
+    window_kind: str = "ivshmem"  # or "dax", "auto"
     machine: MachineKeys = MachineKeys()
 
 
@@ -139,6 +140,7 @@ def read(path: Path) -> Configuration:
             frozenset(joined.get(names[0], ())),
             keys.get("kind", "local"),
             keys.get("doorbell", "on") != "off",
+            keys.get("window-kind", "ivshmem"),
             read_machine(keys),
         )
         for kind, names, keys in sections

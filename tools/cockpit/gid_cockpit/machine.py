@@ -16,7 +16,7 @@ from pathlib import Path
 from gid_vm.accel import probe_accel
 from gid_vm.agent import PORT as AGENT_PORT
 from gid_vm.agent import Agent, GuestError
-from gid_vm.guest import prepare
+from gid_vm.guest import prepare, why_no_pages
 from gid_vm.initramfs import CannotBoot
 from gid_vm.monitor import Monitor, MonitorError
 from gid_vm.qemu import Display, Machine, Port, Window
@@ -83,13 +83,25 @@ def windows(configuration: Configuration, domain: Domain) -> list[Window]:
     if result.returncode != 0:
         raise CockpitError(result.stderr.strip() or f"{configuration.path}: gidd refuses it")
     found = []
+    dax = window_kind(domain)[0] == "dax"
     for line in result.stdout.splitlines():
-        name, number, size, file, *readers = line.split()
+        name, number, size, kind, file, *readers = line.split()
         if domain.name in (name, *readers):
             owner = configuration.by_name(name)
             path = configuration.runtime / "window" / name / file
-            found.append(Window(path, int(size), owner is domain, owner.number, int(number)))
+            pages = kind == "pages" and owner is domain and dax
+            found.append(Window(path, int(size), owner is domain, owner.number, int(number), pages))
     return sorted(found, key=lambda window: (not window.writable, window.domain, window.number))
+
+
+def window_kind(domain: Domain) -> tuple[str, str]:
+    """How a guest's machine has its own windows, `ivshmem` or `dax`, and why so."""
+    if domain.window_kind != "auto":
+        return domain.window_kind, "as window-kind= says"
+    if domain.machine.kernel is not None or domain.machine.disks:
+        return "ivshmem", "its kernel is not this system's"
+    why = why_no_pages()
+    return ("ivshmem", why) if why is not None else ("dax", "QEMU and its kernel can")
 
 
 def has_doorbell(configuration: Configuration, domain: Domain) -> bool:
