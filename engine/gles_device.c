@@ -170,12 +170,20 @@ int gles_device_use(struct gles_device *device, enum gles_kind kind, bool biline
 	return 0;
 }
 
+/* Of the texture that is bound: with the usual ones it would need smaller pictures of itself. */
+static void set_filters(void) {
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+}
+
 /* What stays as it is in the context. */
 static void set_up(struct gles_device *device) {
 	glGenFramebuffers(1, &device->framebuffer);
 	glBindFramebuffer(GL_FRAMEBUFFER, device->framebuffer);
 	for (int i = 0; i < GLES_PLANES; i++) {
 		glGenTextures(1, &device->planes[i].texture);
+		glBindTexture(GL_TEXTURE_2D, device->planes[i].texture);
+		set_filters();
 	}
 	glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
 	glPixelStorei(GL_PACK_ALIGNMENT, 1);
@@ -291,11 +299,6 @@ void gles_device_clear_errors(void) {
 }
 
 /* --- textures and rectangles ------------------------------------------------------------------ */
-
-static void set_filters(void) {
-	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-}
 
 int gles_device_resize(struct gles_device *device, uint32_t width, uint32_t height) {
 	if (device->width == width && device->height == height) {
