@@ -6,8 +6,11 @@
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -295,6 +298,66 @@ static void test_refused(void) {
 	tap_ok(layer_both(&layer, &picture) == -ENOTSUP, "a format without colours is refused");
 }
 
+/* --- where they are --------------------------------------------------------------------------- */
+
+#define OFFSET 8192 /* of the picture in its dma-buf: it may be any slot of a slab */
+
+/* A dma-buf with these pixels, and their mapping. Returns its descriptor, or -errno. */
+static int make_dmabuf(const struct bitmap *bitmap, uint8_t **memory) {
+	const size_t size = OFFSET + sizeof(bitmap->bytes);
+	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	int fd = memfd_create("test-engine-gles", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (device < 0 || fd < 0 || ftruncate(fd, (off_t)size) < 0 ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0) {
+		return -errno;
+	}
+	*memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (*memory == MAP_FAILED) {
+		return -errno;
+	}
+	memcpy(*memory + OFFSET, bitmap->bytes, sizeof(bitmap->bytes));
+	const struct udmabuf_create create = {
+			.memfd = (uint32_t)fd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = size};
+	int dmabuf = ioctl(device, UDMABUF_CREATE, &create);
+	close(fd);
+	close(device);
+	return dmabuf < 0 ? -errno : dmabuf;
+}
+
+static void test_dmabufs(void) {
+	static const uint32_t formats[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_RGB565, DRM_FORMAT_NV12,
+			DRM_FORMAT_YUV420, DRM_FORMAT_YUYV};
+	static struct bitmap source;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		uint8_t *memory = NULL;
+		begin(DRM_FORMAT_XRGB8888);
+		scatter(&source, formats[i], 64, 40);
+		int dmabuf = make_dmabuf(&source, &memory);
+		const uint64_t copies = by_gles.copies.sources;
+		struct engine_layer layer = layer_at(3, 2);
+		const struct picture picture = {.layout = source.layout,
+				.memory = dmabuf < 0 ? NULL : memory + OFFSET,
+				.is_dmabuf = true,
+				.dmabuf = dmabuf,
+				.offset = OFFSET};
+		layer.source_x = 6;
+		layer.source_y = 4;
+		layer.source_width = 50;
+		layer.source_height = 30;
+		int ret = dmabuf < 0 ? dmabuf : layer_both(&layer, &picture);
+		drawing_wait(&by_gles);
+		int off = ret == 0 ? difference() : 999;
+		tap_ok(off <= ALONE && by_gles.copies.sources == copies,
+				"%.4s in a dma-buf is drawn where it is: %d, %d of 255, %llu copies",
+				(const char *)&formats[i], ret, off,
+				(unsigned long long)(by_gles.copies.sources - copies));
+		if (dmabuf >= 0) {
+			munmap(memory, OFFSET + sizeof(source.bytes));
+			close(dmabuf);
+		}
+	}
+}
+
 /* --- one after the other ---------------------------------------------------------------------- */
 
 /* What pixman alone can do, between what the device does: pixels go over and back. */
@@ -450,19 +513,7 @@ static void test_missing(void) {
 	}
 }
 
-/* Before EGL has threads, which a child would not have. */
-int main(void) {
-	char text[256];
-	struct gles_device *device;
-	test_missing();
-	int ret = gles_device_create(&device, false, text, sizeof(text));
-	tap_ok(ret == 0, "there is a device: %s", ret == 0 ? device->renderer : text);
-	if (ret < 0) {
-		return tap_finish();
-	}
-	drawing_init(&by_pixman);
-	drawing_init(&by_gles);
-	drawing_use(&by_gles, &gles_back_end, device);
+static void test_all(void) {
 	test_fills();
 	test_layers();
 	test_turned();
@@ -474,6 +525,29 @@ int main(void) {
 	test_many();
 	test_stopped();
 	test_lost();
+}
+
+/* With `dmabufs`: these alone, where the kernel can make some. */
+int main(int argc, char **argv) {
+	const bool all = argc < 2 || strcmp(argv[1], "dmabufs") != 0;
+	char text[256];
+	struct gles_device *device;
+	if (all) { /* before EGL has threads, which a child would not have */
+		test_missing();
+	}
+	int ret = gles_device_create(&device, false, text, sizeof(text));
+	tap_ok(ret == 0, "there is a device: %s", ret == 0 ? device->renderer : text);
+	if (ret < 0) {
+		return tap_finish();
+	}
+	drawing_init(&by_pixman);
+	drawing_init(&by_gles);
+	drawing_use(&by_gles, &gles_back_end, device);
+	if (all) {
+		test_all();
+	} else {
+		test_dmabufs();
+	}
 	drawing_finish(&by_gles);
 	drawing_finish(&by_pixman);
 	return tap_finish();

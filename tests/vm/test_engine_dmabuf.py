@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""The engine's OpenGL ES reads dma-bufs where they are: in a guest, whose kernel can make some."""
+
+import pytest
+from gid_vm.guest import Guest, why_not
+from program import BUILD
+
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(500),
+]
+
+FORMATS = 5
+
+
+def test_dmabufs_are_drawn_where_they_are() -> None:
+    with Guest("open", cpus=2) as guest:
+        guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel
+        command = [str(BUILD / "tests/engine/test_engine_gles"), "dmabufs"]
+        result = guest.start(command).wait(400)
+        print(result.out, result.err)
+        lines = result.out.splitlines()
+        assert result.code == 0 and not any(line.startswith("not ok") for line in lines)
+        assert sum(" in a dma-buf is drawn where it is" in line for line in lines) == FORMATS
