@@ -164,6 +164,8 @@ def show(rows: list[dict], found: dict[str, float]) -> None:
         if "layers" in row:
             pairs = (f"{row[f'{k}_direct_us']:.0f} → {row[f'{k}_us']:.0f}" for k in KINDS)
             print(f"{row['what']:12}" + "".join(f"{pair:>18}" for pair in pairs))
+            low, high = (drop(row[f"later_ratio_{end}"]) for end in ("low", "high"))
+            print(f"{'':12}half of all later pairs differ by {low:.1f} to {high:.1f} %")
         elif "further_us" in row:
             print(
                 f"import of a slab {row['first_us']:.0f} µs, of a further slot "

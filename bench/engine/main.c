@@ -369,9 +369,12 @@ static void add_pair(struct pairs *pairs, double here, double there) {
 }
 
 static void print_pairs(const char *name, struct pairs *pairs) {
-	printf("\"%s_direct_us\": %.1f, \"%s_us\": %.1f, \"%s_ratio\": %.5f, ", name,
-			median(pairs->here, pairs->count), name, median(pairs->there, pairs->count),
-			name, median(pairs->ratio, pairs->count));
+	double ratio = median(pairs->ratio, pairs->count); /* and sorts them: */
+	double low = pairs->ratio[pairs->count / 4], high = pairs->ratio[pairs->count * 3 / 4];
+	printf("\"%s_direct_us\": %.1f, \"%s_us\": %.1f, \"%s_ratio\": %.5f, "
+	       "\"%s_ratio_low\": %.5f, \"%s_ratio_high\": %.5f, ",
+			name, median(pairs->here, pairs->count), name,
+			median(pairs->there, pairs->count), name, ratio, name, low, name, high);
 }
 
 /* The side that draws for itself begins with nothing. */
