@@ -56,7 +56,9 @@ class Libvirt:
     def __init__(self, folder: Path) -> None:
         for name in ("run", "config", "cache", "data"):
             (folder / name).mkdir()
-        home = {f"XDG_{name.upper()}_HOME": str(folder / name) for name in ("config", "cache", "data")}
+        home = {
+            f"XDG_{name.upper()}_HOME": str(folder / name) for name in ("config", "cache", "data")
+        }
         self.env = os.environ | home | {"HOME": str(folder), "XDG_RUNTIME_DIR": str(folder / "run")}
         self.socket = folder / "run/libvirt/libvirt-sock"
         (folder / "libvirtd.conf").touch()
@@ -141,6 +143,8 @@ def test_a_guest_of_libvirt(machine: Machine) -> None:
     # libvirt has the domain, and ends it; the host hears of it.
     assert machine.libvirt.tell("domstate", "open").strip() == "running"
     machine.libvirt.tell("destroy", "open")
-    wait_for(lambda: host.lines("state")[-1]["state"] == WAITING, "the host to hear that it is gone")
+    wait_for(
+        lambda: host.lines("state")[-1]["state"] == WAITING, "the host to hear that it is gone"
+    )
     host.program.stop()
     agent.close()
