@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Guests killed at random moments: the others hear of it, and get back what they had lent.
 
-Four kills, for each takes as long as a guest to boot; GIDWAY_KILLS=20 is what the documents tell of.
+Four kills, for each takes as long as a guest to boot; the documents tell of GIDWAY_KILLS=20.
 """
 
 import os
