@@ -3,7 +3,6 @@
 
 #include "../convert/to_rgb.h"
 #include "../convert/visible.h"
-#include "../wlroots/dmabuf_sync.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -18,12 +17,12 @@ static bool is_words(const struct gid_layout *layout) {
 
 /* Whose device writes to it anew, after the frame was sent, has a picture that may not be read. */
 static bool begin_read(const struct gid_slab_info *info) {
-	return info->memory != GID_MEMORY_DMABUF || dmabuf_begin_read(info->fd);
+	return info->memory != GID_MEMORY_DMABUF || gid_dmabuf_begin_read(info->fd) == 0;
 }
 
 static void end_read(const struct gid_slab_info *info) {
 	if (info->memory == GID_MEMORY_DMABUF) {
-		dmabuf_end_read(info->fd);
+		gid_dmabuf_end_read(info->fd);
 	}
 }
 
@@ -42,7 +41,7 @@ static int hash_memory(const struct gid_slab_info *info, uint32_t transform,
 bool held_frame_is_drawn(const struct gid_slab *slab) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
-	return info.memory != GID_MEMORY_DMABUF || dmabuf_is_drawn(info.fd);
+	return info.memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info.fd);
 }
 
 /* What is seen, turned, must have this size. */

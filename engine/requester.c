@@ -82,6 +82,8 @@ static const char *source_text(int error) {
 		return "the engine has no memory";
 	case -EIO:
 		return "the graphics device lost the picture";
+	case -EAGAIN:
+		return "a source is still being written by its device";
 	default:
 		return "a source cannot be imported";
 	}

@@ -3,8 +3,6 @@
 
 #include "language.h"
 #include <errno.h>
-#include <linux/dma-buf.h>
-#include <sys/ioctl.h>
 
 _Static_assert(sizeof(((struct sources *)0)->used) / sizeof(struct source_use) == ENGINE_LAYERS_MAX,
 		"one place for each layer of a list");
@@ -37,14 +35,6 @@ void sources_forget(struct sources *sources) {
 	sources->used_count = 0;
 }
 
-/* Tells the owner of a dma-buf when a processor reads it; other memory needs nothing. */
-static void sync_reading(const struct source *source, uint64_t end) {
-	struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_READ | end};
-	if (source->info.memory == GID_MEMORY_DMABUF) {
-		ioctl(source->info.fd, DMA_BUF_IOCTL_SYNC, &sync);
-	}
-}
-
 void sources_begin(struct sources *sources, uint32_t owner) {
 	sources->owner = owner;
 	sources->list++;
@@ -53,7 +43,10 @@ void sources_begin(struct sources *sources, uint32_t owner) {
 
 void sources_end(struct sources *sources) {
 	for (uint32_t i = 0; i < sources->used_count; i++) {
-		sync_reading(sources->used[i].source, DMA_BUF_SYNC_END);
+		const struct gid_slab_info *info = &sources->used[i].source->info;
+		if (info->memory == GID_MEMORY_DMABUF) {
+			gid_dmabuf_end_read(info->fd);
+		}
 	}
 	sources->used_count = 0;
 }
@@ -128,9 +121,11 @@ int sources_find(struct sources *sources, gid_id gid, struct picture *picture) {
 	if (memory == NULL) {
 		return -ENOTSUP;
 	}
+	if (place->info.memory == GID_MEMORY_DMABUF && gid_dmabuf_begin_read(place->info.fd) != 0) {
+		return -EAGAIN;
+	}
 	place->used = sources->list;
 	sources->used[sources->used_count++] = (struct source_use){place, gid};
-	sync_reading(place, DMA_BUF_SYNC_START);
 	*picture = (struct picture){
 			.layout = place->info.layout,
 			.memory = memory,

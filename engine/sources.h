@@ -46,7 +46,8 @@ void sources_begin(struct sources *sources, uint32_t owner);
 /*
  * Finds a picture for the list in work, whose pixels may be read until sources_end(). May wait for
  * gidd where the slab is new. Returns 0; -ENOENT: it is unknown, not granted to the engine, out of
- * date or another domain's; -ENOTSUP: no processor can read it; or what gid_slab_import() returns.
+ * date or another domain's; -ENOTSUP: no processor can read it; -EAGAIN: a device still draws it;
+ * or what gid_slab_import() returns.
  */
 int sources_find(struct sources *sources, gid_id gid, struct picture *picture);
 

@@ -6,7 +6,6 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "closer.h"
+#include "dmabuf.h"
 #include "memory.h"
 
 /* More than that is unmapped by another thread. */
@@ -325,13 +325,13 @@ int gid_memory_wipe(int fd, uint64_t offset, size_t size) {
 			(off_t)(offset - lead));
 	int error = data == MAP_FAILED ? -errno : 0;
 	if (error == 0) {
-		/* For caches that the CPU does not share with the device; else ENOTTY, no matter.
+		/* For caches that the CPU does not share with the device, which is not waited for.
 		 */
-		struct dma_buf_sync sync = {DMA_BUF_SYNC_START | DMA_BUF_SYNC_WRITE};
-		ioctl(used, DMA_BUF_IOCTL_SYNC, &sync);
+		bool begun = gid_dmabuf_begin(used, DMA_BUF_SYNC_WRITE);
 		explicit_bzero((char *)data + lead, size);
-		sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_WRITE;
-		ioctl(used, DMA_BUF_IOCTL_SYNC, &sync);
+		if (begun) {
+			gid_dmabuf_end(used, DMA_BUF_SYNC_WRITE);
+		}
 		munmap(data, size + lead);
 	}
 	if (writable >= 0) {

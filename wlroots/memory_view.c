@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "memory_view.h"
 
-#include "dmabuf_sync.h"
 #include "versions.h"
 #include "yuv.h"
+#include <gid/domain.h>
 #include <wlr/render/drm_format_set.h>
 #include <wlr/render/wlr_texture.h>
 
@@ -35,7 +35,7 @@ static bool handle_begin_access(struct wlr_buffer *buffer, uint32_t flags, void 
 		return false;
 	}
 	/* What a device still draws is not waited for: the surface keeps the picture it has. */
-	if (view->dmabuf.n_planes > 0 && !dmabuf_begin_read(view->dmabuf.fd[0])) {
+	if (view->dmabuf.n_planes > 0 && gid_dmabuf_begin_read(view->dmabuf.fd[0]) != 0) {
 		return false;
 	}
 	*data = (void *)view->data; /* to be read only, as `flags` say */
@@ -47,7 +47,7 @@ static bool handle_begin_access(struct wlr_buffer *buffer, uint32_t flags, void 
 static void handle_end_access(struct wlr_buffer *buffer) {
 	const struct memory_view *view = wl_container_of(buffer, view, base);
 	if (view->dmabuf.n_planes > 0) {
-		dmabuf_end_read(view->dmabuf.fd[0]);
+		gid_dmabuf_end_read(view->dmabuf.fd[0]);
 	}
 }
 

@@ -279,6 +279,20 @@ void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info);
 const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot);
 
 /**
+ * Before and after a processor reads gid_slab_view() of a slab whose memory is GID_MEMORY_DMABUF,
+ * the kernel has to be told: it waits for the devices that write the picture, and sees to caches
+ * that these do not share. `fd` is that of gid_slab_get_info(). Whoever made the dma-buf can keep a
+ * device busy for ever. So gid_dmabuf_begin_read() waits for 2 ms at most, and not at all for a
+ * device that was at work before: ask gid_dmabuf_is_drawn(), which never waits, from time to time.
+ * The first call takes a real-time signal that the process does not handle. Any thread may call.
+ * gid_dmabuf_begin_read() returns 0, or -EAGAIN: the picture is not to be read now, and nothing is
+ * to be ended.
+ */
+bool gid_dmabuf_is_drawn(int fd);
+int gid_dmabuf_begin_read(int fd);
+void gid_dmabuf_end_read(int fd);
+
+/**
  * Whether the gid names a slot of this slab and has the slot's present generation: neither was the
  * slab revoked, nor was the slot taken back by force. Call it again after reading, as either may
  * have happened meanwhile.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "dmabuf_sync.h"
-
+/** Processors that read and write dma-bufs: they wait for no device without a bound. */
 #include <errno.h>
+#include <gid/domain.h>
 #include <linux/dma-buf.h>
 #include <poll.h>
 #include <pthread.h>
@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "dmabuf.h"
 
 #define WAIT_NS 2000000
 
@@ -32,18 +34,35 @@ static void choose_signal(void) {
 	}
 }
 
-/* Interrupts this thread again and again until it is deleted. Returns whether there is one. */
-static bool start_timer(timer_t *timer) {
+/*
+ * Interrupts this thread again and again until it is ended, whatever signals the thread takes
+ * otherwise. Returns whether there is one.
+ */
+struct interrupter {
+	timer_t timer;
+	sigset_t mask; /* the thread's own */
+};
+
+static void interrupter_end(struct interrupter *interrupter) {
+	timer_delete(interrupter->timer);
+	pthread_sigmask(SIG_SETMASK, &interrupter->mask, NULL);
+}
+
+static bool interrupter_start(struct interrupter *interrupter) {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, choose_signal);
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
 	event._sigev_un._tid = gettid();
 	const struct itimerspec times = {{0, WAIT_NS}, {0, WAIT_NS}};
-	if (signal_number == 0 || timer_create(CLOCK_MONOTONIC, &event, timer) != 0) {
+	sigset_t ours;
+	sigemptyset(&ours);
+	if (signal_number == 0 || sigaddset(&ours, signal_number) != 0 ||
+			timer_create(CLOCK_MONOTONIC, &event, &interrupter->timer) != 0) {
 		return false;
 	}
-	if (timer_settime(*timer, 0, &times, NULL) != 0) {
-		timer_delete(*timer);
+	pthread_sigmask(SIG_UNBLOCK, &ours, &interrupter->mask);
+	if (timer_settime(interrupter->timer, 0, &times, NULL) != 0) {
+		interrupter_end(interrupter);
 		return false;
 	}
 	return true;
@@ -51,15 +70,15 @@ static bool start_timer(timer_t *timer) {
 
 /* --- dma-bufs --------------------------------------------------------------------------------- */
 
-bool dmabuf_is_drawn(int fd) {
+bool gid_dmabuf_is_drawn(int fd) {
 	struct pollfd fence = {.fd = fd, .events = POLLIN};
 	return poll(&fence, 1, 0) != 0;
 }
 
-bool dmabuf_begin_read(int fd) {
-	struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ};
-	timer_t timer;
-	if (!dmabuf_is_drawn(fd) || !start_timer(&timer)) {
+bool gid_dmabuf_begin(int fd, uint64_t access) {
+	struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_START | access};
+	struct interrupter interrupter;
+	if (!gid_dmabuf_is_drawn(fd) || !interrupter_start(&interrupter)) {
 		return false;
 	}
 	int ret;
@@ -67,12 +86,20 @@ bool dmabuf_begin_read(int fd) {
 		ret = ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync);
 	} while (ret < 0 && errno == EAGAIN);
 	bool begun = ret == 0 || errno != EINTR; /* not every dma-buf has caches to be told of */
-	timer_delete(timer);
+	interrupter_end(&interrupter);
 	return begun;
 }
 
-void dmabuf_end_read(int fd) {
-	struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_READ};
+void gid_dmabuf_end(int fd, uint64_t access) {
+	struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_END | access};
 	while (ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync) < 0 && (errno == EINTR || errno == EAGAIN)) {
 	}
+}
+
+int gid_dmabuf_begin_read(int fd) {
+	return gid_dmabuf_begin(fd, DMA_BUF_SYNC_READ) ? 0 : -EAGAIN;
+}
+
+void gid_dmabuf_end_read(int fd) {
+	gid_dmabuf_end(fd, DMA_BUF_SYNC_READ);
 }
