@@ -193,6 +193,11 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 static void display_key(struct reading *reading, const char *key, const char *value) {
 	if (strcmp(key, "screen-copies") == 0) {
 		display_copiers(reading, value);
+	} else if (strcmp(key, "yuv") == 0) {
+		reading->config->yuv_by_driver = strcmp(value, "driver") == 0;
+		if (!reading->config->yuv_by_driver && strcmp(value, "exact") != 0) {
+			ini_file_mistake(&reading->ini, "yuv=%s must be exact or driver", value);
+		}
 	} else if (strcmp(key, "output") == 0) {
 		ini_file_text(&reading->ini, &reading->only.name, value);
 		reading->only_line = reading->ini.line;
@@ -341,7 +346,7 @@ static void complete_outputs(struct reading *reading) {
 	if (reading->only_line != 0) {
 		reading->ini.line = reading->only_line;
 		ini_file_mistake(&reading->ini,
-				"besides [output %s], [display] can only have screen-copies=",
+				"besides [output %s], [display] can only have screen-copies= and yuv=",
 				config->outputs[0].name);
 	}
 }

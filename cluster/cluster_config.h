@@ -51,7 +51,8 @@ struct output_config {
 };
 
 struct cluster_config {
-	char **copiers; /* programs that may copy the screen; NULL, or ends with NULL */
+	bool yuv_by_driver; /* as fast as it can, and not with the same pixels everywhere */
+	char **copiers;	    /* programs that may copy the screen; NULL, or ends with NULL */
 	struct output_config *outputs; /* one at least */
 	size_t output_count;
 	struct role_config *roles;

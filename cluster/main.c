@@ -146,6 +146,17 @@ static int open_socket(struct cluster *cluster, const struct cluster_options *op
 	return 0;
 }
 
+static int init_buffers(struct cluster *cluster, const struct cluster_config *config,
+		const struct cluster_options *options) {
+	const struct device *device = &cluster->display.device;
+	struct gid_buffer_manager *buffers = gid_buffer_manager_create(cluster->wayland,
+			device->renderer, device->allocator, options->domain, roles_log);
+	if (buffers != NULL && config->yuv_by_driver) {
+		gid_buffer_manager_leave_yuv_to_driver(buffers);
+	}
+	return buffers != NULL ? 0 : -ENOMEM;
+}
+
 static int cluster_init(struct cluster *cluster, const struct cluster_config *config,
 		const struct cluster_options *options) {
 	struct wl_event_loop *loop = wl_display_get_event_loop(cluster->wayland);
@@ -164,12 +175,8 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 				&cluster->roles, config, &cluster->display, options->domain, state);
 	}
 	free(state);
-	if (ret == 0 &&
-			gid_buffer_manager_create(cluster->wayland,
-					cluster->display.device.renderer,
-					cluster->display.device.allocator, options->domain,
-					roles_log) == NULL) {
-		ret = -ENOMEM;
+	if (ret == 0) {
+		ret = init_buffers(cluster, config, options);
 	}
 	if (ret == 0) {
 		ret = display_start(&cluster->display);

@@ -245,6 +245,10 @@ bool to_rgb_can(uint32_t fourcc) {
 	return find_rgb(fourcc) != NULL || find_yuv(fourcc) != NULL;
 }
 
+bool to_rgb_is_yuv(uint32_t fourcc) {
+	return find_yuv(fourcc) != NULL;
+}
+
 bool to_rgb_has_alpha(uint32_t fourcc) {
 	const struct rgb_format *format = find_rgb(fourcc);
 	return format != NULL && PIXMAN_FORMAT_A(format->pixman) != 0;

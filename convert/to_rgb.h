@@ -14,6 +14,9 @@
 /* Whether pictures of the format can be converted. */
 bool to_rgb_can(uint32_t fourcc);
 
+/* Whether its planes hold luma and colour differences, and it can be converted. */
+bool to_rgb_is_yuv(uint32_t fourcc);
+
 /* Whether the format says how opaque its pixels are. */
 bool to_rgb_has_alpha(uint32_t fourcc);
 

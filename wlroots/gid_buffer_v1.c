@@ -65,3 +65,7 @@ error_buffers:
 	free(manager);
 	return NULL;
 }
+
+void gid_buffer_manager_leave_yuv_to_driver(struct gid_buffer_manager *manager) {
+	manager->buffers.formats.yuv_by_driver = true;
+}

@@ -33,17 +33,26 @@ struct gid_buffer_manager;
  *   function tries each format that the driver offers, because some drivers refuse what they offer.
  *   They may log errors then.
  *
- * GLES2 can also show linear YUV of two or three planes in dma-bufs if its driver cannot import it
- * as one image, but can import each plane. At each commit of such a buffer the GPU draws it, in the
- * renderer's context, into a dma-buf of `allocator`, and the renderer samples from that. This
- * function tries that, too; it needs /dev/udmabuf. Without an allocator (NULL) this is not offered.
- * Framebuffer, viewport, blending and scissor are restored afterwards.
+ * With GLES2, linear YUV of two or three planes in dma-bufs is drawn: at each commit of such a
+ * buffer the GPU draws it, in the renderer's context, into a dma-buf of `allocator`, and the
+ * renderer samples from that. So it has the same pixels with every driver, also with those that
+ * cannot import it as one image. This function tries that, too; it needs /dev/udmabuf. Without an
+ * allocator (NULL) YUV is left to the driver. Framebuffer, viewport, blending and scissor are
+ * restored afterwards.
  *
  * The display destroys the manager. Returns NULL if there is not enough memory.
  */
 struct gid_buffer_manager *gid_buffer_manager_create(struct wl_display *display,
 		struct wlr_renderer *renderer, struct wlr_allocator *allocator, const char *domain,
 		int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2))));
+
+/*
+ * Has the driver sample YUV where it can, instead of drawing it: one pass of the GPU less for each
+ * picture. Drivers blend colours between samples, each in its own way, and take all YUV for BT.601
+ * of limited range: what is of another kind is drawn all the same. To be called before the first
+ * client comes.
+ */
+void gid_buffer_manager_leave_yuv_to_driver(struct gid_buffer_manager *manager);
 
 #pragma GCC visibility pop
 

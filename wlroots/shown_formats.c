@@ -36,6 +36,19 @@ bool shown_formats_have(const struct shown_formats *formats, uint32_t fourcc, ui
 			wlr_drm_format_set_has(&formats->drawn, fourcc, modifier);
 }
 
+void shown_formats_get_ways(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier,
+		const struct yuv_colours *colours, enum shown_way ways[SHOWN_WAYS]) {
+	bool drawn = wlr_drm_format_set_has(&formats->drawn, fourcc, modifier);
+	bool sampled_right = wlr_drm_format_set_has(&formats->sampled, fourcc, modifier) &&
+			yuv_colours_are_usual(colours);
+	ways[0] = drawn ? SHOWN_DRAWN : SHOWN_SAMPLED;
+	ways[1] = drawn && sampled_right ? SHOWN_SAMPLED : SHOWN_NOT;
+	if (formats->yuv_by_driver && ways[1] == SHOWN_SAMPLED) {
+		ways[0] = SHOWN_SAMPLED;
+		ways[1] = SHOWN_DRAWN;
+	}
+}
+
 static void send_formats_of_memory(
 		const struct shown_formats *formats, struct wl_resource *feedback) {
 	const struct wlr_drm_format_set *of_memory = formats_of_memory(formats);

@@ -8,7 +8,6 @@
 #include "gid-buffer-v1-protocol.h"
 #include "memory_view.h"
 #include "planes.h"
-#include "yuv_colours.h"
 
 #include <assert.h>
 #include <drm_fourcc.h>
@@ -193,31 +192,35 @@ static bool buffer_get_dmabuf(const struct buffer *buffer, struct wlr_dmabuf_att
 	return true;
 }
 
-enum way { REFUSED, SAMPLED, DRAWN };
-
-static enum way buffer_show_dmabuf(struct buffer *buffer) {
+static bool buffer_show_by(struct buffer *buffer, enum shown_way way,
+		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours) {
 	const struct buffers *buffers = buffer->buffers;
+	switch (way) {
+	case SHOWN_SAMPLED:
+		return memory_view_set_dmabuf(&buffer->view, dmabuf, buffers->renderer);
+	case SHOWN_DRAWN:
+		return buffer_may_be_drawn(buffer) &&
+				memory_view_set_yuv(&buffer->view, dmabuf, colours, buffers->yuv,
+						buffers->renderer);
+	default:
+		return false;
+	}
+}
+
+static enum shown_way buffer_show_dmabuf(struct buffer *buffer) {
 	struct wlr_dmabuf_attributes dmabuf;
 	if (!buffer_get_dmabuf(buffer, &dmabuf)) {
-		return REFUSED;
+		return SHOWN_NOT;
 	}
-	const struct shown_formats *formats = &buffers->formats;
-	bool drawn = wlr_drm_format_set_has(&formats->drawn, dmabuf.format, dmabuf.modifier);
 	struct gid_slab_info info;
 	gid_slab_get_info(buffer->planes.plane[0].slab, &info);
 	const struct yuv_colours colours = yuv_colours_of(&info.layout.colours);
-	/* The renderer samples all YUV alike. */
-	bool refused = !yuv_colours_are_usual(&colours) ||
-			!wlr_drm_format_set_has(&formats->sampled, dmabuf.format, dmabuf.modifier);
-	enum way way = REFUSED;
+	enum shown_way ways[SHOWN_WAYS], way = SHOWN_NOT;
+	shown_formats_get_ways(
+			&buffer->buffers->formats, dmabuf.format, dmabuf.modifier, &colours, ways);
 	buffer->trying = true;
-	if (!(drawn && refused) &&
-			memory_view_set_dmabuf(&buffer->view, &dmabuf, buffers->renderer)) {
-		way = SAMPLED;
-	} else if (drawn && buffer_may_be_drawn(buffer) &&
-			memory_view_set_yuv(&buffer->view, &dmabuf, &colours, buffers->yuv,
-					buffers->renderer)) {
-		way = DRAWN;
+	for (int i = 0; i < SHOWN_WAYS && way == SHOWN_NOT; i++) {
+		way = buffer_show_by(buffer, ways[i], &dmabuf, &colours) ? ways[i] : SHOWN_NOT;
 	}
 	buffer->trying = false;
 	return way;
@@ -243,16 +246,16 @@ static int buffer_show_planes(struct buffer *buffer) {
 		return error;
 	}
 	static const char *const ways[] = {
-			[REFUSED] = "read from memory",
-			[SAMPLED] = "sampled from its dma-bufs",
-			[DRAWN] = "drawn from its dma-bufs",
+			[SHOWN_NOT] = "read from memory",
+			[SHOWN_SAMPLED] = "sampled from its dma-bufs",
+			[SHOWN_DRAWN] = "drawn from its dma-bufs",
 	};
 	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	const void *data = planes_view(&buffer->planes);
 	bool readable = data != NULL &&
 			shown_formats_are_read(&buffer->buffers->formats, layout->fourcc);
-	enum way way = buffer_show_dmabuf(buffer);
-	if (way == REFUSED && !readable) {
+	enum shown_way way = buffer_show_dmabuf(buffer);
+	if (way == SHOWN_NOT && !readable) {
 		memory_view_forget_dmabuf(&buffer->view);
 		buffer_tell_refusal(buffer);
 		return -ENOTSUP;

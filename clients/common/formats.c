@@ -6,12 +6,17 @@
 struct format {
 	uint32_t fourcc;
 	uint64_t modifier;
+	uint32_t memory; // the kinds that pictures of it may lie in, as bits
 };
 
-bool formats_have(const struct formats *formats, uint32_t fourcc, uint64_t modifier) {
+bool formats_have(const struct formats *formats, const struct gid_slab_info *info) {
+	const struct gid_layout *layout = &info->layout;
+	uint32_t memory = info->memory == GID_MEMORY_DMABUF ? GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF
+							    : GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED;
 	const struct format *format;
 	wl_array_for_each(format, &formats->list) {
-		if (format->fourcc == fourcc && format->modifier == modifier) {
+		if (format->fourcc == layout->fourcc && format->modifier == layout->modifier &&
+				(format->memory & memory) != 0) {
 			return true;
 		}
 	}
@@ -29,6 +34,7 @@ static void feedback_format(void *data, struct gid_buffer_feedback_v1 *feedback,
 	if (format != NULL) {
 		format->fourcc = fourcc;
 		format->modifier = (uint64_t)modifier_hi << 32 | modifier_lo;
+		format->memory = memory;
 	}
 }
 

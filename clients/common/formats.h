@@ -3,6 +3,7 @@
 #ifndef CLIENTS_FORMATS_H
 #define CLIENTS_FORMATS_H
 
+#include <gid/domain.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <wayland-client.h>
@@ -18,7 +19,7 @@ struct formats {
 void formats_init(struct formats *formats, struct gid_buffer_manager_v1 *manager);
 void formats_finish(struct formats *formats);
 
-/* Whether the compositor can show the format; true as long as that is not known. */
-bool formats_have(const struct formats *formats, uint32_t fourcc, uint64_t modifier);
+/* Whether the compositor can show a slab's format in its memory; true while that is not known. */
+bool formats_have(const struct formats *formats, const struct gid_slab_info *info);
 
 #endif

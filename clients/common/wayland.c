@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "color-representation-v1-client-protocol.h"
 #include "gid-buffer-v1-client-protocol.h"
 #include "gid-safety-v1-client-protocol.h"
 #include "presentation-time-client-protocol.h"
@@ -65,6 +66,27 @@ static const struct wp_presentation_listener presentation_listener = {
 		.clock_id = presentation_clock_id,
 };
 
+static void colours_alpha_mode(
+		void *data, struct wp_color_representation_manager_v1 *manager, uint32_t mode) {
+}
+
+static void colours_coefficients(void *data, struct wp_color_representation_manager_v1 *manager,
+		uint32_t coefficients, uint32_t range) {
+	struct wayland *wayland = data;
+	if (coefficients < WAYLAND_COEFFICIENTS && range < 32) {
+		wayland->colour_ranges[coefficients] |= 1u << range;
+	}
+}
+
+static void colours_done(void *data, struct wp_color_representation_manager_v1 *manager) {
+}
+
+static const struct wp_color_representation_manager_v1_listener colours_listener = {
+		.supported_alpha_mode = colours_alpha_mode,
+		.supported_coefficients_and_ranges = colours_coefficients,
+		.done = colours_done,
+};
+
 /* At once: what they tell may come with the next events. */
 static void listen_to_global(struct wayland *wayland, const void *proxy) {
 	if (proxy == &wayland->wm_base) {
@@ -72,6 +94,9 @@ static void listen_to_global(struct wayland *wayland, const void *proxy) {
 	} else if (proxy == &wayland->presentation) {
 		wp_presentation_add_listener(
 				wayland->presentation, &presentation_listener, wayland);
+	} else if (proxy == &wayland->colours) {
+		wp_color_representation_manager_v1_add_listener(
+				wayland->colours, &colours_listener, wayland);
 	}
 }
 
@@ -89,6 +114,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 			{&wp_viewporter_interface, 1, &wayland->viewporter},
 			{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
 			{&wp_presentation_interface, 1, &wayland->presentation},
+			{&wp_color_representation_manager_v1_interface, 1, &wayland->colours},
 			{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
 			{&gid_safety_manager_v1_interface, 1, &wayland->gid_safety},
 	};
@@ -322,6 +348,9 @@ void wayland_finish(struct wayland *wayland) {
 	}
 	if (wayland->gid_buffers != NULL) {
 		gid_buffer_manager_v1_destroy(wayland->gid_buffers);
+	}
+	if (wayland->colours != NULL) {
+		wp_color_representation_manager_v1_destroy(wayland->colours);
 	}
 	if (wayland->presentation != NULL) {
 		wp_presentation_destroy(wayland->presentation);

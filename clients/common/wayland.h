@@ -13,6 +13,9 @@
 #include <time.h>
 #include <wayland-client.h>
 
+// Numbers of color-representation-v1 above this are none of its that the clients use.
+#define WAYLAND_COEFFICIENTS 16
+
 struct wayland {
 	struct wl_display *display;
 	struct wl_registry *registry;
@@ -21,7 +24,9 @@ struct wayland {
 	struct xdg_wm_base *wm_base;
 	struct wp_viewporter *viewporter;
 	struct wp_single_pixel_buffer_manager_v1 *single_pixel;
-	struct wp_presentation *presentation; // may be NULL
+	struct wp_presentation *presentation;		    // may be NULL
+	struct wp_color_representation_manager_v1 *colours; // may be NULL
+	uint32_t colour_ranges[WAYLAND_COEFFICIENTS]; // that it takes: bits, for each coefficients
 	struct gid_buffer_manager_v1 *gid_buffers;
 	struct gid_safety_manager_v1 *gid_safety; // NULL: this program is not named for a role
 	clockid_t presentation_clock;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/surface_colours.h"
+#include "converter.h"
 #include "gid-buffer-v1-client-protocol.h"
 
 /* More slots than any stream has in use: streams whose slabs keep changing stay bounded. */
@@ -115,10 +117,18 @@ static void buffer_use_slab(struct buffer *buffer, struct gid_slab *slab) {
 	gid_slab_get_info(slab, &info);
 	buffer->slab = slab;
 	buffer->layout = info.layout;
-	if (!formats_have(&buffer->buffers->formats, info.layout.fourcc, info.layout.modifier)) {
+	const struct buffers *buffers = buffer->buffers;
+	bool known = formats_have(&buffers->formats, &info);
+	bool right = known && surface_colours_are_shown(buffers->wayland, &info.layout);
+	if (buffers->convert && !right && converter_can(slab)) {
+		buffer->state = BUFFER_FOREIGN;
+		return;
+	}
+	if (!known) {
 		uint32_t code = info.layout.fourcc;
-		warnx("the compositor cannot show the stream's format %c%c%c%c; have the producer "
-		      "convert it, as by: … ! videoconvert ! video/x-raw,format=BGRx ! gidsink …",
+		warnx("the compositor cannot show the stream's format %c%c%c%c; have it converted, "
+		      "here by --convert, or by its producer, as by: … ! videoconvert ! "
+		      "video/x-raw,format=BGRx ! gidsink …",
 				(int)(code & 0xff), (int)(code >> 8 & 0xff),
 				(int)(code >> 16 & 0xff), (int)(code >> 24 & 0xff));
 		buffer->state = BUFFER_UNFIT;

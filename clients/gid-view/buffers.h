@@ -21,6 +21,7 @@ struct buffers {
 	struct wl_list list; // struct buffer.link, last used first
 	uint32_t count;
 	struct formats formats;
+	bool convert;		     // what the compositor cannot show is for a converter
 	void (*changed)(void *data); // a buffer that was not there yet is, or has failed
 	void (*released)(void *data, const struct gid_frame *frame);
 	void *data;
@@ -30,9 +31,10 @@ enum buffer_state {
 	BUFFER_IMPORTING, // gidd is asked for the layout
 	BUFFER_CREATING,  // the compositor is asked for the wl_buffer
 	BUFFER_READY,
-	BUFFER_FAILED, // asked again from `retry_time` on
-	BUFFER_UNFIT,  // the compositor has no such format
-	BUFFER_GONE,   // taken back by its owner; goes when the compositor shows it no more
+	BUFFER_FAILED,	// asked again from `retry_time` on
+	BUFFER_UNFIT,	// the compositor has no such format
+	BUFFER_FOREIGN, // nor has it, or shows other colours: to be converted, and has no wl_buffer
+	BUFFER_GONE,	// taken back by its owner; goes when the compositor shows it no more
 };
 
 struct buffer {

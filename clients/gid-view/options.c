@@ -23,6 +23,7 @@ enum {
 	KEY_ROLE,
 	KEY_STATS,
 	KEY_CREDIT,
+	KEY_CONVERT,
 };
 
 static const struct argp_option option_table[] = {
@@ -33,6 +34,10 @@ static const struct argp_option option_table[] = {
 		{"peer", KEY_READER, "DOMAIN", 0,
 				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
 		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 4)", 0},
+		{"convert", KEY_CONVERT, NULL, 0,
+				"Convert pictures to RGB, at the cost of a copy, if the "
+				"compositor cannot show their format or colours",
+				0},
 		{"once", KEY_ONCE, NULL, 0,
 				"End with the stream, instead of waiting for its return", 0},
 		{"frames", 'n', "N", 0, "End after N frames were shown", 0},
@@ -172,6 +177,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 					value);
 		}
 		options->credit = (uint32_t)number;
+		break;
+	case KEY_CONVERT:
+		options->convert = true;
 		break;
 	case KEY_ONCE:
 		options->once = true;

@@ -14,6 +14,7 @@ struct options {
 	const char *output;	// the name of that to fill; NULL: the compositor's choice
 	uint32_t credit;
 	uint64_t frames; // to show before the end; 0: no end
+	bool convert;	 // what the compositor cannot show
 	bool once;	 // ends with the stream
 };
 

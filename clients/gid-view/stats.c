@@ -48,7 +48,8 @@ static int build_latency(sd_json_variant **object, const struct histogram *laten
 }
 
 static int stats_build(sd_json_variant **object, const struct stats *stats,
-		const struct gid_consumer *consumer, const char *owner, const char *stream) {
+		const struct gid_consumer *consumer, const struct converter *converter,
+		const char *owner, const char *stream) {
 	CLEAN(sd_json_variant *, sd_json_variant_unrefp) latency = NULL;
 	struct gid_consumer_stats link = {0};
 	int result = build_latency(&latency, &stats->latency);
@@ -76,15 +77,18 @@ static int stats_build(sd_json_variant **object, const struct stats *stats,
 			SD_JSON_BUILD_PAIR_UNSIGNED("reconnects", link.reconnects),
 			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", link.copied_frames),
 			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", link.copied_bytes),
+			SD_JSON_BUILD_PAIR_UNSIGNED("converted_frames", converter->frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("converted_bytes", converter->bytes),
 			SD_JSON_BUILD_PAIR_UNSIGNED("clock_error_ns", link.clock_error_ns),
 			SD_JSON_BUILD_PAIR_VARIANT("latency_us", latency));
 }
 
-int stats_write(const struct stats *stats, const struct gid_consumer *consumer, const char *owner,
-		const char *stream, const char *path) {
+int stats_write(const struct stats *stats, const struct gid_consumer *consumer,
+		const struct converter *converter, const char *owner, const char *stream,
+		const char *path) {
 	CLEAN(sd_json_variant *, sd_json_variant_unrefp) object = NULL;
 	char *partial = NULL;
-	int result = stats_build(&object, stats, consumer, owner, stream);
+	int result = stats_build(&object, stats, consumer, converter, owner, stream);
 	if (result < 0) {
 		return result;
 	}

@@ -5,6 +5,7 @@
 #include <gid/stream.h>
 
 #include "common/histogram.h"
+#include "converter.h"
 
 /* What became of the frames of a stream. Each counts in one of shown, or the four kinds of drop. */
 struct stats {
@@ -19,9 +20,10 @@ struct stats {
 /*
  * Writes everything as a JSON object; a reader sees the old file or the new one, never half of one.
  * Frames that never arrived (`missed`) and the producer's copies come from `consumer`, which may be
- * NULL. Returns 0 or -errno.
+ * NULL, and our own from `converter`. Returns 0 or -errno.
  */
-int stats_write(const struct stats *stats, const struct gid_consumer *consumer, const char *owner,
-		const char *stream, const char *path);
+int stats_write(const struct stats *stats, const struct gid_consumer *consumer,
+		const struct converter *converter, const char *owner, const char *stream,
+		const char *path);
 
 #endif

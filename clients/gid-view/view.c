@@ -13,6 +13,7 @@
 #include "viewporter-client-protocol.h"
 
 #define STATS_INTERVAL_US 1000000
+#define RETRY_US 2000
 
 /* Gives the newest frame back unseen. */
 static void view_drop_pending(struct view *view) {
@@ -199,10 +200,12 @@ static void tell_how(struct view *view, const struct buffer *buffer, uint32_t tr
 }
 
 static void commit_picture(struct view *view, struct buffer *buffer, const struct gid_frame *frame,
-		struct gid_box shown) {
+		struct gid_box shown, struct wl_buffer *converted) {
 	struct wl_surface *surface = view->window.picture;
-	wl_surface_attach(surface, buffer->wl_buffer, 0, 0);
+	wl_surface_attach(surface, converted != NULL ? converted : buffer->wl_buffer, 0, 0);
 	tell_how(view, buffer, frame->transform, shown);
+	surface_colours_set(&view->colours,
+			converted != NULL ? &view->converter.layout : &buffer->layout);
 	damage_picture(view);
 	view->frame_callback = wl_surface_frame(surface);
 	wl_callback_add_listener(view->frame_callback, &frame_listener, view);
@@ -211,7 +214,46 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 	if (view->timeline != NULL) {
 		write_point(view, GID_TIMELINE_COMMIT, frame, gid_clock_now());
 	}
-	buffer_take(buffer, frame);
+	if (converted != NULL) {
+		gid_consumer_release(view->consumer, frame);
+	} else {
+		buffer_take(buffer, frame);
+	}
+}
+
+static int handle_retry(sd_event_source *source, uint64_t time, void *data) {
+	view_show(data);
+	return 0;
+}
+
+static void retry_soon(struct view *view) {
+	if (view->retry == NULL) {
+		sd_event_add_time_relative(view->event, &view->retry, CLOCK_MONOTONIC, RETRY_US, 0,
+				handle_retry, view);
+	} else {
+		sd_event_source_set_time_relative(view->retry, RETRY_US);
+		sd_event_source_set_enabled(view->retry, SD_EVENT_ONESHOT);
+	}
+}
+
+/*
+ * Shows the picture as red, green and blue. One that cannot be converted now stays the newest
+ * frame, until the compositor gives memory back, its device has drawn it, or another one comes.
+ */
+static void commit_converted(struct view *view, struct buffer *buffer,
+		const struct gid_frame *frame, struct gid_box shown) {
+	struct wl_buffer *converted;
+	int error = converter_convert(&view->converter, buffer->slab, frame->gid, &converted);
+	if (error == 0) {
+		commit_picture(view, buffer, frame, shown, converted);
+		view->has_pending = false;
+	} else if (error == -EBUSY) {
+		retry_soon(view);
+	} else if (error != -EAGAIN) {
+		warnx("a picture cannot be converted: %s", gid_strerror(error));
+		view->stats.failed++;
+		view_drop_pending(view);
+	}
 }
 
 /* Shows the newest frame, if there is one and the compositor wants one. */
@@ -236,11 +278,12 @@ static void view_show(struct view *view) {
 	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, frame),
 			buffer->layout.width, buffer->layout.height, frame->transform);
 	window_set_picture_size(&view->window, shown.width, shown.height);
-	if (buffer->state != BUFFER_READY || !view->window.mapped) {
-		return;
+	if (view->window.mapped && buffer->state == BUFFER_FOREIGN) {
+		commit_converted(view, buffer, frame, shown);
+	} else if (view->window.mapped && buffer->state == BUFFER_READY) {
+		commit_picture(view, buffer, frame, shown, NULL);
+		view->has_pending = false;
 	}
-	commit_picture(view, buffer, frame, shown);
-	view->has_pending = false;
 }
 
 /* Takes the picture off the window. */
@@ -396,8 +439,8 @@ static int handle_consumer(sd_event_source *source, int fd, uint32_t events, voi
 static void write_stats(const struct view *view) {
 	const struct options *options = view->options;
 	const char *owner = options->owner != NULL ? options->owner : gid_domain_name(view->domain);
-	int result = stats_write(
-			&view->stats, view->consumer, owner, options->stream, options->stats_path);
+	int result = stats_write(&view->stats, view->consumer, &view->converter, owner,
+			options->stream, options->stats_path);
 	if (result < 0) {
 		warnx("%s: %s", options->stats_path, strerror(-result));
 	}
@@ -471,6 +514,11 @@ static void init_buffers(struct view *view) {
 	view->buffers.changed = buffers_changed;
 	view->buffers.released = buffers_released;
 	view->buffers.data = view;
+	view->buffers.convert = view->options->convert;
+	converter_init(&view->converter, &view->wayland, view->domain);
+	view->converter.freed = buffers_changed;
+	view->converter.data = view;
+	surface_colours_init(&view->colours, &view->wayland, view->window.picture);
 }
 
 static int connect_domain(struct view *view) {
@@ -534,12 +582,15 @@ void view_finish(struct view *view) {
 		write_stats(view);
 	}
 	view_drop_feedbacks(view);
+	sd_event_source_unref(view->retry);
 	if (view->frame_callback != NULL) {
 		wl_callback_destroy(view->frame_callback);
 	}
 	if (view->buffers.wayland != NULL) {
 		view_drop_pending(view);
 		buffers_finish(&view->buffers);
+		converter_finish(&view->converter);
+		surface_colours_finish(&view->colours);
 	}
 	gid_consumer_destroy(view->consumer);
 	gid_domain_destroy(view->domain);

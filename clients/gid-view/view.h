@@ -11,8 +11,10 @@
 
 #include "buffers.h"
 #include "common/client_role.h"
+#include "common/surface_colours.h"
 #include "common/wayland.h"
 #include "common/window.h"
+#include "converter.h"
 #include "options.h"
 #include "stats.h"
 
@@ -31,6 +33,8 @@ struct view {
 	struct window window;
 	struct client_role role;
 	struct buffers buffers;
+	struct converter converter;
+	struct surface_colours colours;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	enum gid_consumer_state told_state; // 0: none yet
@@ -43,7 +47,8 @@ struct view {
 	bool damage_everything;
 	struct told told;
 	uint64_t last_sequence;
-	bool ended; // --once, and the stream has ended
+	sd_event_source *retry; // of a picture that was still being drawn; NULL: there was none
+	bool ended;		// --once, and the stream has ended
 	struct stats stats;
 	struct gid_timeline *timeline; // of $GID_TIMELINE; NULL: none
 };

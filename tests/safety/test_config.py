@@ -20,6 +20,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an unknown key of a role": (ROLE + "alpha=1\n", ['4: a role has no "alpha"']),
     "an unknown key of the display": ("[display]\ndepth=1\n", ['2: the display has no "depth"']),
     "a pacing": ("[display]\npacing=fast\n", ["2: pacing=fast must be on or off"]),
+    "a way of showing YUV": ("[display]\nyuv=fast\n", ["2: yuv=fast must be exact or driver"]),
     "an unknown key of a client": (
         "[client a]\nwidth=1\nheight=1\nrole=oil\n",
         ['4: a client has no "role"'],
@@ -61,7 +62,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an output without a name": ("[output ]\nwidth=1\n", ["2: [output NAME] needs a name"]),
     "the only output, and others": (
         "[display]\nwidth=64\n" + OUTPUTS,
-        ["2: besides [output left], [display] can only have screen-copies="],
+        ["2: besides [output left], [display] can only have screen-copies= and yuv="],
     ),
     "an output that there is not": (
         OUTPUTS + ROLE + "output=middle\n",
@@ -106,7 +107,8 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         ROLE + "fallback=oil.png\nfallback=blank\n",
         OUTPUTS + ROLE + "output=right\n",
         "[display]\noutput=left\n" + ROLE + "output=left\n",
-        "[display]\nscreen-copies=/bin/true\n" + OUTPUTS + ROLE,
+        "[display]\nscreen-copies=/bin/true\nyuv=driver\n" + OUTPUTS + ROLE,
+        "[display]\nyuv=exact\n" + ROLE,
         ROLE + "domain=open\n[client org.example.app]\nwidth=1\nheight=1\n",
     ],
 )

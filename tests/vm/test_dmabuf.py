@@ -2,8 +2,8 @@
 """dma-bufs from their producer to the pixels on a GL renderer's screen, and nobody copies them.
 
 In a guest, whose kernel has what that takes: udmabuf, a virtual camera, and no graphics card, so
-that GL renderers run on the processor: surfaceless llvmpipe, which takes any dma-buf, but YUV only
-plane by plane. Weston's renderer does that, and in gid-cluster wlroots/yuv.c.
+that GL renderers run on the processor: surfaceless llvmpipe, which takes any dma-buf. YUV is taken
+plane by plane: by Weston's renderer, and in gid-cluster by wlroots/yuv.c.
 """
 
 import json
@@ -127,7 +127,7 @@ def test_a_safety_picture_in_dmabufs_is_live(shown: dict[str, dict]) -> None:
 
 
 def test_what_is_offered(shown: dict[str, dict]) -> None:
-    """llvmpipe names YUV formats, and takes none as one image: they are drawn, from dma-bufs."""
+    """llvmpipe names YUV formats: whether it takes them as one image or not, they are drawn."""
     formats = shown["lamp"]["formats"]
     shared, dmabuf = 1, 2
     assert formats["gles2"]["XR24"] == formats["pixman"]["XR24"] == shared | dmabuf

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""gid-view shows the same film with the same pixels, whatever the compositor can show of YUV."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH, Display
+from pictures import COLOURS, FORMATS, RAW_ROLE, Picture
+from program import BUILD, Program, wait_for
+from versions import weston_major
+from weston import Weston, screenshot
+
+CLIENT = f"[client gid-view]\nx=0\ny=0\nwidth={WIDTH}\nheight={HEIGHT}\n"
+CASES = [
+    ("NV12", "bt601 limited"),
+    ("NV12", "bt709 limited"),
+    ("I420", "bt2020 limited"),
+    ("YUY2", "bt601 limited"),
+    ("YUY2", "bt709 full"),
+    ("BGRx", "bt601 full"),
+]
+
+
+def shown_by_gl(name: str, colours: str) -> bool:
+    """Weston's GL takes YUV of one plane from memory, and for BT.601 where nobody can tell it."""
+    return name == "YUY2" and (colours == "bt601 limited" or weston_major() > 14)
+
+
+class Screen:
+    """A compositor in `cluster`: `look` gives its upper left corner as red, green and blue."""
+
+    def __init__(self, name: str, socket: str, look: Callable[[], numpy.ndarray]) -> None:
+        self.name, self.socket, self.look = name, socket, look
+
+
+@pytest.fixture(params=["weston-pixman", "weston-gl", "gid-cluster"])
+def screen(cockpit: Cockpit, request: pytest.FixtureRequest) -> Iterator[Screen]:
+    name = request.param
+    if name == "gid-cluster":
+        display = Display(cockpit, CLIENT)
+        yield Screen(name, str(display.wayland), lambda: display.region(0, 0))
+        return
+    weston = Weston(cockpit.folder, cockpit.env("cluster"), name.removeprefix("weston-"))
+    weston.start()
+    cockpit.programs.append(weston.program)
+    yield Screen(
+        name, str(weston.socket), lambda: screenshot(weston)[:HEIGHT, :WIDTH, ::-1].astype(float)
+    )
+
+
+def start(cockpit: Cockpit, screen: Screen, picture: Picture, colours: str, *more: str) -> Program:
+    sent = [FORMATS[picture.name], WIDTH, HEIGHT, *COLOURS[colours][1:]]
+    command = [RAW_ROLE, "movie", picture.path, *map(str, sent)]
+    cockpit.programs.append(Program(command, cockpit.env("open"), cockpit.folder))
+    words = [BUILD / "clients" / "gid-view", "-d", "open", "-s", "movie", "-f"]
+    words += [f"--place={WIDTH}x{HEIGHT}+0+0", *more]
+    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": screen.socket}
+    view = Program(words, env, cockpit.folder)
+    cockpit.programs.append(view)
+    return view
+
+
+@pytest.mark.parametrize(("name", "colours"), CASES)
+def test_the_pixels_are_those_of_the_standard(
+    cockpit: Cockpit, screen: Screen, name: str, colours: str
+) -> None:
+    picture = Picture(cockpit.folder, name, COLOURS[colours], WIDTH, HEIGHT)
+    stats = cockpit.folder / "stats.json"
+    view = start(cockpit, screen, picture, colours, "--convert", f"--stats={stats}")
+
+    def difference() -> float:
+        assert view.is_running(), view.stderr
+        return numpy.abs(screen.look() - picture.rgb)[picture.inside].max()
+
+    wait_for(lambda: difference() <= 1, f"{name} of {colours} on {screen.name}")
+    assert view.stop() == 0
+    counts = json.loads(stats.read_text())
+    as_it_is = name == "BGRx" or (screen.name == "weston-gl" and shown_by_gl(name, colours))
+    assert counts["received"] > 0
+    if as_it_is:
+        assert counts["converted_frames"] == counts["converted_bytes"] == 0
+    else:
+        assert 0 < counts["converted_frames"] <= counts["received"]
+        assert counts["converted_bytes"] == counts["converted_frames"] * WIDTH * HEIGHT * 4
+
+
+@pytest.mark.parametrize("screen", ["weston-pixman"], indirect=True)
+def test_nothing_is_copied_without_being_asked_for(cockpit: Cockpit, screen: Screen) -> None:
+    picture = Picture(cockpit.folder, "NV12", COLOURS["bt601 limited"], WIDTH, HEIGHT)
+    view = start(cockpit, screen, picture, "bt601 limited")
+    assert view.wait() == 1
+    assert "cannot show the stream's format NV12" in view.stderr and "--convert" in view.stderr
