@@ -733,6 +733,24 @@ void gid_consumer_interrupt(struct gid_consumer *consumer) {
 	gid_sleep_interrupt(&consumer->sleep);
 }
 
+bool gid_consumer_wants_shown(const struct gid_consumer *consumer) {
+	return consumer->shared != NULL &&
+			__atomic_load_n(&consumer->shared->wants_shown, __ATOMIC_RELAXED) != 0;
+}
+
+int gid_consumer_tell_shown(struct gid_consumer *consumer, const struct gid_shown *shown) {
+	if (consumer->shared == NULL) {
+		return -ENOTCONN;
+	}
+	struct gid_shown told = *shown;
+	if (consumer->domain != NULL && consumer->domain->clocks != NULL) {
+		int64_t offset = consumer->domain->clocks[consumer->producer_domain].offset;
+		translate(&told.time, offset == INT64_MIN ? INT64_MAX : -offset);
+	}
+	gid_ring_tell_shown(&consumer->ring, &told);
+	return 0;
+}
+
 /* --- asked ------------------------------------------------------------------------------------ */
 
 enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer) {

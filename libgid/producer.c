@@ -160,6 +160,7 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	if (!producer->options.quiet) {
 		gid_ring_producer_sleep(&subscription->ring);
 	}
+	subscription->ring.ring->wants_shown = producer->wants_shown;
 	subscription->next = producer->subscriptions;
 	producer->subscriptions = subscription;
 	producer->consumers++;
@@ -521,6 +522,24 @@ uint32_t gid_producer_unread(const struct gid_producer *producer) {
 		most = unread > most ? unread : most;
 	}
 	return most;
+}
+
+int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *shown) {
+	uint64_t now = gid_clock_now();
+	if (!producer->wants_shown) {
+		producer->wants_shown = true;
+		for (struct gid_subscription *sub = producer->subscriptions; sub != NULL;
+				sub = sub->next) {
+			__atomic_store_n(&sub->ring.ring->wants_shown, 1, __ATOMIC_RELAXED);
+		}
+	}
+	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
+		if (!sub->dead && gid_ring_get_shown(&sub->ring, shown) &&
+				gid_wire_shown_is_right(shown, producer->sequence, now)) {
+			return 0;
+		}
+	}
+	return -ENODATA;
 }
 
 static bool is_in_flight(const struct gid_subscription *until, const struct gid_subscription *first,

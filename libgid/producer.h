@@ -26,6 +26,7 @@ struct gid_producer {
 	 */
 	uint32_t busy;
 	bool has_dead, destroyed;
+	bool wants_shown;
 	uint64_t sequence;
 	uint64_t freed;	 /* slots whose last holder let go, ever */
 	uint32_t *slabs; /* keys of those that were sent */

@@ -113,6 +113,17 @@ uint32_t gid_ring_unread(const struct gid_ring_producer *end) {
 	return count;
 }
 
+bool gid_ring_get_shown(const struct gid_ring_producer *end, struct gid_shown *shown) {
+	const struct gid_wire_page *page = end->page;
+	uint64_t before = ring_load(&page->shown_count);
+	*shown = (struct gid_shown){
+			.sequence = ring_load(&page->shown_sequence),
+			.time = ring_load(&page->shown_time),
+			.refresh_ns = ring_load(&page->shown_refresh_ns),
+	};
+	return before != 0 && (before & 1) == 0 && ring_load(&page->shown_count) == before;
+}
+
 /* --- getting back ----------------------------------------------------------------------------- */
 
 static struct gid_ring_sent *find_entry(struct gid_ring_producer *end, uint64_t index) {
@@ -372,6 +383,16 @@ int gid_ring_release(struct gid_ring_consumer *end, uint64_t index) {
 	end->held--;
 	put_release(end, index);
 	return 0;
+}
+
+void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *shown) {
+	struct gid_wire_page *page = end->page;
+	end->shown_count += 2;
+	ring_store(&page->shown_count, end->shown_count - 1);
+	ring_store(&page->shown_sequence, shown->sequence);
+	ring_store(&page->shown_time, shown->time);
+	ring_store(&page->shown_refresh_ns, shown->refresh_ns);
+	ring_store(&page->shown_count, end->shown_count);
 }
 
 bool gid_ring_should_wake_producer(struct gid_ring_consumer *end) {

@@ -80,6 +80,12 @@ int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *releas
 /* How many pictures could be sent now. */
 uint32_t gid_ring_room(const struct gid_ring_producer *end);
 
+/*
+ * What the consumer told of its display, as it was at one moment, and whatever it may be. False:
+ * nothing, or it is just being changed.
+ */
+bool gid_ring_get_shown(const struct gid_ring_producer *end, struct gid_shown *shown);
+
 /* How many entries the consumer did not claim yet. */
 uint32_t gid_ring_unread(const struct gid_ring_producer *end);
 
@@ -122,6 +128,7 @@ struct gid_ring_consumer {
 	uint64_t head, release_tail, asleep;
 	uint64_t tail; /* as last seen */
 	uint64_t rung; /* the producer's `asleep` that was last rung for */
+	uint64_t shown_count;
 	uint32_t held;
 	uint64_t held_until[GID_RING_ENTRIES]; /* index + 1 of the entry held at a place, else 0 */
 };
@@ -141,6 +148,8 @@ int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy)
  * back by force is forgotten when another comes to its place).
  */
 int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
+
+void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *shown);
 
 /* Whether the producer is to be woken: asked after releases. */
 bool gid_ring_should_wake_producer(struct gid_ring_consumer *end);

@@ -840,3 +840,14 @@ int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *fram
 	put_box(wire->crop, &frame->crop);
 	return 0;
 }
+
+#define SHOWN_REFRESH_MIN_NS 1000000u
+#define SHOWN_NS 1000000000u /* the longest refresh, and the oldest and the newest time */
+
+bool gid_wire_shown_is_right(const struct gid_shown *shown, uint64_t last_sequence, uint64_t now) {
+	uint64_t apart = shown->time > now ? shown->time - now : now - shown->time;
+	bool has_refresh =
+			shown->refresh_ns >= SHOWN_REFRESH_MIN_NS && shown->refresh_ns <= SHOWN_NS;
+	return shown->sequence >= 1 && shown->sequence <= last_sequence && apart <= SHOWN_NS &&
+			(has_refresh || shown->refresh_ns == 0);
+}

@@ -45,7 +45,9 @@ struct gid_wire_ring {
 	uint64_t floor; /* entries below it that were not claimed are taken back */
 	uint64_t reserved1[6];
 	/* for people: gidctl reads them */
-	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held, reserved2[2];
+	uint64_t frames, dropped, copied_frames, copied_bytes, leases_expired, held;
+	uint64_t wants_shown; /* not 0: the consumer is to tell what its display shows */
+	uint64_t reserved2;
 	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
 };
 
@@ -69,7 +71,12 @@ struct gid_wire_page {
 	 * less than 2^n us (and not less than 2^(n-1)) for each bucket n; the last takes all the
 	 * rest.
 	 */
-	uint64_t received, latency_sum_ns, latency_buckets[24], reserved3[6];
+	uint64_t received, latency_sum_ns, latency_buckets[24];
+	/*
+	 * The frame that the consumer's display showed last; they change together: `shown_count` is
+	 * odd meanwhile, and 0 as long as nothing is told. Times are of the producer's clock.
+	 */
+	uint64_t shown_count, shown_sequence, shown_time, shown_refresh_ns, reserved3[2];
 	uint64_t releases[GID_RING_RELEASES]; /* indices of entries given back */
 };
 
@@ -84,5 +91,12 @@ _Static_assert(sizeof(struct gid_wire_page) == 448 + 8 * GID_RING_RELEASES, "wir
  */
 int gid_wire_get_frame(struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain);
 int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame);
+
+/*
+ * What a page says of frames that were shown: of what was sent, up to `last_sequence`, less than a
+ * second ago, and of a display with refreshes of 1 ms to 1 s or none. Else it is as if nothing was
+ * said.
+ */
+bool gid_wire_shown_is_right(const struct gid_shown *shown, uint64_t last_sequence, uint64_t now);
 
 #endif

@@ -69,6 +69,11 @@ static void feedback_presented(void *data, struct wp_presentation_feedback *obje
 	struct feedback *feedback = data;
 	struct view *view = feedback->view;
 	uint64_t shown = wayland_presented_time(&view->wayland, sec_hi, sec_lo, nsec);
+	const struct gid_shown told = {
+			.sequence = feedback->frame.sequence, .time = shown, .refresh_ns = refresh};
+	if (gid_consumer_wants_shown(view->consumer)) {
+		gid_consumer_tell_shown(view->consumer, &told);
+	}
 	uint64_t submitted = feedback->frame.submit_time;
 	uint64_t latency = shown > submitted ? shown - submitted : 0;
 	histogram_add(&view->stats.latency, latency / 1000);
@@ -96,7 +101,8 @@ static bool wants_to_know_when_shown(const struct view *view) {
 	const struct options *options = view->options;
 	return view->wayland.presentation != NULL &&
 			(options->stats_path != NULL || options->frames > 0 ||
-					view->timeline != NULL);
+					view->timeline != NULL ||
+					gid_consumer_wants_shown(view->consumer));
 }
 
 static void ask_when_shown(struct view *view, const struct gid_frame *frame) {

@@ -68,6 +68,12 @@ static void check_producer(struct game *game) {
 	demand(gid_ring_room(end) <= end->credit && gid_ring_unread(end) <= end->in_flight);
 	demand(end->floor <= end->tail && end->head <= end->tail);
 	demand(gid_ring_last_words(end) <= end->tail);
+	struct gid_shown shown;
+	if (gid_ring_get_shown(end, &shown) &&
+			gid_wire_shown_is_right(&shown, end->tail, game->time)) {
+		demand(shown.sequence >= 1 && shown.sequence <= end->tail);
+		demand(shown.refresh_ns <= 1000000000);
+	}
 	struct gid_ring_sent oldest;
 	demand(gid_ring_oldest(&game->pair.producer, &oldest) == (end->in_flight > 0));
 }
@@ -204,7 +210,7 @@ static void lie_in_page(struct game *game) {
 	struct gid_wire_page *page = game->pair.page;
 	const struct gid_ring_producer *end = &game->pair.producer;
 	struct input *input = &game->input;
-	switch (take(input, 4)) {
+	switch (take(input, 5)) {
 	case 0:
 		page->head = take_lie(input, end->tail);
 		break;
@@ -213,6 +219,12 @@ static void lie_in_page(struct game *game) {
 		break;
 	case 2:
 		page->releases[take(input, GID_RING_RELEASES)] = take_lie(input, end->tail);
+		break;
+	case 3:
+		page->shown_count = take(input, 4);
+		page->shown_sequence = take_lie(input, end->tail);
+		page->shown_time = take_lie(input, game->time);
+		page->shown_refresh_ns = take_lie(input, 16666667);
 		break;
 	default:
 		page->asleep = take_lie(input, page->asleep);

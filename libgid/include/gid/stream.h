@@ -131,6 +131,14 @@ struct gid_frame {
 			.duration = GID_TIME_NONE,                                                 \
 	}
 
+/** When a display showed a frame: what a consumer with a display can tell the producer. */
+struct gid_shown {
+	uint64_t sequence;    /**< of the frame */
+	uint64_t time;	      /**< CLOCK_MONOTONIC of who tells, or is told */
+	uint64_t refresh_ns;  /**< from one refresh of the display to the next; 0: it has none */
+	uint64_t reserved[5]; /**< 0 */
+};
+
 /* --- producers ------------------------------------------------------------------------------- */
 
 /** How a producer behaves. All zeroes except `size` are good defaults; NULL means the same. */
@@ -253,6 +261,14 @@ uint32_t gid_producer_unread(const struct gid_producer *producer);
  */
 bool gid_producer_needs_window(const struct gid_producer *producer);
 
+/**
+ * What the first of the consumers that have a display told last, by gid_consumer_tell_shown(). It
+ * may be untrue, but is possible: of a frame of this producer, less than a second ago, with a
+ * refresh of 1 ms to 1 s or none. Consumers are asked to tell from the first call on, for it costs
+ * them something. Makes no system call. Returns 0; -ENODATA: nobody told anything.
+ */
+int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *shown);
+
 /** How many consumers there are. */
 uint32_t gid_producer_consumers(const struct gid_producer *producer);
 
@@ -348,6 +364,14 @@ int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame)
  * is over and it was taken back.
  */
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame);
+
+/**
+ * Tells the producer when a frame of this stream was shown, by our clock, so that it can send the
+ * next ones just in time: where it wants to know that. Makes no system call, and wakes nobody.
+ * gid_consumer_tell_shown() returns 0, or -ENOTCONN: there is no producer now.
+ */
+bool gid_consumer_wants_shown(const struct gid_consumer *consumer);
+int gid_consumer_tell_shown(struct gid_consumer *consumer, const struct gid_shown *shown);
 
 /**
  * For callers without an event loop: dispatches the domain, and waits until a frame can be received
