@@ -126,10 +126,18 @@ def main() -> int:
         default=0.001,
         help="of frames that may be late, for Weston's pacing (default: 0.001)",
     )
+    parser.add_argument(
+        "--display-clock",
+        action="store_true",
+        help="the film's source follows the refreshes (gidsink display-clock=true): only with "
+        "vkms, whose film is made by such a source",
+    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with vkms
     options = parser.parse_args()
     if options.compositor == "gid-cluster" and options.display != "vkms":
         parser.error("gid-cluster has no refreshes without a screen: --display=vkms")
+    if options.display_clock and options.display != "vkms":
+        parser.error("a film from a file cannot follow a display: --display=vkms")
     default = VKMS_CASES if options.display == "vkms" else CASES
     options.cases = list(dict.fromkeys(options.cases or map(parse_case, default)))
     if options.display == "vkms" and not options.here:
@@ -143,7 +151,8 @@ def main() -> int:
     for case in options.cases:
         shown_by = SHOWN_BY[options.compositor]
         run = functools.partial(shown_by, display, options.miss_rate)
-        rows += measure(run, display, case, film, options.rounds, options.seconds, progress)
+        play = functools.partial(playing, display, case, film, options.display_clock)
+        rows += measure(run, case, play, options.rounds, options.seconds, progress)
     progress.end()
     ratios = {}
     for case in options.cases:
@@ -166,6 +175,7 @@ def in_guest(options: argparse.Namespace) -> int:
     words = ["python3", str(Path(__file__).resolve()), "--display=vkms", "--here"]
     words += [f"--compositor={options.compositor}", f"--rounds={options.rounds}"]
     words += [f"--miss-rate={options.miss_rate}"]
+    words += ["--display-clock"] if options.display_clock else []
     words += [f"--seconds={options.seconds}", f"--json={found}"]
     words += map(str, options.cases)
     try:
@@ -208,9 +218,8 @@ def show(case: Case, off: dict, on: dict) -> None:
 
 def measure(
     run: Callable[[Path, Case, str, float], dict],
-    display: Display,
     case: Case,
-    film: Path,
+    play: Callable[[], contextlib.AbstractContextManager[None]],
     rounds: int,
     seconds: float,
     progress: common.Progress,
@@ -219,7 +228,7 @@ def measure(
     runs: dict[str, list[dict]] = {setting: [] for setting in SETTINGS}
     with tempfile.TemporaryDirectory(prefix="gid-pacing-") as name:
         folder = Path(name)
-        with common.cockpit(folder, "film"), playing(display, case, film):
+        with common.cockpit(folder, "film"), play():
             for index in range(rounds):
                 for setting in SETTINGS:
                     progress.step(f"{case}, pacing {setting}")
@@ -251,9 +260,9 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
 
 
 @contextlib.contextmanager
-def playing(display: Display, case: Case, film: Path) -> Iterator[None]:
-    """The film runs in the domain `open`, over and over."""
-    sink = " ! gidsink stream=film name=sink"
+def playing(display: Display, case: Case, film: Path, follows: bool) -> Iterator[None]:
+    """The film runs in the domain `open`, over and over; `follows`: by the display's clock."""
+    sink = " ! gidsink stream=film name=sink" + (" display-clock=true" if follows else "")
     if "{film}" in display.film:
         rate = "" if case.rate == "film" else f" ! videorate ! video/x-raw,framerate={case.rate}/1"
         pipeline = display.film.format(film=film, rate=rate) + sink

@@ -203,6 +203,7 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
     GST_WARNING_OBJECT (self, "frame not sent: %s", gid_strerror (sent));
     return;
   }
+  gst_gid_sink_follow_display (self, frame);
   GST_LOG_OBJECT (self, "sent %" GST_PTR_FORMAT " to %d consumers", buffer, sent);
   self->picture_is_due = FALSE;
   if (consumers)

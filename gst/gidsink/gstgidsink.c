@@ -44,6 +44,9 @@ gst_gid_sink_start (GstBaseSink *sink)
   GST_OBJECT_UNLOCK (self);
 
   self->stats_posted = g_get_monotonic_time ();
+  self->display_refresh = self->display_latency = 0;
+  self->phase = (GstGidPhase) { 0 };
+  self->shown = (struct gid_shown) { 0 };
   self->knows_live = FALSE;
   self->picture_is_due = TRUE;
   g_atomic_int_set (&self->only_raw, FALSE);
@@ -268,10 +271,20 @@ gst_gid_sink_set_clock (GstElement *element, GstClock *clock)
   return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->set_clock (element, clock);
 }
 
+static GstClock *
+gst_gid_sink_provide_clock (GstElement *element)
+{
+  GstGidSink *self = GST_GID_SINK (element);
+
+  return self->display_clock ? gst_object_ref (self->clock) : NULL;
+}
+
 static void
 gst_gid_sink_finalize (GObject *object)
 {
   GstGidSink *self = GST_GID_SINK (object);
+
+  gst_object_unref (self->clock);
 
   gst_gid_sink_finish_properties (self);
   g_mutex_clear (&self->wait_lock);
@@ -289,6 +302,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
 
   object_class->finalize = gst_gid_sink_finalize;
   element_class->set_clock = gst_gid_sink_set_clock;
+  element_class->provide_clock = gst_gid_sink_provide_clock;
   gst_gid_sink_install_properties (object_class);
 
   gst_element_class_add_pad_template (
@@ -316,6 +330,7 @@ static void
 gst_gid_sink_init (GstGidSink *self)
 {
   gst_gid_sink_init_properties (self);
+  self->clock = gst_gid_display_clock_new ();
   g_mutex_init (&self->wait_lock);
   g_cond_init (&self->wait_cond);
   /* the last sample would pin a slot for nothing */

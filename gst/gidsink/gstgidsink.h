@@ -8,11 +8,14 @@
 #include "common/gstgidexport.h"
 #include "common/gstgidpeers.h"
 #include "common/gstgidpool.h"
+#include "gstgidphase.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_GID_SINK (gst_gid_sink_get_type ())
 G_DECLARE_FINAL_TYPE (GstGidSink, gst_gid_sink, GST, GID_SINK, GstBaseSink)
+
+#define GST_GID_SINK_SENT 64 /* frames whose being shown is waited for */
 
 struct _GstGidSink
 {
@@ -21,8 +24,10 @@ struct _GstGidSink
   /* properties; the object lock */
   gchar *domain_name, *stream, *peer, *timeline_path;
   guint slots, credit, lease_ms, stats_interval_ms;
-  gboolean dmabuf, leaky, wait_for_connection;
+  gboolean dmabuf, leaky, wait_for_connection, display_clock;
   GstGidCopyPolicy copy_policy;
+  /* with `display-clock`, of the consumer's display: ns, 0: not known; the object lock */
+  guint64 display_refresh, display_latency;
 
   /* from start to stop */
   GstGidDomain *domain;
@@ -31,6 +36,7 @@ struct _GstGidSink
   gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
   GstGidPeers peers; /* where `peer` is set */
   struct gid_timeline *timeline; /* NULL: none */
+  GstClock *clock; /* offered with `display-clock`: follows the consumer's display */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
 
   GMutex wait_lock;
@@ -48,6 +54,9 @@ struct _GstGidSink
   GstBuffer *prerolled; /* was sent at preroll, and is not to be sent again */
   gboolean picture_is_due; /* nothing was sent since the start or the last flush */
   gint64 stats_posted;
+  GstGidPhase phase;
+  struct gid_shown shown; /* what was told last */
+  guint64 sent[GST_GID_SINK_SENT]; /* when, by the number of the frame */
   guint64 arrived; /* when the present buffer came, CLOCK_MONOTONIC */
   gboolean knows_live, live; /* whether upstream's timestamps say when a picture was taken */
 
@@ -116,6 +125,14 @@ void gst_gid_sink_clear_caps (GstGidSink *self);
 
 /** The allocator for the sink's caps, or for those of an ALLOCATION query. */
 GstGidAllocator *gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps);
+
+/* gstgiddisplay.c */
+
+/** The clock of a sink; the caller's reference. */
+GstClock *gst_gid_display_clock_new (void);
+
+/** With `display-clock`: notes that a frame was sent, and has the clock follow the display. */
+void gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame);
 
 /* gstgidstats.c */
 

@@ -24,6 +24,7 @@ enum
   PROP_STATS,
   PROP_STATS_INTERVAL,
   PROP_TIMELINE,
+  PROP_DISPLAY_CLOCK,
 };
 
 static void
@@ -72,6 +73,13 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
     case PROP_TIMELINE:
       g_free (self->timeline_path);
       self->timeline_path = g_value_dup_string (value);
+      break;
+    case PROP_DISPLAY_CLOCK:
+      self->display_clock = g_value_get_boolean (value);
+      if (self->display_clock)
+        GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
+      else
+        GST_OBJECT_FLAG_UNSET (self, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -126,6 +134,9 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
       break;
     case PROP_TIMELINE:
       g_value_set_string (value, self->timeline_path);
+      break;
+    case PROP_DISPLAY_CLOCK:
+      g_value_set_boolean (value, self->display_clock);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -211,5 +222,10 @@ gst_gid_sink_install_properties (GObjectClass *klass)
       g_param_spec_uint ("stats-interval", "Statistics interval",
           "Milliseconds between element messages with the statistics (0: none)", 0, G_MAXUINT,
           DEFAULT_STATS_INTERVAL_MS, playing));
+  g_object_class_install_property (klass, PROP_DISPLAY_CLOCK,
+      g_param_spec_boolean ("display-clock", "Display clock",
+          "Offer the pipeline a clock that follows the display of the first consumer that has one: "
+          "sources that follow it make their frames just before they are shown",
+          FALSE, ready));
   g_object_class_install_property (klass, PROP_TIMELINE, gst_gid_timeline_param_spec (ready));
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* A clock that live sources can follow, and that follows the display of the consumer. */
+#include "common/gstgid.h"
+#include "gstgidsink.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* A type of its own: nobody takes it for the system's clock, whose time it does not keep. */
+#define GST_TYPE_GID_DISPLAY_CLOCK (gst_gid_display_clock_get_type ())
+G_DECLARE_FINAL_TYPE (
+    GstGidDisplayClock, gst_gid_display_clock, GST, GID_DISPLAY_CLOCK, GstSystemClock)
+
+struct _GstGidDisplayClock
+{
+  GstSystemClock parent;
+};
+
+G_DEFINE_FINAL_TYPE (GstGidDisplayClock, gst_gid_display_clock, GST_TYPE_SYSTEM_CLOCK)
+
+static void
+gst_gid_display_clock_class_init (GstGidDisplayClockClass *klass)
+{
+}
+
+static void
+gst_gid_display_clock_init (GstGidDisplayClock *self)
+{
+}
+
+GstClock *
+gst_gid_display_clock_new (void)
+{
+  GstClock *clock = g_object_new (GST_TYPE_GID_DISPLAY_CLOCK, "name", "gid-display-clock", NULL);
+
+  return gst_object_ref_sink (clock);
+}
+
+/* How fast the clock is brought to where it should be: in so many refreshes, but for the limit. */
+#define REFRESHES 16
+/* The most that it is fast or slow, in millionths. */
+#define MOST_PPM 10000
+#define MILLION 1000000
+
+/* `later`: by how many ns the source's next frames should come later. */
+static void
+slew (GstGidSink *self, gint64 later, guint64 refresh)
+{
+  GstClock *clock = self->clock;
+  GstClockTime internal, external;
+  gint64 ppm = later * (MILLION / REFRESHES) / (gint64) refresh;
+
+  ppm = CLAMP (ppm, -MOST_PPM, MOST_PPM);
+  internal = gst_clock_get_internal_time (clock);
+  external = gst_clock_adjust_unlocked (clock, internal);
+  gst_clock_set_calibration (clock, internal, external, MILLION - ppm, MILLION);
+  GST_TRACE_OBJECT (self,
+      "frames should come %" G_GINT64_FORMAT " ns later: %" G_GINT64_FORMAT " ppm", later, ppm);
+}
+
+void
+gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
+{
+  struct gid_shown shown;
+  guint64 sent;
+  int ret;
+
+  if (!self->display_clock)
+    return;
+  self->sent[frame->sequence % GST_GID_SINK_SENT] = frame->submit_time;
+  gst_gid_domain_lock (self->domain);
+  ret = gid_producer_get_shown (self->producer, &shown);
+  gst_gid_domain_unlock (self->domain);
+  if (ret < 0 || shown.sequence == self->shown.sequence || shown.refresh_ns == 0
+      || frame->sequence - shown.sequence >= GST_GID_SINK_SENT)
+    return;
+  self->shown = shown;
+  sent = self->sent[shown.sequence % GST_GID_SINK_SENT];
+  if (shown.time <= sent)
+    return;
+  slew (self, gst_gid_phase_shown (&self->phase, shown.refresh_ns, shown.time - sent),
+      shown.refresh_ns);
+  GST_OBJECT_LOCK (self);
+  self->display_refresh = shown.refresh_ns;
+  self->display_latency = shown.time - sent;
+  GST_OBJECT_UNLOCK (self);
+}
