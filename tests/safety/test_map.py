@@ -2,6 +2,10 @@
 """A program of OpenGL ES that knows nothing of gids, as a safety surface of another domain."""
 
 import json
+import os
+import signal
+import statistics
+import time
 
 import numpy
 import pytest
@@ -13,6 +17,8 @@ from weston import screenshot
 
 MAP = BUILD / "clients" / "gid-map"
 SIZE = f"{WIDTH}x{HEIGHT}"
+KILLS = int(os.environ.get("GIDWAY_KILLS", "20"))
+DEADLINE_MS = 2000
 # A GL client draws slowly without a GPU: it is alive all the same.
 ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={SIZE}\nclient-ms=5000\n"
 
@@ -65,3 +71,34 @@ def test_moves_and_falls_back(cockpit: Cockpit) -> None:
         assert (role["shows"], role["detail"]) == ("fallback", "empty")
         fallback = role["transitions"][-1]
         assert fallback["shown_ns"] - fallback["decided_ns"] < 200e6
+
+
+def test_its_domain_killed(cockpit: Cockpit) -> None:
+    """gidd, Weston and the map at once, again and again: each time the fallback is there in time.
+
+    Nothing says good-bye then; and the next life of the domain is live again.
+    """
+    forwarding = Forwarding(cockpit, ROLE, deadline_ms=DEADLINE_MS)
+    display = forwarding.display
+    times = []
+    for number in range(KILLS):
+        moving = forwarding.client([MAP, "--role", "telltale", "--size", SIZE])
+        display.wait_role("live")
+        count = display.role()["transition_count"]
+        killed = time.monotonic_ns()
+        programs = [cockpit.gidds["open"], forwarding.weston.program, moving]
+        for program in programs:
+            program.signal(signal.SIGKILL)
+        for program in programs:
+            program.wait()
+        role = display.wait_role("lost")
+        assert role["shows"] == "fallback", number
+        first = next(one for one in role["transitions"] if one["number"] == count + 1)
+        times.append((first["shown_ns"] - killed) / 1e6)
+        cockpit.programs.remove(moving)
+        cockpit.programs.remove(forwarding.weston.program)
+        cockpit.restart("open")
+        forwarding.start_weston()
+    median, worst = statistics.median(times), max(times)
+    print(f"{KILLS} kills: the fallback after {median:.0f} ms (median), {worst:.0f} ms (worst)")
+    assert worst < DEADLINE_MS + 100
