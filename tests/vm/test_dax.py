@@ -82,6 +82,30 @@ def test_its_windows_are_device_dax(machines: Machines) -> None:
     assert there == ""
 
 
+def test_what_is_revoked_is_gone(machines: Machines) -> None:
+    """Its reader has it as a device, and sees zeroes; another reader loses no frame.
+
+    Before other tests fill the window: what they leave there its readers may see.
+    """
+    (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
+    index = 256 * int(path.name.partition(".")[0]) + 1
+    producer = machines.start("open", "stream-peer", "produce", "film", "fps=20", "lossless=1")
+    producer.wait_lines("frames", 1)
+    other = machines.start("host", PEER, "consume", "open", "film")
+    loser = machines.start("cluster", "stream-peer", "consume", "open", "film")
+    for consumer in (other, loser):
+        consumer.wait_more(20)
+    words = [str(Path(__file__).with_name("spy.py")), str(index), str(HEAD + 4096)]
+    spy = machines.start("cluster", "python3", *words)
+    assert spy.wait_lines("sees", 1)[0]["sees"] > 0
+    command = [GIDCTL, "revoke", "open", "film", "--from=cluster"]
+    subprocess.run(command, env=machines.host.env("host"), check=True, timeout=SECONDS)
+    wait_for(lambda: spy.lines("sees")[-1]["sees"] == 0, "it to see nothing", SECONDS)
+    other.wait_more(20)
+    last = other.lines("frames")[-1]
+    assert (last["torn"], last["missed"], last["lost_imports"]) == (0, 0, 0), last
+
+
 @pytest.mark.parametrize("reader", ["host", "cluster"])
 def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, reader: str) -> None:
     machines.run("open", "modprobe", "vivid")
@@ -100,27 +124,6 @@ def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, r
     stats = [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
     assert stats["slots-used"] > 0  # of the window, not of the driver's
-
-
-def test_what_is_revoked_is_gone(machines: Machines) -> None:
-    """Its reader has it as a device, and sees zeroes; another reader loses no frame."""
-    (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
-    index = 256 * int(path.name.partition(".")[0]) + 1
-    producer = machines.start("open", "stream-peer", "produce", "film", "fps=20", "lossless=1")
-    producer.wait_lines("frames", 1)
-    other = machines.start("host", PEER, "consume", "open", "film")
-    loser = machines.start("cluster", "stream-peer", "consume", "open", "film")
-    for consumer in (other, loser):
-        consumer.wait_more(20)
-    words = [str(Path(__file__).with_name("spy.py")), str(index), str(HEAD + 4096)]
-    spy = machines.start("cluster", "python3", *words)
-    assert spy.wait_lines("sees", 1)[0]["sees"] > 0
-    command = [GIDCTL, "revoke", "open", "film", "--from=cluster"]
-    subprocess.run(command, env=machines.host.env("host"), check=True, timeout=SECONDS)
-    wait_for(lambda: spy.lines("sees")[-1]["sees"] == 0, "it to see nothing", SECONDS)
-    other.wait_more(20)
-    last = other.lines("frames")[-1]
-    assert (last["torn"], last["missed"], last["lost_imports"]) == (0, 0, 0), last
 
 
 def test_it_starts_again_whatever_its_owner_wrote(machines: Machines) -> None:
