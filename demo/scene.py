@@ -24,4 +24,4 @@ FULL = Scene(1, 30, 250, 300, 2000, 0.1, 0.02, 120, 60)
 GUESTS = Scene(1, 30, 250, 300, 2000, 0.3, 0.1, 120, 120)
 # QEMU's translator takes ten times as long for everything that a guest does, and a look into a
 # guest starts a program there.
-TRANSLATED = Scene(2, 10, 1000, 2000, 20000, 0.5, 0.5, 40, 240)
+TRANSLATED = Scene(2, 10, 1000, 2000, 20000, 0.5, 0.5, 40, 480)
