@@ -7,8 +7,8 @@
 #include <time.h>
 
 #define MS 1000000ull
-#define WINDOW_NS (100 * MS)
-#define BUDGET_NS (50 * MS) /* of each window */
+#define WINDOW_NS (10 * MS) /* less than a refresh: so long do others wait at most */
+#define BUDGET_NS (5 * MS)  /* of each window */
 #define TURN_NS (2 * MS)
 
 static uint64_t used_ns(void) {
@@ -57,7 +57,6 @@ void precedence_look(struct precedence *precedence) {
 	}
 	if (precedence->has && now - precedence->yielded >= TURN_NS) {
 		precedence->yielded = now;
-		sched_yield(); /* a slice of its class is a tenth of a second, which is six frames
-				*/
+		sched_yield(); /* a slice of its class lasts 100 ms, which is six frames */
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Whether the thread of a canvas comes before those of others. One that the configuration marks has
- * a real-time priority, but only for half of each tenth of a second: whoever makes it work without
- * end does not keep others, marked or not, from their share of the processor.
+ * a real-time priority, but only for half of each 10 ms: whoever makes it work without end does not
+ * keep others, marked or not, from their share of the processor.
  */
 #ifndef ENGINE_PRECEDENCE_H
 #define ENGINE_PRECEDENCE_H
@@ -13,7 +13,7 @@
 struct precedence {
 	bool marked;
 	bool has;	  /* the priority, now */
-	uint64_t began;	  /* CLOCK_MONOTONIC ns: this tenth of a second */
+	uint64_t began;	  /* CLOCK_MONOTONIC ns: these 10 ms */
 	uint64_t used;	  /* ns of a processor that the thread had used then */
 	uint64_t yielded; /* CLOCK_MONOTONIC ns: when it let others go on */
 };
