@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "closer.h"
@@ -17,8 +18,17 @@
 /* More than a client needs that looks after its socket at all; bounds what a stopped one costs. */
 #define QUEUE_MAX 1024u
 #define QUEUE_FDS_MAX 128u
+/*
+ * Descriptors on their way that the peers of all connections have not taken may be this part of
+ * those that gidd may have open: with more of them the kernel refuses to send any (unix(7),
+ * ETOOMANYREFS), to whomever. A few are for everybody.
+ */
+#define UNREAD_PART 4u
+#define UNREAD_SURE 64u
 /* Descriptors of one giver that are still being closed, before no more of his are taken. */
 #define UNCLOSED_MAX 64u
+/* Until those are looked at again, or those on their way. */
+#define PAUSE_US 20000
 /* Messages of one connection before the others get their turn. */
 #define BATCH 16
 
@@ -29,6 +39,8 @@ struct packet_stream_packet {
 	uint32_t size;
 	char data[];
 };
+
+static uint32_t unread_fds; /* of all connections */
 
 static void packet_destroy(struct packet_stream_packet *packet) {
 	gid_socket_close_fds(packet->fds, packet->fd_count);
@@ -63,8 +75,12 @@ static int handle_end(sd_event_source *source, void *data) {
 	return 0;
 }
 
+static bool has_many_unclosed(uint64_t giver) {
+	return gid_closer_pending_of(giver) > UNCLOSED_MAX;
+}
+
 bool packet_stream_takes_from(uint64_t giver) {
-	return gid_closer_pending_of(giver) <= UNCLOSED_MAX;
+	return !has_many_unclosed(giver) || !gid_closer_is_stuck(giver);
 }
 
 void packet_stream_fail(struct packet_stream *connection, const char *format, ...) {
@@ -83,17 +99,57 @@ void packet_stream_fail(struct packet_stream *connection, const char *format, ..
 /* --- out -------------------------------------------------------------------------------------- */
 
 static void watch(struct packet_stream *connection) {
-	uint32_t events = EPOLLIN | (TAILQ_EMPTY(&connection->queue) ? 0 : EPOLLOUT);
-	sd_event_source_set_io_events(connection->io, events);
+	bool sends = !TAILQ_EMPTY(&connection->queue) && connection->try_again == NULL;
+	sd_event_source_set_io_events(connection->io, EPOLLIN | (sends ? EPOLLOUT : 0));
 }
+
+static bool has_unread(int socket) {
+	int unread = 0;
+	return ioctl(socket, SIOCOUTQ, &unread) == 0 && unread > 0;
+}
+
+static void forget_unread(struct packet_stream *connection) {
+	unread_fds -= connection->unread_fds;
+	connection->unread_fds = 0;
+}
+
+static bool may_send_fds(struct packet_stream *connection, uint32_t count) {
+	struct rlimit limit = {.rlim_cur = 0};
+	if (!has_unread(connection->fd)) {
+		forget_unread(connection);
+	}
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	return connection->unread_fds + count <= UNREAD_SURE ||
+			unread_fds + count <= limit.rlim_cur / UNREAD_PART;
+}
+
+/* -EAGAIN: the socket is full. -ETOOMANYREFS: too many descriptors are on their way. */
+static int send_now(struct packet_stream *connection, const void *data, size_t size, const int *fds,
+		uint32_t fd_count) {
+	if (fd_count > 0 && !may_send_fds(connection, fd_count)) {
+		return -ETOOMANYREFS;
+	}
+	int error = gid_socket_send(connection->fd, data, size, fds, fd_count);
+	if (error == 0) {
+		connection->unread_fds += fd_count;
+		unread_fds += fd_count;
+	}
+	return error;
+}
+
+static void try_again_later(struct packet_stream *connection);
 
 static void flush(struct packet_stream *connection) {
 	struct packet_stream_packet *packet;
 	while ((packet = TAILQ_FIRST(&connection->queue)) != NULL) {
-		int error = gid_socket_send(connection->fd, packet->data, packet->size, packet->fds,
+		int error = send_now(connection, packet->data, packet->size, packet->fds,
 				packet->fd_count);
-		if (error == -EAGAIN) {
+		if (error == -ETOOMANYREFS) {
+			try_again_later(connection);
 			return;
+		}
+		if (error == -EAGAIN) {
+			break;
 		}
 		if (error < 0) {
 			packet_stream_fail(connection, "cannot send: %s", strerror(-error));
@@ -107,14 +163,37 @@ static void flush(struct packet_stream *connection) {
 	watch(connection);
 }
 
+static int handle_try_again(sd_event_source *source, uint64_t now, void *data) {
+	struct packet_stream *connection = data;
+	connection->try_again = sd_event_source_disable_unref(source);
+	if (!connection->failed) {
+		flush(connection);
+	}
+	return 0;
+}
+
+/* No event tells that descriptors were taken. */
+static void try_again_later(struct packet_stream *connection) {
+	int error = connection->try_again != NULL
+			? 0
+			: sd_event_add_time_relative(sd_event_source_get_event(connection->io),
+					  &connection->try_again, CLOCK_MONOTONIC, PAUSE_US, 0,
+					  handle_try_again, connection);
+	if (error < 0) {
+		packet_stream_fail(connection, "cannot wait: %s", strerror(-error));
+	} else {
+		watch(connection);
+	}
+}
+
 void packet_stream_send(struct packet_stream *connection, const union gid_wire_message *message,
 		const int *fds, uint32_t fd_count) {
 	if (connection->failed) {
 		return;
 	}
+	int error = -EAGAIN;
 	if (TAILQ_EMPTY(&connection->queue)) {
-		int error = gid_socket_send(
-				connection->fd, message, message->header.size, fds, fd_count);
+		error = send_now(connection, message, message->header.size, fds, fd_count);
 		if (error == 0) {
 			return;
 		}
@@ -122,7 +201,7 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 			packet_stream_fail(connection, "hung up");
 			return;
 		}
-		if (error != -EAGAIN) {
+		if (error != -EAGAIN && error != -ETOOMANYREFS) {
 			packet_stream_fail(connection, "cannot send: %s", strerror(-error));
 			return;
 		}
@@ -139,13 +218,15 @@ void packet_stream_send(struct packet_stream *connection, const union gid_wire_m
 	TAILQ_INSERT_TAIL(&connection->queue, packet, entry);
 	connection->queued++;
 	connection->queued_fds += fd_count;
-	watch(connection);
+	if (error == -ETOOMANYREFS) {
+		try_again_later(connection);
+	} else {
+		watch(connection);
+	}
 }
 
 bool packet_stream_is_unread(const struct packet_stream *connection) {
-	int unread = 0;
-	return !TAILQ_EMPTY(&connection->queue) ||
-			(ioctl(connection->fd, SIOCOUTQ, &unread) == 0 && unread > 0);
+	return !TAILQ_EMPTY(&connection->queue) || has_unread(connection->fd);
 }
 
 /* --- in --------------------------------------------------------------------------------------- */
@@ -190,18 +271,40 @@ static bool receive(struct packet_stream *connection) {
 	return !connection->failed;
 }
 
+static int handle_pause(sd_event_source *source, uint64_t now, void *data) {
+	struct packet_stream *connection = data;
+	connection->pause = sd_event_source_disable_unref(source);
+	sd_event_source_set_enabled(
+			connection->io, connection->failed ? SD_EVENT_OFF : SD_EVENT_ON);
+	return 0;
+}
+
+/* Takes nothing for a moment, nor hears of a hang-up, which would be told all the time. */
+static void pause_taking(struct packet_stream *connection) {
+	int error = sd_event_add_time_relative(sd_event_source_get_event(connection->io),
+			&connection->pause, CLOCK_MONOTONIC, PAUSE_US, 0, handle_pause, connection);
+	if (error < 0) {
+		packet_stream_fail(connection, "cannot wait: %s", strerror(-error));
+	} else {
+		sd_event_source_set_enabled(connection->io, SD_EVENT_OFF);
+	}
+}
+
 static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct packet_stream *connection = data;
 	uint64_t before = gid_closer_charge(connection->giver);
 	if ((events & EPOLLOUT) != 0) {
 		flush(connection);
 	}
-	if (!packet_stream_takes_from(connection->giver)) {
-		packet_stream_fail(connection,
-				"too many descriptors of its user or domain take "
-				"too long to be closed");
-	}
-	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+	if (!connection->failed && has_many_unclosed(connection->giver)) {
+		if (gid_closer_is_stuck(connection->giver)) {
+			packet_stream_fail(connection,
+					"too many descriptors of its user or domain take "
+					"too long to be closed");
+		} else {
+			pause_taking(connection);
+		}
+	} else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
 		for (int i = 0; i < BATCH && !connection->failed && receive(connection); i++) {
 		}
 	}
@@ -231,6 +334,9 @@ int packet_stream_init(struct packet_stream *connection, sd_event *event, int fd
 void packet_stream_finish(struct packet_stream *connection) {
 	connection->io = sd_event_source_disable_unref(connection->io);
 	connection->end = sd_event_source_disable_unref(connection->end);
+	connection->pause = sd_event_source_disable_unref(connection->pause);
+	connection->try_again = sd_event_source_disable_unref(connection->try_again);
+	forget_unread(connection);
 	struct packet_stream_packet *packet;
 	while ((packet = TAILQ_FIRST(&connection->queue)) != NULL) {
 		TAILQ_REMOVE(&connection->queue, packet, entry);

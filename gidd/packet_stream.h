@@ -37,8 +37,11 @@ struct packet_stream {
 	const struct packet_stream_handler *handler;
 	void *data;
 	sd_event_source *io, *end;
+	sd_event_source *pause;	    /* NULL, or until more is taken */
+	sd_event_source *try_again; /* NULL, or until what is queued is sent */
 	TAILQ_HEAD(, packet_stream_packet) queue;
 	uint32_t queued, queued_fds;
+	uint32_t unread_fds; /* at most so many were sent and not yet taken */
 	bool failed;
 	char why[192];
 };
@@ -50,7 +53,7 @@ void packet_stream_finish(struct packet_stream *connection);
 
 /*
  * Whether more may be taken from a giver: not while many descriptors that he gave cannot be closed,
- * for each stays open in gidd.
+ * for each stays open in gidd. While they only take their time, his connections wait.
  */
 bool packet_stream_takes_from(uint64_t giver);
 

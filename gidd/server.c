@@ -18,10 +18,38 @@
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-static int make_folder(const char *path) {
-	if (mkdir(path, 0755) < 0 && errno != EEXIST) {
-		log_error("cannot make %s: %s", path, strerror(errno));
-		return -errno;
+static int make_folder(const char *path, struct stat *status) {
+	if ((mkdir(path, 0755) < 0 && errno != EEXIST) || lstat(path, status) < 0) {
+		int error = -errno;
+		log_error("cannot make %s: %s", path, strerror(-error));
+		return error;
+	}
+	return 0;
+}
+
+/* Who may put something else in the place of our socket could speak for us to our clients. */
+static int make_folders(const struct server *server) {
+	const char *runtime = server->gidd->runtime;
+	struct stat all, own;
+	int error = make_folder(runtime, &all);
+	if (error == 0) {
+		error = make_folder(server->folder, &own);
+	}
+	if (error < 0) {
+		return error;
+	}
+	if ((all.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH && !S_ISLNK(all.st_mode)) {
+		log_error("anybody may write to %s: chmod o-w it, or take another folder with "
+			  "runtime= or GID_RUNTIME_DIR",
+				runtime);
+		return -EPERM;
+	}
+	if (!S_ISDIR(own.st_mode) || (own.st_uid != geteuid() && own.st_uid != 0) ||
+			(own.st_mode & S_IWOTH) != 0) {
+		log_error("%s must be a folder that belongs to the user of gidd or root, and that "
+			  "others may not write to",
+				server->folder);
+		return -EPERM;
 	}
 	return 0;
 }
@@ -105,10 +133,7 @@ int server_init(struct server *server, struct gidd *gidd) {
 		return -ENAMETOOLONG;
 	}
 	int given = sd_listen_fds(1);
-	int error = make_folder(gidd->runtime);
-	if (error == 0) {
-		error = make_folder(server->folder);
-	}
+	int error = make_folders(server);
 	if (error == 0) {
 		error = take_lock(server);
 	}

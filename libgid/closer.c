@@ -25,8 +25,8 @@
 /* More than that takes its time to be freed, if this is its last descriptor. */
 #define QUICK_BLOCKS (((off_t)4 << 20) / 512)
 
-/* After which it is the connection itself that cannot be closed, and not a helper that is late. */
-#define LATE_NS 500000000u
+/* A close that has begun and takes longer waits for somebody, and not for a processor. */
+#define LATE_NS UINT64_C(2000000000)
 
 /* Of one giver's descriptors no more hold helpers up: the rest is for those of others. */
 #define OF_ONE_MAX 4u
@@ -35,7 +35,7 @@
 struct waiting {
 	struct waiting *next;
 	uint64_t giver; /* 0: nobody in particular */
-	uint64_t late;	/* when it counts, as gid_clock_now() */
+	uint64_t begun; /* when a helper took it, as gid_clock_now() */
 	int fd;
 	void *data;
 	size_t size;
@@ -125,13 +125,13 @@ static void forget_linger(int fd) {
 }
 
 /* NULL: there is neither memory nor a spare. Called with the lock held, as the next. */
-static struct waiting *waiting_create(int fd, uint64_t late) {
+static struct waiting *waiting_create(int fd) {
 	struct waiting *waiting = malloc(sizeof(*waiting));
 	for (uint32_t i = 0; waiting == NULL && i < SPARES; i++) {
 		waiting = spares[i].fd < 0 ? &spares[i] : NULL;
 	}
 	if (waiting != NULL) {
-		*waiting = (struct waiting){.fd = fd, .giver = giver, .late = late};
+		*waiting = (struct waiting){.fd = fd, .giver = giver};
 	}
 	return waiting;
 }
@@ -144,10 +144,10 @@ static void waiting_destroy(struct waiting *waiting) {
 	}
 }
 
-static uint32_t count(const struct waiting *list, uint64_t of, uint64_t now) {
+static uint32_t count(const struct waiting *list, uint64_t of) {
 	uint32_t found = 0;
 	for (; list != NULL; list = list->next) {
-		found += list->giver == of && list->late <= now;
+		found += list->giver == of;
 	}
 	return found;
 }
@@ -155,8 +155,7 @@ static uint32_t count(const struct waiting *list, uint64_t of, uint64_t now) {
 /* Where the first is that may be worked at; the queue's end: there is none. */
 static struct waiting **next_of(struct crew *crew) {
 	struct waiting **at = &crew->first;
-	while (*at != NULL && (*at)->giver != 0 &&
-			count(crew->busy, (*at)->giver, UINT64_MAX) >= OF_ONE_MAX) {
+	while (*at != NULL && (*at)->giver != 0 && count(crew->busy, (*at)->giver) >= OF_ONE_MAX) {
 		at = &(*at)->next;
 	}
 	return at;
@@ -170,6 +169,7 @@ static struct waiting *take(struct crew *crew) {
 		if (*at == NULL) {
 			crew->last = at;
 		}
+		taken->begun = gid_clock_now();
 		taken->next = crew->busy;
 		crew->busy = taken;
 	}
@@ -284,7 +284,10 @@ static void add(struct crew *crew, struct waiting *waiting) {
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-static void close_late(int fd, uint64_t late) {
+void gid_closer_close(int fd) {
+	if (fd < 0) {
+		return;
+	}
 	bool memory = is_memory(fd);
 	struct crew *crew = memory ? &unmappers : &closers;
 	if (memory && !is_large(fd)) {
@@ -296,7 +299,7 @@ static void close_late(int fd, uint64_t late) {
 	}
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	struct waiting *waiting = waiting_create(fd, late);
+	struct waiting *waiting = waiting_create(fd);
 	if (waiting == NULL) {
 		/* Better one descriptor that stays open than a display that stands still. */
 		pthread_mutex_unlock(&lock);
@@ -307,16 +310,10 @@ static void close_late(int fd, uint64_t late) {
 	pthread_mutex_unlock(&lock);
 }
 
-void gid_closer_close(int fd) {
-	if (fd >= 0) {
-		close_late(fd, 0);
-	}
-}
-
 void gid_closer_hang_up(int socket) {
 	if (socket >= 0) {
 		shutdown(socket, SHUT_RDWR);
-		close_late(socket, gid_clock_now() + LATE_NS);
+		gid_closer_close(socket);
 	}
 }
 
@@ -337,10 +334,27 @@ uint32_t gid_closer_pending(void) {
 uint32_t gid_closer_pending_of(uint64_t of) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	uint64_t now = gid_clock_now();
-	uint32_t pending = count(closers.first, of, now) + count(closers.busy, of, now);
+	uint32_t pending = count(closers.first, of) + count(closers.busy, of);
 	pthread_mutex_unlock(&lock);
 	return pending;
+}
+
+bool gid_closer_is_stuck(uint64_t of) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	if (closers.helpers == 0 && closers.queued > 0) {
+		call_helper(&closers); /* there was none to be had when they came */
+	}
+	uint64_t now = gid_clock_now();
+	uint32_t late = 0, late_of = 0;
+	for (const struct waiting *busy = closers.busy; busy != NULL; busy = busy->next) {
+		bool is_late = now - busy->begun > LATE_NS;
+		late += is_late;
+		late_of += is_late && busy->giver == of;
+	}
+	bool stuck = late_of >= OF_ONE_MAX || (late > 0 && late >= closers.helpers);
+	pthread_mutex_unlock(&lock);
+	return stuck;
 }
 
 /* --- unmapping -------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #ifndef GID_CLOSER_H
 #define GID_CLOSER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,11 +33,15 @@ uint64_t gid_closer_charge(uint64_t giver);
 /* How many descriptors are with helper threads, or wait for one: a sign of an attack. */
 uint32_t gid_closer_pending(void);
 
-/*
- * How many of these are what this one gave. His own connections count if they have waited for a
- * while: many that end at once are no attack.
- */
+/* How many of these are what this one gave, his own connections among them. */
 uint32_t gid_closer_pending_of(uint64_t giver);
+
+/*
+ * Whether they do not get fewer: each helper that may work at what this one gave has been at one
+ * close for longer than a close takes. Helpers that are only late, as on a busy machine, have not
+ * begun.
+ */
+bool gid_closer_is_stuck(uint64_t giver);
 
 /*
  * Takes whole pages that are mapped. A helper thread of their own unmaps them, piece by piece; the

@@ -263,6 +263,33 @@ def test_only_its_user_finds_the_place(cockpit: Cockpit) -> None:
     assert folder.stat().st_mode & 0o022 == 0
 
 
+@pytest.mark.parametrize("place", ["", "open"])
+@pytest.mark.parametrize("how", ["writable", "link"])
+def test_a_place_that_others_could_change_is_refused(
+    cockpit: Cockpit, place: str, how: str
+) -> None:
+    """Whoever takes the socket's place is gidd to all clients."""
+    if (place, how) == ("", "link"):
+        pytest.skip("where the folder of all domains is, its owner decides")
+    cockpit.kill("open")
+    folder = cockpit.runtime / place
+    if how == "writable":
+        folder.chmod(0o777)
+    else:
+        folder.rename(cockpit.folder / "elsewhere")
+        folder.symlink_to(cockpit.folder / "elsewhere")
+    refused = Program(
+        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
+        env=cockpit.env("open"),
+        log_dir=cockpit.folder,
+    )
+    assert refused.wait() == 1
+    assert f"{folder}: chmod" in refused.stderr or f"{folder} must be" in refused.stderr
+    if how == "writable":
+        folder.chmod(0o1777 if place == "" else 0o755)
+        cockpit.restart("open")
+
+
 def test_there_is_one_gidd_of_a_domain(cockpit: Cockpit) -> None:
     second = Program(
         [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A gidd that has no descriptor left, and what of it others feel."""
+"""A gidd that has no descriptor left, or may send none, and what of it others feel."""
 
+import ctypes
 import errno
 import os
 import resource
@@ -17,6 +18,19 @@ from program import BUILD, PATIENCE, wait_for
 MakeCockpit = Callable[..., Cockpit]
 MANY = DEFAULT_CONFIG.replace("number=1\n", "number=1\nclients=4000\nslabs=4000\n", 1)
 
+# More than so many on their way to those who do not take them, and the kernel lets none be sent.
+UNTAKEN_MOST = 1000
+PRODUCERS, ASKED = 6, 90
+
+PR_CAPBSET_DROP = 24
+
+
+def be_bounded(most: int) -> None:
+    """Nothing but the number counts: root may otherwise have more on their way."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    for capability in range(64):
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+
 
 @contextmanager
 def with_descriptors(cockpit: Cockpit, domain: str, most: int) -> Iterator[subprocess.Popen]:
@@ -26,7 +40,7 @@ def with_descriptors(cockpit: Cockpit, domain: str, most: int) -> Iterator[subpr
         [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", domain],
         env=cockpit.env(domain),
         stderr=log,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)),
+        preexec_fn=lambda: be_bounded(most),
     )
     log.close()
     try:
@@ -88,3 +102,20 @@ def test_without_descriptors(make_cockpit: MakeCockpit, most: int) -> None:
                 answer.close()
             wait_for(lambda: count_fds(gidd) <= before, "gidd to let go of them")
             assert answers(cockpit, "open")
+
+
+def test_descriptors_that_nobody_takes(make_cockpit: MakeCockpit) -> None:
+    """Producers never look who subscribed: others get their memory all the same."""
+    cockpit = make_cockpit()
+    with with_descriptors(cockpit, "open", UNTAKEN_MOST), ExitStack() as stack:
+        early, consumer = (stack.enter_context(cockpit.connect("open")) for _ in range(2))
+        slab = early.export_new()
+        for number in range(PRODUCERS):
+            producer = stack.enter_context(cockpit.connect("open", "deaf"))
+            assert producer.publish(f"stream-{number}")[0] == 0
+            for _ in range(ASKED):
+                assert consumer.subscribe(1, f"stream-{number}") == (0, 1, "")
+                consumer.end(1)
+        answer = early.import_(gid(1, slab))
+        assert answer.type == IMPORTED
+        answer.close()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Descriptors whose close never returns: each stays open in gidd, so it takes only so many."""
+"""Descriptors whose close never returns, or late: each stays open in gidd, so it takes only so many
+at a time.
+"""
 
 import json
 import os
@@ -17,14 +19,15 @@ CANNOT = 77
 COUNT = 1000
 # 64, and one of each connection that was there.
 MOST = 80
+LATE_COUNT, LATE_MS = 200, 20
 
 
 def threads(gidd: Program) -> int:
     return len(list(Path(f"/proc/{gidd.pid}/task").iterdir()))
 
 
-def hand_over(cockpit: Cockpit) -> Program:
-    command = [sys.executable, STUCK_FILE, cockpit.socket("open"), str(COUNT)]
+def hand_over(cockpit: Cockpit, *arguments: int) -> Program:
+    command = [sys.executable, STUCK_FILE, cockpit.socket("open"), *map(str, arguments)]
     env = os.environ | {"TMPDIR": str(cockpit.folder)}
     stuck = Program(command, env, cockpit.folder)
     cockpit.programs.append(stuck)
@@ -39,7 +42,7 @@ def test_a_file_that_never_answers(cockpit: Cockpit) -> None:
     """Its user is refused more, and comes in again when all of them are closed; gidd serves on."""
     gidd = cockpit.gidds["open"]
     idle, before = gidd.open_fds(), threads(gidd)
-    stuck = hand_over(cockpit)
+    stuck = hand_over(cockpit, COUNT)
     report = json.loads(stuck.stdout)
     assert 32 < report["exports"] < MOST, report
     assert report["end"].startswith("Closed"), report
@@ -56,3 +59,16 @@ def test_a_file_that_never_answers(cockpit: Cockpit) -> None:
     stuck.kill()
     wait_for(lambda: gidd.open_fds() <= idle, "all of them to be closed")
     assert cockpit.status("open")["domain"] == "open"
+
+
+def test_a_file_that_answers_late(cockpit: Cockpit) -> None:
+    """As on a slow machine: its user waits, and is refused nothing."""
+    gidd = cockpit.gidds["open"]
+    idle = gidd.open_fds()
+    slow = hand_over(cockpit, LATE_COUNT, LATE_MS)
+    report = json.loads(slow.stdout)
+    assert report == {"exports": LATE_COUNT, "end": "done"}, cockpit.log("open")
+    assert gidd.open_fds() < idle + MOST
+    assert "too long to be closed" not in cockpit.log("open")
+    slow.kill()
+    wait_for(lambda: gidd.open_fds() <= idle, "all of them to be closed")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A file of a FUSE file system that never answers, handed to a gidd again and again.
 
-    stuck_file.py SOCKET COUNT
+    stuck_file.py SOCKET COUNT [MS]
 
 Writes a line of JSON for each thing that happened: {"exports": how many gidd answered, "end": why
 there were no more}. As long as this program runs, each close of such a descriptor waits; when it is
 killed, its file system ends, and all of them return. Ends with 77 where nothing can be mounted.
+With MS the file system answers each close, one after the other, after so many milliseconds.
 """
 
 import ctypes
@@ -15,13 +16,14 @@ import signal
 import struct
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
 from gidwire import DMABUF, Closed, Connection, Export
 
 CANNOT = 77
-LOOKUP, GETATTR, OPEN, INIT = 1, 3, 14, 26
+LOOKUP, GETATTR, OPEN, RELEASE, FLUSH, INIT = 1, 3, 14, 18, 25, 26
 ROOT, FILE = 1, 2
 ENOSYS = 38
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
@@ -64,23 +66,27 @@ def answer(opcode: int, node: int) -> bytes | None:
         return struct.pack("<Q2I", 1000, 0, 0) + attributes(node)
     if opcode == OPEN:
         return struct.pack("<Q2I", 1, 0, 0)
+    if opcode in (FLUSH, RELEASE):
+        return b""
     return None
 
 
-def serve(fuse: int) -> None:
-    """Until the file is open. From then on each question is taken, and none is answered."""
+def serve(fuse: int, close_ms: int | None) -> None:
+    """Until the file is open. From then on each question is taken, and answered late or not."""
     is_open = False
     while True:
         request = os.read(fuse, 1 << 17)
         _, opcode, unique, node = struct.unpack_from("<IIQQ", request)
-        if is_open:
+        if is_open and close_ms is None:
             continue
+        if opcode == FLUSH:
+            time.sleep((close_ms or 0) / 1000)
         body = answer(opcode, node)
         head = struct.pack(
             "<IiQ", 16 + len(body or b""), 0 if body is not None else -ENOSYS, unique
         )
         os.write(fuse, head + (body or b""))
-        is_open = opcode == OPEN
+        is_open = is_open or opcode == OPEN
 
 
 def hand_over(path: str, gidd: str, count: int) -> dict:
@@ -100,6 +106,7 @@ def hand_over(path: str, gidd: str, count: int) -> dict:
 
 def main() -> None:
     gidd, count = sys.argv[1], int(sys.argv[2])
+    close_ms = int(sys.argv[3]) if len(sys.argv) > 3 else None
     folder = tempfile.mkdtemp(prefix="gid-stuck-")
     try:
         fuse = mount(folder)
@@ -112,7 +119,7 @@ def main() -> None:
         while True:
             print(json.dumps(hand_over(f"{folder}/file", gidd, count)), flush=True)
             signal.pause()
-    serve(fuse)
+    serve(fuse, close_ms)
 
 
 if __name__ == "__main__":
