@@ -2,8 +2,11 @@
 #include "cluster_status.h"
 
 #include <errno.h>
+#include <gid/gid.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <systemd/sd-json.h>
@@ -194,12 +197,47 @@ static int cluster_status_build(const struct cluster_status *status, char **text
 	return ret;
 }
 
-static int handle_connection(int fd, uint32_t mask, void *data) {
-	struct cluster_status *status = data;
-	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (peer < 0) {
-		return 0;
+/* --- who asks --------------------------------------------------------------------------------- */
+
+/* An answer that is not read is memory of ours, also after we have closed the connection. */
+#define UNREAD_OF_A_USER 4u
+/* So many times as long as an answer takes are for the display, before there is another one. */
+#define PAUSES 4
+#define NS_PER_MS 1000000u
+
+static void forget_read(struct cluster_status *status) {
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < status->unread_count; i++) {
+		int bytes = 0;
+		struct unread unread = status->unread[i];
+		if (ioctl(unread.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0) {
+			status->unread[kept++] = unread;
+		} else {
+			gid_closer_hang_up(unread.fd);
+		}
 	}
+	status->unread_count = kept;
+}
+
+/* Takes the peer. Whether it may get an answer: if its user reads them. */
+static bool keep_unread(struct cluster_status *status, int peer) {
+	struct ucred credentials = {.uid = (uid_t)-1};
+	socklen_t size = sizeof(credentials);
+	getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &credentials, &size);
+	uint32_t of_user = 0;
+	for (uint32_t i = 0; i < status->unread_count; i++) {
+		of_user += status->unread[i].user == credentials.uid;
+	}
+	if (of_user >= UNREAD_OF_A_USER || status->unread_count >= CLUSTER_STATUS_UNREAD_MAX) {
+		gid_closer_hang_up(peer);
+		return false;
+	}
+	status->unread[status->unread_count++] =
+			(struct unread){.fd = peer, .user = credentials.uid};
+	return true;
+}
+
+static void answer(const struct cluster_status *status, int peer) {
 	char *text = NULL;
 	if (cluster_status_build(status, &text) >= 0) {
 		/* The answer fits into the socket's memory; if not, the peer gets what does. */
@@ -208,10 +246,34 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 		send(peer, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
 	free(text);
-	/* What waits in it unread may hold descriptors whose close takes as long as they like. */
-	gid_closer_hang_up(peer);
+	shutdown(peer, SHUT_RDWR);
+}
+
+static int handle_pause(void *data) {
+	struct cluster_status *status = data;
+	forget_read(status);
+	wl_event_source_fd_update(status->source, WL_EVENT_READABLE);
 	return 0;
 }
+
+static int handle_connection(int fd, uint32_t mask, void *data) {
+	struct cluster_status *status = data;
+	uint64_t begin = gid_clock_now();
+	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (peer < 0) {
+		return 0;
+	}
+	forget_read(status);
+	if (keep_unread(status, peer)) {
+		answer(status, peer);
+	}
+	uint64_t pause_ms = PAUSES * (gid_clock_now() - begin) / NS_PER_MS + 1;
+	wl_event_source_fd_update(status->source, 0);
+	wl_event_source_timer_update(status->pause, (int)pause_ms);
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
 
 int cluster_status_init(
 		struct cluster_status *status, const struct roles *roles, const char *path) {
@@ -232,14 +294,22 @@ int cluster_status_init(
 		return -errno;
 	}
 	status->path = strdup(path);
+	status->pause = wl_event_loop_add_timer(roles->loop, handle_pause, status);
 	status->source = wl_event_loop_add_fd(
 			roles->loop, status->fd, WL_EVENT_READABLE, handle_connection, status);
-	return status->path != NULL && status->source != NULL ? 0 : -ENOMEM;
+	return status->path != NULL && status->pause != NULL && status->source != NULL ? 0
+										       : -ENOMEM;
 }
 
 void cluster_status_finish(struct cluster_status *status) {
 	if (status->source != NULL) {
 		wl_event_source_remove(status->source);
+	}
+	if (status->pause != NULL) {
+		wl_event_source_remove(status->pause);
+	}
+	for (uint32_t i = 0; i < status->unread_count; i++) {
+		gid_closer_hang_up(status->unread[i].fd);
 	}
 	if (status->path != NULL) {
 		unlink(status->path);

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MIT
 /**
  * Tells programs how the roles and the display are: whoever connects to the socket gets one JSON
- * object, and the end of the connection. Nobody can make us wait.
+ * object, and the end of the connection. Nobody can make us wait, nor work for more than a part of
+ * the time, nor keep more of our memory than a few answers.
  */
 #ifndef CLUSTER_STATUS_H
 #define CLUSTER_STATUS_H
 
 #include "roles.h"
 
+#define CLUSTER_STATUS_UNREAD_MAX 16
+
 struct cluster_status {
 	const struct roles *roles;
 	char *path;
 	int fd;
-	struct wl_event_source *source;
+	struct wl_event_source *source, *pause;
+	/* Connections whose answers may not have been read. */
+	struct unread {
+		int fd;
+		uid_t user;
+	} unread[CLUSTER_STATUS_UNREAD_MAX];
+	uint32_t unread_count;
 };
 
 /* Listens at `path`, which it takes over from an instance that is gone. Returns 0 or -errno. */

@@ -84,6 +84,29 @@ def test_what_failed_has_failed_still(cockpit: Cockpit) -> None:
     assert after["transitions"] == []
 
 
+def test_no_picture_outlives_the_display(cockpit: Cockpit) -> None:
+    """fallback=last is a picture that this process checked: nobody knows how old another one is."""
+    fallback = ROLE + "fallback=last\n"
+    telltale = start_telltale(cockpit, "--state", "3")
+    display = Display(cockpit, fallback)
+    display.wait_role("live")
+    live = display.region()
+    wait_kept(cockpit, "role live none ")
+    cockpit.kill("open")
+    telltale.kill()
+    display.wait_role("lost")
+    assert numpy.array_equal(display.region(), live), "as long as the display lives"
+    kill(display)
+    display = Display(cockpit, fallback)
+    assert display.role()["state"] == "lost"
+    after = display.region()
+    assert after.any() and not numpy.array_equal(after, live), "the pattern"
+    cockpit.start("open")
+    start_telltale(cockpit, "--state", "3")
+    display.wait_role("live")
+    assert numpy.array_equal(display.region(), live)
+
+
 def test_a_stop_in_good_order(cockpit: Cockpit) -> None:
     """What changed last is in the file, too."""
     telltale = start_telltale(cockpit)

@@ -7,7 +7,10 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
+from contextlib import ExitStack
+from pathlib import Path
 
 from cockpit import Cockpit
 from display import DISPLAY, LIAR, Display, liar_roles
@@ -66,6 +69,64 @@ def test_entries_without_a_picture_are_bounded(cockpit: Cockpit) -> None:
     liar.signal(signal.SIGUSR1)
     for name in ("left", "right"):
         wait_for(lambda name=name: display.role(name)["state"] == "live", "the way back to live")
+    assert longest_answer(display, 1) < LONGEST_S
+
+
+def test_status_that_nobody_reads(cockpit: Cockpit) -> None:
+    """What is not read is memory of the display's, until who asked has closed the connection."""
+    display = Display(cockpit, ROLES)
+    size = len(json.dumps(display.status()))
+    with ExitStack() as stack:
+        answered = 0
+        for _ in range(100):
+            connection = stack.enter_context(socket.socket(socket.AF_UNIX))
+            connection.settimeout(PATIENCE)
+            connection.connect(str(display.status_path))
+            unread = connection.recv(size, socket.MSG_PEEK)
+            answered += len(unread) > 0
+        assert 0 < answered <= 4
+    wait_for(lambda: answers_at(display.status_path), "answers for those who read them")
+
+
+def answers_at(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PATIENCE)
+        connection.connect(str(path))
+        return len(connection.recv(1)) == 1
+
+
+def cpu_seconds(display: Display) -> float:
+    """Of its first thread, which is the display's."""
+    text = Path(f"/proc/{display.program.pid}/task/{display.program.pid}/stat").read_text()
+    words = text.rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_flood_of_questions(cockpit: Cockpit) -> None:
+    """However fast somebody asks, the display has most of its thread's time for itself."""
+    many = "".join(
+        f"[role light{number}]\ndomain=open\nx={number * 8}\ny=0\nwidth=8\nheight=8\n"
+        for number in range(32)
+    )
+    display = Display(cockpit, many)
+    ask = (
+        "import socket, sys\n"
+        "while True:\n"
+        "    with socket.socket(socket.AF_UNIX) as one:\n"
+        "        one.connect(sys.argv[1])\n"
+        "        while one.recv(1 << 20):\n"
+        "            pass\n"
+    )
+
+    def used(seconds: float) -> float:
+        """Of a processor."""
+        before, begun = cpu_seconds(display), time.monotonic()
+        time.sleep(seconds)
+        return (cpu_seconds(display) - before) / (time.monotonic() - begun)
+
+    idle = used(3)
+    cockpit.run("cluster", [sys.executable, "-c", ask, display.status_path], name="asks")
+    assert used(3) - idle < 0.3
     assert longest_answer(display, 1) < LONGEST_S
 
 
