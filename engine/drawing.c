@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "drawing.h"
 
+#include "drawing_parts.h"
 #include "pixman_drawing.h"
 #include <errno.h>
 #include <string.h>
+
+#define CLIP_PART 64 /* rectangles */
 
 bool drawing_can_target(uint32_t fourcc) {
 	return pixman_can_target(fourcc);
@@ -85,9 +88,33 @@ static void set_one_clip(struct drawing *drawing, const struct engine_rectangle 
 	}
 }
 
+/* Adds rectangles to the clip. */
+static bool add_to_clip(
+		struct drawing *drawing, const struct engine_rectangle *rectangles, size_t count) {
+	pixman_box32_t boxes[CLIP_PART];
+	pixman_region32_t part;
+	for (size_t i = 0; i < count; i++) {
+		const struct engine_rectangle *from = &rectangles[i];
+		boxes[i] = (pixman_box32_t){
+				from->x, from->y, from->x + from->width, from->y + from->height};
+	}
+	bool added = pixman_region32_init_rects(&part, boxes, (int)count) &&
+			pixman_region32_intersect_rect(&part, &part, 0, 0, drawing->layout.width,
+					drawing->layout.height) &&
+			pixman_region32_union(&drawing->clip, &drawing->clip, &part);
+	drawing->cost += count + (uint64_t)pixman_region32_n_rects(&part) +
+			(uint64_t)pixman_region32_n_rects(&drawing->clip);
+	pixman_region32_fini(&part);
+	return added;
+}
+
+/*
+ * Rectangles that cross each other make a region of up to half a square of their number: it is
+ * made in parts.
+ */
 int drawing_set_clip(
 		struct drawing *drawing, const struct engine_rectangle *rectangles, size_t count) {
-	pixman_box32_t boxes[ENGINE_CLIP_MAX];
+	uint64_t next_look = drawing->cost + PART_PIXELS / 4; /* each costs more than a pixel */
 	drawing->image_is_clipped = false;
 	if (count == 0) {
 		set_whole_clip(drawing);
@@ -97,18 +124,20 @@ int drawing_set_clip(
 		set_one_clip(drawing, rectangles);
 		return 0;
 	}
-	pixman_region32_fini(&drawing->clip);
-	for (size_t i = 0; i < count; i++) {
-		const struct engine_rectangle *from = &rectangles[i];
-		boxes[i] = (pixman_box32_t){
-				from->x, from->y, from->x + from->width, from->y + from->height};
+	pixman_region32_clear(&drawing->clip);
+	for (size_t i = 0; i < count; i += CLIP_PART) {
+		if (!add_to_clip(drawing, rectangles + i,
+				    count - i < CLIP_PART ? count - i : CLIP_PART)) {
+			return -ENOMEM;
+		}
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS / 4;
+			if (!drawing_goes_on(drawing)) {
+				return -ECANCELED;
+			}
+		}
 	}
-	return pixman_region32_init_rects(&drawing->clip, boxes, (int)count) &&
-					pixman_region32_intersect_rect(&drawing->clip,
-							&drawing->clip, 0, 0, drawing->layout.width,
-							drawing->layout.height)
-			? 0
-			: -ENOMEM;
+	return 0;
 }
 
 /* --- commands --------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ int drawing_settle(struct drawing *drawing);
 /* When it returns, no source is read any more. */
 void drawing_wait(struct drawing *drawing);
 
-/* Each begins where the one before ended. `count` 0: the whole picture. */
+/* Takes the place of the one before. `count` 0: the whole picture. Returns as those below. */
 int drawing_set_clip(
 		struct drawing *drawing, const struct engine_rectangle *rectangles, size_t count);
 

@@ -15,18 +15,26 @@ pixman_color_t drawing_colour(uint32_t colour) {
 	};
 }
 
-bool drawing_cut(struct drawing *drawing, pixman_box32_t *box) {
+bool drawing_overlaps(struct drawing *drawing, pixman_box32_t *box) {
 	const pixman_box32_t *extents = pixman_region32_extents(&drawing->clip);
 	box->x1 = box->x1 > extents->x1 ? box->x1 : extents->x1;
 	box->y1 = box->y1 > extents->y1 ? box->y1 : extents->y1;
 	box->x2 = box->x2 < extents->x2 ? box->x2 : extents->x2;
 	box->y2 = box->y2 < extents->y2 ? box->y2 : extents->y2;
-	if (box->x1 >= box->x2 || box->y1 >= box->y2) {
+	return box->x1 < box->x2 && box->y1 < box->y2;
+}
+
+void drawing_count(struct drawing *drawing, const pixman_box32_t *box) {
+	drawing->cost += (uint64_t)pixman_region32_n_rects(&drawing->clip);
+	drawing->cost += (uint64_t)(box->x2 - box->x1) * (uint64_t)(box->y2 - box->y1);
+}
+
+bool drawing_cut(struct drawing *drawing, pixman_box32_t *box) {
+	if (!drawing_overlaps(drawing, box)) {
 		drawing->cost++;
 		return false;
 	}
-	drawing->cost += (uint64_t)pixman_region32_n_rects(&drawing->clip);
-	drawing->cost += (uint64_t)(box->x2 - box->x1) * (uint64_t)(box->y2 - box->y1);
+	drawing_count(drawing, box);
 	return true;
 }
 

@@ -10,8 +10,13 @@
 /* From 0xAARRGGBB to pixman's colours, which are multiplied by alpha and have 16 bits. */
 pixman_color_t drawing_colour(uint32_t colour);
 
-/* The part of a box that lies in the clip's extents; false: none. Counts its pixels, and the clip's
- * rectangles, each of which is looked at. */
+/* The part of a box that lies in the clip's extents; false: none. */
+bool drawing_overlaps(struct drawing *drawing, pixman_box32_t *box);
+
+/* Counts the pixels of such a part, and the clip's rectangles, each of which is looked at. */
+void drawing_count(struct drawing *drawing, const pixman_box32_t *box);
+
+/* Both. */
 bool drawing_cut(struct drawing *drawing, pixman_box32_t *box);
 
 /* Between two parts: whether the command goes on. */

@@ -164,12 +164,25 @@ static bool goes_on(struct drawing *drawing) {
 	return drawing_goes_on(drawing);
 }
 
-/* Adds what of the box is within the clip. */
-static void add_clipped(struct drawing *drawing, const pixman_box32_t *box, int dx, int dy) {
+static void extend(pixman_box32_t *drawn, const pixman_box32_t *box) {
+	if (drawn->x1 >= drawn->x2) {
+		*drawn = *box;
+	} else {
+		*drawn = (pixman_box32_t){drawn->x1 < box->x1 ? drawn->x1 : box->x1,
+				drawn->y1 < box->y1 ? drawn->y1 : box->y1,
+				drawn->x2 > box->x2 ? drawn->x2 : box->x2,
+				drawn->y2 > box->y2 ? drawn->y2 : box->y2};
+	}
+}
+
+/* Adds what of the box is within the clip, whose rectangles may be very many. Returns 0 or
+ * -ECANCELED. */
+static int add_clipped(struct drawing *drawing, const pixman_box32_t *box, int dx, int dy) {
 	struct gles_device *device = drawing->device;
-	pixman_box32_t *drawn = &device->drawn;
+	uint64_t next_look = drawing->cost + PART_PIXELS;
 	int count;
 	const pixman_box32_t *clip = pixman_region32_rectangles(&drawing->clip, &count);
+	extend(&device->drawn, box);
 	for (int i = 0; i < count; i++) {
 		const pixman_box32_t part = {box->x1 > clip[i].x1 ? box->x1 : clip[i].x1,
 				box->y1 > clip[i].y1 ? box->y1 : clip[i].y1,
@@ -179,15 +192,14 @@ static void add_clipped(struct drawing *drawing, const pixman_box32_t *box, int 
 			gles_device_add(device, &part, dx, dy);
 			drawing->cost += QUAD_COST;
 		}
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS;
+			if (!goes_on(drawing)) {
+				return -ECANCELED;
+			}
+		}
 	}
-	if (drawn->x1 >= drawn->x2) {
-		*drawn = *box;
-	} else {
-		*drawn = (pixman_box32_t){drawn->x1 < box->x1 ? drawn->x1 : box->x1,
-				drawn->y1 < box->y1 ? drawn->y1 : box->y1,
-				drawn->x2 > box->x2 ? drawn->x2 : box->x2,
-				drawn->y2 > box->y2 ? drawn->y2 : box->y2};
-	}
+	return 0;
 }
 
 static void set_colour(struct gles_device *device, uint32_t argb) {
@@ -225,8 +237,8 @@ static int draw_fill(struct drawing *drawing, const struct engine_fill *fill) {
 		const struct engine_rectangle *from = &fill->rectangles[i];
 		pixman_box32_t box = {
 				from->x, from->y, from->x + from->width, from->y + from->height};
-		if (drawing_cut(drawing, &box)) {
-			add_clipped(drawing, &box, 0, 0);
+		if (drawing_cut(drawing, &box) && add_clipped(drawing, &box, 0, 0) < 0) {
+			return -ECANCELED;
 		}
 		if (drawing->cost >= next_look) {
 			next_look = drawing->cost + PART_PIXELS;
@@ -264,8 +276,8 @@ static int paint(struct drawing *drawing, const pixman_box32_t *seen) {
 		pixman_box32_t rows = *seen;
 		rows.y1 = y;
 		rows.y2 = y + part < seen->y2 ? y + part : seen->y2;
-		add_clipped(drawing, &rows, 0, 0);
-		if (rows.y2 < seen->y2 && !goes_on(drawing)) {
+		if (add_clipped(drawing, &rows, 0, 0) < 0 ||
+				(rows.y2 < seen->y2 && !goes_on(drawing))) {
 			return -ECANCELED;
 		}
 	}
@@ -365,9 +377,10 @@ static int draw_masks(struct drawing *drawing, const struct engine_masks *masks,
 		const struct engine_glyph *glyph = &masks->glyphs[i];
 		pixman_box32_t box = {glyph->x, glyph->y, glyph->x + glyph->width,
 				glyph->y + glyph->height};
-		if (drawing_cut(drawing, &box)) {
-			add_clipped(drawing, &box, glyph->source_x - glyph->x,
-					glyph->source_y - glyph->y);
+		if (drawing_cut(drawing, &box) &&
+				add_clipped(drawing, &box, glyph->source_x - glyph->x,
+						glyph->source_y - glyph->y) < 0) {
+			return -ECANCELED;
 		}
 		if (drawing->cost >= next_look) {
 			next_look = drawing->cost + PART_PIXELS;

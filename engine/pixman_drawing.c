@@ -7,6 +7,7 @@
 #include "polygon_drawing.h"
 #include "straight_alpha.h"
 #include "to_rgb.h"
+#include "triangle_drawing.h"
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <math.h>
@@ -121,117 +122,193 @@ static int draw_fill(struct drawing *drawing, const struct engine_fill *fill) {
 	return 0;
 }
 
+/* Each point is compared with each of the clip's rectangles. */
 static int draw_points(struct drawing *drawing, const struct engine_points *points) {
+	const struct point_target target = {.memory = drawing->memory,
+			.stride = drawing->layout.planes[0].stride,
+			.fourcc = drawing->layout.fourcc,
+			.clip = &drawing->clip};
+	const uint64_t looks = 1 + (uint64_t)pixman_region32_n_rects(&drawing->clip);
 	const size_t count = list_elements(points, points);
-	points_draw(&(struct point_target){.memory = drawing->memory,
-				    .stride = drawing->layout.planes[0].stride,
-				    .fourcc = drawing->layout.fourcc,
-				    .clip = &drawing->clip},
-			points->colour, points->points, count);
-	drawing->cost += count * (1 + (uint64_t)pixman_region32_n_rects(&drawing->clip));
+	const size_t part = (size_t)(PART_PIXELS / looks) + 1;
+	for (size_t i = 0; i < count; i += part) {
+		const size_t here = count - i < part ? count - i : part;
+		points_draw(&target, points->colour, points->points + i, here);
+		drawing->cost += here * looks;
+		if (i + here < count && !drawing_goes_on(drawing)) {
+			return -ECANCELED;
+		}
+	}
 	return 0;
 }
 
-static pixman_point_fixed_t fixed_point(double x, double y) {
-	return (pixman_point_fixed_t){pixman_double_to_fixed(x), pixman_double_to_fixed(y)};
-}
+/* How a shape covers the pixels of a band, which it adds to a mask without anything. */
+typedef int (*cover_function)(struct drawing *drawing, const void *shape, pixman_image_t *mask,
+		const pixman_box32_t *band);
 
-/* pixman's fixed numbers have 16 bits before the point, and it multiplies them: this is the reach
- * of coordinates that cannot overflow there. */
-static double bound(double value) {
-	return fmin(fmax(value, -32000), 32000);
-}
-
-/* The bounding box of triangles, in pixels. */
-static pixman_box32_t box_of(const pixman_triangle_t *triangles, size_t count) {
-	pixman_box32_t box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
-	for (size_t i = 0; i < count; i++) {
-		const pixman_point_fixed_t points[] = {
-				triangles[i].p1, triangles[i].p2, triangles[i].p3};
-		for (size_t k = 0; k < 3; k++) {
-			int32_t x = pixman_fixed_to_int(points[k].x);
-			int32_t y = pixman_fixed_to_int(points[k].y);
-			box.x1 = x < box.x1 ? x : box.x1;
-			box.y1 = y < box.y1 ? y : box.y1;
-			box.x2 = x + 1 > box.x2 ? x + 1 : box.x2;
-			box.y2 = y + 1 > box.y2 ? y + 1 : box.y2;
-		}
-	}
-	return box;
-}
-
-static pixman_image_t *make_mask(const pixman_box32_t *box) {
-	return pixman_image_create_bits(PIXMAN_a8, box->x2 - box->x1, box->y2 - box->y1, NULL, 0);
-}
-
-/* The colour, as far as the mask of this box says. */
-static int blend_mask(struct drawing *drawing, uint32_t colour, pixman_image_t *mask,
-		const pixman_box32_t *box) {
-	const pixman_color_t with = drawing_colour(colour);
-	pixman_image_t *source =
-			clip_image(drawing) < 0 ? NULL : pixman_image_create_solid_fill(&with);
-	if (source == NULL) {
-		return -ENOMEM;
-	}
-	const int32_t width = box->x2 - box->x1,
-		      part = (int32_t)(PART_PIXELS / (uint32_t)width) + 1;
-	int ret = 0;
-	for (int32_t y = box->y1; ret == 0 && y < box->y2; y += part) {
-		const int32_t rows = y + part < box->y2 ? part : box->y2 - y;
-		pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0,
-				y - box->y1, box->x1, y, width, rows);
-		if (y + rows < box->y2 && !drawing_goes_on(drawing)) {
-			ret = -ECANCELED;
-		}
-	}
-	pixman_image_unref(source);
-	return ret;
-}
-
-/* All triangles together cover a pixel once at most: where they overlap, alpha does not add up. */
-static int blend_triangles(struct drawing *drawing, uint32_t colour,
-		const pixman_triangle_t *triangles, size_t count) {
-	pixman_box32_t box = box_of(triangles, count);
-	if (count == 0 || !drawing_cut(drawing, &box)) {
+/*
+ * The colour, as far as the shape covers the pixels of the box. A few rows at a time: a shape may
+ * be as large as the canvas, and neither its mask nor the time until others have their turn is.
+ */
+static int blend_shape(struct drawing *drawing, uint32_t colour, pixman_box32_t box,
+		cover_function cover, const void *shape) {
+	if (!drawing_overlaps(drawing, &box)) {
+		drawing->cost++;
 		return 0;
 	}
-	pixman_image_t *mask = make_mask(&box);
-	int ret = mask == NULL ? -ENOMEM : 0;
-	uint64_t next_look = drawing->cost + PART_PIXELS;
-	for (size_t i = 0; ret == 0 && i < count; i++) {
-		pixman_box32_t own = box_of(&triangles[i], 1);
-		if (!drawing_cut(drawing, &own)) {
-			continue;
+	const pixman_color_t with = drawing_colour(colour);
+	const int32_t width = box.x2 - box.x1, height = box.y2 - box.y1;
+	const int32_t part = (int32_t)(PART_PIXELS / 2 / (uint32_t)width) + 1;
+	const int32_t rows = part < height ? part : height;
+	pixman_image_t *mask = pixman_image_create_bits(PIXMAN_a8, width, rows, NULL, 0);
+	pixman_image_t *source = pixman_image_create_solid_fill(&with);
+	int ret = mask == NULL || source == NULL || clip_image(drawing) < 0 ? -ENOMEM : 0;
+	for (int32_t y = box.y1; ret == 0 && y < box.y2; y += rows) {
+		const pixman_box32_t band = {
+				box.x1, y, box.x2, y + rows < box.y2 ? y + rows : box.y2};
+		if (y > box.y1) {
+			memset(pixman_image_get_data(mask), 0,
+					(size_t)pixman_image_get_stride(mask) * (size_t)rows);
 		}
-		pixman_add_triangles(mask, -box.x1, -box.y1, 1, &triangles[i]);
-		if (drawing->cost >= next_look) {
-			next_look = drawing->cost + PART_PIXELS;
-			ret = drawing_goes_on(drawing) ? 0 : -ECANCELED;
+		ret = cover(drawing, shape, mask, &band);
+		if (ret < 0) {
+			break;
 		}
-	}
-	if (ret == 0) {
-		ret = blend_mask(drawing, colour, mask, &box);
+		pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0, 0,
+				band.x1, band.y1, width, band.y2 - band.y1);
+		drawing_count(drawing, &band);
+		if (band.y2 < box.y2 && !drawing_goes_on(drawing)) {
+			ret = -ECANCELED;
+		}
 	}
 	if (mask != NULL) {
 		pixman_image_unref(mask);
 	}
+	if (source != NULL) {
+		pixman_image_unref(source);
+	}
 	return ret;
 }
 
-/* Fills the mask of this box. */
-static int cover(struct drawing *drawing, const struct polygon *polygon, pixman_image_t *mask,
-		const pixman_box32_t *box) {
+/* --- triangles and lines ---------------------------------------------------------------------- */
+
+struct triangles {
+	struct triangle *each;
+	size_t count;
+};
+
+static int cover_triangles(struct drawing *drawing, const void *shape, pixman_image_t *mask,
+		const pixman_box32_t *band) {
+	const struct triangles *triangles = shape;
+	uint64_t next_look = drawing->cost + PART_PIXELS / 2;
+	for (size_t i = 0; i < triangles->count; i++) {
+		const pixman_box32_t box = triangle_box(&triangles->each[i]);
+		const int32_t top = box.y1 > band->y1 ? box.y1 : band->y1;
+		const int32_t bottom = box.y2 < band->y2 ? box.y2 : band->y2;
+		const int32_t left = box.x1 > band->x1 ? box.x1 : band->x1;
+		const int32_t right = box.x2 < band->x2 ? box.x2 : band->x2;
+		drawing->cost++;
+		if (left < right && top < bottom) {
+			triangle_cover(&triangles->each[i], mask, band);
+			drawing->cost += (uint64_t)(right - left) * (uint64_t)(bottom - top);
+		}
+		if (drawing->cost >= next_look) {
+			next_look = drawing->cost + PART_PIXELS / 2;
+			if (!drawing_goes_on(drawing)) {
+				return -ECANCELED;
+			}
+		}
+	}
+	return 0;
+}
+
+/* All triangles together cover a pixel once at most: where they overlap, alpha does not add up. */
+static int blend_triangles(
+		struct drawing *drawing, uint32_t colour, const struct triangles *triangles) {
+	pixman_box32_t box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
+	for (size_t i = 0; i < triangles->count; i++) {
+		const pixman_box32_t own = triangle_box(&triangles->each[i]);
+		box.x1 = own.x1 < box.x1 ? own.x1 : box.x1;
+		box.y1 = own.y1 < box.y1 ? own.y1 : box.y1;
+		box.x2 = own.x2 > box.x2 ? own.x2 : box.x2;
+		box.y2 = own.y2 > box.y2 ? own.y2 : box.y2;
+	}
+	drawing->cost += triangles->count;
+	return blend_shape(drawing, colour, box, cover_triangles, triangles);
+}
+
+/* A line is a rectangle of its width around the centres of its two end pixels, as two triangles. */
+static void line_triangles(struct triangle triangles[2], struct engine_point from,
+		struct engine_point to, double width) {
+	double x1 = from.x + 0.5, y1 = from.y + 0.5, x2 = to.x + 0.5, y2 = to.y + 0.5;
+	double length = hypot(x2 - x1, y2 - y1);
+	double across_x = length > 0 ? (y1 - y2) / length * width / 2 : 0;
+	double across_y = length > 0 ? (x2 - x1) / length * width / 2 : width / 2;
+	if (length == 0) { /* a square of the line's width */
+		x1 -= width / 2;
+		x2 += width / 2;
+	}
+	triangles[0] = (struct triangle){{x1 + across_x, x2 + across_x, x2 - across_x},
+			{y1 + across_y, y2 + across_y, y2 - across_y}};
+	triangles[1] = (struct triangle){{x1 + across_x, x2 - across_x, x1 - across_x},
+			{y1 + across_y, y2 - across_y, y1 - across_y}};
+}
+
+static int draw_lines(struct drawing *drawing, const struct engine_lines *lines) {
+	const size_t count = list_elements(lines, points);
+	if (count < 2) {
+		return 0;
+	}
+	struct triangles triangles = {.count = (count - 1) * 2};
+	triangles.each = calloc(triangles.count, sizeof(*triangles.each));
+	if (triangles.each == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i + 1 < count; i++) {
+		line_triangles(&triangles.each[2 * i], lines->points[i], lines->points[i + 1],
+				lines->width / 16.0);
+	}
+	int ret = blend_triangles(drawing, lines->colour, &triangles);
+	free(triangles.each);
+	return ret;
+}
+
+static int draw_triangles(struct drawing *drawing, const struct engine_triangles *command) {
+	struct triangles triangles = {.count = list_elements(command, points) / 3};
+	if (triangles.count == 0) {
+		return 0;
+	}
+	triangles.each = calloc(triangles.count, sizeof(*triangles.each));
+	if (triangles.each == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < triangles.count; i++) {
+		const struct engine_point *from = &command->points[3 * i];
+		triangles.each[i] = (struct triangle){{from[0].x, from[1].x, from[2].x},
+				{from[0].y, from[1].y, from[2].y}};
+	}
+	int ret = blend_triangles(drawing, command->colour, &triangles);
+	free(triangles.each);
+	return ret;
+}
+
+/* --- polygons --------------------------------------------------------------------------------- */
+
+static int cover_polygon(struct drawing *drawing, const void *shape, pixman_image_t *mask,
+		const pixman_box32_t *band) {
+	const struct polygon *polygon = shape;
 	uint8_t *row = (uint8_t *)pixman_image_get_data(mask);
-	uint64_t next_look = drawing->cost + PART_PIXELS;
-	for (int32_t y = box->y1; y < box->y2; y++) {
-		int64_t work = polygon_row(polygon, y, box->x1, (uint32_t)(box->x2 - box->x1), row);
+	uint64_t next_look = drawing->cost + PART_PIXELS / 2;
+	for (int32_t y = band->y1; y < band->y2; y++) {
+		int64_t work = polygon_row(
+				polygon, y, band->x1, (uint32_t)(band->x2 - band->x1), row);
 		if (work < 0) {
 			return (int)work;
 		}
 		row += pixman_image_get_stride(mask);
 		drawing->cost += (uint64_t)work;
 		if (drawing->cost >= next_look) {
-			next_look = drawing->cost + PART_PIXELS;
+			next_look = drawing->cost + PART_PIXELS / 2;
 			if (!drawing_goes_on(drawing)) {
 				return -ECANCELED;
 			}
@@ -244,74 +321,10 @@ static int draw_polygon(struct drawing *drawing, const struct engine_polygon *co
 	const size_t count = list_elements(command, points);
 	struct polygon polygon;
 	int ret = polygon_init(&polygon, command->points, count, command->rule);
-	pixman_box32_t box = polygon.box;
-	if (ret == 0 && count > 2 && drawing_cut(drawing, &box)) {
-		pixman_image_t *mask = make_mask(&box);
-		ret = mask == NULL ? -ENOMEM : cover(drawing, &polygon, mask, &box);
-		ret = ret < 0 ? ret : blend_mask(drawing, command->colour, mask, &box);
-		if (mask != NULL) {
-			pixman_image_unref(mask);
-		}
+	if (ret == 0 && count > 2) {
+		ret = blend_shape(drawing, command->colour, polygon.box, cover_polygon, &polygon);
 	}
 	polygon_finish(&polygon);
-	return ret;
-}
-
-/* A line is a rectangle of its width around the centres of its two end pixels, as two triangles. */
-static void line_triangles(pixman_triangle_t triangles[2], struct engine_point from,
-		struct engine_point to, double width) {
-	double x1 = from.x + 0.5, y1 = from.y + 0.5, x2 = to.x + 0.5, y2 = to.y + 0.5;
-	double length = hypot(x2 - x1, y2 - y1);
-	double across_x = length > 0 ? (y1 - y2) / length * width / 2 : 0;
-	double across_y = length > 0 ? (x2 - x1) / length * width / 2 : width / 2;
-	if (length == 0) { /* a square of the line's width */
-		x1 -= width / 2;
-		x2 += width / 2;
-	}
-	pixman_point_fixed_t corners[] = {
-			fixed_point(bound(x1 + across_x), bound(y1 + across_y)),
-			fixed_point(bound(x2 + across_x), bound(y2 + across_y)),
-			fixed_point(bound(x2 - across_x), bound(y2 - across_y)),
-			fixed_point(bound(x1 - across_x), bound(y1 - across_y)),
-	};
-	triangles[0] = (pixman_triangle_t){corners[0], corners[1], corners[2]};
-	triangles[1] = (pixman_triangle_t){corners[0], corners[2], corners[3]};
-}
-
-static int draw_lines(struct drawing *drawing, const struct engine_lines *lines) {
-	const size_t count = list_elements(lines, points);
-	if (count < 2) {
-		return 0;
-	}
-	pixman_triangle_t *triangles = calloc((count - 1) * 2, sizeof(*triangles));
-	if (triangles == NULL) {
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i + 1 < count; i++) {
-		line_triangles(&triangles[2 * i], lines->points[i], lines->points[i + 1],
-				lines->width / 16.0);
-	}
-	int ret = blend_triangles(drawing, lines->colour, triangles, (count - 1) * 2);
-	free(triangles);
-	return ret;
-}
-
-static int draw_triangles(struct drawing *drawing, const struct engine_triangles *triangles) {
-	const size_t count = list_elements(triangles, points) / 3;
-	pixman_triangle_t *converted = calloc(count + 1, sizeof(*converted));
-	if (converted == NULL) {
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct engine_point *from = &triangles->points[3 * i];
-		converted[i] = (pixman_triangle_t){
-				fixed_point(bound(from[0].x), bound(from[0].y)),
-				fixed_point(bound(from[1].x), bound(from[1].y)),
-				fixed_point(bound(from[2].x), bound(from[2].y)),
-		};
-	}
-	int ret = blend_triangles(drawing, triangles->colour, converted, count);
-	free(converted);
 	return ret;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What commands draw, pixel by pixel: against plain loops, and by what must hold. */
 #include "drawing.h"
+#include "triangle_drawing.h"
 
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -211,6 +212,102 @@ static void test_shapes(void) {
 	triangles->colour = 0x40ffffff;
 	tap_ok(ret == 0 && drawing_triangles(&drawing, triangles) == 0 && guards_hold(&target),
 			"wild coordinates touch nothing outside");
+}
+
+/* Where a pixel's box lies: within, outside of, or partly in a triangle. By exact numbers. */
+enum place { OUTSIDE, WITHIN, PARTLY };
+
+static enum place place_of(const struct engine_point *points, int x, int y) {
+	int inside[2] = {0}; /* of edges that have the whole box on one side, or on the other one */
+	for (int i = 0; i < 3; i++) {
+		const struct engine_point a = points[i], b = points[(i + 1) % 3];
+		int right = 0, left = 0;
+		for (int k = 0; k < 4; k++) {
+			const int64_t px = x + k % 2, py = y + k / 2;
+			const int64_t side = (b.x - a.x) * (py - a.y) - (b.y - a.y) * (px - a.x);
+			right += side >= 0;
+			left += side <= 0;
+		}
+		inside[0] += right == 4;
+		inside[1] += left == 4;
+	}
+	const int64_t area = (int64_t)(points[1].x - points[0].x) * (points[2].y - points[0].y) -
+			(int64_t)(points[1].y - points[0].y) * (points[2].x - points[0].x);
+	if (area == 0) {
+		return PARTLY;
+	}
+	return inside[area < 0] == 3 ? WITHIN : inside[area > 0] > 0 ? OUTSIDE : PARTLY;
+}
+
+/* Triangles that are far larger than a canvas, of which a few pixels are seen. */
+static void test_far_triangles(void) {
+	static struct bitmap target;
+	uint32_t random = 11, wrong = 0, within = 0, outside = 0;
+	for (int round = 0; round < 3000; round++) {
+		struct engine_point points[3];
+		for (int i = 0; i < 3; i++) {
+			random = random * 1664525 + 1013904223;
+			points[i].x = (int16_t)(random >> 16);
+			random = random * 1664525 + 1013904223;
+			points[i].y = (int16_t)(random >> 16);
+		}
+		bitmap_init(&target, DRM_FORMAT_ARGB8888, WIDTH, HEIGHT, 0);
+		drawing_begin(&drawing, &target.layout, slot_of(&target));
+		struct engine_triangles *command =
+				make(ENGINE_TRIANGLES, sizeof(*command), points, sizeof(points));
+		command->colour = 0xffffffff;
+		drawing_triangles(&drawing, command);
+		for (int y = 0; y < HEIGHT; y++) {
+			for (int x = 0; x < WIDTH; x++) {
+				const enum place place = place_of(points, x, y);
+				const uint32_t alpha =
+						*pixel(&target, (uint32_t)x, (uint32_t)y) >> 24;
+				wrong += (place == WITHIN && alpha != 255) ||
+						(place == OUTSIDE && alpha != 0);
+				within += place == WITHIN;
+				outside += place == OUTSIDE;
+			}
+		}
+	}
+	tap_ok(wrong == 0 && within > 10000 && outside > 10000,
+			"triangles of any size are where they are: %u of %u pixels wrong", wrong,
+			within + outside);
+}
+
+static void cover_band(const struct triangle *triangle, uint8_t *bytes, int32_t y, int32_t rows) {
+	const pixman_box32_t band = {0, y, WIDTH, y + rows};
+	pixman_image_t *mask = pixman_image_create_bits(
+			PIXMAN_a8, WIDTH, rows, (uint32_t *)(void *)bytes, WIDTH);
+	triangle_cover(triangle, mask, &band);
+	pixman_image_unref(mask);
+}
+
+/* In one piece, and in bands of any height: each byte is the same. */
+static void test_bands(void) {
+	static _Alignas(4) uint8_t whole[HEIGHT][WIDTH], parts[HEIGHT][WIDTH];
+	uint32_t random = 3;
+	bool same = true, drawn = false;
+	for (int round = 0; round < 500; round++) {
+		struct triangle triangle;
+		for (int i = 0; i < 3; i++) {
+			random = random * 1664525 + 1013904223;
+			triangle.x[i] = (random >> 8) % 80000 / 1000.0 - 20;
+			random = random * 1664525 + 1013904223;
+			triangle.y[i] = (random >> 8) % 60000 / 1000.0 - 20;
+		}
+		memset(whole, 0, sizeof(whole));
+		memset(parts, 0, sizeof(parts));
+		cover_band(&triangle, whole[0], 0, HEIGHT);
+		for (int32_t y = 0, rows; y < HEIGHT; y += rows) {
+			random = random * 1664525 + 1013904223;
+			rows = 1 + (int32_t)(random >> 8) % 5;
+			rows = y + rows < HEIGHT ? rows : HEIGHT - y;
+			cover_band(&triangle, parts[y], y, rows);
+		}
+		same &= memcmp(whole, parts, sizeof(whole)) == 0;
+		drawn |= whole[HEIGHT / 2][WIDTH / 2] != 0;
+	}
+	tap_ok(same && drawn, "a triangle in bands is the same, byte for byte, as in one piece");
 }
 
 static int polygon(uint32_t rule, uint32_t colour, const struct engine_point *points, size_t size) {
@@ -525,6 +622,130 @@ static void test_stopped(void) {
 	free(memory);
 }
 
+#define LARGE 4096	    /* pixels, width and height */
+#define WORK_MAX (1u << 20) /* between two looks whether others wait: one or two milliseconds */
+#define DRAWN_MAX (WORK_MAX / LARGE) /* rows in that time */
+
+/* What is done between two looks. */
+struct watch {
+	const uint32_t *target;
+	int looks;
+	uint32_t rows, most_rows; /* that have a pixel in the middle */
+	uint64_t cost, most_cost;
+};
+
+static bool look(void *data) {
+	struct watch *watch = data;
+	const uint64_t cost = drawing.cost - watch->cost;
+	uint32_t row = watch->rows;
+	while (row < LARGE && watch->target[(size_t)row * LARGE + LARGE / 2] != 0) {
+		row++;
+	}
+	watch->looks++;
+	watch->most_cost = cost > watch->most_cost ? cost : watch->most_cost;
+	watch->most_rows =
+			row - watch->rows > watch->most_rows ? row - watch->rows : watch->most_rows;
+	watch->cost = drawing.cost;
+	watch->rows = row;
+	return true;
+}
+
+static void expect_parts(const struct watch *watch, int ret, const char *what) {
+	const uint64_t rest = drawing.cost - watch->cost;
+	tap_ok(ret == 0 && watch->rows > LARGE - DRAWN_MAX - 2 && watch->looks > 16 &&
+					watch->most_rows <= DRAWN_MAX &&
+					watch->most_cost <= WORK_MAX && rest <= WORK_MAX,
+			"%s is cut: %d looks, %u rows and work for %llu pixels at most between two",
+			what, watch->looks, watch->most_rows, (unsigned long long)watch->most_cost);
+}
+
+static void watch_begin(struct watch *watch, const struct gid_layout *layout, uint32_t *target) {
+	memset(target, 0, gid_layout_size(layout));
+	drawing_forget(&drawing);
+	drawing_begin(&drawing, layout, target);
+	*watch = (struct watch){.target = target};
+	drawing.go_on = look;
+	drawing.data = watch;
+}
+
+/* One shape may be as large as the canvas: others wait for a part of it, not for all. */
+static void test_parts(void) {
+	const struct engine_point corners[] = {{-3000, -1}, {LARGE + 3000, -1}, {LARGE / 2, 32767},
+			{LARGE / 2, LARGE + 9}};
+	const struct engine_point down[] = {{LARGE / 2, -10}, {LARGE / 2 + 1, LARGE + 10}};
+	struct gid_layout layout;
+	struct watch watch;
+	gid_layout_init(&layout, DRM_FORMAT_ARGB8888, LARGE, LARGE, 64);
+	uint32_t *target = aligned_alloc(64, gid_layout_size(&layout));
+
+	watch_begin(&watch, &layout, target);
+	struct engine_triangles *triangles =
+			make(ENGINE_TRIANGLES, sizeof(*triangles), corners, 3 * sizeof(corners[0]));
+	triangles->colour = 0xffffffff;
+	expect_parts(&watch, drawing_triangles(&drawing, triangles), "a huge triangle");
+
+	watch_begin(&watch, &layout, target);
+	struct engine_lines *lines = make(ENGINE_LINES, sizeof(*lines), down, sizeof(down));
+	lines->colour = 0xffffffff;
+	lines->width = ENGINE_LINE_WIDTH_MAX;
+	const int ret = drawing_lines(&drawing, lines);
+	tap_ok(ret == 0 && watch.looks > 1 && watch.most_cost <= WORK_MAX,
+			"a broad line is cut: %d looks, work for %llu pixels at most between two",
+			watch.looks, (unsigned long long)watch.most_cost);
+
+	watch_begin(&watch, &layout, target);
+	expect_parts(&watch, polygon(ENGINE_WINDING, 0xffffffff, corners, sizeof(corners)),
+			"a huge polygon");
+	drawing.go_on = NULL;
+	drawing_forget(&drawing);
+	free(target);
+}
+
+/* Rectangles that cross each other make a region of very many. */
+static void test_large_region(void) {
+	static struct engine_rectangle stripes[ENGINE_CLIP_MAX];
+	struct engine_point points[1000];
+	struct gid_layout layout;
+	struct watch watch;
+	const size_t half = ENGINE_CLIP_MAX / 2;
+	for (size_t i = 0; i < half; i++) {
+		const int16_t at = (int16_t)(i * 8);
+		stripes[i] = (struct engine_rectangle){at, 0, 4, LARGE};
+		stripes[half + i] = (struct engine_rectangle){0, at, LARGE, 4};
+	}
+	for (size_t i = 0; i < 1000; i++) {
+		points[i] = (struct engine_point){5, (int16_t)i};
+	}
+	gid_layout_init(&layout, DRM_FORMAT_ARGB8888, LARGE, LARGE, 64);
+	uint32_t *target = aligned_alloc(64, gid_layout_size(&layout));
+	watch_begin(&watch, &layout, target);
+	int ret = drawing_set_clip(&drawing, stripes, ENGINE_CLIP_MAX);
+	const int boxes = pixman_region32_n_rects(&drawing.clip), looks = watch.looks;
+	tap_ok(ret == 0 && boxes > 100000 && looks > 0 && watch.most_cost <= WORK_MAX,
+			"a region of %d rectangles is made in parts: %d looks", boxes, looks);
+	struct engine_points *command =
+			make(ENGINE_POINTS, sizeof(*command), points, sizeof(points));
+	command->colour = 0xff00ff00;
+	ret = drawing_points(&drawing, command);
+	bool exact = true;
+	for (size_t y = 0; y < 1000; y++) {
+		exact &= target[y * LARGE + 5] == (y % 8 < 4 ? 0xff00ff00 : 0);
+	}
+	tap_ok(ret == 0 && exact && watch.looks - looks > 100 && watch.most_cost <= WORK_MAX,
+			"and points are compared with it in parts: %d looks", watch.looks - looks);
+	int asked = 0;
+	drawing.go_on = never;
+	drawing.data = &asked;
+	tap_ok(drawing_points(&drawing, command) == -ECANCELED && asked == 1 &&
+					drawing_set_clip(&drawing, stripes, ENGINE_CLIP_MAX) ==
+							-ECANCELED &&
+					asked == 2,
+			"both can be stopped in between");
+	drawing.go_on = NULL;
+	drawing_forget(&drawing);
+	free(target);
+}
+
 /* --- colours ---------------------------------------------------------------------------------- */
 
 /* Y, U and V of a pixel by the standards' own formulas, from red, green and blue of 0..1. */
@@ -652,12 +873,16 @@ int main(void) {
 	test_fill();
 	test_points();
 	test_shapes();
+	test_far_triangles();
+	test_bands();
 	test_polygon();
 	test_plain();
 	test_straight();
 	test_turned();
 	test_scaled();
 	test_stopped();
+	test_parts();
+	test_large_region();
 	test_colours();
 	test_masks();
 	drawing_finish(&drawing);
