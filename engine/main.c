@@ -148,6 +148,9 @@ int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG};
 	struct engine_config config;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	/* Mesa's cache of compiled programs is locked by whoever uses it: any program of the same
+	 * user could make all canvases wait without end. Ours are few and short. */
+	setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
 	int ret = engine_config_read(&config, options.config, stderr);
 	if (ret == 0 && !options.check) {
 		ret = device_check(&config, stderr);

@@ -26,7 +26,8 @@ struct gid_canvas {
 	const struct engine_report *report; /* NULL: not known, or cannot be imported yet */
 	bool has_canvas;		    /* this engine was told of format and size */
 	uint64_t fence;			    /* of the last list that was submitted */
-	uint64_t lost;			    /* lists up to this one will never be done */
+	uint64_t lost;			    /* those up to this one went with an engine, */
+	uint64_t done;			    /* but for those up to this one */
 	uint64_t refused;		    /* lists, that gid_canvas_wait() told of */
 	uint64_t freed;			    /* slots that came back, ever */
 

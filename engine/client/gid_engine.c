@@ -57,8 +57,15 @@ static uint64_t load(const uint64_t *field) {
 	return __atomic_load_n(field, __ATOMIC_ACQUIRE);
 }
 
+/* What its report says last is how far an engine came. */
+static void note_done(struct gid_canvas *canvas) {
+	const uint64_t fence = canvas->report == NULL ? 0 : load(&canvas->report->fence);
+	canvas->done = fence > canvas->done ? fence : canvas->done;
+}
+
 /* Lists that are under way are lost with their engine. */
 static void lose_engine(struct gid_canvas *canvas) {
+	note_done(canvas);
 	canvas->engine = 0;
 	canvas->epoch++;
 	canvas->rung = 0;
@@ -89,6 +96,7 @@ static void handle_released(void *data, gid_id gid) {
 #define IMPORT_RETRY_NS 50000000u
 
 static void forget_report(struct gid_canvas *canvas) {
+	note_done(canvas);
 	gid_slab_unref(canvas->report_slab);
 	canvas->report_slab = NULL;
 	canvas->report = NULL;
@@ -243,10 +251,15 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 	if (fence > canvas->fence) {
 		return canvas_fail(canvas, -EINVAL, "no list with this fence was submitted");
 	}
-	while (!is_done(canvas, fence)) {
-		if (fence <= canvas->lost) {
-			return canvas_fail(canvas, -EPIPE,
-					"the engine ended before the list was done");
+	for (;;) {
+		if (fence <= canvas->lost) { /* also if a new engine did later ones */
+			return fence <= canvas->done ? 0
+						     : canvas_fail(canvas, -EPIPE,
+								       "the engine ended before "
+								       "the list was done");
+		}
+		if (is_done(canvas, fence)) {
+			break;
 		}
 		if (spin_end != 0 && gid_clock_now() < spin_end) {
 			pause_briefly();

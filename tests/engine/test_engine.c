@@ -8,15 +8,20 @@
 #include "cockpit.h"
 
 #include "language.h"
+#include <dirent.h>
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/engine.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "tap.h"
 
 #define WIDTH 64
 #define HEIGHT 48
+#define LONG_SIZE 2048 /* of the canvases `slow` and `long` */
+#define FILLS 1000
 
 static pid_t engine;
 
@@ -30,6 +35,7 @@ static void write_config(const char *more) {
 			"[canvas panel]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
 			"[canvas other]\ndomain=open\nmemory=1M\nlist-ms=60000\nbackend=%s\n"
 			"[canvas slow]\ndomain=open\nmemory=64M\nlist-ms=20\n"
+			"[canvas long]\ndomain=open\nmemory=64M\nlist-ms=60000\n"
 			"[canvas poor]\ndomain=open\nmemory=1M\npixels-per-second=100000\n"
 			"%s",
 			back_end, back_end, more);
@@ -147,6 +153,17 @@ static int fill_and_present(struct gid_canvas *canvas, uint32_t colour) {
 	gid_list_present(canvas, false, 5);
 	int ret = gid_list_submit(canvas, &fence);
 	return ret < 0 ? ret : gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+/* A list that takes seconds. */
+static int submit_long(struct gid_canvas *canvas, uint64_t *fence) {
+	static struct gid_rectangle all[FILLS];
+	for (int i = 0; i < FILLS; i++) {
+		all[i] = (struct gid_rectangle){0, 0, 65535, 65535};
+	}
+	gid_list_begin(canvas);
+	gid_list_fill(canvas, GID_OPERATOR_OVER, 0x11ffffff, all, FILLS);
+	return gid_list_submit(canvas, fence);
 }
 
 static struct gid_slab *make_source(struct gid_domain *domain, uint32_t colour) {
@@ -272,6 +289,24 @@ static void test_many(struct gid_canvas *canvas, struct viewer *viewer) {
 	tap_ok(done == 5000, "an engine that falls asleep overlooks no list: %u", done);
 }
 
+/* How many descriptors the engine has, of files whose path has these words. */
+static int engine_count_open(const char *words) {
+	char folder[64], link[400], path[512];
+	int count = 0;
+	snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)engine);
+	DIR *descriptors = opendir(folder);
+	for (struct dirent *entry; descriptors != NULL && (entry = readdir(descriptors)) != NULL;) {
+		snprintf(link, sizeof(link), "%s/%s", folder, entry->d_name);
+		const ssize_t size = readlink(link, path, sizeof(path) - 1);
+		path[size < 0 ? 0 : size] = 0;
+		count += size > 0 && strstr(path, words) != NULL;
+	}
+	if (descriptors != NULL) {
+		closedir(descriptors);
+	}
+	return count;
+}
+
 /* Whether the engine has mapped the memory of a slab. */
 static bool engine_has_mapped(const struct gid_slab *slab) {
 	struct gid_slab_info info;
@@ -332,6 +367,10 @@ static void test_sources(struct gid_domain *domain, struct gid_domain *cluster,
 			(unsigned long long)stats.back_end,
 			(unsigned long long)stats.copied_sources,
 			(unsigned long long)stats.copied_canvases);
+	if (by_gles) {
+		tap_ok(engine_count_open("shader_cache") == 0,
+				"it has no file that another program could lock for ever");
+	}
 	/* The engine itself may read this, as every program of its domain; the requester may not.
 	 */
 	struct gid_slab *secret = make_source(cluster, 0x00123456);
@@ -445,6 +484,25 @@ static void expect_stopped(struct gid_canvas *canvas, const char *what) {
 			"%s is stopped, too: %ld ms", what, ms);
 }
 
+/* Rectangles that cross each other make a region of 10^5 and more, with which each point is
+ * compared.
+ */
+static void test_region(struct gid_canvas *slow) {
+	static struct gid_rectangle stripes[1024];
+	uint32_t count = 10000;
+	for (int i = 0; i < 512; i++) {
+		stripes[i] = (struct gid_rectangle){(int16_t)(i * 4), 0, 2, LONG_SIZE};
+		stripes[512 + i] = (struct gid_rectangle){0, (int16_t)(i * 4), LONG_SIZE, 2};
+	}
+	gid_list_begin(slow);
+	gid_list_clip(slow, stripes, 1024);
+	struct gid_point *points = gid_list_new_points(slow, 0xffffffff, &count);
+	for (uint32_t i = 0; points != NULL && i < count; i++) {
+		points[i] = (struct gid_point){(int16_t)i, (int16_t)i};
+	}
+	expect_stopped(slow, "a list of points in a region of very many rectangles");
+}
+
 /* Commands that draw little, and cost much all the same. */
 static void test_costly(struct gid_canvas *slow) {
 	gid_list_begin(slow);
@@ -471,18 +529,13 @@ static void test_costly(struct gid_canvas *slow) {
 
 static void test_limits(struct gid_domain *domain) {
 	uint64_t fence;
-	struct gid_canvas *slow = make_canvas(domain, "slow", 2048, 2048);
-	static struct gid_rectangle all[1000];
-	for (int i = 0; i < 1000; i++) {
-		all[i] = (struct gid_rectangle){0, 0, 65535, 65535};
-	}
-	gid_list_begin(slow);
-	gid_list_fill(slow, GID_OPERATOR_OVER, 0x11ffffff, all, 1000);
-	gid_list_submit(slow, &fence);
+	struct gid_canvas *slow = make_canvas(domain, "slow", LONG_SIZE, LONG_SIZE);
+	submit_long(slow, &fence);
 	tap_ok(gid_canvas_wait(slow, fence, COCKPIT_PATIENCE_MS) == -ECANCELED &&
 					strstr(gid_canvas_error(slow), "list-ms") != NULL,
 			"a list that takes too long is stopped: %s", gid_canvas_error(slow));
 	test_costly(slow);
+	test_region(slow);
 	gid_canvas_destroy(slow);
 
 	struct gid_canvas *large = make_canvas(domain, "other", 2048, 2048);
@@ -524,6 +577,163 @@ static void test_restart(struct gid_domain *domain, struct gid_canvas *canvas) {
 	}
 	tap_ok(fill_and_present(canvas, 0xff777777) == 0, "a new engine goes on: %s",
 			gid_canvas_error(canvas));
+}
+
+static void wait_for_connection(struct gid_domain *domain, struct gid_canvas *canvas) {
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (!gid_canvas_is_connected(canvas) && cockpit_now_ms() < end) {
+		cockpit_sleep_ms(10);
+		gid_domain_dispatch(domain);
+		gid_canvas_dispatch(canvas);
+	}
+}
+
+/* Killed while it draws: what was shown stays as it was, and what was under way is told as lost. */
+static void test_killed_in_a_list(struct gid_domain *domain) {
+	struct gid_canvas *canvas = make_canvas(domain, "long", LONG_SIZE, LONG_SIZE);
+	struct viewer viewer;
+	struct gid_slab *shown = NULL;
+	uint64_t good = 0, first = 0, second = 0;
+	viewer_init(&viewer, "canvas/long");
+	tap_ok(fill_and_present(canvas, 0xff112233) == 0 && viewer_sees(&viewer, 5, 5, 0x112233) &&
+					gid_slab_import(viewer.domain, viewer.frame.gid, &shown) ==
+							0,
+			"somebody looks at a canvas");
+	const uint32_t *pixels = gid_slab_view(shown, gid_slot_of(viewer.frame.gid));
+	gid_list_begin(canvas);
+	gid_list_present(canvas, false, GID_TIME_NONE);
+	gid_list_submit(canvas, &good);
+	bool is_done = gid_canvas_wait(canvas, good, COCKPIT_PATIENCE_MS) == 0;
+	submit_long(canvas, &first);
+	submit_long(canvas, &second);
+	bool draws = gid_canvas_wait(canvas, first, 100) == -ETIMEDOUT;
+	end_engine(SIGKILL);
+	int ret = gid_canvas_wait(canvas, first, COCKPIT_PATIENCE_MS);
+	tap_ok(is_done && draws && ret == -EPIPE,
+			"a list during which the engine is killed is told as lost: %s",
+			gid_canvas_error(canvas));
+	bool good_still = true;
+	for (size_t i = 0; i < (size_t)LONG_SIZE * LONG_SIZE; i++) {
+		good_still &= (pixels[i] & 0xffffff) == 0x112233;
+	}
+	tap_ok(good_still, "who looks at the canvas still has its last good picture");
+	start_engine();
+	wait_for_connection(domain, canvas);
+	tap_ok(fill_and_present(canvas, 0xff445566) == 0 && viewer_sees(&viewer, 5, 5, 0x445566),
+			"and then that of the next engine, without being told of it: %s",
+			gid_canvas_error(canvas));
+	tap_ok(gid_canvas_wait(canvas, second, 0) == -EPIPE &&
+					gid_canvas_wait(canvas, good, 0) == 0,
+			"which does not make a list that was lost a done one");
+	gid_slab_unref(shown);
+	viewer_finish(&viewer);
+	gid_canvas_destroy(canvas);
+}
+
+/* A source is taken back while it is drawn: the list ends there, and nothing of it is shown. */
+static void test_revoked_in_a_list(struct gid_domain *domain) {
+	struct gid_canvas *canvas = make_canvas(domain, "long", LONG_SIZE, LONG_SIZE);
+	struct gid_slab *source = make_source(domain, 0x00abcdef);
+	uint64_t fence;
+	fill_and_present(canvas, 0xff112233);
+	gid_canvas_share(canvas, source);
+	for (int times = 0; times < 2; times++) {
+		gid_list_begin(canvas);
+		for (int i = 0; i < 60; i++) {
+			const struct gid_layer layer = {.gid = gid_slab_gid(source, 0),
+					.alpha = 100,
+					.bilinear = true,
+					.transform = 1,
+					.box = {0, 0, LONG_SIZE, LONG_SIZE}};
+			gid_list_layer(canvas, &layer);
+		}
+		gid_list_present(canvas, false, GID_TIME_NONE);
+		gid_list_submit(canvas, &fence);
+	}
+	int ret = gid_canvas_wait(canvas, fence - 1, 50);
+	gid_slab_revoke(source, 2);
+	bool draws = ret == -ETIMEDOUT;
+	ret = gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+	struct gid_canvas_stats stats;
+	gid_canvas_get_stats(canvas, &stats);
+	tap_ok(draws && ret < 0 && stats.refused == 2,
+			"a source that is taken back while it is drawn ends the list: %s",
+			gid_canvas_error(canvas));
+	struct viewer late;
+	viewer_init(&late, "canvas/long");
+	tap_ok(viewer_sees(&late, 8, 8, 0x112233), "and the canvas keeps its last good picture");
+	tap_ok(fill_and_present(canvas, 0xff445566) == 0 && viewer_sees(&late, 8, 8, 0x445566),
+			"on which the next list goes on");
+	viewer_finish(&late);
+	gid_slab_destroy(source, true);
+	gid_canvas_destroy(canvas);
+}
+
+struct drawer {
+	pthread_t thread;
+	atomic_bool ends;
+	int drawn, failed;
+};
+
+/* Draws on `other` all the time, with a connection of its own. */
+static void *draw_on(void *data) {
+	struct drawer *drawer = data;
+	struct gid_domain *domain;
+	struct gid_canvas *canvas;
+	const struct gid_canvas_options options = {.size = sizeof(options),
+			.width = WIDTH,
+			.height = HEIGHT,
+			.connect_ms = COCKPIT_PATIENCE_MS};
+	if (gid_domain_connect("open", &domain) < 0) {
+		drawer->failed++;
+		return NULL;
+	}
+	if (gid_canvas_create(domain, "cluster", "other", &options, &canvas) < 0) {
+		drawer->failed++;
+	} else {
+		while (!atomic_load(&drawer->ends)) {
+			int ret = fill_and_present(canvas, 0xff000000u | (uint32_t)drawer->drawn);
+			drawer->drawn += ret == 0;
+			drawer->failed += ret < 0;
+		}
+		gid_canvas_destroy(canvas);
+	}
+	gid_domain_destroy(domain);
+	return NULL;
+}
+
+/* One program makes and destroys its canvas without end, while another one draws on its own. */
+static void test_made_again(struct gid_domain *domain) {
+	struct drawer drawer = {0};
+	const struct gid_canvas_options options = {.size = sizeof(options),
+			.width = WIDTH,
+			.height = HEIGHT,
+			.connect_ms = COCKPIT_PATIENCE_MS};
+	int made = 0, before = 0;
+	pthread_create(&drawer.thread, NULL, draw_on, &drawer);
+	for (int i = 0; i < 100; i++) {
+		struct gid_canvas *canvas;
+		if (gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
+			break;
+		}
+		made += fill_and_present(canvas, 0xff00ff00) == 0;
+		if (i % 2 != 0) { /* the next one comes while a list is under way */
+			gid_list_begin(canvas);
+			gid_list_present(canvas, false, GID_TIME_NONE);
+			gid_list_submit(canvas, NULL);
+		}
+		gid_canvas_destroy(canvas);
+		before = i == 9 ? engine_count_open("") : before;
+	}
+	atomic_store(&drawer.ends, true);
+	pthread_join(drawer.thread, NULL);
+	int after = engine_count_open("");
+	tap_ok(made == 100 && drawer.drawn > 0 && drawer.failed == 0,
+			"a canvas is made 100 times, while another one goes on: %d made, %d pictures, "
+			"%d failed",
+			made, drawer.drawn, drawer.failed);
+	tap_ok(after <= before + 4, "and nothing is left of them in the engine: %d descriptors, %d",
+			before, after);
 }
 
 /* A canvas that is added, while another one goes on with what it has; and a file with a mistake. */
@@ -639,6 +849,9 @@ int main(void) {
 	test_reload(domain, other);
 	test_restart(domain, other);
 	gid_canvas_destroy(other);
+	test_killed_in_a_list(domain);
+	test_revoked_in_a_list(domain);
+	test_made_again(domain);
 	test_limits(domain);
 	test_no_device();
 	viewer_finish(&viewer);
