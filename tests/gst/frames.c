@@ -293,6 +293,21 @@ static void set_state(const char *name) {
 	gst_element_set_state(run.pipeline, state);
 }
 
+/* Of an element, or as PAD::PROPERTY of its pad. */
+static void set_property(const char *name, const char *property, const char *value) {
+	GstElement *element = gst_bin_get_by_name(GST_BIN(run.pipeline), name);
+	g_auto(GStrv) parts = g_strsplit(property, "::", 2);
+
+	if (parts[1] != NULL) {
+		GstPad *pad = gst_element_get_static_pad(element, parts[0]);
+		gst_util_set_object_arg(G_OBJECT(pad), parts[1], value);
+		gst_object_unref(pad);
+	} else {
+		gst_util_set_object_arg(G_OBJECT(element), property, value);
+	}
+	gst_object_unref(element);
+}
+
 static void obey(const char *line) {
 	g_auto(GStrv) words = g_strsplit(line, " ", 4);
 	guint count = g_strv_length(words);
@@ -312,9 +327,7 @@ static void obey(const char *line) {
 	} else if (strcmp(words[0], "stats") == 0 && count == 2) {
 		print_stats(words[1]);
 	} else if (strcmp(words[0], "set") == 0 && count == 4) {
-		GstElement *element = gst_bin_get_by_name(GST_BIN(run.pipeline), words[1]);
-		gst_util_set_object_arg(G_OBJECT(element), words[2], words[3]);
-		gst_object_unref(element);
+		set_property(words[1], words[2], words[3]);
 	} else {
 		g_error("no such command: %s", line);
 	}

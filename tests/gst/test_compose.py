@@ -147,6 +147,54 @@ def test_scaling(cockpit: Cockpit, engine: Program, size: tuple[int, int]) -> No
     assert both(cockpit, properties, [source("gradient", "160x120")]) <= 1
 
 
+ODD = "133x77"
+FORMS = ["BGRx", "RGB16", "RGBA", "I420", "NV12", "YUY2"]
+
+
+def solid(size: str, form: str, count: int = 2, colour: str = "0xff3070c0") -> str:
+    return source(f"solid-color foreground-color={colour}", size, count, form)
+
+
+def canvas_for(form: str) -> str:
+    """The compositor needs one with alpha for layers with it, the engine does not."""
+    return "BGRA" if "A" in form else "BGRx"
+
+
+def tolerance(form: str) -> int:
+    return 0 if form == "BGRx" else 2 if form.startswith("RGB") else 4
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_odd_sizes(cockpit: Cockpit, engine: Program, form: str) -> None:
+    """Odd ones, of one pixel and one row, partly and wholly outside, with alpha 0 and 1."""
+    layers = [solid(size, form) for size in ("61x47", "1x1", "3x5", "33x1", "1x31", "7x9", "9x9")]
+    properties = (
+        "background=white sink_0::xpos=-7 sink_0::ypos=-11 sink_1::xpos=132 sink_1::ypos=76 "
+        "sink_2::xpos=-2 sink_2::ypos=-4 sink_3::xpos=101 sink_3::ypos=50 sink_3::alpha=1 "
+        "sink_4::xpos=70 sink_4::ypos=60 sink_5::xpos=80 sink_5::alpha=0 sink_6::xpos=500"
+    )
+    assert both(cockpit, properties, layers, ODD, canvas_for(form)) <= tolerance(form)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_scaled_odd_sizes(cockpit: Cockpit, engine: Program, form: str) -> None:
+    """One pixel to many, many to one, and to odd sizes beyond the canvas."""
+    layers = [solid(size, form) for size in ("1x1", "61x47", "3x5", "64x64")]
+    properties = (
+        "background=white sink_0::width=51 sink_0::height=33 sink_1::width=1 sink_1::height=1 "
+        "sink_1::xpos=60 sink_2::xpos=-40 sink_2::ypos=40 sink_2::width=77 sink_2::height=3 "
+        "sink_3::xpos=100 sink_3::ypos=-90 sink_3::width=331 sink_3::height=151"
+    )
+    assert both(cockpit, properties, layers, ODD, canvas_for(form)) <= tolerance(form)
+
+
+def test_change_of_format(cockpit: Cockpit, engine: Program) -> None:
+    """In the middle of a stream, with its size."""
+    parts = [solid("64x48", "BGRx", 5), solid("31x47", "I420", 5), solid("64x48", "NV12", 5)]
+    layer = "concat name=parts " + " ".join(f"{part} ! parts." for part in parts) + " parts."
+    assert both(cockpit, "background=black", [layer], "100x60") <= 4
+
+
 # --- copies and memory ---
 
 
@@ -244,6 +292,57 @@ def test_change_of_size(cockpit: Cockpit, engine: Program) -> None:
     assert "width=(int)64" in composer.caps[0]
     assert "width=(int)200, height=(int)100" in composer.caps[-1]
     assert len(composer.frames) == 20
+
+
+def test_live_and_not(cockpit: Cockpit, engine: Program) -> None:
+    """A camera beside a film, of which each has its own rate."""
+    text = (
+        f"{ENGINE} sink_1::xpos=64 ! video/x-raw,framerate=30/1 ! fakesink name=watch sync=true "
+        "videotestsrc is-live=true num-buffers=60 ! "
+        "video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! compose. "
+        f"{source('ball', '64x48', 120, rate='60/1')} ! compose."
+    )
+    composer = Pipeline(cockpit, "open", text, "--video-meta", "1").finish()
+    times = [f["pts"] for f in composer.frames]
+    stats = composer.stats("compose")
+    assert times == sorted(set(times)) and len(times) >= 30
+    assert stats["layers"] >= 2 * stats["frames"] - 15
+
+
+def test_order_and_alpha_while_it_plays(cockpit: Cockpit, engine: Program) -> None:
+    """Each picture is that of one order or the other."""
+    alone = [
+        pictures(
+            cockpit, f"{ENGINE} background=black", [solid("64x48", "BGRx", 1, colour)], "64x48"
+        )
+        for colour in ("0xffff0000", "0xff0000ff")
+    ]
+    path = cockpit.folder / "order.raw"
+    composer = Pipeline(
+        cockpit,
+        "open",
+        f"{ENGINE} background=black ! video/x-raw,format=BGRx,framerate=30/1 ! tee name=t "
+        f"t. ! queue ! fakesink name=watch t. ! queue ! filesink location={path} buffer-mode=2 "
+        "videotestsrc is-live=true pattern=red ! video/x-raw,width=64,height=48,format=BGRx ! "
+        "compose. videotestsrc is-live=true pattern=blue ! "
+        "video/x-raw,width=64,height=48,format=BGRx ! compose.",
+    )
+    size = 64 * 48 * 4
+
+    def newest() -> bytes:
+        data = bytearray(path.read_bytes()) if path.exists() else bytearray()
+        data[3::4] = bytes(len(data) // 4)
+        end = len(data) // size * size
+        return bytes(data[end - size : end])
+
+    wait_for(lambda: newest() == alone[1][0], "the second layer above")
+    composer.tell("set compose sink_0::zorder 9")
+    wait_for(lambda: newest() == alone[0][0], "the first layer above")
+    composer.tell("set compose sink_0::alpha 0")
+    wait_for(lambda: newest() == alone[1][0], "the second layer alone")
+    composer.tell("set compose sink_0::alpha 1")
+    wait_for(lambda: newest() == alone[0][0], "the first layer again")
+    assert composer.errors() == []
 
 
 def test_pads_come_and_go(cockpit: Cockpit, engine: Program) -> None:
