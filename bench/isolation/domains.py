@@ -180,7 +180,7 @@ class Cluster:
         return self._status.exists()
 
     def start_meter(self, seconds: float) -> Process:
-        """Its own frame rate, as presentation feedback tells it."""
+        """Its own frame rate, as presentation feedback tells it. 0 seconds: until it is stopped."""
         command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}"]
         return self.processes.start("meter", *command)
 

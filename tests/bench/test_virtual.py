@@ -33,6 +33,7 @@ def test_a_guest_is_counted(tmp_path: Path) -> None:
     assert run["false"]["failed"]
     cpu = {name: row["cpu_percent"] for name, row in rows["cpu"].items()}
     assert cpu["host: QEMU, with all of the guest"] > 0 and 0 <= cpu["guest: in use"] <= 100
+    assert cpu["host: meter"] > 0 and rows["rate"]["cluster, with the guest running"]["rate_hz"] > 0
     memory = {name: row["kib"] for name, row in rows["memory"].items()}
     assert memory["host: QEMU, with all of the guest"] > memory["guest: weston"] > 1000
     assert memory["guest: gidd"] > 100
