@@ -33,7 +33,7 @@ from gid_evaluate.result import (  # noqa: E402
     read,
 )
 from gid_evaluate.run import judge, run_all, run_one  # noqa: E402
-from gid_evaluate.systems import CannotRun, InCockpit, Native  # noqa: E402
+from gid_evaluate.systems import BadCommand, CannotRun, InCockpit, Native  # noqa: E402
 
 MACHINE = {"processor": "a <b>", "cores": 2, "memory": "4 GiB", "kernel": "6", "weston": "14.0.2"}
 
@@ -249,6 +249,11 @@ def test_the_page_says_what_it_is(tmp_path: Path) -> None:
 GOOD = json.loads(evaluation(chapter("5.1", MET, figure("a", 1))).to_json())
 
 
+def with_figure(**changed: object) -> str:
+    good = GOOD["chapters"][0]
+    return json.dumps(GOOD | {"chapters": [good | {"figures": [good["figures"][0] | changed]}]})
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -262,13 +267,29 @@ GOOD = json.loads(evaluation(chapter("5.1", MET, figure("a", 1))).to_json())
         json.dumps(GOOD | {"chapters": [{"id": "5.1"}]}),
         json.dumps(GOOD | {"chapters": [GOOD["chapters"][0] | {"verdict": "passed"}]}),
         json.dumps(GOOD | {"chapters": [GOOD["chapters"][0] | {"figures": [{}]}]}),
+        with_figure(value="1"),
+        with_figure(value=True),
+        with_figure(value=None),
+        with_figure(value=float("nan")),
+        with_figure(value=10**400),
+        with_figure(spread=[0, float("inf")]),
+        with_figure(spread=[0, 1, 2]),
     ],
 )
 def test_a_file_that_is_no_evaluation_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "evaluation.json"
     path.write_text(text)
-    with pytest.raises(BadResult, match="evaluation.json"):
+    with pytest.raises(BadResult, match="evaluation.json: not an evaluation: "):
         read(path)
+
+
+def test_a_file_of_an_older_release_is_read(tmp_path: Path) -> None:
+    """It has no goals, notes and lateness; one of a newer release has what nobody knows here."""
+    known = ("id", "title", "method", "goal", "verdict", "reason", "figures")
+    older = {key: GOOD["chapters"][0][key] for key in known} | {"new": [1]}
+    (tmp_path / "evaluation.json").write_text(json.dumps(GOOD | {"chapters": [older], "new": 1}))
+    (found,) = read(tmp_path).chapters
+    assert found.figures == [figure("a", 1)] and found.notes == []
 
 
 # --- two releases ---------------------------------------------------------------------------------
@@ -378,8 +399,110 @@ def test_a_way_that_leads_nowhere_is_said(tmp_path: Path) -> None:
 
 
 def test_unknown_chapters_are_refused(tmp_path: Path) -> None:
-    found = evaluate("--guest=none", "--chapters=9.9", "--out", tmp_path)
-    assert found.returncode == 2 and "no such chapter: 9.9" in found.stderr
+    found = evaluate("--guest=none", "--chapters=9.9, 5.14,x", "--out", tmp_path / "out")
+    assert found.returncode == 2 and "no such chapter: 9.9, x; there are: 5.1" in found.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    for folder in (file, file / "below", Path("/proc/none")):
+        found = evaluate("--guest=none", "--chapters=5.14", "--out", folder)
+        assert found.returncode == 2 and str(folder) in found.stderr
+        assert "5.14" not in found.stderr and len(found.stderr.splitlines()) == 1
+
+
+# --- systems of somebody else ---------------------------------------------------------------------
+
+FIGURE = '{"name": "a", "value": 1, "unit": "ns", "n": 3, "spread": [0, 2]}'
+
+
+def script(folder: Path, text: str) -> str:
+    """A way to a system, as `ssh board` is one."""
+    path = folder / "way"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_native_system_may_be_elsewhere(tmp_path: Path) -> None:
+    found = evaluate("--native=sh -c", "--guest=none", "--chapters=5.14,5.21", "--out", tmp_path)
+    assert found.returncode == 0, found.stderr
+    calls, access = read(tmp_path).chapters
+    assert calls.verdict == MET and calls.figures[0].source.startswith("sh -c gid-probe")
+    assert access.verdict == NOT_RUN and "on the machine where it is started" in access.reason
+
+
+def test_a_system_without_our_programs_is_said_at_once(tmp_path: Path) -> None:
+    bare = "env PATH=/usr/bin:/bin sh -c"
+    found = evaluate(f"--native={bare}", "--guest=none", "--chapters=5.14", "--out", tmp_path)
+    assert found.returncode == 2
+    assert "native: there is no gid-probe in the search path there" in found.stderr
+    assert not (tmp_path / "evaluation.json").exists()
+    found = evaluate(f"--guest={bare}", "--chapters=5.14", "--out", tmp_path)
+    assert found.returncode == 0
+    assert "guest: there is no gid-probe" in found.stderr
+    (told,) = read(tmp_path).chapters
+    assert any("there is no gid-probe in the search path there" in note for note in told.notes)
+
+
+@pytest.mark.parametrize("command", ["ssh 'board", " ", "/none/ssh board"])
+def test_a_way_that_is_no_command_is_said(tmp_path: Path, command: str) -> None:
+    found = evaluate(f"--native={command}", "--guest=none", "--chapters=5.14", "--out", tmp_path)
+    assert found.returncode == 2 and "native" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+    if "none" not in command:
+        with pytest.raises(BadCommand, match="native"):
+            Native(command)
+
+
+def test_a_command_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    mark = tmp_path / "child"
+    way = Native(script(tmp_path, f"sleep 1000 & echo $! >{mark}; wait"))
+    begin = time.monotonic()
+    with pytest.raises(CannotRun, match="native: gid-probe calls took over 0.5 s"):
+        way.probe(["calls"], 0.5)
+    assert time.monotonic() - begin < 20
+    child = Path(f"/proc/{int(mark.read_text())}")
+    while child.exists() and child.joinpath("stat").read_text().split()[2] != "Z":
+        assert time.monotonic() - begin < 20
+        time.sleep(0.05)
+
+
+def test_a_command_that_leaves_others_with_its_output_is_not_waited_for(tmp_path: Path) -> None:
+    way = Native(script(tmp_path, f"sleep 1000 & echo '{{\"figures\": [{FIGURE}]}}'"))
+    begin = time.monotonic()
+    assert len(way.probe(["calls"], 100)) == 1
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("echo no figures", "printed no figures: 'no figures"),
+        ("true", "printed no figures: ''"),
+        ("yes", "does not end printing"),
+        ("head -c 100000 /dev/urandom", "printed no figures"),
+        ("echo '{\"figures\": [1]}'", "printed no figures"),
+        ('echo \'{"figures": {"a": 1}}\'', "printed no figures"),
+        (f"echo '{{\"figures\": [{FIGURE.replace('2]', '2, 3]')}]}}'", "printed no figures"),
+        (f"echo '{{\"figures\": [{FIGURE.replace('1,', 'NaN,', 1)}]}}'", "printed no figures"),
+        ("echo gone >&2; exit 255", "gid-probe calls: gone"),
+        ("exit 3", "gid-probe calls: status 3"),
+    ],
+)
+def test_a_command_that_prints_rubbish_is_said(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(CannotRun) as told:
+        Native(script(tmp_path, text), "guest").probe(["calls"], 30)
+    assert str(told.value).startswith("guest: ") and words in str(told.value)
+
+
+def test_what_a_login_says_is_left_out(tmp_path: Path) -> None:
+    text = f"echo Welcome to the board; echo '{{\"figures\": [{FIGURE}]}}'; echo bye"
+    assert Native(script(tmp_path, text)).probe(["calls"])[0]["value"] == 1
 
 
 def test_compare_from_the_command_line(tmp_path: Path) -> None:
@@ -390,8 +513,17 @@ def test_compare_from_the_command_line(tmp_path: Path) -> None:
     assert found.returncode == 1 and "x: 10 → 20 ns (2.00 times)" in found.stdout
     found = evaluate("compare", files[0], files[0])
     assert (found.returncode, found.stdout) == (0, "Nothing became worse.\n")
+    found = evaluate("compare", tmp_path / "a", tmp_path / "b")
+    assert found.returncode == 1
     found = evaluate("compare", files[0], tmp_path / "none.json")
-    assert found.returncode == 2 and "none.json" in found.stderr
+    assert found.returncode == 2 and "none.json: No such file" in found.stderr
+    output.write(tmp_path / "c", evaluation(chapter("5.2", MET, figure("y", 1))))
+    found = evaluate("compare", files[0], tmp_path / "c")
+    assert found.returncode == 2 and "no figure in common" in found.stderr
+    both = evaluation(chapter("5.1", MET, figure("x", 10), figure("y", 1)))
+    output.write(tmp_path / "d", both)
+    found = evaluate("compare", tmp_path / "d", files[0])
+    assert found.returncode == 0 and "evaluation.json: 1\n" in found.stderr
 
 
 # --- the page in a browser ------------------------------------------------------------------------

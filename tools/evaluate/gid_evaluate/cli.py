@@ -16,7 +16,7 @@ from .chapters import all_plans
 from .plan import Context, Plan
 from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, figure_text, read
 from .run import AT_A_TIME, run_all
-from .systems import Booted, InCockpit, Native, System
+from .systems import BadCommand, Booted, CannotRun, InCockpit, Native, System
 
 IN_COCKPIT = "in its cockpit"
 COLOURS = {"met": "32", "missed": "31", "not run": "33"}
@@ -36,12 +36,9 @@ def main(
         if options.command == "compare":
             return _compare(options)
         return _run(options, bench, describe())
-    except BadResult as error:
+    except (BadCommand, BadResult, CannotRun, OSError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
-    except OSError as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         return 130
 
@@ -74,7 +71,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         "--chapters",
         metavar="ID[,ID…]",
         help=f"only these of: {ids}",
-        type=lambda text: text.split(","),
+        type=lambda text: [part.strip() for part in text.split(",")],
     )
     parser.add_argument(
         "--plan", action="store_true", help="only tell how long each chapter takes, about"
@@ -100,11 +97,12 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any]) -> int:
     plans = all_plans()
     if options.chapters:
-        unknown = set(options.chapters) - {plan.id for plan in plans}
+        known = [plan.id for plan in plans]
+        unknown = [one for one in options.chapters if one not in known]
         if unknown:
-            known = " ".join(plan.id for plan in plans)
             print(
-                f"gid-evaluate: no such chapter: {min(unknown)}; there are: {known}",
+                f"gid-evaluate: no such chapter: {', '.join(unknown)}; there are: "
+                f"{' '.join(known)}",
                 file=sys.stderr,
             )
             return 2
@@ -112,10 +110,14 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
     if options.plan:
         _print_plan(plans, options.full)
         return 0
+    output.prepare(options.out)
+    native = Native(options.native)
+    if not native.is_here:
+        native.answer()
     with _guest_of(options, bench) as (guest, how, why_not):
         context = Context(
             is_full=options.full,
-            native=Native(options.native),
+            native=native,
             guest=guest,
             why_no_guest=why_not,
             bench=bench,
@@ -153,8 +155,15 @@ def _guest_of(
         yield None, "none", "none was wanted"
         return
     if options.guest:
+        guest = Native(options.guest, "guest")
+        try:
+            guest.answer()
+        except CannotRun as error:
+            print(f"gid-evaluate: {error}: going on without a guest", file=sys.stderr)
+            yield None, options.guest, str(error)
+            return
         why = f"only a guest that is booted here, not one reached by {options.guest}"
-        yield Native(options.guest, "guest"), options.guest, why
+        yield guest, options.guest, why
         return
     try:
         from gid_vm.accel import probe_accel
@@ -239,8 +248,11 @@ def _line(chapter: Chapter) -> str:
 def _compare(options: argparse.Namespace) -> int:
     first, second = read(options.first), read(options.second)
     _warn_if_unlike(first, second)
-    worse = [change for change in compare.changes(first, second) if change.is_worse]
+    changes = list(compare.changes(first, second))
     lost = compare.lost_verdicts(first, second)
+    if not changes and not lost:
+        raise BadResult(f"{options.first} and {options.second} have no figure in common")
+    worse = [change for change in changes if change.is_worse]
     for change in worse:
         print(
             f"worse   {change.chapter:9} {change.name}: {figure_text(change.first)} → "
@@ -250,6 +262,12 @@ def _compare(options: argparse.Namespace) -> int:
         print(f"no longer met   {line}")
     if not worse and not lost:
         print("Nothing became worse.")
+    gone = compare.count(first) - len(changes)
+    if gone > 0:
+        print(
+            f"gid-evaluate: figures of {options.first} that are not in {options.second}: {gone}",
+            file=sys.stderr,
+        )
     return 1 if worse or lost else 0
 
 

@@ -38,6 +38,11 @@ def changes(first: Evaluation, second: Evaluation) -> Iterator[Change]:
             yield Change(chapter.id, name, one.unit, before.value, one.value, worse)
 
 
+def count(evaluation: Evaluation) -> int:
+    """Its figures, each of a name of its own."""
+    return len({(chapter.id, one.system, one.name) for chapter, one in _figures(evaluation)})
+
+
 def lost_verdicts(first: Evaluation, second: Evaluation) -> list[str]:
     """Chapters that were met in the first and are not in the second."""
     met = {chapter.id for chapter in first.chapters if chapter.verdict == MET}

@@ -5,6 +5,7 @@ import csv
 import datetime
 import io
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +23,16 @@ _HEADINGS = {
 _PAGE = Path(__file__).parent / "page"
 
 
+def prepare(folder: Path) -> None:
+    """Raises OSError if files cannot be written there: better now than after the measurement."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def write(folder: Path, evaluation: Evaluation) -> list[Path]:
     """Writes all three; each is whole or as it was before."""
-    folder.mkdir(parents=True, exist_ok=True)
+    prepare(folder)
     texts = {
         "evaluation.html": render(evaluation),
         "evaluation.json": evaluation.to_json(),

@@ -5,8 +5,10 @@ The JSON form is that of evaluation.json. Reading it trusts nothing: a file may 
 a release of somebody else.
 """
 
+import contextlib
 import dataclasses
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,10 +96,14 @@ def figure_text(value: float) -> str:
 
 
 def read(path: Path) -> Evaluation:
+    """Of the file, or of the folder that it is in."""
+    path = path / "evaluation.json" if path.is_dir() else path
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise BadResult(f"{path}: {error}") from error
+    except OSError as error:
+        raise BadResult(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadResult(f"{path}: not an evaluation: it is no JSON: {error}") from error
     try:
         chapters = [_chapter(one) for one in _typed(found, "chapters", list)]
         machine = _typed(found, "machine", dict)
@@ -126,16 +132,26 @@ def _chapter(found: object) -> Chapter:
 
 
 def _figure(found: object) -> Figure:
-    number = (int, float)
+    name = _typed(found, "name", str)
     spread = _typed(found, "spread", list)
-    if len(spread) != 2 or not all(isinstance(end, number) for end in spread):
-        raise BadResult("a spread is two numbers")
+    if len(spread) != 2:
+        raise BadResult(f"“{name}”: a spread is two numbers")
+    least, most, value = (_number(one, name) for one in (*spread, _typed(found, "value", object)))
     return Figure(
-        name=_typed(found, "name", str),
-        value=_typed(found, "value", number),
+        name=name,
+        value=value,
         unit=_typed(found, "unit", str),
         n=_typed(found, "n", int),
-        spread=(spread[0], spread[1]),
+        spread=(least, most),
         source=_typed(found, "source", str),
         system=_typed(found, "system", str),
     )
+
+
+def _number(found: object, name: str) -> float:
+    """JSON as Python reads it has NaN, infinity, and numbers of any length."""
+    if isinstance(found, (int, float)) and not isinstance(found, bool):
+        with contextlib.suppress(OverflowError):
+            if math.isfinite(found):
+                return float(found)
+    raise BadResult(f"“{name}”: its value and spread are not all numbers")

@@ -61,7 +61,8 @@ def run_one(plan: Plan, context: Context) -> Chapter:
         LookupError,
         json.JSONDecodeError,
     ) as error:
-        what = f"{type(error).__name__}: {error}" if isinstance(error, LookupError) else str(error)
+        is_missing = isinstance(error, LookupError)
+        what = f"what was measured has no {error}" if is_missing else str(error)
         chapter.verdict, chapter.reason = NOT_RUN, what
     chapter.goals = reached(plan, chapter.figures)
     chapter.notes = list(context.notes)

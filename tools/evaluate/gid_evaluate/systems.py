@@ -5,20 +5,32 @@ A place runs a command to its end and returns what it printed. The guest is the 
 boots itself, or any machine that the user names a command for (`ssh board`).
 """
 
+import contextlib
 import json
+import math
 import os
+import selectors
 import shlex
 import shutil
+import signal
 import subprocess
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-PRINTED_MAX = 4 << 20  # of one probe
+PRINTED_MAX = 4 << 20  # bytes of one probe
+PIECE = 1 << 16
+LOOK = 0.2  # seconds between two looks whether a command ended that left others with its output
+ANSWER = 30.0  # seconds for a system to say that it is there
 
 
 class CannotRun(Exception):
     """Why a command gave no result, in a sentence."""
+
+
+class BadCommand(Exception):
+    """What is wrong with a user's way to a system, in a sentence."""
 
 
 class System(ABC):
@@ -36,17 +48,14 @@ class System(ABC):
         return f"{self.prefix}{line}"
 
     def probe(self, words: list[str], seconds: float = 300.0) -> list[dict[str, Any]]:
-        """The figures of a gid-probe that runs there."""
+        """The figures of a gid-probe that runs there. What a shell says before or after them, as
+        some do at each login, is left out."""
         text = self.run(["gid-probe", *words], seconds)
         try:
-            figures = json.loads(text)["figures"]
-            for figure in figures:
-                figure["spread"] = tuple(map(float, figure["spread"]))
-                figure["value"], figure["n"] = float(figure["value"]), int(figure["n"])
-                figure["name"], figure["unit"] = str(figure["name"]), str(figure["unit"])
-        except (ValueError, TypeError, KeyError, RecursionError):
+            found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+            return [_checked(figure) for figure in found["figures"]]
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise CannotRun(f"{self.name}: gid-probe printed no figures: {text[:200]!r}") from None
-        return figures
 
     def has(self, program: str) -> bool:
         try:
@@ -54,6 +63,20 @@ class System(ABC):
         except CannotRun:
             return False
         return True
+
+
+def _checked(figure: dict[str, Any]) -> dict[str, Any]:
+    least, most = map(float, figure["spread"])
+    value = float(figure["value"])
+    if not all(map(math.isfinite, (least, most, value))):
+        raise ValueError("a figure is a number")
+    return {
+        "name": str(figure["name"]),
+        "unit": str(figure["unit"]),
+        "n": int(figure["n"]),
+        "value": value,
+        "spread": (least, most),
+    }
 
 
 class Native(System):
@@ -68,28 +91,86 @@ class Native(System):
         self.name = name
         self.is_here = not command
         self._environment = os.environ | (environment or {})
-        self._words = shlex.split(command or "")
+        try:
+            self._words = shlex.split(command or "")
+        except ValueError as error:
+            raise BadCommand(f"the way to the {name} system: {command}: {error}") from None
+        if command and not self._words:
+            raise BadCommand(f"the way to the {name} system is no command: {command!r}")
         self.prefix = f"{command} " if command else ""
 
     def run(self, words: list[str], seconds: float) -> str:
         # A command that leads elsewhere joins its words, as ssh does.
         joined = [*self._words, shlex.join(words)] if self._words else words
         try:
-            result = subprocess.run(
-                joined,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=seconds,
-                env=self._environment,
-            )
-        except FileNotFoundError:
-            raise CannotRun(f"{self.name}: there is no {joined[0]}") from None
+            code, out, said = _finish(joined, seconds, self._environment)
+        except OSError as error:
+            raise CannotRun(f"{self.name}: {joined[0]} cannot be run: {error.strerror}") from None
         except subprocess.TimeoutExpired:
-            raise CannotRun(f"{self.name}: {words[0]} took over {seconds:.0f} s") from None
-        if result.returncode != 0:
-            said = result.stderr.decode(errors="replace").strip()[-300:]
-            raise CannotRun(f"{self.name}: {shlex.join(words)}: {said or result.returncode}")
-        return result.stdout[:PRINTED_MAX].decode(errors="replace")
+            raise CannotRun(f"{self.name}: {shlex.join(words)} took over {seconds:g} s") from None
+        except OverflowError:
+            raise CannotRun(f"{self.name}: {shlex.join(words)} does not end printing") from None
+        if code == NOT_FOUND:
+            raise CannotRun(
+                f"{self.name}: there is no {words[0]} in the search path there"
+                + (f" ({said})" if said else "")
+            )
+        if code != 0:
+            raise CannotRun(f"{self.name}: {shlex.join(words)}: {said or f'status {code}'}")
+        return out
+
+    def answer(self) -> None:
+        """Raises CannotRun if gidway is not to be had there, before anything is measured."""
+        self.run(["gid-probe", "--version"], ANSWER)
+
+
+NOT_FOUND = 127  # what a shell says of a program that is not there
+
+
+def _finish(words: list[str], seconds: float, environment: dict[str, str]) -> tuple[int, str, str]:
+    """Its status, what it printed, and the end of what it said. It and what it started end after
+    the time (TimeoutExpired), or when they print without end (OverflowError)."""
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,  # so that all of it can be ended, and nobody asks for a password
+    )
+    out, said = bytearray(), bytearray()
+    try:
+        _read(process, {process.stdout: out, process.stderr: said}, time.monotonic() + seconds)
+        code = process.wait(max(LOOK, seconds))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+    texts = (bytes(part).decode(errors="replace") for part in (out, said))
+    return code, next(texts), next(texts).strip()[-300:]
+
+
+def _read(process: subprocess.Popen[bytes], parts: dict[Any, bytearray], end: float) -> None:
+    """Until both are closed, or the program is gone and nothing more comes."""
+    with selectors.DefaultSelector() as selector:
+        for pipe in parts:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            was_gone = process.poll() is not None
+            ready = selector.select(LOOK)
+            for key, _ in ready:
+                piece = os.read(key.fd, PIECE)
+                parts[key.fileobj] += piece
+                if not piece:
+                    selector.unregister(key.fileobj)
+            if sum(map(len, parts.values())) > PRINTED_MAX:
+                raise OverflowError
+            if was_gone and not ready:
+                return
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired(process.args, 0)
 
 
 class Booted(System):
