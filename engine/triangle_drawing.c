@@ -148,8 +148,8 @@ static void cover_three(pixman_image_t *mask, const pixman_box32_t *band, struct
 			(pixman_line_fixed_t){points[1], points[2]}, left);
 }
 
-void triangle_cover(const struct triangle *triangle, pixman_image_t *mask,
-		const pixman_box32_t *band) {
+void triangle_cover(
+		const struct triangle *triangle, pixman_image_t *mask, const pixman_box32_t *band) {
 	struct corner corners[CORNERS_MAX];
 	const size_t count = cut_to_canvas(triangle, corners);
 	for (size_t i = 1; i + 1 < count; i++) {

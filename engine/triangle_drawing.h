@@ -17,7 +17,7 @@ pixman_box32_t triangle_box(const struct triangle *triangle);
  * Adds the part of it that lies in `band` to a mask of that band: bytes, 255 where a pixel is
  * covered whole. Bands that follow each other have exactly what one of all their rows has.
  */
-void triangle_cover(const struct triangle *triangle, pixman_image_t *mask,
-		const pixman_box32_t *band);
+void triangle_cover(
+		const struct triangle *triangle, pixman_image_t *mask, const pixman_box32_t *band);
 
 #endif
