@@ -57,16 +57,39 @@ slew (GstGidSink *self, gint64 later, guint64 refresh)
       "frames should come %" G_GINT64_FORMAT " ns later: %" G_GINT64_FORMAT " ppm", later, ppm);
 }
 
+/*
+ * Upstream hears of a frame that came too late for its refresh, as from a sink with a screen of its
+ * own: a decoder may leave out what it would only decode too late.
+ */
+static void
+send_qos (GstGidSink *self, GstClockTime pts, guint64 late_by, guint64 refresh)
+{
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  GstClockTime running;
+
+  running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, pts);
+  if (!GST_CLOCK_TIME_IS_VALID (running))
+    return;
+  GST_DEBUG_OBJECT (self, "the frame of %" GST_TIME_FORMAT " was %" G_GUINT64_FORMAT " ns late",
+      GST_TIME_ARGS (running), late_by);
+  gst_pad_push_event (GST_BASE_SINK_PAD (sink),
+      gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 1.0 + (gdouble) late_by / (gdouble) refresh,
+          (GstClockTimeDiff) late_by, running));
+}
+
 void
 gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
 {
+  GstGidSinkSent *sent = &self->sent[frame->sequence % GST_GID_SINK_SENT];
   struct gid_shown shown;
-  guint64 sent;
+  guint64 latency, late_by;
+  gint64 later;
   int ret;
 
   if (!self->display_clock)
     return;
-  self->sent[frame->sequence % GST_GID_SINK_SENT] = frame->submit_time;
+  sent->time = frame->submit_time;
+  sent->pts = frame->pts;
   gst_gid_domain_lock (self->domain);
   ret = gid_producer_get_shown (self->producer, &shown);
   gst_gid_domain_unlock (self->domain);
@@ -74,13 +97,18 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
       || frame->sequence - shown.sequence >= GST_GID_SINK_SENT)
     return;
   self->shown = shown;
-  sent = self->sent[shown.sequence % GST_GID_SINK_SENT];
-  if (shown.time <= sent)
+  sent = &self->sent[shown.sequence % GST_GID_SINK_SENT];
+  if (shown.time <= sent->time)
     return;
-  slew (self, gst_gid_phase_shown (&self->phase, shown.refresh_ns, shown.time - sent),
-      shown.refresh_ns);
+  latency = shown.time - sent->time;
+  later = gst_gid_phase_shown (&self->phase, shown.refresh_ns, latency);
+  slew (self, later, shown.refresh_ns);
+  late_by = gst_gid_phase_late_by (&self->phase, latency);
   GST_OBJECT_LOCK (self);
   self->display_refresh = shown.refresh_ns;
-  self->display_latency = shown.time - sent;
+  self->display_latency = latency;
+  self->display_late += late_by > 0;
   GST_OBJECT_UNLOCK (self);
+  if (late_by > 0)
+    send_qos (self, sent->pts, late_by, shown.refresh_ns);
 }

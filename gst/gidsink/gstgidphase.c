@@ -52,3 +52,9 @@ gst_gid_phase_shown (GstGidPhase *self, guint64 refresh, guint64 latency)
   self->best = MAX (self->best, 0);
   return wrap (now - self->best - period / MARGIN, period);
 }
+
+guint64
+gst_gid_phase_late_by (const GstGidPhase *self, guint64 latency)
+{
+  return self->missed && self->late > 0 ? latency - (guint64) self->latency : 0;
+}

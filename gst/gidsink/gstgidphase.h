@@ -29,6 +29,13 @@ typedef struct
  */
 gint64 gst_gid_phase_shown (GstGidPhase *self, guint64 refresh, guint64 latency);
 
+/**
+ * By how many ns that frame was shown later than those that are in time; 0: it was in time. While
+ * nobody knows yet how late frames may be sent, missing a refresh is how that is found out, and
+ * says nothing.
+ */
+guint64 gst_gid_phase_late_by (const GstGidPhase *self, guint64 latency);
+
 G_END_DECLS
 
 #endif

@@ -44,7 +44,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   GST_OBJECT_UNLOCK (self);
 
   self->stats_posted = g_get_monotonic_time ();
-  self->display_refresh = self->display_latency = 0;
+  self->display_refresh = self->display_latency = self->display_late = 0;
   self->phase = (GstGidPhase) { 0 };
   self->shown = (struct gid_shown) { 0 };
   self->knows_live = FALSE;

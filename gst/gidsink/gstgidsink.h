@@ -17,6 +17,12 @@ G_DECLARE_FINAL_TYPE (GstGidSink, gst_gid_sink, GST, GID_SINK, GstBaseSink)
 
 #define GST_GID_SINK_SENT 64 /* frames whose being shown is waited for */
 
+typedef struct
+{
+  guint64 time; /* CLOCK_MONOTONIC */
+  GstClockTime pts;
+} GstGidSinkSent;
+
 struct _GstGidSink
 {
   GstBaseSink parent;
@@ -28,6 +34,7 @@ struct _GstGidSink
   GstGidCopyPolicy copy_policy;
   /* with `display-clock`, of the consumer's display: ns, 0: not known; the object lock */
   guint64 display_refresh, display_latency;
+  guint64 display_late; /* frames that missed their refresh */
 
   /* from start to stop */
   GstGidDomain *domain;
@@ -56,7 +63,7 @@ struct _GstGidSink
   gint64 stats_posted;
   GstGidPhase phase;
   struct gid_shown shown; /* what was told last */
-  guint64 sent[GST_GID_SINK_SENT]; /* when, by the number of the frame */
+  GstGidSinkSent sent[GST_GID_SINK_SENT]; /* by the number of the frame */
   guint64 arrived; /* when the present buffer came, CLOCK_MONOTONIC */
   gboolean knows_live, live; /* whether upstream's timestamps say when a picture was taken */
 
@@ -131,7 +138,10 @@ GstGidAllocator *gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps);
 /** The clock of a sink; the caller's reference. */
 GstClock *gst_gid_display_clock_new (void);
 
-/** With `display-clock`: notes that a frame was sent, and has the clock follow the display. */
+/**
+ * With `display-clock`: notes that a frame was sent, has the clock follow the display, and tells
+ * upstream of a frame that came too late for it.
+ */
 void gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame);
 
 /* gstgidstats.c */

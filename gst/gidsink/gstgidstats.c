@@ -33,7 +33,7 @@ gst_gid_sink_create_stats (GstGidSink *self)
       G_TYPE_UINT, stats.consumers, "doorbells", G_TYPE_UINT64, stats.doorbells, "slots",
       G_TYPE_UINT, slots, "slots-used", G_TYPE_UINT, used, "waits", G_TYPE_UINT64, waits,
       "display-refresh", G_TYPE_UINT64, self->display_refresh, "display-latency", G_TYPE_UINT64,
-      self->display_latency, NULL);
+      self->display_latency, "display-late", G_TYPE_UINT64, self->display_late, NULL);
   gst_gid_copies_to_structure (&self->copies, structure);
   GST_OBJECT_UNLOCK (self);
   return structure;

@@ -81,5 +81,15 @@ int main(void) {
 	gst_gid_phase_shown(&phase, 2 * REFRESH, 30000000);
 	tap_ok(phase.best <= 30000000 && phase.best > 29000000 && !phase.missed,
 			"what was learned of another mode is forgotten");
+	GstGidPhase late = {0};
+	guint64 in_time = 10000000, missed = in_time + REFRESH;
+	gst_gid_phase_shown(&late, REFRESH, in_time);
+	gst_gid_phase_shown(&late, REFRESH, missed);
+	tap_ok(gst_gid_phase_late_by(&late, missed) == 0,
+			"a frame that found the display's deadline out is not late");
+	gst_gid_phase_shown(&late, REFRESH, missed);
+	tap_ok(gst_gid_phase_late_by(&late, missed) == REFRESH, "one after that is, by a refresh");
+	gst_gid_phase_shown(&late, REFRESH, in_time);
+	tap_ok(gst_gid_phase_late_by(&late, in_time) == 0, "and those in time are not");
 	return tap_finish();
 }
