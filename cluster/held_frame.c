@@ -44,6 +44,24 @@ bool held_frame_is_drawn(const struct gid_slab *slab) {
 	return info.memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info.fd);
 }
 
+uint32_t held_frame_showable(struct gid_showable showable[GID_SHOWABLE_MAX]) {
+	const uint32_t words[] = {DRM_FORMAT_XRGB8888, DRM_FORMAT_ARGB8888};
+	const uint32_t memory = GID_SHOWABLE_SHARED | GID_SHOWABLE_DMABUF;
+	const struct gid_format_info *format;
+	uint32_t count = 0;
+	for (; count < 2; count++) {
+		showable[count] = (struct gid_showable){.fourcc = words[count], .memory = memory};
+	}
+	for (size_t i = 0; (format = gid_format_at(i)) != NULL && count < GID_SHOWABLE_MAX; i++) {
+		if (format->fourcc != words[0] && format->fourcc != words[1] &&
+				to_rgb_can(format->fourcc)) {
+			showable[count++] = (struct gid_showable){
+					.fourcc = format->fourcc, .memory = memory};
+		}
+	}
+	return count;
+}
+
 /* What is seen, turned, must have this size. */
 static bool fits(const struct gid_box *seen, uint32_t transform, uint32_t width, uint32_t height) {
 	bool across = transform & WL_OUTPUT_TRANSFORM_90;

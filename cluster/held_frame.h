@@ -23,6 +23,9 @@ struct held_frame {
 /* Whether no device writes to the memory any more: reading it would wait for that otherwise. */
 bool held_frame_is_drawn(const struct gid_slab *slab);
 
+/* The formats of frames that can be shown, those first that need no conversion: their number. */
+uint32_t held_frame_showable(struct gid_showable showable[GID_SHOWABLE_MAX]);
+
 /* What was found out about a frame. */
 struct looked_at {
 	struct pixels pixels; /* in the slab's memory, or in `converted` */

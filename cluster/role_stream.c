@@ -167,6 +167,9 @@ static enum role_reason reason_of(int reason) {
 static void handle_state(void *data, enum gid_consumer_state state, int reason) {
 	struct role_stream *stream = data;
 	if (state == GID_CONSUMER_LIVE) {
+		struct gid_showable showable[GID_SHOWABLE_MAX];
+		gid_consumer_tell_showable(
+				stream->consumer, showable, held_frame_showable(showable));
 		return;
 	}
 	role_stream_forget(stream);

@@ -751,6 +751,16 @@ int gid_consumer_tell_shown(struct gid_consumer *consumer, const struct gid_show
 	return 0;
 }
 
+int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_showable *showable,
+		uint32_t number) {
+	if (consumer->shared == NULL) {
+		return -ENOTCONN;
+	}
+	gid_ring_tell_showable(&consumer->ring, showable,
+			number < GID_SHOWABLE_MAX ? number : GID_SHOWABLE_MAX);
+	return 0;
+}
+
 /* --- asked ------------------------------------------------------------------------------------ */
 
 enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consumer) {

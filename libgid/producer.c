@@ -542,6 +542,51 @@ int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *show
 	return -ENODATA;
 }
 
+/* Leaves of `all` what is among `more`, too, in the kinds of memory that both have. */
+static int intersect(struct gid_showable *all, int count, const struct gid_showable *more,
+		int more_count) {
+	int left = 0;
+	for (int i = 0; i < count; i++) {
+		uint32_t memory = 0;
+		for (int k = 0; k < more_count; k++) {
+			bool same = all[i].fourcc == more[k].fourcc &&
+					all[i].modifier == more[k].modifier;
+			memory |= same ? all[i].memory & more[k].memory : 0;
+		}
+		if (memory != 0) {
+			all[left] = all[i];
+			all[left++].memory = memory;
+		}
+	}
+	return left;
+}
+
+int gid_producer_get_showable(const struct gid_producer *producer,
+		struct gid_showable showable[static GID_SHOWABLE_MAX]) {
+	struct gid_showable told[GID_SHOWABLE_MAX];
+	int count = -ENODATA;
+	for (const struct gid_subscription *sub = producer->subscriptions; sub != NULL;
+			sub = sub->next) {
+		int number = sub->dead ? -ENODATA : gid_ring_get_showable(&sub->ring, told);
+		int right = 0;
+		for (int i = 0; i < number; i++) {
+			if (gid_wire_showable_is_right(&told[i])) {
+				told[right++] = told[i];
+			}
+		}
+		if (right == 0) {
+			continue; /* whoever can show nothing is no reason for anything */
+		}
+		if (count < 0) {
+			memcpy(showable, told, (size_t)right * sizeof(told[0]));
+			count = right;
+		} else {
+			count = intersect(showable, count, told, right);
+		}
+	}
+	return count;
+}
+
 static bool is_in_flight(const struct gid_subscription *until, const struct gid_subscription *first,
 		gid_id gid, uint32_t before) {
 	for (const struct gid_subscription *sub = first; sub != NULL; sub = sub->next) {

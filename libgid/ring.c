@@ -124,6 +124,25 @@ bool gid_ring_get_shown(const struct gid_ring_producer *end, struct gid_shown *s
 	return before != 0 && (before & 1) == 0 && ring_load(&page->shown_count) == before;
 }
 
+int gid_ring_get_showable(const struct gid_ring_producer *end,
+		struct gid_showable showable[static GID_SHOWABLE_MAX]) {
+	const struct gid_wire_page *page = end->page;
+	uint64_t before = ring_load(&page->showable_count);
+	uint64_t number = ring_load(&page->showable_number);
+	if (before == 0 || (before & 1) != 0 || number > GID_SHOWABLE_MAX) {
+		return -ENODATA;
+	}
+	for (uint64_t i = 0; i < number; i++) {
+		uint64_t format = ring_load(&page->showable[i].format);
+		showable[i] = (struct gid_showable){
+				.fourcc = (uint32_t)format,
+				.memory = (uint32_t)(format >> 32),
+				.modifier = ring_load(&page->showable[i].modifier),
+		};
+	}
+	return ring_load(&page->showable_count) == before ? (int)number : -ENODATA;
+}
+
 /* --- getting back ----------------------------------------------------------------------------- */
 
 static struct gid_ring_sent *find_entry(struct gid_ring_producer *end, uint64_t index) {
@@ -393,6 +412,20 @@ void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *
 	ring_store(&page->shown_time, shown->time);
 	ring_store(&page->shown_refresh_ns, shown->refresh_ns);
 	ring_store(&page->shown_count, end->shown_count);
+}
+
+void gid_ring_tell_showable(struct gid_ring_consumer *end, const struct gid_showable *showable,
+		uint32_t number) {
+	struct gid_wire_page *page = end->page;
+	end->showable_count += 2;
+	ring_store(&page->showable_count, end->showable_count - 1);
+	ring_store(&page->showable_number, number);
+	for (uint32_t i = 0; i < number; i++) {
+		uint64_t memory = showable[i].memory;
+		ring_store(&page->showable[i].format, memory << 32 | showable[i].fourcc);
+		ring_store(&page->showable[i].modifier, showable[i].modifier);
+	}
+	ring_store(&page->showable_count, end->showable_count);
 }
 
 bool gid_ring_should_wake_producer(struct gid_ring_consumer *end) {

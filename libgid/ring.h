@@ -86,6 +86,14 @@ uint32_t gid_ring_room(const struct gid_ring_producer *end);
  */
 bool gid_ring_get_shown(const struct gid_ring_producer *end, struct gid_shown *shown);
 
+/*
+ * Which formats the consumer told that it can show, as they were at one moment, and whatever they
+ * may be: their number, up to GID_SHOWABLE_MAX, or -ENODATA: nothing, or they are just being
+ * changed.
+ */
+int gid_ring_get_showable(const struct gid_ring_producer *end,
+		struct gid_showable showable[static GID_SHOWABLE_MAX]);
+
 /* How many entries the consumer did not claim yet. */
 uint32_t gid_ring_unread(const struct gid_ring_producer *end);
 
@@ -128,7 +136,7 @@ struct gid_ring_consumer {
 	uint64_t head, release_tail, asleep;
 	uint64_t tail; /* as last seen */
 	uint64_t rung; /* the producer's `asleep` that was last rung for */
-	uint64_t shown_count;
+	uint64_t shown_count, showable_count;
 	uint32_t held;
 	uint64_t held_until[GID_RING_ENTRIES]; /* index + 1 of the entry held at a place, else 0 */
 };
@@ -150,6 +158,10 @@ int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy)
 int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
 
 void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *shown);
+
+/* `number` is at most GID_SHOWABLE_MAX. */
+void gid_ring_tell_showable(struct gid_ring_consumer *end, const struct gid_showable *showable,
+		uint32_t number);
 
 /* Whether the producer is to be woken: asked after releases. */
 bool gid_ring_should_wake_producer(struct gid_ring_consumer *end);

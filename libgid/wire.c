@@ -841,6 +841,12 @@ int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *fram
 	return 0;
 }
 
+bool gid_wire_showable_is_right(const struct gid_showable *showable) {
+	const uint32_t known = GID_SHOWABLE_SHARED | GID_SHOWABLE_DMABUF;
+	return gid_format_find(showable->fourcc) != NULL && showable->memory != 0 &&
+			(showable->memory & ~known) == 0;
+}
+
 #define SHOWN_REFRESH_MIN_NS 1000000u
 #define SHOWN_NS 1000000000u /* the longest refresh, and the oldest and the newest time */
 

@@ -78,11 +78,23 @@ struct gid_wire_page {
 	 */
 	uint64_t shown_count, shown_sequence, shown_time, shown_refresh_ns, reserved3[2];
 	uint64_t releases[GID_RING_RELEASES]; /* indices of entries given back */
+	/*
+	 * Which formats the consumer can show, those that it likes best first: `showable_count` is
+	 * odd while they change, and 0 as long as nothing is told.
+	 */
+	uint64_t showable_count, showable_number;
+	struct gid_wire_showable {
+		uint64_t format; /* in its lower half the fourcc, in the upper one the memory */
+		uint64_t modifier;
+	} showable[GID_SHOWABLE_MAX];
 };
 
 _Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
 _Static_assert(sizeof(struct gid_wire_ring) == 192 + 128 * GID_RING_ENTRIES, "wire");
-_Static_assert(sizeof(struct gid_wire_page) == 448 + 8 * GID_RING_RELEASES, "wire");
+_Static_assert(sizeof(struct gid_wire_page) ==
+				448 + 8 * GID_RING_RELEASES + 16 + 16 * GID_SHOWABLE_MAX,
+		"wire");
+_Static_assert(sizeof(struct gid_wire_page) <= 4096, "memory of older consumers has as much");
 
 /*
  * A ring entry, copied out of shared memory first. `domain` is who the producer is. Times are at
@@ -98,5 +110,9 @@ int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *fram
  * said.
  */
 bool gid_wire_shown_is_right(const struct gid_shown *shown, uint64_t last_sequence, uint64_t now);
+
+/* Whether a format that a page names is one that libgid knows, in a kind of memory that there is.
+ */
+bool gid_wire_showable_is_right(const struct gid_showable *showable);
 
 #endif

@@ -23,6 +23,26 @@ bool formats_have(const struct formats *formats, const struct gid_slab_info *inf
 	return !formats->known;
 }
 
+uint32_t formats_showable(
+		const struct formats *formats, struct gid_showable showable[GID_SHOWABLE_MAX]) {
+	const uint32_t dmabuf = GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF;
+	const uint32_t shared = GID_BUFFER_FEEDBACK_V1_MEMORY_SHARED;
+	uint32_t count = 0;
+	const struct format *format;
+	wl_array_for_each(format, &formats->list) {
+		if (count == GID_SHOWABLE_MAX) {
+			break;
+		}
+		showable[count++] = (struct gid_showable){
+				.fourcc = format->fourcc,
+				.memory = (format->memory & shared ? GID_SHOWABLE_SHARED : 0) |
+						(format->memory & dmabuf ? GID_SHOWABLE_DMABUF : 0),
+				.modifier = format->modifier,
+		};
+	}
+	return count;
+}
+
 static void feedback_format(void *data, struct gid_buffer_feedback_v1 *feedback, uint32_t fourcc,
 		uint32_t modifier_hi, uint32_t modifier_lo, uint32_t memory) {
 	struct formats *formats = data;
@@ -45,6 +65,9 @@ static void feedback_domain(void *data, struct gid_buffer_feedback_v1 *feedback,
 static void feedback_done(void *data, struct gid_buffer_feedback_v1 *feedback) {
 	struct formats *formats = data;
 	formats->known = true;
+	if (formats->changed != NULL) {
+		formats->changed(formats->data);
+	}
 }
 
 static const struct gid_buffer_feedback_v1_listener feedback_listener = {

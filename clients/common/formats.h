@@ -4,6 +4,7 @@
 #define CLIENTS_FORMATS_H
 
 #include <gid/domain.h>
+#include <gid/stream.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <wayland-client.h>
@@ -14,6 +15,9 @@ struct formats {
 	struct gid_buffer_feedback_v1 *feedback;
 	struct wl_array list; // of struct format
 	bool known;	      // the list is complete
+	/* The list is complete, or is another one now. Set by the owner; may be NULL. */
+	void (*changed)(void *data);
+	void *data;
 };
 
 void formats_init(struct formats *formats, struct gid_buffer_manager_v1 *manager);
@@ -21,5 +25,9 @@ void formats_finish(struct formats *formats);
 
 /* Whether the compositor can show a slab's format in its memory; true while that is not known. */
 bool formats_have(const struct formats *formats, const struct gid_slab_info *info);
+
+/* The list as a producer is told it: at most GID_SHOWABLE_MAX formats. Returns their number. */
+uint32_t formats_showable(
+		const struct formats *formats, struct gid_showable showable[GID_SHOWABLE_MAX]);
 
 #endif

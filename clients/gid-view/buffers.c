@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "buffers.h"
 
+#include <drm_fourcc.h>
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/surface_colours.h"
@@ -112,6 +115,20 @@ static void buffer_ask_compositor(struct buffer *buffer) {
 	buffer->state = BUFFER_CREATING;
 }
 
+static void warn_of_format(const struct gid_layout *layout) {
+	uint32_t code = layout->fourcc;
+	char modifier[48] = "";
+	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+		snprintf(modifier, sizeof(modifier), " with modifier 0x%016" PRIx64,
+				layout->modifier);
+	}
+	warnx("the compositor cannot show the stream's format %c%c%c%c%s; have it converted, "
+	      "here by --convert, or by its producer, as by: … ! videoconvert ! "
+	      "video/x-raw,format=BGRx ! gidsink …",
+			(int)(code & 0xff), (int)(code >> 8 & 0xff), (int)(code >> 16 & 0xff),
+			(int)(code >> 24 & 0xff), modifier);
+}
+
 static void buffer_use_slab(struct buffer *buffer, struct gid_slab *slab) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
@@ -125,12 +142,7 @@ static void buffer_use_slab(struct buffer *buffer, struct gid_slab *slab) {
 		return;
 	}
 	if (!known) {
-		uint32_t code = info.layout.fourcc;
-		warnx("the compositor cannot show the stream's format %c%c%c%c; have it converted, "
-		      "here by --convert, or by its producer, as by: … ! videoconvert ! "
-		      "video/x-raw,format=BGRx ! gidsink …",
-				(int)(code & 0xff), (int)(code >> 8 & 0xff),
-				(int)(code >> 16 & 0xff), (int)(code >> 24 & 0xff));
+		warn_of_format(&info.layout);
 		buffer->state = BUFFER_UNFIT;
 		return;
 	}

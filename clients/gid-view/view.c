@@ -394,11 +394,24 @@ static void tell_state(struct view *view, enum gid_consumer_state state, int rea
 	}
 }
 
+/* So that the producer can choose one of them. */
+static void tell_formats(void *data) {
+	struct view *view = data;
+	struct gid_showable showable[GID_SHOWABLE_MAX];
+	const struct formats *formats = &view->buffers.formats;
+	if (formats->known && view->consumer != NULL) {
+		gid_consumer_tell_showable(
+				view->consumer, showable, formats_showable(formats, showable));
+	}
+}
+
 /* Frames of a subscription that is over are not given back: their producer is gone. */
 static void consumer_state(void *data, enum gid_consumer_state state, int reason) {
 	struct view *view = data;
 	tell_state(view, state, reason);
-	if (state != GID_CONSUMER_LIVE) {
+	if (state == GID_CONSUMER_LIVE) {
+		tell_formats(view);
+	} else {
 		view->has_pending = false;
 		view->damage_everything = true;
 		buffers_forget_frames(&view->buffers);
@@ -521,6 +534,8 @@ static void init_buffers(struct view *view) {
 	view->buffers.released = buffers_released;
 	view->buffers.data = view;
 	view->buffers.convert = view->options->convert;
+	view->buffers.formats.changed = tell_formats;
+	view->buffers.formats.data = view;
 	converter_init(&view->converter, &view->wayland, view->domain);
 	view->converter.freed = buffers_changed;
 	view->converter.data = view;

@@ -13,6 +13,9 @@
 /* DRM_FORMAT_MOD_LINEAR */
 #define LINEAR G_GUINT64_CONSTANT (0)
 
+/* About as many: each is looked at in every negotiation. */
+#define SHOWABLE_MAX 16
+
 static const struct
 {
   guint gst;
@@ -70,6 +73,19 @@ fourcc_of_format (GstVideoFormat format)
   return gst_video_dma_drm_fourcc_from_format (format);
 }
 
+/* video/x-raw of all sizes and rates; of a format, where one is given. */
+static GstStructure *
+any_size (const gchar *format)
+{
+  GstStructure *structure = gst_structure_new ("video/x-raw", "width", GST_TYPE_INT_RANGE, 1,
+      (gint) GID_SIZE_MAX, "height", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX, "framerate",
+      GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+
+  if (format)
+    gst_structure_set (structure, "format", G_TYPE_STRING, format, NULL);
+  return structure;
+}
+
 GstCaps *
 gst_gid_caps_template (gboolean with_dmabuf)
 {
@@ -89,9 +105,7 @@ gst_gid_caps_template (gboolean with_dmabuf)
     gst_value_list_append_value (&formats, &name);
   }
 
-  raw = gst_structure_new ("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX,
-      "height", GST_TYPE_INT_RANGE, 1, (gint) GID_SIZE_MAX, "framerate", GST_TYPE_FRACTION_RANGE, 0,
-      1, G_MAXINT, 1, NULL);
+  raw = any_size (NULL);
   drm = gst_structure_copy (raw);
   gst_structure_set_value (raw, "format", &formats);
   gst_caps_append_structure (caps, gst_structure_copy (raw));
@@ -106,6 +120,39 @@ gst_gid_caps_template (gboolean with_dmabuf)
 
   g_value_unset (&formats);
   g_value_unset (&name);
+  return caps;
+}
+
+static void
+append_drm (GstCaps *caps, const struct gid_showable *showable)
+{
+  gchar *name = gst_video_dma_drm_fourcc_to_string (showable->fourcc, showable->modifier);
+  GstStructure *structure;
+
+  if (name == NULL)
+    return;
+  structure = any_size ("DMA_DRM");
+  gst_structure_set (structure, "drm-format", G_TYPE_STRING, name, NULL);
+  gst_caps_append_structure_full (
+      caps, structure, gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+  g_free (name);
+}
+
+GstCaps *
+gst_gid_caps_from_showable (
+    const struct gid_showable *showable, guint count, guint32 memory, gboolean with_dmabuf)
+{
+  GstCaps *caps = gst_caps_new_empty ();
+
+  for (guint i = 0; i < count && gst_caps_get_size (caps) < SHOWABLE_MAX; i++) {
+    GstVideoFormat format = format_of_fourcc (showable[i].fourcc);
+
+    if ((showable[i].memory & memory) && showable[i].modifier == LINEAR
+        && format != GST_VIDEO_FORMAT_UNKNOWN)
+      gst_caps_append_structure (caps, any_size (gst_video_format_to_string (format)));
+    if (with_dmabuf && (showable[i].memory & GID_SHOWABLE_DMABUF))
+      append_drm (caps, &showable[i]);
+  }
   return caps;
 }
 

@@ -21,6 +21,14 @@ typedef struct
 /** Everything that libgid can lay out: video/x-raw, and `with_dmabuf` DMA_DRM, too. */
 GstCaps *gst_gid_caps_template (gboolean with_dmabuf);
 
+/**
+ * Caps of these formats, each for itself, in their order and no more than the first few: video/x-raw
+ * of those in this `memory` (bits of enum gid_showable_memory), and `with_dmabuf` DMA_DRM of those in
+ * dma-bufs.
+ */
+GstCaps *gst_gid_caps_from_showable (
+    const struct gid_showable *showable, guint count, guint32 memory, gboolean with_dmabuf);
+
 gboolean gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps);
 
 /** The size of one picture in memory: fields of alternate interlacing are pictures. */

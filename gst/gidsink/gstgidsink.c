@@ -46,6 +46,8 @@ gst_gid_sink_start (GstBaseSink *sink)
   self->stats_posted = g_get_monotonic_time ();
   self->display_refresh = self->display_latency = self->display_late = 0;
   self->phase = (GstGidPhase) { 0 };
+  self->look_again = self->ask_again = 0;
+  self->asked = 0;
   self->shown = (struct gid_shown) { 0 };
   self->knows_live = FALSE;
   self->picture_is_due = TRUE;
@@ -122,7 +124,7 @@ static GstCaps *
 gst_gid_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
 {
   GstGidSink *self = GST_GID_SINK (sink);
-  GstCaps *caps = gst_gid_caps_template (!g_atomic_int_get (&self->only_raw));
+  GstCaps *caps = gst_gid_sink_create_caps (self);
   GstCaps *result;
 
   if (filter == NULL)
@@ -218,6 +220,7 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
   ret = gst_gid_sink_wait_for_consumers (self);
   if (ret == GST_FLOW_OK)
     ret = gst_gid_sink_send (self, buffer, TRUE, NULL);
+  gst_gid_sink_look_at_consumers (self);
   gst_gid_sink_post_stats (self, FALSE);
   return ret;
 }

@@ -65,6 +65,8 @@ struct _GstGidSink
   struct gid_shown shown; /* what was told last */
   GstGidSinkSent sent[GST_GID_SINK_SENT]; /* by the number of the frame */
   guint64 arrived; /* when the present buffer came, CLOCK_MONOTONIC */
+  guint64 look_again, ask_again; /* at what consumers can show, and for another format: likewise */
+  guint asked; /* how often upstream was to choose again, up to a limit */
   gboolean knows_live, live; /* whether upstream's timestamps say when a picture was taken */
 
   /* how upstream takes to the pool, see gstgidframe.c */
@@ -143,6 +145,17 @@ GstClock *gst_gid_display_clock_new (void);
  * upstream of a frame that came too late for it.
  */
 void gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame);
+
+/* gstgidchoice.c */
+
+/** All that can be sent, and before that what all consumers can show that told it. */
+GstCaps *gst_gid_sink_create_caps (GstGidSink *self);
+
+/**
+ * From time to time: has upstream choose another format where consumers cannot show this one, and it
+ * has one that they can.
+ */
+void gst_gid_sink_look_at_consumers (GstGidSink *self);
 
 /* gstgidstats.c */
 

@@ -86,7 +86,7 @@ WINDOW_VERSION = 2
 READERS_ANY, READERS_STREAM, READERS_DOMAIN = 0, 1, 2
 WINDOW_MAGIC = 0x6F646E6977646967
 RING_SIZE = 192 + 128 * 64
-PAGE_SIZE = 448 + 8 * 256
+PAGE_SIZE = 448 + 8 * 256 + 16 + 16 * 64
 
 
 def pack(type_: int, *values: object, serial: int = 0) -> bytes:

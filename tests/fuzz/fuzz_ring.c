@@ -74,6 +74,15 @@ static void check_producer(struct game *game) {
 		demand(shown.sequence >= 1 && shown.sequence <= end->tail);
 		demand(shown.refresh_ns <= 1000000000);
 	}
+	struct gid_showable showable[GID_SHOWABLE_MAX];
+	int count = gid_ring_get_showable(end, showable);
+	demand(count <= (int)GID_SHOWABLE_MAX);
+	for (int i = 0; i < count; i++) {
+		if (gid_wire_showable_is_right(&showable[i])) {
+			demand(gid_format_find(showable[i].fourcc) != NULL);
+			demand(showable[i].memory >= 1 && showable[i].memory <= 3);
+		}
+	}
 	struct gid_ring_sent oldest;
 	demand(gid_ring_oldest(&game->pair.producer, &oldest) == (end->in_flight > 0));
 }
@@ -210,7 +219,8 @@ static void lie_in_page(struct game *game) {
 	struct gid_wire_page *page = game->pair.page;
 	const struct gid_ring_producer *end = &game->pair.producer;
 	struct input *input = &game->input;
-	switch (take(input, 5)) {
+	struct gid_wire_showable *showable = &page->showable[take(input, GID_SHOWABLE_MAX)];
+	switch (take(input, 6)) {
 	case 0:
 		page->head = take_lie(input, end->tail);
 		break;
@@ -225,6 +235,12 @@ static void lie_in_page(struct game *game) {
 		page->shown_sequence = take_lie(input, end->tail);
 		page->shown_time = take_lie(input, game->time);
 		page->shown_refresh_ns = take_lie(input, 16666667);
+		break;
+	case 4:
+		page->showable_count = take(input, 4);
+		page->showable_number = take_lie(input, GID_SHOWABLE_MAX);
+		showable->format = take_lie(input, 0x34325258); /* XR24, in no memory */
+		showable->modifier = take_word(input);
 		break;
 	default:
 		page->asleep = take_lie(input, page->asleep);

@@ -22,6 +22,7 @@ SIZES = {
     "char": 1,
     "layout": 56,
     "entry": 128,
+    "showable": 16,
 }
 PLANES = "(u32 offset, u32 stride)[4]"
 
@@ -51,7 +52,7 @@ OTHERS = {
     "layout": (part("The layout has 56 bytes"), 56),
     "ring": (part("### The ring"), 8384),
     "frame": (part("### An entry"), 128),
-    "page": (part("### The page"), 2496),
+    "page": (part("### The page"), 3536),
     "envelope": (part("### The envelope"), 16),
     "window": (part("### A window's first page"), 136),
     "bells": (part("### A doorbell device's memory"), 296),

@@ -63,6 +63,11 @@ int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *
 	return 0;
 }
 
+int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_showable *showable,
+		uint32_t number) {
+	return 0;
+}
+
 uint32_t gid_domain_number(const struct gid_domain *domain) {
 	return 2;
 }
@@ -86,6 +91,10 @@ bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
 
 bool held_frame_is_drawn(const struct gid_slab *slab) {
 	return drawn;
+}
+
+uint32_t held_frame_showable(struct gid_showable showable[GID_SHOWABLE_MAX]) {
+	return 0;
 }
 
 void held_frame_forget_consumer(struct wl_list *list) {

@@ -139,6 +139,22 @@ struct gid_shown {
 	uint64_t reserved[5]; /**< 0 */
 };
 
+/** In which memory pictures of a format can be shown: bits of gid_showable.memory. */
+enum gid_showable_memory {
+	GID_SHOWABLE_SHARED = 1, /**< any but dma-bufs */
+	GID_SHOWABLE_DMABUF = 2,
+};
+
+/** A format that a consumer can show. */
+struct gid_showable {
+	uint32_t fourcc;   /**< of drm_fourcc.h */
+	uint32_t memory;   /**< bits of enum gid_showable_memory, at least one */
+	uint64_t modifier; /**< of drm_fourcc.h; 0: rows one after the other */
+};
+
+/** More formats than that are not told. */
+#define GID_SHOWABLE_MAX 64u
+
 /* --- producers ------------------------------------------------------------------------------- */
 
 /** How a producer behaves. All zeroes except `size` are good defaults; NULL means the same. */
@@ -269,6 +285,16 @@ bool gid_producer_needs_window(const struct gid_producer *producer);
  */
 int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *shown);
 
+/**
+ * The formats that all consumers can show that told theirs by gid_consumer_tell_showable(), in the
+ * order of one of them, who has those first that it likes best. Consumers that told nothing do not
+ * count: most can take any. They may be untrue, but each is a format that gid_format_find() knows,
+ * in a kind of memory that there is. Makes no system call. Returns how many there are, which may be
+ * 0; -ENODATA: nobody told anything.
+ */
+int gid_producer_get_showable(const struct gid_producer *producer,
+		struct gid_showable showable[static GID_SHOWABLE_MAX]);
+
 /** How many consumers there are. */
 uint32_t gid_producer_consumers(const struct gid_producer *producer);
 
@@ -372,6 +398,15 @@ int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *
  */
 bool gid_consumer_wants_shown(const struct gid_consumer *consumer);
 int gid_consumer_tell_shown(struct gid_consumer *consumer, const struct gid_shown *shown);
+
+/**
+ * Tells the producer which formats we can show, those first that we like best, so that it can
+ * choose among them. To be told again each time the state becomes GID_CONSUMER_LIVE, for then it
+ * may be another producer. Of more than GID_SHOWABLE_MAX the rest is left out. Makes no system
+ * call, and wakes nobody. Returns 0; -ENOTCONN: there is no producer now.
+ */
+int gid_consumer_tell_showable(struct gid_consumer *consumer, const struct gid_showable *showable,
+		uint32_t number);
 
 /**
  * For callers without an event loop: dispatches the domain, and waits until a frame can be received
