@@ -616,6 +616,8 @@ gst_gid_compose_class_init (GstGidComposeClass *klass)
       "Has the 2D engine of another domain compose videos, without a copy", "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_BACKGROUND, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_GID_COMPOSE_PAD, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_GID_OPERATOR, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_GID_SIZING, 0);
 
   element_class->request_new_pad = gst_gid_compose_request_new_pad;
   element_class->release_pad = gst_gid_compose_release_pad;

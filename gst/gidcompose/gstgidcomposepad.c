@@ -12,7 +12,45 @@ enum
   PROP_WIDTH,
   PROP_HEIGHT,
   PROP_ALPHA,
+  PROP_OPERATOR,
+  PROP_SIZING_POLICY,
 };
+
+GType
+gst_gid_operator_get_type (void)
+{
+  static GType type;
+  static const GEnumValue values[] = {
+    { GST_GID_OPERATOR_SOURCE, "The picture takes the place of what is below", "source" },
+    { GST_GID_OPERATOR_OVER, "Blended by alpha", "over" },
+    { GST_GID_OPERATOR_ADD, "As over, for canvases have no alpha that could add up", "add" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type)) {
+    GType t = g_enum_register_static ("GstGidOperator", values);
+    g_once_init_leave (&type, t);
+  }
+  return type;
+}
+
+GType
+gst_gid_sizing_get_type (void)
+{
+  static GType type;
+  static const GEnumValue values[] = {
+    { GST_GID_SIZING_NONE, "Scaled to width and height", "none" },
+    { GST_GID_SIZING_KEEP_ASPECT_RATIO, "In the middle of width and height, with its own shape",
+        "keep-aspect-ratio" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type)) {
+    GType t = g_enum_register_static ("GstGidSizing", values);
+    g_once_init_leave (&type, t);
+  }
+  return type;
+}
 
 G_DEFINE_FINAL_TYPE (GstGidComposePad, gst_gid_compose_pad, GST_TYPE_VIDEO_AGGREGATOR_PAD);
 
@@ -37,6 +75,12 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
       break;
     case PROP_ALPHA:
       self->alpha = g_value_get_double (value);
+      break;
+    case PROP_OPERATOR:
+      self->op = g_value_get_enum (value);
+      break;
+    case PROP_SIZING_POLICY:
+      self->sizing = g_value_get_enum (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -67,6 +111,12 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
     case PROP_ALPHA:
       g_value_set_double (value, self->alpha);
       break;
+    case PROP_OPERATOR:
+      g_value_set_enum (value, self->op);
+      break;
+    case PROP_SIZING_POLICY:
+      g_value_set_enum (value, self->sizing);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -74,23 +124,55 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* Scaled to the box; as compositor, where one side of it can stay as it is. */
+static void
+fill_box (GstVideoRectangle *box, guint dar_n, guint dar_d)
+{
+  if (box->h % dar_n != 0 && box->w % dar_d == 0)
+    box->h = gst_util_uint64_scale_int (box->w, dar_d, dar_n);
+  else
+    box->w = gst_util_uint64_scale_int (box->h, dar_n, dar_d);
+}
+
+/* In the middle of the box, with the shape of the picture; none where that is less than a row. */
+static void
+keep_shape (GstVideoRectangle *box, const GstVideoInfo *info, gint par_n, gint par_d)
+{
+  GstVideoRectangle place = *box, natural = { .w = box->w };
+  gint n, d;
+
+  if (!gst_util_fraction_multiply (GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+          GST_VIDEO_INFO_PAR_N (info), GST_VIDEO_INFO_PAR_D (info), &n, &d)
+      || !gst_util_fraction_multiply (n, d, par_d, par_n, &n, &d))
+    return;
+  natural.h = gst_util_uint64_scale_int (box->w, d, n);
+  if (natural.h == 0)
+    box->w = box->h = 0;
+  else if (natural.h != box->h)
+    gst_video_center_rect (&natural, &place, box, TRUE);
+}
+
 void
 gst_gid_compose_pad_get_box (GstGidComposePad *self, const GstVideoInfo *info, gint par_n,
     gint par_d, GstVideoRectangle *box)
 {
   guint dar_n, dar_d;
+  GstGidSizing sizing;
 
   GST_OBJECT_LOCK (self);
   box->x = self->xpos;
   box->y = self->ypos;
   box->w = self->width > 0 ? self->width : GST_VIDEO_INFO_WIDTH (info);
   box->h = self->height > 0 ? self->height : GST_VIDEO_INFO_HEIGHT (info);
+  sizing = self->sizing;
   GST_OBJECT_UNLOCK (self);
+  if (sizing == GST_GID_SIZING_KEEP_ASPECT_RATIO)
+    keep_shape (box, info, par_n, par_d);
   /* pixels of another shape */
-  if (GST_VIDEO_INFO_PAR_N (info) * par_d != GST_VIDEO_INFO_PAR_D (info) * par_n
+  else if (GST_VIDEO_INFO_PAR_N (info) * par_d != GST_VIDEO_INFO_PAR_D (info) * par_n
       && gst_video_calculate_display_ratio (&dar_n, &dar_d, box->w, box->h,
           GST_VIDEO_INFO_PAR_N (info), GST_VIDEO_INFO_PAR_D (info), par_n, par_d))
-    box->w = gst_util_uint64_scale_int (box->h, dar_n, dar_d);
+    fill_box (box, dar_n, dar_d);
 }
 
 void
@@ -126,6 +208,7 @@ install_number (GObjectClass *klass, guint id, const gchar *name, const gchar *n
 static void
 gst_gid_compose_pad_class_init (GstGidComposePadClass *klass)
 {
+  const GParamFlags flags = G_PARAM_READWRITE | GST_PARAM_CONTROLLABLE | G_PARAM_STATIC_STRINGS;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
   object_class->set_property = set_property;
@@ -140,8 +223,15 @@ gst_gid_compose_pad_class_init (GstGidComposePadClass *klass)
   install_number (object_class, PROP_HEIGHT, "height", "Height",
       "Height of the picture on the canvas (0 or less: not scaled)", DEFAULT_SIZE);
   g_object_class_install_property (object_class, PROP_ALPHA,
-      g_param_spec_double ("alpha", "Alpha", "How much of the picture is seen", 0.0, 1.0,
-          DEFAULT_ALPHA, G_PARAM_READWRITE | GST_PARAM_CONTROLLABLE | G_PARAM_STATIC_STRINGS));
+      g_param_spec_double (
+          "alpha", "Alpha", "How much of the picture is seen", 0.0, 1.0, DEFAULT_ALPHA, flags));
+  g_object_class_install_property (object_class, PROP_OPERATOR,
+      g_param_spec_enum ("operator", "Operator", "What becomes of the picture below",
+          GST_TYPE_GID_OPERATOR, GST_GID_OPERATOR_OVER, flags));
+  g_object_class_install_property (object_class, PROP_SIZING_POLICY,
+      g_param_spec_enum ("sizing-policy", "Sizing policy",
+          "How a picture of another shape fills width and height", GST_TYPE_GID_SIZING,
+          GST_GID_SIZING_NONE, flags));
 
   /* nobody here looks at pixels */
   GST_VIDEO_AGGREGATOR_PAD_CLASS (klass)->prepare_frame = NULL;
@@ -152,4 +242,5 @@ gst_gid_compose_pad_init (GstGidComposePad *self)
 {
   self->width = self->height = DEFAULT_SIZE;
   self->alpha = DEFAULT_ALPHA;
+  self->op = GST_GID_OPERATOR_OVER;
 }

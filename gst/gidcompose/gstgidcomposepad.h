@@ -13,6 +13,27 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     GstGidComposePad, gst_gid_compose_pad, GST, GID_COMPOSE_PAD, GstVideoAggregatorPad)
 
+/** What becomes of the picture below, with the names that compositor has for it. */
+typedef enum
+{
+  GST_GID_OPERATOR_SOURCE,
+  GST_GID_OPERATOR_OVER,
+  GST_GID_OPERATOR_ADD,
+} GstGidOperator;
+
+/** How a picture of one shape fills a box of another, with the names that compositor has for it. */
+typedef enum
+{
+  GST_GID_SIZING_NONE,
+  GST_GID_SIZING_KEEP_ASPECT_RATIO,
+} GstGidSizing;
+
+#define GST_TYPE_GID_OPERATOR (gst_gid_operator_get_type ())
+GType gst_gid_operator_get_type (void);
+
+#define GST_TYPE_GID_SIZING (gst_gid_sizing_get_type ())
+GType gst_gid_sizing_get_type (void);
+
 struct _GstGidComposePad
 {
   GstVideoAggregatorPad parent;
@@ -20,6 +41,8 @@ struct _GstGidComposePad
   /* properties; the object lock */
   gint xpos, ypos, width, height;
   gdouble alpha;
+  GstGidOperator op;
+  GstGidSizing sizing;
 
   /* of ALLOCATION queries: the thread of upstream's */
   GstGidAllocator *offered;
@@ -32,8 +55,8 @@ struct _GstGidComposePad
 };
 
 /**
- * Where a picture of `info` goes on a canvas of `canvas`: as large as it is where the properties
- * do not say.
+ * Where a picture of `info` goes on a canvas with pixels of the shape par_n/par_d: as large as it
+ * is where the properties do not say.
  */
 void gst_gid_compose_pad_get_box (GstGidComposePad *pad, const GstVideoInfo *info, gint par_n,
     gint par_d, GstVideoRectangle *box);

@@ -62,12 +62,14 @@ find_layer (GstGidCompose *self, GstGidComposePad *pad, GstGidLayer *layer)
   const GstVideoInfo *canvas = &self->format.info;
   GstBuffer *buffer = gst_video_aggregator_pad_get_current_buffer (vpad);
   GstVideoRectangle seen;
+  GstGidOperator op;
   gdouble alpha;
 
   if (buffer == NULL || gst_buffer_n_memory (buffer) == 0 || vpad->info.finfo == NULL)
     return FALSE;
   GST_OBJECT_LOCK (pad);
   alpha = pad->alpha;
+  op = pad->op;
   GST_OBJECT_UNLOCK (pad);
   *layer = (GstGidLayer) { .info = vpad->info };
   gst_gid_compose_pad_get_box (
@@ -75,6 +77,11 @@ find_layer (GstGidCompose *self, GstGidComposePad *pad, GstGidLayer *layer)
   layer->layer.alpha = (guint8) (alpha * 255);
   if (layer->layer.alpha == 0 || !is_in_range (&layer->box) || !cut (&layer->box, canvas, &seen))
     return FALSE;
+  if (op == GST_GID_OPERATOR_SOURCE) {
+    layer->layer.op = GID_OPERATOR_SRC;
+    if (!GST_VIDEO_INFO_HAS_ALPHA (&vpad->info))
+      layer->layer.alpha = 255; /* as compositor: nothing of what is below is left */
+  }
   layer->opaque = layer->layer.alpha == 255 && !GST_VIDEO_INFO_HAS_ALPHA (&vpad->info);
   layer->layer.box =
       (struct gid_rectangle) { layer->box.x, layer->box.y, layer->box.w, layer->box.h };
