@@ -92,10 +92,10 @@ class Bench:
         return self._rows
 
     def _with_meter(self, state: str) -> None:
-        meter = self._cockpit.cluster.start_meter(self._seconds + 3 * SETTLE)
+        meter = self._cockpit.cluster.start_meter(0)
         time.sleep(SETTLE)
         self._measure_cpu(state)
-        report = json.loads(meter.output(self._seconds + PATIENCE))
+        report = json.loads(meter.stop())
         self._cockpit.cluster.processes.forget("meter")
         self._rows.append(
             {

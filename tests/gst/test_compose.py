@@ -201,7 +201,7 @@ def test_operators(cockpit: Cockpit, engine: Program, operator: str) -> None:
 def test_shapes(
     cockpit: Cockpit, engine: Program, size: tuple[int, int], policy: str, shape: str
 ) -> None:
-    """Also of pixels that are no squares. GStreamer's filter may be off by 3, also of one colour."""
+    """Also of pixels that are no squares. GStreamer's filter may be off by 3."""
     layer = f"{solid('64x48', 'BGRx')},pixel-aspect-ratio={shape}"
     properties = (
         f"background=black sink_0::xpos=11 sink_0::ypos=5 sink_0::width={size[0]} "
