@@ -10,7 +10,8 @@ soonest: what pacing can gain ends there.
 
 With --display vkms all of that is in a guest, whose display has a real vblank; the film is then a
 small moving picture, because a translated processor decodes slowly. `misses_on` is the share of
-frames that missed the refresh that their repaint was meant for.
+frames that missed the refresh that their repaint was meant for. With --compare display-clock pacing
+is always on, and the film's source follows the display's refreshes in every second run.
 """
 
 import argparse
@@ -30,20 +31,15 @@ from pathlib import Path
 
 import common  # adds the demo's folder, where clip is
 
-sys.path.append(str(common.TOP / "vm"))
-
 # isort: split
 import clip
-from gid_vm.agent import GuestError
-from gid_vm.guest import Guest
-from gid_vm.initramfs import CannotBoot
+import inside
 
 SETTINGS = ("off", "on")
 CASES = ("film@60", "24@60", "30@60", "50@60", "60@60")
 VKMS_CASES = ("film@60",)
 PATIENCE = 20.0
 GUEST_PATIENCE = 120.0  # of a translated one
-GUEST_SECONDS = 1500.0  # for all of it: no guest lives much longer
 
 
 @dataclass(frozen=True)
@@ -132,12 +128,20 @@ def main() -> int:
         help="the film's source follows the refreshes (gidsink display-clock=true): only with "
         "vkms, whose film is made by such a source",
     )
+    parser.add_argument(
+        "--compare",
+        choices=("pacing", "display-clock"),
+        default="pacing",
+        help="what is off and on in turn (default: pacing); display-clock only with gid-cluster",
+    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with vkms
     options = parser.parse_args()
     if options.compositor == "gid-cluster" and options.display != "vkms":
         parser.error("gid-cluster has no refreshes without a screen: --display=vkms")
     if options.display_clock and options.display != "vkms":
         parser.error("a film from a file cannot follow a display: --display=vkms")
+    if options.compare == "display-clock" and options.compositor != "gid-cluster":
+        parser.error("to compare display-clock takes --compositor=gid-cluster")
     default = VKMS_CASES if options.display == "vkms" else CASES
     options.cases = list(dict.fromkeys(options.cases or map(parse_case, default)))
     if options.display == "vkms" and not options.here:
@@ -151,14 +155,19 @@ def main() -> int:
     for case in options.cases:
         shown_by = SHOWN_BY[options.compositor]
         run = functools.partial(shown_by, display, options.miss_rate)
-        play = functools.partial(playing, display, case, film, options.display_clock)
-        rows += measure(run, case, play, options.rounds, options.seconds, progress)
+        play = functools.partial(playing, display, case, film)
+        rows += measure(run, case, play, options, progress)
     progress.end()
     ratios = {}
     for case in options.cases:
         off, on = (row for row in rows if row["case"] == str(case))
         ratio = on["p50_ms"] / off["p50_ms"]
-        if options.display == "vkms":
+        if options.compare == "display-clock":
+            lower = (off["p50_ms"] - on["p50_ms"]) * case.refresh / 1000
+            suffix = "" if len(options.cases) == 1 else f"_{case}"
+            ratios[f"capture_to_scanout_p50_clock_on_vs_off{suffix}"] = ratio
+            ratios[f"capture_to_scanout_p50_lower_refreshes{suffix}"] = lower
+        elif options.display == "vkms":
             suffix = "" if len(options.cases) == 1 else f"_{case}"
             ratios[f"commit_to_scanout_p50_on_vs_off{suffix}"] = ratio
             ratios[f"misses_on{suffix}"] = on["late"] / on["judged"]
@@ -170,37 +179,24 @@ def main() -> int:
 
 
 def in_guest(options: argparse.Namespace) -> int:
-    """This program once more, in a guest with vkms: its lines go to our output as they come."""
-    found = "/mnt/out/result.json"
-    words = ["python3", str(Path(__file__).resolve()), "--display=vkms", "--here"]
-    words += [f"--compositor={options.compositor}", f"--rounds={options.rounds}"]
-    words += [f"--miss-rate={options.miss_rate}"]
+    """This program once more, in a guest with vkms."""
+    words = ["--display=vkms", f"--compositor={options.compositor}", f"--rounds={options.rounds}"]
+    words += [f"--miss-rate={options.miss_rate}", f"--seconds={options.seconds}"]
     words += ["--display-clock"] if options.display_clock else []
-    words += [f"--seconds={options.seconds}", f"--json={found}"]
+    words += [f"--compare={options.compare}"]
     words += map(str, options.cases)
-    try:
-        with Guest("bench", cpus=2, modules=["vkms"]) as guest:
-            # To look at plugins takes a second here, and minutes in a translated guest.
-            look = os.environ | {"GST_REGISTRY": str(guest.out / "registry")}
-            subprocess.run(
-                ["gst-inspect-1.0", "gidsink"], env=look, check=True, capture_output=True
-            )
-            environment = {"LIBSEAT_BACKEND": "noop", "GST_REGISTRY": "/mnt/out/registry"}
-            environment["GST_REGISTRY_UPDATE"] = "no"
-            result = guest.start(words, env=environment, hear=hear).wait(GUEST_SECONDS)
-            if result.code != 0:
-                raise common.BenchError("there are no figures")
-            measured = json.loads((guest.out / "result.json").read_text())
-    except (CannotBoot, GuestError) as error:
-        raise common.BenchError(str(error)) from None
-    common.write(options.json, measured["rows"], measured["ratios"])
+    registry = inside.OUT / "registry"
+    environment = {"LIBSEAT_BACKEND": "noop", "GST_REGISTRY": str(registry)}
+    environment["GST_REGISTRY_UPDATE"] = "no"
+
+    def look_at_plugins(out: Path) -> None:
+        """Takes a second here, and minutes in a translated guest."""
+        look = os.environ | {"GST_REGISTRY": str(out / registry.name)}
+        subprocess.run(["gst-inspect-1.0", "gidsink"], env=look, check=True, capture_output=True)
+
+    found = inside.run_inside(Path(__file__), words, ["vkms"], look_at_plugins, **environment)
+    common.write(options.json, *found)
     return 0
-
-
-def hear(kind: str, data: bytes) -> None:
-    stream = sys.stdout if kind == "out" else sys.stderr
-    stream.buffer.write(data)
-    stream.flush()
 
 
 def show(case: Case, off: dict, on: dict) -> None:
@@ -219,22 +215,28 @@ def show(case: Case, off: dict, on: dict) -> None:
 def measure(
     run: Callable[[Path, Case, str, float], dict],
     case: Case,
-    play: Callable[[], contextlib.AbstractContextManager[None]],
-    rounds: int,
-    seconds: float,
+    play: Callable[[bool], contextlib.AbstractContextManager[None]],
+    options: argparse.Namespace,
     progress: common.Progress,
 ) -> list[dict]:
-    """A row for each setting, out of runs that alternate between them."""
+    """A row for each setting, out of runs that alternate between them.
+
+    The film runs on meanwhile, but where how it is played is what differs.
+    """
     runs: dict[str, list[dict]] = {setting: [] for setting in SETTINGS}
+    clocks = options.compare == "display-clock"
     with tempfile.TemporaryDirectory(prefix="gid-pacing-") as name:
         folder = Path(name)
-        with common.cockpit(folder, "film"), play():
-            for index in range(rounds):
+        whole = contextlib.nullcontext() if clocks else play(options.display_clock)
+        with common.cockpit(folder, "film"), whole:
+            for index in range(options.rounds):
                 for setting in SETTINGS:
-                    progress.step(f"{case}, pacing {setting}")
+                    progress.step(f"{case}, {options.compare} {setting}")
                     place = folder / f"{setting}-{index}"
                     place.mkdir(mode=0o700)
-                    runs[setting].append(run(place, case, setting, seconds))
+                    with play(setting == "on") if clocks else contextlib.nullcontext():
+                        pacing = "on" if clocks else setting
+                        runs[setting].append(run(place, case, pacing, options.seconds))
     return [row(case, setting, found) for setting, found in runs.items()]
 
 

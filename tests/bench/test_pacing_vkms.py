@@ -18,12 +18,16 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("compositor", ["weston", "gid-cluster"])
-def test_form(tmp_path: Path, compositor: str) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def vkms() -> None:
     try:
         module_files(find_kernel()[1].parent, ["vkms"])
     except CannotBoot as error:
         pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("compositor", ["weston", "gid-cluster"])
+def test_form(tmp_path: Path, compositor: str) -> None:
     options = ("--display=vkms", f"--compositor={compositor}", "--rounds=1", "--seconds=4")
     result = results("pacing", tmp_path, *options, "30@60")
     off, on = result["rows"]
@@ -35,4 +39,18 @@ def test_form(tmp_path: Path, compositor: str) -> None:
     assert result["ratios"] == {
         "commit_to_scanout_p50_on_vs_off": pytest.approx(on["p50_ms"] / off["p50_ms"]),
         "misses_on": pytest.approx(on["late"] / on["judged"]),
+    }
+
+
+def test_display_clock(tmp_path: Path) -> None:
+    options = ("--display=vkms", "--compositor=gid-cluster", "--compare=display-clock")
+    result = results("pacing", tmp_path, *options, "--rounds=1", "--seconds=4", "60@60")
+    off, on = result["rows"]
+    assert 0 < off["p50_ms"] and 0 < on["p50_ms"]
+    assert on["frames"] > 60 and off["frames"] > 60
+    assert result["ratios"] == {
+        "capture_to_scanout_p50_clock_on_vs_off": pytest.approx(on["p50_ms"] / off["p50_ms"]),
+        "capture_to_scanout_p50_lower_refreshes": pytest.approx(
+            (off["p50_ms"] - on["p50_ms"]) * 60 / 1000
+        ),
     }

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""A benchmark that runs in a guest as a whole, on a kernel that has what this machine's has not."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from common import TOP, BenchError
+
+sys.path.append(str(TOP / "vm"))
+from gid_vm.agent import GuestError  # noqa: E402
+from gid_vm.guest import Guest  # noqa: E402
+from gid_vm.initramfs import CannotBoot  # noqa: E402
+
+LIFE_SECONDS = 1500.0  # for all of it: no guest lives much longer
+OUT = Path("/mnt/out")  # of the guest: its Guest.out
+
+
+def run_inside(
+    program: Path,
+    words: Sequence[str],
+    modules: Sequence[str],
+    prepare: Callable[[Path], None] | None = None,
+    **environment: str,
+) -> tuple[list[dict], dict[str, float]]:
+    """Rows and ratios of the program, which gets `words`, --here and --json. Its lines go to our
+    output as they come. `prepare` is called with the folder that is OUT there, before it starts."""
+    found = "result.json"
+    command = ["python3", str(program.resolve()), *words, "--here", f"--json={OUT / found}"]
+    try:
+        with Guest("bench", cpus=2, modules=list(modules)) as guest:
+            if prepare is not None:
+                prepare(guest.out)
+            result = guest.start(command, env=environment, hear=_hear).wait(LIFE_SECONDS)
+            if result.code != 0:
+                raise BenchError("there are no figures")
+            measured = json.loads((guest.out / found).read_text())
+    except (CannotBoot, GuestError) as error:
+        raise BenchError(str(error)) from None
+    return measured["rows"], measured["ratios"]
+
+
+def _hear(kind: str, data: bytes) -> None:
+    stream = sys.stdout if kind == "out" else sys.stderr
+    stream.buffer.write(data)
+    stream.flush()
