@@ -9,6 +9,9 @@ meter's own: presented frames a second, and the longest time between two of them
 repetition of a case is compared to the undisturbed one before it. Beside them stands the machine's
 own limit: by how much a program that only wakes, before all others on that core, was late then.
 
+The case `fences` runs in a guest as a whole, both domains in it, whose kernel has fences to attack
+with. It is run only where it is named.
+
 In the cases `canvas` and `lists-...` a gid-engine draws for `open` and for a third domain, on the
 cluster's core. The figures are those of the third domain's canvas: pictures that were finished
 before the next refresh.
@@ -26,8 +29,10 @@ import common
 
 sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 from canvases import Canvas, CanvasCockpit, canvas_cases  # noqa: E402
-from cases import Case, Undisturbed, all_cases  # noqa: E402
+from cases import Case, Fences, Undisturbed, all_cases  # noqa: E402
+from fences import MODULE, FencesCockpit  # noqa: E402
 from guest import GUEST_SECONDS  # noqa: E402
+from inside import run_inside  # noqa: E402
 from pair import Cockpit  # noqa: E402
 from processes import PATIENCE  # noqa: E402
 
@@ -155,14 +160,14 @@ def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
 # --- the program ----------------------------------------------------------------------------------
 
 
-def known_cases(stopped: float, guest: bool) -> dict[str, Case]:
-    cases = all_cases(stopped, guest) + ([] if guest else canvas_cases())
-    return {case.name: case for case in cases}
+def known_cases(options: argparse.Namespace) -> dict[str, Case]:
+    cases = all_cases(options.stop, options.vm) + ([] if options.vm else canvas_cases())
+    return {case.name: case for case in ([Fences()] if options.here else cases)}
 
 
 def chosen_cases(options: argparse.Namespace) -> dict[str, Case]:
     """With those that they are compared to."""
-    known = known_cases(options.stop, options.vm)
+    known = known_cases(options)
     if unknown := set(options.case or ()) - set(known):
         raise common.BenchError(f"no such case here: {', '.join(sorted(unknown))}")
     chosen = {name: known[name] for name in options.case or known}
@@ -173,9 +178,10 @@ def chosen_cases(options: argparse.Namespace) -> dict[str, Case]:
 def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]:
     cases = chosen_cases(options)
     runs: dict[str, list[Run]] = {name: [] for name in cases}
-    seconds = options.seconds or (GUEST_SECONDS if options.vm else 6)
+    seconds = options.seconds or (GUEST_SECONDS if options.vm or options.here else 6)
     progress = common.Progress(len(cases) * options.repetitions)
-    with CanvasCockpit(folder, options.vm, not options.unprotected) as cockpit:
+    cockpit_class = FencesCockpit if options.here else CanvasCockpit
+    with cockpit_class(folder, options.vm, not options.unprotected) as cockpit:
         for _ in range(options.repetitions):
             for name, case in cases.items():
                 progress.step(name)
@@ -183,6 +189,16 @@ def run_all(options: argparse.Namespace, folder: Path) -> tuple[list[dict], str]
         scheduling = cockpit.cluster.scheduling
     progress.end()
     return rows(runs, cases), scheduling
+
+
+def fences_inside(options: argparse.Namespace) -> int:
+    """This program once more, in a guest."""
+    words = ["--case=fences", f"--repetitions={options.repetitions}"]
+    words += [f"--seconds={options.seconds}"] if options.seconds else []
+    words += ["--unprotected"] if options.unprotected else []
+    found, figures = run_inside(Path(__file__), words, [MODULE])
+    common.write(options.json, found, figures)
+    return 0
 
 
 def main() -> int:
@@ -199,16 +215,25 @@ def main() -> int:
         "--stop", type=float, default=10, help="how long open is stopped, in seconds (default: 10)"
     )
     parser.add_argument("--vm", action="store_true", help="open is a guest")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with fences
     parser.add_argument(
         "--unprotected",
         action="store_true",
         help="for contrast: the cluster shares its core with open, and has no priority",
     )
-    names = sorted(known_cases(0, False) | known_cases(0, True))
+    everything = [*all_cases(0), *all_cases(0, True), *canvas_cases(), Fences()]
+    names = sorted({case.name for case in everything})
     parser.add_argument(
-        "--case", action="append", choices=names, help="only this case; may be repeated"
+        "--case",
+        action="append",
+        choices=names,
+        help="only this case; may be repeated (but for fences, which is alone)",
     )
     options = parser.parse_args()
+    if "fences" in (options.case or ()) and not options.here:
+        if options.vm or set(options.case) != {"fences"}:
+            parser.error("fences has a guest of its own, with both domains: no other case, no --vm")
+        return fences_inside(options)
     # Short, for a socket's path has 108 bytes.
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir="/tmp") as folder:
         found, scheduling = run_all(options, Path(folder))

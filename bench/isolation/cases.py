@@ -240,6 +240,19 @@ class Gpu(Case):
         return _end(cockpit, "gpu")
 
 
+class Fences(Case):
+    """Not one of all_cases(): only a kernel with vgem has such fences."""
+
+    name = role = "fences"
+    what = "frames whose fences never come, come after seconds, or belong to other pictures"
+
+    def begin(self, cockpit: Cockpit) -> None:
+        _start(cockpit, "fences", "hostile-fences", "safety/fences")
+
+    def end(self, cockpit: Cockpit) -> dict:
+        return _end(cockpit, "fences")
+
+
 def all_cases(stopped: float, guest: bool = False) -> list[Case]:
     """`stopped`: how long the domain is stopped, in seconds. `guest`: what befalls a machine."""
     cases = [

@@ -15,9 +15,9 @@ from processes import Process, Processes, wait_for
 LEAK_LIMIT = 400 << 20  # bytes: four seconds of it, beside the slabs
 CLUSTER = """\
 [display]
-width=1280
-height=480
-refresh=60
+width={width}
+height={height}
+refresh={refresh}
 """
 ROLE = """
 [role {name}]
@@ -125,6 +125,9 @@ class Cluster:
     """gid-cluster with the meter, before all other programs where that is allowed, if it is
     protected."""
 
+    size, refresh, roles = (1280, 480), 60, ROLES
+    meter: tuple[str, ...] = ()  # more options of gid-meter
+
     def __init__(
         self,
         folder: Path,
@@ -147,14 +150,16 @@ class Cluster:
         return priority.scheduling(self.processes["display"].pid)
 
     def display_conf(self) -> str:
-        return CLUSTER + "".join(
+        width, height = self.size
+        display = CLUSTER.format(width=width, height=height, refresh=self.refresh)
+        return display + "".join(
             ROLE.format(
                 name=name,
                 x=40 + 400 * (number % 3),
                 y=20 + 120 * (number // 3),
                 deadline=self._deadline_ms,
             )
-            for number, name in enumerate(ROLES)
+            for number, name in enumerate(self.roles)
         )
 
     def start(self) -> None:
@@ -181,7 +186,7 @@ class Cluster:
 
     def start_meter(self, seconds: float) -> Process:
         """Its own frame rate, as presentation feedback tells it. 0 seconds: until it is stopped."""
-        command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}"]
+        command = [*self._before_others, "gid-meter", f"--seconds={seconds:.0f}", *self.meter]
         return self.processes.start("meter", *command)
 
     def start_stall(self) -> Process:

@@ -58,7 +58,8 @@ class Cockpit:
     """`guest`: `open` is a machine of its own. Not `is_protected`: the cluster has no core of its
     own and no priority. Not `starts_open`: the caller does that."""
 
-    cluster_class = Cluster
+    open_class, cluster_class = Open, Cluster
+    deadline_ms = 200  # of the roles
 
     def __init__(
         self,
@@ -75,10 +76,11 @@ class Cockpit:
         if not is_protected:
             cluster_core = self.open_core
         self.hub = Processes("host", folder, cluster_core) if guest else None
-        open_class, options = (GuestOpen, (TRANSLATED_DEADLINE_MS,)) if guest else (Open, ())
+        open_class = GuestOpen if guest else self.open_class
+        deadline_ms = TRANSLATED_DEADLINE_MS if guest else self.deadline_ms
         self.open = open_class(folder, self.configuration, self.open_core)
         self.cluster = self.cluster_class(
-            folder, self.configuration, cluster_core, *options, is_protected=is_protected
+            folder, self.configuration, cluster_core, deadline_ms, is_protected=is_protected
         )
 
     def more_conf(self) -> str:
