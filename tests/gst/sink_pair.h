@@ -45,7 +45,8 @@ static inline gboolean pair_answer(GstPad *pad, GstObject *parent, GstQuery *que
 	}
 	gst_query_parse_caps(query, &filter);
 	g_autoptr(GstCaps) caps = gst_caps_from_string(pair.offers);
-	g_autoptr(GstCaps) both = filter != NULL ? gst_caps_intersect(caps, filter) : gst_caps_ref(caps);
+	g_autoptr(GstCaps) both =
+			filter != NULL ? gst_caps_intersect(caps, filter) : gst_caps_ref(caps);
 	gst_query_set_caps_result(query, both);
 	return TRUE;
 }
