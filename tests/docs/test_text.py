@@ -43,10 +43,21 @@ def test_files_that_are_named_exist(document: Document) -> None:
     for word in re.findall(r"`([^`\s]+)`", text):
         first, slash, rest = word.partition("/")
         if slash and rest and first in folders and first != "build" and "…" not in word:
-            name = re.sub(r"\{.*\}.*|[A-Z]{4,}.*", "*", word).rstrip("/")
+            name = re.sub(r"\{.*\}.*|[A-Z]{4,}.*", "*", word.partition("::")[0]).rstrip("/")
             assert list(TOP.glob(name)) or list(TOP.glob(name + ".[ch]")), (
                 f"{document.name}: {word}: there is no such file"
             )
+
+
+def test_tests_that_are_named_exist(document: Document) -> None:
+    """`tests/…/FILE::FUNCTION`."""
+    text = " ".join(words for _, words in document.paragraphs)
+    named = re.findall(r"`(tests/[^`\s]+)::(\w+)`", text)
+    for name, function in named:
+        source = (TOP / name).read_text()
+        begin = rf"^(?:def|static void|int) {function}\("
+        assert re.search(begin, source, re.MULTILINE), f"{document.name}: {name}::{function}"
+    assert len(named) > 50 or document.path != TOP / "docs/security.md"
 
 
 def test_commands_are_run_or_say_why_not(document: Document) -> None:
