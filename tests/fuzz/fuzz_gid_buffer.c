@@ -3,11 +3,13 @@
  * gid-buffer-v1 as both compositors serve it: manager, params, planes and pictures of compositor/,
  * in a real libwayland server, before a client that sends what the input says. Slabs and the
  * buffers' own part are false: imports come at once, later, in vain or never; slabs are
- * revoked, buffers and params destroyed at any time. What a backend is told must keep to params.h.
+ * revoked, buffers and params destroyed at any time, and objects find no memory. What a backend is
+ * told must keep to params.h.
  */
 #include "../../compositor/manager.h"
 #include "../../compositor/planes.h"
 
+#include <dlfcn.h>
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +19,21 @@
 #include "false_domain.h"
 
 #define STEPS_MAX 200
+
+/* --- memory that there is not ------------------------------------------------------------------
+ */
+
+static bool lacks_memory; /* for the next object */
+
+/* Stands before libwayland's. */
+struct wl_resource *wl_resource_create(struct wl_client *client,
+		const struct wl_interface *interface, int version, uint32_t id) {
+	__typeof__(&wl_resource_create) real =
+			(__typeof__(real))(uintptr_t)dlsym(RTLD_NEXT, "wl_resource_create");
+	bool fails = lacks_memory;
+	lacks_memory = false;
+	return fails ? NULL : real(client, interface, version, id);
+}
 
 /* --- a backend as params.h wants it ----------------------------------------------------------- */
 
@@ -178,8 +195,10 @@ static void act(struct wayland_client *client, struct manager *manager) {
 		manager_send_feedback(manager);
 		break;
 	case BUFFER_REQUEST_KINDS + 4:
-	case BUFFER_REQUEST_KINDS + 5:
 		wayland_client_dispatch(client);
+		break;
+	case BUFFER_REQUEST_KINDS + 5:
+		lacks_memory = true;
 		break;
 	default:
 		buffer_requests_send(client, what);
@@ -193,7 +212,7 @@ static void be_silent(const char *format, va_list arguments) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	wl_log_set_handler_server(be_silent);
 	false_domain_reset();
-	is_up = false;
+	is_up = lacks_memory = false;
 	struct wl_display *display = wl_display_create();
 	struct manager manager;
 	demand(display != NULL && manager_init(&manager, display, NULL, &backend, NULL) == 0);
