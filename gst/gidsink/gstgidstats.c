@@ -24,7 +24,9 @@ gst_gid_sink_create_stats (GstGidSink *self)
   }
   if (self->allocator) {
     gst_gid_allocator_get_slots (self->allocator, &slots, &used);
+    g_mutex_lock (&self->allocator->lock);
     waits = self->allocator->waits;
+    g_mutex_unlock (&self->allocator->lock);
   }
   structure = gst_structure_new ("gid-sink-stats", "stream", G_TYPE_STRING, self->stream,
       "rendered", G_TYPE_UINT64, rendered, "frames", G_TYPE_UINT64, stats.frames, "delivered",

@@ -13,22 +13,15 @@ typedef GstAllocatorClass GstGidViewAllocatorClass;
 static GType gst_gid_view_allocator_get_type (void);
 G_DEFINE_TYPE (GstGidViewAllocator, gst_gid_view_allocator, GST_TYPE_ALLOCATOR);
 
-static GQuark
-base_quark (void)
-{
-  static GQuark quark;
-
-  if (quark == 0)
-    quark = g_quark_from_static_string ("GstGidViewBase");
-  return quark;
-}
+/* Set with the allocators, before there is any memory. */
+static GQuark base_quark;
 
 static gpointer
 view_map (GstMemory *mem, gsize maxsize, GstMapFlags flags)
 {
   GstMiniObject *owner = GST_MINI_OBJECT_CAST (mem->parent ? mem->parent : mem);
 
-  return gst_mini_object_get_qdata (owner, base_quark ());
+  return gst_mini_object_get_qdata (owner, base_quark);
 }
 
 static void
@@ -98,6 +91,7 @@ get_allocator (GstGidView kind)
   static gsize once;
 
   if (g_once_init_enter (&once)) {
+    base_quark = g_quark_from_static_string ("GstGidViewBase");
     allocators[GST_GID_VIEW_PLAIN] =
         gst_object_ref_sink (g_object_new (gst_gid_view_allocator_get_type (), NULL));
     allocators[GST_GID_VIEW_FD] =
@@ -126,7 +120,7 @@ gst_gid_view_new (
     mem = view_new (allocator, NULL, maxsize, 0, maxsize);
   gst_memory_resize (mem, offset, size);
   GST_MINI_OBJECT_FLAG_SET (mem, GST_MEMORY_FLAG_READONLY);
-  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), base_quark (), (gpointer) base, NULL);
+  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), base_quark, (gpointer) base, NULL);
   return mem;
 }
 
