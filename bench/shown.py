@@ -137,7 +137,7 @@ def shown(folder: Path, pipeline: str) -> dict:
         wait_until_told(stats, sent)
         viewer.terminate()
         viewer.communicate(timeout=PATIENCE)
-    found, told = json.loads(stats.read_text()), json.loads(sent.read_text())
+    found, told = json.loads(stats.read_text()), json.loads(sent.read_text())[STREAM]
     if told["rendered"] == 0:
         raise common.BenchError(f"nothing was sent: {(folder / 'play.log').read_text()[-500:]}")
     return {
@@ -156,7 +156,7 @@ def wait_until_told(stats: Path, sent: Path) -> None:
     """Until each frame that was sent was shown or lost; what the view has not told by then it never
     got."""
     end = time.monotonic() + SETTLE
-    wanted = json.loads(sent.read_text())["rendered"]
+    wanted = json.loads(sent.read_text())[STREAM]["rendered"]
     while time.monotonic() < end:
         with contextlib.suppress(OSError, json.JSONDecodeError):
             found = json.loads(stats.read_text())

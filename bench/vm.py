@@ -179,7 +179,7 @@ def by_gid(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
     cpu = sum(map(common.cpu_seconds, watched)) - before
     cpu += sum(os.times()[2:4]) - sum(usage[2:4])  # the receiver's, now that it was waited for
     stats = agent.start(["cat", "/run/stats"]).wait(SECONDS).out
-    return seconds, cpu, json.loads(stats)["copied-bytes"]
+    return seconds, cpu, json.loads(stats)["movie"]["copied-bytes"]
 
 
 def bring_up_network(agent: Agent) -> None:

@@ -35,27 +35,22 @@ class Producers:
             "camera": camera,
             **{name: Panel.pipeline(name, place.put(file)) for name, file in still.items()},
         }
-        self._looped = {"movie", "movie-i420"}
-        self._started: list[Program] = []
+        self._stats = place.folder / "play.json"
+        self._program: Program | None = None
 
     def start(self) -> None:
+        command = ["python3", str(_HERE / "play.py"), "--loop", f"--stats={self._stats}"]
         for stream, pipeline in self._pipelines.items():
-            command = ["python3", str(_HERE / "play.py"), f"--stats={self._stats(stream)}"]
-            if stream in self._looped:
-                command.append("--loop")
             command.append(f"{pipeline} ! gidsink name=sink stream={stream} lease={_LEASE_MS}")
-            self._started.append(self._place.start(f"play-{stream}", command))
+        self._program = self._place.start("play", command)
 
     def stop(self) -> None:
-        for program in self._started:
-            self._place.stop(program)
+        self._place.stop(self._program)
 
     def counts(self) -> dict[str, dict]:
         """The statistics of each stream's gidsink, as far as there are any."""
-        return {stream: self._place.read_json(self._stats(stream)) for stream in self._pipelines}
-
-    def _stats(self, stream: str) -> Path:
-        return self._place.folder / f"play-{stream}.json"
+        counts = self._place.read_json(self._stats)
+        return {stream: counts.get(stream, {}) for stream in self._pipelines}
 
 
 class Check:

@@ -47,13 +47,17 @@ class Agent:
         self.send(id=number, **{kind: binascii.b2a_base64(data, newline=False).decode()})
 
     def serve(self) -> None:
-        waiting = b""
+        parts: list[bytes] = []  # of a line; what it is given may be long, and comes in pages
         while True:
             data = self.port.read(65536)
             if not data:
                 time.sleep(0.05)  # the host has not opened its end yet, or closed it
                 continue
-            *lines, waiting = (waiting + data).split(b"\n")
+            *lines, rest = data.split(b"\n")
+            if lines:
+                lines[0] = b"".join([*parts, lines[0]])
+                parts.clear()
+            parts.append(rest)
             for line in lines:
                 try:
                     message = json.loads(line)
