@@ -54,6 +54,9 @@ static bool device_init_backend(struct device *device, struct wl_display *waylan
 /* As WLR_RENDERER has it. */
 static bool device_init_rendering(struct device *device, struct wl_display *wayland) {
 	const char *wanted = getenv("WLR_RENDERER");
+	/* Mesa waits without end for the lock of its cache, which any program of this user can
+	 * take. */
+	setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
 	if (wlr_backend_is_headless(device->backend) && wanted != NULL &&
 			strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
 		device->renderer = software_gl_create();

@@ -3,7 +3,8 @@
  * For TSan, in a program that it instruments: what orders the threads of GLib and GStreamer, which
  * are built without it. Their mutexes are futexes of their own, and their counts of references
  * atomics that TSan does not see. These functions stand before theirs, and say which comes before
- * which. What is not here was not needed: nothing of ours is in order by GRecMutex or GRWLock alone.
+ * which. What is not here was not needed: nothing of ours is in order by GRecMutex or GRWLock
+ * alone.
  *
  * What one library calls within itself does not come by here. What others do in memory of their own
  * is left out by seen_locks.supp; races of our code are not.

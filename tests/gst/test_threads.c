@@ -16,12 +16,12 @@ GST_PLUGIN_STATIC_DECLARE(gid);
 #define PROGRAMS 2
 #define ROUNDS 6
 #define SOME 15
-#define SENDER \
-	"videotestsrc name=source ! capsfilter name=caps caps=video/x-raw,format=I420,width=64," \
-	"height=48,framerate=100/1 ! queue max-size-buffers=2 ! " \
+#define SENDER                                                                                     \
+	"videotestsrc name=source ! capsfilter name=caps caps=video/x-raw,format=I420,width=64,"   \
+	"height=48,framerate=100/1 ! queue max-size-buffers=2 ! "                                  \
 	"gidsink name=sink stream=movie slots=8"
-#define READER \
-	"gidsrc name=source domain=open peer=cluster stream=movie forward-eos=false ! " \
+#define READER                                                                                     \
+	"gidsrc name=source domain=open peer=cluster stream=movie forward-eos=false ! "            \
 	"queue max-size-buffers=2 ! fakesink name=sink sync=false signal-handoffs=true"
 
 struct reader {
@@ -136,8 +136,9 @@ static void test_several_programs(GstElement *sender, char *self) {
 	char *arguments[] = {self, (char *)"read", NULL};
 	bool good = true;
 	for (int i = 0; i < PROGRAMS; i++) {
-		good = good && g_spawn_async(NULL, arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
-				&programs[i], NULL);
+		good = good &&
+				g_spawn_async(NULL, arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD,
+						NULL, NULL, &programs[i], NULL);
 	}
 	for (int round = 0; round < ROUNDS && good; round++) {
 		cockpit_sleep_ms(200);

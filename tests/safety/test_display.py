@@ -102,6 +102,22 @@ def test_without_a_screen_it_says_so_at_once(cockpit: Cockpit) -> None:
     assert any("--headless" in line for line in lines)
 
 
+def test_shaders_are_not_kept_in_files_that_others_can_lock(cockpit: Cockpit) -> None:
+    config = cockpit.folder / "gl.conf"
+    config.write_text(DISPLAY + ROLE)
+    kept = cockpit.folder / "kept"
+    kept.mkdir()
+    env = cockpit.env("cluster") | {"WLR_RENDERER": "gles2", "XDG_CACHE_HOME": str(kept)}
+    socket_path = cockpit.folder / "gl.sock"
+    command = [CLUSTER, "--headless", "--config", config, "--socket", socket_path]
+    program = Program(command, env, cockpit.folder)
+    cockpit.programs.append(program)
+    # Without /dev/udmabuf it ends, when its shaders are compiled.
+    wait_for(lambda: socket_path.exists() or not program.is_running(), "its shaders")
+    assert "GL renderer" in program.stderr
+    assert list(kept.iterdir()) == []
+
+
 @pytest.mark.parametrize("option", ["-h", "--help", "-?", "-V", "--version"])
 @pytest.mark.parametrize(
     "program",
