@@ -421,7 +421,7 @@ static void revoke(struct gid_slab *slab) {
 		slab->listeners = listener.next;
 		listener.func(listener.data, slab);
 	}
-	gid_slab_blank(slab); /* what a listener wants to keep it has copied */
+	gid_slab_blank(slab);
 	gid_slab_unref(slab);
 }
 

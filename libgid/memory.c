@@ -252,14 +252,28 @@ int gid_memory_make_blank(uint64_t size) {
 	if (fd < 0) {
 		return -errno;
 	}
-	if (size > INT64_MAX || ftruncate(fd, (off_t)size) < 0 ||
-			fcntl(fd, F_ADD_SEALS,
-					F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) <
-					0) {
+	if (size > INT64_MAX || ftruncate(fd, (off_t)size) < 0) {
 		close(fd);
 		return -ENOMEM;
 	}
 	return fd;
+}
+
+int gid_memory_fill(int fd, uint64_t offset, const void *data, size_t size) {
+	for (size_t done = 0; done < size;) {
+		ssize_t n = pwrite(
+				fd, (const char *)data + done, size - done, (off_t)(offset + done));
+		if (n <= 0) {
+			return n < 0 ? -errno : -EIO;
+		}
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int gid_memory_seal(int fd) {
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
 }
 
 /*
@@ -286,17 +300,19 @@ static void *move(char *data, size_t size) {
 	return moved;
 }
 
-int gid_memory_replace(const void *data, size_t size, uint32_t owner) {
+int gid_memory_replace(const void *data, size_t size, uint32_t owner, int fd, uint64_t offset) {
 	uint64_t lead = (uintptr_t)data % page_size();
 	char *pages = (char *)data - lead;
 	size_t length = (size_t)gid_memory_round_up(size + lead);
 	void *moved = length > QUICK ? move(pages, length) : NULL;
-	void *zeroes = mmap(pages, length, PROT_READ,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	int flags = MAP_FIXED | MAP_NORESERVE;
+	flags |= fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+	void *others = mmap(
+			pages, length, PROT_READ, flags, fd, fd >= 0 ? (off_t)(offset - lead) : 0);
 	if (moved != NULL) {
 		gid_closer_unmap(moved, length, owner);
 	}
-	return zeroes == MAP_FAILED ? -ENOMEM : 0;
+	return others == MAP_FAILED ? -ENOMEM : 0;
 }
 
 void gid_memory_unmap(const void *data, size_t size) {

@@ -69,16 +69,21 @@ int gid_memory_map_untouched(int fd, uint64_t offset, uint64_t size, const void 
 /* Makes mapped pages present at once, as far as there is memory behind them. */
 void gid_memory_touch(const void *data, size_t size);
 
-/* A memfd of `size` bytes that nobody ever writes, without a page: to stand in for another; or
- * -errno. */
+/* A memfd of `size` bytes, without a page: to stand in for another; or -errno. */
 int gid_memory_make_blank(uint64_t size);
 
+/* Copies into a memfd. Also of memory that may have gone: -EFAULT then. Returns 0 or -errno. */
+int gid_memory_fill(int fd, uint64_t offset, const void *data, size_t size);
+
+/* From now on nobody writes the memfd. Returns 0 or -errno. */
+int gid_memory_seal(int fd);
+
 /*
- * Puts zeroes in the place of what is mapped there: its memory, of domain `owner`, is given up,
- * whoever still reads at the address. Takes no longer for much of it: closer.h. Returns 0 or
- * -ENOMEM.
+ * Puts a sealed memfd's bytes, from `offset` on, in the place of what is mapped there, or zeroes if
+ * `fd` is -1: the memory, of domain `owner`, is given up, whoever still reads at the address. Takes
+ * no longer for much of it: closer.h. Returns 0 or -ENOMEM.
  */
-int gid_memory_replace(const void *data, size_t size, uint32_t owner);
+int gid_memory_replace(const void *data, size_t size, uint32_t owner, int fd, uint64_t offset);
 
 void gid_memory_unmap(const void *data, size_t size);
 

@@ -25,6 +25,7 @@ struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_k
 	slab->info.fd = -1;
 	slab->info.description = slab->description;
 	slab->own.fd = -1;
+	slab->stand_in = -1;
 	slab->next = domain->slabs;
 	if (slab->next != NULL) {
 		slab->next->prev = slab;
@@ -75,26 +76,57 @@ static void discharge(struct gid_slab *slab) {
 	slab->charged = 0;
 }
 
+int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
+	const struct gid_slab_info *info = &slab->info;
+	if (slot >= info->slot_count || slab->view == NULL) {
+		return -EINVAL;
+	}
+	if (slab->stand_in < 0) {
+		slab->stand_in = gid_memory_make_blank(info->offset + slab->view_size);
+		if (slab->stand_in < 0) {
+			return slab->stand_in;
+		}
+	}
+	uint64_t at = (uint64_t)slot * info->slot_size;
+	size_t size = at < slab->view_size ? (size_t)(slab->view_size - at) : 0;
+	size = size < info->slot_size ? size : (size_t)info->slot_size;
+	return gid_memory_fill(slab->stand_in, info->offset + at, slab->view + at, size);
+}
+
+/* Under the same number, for who has that. Of a dma-buf a device may still make use. */
+static void replace_descriptor(struct gid_slab *slab, int by) {
+	if (by >= 0 && slab->info.fd >= 0 && slab->info.memory != GID_MEMORY_DMABUF) {
+		dup3(by, slab->info.fd, O_CLOEXEC);
+	}
+}
+
 void gid_slab_blank(struct gid_slab *slab) {
+	const uint64_t offset = slab->info.offset;
+	int kept = slab->stand_in;
+	slab->stand_in = -1;
+	if (kept >= 0 && gid_memory_seal(kept) < 0) {
+		close(kept);
+		kept = -1;
+	}
 	if (slab->view != NULL &&
 			gid_memory_replace(slab->view, slab->view_size,
-					gid_domain_of(slab->info.gid)) < 0) {
-		return;
+					gid_domain_of(slab->info.gid), kept, offset) < 0) {
+		goto out;
 	}
 	if (slab->generations_size > 0) {
 		gid_memory_unmap(slab->generations, slab->generations_size);
 		slab->generations = NULL;
 		slab->generations_size = 0;
 	}
-	/* Under the same number, for who has that. Of a dma-buf a device may still make use. */
-	int blank = slab->info.fd < 0 || slab->info.memory == GID_MEMORY_DMABUF
-			? -1
-			: gid_memory_make_blank(slab->info.offset + slab->view_size);
-	if (blank >= 0) {
-		dup3(blank, slab->info.fd, O_CLOEXEC);
-		close(blank);
+	if (kept < 0 && (kept = gid_memory_make_blank(offset + slab->view_size)) >= 0) {
+		gid_memory_seal(kept);
 	}
+	replace_descriptor(slab, kept);
 	discharge(slab);
+out:
+	if (kept >= 0) {
+		close(kept);
+	}
 }
 
 void gid_slab_free(struct gid_slab *slab) {
@@ -107,6 +139,9 @@ void gid_slab_free(struct gid_slab *slab) {
 		struct gid_slab_listener *listener = slab->listeners;
 		slab->listeners = listener->next;
 		free(listener);
+	}
+	if (slab->stand_in >= 0) {
+		close(slab->stand_in);
 	}
 	free(slab->touched);
 	free(slab->slots);

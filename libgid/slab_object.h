@@ -65,6 +65,7 @@ struct gid_slab {
 		GID_REVALIDATE_ASKED,
 	} revalidate;
 	struct gid_slab_listener *listeners;
+	int stand_in;			/* while they are told: what they keep; else -1 */
 	struct gid_slab *older, *newer; /* among those without a reference */
 	uint32_t held; /* frames of ours that lie in it and are out: they hold one reference */
 };
@@ -76,8 +77,9 @@ struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_k
 void gid_slab_detach_all(struct gid_domain *domain);
 
 /*
- * A revoked slab's memory is given up at once, whoever still reads it: zeroes are in its place, and
- * behind its descriptor, but for a dma-buf's, which stays until the last reference goes.
+ * A revoked slab's memory is given up at once, whoever still reads it: what was kept and else
+ * zeroes are in its place, and behind its descriptor, but for a dma-buf's, which stays until the
+ * last reference goes.
  */
 void gid_slab_blank(struct gid_slab *slab);
 

@@ -99,10 +99,22 @@ import_unref (GstGidImport *self)
   gst_gid_reader_unref (reader);
 }
 
+/* Downstream goes on with the frames that it has: a stream's end must not blank its last ones. */
 static void
 import_revoked (void *data, struct gid_slab *slab)
 {
-  ((GstGidImport *) data)->revoked = TRUE;
+  GstGidImport *self = data;
+
+  self->revoked = TRUE;
+  for (guint i = 0; i < self->info.slot_count; i++) {
+    gboolean out = FALSE;
+    int ret;
+
+    for (guint view = 0; view < GST_GID_N_VIEWS; view++)
+      out |= self->slots[i * GST_GID_N_VIEWS + view].out;
+    if (out && (ret = gid_slab_keep (slab, i)) < 0)
+      GST_WARNING ("a frame that is in use is lost: %s", gid_strerror (ret));
+  }
 }
 
 /* With the lock held. */

@@ -29,6 +29,7 @@ static struct {
 	GMutex lock; /* of the held buffers */
 	GQueue held; /* struct held, the oldest first */
 	guint hold;  /* how many to keep */
+	gboolean stays;
 	guint frames, overwritten;
 	int status;
 	GString *commands; /* read and not yet obeyed */
@@ -240,7 +241,9 @@ static gboolean on_message(GstBus *bus, GstMessage *message, gpointer data) {
 		put_text(out, "text", error->message);
 		break;
 	case GST_MESSAGE_EOS:
-		end(0);
+		if (!run.stays) {
+			end(0);
+		}
 		break;
 	case GST_MESSAGE_ELEMENT:
 		put_text(out, "name", gst_structure_get_name(gst_message_get_structure(message)));
@@ -360,6 +363,9 @@ int main(int argc, char **argv) {
 			{"hold", 0, 0, G_OPTION_ARG_INT, &hold_frames,
 					"keep so many frames, and hash them again before they go",
 					"N"},
+			{"stay", 0, 0, G_OPTION_ARG_NONE, &run.stays,
+					"keep them after the stream's end, too, until told to quit",
+					NULL},
 			{"video-meta", 0, 0, G_OPTION_ARG_INT, &video_meta,
 					"have `watch` take GstVideoMeta (1), and a crop (2)", "N"},
 			{0},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What pipelines do: they end, seek, change caps, branch, and are put together by playbin."""
 
+import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -271,6 +272,23 @@ def test_two_consumers_and_a_long_queue(cockpit: Cockpit) -> None:
         assert receiver.lines("end")[0]["overwritten"] == 0
     assert any(receiver.sums == expected for receiver in receivers)
     check_h264_copies(sender.stats("sink"), len(expected))
+
+
+def test_frames_that_are_in_use_outlive_the_stream(cockpit: Cockpit) -> None:
+    expected = sums_of(cockpit, decode(clip()))
+    receiver = watch(cockpit, "credit=8", "", "--video-meta", "1", "--hold", "6", "--stay")
+    receiver.wait_state("waiting")
+    send(cockpit, decode(clip()), LOSSLESS).finish()
+
+    def has_lost_the_memory() -> bool:
+        links = Path(f"/proc/{receiver.pid}/fd").iterdir()
+        return any("gid-revoked" in os.readlink(link) for link in links)
+
+    wait_for(has_lost_the_memory, "the end of the sender's memory")
+    receiver.tell("quit")
+    receiver.finish()
+    assert receiver.sums == expected
+    assert receiver.lines("end")[0]["overwritten"] == 0
 
 
 # --- put together by others ---

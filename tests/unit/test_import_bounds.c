@@ -176,6 +176,36 @@ static void test_a_reader_that_does_not_listen(void) {
 	gid_slab_destroy(slab, false);
 }
 
+static void keep_second(void *data, struct gid_slab *slab) {
+	*(int *)data = gid_slab_keep(slab, 1);
+	tap_ok(gid_slab_keep(slab, 2) == -EINVAL, "there is no third slot to keep");
+}
+
+/* One that still needs a frame when its stream ends. */
+static void test_what_is_kept_stays(void) {
+	struct gid_slab *slab = make(2), *got = NULL;
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	memset(gid_slab_data(slab, 0), 'x', (size_t)info.slot_size);
+	memset(gid_slab_data(slab, 1), 'y', (size_t)info.slot_size);
+	gid_slab_grant(slab, 2);
+	gid_slab_import(reader, gid_slab_gid(slab, 1), &got);
+	const char *first = gid_slab_view(got, 0), *second = gid_slab_view(got, 1);
+	const size_t last = (size_t)info.slot_size - 1;
+	int ret = 1;
+	char byte = 0;
+	gid_slab_on_revoked(got, keep_second, &ret);
+	gid_slab_destroy(slab, false);
+	tap_ok(cockpit_until(reader, is_revoked, got) && ret == 0, "a slot is kept: %d", ret);
+	tap_ok(second[0] == 'y' && second[last] == 'y', "it is what it was, where it was");
+	tap_ok(first[0] == 0 && first[last] == 0, "and only it");
+	gid_slab_get_info(got, &info);
+	tap_ok(pread(info.fd, &byte, 1, (off_t)(info.offset + info.slot_size)) == 1 && byte == 'y',
+			"also behind the descriptor");
+	tap_ok(pwrite(info.fd, "z", 1, 0) < 0, "which nobody can write to");
+	gid_slab_unref(got);
+}
+
 static void test_kinds(void) {
 	int fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
 	if (fd >= 0) {
@@ -198,6 +228,7 @@ int main(void) {
 		test_what_is_let_go_of();
 		test_holes();
 		test_a_reader_that_does_not_listen();
+		test_what_is_kept_stays();
 	}
 	return slab_pair_finish();
 }

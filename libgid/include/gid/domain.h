@@ -246,11 +246,21 @@ struct gid_slab *gid_slab_ref(struct gid_slab *slab);
 void gid_slab_unref(struct gid_slab *slab);
 
 /**
- * Called from gid_domain_dispatch() when an imported slab was revoked, or when its domain died. To
- * keep the content, copy it in this callback. After the last listener has returned, or at once if
- * there is none, the slab's mapping shows zeroes and its memory is the owner's alone again.
+ * Called from gid_domain_dispatch() when an imported slab was revoked, or when its domain died or
+ * took it back: then, too, when a stream ends. To keep the content, copy it in this callback, or
+ * have gid_slab_keep() do so. After the last listener has returned, or at once if there is none,
+ * the slab's mapping shows zeroes where nothing was kept, and its memory is the owner's alone
+ * again.
  */
 typedef void (*gid_revoked_func)(void *data, struct gid_slab *slab);
+
+/**
+ * In a gid_revoked_func: a copy of the slot's content shall be in its place, at the same address
+ * and behind the slab's descriptor (but for a dma-buf's), until the slab is unreferenced. Takes as
+ * long as a copy takes: not for a thread that must not be late. Returns 0; -EFAULT: the content is
+ * gone; -EINVAL: no such slot, or it is not mapped; or -errno.
+ */
+int gid_slab_keep(struct gid_slab *slab, uint32_t slot);
 
 /**
  * Adds a listener to an imported slab. It is called once. With `func` NULL, removes the listeners
