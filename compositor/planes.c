@@ -92,23 +92,29 @@ const void *planes_view(const struct planes *planes) {
 	return slot != NULL && readable ? slot + layout->planes[0].offset : NULL;
 }
 
-uint64_t planes_offset(const struct planes *planes, uint32_t plane) {
+/* How far into its slab. */
+static uint64_t offset_in_slab(const struct planes *planes, uint32_t plane) {
 	const struct picture *picture = &planes->picture;
 	struct gid_slab_info info;
 	gid_slab_get_info(planes->plane[plane].slab, &info);
-	return info.offset + gid_slot_of(picture->gids[plane]) * info.slot_size +
+	return gid_slot_of(picture->gids[plane]) * info.slot_size +
 			picture->layout.planes[plane].offset;
+}
+
+uint64_t planes_offset(const struct planes *planes, uint32_t plane) {
+	struct gid_slab_info info;
+	gid_slab_get_info(planes->plane[plane].slab, &info);
+	return info.offset + offset_in_slab(planes, plane);
 }
 
 bool planes_get_dmabuf(const struct planes *planes, struct planes_dmabuf *dmabuf) {
 	for (uint32_t i = 0; i < planes->picture.layout.plane_count; i++) {
-		struct gid_slab_info info;
-		gid_slab_get_info(planes->plane[i].slab, &info);
-		uint64_t offset = planes_offset(planes, i);
-		if (info.memory != GID_MEMORY_DMABUF || offset > UINT32_MAX) {
+		uint64_t begin = 0;
+		dmabuf->fd[i] = gid_slab_get_dmabuf(planes->plane[i].slab, &begin);
+		uint64_t offset = begin + offset_in_slab(planes, i);
+		if (dmabuf->fd[i] < 0 || offset > UINT32_MAX) {
 			return false;
 		}
-		dmabuf->fd[i] = info.fd;
 		dmabuf->offset[i] = (uint32_t)offset;
 	}
 	return true;

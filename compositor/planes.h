@@ -63,7 +63,7 @@ struct planes_dmabuf {
 	uint32_t offset[GID_PLANES_MAX];
 };
 
-/* Returns whether the planes lie in dma-bufs. */
+/* Returns whether the planes lie in dma-bufs, or in windows that the kernel makes dma-bufs of. */
 bool planes_get_dmabuf(const struct planes *planes, struct planes_dmabuf *dmabuf);
 
 #endif

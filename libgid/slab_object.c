@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "closer.h"
+#include "window_dmabuf.h"
 
 /* --- the object ------------------------------------------------------------------------------- */
 
@@ -26,6 +27,7 @@ struct gid_slab *gid_slab_new(struct gid_domain *domain, const struct gid_slab_k
 	slab->info.description = slab->description;
 	slab->own.fd = -1;
 	slab->stand_in = -1;
+	slab->window_dmabuf = -1;
 	slab->next = domain->slabs;
 	if (slab->next != NULL) {
 		slab->next->prev = slab;
@@ -46,10 +48,11 @@ static void close_memory(struct gid_slab *slab) {
 		gid_closer_close(slab->info.fd);
 		gid_memory_let_go(slab->view, slab->view_size, gid_domain_of(slab->info.gid));
 	}
+	gid_closer_close(slab->window_dmabuf);
 	slab->generations = NULL;
 	slab->generations_size = 0;
 	slab->view = NULL;
-	slab->info.fd = -1;
+	slab->info.fd = slab->window_dmabuf = -1;
 }
 
 static void detach(struct gid_slab *slab) {
@@ -177,6 +180,30 @@ void gid_slab_unref(struct gid_slab *slab) {
 
 void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) {
 	*info = slab->info;
+}
+
+/* A window's range begins at a page, and so does the view of it. */
+int gid_slab_get_dmabuf(struct gid_slab *slab, uint64_t *offset) {
+	if (slab->info.memory == GID_MEMORY_DMABUF) {
+		*offset = slab->info.offset;
+		return slab->info.fd >= 0 ? slab->info.fd : -EINVAL;
+	}
+	/* Our own may leave its memory. */
+	if (slab->info.memory != GID_MEMORY_WINDOW || !slab->info.imported || slab->view == NULL) {
+		return -ENOTSUP;
+	}
+	*offset = 0;
+	if (slab->window_dmabuf >= 0) {
+		return slab->window_dmabuf;
+	}
+	if (slab->info.revoked) {
+		return -EINVAL; /* there are zeroes in its place */
+	}
+	int fd = gid_window_dmabuf_make(slab->view, slab->view_size);
+	if (fd >= 0) {
+		slab->window_dmabuf = fd;
+	}
+	return fd;
 }
 
 gid_id gid_slab_gid(const struct gid_slab *slab, uint32_t slot) {

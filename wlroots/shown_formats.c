@@ -30,10 +30,15 @@ bool shown_formats_are_read(const struct shown_formats *formats, uint32_t fourcc
 			wlr_drm_format_set_get(of_memory, fourcc) != NULL;
 }
 
+bool shown_formats_are_of_dmabufs(
+		const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier) {
+	return wlr_drm_format_set_has(&formats->sampled, fourcc, modifier) ||
+			wlr_drm_format_set_has(&formats->drawn, fourcc, modifier);
+}
+
 bool shown_formats_have(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier) {
 	return (modifier == DRM_FORMAT_MOD_LINEAR && shown_formats_are_read(formats, fourcc)) ||
-			wlr_drm_format_set_has(&formats->sampled, fourcc, modifier) ||
-			wlr_drm_format_set_has(&formats->drawn, fourcc, modifier);
+			shown_formats_are_of_dmabufs(formats, fourcc, modifier);
 }
 
 void shown_formats_get_ways(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier,

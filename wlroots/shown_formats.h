@@ -22,6 +22,10 @@ void shown_formats_finish(struct shown_formats *formats);
 /* Whether the renderer reads the format from memory: linear, of one plane. */
 bool shown_formats_are_read(const struct shown_formats *formats, uint32_t fourcc);
 
+/* Whether the renderer shows it from dma-bufs, as they are or drawn. */
+bool shown_formats_are_of_dmabufs(
+		const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier);
+
 bool shown_formats_have(const struct shown_formats *formats, uint32_t fourcc, uint64_t modifier);
 
 /*

@@ -208,12 +208,19 @@ static bool buffer_show_by(struct buffer *buffer, enum shown_way way,
 }
 
 static enum shown_way buffer_show_dmabuf(struct buffer *buffer) {
+	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	struct wlr_dmabuf_attributes dmabuf;
+	struct gid_slab_info info;
+	gid_slab_get_info(buffer->planes.plane[0].slab, &info);
+	/* Who reads a window in place needs no dma-buf of it. */
+	if (info.memory == GID_MEMORY_WINDOW &&
+			!shown_formats_are_of_dmabufs(&buffer->buffers->formats, layout->fourcc,
+					layout->modifier)) {
+		return SHOWN_NOT;
+	}
 	if (!buffer_get_dmabuf(buffer, &dmabuf)) {
 		return SHOWN_NOT;
 	}
-	struct gid_slab_info info;
-	gid_slab_get_info(buffer->planes.plane[0].slab, &info);
 	const struct yuv_colours colours = yuv_colours_of(&info.layout.colours);
 	enum shown_way ways[SHOWN_WAYS], way = SHOWN_NOT;
 	shown_formats_get_ways(

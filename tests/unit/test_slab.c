@@ -18,6 +18,8 @@ static void test_create(void) {
 	tap_ok(gid_slab_data(slab, 3) == (char *)gid_slab_data(slab, 0) + 3 * 12288 &&
 					gid_slab_data(slab, 4) == NULL,
 			"it has as many slots");
+	uint64_t offset;
+	tap_ok(gid_slab_get_dmabuf(slab, &offset) == -ENOTSUP, "a memfd is no dma-buf");
 	tap_ok(gid_slot_of(gid_slab_gid(slab, 2)) == 2 && gid_slab_gid(slab, 4) == GID_NONE,
 			"each slot has a gid");
 

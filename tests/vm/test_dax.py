@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A guest's windows with pages: a camera's driver writes into what other machines read."""
 
+import io
 import json
+import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 from gid_cockpit.configuration import Domain, MachineKeys
 from gid_cockpit.machine import window_kind
@@ -15,7 +18,10 @@ from gid_vm.guest import why_no_pages, why_not
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine, Window
 from guests import CONFIG, SECONDS, Machines
-from pipeline import LOSSLESS
+from kernel_module import build_module, why_no_module
+from PIL import Image
+from pipeline import FRAMES as FRAMES_OF
+from pipeline import LOSSLESS, PATIENT
 from program import BUILD, wait_for
 
 pytestmark = [
@@ -24,12 +30,20 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
+HERE = Path(__file__).parent
 FRAMES = 300
+WIDTH, HEIGHT = 320, 180
+CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT}"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 PEER = BUILD / "tests" / "stream" / "stream-peer"
 QEMU = "{http://libvirt.org/schemas/domain/qemu/1.0}"
+CLUSTER = BUILD / "cluster" / "gid-cluster"
+VIEW = BUILD / "clients" / "gid-view"
+EXPORTS = HERE / "exports.py"
+PCI = Path("/sys/bus/pci/devices")
 MIB = 1 << 20
 HEAD = 2 * MIB  # of the file, which the guest's kernel keeps
+UNUSED = 56 * MIB  # of the window, of 64: no program has its memory there
 
 
 def test_what_auto_picks() -> None:
@@ -72,6 +86,25 @@ def machines() -> Iterator[Machines]:
         machines.close()
 
 
+@pytest.fixture(scope="module")
+def resource(machines: Machines) -> str:
+    """Of the window of `open` that its streams are in, as a reader has it, with the module."""
+    if (reason := why_no_module()) is not None:
+        pytest.skip(reason)
+    module = build_module()
+    machines.run("cluster", "insmod", module)
+    (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
+    number = int(path.name.partition(".")[0])
+    find = f"cd {PCI}; grep -lx {256 * number + 1} */acpi_index"
+    device = machines.run("cluster", "sh", "-c", find).out.split("/")[0]
+    return f"{PCI}/{device}/resource2"
+
+
+def ask(machines: Machines, guest: str, task: str, path: str, offset: int) -> dict:
+    out = machines.run(guest, "python3", EXPORTS, task, path, str(offset)).out
+    return json.loads(out.splitlines()[-1])
+
+
 def test_its_windows_are_device_dax(machines: Machines) -> None:
     """Those that streams can be in; readers have none, for the owner writes what makes it one."""
     listed = machines.run("open", "sh", "-c", "ls /dev/dax*").out.split()
@@ -82,28 +115,37 @@ def test_its_windows_are_device_dax(machines: Machines) -> None:
     assert there == ""
 
 
-def test_what_is_revoked_is_gone(machines: Machines) -> None:
+@pytest.mark.parametrize("way", ["mapped", "dmabuf"])
+def test_what_is_revoked_is_gone(
+    machines: Machines, way: str, request: pytest.FixtureRequest
+) -> None:
     """Its reader has it as a device, and sees zeroes; another reader loses no frame.
 
     Before other tests fill the window: what they leave there its readers may see.
     """
     (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
     index = 256 * int(path.name.partition(".")[0]) + 1
-    producer = machines.start("open", "stream-peer", "produce", "film", "fps=20", "lossless=1")
+    words = [HERE / "spy.py", str(index), str(HEAD + 4096)]
+    if way == "dmabuf":  # that it has already
+        words = [EXPORTS, "spy", request.getfixturevalue("resource"), str(HEAD + 4096)]
+    film = f"film-{way}"
+    producer = machines.start("open", "stream-peer", "produce", film, "fps=20", "lossless=1")
     producer.wait_lines("frames", 1)
-    other = machines.start("host", PEER, "consume", "open", "film")
-    loser = machines.start("cluster", "stream-peer", "consume", "open", "film")
+    other = machines.start("host", PEER, "consume", "open", film)
+    loser = machines.start("cluster", "stream-peer", "consume", "open", film)
     for consumer in (other, loser):
         consumer.wait_more(20)
-    words = [str(Path(__file__).with_name("spy.py")), str(index), str(HEAD + 4096)]
     spy = machines.start("cluster", "python3", *words)
     assert spy.wait_lines("sees", 1)[0]["sees"] > 0
-    command = [GIDCTL, "revoke", "open", "film", "--from=cluster"]
+    command = [GIDCTL, "revoke", "open", film, "--from=cluster"]
     subprocess.run(command, env=machines.host.env("host"), check=True, timeout=SECONDS)
     wait_for(lambda: spy.lines("sees")[-1]["sees"] == 0, "it to see nothing", SECONDS)
     other.wait_more(20)
     last = other.lines("frames")[-1]
     assert (last["torn"], last["missed"], last["lost_imports"]) == (0, 0, 0), last
+    for program in (spy, producer, other, loser):
+        program.signal(signal.SIGTERM)
+        program.finish()
 
 
 @pytest.mark.parametrize("reader", ["host", "cluster"])
@@ -113,7 +155,7 @@ def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, r
     watch = f"gidsrc domain=open stream={stream} ! fakesink name=watch sync=false"
     receiver = machines.play(reader, watch, "--video-meta", "1")
     source = f"v4l2src device=/dev/video0 io-mode=userptr num-buffers={FRAMES} ! "
-    source += "video/x-raw,format=BGRx,width=320,height=180 ! identity name=watch"
+    source += f"{CAPS} ! identity name=watch"
     sender = machines.play("open", f"{source} ! gidsink name=sink stream={stream} {LOSSLESS}")
     for end in (sender, receiver):
         result = end.finish()
@@ -124,6 +166,78 @@ def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, r
     stats = [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
     assert stats["slots-used"] > 0  # of the window, not of the driver's
+
+
+CAMERA = f"v4l2src device=/dev/video0 num-buffers=30 io-mode={{}} ! {CAPS}"
+
+
+def test_a_drivers_dmabufs_are_copied_once_for_other_machines(machines: Machines) -> None:
+    machines.run("cluster", "modprobe", "vivid")
+    watch = "gidsrc domain=cluster stream=driver ! fakesink name=watch sync=false"
+    reader = machines.play("host", watch)
+    text = f"{CAMERA.format('dmabuf')} ! identity name=watch ! gidsink name=sink stream=driver"
+    sender = machines.play("cluster", f"{text} {LOSSLESS}")
+    for end in (sender, reader):
+        assert end.finish().code == 0, end.err
+    sent, received = ([frame["sum"] for frame in end.lines("frame")] for end in (sender, reader))
+    assert len(received) == 30 and received == sent
+    stats = [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
+    assert stats["copied-frames"] == stats["copy-reasons"]["other-machine"] == 30
+
+
+def test_a_driver_refuses_a_window_without_pages(machines: Machines) -> None:
+    machines.run("cluster", "modprobe", "vivid")
+    text = f"{CAMERA.format('userptr')} ! gidsink stream=refused"
+    refused = machines.start("cluster", "env", "GST_DEBUG=2", FRAMES_OF, text)
+    assert refused.finish().code != 0
+    assert "Bad address" in refused.err
+
+
+def test_gl_samples_a_camera_of_another_machine(machines: Machines, resource: str) -> None:
+    """From the camera's driver to the picture that GL draws nobody copies a byte."""
+    machines.run("open", "modprobe", "vivid")
+    config = f"[display]\nwidth={2 * WIDTH}\nheight={2 * HEIGHT}\nscreen-copies=/usr/bin/grim\n"
+    machines.run("cluster", "sh", "-c", "cat >/tmp/c.conf", stdin=config.encode())
+    environment = ["env", "WAYLAND_DISPLAY=/tmp/wayland", "WLR_RENDERER=gles2"]
+    words = ["--headless", "--verbose", "--config", "/tmp/c.conf", "--socket", "/tmp/wayland"]
+    display = machines.start("cluster", *environment, CLUSTER, *words)
+    wait_for(lambda: "ready, with" in display.err or not display.is_running, "it", SECONDS)
+    view = [VIEW, "-f", "--background=000000", "-d", "open", "-s", "camera/gl"]
+    view += [f"--place={WIDTH}x{HEIGHT}+0+0", "--stats", "/tmp/view.stats"]
+    shown = machines.start("cluster", *environment, *view)
+    # Each frame is the same: bars.
+    source = "v4l2src device=/dev/video0 io-mode=userptr extra-controls=c,osd_text_mode=2 ! "
+    source += f"{CAPS} ! identity name=watch"
+    camera = machines.play("open", f"{source} ! gidsink name=sink stream=camera/gl {PATIENT}")
+    keep = "gidsrc domain=open stream=camera/gl num-buffers=1 ! identity name=watch ! filesink"
+    picture = machines.host.folder / "picture"
+    kept = machines.play("host", f"{keep} location={picture}")
+    assert kept.finish().code == 0, kept.err
+    expected = numpy.frombuffer(picture.read_bytes(), numpy.uint8).reshape(HEIGHT, WIDTH, 4)
+
+    def look() -> bool:
+        assert display.is_running and shown.is_running, f"{display.err}\n{shown.err}"
+        machines.run("cluster", *environment, "grim", "-t", "ppm", "/tmp/screen.ppm")
+        screen = Image.open(io.BytesIO(machines.guests["cluster"].read(Path("/tmp/screen.ppm"))))
+        corner = numpy.asarray(screen.convert("RGB"))[:HEIGHT, :WIDTH, ::-1]
+        return numpy.array_equal(corner, expected[..., :3])
+
+    wait_for(look, "the camera's picture", SECONDS)
+    assert len(numpy.unique(expected.reshape(-1, 4), axis=0)) > 4
+    camera.wait_lines("frame", 20)
+    ways = {line.split(" is ")[1] for line in display.err.splitlines() if "gid: a buffer" in line}
+    assert ways == {"sampled from its dma-bufs"}
+    for program in (shown, camera, display):
+        program.signal(signal.SIGTERM)
+        program.finish()
+    stats = json.loads(machines.run("cluster", "cat", "/tmp/view.stats").out)
+    assert stats["copied_frames"] == 0 and stats["frames"] > 0
+
+
+def test_a_device_that_goes_takes_its_dmabufs_along(machines: Machines, resource: str) -> None:
+    """The last of `cluster`: that window is gone. Other memory may come to where it was."""
+    found = ask(machines, "cluster", "remove", resource, HEAD + UNUSED)
+    assert found == {"read": True, "read anew": True}
 
 
 def test_it_starts_again_whatever_its_owner_wrote(machines: Machines) -> None:

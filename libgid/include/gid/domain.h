@@ -289,6 +289,17 @@ void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info);
 const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot);
 
 /**
+ * A dma-buf of the slab's memory, for devices and renderers that take nothing else: that which was
+ * exported as the slab; or of an imported slab in a window one that the kernel module gid_dmabuf
+ * makes, when it is asked for the first time, and that can only be read. Slot 0 begins `*offset`
+ * bytes into it. It is the slab's, and there until the last reference is given back. A dma-buf of a
+ * window counts against RLIMIT_MEMLOCK.
+ * Returns the descriptor; -ENOTSUP: it is other memory, or the module is not loaded; -EINVAL: it
+ * was revoked; or -errno: -ENOMEM, -EACCES.
+ */
+int gid_slab_get_dmabuf(struct gid_slab *slab, uint64_t *offset);
+
+/**
  * Before and after a processor reads gid_slab_view() of a slab whose memory is GID_MEMORY_DMABUF,
  * the kernel has to be told: it waits for the devices that write the picture, and sees to caches
  * that these do not share. `fd` is that of gid_slab_get_info(). Whoever made the dma-buf can keep a
