@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from gid_vm.agent import Agent
-from gid_vm.guest import BOOT_SECONDS, why_not
+from gid_vm.guest import BOOT_SECONDS, why_no_pages, why_not
 from guests import Running
 from peer import PEER, WAITING
 from program import BUILD, Program, wait_for
@@ -28,6 +28,7 @@ runtime={runtime}
 number=1
 kind=guest
 window=16M
+window-kind={kind}
 vm-memory=512M
 vm-accel=tcg
 [domain host]
@@ -85,10 +86,10 @@ class Libvirt:
 class Machine:
     """The host's gidd, as gid-cockpit starts it, and the guest as libvirt does."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: str) -> None:
         self.folder, self.runtime = folder, folder / "gidway"
         self.config = folder / "cockpit.conf"
-        self.config.write_text(CONFIG.format(runtime=self.runtime))
+        self.config.write_text(CONFIG.format(runtime=self.runtime, kind=kind))
         programs = [BUILD / "tools" / "cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
         path = ":".join([*map(str, programs), os.environ["PATH"]])
         self.env = os.environ | {"PATH": path, "GID_DOMAIN": "host"}
@@ -120,15 +121,18 @@ class Machine:
 
 
 @pytest.fixture
-def machine() -> Iterator[Machine]:
+def machine(kind: str) -> Iterator[Machine]:
     folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))  # short: sockets lie there
-    machine = Machine(folder)
+    machine = Machine(folder, kind)
     yield machine
     machine.close()
     shutil.rmtree(folder)
 
 
-def test_a_guest_of_libvirt(machine: Machine) -> None:
+@pytest.mark.parametrize("kind", ["ivshmem", "dax"])
+def test_a_guest_of_libvirt(machine: Machine, kind: str) -> None:
+    if kind == "dax" and (reason := why_no_pages()) is not None:
+        pytest.skip(reason)
     agent = machine.start()
     guest = Running(agent.start([str(PEER), "produce", "movie", "fps=50"]))
     words = [PEER, "consume", "open", "movie", "reconnect=1"]
@@ -136,6 +140,8 @@ def test_a_guest_of_libvirt(machine: Machine) -> None:
     host.wait_more(FRAMES)
     assert host.lines("frames")[-1]["torn"] == 0
     assert guest.is_running
+    log = agent.start(["cat", "/var/log/gidd.log"]).wait(60).out
+    assert ("window 0 of domain open: /dev/dax" in log) == (kind == "dax"), log
     command = ["gidctl", "status", "--json"]
     status = subprocess.run(command, env=machine.env, capture_output=True, text=True, check=True)
     (link,) = json.loads(status.stdout)["links"]
