@@ -71,21 +71,28 @@ gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps)
   return self->asked_allocator;
 }
 
-void
-gst_gid_sink_clear_caps (GstGidSink *self)
+static void
+drop_copy_pool (GstGidSink *self)
 {
-  GstGidAllocator *allocator;
   GstBufferPool *pool;
 
   GST_OBJECT_LOCK (self);
-  pool = self->copy_pool;
-  self->copy_pool = NULL;
-  allocator = self->allocator;
-  self->allocator = NULL;
+  pool = g_steal_pointer (&self->copy_pool);
   GST_OBJECT_UNLOCK (self);
   if (pool)
     gst_buffer_pool_set_active (pool, FALSE);
   gst_clear_object (&pool);
+}
+
+void
+gst_gid_sink_clear_caps (GstGidSink *self)
+{
+  GstGidAllocator *allocator;
+
+  drop_copy_pool (self);
+  GST_OBJECT_LOCK (self);
+  allocator = g_steal_pointer (&self->allocator);
+  GST_OBJECT_UNLOCK (self);
   gst_clear_object (&allocator);
   gst_clear_object (&self->asked_allocator);
   gst_clear_caps (&self->asked_caps);
@@ -94,13 +101,37 @@ gst_gid_sink_clear_caps (GstGidSink *self)
   self->suspects = 0;
 }
 
+/* A consumer on another machine sees our own shared memory alone. (DMA_DRM frames cannot be copied:
+ * it misses those.) */
 static gboolean
-start_copy_pool (GstGidSink *self)
+needs_window (GstGidSink *self)
 {
+  gboolean needed;
+
+  gst_gid_domain_lock (self->domain);
+  needed = gid_producer_needs_window (self->producer);
+  gst_gid_domain_unlock (self->domain);
+  return needed;
+}
+
+/* `window`: not of dma-bufs, which other machines do not see. */
+static gboolean
+start_copy_pool (GstGidSink *self, gboolean window)
+{
+  GstGidAllocator *allocator = gst_object_ref (gst_gid_sink_get_allocator (self, self->caps));
   GstBufferPool *pool;
   GstStructure *config;
 
-  pool = gst_gid_pool_new (gst_gid_sink_get_allocator (self, self->caps), self->caps);
+  if (window && allocator->dmabuf) {
+    guint slots = allocator->limit;
+
+    gst_object_unref (allocator);
+    allocator = gst_gid_allocator_new (
+        self->domain, self->stream, self->caps, slots, FALSE, GST_ELEMENT_CAST (self));
+  }
+  self->copies_are_dmabufs = allocator->dmabuf;
+  pool = gst_gid_pool_new (allocator, self->caps);
+  gst_object_unref (allocator);
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   gst_buffer_pool_set_config (pool, config);
@@ -142,6 +173,7 @@ copy_frame (GstGidSink *self, GstBuffer **buffer, GstGidCopyReason reason)
 {
   GstFlowReturn ret;
   GstBuffer *copy;
+  gboolean window;
 
   if (self->format.dmabuf && fall_back_to_raw (self))
     return GST_GID_FLOW_NOT_THIS_ONE;
@@ -154,7 +186,10 @@ copy_frame (GstGidSink *self, GstBuffer **buffer, GstGidCopyReason reason)
   }
   if (!count_copy (self, reason, GST_VIDEO_INFO_SIZE (&self->format.info)))
     return GST_FLOW_ERROR;
-  if (self->copy_pool == NULL && !start_copy_pool (self))
+  window = needs_window (self);
+  if (window && self->copies_are_dmabufs)
+    drop_copy_pool (self);
+  if (self->copy_pool == NULL && !start_copy_pool (self, window))
     return GST_FLOW_ERROR;
 
   ret = gst_buffer_pool_acquire_buffer (self->copy_pool, &copy, NULL);
@@ -209,26 +244,14 @@ name_slot (GstGidSink *self, GstMemory *mem, struct gid_frame *frame)
   return GST_FLOW_OK;
 }
 
-/* A consumer on another machine sees our own memory alone. (DMA_DRM frames cannot be copied: it
- * misses those.) */
+/* Whether our readers on other machines may not see it: a dma-buf, or memory for another stream. */
 static gboolean
-needs_window (GstGidSink *self)
+is_for_others (GstGidSink *self, GstMemory *mem)
 {
-  gboolean needed;
+  const GstGidAllocator *allocator = GST_GID_ALLOCATOR (mem->allocator);
 
-  gst_gid_domain_lock (self->domain);
-  needed = gid_producer_needs_window (self->producer);
-  gst_gid_domain_unlock (self->domain);
-  return needed;
-}
-
-/* Whether the slot is in memory for another stream, whose readers on other machines may be others. */
-static gboolean
-is_for_another_stream (GstGidSink *self, GstMemory *mem)
-{
-  const gchar *stream = GST_GID_ALLOCATOR (mem->allocator)->stream;
-
-  return stream != NULL && g_strcmp0 (stream, self->stream) != 0;
+  return allocator->dmabuf
+      || (allocator->stream != NULL && g_strcmp0 (allocator->stream, self->stream) != 0);
 }
 
 GstFlowReturn
@@ -249,7 +272,7 @@ gst_gid_sink_name_frame (
   } else if (gst_is_gid_memory (mem, self->domain) && mem->offset == 0
       && gst_gid_layout_equal (&((GstGidMemory *) mem)->slot->slab->info.layout, &layout)
       && g_strcmp0 (GST_GID_ALLOCATOR (mem->allocator)->description, self->description) == 0) {
-    if (!is_for_another_stream (self, mem) || !needs_window (self))
+    if (self->format.dmabuf || !is_for_others (self, mem) || !needs_window (self))
       return name_slot (self, mem, frame);
     reason = GST_GID_COPY_OTHER_MACHINE;
   } else if (gst_gid_export_is_possible (mem) && !self->format.dmabuf && needs_window (self)) {

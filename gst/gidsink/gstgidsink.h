@@ -58,6 +58,7 @@ struct _GstGidSink
   GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps than these */
   GstCaps *asked_caps;
   GstBufferPool *copy_pool; /* likewise */
+  gboolean copies_are_dmabufs;
   GstBuffer *prerolled; /* was sent at preroll, and is not to be sent again */
   gboolean picture_is_due; /* nothing was sent since the start or the last flush */
   gint64 stats_posted;

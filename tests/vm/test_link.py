@@ -60,6 +60,24 @@ def test_300_frames(machines: Machines, owner: str, reader: str) -> None:
     assert (stats["copied-frames"], stats["copied-bytes"], stats["dropped"]) == (0, 0, 0)
 
 
+def test_dmabufs_are_copied_for_another_machine(machines: Machines) -> None:
+    """It does not see them; who is on this machine does, and copies nothing."""
+    machines.guests["open"].run(["modprobe", "udmabuf"])  # or it is a part of the kernel
+    watch = "gidsrc domain=open stream=movie ! fakesink name=watch sync=false"
+    receiver = machines.play("host", watch, "--video-meta", "1")
+    source = "videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=I420,width=320"
+    source += ",height=240,framerate=60/1 ! identity name=watch"
+    sink = f"gidsink name=sink stream=movie dmabuf=true {LOSSLESS}"
+    sender = machines.play("open", f"{source} ! {sink}")
+    for end in (sender, receiver):
+        result = end.finish()
+        assert result.code == 0, f"{result.out[-2000:]}\n{result.err[-2000:]}"
+    sent, received = ([frame["sum"] for frame in end.lines("frame")] for end in (sender, receiver))
+    assert len(received) == 30 and received == sent
+    stats = [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
+    assert stats["copy-reasons"] == {"other-machine": 30}, stats
+
+
 WAYS = ("heard_by_device", "heard_by_link")
 
 
