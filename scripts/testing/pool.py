@@ -17,7 +17,7 @@ from testing.processors import Processors
 # Most tests wait for something and do not compute. Where much of the processors is free for all
 # that, one test more is started, and so on.
 _PLACES_A_CORE, _MOST_PLACES_A_CORE = 3, 8
-_GUESTS_A_CORE, _MOST_GUESTS_A_CORE = 1, 2
+_GUESTS_A_CORE, _MOST_GUESTS_A_CORE = 1, 1.5
 _FREE = 0.2  # of all processors
 
 _POLL_SECONDS = 0.05

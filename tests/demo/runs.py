@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
+import pytest
 from PIL import Image
 from program import BUILD, TOP
 from versions import h264_is_decoded_in_place
@@ -42,13 +43,17 @@ def check_copies(run: Run, stream: str, most: int) -> None:
     assert (figures["copied_bytes"] == 0) == (figures["copied_frames"] == 0)
 
 
-def run_demo(folder: Path, *arguments: str, timeout: float = 250) -> Run:
-    result = subprocess.run(
-        [TOP / "run", "demo", f"--out={folder}", *arguments],
-        env=os.environ | {"GIDWAY_BUILD": str(BUILD), MARK: str(folder)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    return Run(folder, result.returncode, result.stderr)
+def run_demo(folder: Path, *arguments: str, timeout: float = 900) -> Run:
+    try:
+        result = subprocess.run(
+            [TOP / "run", "demo", f"--out={folder}", *arguments],
+            env=os.environ | {"GIDWAY_BUILD": str(BUILD), MARK: str(folder)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired as late:
+        said = (late.stderr or b"").decode(errors="replace")
+        # A wait in vain is what scripts/testing/one.py may try again.
+        pytest.fail(f"waited {timeout} s in vain for the demo's end; it said:\n{said}")
+    return Run(folder, result.returncode, result.stderr.decode(errors="replace"))

@@ -5,7 +5,7 @@ import pytest
 from gid_vm.guest import why_not
 from runs import Run, check_copies, run_demo
 
-SECONDS = 900
+SECONDS = 1500
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
