@@ -58,7 +58,7 @@ struct fences {
 	int card;
 	struct picture pictures[PICTURES];
 	struct bo sources[SOURCES];
-	bool is_late_due; /* its fence has no frame yet */
+	bool is_late_due;	  /* its fence has no frame yet */
 	uint64_t given[PICTURES]; /* fences */
 	uint64_t sent, refused;
 };
