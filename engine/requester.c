@@ -3,6 +3,7 @@
 
 #include "canvas.h"
 #include "canvas_report.h"
+#include "debt.h"
 #include "device_choice.h"
 #include "drawing.h"
 #include "engine_log.h"
@@ -20,12 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS 1000000ull
-#define RETRY_MS 500	    /* while gidd or a stream is not there */
-#define BURST_NS (100 * MS) /* of work that is done before it is paid for */
-#define LISTS_AT_ONCE 1024  /* before everything else is looked at */
-#define LOOK_PAUSES 32	    /* between two looks at a batch, about half a microsecond */
-#define LONG_COST 65536	    /* of a list, from which on it is looked who waits for it */
+#define RETRY_MS 500	   /* while gidd or a stream is not there */
+#define LISTS_AT_ONCE 1024 /* before everything else is looked at */
+#define LOOK_PAUSES 32	   /* between two looks at a batch, about half a microsecond */
+#define LONG_COST 65536	   /* of a list, from which on it is looked who waits for it */
 #define TOUCH_COST(bytes) ((bytes) / 32) /* pixels that can be drawn while they are mapped */
 #define TURN_COST (1u << 19)		 /* of lists, after which it is looked whose turn it is */
 
@@ -51,10 +50,10 @@ struct requester {
 	bool came, went; /* the program that draws, as libgid told */
 	uint64_t fence;	 /* of its last list */
 	struct precedence precedence;
-	uint64_t turn_cost;  /* of lists since it was looked whose turn it is */
-	uint64_t paid_until; /* CLOCK_MONOTONIC ns: when the work so far is within its rate */
-	uint64_t list_end; /* CLOCK_MONOTONIC ns: the list in work must be done by then; 0: not set
-			    */
+	uint64_t turn_cost; /* of lists since it was looked whose turn it is */
+	struct debt debt;   /* of its work, at the canvas's rate */
+	uint64_t list_end;  /* CLOCK_MONOTONIC ns: the list in work must be done by then; 0: not set
+			     */
 	const char *stopped; /* why the list in work was stopped */
 	bool drew;	     /* the list in work */
 };
@@ -320,23 +319,20 @@ static void run_list(struct requester *requester, const uint32_t *words, uint32_
 
 /* What was drawn is paid for later, at the canvas's rate. */
 static void pay(struct requester *requester, uint64_t cost) {
-	uint64_t rate = requester->config.pixels_per_second;
 	requester->turn_cost += cost;
 	if (requester->turn_cost >= TURN_COST) {
 		requester->turn_cost = 0;
 		precedence_look(&requester->precedence);
 	}
-	if (rate != 0) {
-		uint64_t now = gid_clock_now();
-		requester->paid_until = requester->paid_until > now ? requester->paid_until : now;
-		requester->paid_until += (uint64_t)((double)cost * 1e9 / (double)rate);
+	if (requester->debt.rate != 0) {
+		debt_add(&requester->debt, cost, gid_clock_now());
 	}
 }
 
 /* How long no list may be taken, in ns. */
 static uint64_t owed(const struct requester *requester) {
-	uint64_t now = requester->paid_until == 0 ? 0 : gid_clock_now() + BURST_NS;
-	return requester->paid_until > now ? requester->paid_until - now : 0;
+	const struct debt *debt = &requester->debt;
+	return debt->paid_until == 0 ? 0 : debt_owed(debt, gid_clock_now());
 }
 
 /* A list in its copy. */
@@ -645,7 +641,7 @@ static bool has_news(const struct requester *requester) {
 }
 
 static void wait_for_work(struct requester *requester) {
-	uint64_t wait_ns = owed(requester);
+	const uint64_t wait_ns = owed(requester);
 	struct pollfd fds[] = {
 			{.fd = requester->wake_fd, .events = POLLIN},
 			{.fd = gid_domain_get_fd(requester->domain), .events = POLLIN},
@@ -657,7 +653,7 @@ static void wait_for_work(struct requester *requester) {
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	report_set(&requester->report.page->work_ns,
 			(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-	poll(fds, wait_ns > 0 ? 4 : 5, wait_ns > 0 ? (int)(wait_ns / MS) + 1 : -1);
+	poll(fds, wait_ns > 0 ? 4 : 5, debt_timeout_ms(wait_ns)); /* no lists while it is owed */
 }
 
 static void *run(void *data) {
@@ -708,6 +704,7 @@ int requester_start(struct requester **result, const struct canvas_config *confi
 		error = -canvas_config_copy(&requester->config, config);
 	}
 	requester->log.name = requester->config.name;
+	requester->debt.rate = requester->config.pixels_per_second;
 	if (error == 0) {
 		error = pthread_create(&requester->thread, NULL, run, requester);
 	}
