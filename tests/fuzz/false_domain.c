@@ -261,6 +261,15 @@ void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) 
 	*info = slab->info;
 }
 
+int gid_slab_get_dmabuf(struct gid_slab *slab, uint64_t *offset) {
+	demand(slab != NULL && slab->refs > 0);
+	if (slab->info.memory != GID_MEMORY_DMABUF) {
+		return -ENOTSUP;
+	}
+	*offset = slab->info.offset;
+	return slab->info.fd;
+}
+
 bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
 	return !slab->info.revoked && gid_generation_of(gid) == 0;
 }
