@@ -105,13 +105,22 @@ static void role_stream_look(struct role_stream *stream, const struct gid_frame 
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
+/* The stream ended or its surface is hidden, and a picture from before that is not shown any more.
+ */
+static void role_stream_lose(struct role_stream *stream, enum role_reason reason) {
+	if (stream->waits != ROLE_STREAM_IDLE) {
+		gid_consumer_release(stream->consumer, &stream->waiting);
+		role_stream_forget(stream);
+	}
+	role_lost(&stream->view->role, reason, gid_clock_now());
+}
+
 static void role_stream_note(struct role_stream *stream, const struct gid_frame *frame) {
-	uint64_t now = gid_clock_now();
 	if (frame->flags & GID_FRAME_EOS) {
-		role_lost(&stream->view->role, ROLE_REASON_ENDED, now);
+		role_stream_lose(stream, ROLE_REASON_ENDED);
 	} else if (frame->flags & GID_FRAME_HIDDEN) {
 		stream->view->hidden = (enum gid_hidden)(frame->flags >> GID_FRAME_HIDDEN_SHIFT);
-		role_lost(&stream->view->role, ROLE_REASON_HIDDEN, now);
+		role_stream_lose(stream, ROLE_REASON_HIDDEN);
 	}
 }
 

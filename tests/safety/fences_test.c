@@ -18,14 +18,16 @@
 static uint64_t now = 1000 * MS;
 static unsigned queued, released, references, shown;
 static uint64_t next_sequence, last_shown, last_released;
-static bool drawn, current;
+static uint32_t mark; /* flags of an entry without a picture, behind the frames; 0: none */
+static bool drawn, current, imports_later;
 static int bell;
+static gid_imported_func imported; /* is to be called, with `imports_later` */
 
 uint64_t gid_clock_now(void) {
 	return now;
 }
 
-/* --- the consumer, which has `queued` frames -------------------------------------------------- */
+/* --- the consumer, which has `queued` frames, and `mark` -------------------------------------- */
 
 int gid_consumer_create(struct gid_domain *domain, const char *owner, const char *name,
 		const struct gid_consumer_options *options, struct gid_consumer **consumer) {
@@ -46,7 +48,9 @@ enum gid_consumer_state gid_consumer_get_state(const struct gid_consumer *consum
 
 int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame) {
 	if (queued == 0) {
-		return -EAGAIN;
+		*frame = (struct gid_frame){.flags = mark};
+		mark = 0;
+		return frame->flags != 0 ? 1 : -EAGAIN;
 	}
 	queued--;
 	*frame = (struct gid_frame){
@@ -74,9 +78,17 @@ uint32_t gid_domain_number(const struct gid_domain *domain) {
 
 int gid_slab_import_async(struct gid_domain *domain, gid_id gid, gid_imported_func done, void *data,
 		struct gid_slab **slab) {
+	if (imports_later) {
+		imported = done;
+		return -EINPROGRESS;
+	}
 	*slab = (struct gid_slab *)&references;
 	references++;
 	return 0;
+}
+
+void gid_slab_import_cancel(struct gid_domain *domain, void *data) {
+	imported = NULL;
 }
 
 void gid_slab_unref(struct gid_slab *slab) {
@@ -122,7 +134,7 @@ static struct role_stream stream;
 static void begin(void) {
 	queued = released = references = shown = 0;
 	next_sequence = last_shown = last_released = 0;
-	drawn = false;
+	drawn = imports_later = false;
 	current = true;
 	view = (struct role_view){.config = &config};
 	role_init(&view.role, &config.limits, now);
@@ -217,6 +229,27 @@ static void test_back(void) {
 	tap_ok(end(), "and all is given back");
 }
 
+/* It is hidden, or over, before its last picture can be looked at. */
+static void test_hidden(uint32_t flags, const char *what) {
+	begin();
+	refresh(1);
+	mark = flags;
+	refresh(0);
+	drawn = true;
+	refresh(0);
+	tap_ok(shown == 0 && last_released == 1, "%s: what is drawn later is not shown", what);
+	refresh(1);
+	tap_ok(shown == 1 && last_shown == 2, "%s: what comes later is", what);
+	tap_ok(end(), "and all is given back");
+	begin();
+	imports_later = drawn = true;
+	refresh(1);
+	mark = flags;
+	refresh(0);
+	tap_ok(imported == NULL && last_released == 1, "%s: nor is it waited for its memory", what);
+	tap_ok(end(), "and all is given back");
+}
+
 int main(void) {
 	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	test_late();
@@ -224,6 +257,8 @@ int main(void) {
 	test_never();
 	test_lease();
 	test_back();
+	test_hidden(GID_FRAME_HIDDEN | GID_HIDDEN_EMPTY << GID_FRAME_HIDDEN_SHIFT, "hidden");
+	test_hidden(GID_FRAME_EOS, "ended");
 	close(bell);
 	return tap_finish();
 }
