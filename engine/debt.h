@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/* ns: the most that one list can cost. However slow the rate is, no time computed here overflows. */
+/* ns: the most that one list can cost. However slow the rate is, no time computed here overflows.
+ */
 #define DEBT_MOST (365ull * 24 * 3600 * 1000000000)
 
 struct debt {

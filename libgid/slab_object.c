@@ -68,15 +68,19 @@ static void detach(struct gid_slab *slab) {
 	slab->domain = NULL;
 }
 
-/* An imported slab's memory is given up: its owner may have others in its place. */
-static void discharge(struct gid_slab *slab) {
+/*
+ * An imported slab's memory is given up: its owner may have others in its place, but for what is
+ * kept of it. Of that there could else be any number, one after the other.
+ */
+static void discharge(struct gid_slab *slab, uint64_t kept) {
+	const uint64_t left = kept < slab->charged ? kept : slab->charged;
 	if (slab->charged > 0 && slab->domain != NULL) {
 		struct gid_imported_of *of =
 				&slab->domain->imported_of[gid_domain_of(slab->info.gid)];
-		of->bytes -= slab->charged;
-		of->slabs--;
+		of->bytes -= slab->charged - left;
+		of->slabs -= left == 0;
 	}
-	slab->charged = 0;
+	slab->charged = left;
 }
 
 int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
@@ -93,6 +97,7 @@ int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
 	uint64_t at = (uint64_t)slot * info->slot_size;
 	size_t size = at < slab->view_size ? (size_t)(slab->view_size - at) : 0;
 	size = size < info->slot_size ? size : (size_t)info->slot_size;
+	slab->kept += size; /* whatever comes of it */
 	return gid_memory_fill(slab->stand_in, info->offset + at, slab->view + at, size);
 }
 
@@ -125,7 +130,7 @@ void gid_slab_blank(struct gid_slab *slab) {
 		gid_memory_seal(kept);
 	}
 	replace_descriptor(slab, kept);
-	discharge(slab);
+	discharge(slab, slab->kept);
 out:
 	if (kept >= 0) {
 		close(kept);
@@ -133,7 +138,7 @@ out:
 }
 
 void gid_slab_free(struct gid_slab *slab) {
-	discharge(slab);
+	discharge(slab, 0);
 	if (slab->domain != NULL) {
 		detach(slab);
 	}

@@ -66,7 +66,8 @@ struct gid_slab {
 		GID_REVALIDATE_ASKED,
 	} revalidate;
 	struct gid_slab_listener *listeners;
-	int stand_in;			/* while they are told: what they keep; else -1 */
+	int stand_in;  /* while they are told: what they keep; else -1 */
+	uint64_t kept; /* bytes of that: copies, which our own memory is used for */
 	struct gid_slab *older, *newer; /* among those without a reference */
 	uint32_t held; /* frames of ours that lie in it and are out: they hold one reference */
 };

@@ -23,7 +23,8 @@ static void test_usual(void) {
 	debt_add(&debt, 50000, NOW);
 	tap_ok(debt_owed(&debt, NOW) == 50 * MS, "what is more is owed");
 	tap_ok(debt_owed(&debt, NOW + 20 * MS) == 30 * MS, "and less of it as time goes on");
-	tap_ok(debt_timeout_ms(30 * MS) == 31 && debt_timeout_ms(1) == 1, "poll() does not end early");
+	tap_ok(debt_timeout_ms(30 * MS) == 31 && debt_timeout_ms(1) == 1,
+			"poll() does not end early");
 	tap_ok(debt_owed(&debt, NOW + S) == 0, "until it is paid");
 	debt_add(&debt, 200000, NOW + 10 * S);
 	tap_ok(debt_owed(&debt, NOW + 10 * S) == 100 * MS, "a pause is not credit for later");

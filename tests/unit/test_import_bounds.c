@@ -206,6 +206,30 @@ static void test_what_is_kept_stays(void) {
 	gid_slab_unref(got);
 }
 
+/* A producer that begins a stream again and again, and a reader that still has frames of each. */
+static void test_what_is_kept_is_counted(void) {
+	const struct gid_imported_of *of = &reader->imported_of[1], before = *of;
+	struct gid_slab *got[4], *slab;
+	struct gid_slab_info info = {0};
+	int ret = 0;
+	for (int i = 0; i < 4; i++) {
+		slab = make(2);
+		gid_slab_get_info(slab, &info);
+		gid_slab_grant(slab, 2);
+		gid_slab_import(reader, gid_slab_gid(slab, 1), &got[i]);
+		gid_slab_on_revoked(got[i], keep_second, &ret);
+		gid_slab_destroy(slab, false);
+		cockpit_until(reader, is_revoked, got[i]);
+	}
+	tap_ok(of->bytes == before.bytes + 4 * info.slot_size && of->slabs == before.slabs + 4,
+			"copies that are kept count as their owner's memory");
+	for (int i = 0; i < 4; i++) {
+		gid_slab_unref(got[i]);
+	}
+	tap_ok(of->bytes == before.bytes && of->slabs == before.slabs,
+			"until nobody needs them any more");
+}
+
 static void test_kinds(void) {
 	int fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
 	if (fd >= 0) {
@@ -229,6 +253,7 @@ int main(void) {
 		test_holes();
 		test_a_reader_that_does_not_listen();
 		test_what_is_kept_stays();
+		test_what_is_kept_is_counted();
 	}
 	return slab_pair_finish();
 }
