@@ -168,7 +168,7 @@ static void step(struct input *input) {
 	} else if (what == 2) {
 		hang_up(machine);
 	} else if (what == 3 && machine->fd >= 0) {
-		uint8_t bytes[64] = {0};
+		static const uint8_t bytes[1 + NUMBERS * 9];
 		(void)!send(machine->fd, bytes, 1 + which * 9, MSG_NOSIGNAL | MSG_DONTWAIT);
 		machine->replaced = true;
 	} else if (what == 4) {
