@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """A guest's windows with pages: a camera's driver writes into what other machines read."""
 
+import errno
 import io
 import json
+import random
+import re
+import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -39,6 +44,7 @@ PEER = BUILD / "tests" / "stream" / "stream-peer"
 QEMU = "{http://libvirt.org/schemas/domain/qemu/1.0}"
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 VIEW = BUILD / "clients" / "gid-view"
+IO = BUILD / "tests" / "vm" / "window-io"
 EXPORTS = HERE / "exports.py"
 PCI = Path("/sys/bus/pci/devices")
 MIB = 1 << 20
@@ -77,8 +83,21 @@ def test_libvirt_has_both_kinds() -> None:
 
 
 @pytest.fixture(scope="module")
-def machines() -> Iterator[Machines]:
-    machines = Machines(CONFIG.replace("window=64M\n", "window=64M\nwindow-kind=auto\n"))
+def disk() -> Iterator[Path]:
+    """What `open` has as a disk: two pictures."""
+    folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))  # short, for a line of a file
+    path = folder / "disk"
+    path.write_bytes(random.Random(1).randbytes(2 * WIDTH * HEIGHT * 4))
+    yield path
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def machines(disk: Path) -> Iterator[Machines]:
+    drive = f"vm-options=-drive if=none,id=d,format=raw,readonly=on,file={disk}"
+    drive += " -device virtio-blk-pci,drive=d"
+    kind = f"window=64M\nwindow-kind=auto\n{drive}\n"
+    machines = Machines(CONFIG.replace("window=64M\n", kind))
     try:
         machines.boot("open", "cluster")
         yield machines
@@ -86,18 +105,30 @@ def machines() -> Iterator[Machines]:
         machines.close()
 
 
+@dataclass
+class Place:
+    """The window of `open` that its streams are in, as both guests have it."""
+
+    dax: str  # of the owner
+    resource: str  # of the reader's PCI device
+
+
 @pytest.fixture(scope="module")
-def resource(machines: Machines) -> str:
-    """Of the window of `open` that its streams are in, as a reader has it, with the module."""
+def place(machines: Machines) -> Place:
+    """With the module loaded in both guests."""
     if (reason := why_no_module()) is not None:
         pytest.skip(reason)
     module = build_module()
-    machines.run("cluster", "insmod", module)
+    for guest in ("open", "cluster"):
+        machines.run(guest, "insmod", module)
+        machines.run(guest, "modprobe", "-a", "vivid", "vgem")
     (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
     number = int(path.name.partition(".")[0])
+    log = machines.run("open", "cat", "/var/log/gidd.log").out
+    dax = re.search(rf"window {number} of domain open: (/dev/dax[0-9.]+)", log)[1]
     find = f"cd {PCI}; grep -lx {256 * number + 1} */acpi_index"
     device = machines.run("cluster", "sh", "-c", find).out.split("/")[0]
-    return f"{PCI}/{device}/resource2"
+    return Place(dax, f"{PCI}/{device}/resource2")
 
 
 def ask(machines: Machines, guest: str, task: str, path: str, offset: int) -> dict:
@@ -127,7 +158,7 @@ def test_what_is_revoked_is_gone(
     index = 256 * int(path.name.partition(".")[0]) + 1
     words = [HERE / "spy.py", str(index), str(HEAD + 4096)]
     if way == "dmabuf":  # that it has already
-        words = [EXPORTS, "spy", request.getfixturevalue("resource"), str(HEAD + 4096)]
+        words = [EXPORTS, "spy", request.getfixturevalue("place").resource, str(HEAD + 4096)]
     film = f"film-{way}"
     producer = machines.start("open", "stream-peer", "produce", film, "fps=20", "lossless=1")
     producer.wait_lines("frames", 1)
@@ -193,9 +224,94 @@ def test_a_driver_refuses_a_window_without_pages(machines: Machines) -> None:
     assert "Bad address" in refused.err
 
 
-def test_gl_samples_a_camera_of_another_machine(machines: Machines, resource: str) -> None:
+def test_a_disk_writes_into_what_another_machine_reads(machines: Machines, disk: Path) -> None:
+    """O_DIRECT, and splice: the frames are what the host has in the disk's file."""
+    machines.run("open", "modprobe", "virtio_blk")
+    watch = "gidsrc domain=open stream=disk ! fakesink name=watch sync=false"
+    receiver = machines.play("host", watch, "--video-meta", "1")
+    machines.run("open", IO, "/dev/vda", "disk", str(WIDTH), str(HEIGHT))
+    parse = f"rawvideoparse format=bgrx width={WIDTH} height={HEIGHT}"
+    expected = machines.play("host", f"filesrc location={disk} ! {parse} ! fakesink name=watch")
+    sums = []
+    for end in (receiver, expected):
+        assert end.finish().code == 0, end.err
+        sums.append([frame["sum"] for frame in end.lines("frame")])
+    assert sums[0] == sums[1] and len(set(sums[0])) == 2
+
+
+ERRORS = {
+    "map read-only to write": "EACCES",
+    "protect read-only": "EACCES",
+    "map more": "EINVAL",
+    "map behind": "EINVAL",
+    "map private": "EINVAL",
+    "again": ["EBADF", "EBADF"],
+    "device": "",
+    "device, read-only": "EACCES",
+    "camera, read-only": "EFAULT",
+    "camera": "",
+    "of a reader, to write": "EACCES",
+    "beyond": "ERANGE",
+    "behind": "EBADF",
+    "memory of its own": "EBADF",
+    "memfd": "EBADF",
+    "nothing": "EFAULT",
+    "empty": "EINVAL",
+    "half a page": "EINVAL",
+    "unaligned": "EINVAL",
+    "too much": "EINVAL",
+    "wraps": "EINVAL",
+    "wraps small": "EINVAL",
+    "flags": "EINVAL",
+    "command": "ENOTTY",
+    "beyond the limit": "ENOMEM",
+}
+
+
+def test_dmabufs_of_an_own_window(machines: Machines, place: Place) -> None:
+    """Who asks gets what it has mapped, with the rights that it has, and it counts as locked."""
+    assert ask(machines, "open", "owner", place.dax, UNUSED) == ERRORS | {
+        "is the window": True,
+        "write arrives": True,
+        "last page": True,
+        "picture": True,
+        "locked KiB": 2048,
+        "locked after": 0,
+        "locked at last": 0,
+        "child": 0,
+    }
+
+
+def test_dmabufs_of_a_window_of_others(machines: Machines, place: Place) -> None:
+    """It is read, and neither written nor given to a device; the hypervisor drops root's writes."""
+    machines.run("open", "python3", EXPORTS, "owner", place.dax, str(UNUSED))
+    assert ask(machines, "cluster", "reader", place.resource, HEAD + UNUSED) == {
+        "sees": "nnnn",
+        "is the window": True,
+        "map to write": "EACCES",
+        "protect": "EACCES",
+        "device": errno.errorcode[errno.EOPNOTSUPP],
+        "camera": "EFAULT",
+        "to write": "EACCES",
+        "beyond": "ERANGE",
+        "write arrived": False,
+    }
+
+
+def test_the_module_stays_while_there_is_a_dmabuf(machines: Machines, place: Place) -> None:
+    holder = machines.start("open", "python3", EXPORTS, "hold", place.dax, str(UNUSED))
+    holder.wait_lines("holds", 1)
+    refused = machines.start("open", "rmmod", "gid_dmabuf").finish()
+    assert refused.code != 0 and "in use" in refused.err
+    holder.signal(signal.SIGKILL)
+    holder.finish()
+    machines.run("open", "rmmod", "gid_dmabuf")
+    machines.run("open", "insmod", build_module())
+
+
+def test_gl_samples_a_camera_of_another_machine(machines: Machines, place: Place) -> None:
     """From the camera's driver to the picture that GL draws nobody copies a byte."""
-    machines.run("open", "modprobe", "vivid")
+    machines.run("cluster", "rmmod", "vgem")  # a card that does not draw
     config = f"[display]\nwidth={2 * WIDTH}\nheight={2 * HEIGHT}\nscreen-copies=/usr/bin/grim\n"
     machines.run("cluster", "sh", "-c", "cat >/tmp/c.conf", stdin=config.encode())
     environment = ["env", "WAYLAND_DISPLAY=/tmp/wayland", "WLR_RENDERER=gles2"]
@@ -234,9 +350,9 @@ def test_gl_samples_a_camera_of_another_machine(machines: Machines, resource: st
     assert stats["copied_frames"] == 0 and stats["frames"] > 0
 
 
-def test_a_device_that_goes_takes_its_dmabufs_along(machines: Machines, resource: str) -> None:
+def test_a_device_that_goes_takes_its_dmabufs_along(machines: Machines, place: Place) -> None:
     """The last of `cluster`: that window is gone. Other memory may come to where it was."""
-    found = ask(machines, "cluster", "remove", resource, HEAD + UNUSED)
+    found = ask(machines, "cluster", "remove", place.resource, HEAD + UNUSED)
     assert found == {"read": True, "read anew": True}
 
 
