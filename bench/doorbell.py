@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Doorbells between a guest `open` and its host: the device's, whole ones, and frames."""
 
+import contextlib
 import json
 import os
 import select
@@ -8,7 +9,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import common
@@ -49,6 +50,57 @@ def one_way(agent: Agent, size: tuple[int, int], count: int) -> list[float]:
         raise common.BenchError(f"the guest sends no frames: {asking.err}")
     out, _ = answering.communicate(timeout=SECONDS)
     return seconds(out, count)
+
+
+def trips_within(agent: Agent | None, domain: str, count: int) -> list[float]:
+    """Seconds from a sleeping program to another one of the same domain, and back."""
+    words = ["gid-bench-doorbell", "ask", "calm", str(count)]
+    other = ["gid-bench-doorbell", "answer", domain, "calm"]
+    if agent is not None:
+        asking, answering = agent.start(words), agent.start(other)
+        out = asking.wait(SECONDS + count).out
+        answering.wait(SECONDS)
+        return seconds(out, count)
+    environment = os.environ | {"GID_DOMAIN": domain}
+    with (
+        subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as asking,
+        subprocess.Popen(other, env=environment, stdout=subprocess.DEVNULL) as answering,
+    ):
+        out, _ = asking.communicate(timeout=SECONDS + count)
+        answering.wait(SECONDS)
+    return seconds(out, count)
+
+
+@contextlib.contextmanager
+def storm(agent: Agent) -> Iterator[None]:
+    """A program of the guest rings one of the host as fast as it can, past both gidds."""
+    environment = os.environ | {"GID_DOMAIN": "host"}
+    words = ["gid-bench-doorbell", "answer", "open", "storm"]
+    raging = agent.start(["gid-bench-doorbell", "storm", "storm"])
+    with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL) as rung:
+        try:
+            raging.wait_for("rings", SECONDS)
+            yield
+        finally:
+            raging.signal(9)
+            raging.wait(SECONDS)
+            rung.terminate()
+
+
+def beside_a_storm(agent: Agent, count: int) -> dict[str, list[float]]:
+    """What others have of one, by turns with none."""
+    times: dict[str, list[float]] = {}
+    for _ in range(ROUNDS):
+        for weather, context in (("calm", contextlib.nullcontext()), ("storm", storm(agent))):
+            with context:
+                part = count // ROUNDS
+                for place, found in {
+                    "host": trips_within(None, "host", part),
+                    "guest": trips_within(agent, "open", part),
+                    "host and guest": round_trips(agent, part),
+                }.items():
+                    times.setdefault(f"{place}, {weather}", []).extend(found)
+    return times
 
 
 def round_trips(agent: Agent, count: int) -> list[float]:

@@ -15,7 +15,14 @@ Boots one guest, and measures
   without compression, every pixel of every frame changed. Per frame: the host's CPU time, of QEMU
   with all that the guest does, of the receiver (of waypipe's without the compositor) and of gidd;
   and the bytes of pixels that are copied on the way. For TCP and waypipe these are what the two
-  programs write and read; kernels, QEMU, and waypipe in its own memory, copy on top of that.
+  programs write and read; kernels, QEMU, and waypipe in its own memory, copy on top of that;
+- the bytes that are copied of each frame of a camera: where its driver writes into the window,
+  which has pages for that, and where it has memory of its own;
+- round trips of other programs, on the host, in the guest and between them, while a program of
+  the guest rings one of the host without end, and while it does not.
+
+With --minutes a film and a camera are in the window at once for so long, and nothing may grow: that
+alone.
 """
 
 import contextlib
@@ -37,12 +44,14 @@ TOP = Path(__file__).resolve().parent.parent
 for folder in (TOP / "vm", TOP / "tools" / "cockpit"):
     sys.path.append(str(folder))
 
+import camera  # noqa: E402
 import doorbell  # noqa: E402
 from gid_cockpit.configuration import CockpitError, read  # noqa: E402
 from gid_cockpit.daemon import Daemon  # noqa: E402
-from gid_cockpit.machine import Guest  # noqa: E402
+from gid_cockpit.machine import Guest, window_kind  # noqa: E402
 from gid_vm.agent import Agent, GuestError  # noqa: E402
 from gid_vm.initramfs import CannotBoot  # noqa: E402
+from place import DemoError  # noqa: E402
 from through_waypipe import by_waypipe  # noqa: E402
 
 SIZE = (1280, 720)  # pixels
@@ -58,13 +67,16 @@ runtime={folder}/r
 number=1
 kind=guest
 window=128M
+window-kind=auto
+local=*
 vm-options=-chardev socket,id=b,path={folder}/p,server=on,wait=off
 [domain host]
 number=3
 kind=host
 window=4M
+local=*
 [share open host]
-streams=movie
+streams=movie camera film storm
 [share host open]
 streams=ping
 """
@@ -96,7 +108,13 @@ SOURCE = (
 
 def percentiles(way: str, times: list[float]) -> dict:
     cuts = statistics.quantiles(times, n=100)
-    return {"way": way, "p50_us": cuts[49] * 1e6, "p99_us": cuts[98] * 1e6, "n": len(times)}
+    return {
+        "way": way,
+        "p50_us": cuts[49] * 1e6,
+        "p99_us": cuts[98] * 1e6,
+        "worst_us": max(times) * 1e6,
+        "n": len(times),
+    }
 
 
 def ping(once: Callable[[], None], count: int) -> list[float]:
@@ -211,8 +229,8 @@ def by_tcp(agent: Agent, watched: list[int], frames: int) -> tuple[float, float,
 
 
 @contextlib.contextmanager
-def guest(folder: Path) -> Iterator[tuple[Agent, list[int]]]:
-    """The agent in it, and the processes of the host that work for it."""
+def guest(folder: Path) -> Iterator[tuple[Agent, list[int], str | None]]:
+    """The agent in it, the processes of the host that work for it, and why it has no pages."""
     config = folder / "c"
     config.write_text(CONFIGURATION.format(folder=folder))
     os.environ["GID_RUNTIME_DIR"] = str(folder / "r")
@@ -226,7 +244,8 @@ def guest(folder: Path) -> Iterator[tuple[Agent, list[int]]]:
         agent = Agent(machine.folder / "agent.sock", lambda text: f"{text}\n{machine.last()}")
         agent.connect(time.monotonic() + SECONDS, lambda: True)
         agent.wait_ready(SECONDS)
-        yield agent, watched
+        kind, why = window_kind(open_domain)
+        yield agent, watched, None if kind == "dax" else why
     finally:
         machine.stop()
         hub.stop()
@@ -236,14 +255,19 @@ def main() -> int:
     parser = common.parser("vm", __doc__)
     parser.add_argument("--frames", type=int, default=300, metavar="N", help="default: 300")
     parser.add_argument("--round-trips", type=int, default=2000, metavar="N", help="default: 2000")
+    parser.add_argument(
+        "--minutes", type=float, metavar="M", help="only a film and a camera at once, for so long"
+    )
     options = parser.parse_args()
+    if options.minutes is not None:
+        return for_minutes(options.minutes, options.json)
     folder = Path(tempfile.mkdtemp(prefix="gb-", dir="/tmp"))
-    progress = common.Progress(8)
+    progress = common.Progress(10)
     try:
         progress.step("eventfd")
         trips = [eventfd_round_trip(options.round_trips)]
         progress.step("the guest boots")
-        with guest(folder) as (agent, watched):
+        with guest(folder) as (agent, watched, no_pages):
             progress.step("virtio-serial")
             trips.append(serial_round_trip(agent, folder / "p", options.round_trips))
             progress.step("gid")
@@ -258,6 +282,17 @@ def main() -> int:
                 min(options.frames, FRAMES_PIPED),
             )
             frames += [tcp, piped]
+            progress.step("a camera")
+            cameras = []
+            if no_pages is None:
+                camera.load_camera(agent)
+                cameras = camera.copied(agent, options.frames)
+            progress.step("a storm")
+            doorbell.wait_for_link(1, "direct")
+            storms = [
+                percentiles(way, times)
+                for way, times in doorbell.beside_a_storm(agent, options.round_trips).items()
+            ]
             progress.step("doorbells")
             trip_times, frame_times = doorbell.all_ways(
                 agent, options.round_trips, SIZE, options.frames
@@ -281,6 +316,15 @@ def main() -> int:
         print(
             f"{row['way']:<16} one way    p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs"
         )
+    for row in storms:
+        print(
+            f"{row['way']:<32} p50 {row['p50_us']:8.1f} µs, p99 {row['p99_us']:8.1f} µs, "
+            f"worst {row['worst_us']:8.1f} µs"
+        )
+    for row in cameras:
+        print(f"{row['way']:<32} {row['copied_bytes']} bytes of pixels copied a frame")
+    if no_pages is not None:
+        print(f"no camera: the guest has no windows with pages: {no_pages}")
     for row in frames:
         print(
             f"{row['way']:<16} {row['fps']:7.1f} frames/s, host CPU "
@@ -301,10 +345,38 @@ def main() -> int:
         "gid_cpu_vs_waypipe": gid["host_cpu_ms_per_frame"] / piped["host_cpu_ms_per_frame"],
         "gid_fps_vs_waypipe": gid["fps"] / piped["fps"],
     }
+    if cameras:
+        ratios["camera_copied_bytes"] = cameras[0]["copied_bytes"]
+        ratios["camera_copied_bytes_from_dmabufs"] = cameras[1]["copied_bytes"]
     for name, value in ratios.items():
         print(f"{name} {value:.3f}")
-    common.write(options.json, trips + latencies + frames, ratios)
+    common.write(options.json, trips + latencies + storms + cameras + frames, ratios)
     return 0
+
+
+def for_minutes(minutes: float, json_path: Path | None) -> int:
+    folder = Path(tempfile.mkdtemp(prefix="gb-", dir="/tmp"))
+    try:
+        with guest(folder) as (agent, watched, no_pages):
+            if no_pages is not None:
+                raise common.BenchError(f"the guest has no windows with pages: {no_pages}")
+            camera.load_camera(agent)
+            hosts = dict(zip(("gidd, host", "QEMU"), watched, strict=True))
+            rows = camera.together(agent, hosts, minutes, folder)
+    except (CockpitError, CannotBoot, GuestError, DemoError) as error:
+        raise common.BenchError(str(error)) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    growing = 0
+    for row in (row for row in rows if "what" in row):
+        growing += row["grows"]
+        print(
+            f"{row['of']:<16} {row['what']:<12} {row['first']:>9} → {row['last']:>9}, in all "
+            f"{row['total']:+.1f}{', grows' if row['grows'] else ''}"
+        )
+    copied = sum(row["stats"]["copied-bytes"] for row in rows if "stats" in row)
+    common.write(json_path, rows, {"growing": growing, "copied_bytes": copied})
+    return 1 if growing or copied else 0
 
 
 if __name__ == "__main__":

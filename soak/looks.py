@@ -18,12 +18,18 @@ COUNTED = {
 def look(pid: int) -> dict[str, int]:
     """heap: what it has for itself (anonymous memory); memory: with its part of what is shared."""
     folder = Path("/proc") / str(pid)
-    kib = dict(re.findall(r"^(\w+): +(\d+) kB", (folder / "smaps_rollup").read_text(), re.M))
+    descriptors = len(list((folder / "fd").iterdir()))
+    mappings = len((folder / "maps").read_text().splitlines())
+    return counts((folder / "smaps_rollup").read_text(), descriptors, mappings)
+
+
+def counts(smaps_rollup: str, descriptors: int, mappings: int) -> dict[str, int]:
+    kib = dict(re.findall(r"^(\w+): +(\d+) kB", smaps_rollup, re.M))
     return {
         "heap": int(kib["Pss_Anon"]),
         "memory": int(kib["Pss"]),
-        "descriptors": len(list((folder / "fd").iterdir())),
-        "mappings": len((folder / "maps").read_text().splitlines()),
+        "descriptors": descriptors,
+        "mappings": mappings,
     }
 
 

@@ -5,6 +5,7 @@
  *     gid-bench-doorbell ask STREAM COUNT [WIDTH HEIGHT]   sends a frame, sleeps until it is
  *         released, and again
  *     gid-bench-doorbell answer DOMAIN STREAM    sleeps until a frame comes, and releases it
+ *     gid-bench-doorbell storm STREAM    rings whoever reads it, without frames and without end
  *
  * Each sleeps before the other one rings. `ask` prints the ns of each of them, a line each, and
  * `answer` those from a frame's sending until it was there. Every byte of a frame is written.
@@ -16,11 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PATIENCE_NS 120000000000ull
 /* Both sides sleep by then: what is measured is the wake-up, and not whether there was one. */
 #define PAUSE_NS 2000000
+#define STORM_PAUSE_NS 1000000000
+#define DESCRIPTORS_MAX 64
+#define EVENTFDS_MAX 16
 
 static _Noreturn void fail(const struct gid_domain *domain, const char *what, int error) {
 	fprintf(stderr, "gid-bench-doorbell: %s: %s (%s)\n", what, gid_strerror(error),
@@ -90,7 +96,7 @@ static uint64_t once(struct asking *asking, int number) {
 	return gid_clock_now() - begin;
 }
 
-static void ask(const char *name, long count, uint32_t width, uint32_t height) {
+static void begin(struct asking *asking, const char *name, uint32_t width, uint32_t height) {
 	const struct gid_layout layout = {
 			.fourcc = 0x34325258, /* XR24 */
 			.width = width,
@@ -98,32 +104,74 @@ static void ask(const char *name, long count, uint32_t width, uint32_t height) {
 			.plane_count = 1,
 			.planes = {{0, width * 4}},
 	};
-	struct asking asking = {.domain = connect_domain()};
+	asking->domain = connect_domain();
 	struct gid_producer_options options = {
 			.size = sizeof(options),
 			.released = hear_released,
-			.data = &asking,
+			.data = asking,
 	};
-	int error = gid_slab_create(asking.domain, &layout, 0, 2, NULL, &asking.slab);
+	int error = gid_slab_create(asking->domain, &layout, 0, 2, NULL, &asking->slab);
 	if (error == 0) {
-		error = gid_producer_create(asking.domain, name, &options, &asking.producer);
+		error = gid_producer_create(asking->domain, name, &options, &asking->producer);
 	}
 	if (error < 0) {
-		fail(asking.domain, name, error);
+		fail(asking->domain, name, error);
 	}
 	uint64_t give_up = gid_clock_now() + PATIENCE_NS;
-	while (gid_producer_consumers(asking.producer) == 0) {
-		listen_once(&asking);
+	while (gid_producer_consumers(asking->producer) == 0) {
+		listen_once(asking);
 		if (gid_clock_now() > give_up) {
-			fail(asking.domain, "nobody answers", -ETIMEDOUT);
+			fail(asking->domain, "nobody answers", -ETIMEDOUT);
 		}
 	}
+}
+
+static void ask(const char *name, long count, uint32_t width, uint32_t height) {
+	struct asking asking = {0};
+	begin(&asking, name, width, height);
 	for (long i = 0; i < count; i++) {
 		printf("%" PRIu64 "\n", once(&asking, (int)i));
 	}
 	gid_producer_destroy(asking.producer);
 	gid_slab_destroy(asking.slab, false);
 	gid_domain_destroy(asking.domain);
+}
+
+/* What a program can that keeps to nothing: it has the eventfds, and so it can write them. */
+static size_t find_eventfds(int fds[static EVENTFDS_MAX]) {
+	size_t count = 0;
+	for (int fd = 0; fd < DESCRIPTORS_MAX && count < EVENTFDS_MAX; fd++) {
+		char path[32], target[64];
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		ssize_t length = readlink(path, target, sizeof(target) - 1);
+		target[length < 0 ? 0 : length] = '\0';
+		if (strstr(target, "[eventfd]") != NULL) {
+			fds[count++] = fd;
+		}
+	}
+	return count;
+}
+
+static _Noreturn void storm(const char *name) {
+	struct asking asking = {0};
+	int fds[EVENTFDS_MAX];
+	begin(&asking, name, 16, 16);
+	/* The ways past gidd come a moment after the consumer. */
+	uint64_t calm_until = gid_clock_now() + STORM_PAUSE_NS;
+	while (gid_clock_now() < calm_until) {
+		listen_once(&asking);
+	}
+	size_t count = find_eventfds(fds);
+	if (count == 0) {
+		fail(asking.domain, "there is nothing to ring", -ENOENT);
+	}
+	printf("rings by %zu\n", count);
+	fflush(stdout);
+	while (true) {
+		for (size_t i = 0; i < count; i++) {
+			eventfd_write(fds[i], 1);
+		}
+	}
 }
 
 static void answer(const char *owner, const char *name) {
@@ -161,10 +209,13 @@ int main(int argc, char **argv) {
 		ask(argv[2], strtol(argv[3], NULL, 10), width, height);
 	} else if (argc == 4 && strcmp(argv[1], "answer") == 0) {
 		answer(argv[2], argv[3]);
+	} else if (argc == 3 && strcmp(argv[1], "storm") == 0) {
+		storm(argv[2]);
 	} else {
 		fprintf(stderr,
 				"usage: gid-bench-doorbell ask STREAM COUNT [WIDTH HEIGHT]\n"
-				"       gid-bench-doorbell answer DOMAIN STREAM\n");
+				"       gid-bench-doorbell answer DOMAIN STREAM\n"
+				"       gid-bench-doorbell storm STREAM\n");
 		return 2;
 	}
 	return EXIT_SUCCESS;
