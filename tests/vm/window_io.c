@@ -5,8 +5,8 @@
  *     window-io DEVICE STREAM WIDTH HEIGHT
  *
  * One frame comes from the disk by O_DIRECT, the next one by splice and vmsplice. The first is
- * given back to the kernel by vmsplice as well, without a copy. Sends both, and ends when they were
- * received.
+ * given back to the kernel by vmsplice as well, without a copy. Sends both, and ends when their
+ * receiver is gone.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -25,13 +25,7 @@ struct sender {
 	struct gid_domain *domain;
 	struct gid_slab *slab;
 	struct gid_producer *producer;
-	uint32_t released;
 };
-
-static void handle_released(void *data, gid_id gid) {
-	struct sender *sender = data;
-	sender->released++;
-}
 
 static void read_directly(const char *path, void *data, size_t size) {
 	int fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
@@ -121,7 +115,12 @@ static void send_all(struct sender *sender) {
 			errx(EXIT_FAILURE, "frame %u: %s", i, gid_domain_error(sender->domain));
 		}
 	}
-	while (sender->released < FRAMES - 1) { /* a sink keeps the last one */
+	struct gid_frame end = GID_FRAME_INIT;
+	end.flags = GID_FRAME_EOS;
+	if (gid_producer_send(sender->producer, &end) < 0) {
+		errx(EXIT_FAILURE, "the end: %s", gid_domain_error(sender->domain));
+	}
+	while (gid_producer_consumers(sender->producer) > 0) { /* a sink keeps the last one */
 		wait_a_moment(sender);
 	}
 }
@@ -136,8 +135,6 @@ int main(int argc, char **argv) {
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, (uint32_t)atoi(argv[3]),
 			(uint32_t)atoi(argv[4]), 64);
 	struct gid_producer_options options = {.size = sizeof(options),
-			.released = handle_released,
-			.data = &sender,
 			.lease_ns = 600000000000ull};
 	if (gid_slab_create_for_stream(
 			    sender.domain, argv[2], &layout, 0, FRAMES, NULL, &sender.slab) < 0 ||
