@@ -28,6 +28,7 @@ from PIL import Image
 from pipeline import FRAMES as FRAMES_OF
 from pipeline import LOSSLESS, PATIENT
 from program import BUILD, wait_for
+from weston import SHELL_CONFIG
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
@@ -309,23 +310,76 @@ def test_the_module_stays_while_there_is_a_dmabuf(machines: Machines, place: Pla
     machines.run("open", "insmod", build_module())
 
 
-def test_gl_samples_a_camera_of_another_machine(machines: Machines, place: Place) -> None:
+@dataclass
+class Screen:
+    """A compositor in a guest that draws with GL, without a graphics card."""
+
+    words: list[str | Path]
+    environment: dict[str, str]
+    ready: str  # what it says then
+    shoot: str  # a command that puts its picture into /tmp/screen
+    way: str  # what it says of buffers, and what then of one that is sampled where it is
+    sampled: str
+
+    def env(self) -> list[str]:
+        return ["env", *(f"{name}={value}" for name, value in self.environment.items())]
+
+
+SCREEN = 2 * WIDTH, 2 * HEIGHT
+CONFIGS = {
+    "gid-cluster": f"[display]\nwidth={SCREEN[0]}\nheight={SCREEN[1]}\n"
+    "screen-copies=/usr/bin/grim\n",
+    "weston": SHELL_CONFIG,
+}
+SCREENS = {
+    "gid-cluster": Screen(
+        [CLUSTER, "--headless", "--verbose", "--config", "/tmp/c.conf", "--socket", "/tmp/wayland"],
+        {"WAYLAND_DISPLAY": "/tmp/wayland", "WLR_RENDERER": "gles2"},
+        "ready, with",
+        "grim -t ppm /tmp/screen",
+        "gid: a buffer",
+        "is sampled from its dma-bufs",
+    ),
+    "weston": Screen(
+        ["weston", "--backend=headless", "--renderer=gl", f"--width={SCREEN[0]}"]
+        + [f"--height={SCREEN[1]}", "--debug", "--idle-time=0", "--socket=gl"]
+        + ["--config=/tmp/c.conf", "--logger-scopes=log,gid", "--modules=gid-buffer.so"],
+        {
+            "WAYLAND_DISPLAY": "gl",
+            "XDG_RUNTIME_DIR": "/run/gl",
+            "XDG_PICTURES_DIR": "/run/gl/shots",
+            "WESTON_MODULE_MAP": f"gid-buffer.so={BUILD}/weston-plugin/gid-buffer.so",
+        },
+        "gid: ready",
+        "cd /run/gl/shots && weston-screenshooter && mv *.png /tmp/screen",
+        "gid: buffer",
+        ": shown as a dma-buf",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_gl_samples_a_camera_of_another_machine(
+    machines: Machines, place: Place, name: str
+) -> None:
     """From the camera's driver to the picture that GL draws nobody copies a byte."""
-    machines.run("cluster", "rmmod", "vgem")  # a card that does not draw
-    config = f"[display]\nwidth={2 * WIDTH}\nheight={2 * HEIGHT}\nscreen-copies=/usr/bin/grim\n"
-    machines.run("cluster", "sh", "-c", "cat >/tmp/c.conf", stdin=config.encode())
-    environment = ["env", "WAYLAND_DISPLAY=/tmp/wayland", "WLR_RENDERER=gles2"]
-    words = ["--headless", "--verbose", "--config", "/tmp/c.conf", "--socket", "/tmp/wayland"]
-    display = machines.start("cluster", *environment, CLUSTER, *words)
-    wait_for(lambda: "ready, with" in display.err or not display.is_running, "it", SECONDS)
-    view = [VIEW, "-f", "--background=000000", "-d", "open", "-s", "camera/gl"]
+    screen = SCREENS[name]
+    # Without vgem: a card that does not draw.
+    prepare = "! grep -q ^vgem /proc/modules || rmmod vgem; mkdir -pm 700 /run/gl/shots"
+    machines.run(
+        "cluster", "sh", "-c", f"{prepare}; cat >/tmp/c.conf", stdin=CONFIGS[name].encode()
+    )
+    display = machines.start("cluster", *screen.env(), *screen.words)
+    wait_for(lambda: screen.ready in display.err or not display.is_running, "it", SECONDS)
+    stream = f"camera/{name}"
+    view = [VIEW, "-f", "--background=000000", "-d", "open", "-s", stream]
     view += [f"--place={WIDTH}x{HEIGHT}+0+0", "--stats", "/tmp/view.stats"]
-    shown = machines.start("cluster", *environment, *view)
+    shown = machines.start("cluster", *screen.env(), *view)
     # Each frame is the same: bars.
     source = "v4l2src device=/dev/video0 io-mode=userptr extra-controls=c,osd_text_mode=2 ! "
     source += f"{CAPS} ! identity name=watch"
-    camera = machines.play("open", f"{source} ! gidsink name=sink stream=camera/gl {PATIENT}")
-    keep = "gidsrc domain=open stream=camera/gl num-buffers=1 ! identity name=watch ! filesink"
+    camera = machines.play("open", f"{source} ! gidsink name=sink stream={stream} {PATIENT}")
+    keep = f"gidsrc domain=open stream={stream} num-buffers=1 ! identity name=watch ! filesink"
     picture = machines.host.folder / "picture"
     kept = machines.play("host", f"{keep} location={picture}")
     assert kept.finish().code == 0, kept.err
@@ -333,16 +387,16 @@ def test_gl_samples_a_camera_of_another_machine(machines: Machines, place: Place
 
     def look() -> bool:
         assert display.is_running and shown.is_running, f"{display.err}\n{shown.err}"
-        machines.run("cluster", *environment, "grim", "-t", "ppm", "/tmp/screen.ppm")
-        screen = Image.open(io.BytesIO(machines.guests["cluster"].read(Path("/tmp/screen.ppm"))))
-        corner = numpy.asarray(screen.convert("RGB"))[:HEIGHT, :WIDTH, ::-1]
+        machines.run("cluster", *screen.env(), "sh", "-c", screen.shoot)
+        found = Image.open(io.BytesIO(machines.guests["cluster"].read(Path("/tmp/screen"))))
+        corner = numpy.asarray(found.convert("RGB"))[:HEIGHT, :WIDTH, ::-1]
         return numpy.array_equal(corner, expected[..., :3])
 
     wait_for(look, "the camera's picture", SECONDS)
     assert len(numpy.unique(expected.reshape(-1, 4), axis=0)) > 4
     camera.wait_lines("frame", 20)
-    ways = {line.split(" is ")[1] for line in display.err.splitlines() if "gid: a buffer" in line}
-    assert ways == {"sampled from its dma-bufs"}
+    ways = [line for line in display.err.splitlines() if screen.way in line]
+    assert ways and all(line.endswith(screen.sampled) for line in ways), ways
     for program in (shown, camera, display):
         program.signal(signal.SIGTERM)
         program.finish()

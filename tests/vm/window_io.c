@@ -134,8 +134,8 @@ int main(int argc, char **argv) {
 	}
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, (uint32_t)atoi(argv[3]),
 			(uint32_t)atoi(argv[4]), 64);
-	struct gid_producer_options options = {.size = sizeof(options),
-			.lease_ns = 600000000000ull};
+	struct gid_producer_options options = {
+			.size = sizeof(options), .lease_ns = 600000000000ull};
 	if (gid_slab_create_for_stream(
 			    sender.domain, argv[2], &layout, 0, FRAMES, NULL, &sender.slab) < 0 ||
 			gid_producer_create(sender.domain, argv[2], &options, &sender.producer) <
