@@ -103,7 +103,7 @@ gst_gid_canvas_new (const gchar *domain, const gchar *engine, const gchar *name,
   self->imports = gst_gid_imports_new ();
   if (pictures == NULL)
     goto error;
-  self->reader = gst_gid_reader_new (pictures);
+  self->reader = gst_gid_reader_new (pictures, FALSE);
   ret = gid_domain_connect (domain, &self->domain);
   if (ret < 0) {
     g_set_error (error, GST_RESOURCE_ERROR, gst_gid_domain_error_code (ret),

@@ -13,7 +13,7 @@ typedef struct _GstGidImportSlot
   GstGidView kind;
   GstMemory *mem; /* made at the first frame */
   GstBuffer *idle; /* around the memory, for the next frame; has its reference */
-  gsize offset; /* of the slot in the file */
+  gsize offset; /* of the slot in the file, or in the dma-buf */
   gboolean out;
   GArray *held; /* of Held: a slot may come twice before it is given back */
 } GstGidImportSlot;
@@ -47,12 +47,13 @@ metas_quark (void)
 /* --- readers ----------------------------------------------------------------------------------- */
 
 GstGidReader *
-gst_gid_reader_new (GstGidDomain *domain)
+gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs)
 {
   GstGidReader *self = g_new0 (GstGidReader, 1);
 
   self->refcount = 1;
   self->domain = domain;
+  self->wants_dmabufs = wants_dmabufs;
   return self;
 }
 
@@ -166,7 +167,11 @@ static GstMemory *
 memory_new (GstGidImportSlot *slot)
 {
   GstGidImport *import = slot->import;
-  GstMemory *mem = gst_gid_view_new (slot->kind, import->info.fd, import->base,
+  gboolean is_dmabuf = slot->kind == GST_GID_VIEW_DMABUF;
+  guint64 begin = is_dmabuf ? import->dmabuf_offset : import->info.offset;
+  /* where byte 0 of the descriptor would be mapped */
+  const guint8 *base = (const guint8 *) gid_slab_view (import->slab, 0) - begin;
+  GstMemory *mem = gst_gid_view_new (slot->kind, is_dmabuf ? import->dmabuf : import->info.fd, base,
       slot->offset + import->info.slot_size, slot->offset, import->size);
 
   GST_MINI_OBJECT_CAST (mem)->dispose = memory_dispose;
@@ -246,6 +251,19 @@ buffer_new (GstMemory *mem)
 
 /* --- slabs ------------------------------------------------------------------------------------- */
 
+/* With the domain's lock held. Memory that comes as a dma-buf is one in any case. */
+static void
+find_dmabuf (GstGidImport *self)
+{
+  self->dmabuf = -1;
+  if (self->info.memory != GID_MEMORY_DMABUF && !self->reader->wants_dmabufs)
+    return;
+  self->dmabuf = gid_slab_get_dmabuf (self->slab, &self->dmabuf_offset);
+  if (self->dmabuf < 0 && self->info.memory == GID_MEMORY_WINDOW)
+    GST_WARNING (
+        "slab %u: no dma-bufs: %s", gid_slab_of (self->info.gid), gid_strerror (self->dmabuf));
+}
+
 /* With the domain's lock held. */
 static int
 import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
@@ -277,12 +295,15 @@ import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
   self->size = gid_layout_size (&info.layout);
   if (self->is_plain && GST_VIDEO_INFO_SIZE (&self->format.info) <= info.slot_size)
     self->size = GST_VIDEO_INFO_SIZE (&self->format.info);
-  self->base = (const guint8 *) gid_slab_view (slab, 0) - info.offset;
+  find_dmabuf (self);
   self->slots = g_new0 (GstGidImportSlot, info.slot_count * GST_GID_N_VIEWS);
   for (guint i = 0; i < info.slot_count * GST_GID_N_VIEWS; i++) {
-    self->slots[i].import = self;
-    self->slots[i].kind = i % GST_GID_N_VIEWS;
-    self->slots[i].offset = info.offset + i / GST_GID_N_VIEWS * info.slot_size;
+    GstGidImportSlot *slot = &self->slots[i];
+
+    slot->import = self;
+    slot->kind = i % GST_GID_N_VIEWS;
+    slot->offset = slot->kind == GST_GID_VIEW_DMABUF ? self->dmabuf_offset : info.offset;
+    slot->offset += i / GST_GID_N_VIEWS * info.slot_size;
   }
   gid_slab_on_revoked (slab, import_revoked, self);
   GST_INFO ("slab %u: %u slots of %" GST_PTR_FORMAT, gid_slab_of (gid), info.slot_count, caps);
@@ -373,7 +394,7 @@ gst_gid_import_take (
 
   if (gid_slot_of (frame->gid) >= self->info.slot_count)
     return NULL;
-  if (self->info.memory == GID_MEMORY_DMABUF)
+  if (self->dmabuf >= 0)
     kind = GST_GID_VIEW_DMABUF;
   slot = &self->slots[gid_slot_of (frame->gid) * GST_GID_N_VIEWS + kind];
   buffer = g_steal_pointer (&slot->idle);

@@ -25,10 +25,11 @@ typedef struct
   GstGidDomain *domain;
   struct gid_consumer *consumer; /* NULL once the element has stopped */
   guint epoch; /* of the connection to the producer: older frames went with it */
+  gboolean wants_dmabufs; /* of frames that are in windows; fixed */
 } GstGidReader;
 
 /** Takes the reference of the domain. */
-GstGidReader *gst_gid_reader_new (GstGidDomain *domain);
+GstGidReader *gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs);
 GstGidReader *gst_gid_reader_ref (GstGidReader *reader);
 void gst_gid_reader_unref (GstGidReader *reader);
 
@@ -44,7 +45,8 @@ struct _GstGidImport
   GstGidFormat format;
   gboolean is_plain; /* the layout is what GStreamer assumes without GstVideoMeta */
   gsize size; /* bytes of a frame */
-  const guint8 *base; /* where byte 0 of the file would be mapped */
+  gint dmabuf; /* of the slab, which owns it; -1: none, or none is wanted */
+  guint64 dmabuf_offset; /* of slot 0 in it */
 
   /* the domain's lock */
   gint refcount;

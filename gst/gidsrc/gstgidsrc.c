@@ -111,8 +111,10 @@ gst_gid_src_start (GstBaseSrc *src)
   GstGidDomain *domain;
   GError *error = NULL;
   gchar *owner, *stream, *peer;
+  gboolean dmabuf;
 
   GST_OBJECT_LOCK (self);
+  dmabuf = self->dmabuf;
   owner = g_strdup (self->domain_name);
   stream = g_strdup (self->stream);
   peer = g_strdup (self->peer);
@@ -130,7 +132,7 @@ gst_gid_src_start (GstBaseSrc *src)
     g_set_error (&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
         "No stream to read. Set stream=NAME; gidctl list shows those there are.");
   } else if ((domain = gst_gid_domain_new (peer, &error))) {
-    self->reader = gst_gid_reader_new (domain);
+    self->reader = gst_gid_reader_new (domain, dmabuf);
     if (!subscribe (self, owner, stream, &error)) {
       g_clear_pointer (&self->timeline, gid_timeline_unref);
       g_clear_pointer (&self->reader, gst_gid_reader_unref);

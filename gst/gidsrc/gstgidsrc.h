@@ -27,7 +27,7 @@ struct _GstGidSrc
   gchar *domain_name, *stream, *peer, *timeline_path;
   guint credit, latency_ms, stats_interval_ms;
   GstGidLeaky leaky;
-  gboolean reconnect, forward_eos, fd_memory;
+  gboolean reconnect, forward_eos, fd_memory, dmabuf;
   GstGidCopyPolicy copy_policy;
 
   /* from start to stop */

@@ -19,6 +19,7 @@ enum
   PROP_IS_LIVE,
   PROP_LATENCY,
   PROP_FD_MEMORY,
+  PROP_DMABUF,
   PROP_COPY_POLICY,
   PROP_STATS,
   PROP_STATS_INTERVAL,
@@ -84,6 +85,9 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
     case PROP_FD_MEMORY:
       self->fd_memory = g_value_get_boolean (value);
       break;
+    case PROP_DMABUF:
+      self->dmabuf = g_value_get_boolean (value);
+      break;
     case PROP_COPY_POLICY:
       self->copy_policy = g_value_get_enum (value);
       break;
@@ -142,6 +146,9 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
       break;
     case PROP_FD_MEMORY:
       g_value_set_boolean (value, self->fd_memory);
+      break;
+    case PROP_DMABUF:
+      g_value_set_boolean (value, self->dmabuf);
       break;
     case PROP_COPY_POLICY:
       g_value_set_enum (value, self->copy_policy);
@@ -228,6 +235,12 @@ gst_gid_src_install_properties (GObjectClass *klass)
           "Give downstream memory with its descriptor, which is read-only. Sinks that use wl_shm "
           "cannot use it and get plain memory; if one is behind a tee, set this to false",
           TRUE, ready));
+  g_object_class_install_property (klass, PROP_DMABUF,
+      g_param_spec_boolean ("dmabuf", "dma-bufs",
+          "Give downstream frames of other machines as dma-bufs, for GL and for devices. Needs the "
+          "kernel module gid_dmabuf, and RLIMIT_MEMLOCK for all slots of the stream; without them "
+          "the memory is as before",
+          FALSE, ready));
   g_object_class_install_property (klass, PROP_COPY_POLICY,
       g_param_spec_enum ("copy-policy", "Copy policy",
           "What to do about frames that downstream does not take without a copy",

@@ -404,6 +404,27 @@ def test_gl_samples_a_camera_of_another_machine(
     assert stats["copied_frames"] == 0 and stats["frames"] > 0
 
 
+@pytest.mark.parametrize("limited", [False, True], ids=["module", "no-memlock"])
+def test_gidsrc_gives_dmabufs_of_windows(machines: Machines, place: Place, limited: bool) -> None:
+    """Where it is told to. Without leave to lock memory it gives the same frames as before."""
+    stream = f"camera/gidsrc-{limited}"
+    watch = f"gidsrc domain=open stream={stream} dmabuf=true ! fakesink name=watch sync=false"
+    no_leave = ["setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=0"]
+    words = [*(no_leave if limited else []), FRAMES_OF, "--video-meta", "1", watch]
+    receiver = machines.start("cluster", *words)
+    # With the time in each picture, which the test of GL has switched off.
+    source = "v4l2src device=/dev/video0 io-mode=userptr num-buffers=20 "
+    source += f"extra-controls=c,osd_text_mode=0 ! {CAPS} ! identity name=watch"
+    sender = machines.play("open", f"{source} ! gidsink name=sink stream={stream} {LOSSLESS}")
+    for end in (sender, receiver):
+        assert end.finish().code == 0, end.err
+    sent, received = (end.lines("frame") for end in (sender, receiver))
+    kind = {frame["memory_type"] for frame in received}
+    assert kind == {"fd" if limited else "dmabuf"}
+    assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
+    assert len({frame["sum"] for frame in sent}) > 10
+
+
 def test_a_device_that_goes_takes_its_dmabufs_along(machines: Machines, place: Place) -> None:
     """The last of `cluster`: that window is gone. Other memory may come to where it was."""
     found = ask(machines, "cluster", "remove", place.resource, HEAD + UNUSED)
