@@ -374,8 +374,10 @@ def for_minutes(minutes: float, json_path: Path | None) -> int:
             f"{row['of']:<16} {row['what']:<12} {row['first']:>9} → {row['last']:>9}, in all "
             f"{row['total']:+.1f}{', grows' if row['grows'] else ''}"
         )
-    copied = sum(row["stats"]["copied-bytes"] for row in rows if "stats" in row)
-    common.write(json_path, rows, {"growing": growing, "copied_bytes": copied})
+    stats = [row["stats"] for row in rows if "stats" in row]
+    # A decoder may have decoded its first frames before its memory was agreed on.
+    copied = sum(one["copied-frames"] - one["copy-reasons"].get("startup", 0) for one in stats)
+    common.write(json_path, rows, {"growing": growing, "copied_frames": copied})
     return 1 if growing or copied else 0
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Two domains of one guest: a film, and the dma-bufs of a camera and a decoder, on its own kernel.
+"""Two domains of one guest: a film, and the dma-bufs of a camera and of codecs, on its own kernel.
 
-What only a guest has for certain are the kernel's virtual camera, vivid, and its decoder, visl.
+What only a guest has for certain are the kernel's virtual camera, vivid, its decoders, visl (which
+keeps no state) and vicodec (which does), and its converter, vim2m.
 """
 
 import copy
@@ -21,14 +22,14 @@ pytestmark = [
 ]
 
 
-CODECS = ("visl",)
+CODECS = ("visl", "vicodec", "vim2m")
 PLUGINS = "coreelements isomp4 v4l2codecs video4linux2 videoparsersbad videotestsrc".split()
 WIDTH, HEIGHT = 320, 192  # whole blocks of the codecs
 
 
 @pytest.fixture(scope="module")
 def guest() -> Iterator[tuple[Domains, str]]:
-    """One for all, and why it is without the decoder, if it is."""
+    """One for all, and why it is without codecs, if it is."""
     with ExitStack() as stack:
         try:
             yield stack.enter_context(domains_of_a_guest(CODECS)), ""
@@ -52,7 +53,7 @@ def camera(domains: Domains) -> str:
 
 @pytest.fixture(scope="module")
 def codecs(guest: tuple[Domains, str]) -> Domains:
-    """The same with GStreamer's elements for it, which come and go with the device.
+    """The same with GStreamer's elements for them, which come and go with the devices.
 
     Their list is made in the guest, of the few plugins that are needed: to look at all takes half
     a minute there.
@@ -125,4 +126,33 @@ def test_a_stateless_decoders_dmabufs_arrive_without_a_copy(codecs: Domains) -> 
     assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
     # The decoder's side says nothing of pixels, as its caps say DMA_DRM.
     assert len({frame["sum"] for frame in received}) > 10
+    assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
+
+
+def test_a_stateful_decoders_dmabufs_arrive_without_a_copy(codecs: Domains) -> None:
+    """vicodec codes and decodes: the film that is sent is what it decoded."""
+    size = "width=640,height=360,framerate=30/1"  # the smallest that it takes
+    sent, received, stats = codecs.transfer(
+        f"videotestsrc pattern=ball num-buffers=40 ! video/x-raw,format=I420,{size} ! v4l2fwhtenc "
+        "! v4l2fwhtdec capture-io-mode=dmabuf ! video/x-raw,format=I420",  # else it says DMA_DRM
+        "movie",
+    )
+    assert len(received) == len(sent) == 40
+    assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
+    assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
+    assert len({frame["sum"] for frame in sent}) > 10
+    assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
+
+
+def test_a_converters_dmabufs_arrive_without_a_copy(codecs: Domains) -> None:
+    size = f"width={WIDTH},height={HEIGHT},framerate=30/1"
+    sent, received, stats = codecs.transfer(
+        f"videotestsrc pattern=ball num-buffers=40 ! video/x-raw,format=BGR,{size} ! v4l2convert "
+        f"capture-io-mode=dmabuf ! video/x-raw,format=YUY2,{size}",
+        "movie",
+    )
+    assert len(received) == len(sent) == 40
+    assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
+    assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
+    assert len({frame["sum"] for frame in sent}) > 10
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
