@@ -165,7 +165,7 @@ def has_ended(pid: int) -> bool:
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-@pytest.mark.parametrize(("free", "guests", "places"), [(0.1, 2, 6), (0.5, 4, 16)])
+@pytest.mark.parametrize(("free", "guests", "places"), [(0.1, 2, 6), (0.5, 3, 16)])
 def test_those_that_measure_run_alone_and_others_as_processors_are_free(
     tmp_path: Path, free: float, guests: int, places: int
 ) -> None:
