@@ -96,7 +96,7 @@ class Tries:
 
         def is_so() -> bool:
             # Its status may be what the fault has hit: then it cannot be asked what it shows.
-            return ready() or "nobody can ask" in display.stderr
+            return ready() or "no socket for the status" in display.stderr
 
         if is_ready_or_ended(display, is_so):
             return True
