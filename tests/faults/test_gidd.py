@@ -86,7 +86,7 @@ def withstand(make, fault: Fault, clean_fds: int) -> None:
             if not is_ready_or_ended(gidd, lambda: serves(cockpit)):
                 gidd.check_ended_well()
                 return
-        if gidd.hit_a_removal():
+        if gidd.hit_what_cannot_fail():
             return
         left = idle_fds(cockpit, gidd)
         assert left <= clean_fds, f"{left} descriptors are open, not {clean_fds}\n{gidd.stderr}"
