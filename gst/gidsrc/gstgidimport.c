@@ -107,6 +107,8 @@ import_revoked (void *data, struct gid_slab *slab)
   GstGidImport *self = data;
 
   self->revoked = TRUE;
+  if (self->dmabuf >= 0)
+    return; /* its views show the dma-buf itself, whatever is kept elsewhere */
   for (guint i = 0; i < self->info.slot_count; i++) {
     gboolean out = FALSE;
     int ret;
