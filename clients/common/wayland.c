@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "color-representation-v1-client-protocol.h"
+#include "commit-timing-v1-client-protocol.h"
+#include "fifo-v1-client-protocol.h"
 #include "gid-buffer-v1-client-protocol.h"
 #include "gid-safety-v1-client-protocol.h"
 #include "presentation-time-client-protocol.h"
@@ -33,9 +35,8 @@ static uint64_t clock_now(clockid_t clock) {
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t wayland_presented_time(
-		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
-	uint64_t time = (((uint64_t)sec_hi << 32) + sec_lo) * 1000000000 + nsec;
+/* What CLOCK_MONOTONIC is ahead of the compositor's clock. */
+static uint64_t clock_offset(const struct wayland *wayland) {
 	uint64_t offset = 0, least = UINT64_MAX;
 	// One clock is read between two readings of the other: the closest of a few counts.
 	for (int i = 0; wayland->presentation_clock != CLOCK_MONOTONIC && i < 4; i++) {
@@ -46,7 +47,17 @@ uint64_t wayland_presented_time(
 			offset = before + spent / 2 - between;
 		}
 	}
-	return time + offset;
+	return offset;
+}
+
+uint64_t wayland_presented_time(
+		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+	uint64_t time = (((uint64_t)sec_hi << 32) + sec_lo) * 1000000000 + nsec;
+	return time + clock_offset(wayland);
+}
+
+uint64_t wayland_presentation_time(const struct wayland *wayland, uint64_t time) {
+	return time - clock_offset(wayland);
 }
 
 /* --- globals ---------------------------------------------------------------------------------- */
@@ -115,6 +126,8 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 			{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
 			{&wp_presentation_interface, 1, &wayland->presentation},
 			{&wp_color_representation_manager_v1_interface, 1, &wayland->colours},
+			{&wp_fifo_manager_v1_interface, 1, &wayland->fifo},
+			{&wp_commit_timing_manager_v1_interface, 1, &wayland->commit_timing},
 			{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
 			{&gid_safety_manager_v1_interface, 1, &wayland->gid_safety},
 	};
@@ -348,6 +361,12 @@ void wayland_finish(struct wayland *wayland) {
 	}
 	if (wayland->gid_buffers != NULL) {
 		gid_buffer_manager_v1_destroy(wayland->gid_buffers);
+	}
+	if (wayland->commit_timing != NULL) {
+		wp_commit_timing_manager_v1_destroy(wayland->commit_timing);
+	}
+	if (wayland->fifo != NULL) {
+		wp_fifo_manager_v1_destroy(wayland->fifo);
 	}
 	if (wayland->colours != NULL) {
 		wp_color_representation_manager_v1_destroy(wayland->colours);

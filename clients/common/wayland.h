@@ -26,6 +26,8 @@ struct wayland {
 	struct wp_single_pixel_buffer_manager_v1 *single_pixel;
 	struct wp_presentation *presentation;		    // may be NULL
 	struct wp_color_representation_manager_v1 *colours; // may be NULL
+	struct wp_fifo_manager_v1 *fifo;		    // may be NULL
+	struct wp_commit_timing_manager_v1 *commit_timing;  // may be NULL
 	uint32_t colour_ranges[WAYLAND_COEFFICIENTS]; // that it takes: bits, for each coefficients
 	struct gid_buffer_manager_v1 *gid_buffers;
 	struct gid_safety_manager_v1 *gid_safety; // NULL: this program is not named for a role
@@ -50,5 +52,8 @@ const char *wayland_describe_compositor(const struct wayland *wayland, char *tex
 /* A time of wp_presentation_feedback.presented, as CLOCK_MONOTONIC nanoseconds. */
 uint64_t wayland_presented_time(
 		const struct wayland *wayland, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec);
+
+/* The inverse: CLOCK_MONOTONIC nanoseconds as the compositor's clock of presentation times. */
+uint64_t wayland_presentation_time(const struct wayland *wayland, uint64_t time);
 
 #endif

@@ -24,6 +24,8 @@ enum {
 	KEY_STATS,
 	KEY_CREDIT,
 	KEY_CONVERT,
+	KEY_FIFO,
+	KEY_TIMED,
 };
 
 static const struct argp_option option_table[] = {
@@ -37,6 +39,14 @@ static const struct argp_option option_table[] = {
 		{"convert", KEY_CONVERT, NULL, 0,
 				"Convert pictures to RGB, at the cost of a copy, if the "
 				"compositor cannot show their format or colours",
+				0},
+		{"fifo", KEY_FIFO, NULL, 0,
+				"Show each frame, in order and for one refresh at least, instead "
+				"of the newest",
+				0},
+		{"timed", KEY_TIMED, NULL, 0,
+				"Show each frame when it is meant to be shown, not as soon as "
+				"possible",
 				0},
 		{"once", KEY_ONCE, NULL, 0,
 				"End with the stream, instead of waiting for its return", 0},
@@ -180,6 +190,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case KEY_CONVERT:
 		options->convert = true;
+		break;
+	case KEY_FIFO:
+		options->fifo = true;
+		break;
+	case KEY_TIMED:
+		options->timed = true;
 		break;
 	case KEY_ONCE:
 		options->once = true;

@@ -16,6 +16,8 @@ struct options {
 	uint64_t frames; // to show before the end; 0: no end
 	bool convert;	 // what the compositor cannot show
 	bool once;	 // ends with the stream
+	bool fifo;	 // no frame takes the place of one that was not shown
+	bool timed;	 // frames are shown when they are meant to be
 };
 
 /* Reads the command line; ends the process on --help and on mistakes. */

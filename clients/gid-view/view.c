@@ -13,14 +13,25 @@
 #include "viewporter-client-protocol.h"
 
 #define STATS_INTERVAL_US 1000000
-#define RETRY_US 2000
+#define RETRY_NS 2000000
+#define ALARM_ACCURACY_US 1 // 0 would be a quarter of a second
 
-/* Gives the newest frame back unseen. */
-static void view_drop_pending(struct view *view) {
-	if (view->has_pending) {
-		gid_consumer_release(view->consumer, &view->pending);
-		view->has_pending = false;
-		view->damage_everything = true;
+/* How soon before its time a frame is committed where the compositor keeps it until then. */
+#define EARLY_NS 100000000
+
+/* A time that is farther away does not count: the frame's lease could be over by then. */
+#define FAR_NS 500000000
+
+/* Gives the frame that has waited longest back unseen. */
+static void view_drop_first(struct view *view) {
+	gid_consumer_release(view->consumer, waiting_get(&view->waiting, 0));
+	waiting_remove(&view->waiting, false);
+}
+
+/* Gives all of them back. */
+static void view_drop_waiting(struct view *view) {
+	while (view->waiting.count > 0) {
+		view_drop_first(view);
 	}
 }
 
@@ -169,16 +180,14 @@ static void set_opaque(struct view *view, bool opaque) {
 	wl_region_destroy(region);
 }
 
-static void damage_picture(struct view *view) {
-	const struct gid_box *damage = &view->damage;
-	if (view->damage_everything) {
+static void damage_picture(struct view *view, struct damage damage) {
+	const struct gid_box *box = &damage.box;
+	if (damage.everything) {
 		wl_surface_damage_buffer(view->window.picture, 0, 0, INT32_MAX, INT32_MAX);
 	} else {
-		wl_surface_damage_buffer(view->window.picture, damage->x, damage->y, damage->width,
-				damage->height);
+		wl_surface_damage_buffer(
+				view->window.picture, box->x, box->y, box->width, box->height);
 	}
-	view->damage_everything = false;
-	view->damage = (struct gid_box){0};
 }
 
 /* Each of these costs the compositor as much as all that a plain frame says. */
@@ -205,6 +214,14 @@ static void tell_how(struct view *view, const struct buffer *buffer, uint32_t tr
 	*old = new;
 }
 
+/* The time that the frame is meant for, where that counts and is to come; else 0. */
+static uint64_t time_to_show(const struct view *view, const struct gid_frame *frame) {
+	uint64_t now = view->options->timed ? gid_clock_now() : GID_TIME_NONE;
+	uint64_t time = frame->present_time;
+	return time > now && time - now <= FAR_NS ? time : 0;
+}
+
+/* Commits the frame, which is the first that waits. */
 static void commit_picture(struct view *view, struct buffer *buffer, const struct gid_frame *frame,
 		struct gid_box shown, struct wl_buffer *converted) {
 	struct wl_surface *surface = view->window.picture;
@@ -212,9 +229,13 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 	tell_how(view, buffer, frame->transform, shown);
 	surface_colours_set(&view->colours,
 			converted != NULL ? &view->converter.layout : &buffer->layout);
-	damage_picture(view);
-	view->frame_callback = wl_surface_frame(surface);
-	wl_callback_add_listener(view->frame_callback, &frame_listener, view);
+	damage_picture(view, waiting_damage(&view->waiting));
+	if (surface_timing_queues(&view->timing)) {
+		surface_timing_set(&view->timing, time_to_show(view, frame));
+	} else {
+		view->frame_callback = wl_surface_frame(surface);
+		wl_callback_add_listener(view->frame_callback, &frame_listener, view);
+	}
 	ask_when_shown(view, frame);
 	wl_surface_commit(surface);
 	if (view->timeline != NULL) {
@@ -225,70 +246,111 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 	} else {
 		buffer_take(buffer, frame);
 	}
+	waiting_remove(&view->waiting, true);
 }
 
-static int handle_retry(sd_event_source *source, uint64_t time, void *data) {
+static int handle_alarm(sd_event_source *source, uint64_t time, void *data) {
 	view_show(data);
 	return 0;
 }
 
-static void retry_soon(struct view *view) {
-	if (view->retry == NULL) {
-		sd_event_add_time_relative(view->event, &view->retry, CLOCK_MONOTONIC, RETRY_US, 0,
-				handle_retry, view);
+/* Looks again at what waits, at this time of CLOCK_MONOTONIC. */
+static void set_alarm(struct view *view, uint64_t time) {
+	if (view->alarm == NULL) {
+		sd_event_add_time(view->event, &view->alarm, CLOCK_MONOTONIC, time / 1000,
+				ALARM_ACCURACY_US, handle_alarm, view);
 	} else {
-		sd_event_source_set_time_relative(view->retry, RETRY_US);
-		sd_event_source_set_enabled(view->retry, SD_EVENT_ONESHOT);
+		sd_event_source_set_time(view->alarm, time / 1000);
+		sd_event_source_set_enabled(view->alarm, SD_EVENT_ONESHOT);
 	}
 }
 
 /*
- * Shows the picture as red, green and blue. One that cannot be converted now stays the newest
- * frame, until the compositor gives memory back, its device has drawn it, or another one comes.
+ * Shows the picture as red, green and blue. Returns whether it no longer waits. One that cannot be
+ * converted now is, once the compositor gives memory back or its device has drawn it.
  */
-static void commit_converted(struct view *view, struct buffer *buffer,
+static bool commit_converted(struct view *view, struct buffer *buffer,
 		const struct gid_frame *frame, struct gid_box shown) {
 	struct wl_buffer *converted;
 	int error = converter_convert(&view->converter, buffer->slab, frame->gid, &converted);
 	if (error == 0) {
 		commit_picture(view, buffer, frame, shown, converted);
-		view->has_pending = false;
-	} else if (error == -EBUSY) {
-		retry_soon(view);
-	} else if (error != -EAGAIN) {
-		warnx("a picture cannot be converted: %s", gid_strerror(error));
-		view->stats.failed++;
-		view_drop_pending(view);
+		return true;
+	}
+	if (error == -EBUSY) {
+		set_alarm(view, gid_clock_now() + RETRY_NS);
+		return false;
+	}
+	if (error == -EAGAIN) {
+		return false;
+	}
+	warnx("a picture cannot be converted: %s", gid_strerror(error));
+	view->stats.failed++;
+	view_drop_first(view);
+	return true;
+}
+
+/* Frames that are late because others were not shown in time. */
+static void view_supersede(struct view *view) {
+	const struct gid_frame *next;
+	while (!view->options->fifo && (next = waiting_get(&view->waiting, 1)) != NULL &&
+			time_to_show(view, next) == 0) {
+		view_drop_first(view);
+		view->stats.superseded++;
 	}
 }
 
-/* Shows the newest frame, if there is one and the compositor wants one. */
-static void view_show(struct view *view) {
-	if (!view->has_pending || view->frame_callback != NULL) {
-		return;
+/* Whether it is too soon to commit the frame: then it is looked at again when it is not. */
+static bool waits_for_time(struct view *view, const struct gid_frame *frame) {
+	uint64_t time = time_to_show(view, frame);
+	uint64_t early = view->timing.timer != NULL ? EARLY_NS : 0;
+	if (time <= gid_clock_now() + early) {
+		return false;
 	}
-	const struct gid_frame *frame = &view->pending;
-	struct buffer *buffer = buffers_get(&view->buffers, frame->gid);
+	set_alarm(view, time - early);
+	return true;
+}
+
+/* Commits the first frame that waits, or gives it up. Returns whether there may be more to do. */
+static bool view_show_first(struct view *view) {
+	if (waiting_get(&view->waiting, 0) == NULL) {
+		return false;
+	}
+	struct gid_frame frame = *waiting_get(&view->waiting, 0);
+	struct buffer *buffer = buffers_get(&view->buffers, frame.gid);
 	if (buffer == NULL || buffer->state == BUFFER_FAILED) {
 		view->stats.failed++;
-		view_drop_pending(view);
-		return;
+		view_drop_first(view);
+		return true;
 	}
 	if (buffer->state == BUFFER_UNFIT) {
 		sd_event_exit(view->event, EXIT_FAILURE);
-		return;
+		return false;
 	}
-	if (buffer->slab == NULL) {
-		return;
+	if (buffer->slab == NULL || (view->options->timed && waits_for_time(view, &frame))) {
+		return false;
 	}
-	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, frame),
-			buffer->layout.width, buffer->layout.height, frame->transform);
+	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, &frame),
+			buffer->layout.width, buffer->layout.height, frame.transform);
 	window_set_picture_size(&view->window, shown.width, shown.height);
 	if (view->window.mapped && buffer->state == BUFFER_FOREIGN) {
-		commit_converted(view, buffer, frame, shown);
-	} else if (view->window.mapped && buffer->state == BUFFER_READY) {
-		commit_picture(view, buffer, frame, shown, NULL);
-		view->has_pending = false;
+		return commit_converted(view, buffer, &frame, shown);
+	}
+	if (view->window.mapped && buffer->state == BUFFER_READY) {
+		commit_picture(view, buffer, &frame, shown, NULL);
+		return true;
+	}
+	return false;
+}
+
+/* Shows what it is time for, if the compositor wants something. */
+static void view_show(struct view *view) {
+	view_supersede(view);
+	while (view->frame_callback == NULL && view_show_first(view)) {
+		view_supersede(view);
+	}
+	if (view->ended && view->waiting.count == 0) {
+		sd_event_exit(view->event, EXIT_SUCCESS);
 	}
 }
 
@@ -307,44 +369,25 @@ static void view_hide(struct view *view) {
 
 /* --- from the stream -------------------------------------------------------------------------- */
 
-static void add_damage(struct view *view, const struct gid_frame *frame) {
-	const struct gid_box *more = &frame->damage;
-	struct gid_box *damage = &view->damage;
-	if (frame->sequence != view->last_sequence + 1 || more->width <= 0 || more->height <= 0) {
-		view->damage_everything = true;
-	} else if (damage->width == 0) {
-		*damage = *more;
-	} else {
-		int32_t right = damage->x + damage->width, bottom = damage->y + damage->height;
-		int32_t more_right = more->x + more->width, more_bottom = more->y + more->height;
-		damage->x = more->x < damage->x ? more->x : damage->x;
-		damage->y = more->y < damage->y ? more->y : damage->y;
-		damage->width = (more_right > right ? more_right : right) - damage->x;
-		damage->height = (more_bottom > bottom ? more_bottom : bottom) - damage->y;
-	}
-	view->last_sequence = frame->sequence;
-}
-
 static void take_frame(struct view *view, const struct gid_frame *frame) {
 	view->stats.received++;
-	add_damage(view, frame);
-	if (view->has_pending) {
-		gid_consumer_release(view->consumer, &view->pending);
+	if (view->waiting.count == GID_CREDIT_MAX) {
+		view_drop_first(view); // more than the producer may send
 		view->stats.superseded++;
 	}
-	view->pending = *frame;
-	view->has_pending = true;
+	waiting_add(&view->waiting, frame);
+	view_supersede(view);
 }
 
 /* Entries without a picture tell what to do about those before. */
 static void obey(struct view *view, const struct gid_frame *frame) {
 	if (frame->flags & GID_FRAME_FLUSH) {
-		view_drop_pending(view);
+		view_drop_waiting(view);
 	}
 	if (frame->flags & GID_FRAME_HIDDEN) {
-		view_drop_pending(view);
+		view_drop_waiting(view);
 		view_hide(view);
-		view->damage_everything = true;
+		waiting_owe_everything(&view->waiting);
 	}
 	if ((frame->flags & GID_FRAME_EOS) && view->options->once) {
 		view->ended = true;
@@ -355,9 +398,7 @@ static void obey(struct view *view, const struct gid_frame *frame) {
 static void handle_frame(struct view *view, const struct gid_frame *frame) {
 	if (frame->gid == GID_NONE) {
 		obey(view, frame);
-	} else if ((frame->flags & GID_FRAME_HEARTBEAT) &&
-			frame->sequence == view->last_sequence + 1) {
-		view->last_sequence = frame->sequence; // what we have is still right
+	} else if (waiting_repeats(&view->waiting, frame)) {
 		gid_consumer_release(view->consumer, frame);
 	} else {
 		take_frame(view, frame);
@@ -376,9 +417,6 @@ static void receive_frames(struct view *view) {
 		return;
 	}
 	view_show(view);
-	if (view->ended && !view->has_pending) {
-		sd_event_exit(view->event, EXIT_SUCCESS);
-	}
 }
 
 static void tell_state(struct view *view, enum gid_consumer_state state, int reason) {
@@ -412,8 +450,7 @@ static void consumer_state(void *data, enum gid_consumer_state state, int reason
 	if (state == GID_CONSUMER_LIVE) {
 		tell_formats(view);
 	} else {
-		view->has_pending = false;
-		view->damage_everything = true;
+		waiting_forget(&view->waiting);
 		buffers_forget_frames(&view->buffers);
 	}
 	if (state == GID_CONSUMER_ENDED) {
@@ -540,6 +577,8 @@ static void init_buffers(struct view *view) {
 	view->converter.freed = buffers_changed;
 	view->converter.data = view;
 	surface_colours_init(&view->colours, &view->wayland, view->window.picture);
+	surface_timing_init(&view->timing, &view->wayland, view->window.picture,
+			view->options->fifo, view->options->timed);
 }
 
 static int connect_domain(struct view *view) {
@@ -580,7 +619,8 @@ static void open_timeline(struct view *view) {
 }
 
 int view_init(struct view *view, sd_event *event, const struct options *options) {
-	*view = (struct view){.event = event, .options = options, .damage_everything = true};
+	*view = (struct view){.event = event, .options = options};
+	waiting_init(&view->waiting);
 	wl_list_init(&view->feedbacks);
 	open_timeline(view);
 	if (wayland_init(&view->wayland, event) < 0 || connect_domain(view) < 0) {
@@ -603,15 +643,16 @@ void view_finish(struct view *view) {
 		write_stats(view);
 	}
 	view_drop_feedbacks(view);
-	sd_event_source_unref(view->retry);
+	sd_event_source_unref(view->alarm);
 	if (view->frame_callback != NULL) {
 		wl_callback_destroy(view->frame_callback);
 	}
 	if (view->buffers.wayland != NULL) {
-		view_drop_pending(view);
+		view_drop_waiting(view);
 		buffers_finish(&view->buffers);
 		converter_finish(&view->converter);
 		surface_colours_finish(&view->colours);
+		surface_timing_finish(&view->timing);
 	}
 	gid_consumer_destroy(view->consumer);
 	gid_domain_destroy(view->domain);

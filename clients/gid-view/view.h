@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The way of a frame: received from the stream, kept as the newest until the compositor wants one,
- * committed as a wl_buffer, given back when the compositor has released that.
+ * The way of a frame: received from the stream, kept until the compositor wants one and its time
+ * has come, committed as a wl_buffer, given back when the compositor has released that.
  */
 #ifndef GID_VIEW_VIEW_H
 #define GID_VIEW_VIEW_H
@@ -12,11 +12,13 @@
 #include "buffers.h"
 #include "common/client_role.h"
 #include "common/surface_colours.h"
+#include "common/surface_timing.h"
 #include "common/wayland.h"
 #include "common/window.h"
 #include "converter.h"
 #include "options.h"
 #include "stats.h"
+#include "waiting.h"
 
 // What was told the compositor of the picture and holds until it is told anew.
 struct told {
@@ -35,19 +37,16 @@ struct view {
 	struct buffers buffers;
 	struct converter converter;
 	struct surface_colours colours;
+	struct surface_timing timing;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	enum gid_consumer_state told_state; // 0: none yet
 	bool subscribed;		    // gidd has taken the subscription, at least once
 	struct wl_callback *frame_callback; // not NULL: the compositor does not want a frame yet
 	struct wl_list feedbacks;	    // struct feedback.link: commits not presented yet
-	bool has_pending;
-	struct gid_frame pending; // the newest frame that was not committed
-	struct gid_box damage;	  // since the last commit, unless everything
-	bool damage_everything;
+	struct waiting waiting;		    // without --fifo and --timed: the newest frame at most
 	struct told told;
-	uint64_t last_sequence;
-	sd_event_source *retry; // of a picture that was still being drawn; NULL: there was none
+	sd_event_source *alarm; // looks again at what waits; NULL: there was nothing to wait for
 	bool ended;		// --once, and the stream has ended
 	struct stats stats;
 	struct gid_timeline *timeline; // of $GID_TIMELINE; NULL: none

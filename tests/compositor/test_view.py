@@ -198,6 +198,48 @@ def test_once_ends_with_the_stream(session: Session) -> None:
     assert view(session, "--once").wait() == 0
 
 
+def check_protocol(session: Session, shown: Program, manager: str, request: str) -> None:
+    """A compositor that can be told is told, and no other."""
+    assert (request in shown.stderr) == session.weston.has_global(manager)
+
+
+@pytest.mark.parametrize("options", [[], ["--fifo"]])
+def test_each_frame(session: Session, options: list[str]) -> None:
+    """Of a source that is as fast as it can be, where no frame gets lost on its way."""
+    command = f"gst-launch-1.0 -q videotestsrc ! {CAPS} ! gidsink stream=film"
+    command += " sync=false leaky=false lease=30000 wait-for-connection=true"
+    session.cockpit.run("open", command.split())
+    stats = session.folder / "stats.json"
+    shown = view(session, f"--stats={stats}", "--frames=60", *options, WAYLAND_DEBUG="client")
+    assert shown.wait() == 0
+    drops = read(stats)["drops"]
+    if options:
+        assert set(drops.values()) == {0}
+        check_protocol(session, shown, "wp_fifo_manager_v1", "wait_barrier")
+    else:
+        assert drops["superseded"] > 0
+
+
+@pytest.mark.parametrize("options", [[], ["--fifo"]])
+def test_at_its_time(session: Session, options: list[str]) -> None:
+    """Frames that are sent before their time are kept until then, with the option."""
+    early_us = 80_000
+    command = f"gst-launch-1.0 -q videotestsrc ! {CAPS} ! gidsink stream=film"
+    command += f" ts-offset=-{early_us * 1000}"
+    session.cockpit.run("open", command.split())
+    stats = session.folder / "stats.json"
+    options = ["--timed", "--credit=8", *options]
+    shown = view(session, f"--stats={stats}", "--frames=40", *options, WAYLAND_DEBUG="client")
+    assert shown.wait() == 0
+    latency = read(stats)["latency_us"]
+    # As a pipeline begins, the first frames have less time than that.
+    assert sum(count for bound, count in latency["histogram"] if bound < early_us) <= 4
+    assert latency["p50"] >= early_us
+    check_protocol(session, shown, "wp_commit_timing_manager_v1", "set_timestamp")
+    assert view(session, f"--stats={stats}", "--frames=40").wait() == 0
+    assert read(stats)["latency_us"]["p50"] < early_us
+
+
 def test_format_that_weston_has_not(session: Session) -> None:
     produce(session, PLATE, CAPS.replace("BGRx", "I420"))
     shown = view(session)
