@@ -83,6 +83,16 @@ static void discharge(struct gid_slab *slab, uint64_t kept) {
 	slab->charged = left;
 }
 
+/* Of a slot that begins there: what its layout says is of use, or all where that does not say it.
+ */
+static size_t content_size(const struct gid_slab *slab, uint64_t at) {
+	const uint64_t used = gid_layout_size(&slab->info.layout);
+	const uint64_t rest = at < slab->view_size ? slab->view_size - at : 0;
+	uint64_t size = slab->info.slot_size;
+	size = used != 0 && used < size ? used : size;
+	return (size_t)(size < rest ? size : rest);
+}
+
 int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
 	const struct gid_slab_info *info = &slab->info;
 	if (slot >= info->slot_count || slab->view == NULL) {
@@ -94,11 +104,12 @@ int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
 			return slab->stand_in;
 		}
 	}
-	uint64_t at = (uint64_t)slot * info->slot_size;
-	size_t size = at < slab->view_size ? (size_t)(slab->view_size - at) : 0;
-	size = size < info->slot_size ? size : (size_t)info->slot_size;
-	slab->kept += size; /* whatever comes of it */
-	return gid_memory_fill(slab->stand_in, info->offset + at, slab->view + at, size);
+	const uint64_t at = (uint64_t)slot * info->slot_size, begin = info->offset + at;
+	const size_t size = content_size(slab, at);
+	/* Whatever comes of it: the pages from that where it begins to that where it ends. */
+	slab->kept += gid_memory_round_up(begin + size) - gid_memory_round_up(begin + 1) +
+			gid_memory_round_up(1);
+	return gid_memory_fill(slab->stand_in, begin, slab->view + at, size);
 }
 
 /* Under the same number, for who has that. Of a dma-buf a device may still make use. */

@@ -206,6 +206,33 @@ static void test_what_is_kept_stays(void) {
 	gid_slab_unref(got);
 }
 
+/* Of slots that are larger than what lies in them, only that is copied, and counted. */
+static void test_what_is_not_used_is_not_kept(void) {
+	const struct gid_imported_of *of = &reader->imported_of[1], before = *of;
+	struct gid_slab *slab = NULL, *got = NULL;
+	struct gid_slab_info info;
+	int ret = 1;
+	tap_ok(gid_slab_create(owner, &layout, SIZE, 2, NULL, &slab) == 0, "slots have room");
+	gid_slab_get_info(slab, &info);
+	memset(gid_slab_data(slab, 1), 'y', (size_t)info.slot_size);
+	gid_slab_grant(slab, 2);
+	gid_slab_import(reader, gid_slab_gid(slab, 1), &got);
+	const char *second = gid_slab_view(got, 1);
+	const uint64_t used = gid_layout_size(&layout);
+	gid_slab_on_revoked(got, keep_second, &ret);
+	gid_slab_destroy(slab, false);
+	tap_ok(cockpit_until(reader, is_revoked, got) && ret == 0 && second[0] == 'y' &&
+					second[used - 1] == 'y',
+			"what its layout names is kept");
+	gid_slab_get_info(got, &info);
+	tap_ok(bytes_of(info.fd) == used && of->bytes == before.bytes + used &&
+					second[info.slot_size - 1] == 0,
+			"nothing else is copied, and counts: %u of %u bytes", (unsigned)used,
+			(unsigned)info.slot_size);
+	gid_slab_unref(got);
+	tap_ok(of->bytes == before.bytes, "until it is not needed any more");
+}
+
 /* A producer that begins a stream again and again, and a reader that still has frames of each. */
 static void test_what_is_kept_is_counted(void) {
 	const struct gid_imported_of *of = &reader->imported_of[1], before = *of;
@@ -253,6 +280,7 @@ int main(void) {
 		test_holes();
 		test_a_reader_that_does_not_listen();
 		test_what_is_kept_stays();
+		test_what_is_not_used_is_not_kept();
 		test_what_is_kept_is_counted();
 	}
 	return slab_pair_finish();

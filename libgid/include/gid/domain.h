@@ -256,10 +256,11 @@ typedef void (*gid_revoked_func)(void *data, struct gid_slab *slab);
 
 /**
  * In a gid_revoked_func: a copy of the slot's content shall be in its place, at the same address
- * and behind the slab's descriptor (but for a dma-buf's), until the slab is unreferenced. Until
- * then the copy counts as memory imported of that domain, which has a limit. Takes as long as a
- * copy takes: not for a thread that must not be late. Returns 0; -EFAULT: the content is
- * gone; -EINVAL: no such slot, or it is not mapped; or -errno.
+ * and behind the slab's descriptor (but for a dma-buf's), until the slab is unreferenced. The
+ * content is what gid_layout_size() says of the slab's layout, and the whole slot where that is not
+ * linear. Until then the copy's pages count as memory imported of that domain, which has a limit.
+ * Takes as long as a copy takes: not for a thread that must not be late. Returns 0; -EFAULT: the
+ * content is gone; -EINVAL: no such slot, or it is not mapped; or -errno.
  */
 int gid_slab_keep(struct gid_slab *slab, uint32_t slot);
 
