@@ -105,11 +105,10 @@ static char *status_path(const struct cluster_options *options) {
 
 /* Of the file that keeps the roles' state: beside the status' socket. NULL: none. */
 static char *state_path(const struct cluster_options *options) {
-	char *path = NULL;
-	char *status = options->state == NULL ? status_path(options) : NULL;
 	if (options->state != NULL) {
 		return strdup(options->state);
 	}
+	char *path = NULL, *status = status_path(options);
 	if (status == NULL || asprintf(&path, "%s.state", status) < 0) {
 		path = NULL;
 	}

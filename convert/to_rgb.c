@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "to_rgb.h"
 
+#include <assert.h>
 #include <drm_fourcc.h>
 #include <pixman.h>
 #include <stdlib.h>
@@ -259,6 +260,7 @@ void to_rgb(const struct gid_layout *layout, const void *memory, uint32_t x, uin
 	const struct yuv_format *yuv = find_yuv(layout->fourcc);
 	const struct rgb_format *rgb = find_rgb(layout->fourcc);
 	struct to_rgb_matrix matrix;
+	assert(yuv != NULL || rgb != NULL);
 	to_rgb_find_matrix(&matrix, &layout->colours);
 	for (uint32_t i = 0; i < height; i++) {
 		uint32_t *row = (uint32_t *)((uint8_t *)pixels + i * stride);

@@ -129,7 +129,7 @@ int batch_next(struct list_batch *batch, const uint32_t **list, struct list_mist
 
 /* What a command's size may be: its own fields, and whole elements. */
 static bool has_size(const struct engine_head *head, size_t fields, size_t element) {
-	size_t bytes = head->words * 4u;
+	size_t bytes = (size_t)(head->words * 4u);
 	return bytes >= fields &&
 			(element == 0 ? bytes == fields : (bytes - fields) % element == 0);
 }

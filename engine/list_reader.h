@@ -75,7 +75,7 @@ const struct engine_head *list_next(const uint32_t *words, uint32_t count, uint3
 
 /* How many elements (points, rectangles …) of that size stand behind the command's own fields. */
 #define list_elements(command, array)                                                              \
-	(((command)->head.words * 4u - sizeof(*(command))) / sizeof((command)->array[0]))
+	(((size_t)((command)->head.words * 4u) - sizeof(*(command))) / sizeof((command)->array[0]))
 
 static inline uint64_t list_fence(const uint32_t *words) {
 	const struct engine_list *list = (const struct engine_list *)words;

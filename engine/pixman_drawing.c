@@ -54,6 +54,16 @@ static bool can_read(uint32_t fourcc) {
 	return find_format(fourcc) != NULL || to_rgb_can(fourcc);
 }
 
+/* An image in that memory; NULL: there is no memory, or pixman does not know the layout's format.
+ */
+static pixman_image_t *image_of(const struct gid_layout *layout, uint32_t width, uint32_t height,
+		uint32_t *pixels) {
+	const struct format *format = find_format(layout->fourcc);
+	return format == NULL ? NULL
+			      : pixman_image_create_bits_no_clear(format->pixman, (int)width,
+						(int)height, pixels, (int)layout->planes[0].stride);
+}
+
 /* pixman reads rows as words of 32 bits. */
 static bool is_aligned(const struct gid_layout *layout) {
 	return layout->modifier == DRM_FORMAT_MOD_LINEAR && layout->planes[0].offset % 4 == 0 &&
@@ -72,9 +82,8 @@ static int begin(struct drawing *drawing) {
 	if (!pixman_can_target(layout->fourcc) || !is_aligned(layout)) {
 		return -ENOTSUP;
 	}
-	drawing->image = pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
-			(int)layout->width, (int)layout->height, (uint32_t *)drawing->memory,
-			(int)layout->planes[0].stride);
+	drawing->image = image_of(
+			layout, layout->width, layout->height, (uint32_t *)drawing->memory);
 	return drawing->image == NULL ? -ENOMEM : 0;
 }
 
@@ -423,11 +432,8 @@ static int compose(struct drawing *drawing, const struct engine_layer *layer,
 static int compose_plain(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed) {
 	const struct gid_layout *layout = &source->layout;
-	pixman_image_t *image =
-			pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
-					(int)layout->width, (int)layout->height,
-					(uint32_t *)(source->memory + layout->planes[0].offset),
-					(int)layout->planes[0].stride);
+	pixman_image_t *image = image_of(layout, layout->width, layout->height,
+			(uint32_t *)(source->memory + layout->planes[0].offset));
 	if (image == NULL) {
 		return -ENOMEM;
 	}
@@ -495,18 +501,16 @@ static uint32_t *corner_of(const struct picture *source, const struct placed *pl
 static int image_of_box(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed, pixman_image_t **image) {
 	const struct gid_layout *layout = &source->layout;
-	const int width = (int)placed->width, height = (int)placed->height;
 	uint32_t *corner = corner_of(source, placed);
 	if (corner == NULL || is_converted(layer, layout->fourcc)) {
 		int ret = convert(drawing, layer, source, placed, 0, placed->height, true);
 		if (ret < 0) {
 			return ret;
 		}
-		*image = pixman_image_create_bits_no_clear(
-				PIXMAN_a8r8g8b8, width, height, drawing->scratch, width * 4);
+		*image = pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8, (int)placed->width,
+				(int)placed->height, drawing->scratch, (int)placed->width * 4);
 	} else {
-		*image = pixman_image_create_bits_no_clear(find_format(layout->fourcc)->pixman,
-				width, height, corner, (int)layout->planes[0].stride);
+		*image = image_of(layout, placed->width, placed->height, corner);
 	}
 	return *image == NULL ? -ENOMEM : 0;
 }

@@ -63,7 +63,7 @@ void polygon_finish(struct polygon *polygon) {
 /* In units from column `x1`, within the row. */
 static int32_t cross(
 		const struct polygon_edge *edge, int32_t y, int sub, int32_t x1, uint32_t width) {
-	const int64_t down = (int64_t)(y - edge->y1) * 2 * SUB + 2 * sub + 1;
+	const int64_t down = (int64_t)(y - edge->y1) * 2 * SUB + (2 * sub + 1);
 	const int64_t height = (int64_t)(edge->y2 - edge->y1) * 2 * SUB;
 	const int64_t x = (int64_t)(edge->x1 - x1) * UNIT +
 			(int64_t)(edge->x2 - edge->x1) * UNIT * down / height;

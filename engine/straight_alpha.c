@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "straight_alpha.h"
 
+#include <assert.h>
 #include <drm_fourcc.h>
 #include <string.h>
 
@@ -36,7 +37,9 @@ static uint32_t multiply(uint32_t value, uint32_t alpha) {
 
 void straight_alpha_multiply(const struct picture *picture, uint32_t x, uint32_t y, uint32_t width,
 		uint32_t *pixels) {
-	const struct alpha_format of = *find_alpha_format(picture->layout.fourcc);
+	const struct alpha_format *format = find_alpha_format(picture->layout.fourcc);
+	assert(format != NULL);
+	const struct alpha_format of = *format;
 	const struct gid_plane *plane = &picture->layout.planes[0];
 	const uint8_t *row =
 			picture->memory + plane->offset + (size_t)y * plane->stride + (size_t)x * 4;

@@ -8,7 +8,7 @@
 /* Whether the format has alpha, and straight_alpha_multiply() can multiply its pixels by it. */
 bool straight_alpha_can_multiply(uint32_t fourcc);
 
-/* `width` pixels of row `y`, from column `x`. */
+/* `width` pixels of row `y`, from column `x`, of a format that it can multiply. */
 void straight_alpha_multiply(const struct picture *picture, uint32_t x, uint32_t y, uint32_t width,
 		uint32_t *pixels);
 

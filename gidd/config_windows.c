@@ -91,21 +91,27 @@ static struct config_window *find_set(const struct config_windows *windows,
 	return NULL;
 }
 
+/* NULL: there is no memory. */
+static struct config_window *add_window(struct config_windows *windows,
+		const struct config_domain *owner, uint32_t number,
+		const struct domain_set *readers) {
+	struct config_window *window = calloc(1, sizeof(*window));
+	if (window != NULL) {
+		window->owner = owner;
+		window->number = number;
+		window->readers = *readers;
+		TAILQ_INSERT_TAIL(windows, window, entry);
+	}
+	return window;
+}
+
 int config_windows_add(struct config_windows *windows, const struct config_domain *owner,
 		uint32_t number, const struct domain_set *readers) {
 	if (config_windows_find(windows, owner, number) != NULL ||
 			find_set(windows, owner, readers) != NULL) {
 		return -EEXIST;
 	}
-	struct config_window *window = calloc(1, sizeof(*window));
-	if (window == NULL) {
-		return -ENOMEM;
-	}
-	window->owner = owner;
-	window->number = number;
-	window->readers = *readers;
-	TAILQ_INSERT_TAIL(windows, window, entry);
-	return 0;
+	return add_window(windows, owner, number, readers) == NULL ? -ENOMEM : 0;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -198,17 +204,13 @@ static int want_filled(struct plan *plan, const struct domain_set *readers, uint
 	}
 	struct config_window *window = find_set(plan->windows, plan->owner, readers);
 	if (window == NULL) {
-		int error = new_number(plan, &number);
-		if (error == 0 && !put_name(number, readers, name)) {
-			error = -E2BIG;
+		if (new_number(plan, &number) < 0 || !put_name(number, readers, name)) {
+			return -E2BIG;
 		}
-		if (error == 0) {
-			error = config_windows_add(plan->windows, plan->owner, number, readers);
-		}
-		if (error < 0) {
-			return error;
-		}
-		window = find_set(plan->windows, plan->owner, readers);
+		window = add_window(plan->windows, plan->owner, number, readers);
+	}
+	if (window == NULL) {
+		return -ENOMEM;
 	}
 	window->size = window->size > size ? window->size : size;
 	window->filled = window->filled > filled ? window->filled : filled;

@@ -74,6 +74,7 @@ struct ivshmem_server {
 	struct gidd *gidd;
 	uint64_t cookie;
 	TAILQ_HEAD(, seat) seats;
+	struct seat *self; /* the host's own */
 };
 
 static struct seat *find_seat(const struct ivshmem_server *server, uint32_t domain) {
@@ -99,7 +100,7 @@ static int find_place(const struct seat *seat, uint32_t from) {
 /* Those bells of the seat's pool that the other one rings, or NULL. */
 static struct bell *find_bells(struct seat *seat, uint32_t from) {
 	int place = find_place(seat, from);
-	return place < 0 ? NULL : &seat->bells[(uint32_t)place * seat->pool];
+	return place < 0 ? NULL : &seat->bells[(size_t)place * seat->pool];
 }
 
 /* The eventfd by which the one rings the other: for anything (0), or that bell of the pool; or -1.
@@ -116,11 +117,17 @@ static int find_fd(
 
 /* --- what a machine is told ------------------------------------------------------------------- */
 
+/* By how many vectors one may ring the domain: none, if it has no seat. */
+static uint32_t count_vectors(const struct ivshmem_server *server, uint32_t domain) {
+	const struct seat *seat = find_seat(server, domain);
+	return seat == NULL ? 0 : 1 + seat->pool;
+}
+
 /* What there is to be said: who it is, whom it may ring by what, and what its own vectors are. */
 static uint32_t count_numbers(const struct seat *seat) {
 	uint32_t count = 3 + seat->count + seat->count * seat->pool;
 	for (uint32_t i = 0; i < seat->count; i++) {
-		count += 1 + find_seat(seat->server, seat->from[i])->pool;
+		count += count_vectors(seat->server, seat->from[i]);
 	}
 	return count;
 }
@@ -138,7 +145,7 @@ static int64_t choose_number(const struct seat *seat, uint32_t index, int *fd) {
 	}
 	index -= 1;
 	for (uint32_t i = 0; i < seat->count; i++) {
-		uint32_t bells = 1 + find_seat(seat->server, seat->from[i])->pool;
+		uint32_t bells = count_vectors(seat->server, seat->from[i]);
 		if (index < bells) {
 			*fd = find_fd(seat->server, self, seat->from[i], index);
 			return seat->from[i];
@@ -381,7 +388,7 @@ static void give(struct bell *bell, uid_t user) {
 /* Of those that are free, one that the user had before. */
 static int server_take(void *data, uint32_t domain, uid_t user, struct doorbell_vector *vector) {
 	struct ivshmem_server *server = data;
-	struct seat *self = find_seat(server, server->gidd->self->number);
+	struct seat *self = server->self;
 	struct bell *bells = find_bells(self, domain), *free_one = NULL;
 	for (uint32_t i = 0; bells != NULL && i < self->pool; i++) {
 		if (!bells[i].taken && may_have(&bells[i], user) &&
@@ -405,7 +412,7 @@ static int server_take(void *data, uint32_t domain, uid_t user, struct doorbell_
 
 static void server_give_back(void *data, const struct doorbell_vector *vector) {
 	const struct ivshmem_server *server = data;
-	struct seat *self = find_seat(server, server->gidd->self->number);
+	struct seat *self = server->self;
 	self->bells[vector->number - self->count].taken = false;
 }
 
@@ -472,7 +479,10 @@ int ivshmem_server_open(struct gidd *gidd, doorbell_heard heard, struct doorbell
 			error = seat_open(server, domain);
 		}
 	}
-	const struct seat *self = find_seat(server, gidd->self->number);
+	const struct seat *self = server->self = find_seat(server, gidd->self->number);
+	if (error == 0 && self == NULL) {
+		error = -EINVAL; /* whoever has no window is not rung by other machines */
+	}
 	for (uint32_t i = 0; error == 0 && i < self->count; i++) {
 		error = doorbell_listen(*doorbell, i, self->from[i], self->fds[i]);
 	}

@@ -34,6 +34,7 @@ static void enable(const char *device) {
 
 /* The first page, copied out once: a window's owner may write it at any time. */
 static int read_header(int fd, struct gid_wire_window *copy) {
+	*copy = (struct gid_wire_window){0};
 	void *page = mmap(NULL, SHM_PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
 		return -errno;

@@ -87,7 +87,11 @@ void gid_slab_frame_left(struct gid_slab *slab, gid_id gid) {
 	while (left != NULL && left->number != gid_slab_of(gid)) {
 		left = left->next;
 	}
-	if (left != NULL && left->held > 0 && --left->held == 0 && !left->done) {
+	if (left == NULL || left->held == 0) {
+		return;
+	}
+	left->held--;
+	if (left->held == 0 && !left->done) {
 		gid_loop_arm(&slab->domain->loop, &slab->leaving, gid_clock_now());
 	}
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Of pictures that are converted first: 4K. Longer would keep the display waiting. */
-#define CONVERTED_PIXELS_MAX (3840u * 2160u)
+#define CONVERTED_PIXELS_MAX (UINT64_C(3840) * 2160)
 
 struct tree {
 	pixman_image_t *target;

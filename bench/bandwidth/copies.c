@@ -80,7 +80,7 @@ void *memmove(void *to, const void *from, size_t size) {
 
 /* --- descriptors ------------------------------------------------------------------------------ */
 
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define REAL(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 ssize_t read(int fd, void *data, size_t size) {
 	return add_descriptors(REAL(read)(fd, data, size));

@@ -269,15 +269,16 @@ static void draw_source(const struct layers *layers, void *memory, uint32_t numb
 /* The same list as gid_canvas_compose() makes. */
 static void compose_here(struct layers *layers) {
 	const struct {
-		struct engine_fill fill;
+		struct engine_head head;
+		uint32_t op, colour;
 		struct engine_rectangle all;
-	} fill = {{{ENGINE_FILL, 5}, ENGINE_SRC, 0xff000000}, {0, 0, FULL_WIDTH, FULL_HEIGHT}};
+	} fill = {{ENGINE_FILL, 5}, ENGINE_SRC, 0xff000000, {0, 0, FULL_WIDTH, FULL_HEIGHT}};
 	void **target = &layers->targets[layers->drawn++ % 2];
 	if (*target == NULL) {
 		*target = make_memory(layers);
 	}
 	drawing_begin(&layers->drawing, &layers->layout, *target);
-	drawing_fill(&layers->drawing, &fill.fill);
+	drawing_fill(&layers->drawing, (const struct engine_fill *)&fill);
 	for (uint32_t i = 0; i < layers->count; i++) {
 		const struct engine_layer layer = {.head = {ENGINE_LAYER, sizeof(layer) / 4},
 				.op = ENGINE_OVER,
@@ -458,7 +459,7 @@ static void later_frames(
 static void fresh_frames(struct layers *layers, struct pairs *pairs, struct pairs *private,
 		uint32_t frames) {
 	for (uint32_t block = 0; block * FRESH_BLOCK < frames; block++) {
-		double here[2][FRESH_BLOCK + 1], there[FRESH_BLOCK + 1];
+		double here[2][FRESH_BLOCK + 1] = {0}, there[FRESH_BLOCK + 1] = {0};
 		for (enum memory memory = SHARED; memory <= PRIVATE; memory++) {
 			layers->memory = memory;
 			for (uint32_t i = 0; i <= FRESH_BLOCK; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid-bench-canvas SECONDS CANVAS: has the engine of the domain `cluster` compose three layers of
- * 720p at each refresh of 60 a second, and writes a line of JSON like gid-meter's. A picture counts
- * if it is finished before the next refresh; the refreshes that one takes longer are lost.
+ * gid-bench-canvas MILLISECONDS CANVAS: has the engine of the domain `cluster` compose three layers
+ * of 720p at each refresh of 60 a second, and writes a line of JSON like gid-meter's. A picture
+ * counts if it is finished before the next refresh; the refreshes that one takes longer are lost.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -72,15 +72,20 @@ static int compare(const void *one, const void *other) {
 }
 
 static double percentile(const uint64_t *sorted, uint32_t count, uint32_t percent) {
-	return count == 0 ? 0 : (double)sorted[(uint64_t)(count - 1) * percent / 100] / 1e3;
+	const size_t at = count == 0 ? 0 : (size_t)(count - 1) * percent / 100;
+	return count == 0 ? 0 : (double)sorted[at] / 1e3;
 }
 
 int main(int argc, char *argv[]) {
 	struct pace pace;
-	const uint32_t refreshes = argc == 3 ? (uint32_t)(atof(argv[1]) * 1e9 / REFRESH_NS) : 0;
-	uint64_t *gaps = calloc(refreshes + 1, sizeof(*gaps));
-	if (refreshes == 0 || gaps == NULL) {
-		errx(2, "usage: gid-bench-canvas SECONDS CANVAS");
+	const uint64_t ms = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
+	const uint32_t refreshes = (uint32_t)(ms * 1000000 / REFRESH_NS);
+	if (refreshes == 0) {
+		errx(2, "usage: gid-bench-canvas MILLISECONDS CANVAS");
+	}
+	uint64_t *gaps = calloc((size_t)refreshes + 1, sizeof(*gaps));
+	if (gaps == NULL) {
+		err(1, "no memory for %" PRIu32 " refreshes", refreshes);
 	}
 	pace_init(&pace, argv[2]);
 	for (uint32_t i = 0; i < 10; i++) { /* all slots of the canvas are made */

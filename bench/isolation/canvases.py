@@ -70,7 +70,8 @@ class Canvas(Case):
         cockpit.cluster.processes.start("engine", *command)
 
     def start_meter(self, cockpit: CanvasCockpit, seconds: float) -> Process:
-        command = [*priority.before_others(), "gid-bench-canvas", str(seconds), "innocent"]
+        ms = str(round(seconds * 1000))
+        command = [*priority.before_others(), "gid-bench-canvas", ms, "innocent"]
         return cockpit.neighbour.start("pace", *command)
 
     def end(self, cockpit: CanvasCockpit) -> dict:

@@ -104,6 +104,9 @@ int gid_list_begin(struct gid_canvas *canvas) {
 	canvas->error = 0;
 	if (!canvas->has_canvas) {
 		struct engine_canvas *command = add(canvas, ENGINE_CANVAS, sizeof(*command), 0, 0);
+		if (command == NULL) {
+			return result(canvas);
+		}
 		command->width = (uint16_t)canvas->options.width;
 		command->height = (uint16_t)canvas->options.height;
 		command->fourcc = canvas->options.fourcc;
@@ -185,7 +188,7 @@ int gid_list_triangles(struct gid_canvas *canvas, uint32_t colour, const struct 
 			canvas, ENGINE_TRIANGLES, sizeof(*command), 3 * sizeof(*points), triangles);
 	if (command != NULL) {
 		command->colour = colour;
-		memcpy(command->points, points, triangles * 3 * sizeof(*points));
+		memcpy(command->points, points, triangles * (3 * sizeof(*points)));
 	}
 	return result(canvas);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidcomposepad.h"
 
-#define DEFAULT_SIZE -1
+#define DEFAULT_SIZE (-1)
 #define DEFAULT_ALPHA 1.0
 
 enum

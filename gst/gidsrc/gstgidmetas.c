@@ -104,7 +104,7 @@ gst_gid_metas_clean (GstGidMetas *metas, GstBuffer *buffer)
 {
   Cleaning cleaning = { metas, TRUE };
 
-  *metas = (GstGidMetas) { NULL };
+  *metas = (GstGidMetas) { 0 };
   gst_buffer_foreach_meta (buffer, sort_out, &cleaning);
   return cleaning.clean;
 }

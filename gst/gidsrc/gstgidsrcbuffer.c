@@ -204,7 +204,7 @@ GstFlowReturn
 gst_gid_src_make_buffer (GstGidSrc *self, const struct gid_frame *frame, GstBuffer **out)
 {
   GstGidImport *import = find_import (self, frame->gid);
-  GstGidMetas *metas, of_copy = { NULL };
+  GstGidMetas *metas, of_copy = { 0 };
   GstFlowReturn ret;
   GstBuffer *buffer, *taken;
 

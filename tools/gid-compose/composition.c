@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "composition.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,9 @@ static void choose_sources(struct composition *composition, const struct layout_
 		source->wanted = source->told = false;
 	}
 	for (size_t i = 0; i < layout->layer_count; i++) {
-		find_source(composition, &layout->layers[i])->wanted = true;
+		struct source_stream *source = find_source(composition, &layout->layers[i]);
+		assert(source != NULL);
+		source->wanted = true;
 	}
 	drop_unwanted(composition);
 }
@@ -195,6 +198,7 @@ static void draw_layer(struct composition *composition, const struct layer_confi
 	struct source_stream *source = find_source(composition, layer);
 	struct source_picture picture;
 	const char *why;
+	assert(source != NULL);
 	struct gid_layer drawn = {
 			.box = {layer->x, layer->y, layer->width, layer->height},
 			.alpha = layer->alpha,

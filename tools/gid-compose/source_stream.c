@@ -8,15 +8,16 @@
 #define SLABS_MAX (sizeof(((struct source_stream *)0)->slabs) / sizeof(struct source_slab))
 
 static void forget(struct source_slab *place) {
-	if (place->slab == NULL) {
+	const struct source_slab left = *place;
+	*place = (struct source_slab){0};
+	if (left.slab == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; place->exported != NULL && i < place->info.slot_count; i++) {
-		gid_slab_destroy(place->exported[i], false);
+	for (uint32_t i = 0; left.exported != NULL && i < left.info.slot_count; i++) {
+		gid_slab_destroy(left.exported[i], false);
 	}
-	free(place->exported);
-	gid_slab_unref(place->slab);
-	*place = (struct source_slab){0};
+	free(left.exported);
+	gid_slab_unref(left.slab);
 }
 
 /* Nothing of a producer that is gone is shown. */
