@@ -361,7 +361,8 @@ static int move(struct gid_slab *slab, struct gid_slab_left *left) {
 }
 
 static void leave(struct gid_slab *slab) {
-	struct gid_slab_left *left = slab->own.data == NULL ? NULL : calloc(1, sizeof(*left));
+	bool can_move = slab->own.data != NULL && !slab->stays;
+	struct gid_slab_left *left = can_move ? calloc(1, sizeof(*left)) : NULL;
 	int error = left == NULL ? -ENOTSUP : move(slab, left);
 	if (error < 0) {
 		/* Its owner makes another one, of memory that has other readers. */

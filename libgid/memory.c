@@ -186,6 +186,11 @@ bool gid_memory_is_dmabuf(int fd) {
 	return found;
 }
 
+bool gid_memory_is_dax(int fd) {
+	struct stat status;
+	return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode);
+}
+
 int gid_memory_size(int fd, uint64_t *size) {
 	struct stat status;
 	if (fstat(fd, &status) < 0) {

@@ -26,6 +26,9 @@ void gid_memory_finish(struct gid_memory_own *memory);
 /* How large that memory is: a file, or a device-dax. 0 or -errno. */
 int gid_memory_size(int fd, uint64_t *size);
 
+/* Whether it is a device-dax, a window that the kernel has pages of. */
+bool gid_memory_is_dax(int fd);
+
 /*
  * Has `into`, of the same size, with the same content, at the address of `memory`, whoever uses
  * that meanwhile: what is written while a page is copied may be lost. `memory` is mapped elsewhere

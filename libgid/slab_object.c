@@ -215,10 +215,24 @@ int gid_slab_get_dmabuf(struct gid_slab *slab, uint64_t *offset) {
 	if (slab->info.revoked) {
 		return -EINVAL; /* there are zeroes in its place */
 	}
-	int fd = gid_window_dmabuf_make(slab->view, slab->view_size);
+	int fd = gid_window_dmabuf_make(slab->view, slab->view_size, false);
 	if (fd >= 0) {
 		slab->window_dmabuf = fd;
 	}
+	return fd;
+}
+
+int gid_slab_open_dmabuf(struct gid_slab *slab, uint32_t slot) {
+	const struct gid_slab_info *info = &slab->info;
+	if (slot >= info->slot_count || info->revoked) {
+		return -EINVAL;
+	}
+	if (slab->own.data == NULL || info->memory != GID_MEMORY_WINDOW ||
+			!gid_memory_is_dax(info->fd)) {
+		return -ENOTSUP;
+	}
+	int fd = gid_window_dmabuf_make(gid_slab_data(slab, slot), info->slot_size, true);
+	slab->stays = slab->stays || fd >= 0;
 	return fd;
 }
 

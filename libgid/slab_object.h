@@ -44,6 +44,7 @@ struct gid_slab {
 	char stream[GID_NAME_MAX + 1]; /* that the memory was asked for; "": any */
 	struct gid_slab_left *left;    /* memory that it was in before, and numbers that it had */
 	struct gid_timer leaving;      /* armed: some of that was not given back yet */
+	bool stays;		       /* devices may write there: it cannot be anywhere else */
 	struct gid_endpoint endpoint;
 	bool registered; /* gidd knows it: it has a number, which stays the same */
 	struct gid_slab_slot {

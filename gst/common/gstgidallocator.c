@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <gst/allocators/allocators.h>
+
 #include "gstgid.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -16,47 +18,123 @@
 
 G_DEFINE_TYPE (GstGidAllocator, gst_gid_allocator, GST_TYPE_ALLOCATOR);
 
+/*
+ * Of dma-bufs: V4L2's elements import only memory of such an allocator, and take its descriptor
+ * from the structure that this one makes. It has no state, and is there as long as the process.
+ */
+typedef GstDmaBufAllocator GstGidDmabufAllocator;
+typedef GstDmaBufAllocatorClass GstGidDmabufAllocatorClass;
+static GType gst_gid_dmabuf_allocator_get_type (void);
+G_DEFINE_TYPE (GstGidDmabufAllocator, gst_gid_dmabuf_allocator, GST_TYPE_DMABUF_ALLOCATOR);
+
+/* Set with it, before there is any memory. */
+static GQuark slot_quark;
+
+static GstAllocator *
+get_dmabuf_allocator (void)
+{
+  static GstAllocator *allocator;
+  static gsize once;
+
+  if (g_once_init_enter (&once)) {
+    slot_quark = g_quark_from_static_string ("GstGidSlot");
+    allocator = gst_object_ref_sink (g_object_new (gst_gid_dmabuf_allocator_get_type (), NULL));
+    GST_OBJECT_FLAG_SET (allocator, GST_OBJECT_FLAG_MAY_BE_LEAKED);
+    g_once_init_leave (&once, 1);
+  }
+  return allocator;
+}
+
 /* --- the memory of a slot --- */
 
 static GstMemoryCopyFunction copy_for_real;
 
-static GstMemory *
-memory_new (GstGidAllocator *self, GstGidSlot *slot, GstMemoryFlags flags, GstMemory *parent,
-    gsize offset, gsize size)
+static void
+slot_unused (GstGidSlot *slot)
 {
-  GstGidMemory *mem = g_new0 (GstGidMemory, 1);
+  GstGidAllocator *self = slot->slab->allocator;
+
+  if (g_atomic_int_dec_and_test (&slot->users)) {
+    g_mutex_lock (&self->lock);
+    slot->slab->used--;
+    gst_gid_allocator_signal (self);
+    g_mutex_unlock (&self->lock);
+  }
+}
+
+static void
+dmabuf_unused (gpointer slot)
+{
+  GstGidAllocator *self = ((GstGidSlot *) slot)->slab->allocator;
+
+  slot_unused (slot);
+  gst_object_unref (self);
+}
+
+static GstMemory *
+dmabuf_new (GstGidSlot *slot, GstMemoryFlags flags, gsize offset, gsize size)
+{
+  const GstGidDmabuf *dmabuf = &slot->slab->dmabuf;
+  GstMemory *mem = gst_dmabuf_allocator_alloc_with_flags (
+      get_dmabuf_allocator (), dmabuf->fd, dmabuf->size, GST_FD_MEMORY_FLAG_DONT_CLOSE);
+
+  gst_memory_resize (mem, offset, size);
+  GST_MINI_OBJECT_FLAG_SET (mem, flags);
+  gst_object_ref (slot->slab->allocator);
+  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark, slot, dmabuf_unused);
+  return mem;
+}
+
+static GstMemory *
+memory_new (GstGidSlot *slot, GstMemoryFlags flags, GstMemory *parent, gsize offset, gsize size)
+{
+  GstGidMemory *mem;
 
   g_atomic_int_inc (&slot->users);
+  if (slot->slab->dmabuf.fd >= 0)
+    return dmabuf_new (slot, flags, offset, size);
+  mem = g_new0 (GstGidMemory, 1);
   mem->slot = slot;
-  gst_memory_init (GST_MEMORY_CAST (mem), flags, GST_ALLOCATOR_CAST (self), parent,
+  gst_memory_init (GST_MEMORY_CAST (mem), flags, GST_ALLOCATOR_CAST (slot->slab->allocator), parent,
       slot->slab->info.slot_size, 4095, offset, size);
   return GST_MEMORY_CAST (mem);
 }
 
-static gpointer
-memory_map (GstMemory *mem, gsize maxsize, GstMapFlags flags)
+GstGidSlot *
+gst_gid_memory_get_slot (GstMemory *mem)
 {
-  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
-  GstGidUdmabuf *dmabuf = &slot->slab->dmabuf;
+  GstMemory *whole = mem->parent ? mem->parent : mem;
 
-  if (dmabuf->data) {
-    gst_gid_udmabuf_sync (dmabuf, TRUE, (flags & GST_MAP_WRITE) != 0);
-    return dmabuf->data;
-  }
-  return gid_slab_data (slot->slab->slab, slot->index);
+  if (GST_IS_GID_ALLOCATOR (mem->allocator))
+    return ((GstGidMemory *) mem)->slot;
+  if (!G_TYPE_CHECK_INSTANCE_TYPE (mem->allocator, gst_gid_dmabuf_allocator_get_type ()))
+    return NULL;
+  return gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (whole), slot_quark);
+}
+
+static gpointer
+memory_map (GstMemory *mem, GstMapInfo *info, gsize maxsize)
+{
+  GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+  const GstGidDmabuf *dmabuf = &slot->slab->dmabuf;
+
+  if (dmabuf->fd >= 0)
+    gst_gid_dmabuf_sync (dmabuf, TRUE, (info->flags & GST_MAP_WRITE) != 0);
+  return dmabuf->data ? dmabuf->data : gid_slab_data (slot->slab->slab, slot->index);
 }
 
 static void
 memory_unmap (GstMemory *mem, GstMapInfo *info)
 {
-  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+  GstGidSlot *slot = gst_gid_memory_get_slot (mem);
 
-  if (slot->slab->dmabuf.data)
-    gst_gid_udmabuf_sync (&slot->slab->dmabuf, FALSE, (info->flags & GST_MAP_WRITE) != 0);
+  if (slot->slab->dmabuf.fd >= 0)
+    gst_gid_dmabuf_sync (&slot->slab->dmabuf, FALSE, (info->flags & GST_MAP_WRITE) != 0);
   if (info->flags & GST_MAP_WRITE)
-    slot->in_one_go = slot->turn == g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->turn);
+    slot->in_one_go = slot->turn == g_atomic_int_get (&slot->slab->allocator->turn);
 }
 
+/* dma-bufs have one of their own. */
 static GstMemory *
 memory_share (GstMemory *mem, gssize offset, gssize size)
 {
@@ -64,7 +142,7 @@ memory_share (GstMemory *mem, gssize offset, gssize size)
 
   if (size == -1)
     size = mem->size - offset;
-  return memory_new (GST_GID_ALLOCATOR (mem->allocator), ((GstGidMemory *) mem)->slot,
+  return memory_new (((GstGidMemory *) mem)->slot,
       GST_MINI_OBJECT_FLAGS (parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY, parent,
       mem->offset + offset, size);
 }
@@ -72,7 +150,6 @@ memory_share (GstMemory *mem, gssize offset, gssize size)
 static GstMemory *
 memory_copy (GstMemory *mem, gssize offset, gssize size)
 {
-  GstGidAllocator *self = GST_GID_ALLOCATOR (mem->allocator);
   GstMemory *alias;
 
   if (!(g_atomic_int_get (&GST_MINI_OBJECT_CAST (mem)->lockstate) & GST_LOCK_FLAG_WRITE))
@@ -80,9 +157,10 @@ memory_copy (GstMemory *mem, gssize offset, gssize size)
 
   if (size == -1)
     size = mem->size - offset;
-  alias = memory_new (self, ((GstGidMemory *) mem)->slot, GST_MEMORY_FLAG_READONLY, NULL,
-      mem->offset + offset, size);
-  GST_LOG_OBJECT (self, "%p is an alias of %p, which its decoder keeps mapped", alias, mem);
+  alias = memory_new (
+      gst_gid_memory_get_slot (mem), GST_MEMORY_FLAG_READONLY, NULL, mem->offset + offset, size);
+  GST_LOG_OBJECT (
+      mem->allocator, "%p is an alias of %p, which its decoder keeps mapped", alias, mem);
   return alias;
 }
 
@@ -95,20 +173,30 @@ gst_gid_memory_is_alias (GstMemory *mem)
 gboolean
 gst_is_gid_memory (GstMemory *mem, GstGidDomain *domain)
 {
-  return GST_IS_GID_ALLOCATOR (mem->allocator)
-      && (domain == NULL || GST_GID_ALLOCATOR (mem->allocator)->domain == domain);
+  const GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+
+  return slot && (domain == NULL || slot->slab->allocator->domain == domain);
 }
 
-/** Has an allocator of ours map, share and copy as slots are. */
+/* Has an allocator map and copy as slots are. */
 static void
 memory_init (GstAllocator *allocator)
 {
   copy_for_real = allocator->mem_copy;
-  allocator->mem_type = GST_GID_MEMORY_TYPE;
-  allocator->mem_map = memory_map;
+  allocator->mem_map_full = memory_map;
   allocator->mem_unmap_full = memory_unmap;
-  allocator->mem_share = memory_share;
   allocator->mem_copy = memory_copy;
+}
+
+static void
+gst_gid_dmabuf_allocator_class_init (GstGidDmabufAllocatorClass *klass)
+{
+}
+
+static void
+gst_gid_dmabuf_allocator_init (GstGidDmabufAllocator *self)
+{
+  memory_init (GST_ALLOCATOR_CAST (self));
 }
 
 /* --- slots --- */
@@ -123,16 +211,10 @@ gst_gid_allocator_signal (GstGidAllocator *self)
 static void
 gst_gid_allocator_free (GstAllocator *allocator, GstMemory *mem)
 {
-  GstGidAllocator *self = GST_GID_ALLOCATOR (allocator);
   GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
 
   g_free (mem);
-  if (g_atomic_int_dec_and_test (&slot->users)) {
-    g_mutex_lock (&self->lock);
-    slot->slab->used--;
-    gst_gid_allocator_signal (self);
-    g_mutex_unlock (&self->lock);
-  }
+  slot_unused (slot);
 }
 
 /* For elements that take the allocator but not the pool: only with the layout of the caps. */
@@ -156,56 +238,69 @@ gst_gid_allocator_alloc (GstAllocator *allocator, gsize size, GstAllocationParam
   return mem ? mem : gst_allocator_alloc (NULL, size, params);
 }
 
+/* The domain is locked. */
 static void
-slab_free (gpointer data)
+slab_finish (GstGidSlab *slab)
 {
-  GstGidSlab *slab = data;
+  gst_gid_dmabuf_finish (&slab->dmabuf);
+  gid_slab_destroy (slab->slab, false);
+}
 
-  gst_gid_udmabuf_finish (&slab->dmabuf);
-  g_free (slab);
+static gboolean
+is_revoked (const GstGidSlab *slab)
+{
+  return !gid_slab_is_current (slab->slab, gid_slab_gid (slab->slab, 0));
+}
+
+gboolean
+gst_gid_memory_is_revoked (GstMemory *mem)
+{
+  const GstGidSlab *slab = gst_gid_memory_get_slot (mem)->slab;
+  gboolean revoked;
+
+  gst_gid_domain_lock (slab->allocator->domain);
+  revoked = is_revoked (slab);
+  gst_gid_domain_unlock_only (slab->allocator->domain);
+  return revoked;
 }
 
 /*
- * A lease that ran out takes the whole of a dma-buf: another will be made in its place. Call with
- * the lock held.
+ * A lease that ran out takes the whole of a dma-buf, and so does whoever takes the stream from a
+ * reader: another will be made in its place. What a driver still writes into goes with the last
+ * memory of it. Call with the lock held.
  */
 static void
 drop_revoked (GstGidAllocator *self)
 {
+  gst_gid_domain_lock (self->domain);
   for (guint i = self->slabs->len; i > 0; i--) {
     GstGidSlab *slab = g_ptr_array_index (self->slabs, i - 1);
-    struct gid_slab_info info;
 
-    if (slab->used > 0 || g_atomic_int_get (&slab->slots[0].users) > 0)
-      continue;
-    gst_gid_domain_lock (self->domain);
-    gid_slab_get_info (slab->slab, &info);
-    if (info.revoked)
-      gid_slab_destroy (slab->slab, false);
-    gst_gid_domain_unlock (self->domain);
-    if (info.revoked) {
+    slab->revoked = is_revoked (slab);
+    if (slab->revoked && slab->used == 0) {
+      slab_finish (slab);
+      self->n_slots -= slab->info.slot_count;
       g_ptr_array_remove_index (self->slabs, i - 1);
-      self->n_slots--;
     }
   }
+  gst_gid_domain_unlock_only (self->domain);
 }
 
 GstMemory *
 gst_gid_allocator_take (GstGidAllocator *self, const struct gid_layout *layout, gsize size)
 {
-  if (self->dmabuf)
-    drop_revoked (self);
+  drop_revoked (self);
   for (guint i = 0; i < self->slabs->len; i++) {
     GstGidSlab *slab = g_ptr_array_index (self->slabs, i);
 
-    if (slab->used == slab->info.slot_count || size > slab->info.slot_size
+    if (slab->revoked || slab->used == slab->info.slot_count || size > slab->info.slot_size
         || !gst_gid_layout_equal (&slab->info.layout, layout))
       continue;
     for (guint j = 0; j < slab->info.slot_count; j++) {
       GstGidSlot *slot = &slab->slots[j];
 
       if (g_atomic_int_get (&slot->users) == 0) {
-        GstMemory *mem = memory_new (self, slot, 0, NULL, 0, size);
+        GstMemory *mem = memory_new (slot, 0, NULL, 0, size);
 
         slab->used++;
         gst_gid_allocator_take_again (self, mem);
@@ -219,7 +314,7 @@ gst_gid_allocator_take (GstGidAllocator *self, const struct gid_layout *layout, 
 void
 gst_gid_allocator_take_again (GstGidAllocator *self, GstMemory *mem)
 {
-  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+  GstGidSlot *slot = gst_gid_memory_get_slot (mem);
 
   slot->turn = g_atomic_int_add (&self->turn, 1) + 1;
   slot->in_one_go = FALSE;
@@ -238,26 +333,26 @@ consumers_hold_any (GstGidAllocator *self)
     for (guint j = 0; j < slab->info.slot_count && !held; j++)
       held = gid_slab_holders (slab->slab, j) > 0;
   }
-  gst_gid_domain_unlock (self->domain);
+  gst_gid_domain_unlock_only (self->domain);
   return held;
 }
 
 /* The slab as the allocator keeps it. The domain is locked. */
 static GstGidSlab *
-slab_new (struct gid_slab *made, const GstGidUdmabuf *dmabuf)
+slab_new (GstGidAllocator *self, struct gid_slab *made, const GstGidDmabuf *dmabuf)
 {
   struct gid_slab_info info;
   GstGidSlab *slab;
 
   gid_slab_get_info (made, &info);
   slab = g_malloc0 (sizeof (*slab) + info.slot_count * sizeof (GstGidSlot));
+  slab->allocator = self;
   slab->slab = made;
   slab->info = info;
-  if (dmabuf) {
-    slab->dmabuf = *dmabuf;
-    /* to libgid the slot is the picture, to upstream all of the memory */
+  slab->dmabuf = *dmabuf;
+  /* to libgid the slot of an export is the picture, to upstream all of the memory */
+  if (dmabuf->fd >= 0)
     slab->info.slot_size = dmabuf->size;
-  }
   for (guint i = 0; i < info.slot_count; i++) {
     slab->slots[i].slab = slab;
     slab->slots[i].index = i;
@@ -275,29 +370,65 @@ make_slab (GstGidAllocator *self, struct gid_domain *domain, const struct gid_la
       domain, self->stream, layout, size, count, self->description, &slab);
 
   if (ret == 0)
-    g_ptr_array_add (made, slab_new (slab, NULL));
+    g_ptr_array_add (made, slab_new (self, slab, &GST_GID_DMABUF_NONE));
   return ret;
 }
 
-/* As many dma-bufs, or fewer where there is no more memory. */
+/* -ENOTSUP: there is no window for it that dma-bufs can be made of. */
+static int
+make_window_dmabuf (GstGidAllocator *self, struct gid_domain *domain,
+    const struct gid_layout *layout, gsize size, GPtrArray *made)
+{
+  GstGidDmabuf dmabuf;
+  struct gid_slab *slab;
+  int ret =
+      gid_slab_create_for_stream (domain, self->stream, layout, size, 1, self->description, &slab);
+
+  if (ret < 0)
+    return ret;
+  ret = gst_gid_dmabuf_init_slot (&dmabuf, slab, 0);
+  if (ret < 0) {
+    GST_INFO_OBJECT (self, "no dma-bufs of windows: %s", gid_strerror (ret));
+    gid_slab_destroy (slab, false);
+    return -ENOTSUP;
+  }
+  g_ptr_array_add (made, slab_new (self, slab, &dmabuf));
+  return 0;
+}
+
+static int
+make_udmabuf (GstGidAllocator *self, struct gid_domain *domain, const struct gid_layout *layout,
+    gsize size, GPtrArray *made)
+{
+  GstGidDmabuf dmabuf;
+  struct gid_slab *slab;
+  int ret = gst_gid_dmabuf_init (&dmabuf, size);
+
+  if (ret < 0)
+    return ret;
+  ret = gid_slab_export (domain, dmabuf.fd, 0, layout, self->description, &slab);
+  if (ret == 0)
+    g_ptr_array_add (made, slab_new (self, slab, &dmabuf));
+  else
+    gst_gid_dmabuf_finish (&dmabuf);
+  return ret;
+}
+
+/* As many dma-bufs, or fewer where there is no more memory: in a window, where that can be. */
 static int
 make_dmabufs (GstGidAllocator *self, struct gid_domain *domain, const struct gid_layout *layout,
     gsize size, guint count, GPtrArray *made)
 {
+  gboolean windows = TRUE;
   int ret = 0;
 
   for (guint i = 0; i < count && ret == 0; i++) {
-    GstGidUdmabuf dmabuf;
-    struct gid_slab *slab;
-
-    ret = gst_gid_udmabuf_init (&dmabuf, size);
-    if (ret < 0)
-      break;
-    ret = gid_slab_export (domain, dmabuf.fd, 0, layout, self->description, &slab);
-    if (ret == 0)
-      g_ptr_array_add (made, slab_new (slab, &dmabuf));
-    else
-      gst_gid_udmabuf_finish (&dmabuf);
+    if (windows) {
+      ret = make_window_dmabuf (self, domain, layout, size, made);
+      windows = ret != -ENOTSUP;
+    }
+    if (!windows)
+      ret = make_udmabuf (self, domain, layout, size, made);
   }
   return made->len > 0 ? 0 : ret;
 }
@@ -328,7 +459,7 @@ make_slots (GstGidAllocator *self, const struct gid_layout *layout, gsize size, 
   if (ret < 0)
     gst_gid_domain_set_error (self->domain, error, ret,
         "Cannot make %u %s of %" G_GSIZE_FORMAT " bytes", count,
-        self->dmabuf ? "dma-bufs with /dev/udmabuf" : "slots", size);
+        self->dmabuf ? "dma-bufs with gid_dmabuf or /dev/udmabuf" : "slots", size);
   gst_gid_domain_unlock (self->domain);
   return ret;
 }
@@ -431,11 +562,8 @@ gst_gid_allocator_finalize (GObject *object)
   GstGidAllocator *self = GST_GID_ALLOCATOR (object);
 
   gst_gid_domain_lock (self->domain);
-  for (guint i = 0; i < self->slabs->len; i++) {
-    GstGidSlab *slab = g_ptr_array_index (self->slabs, i);
-
-    gid_slab_destroy (slab->slab, false);
-  }
+  for (guint i = 0; i < self->slabs->len; i++)
+    slab_finish (g_ptr_array_index (self->slabs, i));
   gst_gid_domain_unlock (self->domain);
   g_ptr_array_unref (self->slabs);
   gst_gid_domain_unref (self->domain);
@@ -460,11 +588,13 @@ gst_gid_allocator_init (GstGidAllocator *self)
 {
   GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
 
+  allocator->mem_type = GST_GID_MEMORY_TYPE;
+  allocator->mem_share = memory_share;
   memory_init (allocator);
   GST_OBJECT_FLAG_SET (allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 
   self->guard = TRUE;
-  self->slabs = g_ptr_array_new_with_free_func (slab_free);
+  self->slabs = g_ptr_array_new_with_free_func (g_free);
   g_mutex_init (&self->lock);
   g_cond_init (&self->cond);
 }

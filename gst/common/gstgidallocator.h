@@ -9,11 +9,14 @@
 #ifndef GST_GID_ALLOCATOR_H
 #define GST_GID_ALLOCATOR_H
 
+#include "gstgiddmabuf.h"
 #include "gstgiddomain.h"
 #include "gstgidlayout.h"
-#include "gstgidudmabuf.h"
 
 G_BEGIN_DECLS
+
+#define GST_TYPE_GID_ALLOCATOR (gst_gid_allocator_get_type ())
+G_DECLARE_FINAL_TYPE (GstGidAllocator, gst_gid_allocator, GST, GID_ALLOCATOR, GstAllocator)
 
 typedef struct _GstGidSlab GstGidSlab;
 typedef struct _GstGidSlot GstGidSlot;
@@ -29,15 +32,14 @@ struct _GstGidSlot
 
 struct _GstGidSlab
 {
+  GstGidAllocator *allocator;
   struct gid_slab *slab;
   struct gid_slab_info info;
-  GstGidUdmabuf dmabuf; /* of a slab of one slot; zeroes where it is shared memory */
-  guint used; /* slots with users; the allocator's lock */
+  GstGidDmabuf dmabuf; /* of a slab of one slot; none where it is shared memory alone */
+  gboolean revoked; /* its slots are given out no more; the allocator's lock, as the next */
+  guint used; /* slots with users */
   GstGidSlot slots[];
 };
-
-#define GST_TYPE_GID_ALLOCATOR (gst_gid_allocator_get_type ())
-G_DECLARE_FINAL_TYPE (GstGidAllocator, gst_gid_allocator, GST, GID_ALLOCATOR, GstAllocator)
 
 struct _GstGidAllocator
 {
@@ -101,6 +103,7 @@ void gst_gid_allocator_get_slots (GstGidAllocator *self, guint *total, guint *us
 
 /**
  * The GstMemory of a slot of our own: the one that its producer fills, parts of it, and aliases.
+ * That of a dma-buf is of GStreamer's own kind for these instead, so ask gst_gid_memory_get_slot().
  *
  * Aliases: a decoder keeps the frames it may refer to mapped for writing, and GStreamer copies
  * memory that is so mapped when it wants the buffer writable. For such memory `mem_copy` gives a
@@ -112,6 +115,12 @@ typedef struct
   GstMemory mem;
   GstGidSlot *slot;
 } GstGidMemory;
+
+/** Its slot; NULL where it is not ours. */
+GstGidSlot *gst_gid_memory_get_slot (GstMemory *mem);
+
+/** Whether frames in this memory of ours can be sent no more. A pool's lock may be held. */
+gboolean gst_gid_memory_is_revoked (GstMemory *mem);
 
 /** Whether memory is a slot of ours: of the domain given, or of any where that is NULL. */
 gboolean gst_is_gid_memory (GstMemory *mem, GstGidDomain *domain);

@@ -73,6 +73,12 @@ gst_gid_domain_unlock (GstGidDomain *self)
 }
 
 void
+gst_gid_domain_unlock_only (GstGidDomain *self)
+{
+  g_mutex_unlock (&self->lock);
+}
+
+void
 gst_gid_domain_drop_later (GstGidDomain *self, GstMiniObject *object)
 {
   g_ptr_array_add (self->dropped, object);

@@ -39,6 +39,12 @@ struct gid_domain *gst_gid_domain_get (GstGidDomain *domain);
 /** Gives the lock back, and then drops what was left for later. */
 void gst_gid_domain_unlock (GstGidDomain *domain);
 
+/**
+ * Gives the lock back alone, for those who hold a pool's: what was left for later goes with the next
+ * unlock.
+ */
+void gst_gid_domain_unlock_only (GstGidDomain *domain);
+
 /** Takes the reference and drops it once the lock is free. Call with the lock held. */
 void gst_gid_domain_drop_later (GstGidDomain *domain, GstMiniObject *object);
 

@@ -27,10 +27,10 @@ gst_gid_export_free (GstGidExport *self)
 static int
 find_descriptor (GstMemory *mem, guint64 *offset)
 {
-  *offset = mem->offset;
-  if (gst_is_gid_memory (mem, NULL)) {
-    GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
+  const GstGidSlot *slot = gst_gid_memory_get_slot (mem);
 
+  *offset = mem->offset;
+  if (slot) {
     *offset += slot->slab->info.offset + slot->index * slot->slab->info.slot_size;
     return slot->slab->info.fd;
   }

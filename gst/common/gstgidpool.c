@@ -137,19 +137,37 @@ buffer_new (GstGidPool *self, GstMemory *mem)
   return buffer;
 }
 
+/* One that came back and is still good, or NULL. Called with the lock held, which is given up meanwhile. */
+static GstBuffer *
+take_ready (GstGidPool *self)
+{
+  GstGidAllocator *allocator = self->allocator;
+
+  while (self->ready->len > 0) {
+    GstBuffer *buffer = g_ptr_array_steal_index (self->ready, self->ready->len - 1);
+    GstMemory *mem = gst_buffer_peek_memory (buffer, 0);
+
+    if (!gst_gid_memory_is_revoked (mem)) {
+      gst_gid_allocator_take_again (allocator, mem);
+      return buffer;
+    }
+    g_mutex_unlock (&allocator->lock);
+    gst_buffer_unref (buffer);
+    g_mutex_lock (&allocator->lock);
+  }
+  return NULL;
+}
+
 /* A buffer without waiting; NULL where there is no slot. Called with the lock held. */
 static GstBuffer *
 acquire_now (GstGidPool *self, GError **error)
 {
   GstGidAllocator *allocator = self->allocator;
+  GstBuffer *ready = take_ready (self);
   GstMemory *mem;
 
-  if (self->ready->len > 0) {
-    GstBuffer *buffer = g_ptr_array_steal_index (self->ready, self->ready->len - 1);
-
-    gst_gid_allocator_take_again (allocator, gst_buffer_peek_memory (buffer, 0));
-    return buffer;
-  }
+  if (ready)
+    return ready;
   mem = gst_gid_allocator_take (allocator, &self->layout, self->size);
   if (mem == NULL && !allocator->growing
       && gst_gid_allocator_grow (allocator, &self->layout, self->size, self->min, error))
@@ -228,16 +246,18 @@ gst_gid_pool_acquire_buffer (
 static gboolean
 can_be_given_out_again (GstGidPool *self, GstBuffer *buffer)
 {
+  const GstGidSlot *slot;
   GstMemory *mem;
 
   if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY)
       || gst_buffer_n_memory (buffer) != 1 || !gst_buffer_is_all_memory_writable (buffer))
     return FALSE;
   mem = gst_buffer_peek_memory (buffer, 0);
-  if (mem->allocator != GST_ALLOCATOR_CAST (self->allocator) || mem->size != self->size)
+  slot = gst_gid_memory_get_slot (mem);
+  if (slot == NULL || slot->slab->allocator != self->allocator || mem->size != self->size)
     return FALSE;
   /* the release guard */
-  return g_atomic_int_get (&((GstGidMemory *) mem)->slot->users) == 1 || !self->allocator->guard;
+  return g_atomic_int_get (&slot->users) == 1 || !self->allocator->guard;
 }
 
 static void

@@ -194,8 +194,8 @@ gst_gid_alloc_class_init (GstGidAllocClass *klass)
           DEFAULT_SLOTS, ready));
   g_object_class_install_property (object_class, PROP_DMABUF,
       g_param_spec_boolean ("dmabuf", "Dma-buf",
-          "Use dma-bufs as memory, which renderers on a GPU take as they are. Needs /dev/udmabuf. "
-          "Consumers could write into them",
+          "Use dma-bufs as memory, which drivers write and renderers on a GPU take as they are. Needs "
+          "/dev/udmabuf or gid_dmabuf. Consumers could write into them",
           FALSE, ready));
 
   gst_element_class_add_pad_template (

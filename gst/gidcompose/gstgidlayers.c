@@ -209,12 +209,12 @@ name_slot (
 {
   GstGidSlot *slot;
 
-  if (!gst_is_gid_memory (mem, NULL) || mem->offset != 0)
+  slot = gst_gid_memory_get_slot (mem);
+  if (slot == NULL || mem->offset != 0)
     return FALSE;
-  slot = ((GstGidMemory *) mem)->slot;
   if (!gst_gid_layout_equal (&slot->slab->info.layout, layout))
     return FALSE;
-  *named = (Named) { GST_GID_ALLOCATOR (mem->allocator)->domain, slot->slab->slab };
+  *named = (Named) { slot->slab->allocator->domain, slot->slab->slab };
   gst_gid_domain_lock (named->domain);
   *gid = gid_slab_gid (named->slab, slot->index);
   gst_gid_domain_unlock (named->domain);

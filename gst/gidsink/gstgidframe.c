@@ -209,11 +209,10 @@ copy_frame (GstGidSink *self, GstBuffer **buffer, GstGidCopyReason reason)
 
 /* Counts what upstream has copied into our memory, see the top of this file. */
 static gboolean
-watch_upstream (GstGidSink *self, GstMemory *mem)
+watch_upstream (GstGidSink *self, GstMemory *mem, const GstGidSlot *slot)
 {
   guint64 bytes = GST_VIDEO_INFO_SIZE (&self->format.info);
-  gboolean in_one_go = ((GstGidMemory *) mem)->slot->in_one_go;
-  GstGidCopyReason reason = g_atomic_int_get (&GST_GID_ALLOCATOR (mem->allocator)->copying);
+  GstGidCopyReason reason = g_atomic_int_get (&slot->slab->allocator->copying);
   gboolean allowed = TRUE;
 
   if (reason) {
@@ -223,7 +222,7 @@ watch_upstream (GstGidSink *self, GstMemory *mem)
     for (; self->suspects > 0; self->suspects--)
       allowed &= count_copy (self, GST_GID_COPY_STARTUP, bytes);
     self->settling = FALSE;
-  } else if (!in_one_go) {
+  } else if (!slot->in_one_go) {
     self->settling = FALSE;
   } else if (self->settling) {
     self->suspects++;
@@ -231,26 +230,24 @@ watch_upstream (GstGidSink *self, GstMemory *mem)
   return allowed;
 }
 
-static GstFlowReturn
-name_slot (GstGidSink *self, GstMemory *mem, struct gid_frame *frame)
+static void
+name_slot (GstGidSink *self, const GstGidSlot *slot, struct gid_frame *frame)
 {
-  GstGidSlot *slot = ((GstGidMemory *) mem)->slot;
-
-  if (!watch_upstream (self, mem))
-    return GST_FLOW_ERROR;
   gst_gid_domain_lock (self->domain);
   frame->gid = gid_slab_gid (slot->slab->slab, slot->index);
   gst_gid_domain_unlock (self->domain);
-  return GST_FLOW_OK;
 }
 
-/* Whether our readers on other machines may not see it: a dma-buf, or memory for another stream. */
+/*
+ * Whether our readers on other machines may not see it: a dma-buf that is in no window, or memory
+ * for another stream.
+ */
 static gboolean
-is_for_others (GstGidSink *self, GstMemory *mem)
+is_for_others (GstGidSink *self, const GstGidSlab *slab)
 {
-  const GstGidAllocator *allocator = GST_GID_ALLOCATOR (mem->allocator);
+  const GstGidAllocator *allocator = slab->allocator;
 
-  return allocator->dmabuf
+  return slab->info.memory == GID_MEMORY_DMABUF
       || (allocator->stream != NULL && g_strcmp0 (allocator->stream, self->stream) != 0);
 }
 
@@ -259,6 +256,7 @@ gst_gid_sink_name_frame (
     GstGidSink *self, GstBuffer **buffer, struct gid_frame *frame, GstGidExport **export)
 {
   GstMemory *mem = gst_buffer_peek_memory (*buffer, 0);
+  const GstGidSlot *slot = gst_gid_memory_get_slot (mem);
   GstFlowReturn ret = GST_FLOW_OK;
   GstGidCopyReason reason = GST_GID_COPY_UPSTREAM_MEMORY;
   struct gid_layout layout;
@@ -270,10 +268,12 @@ gst_gid_sink_name_frame (
   if (gst_buffer_n_memory (*buffer) != 1) {
     reason = GST_GID_COPY_SPLIT_MEMORY;
   } else if (gst_is_gid_memory (mem, self->domain) && mem->offset == 0
-      && gst_gid_layout_equal (&((GstGidMemory *) mem)->slot->slab->info.layout, &layout)
-      && g_strcmp0 (GST_GID_ALLOCATOR (mem->allocator)->description, self->description) == 0) {
-    if (self->format.dmabuf || !is_for_others (self, mem) || !needs_window (self))
-      return name_slot (self, mem, frame);
+      && gst_gid_layout_equal (&slot->slab->info.layout, &layout)
+      && g_strcmp0 (slot->slab->allocator->description, self->description) == 0) {
+    if (self->format.dmabuf || !is_for_others (self, slot->slab) || !needs_window (self)) {
+      name_slot (self, slot, frame);
+      return watch_upstream (self, mem, slot) ? GST_FLOW_OK : GST_FLOW_ERROR;
+    }
     reason = GST_GID_COPY_OTHER_MACHINE;
   } else if (gst_gid_export_is_possible (mem) && !self->format.dmabuf && needs_window (self)) {
     reason = GST_GID_COPY_OTHER_MACHINE;
@@ -295,12 +295,8 @@ gst_gid_sink_name_frame (
   ret = copy_frame (self, buffer, reason);
   if (ret != GST_FLOW_OK)
     return ret;
-  mem = gst_buffer_peek_memory (*buffer, 0);
   gst_gid_frame_set_buffer (frame, &self->format, *buffer);
   frame->flags |= GID_FRAME_COPIED;
-  gst_gid_domain_lock (self->domain);
-  frame->gid =
-      gid_slab_gid (((GstGidMemory *) mem)->slot->slab->slab, ((GstGidMemory *) mem)->slot->index);
-  gst_gid_domain_unlock (self->domain);
+  name_slot (self, gst_gid_memory_get_slot (gst_buffer_peek_memory (*buffer, 0)), frame);
   return GST_FLOW_OK;
 }

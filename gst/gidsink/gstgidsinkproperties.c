@@ -192,8 +192,8 @@ gst_gid_sink_install_properties (GObjectClass *klass)
           DEFAULT_SLOTS, ready));
   g_object_class_install_property (klass, PROP_DMABUF,
       g_param_spec_boolean ("dmabuf", "Dma-buf",
-          "Use dma-bufs as memory, which renderers on a GPU take as they are. Needs /dev/udmabuf. "
-          "Consumers could write into them",
+          "Use dma-bufs as memory, which drivers write and renderers on a GPU take as they are. Needs "
+          "/dev/udmabuf or gid_dmabuf. Consumers could write into them",
           FALSE, ready));
   g_object_class_install_property (klass, PROP_CREDIT,
       g_param_spec_uint ("credit", "Credit", "How many frames one consumer may hold", 1,

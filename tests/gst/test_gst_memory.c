@@ -180,7 +180,7 @@ static void test_layout(void) {
 	GstBuffer *buffer = acquire(pool);
 	GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 	struct gid_slab_info *info =
-			&((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot->slab->info;
+			&gst_gid_memory_get_slot(gst_buffer_peek_memory(buffer, 0))->slab->info;
 	tap_ok(meta->offset[1] == 1920 * 1092 && info->layout.planes[1].offset == 1920 * 1092,
 			"the slab has the decoder's 1092 rows");
 	tap_ok(info->layout.height == 1080, "of which 1080 are the picture's");
@@ -247,6 +247,35 @@ static void test_proposals(void) {
 	gst_object_unref(allocator);
 }
 
+/* A reader may see it no more: what upstream still has is let be, and nothing new goes there. */
+static void test_revoked(void) {
+	GstGidAllocator *allocator = make_allocator(8);
+	GstBufferPool *pool = make_pool(allocator);
+	GstBuffer *back = acquire(pool), *out = acquire(pool), *next;
+	GstGidSlab *old = gst_gid_memory_get_slot(gst_buffer_peek_memory(out, 0))->slab;
+	guint slots = slots_of(allocator);
+
+	gst_gid_domain_lock(domain);
+	gid_slab_destroy(gid_slab_ref(old->slab), false); /* as gidd has libgid do */
+	gst_gid_domain_unlock(domain);
+	tap_ok(gst_gid_memory_is_revoked(gst_buffer_peek_memory(out, 0)), "memory is revoked");
+	gst_buffer_unref(back);
+	next = acquire(pool);
+	GstMemory *mem = gst_buffer_peek_memory(next, 0);
+	tap_ok(gst_gid_memory_get_slot(mem)->slab != old && !gst_gid_memory_is_revoked(mem),
+			"and the next frame is elsewhere");
+	tap_ok(slots_of(allocator) > slots, "the old slots are there as long as upstream has one");
+	memset(data_of(gst_buffer_peek_memory(out, 0)), 1, 4096);
+	gst_buffer_unref(out);
+	slots = slots_of(allocator) - slots;
+	out = acquire(pool);
+	tap_ok(slots_of(allocator) == slots, "and no longer: %u of %u", slots_of(allocator), slots);
+	gst_buffer_unref(out);
+	gst_buffer_unref(next);
+	end_pool(pool);
+	gst_object_unref(allocator);
+}
+
 /* --- exports --- */
 
 static GstMemory *make_fd_memory(GstAllocator *allocator, int seals) {
@@ -304,6 +333,7 @@ int main(int argc, char **argv) {
 	test_layout();
 	test_alignment_without_values();
 	test_proposals();
+	test_revoked();
 	test_export();
 	gst_gid_domain_unref(domain);
 	cockpit_finish();

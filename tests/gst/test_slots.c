@@ -80,7 +80,7 @@ static int send_all(struct stream *stream) {
 	int count = 0;
 
 	for (int i = 0; i < 10 && (buffer = acquire(stream->pool)) != NULL; i++) {
-		GstGidSlot *slot = ((GstGidMemory *)gst_buffer_peek_memory(buffer, 0))->slot;
+		GstGidSlot *slot = gst_gid_memory_get_slot(gst_buffer_peek_memory(buffer, 0));
 		struct gid_frame frame = GID_FRAME_INIT;
 		gst_gid_domain_lock(domain);
 		frame.gid = gid_slab_gid(slot->slab->slab, slot->index);

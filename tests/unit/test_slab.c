@@ -20,6 +20,8 @@ static void test_create(void) {
 			"it has as many slots");
 	uint64_t offset;
 	tap_ok(gid_slab_get_dmabuf(slab, &offset) == -ENOTSUP, "a memfd is no dma-buf");
+	tap_ok(gid_slab_open_dmabuf(slab, 3) == -ENOTSUP, "and none is made of it");
+	tap_ok(gid_slab_open_dmabuf(slab, 4) == -EINVAL, "nor of a slot that it has not");
 	tap_ok(gid_slot_of(gid_slab_gid(slab, 2)) == 2 && gid_slab_gid(slab, 4) == GID_NONE,
 			"each slot has a gid");
 

@@ -46,11 +46,13 @@ class Domains:
     def play(self, domain: str, pipeline: str, *options: str) -> Command:
         return self.start(domain, FRAMES, *options, pipeline)
 
-    def transfer(self, source: str, stream: str) -> tuple[list[dict], list[dict], dict]:
+    def transfer(
+        self, source: str, stream: str, options: str = ""
+    ) -> tuple[list[dict], list[dict], dict]:
         """The frames that left the source, those that came, and the sink's statistics."""
         watch = f"gidsrc domain=open stream={stream} ! fakesink name=watch sync=false"
         receiver = self.play("cluster", watch, "--video-meta", "1")
-        sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS}"
+        sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS} {options}"
         sent = lines(self.play("open", f"{source} ! {sink}"))
         received = lines(receiver)
         stats = [line["fields"] for line in sent if line.get("name") == "gid-sink-stats"]

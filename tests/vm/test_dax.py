@@ -17,12 +17,14 @@ from xml.etree import ElementTree
 
 import numpy
 import pytest
+from drivers import CODECS, environment_of_codecs, load, sources
 from gid_cockpit.configuration import Domain, MachineKeys
 from gid_cockpit.machine import window_kind
 from gid_vm.guest import why_no_pages, why_not
+from gid_vm.initramfs import CannotBoot
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine, Window
-from guests import CONFIG, SECONDS, Machines
+from guests import CONFIG, SECONDS, Machines, Running
 from kernel_module import build_module, why_no_module
 from PIL import Image
 from pipeline import FRAMES as FRAMES_OF
@@ -132,6 +134,20 @@ def place(machines: Machines) -> Place:
     return Place(dax, f"{PCI}/{device}/resource2")
 
 
+@pytest.fixture(scope="module")
+def codecs(machines: Machines, place: Place) -> list[str]:
+    """What programs of `open` begin with that use codecs; they come behind its cameras."""
+
+    def run(*words: str) -> None:
+        machines.run("open", *words)
+
+    try:
+        load(run, CODECS, BUILD / "tests" / "vm" / "codecs")
+    except CannotBoot as error:
+        pytest.skip(str(error))
+    return ["env", *(f"{name}={value}" for name, value in environment_of_codecs(run).items())]
+
+
 def ask(machines: Machines, guest: str, task: str, path: str, offset: int) -> dict:
     out = machines.run(guest, "python3", EXPORTS, task, path, str(offset)).out
     return json.loads(out.splitlines()[-1])
@@ -180,6 +196,49 @@ def test_what_is_revoked_is_gone(
         program.finish()
 
 
+def stats_of(sender: Running) -> dict:
+    return [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
+
+
+IMPORTING = "io-mode=dmabuf-import extra-controls=c,osd_text_mode=0"
+
+
+def test_a_driver_goes_on_elsewhere_when_its_window_is_taken(
+    machines: Machines, place: Place
+) -> None:
+    """What it still writes there nobody sees; the next frames are in a window of those left.
+
+    As early as the last one.
+    """
+    stream = "camera/taken"
+    watch = f"gidsrc domain=open stream={stream} ! fakesink name=watch sync=false"
+    kept, loser = (machines.play(end, watch, "--video-meta", "1") for end in ("host", "cluster"))
+    source = f"v4l2src device=/dev/video0 {IMPORTING} ! {CAPS} ! identity name=watch"
+    sink = f"gidsink name=sink dmabuf=true stream={stream} {PATIENT}"
+    camera = machines.play("open", f"{source} ! {sink}")
+    for reader in (kept, loser):
+        reader.wait_lines("frame", 20)
+    (path,) = (machines.configuration.runtime / "window" / "open").glob("*.2-3")
+    index = 256 * int(path.name.partition(".")[0]) + 1
+    spy = machines.start("cluster", "python3", HERE / "spy.py", str(index), str(HEAD + 4096))
+    assert spy.wait_lines("sees", 1)[0]["sees"] > 0
+    command = [GIDCTL, "revoke", "open", stream, "--from=cluster"]
+    subprocess.run(command, env=machines.host.env("host"), check=True, timeout=SECONDS)
+    wait_for(lambda: spy.lines("sees")[-1]["sees"] == 0, "it to see nothing", SECONDS)
+    seen = len(spy.lines("sees"))
+    kept.wait_lines("frame", len(kept.lines("frame")) + 40)
+    assert len(spy.lines("sees")) == seen
+    for program in (camera, spy, kept, loser):
+        program.signal(signal.SIGTERM)
+        program.finish()
+    sent = {frame["sum"] for frame in camera.lines("frame")}
+    received = [frame["sum"] for frame in kept.lines("frame")]
+    print(f"# of {len(sent)} frames {len(received)} arrived")
+    assert set(received) <= sent and len(set(received)) > 40
+    stats = stats_of(camera)
+    assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
+
+
 @pytest.mark.parametrize("reader", ["host", "cluster"])
 def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, reader: str) -> None:
     machines.run("open", "modprobe", "vivid")
@@ -195,7 +254,7 @@ def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, r
     sent, received = ([frame["sum"] for frame in end.lines("frame")] for end in (sender, receiver))
     assert len(received) == FRAMES and received == sent
     assert len(set(sent)) > FRAMES // 3
-    stats = [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
+    stats = stats_of(sender)
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
     assert stats["slots-used"] > 0  # of the window, not of the driver's
 
@@ -213,7 +272,7 @@ def test_a_drivers_dmabufs_are_copied_once_for_other_machines(machines: Machines
         assert end.finish().code == 0, end.err
     sent, received = ([frame["sum"] for frame in end.lines("frame")] for end in (sender, reader))
     assert len(received) == 30 and received == sent
-    stats = [m["fields"] for m in sender.lines("bus") if m.get("name") == "gid-sink-stats"][-1]
+    stats = stats_of(sender)
     assert stats["copied-frames"] == stats["copy-reasons"]["other-machine"] == 30
 
 
@@ -423,6 +482,49 @@ def test_gidsrc_gives_dmabufs_of_windows(machines: Machines, place: Place, limit
     assert kind == {"fd" if limited else "dmabuf"}
     assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
     assert len({frame["sum"] for frame in sent}) > 10
+
+
+def send_imported(machines: Machines, before: list[str], source: str, stream: str) -> dict:
+    """What gidsink says of frames that it had a driver write into its dma-bufs."""
+    watch = f"gidsrc domain=open stream={stream} ! fakesink name=watch sync=false"
+    receiver = machines.play("host", watch, "--video-meta", "1")
+    sink = f"gidsink name=sink dmabuf=true stream={stream} {LOSSLESS}"
+    text = f"{source} ! identity name=watch ! {sink}"
+    sender = machines.start("open", *before, FRAMES_OF, text)
+    for end in (sender, receiver):
+        result = end.finish()
+        assert result.code == 0, f"{result.out[-2000:]}\n{result.err[-2000:]}"
+    sent, received = (end.lines("frame") for end in (sender, receiver))
+    assert {frame["memory_type"] for frame in sent} == {"dmabuf"}
+    assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
+    assert len({frame["sum"] for frame in sent}) > 10
+    return stats_of(sender)
+
+
+@pytest.mark.parametrize(
+    "limit, copied",
+    [(None, range(1)), (0, range(40, 41)), (600_000, range(1, 40))],
+    ids=["module", "no-memlock", "memlock of two frames"],
+)
+def test_a_camera_writes_by_dmabuf_into_what_another_machine_reads(
+    machines: Machines, place: Place, limit: int | None, copied: range
+) -> None:
+    """What it has no leave to lock memory for is copied once, as without the module."""
+    source = f"v4l2src device=/dev/video0 {IMPORTING} num-buffers=40 ! {CAPS}"
+    limited = ["setpriv", "--bounding-set=-ipc_lock", "prlimit", f"--memlock={limit}"]
+    before = [] if limit is None else limited
+    stats = send_imported(machines, before, source, f"camera/import-{limit}")
+    assert stats["copied-frames"] in copied
+    assert stats["copied-frames"] == stats["copy-reasons"].get("other-machine", 0)
+
+
+@pytest.mark.parametrize("name", sources(""))
+def test_a_codec_writes_by_dmabuf_into_what_another_machine_reads(
+    machines: Machines, codecs: list[str], name: str
+) -> None:
+    """vicodec decodes and vim2m converts into the window."""
+    stats = send_imported(machines, codecs, sources("dmabuf-import")[name], f"codec/{name[:4]}")
+    assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
 
 
 def test_a_device_that_goes_takes_its_dmabufs_along(machines: Machines, place: Place) -> None:

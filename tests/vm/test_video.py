@@ -6,12 +6,12 @@ keeps no state) and vicodec (which does), and its converter, vim2m.
 """
 
 import copy
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 from domains import Domains, domains_of_a_guest
+from drivers import CODECS, HEIGHT, WIDTH, environment_of_codecs, sources
 from gid_vm.guest import why_not
 from gid_vm.initramfs import CannotBoot
 from pipeline import film, quoted
@@ -20,11 +20,6 @@ pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
     pytest.mark.timeout(300),
 ]
-
-
-CODECS = ("visl", "vicodec", "vim2m")
-PLUGINS = "coreelements isomp4 v4l2codecs video4linux2 videoparsersbad videotestsrc".split()
-WIDTH, HEIGHT = 320, 192  # whole blocks of the codecs
 
 
 @pytest.fixture(scope="module")
@@ -53,23 +48,12 @@ def camera(domains: Domains) -> str:
 
 @pytest.fixture(scope="module")
 def codecs(guest: tuple[Domains, str]) -> Domains:
-    """The same with GStreamer's elements for them, which come and go with the devices.
-
-    Their list is made in the guest, of the few plugins that are needed: to look at all takes half
-    a minute there.
-    """
+    """The same with GStreamer's elements for them."""
     domains, why_without = guest
     if why_without:
         pytest.skip(why_without)
-    command = ["pkg-config", "--variable=pluginsdir", "gstreamer-1.0"]
-    folder = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    links = " ".join(f"{folder}/libgst{name}.so" for name in PLUGINS)
-    domains.run("sh", "-c", f"mkdir /run/plugins && ln -s {links} /run/plugins")
     mine = copy.copy(domains)
-    places = {"GST_PLUGIN_SYSTEM_PATH_1_0": "/run/plugins", "GST_REGISTRY": "/run/codecs.registry"}
-    mine.env = domains.env | places | {"GST_REGISTRY_UPDATE": "yes"}
-    mine.run("gst-inspect-1.0", "v4l2slh264dec")
-    mine.env["GST_REGISTRY_UPDATE"] = "no"
+    mine.env = domains.env | environment_of_codecs(domains.run)
     return mine
 
 
@@ -116,6 +100,22 @@ def test_a_camera_captures_into_our_memory(domains: Domains, camera: str) -> Non
     assert stats["slots-used"] > 0  # of ours, not of the driver's
 
 
+def test_a_camera_captures_into_our_dmabufs(domains: Domains, camera: str) -> None:
+    """As with `userptr`, into memory of /dev/udmabuf."""
+    sent, received, stats = domains.transfer(
+        f"v4l2src device={camera} io-mode=dmabuf-import num-buffers=40 ! "
+        "video/x-raw,format=NV12,width=320,height=180",
+        "camera/rear",
+        "dmabuf=true",
+    )
+    assert len(received) == 40
+    assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
+    assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]
+    assert len({frame["sum"] for frame in sent}) > 10
+    assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
+    assert stats["slots-used"] > 0
+
+
 def test_a_stateless_decoders_dmabufs_arrive_without_a_copy(codecs: Domains) -> None:
     """visl reads H.264 as hardware does. What it gives are notes about it, and not the film."""
     path = film(WIDTH, HEIGHT)
@@ -129,22 +129,12 @@ def test_a_stateless_decoders_dmabufs_arrive_without_a_copy(codecs: Domains) -> 
     assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        # The smallest that vicodec takes; of dma-bufs it says DMA_DRM, unless it is asked not to.
-        "video/x-raw,format=I420,width=640,height=360,framerate=30/1 ! v4l2fwhtenc ! "
-        "v4l2fwhtdec capture-io-mode=dmabuf ! video/x-raw,format=I420",
-        f"video/x-raw,format=BGR,width={WIDTH},height={HEIGHT},framerate=30/1 ! v4l2convert "
-        f"capture-io-mode=dmabuf ! video/x-raw,format=YUY2,width={WIDTH},height={HEIGHT}",
-    ],
-    ids=["stateful decoder", "converter"],
-)
-def test_a_codecs_dmabufs_arrive_without_a_copy(codecs: Domains, source: str) -> None:
-    """vicodec codes and decodes, vim2m converts: what is sent is what they made."""
-    sent, received, stats = codecs.transfer(
-        f"videotestsrc pattern=ball num-buffers=40 ! {source}", "movie"
-    )
+@pytest.mark.parametrize("name", sources(""))
+@pytest.mark.parametrize("mode", ["dmabuf", "dmabuf-import"])
+def test_a_codecs_dmabufs_arrive_without_a_copy(codecs: Domains, name: str, mode: str) -> None:
+    """What is sent is what they made: in their own dma-bufs, or in those that gidsink gave them."""
+    options = "dmabuf=true" if mode == "dmabuf-import" else ""
+    sent, received, stats = codecs.transfer(sources(mode)[name], "movie", options)
     assert len(received) == len(sent) == 40
     assert {frame["memory_type"] for frame in sent + received} == {"dmabuf"}
     assert [frame["sum"] for frame in received] == [frame["sum"] for frame in sent]

@@ -302,6 +302,21 @@ const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot);
 int gid_slab_get_dmabuf(struct gid_slab *slab, uint64_t *offset);
 
 /**
+ * A new dma-buf of a slot of one's own slab in a window that has pages, for a device to write
+ * frames into; gid_dmabuf makes it. The picture begins where it begins. It is the caller's, who
+ * closes it, and has no device write there any more, before the slab is destroyed: then others get
+ * the memory.
+ *
+ * From then on the slab stays where it is, since libgid cannot know what a device writes: if a
+ * reader is to see it no more, it is revoked, as when a lease runs out. Make another one then. The
+ * old one's memory may be emptied at any time, so frames that arrive there are to be dropped.
+ * It counts against RLIMIT_MEMLOCK.
+ * Returns the descriptor; -ENOTSUP: it is other memory, or the module is not loaded; -EINVAL: it
+ * was revoked, or has no such slot; or -errno: -ENOMEM.
+ */
+int gid_slab_open_dmabuf(struct gid_slab *slab, uint32_t slot);
+
+/**
  * Before and after a processor reads gid_slab_view() of a slab whose memory is GID_MEMORY_DMABUF,
  * the kernel has to be told: it waits for the devices that write the picture, and sees to caches
  * that these do not share. `fd` is that of gid_slab_get_info(). Whoever made the dma-buf can keep a

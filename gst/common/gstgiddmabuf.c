@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gstgidudmabuf.h"
+#include "gstgiddmabuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ make_memfd (gsize size)
 }
 
 static int
-make_dmabuf (int memfd, gsize size)
+make_udmabuf (int memfd, gsize size)
 {
   struct udmabuf_create create = {
     .memfd = (guint32) memfd,
@@ -48,19 +48,19 @@ make_dmabuf (int memfd, gsize size)
 }
 
 int
-gst_gid_udmabuf_init (GstGidUdmabuf *self, gsize size)
+gst_gid_dmabuf_init (GstGidDmabuf *self, gsize size)
 {
   gsize page = (gsize) sysconf (_SC_PAGESIZE);
   int memfd, error = 0;
 
-  *self = (GstGidUdmabuf) { .fd = -1 };
+  *self = GST_GID_DMABUF_NONE;
   if (size == 0 || size > G_MAXSSIZE)
     return -EINVAL;
   self->size = (size + page - 1) & ~(page - 1);
   memfd = make_memfd (self->size);
   if (memfd < 0)
     return memfd;
-  self->fd = make_dmabuf (memfd, self->size);
+  self->fd = make_udmabuf (memfd, self->size);
   close (memfd);
   if (self->fd < 0)
     return self->fd;
@@ -69,23 +69,38 @@ gst_gid_udmabuf_init (GstGidUdmabuf *self, gsize size)
   if (self->data == MAP_FAILED) {
     error = -errno;
     self->data = NULL;
-    gst_gid_udmabuf_finish (self);
+    gst_gid_dmabuf_finish (self);
   }
   return error;
 }
 
-void
-gst_gid_udmabuf_finish (GstGidUdmabuf *self)
+int
+gst_gid_dmabuf_init_slot (GstGidDmabuf *self, struct gid_slab *slab, guint slot)
 {
-  if (self->data)
-    munmap (self->data, self->size);
-  if (self->size > 0 && self->fd >= 0)
-    close (self->fd);
-  *self = (GstGidUdmabuf) { .fd = -1 };
+  struct gid_slab_info info;
+  int fd = gid_slab_open_dmabuf (slab, slot);
+
+  *self = GST_GID_DMABUF_NONE;
+  if (fd < 0)
+    return fd;
+  gid_slab_get_info (slab, &info);
+  self->fd = fd;
+  self->size = info.slot_size;
+  return 0;
 }
 
 void
-gst_gid_udmabuf_sync (const GstGidUdmabuf *self, gboolean begin, gboolean write)
+gst_gid_dmabuf_finish (GstGidDmabuf *self)
+{
+  if (self->data)
+    munmap (self->data, self->size);
+  if (self->fd >= 0)
+    close (self->fd);
+  *self = GST_GID_DMABUF_NONE;
+}
+
+void
+gst_gid_dmabuf_sync (const GstGidDmabuf *self, gboolean begin, gboolean write)
 {
   struct dma_buf_sync sync = {
     .flags = (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END)

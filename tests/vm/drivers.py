@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's test drivers for codecs in a guest, and GStreamer's elements for them."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from gid_vm.initramfs import find_kernel
+from gid_vm.modules import module_files
+
+CODECS = ("visl", "vicodec", "vim2m")
+PLUGINS = "coreelements isomp4 v4l2codecs video4linux2 videoparsersbad videotestsrc".split()
+WIDTH, HEIGHT = 320, 192  # whole blocks of the codecs
+
+
+def load(run: Callable[..., object], names: tuple[str, ...], folder: Path) -> None:
+    """In a guest that runs, and sees the folder. Raises CannotBoot where one cannot be built."""
+    files = module_files(find_kernel()[1].parent, names)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    for line in files["modules"].decode().splitlines():
+        name, *needed = line.split()
+        if f"{name}.ko" in files:
+            for other in needed:
+                run("modprobe", other)
+            run("insmod", str(folder / f"{name}.ko"))
+        else:
+            run("modprobe", name)
+
+
+def environment_of_codecs(run: Callable[..., object]) -> dict[str, str]:
+    """What programs need that use the elements, which come and go with the devices.
+
+    Their list is made in the guest, of the few plugins that are needed: to look at all takes half
+    a minute there. `run` runs a command in the guest.
+    """
+    command = ["pkg-config", "--variable=pluginsdir", "gstreamer-1.0"]
+    folder = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    links = " ".join(f"{folder}/libgst{name}.so" for name in PLUGINS)
+    run("sh", "-c", f"mkdir /run/plugins && ln -s {links} /run/plugins")
+    places = {"GST_PLUGIN_SYSTEM_PATH_1_0": "/run/plugins", "GST_REGISTRY": "/run/codecs.registry"}
+    anew = [f"{name}={value}" for name, value in places.items()] + ["GST_REGISTRY_UPDATE=yes"]
+    run("env", *anew, "gst-inspect-1.0", "v4l2convert")
+    return places | {"GST_REGISTRY_UPDATE": "no"}
+
+
+def sources(mode: str) -> dict[str, str]:
+    """What vicodec codes and decodes, and vim2m converts, of 40 frames; `mode`: capture-io-mode."""
+    size = f"width={WIDTH},height={HEIGHT},framerate=30/1"
+    start = "videotestsrc pattern=ball num-buffers=40 ! video/x-raw"
+    return {
+        # The smallest that vicodec takes; of dma-bufs it says DMA_DRM, unless it is asked not to.
+        "stateful decoder": f"{start},format=I420,width=640,height=360,framerate=30/1 ! "
+        f"v4l2fwhtenc ! v4l2fwhtdec capture-io-mode={mode} ! video/x-raw,format=I420",
+        "converter": f"{start},format=BGR,{size} ! v4l2convert capture-io-mode={mode} ! "
+        f"video/x-raw,format=YUY2,width={WIDTH},height={HEIGHT}",
+    }
