@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <drm_fourcc.h>
+
 #include "wire_ring.h"
 
 /* As seen on the wire, whatever this machine's pages are. */
@@ -204,6 +206,9 @@ static const char *check_slab(const struct slab_fields *slab) {
 	}
 	if (slab->memory == GID_MEMORY_WINDOW && slab->generations == 0) {
 		return "a slab in a window must have a generation table";
+	}
+	if (slab->memory != GID_MEMORY_DMABUF && slab->layout->modifier != DRM_FORMAT_MOD_LINEAR) {
+		return "only a dma-buf can have a modifier"; // others' rows are for anybody
 	}
 	if (slab->slot_count < 1 || slab->slot_count > GID_SLOTS_MAX) {
 		return "the slot count is out of range";

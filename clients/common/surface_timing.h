@@ -14,7 +14,7 @@
 
 struct surface_timing {
 	const struct wayland *wayland;
-	struct wp_fifo_v1 *fifo;	 // NULL: not wanted, or not there
+	struct wp_fifo_v1 *fifo;	  // NULL: not wanted, or not there
 	struct wp_commit_timer_v1 *timer; // likewise
 };
 

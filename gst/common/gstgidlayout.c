@@ -10,9 +10,6 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* DRM_FORMAT_MOD_LINEAR */
-#define LINEAR G_GUINT64_CONSTANT (0)
-
 /* About as many: each is looked at in every negotiation. */
 #define SHOWABLE_MAX 16
 
@@ -147,7 +144,7 @@ gst_gid_caps_from_showable (
   for (guint i = 0; i < count && gst_caps_get_size (caps) < SHOWABLE_MAX; i++) {
     GstVideoFormat format = format_of_fourcc (showable[i].fourcc);
 
-    if ((showable[i].memory & memory) && showable[i].modifier == LINEAR
+    if ((showable[i].memory & memory) && showable[i].modifier == GST_GID_LINEAR
         && format != GST_VIDEO_FORMAT_UNKNOWN)
       gst_caps_append_structure (caps, any_size (gst_video_format_to_string (format)));
     if (with_dmabuf && (showable[i].memory & GID_SHOWABLE_DMABUF))
@@ -173,7 +170,7 @@ gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
     if (!gst_video_info_from_caps (&format->info, caps))
       return FALSE;
     format->fourcc = fourcc_of_format (GST_VIDEO_INFO_FORMAT (&format->info));
-    format->modifier = LINEAR;
+    format->modifier = GST_GID_LINEAR;
   }
   gst_gid_colours_from_colorimetry (&format->colours, &GST_VIDEO_INFO_COLORIMETRY (&format->info));
   return gid_format_find (format->fourcc) != NULL;
@@ -191,9 +188,18 @@ gst_gid_format_height (const GstGidFormat *format)
   return GST_VIDEO_INFO_FIELD_HEIGHT (&format->info);
 }
 
+/* How many of a buffer's planes are the picture's: a modifier may add some, as for compression. */
+static guint
+count_planes (const GstGidFormat *format, guint n_planes)
+{
+  guint known = gid_format_find (format->fourcc)->plane_count;
+
+  return format->modifier == GST_GID_LINEAR ? known : CLAMP (n_planes, known, GID_PLANES_MAX);
+}
+
 static void
 fill_layout (struct gid_layout *layout, const GstGidFormat *format, guint width, guint height,
-    const gsize *offset, const gint *stride)
+    guint n_planes, const gsize *offset, const gint *stride)
 {
   memset (layout, 0, sizeof (*layout));
   layout->fourcc = format->fourcc;
@@ -201,7 +207,7 @@ fill_layout (struct gid_layout *layout, const GstGidFormat *format, guint width,
   layout->colours = format->colours;
   layout->width = width;
   layout->height = height;
-  layout->plane_count = gid_format_find (format->fourcc)->plane_count;
+  layout->plane_count = count_planes (format, n_planes);
   for (guint i = 0; i < layout->plane_count; i++) {
     layout->planes[i].offset = offset[i];
     layout->planes[i].stride = stride[i];
@@ -213,7 +219,7 @@ gst_gid_layout_from_info (
     struct gid_layout *layout, const GstGidFormat *format, const GstVideoInfo *info)
 {
   fill_layout (layout, format, gst_gid_format_width (format), gst_gid_format_height (format),
-      info->offset, info->stride);
+      GST_VIDEO_INFO_N_PLANES (info), info->offset, info->stride);
 }
 
 void
@@ -229,10 +235,11 @@ gst_gid_layout_from_buffer (
   /* more than the caps say where the buffer carries a crop; the height of alternate fields
    * is in the caps as that of the whole frame, and so in the meta */
   if (GST_VIDEO_INFO_INTERLACE_MODE (&format->info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
-    fill_layout (
-        layout, format, meta->width, gst_gid_format_height (format), meta->offset, meta->stride);
+    fill_layout (layout, format, meta->width, gst_gid_format_height (format), meta->n_planes,
+        meta->offset, meta->stride);
   else
-    fill_layout (layout, format, meta->width, meta->height, meta->offset, meta->stride);
+    fill_layout (
+        layout, format, meta->width, meta->height, meta->n_planes, meta->offset, meta->stride);
 }
 
 gboolean
@@ -304,7 +311,7 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
 
   format = format_of_fourcc (layout->fourcc);
   if (info->memory == GID_MEMORY_DMABUF
-      && (layout->modifier != LINEAR || format == GST_VIDEO_FORMAT_UNKNOWN)) {
+      && (layout->modifier != GST_GID_LINEAR || format == GST_VIDEO_FORMAT_UNKNOWN)) {
     gchar *drm = gst_video_dma_drm_fourcc_to_string (layout->fourcc, layout->modifier);
 
     if (drm == NULL)

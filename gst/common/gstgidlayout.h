@@ -8,6 +8,9 @@
 
 G_BEGIN_DECLS
 
+/** DRM_FORMAT_MOD_LINEAR: rows as anybody reads them. */
+#define GST_GID_LINEAR G_GUINT64_CONSTANT (0)
+
 /** Caps with their format as DRM knows it. */
 typedef struct
 {

@@ -83,6 +83,9 @@ move_offsets (
 {
   const struct gid_format_info *format = gid_format_find (layout->fourcc);
 
+  /* where the rows of others are, and what planes there are, is the driver's secret */
+  if (layout->modifier != GST_GID_LINEAR)
+    return FALSE;
   for (guint i = 0; i < layout->plane_count; i++) {
     if (crop->x % format->planes[i].hsub || crop->y % format->planes[i].vsub)
       return FALSE;

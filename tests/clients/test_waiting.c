@@ -35,7 +35,8 @@ static void test_order(void) {
 			waiting_remove(&waiting, true);
 		}
 	}
-	tap_ok(in_order && waiting.count == GID_CREDIT_MAX - 1, "as many as there can be, in order");
+	tap_ok(in_order && waiting.count == GID_CREDIT_MAX - 1,
+			"as many as there can be, in order");
 	waiting_forget(&waiting);
 	tap_ok(waiting_get(&waiting, 0) == NULL, "none is left");
 }
@@ -53,7 +54,8 @@ static void test_damage(void) {
 	tap_ok(damages(&waiting, (struct gid_box){2, 8, 3, 10}), "and so on");
 	add(&waiting, 4, (struct gid_box){4, 5, 6, 7});
 	waiting_remove(&waiting, false);
-	tap_ok(damages(&waiting, (struct gid_box){2, 5, 8, 13}), "after one that was not shown, both");
+	tap_ok(damages(&waiting, (struct gid_box){2, 5, 8, 13}),
+			"after one that was not shown, both");
 	waiting_remove(&waiting, false);
 	add(&waiting, 5, (struct gid_box){0, 0, 1, 1});
 	tap_ok(damages(&waiting, (struct gid_box){0, 0, 10, 18}), "also if it comes later");

@@ -108,6 +108,7 @@ BAD = {
         "slots with a generation table must be whole pages, and begin at 0, or in a window "
         "behind its first page",
     ),
+    "memfd with a modifier": (picture(modifier=1), "only a dma-buf can have a modifier"),
     "slab past the last": (replace(ONE, slab=1 << 24), "the slab's number is out of range"),
     "no format": (picture(fourcc=0), "the layout's format is unknown"),
     "unknown format": (picture(fourcc=0x20202020), "the layout's format is unknown"),

@@ -73,6 +73,22 @@ static void test_slabs(void) {
 	expect(&m, -EPROTO, "a dma-buf with a generation table");
 }
 
+/* Where the rows of other modifiers end nobody could check. */
+static void test_modifiers(void) {
+	union gid_wire_message m;
+	fill(&m, GID_WIRE_EXPORT);
+	m.export.layout.modifier = 1;
+	expect(&m, -EPROTO, "a memfd with a modifier");
+	m.export.memory = GID_MEMORY_WINDOW;
+	m.export.offset = 4096;
+	m.export.generations += 4096;
+	expect(&m, -EPROTO, "a slab in a window with a modifier");
+	m.export.memory = GID_MEMORY_DMABUF;
+	m.export.generations = 0;
+	m.export.slot_count = 1;
+	expect(&m, 0, "a dma-buf with a modifier");
+}
+
 /* A slab in a window has its table there, too, and neither is on the first page. */
 static void test_window_slabs(void) {
 	union gid_wire_message m;
@@ -144,6 +160,7 @@ static void test_layouts(void) {
 int main(void) {
 	test_slabs();
 	test_window_slabs();
+	test_modifiers();
 	test_layouts();
 	return tap_finish();
 }

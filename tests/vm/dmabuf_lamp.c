@@ -6,14 +6,12 @@
  * dmabuf-lamp WIDTH HEIGHT
  */
 #include "../../cluster/pixels.h"
+#include "made_dmabuf.h"
 #include <drm_fourcc.h>
 #include <err.h>
-#include <fcntl.h>
 #include <gid/stream.h>
-#include <linux/udmabuf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,20 +28,6 @@ struct lamp {
 	struct gid_slab *slabs[PICTURES];
 	uint64_t hashes[PICTURES];
 };
-
-static int make_dmabuf(size_t size) {
-	int memfd = memfd_create("lamp", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
-	struct udmabuf_create create = {.memfd = (uint32_t)memfd, .size = size};
-	if (memfd < 0 || device < 0 || ftruncate(memfd, (off_t)size) < 0 ||
-			fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) < 0) {
-		return -1;
-	}
-	int fd = ioctl(device, UDMABUF_CREATE, &create);
-	close(device);
-	close(memfd);
-	return fd;
-}
 
 static void draw(const struct lamp *lamp, uint8_t *data, unsigned picture) {
 	for (uint32_t y = 0; y < lamp->layout.height; y++) {
