@@ -20,7 +20,7 @@ bool formats_have(const struct formats *formats, const struct gid_slab_info *inf
 			return true;
 		}
 	}
-	return !formats->known;
+	return false;
 }
 
 uint32_t formats_showable(

@@ -23,7 +23,7 @@ struct formats {
 void formats_init(struct formats *formats, struct gid_buffer_manager_v1 *manager);
 void formats_finish(struct formats *formats);
 
-/* Whether the compositor can show a slab's format in its memory; true while that is not known. */
+/* Whether the compositor can show a slab's format in its memory, as far as the list is known. */
 bool formats_have(const struct formats *formats, const struct gid_slab_info *info);
 
 /* The list as a producer is told it: at most GID_SHOWABLE_MAX formats. Returns their number. */

@@ -129,24 +129,35 @@ static void warn_of_format(const struct gid_layout *layout) {
 			(int)(code >> 24 & 0xff), modifier);
 }
 
-static void buffer_use_slab(struct buffer *buffer, struct gid_slab *slab) {
-	struct gid_slab_info info;
-	gid_slab_get_info(slab, &info);
-	buffer->slab = slab;
-	buffer->layout = info.layout;
+/* Asked for what it cannot show, a compositor would end the connection. */
+static void buffer_decide(struct buffer *buffer) {
 	const struct buffers *buffers = buffer->buffers;
-	bool known = formats_have(&buffers->formats, &info);
-	bool right = known && surface_colours_are_shown(buffers->wayland, &info.layout);
-	if (buffers->convert && !right && converter_can(slab)) {
+	struct gid_slab_info info;
+	if (!buffers->formats.known) {
+		buffer->state = BUFFER_UNDECIDED;
+		return;
+	}
+	gid_slab_get_info(buffer->slab, &info);
+	bool shown = formats_have(&buffers->formats, &info);
+	bool right = shown && surface_colours_are_shown(buffers->wayland, &info.layout);
+	if (buffers->convert && !right && converter_can(buffer->slab)) {
 		buffer->state = BUFFER_FOREIGN;
 		return;
 	}
-	if (!known) {
+	if (!shown) {
 		warn_of_format(&info.layout);
 		buffer->state = BUFFER_UNFIT;
 		return;
 	}
 	buffer_ask_compositor(buffer);
+}
+
+static void buffer_use_slab(struct buffer *buffer, struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	buffer->slab = slab;
+	buffer->layout = info.layout;
+	buffer_decide(buffer);
 }
 
 static void buffer_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
@@ -227,6 +238,15 @@ struct buffer *buffers_get(struct buffers *buffers, gid_id gid) {
 	}
 	drop_least_used(buffers);
 	return buffer_create(buffers, gid);
+}
+
+void buffers_decide(struct buffers *buffers) {
+	struct buffer *buffer;
+	wl_list_for_each(buffer, &buffers->list, link) {
+		if (buffer->state == BUFFER_UNDECIDED) {
+			buffer_decide(buffer);
+		}
+	}
 }
 
 void buffers_forget_frames(struct buffers *buffers) {

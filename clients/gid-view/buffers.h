@@ -29,6 +29,7 @@ struct buffers {
 
 enum buffer_state {
 	BUFFER_IMPORTING, // gidd is asked for the layout
+	BUFFER_UNDECIDED, // the compositor has not said yet what it can show
 	BUFFER_CREATING,  // the compositor is asked for the wl_buffer
 	BUFFER_READY,
 	BUFFER_FAILED,	// asked again from `retry_time` on
@@ -57,6 +58,9 @@ void buffers_finish(struct buffers *buffers);
 
 /* The buffer of a gid, in whatever state it is; begins to make it. NULL: no memory. */
 struct buffer *buffers_get(struct buffers *buffers, gid_id gid);
+
+/* To be called when it is known, or known anew, what the compositor can show. */
+void buffers_decide(struct buffers *buffers);
 
 /* The buffer, which must be READY, is attached and will be committed: it keeps the frame. */
 void buffer_take(struct buffer *buffer, const struct gid_frame *frame);

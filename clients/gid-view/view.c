@@ -433,8 +433,7 @@ static void tell_state(struct view *view, enum gid_consumer_state state, int rea
 }
 
 /* So that the producer can choose one of them. */
-static void tell_formats(void *data) {
-	struct view *view = data;
+static void tell_formats(struct view *view) {
 	struct gid_showable showable[GID_SHOWABLE_MAX];
 	const struct formats *formats = &view->buffers.formats;
 	if (formats->known && view->consumer != NULL) {
@@ -536,6 +535,13 @@ static void window_closed(void *data) {
 	sd_event_exit(view->event, EXIT_SUCCESS);
 }
 
+static void formats_changed(void *data) {
+	struct view *view = data;
+	tell_formats(view);
+	buffers_decide(&view->buffers);
+	view_show(view);
+}
+
 static void buffers_changed(void *data) {
 	view_show(data);
 }
@@ -571,7 +577,7 @@ static void init_buffers(struct view *view) {
 	view->buffers.released = buffers_released;
 	view->buffers.data = view;
 	view->buffers.convert = view->options->convert;
-	view->buffers.formats.changed = tell_formats;
+	view->buffers.formats.changed = formats_changed;
 	view->buffers.formats.data = view;
 	converter_init(&view->converter, &view->wayland, view->domain);
 	view->converter.freed = buffers_changed;

@@ -4,6 +4,8 @@
  * of them, a line for each request: `add` with all its numbers, `create` and `attach`.
  *
  * taking-compositor SOCKET FORMAT MODIFIER take|refuse    numbers as strtoull() has them
+ *
+ * It says late what it can show: nobody may ask for a buffer before.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -19,7 +21,10 @@
 #include "wayland-server-protocol.h"
 #include "xdg-shell-protocol.h"
 
+#define LATE_MS 1000
+
 static struct {
+	struct wl_event_loop *loop;
 	uint32_t format;
 	uint64_t modifier;
 	bool takes, configured;
@@ -82,6 +87,15 @@ static void attach(struct wl_resource *buffer) {
 	compositor.shown = buffer;
 }
 
+static int handle_late(void *data) {
+	gid_buffer_feedback_v1_send_format(data, compositor.format,
+			(uint32_t)(compositor.modifier >> 32), (uint32_t)compositor.modifier,
+			GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
+	gid_buffer_feedback_v1_send_done(data);
+	puts("formats");
+	return 0;
+}
+
 /* What is asked of an object that was there before, after all that it makes was made. */
 static void answer(struct wl_resource *object, const char *request, struct wl_resource *made,
 		const union wl_argument *arguments) {
@@ -96,10 +110,9 @@ static void answer(struct wl_resource *object, const char *request, struct wl_re
 		wl_callback_send_done(made, 0);
 		wl_resource_destroy(made);
 	} else if (strcmp(request, "get_feedback") == 0) {
-		gid_buffer_feedback_v1_send_format(made, compositor.format,
-				(uint32_t)(compositor.modifier >> 32), (uint32_t)compositor.modifier,
-				GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF);
-		gid_buffer_feedback_v1_send_done(made);
+		wl_event_source_timer_update(
+				wl_event_loop_add_timer(compositor.loop, handle_late, made),
+				LATE_MS);
 	} else if (strcmp(kind, "gid_buffer_params_v1") == 0 && strcmp(request, "add") == 0) {
 		say(request, arguments, 7);
 	} else if (strcmp(kind, "gid_buffer_params_v1") == 0 && strcmp(request, "create") == 0) {
@@ -146,12 +159,14 @@ int main(int argc, char **argv) {
 	if (argc != 5 || display == NULL || wl_display_add_socket(display, argv[1]) < 0) {
 		errx(EXIT_FAILURE, "usage: taking-compositor SOCKET FORMAT MODIFIER take|refuse");
 	}
+	compositor.loop = wl_display_get_event_loop(display);
 	compositor.format = (uint32_t)strtoull(argv[2], NULL, 0);
 	compositor.modifier = strtoull(argv[3], NULL, 0);
 	compositor.takes = strcmp(argv[4], "take") == 0;
 	for (size_t i = 0; i < sizeof(globals) / sizeof(globals[0]); i++) {
-		wl_global_create(display, globals[i], globals[i] == &wl_compositor_interface ? 4 : 1,
-				(void *)globals[i], bind);
+		wl_global_create(display, globals[i],
+				globals[i] == &wl_compositor_interface ? 4 : 1, (void *)globals[i],
+				bind);
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("ready");

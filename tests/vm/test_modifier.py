@@ -56,6 +56,7 @@ def test_gidsrc_gives_it_back(found: dict, way: str) -> None:
 
 def test_the_compositor_gets_it(found: dict) -> None:
     told = found["taken"]["told"]
+    assert told[:2] == ["ready", "formats"], "it is not asked before it has said what it can show"
     adds = [tuple(map(int, line.split()[3:])) for line in told if line.startswith("add ")]
     planes = zip(range(2), OFFSETS, STRIDES, strict=True)
     assert set(adds) == {(*plane, HIGH, LOW) for plane in planes}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * An element `tiledsrc` as a decoder or a graphics card is one: dma-bufs whose caps say DMA_DRM with
- * a modifier, and whose planes, more than the format has, are where only a driver knows. Nobody can
- * read them. Plays for ever:
+ * An element `tiledsrc` as a decoder or a graphics card is one: dma-bufs whose caps say DMA_DRM
+ * with a modifier, and whose planes, more than the format has, are where only a driver knows.
+ * Nobody can read them. Plays for ever:
  *
  * tiled-source STREAM DRM-FORMAT
  */
