@@ -286,6 +286,12 @@ drop_revoked (GstGidAllocator *self)
   gst_gid_domain_unlock_only (self->domain);
 }
 
+gboolean
+gst_gid_allocator_can_hold (GstGidAllocator *self, const GstGidFormat *format)
+{
+  return !format->dmabuf || (self->dmabuf && gst_gid_format_is_linear (format));
+}
+
 GstMemory *
 gst_gid_allocator_take (GstGidAllocator *self, const struct gid_layout *layout, gsize size)
 {

@@ -67,11 +67,14 @@ struct _GstGidAllocator
 };
 
 /**
- * Caps have to be of raw video in system memory. The allocator keeps the domain. It does not keep the
+ * Caps have to be of raw video, in memory that gst_gid_allocator_can_hold(). The allocator keeps the domain. It does not keep the
  * element, which may be NULL. `stream`: the one that the memory is for, NULL where that is not known.
  */
 GstGidAllocator *gst_gid_allocator_new (GstGidDomain *domain, const gchar *stream,
     const GstCaps *caps, guint limit, gboolean dmabuf, GstElement *element);
+
+/** Whether it has memory for pictures of such caps: dma-bufs only where it makes some. */
+gboolean gst_gid_allocator_can_hold (GstGidAllocator *self, const GstGidFormat *format);
 
 /**
  * A free slot as `size` bytes of memory, or NULL where there is none. Call with the lock held.

@@ -176,6 +176,13 @@ gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
   return gid_format_find (format->fourcc) != NULL;
 }
 
+gboolean
+gst_gid_format_is_linear (const GstGidFormat *format)
+{
+  return format->modifier == LINEAR
+      && fourcc_of_format (GST_VIDEO_INFO_FORMAT (&format->info)) == format->fourcc;
+}
+
 guint
 gst_gid_format_width (const GstGidFormat *format)
 {
@@ -305,8 +312,15 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
     caps = gst_caps_from_string (info->description);
   if (caps && gst_caps_is_fixed (caps) && gst_gid_format_from_caps (&said, caps)
       && said.fourcc == layout->fourcc && said.modifier == layout->modifier
-      && gst_gid_colours_agree (&said.colours, &layout->colours))
-    return caps;
+      && gst_gid_colours_agree (&said.colours, &layout->colours)) {
+    if (!said.dmabuf || info->memory == GID_MEMORY_DMABUF)
+      return caps;
+    /* its producer has it as a dma-buf, and we do not */
+    if (gst_gid_format_is_linear (&said)) {
+      gst_caps_unref (caps);
+      return gst_video_info_to_caps (&said.info);
+    }
+  }
   gst_clear_caps (&caps);
 
   format = format_of_fourcc (layout->fourcc);

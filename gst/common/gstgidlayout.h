@@ -34,6 +34,9 @@ GstCaps *gst_gid_caps_from_showable (
 
 gboolean gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps);
 
+/** Whether pixels of these caps lie in memory as those of video/x-raw do. */
+gboolean gst_gid_format_is_linear (const GstGidFormat *format);
+
 /** The size of one picture in memory: fields of alternate interlacing are pictures. */
 guint gst_gid_format_width (const GstGidFormat *format);
 guint gst_gid_format_height (const GstGidFormat *format);

@@ -88,8 +88,9 @@ gst_gid_pool_set_config (GstBufferPool *pool, GstStructure *config)
   guint size, min, max;
 
   if (!gst_buffer_pool_config_get_params (config, &caps, &size, &min, &max) || caps == NULL
-      || !gst_gid_format_from_caps (&format, caps) || format.dmabuf) {
-    GST_WARNING_OBJECT (self, "not a configuration for raw video: %" GST_PTR_FORMAT, config);
+      || !gst_gid_format_from_caps (&format, caps)
+      || !gst_gid_allocator_can_hold (self->allocator, &format)) {
+    GST_WARNING_OBJECT (self, "not a configuration for our memory: %" GST_PTR_FORMAT, config);
     return FALSE;
   }
 
@@ -329,12 +330,9 @@ gst_gid_pool_propose (GstGidAllocator *allocator, GstCaps *caps, GstQuery *query
   GstAllocationParams params;
   GstBufferPool *pool = NULL;
   gboolean need_pool;
-  guint size = 0;
-  GstVideoInfo info;
+  guint size = GST_VIDEO_INFO_SIZE (&allocator->format.info);
 
   gst_query_parse_allocation (query, NULL, &need_pool);
-  if (gst_video_info_from_caps (&info, caps))
-    size = GST_VIDEO_INFO_SIZE (&info);
   if (need_pool)
     pool = gst_gid_pool_new (allocator, caps);
   /* no maximum: libav's decoders refuse pool and allocator with one under 32 */

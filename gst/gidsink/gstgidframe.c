@@ -48,7 +48,7 @@ gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps)
   /* elements like videorate pass on queries of caps that differ from ours in other things than
    * the pixels: the slabs then carry the caps that the frames will have */
   if (self->caps && gst_gid_format_from_caps (&asked, caps) && asked.fourcc == self->format.fourcc
-      && asked.dmabuf == self->format.dmabuf
+      && asked.modifier == self->format.modifier && asked.dmabuf == self->format.dmabuf
       && gst_gid_format_width (&asked) == gst_gid_format_width (&self->format)
       && gst_gid_format_height (&asked) == gst_gid_format_height (&self->format)) {
     if (self->allocator == NULL) {

@@ -157,15 +157,16 @@ static gboolean
 gst_gid_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
 {
   GstGidSink *self = GST_GID_SINK (sink);
+  GstGidAllocator *allocator;
   GstGidFormat format;
   GstCaps *caps;
 
   gst_query_parse_allocation (query, &caps, NULL);
   if (caps == NULL || !gst_gid_format_from_caps (&format, caps))
     return FALSE;
-  /* who has dma-bufs keeps them */
-  if (!format.dmabuf)
-    gst_gid_pool_propose (gst_gid_sink_get_allocator (self, caps), caps, query);
+  allocator = gst_gid_sink_get_allocator (self, caps);
+  if (gst_gid_allocator_can_hold (allocator, &format))
+    gst_gid_pool_propose (allocator, caps, query);
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
 

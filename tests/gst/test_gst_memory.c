@@ -276,6 +276,33 @@ static void test_revoked(void) {
 	gst_object_unref(allocator);
 }
 
+static bool caps_of_slab_are(
+		enum gid_memory memory, const char *description, const char *expected) {
+	struct gid_slab_info info = {.memory = memory, .description = description};
+	gid_layout_init(&info.layout, gst_video_dma_drm_fourcc_from_format(GST_VIDEO_FORMAT_BGRx),
+			320, 240, 4);
+	g_autoptr(GstCaps) caps = gst_gid_caps_from_slab(&info);
+	g_autoptr(GstCaps) wanted = gst_caps_from_string(expected);
+	return caps != NULL && gst_caps_can_intersect(caps, wanted) &&
+			gst_caps_is_subset(caps, wanted);
+}
+
+/* What its owner says of it: another machine's is no dma-buf here, whatever it is there. */
+static void test_caps_of_slabs(void) {
+	static const char drm[] = "video/x-raw(memory:DMABuf), format=DMA_DRM, drm-format=XR24, "
+				  "width=320, height=240, framerate=25/1";
+	static const char raw[] = "video/x-raw, format=BGRx, width=320, height=240, framerate=25/1";
+	static const char tiled[] =
+			"video/x-raw(memory:DMABuf), format=DMA_DRM, "
+			"drm-format=XR24:0x0100000000000001, width=320, height=240, framerate=25/1";
+
+	tap_ok(caps_of_slab_are(GID_MEMORY_DMABUF, drm, drm), "a dma-buf has the caps of one");
+	tap_ok(caps_of_slab_are(GID_MEMORY_WINDOW, drm, raw), "memory in a window has plain ones");
+	tap_ok(caps_of_slab_are(GID_MEMORY_WINDOW, tiled,
+			       "video/x-raw, format=BGRx, width=320, height=240"),
+			"and is not tiled, whatever is said of it");
+}
+
 /* --- exports --- */
 
 static GstMemory *make_fd_memory(GstAllocator *allocator, int seals) {
@@ -334,6 +361,7 @@ int main(int argc, char **argv) {
 	test_alignment_without_values();
 	test_proposals();
 	test_revoked();
+	test_caps_of_slabs();
 	test_export();
 	gst_gid_domain_unref(domain);
 	cockpit_finish();

@@ -518,6 +518,24 @@ def test_a_camera_writes_by_dmabuf_into_what_another_machine_reads(
     assert stats["copied-frames"] == stats["copy-reasons"].get("other-machine", 0)
 
 
+def test_a_camera_that_wants_dmabufs_by_its_caps(machines: Machines, place: Place) -> None:
+    """What is negotiated is a dma-buf, and it is in the window, where its reader has none."""
+    stream = "camera/caps"
+    receiver = machines.play("host", f"gidsrc domain=open stream={stream} ! fakesink name=watch")
+    drm = "video/x-raw(memory:DMABuf),drm-format=XR24,width=640,height=360"
+    source = f"v4l2src device=/dev/video0 {IMPORTING} num-buffers=20 ! {drm}"
+    sink = f"gidsink name=sink dmabuf=true stream={stream} {LOSSLESS}"
+    sender = machines.play("open", f"{source} ! identity name=watch ! {sink}")
+    for end in (sender, receiver):
+        assert end.finish().code == 0, end.err
+    said, heard = ([line["caps"] for line in end.lines("caps")][-1] for end in (sender, receiver))
+    assert "memory:DMABuf" in said and "memory:DMABuf" not in heard
+    received = receiver.lines("frame")
+    assert len(received) == 20 and len({frame["sum"] for frame in received}) > 10
+    stats = stats_of(sender)
+    assert (stats["copied-frames"], stats["copied-bytes"]) == (0, 0)
+
+
 @pytest.mark.parametrize("name", sources(""))
 def test_a_codec_writes_by_dmabuf_into_what_another_machine_reads(
     machines: Machines, codecs: list[str], name: str
