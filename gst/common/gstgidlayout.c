@@ -179,7 +179,7 @@ gst_gid_format_from_caps (GstGidFormat *format, const GstCaps *caps)
 gboolean
 gst_gid_format_is_linear (const GstGidFormat *format)
 {
-  return format->modifier == LINEAR
+  return format->modifier == GST_GID_LINEAR
       && fourcc_of_format (GST_VIDEO_INFO_FORMAT (&format->info)) == format->fourcc;
 }
 
