@@ -11,7 +11,9 @@ soonest: what pacing can gain ends there.
 With --display vkms all of that is in a guest, whose display has a real vblank; the film is then a
 small moving picture, because a translated processor decodes slowly. `misses_on` is the share of
 frames that missed the refresh that their repaint was meant for. With --compare display-clock pacing
-is always on, and the film's source follows the display's refreshes in every second run.
+is always on, and the film's source follows the display's refreshes in every second run. A source of
+59.8 frames a second that does not comes to all phases of a refresh within 5 s, as a camera with a
+clock of its own does in time; one of 60 stays at that which it happens to begin at.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import socket
 import statistics
 import subprocess
@@ -27,6 +30,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import common  # adds the demo's folder, where clip is
@@ -70,7 +74,7 @@ DISPLAYS = {
         GUEST_PATIENCE,
     ),
 }
-FILM_RATE = 25  # of the film of the demo
+FILM_RATE = "25"  # of the film of the demo
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,15 @@ class Case:
 
 def parse_case(text: str) -> Case:
     rate, _, refresh = text.partition("@")
-    if not refresh.isdecimal() or not (rate == "film" or rate.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text}: must be like film@60 or 24@60")
+    if not refresh.isdecimal() or not (rate == "film" or re.fullmatch(r"\d+(\.\d+)?", rate)):
+        raise argparse.ArgumentTypeError(f"{text}: must be like film@60, 24@60 or 59.8@60")
     return Case(rate, int(refresh))
+
+
+def framerate(rate: str) -> str:
+    """In GStreamer's words."""
+    exact = Fraction(rate)
+    return f"framerate={exact.numerator}/{exact.denominator}"
 
 
 def main() -> int:
@@ -102,6 +112,11 @@ def main() -> int:
     parser.add_argument("--clip", metavar="FILE", help="the film (default: that of the demo)")
     parser.add_argument("--rounds", type=int, default=5, help="times off and on (default: 5)")
     parser.add_argument("--seconds", type=float, default=8, help="seconds of each run (default: 8)")
+    parser.add_argument(
+        "--refreshes",
+        type=int,
+        help="how many refreshes of the output each run lasts, instead of --seconds",
+    )
     parser.add_argument(
         "--display",
         choices=DISPLAYS,
@@ -147,6 +162,13 @@ def main() -> int:
     if options.display == "vkms" and not options.here:
         if any(case.refresh != 60 for case in options.cases):
             parser.error("vkms has 60 refreshes a second")
+        whole = sum(seconds_of(case, options) for case in options.cases)
+        whole *= options.rounds * len(SETTINGS)
+        if whole > inside.LIFE_SECONDS:
+            parser.error(
+                f"runs of {whole:.0f} s are more than the life of a guest, which is "
+                f"{inside.LIFE_SECONDS:.0f} s: fewer --rounds, or shorter"
+            )
         return in_guest(options)
     display = DISPLAYS[options.display]
     film = clip.find(options.clip) if "{film}" in display.film else Path()
@@ -178,10 +200,16 @@ def main() -> int:
     return 0
 
 
+def seconds_of(case: Case, options: argparse.Namespace) -> float:
+    """How long a run is."""
+    return options.refreshes / case.refresh if options.refreshes else options.seconds
+
+
 def in_guest(options: argparse.Namespace) -> int:
     """This program once more, in a guest with vkms."""
     words = ["--display=vkms", f"--compositor={options.compositor}", f"--rounds={options.rounds}"]
     words += [f"--miss-rate={options.miss_rate}", f"--seconds={options.seconds}"]
+    words += [f"--refreshes={options.refreshes}"] if options.refreshes else []
     words += ["--display-clock"] if options.display_clock else []
     words += [f"--compare={options.compare}"]
     words += map(str, options.cases)
@@ -236,12 +264,13 @@ def measure(
                     place.mkdir(mode=0o700)
                     with play(setting == "on") if clocks else contextlib.nullcontext():
                         pacing = "on" if clocks else setting
-                        runs[setting].append(run(place, case, pacing, options.seconds))
+                        runs[setting].append(run(place, case, pacing, seconds_of(case, options)))
     return [row(case, setting, found) for setting, found in runs.items()]
 
 
 def row(case: Case, setting: str, runs: list[dict]) -> dict:
     p50s = [run["p50_ms"] for run in runs]
+    windows = [run["window_ms"] for run in runs if "window_ms" in run]
     return {
         "bench": "pacing",
         "who": setting,
@@ -258,6 +287,7 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
         "missed": sum(run["missed"] for run in runs),
         "late": sum(run["late"] for run in runs),
         "judged": sum(run["judged"] for run in runs),
+        "window_ms": statistics.median(windows) if windows else None,  # at the end of a run
     }
 
 
@@ -266,12 +296,12 @@ def playing(display: Display, case: Case, film: Path, follows: bool) -> Iterator
     """The film runs in the domain `open`, over and over; `follows`: by the display's clock."""
     sink = " ! gidsink stream=film name=sink" + (" display-clock=true" if follows else "")
     if "{film}" in display.film:
-        rate = "" if case.rate == "film" else f" ! videorate ! video/x-raw,framerate={case.rate}/1"
+        rate = "" if case.rate == "film" else f" ! videorate ! video/x-raw,{framerate(case.rate)}"
         pipeline = display.film.format(film=film, rate=rate) + sink
         command = [sys.executable, str(common.DEMO / "play.py"), "--loop", pipeline]
     else:
         rate = FILM_RATE if case.rate == "film" else case.rate
-        pipeline = display.film.format(rate=f",framerate={rate}/1") + sink
+        pipeline = display.film.format(rate=f",{framerate(rate)}") + sink
         command = ["gst-launch-1.0", "-q", *pipeline.split()]
     with started(command, os.environ | {"GID_DOMAIN": "open"}):
         yield

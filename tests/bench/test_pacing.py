@@ -22,6 +22,19 @@ def test_form(tmp_path: Path) -> None:
     assert result["ratios"] == {"commit_to_shown_p50_film@60": pytest.approx(ratio)}
 
 
+def test_length_in_refreshes(tmp_path: Path) -> None:
+    """Of an output with 30 refreshes a second: no frame is shown more often."""
+    options = ("60@30", "--rounds=1", "--refreshes=90", "--seconds=600")
+    for row in results("pacing", tmp_path, *options)["rows"]:
+        assert 10 < row["frames"] <= 5 * 90  # it runs on a little, until gid-view has ended
+
+
+def test_longer_than_a_guest() -> None:
+    run = bench("pacing", "--display=vkms", "--refreshes=50000")
+    assert run.returncode == 2
+    assert "more than the life of a guest" in run.stderr
+
+
 @pytest.mark.parametrize("case", ["60", "fast@60"])
 def test_unknown_case(case: str) -> None:
     run = bench("pacing", case)
