@@ -9,6 +9,7 @@
 
 /* Frames: one that is late alone was the display's doing. After many, it is another display. */
 #define LATE 2
+#define LATE_STUCK 48
 #define LATE_ALL 256
 
 /* The same distance to the nearest refresh. */
@@ -25,7 +26,7 @@ wrap (gint64 ns, gint64 refresh)
 gint64
 gst_gid_phase_shown (GstGidPhase *self, guint64 refresh, guint64 latency)
 {
-  gint64 period = (gint64) refresh, now = (gint64) latency;
+  gint64 period = (gint64) refresh, now = (gint64) latency, later;
 
   /* another display, or another mode: all that was learned is void */
   if (ABS ((gint64) self->refresh - period) > period / 16)
@@ -37,9 +38,15 @@ gst_gid_phase_shown (GstGidPhase *self, guint64 refresh, guint64 latency)
       self->missed = TRUE;
       self->best = self->latency + period / MISS_STEP;
     }
+    /* Where each refresh shows one frame and there is one for each, one that was late keeps the
+     * place of the next: sooner frames only wait longer. Later ones leave a refresh without any. */
+    if (self->late == LATE_STUCK)
+      self->around = TRUE;
   } else {
-    if (self->late == LATE_ALL)
+    if (self->late == LATE_ALL) {
       self->best = now;
+      self->around = FALSE;
+    }
     self->best = MIN (self->best, now) - period / (self->missed ? STEP : SEARCH_STEP);
     self->latency = now;
     self->late = 0;
@@ -50,7 +57,10 @@ gst_gid_phase_shown (GstGidPhase *self, guint64 refresh, guint64 latency)
     return 0;
   }
   self->best = MAX (self->best, 0);
-  return wrap (now - self->best - period / MARGIN, period);
+  later = now - self->best - period / MARGIN;
+  if (later < period / 4)
+    self->around = FALSE;
+  return self->around ? MIN (later, period) : wrap (later, period);
 }
 
 guint64

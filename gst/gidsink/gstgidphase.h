@@ -20,12 +20,13 @@ typedef struct
   guint late; /* frames since */
   gint64 best; /* the shortest that is thought to be possible */
   gboolean missed; /* a frame has missed its refresh: `best` is near */
+  gboolean around; /* on the way through all of a refresh, for sooner was no help */
 } GstGidPhase;
 
 /**
  * A frame that was sent `latency` ago was shown, by a display with this time between refreshes.
  * Returns by how many ns later than now the producer should send to be in time with the least
- * latency; negative: sooner. Within half a refresh; 0 where the latency does not depend on the time.
+ * latency; negative: sooner. Within a refresh; 0 where the latency does not depend on the time.
  */
 gint64 gst_gid_phase_shown (GstGidPhase *self, guint64 refresh, guint64 latency);
 

@@ -19,9 +19,13 @@ struct run {
 	int locked_after; /* frames */
 };
 
-/* `drift`: how much faster the source is; `noise`: by how much a frame is late, at random. */
-static struct run simulate(double begin, double drift, double noise, int spike_every) {
+/*
+ * `drift`: how much faster the source is; `noise`: by how much a frame is late, at random. With
+ * `queued`, a frame whose refresh is taken waits for the next one; no more than one does.
+ */
+static struct run simulate(double begin, double drift, double noise, int spike_every, bool queued) {
 	GstGidPhase phase = {0};
+	guint64 last = 0;
 	struct run run = {.locked_after = -1};
 	double time = begin, sum = 0;
 	int count = 0;
@@ -33,6 +37,10 @@ static struct run simulate(double begin, double drift, double noise, int spike_e
 		if (spike_every > 0 && i % spike_every == 0) {
 			refresh++; /* the display itself misses one */
 		}
+		if (queued && refresh <= last) {
+			refresh = last + 1;
+		}
+		last = refresh;
 		double latency = (double)refresh * REFRESH - sent;
 		double later = (double)gst_gid_phase_shown(&phase, REFRESH, (guint64)latency);
 		double slew = later / SLEW / REFRESH;
@@ -54,22 +62,27 @@ static struct run simulate(double begin, double drift, double noise, int spike_e
 
 int main(void) {
 	for (int i = 0; i < 8; i++) {
-		struct run run = simulate(i * REFRESH / 8.0, 0, 300000, 0);
+		struct run run = simulate(i * REFRESH / 8.0, 0, 300000, 0, false);
 		tap_ok(run.latency_ms < 7.5 && run.missed < FRAMES / 200 && run.locked_after >= 0 &&
 						run.locked_after < 600,
 				"from phase %d/8: %.1f ms, %d missed, found after %d frames", i,
 				run.latency_ms, run.missed, run.locked_after);
 	}
-	struct run fast = simulate(0, 0.001, 300000, 0), slow = simulate(0, -0.001, 300000, 0);
+	struct run fast = simulate(0, 0.001, 300000, 0, false),
+		   slow = simulate(0, -0.001, 300000, 0, false);
 	tap_ok(fast.latency_ms < 8.5 && fast.missed < FRAMES / 100,
 			"a source that is faster than the display: %.1f ms, %d missed",
 			fast.latency_ms, fast.missed);
 	tap_ok(slow.latency_ms < 8.5 && slow.missed < FRAMES / 100,
 			"a slower one: %.1f ms, %d missed", slow.latency_ms, slow.missed);
-	struct run spikes = simulate(0, 0, 300000, 100);
+	struct run spikes = simulate(0, 0, 300000, 100, false);
 	tap_ok(spikes.latency_ms < 9 && spikes.missed < FRAMES / 2 / 100 * 2,
 			"a display that misses one refresh in 100: %.1f ms, %d missed",
 			spikes.latency_ms, spikes.missed);
+	struct run queue = simulate(0, 0, 300000, 1000, true);
+	tap_ok(queue.latency_ms < 13 && queue.missed < FRAMES / 2 / 5,
+			"one that shows one frame a refresh, after it missed one: %.1f ms, %d missed",
+			queue.latency_ms, queue.missed);
 	GstGidPhase free_running = {0};
 	gint64 later = 1;
 	for (int i = 0; i < 1000; i++) {
