@@ -29,14 +29,18 @@ def find(wanted: str | None, say=lambda text: None) -> Path:
     return _fetch(cache) or _generate(cache, say)
 
 
-def shrink(film: Path, divisor: int, folder: Path) -> Path:
-    """The film as a machine can decode it that is slow: encoded anew, in a smaller size."""
+def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> Path:
+    """The film as a machine can decode it that is slow: encoded anew, in a smaller size.
+
+    And with fewer frames a second, where there is a `rate`. It lasts as long as before.
+    """
     (folder / "original").symlink_to(film)
     small = folder / "small.mp4"
-    size = f"width={1280 // divisor},height={720 // divisor},pixel-aspect-ratio=1/1"
+    caps = f"width={1280 // divisor},height={720 // divisor},pixel-aspect-ratio=1/1"
+    caps += f",framerate={rate}/1" if rate is not None else ""
     pipeline = (
-        f"filesrc location={folder}/original ! decodebin3 ! videoconvertscale "
-        f"! video/x-raw,format=I420,{size} "
+        f"filesrc location={folder}/original ! decodebin3 ! videoconvertscale ! videorate "
+        f"! video/x-raw,format=I420,{caps} "
         f"! x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink location={small}"
     )
     command = ["gst-launch-1.0", "-q", *pipeline.split()]

@@ -81,8 +81,10 @@ class Demo:
 
     def _start(self) -> None:
         if self.scene.divisor > 1:
-            self._progress.update("without KVM all is slow: making the film smaller")
-            self.clip = clips.shrink(self.clip, self.scene.divisor, self.folder)
+            self._progress.update("without KVM all is slow: making the film smaller and slower")
+            self.clip = clips.shrink(
+                self.clip, self.scene.divisor, self.folder, self.scene.film_rate
+            )
         # The film is known as far as it can be played, however busy the machine.
         known = self._seconds + self.scene.patience
         self._progress.update("cluster: starting")

@@ -152,6 +152,7 @@ class OpenDomain:
                 "--shell=desktop",
                 f"--width={width}",
                 f"--height={height}",
+                f"--refresh-rate={self._scene.refresh_rate * 1000}",
                 f"--socket={SOCKET}",
                 f"--config={configuration}",
                 "--modules=gid-buffer.so",

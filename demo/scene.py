@@ -9,7 +9,9 @@ class Scene:
     """`divisor`: of all sizes in pixels, the film's among them."""
 
     divisor: int
-    camera_rate: int  # frames a second
+    film_rate: int | None  # frames a second; None: the film's own
+    camera_rate: int  # the same
+    refresh_rate: int  # of the display of open, in Hz
     telltale_ms: int  # from one picture to the next
     deadline_ms: int  # of the safety surfaces
     frozen_ms: int  # of the camera
@@ -19,9 +21,10 @@ class Scene:
     patience: float  # seconds, for whatever takes longest; machines are shared
 
 
-FULL = Scene(1, 30, 250, 300, 2000, 0.1, 0.02, 120, 60)
+FULL = Scene(1, None, 30, 60, 250, 300, 2000, 0.1, 0.02, 120, 60)
 # With KVM: what is done is the same, but a machine has to boot.
-GUESTS = Scene(1, 30, 250, 300, 2000, 0.3, 0.1, 120, 120)
+GUESTS = Scene(1, None, 30, 60, 250, 300, 2000, 0.3, 0.1, 120, 120)
 # QEMU's translator takes ten times as long for everything that a guest does, and a look into a
-# guest starts a program there.
-TRANSLATED = Scene(2, 10, 1000, 2000, 20000, 0.5, 0.5, 40, 480)
+# guest starts a program there. The rates are such that one processor has time left: where it has
+# none, all wait for each other, and to start takes minutes.
+TRANSLATED = Scene(2, 5, 5, 20, 1000, 2000, 20000, 0.5, 0.5, 20, 480)

@@ -184,3 +184,20 @@ def test_a_file_that_is_read(guest: Guest) -> None:
     assert guest.agent.read(Path("/empty"), PATIENCE) == b""
     assert guest.agent.read(Path("/none"), PATIENCE) is None
     assert guest.agent.commands == {}
+
+
+def test_who_hangs_up_lets_the_next_one_in(guest: Guest) -> None:
+    """QEMU has one at a time. Whoever powers a guest off is another one."""
+    ended = threading.Event()
+
+    def serve() -> None:
+        guest_end, _ = guest.listener.accept()
+        while guest_end.recv(4096):
+            pass
+        ended.set()
+
+    threading.Thread(target=serve, daemon=True).start()
+    other = Agent(guest.agent.path)
+    other.connect(time.monotonic() + PATIENCE, lambda: True)
+    other.close()
+    assert ended.wait(PATIENCE)

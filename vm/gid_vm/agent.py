@@ -250,7 +250,10 @@ class Agent:
         self.send(power="off")
 
     def close(self) -> None:
+        """QEMU lets nobody else in before: the thread that listens has the port open, too."""
         if self.port is not None:
+            with contextlib.suppress(OSError):  # the other end may be gone
+                self.port.shutdown(socket.SHUT_RDWR)
             self.port.close()
 
 
