@@ -6,6 +6,7 @@
 
 import contextlib
 import os
+import platform
 import shlex
 import shutil
 import signal
@@ -24,6 +25,7 @@ from .qemu import Machine, Port, Share, find_qemu
 from .root import copy_etc, lent_folders, shares
 
 BOOT_SECONDS = 180.0
+REGISTRY = "gstreamer-registry.bin"
 LIFE_SECONDS = 1800  # QEMU ends by itself then, whatever became of us
 
 # Where programs are found, so that a command finds in the guest what it finds here.
@@ -64,6 +66,20 @@ def why_not() -> str | None:
     return None
 
 
+def plugin_registry() -> Path | None:
+    """What GStreamer knows of its plugins here: a translated guest takes a minute to find it out.
+
+    The guest gets a copy that it can write: where plugins differ after all, it looks again.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    own = cache / "gstreamer-1.0" / f"registry.{platform.machine()}.bin"
+    path = Path(os.environ.get("GST_REGISTRY", own))
+    if not path.exists():
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            subprocess.run(["gst-inspect-1.0", "--version"], capture_output=True, timeout=60)
+    return path if path.is_file() else None
+
+
 def prepare(
     machine: Machine,
     work: Path,
@@ -81,9 +97,14 @@ def prepare(
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
     if machine.accel == "tcg":
         variables.setdefault("GID_ANSWER_SECONDS", "20")
+    known = plugin_registry() if "GST_REGISTRY" not in environment else None
+    if known is not None:
+        variables["GST_REGISTRY"] = f"/run/guest/{REGISTRY}"
     exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
     lent, mounts = shares(lent_folders(folder))
     files = {"environment": "".join(exports).encode(), "mounts": mounts}
+    if known is not None:
+        files[REGISTRY] = known.read_bytes()
     wanted = [*machine.modules]
     if any(window.pages for window in machine.windows):
         wanted += DAX_MODULES
