@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Any bytes as gid-cluster's configuration, and as the file of hashes that it may name: itself. */
+/*
+ * Any bytes as gid-cluster's configuration, and as the file of hashes that it may name: up to the
+ * first byte 0xff it is the configuration `f`, behind it the hashes `h`.
+ */
 #include "cluster_config.h"
 
 #include <errno.h>
@@ -10,10 +13,12 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-static char folder[] = "/dev/shm/gid-fuzz-XXXXXX", path[sizeof(folder) + 2];
+static char folder[] = "/dev/shm/gid-fuzz-XXXXXX", path[sizeof(folder) + 2],
+	    hashes[sizeof(folder) + 2];
 
 static void remove_files(void) {
 	remove(path);
+	remove(hashes);
 	remove(folder);
 }
 
@@ -22,6 +27,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 	(void)argv;
 	demand(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/f", folder);
+	snprintf(hashes, sizeof(hashes), "%s/h", folder);
 	atexit(remove_files);
 	return 0;
 }
@@ -52,9 +58,16 @@ static void demand_errors(char *errors) {
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	FILE *file = fopen(path, "w");
+static void put_file(const char *name, const uint8_t *data, size_t size) {
+	FILE *file = fopen(name, "w");
 	demand(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	const uint8_t *mark = size == 0 ? NULL : memchr(data, 0xff, size);
+	size_t first = mark == NULL ? size : (size_t)(mark - data);
+	put_file(path, data, first);
+	put_file(hashes, data + first + (mark != NULL), size - first - (mark != NULL));
 	char *errors = NULL;
 	size_t errors_size;
 	FILE *out = open_memstream(&errors, &errors_size);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gidd_message.h"
+#include "honest_peer.h"
 #include "inside.h"
 #include "link.h"
 #include "local.h"
@@ -26,7 +27,7 @@
 struct fuzz_link {
 	struct link *link;
 	bool connected, dropped;
-	struct gid_wire_import asked; /* last: what an answer would be about */
+	struct honest_peer peer;
 };
 static struct fuzz_link fuzz_links[LINKS];
 
@@ -43,9 +44,7 @@ static void fuzz_send(struct link *link, const union gid_wire_message *message, 
 	demand(mine->connected);
 	const char *why;
 	demand(gid_wire_check(message, message->header.size, fd_count, &why) == 0);
-	if (message->header.type == GID_WIRE_IMPORT) {
-		mine->asked = message->import;
-	}
+	honest_peer_hear(&mine->peer, message);
 	for (uint32_t i = 0; i < fd_count; i++) {
 		demand(fcntl(fds[i], F_GETFD) >= 0);
 	}
@@ -95,7 +94,24 @@ struct world {
 	struct config config;
 	struct gidd gidd;
 	int clients[CLIENTS]; /* our ends, -1: none */
+	struct honest_peer peers[CLIENTS];
+	bool deaf[CLIENTS]; /* it reads nothing for now */
 };
+
+static struct honest_peer *hearing;
+
+static void hear(const union gid_wire_message *message) {
+	honest_peer_hear(hearing, message);
+}
+
+static void listen_all(struct world *world) {
+	for (int i = 0; i < CLIENTS; i++) {
+		hearing = &world->peers[i];
+		if (!world->deaf[i]) {
+			inside_listen(&world->clients[i], hear);
+		}
+	}
+}
 
 static void settle(struct world *world) {
 	inside_settle(&world->gidd);
@@ -113,6 +129,8 @@ static void connect_client(struct world *world, int which, bool greets) {
 		return;
 	}
 	world->clients[which] = inside_connect(&world->gidd);
+	world->peers[which] = (struct honest_peer){0};
+	world->deaf[which] = false;
 	if (greets) {
 		union gid_wire_message hello;
 		gid_wire_begin(&hello, GID_WIRE_HELLO, 1);
@@ -141,25 +159,45 @@ static void connect_link(struct fuzz_link *mine, bool greets) {
 	link_message(mine->link, &message, fds);
 }
 
-static void send_on_link(struct fuzz_link *mine, struct input *input) {
-	union gid_wire_message message;
-	int fds[2], own[2] = {-1, -1};
+static void link_say(struct fuzz_link *mine, const union gid_wire_message *message, const int *fds,
+		uint32_t fd_count) {
+	int own[2] = {-1, -1};
 	const char *why;
-	uint32_t fd_count = gidd_message_make(&message, fds, input);
-	if (message.header.type == GID_WIRE_IMPORTED && take(input, 8) != 0) {
-		message.header.serial = mine->asked.header.serial;
-		message.imported.domain = gid_domain_of(mine->asked.gid);
-		message.imported.slab = gid_slab_of(mine->asked.gid);
-	}
 	if (!mine->connected || mine->dropped ||
-			gid_wire_check(&message, message.header.size, fd_count, &why) < 0) {
+			gid_wire_check(message, message->header.size, fd_count, &why) < 0) {
 		return;
 	}
 	for (uint32_t i = 0; i < fd_count; i++) {
 		own[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
 	}
-	link_message(mine->link, &message, own);
+	link_message(mine->link, message, own);
 	gid_socket_close_fds(own, 2);
+}
+
+static void send_on_link(struct fuzz_link *mine, struct input *input) {
+	union gid_wire_message message;
+	int fds[2];
+	uint32_t fd_count = gidd_message_make(&message, fds, input);
+	if (message.header.type == GID_WIRE_IMPORTED && take(input, 8) != 0) {
+		message.header.serial = mine->peer.asked.header.serial;
+		message.imported.domain = gid_domain_of(mine->peer.asked.gid);
+		message.imported.slab = gid_slab_of(mine->peer.asked.gid);
+	}
+	link_say(mine, &message, fds, fd_count);
+}
+
+static void link_speak(struct fuzz_link *mine, struct input *input) {
+	union gid_wire_message message;
+	int fds[2];
+	honest_link_speak(&mine->peer, mine->link->remote->number, input, &message);
+	link_say(mine, &message, fds, gidd_message_fds(&message, fds));
+}
+
+static void client_speak(struct world *world, int which, struct input *input) {
+	union gid_wire_message message;
+	int fds[2];
+	honest_client_speak(&world->peers[which], input, &message);
+	inside_send(world->clients[which], &message, fds, gidd_message_fds(&message, fds));
 }
 
 static void send_as_client(struct world *world, int which, struct input *input) {
@@ -198,17 +236,47 @@ static void step(struct world *world, struct input *input) {
 		gid_socket_close_fds(&world->clients[which], 1);
 	} else if (what == 7) {
 		read_again(world, input);
-	} else if (what < 16) {
+	} else if (what == 8) {
+		world->deaf[which] = take(input, 2) != 0;
+	} else if (what < 14) {
 		send_on_link(mine, input);
+	} else if (what < 16) {
+		link_speak(mine, input);
+	} else if (what < 19) {
+		client_speak(world, which, input);
 	} else {
 		send_as_client(world, which, input);
 	}
 	/* Sometimes several things happen before gidd looks. */
 	if (take(input, 4) != 0) {
 		settle(world);
-		for (int i = 0; i < CLIENTS; i++) {
-			inside_listen(&world->clients[i], NULL);
-		}
+		listen_all(world);
+	}
+}
+
+/*
+ * A stream and a slab of the first client, which others have, and both of another domain's, which
+ * the second one has.
+ */
+static void begin_live(struct world *world) {
+	static const uint8_t said[][5] = {{0, 2}, {0, 0}, {0, 1, 0}, {0, 1, 2}, {1, 6, 1, 0},
+			{1, 3, 0, 0, 1}, {0, 5}, {1, 3, 1, 0, 0}, {1, 6, 0, 0}};
+	static const uint8_t links[][2] = {{0, 0}, {1, 0}};
+	for (int i = 0; i < LINKS; i++) {
+		connect_link(&fuzz_links[i], true);
+	}
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		client_speak(world, said[i][0], &(struct input){&said[i][1], 4});
+		settle(world);
+		listen_all(world);
+	}
+	for (size_t i = 0; i < 6; i++) {
+		link_speak(&fuzz_links[0], &(struct input){links[i % 2], 2});
+		settle(world);
+		listen_all(world);
+		client_speak(world, 0, &(struct input){(const uint8_t[]){5}, 1});
+		settle(world);
+		listen_all(world);
 	}
 }
 
@@ -246,6 +314,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		log_init("gidd", (enum log_level) - 1);
 	}
 	init_world(&world);
+	if (take(&input, 4) != 0) {
+		begin_live(&world);
+	}
 	while (input.size > 0) {
 		step(&world, &input);
 	}

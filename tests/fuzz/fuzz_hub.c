@@ -3,15 +3,16 @@
  * The hub, and the host's gidd behind it, with two guests that say anything in any order over their
  * streams of bytes: valid messages about few things, in the right epoch or not, broken ones, plain
  * bytes, hang-ups. They write anything into their windows, and gidd looks at it, which parts them.
- * A client of the host has a stream and a slab to be asked for, and asks for theirs. Whatever
- * happens, all that the hub says is right by the wire, and when the guests are gone nothing is left
- * of them.
+ * A client of the host has a stream and a slab to be asked for, asks for theirs, and says anything,
+ * too. Whatever happens, all that the hub says is right by the wire, and when the guests are gone
+ * nothing is left of them.
  *
  * The input is a sequence of steps of a few bytes. Windows and sockets are made once.
  */
 #include <signal.h>
 #include <string.h>
 
+#include "gidd_message.h"
 #include "host_client.h"
 #include "hub.h"
 #include "hub_guest.h"
@@ -39,6 +40,7 @@ static struct world {
 
 static void make_world(void) {
 	struct gidd *gidd = &world.gidd;
+	gidd_message_init();
 	inside_init(gidd, &world.config, cockpit, "host");
 	inside_make_runtime(gidd);
 	signal(SIGPIPE, SIG_IGN);
@@ -93,6 +95,8 @@ static void step(struct input *input) {
 		guest_subscribe(guest);
 	} else if (what == 20) {
 		guest_answer(guest);
+	} else if (what < 24) {
+		host_client_say(input);
 	} else {
 		guest_put_message(guest, input);
 	}
@@ -166,7 +170,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	}
 	struct input input = {data, size};
 	begin_joined();
-	if (take(&input, 4) != 0) {
+	uint32_t begun = take(&input, 4);
+	if (begun > 1) {
+		guest_take_device(&world.guests[0]);
+	}
+	if (begun != 0) {
 		begin_live();
 	}
 	for (int i = 0; i < STEPS_MAX && input.size > 0; i++) {

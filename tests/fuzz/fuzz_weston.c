@@ -169,7 +169,10 @@ static void get_safety_surface(struct wayland_client *client, const char *role) 
 	wayland_client_send(client, manager, 1, words, count, -1);
 }
 
-/* A surface that has a role, and a consumer of its stream, and a picture that can be lent. */
+/*
+ * A surface that has a role, and a consumer of its stream, and a picture that can be lent; perhaps
+ * with a child, so that it is drawn into a copy.
+ */
 static void begin_live(struct wayland_client *client) {
 	false_producer_begin();
 	get_safety_surface(client, take(&client->input, 2) ? "meter" : "lamp");
@@ -177,6 +180,10 @@ static void begin_live(struct wayland_client *client) {
 	wayland_client_dispatch(client);
 	surface_requests_send(client, SURFACE_REQUEST_KINDS - 1);
 	wayland_client_dispatch(client);
+	if (take(&client->input, 2) != 0) {
+		surface_requests_add_child(client);
+		wayland_client_dispatch(client);
+	}
 }
 
 static void wait_for_repaint(struct wayland_client *client) {

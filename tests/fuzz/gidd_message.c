@@ -208,22 +208,24 @@ static void fill(union gid_wire_message *m, struct input *input) {
 	}
 }
 
-uint32_t gidd_message_make(union gid_wire_message *message, int fds[2], struct input *input) {
-	uint32_t size, fd_count = 0;
-	uint32_t type = types[take(input, sizeof(types) / sizeof(types[0]))];
-	gid_wire_begin(message, type, take(input, 8));
-	fill(message, input);
-	gid_wire_shape(type, &size, &fd_count);
+uint32_t gidd_message_fds(const union gid_wire_message *message, int fds[2]) {
+	uint32_t size, fd_count = 0, type = message->header.type;
 	bool slab = type == GID_WIRE_EXPORT || type == GID_WIRE_IMPORTED;
-	uint32_t odd = take(input, 16);
-	fds[0] = files[slab ? FILE_SLAB : FILE_SHARED];
-	fds[1] = files[FILE_BELL];
 	bool live = type == GID_WIRE_SUBSCRIBER ||
 			(type == GID_WIRE_SUBSCRIBE &&
 					(message->subscribe.flags & GID_WIRE_LIVE) != 0);
-	if (live) {
-		fds[1] = files[FILE_SHARED];
-	}
+	gid_wire_shape(type, &size, &fd_count);
+	fds[0] = files[slab ? FILE_SLAB : FILE_SHARED];
+	fds[1] = files[live ? FILE_SHARED : FILE_BELL];
+	return fd_count;
+}
+
+uint32_t gidd_message_make(union gid_wire_message *message, int fds[2], struct input *input) {
+	uint32_t type = types[take(input, sizeof(types) / sizeof(types[0]))];
+	gid_wire_begin(message, type, take(input, 8));
+	fill(message, input);
+	uint32_t fd_count = gidd_message_fds(message, fds);
+	uint32_t odd = take(input, 16);
 	if (odd < FILE_COUNT) {
 		fds[0] = files[odd];
 	}

@@ -15,4 +15,7 @@ void gidd_message_init(void);
  */
 uint32_t gidd_message_make(union gid_wire_message *message, int fds[2], struct input *input);
 
+/* The descriptors that the message needs, of the right kinds, which stay ours. */
+uint32_t gidd_message_fds(const union gid_wire_message *message, int fds[2]);
+
 #endif

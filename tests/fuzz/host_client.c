@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "gidd_message.h"
 #include "socket.h"
 
 static struct {
@@ -25,6 +26,7 @@ static void say_first(void) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_HELLO, 1);
 	message.hello.version = GID_WIRE_VERSION;
+	message.hello.domain = GID_WIRE_TAKES_DOORBELLS;
 	inside_send(self.fd, &message, NULL, 0);
 	gid_wire_begin(&message, GID_WIRE_PUBLISH, 2);
 	strcpy(message.publish.name, "film");
@@ -77,6 +79,31 @@ void host_client_end(uint32_t number) {
 	message.subscription_end.subscription = number;
 	message.subscription_end.reason = -EPROTO;
 	inside_send(self.fd, &message, NULL, 0);
+}
+
+/* A slab in a window of the host's, anywhere. */
+static void place_in_window(struct gid_wire_export *export, struct input *input) {
+	export->memory = GID_MEMORY_WINDOW;
+	export->offset = gid_wire_window_place(take(input, 2), take(input, 64) * UINT64_C(4096));
+	export->generations = export->offset + export->slot_count * export->slot_size;
+}
+
+void host_client_say(struct input *input) {
+	union gid_wire_message message;
+	int fds[2], window = self.fd < 0 ? -1 : open_window();
+	uint32_t fd_count = gidd_message_make(&message, fds, input);
+	if (message.header.type == GID_WIRE_EXPORT && take(input, 2) == 0) {
+		place_in_window(&message.export, input);
+	}
+	if (take(input, 2) == 0) {
+		fds[0] = window;
+	}
+	if (message.header.type == GID_WIRE_FREE && take(input, 2) == 0) {
+		message.allocated.offset = self.ring - 4096; /* all that it has */
+		message.allocated.size = 16 * 4096;
+	}
+	inside_send(self.fd, &message, fds, fd_count);
+	gid_socket_close_fds(&window, 1);
 }
 
 static void hear(const union gid_wire_message *message) {

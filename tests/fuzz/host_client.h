@@ -6,6 +6,7 @@
 #ifndef FUZZ_HUB_CLIENT_H
 #define FUZZ_HUB_CLIENT_H
 
+#include "fuzz.h"
 #include "inside.h"
 
 /* Nothing where it is connected. */
@@ -17,6 +18,9 @@ void host_client_subscribe(uint32_t number);
 
 /* Ends one as if its producer had broken the rules. */
 void host_client_end(uint32_t number);
+
+/* Any message. */
+void host_client_say(struct input *input);
 
 /* Takes all that gidd said, and answers. */
 void host_client_listen(void);

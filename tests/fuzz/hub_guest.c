@@ -223,6 +223,16 @@ void guest_subscribe(struct guest *guest) {
 	put_envelope(guest, HOST, guest->epochs[HOST], &message);
 }
 
+void guest_take_device(struct guest *guest) {
+	union gid_wire_message message;
+	if (guest->cookie == 0) {
+		return;
+	}
+	gid_wire_begin(&message, GID_WIRE_DEVICE, GID_WIRE_TAKES_VECTORS);
+	message.device.cookie = guest->cookie;
+	put_envelope(guest, HOST, guest->epochs[HOST], &message);
+}
+
 void guest_answer(struct guest *guest) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_PONG, 0);

@@ -35,6 +35,8 @@ void guest_greet(struct guest *guest);
 /* Likewise: the ring that the host asked for, and a page of its own for the host's stream. */
 void guest_accept(struct guest *guest);
 void guest_subscribe(struct guest *guest);
+/* Likewise: that it has the doorbell device of the host. */
+void guest_take_device(struct guest *guest);
 /* Likewise: a PING that was sent just now. */
 void guest_answer(struct guest *guest);
 /* A message from the input, in an envelope. */

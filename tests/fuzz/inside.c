@@ -63,6 +63,8 @@ void inside_settle(struct gidd *gidd) {
 int inside_connect(struct gidd *gidd) {
 	int pair[2];
 	demand(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
+	/* Room for a few messages alone: gidd queues the others for whoever does not read. */
+	demand(setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &(int){0}, sizeof(int)) == 0);
 	client_create(gidd, pair[1]);
 	return pair[0];
 }

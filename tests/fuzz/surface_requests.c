@@ -43,7 +43,7 @@ static int shm_fd(void) {
 	return fd;
 }
 
-static void make_shm_buffer(struct wayland_client *client) {
+static uint32_t make_shm_buffer(struct wayland_client *client) {
 	uint32_t shm = wayland_client_pick(client, SHM), pool = client->next++;
 	uint32_t words[] = {pool, SHM_BYTES};
 	wayland_client_send(client, shm, 0, words, 2, shm_fd());
@@ -53,10 +53,10 @@ static void make_shm_buffer(struct wayland_client *client) {
 			take(&client->input, 2)}; /* WL_SHM_FORMAT_ARGB8888 or _XRGB8888 */
 	wayland_client_send(client, pool, POOL_CREATE_BUFFER, buffer, 6, -1);
 	wayland_client_send(client, pool, POOL_DESTROY, NULL, 0, -1);
+	return buffer[0];
 }
 
-static void attach(struct wayland_client *client, uint32_t buffer) {
-	uint32_t surface = wayland_client_pick(client, SURFACE);
+static void attach(struct wayland_client *client, uint32_t surface, uint32_t buffer) {
 	uint32_t words[] = {buffer, 0, 0};
 	uint32_t damage[] = {0, 0, take(&client->input, 2) ? 16 : take_number(&client->input), 16};
 	wayland_client_send(client, surface, SURFACE_ATTACH, words, 3, -1);
@@ -72,6 +72,22 @@ static void set_source(struct wayland_client *client) {
 	}
 	wayland_client_send(client, wayland_client_pick(client, VIEWPORT), VIEWPORT_SET_SOURCE,
 			words, 4, -1);
+}
+
+void surface_requests_add_child(struct wayland_client *client) {
+	struct input input = client->input;
+	client->input.size = 0; /* the first of each kind, and a buffer of one pixel */
+	uint32_t words[3] = {0, 0, wayland_client_pick(client, SURFACE)};
+	uint32_t parent = words[2], child = wayland_client_add(client, SURFACE);
+	wayland_client_send(client, wayland_client_pick(client, COMPOSITOR), CREATE_SURFACE, &child,
+			1, -1);
+	words[0] = wayland_client_add(client, SUBSURFACE);
+	words[1] = child;
+	wayland_client_send(client, wayland_client_pick(client, SUBCOMPOSITOR), GET_SUBSURFACE,
+			words, 3, -1);
+	attach(client, child, make_shm_buffer(client));
+	wayland_client_send(client, parent, SURFACE_COMMIT, NULL, 0, -1);
+	client->input = input;
 }
 
 void surface_requests_send(struct wayland_client *client, uint32_t kind) {
@@ -106,14 +122,15 @@ void surface_requests_send(struct wayland_client *client, uint32_t kind) {
 				take(input, 2) ? SURFACE_TRANSFORM : SURFACE_SCALE, words, 1, -1);
 		break;
 	case 6:
-		attach(client, 0);
+		attach(client, wayland_client_pick(client, SURFACE), 0);
 		break;
 	case 7:
 		wayland_client_send(client, wayland_client_pick(client, SURFACE), SURFACE_COMMIT,
 				NULL, 0, -1);
 		break;
 	default:
-		attach(client, wayland_client_pick(client, BUFFER));
+		words[0] = wayland_client_pick(client, BUFFER);
+		attach(client, wayland_client_pick(client, SURFACE), words[0]);
 		break;
 	}
 }

@@ -10,6 +10,9 @@
 /* All that is needed of the compositor, a surface with it. */
 void surface_requests_begin(struct wayland_client *client);
 
+/* A child of the first surface, with a buffer of shared memory, as a program may begin. */
+void surface_requests_add_child(struct wayland_client *client);
+
 /* One request, of the kind below SURFACE_REQUEST_KINDS. */
 void surface_requests_send(struct wayland_client *client, uint32_t kind);
 
