@@ -76,7 +76,9 @@ def test_a_thousand_buffers_leave_nothing_behind(session: Session) -> None:
         make_and_destroy(1000)
         wait_for(lambda: sorted(session.weston.descriptors()) == descriptors, "the descriptors")
         assert len(session.weston.maps()) < len(mappings) + 20  # malloc's own
-        assert session.weston.private_memory() < memory + 2**20
+        # The same test without a sanitizer looks for what is left; this one for worse.
+        most = 2**20 if not session.weston.is_sanitized() else 2**26
+        assert session.weston.private_memory() < memory + most
 
 
 def test_a_thousand_failures_leave_nothing_behind(session: Session) -> None:

@@ -133,6 +133,10 @@ class Weston:
         """How it maps a file: one string such as r--s for each mapping."""
         return [mapping.permissions for mapping in self.maps() if mapping.inode == inode]
 
+    def is_sanitized(self) -> bool:
+        """Whether it runs under ASan, which keeps what was freed for a while."""
+        return any("libasan" in mapping.name for mapping in self.maps())
+
     def private_memory(self) -> int:
         """Bytes of memory that are its alone."""
         rollup = Path(f"/proc/{self.pid}/smaps_rollup").read_text()
