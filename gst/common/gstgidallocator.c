@@ -112,10 +112,20 @@ gst_gid_memory_get_slot (GstMemory *mem)
   return gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (whole), slot_quark);
 }
 
+/* Of memory that can only have been made here. */
+static GstGidSlot *
+own_slot (GstMemory *mem)
+{
+  GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+
+  g_assert (slot != NULL);
+  return slot;
+}
+
 static gpointer
 memory_map (GstMemory *mem, GstMapInfo *info, gsize maxsize)
 {
-  GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+  GstGidSlot *slot = own_slot (mem);
   const GstGidDmabuf *dmabuf = &slot->slab->dmabuf;
 
   if (dmabuf->fd >= 0)
@@ -126,7 +136,7 @@ memory_map (GstMemory *mem, GstMapInfo *info, gsize maxsize)
 static void
 memory_unmap (GstMemory *mem, GstMapInfo *info)
 {
-  GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+  GstGidSlot *slot = own_slot (mem);
 
   if (slot->slab->dmabuf.fd >= 0)
     gst_gid_dmabuf_sync (&slot->slab->dmabuf, FALSE, (info->flags & GST_MAP_WRITE) != 0);
@@ -157,8 +167,7 @@ memory_copy (GstMemory *mem, gssize offset, gssize size)
 
   if (size == -1)
     size = mem->size - offset;
-  alias = memory_new (
-      gst_gid_memory_get_slot (mem), GST_MEMORY_FLAG_READONLY, NULL, mem->offset + offset, size);
+  alias = memory_new (own_slot (mem), GST_MEMORY_FLAG_READONLY, NULL, mem->offset + offset, size);
   GST_LOG_OBJECT (
       mem->allocator, "%p is an alias of %p, which its decoder keeps mapped", alias, mem);
   return alias;
@@ -255,7 +264,7 @@ is_revoked (const GstGidSlab *slab)
 gboolean
 gst_gid_memory_is_revoked (GstMemory *mem)
 {
-  const GstGidSlab *slab = gst_gid_memory_get_slot (mem)->slab;
+  const GstGidSlab *slab = own_slot (mem)->slab;
   gboolean revoked;
 
   gst_gid_domain_lock (slab->allocator->domain);
@@ -320,7 +329,7 @@ gst_gid_allocator_take (GstGidAllocator *self, const struct gid_layout *layout, 
 void
 gst_gid_allocator_take_again (GstGidAllocator *self, GstMemory *mem)
 {
-  GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+  GstGidSlot *slot = own_slot (mem);
 
   slot->turn = g_atomic_int_add (&self->turn, 1) + 1;
   slot->in_one_go = FALSE;

@@ -15,9 +15,10 @@ from testing.one import Outcome, Running, Test
 from testing.processors import Processors
 
 # Most tests wait for something and do not compute. Where much of the processors is free for all
-# that, one test more is started, and so on.
+# that, one test more is started, and so on. But not a guest: a translated one that gets too little
+# of a processor takes up to three times as much of it, for its programs wait for one another.
 _PLACES_A_CORE, _MOST_PLACES_A_CORE = 3, 8
-_GUESTS_A_CORE, _MOST_GUESTS_A_CORE = 1, 1.5
+_GUESTS_A_CORE = 1
 _FREE = 0.2  # of all processors
 
 _POLL_SECONDS = 0.05
@@ -73,20 +74,20 @@ class Pool:
 
     def _start_some(self) -> None:
         for test in list(self._waiting):
-            if self._has_place(test, _PLACES_A_CORE, _GUESTS_A_CORE):
+            if self._has_place(test, _PLACES_A_CORE):
                 self._start(test)
         if self._waiting and (self._free() or 0) >= _FREE:
-            more = (_MOST_PLACES_A_CORE, _MOST_GUESTS_A_CORE)
-            fitting = (test for test in self._waiting if self._has_place(test, *more))
+            more = _MOST_PLACES_A_CORE
+            fitting = (test for test in self._waiting if self._has_place(test, more))
             if (test := next(fitting, None)) is not None:
                 self._start(test)
 
-    def _has_place(self, test: Test, places: int, most_guests: int) -> bool:
-        """With so many places and guests a core."""
+    def _has_place(self, test: Test, places: int) -> bool:
+        """With so many places a core."""
         guests = sum(running.test.is_guest for running in self._running)
         used = len(self._running) + guests  # a guest takes two places
         if test.is_guest:
-            return guests < self._cores * most_guests and used + 2 <= self._cores * places
+            return guests < self._cores * _GUESTS_A_CORE and used + 2 <= self._cores * places
         return used < self._cores * places
 
     def _start(self, test: Test) -> None:
