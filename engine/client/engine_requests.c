@@ -105,7 +105,8 @@ int gid_list_begin(struct gid_canvas *canvas) {
 	if (!canvas->has_canvas) {
 		struct engine_canvas *command = add(canvas, ENGINE_CANVAS, sizeof(*command), 0, 0);
 		if (command == NULL) {
-			return result(canvas);
+			canvas->words = NULL; // nothing was begun
+			return canvas->error;
 		}
 		command->width = (uint16_t)canvas->options.width;
 		command->height = (uint16_t)canvas->options.height;

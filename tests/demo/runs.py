@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from versions import h264_is_decoded_in_place
 
 # In the environment of everything that a demo starts, so that it is known from other demos.
 MARK = "GIDWAY_DEMO_TEST"
+LAST_LINES = 12
 
 
 @dataclass
@@ -56,4 +58,15 @@ def run_demo(folder: Path, *arguments: str, timeout: float = 900) -> Run:
         said = (late.stderr or b"").decode(errors="replace")
         # A wait in vain is what scripts/testing/one.py may try again.
         pytest.fail(f"waited {timeout} s in vain for the demo's end; it said:\n{said}")
-    return Run(folder, result.returncode, result.stderr.decode(errors="replace"))
+    errors = result.stderr.decode(errors="replace")
+    return Run(folder, result.returncode, errors + last_words(errors))
+
+
+def last_words(errors: str) -> str:
+    """The ends of the logs that a demo which failed says it has left: nobody keeps them."""
+    kept = re.search(r"^The logs are in (.+)$", errors, re.MULTILINE)
+    ends = ""
+    for log in sorted(Path(kept[1]).glob("**/*.log")) if kept else []:
+        lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+        ends += "\n".join([f"--- {log.name}", *lines, ""])
+    return ends
