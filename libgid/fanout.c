@@ -172,10 +172,20 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 	let_go(producer, taken.gid, by_force);
 }
 
+/*
+ * The oldest entry that has a lease. What the stream shows now has none: a display has that for as
+ * long as nothing else is to be shown, and who comes late to it, as a machine that was paused,
+ * still finds it. Where its slot is needed, gid_producer_reclaim() takes it.
+ */
+static bool find_leased(struct gid_subscription *subscription, struct gid_ring_sent *oldest) {
+	return !subscription->dead && gid_ring_oldest(&subscription->ring, oldest) &&
+			oldest->index < subscription->newest;
+}
+
 static void expire(struct gid_subscription *subscription, uint64_t now) {
 	struct gid_ring_sent oldest;
-	while (!subscription->dead && gid_ring_oldest(&subscription->ring, &oldest) &&
-			now - oldest.time >= subscription->producer->options.lease_ns) {
+	while (find_leased(subscription, &oldest) &&
+			now - oldest.outdated >= subscription->producer->options.lease_ns) {
 		take_entry(subscription, &oldest);
 	}
 }
@@ -195,8 +205,8 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		struct gid_ring_sent oldest;
 		expire(sub, now);
-		if (!sub->dead && gid_ring_oldest(&sub->ring, &oldest) && oldest.time < first) {
-			first = oldest.time;
+		if (find_leased(sub, &oldest) && oldest.outdated < first) {
+			first = oldest.outdated;
 		}
 	}
 	if (first != UINT64_MAX) {
@@ -446,6 +456,22 @@ static void wake_consumer(const struct gid_subscription *subscription) {
 	}
 }
 
+/*
+ * Another picture is what the stream shows from now on: the lease of those before it begins. A
+ * picture that is sent again, and an entry without one, are about the same.
+ */
+static void note_newest(
+		struct gid_subscription *subscription, gid_id gid, bool sent, uint64_t now) {
+	struct gid_ring_producer *ring = &subscription->ring;
+	if (gid != GID_NONE && gid != subscription->producer->present) {
+		gid_ring_outdate(ring, subscription->newest, now);
+		subscription->newest = UINT64_MAX;
+	}
+	if (sent && subscription->newest == UINT64_MAX) {
+		subscription->newest = ring->tail - 1;
+	}
+}
+
 /* Whether the consumer gets the frame. Runs no callback. */
 static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
 		struct gid_slab *slab, uint64_t now) {
@@ -461,6 +487,7 @@ static bool send_to(struct gid_subscription *subscription, const struct gid_wire
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
 		subscription->failed = error;
 	}
+	note_newest(subscription, frame->gid, sent == 1, now);
 	if (sent == 0) {
 		subscription->dropped++;
 		producer->stats.dropped++;
@@ -531,6 +558,7 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 			count++;
 		}
 	}
+	producer->present = frame->gid != GID_NONE ? frame->gid : producer->present;
 	if (count > 0) {
 		start_lease(producer, now);
 	}

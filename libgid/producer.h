@@ -28,6 +28,7 @@ struct gid_producer {
 	bool has_dead, destroyed;
 	bool wants_shown;
 	uint64_t sequence;
+	gid_id present;	 /* the picture that was sent last */
 	uint64_t freed;	 /* slots whose last holder let go, ever */
 	uint32_t *slabs; /* keys of those that were sent */
 	uint32_t slab_count, slab_space;

@@ -244,6 +244,18 @@ bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest
 	return true;
 }
 
+void gid_ring_outdate(struct gid_ring_producer *end, uint64_t first, uint64_t now) {
+	if (first + 1 == end->tail) { /* nearly always */
+		end->sent[first % GID_RING_ENTRIES].outdated = now;
+		return;
+	}
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		if (end->sent[i].index >= first) {
+			end->sent[i].outdated = now;
+		}
+	}
+}
+
 static void raise_floor(struct gid_ring_producer *end, uint64_t floor) {
 	if (floor > end->floor) {
 		end->floor = floor;

@@ -42,8 +42,9 @@
 /* What the producer remembers of an entry. */
 struct gid_ring_sent {
 	uint64_t index;
-	gid_id gid;    /* GID_NONE: no picture, holds no slot and takes no credit */
-	uint64_t time; /* when it was sent, ns */
+	gid_id gid;	   /* GID_NONE: no picture, holds no slot and takes no credit */
+	uint64_t time;	   /* when it was sent, ns */
+	uint64_t outdated; /* when something else came after it, ns */
 	bool in_flight;
 };
 
@@ -102,6 +103,9 @@ int gid_ring_look(struct gid_ring_producer *end);
 
 /* The oldest picture that the consumer did not claim yet: 1, 0 where there is none, -EPROTO. */
 int gid_ring_oldest_unread(struct gid_ring_producer *end, struct gid_ring_sent *oldest);
+
+/* From `first` on the entries are outdated, since `now`: the producer has sent something else. */
+void gid_ring_outdate(struct gid_ring_producer *end, uint64_t first, uint64_t now);
 
 /* The oldest entry in flight, claimed or not. */
 bool gid_ring_oldest(struct gid_ring_producer *end, struct gid_ring_sent *oldest);

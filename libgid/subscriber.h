@@ -24,6 +24,11 @@ struct gid_subscription {
 	const struct gid_wire_page *page;
 	struct gid_ring_producer ring;
 	uint64_t dropped, leases_expired;
+	/*
+	 * From this entry on all is about what the stream shows now, and has no lease. UINT64_MAX:
+	 * the consumer was not sent that.
+	 */
+	uint64_t newest;
 	/* while a frame is being sent: what was taken back for it, and what went wrong */
 	gid_id victim;
 	int failed;

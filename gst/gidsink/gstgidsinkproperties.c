@@ -205,8 +205,9 @@ gst_gid_sink_install_properties (GObjectClass *klass)
           TRUE, ready));
   g_object_class_install_property (klass, PROP_LEASE,
       g_param_spec_uint ("lease", "Lease",
-          "Milliseconds that a consumer may hold a frame before it is taken back by force", 1,
-          G_MAXUINT, DEFAULT_LEASE_MS, ready));
+          "Milliseconds that a consumer may hold a frame after another picture was sent; then it is "
+          "taken back by force",
+          1, G_MAXUINT, DEFAULT_LEASE_MS, ready));
   g_object_class_install_property (klass, PROP_COPY_POLICY,
       g_param_spec_enum ("copy-policy", "Copy policy",
           "What to do about frames that cannot be sent without a copy", GST_TYPE_GID_COPY_POLICY,

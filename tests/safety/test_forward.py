@@ -16,6 +16,7 @@ from wayland import ProtocolError
 LAMP = "org.example.lamp"
 BY_APP_ID = f"[gid-safety]\nrole=telltale\napp-id={LAMP}\nsize={WIDTH}x{HEIGHT}\nclient-ms=0\n"
 
+LEASES = 3.5  # seconds; each is one
 
 TWO_ROLES = ROLE + f"[gid-safety]\nrole=other\nclients={PYTHON}\n"
 
@@ -67,6 +68,21 @@ def test_a_camera_that_gid_view_shows(cockpit: Cockpit) -> None:
     wait_region(forwarding, telltale_picture(cockpit.folder, 8))
     forwarding.display.wait_role("live")
     assert forwarding.counts()["copied_frames"] == 0
+    assert camera.stop() == 0
+    assert json.loads(camera.stdout)["leases_expired"] == 0
+
+
+def test_a_still_camera(cockpit: Cockpit) -> None:
+    """One picture that is sent again and again stays, however long: nobody takes it back."""
+    forwarding = Forwarding(
+        cockpit, f"[gid-safety]\nrole=telltale\nclients={GID_VIEW}\n", deadline_ms=2000
+    )
+    camera = start_telltale(cockpit, "--stream", "camera/rear", "--state", "7")
+    forwarding.client([GID_VIEW, "--stream", "camera/rear", "--role", "telltale"])
+    forwarding.display.wait_role("live")
+    time.sleep(LEASES)
+    role = forwarding.display.role()
+    assert (role["state"], role["transition_count"]) == ("live", 1), role["transitions"]
     assert camera.stop() == 0
     assert json.loads(camera.stdout)["leases_expired"] == 0
 

@@ -167,6 +167,7 @@ static void test_lease(void) {
 					gid_slab_import(reader, frame.gid, &seen) == 0,
 			"a frame is taken");
 	gid_slab_on_revoked(seen, count_revoked, &revoked);
+	tap_ok(send_granted(producer, 0) == 1, "and another one sent");
 	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
 			heard.released == 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
 		gid_producer_dispatch(producer);

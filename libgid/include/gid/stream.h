@@ -159,8 +159,13 @@ struct gid_showable {
 
 /** How a producer behaves. All zeroes except `size` are good defaults; NULL means the same. */
 struct gid_producer_options {
-	uint32_t size;	     /**< sizeof(struct gid_producer_options) */
-	uint64_t lease_ns;   /**< how long a consumer may hold a frame it took; 0: 1 s */
+	uint32_t size; /**< sizeof(struct gid_producer_options) */
+	/**
+	 * How long a frame is a consumer's at most once another picture was sent; 0: 1 s. The
+	 * stream's last picture is its until then: a display shows it on, and a machine that was
+	 * paused still finds it. gid_producer_reclaim() gets back what is needed sooner.
+	 */
+	uint64_t lease_ns;
 	uint32_t credit_max; /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
 	/**
 	 * The last consumer of a frame released it, or the frame was taken back from it. Called
