@@ -24,6 +24,7 @@ int report_init(struct report *report, struct gid_domain *domain, const char *st
 	report->page = gid_slab_data(report->slab, 0);
 	report->page->version = ENGINE_VERSION;
 	report->page->magic = ENGINE_REPORT_MAGIC;
+	report->told = gid_slab_gid(report->slab, 0);
 	const struct gid_producer_options options = {
 			.size = sizeof(options), .subscriber = handle_subscriber, .data = report};
 	ret = gid_producer_create(domain, stream, &options, &report->producer);
@@ -41,13 +42,14 @@ void report_finish(struct report *report) {
 
 void report_tell(struct report *report) {
 	struct gid_frame frame = GID_FRAME_INIT;
-	frame.gid = gid_slab_gid(report->slab, 0);
+	frame.gid = report->told = gid_slab_gid(report->slab, 0);
 	gid_producer_send(report->producer, &frame);
 }
 
 void report_dispatch(struct report *report) {
 	gid_producer_dispatch(report->producer);
-	if (report->reader_came) {
+	/* The page has another gid when somebody may read it no more: its memory has moved. */
+	if (report->reader_came || report->told != gid_slab_gid(report->slab, 0)) {
 		report->reader_came = false;
 		report_tell(report);
 	}

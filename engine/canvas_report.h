@@ -10,6 +10,7 @@ struct report {
 	struct gid_producer *producer;
 	struct gid_slab *slab;
 	struct engine_report *page; /* in the slab */
+	gid_id told;		    /* what the readers were told that the page is */
 	bool reader_came;
 };
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define LEASE_NS 120000000000ull /* a long list may take as long as an engine lets it */
+#define RING_AGAIN_NS 200000000u /* between two bells for a list that is waited for */
 #define LIST_ROW 1024u		 /* pixels of a slot's layout, which are words here */
 #define BATCH_WORDS 65536u	 /* of a slot, at least */
 
@@ -243,11 +244,25 @@ static bool want(struct gid_canvas *canvas, uint64_t fence) {
 	return is_done(canvas, fence);
 }
 
+/*
+ * Has an engine that sleeps look at the batch once more: its bell may have been lost on the way to
+ * another machine, or the batch may have moved to other memory while the engine read it.
+ */
+static void ring_again(struct gid_canvas *canvas) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	if (canvas->batch != NULL && canvas->report != NULL &&
+			(load(&canvas->report->asleep) & 1) != 0) {
+		frame.gid = gid_slab_gid(canvas->slab, canvas->slot);
+		gid_producer_send(canvas->lists, &frame);
+	}
+}
+
 int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 	uint64_t deadline = deadline_after(timeout_ms);
 	uint64_t spin_end = canvas->options.spin_us == 0
 			? 0
 			: gid_clock_now() + canvas->options.spin_us * 1000ull;
+	uint64_t again = 0;
 	if (fence > canvas->fence) {
 		return canvas_fail(canvas, -EINVAL, "no list with this fence was submitted");
 	}
@@ -273,7 +288,12 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 		if (fence > canvas->lost && gid_clock_now() >= deadline) {
 			return canvas_fail(canvas, -ETIMEDOUT, "the list is not done in this time");
 		}
-		sleep_until(canvas, deadline);
+		uint64_t now = gid_clock_now();
+		if (again != 0 && now >= again) {
+			ring_again(canvas);
+		}
+		again = again <= now ? now + RING_AGAIN_NS : again;
+		sleep_until(canvas, deadline < again ? deadline : again);
 		dispatch_all(canvas);
 	}
 	uint64_t refused = load(&canvas->report->refused);
@@ -352,7 +372,7 @@ int canvas_open_batch(struct gid_canvas *canvas, uint32_t words) {
 	canvas->batch = gid_slab_data(canvas->slab, canvas->slot);
 	canvas->end = sizeof(*canvas->batch) / 4;
 	canvas->batch_epoch = canvas->epoch;
-	canvas->sent = false;
+	canvas->sent = GID_NONE;
 	*canvas->batch = (struct engine_batch){
 			.magic = ENGINE_BATCH_MAGIC,
 			.version = ENGINE_VERSION,
@@ -372,7 +392,7 @@ static int send_batch(struct gid_canvas *canvas) {
 			return canvas_fail(canvas, sent, "%s", gid_domain_error(canvas->domain));
 		}
 		if (sent > 0) {
-			canvas->sent = true;
+			canvas->sent = frame.gid;
 			return 0;
 		}
 		if (gid_producer_consumers(canvas->lists) == 0) {
@@ -393,7 +413,9 @@ int canvas_publish(struct gid_canvas *canvas) {
 	/* After this store: an engine that falls asleep says so before it looks again. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	uint64_t asleep = canvas->report == NULL ? 0 : load(&canvas->report->asleep);
-	bool must_ring = !canvas->sent || ((asleep & 1) != 0 && asleep != canvas->rung);
+	/* Of memory that has moved the engine does not know. */
+	bool is_known = canvas->sent == gid_slab_gid(canvas->slab, canvas->slot);
+	bool must_ring = !is_known || ((asleep & 1) != 0 && asleep != canvas->rung);
 	if (must_ring) {
 		canvas->rung = asleep;
 		int ret = send_batch(canvas);

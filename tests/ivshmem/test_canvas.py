@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""A canvas whose engine is on another machine: memory moves, a program is stopped; it goes on."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+from cockpit import Cockpit
+from machines import CONFIG, start
+from program import BUILD, PATIENCE, Program, wait_for
+
+ENGINE = "[canvas panel]\ndomain=open\nmemory=1M\n"
+LAYOUT = "[canvas]\nengine=host\nname=panel\nwidth=64\nheight=48\nbackground=#{:06x}\n"
+LEASES = 3.0  # seconds: of the engine's frames each is one
+
+
+class Drawing:
+    """gid-compose in a guest, which draws whenever its file changes, and gid-engine on the host."""
+
+    def __init__(self, cockpit: Cockpit) -> None:
+        self._cockpit = cockpit
+        self._layout, self._stats = cockpit.folder / "panel.ini", cockpit.folder / "stats.json"
+        self._write(0)
+        words = ["--stats", self._stats, self._layout]
+        self.composing = self._start("tools/gid-compose/gid-compose", words, "open")
+
+    def _start(self, name: str, words: list, domain: str) -> Program:
+        cockpit = self._cockpit
+        program = Program([BUILD / name, *words], cockpit.env(domain), cockpit.folder)
+        cockpit.programs.append(program)
+        return program
+
+    def start_engine(self) -> None:
+        path = self._cockpit.folder / "engine.conf"
+        path.write_text(ENGINE)
+        self._start("engine/gid-engine", ["--config", path], "host")
+
+    def _write(self, colour: int) -> None:
+        new = self._layout.with_suffix(".new")
+        new.write_text(LAYOUT.format(colour))
+        new.rename(self._layout)
+
+    def _pictures(self) -> int:
+        return json.loads(self._stats.read_text())["pictures"] if self._stats.exists() else 0
+
+    def draws(self) -> None:
+        """A picture more."""
+        before = self._pictures()
+        self._write(before)
+        try:
+            wait_for(lambda: self._pictures() > before, "a picture")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.composing.stderr}") from None
+
+    def wait_waiting(self) -> None:
+        wait_for(self._stats.exists, "it to wait for its engine")
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG)
+    start(cockpit)
+    return cockpit
+
+
+@pytest.mark.parametrize("owner", ["host", "open"])
+def test_memory_that_moves(machines: Cockpit, owner: str) -> None:
+    """What the engine writes for the program that draws, and what that writes for the engine."""
+    drawing = Drawing(machines)
+    drawing.start_engine()
+    drawing.draws()
+
+    def slabs() -> list[str]:
+        return [slab["gid"] for slab in machines.status(owner)["slabs"] if slab["owner"]]
+
+    for _ in range(3):
+        for gid in slabs():
+            words = [BUILD / "tools" / "gidctl" / "gidctl", "revoke", owner, gid]
+            subprocess.run(words, env=machines.env("host"), check=True, timeout=PATIENCE)
+            wait_for(lambda gid=gid: gid not in slabs(), "another slab")
+            drawing.draws()
+
+
+def test_program_that_is_late(machines: Cockpit) -> None:
+    """The engine says only once where its report is; a guest that was paused hears it, too."""
+    drawing = Drawing(machines)
+    drawing.wait_waiting()
+    drawing.composing.signal(signal.SIGSTOP)
+    drawing.start_engine()
+
+    def is_sent() -> bool:
+        subscriptions = machines.status("host")["subscriptions"]
+        report = [one for one in subscriptions if one["stream"] == "canvas/panel/report"]
+        return any(one.get("producer_counts", {}).get("frames", 0) > 0 for one in report)
+
+    wait_for(is_sent, "the report to be sent")
+    time.sleep(LEASES)
+    drawing.composing.signal(signal.SIGCONT)
+    drawing.draws()
