@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "aux_thread.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
@@ -23,6 +24,10 @@ int aux_thread_start(pthread_t *thread, void *(*run)(void *), void *data) {
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	error = pthread_create(thread, &attributes, run, data);
+	if (error == EPERM) { /* our own class is below the ordinary one: SCHED_IDLE */
+		pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
+		error = pthread_create(thread, &attributes, run, data);
+	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attributes);
 	return error;

@@ -260,6 +260,10 @@ static int start_helper(struct crew *crew) {
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&helper, &attributes, help, crew);
+	if (error == EPERM) { /* our own class is below the ordinary one: SCHED_IDLE */
+		pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
+		error = pthread_create(&helper, &attributes, help, crew);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return error;

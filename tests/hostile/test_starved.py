@@ -25,22 +25,27 @@ PRODUCERS, ASKED = 6, 90
 PR_CAPBSET_DROP = 24
 
 
-def be_bounded(most: int) -> None:
-    """Nothing but the number counts: root may otherwise have more on their way."""
+def be_bounded(most: int, policy: int) -> None:
+    """Nothing but the number counts: root may otherwise have more on their way. Nor may it raise
+    its threads above the class that it is started in.
+    """
+    os.sched_setscheduler(0, policy, os.sched_param(0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for capability in range(64):
         ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
 @contextmanager
-def with_descriptors(cockpit: Cockpit, domain: str, most: int) -> Iterator[subprocess.Popen]:
+def with_descriptors(
+    cockpit: Cockpit, domain: str, most: int, policy: int = os.SCHED_OTHER
+) -> Iterator[subprocess.Popen]:
     """A gidd that cannot have more of them, whatever it asks for."""
     log = open(cockpit.folder / f"starved-{domain}.log", "wb")  # noqa: SIM115
     gidd = subprocess.Popen(
         [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", domain],
         env=cockpit.env(domain),
         stderr=log,
-        preexec_fn=lambda: be_bounded(most),
+        preexec_fn=lambda: be_bounded(most, policy),
     )
     log.close()
     try:
@@ -102,6 +107,22 @@ def test_without_descriptors(make_cockpit: MakeCockpit, most: int) -> None:
                 answer.close()
             wait_for(lambda: count_fds(gidd) <= before, "gidd to let go of them")
             assert answers(cockpit, "open")
+
+
+def test_in_the_lowest_class(make_cockpit: MakeCockpit) -> None:
+    """Where it may start no thread above its own class, it closes what others leave as well."""
+    cockpit = make_cockpit()
+    with (
+        with_descriptors(cockpit, "open", 200, os.SCHED_IDLE) as gidd,
+        cockpit.connect("open") as early,
+    ):
+        assert early.publish("movie")[0] == 0
+        for _ in range(3):
+            with ExitStack() as stack:
+                for _ in range(20):
+                    stack.enter_context(cockpit.connect("open"))
+                full = count_fds(gidd)  # all have been answered; some of before may be there, too
+            wait_for(lambda most=full - 20: count_fds(gidd) <= most, "gidd to let go of them")
 
 
 def test_descriptors_that_nobody_takes(make_cockpit: MakeCockpit) -> None:
