@@ -104,14 +104,12 @@ class Cockpit:
         """Returns when its gidd can be connected to."""
         if self._guests and domain != "host" and "host" not in self._places:
             self.start("host")  # the hub, which makes what the others share
-        place = self._start_guest(domain) if domain in self._guests else self._start_gidd(domain)
-        self._places[domain] = place
-        return place
+        return self._start_guest(domain) if domain in self._guests else self._start_gidd(domain)
 
     def _start_gidd(self, domain: str) -> Here:
         folder = self.folder / f"{domain}-files"
         folder.mkdir(exist_ok=True)
-        place = Here(domain, folder, self.scene.patience)
+        place = self._places[domain] = Here(domain, folder, self.scene.patience)
         socket = self.folder / domain / "gidd.sock"
         socket.unlink(missing_ok=True)  # that of one that was killed
         command = ["gidd", f"--config={self._configuration}", f"--domain={domain}"]
@@ -126,7 +124,10 @@ class Cockpit:
             guest.start()
         except CockpitError as error:
             raise DemoError(str(error)) from None
-        return There(guest, self.scene.patience)
+        # Known before it has booted: whoever is interrupted meanwhile ends it, too.
+        place = self._places[domain] = There(guest, self.scene.patience)
+        place.wait_ready()
+        return place
 
     def check(self) -> None:
         """Raises if a program has ended that should not have."""

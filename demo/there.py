@@ -90,6 +90,8 @@ class Listener:
 
 
 class There(Place):
+    """`guest` has been started, and may still be about to boot: see wait_ready()."""
+
     _look_seconds = 0.3  # each starts a program there
 
     def __init__(self, guest: Guest, patience: float) -> None:
@@ -97,6 +99,9 @@ class There(Place):
         self._guest = guest
         self._listeners: dict[Path, Listener] = {}
         self._agent = Agent(guest.folder / "agent.sock")
+
+    def wait_ready(self) -> None:
+        """Until its gidd can be connected to."""
         try:
             self._agent.connect(time.monotonic() + _SECONDS, lambda: True)
             self._agent.wait_ready(_SECONDS)

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: MIT
 """What the demo does when it is interrupted while machines run: it says so, and can be hurried."""
 
+import contextlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from program import TOP
+from program import BUILD, PATIENCE, TOP, wait_for
 
 sys.path.insert(0, str(TOP / "demo"))
+sys.path.insert(0, str(TOP / "vm"))
 sys.modules.pop("cockpit", None)  # the tests' own is called so, too
 
 import cockpit as cockpits  # noqa: E402
+from gid_vm.guest import why_not  # noqa: E402
 
 from demo import Demo  # noqa: E402
 
@@ -88,3 +92,34 @@ def test_it_says_what_it_waits_for(cockpit: cockpits.Cockpit, tmp_path: Path) ->
     assert demo._progress.said == [
         "interrupted: waiting for cluster and open to power off; Ctrl-C again kills them"
     ]
+
+
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_nothing_is_left_of_a_guest_that_boots(tmp_path: Path) -> None:
+    """Interrupted before it answers, the demo ends it all the same."""
+    mark = f"GIDWAY_INTERRUPTED={tmp_path}".encode()
+    demo = subprocess.Popen(
+        [TOP / "run", "demo", "--vm", f"--out={tmp_path}"],
+        env=os.environ | {"GIDWAY_BUILD": str(BUILD), "GIDWAY_INTERRUPTED": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for(lambda: running("qemu-system-x86_64", mark), "the guest")
+    finally:
+        os.killpg(demo.pid, signal.SIGINT)
+    assert demo.wait(PATIENCE) != 0
+    wait_for(lambda: not running("", mark), "nothing of it to run")
+
+
+def running(name: str, mark: bytes) -> list[str]:
+    """The programs of this name, or any, that have this in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if mark in (folder / "environ").read_bytes() and name in words[0].decode():
+                found.append(words[0].decode())
+    return found
