@@ -101,13 +101,13 @@ class Open:
         """Of memory, for one hostile program."""
         return Limit(LEAK_LIMIT)
 
-    def _write(self, name: str, text: str) -> Path:
+    def write(self, name: str, text: str) -> Path:
         path = self.folder / name
         path.write_text(text)
         return path
 
     def _start_weston(self) -> None:
-        configuration = self._write(f"{self.name}.ini", self.weston_ini())
+        configuration = self.write(f"{self.name}.ini", self.weston_ini())
         weston = self.processes.start(
             "weston",
             "weston",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The domain `open` as a guest: its programs run there, and look as those of a local domain do."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -191,6 +192,16 @@ class GuestProcesses(Processes):
         self.machine.boot()
         self._running = {"gidd": GuestDaemon(self.machine)}
 
+    def far_logs(self) -> dict[str, str]:
+        if not self.machine.is_running():
+            return {}
+        programs = [one for one in self._running.values() if isinstance(one, GuestProcess)]
+        texts = {f"{self.domain}-{program.name}": program.said() for program in programs}
+        with contextlib.suppress(BenchError):
+            gidd = self.machine.run(["tail", "-n20", "/var/log/gidd.log"])
+            texts[f"{self.domain}-gidd"] = gidd.out
+        return texts
+
     def pids(self) -> list[int]:
         programs = [one for one in self._running.values() if isinstance(one, GuestProcess)]
         return [process.pid for process in programs if process.is_running()]
@@ -235,7 +246,7 @@ class GuestOpen(Open):
     def limit(self) -> GuestMemory:
         return GuestMemory()
 
-    def _write(self, name: str, text: str) -> PurePosixPath:
+    def write(self, name: str, text: str) -> PurePosixPath:
         path = _FOLDER / name
         self.machine.run(["dd", "status=none", f"of={path}"], text.encode())
         return path

@@ -103,17 +103,20 @@ class Cockpit:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, *_: object
     ) -> None:
+        logs = self._logs() if isinstance(error, BenchError) else ""
         self.open.processes.kill_all()
         self.cluster.processes.kill_all()
         if self.hub is not None:
             self.hub.kill_all()
         if isinstance(error, BenchError):
-            raise BenchError(f"{error}\n{self._logs()}") from error
+            raise BenchError(f"{error}\n{logs}") from error
 
     def _logs(self, lines: int = 8) -> str:
         """The end of what each program wrote."""
+        files = sorted(self._folder.glob("*.log"))
+        texts = {log.stem: log.read_text(errors="replace") for log in files}
         ends = []
-        for log in sorted(self._folder.glob("*.log")):
-            said = log.read_text(errors="replace").splitlines()[-lines:]
-            ends += [f"--- {log.stem}", *said] if said else []
+        for name, text in (texts | self.open.processes.far_logs()).items():
+            said = text.splitlines()[-lines:]
+            ends += [f"--- {name}", *said] if said else []
         return "\n".join(ends)

@@ -113,6 +113,10 @@ class Processes:
     def pids(self) -> list[int]:
         return [process.pid for process in self._running.values() if process.is_running()]
 
+    def far_logs(self) -> dict[str, str]:
+        """What programs wrote that have no log in `folder`, by their names."""
+        return {}
+
     def signal_all(self, number: signal.Signals) -> None:
         for process in self._running.values():
             process.signal(number)
