@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import common
 
@@ -197,25 +198,36 @@ def measure_time(
                     begin = time.monotonic_ns()
                     time.sleep(options.seconds)
                     windows[who].append((begin, time.monotonic_ns()))
-    trace = Trace()
     with running.log.open("rb") as file:
-        read_into(trace, file)
-    frames = [
+        frames = frames_of(file)
+    return [
+        time_row(
+            who,
+            [
+                (begin, posted)
+                for start, end in windows[who]
+                for begin, posted in frames
+                if start <= begin and posted <= end
+            ],
+        )
+        for who in CLIENTS
+    ]
+
+
+def frames_of(log: BinaryIO) -> list[tuple[int, int]]:
+    """When each repaint of a timeline log began and was posted."""
+    trace = Trace()
+    read_into(trace, log)
+    return [
         (begin, posted)
         for chunk in trace.frames.chunks()
         for begin, posted in zip(chunk["begin"].tolist(), chunk["posted"].tolist(), strict=True)
         if posted >= 0
     ]
-    return [time_row(who, frames, windows[who]) for who in CLIENTS]
 
 
-def time_row(who: str, frames: list, windows: list[tuple[int, int]]) -> dict:
-    spent = [
-        posted - begin
-        for start, end in windows
-        for begin, posted in frames
-        if start <= begin and posted <= end
-    ]
+def time_row(who: str, frames: list[tuple[int, int]]) -> dict:
+    spent = [posted - begin for begin, posted in frames]
     if not spent:
         raise common.BenchError(f"{who}: Weston has repainted nothing")
     summary, _ = describe(Samples.of(np.array(spent, dtype=np.int64)))

@@ -6,12 +6,14 @@ One guest boots, and from its start on is counted: until its gidd answers, until
 drawn there without a compositor is live on gid-cluster's output, until Weston runs there, until a
 light that Weston forwards is live, and until a film's first frame was shown. Then the processor
 time of QEMU and of the host's programs, idle and running, beside what the guest's own kernel
-counts; memory on both sides of the border; and gid-cluster's rate undisturbed, while programs of
-the guest commit pictures without end, and while the guest is reset and boots again.
+counts; memory on both sides of the border; what a repaint takes the guest's Weston; and
+gid-cluster's rate undisturbed, while programs of the guest commit pictures without end, and while
+the guest is reset and boots again.
 
 Last, the commands of --run, each for itself in the guest.
 """
 
+import io
 import json
 import shlex
 import statistics
@@ -25,6 +27,7 @@ import common
 sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
 import isolation  # noqa: E402
 import load  # noqa: E402
+import repaint  # noqa: E402
 from cases import Flood, Reboot, Undisturbed  # noqa: E402
 from pair import Cockpit  # noqa: E402
 from processes import wait_for  # noqa: E402
@@ -32,7 +35,16 @@ from processes import wait_for  # noqa: E402
 WINDOWS = 3  # parts of each measurement of processor time
 SETTLE = 2.0  # seconds
 RUN_SECONDS = 400.0  # of one command: translated code takes its time
-PARTS = ("start", "load", "reboot")
+PARTS = ("start", "load", "repaint", "reboot")
+FIRST = 10  # repaints before any is counted
+FILM = "safety/film"
+CLIENTS = {
+    "gid": ("gid-view", f"--stream={FILM}", "--fullscreen"),
+    "wl_shm": (
+        *("gst-launch-1.0", "-q", "gidsrc", f"stream={FILM}"),
+        *("!", "waylandsink", "fullscreen=true"),
+    ),
+}
 WATCHED = ("gidd", "weston", "gid-telltale", "gst-launch-1.0", "gid-view")
 # By the shell alone: each program that starts takes a good part of a second in translated code.
 PSS = (
@@ -164,6 +176,43 @@ class Bench:
             name, kib = line.split(" ")
             self._add("memory", who=f"guest: {name}", kib=int(kib))
 
+    # --- repaint --------------------------------------------------------------------------------
+
+    def repaint(self) -> None:
+        """The guest's film full screen in a Weston of its own there, in gid memory and in wl_shm:
+        from the beginning of a repaint to when it is posted, by the guest's own clock."""
+        for who, client in CLIENTS.items():
+            text = self._timeline(client)
+            row = repaint.time_row(who, repaint.frames_of(io.BytesIO(text.encode()))[FIRST:])
+            keys = ("repaints", "mean_ms", "p50_ms", "p99_ms", "max_ms", "outliers")
+            self._add("repaint", who=who, **{key: row[key] for key in keys})
+
+    def _timeline(self, client: tuple[str, ...]) -> str:
+        """The log of a Weston that shows the film by this client."""
+        open = self._cockpit.open
+        config, log = open.write("repaint.ini", repaint.CONFIG), "/run/guest/repaint.log"
+        weston = open.processes.start(
+            "repaint",
+            *("weston", "--backend=headless", "--renderer=pixman", "--socket=repaint"),
+            *("--width=320", "--height=180", "--idle-time=0", f"--config={config}"),
+            *("--modules=gid-buffer.so", f"--log={log}", "--logger-scopes=log,timeline"),
+        )
+        self._until(f"grep -q 'gid: ready' {log}")
+        shown = open.processes.start("shown", "env", "WAYLAND_DISPLAY=repaint", *client)
+        self._until(f"test $(grep -c core_repaint_posted {log}) -gt {2 * FIRST}")
+        time.sleep(self._seconds)
+        shown.kill()
+        weston.stop()
+        for name in ("shown", "repaint"):
+            open.processes.forget(name)
+        text = open.machine.run(["cat", log]).out
+        open.machine.run(["rm", log])
+        return text
+
+    def _until(self, condition: str) -> None:
+        """A command of the guest's shell."""
+        self._cockpit.open.machine.run(["sh", "-c", f"until {condition}; do sleep 0.2; done"])
+
     # --- reboot ---------------------------------------------------------------------------------
 
     def reboot(self) -> None:
@@ -206,6 +255,9 @@ def show(rows: list[dict]) -> None:
             print(f"{row['who']:60} {row['kib']:8} KiB")
         elif row["what"] == "rate":
             print(f"{row['who']:60} {row['rate_hz']:8.2f} Hz")
+        elif row["what"] == "repaint":
+            who = f"guest: repaint, {row['who']}"
+            print(f"{who:60} {row['mean_ms']:8.3f} ms, at most {row['max_ms']:.3f} ms")
         elif row["what"] == "latency":
             print(f"{row['who']:60} {row['p50_ms']:8.2f} ms, at most {row['max_ms']:.2f} ms")
         else:

@@ -13,7 +13,13 @@ pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_guest_is_counted(tmp_path: Path) -> None:
-    arguments = ["--seconds=3", "--part=load", "--run=gidctl --version", "--run=false"]
+    arguments = [
+        "--seconds=3",
+        "--part=load",
+        "--part=repaint",
+        "--run=gidctl --version",
+        "--run=false",
+    ]
     result = results("virtual", tmp_path, *arguments)
     rows: dict[str, dict[str, dict]] = {}
     for row in result["rows"]:
@@ -34,6 +40,8 @@ def test_a_guest_is_counted(tmp_path: Path) -> None:
     cpu = {name: row["cpu_percent"] for name, row in rows["cpu"].items()}
     assert cpu["host: QEMU, with all of the guest"] > 0 and 0 <= cpu["guest: in use"] <= 100
     assert cpu["host: meter"] > 0 and rows["rate"]["cluster, with the guest running"]["rate_hz"] > 0
+    for row in (rows["repaint"]["gid"], rows["repaint"]["wl_shm"]):
+        assert row["repaints"] > 5 and 0 < row["p50_ms"] <= row["max_ms"]
     memory = {name: row["kib"] for name, row in rows["memory"].items()}
     assert memory["host: QEMU, with all of the guest"] > memory["guest: weston"] > 1000
     assert memory["guest: gidd"] > 100

@@ -167,6 +167,6 @@ PLANS = [
             ("2 to 8 layers, first frame", "24.7 to 79.7 % slower"),
             ("2 to 8 layers, later frames", "1.6 to 4 % slower"),
         ),
-        minutes=(0.8, 4),
+        minutes=(0.9, 4),
     ),
 ]

@@ -63,7 +63,7 @@ PLANS = [
             ("random, 64 MB", "260 ns (virtualised), 221 ns (native)"),
             ("allocate, touch, free 64 MB", "20.8 ms (virtualised), 20.7 ms (native)"),
         ),
-        minutes=(0.5, 0.5),
+        minutes=(0.9, 0.9),
         runs=lambda is_full: [["gid-probe", "memory", kind] for kind in ("private", "slab")],
     ),
 ]

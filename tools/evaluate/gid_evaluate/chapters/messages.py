@@ -73,7 +73,7 @@ PLANS = [
         _messages,
         goals=(Goal(DEAREST, 1.1),),
         document=(("16 bytes", "5.67 µs"), ("1024 bytes", "5.54 µs"), ("64 KB", "5.54 µs")),
-        minutes=(0.3, 0.3),
+        minutes=(0.2, 0.2),
     ),
     Plan(
         "doorbells",

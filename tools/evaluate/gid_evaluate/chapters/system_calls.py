@@ -68,7 +68,7 @@ PLANS = [
         "idle, and while a program on each core makes system calls without end.",
         _interrupts,
         document=(("mean", "5 µs"), ("minimum", "3 µs"), ("maximum", "35 µs")),
-        minutes=(0.4, 4),
+        minutes=(0.3, 4),
         runs=lambda is_full: [_words(state, is_full) for state in ("idle", "loaded")],
     ),
     Plan(
@@ -83,7 +83,7 @@ PLANS = [
             ("mutex, obtain", "7 ns"),
             ("context switch", "680 ns"),
         ),
-        minutes=(0.3, 0.3),
+        minutes=(0.1, 0.1),
         runs=lambda is_full: [["gid-probe", "calls"]],
     ),
 ]
