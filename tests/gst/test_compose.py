@@ -231,7 +231,10 @@ def test_no_copy(cockpit: Cockpit, engine: Program) -> None:
         "copy-policy=error gidsrc stream=movie ! compose. "
         f"{source('snow', '320x240', 1000)} ! compose.",
     )
-    viewer.wait_frames(30)
+    try:
+        viewer.wait_frames(30)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{composer.account()}\n{sender.account()}") from None
     stats = composer.stats("compose")
     assert stats["copied-frames"] == 0
     assert stats["layers"] >= stats["frames"] >= 30

@@ -30,11 +30,14 @@ class Guest:
         self.agent = Agent(path, lambda what: f"guest open: {what}")
         self.answer: Answer = lambda port, message: None
         self.asked: list[dict] = []
+        self.accepted = threading.Event()  # until then the next one to accept may get our agent
         threading.Thread(target=self.serve, daemon=True).start()
         self.agent.connect(time.monotonic() + PATIENCE, lambda: True)
+        assert self.accepted.wait(PATIENCE)
 
     def serve(self) -> None:
         port, _ = self.listener.accept()
+        self.accepted.set()
         with port.makefile("rb") as lines:
             for line in lines:
                 if line.strip():
