@@ -533,7 +533,6 @@ static int find_slab(struct gid_producer *producer, gid_id gid, struct gid_slab 
 
 static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, uint64_t now) {
 	struct gid_slab *slab;
-	frame->gid = gid_slab_present_gid(producer->domain, frame->gid);
 	int error = find_slab(producer, frame->gid, &slab);
 	if (error == 0 && slab != NULL && producer->options.granted != NULL) {
 		error = ask_grants(producer, slab, frame->gid);
@@ -572,11 +571,16 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 	gid_producer_enter(producer);
 	int count = -EPIPE;
 	uint64_t now = gid_clock_now();
+	/* Its slot may be taken back from somebody now, and so get another gid, as by moving. */
+	bool is_present = producer->domain != NULL &&
+			gid_slab_is_present(producer->domain, frame->gid);
 	collect_all(producer);
 	if (producer->lease.next != NULL && producer->lease.deadline <= now) {
 		gid_producer_run_leases(producer, now);
 	}
 	if (!producer->destroyed && producer->domain != NULL) {
+		frame->gid = is_present ? gid_slab_present_gid(producer->domain, frame->gid)
+					: frame->gid;
 		count = send_to_all(producer, frame, now);
 		settle(producer);
 	}

@@ -462,14 +462,15 @@ struct gid_slab *gid_slab_find_of_domain(struct gid_domain *domain, uint32_t key
 	return slab;
 }
 
+bool gid_slab_is_present(struct gid_domain *domain, gid_id gid) {
+	const struct gid_slab *slab = gid_slab_find(domain, gid);
+	return slab != NULL &&
+			gid_slab_generation(slab, gid_slot_of(gid)) == gid_generation_of(gid);
+}
+
 gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid) {
 	const struct gid_slab *slab = gid_slab_find(domain, gid);
-	uint32_t slot = gid_slot_of(gid);
-	if (slab == NULL || gid_slab_key(slab->info.gid) == gid_slab_key(gid) ||
-			gid_slab_generation(slab, slot) != gid_generation_of(gid)) {
-		return gid;
-	}
-	return gid_slab_gid(slab, slot);
+	return slab == NULL ? gid : gid_slab_gid(slab, gid_slot_of(gid));
 }
 
 int gid_slab_find_sendable(struct gid_domain *domain, gid_id gid, struct gid_slab **result) {

@@ -144,7 +144,10 @@ uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot);
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 
-/* The present name of what an own slab was called before it left its memory; else the same. */
+/* Whether nobody has lost the slot of an own slab since it had this gid, wherever it lies now. */
+bool gid_slab_is_present(struct gid_domain *domain, gid_id gid);
+
+/* What the slot of an own slab is called now; of others the same. */
 gid_id gid_slab_present_gid(struct gid_domain *domain, gid_id gid);
 
 /* A frame of an own slab came back by that name, which may be one that it had before. */

@@ -135,9 +135,31 @@ static void test_no_lease(void) {
 	settle(NULL);
 }
 
+/* As two pictures that a light has in turn: the lease of one is over when it is sent again. */
+static void test_sent_again(void) {
+	struct gid_slab *slab = make_slab(4);
+	struct gid_producer *producer = produce(LEASE_MS * MS, 8);
+	struct gid_consumer *consumer = consume(4, false, false);
+	struct gid_frame held, again = GID_FRAME_INIT;
+	settle(producer);
+	send_slot(producer, slab, 0);
+	send_slot(producer, slab, 1);
+	bool good = gid_consumer_receive(consumer, &held) == 1;
+	cockpit_sleep_ms(2 * LEASE_MS);
+	again.gid = gid_slab_gid(slab, 0);
+	int sent = gid_producer_send(producer, &again);
+	tap_ok(good && sent == 1 && again.gid == gid_slab_gid(slab, 0) && again.gid != held.gid,
+			"a slot that is taken back by sending it again has a new gid: %d", sent);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
 		test_lease();
+		test_sent_again();
 		test_lease_of_another();
 		test_no_lease();
 	}

@@ -240,9 +240,10 @@ int gid_producer_dispatch(struct gid_producer *producer);
  * count as dropped.
  *
  * Returns the number of consumers that got the frame, and sets the frame's `sequence` and
- * `submit_time`; -EINVAL: the gid is out of date, a field is out of range, or the slab was neither
- * made by this domain object nor imported by it from another client of the same domain;
- * -EINPROGRESS: see `granted`; -EPIPE: the domain object was destroyed.
+ * `submit_time`, and its `gid` where the slot was just taken back from a consumer; -EINVAL: the gid
+ * is out of date, a field is out of range, or the slab was neither made by this domain object nor
+ * imported by it from another client of the same domain; -EINPROGRESS: see `granted`; -EPIPE: the
+ * domain object was destroyed.
  *
  * The first frame of a slab grants the slab to the domains of the consumers; gidd is asked once. An
  * imported slab is lent to them in the same way, if its owner does not forbid it
