@@ -15,6 +15,7 @@
 struct held {
 	struct wl_list link; /* forward::held */
 	gid_id gid;
+	bool is_copy;	       /* the slot is ours */
 	struct gid_slab *slab; /* our reference */
 	struct weston_buffer_reference buffer;
 	struct weston_buffer_release_reference release;
@@ -64,6 +65,7 @@ static struct held *held_get(struct forward *forward, const struct forward_pictu
 			return NULL;
 		}
 		held->gid = picture->gid;
+		held->is_copy = picture->buffer == NULL;
 		held->slab = gid_slab_ref(picture->slab);
 		wl_list_insert(&forward->held, &held->link);
 	}
@@ -150,6 +152,9 @@ static int forward_send_frame(struct forward *forward, struct gid_frame *frame) 
 
 static void forward_send(struct forward *forward, uint32_t flags) {
 	struct gid_frame frame = forward->frame;
+	const struct held *held = forward->current;
+	/* Taken back from a consumer on a machine that went, our slot has another gid. */
+	frame.gid = held->is_copy ? gid_slab_gid(held->slab, gid_slot_of(held->gid)) : held->gid;
 	frame.flags |= flags;
 	int count = forward_send_frame(forward, &frame);
 	forward->waits = count == -EINPROGRESS;
@@ -173,7 +178,6 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 		return;
 	}
 	forward->frame = (struct gid_frame)GID_FRAME_INIT;
-	forward->frame.gid = picture->gid;
 	forward->frame.capture_time = gid_clock_now();
 	forward->frame.damage = picture->damage;
 	forward->frame.crop = picture->crop;
@@ -181,15 +185,10 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward->frame.content_hash = picture->content_hash;
 	forward->frame.flags = GID_FRAME_HASH | picture->flags;
 	forward->hidden = false;
-	gid_id old = forward->current != NULL ? forward->current->gid : GID_NONE;
 	forward->current = held;
 	forward->outdated = false;
 	forward_send(forward, 0);
-	/* Sending may have let go of it. */
-	struct held *left = held_find(forward, old);
-	if (left != NULL) {
-		held_settle(forward, left);
-	}
+	held_settle_all(forward);
 }
 
 void forward_outdate(struct forward *forward) {
@@ -220,11 +219,7 @@ void forward_begin(struct forward *forward) {
 /* --- the stream ------------------------------------------------------------------------------- */
 
 static void handle_released(void *data, gid_id gid) {
-	struct forward *forward = data;
-	struct held *held = held_find(forward, gid);
-	if (held != NULL) {
-		held_settle(forward, held);
-	}
+	held_settle_all(data);
 }
 
 /* A repeated picture says that it is still right. */

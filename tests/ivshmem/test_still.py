@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""A still picture that Weston forwards to another machine, whose gidd ends and starts again."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import Display, telltale_picture, with_deadline
+from forwarding import TELLTALE, ShmBuffers, Window, random_picture
+from machines import CONFIG, start
+from program import Program, wait_for
+from wayland import Display as Connection
+from weston import Weston
+
+LAMP = "org.example.lamp"
+ROLE = "[gid-safety]\nrole=telltale\nsize=320x80\nclient-ms=0\n"
+WAYS = {"copied": f"app-id={LAMP}\n", "lent": f"clients={TELLTALE}\n"}
+
+
+@pytest.fixture
+def machines(make_cockpit: Callable[..., Cockpit]) -> Cockpit:
+    cockpit = make_cockpit(CONFIG)
+    start(cockpit)
+    return cockpit
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_comes_back(machines: Cockpit, way: str) -> None:
+    """Nobody draws anything new: what was taken back by force has to be sent again as it is."""
+    display = Display(machines, with_deadline(1000), domain="host")
+    weston = Weston(machines.folder, machines.env("open"), "pixman")
+    weston.configure(ROLE + WAYS[way])
+    weston.start()
+    machines.programs.append(weston.program)
+    with ExitStack() as stack:
+        if way == "copied":  # of an ordinary client
+            connection = stack.enter_context(Connection(weston.socket, weston.protocols))
+            picture = random_picture(1)
+            window = Window(connection, LAMP)
+            window.show(ShmBuffers(connection).draw(picture))
+        else:
+            picture = telltale_picture(machines.folder, 3)
+            env = weston.environment | {"WAYLAND_DISPLAY": weston.socket.name}
+            words = [TELLTALE, "--role=telltale", "--state=3"]
+            machines.programs.append(Program(words, env, machines.folder))
+        display.wait_role("live")
+        for _ in range(3):
+            machines.kill("host")
+            wait_for(lambda: display.role()["state"] != "live", "the fallback")
+            machines.restart("host")
+            display.wait_role("live")
+            assert numpy.array_equal(display.region(), picture)
