@@ -37,6 +37,7 @@ struct gid_canvas {
 	uint64_t serial;	    /* of the last batch */
 	uint64_t batch_epoch;	    /* the engine that it is for */
 	uint64_t rung;		    /* the engine's sleep for which it was sent, or 0 */
+	uint64_t rung_at;	    /* when it was last sent, ns */
 	gid_id sent;		    /* as what it was sent; GID_NONE: not yet */
 
 	/* The list that is being made. */

@@ -246,15 +246,22 @@ static bool want(struct gid_canvas *canvas, uint64_t fence) {
 
 /*
  * Has an engine that sleeps look at the batch once more: its bell may have been lost on the way to
- * another machine, or the batch may have moved to other memory while the engine read it.
+ * another machine, or the batch may have moved to other memory while the engine read it. Returns
+ * when that is to be asked again.
  */
-static void ring_again(struct gid_canvas *canvas) {
+static uint64_t ring_again(struct gid_canvas *canvas) {
 	struct gid_frame frame = GID_FRAME_INIT;
+	uint64_t now = gid_clock_now();
+	if (now - canvas->rung_at < RING_AGAIN_NS) {
+		return canvas->rung_at + RING_AGAIN_NS;
+	}
 	if (canvas->batch != NULL && canvas->report != NULL &&
 			(load(&canvas->report->asleep) & 1) != 0) {
 		frame.gid = gid_slab_gid(canvas->slab, canvas->slot);
 		gid_producer_send(canvas->lists, &frame);
+		canvas->rung_at = now;
 	}
+	return now + RING_AGAIN_NS;
 }
 
 int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
@@ -262,7 +269,6 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 	uint64_t spin_end = canvas->options.spin_us == 0
 			? 0
 			: gid_clock_now() + canvas->options.spin_us * 1000ull;
-	uint64_t again = 0;
 	if (fence > canvas->fence) {
 		return canvas_fail(canvas, -EINVAL, "no list with this fence was submitted");
 	}
@@ -285,14 +291,10 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 		if (want(canvas, fence)) {
 			break;
 		}
+		uint64_t again = ring_again(canvas);
 		if (fence > canvas->lost && gid_clock_now() >= deadline) {
 			return canvas_fail(canvas, -ETIMEDOUT, "the list is not done in this time");
 		}
-		uint64_t now = gid_clock_now();
-		if (again != 0 && now >= again) {
-			ring_again(canvas);
-		}
-		again = again <= now ? now + RING_AGAIN_NS : again;
 		sleep_until(canvas, deadline < again ? deadline : again);
 		dispatch_all(canvas);
 	}
@@ -393,6 +395,7 @@ static int send_batch(struct gid_canvas *canvas) {
 		}
 		if (sent > 0) {
 			canvas->sent = frame.gid;
+			canvas->rung_at = gid_clock_now();
 			return 0;
 		}
 		if (gid_producer_consumers(canvas->lists) == 0) {

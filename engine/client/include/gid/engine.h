@@ -20,9 +20,10 @@
  *
  * An event loop adds the descriptors of the domain and of the canvas, and calls
  * gid_domain_dispatch() and gid_canvas_dispatch(). gid_canvas_wait() with a limit of 0 says whether
- * a list is done; if it is not, the canvas's descriptor becomes readable when it is. If the engine
- * ends, lists that it had not done are lost: gid_list_submit() returns -ENOTCONN until it is back.
- * It then begins with a black canvas, by itself.
+ * a list is done; if it is not, the canvas's descriptor becomes readable when it is. Ask again a
+ * few times a second all the same: so an engine that overlooked the list is rung once more. If the
+ * engine ends, lists that it had not done are lost: gid_list_submit() returns -ENOTCONN until it is
+ * back. It then begins with a black canvas, by itself.
  *
  * The thread rules are those of domain.h. Errors are returned as -errno; gid_canvas_error() is the
  * sentence for the last one.

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A program that waits for its list rings again for an engine that sleeps on. The engine is a mock,
+ * because the real one overlooks no bell.
+ */
+#define COCKPIT_STREAMS "engine/*"
+#define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
+#include "cockpit.h"
+
+#include "language.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <gid/engine.h>
+
+#include "tap.h"
+
+#define OVERLOOKED 3u /* bells */
+
+struct sleeper {
+	struct gid_domain *domain;
+	struct gid_slab *slab;
+	struct engine_report *page;
+	struct gid_producer *report;
+	struct gid_consumer *lists;
+	uint32_t bells;
+};
+
+static void tell(struct sleeper *engine) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(engine->slab, 0);
+	gid_producer_send(engine->report, &frame);
+}
+
+static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	if (joined) {
+		tell(data);
+	}
+}
+
+static bool sleeper_init(struct sleeper *engine) {
+	struct gid_layout layout;
+	const struct gid_producer_options report = {
+			.size = sizeof(report), .subscriber = handle_subscriber, .data = engine};
+	const struct gid_consumer_options lists = {.size = sizeof(lists), .reconnect = true};
+	*engine = (struct sleeper){0};
+	if (gid_domain_connect("cluster", &engine->domain) < 0 ||
+			gid_layout_init(&layout, DRM_FORMAT_R8, sizeof(*engine->page), 1, 64) < 0 ||
+			gid_slab_create_for_stream(engine->domain, "canvas/panel/report", &layout, 0,
+					1, NULL, &engine->slab) < 0) {
+		return false;
+	}
+	engine->page = gid_slab_data(engine->slab, 0);
+	engine->page->version = ENGINE_VERSION;
+	engine->page->magic = ENGINE_REPORT_MAGIC;
+	engine->page->asleep = 1;
+	return gid_producer_create(engine->domain, "canvas/panel/report", &report,
+			       &engine->report) == 0 &&
+			gid_consumer_create(engine->domain, "open", "engine/panel", &lists,
+					&engine->lists) == 0;
+}
+
+static void sleeper_finish(struct sleeper *engine) {
+	gid_consumer_destroy(engine->lists);
+	gid_producer_destroy(engine->report);
+	gid_slab_destroy(engine->slab, true);
+	gid_domain_destroy(engine->domain);
+}
+
+/* Hears bells, and overlooks all but the last. */
+static void sleeper_dispatch(struct sleeper *engine, uint64_t fence) {
+	struct gid_frame frame;
+	gid_domain_dispatch(engine->domain);
+	gid_producer_dispatch(engine->report);
+	while (gid_consumer_receive(engine->lists, &frame) == 1) {
+		gid_consumer_release(engine->lists, &frame);
+		engine->bells += frame.gid != GID_NONE;
+		if (engine->bells > OVERLOOKED) {
+			engine->page->fence = fence;
+			tell(engine);
+		}
+	}
+}
+
+/* Asks again and again, for `timeout_ms` each. */
+static void test_bell(struct sleeper *engine, struct gid_canvas *canvas, int timeout_ms) {
+	const struct gid_rectangle all = {0, 0, 65535, 65535};
+	uint64_t fence = 0;
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	engine->bells = 0;
+	engine->page->asleep += 2; /* it was awake in between */
+	gid_list_begin(canvas);
+	gid_list_fill(canvas, GID_OPERATOR_SRC, 0xff000000, &all, 1);
+	int ret = gid_list_submit(canvas, &fence);
+	while (ret == 0 && (ret = gid_canvas_wait(canvas, fence, timeout_ms)) == -ETIMEDOUT &&
+			cockpit_now_ms() < end) {
+		sleeper_dispatch(engine, fence);
+		cockpit_sleep_ms(5);
+		ret = 0;
+	}
+	tap_ok(ret == 0 && engine->bells > OVERLOOKED,
+			"an engine that overlooks bells is rung again (%d ms): %s, %u bells",
+			timeout_ms, strerror(-ret), engine->bells);
+}
+
+int main(void) {
+	struct gid_domain *domain = NULL;
+	struct gid_canvas *canvas = NULL;
+	struct sleeper engine;
+	const struct gid_canvas_options options = {
+			.size = sizeof(options), .width = 8, .height = 8, .connect_ms = -1};
+	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0 || !sleeper_init(&engine) ||
+			gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
+		tap_ok(false, "a canvas, and who draws it");
+		cockpit_finish();
+		return tap_finish();
+	}
+	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (!gid_canvas_is_connected(canvas) && cockpit_now_ms() < end) {
+		gid_domain_dispatch(domain);
+		gid_canvas_dispatch(canvas);
+		sleeper_dispatch(&engine, 0);
+		cockpit_sleep_ms(5);
+	}
+	tap_ok(gid_canvas_is_connected(canvas), "the program finds its engine");
+	test_bell(&engine, canvas, 0);
+	test_bell(&engine, canvas, 20);
+	test_bell(&engine, canvas, 450);
+	gid_canvas_destroy(canvas);
+	sleeper_finish(&engine);
+	gid_domain_destroy(domain);
+	cockpit_finish();
+	return tap_finish();
+}
