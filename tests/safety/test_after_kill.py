@@ -19,6 +19,7 @@ from program import BUILD, wait_for
 KILLS = 20
 # The aim, and what a machine that is busy with other things may make of it.
 AIM_S, BUSY_S = 1.0, 20.0
+LOWEST = ("chrt", "--idle", "0", "setpriv", "--bounding-set=-all")  # and no way up
 
 
 def state_file(cockpit: Cockpit) -> Path:
@@ -121,6 +122,16 @@ def test_a_stop_in_good_order(cockpit: Cockpit) -> None:
     assert role["reason"] in ("died", "ended")
     start_telltale(cockpit)
     assert display.wait_role("live")["transition_count"] == count + 1
+
+
+def test_in_the_lowest_class(cockpit: Cockpit) -> None:
+    """Where it may start no thread above its own class, it keeps what it shows as well."""
+    start_telltale(cockpit)
+    display = Display(cockpit, under=LOWEST)
+    display.wait_role("live")
+    threads = os.listdir(f"/proc/{display.program.pid}/task")
+    assert {os.sched_getscheduler(int(thread)) for thread in threads} == {os.SCHED_IDLE}
+    wait_kept(cockpit, "role live none ")
 
 
 def test_what_was_learned_is_kept(cockpit: Cockpit) -> None:

@@ -50,8 +50,10 @@ def sources(mode: str) -> dict[str, str]:
     size = f"width={WIDTH},height={HEIGHT},framerate=30/1"
     start = "videotestsrc pattern=ball num-buffers=40 ! video/x-raw"
     return {
-        # The smallest that vicodec takes; of dma-bufs it says DMA_DRM, unless it is asked not to.
-        "stateful decoder": f"{start},format=I420,width=640,height=360,framerate=30/1 ! "
+        # vicodec's coder begins with this size, and GStreamer asks for its buffers before it sets
+        # another: since Linux 6.12.117 it would then find them too small. Of dma-bufs the decoder
+        # says DMA_DRM, unless it is asked not to.
+        "stateful decoder": f"{start},format=I420,width=1280,height=720,framerate=30/1 ! "
         f"v4l2fwhtenc ! v4l2fwhtdec capture-io-mode={mode} ! video/x-raw,format=I420",
         "converter": f"{start},format=BGR,{size} ! v4l2convert capture-io-mode={mode} ! "
         f"video/x-raw,format=YUY2,width={WIDTH},height={HEIGHT}",
