@@ -335,9 +335,8 @@ gst_gid_allocator_take_again (GstGidAllocator *self, GstMemory *mem)
   slot->in_one_go = FALSE;
 }
 
-/* Whether waiting could bring a slot back: some consumer has one. */
-static gboolean
-consumers_hold_any (GstGidAllocator *self)
+gboolean
+gst_gid_allocator_may_wait (GstGidAllocator *self)
 {
   gboolean held = FALSE;
 
@@ -346,7 +345,8 @@ consumers_hold_any (GstGidAllocator *self)
     GstGidSlab *slab = g_ptr_array_index (self->slabs, i);
 
     for (guint j = 0; j < slab->info.slot_count && !held; j++)
-      held = gid_slab_holders (slab->slab, j) > 0;
+      held = gid_slab_holders (slab->slab, j) > 0
+          && !gst_gid_domain_shows (self->domain, gid_slab_gid (slab->slab, j));
   }
   gst_gid_domain_unlock_only (self->domain);
   return held;
@@ -492,10 +492,10 @@ gst_gid_allocator_grow (
     count = CLAMP (MAX (min, FIRST_SLOTS), 1, MAX (self->limit, min));
   } else if (self->n_slots < self->limit) {
     count = MIN (self->n_slots, self->limit - self->n_slots);
-  } else if (self->n_slots < SLOTS_HELD_MAX && !consumers_hold_any (self)) {
+  } else if (self->n_slots < SLOTS_HELD_MAX && !gst_gid_allocator_may_wait (self)) {
     count = MAX (self->n_slots / 2, 1);
     GST_WARNING_OBJECT (self,
-        "upstream itself holds all %u slots: adding %u. Set slots=%u or "
+        "upstream itself holds all %u slots but the one that is shown: adding %u. Set slots=%u or "
         "more to begin with",
         self->n_slots, count, self->n_slots + count);
   } else {

@@ -85,10 +85,17 @@ GstMemory *gst_gid_allocator_take (
 /**
  * Makes another slab, the first of at least `min` slots. Call with the lock held; it is given up meanwhile.
  * Returns FALSE with an error where libgid cannot, or without one where the limit is reached. The
- * limit does not count while upstream alone holds all slots, for waiting for itself it would stall.
+ * limit does not count while gst_gid_allocator_may_wait() is FALSE.
  */
 gboolean gst_gid_allocator_grow (
     GstGidAllocator *self, const struct gid_layout *layout, gsize size, guint min, GError **error);
+
+/**
+ * Whether waiting could bring a slot back: consumers have one that they give back in time. Where
+ * they have but the picture that is shown now, and upstream all others, it would wait for itself.
+ * Call with the lock held.
+ */
+gboolean gst_gid_allocator_may_wait (GstGidAllocator *self);
 
 /** Posts why there is no memory, as the element's error. Call without the lock. */
 void gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error);

@@ -17,6 +17,7 @@ typedef struct
   struct gid_producer *producer;
   GSource *source;
   gboolean leaky;
+  gid_id shown; /* sent last: consumers keep it until there is another */
 } Producer;
 
 struct _GstGidDomain
@@ -85,12 +86,6 @@ gst_gid_domain_drop_later (GstGidDomain *self, GstMiniObject *object)
 }
 
 void
-gst_gid_domain_keep (GstGidDomain *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other)
-{
-  gst_gid_in_flight_add (&self->in_flight, gid, buffer, other);
-}
-
-void
 gst_gid_domain_let_go (GstGidDomain *self, gid_id gid)
 {
   gst_gid_in_flight_remove (&self->in_flight, gid, self->dropped);
@@ -118,6 +113,27 @@ static Producer *
 nth_producer (GstGidDomain *self, guint i)
 {
   return &g_array_index (self->producers, Producer, i);
+}
+
+void
+gst_gid_domain_keep (GstGidDomain *self, struct gid_producer *producer, gid_id gid,
+    GstBuffer *buffer, GstMiniObject *other)
+{
+  for (guint i = 0; i < self->producers->len; i++) {
+    if (nth_producer (self, i)->producer == producer)
+      nth_producer (self, i)->shown = gid;
+  }
+  gst_gid_in_flight_add (&self->in_flight, gid, buffer, other);
+}
+
+gboolean
+gst_gid_domain_shows (GstGidDomain *self, gid_id gid)
+{
+  for (guint i = 0; i < self->producers->len; i++) {
+    if (nth_producer (self, i)->shown == gid)
+      return TRUE;
+  }
+  return FALSE;
 }
 
 static gboolean
@@ -287,7 +303,7 @@ void
 gst_gid_domain_add_producer (GstGidDomain *self, struct gid_producer *producer, gboolean leaky)
 {
   Producer added = { producer, g_unix_fd_source_new (gid_producer_get_fd (producer), G_IO_IN),
-    leaky };
+    leaky, GID_NONE };
 
   if (self->producers->len == 0)
     self->ticker = attach (self, g_timeout_source_new (TICK_MS), tick);
@@ -329,6 +345,15 @@ gst_gid_domain_reclaim (GstGidDomain *self)
     gid_producer_want_release (nth_producer (self, i)->producer);
   gst_gid_domain_unlock (self);
   return found;
+}
+
+void
+gst_gid_domain_reclaim_shown (GstGidDomain *self)
+{
+  gst_gid_domain_lock (self);
+  for (guint i = 0; i < self->producers->len; i++)
+    gid_producer_reclaim (nth_producer (self, i)->producer, true);
+  gst_gid_domain_unlock (self);
 }
 
 GstResourceError

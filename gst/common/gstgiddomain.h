@@ -49,12 +49,18 @@ void gst_gid_domain_unlock_only (GstGidDomain *domain);
 void gst_gid_domain_drop_later (GstGidDomain *domain, GstMiniObject *object);
 
 /**
- * Keeps the buffer, and what else has to live as long, until the slot it was sent in has no holder
- * any more; and says that this is so. Call with the lock held.
+ * The producer has sent the buffer: keeps it, and what else has to live as long, until the slot it
+ * was sent in has no holder any more; and says that this is so. Call with the lock held.
  */
-void gst_gid_domain_keep (
-    GstGidDomain *domain, gid_id gid, GstBuffer *buffer, GstMiniObject *other);
+void gst_gid_domain_keep (GstGidDomain *domain, struct gid_producer *producer, gid_id gid,
+    GstBuffer *buffer, GstMiniObject *other);
 void gst_gid_domain_let_go (GstGidDomain *domain, gid_id gid);
+
+/**
+ * Whether one of the streams shows the slot now. Its consumers keep that, without a lease, until
+ * another picture is sent. Call with the lock held.
+ */
+gboolean gst_gid_domain_shows (GstGidDomain *domain, gid_id gid);
 
 /**
  * Has the thread collect what the producer's consumers release, until it is removed. Where it is
@@ -71,6 +77,9 @@ void gst_gid_domain_remove_producer (GstGidDomain *domain, struct gid_producer *
  * Returns whether there is hope for a slot. Call without the lock.
  */
 gboolean gst_gid_domain_reclaim (GstGidDomain *domain);
+
+/** Takes back the oldest frame of each producer, also from who reads it. Call without the lock. */
+void gst_gid_domain_reclaim_shown (GstGidDomain *domain);
 
 /** The kind of error that libgid's `result` is. */
 GstResourceError gst_gid_domain_error_code (int result);

@@ -176,26 +176,35 @@ acquire_now (GstGidPool *self, GError **error)
   return mem ? buffer_new (self, mem) : NULL;
 }
 
-/* Takes back what nobody has read, else waits a little. Called with the lock held. */
+/*
+ * Takes back what nobody has read, else waits a little. Where that is in vain for long, as there is
+ * no memory for more slots, the picture that is shown is taken back as well. Called with the lock
+ * held.
+ */
 static void
 wait_for_consumers (GstGidPool *self, gint64 *since)
 {
   GstGidAllocator *allocator = self->allocator;
   gint64 now = g_get_monotonic_time ();
-  gboolean found;
+  gboolean found, late;
 
   if (*since == 0) {
     *since = now;
     allocator->waits++;
-  } else if (*since > 0 && now - *since > WAIT_WARNING) {
+  }
+  late = now - *since > WAIT_WARNING;
+  if (late) {
     GST_WARNING_OBJECT (self,
         "waiting for a slot: all %u are in use upstream or held by "
         "consumers",
         allocator->n_slots);
-    *since = -1;
+    *since = now;
   }
+  late = late && !gst_gid_allocator_may_wait (allocator);
   g_mutex_unlock (&allocator->lock);
   found = gst_gid_domain_reclaim (allocator->domain);
+  if (late && !found)
+    gst_gid_domain_reclaim_shown (allocator->domain);
   g_mutex_lock (&allocator->lock);
   if (!found && !GST_BUFFER_POOL_IS_FLUSHING (GST_BUFFER_POOL_CAST (self))) {
     allocator->waiting++;
@@ -265,25 +274,39 @@ static void
 gst_gid_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
 {
   GstGidPool *self = GST_GID_POOL (pool);
+  gboolean again = can_be_given_out_again (self, buffer);
 
-  if (!can_be_given_out_again (self, buffer)) {
-    gst_buffer_unref (buffer);
-    return;
-  }
   g_mutex_lock (&self->allocator->lock);
-  g_ptr_array_add (self->ready, buffer);
-  gst_gid_allocator_signal (self->allocator);
+  /* another pool of the allocator may need the slot when this one has ended */
+  again = again && !GST_BUFFER_POOL_IS_FLUSHING (pool);
+  if (again) {
+    g_ptr_array_add (self->ready, buffer);
+    gst_gid_allocator_signal (self->allocator);
+  }
   g_mutex_unlock (&self->allocator->lock);
+  if (!again)
+    gst_buffer_unref (buffer);
 }
 
+/* What is ready goes back to the allocator. */
+static void
+drop_ready (GstGidPool *self)
+{
+  GPtrArray *ready;
+
+  g_mutex_lock (&self->allocator->lock);
+  ready = self->ready;
+  self->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
+  gst_gid_allocator_signal (self->allocator);
+  g_mutex_unlock (&self->allocator->lock);
+  g_ptr_array_unref (ready);
+}
+
+/* Also where the pool ends, long before it stops, if a buffer of it is shown. */
 static void
 gst_gid_pool_flush_start (GstBufferPool *pool)
 {
-  GstGidPool *self = GST_GID_POOL (pool);
-
-  g_mutex_lock (&self->allocator->lock);
-  gst_gid_allocator_signal (self->allocator);
-  g_mutex_unlock (&self->allocator->lock);
+  drop_ready (GST_GID_POOL (pool));
 }
 
 /* Slots are taken as they are needed. */
@@ -296,14 +319,7 @@ gst_gid_pool_start (GstBufferPool *pool)
 static gboolean
 gst_gid_pool_stop (GstBufferPool *pool)
 {
-  GstGidPool *self = GST_GID_POOL (pool);
-  GPtrArray *ready;
-
-  g_mutex_lock (&self->allocator->lock);
-  ready = self->ready;
-  self->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
-  g_mutex_unlock (&self->allocator->lock);
-  g_ptr_array_unref (ready);
+  drop_ready (GST_GID_POOL (pool));
   return TRUE;
 }
 

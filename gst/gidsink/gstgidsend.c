@@ -191,7 +191,8 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
   gst_gid_domain_lock (self->domain);
   sent = gid_producer_send (self->producer, frame);
   if (sent > 0)
-    gst_gid_domain_keep (self->domain, frame->gid, buffer, (GstMiniObject *) export);
+    gst_gid_domain_keep (
+        self->domain, self->producer, frame->gid, buffer, (GstMiniObject *) export);
   /* upstream may have but few buffers of its own, and no pool of ours that asks for them */
   if (export)
     gid_producer_want_release (self->producer);

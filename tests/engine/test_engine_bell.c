@@ -45,8 +45,8 @@ static bool sleeper_init(struct sleeper *engine) {
 	*engine = (struct sleeper){0};
 	if (gid_domain_connect("cluster", &engine->domain) < 0 ||
 			gid_layout_init(&layout, DRM_FORMAT_R8, sizeof(*engine->page), 1, 64) < 0 ||
-			gid_slab_create_for_stream(engine->domain, "canvas/panel/report", &layout, 0,
-					1, NULL, &engine->slab) < 0) {
+			gid_slab_create_for_stream(engine->domain, "canvas/panel/report", &layout,
+					0, 1, NULL, &engine->slab) < 0) {
 		return false;
 	}
 	engine->page = gid_slab_data(engine->slab, 0);

@@ -74,24 +74,28 @@ static void end_stream(struct stream *stream) {
 	end_pool(stream->pool);
 }
 
-/* Sends slots until none is left. */
-static int send_all(struct stream *stream) {
+/* Sends slots until none is left, or so many are sent. */
+static int send_some(struct stream *stream, int most) {
 	GstBuffer *buffer;
 	int count = 0;
 
-	for (int i = 0; i < 10 && (buffer = acquire(stream->pool)) != NULL; i++) {
+	for (int i = 0; i < most && (buffer = acquire(stream->pool)) != NULL; i++) {
 		GstGidSlot *slot = gst_gid_memory_get_slot(gst_buffer_peek_memory(buffer, 0));
 		struct gid_frame frame = GID_FRAME_INIT;
 		gst_gid_domain_lock(domain);
 		frame.gid = gid_slab_gid(slot->slab->slab, slot->index);
 		if (gid_producer_send(stream->producer, &frame) == 1) {
-			gst_gid_domain_keep(domain, frame.gid, buffer, NULL);
+			gst_gid_domain_keep(domain, stream->producer, frame.gid, buffer, NULL);
 			count++;
 		}
 		gst_gid_domain_unlock(domain);
 		gst_buffer_unref(buffer);
 	}
 	return count;
+}
+
+static int send_all(struct stream *stream) {
+	return send_some(stream, 10);
 }
 
 static void test_reclaim(void) {
@@ -166,6 +170,47 @@ static void test_wait(void) {
 	gst_object_unref(allocator);
 }
 
+/* What is shown has no lease, and so comes back with the next picture only. */
+static void test_shown(void) {
+	GstGidAllocator *allocator = make_allocator(3);
+	struct stream stream;
+	struct gid_frame frame;
+	GstBuffer *buffers[200] = {0};
+	int count = 0;
+
+	start_stream(&stream, allocator, false);
+	send_some(&stream, 1);
+	tap_ok(gid_consumer_receive(stream.consumer, &frame) == 1, "a picture is shown");
+	while (count < 199 && (buffers[count] = acquire(stream.pool)) != NULL) {
+		count++;
+	}
+	tap_ok(count > 3 && count < 199, "upstream has all others, and gets more: %d", count);
+	tap_ok(gst_buffer_pool_acquire_buffer(stream.pool, &buffers[count], NULL) == GST_FLOW_OK,
+			"where there are no more, it gets that one in the end");
+	gid_consumer_release(stream.consumer, &frame);
+	for (int i = 0; i <= count; i++) {
+		gst_buffer_unref(buffers[i]);
+	}
+	end_stream(&stream);
+	gst_object_unref(allocator);
+}
+
+/* Of two pools for one stream the first has ended, while a buffer of it is somewhere. */
+static void test_second_pool(void) {
+	GstGidAllocator *allocator = make_allocator(3);
+	GstBufferPool *first = make_pool(allocator);
+	GstBuffer *out = acquire(first), *late = acquire(first), *ready = acquire(first);
+
+	gst_buffer_unref(ready);
+	gst_buffer_pool_set_active(first, FALSE);
+	tap_ok(slots_in_use(allocator) == 2, "what was ready is anybody's again");
+	gst_buffer_unref(late);
+	tap_ok(slots_in_use(allocator) == 1, "and what comes back late");
+	gst_buffer_unref(out);
+	gst_object_unref(first);
+	gst_object_unref(allocator);
+}
+
 int main(int argc, char **argv) {
 	gst_init(&argc, &argv);
 	if (!tap_ok(cockpit_init(), "two domains")) {
@@ -180,6 +225,8 @@ int main(int argc, char **argv) {
 		test_growth();
 		test_reclaim();
 		test_wait();
+		test_shown();
+		test_second_pool();
 		gst_gid_domain_unref(domain);
 	}
 	tap_ok(cockpit_count_settled("/proc/self/fd") <= fds, "no descriptor is left behind");
