@@ -41,7 +41,7 @@ static void canvas_key(struct reading *reading, struct canvas_config *canvas, co
 	} else if (strcmp(key, "memory") == 0) {
 		canvas->memory = ini_file_size(&reading->ini, key, value, 4096, 64ull << 30);
 	} else if (strcmp(key, "slots") == 0) {
-		canvas->slots = (uint32_t)ini_file_number(&reading->ini, key, value, 2, 64);
+		canvas->slots = (uint32_t)ini_file_number(&reading->ini, key, value, 3, 64);
 	} else if (strcmp(key, "pixels-per-second") == 0) {
 		canvas->pixels_per_second = ini_file_size(&reading->ini, key, value, 0, 1ull << 50);
 	} else if (strcmp(key, "list-ms") == 0) {

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	for (size_t i = 0; ret == 0 && i < config.canvas_count; i++) {
 		const struct canvas_config *canvas = &config.canvases[i];
 		demand(gid_name_is_valid(canvas->name) && gid_name_is_valid(canvas->domain));
-		demand(canvas->slots >= 2 && canvas->list_ns > 0 && canvas->memory >= 4096);
+		demand(canvas->slots >= 3 && canvas->list_ns > 0 && canvas->memory >= 4096);
 	}
 	engine_config_finish(&config);
 	free(text);
