@@ -70,7 +70,7 @@ LAYERS = range(2, 9)
 
 
 @contextlib.contextmanager
-def engine(folder: Path, spin_us: int = 200, slots: int = 2) -> Iterator[int]:
+def engine(folder: Path, spin_us: int = 200, slots: int = 3) -> Iterator[int]:
     """Two domains, and the engine in `cluster`: its process."""
     configuration = folder / "engine.conf"
     realtime = "on" if os.sched_getscheduler(0) == os.SCHED_RR else "off"
@@ -193,7 +193,7 @@ def here(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[di
 
 
 def in_guest(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
-    text = ENGINE.format(spin_us=200, realtime="off", slots=2)
+    text = ENGINE.format(spin_us=200, realtime="off", slots=3)
     with through_guest.measuring(folder, text) as measure_there:
         return rows_of(run_all(options, measure_there)), []
 
