@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from program import BUILD, wait_for
+from program import BUILD, is_alive, wait_for
 
 TWO_DOMAINS = """\
 [cockpit]
@@ -60,14 +60,6 @@ def tool() -> Iterator[Tool]:
     yield tool
     tool.run("down")
     shutil.rmtree(tool.folder)
-
-
-def is_alive(pid: int) -> bool:
-    """Not a zombie either: in a container nobody may collect those that we leave behind."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.parametrize("option", ["-h", "--help", "-V", "--version"])

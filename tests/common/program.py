@@ -34,6 +34,14 @@ def wait_for(
         time.sleep(pause)
 
 
+def is_alive(pid: int) -> bool:
+    """Not a zombie either: in a container nobody may collect those that are left behind."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends between open and read
+        return False
+
+
 def own_kib(pid: int) -> int:
     """Memory that the process shares with nobody, KiB."""
     status = Path(f"/proc/{pid}/status").read_text()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from browser import VIEWS, Browser
-from program import BUILD, PATIENCE
+from program import BUILD, PATIENCE, is_alive, wait_for
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools" / "evaluate"))
@@ -466,10 +466,7 @@ def test_a_command_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> N
     with pytest.raises(CannotRun, match="native: gid-probe calls took over 0.5 s"):
         way.probe(["calls"], 0.5)
     assert time.monotonic() - begin < 20
-    child = Path(f"/proc/{int(mark.read_text())}")
-    while child.exists() and child.joinpath("stat").read_text().split()[2] != "Z":
-        assert time.monotonic() - begin < 20
-        time.sleep(0.05)
+    wait_for(lambda: not is_alive(int(mark.read_text())), "what it started to end", 20)
 
 
 def test_a_command_that_leaves_others_with_its_output_is_not_waited_for(tmp_path: Path) -> None:

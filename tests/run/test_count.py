@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import wait_for
+from program import is_alive, wait_for
 from testing import processors
 from testing.count import dearest, summary
 from testing.needed import needed
@@ -157,12 +157,7 @@ def test_each_has_folders_of_its_own_and_leaves_nothing(tmp_path: Path) -> None:
     assert len(places) == 3
     assert not any(Path(place).exists() for place in places)
     for pid in (tmp_path / "left").read_text().split():
-        wait_for(lambda pid=pid: has_ended(int(pid)), f"process {pid} to end")
-
-
-def has_ended(pid: int) -> bool:
-    status = Path(f"/proc/{pid}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+        wait_for(lambda pid=pid: not is_alive(int(pid)), f"process {pid} to end")
 
 
 @pytest.mark.parametrize(("free", "places"), [(0.1, 6), (0.5, 16)])
