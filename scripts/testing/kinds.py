@@ -37,13 +37,16 @@ class Kind:
         )
 
 
+# Half as long to build as with what the main folder has; the lines of a trace are the same.
+_QUICK = ("-Doptimization=1", "-Dc_args=-g1")
+
 _COUNTERS = "-fprofile-instr-generate -fcoverage-mapping"
 
 ASAN = Kind(
     "-asan",
     "ASan and UBSan",
     ("unit", "hostile"),
-    (*_OWN_PROCESSES, "-Db_sanitize=address,undefined"),
+    (*_OWN_PROCESSES, *_QUICK, "-Db_sanitize=address,undefined"),
 )
 # TSan knows only the usual address layouts.
 TSAN = Kind(
