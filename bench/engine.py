@@ -211,9 +211,7 @@ def main() -> int:
         "--vm", action="store_true", help="the program in a guest, the engine on the host"
     )
     options = parser.parse_args()
-    # With all that is started here: the machine's other work is not what is measured.
-    with contextlib.suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    common.take_precedence()
     with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir="/tmp") as folder:
         rows, composed = (in_guest if options.vm else here)(Path(folder), options)
     found = ratios(rows)

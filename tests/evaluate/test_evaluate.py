@@ -5,11 +5,12 @@ import csv
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -157,12 +158,21 @@ def test_only_chapters_without_need_of_quiet_run_together(context: Context) -> N
         for i, kind in enumerate(kinds)
     ]
     begun: list[str] = []
-    found = run_all(plans, context, MACHINE, "none", lambda plan: begun.append(plan.id))
+    kept: list[int] = []
+    found = evaluation(chapter("5.0", NOT_RUN))
+    run_all(
+        plans,
+        context,
+        found,
+        lambda plan: begun.append(plan.id),
+        lambda found: kept.append(len(found.chapters)),
+    )
     assert most == {"calm": 2, "quiet": 1}
-    assert [one.id for one in found.chapters] == [plan.id for plan in plans]
-    assert sorted(begun) == sorted(plan.id for plan in plans)
+    assert sorted(begun) == [plan.id for plan in plans]
     # Each has its own notes only.
-    assert [one.notes for one in found.chapters] == [[kind] for kind in kinds]
+    notes = {one.id: one.notes for one in found.chapters}
+    assert notes == {plan.id: [kind] for plan, kind in zip(plans, kinds, strict=True)}
+    assert kept == [2, 3, 3, 4]  # the one that was not run is there until it was
 
 
 def test_a_benchmark_runs_once_for_all_chapters(context: Context) -> None:
@@ -334,10 +344,13 @@ def test_lost_verdicts() -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
+EVALUATE = str(BUILD / "tools/evaluate/gid-evaluate")
+ENVIRONMENT = os.environ | {"PATH": f"{BUILD / 'gidd'}:{os.environ['PATH']}"}
+
+
 def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [str(BUILD / "tools/evaluate/gid-evaluate"), *map(str, arguments)]
-    environment = os.environ | {"PATH": f"{BUILD / 'gidd'}:{os.environ['PATH']}"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment)
+    command = [EVALUATE, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=250, env=ENVIRONMENT)
 
 
 def test_a_chapter_from_the_command_line(tmp_path: Path) -> None:
@@ -381,6 +394,82 @@ def test_a_plan_measures_nothing(tmp_path: Path) -> None:
     assert 0 < quick <= 15
     full = evaluate("--plan", "--full", "--chapters=5.20").stdout.splitlines()
     assert float(full[-1].split()[0]) > 100
+
+
+def interrupted(way: Path, arguments: Sequence[object]) -> tuple[int, str]:
+    """The status of one that is interrupted in chapter 5.14, in its guest, and what it said."""
+    mark = way.with_name("mark")
+    way.write_text(
+        "#!/bin/sh\n"
+        f"case $* in *calls*) [ -e {mark} ] || {{ echo $$ >{mark}; exec sleep 1000; }} ;; esac\n"
+        'exec sh -c "$*"\n'
+    )
+    way.chmod(0o755)
+    begun = subprocess.Popen(
+        [EVALUATE, *map(str, arguments)],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(lambda: mark.exists() and mark.read_text(), "the chapter to begin")
+    begun.send_signal(signal.SIGINT)
+    out, said = begun.communicate(timeout=PATIENCE)
+    assert out == "" and not is_alive(int(mark.read_text()))
+    return begun.returncode, said
+
+
+def test_one_that_was_interrupted_goes_on(tmp_path: Path) -> None:
+    out, way = tmp_path / "out", tmp_path / "way"
+    output.write(out, evaluation(chapter("5.1", MET, figure("of an earlier one", 1))))
+    arguments = (f"--guest={way}", "--chapters=5.1.5,5.14", "--out", out)
+    status, said = interrupted(way, arguments)
+    assert status == 130 and "interrupted" in said and "--continue" in said
+    assert read(out).chapters[0].figures[0].name == "of an earlier one"
+    (first,) = output.kept(out).chapters
+    assert first.id == "5.1.5" and first.verdict != NOT_RUN
+
+    left = evaluate(*arguments, "--plan", "--continue").stdout.splitlines()
+    assert [line.split()[2] for line in left[:-1]] == ["5.14"]
+    wrong = evaluate(*arguments, "--continue", "--full")
+    assert wrong.returncode == 2 and "go on with --quick" in wrong.stderr
+
+    for _ in range(2):  # the second one has nothing to do
+        assert evaluate(*arguments, "--continue").returncode == (first.verdict == MISSED)
+        found = read(out)
+        assert [one.id for one in found.chapters] == ["5.1.5", "5.14"]
+        assert {one.system for one in found.chapters[1].figures} == {"native", "guest"}
+        assert found.chapters[0].figures == first.figures
+        assert found.chapters[0].seconds == first.seconds
+        assert not list(out.glob("*part*"))
+    assert len(found.continued) == 2
+    page = (out / "evaluation.html").read_text()
+    assert "gone on with" in page and page.count("not measured") == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("machine", {"processor": "another"}, "another machine"),
+        ("guest", "kvm", "begun with guest kvm"),
+        ("chapters", 1, "not an evaluation"),
+        ("continued", [1], "not an evaluation"),
+    ],
+)
+def test_only_one_like_it_goes_on(tmp_path: Path, key: str, value: object, words: str) -> None:
+    assert evaluate("--guest=none", "--chapters=5.21", "--out", tmp_path).returncode == 0
+    path = tmp_path / "evaluation.json"
+    text = json.dumps(json.loads(path.read_text()) | {key: value})
+    path.write_text(text)
+    found = evaluate("--guest=none", "--chapters=5.14", "--continue", "--out", tmp_path)
+    assert found.returncode == 2 and words in found.stderr
+    assert len(found.stderr.splitlines()) == 1 and path.read_text() == text
+
+
+def test_nothing_goes_on_where_nothing_was_begun(tmp_path: Path) -> None:
+    found = evaluate("--guest=none", "--chapters=5.14", "--continue", "--out", tmp_path / "none")
+    assert found.returncode == 2 and "No such file" in found.stderr
+    assert not (tmp_path / "none").exists()
 
 
 def test_another_way_to_the_guest(tmp_path: Path) -> None:

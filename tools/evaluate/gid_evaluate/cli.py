@@ -3,11 +3,13 @@
 
 import argparse
 import contextlib
+import datetime
 import os
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from . import compare, output
 from .chapters import all_plans
 from .plan import Context, Plan
 from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, figure_text, read
-from .run import AT_A_TIME, run_all
+from .run import AT_A_TIME, reached, run_all
 from .systems import BadCommand, Booted, CannotRun, InCockpit, Native, System
 
 IN_COCKPIT = "in its cockpit"
@@ -40,6 +42,11 @@ def main(
         print(f"{program}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        if options.command != "compare" and output.has_part(options.out):
+            print(
+                f"\n{program}: interrupted; go on by the same command with --continue",
+                file=sys.stderr,
+            )
         return 130
 
 
@@ -72,6 +79,12 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="ID[,ID…]",
         help=f"only these of: {ids}",
         type=lambda text: [part.strip() for part in text.split(",")],
+    )
+    parser.add_argument(
+        "--continue",
+        action="store_true",
+        dest="goes_on",
+        help="only the chapters that DIR does not have yet, or that were not run",
     )
     parser.add_argument(
         "--plan", action="store_true", help="only tell how long each chapter takes, about"
@@ -107,6 +120,8 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
             )
             return 2
         plans = [plan for plan in plans if plan.id in options.chapters]
+    evaluation = _begun(options, machine)
+    plans = [plan for plan in plans if not evaluation.has(plan.id)]
     if options.plan:
         _print_plan(plans, options.full)
         return 0
@@ -125,12 +140,43 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
         if how == IN_COCKPIT:
             context.virtual = _virtual(plans, options.full)
             context.guest, how = InCockpit(context.in_guest), _accel()
-        evaluation = run_all(plans, context, machine, how, _Progress(plans, options.full))
+        _set_guest(evaluation, how)
+        progress = _Progress(plans, options.full)
+        run_all(plans, context, evaluation, progress, partial(output.keep, options.out))
+    order = [plan.id for plan in all_plans()]
+    evaluation.chapters.sort(key=lambda chapter: order.index(chapter.id))
     for chapter in evaluation.chapters:
         print(_line(chapter))
     for path in output.write(options.out, evaluation):
         print(path)
     return 1 if evaluation.count(MISSED) else 0
+
+
+def _begun(options: argparse.Namespace, machine: dict[str, Any]) -> Evaluation:
+    """A new one, or the one to go on with. It has to be of the same machine and length."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    mode = "full" if options.full else "quick"
+    if not options.goes_on:
+        return Evaluation(machine, mode, "", now, [])
+    begun = output.kept(options.out)
+    if begun.mode != mode:
+        raise BadResult(f"{options.out} has a {begun.mode} evaluation: go on with --{begun.mode}")
+    if begun.machine != machine:
+        raise BadResult(f"{options.out} was measured on another machine, or with other versions")
+    known = {plan.id: plan for plan in all_plans()}
+    begun.chapters = [one for one in begun.chapters if one.id in known]
+    for chapter in begun.chapters:
+        plan = known[chapter.id]
+        chapter.document = list(plan.document)
+        chapter.goals = reached(plan, chapter.figures)
+    begun.continued.append(now)
+    return begun
+
+
+def _set_guest(evaluation: Evaluation, how: str) -> None:
+    if evaluation.chapters and evaluation.guest != how:
+        raise BadResult(f"it was begun with guest {evaluation.guest}, this one is {how}")
+    evaluation.guest = how
 
 
 def _print_plan(plans: Sequence[Plan], is_full: bool) -> None:

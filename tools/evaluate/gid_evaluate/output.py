@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""evaluation.html, evaluation.json and evaluation.csv. The page needs no other file."""
+"""evaluation.html, evaluation.json and evaluation.csv. The page needs no other file.
+
+What is measured before all is lies in evaluation.part.json: an interruption loses no chapter, and
+costs no page of an earlier evaluation.
+"""
 
 import csv
 import datetime
@@ -11,7 +15,7 @@ from pathlib import Path
 
 import jinja2
 
-from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text
+from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text, read
 
 _HEADINGS = {
     "": "Ratios and counts",
@@ -21,6 +25,7 @@ _HEADINGS = {
     "frames/s of CPU": "Frames for each second of the processor",
 }
 _PAGE = Path(__file__).parent / "page"
+_PART = "evaluation.part.json"
 
 
 def prepare(folder: Path) -> None:
@@ -39,10 +44,29 @@ def write(folder: Path, evaluation: Evaluation) -> list[Path]:
         "evaluation.csv": to_csv(evaluation),
     }
     for name, text in texts.items():
-        temporary = folder / f".{name}.{os.getpid()}"
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(folder / name)
+        _replace(folder / name, text)
+    (folder / _PART).unlink(missing_ok=True)
     return [folder / name for name in texts]
+
+
+def keep(folder: Path, evaluation: Evaluation) -> None:
+    """Until write(): the chapters so far."""
+    _replace(folder / _PART, evaluation.to_json())
+
+
+def has_part(folder: Path) -> bool:
+    return (folder / _PART).exists()
+
+
+def kept(folder: Path) -> Evaluation:
+    """The chapters so far, or the evaluation that is there. Raises BadResult."""
+    return read(folder / _PART if has_part(folder) else folder)
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def to_csv(evaluation: Evaluation) -> str:

@@ -70,13 +70,19 @@ class Chapter:
 
 @dataclass
 class Evaluation:
-    """A whole run. `mode`: quick or full. `guest`: how it ran: kvm, tcg, a command, or none."""
+    """A whole run. `mode`: quick or full. `guest`: how it ran: kvm, tcg, a command, or none.
+    `began`, and `continued`: when it was begun, and gone on with after an interruption."""
 
     machine: dict[str, Any]
     mode: str
     guest: str
     began: str
     chapters: list[Chapter]
+    continued: list[str] = field(default_factory=list)
+
+    def has(self, chapter: str) -> bool:
+        """Whether that one was measured."""
+        return any(one.id == chapter and one.verdict != NOT_RUN for one in self.chapters)
 
     def count(self, verdict: str) -> int:
         return sum(chapter.verdict == verdict for chapter in self.chapters)
@@ -108,7 +114,7 @@ def read(path: Path) -> Evaluation:
         chapters = [_chapter(one) for one in _typed(found, "chapters", list)]
         machine = _typed(found, "machine", dict)
         texts = (_typed(found, key, str) for key in ("mode", "guest", "began"))
-        return Evaluation(machine, *texts, chapters)
+        return Evaluation(machine, *texts, chapters, _texts(found, "continued"))
     except BadResult as error:
         raise BadResult(f"{path}: not an evaluation: {error}") from None
 
@@ -125,10 +131,23 @@ def _chapter(found: object) -> Chapter:
     if texts[-1] not in VERDICTS:
         raise BadResult(f"chapter {texts[0]}: no such verdict: {texts[-1]}")
     figures = [_figure(one) for one in _typed(found, "figures", list)]
-    notes = found.get("notes", [])
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise BadResult(f"chapter {texts[0]}: notes are texts")
-    return Chapter(*texts, _typed(found, "reason", str), figures, notes=notes)
+    late = found.get("lateness_us")
+    return Chapter(
+        *texts,
+        _typed(found, "reason", str),
+        figures,
+        notes=_texts(found, "notes"),
+        seconds=_number(found.get("seconds", 0), "seconds"),
+        lateness_us=None if late is None else _number(late, "lateness_us"),
+    )
+
+
+def _texts(found: dict[str, Any], key: str) -> list[str]:
+    """Which may be missing: earlier releases had none."""
+    texts = found.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        raise BadResult(f"“{key}” are texts")
+    return texts
 
 
 def _figure(found: object) -> Figure:
@@ -154,4 +173,4 @@ def _number(found: object, name: str) -> float:
         with contextlib.suppress(OverflowError):
             if math.isfinite(found):
                 return float(found)
-    raise BadResult(f"“{name}”: its value and spread are not all numbers")
+    raise BadResult(f"“{name}”: not all that should be are numbers")

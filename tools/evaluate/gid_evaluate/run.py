@@ -2,12 +2,10 @@
 """Runs chapters, those that need no quiet side by side, and judges each by its goals."""
 
 import concurrent.futures
-import datetime
 import json
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from .lateness import Lateness
 from .plan import Context, NotRun, Plan
@@ -20,26 +18,35 @@ AT_A_TIME = 2  # chapters that need no quiet
 def run_all(
     plans: Sequence[Plan],
     context: Context,
-    machine: dict[str, Any],
-    guest: str,
+    evaluation: Evaluation,
     progress: Callable[[Plan], None],
-) -> Evaluation:
-    """`progress` is called with each chapter before it begins: first those that need no quiet, two
-    at a time, then the others, each alone."""
-    mode = "full" if context.is_full else "quick"
-    began = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    evaluation = Evaluation(machine, mode, guest, began, [])
+    keep: Callable[[Evaluation], None],
+) -> None:
+    """Adds these chapters to the evaluation, each in the place of one that it has of the same name.
+
+    `progress` is called with each chapter before it begins: first those that need no quiet, two at
+    a time, then the others, each alone. `keep` is called after each of them.
+    """
 
     def run(plan: Plan) -> Chapter:
         progress(plan)
         return run_one(plan, context)
 
+    def add(chapter: Chapter) -> None:
+        evaluation.chapters = [one for one in evaluation.chapters if one.id != chapter.id]
+        evaluation.chapters.append(chapter)
+        keep(evaluation)
+
     calm = [plan for plan in plans if not plan.needs_quiet]
-    with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        done = dict(zip(map(id, calm), pool.map(run, calm), strict=True))
+    pool = concurrent.futures.ThreadPoolExecutor(AT_A_TIME)
+    try:
+        for done in concurrent.futures.as_completed([pool.submit(run, plan) for plan in calm]):
+            add(done.result())
+    finally:
+        pool.shutdown(cancel_futures=True)
     for plan in plans:
-        evaluation.chapters.append(done[id(plan)] if id(plan) in done else run(plan))
-    return evaluation
+        if plan.needs_quiet:
+            add(run(plan))
 
 
 def run_one(plan: Plan, context: Context) -> Chapter:
