@@ -15,14 +15,9 @@ typedef struct _GstGidImportSlot
   GstBuffer *idle; /* around the memory, for the next frame; has its reference */
   gsize offset; /* of the slot in the file, or in the dma-buf */
   gboolean out;
-  GArray *held; /* of Held: a slot may come twice before it is given back */
+  struct gid_frame held; /* while it is out: the last frame that came in it */
+  guint epoch; /* of that */
 } GstGidImportSlot;
-
-typedef struct
-{
-  guint epoch;
-  struct gid_frame frame;
-} Held;
 
 static GQuark
 slot_quark (void)
@@ -90,10 +85,6 @@ import_unref (GstGidImport *self)
   gst_gid_domain_unlock (reader->domain);
   if (!last)
     return;
-  for (guint i = 0; i < self->info.slot_count * GST_GID_N_VIEWS; i++) {
-    if (self->slots[i].held)
-      g_array_unref (self->slots[i].held);
-  }
   g_free (self->slots);
   gst_clear_caps (&self->caps);
   g_free (self);
@@ -122,18 +113,20 @@ import_revoked (void *data, struct gid_slab *slab)
 
 /* With the lock held. */
 static void
-give_back (GstGidImportSlot *slot)
+release_held (GstGidImportSlot *slot)
 {
   GstGidReader *reader = slot->import->reader;
 
-  for (guint i = 0; i < slot->held->len; i++) {
-    Held *held = &g_array_index (slot->held, Held, i);
-
-    if (reader->consumer && held->epoch == reader->epoch)
-      gid_consumer_release (reader->consumer, &held->frame);
-  }
-  g_array_set_size (slot->held, 0);
+  if (slot->out && reader->consumer && slot->epoch == reader->epoch)
+    gid_consumer_release (reader->consumer, &slot->held);
   slot->out = FALSE;
+}
+
+/* With the lock held. */
+static void
+give_back (GstGidImportSlot *slot)
+{
+  release_held (slot);
   slot->mem->offset = slot->offset;
   slot->mem->size = slot->import->size;
 }
@@ -178,7 +171,6 @@ memory_new (GstGidImportSlot *slot)
 
   GST_MINI_OBJECT_CAST (mem)->dispose = memory_dispose;
   gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark (), slot, NULL);
-  slot->held = g_array_new (FALSE, FALSE, sizeof (Held));
   import->refcount++;
   return mem;
 }
@@ -373,24 +365,23 @@ gst_gid_import_of_memory (GstMemory *mem, gid_id *gid)
 {
   GstGidImportSlot *slot = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark ());
   GstGidDomain *domain;
-  guint n;
+  gboolean out;
 
   if (slot == NULL || mem->offset != slot->offset)
     return NULL;
   domain = slot->import->reader->domain;
   gst_gid_domain_lock (domain);
-  n = slot->held->len;
-  if (n > 0)
-    *gid = g_array_index (slot->held, Held, n - 1).frame.gid;
+  out = slot->out;
+  if (out)
+    *gid = slot->held.gid;
   gst_gid_domain_unlock (domain);
-  return n > 0 ? slot->import : NULL;
+  return out ? slot->import : NULL;
 }
 
 GstBuffer *
 gst_gid_import_take (
     GstGidImport *self, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas)
 {
-  Held held = { self->reader->epoch, *frame };
   GstGidImportSlot *slot;
   GstBuffer *buffer;
 
@@ -407,8 +398,12 @@ gst_gid_import_take (
       gst_memory_ref (slot->mem);
     buffer = buffer_new (slot->mem);
   }
+  /* A picture that is sent again while it is in use, as a still one: the new frame is enough to keep
+   * the slot. A sink keeps its last buffer until the next, so these would never end. */
+  release_held (slot);
   slot->out = TRUE;
-  g_array_append_val (slot->held, held);
+  slot->held = *frame;
+  slot->epoch = self->reader->epoch;
   *metas = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark ());
   return buffer;
 }

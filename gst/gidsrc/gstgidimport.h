@@ -5,8 +5,8 @@
  * is with the GstBuffer around it, where downstream leaves that as it was: to make one for each
  * frame would be most of what receiving it costs.
  *
- * A memory is given out with the frames that came in its slot, and when nobody uses it any more it
- * gives those back to the producer and itself to the import, whatever thread that is on.
+ * A memory is given out with the frame that came in its slot last, and when nobody uses it any more
+ * it gives that back to the producer and itself to the import, whatever thread that is on.
  */
 #ifndef GST_GID_IMPORT_H
 #define GST_GID_IMPORT_H
