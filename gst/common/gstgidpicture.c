@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidpicture.h"
 
-/* Moves the frame's planes to where its crop begins. */
+/*
+ * Moves the frame's planes to where its crop begins: to whole blocks of samples, so that no plane is
+ * read beyond its end.
+ */
 static void
-apply_crop (GstVideoFrame *frame)
+apply_crop (GstVideoFrame *frame, guint32 fourcc)
 {
   GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (frame->buffer);
-  gint step[GST_VIDEO_MAX_COMPONENTS];
+  const struct gid_format_info *format = gid_format_find (fourcc);
 
   if (crop == NULL)
     return;
   for (guint plane = 0; plane < GST_VIDEO_FRAME_N_PLANES (frame); plane++) {
-    const GstVideoFormatInfo *finfo = frame->info.finfo;
-    guint8 *data = frame->data[plane];
+    const struct gid_format_plane *blocks = &format->planes[plane];
 
-    gst_video_format_info_component (finfo, plane, step);
-    data += (gssize) GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (finfo, step[0], crop->y)
-        * GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
-    data += (gssize) GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, step[0], crop->x)
-        * GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, step[0]);
-    frame->data[plane] = data;
+    frame->data[plane] = (guint8 *) frame->data[plane]
+        + (gssize) (crop->y / blocks->vsub) * GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane)
+        + (gssize) (crop->x / blocks->hsub) * blocks->bytes;
   }
 }
 
@@ -35,7 +34,7 @@ gst_gid_picture_copy (GstBuffer *to, GstBuffer *from, const GstGidFormat *format
     gst_video_frame_unmap (&src);
     return FALSE;
   }
-  apply_crop (&src);
+  apply_crop (&src, format->fourcc);
   copied = gst_video_frame_copy (&dest, &src);
   gst_video_frame_unmap (&dest);
   gst_video_frame_unmap (&src);

@@ -285,6 +285,8 @@ import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
   self->info = info;
   self->caps = caps;
   gst_gid_format_from_caps (&self->format, caps);
+  self->width = gst_gid_format_width (&self->format);
+  self->height = gst_gid_format_height (&self->format);
   self->is_plain = gst_gid_layout_is_default (&info.layout, &self->format);
   self->size = gid_layout_size (&info.layout);
   if (self->is_plain && GST_VIDEO_INFO_SIZE (&self->format.info) <= info.slot_size)
@@ -303,6 +305,36 @@ import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
   GST_INFO ("slab %u: %u slots of %" GST_PTR_FORMAT, gid_slab_of (gid), info.slot_count, caps);
   *import = self;
   return 0;
+}
+
+static void
+set_size (GstGidImport *self, guint width, guint height)
+{
+  if (width == gst_gid_format_width (&self->format)
+      && height == gst_gid_format_height (&self->format))
+    return;
+  /* of alternate fields, caps have the height of the frame */
+  if (GST_VIDEO_INFO_INTERLACE_MODE (&self->format.info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
+    height *= 2;
+  self->caps = gst_caps_make_writable (self->caps);
+  gst_caps_set_simple (self->caps, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+  gst_gid_format_from_caps (&self->format, self->caps);
+}
+
+gboolean
+gst_gid_import_set_shown (GstGidImport *self, const struct gid_frame *frame)
+{
+  const struct gid_box *crop = &frame->crop;
+
+  /* DMA_DRM says a part by its meta alone: nobody but a driver looks into the picture */
+  if (crop->width == 0 || crop->height == 0)
+    set_size (self, self->width, self->height);
+  else if ((guint) (crop->x + crop->width) > self->info.layout.width
+      || (guint) (crop->y + crop->height) > self->info.layout.height)
+    return FALSE;
+  else if (!self->format.dmabuf)
+    set_size (self, crop->width, crop->height);
+  return TRUE;
 }
 
 static void

@@ -41,12 +41,15 @@ struct _GstGidImport
   GstGidReader *reader;
   struct gid_slab *slab;
   struct gid_slab_info info;
-  GstCaps *caps;
-  GstGidFormat format;
+  guint width, height; /* of pictures of which all is shown */
   gboolean is_plain; /* the layout is what GStreamer assumes without GstVideoMeta */
   gsize size; /* bytes of a frame */
   gint dmabuf; /* of the slab, which owns it; -1: none, or none is wanted */
   guint64 dmabuf_offset; /* of slot 0 in it */
+
+  /* the reading thread's; of the last picture, see gst_gid_import_set_shown() */
+  GstCaps *caps;
+  GstGidFormat format;
 
   /* the domain's lock */
   gint refcount;
@@ -67,6 +70,12 @@ void gst_gid_imports_retire (GHashTable *imports, gboolean all);
  */
 int gst_gid_imports_find (
     GHashTable *imports, GstGidReader *reader, gid_id gid, GstGidImport **import);
+
+/**
+ * Has the caps be those of the part of a picture that is to be shown, as its frame says: who sends it
+ * need not have caps that follow. Returns FALSE where that is no part of the picture.
+ */
+gboolean gst_gid_import_set_shown (GstGidImport *import, const struct gid_frame *frame);
 
 /**
  * The frame's slot as a buffer, which gives the frame back at its end. It has no flags, no times,

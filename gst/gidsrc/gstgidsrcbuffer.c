@@ -89,6 +89,8 @@ move_offsets (
   for (guint i = 0; i < layout->plane_count; i++) {
     if (crop->x % format->planes[i].hsub || crop->y % format->planes[i].vsub)
       return FALSE;
+  }
+  for (guint i = 0; i < layout->plane_count; i++) {
     offset[i] += (gsize) (crop->y / format->planes[i].vsub) * layout->planes[i].stride
         + (gsize) crop->x / format->planes[i].hsub * format->planes[i].bytes;
   }
@@ -103,7 +105,7 @@ describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
   const struct gid_layout *layout = &import->info.layout;
   const GstVideoInfo *info = &import->format.info;
   const struct gid_box *crop = &frame->crop;
-  gboolean cropped = crop->width > 0
+  gboolean cropped = crop->width > 0 && crop->height > 0
       && (crop->x || crop->y || crop->width != (gint) layout->width
           || crop->height != (gint) layout->height);
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
@@ -212,6 +214,10 @@ gst_gid_src_make_buffer (GstGidSrc *self, const struct gid_frame *frame, GstBuff
   GstBuffer *buffer, *taken;
 
   *out = NULL;
+  if (import && !gst_gid_import_set_shown (import, frame)) {
+    GST_WARNING_OBJECT (self, "a part is to be shown that is not in the picture");
+    import = NULL;
+  }
   if (import == NULL) {
     gst_gid_src_release (self, frame);
     self->lost++;

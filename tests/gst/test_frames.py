@@ -218,6 +218,21 @@ def test_crop(cockpit: Cockpit, takes_crop: int) -> None:
     assert ("crop" in receiver.frames[0]) == (takes_crop == 2)
 
 
+@pytest.mark.parametrize("takes_crop", [1, 2])
+@pytest.mark.parametrize("pixels", ["I420", "NV12", "BGRx"])
+def test_crop_in_the_middle_of_a_sample(cockpit: Cockpit, pixels: str, takes_crop: int) -> None:
+    """Colours that pixels share cannot be cut in two; the brightness is exact."""
+    source = (
+        f"videotestsrc pattern=ball num-buffers=20 ! video/x-raw,format={pixels},"
+        "width=640,height=480 ! videocrop left=65 top=33 right=20 bottom=10"
+    )
+    grey = "! videoconvert ! video/x-raw,format=GRAY8"
+    expected = sums_of(cockpit, f"{source} {grey}")
+    receiver = watch(cockpit, "", grey, "--video-meta", str(takes_crop))
+    send(cockpit, source).finish()
+    assert receiver.finish().sums == expected
+
+
 @pytest.mark.parametrize("codec", IN_PLACE)
 def test_downstream_without_video_meta(cockpit: Cockpit, codec: str) -> None:
     """Padded rows are copied away for elements that know one layout only, and it is counted."""

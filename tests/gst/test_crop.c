@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What gidsrc makes of pictures of which a part is to be shown. Their producer is no GStreamer
+ * element: its caps say nothing of the part, and it may lie.
+ */
+#include <gid/stream.h>
+#include <gst/video/video.h>
+
+#include "cockpit.h"
+#include "tap.h"
+
+GST_PLUGIN_STATIC_DECLARE(gid);
+
+#define WIDTH 640
+#define HEIGHT 480
+
+/* What downstream says that it can take. */
+enum takes { TAKES_NOTHING, TAKES_META, TAKES_CROP, N_TAKES };
+
+static const char *const takers[N_TAKES] = {
+		[TAKES_NOTHING] = "an element that knows one layout",
+		[TAKES_META] = "one that knows GstVideoMeta",
+		[TAKES_CROP] = "one that crops itself",
+};
+
+/* What an element downstream sees: luma of the first pixel and of the last. */
+struct seen {
+	int width, height;
+	uint8_t first, last;
+};
+
+static struct {
+	enum takes takes;
+	GstVideoInfo info;
+	GAsyncQueue *seen;
+} watch;
+
+/* A luma that tells where in the picture it is. */
+static uint8_t luma(int x, int y) {
+	return (uint8_t)(x * 7 + y * 31);
+}
+
+static struct seen *look(GstBuffer *buffer) {
+	GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
+	struct seen *seen = g_new0(struct seen, 1);
+	GstVideoFrame frame;
+
+	if (gst_video_frame_map(&frame, &watch.info, buffer, GST_MAP_READ)) {
+		int stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
+		const uint8_t *data = GST_VIDEO_FRAME_PLANE_DATA(&frame, 0);
+		if (crop != NULL) {
+			data += crop->y * stride + crop->x;
+		}
+		seen->width = GST_VIDEO_INFO_WIDTH(&watch.info);
+		seen->height = GST_VIDEO_INFO_HEIGHT(&watch.info);
+		seen->first = data[0];
+		seen->last = data[(seen->height - 1) * stride + seen->width - 1];
+		gst_video_frame_unmap(&frame);
+	}
+	return seen;
+}
+
+static GstPadProbeReturn on_pad(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
+	if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) {
+		g_async_queue_push(watch.seen, look(GST_PAD_PROBE_INFO_BUFFER(info)));
+	} else if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) {
+		GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
+		if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+			GstCaps *caps;
+			gst_event_parse_caps(event, &caps);
+			gst_video_info_from_caps(&watch.info, caps);
+		}
+	} else if (GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ALLOCATION) {
+		GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+		if (watch.takes >= TAKES_META) {
+			gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+		}
+		if (watch.takes >= TAKES_CROP) {
+			gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+		}
+		return GST_PAD_PROBE_HANDLED;
+	}
+	return GST_PAD_PROBE_OK;
+}
+
+static bool has_consumer(void *producer) {
+	return gid_producer_consumers(producer) == 1;
+}
+
+/* Sends the picture; the part of it that is seen downstream is the caller's. NULL: nothing is. */
+static struct seen *show(struct gid_producer *producer, gid_id gid, struct gid_box crop) {
+	struct gid_frame frame = GID_FRAME_INIT;
+
+	frame.gid = gid;
+	frame.crop = crop;
+	if (gid_producer_send(producer, &frame) != 1) {
+		return NULL;
+	}
+	return g_async_queue_timeout_pop(watch.seen, COCKPIT_PATIENCE_MS * G_TIME_SPAN_MILLISECOND);
+}
+
+static bool is_part(const struct seen *seen, struct gid_box part) {
+	return seen != NULL && seen->width == part.width && seen->height == part.height &&
+			seen->first == luma(part.x, part.y) &&
+			seen->last == luma(part.x + part.width - 1, part.y + part.height - 1);
+}
+
+static void test_part(struct gid_producer *producer, gid_id gid, struct gid_box part) {
+	g_autofree struct seen *seen = show(producer, gid, part);
+
+	tap_ok(is_part(seen, part), "%dx%d pixels from (%d, %d) on, for %s", part.width,
+			part.height, part.x, part.y, takers[watch.takes]);
+}
+
+/* What cannot be shown is left out, and the next picture is shown. */
+static void test_lie(struct gid_producer *producer, gid_id gid, struct gid_box lie) {
+	const struct gid_box all = {0, 0, WIDTH, HEIGHT};
+	struct gid_frame frame = GID_FRAME_INIT;
+
+	frame.gid = gid;
+	frame.crop = lie;
+	gid_producer_send(producer, &frame);
+	g_autofree struct seen *seen = show(producer, gid, (struct gid_box){0});
+	tap_ok(is_part(seen, all), "a part that leaves the picture by (%d, %d) is not shown to %s",
+			lie.x + lie.width - WIDTH, lie.y + lie.height - HEIGHT,
+			takers[watch.takes]);
+}
+
+static void test_all(struct gid_domain *domain, enum takes takes) {
+	g_autoptr(GstElement) pipeline = gst_parse_launch("gidsrc domain=open stream=movie ! "
+							  "fakesink name=sink sync=false",
+			NULL);
+	g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+	g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
+	struct gid_producer *producer = NULL;
+	struct gid_layout layout;
+	struct gid_slab *slab = NULL;
+
+	watch.takes = takes;
+	watch.seen = g_async_queue_new_full(g_free);
+	gst_pad_add_probe(pad,
+			GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+					GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
+					GST_PAD_PROBE_TYPE_PUSH,
+			on_pad, NULL, NULL);
+	gid_layout_init(&layout, GST_MAKE_FOURCC('N', 'V', '1', '2'), WIDTH, HEIGHT, 1);
+	gid_slab_create(domain, &layout, 0, 1, NULL, &slab);
+	gid_producer_create(domain, "movie", NULL, &producer);
+	gst_element_set_state(pipeline, GST_STATE_PLAYING);
+	if (tap_ok(slab != NULL && producer != NULL &&
+					    cockpit_until(domain, has_consumer, producer),
+			    "a stream that gidsrc reads")) {
+		uint8_t *data = gid_slab_data(slab, 0);
+		gid_id gid = gid_slab_gid(slab, 0);
+		for (int i = 0; i < WIDTH * HEIGHT; i++) {
+			data[i] = luma(i % WIDTH, i / WIDTH);
+		}
+		test_part(producer, gid, (struct gid_box){0, 0, WIDTH, HEIGHT});
+		test_part(producer, gid, (struct gid_box){100, 50, 320, 200});
+		test_part(producer, gid, (struct gid_box){101, 51, 321, 201});
+		test_part(producer, gid, (struct gid_box){101, 51, WIDTH - 101, HEIGHT - 51});
+		test_lie(producer, gid, (struct gid_box){0, HEIGHT - 1, WIDTH, HEIGHT});
+		test_lie(producer, gid, (struct gid_box){WIDTH, 1, WIDTH, 1});
+		test_part(producer, gid, (struct gid_box){0, 0, 2, 2});
+	}
+	gst_element_set_state(pipeline, GST_STATE_NULL);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+	g_async_queue_unref(watch.seen);
+}
+
+int main(int argc, char **argv) {
+	struct gid_domain *domain;
+
+	gst_init(&argc, &argv);
+	GST_PLUGIN_STATIC_REGISTER(gid);
+	if (!tap_ok(cockpit_init() && gid_domain_connect("open", &domain) == 0, "two domains")) {
+		cockpit_finish();
+		return 1;
+	}
+	g_setenv("GID_DOMAIN", "cluster", TRUE);
+	for (enum takes takes = TAKES_NOTHING; takes < N_TAKES; takes++) {
+		test_all(domain, takes);
+	}
+	gid_domain_destroy(domain);
+	cockpit_finish();
+	return tap_finish();
+}
