@@ -168,8 +168,26 @@ fall_back_to_raw (GstGidSink *self)
   return can;
 }
 
+/*
+ * A buffer to copy to. A pause wakes who waits for one, as a flush does: what is `playing` goes on
+ * when the pause is over.
+ */
 static GstFlowReturn
-copy_frame (GstGidSink *self, GstBuffer **buffer, GstGidCopyReason reason)
+acquire_copy (GstGidSink *self, gboolean playing, GstBuffer **copy)
+{
+  GstFlowReturn ret;
+
+  do {
+    ret = gst_buffer_pool_acquire_buffer (self->copy_pool, copy, NULL);
+    if (ret != GST_FLOW_FLUSHING || !playing)
+      return ret;
+    ret = gst_base_sink_wait_preroll (GST_BASE_SINK_CAST (self));
+  } while (ret == GST_FLOW_OK);
+  return ret;
+}
+
+static GstFlowReturn
+copy_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer, GstGidCopyReason reason)
 {
   GstFlowReturn ret;
   GstBuffer *copy;
@@ -192,7 +210,7 @@ copy_frame (GstGidSink *self, GstBuffer **buffer, GstGidCopyReason reason)
   if (self->copy_pool == NULL && !start_copy_pool (self, window))
     return GST_FLOW_ERROR;
 
-  ret = gst_buffer_pool_acquire_buffer (self->copy_pool, &copy, NULL);
+  ret = acquire_copy (self, playing, &copy);
   if (ret != GST_FLOW_OK)
     return ret;
   if (!gst_gid_picture_copy (copy, *buffer, &self->format)) {
@@ -252,8 +270,8 @@ is_for_others (GstGidSink *self, const GstGidSlab *slab)
 }
 
 GstFlowReturn
-gst_gid_sink_name_frame (
-    GstGidSink *self, GstBuffer **buffer, struct gid_frame *frame, GstGidExport **export)
+gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
+    struct gid_frame *frame, GstGidExport **export)
 {
   GstMemory *mem = gst_buffer_peek_memory (*buffer, 0);
   const GstGidSlot *slot = gst_gid_memory_get_slot (mem);
@@ -292,7 +310,7 @@ gst_gid_sink_name_frame (
       reason = GST_GID_COPY_UNSEALED_MEMORY;
   }
 
-  ret = copy_frame (self, buffer, reason);
+  ret = copy_frame (self, playing, buffer, reason);
   if (ret != GST_FLOW_OK)
     return ret;
   gst_gid_frame_set_buffer (frame, &self->format, *buffer);

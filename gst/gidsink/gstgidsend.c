@@ -219,11 +219,11 @@ gst_gid_sink_send (GstGidSink *self, GstBuffer *buffer, gboolean playing, guint 
   GstFlowReturn ret;
 
   gst_buffer_ref (buffer);
-  ret = gst_gid_sink_name_frame (self, &buffer, &frame, &export);
+  ret = gst_gid_sink_name_frame (self, playing, &buffer, &frame, &export);
   if (ret == GST_FLOW_OK)
     send_named (self, buffer, &frame, export, playing, consumers);
-  else if (ret == GST_GID_FLOW_NOT_THIS_ONE)
-    ret = GST_FLOW_OK;
+  else if (ret == GST_GID_FLOW_NOT_THIS_ONE || (ret == GST_FLOW_FLUSHING && !playing))
+    ret = GST_FLOW_OK; /* upstream would end; what flushes ends the preroll itself */
   gst_buffer_unref (buffer);
   return ret;
 }

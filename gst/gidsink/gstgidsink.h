@@ -125,10 +125,11 @@ void gst_gid_sink_take_back (GstGidSink *self);
 /**
  * Finds the gid of the buffer's memory, or copies the frame to memory that has one: then `*buffer`
  * is replaced, as the caller's reference. `*export` is a reference, or NULL for slots of our own.
- * Returns GST_FLOW_OK, GST_GID_FLOW_NOT_THIS_ONE or an error.
+ * Returns GST_FLOW_OK, GST_GID_FLOW_NOT_THIS_ONE or an error; where it is not `playing` also
+ * GST_FLOW_FLUSHING, if the wait for a slot was ended by another change of state.
  */
-GstFlowReturn gst_gid_sink_name_frame (
-    GstGidSink *self, GstBuffer **buffer, struct gid_frame *frame, GstGidExport **export);
+GstFlowReturn gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
+    struct gid_frame *frame, GstGidExport **export);
 
 /** Forgets what was made for the caps until now. */
 void gst_gid_sink_clear_caps (GstGidSink *self);

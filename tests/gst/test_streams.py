@@ -150,6 +150,34 @@ def test_pauses_send_nothing_twice(cockpit: Cockpit) -> None:
     assert [f["media_time"] for f in receiver.frames] == [f["pts"] for f in sender.frames]
 
 
+def change_state(pipeline: Pipeline, state: str) -> None:
+    def changes() -> int:
+        return [m.get("state") for m in pipeline.lines("bus")].count(state.upper())
+
+    before = changes()
+    pipeline.tell(f"state {state}")
+    wait_for(lambda: changes() > before, state)
+
+
+@pytest.mark.parametrize("slots", ["enough", "held by the consumer"])
+def test_pauses_where_frames_are_copied(cockpit: Cockpit, slots: str) -> None:
+    """A pause ends the wait for memory to copy to, and is not the end of the stream."""
+    source = f"{test_source(count=10**6, more=',framerate=200/1')} ! identity drop-allocation=true"
+    if slots == "enough":
+        receiver = watch(cockpit)
+        sender = send(cockpit, source, "sync=false")
+    else:
+        receiver = watch(cockpit, "credit=2", "", "--video-meta", "1", "--hold", "100")
+        sender = send(cockpit, source, "slots=2 lease=60000")
+        wait_for(lambda: sender.stats("sink")["waits"], "a wait")
+    for _ in range(20 if slots == "enough" else 1):
+        change_state(sender, "paused")
+        before = sender.stats("sink")["frames"]
+        receiver.tell("release")
+        change_state(sender, "playing")
+        wait_for(lambda b=before: sender.stats("sink")["frames"] > b, "frames after a pause")
+
+
 def test_producer_that_pauses(cockpit: Cockpit) -> None:
     receiver = watch(cockpit)
     sender = send(cockpit, test_source(count=100), PATIENT)
