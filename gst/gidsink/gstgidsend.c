@@ -16,12 +16,15 @@ static guint64
 present_time (GstGidSink *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-  GstClockTime running, base;
+  GstClockTime running = GST_CLOCK_TIME_NONE, base;
   GstClockTimeDiff offset = 0;
   GstClock *clock = NULL;
   gboolean has_clock;
 
-  running = gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  /* a segment of bytes says nothing of times */
+  if (sink->segment.format == GST_FORMAT_TIME)
+    running =
+        gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   GST_OBJECT_LOCK (self);
   base = GST_ELEMENT_CAST (self)->base_time;
   has_clock = GST_ELEMENT_CLOCK (self) != NULL;

@@ -181,8 +181,11 @@ gst_gid_sink_propose_allocation (GstBaseSink *sink, GstQuery *query)
 static GstFlowReturn
 gst_gid_sink_prepare (GstBaseSink *sink, GstBuffer *buffer)
 {
-  GST_GID_SINK (sink)->arrived = g_get_monotonic_time () * GST_USECOND;
-  return GST_FLOW_OK;
+  GstGidSink *self = GST_GID_SINK (sink);
+
+  self->arrived = g_get_monotonic_time () * GST_USECOND;
+  /* sources that can be anything, as fakesrc and appsrc, push without caps */
+  return self->caps ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
 }
 
 /*

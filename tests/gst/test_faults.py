@@ -254,6 +254,13 @@ def test_no_stream_named(cockpit: Cockpit) -> None:
     assert "stream=" in fails(Pipeline(cockpit, "open", "gidsrc ! fakesink"))
 
 
+def test_no_caps(cockpit: Cockpit) -> None:
+    """Sources that can be anything push buffers of nothing in particular."""
+    source = "fakesrc sizetype=fixed sizemax=1000"
+    text = fails(Pipeline(cockpit, "open", f"{source} ! gidsink stream=movie"))
+    assert "data stream" in text
+
+
 def test_second_producer(cockpit: Cockpit) -> None:
     send(cockpit, LIVE, "").wait_playing()
     text = fails(send(cockpit, LIVE, ""))

@@ -234,6 +234,24 @@ def test_times_of_the_clock(cockpit: Cockpit) -> None:
     assert all(f["submit_time"] <= f["time"] for f in frames)
 
 
+def test_segment_without_times(cockpit: Cockpit) -> None:
+    """As of filesrc, or of an appsrc that nobody told of times: GStreamer complains of nothing."""
+    raw = cockpit.folder / "raw"
+    raw.write_bytes(bytes(320 * 240 * 4 * 3))
+    receiver = watch(cockpit)
+    sender = Pipeline(
+        cockpit,
+        "open",
+        f"filesrc location={raw} blocksize={320 * 240 * 4} "
+        "! video/x-raw,format=BGRx,width=320,height=240,framerate=30/1 "
+        f"! gidsink stream=movie {LOSSLESS}",
+        G_DEBUG="fatal-criticals",
+    )
+    sender.finish()
+    receiver.finish()
+    assert len(receiver.frames) == 3
+
+
 # --- caps ---
 
 
