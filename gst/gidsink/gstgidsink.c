@@ -231,18 +231,31 @@ gst_gid_sink_render (GstBaseSink *sink, GstBuffer *buffer)
 
 /* --- events and queries ------------------------------------------------------------------------ */
 
+/*
+ * The end is one when its time has come. Before that, as in a pause, a seek can take it back, and
+ * consumers have no way back.
+ */
+static GstFlowReturn
+gst_gid_sink_wait_event (GstBaseSink *sink, GstEvent *event)
+{
+  GstGidSink *self = GST_GID_SINK (sink);
+  GstFlowReturn ret = GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->wait_event (sink, event);
+
+  if (ret == GST_FLOW_OK && GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
+    /* before the message of it on the bus, after which the application may stop everything */
+    gst_gid_sink_send_mark (self, GID_FRAME_EOS);
+    gst_gid_sink_wait_until_read (self);
+    gst_gid_sink_post_stats (self, TRUE);
+  }
+  return ret;
+}
+
 static gboolean
 gst_gid_sink_event (GstBaseSink *sink, GstEvent *event)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
   switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_EOS:
-      /* before the message of it on the bus, after which the application may stop everything */
-      gst_gid_sink_send_mark (self, GID_FRAME_EOS);
-      gst_gid_sink_wait_until_read (self);
-      gst_gid_sink_post_stats (self, TRUE);
-      break;
     case GST_EVENT_FLUSH_START:
       gst_gid_sink_take_back (self);
       break;
@@ -329,6 +342,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
   sink_class->prepare = gst_gid_sink_prepare;
   sink_class->preroll = gst_gid_sink_preroll;
   sink_class->render = gst_gid_sink_render;
+  sink_class->wait_event = gst_gid_sink_wait_event;
   sink_class->event = gst_gid_sink_event;
   sink_class->query = gst_gid_sink_query;
 }

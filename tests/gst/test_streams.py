@@ -178,6 +178,23 @@ def test_pauses_where_frames_are_copied(cockpit: Cockpit, slots: str) -> None:
         wait_for(lambda b=before: sender.stats("sink")["frames"] > b, "frames after a pause")
 
 
+def test_end_of_the_film_while_paused(cockpit: Cockpit) -> None:
+    """Who looks for a place in a film may come by its end: it is none before the film plays."""
+    receiver = watch(cockpit)
+    sender = send(cockpit, f"{decode(film(640, 360, 600))} ! identity name=watch", PATIENT)
+    receiver.wait_frames(3)
+    change_state(sender, "paused")
+    sender.tell(f"seek {30 * SECOND}")
+    wait_for(lambda: sender.events("eos"), "the end")
+    sender.tell("seek 0")
+    before = len(receiver.frames)
+    change_state(sender, "playing")
+    receiver.wait_frames(before + 10)
+    sender.tell("eos")
+    sender.finish()
+    receiver.finish()
+
+
 def test_producer_that_pauses(cockpit: Cockpit) -> None:
     receiver = watch(cockpit)
     sender = send(cockpit, test_source(count=100), PATIENT)
