@@ -11,6 +11,16 @@
 /* A wait looks again after this, for what nobody tells of: frames that were read. */
 #define WAIT_STEP (5 * G_TIME_SPAN_MILLISECOND)
 
+/*
+ * By how much later than its running time a frame is shown. An offset (playbin's av-offset) delays
+ * it; a negative one has it sent earlier, to be shown at the same time.
+ */
+static GstClockTime
+delay (GstBaseSink *sink)
+{
+  return gst_base_sink_get_latency (sink) + MAX (gst_base_sink_get_ts_offset (sink), 0);
+}
+
 /* When the frame is to be shown, on CLOCK_MONOTONIC. */
 static guint64
 present_time (GstGidSink *self, GstBuffer *buffer)
@@ -37,7 +47,7 @@ present_time (GstGidSink *self, GstBuffer *buffer)
   gst_clear_object (&clock);
   if (!has_clock || !GST_CLOCK_TIME_IS_VALID (running))
     return GID_TIME_NONE;
-  return base + running + gst_base_sink_get_latency (sink) + offset;
+  return base + running + delay (sink) + offset;
 }
 
 /*
@@ -56,7 +66,7 @@ capture_time (GstGidSink *self, guint64 present, gboolean playing)
     self->live = gst_base_sink_query_latency (sink, NULL, &live, NULL, NULL) && live;
   }
   if (self->live && present != GID_TIME_NONE) {
-    guint64 captured = present - gst_base_sink_get_latency (sink);
+    guint64 captured = present - delay (sink);
 
     if (captured < self->arrived)
       return captured;
