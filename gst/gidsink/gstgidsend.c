@@ -266,3 +266,18 @@ gst_gid_sink_wait_until_read (GstGidSink *self)
 {
   wait_until (self, all_is_read, EOS_WAIT_MS, FALSE);
 }
+
+void
+gst_gid_sink_drain (GstGidSink *self)
+{
+  gboolean leaky;
+  guint lease_ms;
+
+  GST_OBJECT_LOCK (self);
+  leaky = self->leaky;
+  lease_ms = self->lease_ms;
+  GST_OBJECT_UNLOCK (self);
+  if (!leaky)
+    wait_until (self, all_is_read, lease_ms, FALSE);
+  gst_gid_sink_take_back (self);
+}

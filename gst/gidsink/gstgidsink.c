@@ -277,7 +277,7 @@ gst_gid_sink_query (GstBaseSink *sink, GstQuery *query)
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && self->producer) {
     gst_clear_buffer (&self->prerolled);
-    gst_gid_sink_take_back (self);
+    gst_gid_sink_drain (self);
   }
   return GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->query (sink, query);
 }

@@ -111,6 +111,9 @@ void gst_gid_sink_wait_until_read (GstGidSink *self);
 GstFlowReturn gst_gid_sink_send (
     GstGidSink *self, GstBuffer *buffer, gboolean playing, guint *consumers);
 
+/** Upstream wants its frames back: takes them, but where none is to be lost, when they were read. */
+void gst_gid_sink_drain (GstGidSink *self);
+
 /** Sends flags without a picture. */
 void gst_gid_sink_send_mark (GstGidSink *self, guint32 flags);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* When gidsink says that frames are to be shown.
+/* When gidsink says that frames are to be shown, and what it does where upstream wants them back.
  */
 #include "sink_pair.h"
 
@@ -33,6 +33,37 @@ static void test_offset(struct gid_consumer *consumer) {
 			"and not sooner, where ts-offset has it sent early");
 }
 
+static gpointer drain(gpointer done) {
+	GstQuery *query = gst_query_new_drain();
+
+	gst_pad_peer_query(pair.pad, query);
+	gst_query_unref(query);
+	g_atomic_int_set((gint *)done, TRUE);
+	return NULL;
+}
+
+static void test_drain(struct gid_consumer *consumer) {
+	struct gid_frame frame;
+	gint drained = FALSE;
+	int count = 0;
+
+	for (int i = 0; i < 3; i++) {
+		pair_push();
+	}
+	GThread *thread = g_thread_new("drain", drain, &drained);
+	/* Whether it waits cannot be seen. If it does not, it is long over by then. */
+	cockpit_sleep_ms(100);
+	tap_ok(!g_atomic_int_get(&drained), "upstream waits until its frames are read");
+	while (!g_atomic_int_get(&drained)) {
+		if (gid_consumer_receive(consumer, &frame) == 1) {
+			gid_consumer_release(consumer, &frame);
+			count++;
+		}
+	}
+	g_thread_join(thread);
+	tap_ok(count == 3, "and none is lost with leaky=false");
+}
+
 int main(int argc, char **argv) {
 	gst_init(&argc, &argv);
 	GST_PLUGIN_STATIC_REGISTER(gid);
@@ -44,6 +75,7 @@ int main(int argc, char **argv) {
 	}
 	struct gid_consumer *consumer = pair_consume();
 	test_offset(consumer);
+	test_drain(consumer);
 	gid_consumer_destroy(consumer);
 	pair_finish();
 	cockpit_finish();
