@@ -123,7 +123,7 @@ gst_gid_domain_keep (GstGidDomain *self, struct gid_producer *producer, gid_id g
     if (nth_producer (self, i)->producer == producer)
       nth_producer (self, i)->shown = gid;
   }
-  gst_gid_in_flight_add (&self->in_flight, gid, buffer, other);
+  gst_gid_in_flight_add (&self->in_flight, gid, buffer, other, self->dropped);
 }
 
 gboolean

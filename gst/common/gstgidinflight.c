@@ -26,16 +26,6 @@ gst_gid_in_flight_finish (GstGidInFlight *self)
   g_array_unref (self->entries);
 }
 
-void
-gst_gid_in_flight_add (GstGidInFlight *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other)
-{
-  Entry entry = { slot_of (gid), gst_buffer_ref (buffer), NULL };
-
-  if (other)
-    entry.other = gst_mini_object_ref (other);
-  g_array_append_val (self->entries, entry);
-}
-
 static void
 remove_nth (GstGidInFlight *self, guint i, GPtrArray *dropped)
 {
@@ -50,11 +40,23 @@ remove_nth (GstGidInFlight *self, guint i, GPtrArray *dropped)
 void
 gst_gid_in_flight_remove (GstGidInFlight *self, gid_id gid, GPtrArray *dropped)
 {
-  /* a frame that was sent twice is there twice */
   for (guint i = self->entries->len; i-- > 0;) {
     if (g_array_index (self->entries, Entry, i).slot == slot_of (gid))
       remove_nth (self, i, dropped);
   }
+}
+
+void
+gst_gid_in_flight_add (
+    GstGidInFlight *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other, GPtrArray *dropped)
+{
+  Entry entry = { slot_of (gid), gst_buffer_ref (buffer), NULL };
+
+  if (other)
+    entry.other = gst_mini_object_ref (other);
+  /* a still picture is sent again and again, and its slot always has a holder */
+  gst_gid_in_flight_remove (self, gid, dropped);
+  g_array_append_val (self->entries, entry);
 }
 
 void

@@ -20,9 +20,12 @@ typedef struct
 void gst_gid_in_flight_init (GstGidInFlight *self);
 void gst_gid_in_flight_finish (GstGidInFlight *self);
 
-/** Takes references of the buffer and of what else has to live as long (may be NULL). */
+/**
+ * Takes references of the buffer and of what else has to live as long (may be NULL). Those of a frame
+ * that was sent in the slot before, and is there yet, are moved to `dropped`.
+ */
 void gst_gid_in_flight_add (
-    GstGidInFlight *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other);
+    GstGidInFlight *self, gid_id gid, GstBuffer *buffer, GstMiniObject *other, GPtrArray *dropped);
 
 /** The slot has no holder, whatever its generation: moves its references to `dropped`. */
 void gst_gid_in_flight_remove (GstGidInFlight *self, gid_id gid, GPtrArray *dropped);

@@ -195,6 +195,43 @@ static void test_shown(void) {
 	gst_object_unref(allocator);
 }
 
+static void count_end(gpointer count, GstMiniObject *buffer) {
+	(*(int *)count)--;
+}
+
+/* Sent in the same slot for as long as it is shown, in a buffer of its own each time. */
+static void test_still(void) {
+	GstGidAllocator *allocator = make_allocator(3);
+	struct stream stream;
+	int kept = 0;
+
+	start_stream(&stream, allocator, false);
+	GstBuffer *picture = acquire(stream.pool);
+	GstGidSlot *slot = gst_gid_memory_get_slot(gst_buffer_peek_memory(picture, 0));
+	struct gid_frame sent = GID_FRAME_INIT, shown = GID_FRAME_INIT, last;
+	for (int i = 0; i < 100; i++) {
+		GstBuffer *buffer = gst_buffer_copy(picture);
+		gst_mini_object_weak_ref(GST_MINI_OBJECT_CAST(buffer), count_end, &kept);
+		kept++;
+		gst_gid_domain_lock(domain);
+		sent.gid = gid_slab_gid(slot->slab->slab, slot->index);
+		gid_producer_send(stream.producer, &sent);
+		gst_gid_domain_keep(domain, stream.producer, sent.gid, buffer, NULL);
+		gst_gid_domain_unlock(domain);
+		gst_buffer_unref(buffer);
+		last = shown;
+		gid_consumer_receive(stream.consumer, &shown);
+		if (i > 0) {
+			gid_consumer_release(stream.consumer, &last);
+		}
+	}
+	tap_ok(kept == 1, "of a still picture the last buffer is kept: %d", kept);
+	gst_buffer_unref(picture);
+	end_stream(&stream);
+	tap_ok(kept == 0, "until the stream ends");
+	gst_object_unref(allocator);
+}
+
 /* Of two pools for one stream the first has ended, while a buffer of it is somewhere. */
 static void test_second_pool(void) {
 	GstGidAllocator *allocator = make_allocator(3);
@@ -226,6 +263,7 @@ int main(int argc, char **argv) {
 		test_reclaim();
 		test_wait();
 		test_shown();
+		test_still();
 		test_second_pool();
 		gst_gid_domain_unref(domain);
 	}
