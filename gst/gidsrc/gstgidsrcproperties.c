@@ -103,6 +103,10 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
       break;
   }
   GST_OBJECT_UNLOCK (self);
+  /* sinks ask for it when they begin to play, and when they are told */
+  if (id == PROP_LATENCY)
+    gst_element_post_message (
+        GST_ELEMENT_CAST (self), gst_message_new_latency (GST_OBJECT_CAST (self)));
 }
 
 static void

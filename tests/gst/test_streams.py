@@ -269,6 +269,20 @@ def test_segment_without_times(cockpit: Cockpit) -> None:
     assert len(receiver.frames) == 3
 
 
+def test_latency_can_change(cockpit: Cockpit) -> None:
+    """Sinks only ask for it again when they are told."""
+    send(cockpit, "videotestsrc is-live=true", "")
+    receiver = watch(cockpit)
+    receiver.wait_frames(3)
+
+    def told() -> int:
+        return sum(m["bus"] == "latency" and m["from"] == "src" for m in receiver.lines("bus"))
+
+    before = told()
+    receiver.tell("set src latency 200")
+    wait_for(lambda: told() > before, "the new latency to be told")
+
+
 # --- caps ---
 
 
