@@ -180,7 +180,15 @@ gst_gid_src_unlock (GstBaseSrc *src)
   GstGidSrc *self = GST_GID_SRC (src);
 
   g_atomic_int_set (&self->flushing, TRUE);
-  gid_consumer_interrupt (self->reader->consumer);
+  /* also where the application flushes what is not, or no longer, started */
+  GST_OBJECT_LOCK (self);
+  if (self->reader) {
+    gst_gid_domain_lock (self->reader->domain);
+    if (self->reader->consumer)
+      gid_consumer_interrupt (self->reader->consumer);
+    gst_gid_domain_unlock (self->reader->domain);
+  }
+  GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
 

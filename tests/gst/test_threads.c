@@ -88,19 +88,28 @@ static bool seek(GstElement *sender, int round) {
 			GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, round * GST_SECOND);
 }
 
+/* As an application may do it in any state. */
+static void flush(struct reader *reader) {
+	gst_element_send_event(reader->source, gst_event_new_flush_start());
+	gst_element_send_event(reader->source, gst_event_new_flush_stop(TRUE));
+}
+
 static void test_one_program(GstElement *sender, GstElement *sink) {
 	struct reader readers[READERS];
 	for (int i = 0; i < READERS; i++) {
 		reader_init(&readers[i]);
 	}
 	tap_ok(get_more_all(readers, sink), "%d readers in one program", READERS);
-	bool resized = true, sought = true, stopped = true, restarted = true;
+	bool resized = true, sought = true, flushed = true, stopped = true, restarted = true;
 	for (int round = 0; round < ROUNDS; round++) {
 		struct reader *one = &readers[round % READERS];
 		set_size(sender, round);
 		resized = resized && get_more_all(readers, sink);
 		sought = sought && seek(sender, round) && get_more_all(readers, sink);
+		flush(one);
+		flushed = flushed && get_more_all(readers, sink);
 		gst_element_set_state(one->pipeline, GST_STATE_NULL);
+		flush(one);
 		gst_element_set_state(one->pipeline, GST_STATE_PLAYING);
 		stopped = stopped && get_more_all(readers, sink);
 		gst_element_set_state(sender, round % 2 == 0 ? GST_STATE_READY : GST_STATE_NULL);
@@ -109,6 +118,7 @@ static void test_one_program(GstElement *sender, GstElement *sink) {
 	}
 	tap_ok(resized, "pictures of other sizes and formats");
 	tap_ok(sought, "seeks that flush");
+	tap_ok(flushed, "readers that are flushed");
 	tap_ok(stopped, "readers that stop and start");
 	tap_ok(restarted, "a producer that stops and starts");
 	for (int i = 0; i < READERS; i++) {
