@@ -312,6 +312,8 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
     caps = gst_caps_from_string (info->description);
   if (caps && gst_caps_is_fixed (caps) && gst_gid_format_from_caps (&said, caps)
       && said.fourcc == layout->fourcc && said.modifier == layout->modifier
+      && gst_gid_format_width (&said) <= layout->width
+      && gst_gid_format_height (&said) <= layout->height
       && gst_gid_colours_agree (&said.colours, &layout->colours)) {
     if (!said.dmabuf || info->memory == GID_MEMORY_DMABUF)
       return caps;

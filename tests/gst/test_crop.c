@@ -126,6 +126,32 @@ static void test_lie(struct gid_producer *producer, gid_id gid, struct gid_box l
 			takers[watch.takes]);
 }
 
+static struct gid_slab *make_picture(struct gid_domain *domain, const char *description) {
+	struct gid_layout layout;
+	struct gid_slab *slab = NULL;
+
+	gid_layout_init(&layout, GST_MAKE_FOURCC('N', 'V', '1', '2'), WIDTH, HEIGHT, 1);
+	if (gid_slab_create(domain, &layout, 0, 1, description, &slab) == 0) {
+		uint8_t *data = gid_slab_data(slab, 0);
+		for (int i = 0; i < WIDTH * HEIGHT; i++) {
+			data[i] = luma(i % WIDTH, i / WIDTH);
+		}
+	}
+	return slab;
+}
+
+/* Caps of a larger picture than there is: those of the layout count. */
+static void test_false_caps(struct gid_domain *domain, struct gid_producer *producer) {
+	const struct gid_box all = {0, 0, WIDTH, HEIGHT};
+	struct gid_slab *slab = make_picture(domain,
+			"video/x-raw, format=(string)NV12, width=(int)1280, height=(int)960");
+	g_autofree struct seen *seen = show(producer, gid_slab_gid(slab, 0), (struct gid_box){0});
+
+	tap_ok(is_part(seen, all), "no more of a picture than there is for %s",
+			takers[watch.takes]);
+	gid_slab_destroy(slab, false);
+}
+
 static void test_all(struct gid_domain *domain, enum takes takes) {
 	g_autoptr(GstElement) pipeline = gst_parse_launch("gidsrc domain=open stream=movie ! "
 							  "fakesink name=sink sync=false",
@@ -133,8 +159,7 @@ static void test_all(struct gid_domain *domain, enum takes takes) {
 	g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
 	g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
 	struct gid_producer *producer = NULL;
-	struct gid_layout layout;
-	struct gid_slab *slab = NULL;
+	struct gid_slab *slab = make_picture(domain, NULL);
 
 	watch.takes = takes;
 	watch.seen = g_async_queue_new_full(g_free);
@@ -143,18 +168,12 @@ static void test_all(struct gid_domain *domain, enum takes takes) {
 					GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
 					GST_PAD_PROBE_TYPE_PUSH,
 			on_pad, NULL, NULL);
-	gid_layout_init(&layout, GST_MAKE_FOURCC('N', 'V', '1', '2'), WIDTH, HEIGHT, 1);
-	gid_slab_create(domain, &layout, 0, 1, NULL, &slab);
 	gid_producer_create(domain, "movie", NULL, &producer);
 	gst_element_set_state(pipeline, GST_STATE_PLAYING);
 	if (tap_ok(slab != NULL && producer != NULL &&
 					    cockpit_until(domain, has_consumer, producer),
 			    "a stream that gidsrc reads")) {
-		uint8_t *data = gid_slab_data(slab, 0);
 		gid_id gid = gid_slab_gid(slab, 0);
-		for (int i = 0; i < WIDTH * HEIGHT; i++) {
-			data[i] = luma(i % WIDTH, i / WIDTH);
-		}
 		test_part(producer, gid, (struct gid_box){0, 0, WIDTH, HEIGHT});
 		test_part(producer, gid, (struct gid_box){100, 50, 320, 200});
 		test_part(producer, gid, (struct gid_box){101, 51, 321, 201});
@@ -162,6 +181,7 @@ static void test_all(struct gid_domain *domain, enum takes takes) {
 		test_lie(producer, gid, (struct gid_box){0, HEIGHT - 1, WIDTH, HEIGHT});
 		test_lie(producer, gid, (struct gid_box){WIDTH, 1, WIDTH, 1});
 		test_part(producer, gid, (struct gid_box){0, 0, 2, 2});
+		test_false_caps(domain, producer);
 	}
 	gst_element_set_state(pipeline, GST_STATE_NULL);
 	gid_producer_destroy(producer);
