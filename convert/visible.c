@@ -5,12 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-static bool is_within(const struct gid_box *crop, const struct gid_layout *whole) {
-	return crop->x >= 0 && crop->y >= 0 && crop->width >= 0 && crop->height >= 0 &&
-			(int64_t)crop->x + crop->width <= whole->width &&
-			(int64_t)crop->y + crop->height <= whole->height;
-}
-
 static uint32_t round_up(uint32_t value, uint32_t step, uint32_t most) {
 	uint32_t rounded = (value + step - 1) / step * step;
 	return rounded < most ? rounded : most;
@@ -25,7 +19,7 @@ int visible_init(struct visible *visible, const struct gid_layout *whole,
 	if (whole->modifier != DRM_FORMAT_MOD_LINEAR) {
 		return -ENOTSUP;
 	}
-	if (!is_within(&seen, whole)) {
+	if (!gid_box_is_within(seen, whole->width, whole->height)) {
 		return -EINVAL;
 	}
 	/* Blocks of samples are whole: of the coarsest plane, which the others' divide. */

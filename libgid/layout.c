@@ -163,3 +163,9 @@ struct gid_box gid_box_turn_back(
 	mirror_box(&box, width, height, transform);
 	return box;
 }
+
+bool gid_box_is_within(struct gid_box box, uint32_t width, uint32_t height) {
+	return box.x >= 0 && box.y >= 0 && box.width >= 0 && box.height >= 0 &&
+			(int64_t)box.x + box.width <= width &&
+			(int64_t)box.y + box.height <= height;
+}

@@ -330,6 +330,12 @@ static bool view_show_first(struct view *view) {
 	if (buffer->slab == NULL || (view->options->timed && waits_for_time(view, &frame))) {
 		return false;
 	}
+	/* A compositor ends clients that ask for more than there is. */
+	if (!gid_box_is_within(frame.crop, buffer->layout.width, buffer->layout.height)) {
+		view->stats.failed++;
+		view_drop_first(view);
+		return true;
+	}
 	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, &frame),
 			buffer->layout.width, buffer->layout.height, frame.transform);
 	window_set_picture_size(&view->window, shown.width, shown.height);

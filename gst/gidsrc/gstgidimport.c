@@ -329,8 +329,7 @@ gst_gid_import_set_shown (GstGidImport *self, const struct gid_frame *frame)
   /* DMA_DRM says a part by its meta alone: nobody but a driver looks into the picture */
   if (crop->width == 0 || crop->height == 0)
     set_size (self, self->width, self->height);
-  else if ((guint) (crop->x + crop->width) > self->info.layout.width
-      || (guint) (crop->y + crop->height) > self->info.layout.height)
+  else if (!gid_box_is_within (*crop, self->info.layout.width, self->info.layout.height))
     return FALSE;
   else if (!self->format.dmabuf)
     set_size (self, crop->width, crop->height);

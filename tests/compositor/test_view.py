@@ -90,6 +90,19 @@ def test_only_the_crop_is_shown(session: Session) -> None:
     session.wait_shown(picture[40:, 64:])
 
 
+def test_a_crop_outside_of_the_picture(session: Session) -> None:
+    """For which a compositor ends its client."""
+    stats = session.folder / "stats.json"
+    shown = view(session, f"--stats={stats}")
+    peer = BUILD / "tests/stream/stream-peer"
+    liar = session.cockpit.run("open", [peer, "produce", "film", "crop=5000"])
+    wait_for(lambda: stats.exists() and read(stats)["drops"]["failed"] > 5, "frames to be left out")
+    liar.kill()
+    produce(session, PLATE)
+    session.wait_shown(draw(PLATE))
+    assert shown.is_running()
+
+
 def test_aspect_ratio_is_kept(session: Session) -> None:
     """A square in a window of 4:3 has black to its left and right."""
     caps = "video/x-raw,format=BGRx,width=60,height=60,framerate=30/1"

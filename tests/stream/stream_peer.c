@@ -45,6 +45,7 @@ static void read_option(const char *argument) {
 			{"reconnect", &options.reconnect},
 			{"quiet", &options.quiet},
 			{"mark", &options.mark},
+			{"crop", &options.crop},
 			{"lossless", &options.lossless},
 	};
 	const char *equals = strchr(argument, '=');

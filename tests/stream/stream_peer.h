@@ -12,7 +12,7 @@
 
 extern struct options {
 	uint64_t fps, slots, credit, lease_ms, hold, spin_us, frames, drop_old, reconnect, quiet,
-			mark, lossless;
+			mark, lossless, crop;
 } options;
 
 /* Whether it was told to end. */

@@ -57,6 +57,7 @@ static void send_frame(struct produced *p, uint64_t sequence) {
 	frame.gid = gid_slab_gid(p->slab, (uint32_t)slot);
 	frame.capture_time = gid_clock_now();
 	frame.pts = sequence;
+	frame.crop = (struct gid_box){0, 0, (int32_t)options.crop, (int32_t)options.crop};
 	uint64_t start = gid_clock_now();
 	int sent = gid_producer_send(p->producer, &frame);
 	uint64_t took = gid_clock_now() - start;

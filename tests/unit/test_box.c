@@ -57,11 +57,22 @@ static bool comes_back(uint32_t transform) {
 	return true;
 }
 
+static bool is_within(int32_t x, int32_t y, int32_t width, int32_t height) {
+	return gid_box_is_within((struct gid_box){x, y, width, height}, WIDTH, HEIGHT);
+}
+
 int main(void) {
 	for (uint32_t transform = 0; transform < sizeof(seen) / sizeof(seen[0]); transform++) {
 		tap_ok(is_where_it_is_seen(transform),
 				"transform %u moves pixels where they are seen", transform);
 		tap_ok(comes_back(transform), "transform %u is undone", transform);
 	}
+	tap_ok(is_within(0, 0, WIDTH, HEIGHT) && is_within(0, 0, 0, 0) && is_within(WIDTH, 0, 0, 1),
+			"boxes that are within");
+	tap_ok(!is_within(-1, 0, 2, 1) && !is_within(0, -1, 1, 2) && !is_within(1, 0, WIDTH, 1) &&
+					!is_within(0, 1, 1, HEIGHT) &&
+					!is_within(INT32_MAX, 0, INT32_MAX, 1) &&
+					!is_within(0, 0, -1, 1),
+			"boxes that are not");
 	return tap_finish();
 }

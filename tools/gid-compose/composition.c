@@ -180,7 +180,7 @@ static void set_colours(struct gid_layer *drawn, const struct layer_config *laye
 static bool set_source(struct gid_layer *drawn, const struct layer_config *layer,
 		const struct source_picture *picture) {
 	struct gid_box all = picture->crop;
-	if (all.width == 0) {
+	if (all.width == 0 || all.height == 0) {
 		all = (struct gid_box){0, 0, (int32_t)picture->info->layout.width,
 				(int32_t)picture->info->layout.height};
 	}
@@ -210,6 +210,11 @@ static void draw_layer(struct composition *composition, const struct layer_confi
 		if (why != NULL) {
 			tell(source, layer, why);
 		}
+		return;
+	}
+	if (!gid_box_is_within(picture.crop, picture.info->layout.width,
+			    picture.info->layout.height)) {
+		tell(source, layer, "its producer wants a part shown that is not in the picture");
 		return;
 	}
 	if (!set_source(&drawn, layer, &picture)) {

@@ -100,6 +100,12 @@ struct gid_box gid_box_turn(
 struct gid_box gid_box_turn_back(
 		struct gid_box box, uint32_t width, uint32_t height, uint32_t transform);
 
+/**
+ * Whether all of the box lies in a picture of width x height pixels. A frame's crop may not: it is
+ * the producer's word, and says nothing about the slot.
+ */
+bool gid_box_is_within(struct gid_box box, uint32_t width, uint32_t height);
+
 /** One entry of a stream. The producer fills it in, and the consumer gets a copy. */
 struct gid_frame {
 	gid_id gid;
