@@ -24,10 +24,12 @@ struct gid_canvas {
 	struct gid_slab *report_slab;
 	gid_id report_gid;		    /* GID_NONE: none was told */
 	const struct engine_report *report; /* NULL: not known, or cannot be imported yet */
-	bool has_canvas;		    /* this engine was told of format and size */
+	bool has_canvas;		    /* this engine was told of format and size, */
+	uint64_t canvas_fence;		    /* by this list, of which nobody asked yet; or 0 */
 	uint64_t fence;			    /* of the last list that was submitted */
 	uint64_t lost;			    /* those up to this one went with an engine, */
 	uint64_t done;			    /* but for those up to this one */
+	bool knows_refused;		    /* that engine's `refused` when we came to it */
 	uint64_t refused;		    /* lists, that gid_canvas_wait() told of */
 	uint64_t freed;			    /* slots that came back, ever */
 
@@ -43,6 +45,7 @@ struct gid_canvas {
 	/* The list that is being made. */
 	uint32_t *words; /* in the batch; NULL: there is none */
 	uint32_t count;
+	bool tells_size; /* it begins with the canvas's format and size */
 	int error;
 	char text[256]; /* the last error */
 };

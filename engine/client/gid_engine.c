@@ -101,7 +101,6 @@ static void forget_report(struct gid_canvas *canvas) {
 	gid_slab_unref(canvas->report_slab);
 	canvas->report_slab = NULL;
 	canvas->report = NULL;
-	canvas->refused = 0;
 }
 
 static void handle_report_state(void *data, enum gid_consumer_state state, int reason) {
@@ -109,6 +108,7 @@ static void handle_report_state(void *data, enum gid_consumer_state state, int r
 	if (state != GID_CONSUMER_LIVE) {
 		forget_report(canvas);
 		canvas->report_gid = GID_NONE;
+		canvas->knows_refused = false;
 	}
 }
 
@@ -134,7 +134,10 @@ static void take_report(struct gid_canvas *canvas) {
 	}
 	canvas->report_slab = slab;
 	canvas->report = report;
-	canvas->refused = load(&report->refused);
+	if (!canvas->knows_refused) { /* a report that has moved may tell of more */
+		canvas->refused = load(&report->refused);
+		canvas->knows_refused = true;
+	}
 }
 
 int gid_canvas_dispatch(struct gid_canvas *canvas) {
@@ -169,6 +172,9 @@ static int read_refusal(struct gid_canvas *canvas, uint64_t refused) {
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (before % 2 == 0 && load(&report->refusals) == before) {
 			canvas->refused = refused;
+			/* The list that told how large the canvas is may be among them. */
+			canvas->has_canvas = canvas->has_canvas && error != -ENODATA &&
+					(canvas->canvas_fence == 0 || fence < canvas->canvas_fence);
 			return canvas_fail(canvas, error < 0 && error >= -4095 ? error : -EPROTO,
 					"the engine refused list %llu at word %u: %.*s",
 					(unsigned long long)fence, word, (int)sizeof(words) - 1,
@@ -299,7 +305,11 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 		dispatch_all(canvas);
 	}
 	uint64_t refused = load(&canvas->report->refused);
-	return refused != canvas->refused ? read_refusal(canvas, refused) : 0;
+	int ret = refused != canvas->refused ? read_refusal(canvas, refused) : 0;
+	if (fence >= canvas->canvas_fence) {
+		canvas->canvas_fence = 0;
+	}
+	return ret;
 }
 
 /* --- batches ---------------------------------------------------------------------------------- */
@@ -426,7 +436,10 @@ int canvas_publish(struct gid_canvas *canvas) {
 			return ret;
 		}
 	}
-	canvas->has_canvas = true;
+	if (canvas->tells_size) {
+		canvas->has_canvas = true;
+		canvas->canvas_fence = canvas->fence;
+	}
 	return 0;
 }
 

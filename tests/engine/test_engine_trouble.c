@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gid-engine and a program whose first list is refused, or whose engine's memory moves between
+ * lists: the next list is drawn all the same.
+ */
+#define COCKPIT_STREAMS "engine/*"
+#define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
+#include "cockpit.h"
+
+#include "client/canvas_request.h"
+#include <errno.h>
+
+#include "tap.h"
+
+#define TIMES 5
+
+static struct gid_domain *domain, *cluster;
+static pid_t engine;
+
+/* It looks for more of a batch for 100 ms, so that it has one in work when something happens. */
+static void start_engine(int log) {
+	char path[128];
+	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
+	FILE *config = fopen(path, "we");
+	fputs("[engine]\nspin-us=100000\n[canvas panel]\ndomain=open\nmemory=1M\n", config);
+	fclose(config);
+	engine = fork();
+	if (engine == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(log, STDERR_FILENO);
+		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
+				NULL);
+		_exit(127);
+	}
+}
+
+static int end_engine(void) {
+	int status = -1;
+	kill(engine, SIGTERM);
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS; cockpit_now_ms() < end;) {
+		if (waitpid(engine, &status, WNOHANG) != 0) {
+			return status;
+		}
+		cockpit_sleep_ms(10);
+	}
+	kill(engine, SIGKILL);
+	waitpid(engine, &status, 0);
+	return status;
+}
+
+static struct gid_canvas *make_canvas(void) {
+	struct gid_canvas *canvas = NULL;
+	const struct gid_canvas_options options = {.size = sizeof(options),
+			.width = 64,
+			.height = 48,
+			.connect_ms = COCKPIT_PATIENCE_MS};
+	if (gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
+		tap_ok(false, "there is a canvas: %s", gid_canvas_create_error());
+		exit(tap_finish());
+	}
+	return canvas;
+}
+
+/* With a mistake, if `transform` is above 7. */
+static uint64_t submit(struct gid_canvas *canvas, uint8_t transform) {
+	const struct gid_rectangle all = {0, 0, 65535, 65535};
+	const struct gid_layer layer = {.gid = GID_NONE, .alpha = 255, .transform = transform};
+	uint64_t fence = 0;
+	gid_list_begin(canvas);
+	gid_list_fill(canvas, GID_OPERATOR_SRC, 0xff112233, &all, 1);
+	if (transform > 7) {
+		gid_list_layer(canvas, &layer);
+	}
+	gid_list_present(canvas, false, 0);
+	gid_list_submit(canvas, &fence);
+	return fence;
+}
+
+static int draw(struct gid_canvas *canvas) {
+	return gid_canvas_wait(canvas, submit(canvas, 0), COCKPIT_PATIENCE_MS);
+}
+
+static int draw_wrong(struct gid_canvas *canvas) {
+	return gid_canvas_wait(canvas, submit(canvas, 9), COCKPIT_PATIENCE_MS);
+}
+
+/* The list that says how large the canvas is may be the one that is refused. */
+static void test_first(void) {
+	struct gid_canvas *canvas = make_canvas();
+	int ret = draw_wrong(canvas);
+	tap_ok(ret == -EINVAL && draw(canvas) == 0,
+			"after a first list that was refused there is a canvas: %s",
+			gid_canvas_error(canvas));
+	gid_canvas_resize(canvas, 0, 4096, 4096);
+	ret = draw(canvas);
+	tap_ok(ret == -EDQUOT && draw(canvas) == -EDQUOT,
+			"a size that it cannot have is refused as often as it is asked for: %s",
+			gid_canvas_error(canvas));
+	gid_canvas_resize(canvas, 0, 64, 48);
+	tap_ok(draw(canvas) == 0, "until another one is: %s", gid_canvas_error(canvas));
+	gid_canvas_destroy(canvas);
+}
+
+/* What it says of lists that it refuses meanwhile is heard. */
+static void test_report_moves(void) {
+	struct gid_canvas *canvas = make_canvas();
+	int refused = 0;
+	draw(canvas);
+	for (int i = 0; i < TIMES; i++) {
+		gid_domain_revoke(cluster, "cluster", NULL, canvas->report_gid, NULL);
+		cockpit_sleep_ms(50); /* in which the engine hears of it, but not the program */
+		refused += draw_wrong(canvas) == -EINVAL;
+	}
+	tap_ok(refused == TIMES && draw(canvas) == 0,
+			"where the engine's report moves, a refused list is told as such: %d", refused);
+	gid_canvas_destroy(canvas);
+}
+
+int main(void) {
+	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0 ||
+			gid_domain_connect("cluster", &cluster) < 0) {
+		tap_ok(false, "two domains");
+		cockpit_finish();
+		return tap_finish();
+	}
+	start_engine(STDERR_FILENO);
+	test_first();
+	test_report_moves();
+	tap_ok(end_engine() == 0, "the engine ends in good order");
+	gid_domain_destroy(cluster);
+	gid_domain_destroy(domain);
+	cockpit_finish();
+	return tap_finish();
+}
