@@ -25,6 +25,9 @@ int batch_begin(struct list_batch *batch, const void *shared, size_t bytes,
 	memcpy(&header, shared, sizeof(header));
 	/* From here on the compiler may not look at the shared header again. */
 	__asm__ volatile("" : : : "memory");
+	if (header.magic == 0) {
+		return -ESTALE;
+	}
 	if (header.magic != ENGINE_BATCH_MAGIC) {
 		return refuse(mistake, 0, "this is not a batch of lists");
 	}
@@ -103,6 +106,8 @@ static int have(struct list_batch *batch, uint32_t wanted, struct list_mistake *
 }
 
 int batch_next(struct list_batch *batch, const uint32_t **list, struct list_mistake *mistake) {
+	batch->sure_at = batch->at;
+	batch->sure_count = batch->count;
 	int ret = have(batch, LIST_WORDS, mistake);
 	if (ret <= 0) {
 		return ret;
@@ -123,6 +128,14 @@ int batch_next(struct list_batch *batch, const uint32_t **list, struct list_mist
 	batch->first += header.words;
 	batch->count -= header.words;
 	return (int)header.words;
+}
+
+void batch_undo(struct list_batch *batch) {
+	if (batch->at != batch->sure_at) {
+		batch->at = batch->sure_at;
+		batch->first = 0; /* where copy() put what was there before */
+		batch->count = batch->sure_count;
+	}
 }
 
 /* --- commands --------------------------------------------------------------------------------- */

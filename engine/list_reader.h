@@ -19,19 +19,20 @@ struct list_mistake {
  */
 struct list_batch {
 	const struct engine_batch *shared;
-	uint32_t size;	       /* words of the slot */
-	uint64_t serial;       /* 0: there is no batch */
-	uint32_t at;	       /* words that were copied, from the slot's beginning */
-	uint32_t end;	       /* words that are known to be written; at most `size` */
-	bool closed;	       /* no more come */
-	uint32_t first, count; /* words of `words` that were not returned yet */
+	uint32_t size;		      /* words of the slot */
+	uint64_t serial;	      /* 0: there is no batch */
+	uint32_t at;		      /* words that were copied, from the slot's beginning */
+	uint32_t end;		      /* words that are known to be written; at most `size` */
+	bool closed;		      /* no more come */
+	uint32_t first, count;	      /* words of `words` that were not returned yet */
+	uint32_t sure_at, sure_count; /* `at` and `count` before the last batch_next() */
 	uint32_t words[ENGINE_LIST_WORDS_MAX];
 };
 
 /*
  * Begins with the slot at `shared`, of `bytes` bytes, which must stay mapped until another one is
- * begun. If it has the serial of the last one, reading goes on where it ended. Returns 0 or
- * -EINVAL: it is not a batch.
+ * begun. If it has the serial of the last one, reading goes on where it ended. Returns 0;
+ * -ESTALE: the memory was taken back; or -EINVAL: it is not a batch.
  */
 int batch_begin(struct list_batch *batch, const void *shared, size_t bytes,
 		struct list_mistake *mistake);
@@ -42,6 +43,18 @@ int batch_begin(struct list_batch *batch, const void *shared, size_t bytes,
  * the next call.
  */
 int batch_next(struct list_batch *batch, const uint32_t **list, struct list_mistake *mistake);
+
+/* Whether it has its memory still: what is taken back is emptied, from its beginning on. */
+static inline bool batch_is_there(const struct list_batch *batch) {
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was copied, before this look */
+	return __atomic_load_n(&batch->shared->magic, __ATOMIC_RELAXED) != 0;
+}
+
+/*
+ * The memory was another's while the last batch_next() copied it, which is to be done again: what
+ * was copied before stays.
+ */
+void batch_undo(struct list_batch *batch);
 
 /* Whether batch_next() would look at something new: the writer went on. */
 static inline bool batch_has_news(const struct list_batch *batch) {

@@ -45,6 +45,7 @@ struct requester {
 	struct gid_frame frame;	     /* of the batch that is read */
 	struct gid_slab *lists_slab; /* that it lies in; NULL: none is read */
 	struct list_batch batch;
+	bool taken; /* a batch was taken back: its writer sends it again, or its lists are lost */
 	uint64_t told; /* the fence that a sleeping program was last told of */
 	bool opened;
 	bool came, went; /* the program that draws, as libgid told */
@@ -339,6 +340,13 @@ static uint64_t owed(const struct requester *requester) {
 static void handle_list(struct requester *requester, const uint32_t *words, uint32_t count) {
 	struct list_mistake mistake;
 	uint64_t fence = list_fence(words);
+	if (requester->taken && fence > requester->fence + 1) {
+		refuse(requester, requester->fence,
+				&(struct refusal){.error = -ESTALE,
+						.text = "lists were lost: their memory was taken "
+							"back"});
+	}
+	requester->taken = false;
 	int ret = list_check(words, count, &mistake);
 	if (ret == 0 && fence <= requester->fence) {
 		ret = -EINVAL;
@@ -383,6 +391,13 @@ static void refuse_batch(
 	report_sleep(&requester->report);
 }
 
+/* It may come again, in other memory or with another generation, and is then gone on with. */
+static void miss_batch(struct requester *requester) {
+	requester->taken = true;
+	pay(requester, 1 << 10);
+	report_sleep(&requester->report);
+}
+
 /* Begins with the batch of a frame, or goes on with it. Takes the frame, if it returns true. */
 static bool enter_batch(struct requester *requester, const struct gid_frame *frame) {
 	struct gid_slab *slab;
@@ -399,6 +414,10 @@ static bool enter_batch(struct requester *requester, const struct gid_frame *fra
 		if (ret < 0) {
 			gid_slab_unref(slab);
 		}
+	}
+	if (ret == -ENOENT || ret == -ESTALE) {
+		miss_batch(requester);
+		return false;
 	}
 	if (ret < 0) {
 		refuse_batch(requester, ret, &mistake);
@@ -420,15 +439,18 @@ static void tell_waiting(struct requester *requester) {
 
 /* The next list of the batch that is read, or its end. */
 static void take_list(struct requester *requester) {
-	struct list_mistake mistake = {.text = "the batch was taken back"};
+	struct list_mistake mistake;
 	const uint32_t *words;
 	const uint32_t at = requester->batch.at;
 	int count = batch_next(&requester->batch, &words, &mistake);
-	if (count >= 0 && requester->batch.at != at && /* more was copied */
-			!gid_slab_is_current(requester->lists_slab, requester->frame.gid)) {
-		count = -ESTALE;
-	}
-	if (count < 0) {
+	if ((count < 0 || requester->batch.at != at) && /* more was copied */
+			(!batch_is_there(&requester->batch) ||
+					!gid_slab_is_current(requester->lists_slab,
+							requester->frame.gid))) {
+		batch_undo(&requester->batch);
+		miss_batch(requester);
+		leave_batch(requester);
+	} else if (count < 0) {
 		refuse_batch(requester, count, &mistake);
 		leave_batch(requester);
 	} else if (count > 0) {
@@ -459,6 +481,7 @@ static void renew(struct requester *requester) {
 	if (requester->went || requester->came) {
 		leave_batch(requester);
 		requester->batch.serial = 0;
+		requester->taken = false;
 		requester->told = 0;
 		sources_forget(&requester->sources);
 		drawing_forget(&requester->drawing);

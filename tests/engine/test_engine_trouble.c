@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid-engine and a program whose first list is refused, or whose engine's memory moves between
- * lists: the next list is drawn all the same.
+ * gid-engine and a program whose first list is refused, or whose memory or whose engine's memory
+ * moves between lists: the next list is drawn all the same.
  */
 #define COCKPIT_STREAMS "engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
@@ -101,6 +101,25 @@ static void test_first(void) {
 	gid_canvas_destroy(canvas);
 }
 
+/* As by `gidctl revoke`: the program goes on in other memory, with the batch that it has begun. */
+static void test_lists_move(void) {
+	struct gid_canvas *canvas = make_canvas();
+	struct gid_canvas_stats before, after;
+	int drawn = 0;
+	gid_canvas_get_stats(canvas, &before);
+	for (int i = 0; i < TIMES; i++) {
+		drawn += draw(canvas) == 0;
+		gid_domain_revoke(domain, "open", NULL, gid_slab_gid(canvas->slab, 0), NULL);
+		drawn += draw(canvas) == 0;
+	}
+	gid_canvas_get_stats(canvas, &after);
+	tap_ok(drawn == 2 * TIMES && after.refused == before.refused,
+			"where the memory of lists moves, all are drawn, and once: %d, %llu refused: %s",
+			drawn, (unsigned long long)(after.refused - before.refused),
+			gid_canvas_error(canvas));
+	gid_canvas_destroy(canvas);
+}
+
 /* What it says of lists that it refuses meanwhile is heard. */
 static void test_report_moves(void) {
 	struct gid_canvas *canvas = make_canvas();
@@ -125,6 +144,7 @@ int main(void) {
 	}
 	start_engine(STDERR_FILENO);
 	test_first();
+	test_lists_move();
 	test_report_moves();
 	tap_ok(end_engine() == 0, "the engine ends in good order");
 	gid_domain_destroy(cluster);
