@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Lines for people, on stderr. What a requester brings about as often as it likes is counted: 20
- * lines at once, and one more every two seconds.
+ * lines at once, and one more every two seconds. A line that nobody takes is lost: no canvas waits
+ * for who reads the log.
  */
 #ifndef ENGINE_LOG_H
 #define ENGINE_LOG_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid-engine and a program whose first list is refused, or whose memory or whose engine's memory
- * moves between lists: the next list is drawn all the same.
+ * gid-engine and a program whose first list is refused, whose memory or whose engine's memory moves
+ * between lists, and an engine whose log nobody reads: the next list is drawn all the same.
  */
 #define COCKPIT_STREAMS "engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
@@ -131,8 +131,29 @@ static void test_report_moves(void) {
 		refused += draw_wrong(canvas) == -EINVAL;
 	}
 	tap_ok(refused == TIMES && draw(canvas) == 0,
-			"where the engine's report moves, a refused list is told as such: %d", refused);
+			"where the engine's report moves, a refused list is told as such: %d",
+			refused);
 	gid_canvas_destroy(canvas);
+}
+
+static void test_log(void) {
+	static const char text[4096];
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+		return;
+	}
+	while (write(ends[1], text, sizeof(text)) > 0) {
+	}
+	fcntl(ends[1], F_SETFL, 0); /* as a terminal or a pipe usually is */
+	start_engine(ends[1]);
+	struct gid_canvas *canvas = make_canvas();
+	int ret = draw_wrong(canvas);
+	tap_ok(ret == -EINVAL && draw(canvas) == 0, "an engine whose log nobody reads goes on: %s",
+			gid_canvas_error(canvas));
+	gid_canvas_destroy(canvas);
+	tap_ok(end_engine() == 0, "and ends");
+	close(ends[0]);
+	close(ends[1]);
 }
 
 int main(void) {
@@ -147,6 +168,7 @@ int main(void) {
 	test_lists_move();
 	test_report_moves();
 	tap_ok(end_engine() == 0, "the engine ends in good order");
+	test_log();
 	gid_domain_destroy(cluster);
 	gid_domain_destroy(domain);
 	cockpit_finish();
