@@ -88,6 +88,24 @@ def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
     assert "film" in text
 
 
+def test_titles_cannot_steer_the_terminal_as_outputs(tmp_path, capsys):
+    """A title with a line break, and behind it what looks like the declaration of an output."""
+    path = tmp_path / "tl.log"
+    title = logs.surface(2, "film\n" + logs.output(3, "\x1b[2JDP-2\x07").rstrip("\n"))
+    frames = [logs.repaint(10**11 + i * logs.REFRESH, wo=3) for i in range(40)]
+    path.write_text(logs.output(1) + title + "".join(frames))
+    for command in (
+        ["report", str(path)],
+        ["report", str(path), "--table", "processing"],
+        ["compare", str(path), str(path)],
+        ["simulate", str(path)],
+        ["report", str(path), "--refresh", "none=60"],
+    ):
+        assert main(command) in (0, 2)
+        text = "".join(capsys.readouterr())
+        assert "DP-2" in text and "\x1b" not in text and "\x07" not in text
+
+
 def test_a_log_without_frames(tmp_path, capsys):
     path = tmp_path / "tl.log"
     path.write_text(logs.seat(1))

@@ -17,8 +17,8 @@ from .refresh import Refresh, estimate, late_frames
 from .samples import Samples
 from .stats import describe
 from .table import Table
-from .terminal import Paint
-from .text import printable, table
+from .terminal import Paint, printable
+from .text import table
 from .trace import Trace
 
 SPAN = 10_000_000_000  # ns that the figures look back
@@ -116,7 +116,7 @@ class Follower:
             late = self._late(output.index, part)
             repaints = (part["posted"] - part["begin"])[part["posted"] >= 0]
             rows.append(
-                [printable(output.name), _rate(part["begin"]), late]
+                [output.name, _rate(part["begin"]), late]
                 + _cells(repaints)
                 + _cells(_latencies(updates, taken))
             )
@@ -135,7 +135,7 @@ class Follower:
             repaints = (frames["posted"] - frames["begin"])[mine & (frames["posted"] >= 0)]
             latencies = _latencies(updates, updates["output"] == output.index)
             parts.append(
-                f"{printable(output.name)}: {_rate(frames['begin'][mine])} fps, "
+                f"{output.name}: {_rate(frames['begin'][mine])} fps, "
                 f"repaint p50 {_cells(repaints)[0]} ms, "
                 f"commit → shown p50 {_cells(latencies)[0]} ms"
             )

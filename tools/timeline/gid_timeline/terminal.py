@@ -48,6 +48,11 @@ def width_of(text: str) -> int:
     )
 
 
+def printable(label: str) -> str:
+    """A label is the client's: it must not move the cursor or colour the terminal."""
+    return "".join(char if char.isprintable() else "�" for char in label)
+
+
 class Progress:
     """A line on standard error, from the first second on, where that is a terminal."""
 

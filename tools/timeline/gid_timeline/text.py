@@ -6,7 +6,7 @@ from .join import Joined, clock_words, sentence
 from .report import OutputReport, Report, RunReport, SurfaceReport
 from .stats import Summary
 from .table import NONE
-from .terminal import Paint, width_of
+from .terminal import Paint, printable, width_of
 
 _SURFACES = 20
 _LABEL = 44
@@ -172,8 +172,3 @@ def shorten(label: str) -> str:
         return label
     head = _LABEL // 2
     return label[:head] + "…" + label[head + 1 - _LABEL :]
-
-
-def printable(label: str) -> str:
-    """A label is the client's: it must not move the cursor or colour the terminal."""
-    return "".join(char if char.isprintable() else "�" for char in label)

@@ -12,6 +12,7 @@ from functools import partial
 
 from .gidpoints import GidPoints
 from .table import NONE, Table
+from .terminal import printable
 
 # A log may be made by anyone: what grows with its content, not with its length, is bounded.
 RUNS_MAX = 1000
@@ -229,7 +230,8 @@ class Trace:
         if kind == "output":
             output = self.output(number)
             output.declared = True
-            output.name = label or output.name
+            # A client can have put this line into the log, behind a line break of its title.
+            output.name = printable(label) if label else output.name
         elif kind == "surface":
             surface = self.surface(number)
             if surface.label != MORE_SURFACES:
