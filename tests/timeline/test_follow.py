@@ -47,6 +47,18 @@ def test_memory_does_not_grow():
     assert len(follower.trace.frames) == 0
 
 
+def test_a_run_whose_clock_begins_anew():
+    """As of a guest that starts again: what came before is older than ten seconds, too."""
+    follower = Follower({})
+    follower.feed(logs.run(frames=100, start=36000 * 10**9).encode())
+    text = logs.run(frames=1500, late={10})
+    for start in range(0, len(text), 10_000):
+        follower.feed(text[start : start + 10_000].encode())
+    (_, output, _) = follower.lines(Paint(None))
+    assert output.split()[:3] == ["DP-1", "60.0", "0"]
+    assert len(follower._frames.rows) <= SPAN // logs.REFRESH + 1
+
+
 def test_a_pipe_that_ends():
     text = logs.run(frames=120)
     done = subprocess.run([*COMMAND, "-"], input=text.encode(), env=ENV, capture_output=True)

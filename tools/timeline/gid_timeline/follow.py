@@ -68,7 +68,8 @@ class _Recent:
     def take(self, now: int) -> None:
         place = self.table.columns.index(self.column)
         self.rows.extend(self.table.take_rows())
-        while self.rows and self.rows[0][place] < now - SPAN:
+        # Those that are later than now are of a run before the clock began anew.
+        while self.rows and not now - SPAN <= self.rows[0][place] <= now:
             self.rows.popleft()
 
     def chunk(self) -> dict[str, np.ndarray]:
