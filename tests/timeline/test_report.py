@@ -203,6 +203,41 @@ def test_a_trace_is_not_for_a_terminal(log):
     assert "-o FILE" in shown
 
 
+def in_shell(redirection, *words):
+    """The command as a process of its own: what a full disk does shows at its end, too."""
+    return subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'exec "$@" {redirection}',
+            "sh",
+            sys.executable,
+            "-m",
+            "gid_timeline",
+            *words,
+        ],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_full_disk_is_no_condition_that_holds(log):
+    words = ["compare", str(log), str(log), "--fail-if", "repaint_p99 > 1.05"]
+    done = in_shell(">/dev/full", *words)
+    assert done.returncode == 2
+    assert done.stderr == "gid-timeline: standard output: No space left on device\n"
+    done = in_shell("", *words, "-o", "/dev/full")
+    assert done.returncode == 2
+    assert done.stderr == "gid-timeline: /dev/full: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_without_standard_streams(log, closed):
+    done = in_shell(closed, "compare", str(log), str(log), "--fail-if", "repaint_p99 > 1.05")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_version(capsys):
     with pytest.raises(SystemExit) as end:
         main(["-V"], version="1.2.3")

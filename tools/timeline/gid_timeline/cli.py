@@ -2,6 +2,7 @@
 """The command line: its subcommands are the modules of commands/."""
 
 import argparse
+import contextlib
 import os
 import sys
 
@@ -16,6 +17,7 @@ def main(arguments: list[str] | None = None, version: str = "") -> int:
 
     Returns the exit status: 0, 1 where a condition failed, 2 for what the user can put right.
     """
+    _have_streams()
     options = _parser(version).parse_args(arguments)
     try:
         return options.run(options)
@@ -23,11 +25,28 @@ def main(arguments: list[str] | None = None, version: str = "") -> int:
         print(f"gid-timeline: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader of our output had enough. Nothing is left to be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # its reader had enough
         return 0
+    except OSError as error:
+        _forget_output()
+        where = f"{error.filename}: " if error.filename is not None else ""
+        print(f"gid-timeline: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _have_streams() -> None:
+    """Python has none for those that were closed when it started."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
+
+
+def _forget_output() -> None:
+    """What could not be written is not tried again at exit."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser(version: str) -> argparse.ArgumentParser:

@@ -53,15 +53,16 @@ def write(output: str | None, pieces: Iterable[str | bytes]) -> None:
     """Writes to the file `output`, or to standard output."""
     try:
         file = open(output, "wb") if output else sys.stdout.buffer
+        try:
+            for piece in pieces:
+                file.write(piece.encode(errors="replace") if isinstance(piece, str) else piece)
+            file.flush()
+        finally:
+            if output:
+                file.close()
     except OSError as error:
-        raise UserError(f"{output}: {error.strerror}") from error
-    try:
-        for piece in pieces:
-            file.write(piece.encode(errors="replace") if isinstance(piece, str) else piece)
-        file.flush()
-    finally:
-        if output:
-            file.close()
+        error.filename = output or "standard output"
+        raise
 
 
 def form_for(options: argparse.Namespace, suffixes: dict[str, str]) -> str:
