@@ -138,6 +138,15 @@ def test_where_one_does_not_start_none_is_left(tool: Tool) -> None:
     assert not (tool.runtime / "open" / "gidd.sock").exists()
 
 
+def test_a_file_as_some_editors_leave_it(tool: Tool) -> None:
+    text = "; Küche\n" + TWO_DOMAINS.format(runtime=tool.runtime)
+    for before, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"", "latin-1")):
+        tool.config.write_bytes(before + text.encode(encoding))
+        result = tool.run("check")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "open (1), cluster (2)" in result.stdout
+
+
 def test_reload(tool: Tool) -> None:
     """What may change does, in all that run; what may not is told, by line, and nothing changes."""
     assert tool.run("reload").stdout == "open: does not run\ncluster: does not run\n"

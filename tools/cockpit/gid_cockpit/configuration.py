@@ -125,7 +125,9 @@ def read(path: Path) -> Configuration:
     parser = configparser.ConfigParser(
         interpolation=None, inline_comment_prefixes=(";",), strict=False
     )
-    parser.read_string(path.read_text(encoding="utf-8"), str(path))
+    # As gidd takes it: with a byte order mark, which some editors leave, and in any encoding.
+    text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    parser.read_string(text, str(path))
     sections = [(words[0], words[1:], parser[name]) for name in parser if (words := name.split())]
     joined: dict[str, set[str]] = {}
     for kind, names, _ in sections:

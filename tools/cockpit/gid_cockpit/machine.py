@@ -117,7 +117,7 @@ def make(configuration: Configuration, domain: Domain) -> Machine:
         check_lent(configuration.runtime)
         folder = configuration.runtime / domain.name
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        text = configuration.path.read_text(encoding="utf-8")
+        text = configuration.path.read_text(encoding="utf-8", errors="replace")
         prepare(machine, folder, text, GID_RUNTIME_DIR="/run/gidway")
     return machine
 
