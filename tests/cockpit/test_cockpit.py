@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from program import BUILD, is_alive, wait_for
+from program import BUILD, PATIENCE, is_alive, wait_for
 
 TWO_DOMAINS = """\
 [cockpit]
@@ -136,6 +136,24 @@ def test_where_one_does_not_start_none_is_left(tool: Tool) -> None:
     assert "gidd of cluster ended" in result.stderr
     assert "gidd.lock" in result.stderr  # gidd's own words
     assert not (tool.runtime / "open" / "gidd.sock").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_one_starts_none_is_left(tool: Tool, number: signal.Signals) -> None:
+    late, go = tool.folder / "gidd", tool.folder / "go"
+    real = shutil.which("gidd", path=tool.env["PATH"])
+    late.write_text(
+        f'#!/bin/sh\n[ "$1" = --check ] || until [ -e "{go}" ]; do sleep 0.05; done\n'
+        f'exec "{real}" "$@"\n'
+    )
+    late.chmod(0o755)
+    tool.env["PATH"] = f"{tool.folder}:{tool.env['PATH']}"
+    process = subprocess.Popen(["gid-cockpit", "--config", str(tool.config), "up"], env=tool.env)
+    wait_for((tool.runtime / "log" / "open" / "gidd.log").exists, "gidd to be started")
+    process.send_signal(number)
+    go.touch()
+    assert process.wait(PATIENCE) == 130
+    assert [domain["state"] for domain in tool.status().values()] == ["down", "down"]
 
 
 def test_a_file_as_some_editors_leave_it(tool: Tool) -> None:

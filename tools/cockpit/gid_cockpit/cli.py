@@ -5,8 +5,11 @@ import argparse
 import json
 import os
 import shlex
+import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from gid_vm.initramfs import CannotBoot
@@ -52,8 +55,24 @@ def in_order(configuration: Configuration, names: list[str]) -> list[Runs]:
     return [runs(configuration, domain) for domain in chosen]
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C comes after this: what is being started is ours to end by then."""
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda which, _: came.append(which)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
+
+
 def up(configuration: Configuration, options: argparse.Namespace) -> int:
     """All of them or none: where one does not start, those that did are ended again."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     started: list[Runs] = []
     chosen = in_order(configuration, options.domain)
     try:
@@ -62,8 +81,9 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
             if pid is not None:
                 print(f"{one.domain.name}: runs already (process {pid})")
                 continue
-            pid = one.start()
-            started.append(one)
+            with uninterrupted():
+                pid = one.start()
+                started.append(one)
             print(f"{one.domain.name}: {paint('started', True)} (process {pid})", flush=True)
     except BaseException:
         for one in reversed(started):
