@@ -156,6 +156,33 @@ def test_interrupted_while_one_starts_none_is_left(tool: Tool, number: signal.Si
     assert [domain["state"] for domain in tool.status().values()] == ["down", "down"]
 
 
+def test_without_standard_streams(tool: Tool) -> None:
+    shell = 'exec "$@" <&- >&- 2>&-'
+    for command, status in (("up", 0), ("status", 0), ("reload", 0), ("down", 0), ("status", 1)):
+        words = ["gid-cockpit", "--config", str(tool.config), command]
+        done = subprocess.run(["sh", "-c", shell, "sh", *words], env=tool.env, timeout=60)
+        assert (command, done.returncode) == (command, status)
+
+
+def test_nobody_reads_what_it_says(tool: Tool) -> None:
+    """As of `gid-cockpit up | head -1`, and where the disk is full."""
+    for command, state in (("up", "up"), ("reload", "up"), ("down", "down")):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        with os.fdopen(theirs, "w") as pipe, open("/dev/full", "w") as full:
+            for output in (pipe, full):
+                result = subprocess.run(
+                    ["gid-cockpit", "--config", str(tool.config), command],
+                    env=tool.env,
+                    stdout=output,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    timeout=60,
+                )
+                assert (result.returncode, result.stderr) == (0, "")
+        assert [domain["state"] for domain in tool.status().values()] == [state, state]
+
+
 def test_a_file_as_some_editors_leave_it(tool: Tool) -> None:
     text = "; Küche\n" + TWO_DOMAINS.format(runtime=tool.runtime)
     for before, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"", "latin-1")):

@@ -31,6 +31,14 @@ def paint(text: str, good: bool) -> str:
     return f"\033[{32 if good else 31}m{text}\033[m"
 
 
+def say(text: str) -> None:
+    """Whoever read it may have ended: what was begun is done all the same."""
+    try:
+        print(text, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 # --- commands ---
 
 
@@ -79,12 +87,12 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
         for one in chosen:
             pid = one.pid()
             if pid is not None:
-                print(f"{one.domain.name}: runs already (process {pid})")
+                say(f"{one.domain.name}: runs already (process {pid})")
                 continue
             with uninterrupted():
                 pid = one.start()
                 started.append(one)
-            print(f"{one.domain.name}: {paint('started', True)} (process {pid})", flush=True)
+            say(f"{one.domain.name}: {paint('started', True)} (process {pid})")
     except BaseException:
         for one in reversed(started):
             one.stop()
@@ -123,7 +131,7 @@ def down(configuration: Configuration, options: argparse.Namespace) -> int:
     for one in reversed(in_order(configuration, options.domain)):
         try:
             ended = one.stop()
-            print(f"{one.domain.name}: {'ended' if ended else 'does not run'}", flush=True)
+            say(f"{one.domain.name}: {'ended' if ended else 'does not run'}")
         except CockpitError as error:
             print(f"gid-cockpit: {error}", file=sys.stderr)
             problems += 1
@@ -140,11 +148,11 @@ def reload(configuration: Configuration, options: argparse.Namespace) -> int:
         except CockpitError as error:
             refused = str(error)
         if refused is None:
-            print(f"{name}: does not run")
+            say(f"{name}: does not run")
         elif refused == "":
-            print(f"{name}: {paint('has read it again', True)}", flush=True)
+            say(f"{name}: {paint('has read it again', True)}")
         else:
-            print(f"{name}: {paint('stays as it was', False)}", flush=True)
+            say(f"{name}: {paint('stays as it was', False)}")
             print(f"gid-cockpit: {name}: {refused}", file=sys.stderr)
             problems += 1
     return 1 if problems else 0
@@ -303,8 +311,16 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     return parser
 
 
+def have_streams() -> None:
+    """Python has none for those that were closed when it started."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
+
+
 def main(arguments: list[str] | None = None, version: str = "") -> int:
     """Runs the command line; `version` is what --version says."""
+    have_streams()
     options = make_parser(version).parse_args(arguments)
     try:
         return options.run(read(options.config), options)
