@@ -87,6 +87,23 @@ def test_which_of_several_domains(cockpit: Cockpit) -> None:
     assert shown(cockpit, "status", "--domain", "cluster").startswith("Domain cluster, number 2")
 
 
+def test_a_full_disk_is_told(cockpit: Cockpit) -> None:
+    for words in (["status"], ["--json", "list"], ["top", "--once", "--interval", "0.1"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [GIDCTL, *words],
+                env=cockpit.env("open"),
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        assert done.returncode == 1
+        assert done.stderr.startswith("gidctl: standard output: ")
+        shell = 'exec "$@" <&- >&- 2>&-'  # which is what was wanted
+        done = subprocess.run(["sh", "-c", shell, "sh", GIDCTL, *words], env=cockpit.env("open"))
+        assert done.returncode == 0
+
+
 # --- status and list ---
 
 
