@@ -365,6 +365,16 @@ def test_a_chapter_from_the_command_line(tmp_path: Path) -> None:
     assert "Not in a guest: none was wanted." in told.notes
 
 
+@pytest.mark.parametrize("streams", ["2>&- >&- <&-", "2>/dev/full >/dev/full"])
+def test_the_files_are_written_where_nobody_reads_what_it_says(
+    tmp_path: Path, streams: str
+) -> None:
+    """Measurements of hours are not lost with the terminal that they were started from."""
+    words = [EVALUATE, "--chapters=5.18.2", "--guest=none", "--out", str(tmp_path)]
+    subprocess.run(["sh", "-c", f'exec "$@" {streams}', "sh", *words], timeout=PATIENCE)
+    assert [one.id for one in read(tmp_path).chapters] == ["5.18.2"]
+
+
 def test_messages_really_cross(tmp_path: Path) -> None:
     """Whatever their times on a busy machine."""
     evaluate("--guest=none", "--chapters=5.1.5", "--out", tmp_path)

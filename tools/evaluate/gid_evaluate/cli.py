@@ -33,6 +33,7 @@ def main(
     describe: Callable[[], dict[str, Any]],
 ) -> int:
     """`bench`: the folder of gidway's benchmarks, if there is one. `describe`: the machine."""
+    _have_streams()
     options = _parser(program, version).parse_args(arguments)
     try:
         if options.command == "compare":
@@ -48,6 +49,13 @@ def main(
                 file=sys.stderr,
             )
         return 130
+
+
+def _have_streams() -> None:
+    """Python has none for those that were closed when it started."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
 
 
 def _parser(program: str, version: str) -> argparse.ArgumentParser:
@@ -145,9 +153,10 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
         run_all(plans, context, evaluation, progress, partial(output.keep, options.out))
     order = [plan.id for plan in all_plans()]
     evaluation.chapters.sort(key=lambda chapter: order.index(chapter.id))
+    paths = output.write(options.out, evaluation)  # before anything that may fail
     for chapter in evaluation.chapters:
         print(_line(chapter))
-    for path in output.write(options.out, evaluation):
+    for path in paths:
         print(path)
     return 1 if evaluation.count(MISSED) else 0
 
@@ -272,10 +281,9 @@ class _Progress:
         # A minute of the plan counts as known: what runs first says little of the machine's pace.
         left = self._whole * ahead * (passed + 1) / (planned + 1)
         text = f"{number}/{len(self._minutes)} {plan.id} {plan.title}, {left:.0f} min left"
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
+        begin, end = ("\r\x1b[K", "") if sys.stderr.isatty() else ("", "\n")
+        with contextlib.suppress(OSError):  # nobody reads it any more, but the result is wanted
+            print(begin + text, end=end, file=sys.stderr, flush=True)
 
 
 def _line(chapter: Chapter) -> str:
