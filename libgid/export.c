@@ -60,17 +60,31 @@ static void put_left(struct gid_memory_own *memory) {
 	gid_memory_put(memory);
 }
 
+/*
+ * The generations of other memory that has the slab's form go on, so that who reads there, and is
+ * told later, finds its gids out of date before it finds zeroes.
+ */
+static void end_generations(const struct gid_slab *slab, void *memory) {
+	const struct gid_slab_info *info = &slab->info;
+	uint32_t *generations = (void *)((char *)memory + info->slot_count * info->slot_size);
+	for (uint32_t i = 0; i < info->slot_count; i++) {
+		__atomic_add_fetch(&generations[i], 1, __ATOMIC_SEQ_CST);
+	}
+}
+
 /* Readers lose it; whoever does not co-operate sees zeroes. */
-static void give_back(struct gid_domain *domain, struct gid_slab_left *left) {
+static void give_back(const struct gid_slab *slab, struct gid_slab_left *left) {
+	const struct gid_slab_info *info = &slab->info;
 	union gid_wire_message message;
 	if (left->done) {
 		return;
 	}
 	left->done = true;
 	put_unexport(left->number, &message);
-	gid_domain_post(domain, &message, NULL, 0);
+	gid_domain_post(slab->domain, &message, NULL, 0);
 	if (left->memory.data != NULL) {
-		explicit_bzero(left->memory.data, left->memory.size);
+		end_generations(slab, left->memory.data);
+		explicit_bzero(left->memory.data, info->slot_count * info->slot_size);
 	}
 	put_left(&left->memory);
 }
@@ -78,7 +92,7 @@ static void give_back(struct gid_domain *domain, struct gid_slab_left *left) {
 static void handle_leaving(void *data) {
 	struct gid_slab *slab = data;
 	for (struct gid_slab_left *left = slab->left; left != NULL; left = left->next) {
-		give_back(slab->domain, left);
+		give_back(slab, left);
 	}
 }
 
@@ -101,7 +115,7 @@ static void forget_left(struct gid_slab *slab) {
 	while (slab->left != NULL) {
 		struct gid_slab_left *left = slab->left;
 		slab->left = left->next;
-		give_back(slab->domain, left);
+		give_back(slab, left);
 		gid_table_remove(&slab->domain->own_slabs, left->number);
 		free(left);
 	}
