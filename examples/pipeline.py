@@ -10,6 +10,7 @@ the domain that $GID_DOMAIN names, unless there is only one.
 """
 
 import argparse
+import signal
 import sys
 
 import gi
@@ -66,6 +67,7 @@ def main() -> int:
     arguments.add_argument("frames", type=int, nargs="?", default=-1)
     arguments.add_argument("-d", "--domain", help="whose stream is received (default: our own)")
     given = arguments.parse_args()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own waits until GStreamer returns
     Gst.init(None)
     if given.what == "send":
         return run(send(given.stream, given.frames))

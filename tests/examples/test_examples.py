@@ -3,13 +3,14 @@
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
-from program import BUILD, TOP
+from program import BUILD, TOP, wait_for
 
 EXAMPLES = TOP / "examples"
 FRAME = re.compile(r"^frame (\d+): \d+ us on its way, first pixel ([0-9a-f]{8})$", re.M)
@@ -60,6 +61,13 @@ def test_a_pipeline_in_python_sends_and_receives(cockpit: Cockpit) -> None:
     assert reader.wait() == 0
     assert reader.stdout.count("BGRx 320x240, 307200 bytes") == 10
     sender.stop()
+
+
+def test_a_pipeline_in_python_ends_by_ctrl_c(cockpit: Cockpit) -> None:
+    sender = cockpit.run("open", [sys.executable, EXAMPLES / "pipeline.py", "send", "test"])
+    wait_for(lambda: cockpit.status("open")["streams"], "the stream to be there")
+    sender.signal(signal.SIGINT)
+    assert sender.wait() == -signal.SIGINT
 
 
 def test_who_is_used_wrongly_says_how(cockpit: Cockpit) -> None:
