@@ -115,6 +115,22 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	}
 }
 
+/* A canvas's report is a stream, which must not have the name of another one's pictures. */
+static void check_reports(struct reading *reading, const struct canvas_config *canvas) {
+	const struct engine_config *config = reading->config;
+	const size_t length = strlen(canvas->name);
+	for (size_t i = 0; i < config->canvas_count; i++) {
+		const struct canvas_config *other = &config->canvases[i];
+		if (strncmp(other->name, canvas->name, length) == 0 &&
+				strcmp(other->name + length, "/report") == 0) {
+			reading->ini.line = other->line;
+			ini_file_mistake(&reading->ini,
+					"[canvas %s]: the report of [canvas %s] has that name",
+					other->name, canvas->name);
+		}
+	}
+}
+
 static void complete(struct reading *reading) {
 	const struct engine_config *config = reading->config;
 	for (size_t i = 0; i < config->canvas_count; i++) {
@@ -124,6 +140,7 @@ static void complete(struct reading *reading) {
 					"[canvas %s] needs domain=: whose programs may draw on it",
 					config->canvases[i].name);
 		}
+		check_reports(reading, &config->canvases[i]);
 	}
 	if (config->canvas_count == 0) {
 		ini_file_mistake(&reading->ini, "there is no [canvas NAME], so nobody could draw");

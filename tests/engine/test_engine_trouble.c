@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * gid-engine and a program whose first list is refused, whose memory or whose engine's memory moves
- * between lists, and an engine whose log nobody reads: the next list is drawn all the same.
+ * between lists, and an engine whose log nobody reads: the next list is drawn all the same. And a
+ * file by which two canvases would be in each other's way.
  */
 #define COCKPIT_STREAMS "engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
@@ -156,6 +157,24 @@ static void test_log(void) {
 	close(ends[1]);
 }
 
+/* The stream of the second one would be that of the first one's report. */
+static void test_names(void) {
+	char path[128];
+	int status = -1;
+	snprintf(path, sizeof(path), "%s/names.conf", cockpit_folder);
+	FILE *config = fopen(path, "we");
+	fputs("[canvas panel]\ndomain=open\n[canvas panel/report]\ndomain=open\n", config);
+	fclose(config);
+	pid_t check = fork();
+	if (check == 0) {
+		execl(getenv("GID_ENGINE"), "gid-engine", "--check", "--config", path, NULL);
+		_exit(127);
+	}
+	waitpid(check, &status, 0);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 1,
+			"a canvas with the name of another one's report is a mistake");
+}
+
 int main(void) {
 	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0 ||
 			gid_domain_connect("cluster", &cluster) < 0) {
@@ -169,6 +188,7 @@ int main(void) {
 	test_report_moves();
 	tap_ok(end_engine() == 0, "the engine ends in good order");
 	test_log();
+	test_names();
 	gid_domain_destroy(cluster);
 	gid_domain_destroy(domain);
 	cockpit_finish();
