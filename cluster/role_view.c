@@ -56,11 +56,15 @@ static void role_view_write_point(
 
 /* --- the fallback ----------------------------------------------------------------------------- */
 
-/* What the output showed last was checked when it was composed, and is ours: nobody else writes it.
+/*
+ * What the output showed last was checked when it was composed, and is ours: nobody else writes it.
+ * It may be of a frame before the one that is to be shown, which was not composed yet.
  */
 static void role_view_keep_last(struct role_view *view) {
-	struct own_picture *last = screen_capture(view->screen, &view->config->box);
-	if (last != NULL && own_picture_colour(last) == role_view_expected(view)) {
+	struct own_picture *last = view->composed != 0
+			? screen_capture(view->screen, &view->config->box)
+			: NULL;
+	if (last != NULL && own_picture_colour(last) == view->composed) {
 		own_picture_destroy(view->fallback);
 		view->fallback = last;
 	} else {
@@ -102,7 +106,7 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 			});
 	role_view_tell(view, from);
 	if (from == ROLE_LIVE) {
-		if (view->config->fallback == FALLBACK_LAST && view->awaited_commit == 0) {
+		if (view->config->fallback == FALLBACK_LAST) {
 			role_view_keep_last(view);
 		}
 		role_view_set_shown(view, NULL);
@@ -267,6 +271,7 @@ bool role_view_check(struct role_view *view, const struct pixels *composed, uint
 		struct pixel_hashes hashes;
 		if (pixels_hash(&region, &hashes, NULL) == 0 &&
 				hashes.colour == role_view_expected(view)) {
+			view->composed = view->shown != NULL ? hashes.colour : 0;
 			return true;
 		}
 	}

@@ -41,6 +41,7 @@ struct role_view {
 	uint32_t domain;	       /* the number of our own */
 	enum gid_hidden hidden;	       /* why, where the role's reason is ROLE_REASON_HIDDEN */
 	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
+	uint64_t composed; /* the colour of the frame on the output; 0: the fallback is */
 };
 
 int role_view_init(struct role_view *view, const struct role_config *config, struct screen *screen,

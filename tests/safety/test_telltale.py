@@ -84,6 +84,31 @@ def test_fallbacks(cockpit: Cockpit, fallback: str) -> None:
             assert numpy.array_equal(shown, own)
 
 
+def test_last_of_pictures_that_move(cockpit: Cockpit) -> None:
+    """A stream may end while its newest picture is not on the display yet: the one before is."""
+    names = [f"light{number}" for number in range(8)]
+    roles = "".join(
+        f"[role {name}]\ndomain=open\nx={number * 80}\ny=0\nwidth=64\nheight=32\n"
+        "deadline-ms=10000\nfallback=last\n"
+        for number, name in enumerate(names)
+    )
+    display = Display(cockpit, roles)
+    pattern = display.screenshot()
+    lights = {
+        name: start_telltale(cockpit, f"--stream=safety/{name}", "--size=64x32", "--cycle=16")
+        for name in names
+    }
+    for name in names:
+        display.wait_role("live", name=name)
+    for light in lights.values():
+        light.kill()
+    for name in names:
+        display.wait_role("lost", "died", name)
+    shown = display.screenshot()
+    for x in range(0, 640, 80):
+        assert not numpy.array_equal(shown[:32, x : x + 64], pattern[:32, x : x + 64])
+
+
 def test_late_when_it_stops(cockpit: Cockpit) -> None:
     display = Display(cockpit, with_deadline(DEADLINE_MS))
     telltale = start_telltale(cockpit)
