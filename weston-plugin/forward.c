@@ -387,3 +387,7 @@ void forward_finish(struct forward *forward) {
 bool forward_is_ready(const struct forward *forward) {
 	return forward->published;
 }
+
+bool forward_is_hidden(const struct forward *forward, enum gid_hidden why) {
+	return forward->published && forward->hidden && forward->why == why;
+}

@@ -80,6 +80,9 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain);
 /* Whether pictures can be sent, or copied, now. */
 bool forward_is_ready(const struct forward *forward);
 
+/* Whether consumers were told that there is nothing to show, and this reason. */
+bool forward_is_hidden(const struct forward *forward, enum gid_hidden why);
+
 /* Another surface shows its content now: what it is told begins anew. */
 void forward_begin(struct forward *forward);
 

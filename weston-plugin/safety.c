@@ -149,10 +149,17 @@ static void role_leave_tree(struct role *role) {
 	}
 }
 
+/* Sends what the surface shows, if anything. */
+static void role_commit(struct role *role) {
+	if (role->surface != NULL) {
+		forward_commit(&role->forward, role->surface->surface);
+	}
+}
+
 static void handle_redraw(void *data) {
 	struct role *role = data;
 	role->redraw = NULL;
-	forward_commit(&role->forward, role->surface->surface);
+	role_commit(role);
 }
 
 /*
@@ -263,7 +270,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		surface_join_tree(surface, role);
 	} else if (role != NULL) {
 		role_leave_tree(role);
-		forward_commit(&role->forward, role->surface->surface);
+		role_commit(role);
 	} else if (surface->tree != NULL) {
 		surface_leave_tree(surface);
 	}
@@ -314,7 +321,7 @@ void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 				role->surface != NULL ? role->surface->surface : NULL;
 		if (surface != NULL && surface->buffer_ref.buffer != NULL &&
 				surface->buffer_ref.buffer->resource == buffer) {
-			forward_commit(&role->forward, surface);
+			role_commit(role);
 		}
 	}
 	struct safety_surface *part;
@@ -332,9 +339,7 @@ static void handle_ready(void *data) {
 	struct role *role = data;
 	weston_log("gid: role %s: stream safety/%s is published\n", role->config.role,
 			role->config.role);
-	if (role->surface != NULL) {
-		forward_commit(&role->forward, role->surface->surface);
-	}
+	role_commit(role);
 }
 
 static bool handle_is_alive(void *data) {
@@ -601,8 +606,14 @@ void safety_connection_changed(struct safety *safety) {
 	if (safety == NULL) {
 		return;
 	}
+	bool up = gidd_connection_is_up(safety->connection);
 	wl_list_for_each(role, &safety->roles, link) {
 		forward_set_domain(&role->forward, gidd_connection_get_domain(safety->connection));
+		/* A picture for which a gidd that was away had no memory: it may be the last one.
+		 */
+		if (up && forward_is_hidden(&role->forward, GID_HIDDEN_MEMORY)) {
+			role_commit(role);
+		}
 	}
 }
 

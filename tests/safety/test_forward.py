@@ -150,6 +150,19 @@ def test_ordinary_client_by_app_id(cockpit: Cockpit) -> None:
         assert counts["frames"] > 5, "signs of life are not copied"
 
 
+def test_a_first_picture_while_gidd_is_away(cockpit: Cockpit) -> None:
+    """There is no memory for its copy then. Its client may never draw another one."""
+    forwarding = Forwarding(cockpit, BY_APP_ID)
+    with forwarding.connection() as connection:
+        window, buffers = Window(connection, LAMP), ShmBuffers(connection)
+        forwarding.weston.wait_log("is published")
+        cockpit.kill("open")
+        window.show(buffers.draw(random_picture(1)))
+        cockpit.restart("open")
+        wait_region(forwarding, random_picture(1))
+        forwarding.display.wait_role("live")
+
+
 def test_others_by_app_id_get_nothing(cockpit: Cockpit) -> None:
     forwarding = Forwarding(cockpit, BY_APP_ID)
     with forwarding.connection() as connection:
