@@ -160,7 +160,7 @@ static void forward_send(struct forward *forward, uint32_t flags) {
 	forward->waits = count == -EINPROGRESS;
 	if (count == -EINVAL) {
 		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
-				GID_HIDDEN_MEMORY);
+				held->is_copy ? GID_HIDDEN_MEMORY : GID_HIDDEN_GONE);
 	} else if (count > 0) {
 		forward->sent = frame.sequence;
 	}

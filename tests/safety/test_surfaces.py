@@ -234,8 +234,8 @@ def test_memory_is_taken_back(forwarding: Forwarding, scene: Scene) -> None:
     wait_region(forwarding, random_picture(1))
     scene.owner.call("destroy", scene.buffers.slab, True)
     scene.window.wait_lost("refused_memory")
-    role = forwarding.display.role()
-    assert role["state"] != "live" and role["shows"] == "fallback"
+    role = forwarding.display.wait_role("lost", "hidden")
+    assert (role["shows"], role["detail"]) == ("fallback", "gone")
     scene.window.show(scene.gid_buffers().draw(random_picture(2)))
     wait_region(forwarding, random_picture(2))
 
