@@ -43,8 +43,9 @@ struct safety_surface {
 	struct role *role;	   /* or NULL */
 	const struct role *envied; /* that it would have, but another has it: as said in the log */
 	/*
-	 * Whose tree the surface is of, and the buffer that is drawn for it. A renderer may be done
-	 * with the buffer before another surface of the tree is committed.
+	 * Whose tree the surface is of, and the buffer that is copied or drawn for that, or for its
+	 * own role. A renderer may be done with the buffer before it is read for the last time, as
+	 * when another surface of the tree is committed.
 	 */
 	struct role *tree;
 	struct weston_buffer_reference drawn;
@@ -131,9 +132,24 @@ static void role_give(
 
 /* --- surfaces with subsurfaces ---------------------------------------------------------------- */
 
+/* Where the renderer is done with the buffer already, its client may draw into it. */
+static void surface_keep_buffer(struct safety_surface *surface) {
+	const struct weston_buffer_reference *shown = &surface->surface->buffer_ref;
+	if (shown->buffer == surface->drawn.buffer) {
+		return;
+	}
+	if (shown->type == BUFFER_MAY_BE_ACCESSED) {
+		weston_buffer_reference(&surface->drawn, shown->buffer, BUFFER_MAY_BE_ACCESSED);
+	} else {
+		weston_buffer_reference(&surface->drawn, NULL, BUFFER_WILL_NOT_BE_ACCESSED);
+	}
+}
+
 static void surface_leave_tree(struct safety_surface *surface) {
 	surface->tree = NULL;
-	weston_buffer_reference(&surface->drawn, NULL, BUFFER_WILL_NOT_BE_ACCESSED);
+	if (surface->role == NULL) {
+		weston_buffer_reference(&surface->drawn, NULL, BUFFER_WILL_NOT_BE_ACCESSED);
+	}
 }
 
 static void role_leave_tree(struct role *role) {
@@ -176,10 +192,8 @@ static void role_redraw(struct role *role) {
 
 /* The surface, of the role's tree, was committed. */
 static void surface_join_tree(struct safety_surface *surface, struct role *role) {
-	struct weston_buffer *buffer = surface->surface->buffer_ref.buffer;
 	surface->tree = role;
-	weston_buffer_reference(&surface->drawn, buffer,
-			buffer != NULL ? BUFFER_MAY_BE_ACCESSED : BUFFER_WILL_NOT_BE_ACCESSED);
+	surface_keep_buffer(surface);
 	role_redraw(role);
 }
 
@@ -196,6 +210,9 @@ static void role_take_back(struct role *role) {
 	role_detach(role);
 	surface->role = NULL;
 	role->surface = NULL;
+	if (surface->tree == NULL) { /* it may be of another role's */
+		surface_leave_tree(surface);
+	}
 	forward_hide(&role->forward, -1, GID_HIDDEN_EMPTY);
 	forward_log(&role->forward, "gid: role %s: given back\n", role->config.role);
 }
@@ -270,6 +287,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		surface_join_tree(surface, role);
 	} else if (role != NULL) {
 		role_leave_tree(role);
+		surface_keep_buffer(surface);
 		role_commit(role);
 	} else if (surface->tree != NULL) {
 		surface_leave_tree(surface);

@@ -143,6 +143,7 @@ class ShmBuffers:
 
     def __init__(self, connection: Connection, width: int = WIDTH, height: int = HEIGHT) -> None:
         self.connection, self.width, self.height = connection, width, height
+        self.memory = os.memfd_create("none")  # of the last buffer
 
     def draw(self, picture: numpy.ndarray) -> Object:
         """A buffer with the picture, of RGB."""
@@ -151,11 +152,11 @@ class ShmBuffers:
     def draw_raw(self, pixels: bytes, code: int) -> Object:
         """A buffer of these words in this format of wl_shm."""
         size = self.width * self.height * 4
-        memory = os.memfd_create("buffer")
-        os.ftruncate(memory, size)
-        os.pwrite(memory, pixels, 0)
-        pool = self.connection.bind("wl_shm")("create_pool", memory, size)
-        os.close(memory)
+        os.close(self.memory)
+        self.memory = os.memfd_create("buffer")
+        os.ftruncate(self.memory, size)
+        os.pwrite(self.memory, pixels, 0)
+        pool = self.connection.bind("wl_shm")("create_pool", self.memory, size)
         return pool("create_buffer", 0, self.width, self.height, self.width * 4, code)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What surfaces do, and what becomes of their frames: sizes, crops, held buffers, losses."""
 
+import os
 import signal
 from collections.abc import Iterator
 
@@ -8,7 +9,7 @@ import numpy
 import pytest
 from cockpit import Cockpit
 from display import HEIGHT, WIDTH
-from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
+from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, bytes_of, random_picture
 from program import wait_for
 from session import OwnerProcess
 from wayland import Display as Connection
@@ -191,6 +192,28 @@ def test_gl(cockpit: Cockpit) -> None:
         scene.window.show(ShmBuffers(connection).draw(random_picture(3)))
         wait_region(forwarding, random_picture(3))
         assert forwarding.counts()["copied_frames"] == 1
+
+
+def test_gl_and_a_commit_without_a_buffer(cockpit: Cockpit) -> None:
+    """This renderer is done with ordinary memory soon: its client may draw the next picture."""
+    forwarding = Forwarding(cockpit, renderer="gl")
+    with forwarding.connection() as connection:
+        window = Window(connection)
+        window.take_role()
+        buffers = ShmBuffers(connection)
+        first = buffers.draw(random_picture(1))
+        window.attach(first)
+        window.commit_drawn()
+        wait_region(forwarding, random_picture(1))
+        connection.roundtrip()
+        if first.has("release"):
+            os.pwrite(buffers.memory, bytes_of(random_picture(2)), 0)
+        window.commit_drawn()
+        frames = forwarding.counts()["frames"]
+        wait_for(lambda: forwarding.counts()["frames"] > frames + 5, "signs of life")
+        assert numpy.array_equal(forwarding.display.region(), random_picture(1))
+        window.show(buffers.draw(random_picture(3)))
+        first.wait("release")
 
 
 # --- what cannot be lent ------------------------------------------------------------------------
