@@ -257,6 +257,29 @@ bool forward_tree_has_children(const struct weston_surface *surface) {
 	return false;
 }
 
+static struct wl_resource *find_link(const struct weston_surface *surface,
+		const struct weston_surface *wanted, unsigned depth) {
+	const struct weston_subsurface *sub;
+	wl_list_for_each(sub, &surface->subsurface_list, parent_link) {
+		if (sub->surface == wanted) {
+			return sub->resource;
+		}
+		struct wl_resource *found = NULL;
+		if (sub->surface != surface && depth < FORWARD_TREE_DEPTH_MAX) {
+			found = find_link(sub->surface, wanted, depth + 1);
+		}
+		if (found != NULL) {
+			return found;
+		}
+	}
+	return NULL;
+}
+
+struct wl_resource *forward_tree_find_link(
+		const struct weston_surface *surface, const struct weston_surface *wanted) {
+	return find_link(surface, wanted, 0);
+}
+
 enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
 		uint32_t *pixels, size_t stride, struct tree_refusal *refusal) {
 	struct tree tree = {

@@ -30,6 +30,10 @@ struct tree_refusal {
 /* Whether any subsurface of it has something to show. */
 bool forward_tree_has_children(const struct weston_surface *surface);
 
+/* The wl_subsurface by which a surface is of the tree; NULL: it is not, or too deep in it. */
+struct wl_resource *forward_tree_find_link(
+		const struct weston_surface *surface, const struct weston_surface *wanted);
+
 /*
  * Draws the tree into `pixels`, words of XRGB8888, where one length of the surface takes `scale`
  * pixels: surface->width * scale of them across.

@@ -4,6 +4,7 @@
 #include "client_liveness.h"
 #include "client_program.h"
 #include "forward_commit.h"
+#include "forward_tree.h"
 #include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
 #include "weston_config.h"
@@ -49,7 +50,9 @@ struct safety_surface {
 	 */
 	struct role *tree;
 	struct weston_buffer_reference drawn;
-	struct wl_listener commit, destroy;
+	bool unmapped; /* Weston showed it, and does not now */
+	struct wl_listener commit, map, unmap, destroy;
+	struct wl_listener unlink; /* of its wl_subsurface, in a tree */
 };
 
 /* --- gid_safety_surface_v1 -------------------------------------------------------------------- */
@@ -167,7 +170,7 @@ static void role_leave_tree(struct role *role) {
 
 /* Sends what the surface shows, if anything. */
 static void role_commit(struct role *role) {
-	if (role->surface != NULL) {
+	if (role->surface != NULL && !role->surface->unmapped) {
 		forward_commit(&role->forward, role->surface->surface);
 	}
 }
@@ -190,11 +193,27 @@ static void role_redraw(struct role *role) {
 	}
 }
 
+static void handle_unlink(struct wl_listener *listener, void *data) {
+	struct safety_surface *surface = wl_container_of(listener, surface, unlink);
+	wl_list_remove(&surface->unlink.link);
+	wl_list_init(&surface->unlink.link);
+	if (surface->tree != NULL) {
+		role_redraw(surface->tree);
+		surface_leave_tree(surface);
+	}
+}
+
 /* The surface, of the role's tree, was committed. */
 static void surface_join_tree(struct safety_surface *surface, struct role *role) {
 	surface->tree = role;
 	surface_keep_buffer(surface);
 	role_redraw(role);
+	struct wl_resource *link = wl_list_empty(&surface->unlink.link)
+			? forward_tree_find_link(role->surface->surface, surface->surface)
+			: NULL;
+	if (link != NULL) {
+		wl_resource_add_destroy_listener(link, &surface->unlink);
+	}
 }
 
 /* Takes it back, if somebody has it. The surface remains. */
@@ -294,6 +313,24 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 	}
 }
 
+/* As when the client has destroyed its window, but not the surface. */
+static void handle_unmap(struct wl_listener *listener, void *data) {
+	struct safety_surface *surface = wl_container_of(listener, surface, unmap);
+	surface->unmapped = true;
+	if (surface->role != NULL) {
+		forward_hide(&surface->role->forward, -1, GID_HIDDEN_EMPTY);
+	}
+}
+
+static void handle_map(struct wl_listener *listener, void *data) {
+	struct safety_surface *surface = wl_container_of(listener, surface, map);
+	bool again = surface->unmapped;
+	surface->unmapped = false;
+	if (again && surface->role != NULL) {
+		role_redraw(surface->role);
+	}
+}
+
 static void surface_destroy(struct safety_surface *surface) {
 	if (surface->role != NULL) {
 		role_take_back(surface->role);
@@ -303,6 +340,9 @@ static void surface_destroy(struct safety_surface *surface) {
 		surface_leave_tree(surface);
 	}
 	wl_list_remove(&surface->commit.link);
+	wl_list_remove(&surface->map.link);
+	wl_list_remove(&surface->unmap.link);
+	wl_list_remove(&surface->unlink.link);
 	wl_list_remove(&surface->destroy.link);
 	wl_list_remove(&surface->link);
 	free(surface);
@@ -324,6 +364,12 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 	surface->surface = created;
 	surface->commit.notify = handle_commit;
 	wl_signal_add(&created->commit_signal, &surface->commit);
+	surface->map.notify = handle_map;
+	wl_signal_add(&created->map_signal, &surface->map);
+	surface->unmap.notify = handle_unmap;
+	wl_signal_add(&created->unmap_signal, &surface->unmap);
+	surface->unlink.notify = handle_unlink;
+	wl_list_init(&surface->unlink.link);
 	surface->destroy.notify = handle_destroy;
 	wl_signal_add(&created->destroy_signal, &surface->destroy);
 	wl_list_insert(&safety->surfaces, &surface->link);

@@ -91,7 +91,8 @@ class Window:
         self.compositor = connection.bind("wl_compositor", 4)
         self.surface = self.compositor("create_surface")
         self.xdg_surface = connection.bind("xdg_wm_base", 1)("get_xdg_surface", self.surface)
-        self.xdg_surface("get_toplevel")("set_app_id", app_id)
+        self.toplevel = self.xdg_surface("get_toplevel")
+        self.toplevel("set_app_id", app_id)
         self.safety: Object | None = None
         self.configured = False
 

@@ -121,18 +121,34 @@ def test_from_change_to_light(forwarding: Forwarding, capsys: pytest.CaptureFixt
     assert commit[0] + shown[0] < 4 * REFRESH_MS
 
 
-@pytest.mark.parametrize("way", ["hidden", "closed"])
+@pytest.mark.parametrize("way", ["hidden", "no window", "closed"])
 def test_nothing_to_show(cockpit: Cockpit, way: str) -> None:
     forwarding = Forwarding(cockpit, BY_APP_ID)
     with forwarding.connection() as connection:
         window = Window(connection, LAMP)
         window.show(ShmBuffers(connection).draw(random_picture(1)))
         forwarding.display.wait_role("live")
-        if way == "hidden":
-            window.show(None)
-        else:
-            connection.close()
+        match way:
+            case "hidden":
+                window.show(None)
+            case "no window":
+                window.toplevel("destroy")  # and the surface is there still
+                connection.roundtrip()
+            case _:
+                connection.close()
         assert forwarding.display.wait_role("lost", "hidden")["shows"] == "fallback"
+
+
+def test_shown_again(cockpit: Cockpit) -> None:
+    """What was away is copied once more, and not twice."""
+    forwarding = Forwarding(cockpit, BY_APP_ID)
+    with forwarding.connection() as connection:
+        window, buffers = Window(connection, LAMP), ShmBuffers(connection)
+        window.show(buffers.draw(random_picture(1)))
+        window.show(None)
+        window.show(buffers.draw(random_picture(2)))
+        wait_region(forwarding, random_picture(2))
+        assert forwarding.counts()["copied_frames"] == 2
 
 
 def test_ordinary_client_by_app_id(cockpit: Cockpit) -> None:

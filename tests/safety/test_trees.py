@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH
+from display import HEIGHT, WIDTH, stays
 from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
 from program import wait_for
 from session import OwnerProcess
@@ -137,6 +137,34 @@ def test_a_child_goes(scene: Scene) -> None:
         lambda: numpy.array_equal(scene.forwarding.display.region(), random_picture(1)),
         "the surface without its child",
     )
+
+
+@only_pixman
+def test_a_child_is_none_any_more(scene: Scene) -> None:
+    """Its surface stays, but is no subsurface from now on, and Weston shows it no more."""
+    child, subsurface = scene.child(scene.window.surface, 40, 10)
+    scene.commit(child, scene.small(2))
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+    subsurface("destroy")
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), random_picture(1)),
+        "the surface without its child",
+    )
+
+
+@only_pixman
+def test_the_window_goes_with_a_child(scene: Scene) -> None:
+    """Nothing is drawn for a child of what is not shown any more."""
+    child, subsurface = scene.child(scene.window.surface, 40, 10)
+    scene.commit(child, scene.small(2))
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+    subsurface("destroy")
+    scene.window.toplevel("destroy")
+    scene.connection.roundtrip()
+    scene.forwarding.display.wait_role("lost", "hidden")
+    assert stays(lambda: scene.forwarding.display.role()["state"] == "lost", 0.5)
 
 
 @only_pixman
