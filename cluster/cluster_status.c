@@ -54,8 +54,8 @@ static const char *output_name(const struct role_view *view) {
 }
 
 /* What more there is to say about the reason, as a word. */
-static const char *role_detail(const struct role *role, enum gid_hidden hidden) {
-	return role->reason == ROLE_REASON_HIDDEN ? hidden_name(hidden) : "";
+static const char *role_detail(const struct role_view *view) {
+	return role_view_is_hidden(view) ? hidden_name(view->hidden) : "";
 }
 
 static int add_role(variant **array, const struct role_view *view) {
@@ -76,8 +76,7 @@ static int add_role(variant **array, const struct role_view *view) {
 						"state", role_state_name(view->role.state)),
 				SD_JSON_BUILD_PAIR_STRING(
 						"reason", role_reason_name(view->role.reason)),
-				SD_JSON_BUILD_PAIR_STRING(
-						"detail", role_detail(&view->role, view->hidden)),
+				SD_JSON_BUILD_PAIR_STRING("detail", role_detail(view)),
 				SD_JSON_BUILD_PAIR_STRING("text", role_view_text(view)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
 				SD_JSON_BUILD_PAIR_STRING(

@@ -72,9 +72,17 @@ static void role_view_keep_last(struct role_view *view) {
 	}
 }
 
+bool role_view_is_hidden(const struct role_view *view) {
+	const struct role *role = &view->role;
+	/* A role that has waited since its start waits still: it has lost nothing. */
+	return role->reason == ROLE_REASON_HIDDEN ||
+			(role->reason == ROLE_REASON_STARTING && role->last_frame == 0 &&
+					view->hidden != GID_HIDDEN_UNSAID);
+}
+
 const char *role_view_text(const struct role_view *view) {
-	return view->role.reason == ROLE_REASON_HIDDEN ? hidden_text(view->hidden)
-						       : role_reason_text(view->role.reason);
+	return role_view_is_hidden(view) ? hidden_text(view->hidden)
+					 : role_reason_text(view->role.reason);
 }
 
 /* Producers change a role's state as often as they like. */
@@ -246,6 +254,7 @@ done:
 
 void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now) {
 	held_frame_forget_consumer(&view->held);
+	view->hidden = GID_HIDDEN_UNSAID;
 	role_lost(&view->role, reason, now);
 }
 

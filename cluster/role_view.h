@@ -39,7 +39,7 @@ struct role_view {
 	struct log_budget log_budget;
 	struct gid_timeline *timeline; /* NULL: none */
 	uint32_t domain;	       /* the number of our own */
-	enum gid_hidden hidden;	       /* why, where the role's reason is ROLE_REASON_HIDDEN */
+	enum gid_hidden hidden;	       /* why, as the stream said last; see role_view_is_hidden() */
 	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
 	uint64_t composed; /* the colour of the frame on the output; 0: the fallback is */
 };
@@ -60,6 +60,10 @@ struct kept_role role_view_keep(const struct role_view *view, uint64_t now);
  */
 void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 		const struct gid_frame *frame, struct gid_slab *slab, uint64_t now);
+
+/* Whether the producer hides the surface, and `hidden` says why: then nothing else is to be said.
+ */
+bool role_view_is_hidden(const struct role_view *view);
 
 /* What is said of the role's state. */
 const char *role_view_text(const struct role_view *view);

@@ -195,6 +195,12 @@ void forward_outdate(struct forward *forward) {
 	forward->outdated = true;
 }
 
+static void forward_send_hidden(struct forward *forward) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.flags = GID_FRAME_HIDDEN | (uint32_t)forward->why << GID_FRAME_HIDDEN_SHIFT;
+	forward_send_frame(forward, &frame);
+}
+
 void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why) {
 	forward->outdated = false;
 	if (reason >= 0) {
@@ -202,11 +208,9 @@ void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why) 
 	}
 	forward_set_current(forward, NULL);
 	if (forward->published && (!forward->hidden || forward->why != why)) {
-		struct gid_frame frame = GID_FRAME_INIT;
-		frame.flags = GID_FRAME_HIDDEN | (uint32_t)why << GID_FRAME_HIDDEN_SHIFT;
-		forward_send_frame(forward, &frame);
 		forward->hidden = true;
 		forward->why = why;
+		forward_send_hidden(forward);
 	}
 }
 
@@ -233,6 +237,8 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 		forward->had_consumer = true;
 		if (forward->current != NULL && forward_may_repeat(forward)) {
 			forward_send(forward, 0);
+		} else if (forward->hidden && forward->why != GID_HIDDEN_UNSAID) {
+			forward_send_hidden(forward);
 		}
 	} else if (forward->current != NULL) {
 		forward_report(forward);

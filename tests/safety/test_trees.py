@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH, stays
+from display import HEIGHT, WIDTH, Display, stays
 from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
 from program import wait_for
 from session import OwnerProcess
@@ -305,6 +305,22 @@ def test_another_size(scene: Scene) -> None:
     wait_hidden(scene, "size", "refused_content")
     scene.window.show(None)
     wait_for(lambda: scene.forwarding.display.role()["detail"] == "empty", "another reason")
+
+
+@only_pixman
+def test_refused_from_the_start(scene: Scene) -> None:
+    """A display that has shown nothing of it yet, or comes later, says why as well."""
+    display = scene.forwarding.display
+    scene.window.show(scene.gids(WIDTH, 60).draw(random_picture(1, WIDTH, 60)))
+    wait_for(lambda: display.role()["detail"] == "size", "the reason")
+    assert display.role()["state"] == "waiting"
+    display.program.kill()
+    again = Display(scene.forwarding.cockpit)
+    wait_for(lambda: again.role()["detail"] == "size", "the reason, once more")
+    assert "another size" in again.role()["text"]
+    scene.window.show(scene.gids().draw(random_picture(2)))
+    again.wait_role("live")
+    assert again.role()["detail"] == ""
 
 
 @pytest.mark.parametrize("config", [ROLE + "copy=false\n"], ids=[""])
