@@ -109,8 +109,8 @@ static void handle_lost(void *data, uint32_t reason) {
 /* --- surfaces --------------------------------------------------------------------------------- */
 
 /*
- * A role that is not to be seen here is drawn with no opacity and gets no input: out of the scene
- * it would get no frame callbacks, either, and stand still.
+ * With its subsurfaces. A role that is not to be seen here is drawn with no opacity and gets no
+ * input: out of the scene it would get no frame callbacks, either, and stand still.
  */
 static void surface_set_visible(struct weston_surface *surface, bool visible) {
 	struct weston_view *view;
@@ -119,6 +119,12 @@ static void surface_set_visible(struct weston_surface *surface, bool visible) {
 	}
 	if (!visible) {
 		pixman_region32_clear(&surface->input);
+	}
+	const struct weston_subsurface *sub;
+	wl_list_for_each(sub, &surface->subsurface_list, parent_link) {
+		if (sub->surface != surface) {
+			surface_set_visible(sub->surface, visible);
+		}
 	}
 }
 
@@ -296,12 +302,12 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 		give_by_app_id(surface);
 	}
 	if (surface->role != NULL) {
-		if (!surface->role->config.visible) {
-			surface_set_visible(surface->surface, false);
-		}
 		client_liveness_note(&surface->role->client, gid_clock_now());
 	}
 	struct role *role = surface->role != NULL ? surface->role : find_tree(surface);
+	if (role != NULL && !role->config.visible) {
+		surface_set_visible(surface->surface, false);
+	}
 	if (role != NULL && !wl_list_empty(&role->surface->surface->subsurface_list)) {
 		surface_join_tree(surface, role);
 	} else if (role != NULL) {

@@ -167,6 +167,37 @@ def test_the_window_goes_with_a_child(scene: Scene) -> None:
     assert stays(lambda: scene.forwarding.display.role()["state"] == "lost", 0.5)
 
 
+@pytest.mark.parametrize("config", [ROLE + "visible=false\n"], ids=[""])
+@only_pixman
+def test_not_visible_here(scene: Scene) -> None:
+    """No part of it, from the first frame on; each is told when to draw all the same."""
+    child, subsurface = scene.child(scene.window.surface, 40, 10)
+    scene.commit(child, scene.small(2))
+    # Weston's own first picture is grey.
+    wait_for(lambda: not screenshot(scene.forwarding.weston).any(), "the black background")
+    scene.window.attach(scene.gids().draw(random_picture(1)))
+    scene.window.commit_drawn()
+    assert not screenshot(scene.forwarding.weston).any()
+    subsurface("set_desync")
+    grandchild, _ = scene.child(child, 8, 4)
+    scene.commit(grandchild, scene.small(5, 16, 16))
+    frame = child("frame")
+    scene.commit(child, scene.small(3))
+    frame.wait("done")
+    assert not screenshot(scene.forwarding.weston).any()
+    expected = random_picture(1)
+    expected[10:42, 40:104] = random_picture(3, 64, 32)
+    expected[14:30, 48:64] = random_picture(5, 16, 16)
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), expected), "all of it there"
+    )
+    scene.window.safety("destroy")
+    scene.window.commit_drawn()
+    shot = screenshot(scene.forwarding.weston)[..., ::-1]
+    top, left = numpy.argwhere(shot.any(axis=2)).min(axis=0)
+    assert numpy.array_equal(shot[top : top + HEIGHT, left : left + WIDTH], expected)
+
+
 @only_pixman
 def test_child_that_shows_nothing(scene: Scene) -> None:
     """Then the surface is as one without."""
