@@ -262,22 +262,20 @@ static bool hash_samples(struct commit *commit) {
 
 /*
  * How many pixels there one length of the surface takes, so that what is seen has the role's size;
- * 0 where that cannot be.
+ * 0 where that cannot be. Clients choose scale and size of the surface as large as they like.
  */
 static int32_t find_scale(const struct commit *commit) {
 	const struct safety_config *config = commit->forward->config;
 	const struct weston_surface *surface = commit->surface;
-	int32_t scale = surface->buffer_viewport.buffer.scale;
-	if (config->width == 0) {
-		return scale;
+	int32_t most = surface->buffer_viewport.buffer.scale;
+	if (surface->width < 1 || surface->height < 1) {
+		return 0;
 	}
-	for (int32_t tried = 1; tried <= scale; tried++) {
-		if (surface->width * tried == config->width &&
-				surface->height * tried == config->height) {
-			return tried;
-		}
-	}
-	return 0;
+	int32_t scale = config->width != 0 ? config->width / surface->width : most;
+	int64_t width = (int64_t)surface->width * scale, height = (int64_t)surface->height * scale;
+	bool fits = config->width != 0 ? width == config->width && height == config->height
+				       : width <= GID_SIZE_MAX && height <= GID_SIZE_MAX;
+	return fits && scale <= most ? scale : 0;
 }
 
 static enum tree_result draw_picture(struct commit *commit, int32_t scale) {

@@ -338,6 +338,22 @@ def test_another_size(scene: Scene) -> None:
     wait_for(lambda: scene.forwarding.display.role()["detail"] == "empty", "another reason")
 
 
+@pytest.mark.parametrize("config", [ROLE, ROLE.replace("size=", "# ")], ids=["sized", "any size"])
+@only_pixman
+def test_any_buffer_scale(scene: Scene) -> None:
+    """As large as the protocol has them: Weston waits for no such surface."""
+    viewport = scene.viewporter("get_viewport", scene.window.surface)
+    for scale in (2**31 - 1, 2**31 - 2, 2**30, 2**16):
+        for width, height in ((WIDTH, 60), (2**31 - 1, 2**31 - 1), (2**16 + 1, 2**15)):
+            scene.window.surface("set_buffer_scale", scale)
+            viewport("set_destination", width, height)
+            scene.window.show(scene.gids(WIDTH, 60).draw(random_picture(1, WIDTH, 60)))
+    scene.window.surface("set_buffer_scale", 1)
+    viewport("set_destination", WIDTH, HEIGHT)
+    scene.window.show(scene.gids().draw(random_picture(2)))
+    scene.forwarding.display.wait_role("live")
+
+
 @only_pixman
 def test_refused_from_the_start(scene: Scene) -> None:
     """A display that has shown nothing of it yet, or comes later, says why as well."""
