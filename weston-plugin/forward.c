@@ -318,9 +318,8 @@ static void forward_publish(struct forward *forward) {
 			.granted = handle_granted,
 			.data = forward,
 	};
-	char stream[GID_NAME_MAX + 1];
-	snprintf(stream, sizeof(stream), "safety/%s", forward->config->role);
-	int error = gid_producer_create(forward->domain, stream, &options, &forward->producer);
+	int error = gid_producer_create(
+			forward->domain, forward->copies.stream, &options, &forward->producer);
 	if (error == 0) {
 		forward->source = wl_event_loop_add_fd(forward->loop,
 				gid_producer_get_fd(forward->producer), WL_EVENT_READABLE,
@@ -361,6 +360,7 @@ int forward_init(struct forward *forward, const struct safety_config *config,
 			.events = events,
 			.data = data,
 			.reason = -1};
+	snprintf(forward->copies.stream, sizeof(forward->copies.stream), "safety/%s", config->role);
 	wl_list_init(&forward->held);
 	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
 	return forward->timer != NULL ? 0 : -ENOMEM;

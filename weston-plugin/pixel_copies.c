@@ -9,7 +9,7 @@
 
 void pixel_copies_finish(struct pixel_copies *copies) {
 	gid_slab_unref(copies->slab);
-	*copies = (struct pixel_copies){0};
+	copies->slab = NULL;
 }
 
 static bool copies_fit(const struct pixel_copies *copies, uint32_t fourcc, uint32_t width,
@@ -25,7 +25,8 @@ static int copies_make(struct pixel_copies *copies, struct gid_domain *domain, u
 	if (error != 0) {
 		return error;
 	}
-	return gid_slab_create(domain, &copies->layout, 0, SLOTS, NULL, &copies->slab);
+	return gid_slab_create_for_stream(
+			domain, copies->stream, &copies->layout, 0, SLOTS, NULL, &copies->slab);
 }
 
 static int take_slot(struct gid_slab *slab, struct gid_producer *producer) {

@@ -13,9 +13,10 @@ struct pixel_rows {
 	size_t stride, row_bytes;
 };
 
-/* Slots of ours for the copies. All zero: there are none so far. */
+/* Slots of ours for the copies. All zero but for the stream: there are none so far. */
 struct pixel_copies {
-	struct gid_slab *slab; /* of the present size and format, or NULL */
+	char stream[GID_NAME_MAX + 1]; /* whose readers alone may see them */
+	struct gid_slab *slab;	       /* of the present size and format, or NULL */
 	struct gid_layout layout;
 };
 

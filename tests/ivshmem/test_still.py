@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A still picture that Weston forwards to another machine, whose gidd ends and starts again."""
+"""A still picture that Weston forwards to another machine, whose gidd ends and starts again; and
+which machines see it.
+"""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -8,8 +10,8 @@ import numpy
 import pytest
 from cockpit import Cockpit
 from display import Display, telltale_picture, with_deadline
-from forwarding import TELLTALE, ShmBuffers, Window, random_picture
-from machines import CONFIG, start
+from forwarding import TELLTALE, ShmBuffers, Window, bytes_of, random_picture
+from machines import CONFIG, start, window
 from program import Program, wait_for
 from wayland import Display as Connection
 from weston import Weston
@@ -52,3 +54,20 @@ def test_it_comes_back(machines: Cockpit, way: str) -> None:
             machines.restart("host")
             display.wait_role("live")
             assert numpy.array_equal(display.region(), picture)
+
+
+def test_only_those_who_may_read_it_see_it(machines: Cockpit) -> None:
+    """`cluster` reads other streams of this domain: it has a window, but not that of the copies."""
+    display = Display(machines, with_deadline(10000), domain="host")
+    weston = Weston(machines.folder, machines.env("open"), "pixman")
+    weston.configure(ROLE + WAYS["copied"])
+    weston.start()
+    machines.programs.append(weston.program)
+    with Connection(weston.socket, weston.protocols) as connection:
+        picture = random_picture(1)
+        Window(connection, LAMP).show(ShmBuffers(connection).draw(picture))
+        display.wait_role("live")
+        row = bytes_of(picture[:1])
+        with window(machines, "open", "host", "hud") as theirs, window(machines, "open") as all_of:
+            assert theirs.find(row) >= 0
+            assert all_of.find(row) < 0
