@@ -44,7 +44,8 @@ static void write_freed(const struct gid_producer *producer, gid_id gid) {
 /* --- back ------------------------------------------------------------------------------------- */
 
 /* Lets go of a slot for one consumer, which by force may be reading it still. */
-static void let_go(struct gid_producer *producer, gid_id gid, bool by_force) {
+static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
+	struct gid_producer *producer = subscription->producer;
 	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
 	if (slab == NULL) {
 		return; /* no picture, or of a slab that was destroyed */
@@ -53,7 +54,7 @@ static void let_go(struct gid_producer *producer, gid_id gid, bool by_force) {
 	if (slab->left != NULL) {
 		gid_slab_frame_left(slab, gid);
 	}
-	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot)
+	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot, subscription->domain)
 				 : gid_slab_let_go(slab, slot);
 	if (left == 0) {
 		producer->freed++;
@@ -71,7 +72,7 @@ void gid_subscription_collect(struct gid_subscription *subscription) {
 	int got = 0;
 	while (!subscription->dead &&
 			(got = gid_ring_collect(&subscription->ring, &released)) == 1) {
-		let_go(subscription->producer, released.gid, false);
+		let_go(subscription, released.gid, false);
 	}
 	if (got < 0) {
 		gid_subscription_end(subscription, GID_END_BROKEN, got);
@@ -134,7 +135,7 @@ void gid_subscription_end(
 		gid_domain_post(producer->domain, &message, NULL, 0);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		let_go(producer, freed[i].gid, freed[i].by_force);
+		let_go(subscription, freed[i].gid, freed[i].by_force);
 	}
 	if (producer->options.subscriber != NULL) {
 		producer->options.subscriber(producer->options.data, subscription->domain, false,
@@ -169,7 +170,7 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 		subscription->dropped++;
 		producer->stats.dropped++;
 	}
-	let_go(producer, taken.gid, by_force);
+	let_go(subscription, taken.gid, by_force);
 }
 
 /*
@@ -513,7 +514,7 @@ static void settle(struct gid_producer *producer) {
 		sub->victim = GID_NONE;
 		sub->failed = 0;
 		if (victim != GID_NONE) {
-			let_go(producer, victim, false);
+			let_go(sub, victim, false);
 		}
 		if (failed < 0) {
 			gid_subscription_end(sub, GID_END_BROKEN, failed);
@@ -640,14 +641,14 @@ static void free_slot(struct gid_subscription *subscription, gid_id gid, bool fo
 		while ((got = gid_ring_take_back(ring, wanted.index + 1, &taken)) == 1) {
 			subscription->dropped += taken.gid != GID_NONE;
 			producer->stats.dropped += taken.gid != GID_NONE;
-			let_go(producer, taken.gid, false);
+			let_go(subscription, taken.gid, false);
 		}
 		if (got < 0) {
 			gid_subscription_end(subscription, GID_END_BROKEN, got);
 		} else if (force && gid_ring_take_by_force(ring, wanted.index, &taken)) {
 			subscription->leases_expired++;
 			producer->stats.leases_expired++;
-			let_go(producer, taken.gid, true);
+			let_go(subscription, taken.gid, true);
 		}
 	}
 }

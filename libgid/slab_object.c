@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "closer.h"
@@ -328,11 +329,6 @@ uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot) {
 	return left;
 }
 
-uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot) {
-	slab->slots[slot].forced = true;
-	return gid_slab_let_go(slab, slot);
-}
-
 /* --- grants of our own, and loans of other clients' of our domain: to gidd one request -------- */
 
 static void put_grant(const struct gid_slab *slab, uint32_t reader, bool allow,
@@ -437,11 +433,18 @@ void gid_slab_grant_again(struct gid_slab *slab) {
 
 void gid_slab_end_loans(struct gid_slab *slab) {
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
-		if (gid_slab_is_granted(slab, reader)) {
+		if (gid_slab_is_granted(slab, reader) && has_domain(slab->forced, reader)) {
 			set_granted(slab, reader, false);
 			post_revoke(slab, reader);
 		}
 	}
+	memset(slab->forced, 0, sizeof(slab->forced));
+}
+
+uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t reader) {
+	slab->slots[slot].forced = true;
+	set_domain(slab->forced, reader, true);
+	return gid_slab_let_go(slab, slot);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ struct gid_slab_kind {
 	void (*unused)(struct gid_slab *slab);
 	/* Takes it out of the domain's tables, as the domain is being destroyed. */
 	void (*forget)(struct gid_slab *slab);
-	/* All whom we let read it lose it, for it has no generations that we could raise. */
+	/* For it has no generations that we could raise: those lose it whom we let read it. */
 	void (*take_back)(struct gid_slab *slab);
 };
 
@@ -56,6 +56,7 @@ struct gid_slab {
 	/* A bit for each domain. Of an imported slab: whom we lent it to. */
 	uint8_t granted[256 / 8];
 	uint8_t withheld[256 / 8]; /* taken back: others may not lend our slab to these, either */
+	uint8_t forced[256 / 8];   /* who lost a slot by force: the loans of these end */
 
 	/* imported */
 	uint64_t charged; /* bytes, in domain->imported_of; 0: none */
@@ -95,7 +96,7 @@ static inline bool gid_slab_can_be_granted(const struct gid_slab *slab) {
 			(slab->known && gid_domain_of(slab->info.gid) == slab->domain->number);
 }
 
-/* Those whom we lent an imported slab to lose it. */
+/* Those whom we lent an imported slab to, and who lost a slot by force, lose it. */
 void gid_slab_end_loans(struct gid_slab *slab);
 
 /* gidd is back, and has the slab: tells it again to whom it is granted or lent, and to whom not. */
@@ -133,14 +134,15 @@ uint32_t gid_slab_let_go(struct gid_slab *slab, uint32_t slot);
 
 /*
  * The same for a holder that did not say so and may be reading still: once nobody holds the slot,
- * and before anybody can write it, it advances. Other holders are not touched.
+ * and before anybody can write it, it advances. Other holders are not touched, nor are readers of
+ * other domains than the holder's, `reader`.
  */
-uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot);
+uint32_t gid_slab_let_go_by_force(struct gid_slab *slab, uint32_t slot, uint32_t reader);
 
 /*
  * The slot's generation goes up, so old gids are out of date. An exported slab has no generations
  * and is revoked instead. The generations of an imported one are not ours to write: those we lent
- * it to lose it, and get it again with a later frame.
+ * it to, and who lost a slot by force, lose it, and get it again with a later frame.
  */
 void gid_slab_advance(struct gid_slab *slab, uint32_t slot);
 

@@ -186,6 +186,42 @@ static void test_lease(void) {
 	end();
 }
 
+/* One that hangs, here in the lender's own domain, takes the slab from nobody else. */
+static void test_lease_of_another_reader(void) {
+	begin();
+	struct gid_producer *producer = produce(300 * 1000000ull);
+	struct gid_consumer *consumer = consume(producer), *hung = NULL;
+	struct gid_slab *seen = NULL;
+	struct gid_frame frame, kept;
+	int revoked = 0;
+	tap_ok(gid_consumer_create(owner, NULL, "movie", NULL, &hung) == 0, "one more consumer");
+	settle(producer);
+	tap_ok(send_granted(producer, 1) == 2 && gid_consumer_receive(consumer, &frame) == 1 &&
+					gid_consumer_receive(hung, &kept) == 1 &&
+					gid_slab_import(reader, frame.gid, &seen) == 0,
+			"a frame is taken by both");
+	gid_slab_on_revoked(seen, count_revoked, &revoked);
+	gid_consumer_release(consumer, &frame);
+	tap_ok(send(producer, 2) == 2 && gid_consumer_receive(consumer, &frame) == 1,
+			"and the next one by the other");
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			heard.released == 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
+		gid_producer_dispatch(producer);
+	}
+	settle(producer);
+	struct gid_producer_stats stats;
+	gid_producer_get_stats(producer, &stats);
+	tap_ok(heard.released == 1 && stats.leases_expired == 1,
+			"the one that hangs loses its frame");
+	tap_ok(revoked == 0 && gid_slab_is_current(seen, frame.gid) && send(producer, 3) == 2,
+			"and the other one nothing");
+	gid_slab_unref(seen);
+	gid_consumer_destroy(hung);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	end();
+}
+
 static void test_owner_has_the_last_word(void) {
 	struct gid_slab *seen = NULL;
 	begin();
@@ -335,6 +371,7 @@ int main(void) {
 	gid_layout_init(&layout, 0x34325258 /* XR24 */, 64, 16, 4);
 	test_flow();
 	test_lease();
+	test_lease_of_another_reader();
 	test_owner_has_the_last_word();
 	test_strangers();
 	test_a_refused_reader();

@@ -254,8 +254,8 @@ int gid_producer_dispatch(struct gid_producer *producer);
  * The first frame of a slab grants the slab to the domains of the consumers; gidd is asked once. An
  * imported slab is lent to them in the same way, if its owner does not forbid it
  * (gid_slab_revoke()). It stays imported while a consumer holds a frame of it. Only its owner can
- * change its generations. So if the lease of such a frame ends, the consumers' domains lose the
- * whole slab, and get it again with a later frame.
+ * change its generations. So if the lease of such a frame ends, the domain of the consumer that
+ * held it loses the whole slab, and gets it again with a later frame.
  */
 int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
 
