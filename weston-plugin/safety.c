@@ -128,6 +128,23 @@ static void surface_set_visible(struct weston_surface *surface, bool visible) {
 	}
 }
 
+/*
+ * A compositor that sleeps asks no client to draw: the other display would show the picture of then
+ * as live. When the last role is given back, the time until it sleeps begins anew.
+ */
+static void safety_stay_awake(struct safety *safety, bool awake) {
+	struct weston_compositor *compositor = safety->compositor;
+	if (awake) {
+		compositor->idle_inhibit++;
+	} else {
+		compositor->idle_inhibit--;
+	}
+	if (compositor->state == WESTON_COMPOSITOR_ACTIVE ||
+			(awake && compositor->state != WESTON_COMPOSITOR_OFFSCREEN)) {
+		weston_compositor_wake(compositor);
+	}
+}
+
 /* Gives the role, which is free, to a surface that has none. */
 static void role_give(
 		struct role *role, struct safety_surface *surface, struct wl_resource *resource) {
@@ -136,6 +153,7 @@ static void role_give(
 	surface->role = role;
 	forward_log(&role->forward, "gid: role %s: taken by process %d\n", role->config.role,
 			client_pid(wl_resource_get_client(surface->surface->resource)));
+	safety_stay_awake(role->safety, true);
 	forward_begin(&role->forward);
 }
 
@@ -233,6 +251,7 @@ static void role_take_back(struct role *role) {
 		surface_set_visible(surface->surface, true);
 	}
 	role_detach(role);
+	safety_stay_awake(role->safety, false);
 	surface->role = NULL;
 	role->surface = NULL;
 	if (surface->tree == NULL) { /* it may be of another role's */

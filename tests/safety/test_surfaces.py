@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 
 import numpy
@@ -214,6 +215,36 @@ def test_gl_and_a_commit_without_a_buffer(cockpit: Cockpit) -> None:
         assert numpy.array_equal(forwarding.display.region(), random_picture(1))
         window.show(buffers.draw(random_picture(3)))
         first.wait("release")
+
+
+def test_nobody_touches_anything(forwarding: Forwarding) -> None:
+    """A Weston that sleeps asks no client to draw: it does not sleep while it has a role's."""
+    weston = forwarding.weston
+    assert weston.stop() == 0
+    weston.command = [word.replace("idle-time=0", "idle-time=1") for word in weston.command]
+    forwarding.start_weston()
+    with forwarding.connection() as connection:
+        window, buffers = Window(connection), ShmBuffers(connection)
+        window.take_role()
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            window.attach(buffers.draw(random_picture(1)))
+            window.commit_drawn()
+            time.sleep(0.05)
+        window.safety("destroy")
+        window.commit()
+
+        def sleeps() -> bool:
+            frame = window.surface("frame")
+            window.surface("damage_buffer", 0, 0, WIDTH, HEIGHT)
+            window.surface("commit")
+            try:
+                frame.wait("done", 2)
+            except TimeoutError:
+                return True
+            return False
+
+        wait_for(sleeps, "sleep, as without a role")
 
 
 # --- what cannot be lent ------------------------------------------------------------------------
