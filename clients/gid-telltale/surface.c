@@ -6,6 +6,9 @@
 #include "xdg-shell-client-protocol.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
+
+#define RENEW_US 300000
 
 static void handle_release(void *data, struct wl_buffer *buffer) {
 	struct surface_buffer *one = data;
@@ -55,6 +58,64 @@ static void open_window(struct surface *surface) {
 	wl_surface_commit(surface->surface);
 }
 
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+static void create_buffer(struct surface *surface, uint32_t slot);
+
+static void destroy_buffer(struct surface_buffer *one) {
+	if (one->buffer != NULL) {
+		gid_buffer_params_v1_destroy(one->params);
+		wl_buffer_destroy(one->buffer);
+		one->buffer = NULL;
+	}
+}
+
+static int handle_renew(sd_event_source *source, uint64_t usec, void *data) {
+	struct surface *surface = data;
+	surface->renew = sd_event_source_unref(surface->renew);
+	for (uint32_t slot = 0; slot < TELLTALE_SLOTS; slot++) {
+		if (surface->buffers[slot].lost) {
+			destroy_buffer(&surface->buffers[slot]);
+			gid_slab_give(surface->telltale->slab, slot);
+			create_buffer(surface, slot);
+		}
+	}
+	surface_change(surface, surface->telltale->state);
+	return 0;
+}
+
+/*
+ * The compositor's domain took long to find our memory again, as after a restart of its gidd: it
+ * may find it now. Asked again, and drawn again, until it does.
+ */
+static void lose_buffer(struct surface_buffer *one) {
+	struct surface *surface = one->surface;
+	one->lost = true;
+	if (surface->renew == NULL) {
+		sd_event_add_time_relative(sd_event_source_get_event(surface->wayland.source),
+				&surface->renew, CLOCK_MONOTONIC, RENEW_US, 0, handle_renew,
+				surface);
+	}
+}
+
+static void handle_created(
+		void *data, struct gid_buffer_params_v1 *params, struct wl_buffer *buffer) {
+}
+
+static void handle_failed(void *data, struct gid_buffer_params_v1 *params) {
+	lose_buffer(data);
+}
+
+static void handle_revoked(void *data, struct gid_buffer_params_v1 *params) {
+	lose_buffer(data);
+}
+
+static const struct gid_buffer_params_v1_listener params_listener = {
+		.created = handle_created,
+		.failed = handle_failed,
+		.revoked = handle_revoked,
+};
+
 static void create_buffer(struct surface *surface, uint32_t slot) {
 	const struct gid_layout *layout = &surface->telltale->layout;
 	gid_id gid = gid_slab_gid(surface->telltale->slab, slot);
@@ -64,13 +125,14 @@ static void create_buffer(struct surface *surface, uint32_t slot) {
 			layout->planes[0].offset, layout->planes[0].stride,
 			(uint32_t)(layout->modifier >> 32), (uint32_t)layout->modifier);
 	struct surface_buffer *one = &surface->buffers[slot];
-	one->surface = surface;
-	one->slot = slot;
+	*one = (struct surface_buffer){.surface = surface, .slot = slot, .params = params};
+	gid_buffer_params_v1_add_listener(params, &params_listener, one);
 	one->buffer = gid_buffer_params_v1_create_immed(
 			params, (int32_t)layout->width, (int32_t)layout->height, layout->fourcc);
 	wl_buffer_add_listener(one->buffer, &buffer_listener, one);
-	gid_buffer_params_v1_destroy(params);
 }
+
+/* --- life ------------------------------------------------------------------------------------- */
 
 int surface_init(struct surface *surface, struct telltale *telltale, sd_event *event,
 		const char *role) {
@@ -93,6 +155,7 @@ void surface_finish(struct surface *surface) {
 	if (surface->surface == NULL) {
 		return;
 	}
+	sd_event_source_unref(surface->renew);
 	client_role_finish(&surface->role);
 	if (surface->toplevel != NULL) {
 		xdg_toplevel_destroy(surface->toplevel);
@@ -100,9 +163,7 @@ void surface_finish(struct surface *surface) {
 	}
 	wl_surface_destroy(surface->surface);
 	for (uint32_t slot = 0; slot < TELLTALE_SLOTS; slot++) {
-		if (surface->buffers[slot].buffer != NULL) {
-			wl_buffer_destroy(surface->buffers[slot].buffer);
-		}
+		destroy_buffer(&surface->buffers[slot]);
 	}
 	wayland_finish(&surface->wayland);
 }

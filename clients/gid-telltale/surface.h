@@ -20,7 +20,10 @@ struct surface {
 		struct surface *surface;
 		uint32_t slot;
 		struct wl_buffer *buffer;
+		struct gid_buffer_params_v1 *params; /* tells what becomes of it */
+		bool lost;			     /* it shows nothing any more */
 	} buffers[TELLTALE_SLOTS];
+	sd_event_source *renew; /* when lost buffers are made again; NULL: there are none */
 	bool configured;
 };
 

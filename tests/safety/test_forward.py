@@ -273,6 +273,18 @@ def test_ordinary_client_hangs(cockpit: Cockpit) -> None:
         wait_for(lives_again, "the picture to be live again")
 
 
+def test_stopped_while_gidd_restarts(forwarding: Forwarding) -> None:
+    """For so long that Weston gives its memory up. It draws again when it is known again."""
+    telltale = forwarding.telltale("--state", "3")
+    forwarding.display.wait_role("live")
+    telltale.signal(signal.SIGSTOP)
+    forwarding.cockpit.restart("open")
+    forwarding.display.wait_role("lost", "hidden")
+    telltale.signal(signal.SIGCONT)
+    forwarding.display.wait_role("live")
+    wait_region(forwarding, telltale_picture(forwarding.cockpit.folder, 3))
+
+
 def test_weston_dies(forwarding: Forwarding) -> None:
     forwarding.telltale("--state", "3")
     forwarding.display.wait_role("live")
