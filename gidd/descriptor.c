@@ -51,8 +51,7 @@ static int check_dmabuf(int fd, uint64_t size, const char **why) {
 		*why = "the descriptor is not a dma-buf";
 		return -EBADF;
 	}
-	off_t end = lseek(fd, 0, SEEK_END);
-	return explain(end < 0 || (uint64_t)end < size ? -ERANGE : 0, why);
+	return explain(gid_memory_check_range(fd, size), why);
 }
 
 uint64_t descriptor_slab_end(const struct gid_wire_imported *slab) {
@@ -73,12 +72,8 @@ int descriptor_check_slab(
 	if (error < 0) {
 		return error;
 	}
-	off_t end = lseek(fd, 0, SEEK_END);
-	if (end < 0) {
-		return explain(-errno, why);
-	}
-	*bytes = (uint64_t)end;
-	return 0;
+	/* Not by lseek(), which waits while whoever gave it reads by the same description. */
+	return explain(gid_memory_size(fd, bytes), why);
 }
 
 int descriptor_check_doorbell(int fd, const char **why) {

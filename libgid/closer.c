@@ -118,7 +118,10 @@ static bool is_large(int memory) {
 	return fstat(memory, &status) == 0 && status.st_blocks > QUICK_BLOCKS;
 }
 
-/* So that its last close does not wait for what is still to be sent. */
+/*
+ * So that its last close does not wait for what is still to be sent. May wait itself, for whoever
+ * else has the socket and keeps it locked.
+ */
 static void forget_linger(int fd) {
 	struct linger off = {0};
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
@@ -219,6 +222,7 @@ static void do_it(const struct waiting *waiting) {
 	if (waiting->data != NULL) {
 		unmap_in_pieces(waiting->data, waiting->size);
 	} else {
+		forget_linger(waiting->fd);
 		close(waiting->fd);
 	}
 }
@@ -297,9 +301,6 @@ void gid_closer_close(int fd) {
 	if (memory && !is_large(fd)) {
 		close(fd);
 		return;
-	}
-	if (!memory) {
-		forget_linger(fd);
 	}
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);

@@ -173,7 +173,14 @@ int gid_memory_check_present(int fd) {
 }
 
 bool gid_memory_is_dmabuf(int fd) {
+	static const char name[] = "/dmabuf:"; /* others can have it, too */
 	char path[64], line[128];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ssize_t length = readlink(path, line, sizeof(line));
+	if (length < (ssize_t)sizeof(name) - 1 || memcmp(line, name, sizeof(name) - 1) != 0) {
+		/* Of an epoll instance the next would wait for whoever has locked it. */
+		return false;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	FILE *info = fopen(path, "re");
 	bool found = false;
