@@ -7,13 +7,17 @@
 #include "log_thread.h"
 #include "roles.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <wlr/util/log.h>
 
 struct cluster {
@@ -71,6 +75,24 @@ static int lock_memory(void) {
 	return mlockall(MCL_CURRENT) < 0 || mlockall(MCL_FUTURE | MCL_ONFAULT) < 0 ? -errno : 0;
 }
 
+#define DESCRIPTORS_MAX 65536 /* where the limit is higher, so many */
+
+/*
+ * With several threads, the kernel makes its table of descriptors larger only when each processor
+ * has passed by (RCU), which takes a refresh or two. Who sends many could have us wait for that, so
+ * there is room for all at the start.
+ */
+static void make_room_for_descriptors(void) {
+	struct rlimit limit;
+	int last = DESCRIPTORS_MAX - 1;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS_MAX) {
+		last = (int)limit.rlim_cur - 1;
+	}
+	int fd = eventfd(0, EFD_CLOEXEC);
+	close(fcntl(fd, F_DUPFD_CLOEXEC, last));
+	close(fd);
+}
+
 static int handle_signal(int number, void *data) {
 	wl_display_terminate(data);
 	return 0;
@@ -78,6 +100,7 @@ static int handle_signal(int number, void *data) {
 
 /* What a real set-up gives the domain that must not stutter. Where it is not allowed, we go on. */
 static void become_realtime(int priority) {
+	make_room_for_descriptors();
 	struct sched_param param = {.sched_priority = priority};
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
 		wlr_log(WLR_ERROR, "no real-time priority: %s", strerror(errno));

@@ -4,6 +4,7 @@ its display takes no more of it, and waits for no page.
 """
 
 import re
+import resource
 import signal
 import time
 from collections.abc import Callable
@@ -81,3 +82,15 @@ def test_no_memory_and_no_page_while_it_runs(cockpit: Cockpit) -> None:
     meter.kill()
     print(f"page faults and KiB before {before}, after {after}")
     assert after == before
+
+
+def test_room_for_all_descriptors(cockpit: Cockpit) -> None:
+    """To make more of it takes a refresh or two, with all that others send kept open meanwhile."""
+    display = Display(cockpit, ROLES, ("--realtime",))
+    limit, _ = resource.prlimit(display.program.pid, resource.RLIMIT_NOFILE)
+    status = Path(f"/proc/{display.program.pid}/status")
+
+    def room() -> int:
+        return int(re.search(r"^FDSize:\s+(\d+)", status.read_text(), re.M)[1])
+
+    wait_for(lambda: room() >= min(limit, 65536), "room for all descriptors")
