@@ -4,23 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
+#include <time.h>
 
-#include "closer.h"
-#include "socket.h"
+#include "doorbell.h"
 
 struct relayed {
 	TAILQ_ENTRY(relayed) entry;
 	struct doorbell_relay *relay;
 	uint32_t number;
-	int fd;
+	struct gid_doorbell bell;
 	sd_event_source *io;
+	sd_event_source *look; /* while the doorbell cannot be relied on */
 };
 
 static void relayed_destroy(struct relayed *relayed) {
 	TAILQ_REMOVE(&relayed->relay->list, relayed, entry);
 	sd_event_source_disable_unref(relayed->io);
-	gid_closer_hang_up(relayed->fd);
+	sd_event_source_disable_unref(relayed->look);
+	gid_doorbell_finish(&relayed->bell);
 	free(relayed);
 }
 
@@ -34,19 +35,26 @@ static struct relayed *find(struct doorbell_relay *relay, uint32_t number) {
 	return NULL;
 }
 
-static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
-	struct relayed *relayed = data;
+static void listen(struct relayed *relayed) {
 	struct doorbell_relay *relay = relayed->relay;
 	uint32_t number = relayed->number;
-	char bytes[64];
-	ssize_t got = gid_socket_read(fd, bytes, sizeof(bytes));
-	if (got == -EAGAIN) {
-		return 0;
-	}
-	if (got <= 0) {
+	int heard = gid_doorbell_silence(&relayed->bell, UINT64_MAX);
+	if (heard < 0) {
 		relayed_destroy(relayed);
+	} else if (heard > 0) {
+		sd_event_source_set_time_relative(relayed->look, GID_DOORBELL_LOOK_NS / 1000);
+		sd_event_source_set_enabled(relayed->look, SD_EVENT_ONESHOT);
 	}
-	relay->rung(relay->data, number, got <= 0);
+	relay->rung(relay->data, number, heard < 0);
+}
+
+static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
+	listen(data);
+	return 0;
+}
+
+static int handle_look(sd_event_source *source, uint64_t time, void *data) {
+	listen(data);
 	return 0;
 }
 
@@ -63,21 +71,27 @@ void doorbell_relay_finish(struct doorbell_relay *relay) {
 	}
 }
 
-int doorbell_relay_add(struct doorbell_relay *relay, uint32_t number, int fd) {
+int doorbell_relay_add(
+		struct doorbell_relay *relay, uint32_t number, const struct gid_doorbell *bell) {
 	struct relayed *relayed = calloc(1, sizeof(*relayed));
 	doorbell_relay_hang_up(relay, number);
 	if (relayed == NULL) {
-		gid_closer_close(fd);
 		return -ENOMEM;
 	}
-	gid_socket_refuse_rights(fd);
-	*relayed = (struct relayed){.relay = relay, .number = number, .fd = fd};
-	int error = sd_event_add_io(relay->event, &relayed->io, fd, EPOLLIN, handle_io, relayed);
+	*relayed = (struct relayed){.relay = relay, .number = number, .bell = *bell};
+	uint32_t events = EPOLLIN | (bell->taken ? EPOLLET : 0);
+	int error = sd_event_add_io(
+			relay->event, &relayed->io, bell->fd, events, handle_io, relayed);
+	if (error >= 0) {
+		error = sd_event_add_time(relay->event, &relayed->look, CLOCK_MONOTONIC, 0, 0,
+				handle_look, relayed);
+	}
 	if (error < 0) {
-		gid_closer_close(fd);
+		sd_event_source_disable_unref(relayed->io);
 		free(relayed);
 		return error;
 	}
+	sd_event_source_set_enabled(relayed->look, SD_EVENT_OFF);
 	TAILQ_INSERT_TAIL(&relay->list, relayed, entry);
 	return 0;
 }
@@ -85,7 +99,7 @@ int doorbell_relay_add(struct doorbell_relay *relay, uint32_t number, int fd) {
 void doorbell_relay_ring(struct doorbell_relay *relay, uint32_t number) {
 	const struct relayed *relayed = find(relay, number);
 	if (relayed != NULL) {
-		(void)send(relayed->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		gid_doorbell_ring(&relayed->bell);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 #include <systemd/sd-event.h>
 
+#include "doorbell.h"
 #include "wire.h"
 
 struct relayed;
@@ -26,8 +27,9 @@ void doorbell_relay_init(struct doorbell_relay *relay, sd_event *event,
 /* The clients' ends hang up. */
 void doorbell_relay_finish(struct doorbell_relay *relay);
 
-/* Takes `fd` over, also on failure, for the subscription of that number on the link. */
-int doorbell_relay_add(struct doorbell_relay *relay, uint32_t number, int fd);
+/* Takes over the bell for the subscription of that number on the link; not on failure. */
+int doorbell_relay_add(
+		struct doorbell_relay *relay, uint32_t number, const struct gid_doorbell *bell);
 
 /* The other side rang, or is gone. One that is over already does not matter. */
 void doorbell_relay_ring(struct doorbell_relay *relay, uint32_t number);

@@ -16,9 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "closer.h"
+#include "doorbell.h"
 #include "doorbell_device.h"
 #include "doorbell_relay.h"
 #include "link.h"
@@ -258,12 +259,16 @@ static int make_fds(struct ivshmem *ivshmem, union gid_wire_message *message,
 	if (error < 0 || message->header.type != GID_WIRE_SUBSCRIBE) {
 		return error;
 	}
-	int pair[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
-		return -errno;
+	struct gid_doorbell bell;
+	error = gid_doorbell_create(&bell, &fds[1]);
+	if (error < 0) {
+		return error;
 	}
-	fds[1] = pair[1];
-	return doorbell_relay_add(&ivshmem->relay, message->subscribe.subscription, pair[0]);
+	error = doorbell_relay_add(&ivshmem->relay, message->subscribe.subscription, &bell);
+	if (error < 0) {
+		gid_doorbell_finish(&bell);
+	}
+	return error;
 }
 
 static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message *message) {
@@ -412,14 +417,30 @@ static void ivshmem_drop(struct link *link, bool fault, const char *why) {
 	}
 }
 
+/* The end of a client that subscribes, which stays the caller's. */
+static int relay_client(struct ivshmem *ivshmem, uint32_t number, int fd) {
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0) {
+		return -errno;
+	}
+	struct gid_doorbell bell;
+	uint64_t giver = gid_closer_charge(0); /* whose message this is */
+	gid_closer_charge(giver);
+	int error = gid_doorbell_take(&bell, copy, giver);
+	if (error == 0) {
+		error = doorbell_relay_add(&ivshmem->relay, number, &bell);
+	}
+	if (error < 0) {
+		gid_closer_close(copy);
+	}
+	return error;
+}
+
 static void ivshmem_send(struct link *link, const union gid_wire_message *message, const int *fds,
 		uint32_t fd_count) {
 	struct ivshmem *ivshmem = link->kind_data;
 	if (message->header.type == GID_WIRE_SUBSCRIBE) {
-		int bell = fcntl(fds[1], F_DUPFD_CLOEXEC, 0);
-		if (bell < 0 ||
-				doorbell_relay_add(&ivshmem->relay, message->subscribe.subscription,
-						bell) < 0) {
+		if (relay_client(ivshmem, message->subscribe.subscription, fds[1]) < 0) {
 			link_drop(link, "gidd has no descriptor left");
 			return;
 		}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "closer.h"
 #include "descriptor.h"
 #include "link.h"
 #include "memory.h"
@@ -109,7 +110,10 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 	}
 	struct link *link = link_find(gidd, subscription->domain);
 	if (link != NULL && link->state == LINK_UP) {
+		/* It may keep the consumer's end of the doorbell. */
+		uint64_t before = gid_closer_charge(subscription->consumer->source);
 		ask_link(subscription, link);
+		gid_closer_charge(before);
 	} else if (wait) {
 		subscription_answer(subscription, 0, 0, "");
 	} else {

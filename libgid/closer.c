@@ -22,6 +22,8 @@
 #define SPARES 64u
 /* Mapped memory goes in such pieces, for all who map or unmap anything wait for the one before. */
 #define PIECE ((size_t)1 << 20)
+/* So many reads empty a queue of single bytes, unless somebody fills it meanwhile. */
+#define READS_MAX 16
 /* More than that takes its time to be freed, if this is its last descriptor. */
 #define QUICK_BLOCKS (((off_t)4 << 20) / 512)
 
@@ -31,12 +33,13 @@
 /* Of one giver's descriptors no more hold helpers up: the rest is for those of others. */
 #define OF_ONE_MAX 4u
 
-/* A descriptor to close, or where `data` is not NULL, memory to unmap. */
+/* A descriptor to close, after it was emptied or not; where `data` is not NULL, memory to unmap. */
 struct waiting {
 	struct waiting *next;
 	uint64_t giver; /* 0: nobody in particular */
 	uint64_t begun; /* when a helper took it, as gid_clock_now() */
 	int fd;
+	bool empty;
 	void *data;
 	size_t size;
 	uint32_t owner;
@@ -218,9 +221,22 @@ static void unmap_in_pieces(char *data, size_t size) {
 	}
 }
 
+/* Descriptors among it are closed in here. */
+static void empty(int socket) {
+	char bytes[512];
+	for (int i = 0; i < READS_MAX; i++) {
+		if (recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT) <= 0) {
+			return;
+		}
+	}
+}
+
 static void do_it(const struct waiting *waiting) {
 	if (waiting->data != NULL) {
 		unmap_in_pieces(waiting->data, waiting->size);
+	} else if (waiting->empty) {
+		empty(waiting->fd);
+		close(waiting->fd);
 	} else {
 		forget_linger(waiting->fd);
 		close(waiting->fd);
@@ -292,16 +308,7 @@ static void add(struct crew *crew, struct waiting *waiting) {
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-void gid_closer_close(int fd) {
-	if (fd < 0) {
-		return;
-	}
-	bool memory = is_memory(fd);
-	struct crew *crew = memory ? &unmappers : &closers;
-	if (memory && !is_large(fd)) {
-		close(fd);
-		return;
-	}
+static void give(struct crew *crew, int fd, bool empty) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
 	struct waiting *waiting = waiting_create(fd);
@@ -310,9 +317,26 @@ void gid_closer_close(int fd) {
 		pthread_mutex_unlock(&lock);
 		return;
 	}
+	waiting->empty = empty;
 	call_helper(crew);
 	add(crew, waiting);
 	pthread_mutex_unlock(&lock);
+}
+
+void gid_closer_close(int fd) {
+	if (fd < 0) {
+		return;
+	}
+	bool memory = is_memory(fd);
+	if (memory && !is_large(fd)) {
+		close(fd);
+		return;
+	}
+	give(memory ? &unmappers : &closers, fd, false);
+}
+
+void gid_closer_empty(int socket) {
+	give(&closers, socket, true);
 }
 
 void gid_closer_hang_up(int socket) {

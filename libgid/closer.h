@@ -20,7 +20,14 @@
  */
 void gid_closer_close(int fd);
 
-/* The same for a socket of which nobody else has a copy: its peer hears at once that it is over. */
+/*
+ * Takes a copy of a stream socket's descriptor. A helper reads what waits there, for nothing, and
+ * closes the copy. Reading may block for as long as anybody else who has the socket likes.
+ */
+void gid_closer_empty(int socket);
+
+/* The same as closing for a socket of which nobody else has a copy: its peer hears at once that it
+ * is over. */
 void gid_closer_hang_up(int socket);
 
 /*

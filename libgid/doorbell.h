@@ -6,6 +6,10 @@
  * a trap, for the last close of a file may block. (An eventfd could do neither: who holds one can
  * make it blocking and fill it.)
  *
+ * Whoever made the pair has had both ends, and may have kept the one that it gave away. It can keep
+ * that locked in the kernel for good, by a system call that does not end. So who took an end over
+ * never reads it, and sets no option of it: it is watched for edges, and helper threads empty it.
+ *
  * Where the other side is on another machine, the socket ends at gidd, which passes rings on. gidd
  * may give eventfds that go past it, one to hear and one to ring. The hang-up stays the socket's.
  */
@@ -16,8 +20,14 @@
 #include <stdint.h>
 
 struct gid_doorbell {
-	int fd;		/* -1: none */
-	uint64_t heard; /* bytes ever read */
+	int fd;		   /* -1: none */
+	uint64_t heard;	   /* bytes that ever came, as far as we saw them */
+	bool taken;	   /* the end came from the other side */
+	uint64_t giver;	   /* to whom its helpers are charged, as in closer.h */
+	uint64_t asked;	   /* `heard` when a helper was last told to empty it, */
+	uint64_t asked_at; /* and when that was */
+	uint64_t full;	   /* since when nearly nothing more fits in; 0: that is not so */
+	int waiting;	   /* bytes, when we last looked */
 	/* eventfds past gidd, -1: none. Nobody reads them: they are watched for edges. */
 	int hear, ring;
 	uint32_t idle; /* how often `hear` was rung since there was something new */
@@ -29,10 +39,10 @@ struct gid_doorbell {
 int gid_doorbell_create(struct gid_doorbell *ours, int *theirs);
 
 /*
- * Takes over an end that came from the other side, and what was rung before. It stays the caller's
- * on -EPROTO: it is none, or something else than rings waits in it.
+ * Takes over an end that came from the other side, `giver`: it is to be watched for edges. What was
+ * rung before is one of them. It stays the caller's on -EPROTO: it is none.
  */
-int gid_doorbell_take(struct gid_doorbell *bell, int fd);
+int gid_doorbell_take(struct gid_doorbell *bell, int fd, uint64_t giver);
 
 void gid_doorbell_finish(struct gid_doorbell *bell);
 
@@ -40,9 +50,13 @@ void gid_doorbell_ring(const struct gid_doorbell *bell);
 
 /*
  * Silences the bell after a sleep. `sleeps` is how often we let ourselves be rung for: at most one
- * byte for each. Returns 0, -EPIPE: the other side hung up; -EPROTO: it rings without being asked.
+ * byte for each. Returns 0, -EPIPE: the other side hung up; -EPROTO: it rings without being asked,
+ * or keeps its end from being emptied; 1, of an end that was taken: there may soon be no room for a
+ * ring, so the caller has to look by itself, and call this again after GID_DOORBELL_LOOK_NS.
  */
 int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps);
+
+#define GID_DOORBELL_LOOK_NS UINT64_C(5000000)
 
 /*
  * It was rung past gidd, and there was something new, or not. Returns false where it was rung for

@@ -124,6 +124,7 @@ void gid_subscription_end(
 	if (end == GID_END_STREAM && reason == 0) {
 		gid_ring_close(&subscription->ring);
 	}
+	gid_loop_disarm(&producer->loop, &subscription->look);
 	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
 	gid_loop_unwatch(&producer->loop, subscription->doorbell.hear);
 	gid_doorbell_finish(&subscription->doorbell);

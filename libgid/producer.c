@@ -73,6 +73,9 @@ static void rung(void *data) {
 	if (heard < 0) {
 		gid_subscription_end(subscription,
 				heard == -EPIPE ? left(subscription) : GID_END_BROKEN, heard);
+	} else if (heard > 0 && !subscription->dead) {
+		gid_loop_arm(&subscription->producer->loop, &subscription->look,
+				gid_clock_now() + GID_DOORBELL_LOOK_NS);
 	}
 }
 
@@ -142,7 +145,9 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	if (error < 0) {
 		return error;
 	}
-	error = gid_loop_watch(&producer->loop, subscription->doorbell.fd, rung, subscription);
+	subscription->look = (struct gid_timer){.expired = rung, .data = subscription};
+	error = gid_loop_watch_edges(
+			&producer->loop, subscription->doorbell.fd, rung, subscription);
 	if (error < 0) {
 		goto error_subscription;
 	}

@@ -41,7 +41,7 @@ int gid_subscription_create(struct gid_domain *domain, struct gid_producer *prod
 	if (error < 0) {
 		goto error_page;
 	}
-	error = gid_doorbell_take(&subscription->doorbell, fds[1]);
+	error = gid_doorbell_take(&subscription->doorbell, fds[1], request->domain);
 	if (error < 0) {
 		goto error_memory;
 	}

@@ -4,6 +4,7 @@
 #define GID_SUBSCRIBER_H
 
 #include "doorbell.h"
+#include "loop.h"
 #include "memory_source.h"
 #include "ring.h"
 
@@ -17,6 +18,7 @@ struct gid_subscription {
 	bool remote; /* on another machine: sees only memory in windows */
 	bool dead;   /* over, to be freed once nothing walks over the list */
 	struct gid_doorbell doorbell;
+	struct gid_timer look; /* in the producer's loop: while the doorbell cannot be relied on */
 	struct gid_memory_own memory; /* of the ring */
 	/* The page; its descriptor is kept for a gidd that comes later. */
 	int page_fd;

@@ -30,6 +30,7 @@ from gidwire import (
     Message,
     pack,
 )
+from holding import hold
 from machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from member import Member
 from peer import LIVE, WAITING, Peer, consume, produce
@@ -355,6 +356,17 @@ def test_a_client_of_ours_that_rings_all_the_time(machines: Cockpit) -> None:
                     other.send(b"1")
                     heard += count_bells(member) + count_bells(member)
                     assert heard == min(1 + news, 64)
+
+
+def test_a_client_that_keeps_its_doorbell_locked(machines: Cockpit) -> None:
+    """Its own end, which gidd relays the rings of: gidd does not wait to read them."""
+    with Member(machines, "open") as member:
+        up(machines, member)
+        holder = hold(machines, "host", "doorbell")
+        number = accept(machines, member)
+        assert machines.status("host")["domain"] == "host"
+        holder.kill()
+        assert member.wait_for(HOST, SUBSCRIPTION_END).values[0] == number
 
 
 def test_streams_of_an_honest_machine(make_cockpit: Callable[..., Cockpit]) -> None:

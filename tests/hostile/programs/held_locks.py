@@ -18,7 +18,17 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
-from gidwire import DMABUF, Connection, Export, gid, memfd
+from gidwire import (
+    ALLOC,
+    DMABUF,
+    PAGE_SIZE,
+    SUBSCRIBE,
+    Connection,
+    Export,
+    gid,
+    memfd,
+    pack,
+)
 
 PAGE = mmap.PAGESIZE
 PROT_READ_WRITE, MAP_PRIVATE, MAP_FIXED = 3, 2, 0x10
@@ -64,24 +74,33 @@ def epoll(gidd: Connection, page: int) -> None:
     instance = select.epoll()
     instance.register(event, select.EPOLLIN)
     hold("epoll_wait", instance.fileno(), ctypes.c_void_p(page), 1, -1)
-    print("held", flush=True)
     gidd.send_raw(Export(memory=DMABUF, generations=0).pack(1), [instance.fileno()])
 
 
 def closed(gidd: Connection, page: int) -> None:
     """A socket's lock: SO_LINGER's last bytes are read while it is held."""
-    ours, _theirs = pair = socket.socketpair()
-    closed.pair = pair
+    ours, _ = closed.pair = socket.socketpair()
     linger = ctypes.c_void_p(page - 4)
     hold("setsockopt", ours.fileno(), socket.SOL_SOCKET, socket.SO_LINGER, linger, 8)
-    print("held", flush=True)
     gidd.send_raw(Export(memory=DMABUF, generations=0).pack(1), [ours.fileno()])
+
+
+def doorbell(gidd: Connection, page: int) -> None:
+    """A doorbell's end, with a ring in it, for a stream of another machine."""
+    memory = gidd.request(ALLOC, PAGE_SIZE, 0, 0, b"")
+    given, kept = doorbell.pair = socket.socketpair()
+    kept.send(b"1")
+    hold("recv", given.fileno(), ctypes.c_void_p(page), 1, 0)
+    values = (7, 0, 4, 0, b"open", b"movie", memory.values[0])
+    fds = [memory.fds[0], given.fileno()]
+    gidd.send_raw(pack(SUBSCRIBE, *values, serial=99), fds)
 
 
 def main() -> None:
     path, kind, file = sys.argv[1:]
     gidd = Connection(Path(path), "held")
-    {"position": position, "epoll": epoll, "closed": closed}[kind](gidd, stuck_page(file))
+    kinds = {"position": position, "epoll": epoll, "closed": closed, "doorbell": doorbell}
+    kinds[kind](gidd, stuck_page(file))
     print("sent", flush=True)
     while True:
         signal.pause()

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs a program with a file of a FUSE file system whose only page never comes.
 
@@ -9,12 +10,18 @@ Where nothing can be mounted, says so as a test that is skipped.
 """
 
 import os
+import signal
 import struct
 import sys
 import tempfile
+import time
 from contextlib import suppress
+from pathlib import Path
 
-from stuck_file import answer, mount
+from stuck_file import ENOSYS, answer, mount
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "common"))
+from program import is_alive
 
 READ = 15
 
@@ -26,7 +33,7 @@ def serve(fuse: int) -> None:
             _, opcode, unique, node = struct.unpack_from("<IIQQ", request)
             if opcode != READ:
                 body = answer(opcode, node)
-                error = 0 if body is not None else -38
+                error = 0 if body is not None else -ENOSYS
                 body = body or b""
                 os.write(fuse, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
 
@@ -48,9 +55,12 @@ def main() -> None:
         os.close(fuse)
         os.execvp(sys.argv[1], [*sys.argv[1:], f"{folder}/file"])
     os.close(fuse)
-    _, status = os.waitpid(program, 0)
-    os.kill(server, 9)
+    # Of a program that ended, the threads that wait for the page stay until nobody serves it.
+    while is_alive(program):
+        time.sleep(0.05)
+    os.kill(server, signal.SIGKILL)
     os.waitpid(server, 0)
+    _, status = os.waitpid(program, 0)
     sys.exit(os.waitstatus_to_exitcode(status))
 
 
