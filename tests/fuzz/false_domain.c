@@ -165,8 +165,9 @@ void gid_slab_unref(struct gid_slab *slab) {
 	}
 }
 
-int gid_slab_create(struct gid_domain *of, const struct gid_layout *layout, uint64_t slot_size,
-		uint32_t slot_count, const char *description, struct gid_slab **slab) {
+int gid_slab_create_for_stream(struct gid_domain *of, const char *stream,
+		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
+		const char *description, struct gid_slab **slab) {
 	uint64_t size = gid_layout_size(layout);
 	demand(slot_count <= OWN_SLOTS_MAX && gid_layout_check(layout, UINT64_MAX) == 0);
 	*slab = NULL;
