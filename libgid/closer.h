@@ -26,8 +26,10 @@ void gid_closer_close(int fd);
  */
 void gid_closer_empty(int socket);
 
-/* The same as closing for a socket of which nobody else has a copy: its peer hears at once that it
- * is over. */
+/*
+ * Closes a socket of which nobody else has a copy as gid_closer_close() does: its peer hears at
+ * once that it is over.
+ */
 void gid_closer_hang_up(int socket);
 
 /*

@@ -126,27 +126,15 @@ def test_subsurfaces(scene: Scene) -> None:
     assert scene.forwarding.counts()["copied_frames"] <= copied + 3  # as many as went away
 
 
+@pytest.mark.parametrize("what", ["surface", "subsurface"])
 @only_pixman
-def test_a_child_goes(scene: Scene) -> None:
-    child, _ = scene.child(scene.window.surface, 40, 10)
-    scene.commit(child, scene.small(2))
-    scene.window.show(scene.gids().draw(random_picture(1)))
-    scene.wait_same()
-    child("destroy")
-    wait_for(
-        lambda: numpy.array_equal(scene.forwarding.display.region(), random_picture(1)),
-        "the surface without its child",
-    )
-
-
-@only_pixman
-def test_a_child_is_none_any_more(scene: Scene) -> None:
-    """Its surface stays, but is no subsurface from now on, and Weston shows it no more."""
+def test_a_child_goes(scene: Scene, what: str) -> None:
+    """Or stays, but is no subsurface any more, so that Weston does not show it, either."""
     child, subsurface = scene.child(scene.window.surface, 40, 10)
     scene.commit(child, scene.small(2))
     scene.window.show(scene.gids().draw(random_picture(1)))
     scene.wait_same()
-    subsurface("destroy")
+    {"surface": child, "subsurface": subsurface}[what]("destroy")
     wait_for(
         lambda: numpy.array_equal(scene.forwarding.display.region(), random_picture(1)),
         "the surface without its child",
