@@ -43,6 +43,7 @@ struct waiting {
 	void *data;
 	size_t size;
 	uint32_t owner;
+	bool urgent; /* a real-time thread gave it */
 };
 
 /* Threads that work off one queue. */
@@ -221,6 +222,28 @@ static void unmap_in_pieces(char *data, size_t size) {
 	}
 }
 
+static bool is_realtime(void) {
+	int class = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+	return class == SCHED_FIFO || class == SCHED_RR;
+}
+
+/*
+ * Who unmaps holds what all threads need that map anything, and the kernel lends it no priority for
+ * that: any program could take the processor meanwhile. So for a real-time thread it comes before
+ * all that are not, and after all others that are. Without the right to that it stays as it is.
+ */
+static void unmap_soon(char *data, size_t size) {
+	const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+	struct sched_param before;
+	int class = sched_getscheduler(0);
+	sched_getparam(0, &before);
+	bool raised = sched_setscheduler(0, SCHED_FIFO, &lowest) == 0;
+	unmap_in_pieces(data, size);
+	if (raised) {
+		sched_setscheduler(0, class, &before);
+	}
+}
+
 /* Descriptors among it are closed in here. */
 static void empty(int socket) {
 	char bytes[512];
@@ -232,7 +255,9 @@ static void empty(int socket) {
 }
 
 static void do_it(const struct waiting *waiting) {
-	if (waiting->data != NULL) {
+	if (waiting->data != NULL && waiting->urgent) {
+		unmap_soon(waiting->data, waiting->size);
+	} else if (waiting->data != NULL) {
 		unmap_in_pieces(waiting->data, waiting->size);
 	} else if (waiting->empty) {
 		empty(waiting->fd);
@@ -394,8 +419,11 @@ void gid_closer_unmap(void *data, size_t size, uint32_t owner) {
 	call_helper(&unmappers);
 	struct waiting *waiting = unmappers.helpers > 0 ? malloc(sizeof(*waiting)) : NULL;
 	if (waiting != NULL) {
-		*waiting = (struct waiting){
-				.fd = -1, .data = data, .size = size, .owner = owner % 256};
+		*waiting = (struct waiting){.fd = -1,
+				.data = data,
+				.size = size,
+				.owner = owner % 256,
+				.urgent = is_realtime()};
 		held[waiting->owner] += size;
 		add(&unmappers, waiting);
 	}

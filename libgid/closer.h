@@ -54,7 +54,9 @@ bool gid_closer_is_stuck(uint64_t giver);
 
 /*
  * Takes whole pages that are mapped. A helper thread of their own unmaps them, piece by piece; the
- * caller itself, where there can be none. `owner`: the domain whose memory it is. From any thread.
+ * caller itself, where there can be none. For a real-time thread the helper takes the lowest
+ * real-time priority meanwhile, if it may: nobody else in the process can map anything until a
+ * piece is done. `owner`: the domain whose memory it is. From any thread.
  */
 void gid_closer_unmap(void *data, size_t size, uint32_t owner);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 static int pagemap = -1;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* shut: helpers wait */
 static size_t ours_most, theirs_most, theirs_all;	 /* pages of one call; of all */
+static int theirs_class, theirs_priority;		 /* of the helper, when it last unmapped */
 
 static bool is_ours(void) {
 	return syscall(SYS_gettid) == getpid();
@@ -55,7 +57,11 @@ static void judge(const void *data, size_t size) {
 
 int munmap(void *data, size_t size) {
 	if (!is_ours()) {
+		struct sched_param param = {0};
 		pthread_mutex_lock(&gate);
+		theirs_class = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+		sched_getparam(0, &param);
+		theirs_priority = param.sched_priority;
 		pthread_mutex_unlock(&gate);
 	}
 	judge(data, size);
@@ -157,6 +163,33 @@ static void test_bound(void) {
 	gid_slab_destroy(slab, false);
 }
 
+static void unmap_one(void) {
+	void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	gid_closer_unmap(page, 4096, 1);
+	all_unmapped();
+}
+
+/*
+ * A helper that is taken the processor away while it unmaps keeps all others from mapping anything:
+ * no ordinary program may do that to a display's thread.
+ */
+static void test_class(void) {
+	const struct sched_param ordinary = {0}, high = {.sched_priority = 3};
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &high) < 0) {
+		unmap_one();
+		tap_ok(theirs_class == SCHED_OTHER,
+				"without the right to a class a helper has none");
+		return;
+	}
+	unmap_one();
+	tap_ok(theirs_class == SCHED_FIFO && theirs_priority == 1,
+			"for a real-time thread the helper has class %d, priority %d", theirs_class,
+			theirs_priority);
+	sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &ordinary);
+	unmap_one();
+	tap_ok(theirs_class == SCHED_OTHER, "and is an ordinary one again for others");
+}
+
 int main(void) {
 	pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	if (slab_pair_init()) {
@@ -164,6 +197,7 @@ int main(void) {
 		test_in_use();
 		test_at_rest();
 		test_bound();
+		test_class();
 	}
 	return slab_pair_finish();
 }
