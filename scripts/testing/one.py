@@ -42,7 +42,7 @@ class Test:
     env: dict[str, str]
     seconds: float  # it may take on a quiet machine
     is_tap: bool
-    is_alone: bool  # it measures: nothing else may run beside it
+    is_alone: bool  # it measures: nothing that computes may run beside it
     sanitizer: str = ""  # what the folder is built with; "" for the ordinary one
 
     @property
@@ -53,6 +53,11 @@ class Test:
     def is_guest(self) -> bool:
         """It boots guests, which keep a core busy."""
         return "guest" in self.suites
+
+    @property
+    def is_calm(self) -> bool:
+        """It measures, and mostly waits: another of these does not disturb it."""
+        return self.is_alone and "calm" in self.suites
 
     def is_wanted(self, wanted: list[str]) -> bool:
         """Whether one of the names is a suite of it, or one SUITE/TEST."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs tests side by side, those that measure by themselves, and again what failed in company."""
+"""Runs tests side by side, those that measure afterwards, and again what failed in company."""
 
 import contextlib
 import itertools
@@ -65,8 +65,8 @@ class Pool:
                     self._start_some()
                     time.sleep(_POLL_SECONDS)
                     self._collect()
-                for test in self._alone:
-                    self.outcomes.append(self._by_itself(test))
+                self._measure([test for test in self._alone if test.is_calm], self._cores)
+                self._measure([test for test in self._alone if not test.is_calm], 1)
                 self._again()
             finally:
                 for running in self._running:
@@ -106,24 +106,26 @@ class Pool:
                 self._finish(running, outcome)
                 self.outcomes.append(outcome)
 
-    def _by_itself(self, test: Test) -> Outcome:
-        running = self._started(test)
-        self._running = [running]
-        while (outcome := running.poll()) is None:
-            time.sleep(_POLL_SECONDS)
-        self._running = []
-        self._finish(running, outcome)
-        return outcome
+    def _measure(self, tests: list[Test], places: int) -> None:
+        """In their order, no more than so many at a time."""
+        while tests or self._running:
+            if tests and len(self._running) < places:
+                self._running.append(self._started(tests.pop(0)))
+            else:
+                time.sleep(_POLL_SECONDS)
+                self._collect()
 
     def _again(self) -> None:
         """What failed while others ran beside it, and may have been late only."""
         for index, outcome in enumerate(self.outcomes):
             test = outcome.test
-            if outcome.has_failed and not test.is_alone and outcome.may_be_lateness:
+            had_company = not test.is_alone or test.is_calm
+            if outcome.has_failed and had_company and outcome.may_be_lateness:
                 self._total += 1
                 print(f"again, by itself: {test.folder.name} {test.title}", file=sys.stderr)
                 self.first.append(outcome)
-                self.outcomes[index] = self._by_itself(test)
+                self._measure([test], 1)
+                self.outcomes[index] = self.outcomes.pop()
 
     def _finish(self, running: Running, outcome: Outcome) -> None:
         with contextlib.suppress(OSError):

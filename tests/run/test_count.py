@@ -121,6 +121,15 @@ def test_what_failed_in_company_and_passes_by_itself_has_passed(tmp_path: Path) 
     ]
 
 
+def test_what_measured_beside_another_has_a_second_chance(tmp_path: Path) -> None:
+    script = 'test -e "$folder/second" || { : >"$folder/second"; exit 1; }'
+    late = make_test(tmp_path, script, is_alone=True, suites=("s", "calm"))
+    fine = make_test(tmp_path, "", name="fine")
+    pool = run(late, fine)
+    assert summary(pool.outcomes, pool.first)[0][-1] == "2 passed, 0 failed"
+    assert {outcome.test.name for outcome in pool.outcomes} == {"sample", "fine"}
+
+
 def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
     pool = run(make_test(tmp_path, 'echo x >>"$folder/runs"; exit 1'))
     lines, is_well = summary(pool.outcomes, pool.first)
@@ -164,7 +173,7 @@ def test_each_has_folders_of_its_own_and_leaves_nothing(tmp_path: Path) -> None:
 def test_those_that_measure_run_alone_and_others_as_processors_are_free(
     tmp_path: Path, free: float, places: int
 ) -> None:
-    """A guest takes two places, and there is one a core at most."""
+    """A guest takes two places, and there is one a core at most; of those that are calm, too."""
     script = """
         : >"$folder/$$.$kind"; ls "$folder" | grep -c "[.]$kind" >>"$folder/counts-$kind"
         ls "$folder" | grep -c "[.]" >>"$folder/all-$kind"
@@ -178,8 +187,10 @@ def test_those_that_measure_run_alone_and_others_as_processors_are_free(
         ]
 
     domains = some("guest", 6, suites=("s", "guest"))
-    pool = run(*some("alone", 3, is_alone=True), *some("waits", 30), *domains, free=free)
-    assert summary(pool.outcomes)[0][-1] == "39 passed, 0 failed"
+    alone = some("alone", 3, is_alone=True)
+    calm = some("calm", 4, is_alone=True, suites=("s", "calm"))
+    pool = run(*alone, *calm, *some("waits", 30), *domains, free=free)
+    assert summary(pool.outcomes)[0][-1] == "43 passed, 0 failed"
 
     def counts(name: str) -> list[int]:
         return [int(line) for line in (tmp_path / name).read_text().split()]
@@ -188,6 +199,7 @@ def test_those_that_measure_run_alone_and_others_as_processors_are_free(
     most = max(counts("counts-waits"))
     assert most <= places and (most > 6) == (free > 0.2)
     assert counts("all-alone") == [1, 1, 1]
+    assert max(counts("all-calm")) == 2
 
 
 def test_what_gives_way_and_what_waits_is_free(

@@ -12,7 +12,10 @@ from program import PATIENCE
 TOP = Path(__file__).resolve().parents[2]
 
 
-COMMANDS = ("bench", "demo", "docs", "man", "places", "shell", "soak", "test", "vm")
+# Those whose help needs what the environment has, and the others.
+INSIDE = ("demo", "evaluate", "soak", "vm")
+ANYWHERE = ("bench", "docs", "faults", "fuzz", "lint", "man", "package", "places", "shell", "test")
+COMMANDS = (*ANYWHERE, *INSIDE, "try-packages")
 
 
 def run(*arguments: str, cwd: Path = TOP, top: Path = TOP) -> subprocess.CompletedProcess[str]:
@@ -26,6 +29,7 @@ def run(*arguments: str, cwd: Path = TOP, top: Path = TOP) -> subprocess.Complet
 def test_help_names_every_command() -> None:
     result = run("--help")
     assert result.returncode == 0
+    assert sorted(re.findall(r"^  ([a-z-]+) .*", result.stdout, re.MULTILINE)) == sorted(COMMANDS)
     for command in COMMANDS:
         assert re.search(rf"^  {command} .* \S", result.stdout, re.MULTILINE), command
 
@@ -36,6 +40,36 @@ def test_every_command_has_a_help_of_its_own(command: str, option: str) -> None:
     result = run(command, option)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.lower().startswith(f"usage: ./run {command} ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_most_helps_need_no_environment(tmp_path: Path, command: str) -> None:
+    """What enters it finds a script here that only says so."""
+    for path in TOP.iterdir():
+        if path.name not in ("build", "scripts"):
+            (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "run").unlink()
+    (tmp_path / "run").write_bytes((TOP / "run").read_bytes())
+    (tmp_path / "scripts").mkdir()
+    for path in (TOP / "scripts").iterdir():
+        (tmp_path / "scripts" / path.name).symlink_to(path)
+    (tmp_path / "scripts/debian-root").unlink()
+    (tmp_path / "scripts/debian-root").write_text("#!/bin/sh\necho entered\n")
+    for path in (tmp_path / "run", tmp_path / "scripts/debian-root"):
+        path.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if name != "GIDWAY_INSIDE"}
+    result = subprocess.run(
+        [tmp_path / "run", command, "--help"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    if command in INSIDE:
+        assert result.stdout == "entered\n"
+    else:
+        assert result.stdout.lower().startswith(f"usage: ./run {command} ")
 
 
 def test_a_script_that_says_what_it_is_is_a_command(tmp_path: Path) -> None:

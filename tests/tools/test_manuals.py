@@ -88,6 +88,18 @@ def test_help_and_version(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_exit_status_of_a_wrong_option(name: str) -> None:
+    result = subprocess.run(
+        [COMMANDS[name], "--no-such-option"], capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout == "" and result.stderr
+    _, _, rest = page(name).partition("# EXIT STATUS\n")
+    said = rest.partition("\n# ")[0]
+    found = re.search(rf"(?<!\d){result.returncode}\*?(?: for a|:|\n).*wrong", said)
+    assert found, f"{result.returncode}: {said}"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_is_in_the_manual(name: str) -> None:
     said, written = options_in(helps(name)), page(name)
     assert said
