@@ -16,6 +16,9 @@
 
 #define MS_NS 1000000ull
 
+/* After a commit, longer than Weston waits to ask for the next picture: three refreshes. */
+#define ASK_MS 50
+
 struct safety {
 	struct weston_compositor *compositor;
 	const struct gidd_connection *connection;
@@ -50,7 +53,8 @@ struct safety_surface {
 	 */
 	struct role *tree;
 	struct weston_buffer_reference drawn;
-	bool unmapped; /* Weston showed it, and does not now */
+	bool unmapped;		     /* Weston showed it, and does not now */
+	struct wl_event_source *ask; /* a timer, or NULL: its window has had no role */
 	struct wl_listener commit, map, unmap, destroy;
 	struct wl_listener unlink; /* of its wl_subsurface, in a tree */
 };
@@ -261,6 +265,50 @@ static void role_take_back(struct role *role) {
 	forward_log(&role->forward, "gid: role %s: given back\n", role->config.role);
 }
 
+/* --- asking to draw --------------------------------------------------------------------------- */
+
+/* Whether anything in its window has a role. */
+static bool surface_is_wanted(const struct safety_surface *surface) {
+	const struct weston_surface *window = weston_surface_get_main_surface(surface->surface);
+	const struct role *role;
+	wl_list_for_each(role, &surface->safety->roles, link) {
+		if (role->surface != NULL &&
+				weston_surface_get_main_surface(role->surface->surface) == window) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int handle_ask(void *data) {
+	struct safety_surface *surface = data;
+	struct wl_resource *callback, *next;
+	if (!surface_is_wanted(surface)) {
+		return 0;
+	}
+	wl_resource_for_each_safe(callback, next, &surface->surface->frame_callback_list) {
+		wl_callback_send_done(callback, (uint32_t)(gid_clock_now() / MS_NS));
+		wl_resource_destroy(callback);
+	}
+	return 0;
+}
+
+/*
+ * Weston asks nobody to draw whose window is behind another one in a kiosk, or minimised, or on an
+ * output that is off. The other display shows it all the same, and would show its last picture as
+ * live: there we ask.
+ */
+static void surface_expect_ask(struct safety_surface *surface) {
+	if (surface->ask == NULL) {
+		struct wl_display *display = surface->safety->compositor->wl_display;
+		surface->ask = wl_event_loop_add_timer(
+				wl_display_get_event_loop(display), handle_ask, surface);
+	}
+	if (surface->ask != NULL) {
+		wl_event_source_timer_update(surface->ask, ASK_MS);
+	}
+}
+
 /* --- the surfaces that there are -------------------------------------------------------------- */
 
 static const char *get_app_id(struct weston_surface *surface) {
@@ -336,6 +384,9 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 	} else if (surface->tree != NULL) {
 		surface_leave_tree(surface);
 	}
+	if (surface_is_wanted(surface)) {
+		surface_expect_ask(surface);
+	}
 }
 
 /* As when the client has destroyed its window, but not the surface. */
@@ -370,6 +421,9 @@ static void surface_destroy(struct safety_surface *surface) {
 	wl_list_remove(&surface->unlink.link);
 	wl_list_remove(&surface->destroy.link);
 	wl_list_remove(&surface->link);
+	if (surface->ask != NULL) {
+		wl_event_source_remove(surface->ask);
+	}
 	free(surface);
 }
 

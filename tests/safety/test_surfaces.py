@@ -247,6 +247,26 @@ def test_nobody_touches_anything(forwarding: Forwarding) -> None:
         wait_for(sleeps, "sleep, as without a role")
 
 
+def test_a_window_behind_another(forwarding: Forwarding) -> None:
+    """A kiosk asks nobody to draw but the window in front: the role's is asked all the same."""
+    weston = forwarding.weston
+    assert weston.stop() == 0
+    weston.command = [word.replace("desktop-shell", "kiosk-shell") for word in weston.command]
+    forwarding.start_weston()
+    with forwarding.connection() as connection:
+        window, buffers = Window(connection), ShmBuffers(connection)
+        window.take_role()
+        window.attach(buffers.draw(random_picture(1)))
+        window.commit_drawn()
+        front = Window(connection, "org.example.front")
+        front.attach(ShmBuffers(connection).draw(random_picture(2)))
+        front.commit_drawn()
+        for seed in range(3, 6):
+            window.attach(buffers.draw(random_picture(seed)))
+            window.commit_drawn()
+            wait_region(forwarding, random_picture(seed))
+
+
 # --- what cannot be lent ------------------------------------------------------------------------
 
 
