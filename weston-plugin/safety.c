@@ -196,9 +196,39 @@ static void role_leave_tree(struct role *role) {
 	}
 }
 
+/* Whether the surface is the role's, or one of its subsurfaces. */
+static bool role_has(const struct role *role, struct weston_surface *surface) {
+	struct weston_surface *own = role->surface != NULL ? role->surface->surface : NULL;
+	return own != NULL &&
+			(own == surface || weston_surface_get_main_surface(surface) == own ||
+					forward_tree_find_link(own, surface) != NULL);
+}
+
+/* Whether it is this surface, or a part of it. */
+static bool surface_has(const struct safety_surface *surface, const struct safety_surface *part) {
+	return surface == part || forward_tree_find_link(surface->surface, part->surface) != NULL;
+}
+
+/* Whether Weston shows the surface's window no more: its own, or the one that it is a part of. */
+static bool surface_has_lost_window(const struct safety_surface *surface) {
+	struct weston_surface *main = weston_surface_get_main_surface(surface->surface);
+	const char *name = weston_surface_get_role(surface->surface);
+	if ((main == NULL || main == surface->surface) && name != NULL &&
+			strcmp(name, "wl_subsurface") == 0) {
+		return true;
+	}
+	const struct safety_surface *other;
+	wl_list_for_each(other, &surface->safety->surfaces, link) {
+		if (other->unmapped && surface_has(other, surface)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Sends what the surface shows, if anything. */
 static void role_commit(struct role *role) {
-	if (role->surface != NULL && !role->surface->unmapped) {
+	if (role->surface != NULL && !surface_has_lost_window(role->surface)) {
 		forward_commit(&role->forward, role->surface->surface);
 	}
 }
@@ -221,13 +251,36 @@ static void role_redraw(struct role *role) {
 	}
 }
 
+/* What it is a part of looks different now. */
+static void surface_redraw(struct safety_surface *surface) {
+	struct role *role;
+	wl_list_for_each(role, &surface->safety->roles, link) {
+		if (role == surface->tree || role_has(role, surface->surface)) {
+			role_redraw(role);
+		}
+	}
+}
+
 static void handle_unlink(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, unlink);
 	wl_list_remove(&surface->unlink.link);
 	wl_list_init(&surface->unlink.link);
+	if (surface->role != NULL) {
+		forward_hide(&surface->role->forward, -1, GID_HIDDEN_EMPTY);
+	}
 	if (surface->tree != NULL) {
-		role_redraw(surface->tree);
+		surface_redraw(surface);
 		surface_leave_tree(surface);
+	}
+}
+
+/* The surface, of the tree of `top`, was committed: it may be a subsurface no more some time. */
+static void surface_watch_link(struct safety_surface *surface, struct weston_surface *top) {
+	struct wl_resource *link = wl_list_empty(&surface->unlink.link) && top != NULL
+			? forward_tree_find_link(top, surface->surface)
+			: NULL;
+	if (link != NULL) {
+		wl_resource_add_destroy_listener(link, &surface->unlink);
 	}
 }
 
@@ -236,12 +289,7 @@ static void surface_join_tree(struct safety_surface *surface, struct role *role)
 	surface->tree = role;
 	surface_keep_buffer(surface);
 	role_redraw(role);
-	struct wl_resource *link = wl_list_empty(&surface->unlink.link)
-			? forward_tree_find_link(role->surface->surface, surface->surface)
-			: NULL;
-	if (link != NULL) {
-		wl_resource_add_destroy_listener(link, &surface->unlink);
-	}
+	surface_watch_link(surface, role->surface->surface);
 }
 
 /* Takes it back, if somebody has it. The surface remains. */
@@ -355,12 +403,18 @@ static struct safety_surface *find_surface(
 	return NULL;
 }
 
-/* The role that its main surface has, or NULL. */
-static struct role *find_tree(const struct safety_surface *surface) {
-	const struct weston_surface *main = weston_surface_get_main_surface(surface->surface);
-	const struct safety_surface *other =
-			main != surface->surface ? find_surface(surface->safety, main) : NULL;
-	return other != NULL ? other->role : NULL;
+/* The surface, which is the role's or of its tree, was committed. */
+static void role_note_commit(struct role *role, struct safety_surface *surface) {
+	if (!role->config.visible) {
+		surface_set_visible(surface->surface, false);
+	}
+	if (!wl_list_empty(&role->surface->surface->subsurface_list)) {
+		surface_join_tree(surface, role);
+	} else {
+		role_leave_tree(role);
+		surface_keep_buffer(surface);
+		role_commit(role);
+	}
 }
 
 static void handle_commit(struct wl_listener *listener, void *data) {
@@ -370,18 +424,17 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 	}
 	if (surface->role != NULL) {
 		client_liveness_note(&surface->role->client, gid_clock_now());
+		surface_watch_link(surface, weston_surface_get_main_surface(surface->surface));
 	}
-	struct role *role = surface->role != NULL ? surface->role : find_tree(surface);
-	if (role != NULL && !role->config.visible) {
-		surface_set_visible(surface->surface, false);
+	bool shown = false;
+	struct role *role;
+	wl_list_for_each(role, &surface->safety->roles, link) {
+		if (role_has(role, surface->surface)) {
+			role_note_commit(role, surface);
+			shown = true;
+		}
 	}
-	if (role != NULL && !wl_list_empty(&role->surface->surface->subsurface_list)) {
-		surface_join_tree(surface, role);
-	} else if (role != NULL) {
-		role_leave_tree(role);
-		surface_keep_buffer(surface);
-		role_commit(role);
-	} else if (surface->tree != NULL) {
+	if (!shown && surface->tree != NULL) {
 		surface_leave_tree(surface);
 	}
 	if (surface_is_wanted(surface)) {
@@ -392,9 +445,12 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 /* As when the client has destroyed its window, but not the surface. */
 static void handle_unmap(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, unmap);
+	struct role *role;
 	surface->unmapped = true;
-	if (surface->role != NULL) {
-		forward_hide(&surface->role->forward, -1, GID_HIDDEN_EMPTY);
+	wl_list_for_each(role, &surface->safety->roles, link) {
+		if (role->surface != NULL && surface_has_lost_window(role->surface)) {
+			forward_hide(&role->forward, -1, GID_HIDDEN_EMPTY);
+		}
 	}
 }
 
@@ -402,8 +458,11 @@ static void handle_map(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, map);
 	bool again = surface->unmapped;
 	surface->unmapped = false;
-	if (again && surface->role != NULL) {
-		role_redraw(surface->role);
+	struct role *role;
+	wl_list_for_each(role, &surface->safety->roles, link) {
+		if (again && role->surface != NULL && surface_has(surface, role->surface)) {
+			role_redraw(role);
+		}
 	}
 }
 
@@ -412,7 +471,7 @@ static void surface_destroy(struct safety_surface *surface) {
 		role_take_back(surface->role);
 	}
 	if (surface->tree != NULL) {
-		role_redraw(surface->tree);
+		surface_redraw(surface);
 		surface_leave_tree(surface);
 	}
 	wl_list_remove(&surface->commit.link);
@@ -471,7 +530,7 @@ void safety_buffer_settled(struct safety *safety, struct wl_resource *buffer) {
 	wl_list_for_each(part, &safety->surfaces, link) {
 		if (part->tree != NULL && part->drawn.buffer != NULL &&
 				part->drawn.buffer->resource == buffer) {
-			role_redraw(part->tree);
+			surface_redraw(part);
 		}
 	}
 }

@@ -155,6 +155,78 @@ def test_the_window_goes_with_a_child(scene: Scene) -> None:
     assert stays(lambda: scene.forwarding.display.role()["state"] == "lost", 0.5)
 
 
+class Part:
+    """A subsurface that has the role, in place of its window."""
+
+    def __init__(self, scene: Scene, role: str = "telltale") -> None:
+        self.scene = scene
+        self.surface, self.subsurface = scene.child(scene.window.surface, 0, 0)
+        self.subsurface("set_desync")
+        scene.connection.bind("gid_safety_manager_v1")("get_safety_surface", self.surface, role)
+        self.show(1)
+
+    def show(self, seed: int) -> None:
+        self.scene.commit(self.surface, self.scene.gids().draw(random_picture(seed)))
+        self.scene.connection.roundtrip()
+
+
+@pytest.fixture
+def part(scene: Scene) -> Part:
+    scene.window.safety("destroy")
+    scene.window.show(scene.gids().draw(random_picture(0)))
+    part = Part(scene)
+    scene.forwarding.display.wait_role("live")
+    return part
+
+
+@only_pixman
+def test_a_part_with_a_child(scene: Scene, part: Part) -> None:
+    """Which draws by itself."""
+    child, subsurface = scene.child(part.surface, 40, 10)
+    subsurface("set_desync")
+    part.show(2)
+    scene.commit(child, scene.small(3))
+    expected = random_picture(2)
+    expected[10:42, 40:104] = random_picture(3, 64, 32)
+    wait_for(lambda: numpy.array_equal(scene.forwarding.display.region(), expected), "both of them")
+
+
+@pytest.mark.parametrize("what", ["toplevel", "picture", "subsurface"])
+@only_pixman
+def test_the_window_of_a_part_goes(scene: Scene, part: Part, what: str) -> None:
+    """Weston shows nothing of it then. What comes back is shown again."""
+    if what == "picture":
+        scene.window.show(None)
+    else:
+        {"toplevel": scene.window.toplevel, "subsurface": part.subsurface}[what]("destroy")
+    role = scene.forwarding.display.wait_role("lost", "hidden")
+    assert role["detail"] == "empty"
+    part.show(2)
+    assert stays(lambda: scene.forwarding.display.role()["state"] == "lost", 0.5)
+    if what == "picture":
+        scene.window.show(scene.gids().draw(random_picture(0)))
+    elif what == "subsurface":
+        scene.subcompositor("get_subsurface", part.surface, scene.window.surface)("set_desync")
+        part.show(2)
+    else:
+        return
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region(), random_picture(2)),
+        "it to be back",
+    )
+
+
+@pytest.mark.parametrize("config", [ROLE + ROLE.replace("=telltale", "=part")], ids=[""])
+@only_pixman
+def test_a_part_with_a_role_of_its_own(scene: Scene) -> None:
+    """The window's role shows what the part shows, too."""
+    scene.window.show(scene.gids().draw(random_picture(0)))
+    part = Part(scene, "part")
+    scene.wait_same()
+    part.show(2)
+    scene.wait_same()
+
+
 @pytest.mark.parametrize("config", [ROLE + "visible=false\n"], ids=[""])
 @only_pixman
 def test_not_visible_here(scene: Scene) -> None:
