@@ -124,6 +124,10 @@ static uint16_t solid_channel(float value) {
 static bool source_of_buffer(
 		struct tree *tree, struct source *source, const struct weston_buffer *buffer) {
 	struct buffer_memory memory;
+	/* Of a buffer that its client destroyed while it is shown, only the colour is left. */
+	if (buffer->resource == NULL && buffer->type != WESTON_BUFFER_SOLID) {
+		return refuse(tree, GID_HIDDEN_GONE, "a subsurface's buffer was destroyed");
+	}
 	if (buffer->resource != NULL && buffer_get_memory(buffer->resource, &memory)) {
 		return source_of_gid(tree, source, &memory);
 	}

@@ -414,6 +414,31 @@ def test_any_buffer_scale(scene: Scene) -> None:
     scene.forwarding.display.wait_role("live")
 
 
+@pytest.mark.parametrize("memory", ["gids", "small", "solid"])
+def test_a_buffer_that_is_destroyed(scene: Scene, memory: str) -> None:
+    """By its client, while a subsurface shows it. One of a colour is that still."""
+    child, _ = scene.child(scene.window.surface, 40, 10)
+    if memory == "solid":
+        viewport = scene.viewporter("get_viewport", child)
+        viewport("set_destination", 64, 32)
+        manager = scene.connection.bind("wp_single_pixel_buffer_manager_v1")
+        buffer = manager("create_u32_rgba_buffer", 0, 0, 0xFFFFFFFF, 0xFFFFFFFF)
+    else:
+        buffer = scene.small(2) if memory == "small" else scene.gids(64, 32).draw(smooth(64, 32))
+    scene.commit(child, buffer)
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.forwarding.display.wait_role("live")
+    buffer("destroy")
+    scene.window.show(scene.gids().draw(random_picture(3)))
+    if memory == "solid":
+        scene.wait_same()
+        return
+    wait_hidden(scene, "gone", "refused_memory")
+    scene.commit(child, scene.small(4))
+    scene.window.show(scene.gids().draw(random_picture(5)))
+    scene.wait_same()
+
+
 @only_pixman
 def test_refused_from_the_start(scene: Scene) -> None:
     """A display that has shown nothing of it yet, or comes later, says why as well."""
