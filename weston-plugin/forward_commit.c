@@ -196,6 +196,11 @@ static bool find_shm(struct commit *commit) {
 	if (format == NULL || !has_plain_rows(format->fourcc)) {
 		return refuse(commit, GID_HIDDEN_FORMAT, "the buffer's format cannot be copied");
 	}
+	/* libwayland has only seen to it that it has as many bytes as a row has pixels. */
+	if (commit->pixels.stride < gid_format_row_bytes(format->fourcc, 0, commit->pixels.width)) {
+		return refuse(commit, GID_HIDDEN_FORMAT,
+				"the buffer's rows are longer than its stride");
+	}
 	return true;
 }
 

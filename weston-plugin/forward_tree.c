@@ -112,6 +112,10 @@ static bool source_of_shm(struct tree *tree, struct source *source, struct wl_sh
 	if (format == NULL || format->plane_count != 1) {
 		return refuse(tree, GID_HIDDEN_FORMAT, "a wl_shm buffer's format cannot be drawn");
 	}
+	if (layout.planes[0].stride < gid_format_row_bytes(layout.fourcc, 0, layout.width)) {
+		return refuse(tree, GID_HIDDEN_FORMAT,
+				"a wl_shm buffer's rows are longer than its stride");
+	}
 	wl_shm_buffer_begin_access(shm);
 	source->shm = shm;
 	return source_of_memory(tree, source, &layout, wl_shm_buffer_get_data(shm));

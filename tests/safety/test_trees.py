@@ -439,6 +439,24 @@ def test_a_buffer_that_is_destroyed(scene: Scene, memory: str) -> None:
     scene.wait_same()
 
 
+@pytest.mark.parametrize("where", ["surface", "child"])
+@only_pixman
+def test_rows_longer_than_the_stride(scene: Scene, where: str) -> None:
+    """wl_shm takes such buffers, of which the last row would be read from behind its memory."""
+    buffers = ShmBuffers(scene.connection)
+    picture = buffers.draw(random_picture(1))
+    size = WIDTH * HEIGHT * 4
+    pool = scene.connection.bind("wl_shm")("create_pool", buffers.memory, size)
+    strange = pool("create_buffer", 0, WIDTH, HEIGHT, WIDTH, SHM_FORMATS[ARGB8888])
+    scene.window.show(picture)
+    scene.forwarding.display.wait_role("live")
+    if where == "child":
+        child, _ = scene.child(scene.window.surface, 0, 0)
+        scene.commit(child, strange)
+    scene.window.show(picture if where == "child" else strange)
+    wait_hidden(scene, "format", "refused_memory")
+
+
 @only_pixman
 def test_refused_from_the_start(scene: Scene) -> None:
     """A display that has shown nothing of it yet, or comes later, says why as well."""
