@@ -39,7 +39,10 @@ struct role {
 	struct wl_event_source *redraw; /* of its surface with subsurfaces, or NULL: none is due */
 };
 
-/* Every surface there is. */
+/*
+ * Every surface that clients have. A shell may keep what a client has destroyed for a while, to let
+ * its window fade out.
+ */
 struct safety_surface {
 	struct wl_list link;
 	struct safety *safety;
@@ -69,7 +72,7 @@ static const struct gid_safety_surface_v1_interface surface_implementation = {
 		.destroy = surface_handle_destroy,
 };
 
-static void role_take_back(struct role *role);
+static void role_give_back(struct role *role);
 
 /* NULL: the surface, or the role, is gone, and the object without effect. */
 static struct role *role_from_resource(struct wl_resource *resource) {
@@ -81,7 +84,7 @@ static struct role *role_from_resource(struct wl_resource *resource) {
 static void surface_resource_destroy(struct wl_resource *resource) {
 	struct role *role = role_from_resource(resource);
 	if (role != NULL) {
-		role_take_back(role);
+		role_give_back(role);
 	}
 }
 
@@ -292,16 +295,13 @@ static void surface_join_tree(struct safety_surface *surface, struct role *role)
 	surface_watch_link(surface, role->surface->surface);
 }
 
-/* Takes it back, if somebody has it. The surface remains. */
+/* Takes it back, if somebody has it. */
 static void role_take_back(struct role *role) {
 	struct safety_surface *surface = role->surface;
 	if (surface == NULL) {
 		return;
 	}
 	role_leave_tree(role);
-	if (!role->config.visible) {
-		surface_set_visible(surface->surface, true);
-	}
 	role_detach(role);
 	safety_stay_awake(role->safety, false);
 	surface->role = NULL;
@@ -355,6 +355,14 @@ static void surface_expect_ask(struct safety_surface *surface) {
 	if (surface->ask != NULL) {
 		wl_event_source_timer_update(surface->ask, ASK_MS);
 	}
+}
+
+/* By its client: the surface remains. */
+static void role_give_back(struct role *role) {
+	if (!role->config.visible) {
+		surface_set_visible(role->surface->surface, true);
+	}
+	role_take_back(role);
 }
 
 /* --- the surfaces that there are -------------------------------------------------------------- */
@@ -509,7 +517,7 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 	surface->unlink.notify = handle_unlink;
 	wl_list_init(&surface->unlink.link);
 	surface->destroy.notify = handle_destroy;
-	wl_signal_add(&created->destroy_signal, &surface->destroy);
+	wl_resource_add_destroy_listener(created->resource, &surface->destroy);
 	wl_list_insert(&safety->surfaces, &surface->link);
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH
+from display import HEIGHT, WIDTH, stays
 from forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, bytes_of, random_picture
 from program import wait_for
 from session import OwnerProcess
@@ -265,6 +265,25 @@ def test_a_window_behind_another(forwarding: Forwarding) -> None:
             window.attach(buffers.draw(random_picture(seed)))
             window.commit_drawn()
             wait_region(forwarding, random_picture(seed))
+
+
+@pytest.mark.parametrize("visible", ["true", "false"])
+def test_windows_that_fade_out(cockpit: Cockpit, visible: str) -> None:
+    """As they do by default. Weston keeps the surface of a client that has ended meanwhile."""
+    by_app_id = f"app-id=org.example.test\nvisible={visible}\n"
+    forwarding = Forwarding(cockpit, ROLE.replace("client-ms=0\n", by_app_id))
+    weston = forwarding.weston
+    assert weston.stop() == 0
+    weston.config.write_text(weston.config.read_text().replace("close-animation=none\n", ""))
+    forwarding.start_weston()
+    with forwarding.connection() as connection:
+        Window(connection).show(ShmBuffers(connection).draw(random_picture(1)))
+        forwarding.display.wait_role("live")
+    assert visible == "true" or stays(lambda: not screenshot(weston).any(), 0.5)
+    forwarding.display.wait_role("lost", "hidden")
+    with forwarding.connection() as connection:
+        Window(connection).show(ShmBuffers(connection).draw(random_picture(2)))
+        wait_region(forwarding, random_picture(2))
 
 
 # --- what cannot be lent ------------------------------------------------------------------------
