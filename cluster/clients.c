@@ -24,7 +24,8 @@ struct window {
 
 struct popup {
 	struct wlr_xdg_popup *popup;
-	struct wl_listener commit, destroy;
+	struct wlr_scene_tree *tree; /* NULL: what it belongs to is not shown, or is gone */
+	struct wl_listener commit, destroy, tree_destroy;
 };
 
 static const struct client_config *find_place(
@@ -137,8 +138,27 @@ static void handle_popup_commit(struct wl_listener *listener, void *data) {
 	}
 }
 
+/* It goes with that of its parent. Its xdg_surface can remain, to be the parent of others. */
+static void popup_forget_tree(struct popup *popup) {
+	if (popup->tree != NULL) {
+		wl_list_remove(&popup->tree_destroy.link);
+		popup->popup->base->data = NULL;
+		popup->tree = NULL;
+	}
+}
+
+static void handle_popup_tree_destroy(struct wl_listener *listener, void *data) {
+	struct popup *popup = wl_container_of(listener, popup, tree_destroy);
+	popup_forget_tree(popup);
+}
+
 static void handle_popup_destroy(struct wl_listener *listener, void *data) {
 	struct popup *popup = wl_container_of(listener, popup, destroy);
+	struct wlr_scene_tree *tree = popup->tree;
+	popup_forget_tree(popup);
+	if (tree != NULL) {
+		wlr_scene_node_destroy(&tree->node);
+	}
 	wl_list_remove(&popup->commit.link);
 	wl_list_remove(&popup->destroy.link);
 	free(popup);
@@ -157,7 +177,12 @@ static void handle_new_popup(struct wl_listener *listener, void *data) {
 	}
 	popup->popup = xdg_popup;
 	if (parent != NULL && parent->data != NULL) {
-		xdg_popup->base->data = wlr_scene_xdg_surface_create(parent->data, xdg_popup->base);
+		popup->tree = wlr_scene_xdg_surface_create(parent->data, xdg_popup->base);
+	}
+	if (popup->tree != NULL) {
+		xdg_popup->base->data = popup->tree; /* for popups of its own */
+		listen(&popup->tree->node.events.destroy, &popup->tree_destroy,
+				handle_popup_tree_destroy);
 	}
 	listen(&xdg_popup->base->surface->events.commit, &popup->commit, handle_popup_commit);
 	listen(&xdg_popup->events.destroy, &popup->destroy, handle_popup_destroy);

@@ -7,8 +7,12 @@ import subprocess
 import numpy
 from cockpit import Cockpit
 from display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
+from forwarding import ShmBuffers, Window, random_picture
 from PIL import Image
 from program import BUILD, Program, wait_for
+from wayland import Display as Connection
+from wayland import Object
+from weston import protocol_files
 
 # Below the telltale's region (40,20 320x80), and beside it.
 CLIENT = """
@@ -79,6 +83,41 @@ def test_meter_shows_every_frame(cockpit: Cockpit) -> None:
     assert report["drawn"] - report["shown"] <= 2
     assert report["interval_p50_us"] >= 15000
     assert display.status()["frames"] >= report["shown"]
+
+
+def open_popup(connection: Connection, parent: Object) -> tuple[Object, Object]:
+    """As large as its parent, and above it. Its xdg_surface and xdg_popup."""
+    wm = connection.bind("xdg_wm_base", 1)
+    positioner = wm("create_positioner")
+    positioner("set_size", WIDTH, HEIGHT)
+    positioner("set_anchor_rect", WIDTH // 2, HEIGHT // 2, 1, 1)
+    surface = connection.bind("wl_compositor", 4)("create_surface")
+    xdg_surface = wm("get_xdg_surface", surface)
+    popup = xdg_surface("get_popup", parent, positioner)
+    surface("commit")
+    xdg_surface("ack_configure", *xdg_surface.wait("configure"))
+    surface("attach", ShmBuffers(connection).draw(random_picture(2)), 0, 0)
+    surface("commit")
+    connection.roundtrip()
+    return xdg_surface, popup
+
+
+def test_popups_of_what_is_gone(cockpit: Cockpit) -> None:
+    """A menu ends with its window. What opens on it later is not shown, and does no harm."""
+    display = Display(cockpit, "")
+    with Connection(display.wayland, protocol_files()) as connection:
+        window = Window(connection)
+        window.show(ShmBuffers(connection).draw(random_picture(1)))
+        xdg_surface, popup = open_popup(connection, window.xdg_surface)
+        picture = random_picture(2)
+        wait_for(lambda: numpy.array_equal(display.region(0, 0), picture), "the popup")
+        window.toplevel("destroy")
+        popup.wait("popup_done")
+        window.xdg_surface("destroy")
+        for _ in range(5):
+            open_popup(connection, xdg_surface)
+        wait_for(lambda: not display.screenshot().any(), "nothing")
+    assert display.program.is_running()
 
 
 def test_any_wlroots_compositor(cockpit: Cockpit) -> None:
