@@ -121,6 +121,8 @@ static void handle_new_toplevel(struct wl_listener *listener, void *data) {
 	}
 	window->display = clients->display;
 	window->toplevel = toplevel;
+	window->tree = toplevel->base->data; /* of a toplevel before it: it stays with its surface
+					      */
 	listen(&toplevel->base->surface->events.commit, &window->commit, handle_commit);
 	listen(&toplevel->events.destroy, &window->destroy, handle_destroy);
 	listen(&toplevel->events.request_fullscreen, &window->request_fullscreen,

@@ -120,6 +120,27 @@ def test_popups_of_what_is_gone(cockpit: Cockpit) -> None:
     assert display.program.is_running()
 
 
+def test_a_window_again(cockpit: Cockpit) -> None:
+    """With another toplevel on the same surface. It is where that one is, and nowhere else."""
+    places = ("[client a]\nx=0\ny=0\n", "[client b]\nx=0\ny=100\n")
+    size = f"width={WIDTH}\nheight={HEIGHT}\n"
+    display = Display(cockpit, "".join(place + size for place in places))
+    with Connection(display.wayland, protocol_files()) as connection:
+        window = Window(connection, "a")
+        picture = ShmBuffers(connection).draw(random_picture(1))
+        window.show(picture)
+        wait_for(lambda: numpy.array_equal(display.region(0, 0), random_picture(1)), "the window")
+        window.toplevel("destroy")
+        window.xdg_surface.events.clear()
+        window.toplevel = window.xdg_surface("get_toplevel")
+        window.toplevel("set_app_id", "b")
+        window.surface("attach", None, 0, 0)
+        window.configured = False
+        window.show(picture)
+        wait_for(lambda: numpy.array_equal(display.region(0, 100), random_picture(1)), "it again")
+        assert not display.region(0, 0).any()
+
+
 def test_any_wlroots_compositor(cockpit: Cockpit) -> None:
     """The example of the wlroots library shows a stream, and outlives its producer."""
     socket = cockpit.folder / "example.sock"
