@@ -27,18 +27,12 @@ static int set_class(struct precedence *precedence, bool before_others) {
 	return -error;
 }
 
-static void begin_window(struct precedence *precedence, uint64_t now) {
-	precedence->began = now;
-	precedence->used = used_ns();
-}
-
 int precedence_init(struct precedence *precedence, bool marked) {
 	*precedence = (struct precedence){0};
 	int error = set_class(precedence, marked);
 	precedence->marked = precedence->has;
-	if (precedence->marked) {
-		begin_window(precedence, gid_clock_now());
-	}
+	precedence->began = gid_clock_now();
+	precedence->used = used_ns();
 	return error;
 }
 
@@ -47,12 +41,22 @@ void precedence_look(struct precedence *precedence) {
 		return; /* the kernel shares the processor in slices of a millisecond or two */
 	}
 	uint64_t now = gid_clock_now();
+	if (precedence->has) {
+		const uint64_t used = used_ns();
+		precedence->spent += used - precedence->used;
+		precedence->used = used;
+	}
 	if (now - precedence->began >= WINDOW_NS) {
-		begin_window(precedence, now);
-		if (!precedence->has) {
+		/* What a long part of the work took beyond its budget counts in the next ones. */
+		const uint64_t paid = (now - precedence->began) / (WINDOW_NS / BUDGET_NS);
+		precedence->spent -= paid < precedence->spent ? paid : precedence->spent;
+		precedence->began = now;
+		if (!precedence->has && precedence->spent <= BUDGET_NS) {
+			precedence->used = used_ns();
 			set_class(precedence, true);
 		}
-	} else if (precedence->has && used_ns() - precedence->used > BUDGET_NS) {
+	}
+	if (precedence->has && precedence->spent > BUDGET_NS) {
 		set_class(precedence, false);
 	}
 	if (precedence->has && now - precedence->yielded >= TURN_NS) {

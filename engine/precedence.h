@@ -12,9 +12,11 @@
 
 struct precedence {
 	bool marked;
-	bool has;	  /* the priority, now */
-	uint64_t began;	  /* CLOCK_MONOTONIC ns: these 10 ms */
-	uint64_t used;	  /* ns of a processor that the thread had used then */
+	bool has;	/* the priority, now */
+	uint64_t began; /* CLOCK_MONOTONIC ns: these 10 ms */
+	uint64_t used;	/* ns of a processor that the thread had used when it last looked with it */
+	uint64_t spent; /* ns of a processor with the priority, in these 10 ms or beyond those
+			   before */
 	uint64_t yielded; /* CLOCK_MONOTONIC ns: when it let others go on */
 };
 

@@ -25,6 +25,23 @@ static long work_until(struct precedence *precedence, int wanted) {
 	return (long)((now - begin) / 1000000);
 }
 
+/* How much of its work is done before others, in %, if there are 12 ms between two looks. */
+static long share_of_long_parts(struct precedence *precedence) {
+	int before_others = 0, parts = 40;
+	for (int i = 0; i < parts; i++) {
+		struct timespec now;
+		uint64_t used = 0, begin = 0;
+		while (begin == 0 || used - begin < 12000000) {
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+			used = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+			begin = begin == 0 ? used : begin;
+		}
+		before_others += policy() == SCHED_RR;
+		precedence_look(precedence);
+	}
+	return 100 * before_others / parts;
+}
+
 int main(void) {
 	struct precedence precedence;
 	const struct sched_param one = {.sched_priority = 1};
@@ -49,6 +66,10 @@ int main(void) {
 			first);
 	work_until(&precedence, SCHED_RR);
 	tap_ok(policy() == SCHED_RR, "and then again");
+	long share = share_of_long_parts(&precedence);
+	tap_ok(share > 0 && share <= 60,
+			"nor if it takes longer than that until it can look: %ld %% of the time",
+			share);
 	nanosleep(&(struct timespec){0, 120000000}, NULL);
 	precedence_look(&precedence);
 	tap_ok(policy() == SCHED_RR, "one that rests keeps it");
