@@ -105,6 +105,30 @@ def test_a_full_disk_is_told_before_anything_is_fetched(machine: Machine) -> Non
     assert "XDG_CACHE_HOME" in result.stderr
 
 
+def test_without_HOME_it_is_where_the_users_home_is(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for a service, which has no such variable."""
+    home = machine.folder / "home"
+    passwd = machine.folder / "passwd"
+    passwd.write_text(f"one:x:{os.geteuid()}:{os.getegid()}::{home}:/bin/sh\n")
+    machine.mounts += ["--bind", str(passwd), "/etc/passwd"]
+    machine.env = {"XDG_CACHE_HOME": ""}
+    machine.add("debootstrap", "exit 1")
+    machine.add("df", "echo Avail; echo 1234")
+    monkeypatch.delenv("HOME", raising=False)
+    result = machine.run("true", user=False)
+    assert f"3.5 GB in {home}/.cache/gidway, where 1234 MB are free" in result.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_told_with_what_to_do(machine: Machine) -> None:
+    machine.env = {"XDG_CACHE_HOME": "/proc/cache"}
+    result = machine.run("true", user=False)
+    assert result.returncode == 1
+    assert "/proc/cache" in result.stderr
+    assert "run: name a folder for the environment by XDG_CACHE_HOME\n" in result.stderr
+
+
 def test_an_archive_that_cannot_be_reached_is_asked_about(machine: Machine) -> None:
     machine.add("debootstrap", "exit 1")
     machine.add("df", "echo Avail; echo 99999")
