@@ -2,9 +2,11 @@
 """Debian's packages have each file that is installed, once. ./run package makes them."""
 
 import json
+import os
 import re
 import subprocess
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 from program import BUILD, TOP
@@ -88,3 +90,38 @@ def test_the_packages_are_those_of_the_control_file() -> None:
     assert named == {path.stem for path in DEBIAN.glob("*.install")}
     project = re.search(r"version: '(.*)'", (TOP / "meson.build").read_text())[1]
     assert f"gidway ({project}-1) " in (DEBIAN / "changelog").read_text().splitlines()[0]
+
+
+MADE = ["gidd_1_amd64.deb", "libgid0_1_amd64.deb", "gidway_1.dsc", "gidway_1.debian.tar.xz"]
+MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
+
+
+def package(top: Path, target: Path, folder: Path) -> set[str]:
+    """What ./run package packs, with programs that make empty packages only."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for name, script in (
+        ("dpkg-checkbuilddeps", "exit 0"),
+        ("dpkg-buildpackage", f"find . -type f >{folder}/packed; cd ..; touch {' '.join(MADE)}"),
+        ("lintian", "exit 0"),
+    ):
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+    env = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "GIDWAY_BUILD": str(BUILD)}
+    words = [top / "scripts" / "package", target]
+    subprocess.run(words, env=env, check=True, capture_output=True, timeout=60)
+    return set((folder / "packed").read_text().splitlines())
+
+
+def test_only_packages_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
+    """The folder may be anybody's, such as a home: all in it was gone."""
+    target = tmp_path / "target"
+    old = ["gidd_0_amd64.deb", "gidd-dbgsym_0_amd64.deb", "gidway_0.changes"]
+    mine = ["letter.txt", "other_1_amd64.deb", "photos/one.jpg"]
+    (target / "photos").mkdir(parents=True)
+    for name in [*old, *mine]:
+        (target / name).touch()
+    package(TOP, target, tmp_path)
+    found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+    assert found >= {*MADE, *mine}
+    assert not found & set(old)
