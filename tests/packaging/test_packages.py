@@ -125,3 +125,19 @@ def test_only_packages_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
     found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert found >= {*MADE, *mine}
     assert not found & set(old)
+
+
+def test_an_unpacked_archive_is_packed_without_its_builds(tmp_path: Path) -> None:
+    """Also where it lies in a repository of something else, which knows nothing of it."""
+    top = tmp_path / "gidway"
+    for name in ("scripts/package", "scripts/say.sh", "packaging/debian"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-r", TOP / name, top / name], check=True)
+    for name in ("build-asan/large.o", "README.md"):
+        (top / name).parent.mkdir(exist_ok=True)
+        (top / name).touch()
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text("*\n")
+    packed = package(top, tmp_path / "target", tmp_path)
+    assert {"./README.md", "./scripts/package", "./debian/control"} <= packed
+    assert "./build-asan/large.o" not in packed
