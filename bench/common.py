@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -52,7 +53,9 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def run(main: Callable[[], int]) -> int:
-    """A benchmark's main, with errors put for people."""
+    """A benchmark's main, with errors put for people. However it is ended, it tidies up."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         return main()
     except (BenchError, OSError, subprocess.SubprocessError) as error:

@@ -31,6 +31,7 @@ from there import GuestError  # noqa: E402
 from timeline import Recorder  # noqa: E402
 
 _AWAY = 1.5  # seconds that the open domain stays dead
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Demo:
@@ -236,7 +237,8 @@ class Demo:
 
 def main() -> int:
     options = _parse()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in _ENDS:
+        signal.signal(number, _end)
     progress = Progress()
     # Short, for a socket's path has 108 bytes.
     short = len(tempfile.gettempdir()) < 40
@@ -270,6 +272,13 @@ def main() -> int:
         else:
             shutil.rmtree(folder)
     return 1 if wanted else 0
+
+
+def _end(number: int, _frame: object) -> None:
+    """By the same way as Ctrl-C; once, for `timeout` and a terminal that goes send several."""
+    for one in _ENDS:
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def _take_registry(folder: Path) -> None:

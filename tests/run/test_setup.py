@@ -3,14 +3,16 @@
 has nothing yet.
 """
 
+import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from pathlib import Path
 
 import pytest
-from program import PATIENCE, TOP
+from program import PATIENCE, TOP, wait_for
 
 SETUP = TOP / "scripts" / "debian-root"
 KEYS = Path("/usr/share/keyrings")
@@ -39,6 +41,14 @@ class Machine:
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
 
+    def make_root(self) -> None:
+        """One that is prepared already: this system's folders."""
+        self.add("sha256sum", "cat >/dev/null; echo 0123456789abcdef")
+        root = self.folder / "cache" / "gidway" / "root-0123456789ab"
+        (root / "var" / "lib").mkdir(parents=True)
+        for name in ("boot", "etc", "usr", "var/lib/dpkg"):
+            (root / name).symlink_to(f"/{name}")
+
     def hide(self, name: str) -> None:
         (self.first / name).unlink(missing_ok=True)
 
@@ -62,12 +72,18 @@ class Machine:
 
     def run_here(self, *words: str) -> subprocess.CompletedProcess[str]:
         """On this machine as it is, but for the programs that were added."""
+        return subprocess.run(
+            [str(SETUP), *words],
+            env=self.env_here(),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    def env_here(self) -> dict[str, str]:
         env = {k: v for k, v in os.environ.items() if not k.startswith(("GIDWAY_", "XDG_"))}
         env |= {"XDG_CACHE_HOME": str(self.folder / "cache")} | self.env
-        env["PATH"] = f"{self.first}:{env['PATH']}"
-        return subprocess.run(
-            [str(SETUP), *words], env=env, capture_output=True, text=True, timeout=PATIENCE
-        )
+        return env | {"PATH": f"{self.first}:{env['PATH']}"}
 
 
 @pytest.fixture
@@ -141,11 +157,7 @@ def test_an_archive_that_cannot_be_reached_is_asked_about(machine: Machine) -> N
 
 def test_a_shell_has_the_desktops_display(machine: Machine) -> None:
     """Its socket lies in /run, which the shell has of its own."""
-    machine.add("sha256sum", "cat >/dev/null; echo 0123456789abcdef")
-    root = machine.folder / "cache" / "gidway" / "root-0123456789ab"
-    (root / "var" / "lib").mkdir(parents=True)
-    for name in ("boot", "etc", "usr", "var/lib/dpkg"):
-        (root / name).symlink_to(f"/{name}")
+    machine.make_root()
     desktop = machine.folder / "desktop"
     desktop.mkdir()
     (desktop / "auth").write_text("cookie")
@@ -160,3 +172,37 @@ def test_a_shell_has_the_desktops_display(machine: Machine) -> None:
             result = machine.run_here(option, "sh", "-c", script)
             assert result.stdout == "/run/desktop/wayland\ncookie"
         assert machine.run_here("sh", "-c", script).stdout == ""  # every other command is alone
+
+
+@pytest.mark.parametrize("place", ["root", "system"])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("is_for_all", [False, True])
+def test_a_command_that_is_ended_tidies_up(
+    machine: Machine, place: str, number: signal.Signals, is_for_all: bool
+) -> None:
+    """As by `timeout`, or by a terminal that is closed: those tell the whole group."""
+    if place == "root":
+        machine.make_root()
+    else:
+        machine.hide("dpkg-query")
+        (machine.first / "dpkg-query").symlink_to("/usr/bin/dpkg-query")  # all is installed here
+    begun, tidied = machine.folder / "begun", machine.folder / "tidied"
+    script = f"trap 'sleep 0.3; echo >>{tidied}; exit 7' {number.name[3:]}; touch {begun}; "
+    script += "while :; do sleep 0.05; done"
+    command = [str(SETUP), "sh", "-c", script]
+    process = subprocess.Popen(command, env=machine.env_here(), start_new_session=True)
+    try:
+        wait_for(begun.exists, "the command")
+        (os.killpg if is_for_all else os.kill)(process.pid, number)
+        assert process.wait(PATIENCE) == 7
+        assert tidied.exists()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_command_has_its_input(machine: Machine) -> None:
+    machine.make_root()
+    command = [str(SETUP), "cat"]
+    result = subprocess.run(command, input=b"word", env=machine.env_here(), capture_output=True)
+    assert (result.stdout, result.stderr) == (b"word", b"")
