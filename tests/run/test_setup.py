@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -206,3 +207,30 @@ def test_a_command_has_its_input(machine: Machine) -> None:
     command = [str(SETUP), "cat"]
     result = subprocess.run(command, input=b"word", env=machine.env_here(), capture_output=True)
     assert (result.stdout, result.stderr) == (b"word", b"")
+
+
+def test_a_copy_of_a_clone_and_its_build_uses_its_own(tmp_path: Path) -> None:
+    """meson remembers where a folder was: the copy's programs were those of the first."""
+    first, copy = tmp_path / "first", tmp_path / "a copy"
+    (first / "scripts").mkdir(parents=True)
+    for name in ("scripts/build", "scripts/say.sh"):
+        shutil.copy(TOP / name, first / name)
+    (first / "hello.c").write_text("int main(void) { return 0; }\n")
+    (first / "meson.build").write_text(
+        "project('sample', 'c')\nexecutable('hello', 'hello.c')\n"
+        "meson.add_devenv({'PATH': meson.project_build_root()}, method: 'prepend')\n"
+    )
+
+    def built(top: Path) -> str:
+        env = os.environ | {"GIDWAY_BUILD": str(top / "build"), "GIDWAY_INSIDE": "system"}
+        run = partial(subprocess.run, env=env, check=True, capture_output=True, text=True)
+        run([top / "scripts" / "build"])
+        words = ["meson", "devenv", "-C", top / "build", "sh", "-c", "command -v hello"]
+        return run(words).stdout
+
+    assert built(first) == f"{first}/build/hello\n"
+    shutil.copytree(first, copy)
+    compiled = copy / "build" / "hello.p" / "hello.c.o"
+    before = compiled.stat().st_mtime
+    assert built(copy) == f"{copy}/build/hello\n"
+    assert compiled.stat().st_mtime == before, "what is compiled stays"
