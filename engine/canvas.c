@@ -105,6 +105,7 @@ int canvas_begin(struct canvas *canvas, void **slot) {
 	if (canvas->stale) {
 		memcpy(*slot, gid_slab_data(canvas->slots[canvas->front], 0),
 				gid_layout_size(&canvas->layout));
+		canvas->copied += (uint64_t)canvas->layout.width * canvas->layout.height;
 		canvas->stale = false;
 	}
 	return 0;

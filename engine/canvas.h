@@ -27,6 +27,7 @@ struct canvas {
 	bool waiting_discards;
 	struct gid_frame waiting;
 	uint64_t presented, not_presented; /* pictures */
+	uint64_t copied;		   /* pixels, that a slot began with */
 };
 
 /* Publishes the stream. Returns 0, or what gid_producer_create() returns. */

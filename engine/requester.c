@@ -180,10 +180,6 @@ static int run_present(struct requester *requester, const struct engine_present 
 	refusal->text = ret == -ENODATA ? "there is no canvas yet: the first command is CANVAS"
 					: "the picture cannot be sent";
 	requester->drew = false;
-	if (!discards) { /* the next picture begins with a copy */
-		const struct gid_layout *layout = &requester->canvas.layout;
-		requester->drawing.cost += (uint64_t)layout->width * layout->height;
-	}
 	return ret;
 }
 
@@ -255,7 +251,7 @@ static int run_commands(struct requester *requester, const uint32_t *words, uint
 	struct drawing *drawing = &requester->drawing;
 	const struct engine_head *head;
 	bool begun = false;
-	uint64_t looked = 0;
+	uint64_t looked = 0, copied = requester->canvas.copied;
 	for (uint32_t at = 0; (head = list_next(words, count, &at)) != NULL;) {
 		int ret = 0;
 		refusal->word = (uint32_t)((const uint32_t *)(const void *)head - words);
@@ -273,6 +269,8 @@ static int run_commands(struct requester *requester, const uint32_t *words, uint
 			begun = true;
 			ret = ret == 0 ? run_command(requester, head, refusal) : ret;
 		}
+		drawing->cost += requester->canvas.copied - copied;
+		copied = requester->canvas.copied;
 		if (ret == 0 && drawing->cost - looked > (1u << 20)) {
 			looked = drawing->cost;
 			ret = goes_on(requester) ? 0 : -ECANCELED;

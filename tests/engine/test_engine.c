@@ -552,6 +552,20 @@ static void test_limits(struct gid_domain *domain) {
 	}
 	tap_ok(cockpit_now_ms() - begin >= 600, "a canvas draws no faster than it may: %ld ms",
 			cockpit_now_ms() - begin);
+
+	/* Each has the engine copy the last picture back: eight of 40,000 pixels. */
+	begin = cockpit_now_ms();
+	const struct gid_rectangle one = {0, 0, 1, 1};
+	const struct gid_layer unknown = {.gid = 1, .alpha = 255};
+	for (int i = 0; i < 8; i++) {
+		gid_list_begin(poor);
+		gid_list_fill(poor, GID_OPERATOR_SRC, 0xffffffff, &one, 1);
+		gid_list_layer(poor, &unknown);
+		gid_list_submit(poor, &fence);
+		gid_canvas_wait(poor, fence, COCKPIT_PATIENCE_MS);
+	}
+	tap_ok(cockpit_now_ms() - begin >= 2000, "nor if its lists are refused: %ld ms",
+			cockpit_now_ms() - begin);
 	gid_canvas_destroy(poor);
 }
 
