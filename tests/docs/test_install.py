@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An installation into a folder, used as docs/install.md says."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,3 +73,13 @@ def test_all_that_the_document_names_is_installed(installed: Path) -> None:
         "tmpfiles.d/gidd.conf",
     ):
         assert is_there(end), f"{end} is not installed: {sorted(names)}"
+
+
+FEATURES = re.findall(r"option\('(\w+)', type: 'feature'", (TOP / "meson.options").read_text())
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_each_part_can_be_left_out(feature: str, tmp_path: Path) -> None:
+    command = ["meson", "setup", tmp_path / "build", TOP, f"-D{feature}=disabled"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout[-500:]
