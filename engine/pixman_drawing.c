@@ -358,11 +358,15 @@ static bool is_converted(const struct engine_layer *layer, uint32_t fourcc) {
 
 static void convert_rows(const struct engine_layer *layer, const struct picture *source,
 		const struct placed *placed, uint32_t y, uint32_t rows, uint32_t *pixels) {
-	if (!layer_is_straight(layer, source->layout.fourcc)) {
+	const bool is_straight = layer_is_straight(layer, source->layout.fourcc);
+	if (!is_straight || !straight_alpha_can_multiply(source->layout.fourcc)) {
 		struct gid_layout layout = source->layout;
 		layout.colours = layer_colours(layer);
 		to_rgb(&layout, source->memory, placed->x, y, placed->width, rows, pixels,
 				(size_t)placed->width * 4);
+		if (is_straight) {
+			straight_alpha_multiply_words(pixels, (size_t)placed->width * rows);
+		}
 		return;
 	}
 	for (uint32_t i = 0; i < rows; i++) {
@@ -549,9 +553,7 @@ static int draw_layer(struct drawing *drawing, const struct engine_layer *layer,
 	struct placed placed;
 	bool converts = is_converted(layer, source->layout.fourcc);
 	if (!can_read(source->layout.fourcc) || source->layout.modifier != DRM_FORMAT_MOD_LINEAR ||
-			(!converts && !is_aligned(&source->layout)) ||
-			(layer_is_straight(layer, source->layout.fourcc) &&
-					!straight_alpha_can_multiply(source->layout.fourcc))) {
+			(!converts && !is_aligned(&source->layout))) {
 		return -ENOTSUP;
 	}
 	int ret = placed_init(&placed, layer, &source->layout);

@@ -35,6 +35,13 @@ static uint32_t multiply(uint32_t value, uint32_t alpha) {
 	return ((value & 0xff) * alpha + 127) / 255;
 }
 
+static uint32_t multiplied(const struct alpha_format *of, uint32_t pixel) {
+	const uint32_t alpha = pixel >> of->alpha & 0xff;
+	return alpha << 24 | multiply(pixel >> of->red, alpha) << 16 |
+			multiply(pixel >> of->green, alpha) << 8 |
+			multiply(pixel >> of->blue, alpha);
+}
+
 void straight_alpha_multiply(const struct picture *picture, uint32_t x, uint32_t y, uint32_t width,
 		uint32_t *pixels) {
 	const struct alpha_format *format = find_alpha_format(picture->layout.fourcc);
@@ -46,9 +53,13 @@ void straight_alpha_multiply(const struct picture *picture, uint32_t x, uint32_t
 	for (uint32_t i = 0; i < width; i++) {
 		uint32_t pixel;
 		memcpy(&pixel, row + (size_t)i * 4, sizeof(pixel)); /* once: it may change */
-		uint32_t alpha = pixel >> of.alpha & 0xff;
-		pixels[i] = alpha << 24 | multiply(pixel >> of.red, alpha) << 16 |
-				multiply(pixel >> of.green, alpha) << 8 |
-				multiply(pixel >> of.blue, alpha);
+		pixels[i] = multiplied(&of, pixel);
+	}
+}
+
+void straight_alpha_multiply_words(uint32_t *pixels, size_t count) {
+	const struct alpha_format of = alpha_formats[0];
+	for (size_t i = 0; i < count; i++) {
+		pixels[i] = multiplied(&of, pixels[i]);
 	}
 }

@@ -447,11 +447,18 @@ static void test_straight(void) {
 				(const char *)&formats[i].fourcc, *pixel(&target, 3, 3),
 				*pixel(&target, 12, 4));
 	}
-	bitmap_init(&source, DRM_FORMAT_XRGB8888, 4, 4, 0);
-	*pixel(&source, 0, 0) = 0x00123456;
+	bitmap_init(&source, DRM_FORMAT_ARGB2101010, 4, 4, 0);
+	*pixel(&source, 0, 0) = 0x7ff00000; /* a third of red */
 	struct picture picture = picture_of(&source);
 	struct engine_layer layer = layer_at(0, 0);
 	layer.flags = ENGINE_LAYER_STRAIGHT;
+	fill(ENGINE_SRC, 0xff0000ff, (struct engine_rectangle){0, 0, WIDTH, HEIGHT});
+	int ret = drawing_layer(&drawing, &layer, &picture);
+	tap_ok(ret == 0 && *pixel(&target, 0, 0) == 0xff5500aa,
+			"and those of other formats, too: %08x", *pixel(&target, 0, 0));
+	bitmap_init(&source, DRM_FORMAT_XRGB8888, 4, 4, 0);
+	*pixel(&source, 0, 0) = 0x00123456;
+	picture = picture_of(&source);
 	drawing_layer(&drawing, &layer, &picture);
 	tap_ok(*pixel(&target, 0, 0) == 0xff123456, "without alpha there is nothing to multiply");
 }

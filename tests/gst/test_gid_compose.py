@@ -113,6 +113,15 @@ def test_layers(cockpit: Cockpit, engine: Program) -> None:
     assert composing.stats()["pictures"] > 0
 
 
+@pytest.mark.parametrize("pixel", ["BGR10A2_LE", "RGB10A2_LE"])
+def test_ten_bits_with_alpha(cockpit: Cockpit, engine: Program, pixel: str) -> None:
+    send(cockpit, "a", RED)
+    send(cockpit, "b", GREEN, pixel)
+    composing = Composing(cockpit, CANVAS + layer("a", stream="a") + layer("b", stream="b", x=32))
+    composing.shows(5, 5, RED)
+    composing.shows(40, 5, GREEN)
+
+
 def test_streams_of_another_domain(cockpit: Cockpit, engine: Program) -> None:
     """What may be read may be passed on: without a copy, as memory of our own domain."""
     send(cockpit, "theirs", BLUE, domain="cluster")
