@@ -184,6 +184,27 @@ def test_file_that_changes(cockpit: Cockpit, engine: Program) -> None:
     assert composing.program.stderr == ""
 
 
+def test_file_behind_a_link(cockpit: Cockpit, engine: Program) -> None:
+    """It is followed where it lies, and where the link leads to from then on."""
+    send(cockpit, "a", RED)
+    send(cockpit, "b", GREEN)
+    files = [cockpit.folder / name / "real.ini" for name in ("one", "two")]
+    for path in files:
+        path.parent.mkdir()
+        path.write_text(CANVAS + layer("a", stream="a"))
+    (cockpit.folder / "panel.ini").symlink_to(files[0])
+    composing = Composing(cockpit, CANVAS + layer("a", stream="a"))
+    composing.shows(5, 5, RED)
+    files[0].write_text(CANVAS + layer("b", stream="b"))
+    composing.shows(5, 5, GREEN)
+    link = cockpit.folder / "new"
+    link.symlink_to(files[1])
+    link.rename(composing.path)
+    composing.shows(5, 5, RED)
+    files[1].write_text(CANVAS + layer("b", stream="b"))
+    composing.shows(5, 5, GREEN)
+
+
 def test_mistakes_while_it_runs(cockpit: Cockpit, engine: Program) -> None:
     send(cockpit, "a", RED)
     composing = Composing(cockpit, CANVAS + layer("a", stream="a"))

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
@@ -22,7 +23,9 @@ struct program {
 	const struct options *options;
 	struct composition composition;
 	sd_event_source *timer;
-	uint64_t next_us, written_us; /* the next picture, the last statistics */
+	sd_event_source *target_watch; /* NULL: the file is no link */
+	char *target;		       /* where the link leads to */
+	uint64_t next_us, written_us;  /* the next picture, the last statistics */
 };
 
 const char *argp_program_version = "gid-compose " GIDWAY_VERSION;
@@ -141,26 +144,56 @@ static const char *name_of(const char *path) {
 	return slash != NULL ? slash + 1 : path;
 }
 
+static int handle_inotify(sd_event_source *source, const struct inotify_event *event, void *data);
+
 /* The folder is watched: most editors put a new file in the place of the old one. */
+static int watch_folder(sd_event *event, struct program *program, const char *path,
+		sd_event_source **source) {
+	char *folder = name_of(path) == path ? strdup(".")
+					     : strndup(path, (size_t)(name_of(path) - path));
+	if (folder == NULL) {
+		return -ENOMEM;
+	}
+	int ret = sd_event_add_inotify(event, source, folder, IN_CLOSE_WRITE | IN_MOVED_TO,
+			handle_inotify, program);
+	free(folder);
+	return ret;
+}
+
+static void unwatch_target(struct program *program) {
+	program->target_watch = sd_event_source_disable_unref(program->target_watch);
+	free(program->target);
+	program->target = NULL;
+}
+
+/* A link is followed where it leads to, which may be elsewhere now. */
+static int watch_target(sd_event *event, struct program *program) {
+	const char *path = program->options->file;
+	struct stat status;
+	unwatch_target(program);
+	if (lstat(path, &status) < 0 || !S_ISLNK(status.st_mode)) {
+		return 0;
+	}
+	program->target = realpath(path, NULL);
+	return program->target == NULL
+			? 0
+			: watch_folder(event, program, program->target, &program->target_watch);
+}
+
 static int handle_inotify(sd_event_source *source, const struct inotify_event *event, void *data) {
 	struct program *program = data;
-	if (event->len > 0 && strcmp(event->name, name_of(program->options->file)) == 0) {
+	const char *path =
+			source == program->target_watch ? program->target : program->options->file;
+	if (event->len > 0 && strcmp(event->name, name_of(path)) == 0) {
+		watch_target(sd_event_source_get_event(source), program);
 		follow(program);
 	}
 	return 0;
 }
 
 static int watch_file(sd_event *event, struct program *program) {
-	const char *path = program->options->file;
-	char *folder = name_of(path) == path ? strdup(".")
-					     : strndup(path, (size_t)(name_of(path) - path));
-	if (folder == NULL) {
-		return -ENOMEM;
-	}
-	int ret = sd_event_add_inotify(
-			event, NULL, folder, IN_CLOSE_WRITE | IN_MOVED_TO, handle_inotify, program);
-	free(folder);
-	return ret;
+	int ret = watch_folder(event, program, program->options->file, NULL);
+	return ret < 0 ? ret : watch_target(event, program);
 }
 
 static int serve(struct program *program) {
@@ -191,6 +224,7 @@ static int serve(struct program *program) {
 		sd_notify(0, "STOPPING=1");
 	}
 	sd_event_source_unref(program->timer);
+	unwatch_target(program);
 	sd_event_unref(event);
 	return ret;
 }
