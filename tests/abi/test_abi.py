@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,6 +19,20 @@ CHANGED = 4  # of the bits that abidiff exits with
 
 def run(*command: str | Path) -> subprocess.CompletedProcess:
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++20"])
+def test_the_headers_can_be_used_in_cpp(standard: str, tmp_path: Path) -> None:
+    compiler = shutil.which("c++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    folders = (HEADERS.parent, TOP / "engine" / "client" / "include")
+    headers = [header for folder in folders for header in (folder / "gid").glob("*.h")]
+    program = tmp_path / "program.cpp"
+    program.write_text("".join(f'#include "{header}"\n' for header in sorted(headers)))
+    command = [compiler, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
+    result = run(*command, *(f"-I{folder}" for folder in folders), program)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def exported() -> set[str]:

@@ -305,7 +305,7 @@ int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *show
  * 0; -ENODATA: nobody told anything.
  */
 int gid_producer_get_showable(const struct gid_producer *producer,
-		struct gid_showable showable[static GID_SHOWABLE_MAX]);
+		struct gid_showable showable[GID_SHOWABLE_MAX]);
 
 /** How many consumers there are. */
 uint32_t gid_producer_consumers(const struct gid_producer *producer);
