@@ -4,14 +4,22 @@
 import os
 import pwd
 import shutil
+import signal
+import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from gid_cockpit import machine
 from gid_cockpit.access import READ, WRITE, identity, let_in, user_of
-from gid_cockpit.configuration import CockpitError, Domain
+from gid_cockpit.configuration import CockpitError, Configuration, Domain
+from gid_cockpit.machine import Guest
+from program import is_alive, wait_for
+from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
 
@@ -55,3 +63,79 @@ def test_who_runs_a_domain() -> None:
     assert user_of(Domain("open", 1, "nobody", frozenset())).pw_name == "nobody"
     with pytest.raises(CockpitError, match="no-such-user"):
         user_of(Domain("open", 1, "no-such-user", frozenset()))
+
+
+@pytest.fixture
+def others(tool: Tool) -> Tool:  # noqa: F811
+    """`open` is of the user nobody, `cluster` of root."""
+    tool.folder.chmod(0o755)
+    tool.write(TWO_DOMAINS.replace("local=*\n", "local=*\nuser=nobody\n"))
+    return tool
+
+
+def test_no_link_has_another_domain_ended(others: Tool) -> None:
+    """A domain's user may do in its own folder what it likes."""
+    assert others.run("up").returncode == 0
+    pids = {name: domain["pid"] for name, domain in others.status().items()}
+    own = others.runtime / "open" / "gidd.sock"
+    own.unlink()
+    own.symlink_to(others.runtime / "cluster" / "gidd.sock")
+    result = others.run("down", "open")
+    os.kill(pids["open"], signal.SIGKILL)
+    own.unlink()
+    assert (result.returncode, is_alive(pids["cluster"])) == (1, True)
+    assert f"process {pids['cluster']}" in result.stderr
+
+
+LISTENER = (
+    "import socket, sys, time; s = socket.socket(socket.AF_UNIX); "
+    "s.bind(sys.argv[1]); s.listen(); time.sleep(600)"
+)
+
+
+@contextmanager
+def listening(place: Path, user: str = "root") -> Iterator[subprocess.Popen]:
+    words = [sys.executable, "-c", LISTENER, str(place)]
+    with subprocess.Popen(words, **identity(pwd.getpwnam(user))) as process:
+        try:
+            wait_for(place.exists, "it to listen")
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def guest(folder: Path) -> Guest:
+    """One whose user is nobody, who owns its folder."""
+    nobody = pwd.getpwnam("nobody")
+    domain = Domain("open", 1, "nobody", frozenset(), kind="guest")
+    guest = Guest(Configuration(folder / "conf", folder, (domain,)), domain)
+    guest.folder.mkdir()
+    shutil.chown(guest.folder, nobody.pw_uid, nobody.pw_gid)
+    return guest
+
+
+def test_nor_any_other_process(folder: Path, guest: Guest) -> None:
+    """QEMU's name is not known, so it could be any that listens."""
+    with listening(folder / "victim") as victim:
+        guest.monitor.symlink_to(folder / "victim")
+        for use in (guest.stop, lambda: guest.run(["true"], Path("/"))):
+            with pytest.raises(CockpitError, match=f"process {victim.pid}"):
+                use()
+        assert victim.poll() is None
+
+
+def test_nor_another_guest_powered_off(
+    folder: Path, guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "POWER_OFF_SECONDS", 0.5)
+    with socket.socket(socket.AF_UNIX) as other, listening(guest.monitor, "nobody") as qemu:
+        other.bind(str(folder / "other"))
+        other.listen()
+        other.settimeout(5)
+        (guest.folder / "agent.sock").symlink_to(folder / "other")
+        assert guest.stop()
+        assert qemu.wait(5) == -signal.SIGTERM
+        said, _ = other.accept()
+        said.settimeout(5)
+        assert said.recv(100) == b""

@@ -129,10 +129,15 @@ class Command:
 
 
 class Agent:
-    """A connection to the agent. `describe` adds to the text of an error what is known besides."""
+    """A connection to the agent. `describe` adds to the text of an error what is known besides.
 
-    def __init__(self, path: Path, describe: Callable[[str], str] = str) -> None:
-        self.path, self.describe = path, describe
+    `pid`: QEMU's process, where that is known.
+    """
+
+    def __init__(
+        self, path: Path, describe: Callable[[str], str] = str, pid: int | None = None
+    ) -> None:
+        self.path, self.describe, self.pid = path, describe, pid
         self.port: socket.socket | None = None
         self.commands: dict[int, Command] = {}
         self.release: str | None = None  # of the guest's kernel, once it has told
@@ -145,7 +150,7 @@ class Agent:
         """Connects to QEMU, which may still be about to listen."""
         while time.monotonic() < deadline and lives():
             try:
-                port = connect(self.path, max(0.1, deadline - time.monotonic()))
+                port = connect(self.path, max(0.1, deadline - time.monotonic()), pid=self.pid)
             except OSError:
                 time.sleep(0.02)
                 continue

@@ -17,15 +17,16 @@ class MonitorError(Exception):
 class Monitor:
     """A connection to where QEMU listens for QMP, which has one at a time.
 
-    `with Monitor(path) as monitor: monitor.screenshot(picture)`
+    `with Monitor(path) as monitor: monitor.screenshot(picture)`. `pid`: QEMU's process, where that
+    is known.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, pid: int | None = None) -> None:
+        self.path, self.pid = path, pid
 
     def __enter__(self) -> Self:
         try:
-            self.socket = connect(self.path, SECONDS)
+            self.socket = connect(self.path, SECONDS, pid=self.pid)
         except OSError as error:
             raise MonitorError(f"{self.path}: {error.strerror or error}") from None
         self.socket.settimeout(SECONDS)

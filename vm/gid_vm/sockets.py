@@ -17,17 +17,30 @@ def bound_sending(connection: socket.socket, seconds: float) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
 
 
+def listener(connection: socket.socket) -> int:
+    """The process that listens at the other end."""
+    size = struct.calcsize("iII")
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    return struct.unpack("iII", credentials)[0]
+
+
 def connect(
-    path: Path, seconds: float, kind: socket.SocketKind = socket.SOCK_STREAM
+    path: Path,
+    seconds: float,
+    kind: socket.SocketKind = socket.SOCK_STREAM,
+    pid: int | None = None,
 ) -> socket.socket:
     """A connection that waits `seconds`, over 0, at most: TimeoutError.
 
-    FileNotFoundError or ConnectionRefusedError: nobody listens, or not any more.
+    FileNotFoundError or ConnectionRefusedError: nobody listens, or not any more; or, with `pid`,
+    another process, to which a link in a folder of others may have led.
     """
     connection = socket.socket(socket.AF_UNIX, kind)
     try:
         bound_sending(connection, seconds)
         connection.connect(str(path))
+        if pid not in (None, listener(connection)):
+            raise ConnectionRefusedError(errno.ECONNREFUSED, "another process listens", str(path))
     except OSError as error:
         connection.close()
         if isinstance(error, BlockingIOError):

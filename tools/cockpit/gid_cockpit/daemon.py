@@ -15,7 +15,7 @@ from pathlib import Path
 from .access import identity, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log
-from .process import handle, listener, program
+from .process import check_ours, handle, listener, program
 from .sandbox import GIDD_SHARE, confine, dissolve, put_into_share
 
 START_SECONDS = 10.0
@@ -118,6 +118,7 @@ class Daemon:
                         f"systemd listens for {name}: systemctl stop gidd@{name}.socket "
                         f"gidd@{name}.service"
                     )
+                check_ours(pid, self.folder, f"the gidd of {name}")
                 self._end(descriptor)
         except ProcessLookupError:
             pass  # it has just ended

@@ -25,7 +25,7 @@ from gid_vm.root import lent_folders
 from .access import KVM, READ, WRITE, identity, let_in, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log, last_lines, log_folder
-from .process import handle, listener
+from .process import check_ours, handle, listener
 from .sandbox import dissolve, guest_share, put_into_share
 
 LINK_PORT = "org.gidway.link"
@@ -239,7 +239,8 @@ class Guest:
             return False
         try:
             with handle(pid, f"QEMU of {self.domain.name}") as descriptor:
-                self._power_off()
+                check_ours(pid, self.folder, f"QEMU of {self.domain.name}")
+                self._power_off(pid)
                 if not self._ends(descriptor, POWER_OFF_SECONDS):
                     for number in (signal.SIGTERM, signal.SIGKILL):
                         signal.pidfd_send_signal(descriptor, number)
@@ -250,14 +251,14 @@ class Guest:
         dissolve(self.domain.name)
         return True
 
-    def _power_off(self) -> None:
+    def _power_off(self, pid: int) -> None:
         """By its agent; a guest that has its own system by its power button."""
         try:
             if self.domain.machine.disks or self.domain.machine.kernel:
-                with Monitor(self.monitor) as monitor:
+                with Monitor(self.monitor, pid) as monitor:
                     monitor.execute("system_powerdown")
                 return
-            agent = Agent(self.folder / "agent.sock")
+            agent = Agent(self.folder / "agent.sock", pid=pid)
             agent.connect(time.monotonic() + 1, lambda: True)
             agent.power_off()
             agent.close()
@@ -270,10 +271,16 @@ class Guest:
 
     # --- use ---
 
-    def _check_up(self) -> None:
-        if self.pid() is None:
-            name = self.domain.name
+    def check_up(self) -> int:
+        """QEMU's process, which runs."""
+        name, pid = self.domain.name, self.pid()
+        if pid is None:
             raise CockpitError(f"the guest {name} does not run: gid-cockpit up {name} starts it")
+        try:
+            check_ours(pid, self.folder, f"QEMU of {name}")
+        except ProcessLookupError:
+            raise CockpitError(f"the guest {name} has just ended") from None
+        return pid
 
     def screenshot(self, picture: Path) -> None:
         """What is on the guest's screen, as a PNG."""
@@ -281,17 +288,16 @@ class Guest:
             raise CockpitError(
                 f"{self.domain.name} has no screen: give it one, as vm-display=1280x720"
             )
-        self._check_up()
+        pid = self.check_up()
         try:
-            with Monitor(self.monitor) as monitor:
+            with Monitor(self.monitor, pid) as monitor:
                 monitor.screenshot(picture)
         except MonitorError as error:
             raise CockpitError(f"no picture of {self.domain.name}: {error}") from None
 
     def run(self, words: list[str], cwd: Path) -> int:
         """Runs a command in the guest, shows what it prints, and returns its exit status."""
-        self._check_up()
-        agent = Agent(self.folder / "agent.sock")
+        agent = Agent(self.folder / "agent.sock", pid=self.check_up())
         try:
             agent.connect(time.monotonic() + 1, lambda: True)
             agent.wait_ready(ANSWER_SECONDS)

@@ -6,12 +6,11 @@ Whoever is asked may be about to end: that is no error, but as if it had ended.
 
 import os
 import socket
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gid_vm.sockets import connect
+from gid_vm import sockets
 
 from .configuration import CockpitError
 
@@ -21,10 +20,8 @@ BUSY_SECONDS = 10.0
 def listener(path: Path, kind: socket.SocketKind) -> int | None:
     """The process that listens at a unix socket, or None."""
     try:
-        with connect(path, BUSY_SECONDS, kind) as connection:
-            size = struct.calcsize("iII")
-            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-            return struct.unpack("iII", credentials)[0]
+        with sockets.connect(path, BUSY_SECONDS, kind) as connection:
+            return sockets.listener(connection)
     except (FileNotFoundError, ConnectionRefusedError):
         return None
     except PermissionError as error:
@@ -39,6 +36,15 @@ def program(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except FileNotFoundError:
         raise ProcessLookupError from None
+
+
+def user(pid: int) -> int:
+    """As whom the process runs. ProcessLookupError: it has just ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(errors="replace")
+    except FileNotFoundError:
+        raise ProcessLookupError from None
+    return int(next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1])
 
 
 @contextmanager
@@ -58,3 +64,15 @@ def handle(pid: int, name: str) -> Iterator[int]:
         raise CockpitError(f"{name} is another user's: process {pid}") from None
     finally:
         os.close(descriptor)
+
+
+def check_ours(pid: int, folder: Path, name: str) -> None:
+    """That whoever owns the folder may end the process itself. CockpitError: it may not.
+
+    A link in the folder could lead to where anybody listens, whom we would end in its place.
+    """
+    owner = folder.lstat().st_uid
+    if owner not in (0, os.geteuid()) and owner != user(pid):
+        raise CockpitError(
+            f"process {pid} listens in place of {name}, and is another user's than {folder}"
+        )

@@ -61,7 +61,7 @@ class Inside:
 
     def __init__(self, guest: Guest) -> None:
         self.guest, self.name = guest, guest.domain.name
-        self.agent = Agent(guest.folder / "agent.sock")
+        self.agent = Agent(guest.folder / "agent.sock", pid=guest.check_up())
 
     def __enter__(self) -> "Inside":
         machine = self.guest.domain.machine
