@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 
 #include "config_file.h"
@@ -248,6 +249,9 @@ int main(int argc, char **argv) {
 		error = gidd.self == NULL ? -EINVAL : 0;
 	}
 	if (error == 0 && serve) {
+		/* Each file and folder is made with the mode that it needs: others have to get by.
+		 */
+		umask(S_IWGRP | S_IWOTH);
 		gidd.runtime = choose_runtime(&config);
 		char name[80];
 		snprintf(name, sizeof(name), "gidd[%s]", gidd.self->name);

@@ -139,3 +139,16 @@ def test_nor_another_guest_powered_off(
         said, _ = other.accept()
         said.settimeout(5)
         assert said.recv(100) == b""
+
+
+@pytest.mark.parametrize("umask", [0o027, 0o077])
+def test_whatever_the_umask(others: Tool, umask: int) -> None:
+    """Of roots that are careful: a domain's user still gets to its folder, its programs as well."""
+    before = os.umask(umask)
+    try:
+        result = others.run("up")
+    finally:
+        os.umask(before)
+    assert (result.returncode, result.stderr) == (0, "")
+    folders = [others.runtime, *(others.runtime / name for name in ("open", "cluster"))]
+    assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o755] * 3

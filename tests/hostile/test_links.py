@@ -68,6 +68,19 @@ def test_no_other_user_takes_a_link(cockpit: Cockpit) -> None:
     assert "in its place" not in cockpit.log("open")
 
 
+def test_whatever_the_umask(make_cockpit: MakeCockpit) -> None:
+    """Of whoever starts it: the other gidd and the programs may be other users'."""
+    cockpit = make_cockpit()
+    before = os.umask(0o077)
+    try:
+        cockpit.start_all()
+    finally:
+        os.umask(before)
+    own = cockpit.runtime / "open"
+    modes = [path.stat().st_mode & 0o777 for path in (cockpit.runtime, own, own / "link")]
+    assert modes == [0o755, 0o755, 0o711]
+
+
 # --- coming and going ---
 
 

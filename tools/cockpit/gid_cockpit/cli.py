@@ -322,6 +322,7 @@ def main(arguments: list[str] | None = None, version: str = "") -> int:
     """Runs the command line; `version` is what --version says."""
     have_streams()
     options = make_parser(version).parse_args(arguments)
+    os.umask(0o022)  # what is made here is for the domains' users as well
     try:
         return options.run(read(options.config), options)
     except (CockpitError, CannotBoot) as error:
