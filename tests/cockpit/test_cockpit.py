@@ -192,6 +192,26 @@ def test_a_file_as_some_editors_leave_it(tool: Tool) -> None:
         assert "open (1), cluster (2)" in result.stdout
 
 
+def test_a_file_that_is_indented(tool: Tool) -> None:
+    """Whatever gidd takes."""
+    lines = TWO_DOMAINS.splitlines()
+    keys = {"streams=movie": "  streams=movie", "number=1": "\tnumber=1"}
+    text = "\n".join(keys.get(line, line) for line in lines).replace("local=*", "local=* ; [it]")
+    tool.write(text.replace("[domain open]", "[domain open] # [the first]"))
+    result = tool.run("check")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "open (1), cluster (2)" in result.stdout
+
+
+def test_words_that_no_shell_can_split(tool: Tool) -> None:
+    guest = 'kind=guest\nvm-accel=tcg\nvm-options=-smbios "type=1\n'
+    host = "[domain host]\nnumber=3\nkind=host\n[share open host]\nstreams=*\n"
+    tool.write(TWO_DOMAINS.replace("local=*\n", guest) + host)
+    result = tool.run("qemu-args", "open")
+    assert result.returncode == 1
+    assert "vm-options= of domain open: No closing quotation" in result.stderr
+
+
 def test_reload(tool: Tool) -> None:
     """What may change does, in all that run; what may not is told, by line, and nothing changes."""
     assert tool.run("reload").stdout == "open: does not run\ncluster: does not run\n"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The configuration as far as starting a cockpit takes it. gidd alone judges what is right."""
 
-import configparser
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -101,6 +101,30 @@ def screen_size(text: str) -> tuple[int, int] | None:
     return int(width), int(height)
 
 
+def read_sections(text: str) -> list[tuple[list[str], dict[str, str]]]:
+    """The words of each section's head, and its keys, where gidd has found no mistake.
+
+    As gidd takes it: what is indented behind a key goes on with its value, a first key is no such.
+    """
+    found: list[tuple[list[str], dict[str, str]]] = []
+    key = ""
+    for line in text.split("\n"):
+        words = line.strip(" \t\r")
+        if words == "" or words[0] in "#;":
+            continue
+        goes_on = key != "" and line[0] != words[0]
+        if words[0] == "[" and not goes_on:
+            found.append((words[1 : words.index("]")].split(), {}))
+            key = ""
+            continue
+        if not goes_on:
+            key, words = re.split(r"\s*[=:]", words, maxsplit=1)
+        value = re.split(r"\s;", words, maxsplit=1)[0].strip()
+        keys = found[-1][1]
+        keys[key] = f"{keys[key]}\n{value}" if goes_on else value
+    return found
+
+
 def find_program(name: str) -> str:
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         path = Path(folder, name)
@@ -122,13 +146,9 @@ def read(path: Path) -> Configuration:
     )
     if check.returncode != 0:
         raise CockpitError(check.stderr.strip() or f"{path}: gidd refuses it")
-    parser = configparser.ConfigParser(
-        interpolation=None, inline_comment_prefixes=(";",), strict=False
-    )
-    # As gidd takes it: with a byte order mark, which some editors leave, and in any encoding.
+    # With a byte order mark, which some editors leave, and in any encoding.
     text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
-    parser.read_string(text, str(path))
-    sections = [(words[0], words[1:], parser[name]) for name in parser if (words := name.split())]
+    sections = [(words[0], words[1:], keys) for words, keys in read_sections(text)]
     joined: dict[str, set[str]] = {}
     for kind, names, _ in sections:
         if kind == "share":
@@ -148,7 +168,8 @@ def read(path: Path) -> Configuration:
         for kind, names, keys in sections
         if kind == "domain"
     ]
-    configured = parser.get("cockpit", "runtime", fallback=str(DEFAULT_RUNTIME))
+    runtimes = [keys["runtime"] for kind, _, keys in sections if kind == "cockpit" and keys]
+    configured = runtimes[0] if runtimes else str(DEFAULT_RUNTIME)
     return Configuration(
         path,
         Path(os.environ.get("GID_RUNTIME_DIR") or configured),

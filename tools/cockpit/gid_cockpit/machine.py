@@ -71,7 +71,10 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
     if ringers and has_doorbell(configuration, domain):
         machine.doorbell = runtime / "bell" / f"{domain.name}.sock"
         machine.doorbell_vectors = len(ringers) * (1 + POOL_VECTORS // len(ringers))
-    machine.devices = shlex.split(keys.options)
+    try:
+        machine.devices = shlex.split(keys.options)
+    except ValueError as error:
+        raise CockpitError(f"vm-options= of domain {domain.name}: {error}") from None
     return machine
 
 
