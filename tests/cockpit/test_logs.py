@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: MIT
 """Where domains' logs go: nobody leads them elsewhere, and they stay small."""
 
+import array
 import contextlib
+import fcntl
 import os
 import pwd
 import shutil
 import signal
+import termios
 import time
 from pathlib import Path
 
 import pytest
+from gid_cockpit import logs
 from gid_cockpit.configuration import CockpitError, Configuration
 from gid_cockpit.logs import MOST_BYTES, Log, last_lines, log_folder
 from program import wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
+
+
+def pending(pipe: int) -> int:
+    """Bytes in it that nobody has read."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
 
 
 @pytest.fixture
@@ -49,6 +60,31 @@ def test_however_much_is_written_it_stays_small(configuration: Configuration) ->
     sizes = {path.name: path.stat().st_size for path in log.path.parent.iterdir()}
     assert sizes.keys() == {"gidd.log", "gidd.log.1"}
     assert max(sizes.values()) <= MOST_BYTES
+
+
+def test_it_goes_on_after_a_disk_that_was_full(configuration: Configuration) -> None:
+    """As where no file can be made for a while, just when another one is begun."""
+    with Log(configuration, "open", "gidd.log") as log:
+        os.set_blocking(log.pipe, True)
+        wait_for(log.path.exists, "the log")
+        blocker = log.path.with_name("gidd.log.1")
+        blocker.mkdir()  # nothing can take its place
+        os.write(log.pipe, bytes(MOST_BYTES + 1))
+        wait_for(lambda: log.path.stat().st_size > MOST_BYTES - 65536, "a full one")
+        wait_for(lambda: pending(log.pipe) == 0, "all of it to be read")
+        blocker.rmdir()
+        os.write(log.pipe, b"hello\n")
+    assert log.last() == ["hello"]
+
+
+def test_a_user_with_many_pipes(
+    configuration: Configuration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From some on, Linux makes no more of them larger."""
+    monkeypatch.setattr(logs, "PIPE_BYTES", 1 << 30)  # which it does for nobody
+    with Log(configuration, "open", "gidd.log") as log:
+        os.write(log.pipe, b"hello\n")
+    assert log.last() == ["hello"]
 
 
 def test_a_writer_never_waits_for_its_log(configuration: Configuration) -> None:

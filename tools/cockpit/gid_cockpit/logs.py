@@ -7,6 +7,7 @@ empties into a file, beginning another one where that is full. What comes while 
 lost: nobody ever waits for its log.
 """
 
+import contextlib
 import fcntl
 import os
 import subprocess
@@ -58,7 +59,9 @@ class Log:
             raise CockpitError(f"{self.path.parent}: {error.strerror}, for logs") from None
         reader, self.pipe = os.pipe()
         os.set_blocking(self.pipe, False)
-        fcntl.fcntl(self.pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        # A user with many large pipes gets no more of them: a small one will do.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self.pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self.keeper = subprocess.Popen(
             [sys.executable, "-I", "-S", __file__, name],
             stdin=reader,
@@ -111,15 +114,20 @@ def keep(name: str) -> None:
         how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         return os.open(name, how, 0o640)
 
-    file, size = begin(), 0
-    while data := os.read(0, 65536):
+    file, size, data = -1, MOST_BYTES + 1, b""
+    while True:
         try:
             if size + len(data) > MOST_BYTES:
-                os.close(file)
-                file, size = begin(), 0
+                fresh = begin()
+                if file >= 0:
+                    os.close(file)
+                file, size = fresh, 0
             size += os.write(file, data)
         except OSError:
             pass  # a full disk: what comes is lost, and its writer does not notice
+        data = os.read(0, 65536)
+        if not data:
+            return
 
 
 if __name__ == "__main__":
