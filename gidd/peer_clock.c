@@ -1,31 +1,54 @@
 // SPDX-License-Identifier: MIT
 #include "peer_clock.h"
 
-void peer_clock_add(struct peer_clock *clock, uint64_t asked, uint64_t now, uint64_t theirs) {
-	if (asked > now || now > INT64_MAX || theirs > INT64_MAX) {
-		return;
-	}
-	uint64_t error = (now - asked + 1) / 2;
-	clock->samples[clock->count++ % PEER_CLOCK_SAMPLES] = (struct peer_clock_sample){
-			.offset = (int64_t)(asked + (now - asked) / 2) - (int64_t)theirs,
-			.error = error,
-			.made = now,
-	};
-	if (clock->count == 2 * PEER_CLOCK_SAMPLES) {
-		clock->count = PEER_CLOCK_SAMPLES; /* stays at the same place, and never wraps */
-	}
-}
+#define SLACK 1000u /* ns, for what the drift was rounded */
 
 static uint64_t error_now(const struct peer_clock_sample *sample, uint64_t now) {
 	uint64_t age = now > sample->made ? now - sample->made : 0;
 	return sample->error + age / 1000000 * PEER_CLOCK_DRIFT_PPM;
 }
 
+static uint32_t count_samples(const struct peer_clock *clock) {
+	return clock->count < PEER_CLOCK_SAMPLES ? clock->count : PEER_CLOCK_SAMPLES;
+}
+
+/* Whether the clocks would have had to drift faster than they can: one of them was set, or stopped
+ * with its machine. */
+static bool has_jumped(const struct peer_clock *clock, const struct peer_clock_sample *fresh) {
+	for (uint32_t i = 0; i < count_samples(clock); i++) {
+		const struct peer_clock_sample *old = &clock->samples[i];
+		uint64_t apart = old->offset > fresh->offset
+				? (uint64_t)old->offset - (uint64_t)fresh->offset
+				: (uint64_t)fresh->offset - (uint64_t)old->offset;
+		if (apart > error_now(old, fresh->made) + fresh->error + SLACK) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void peer_clock_add(struct peer_clock *clock, uint64_t asked, uint64_t now, uint64_t theirs) {
+	if (asked > now || now > INT64_MAX || theirs > INT64_MAX) {
+		return;
+	}
+	struct peer_clock_sample sample = {
+			.offset = (int64_t)(asked + (now - asked) / 2) - (int64_t)theirs,
+			.error = (now - asked + 1) / 2,
+			.made = now,
+	};
+	if (has_jumped(clock, &sample)) {
+		clock->count = 0; /* what was known before is known no more */
+	}
+	clock->samples[clock->count++ % PEER_CLOCK_SAMPLES] = sample;
+	if (clock->count == 2 * PEER_CLOCK_SAMPLES) {
+		clock->count = PEER_CLOCK_SAMPLES; /* stays at the same place, and never wraps */
+	}
+}
+
 bool peer_clock_get(
 		const struct peer_clock *clock, uint64_t now, int64_t *offset, uint64_t *error) {
-	uint32_t count = clock->count < PEER_CLOCK_SAMPLES ? clock->count : PEER_CLOCK_SAMPLES;
 	const struct peer_clock_sample *best = NULL;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count_samples(clock); i++) {
 		const struct peer_clock_sample *sample = &clock->samples[i];
 		if (best == NULL || error_now(sample, now) < error_now(best, now)) {
 			best = sample;

@@ -66,8 +66,29 @@ static void test_edges(void) {
 	tap_ok(clock.count < 2 * PEER_CLOCK_SAMPLES, "the count does not run over");
 }
 
+/* As of a machine that is stopped for a while, just as it was asked. */
+static void test_jump(int64_t jump) {
+	struct peer_clock clock = {0};
+	uint64_t error, now = 100 * SECOND, there = 50 * SECOND;
+	int64_t offset;
+	for (int i = 0; i < 20; i++, now += SECOND, there += SECOND) {
+		peer_clock_add(&clock, now, now + MS / 10, there);
+	}
+	peer_clock_add(&clock, now, now + 6 * SECOND, there);
+	now += 6 * SECOND;
+	there = (uint64_t)((int64_t)there + (int64_t)(6 * SECOND) + jump);
+	peer_clock_add(&clock, now, now + MS, there);
+	int64_t truth = (int64_t)now - (int64_t)there;
+	tap_ok(peer_clock_get(&clock, now, &offset, &error) && distance(offset, truth) <= error &&
+					error < 2 * MS,
+			"a jump of %lld s is known with the next answer",
+			(long long)(jump / (int64_t)SECOND));
+}
+
 int main(void) {
 	test_edges();
+	test_jump(5 * (int64_t)SECOND);
+	test_jump(-5 * (int64_t)SECOND);
 	test_bound(0, 0);
 	test_bound(5 * 3600 * (int64_t)SECOND, 100);
 	test_bound(-50 * (int64_t)SECOND, -100);
