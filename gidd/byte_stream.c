@@ -160,7 +160,7 @@ static size_t search(const uint8_t *data, size_t size) {
 
 static void handle_bytes(struct byte_stream *stream) {
 	size_t done = 0;
-	while (!stream->failed) {
+	while (!stream->failed && !stream->resting) {
 		struct gid_wire_envelope envelope;
 		union gid_wire_message message;
 		const char *why;
@@ -182,6 +182,26 @@ static void handle_bytes(struct byte_stream *stream) {
 	}
 	memmove(stream->in, stream->in + done, stream->in_size - done);
 	stream->in_size -= done;
+}
+
+static int handle_rest(sd_event_source *source, uint64_t now, void *data) {
+	struct byte_stream *stream = data;
+	stream->resting = false;
+	if (!stream->failed) {
+		handle_bytes(stream);
+	}
+	if (!stream->failed && !stream->resting) {
+		sd_event_source_set_enabled(stream->io, SD_EVENT_ON);
+	}
+	return 0;
+}
+
+/* A timer, for a deferred source would go before all that came later. */
+void byte_stream_rest(struct byte_stream *stream) {
+	stream->resting = true;
+	sd_event_source_set_enabled(stream->io, SD_EVENT_OFF);
+	sd_event_source_set_time_relative(stream->rest, 0);
+	sd_event_source_set_enabled(stream->rest, SD_EVENT_ONESHOT);
 }
 
 /* What comes by a socket may have descriptors with it, which are nobody's to wait for. */
@@ -240,17 +260,23 @@ int byte_stream_init(struct byte_stream *stream, sd_event *event, int fd,
 	if (error >= 0) {
 		error = sd_event_add_defer(event, &stream->end, handle_end, stream);
 	}
+	if (error >= 0) {
+		error = sd_event_add_time(
+				event, &stream->rest, CLOCK_MONOTONIC, 0, 1, handle_rest, stream);
+	}
 	if (error < 0) {
 		byte_stream_finish(stream);
 		return error;
 	}
 	sd_event_source_set_enabled(stream->end, SD_EVENT_OFF);
+	sd_event_source_set_enabled(stream->rest, SD_EVENT_OFF);
 	return 0;
 }
 
 void byte_stream_finish(struct byte_stream *stream) {
 	stream->io = sd_event_source_disable_unref(stream->io);
 	stream->end = sd_event_source_disable_unref(stream->end);
+	stream->rest = sd_event_source_disable_unref(stream->rest);
 	/* What waits in it unread may hold descriptors. */
 	if (stream->is_socket) {
 		gid_closer_hang_up(stream->fd);

@@ -28,9 +28,10 @@ struct byte_stream {
 	int fd;
 	const struct byte_stream_handler *handler;
 	void *data;
-	sd_event_source *io, *end;
+	sd_event_source *io, *end, *rest;
 	bool is_socket; /* else a port of the machine */
 	bool searching;
+	bool resting;
 	bool failed;
 	char why[128];
 	uint8_t *in, *out;
@@ -51,6 +52,10 @@ void byte_stream_send(struct byte_stream *stream, uint32_t domain, uint32_t epoc
 /* How much waits for the other end to read, and how much may. */
 #define BYTE_STREAM_QUEUE_MAX (UINT64_C(1) << 20)
 size_t byte_stream_queued(const struct byte_stream *stream);
+
+/* What this envelope asked for took a while: before the next one is looked at, others have a turn.
+ */
+void byte_stream_rest(struct byte_stream *stream);
 
 /* Gives the stream up for this reason: `closed` follows from the event loop. */
 void byte_stream_fail(struct byte_stream *stream, const char *why);

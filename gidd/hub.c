@@ -299,6 +299,7 @@ static void handle_punch(struct hub_port *port, const struct gid_wire_allocated 
 	answer.allocated.offset = punch->offset;
 	answer.allocated.size = punch->size;
 	byte_stream_send(&port->stream, 0, 0, &answer);
+	byte_stream_rest(&port->stream);
 }
 
 static void hub_punch(struct transport *transport, uint64_t place, uint64_t size) {

@@ -5,7 +5,9 @@ import errno
 import os
 import random
 import socket
+import statistics
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -494,3 +496,46 @@ def test_a_guest_empties_its_own_windows_alone(machines: Cockpit) -> None:
         assert mine[4096:8192] == bytes(4096) and mine[8192:12288] == b"m" * 4096
         assert mine[:4096] == begin and theirs[4096:8192] == b"t" * 4096
         assert os.stat(first).st_blocks * 512 >= 4 * MIB  # its pages are there again
+
+
+def test_a_flood_of_memory_to_be_emptied(machines: Cockpit) -> None:
+    """Each piece takes the hub a while, but others have their turn between two of them."""
+    piece = envelope(0, 0, pack(PUNCH, 4096, 4 * MIB - 4096))
+    over = threading.Event()
+
+    def ask() -> None:
+        with suppress(OSError):
+            while not over.is_set():
+                member.socket.sendall(piece * 300)
+
+    def hear() -> None:
+        with suppress(OSError):
+            while member.socket.recv(65536):
+                pass
+
+    def seconds(work: Callable[[], object]) -> float:
+        begin = time.monotonic()
+        work()
+        return time.monotonic() - begin
+
+    def one_piece() -> None:
+        member.send_raw(piece)
+        member.wait_for(0, PUNCHED)
+
+    with (
+        untouched(machines),
+        Member(machines, "open") as member,
+        machines.connect("host") as client,
+    ):
+        member.join()
+        alone = statistics.median(seconds(one_piece) for _ in range(20))
+        member.socket.settimeout(None)
+        threads = [threading.Thread(target=work) for work in (ask, hear)]
+        for thread in threads:
+            thread.start()
+        waits = [seconds(lambda: client.request(GRANT, 1, CLUSTER, 1, 0)) for _ in range(50)]
+        over.set()
+        member.socket.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+    assert statistics.median(waits) < max(0.02, 20 * alone), (alone, sorted(waits))
