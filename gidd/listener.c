@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -77,15 +78,39 @@ int listener_find_user(const struct config_domain *domain, uid_t *user) {
 	return 0;
 }
 
+/* An access control list, as the kernel takes it: the socket's owner and that user, nobody else. */
+static int let_in(const char *path, uid_t user) {
+	enum { OWNER = 0x01, USER = 0x02, GROUP = 0x04, MASK = 0x10, OTHERS = 0x20 };
+	const uint16_t none = 0, both = 6;
+	const struct {
+		uint32_t version;
+		struct {
+			uint16_t tag, rights;
+			uint32_t id;
+		} entries[5];
+	} list = {2,
+			{{OWNER, both, UINT32_MAX}, {USER, both, user}, {GROUP, none, UINT32_MAX},
+					{MASK, both, UINT32_MAX}, {OTHERS, none, UINT32_MAX}}};
+	return setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0);
+}
+
+static int give_to(const char *path, const struct listener_access *access) {
+	if (access->user == (uid_t)-1 && access->group == (gid_t)-1) {
+		return 0;
+	}
+	int error = chown(path, access->user, access->group);
+	/* Only root gives away what is its own. But who owns it may let others in. */
+	return error < 0 && errno == EPERM && access->user != (uid_t)-1 ? let_in(path, access->user)
+									: error;
+}
+
 /* Nobody can connect before listen(), so none gets in before the socket is theirs who may. */
 static int bind_and_listen(
 		int fd, const struct sockaddr_un *address, const struct listener_access *access) {
 	const char *path = address->sun_path;
-	bool given = access->user != (uid_t)-1 || access->group != (gid_t)-1;
 	unlink(path);
 	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
-			chmod(path, access->mode) < 0 ||
-			(given && chown(path, access->user, access->group) < 0) ||
+			chmod(path, access->mode) < 0 || give_to(path, access) < 0 ||
 			listen(fd, BACKLOG) < 0) {
 		return -errno;
 	}

@@ -65,6 +65,9 @@ def test_who_runs_a_domain() -> None:
         user_of(Domain("open", 1, "no-such-user", frozenset()))
 
 
+USERS = {"open": "nobody", "cluster": "daemon"}
+
+
 @pytest.fixture
 def others(tool: Tool) -> Tool:  # noqa: F811
     """`open` is of the user nobody, `cluster` of root."""
@@ -139,6 +142,39 @@ def test_nor_another_guest_powered_off(
         said, _ = other.accept()
         said.settimeout(5)
         assert said.recv(100) == b""
+
+
+CONNECT = """
+import socket, sys
+with socket.socket(socket.AF_UNIX, int(sys.argv[2])) as gidd:
+    gidd.connect(sys.argv[1])
+"""
+
+
+def who_may_connect(path: Path, kind: socket.SocketKind) -> list[str]:
+    words = [sys.executable, "-c", CONNECT, str(path), str(int(kind))]
+    tried = {
+        user: subprocess.run(words, capture_output=True, text=True, **identity(pwd.getpwnam(user)))
+        for user in ("daemon", "nobody", "sys")
+    }
+    assert {result.stderr.splitlines()[-1] for result in tried.values() if result.returncode} == {
+        "PermissionError: [Errno 13] Permission denied"
+    }
+    return [user for user, result in tried.items() if result.returncode == 0]
+
+
+def test_two_domains_of_two_users(others: Tool) -> None:
+    """Neither may give its socket away; all the same the other one comes in, and nobody else."""
+    text = others.config.read_text()
+    others.config.write_text(text.replace("number=2 ", "number=2\nuser=daemon\n;"))
+    result = others.run("up")
+    assert (result.returncode, result.stderr) == (0, "")
+    status = others.status()
+    owners = {name: Path(f"/proc/{one['pid']}").stat().st_uid for name, one in status.items()}
+    assert owners == {name: pwd.getpwnam(user).pw_uid for name, user in USERS.items()}
+    assert [link["state"] for one in status.values() for link in one["links"]] == ["up", "up"]
+    path = others.runtime / "open" / "link" / "cluster.sock"
+    assert who_may_connect(path, socket.SOCK_SEQPACKET) == ["daemon", "nobody"]
 
 
 @pytest.mark.parametrize("umask", [0o027, 0o077])
