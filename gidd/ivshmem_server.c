@@ -252,12 +252,12 @@ static int listen_for(struct seat *seat) {
 	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
 		return -errno;
 	}
-	/* The machine runs as the domain's user, whom only root can let in. */
+	/* The machine runs as the domain's user. */
 	int error = listener_find_user(seat->domain, &access.user);
 	if (error < 0) {
 		return error;
 	}
-	if (geteuid() != 0) {
+	if (access.user == geteuid()) {
 		access.user = -1;
 	}
 	return listener_open(&seat->listener, gidd->event, path, SOCK_STREAM, &access,

@@ -177,6 +177,33 @@ def test_two_domains_of_two_users(others: Tool) -> None:
     assert who_may_connect(path, socket.SOCK_SEQPACKET) == ["daemon", "nobody"]
 
 
+HUB = """\
+[cockpit]
+runtime={runtime}
+[domain host]
+number=1
+kind=host
+window=1M
+user=daemon
+[domain open]
+number=2
+kind=guest
+window=1M
+user=nobody
+[share open host]
+streams=movie
+"""
+
+
+def test_a_guest_of_another_user_than_the_hubs(others: Tool) -> None:
+    others.write(HUB)
+    result = others.run("up", "host")
+    assert (result.returncode, result.stderr) == (0, "")
+    for folder in ("hub", "bell"):
+        path = others.runtime / folder / "open.sock"
+        assert who_may_connect(path, socket.SOCK_STREAM) == ["daemon", "nobody"]
+
+
 @pytest.mark.parametrize("umask", [0o027, 0o077])
 def test_whatever_the_umask(others: Tool, umask: int) -> None:
     """Of roots that are careful: a domain's user still gets to its folder, its programs as well."""

@@ -21,6 +21,7 @@ from .sandbox import GIDD_SHARE, confine, dissolve, put_into_share
 START_SECONDS = 10.0
 STOP_SECONDS = 5.0
 ANSWER_SECONDS = 10.0
+HUB_FOLDERS = ("bell", "hub", "window")  # of the host's gidd, beside its own
 
 
 class Daemon:
@@ -57,9 +58,13 @@ class Daemon:
     def start(self) -> int:
         """Starts gidd and returns its process once it is ready."""
         user = user_of(self.domain)
-        self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        if user is not None:
-            os.chown(self.folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        folders = [self.folder]
+        if self.domain.kind == "host" and user is not None:
+            folders += [self.configuration.runtime / name for name in HUB_FOLDERS]
+        for path in folders:
+            path.mkdir(mode=0o755, parents=True, exist_ok=True)
+            if user is not None:
+                os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
         log = Log(self.configuration, self.domain.name, "gidd.log")
         with log, tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o711)
