@@ -137,8 +137,14 @@ static int print_windows(const struct config *config, const char *runtime) {
 	return error;
 }
 
+/* NULL also where it is empty: as libgid takes it. */
+static const char *get_variable(const char *name) {
+	const char *value = getenv(name);
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
 static const char *choose_runtime(const struct config *config) {
-	const char *runtime = getenv("GID_RUNTIME_DIR");
+	const char *runtime = get_variable("GID_RUNTIME_DIR");
 	return runtime != NULL			  ? runtime
 			: config->runtime != NULL ? config->runtime
 						  : DEFAULT_RUNTIME;
@@ -227,7 +233,7 @@ error_event:
 }
 
 int main(int argc, char **argv) {
-	struct options options = {.config = DEFAULT_CONFIG, .domain = getenv("GID_DOMAIN")};
+	struct options options = {.config = DEFAULT_CONFIG, .domain = get_variable("GID_DOMAIN")};
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	struct config config;
 	int error = config_file_read(&config, options.config, link_kind_is_known, stderr);

@@ -203,6 +203,17 @@ def test_a_file_that_is_indented(tool: Tool) -> None:
     assert "open (1), cluster (2)" in result.stdout
 
 
+def test_a_runtime_folder_from_here(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tool.folder)
+    tool.env["GID_RUNTIME_DIR"] = "run"
+    result = tool.run("up")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (tool.runtime / "open" / "gidd.sock").exists()
+    monkeypatch.chdir("/")
+    tool.env["GID_RUNTIME_DIR"] = str(tool.runtime)
+    assert [domain["state"] for domain in tool.status().values()] == ["up", "up"]
+
+
 def test_words_that_no_shell_can_split(tool: Tool) -> None:
     guest = 'kind=guest\nvm-accel=tcg\nvm-options=-smbios "type=1\n'
     host = "[domain host]\nnumber=3\nkind=host\n[share open host]\nstreams=*\n"

@@ -291,11 +291,11 @@ def test_a_folder(tmp_path: Path) -> None:
     assert lines[0] == f"{tmp_path}:0: the file cannot be read"
 
 
-def start(path: Path, *arguments: str) -> tuple[int, str]:
+def start(path: Path, *arguments: str, **variables: str) -> tuple[int, str]:
     env = {key: value for key, value in os.environ.items() if key != "GID_DOMAIN"}
     result = subprocess.run(
         [GIDD, "--config", str(path), *arguments],
-        env=env | {"GID_RUNTIME_DIR": str(path.parent / "run")},
+        env=env | {"GID_RUNTIME_DIR": str(path.parent / "run")} | variables,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -310,6 +310,16 @@ def test_which_domain(tmp_path: Path) -> None:
     assert start(path) == (1, which)
     none = f"gidd: {path} has no [domain hud]; it has: open cluster\n"
     assert start(path, "--domain", "hud") == (1, none)
+
+
+def test_variables_that_are_empty(tmp_path: Path) -> None:
+    """As if they were not there, as for the programs."""
+    path = tmp_path / "gidway.conf"
+    none = {"GID_DOMAIN": "", "GID_RUNTIME_DIR": ""}
+    path.write_text(GOOD)
+    assert "which domain? Name it with --domain" in start(path, **none)[1]
+    path.write_text("[cockpit]\nruntime=/proc/none\n[domain open]\nnumber=1\n")
+    assert "cannot make /proc/none" in start(path, **none)[1]
 
 
 def test_no_configuration(tmp_path: Path) -> None:

@@ -172,6 +172,6 @@ def read(path: Path) -> Configuration:
     configured = runtimes[0] if runtimes else str(DEFAULT_RUNTIME)
     return Configuration(
         path,
-        Path(os.environ.get("GID_RUNTIME_DIR") or configured),
+        Path(os.environ.get("GID_RUNTIME_DIR") or configured).absolute(),
         tuple(sorted(domains, key=lambda domain: domain.number)),
     )
