@@ -78,20 +78,32 @@ int listener_find_user(const struct config_domain *domain, uid_t *user) {
 	return 0;
 }
 
-/* An access control list, as the kernel takes it: the socket's owner and that user, nobody else. */
-static int let_in(const char *path, uid_t user) {
-	enum { OWNER = 0x01, USER = 0x02, GROUP = 0x04, MASK = 0x10, OTHERS = 0x20 };
+struct acl_entry {
+	uint16_t tag, rights;
+	uint32_t id;
+};
+
+/* An access control list, as the kernel takes it: the socket's owner and those, nobody else. */
+static int let_in(const char *path, const struct listener_access *access) {
+	enum { OWNER = 0x01, USER = 0x02, OWN_GROUP = 0x04, GROUP = 0x08, MASK = 0x10, ALL = 0x20 };
 	const uint16_t none = 0, both = 6;
-	const struct {
+	struct {
 		uint32_t version;
-		struct {
-			uint16_t tag, rights;
-			uint32_t id;
-		} entries[5];
-	} list = {2,
-			{{OWNER, both, UINT32_MAX}, {USER, both, user}, {GROUP, none, UINT32_MAX},
-					{MASK, both, UINT32_MAX}, {OTHERS, none, UINT32_MAX}}};
-	return setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0);
+		struct acl_entry entries[6];
+	} list = {.version = 2};
+	struct acl_entry *end = list.entries;
+	*end++ = (struct acl_entry){OWNER, both, UINT32_MAX};
+	if (access->user != (uid_t)-1) {
+		*end++ = (struct acl_entry){USER, both, access->user};
+	}
+	*end++ = (struct acl_entry){OWN_GROUP, none, UINT32_MAX};
+	if (access->group != (gid_t)-1) {
+		*end++ = (struct acl_entry){GROUP, both, access->group};
+	}
+	*end++ = (struct acl_entry){MASK, both, UINT32_MAX};
+	*end++ = (struct acl_entry){ALL, none, UINT32_MAX};
+	return setxattr(path, "system.posix_acl_access", &list,
+			(size_t)((char *)end - (char *)&list), 0);
 }
 
 static int give_to(const char *path, const struct listener_access *access) {
@@ -100,8 +112,7 @@ static int give_to(const char *path, const struct listener_access *access) {
 	}
 	int error = chown(path, access->user, access->group);
 	/* Only root gives away what is its own. But who owns it may let others in. */
-	return error < 0 && errno == EPERM && access->user != (uid_t)-1 ? let_in(path, access->user)
-									: error;
+	return error < 0 && errno == EPERM ? let_in(path, access) : error;
 }
 
 /* Nobody can connect before listen(), so none gets in before the socket is theirs who may. */

@@ -177,6 +177,16 @@ def test_two_domains_of_two_users(others: Tool) -> None:
     assert who_may_connect(path, socket.SOCK_SEQPACKET) == ["daemon", "nobody"]
 
 
+def test_a_group_that_the_domains_user_is_not_in(others: Tool) -> None:
+    others.config.write_text(
+        others.config.read_text() + "\n[domain hud]\nnumber=3\nuser=nobody\ngroup=sys\n"
+    )
+    result = others.run("up", "hud")
+    assert (result.returncode, result.stderr) == (0, "")
+    path = others.runtime / "hud" / "gidd.sock"
+    assert who_may_connect(path, socket.SOCK_SEQPACKET) == ["nobody", "sys"]
+
+
 HUB = """\
 [cockpit]
 runtime={runtime}
