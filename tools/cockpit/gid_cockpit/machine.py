@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gid_vm.accel import probe_accel
 from gid_vm.agent import PORT as AGENT_PORT
-from gid_vm.agent import Agent, GuestError
+from gid_vm.agent import Agent, GuestError, Hear
 from gid_vm.guest import prepare, why_no_pages
 from gid_vm.initramfs import CannotBoot
 from gid_vm.monitor import Monitor, MonitorError
@@ -42,6 +42,21 @@ def show(kind: str, data: bytes) -> None:
     stream = sys.stdout if kind == "out" else sys.stderr
     stream.buffer.write(data)
     stream.flush()
+
+
+def show_for(agent: Agent) -> Hear:
+    """Whoever read it may have ended: then so does the agent's command."""
+
+    def hear(kind: str, data: bytes) -> None:
+        try:
+            show(kind, data)
+        except OSError:
+            stream = sys.stdout if kind == "out" else sys.stderr
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            for command in list(agent.commands.values()):
+                command.signal(signal.SIGPIPE)
+
+    return hear
 
 
 def describe(configuration: Configuration, domain: Domain) -> Machine:
@@ -304,12 +319,10 @@ class Guest:
         try:
             agent.connect(time.monotonic() + 1, lambda: True)
             agent.wait_ready(ANSWER_SECONDS)
-            command = agent.start(words, cwd=cwd, hear=show)
-            while command.code is None:
-                try:
-                    command.wait(FOREVER_SECONDS)
-                except KeyboardInterrupt:
-                    command.signal(signal.SIGINT)
+            command = agent.start(words, cwd=cwd, hear=show_for(agent))
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, lambda which, _: command.signal(signal.Signals(which)))
+            command.wait(FOREVER_SECONDS)
             return command.code if command.code >= 0 else 128 - command.code
         except GuestError as error:
             raise CockpitError(
