@@ -21,20 +21,37 @@ delay (GstBaseSink *sink)
   return gst_base_sink_get_latency (sink) + MAX (gst_base_sink_get_ts_offset (sink), 0);
 }
 
+/*
+ * When it is the frame's turn, by the times that GstBaseSink waits for: what began before the segment
+ * is shown when that begins, and in reverse a frame's end comes first.
+ */
+static GstClockTime
+running_time (const GstSegment *segment, GstBuffer *buffer)
+{
+  gboolean lasts = GST_BUFFER_DURATION_IS_VALID (buffer);
+  guint64 start = GST_BUFFER_PTS (buffer), stop = GST_CLOCK_TIME_NONE;
+
+  /* a segment of bytes says nothing of times */
+  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (start))
+    return GST_CLOCK_TIME_NONE;
+  if (lasts)
+    stop = start + GST_BUFFER_DURATION (buffer);
+  if (!gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, &start, &stop))
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time (
+      segment, GST_FORMAT_TIME, segment->rate < 0 && lasts ? stop : start);
+}
+
 /* When the frame is to be shown, on CLOCK_MONOTONIC. */
 static guint64
 present_time (GstGidSink *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-  GstClockTime running = GST_CLOCK_TIME_NONE, base;
+  GstClockTime running = running_time (&sink->segment, buffer), base;
   GstClockTimeDiff offset = 0;
   GstClock *clock = NULL;
   gboolean has_clock;
 
-  /* a segment of bytes says nothing of times */
-  if (sink->segment.format == GST_FORMAT_TIME)
-    running =
-        gst_segment_to_running_time (&sink->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   GST_OBJECT_LOCK (self);
   base = GST_ELEMENT_CAST (self)->base_time;
   has_clock = GST_ELEMENT_CLOCK (self) != NULL;

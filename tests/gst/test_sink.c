@@ -6,15 +6,19 @@
 #define BASE (GST_SECOND * 3)
 #define DELAY (GST_SECOND / 2)
 
-static uint64_t next_present_time(struct gid_consumer *consumer) {
+static uint64_t received_present_time(struct gid_consumer *consumer) {
 	struct gid_frame frame;
 
-	if (!pair_push() || gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) != 1 ||
+	if (gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) != 1 ||
 			gid_consumer_receive(consumer, &frame) != 1) {
 		return GID_TIME_NONE;
 	}
 	gid_consumer_release(consumer, &frame);
 	return frame.present_time;
+}
+
+static uint64_t next_present_time(struct gid_consumer *consumer) {
+	return pair_push() ? received_present_time(consumer) : GID_TIME_NONE;
 }
 
 /* As playbin has it for its av-offset. */
@@ -31,6 +35,38 @@ static void test_offset(struct gid_consumer *consumer) {
 	g_object_set(pair.sink, "ts-offset", -(gint64)DELAY, NULL);
 	tap_ok(next_present_time(consumer) == BASE + 3 * PERIOD,
 			"and not sooner, where ts-offset has it sent early");
+}
+
+static uint64_t present_time_of(
+		struct gid_consumer *consumer, GstClockTime pts, GstClockTime duration) {
+	GstBuffer *buffer = gst_buffer_new_allocate(NULL, pair.bytes, NULL);
+
+	GST_BUFFER_PTS(buffer) = pts;
+	GST_BUFFER_DURATION(buffer) = duration;
+	return gst_pad_push(pair.pad, buffer) == GST_FLOW_OK ? received_present_time(consumer)
+							     : GID_TIME_NONE;
+}
+
+/* A picture is shown from its end to its beginning, and the segment likewise. */
+static void test_reverse(struct gid_consumer *consumer) {
+	GstSegment segment;
+
+	g_object_set(pair.sink, "ts-offset", (gint64)0, NULL);
+	gst_segment_init(&segment, GST_FORMAT_TIME);
+	segment.start = DELAY;
+	segment.stop = 10 * GST_SECOND;
+	gst_pad_push_event(pair.pad, gst_event_new_segment(&segment));
+	tap_ok(present_time_of(consumer, 0, GST_SECOND) == BASE,
+			"what is left of a picture after a seek is to be shown at once");
+	segment.rate = -2;
+	gst_pad_push_event(pair.pad, gst_event_new_segment(&segment));
+	tap_ok(present_time_of(consumer, 9 * GST_SECOND, GST_SECOND) == BASE,
+			"in reverse, the last picture is to be shown at once");
+	tap_ok(present_time_of(consumer, 7 * GST_SECOND, GST_SECOND) == BASE + GST_SECOND,
+			"and another when its end is reached");
+	tap_ok(present_time_of(consumer, 6 * GST_SECOND, GST_CLOCK_TIME_NONE) ==
+					BASE + 2 * GST_SECOND,
+			"or its time, where no duration is known");
 }
 
 static gpointer drain(gpointer done) {
@@ -75,6 +111,7 @@ int main(int argc, char **argv) {
 	}
 	struct gid_consumer *consumer = pair_consume();
 	test_offset(consumer);
+	test_reverse(consumer);
 	test_drain(consumer);
 	gid_consumer_destroy(consumer);
 	pair_finish();
