@@ -301,6 +301,21 @@ static void test_caps_of_slabs(void) {
 	tap_ok(caps_of_slab_are(GID_MEMORY_WINDOW, tiled,
 			       "video/x-raw, format=BGRx, width=320, height=240"),
 			"and is not tiled, whatever is said of it");
+
+	/* what no element downstream would take, as it is nobody's caps, ends its pipeline */
+	static const char *const wrong[] = {
+			"video/x-raw(memory:GLMemory), format=BGRx, width=320, height=240",
+			"video/x-raw, format=BGRx, width=0, height=0",
+			"video/x-raw, format=BGRx, width=320, height=240, framerate=-25/1",
+			"video/x-raw, format=BGRx, width=320, height=240, pixel-aspect-ratio=0/1",
+			"video/x-raw, format=BGRx, width=320, height=240, pixel-aspect-ratio=-1/2",
+	};
+	for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		tap_ok(caps_of_slab_are(GID_MEMORY_MEMFD, wrong[i],
+				       "video/x-raw, format=BGRx, width=320, height=240, "
+				       "framerate=0/1, pixel-aspect-ratio=1/1"),
+				"not believed: %s", wrong[i]);
+	}
 }
 
 /* --- exports --- */
