@@ -51,7 +51,7 @@ void window_init(struct window *window, struct wayland *wayland,
 		const struct window_options *options);
 void window_finish(struct window *window);
 
-/* Tells the size of the picture, in pixels as it is shown (after crop and transform). */
+/* Tells the size of the picture, in square pixels as it is shown (after crop and transform). */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
 
 #endif

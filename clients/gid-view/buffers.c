@@ -157,6 +157,7 @@ static void buffer_use_slab(struct buffer *buffer, struct gid_slab *slab) {
 	gid_slab_get_info(slab, &info);
 	buffer->slab = slab;
 	buffer->layout = info.layout;
+	buffer->shape = shape_of_description(info.description);
 	buffer_decide(buffer);
 }
 

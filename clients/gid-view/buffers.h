@@ -14,6 +14,7 @@
 
 #include "common/formats.h"
 #include "common/wayland.h"
+#include "shape.h"
 
 struct buffers {
 	struct wayland *wayland;
@@ -45,6 +46,7 @@ struct buffer {
 	gid_id gid;
 	struct gid_slab *slab; // NULL while importing
 	struct gid_layout layout;
+	struct shape shape;
 	struct gid_buffer_params_v1 *params;
 	struct wl_buffer *wl_buffer;
 	bool busy; // attached, not released yet

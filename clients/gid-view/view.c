@@ -338,7 +338,9 @@ static bool view_show_first(struct view *view) {
 	}
 	struct gid_box shown = gid_box_turn(visible_box(&buffer->layout, &frame),
 			buffer->layout.width, buffer->layout.height, frame.transform);
-	window_set_picture_size(&view->window, shown.width, shown.height);
+	int32_t width = shown.width, height = shown.height;
+	shape_apply(buffer->shape, frame.transform & 1, &width, &height);
+	window_set_picture_size(&view->window, width, height);
 	if (view->window.mapped && buffer->state == BUFFER_FOREIGN) {
 		return commit_converted(view, buffer, &frame, shown);
 	}

@@ -113,6 +113,31 @@ def test_aspect_ratio_is_kept(session: Session) -> None:
     wait_for(lambda: numpy.array_equal(session.screenshot(), expected), "red square")
 
 
+@pytest.mark.parametrize(
+    "shape, columns, rows",
+    [("2/3", slice(80, 240), slice(0, 240)), ("2/1", slice(0, 320), slice(40, 200))],
+)
+def test_shape_of_pixels(session: Session, shape: str, columns: slice, rows: slice) -> None:
+    """As on DVDs: the pixels are no squares."""
+    caps = "video/x-raw,format=BGRx,width=60,height=60,framerate=30/1,pixel-aspect-ratio"
+    produce(session, "pattern=red", f"{caps}={shape}")
+    view(session)
+    expected = numpy.zeros((HEIGHT, WIDTH, 3), numpy.uint8)
+    expected[rows, columns] = (0, 0, 255)
+    wait_for(lambda: numpy.array_equal(session.screenshot(), expected), "red picture")
+
+
+def test_fields(session: Session) -> None:
+    """As some cameras give them: each picture has every other row of a square."""
+    caps = "video/x-raw,format=I420,width=60,height=60,framerate=30/1"
+    fields = "! interlace ! video/x-raw(format:Interlaced),interlace-mode=alternate"
+    produce(session, "pattern=white", caps, fields)
+    view(session, "--convert")
+    expected = numpy.zeros((HEIGHT, WIDTH, 3), numpy.uint8)
+    expected[:, 40:280] = 255
+    wait_for(lambda: numpy.array_equal(session.screenshot(), expected), "white square")
+
+
 def test_place_and_background(session: Session) -> None:
     produce(session, "pattern=green", "video/x-raw,format=BGRx,width=40,height=30,framerate=30/1")
     view(session, "--place=80x60+200+20", "--background=0000ff")
