@@ -51,7 +51,7 @@ bool layer_is_straight(const struct engine_layer *layer, uint32_t fourcc) {
 struct gid_colours layer_colours(const struct engine_layer *layer) {
 	return (struct gid_colours){
 			.range = layer->range == ENGINE_FULL ? GID_RANGE_FULL : GID_RANGE_LIMITED,
-			.matrix = layer->encoding == ENGINE_BT709 ? 1 : 6,
+			.matrix = layer->encoding == ENGINE_BT601 ? 6 : layer->encoding,
 	};
 }
 

@@ -71,10 +71,14 @@ enum engine_filter {
 	ENGINE_BILINEAR = 1,
 };
 
-/* What YUV means. Of other formats the fields do not count. */
+/* What YUV means: but for the first, as H.273 numbers it. Of other formats the fields do not count.
+ */
 enum engine_encoding {
 	ENGINE_BT601 = 0,
 	ENGINE_BT709 = 1,
+	ENGINE_FCC = 4,
+	ENGINE_SMPTE240M = 7,
+	ENGINE_BT2020 = 9,
 };
 
 enum engine_range {

@@ -202,6 +202,19 @@ static const char *check_polygon(const struct engine_polygon *polygon) {
 			: NULL;
 }
 
+static bool is_encoding(uint8_t encoding) {
+	switch (encoding) {
+	case ENGINE_BT601:
+	case ENGINE_BT709:
+	case ENGINE_FCC:
+	case ENGINE_SMPTE240M:
+	case ENGINE_BT2020:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static const char *check_layer(const struct engine_layer *layer) {
 	if (!has_size(&layer->head, sizeof(*layer), 0)) {
 		return "LAYER has another size";
@@ -209,7 +222,7 @@ static const char *check_layer(const struct engine_layer *layer) {
 	if (layer->op > ENGINE_ADD || layer->filter > ENGINE_BILINEAR || layer->transform > 7) {
 		return "there is no such operator, filter or transform";
 	}
-	if (layer->encoding > ENGINE_BT709 || layer->range > ENGINE_FULL) {
+	if (!is_encoding(layer->encoding) || layer->range > ENGINE_FULL) {
 		return "there is no such encoding or range of colours";
 	}
 	if ((layer->source_width == 0) != (layer->source_height == 0) ||

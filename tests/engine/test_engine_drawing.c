@@ -757,8 +757,16 @@ static void test_large_region(void) {
 
 /* Y, U and V of a pixel by the standards' own formulas, from red, green and blue of 0..1. */
 static void to_yuv(const double rgb[3], uint32_t encoding, uint32_t range, uint8_t yuv[3]) {
-	double red = encoding == ENGINE_BT709 ? 0.2126 : 0.299;
-	double blue = encoding == ENGINE_BT709 ? 0.0722 : 0.114;
+	static const struct {
+		double red, blue;
+	} parts[] = {
+			[ENGINE_BT601] = {0.299, 0.114},
+			[ENGINE_BT709] = {0.2126, 0.0722},
+			[ENGINE_FCC] = {0.30, 0.11},
+			[ENGINE_SMPTE240M] = {0.212, 0.087},
+			[ENGINE_BT2020] = {0.2627, 0.0593},
+	};
+	double red = parts[encoding].red, blue = parts[encoding].blue;
 	double y = red * rgb[0] + (1 - red - blue) * rgb[1] + blue * rgb[2];
 	double u = (rgb[2] - y) / (1 - blue) / 2, v = (rgb[0] - y) / (1 - red) / 2;
 	bool full = range == ENGINE_FULL;
@@ -806,20 +814,22 @@ static void test_colours(void) {
 			DRM_FORMAT_UYVY, DRM_FORMAT_NV16, DRM_FORMAT_YUV444};
 	static const double colours[][3] = {{0, 0, 0}, {1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1},
 			{0.2, 0.5, 0.8}, {0.9, 0.6, 0.1}};
+	static const uint8_t encodings[] = {
+			ENGINE_BT601, ENGINE_BT709, ENGINE_FCC, ENGINE_SMPTE240M, ENGINE_BT2020};
 	static struct bitmap target, source;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		int worst = 0;
-		for (int kind = 0; kind < 8; kind++) {
+		for (size_t kind = 0; kind < 4 * sizeof(encodings); kind++) {
 			for (size_t k = 0; k < sizeof(colours) / sizeof(colours[0]); k++) {
 				uint8_t yuv[3];
 				struct engine_layer layer = layer_at(0, 0);
-				layer.encoding = kind & 1;
+				layer.encoding = encodings[kind / 4];
 				layer.range = kind >> 1 & 1;
-				layer.width = kind & 4 ? WIDTH : 0;
-				layer.height = kind & 4 ? HEIGHT : 0;
+				layer.width = kind & 1 ? WIDTH : 0;
+				layer.height = kind & 1 ? HEIGHT : 0;
 				to_yuv(colours[k], layer.encoding, layer.range, yuv);
-				bitmap_init(&source, formats[i], kind & 4 ? 21 : WIDTH,
-						kind & 4 ? 13 : HEIGHT, 0);
+				bitmap_init(&source, formats[i], kind & 1 ? 21 : WIDTH,
+						kind & 1 ? 13 : HEIGHT, 0);
 				fill_yuv(&source, yuv);
 				bitmap_init(&target, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 0x33);
 				drawing_begin(&drawing, &target.layout, slot_of(&target));
@@ -832,7 +842,7 @@ static void test_colours(void) {
 			}
 		}
 		tap_ok(worst <= 2,
-				"%.4s of both standards and ranges, as it is and scaled: %d of 255",
+				"%.4s of all standards and ranges, as it is and scaled: %d of 255",
 				(const char *)&formats[i], worst);
 	}
 	bitmap_init(&source, DRM_FORMAT_P010, WIDTH, HEIGHT, 0);

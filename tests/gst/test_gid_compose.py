@@ -122,6 +122,13 @@ def test_ten_bits_with_alpha(cockpit: Cockpit, engine: Program, pixel: str) -> N
     composing.shows(40, 5, GREEN)
 
 
+def test_colours(cockpit: Cockpit, engine: Program) -> None:
+    """videotestsrc computes by BT.709 whatever it says, so that this is another colour."""
+    send(cockpit, "a", 0xC060C0, "I420,colorimetry=bt2020")
+    composing = Composing(cockpit, CANVAS + layer("all", stream="a"))
+    composing.shows(2, 2, 0xBC5CC1)
+
+
 def test_streams_of_another_domain(cockpit: Cockpit, engine: Program) -> None:
     """What may be read may be passed on: without a copy, as memory of our own domain."""
     send(cockpit, "theirs", BLUE, domain="cluster")

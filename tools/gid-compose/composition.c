@@ -164,6 +164,12 @@ static bool choose(enum layer_choice choice, bool automatic) {
 	return choice == LAYER_AUTO ? automatic : choice == LAYER_YES;
 }
 
+/* Matrices of H.273 that no file names. */
+static bool is_rare(uint8_t matrix) {
+	return matrix == GID_COLOUR_FCC || matrix == GID_COLOUR_SMPTE240M ||
+			matrix == GID_COLOUR_BT2020;
+}
+
 /* GStreamer's caps say what pixels mean; without them it is as that assumes. */
 static void set_colours(struct gid_layer *drawn, const struct layer_config *layer,
 		const struct gid_slab_info *info) {
@@ -171,6 +177,9 @@ static void set_colours(struct gid_layer *drawn, const struct layer_config *laye
 	bool says = strstr(caps, "colorimetry=(string)") != NULL;
 	bool bt709 = says ? strstr(caps, "bt709") != NULL : info->layout.height > 576;
 	drawn->encoding = choose(layer->bt709, bt709) ? GID_COLOUR_BT709 : GID_COLOUR_BT601;
+	if (layer->bt709 == LAYER_AUTO && is_rare(info->layout.colours.matrix)) {
+		drawn->encoding = info->layout.colours.matrix;
+	}
 	drawn->full_range =
 			choose(layer->full_range, strstr(caps, "colorimetry=(string)1:") != NULL);
 	drawn->straight = choose(layer->straight, strncmp(caps, "video/x-raw", 11) == 0);

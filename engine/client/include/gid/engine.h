@@ -163,6 +163,9 @@ struct gid_rectangle {
 enum gid_colour_encoding {
 	GID_COLOUR_BT601 = 0,
 	GID_COLOUR_BT709 = 1,
+	GID_COLOUR_FCC = 4,
+	GID_COLOUR_SMPTE240M = 7,
+	GID_COLOUR_BT2020 = 9,
 };
 
 /** One picture on the canvas. Zeroes, but for `gid` and `alpha`, are good defaults. */
