@@ -82,43 +82,56 @@ struct place {
 	uint8_t plane, byte;
 };
 
-/* Samples of more than 8 bits lie in the upper bits of two bytes. */
+/* Decoders' own formats; the headers of libdrm may be older (see libgid/format.c). */
+#define PLANAR(a, b, c, d, shift) {fourcc_code(a, b, c, d), {0, 0}, {1, 0}, {2, 0}, 2, 2, shift}
+
+/* Samples of more than 8 bits lie in two bytes. */
 static const struct yuv_format {
 	uint32_t fourcc;
 	struct place y, u, v;
 	uint8_t size;	/* bytes of a sample */
 	uint8_t y_step; /* bytes from one pixel's luma to the next's */
+	uint8_t shift;	/* bits above the sample, which are 0 */
 } yuv_formats[] = {
-		{DRM_FORMAT_NV12, {0, 0}, {1, 0}, {1, 1}, 1, 1},
-		{DRM_FORMAT_NV21, {0, 0}, {1, 1}, {1, 0}, 1, 1},
-		{DRM_FORMAT_NV16, {0, 0}, {1, 0}, {1, 1}, 1, 1},
-		{DRM_FORMAT_NV61, {0, 0}, {1, 1}, {1, 0}, 1, 1},
-		{DRM_FORMAT_NV24, {0, 0}, {1, 0}, {1, 1}, 1, 1},
-		{DRM_FORMAT_NV42, {0, 0}, {1, 1}, {1, 0}, 1, 1},
-		{DRM_FORMAT_P010, {0, 0}, {1, 0}, {1, 2}, 2, 2},
-		{DRM_FORMAT_P012, {0, 0}, {1, 0}, {1, 2}, 2, 2},
-		{DRM_FORMAT_P016, {0, 0}, {1, 0}, {1, 2}, 2, 2},
-		{DRM_FORMAT_YUV410, {0, 0}, {1, 0}, {2, 0}, 1, 1},
-		{DRM_FORMAT_YVU410, {0, 0}, {2, 0}, {1, 0}, 1, 1},
-		{DRM_FORMAT_YUV411, {0, 0}, {1, 0}, {2, 0}, 1, 1},
-		{DRM_FORMAT_YVU411, {0, 0}, {2, 0}, {1, 0}, 1, 1},
-		{DRM_FORMAT_YUV420, {0, 0}, {1, 0}, {2, 0}, 1, 1},
-		{DRM_FORMAT_YVU420, {0, 0}, {2, 0}, {1, 0}, 1, 1},
-		{DRM_FORMAT_YUV422, {0, 0}, {1, 0}, {2, 0}, 1, 1},
-		{DRM_FORMAT_YVU422, {0, 0}, {2, 0}, {1, 0}, 1, 1},
-		{DRM_FORMAT_YUV444, {0, 0}, {1, 0}, {2, 0}, 1, 1},
-		{DRM_FORMAT_YVU444, {0, 0}, {2, 0}, {1, 0}, 1, 1},
-		{DRM_FORMAT_YUYV, {0, 0}, {0, 1}, {0, 3}, 1, 2},
-		{DRM_FORMAT_YVYU, {0, 0}, {0, 3}, {0, 1}, 1, 2},
-		{DRM_FORMAT_UYVY, {0, 1}, {0, 0}, {0, 2}, 1, 2},
-		{DRM_FORMAT_VYUY, {0, 1}, {0, 2}, {0, 0}, 1, 2},
-		{DRM_FORMAT_Q410, {0, 0}, {1, 0}, {2, 0}, 2, 2},
-		{DRM_FORMAT_Q401, {0, 0}, {2, 0}, {1, 0}, 2, 2},
-		{DRM_FORMAT_Y210, {0, 0}, {0, 2}, {0, 6}, 2, 4},
-		{DRM_FORMAT_Y212, {0, 0}, {0, 2}, {0, 6}, 2, 4},
-		{DRM_FORMAT_Y216, {0, 0}, {0, 2}, {0, 6}, 2, 4},
-		{DRM_FORMAT_XYUV8888, {0, 2}, {0, 1}, {0, 0}, 1, 4},
-		{DRM_FORMAT_VUY888, {0, 2}, {0, 1}, {0, 0}, 1, 3},
+		{DRM_FORMAT_NV12, {0, 0}, {1, 0}, {1, 1}, 1, 1, 0},
+		{DRM_FORMAT_NV21, {0, 0}, {1, 1}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_NV16, {0, 0}, {1, 0}, {1, 1}, 1, 1, 0},
+		{DRM_FORMAT_NV61, {0, 0}, {1, 1}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_NV24, {0, 0}, {1, 0}, {1, 1}, 1, 1, 0},
+		{DRM_FORMAT_NV42, {0, 0}, {1, 1}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_P010, {0, 0}, {1, 0}, {1, 2}, 2, 2, 0},
+		{DRM_FORMAT_P012, {0, 0}, {1, 0}, {1, 2}, 2, 2, 0},
+		{DRM_FORMAT_P016, {0, 0}, {1, 0}, {1, 2}, 2, 2, 0},
+		{DRM_FORMAT_YUV410, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
+		{DRM_FORMAT_YVU410, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_YUV411, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
+		{DRM_FORMAT_YVU411, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_YUV420, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
+		{DRM_FORMAT_YVU420, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_YUV422, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
+		{DRM_FORMAT_YVU422, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_YUV444, {0, 0}, {1, 0}, {2, 0}, 1, 1, 0},
+		{DRM_FORMAT_YVU444, {0, 0}, {2, 0}, {1, 0}, 1, 1, 0},
+		{DRM_FORMAT_YUYV, {0, 0}, {0, 1}, {0, 3}, 1, 2, 0},
+		{DRM_FORMAT_YVYU, {0, 0}, {0, 3}, {0, 1}, 1, 2, 0},
+		{DRM_FORMAT_UYVY, {0, 1}, {0, 0}, {0, 2}, 1, 2, 0},
+		{DRM_FORMAT_VYUY, {0, 1}, {0, 2}, {0, 0}, 1, 2, 0},
+		{DRM_FORMAT_Q410, {0, 0}, {1, 0}, {2, 0}, 2, 2, 0},
+		{DRM_FORMAT_Q401, {0, 0}, {2, 0}, {1, 0}, 2, 2, 0},
+		{DRM_FORMAT_Y210, {0, 0}, {0, 2}, {0, 6}, 2, 4, 0},
+		{DRM_FORMAT_Y212, {0, 0}, {0, 2}, {0, 6}, 2, 4, 0},
+		{DRM_FORMAT_Y216, {0, 0}, {0, 2}, {0, 6}, 2, 4, 0},
+		{DRM_FORMAT_XYUV8888, {0, 2}, {0, 1}, {0, 0}, 1, 4, 0},
+		{DRM_FORMAT_VUY888, {0, 2}, {0, 1}, {0, 0}, 1, 3, 0},
+		PLANAR('S', '0', '1', '0', 6),
+		PLANAR('S', '2', '1', '0', 6),
+		PLANAR('S', '4', '1', '0', 6),
+		PLANAR('S', '0', '1', '2', 4),
+		PLANAR('S', '2', '1', '2', 4),
+		PLANAR('S', '4', '1', '2', 4),
+		PLANAR('S', '0', '1', '6', 0),
+		PLANAR('S', '2', '1', '6', 0),
+		PLANAR('S', '4', '1', '6', 0),
 };
 
 static const struct yuv_format *find_yuv(uint32_t fourcc) {
@@ -206,7 +219,7 @@ static void fetch(uint16_t *out, const struct yuv_format *format, const uint8_t 
 		if (format->size == 1) {
 			out[i] = (uint16_t)(sample[0] * CODE);
 		} else {
-			out[i] = (uint16_t)(sample[0] | sample[1] << 8);
+			out[i] = (uint16_t)((sample[0] | sample[1] << 8) << format->shift);
 		}
 	}
 }

@@ -25,6 +25,13 @@ FORMATS = {
     "YVYU": "YVYU",
     "UYVY": "UYVY",
     "P010_10LE": "P010",
+    "I420_10LE": "S010",
+    "I422_10LE": "S210",
+    "Y444_10LE": "S410",
+    "I420_12LE": "S012",
+    "I422_12LE": "S212",
+    "Y444_12LE": "S412",
+    "Y444_16LE": "S416",
     "xBGR": "RX24",
     "RGBx": "XB24",
     "BGR": "RG24",
@@ -74,7 +81,8 @@ class Picture:
             self.rgb = planes[[2, 0, 1]].transpose(1, 2, 0) / 257
         else:
             # GStreamer repeats the upper bits in those that 16 bits have more.
-            codes = (planes >> 6) / 4 if name == "P010_10LE" else planes >> 8
+            bits = int(name[-4:-2]) if name.endswith("LE") else 8
+            codes = (planes >> (16 - bits)) / (1 << (bits - 8))
             self.rgb = self.equations(codes, matrix, value_range)
         # It mixes the colours of neighbours where pixels share samples: not away from the edges.
         inside = abs(numpy.arange(max(width, height)) % CELL - (CELL - 1) / 2) < 2
