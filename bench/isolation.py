@@ -7,7 +7,8 @@ where that is allowed; `open` has Weston, a telltale, a film and its view on ano
 flooding, leaking, scribbling, killing, stopping, lying and silence go on. The figures are the
 meter's own: presented frames a second, and the longest time between two of them, in refreshes. Each
 repetition of a case is compared to the undisturbed one before it. Beside them stands the machine's
-own limit: by how much a program that only wakes, before all others on that core, was late then.
+own limit: by how much a program that only wakes and copies as much memory as a picture has, before
+all others on that core, was late then.
 
 The case `fences` runs in a guest as a whole, both domains in it, whose kernel has fences to attack
 with. It is run only where it is named.

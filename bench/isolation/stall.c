@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
  * gid-bench-stall: the machine's own limit. Wakes every millisecond, before all other programs
- * where that is allowed (it is started so), and does nothing else. At SIGTERM it writes a line of
- * JSON: by how much it was late at most. No program can be more punctual than that.
+ * where that is allowed (it is started so), and copies at each refresh as much memory as a display
+ * does: a machine can also be late with that, as one that is virtual itself. At SIGTERM it writes a
+ * line of JSON: by how much it was late at most. No program can be more punctual than that.
  */
 #include "../../tests/hostile/programs/ending.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #define PERIOD_NS 1000000u
+#define WAKES_A_REFRESH 16u
+#define PICTURE ((size_t)1280 * 480 * 4)
 
 static uint64_t to_ns(const struct timespec *time) {
 	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
@@ -20,6 +24,7 @@ static uint64_t to_ns(const struct timespec *time) {
 
 int main(void) {
 	struct timespec now;
+	static char pictures[2][PICTURE];
 	uint64_t wakes = 0, worst = 0;
 	ending_init();
 	mlockall(MCL_CURRENT | MCL_FUTURE);
@@ -29,6 +34,10 @@ int main(void) {
 		struct timespec until = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR &&
 				!ending) {
+		}
+		if (wakes % WAKES_A_REFRESH == 0) {
+			memcpy(pictures[0], pictures[1], PICTURE);
+			__asm__ volatile("" : : "r"(pictures) : "memory"); /* it is needed */
 		}
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		uint64_t late = to_ns(&now) > due ? to_ns(&now) - due : 0;
