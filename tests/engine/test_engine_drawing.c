@@ -36,12 +36,9 @@ static void bitmap_init(
 
 static bool guards_hold(const struct bitmap *bitmap) {
 	const uint8_t *end = bitmap->bytes + GUARD + gid_layout_size(&bitmap->layout);
-	for (int i = 0; i < GUARD; i++) {
-		if (bitmap->bytes[i] != 0xa5 || end[i] != 0xa5) {
-			return false;
-		}
-	}
-	return true;
+	uint8_t guard[GUARD];
+	memset(guard, 0xa5, GUARD);
+	return memcmp(bitmap->bytes, guard, GUARD) == 0 && memcmp(end, guard, GUARD) == 0;
 }
 
 static uint32_t *pixel(struct bitmap *bitmap, uint32_t x, uint32_t y) {
@@ -757,16 +754,12 @@ static void test_large_region(void) {
 
 /* Y, U and V of a pixel by the standards' own formulas, from red, green and blue of 0..1. */
 static void to_yuv(const double rgb[3], uint32_t encoding, uint32_t range, uint8_t yuv[3]) {
-	static const struct {
-		double red, blue;
-	} parts[] = {
-			[ENGINE_BT601] = {0.299, 0.114},
+	static const double parts[][2] = {[ENGINE_BT601] = {0.299, 0.114},
 			[ENGINE_BT709] = {0.2126, 0.0722},
 			[ENGINE_FCC] = {0.30, 0.11},
 			[ENGINE_SMPTE240M] = {0.212, 0.087},
-			[ENGINE_BT2020] = {0.2627, 0.0593},
-	};
-	double red = parts[encoding].red, blue = parts[encoding].blue;
+			[ENGINE_BT2020] = {0.2627, 0.0593}};
+	double red = parts[encoding][0], blue = parts[encoding][1];
 	double y = red * rgb[0] + (1 - red - blue) * rgb[1] + blue * rgb[2];
 	double u = (rgb[2] - y) / (1 - blue) / 2, v = (rgb[0] - y) / (1 - red) / 2;
 	bool full = range == ENGINE_FULL;
