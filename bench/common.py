@@ -55,7 +55,8 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
 def run(main: Callable[[], int]) -> int:
     """A benchmark's main, with errors put for people. However it is ended, it tidies up."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
+            signal.signal(number, signal.default_int_handler)
     try:
         return main()
     except (BenchError, OSError, subprocess.SubprocessError) as error:

@@ -238,7 +238,8 @@ class Demo:
 def main() -> int:
     options = _parse()
     for number in _ENDS:
-        signal.signal(number, _end)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
+            signal.signal(number, _end)
     progress = Progress()
     # Short, for a socket's path has 108 bytes.
     short = len(tempfile.gettempdir()) < 40

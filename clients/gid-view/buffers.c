@@ -115,7 +115,7 @@ static void buffer_ask_compositor(struct buffer *buffer) {
 	buffer->state = BUFFER_CREATING;
 }
 
-static void warn_of_format(const struct gid_layout *layout) {
+static void warn_of_format(const struct gid_layout *layout, bool can_convert) {
 	uint32_t code = layout->fourcc;
 	char modifier[48] = "";
 	if (layout->modifier != DRM_FORMAT_MOD_LINEAR) {
@@ -123,10 +123,10 @@ static void warn_of_format(const struct gid_layout *layout) {
 				layout->modifier);
 	}
 	warnx("the compositor cannot show the stream's format %c%c%c%c%s; have it converted, "
-	      "here by --convert, or by its producer, as by: … ! videoconvert ! "
-	      "video/x-raw,format=BGRx ! gidsink …",
+	      "%sby its producer, as by: … ! videoconvert ! video/x-raw,format=BGRx ! gidsink …",
 			(int)(code & 0xff), (int)(code >> 8 & 0xff), (int)(code >> 16 & 0xff),
-			(int)(code >> 24 & 0xff), modifier);
+			(int)(code >> 24 & 0xff), modifier,
+			can_convert ? "here by --convert, or " : "");
 }
 
 /* Asked for what it cannot show, a compositor would end the connection. */
@@ -145,7 +145,7 @@ static void buffer_decide(struct buffer *buffer) {
 		return;
 	}
 	if (!shown) {
-		warn_of_format(&info.layout);
+		warn_of_format(&info.layout, converter_can(buffer->slab));
 		buffer->state = BUFFER_UNFIT;
 		return;
 	}

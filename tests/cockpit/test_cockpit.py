@@ -138,7 +138,7 @@ def test_where_one_does_not_start_none_is_left(tool: Tool) -> None:
     assert not (tool.runtime / "open" / "gidd.sock").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_while_one_starts_none_is_left(tool: Tool, number: signal.Signals) -> None:
     late, go = tool.folder / "gidd", tool.folder / "go"
     real = shutil.which("gidd", path=tool.env["PATH"])

@@ -278,11 +278,13 @@ def test_at_its_time(session: Session, options: list[str]) -> None:
     assert read(stats)["latency_us"]["p50"] < early_us
 
 
-def test_format_that_weston_has_not(session: Session) -> None:
-    produce(session, PLATE, CAPS.replace("BGRx", "I420"))
-    shown = view(session)
+@pytest.mark.parametrize(("pixels", "is_converted"), [("I420", True), ("GRAY8", False)])
+def test_format_that_weston_has_not(session: Session, pixels: str, is_converted: bool) -> None:
+    produce(session, PLATE, CAPS.replace("BGRx", pixels))
+    shown = view(session, *([] if is_converted else ["--convert"]))
     assert shown.wait() == 1
     assert "cannot show the stream's format" in shown.stderr
+    assert ("--convert" in shown.stderr) == is_converted
     assert "videoconvert" in shown.stderr
 
 

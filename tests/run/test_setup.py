@@ -202,6 +202,27 @@ def test_a_command_that_is_ended_tidies_up(
             os.killpg(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("place", ["root", "system"])
+def test_after_nohup_the_end_of_a_terminal_ends_nothing(machine: Machine, place: str) -> None:
+    if place == "root":
+        machine.make_root()
+    else:
+        machine.hide("dpkg-query")
+        (machine.first / "dpkg-query").symlink_to("/usr/bin/dpkg-query")
+    begun, go = machine.folder / "begun", machine.folder / "go"
+    script = f"touch {begun}; until [ -e {go} ]; do sleep 0.05; done; exit 7"
+    command = ["nohup", str(SETUP), "sh", "-c", script]
+    process = subprocess.Popen(command, env=machine.env_here(), start_new_session=True)
+    try:
+        wait_for(begun.exists, "the command")
+        os.killpg(process.pid, signal.SIGHUP)
+        go.touch()
+        assert process.wait(PATIENCE) == 7
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def test_a_command_has_its_input(machine: Machine) -> None:
     machine.make_root()
     command = [str(SETUP), "cat"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from gid_vm import modules
-from gid_vm.initramfs import CannotBoot
+from gid_vm.initramfs import CannotBoot, find_kernel
 from gid_vm.modules import built_modules, module_files
 
 RELEASE = "6.12.1+deb13-amd64"
@@ -82,3 +82,14 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(CannotBoot, match="dpkg-deb failed"):
         built_modules(RELEASE, tmp_path / "cache")
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["modules.lock"]
+
+
+def test_the_newest_kernel_with_modules(tmp_path: Path) -> None:
+    """By its number, and not by its letters."""
+    for name in ("6.9.7-amd64", "6.12.1-amd64", "6.12.30-amd64"):
+        (tmp_path / f"vmlinuz-{name}").touch()
+    for name in ("6.9.7-amd64", "6.12.1-amd64"):
+        (tmp_path / "modules" / name / "kernel").mkdir(parents=True)
+    image, modules = find_kernel(tmp_path, tmp_path / "modules")
+    assert image.name == "vmlinuz-6.12.1-amd64"
+    assert modules == tmp_path / "modules/6.12.1-amd64/kernel"

@@ -2,6 +2,7 @@
 """The small file system a guest starts from: busybox, the 9p modules, and two scripts."""
 
 import lzma
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,12 +17,18 @@ class CannotBoot(Exception):
     """QEMU, a kernel, or something else that a guest is booted with is missing."""
 
 
-def find_kernel(boot: Path = Path("/boot")) -> tuple[Path, Path]:
-    """The newest kernel image below `boot`, and the folder of its modules."""
-    for image in sorted(boot.glob("vmlinuz-*"), reverse=True):
-        modules = Path("/lib/modules") / image.name.removeprefix("vmlinuz-") / "kernel"
-        if modules.is_dir():
-            return image, modules
+def find_kernel(
+    boot: Path = Path("/boot"), modules: Path = Path("/lib/modules")
+) -> tuple[Path, Path]:
+    """The newest kernel image below `boot`, and the folder of its modules below `modules`."""
+
+    def version(image: Path) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", image.name)]
+
+    for image in sorted(boot.glob("vmlinuz-*"), key=version, reverse=True):
+        folder = modules / image.name.removeprefix("vmlinuz-") / "kernel"
+        if folder.is_dir():
+            return image, folder
     raise CannotBoot(f"no kernel with modules in {boot}: install linux-image-amd64")
 
 

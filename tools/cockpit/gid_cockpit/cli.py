@@ -24,6 +24,9 @@ from .unit import serve
 LINK_SECONDS = 10.0
 GUEST_LINK_SECONDS = 180.0  # a guest boots first
 
+# What ends a command as Ctrl-C does; the second when its terminal is closed.
+ENDS = (signal.SIGTERM, signal.SIGHUP)
+
 
 def paint(text: str, good: bool) -> str:
     if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
@@ -67,7 +70,7 @@ def in_order(configuration: Configuration, names: list[str]) -> list[Runs]:
 def uninterrupted() -> Iterator[None]:
     """Ctrl-C comes after this: what is being started is ours to end by then."""
     came: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = (signal.SIGINT, *ENDS)
     before = [signal.signal(number, lambda which, _: came.append(which)) for number in numbers]
     try:
         yield
@@ -80,7 +83,9 @@ def uninterrupted() -> Iterator[None]:
 
 def up(configuration: Configuration, options: argparse.Namespace) -> int:
     """All of them or none: where one does not start, those that did are ended again."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in ENDS:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
+            signal.signal(number, signal.default_int_handler)
     started: list[Runs] = []
     chosen = in_order(configuration, options.domain)
     try:

@@ -321,7 +321,8 @@ class Guest:
             agent.wait_ready(ANSWER_SECONDS)
             command = agent.start(words, cwd=cwd, hear=show_for(agent))
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, lambda which, _: command.signal(signal.Signals(which)))
+                if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
+                    signal.signal(number, lambda which, _: command.signal(signal.Signals(which)))
             command.wait(FOREVER_SECONDS)
             return command.code if command.code >= 0 else 128 - command.code
         except GuestError as error:
