@@ -489,12 +489,13 @@ def test_a_guest_empties_its_own_windows_alone(machines: Cockpit) -> None:
         member.join()
         mine[4096:12288] = b"m" * 8192
         theirs[4096:8192] = b"t" * 4096
-        begin = bytes(mine[:4096])
+        begin = bytes(mine[:4096])  # in which the hub changes the cookie when it likes
         for place in (4096, 63 << 40 | 4096, 4 * MIB, 1 << 40 | 4 * MIB):
             member.send(0, pack(PUNCH, place, 4096))
             assert member.wait_for(0, PUNCHED).values == (place, 4096)
         assert mine[4096:8192] == bytes(4096) and mine[8192:12288] == b"m" * 4096
-        assert mine[:4096] == begin and theirs[4096:8192] == b"t" * 4096
+        assert mine[:24] == begin[:24] and mine[32:4096] == begin[32:]
+        assert theirs[4096:8192] == b"t" * 4096
         assert os.stat(first).st_blocks * 512 >= 4 * MIB  # its pages are there again
 
 
