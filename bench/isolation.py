@@ -236,7 +236,7 @@ def main() -> int:
             parser.error("fences has a guest of its own, with both domains: no other case, no --vm")
         return fences_inside(options)
     # Short, for a socket's path has 108 bytes.
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         found, scheduling = run_all(options, Path(folder))
     show(found, scheduling, not options.unprotected)
     for row in found:

@@ -274,8 +274,7 @@ def main() -> int:
     options = parser.parse_args()
     parts = options.part or ([] if options.run else list(PARTS))
     progress = common.Progress(1 + len(parts) + len(options.run))
-    # Short, for a socket's path has 108 bytes.
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         with Cockpit(Path(folder), guest=True, starts_open=False) as cockpit:
             bench = Bench(cockpit, options.seconds)
             progress.step("the guest boots")

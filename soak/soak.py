@@ -27,7 +27,7 @@ sys.path += [str(_TOP / "bench"), str(_TOP / "bench" / "isolation")]
 
 import isolation  # noqa: E402
 from cases import Case, Undisturbed, all_cases  # noqa: E402
-from common import BenchError  # noqa: E402
+from common import BenchError, memory_folder  # noqa: E402
 from guest import GUEST_SECONDS  # noqa: E402
 from looks import least, look  # noqa: E402
 from page import Result, write_page  # noqa: E402
@@ -166,8 +166,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
             signal.signal(number, signal.default_int_handler)
-    # Short, for a socket's path has 108 bytes.
-    with tempfile.TemporaryDirectory(prefix="gid-soak-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="gid-soak-", dir=memory_folder()) as folder:
         soak = Soak(options, Path(folder))
         try:
             soak.run()

@@ -348,6 +348,22 @@ def test_help_and_version(option: str) -> None:
     assert result.stdout.startswith("Usage: gidctl" if usage else "gidctl ")
 
 
+@pytest.mark.parametrize("folder", ["/dev/shm", "/proc"])
+def test_doctor_wants_machines_to_share_memory(folder: str) -> None:
+    words = [GIDCTL, "doctor", "--json", "--config", "/nonexistent.conf"]
+    env = os.environ | {"GID_RUNTIME_DIR": folder}
+    result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
+    (found,) = find(json.loads(result.stdout), "runtime folder")
+    remedy = "choose one in memory, such as runtime=/run/gidway"
+    assert (
+        found
+        == {
+            "/dev/shm": ("ok", "/dev/shm is in memory", ""),
+            "/proc": ("note", "/proc is on a disk, which gets all that machines share", remedy),
+        }[folder]
+    )
+
+
 def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
     cockpit = make_cockpit()
     status, found = findings(cockpit, "--config", "/nonexistent.conf")

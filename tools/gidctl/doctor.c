@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -301,6 +303,21 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 	find(doctor, VERDICT_BAD, what, remedy, "%s", gid_domain_connect_error());
 }
 
+/* Windows are files in it: on a disk, each page that is written to them is written there, too. */
+static void look_at_runtime(struct doctor *doctor, const char *runtime) {
+	struct statfs status;
+	if (statfs(runtime, &status) < 0) {
+		return;
+	}
+	if (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC) {
+		find(doctor, VERDICT_GOOD, "runtime folder", "", "%s is in memory", runtime);
+	} else {
+		find(doctor, VERDICT_WARNING, "runtime folder",
+				"choose one in memory, such as runtime=/run/gidway",
+				"%s is on a disk, which gets all that machines share", runtime);
+	}
+}
+
 /* Each folder of the runtime folder in which a gidd has been. */
 static unsigned look_at_all_domains(struct doctor *doctor, DIR *folder, const char *runtime) {
 	struct dirent *entry;
@@ -332,6 +349,7 @@ static void look_at_domains(struct doctor *doctor) {
 				strerror(errno));
 		return;
 	}
+	look_at_runtime(doctor, runtime);
 	if (look_at_all_domains(doctor, folder, runtime) == 0) {
 		find(doctor, VERDICT_BAD, "domains", start, "none has run in %s", runtime);
 	}
