@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -65,20 +64,6 @@ def run(main: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-
-
-_ROOM = 4 << 30  # bytes, for windows of machines, logs, and what is leaked there
-
-
-def memory_folder() -> str:
-    """For a runtime folder: in memory, as /run is, else all that machines share goes to a disk.
-
-    Short, for a socket's path has 108 bytes.
-    """
-    try:
-        return "/dev/shm" if shutil.disk_usage("/dev/shm").free >= _ROOM else "/tmp"
-    except OSError:
-        return "/tmp"
 
 
 def cpu_seconds(pid: int) -> float:

@@ -31,6 +31,7 @@ import common
 sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 import composing  # noqa: E402
 import through_guest  # noqa: E402
+from gid_vm.folder import memory_folder  # noqa: E402
 
 COCKPIT = """\
 [cockpit]
@@ -212,7 +213,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     common.take_precedence()
-    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir=memory_folder()) as folder:
         rows, composed = (in_guest if options.vm else here)(Path(folder), options)
     found = ratios(rows)
     if composed:

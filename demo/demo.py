@@ -23,6 +23,7 @@ import report  # noqa: E402
 from cluster_domain import ClusterDomain  # noqa: E402
 from cockpit import Cockpit  # noqa: E402
 from gid_evaluate import machine  # noqa: E402
+from gid_vm.folder import memory_folder  # noqa: E402
 from open_domain import OpenDomain  # noqa: E402
 from place import DemoError  # noqa: E402
 from progress import Progress  # noqa: E402
@@ -241,9 +242,7 @@ def main() -> int:
         if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
             signal.signal(number, _end)
     progress = Progress()
-    # Short, for a socket's path has 108 bytes.
-    short = len(tempfile.gettempdir()) < 40
-    folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir=None if short else "/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="gidway-demo-", dir=memory_folder()))
     os.environ["GID_RUNTIME_DIR"] = str(folder)
     _take_registry(folder)
     film.Gst.init(None)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from gid_vm.folder import memory_folder
+
 from testing.one import Outcome, Running, Test
 from testing.processors import Processors
 
@@ -55,8 +57,8 @@ class Pool:
 
     def run(self, feed: Callable[[], bool]) -> None:
         """Runs everything. `feed` may add tests; asked until it says that none will follow."""
-        # Short, for a socket's path has 108 bytes.
-        made = tempfile.TemporaryDirectory(prefix="gid", dir="/tmp", ignore_cleanup_errors=True)
+        folder = memory_folder()
+        made = tempfile.TemporaryDirectory(prefix="gid", dir=folder, ignore_cleanup_errors=True)
         with made as name:
             self._folder = Path(name)
             self._folder.chmod(0o755)  # some tests start programs as other users

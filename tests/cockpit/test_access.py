@@ -18,6 +18,7 @@ from gid_cockpit import machine
 from gid_cockpit.access import READ, WRITE, identity, let_in, user_of
 from gid_cockpit.configuration import CockpitError, Configuration, Domain
 from gid_cockpit.machine import Guest
+from gid_vm.folder import memory_folder
 from program import is_alive, wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes oth
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
     folder.chmod(0o711)
     yield folder
     shutil.rmtree(folder)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gid_vm.folder import memory_folder
 from program import BUILD, PATIENCE, is_alive, wait_for
 
 TWO_DOMAINS = """\
@@ -29,7 +30,7 @@ streams=movie
 
 class Tool:
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
         self.runtime = self.folder / "run"
         self.config = self.folder / "cockpit.conf"
         self.write(TWO_DOMAINS)

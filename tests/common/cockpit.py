@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from gid_vm.folder import memory_folder
 from gidwire import Connection
 from program import BUILD, Program, wait_for
 
@@ -34,8 +35,7 @@ class Cockpit:
     """Starts the gidds; ends them and looks for what they left when it is closed."""
 
     def __init__(self, config: str = DEFAULT_CONFIG) -> None:
-        # pytest's own folders are too long for a socket's path.
-        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
         self.runtime = self.folder / "run"
         self.config_path = self.folder / "cockpit.conf"
         self.config_path.write_text(config)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from gid_vm.folder import memory_folder
 from program import BUILD, TOP, Program
 from runs import MARK, Run, check_copies, run_demo
 
@@ -197,7 +198,7 @@ def test_another_film(tmp_path: Path) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder for what a demo keeps only for a while."""
-    with tempfile.TemporaryDirectory(prefix="gid-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="gid-", dir=memory_folder()) as folder:
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)
 

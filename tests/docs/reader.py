@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from documents import Document
+from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
 from program import BUILD
 from terminal import Terminal, devenv
@@ -26,7 +27,7 @@ class Reader:
         self._before = before or {}
         # Guests see the build folder; a runtime folder's path must be short, for its sockets.
         self.folder = Path(tempfile.mkdtemp(prefix="a reader ", dir=BUILD))
-        self.logs = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+        self.logs = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
         self.runtime = self.logs / "r"
         self.runtime.mkdir(mode=0o700)
         self.env = (devenv() if developer else dict(os.environ)) | {

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy
 from cockpit import Cockpit
+from gid_vm.folder import memory_folder
 from pipeline import LOSSLESS, Pipeline
 from program import BUILD, Program, wait_for
 from screens import HEIGHT, LAMP, WIDTH, ClusterScreen, WestonScreen
@@ -82,7 +83,7 @@ class Cluster:
         self.cockpit = Cockpit()
         shutil.copy(registry, self.cockpit.folder / "registry.bin")
         self.cockpit.start_all()
-        self.folder = Path(tempfile.mkdtemp(dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(dir=memory_folder()))
         self.screens: dict[str, WestonScreen | ClusterScreen] = {}
 
     def need(self, names: list[str]) -> None:

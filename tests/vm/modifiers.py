@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from cockpit import Cockpit
+from gid_vm.folder import memory_folder
 from pipeline import Pipeline, gst_env
 from program import BUILD, Program
 
@@ -28,7 +29,7 @@ class Cluster:
         self.registry = self.cockpit.folder / "registry.bin"
         shutil.copy(registry, self.registry)
         self.cockpit.start_all()
-        self.folder = Path(tempfile.mkdtemp(dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(dir=memory_folder()))
         name = f"XR24:{MODIFIER:#018x}"
         env = gst_env(self.cockpit.env("open"), self.registry)
         self.source = Program([BUILD / "tests/vm/tiled-source", "film", name], env, self.folder)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from gid_vm import agent as agents
 from gid_vm.agent import Agent, GuestError
+from gid_vm.folder import memory_folder
 from program import PATIENCE
 
 Answer = Callable[[socket.socket, dict], None]
@@ -22,7 +23,7 @@ class Guest:
     """An agent whose answers to a command are the test's."""
 
     def __init__(self) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="gid-", dir="/tmp")
+        self.folder = tempfile.TemporaryDirectory(prefix="gid-", dir=memory_folder())
         path = Path(self.folder.name, "agent")
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))

@@ -20,6 +20,7 @@ import pytest
 from drivers import CODECS, environment_of_codecs, load, sources
 from gid_cockpit.configuration import Domain, MachineKeys
 from gid_cockpit.machine import window_kind
+from gid_vm.folder import memory_folder
 from gid_vm.guest import why_no_pages, why_not
 from gid_vm.initramfs import CannotBoot
 from gid_vm.libvirt import to_xml
@@ -88,7 +89,9 @@ def test_libvirt_has_both_kinds() -> None:
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
     """What `open` has as a disk: two pictures."""
-    folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))  # short, for a line of a file
+    folder = Path(
+        tempfile.mkdtemp(prefix="gid-", dir=memory_folder())
+    )  # short, for a line of a file
     path = folder / "disk"
     path.write_bytes(random.Random(1).randbytes(2 * WIDTH * HEIGHT * 4))
     yield path

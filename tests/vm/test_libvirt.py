@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from gid_vm.agent import Agent
+from gid_vm.folder import memory_folder
 from gid_vm.guest import BOOT_SECONDS, why_no_pages, why_not
 from guests import Running
 from peer import PEER, WAITING
@@ -122,7 +123,7 @@ class Machine:
 
 @pytest.fixture
 def machine(kind: str) -> Iterator[Machine]:
-    folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))  # short: sockets lie there
+    folder = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))  # short: sockets lie there
     machine = Machine(folder, kind)
     yield machine
     machine.close()

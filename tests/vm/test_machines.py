@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
@@ -53,7 +54,7 @@ streams=movie
 
 class Tool:
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
         self.runtime = self.folder / "run"
         self.config = self.folder / "cockpit.conf"
         self.config.write_text(CONFIG.format(runtime=self.runtime))

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gid_vm.folder import memory_folder
+
 from .lateness import Lateness
 from .result import Figure
 from .systems import CannotRun, Native, System
@@ -160,7 +162,7 @@ class Context:
             raise NotRun("this needs two domains on the machine where it is started")
         if shutil.which("gidd") is None:
             raise NotRun("there is no gidd here")
-        with tempfile.TemporaryDirectory(prefix="gid-evaluate-", dir="/tmp") as folder:
+        with tempfile.TemporaryDirectory(prefix="gid-evaluate-", dir=memory_folder()) as folder:
             with _gidds(Path(folder)):
                 yield Cockpit(Path(folder))
 
