@@ -31,7 +31,6 @@ for needed in (
 ):
     sys.path.append(str(needed))
 
-from gid_vm.folder import memory_folder  # noqa: E402
 from through_waypipe import WAYPIPE, screen  # noqa: E402
 
 SIZE = (1280, 720)  # pixels
@@ -184,7 +183,7 @@ class Bench:
         frames = self._frames // 2
         with self._sums.counting() as environment:
             before = dict(os.environ)
-            with tempfile.TemporaryDirectory(prefix="gw-", dir=memory_folder()) as name:
+            with tempfile.TemporaryDirectory(prefix="gw-", dir=common.memory_folder()) as name:
                 folder = Path(name)
                 with screen(folder, SIZE, environment):
                     display = folder / "display"
@@ -226,7 +225,7 @@ def main() -> int:
         raise common.BenchError("the counter of copies is only built for x86_64")
     rows = []
     progress = common.Progress(len(PIPELINES) + 1)
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=memory_folder()) as name:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:
         with common.cockpit(Path(name), "bench"):
             bench = Bench(Path(name), options.frames)
             for who in PIPELINES:

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-# What benchmarks share with others: the demo's film and who runs before others, and what machine
-# this is.
+# What benchmarks share with others: the demo's film and who runs before others, what machine this
+# is, and where a runtime folder is made.
 TOP = Path(__file__).resolve().parents[1]
 DEMO = TOP / "demo"
-sys.path += [str(DEMO), str(TOP / "tools" / "evaluate")]
+sys.path += [str(DEMO), str(TOP / "tools" / "evaluate"), str(TOP / "vm")]
 from gid_evaluate import machine  # noqa: E402
+from gid_vm.folder import memory_folder as memory_folder  # noqa: E402
 
 _COCKPIT = """\
 [cockpit]

@@ -25,7 +25,6 @@ from pathlib import Path
 import common
 import numpy
 import priority  # common has its folder
-from gid_vm.folder import memory_folder
 from PIL import Image
 
 OUTPUTS = {"centre": (1920, 720), "cluster": (1920, 720), "head-up": (800, 480)}
@@ -182,7 +181,7 @@ def main() -> int:
     parser = common.parser("displays", __doc__)
     parser.add_argument("--seconds", type=float, default=60, help="default: 60")
     options: argparse.Namespace = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=memory_folder()) as name:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:
         folder = Path(name)
         with common.cockpit(folder, "safety/*"), contextlib.ExitStack() as stack:
             rows = measure(Displays(folder, stack), options.seconds)

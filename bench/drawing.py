@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import common
-from gid_vm.folder import memory_folder
 
 SCENES = ("build:use-vbo=true", "texture", "shading:shading=phong")
 PATIENCE = 60.0  # seconds
@@ -120,7 +119,7 @@ def main() -> int:
     scores: dict[bool, list[Score]] = {False: [], True: []}
     rates: dict[bool, list[float]] = {False: [], True: []}
     progress = common.Progress(2 * options.repetitions)
-    with tempfile.TemporaryDirectory(prefix="gid-draw-", dir=memory_folder()) as name:
+    with tempfile.TemporaryDirectory(prefix="gid-draw-", dir=common.memory_folder()) as name:
         folder = Path(name)
         with common.cockpit(folder, "movie"):
             for turn in range(options.repetitions):

@@ -31,7 +31,6 @@ import common
 sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 import composing  # noqa: E402
 import through_guest  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
 
 COCKPIT = """\
 [cockpit]
@@ -213,7 +212,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     common.take_precedence()
-    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir=memory_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir=common.memory_folder()) as folder:
         rows, composed = (in_guest if options.vm else here)(Path(folder), options)
     found = ratios(rows)
     if composed:

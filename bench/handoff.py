@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import common
-from gid_vm.folder import memory_folder
 
 RATE = 60
 FAST_RATE, FAST_SIZE = 1000, "1080p"
@@ -418,7 +417,7 @@ def main() -> int:
     parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--format", nargs="+", choices=FORMATS, default=list(FORMATS))
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir=memory_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix="gidway-bench-", dir=common.memory_folder()) as folder:
         with common.cockpit(Path(folder), streams="bench"):
             rows = measure(Bench(Path(folder), options.seconds), options)
     found, refused = ratios(rows), refusals(rows)

@@ -19,7 +19,6 @@ import time
 from pathlib import Path
 
 import common
-from gid_vm.folder import memory_folder
 
 SOURCE = (
     "videotestsrc is-live=true pattern=black ! "
@@ -96,7 +95,7 @@ def main() -> int:
     for _ in range(options.repetitions):
         for way, (owner, reader) in WAYS.items():
             progress.step(way)
-            with tempfile.TemporaryDirectory(prefix="gid-", dir=memory_folder()) as name:
+            with tempfile.TemporaryDirectory(prefix="gid-", dir=common.memory_folder()) as name:
                 folder = Path(name)
                 if way == "local":
                     domains = common.cockpit(folder, "movie")

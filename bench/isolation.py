@@ -32,7 +32,6 @@ sys.path.append(str(Path(__file__).resolve().with_suffix("")))
 from canvases import Canvas, CanvasCockpit, canvas_cases  # noqa: E402
 from cases import Case, Fences, Undisturbed, all_cases  # noqa: E402
 from fences import MODULE, FencesCockpit  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
 from guest import GUEST_SECONDS  # noqa: E402
 from inside import run_inside  # noqa: E402
 from pair import Cockpit  # noqa: E402
@@ -237,7 +236,7 @@ def main() -> int:
             parser.error("fences has a guest of its own, with both domains: no other case, no --vm")
         return fences_inside(options)
     # Short, for a socket's path has 108 bytes.
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=memory_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         found, scheduling = run_all(options, Path(folder))
     show(found, scheduling, not options.unprotected)
     for row in found:

@@ -24,7 +24,6 @@ from pathlib import Path
 import common
 
 sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
-from gid_vm.folder import memory_folder  # noqa: E402
 from pair import Cockpit  # noqa: E402
 from processes import PATIENCE  # noqa: E402
 
@@ -259,7 +258,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     # Short, for a socket's path has 108 bytes.
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=memory_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         rows = measure(options, Path(folder))
     show(rows)
     common.write(options.json, rows, ratios(rows))

@@ -38,7 +38,6 @@ from gid_timeline.reader import read_into  # noqa: E402
 from gid_timeline.samples import Samples  # noqa: E402
 from gid_timeline.stats import describe  # noqa: E402
 from gid_timeline.trace import Trace  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
 
 WIDTH, HEIGHT = 1280, 720  # of the output, and of the film
 STREAM = "movie"
@@ -75,7 +74,7 @@ def main() -> int:
     rows = []
     turns = options.repetitions * len(CLIENTS)
     progress = common.Progress((options.only != "instructions") * turns + len(CLIENTS))
-    with tempfile.TemporaryDirectory(prefix="gid-repaint-", dir=memory_folder()) as name:
+    with tempfile.TemporaryDirectory(prefix="gid-repaint-", dir=common.memory_folder()) as name:
         folder = Path(name)
         film = Path(clip.find(options.clip))
         with common.cockpit(folder, STREAM), playing(film, folder) as player:

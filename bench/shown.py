@@ -31,7 +31,6 @@ sys.path.append(str(common.DEMO))
 import clip  # noqa: E402
 import film  # noqa: E402
 import priority  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
 
 RATES = (24, 25, 30, 60)
 CAMERA_RATES = (30, 60)
@@ -307,7 +306,7 @@ def main() -> int:
     )
     parser.add_argument("--no-decode", dest="decode", action="store_false")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="gid-film-", dir=memory_folder()) as name:
+    with tempfile.TemporaryDirectory(prefix="gid-film-", dir=common.memory_folder()) as name:
         folder = Path(name)
         original = clip.find(options.clip)
         films = {rate: clip.retime(original, rate, folder) for rate in options.rate}

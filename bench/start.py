@@ -19,7 +19,6 @@ from pathlib import Path
 import common
 
 sys.path.append(str(Path(__file__).resolve().parent / "isolation"))
-from gid_vm.folder import memory_folder  # noqa: E402
 from pair import Cockpit  # noqa: E402
 from processes import Processes, wait_for  # noqa: E402
 
@@ -85,7 +84,7 @@ def main() -> int:
     found: dict[str, list[float]] = {name: [] for name in NAMES}
     progress = common.Progress(options.repetitions)
     # Short, for a socket's path has 108 bytes.
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=memory_folder()) as name:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:
         cockpit = Cockpit(Path(name))
         with contextlib.ExitStack() as stack:
             stack.push(cockpit.__exit__)

@@ -18,7 +18,6 @@ TOP = Path(__file__).resolve().parent.parent
 PARTS = TOP / "bench/waypipe"
 sys.path.append(str(PARTS))
 
-from gid_vm.folder import memory_folder  # noqa: E402
 from relay import Relay  # noqa: E402
 
 SECONDS = 120.0
@@ -80,7 +79,7 @@ def by_waypipe(
     agent: Agent, watched: list[int], port: int, size: tuple[int, int], frames: int
 ) -> tuple[float, float, int]:
     """Seconds, seconds of CPU without Weston's, and bytes that the two waypipes write and read."""
-    folder = Path(tempfile.mkdtemp(prefix="gw-", dir=memory_folder()))
+    folder = Path(tempfile.mkdtemp(prefix="gw-", dir=common.memory_folder()))
     try:
         with screen(folder, size) as client:
             relay = Relay()

@@ -29,7 +29,6 @@ import shown
 
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
 
 FRAMES, SIZE = 30, (320, 180)  # of the picture: a second's, and its size
 SAMPLES = 48000  # of the sound: a second's
@@ -241,7 +240,7 @@ def main() -> int:
     if shutil.which(SERVER) is None:
         raise common.BenchError(f"there is no sound server (package {SERVER})")
     Gst.init(None)
-    with tempfile.TemporaryDirectory(prefix="gid-film-", dir=memory_folder()) as name:
+    with tempfile.TemporaryDirectory(prefix="gid-film-", dir=common.memory_folder()) as name:
         with common.cockpit(Path(name), STREAM):
             row = measure(Path(name), options.seconds)
     print(

@@ -29,7 +29,6 @@ import isolation  # noqa: E402
 import load  # noqa: E402
 import repaint  # noqa: E402
 from cases import Flood, Reboot, Undisturbed  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
 from pair import Cockpit  # noqa: E402
 from processes import wait_for  # noqa: E402
 
@@ -275,7 +274,7 @@ def main() -> int:
     options = parser.parse_args()
     parts = options.part or ([] if options.run else list(PARTS))
     progress = common.Progress(1 + len(parts) + len(options.run))
-    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=memory_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as folder:
         with Cockpit(Path(folder), guest=True, starts_open=False) as cockpit:
             bench = Bench(cockpit, options.seconds)
             progress.step("the guest boots")

@@ -50,7 +50,6 @@ from gid_cockpit.configuration import CockpitError, read  # noqa: E402
 from gid_cockpit.daemon import Daemon  # noqa: E402
 from gid_cockpit.machine import Guest, window_kind  # noqa: E402
 from gid_vm.agent import Agent, GuestError  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
 from gid_vm.initramfs import CannotBoot  # noqa: E402
 from place import DemoError  # noqa: E402
 from through_waypipe import by_waypipe  # noqa: E402
@@ -271,7 +270,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.minutes is not None:
         return for_minutes(options.minutes, options.json)
-    folder = Path(tempfile.mkdtemp(prefix="gb-", dir=memory_folder()))
+    folder = Path(tempfile.mkdtemp(prefix="gb-", dir=common.memory_folder()))
     progress = common.Progress(10)
     try:
         progress.step("eventfd")
@@ -365,7 +364,7 @@ def main() -> int:
 
 
 def for_minutes(minutes: float, json_path: Path | None) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="gb-", dir=memory_folder()))
+    folder = Path(tempfile.mkdtemp(prefix="gb-", dir=common.memory_folder()))
     try:
         with guest(folder) as (agent, watched, no_pages):
             if no_pages is not None:

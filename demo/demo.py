@@ -14,7 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "evaluate"))
+_TOP = Path(__file__).resolve().parents[1]
+sys.path += [str(_TOP / "tools" / "evaluate"), str(_TOP / "vm")]
 
 import clip as clips  # noqa: E402
 import film  # noqa: E402

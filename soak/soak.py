@@ -27,8 +27,7 @@ sys.path += [str(_TOP / "bench"), str(_TOP / "bench" / "isolation")]
 
 import isolation  # noqa: E402
 from cases import Case, Undisturbed, all_cases  # noqa: E402
-from common import BenchError  # noqa: E402
-from gid_vm.folder import memory_folder  # noqa: E402
+from common import BenchError, memory_folder  # noqa: E402
 from guest import GUEST_SECONDS  # noqa: E402
 from looks import least, look  # noqa: E402
 from page import Result, write_page  # noqa: E402
