@@ -35,6 +35,7 @@ SAMPLES = 48000  # of the sound: a second's
 MARK = 0.1  # seconds of a flash and of a burst, at the beginning of each second
 QUIET, LOUD, TONE = 0.1, 0.8, 1000  # amplitudes and Hz: a whole number of waves fits into STEP
 STEP = SAMPLES // 1000  # samples that are looked at together
+AROUND = 10 * SAMPLES  # parts of the sound that tell when a sample of it was played
 BRIGHT = 128
 STREAM = "movie"
 SERVER = "pulseaudio"
@@ -114,18 +115,25 @@ class Light:
 
 
 class Sound:
-    """All that was played, with the time of its beginning: the earliest that any part of it allows,
-    since a part may come late, but none too early."""
+    """All that was played, and when each part of it came."""
 
     def __init__(self) -> None:
         self._parts: list[numpy.ndarray] = []
-        self._count, self._begin = 0, float("inf")
+        self._ends: list[int] = []  # samples
+        self._times: list[float] = []
 
     def take(self, buffer: Gst.Buffer, now: float) -> None:
         part = numpy.frombuffer(buffer.extract_dup(0, buffer.get_size()), "<i2")
         self._parts.append(part)
-        self._count += len(part)
-        self._begin = min(self._begin, now - self._count / SAMPLES)
+        self._ends.append((self._ends[-1] if self._ends else 0) + len(part))
+        self._times.append(now)
+
+    def _time(self, sample: int) -> float:
+        """The earliest that the parts around it allow: one may come late, but none too early. Not
+        of all parts, for the sound's clock has its own pace."""
+        first, last = numpy.searchsorted(self._ends, [sample - AROUND, sample + AROUND])
+        ends, times = numpy.array(self._ends[first:last]), numpy.array(self._times[first:last])
+        return float((times - (ends - sample) / SAMPLES).min())
 
     def bursts_and_gaps(self) -> tuple[list[float], int]:
         """When each burst began, and how often the tone was interrupted between the first and the
@@ -138,7 +146,7 @@ class Sound:
         if not len(begins):
             raise common.BenchError("no sound was played")
         gaps = _rises(silent[begins[0] : begins[-1]])
-        return [self._begin + step * STEP / SAMPLES for step in begins], len(gaps)
+        return [self._time(int(step) * STEP) for step in begins], len(gaps)
 
 
 def _rises(flags: numpy.ndarray) -> numpy.ndarray:

@@ -120,7 +120,7 @@ def _handoff(context: Context) -> list[Figure]:
 
 def _engine(context: Context) -> list[Figure]:
     timing = () if context.is_full else ("--repetitions=2", "--frames=20", "--seconds=2")
-    found = context.benchmark("engine", *timing, minutes=8)
+    found = context.benchmark("engine", *timing, minutes=25)
     return _ratios(found, "./run bench engine")
 
 
@@ -167,6 +167,6 @@ PLANS = [
             ("2 to 8 layers, first frame", "24.7 to 79.7 % slower"),
             ("2 to 8 layers, later frames", "1.6 to 4 % slower"),
         ),
-        minutes=(0.9, 4),
+        minutes=(0.9, 10),
     ),
 ]
