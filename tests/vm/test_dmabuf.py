@@ -71,7 +71,8 @@ WAYS = {
 def shown() -> Iterator[dict[str, dict]]:
     """What came of each case; all in one guest, one after the other."""
     lines = "".join(json.dumps(case) + "\n" for case in cases())
-    folders = ":".join(str(HERE.parent / name) for name in ("common", "gst", "compositor"))
+    of_tests = (str(HERE.parent / name) for name in ("common", "gst", "compositor"))
+    folders = ":".join([*of_tests, str(HERE.parents[1] / "vm")])
     environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "180"}
     with Guest("open", cpus=2) as guest:
         assert guest.run(["modprobe", "vivid"]).code == 0

@@ -27,7 +27,8 @@ NAME = f"XR24:0x{HIGH:08x}{LOW:08x}"
 
 @pytest.fixture(scope="module")
 def found() -> Iterator[dict]:
-    folders = ":".join(str(HERE.parent / name) for name in ("common", "gst"))
+    of_tests = (str(HERE.parent / name) for name in ("common", "gst"))
+    folders = ":".join([*of_tests, str(HERE.parents[1] / "vm")])
     environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "180"}
     with Guest("open", cpus=2) as guest:
         guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel

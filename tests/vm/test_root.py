@@ -2,6 +2,8 @@
 """Which folders of this machine a guest is lent, wherever gidway and its user are."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,17 +12,19 @@ from gid_vm.root import copy_etc, lent_folders
 
 
 @pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def clone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A clone with a build in it, a home beside it, and no gidd elsewhere."""
-    clone = tmp_path / "ä b" / "gidway"
-    (clone / "build" / "meson-info").mkdir(parents=True)
-    (clone / "meson.build").touch()
-    (tmp_path / "home").mkdir()
-    monkeypatch.setattr(root, "TOP", clone)
-    monkeypatch.setenv("GIDWAY_BUILD", str(clone / "build"))
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PATH", "/usr/bin")
-    return clone
+    # Not where the tests' folders are made: that may be below /dev, of which nothing is lent.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        clone = Path(name, "ä b", "gidway")
+        (clone / "build" / "meson-info").mkdir(parents=True)
+        (clone / "meson.build").touch()
+        Path(name, "home").mkdir()
+        monkeypatch.setattr(root, "TOP", clone)
+        monkeypatch.setenv("GIDWAY_BUILD", str(clone / "build"))
+        monkeypatch.setenv("HOME", f"{name}/home")
+        monkeypatch.setenv("PATH", "/usr/bin")
+        yield clone
 
 
 def make_gidd(folder: Path) -> None:
