@@ -10,8 +10,8 @@ from common import TOP, BenchError
 
 sys.path.append(str(TOP / "vm"))
 from gid_vm.agent import GuestError  # noqa: E402
-from gid_vm.guest import Guest  # noqa: E402
 from gid_vm.initramfs import CannotBoot  # noqa: E402
+from gid_vm.own_kernel import own_kernel  # noqa: E402
 
 LIFE_SECONDS = 1500.0  # for all of it: no guest lives much longer
 OUT = Path("/mnt/out")  # of the guest: its Guest.out
@@ -29,7 +29,7 @@ def run_inside(
     found = "result.json"
     command = ["python3", str(program.resolve()), *words, "--here", f"--json={OUT / found}"]
     try:
-        with Guest("bench", cpus=2, modules=list(modules)) as guest:
+        with own_kernel("bench", modules) as guest:
             if prepare is not None:
                 prepare(guest.out)
             result = guest.start(command, env=environment, hear=_hear).wait(LIFE_SECONDS)

@@ -13,6 +13,7 @@ from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, prepare
 from gid_vm.initramfs import CannotBoot
 from gid_vm.modules import SOURCES
+from gid_vm.own_kernel import UmlGuest, memory_environment, prepare_program
 from gid_vm.qemu import Display, Machine
 
 COMMAND_SECONDS = 1200
@@ -21,13 +22,18 @@ COMMAND_SECONDS = 1200
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="./run vm",
-        description="Boots a domain as a QEMU guest with its own kernel, and gives a shell or runs "
+        description="Boots a domain as a guest with its own kernel, and gives a shell or runs "
         "a command in it. It sees /usr, this clone and its build, and the folder it is started "
         "in unless that is a home, all read-only: what is written goes to memory.",
     )
     parser.add_argument("name", help="the domain's name, which the guest has as its host name")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run; default: a shell")
-    parser.add_argument("--accel", choices=("kvm", "tcg"), help="default: KVM where it works")
+    parser.add_argument(
+        "--accel",
+        choices=("kvm", "tcg", "uml"),
+        help="uml: User-mode Linux, which needs no KVM to be fast, and has none of QEMU's devices; "
+        "built at first use, in three minutes (default: KVM where it works, else tcg)",
+    )
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="default: 1024")
     parser.add_argument(
         "--display",
@@ -44,7 +50,11 @@ def main() -> int:
         f"first use: {', '.join(SOURCES)}. May be given again",
     )
     options = parser.parse_args()
+    if options.accel == "uml" and options.display is not None:
+        parser.error("User-mode Linux has no virtio-gpu: --module vkms is its display")
     try:
+        if options.accel == "uml":
+            return run_program(options)
         accel = options.accel or probe_accel()
         with tempfile.TemporaryDirectory(prefix="gidway-") as name:
             folder = Path(name)
@@ -55,15 +65,35 @@ def main() -> int:
             prepare(machine, folder, folder=Path.cwd(), GIDWAY_FOLDER=str(Path.cwd()))
             if not options.command:
                 return open_shell(machine)
-            with Guest(options.name, machine) as guest:
-                command = guest.start(options.command, cwd=Path.cwd(), hear=show)
-                result = command.wait(COMMAND_SECONDS)
+            return run_command(Guest(options.name, machine), options.command)
     except KeyboardInterrupt:
         return 130
     except (GuestError, CannotBoot) as error:
         print(f"vm: {error}", file=sys.stderr)
         return 1
-    return result.code if result.code >= 0 else 128 - result.code
+
+
+def run_command(guest: Guest, words: list[str]) -> int:
+    """In the guest, which is booted for it; the status for a shell."""
+    with guest:
+        code = guest.start(words, cwd=Path.cwd(), hear=show).wait(COMMAND_SECONDS).code
+    return code if code >= 0 else 128 - code
+
+
+def run_program(options: argparse.Namespace) -> int:
+    """The same in User-mode Linux."""
+    if options.command:
+        guest = UmlGuest(options.name, options.module)
+        guest.machine.memory_mib = options.memory
+        return run_command(guest, options.command)
+    with tempfile.TemporaryDirectory(prefix="gidway-") as name:
+        lent = {"folder": Path.cwd(), "GIDWAY_FOLDER": str(Path.cwd())}
+        machine = prepare_program(options.name, Path(name), options.module, **lent)
+        machine.memory_mib = options.memory
+        machine.console = "fd:0,fd:1"
+        machine.kernel_arguments.append("gidway.shell")
+        print(f"Starting {machine.name}; `exit` ends it.")
+        return subprocess.run(machine.arguments(), env=memory_environment()).returncode
 
 
 def show(kind: str, data: bytes) -> None:

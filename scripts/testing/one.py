@@ -55,6 +55,11 @@ class Test:
         return "guest" in self.suites
 
     @property
+    def has_own_kernel(self) -> bool:
+        """It boots what gid_vm.own_kernel gives: a kernel that has to be built first."""
+        return "own-kernel" in self.suites
+
+    @property
     def is_calm(self) -> bool:
         """It measures, and mostly waits: another of these does not disturb it."""
         return self.is_alone and "calm" in self.suites

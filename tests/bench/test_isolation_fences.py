@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from benches import bench, results
-from gid_vm.guest import why_not
+from gid_vm.own_kernel import why_no_kernel
 
 pytestmark = pytest.mark.timeout(900)
 
 
-@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+@pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel()))
 def test_fences(tmp_path: Path) -> None:
     result = results(
         "isolation", tmp_path, "--case=fences", "--repetitions=1", "--seconds=12", timeout=800

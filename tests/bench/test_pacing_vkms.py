@@ -8,22 +8,18 @@ from pathlib import Path
 
 import pytest
 from benches import results
-from gid_vm.guest import why_not
-from gid_vm.initramfs import CannotBoot, find_kernel
-from gid_vm.modules import module_files
+from gid_vm.own_kernel import why_no_kernel
 
 pytestmark = [
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(900),
 ]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def vkms() -> None:
-    try:
-        module_files(find_kernel()[1].parent, ["vkms"])
-    except CannotBoot as error:
-        pytest.skip(str(error))
+    if (why := why_no_kernel(["vkms"])) is not None:
+        pytest.skip(why)
 
 
 @pytest.mark.parametrize("compositor", ["weston", "gid-cluster"])

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from gid_vm.agent import Command, Result
 from gid_vm.guest import Guest
+from gid_vm.own_kernel import own_kernel
 from pipeline import FRAMES, LOSSLESS, gst_env, make_registry
 from program import BUILD
 
@@ -61,7 +62,7 @@ class Domains:
 
 @contextmanager
 def domains_of_a_guest(modules: Sequence[str] = ()) -> Iterator[Domains]:
-    with Guest("open", modules=list(modules)) as guest:
+    with own_kernel("open", modules) as guest:
         domains = Domains(guest)
         domains.run("sh", "-c", "cat > /run/cockpit.conf", stdin=CONFIG.encode())
         domains.run("gid-cockpit", "--config", "/run/cockpit.conf", "up")

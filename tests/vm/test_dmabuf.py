@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gid_vm.guest import Guest, why_not
+from gid_vm.own_kernel import own_kernel, why_no_kernel
 from pipeline import decode, make_registry
 from pipeline import film as make_film
 from program import BUILD
 from versions import h264_is_decoded_in_place
 
 pytestmark = [
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(800),
 ]
 
@@ -74,7 +74,7 @@ def shown() -> Iterator[dict[str, dict]]:
     of_tests = (str(HERE.parent / name) for name in ("common", "gst", "compositor"))
     folders = ":".join([*of_tests, str(HERE.parents[1] / "vm")])
     environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "180"}
-    with Guest("open", cpus=2) as guest:
+    with own_kernel("open") as guest:
         assert guest.run(["modprobe", "vivid"]).code == 0
         command = guest.start(
             ["python3", str(HERE / "dmabufs.py"), str(make_registry())],

@@ -2,11 +2,11 @@
 """The engine's OpenGL ES reads dma-bufs where they are: in a guest, whose kernel can make some."""
 
 import pytest
-from gid_vm.guest import Guest, why_not
+from gid_vm.own_kernel import own_kernel, why_no_kernel
 from program import BUILD
 
 pytestmark = [
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(500),
 ]
 
@@ -14,7 +14,7 @@ FORMATS = 5
 
 
 def test_dmabufs_are_drawn_where_they_are() -> None:
-    with Guest("open", cpus=2) as guest:
+    with own_kernel("open") as guest:
         guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel
         command = [str(BUILD / "tests/engine/test_engine_gles"), "dmabufs"]
         result = guest.start(command).wait(400)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gid_vm.guest import Guest, why_not
+from gid_vm.own_kernel import own_kernel, why_no_kernel
 from pipeline import make_registry
 from program import BUILD
 
 pytestmark = [
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(800),
 ]
 
@@ -30,7 +30,7 @@ def found() -> Iterator[dict]:
     of_tests = (str(HERE.parent / name) for name in ("common", "gst"))
     folders = ":".join([*of_tests, str(HERE.parents[1] / "vm")])
     environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "180"}
-    with Guest("open", cpus=2) as guest:
+    with own_kernel("open") as guest:
         guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel
         result = guest.run(
             ["python3", str(HERE / "modifiers.py"), str(make_registry())],

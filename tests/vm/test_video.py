@@ -12,12 +12,12 @@ from contextlib import ExitStack
 import pytest
 from domains import Domains, domains_of_a_guest
 from drivers import CODECS, HEIGHT, WIDTH, environment_of_codecs, sources
-from gid_vm.guest import why_not
 from gid_vm.initramfs import CannotBoot
+from gid_vm.own_kernel import why_no_kernel
 from pipeline import film, quoted
 
 pytestmark = [
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(300),
 ]
 

@@ -154,12 +154,16 @@ class Agent:
             except OSError:
                 time.sleep(0.02)
                 continue
-            bound_sending(port, SEND_SECONDS)
-            self.port = port
-            threading.Thread(target=self._listen, daemon=True).start()
-            self._write(b"\n")  # ends what an earlier client may have left unfinished
+            self.take(port)
             return
         raise GuestError(self.describe("QEMU does not start"))
+
+    def take(self, port: socket.socket) -> None:
+        """Talks through this socket, which it owns from here on."""
+        bound_sending(port, SEND_SECONDS)
+        self.port = port
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._write(b"\n")  # ends what an earlier client may have left unfinished
 
     def wait_ready(self, timeout: float) -> None:
         """Until the agent answers."""

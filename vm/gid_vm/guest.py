@@ -80,6 +80,23 @@ def plugin_registry() -> Path | None:
     return path if path.is_file() else None
 
 
+def guest_files(
+    mounts: bytes, configuration: str | None = None, **environment: str
+) -> dict[str, bytes]:
+    """What is in /run/guest of a guest: see prepare() for `configuration` and `environment`."""
+    variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
+    known = plugin_registry() if "GST_REGISTRY" not in environment else None
+    if known is not None:
+        variables["GST_REGISTRY"] = f"/run/guest/{REGISTRY}"
+    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
+    files = {"environment": "".join(exports).encode(), "mounts": mounts}
+    if known is not None:
+        files[REGISTRY] = known.read_bytes()
+    if configuration is not None:
+        files["gidway.conf"] = configuration.encode()
+    return files
+
+
 def prepare(
     machine: Machine,
     work: Path,
@@ -94,24 +111,15 @@ def prepare(
     lent as well. `environment`: more of it for all programs of the guest.
     """
     kernel, modules = find_kernel()
-    variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
     if machine.accel == "tcg":
-        variables.setdefault("GID_ANSWER_SECONDS", "20")
-    known = plugin_registry() if "GST_REGISTRY" not in environment else None
-    if known is not None:
-        variables["GST_REGISTRY"] = f"/run/guest/{REGISTRY}"
-    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
+        environment.setdefault("GID_ANSWER_SECONDS", "20")
     lent, mounts = shares(lent_folders(folder))
-    files = {"environment": "".join(exports).encode(), "mounts": mounts}
-    if known is not None:
-        files[REGISTRY] = known.read_bytes()
+    files = guest_files(mounts, configuration, **environment)
     wanted = [*machine.modules]
     if any(window.pages for window in machine.windows):
         wanted += DAX_MODULES
     if wanted:
         files |= module_files(modules.parent, wanted)
-    if configuration is not None:
-        files["gidway.conf"] = configuration.encode()
     machine.kernel, machine.initramfs = kernel, work / "initramfs"
     if machine.accel == "tcg":
         machine.kernel = unpack_kernel(kernel, work / "kernel")
@@ -127,9 +135,7 @@ class Guest:
     """
 
     def __init__(self, name: str, machine: Machine | None = None, **options: object) -> None:
-        self.work = Path(tempfile.mkdtemp(prefix=f"gidway-{name}-"))
-        self.out = self.work / "out"
-        self.out.mkdir()
+        self._make_folders(name)
         if machine is None:
             options["accel"] = options.get("accel") or probe_accel()
             machine = Machine(name, **options)
@@ -144,8 +150,13 @@ class Guest:
         machine.shares.append(Share("out", self.out, writable=True))
         machine.ports = [port for port in machine.ports if port.name != PORT]
         machine.ports.append(Port(PORT, agent, listens=True))
-        self.process: subprocess.Popen[bytes] | None = None
         self.agent = Agent(agent, self.describe)
+
+    def _make_folders(self, name: str) -> None:
+        self.work = Path(tempfile.mkdtemp(prefix=f"gidway-{name}-"))
+        self.out = self.work / "out"
+        self.out.mkdir()
+        self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -165,16 +176,22 @@ class Guest:
 
     def launch(self) -> None:
         """Starts QEMU, and waits for nothing."""
-        with (self.work / "qemu.log").open("wb") as log:
+        self._start("qemu.log")
+
+    def _start(self, log: str, **options: object) -> None:
+        """Starts the machine's process; its own words go to `log`. `options` are Popen's."""
+        with (self.work / log).open("wb") as file:
             self.process = subprocess.Popen(
                 ["timeout", "--kill-after=5", str(LIFE_SECONDS), *self.machine.arguments()],
                 stdin=subprocess.DEVNULL,
-                stdout=log,
+                stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                **options,
             )
 
     def wait_ready(self) -> None:
+        """Until its agent answers."""
         end = time.monotonic() + BOOT_SECONDS
         self.agent.connect(end, lambda: self.process.poll() is None)
         self.agent.wait_ready(end - time.monotonic())
@@ -217,9 +234,9 @@ class Guest:
             shutil.rmtree(self.work, ignore_errors=True)
 
     def describe(self, what: str) -> str:
-        """`what`, with the ends of the guest's console and of QEMU's own words."""
+        """`what`, with the ends of the guest's console and of its machine's own words."""
         text = f"guest {self.machine.name}: {what}"
-        for name in ("console.log", "qemu.log"):
+        for name in ("console.log", "qemu.log", "uml.log"):
             path = self.work / name
             if path.exists() and (last := path.read_text(errors="replace").strip()):
                 text += f"\n{name}: " + "\n".join(last.splitlines()[-10:])

@@ -43,12 +43,13 @@ def read_module(path: Path) -> bytes:
 
 def make_initramfs(
     target: Path,
-    modules: Path,
+    modules: Path | None,
     files: dict[str, bytes] | None = None,
     make_etc: Callable[[Path], None] = Path.mkdir,
 ) -> None:
     """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`.
 
+    None: that kernel needs none to mount its root.
     What is in `files` by its name is in /run/guest of the guest. `make_etc` makes its /etc.
     """
     busybox = shutil.which("busybox")
@@ -68,7 +69,7 @@ def make_initramfs(
             (root / name).chmod(0o755)
         for name, content in (files or {}).items():
             (root / "guest" / name).write_bytes(content)
-        for module in MODULES:
+        for module in MODULES if modules is not None else ():
             (root / "modules" / f"{Path(module).name}.ko").write_bytes(
                 read_module(modules / module)
             )

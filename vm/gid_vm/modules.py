@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .accel import CACHE
 from .initramfs import CannotBoot
+from .kernel_sources import BUILD_SECONDS, extract, fetch_sources, run
 
 # The folders of the kernel's sources, or the one file, of each module; and what chooses it.
 SOURCES = {
@@ -28,8 +29,6 @@ SOURCES = {
 }
 INSTALLED = Path("/lib/modules")  # kernels, each with the way to its headers
 TOOLS = ("apt-get", "dpkg-deb", "dpkg-query", "gcc", "make", "modinfo", "tar", "xz")
-FETCH_SECONDS = 900
-BUILD_SECONDS = 900
 
 
 def module_files(modules: Path, names: Sequence[str], cache: Path = CACHE) -> dict[str, bytes]:
@@ -99,64 +98,12 @@ def built_modules(release: str, cache: Path = CACHE) -> Path:
     return folder
 
 
-def run(command: Sequence[str | Path], work: Path, seconds: float) -> None:
-    """Runs it with its output in a file of `work`, and reports its end where it fails."""
-    path = work / "log"
-    with path.open("wb") as log:
-        try:
-            result = subprocess.run(
-                [str(word) for word in command],
-                cwd=work,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                timeout=seconds,
-                env=os.environ | {"LC_ALL": "C"},
-            )
-        except subprocess.TimeoutExpired:
-            raise CannotBoot(f"{Path(command[0]).name} was not done in {seconds:.0f} s") from None
-    if result.returncode != 0:
-        said = path.read_text(errors="replace").strip()[-1000:]
-        raise CannotBoot(f"guests get no such module: {Path(command[0]).name} failed:\n{said}")
-
-
-def fetch_sources(release: str, work: Path) -> Path:
-    """The package with the sources, from where this system has its other packages from.
-
-    apt's lists are fetched for this alone: the private root has none, and only root could write
-    the system's.
-    """
-    match = re.match(r"[0-9]+\.[0-9]+", release)
-    query = ["dpkg-query", "-W", "-f", "${Version}", f"linux-image-{release}"]
-    found = subprocess.run(query, capture_output=True, text=True)
-    if match is None or found.returncode != 0:
-        raise CannotBoot(f"Linux {release} is not one of Debian's packages: no sources are known")
-    for folder in ("state/lists/partial", "cache/archives/partial"):
-        (work / folder).mkdir(parents=True)
-    apt = ["apt-get", "-q", "-y", "-o", f"Dir::State={work}/state"]
-    apt += ["-o", f"Dir::Cache={work}/cache"]
-    apt += ["-o", "Dir::State::status=/var/lib/dpkg/status", "-o", "APT::Sandbox::User="]
-    apt += ["-o", "Acquire::Languages=none"]
-    package = f"linux-source-{match[0]}"
-    run([*apt, "update"], work, FETCH_SECONDS)
-    try:
-        run([*apt, "download", f"{package}={found.stdout}"], work, FETCH_SECONDS)
-    except CannotBoot:
-        # The archive has gone on. Another state of the same release most often fits the headers.
-        run([*apt, "download", package], work, FETCH_SECONDS)
-    return next(work.glob("linux-source-*.deb"))
-
-
 def unpack_sources(package: Path, work: Path) -> None:
     """Those of SOURCES, each as a folder of `work`/modules of its own."""
-    run(["dpkg-deb", "--extract", package, work / "package"], work, BUILD_SECONDS)
-    (archive,) = (work / "package/usr/src").glob("linux-source-*.tar.xz")
-    top = archive.name.removesuffix(".tar.xz")
-    paths = [f"{top}/{path}" for path, _ in SOURCES.values()]
-    run(["tar", "--extract", "--file", archive, *paths], work, BUILD_SECONDS)
+    top = extract(package, [path for path, _ in SOURCES.values()], work)
     for name, (path, _) in SOURCES.items():
         place = work / "modules" / name
-        source = work / top / path
+        source = top / path
         if source.is_dir():
             shutil.copytree(source, place)
             continue

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
 """What of this machine a guest without a disk has as its root: this list, and nothing else.
 
-Folders are lent over 9p, read-only, each by itself and mounted where it lies here. Of /etc, where
+Folders are lent read-only, each by itself and mounted where it lies here. Of /etc, where
 secrets are, the guest has a copy of what programs need. All else of its root is empty memory.
 """
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from .initramfs import CannotBoot
 from .qemu import Share
 
 SYSTEM = Path("/usr")
+P9_OPTIONS = "ro,trans=virtio,version=9p2000.L,msize=1048576,cache=loose"
 TOP = Path(__file__).resolve().parents[2]  # of a clone, where this is in one
 
 ETC = (
@@ -84,12 +86,16 @@ def may_be_lent(work: Path, others: list[Path]) -> bool:
 
 
 def shares(folders: list[Path]) -> tuple[list[Share], bytes]:
-    """As QEMU lends them, and the list by which the guest mounts them: tag, tab, path."""
+    """As QEMU lends them, and the list by which the guest mounts them."""
     lent = [Share(f"root{n}", folder, writable=False) for n, folder in enumerate(folders)]
-    if any("\n" in str(folder) for folder in folders):
+    return lent, mount_list([("9p", P9_OPTIONS, share.tag, share.path) for share in lent])
+
+
+def mount_list(mounts: Sequence[tuple[str, str, str, Path]]) -> bytes:
+    """As boot/initramfs-init reads it: type, options, source and place, each with a tab behind."""
+    if any("\n" in str(place) for *_, place in mounts):
         raise CannotBoot("no guest can run from a folder that has a line's end in its name")
-    lines = "".join(f"{share.tag}\t{share.path}\n" for share in lent)
-    return lent, os.fsencode(lines)
+    return os.fsencode("".join("\t".join([*how, f"{place}\n"]) for *how, place in mounts))
 
 
 def copy_etc(target: Path, source: Path = Path("/etc")) -> None:
