@@ -55,11 +55,23 @@ static void halve(float *weights, size_t count, double *total) {
 	*total /= 2;
 }
 
-static void need_add(struct gid_pacing_need *need, size_t bin) {
+/* Whether the weights were halved. */
+static bool need_add(struct gid_pacing_need *need, size_t bin) {
 	need->weights[bin]++;
-	if (++need->total >= forget_frames) {
-		halve(need->weights, GID_PACING_NEED_BINS, &need->total);
+	if (++need->total < forget_frames) {
+		return false;
 	}
+	halve(need->weights, GID_PACING_NEED_BINS, &need->total);
+	return true;
+}
+
+/*
+ * A frame that needed more than the longest window is late with any, and so says nothing about
+ * which is the best: the first of a program that has just started, or one that the kernel kept
+ * waiting. Were it learned from, each of these would make all frames wait for a minute.
+ */
+static bool is_beyond(const struct gid_pacing *pacing, double need_ns) {
+	return need_ns > ceiling_ms(pacing) * MS;
 }
 
 /* The upper edge, in bins, of the quantile above which a share of `above` lies. */
@@ -159,6 +171,10 @@ static int32_t choose(struct gid_pacing *pacing) {
 	if (pacing->mode == GID_PACING_FREE_RUNNING) {
 		return ceiling;
 	}
+	if (pacing->beyond > fmax(pacing->all.total, learn_frames / 8)) {
+		pacing->mode = GID_PACING_FULL;
+		return ceiling;
+	}
 	double above = aim_of(pacing) * exp2(fmin(pacing->saved, 0));
 	double wanted = safe_window(pacing, above);
 	if (pacing->saved >= 1 && expected_need(pacing)->total * above >= 1) {
@@ -201,7 +217,9 @@ static void learn_grid(struct gid_pacing *pacing, double late_ns) {
 
 static void learn_need(struct gid_pacing *pacing, double need_ns) {
 	double bin = clamp(need_ns / need_bin_ns(pacing), 0, GID_PACING_NEED_BINS - 1);
-	need_add(&pacing->all, (size_t)bin);
+	if (need_add(&pacing->all, (size_t)bin)) {
+		pacing->beyond /= 2;
+	}
 	need_add(&pacing->after[pacing->content_class], (size_t)bin);
 }
 
@@ -244,8 +262,13 @@ static void learn(struct gid_pacing *pacing, const struct gid_pacing_frame *fram
 	pacing->frames++;
 	pacing->missed += missed;
 	double slack_ns = (double)(frame->due_ns - frame->done_ns);
-	learn_need(pacing, frame->window_ms * MS - slack_ns);
-	learn_margin(pacing, slack_ns, missed);
+	double need_ns = frame->window_ms * MS - slack_ns;
+	if (is_beyond(pacing, need_ns)) {
+		pacing->beyond++;
+	} else {
+		learn_need(pacing, need_ns);
+		learn_margin(pacing, slack_ns, missed);
+	}
 	if (frame->arrival_ns != GID_PACING_NONE && frame->arrival_ns <= frame->shown_ns) {
 		learn_arrival(pacing, (double)frame->due_ns - (double)frame->arrival_ns);
 	}

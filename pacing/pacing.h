@@ -76,6 +76,7 @@ struct gid_pacing {
 	int32_t window_ms; /**< as last returned */
 	uint64_t frames;   /**< judged since the start, or since the refresh interval changed */
 	uint64_t missed;   /**< of those */
+	double beyond; /**< weight, as that of a need, of the frames that no window makes in time */
 	int64_t refresh_ns;
 	double margin_ns;	/**< what a repaint must be done before its refresh */
 	double saved;		/**< misses that the stated rate would still allow */

@@ -64,6 +64,18 @@ def test_a_repaint_that_fits_in_no_window_gets_the_longest():
     assert windows[-1] == CEILING
 
 
+def test_frames_that_no_window_makes_in_time_teach_nothing():
+    """The first pictures of a program that has just started; the others are quick."""
+    windows, late = drive(Gidway(0.001), [(98 * MS, 1), (68 * MS, 1), *[(MS // 3, 1)] * 400])
+    assert windows[-1] <= 3
+    assert late == 2
+
+
+def test_a_load_that_becomes_too_heavy_gets_the_longest_window():
+    windows, _ = drive(Gidway(0.001), [(2 * MS, 1)] * 300 + [(20 * MS, 1)] * 400)
+    assert windows[-1] == CEILING
+
+
 def test_the_deadline_of_the_display_is_learned():
     """Frames that were done in time, as far as can be seen, but were shown late."""
     windows, late = drive(Gidway(0.001), [(2 * MS, 1)] * 20000, deadline=4 * MS)
