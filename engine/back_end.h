@@ -31,6 +31,8 @@ struct drawing_copies {
 	uint64_t settled; /* targets, or parts of them, back to their memory */
 };
 
+struct helped;
+
 struct drawing {
 	struct gid_layout layout; /* of the target */
 	void *slot;
@@ -43,6 +45,7 @@ struct drawing {
 	 */
 	bool (*go_on)(void *data);
 	void *data;
+	struct helped *helped; /* whom other threads may help with bands of pixman's; NULL: none */
 
 	/* pixman's, which draws in the target's memory. */
 	pixman_image_t *image;

@@ -22,7 +22,10 @@ static bool is_same(const struct canvas_config *one, const struct canvas_config 
 static void keep(struct canvases *canvases, const struct engine_config *config,
 		struct requester **requesters) {
 	const struct engine_config *old = &canvases->config;
-	for (size_t i = 0; i < config->canvas_count && old->spin_us == config->spin_us; i++) {
+	if (old->spin_us != config->spin_us || old->helpers != config->helpers) {
+		return;
+	}
+	for (size_t i = 0; i < config->canvas_count; i++) {
 		for (size_t k = 0; k < old->canvas_count; k++) {
 			if (canvases->requesters[k] != NULL &&
 					is_same(&old->canvases[k], &config->canvases[i])) {
@@ -54,18 +57,22 @@ int canvases_apply(struct canvases *canvases, struct engine_config *config) {
 	}
 	keep(canvases, config, requesters);
 	end_all(canvases);
+	int started = 0, ret = 0;
+	if (canvases->config.helpers != config->helpers) { /* nobody is left who has them */
+		helpers_destroy(canvases->helpers);
+		ret = helpers_create(&canvases->helpers, config->helpers);
+	}
 	engine_config_finish(&canvases->config);
 	free(canvases->requesters);
 	canvases->requesters = requesters;
 	canvases->config = *config;
 	*config = (struct engine_config){0};
-	int started = 0, ret = 0;
 	for (size_t i = 0; i < canvases->config.canvas_count; i++) {
 		if (requesters[i] != NULL) {
 			continue;
 		}
 		int error = requester_start(&requesters[i], &canvases->config.canvases[i],
-				canvases->domain, canvases->config.spin_us);
+				canvases->domain, canvases->config.spin_us, canvases->helpers);
 		ret = error < 0 ? error : ret;
 		started += error == 0;
 	}
@@ -74,6 +81,7 @@ int canvases_apply(struct canvases *canvases, struct engine_config *config) {
 
 void canvases_finish(struct canvases *canvases) {
 	end_all(canvases);
+	helpers_destroy(canvases->helpers);
 	free(canvases->requesters);
 	engine_config_finish(&canvases->config);
 }

@@ -4,11 +4,13 @@
 #define ENGINE_CANVASES_H
 
 #include "engine_config.h"
+#include "helpers.h"
 
 struct canvases {
 	const char *domain;	       /* the engine's, NULL: as gid_domain_connect() finds it */
 	struct engine_config config;   /* in force */
 	struct requester **requesters; /* of config.canvases */
+	struct helpers *helpers;       /* of all of them; NULL: none */
 };
 
 /* There is none yet. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine_config.h"
 
+#include "helpers.h"
 #include "ini_file.h"
 #include "language.h"
 #include <errno.h>
@@ -101,6 +102,9 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	if (strcmp(section, "engine") == 0 && strcmp(key, "spin-us") == 0) {
 		reading->config->spin_us =
 				(uint32_t)ini_file_number(&reading->ini, key, value, 0, 100000);
+	} else if (strcmp(section, "engine") == 0 && strcmp(key, "helpers") == 0) {
+		reading->config->helpers = (uint32_t)ini_file_number(
+				&reading->ini, key, value, 0, HELPERS_MAX);
 	} else if (strcmp(section, "engine") == 0) {
 		ini_file_mistake(&reading->ini, "the engine has no \"%s\"", key);
 	} else if (strncmp(section, "canvas ", 7) == 0) {
@@ -151,7 +155,7 @@ int engine_config_read_file(
 		struct engine_config *config, FILE *file, const char *name, FILE *errors) {
 	struct reading reading = {
 			.ini = {.file = file, .name = name, .errors = errors}, .config = config};
-	*config = (struct engine_config){.spin_us = 50};
+	*config = (struct engine_config){.spin_us = 50, .helpers = HELPERS_AUTO};
 	if (ini_file_read(&reading.ini, handle_key, &reading) != -ENOMEM) {
 		complete(&reading);
 	}

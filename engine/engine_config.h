@@ -35,6 +35,7 @@ struct canvas_config {
 
 struct engine_config {
 	uint32_t spin_us; /* how long an engine looks for the next list before it sleeps */
+	uint32_t helpers; /* threads that help those of canvases, or HELPERS_AUTO */
 	struct canvas_config *canvases;
 	size_t canvas_count;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pixman_drawing.h"
 
+#include "bands.h"
 #include "drawing_parts.h"
 #include "list_reader.h"
 #include "point_drawing.h"
@@ -103,23 +104,59 @@ static int clip_image(struct drawing *drawing) {
 	return 0;
 }
 
+static uint32_t *scratch_of(struct drawing *drawing, size_t pixels) {
+	if (drawing->scratch_size < pixels) {
+		uint32_t *grown = reallocarray(drawing->scratch, pixels, sizeof(*grown));
+		if (grown == NULL) {
+			return NULL;
+		}
+		drawing->scratch = grown;
+		drawing->scratch_size = pixels;
+	}
+	return drawing->scratch;
+}
+
 /* --- shapes ----------------------------------------------------------------------------------- */
+
+/* One rectangle of a fill. */
+struct filled {
+	pixman_op_t op;
+	pixman_color_t colour;
+	pixman_box32_t box; /* cut */
+};
+
+static int fill_band(struct drawing *drawing, const void *data, int32_t y, int32_t rows) {
+	const struct filled *filled = data;
+	const pixman_box32_t band = {filled->box.x1, y, filled->box.x2, y + rows};
+	drawing_count(drawing, &band);
+	return clip_image(drawing) == 0 &&
+					pixman_image_fill_boxes(filled->op, drawing->image,
+							&filled->colour, 1, &band)
+			? 0
+			: -ENOMEM;
+}
 
 static int draw_fill(struct drawing *drawing, const struct engine_fill *fill) {
 	const size_t count = list_elements(fill, rectangles);
-	const pixman_color_t colour = drawing_colour(fill->colour);
+	struct filled filled = {
+			.op = (pixman_op_t)fill->op, .colour = drawing_colour(fill->colour)};
 	uint64_t next_look = drawing->cost + PART_PIXELS;
-	if (clip_image(drawing) < 0) {
-		return -ENOMEM;
-	}
 	for (size_t i = 0; i < count; i++) {
 		const struct engine_rectangle *from = &fill->rectangles[i];
-		pixman_box32_t box = {
+		filled.box = (pixman_box32_t){
 				from->x, from->y, from->x + from->width, from->y + from->height};
-		if (drawing_cut(drawing, &box) &&
-				!pixman_image_fill_boxes((pixman_op_t)fill->op, drawing->image,
-						&colour, 1, &box)) {
-			return -ENOMEM;
+		if (drawing_overlaps(drawing, &filled.box)) {
+			const struct bands bands = {.draw = fill_band,
+					.data = &filled,
+					.first = filled.box.y1,
+					.last = filled.box.y2,
+					.width = (uint32_t)(filled.box.x2 - filled.box.x1)};
+			int ret = bands_draw(&bands, &pixman_back_end, drawing);
+			if (ret < 0) {
+				return ret;
+			}
+		} else {
+			drawing->cost++;
 		}
 		if (drawing->cost >= next_look) {
 			next_look = drawing->cost + PART_PIXELS;
@@ -155,40 +192,34 @@ static int draw_points(struct drawing *drawing, const struct engine_points *poin
 typedef int (*cover_function)(struct drawing *drawing, const void *shape, pixman_image_t *mask,
 		const pixman_box32_t *band);
 
-/*
- * The colour, as far as the shape covers the pixels of the box. A few rows at a time: a shape may
- * be as large as the canvas, and neither its mask nor the time until others have their turn is.
- */
-static int blend_shape(struct drawing *drawing, uint32_t colour, pixman_box32_t box,
-		cover_function cover, const void *shape) {
-	if (!drawing_overlaps(drawing, &box)) {
-		drawing->cost++;
-		return 0;
+struct shape {
+	const void *shape;
+	cover_function cover;
+	pixman_color_t colour;
+	pixman_box32_t box; /* cut */
+};
+
+static int blend_band(struct drawing *drawing, const void *data, int32_t y, int32_t rows) {
+	const struct shape *shape = data;
+	const pixman_box32_t band = {shape->box.x1, y, shape->box.x2, y + rows};
+	const int32_t width = band.x2 - band.x1, stride = (width + 3) / 4;
+	const size_t words = (size_t)stride * (size_t)rows;
+	uint32_t *covered = scratch_of(drawing, words);
+	if (covered == NULL || clip_image(drawing) < 0) {
+		return -ENOMEM;
 	}
-	const pixman_color_t with = drawing_colour(colour);
-	const int32_t width = box.x2 - box.x1, height = box.y2 - box.y1;
-	const int32_t part = (int32_t)(PART_PIXELS / 2 / (uint32_t)width) + 1;
-	const int32_t rows = part < height ? part : height;
-	pixman_image_t *mask = pixman_image_create_bits(PIXMAN_a8, width, rows, NULL, 0);
-	pixman_image_t *source = pixman_image_create_solid_fill(&with);
-	int ret = mask == NULL || source == NULL || clip_image(drawing) < 0 ? -ENOMEM : 0;
-	for (int32_t y = box.y1; ret == 0 && y < box.y2; y += rows) {
-		const pixman_box32_t band = {
-				box.x1, y, box.x2, y + rows < box.y2 ? y + rows : box.y2};
-		if (y > box.y1) {
-			memset(pixman_image_get_data(mask), 0,
-					(size_t)pixman_image_get_stride(mask) * (size_t)rows);
-		}
-		ret = cover(drawing, shape, mask, &band);
-		if (ret < 0) {
-			break;
-		}
+	memset(covered, 0, words * 4);
+	pixman_image_t *mask = pixman_image_create_bits_no_clear(
+			PIXMAN_a8, width, rows, covered, stride * 4);
+	pixman_image_t *source = pixman_image_create_solid_fill(&shape->colour);
+	int ret = mask == NULL || source == NULL ? -ENOMEM : 0;
+	if (ret == 0) {
+		ret = shape->cover(drawing, shape->shape, mask, &band);
+	}
+	if (ret == 0) {
 		pixman_image_composite32(PIXMAN_OP_OVER, source, mask, drawing->image, 0, 0, 0, 0,
-				band.x1, band.y1, width, band.y2 - band.y1);
+				band.x1, band.y1, width, rows);
 		drawing_count(drawing, &band);
-		if (band.y2 < box.y2 && !drawing_goes_on(drawing)) {
-			ret = -ECANCELED;
-		}
 	}
 	if (mask != NULL) {
 		pixman_image_unref(mask);
@@ -197,6 +228,27 @@ static int blend_shape(struct drawing *drawing, uint32_t colour, pixman_box32_t 
 		pixman_image_unref(source);
 	}
 	return ret;
+}
+
+/*
+ * The colour, as far as the shape covers the pixels of the box. A few rows at a time: a shape may
+ * be as large as the canvas, and neither its mask nor the time until others have their turn is.
+ * For each row the shape is work as for so many pixels, besides those of the box.
+ */
+static int blend_shape(struct drawing *drawing, struct shape *shape, uint32_t row_work,
+		uint32_t elements) {
+	if (!drawing_overlaps(drawing, &shape->box)) {
+		drawing->cost++;
+		return 0;
+	}
+	const struct bands bands = {.draw = blend_band,
+			.data = shape,
+			.first = shape->box.y1,
+			.last = shape->box.y2,
+			.width = (uint32_t)(shape->box.x2 - shape->box.x1) + row_work,
+			.band_pixels = PART_PIXELS / 2,
+			.elements = elements};
+	return bands_draw(&bands, &pixman_back_end, drawing);
 }
 
 /* --- triangles and lines ---------------------------------------------------------------------- */
@@ -234,16 +286,18 @@ static int cover_triangles(struct drawing *drawing, const void *shape, pixman_im
 /* All triangles together cover a pixel once at most: where they overlap, alpha does not add up. */
 static int blend_triangles(
 		struct drawing *drawing, uint32_t colour, const struct triangles *triangles) {
-	pixman_box32_t box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
+	struct shape shape = {triangles, cover_triangles, drawing_colour(colour),
+			{INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN}};
+	pixman_box32_t *box = &shape.box;
 	for (size_t i = 0; i < triangles->count; i++) {
 		const pixman_box32_t own = triangle_box(&triangles->each[i]);
-		box.x1 = own.x1 < box.x1 ? own.x1 : box.x1;
-		box.y1 = own.y1 < box.y1 ? own.y1 : box.y1;
-		box.x2 = own.x2 > box.x2 ? own.x2 : box.x2;
-		box.y2 = own.y2 > box.y2 ? own.y2 : box.y2;
+		box->x1 = own.x1 < box->x1 ? own.x1 : box->x1;
+		box->y1 = own.y1 < box->y1 ? own.y1 : box->y1;
+		box->x2 = own.x2 > box->x2 ? own.x2 : box->x2;
+		box->y2 = own.y2 > box->y2 ? own.y2 : box->y2;
 	}
 	drawing->cost += triangles->count;
-	return blend_shape(drawing, colour, box, cover_triangles, triangles);
+	return blend_shape(drawing, &shape, 0, (uint32_t)triangles->count);
 }
 
 /* A line is a rectangle of its width around the centres of its two end pixels, as two triangles. */
@@ -331,25 +385,15 @@ static int draw_polygon(struct drawing *drawing, const struct engine_polygon *co
 	struct polygon polygon;
 	int ret = polygon_init(&polygon, command->points, count, command->rule);
 	if (ret == 0 && count > 2) {
-		ret = blend_shape(drawing, command->colour, polygon.box, cover_polygon, &polygon);
+		struct shape shape = {&polygon, cover_polygon, drawing_colour(command->colour),
+				polygon.box};
+		ret = blend_shape(drawing, &shape, (uint32_t)polygon.count * POLYGON_EDGE_WORK, 0);
 	}
 	polygon_finish(&polygon);
 	return ret;
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
-
-static uint32_t *scratch_of(struct drawing *drawing, size_t pixels) {
-	if (drawing->scratch_size < pixels) {
-		uint32_t *grown = reallocarray(drawing->scratch, pixels, sizeof(*grown));
-		if (grown == NULL) {
-			return NULL;
-		}
-		drawing->scratch = grown;
-		drawing->scratch_size = pixels;
-	}
-	return drawing->scratch;
-}
 
 /* Whether its pixels are made in the scratch memory, and not read by pixman as they are. */
 static bool is_converted(const struct engine_layer *layer, uint32_t fourcc) {
@@ -375,25 +419,30 @@ static void convert_rows(const struct engine_layer *layer, const struct picture 
 	}
 }
 
-/* Converts rows of a source's box to the scratch memory, in parts. */
-static int convert(struct drawing *drawing, const struct engine_layer *layer,
-		const struct picture *source, const struct placed *placed, uint32_t first,
-		uint32_t rows, bool counts) {
-	const uint32_t part = (uint32_t)(PART_PIXELS / placed->width) + 1;
-	if (scratch_of(drawing, (size_t)placed->width * rows) == NULL) {
-		return -ENOMEM;
+/* Pixels that pixman reads, and how. What it makes of them is each thread's own. */
+struct pixels {
+	pixman_format_code_t format;
+	int width, height;
+	uint32_t *words;
+	int stride;
+	const pixman_transform_t *transform; /* NULL: pixel for pixel, within the picture */
+	pixman_filter_t filter;
+};
+
+/* NULL: there is no memory. */
+static pixman_image_t *image_of_pixels(const struct pixels *pixels) {
+	pixman_image_t *image = pixman_image_create_bits_no_clear(pixels->format, pixels->width,
+			pixels->height, pixels->words, pixels->stride);
+	if (image == NULL || pixels->transform == NULL) {
+		return image;
 	}
-	for (uint32_t done = 0; done < rows;) {
-		const uint32_t count = rows - done < part ? rows - done : part;
-		convert_rows(layer, source, placed, placed->y + first + done, count,
-				drawing->scratch + (size_t)placed->width * done);
-		done += count;
-		drawing->cost += (uint64_t)placed->width * count;
-		if (count == part && counts && !drawing_goes_on(drawing)) {
-			return -ECANCELED;
-		}
+	if (!pixman_image_set_transform(image, pixels->transform)) {
+		pixman_image_unref(image);
+		return NULL;
 	}
-	return 0;
+	pixman_image_set_repeat(image, PIXMAN_REPEAT_PAD);
+	pixman_image_set_filter(image, pixels->filter, NULL, 0);
+	return image;
 }
 
 static pixman_image_t *mask_of(uint8_t alpha) {
@@ -401,88 +450,147 @@ static pixman_image_t *mask_of(uint8_t alpha) {
 	return pixman_image_create_solid_fill(&colour);
 }
 
-/* Composes in parts of whole rows. `x` and `y` are where the box's corner is in the image. */
-static int compose(struct drawing *drawing, const struct engine_layer *layer,
-		const struct placed *placed, pixman_image_t *image, int32_t x, int32_t y) {
-	pixman_box32_t box = placed->box;
-	pixman_image_t *mask = NULL;
-	if (!drawing_cut(drawing, &box)) {
-		return 0;
-	}
+/* A layer that is composed. */
+struct composing {
+	const struct engine_layer *layer;
+	struct pixels pixels;
+	int32_t x, y;	    /* from the target's columns and rows to those of the pixels */
+	pixman_box32_t box; /* of the target, cut */
+};
+
+static int compose_band(struct drawing *drawing, const void *data, int32_t y, int32_t rows) {
+	const struct composing *composing = data;
+	const pixman_box32_t band = {composing->box.x1, y, composing->box.x2, y + rows};
+	const uint8_t alpha = composing->layer->alpha;
 	if (clip_image(drawing) < 0) {
 		return -ENOMEM;
 	}
-	if (layer->alpha != 255 && (mask = mask_of(layer->alpha)) == NULL) {
-		return -ENOMEM;
-	}
-	int32_t width = box.x2 - box.x1, part = (int32_t)(PART_PIXELS / (uint32_t)width) + 1;
-	int ret = 0;
-	for (int32_t row = box.y1; ret == 0 && row < box.y2; row += part) {
-		int32_t rows = row + part < box.y2 ? part : box.y2 - row;
-		pixman_image_composite32((pixman_op_t)layer->op, image, mask, drawing->image,
-				x + box.x1 - placed->box.x1, y + row - placed->box.y1, 0, 0, box.x1,
-				row, width, rows);
-		if (row + rows < box.y2 && !drawing_goes_on(drawing)) {
-			ret = -ECANCELED;
-		}
+	pixman_image_t *image = image_of_pixels(&composing->pixels);
+	pixman_image_t *mask = alpha != 255 ? mask_of(alpha) : NULL;
+	int ret = image == NULL || (alpha != 255 && mask == NULL) ? -ENOMEM : 0;
+	if (ret == 0) {
+		pixman_image_composite32((pixman_op_t)composing->layer->op, image, mask,
+				drawing->image, composing->x + band.x1, composing->y + y, 0, 0,
+				band.x1, y, band.x2 - band.x1, rows);
+		drawing_count(drawing, &band);
 	}
 	if (mask != NULL) {
 		pixman_image_unref(mask);
 	}
+	if (image != NULL) {
+		pixman_image_unref(image);
+	}
 	return ret;
+}
+
+/* Its box must lie within the clip's extents. */
+static int compose(struct drawing *drawing, const struct composing *composing) {
+	const struct bands bands = {.draw = compose_band,
+			.data = composing,
+			.first = composing->box.y1,
+			.last = composing->box.y2,
+			.width = (uint32_t)(composing->box.x2 - composing->box.x1)};
+	return bands_draw(&bands, &pixman_back_end, drawing);
 }
 
 /* Pixel for pixel, of a format that pixman reads: no pixel is copied on the way. */
 static int compose_plain(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed) {
 	const struct gid_layout *layout = &source->layout;
-	pixman_image_t *image = image_of(layout, layout->width, layout->height,
-			(uint32_t *)(source->memory + layout->planes[0].offset));
-	if (image == NULL) {
-		return -ENOMEM;
-	}
-	int ret = compose(drawing, layer, placed, image, (int32_t)placed->x, (int32_t)placed->y);
-	pixman_image_unref(image);
-	return ret;
-}
-
-/* Pixel for pixel, converted a few rows at a time, which the cache holds. */
-static int convert_plain(struct drawing *drawing, const struct engine_layer *layer,
-		const struct picture *source, const struct placed *placed) {
-	pixman_box32_t box = placed->box;
-	uint64_t next_look = drawing->cost + PART_PIXELS;
-	if (!drawing_cut(drawing, &box)) {
+	struct composing composing = {.layer = layer,
+			.pixels = {.format = find_format(layout->fourcc)->pixman,
+					.width = (int)layout->width,
+					.height = (int)layout->height,
+					.words = (uint32_t *)(source->memory +
+							layout->planes[0].offset),
+					.stride = (int)layout->planes[0].stride},
+			.x = (int32_t)placed->x - placed->box.x1,
+			.y = (int32_t)placed->y - placed->box.y1,
+			.box = placed->box};
+	if (!drawing_overlaps(drawing, &composing.box)) {
+		drawing->cost++;
 		return 0;
 	}
-	const uint32_t first = (uint32_t)(box.y1 - placed->box.y1);
-	const uint32_t last = (uint32_t)(box.y2 - placed->box.y1), part = 16;
-	for (uint32_t row = first; row < last; row += part) {
-		uint32_t rows = row + part < last ? part : last - row;
-		int ret = convert(drawing, layer, source, placed, row, rows, false);
+	return compose(drawing, &composing);
+}
+
+/* A layer whose pixels are converted. */
+struct converting {
+	const struct engine_layer *layer;
+	const struct picture *source;
+	const struct placed *placed;
+	pixman_box32_t box; /* of the target, cut */
+	uint32_t *pixels;   /* for all of the source's box, or NULL */
+};
+
+#define STRIP 16 /* rows */
+
+/* A few rows at a time, which the cache holds. */
+static int convert_plain_band(struct drawing *drawing, const void *data, int32_t y, int32_t rows) {
+	const struct converting *converting = data;
+	const struct placed *placed = converting->placed;
+	struct composing composing = {.layer = converting->layer,
+			.pixels = {.format = PIXMAN_a8r8g8b8,
+					.width = (int)placed->width,
+					.words = scratch_of(drawing, (size_t)placed->width * STRIP),
+					.stride = (int)placed->width * 4},
+			.x = -placed->box.x1,
+			.box = converting->box};
+	if (composing.pixels.words == NULL) {
+		return -ENOMEM;
+	}
+	for (const int32_t end = y + rows; y < end; y += STRIP) {
+		const int32_t here = y + STRIP < end ? STRIP : end - y;
+		convert_rows(converting->layer, converting->source, placed,
+				placed->y + (uint32_t)(y - placed->box.y1), (uint32_t)here,
+				composing.pixels.words);
+		drawing->cost += (uint64_t)placed->width * (uint64_t)here;
+		composing.pixels.height = here;
+		composing.y = -y;
+		int ret = compose_band(drawing, &composing, y, here);
 		if (ret < 0) {
 			return ret;
-		}
-		struct placed strip = *placed;
-		strip.box.y1 = placed->box.y1 + (int32_t)row;
-		strip.box.y2 = strip.box.y1 + (int32_t)rows;
-		pixman_image_t *image = pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8,
-				(int)placed->width, (int)rows, drawing->scratch,
-				(int)placed->width * 4);
-		ret = image == NULL ? -ENOMEM : compose(drawing, layer, &strip, image, 0, 0);
-		if (image != NULL) {
-			pixman_image_unref(image);
-		}
-		if (ret < 0) {
-			return ret;
-		}
-		if (drawing->cost >= next_look) {
-			next_look = drawing->cost + PART_PIXELS;
-			if (!drawing_goes_on(drawing)) {
-				return -ECANCELED;
-			}
 		}
 	}
 	return 0;
+}
+
+/* Pixel for pixel, converted. */
+static int convert_plain(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed) {
+	struct converting converting = {layer, source, placed, placed->box, NULL};
+	if (!drawing_overlaps(drawing, &converting.box)) {
+		drawing->cost++;
+		return 0;
+	}
+	const struct bands bands = {.draw = convert_plain_band,
+			.data = &converting,
+			.first = converting.box.y1,
+			.last = converting.box.y2,
+			.width = placed->width,
+			.band_pixels = PART_PIXELS / 2};
+	return bands_draw(&bands, &pixman_back_end, drawing);
+}
+
+static int convert_band(struct drawing *drawing, const void *data, int32_t y, int32_t rows) {
+	const struct converting *converting = data;
+	const struct placed *placed = converting->placed;
+	convert_rows(converting->layer, converting->source, placed, placed->y + (uint32_t)y,
+			(uint32_t)rows, converting->pixels + (size_t)placed->width * (size_t)y);
+	drawing->cost += (uint64_t)placed->width * (uint64_t)rows;
+	return 0;
+}
+
+/* All of a source's box, to the scratch memory. */
+static int convert(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed) {
+	const struct converting converting = {layer, source, placed, placed->box,
+			scratch_of(drawing, (size_t)placed->width * placed->height)};
+	const struct bands bands = {.draw = convert_band,
+			.data = &converting,
+			.last = (int32_t)placed->height,
+			.width = placed->width};
+	return converting.pixels == NULL ? -ENOMEM : bands_draw(&bands, &pixman_back_end, drawing);
 }
 
 /*
@@ -499,53 +607,49 @@ static uint32_t *corner_of(const struct picture *source, const struct placed *pl
 }
 
 /*
- * An image of the source's box alone, whose edges are repeated outside: a filter takes nothing from
- * beside the box. `*image` is set if it returns 0.
+ * The source's box alone, whose edges are repeated outside: a filter takes nothing from beside the
+ * box. Converts it, if pixman cannot read it where it is.
  */
-static int image_of_box(struct drawing *drawing, const struct engine_layer *layer,
-		const struct picture *source, const struct placed *placed, pixman_image_t **image) {
+static int pixels_of_box(struct drawing *drawing, const struct engine_layer *layer,
+		const struct picture *source, const struct placed *placed, struct pixels *pixels) {
 	const struct gid_layout *layout = &source->layout;
 	uint32_t *corner = corner_of(source, placed);
-	if (corner == NULL || is_converted(layer, layout->fourcc)) {
-		int ret = convert(drawing, layer, source, placed, 0, placed->height, true);
-		if (ret < 0) {
-			return ret;
-		}
-		*image = pixman_image_create_bits_no_clear(PIXMAN_a8r8g8b8, (int)placed->width,
-				(int)placed->height, drawing->scratch, (int)placed->width * 4);
-	} else {
-		*image = image_of(layout, placed->width, placed->height, corner);
+	pixels->width = (int)placed->width;
+	pixels->height = (int)placed->height;
+	if (corner != NULL && !is_converted(layer, layout->fourcc)) {
+		pixels->format = find_format(layout->fourcc)->pixman;
+		pixels->words = corner;
+		pixels->stride = (int)layout->planes[0].stride;
+		return 0;
 	}
-	return *image == NULL ? -ENOMEM : 0;
+	int ret = convert(drawing, layer, source, placed);
+	pixels->format = PIXMAN_a8r8g8b8;
+	pixels->words = drawing->scratch;
+	pixels->stride = (int)placed->width * 4;
+	return ret;
 }
 
 static int compose_scaled(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed) {
-	pixman_box32_t box = placed->box;
-	if (!drawing_cut(drawing, &box)) {
+	pixman_transform_t transform;
+	struct composing composing = {.layer = layer, .box = placed->box};
+	if (!drawing_overlaps(drawing, &composing.box)) {
+		drawing->cost++;
 		return 0;
 	}
-	pixman_transform_t transform;
-	pixman_image_t *image;
-	int ret = image_of_box(drawing, layer, source, placed, &image);
+	int ret = pixels_of_box(drawing, layer, source, placed, &composing.pixels);
+	if (ret == 0) {
+		ret = placed_transform(&transform, placed, layer->transform, &composing.box);
+	}
 	if (ret < 0) {
 		return ret;
 	}
-	ret = placed_transform(&transform, placed, layer->transform, &box);
-	if (ret == 0 && !pixman_image_set_transform(image, &transform)) {
-		ret = -ENOMEM;
-	}
-	pixman_image_set_repeat(image, PIXMAN_REPEAT_PAD);
-	pixman_image_set_filter(image,
-			layer->filter == ENGINE_BILINEAR ? PIXMAN_FILTER_BILINEAR
-							 : PIXMAN_FILTER_NEAREST,
-			NULL, 0);
-	if (ret == 0) {
-		ret = compose(drawing, layer, placed, image, placed->box.x1 - box.x1,
-				placed->box.y1 - box.y1);
-	}
-	pixman_image_unref(image);
-	return ret;
+	composing.pixels.transform = &transform;
+	composing.pixels.filter = layer->filter == ENGINE_BILINEAR ? PIXMAN_FILTER_BILINEAR
+								   : PIXMAN_FILTER_NEAREST;
+	composing.x = -composing.box.x1;
+	composing.y = -composing.box.y1;
+	return compose(drawing, &composing);
 }
 
 static int draw_layer(struct drawing *drawing, const struct engine_layer *layer,

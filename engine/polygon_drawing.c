@@ -121,7 +121,7 @@ int64_t polygon_row(const struct polygon *polygon, int32_t y, int32_t x1, uint32
 		covered += changes[x];
 		row[x] = (uint8_t)((covered * 255 + SUB * UNIT / 2) / (SUB * UNIT));
 	}
-	work = (int64_t)(width + polygon->count + count * SUB * 8);
+	work = (int64_t)(width + polygon->count + count * POLYGON_EDGE_WORK);
 
 end:
 	free(changes);

@@ -16,6 +16,8 @@ struct polygon {
 	pixman_box32_t box; /* that it lies in, in pixels */
 };
 
+#define POLYGON_EDGE_WORK 128 /* as for so many pixels, in each row that an edge crosses */
+
 /* Returns 0 or -ENOMEM. The corners of a pixel are points. */
 int polygon_init(struct polygon *polygon, const struct engine_point *points, size_t count,
 		enum engine_rule rule);

@@ -36,6 +36,10 @@ int precedence_init(struct precedence *precedence, bool marked) {
 	return error;
 }
 
+void precedence_add(struct precedence *precedence, uint64_t ns) {
+	precedence->spent += precedence->has ? ns : 0;
+}
+
 void precedence_look(struct precedence *precedence) {
 	if (!precedence->marked) {
 		return; /* the kernel shares the processor in slices of a millisecond or two */

@@ -26,6 +26,9 @@ struct precedence {
  */
 int precedence_init(struct precedence *precedence, bool marked);
 
+/* Others did so many ns of its work. */
+void precedence_add(struct precedence *precedence, uint64_t ns);
+
 /*
  * Between two parts of its work, each of which takes about a millisecond: lets others of the same
  * priority go on, and gives the priority back, or takes it, as is due. By the same thread.

@@ -7,6 +7,7 @@
 #include "device_choice.h"
 #include "drawing.h"
 #include "engine_log.h"
+#include "helpers.h"
 #include "list_reader.h"
 #include "pause.h"
 #include "precedence.h"
@@ -41,6 +42,8 @@ struct requester {
 	struct canvas canvas;
 	struct report report;
 	struct drawing drawing;
+	struct helped helped; /* by other threads, with what is drawn */
+	uint64_t helped_ns;   /* of `helped.used_ns` that the precedence knows of */
 	struct sources sources;
 	struct gid_frame frame;	     /* of the batch that is read */
 	struct gid_slab *lists_slab; /* that it lies in; NULL: none is read */
@@ -89,10 +92,17 @@ static const char *source_text(int error) {
 	}
 }
 
+/* What helpers did is its work, too. */
+static void look_at_precedence(struct requester *requester) {
+	precedence_add(&requester->precedence, requester->helped.used_ns - requester->helped_ns);
+	requester->helped_ns = requester->helped.used_ns;
+	precedence_look(&requester->precedence);
+}
+
 /* Asked between two parts of a long command. */
 static bool goes_on(void *data) {
 	struct requester *requester = data;
-	precedence_look(&requester->precedence);
+	look_at_precedence(requester);
 	const uint64_t now = gid_clock_now();
 	if (requester->list_end == 0) { /* its first part took a millisecond: now it counts */
 		requester->list_end = now + requester->config.list_ns;
@@ -321,7 +331,7 @@ static void pay(struct requester *requester, uint64_t cost) {
 	requester->turn_cost += cost;
 	if (requester->turn_cost >= TURN_COST) {
 		requester->turn_cost = 0;
-		precedence_look(&requester->precedence);
+		look_at_precedence(requester);
 	}
 	if (requester->debt.rate != 0) {
 		debt_add(&requester->debt, cost, gid_clock_now());
@@ -596,6 +606,7 @@ static int open_streams(struct requester *requester) {
 	sources_init(&requester->sources, requester->domain);
 	drawing_init(&requester->drawing);
 	choose_device(requester);
+	requester->drawing.helped = &requester->helped;
 	requester->drawing.go_on = goes_on;
 	requester->drawing.data = requester;
 	requester->batch.serial = requester->told = 0;
@@ -673,8 +684,11 @@ static void wait_for_work(struct requester *requester) {
 	struct timespec now;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	report_set(&requester->report.page->work_ns,
-			(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+			(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec +
+					requester->helped.used_ns);
+	helped_sleep(&requester->helped);
 	poll(fds, wait_ns > 0 ? 4 : 5, debt_timeout_ms(wait_ns)); /* no lists while it is owed */
+	helped_wake(&requester->helped);
 }
 
 static void *run(void *data) {
@@ -686,9 +700,10 @@ static void *run(void *data) {
 	if (!open_all(requester)) {
 		return NULL;
 	}
+	helped_wake(&requester->helped);
 	while (!atomic_load(&requester->ends)) {
 		struct engine_report *page = requester->report.page;
-		precedence_look(&requester->precedence);
+		look_at_precedence(requester);
 		gid_domain_dispatch(requester->domain);
 		renew(requester);
 		canvas_dispatch(&requester->canvas);
@@ -699,11 +714,13 @@ static void *run(void *data) {
 			wait_for_work(requester);
 		}
 	}
+	helped_sleep(&requester->helped);
 	close_streams(requester);
 	return NULL;
 }
 
 static void release(struct requester *requester) {
+	helped_finish(&requester->helped);
 	canvas_config_finish(&requester->config);
 	if (requester->wake_fd >= 0) {
 		close(requester->wake_fd);
@@ -712,7 +729,7 @@ static void release(struct requester *requester) {
 }
 
 int requester_start(struct requester **result, const struct canvas_config *config,
-		const char *domain, uint32_t spin_us) {
+		const char *domain, uint32_t spin_us, struct helpers *helpers) {
 	struct requester *requester = calloc(1, sizeof(*requester));
 	if (requester == NULL) {
 		return -ENOMEM;
@@ -725,6 +742,7 @@ int requester_start(struct requester **result, const struct canvas_config *confi
 		error = -canvas_config_copy(&requester->config, config);
 	}
 	requester->log.name = requester->config.name;
+	helped_init(&requester->helped, helpers);
 	requester->debt.rate = requester->config.pixels_per_second;
 	if (error == 0) {
 		error = pthread_create(&requester->thread, NULL, run, requester);

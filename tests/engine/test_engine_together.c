@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+/* gid-engine with helpers: they draw, their work is the canvas's, and the file says how many. */
+#define COCKPIT_STREAMS "engine/*"
+#define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
+#include "cockpit.h"
+
+#include <dirent.h>
+#include <gid/engine.h>
+#include <sched.h>
+
+#include "tap.h"
+
+#define SIZE 2048 /* of the canvas: some milliseconds for each fill */
+
+static struct gid_domain *domain;
+static pid_t engine;
+
+static void write_config(const char *helpers) {
+	char path[128];
+	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
+	FILE *config = fopen(path, "we");
+	fprintf(config, "[engine]\n%s\n[canvas panel]\ndomain=open\nmemory=64M\n", helpers);
+	fclose(config);
+}
+
+static pid_t start_engine(const char *option, const char *log) {
+	char path[128], log_path[128];
+	snprintf(path, sizeof(path), "%s/engine.conf", cockpit_folder);
+	snprintf(log_path, sizeof(log_path), "%s/%s", cockpit_folder, log);
+	pid_t child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		int fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		dup2(fd, STDERR_FILENO);
+		execl(getenv("GID_ENGINE"), "gid-engine", "--config", path, "--domain", "cluster",
+				option, NULL);
+		_exit(127);
+	}
+	return child;
+}
+
+/* What a thread of the engine's /proc says; -1: the thread is gone. */
+static int read_proc(const char *thread, const char *what, char *text, size_t size) {
+	char path[300];
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/%s", (int)engine, thread, what);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t count = fd < 0 ? -1 : read(fd, text, size - 1);
+	if (fd >= 0) {
+		close(fd);
+	}
+	text[count > 0 ? count : 0] = '\0';
+	return count < 0 ? -1 : 0;
+}
+
+/* How many helpers the engine has, and how many ns of a processor they, or all threads, had. */
+static int count_helpers(uint64_t *theirs, uint64_t *all) {
+	char path[64], text[128];
+	int count = 0;
+	*theirs = *all = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)engine);
+	DIR *folder = opendir(path);
+	for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+		if (entry->d_name[0] == '.' ||
+				read_proc(entry->d_name, "comm", text, sizeof(text)) < 0) {
+			continue;
+		}
+		const bool is_helper = strcmp(text, "helper\n") == 0;
+		read_proc(entry->d_name, "schedstat", text, sizeof(text));
+		const uint64_t used = strtoull(text, NULL, 10);
+		count += is_helper;
+		*theirs += is_helper ? used : 0;
+		*all += used;
+	}
+	if (folder != NULL) {
+		closedir(folder);
+	}
+	return count;
+}
+
+static bool has_helpers(int wanted) {
+	uint64_t theirs, all;
+	const long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (count_helpers(&theirs, &all) != wanted && cockpit_now_ms() < end) {
+		cockpit_sleep_ms(10);
+	}
+	return count_helpers(&theirs, &all) == wanted;
+}
+
+static struct gid_canvas *make_canvas(void) {
+	struct gid_canvas *canvas = NULL;
+	const struct gid_canvas_options options = {.size = sizeof(options),
+			.width = SIZE,
+			.height = SIZE,
+			.connect_ms = COCKPIT_PATIENCE_MS};
+	if (gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
+		tap_ok(false, "there is a canvas: %s", gid_canvas_create_error());
+		exit(tap_finish());
+	}
+	return canvas;
+}
+
+static int draw(struct gid_canvas *canvas, uint32_t colour) {
+	uint64_t fence;
+	const struct gid_rectangle all = {0, 0, SIZE, SIZE};
+	gid_list_begin(canvas);
+	for (int i = 0; i < 8; i++) {
+		gid_list_fill(canvas, i == 0 ? GID_OPERATOR_SRC : GID_OPERATOR_OVER,
+				i == 0 ? colour : 0, &all, 1);
+	}
+	gid_list_present(canvas, true, 0);
+	int ret = gid_list_submit(canvas, &fence);
+	return ret < 0 ? ret : gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+/* Whether the last picture has this colour from its first row to its last. */
+static bool shows(uint32_t colour) {
+	struct gid_consumer *consumer;
+	const struct gid_consumer_options options = {.size = sizeof(options), .drop_old = true};
+	struct gid_frame frame;
+	struct gid_slab *slab;
+	struct gid_slab_info info;
+	bool good = false;
+	const long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	gid_consumer_create(domain, "cluster", "canvas/panel", &options, &consumer);
+	while (!good && cockpit_now_ms() < end) {
+		gid_domain_dispatch(domain);
+		if (gid_consumer_receive(consumer, &frame) != 1) {
+			gid_consumer_wait(consumer, 100);
+			continue;
+		}
+		if (gid_slab_import(domain, frame.gid, &slab) == 0) {
+			gid_slab_get_info(slab, &info);
+			const uint8_t *view = gid_slab_view(slab, gid_slot_of(frame.gid));
+			good = view != NULL;
+			for (size_t y = 0; good && y < SIZE; y++) {
+				uint32_t pixel;
+				memcpy(&pixel,
+						view + y * info.layout.planes[0].stride +
+								4 * (y / 2),
+						4);
+				good = (pixel & 0xffffff) == (colour & 0xffffff);
+			}
+			gid_slab_unref(slab);
+		}
+		gid_consumer_release(consumer, &frame);
+	}
+	gid_consumer_destroy(consumer);
+	return good;
+}
+
+static void test_work(struct gid_canvas *canvas, bool are_two) {
+	struct gid_canvas_stats stats;
+	uint64_t theirs, all;
+	const long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	int ret = 0;
+	do {
+		ret = draw(canvas, 0xff336699);
+		count_helpers(&theirs, &all);
+	} while (ret == 0 && are_two && theirs < 20000000 && cockpit_now_ms() < end);
+	tap_ok(ret == 0 && shows(0xff336699), "lists are drawn");
+	tap_ok(!are_two || theirs >= 20000000, "by helpers, too: %llu us of %llu",
+			(unsigned long long)theirs / 1000, (unsigned long long)all / 1000);
+	const long patience = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	do { /* it is written when the engine pauses */
+		cockpit_sleep_ms(20);
+		gid_canvas_get_stats(canvas, &stats);
+	} while (stats.work_ns < all - theirs / 2 && cockpit_now_ms() < patience);
+	tap_ok(stats.work_ns >= all - theirs / 2, "whose work is the canvas's: %llu us",
+			(unsigned long long)stats.work_ns / 1000);
+}
+
+int main(void) {
+	cpu_set_t set;
+	sched_getaffinity(0, sizeof(set), &set);
+	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0) {
+		tap_ok(false, "two domains");
+		cockpit_finish();
+		return tap_finish();
+	}
+	write_config("helpers=16");
+	int status = -1;
+	waitpid(start_engine("--check", "check.log"), &status, 0);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 1, "there are 15 helpers at most");
+
+	write_config("helpers=3");
+	engine = start_engine(NULL, "engine.log");
+	struct gid_canvas *canvas = make_canvas();
+	tap_ok(has_helpers(3), "there are as many as the file says");
+	test_work(canvas, CPU_COUNT(&set) > 1);
+	write_config("helpers=0");
+	kill(engine, SIGHUP);
+	tap_ok(has_helpers(0), "and none, if the file says so and is read again");
+	gid_canvas_destroy(canvas);
+	canvas = make_canvas();
+	tap_ok(draw(canvas, 0xff996633) == 0 && shows(0xff996633), "which draws as well");
+	write_config("spin-us=50");
+	kill(engine, SIGHUP);
+	const int usual = CPU_COUNT(&set) - 1 < 15 ? CPU_COUNT(&set) - 1 : 15;
+	tap_ok(has_helpers(usual), "without a word it is one less than processors");
+	gid_canvas_destroy(canvas);
+	kill(engine, SIGTERM);
+	waitpid(engine, &status, 0);
+	tap_ok(status == 0, "the engine ends in good order");
+	gid_domain_destroy(domain);
+	cockpit_finish();
+	return tap_finish();
+}
