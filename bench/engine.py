@@ -3,13 +3,15 @@
 """What it costs to have gid-engine draw, against the same drawing in one's own process.
 
 Points: two million single points in a part of 512x256 of a canvas of 640x480 in RGB565, by lists of
-100, 1000 and 10,000 words, of which no point is clipped, or a quarter of them. Layers: two to eight
-full-HD pictures with alpha, composed into a full-HD canvas: the first frame, for which the pictures
-and the canvas are made, drawn, granted and imported; later ones, right after another one and after
-a rest, for which the engine has to be woken; and with the pictures made and freed at every frame.
-Who draws for himself has the same kind of memory, that can be shared, or private one. Imports: of a
-slab into another domain, and of a further slot of it. Composing: four streams of 1280x720 at 60 a
-second, by gidcompose and by GStreamer's compositor.
+100, 1000 and 10,000 words, of which no point is clipped, or a quarter of them. Beside them stands
+how long a line of memory takes to another processor and back. Layers: two to eight full-HD pictures
+with alpha, composed into a full-HD canvas: the first frame, for which the pictures and the canvas
+are made, drawn, granted and imported; later ones, right after another one and after a rest, for
+which the engine has to be woken; and with the pictures made and freed at every frame. Who draws for
+himself has the same kind of memory, that can be shared, or private one, and one thread. The engine
+draws with all processors that are free: the time of these is told. Imports: of a slab into another
+domain, and of a further slot of it. Composing: four streams of 1280x720 at 60 a second, by
+gidcompose and by GStreamer's compositor.
 
 With --vm, the program that draws is in a guest, for itself and by the engine on the host: points
 and layers.
@@ -154,18 +156,22 @@ def row_of(entry: tuple, figures: dict[str, float]) -> dict:
 
 
 def show(rows: list[dict], found: dict[str, float]) -> None:
-    print(f"{'':28}{'direct ms':>10}{'wall ms':>10}{'CPU ms':>10}{'engine':>10}")
+    print(f"{'':28}{'direct ms':>10}{'wall ms':>10}{'CPU ms':>10}{'engine':>10}{'line ns':>10}")
     for row in rows:
         if "wall_ms" in row:
             figures = (row["direct_ms"], row["wall_ms"], row["cpu_ms"], row["engine_cpu_ms"])
-            print(f"{row['what']:28}" + "".join(f"{figure:10.2f}" for figure in figures))
+            text = "".join(f"{figure:10.2f}" for figure in figures)
+            print(f"{row['what']:28}{text}{row['line_ns']:10.0f}")
     print(f"\n{'µs':12}" + "".join(f"{kind.replace('_', ', '):>18}" for kind in KINDS))
     for row in rows:
         if "layers" in row:
             pairs = (f"{row[f'{k}_direct_us']:.0f} → {row[f'{k}_us']:.0f}" for k in KINDS)
             print(f"{row['what']:12}" + "".join(f"{pair:>18}" for pair in pairs))
             low, high = (drop(row[f"later_ratio_{end}"]) for end in ("low", "high"))
-            print(f"{'':12}half of all later pairs differ by {low:.1f} to {high:.1f} %")
+            print(
+                f"{'':12}half of all later pairs differ by {low:.1f} to {high:.1f} %; the engine "
+                f"took {row['later_engine_cpu_us']:.0f} µs of processors for one of these frames"
+            )
         elif "further_us" in row:
             print(
                 f"import of a slab {row['first_us']:.0f} µs, of a further slot "

@@ -9,6 +9,7 @@
  *     gid-bench-engine imports                               of slots, into another domain
  */
 #include "drawing.h"
+#include "line_trip.h"
 #include <drm_fourcc.h>
 #include <err.h>
 #include <gid/engine.h>
@@ -126,7 +127,7 @@ static struct gid_canvas *make_canvas(struct gid_domain **domain, uint32_t fourc
 }
 
 /* The engine's own time is known once it pauses. */
-static double engine_cpu(const struct gid_canvas *canvas) {
+static double engine_cpu(const struct gid_canvas *canvas) { /* of all its threads for it */
 	struct gid_canvas_stats stats;
 	nanosleep(&(struct timespec){0, 100000000}, NULL);
 	gid_canvas_get_stats(canvas, &stats);
@@ -155,6 +156,7 @@ static uint32_t send_points(
 /* One pass through the engine. */
 struct pass {
 	double wall_ms, cpu_ms, engine_cpu_ms;
+	double line_ns; /* at once after it: a rest may end with processors elsewhere */
 };
 
 static struct pass pass_there(struct gid_canvas *canvas, bool clipped) {
@@ -169,12 +171,14 @@ static struct pass pass_there(struct gid_canvas *canvas, bool clipped) {
 	}
 	double wall = seconds(CLOCK_MONOTONIC) - begin;
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	return (struct pass){wall * 1e3, cpu * 1e3, engine_cpu(canvas) - engine};
+	double line = line_trip_ns();
+	return (struct pass){wall * 1e3, cpu * 1e3, engine_cpu(canvas) - engine, line};
 }
 
 /* Passes here and there in turn; the first two, with cold caches, are not counted. */
 static void run_points(uint32_t words, bool clipped) {
 	double here[PASSES], wall[PASSES], cpu[PASSES], engine[PASSES], ratio[PASSES];
+	double line[PASSES];
 	struct gid_domain *domain;
 	uint64_t fence;
 	uint16_t *pixels = make_pixels();
@@ -196,12 +200,13 @@ static void run_points(uint32_t words, bool clipped) {
 			cpu[i] = pass.cpu_ms;
 			engine[i] = pass.engine_cpu_ms;
 			ratio[i] = pass.wall_ms / direct;
+			line[i] = pass.line_ns;
 		}
 	}
 	printf("{\"direct_ms\": %.4f, \"wall_ms\": %.4f, \"cpu_ms\": %.4f, "
-	       "\"engine_cpu_ms\": %.4f, \"ratio\": %.4f}\n",
+	       "\"engine_cpu_ms\": %.4f, \"ratio\": %.4f, \"line_ns\": %.1f}\n",
 			median(here, PASSES), median(wall, PASSES), median(cpu, PASSES),
-			median(engine, PASSES), median(ratio, PASSES));
+			median(engine, PASSES), median(ratio, PASSES), median(line, PASSES));
 	gid_canvas_destroy(canvas);
 	gid_domain_destroy(domain);
 	free(pixels);
@@ -228,7 +233,8 @@ struct layers {
 	void *sources[LAYERS_MAX];
 	struct gid_slab *slabs[LAYERS_MAX];
 	struct gid_layer layers[LAYERS_MAX];
-	double share_us; /* of the last frame */
+	double share_us;     /* of the last frame */
+	double frame_cpu_us; /* of the engine's processors, for a later frame */
 };
 
 static double now_us(void) {
@@ -437,6 +443,7 @@ static void later_frames(
 	for (uint32_t i = 0; i < layers->count; i++) {
 		layers->sources[i] = gid_slab_data(layers->slabs[i], 0);
 	}
+	double engine = engine_cpu(layers->canvas);
 	for (uint32_t i = 0; i < frames + 4; i++) {
 		double here[2], there[2];
 		for (uint32_t side = 0; side < 2; side++) {
@@ -452,6 +459,8 @@ static void later_frames(
 		}
 		rest(here[0] + here[1]);
 	}
+	engine = engine_cpu(layers->canvas) - engine;
+	layers->frame_cpu_us = engine * 1e3 / (2 * (frames + 4));
 	drop_there(layers);
 }
 
@@ -496,7 +505,8 @@ static void run_layers(uint32_t count, uint32_t frames) {
 	print_pairs("woken", &woken);
 	print_pairs("fresh", &fresh);
 	print_pairs("fresh_private", &fresh_private);
-	printf("\"share_us\": %.1f}\n", share_us);
+	printf("\"share_us\": %.1f, \"later_engine_cpu_us\": %.1f}\n", share_us,
+			layers.frame_cpu_us);
 	forget_targets(&layers);
 	drawing_finish(&layers.drawing);
 	drop_canvas(&layers);

@@ -30,6 +30,9 @@ def test_engine(tmp_path: Path) -> None:
         "import_further_slot_us",
         "compose_vs_gst_compositor",
     }
+    for row in found["rows"][:2]:
+        assert 10 < row["line_ns"] < 1e6, row
+    assert found["rows"][2]["later_engine_cpu_us"] > 0
     by_compositor = found["rows"].pop()
     assert by_compositor["who"] == "gstreamer" and by_compositor["cpu_us"] > 0
     assert found["rows"][-1]["copies"] == 0
