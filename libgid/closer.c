@@ -22,8 +22,8 @@
 #define SPARES 64u
 /* Mapped memory goes in such pieces, for all who map or unmap anything wait for the one before. */
 #define PIECE ((size_t)1 << 20)
-/* So many reads empty a queue of single bytes, unless somebody fills it meanwhile. */
-#define READS_MAX 16
+/* More than there are bytes in a queue of single ones. */
+#define READ_SIZE 8192
 /* More than that takes its time to be freed, if this is its last descriptor. */
 #define QUICK_BLOCKS (((off_t)4 << 20) / 512)
 
@@ -245,13 +245,10 @@ static void unmap_soon(char *data, size_t size) {
 }
 
 /* Descriptors among it are closed in here. */
+/* By one call: whoever sees that less is there knows that no more is read away. */
 static void empty(int socket) {
-	char bytes[512];
-	for (int i = 0; i < READS_MAX; i++) {
-		if (recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT) <= 0) {
-			return;
-		}
-	}
+	char bytes[READ_SIZE];
+	(void)!recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 }
 
 static void do_it(const struct waiting *waiting) {

@@ -111,7 +111,7 @@ static int silence_taken(struct gid_doorbell *bell, uint64_t sleeps) {
 	have_it_emptied(bell, now);
 	if (waiting < FULL) {
 		bell->full = 0;
-		return 0;
+		return 2;
 	}
 	bell->full = bell->full == 0 ? now : bell->full;
 	return now - bell->full > LATE_NS ? -EPROTO : 1;

@@ -51,8 +51,9 @@ void gid_doorbell_ring(const struct gid_doorbell *bell);
 /*
  * Silences the bell after a sleep. `sleeps` is how often we let ourselves be rung for: at most one
  * byte for each. Returns 0, -EPIPE: the other side hung up; -EPROTO: it rings without being asked,
- * or keeps its end from being emptied; 1, of an end that was taken: there may soon be no room for a
- * ring, so the caller has to look by itself, and call this again after GID_DOORBELL_LOOK_NS.
+ * or keeps its end from being emptied. Of an end that was taken also 1: there may soon be no room
+ * for a ring; or 2: a helper empties it, and may read away a ring before anybody saw that. Then the
+ * caller has to look by itself, and call this again after GID_DOORBELL_LOOK_NS.
  */
 int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps);
 
