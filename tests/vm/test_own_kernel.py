@@ -99,7 +99,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_a_build_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uml, "fetch_sources", lambda release, work: work / "none.deb")
+    monkeypatch.setattr(uml, "fetch_newer_sources", lambda wanted, work: work / "none.deb")
     monkeypatch.setattr(uml, "TOOLS", ())
     with pytest.raises(CannotBoot, match="dpkg-deb failed"):
         built_kernel(tmp_path / "cache")

@@ -2,6 +2,7 @@
 """Debian's sources of a kernel, for what of it guests need that Debian has not built."""
 
 import os
+import platform
 import re
 import subprocess
 from collections.abc import Sequence
@@ -35,30 +36,87 @@ def run(command: Sequence[str | Path], work: Path, seconds: float) -> None:
 
 
 def fetch_sources(release: str, work: Path) -> Path:
-    """The package with the sources, from where this system has its other packages from.
-
-    apt's lists are fetched for this alone: the private root has none, and only root could write
-    the system's.
-    """
+    """The package with the sources of Debian's kernel `release`."""
     match = re.match(r"[0-9]+\.[0-9]+", release)
     query = ["dpkg-query", "-W", "-f", "${Version}", f"linux-image-{release}"]
     found = subprocess.run(query, capture_output=True, text=True)
     if match is None or found.returncode != 0:
         raise CannotBoot(f"Linux {release} is not one of Debian's packages: no sources are known")
-    for folder in ("state/lists/partial", "cache/archives/partial"):
-        (work / folder).mkdir(parents=True)
-    apt = ["apt-get", "-q", "-y", "-o", f"Dir::State={work}/state"]
-    apt += ["-o", f"Dir::Cache={work}/cache"]
-    apt += ["-o", "Dir::State::status=/var/lib/dpkg/status", "-o", "APT::Sandbox::User="]
-    apt += ["-o", "Acquire::Languages=none"]
+    apt = Apt(work)
+    apt.update()
     package = f"linux-source-{match[0]}"
-    run([*apt, "update"], work, FETCH_SECONDS)
     try:
-        run([*apt, "download", f"{package}={found.stdout}"], work, FETCH_SECONDS)
+        return apt.download(f"{package}={found.stdout}")
     except CannotBoot:
         # The archive has gone on. Another state of the same release most often fits the headers.
-        run([*apt, "download", package], work, FETCH_SECONDS)
-    return next(work.glob("linux-source-*.deb"))
+        return apt.download(package)
+
+
+def fetch_newer_sources(wanted: str, work: Path) -> Path:
+    """The package with the sources of Linux `wanted`, which this release may have from a later one.
+
+    The newest that it has, where that is gone.
+    """
+    apt = Apt(work)
+    try:
+        apt.update(backports=True)
+    except CannotBoot:  # not every release has these
+        apt.update()
+    found = apt.search("linux-source-")
+    package = f"linux-source-{wanted}"
+    return apt.download(package if package in found else max(found, key=_version))
+
+
+def _version(package: str) -> list[int]:
+    return [int(number) for number in re.findall("[0-9]+", package)]
+
+
+class Apt:
+    """apt with lists and a cache of its own, but the system's archives.
+
+    The private root has no lists, and only root could write the system's.
+    """
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        for folder in ("state/lists/partial", "cache/archives/partial", "sources"):
+            (work / folder).mkdir(parents=True)
+        self._options = ["-o", f"Dir::State={work}/state", "-o", f"Dir::Cache={work}/cache"]
+        self._options += ["-o", "Dir::State::status=/var/lib/dpkg/status"]
+        self._options += ["-o", "APT::Sandbox::User=", "-o", "Acquire::Languages=none"]
+
+    def update(self, backports: bool = False) -> None:
+        """Fetches the lists. `backports`: also those of what was made for this release later."""
+        where = self._with_backports() if backports else []
+        run(["apt-get", "-q", *self._options, *where, "update"], self._work, FETCH_SECONDS)
+        self._options += where
+
+    def _with_backports(self) -> list[str]:
+        """Options for the system's archives, each once more with the backports of its release."""
+        release = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+        places = [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]
+        for place in places:
+            if release and place.suffix in (".list", ".sources") and place.is_file():
+                text = place.read_text()
+                more = re.sub(rf"(?<=\s){release}(?=\s)", f"{release}-backports", text)
+                for name, content in ((place.name, text), (f"backports-{place.name}", more)):
+                    (self._work / "sources" / name).write_text(content)
+        parts = f"Dir::Etc::sourceparts={self._work}/sources"
+        return ["-o", "Dir::Etc::sourcelist=/dev/null", "-o", parts]
+
+    def search(self, prefix: str) -> list[str]:
+        """The packages of which the name is `prefix` and a version."""
+        command = ["apt-cache", *self._options, "pkgnames", prefix]
+        found = subprocess.run(command, capture_output=True, text=True).stdout.split()
+        versions = [name for name in found if re.fullmatch(rf"{prefix}[0-9.]+", name)]
+        if not versions:
+            raise CannotBoot(f"apt knows no package {prefix}VERSION")
+        return versions
+
+    def download(self, package: str) -> Path:
+        command = ["apt-get", "-q", "-y", *self._options, "download", package]
+        run(command, self._work, FETCH_SECONDS)
+        return next(self._work.glob(f"{package.partition('=')[0]}_*.deb"))
 
 
 def extract(package: Path, paths: Sequence[str], work: Path) -> Path:

@@ -43,10 +43,10 @@ def is_program() -> bool:
 
 def why_no_kernel(modules: Sequence[str] = ()) -> str | None:
     """Why no such guest can be had here, or None."""
+    if is_program():
+        return None
     try:
-        kernel_modules = find_kernel()[1].parent
-        if modules and not is_program():
-            module_files(kernel_modules, modules)
+        module_files(find_kernel()[1].parent, modules)
     except CannotBoot as error:
         return str(error)
     return None
@@ -94,7 +94,7 @@ class FileAgent(Agent):
 
 
 class UmlGuest(Guest):
-    """One in User-mode Linux. It has one processor, and this machine's clock."""
+    """One in User-mode Linux. It has this machine's clock."""
 
     def __init__(self, name: str, modules: Sequence[str] = (), **environment: str) -> None:
         self._make_folders(name)
