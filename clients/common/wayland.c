@@ -21,6 +21,7 @@
 #include "fifo-v1-client-protocol.h"
 #include "gid-buffer-v1-client-protocol.h"
 #include "gid-safety-v1-client-protocol.h"
+#include "linux-dmabuf-v1-client-protocol.h"
 #include "presentation-time-client-protocol.h"
 #include "single-pixel-buffer-v1-client-protocol.h"
 #include "viewporter-client-protocol.h"
@@ -128,6 +129,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 			{&wp_color_representation_manager_v1_interface, 1, &wayland->colours},
 			{&wp_fifo_manager_v1_interface, 1, &wayland->fifo},
 			{&wp_commit_timing_manager_v1_interface, 1, &wayland->commit_timing},
+			{&zwp_linux_dmabuf_v1_interface, 3, &wayland->linux_dmabuf},
 			{&gid_buffer_manager_v1_interface, 1, &wayland->gid_buffers},
 			{&gid_safety_manager_v1_interface, 1, &wayland->gid_safety},
 	};
@@ -361,6 +363,9 @@ void wayland_finish(struct wayland *wayland) {
 	}
 	if (wayland->gid_buffers != NULL) {
 		gid_buffer_manager_v1_destroy(wayland->gid_buffers);
+	}
+	if (wayland->linux_dmabuf != NULL) {
+		zwp_linux_dmabuf_v1_destroy(wayland->linux_dmabuf);
 	}
 	if (wayland->commit_timing != NULL) {
 		wp_commit_timing_manager_v1_destroy(wayland->commit_timing);

@@ -29,6 +29,7 @@ struct wayland {
 	struct wp_fifo_manager_v1 *fifo;		    // may be NULL
 	struct wp_commit_timing_manager_v1 *commit_timing;  // may be NULL
 	uint32_t colour_ranges[WAYLAND_COEFFICIENTS]; // that it takes: bits, for each coefficients
+	struct zwp_linux_dmabuf_v1 *linux_dmabuf;     // may be NULL
 	struct gid_buffer_manager_v1 *gid_buffers;
 	struct gid_safety_manager_v1 *gid_safety; // NULL: this program is not named for a role
 	clockid_t presentation_clock;

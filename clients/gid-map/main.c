@@ -13,6 +13,7 @@
 
 #include "common/client_role.h"
 #include "common/wayland.h"
+#include "dmabuf_targets.h"
 #include "map_drawing.h"
 #include "xdg-shell-client-protocol.h"
 
@@ -24,6 +25,7 @@ struct options {
 	int width, height;
 	const char *role;
 	double still; /* metres; negative: it moves */
+	bool udmabuf;
 	uint64_t seconds;
 };
 
@@ -39,10 +41,12 @@ struct map {
 	EGLDisplay display;
 	EGLContext context;
 	EGLSurface target;
+	struct dmabuf_targets targets; /* with --udmabuf in place of the window's */
 	struct map_drawing drawing;
 	struct wl_callback *frame;
 	uint64_t started, frames;
 	bool configured;
+	bool is_due; /* as soon as there is a buffer that is free */
 };
 
 /* --- EGL -------------------------------------------------------------------------------------- */
@@ -74,6 +78,10 @@ static bool map_init_egl(struct map *map) {
 }
 
 static void map_finish_egl(struct map *map) {
+	if (map->targets.display != EGL_NO_DISPLAY) {
+		map_drawing_finish(&map->drawing);
+		dmabuf_targets_finish(&map->targets);
+	}
 	if (map->display != EGL_NO_DISPLAY) {
 		map_drawing_finish(&map->drawing);
 		eglMakeCurrent(map->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
@@ -102,15 +110,41 @@ static const struct wl_callback_listener frame_listener = {.done = handle_frame}
 static void map_draw(struct map *map) {
 	const struct options *options = map->options;
 	double seconds = (double)(gid_clock_now() - map->started) / 1e9;
-	map_drawing_draw(&map->drawing, options->width, options->height,
+	struct dmabuf_target *target = NULL;
+	if (options->udmabuf) {
+		target = dmabuf_targets_begin(&map->targets);
+		map->is_due = target == NULL;
+		if (map->is_due) {
+			return;
+		}
+	}
+	map_drawing_draw(&map->drawing, options->width, options->height, options->udmabuf,
 			options->still >= 0 ? options->still : seconds * METRES_A_SECOND);
 	map->frame = wl_surface_frame(map->surface);
 	wl_callback_add_listener(map->frame, &frame_listener, map);
-	if (!eglSwapBuffers(map->display, map->target)) {
+	if (target != NULL) {
+		dmabuf_targets_end(target, map->surface);
+		wl_surface_commit(map->surface);
+	} else if (!eglSwapBuffers(map->display, map->target)) {
 		warnx("EGL cannot show the picture (error 0x%x)", eglGetError());
 		sd_event_exit(map->event, EXIT_FAILURE);
 	}
 	map->frames++;
+}
+
+static void handle_released(void *data) {
+	struct map *map = data;
+	if (map->is_due) {
+		map_draw(map);
+	}
+}
+
+static bool map_init_targets(struct map *map) {
+	map->targets.released = handle_released;
+	map->targets.data = map;
+	return dmabuf_targets_init(&map->targets, &map->wayland, map->options->width,
+			       map->options->height) &&
+			map_drawing_init(&map->drawing);
 }
 
 /* --- the window ------------------------------------------------------------------------------- */
@@ -184,7 +218,9 @@ static int map_run(struct map *map) {
 }
 
 static int run(const struct options *options) {
-	struct map map = {.options = options, .display = EGL_NO_DISPLAY};
+	struct map map = {.options = options,
+			.display = EGL_NO_DISPLAY,
+			.targets = {.display = EGL_NO_DISPLAY}};
 	int status = EXIT_FAILURE;
 	if (sd_event_default(&map.event) < 0) {
 		return status;
@@ -196,7 +232,8 @@ static int run(const struct options *options) {
 				options->seconds * 1000000, 0, NULL, NULL);
 	}
 	if (wayland_init(&map.wayland, map.event) == 0) {
-		if (map_init_window(&map) && map_init_egl(&map)) {
+		if (map_init_window(&map) &&
+				(options->udmabuf ? map_init_targets(&map) : map_init_egl(&map))) {
 			status = map_run(&map);
 		}
 		map_finish_egl(&map);
@@ -207,7 +244,7 @@ static int run(const struct options *options) {
 	return status;
 }
 
-enum { KEY_ROLE = 256, KEY_STILL };
+enum { KEY_ROLE = 256, KEY_STILL, KEY_UDMABUF };
 
 static const struct argp_option argp_options[] = {
 		{"size", 'S', "WIDTHxHEIGHT", 0, "Size of the picture (default: 640x480)", 0},
@@ -215,6 +252,9 @@ static const struct argp_option argp_options[] = {
 				"Give the map this safety role, by which the compositor forwards it",
 				0},
 		{"still", KEY_STILL, "METRES", 0, "Stand still at this place of the way", 0},
+		{"udmabuf", KEY_UDMABUF, NULL, 0,
+				"Draw into dma-bufs of /dev/udmabuf, as a graphics card has them",
+				0},
 		{"seconds", 't', "N", 0, "End after N seconds", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
 		{0},
@@ -241,6 +281,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		if (sscanf(arg, "%lf%c", &options->still, &rest) != 1 || !(options->still >= 0)) {
 			argp_error(state, "--still must be metres from 0, not %s", arg);
 		}
+		return 0;
+	case KEY_UDMABUF:
+		options->udmabuf = true;
 		return 0;
 	case 't':
 		if (sscanf(arg, "%" SCNu64 "%c", &options->seconds, &rest) != 1) {

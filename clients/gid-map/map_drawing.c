@@ -13,11 +13,12 @@ static const char vertex_source[] = "attribute vec2 corner;\n"
 /* One road each 40 metres, a wide one each 200, blocks of houses and parks between, and the car. */
 static const char fragment_source[] =
 		"precision highp float;\n"
-		"uniform vec2 size, place, turn;\n"
+		"uniform vec2 size, place, turn, rows;\n"
 		"float away(float at, float each) { return abs(mod(at + each / 2.0, each) - each / "
 		"2.0); }\n"
 		"void main() {\n"
-		"  vec2 seen = gl_FragCoord.xy - vec2(size.x / 2.0, size.y / 3.0);\n"
+		"  vec2 point = vec2(gl_FragCoord.x, rows.x + rows.y * gl_FragCoord.y);\n"
+		"  vec2 seen = point - vec2(size.x / 2.0, size.y / 3.0);\n"
 		"  vec2 at = place + vec2(seen.x * turn.x - seen.y * turn.y,\n"
 		"                         seen.x * turn.y + seen.y * turn.x) * 0.5;\n"
 		"  vec2 block = floor(at / 40.0);\n"
@@ -65,6 +66,7 @@ bool map_drawing_init(struct map_drawing *drawing) {
 	drawing->size = glGetUniformLocation(drawing->program, "size");
 	drawing->place = glGetUniformLocation(drawing->program, "place");
 	drawing->turn = glGetUniformLocation(drawing->program, "turn");
+	drawing->rows = glGetUniformLocation(drawing->program, "rows");
 	return true;
 }
 
@@ -72,7 +74,8 @@ void map_drawing_finish(struct map_drawing *drawing) {
 	glDeleteProgram(drawing->program);
 }
 
-void map_drawing_draw(const struct map_drawing *drawing, int width, int height, double metres) {
+void map_drawing_draw(const struct map_drawing *drawing, int width, int height, bool down,
+		double metres) {
 	static const GLfloat corners[] = {-1, -1, 1, -1, -1, 1, 1, 1};
 	/* Round a large circle, so that it never leaves the numbers that a GPU is good at. */
 	double angle = metres / 500;
@@ -81,6 +84,7 @@ void map_drawing_draw(const struct map_drawing *drawing, int width, int height, 
 	glUniform2f(drawing->size, (GLfloat)width, (GLfloat)height);
 	glUniform2f(drawing->place, (GLfloat)(500 * cos(angle)), (GLfloat)(500 * sin(angle)));
 	glUniform2f(drawing->turn, (GLfloat)cos(angle), (GLfloat)sin(angle));
+	glUniform2f(drawing->rows, down ? (GLfloat)height : 0, down ? -1 : 1);
 	glVertexAttribPointer(CORNER, 2, GL_FLOAT, GL_FALSE, 0, corners);
 	glEnableVertexAttribArray(CORNER);
 	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);

@@ -8,14 +8,18 @@
 
 struct map_drawing {
 	GLuint program;
-	GLint size, place, turn;
+	GLint size, place, turn, rows;
 };
 
 /* With a context current. Returns false after saying on stderr what is wrong. */
 bool map_drawing_init(struct map_drawing *drawing);
 void map_drawing_finish(struct map_drawing *drawing);
 
-/* Draws the map as it is after so many metres of the way. */
-void map_drawing_draw(const struct map_drawing *drawing, int width, int height, double metres);
+/*
+ * Draws the map as it is after so many metres of the way. `down`: the first row of the memory is
+ * the picture's upper one, as in buffers, and not its lower one, as in windows.
+ */
+void map_drawing_draw(
+		const struct map_drawing *drawing, int width, int height, bool down, double metres);
 
 #endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Buffers that OpenGL ES draws into, as a client of a graphics card has them: dma-bufs, of
+ * /dev/udmabuf, which drivers without a card take as well. Made and drawn without a window, and
+ * shown by zwp_linux_dmabuf_v1.
+ */
+#ifndef GID_MAP_DMABUF_TARGETS_H
+#define GID_MAP_DMABUF_TARGETS_H
+
+#include "common/wayland.h"
+#include <EGL/egl.h>
+#include <GLES2/gl2.h>
+#include <stdbool.h>
+
+/* The compositor shows one, another display has two, and one is drawn. */
+#define DMABUF_TARGETS 4
+
+struct dmabuf_target {
+	struct wl_buffer *buffer; // NULL: it was not made
+	EGLImage image;
+	GLuint texture, frame;
+	bool busy; // the compositor has it
+};
+
+struct dmabuf_targets {
+	EGLDisplay display;
+	EGLContext context;
+	int width, height;
+	struct dmabuf_target targets[DMABUF_TARGETS];
+	void (*released)(void *data); // one that was busy
+	void *data;
+};
+
+/*
+ * Makes them, and their context the current one. Returns false after saying on stderr what is
+ * missing; then, too, the caller ends them by dmabuf_targets_finish().
+ */
+bool dmabuf_targets_init(struct dmabuf_targets *targets, struct wayland *wayland, int width,
+		int height);
+void dmabuf_targets_finish(struct dmabuf_targets *targets);
+
+/* Has all drawing go into one that is free, or returns NULL. */
+struct dmabuf_target *dmabuf_targets_begin(struct dmabuf_targets *targets);
+
+/* Has its pixels where others read them, and attaches it to the surface. */
+void dmabuf_targets_end(struct dmabuf_target *target, struct wl_surface *surface);
+
+#endif
