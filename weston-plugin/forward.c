@@ -21,6 +21,8 @@ struct held {
 	struct weston_buffer_release_reference release;
 };
 
+static void forward_hide_now(struct forward *forward, int64_t reason, enum gid_hidden why);
+
 /* --- buffers ---------------------------------------------------------------------------------- */
 
 static void held_destroy(struct held *held) {
@@ -150,6 +152,34 @@ static int forward_send_frame(struct forward *forward, struct gid_frame *frame) 
 	return count;
 }
 
+static void handle_redo(void *data) {
+	struct forward *forward = data;
+	forward->redo = NULL;
+	forward->events->again(forward->data);
+}
+
+/* The picture is looked at anew, before Weston waits for anything again. */
+static void forward_redo(struct forward *forward) {
+	forward_outdate(forward);
+	if (forward->redo == NULL) {
+		forward->redo = wl_event_loop_add_idle(forward->loop, handle_redo, forward);
+	}
+}
+
+/* Of a client's own dma-buf, which we exported. */
+static bool held_is_dmabuf(const struct held *held) {
+	struct gid_slab_info info;
+	gid_slab_get_info(held->slab, &info);
+	return info.memory == GID_MEMORY_DMABUF && !info.imported;
+}
+
+/* Taken back from a consumer by force, it can only be sent under another gid. */
+static bool held_is_revoked(const struct held *held) {
+	struct gid_slab_info info;
+	gid_slab_get_info(held->slab, &info);
+	return info.revoked;
+}
+
 static void forward_send(struct forward *forward, uint32_t flags) {
 	struct gid_frame frame = forward->frame;
 	const struct held *held = forward->current;
@@ -158,8 +188,10 @@ static void forward_send(struct forward *forward, uint32_t flags) {
 	frame.flags |= flags;
 	int count = forward_send_frame(forward, &frame);
 	forward->waits = count == -EINPROGRESS;
-	if (count == -EINVAL) {
-		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
+	if (count == -EINVAL && held_is_dmabuf(held) && held_is_revoked(held)) {
+		forward_redo(forward);
+	} else if (count == -EINVAL) {
+		forward_hide_now(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
 				held->is_copy ? GID_HIDDEN_MEMORY : GID_HIDDEN_GONE);
 	} else if (count > 0) {
 		forward->sent = frame.sequence;
@@ -173,7 +205,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 	forward_report(forward);
 	struct held *held = held_get(forward, picture);
 	if (held == NULL) {
-		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
+		forward_hide_now(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
 				GID_HIDDEN_MEMORY);
 		return;
 	}
@@ -201,7 +233,8 @@ static void forward_send_hidden(struct forward *forward) {
 	forward_send_frame(forward, &frame);
 }
 
-void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why) {
+/* Pictures that are being drawn may come still. */
+static void forward_hide_now(struct forward *forward, int64_t reason, enum gid_hidden why) {
 	forward->outdated = false;
 	if (reason >= 0) {
 		forward_tell_lost(forward, reason);
@@ -212,6 +245,36 @@ void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why) 
 		forward->why = why;
 		forward_send_hidden(forward);
 	}
+}
+
+void forward_hide(struct forward *forward, int64_t reason, enum gid_hidden why) {
+	drawn_wait_drop(&forward->wait);
+	forward_hide_now(forward, reason, why);
+}
+
+/* What the client is told. */
+static uint32_t reason_of(enum gid_hidden hidden) {
+	switch (hidden) {
+	case GID_HIDDEN_SIZE:
+	case GID_HIDDEN_CROP:
+	case GID_HIDDEN_SUBSURFACE:
+		return GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT;
+	default:
+		return GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY;
+	}
+}
+
+void forward_refuse(struct forward *forward, const struct refusal *refusal) {
+	if (!forward->hidden || forward->why != refusal->hidden) {
+		forward_log(forward, "gid: role %s: the surface cannot be forwarded: %s\n",
+				forward->config->role, refusal->text);
+	}
+	forward_hide_now(forward, reason_of(refusal->hidden), refusal->hidden);
+}
+
+void forward_end(struct forward *forward) {
+	forward_hide(forward, -1, GID_HIDDEN_EMPTY);
+	dmabuf_exports_finish(&forward->dmabufs);
 }
 
 void forward_begin(struct forward *forward) {
@@ -235,7 +298,10 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 	struct forward *forward = data;
 	if (joined) {
 		forward->had_consumer = true;
-		if (forward->current != NULL && forward_may_repeat(forward)) {
+		if (forward->current != NULL && held_is_dmabuf(forward->current) &&
+				gid_producer_needs_window(forward->producer)) {
+			forward_redo(forward);
+		} else if (forward->current != NULL && forward_may_repeat(forward)) {
 			forward_send(forward, 0);
 		} else if (forward->hidden && forward->why != GID_HIDDEN_UNSAID) {
 			forward_send_hidden(forward);
@@ -261,7 +327,7 @@ static void handle_granted(void *data, gid_id gid, int error) {
 	if (error == 0 || gid_producer_consumers(forward->producer) > 0) {
 		forward_send(forward, 0);
 	} else {
-		forward_hide(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
+		forward_hide_now(forward, GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY,
 				GID_HIDDEN_MEMORY);
 	}
 }
@@ -359,9 +425,14 @@ int forward_init(struct forward *forward, const struct safety_config *config,
 			.loop = loop,
 			.events = events,
 			.data = data,
-			.reason = -1};
+			.reason = -1,
+			.wait = {.loop = loop,
+					.patience_ns = (uint64_t)config->lease_ms * MS_NS,
+					.drawn = forward_show_when_drawn,
+					.data = forward}};
 	snprintf(forward->copies.stream, sizeof(forward->copies.stream), "safety/%s", config->role);
 	wl_list_init(&forward->held);
+	dmabuf_exports_init(&forward->dmabufs);
 	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
 	return forward->timer != NULL ? 0 : -ENOMEM;
 }
@@ -370,6 +441,7 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
 	if (domain == forward->domain) {
 		return;
 	}
+	drawn_wait_drop(&forward->wait);
 	forward_end_stream(forward);
 	forward->current = NULL;
 	struct held *held, *next;
@@ -377,6 +449,7 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
 		held_destroy(held);
 	}
 	pixel_copies_finish(&forward->copies);
+	dmabuf_exports_finish(&forward->dmabufs);
 	forward->domain = domain;
 	if (domain != NULL) {
 		forward_publish(forward);
@@ -385,6 +458,9 @@ void forward_set_domain(struct forward *forward, struct gid_domain *domain) {
 
 void forward_finish(struct forward *forward) {
 	forward_set_domain(forward, NULL);
+	if (forward->redo != NULL) {
+		wl_event_source_remove(forward->redo);
+	}
 	if (forward->timer != NULL) {
 		wl_event_source_remove(forward->timer);
 	}

@@ -8,6 +8,9 @@
 #ifndef GID_WESTON_FORWARD_H
 #define GID_WESTON_FORWARD_H
 
+#include "dmabuf_exports.h"
+#include "drawn_wait.h"
+#include "forward_picture.h"
 #include "pixel_copies.h"
 #include "safety_config.h"
 #include <gid/stream.h>
@@ -16,25 +19,14 @@
 struct forward_events {
 	/* The stream is there: show the picture again. */
 	void (*ready)(void *data);
+	/* The same, where the stream was there: the picture needs other memory now. */
+	void (*again)(void *data);
 	/* Consumers took all pictures up to this one, as was found at this time. */
 	void (*shown)(void *data, uint64_t sequence, uint64_t time);
 	/* From now on they do not, until `shown`. */
 	void (*lost)(void *data, uint32_t reason);
 	/* Whether who drew the picture lives still: without that it is not repeated. */
 	bool (*is_alive)(void *data);
-};
-
-/* One picture to send. */
-struct forward_picture {
-	gid_id gid;
-	struct gid_slab *slab; /* that the gid names; a reference is taken */
-	/* Not released to the client before all consumers let go. NULL for a copy. */
-	struct weston_buffer *buffer;
-	struct weston_buffer_release *release; /* NULL: the client did not ask for one */
-	struct gid_box damage, crop;
-	uint32_t transform;
-	uint32_t flags; /* GID_FRAME_COPIED or 0 */
-	uint64_t content_hash;
 };
 
 struct forward {
@@ -55,6 +47,9 @@ struct forward {
 	bool outdated;		    /* the surface has another picture, which cannot be sent yet */
 	bool waits;		    /* for a grant: then it is sent */
 	struct pixel_copies copies; /* of pictures that cannot be lent */
+	struct dmabuf_exports dmabufs; /* of the surface's client */
+	struct drawn_wait wait;	       /* for those that a device draws still */
+	struct wl_event_source *redo;  /* an idle one, which has the event `again`, or NULL */
 
 	uint64_t sent, told;	/* sequences: the last picture that somebody got, and was told of */
 	uint64_t untaken_since; /* some consumer has pictures that it did not take; 0: none */
@@ -83,11 +78,28 @@ bool forward_is_ready(const struct forward *forward);
 /* Whether consumers were told that there is nothing to show, and this reason. */
 bool forward_is_hidden(const struct forward *forward, enum gid_hidden why);
 
+/* The surface goes, or has the role no more: there is nothing to show, and its client's dma-bufs
+ * are forgotten. */
+void forward_end(struct forward *forward);
+
 /* Another surface shows its content now: what it is told begins anew. */
 void forward_begin(struct forward *forward);
 
 /* Sends the picture, and repeats it from now on. */
 void forward_show(struct forward *forward, const struct forward_picture *picture);
+
+/*
+ * Sends a picture in dma-bufs, when it is drawn: with its hash, and copied where a consumer is on
+ * another machine. Returns false where it cannot be sent, for the reason in `refusal`.
+ */
+bool forward_show_dmabuf(struct forward *forward, const struct forward_picture *picture,
+		struct refusal *refusal);
+
+/* As drawn_wait.drawn; `data` is the struct forward. */
+void forward_show_when_drawn(void *data, struct forward_picture *picture);
+
+/* Consumers get no picture, and are told why; so are the client and the log. */
+void forward_refuse(struct forward *forward, const struct refusal *refusal);
 
 /* The picture that was sent is not what the surface shows now: it is repeated no more. */
 void forward_outdate(struct forward *forward);

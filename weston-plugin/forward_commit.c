@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "forward_commit.h"
 
+#include "content_hash.h"
 #include "forward_tree.h"
-#include "gid-safety-v1-protocol.h"
 #include "libweston_exports.h"
 #include "shm_format.h"
-#include "visible.h"
 #include "weston_buffer.h"
 #include <drm_fourcc.h>
-#include <stdlib.h>
-#include <string.h>
-#include <xxhash.h>
+#include <errno.h>
+#include <linux/dma-buf.h>
+#include <sys/ioctl.h>
 
 /* A commit on its way to become a frame. */
 struct commit {
@@ -18,25 +17,13 @@ struct commit {
 	struct weston_surface *surface;
 	struct weston_buffer *buffer;
 	struct forward_picture picture;
-	struct pixel_rows pixels;    /* the part that is shown, of one plane */
-	struct tree_refusal refusal; /* why it cannot be sent */
+	struct pixel_rows pixels; /* the part that is shown, of one plane */
+	struct refusal refusal;	  /* why it cannot be sent */
 };
 
 static bool refuse(struct commit *commit, enum gid_hidden hidden, const char *text) {
-	commit->refusal = (struct tree_refusal){hidden, text};
+	commit->refusal = (struct refusal){hidden, text};
 	return false;
-}
-
-/* What the client is told. */
-static uint32_t reason_of(enum gid_hidden hidden) {
-	switch (hidden) {
-	case GID_HIDDEN_SIZE:
-	case GID_HIDDEN_CROP:
-	case GID_HIDDEN_SUBSURFACE:
-		return GID_SAFETY_SURFACE_V1_REASON_REFUSED_CONTENT;
-	default:
-		return GID_SAFETY_SURFACE_V1_REASON_REFUSED_MEMORY;
-	}
 }
 
 /* --- what is shown ---------------------------------------------------------------------------- */
@@ -140,12 +127,6 @@ static bool layout_is_the_slabs(const struct gid_layout *layout, const struct gi
 	return same;
 }
 
-/* Whether each pixel has bytes of its own, side by side. */
-static bool has_plain_rows(uint32_t fourcc) {
-	const struct gid_format_info *info = gid_format_find(fourcc);
-	return info->plane_count == 1 && info->planes[0].hsub == 1;
-}
-
 /* The client's own gid, where that can be lent. Without rows in `pixels` where there are no plain
  * ones. */
 static bool find_gid(struct commit *commit, const struct buffer_memory *memory) {
@@ -161,7 +142,7 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	commit->picture.slab = memory->slab;
 	commit->picture.buffer = commit->buffer;
 	commit->picture.release = commit->surface->buffer_release_ref.buffer_release;
-	if (!has_plain_rows(info.layout.fourcc)) {
+	if (!content_has_plain_rows(info.layout.fourcc)) {
 		return true;
 	}
 	commit->pixels = (struct pixel_rows){
@@ -174,11 +155,58 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	return true;
 }
 
+/* A client's own dma-buf, which is exported where it was not. */
+static bool find_dmabuf(struct commit *commit) {
+	struct forward *forward = commit->forward;
+	struct forward_picture *picture = &commit->picture;
+	if (commit->buffer->direct_display) {
+		return refuse(commit, GID_HIDDEN_DMABUF,
+				"the dma-buf is for planes of the display alone (direct-display)");
+	}
+	struct gid_slab *slab = dmabuf_exports_get(&forward->dmabufs, forward->domain,
+			commit->surface->compositor, commit->buffer, &commit->refusal);
+	if (slab == NULL) {
+		return false;
+	}
+	picture->gid = gid_slab_gid(slab, 0);
+	picture->slab = slab;
+	picture->buffer = commit->buffer;
+	picture->release = commit->surface->buffer_release_ref.buffer_release;
+	return true;
+}
+
+/*
+ * A fence that the client gave with its commit (zwp_linux_explicit_synchronization_v1) becomes one
+ * of the dma-buf, for which everybody waits that has it.
+ */
+static bool take_acquire_fence(struct commit *commit) {
+	struct gid_slab_info info;
+	struct dma_buf_import_sync_file fence = {
+			.flags = DMA_BUF_SYNC_WRITE,
+			.fd = commit->surface->acquire_fence_fd,
+	};
+	gid_slab_get_info(commit->picture.slab, &info);
+	while (fence.fd >= 0 && ioctl(info.fd, DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &fence) != 0) {
+		if (errno != EINTR) {
+			return refuse(commit, GID_HIDDEN_DMABUF,
+					"the kernel does not let the dma-buf have the commit's "
+					"fence: Linux 6.0 does");
+		}
+	}
+	return true;
+}
+
+static bool is_dmabuf(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	return info.memory == GID_MEMORY_DMABUF;
+}
+
 static bool find_shm(struct commit *commit) {
 	if (commit->buffer->type != WESTON_BUFFER_SHM) {
 		return refuse(commit, GID_HIDDEN_DMABUF,
-				"the buffer is neither made of gids of this domain nor "
-				"of shared memory");
+				"the buffer is neither made of gids of this domain nor a dma-buf "
+				"of its client's, nor of shared memory");
 	}
 	if (!commit->forward->config->copy) {
 		return refuse(commit, GID_HIDDEN_COPY,
@@ -193,7 +221,7 @@ static bool find_shm(struct commit *commit) {
 			.stride = (size_t)wl_shm_buffer_get_stride(shm),
 	};
 	const struct gid_format_info *format = gid_format_find(commit->pixels.fourcc);
-	if (format == NULL || !has_plain_rows(format->fourcc)) {
+	if (format == NULL || !content_has_plain_rows(format->fourcc)) {
 		return refuse(commit, GID_HIDDEN_FORMAT, "the buffer's format cannot be copied");
 	}
 	/* libwayland has only seen to it that it has as many bytes as a row has pixels. */
@@ -202,20 +230,6 @@ static bool find_shm(struct commit *commit) {
 				"the buffer's rows are longer than its stride");
 	}
 	return true;
-}
-
-static uint64_t hash_pixels(const struct pixel_rows *pixels) {
-	XXH3_state_t *state = XXH3_createState();
-	if (state == NULL) {
-		return 0; /* which the other display will not find in the picture */
-	}
-	XXH3_64bits_reset(state);
-	for (uint32_t y = 0; y < pixels->height; y++) {
-		XXH3_64bits_update(state, pixels->data + y * pixels->stride, pixels->row_bytes);
-	}
-	uint64_t hash = XXH3_64bits_digest(state);
-	XXH3_freeState(state);
-	return hash;
 }
 
 /* The copy has the shown part only. */
@@ -244,23 +258,16 @@ static bool copy_pixels(struct commit *commit) {
 
 /* Of several planes, or of samples that pixels share, whose rows are cut differently. */
 static bool hash_samples(struct commit *commit) {
+	struct forward_picture *picture = &commit->picture;
 	struct gid_slab_info info;
-	gid_slab_get_info(commit->picture.slab, &info);
-	struct visible visible;
-	if (visible_init(&visible, &info.layout, &commit->picture.crop) != 0) {
+	gid_slab_get_info(picture->slab, &info);
+	int error = content_hash_slot(&info.layout, &picture->crop,
+			gid_slab_view(picture->slab, gid_slot_of(picture->gid)),
+			&picture->content_hash);
+	if (error == -EINVAL) {
 		return refuse(commit, GID_HIDDEN_CROP, "the viewport's source leaves the buffer");
 	}
-	size_t size = gid_layout_size(&visible.layout);
-	void *rows = malloc(size);
-	if (rows == NULL) {
-		return refuse(commit, GID_HIDDEN_MEMORY, "there is no memory to look at it");
-	}
-	visible_copy(&visible,
-			gid_slab_view(commit->picture.slab, gid_slot_of(commit->picture.gid)),
-			rows);
-	commit->picture.content_hash = XXH3_64bits(rows, size);
-	free(rows);
-	return true;
+	return error == 0 || refuse(commit, GID_HIDDEN_MEMORY, "there is no memory to look at it");
 }
 
 /* --- drawn from several pictures, or scaled --------------------------------------------------- */
@@ -320,7 +327,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 			.row_bytes = (size_t)width * 4,
 	};
 	gid_producer_count_copy(forward->producer, (uint64_t)width * height * 4);
-	picture->content_hash = hash_pixels(&commit->pixels);
+	picture->content_hash = content_hash_rows(&commit->pixels);
 	return TREE_DRAWN;
 }
 
@@ -329,6 +336,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 enum found {
 	FOUND,
 	FOUND_NOTHING, /* `refusal` */
+	FOUND_DMABUF,  /* to be looked at when it is drawn */
 	FOUND_LATER,   /* the client's memory is not there yet */
 };
 
@@ -346,7 +354,14 @@ static enum found find_drawn_picture(struct commit *commit, int32_t scale) {
 /* From the surface's own buffer, pixel by pixel. */
 static enum found find_own_picture(struct commit *commit, const struct buffer_memory *memory) {
 	find_damage(commit);
+	if (memory == NULL && commit->buffer->type == WESTON_BUFFER_DMABUF) {
+		return find_dmabuf(commit) && take_acquire_fence(commit) ? FOUND_DMABUF
+									 : FOUND_NOTHING;
+	}
 	bool lent = memory != NULL && find_gid(commit, memory);
+	if (lent && is_dmabuf(commit->picture.slab)) {
+		return take_acquire_fence(commit) ? FOUND_DMABUF : FOUND_NOTHING;
+	}
 	if (lent && commit->pixels.data == NULL) {
 		return hash_samples(commit) ? FOUND : FOUND_NOTHING;
 	}
@@ -357,7 +372,7 @@ static enum found find_own_picture(struct commit *commit, const struct buffer_me
 	if (!lent && !copy_pixels(commit)) {
 		return FOUND_NOTHING;
 	}
-	commit->picture.content_hash = hash_pixels(&commit->pixels);
+	commit->picture.content_hash = content_hash_rows(&commit->pixels);
 	return FOUND;
 }
 
@@ -402,14 +417,19 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 	}
 	switch (find_picture(&commit)) {
 	case FOUND:
+		if (drawn_wait_drop(&forward->wait)) {
+			commit.picture.damage = (struct gid_box){0};
+		}
 		forward_show(forward, &commit.picture);
 		break;
-	case FOUND_NOTHING:
-		if (!forward->hidden || forward->why != commit.refusal.hidden) {
-			forward_log(forward, "gid: role %s: the surface cannot be forwarded: %s\n",
-					forward->config->role, commit.refusal.text);
+	case FOUND_DMABUF:
+		if (!forward_show_dmabuf(forward, &commit.picture, &commit.refusal)) {
+			forward_refuse(forward, &commit.refusal);
 		}
-		forward_hide(forward, reason_of(commit.refusal.hidden), commit.refusal.hidden);
+		break;
+	case FOUND_NOTHING:
+		drawn_wait_drop(&forward->wait);
+		forward_refuse(forward, &commit.refusal);
 		break;
 	case FOUND_LATER:
 		forward_outdate(forward);

@@ -17,7 +17,7 @@ struct tree {
 	pixman_image_t *target;
 	int32_t width, height, scale; /* of the main surface, in its own lengths */
 	unsigned surfaces;
-	struct tree_refusal *refusal;
+	struct refusal *refusal;
 	enum tree_result result;
 };
 
@@ -29,7 +29,7 @@ struct source {
 };
 
 static bool refuse(struct tree *tree, enum gid_hidden hidden, const char *text) {
-	*tree->refusal = (struct tree_refusal){hidden, text};
+	*tree->refusal = (struct refusal){hidden, text};
 	tree->result = TREE_REFUSED;
 	return false;
 }
@@ -289,7 +289,7 @@ struct wl_resource *forward_tree_find_link(
 }
 
 enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
-		uint32_t *pixels, size_t stride, struct tree_refusal *refusal) {
+		uint32_t *pixels, size_t stride, struct refusal *refusal) {
 	struct tree tree = {
 			.width = surface->width,
 			.height = surface->height,

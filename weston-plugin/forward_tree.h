@@ -8,7 +8,7 @@
 #ifndef GID_WESTON_FORWARD_TREE_H
 #define GID_WESTON_FORWARD_TREE_H
 
-#include <gid/stream.h>
+#include "refusal.h"
 #include <libweston/libweston.h>
 
 /* Surfaces of one tree, and the depth of it: more are refused. */
@@ -19,12 +19,6 @@ enum tree_result {
 	TREE_DRAWN,
 	TREE_LATER, /* some client's memory is not there yet */
 	TREE_REFUSED,
-};
-
-/* Why a tree is refused. */
-struct tree_refusal {
-	enum gid_hidden hidden;
-	const char *text;
 };
 
 /* Whether any subsurface of it has something to show. */
@@ -39,6 +33,6 @@ struct wl_resource *forward_tree_find_link(
  * pixels: surface->width * scale of them across.
  */
 enum tree_result forward_tree_draw(const struct weston_surface *surface, int32_t scale,
-		uint32_t *pixels, size_t stride, struct tree_refusal *refusal);
+		uint32_t *pixels, size_t stride, struct refusal *refusal);
 
 #endif

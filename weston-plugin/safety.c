@@ -309,7 +309,7 @@ static void role_take_back(struct role *role) {
 	if (surface->tree == NULL) { /* it may be of another role's */
 		surface_leave_tree(surface);
 	}
-	forward_hide(&role->forward, -1, GID_HIDDEN_EMPTY);
+	forward_end(&role->forward);
 	forward_log(&role->forward, "gid: role %s: given back\n", role->config.role);
 }
 
@@ -552,6 +552,10 @@ static void handle_ready(void *data) {
 	role_commit(role);
 }
 
+static void handle_again(void *data) {
+	role_commit(data);
+}
+
 static bool handle_is_alive(void *data) {
 	struct role *role = data;
 	bool hung = role->client.hangs;
@@ -570,6 +574,7 @@ static bool handle_is_alive(void *data) {
 
 static const struct forward_events forward_events = {
 		.ready = handle_ready,
+		.again = handle_again,
 		.shown = handle_shown,
 		.lost = handle_lost,
 		.is_alive = handle_is_alive,

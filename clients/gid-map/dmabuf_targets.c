@@ -66,8 +66,8 @@ static bool draw_into(struct dmabuf_targets *targets, struct dmabuf_target *targ
 	PFNGLEGLIMAGETARGETTEXTURE2DOESPROC set_image =
 			(PFNGLEGLIMAGETARGETTEXTURE2DOESPROC)eglGetProcAddress(
 					"glEGLImageTargetTexture2DOES");
-	target->image = eglCreateImage(targets->display, EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT,
-			NULL, attributes);
+	target->image = eglCreateImage(
+			targets->display, EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT, NULL, attributes);
 	if (target->image == EGL_NO_IMAGE || set_image == NULL) {
 		warnx("EGL takes no dma-buf (error 0x%x)", eglGetError());
 		return false;
@@ -77,8 +77,8 @@ static bool draw_into(struct dmabuf_targets *targets, struct dmabuf_target *targ
 	set_image(GL_TEXTURE_2D, target->image);
 	glGenFramebuffers(1, &target->frame);
 	glBindFramebuffer(GL_FRAMEBUFFER, target->frame);
-	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, target->texture,
-			0);
+	glFramebufferTexture2D(
+			GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, target->texture, 0);
 	if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
 		warnx("OpenGL ES cannot draw into a dma-buf");
 		return false;
@@ -102,8 +102,8 @@ static bool target_init(struct dmabuf_targets *targets, struct dmabuf_target *ta
 				zwp_linux_dmabuf_v1_create_params(linux_dmabuf);
 		zwp_linux_buffer_params_v1_add(params, dmabuf, 0, 0, stride,
 				DRM_FORMAT_MOD_LINEAR >> 32, DRM_FORMAT_MOD_LINEAR & 0xffffffff);
-		target->buffer = zwp_linux_buffer_params_v1_create_immed(params, targets->width,
-				targets->height, DRM_FORMAT_XRGB8888, 0);
+		target->buffer = zwp_linux_buffer_params_v1_create_immed(
+				params, targets->width, targets->height, DRM_FORMAT_XRGB8888, 0);
 		zwp_linux_buffer_params_v1_destroy(params);
 		wl_buffer_add_listener(target->buffer, &buffer_listener, targets);
 	}
@@ -144,8 +144,8 @@ static bool init_egl(struct dmabuf_targets *targets) {
 	return true;
 }
 
-bool dmabuf_targets_init(struct dmabuf_targets *targets, struct wayland *wayland, int width,
-		int height) {
+bool dmabuf_targets_init(
+		struct dmabuf_targets *targets, struct wayland *wayland, int width, int height) {
 	targets->width = width;
 	targets->height = height;
 	if (wayland->linux_dmabuf == NULL) {

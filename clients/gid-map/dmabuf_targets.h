@@ -35,8 +35,8 @@ struct dmabuf_targets {
  * Makes them, and their context the current one. Returns false after saying on stderr what is
  * missing; then, too, the caller ends them by dmabuf_targets_finish().
  */
-bool dmabuf_targets_init(struct dmabuf_targets *targets, struct wayland *wayland, int width,
-		int height);
+bool dmabuf_targets_init(
+		struct dmabuf_targets *targets, struct wayland *wayland, int width, int height);
 void dmabuf_targets_finish(struct dmabuf_targets *targets);
 
 /* Has all drawing go into one that is free, or returns NULL. */

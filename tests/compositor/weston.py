@@ -30,6 +30,10 @@ def protocol_files() -> list[Path]:
         folder("wayland-scanner") / "wayland.xml",
         folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
         folder("wayland-protocols") / "stable/viewporter/viewporter.xml",
+        folder("wayland-protocols") / "stable/linux-dmabuf/linux-dmabuf-v1.xml",
+        folder("wayland-protocols")
+        / "unstable/linux-explicit-synchronization"
+        / "linux-explicit-synchronization-unstable-v1.xml",
         folder("wayland-protocols") / "staging/single-pixel-buffer/single-pixel-buffer-v1.xml",
         folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
         TOP / "protocol/gid-buffer-v1.xml",

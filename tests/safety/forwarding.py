@@ -39,10 +39,11 @@ class Forwarding:
         under: list[str] | None = None,
         renderer: str = "pixman",
         deadline_ms: int = 10000,
+        roles: str | None = None,
     ) -> None:
-        """`under` is a command that runs Weston, such as valgrind's."""
+        """`under` is a command that runs Weston, such as valgrind's; `roles`: gid-cluster's."""
         self.cockpit = cockpit
-        self.display = Display(cockpit, with_deadline(deadline_ms))
+        self.display = Display(cockpit, roles or with_deadline(deadline_ms))
         self.weston = Weston(cockpit.folder, cockpit.env("open"), renderer)
         self.weston.configure(config)
         self.start_weston(under)

@@ -75,7 +75,7 @@ enum gid_hidden {
 	GID_HIDDEN_CROP = 3,	   /**< the part that it shows cannot be sent */
 	GID_HIDDEN_SUBSURFACE = 4, /**< its subsurfaces are too many, or reach beyond it */
 	GID_HIDDEN_FORMAT = 5,	   /**< its format can be neither lent nor copied */
-	GID_HIDDEN_DMABUF = 6,	   /**< it lies in a dma-buf that has no gid */
+	GID_HIDDEN_DMABUF = 6,	   /**< it lies in dma-bufs that cannot be lent */
 	GID_HIDDEN_COPY = 7,	   /**< it could only be copied, which is forbidden */
 	GID_HIDDEN_MEMORY = 8,	   /**< there is no memory for a copy, or it may not be lent */
 	GID_HIDDEN_GONE = 9,	   /**< its memory was taken back */

@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: MIT
+"""Runs in a guest: surfaces in dma-bufs of ordinary clients as safety surfaces of another domain.
+
+lent.py SCENARIO... Weston (GL, on llvmpipe) forwards in `open`, gid-cluster shows in `cluster`. Of
+each scenario one JSON object says what was seen.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH, liar_roles, stays
+from dmabuf_client import (
+    INTERLACED,
+    NV12,
+    STRIDE,
+    Y_INVERT,
+    DmabufBuffers,
+    Fences,
+    Picture,
+    make_udmabuf,
+)
+from forwarding import ROLE as OWN_ROLE
+from forwarding import Forwarding, Window, random_picture
+from program import BUILD, Program, wait_for
+from wayland import Disconnected, ProtocolError
+from wayland import Display as Connection
+from weston import duplicate_descriptor
+
+MAP = BUILD / "clients" / "gid-map"
+SIZE = f"{WIDTH}x{HEIGHT}"
+KILLS = int(os.environ.get("GIDWAY_KILLS", "3"))
+SECONDS = float(os.environ.get("GIDWAY_SECONDS", "5"))
+DEADLINE_MS = 2000
+# A GL client draws slowly without a GPU: it is alive all the same.
+ROLE = f"[gid-safety]\nrole=telltale\nclients={MAP}\nsize={SIZE}\nclient-ms=5000\n"
+
+
+def start_map(forwarding: Forwarding, *arguments: str) -> Program:
+    words = [MAP, "--udmabuf", "--role", "telltale", "--size", SIZE]
+    return forwarding.client([*words, *arguments])
+
+
+def dmabufs_of(forwarding: Forwarding) -> list[numpy.ndarray]:
+    """The pictures in the dma-bufs that Weston has, as rows of RGB."""
+    weston = forwarding.weston
+    pictures = {}
+    for number, name in weston.descriptors().items():
+        if name.startswith("/dmabuf:"):
+            fd = duplicate_descriptor(weston.pid, number)
+            if os.lseek(fd, 0, os.SEEK_END) < STRIDE * HEIGHT:
+                os.close(fd)
+                continue
+            with mmap.mmap(fd, STRIDE * HEIGHT, mmap.MAP_SHARED, mmap.PROT_READ) as data:
+                words = numpy.frombuffer(data, numpy.uint8).reshape(HEIGHT, WIDTH, 4).copy()
+            pictures[os.fstat(fd).st_ino] = words[..., 2::-1]
+            os.close(fd)
+    return list(pictures.values())
+
+
+def checksum(pixels: numpy.ndarray) -> str:
+    return hashlib.sha256(numpy.ascontiguousarray(pixels).tobytes()).hexdigest()
+
+
+def still(cockpit: Cockpit) -> dict:
+    forwarding = Forwarding(cockpit, ROLE, renderer="gl")
+    client = start_map(forwarding, "--still", "700")
+    forwarding.display.wait_role("live")
+    shown = forwarding.display.region()
+    sums = [checksum(picture) for picture in dmabufs_of(forwarding)]
+    counts = forwarding.counts()
+    assert client.stop() == 0, client.stderr
+    return {
+        "shown": checksum(shown),
+        "colours": len(numpy.unique(shown.reshape(-1, 3), axis=0)),
+        "dmabufs": sums,
+        "counts": counts,
+        "client": json.loads(client.stdout),
+    }
+
+
+def measure(forwarding: Forwarding, client: Program) -> dict:
+    display = forwarding.display
+    display.wait_role("live")
+    before, counts, began = display.role(), forwarding.counts(), time.monotonic()
+    time.sleep(SECONDS)
+    after, seconds = display.role(), time.monotonic() - began
+    later = forwarding.counts()
+    assert client.stop() == 0, client.stderr
+    return {
+        "seconds": seconds,
+        "before": before,
+        "after": after,
+        "sent": later["frames"] - counts["frames"],
+        "counts": later,
+        "client": client.stdout,
+    }
+
+
+def moving(cockpit: Cockpit) -> dict:
+    forwarding = Forwarding(cockpit, ROLE, renderer="gl")
+    return measure(forwarding, start_map(forwarding))
+
+
+def telltale(cockpit: Cockpit) -> dict:
+    """For comparison, in the same guest: pictures of gids."""
+    forwarding = Forwarding(cockpit, OWN_ROLE, renderer="gl")
+    return measure(forwarding, forwarding.telltale("--cycle=30"))
+
+
+def kills(cockpit: Cockpit) -> dict:
+    """gidd, Weston and the map at once: nothing says good-bye then."""
+    forwarding = Forwarding(cockpit, ROLE, renderer="gl", deadline_ms=DEADLINE_MS)
+    display = forwarding.display
+    times = []
+    for number in range(KILLS):
+        client = start_map(forwarding)
+        display.wait_role("live")
+        count = display.role()["transition_count"]
+        killed = time.monotonic_ns()
+        programs = [cockpit.gidds["open"], forwarding.weston.program, client]
+        for program in programs:
+            program.signal(signal.SIGKILL)
+        for program in programs:
+            program.wait()
+        role = display.wait_role("lost")
+        assert role["shows"] == "fallback", number
+        first = next(one for one in role["transitions"] if one["number"] == count + 1)
+        times.append((first["shown_ns"] - killed) / 1e6)
+        cockpit.programs.remove(client)
+        cockpit.programs.remove(forwarding.weston.program)
+        cockpit.restart("open")
+        forwarding.start_weston()
+    return {
+        "kills": len(times),
+        "deadline_ms": DEADLINE_MS,
+        "median_ms": statistics.median(times),
+        "worst_ms": max(times),
+    }
+
+
+# --- a client of the test's own -----------------------------------------------------------------
+
+
+class Scene:
+    """A window with the role, and dma-bufs for it."""
+
+    def __init__(self, cockpit: Cockpit, config: str = OWN_ROLE, roles: str | None = None) -> None:
+        self.forwarding = Forwarding(cockpit, config, renderer="gl", roles=roles)
+        self.display = self.forwarding.display
+        self.connection = Connection(
+            self.forwarding.weston.socket, self.forwarding.weston.protocols
+        )
+        self.window = Window(self.connection)
+        self.buffers = DmabufBuffers(self.connection)
+
+    def show(self, seed: int, **options: int) -> Picture:
+        picture = self.buffers.draw(random_picture(seed), **options)
+        self.window.show(picture.buffer)
+        return picture
+
+    def wait_shown(self, seed: int, x: int = 40, y: int = 20) -> None:
+        expected = random_picture(seed)
+        try:
+            wait_for(
+                lambda: numpy.array_equal(self.display.region(x, y), expected), f"picture {seed}"
+            )
+        except AssertionError as error:
+            told = f"{self.display.status()['roles']}\n{self.display.program.stderr}"
+            log = self.forwarding.weston.read_log()
+            raise AssertionError(f"{error}\n{told}\n{log[log.find('gid:') :]}") from None
+
+    def shows(self, seed: int) -> bool:
+        return numpy.array_equal(self.display.region(), random_picture(seed))
+
+    def finish(self, **seen: object) -> dict:
+        assert self.forwarding.weston.is_running(), self.forwarding.weston.read_log()
+        assert self.display.program.is_running(), self.display.program.stderr
+        return seen
+
+
+def held(cockpit: Cockpit) -> dict:
+    """Released when the other display has let go, also by force; destroyed while it is shown."""
+    scene = Scene(cockpit, OWN_ROLE + "lease-ms=1000\n")
+    scene.window.take_role()
+    first = scene.show(1)
+    scene.wait_shown(1)
+    second = scene.show(2)
+    first.buffer.wait("release")
+    scene.wait_shown(2)
+    scene.display.program.signal(signal.SIGSTOP)
+    third = scene.show(3)
+    stopped = time.monotonic()
+    scene.window.commit_drawn()
+    early = second.buffer.has("release")
+    second.buffer.wait("release")
+    leased = time.monotonic() - stopped
+    scene.display.program.signal(signal.SIGCONT)
+    scene.wait_shown(3)
+    second.draw(random_picture(4))
+    scene.window.show(second.buffer)  # which was taken back by force, and is lent anew
+    scene.wait_shown(4)
+    third.buffer.wait("release")
+    second.buffer("destroy")
+    scene.connection.roundtrip()
+    kept = stays(lambda: scene.shows(4), 1)
+    scene.show(5)
+    scene.wait_shown(5)
+    scene.display.wait_role("live")
+    return scene.finish(early=early, leased=leased, kept=kept, counts=scene.forwarding.counts())
+
+
+def refused(cockpit: Cockpit) -> dict:
+    """What cannot be lent is refused by name, and what comes after it is shown."""
+    scene = Scene(cockpit)
+    scene.window.take_role()
+    scene.show(0)
+    scene.wait_shown(0)
+    reasons = {}
+
+    def refuse(name: str, picture: Picture) -> None:
+        scene.window.show(picture.buffer)
+        scene.window.wait_lost("refused_memory")
+        reasons[name] = scene.display.wait_role("lost", "hidden")["detail"]
+        scene.show(len(reasons))
+        scene.wait_shown(len(reasons))
+
+    size = STRIDE * HEIGHT
+    refuse("y_invert", scene.buffers.draw(random_picture(9), flags=Y_INVERT))
+    luma, chroma = (make_udmabuf(WIDTH * HEIGHT) for _ in range(2))
+    two = [(luma, 0, WIDTH), (chroma, 0, WIDTH)]
+    refuse("several", scene.buffers.make(two, NV12))
+    memory = os.memfd_create("none", os.MFD_ALLOW_SEALING)
+    os.ftruncate(memory, size)
+    refuse("no dma-buf", scene.buffers.make([(memory, 0, STRIDE)]))
+    log = scene.forwarding.weston.read_log()
+    log = [line for line in log.splitlines() if "cannot be forwarded" in line]
+    # These Weston itself does not take; it ends the client, and no more.
+    ended = {}
+    for name, planes, options in (
+        ("interlaced", [(make_udmabuf(size), 0, STRIDE)], {"flags": INTERLACED}),
+        ("too small", [(make_udmabuf(size // 2), 0, STRIDE)], {}),
+    ):
+        with Connection(
+            scene.forwarding.weston.socket, scene.forwarding.weston.protocols
+        ) as connection:
+            try:
+                DmabufBuffers(connection).make(planes, **options)
+                connection.roundtrip()
+                ended[name] = ""
+            except (Disconnected, ProtocolError) as error:
+                ended[name] = str(error)
+    return scene.finish(reasons=reasons, log=log, ended=ended)
+
+
+def planes(cockpit: Cockpit) -> dict:
+    """YUV of two planes in one dma-buf, behind other bytes."""
+    scene = Scene(cockpit)
+    scene.window.take_role()
+    lead = 4096
+    fd = make_udmabuf(lead + WIDTH * HEIGHT * 3 // 2)
+    picture = scene.buffers.make(
+        [(fd, lead, WIDTH), (os.dup(fd), lead + WIDTH * HEIGHT, WIDTH)], NV12
+    )
+    ramp = numpy.tile(numpy.linspace(16, 235, WIDTH).astype(numpy.uint8), (HEIGHT, 1))
+    picture.write(ramp.tobytes() + bytes([128]) * (WIDTH * HEIGHT // 2), lead)
+    scene.window.show(picture.buffer)
+    scene.display.wait_role("live")
+    row = scene.display.region()[HEIGHT // 2].astype(int)
+    return scene.finish(
+        counts=scene.forwarding.counts(),
+        converted=scene.display.role()["converted_frames"],
+        grey=int(abs(row - row[:, :1]).max()),
+        ends=[int(row[0, 0]), int(row[-1, 0])],
+    )
+
+
+def flood(cockpit: Cockpit) -> dict:
+    """Many buffers, kept and thrown away: what the module has of them is bounded."""
+    scene = Scene(cockpit)
+    scene.window.take_role()
+    scene.show(1)
+    scene.wait_shown(1)
+    for _ in range(100):
+        scene.window.show(scene.buffers.make([(make_udmabuf(STRIDE * HEIGHT), 0, STRIDE)]).buffer)
+    kept = len(cockpit.status("open")["slabs"])
+    for _ in range(200):
+        picture = scene.buffers.make([(make_udmabuf(STRIDE * HEIGHT), 0, STRIDE)])
+        scene.window.attach(picture.buffer)
+        scene.window.surface("commit")
+        picture.buffer("destroy")
+        os.close(picture.fd)
+    scene.connection.roundtrip()
+    scene.show(2)
+    scene.wait_shown(2)
+    for picture in scene.buffers.made[:101]:
+        picture.buffer("destroy")
+    scene.connection.roundtrip()
+    scene.show(3)
+    scene.wait_shown(3)
+    scene.window.safety("destroy")
+
+    def all_gone() -> bool:
+        scene.connection.roundtrip()
+        return not cockpit.status("open")["slabs"]
+
+    wait_for(all_gone, "every slab to be given back")
+    return scene.finish(kept=kept)
+
+
+def two_roles(cockpit: Cockpit) -> dict:
+    """One buffer for two roles; it is released when both displays have let go."""
+    config = "".join(
+        OWN_ROLE.replace("role=telltale", f"role={name}") for name in ("left", "right")
+    )
+    scene = Scene(cockpit, config, liar_roles())
+    other = Window(scene.connection)
+    scene.window.take_role("left")
+    other.take_role("right")
+    shared = scene.show(1)
+    other.show(shared.buffer)
+    scene.wait_shown(1, 0, 0)
+    scene.wait_shown(1, 320, 100)
+    scene.show(2)
+    scene.wait_shown(2, 0, 0)
+    early = shared.buffer.has("release")
+    other.show(scene.buffers.draw(random_picture(3)).buffer)
+    shared.buffer.wait("release")
+    scene.wait_shown(3, 320, 100)
+    return scene.finish(
+        early=early, states=[scene.display.role(n)["state"] for n in ("left", "right")]
+    )
+
+
+def fences(cockpit: Cockpit) -> dict:
+    """A picture is sent when it is drawn, and no sooner; one that never is keeps nobody waiting."""
+    scene = Scene(cockpit, OWN_ROLE + "lease-ms=1000\n")
+    scene.window.take_role()
+    scene.show(1)
+    scene.wait_shown(1)
+    # Only now: Mesa 25.0 takes it for a graphics card, and dies of other dma-bufs than its own.
+    subprocess.run(["modprobe", "vgem"], check=True)
+    device = Fences()
+    drawn = scene.buffers.draw(random_picture(2))
+    fence = device.attach(drawn.fd)
+    began = time.monotonic()
+    scene.window.attach(drawn.buffer)
+    scene.window.surface("commit")
+    scene.connection.roundtrip()
+    responsive = time.monotonic() - began
+    frames = scene.forwarding.counts()["frames"]
+    unseen = stays(lambda: scene.shows(1), 1)
+    quiet = scene.forwarding.counts()["frames"] - frames  # the old one is not repeated, either
+    device.signal(fence)
+    scene.wait_shown(2)
+    never = scene.buffers.draw(random_picture(3))
+    device.attach(never.fd)
+    scene.window.show(never.buffer)
+    scene.show(4)
+    scene.wait_shown(4)
+    scene.display.wait_role("live")
+    explicit = scene.connection.bind("zwp_linux_explicit_synchronization_v1")
+    surface = explicit("get_synchronization", scene.window.surface)
+    fence, sync_file = device.make()
+    given = scene.buffers.draw(random_picture(5))
+    scene.window.attach(given.buffer)
+    surface("set_acquire_fence", sync_file)
+    scene.window.surface("commit")
+    scene.connection.roundtrip()
+    given_unseen = stays(lambda: scene.shows(4), 1)
+    device.signal(fence)
+    scene.wait_shown(5)
+    return scene.finish(
+        responsive=responsive,
+        unseen=unseen and given_unseen,
+        quiet=quiet,
+        counts=scene.forwarding.counts(),
+    )
+
+
+SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
+    "still": still,
+    "moving": moving,
+    "telltale": telltale,
+    "kills": kills,
+    "held": held,
+    "refused": refused,
+    "planes": planes,
+    "flood": flood,
+    "two_roles": two_roles,
+    "fences": fences,
+}
+
+
+def main() -> None:
+    for name in sys.argv[1:]:
+        cockpit = Cockpit()
+        cockpit.start_all()
+        try:
+            print(json.dumps({"name": name} | SCENARIOS[name](cockpit)), flush=True)
+        finally:
+            cockpit.close()
+
+
+main()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Surfaces in dma-bufs of ordinary clients as safety surfaces of another domain, without a copy.
+
+In a guest, whose kernel has udmabuf, a virtual camera and fences that any program can make. GL is
+llvmpipe there. lent.py says what each scenario does.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gid_vm.guest import Guest, why_not
+from program import BUILD
+
+pytestmark = [
+    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.timeout(800),
+]
+
+HERE = Path(__file__).parent
+KILLS = os.environ.get("GIDWAY_KILLS", "3")  # the documents tell of 20
+FOLDERS = [*(HERE.parent / name for name in ("common", "compositor", "safety", "vm"))]
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Callable[[str], dict]]:
+    """Runs a scenario in a guest that all have in turn, and says what was seen."""
+    environment = {
+        "PYTHONPATH": ":".join([*map(str, FOLDERS), str(HERE.parents[1] / "vm")]),
+        "GIDWAY_BUILD": str(BUILD),
+        "GIDWAY_PATIENCE": "180",
+        "GIDWAY_KILLS": KILLS,
+    }
+    with Guest("open", cpus=2) as guest:
+        guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel
+
+        def scenario(name: str) -> dict:
+            command = guest.start(["python3", str(HERE / "lent.py"), name], env=environment)
+            result = command.wait(600)
+            assert result.code == 0, f"{result.err[-8000:]}\n{result.out}"
+            return json.loads(result.out)
+
+        yield scenario
+
+
+def test_a_gl_clients_picture_is_the_dmabufs_bit_by_bit(run: Callable[[str], dict]) -> None:
+    seen = run("still")
+    assert seen["client"]["frames"] == 1 and seen["client"]["shown"] > 0
+    assert seen["shown"] in seen["dmabufs"]
+    assert seen["colours"] > 4, "roads and houses"
+    assert seen["counts"]["copied_frames"] == 0
+
+
+def test_a_map_that_moves(run: Callable[[str], dict]) -> None:
+    """And a telltale that changes 33 times a second, to compare the figures."""
+    for name in ("telltale", "moving"):
+        seen = run(name)
+        before, after = seen["before"], seen["after"]
+        frames = after["shown_frames"] - before["shown_frames"]
+        median, late = after["latency_p50_ns"] / 1e6, after["latency_p99_ns"] / 1e6
+        print(f"{name}: {frames / seen['seconds']:.1f} pictures a second, {seen['client']}")
+        print(f"latency {median:.1f} ms (median), {late:.1f} ms (p99)")
+    assert after["state"] == "live" and after["transition_count"] == before["transition_count"]
+    assert frames > 10
+    assert after["refused_frames"] == before["refused_frames"]
+    assert seen["counts"]["copied_frames"] == seen["counts"]["leases_expired"] == 0
+
+
+def test_its_domain_killed(run: Callable[[str], dict]) -> None:
+    seen = run("kills")
+    print(
+        f"{seen['kills']} kills: the fallback after {seen['median_ms']:.0f} ms (median), "
+        f"{seen['worst_ms']:.0f} ms (worst)"
+    )
+    assert seen["worst_ms"] < seen["deadline_ms"] + 100
+
+
+def test_who_holds_a_dmabuf(run: Callable[[str], dict]) -> None:
+    seen = run("held")
+    assert not seen["early"], "the other display has it"
+    assert 0.5 < seen["leased"], "the lease was over"
+    assert seen["kept"], "a buffer that its client destroyed is shown on"
+    assert seen["counts"]["copied_frames"] == 0
+    assert seen["counts"]["leases_expired"] > 0
+
+
+def test_what_cannot_be_lent_is_refused_by_name(run: Callable[[str], dict]) -> None:
+    seen = run("refused")
+    assert set(seen["reasons"].values()) == {"dmabuf"}
+    for line, words in zip(seen["log"], ("y_invert", "several", "descriptor"), strict=True):
+        assert words in line
+    assert all(seen["ended"].values()), "Weston itself refuses these"
+
+
+def test_planes(run: Callable[[str], dict]) -> None:
+    seen = run("planes")
+    assert seen["counts"]["copied_frames"] == 0 and seen["converted"] > 0
+    assert (seen["grey"], seen["ends"]) == (0, [0, 255])
+
+
+def test_a_flood_of_buffers(run: Callable[[str], dict]) -> None:
+    assert run("flood")["kept"] <= 40
+
+
+def test_one_buffer_in_two_roles(run: Callable[[str], dict]) -> None:
+    seen = run("two_roles")
+    assert not seen["early"], "the other role shows it"
+    assert seen["states"] == ["live", "live"]
+
+
+def test_pictures_that_are_being_drawn(run: Callable[[str], dict]) -> None:
+    seen = run("fences")
+    assert seen["responsive"] < 5, "Weston waits for no fence, of which vgem's end after 10 s"
+    assert seen["unseen"] and seen["quiet"] == 0
+    assert seen["counts"]["copied_frames"] == 0

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/** A surface's picture on its way to become a frame. */
+#ifndef GID_WESTON_FORWARD_PICTURE_H
+#define GID_WESTON_FORWARD_PICTURE_H
+
+#include <gid/stream.h>
+#include <libweston/libweston.h>
+
+/* One picture to send. */
+struct forward_picture {
+	gid_id gid;
+	struct gid_slab *slab; /* that the gid names; a reference is taken */
+	/* Not released to the client before all consumers let go. NULL for a copy. */
+	struct weston_buffer *buffer;
+	struct weston_buffer_release *release; /* NULL: the client did not ask for one */
+	struct gid_box damage, crop;
+	uint32_t transform;
+	uint32_t flags; /* GID_FRAME_COPIED or 0 */
+	uint64_t content_hash;
+};
+
+#endif
