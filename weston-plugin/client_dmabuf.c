@@ -53,11 +53,9 @@ static void read_facts(int fd, struct dmabuf_facts *facts) {
 	facts->is_dmabuf = has_size && has_inode && has_maker;
 }
 
-static bool is_as_known(const struct weston_compositor *compositor,
-		const struct weston_buffer *buffer, const struct kept_dmabuf *kept) {
+static bool is_as_known(const struct weston_buffer *buffer, const struct kept_dmabuf *kept) {
 	if (kept->buffer != buffer->resource || kept->params != NULL ||
-			kept->compositor != compositor || kept->width != buffer->width ||
-			kept->height != buffer->height ||
+			kept->width != buffer->width || kept->height != buffer->height ||
 			kept->modifier != buffer->format_modifier || kept->plane_count < 1 ||
 			kept->plane_count > (int32_t)GID_PLANES_MAX) {
 		return false;
@@ -70,11 +68,22 @@ static bool is_as_known(const struct weston_compositor *compositor,
 	return true;
 }
 
-bool client_dmabuf_read(const struct weston_compositor *compositor,
-		const struct weston_buffer *buffer, struct dmabuf_claim *claim, int *fd) {
+/* NULL: it is no such buffer, or kept in another way. */
+static const struct kept_dmabuf *get_kept(const struct weston_buffer *buffer) {
 	const struct kept_dmabuf *kept = buffer->dmabuf;
-	if (buffer->type != WESTON_BUFFER_DMABUF || buffer->resource == NULL || kept == NULL ||
-			!is_as_known(compositor, buffer, kept)) {
+	bool is_one = buffer->type == WESTON_BUFFER_DMABUF && buffer->resource != NULL &&
+			kept != NULL && is_as_known(buffer, kept);
+	return is_one ? kept : NULL;
+}
+
+uint32_t client_dmabuf_fourcc(const struct weston_buffer *buffer) {
+	const struct kept_dmabuf *kept = get_kept(buffer);
+	return kept != NULL ? kept->fourcc : 0;
+}
+
+bool client_dmabuf_read(const struct weston_buffer *buffer, struct dmabuf_claim *claim, int *fd) {
+	const struct kept_dmabuf *kept = get_kept(buffer);
+	if (kept == NULL) {
 		return false;
 	}
 	*claim = (struct dmabuf_claim){

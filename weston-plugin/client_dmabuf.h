@@ -12,7 +12,9 @@
  * plane. Returns false where it is no such buffer, or libweston keeps it in another way than this
  * module knows.
  */
-bool client_dmabuf_read(const struct weston_compositor *compositor,
-		const struct weston_buffer *buffer, struct dmabuf_claim *claim, int *fd);
+bool client_dmabuf_read(const struct weston_buffer *buffer, struct dmabuf_claim *claim, int *fd);
+
+/* Its format, of a buffer that is of the type WESTON_BUFFER_DMABUF; 0: not known. */
+uint32_t client_dmabuf_fourcc(const struct weston_buffer *buffer);
 
 #endif

@@ -66,14 +66,13 @@ static bool is_revoked(const struct gid_slab *slab) {
 	return info.revoked;
 }
 
-static bool export_buffer(struct gid_domain *domain, const struct weston_compositor *compositor,
-		const struct weston_buffer *buffer, struct gid_slab **slab,
-		struct refusal *refusal) {
+static bool export_buffer(struct gid_domain *domain, const struct weston_buffer *buffer,
+		struct gid_slab **slab, struct refusal *refusal) {
 	struct dmabuf_claim claim;
 	struct gid_layout layout;
 	uint64_t offset;
 	int fd;
-	if (!client_dmabuf_read(compositor, buffer, &claim, &fd)) {
+	if (!client_dmabuf_read(buffer, &claim, &fd)) {
 		return refuse(refusal, GID_HIDDEN_DMABUF,
 				"this version of Weston keeps dma-bufs in a way that the module "
 				"does not know");
@@ -115,8 +114,7 @@ static struct dmabuf_export *exports_add(struct dmabuf_exports *exports,
 }
 
 struct gid_slab *dmabuf_exports_get(struct dmabuf_exports *exports, struct gid_domain *domain,
-		const struct weston_compositor *compositor, const struct weston_buffer *buffer,
-		struct refusal *refusal) {
+		const struct weston_buffer *buffer, struct refusal *refusal) {
 	struct dmabuf_export *export = exports_find(exports, buffer->resource);
 	if (export != NULL && is_revoked(export->slab)) {
 		export_destroy(export);
@@ -128,7 +126,7 @@ struct gid_slab *dmabuf_exports_get(struct dmabuf_exports *exports, struct gid_d
 		return export->slab;
 	}
 	struct gid_slab *slab;
-	if (!export_buffer(domain, compositor, buffer, &slab, refusal)) {
+	if (!export_buffer(domain, buffer, &slab, refusal)) {
 		return NULL;
 	}
 	if (exports_add(exports, buffer->resource, slab) == NULL) {

@@ -26,7 +26,6 @@ void dmabuf_exports_finish(struct dmabuf_exports *exports);
  * why. Waits for gidd, at most 2 s, for one that is not exported yet.
  */
 struct gid_slab *dmabuf_exports_get(struct dmabuf_exports *exports, struct gid_domain *domain,
-		const struct weston_compositor *compositor, const struct weston_buffer *buffer,
-		struct refusal *refusal);
+		const struct weston_buffer *buffer, struct refusal *refusal);
 
 #endif

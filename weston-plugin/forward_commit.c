@@ -163,8 +163,8 @@ static bool find_dmabuf(struct commit *commit) {
 		return refuse(commit, GID_HIDDEN_DMABUF,
 				"the dma-buf is for planes of the display alone (direct-display)");
 	}
-	struct gid_slab *slab = dmabuf_exports_get(&forward->dmabufs, forward->domain,
-			commit->surface->compositor, commit->buffer, &commit->refusal);
+	struct gid_slab *slab = dmabuf_exports_get(
+			&forward->dmabufs, forward->domain, commit->buffer, &commit->refusal);
 	if (slab == NULL) {
 		return false;
 	}
@@ -376,6 +376,34 @@ static enum found find_own_picture(struct commit *commit, const struct buffer_me
 	return FOUND;
 }
 
+/*
+ * The picture of the one surface that is seen, where it needs no drawing. Whether it does, and then
+ * `found` is set.
+ */
+static bool find_cover(struct commit *commit, enum found *found) {
+	struct weston_surface *cover = forward_tree_find_cover(commit->surface);
+	if (cover == NULL) {
+		return false;
+	}
+	struct buffer_memory memory;
+	struct commit seen = {
+			.forward = commit->forward,
+			.surface = cover,
+			.buffer = cover->buffer_ref.buffer,
+	};
+	bool gids = buffer_get_memory(seen.buffer->resource, &memory);
+	if ((gids && memory.slab == NULL) || !find_crop(&seen) || !check_size(&seen)) {
+		return false;
+	}
+	*found = find_own_picture(&seen, gids ? &memory : NULL);
+	if (*found == FOUND_NOTHING && seen.buffer->type != WESTON_BUFFER_DMABUF) {
+		return false; /* it can be drawn, perhaps */
+	}
+	seen.picture.damage = (struct gid_box){0}; /* another surface was seen before, perhaps */
+	*commit = seen;
+	return true;
+}
+
 static enum found find_picture(struct commit *commit) {
 	struct buffer_memory memory;
 	bool gids = buffer_get_memory(commit->buffer->resource, &memory);
@@ -390,6 +418,10 @@ static enum found find_picture(struct commit *commit) {
 	bool children = forward_tree_has_children(commit->surface);
 	if (plain && !children) {
 		return find_own_picture(commit, gids ? &memory : NULL);
+	}
+	enum found found;
+	if (children && find_cover(commit, &found)) {
+		return found;
 	}
 	int32_t scale = find_scale(commit);
 	if (scale > 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "forward_tree.h"
 
+#include "client_dmabuf.h"
 #include "shm_format.h"
 #include "to_rgb.h"
 #include "weston_buffer.h"
@@ -263,6 +264,52 @@ bool forward_tree_has_children(const struct weston_surface *surface) {
 		}
 	}
 	return false;
+}
+
+/* --- what hides the rest ------------------------------------------------------------------------
+ */
+
+static bool is_opaque(const struct weston_buffer *buffer) {
+	struct buffer_memory memory;
+	uint32_t fourcc = 0; /* unknown */
+	if (buffer->resource == NULL) {
+		return false;
+	}
+	if (buffer_get_memory(buffer->resource, &memory)) {
+		fourcc = memory.layout->fourcc;
+	} else if (buffer->type == WESTON_BUFFER_SHM) {
+		fourcc = shm_format_to_fourcc(wl_shm_buffer_get_format(buffer->shm_buffer));
+	} else if (buffer->type == WESTON_BUFFER_DMABUF) {
+		fourcc = client_dmabuf_fourcc(buffer);
+	}
+	return to_rgb_can(fourcc) && !to_rgb_has_alpha(fourcc);
+}
+
+/* The topmost surface that has something to show, where that is just as large as the tree's. */
+static struct weston_surface *find_cover(
+		struct weston_surface *surface, const struct weston_surface *main, unsigned depth) {
+	if (depth > FORWARD_TREE_DEPTH_MAX || !has_content(surface)) {
+		return NULL;
+	}
+	const struct weston_subsurface *sub;
+	wl_list_for_each(sub, &surface->subsurface_list, parent_link) {
+		if (sub->surface == surface) {
+			break;
+		}
+		if (has_content(sub->surface)) {
+			bool at_origin = sub->position.offset.c.x == 0 &&
+					sub->position.offset.c.y == 0;
+			return at_origin ? find_cover(sub->surface, main, depth + 1) : NULL;
+		}
+	}
+	bool covers = surface->width == main->width && surface->height == main->height &&
+			is_opaque(surface->buffer_ref.buffer);
+	return covers ? surface : NULL;
+}
+
+struct weston_surface *forward_tree_find_cover(struct weston_surface *surface) {
+	struct weston_surface *cover = find_cover(surface, surface, 0);
+	return cover != surface ? cover : NULL;
 }
 
 static struct wl_resource *find_link(const struct weston_surface *surface,

@@ -24,6 +24,12 @@ enum tree_result {
 /* Whether any subsurface of it has something to show. */
 bool forward_tree_has_children(const struct weston_surface *surface);
 
+/*
+ * The one surface of the tree that is seen, where it is opaque and lies in front of all of the main
+ * surface, as the video of a player does; NULL: several may be seen, or there is no other surface.
+ */
+struct weston_surface *forward_tree_find_cover(struct weston_surface *surface);
+
 /* The wl_subsurface by which a surface is of the tree; NULL: it is not, or too deep in it. */
 struct wl_resource *forward_tree_find_link(
 		const struct weston_surface *surface, const struct weston_surface *wanted);

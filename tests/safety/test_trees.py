@@ -352,6 +352,39 @@ def test_one_colour(scene: Scene) -> None:
     assert scene.forwarding.display.role()["state"] == "live"
 
 
+def test_a_child_in_front_of_all(scene: Scene) -> None:
+    """As a player's video before its black window: it is lent, and nothing is drawn."""
+    manager = scene.connection.bind("wp_single_pixel_buffer_manager_v1")
+    black = manager("create_u32_rgba_buffer", 0, 0, 0, 0xFFFFFFFF)
+    scene.viewporter("get_viewport", scene.window.surface)("set_destination", WIDTH, HEIGHT)
+    display = scene.forwarding.display
+
+    def wait_shown(picture: numpy.ndarray, what: str) -> None:
+        wait_for(lambda: numpy.array_equal(display.region(), picture), what)
+
+    video, subsurface = scene.child(scene.window.surface, 0, 0)
+    buffers = scene.gids()
+    first = buffers.draw(random_picture(1))
+    scene.commit(video, first)
+    scene.window.show(black)
+    wait_shown(random_picture(1), "the first picture")
+    subsurface("set_desync")
+    for seed in (2, 3):
+        scene.commit(video, buffers.draw(random_picture(seed)))
+        wait_shown(random_picture(seed), "its own commit")
+    first.wait("release")
+    assert scene.forwarding.counts()["copied_frames"] == 0
+
+    subtitle, _ = scene.child(scene.window.surface, 40, 10)
+    scene.commit(subtitle, scene.small(4))
+    scene.window.show(black)
+    expected = random_picture(3)
+    expected[10:42, 40:104] = random_picture(4, 64, 32)
+    wait_shown(expected, "both")
+    assert scene.forwarding.counts()["copied_frames"] > 0
+    assert [t["reason"] for t in display.role()["transitions"]] == ["none"]
+
+
 # --- what is refused, and what the other display says of it ---------------------------------------
 
 

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Runs in a guest: surfaces in dma-bufs of ordinary clients as safety surfaces of another domain.
 
-lent.py SCENARIO... Weston (GL, on llvmpipe) forwards in `open`, gid-cluster shows in `cluster`. Of
-each scenario one JSON object says what was seen.
+lent.py REGISTRY SCENARIO... Weston (GL, on llvmpipe) forwards in `open`, gid-cluster shows in
+`cluster`. REGISTRY is GStreamer's list of plugins. One JSON object says what each scenario saw.
 """
 
 import hashlib
 import json
 import mmap
 import os
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy
 from cockpit import Cockpit
@@ -29,8 +31,9 @@ from dmabuf_client import (
     Picture,
     make_udmabuf,
 )
+from forwarding import GID_VIEW, Forwarding, Window, random_picture
 from forwarding import ROLE as OWN_ROLE
-from forwarding import Forwarding, Window, random_picture
+from pipeline import Pipeline, gst_env
 from program import BUILD, Program, wait_for
 from wayland import Disconnected, ProtocolError
 from wayland import Display as Connection
@@ -146,6 +149,82 @@ def kills(cockpit: Cockpit) -> dict:
         "median_ms": statistics.median(times),
         "worst_ms": max(times),
     }
+
+
+# --- cameras ------------------------------------------------------------------------------------
+
+CAMERA_SIZE = (320, 180)
+CAMERA_ROLES = """
+[role telltale]
+domain=open
+x=40
+y=20
+width=320
+height=180
+deadline-ms=10000
+"""
+
+
+def find_camera() -> str:
+    """vivid's first capture device."""
+    subprocess.run(["modprobe", "vivid"], check=True)
+    for path in sorted(Path("/sys/class/video4linux").glob("video*")):
+        if "vivid-000-vid-cap" in (path / "name").read_text():
+            return f"/dev/{path.name}"
+    raise AssertionError("there is no camera")
+
+
+def camera(pixels: str) -> str:
+    width, height = CAMERA_SIZE
+    form = f"video/x-raw,format={pixels},width={width},height={height}"
+    return f"v4l2src device={find_camera()} io-mode=dmabuf ! {form}"
+
+
+def show_camera(forwarding: Forwarding) -> dict:
+    display = forwarding.display
+    display.wait_role("live")
+    shown = display.role()["shown_frames"]
+    wait_for(lambda: display.role()["shown_frames"] > shown + 10, "it to move")
+    region = display.screenshot()[20:200, 40:360]
+    return {
+        "colours": len(numpy.unique(region.reshape(-1, 3), axis=0)),
+        "counts": forwarding.counts(),
+        "role": display.role(),
+    }
+
+
+def view(cockpit: Cockpit, pixels: str) -> dict:
+    """gid-view shows a camera's dma-bufs, which a pipeline of the same domain lends it."""
+    role = f"[gid-safety]\nrole=telltale\nclients={GID_VIEW}\nsize=320x180\nclient-ms=5000\n"
+    forwarding = Forwarding(cockpit, role, renderer="gl", roles=CAMERA_ROLES)
+    shutil.copy(sys.argv[1], cockpit.folder / "registry.bin")
+    sink = "gidsink name=sink stream=camera dmabuf=true copy-policy=error"
+    pipeline = Pipeline(cockpit, "open", f"{camera(pixels)} ! {sink}")
+    forwarding.client([GID_VIEW, "--stream", "camera", "--role", "telltale"])
+    try:
+        return show_camera(forwarding)
+    except AssertionError as error:
+        log = forwarding.weston.read_log()
+        raise AssertionError(f"{error}\n{pipeline.account()}\n{log[log.find('gid:') :]}") from None
+
+
+def player(cockpit: Cockpit, pixels: str) -> dict:
+    """GStreamer's own sink for Wayland, which knows nothing of gids, shows a camera's dma-bufs."""
+    role = "[gid-safety]\nrole=telltale\napp-id=gst-launch-1.0\nclient-ms=5000\n"
+    forwarding = Forwarding(cockpit, role, renderer="gl", roles=CAMERA_ROLES)
+    shutil.copy(sys.argv[1], cockpit.folder / "registry.bin")
+    words = f"{camera(pixels)} ! waylandsink".split()
+    environment = gst_env(forwarding.weston.environment, cockpit.folder / "registry.bin")
+    environment |= {"WAYLAND_DISPLAY": forwarding.weston.socket.name}
+    program = Program(["gst-launch-1.0", *words], environment, cockpit.folder)
+    cockpit.programs.append(program)
+    try:
+        return show_camera(forwarding)
+    except AssertionError as error:
+        log = forwarding.weston.read_log()
+        raise AssertionError(
+            f"{error}\n{program.stdout}{program.stderr}\n{log[log.find('gid:') :]}"
+        ) from None
 
 
 # --- a client of the test's own -----------------------------------------------------------------
@@ -392,6 +471,10 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "moving": moving,
     "telltale": telltale,
     "kills": kills,
+    "view": lambda cockpit: view(cockpit, "BGRx"),
+    "view-nv12": lambda cockpit: view(cockpit, "NV12"),
+    "player": lambda cockpit: player(cockpit, "BGRx"),
+    "player-nv12": lambda cockpit: player(cockpit, "NV12"),
     "held": held,
     "refused": refused,
     "planes": planes,
@@ -402,7 +485,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
 
 
 def main() -> None:
-    for name in sys.argv[1:]:
+    for name in sys.argv[2:]:
         cockpit = Cockpit()
         cockpit.start_all()
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from gid_vm.guest import Guest, why_not
+from pipeline import make_registry
 from program import BUILD
 
 pytestmark = [
@@ -21,7 +22,7 @@ pytestmark = [
 
 HERE = Path(__file__).parent
 KILLS = os.environ.get("GIDWAY_KILLS", "3")  # the documents tell of 20
-FOLDERS = [*(HERE.parent / name for name in ("common", "compositor", "safety", "vm"))]
+FOLDERS = [HERE.parent / name for name in ("common", "compositor", "gst", "safety", "vm")]
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +34,12 @@ def run() -> Iterator[Callable[[str], dict]]:
         "GIDWAY_PATIENCE": "180",
         "GIDWAY_KILLS": KILLS,
     }
+    words = ["python3", str(HERE / "lent.py"), str(make_registry())]
     with Guest("open", cpus=2) as guest:
         guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel
 
         def scenario(name: str) -> dict:
-            command = guest.start(["python3", str(HERE / "lent.py"), name], env=environment)
+            command = guest.start([*words, name], env=environment)
             result = command.wait(600)
             assert result.code == 0, f"{result.err[-8000:]}\n{result.out}"
             return json.loads(result.out)
@@ -75,6 +77,15 @@ def test_its_domain_killed(run: Callable[[str], dict]) -> None:
         f"{seen['worst_ms']:.0f} ms (worst)"
     )
     assert seen["worst_ms"] < seen["deadline_ms"] + 100
+
+
+@pytest.mark.parametrize("client", ["view", "view-nv12", "player", "player-nv12"])
+def test_a_cameras_dmabufs(run: Callable[[str], dict], client: str) -> None:
+    """By gids and gid-view, and by waylandsink, which has a black window behind its video."""
+    seen = run(client)
+    assert seen["colours"] > 4
+    assert seen["counts"]["copied_frames"] == 0
+    assert (seen["role"]["converted_frames"] > 0) == client.endswith("nv12")
 
 
 def test_who_holds_a_dmabuf(run: Callable[[str], dict]) -> None:
