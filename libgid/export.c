@@ -126,6 +126,10 @@ static void forget_left(struct gid_slab *slab) {
 
 /* Takes it out of the domain's tables. */
 static void unregister(struct gid_slab *slab) {
+	if (slab->exporting) {
+		gid_domain_request_cancel(slab->domain, slab);
+		slab->exporting = false;
+	}
 	if (slab->registered) {
 		forget_left(slab);
 		gid_table_remove(&slab->domain->own_slabs, gid_slab_of(slab->info.gid));
@@ -147,6 +151,9 @@ static void retract(struct gid_slab *slab) {
 }
 
 static void release(struct gid_slab *slab) {
+	if (slab->exporting) {
+		return; /* until gidd has answered, and then knows its number */
+	}
 	retract(slab);
 	gid_slab_free(slab);
 }
@@ -182,21 +189,15 @@ static void export_again(struct gid_endpoint *endpoint) {
 static bool hear(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]);
 
-/* Gets a number for it. */
-static int export_new(struct gid_slab *slab) {
+/* gidd gave it this number. */
+static int adopt_number(struct gid_slab *slab, uint32_t number) {
 	struct gid_domain *domain = slab->domain;
-	union gid_wire_message message, answer;
-	put_export(slab, &message);
-	int error = gid_domain_request(domain, &message, &slab->info.fd, 1, &answer, NULL);
-	if (error < 0) {
-		return error;
-	}
-	gid_id gid = gid_make(domain->number, answer.result.value, 0, 0);
+	gid_id gid = gid_make(domain->number, number, 0, 0);
 	if (gid == GID_NONE || gid_table_find(&domain->own_slabs, gid_slab_of(gid)) != NULL) {
 		return gid_domain_fail(domain, -EPROTO,
-				"gidd gave slab number %u, which is not free", answer.result.value);
+				"gidd gave slab number %u, which is not free", number);
 	}
-	error = gid_table_add(&domain->own_slabs, gid_slab_of(gid), slab);
+	int error = gid_table_add(&domain->own_slabs, gid_slab_of(gid), slab);
 	if (error < 0) {
 		return gid_domain_fail(domain, error, "%s", gid_strerror(error));
 	}
@@ -204,11 +205,16 @@ static int export_new(struct gid_slab *slab) {
 	return 0;
 }
 
-static int register_slab(struct gid_slab *slab) {
-	int error = export_new(slab);
-	if (error < 0) {
-		return error;
-	}
+/* Gets a number for it. */
+static int export_new(struct gid_slab *slab) {
+	union gid_wire_message message, answer;
+	put_export(slab, &message);
+	int error = gid_domain_request(slab->domain, &message, &slab->info.fd, 1, &answer, NULL);
+	return error < 0 ? error : adopt_number(slab, answer.result.value);
+}
+
+/* It has a number, and hears of what becomes of it. */
+static void enrol(struct gid_slab *slab) {
 	slab->registered = true;
 	slab->endpoint = (struct gid_endpoint){
 			.kind = GID_ENDPOINT_SLAB,
@@ -216,7 +222,31 @@ static int register_slab(struct gid_slab *slab) {
 			.reconnected = export_again,
 	};
 	gid_endpoint_add(slab->domain, &slab->endpoint);
-	return 0;
+}
+
+static int register_slab(struct gid_slab *slab) {
+	int error = export_new(slab);
+	if (error == 0) {
+		enrol(slab);
+	}
+	return error;
+}
+
+static void handle_exported(void *data, int error, const union gid_wire_message *answer,
+		int fds[GID_WIRE_FDS_MAX]) {
+	struct gid_slab *slab = data;
+	slab->exporting = false;
+	error = error < 0 ? error : adopt_number(slab, answer->result.value);
+	if (error < 0) {
+		slab->info.revoked = true;
+	} else {
+		enrol(slab);
+	}
+	if (slab->references == 0) {
+		release(slab); /* nobody wants it any more */
+	} else {
+		slab->exported(slab->exported_data, error, slab);
+	}
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -239,13 +269,16 @@ static int fail_layout(struct gid_domain *domain, int error, const struct gid_la
 			layout->fourcc, gid_strerror(error));
 }
 
+static int make_slots(struct gid_slab *slab) {
+	slab->slots = calloc(slab->info.slot_count, sizeof(*slab->slots));
+	return slab->slots != NULL
+			? 0
+			: gid_domain_fail(slab->domain, -ENOMEM, "%s", gid_strerror(-ENOMEM));
+}
+
 static int finish_slab(struct gid_slab *slab, int error, struct gid_slab **result) {
-	if (error == 0) {
-		slab->slots = calloc(slab->info.slot_count, sizeof(*slab->slots));
-		error = slab->slots == NULL ? gid_domain_fail(slab->domain, -ENOMEM, "%s",
-							      gid_strerror(-ENOMEM))
-					    : register_slab(slab);
-	}
+	error = error == 0 ? make_slots(slab) : error;
+	error = error == 0 ? register_slab(slab) : error;
 	if (error < 0) {
 		gid_slab_free(slab);
 		return error;
@@ -471,7 +504,8 @@ static int place_picture(struct gid_slab *slab, uint64_t offset, const struct gi
 	return error < 0 ? fail_layout(slab->domain, error, layout) : 0;
 }
 
-int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
+/* A slab that gidd does not know yet, or why there is none. */
+static int bring(struct gid_domain *domain, int fd, uint64_t offset,
 		const struct gid_layout *layout, const char *description,
 		struct gid_slab **result) {
 	struct gid_slab *slab = gid_slab_new(domain, &own_slab);
@@ -502,7 +536,55 @@ int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 					gid_strerror(unmapped));
 		}
 	}
-	return finish_slab(slab, error, result);
+	if (error == 0) {
+		error = make_slots(slab);
+	}
+	if (error < 0) {
+		gid_slab_free(slab);
+		return error;
+	}
+	*result = slab;
+	return 0;
+}
+
+int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
+		const struct gid_layout *layout, const char *description,
+		struct gid_slab **result) {
+	struct gid_slab *slab;
+	int error = bring(domain, fd, offset, layout, description, &slab);
+	if (error < 0) {
+		return error;
+	}
+	error = register_slab(slab);
+	if (error < 0) {
+		gid_slab_free(slab);
+		return error;
+	}
+	*result = slab;
+	return 0;
+}
+
+int gid_slab_export_async(struct gid_domain *domain, int fd, uint64_t offset,
+		const struct gid_layout *layout, const char *description, gid_exported_func done,
+		void *data, struct gid_slab **result) {
+	struct gid_slab *slab;
+	int error = bring(domain, fd, offset, layout, description, &slab);
+	if (error < 0) {
+		return error;
+	}
+	union gid_wire_message message;
+	put_export(slab, &message);
+	error = gid_domain_request_async(
+			domain, &message, &slab->info.fd, 1, handle_exported, slab);
+	if (error < 0) {
+		gid_slab_free(slab);
+		return error;
+	}
+	slab->exporting = true;
+	slab->exported = done;
+	slab->exported_data = data;
+	*result = slab;
+	return 0;
 }
 
 /* --- taking back ------------------------------------------------------------------------------ */

@@ -46,6 +46,9 @@ struct gid_slab {
 	struct gid_timer leaving;      /* armed: some of that was not given back yet */
 	bool stays;		       /* devices may write there: it cannot be anywhere else */
 	struct gid_endpoint endpoint;
+	bool exporting; /* gidd was asked for its number, and has not answered */
+	gid_exported_func exported;
+	void *exported_data;
 	bool registered; /* gidd knows it: it has a number, which stays the same */
 	struct gid_slab_slot {
 		uint32_t holders;

@@ -141,6 +141,19 @@ enum gid_memory {
 int gid_slab_export(struct gid_domain *domain, int fd, uint64_t offset,
 		const struct gid_layout *layout, const char *description, struct gid_slab **slab);
 
+/** Called once from gid_domain_dispatch(). `error` is 0, or why gidd does not take the slab. */
+typedef void (*gid_exported_func)(void *data, int error, struct gid_slab *slab);
+
+/**
+ * The same without waiting for gidd. Returns 0 and the slab, which is the caller's: it has its gid
+ * when `done` was called with 0; otherwise it is revoked. If the last reference is given back
+ * before that, `done` is not called. On the thread of the domain. Other returns are those of
+ * gid_slab_export().
+ */
+int gid_slab_export_async(struct gid_domain *domain, int fd, uint64_t offset,
+		const struct gid_layout *layout, const char *description, gid_exported_func done,
+		void *data, struct gid_slab **slab);
+
 /**
  * Ends the slab: no new import succeeds, importers are notified, and its gids become out of date.
  * With `wipe`, the content is also overwritten with zeroes, so that processes that still map it see
