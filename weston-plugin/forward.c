@@ -166,6 +166,10 @@ static void forward_redo(struct forward *forward) {
 	}
 }
 
+static void handle_settled(void *data) {
+	forward_redo(data);
+}
+
 /* Of a client's own dma-buf, which we exported. */
 static bool held_is_dmabuf(const struct held *held) {
 	struct gid_slab_info info;
@@ -274,7 +278,7 @@ void forward_refuse(struct forward *forward, const struct refusal *refusal) {
 
 void forward_end(struct forward *forward) {
 	forward_hide(forward, -1, GID_HIDDEN_EMPTY);
-	dmabuf_exports_finish(&forward->dmabufs);
+	dmabuf_exports_forget(&forward->dmabufs);
 }
 
 void forward_begin(struct forward *forward) {
@@ -432,7 +436,7 @@ int forward_init(struct forward *forward, const struct safety_config *config,
 					.data = forward}};
 	snprintf(forward->copies.stream, sizeof(forward->copies.stream), "safety/%s", config->role);
 	wl_list_init(&forward->held);
-	dmabuf_exports_init(&forward->dmabufs);
+	dmabuf_exports_init(&forward->dmabufs, handle_settled, forward);
 	forward->timer = wl_event_loop_add_timer(loop, handle_timer, forward);
 	return forward->timer != NULL ? 0 : -ENOMEM;
 }

@@ -156,23 +156,24 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 }
 
 /* A client's own dma-buf, which is exported where it was not. */
-static bool find_dmabuf(struct commit *commit) {
+static enum dmabuf_found find_dmabuf(struct commit *commit) {
 	struct forward *forward = commit->forward;
 	struct forward_picture *picture = &commit->picture;
 	if (commit->buffer->direct_display) {
-		return refuse(commit, GID_HIDDEN_DMABUF,
+		refuse(commit, GID_HIDDEN_DMABUF,
 				"the dma-buf is for planes of the display alone (direct-display)");
+		return DMABUF_REFUSED;
 	}
-	struct gid_slab *slab = dmabuf_exports_get(
-			&forward->dmabufs, forward->domain, commit->buffer, &commit->refusal);
-	if (slab == NULL) {
-		return false;
+	struct gid_slab *slab;
+	enum dmabuf_found found = dmabuf_exports_get(&forward->dmabufs, forward->domain,
+			commit->buffer, &slab, &commit->refusal);
+	if (found == DMABUF_FOUND) {
+		picture->gid = gid_slab_gid(slab, 0);
+		picture->slab = slab;
+		picture->buffer = commit->buffer;
+		picture->release = commit->surface->buffer_release_ref.buffer_release;
 	}
-	picture->gid = gid_slab_gid(slab, 0);
-	picture->slab = slab;
-	picture->buffer = commit->buffer;
-	picture->release = commit->surface->buffer_release_ref.buffer_release;
-	return true;
+	return found;
 }
 
 /*
@@ -355,8 +356,11 @@ static enum found find_drawn_picture(struct commit *commit, int32_t scale) {
 static enum found find_own_picture(struct commit *commit, const struct buffer_memory *memory) {
 	find_damage(commit);
 	if (memory == NULL && commit->buffer->type == WESTON_BUFFER_DMABUF) {
-		return find_dmabuf(commit) && take_acquire_fence(commit) ? FOUND_DMABUF
-									 : FOUND_NOTHING;
+		enum dmabuf_found found = find_dmabuf(commit);
+		if (found != DMABUF_FOUND) {
+			return found == DMABUF_LATER ? FOUND_LATER : FOUND_NOTHING;
+		}
+		return take_acquire_fence(commit) ? FOUND_DMABUF : FOUND_NOTHING;
 	}
 	bool lent = memory != NULL && find_gid(commit, memory);
 	if (lent && is_dmabuf(commit->picture.slab)) {

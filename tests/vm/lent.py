@@ -466,6 +466,26 @@ def fences(cockpit: Cockpit) -> dict:
     )
 
 
+def silent(cockpit: Cockpit) -> dict:
+    """A gidd that hangs, which new dma-bufs need: Weston waits for it no more than for others."""
+    scene = Scene(cockpit)
+    scene.window.take_role()
+    first = scene.show(1)
+    scene.wait_shown(1)
+    scene.show(2)
+    scene.wait_shown(2)
+    cockpit.gidds["open"].signal(signal.SIGSTOP)
+    began = time.monotonic()
+    new = [scene.show(seed) for seed in range(3, 23)]
+    responsive = time.monotonic() - began
+    scene.window.show(first.buffer)
+    scene.wait_shown(1)
+    cockpit.gidds["open"].signal(signal.SIGCONT)
+    scene.window.show(new[-1].buffer)
+    scene.wait_shown(22)
+    return scene.finish(responsive=responsive, counts=scene.forwarding.counts())
+
+
 SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "still": still,
     "moving": moving,
@@ -481,6 +501,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "flood": flood,
     "two_roles": two_roles,
     "fences": fences,
+    "silent": silent,
 }
 
 

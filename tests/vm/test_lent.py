@@ -121,6 +121,12 @@ def test_one_buffer_in_two_roles(run: Callable[[str], dict]) -> None:
     assert seen["states"] == ["live", "live"]
 
 
+def test_a_gidd_that_hangs(run: Callable[[str], dict]) -> None:
+    seen = run("silent")
+    assert seen["responsive"] < 15, "each of 20 would wait for 30 s"
+    assert seen["counts"]["copied_frames"] == 0
+
+
 def test_pictures_that_are_being_drawn(run: Callable[[str], dict]) -> None:
     seen = run("fences")
     assert seen["responsive"] < 5, "Weston waits for no fence, of which vgem's end after 10 s"
