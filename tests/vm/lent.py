@@ -486,6 +486,26 @@ def silent(cockpit: Cockpit) -> dict:
     return scene.finish(responsive=responsive, counts=scene.forwarding.counts())
 
 
+def away(cockpit: Cockpit) -> dict:
+    """A gidd that dies: what was lent flows on, and what is new comes when it is back."""
+    scene = Scene(cockpit)
+    scene.window.take_role()
+    first = scene.show(1)
+    scene.wait_shown(1)
+    scene.show(2)
+    scene.wait_shown(2)
+    cockpit.kill("open")
+    first.draw(random_picture(3))
+    scene.window.show(first.buffer)
+    scene.wait_shown(3)
+    scene.show(4)
+    scene.window.wait_lost("refused_memory")
+    detail = scene.display.wait_role("lost", "hidden")["detail"]
+    cockpit.restart("open")
+    scene.wait_shown(4)
+    return scene.finish(detail=detail, counts=scene.forwarding.counts())
+
+
 SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "still": still,
     "moving": moving,
@@ -502,6 +522,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "two_roles": two_roles,
     "fences": fences,
     "silent": silent,
+    "away": away,
 }
 
 

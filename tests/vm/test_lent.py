@@ -127,6 +127,12 @@ def test_a_gidd_that_hangs(run: Callable[[str], dict]) -> None:
     assert seen["counts"]["copied_frames"] == 0
 
 
+def test_a_gidd_that_dies(run: Callable[[str], dict]) -> None:
+    seen = run("away")
+    assert seen["detail"] == "memory"
+    assert seen["counts"]["copied_frames"] == 0
+
+
 def test_pictures_that_are_being_drawn(run: Callable[[str], dict]) -> None:
     seen = run("fences")
     assert seen["responsive"] < 5, "Weston waits for no fence, of which vgem's end after 10 s"
