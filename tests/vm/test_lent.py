@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from gid_vm.guest import Guest, why_not
+from gid_vm.own_kernel import own_kernel, why_no_kernel
 from pipeline import make_registry
 from program import BUILD
 
 pytestmark = [
-    pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
+    pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
     pytest.mark.timeout(800),
 ]
 
@@ -35,7 +35,7 @@ def run() -> Iterator[Callable[[str], dict]]:
         "GIDWAY_KILLS": KILLS,
     }
     words = ["python3", str(HERE / "lent.py"), str(make_registry())]
-    with Guest("open", cpus=2) as guest:
+    with own_kernel("open") as guest:
         guest.run(["modprobe", "udmabuf"])  # or it is a part of the kernel
 
         def scenario(name: str) -> dict:
