@@ -9,7 +9,7 @@ Weston says of a frame that comes after a pause that it is shown a whole refresh
 soonest: what pacing can gain ends there.
 
 With --display vkms all of that is in a guest, whose display has a real vblank; the film is then a
-small moving picture, because a translated processor decodes slowly. `misses_on` is the share of
+small moving picture, which any guest can draw in time. `misses_on` is the share of
 frames that missed the refresh that their repaint was meant for. With --compare display-clock pacing
 is always on, and the film's source follows the display's refreshes in every second run. A source of
 59.8 frames a second that does not comes to all phases of a refresh within 5 s, as a camera with a
@@ -38,6 +38,7 @@ import common  # adds the demo's folder, where clip is
 # isort: split
 import clip
 import inside
+from gid_vm.own_kernel import is_program
 
 SETTINGS = ("off", "on")
 CASES = ("film@60", "24@60", "30@60", "50@60", "60@60")
@@ -150,6 +151,7 @@ def main() -> int:
         help="what is off and on in turn (default: pacing); display-clock only with gid-cluster",
     )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with vkms
+    parser.add_argument("--kept-mapped", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.compositor == "gid-cluster" and options.display != "vkms":
         parser.error("gid-cluster has no refreshes without a screen: --display=vkms")
@@ -212,6 +214,10 @@ def in_guest(options: argparse.Namespace) -> int:
     words += [f"--refreshes={options.refreshes}"] if options.refreshes else []
     words += ["--display-clock"] if options.display_clock else []
     words += [f"--compare={options.compare}"]
+    modules = ["vkms"]
+    if is_program():  # see kept_mapped.py
+        words.append("--kept-mapped")
+        modules.append("vivid")
     words += map(str, options.cases)
     registry = inside.OUT / "registry"
     environment = {"LIBSEAT_BACKEND": "noop", "GST_REGISTRY": str(registry)}
@@ -222,7 +228,7 @@ def in_guest(options: argparse.Namespace) -> int:
         look = os.environ | {"GST_REGISTRY": str(out / registry.name)}
         subprocess.run(["gst-inspect-1.0", "gidsink"], env=look, check=True, capture_output=True)
 
-    found = inside.run_inside(Path(__file__), words, ["vkms"], look_at_plugins, **environment)
+    found = inside.run_inside(Path(__file__), words, modules, look_at_plugins, **environment)
     common.write(options.json, *found)
     return 0
 
@@ -262,7 +268,8 @@ def measure(
                     progress.step(f"{case}, {options.compare} {setting}")
                     place = folder / f"{setting}-{index}"
                     place.mkdir(mode=0o700)
-                    with play(setting == "on") if clocks else contextlib.nullcontext():
+                    player = play(setting == "on") if clocks else contextlib.nullcontext()
+                    with player, kept_mapped(options):
                         pacing = "on" if clocks else setting
                         runs[setting].append(run(place, case, pacing, seconds_of(case, options)))
     return [row(case, setting, found) for setting, found in runs.items()]
@@ -305,6 +312,14 @@ def playing(display: Display, case: Case, film: Path, follows: bool) -> Iterator
         command = ["gst-launch-1.0", "-q", *pipeline.split()]
     with started(command, os.environ | {"GID_DOMAIN": "open"}):
         yield
+
+
+def kept_mapped(options: argparse.Namespace) -> contextlib.AbstractContextManager[object]:
+    """What keeps the display's pictures mapped, where that is needed."""
+    if not options.kept_mapped:
+        return contextlib.nullcontext()
+    program = Path(__file__).with_name("kept_mapped.py")
+    return started([sys.executable, str(program)], dict(os.environ))
 
 
 @contextlib.contextmanager
