@@ -46,8 +46,8 @@ def main() -> int:
         action="append",
         default=[],
         metavar="NAME",
-        help="loads this module; of those that Debian's kernel is without, these are built at "
-        f"first use: {', '.join(SOURCES)}. May be given again",
+        help="loads this module, NAME or 'NAME PARAMETER=VALUE'; of those that Debian's kernel is "
+        f"without, these are built at first use: {', '.join(SOURCES)}. May be given again",
     )
     options = parser.parse_args()
     if options.accel == "uml" and options.display is not None:

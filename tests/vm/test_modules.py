@@ -63,6 +63,11 @@ def test_the_kernels_own_are_only_named(cache: Path) -> None:
     assert files(cache, "vivid") == {"modules": b"vivid\n"}
 
 
+def test_parameters_go_with_their_module(cache: Path) -> None:
+    found = files(cache, "vkms enable_overlay=1", "vivid n_devs=2", "vkms")
+    assert found["modules"] == b"vkms enable_overlay=1 drm drm_kms_helper\nvivid n_devs=2\n"
+
+
 def test_an_unknown_one_is_refused_by_name(cache: Path) -> None:
     with pytest.raises(CannotBoot, match="has no module nosuch"):
         files(cache, "nosuch")

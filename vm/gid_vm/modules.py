@@ -34,19 +34,21 @@ TOOLS = ("apt-get", "dpkg-deb", "dpkg-query", "gcc", "make", "modinfo", "tar", "
 def module_files(modules: Path, names: Sequence[str], cache: Path = CACHE) -> dict[str, bytes]:
     """What a guest needs to load `names`: files for its initramfs, among them the list `modules`.
 
-    `modules` is the folder of its kernel's own, named as its release. Each line of the list has a
-    module, then those of the kernel that it needs; one without a file of its own is the kernel's.
+    A name may have parameters behind it: "vkms enable_overlay=1". `modules` is the folder of the
+    kernel's own, named as its release. Each line of the list has a module, its parameters, then
+    those of the kernel that it needs; one without a file of its own is the kernel's.
     Raises CannotBoot where one of them can neither be found nor built.
     """
     release = modules.name
     files: dict[str, bytes] = {}
     lines: list[str] = []
 
-    def add(name: str) -> None:
-        if f"{name}.ko" in files or name in lines:
+    def add(words: str) -> None:
+        name, *parameters = words.split()
+        if any(line.split()[0] == name for line in lines):
             return
         if kernel_has(release, name):
-            lines.append(name)
+            lines.append(words)
             return
         if name not in SOURCES:
             raise CannotBoot(f"Linux {release} has no module {name}, and its sources are not known")
@@ -56,7 +58,8 @@ def module_files(modules: Path, names: Sequence[str], cache: Path = CACHE) -> di
             if other in SOURCES:
                 add(other)
         files[path.name] = path.read_bytes()
-        lines.append(" ".join([name, *(other for other in needed if other not in SOURCES)]))
+        others = (other for other in needed if other not in SOURCES)
+        lines.append(" ".join([name, *parameters, *others]))
 
     for name in names:
         add(name)
