@@ -29,7 +29,7 @@ esac
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache in which all is built."""
-    built = tmp_path / "cache" / f"modules-{RELEASE}"
+    built = modules.modules_folder(RELEASE, tmp_path / "cache")
     built.mkdir(parents=True)
     for name in NEEDS:
         (built / f"{name}.ko").write_text(name)

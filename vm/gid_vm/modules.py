@@ -27,6 +27,21 @@ SOURCES = {
     "visl": ("drivers/media/test-drivers/visl", "CONFIG_VIDEO_VISL"),
     "vkms": ("drivers/gpu/drm/vkms", "CONFIG_DRM_VKMS"),
 }
+# What is added to a source, before a line of it. The vkms of Linux 6.12 has a writeback connector
+# that may not be on beside its screen; that of later versions may.
+ADDED = {
+    "vkms/vkms_output.c": (
+        "\tdrm_mode_config_reset(dev);\n",
+        """\t{
+\t\tstruct drm_encoder *each;
+
+\t\tdrm_for_each_encoder(each, dev)
+\t\t\teach->possible_clones = (1u << dev->mode_config.num_encoder) - 1;
+\t}
+""",
+    ),
+}
+EDITION = 2  # of what is built: another one has another folder
 INSTALLED = Path("/lib/modules")  # kernels, each with the way to its headers
 TOOLS = ("apt-get", "dpkg-deb", "dpkg-query", "gcc", "make", "modinfo", "tar", "xz")
 
@@ -78,9 +93,13 @@ def depends(module: Path) -> list[str]:
     return [name for name in result.stdout.strip().split(",") if name]
 
 
+def modules_folder(release: str, cache: Path = CACHE) -> Path:
+    return cache / f"modules-{release}-{EDITION}"
+
+
 def built_modules(release: str, cache: Path = CACHE) -> Path:
     """The folder with what was built of SOURCES for this kernel: now, where it is not there yet."""
-    folder = cache / f"modules-{release}"
+    folder = modules_folder(release, cache)
     if folder.is_dir():
         return folder
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
@@ -113,6 +132,10 @@ def unpack_sources(package: Path, work: Path) -> None:
         place.mkdir(parents=True)
         shutil.copy(source, place)
         (place / "Makefile").write_text(f"obj-m += {name}.o\n")
+    for name, (line, added) in ADDED.items():
+        file = work / "modules" / name
+        if file.is_file():
+            file.write_text(file.read_text().replace(line, added + line))
     # Trace events are found by a path within the whole tree: here there is only their folder.
     for header in (work / "modules").glob("*/*trace*.h"):
         text = re.sub(r"(#define TRACE_INCLUDE_PATH ).*", r"\1.", header.read_text())
