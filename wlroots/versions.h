@@ -15,8 +15,11 @@
 
 #if WLROOTS_VERSION < 19
 
-/* In 0.18 there is nothing to finish. */
+/* In 0.18 there is nothing to finish: an output's destruction has done it before. */
 static inline void wlr_buffer_finish(struct wlr_buffer *buffer) {
+}
+
+static inline void wlr_output_finish(struct wlr_output *output) {
 }
 
 static inline bool wlr_scene_output_needs_frame(struct wlr_scene_output *scene_output) {
@@ -34,6 +37,11 @@ static inline const struct timespec *presented_at(const struct wlr_output_event_
 	return event->when;
 }
 
+/* `when` is to live as long as the event. */
+static inline void set_presented_at(struct wlr_output_event_present *event, struct timespec *when) {
+	event->when = when;
+}
+
 #else
 
 static inline struct wlr_presentation *presentation_create(
@@ -43,6 +51,10 @@ static inline struct wlr_presentation *presentation_create(
 
 static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
 	return &event->when;
+}
+
+static inline void set_presented_at(struct wlr_output_event_present *event, struct timespec *when) {
+	event->when = *when;
 }
 
 #endif

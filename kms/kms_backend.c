@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "kms_backend.h"
+
+#include "kms_fb.h"
+#include "kms_output.h"
+#include "versions.h"
+#include <stdlib.h>
+#include <wlr/backend/interface.h>
+#include <wlr/util/log.h>
+#include <xf86drm.h>
+#include <xf86drmMode.h>
+
+#define DEVICES_MAX 8
+
+/* --- what is connected ------------------------------------------------------------------------ */
+
+static struct kms_output *find_connector(struct kms_device *device, uint32_t id) {
+	struct kms_output *output;
+	wl_list_for_each(output, &device->outputs, link) {
+		if (output->connector.id == id) {
+			return output;
+		}
+	}
+	return NULL;
+}
+
+static void look_at_connector(struct kms_device *device, uint32_t id) {
+	drmModeConnector *found = drmModeGetConnector(device->fd, id);
+	struct kms_output *output = find_connector(device, id);
+	bool connected = found != NULL && found->connector_type != DRM_MODE_CONNECTOR_WRITEBACK &&
+			found->connection == DRM_MODE_CONNECTED && found->count_modes > 0;
+	if (connected && output == NULL) {
+		output = kms_output_create(device, found);
+		if (output == NULL) {
+			wlr_log(WLR_ERROR, "connector %u cannot be used: no memory, or it is gone",
+					id);
+		} else {
+			wl_signal_emit_mutable(&device->base.events.new_output, &output->base);
+		}
+	} else if (!connected && output != NULL) {
+		wlr_output_destroy(&output->base);
+	}
+	drmModeFreeConnector(found);
+}
+
+/* A connector of which the device says nothing any more is gone, too. */
+static void backend_scan(struct kms_device *device) {
+	drmModeRes *list = drmModeGetResources(device->fd);
+	if (list == NULL) {
+		return;
+	}
+	struct kms_output *output, *next;
+	wl_list_for_each_safe(output, next, &device->outputs, link) {
+		bool there = false;
+		for (int i = 0; i < list->count_connectors; i++) {
+			there = there || list->connectors[i] == output->connector.id;
+		}
+		if (!there) {
+			wlr_output_destroy(&output->base);
+		}
+	}
+	for (int i = 0; i < list->count_connectors; i++) {
+		look_at_connector(device, list->connectors[i]);
+	}
+	drmModeFreeResources(list);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* By the CRTC, because an output may be gone before the event of its last commit comes. */
+static void handle_flip(int fd, unsigned sequence, unsigned seconds, unsigned microseconds,
+		unsigned crtc, void *data) {
+	struct kms_device *device = data;
+	struct timespec when = {(time_t)seconds, (long)microseconds * 1000};
+	struct kms_output *output;
+	wl_list_for_each(output, &device->outputs, link) {
+		if (output->crtc != NULL && output->crtc->id == crtc) {
+			kms_output_flipped(output, sequence, &when);
+			return;
+		}
+	}
+}
+
+static int handle_event(int fd, uint32_t mask, void *data) {
+	struct kms_device *device = data;
+	drmEventContext context = {.version = 3, .page_flip_handler2 = handle_flip};
+	if (drmHandleEvent(fd, &context) != 0 || (mask & (WL_EVENT_HANGUP | WL_EVENT_ERROR))) {
+		wlr_log(WLR_ERROR, "the KMS device gives no events any more");
+		wlr_backend_destroy(&device->base);
+	}
+	return 1;
+}
+
+static void handle_session_active(struct wl_listener *listener, void *data) {
+	struct kms_device *device = wl_container_of(listener, device, session_active);
+	if (!device->session->active) {
+		return;
+	}
+	backend_scan(device);
+	struct kms_output *output;
+	wl_list_for_each(output, &device->outputs, link) {
+		kms_output_restore(output);
+	}
+}
+
+static void handle_device_change(struct wl_listener *listener, void *data) {
+	struct kms_device *device = wl_container_of(listener, device, device_change);
+	if (device->session->active) {
+		backend_scan(device);
+	}
+}
+
+static void handle_device_remove(struct wl_listener *listener, void *data) {
+	struct kms_device *device = wl_container_of(listener, device, device_remove);
+	wlr_backend_destroy(&device->base);
+}
+
+static void handle_session_destroy(struct wl_listener *listener, void *data) {
+	struct kms_device *device = wl_container_of(listener, device, session_destroy);
+	wlr_backend_destroy(&device->base);
+}
+
+/* --- the backend ------------------------------------------------------------------------------ */
+
+static bool backend_start(struct wlr_backend *base) {
+	struct kms_device *device = wl_container_of(base, device, base);
+	backend_scan(device);
+	return true;
+}
+
+static void backend_destroy(struct wlr_backend *base) {
+	struct kms_device *device = wl_container_of(base, device, base);
+	struct kms_output *output, *next;
+	wl_list_for_each_safe(output, next, &device->outputs, link) {
+		wlr_output_destroy(&output->base);
+	}
+	wlr_backend_finish(base);
+	wl_list_remove(&device->session_active.link);
+	wl_list_remove(&device->session_destroy.link);
+	wl_list_remove(&device->device_change.link);
+	wl_list_remove(&device->device_remove.link);
+	if (device->event_source != NULL) {
+		wl_event_source_remove(device->event_source);
+	}
+	kms_fbs_destroy(&device->fbs);
+	kms_objects_finish(&device->objects);
+	wlr_session_close_file(device->session, device->opened);
+	free(device);
+}
+
+static int backend_get_drm_fd(struct wlr_backend *base) {
+	struct kms_device *device = wl_container_of(base, device, base);
+	return device->fd;
+}
+
+#if WLROOTS_VERSION < 19
+static uint32_t backend_get_buffer_caps(struct wlr_backend *base) {
+	return WLR_BUFFER_CAP_DMABUF;
+}
+#endif
+
+static const struct wlr_backend_impl backend_impl = {
+		.start = backend_start,
+		.destroy = backend_destroy,
+		.get_drm_fd = backend_get_drm_fd,
+#if WLROOTS_VERSION < 19
+		.get_buffer_caps = backend_get_buffer_caps,
+#endif
+};
+
+bool kms_backend_is_instance(const struct wlr_backend *backend) {
+	return backend->impl == &backend_impl;
+}
+
+/* Those that are not used are closed again. */
+static struct wlr_device *open_device(struct wlr_session *session) {
+	struct wlr_device *devices[DEVICES_MAX];
+	ssize_t count = wlr_session_find_gpus(session, DEVICES_MAX, devices);
+	for (ssize_t i = 1; i < count; i++) {
+		wlr_session_close_file(session, devices[i]);
+	}
+	if (count < 1) {
+		wlr_log(WLR_ERROR, "the seat has no KMS device that can be opened");
+	}
+	return count < 1 ? NULL : devices[0];
+}
+
+static bool device_can(int fd) {
+	uint64_t clock = 0;
+	if (drmSetClientCap(fd, DRM_CLIENT_CAP_UNIVERSAL_PLANES, 1) != 0 ||
+			drmSetClientCap(fd, DRM_CLIENT_CAP_ATOMIC, 1) != 0) {
+		wlr_log(WLR_ERROR, "the KMS device knows no atomic commits: planes=off");
+		return false;
+	}
+	if (drmGetCap(fd, DRM_CAP_TIMESTAMP_MONOTONIC, &clock) != 0 || clock != 1) {
+		wlr_log(WLR_ERROR, "the KMS device's times are of another clock: planes=off");
+		return false;
+	}
+	drmSetClientCap(fd, DRM_CLIENT_CAP_WRITEBACK_CONNECTORS, 1); /* where it has some */
+	return true;
+}
+
+static void listen(
+		struct wl_signal *signal, struct wl_listener *listener, wl_notify_func_t notify) {
+	listener->notify = notify;
+	wl_signal_add(signal, listener);
+}
+
+struct wlr_backend *kms_backend_create(struct wlr_session *session) {
+	struct wlr_device *opened = open_device(session);
+	struct kms_device *device = opened != NULL ? calloc(1, sizeof(*device)) : NULL;
+	if (device == NULL) {
+		goto error_opened;
+	}
+	device->session = session;
+	device->opened = opened;
+	device->loop = session->event_loop;
+	device->fd = opened->fd;
+	wl_list_init(&device->outputs);
+	wl_list_init(&device->fbs);
+	if (!device_can(device->fd) || kms_objects_init(&device->objects, device->fd) != 0) {
+		goto error_objects;
+	}
+	device->event_source = wl_event_loop_add_fd(
+			device->loop, device->fd, WL_EVENT_READABLE, handle_event, device);
+	if (device->event_source == NULL) {
+		goto error_objects;
+	}
+	wlr_backend_init(&device->base, &backend_impl);
+#if WLROOTS_VERSION >= 19
+	device->base.buffer_caps = WLR_BUFFER_CAP_DMABUF;
+#endif
+	listen(&session->events.active, &device->session_active, handle_session_active);
+	listen(&session->events.destroy, &device->session_destroy, handle_session_destroy);
+	listen(&opened->events.change, &device->device_change, handle_device_change);
+	listen(&opened->events.remove, &device->device_remove, handle_device_remove);
+	return &device->base;
+
+error_objects:
+	kms_objects_finish(&device->objects);
+	free(device);
+error_opened:
+	if (opened != NULL) {
+		wlr_session_close_file(session, opened);
+	}
+	return NULL;
+}

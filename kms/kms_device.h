@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/** A KMS device that is ours, and its outputs: what those who make commits for them share. */
+#ifndef KMS_DEVICE_H
+#define KMS_DEVICE_H
+
+#include "kms_objects.h"
+#include <wlr/backend.h>
+#include <wlr/backend/session.h>
+#include <wlr/types/wlr_output.h>
+
+struct kms_writeback;
+
+struct kms_device {
+	struct wlr_backend base;
+	struct wlr_session *session;
+	struct wlr_device *opened; /* by the session */
+	struct wl_event_loop *loop;
+	int fd;
+	struct kms_objects objects;
+	struct wl_list outputs; /* kms_output::link */
+	struct wl_list fbs;	/* kms_fb::link */
+	struct wl_event_source *event_source;
+	struct wl_listener session_active, session_destroy, device_change, device_remove;
+};
+
+/* One connector of the device as a wlr_output, and what is on its planes. */
+struct kms_output {
+	struct wlr_output base;
+	struct wl_list link;
+	struct kms_device *device;
+	struct kms_connector connector;
+	/* Its own while it is on, or is tried; NULL: none. */
+	struct kms_crtc *crtc;
+	struct kms_plane *primary;
+	struct wl_list layers; /* kms_layer::link, from the lowest up */
+	bool stale;	       /* somebody else had the device: all of it is to be set again */
+	int error;	       /* of the last commit, as -errno */
+	bool flipping;	       /* a commit is on its way to the screen */
+	uint32_t flip_commit;  /* its number */
+	/* On the primary plane now, and after the flip. Both are locked; the second can be NULL. */
+	struct wlr_buffer *front, *next;
+	struct kms_writeback *writeback; /* owned */
+};
+
+#endif

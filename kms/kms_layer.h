@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A picture above the primary plane of an output, on a plane of its own as long as it has one.
+ *
+ * It lies in memory that the device gave and only this process writes: what was put there is what
+ * is shown. Layers of one output must not overlap.
+ */
+#ifndef KMS_LAYER_H
+#define KMS_LAYER_H
+
+#include "kms_fb.h"
+#include <stdbool.h>
+
+struct kms_output;
+struct kms_plane;
+struct kms_request;
+
+enum kms_layer_place {
+	KMS_LAYER_ON_PLANE,
+	KMS_LAYER_UNPLANNED, /* nobody has tried yet */
+	KMS_LAYER_NO_PLANE,  /* the others have all that there are */
+	KMS_LAYER_REFUSED,   /* the device refuses it on each plane that was free */
+	KMS_LAYER_TAKEN,     /* it was on a plane until kms_layer_leave_plane() */
+};
+
+struct kms_layer {
+	struct wl_list link;
+	struct kms_output *output; /* NULL: it is gone */
+	struct kms_plane *plane;   /* with KMS_LAYER_ON_PLANE */
+	enum kms_layer_place place;
+	int32_t x, y;
+	/* One of them is shown, or both are free; -1: none */
+	struct kms_dumb pictures[2];
+	int shown, next;
+};
+
+/*
+ * A layer of an output of ours, without a plane. NULL with errno set: the device has no such
+ * memory. It is destroyed by its creator, with or after its output, but before its device.
+ */
+struct kms_layer *kms_layer_create(
+		struct kms_output *output, int32_t x, int32_t y, uint32_t width, uint32_t height);
+void kms_layer_destroy(struct kms_layer *layer);
+
+/*
+ * The memory for the next picture, `*stride` bytes from row to row: all of it is to be written, and
+ * given to the next commit by kms_layer_submit(). NULL while the last commit is on its way.
+ */
+void *kms_layer_begin(struct kms_layer *layer, size_t *stride);
+void kms_layer_submit(struct kms_layer *layer);
+
+/* Whether its picture was given to a commit already, on its plane. */
+bool kms_layer_is_shown(const struct kms_layer *layer);
+
+/* The picture that the next commit shows; NULL: none was submitted yet. */
+const struct kms_dumb *kms_layer_picture(const struct kms_layer *layer);
+
+/*
+ * Finds a plane for each layer of the output that has none for which it is KMS_LAYER_TAKEN, as far
+ * as the device takes them: it is asked, and nothing on the screen changes. The output is on. What
+ * was found is for the next commit, with which the caller shows each layer either here or on the
+ * primary plane.
+ */
+void kms_layers_plan(struct kms_output *output);
+
+/* Whether a layer of the output is on a plane. */
+bool kms_layers_have_plane(const struct kms_output *output);
+
+/* Whether one of them has another picture than the last commit has shown. */
+bool kms_layers_have_news(const struct kms_output *output);
+
+/* From the next commit on it is on no plane, until kms_layers_plan() if it `may_return`. */
+void kms_layer_leave_plane(struct kms_layer *layer, bool may_return);
+
+/* --- for kms_output.c --- */
+
+void kms_layers_add(struct kms_output *output, struct kms_request *request);
+void kms_layers_add_hidden(struct kms_output *output, struct kms_request *request);
+/* What was added is on its way. */
+void kms_layers_sent(struct kms_output *output);
+void kms_layers_release(struct kms_output *output);
+void kms_layers_forget_output(struct kms_output *output);
+
+#endif

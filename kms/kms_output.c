@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+#include "kms_output.h"
+
+#include "kms_device.h"
+#include "kms_fb.h"
+#include "kms_layer.h"
+#include "kms_request.h"
+#include "kms_writeback.h"
+#include "versions.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wlr/util/log.h>
+#include <xf86drm.h>
+
+/* Others change what is seen in ways that nobody has checked. */
+#define SUPPORTED                                                                                  \
+	(WLR_OUTPUT_STATE_BACKEND_OPTIONAL | WLR_OUTPUT_STATE_BUFFER | WLR_OUTPUT_STATE_MODE |     \
+			WLR_OUTPUT_STATE_ENABLED)
+
+static const struct wlr_output_impl output_impl;
+
+struct kms_output *kms_output_from_wlr(struct wlr_output *base) {
+	struct kms_output *output = wl_container_of(base, output, base);
+	return base != NULL && base->impl == &output_impl ? output : NULL;
+}
+
+/* --- what it is shown by ---------------------------------------------------------------------- */
+
+static struct kms_plane *find_primary(struct kms_objects *objects, const struct kms_crtc *crtc) {
+	for (size_t i = 0; i < objects->plane_count; i++) {
+		struct kms_plane *plane = &objects->planes[i];
+		if (plane->type == DRM_PLANE_TYPE_PRIMARY && plane->output == NULL &&
+				(plane->possible_crtcs & (UINT32_C(1) << crtc->index))) {
+			return plane;
+		}
+	}
+	return NULL;
+}
+
+/* Those that are free, from the first one on. */
+static bool output_claim(struct kms_output *output) {
+	struct kms_objects *objects = &output->device->objects;
+	for (size_t i = 0; i < objects->crtc_count && output->crtc == NULL; i++) {
+		struct kms_crtc *crtc = &objects->crtcs[i];
+		struct kms_plane *primary = find_primary(objects, crtc);
+		bool fits = output->connector.possible_crtcs & (UINT32_C(1) << crtc->index);
+		if (crtc->output == NULL && fits && primary != NULL) {
+			output->crtc = crtc;
+			output->primary = primary;
+			crtc->output = output;
+			primary->output = output;
+		}
+	}
+	if (output->crtc != NULL) {
+		kms_writeback_find(output->writeback);
+	}
+	return output->crtc != NULL;
+}
+
+static void output_release(struct kms_output *output) {
+	if (output->crtc != NULL) {
+		output->crtc->output = NULL;
+		output->primary->output = NULL;
+		output->crtc = NULL;
+		output->primary = NULL;
+	}
+	kms_writeback_forget(output->writeback);
+}
+
+/* --- commits ---------------------------------------------------------------------------------- */
+
+static void output_show_none(struct kms_output *output) {
+	wlr_buffer_unlock(output->front);
+	wlr_buffer_unlock(output->next);
+	output->front = output->next = NULL;
+	output->flipping = false;
+}
+
+static void add_off(struct kms_output *output, struct kms_request *request) {
+	const struct kms_crtc *crtc = output->crtc;
+	kms_request_set(request, output->connector.id,
+			output->connector.properties[KMS_CONNECTOR_CRTC_ID], 0);
+	kms_request_set(request, crtc->id, crtc->properties[KMS_CRTC_ACTIVE], 0);
+	kms_request_set(request, crtc->id, crtc->properties[KMS_CRTC_MODE_ID], 0);
+	kms_request_hide(request, output->primary);
+	kms_layers_add_hidden(output, request);
+	kms_writeback_add_off(output->writeback, request);
+}
+
+/* A connector of this output, or of another one that is on. */
+static bool is_ours(const struct kms_output *output, uint32_t connector) {
+	const struct kms_output *other;
+	wl_list_for_each(other, &output->device->outputs, link) {
+		if (other->connector.id == connector) {
+			return other == output || other->crtc != NULL;
+		}
+		if (kms_writeback_has(other->writeback, connector)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Whoever had the device before may have left something on it, which would be seen, or hold a CRTC
+ * or a connector that we need. It goes with the same commit that shows what is ours.
+ */
+static void add_rest_off(struct kms_output *output, struct kms_request *request) {
+	struct kms_device *device = output->device;
+	struct kms_objects *objects = &device->objects;
+	drmModeRes *list = drmModeGetResources(device->fd);
+	for (int i = 0; list != NULL && i < list->count_connectors; i++) {
+		struct kms_connector connector;
+		uint32_t id = list->connectors[i];
+		if (!is_ours(output, id) && kms_connector_read(&connector, device->fd, id) == 0) {
+			kms_request_set(request, id, connector.properties[KMS_CONNECTOR_CRTC_ID],
+					0);
+		}
+	}
+	drmModeFreeResources(list);
+	for (size_t i = 0; i < objects->plane_count; i++) {
+		if (objects->planes[i].output == NULL) {
+			kms_request_hide(request, &objects->planes[i]);
+		}
+	}
+	for (size_t i = 0; i < objects->crtc_count; i++) {
+		const struct kms_crtc *crtc = &objects->crtcs[i];
+		if (crtc->output == NULL) {
+			kms_request_set(request, crtc->id, crtc->properties[KMS_CRTC_ACTIVE], 0);
+			kms_request_set(request, crtc->id, crtc->properties[KMS_CRTC_MODE_ID], 0);
+		}
+	}
+}
+
+static void add_mode(struct kms_output *output, struct kms_request *request, uint32_t blob) {
+	const struct kms_crtc *crtc = output->crtc;
+	const uint32_t *properties = crtc->properties;
+	kms_request_set(request, output->connector.id,
+			output->connector.properties[KMS_CONNECTOR_CRTC_ID], crtc->id);
+	kms_request_set(request, crtc->id, properties[KMS_CRTC_MODE_ID], blob);
+	kms_request_set(request, crtc->id, properties[KMS_CRTC_ACTIVE], 1);
+	/* What comes out is what the planes have. */
+	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_GAMMA_LUT], 0);
+	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_DEGAMMA_LUT], 0);
+	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_CTM], 0);
+	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_VRR_ENABLED], 0);
+	kms_writeback_add_link(output->writeback, request);
+	add_rest_off(output, request);
+}
+
+struct change {
+	bool on, sets_mode;
+	const struct kms_mode *mode;
+	struct wlr_buffer *buffer; /* on the primary plane, from then on */
+};
+
+/* Returns 0, 1: nothing changes, or -errno. */
+static int output_read_state(struct kms_output *output, const struct wlr_output_state *state,
+		struct change *change) {
+	struct wlr_output *base = &output->base;
+	struct wlr_output_mode *mode = base->current_mode;
+	if ((state->committed & ~(uint32_t)SUPPORTED) != 0 || state->tearing_page_flip) {
+		return -ENOTSUP;
+	}
+	bool on = state->committed & WLR_OUTPUT_STATE_ENABLED ? state->enabled : base->enabled;
+	if (state->committed & WLR_OUTPUT_STATE_MODE) {
+		if (state->mode_type != WLR_OUTPUT_STATE_MODE_FIXED) {
+			return -ENOTSUP; /* the connector lists all that it can */
+		}
+		mode = state->mode;
+	}
+	uint32_t relevant =
+			WLR_OUTPUT_STATE_ENABLED | WLR_OUTPUT_STATE_MODE | WLR_OUTPUT_STATE_BUFFER;
+	if ((state->committed & relevant) == 0 && !(on && output->stale)) {
+		return 1;
+	}
+	*change = (struct change){.on = on, .buffer = output->front};
+	if (state->committed & WLR_OUTPUT_STATE_BUFFER) {
+		change->buffer = state->buffer;
+	}
+	if (!on) {
+		return base->enabled ? 0 : 1;
+	}
+	if (mode == NULL || change->buffer == NULL) {
+		return -EINVAL;
+	}
+	change->mode = wl_container_of(mode, change->mode, base);
+	change->sets_mode = output->stale || !base->enabled || mode != base->current_mode;
+	return 0;
+}
+
+static int output_add(struct kms_output *output, const struct change *change,
+		struct kms_request *request, uint32_t blob, bool test) {
+	if (!change->on) {
+		add_off(output, request);
+		return 0;
+	}
+	uint32_t fb = kms_fb_of_buffer(&output->device->fbs, output->device->fd, change->buffer);
+	if (fb == 0) {
+		return -errno;
+	}
+	if (change->sets_mode) {
+		add_mode(output, request, blob);
+	} else if (!test) {
+		kms_writeback_add(output->writeback, request);
+	}
+	kms_request_show(request, output->primary, output->crtc->id, fb, 0, 0,
+			change->mode->info.hdisplay, change->mode->info.vdisplay);
+	kms_layers_add(output, request);
+	return 0;
+}
+
+static int output_send_once(struct kms_output *output, const struct change *change, bool test) {
+	struct kms_device *device = output->device;
+	struct kms_request request;
+	uint32_t blob = 0, flags = test ? DRM_MODE_ATOMIC_TEST_ONLY : 0;
+	int ret = 0;
+	if (change->sets_mode) {
+		ret = drmModeCreatePropertyBlob(
+				device->fd, &change->mode->info, sizeof(change->mode->info), &blob);
+	}
+	flags |= change->sets_mode || !change->on ? DRM_MODE_ATOMIC_ALLOW_MODESET
+						  : DRM_MODE_ATOMIC_NONBLOCK;
+	if (change->on && !test) {
+		flags |= DRM_MODE_PAGE_FLIP_EVENT;
+	}
+	kms_request_init(&request);
+	if (ret == 0) {
+		ret = output_add(output, change, &request, blob, test);
+	}
+	if (ret == 0) {
+		ret = kms_request_commit(&request, device->fd, flags, device);
+	}
+	kms_request_finish(&request);
+	if (blob != 0) {
+		drmModeDestroyPropertyBlob(device->fd, blob); /* a commit keeps what it has */
+	}
+	return ret;
+}
+
+/* What only checks the display must not keep anything from it. */
+static int output_send(struct kms_output *output, const struct change *change, bool test) {
+	int ret = output_send_once(output, change, test);
+	if (ret == 0 || ret == -EBUSY || !change->on ||
+			!kms_writeback_set_aside(output->writeback, change->sets_mode)) {
+		return ret;
+	}
+	int without = output_send_once(output, change, test);
+	kms_writeback_take_back(output->writeback, without == 0);
+	return without == 0 ? 0 : ret;
+}
+
+static void output_sent(struct kms_output *output, const struct change *change) {
+	if (!change->on) {
+		kms_layers_release(output);
+		output_release(output);
+		output_show_none(output);
+		return;
+	}
+	wlr_buffer_lock(change->buffer);
+	wlr_buffer_unlock(output->next);
+	output->next = change->buffer;
+	output->flipping = true;
+	output->flip_commit = output->base.commit_seq + 1;
+	output->stale = false;
+	kms_layers_sent(output);
+	kms_writeback_sent(output->writeback, change->sets_mode, change->mode->info.hdisplay,
+			change->mode->info.vdisplay);
+}
+
+static bool output_apply(
+		struct kms_output *output, const struct wlr_output_state *state, bool test) {
+	struct change change = {0};
+	int ret = output_read_state(output, state, &change);
+	if (ret == 1) {
+		return true;
+	}
+	if (ret == 0 && !output->device->session->active) {
+		ret = -EACCES;
+	}
+	if (ret == 0 && output->flipping && !change.sets_mode && !test && change.on) {
+		ret = -EBUSY;
+	}
+	if (ret == 0 && !output_claim(output)) {
+		ret = -ENOSPC;
+	}
+	if (ret == 0) {
+		ret = output_send(output, &change, test);
+	}
+	if (ret == 0 && !test) {
+		output_sent(output, &change);
+	}
+	if (!test) {
+		output->error = ret;
+	}
+	if (ret != 0) {
+		wlr_log(test ? WLR_DEBUG : WLR_ERROR, "output %s refuses a %s: %s",
+				output->base.name, test ? "test" : "frame", strerror(-ret));
+	}
+	return ret == 0;
+}
+
+static bool output_commit(struct wlr_output *base, const struct wlr_output_state *state) {
+	return output_apply(kms_output_from_wlr(base), state, false);
+}
+
+static bool output_test(struct wlr_output *base, const struct wlr_output_state *state) {
+	return output_apply(kms_output_from_wlr(base), state, true);
+}
+
+void kms_output_flipped(struct kms_output *output, unsigned sequence, const struct timespec *when) {
+	if (!output->flipping) {
+		return; /* a mode was set meanwhile */
+	}
+	struct timespec time = *when;
+	output->flipping = false;
+	if (output->next != NULL) {
+		wlr_buffer_unlock(output->front);
+		output->front = output->next;
+		output->next = NULL;
+	}
+	struct wlr_output_event_present event = {
+			.commit_seq = output->flip_commit,
+			.presented = true,
+			.seq = sequence,
+			.refresh = output->base.refresh > 0
+					? (int)(1000000000000ll / output->base.refresh)
+					: 0,
+			.flags = WLR_OUTPUT_PRESENT_VSYNC | WLR_OUTPUT_PRESENT_HW_CLOCK |
+					WLR_OUTPUT_PRESENT_HW_COMPLETION,
+	};
+	set_presented_at(&event, &time);
+	wlr_output_send_present(&output->base, &event);
+	if (output->device->session->active) {
+		wlr_output_send_frame(&output->base);
+	}
+}
+
+void kms_output_restore(struct kms_output *output) {
+	if (!output->base.enabled) {
+		return;
+	}
+	output->stale = true;
+	/* What was on its way has come, or never will. */
+	output->flipping = false;
+	output->base.frame_pending = false;
+	wlr_output_update_needs_frame(&output->base);
+	wlr_output_schedule_frame(&output->base);
+}
+
+/* --- the output ------------------------------------------------------------------------------- */
+
+static const struct wlr_drm_format_set *output_get_primary_formats(
+		struct wlr_output *base, uint32_t buffer_caps) {
+	struct kms_output *output = kms_output_from_wlr(base);
+	if (!(buffer_caps & WLR_BUFFER_CAP_DMABUF) || !output_claim(output)) {
+		return NULL;
+	}
+	return &output->primary->formats;
+}
+
+static void output_destroy(struct wlr_output *base) {
+	struct kms_output *output = kms_output_from_wlr(base);
+	struct change off = {.on = false};
+	wlr_output_finish(base);
+	if (output->crtc != NULL && base->enabled && output->device->session->active) {
+		output_send(output, &off, false);
+	}
+	kms_layers_forget_output(output);
+	output_release(output);
+	output_show_none(output);
+	struct kms_mode *mode, *next;
+	wl_list_for_each_safe(mode, next, &base->modes, base.link) {
+		wl_list_remove(&mode->base.link);
+		free(mode);
+	}
+	wl_list_remove(&output->link);
+	kms_writeback_destroy(output->writeback);
+	free(output);
+}
+
+static const struct wlr_output_impl output_impl = {
+		.destroy = output_destroy,
+		.test = output_test,
+		.commit = output_commit,
+		.get_primary_formats = output_get_primary_formats,
+};
+
+static int32_t mode_refresh_mhz(const drmModeModeInfo *info) {
+	uint64_t total = (uint64_t)info->htotal * info->vtotal;
+	uint64_t mhz = (uint64_t)info->clock * 1000000u; /* the clock is in kHz */
+	if (total == 0) {
+		return 0;
+	}
+	mhz = (mhz + total / 2) / total;
+	mhz = info->flags & DRM_MODE_FLAG_INTERLACE ? mhz * 2 : mhz;
+	mhz = info->flags & DRM_MODE_FLAG_DBLSCAN ? mhz / 2 : mhz;
+	return (int32_t)(info->vscan > 1 ? mhz / info->vscan : mhz);
+}
+
+static void output_add_modes(struct kms_output *output, const drmModeConnector *connector) {
+	for (int i = 0; i < connector->count_modes; i++) {
+		struct kms_mode *mode = calloc(1, sizeof(*mode));
+		if (mode == NULL) {
+			return; /* those that there are can be used */
+		}
+		mode->info = connector->modes[i];
+		mode->base.width = mode->info.hdisplay;
+		mode->base.height = mode->info.vdisplay;
+		mode->base.refresh = mode_refresh_mhz(&mode->info);
+		mode->base.preferred = mode->info.type & DRM_MODE_TYPE_PREFERRED;
+		wl_list_insert(output->base.modes.prev, &mode->base.link);
+	}
+}
+
+struct kms_output *kms_output_create(struct kms_device *device, const drmModeConnector *connector) {
+	struct kms_output *output = calloc(1, sizeof(*output));
+	struct kms_writeback *writeback = output != NULL ? kms_writeback_create(output) : NULL;
+	if (writeback == NULL ||
+			kms_connector_read(&output->connector, device->fd,
+					connector->connector_id) != 0) {
+		kms_writeback_destroy(writeback);
+		free(output);
+		return NULL;
+	}
+	output->writeback = writeback;
+	output->device = device;
+	wl_list_init(&output->layers);
+	struct wlr_output_state state;
+	wlr_output_state_init(&state);
+	wlr_output_state_set_enabled(&state, false);
+	wlr_output_init(&output->base, &device->base, &output_impl, device->loop, &state);
+	wlr_output_state_finish(&state);
+	const char *type = drmModeGetConnectorTypeName(connector->connector_type);
+	char name[64];
+	snprintf(name, sizeof(name), "%s-%u", type != NULL ? type : "Unknown",
+			connector->connector_type_id);
+	wlr_output_set_name(&output->base, name);
+	output->base.phys_width = (int32_t)connector->mmWidth;
+	output->base.phys_height = (int32_t)connector->mmHeight;
+	output_add_modes(output, connector);
+	wl_list_insert(device->outputs.prev, &output->link);
+	return output;
+}
