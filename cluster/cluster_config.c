@@ -181,6 +181,8 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 				1000;
 	} else if (strcmp(key, "pacing") == 0) {
 		output->paced = ini_file_switch(&reading->ini, key, value);
+	} else if (strcmp(key, "planes") == 0) {
+		output->planes = ini_file_switch(&reading->ini, key, value);
 	} else if (strcmp(key, "background") == 0) {
 		free(output->background);
 		output->background = file_path(reading, value);

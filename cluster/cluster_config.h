@@ -48,6 +48,7 @@ struct output_config {
 	uint32_t refresh_mhz;	/* likewise */
 	bool paced;		/* composed as late as its refreshes allow */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
+	bool planes;		/* roles are on planes of their own where the device has some */
 };
 
 struct cluster_config {

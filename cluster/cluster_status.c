@@ -81,6 +81,13 @@ static int add_role(variant **array, const struct role_view *view) {
 				SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
 				SD_JSON_BUILD_PAIR_STRING(
 						"shows", view->shown ? "frame" : "fallback"),
+				SD_JSON_BUILD_PAIR_STRING("place",
+						role_plane_is_on(&view->plane) ? "plane"
+									       : "composed"),
+				SD_JSON_BUILD_PAIR_STRING(
+						"place_reason", role_place_name(view->plane.place)),
+				SD_JSON_BUILD_PAIR_STRING("checked_by", role_view_checked_by(view)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("plane_copies", view->plane.copies),
 				SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),
 				SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
@@ -133,6 +140,7 @@ static int build_screen(variant **entry, const struct screen *screen) {
 			SD_JSON_BUILD_PAIR_UNSIGNED("paced_late", policy->missed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("started_ns", stats->started),
 			SD_JSON_BUILD_PAIR_UNSIGNED("frames", stats->frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("composed_frames", stats->composed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("missed", stats->missed),
 			SD_JSON_BUILD_PAIR_UNSIGNED("longest_gap_ns", stats->longest_gap_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_mean_ns",

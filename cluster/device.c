@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
+#include "kms_backend.h"
 #include "linux_dmabuf.h"
 #include "software_gl.h"
 #include "udmabuf.h"
@@ -21,11 +22,25 @@ static bool no_card_is_there(void) {
 	return none;
 }
 
+static bool is_on_kms(void) {
+	const char *backends = getenv("WLR_BACKENDS");
+	return backends != NULL && strcmp(backends, "drm") == 0;
+}
+
+static void device_init_kms(struct device *device, struct wl_event_loop *loop) {
+	device->session = wlr_session_create(loop);
+	device->owns_session = true;
+	if (device->session != NULL) {
+		device->backend = kms_backend_create(device->session);
+	}
+}
+
 /*
  * Inside another compositor it is a window. Otherwise it is on a KMS device, without the input
  * devices that wlroots would open as well, and not start without: a display takes no input.
  */
-static bool device_init_backend(struct device *device, struct wl_display *wayland, bool headless) {
+static bool device_init_backend(
+		struct device *device, struct wl_display *wayland, bool headless, bool planes) {
 	struct wl_event_loop *loop = wl_display_get_event_loop(wayland);
 	if (headless) {
 		device->backend = wlr_headless_backend_create(loop);
@@ -41,7 +56,11 @@ static bool device_init_backend(struct device *device, struct wl_display *waylan
 				"needs none, see gid-cluster(1)");
 		return false;
 	}
-	device->backend = wlr_backend_autocreate(loop, &device->session);
+	if (planes && is_on_kms()) {
+		device_init_kms(device, loop);
+	} else {
+		device->backend = wlr_backend_autocreate(loop, &device->session);
+	}
 	if (device->backend == NULL) {
 		wlr_log(WLR_ERROR,
 				"no screen can be used: is there a /dev/dri/card*, and a seat "
@@ -73,9 +92,9 @@ static bool device_init_rendering(struct device *device, struct wl_display *wayl
 			linux_dmabuf_offer(wayland, device->renderer);
 }
 
-bool device_init(struct device *device, struct wl_display *wayland, bool headless) {
+bool device_init(struct device *device, struct wl_display *wayland, bool headless, bool planes) {
 	*device = (struct device){0};
-	if (!device_init_backend(device, wayland, headless)) {
+	if (!device_init_backend(device, wayland, headless, planes)) {
 		return false;
 	}
 	if (!device_init_rendering(device, wayland)) {
@@ -97,6 +116,9 @@ void device_finish(struct device *device) {
 	}
 	if (device->renderer != NULL) {
 		wlr_renderer_destroy(device->renderer);
+	}
+	if (device->owns_session && device->session != NULL) {
+		wlr_session_destroy(device->session);
 	}
 	*device = (struct device){0};
 }

@@ -13,14 +13,16 @@ struct device {
 	struct wlr_session *session; /* NULL: it takes none */
 	struct wlr_renderer *renderer;
 	struct wlr_allocator *allocator;
+	bool owns_session; /* else the backend ends it */
 };
 
 /*
  * Opens the backend, with a session where that takes one, and makes renderer and allocator.
- * `headless`: without a screen. Returns false, with the reason in the log, where there is none;
- * the device is to be finished in either case.
+ * `headless`: without a screen. `planes`: where it is on a KMS device, with planes that the display
+ * decides about. Returns false, with the reason in the log, where there is none; the device is to
+ * be finished in either case.
  */
-bool device_init(struct device *device, struct wl_display *wayland, bool headless);
+bool device_init(struct device *device, struct wl_display *wayland, bool headless, bool planes);
 
 /* Takes a device of zeroes, too. */
 void device_finish(struct device *device);

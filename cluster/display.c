@@ -115,11 +115,19 @@ static int display_init_screens(
 	return 0;
 }
 
+static bool wants_planes(const struct cluster_config *config) {
+	bool planes = false;
+	for (size_t i = 0; i < config->output_count; i++) {
+		planes = planes || config->outputs[i].planes;
+	}
+	return planes;
+}
+
 int display_init(struct display *display, struct wl_display *wayland, bool headless,
 		const struct cluster_config *config, const struct screen_hooks *hooks, void *data) {
 	*display = (struct display){.wayland = wayland, .config = config};
 	wl_list_init(&display->parts);
-	if (!device_init(&display->device, wayland, headless)) {
+	if (!device_init(&display->device, wayland, headless, wants_planes(config))) {
 		return -ENODEV;
 	}
 	display->layout = wlr_output_layout_create(wayland);

@@ -23,7 +23,9 @@ static void secret_make(void) {
 	}
 }
 
-int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
+/* `target`: what `colour` is of is written there, too; NULL: nowhere. */
+static int hash_rows(const struct pixels *pixels, struct pixel_hashes *hashes,
+		struct digest *digest, uint8_t *target, size_t stride) {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, secret_make);
 	XXH3_state_t *content = XXH3_createState(), *colour = XXH3_createState();
@@ -45,6 +47,10 @@ int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct
 				copy[i] |= htole32(0xff000000u);
 			}
 			XXH3_64bits_update(colour, copy, (size_t)count * 4);
+			if (target != NULL) {
+				memcpy(target + y * stride + (size_t)x * 4, copy,
+						(size_t)count * 4);
+			}
 			if (sum != NULL) {
 				g_checksum_update(sum, (const guchar *)copy, (gssize)count * 4);
 			}
@@ -65,6 +71,10 @@ done:
 	XXH3_freeState(content);
 	XXH3_freeState(colour);
 	return ret;
+}
+
+int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest) {
+	return hash_rows(pixels, hashes, digest, NULL, 0);
 }
 
 /* Where in `own` the pixel lies that is seen at a place. */
@@ -88,38 +98,65 @@ static void draw_turned(uint32_t *pixel, uint32_t seen_width, uint32_t seen_heig
 	}
 }
 
+/* The picture as it lies in memory, copied, and as it is seen. Both are to be freed in any case. */
+struct turned {
+	struct pixels own, seen;
+	uint32_t *own_rows, *seen_rows;
+};
+
+static int turned_init(struct turned *turned, const struct pixels *pixels, uint32_t transform) {
+	size_t size = (size_t)pixels->width * pixels->height * 4;
+	*turned = (struct turned){.own_rows = malloc(size), .seen_rows = malloc(size)};
+	struct pixels *own = &turned->own, *seen = &turned->seen;
+	*own = (struct pixels){
+			turned->own_rows, pixels->width, pixels->height, (size_t)pixels->width * 4};
+	struct gid_box all = {0, 0, (int32_t)own->width, (int32_t)own->height};
+	struct gid_box shown = gid_box_turn(all, own->width, own->height, transform);
+	*seen = (struct pixels){turned->seen_rows, (uint32_t)shown.width, (uint32_t)shown.height,
+			(size_t)shown.width * 4};
+	if (turned->own_rows == NULL || turned->seen_rows == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t y = 0; y < own->height; y++) {
+		memcpy(turned->own_rows + (size_t)y * own->width,
+				(const uint8_t *)pixels->data + y * pixels->stride, own->stride);
+	}
+	draw_turned(turned->seen_rows, seen->width, seen->height, own, transform);
+	return 0;
+}
+
+static void turned_finish(struct turned *turned) {
+	free(turned->seen_rows);
+	free(turned->own_rows);
+}
+
 int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
 		struct digest *digest) {
-	size_t size = (size_t)pixels->width * pixels->height * 4;
-	uint32_t *copy = malloc(size), *turned = malloc(size);
-	struct pixels own = {copy, pixels->width, pixels->height, (size_t)pixels->width * 4};
-	struct gid_box all = {0, 0, (int32_t)own.width, (int32_t)own.height};
-	struct gid_box shown = gid_box_turn(all, own.width, own.height, transform);
-	struct pixels seen = {
-			.data = turned,
-			.width = (uint32_t)shown.width,
-			.height = (uint32_t)shown.height,
-	};
-	seen.stride = (size_t)seen.width * 4;
+	struct turned turned;
 	struct pixel_hashes of_seen;
-	int ret = -ENOMEM;
-	if (copy == NULL || turned == NULL) {
-		goto done;
-	}
-	for (uint32_t y = 0; y < own.height; y++) {
-		memcpy(copy + (size_t)y * own.width,
-				(const uint8_t *)pixels->data + y * pixels->stride, own.stride);
-	}
-	draw_turned(turned, seen.width, seen.height, &own, transform);
-	ret = pixels_hash(&own, hashes, NULL);
+	int ret = turned_init(&turned, pixels, transform);
 	if (ret == 0) {
-		ret = pixels_hash(&seen, &of_seen, digest);
+		ret = pixels_hash(&turned.own, hashes, NULL);
+	}
+	if (ret == 0) {
+		ret = pixels_hash(&turned.seen, &of_seen, digest);
 		hashes->colour = of_seen.colour;
 	}
+	turned_finish(&turned);
+	return ret;
+}
 
-done:
-	free(turned);
-	free(copy);
+int pixels_copy(const struct pixels *pixels, uint32_t transform, void *target, size_t stride,
+		uint64_t *colour) {
+	struct pixel_hashes hashes = {0};
+	struct turned turned = {0};
+	int ret = transform != 0 ? turned_init(&turned, pixels, transform) : 0;
+	if (ret == 0) {
+		ret = hash_rows(transform != 0 ? &turned.seen : pixels, &hashes, NULL, target,
+				stride);
+	}
+	turned_finish(&turned);
+	*colour = hashes.colour;
 	return ret;
 }
 

@@ -40,6 +40,13 @@ int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct
 int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
 		struct digest *digest);
 
+/*
+ * Copies the picture as it is seen, opaque, to memory of ours with `stride` bytes from row to row:
+ * each pixel is read once, and `colour` is of what was written. Returns 0 or -ENOMEM.
+ */
+int pixels_copy(const struct pixels *pixels, uint32_t transform, void *target, size_t stride,
+		uint64_t *colour);
+
 /* The part of a picture; it must lie within. */
 struct pixels pixels_part(const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width,
 		uint32_t height);

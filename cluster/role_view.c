@@ -38,6 +38,10 @@ static void role_view_set_shown(struct role_view *view, struct held_frame *held)
 			held != NULL ? (enum wl_output_transform)held->frame.transform
 				     : WL_OUTPUT_TRANSFORM_NORMAL);
 	view->awaited_commit = screen_next_commit(view->screen);
+	if (role_plane_is_on(&view->plane)) {
+		view->plane.stale = true;
+		screen_ask(view->screen);
+	}
 }
 
 static void role_view_write_point(
@@ -61,9 +65,12 @@ static void role_view_write_point(
  * It may be of a frame before the one that is to be shown, which was not composed yet.
  */
 static void role_view_keep_last(struct role_view *view) {
-	struct own_picture *last = view->composed != 0
-			? screen_capture(view->screen, &view->config->box)
-			: NULL;
+	struct own_picture *last = NULL;
+	if (view->composed != 0) {
+		last = role_plane_is_on(&view->plane)
+				? role_plane_capture(&view->plane)
+				: screen_capture(view->screen, &view->config->box);
+	}
 	if (last != NULL && own_picture_colour(last) == view->composed) {
 		own_picture_destroy(view->fallback);
 		view->fallback = last;
@@ -78,6 +85,10 @@ bool role_view_is_hidden(const struct role_view *view) {
 	return role->reason == ROLE_REASON_HIDDEN ||
 			(role->reason == ROLE_REASON_STARTING && role->last_frame == 0 &&
 					view->hidden != GID_HIDDEN_UNSAID);
+}
+
+const char *role_view_checked_by(const struct role_view *view) {
+	return role_plane_is_on(&view->plane) ? "copy" : "composition";
 }
 
 const char *role_view_text(const struct role_view *view) {
@@ -268,8 +279,53 @@ void role_view_tick(struct role_view *view, uint64_t now) {
 
 /* --- the display ------------------------------------------------------------------------------ */
 
+void role_view_settle(struct role_view *view) {
+	bool on = role_plane_is_on(&view->plane);
+	wlr_scene_node_set_enabled(&view->node->node, !on);
+	if (on) {
+		view->plane.stale = true;
+	}
+}
+
+void role_view_fill(struct role_view *view, uint64_t now) {
+	struct role_plane *plane = &view->plane;
+	if (role_plane_is_on(plane) && plane->stale &&
+			role_plane_shows(plane, role_view_expected(view))) {
+		/* The same picture in other memory, which needs no copy. */
+		view->composed = view->shown != NULL ? view->shown->hashes.colour : 0;
+		view->awaited_commit = 0;
+		history_shown(&view->history, now);
+		plane->stale = false;
+		return;
+	}
+	/* The second time for the fallback. */
+	for (int round = 0; round < 2 && role_plane_is_on(plane) && plane->stale; round++) {
+		const struct held_frame *held = view->shown;
+		struct wlr_buffer *picture = held != NULL ? (struct wlr_buffer *)&held->view.base
+							  : own_picture_buffer(view->fallback);
+		int ret = role_plane_copy(plane, picture, held != NULL ? held->frame.transform : 0,
+				role_view_expected(view));
+		if (ret == 0) {
+			view->composed = held != NULL ? held->hashes.colour : 0;
+			return;
+		}
+		if (ret == -EAGAIN) {
+			return;
+		}
+		role_refuse(&view->role, ROLE_REASON_DISPLAY, now);
+	}
+	if (role_plane_is_on(plane) && plane->stale) {
+		/* Not even the fallback could be copied: what is on the plane must go. */
+		role_plane_leave(plane, ROLE_PLACE_MEMORY);
+		role_view_settle(view);
+	}
+}
+
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now) {
 	const struct gid_box *box = &view->config->box;
+	if (role_plane_is_on(&view->plane)) {
+		return true; /* it was checked as it was copied there */
+	}
 	enum role_reason reason = ROLE_REASON_DISPLAY;
 	if ((uint32_t)(box->x + box->width) > composed->width ||
 			(uint32_t)(box->y + box->height) > composed->height) {
@@ -324,6 +380,7 @@ int role_view_init(struct role_view *view, const struct role_config *config, str
 	if (ret < 0) {
 		goto error_role;
 	}
+	view->plane.place = ROLE_PLACE_OFF;
 	view->node = wlr_scene_buffer_create(screen->safety, NULL);
 	if (view->node == NULL) {
 		ret = -ENOMEM;
@@ -358,6 +415,7 @@ struct kept_role role_view_keep(const struct role_view *view, uint64_t now) {
 
 void role_view_finish(struct role_view *view) {
 	held_frame_forget_consumer(&view->held);
+	role_plane_finish(&view->plane);
 	role_view_set_shown(view, NULL);
 	wlr_scene_node_destroy(&view->node->node);
 	own_picture_destroy(view->fallback);

@@ -13,6 +13,7 @@
 #include "kept.h"
 #include "log_budget.h"
 #include "own_picture.h"
+#include "role_plane.h"
 #include <wlr/types/wlr_scene.h>
 
 struct screen;
@@ -30,6 +31,7 @@ struct role_view {
 	struct screen *screen;
 	struct role role;
 	struct wlr_scene_buffer *node;
+	struct role_plane plane; /* the node is off while the role is on it */
 	struct own_picture *fallback;
 	struct held_frame *shown; /* the frame on the display, NULL: the fallback is */
 	struct wl_list held;	  /* held_frame::link */
@@ -65,6 +67,9 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
  */
 bool role_view_is_hidden(const struct role_view *view);
 
+/* How it is made sure that what is displayed is what is meant: one word, for programs. */
+const char *role_view_checked_by(const struct role_view *view);
+
 /* What is said of the role's state. */
 const char *role_view_text(const struct role_view *view);
 
@@ -79,6 +84,12 @@ void role_view_tick(struct role_view *view, uint64_t now);
  * Returns false where not; then something else is to be shown, and must be composed first.
  */
 bool role_view_check(struct role_view *view, const struct pixels *composed, uint64_t now);
+
+/* Where the role is now: on its plane, or composed. */
+void role_view_settle(struct role_view *view);
+
+/* What is shown goes to the role's plane, if that is what we mean. */
+void role_view_fill(struct role_view *view, uint64_t now);
 
 /* The screen has an output, another one than before: its commits are counted anew. */
 void role_view_appeared(struct role_view *view);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "roles.h"
 
+#include "kms_layer.h"
 #include <errno.h>
 #include <gid/timeline.h>
 #include <stdarg.h>
@@ -17,6 +18,85 @@ static void handle_appeared(void *data, struct screen *screen) {
 	for (size_t i = 0; i < roles->count; i++) {
 		if (roles->views[i].screen == screen) {
 			role_view_appeared(&roles->views[i]);
+		}
+	}
+}
+
+static void roles_tell_place(const struct role_view *view) {
+	bool on = role_plane_is_on(&view->plane);
+	wlr_log(WLR_INFO, "role %s: %s%s", view->config->name,
+			on ? "on a plane of its own" : "composed: ",
+			role_place_name(view->plane.place));
+}
+
+static void handle_disappears(void *data, struct screen *screen) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		struct role_view *view = &roles->views[i];
+		if (view->screen == screen) {
+			role_plane_finish(&view->plane);
+			role_view_settle(view);
+		}
+	}
+}
+
+/* A role that others could cover, or that is not all there, is seen to be so where it is composed.
+ */
+static enum role_place roles_find_place(const struct roles *roles, const struct role_view *view) {
+	const struct gid_box *box = &view->config->box;
+	const struct wlr_output *output = view->screen->output;
+	if (box->x + box->width > output->width || box->y + box->height > output->height) {
+		return ROLE_PLACE_OFF_OUTPUT;
+	}
+	for (size_t i = 0; i < roles->count; i++) {
+		const struct role_view *other = &roles->views[i];
+		const struct gid_box *its = &other->config->box;
+		bool apart = box->x >= its->x + its->width || its->x >= box->x + box->width ||
+				box->y >= its->y + its->height || its->y >= box->y + box->height;
+		if (other != view && other->screen == view->screen && !apart) {
+			return ROLE_PLACE_OVERLAP;
+		}
+	}
+	return ROLE_PLACE_PLANE;
+}
+
+static void handle_plan(
+		void *data, struct screen *screen, struct kms_output *kms, enum screen_plan plan) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		struct role_view *view = &roles->views[i];
+		if (view->screen != screen) {
+			continue;
+		}
+		if (plan == SCREEN_PLANES) {
+			role_plane_offer(&view->plane, kms, &view->config->box,
+					roles_find_place(roles, view));
+		} else {
+			role_plane_leave(&view->plane,
+					plan == SCREEN_COMPOSED ? ROLE_PLACE_COPIED
+								: ROLE_PLACE_REFUSED);
+		}
+	}
+	if (plan == SCREEN_PLANES) {
+		kms_layers_plan(kms);
+	}
+	for (size_t i = 0; i < roles->count; i++) {
+		struct role_view *view = &roles->views[i];
+		if (view->screen == screen) {
+			if (plan == SCREEN_PLANES) {
+				role_plane_settle(&view->plane);
+			}
+			role_view_settle(view);
+			roles_tell_place(view);
+		}
+	}
+}
+
+static void handle_fill(void *data, struct screen *screen, uint64_t now) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		if (roles->views[i].screen == screen) {
+			role_view_fill(&roles->views[i], now);
 		}
 	}
 }
@@ -53,6 +133,9 @@ static void handle_presented(void *data, struct screen *screen, uint32_t commit,
 
 const struct screen_hooks roles_hooks = {
 		.appeared = handle_appeared,
+		.disappears = handle_disappears,
+		.plan = handle_plan,
+		.fill = handle_fill,
 		.begin = handle_begin,
 		.check = handle_check,
 		.presented = handle_presented,
@@ -243,6 +326,7 @@ void roles_finish(struct roles *roles) {
 	for (size_t i = 0; i < roles->count; i++) {
 		role_view_finish(&roles->views[i]);
 	}
+	roles->count = 0; /* screens may still ask */
 	gid_timeline_unref(roles->timeline);
 	if (roles->timer_source != NULL) {
 		wl_event_source_remove(roles->timer_source);

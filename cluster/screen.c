@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "screen.h"
 
+#include "kms_layer.h"
+#include "kms_output.h"
 #include "mode.h"
 #include "monotonic.h"
 #include "versions.h"
@@ -153,17 +155,55 @@ static bool screen_needs_no_device(const struct screen *screen) {
 	return wlr_output_is_headless(screen->output);
 }
 
-static void screen_render(struct screen *screen, uint64_t now) {
+/* What is composed stays; what is on planes changes with this commit. */
+static void screen_keep(struct screen *screen, struct wlr_output_state *state) {
+	pixman_region32_t nothing;
+	pixman_region32_init(&nothing);
+	wlr_output_state_init(state);
+	wlr_output_state_set_buffer(state, screen->front);
+	wlr_output_state_set_damage(state, &nothing);
+	pixman_region32_fini(&nothing);
+}
+
+/* Whether the device may take the same frame a little later. */
+static bool is_passing(int error) {
+	return error == -EBUSY || error == -EACCES || error == -EPERM || error == -EINTR;
+}
+
+/*
+ * What it refused can only be what is on planes: all of that is composed, in this refresh, so that
+ * nothing of it is missing.
+ */
+static bool screen_commit_composed(
+		struct screen *screen, struct wlr_output_state *state, uint64_t now) {
+	if (screen->kms == NULL || is_passing(screen->kms->error) ||
+			!kms_layers_have_plane(screen->kms)) {
+		return false;
+	}
+	screen->hooks->plan(screen->data, screen, screen->kms, SCREEN_REFUSED);
+	wlr_output_state_finish(state);
+	wlr_output_state_init(state);
+	return screen_compose(screen, state, now) && wlr_output_commit_state(screen->output, state);
+}
+
+static void screen_render(struct screen *screen, uint64_t now, bool composes) {
 	struct wlr_output_state state;
-	if (!screen_compose(screen, &state, now)) {
+	if (!composes) {
+		screen_keep(screen, &state);
+	} else if (!screen_compose(screen, &state, now)) {
 		screen->stats.missed++;
 		pace_forget(&screen->pace);
 		screen_wait(screen, screen_refresh_ns(screen));
 		return;
 	}
-	if (wlr_output_commit_state(screen->output, &state)) {
+	bool done = wlr_output_commit_state(screen->output, &state);
+	if (!done && screen_commit_composed(screen, &state, now)) {
+		done = composes = true;
+	}
+	if (done) {
 		wlr_buffer_unlock(screen->front);
 		screen->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
+		screen->stats.composed += composes;
 		screen_count(screen, now);
 		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
 		pace_given(&screen->pace, gid_clock_now());
@@ -178,6 +218,28 @@ static void screen_render(struct screen *screen, uint64_t now) {
 	wlr_output_state_finish(&state);
 }
 
+/* Where what is on planes is: who copies the screen gets what is composed, and is to get all. */
+static void screen_plan(struct screen *screen) {
+	if (screen->kms == NULL) {
+		return;
+	}
+	bool copied = screen->output->attach_render_locks > 0;
+	if (copied && !screen->copied) {
+		screen->hooks->plan(screen->data, screen, screen->kms, SCREEN_COMPOSED);
+		screen->to_plan = true;
+	} else if (!copied && screen->to_plan) {
+		screen->hooks->plan(screen->data, screen, screen->kms, SCREEN_PLANES);
+		screen->to_plan = false;
+	}
+	screen->copied = copied;
+}
+
+void screen_ask(struct screen *screen) {
+	if (screen->output != NULL && !screen->output->frame_pending) {
+		screen_wait(screen, 0);
+	}
+}
+
 static void screen_frame(struct screen *screen) {
 	uint64_t now = gid_clock_now();
 	uint64_t wait = screen->clock.own_time
@@ -188,8 +250,12 @@ static void screen_frame(struct screen *screen) {
 		return;
 	}
 	screen->hooks->begin(screen->data, screen, now);
-	if (wlr_scene_output_needs_frame(screen->scene_output)) {
-		screen_render(screen, now);
+	screen_plan(screen);
+	screen->hooks->fill(screen->data, screen, now);
+	bool fills = screen->kms != NULL && kms_layers_have_news(screen->kms);
+	bool composes = wlr_scene_output_needs_frame(screen->scene_output) || screen->front == NULL;
+	if (composes || fills) {
+		screen_render(screen, now, composes);
 	} else {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
 		pace_forget(&screen->pace);
@@ -263,6 +329,7 @@ static void screen_forget_output(struct screen *screen) {
 	if (screen->output == NULL) {
 		return;
 	}
+	screen->hooks->disappears(screen->data, screen);
 	wl_list_remove(&screen->frame.link);
 	wl_list_remove(&screen->present.link);
 	wl_list_remove(&screen->request_state.link);
@@ -271,6 +338,7 @@ static void screen_forget_output(struct screen *screen) {
 	screen->front = NULL;
 	screen->clock = (struct frame_clock){0};
 	screen->output = NULL;
+	screen->kms = NULL;
 	screen->scene_output = NULL; /* goes with the output */
 }
 
@@ -336,6 +404,9 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen->stats = (struct screen_stats){.started = gid_clock_now()};
 	screen->clock.own_time = screen_needs_no_device(screen);
 	pace_init(&screen->pace, screen->config->paced);
+	screen->kms = screen->config->planes ? kms_output_from_wlr(output) : NULL;
+	screen->to_plan = screen->kms != NULL;
+	screen->copied = false;
 	screen->hooks->appeared(screen->data, screen);
 }
 

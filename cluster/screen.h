@@ -17,13 +17,29 @@
 #include <wlr/types/wlr_output_layout.h>
 #include <wlr/types/wlr_scene.h>
 
+struct kms_output;
 struct screen;
 
+enum screen_plan {
+	SCREEN_PLANES,	 /* as many as there are */
+	SCREEN_COMPOSED, /* all in one picture, for it is copied */
+	SCREEN_REFUSED,	 /* likewise, for the device has refused what it took before */
+};
+
 struct screen_hooks {
-	/* The screen has an output, the first one or again. */
+	/* The screen has an output, the first one or again; and it is about to lose it. */
 	void (*appeared)(void *data, struct screen *screen);
+	void (*disappears)(void *data, struct screen *screen);
+	/*
+	 * Pictures can be on planes of `kms`, on none (`composed`), or are to leave theirs for
+	 * good, because the device has refused a frame with them (`refused`).
+	 */
+	void (*plan)(void *data, struct screen *screen, struct kms_output *kms,
+			enum screen_plan plan);
 	/* A frame is about to be composed. */
 	void (*begin)(void *data, struct screen *screen, uint64_t now);
+	/* Puts on planes what has changed there, if it may be shown. */
+	void (*fill)(void *data, struct screen *screen, uint64_t now);
 	/* Returns whether `composed` may be shown; if not, it is composed once more. */
 	bool (*check)(void *data, struct screen *screen, const struct pixels *composed,
 			uint64_t now);
@@ -32,6 +48,7 @@ struct screen_hooks {
 
 struct screen_stats {
 	uint64_t started, frames, missed;
+	uint64_t composed; /* of the frames: others changed only what is on planes of its own */
 	uint64_t last, longest_gap_ns; /* between two frames in a row */
 	/* composing with the checks: all frames together, the slowest, the last ones */
 	uint64_t compose_ns, compose_max_ns;
@@ -50,6 +67,9 @@ struct screen {
 	struct wlr_scene_tree *clients, *safety; /* the second above the first */
 	struct wlr_output *output;		 /* NULL: there is none now */
 	struct wlr_scene_output *scene_output;
+	struct kms_output *kms;		/* the same output; NULL: it has no planes for us */
+	bool to_plan;			/* planes are to be found for pictures */
+	bool copied;			/* all is in one picture, because somebody copies that */
 	struct own_picture *background; /* below everything; NULL: none */
 	struct wlr_buffer *front;	/* what was shown last, locked */
 	struct screen_stats stats;
@@ -72,6 +92,9 @@ bool screen_wants(const struct screen *screen, const struct wlr_output *output);
 
 /* Shows the screen on the output, or leaves that dark, with the reason in the log. */
 void screen_take(struct screen *screen, struct wlr_output *output);
+
+/* Something on a plane is to change with the next frame, and nothing else says so. */
+void screen_ask(struct screen *screen);
 
 /* The number of the commit that will be next. Never 0. */
 uint32_t screen_next_commit(const struct screen *screen);

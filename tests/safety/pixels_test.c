@@ -40,6 +40,27 @@ static struct pixel_hashes hashes_of(const uint32_t *picture, struct digest *dig
 	return hashes;
 }
 
+/* With rows of another length, turned, and opaque; what lies beside them stays. */
+static void test_copies(void) {
+	const uint32_t picture[2][3] = {{1, 2, 3}, {4, 5, 6}};
+	const uint32_t across[3][2] = {{4, 1}, {5, 2}, {6, 3}};
+	struct pixels pixels = {picture, 3, 2, sizeof(picture[0])};
+	struct pixels turned = {across, 2, 3, sizeof(across[0])};
+	struct pixel_hashes expected;
+	uint32_t copy[3][4];
+	uint64_t colour = 0;
+	memset(copy, 0xa5, sizeof(copy));
+	pixels_hash(&pixels, &expected, NULL);
+	tap_ok(pixels_copy(&pixels, 0, copy, sizeof(copy[0]), &colour) == 0 &&
+					colour == expected.colour,
+			"a copy has the picture's colour");
+	tap_ok(copy[1][2] == 0xff000006u && copy[1][3] == 0xa5a5a5a5u, "opaque, row by row");
+	pixels_hash(&turned, &expected, NULL);
+	tap_ok(pixels_copy(&pixels, 1, copy, sizeof(copy[0]), &colour) == 0 &&
+					colour == expected.colour && copy[2][0] == 0xff000006u,
+			"a copy is turned as the picture is seen");
+}
+
 int main(void) {
 	uint32_t one[WIDTH * HEIGHT], other[WIDTH * HEIGHT];
 	struct digest digest_of_one, digest_of_other;
@@ -59,5 +80,6 @@ int main(void) {
 					memcmp(&digest_of_one, &digest_of_other,
 							sizeof(digest_of_one)) == 0,
 			"what no eye sees changes neither");
+	test_copies();
 	return tap_finish();
 }

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""What vkms in a guest scans out, and the programs that show something on it.
+
+The checksum of each refresh is that of the display controller, taken where its planes are mixed.
+The pixels that it must come from are known here: nothing that composed them is asked.
+"""
+
+import io
+import json
+import signal
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy
+import pytest
+from domains import PATIENCE, Domains, domains_of_a_guest
+from gid_vm.initramfs import CannotBoot
+from guests import Running
+from PIL import Image
+from program import BUILD, wait_for
+
+WIDTH, HEIGHT = 640, 480
+FOLDER = Path("/run/scanout")  # of the guest
+CHECKSUMS = "/sys/kernel/debug/dri/vkms/crtc-0/crc"
+ASK = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect(sys.argv[1])
+    print(connection.makefile().read())
+"""
+# As root, without a seat's daemon, and without a terminal.
+ENVIRONMENT = {
+    "LIBSEAT_BACKEND": "noop",
+    "XDG_RUNTIME_DIR": str(FOLDER),
+    "WESTON_MODULE_MAP": f"gid-buffer.so={BUILD}/weston-plugin/gid-buffer.so",
+}
+
+
+@contextmanager
+def domains_with_a_display(modules: Sequence[str]) -> Iterator[Domains]:
+    try:
+        guest = domains_of_a_guest(modules)
+        domains = guest.__enter__()
+    except CannotBoot as error:
+        pytest.skip(str(error))
+    domains.run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    domains.run("mkdir", "-m", "700", str(FOLDER))
+    domains.run("sh", "-c", f"echo auto > {CHECKSUMS}/control")
+    yield domains
+    guest.__exit__(None, None, None)
+
+
+def checksum(picture: numpy.ndarray) -> int:
+    """vkms' own, of rows of red, green, blue: each pixel is opaque, with 16 bits for a colour."""
+    pixels = numpy.full((*picture.shape[:2], 4), 0xFFFF, "<u2")
+    pixels[..., 1:] = picture.astype("<u2") * 257
+    return zlib.crc32(pixels.tobytes(), 0xFFFFFFFF) ^ 0xFFFFFFFF
+
+
+def scanned_out(domains: Domains, count: int) -> list[int]:
+    """The checksums of the refreshes that come now; none while the display is dark."""
+    command = ["timeout", "60", "dd", f"if={CHECKSUMS}/data", "bs=64", f"count={count}"]
+    result = domains.guest.run(command)
+    if "failed to open" in result.err:
+        return []
+    lines = result.out.replace("\0", "").splitlines()
+    assert len(lines) == count
+    return [int(line.split()[1], 16) for line in lines]
+
+
+def write(domains: Domains, name: str, content: bytes) -> Path:
+    path = FOLDER / name
+    domains.run("sh", "-c", f"cat > {path}", stdin=content)
+    return path
+
+
+def png(picture: numpy.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG")
+    return file.getvalue()
+
+
+@contextmanager
+def running(
+    domains: Domains, *words: object, domain: str = "cluster", **environment: str
+) -> Iterator[Running]:
+    """A program of the guest, ended in good order."""
+    program = Running(domains.start(domain, *words, **ENVIRONMENT, **environment))
+    try:
+        yield program
+    finally:
+        program.signal(signal.SIGTERM)
+        result = program.finish()
+    assert result.code in (0, -signal.SIGTERM), result.err
+
+
+def background_picture() -> numpy.ndarray:
+    y, x = numpy.mgrid[:HEIGHT, :WIDTH]
+    return numpy.stack([x % 256, y % 256, (x + y) % 256], axis=-1).astype(numpy.uint8)
+
+
+def lamp_picture(number: int, width: int, height: int) -> numpy.ndarray:
+    """The picture of dmabuf_lamp.c."""
+    y, x = numpy.mgrid[:height, :width]
+    value = number * 0x4F3B5 + x * 3 + y * 0x700
+    return numpy.stack([value >> shift & 0xFF for shift in (16, 8, 0)], axis=-1).astype(numpy.uint8)
+
+
+class Cluster:
+    """A gid-cluster on the display, and what is asked of it."""
+
+    def __init__(self, domains: Domains, program: Running) -> None:
+        self.domains = domains
+        self.program = program
+
+    def status(self) -> dict:
+        return json.loads(self.domains.run("python3", "-c", ASK, f"{FOLDER}/status").out)
+
+    def role(self, name: str) -> dict:
+        return next(role for role in self.status()["roles"] if role["name"] == name)
+
+    def wait_shown(self, expected: set[int], count: int, what: str) -> None:
+        """Until so many refreshes in a row have these checksums, and no others."""
+
+        def shows() -> bool:
+            assert self.program.is_running, self.program.err
+            return set(scanned_out(self.domains, count)) == expected
+
+        wait_for(shows, what, PATIENCE)
+
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
+        def holds() -> bool:
+            assert self.program.is_running, self.program.err
+            return condition()
+
+        wait_for(holds, what, PATIENCE, pause=1)
+
+
+@contextmanager
+def cluster_on_display(
+    domains: Domains, configuration: str, **environment: str
+) -> Iterator[Cluster]:
+    config = write(domains, "cluster.conf", configuration.encode())
+    words = [BUILD / "cluster/gid-cluster", "--config", config, "--socket", FOLDER / "wayland"]
+    words += ["--status", FOLDER / "status"]
+    with running(domains, *words, **environment) as program:
+        cluster = Cluster(domains, program)
+        wait_for(lambda: "ready, with" in program.err or not program.is_running, "it", PATIENCE)
+        assert program.is_running, program.err
+        yield cluster

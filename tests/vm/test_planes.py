@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""gid-cluster with roles on planes of their own: Linux' vkms in a guest, which has eight overlays.
+
+What the display controller made of all planes is known by its checksums.
+"""
+
+import io
+from collections.abc import Iterator
+
+import numpy
+import pytest
+from domains import PATIENCE, Domains
+from gid_vm.own_kernel import why_no_kernel
+from PIL import Image
+from program import BUILD, wait_for
+from scanout import (
+    ENVIRONMENT,
+    FOLDER,
+    HEIGHT,
+    WIDTH,
+    background_picture,
+    checksum,
+    cluster_on_display,
+    domains_with_a_display,
+    lamp_picture,
+    png,
+    running,
+    scanned_out,
+    write,
+)
+
+pytestmark = [
+    pytest.mark.skipif(why_no_kernel() is not None, reason=str(why_no_kernel())),
+    pytest.mark.timeout(600),
+]
+
+OVERLAYS = 8
+DISPLAY = f"""
+[display]
+output=Virtual-1
+width={WIDTH}
+height={HEIGHT}
+pacing=on
+planes=on
+background=background.png
+screen-copies=/usr/bin/grim
+"""
+LAMP = (40, 20, 150, 70)  # x, y, width, height
+TURNED = (300, 100, 33, 57)
+SMALL = (40, 30)  # width, height
+PLAIN = {"blue": (1, 2, 3), "red": (200, 30, 5), "green": (9, 150, 60)}
+
+
+@pytest.fixture(scope="module")
+def domains() -> Iterator[Domains]:
+    with domains_with_a_display(["vkms enable_overlay=1"]) as domains:
+        write(domains, "background.png", png(background_picture()))
+        for name, colour in PLAIN.items():
+            for width, height in {LAMP[2:], SMALL}:
+                picture = numpy.full((height, width, 3), colour, numpy.uint8)
+                write(domains, f"{name}-{width}x{height}.png", png(picture))
+        yield domains
+
+
+def role(name: str, box: tuple[int, int, int, int], fallback: str, more: str = "") -> str:
+    x, y, width, height = box
+    if fallback in PLAIN:
+        fallback = f"{fallback}-{width}x{height}.png"
+    return f"""
+[role {name}]
+domain=open
+x={x}
+y={y}
+width={width}
+height={height}
+deadline-ms=10000
+fallback={fallback}
+{more}
+"""
+
+
+def plain(name: str) -> numpy.ndarray:
+    return numpy.array(PLAIN[name], numpy.uint8)
+
+
+def screen(*parts: tuple[tuple[int, int, int, int], numpy.ndarray]) -> numpy.ndarray:
+    picture = background_picture()
+    for (x, y, width, height), pixels in parts:
+        there = picture[y : y + height, x : x + width]
+        there[...] = pixels[: len(there), : len(there[0])] if pixels.ndim == 3 else pixels
+    return picture
+
+
+def lamp(number: int) -> numpy.ndarray:
+    return lamp_picture(number, *LAMP[2:])
+
+
+def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
+    """One that changes, and one that is turned and of another format, beside each other."""
+    upright = numpy.random.default_rng(1).integers(0, 256, (TURNED[2], TURNED[3], 3), numpy.uint8)
+    write(domains, "turned", upright.tobytes())
+    turned = numpy.rot90(upright, -1)  # a picture of transform 90 is shown clockwise
+    configuration = DISPLAY + role("lamp", LAMP, "red") + role("turned", TURNED, "last")
+    source = [BUILD / "tests/safety/raw-role", "safety/turned", FOLDER / "turned", "BG24"]
+    source += [TURNED[3], TURNED[2], 0, 0, 0, 0, TURNED[3], TURNED[2], 1]
+    both = {checksum(screen((LAMP, lamp(i)), (TURNED, turned))) for i in (0, 1)}
+    after = checksum(screen((LAMP, plain("red")), (TURNED, turned)))
+    with cluster_on_display(domains, configuration) as cluster:
+        with (
+            running(domains, *source, domain="open"),
+            running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open") as producer,
+        ):
+            cluster.wait_shown(both, 60, "both roles live, and nothing else")
+            before = cluster.status()
+            assert [one["place"] for one in before["roles"]] == ["plane", "plane"]
+            assert [one["checked_by"] for one in before["roles"]] == ["copy", "copy"]
+            cluster.wait(
+                lambda: cluster.status()["paced_frames"] >= before["paced_frames"] + 64,
+                "paced frames",
+            )
+            status = cluster.status()
+            assert status["composed_frames"] == before["composed_frames"]
+            assert status["frames"] >= before["frames"] + 20
+            assert cluster.role("lamp")["plane_copies"] > before["roles"][0]["plane_copies"]
+            assert cluster.role("turned")["plane_copies"] == before["roles"][1]["plane_copies"]
+            # Whoever copies the screen gets all of it; then the roles are on planes again.
+            copy = [numpy.asarray(copied(domains)) for _ in range(2)]
+            assert {checksum(picture) for picture in copy} <= both
+            cluster.wait(lambda: cluster.role("lamp")["place"] == "plane", "the planes again")
+            cluster.wait_shown(both, 60, "both roles on planes again")
+            del producer
+        seen: set[int] = set()
+
+        def falls_back() -> bool:
+            now = scanned_out(domains, 30)
+            seen.update(now)
+            return set(now) == {after}
+
+        wait_for(falls_back, "the fallbacks", PATIENCE)
+        assert seen <= both | {after}
+        assert {one["place"] for one in cluster.status()["roles"]} == {"plane"}
+
+
+def test_more_roles_than_planes(domains: Domains) -> None:
+    """What has no plane is composed, and so is what others could cover."""
+    names = sorted(PLAIN)
+    places = {f"r{i}": ((i % 5) * 100, 200 + i // 5 * 60, *SMALL) for i in range(OVERLAYS + 2)}
+    places |= {"below": (500, 20, *SMALL), "above": (520, 40, *SMALL)}
+    colours = {name: names[i % len(names)] for i, name in enumerate(places)}
+    configuration = DISPLAY
+    for name, place in places.items():
+        configuration += role(name, place, colours[name])
+    # "below" is partly covered, as it is without planes: its fallback is shown all the same.
+    parts = [(place, plain(colours[name])) for name, place in places.items()]
+    with cluster_on_display(domains, configuration) as cluster:
+        cluster.wait_shown({checksum(screen(*parts))}, 3, "all the fallbacks")
+        roles = {one["name"]: one for one in cluster.status()["roles"]}
+    on = {name: one["place_reason"] for name, one in roles.items() if one["place"] == "composed"}
+    assert on == {"r8": "no-plane", "r9": "no-plane", "below": "overlap", "above": "overlap"}
+    assert {roles[name]["checked_by"] for name in on} == {"composition"}
+
+
+def copied(domains: Domains) -> numpy.ndarray:
+    environment = ENVIRONMENT | {"WAYLAND_DISPLAY": str(FOLDER / "wayland")}
+    result = domains.start("cluster", "grim", "-t", "png", FOLDER / "copy.png", **environment)
+    assert result.wait(PATIENCE).code == 0
+    data = domains.guest.read(FOLDER / "copy.png")
+    assert data is not None
+    return numpy.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
