@@ -12,6 +12,8 @@
 #define MS 1000000ull
 #define ROLES_MAX 32
 #define OUTPUTS_MAX 16
+#define WRITEBACK_DEFAULT 60
+#define WRITEBACK_MAX 100000
 
 struct reading {
 	struct ini_file ini;
@@ -183,6 +185,9 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 		output->paced = ini_file_switch(&reading->ini, key, value);
 	} else if (strcmp(key, "planes") == 0) {
 		output->planes = ini_file_switch(&reading->ini, key, value);
+	} else if (strcmp(key, "writeback") == 0) {
+		output->writeback = (uint32_t)ini_file_number(
+				&reading->ini, key, value, 0, WRITEBACK_MAX);
 	} else if (strcmp(key, "background") == 0) {
 		free(output->background);
 		output->background = file_path(reading, value);
@@ -292,7 +297,7 @@ static struct output_config *find_output(struct reading *reading, const char *na
 		ini_file_mistake(&reading->ini, "more than %d outputs", OUTPUTS_MAX);
 		return NULL;
 	}
-	struct output_config output = {0};
+	struct output_config output = {.writeback = WRITEBACK_DEFAULT};
 	ini_file_text(&reading->ini, &output.name, name);
 	return add_output(reading, &output);
 }
@@ -400,7 +405,11 @@ static void complete(struct reading *reading) {
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
 	*config = (struct cluster_config){0};
-	struct reading reading = {.ini = {.name = path, .errors = errors}, .config = config};
+	struct reading reading = {
+			.ini = {.name = path, .errors = errors},
+			.config = config,
+			.only = {.writeback = WRITEBACK_DEFAULT},
+	};
 	reading.ini.file = ini_file_open(path, errors);
 	if (reading.ini.file == NULL) {
 		return -errno;

@@ -49,6 +49,7 @@ struct output_config {
 	bool paced;		/* composed as late as its refreshes allow */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
 	bool planes;		/* roles are on planes of their own where the device has some */
+	uint32_t writeback; /* with planes: what is scanned out is checked each so many refreshes */
 };
 
 struct cluster_config {

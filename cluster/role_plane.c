@@ -102,6 +102,7 @@ const char *role_place_name(enum role_place place) {
 			[ROLE_PLACE_NO_PLANE] = "no-plane",
 			[ROLE_PLACE_REFUSED] = "refused",
 			[ROLE_PLACE_COPIED] = "copied",
+			[ROLE_PLACE_DIFFERED] = "differed",
 	};
 	return names[place];
 }

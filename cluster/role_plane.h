@@ -24,6 +24,7 @@ enum role_place {
 	ROLE_PLACE_NO_PLANE,   /* other roles have all that there are */
 	ROLE_PLACE_REFUSED,    /* the device refuses it */
 	ROLE_PLACE_COPIED,     /* a program copies the screen */
+	ROLE_PLACE_DIFFERED,   /* the device showed something else there */
 };
 
 struct role_plane {

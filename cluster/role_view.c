@@ -88,6 +88,9 @@ bool role_view_is_hidden(const struct role_view *view) {
 }
 
 const char *role_view_checked_by(const struct role_view *view) {
+	if (screen_is_read_back(view->screen)) {
+		return "writeback";
+	}
 	return role_plane_is_on(&view->plane) ? "copy" : "composition";
 }
 
@@ -293,6 +296,7 @@ void role_view_fill(struct role_view *view, uint64_t now) {
 			role_plane_shows(plane, role_view_expected(view))) {
 		/* The same picture in other memory, which needs no copy. */
 		view->composed = view->shown != NULL ? view->shown->hashes.colour : 0;
+		view->displayed = role_view_expected(view);
 		view->awaited_commit = 0;
 		history_shown(&view->history, now);
 		plane->stale = false;
@@ -307,6 +311,7 @@ void role_view_fill(struct role_view *view, uint64_t now) {
 				role_view_expected(view));
 		if (ret == 0) {
 			view->composed = held != NULL ? held->hashes.colour : 0;
+			view->displayed = role_view_expected(view);
 			return;
 		}
 		if (ret == -EAGAIN) {
@@ -337,12 +342,43 @@ bool role_view_check(struct role_view *view, const struct pixels *composed, uint
 		if (pixels_hash(&region, &hashes, NULL) == 0 &&
 				hashes.colour == role_view_expected(view)) {
 			view->composed = view->shown != NULL ? hashes.colour : 0;
+			view->displayed = hashes.colour;
 			return true;
 		}
 	}
 	bool showed_frame = view->shown != NULL;
+	view->displayed = 0;
 	role_refuse(&view->role, reason, now);
 	return !showed_frame; /* there is nothing better than the fallback */
+}
+
+void role_view_await(struct role_view *view) {
+	view->awaited = view->displayed;
+}
+
+void role_view_read_back(struct role_view *view, const struct pixels *shown, uint64_t now) {
+	const struct gid_box *box = &view->config->box;
+	struct pixel_hashes hashes;
+	if (view->awaited == 0 || (uint32_t)(box->x + box->width) > shown->width ||
+			(uint32_t)(box->y + box->height) > shown->height) {
+		return;
+	}
+	struct pixels region = pixels_part(shown, (uint32_t)box->x, (uint32_t)box->y,
+			(uint32_t)box->width, (uint32_t)box->height);
+	if (pixels_hash(&region, &hashes, NULL) != 0) {
+		return;
+	}
+	view->history.read_back++;
+	if (hashes.colour == view->awaited) {
+		return;
+	}
+	view->history.differed++;
+	role_refuse(&view->role, ROLE_REASON_DISPLAY, now);
+	if (role_plane_is_on(&view->plane)) {
+		/* What the plane shows cannot be trusted, the fallback least of all. */
+		role_plane_leave(&view->plane, ROLE_PLACE_DIFFERED);
+		role_view_settle(view);
+	}
 }
 
 void role_view_appeared(struct role_view *view) {

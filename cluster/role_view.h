@@ -43,6 +43,9 @@ struct role_view {
 	uint32_t domain;	       /* the number of our own */
 	enum gid_hidden hidden;	       /* why, as the stream said last; see role_view_is_hidden() */
 	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
+	/* The colour of our region as it is to be displayed, and as it was to be in the frame that
+	 * is read back; 0: not known. */
+	uint64_t displayed, awaited;
 	uint64_t composed; /* the colour of the frame on the output; 0: the fallback is */
 };
 
@@ -90,6 +93,10 @@ void role_view_settle(struct role_view *view);
 
 /* What is shown goes to the role's plane, if that is what we mean. */
 void role_view_fill(struct role_view *view, uint64_t now);
+
+/* The output's frame that is on its way will be read back; here is what the device showed. */
+void role_view_await(struct role_view *view);
+void role_view_read_back(struct role_view *view, const struct pixels *shown, uint64_t now);
 
 /* The screen has an output, another one than before: its commits are counted anew. */
 void role_view_appeared(struct role_view *view);

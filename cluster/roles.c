@@ -101,6 +101,25 @@ static void handle_fill(void *data, struct screen *screen, uint64_t now) {
 	}
 }
 
+static void handle_awaits(void *data, struct screen *screen) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		if (roles->views[i].screen == screen) {
+			role_view_await(&roles->views[i]);
+		}
+	}
+}
+
+static void handle_read_back(
+		void *data, struct screen *screen, const struct pixels *shown, uint64_t now) {
+	struct roles *roles = data;
+	for (size_t i = 0; i < roles->count; i++) {
+		if (roles->views[i].screen == screen) {
+			role_view_read_back(&roles->views[i], shown, now);
+		}
+	}
+}
+
 static void handle_begin(void *data, struct screen *screen, uint64_t now) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
@@ -136,6 +155,8 @@ const struct screen_hooks roles_hooks = {
 		.disappears = handle_disappears,
 		.plan = handle_plan,
 		.fill = handle_fill,
+		.awaits = handle_awaits,
+		.read_back = handle_read_back,
 		.begin = handle_begin,
 		.check = handle_check,
 		.presented = handle_presented,
@@ -209,6 +230,9 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	for (size_t i = 0; i < roles->count; i++) {
 		role_view_tick(&roles->views[i], now);
 		role_stream_tick(&roles->streams[i]);
+	}
+	for (size_t i = 0; i < roles->display->screen_count; i++) {
+		screen_tick(&roles->display->screens[i], now);
 	}
 	notify_alive(&roles->notify, now);
 	roles_keep(roles, now);

@@ -3,6 +3,7 @@
 
 #include "kms_layer.h"
 #include "kms_output.h"
+#include "kms_writeback.h"
 #include "mode.h"
 #include "monotonic.h"
 #include "versions.h"
@@ -106,6 +107,62 @@ static bool screen_check(struct screen *screen, struct wlr_buffer *buffer, uint6
 	return check.passed;
 }
 
+/* --- what the device shows -------------------------------------------------------------------- */
+
+#define FAILED_MAX 3
+
+bool screen_is_read_back(const struct screen *screen) {
+	return screen->kms != NULL && !screen->readback.off && kms_writeback_is_there(screen->kms);
+}
+
+static bool screen_readback_is_due(const struct screen *screen, uint64_t now) {
+	return screen_is_read_back(screen) && now >= screen->readback.next &&
+			(screen->readback.asked || kms_writeback_is_ready(screen->kms));
+}
+
+static void handle_written(void *data, const struct kms_dumb *picture) {
+	struct screen *screen = data;
+	struct readback *readback = &screen->readback;
+	if (picture == NULL) {
+		readback->failed++;
+		readback->off = ++readback->failed_in_a_row >= FAILED_MAX;
+		if (readback->off) {
+			wlr_log(WLR_ERROR,
+					"output %s: what it shows cannot be read back any more: "
+					"the device did not write it, %d times in a row",
+					screen->output->name, FAILED_MAX);
+		}
+		return;
+	}
+	struct pixels pixels = {picture->data, picture->width, picture->height, picture->stride};
+	readback->count++;
+	readback->failed_in_a_row = 0;
+	screen->hooks->read_back(screen->data, screen, &pixels, gid_clock_now());
+}
+
+static void screen_read_back(struct screen *screen, uint64_t now) {
+	struct readback *readback = &screen->readback;
+	if (!readback->asked && screen_readback_is_due(screen, now)) {
+		readback->asked = true;
+		kms_writeback_ask(screen->kms, handle_written, screen);
+	}
+}
+
+/* The frame is on its way, and with it what was asked for. */
+static void screen_awaits(struct screen *screen, uint64_t now) {
+	if (screen->readback.asked) {
+		screen->readback.asked = false;
+		screen->readback.next = now + screen->config->writeback * screen_refresh_ns(screen);
+		screen->hooks->awaits(screen->data, screen);
+	}
+}
+
+void screen_tick(struct screen *screen, uint64_t now) {
+	if (screen_readback_is_due(screen, now)) {
+		screen_ask(screen);
+	}
+}
+
 /* --- a frame ---------------------------------------------------------------------------------- */
 
 static bool screen_compose(struct screen *screen, struct wlr_output_state *state, uint64_t now) {
@@ -204,6 +261,7 @@ static void screen_render(struct screen *screen, uint64_t now, bool composes) {
 		wlr_buffer_unlock(screen->front);
 		screen->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		screen->stats.composed += composes;
+		screen_awaits(screen, now);
 		screen_count(screen, now);
 		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
 		pace_given(&screen->pace, gid_clock_now());
@@ -254,7 +312,8 @@ static void screen_frame(struct screen *screen) {
 	screen->hooks->fill(screen->data, screen, now);
 	bool fills = screen->kms != NULL && kms_layers_have_news(screen->kms);
 	bool composes = wlr_scene_output_needs_frame(screen->scene_output) || screen->front == NULL;
-	if (composes || fills) {
+	screen_read_back(screen, now);
+	if (composes || fills || screen->readback.asked) {
 		screen_render(screen, now, composes);
 	} else {
 		screen->stats.last = 0; /* nothing moves: the next pause is none */
@@ -381,6 +440,10 @@ bool screen_wants(const struct screen *screen, const struct wlr_output *output) 
 
 void screen_take(struct screen *screen, struct wlr_output *output) {
 	struct device *device = screen->device;
+	struct kms_output *kms = screen->config->planes ? kms_output_from_wlr(output) : NULL;
+	if (kms != NULL && screen->config->writeback > 0) {
+		kms_writeback_want(kms);
+	}
 	if (!wlr_output_init_render(output, device->allocator, device->renderer)) {
 		wlr_log(WLR_ERROR, "output %s cannot be drawn to", output->name);
 		return;
@@ -404,7 +467,8 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen->stats = (struct screen_stats){.started = gid_clock_now()};
 	screen->clock.own_time = screen_needs_no_device(screen);
 	pace_init(&screen->pace, screen->config->paced);
-	screen->kms = screen->config->planes ? kms_output_from_wlr(output) : NULL;
+	screen->kms = kms;
+	screen->readback = (struct readback){0};
 	screen->to_plan = screen->kms != NULL;
 	screen->copied = false;
 	screen->hooks->appeared(screen->data, screen);

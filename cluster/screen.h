@@ -40,6 +40,13 @@ struct screen_hooks {
 	void (*begin)(void *data, struct screen *screen, uint64_t now);
 	/* Puts on planes what has changed there, if it may be shown. */
 	void (*fill)(void *data, struct screen *screen, uint64_t now);
+	/*
+	 * The frame that is given to the device now will be read back as the device shows it; and
+	 * here it is.
+	 */
+	void (*awaits)(void *data, struct screen *screen);
+	void (*read_back)(void *data, struct screen *screen, const struct pixels *shown,
+			uint64_t now);
 	/* Returns whether `composed` may be shown; if not, it is composed once more. */
 	bool (*check)(void *data, struct screen *screen, const struct pixels *composed,
 			uint64_t now);
@@ -55,6 +62,16 @@ struct screen_stats {
 	struct samples compose;
 };
 
+/* Reads back what the device shows, where it can write that to memory. */
+struct readback {
+	uint64_t next;	/* not before */
+	bool asked;	/* the next frame is to be read back */
+	uint64_t count; /* of those that were */
+	uint64_t failed;
+	unsigned failed_in_a_row;
+	bool off; /* too many were */
+};
+
 struct screen {
 	/* Given by the creator, and outlive the screen: */
 	struct device *device;
@@ -67,9 +84,10 @@ struct screen {
 	struct wlr_scene_tree *clients, *safety; /* the second above the first */
 	struct wlr_output *output;		 /* NULL: there is none now */
 	struct wlr_scene_output *scene_output;
-	struct kms_output *kms;		/* the same output; NULL: it has no planes for us */
-	bool to_plan;			/* planes are to be found for pictures */
-	bool copied;			/* all is in one picture, because somebody copies that */
+	struct kms_output *kms; /* the same output; NULL: it has no planes for us */
+	bool to_plan;		/* planes are to be found for pictures */
+	bool copied;		/* all is in one picture, because somebody copies that */
+	struct readback readback;
 	struct own_picture *background; /* below everything; NULL: none */
 	struct wlr_buffer *front;	/* what was shown last, locked */
 	struct screen_stats stats;
@@ -95,6 +113,12 @@ void screen_take(struct screen *screen, struct wlr_output *output);
 
 /* Something on a plane is to change with the next frame, and nothing else says so. */
 void screen_ask(struct screen *screen);
+
+/* Time passed, about a refresh: a frame may be due that is only there to be read back. */
+void screen_tick(struct screen *screen, uint64_t now);
+
+/* Whether what it shows is read back now and then. */
+bool screen_is_read_back(const struct screen *screen);
 
 /* The number of the commit that will be next. Never 0. */
 uint32_t screen_next_commit(const struct screen *screen);

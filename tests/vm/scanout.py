@@ -87,7 +87,7 @@ def running(
     domains: Domains, *words: object, domain: str = "cluster", **environment: str
 ) -> Iterator[Running]:
     """A program of the guest, ended in good order."""
-    program = Running(domains.start(domain, *words, **ENVIRONMENT, **environment))
+    program = Running(domains.start(domain, *words, **ENVIRONMENT | environment))
     try:
         yield program
     finally:

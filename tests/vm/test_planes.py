@@ -45,6 +45,7 @@ planes=on
 background=background.png
 screen-copies=/usr/bin/grim
 """
+ODD = {"LD_PRELOAD": str(BUILD / "tests/vm/libodd-kms.so"), "ODD_KMS": str(FOLDER / "odd")}
 LAMP = (40, 20, 150, 70)  # x, y, width, height
 TURNED = (300, 100, 33, 57)
 SMALL = (40, 30)  # width, height
@@ -100,7 +101,8 @@ def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
     upright = numpy.random.default_rng(1).integers(0, 256, (TURNED[2], TURNED[3], 3), numpy.uint8)
     write(domains, "turned", upright.tobytes())
     turned = numpy.rot90(upright, -1)  # a picture of transform 90 is shown clockwise
-    configuration = DISPLAY + role("lamp", LAMP, "red") + role("turned", TURNED, "last")
+    configuration = DISPLAY + "writeback=0\n"
+    configuration += role("lamp", LAMP, "red") + role("turned", TURNED, "last")
     source = [BUILD / "tests/safety/raw-role", "safety/turned", FOLDER / "turned", "BG24"]
     source += [TURNED[3], TURNED[2], 0, 0, 0, 0, TURNED[3], TURNED[2], 1]
     both = {checksum(screen((LAMP, lamp(i)), (TURNED, turned))) for i in (0, 1)}
@@ -147,7 +149,7 @@ def test_more_roles_than_planes(domains: Domains) -> None:
     places = {f"r{i}": ((i % 5) * 100, 200 + i // 5 * 60, *SMALL) for i in range(OVERLAYS + 2)}
     places |= {"below": (500, 20, *SMALL), "above": (520, 40, *SMALL)}
     colours = {name: names[i % len(names)] for i, name in enumerate(places)}
-    configuration = DISPLAY
+    configuration = DISPLAY + "writeback=0\n"
     for name, place in places.items():
         configuration += role(name, place, colours[name])
     # "below" is partly covered, as it is without planes: its fallback is shown all the same.
@@ -158,6 +160,63 @@ def test_more_roles_than_planes(domains: Domains) -> None:
     on = {name: one["place_reason"] for name, one in roles.items() if one["place"] == "composed"}
     assert on == {"r8": "no-plane", "r9": "no-plane", "below": "overlap", "above": "overlap"}
     assert {roles[name]["checked_by"] for name in on} == {"composition"}
+
+
+def test_a_device_that_refuses(domains: Domains) -> None:
+    """Planes that it does not take in the test, and then a frame with one that it had taken."""
+    places = {"lamp": LAMP, "second": (300, 300, *SMALL), "third": (400, 300, *SMALL)}
+    configuration = DISPLAY + "".join(role(name, box, "red") for name, box in places.items())
+    others = [(places[name], plain("red")) for name in ("second", "third")]
+    waiting = checksum(screen((LAMP, plain("red")), *others))
+    live = {checksum(screen((LAMP, lamp(i)), *others)) for i in (0, 1)}
+    write(domains, "odd", b"limit 1")
+    with cluster_on_display(domains, configuration, **ODD) as cluster:
+        cluster.wait_shown({waiting}, 3, "the fallbacks")
+        roles = cluster.status()["roles"]
+        assert [one["place"] for one in roles] == ["plane", "composed", "composed"]
+        assert [one["place_reason"] for one in roles] == ["", "refused", "refused"]
+        write(domains, "odd", b"refuse")
+        seen: set[int] = set()
+
+        def is_live() -> bool:
+            now = scanned_out(domains, 30)
+            seen.update(now)
+            return set(now) == live
+
+        with running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open"):
+            wait_for(is_live, "the lamp, composed", PATIENCE)
+        assert seen <= {waiting} | live
+        assert {one["place_reason"] for one in cluster.status()["roles"]} == {"refused"}
+
+
+def test_what_is_shown_is_read_back(domains: Domains) -> None:
+    """By the controller's writeback. A plane that shows something else is not used any longer."""
+    configuration = DISPLAY + "writeback=6\n" + role("lamp", LAMP, "red")
+    waiting = checksum(screen((LAMP, plain("red"))))
+    live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
+    write(domains, "odd", b"none")
+    with cluster_on_display(domains, configuration, **ODD) as cluster:
+        # Also where nothing changes, which composes nothing.
+        cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 5, "5 pictures read back")
+        status = cluster.status()
+        assert status["composed_frames"] == 1
+        assert status["read_back_failed"] == 0
+        cluster.wait_shown({waiting}, 3, "the fallback")
+        with running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open"):
+            cluster.wait_shown(live, 60, "the lamp on its plane")
+            before = cluster.role("lamp")["read_back"]
+            cluster.wait(lambda: cluster.role("lamp")["read_back"] > before + 5, "more of them")
+            one = cluster.role("lamp")
+            assert (one["place"], one["checked_by"], one["differed"]) == ("plane", "writeback", 0)
+            write(domains, "odd", b"shift")
+            cluster.wait(lambda: cluster.role("lamp")["differed"] == 1, "the difference")
+            cluster.wait_shown(live, 60, "the lamp, composed and at its place")
+            one = cluster.role("lamp")
+            assert (one["place"], one["place_reason"]) == ("composed", "differed")
+            assert [change["reason"] for change in one["transitions"]][1:] == ["display", "none"]
+            before = one["read_back"]
+            cluster.wait(lambda: cluster.role("lamp")["read_back"] > before + 5, "more of them")
+            assert cluster.role("lamp")["differed"] == 1
 
 
 def copied(domains: Domains) -> numpy.ndarray:
