@@ -48,6 +48,7 @@ streams=*
 CLUSTER = f"""
 [display]
 output=Virtual-1
+planes={{planes}}
 [role telltale]
 domain=host
 x={X}
@@ -106,10 +107,12 @@ def wait_shown(machines: Machines, picture: Callable[[], numpy.ndarray], what: R
     wait_for(shown, "the picture on the screen", SECONDS)
 
 
-def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path) -> None:
+@pytest.mark.parametrize("planes", ["off", "on"])
+def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path, planes: str) -> None:
     """Weston on the host forwards it to gid-cluster on KMS; then Weston is killed, and returns.
 
-    And before, another virtual terminal has the screen for a while.
+    And before, another virtual terminal has the screen for a while. By wlroots' backend, and by our
+    own.
     """
     weston = Weston(tmp_path, machines.host.env("host"))
     weston.configure(ROLE)
@@ -128,7 +131,7 @@ def test_a_telltale_and_its_fallback(machines: Machines, tmp_path: Path) -> None
 
     fallback, live, again = map(screen, (15, 5, 10))
     write(machines, "fallback.png", (tmp_path / "telltale-15.png").read_bytes())
-    config = write(machines, "cluster.conf", CLUSTER.encode())
+    config = write(machines, "cluster.conf", CLUSTER.format(planes=planes).encode())
     words = [BUILD / "cluster/gid-cluster", "--config", config, "--socket", FOLDER / "wayland"]
     with running(machines, *words, env=TERMINAL) as cluster:
         wait_shown(machines, lambda: fallback, cluster)  # nothing came yet
