@@ -169,6 +169,15 @@ static void client_key(struct reading *reading, struct client_config *client, co
 	}
 }
 
+static void output_planes(
+		struct reading *reading, struct output_config *output, const char *value) {
+	output->direct = strcmp(value, "direct") == 0;
+	output->planes = output->direct || strcmp(value, "on") == 0;
+	if (!output->planes && strcmp(value, "off") != 0) {
+		ini_file_mistake(&reading->ini, "planes=%s must be on, off or direct", value);
+	}
+}
+
 static bool output_key(struct reading *reading, struct output_config *output, const char *key,
 		const char *value) {
 	if (strcmp(key, "width") == 0) {
@@ -184,7 +193,7 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 	} else if (strcmp(key, "pacing") == 0) {
 		output->paced = ini_file_switch(&reading->ini, key, value);
 	} else if (strcmp(key, "planes") == 0) {
-		output->planes = ini_file_switch(&reading->ini, key, value);
+		output_planes(reading, output, value);
 	} else if (strcmp(key, "writeback") == 0) {
 		output->writeback = (uint32_t)ini_file_number(
 				&reading->ini, key, value, 0, WRITEBACK_MAX);

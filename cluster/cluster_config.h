@@ -49,6 +49,8 @@ struct output_config {
 	bool paced;		/* composed as late as its refreshes allow */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
 	bool planes;		/* roles are on planes of their own where the device has some */
+	bool direct; /* with planes and writeback: dma-bufs themselves, where the device takes them
+		      */
 	uint32_t writeback; /* with planes: what is scanned out is checked each so many refreshes */
 };
 

@@ -88,6 +88,7 @@ static int add_role(variant **array, const struct role_view *view) {
 						"place_reason", role_place_name(view->plane.place)),
 				SD_JSON_BUILD_PAIR_STRING("checked_by", role_view_checked_by(view)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("plane_copies", view->plane.copies),
+				SD_JSON_BUILD_PAIR_UNSIGNED("plane_direct", view->plane.lent),
 				SD_JSON_BUILD_PAIR_UNSIGNED("read_back", history->read_back),
 				SD_JSON_BUILD_PAIR_UNSIGNED("differed", history->differed),
 				SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),

@@ -130,6 +130,21 @@ struct own_picture *own_picture_copy(const struct pixels *pixels) {
 	return own_picture_of(surface);
 }
 
+struct own_picture *own_picture_copy_buffer(struct wlr_buffer *buffer) {
+	struct own_picture *picture = NULL;
+	size_t stride;
+	uint32_t format;
+	void *data;
+	if (wlr_buffer_begin_data_ptr_access(
+			    buffer, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data, &format, &stride)) {
+		struct pixels pixels = {
+				data, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+		picture = own_picture_copy(&pixels);
+		wlr_buffer_end_data_ptr_access(buffer);
+	}
+	return picture;
+}
+
 void own_picture_destroy(struct own_picture *picture) {
 	if (picture != NULL) {
 		wlr_buffer_drop(&picture->view.base);

@@ -21,6 +21,9 @@ int own_picture_read(struct own_picture **picture, const char *path, int width, 
 /* The same as a copy of XRGB pixels. NULL for want of memory. */
 struct own_picture *own_picture_copy(const struct pixels *pixels);
 
+/* The same of a buffer that a processor can read; NULL also where it cannot. */
+struct own_picture *own_picture_copy_buffer(struct wlr_buffer *buffer);
+
 /* Takes NULL. */
 void own_picture_destroy(struct own_picture *picture);
 

@@ -50,7 +50,7 @@ void role_plane_finish(struct role_plane *plane) {
 }
 
 bool role_plane_shows(const struct role_plane *plane, uint64_t colour) {
-	return kms_layer_picture(plane->layer) != NULL && kms_layer_is_shown(plane->layer) &&
+	return kms_layer_is_shown(plane->layer) && !kms_layer_is_lent(plane->layer) &&
 			plane->colour == colour;
 }
 
@@ -62,6 +62,7 @@ int role_plane_copy(struct role_plane *plane, struct wlr_buffer *picture, uint32
 	if (target == NULL) {
 		return -EAGAIN;
 	}
+	plane->colour = 0; /* until it is known what is shown next */
 	if (!wlr_buffer_begin_data_ptr_access(
 			    picture, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data, &format, &stride)) {
 		return -EACCES;
@@ -81,6 +82,38 @@ int role_plane_copy(struct role_plane *plane, struct wlr_buffer *picture, uint32
 	plane->colour = colour;
 	plane->stale = false;
 	return 0;
+}
+
+bool role_plane_is_lent(const struct role_plane *plane) {
+	return role_plane_is_on(plane) && kms_layer_is_lent(plane->layer);
+}
+
+int role_plane_lend(struct role_plane *plane, struct memory_view *picture, uint64_t colour) {
+	struct pixel_hashes hashes = {0};
+	size_t stride;
+	uint32_t format;
+	void *data;
+	if (!wlr_buffer_begin_data_ptr_access(&picture->base, WLR_BUFFER_DATA_PTR_ACCESS_READ,
+			    &data, &format, &stride)) {
+		return -EACCES;
+	}
+	struct pixels pixels = {data, (uint32_t)picture->base.width, (uint32_t)picture->base.height,
+			stride};
+	int ret = pixels_hash(&pixels, &hashes, NULL);
+	wlr_buffer_end_data_ptr_access(&picture->base);
+	if (ret != 0) {
+		return ret;
+	}
+	if (hashes.colour != colour) {
+		return -EILSEQ;
+	}
+	ret = kms_layer_lend(plane->layer, &picture->base, &picture->dmabuf);
+	if (ret == 0) {
+		plane->lent++;
+		plane->colour = colour;
+		plane->stale = false;
+	}
+	return ret;
 }
 
 struct own_picture *role_plane_capture(const struct role_plane *plane) {

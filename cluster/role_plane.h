@@ -3,11 +3,14 @@
  * A role's place on its output: on a plane of its own, or composed with all else; and why.
  *
  * On its plane is a copy of the picture, in memory that only we write: what was checked as it was
- * copied is what the plane shows, whatever becomes of the picture.
+ * copied is what the plane shows, whatever becomes of the picture. Or it is the picture itself, in
+ * its dma-buf: then only what the device shows can tell whether it is still the one that was
+ * checked.
  */
 #ifndef CLUSTER_ROLE_PLANE_H
 #define CLUSTER_ROLE_PLANE_H
 
+#include "../wlroots/memory_view.h"
 #include "own_picture.h"
 #include <gid/stream.h>
 
@@ -33,6 +36,7 @@ struct role_plane {
 	bool stale;		 /* what is shown was not copied to the plane yet */
 	uint64_t colour;	 /* of the copy that was made last */
 	uint64_t copies;
+	uint64_t lent; /* pictures that were shown themselves */
 };
 
 /*
@@ -64,7 +68,16 @@ bool role_plane_shows(const struct role_plane *plane, uint64_t colour);
 int role_plane_copy(struct role_plane *plane, struct wlr_buffer *picture, uint32_t transform,
 		uint64_t colour);
 
-/* A copy of what the plane shows, or NULL. */
+/*
+ * Gives the picture itself to the next commit. Returns as role_plane_copy(), or another -errno: the
+ * device does not take it.
+ */
+int role_plane_lend(struct role_plane *plane, struct memory_view *picture, uint64_t colour);
+
+/* Whether the plane shows, or is to show, a picture itself. */
+bool role_plane_is_lent(const struct role_plane *plane);
+
+/* A copy of what the plane shows, or NULL: there is none of its own. */
 struct own_picture *role_plane_capture(const struct role_plane *plane);
 
 const char *role_place_name(enum role_place place); /* one word, for programs */

@@ -66,7 +66,9 @@ static void role_view_write_point(
  */
 static void role_view_keep_last(struct role_view *view) {
 	struct own_picture *last = NULL;
-	if (view->composed != 0) {
+	if (view->composed != 0 && role_plane_is_lent(&view->plane)) {
+		last = own_picture_copy_buffer(&view->shown->view.base);
+	} else if (view->composed != 0) {
 		last = role_plane_is_on(&view->plane)
 				? role_plane_capture(&view->plane)
 				: screen_capture(view->screen, &view->config->box);
@@ -290,8 +292,40 @@ void role_view_settle(struct role_view *view) {
 	}
 }
 
+/*
+ * A picture that others can still write is on the plane only where that would be noticed. And only
+ * from the first byte of its memory on: vkms of Linux 6.12 counts the offset twice, and reads
+ * behind the end.
+ */
+static bool role_view_may_lend(const struct role_view *view) {
+	const struct held_frame *held = view->shown;
+	return view->screen->config->direct && screen_is_read_back(view->screen) && held != NULL &&
+			held->copy == NULL && held->view.dmabuf.n_planes == 1 &&
+			held->view.dmabuf.offset[0] == 0 &&
+			held->frame.transform == WL_OUTPUT_TRANSFORM_NORMAL;
+}
+
+/* As role_plane_copy(). */
+static int role_view_put(struct role_view *view) {
+	struct held_frame *held = view->shown;
+	uint64_t colour = role_view_expected(view);
+	if (role_view_may_lend(view)) {
+		int ret = role_plane_lend(&view->plane, &held->view, colour);
+		if (ret == 0 || ret == -EAGAIN || ret == -EACCES || ret == -EILSEQ) {
+			return ret;
+		}
+	}
+	struct wlr_buffer *picture =
+			held != NULL ? &held->view.base : own_picture_buffer(view->fallback);
+	return role_plane_copy(
+			&view->plane, picture, held != NULL ? held->frame.transform : 0, colour);
+}
+
 void role_view_fill(struct role_view *view, uint64_t now) {
 	struct role_plane *plane = &view->plane;
+	if (role_plane_is_lent(plane) && !screen_is_read_back(view->screen)) {
+		plane->stale = true;
+	}
 	if (role_plane_is_on(plane) && plane->stale &&
 			role_plane_shows(plane, role_view_expected(view))) {
 		/* The same picture in other memory, which needs no copy. */
@@ -305,10 +339,7 @@ void role_view_fill(struct role_view *view, uint64_t now) {
 	/* The second time for the fallback. */
 	for (int round = 0; round < 2 && role_plane_is_on(plane) && plane->stale; round++) {
 		const struct held_frame *held = view->shown;
-		struct wlr_buffer *picture = held != NULL ? (struct wlr_buffer *)&held->view.base
-							  : own_picture_buffer(view->fallback);
-		int ret = role_plane_copy(plane, picture, held != NULL ? held->frame.transform : 0,
-				role_view_expected(view));
+		int ret = role_view_put(view);
 		if (ret == 0) {
 			view->composed = held != NULL ? held->hashes.colour : 0;
 			view->displayed = role_view_expected(view);

@@ -131,6 +131,7 @@ static void handle_written(void *data, const struct kms_dumb *picture) {
 					"output %s: what it shows cannot be read back any more: "
 					"the device did not write it, %d times in a row",
 					screen->output->name, FAILED_MAX);
+			screen_ask(screen); /* what is only on planes because of it */
 		}
 		return;
 	}

@@ -3,9 +3,13 @@
 
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <xf86drm.h>
 #include <xf86drmMode.h>
 
@@ -61,20 +65,24 @@ static void handle_buffer_destroy(struct wl_listener *listener, void *data) {
 	kms_fb_destroy(fb);
 }
 
-uint32_t kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer) {
+static struct kms_fb *find_fb(struct wl_list *list, const struct wlr_buffer *buffer) {
 	struct kms_fb *fb;
 	wl_list_for_each(fb, list, link) {
 		if (fb->buffer == buffer) {
-			return fb->id;
+			return fb;
 		}
 	}
-	struct wlr_dmabuf_attributes dmabuf;
-	if (!wlr_buffer_get_dmabuf(buffer, &dmabuf)) {
-		errno = ENOTSUP;
-		return 0;
+	return NULL;
+}
+
+uint32_t kms_fb_of_dmabuf(struct wl_list *list, int fd, struct wlr_buffer *buffer,
+		const struct wlr_dmabuf_attributes *dmabuf) {
+	struct kms_fb *fb = find_fb(list, buffer);
+	if (fb != NULL) {
+		return fb->id;
 	}
 	fb = calloc(1, sizeof(*fb));
-	int ret = fb != NULL ? import(fd, &dmabuf, &fb->id) : -ENOMEM;
+	int ret = fb != NULL ? import(fd, dmabuf, &fb->id) : -ENOMEM;
 	if (ret != 0) {
 		free(fb);
 		errno = -ret;
@@ -86,6 +94,19 @@ uint32_t kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffe
 	wl_signal_add(&buffer->events.destroy, &fb->buffer_destroy);
 	wl_list_insert(list, &fb->link);
 	return fb->id;
+}
+
+uint32_t kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer) {
+	struct kms_fb *fb = find_fb(list, buffer);
+	struct wlr_dmabuf_attributes dmabuf;
+	if (fb != NULL) {
+		return fb->id;
+	}
+	if (!wlr_buffer_get_dmabuf(buffer, &dmabuf)) {
+		errno = ENOTSUP;
+		return 0;
+	}
+	return kms_fb_of_dmabuf(list, fd, buffer, &dmabuf);
 }
 
 void kms_fbs_destroy(struct wl_list *list) {
@@ -120,6 +141,17 @@ int kms_dumb_init(struct kms_dumb *dumb, int fd, uint32_t width, uint32_t height
 	dumb->size = size;
 	memset(data, 0, size);
 	return 0;
+}
+
+int kms_dumb_get_fence(const struct kms_dumb *dumb) {
+	struct dma_buf_export_sync_file export = {.flags = DMA_BUF_SYNC_READ, .fd = -1};
+	int dmabuf;
+	if (drmPrimeHandleToFD(dumb->fd, dumb->handle, DRM_CLOEXEC, &dmabuf) != 0) {
+		return -errno;
+	}
+	int ret = ioctl(dmabuf, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &export) == 0 ? export.fd : -errno;
+	close(dmabuf);
+	return ret;
 }
 
 void kms_dumb_finish(struct kms_dumb *dumb) {

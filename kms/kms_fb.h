@@ -22,6 +22,10 @@ struct kms_fb {
  */
 uint32_t kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer);
 
+/* The same of a buffer whose memory is said by the caller. */
+uint32_t kms_fb_of_dmabuf(struct wl_list *list, int fd, struct wlr_buffer *buffer,
+		const struct wlr_dmabuf_attributes *dmabuf);
+
 /* Of all in the list, before the device is closed. */
 void kms_fbs_destroy(struct wl_list *list);
 
@@ -37,6 +41,10 @@ struct kms_dumb {
 
 /* All black. Returns 0 or -errno; the picture is to be finished in either case. */
 int kms_dumb_init(struct kms_dumb *dumb, int fd, uint32_t width, uint32_t height);
+/* A descriptor of a fence that is signalled already, as of memory that no device draws to; or
+ * -errno. */
+int kms_dumb_get_fence(const struct kms_dumb *dumb);
+
 /* Takes one of zeroes, too. */
 void kms_dumb_finish(struct kms_dumb *dumb);
 

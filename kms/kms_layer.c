@@ -8,7 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <wlr/util/log.h>
+
+#define LENT 2 /* in place of a picture's index */
+#define TEST (DRM_MODE_ATOMIC_TEST_ONLY | DRM_MODE_ATOMIC_NONBLOCK)
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
@@ -26,6 +30,7 @@ struct kms_layer *kms_layer_create(
 			.y = y,
 			.shown = -1,
 			.next = -1,
+			.fence = -1,
 	};
 	wl_list_insert(output->layers.prev, &layer->link);
 	for (int i = 0; i < 2; i++) {
@@ -39,9 +44,21 @@ struct kms_layer *kms_layer_create(
 	return layer;
 }
 
+static void set_lent(struct wlr_buffer **place, struct wlr_buffer *buffer) {
+	struct wlr_buffer *before = *place;
+	*place = buffer != NULL ? wlr_buffer_lock(buffer) : NULL;
+	wlr_buffer_unlock(before);
+}
+
 void kms_layer_destroy(struct kms_layer *layer) {
 	if (layer == NULL) {
 		return;
+	}
+	set_lent(&layer->lent_next, NULL);
+	set_lent(&layer->lent_shown, NULL);
+	set_lent(&layer->lent_before, NULL);
+	if (layer->fence >= 0) {
+		close(layer->fence);
 	}
 	wl_list_remove(&layer->link);
 	for (int i = 0; i < 2; i++) {
@@ -55,21 +72,41 @@ void *kms_layer_begin(struct kms_layer *layer, size_t *stride) {
 		return NULL;
 	}
 	struct kms_dumb *picture = &layer->pictures[layer->shown == 0];
-	layer->next = layer->shown; /* until it is submitted: the other one may be half written */
+	/* Until it is submitted: the other one may be half written. */
+	layer->next = layer->shown;
+	set_lent(&layer->lent_next, layer->lent_shown);
 	*stride = picture->stride;
 	return picture->data;
 }
 
 void kms_layer_submit(struct kms_layer *layer) {
 	layer->next = layer->shown == 0;
+	set_lent(&layer->lent_next, NULL);
+}
+
+static bool has_news(const struct kms_layer *layer) {
+	return layer->next != layer->shown || layer->lent_next != layer->lent_shown;
 }
 
 bool kms_layer_is_shown(const struct kms_layer *layer) {
-	return layer->plane != NULL && layer->next == layer->shown;
+	return layer->plane != NULL && layer->next >= 0 && !has_news(layer);
+}
+
+bool kms_layer_is_lent(const struct kms_layer *layer) {
+	return layer->next == LENT;
 }
 
 const struct kms_dumb *kms_layer_picture(const struct kms_layer *layer) {
-	return layer->next >= 0 ? &layer->pictures[layer->next] : NULL;
+	return layer->next >= 0 && layer->next != LENT ? &layer->pictures[layer->next] : NULL;
+}
+
+/* The framebuffer that the next commit shows; 0: none. */
+static uint32_t layer_fb(const struct kms_layer *layer) {
+	struct kms_device *device = layer->output->device;
+	if (layer->next == LENT) {
+		return kms_fb_of_buffer(&device->fbs, device->fd, layer->lent_next);
+	}
+	return layer->next >= 0 ? layer->pictures[layer->next].id : 0;
 }
 
 /* --- planes ----------------------------------------------------------------------------------- */
@@ -82,13 +119,62 @@ static uint64_t zpos_above(
 
 static void add_layer(struct kms_request *request, const struct kms_output *output,
 		const struct kms_layer *layer, const struct kms_plane *plane, size_t i,
-		const struct kms_dumb *picture) {
-	kms_request_show(request, plane, output->crtc->id, picture->id, layer->x, layer->y,
-			picture->width, picture->height);
+		uint32_t fb) {
+	const struct kms_dumb *size = &layer->pictures[0];
+	kms_request_show(request, plane, output->crtc->id, fb, layer->x, layer->y, size->width,
+			size->height);
 	if (plane->has_zpos && !plane->zpos_is_fixed) {
 		kms_request_set(request, plane->id, plane->properties[KMS_PLANE_ZPOS],
 				zpos_above(output, plane, i));
 	}
+}
+
+/* A plane that cannot be told shows nothing that is lent. */
+static void add_fence(struct kms_request *request, const struct kms_layer *layer) {
+	kms_request_set(request, layer->plane->id, layer->plane->properties[KMS_PLANE_IN_FENCE_FD],
+			(uint64_t)layer->fence);
+}
+
+static size_t index_of(const struct kms_layer *layer) {
+	const struct kms_layer *other;
+	size_t i = 0;
+	wl_list_for_each(other, &layer->output->layers, link) {
+		if (other == layer) {
+			break;
+		}
+		i++;
+	}
+	return i;
+}
+
+int kms_layer_lend(struct kms_layer *layer, struct wlr_buffer *buffer,
+		const struct wlr_dmabuf_attributes *dmabuf) {
+	struct kms_output *output = layer->output;
+	if (output == NULL || output->flipping) {
+		return -EAGAIN;
+	}
+	struct kms_device *device = output->device;
+	if (layer->fence < 0) {
+		layer->fence = kms_dumb_get_fence(&layer->pictures[0]);
+	}
+	if (layer->fence < 0) {
+		return layer->fence;
+	}
+	uint32_t fb = kms_fb_of_dmabuf(&device->fbs, device->fd, buffer, dmabuf);
+	if (fb == 0) {
+		return -errno;
+	}
+	struct kms_request request;
+	kms_request_init(&request);
+	add_layer(&request, output, layer, layer->plane, index_of(layer), fb);
+	add_fence(&request, layer);
+	int error = kms_request_commit(&request, device->fd, TEST, NULL);
+	kms_request_finish(&request);
+	if (error == 0) {
+		layer->next = LENT;
+		set_lent(&layer->lent_next, buffer);
+	}
+	return error;
 }
 
 /* Overlays that others do not have, and that lie above the primary plane. */
@@ -124,13 +210,12 @@ static bool plan_is_taken(void *data, const int *choice, size_t layers) {
 		}
 		if (i < layers) {
 			add_layer(&request, plan->output, plan->layers[i], plan->planes[plane], i,
-					&plan->layers[i]->pictures[0]);
+					plan->layers[i]->pictures[0].id);
 		} else {
 			kms_request_hide(&request, plan->planes[plane]);
 		}
 	}
-	uint32_t flags = DRM_MODE_ATOMIC_TEST_ONLY | DRM_MODE_ATOMIC_NONBLOCK;
-	int error = kms_request_commit(&request, plan->output->device->fd, flags, NULL);
+	int error = kms_request_commit(&request, plan->output->device->fd, TEST, NULL);
 	kms_request_finish(&request);
 	return error == 0;
 }
@@ -176,7 +261,7 @@ bool kms_layers_have_plane(const struct kms_output *output) {
 bool kms_layers_have_news(const struct kms_output *output) {
 	const struct kms_layer *layer;
 	wl_list_for_each(layer, &output->layers, link) {
-		if (layer->plane != NULL && layer->next != layer->shown) {
+		if (layer->plane != NULL && has_news(layer)) {
 			return true;
 		}
 	}
@@ -184,6 +269,10 @@ bool kms_layers_have_news(const struct kms_output *output) {
 }
 
 void kms_layer_leave_plane(struct kms_layer *layer, bool may_return) {
+	if (layer->next == LENT) {
+		layer->next = -1;
+		set_lent(&layer->lent_next, NULL);
+	}
 	layer->plane = NULL;
 	layer->place = may_return ? KMS_LAYER_UNPLANNED : KMS_LAYER_TAKEN;
 }
@@ -209,9 +298,12 @@ static void add_plane(struct kms_output *output, struct kms_request *request,
 	const struct kms_layer *layer;
 	size_t i = 0;
 	wl_list_for_each(layer, &output->layers, link) {
-		const struct kms_dumb *picture = kms_layer_picture(layer);
-		if (layer->plane == plane && picture != NULL) {
-			add_layer(request, output, layer, plane, i, picture);
+		uint32_t fb = layer->plane == plane ? layer_fb(layer) : 0;
+		if (fb != 0) {
+			add_layer(request, output, layer, plane, i, fb);
+			if (layer->next == LENT) {
+				add_fence(request, layer);
+			}
 			return;
 		}
 		i++;
@@ -233,9 +325,19 @@ void kms_layers_sent(struct kms_output *output) {
 	struct kms_layer *layer;
 	wl_list_for_each(layer, &output->layers, link) {
 		layer->shown = layer->next;
+		/* What is replaced is on the screen until the flip. */
+		set_lent(&layer->lent_before, layer->lent_shown);
+		set_lent(&layer->lent_shown, layer->lent_next);
 		if (layer->plane != NULL) {
 			layer->plane->output = output;
 		}
+	}
+}
+
+void kms_layers_flipped(struct kms_output *output) {
+	struct kms_layer *layer, *next;
+	wl_list_for_each_safe(layer, next, &output->layers, link) {
+		set_lent(&layer->lent_before, NULL);
 	}
 }
 

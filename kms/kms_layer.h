@@ -3,7 +3,8 @@
  * A picture above the primary plane of an output, on a plane of its own as long as it has one.
  *
  * It lies in memory that the device gave and only this process writes: what was put there is what
- * is shown. Layers of one output must not overlap.
+ * is shown. Or it is lent: a buffer of somebody else, which that one can still write. Layers of one
+ * output must not overlap.
  */
 #ifndef KMS_LAYER_H
 #define KMS_LAYER_H
@@ -29,9 +30,16 @@ struct kms_layer {
 	struct kms_plane *plane;   /* with KMS_LAYER_ON_PLANE */
 	enum kms_layer_place place;
 	int32_t x, y;
-	/* One of them is shown, or both are free; -1: none */
 	struct kms_dumb pictures[2];
+	/* One of the pictures, LENT, or -1: none. */
 	int shown, next;
+	/* Locked; with LENT, and until the flip after that. */
+	struct wlr_buffer *lent_shown, *lent_next, *lent_before;
+	/*
+	 * Signalled. The device is told to wait for this one, and so not for those that whoever
+	 * lent the buffer can put into it: the whole output would wait with it. -1: not made yet.
+	 */
+	int fence;
 };
 
 /*
@@ -49,10 +57,21 @@ void kms_layer_destroy(struct kms_layer *layer);
 void *kms_layer_begin(struct kms_layer *layer, size_t *stride);
 void kms_layer_submit(struct kms_layer *layer);
 
+/*
+ * The next commit shows the buffer itself, which has the layer's size and is drawn. Returns 0,
+ * -EAGAIN: the last commit is on its way, or another -errno: the device does not take it on the
+ * layer's plane.
+ */
+int kms_layer_lend(struct kms_layer *layer, struct wlr_buffer *buffer,
+		const struct wlr_dmabuf_attributes *dmabuf);
+
+/* Whether what the next commit shows is lent. */
+bool kms_layer_is_lent(const struct kms_layer *layer);
+
 /* Whether its picture was given to a commit already, on its plane. */
 bool kms_layer_is_shown(const struct kms_layer *layer);
 
-/* The picture that the next commit shows; NULL: none was submitted yet. */
+/* The picture that the next commit shows; NULL: none was submitted yet, or it is lent. */
 const struct kms_dumb *kms_layer_picture(const struct kms_layer *layer);
 
 /*
@@ -78,6 +97,8 @@ void kms_layers_add(struct kms_output *output, struct kms_request *request);
 void kms_layers_add_hidden(struct kms_output *output, struct kms_request *request);
 /* What was added is on its way. */
 void kms_layers_sent(struct kms_output *output);
+/* It is on the screen. */
+void kms_layers_flipped(struct kms_output *output);
 void kms_layers_release(struct kms_output *output);
 void kms_layers_forget_output(struct kms_output *output);
 

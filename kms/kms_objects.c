@@ -24,6 +24,7 @@ static const char *const plane_names[KMS_PLANE_PROPERTIES] = {
 		[KMS_PLANE_ZPOS] = "zpos",
 		[KMS_PLANE_ALPHA] = "alpha",
 		[KMS_PLANE_ROTATION] = "rotation",
+		[KMS_PLANE_IN_FENCE_FD] = "IN_FENCE_FD",
 };
 
 static const char *const crtc_names[KMS_CRTC_PROPERTIES] = {

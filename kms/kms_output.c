@@ -322,6 +322,7 @@ void kms_output_flipped(struct kms_output *output, unsigned sequence, const stru
 		output->front = output->next;
 		output->next = NULL;
 	}
+	kms_layers_flipped(output);
 	struct wlr_output_event_present event = {
 			.commit_seq = output->flip_commit,
 			.presented = true,

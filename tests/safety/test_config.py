@@ -20,7 +20,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an unknown key of a role": (ROLE + "alpha=1\n", ['4: a role has no "alpha"']),
     "an unknown key of the display": ("[display]\ndepth=1\n", ['2: the display has no "depth"']),
     "a pacing": ("[display]\npacing=fast\n", ["2: pacing=fast must be on or off"]),
-    "planes": ("[display]\nplanes=3\n", ["2: planes=3 must be on or off"]),
+    "planes": ("[display]\nplanes=3\n", ["2: planes=3 must be on, off or direct"]),
     "a way of showing YUV": ("[display]\nyuv=fast\n", ["2: yuv=fast must be exact or driver"]),
     "an unknown key of a client": (
         "[client a]\nwidth=1\nheight=1\nrole=oil\n",

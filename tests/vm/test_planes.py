@@ -5,6 +5,7 @@ What the display controller made of all planes is known by its checksums.
 """
 
 import io
+import signal
 from collections.abc import Iterator
 
 import numpy
@@ -253,6 +254,30 @@ def test_a_screen_that_goes_and_comes_back(domains: Domains) -> None:
         terminal(1)
         cluster.wait_shown(live, 60, "the lamp live on the new screen")
         assert {one["place"] for one in cluster.status()["roles"]} == {"plane"}
+
+
+def test_a_dmabuf_itself_on_a_plane(domains: Domains) -> None:
+    """Whose producer draws over it after it was checked, which only the writeback tells."""
+    display = DISPLAY.replace("planes=on", "planes=direct") + "writeback=6\n"
+    configuration = display + role("lamp", LAMP, "red")
+    waiting = checksum(screen((LAMP, plain("red"))))
+    live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
+    with cluster_on_display(domains, configuration) as cluster:
+        cluster.wait_shown({waiting}, 3, "the fallback")
+        command = [BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], 0]
+        with running(domains, *command, domain="open") as producer:
+            cluster.wait_shown(live, 60, "the lamp on its plane")
+            cluster.wait(lambda: cluster.role("lamp")["read_back"] > 5, "pictures read back")
+            one = cluster.role("lamp")
+            assert (one["place"], one["checked_by"], one["differed"]) == ("plane", "writeback", 0)
+            assert one["plane_copies"] == 1  # the fallback
+            assert one["plane_direct"] >= one["shown_frames"] - 1 > 0
+            producer.signal(signal.SIGUSR1)
+            cluster.wait(lambda: cluster.role("lamp")["differed"] == 1, "the difference")
+            cluster.wait_shown({waiting}, 30, "the fallback, composed")
+            one = cluster.role("lamp")
+            assert (one["state"], one["reason"]) == ("wrong", "display")
+            assert (one["place"], one["place_reason"]) == ("composed", "differed")
 
 
 def copied(domains: Domains) -> numpy.ndarray:
