@@ -115,29 +115,40 @@ bool screen_is_read_back(const struct screen *screen) {
 	return screen->kms != NULL && !screen->readback.off && kms_writeback_is_there(screen->kms);
 }
 
+/* Also while too many failed: a machine that was busy for a while is not. */
 static bool screen_readback_is_due(const struct screen *screen, uint64_t now) {
-	return screen_is_read_back(screen) && now >= screen->readback.next &&
+	return screen->kms != NULL && now >= screen->readback.next &&
 			(screen->readback.asked || kms_writeback_is_ready(screen->kms));
+}
+
+static void handle_not_written(struct screen *screen) {
+	struct readback *readback = &screen->readback;
+	readback->failed++;
+	if (++readback->failed_in_a_row == FAILED_MAX) {
+		readback->off = true;
+		wlr_log(WLR_ERROR,
+				"output %s: what it shows is not read back now: the device did not "
+				"write it, %d times in a row",
+				screen->output->name, FAILED_MAX);
+		screen_ask(screen); /* what is only on planes because of it */
+	}
 }
 
 static void handle_written(void *data, const struct kms_dumb *picture) {
 	struct screen *screen = data;
 	struct readback *readback = &screen->readback;
 	if (picture == NULL) {
-		readback->failed++;
-		readback->off = ++readback->failed_in_a_row >= FAILED_MAX;
-		if (readback->off) {
-			wlr_log(WLR_ERROR,
-					"output %s: what it shows cannot be read back any more: "
-					"the device did not write it, %d times in a row",
-					screen->output->name, FAILED_MAX);
-			screen_ask(screen); /* what is only on planes because of it */
-		}
+		handle_not_written(screen);
 		return;
 	}
 	struct pixels pixels = {picture->data, picture->width, picture->height, picture->stride};
 	readback->count++;
 	readback->failed_in_a_row = 0;
+	if (readback->off) {
+		readback->off = false;
+		wlr_log(WLR_INFO, "output %s: what it shows is read back again",
+				screen->output->name);
+	}
 	screen->hooks->read_back(screen->data, screen, &pixels, gid_clock_now());
 }
 

@@ -69,7 +69,7 @@ struct readback {
 	uint64_t count; /* of those that were */
 	uint64_t failed;
 	unsigned failed_in_a_row;
-	bool off; /* too many were */
+	bool off; /* too many were, and none has come since */
 };
 
 struct screen {
