@@ -162,6 +162,9 @@ static void handle_revoked(void *data, struct gid_slab *slab) {
 	}
 	view->data = held->copy;
 	view->stride = row;
+	if (!view->sampled) {
+		memory_view_forget_dmabuf(view); /* the copy is in none, and waits for no device */
+	}
 }
 
 static void handle_destroyed(struct memory_view *view) {

@@ -255,15 +255,17 @@ def test_a_screen_that_goes_and_comes_back(domains: Domains) -> None:
 
 
 def test_a_dmabuf_itself_on_a_plane(domains: Domains) -> None:
-    """Whose producer draws over it after it was checked, which only the writeback tells."""
+    """Whose producer dies; and one that draws over it, which only the writeback tells."""
     display = DISPLAY.replace("planes=on", "planes=direct") + "writeback=6\n"
-    configuration = display + role("lamp", LAMP, "red")
-    waiting = checksum(screen((LAMP, plain("red"))))
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
-    with cluster_on_display(domains, configuration) as cluster:
-        cluster.wait_shown({waiting}, 3, "the fallback")
-        command = [BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], 0]
-        with running(domains, *command, domain="open") as producer:
+    command = [BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], 0]
+    with cluster_on_display(domains, display + role("lamp", LAMP, "last")) as cluster:
+
+        def keeps_one() -> bool:
+            shown = set(scanned_out(domains, 10))
+            return len(shown) == 1 and shown <= live
+
+        with running(domains, *command, domain="open"):
             cluster.wait_shown(live, 60, "the lamp on its plane")
             cluster.wait(lambda: cluster.role("lamp")["read_back"] > 5, "pictures read back")
             one = cluster.role("lamp")
@@ -271,9 +273,13 @@ def test_a_dmabuf_itself_on_a_plane(domains: Domains) -> None:
             # The fallback, and more only where a busy host has the device write too late.
             assert one["plane_copies"] == 1 or cluster.status()["read_back_failed"] >= 3
             assert one["plane_direct"] > 5
+        cluster.wait(lambda: cluster.role("lamp")["state"] == "lost", "the end of the lamp")
+        wait_for(keeps_one, "its last picture", PATIENCE)
+        with running(domains, *command, domain="open") as producer:
+            cluster.wait_shown(live, 60, "the lamp again")
             producer.signal(signal.SIGUSR1)
             cluster.wait(lambda: cluster.role("lamp")["differed"] == 1, "the difference")
-            cluster.wait_shown({waiting}, 30, "the fallback, composed")
+            wait_for(keeps_one, "the last picture that was right, composed", PATIENCE)
             one = cluster.role("lamp")
             assert (one["state"], one["reason"]) == ("wrong", "display")
             assert (one["place"], one["place_reason"]) == ("composed", "differed")
