@@ -50,8 +50,9 @@ class Agent:
         return self.hear()["id"]
 
     def hear(self) -> dict:
-        while not (line := self.lines.readline().strip()):
+        while (line := self.lines.readline()) == b"\n":
             pass
+        assert line != b"", "gid-cockpit has hung up"
         return json.loads(line)
 
     def say(self, **message: object) -> None:

@@ -165,6 +165,16 @@ void gid_slab_unref(struct gid_slab *slab) {
 	}
 }
 
+/* For dma-bufs, of which no client of a target has any. */
+int gid_slab_export_async(struct gid_domain *of, int fd, uint64_t offset,
+		const struct gid_layout *layout, const char *description, gid_exported_func done,
+		void *data, struct gid_slab **slab) {
+	(void)of, (void)fd, (void)offset, (void)layout, (void)description, (void)done, (void)data;
+	*slab = NULL;
+	demand(false);
+	return -EBADF;
+}
+
 int gid_slab_create_for_stream(struct gid_domain *of, const char *stream,
 		const struct gid_layout *layout, uint64_t slot_size, uint32_t slot_count,
 		const char *description, struct gid_slab **slab) {

@@ -3,7 +3,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from gid_vm.agent import Command, Result
@@ -23,6 +23,8 @@ number=2
 streams=*
 """
 PATIENCE = 120  # a guest under TCG, beside other tests
+
+OwnKernel = Callable[[str, Sequence[str]], Guest]  # of a name, and the modules that it loads
 
 
 class Domains:
@@ -61,8 +63,10 @@ class Domains:
 
 
 @contextmanager
-def domains_of_a_guest(modules: Sequence[str] = ()) -> Iterator[Domains]:
-    with own_kernel("open", modules) as guest:
+def domains_of_a_guest(
+    modules: Sequence[str] = (), make: OwnKernel = own_kernel
+) -> Iterator[Domains]:
+    with make("open", modules) as guest:
         domains = Domains(guest)
         domains.run("sh", "-c", "cat > /run/cockpit.conf", stdin=CONFIG.encode())
         domains.run("gid-cockpit", "--config", "/run/cockpit.conf", "up")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from domains import PATIENCE, Domains, domains_of_a_guest
+from domains import PATIENCE, Domains, OwnKernel, domains_of_a_guest
 from gid_vm.initramfs import CannotBoot
 from guests import Running
 from PIL import Image
@@ -39,9 +39,9 @@ ENVIRONMENT = {
 
 
 @contextmanager
-def domains_with_a_display(modules: Sequence[str]) -> Iterator[Domains]:
+def domains_with_a_display(modules: Sequence[str], *how: OwnKernel) -> Iterator[Domains]:
     try:
-        guest = domains_of_a_guest(modules)
+        guest = domains_of_a_guest(modules, *how)
         domains = guest.__enter__()
     except CannotBoot as error:
         pytest.skip(str(error))

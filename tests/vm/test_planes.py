@@ -13,18 +13,25 @@ import pytest
 from domains import PATIENCE, Domains
 from gid_vm.own_kernel import why_no_kernel
 from PIL import Image
+from planes import (
+    DISPLAY,
+    LAMP,
+    OVERLAYS,
+    PLAIN,
+    SMALL,
+    TURNED,
+    domains_with_planes,
+    lamp,
+    plain,
+    role,
+    screen,
+)
 from program import BUILD, wait_for
 from scanout import (
     ENVIRONMENT,
     FOLDER,
-    HEIGHT,
-    WIDTH,
-    background_picture,
     checksum,
     cluster_on_display,
-    domains_with_a_display,
-    lamp_picture,
-    png,
     running,
     scanned_out,
     write,
@@ -35,66 +42,13 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-OVERLAYS = 8
-DISPLAY = f"""
-[display]
-output=Virtual-1
-width={WIDTH}
-height={HEIGHT}
-pacing=on
-planes=on
-background=background.png
-screen-copies=/usr/bin/grim
-"""
 ODD = {"LD_PRELOAD": str(BUILD / "tests/vm/libodd-kms.so"), "ODD_KMS": str(FOLDER / "odd")}
-LAMP = (40, 20, 150, 70)  # x, y, width, height
-TURNED = (300, 100, 33, 57)
-SMALL = (40, 30)  # width, height
-PLAIN = {"blue": (1, 2, 3), "red": (200, 30, 5), "green": (9, 150, 60)}
 
 
 @pytest.fixture(scope="module")
 def domains() -> Iterator[Domains]:
-    with domains_with_a_display(["vkms enable_overlay=1"]) as domains:
-        write(domains, "background.png", png(background_picture()))
-        for name, colour in PLAIN.items():
-            for width, height in {LAMP[2:], SMALL}:
-                picture = numpy.full((height, width, 3), colour, numpy.uint8)
-                write(domains, f"{name}-{width}x{height}.png", png(picture))
+    with domains_with_planes() as domains:
         yield domains
-
-
-def role(name: str, box: tuple[int, int, int, int], fallback: str, more: str = "") -> str:
-    x, y, width, height = box
-    if fallback in PLAIN:
-        fallback = f"{fallback}-{width}x{height}.png"
-    return f"""
-[role {name}]
-domain=open
-x={x}
-y={y}
-width={width}
-height={height}
-deadline-ms=10000
-fallback={fallback}
-{more}
-"""
-
-
-def plain(name: str) -> numpy.ndarray:
-    return numpy.array(PLAIN[name], numpy.uint8)
-
-
-def screen(*parts: tuple[tuple[int, int, int, int], numpy.ndarray]) -> numpy.ndarray:
-    picture = background_picture()
-    for (x, y, width, height), pixels in parts:
-        there = picture[y : y + height, x : x + width]
-        there[...] = pixels[: len(there), : len(there[0])] if pixels.ndim == 3 else pixels
-    return picture
-
-
-def lamp(number: int) -> numpy.ndarray:
-    return lamp_picture(number, *LAMP[2:])
 
 
 def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
@@ -216,42 +170,6 @@ def test_what_is_shown_is_read_back(domains: Domains) -> None:
             before = one["read_back"]
             cluster.wait(lambda: cluster.role("lamp")["read_back"] > before + 5, "more of them")
             assert cluster.role("lamp")["differed"] == 1
-
-
-def test_a_screen_that_goes_and_comes_back(domains: Domains) -> None:
-    """To another terminal, with which the planes are gone; and then unplugged meanwhile."""
-    configuration = DISPLAY + role("lamp", LAMP, "red") + role("other", (300, 300, *SMALL), "blue")
-    other = ((300, 300, *SMALL), plain("blue"))
-    live = {checksum(screen((LAMP, lamp(i)), other)) for i in (0, 1)}
-
-    def terminal(number: int) -> None:
-        domains.run("busybox", "chvt", str(number))
-
-    def connect(state: str) -> None:
-        domains.run("sh", "-c", f"echo {state} > /sys/class/drm/card0-Virtual-1/status")
-
-    with (
-        running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open"),
-        cluster_on_display(domains, configuration, LIBSEAT_BACKEND="builtin") as cluster,
-    ):
-        cluster.wait_shown(live, 60, "the lamp live")
-        terminal(3)
-        wait_for(lambda: not live & set(scanned_out(domains, 3)), "the other terminal's", PATIENCE)
-        terminal(1)
-        cluster.wait_shown(live, 60, "the lamp live again")
-        assert {one["place"] for one in cluster.status()["roles"]} == {"plane"}
-        # Without udevd, what is connected is looked at when the terminal is ours again.
-        terminal(3)
-        connect("off")
-        terminal(1)
-        cluster.wait(lambda: cluster.status()["output"] == "", "the screen to be gone")
-        assert {one["place"] for one in cluster.status()["roles"]} == {"composed"}
-        cluster.wait(lambda: cluster.role("lamp")["state"] == "live", "the lamp, unseen")
-        terminal(3)
-        connect("on")
-        terminal(1)
-        cluster.wait_shown(live, 60, "the lamp live on the new screen")
-        assert {one["place"] for one in cluster.status()["roles"]} == {"plane"}
 
 
 def test_a_dmabuf_itself_on_a_plane(domains: Domains) -> None:
