@@ -10,12 +10,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gid_vm.accel import probe_accel
 from gid_vm.agent import PORT as AGENT_PORT
-from gid_vm.agent import Agent, GuestError, Hear
+from gid_vm.agent import Agent, Command, GuestError, Hear
 from gid_vm.guest import prepare, why_no_pages
 from gid_vm.initramfs import CannotBoot
 from gid_vm.monitor import Monitor, MonitorError
@@ -42,6 +42,31 @@ def show(kind: str, data: bytes) -> None:
     stream = sys.stdout if kind == "out" else sys.stderr
     stream.buffer.write(data)
     stream.flush()
+
+
+def pass_signals_on() -> Callable[[Command], None]:
+    """From now on signals are no longer ours, but those of the command that is given later.
+
+    Begun after the command, the command could outlive us: it prints before we know of it.
+    """
+    commands: list[Command] = []
+    early: list[int] = []
+
+    def take(number: int, _: object) -> None:
+        if commands:
+            commands[0].signal(signal.Signals(number))
+        else:
+            early.append(number)
+
+    def pass_on(command: Command) -> None:
+        commands.append(command)
+        for number in early:
+            command.signal(signal.Signals(number))
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
+            signal.signal(number, take)
+    return pass_on
 
 
 def show_for(agent: Agent) -> Hear:
@@ -319,10 +344,9 @@ class Guest:
         try:
             agent.connect(time.monotonic() + 1, lambda: True)
             agent.wait_ready(ANSWER_SECONDS)
+            pass_on = pass_signals_on()
             command = agent.start(words, cwd=cwd, hear=show_for(agent))
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
-                    signal.signal(number, lambda which, _: command.signal(signal.Signals(which)))
+            pass_on(command)
             command.wait(FOREVER_SECONDS)
             return command.code if command.code >= 0 else 128 - command.code
         except GuestError as error:
