@@ -33,7 +33,7 @@ class LightOnly(Open):
 
 
 class SmallCluster(Cluster):
-    size, refresh, roles = (800, 120), 10, ("telltale", "fences")
+    size, refresh, roles = (800, 120), 60, ("telltale", "fences")
     meter = ("--size=64x24",)
 
     def display_conf(self) -> str:
