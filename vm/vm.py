@@ -32,7 +32,7 @@ def main() -> int:
         "--accel",
         choices=("kvm", "tcg", "uml"),
         help="uml: User-mode Linux, which needs no KVM to be fast, and has none of QEMU's devices; "
-        "built at first use, in three minutes (default: KVM where it works, else tcg)",
+        "built at first use, in four minutes (default: KVM where it works, else tcg)",
     )
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="default: 1024")
     parser.add_argument(

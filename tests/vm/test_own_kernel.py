@@ -2,17 +2,19 @@
 """A guest that is there for its kernel alone: User-mode Linux, where there is no KVM."""
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from gid_vm import uml
+from gid_vm import own_kernel, uml
 from gid_vm.agent import GuestError
-from gid_vm.guest import Guest
+from gid_vm.guest import Guest, why_not
 from gid_vm.initramfs import CannotBoot
 from gid_vm.own_kernel import MODULES, UmlGuest
+from gid_vm.qemu import Machine
 from gid_vm.root import lent_folders
 from gid_vm.uml import built_kernel, why_no_uml
 
@@ -89,6 +91,21 @@ def children(pid: int) -> set[int]:
         for child in (task / "children").read_text().split():
             found |= children(int(child))
     return found
+
+
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_where_it_cannot_be_had_it_is_one_of_qemu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CannotBoot("apt-get failed")
+
+    monkeypatch.setattr(own_kernel, "is_program", lambda: True)
+    monkeypatch.setattr(own_kernel, "UmlGuest", refuse)
+    guest = own_kernel.own_kernel("own")
+    assert isinstance(guest.machine, Machine)
+    assert "apt-get failed" in capsys.readouterr().err
+    shutil.rmtree(guest.work)
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
