@@ -6,7 +6,6 @@
 
 import contextlib
 import os
-import platform
 import shlex
 import shutil
 import signal
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Self
 
+from . import plugins
 from .accel import probe_accel
 from .agent import GRACE_SECONDS, PORT, Agent, Command, GuestError, Result
 from .initramfs import CannotBoot, find_kernel, make_initramfs
@@ -66,32 +66,18 @@ def why_not() -> str | None:
     return None
 
 
-def plugin_registry() -> Path | None:
-    """What GStreamer knows of its plugins here: a translated guest takes a minute to find it out.
-
-    The guest gets a copy that it can write: where plugins differ after all, it looks again.
-    """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    own = cache / "gstreamer-1.0" / f"registry.{platform.machine()}.bin"
-    path = Path(os.environ.get("GST_REGISTRY", own))
-    if not path.exists():
-        with contextlib.suppress(OSError, subprocess.SubprocessError):
-            subprocess.run(["gst-inspect-1.0", "--version"], capture_output=True, timeout=60)
-    return path if path.is_file() else None
-
-
 def guest_files(
     mounts: bytes, configuration: str | None = None, **environment: str
 ) -> dict[str, bytes]:
     """What is in /run/guest of a guest: see prepare() for `configuration` and `environment`."""
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
-    known = plugin_registry() if "GST_REGISTRY" not in environment else None
+    known = plugins.known() if "GST_REGISTRY" not in environment else None
     if known is not None:
         variables["GST_REGISTRY"] = f"/run/guest/{REGISTRY}"
     exports = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
     files = {"environment": "".join(exports).encode(), "mounts": mounts}
     if known is not None:
-        files[REGISTRY] = known.read_bytes()
+        files[REGISTRY] = known
     if configuration is not None:
         files["gidway.conf"] = configuration.encode()
     return files
