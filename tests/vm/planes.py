@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A gid-cluster with planes=on, its roles, and what must then be on the screen."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy
+import pytest
 from domains import Domains, OwnKernel
 from scanout import (
     HEIGHT,
     WIDTH,
+    LostWriteback,
     background_picture,
     domains_with_a_display,
     lamp_picture,
@@ -43,6 +45,17 @@ def domains_with_planes(*how: OwnKernel) -> Iterator[Domains]:
                 picture = numpy.full((height, width, 3), colour, numpy.uint8)
                 write(domains, f"{name}-{width}x{height}.png", png(picture))
         yield domains
+
+
+def with_writeback(test: Callable[[Domains], None]) -> None:
+    """Runs a test in a guest of its own; in others, should vkms there lose a picture."""
+    for _ in range(4):
+        with domains_with_planes() as domains:
+            try:
+                return test(domains)
+            except LostWriteback:
+                print("vkms lost a picture")
+    pytest.fail("vkms lost a picture in each of 4 guests")
 
 
 def role(name: str, box: tuple[int, int, int, int], fallback: str, more: str = "") -> str:

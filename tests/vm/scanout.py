@@ -8,6 +8,7 @@ The pixels that it must come from are known here: nothing that composed them is 
 import io
 import json
 import signal
+import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -59,15 +60,51 @@ def checksum(picture: numpy.ndarray) -> int:
     return zlib.crc32(pixels.tobytes(), 0xFFFFFFFF) ^ 0xFFFFFFFF
 
 
-def scanned_out(domains: Domains, count: int) -> list[int]:
-    """The checksums of the refreshes that come now; none while the display is dark."""
-    command = ["timeout", "60", "dd", f"if={CHECKSUMS}/data", "bs=64", f"count={count}"]
-    result = domains.guest.run(command)
-    if "failed to open" in result.err:
-        return []
-    lines = result.out.replace("\0", "").splitlines()
-    assert len(lines) == count
-    return [int(line.split()[1], 16) for line in lines]
+class LostWriteback(Exception):
+    """vkms (of Linux 7.2) lost a picture that it was to write, and is of no use from then on.
+
+    It takes the end of each later one for that of the one before. It happens where the next commit,
+    or the end of the checksums, comes between a commit and its refresh: on a machine so busy that
+    the driver was interrupted there for a whole refresh.
+    """
+
+
+class Refreshes:
+    """The checksums of refreshes, as they come, to one reader.
+
+    It is not closed while anything is written back, for vkms then loses that: see LostWriteback.
+    With writeback it makes checksums only of what is written.
+    """
+
+    _SCRIPT = "until command exec 3<$0/data; do sleep 0.1; done 2>/dev/null; exec cat <&3"
+
+    def __init__(self, domains: Domains) -> None:
+        self._said = b""
+        self._lines: list[int] = []
+        self._changed = threading.Condition()
+        self._reader = domains.guest.agent.start(
+            ["sh", "-c", self._SCRIPT, CHECKSUMS], hear=self._hear
+        )
+
+    def _hear(self, kind: str, data: bytes) -> None:
+        *lines, self._said = (self._said + data.replace(b"\0", b"")).split(b"\n")
+        with self._changed:
+            self._lines += [int(line.split()[1], 16) for line in lines]
+            self._changed.notify_all()
+
+    def next(self, count: int) -> list[int]:
+        """Those that come now; none while the display is dark."""
+        with self._changed:
+            first = len(self._lines)
+            self._changed.wait_for(lambda: len(self._lines) > first, 2)
+            if len(self._lines) == first:
+                return []
+            assert self._changed.wait_for(lambda: len(self._lines) >= first + count, 60)
+            return self._lines[first : first + count]
+
+    def close(self) -> None:
+        self._reader.signal(signal.SIGKILL)
+        self._reader.wait(PATIENCE)
 
 
 def write(domains: Domains, name: str, content: bytes) -> Path:
@@ -108,12 +145,22 @@ def lamp_picture(number: int, width: int, height: int) -> numpy.ndarray:
     return numpy.stack([value >> shift & 0xFF for shift in (16, 8, 0)], axis=-1).astype(numpy.uint8)
 
 
+@contextmanager
+def refreshes_of(domains: Domains) -> Iterator[Refreshes]:
+    refreshes = Refreshes(domains)
+    try:
+        yield refreshes
+    finally:
+        refreshes.close()
+
+
 class Cluster:
     """A gid-cluster on the display, and what is asked of it."""
 
-    def __init__(self, domains: Domains, program: Running) -> None:
+    def __init__(self, domains: Domains, program: Running, refreshes: Refreshes) -> None:
         self.domains = domains
         self.program = program
+        self.refreshes = refreshes
 
     def status(self) -> dict:
         return json.loads(self.domains.run("python3", "-c", ASK, f"{FOLDER}/status").out)
@@ -123,19 +170,18 @@ class Cluster:
 
     def wait_shown(self, expected: set[int], count: int, what: str) -> None:
         """Until so many refreshes in a row have these checksums, and no others."""
+        self.wait(lambda: set(self.refreshes.next(count)) == expected, what, pause=0.02)
 
-        def shows() -> bool:
-            assert self.program.is_running, self.program.err
-            return set(scanned_out(self.domains, count)) == expected
-
-        wait_for(shows, what, PATIENCE)
-
-    def wait(self, condition: Callable[[], bool], what: str) -> None:
+    def wait(self, condition: Callable[[], bool], what: str, pause: float = 0.2) -> None:
         def holds() -> bool:
             assert self.program.is_running, self.program.err
-            return condition()
+            if condition():
+                return True
+            if "what it shows is not read back now" in self.program.err:
+                raise LostWriteback
+            return False
 
-        wait_for(holds, what, PATIENCE, pause=1)
+        wait_for(holds, what, PATIENCE, pause)
 
 
 @contextmanager
@@ -145,8 +191,8 @@ def cluster_on_display(
     config = write(domains, "cluster.conf", configuration.encode())
     words = [BUILD / "cluster/gid-cluster", "--config", config, "--socket", FOLDER / "wayland"]
     words += ["--status", FOLDER / "status"]
-    with running(domains, *words, **environment) as program:
-        cluster = Cluster(domains, program)
+    with refreshes_of(domains) as refreshes, running(domains, *words, **environment) as program:
+        cluster = Cluster(domains, program, refreshes)
         wait_for(lambda: "ready, with" in program.err or not program.is_running, "it", PATIENCE)
         assert program.is_running, program.err
         yield cluster

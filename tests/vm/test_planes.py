@@ -25,6 +25,7 @@ from planes import (
     plain,
     role,
     screen,
+    with_writeback,
 )
 from program import BUILD, wait_for
 from scanout import (
@@ -33,7 +34,6 @@ from scanout import (
     checksum,
     cluster_on_display,
     running,
-    scanned_out,
     write,
 )
 
@@ -89,7 +89,7 @@ def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
         seen: set[int] = set()
 
         def falls_back() -> bool:
-            now = scanned_out(domains, 30)
+            now = cluster.refreshes.next(30)
             seen.update(now)
             return set(now) == {after}
 
@@ -120,7 +120,8 @@ def test_more_roles_than_planes(domains: Domains) -> None:
 def test_a_device_that_refuses(domains: Domains) -> None:
     """Planes that it does not take in the test, and then a frame with one that it had taken."""
     places = {"lamp": LAMP, "second": (300, 300, *SMALL), "third": (400, 300, *SMALL)}
-    configuration = DISPLAY + "".join(role(name, box, "red") for name, box in places.items())
+    configuration = DISPLAY + "writeback=0\n"
+    configuration += "".join(role(name, box, "red") for name, box in places.items())
     others = [(places[name], plain("red")) for name in ("second", "third")]
     waiting = checksum(screen((LAMP, plain("red")), *others))
     live = {checksum(screen((LAMP, lamp(i)), *others)) for i in (0, 1)}
@@ -134,7 +135,7 @@ def test_a_device_that_refuses(domains: Domains) -> None:
         seen: set[int] = set()
 
         def is_live() -> bool:
-            now = scanned_out(domains, 30)
+            now = cluster.refreshes.next(30)
             seen.update(now)
             return set(now) == live
 
@@ -144,9 +145,13 @@ def test_a_device_that_refuses(domains: Domains) -> None:
         assert {one["place_reason"] for one in cluster.status()["roles"]} == {"refused"}
 
 
-def test_what_is_shown_is_read_back(domains: Domains) -> None:
+def test_what_is_shown_is_read_back() -> None:
     """By the controller's writeback. A plane that shows something else is not used any longer."""
-    configuration = DISPLAY + "writeback=6\n" + role("lamp", LAMP, "red")
+    with_writeback(shown_is_read_back)
+
+
+def shown_is_read_back(domains: Domains) -> None:
+    configuration = DISPLAY + "writeback=12\n" + role("lamp", LAMP, "red")
     waiting = checksum(screen((LAMP, plain("red"))))
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
     write(domains, "odd", b"none")
@@ -156,14 +161,14 @@ def test_what_is_shown_is_read_back(domains: Domains) -> None:
         assert cluster.status()["composed_frames"] == 1
         cluster.wait_shown({waiting}, 3, "the fallback")
         with running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open"):
-            cluster.wait_shown(live, 60, "the lamp on its plane")
+            cluster.wait_shown(live, 6, "the lamp on its plane")
             before = cluster.role("lamp")["read_back"]
             cluster.wait(lambda: cluster.role("lamp")["read_back"] > before + 5, "more of them")
             one = cluster.role("lamp")
             assert (one["place"], one["checked_by"], one["differed"]) == ("plane", "writeback", 0)
             write(domains, "odd", b"shift")
             cluster.wait(lambda: cluster.role("lamp")["differed"] == 1, "the difference")
-            cluster.wait_shown(live, 60, "the lamp, composed and at its place")
+            cluster.wait_shown(live, 6, "the lamp, composed and at its place")
             one = cluster.role("lamp")
             assert (one["place"], one["place_reason"]) == ("composed", "differed")
             assert [change["reason"] for change in one["transitions"]][1:] == ["display", "none"]
@@ -172,32 +177,35 @@ def test_what_is_shown_is_read_back(domains: Domains) -> None:
             assert cluster.role("lamp")["differed"] == 1
 
 
-def test_a_dmabuf_itself_on_a_plane(domains: Domains) -> None:
+def test_a_dmabuf_itself_on_a_plane() -> None:
     """Whose producer dies; and one that draws over it, which only the writeback tells."""
-    display = DISPLAY.replace("planes=on", "planes=direct") + "writeback=6\n"
+    with_writeback(dmabuf_itself)
+
+
+def dmabuf_itself(domains: Domains) -> None:
+    display = DISPLAY.replace("planes=on", "planes=direct") + "writeback=12\n"
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
     command = [BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], 0]
     with cluster_on_display(domains, display + role("lamp", LAMP, "last")) as cluster:
 
         def keeps_one() -> bool:
-            shown = set(scanned_out(domains, 10))
+            shown = set(cluster.refreshes.next(4))
             return len(shown) == 1 and shown <= live
 
         with running(domains, *command, domain="open"):
-            cluster.wait_shown(live, 60, "the lamp on its plane")
+            cluster.wait_shown(live, 6, "the lamp on its plane")
             cluster.wait(lambda: cluster.role("lamp")["read_back"] > 5, "pictures read back")
             one = cluster.role("lamp")
             assert (one["place"], one["checked_by"], one["differed"]) == ("plane", "writeback", 0)
-            # The fallback, and more only where a busy host has the device write too late.
-            assert one["plane_copies"] == 1 or cluster.status()["read_back_failed"] >= 3
+            assert one["plane_copies"] == 1  # the fallback
             assert one["plane_direct"] > 5
         cluster.wait(lambda: cluster.role("lamp")["state"] == "lost", "the end of the lamp")
-        wait_for(keeps_one, "its last picture", PATIENCE)
+        cluster.wait(keeps_one, "its last picture")
         with running(domains, *command, domain="open") as producer:
-            cluster.wait_shown(live, 60, "the lamp again")
+            cluster.wait_shown(live, 6, "the lamp again")
             producer.signal(signal.SIGUSR1)
             cluster.wait(lambda: cluster.role("lamp")["differed"] == 1, "the difference")
-            wait_for(keeps_one, "the last picture that was right, composed", PATIENCE)
+            cluster.wait(keeps_one, "the last picture that was right, composed")
             one = cluster.role("lamp")
             assert (one["state"], one["reason"]) == ("wrong", "display")
             assert (one["place"], one["place_reason"]) == ("composed", "differed")

@@ -11,7 +11,9 @@ from program import BUILD
 
 
 @pytest.mark.parametrize("writer", ["nobody", "without our plugins", "not GStreamer"])
-def test_our_plugins_are_known(writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_plugins_are_known(
+    writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     registry = tmp_path / "registry.bin"
     monkeypatch.setenv("GST_REGISTRY", str(registry))
     monkeypatch.delenv("GST_PLUGIN_PATH", raising=False)

@@ -22,8 +22,8 @@ from scanout import (
     domains_with_a_display,
     lamp_picture,
     png,
+    refreshes_of,
     running,
-    scanned_out,
     write,
 )
 from weston import SHELL_CONFIG
@@ -43,6 +43,7 @@ height={HEIGHT}
 pacing=on
 background=background.png
 planes={{planes}}
+writeback=0
 [role lamp]
 domain=open
 x={X}
@@ -123,16 +124,16 @@ def test_weston_shows_the_frames_of_a_stream(domains: Domains) -> None:
         if data.size != HEIGHT * WIDTH * 4:
             return False  # it is just being written
         frame = checksum(data.reshape(HEIGHT, WIDTH, 4)[..., 2::-1])
-        return {frame} == set(scanned_out(domains, 2))
+        return {frame} == set(refreshes.next(2))
 
-    with running(domains, *words) as weston:
+    with refreshes_of(domains) as refreshes, running(domains, *words) as weston:
         wait_for(lambda: "gid: ready" in weston.err, "weston to be ready", PATIENCE)
         keeper = Running(domains.play("cluster", f"{keep} location={raw}"))
         player = Running(domains.play("open", f"{source} ! {sink}"))
         environment = ENVIRONMENT | {"WAYLAND_DISPLAY": "scanout"}
         viewer = Running(domains.start("cluster", *view, **environment))
         keeper.wait_lines("frame", 30)
-        assert len(set(scanned_out(domains, 240))) >= 4  # it moves
+        assert len(set(refreshes.next(240))) >= 4  # it moves
         player.signal(signal.SIGSTOP)  # the last frame stays where it is
         wait_for(shows_the_last_frame, "the last frame on the screen", PATIENCE, pause=1)
         player.signal(signal.SIGCONT)
