@@ -9,11 +9,15 @@ Weston says of a frame that comes after a pause that it is shown a whole refresh
 soonest: what pacing can gain ends there.
 
 With --display vkms all of that is in a guest, whose display has a real vblank; the film is then a
-small moving picture, which any guest can draw in time. `misses_on` is the share of
-frames that missed the refresh that their repaint was meant for. With --compare display-clock pacing
-is always on, and the film's source follows the display's refreshes in every second run. A source of
-59.8 frames a second that does not comes to all phases of a refresh within 5 s, as a camera with a
-clock of its own does in time; one of 60 stays at that which it happens to begin at.
+small moving picture, which any guest can draw in time. `misses_on` is the share of frames that
+missed the refresh that their repaint was meant for. A film is made in advance: while pacing is on,
+gidsink sends its frames in time with the display (display-sync=true). With --compare window only
+Weston's window differs. Other rates than the film's own are those of live sources.
+
+With --compare display-clock pacing is always on, and the film's source follows the display's
+refreshes in every second run. A source of 59.8 frames a second that does not comes to all phases
+of a refresh within 5 s, as a camera with a clock of its own does in time; one of 60 stays at that
+which it happens to begin at.
 """
 
 import argparse
@@ -41,6 +45,7 @@ import inside
 from gid_vm.own_kernel import is_program
 
 SETTINGS = ("off", "on")
+COMPARED = ("pacing", "window", "display-clock")
 CASES = ("film@60", "24@60", "30@60", "50@60", "60@60")
 VKMS_CASES = ("film@60",)
 PATIENCE = 20.0
@@ -53,7 +58,7 @@ class Display:
 
     weston: tuple[str, ...]
     config: str
-    film: str  # what a pipeline begins with; {film} and {rate} are filled in
+    film: str  # what a pipeline begins with; {film}, {rate} and {live} are filled in
     view: tuple[str, ...]
     patience: float
 
@@ -69,7 +74,7 @@ DISPLAYS = {
     "vkms": Display(
         ("--backend=drm", "--continue-without-input", "--shell=kiosk-shell.so"),
         "[output]\nname=Virtual-1\nmode=640x480\n",
-        "videotestsrc is-live=true pattern=ball "
+        "videotestsrc is-live={live} pattern=ball "
         "! video/x-raw,format=BGRx,width=320,height=180{rate}",
         ("--background=000000", "--place=320x180+160+150"),
         GUEST_PATIENCE,
@@ -146,7 +151,7 @@ def main() -> int:
     )
     parser.add_argument(
         "--compare",
-        choices=("pacing", "display-clock"),
+        choices=COMPARED,
         default="pacing",
         help="what is off and on in turn (default: pacing); display-clock only with gid-cluster",
     )
@@ -249,7 +254,7 @@ def show(case: Case, off: dict, on: dict) -> None:
 def measure(
     run: Callable[[Path, Case, str, float], dict],
     case: Case,
-    play: Callable[[bool], contextlib.AbstractContextManager[None]],
+    play: Callable[[str], contextlib.AbstractContextManager[None]],
     options: argparse.Namespace,
     progress: common.Progress,
 ) -> list[dict]:
@@ -258,21 +263,33 @@ def measure(
     The film runs on meanwhile, but where how it is played is what differs.
     """
     runs: dict[str, list[dict]] = {setting: [] for setting in SETTINGS}
-    clocks = options.compare == "display-clock"
+    ways = {setting: way_to_play(case, setting, options) for setting in SETTINGS}
+    differs = len(set(ways.values())) > 1
     with tempfile.TemporaryDirectory(prefix="gid-pacing-") as name:
         folder = Path(name)
-        whole = contextlib.nullcontext() if clocks else play(options.display_clock)
+        whole = contextlib.nullcontext() if differs else play(ways["on"])
         with common.cockpit(folder, "film"), whole:
             for index in range(options.rounds):
                 for setting in SETTINGS:
                     progress.step(f"{case}, {options.compare} {setting}")
                     place = folder / f"{setting}-{index}"
                     place.mkdir(mode=0o700)
-                    player = play(setting == "on") if clocks else contextlib.nullcontext()
+                    player = play(ways[setting]) if differs else contextlib.nullcontext()
                     with player, kept_mapped(options):
-                        pacing = "on" if clocks else setting
+                        pacing = "on" if options.compare == "display-clock" else setting
                         runs[setting].append(run(place, case, pacing, seconds_of(case, options)))
     return [row(case, setting, found) for setting, found in runs.items()]
+
+
+def way_to_play(case: Case, setting: str, options: argparse.Namespace) -> str:
+    """Properties of gidsink."""
+    clock, sync = "display-clock=true", "display-sync=true"
+    if options.compare == "display-clock":
+        return clock if setting == "on" else ""
+    if options.display_clock:
+        return clock
+    follows = options.compare == "pacing" and options.display == "vkms" and case.rate == "film"
+    return sync if follows and setting == "on" else ""
 
 
 def row(case: Case, setting: str, runs: list[dict]) -> dict:
@@ -299,16 +316,16 @@ def row(case: Case, setting: str, runs: list[dict]) -> dict:
 
 
 @contextlib.contextmanager
-def playing(display: Display, case: Case, film: Path, follows: bool) -> Iterator[None]:
-    """The film runs in the domain `open`, over and over; `follows`: by the display's clock."""
-    sink = " ! gidsink stream=film name=sink" + (" display-clock=true" if follows else "")
+def playing(display: Display, case: Case, film: Path, way: str) -> Iterator[None]:
+    """The film runs in the domain `open`, over and over; `way`: properties of gidsink."""
+    sink = f" ! gidsink stream=film name=sink {way}"
     if "{film}" in display.film:
         rate = "" if case.rate == "film" else f" ! videorate ! video/x-raw,{framerate(case.rate)}"
         pipeline = display.film.format(film=film, rate=rate) + sink
         command = [sys.executable, str(common.DEMO / "play.py"), "--loop", pipeline]
     else:
-        rate = FILM_RATE if case.rate == "film" else case.rate
-        pipeline = display.film.format(rate=f",{framerate(rate)}") + sink
+        live, rate = case.rate != "film", FILM_RATE if case.rate == "film" else case.rate
+        pipeline = display.film.format(rate=f",{framerate(rate)}", live=str(live).lower()) + sink
         command = ["gst-launch-1.0", "-q", *pipeline.split()]
     with started(command, os.environ | {"GID_DOMAIN": "open"}):
         yield

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock that live sources can follow, and that follows the display of the consumer. */
+/*
+ * The display of the consumer: a clock that follows it, for sources that follow a clock, and the
+ * times at which it needs frames that were made in advance.
+ */
 #include "common/gstgid.h"
 #include "gstgidsink.h"
 
@@ -83,10 +86,9 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
   GstGidSinkSent *sent = &self->sent[frame->sequence % GST_GID_SINK_SENT];
   struct gid_shown shown;
   guint64 latency, late_by;
-  gint64 later;
   int ret;
 
-  if (!self->display_clock)
+  if (!self->display_clock && !self->display_sync)
     return;
   sent->time = frame->submit_time;
   sent->pts = frame->pts;
@@ -101,9 +103,14 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
   if (shown.time <= sent->time)
     return;
   latency = shown.time - sent->time;
-  later = gst_gid_phase_shown (&self->phase, shown.refresh_ns, latency);
-  slew (self, later, shown.refresh_ns);
-  late_by = gst_gid_phase_late_by (&self->phase, latency);
+  if (self->display_sync) {
+    late_by = gst_gid_deadline_shown (&self->deadline, shown.refresh_ns, latency);
+  } else {
+    gint64 later = gst_gid_phase_shown (&self->phase, shown.refresh_ns, latency);
+
+    slew (self, later, shown.refresh_ns);
+    late_by = gst_gid_phase_late_by (&self->phase, latency);
+  }
   GST_OBJECT_LOCK (self);
   self->display_refresh = shown.refresh_ns;
   self->display_latency = latency;
@@ -111,4 +118,37 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
   GST_OBJECT_UNLOCK (self);
   if (late_by > 0)
     send_qos (self, sent->pts, late_by, shown.refresh_ns);
+}
+
+/* By how much the frame is to be sent after its time. */
+static GstClockTimeDiff
+display_shift (GstGidSink *self, GstBuffer *buffer)
+{
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  guint64 wanted = gst_gid_sink_present_time (self, buffer), turn;
+
+  if (wanted == GID_TIME_NONE)
+    return 0;
+  /* with a negative offset it is sent before it is to be shown, as it is */
+  turn = (guint64) ((gint64) wanted + MIN (gst_base_sink_get_ts_offset (sink), 0));
+  /* what is live is not there any sooner */
+  return (GstClockTimeDiff) (gst_gid_deadline_send_time (&self->deadline, self->shown.time, wanted,
+                                 gst_gid_sink_is_live (self) ? turn : 0)
+      - turn);
+}
+
+void
+gst_gid_sink_sync_times (
+    GstGidSink *self, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
+{
+  const GstSegment *segment = &GST_BASE_SINK_CAST (self)->segment;
+  GstClockTimeDiff shift;
+
+  if (!self->display_sync || self->shown.time == 0 || segment->format != GST_FORMAT_TIME
+      || segment->rate != 1 || !GST_CLOCK_TIME_IS_VALID (*start) || *start < segment->start)
+    return;
+  shift = MAX (display_shift (self, buffer), -(GstClockTimeDiff) (*start - segment->start));
+  *start = (GstClockTime) ((GstClockTimeDiff) *start + shift);
+  if (GST_CLOCK_TIME_IS_VALID (*end))
+    *end = MAX ((GstClockTime) ((GstClockTimeDiff) *end + shift), *start);
 }

@@ -42,9 +42,8 @@ running_time (const GstSegment *segment, GstBuffer *buffer)
       segment, GST_FORMAT_TIME, segment->rate < 0 && lasts ? stop : start);
 }
 
-/* When the frame is to be shown, on CLOCK_MONOTONIC. */
-static guint64
-present_time (GstGidSink *self, GstBuffer *buffer)
+guint64
+gst_gid_sink_present_time (GstGidSink *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
   GstClockTime running = running_time (&sink->segment, buffer), base;
@@ -67,6 +66,19 @@ present_time (GstGidSink *self, GstBuffer *buffer)
   return base + running + delay (sink) + offset;
 }
 
+gboolean
+gst_gid_sink_is_live (GstGidSink *self)
+{
+  if (!self->knows_live) {
+    gboolean live;
+
+    self->knows_live = TRUE;
+    self->live =
+        gst_base_sink_query_latency (GST_BASE_SINK_CAST (self), NULL, &live, NULL, NULL) && live;
+  }
+  return self->live;
+}
+
 /*
  * When the picture came to be, on CLOCK_MONOTONIC. Live sources (a camera) say it by their
  * timestamps. What is not live (a film) came to be when it came here, before the wait for its time.
@@ -74,16 +86,8 @@ present_time (GstGidSink *self, GstBuffer *buffer)
 static guint64
 capture_time (GstGidSink *self, guint64 present, gboolean playing)
 {
-  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-
-  if (playing && !self->knows_live) {
-    gboolean live;
-
-    self->knows_live = TRUE;
-    self->live = gst_base_sink_query_latency (sink, NULL, &live, NULL, NULL) && live;
-  }
-  if (self->live && present != GID_TIME_NONE) {
-    guint64 captured = present - delay (sink);
+  if (playing && gst_gid_sink_is_live (self) && present != GID_TIME_NONE) {
+    guint64 captured = present - delay (GST_BASE_SINK_CAST (self));
 
     if (captured < self->arrived)
       return captured;
@@ -215,7 +219,7 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
 
   /* before the pipeline plays its clock says nothing */
   if (playing)
-    frame->present_time = present_time (self, buffer);
+    frame->present_time = gst_gid_sink_present_time (self, buffer);
   frame->capture_time = capture_time (self, frame->present_time, playing);
 
   gst_gid_domain_lock (self->domain);

@@ -46,6 +46,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   self->stats_posted = g_get_monotonic_time ();
   self->display_refresh = self->display_latency = self->display_late = 0;
   self->phase = (GstGidPhase) { 0 };
+  self->deadline = (GstGidDeadline) { 0 };
   self->look_again = self->ask_again = 0;
   self->asked = 0;
   self->shown = (struct gid_shown) { 0 };
@@ -282,6 +283,14 @@ gst_gid_sink_query (GstBaseSink *sink, GstQuery *query)
   return GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->query (sink, query);
 }
 
+static void
+gst_gid_sink_get_times (
+    GstBaseSink *sink, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
+{
+  GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->get_times (sink, buffer, start, end);
+  gst_gid_sink_sync_times (GST_GID_SINK (sink), buffer, start, end);
+}
+
 /* --- the object -------------------------------------------------------------------------------- */
 
 static gboolean
@@ -341,6 +350,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
   sink_class->propose_allocation = gst_gid_sink_propose_allocation;
   sink_class->prepare = gst_gid_sink_prepare;
   sink_class->preroll = gst_gid_sink_preroll;
+  sink_class->get_times = gst_gid_sink_get_times;
   sink_class->render = gst_gid_sink_render;
   sink_class->wait_event = gst_gid_sink_wait_event;
   sink_class->event = gst_gid_sink_event;

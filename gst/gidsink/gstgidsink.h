@@ -8,6 +8,7 @@
 #include "common/gstgidexport.h"
 #include "common/gstgidpeers.h"
 #include "common/gstgidpool.h"
+#include "gstgiddeadline.h"
 #include "gstgidphase.h"
 
 G_BEGIN_DECLS
@@ -30,9 +31,9 @@ struct _GstGidSink
   /* properties; the object lock */
   gchar *domain_name, *stream, *peer, *timeline_path;
   guint slots, credit, lease_ms, stats_interval_ms;
-  gboolean dmabuf, leaky, wait_for_connection, display_clock;
+  gboolean dmabuf, leaky, wait_for_connection, display_clock, display_sync;
   GstGidCopyPolicy copy_policy;
-  /* with `display-clock`, of the consumer's display: ns, 0: not known; the object lock */
+  /* with either, of the consumer's display: ns, 0: not known; the object lock */
   guint64 display_refresh, display_latency;
   guint64 display_late; /* frames that missed their refresh */
 
@@ -62,7 +63,8 @@ struct _GstGidSink
   GstBuffer *prerolled; /* was sent at preroll, and is not to be sent again */
   gboolean picture_is_due; /* nothing was sent since the start or the last flush */
   gint64 stats_posted;
-  GstGidPhase phase;
+  GstGidPhase phase; /* with `display-clock` */
+  GstGidDeadline deadline; /* with `display-sync` */
   struct gid_shown shown; /* what was told last */
   GstGidSinkSent sent[GST_GID_SINK_SENT]; /* by the number of the frame */
   guint64 arrived; /* when the present buffer came, CLOCK_MONOTONIC */
@@ -146,10 +148,22 @@ GstGidAllocator *gst_gid_sink_get_allocator (GstGidSink *self, GstCaps *caps);
 GstClock *gst_gid_display_clock_new (void);
 
 /**
- * With `display-clock`: notes that a frame was sent, has the clock follow the display, and tells
- * upstream of a frame that came too late for it.
+ * With `display-clock` or `display-sync`: notes that a frame was sent, learns when the display is
+ * in time, has the clock follow it, and tells upstream of a frame that came too late for it.
  */
 void gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame);
+
+/** With `display-sync`: makes a frame's own times those at which the display needs it. */
+void gst_gid_sink_sync_times (
+    GstGidSink *self, GstBuffer *buffer, GstClockTime *start, GstClockTime *end);
+
+/* gstgidsend.c */
+
+/** When the frame is to be shown, on CLOCK_MONOTONIC, or GID_TIME_NONE. */
+guint64 gst_gid_sink_present_time (GstGidSink *self, GstBuffer *buffer);
+
+/** Whether upstream's timestamps say when a picture was taken. Once it plays. */
+gboolean gst_gid_sink_is_live (GstGidSink *self);
 
 /* gstgidchoice.c */
 

@@ -25,6 +25,7 @@ enum
   PROP_STATS_INTERVAL,
   PROP_TIMELINE,
   PROP_DISPLAY_CLOCK,
+  PROP_DISPLAY_SYNC,
 };
 
 static void
@@ -80,6 +81,9 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
         GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
       else
         GST_OBJECT_FLAG_UNSET (self, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
+      break;
+    case PROP_DISPLAY_SYNC:
+      self->display_sync = g_value_get_boolean (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -137,6 +141,9 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
       break;
     case PROP_DISPLAY_CLOCK:
       g_value_set_boolean (value, self->display_clock);
+      break;
+    case PROP_DISPLAY_SYNC:
+      g_value_set_boolean (value, self->display_sync);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -227,6 +234,11 @@ gst_gid_sink_install_properties (GObjectClass *klass)
       g_param_spec_boolean ("display-clock", "Display clock",
           "Offer the pipeline a clock that follows the display of the first consumer that has one: "
           "sources that follow it make their frames just before they are shown",
+          FALSE, ready));
+  g_object_class_install_property (klass, PROP_DISPLAY_SYNC,
+      g_param_spec_boolean ("display-sync", "Display sync",
+          "Send each frame just in time for the refresh nearest to its time, of the display of the "
+          "first consumer that has one",
           FALSE, ready));
   g_object_class_install_property (klass, PROP_TIMELINE, gst_gid_timeline_param_spec (ready));
 }

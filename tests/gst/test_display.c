@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What gidsink tells upstream of frames that were too late for a consumer's display. */
+/*
+ * What gidsink tells upstream of frames that were too late for a consumer's display, and when it
+ * sends those that it can send at any time.
+ */
+#include <stdlib.h>
+
 #include "sink_pair.h"
 
 #define IN_TIME 10000000u
@@ -29,6 +34,56 @@ static guint64 late_frames(void) {
 	return late;
 }
 
+#define FRAMES 240
+#define NEED 5000000 /* ns before a refresh */
+
+static int compare(const void *a, const void *b) {
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* A film of 50 frames a second before a display of 60, for 5 s. */
+static void test_sync(void) {
+	const char *text =
+			"videotestsrc num-buffers=240 ! "
+			"video/x-raw,format=BGRx,width=64,height=16,framerate=50/1 ! "
+			"gidsink domain=open stream=movie display-sync=true wait-for-connection=true";
+	int64_t latencies[FRAMES / 2], off[FRAMES / 2];
+	struct gid_domain *reader = NULL;
+	struct gid_frame frame;
+	int count = 0;
+
+	gid_domain_connect("cluster", &reader);
+	pair.reader = reader;
+	g_autoptr(GstElement) film = gst_parse_launch(text, NULL);
+	gst_element_set_state(film, GST_STATE_PLAYING);
+	struct gid_consumer *consumer = pair_consume();
+	while (count < FRAMES && gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == 1 &&
+			gid_consumer_receive(consumer, &frame) == 1) {
+		const struct gid_shown shown = {.sequence = frame.sequence,
+				.time = ((frame.submit_time + NEED) / PERIOD + 1) * PERIOD,
+				.refresh_ns = PERIOD};
+		gid_consumer_tell_shown(consumer, &shown);
+		gid_consumer_release(consumer, &frame);
+		latencies[count % (FRAMES / 2)] = (int64_t)(shown.time - frame.submit_time);
+		off[count % (FRAMES / 2)] = llabs((int64_t)(shown.time - frame.present_time));
+		count++;
+	}
+	qsort(latencies, FRAMES / 2, sizeof(latencies[0]), compare);
+	qsort(off, FRAMES / 2, sizeof(off[0]), compare);
+	int64_t median = latencies[FRAMES / 4], far = off[FRAMES / 4];
+	tap_ok(count >= FRAMES - 8 && median > NEED && median < NEED + PERIOD / 4 &&
+					latencies[FRAMES / 8] < median + PERIOD / 8,
+			"frames of a film are sent %.1f ms before a refresh (%d came)",
+			median / 1e6, count);
+	/* At their time at the soonest it would be NEED and half a refresh. */
+	tap_ok(far <= PERIOD / 2, "half of them are shown at most %.1f ms from their time",
+			far / 1e6);
+	gid_consumer_destroy(consumer);
+	gst_element_set_state(film, GST_STATE_NULL);
+	gid_domain_destroy(reader);
+}
+
 int main(int argc, char **argv) {
 	gst_init(&argc, &argv);
 	GST_PLUGIN_STATIC_REGISTER(gid);
@@ -52,6 +107,7 @@ int main(int argc, char **argv) {
 	tap_ok(shown && pair.qos == 2, "what cannot be is no news");
 	gid_consumer_destroy(consumer);
 	pair_finish();
+	test_sync();
 	cockpit_finish();
 	return tap_finish();
 }

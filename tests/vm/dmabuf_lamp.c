@@ -5,7 +5,8 @@
  *
  * dmabuf-lamp WIDTH HEIGHT [LEAD], with so many bytes before each picture
  *
- * After SIGUSR1 it sends no other, and draws over those that it has sent.
+ * After SIGUSR1 it sends no other, and a second later, when the last one is shown, it draws over
+ * those that it has sent.
  */
 #include "../../cluster/pixels.h"
 #include "made_dmabuf.h"
@@ -102,10 +103,13 @@ int main(int argc, char **argv) {
 		errx(EXIT_FAILURE, "%s", gid_domain_error(lamp.domain));
 	}
 	signal(SIGUSR1, handle_signal);
+	unsigned ended = 0; /* periods since the last frame */
 	for (unsigned tick = 0;; tick++) {
 		gid_domain_dispatch(lamp.domain);
 		gid_producer_dispatch(lamp.producer);
-		if (lies) {
+		if (lies && ended < 1000 / PERIOD_MS) {
+			ended++;
+		} else if (lies) {
 			for (unsigned i = 0; i < PICTURES; i++) {
 				memset(lamp.memory[i] + lamp.lead, 0x55, lamp.size - lamp.lead);
 			}

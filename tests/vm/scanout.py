@@ -181,7 +181,10 @@ class Cluster:
                 raise LostWriteback
             return False
 
-        wait_for(holds, what, PATIENCE, pause)
+        try:
+            wait_for(holds, what, PATIENCE, pause)
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {self.status()}\n{self.program.err}") from None
 
 
 @contextmanager
