@@ -14,6 +14,9 @@
 #define QUIET 4096 /* and after these it goes twice as fast again */
 #define PATIENCE_MAX 9
 
+/* Refreshes. A display takes no longer: a consumer that says so cannot have frames sent at once. */
+#define LATENCY_MAX 8
+
 /* ns: what was shown before says little of when the refreshes are now. */
 #define STALE (10 * G_GINT64_CONSTANT (1000000000))
 
@@ -62,6 +65,8 @@ gst_gid_deadline_shown (GstGidDeadline *self, guint64 refresh, guint64 latency)
   gint64 period = (gint64) refresh, now = (gint64) latency, meant;
   gboolean late, known;
 
+  if (now > LATENCY_MAX * period)
+    return 0;
   /* another display, or another mode: all that was learned is void */
   if (ABS ((gint64) self->refresh - period) > period / 16)
     *self = (GstGidDeadline) { .need = now, .calm = CALM };

@@ -18,9 +18,9 @@ struct film {
 };
 
 /*
- * A film whose frames are sent when gst_gid_deadline_send_time() says, at most `noise` later; `live`:
- * they are not there before their time. The display's refreshes are a little apart from those of
- * the film's clock.
+ * A film whose frames are sent when gst_gid_deadline_send_time() says, at most `noise` later;
+ * `live`: they are not there before their time. The display's refreshes are a little apart from
+ * those of the film's clock.
  */
 static struct film play(double rate, double noise, bool live, double (*needs)(int frame)) {
 	GstGidDeadline deadline = {0};
@@ -31,7 +31,8 @@ static struct film play(double rate, double noise, bool live, double (*needs)(in
 	srand(7);
 	for (int i = 1; i < FRAMES; i++) {
 		guint64 wanted = (guint64)(i * 1e9 / rate) + REFRESH;
-		guint64 send = gst_gid_deadline_send_time(&deadline, shown, wanted, live ? wanted : 0);
+		guint64 send = gst_gid_deadline_send_time(
+				&deadline, shown, wanted, live ? wanted : 0);
 		double sent = (double)send + noise * rand() / RAND_MAX;
 		guint64 refresh = (guint64)((sent + needs(i)) / REFRESH) + 1;
 		shown = refresh * REFRESH;
@@ -39,7 +40,8 @@ static struct film play(double rate, double noise, bool live, double (*needs)(in
 		gst_gid_deadline_shown(&deadline, REFRESH, (guint64)latency);
 		if (i >= FRAMES / 2) {
 			double off = fabs((double)shown - (double)wanted) / 1e6;
-			bool missed = (double)shown > (double)wanted + REFRESH * (live ? 1.5 : 0.51);
+			bool missed = (double)shown >
+					(double)wanted + REFRESH * (live ? 1.5 : 0.51);
 			film.missed += missed;
 			film.most_ms = missed ? film.most_ms : fmax(film.most_ms, off);
 			sum += latency;
@@ -99,16 +101,26 @@ int main(void) {
 					live.missed < FRAMES / 600,
 			"a live one: %.1f ms, at most %.1f ms, %d missed", live.latency_ms,
 			live.most_ms, live.missed);
+	const guint64 far = 3600 * G_GUINT64_CONSTANT(1000000000);
 	GstGidDeadline nothing = {0};
 	tap_ok(gst_gid_deadline_send_time(&nothing, 0, 12345, 0) == 12345 &&
-					gst_gid_deadline_send_time(&nothing, 1, 12345, 12345) == 12345,
+					gst_gid_deadline_send_time(&nothing, 1, 12345, 12345) ==
+							12345,
 			"a display of which nothing is known changes nothing");
+	GstGidDeadline lied_to = {0};
+	for (int i = 0; i < 1000; i++) {
+		gst_gid_deadline_shown(&lied_to, REFRESH, i % 2 ? G_MAXINT64 : 8 * REFRESH);
+	}
+	guint64 sent = gst_gid_deadline_send_time(&lied_to, far, far, 0);
+	tap_ok(sent >= far - 9 * REFRESH && sent <= far,
+			"one that lies has frames sent %.1f refreshes early",
+			(double)(far - sent) / REFRESH);
 	GstGidDeadline known = {0};
 	gst_gid_deadline_shown(&known, REFRESH, 10000000);
-	guint64 far = 3600 * G_GUINT64_CONSTANT(1000000000);
 	tap_ok(gst_gid_deadline_send_time(&known, 1, far, 0) == far &&
 					gst_gid_deadline_send_time(&known, far, 1, 1) == 1 &&
-					gst_gid_deadline_send_time(&known, G_MAXUINT64, far, 0) == far,
+					gst_gid_deadline_send_time(&known, G_MAXUINT64, far, 0) ==
+							far,
 			"nor does one that showed nothing for long, or says what cannot be");
 	return tap_finish();
 }
