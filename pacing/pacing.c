@@ -182,8 +182,8 @@ static int32_t choose(struct gid_pacing *pacing) {
 	}
 	if (pacing->all.total < learn_frames) {
 		pacing->mode = GID_PACING_LEARNING;
-		wanted = pacing->missed > 0 ? fmax(wanted, pacing->config.fallback_ms)
-					    : pacing->config.fallback_ms;
+		wanted = pacing->avoidable > 0 ? fmax(wanted, pacing->config.fallback_ms)
+					       : pacing->config.fallback_ms;
 		return (int32_t)clamp(wanted, 1, ceiling);
 	}
 	if (wanted > ceiling) {
@@ -225,13 +225,15 @@ static void learn_need(struct gid_pacing *pacing, double need_ns) {
 
 static void learn_margin(struct gid_pacing *pacing, double slack_ns, bool missed) {
 	double wrong_ns = slack_ns - pacing->margin_ns;
+	pacing->avoidable += missed;
 	if (missed && wrong_ns > 0) {
 		pacing->margin_ns += fmin(wrong_ns, margin_step_ns);
 	} else if (!missed && wrong_ns < 0) {
 		pacing->margin_ns += fmax(wrong_ns, -margin_step_ns);
 	} else if (!missed) {
 		/* Down by itself, or a margin that is too large might never be put to the test. */
-		pacing->margin_ns -= margin_step_ns * aim_of(pacing) * (pacing->missed ? 0.1 : 4);
+		pacing->margin_ns -=
+				margin_step_ns * aim_of(pacing) * (pacing->avoidable ? 0.1 : 4);
 	}
 	pacing->margin_ns = clamp(pacing->margin_ns, 0, (double)pacing->refresh_ns / 2);
 	pacing->saved = clamp(pacing->saved + aim_of(pacing) - missed, -debt_max, saved_max);

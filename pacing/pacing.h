@@ -73,9 +73,10 @@ struct gid_pacing_need {
 struct gid_pacing {
 	struct gid_pacing_config config;
 	enum gid_pacing_mode mode;
-	int32_t window_ms; /**< as last returned */
-	uint64_t frames;   /**< judged since the start, or since the refresh interval changed */
-	uint64_t missed;   /**< of those */
+	int32_t window_ms;  /**< as last returned */
+	uint64_t frames;    /**< judged since the start, or since the refresh interval changed */
+	uint64_t missed;    /**< of those */
+	uint64_t avoidable; /**< of those: a longer window would have shown them in time */
 	double beyond; /**< weight, as that of a need, of the frames that no window makes in time */
 	int64_t refresh_ns;
 	double margin_ns;	/**< what a repaint must be done before its refresh */
