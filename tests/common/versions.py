@@ -21,6 +21,12 @@ def gstreamer_version() -> tuple[int, int]:
     return _version("pkg-config", "--modversion", "gstreamer-1.0")
 
 
+def vgem_maps_at_once(release: str) -> bool:
+    """What it is given, by that kernel. That of Linux 7.2 only takes it."""
+    major, minor = re.match(r"(\d+)\.(\d+)", release).groups()
+    return (int(major), int(minor)) < (7, 2)
+
+
 def h264_is_decoded_in_place() -> bool:
     """From GStreamer 1.28 on libav's decoders of H.264, H.265 and H.266 copy each frame."""
     return gstreamer_version() < (1, 28)

@@ -113,17 +113,21 @@ def locked_kib() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmLck:"))
 
 
-def give_to_device(fd: int) -> str:
-    """Has a driver map it for reading and writing, as a graphics card's does."""
+def give_to_device(name: str, fd: int) -> str:
+    """Gives it to a graphics card's driver, which maps it for reading and writing.
+
+    vgem may do so when it first uses it, and then only takes it here: see versions.py.
+    """
     for card in sorted(Path("/dev/dri").glob("card*")):
-        if Path("/sys/class/drm", card.name, "device").resolve().name == "vgem":
+        device = Path("/sys/class/drm", card.name, "device").resolve()
+        if name in (device.name, (device / "driver").resolve().name):
             handle = os.open(card, os.O_RDWR)
             request = bytearray(struct.pack("IIi", 0, 0, fd))
             try:
                 return error_of(fcntl.ioctl, handle, PRIME_FD_TO_HANDLE, request)
             finally:
                 os.close(handle)
-    return "no vgem"
+    return f"no {name}"
 
 
 class Camera:
@@ -198,8 +202,9 @@ def try_owner(device: str, offset: int) -> dict:
         found["map behind"] = error_of(mapped, fd, PAGE, READ, PART)
         found["map private"] = error_of(mapped, fd, PART, BOTH, 0, mmap.MAP_PRIVATE)
         found["again"] = [error_of(export, at, PART) for at in (both, read)]
-        found["device"] = give_to_device(fd)
-        found["device, read-only"] = give_to_device(read_only)
+        for name, device in (("vgem", "vgem"), ("virtio-gpu", "virtio-pci")):
+            found[name] = give_to_device(device, fd)
+            found[f"{name}, read-only"] = give_to_device(device, read_only)
         camera = Camera()
         found["camera, read-only"] = error_of(camera.queue, read_only)
         found["camera"] = error_of(camera.capture, fd)
@@ -251,7 +256,7 @@ def try_reader(path: str, offset: int) -> dict:
         )
         found["map to write"] = error_of(mapped, fd, PART, BOTH)
         found["protect"] = error_of(protect, read, BOTH)
-        found["device"] = give_to_device(fd)
+        found["device"] = give_to_device("vgem", fd)
         camera = Camera()
         found["camera"] = error_of(camera.queue, fd)
         camera.close()
