@@ -89,12 +89,14 @@ def _panel(demo: Demo) -> dict:
 
 def _checked(demo: Demo) -> dict:
     counts = demo.checked
+    sinks = demo.open.counts("movie-i420")
     return {
         "receiver": "gidsrc, every frame compared",
+        "sent_frames": sum(sink["frames"] for sink in sinks),
         "frames": counts["frames"],
         "wrong": counts["wrong"],
         "dropped": counts["source"]["missed"],
-        **_copies(*demo.open.counts("movie-i420"), counts["source"]),
+        **_copies(*sinks, counts["source"]),
         "latency_from_to": "submit to received",
         "latency_us": counts["latency_us"],
     }

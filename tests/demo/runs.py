@@ -17,6 +17,7 @@ from versions import h264_is_decoded_in_place
 # In the environment of everything that a demo starts, so that it is known from other demos.
 MARK = "GIDWAY_DEMO_TEST"
 LAST_LINES = 12
+LIVES = 2  # of the domain open; each begins the film with a flush, which is sent like a frame
 
 
 @dataclass
@@ -38,7 +39,8 @@ def check_copies(run: Run, stream: str, most: int) -> None:
     """Of `movie-i420` each frame, where its decoder does not decode in place."""
     figures = run.report["streams"][stream]
     if stream == "movie-i420" and not h264_is_decoded_in_place():
-        assert figures["copied_frames"] >= figures["frames"]
+        # Not of those that came: of a life that is killed nobody knows what was sent at last.
+        assert figures["copied_frames"] >= figures["sent_frames"] - LIVES > 0, figures
         assert figures["copy_reasons"].keys() == {"decoder-memory"}
     else:
         assert figures["copied_frames"] <= most
