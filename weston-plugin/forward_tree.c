@@ -181,10 +181,9 @@ static bool find_transform(const struct tree *tree, const struct weston_surface 
 			{u.y / scale, v.y / scale, origin.y - u.y * x - v.y * y},
 			{0, 0, 1},
 	}};
-	const double(*m)[3] = transform->m;
-	return fabs(m[0][0]) + fabs(m[0][1]) == 1 && fabs(m[1][0]) + fabs(m[1][1]) == 1 &&
-			is_whole(m[0][0]) && is_whole(m[1][1]) && is_whole(m[0][2]) &&
-			is_whole(m[1][2]);
+	const double *a = transform->m[0], *b = transform->m[1];
+	return fabs(a[0]) + fabs(a[1]) == 1 && fabs(b[0]) + fabs(b[1]) == 1 && is_whole(a[0]) &&
+			is_whole(b[1]) && is_whole(a[2]) && is_whole(b[2]);
 }
 
 /* At (x, y) of the main surface. */
