@@ -19,7 +19,7 @@ from gid_cockpit.access import READ, WRITE, identity, let_in, user_of
 from gid_cockpit.configuration import CockpitError, Configuration, Domain
 from gid_cockpit.machine import Guest
 from gid_vm.folder import memory_folder
-from program import is_alive, wait_for
+from program import is_alive, wait_for, why_no_other_users
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
@@ -72,6 +72,8 @@ USERS = {"open": "nobody", "cluster": "daemon"}
 @pytest.fixture
 def others(tool: Tool) -> Tool:  # noqa: F811
     """`open` is of the user nobody, `cluster` of root."""
+    if (reason := why_no_other_users()) is not None:
+        pytest.skip(reason)
     tool.folder.chmod(0o755)
     tool.write(TWO_DOMAINS.replace("local=*\n", "local=*\nuser=nobody\n"))
     return tool

@@ -20,6 +20,16 @@ PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 60))
 T = TypeVar("T")
 
 
+def why_no_other_users() -> str | None:
+    """Why no other user can run what was built here, or None."""
+    if os.geteuid() != 0:
+        return "only root becomes other users"
+    for folder in (BUILD.resolve(), *BUILD.resolve().parents):
+        if folder.stat().st_mode & 0o001 == 0:
+            return f"other users do not get into {folder}"
+    return None
+
+
 def wait_for(
     condition: Callable[[], T], what: str, timeout: float = PATIENCE, pause: float = 0.02
 ) -> T:

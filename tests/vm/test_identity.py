@@ -4,7 +4,6 @@
 A domain writes all of its own window, so also its first page, which says whose it is.
 """
 
-import os
 import pwd
 import shutil
 import struct
@@ -19,7 +18,7 @@ from gid_cockpit.machine import describe
 from gid_vm.guest import Guest, why_not
 from gid_vm.qemu import INDEX_STEP
 from guests import CONFIG, LOOK_SECONDS, SECONDS, Machines
-from program import wait_for
+from program import wait_for, why_no_other_users
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
@@ -97,7 +96,7 @@ def test_where_the_machine_does_not_say_two_that_claim_one_number_are_refused(
     machines.guests.pop("cluster").finish()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
+@pytest.mark.skipif(why_no_other_users() is not None, reason=str(why_no_other_users()))
 def test_a_guest_of_a_user_has_only_its_own() -> None:
     """Its QEMU runs as that user, and comes to the hub; other guests' windows are shut to it."""
     machines = Machines(CONFIG.replace("number=4\n", "number=4\nuser=nobody\n"))
