@@ -337,11 +337,11 @@ static struct buffer *buffer_new(
 	buffer->client = client;
 	planes_init(&buffer->planes, picture, &planes_events, buffer);
 	wl_list_insert(&buffers->list, &buffer->link);
-	/* What has several planes is never read from memory, but blank. */
-	bool one = layout->plane_count == 1;
-	memory_view_init(&buffer->view, NULL, one ? layout->fourcc : DRM_FORMAT_XRGB8888,
+	/* What the renderer cannot read from memory, such as YUV, is blank there. */
+	bool read = shown_formats_are_read(&buffers->formats, layout->fourcc);
+	memory_view_init(&buffer->view, NULL, read ? layout->fourcc : DRM_FORMAT_XRGB8888,
 			layout->width, layout->height,
-			one ? layout->planes[0].stride : layout->width * 4, handle_view_destroyed);
+			read ? layout->planes[0].stride : layout->width * 4, handle_view_destroyed);
 	return buffer;
 }
 

@@ -43,12 +43,11 @@ bool yuv_colours_are_usual(const struct yuv_colours *colours) {
 			colours->black == yuv_bt601_narrow.black;
 }
 
-/* The columns of the matrix. */
-enum sample { LUMA, SECOND_RED, SECOND_GREEN, THIRD };
-
 /* Red difference (V) before blue difference (U). */
 static bool is_swapped(uint32_t fourcc) {
 	switch (fourcc) {
+	case DRM_FORMAT_YVYU:
+	case DRM_FORMAT_VYUY:
 	case DRM_FORMAT_NV21:
 	case DRM_FORMAT_NV61:
 	case DRM_FORMAT_NV42:
@@ -64,11 +63,45 @@ static bool is_swapped(uint32_t fourcc) {
 	}
 }
 
-static void weights_set(struct yuv_weights *weights, enum sample sample, float red, float green,
+bool yuv_is_paired(uint32_t fourcc) {
+	const struct gid_format_info *info = gid_format_find(fourcc);
+	return info != NULL && info->plane_count == 1 && info->planes[0].hsub == 2;
+}
+
+/* Where samples come from. */
+struct place {
+	int texture;
+	int colour; /* 0 to 3: red to alpha */
+};
+
+struct places {
+	struct place y, u, v;
+};
+
+static struct places places_of(const struct gid_format_info *info) {
+	struct places places = {.y = {0, 0}, .u = {1, 0}, .v = {2, 0}};
+	if (yuv_is_paired(info->fourcc)) {
+		int chroma_first =
+				info->fourcc == DRM_FORMAT_UYVY || info->fourcc == DRM_FORMAT_VYUY;
+		places.y.colour = chroma_first;
+		places.u = (struct place){1, !chroma_first};
+		places.v = (struct place){1, 2 + !chroma_first};
+	} else if (info->plane_count == 2) {
+		places.v = (struct place){1, 1};
+	}
+	if (is_swapped(info->fourcc)) {
+		struct place u = places.u;
+		places.u = places.v;
+		places.v = u;
+	}
+	return places;
+}
+
+static void weights_set(struct yuv_weights *weights, struct place place, float red, float green,
 		float blue, float scale, float zero) {
 	const float parts[] = {red, green, blue};
 	for (int i = 0; i < 3; i++) {
-		weights->matrix[4 * sample + i] = parts[i] * scale;
+		weights->matrices[place.texture][4 * place.colour + i] = parts[i] * scale;
 		weights->offset[i] -= parts[i] * zero;
 	}
 }
@@ -80,18 +113,17 @@ static void weights_set(struct yuv_weights *weights, enum sample sample, float r
 void yuv_weights_init(
 		struct yuv_weights *weights, const struct yuv_colours *colours, uint32_t fourcc) {
 	const struct gid_format_info *info = gid_format_find(fourcc);
+	const struct places places = places_of(info);
 	*weights = (struct yuv_weights){.offset = {0, 0, 0, 1}};
 	/* Longer codes lie in the upper bits of two bytes: 65535 is 1, and 256 is 1 of 8 bits. */
-	float codes = info->planes[0].bytes == 1 ? 255.0f : 65535.0f / 256;
-	enum sample last = info->plane_count == 3 ? THIRD : SECOND_GREEN;
-	bool swapped = is_swapped(fourcc);
-	enum sample u = swapped ? last : SECOND_RED, v = swapped ? SECOND_RED : last;
+	bool bytes = info->planes[0].bytes == (yuv_is_paired(fourcc) ? 4 : 1);
+	float codes = bytes ? 255.0f : 65535.0f / 256;
 	float red = 2 * (1 - colours->red), blue = 2 * (1 - colours->blue);
 	float green = 1 - colours->red - colours->blue;
 	float luma = codes / colours->luma_range, black = colours->black / colours->luma_range;
 	float chroma = codes / colours->chroma_range;
 	float neutral = colours->neutral / colours->chroma_range;
-	weights_set(weights, LUMA, 1, 1, 1, luma, black);
-	weights_set(weights, u, 0, -blue * colours->blue / green, blue, chroma, neutral);
-	weights_set(weights, v, red, -red * colours->red / green, 0, chroma, neutral);
+	weights_set(weights, places.y, 1, 1, 1, luma, black);
+	weights_set(weights, places.u, 0, -blue * colours->blue / green, blue, chroma, neutral);
+	weights_set(weights, places.v, red, -red * colours->red / green, 0, chroma, neutral);
 }

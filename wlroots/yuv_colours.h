@@ -22,15 +22,24 @@ struct yuv_colours yuv_colours_of(const struct gid_colours *said);
 /* Whether they are those that renderers take all YUV for. */
 bool yuv_colours_are_usual(const struct yuv_colours *colours);
 
+/*
+ * Each plane is a texture of one or two colours. Of formats whose pixels share a block in pairs, as
+ * YUYV, the one plane is two: with two colours a pixel, of which one is luma, and with four a
+ * block.
+ */
+#define YUV_TEXTURES_MAX 3
+
+bool yuv_is_paired(uint32_t fourcc);
+
 /* As OpenGL has matrices: column after column. */
 struct yuv_weights {
-	float matrix[16]; /* of the samples: luma, both of the second plane, that of the third */
-	float offset[4];  /* added to it: red, green, blue and opaque alpha */
+	float matrices[YUV_TEXTURES_MAX][16]; /* of what each texture gives: red to alpha */
+	float offset[4]; /* added to their sum: red, green, blue and opaque alpha */
 };
 
 /*
- * Of a format that gidway knows to have two or three planes, whose samples OpenGL has scaled to 0
- * to 1.
+ * Of a format that gidway knows to be paired, or to have two or three planes, whose samples OpenGL
+ * has scaled to 0 to 1.
  */
 void yuv_weights_init(
 		struct yuv_weights *weights, const struct yuv_colours *colours, uint32_t fourcc);

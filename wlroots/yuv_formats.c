@@ -81,7 +81,8 @@ void yuv_formats_find(
 	char names[256] = "";
 	const struct gid_format_info *info;
 	for (size_t i = 0; (info = gid_format_at(i)) != NULL; i++) {
-		if (info->plane_count > 1 && try_format(yuv, renderer, info, fd)) {
+		bool is_yuv = info->plane_count > 1 || yuv_is_paired(info->fourcc);
+		if (is_yuv && try_format(yuv, renderer, info, fd)) {
 			const uint32_t letters = htole32(info->fourcc);
 			size_t length = strlen(names);
 			snprintf(names + length, sizeof(names) - length, " %.4s",

@@ -7,9 +7,9 @@
 #include <wlr/render/drm_format_set.h>
 
 /*
- * Those of gidway's formats with two or three planes of which a small picture, in memory of
- * /dev/udmabuf, was drawn and had the right colour; none where there is no /dev/udmabuf. `yuv` may
- * be NULL. End `found` with wlr_drm_format_set_finish().
+ * Those of gidway's formats with two or three planes, or with pixels in pairs, of which a small
+ * picture, in memory of /dev/udmabuf, was drawn and had the right colour; none where there is no
+ * /dev/udmabuf. `yuv` may be NULL. End `found` with wlr_drm_format_set_finish().
  */
 void yuv_formats_find(
 		struct wlr_drm_format_set *found, struct yuv *yuv, struct wlr_renderer *renderer);

@@ -27,27 +27,49 @@ bool yuv_egl_init(struct yuv_egl *egl, struct wlr_renderer *renderer) {
 	return egl->create_image != NULL && egl->destroy_image != NULL;
 }
 
-/* `bytes` of a sample block of the plane, one or two samples of `depth` bytes. */
-static uint32_t fourcc_of_plane(uint32_t bytes, uint32_t depth) {
-	bool pairs = bytes > depth;
-	if (depth == 1) {
-		return pairs ? DRM_FORMAT_GR88 : DRM_FORMAT_R8;
+/* What one texture is made of: texels of `samples` samples of `depth` bytes each. */
+struct texels {
+	uint32_t plane, samples, depth;
+};
+
+static uint32_t fourcc_of(const struct texels *texels) {
+	switch (texels->samples) {
+	case 1:
+		return texels->depth == 1 ? DRM_FORMAT_R8 : DRM_FORMAT_R16;
+	case 2:
+		return texels->depth == 1 ? DRM_FORMAT_GR88 : DRM_FORMAT_GR1616;
+	default:
+		return texels->depth == 1 ? DRM_FORMAT_ABGR8888 : DRM_FORMAT_ABGR16161616;
 	}
-	return pairs ? DRM_FORMAT_GR1616 : DRM_FORMAT_R16;
 }
 
-static EGLImageKHR import_plane(const struct yuv_egl *egl,
-		const struct wlr_dmabuf_attributes *dmabuf, const struct gid_format_info *info,
-		uint32_t plane) {
-	const struct gid_format_plane *samples = &info->planes[plane];
-	uint32_t width = (uint32_t)dmabuf->width, height = (uint32_t)dmabuf->height;
+/* Returns how many textures the format is read by. */
+static uint32_t find_texels(
+		const struct gid_format_info *info, struct texels texels[YUV_TEXTURES_MAX]) {
+	uint32_t depth = info->planes[0].bytes;
+	if (yuv_is_paired(info->fourcc)) {
+		depth /= 4;
+		texels[0] = (struct texels){.samples = 2, .depth = depth};
+		texels[1] = (struct texels){.samples = 4, .depth = depth};
+		return 2;
+	}
+	for (uint32_t i = 0; i < info->plane_count; i++) {
+		texels[i] = (struct texels){i, info->planes[i].bytes / depth, depth};
+	}
+	return info->plane_count;
+}
+
+static EGLImageKHR import_texels(const struct yuv_egl *egl,
+		const struct wlr_dmabuf_attributes *dmabuf, const struct texels *texels) {
+	uint32_t plane = texels->plane;
+	uint32_t row = gid_format_row_bytes(dmabuf->format, plane, (uint32_t)dmabuf->width);
 	EGLint attributes[] = {
 			EGL_WIDTH,
-			(EGLint)(gid_format_row_bytes(info->fourcc, plane, width) / samples->bytes),
+			(EGLint)(row / (texels->samples * texels->depth)),
 			EGL_HEIGHT,
-			(EGLint)gid_format_rows(info->fourcc, plane, height),
+			(EGLint)gid_format_rows(dmabuf->format, plane, (uint32_t)dmabuf->height),
 			EGL_LINUX_DRM_FOURCC_EXT,
-			(EGLint)fourcc_of_plane(samples->bytes, info->planes[0].bytes),
+			(EGLint)fourcc_of(texels),
 			EGL_DMA_BUF_PLANE0_FD_EXT,
 			dmabuf->fd[plane],
 			EGL_DMA_BUF_PLANE0_OFFSET_EXT,
@@ -80,13 +102,16 @@ bool yuv_images_import(const struct yuv_egl *egl, const struct wlr_dmabuf_attrib
 		struct yuv_images *images) {
 	const struct gid_format_info *info = gid_format_find(dmabuf->format);
 	*images = (struct yuv_images){0};
-	if (info == NULL || info->plane_count < 2 || info->plane_count > YUV_PLANES_MAX ||
+	if (info == NULL || (info->plane_count < 2 && !yuv_is_paired(info->fourcc)) ||
+			info->plane_count > YUV_TEXTURES_MAX ||
 			dmabuf->n_planes != (int)info->plane_count || !can_be_told(dmabuf)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < info->plane_count; i++) {
-		images->planes[i] = import_plane(egl, dmabuf, info, i);
-		if (images->planes[i] == EGL_NO_IMAGE_KHR) {
+	struct texels texels[YUV_TEXTURES_MAX];
+	uint32_t count = find_texels(info, texels);
+	for (uint32_t i = 0; i < count; i++) {
+		images->textures[i] = import_texels(egl, dmabuf, &texels[i]);
+		if (images->textures[i] == EGL_NO_IMAGE_KHR) {
 			yuv_images_finish(egl, images);
 			return false;
 		}
@@ -95,9 +120,9 @@ bool yuv_images_import(const struct yuv_egl *egl, const struct wlr_dmabuf_attrib
 }
 
 void yuv_images_finish(const struct yuv_egl *egl, struct yuv_images *images) {
-	for (uint32_t i = 0; i < YUV_PLANES_MAX; i++) {
-		if (images->planes[i] != EGL_NO_IMAGE_KHR) {
-			egl->destroy_image(egl->display, images->planes[i]);
+	for (uint32_t i = 0; i < YUV_TEXTURES_MAX; i++) {
+		if (images->textures[i] != EGL_NO_IMAGE_KHR) {
+			egl->destroy_image(egl->display, images->textures[i]);
 		}
 	}
 	*images = (struct yuv_images){0};

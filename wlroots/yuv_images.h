@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /**
- * The planes of a YUV picture in dma-bufs, each as an EGL image of one or two colours of its own,
- * which drivers take that refuse the picture as one image.
+ * The planes of a YUV picture in dma-bufs, each as an EGL image of its own, as yuv_colours.h has
+ * them: of red, green, blue and alpha, which drivers take that refuse the picture as one image.
  */
 #ifndef GID_WLROOTS_YUV_IMAGES_H
 #define GID_WLROOTS_YUV_IMAGES_H
 
+#include "yuv_colours.h"
 #include <wlr/render/egl.h>
 #include <wlr/render/wlr_renderer.h>
-
-#define YUV_PLANES_MAX 3
 
 /* EGL of a renderer, and what it takes to import. */
 struct yuv_egl {
@@ -21,15 +20,16 @@ struct yuv_egl {
 };
 
 struct yuv_images {
-	EGLImageKHR planes[YUV_PLANES_MAX]; /* EGL_NO_IMAGE_KHR: no such plane */
+	EGLImageKHR textures[YUV_TEXTURES_MAX]; /* EGL_NO_IMAGE_KHR: no such one */
 };
 
 /* False where the renderer is not GLES2, or cannot import dma-bufs. */
 bool yuv_egl_init(struct yuv_egl *egl, struct wlr_renderer *renderer);
 
 /*
- * Imports a linear picture whose format gidway knows to have two or three planes; the descriptors
- * stay the caller's. Returns false, and nothing is imported, where the driver refuses a plane.
+ * Imports a linear picture whose format gidway knows to be paired, or to have two or three planes;
+ * the descriptors stay the caller's. Returns false, and nothing is imported, where the driver
+ * refuses a plane.
  */
 bool yuv_images_import(const struct yuv_egl *egl, const struct wlr_dmabuf_attributes *dmabuf,
 		struct yuv_images *images);

@@ -7,10 +7,10 @@
 #define CORNER 0 /* the vertex attribute */
 
 static const char vertex_source[] = "attribute vec2 corner;\n"
-				    "uniform vec2 chroma_scale;\n"
+				    "uniform vec2 luma_scale, chroma_scale;\n"
 				    "varying vec2 luma_at, chroma_at;\n"
 				    "void main() {\n"
-				    "	luma_at = corner;\n"
+				    "	luma_at = corner * luma_scale;\n"
 				    "	chroma_at = corner * chroma_scale;\n"
 				    "	gl_Position = vec4(corner * 2.0 - 1.0, 0.0, 1.0);\n"
 				    "}\n";
@@ -22,13 +22,13 @@ static const char fragment_source[] =
 		"precision mediump float;\n"
 		"#endif\n"
 		"uniform sampler2D luma, second, third;\n"
-		"uniform mat4 matrix;\n"
+		"uniform mat4 matrices[3];\n"
 		"uniform vec4 offset;\n"
 		"varying vec2 luma_at, chroma_at;\n"
 		"void main() {\n"
-		"	vec4 samples = vec4(texture2D(luma, luma_at).r,\n"
-		"		texture2D(second, chroma_at).rg, texture2D(third, chroma_at).r);\n"
-		"	gl_FragColor = matrix * samples + offset;\n"
+		"	gl_FragColor = matrices[0] * texture2D(luma, luma_at) +\n"
+		"		matrices[1] * texture2D(second, chroma_at) +\n"
+		"		matrices[2] * texture2D(third, chroma_at) + offset;\n"
 		"}\n";
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -71,14 +71,15 @@ bool yuv_shader_init(struct yuv_shader *shader) {
 	if (shader->program == 0) {
 		return false;
 	}
-	static const char *const planes[YUV_PLANES_MAX] = {"luma", "second", "third"};
+	static const char *const textures[YUV_TEXTURES_MAX] = {"luma", "second", "third"};
 	glUseProgram(shader->program);
-	for (int i = 0; i < YUV_PLANES_MAX; i++) {
-		glUniform1i(glGetUniformLocation(shader->program, planes[i]), i);
+	for (int i = 0; i < YUV_TEXTURES_MAX; i++) {
+		glUniform1i(glGetUniformLocation(shader->program, textures[i]), i);
 	}
 	glUseProgram(0);
-	shader->matrix = glGetUniformLocation(shader->program, "matrix");
+	shader->matrices = glGetUniformLocation(shader->program, "matrices");
 	shader->offset = glGetUniformLocation(shader->program, "offset");
+	shader->luma_scale = glGetUniformLocation(shader->program, "luma_scale");
 	shader->chroma_scale = glGetUniformLocation(shader->program, "chroma_scale");
 	return true;
 }
@@ -118,15 +119,15 @@ static void state_restore(const struct state *state) {
  * and a driver could keep the pixels of the last time. Each pixel is what it is, with nothing
  * blended in: where chroma's samples lie between the pixels nobody says.
  */
-static void bind_planes(const struct yuv_shader *shader, const struct yuv_images *images,
-		GLuint textures[YUV_PLANES_MAX]) {
-	glGenTextures(YUV_PLANES_MAX, textures);
-	for (int i = 0; i < YUV_PLANES_MAX; i++) {
+static void bind_textures(const struct yuv_shader *shader, const struct yuv_images *images,
+		GLuint textures[YUV_TEXTURES_MAX]) {
+	glGenTextures(YUV_TEXTURES_MAX, textures);
+	for (int i = 0; i < YUV_TEXTURES_MAX; i++) {
 		/* A third one that is not there weighs nothing, but has to be sampled. */
-		bool there = images->planes[i] != EGL_NO_IMAGE_KHR;
+		bool there = images->textures[i] != EGL_NO_IMAGE_KHR;
 		glActiveTexture(GL_TEXTURE0 + (GLenum)i);
 		glBindTexture(GL_TEXTURE_2D, textures[i]);
-		shader->set_image(GL_TEXTURE_2D, images->planes[there ? i : 1]);
+		shader->set_image(GL_TEXTURE_2D, images->textures[there ? i : 1]);
 		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
 		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
 		glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
@@ -135,29 +136,30 @@ static void bind_planes(const struct yuv_shader *shader, const struct yuv_images
 }
 
 /* Deleting unbinds them. */
-static void unbind_planes(const GLuint textures[YUV_PLANES_MAX]) {
-	glDeleteTextures(YUV_PLANES_MAX, textures);
+static void unbind_textures(const GLuint textures[YUV_TEXTURES_MAX]) {
+	glDeleteTextures(YUV_TEXTURES_MAX, textures);
 	glActiveTexture(GL_TEXTURE0);
 }
 
-/* Of an odd size, the last sample of chroma covers pixels that are not there. */
-static float chroma_scale(int32_t pixels, uint32_t samples, uint32_t pixels_of_sample) {
-	return (float)pixels / (float)(samples * pixels_of_sample);
+/* Of an odd size, the last texel covers pixels that are not there. */
+static float scale(int32_t pixels, uint32_t pixels_of_texel) {
+	uint32_t texels = ((uint32_t)pixels + pixels_of_texel - 1) / pixels_of_texel;
+	return (float)pixels / (float)(texels * pixels_of_texel);
 }
 
 static void set_uniforms(const struct yuv_shader *shader,
 		const struct wlr_dmabuf_attributes *dmabuf, const struct yuv_colours *colours) {
 	const struct gid_format_info *info = gid_format_find(dmabuf->format);
-	const struct gid_format_plane *chroma = &info->planes[1];
-	uint32_t across = gid_format_row_bytes(dmabuf->format, 1, (uint32_t)dmabuf->width);
-	uint32_t down = gid_format_rows(dmabuf->format, 1, (uint32_t)dmabuf->height);
+	const struct gid_format_plane *luma = &info->planes[0];
+	const struct gid_format_plane *chroma = &info->planes[info->plane_count > 1];
 	struct yuv_weights weights;
 	yuv_weights_init(&weights, colours, dmabuf->format);
-	glUniformMatrix4fv(shader->matrix, 1, GL_FALSE, weights.matrix);
+	glUniformMatrix4fv(shader->matrices, YUV_TEXTURES_MAX, GL_FALSE, weights.matrices[0]);
 	glUniform4fv(shader->offset, 1, weights.offset);
-	glUniform2f(shader->chroma_scale,
-			chroma_scale(dmabuf->width, across / chroma->bytes, chroma->hsub),
-			chroma_scale(dmabuf->height, down, chroma->vsub));
+	/* A paired format has luma for each pixel of its blocks. */
+	glUniform2f(shader->luma_scale, scale(dmabuf->width, luma->hsub), 1);
+	glUniform2f(shader->chroma_scale, scale(dmabuf->width, chroma->hsub),
+			scale(dmabuf->height, chroma->vsub));
 }
 
 bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
@@ -169,14 +171,14 @@ bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *i
 	state_save(&state);
 	glViewport(0, 0, dmabuf->width, dmabuf->height);
 	glUseProgram(shader->program);
-	GLuint textures[YUV_PLANES_MAX];
-	bind_planes(shader, images, textures);
+	GLuint textures[YUV_TEXTURES_MAX];
+	bind_textures(shader, images, textures);
 	set_uniforms(shader, dmabuf, colours);
 	glVertexAttribPointer(CORNER, 2, GL_FLOAT, GL_FALSE, 0, corners);
 	glEnableVertexAttribArray(CORNER);
 	glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 	glDisableVertexAttribArray(CORNER);
-	unbind_planes(textures);
+	unbind_textures(textures);
 	state_restore(&state);
 	glFlush();
 	return glGetError() == GL_NO_ERROR;

@@ -10,7 +10,7 @@
 
 struct yuv_shader {
 	GLuint program;
-	GLint matrix, offset, chroma_scale; /* where its uniforms are */
+	GLint matrices, offset, luma_scale, chroma_scale; /* where its uniforms are */
 	PFNGLEGLIMAGETARGETTEXTURE2DOESPROC set_image;
 };
 

@@ -5,6 +5,7 @@
  */
 #include <drm_fourcc.h>
 #include <math.h>
+#include <string.h>
 
 #include "../../wlroots/yuv_colours.h"
 #include "tap.h"
@@ -25,12 +26,18 @@ static const struct colour colours[] = {
 		{"yellow", 162, 44, 142, 191, 191, 0},
 };
 
-/* What the planes hold, one letter a sample; `bits` in the upper bits of two bytes if above 8. */
+/* What the textures hold, one letter a sample; `bits` in the upper bits of two bytes if above 8. */
 static const struct format {
 	uint32_t fourcc;
 	const char *planes[3];
 	int bits;
 } formats[] = {
+		{DRM_FORMAT_YUYV, {"yu", "yuyv"}, 8},
+		{DRM_FORMAT_YVYU, {"yv", "yvyu"}, 8},
+		{DRM_FORMAT_UYVY, {"uy", "uyvy"}, 8},
+		{DRM_FORMAT_VYUY, {"vy", "vyuy"}, 8},
+		{DRM_FORMAT_Y210, {"yu", "yuyv"}, 10},
+		{DRM_FORMAT_Y216, {"yu", "yuyv"}, 16},
 		{DRM_FORMAT_NV12, {"y", "uv"}, 8},
 		{DRM_FORMAT_NV21, {"y", "vu"}, 8},
 		{DRM_FORMAT_NV16, {"y", "uv"}, 8},
@@ -56,7 +63,11 @@ static const struct format {
 
 /* As OpenGL samples it. */
 static float sample(const struct format *format, const struct colour *colour, int plane, int i) {
-	char letter = format->planes[plane] != NULL ? format->planes[plane][i] : 'y';
+	const char *letters = format->planes[plane];
+	if (letters == NULL || strlen(letters) <= (size_t)i) {
+		return i == 3; /* opaque */
+	}
+	char letter = letters[i];
 	int code = letter == 'y' ? colour->y : letter == 'u' ? colour->u : colour->v;
 	if (format->bits == 8) {
 		return (float)code / 255;
@@ -73,17 +84,12 @@ static bool is_near(float found, float expected) {
 static bool has_colour(const struct format *format, const struct colour *colour) {
 	struct yuv_weights weights;
 	yuv_weights_init(&weights, &yuv_bt601_narrow, format->fourcc);
-	const float samples[] = {
-			sample(format, colour, 0, 0),
-			sample(format, colour, 1, 0),
-			format->planes[2] == NULL ? sample(format, colour, 1, 1) : 0,
-			sample(format, colour, 2, 0),
-	};
 	float found[4];
 	for (int row = 0; row < 4; row++) {
 		found[row] = weights.offset[row];
-		for (int column = 0; column < 4; column++) {
-			found[row] += weights.matrix[4 * column + row] * samples[column];
+		for (int i = 0; i < 4 * YUV_TEXTURES_MAX; i++) {
+			found[row] += weights.matrices[i / 4][4 * (i % 4) + row] *
+					sample(format, colour, i / 4, i % 4);
 		}
 	}
 	return is_near(found[0], colour->red) && is_near(found[1], colour->green) &&
@@ -101,10 +107,8 @@ static void test_other_colours(void) {
 	bool right = true;
 	for (int row = 0; row < 3; row++) {
 		float found = weights.offset[row];
-		const float samples[] = {(float)codes[0] / 255, (float)codes[1] / 255, 0,
-				(float)codes[2] / 255};
-		for (int column = 0; column < 4; column++) {
-			found += weights.matrix[4 * column + row] * samples[column];
+		for (int plane = 0; plane < 3; plane++) {
+			found += weights.matrices[plane][row] * (float)codes[plane] / 255;
 		}
 		right = right && fabsf(found * 255 - (float)expected[row]) < 1;
 	}
