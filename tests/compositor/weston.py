@@ -148,13 +148,7 @@ class Weston:
 
     def descriptors(self) -> dict[int, str]:
         """What each of its descriptors is."""
-        found = {}
-        for entry in Path(f"/proc/{self.pid}/fd").iterdir():
-            try:
-                found[int(entry.name)] = os.readlink(entry)
-            except FileNotFoundError:
-                pass  # closed meanwhile
-        return found
+        return descriptors_of(self.pid)
 
     def descriptor_of(self, inode: int) -> int:
         """A duplicate of its descriptor of the file."""
@@ -294,6 +288,17 @@ def screenshot(weston: Weston) -> numpy.ndarray:
             pixels = numpy.frombuffer(data, numpy.uint8).reshape(height, width, 4).copy()
         os.close(memory)
         return pixels[..., 2::-1] if fourcc in (XBGR8888, ABGR8888) else pixels[..., :3]
+
+
+def descriptors_of(pid: int) -> dict[int, str]:
+    """What each descriptor of a process is."""
+    found = {}
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found[int(entry.name)] = os.readlink(entry)
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    return found
 
 
 def duplicate_descriptor(pid: int, number: int) -> int:

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Runs in a guest: shows dma-bufs on several screens, and measures what they show.
+"""Runs in a guest: shows frames on several screens, and measures what they show.
 
-dmabufs.py REGISTRY   stdin has one JSON object a line: {"name", "source", "format", "width",
-"height", "screens"}, and perhaps "reuse", one of these. For each, `open` plays the source into a
-stream, the screens in `cluster` show it, and one JSON object says how: the sink's figures, and for
-each of the screens the view's, and how the picture on it differs from the reference conversion of
-the same frame; `again`: the same of memory that is used again. The last line says how a safety
-picture in dma-bufs fared, and which formats gid-cluster offers.
+dmabufs.py REGISTRY   stdin has one JSON object a line: {"name", "source", "options", "environment",
+"format", "width", "height", "tolerance", "screens", "refused"}, and perhaps "reuse", one of the
+screens. For each, `open` plays the source into a stream, the screens in `cluster` show it, and one
+JSON object says how: the sink's figures, and for each of the screens the view's, and how the
+picture on it differs from the reference conversion of the same frame; `again`: the same of memory
+that is used again; `refused`: what the view says on each screen that cannot show the format. The
+last lines say what the screens show of a GL client without gids, how a safety picture in dma-bufs
+fared, and which formats gid-cluster offers.
 """
 
 import json
+import mmap
+import os
 import shutil
 import sys
 import tempfile
@@ -22,9 +26,13 @@ from gid_vm.folder import memory_folder
 from pipeline import LOSSLESS, Pipeline
 from program import BUILD, Program, wait_for
 from screens import HEIGHT, LAMP, WIDTH, ClusterScreen, WestonScreen
+from weston import descriptors_of, duplicate_descriptor
 
 FRAMES = 10
 SECONDS = 150  # for a few frames under TCG
+SCREENS = ("weston-gl", "weston-pixman", "gles2", "pixman")
+TOLERANCE = 1.0  # of 255: GL rounds
+MAP = (320, 180)  # the pixels of a GL client's picture
 
 # Of narrow range: what YUV means where nothing says so. gid-view tells it to a Weston that asks.
 BT601 = numpy.array(
@@ -39,6 +47,10 @@ def plane(data: bytes, offset: int, stride: int, rows: int) -> numpy.ndarray:
 def components(data: bytes, case: dict) -> list[numpy.ndarray]:
     """Y, U and V of a frame in GStreamer's own layout, chroma repeated for all its pixels."""
     width, height = case["width"], case["height"]
+    if case["format"] == "YUY2":
+        rows = plane(data, 0, (width * 2 + 3) // 4 * 4, height)
+        y, u, v = rows[:, ::2], rows[:, 1::4].repeat(2, axis=1), rows[:, 3::4].repeat(2, axis=1)
+        return [part[:, :width] for part in (y, u, v)]
     stride = (width + 3) // 4 * 4
     y = plane(data, 0, stride, height)[:, :width]
     if case["format"] == "NV12":
@@ -63,17 +75,38 @@ def reference(data: bytes, case: dict) -> numpy.ndarray:
     return numpy.clip((yuv - numpy.array([16.0, 128, 128])) @ BT601.T, 0, 255)[..., ::-1]
 
 
-def compare(shot: numpy.ndarray, expected: numpy.ndarray) -> dict:
-    """The picture is in the middle of the output, as large as it is."""
-    height, width = expected.shape[:2]
-    top, left = (HEIGHT - height) // 2, (WIDTH - width) // 2
-    seen = shot[top : top + height, left : left + width]
-    error = numpy.abs(seen - expected)
+def place(case: dict) -> tuple[int, int]:
+    """In the middle; what is larger than the screen begins where no safety picture is."""
+    width, height = case["width"], case["height"]
+    if width > WIDTH:
+        return LAMP[0], 0
+    return (WIDTH - width) // 2, (HEIGHT - height) // 2
+
+
+def compare(seen: numpy.ndarray, expected: numpy.ndarray) -> dict:
+    error = numpy.abs(seen - expected[: len(seen), : len(seen[0])])
     return {
         "largest": float(error.max()),
         "mean": float(error.mean()),
         "colours": len(numpy.unique(seen.reshape(-1, 3), axis=0)),
     }
+
+
+def drawn_picture(client: Program) -> numpy.ndarray | None:
+    """What a GL client has drawn into one of its dma-bufs, as blue, green, red."""
+    width, height = MAP
+    for number, name in descriptors_of(client.pid).items():
+        if not name.startswith("/dmabuf:"):
+            continue
+        fd = duplicate_descriptor(client.pid, number)
+        with open(fd, "rb", buffering=0):
+            if os.lseek(fd, 0, os.SEEK_END) < width * height * 4:
+                continue
+            with mmap.mmap(fd, width * height * 4, mmap.MAP_SHARED, mmap.PROT_READ) as data:
+                words = numpy.frombuffer(data, numpy.uint8).reshape(height, width, 4).copy()
+        if words[..., :3].any():
+            return words[..., :3].astype(float)
+    return None
 
 
 class Cluster:
@@ -86,22 +119,18 @@ class Cluster:
         self.folder = Path(tempfile.mkdtemp(dir=memory_folder()))
         self.screens: dict[str, WestonScreen | ClusterScreen] = {}
 
-    def need(self, names: list[str]) -> None:
-        """Has these screens and no others: two cores do not draw for three at once."""
-        for name in self.screens.keys() - set(names):
-            self.screens.pop(name).close()
-        new = [name for name in names if name not in self.screens]
-        for name in new:
-            kind = WestonScreen if name == "weston" else ClusterScreen
+    def start_screens(self) -> None:
+        for name in SCREENS:
+            kind = WestonScreen if name.startswith("weston") else ClusterScreen
             self.screens[name] = kind(self.cockpit, self.folder, name)
-        for name in new:
-            self.screens[name].wait_ready()
+        for screen in self.screens.values():
+            screen.wait_ready()
 
     def view(self, screen: str, case: dict) -> Program:
-        width, height = case["width"], case["height"]
-        place = f"{width}x{height}+{(WIDTH - width) // 2}+{(HEIGHT - height) // 2}"
+        left, top = place(case)
         words = [BUILD / "clients/gid-view", "-f", "--background=000000", "-d", "open"]
-        words += ["-s", case["name"], f"--place={place}", "--stats", self.stats(screen, case)]
+        words += ["-s", case["name"], f"--place={case['width']}x{case['height']}+{left}+{top}"]
+        words += ["--stats", self.stats(screen, case)]
         return Program(words, self.screens[screen].environment, self.folder)
 
     def stats(self, screen: str, case: dict) -> Path:
@@ -109,21 +138,24 @@ class Cluster:
 
     def show(self, case: dict) -> dict:
         """Plays the case until enough frames came, and looks at the last one."""
-        self.need(case["screens"])
         stream = case["name"]
         raw = self.folder / f"{stream}.raw"
         keep = f"gidsrc domain=open stream={stream} ! identity name=watch ! multifilesink"
         kept = Pipeline(self.cockpit, "cluster", f"{keep} location={raw} sync=false")
         views = [self.view(screen, case) for screen in case["screens"]]
+        refused = {screen: self.view(screen, case) for screen in case["refused"]}
         sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS}"
-        sink += " lease=600000 copy-policy=error dmabuf=true"
-        sent = Pipeline(self.cockpit, "open", f"{case['source']} ! {sink}")
+        sink += f" lease=600000 copy-policy=error {case['options']}"
+        text = f"{case['source']} ! {sink}"
+        sent = Pipeline(self.cockpit, "open", text, **case["environment"])
         try:
             kept.wait_frames(FRAMES, SECONDS)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{sent.account()}") from None
         for screen in case["screens"]:
             self.wait_view(screen, case)
+        for view in refused.values():
+            assert view.wait(SECONDS) == 1, view.stderr
         sent.tell("state paused")
         found = {screen: self.wait_shown(screen, raw, case) for screen in case["screens"]}
         ways = {screen: self.screens[screen].shown() for screen in case["screens"]}
@@ -145,6 +177,7 @@ class Cluster:
                 for screen in case["screens"]
             },
             "again": again,
+            "refused": {screen: view.stderr for screen, view in refused.items()},
         }
         for pipeline in (sent, kept):
             pipeline.tell("quit")
@@ -182,10 +215,12 @@ class Cluster:
     def wait_shown(self, screen: str, raw: Path, case: dict) -> dict:
         """The least difference that was seen: the last frames may still be on their way."""
         end, best = time.monotonic() + SECONDS, None
+        left, top = place(case)
         while time.monotonic() < end:
             shot = self.screens[screen].screenshot()
+            seen = shot[top : top + case["height"], left : left + case["width"]]
             try:
-                found = compare(shot, reference(raw.read_bytes(), case))
+                found = compare(seen, reference(raw.read_bytes(), case))
             except ValueError:
                 continue  # the file is just being written
             if best is None or found["mean"] < best["mean"]:
@@ -195,9 +230,34 @@ class Cluster:
             time.sleep(0.2)
         return best
 
+    def maps(self) -> dict:
+        """A GL client that knows no gids: by dma-bufs, and by what EGL gives it on a processor."""
+        expected: list[numpy.ndarray] = []
+        return {
+            "name": "map",
+            "dmabuf": {name: self.show_map(name, expected, "--udmabuf") for name in self.screens},
+            "memory": {name: self.show_map(name, expected) for name in self.screens},
+        }
+
+    def show_map(self, screen: str, expected: list[numpy.ndarray], *options: str) -> dict:
+        """`expected`: its picture, which is what is in its dma-bufs where it has some."""
+        width, height = MAP
+        words = [BUILD / "clients/gid-map", "--still=700", f"--size={width}x{height}", *options]
+        client = Program(words, self.screens[screen].environment, self.folder)
+        end, found = time.monotonic() + SECONDS, {"largest": 255.0}
+        while client.is_running() and found["largest"] > TOLERANCE and time.monotonic() < end:
+            seen = self.screens[screen].find(width, height)
+            if not seen.any():
+                continue
+            drawn = drawn_picture(client) if options else None
+            expected[:] = expected if drawn is None else [drawn]
+            if expected and seen.shape == expected[0].shape:
+                found = compare(seen, expected[0])
+        return {"code": client.stop(), "said": client.stderr, "difference": found}
+
     def safety(self) -> dict:
         """gid-cluster shows nothing as live that it did not find on its output, pixel by pixel."""
-        self.need(["gles2", "pixman"])
+        clusters = {name: self.screens[name] for name in ("gles2", "pixman")}
         lamp = self.cockpit.run("open", [BUILD / "tests/vm/dmabuf-lamp", *map(str, LAMP)])
 
         def live(screen: ClusterScreen) -> dict | None:
@@ -208,11 +268,11 @@ class Cluster:
             "name": "lamp",
             "roles": {
                 renderer: wait_for(lambda screen=screen: live(screen), f"the lamp, {renderer}")
-                for renderer, screen in self.screens.items()
+                for renderer, screen in clusters.items()
             },
         }
         assert lamp.is_running(), lamp.stderr
-        answer["formats"] = {name: screen.formats() for name, screen in self.screens.items()}
+        answer["formats"] = {name: screen.formats() for name, screen in clusters.items()}
         return answer
 
     def close_screens(self) -> None:
@@ -226,8 +286,10 @@ class Cluster:
 
 def main() -> None:
     cluster = Cluster(Path(sys.argv[1]))
+    cluster.start_screens()
     for line in sys.stdin:
         print(json.dumps(cluster.show(json.loads(line))), flush=True)
+    print(json.dumps(cluster.maps()), flush=True)
     print(json.dumps(cluster.safety()), flush=True)
     cluster.close()
 

@@ -45,10 +45,10 @@ def environment_of_codecs(run: Callable[..., object]) -> dict[str, str]:
     return places | {"GST_REGISTRY_UPDATE": "no"}
 
 
-def sources(mode: str) -> dict[str, str]:
-    """What vicodec codes and decodes, and vim2m converts, of 40 frames; `mode`: capture-io-mode."""
+def sources(mode: str, frames: int = 40, pattern: str = "ball") -> dict[str, str]:
+    """What vicodec codes and decodes, and vim2m converts; `mode`: capture-io-mode."""
     size = f"width={WIDTH},height={HEIGHT},framerate=30/1"
-    start = "videotestsrc pattern=ball num-buffers=40 ! video/x-raw"
+    start = f"videotestsrc pattern={pattern} num-buffers={frames} ! video/x-raw"
     return {
         # vicodec's coder begins with this size, and GStreamer asks for its buffers before it sets
         # another: since Linux 6.12.117 it would then find them too small. Of dma-bufs the decoder

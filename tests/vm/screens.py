@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compositors in a guest: Weston with GL, and gid-cluster with GL and with pixman.
+"""Compositors in a guest: Weston and gid-cluster, each with GL and with pixman.
 
 Without a graphics card, GL is Mesa's llvmpipe.
 
@@ -19,6 +19,7 @@ from weston import Weston, protocol_files, screenshot
 
 WIDTH, HEIGHT = 640, 360
 LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room for others
+CLIENT = (160, 100)  # where a client's window is, beside it
 CLUSTER = f"""
 [display]
 width={WIDTH}
@@ -31,12 +32,22 @@ y=0
 width={LAMP[0]}
 height={LAMP[1]}
 deadline-ms=60000
+[client org.gidway.map]
+x={CLIENT[0]}
+y={CLIENT[1]}
+width=320
+height=180
 """
 
 
 class WestonScreen:
+    """Of the name weston-RENDERER."""
+
     def __init__(self, cockpit: Cockpit, folder: Path, name: str) -> None:
-        self.weston = Weston(folder, cockpit.env("cluster"), "gl")
+        self.folder = folder / name
+        self.folder.mkdir(0o700)
+        renderer = name.removeprefix("weston-")
+        self.weston = Weston(self.folder, cockpit.env("cluster"), renderer)
         self.weston.command += [f"--width={WIDTH}", f"--height={HEIGHT}"]
         self.weston.start()
         self.environment = self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
@@ -47,6 +58,13 @@ class WestonScreen:
 
     def screenshot(self) -> numpy.ndarray:
         return screenshot(self.weston)
+
+    def find(self, width: int, height: int) -> numpy.ndarray:
+        """The only window, wherever the shell has put it."""
+        shot = self.screenshot()
+        lit = numpy.argwhere(shot.any(axis=2))
+        top, left = lit.min(axis=0) if len(lit) else (0, 0)
+        return shot[top : top + height, left : left + width]
 
     def shown(self) -> list[str]:
         """How it has shown the buffers since it was last asked."""
@@ -83,6 +101,11 @@ class ClusterScreen:
         grim = Program(["grim", "-t", "ppm", path], self.environment, self.folder)
         assert grim.wait() == 0, grim.stderr
         return numpy.asarray(Image.open(path).convert("RGB"))[..., ::-1]
+
+    def find(self, width: int, height: int) -> numpy.ndarray:
+        """A client that the configuration has placed."""
+        left, top = CLIENT
+        return self.screenshot()[top : top + height, left : left + width]
 
     def shown(self) -> list[str]:
         """How it has shown the buffers since it was last asked."""
