@@ -40,11 +40,17 @@ class Forwarding:
         renderer: str = "pixman",
         deadline_ms: int = 10000,
         roles: str | None = None,
+        display: Display | None = None,
+        environment: dict[str, str] | None = None,
     ) -> None:
-        """`under` is a command that runs Weston, such as valgrind's; `roles`: gid-cluster's."""
+        """`under` is a command that runs Weston, such as valgrind's; `roles`: gid-cluster's.
+
+        `environment`: more for Weston.
+        """
         self.cockpit = cockpit
-        self.display = Display(cockpit, roles or with_deadline(deadline_ms))
-        self.weston = Weston(cockpit.folder, cockpit.env("open"), renderer)
+        self.display = display or Display(cockpit, roles or with_deadline(deadline_ms))
+        more = environment or {}
+        self.weston = Weston(cockpit.folder, cockpit.env("open") | more, renderer)
         self.weston.configure(config)
         self.start_weston(under)
 

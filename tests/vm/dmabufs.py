@@ -12,8 +12,6 @@ fared, and which formats gid-cluster offers.
 """
 
 import json
-import mmap
-import os
 import shutil
 import sys
 import tempfile
@@ -23,56 +21,17 @@ from pathlib import Path
 import numpy
 from cockpit import Cockpit
 from gid_vm.folder import memory_folder
+from gl_client import drawn_picture
 from pipeline import LOSSLESS, Pipeline
 from program import BUILD, Program, wait_for
+from reference import compare, reference
 from screens import HEIGHT, LAMP, WIDTH, ClusterScreen, WestonScreen
-from weston import descriptors_of, duplicate_descriptor
 
 FRAMES = 10
 SECONDS = 150  # for a few frames under TCG
 SCREENS = ("weston-gl", "weston-pixman", "gles2", "pixman")
 TOLERANCE = 1.0  # of 255: GL rounds
 MAP = (320, 180)  # the pixels of a GL client's picture
-
-# Of narrow range: what YUV means where nothing says so. gid-view tells it to a Weston that asks.
-BT601 = numpy.array(
-    [[1.164384, 0, 1.596027], [1.164384, -0.391762, -0.812968], [1.164384, 2.017232, 0]]
-)
-
-
-def plane(data: bytes, offset: int, stride: int, rows: int) -> numpy.ndarray:
-    return numpy.frombuffer(data, numpy.uint8, stride * rows, offset).reshape(rows, stride)
-
-
-def components(data: bytes, case: dict) -> list[numpy.ndarray]:
-    """Y, U and V of a frame in GStreamer's own layout, chroma repeated for all its pixels."""
-    width, height = case["width"], case["height"]
-    if case["format"] == "YUY2":
-        rows = plane(data, 0, (width * 2 + 3) // 4 * 4, height)
-        y, u, v = rows[:, ::2], rows[:, 1::4].repeat(2, axis=1), rows[:, 3::4].repeat(2, axis=1)
-        return [part[:, :width] for part in (y, u, v)]
-    stride = (width + 3) // 4 * 4
-    y = plane(data, 0, stride, height)[:, :width]
-    if case["format"] == "NV12":
-        chroma = plane(data, stride * height, stride, height // 2)
-        u, v = (chroma[:, i:width:2] for i in (0, 1))
-    else:
-        half = (width // 2 + 3) // 4 * 4
-        size = half * (height // 2)
-        u, v = (
-            plane(data, stride * height + i * size, half, height // 2)[:, : width // 2]
-            for i in (0, 1)
-        )
-    return [y, *(c.repeat(2, axis=0).repeat(2, axis=1) for c in (u, v))]
-
-
-def reference(data: bytes, case: dict) -> numpy.ndarray:
-    """The frame as blue, green, red."""
-    if case["format"] == "BGRx":
-        pixels = plane(data, 0, case["width"] * 4, case["height"])
-        return pixels.reshape(case["height"], case["width"], 4)[..., :3].astype(float)
-    yuv = numpy.stack(components(data, case), axis=-1)
-    return numpy.clip((yuv - numpy.array([16.0, 128, 128])) @ BT601.T, 0, 255)[..., ::-1]
 
 
 def place(case: dict) -> tuple[int, int]:
@@ -81,32 +40,6 @@ def place(case: dict) -> tuple[int, int]:
     if width > WIDTH:
         return LAMP[0], 0
     return (WIDTH - width) // 2, (HEIGHT - height) // 2
-
-
-def compare(seen: numpy.ndarray, expected: numpy.ndarray) -> dict:
-    error = numpy.abs(seen - expected[: len(seen), : len(seen[0])])
-    return {
-        "largest": float(error.max()),
-        "mean": float(error.mean()),
-        "colours": len(numpy.unique(seen.reshape(-1, 3), axis=0)),
-    }
-
-
-def drawn_picture(client: Program) -> numpy.ndarray | None:
-    """What a GL client has drawn into one of its dma-bufs, as blue, green, red."""
-    width, height = MAP
-    for number, name in descriptors_of(client.pid).items():
-        if not name.startswith("/dmabuf:"):
-            continue
-        fd = duplicate_descriptor(client.pid, number)
-        with open(fd, "rb", buffering=0):
-            if os.lseek(fd, 0, os.SEEK_END) < width * height * 4:
-                continue
-            with mmap.mmap(fd, width * height * 4, mmap.MAP_SHARED, mmap.PROT_READ) as data:
-                words = numpy.frombuffer(data, numpy.uint8).reshape(height, width, 4).copy()
-        if words[..., :3].any():
-            return words[..., :3].astype(float)
-    return None
 
 
 class Cluster:
@@ -249,7 +182,7 @@ class Cluster:
             seen = self.screens[screen].find(width, height)
             if not seen.any():
                 continue
-            drawn = drawn_picture(client) if options else None
+            drawn = drawn_picture(client, width, height) if options else None
             expected[:] = expected if drawn is None else [drawn]
             if expected and seen.shape == expected[0].shape:
                 found = compare(seen, expected[0])

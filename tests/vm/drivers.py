@@ -9,7 +9,9 @@ from gid_vm.initramfs import find_kernel
 from gid_vm.modules import module_files
 
 CODECS = ("visl", "vicodec", "vim2m")
-PLUGINS = "coreelements isomp4 v4l2codecs video4linux2 videoparsersbad videotestsrc".split()
+PLUGINS = (
+    "coreelements isomp4 v4l2codecs video4linux2 videocrop videoparsersbad videotestsrc".split()
+)
 WIDTH, HEIGHT = 320, 192  # whole blocks of the codecs
 
 

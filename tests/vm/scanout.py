@@ -60,6 +60,11 @@ def checksum(picture: numpy.ndarray) -> int:
     return zlib.crc32(pixels.tobytes(), 0xFFFFFFFF) ^ 0xFFFFFFFF
 
 
+def checksums_of(lines: str) -> list[int]:
+    """Of what the kernel says, line by line."""
+    return [int(line.split()[1], 16) for line in lines.replace("\0", "").splitlines()]
+
+
 class LostWriteback(Exception):
     """vkms (of Linux 7.2) lost a picture that it was to write, and is of no use from then on.
 

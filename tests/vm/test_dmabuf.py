@@ -6,20 +6,13 @@ that GL renderers run on the processor: surfaceless llvmpipe, which takes any dm
 plane by plane: by Weston's renderer, and in gid-cluster by wlroots/yuv.c.
 """
 
-import json
 from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
-from drivers import CODECS, environment_of_codecs, sources
-from drivers import HEIGHT as CODED_HEIGHT
-from drivers import WIDTH as CODED_WIDTH
-from gid_vm.initramfs import CannotBoot
-from gid_vm.own_kernel import own_kernel, why_no_kernel
-from pipeline import decode, make_registry, quoted
+from frame_kinds import CODEC_NAMES, SLOWLY, Kinds, codec_sources, guest_with_kinds, is_rgb, raw
+from gid_vm.own_kernel import why_no_kernel
+from pipeline import decode
 from pipeline import film as make_film
-from program import BUILD
 from versions import h264_is_decoded_in_place
 
 pytestmark = [
@@ -27,86 +20,57 @@ pytestmark = [
     pytest.mark.timeout(800),
 ]
 
-HERE = Path(__file__).parent
 SCREENS = ["weston-gl", "weston-pixman", "gles2", "pixman"]
-SLOWLY = "identity sleep-time=100000"
 TOLERANCE = 1.0  # of 255, in any colour of any pixel: GL rounds, the reference does not
 
 
-DMABUF = "dmabuf=true"
+NAMES = ["memory-rgb", "memory-yuyv", "memory-nv12", "rgb", "nv12", "yuyv-odd", "film"]
+NAMES += ["camera-BGRx", "camera-NV12", "camera-I420", "camera-YUY2", *CODEC_NAMES]
 
 
 def case(name: str, source: str, pixels: str, width: int, height: int, **more: object) -> dict:
-    rgb = pixels == "BGRx"
-    shown = SCREENS if rgb else ["weston-gl", "gles2"]
+    shown = SCREENS if is_rgb(name) else ["weston-gl", "gles2"]
     said = {"screens": shown} | more
     return {
         "name": name,
         "source": source,
-        "options": DMABUF,
+        "options": "dmabuf=true",
         "environment": {},
         "format": pixels,
         "width": width,
         "height": height,
-        "tolerance": 0.0 if rgb else TOLERANCE,
+        "tolerance": 0.0 if is_rgb(name) else TOLERANCE,
         "refused": [name for name in SCREENS if name not in said["screens"]],
         **said,
     }
 
 
-def raw(pixels: str, width: int, height: int) -> str:
-    return f"video/x-raw,format={pixels},width={width},height={height}"
-
-
-def cases() -> dict[str, dict]:
+def cases(kinds: Kinds) -> list[dict]:
     """Widths that are no multiple of 4 have strides that are not the width."""
-    pattern = "videotestsrc pattern=smpte is-live=true"
+
+    def test(pixels: str, width: int, height: int) -> tuple[str, str, int, int]:
+        source = f"videotestsrc pattern=smpte is-live=true ! {raw(pixels, width, height)}"
+        return f"{source},framerate=10/1", pixels, width, height
+
+    def camera(pixels: str) -> tuple[str, str, int, int]:
+        source = f"v4l2src device={kinds.camera} io-mode=dmabuf ! {raw(pixels, 320, 180)}"
+        return source, pixels, 320, 180
+
     codec = "h264" if h264_is_decoded_in_place() else "mpeg4"
-    # Slowly: it must not end before the slowest screen has shown some of it.
     film = f"{decode(make_film(320, 180, 300, codec), codec)} max-threads=1 ! {SLOWLY}"
-    nv12 = f"{pattern} ! {raw('NV12', 322, 242)},framerate=10/1"
-    rgb = f"{pattern} ! {raw('BGRx', 322, 182)},framerate=10/1"
-    yuyv = f"{pattern} ! {raw('YUY2', 322, 182)},framerate=10/1"
-    odd = f"{pattern} ! {raw('YUY2', 323, 182)},framerate=10/1"
-    every = [
-        case("memory-rgb", rgb, "BGRx", 322, 182, options=""),
-        case("memory-yuyv", yuyv, "YUY2", 322, 182, options="", screens=["weston-gl"]),
-        case("memory-nv12", nv12, "NV12", 322, 242, options="", screens=[]),
-        case("rgb", rgb, "BGRx", 322, 182),
-        case("nv12", nv12, "NV12", 322, 242, reuse="gles2"),
+    of_codecs = {} if kinds.codecs is None else codec_sources()
+    return [
+        case("memory-rgb", *test("BGRx", 322, 182), options=""),
+        case("memory-yuyv", *test("YUY2", 322, 182), options="", screens=["weston-gl"]),
+        case("memory-nv12", *test("NV12", 322, 242), options="", screens=[]),
+        case("rgb", *test("BGRx", 322, 182)),
+        case("nv12", *test("NV12", 322, 242), reuse="gles2"),
         # With half a block at the end of each row, for which Weston's GL blends what it must not.
-        case("yuyv-odd", odd, "YUY2", 323, 182, screens=["gles2"], refused=["pixman"]),
+        case("yuyv-odd", *test("YUY2", 323, 182), screens=["gles2"], refused=["pixman"]),
         case("film", film, "I420", 320, 180),
+        *(case(f"camera-{name}", *camera(name)) for name in ("BGRx", "NV12", "I420", "YUY2")),
+        *(case(name, *made, environment=kinds.codecs) for name, made in of_codecs.items()),
     ]
-    for pixels in ("BGRx", "NV12", "I420", "YUY2"):
-        source = f"v4l2src device=CAMERA io-mode=dmabuf ! {raw(pixels, 320, 180)}"
-        every.append(case(f"camera-{pixels}", source, pixels, 320, 180))
-    return {case["name"]: case for case in every}
-
-
-def codecs() -> dict[str, dict]:
-    """The kernel's test drivers: a stateless decoder, a stateful one, and a converter."""
-    film = f"filesrc location={quoted(make_film(CODED_WIDTH, CODED_HEIGHT, 300))}"
-    decoder = f"{film} ! qtdemux ! h264parse ! v4l2slh264dec"
-    coded = sources("dmabuf", 300, "smpte")
-    sizes = {
-        "stateless": (decoder, "NV12", CODED_WIDTH, CODED_HEIGHT),
-        "stateful": (coded["stateful decoder"], "I420", 1280, 720),
-        "converter": (coded["converter"], "YUY2", CODED_WIDTH, CODED_HEIGHT),
-    }
-    return {
-        name: case(name, f"{source} ! {SLOWLY}", *size) for name, (source, *size) in sizes.items()
-    }
-
-
-NAMES = ["memory-rgb", "memory-yuyv", "memory-nv12", "rgb", "nv12", "yuyv-odd", "film"]
-NAMES += ["camera-BGRx", "camera-NV12", "camera-I420", "camera-YUY2"]
-CODEC_NAMES = ["stateless", "stateful", "converter"]
-NAMES += CODEC_NAMES
-
-
-def is_rgb(name: str) -> bool:
-    return name.endswith(("rgb", "BGRx"))
 
 
 # As the compositors say it.
@@ -125,42 +89,8 @@ WAYS = {
 @pytest.fixture(scope="module")
 def shown() -> Iterator[dict[str, dict]]:
     """What came of each case; all in one guest, one after the other."""
-    of_tests = (str(HERE.parent / name) for name in ("common", "gst", "compositor"))
-    folders = ":".join([*of_tests, str(HERE.parents[1] / "vm")])
-    environment = {"PYTHONPATH": folders, "GIDWAY_BUILD": str(BUILD), "GIDWAY_PATIENCE": "180"}
-    registry = make_registry()
-    every = cases()
-    with ExitStack() as stack:
-        try:
-            guest = stack.enter_context(own_kernel("open", CODECS))
-            of_codecs = codecs()
-        except CannotBoot as error:
-            print(f"without codecs: {error}")
-            guest, of_codecs = stack.enter_context(own_kernel("open")), {}
-
-        def run(*words: str) -> str:
-            result = guest.run([*words], env={"GST_PLUGIN_PATH": str(BUILD / "gst")})
-            assert result.code == 0, result.err
-            return result.out
-
-        run("modprobe", "vivid")
-        command = "grep -l vivid-000-vid-cap /sys/class/video4linux/video*/name"
-        camera = run("sh", "-c", command).split("/")[-2]
-        for case in every.values():
-            case["source"] = case["source"].replace("CAMERA", f"/dev/{camera}")
-        if of_codecs:
-            places = environment_of_codecs(run)
-            every |= {name: case | {"environment": places} for name, case in of_codecs.items()}
-        lines = "".join(json.dumps(case) + "\n" for case in every.values())
-        command = guest.start(
-            ["python3", str(HERE / "dmabufs.py"), str(registry)],
-            env=environment,
-            stdin=lines.encode(),
-        )
-        result = command.wait(720)
-        answers = [json.loads(line) for line in result.out.splitlines()]
-        assert result.code == 0, f"{result.err[-4000:]}\n{result.out}"
-        yield {answer["name"]: answer for answer in answers}
+    with guest_with_kinds() as kinds:
+        yield kinds.run("dmabufs.py", cases(kinds))
 
 
 def found(shown: dict[str, dict], name: str) -> dict:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""A guest with sources of every kind of frame: /dev/udmabuf, a virtual camera, and codecs."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from drivers import CODECS, HEIGHT, WIDTH, environment_of_codecs, sources
+from gid_vm.guest import Guest
+from gid_vm.initramfs import CannotBoot
+from gid_vm.own_kernel import own_kernel
+from pipeline import film, make_registry, quoted
+from program import BUILD, TOP
+from scanout import LostWriteback
+
+HERE = Path(__file__).parent
+FOLDERS = [HERE.parent / name for name in ("common", "compositor", "gst", "safety")]
+FOLDERS += [TOP / "vm", TOP / "tools" / "cockpit"]
+SLOWLY = "identity sleep-time=100000"  # it must not end before the slowest screen has shown some
+LOST_WRITEBACK = 75  # how a script ends then: see scanout
+CODEC_NAMES = ["stateless", "stateful", "converter"]
+
+
+def raw(pixels: str, width: int, height: int) -> str:
+    return f"video/x-raw,format={pixels},width={width},height={height}"
+
+
+def is_rgb(name: str) -> bool:
+    return name.endswith(("rgb", "BGRx"))
+
+
+def codec_sources() -> dict[str, tuple[str, str, int, int]]:
+    """The kernel's test drivers: a stateless decoder, a stateful one, and a converter.
+
+    With what they make.
+    """
+    decoder = f"filesrc location={quoted(film(WIDTH, HEIGHT, 300))} ! qtdemux ! h264parse"
+    coded = sources("dmabuf", 300, "smpte")
+    made = {
+        "stateless": (f"{decoder} ! v4l2slh264dec", "NV12", WIDTH, HEIGHT),
+        "stateful": (coded["stateful decoder"], "I420", 1280, 720),
+        "converter": (coded["converter"], "YUY2", WIDTH, HEIGHT),
+    }
+    return {name: (f"{text} ! {SLOWLY}", *size) for name, (text, *size) in made.items()}
+
+
+@dataclass
+class Kinds:
+    guest: Guest
+    camera: str  # a device
+    codecs: dict[str, str] | None  # the environment of programs that use them; None: it has none
+
+    def run(self, script: str, cases: list[dict]) -> dict[str, dict]:
+        """What a script of this folder says of each case, by its name."""
+        environment = {
+            "PYTHONPATH": ":".join(map(str, FOLDERS)),
+            "GIDWAY_BUILD": str(BUILD),
+            "GIDWAY_PATIENCE": "180",
+        }
+        lines = "".join(json.dumps(case) + "\n" for case in cases)
+        words = ["python3", str(HERE / script), str(make_registry())]
+        result = self.guest.start(words, env=environment, stdin=lines.encode()).wait(720)
+        if result.code == LOST_WRITEBACK:
+            raise LostWriteback
+        assert result.code == 0, f"{result.err[:3000]}\n{result.err[-3000:]}\n{result.out}"
+        answers = [json.loads(line) for line in result.out.splitlines()]
+        return {answer["name"]: answer for answer in answers}
+
+
+@contextmanager
+def guest_with_kinds(*modules: str) -> Iterator[Kinds]:
+    """In one with these modules as well."""
+    make_registry()
+    with ExitStack() as stack:
+        has_codecs = True
+        try:
+            guest = stack.enter_context(own_kernel("open", [*modules, *CODECS]))
+        except CannotBoot as error:
+            print(f"without codecs: {error}")
+            has_codecs = False
+            guest = stack.enter_context(own_kernel("open", modules))
+
+        def run(*words: str) -> str:
+            result = guest.run([*words], env={"GST_PLUGIN_PATH": str(BUILD / "gst")})
+            assert result.code == 0, result.err
+            return result.out
+
+        run("modprobe", "vivid")
+        command = "grep -l vivid-000-vid-cap /sys/class/video4linux/video*/name"
+        camera = run("sh", "-c", command).split("/")[-2]
+        codecs = environment_of_codecs(run) if has_codecs else None
+        yield Kinds(guest, f"/dev/{camera}", codecs)
