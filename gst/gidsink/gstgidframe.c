@@ -101,8 +101,7 @@ gst_gid_sink_clear_caps (GstGidSink *self)
   self->suspects = 0;
 }
 
-/* A consumer on another machine sees our own shared memory alone. (DMA_DRM frames cannot be copied:
- * it misses those.) */
+/* A consumer on another machine sees our own shared memory alone. */
 static gboolean
 needs_window (GstGidSink *self)
 {
@@ -114,23 +113,33 @@ needs_window (GstGidSink *self)
   return needed;
 }
 
+/* Those of copies: what DMA_DRM says of linear dma-bufs, said of memory. */
+static GstCaps *
+get_copy_caps (GstGidSink *self)
+{
+  return self->format.dmabuf ? gst_video_info_to_caps (&self->format.info)
+                             : gst_caps_ref (self->caps);
+}
+
 /* `window`: not of dma-bufs, which other machines do not see. */
 static gboolean
 start_copy_pool (GstGidSink *self, gboolean window)
 {
   GstGidAllocator *allocator = gst_object_ref (gst_gid_sink_get_allocator (self, self->caps));
+  GstCaps *caps = get_copy_caps (self);
   GstBufferPool *pool;
   GstStructure *config;
 
-  if (window && allocator->dmabuf) {
+  if (self->format.dmabuf || (window && allocator->dmabuf)) {
     guint slots = allocator->limit;
 
     gst_object_unref (allocator);
     allocator = gst_gid_allocator_new (
-        self->domain, self->stream, self->caps, slots, FALSE, GST_ELEMENT_CAST (self));
+        self->domain, self->stream, caps, slots, FALSE, GST_ELEMENT_CAST (self));
   }
   self->copies_are_dmabufs = allocator->dmabuf;
-  pool = gst_gid_pool_new (allocator, self->caps);
+  pool = gst_gid_pool_new (allocator, caps);
+  gst_caps_unref (caps);
   gst_object_unref (allocator);
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
@@ -193,11 +202,11 @@ copy_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer, GstGidCopyRe
   GstBuffer *copy;
   gboolean window;
 
-  if (self->format.dmabuf && fall_back_to_raw (self))
-    return GST_GID_FLOW_NOT_THIS_ONE;
-  if (self->format.dmabuf) {
+  if (self->format.dmabuf && reason != GST_GID_COPY_OTHER_MACHINE) {
+    if (fall_back_to_raw (self))
+      return GST_GID_FLOW_NOT_THIS_ONE;
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A dma-buf frame cannot be exported as it is, and DMA_DRM frames cannot be copied. Use "
+        ("A dma-buf frame cannot be exported as it is, and is not copied as it says DMA_DRM. Use "
          "frames in one dma-buf, or let upstream download them to video/x-raw."),
         (NULL));
     return GST_FLOW_ERROR;
@@ -275,6 +284,8 @@ gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
 {
   GstMemory *mem = gst_buffer_peek_memory (*buffer, 0);
   const GstGidSlot *slot = gst_gid_memory_get_slot (mem);
+  /* Nobody can read other modifiers: what is not in a window then does not leave this machine. */
+  gboolean readable = !self->format.dmabuf || gst_gid_format_is_linear (&self->format);
   GstFlowReturn ret = GST_FLOW_OK;
   GstGidCopyReason reason = GST_GID_COPY_UPSTREAM_MEMORY;
   struct gid_layout layout;
@@ -288,12 +299,12 @@ gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
   } else if (gst_is_gid_memory (mem, self->domain) && mem->offset == 0
       && gst_gid_layout_equal (&slot->slab->info.layout, &layout)
       && g_strcmp0 (slot->slab->allocator->description, self->description) == 0) {
-    if (self->format.dmabuf || !is_for_others (self, slot->slab) || !needs_window (self)) {
+    if (!readable || !is_for_others (self, slot->slab) || !needs_window (self)) {
       name_slot (self, slot, frame);
       return watch_upstream (self, mem, slot) ? GST_FLOW_OK : GST_FLOW_ERROR;
     }
     reason = GST_GID_COPY_OTHER_MACHINE;
-  } else if (gst_gid_export_is_possible (mem) && !self->format.dmabuf && needs_window (self)) {
+  } else if (gst_gid_export_is_possible (mem) && readable && needs_window (self)) {
     reason = GST_GID_COPY_OTHER_MACHINE;
   } else if (gst_gid_export_is_possible (mem)) {
     int result;
