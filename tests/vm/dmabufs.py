@@ -25,21 +25,13 @@ from gl_client import drawn_picture
 from pipeline import LOSSLESS, Pipeline
 from program import BUILD, Program, wait_for
 from reference import compare, reference
-from screens import HEIGHT, LAMP, WIDTH, ClusterScreen, WestonScreen
+from screens import LAMP, ClusterScreen, WestonScreen, place, start_screen
 
 FRAMES = 10
 SECONDS = 150  # for a few frames under TCG
 SCREENS = ("weston-gl", "weston-pixman", "gles2", "pixman")
 TOLERANCE = 1.0  # of 255: GL rounds
 MAP = (320, 180)  # the pixels of a GL client's picture
-
-
-def place(case: dict) -> tuple[int, int]:
-    """In the middle; what is larger than the screen begins where no safety picture is."""
-    width, height = case["width"], case["height"]
-    if width > WIDTH:
-        return LAMP[0], 0
-    return (WIDTH - width) // 2, (HEIGHT - height) // 2
 
 
 class Cluster:
@@ -54,13 +46,12 @@ class Cluster:
 
     def start_screens(self) -> None:
         for name in SCREENS:
-            kind = WestonScreen if name.startswith("weston") else ClusterScreen
-            self.screens[name] = kind(self.cockpit, self.folder, name)
+            self.screens[name] = start_screen(self.cockpit, self.folder, name)
         for screen in self.screens.values():
             screen.wait_ready()
 
     def view(self, screen: str, case: dict) -> Program:
-        left, top = place(case)
+        left, top = place(case["width"], case["height"])
         words = [BUILD / "clients/gid-view", "-f", "--background=000000", "-d", "open"]
         words += ["-s", case["name"], f"--place={case['width']}x{case['height']}+{left}+{top}"]
         words += ["--stats", self.stats(screen, case)]
@@ -148,7 +139,7 @@ class Cluster:
     def wait_shown(self, screen: str, raw: Path, case: dict) -> dict:
         """The least difference that was seen: the last frames may still be on their way."""
         end, best = time.monotonic() + SECONDS, None
-        left, top = place(case)
+        left, top = place(case["width"], case["height"])
         while time.monotonic() < end:
             shot = self.screens[screen].screenshot()
             seen = shot[top : top + case["height"], left : left + case["width"]]

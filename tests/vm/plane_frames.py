@@ -4,7 +4,8 @@
 plane_frames.py REGISTRY   stdin has one JSON object a line: {"name", "source", "options",
 "environment", "format", "width", "height"}, the size before a crop; a source that is empty is
 gid-map's. For each, one JSON object says what the display controller has shown, the role's status
-and the module's counts. The last line is of NV12 in shared memory, which Weston does not take, sent to a role as it is.
+and the module's counts. The last line is of NV12 in shared memory, which Weston does not take, sent
+to a role as it is.
 """
 
 import json
@@ -150,7 +151,10 @@ class Plane:
 
         def expected() -> numpy.ndarray | None:
             data = raw.read_bytes() if raw.exists() else b""
-            for size in ({}, {"width": ROLE_WIDTH, "height": ROLE_HEIGHT}):  # gidsrc may have cut it
+            for size in (
+                {},
+                {"width": ROLE_WIDTH, "height": ROLE_HEIGHT},
+            ):  # gidsrc may have cut it
                 try:
                     return reference(data, case | size)[:ROLE_HEIGHT, :ROLE_WIDTH]
                 except ValueError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the pixels of a frame mean, by the equations of BT.601, and how far a screen is from that."""
+"""What the pixels of a frame mean, by BT.601's equations, and how far a screen is from that."""
 
 import numpy
 

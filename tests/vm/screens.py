@@ -40,14 +40,21 @@ height=180
 """
 
 
+def place(width: int, height: int) -> tuple[int, int]:
+    """In the middle; what is larger than the screen begins where no safety picture is."""
+    if width > WIDTH:
+        return LAMP[0], 0
+    return (WIDTH - width) // 2, (HEIGHT - height) // 2
+
+
 class WestonScreen:
     """Of the name weston-RENDERER."""
 
-    def __init__(self, cockpit: Cockpit, folder: Path, name: str) -> None:
+    def __init__(self, cockpit: Cockpit, folder: Path, name: str, domain: str = "cluster") -> None:
         self.folder = folder / name
         self.folder.mkdir(0o700)
         renderer = name.removeprefix("weston-")
-        self.weston = Weston(self.folder, cockpit.env("cluster"), renderer)
+        self.weston = Weston(self.folder, cockpit.env(domain), renderer)
         self.weston.command += [f"--width={WIDTH}", f"--height={HEIGHT}"]
         self.weston.start()
         self.environment = self.weston.environment | {"WAYLAND_DISPLAY": self.weston.socket.name}
@@ -77,12 +84,14 @@ class WestonScreen:
 
 
 class ClusterScreen:
-    def __init__(self, cockpit: Cockpit, folder: Path, renderer: str) -> None:
+    def __init__(
+        self, cockpit: Cockpit, folder: Path, renderer: str, domain: str = "cluster"
+    ) -> None:
         self.folder = folder / renderer
         self.folder.mkdir()
         config = self.folder / "cluster.conf"
         config.write_text(CLUSTER)
-        self.environment = cockpit.env("cluster") | {
+        self.environment = cockpit.env(domain) | {
             "WAYLAND_DISPLAY": str(self.folder / "wayland"),
             "WLR_RENDERER": renderer,
         }
@@ -135,3 +144,11 @@ class ClusterScreen:
 
     def close(self) -> None:
         assert self.program.stop() == 0, self.program.stderr
+
+
+def start_screen(
+    cockpit: Cockpit, folder: Path, name: str, domain: str = "cluster"
+) -> WestonScreen | ClusterScreen:
+    """One of weston-gl, weston-pixman, gles2, pixman; the latter are gid-cluster's."""
+    kind = WestonScreen if name.startswith("weston") else ClusterScreen
+    return kind(cockpit, folder, name, domain)

@@ -2,6 +2,7 @@
 """Streams between machines: whole, in order, not copied, whatever becomes of the machines."""
 
 import contextlib
+import json
 import os
 import signal
 import time
@@ -12,11 +13,16 @@ import numpy
 import pytest
 from bells import Bells
 from display import ROLE, Display, telltale_picture
+from drivers import CODECS, environment_of_codecs, load
+from frame_kinds import CODEC_NAMES, codec_sources, raw
 from gid_vm.guest import why_not
+from gid_vm.initramfs import CannotBoot
 from guests import LOOK_SECONDS, SECONDS, Machines, Running
 from peer import PEER
-from pipeline import LOSSLESS, decode, film
+from pipeline import FRAMES, LOSSLESS, decode, film
 from program import BUILD, Program, wait_for
+from reference import compare, reference
+from screens import ClusterScreen, WestonScreen, place, start_screen
 from weston import HEIGHT, WIDTH, Weston, screenshot
 
 HERE = Path(__file__).parent
@@ -241,6 +247,129 @@ def test_a_guests_film_on_the_hosts_weston(machines: Machines, tmp_path: Path) -
         [frame["sum"] for frame in end.lines("frame")] for end in (here, player, keeper)
     )
     assert len(decoded) == 120 and decoded == sent == kept
+
+
+# What a test source makes, a camera's driver and codecs'; all but the first in dma-bufs.
+KINDS = ("memory BGRx", "memory YUY2", "memory NV12", "udmabuf BGRx", "udmabuf NV12")
+KINDS += ("camera BGRx", "camera NV12", "stateless NV12", "stateful I420", "converter YUY2")
+SCREENS = ("weston-gl", "weston-pixman", "pixman")
+LOOK_AGAIN_SECONDS = 5.0
+SIZE = (320, 180)
+
+
+@pytest.fixture(scope="module")
+def screens(machines: Machines) -> Iterator[dict[str, WestonScreen | ClusterScreen]]:
+    """Displays of the host."""
+    host = machines.host
+    screens = {name: start_screen(host, host.folder, name, "host") for name in SCREENS}
+    for screen in screens.values():
+        screen.wait_ready()
+    yield screens
+    for screen in screens.values():
+        screen.close()
+
+
+@pytest.fixture(scope="module")
+def codecs(machines: Machines) -> list[str]:
+    """What programs of `open` begin with that use codecs."""
+
+    def run(*words: str) -> None:
+        machines.run("open", *words)
+
+    try:
+        load(run, CODECS, BUILD / "tests" / "vm" / "codecs")
+    except CannotBoot as error:
+        pytest.skip(str(error))
+    return ["env", *(f"{name}={value}" for name, value in environment_of_codecs(run).items())]
+
+
+def source_of(machines: Machines, origin: str, pixels: str) -> tuple[str, int, int]:
+    """With the size of what it makes."""
+    if origin in CODEC_NAMES:
+        text, _, width, height = codec_sources()[origin]
+        if width <= SIZE[0]:
+            return text, width, height
+        return f"{text} ! videocrop right={width - SIZE[0]} bottom={height - SIZE[1]}", *SIZE
+    caps = raw(pixels, *SIZE)
+    if origin == "udmabuf":
+        machines.guests["open"].run(["modprobe", "udmabuf"])  # or it is a part of the kernel
+    if origin != "camera":
+        return f"videotestsrc pattern=smpte is-live=true ! {caps},framerate=10/1", *SIZE
+    machines.run("open", "modprobe", "vivid")
+    command = "grep -l vivid-000-vid-cap /sys/class/video4linux/video*/name"
+    device = machines.run("open", "sh", "-c", command).out.split("/")[-2]
+    return f"v4l2src device=/dev/{device} io-mode=dmabuf ! {caps}", *SIZE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_guests_frames_on_the_hosts_displays(
+    machines: Machines,
+    screens: dict[str, WestonScreen | ClusterScreen],
+    request: pytest.FixtureRequest,
+    kind: str,
+) -> None:
+    """Its producer copies what is in dma-bufs once. YUV that cannot be shown gid-view converts."""
+    origin, pixels = kind.split()
+    before = request.getfixturevalue("codecs") if origin in CODEC_NAMES else []
+    source, width, height = source_of(machines, origin, pixels)
+    stream = kind.replace(" ", "-")
+    case = {"format": pixels, "width": width, "height": height}
+    folder = machines.host.folder
+    picture = folder / f"{stream}.raw"
+    left, top = place(width, height)
+    words = [BUILD / "clients/gid-view", "-f", "--background=000000", "-d", "open", "-s", stream]
+    words += [f"--place={width}x{height}+{left}+{top}", "--convert"]
+    views = {
+        name: Program([*words, "--stats", folder / f"{stream}-{name}"], screen.environment, folder)
+        for name, screen in screens.items()
+    }
+    keep = f"gidsrc domain=open stream={stream} ! identity name=watch ! multifilesink sync=false"
+    keeper = machines.play("host", f"{keep} location={picture}")
+    sink = f"identity name=watch ! gidsink name=sink stream={stream} {LOSSLESS} lease=600000"
+    sink += " dmabuf=true" if origin == "udmabuf" else ""
+    player = machines.start("open", *before, FRAMES, f"{source} ! {sink}")
+    keeper.wait_lines("frame", 6)
+    for name in views:
+        wait_for(lambda name=name: stats(folder / f"{stream}-{name}"), f"{kind} on {name}", SECONDS)
+
+    def difference(name: str) -> float:
+        assert views[name].is_running(), views[name].stderr
+        seen = screens[name].screenshot()[top : top + height, left : left + width]
+        try:
+            return compare(seen, reference(picture.read_bytes(), case))["largest"]
+        except ValueError:
+            return 255  # it is just being written
+
+    def all_are_right() -> bool:
+        return all(difference(name) <= (0 if pixels == "BGRx" else 1) for name in views)
+
+    def stop_and_look() -> bool:
+        """Stopped while it sends, it has sent a frame to some of its readers only: then again."""
+        player.signal(signal.SIGSTOP)
+        with contextlib.suppress(AssertionError):
+            wait_for(all_are_right, f"{kind} on all displays", LOOK_AGAIN_SECONDS, 0.2)
+            return True
+        player.signal(signal.SIGCONT)
+        return False
+
+    wait_for(stop_and_look, f"{kind} on all displays", SECONDS, LOOK_SECONDS)
+    for name, view in views.items():
+        assert view.stop() == 0  # before its stream ends, of which it tells
+        shown = stats(folder / f"{stream}-{name}")
+        copied = shown["copied_frames"]
+        assert copied == 0 if origin == "memory" else copied >= shown["received"], (name, shown)
+        as_it_is = pixels == "BGRx" or (pixels == "YUY2" and name == "weston-gl")
+        assert (shown["converted_frames"] == 0) == as_it_is, (name, shown)
+    player.signal(signal.SIGCONT)
+    for program in (player, keeper):
+        program.signal(signal.SIGTERM)
+        program.finish()
+
+
+def stats(path: Path) -> dict:
+    """Empty before a frame was shown."""
+    found = json.loads(path.read_text() or "{}") if path.exists() else {}
+    return found if found.get("frames") else {}
 
 
 def test_the_clock_of_a_guest(machines: Machines) -> None:
