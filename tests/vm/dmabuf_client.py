@@ -16,6 +16,7 @@ from wayland import Display, Object
 from weston import XRGB8888
 
 LINEAR = 0
+X_TILED = 1 << 56 | 1  # of an Intel GPU; llvmpipe has none
 Y_INVERT, INTERLACED = 1, 2
 NV12 = 0x3231564E
 STRIDE = WIDTH * 4

@@ -25,13 +25,14 @@ from dmabuf_client import (
     INTERLACED,
     NV12,
     STRIDE,
+    X_TILED,
     Y_INVERT,
     DmabufBuffers,
     Fences,
     Picture,
     make_udmabuf,
 )
-from forwarding import GID_VIEW, Forwarding, Window, random_picture
+from forwarding import GID_VIEW, Forwarding, ShmBuffers, Window, random_picture
 from forwarding import ROLE as OWN_ROLE
 from pipeline import Pipeline, gst_env
 from program import BUILD, Program, wait_for
@@ -328,6 +329,7 @@ def refused(cockpit: Cockpit) -> dict:
     for name, planes, options in (
         ("interlaced", [(make_udmabuf(size), 0, STRIDE)], {"flags": INTERLACED}),
         ("too small", [(make_udmabuf(size // 2), 0, STRIDE)], {}),
+        ("tiled", [(make_udmabuf(size), 0, STRIDE)], {"modifier": X_TILED}),
     ):
         with Connection(
             scene.forwarding.weston.socket, scene.forwarding.weston.protocols
@@ -339,6 +341,44 @@ def refused(cockpit: Cockpit) -> dict:
             except (Disconnected, ProtocolError) as error:
                 ended[name] = str(error)
     return scene.finish(reasons=reasons, log=log, ended=ended)
+
+
+def drawn(cockpit: Cockpit) -> dict:
+    """What would have to be drawn first, of memory that Weston does not read; then as it is."""
+    scene = Scene(cockpit)
+    scene.window.take_role()
+    scene.show(0)
+    scene.wait_shown(0)
+    reasons = {}
+
+    def refuse(name: str) -> None:
+        scene.show(9)
+        scene.window.wait_lost("refused_memory")
+        role = scene.display.wait_role("lost", "hidden")
+        reasons[name] = [role["detail"], role["shows"]]
+
+    def go_on() -> None:
+        scene.show(len(reasons))
+        scene.wait_shown(len(reasons))
+        scene.display.wait_role("live")
+
+    child = scene.window.compositor("create_surface")
+    subcompositor = scene.connection.bind("wl_subcompositor")
+    subsurface = subcompositor("get_subsurface", child, scene.window.surface)
+    child("attach", ShmBuffers(scene.connection, 64, 40).draw(random_picture(2, 64, 40)), 0, 0)
+    child("commit")
+    refuse("beside another")
+    subsurface("destroy")
+    go_on()
+    viewport = scene.connection.bind("wp_viewporter")("get_viewport", scene.window.surface)
+    viewport("set_source", 0, 0, WIDTH // 2 * 256, HEIGHT // 2 * 256)
+    viewport("set_destination", WIDTH, HEIGHT)
+    refuse("scaled")
+    viewport("destroy")
+    go_on()
+    log = scene.forwarding.weston.read_log().splitlines()
+    log = [line for line in log if "cannot be forwarded" in line]
+    return scene.finish(reasons=reasons, log=log, counts=scene.forwarding.counts())
 
 
 def planes(cockpit: Cockpit) -> dict:
@@ -517,6 +557,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "player-nv12": lambda cockpit: player(cockpit, "NV12"),
     "held": held,
     "refused": refused,
+    "drawn": drawn,
     "planes": planes,
     "flood": flood,
     "two_roles": two_roles,

@@ -105,6 +105,13 @@ def test_what_cannot_be_lent_is_refused_by_name(run: Callable[[str], dict]) -> N
     assert all(seen["ended"].values()), "Weston itself refuses these"
 
 
+def test_what_would_have_to_be_drawn_is_refused_by_name(run: Callable[[str], dict]) -> None:
+    seen = run("drawn")
+    assert seen["reasons"] == dict.fromkeys(("beside another", "scaled"), ["dmabuf", "fallback"])
+    assert len(seen["log"]) == 2 and all("dma-buf" in line for line in seen["log"]), seen["log"]
+    assert seen["counts"]["copied_frames"] == 0
+
+
 def test_planes(run: Callable[[str], dict]) -> None:
     seen = run("planes")
     assert seen["counts"]["copied_frames"] == 0 and seen["converted"] > 0
