@@ -22,13 +22,14 @@ def load(run: Callable[..., object], names: tuple[str, ...], folder: Path) -> No
     for name, content in files.items():
         (folder / name).write_bytes(content)
     for line in files["modules"].decode().splitlines():
-        name, *needed = line.split()
+        name, *more = line.split()
+        parameters = [word for word in more if "=" in word]
         if f"{name}.ko" in files:
-            for other in needed:
+            for other in more[len(parameters) :]:
                 run("modprobe", other)
-            run("insmod", str(folder / f"{name}.ko"))
+            run("insmod", str(folder / f"{name}.ko"), *parameters)
         else:
-            run("modprobe", name)
+            run("modprobe", name, *parameters)
 
 
 def environment_of_codecs(run: Callable[..., object]) -> dict[str, str]:

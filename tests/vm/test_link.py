@@ -22,6 +22,7 @@ from peer import PEER
 from pipeline import FRAMES, LOSSLESS, decode, film
 from program import BUILD, Program, wait_for
 from reference import compare, reference
+from scanout import ASK, CHECKSUMS, checksum, checksums_of
 from screens import ClusterScreen, WestonScreen, place, start_screen
 from weston import HEIGHT, WIDTH, Weston, screenshot
 
@@ -370,6 +371,59 @@ def stats(path: Path) -> dict:
     """Empty before a frame was shown."""
     found = json.loads(path.read_text() or "{}") if path.exists() else {}
     return found if found.get("frames") else {}
+
+
+PLANE = """
+[display]
+output=Virtual-1
+width=640
+height=480
+planes=on
+writeback=0
+[role telltale]
+domain=open
+x=40
+y=20
+width=320
+height=80
+deadline-ms=10000
+"""
+
+
+def test_a_guests_telltale_on_a_plane_of_another_guest(machines: Machines, tmp_path: Path) -> None:
+    """The checksum is that of the controller, vkms."""
+
+    def run(*words: str | Path) -> str:
+        return machines.run("cluster", *words).out
+
+    try:
+        load(run, ("vkms enable_overlay=1",), BUILD / "tests" / "vm" / "codecs")
+    except CannotBoot as error:
+        pytest.skip(str(error))
+    run("sh", "-c", "mkdir -pm 700 /run/plane; mount -t debugfs debugfs /sys/kernel/debug; true")
+    run("sh", "-c", f"echo auto > {CHECKSUMS}/control")
+    machines.run("cluster", "sh", "-c", "cat > /run/plane/conf", stdin=PLANE.encode())
+    words = ["env", "LIBSEAT_BACKEND=noop", "XDG_RUNTIME_DIR=/run/plane"]
+    words += [BUILD / "cluster/gid-cluster", "--config", "/run/plane/conf"]
+    words += ["--socket", "/run/plane/wayland", "--status", "/run/plane/status"]
+    display = machines.start("cluster", *words)
+    telltale = machines.start("open", BUILD / "clients/gid-telltale", "--state", "5")
+    picture = numpy.zeros((480, 640, 3), numpy.uint8)
+    picture[20:100, 40:360] = telltale_picture(tmp_path, 5)
+
+    def shown() -> bool:
+        assert display.is_running and telltale.is_running, f"{display.err}\n{telltale.err}"
+        found = run("timeout", "60", "dd", f"if={CHECKSUMS}/data", "bs=64", "count=2")
+        return set(checksums_of(found)) == {checksum(picture)}
+
+    wait_for(shown, "the telltale on the controller", SECONDS, LOOK_SECONDS)
+    (role,) = json.loads(run("python3", "-c", ASK, "/run/plane/status"))["roles"]
+    assert (role["place"], role["state"]) == ("plane", "live")
+    assert role["plane_copies"] <= 2, "the fallback, and the picture that does not change"
+    assert role["converted_frames"] == 0
+    for program in (telltale, display):
+        program.signal(signal.SIGTERM)
+        program.finish()
 
 
 def test_the_clock_of_a_guest(machines: Machines) -> None:
