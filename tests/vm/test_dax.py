@@ -463,7 +463,12 @@ def test_gl_samples_a_camera_of_another_machine(
     camera.wait_lines("frame", 20)
     ways = [line for line in display.err.splitlines() if screen.way in line]
     assert ways and all(line.endswith(screen.sampled) for line in ways), ways
-    for program in (shown, camera, display):
+    # Of pictures in several planes it does not say that it could.
+    nv12 = f"videotestsrc is-live=true ! {CAPS.replace('BGRx', 'NV12')},framerate=5/1"
+    player = machines.play("open", f"{nv12} ! gidsink stream=nv12")
+    refused = machines.start("cluster", *screen.env(), VIEW, "-d", "open", "-s", "nv12").finish()
+    assert refused.code == 1 and "cannot show the stream's format NV12" in refused.err
+    for program in (player, shown, camera, display):
         program.signal(signal.SIGTERM)
         program.finish()
     stats = json.loads(machines.run("cluster", "cat", "/tmp/view.stats").out)
