@@ -65,7 +65,7 @@ def cases(kinds: Kinds) -> list[dict]:
         case("memory-nv12", *test("NV12", 322, 242), options="", screens=[]),
         case("rgb", *test("BGRx", 322, 182)),
         case("nv12", *test("NV12", 322, 242), reuse="gles2"),
-        # With half a block at the end of each row, for which Weston's GL blends what it must not.
+        # With half a block at the end of each row, which Weston's own GL does not show right.
         case("yuyv-odd", *test("YUY2", 323, 182), screens=["gles2"], refused=["pixman"]),
         case("film", film, "I420", 320, 180),
         *(case(f"camera-{name}", *camera(name)) for name in ("BGRx", "NV12", "I420", "YUY2")),
