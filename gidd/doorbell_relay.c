@@ -41,7 +41,7 @@ static void listen(struct relayed *relayed) {
 	int heard = gid_doorbell_silence(&relayed->bell, UINT64_MAX);
 	if (heard < 0) {
 		relayed_destroy(relayed);
-	} else if (heard == 1) { /* at 2 each look would be a ring for nothing, which is noise */
+	} else if (heard > 0) { /* one ring too many for 16 is better than one that is lost */
 		sd_event_source_set_time_relative(relayed->look, GID_DOORBELL_LOOK_NS / 1000);
 		sd_event_source_set_enabled(relayed->look, SD_EVENT_ONESHOT);
 	}
