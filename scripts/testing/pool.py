@@ -46,7 +46,7 @@ class Pool:
         self.first: list[Outcome] = []  # of those that ran twice, the failed first run
 
     def add(self, tests: Iterable[Test]) -> None:
-        """Longest first, guests before all; those that measure keep their order."""
+        """Longest first, guests before all."""
         tests = list(tests)
         self._total += len(tests)
         self._alone += [test for test in tests if test.is_alone]
@@ -67,7 +67,10 @@ class Pool:
                     self._start_some()
                     time.sleep(_POLL_SECONDS)
                     self._collect()
-                self._measure([test for test in self._alone if test.is_calm], self._cores)
+                # Those that are calm leave most of a processor idle.
+                calm = [test for test in self._alone if test.is_calm]
+                calm.sort(key=lambda test: -test.seconds)
+                self._measure(calm, self._cores + 1)
                 self._measure([test for test in self._alone if not test.is_calm], 1)
                 self._again()
             finally:
