@@ -173,7 +173,7 @@ def test_each_has_folders_of_its_own_and_leaves_nothing(tmp_path: Path) -> None:
 def test_those_that_measure_run_alone_and_others_as_processors_are_free(
     tmp_path: Path, free: float, places: int
 ) -> None:
-    """A guest takes two places, and there is one a core at most; of those that are calm, one more."""
+    """A guest takes two places, and there is one a core at most; of calm ones, one more."""
     script = """
         : >"$folder/$$.$kind"; ls "$folder" | grep -c "[.]$kind" >>"$folder/counts-$kind"
         ls "$folder" | grep -c "[.]" >>"$folder/all-$kind"
