@@ -7,11 +7,13 @@ from pathlib import Path
 
 from gid_vm.initramfs import find_kernel
 from gid_vm.modules import module_files
+from program import BUILD
 
 CODECS = ("visl", "vicodec", "vim2m")
 PLUGINS = (
     "coreelements isomp4 v4l2codecs video4linux2 videocrop videoparsersbad videotestsrc".split()
 )
+FOLDER = BUILD / "tests" / "vm" / "codecs"  # of built drivers
 WIDTH, HEIGHT = 320, 192  # whole blocks of the codecs
 
 
@@ -61,3 +63,9 @@ def sources(mode: str, frames: int = 40, pattern: str = "ball") -> dict[str, str
         "converter": f"{start},format=BGR,{size} ! v4l2convert capture-io-mode={mode} ! "
         f"video/x-raw,format=YUY2,width={WIDTH},height={HEIGHT}",
     }
+
+
+def load_codecs(run: Callable[..., object]) -> list[str]:
+    """Loads their drivers; returns what a command begins with that uses codecs. See load()."""
+    load(run, CODECS, FOLDER)
+    return ["env", *(f"{name}={value}" for name, value in environment_of_codecs(run).items())]

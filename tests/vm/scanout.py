@@ -92,9 +92,9 @@ class Refreshes:
         )
 
     def _hear(self, kind: str, data: bytes) -> None:
-        *lines, self._said = (self._said + data.replace(b"\0", b"")).split(b"\n")
+        whole, end, self._said = (self._said + data).rpartition(b"\n")
         with self._changed:
-            self._lines += [int(line.split()[1], 16) for line in lines]
+            self._lines += checksums_of((whole + end).decode())
             self._changed.notify_all()
 
     def next(self, count: int) -> list[int]:

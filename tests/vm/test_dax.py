@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import numpy
 import pytest
-from drivers import CODECS, environment_of_codecs, load, sources
+from drivers import load_codecs, sources
 from gid_cockpit.configuration import Domain, MachineKeys
 from gid_cockpit.machine import window_kind
 from gid_vm.folder import memory_folder
@@ -141,15 +141,10 @@ def place(machines: Machines) -> Place:
 @pytest.fixture(scope="module")
 def codecs(machines: Machines, place: Place) -> list[str]:
     """What programs of `open` begin with that use codecs; they come behind its cameras."""
-
-    def run(*words: str) -> None:
-        machines.run("open", *words)
-
     try:
-        load(run, CODECS, BUILD / "tests" / "vm" / "codecs")
+        return load_codecs(lambda *words: machines.run("open", *words))
     except CannotBoot as error:
         pytest.skip(str(error))
-    return ["env", *(f"{name}={value}" for name, value in environment_of_codecs(run).items())]
 
 
 def ask(machines: Machines, guest: str, task: str, path: str, offset: int) -> dict:

@@ -13,7 +13,8 @@ import numpy
 import pytest
 from bells import Bells
 from display import ROLE, Display, telltale_picture
-from drivers import CODECS, environment_of_codecs, load
+from drivers import FOLDER as DRIVERS
+from drivers import load, load_codecs
 from frame_kinds import CODEC_NAMES, codec_sources, raw
 from gid_vm.guest import why_not
 from gid_vm.initramfs import CannotBoot
@@ -273,15 +274,10 @@ def screens(machines: Machines) -> Iterator[dict[str, WestonScreen | ClusterScre
 @pytest.fixture(scope="module")
 def codecs(machines: Machines) -> list[str]:
     """What programs of `open` begin with that use codecs."""
-
-    def run(*words: str) -> None:
-        machines.run("open", *words)
-
     try:
-        load(run, CODECS, BUILD / "tests" / "vm" / "codecs")
+        return load_codecs(lambda *words: machines.run("open", *words))
     except CannotBoot as error:
         pytest.skip(str(error))
-    return ["env", *(f"{name}={value}" for name, value in environment_of_codecs(run).items())]
 
 
 def source_of(machines: Machines, origin: str, pixels: str) -> tuple[str, int, int]:
@@ -397,7 +393,7 @@ def test_a_guests_telltale_on_a_plane_of_another_guest(machines: Machines, tmp_p
         return machines.run("cluster", *words).out
 
     try:
-        load(run, ("vkms enable_overlay=1",), BUILD / "tests" / "vm" / "codecs")
+        load(run, ("vkms enable_overlay=1",), DRIVERS)
     except CannotBoot as error:
         pytest.skip(str(error))
     run("sh", "-c", "mkdir -pm 700 /run/plane; mount -t debugfs debugfs /sys/kernel/debug; true")
