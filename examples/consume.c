@@ -47,9 +47,9 @@ static void show(struct gid_domain *domain, const struct gid_frame *frame) {
 }
 
 int main(int argc, char **argv) {
-	const char *peer = NULL;
+	const char *owner = NULL;
 	if (argc > 2 && strcmp(argv[1], "-d") == 0) {
-		peer = argv[2];
+		owner = argv[2];
 		argc -= 2;
 		argv += 2;
 	}
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
 	}
 	struct gid_consumer_options options = {.size = sizeof(options), .reconnect = true};
 	struct gid_consumer *consumer = NULL;
-	int error = gid_consumer_create(domain, peer, argv[1], &options, &consumer);
+	int error = gid_consumer_create(domain, owner, argv[1], &options, &consumer);
 	for (uint64_t count = 0; error >= 0 && count < frames;) {
 		/* With an event loop: its descriptor, and that of the domain. */
 		error = gid_consumer_wait(consumer, -1);

@@ -115,7 +115,7 @@ static void put_subscribe(
 	subscribe->flags = (consumer->options.drop_old ? GID_WIRE_DROP_OLD : 0) |
 			(consumer->options.reconnect ? GID_WIRE_WAIT : 0) | flags;
 	subscribe->window_offset = consumer->memory.window_offset;
-	memcpy(subscribe->domain_name, consumer->peer, sizeof(subscribe->domain_name));
+	memcpy(subscribe->domain_name, consumer->owner, sizeof(subscribe->domain_name));
 	memcpy(subscribe->name, consumer->name, sizeof(subscribe->name));
 }
 
@@ -123,7 +123,7 @@ static void put_subscribe(
 static int prepare(struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
 	const struct gid_memory_readers producer = {
 			.kind = GID_WIRE_READERS_DOMAIN,
-			.name = consumer->peer,
+			.name = consumer->owner,
 	};
 	consumer->asked = gid_clock_now();
 	int error = gid_memory_get(consumer->domain, &consumer->memory, &producer, "gid-page",
@@ -802,13 +802,13 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 	lose(consumer, -ENOTCONN);
 }
 
-static int read_arguments(struct gid_consumer *consumer, const char *peer, const char *name,
+static int read_arguments(struct gid_consumer *consumer, const char *owner, const char *name,
 		const struct gid_consumer_options *options) {
-	if (!gid_name_is_valid(name) || (peer != NULL && !gid_name_is_valid(peer))) {
+	if (!gid_name_is_valid(name) || (owner != NULL && !gid_name_is_valid(owner))) {
 		return gid_domain_fail(consumer->domain, -EINVAL, "%s", GID_STREAM_NAME_RULE);
 	}
 	memcpy(consumer->name, name, strlen(name));
-	memcpy(consumer->peer, peer == NULL ? "" : peer, peer == NULL ? 0 : strlen(peer));
+	memcpy(consumer->owner, owner == NULL ? "" : owner, owner == NULL ? 0 : strlen(owner));
 	if (options != NULL) {
 		size_t size = options->size;
 		if (size < offsetof(struct gid_consumer_options, timeline)) {
@@ -830,7 +830,7 @@ static int read_arguments(struct gid_consumer *consumer, const char *peer, const
 	return 0;
 }
 
-int gid_consumer_create(struct gid_domain *domain, const char *peer, const char *name,
+int gid_consumer_create(struct gid_domain *domain, const char *owner, const char *name,
 		const struct gid_consumer_options *options, struct gid_consumer **result) {
 	struct gid_consumer *consumer = calloc(1, sizeof(*consumer));
 	if (consumer == NULL) {
@@ -840,7 +840,7 @@ int gid_consumer_create(struct gid_domain *domain, const char *peer, const char 
 	consumer->sleep.epoll_fd = consumer->sleep.nudge_fd = -1;
 	init_subscription(consumer);
 	consumer->endpoint.domain_destroyed = lose_domain;
-	int error = read_arguments(consumer, peer, name, options);
+	int error = read_arguments(consumer, owner, name, options);
 	if (error == 0) {
 		error = gid_sleep_init(&consumer->sleep, consumer->options.sleeps);
 		if (error < 0) {

@@ -12,7 +12,7 @@ struct gid_consumer {
 	struct gid_domain *domain; /* NULL once that was destroyed */
 	struct gid_endpoint endpoint;
 	struct gid_consumer_options options;
-	char peer[GID_NAME_MAX + 1], name[GID_NAME_MAX + 1];
+	char owner[GID_NAME_MAX + 1], name[GID_NAME_MAX + 1];
 	enum gid_consumer_state state;
 	struct gid_sleep sleep;
 	/* Calls under way. Callbacks may destroy us: that waits for the end of the outermost. */

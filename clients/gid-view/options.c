@@ -31,10 +31,13 @@ enum {
 static const struct argp_option option_table[] = {
 		{NULL, 0, NULL, 0, "The stream", 1},
 		{"domain", 'd', "OWNER", 0,
-				"The domain that owns the stream (default: that of --peer)", 0},
+				"The domain that owns the stream (default: that of --reader)", 0},
 		{"stream", 's', "NAME", 0, "The stream's name, as in movie or camera/rear", 0},
-		{"peer", KEY_READER, "DOMAIN", 0,
-				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+		{"reader", KEY_READER, "DOMAIN", 0,
+				"The domain that reads it, which is the one that the program runs "
+				"in (default: $GID_DOMAIN)",
+				0},
+		{"peer", KEY_READER, "DOMAIN", OPTION_HIDDEN, NULL, 0}, // its name until 0.2
 		{"credit", KEY_CREDIT, "N", 0, "Frames to hold at most, 3 to 63 (default: 4)", 0},
 		{"convert", KEY_CONVERT, NULL, 0,
 				"Convert pictures to RGB, at the cost of a copy, if the "

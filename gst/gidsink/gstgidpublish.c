@@ -32,7 +32,7 @@ may_subscribe (void *data, uint32_t domain)
 {
   GstGidSink *self = data;
 
-  return domain <= GID_DOMAIN_MAX && self->peers.allowed[domain];
+  return domain <= GID_DOMAIN_MAX && self->access.allowed[domain];
 }
 
 static void
@@ -69,7 +69,7 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
     .quiet = true,
   };
   struct gid_producer *producer;
-  gchar *stream, *peer, *timeline_path;
+  gchar *stream, *readers, *timeline_path;
   gboolean leaky, good;
   int ret;
 
@@ -78,7 +78,7 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
   options.lease_ns = self->lease_ms * GST_MSECOND;
   options.credit_max = self->credit;
   stream = g_strdup (self->stream);
-  peer = g_strdup (self->peer);
+  readers = g_strdup (self->readers);
   timeline_path = g_strdup (self->timeline_path);
   GST_OBJECT_UNLOCK (self);
 
@@ -87,9 +87,9 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
   g_free (timeline_path);
 
   gst_gid_domain_lock (self->domain);
-  good = peer == NULL || gst_gid_peers_parse (&self->peers, self->domain, peer, error);
+  good = readers == NULL || gst_gid_access_parse (&self->access, self->domain, readers, error);
   if (good) {
-    options.allow = peer ? may_subscribe : NULL;
+    options.allow = readers ? may_subscribe : NULL;
     ret = gid_producer_create (gst_gid_domain_get (self->domain), stream, &options, &producer);
     good = ret == 0;
     if (good) {
@@ -105,7 +105,7 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
   if (!good)
     g_clear_pointer (&self->timeline, gid_timeline_unref);
   g_free (stream);
-  g_free (peer);
+  g_free (readers);
   return good;
 }
 

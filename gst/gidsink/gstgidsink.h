@@ -4,9 +4,9 @@
 
 #include <gst/base/gstbasesink.h>
 
+#include "common/gstgidaccess.h"
 #include "common/gstgidcopies.h"
 #include "common/gstgidexport.h"
-#include "common/gstgidpeers.h"
 #include "common/gstgidpool.h"
 #include "gstgiddeadline.h"
 #include "gstgidphase.h"
@@ -29,7 +29,7 @@ struct _GstGidSink
   GstBaseSink parent;
 
   /* properties; the object lock */
-  gchar *domain_name, *stream, *peer, *timeline_path;
+  gchar *domain_name, *stream, *readers, *timeline_path;
   guint slots, credit, lease_ms, stats_interval_ms;
   gboolean dmabuf, leaky, wait_for_connection, display_clock, display_sync;
   GstGidCopyPolicy copy_policy;
@@ -42,7 +42,7 @@ struct _GstGidSink
   struct gid_producer *producer;
   gint only_raw; /* dma-bufs were tried in vain; atomic */
   gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
-  GstGidPeers peers; /* where `peer` is set */
+  GstGidAccess access; /* where `readers` is set */
   struct gid_timeline *timeline; /* NULL: none */
   GstClock *clock; /* offered with `display-clock`: follows the consumer's display */
   struct gid_producer_stats last_stats; /* when there is no producer any more */

@@ -13,7 +13,8 @@ enum
   PROP_0,
   PROP_DOMAIN,
   PROP_STREAM,
-  PROP_PEER,
+  PROP_READERS,
+  PROP_PEER, /* its name until 0.2 */
   PROP_SLOTS,
   PROP_DMABUF,
   PROP_CREDIT,
@@ -43,9 +44,10 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
       g_free (self->stream);
       self->stream = g_value_dup_string (value);
       break;
+    case PROP_READERS:
     case PROP_PEER:
-      g_free (self->peer);
-      self->peer = g_value_dup_string (value);
+      g_free (self->readers);
+      self->readers = g_value_dup_string (value);
       break;
     case PROP_SLOTS:
       self->slots = g_value_get_uint (value);
@@ -109,8 +111,9 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
     case PROP_STREAM:
       g_value_set_string (value, self->stream);
       break;
+    case PROP_READERS:
     case PROP_PEER:
-      g_value_set_string (value, self->peer);
+      g_value_set_string (value, self->readers);
       break;
     case PROP_SLOTS:
       g_value_set_uint (value, self->slots);
@@ -167,7 +170,7 @@ gst_gid_sink_finish_properties (GstGidSink *self)
 {
   g_free (self->domain_name);
   g_free (self->stream);
-  g_free (self->peer);
+  g_free (self->readers);
   g_free (self->timeline_path);
 }
 
@@ -188,11 +191,14 @@ gst_gid_sink_install_properties (GObjectClass *klass)
   g_object_class_install_property (klass, PROP_STREAM,
       g_param_spec_string ("stream", "Stream",
           "Name of the stream to publish, such as movie or camera/rear", NULL, ready));
-  g_object_class_install_property (klass, PROP_PEER,
-      g_param_spec_string ("peer", "Peer",
+  g_object_class_install_property (klass, PROP_READERS,
+      g_param_spec_string ("readers", "Readers",
           "Domains that may read the stream, separated by commas (default: all that the cockpit's "
           "configuration allows)",
           NULL, ready));
+  g_object_class_install_property (klass, PROP_PEER,
+      g_param_spec_string (
+          "peer", "Peer", "The old name of `readers`", NULL, ready | G_PARAM_DEPRECATED));
   g_object_class_install_property (klass, PROP_SLOTS,
       g_param_spec_uint ("slots", "Slots",
           "Largest number of frames in memory; slots are made as they are needed", 2, GID_SLOTS_MAX,

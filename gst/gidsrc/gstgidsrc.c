@@ -79,7 +79,7 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
 
   GST_OBJECT_LOCK (self);
   options.credit = self->credit;
-  options.drop_old = self->leaky == GST_GID_LEAKY_DOWNSTREAM;
+  options.drop_old = self->drop_old;
   self->waits = self->reconnect;
   options.reconnect = self->waits;
   timeline_path = g_strdup (self->timeline_path);
@@ -110,14 +110,14 @@ gst_gid_src_start (GstBaseSrc *src)
   GstGidSrc *self = GST_GID_SRC (src);
   GstGidDomain *domain;
   GError *error = NULL;
-  gchar *owner, *stream, *peer;
+  gchar *owner, *stream, *reader;
   gboolean dmabuf;
 
   GST_OBJECT_LOCK (self);
   dmabuf = self->dmabuf;
   owner = g_strdup (self->domain_name);
   stream = g_strdup (self->stream);
-  peer = g_strdup (self->peer);
+  reader = g_strdup (self->reader_name);
   GST_OBJECT_UNLOCK (self);
 
   g_atomic_int_set (&self->flushing, FALSE);
@@ -131,7 +131,7 @@ gst_gid_src_start (GstBaseSrc *src)
   if (stream == NULL) {
     g_set_error (&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
         "No stream to read. Set stream=NAME; gidctl list shows those there are.");
-  } else if ((domain = gst_gid_domain_new (peer, &error))) {
+  } else if ((domain = gst_gid_domain_new (reader, &error))) {
     self->reader = gst_gid_reader_new (domain, dmabuf);
     if (!subscribe (self, owner, stream, &error)) {
       g_clear_pointer (&self->timeline, gid_timeline_unref);
@@ -140,7 +140,7 @@ gst_gid_src_start (GstBaseSrc *src)
   }
   g_free (owner);
   g_free (stream);
-  g_free (peer);
+  g_free (reader);
   if (error == NULL)
     return TRUE;
   gst_element_message_full (GST_ELEMENT_CAST (self), GST_MESSAGE_ERROR, error->domain, error->code,
@@ -290,7 +290,7 @@ ended (GstGidSrc *self, int error)
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
         ("The stream \"%s\" ended unexpectedly: %s", self->stream,
             reason == -EPERM ? "this domain may not read it. See [share] in the cockpit's "
-                               "configuration, and peer= of its gidsink"
+                               "configuration, and readers= of its gidsink"
                              : gid_strerror (reason)),
         ("reconnect=true waits for it to come back"));
     return GST_FLOW_ERROR;
@@ -403,7 +403,7 @@ gst_gid_src_class_init (GstGidSrcClass *klass)
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway source", "Source/Video",
       "Receives video of other domains as numbers of frames, without a copy", "The gidway authors");
-  gst_type_mark_as_plugin_api (GST_TYPE_GID_LEAKY, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_GID_COPY_POLICY, 0);
 
   src_class->start = gst_gid_src_start;
   src_class->stop = gst_gid_src_stop;

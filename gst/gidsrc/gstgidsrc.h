@@ -12,22 +12,14 @@ G_BEGIN_DECLS
 #define GST_TYPE_GID_SRC (gst_gid_src_get_type ())
 G_DECLARE_FINAL_TYPE (GstGidSrc, gst_gid_src, GST, GID_SRC, GstPushSrc)
 
-/** What happens to a frame that comes when the credit is used up. As the queue element has it. */
-typedef enum
-{
-  GST_GID_LEAKY_UPSTREAM = 1,
-  GST_GID_LEAKY_DOWNSTREAM = 2,
-} GstGidLeaky;
-
 struct _GstGidSrc
 {
   GstPushSrc parent;
 
   /* properties; the object lock */
-  gchar *domain_name, *stream, *peer, *timeline_path;
+  gchar *domain_name, *stream, *reader_name, *timeline_path;
   guint credit, latency_ms, stats_interval_ms;
-  GstGidLeaky leaky;
-  gboolean reconnect, forward_eos, fd_memory, dmabuf;
+  gboolean drop_old, reconnect, forward_eos, fd_memory, dmabuf;
   GstGidCopyPolicy copy_policy;
 
   /* from start to stop */
@@ -58,9 +50,6 @@ struct _GstGidSrc
   GstGidCopies copies;
   gint64 stats_posted;
 };
-
-#define GST_TYPE_GID_LEAKY (gst_gid_leaky_get_type ())
-GType gst_gid_leaky_get_type (void);
 
 /* gstgidsrcproperties.c */
 

@@ -11,9 +11,10 @@ enum
   PROP_0,
   PROP_DOMAIN,
   PROP_STREAM,
-  PROP_PEER,
+  PROP_READER,
+  PROP_PEER, /* its name until 0.2 */
   PROP_CREDIT,
-  PROP_LEAKY,
+  PROP_DROP_OLD,
   PROP_RECONNECT,
   PROP_FORWARD_EOS,
   PROP_IS_LIVE,
@@ -25,24 +26,6 @@ enum
   PROP_STATS_INTERVAL,
   PROP_TIMELINE,
 };
-
-GType
-gst_gid_leaky_get_type (void)
-{
-  static GType type;
-  static const GEnumValue values[] = {
-    { GST_GID_LEAKY_UPSTREAM, "New frames are missed", "upstream" },
-    { GST_GID_LEAKY_DOWNSTREAM, "Old frames that were not read give way to new ones",
-        "downstream" },
-    { 0, NULL, NULL },
-  };
-
-  if (g_once_init_enter (&type)) {
-    GType t = g_enum_register_static ("GstGidLeaky", values);
-    g_once_init_leave (&type, t);
-  }
-  return type;
-}
 
 static void
 set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
@@ -63,15 +46,16 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
       g_free (self->stream);
       self->stream = g_value_dup_string (value);
       break;
+    case PROP_READER:
     case PROP_PEER:
-      g_free (self->peer);
-      self->peer = g_value_dup_string (value);
+      g_free (self->reader_name);
+      self->reader_name = g_value_dup_string (value);
       break;
     case PROP_CREDIT:
       self->credit = g_value_get_uint (value);
       break;
-    case PROP_LEAKY:
-      self->leaky = g_value_get_enum (value);
+    case PROP_DROP_OLD:
+      self->drop_old = g_value_get_boolean (value);
       break;
     case PROP_RECONNECT:
       self->reconnect = g_value_get_boolean (value);
@@ -130,14 +114,15 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
     case PROP_STREAM:
       g_value_set_string (value, self->stream);
       break;
+    case PROP_READER:
     case PROP_PEER:
-      g_value_set_string (value, self->peer);
+      g_value_set_string (value, self->reader_name);
       break;
     case PROP_CREDIT:
       g_value_set_uint (value, self->credit);
       break;
-    case PROP_LEAKY:
-      g_value_set_enum (value, self->leaky);
+    case PROP_DROP_OLD:
+      g_value_set_boolean (value, self->drop_old);
       break;
     case PROP_RECONNECT:
       g_value_set_boolean (value, self->reconnect);
@@ -174,7 +159,7 @@ void
 gst_gid_src_init_properties (GstGidSrc *self)
 {
   self->credit = DEFAULT_CREDIT;
-  self->leaky = GST_GID_LEAKY_DOWNSTREAM;
+  self->drop_old = TRUE;
   self->reconnect = TRUE;
   self->forward_eos = TRUE;
   self->fd_memory = TRUE;
@@ -186,7 +171,7 @@ gst_gid_src_finish_properties (GstGidSrc *self)
 {
   g_free (self->domain_name);
   g_free (self->stream);
-  g_free (self->peer);
+  g_free (self->reader_name);
   g_free (self->timeline_path);
 }
 
@@ -205,18 +190,22 @@ gst_gid_src_install_properties (GObjectClass *klass)
   g_object_class_install_property (klass, PROP_STREAM,
       g_param_spec_string ("stream", "Stream",
           "Name of the stream to read, such as movie or camera/rear", NULL, ready));
-  g_object_class_install_property (klass, PROP_PEER,
-      g_param_spec_string ("peer", "Peer",
-          "Domain that the program runs in: its name or the path of its gidd's socket "
-          "(default: $GID_DOMAIN, or the only one here)",
+  g_object_class_install_property (klass, PROP_READER,
+      g_param_spec_string ("reader", "Reader",
+          "Domain that reads the stream, which is the one that the program runs in: its name or "
+          "the path of its gidd's socket (default: $GID_DOMAIN, or the only one here)",
           NULL, ready));
+  g_object_class_install_property (klass, PROP_PEER,
+      g_param_spec_string (
+          "peer", "Peer", "The old name of `reader`", NULL, ready | G_PARAM_DEPRECATED));
   g_object_class_install_property (klass, PROP_CREDIT,
       g_param_spec_uint ("credit", "Credit",
           "How many frames may be held at once: unread ones, and those here and downstream", 1,
           GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
-  g_object_class_install_property (klass, PROP_LEAKY,
-      g_param_spec_enum ("leaky", "Leaky", "Which frames are dropped when the credit is used up",
-          GST_TYPE_GID_LEAKY, GST_GID_LEAKY_DOWNSTREAM, ready));
+  g_object_class_install_property (klass, PROP_DROP_OLD,
+      g_param_spec_boolean ("drop-old", "Drop old frames",
+          "When the credit is used up, drop old frames that were not read; if false, new ones",
+          TRUE, ready));
   g_object_class_install_property (klass, PROP_RECONNECT,
       g_param_spec_boolean ("reconnect", "Reconnect",
           "Wait for the stream to appear, and wait again when its producer goes away. If false, a "

@@ -209,11 +209,11 @@ def test_producer_that_pauses(cockpit: Cockpit) -> None:
 # --- still pictures ---
 
 
-@pytest.mark.parametrize("leaky", ["upstream", "downstream"])
+@pytest.mark.parametrize("old", ["false", "true"])
 @pytest.mark.parametrize("memory", ["descriptor", "plain"])
-def test_still_picture(cockpit: Cockpit, leaky: str, memory: str) -> None:
+def test_still_picture(cockpit: Cockpit, old: str, memory: str) -> None:
     """The same slot again and again, to a sink that keeps its last buffer until the next."""
-    receiver = watch(cockpit, f"leaky={leaky} fd-memory={str(memory == 'descriptor').lower()}")
+    receiver = watch(cockpit, f"drop-old={old} fd-memory={str(memory == 'descriptor').lower()}")
     still = f"{test_source(count=1)} ! imagefreeze is-live=true ! video/x-raw,framerate=60/1"
     sender = send(cockpit, still, "")
     receiver.wait_frames(60)

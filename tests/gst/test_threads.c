@@ -21,7 +21,7 @@ GST_PLUGIN_STATIC_DECLARE(gid);
 	"height=48,framerate=100/1 ! queue max-size-buffers=2 ! "                                  \
 	"gidsink name=sink stream=movie slots=8"
 #define READER                                                                                     \
-	"gidsrc name=source domain=open peer=cluster stream=movie forward-eos=false ! "            \
+	"gidsrc name=source domain=open reader=cluster stream=movie forward-eos=false ! "          \
 	"queue max-size-buffers=2 ! fakesink name=sink sync=false signal-handoffs=true"
 
 struct reader {

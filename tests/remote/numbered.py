@@ -85,7 +85,7 @@ class Sink:
         _begin()
         # It reads as the domain itself does.
         self._pipeline = Gst.parse_launch(
-            f"gidsrc peer={domain} stream=movie ! videoconvert ! video/x-raw,format=GRAY8 "
+            f"gidsrc reader={domain} stream=movie ! videoconvert ! video/x-raw,format=GRAY8 "
             "! appsink name=out sync=false max-buffers=2 drop=true"
         )
         self._out = self._pipeline.get_by_name("out")

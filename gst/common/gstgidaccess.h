@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Domains by name: those that may read a stream. */
-#ifndef GST_GID_PEERS_H
-#define GST_GID_PEERS_H
+#ifndef GST_GID_ACCESS_H
+#define GST_GID_ACCESS_H
 
 #include "gstgiddomain.h"
 
@@ -11,14 +11,14 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint8 allowed[GID_DOMAIN_MAX + 1];
-} GstGidPeers;
+} GstGidAccess;
 
 /**
  * Reads names (or numbers) with commas between. Asks gidd which domains there are. Returns FALSE
  * with an error that names those there are. Call with the domain's lock held.
  */
-gboolean gst_gid_peers_parse (
-    GstGidPeers *peers, GstGidDomain *domain, const gchar *names, GError **error);
+gboolean gst_gid_access_parse (
+    GstGidAccess *access, GstGidDomain *domain, const gchar *names, GError **error);
 
 G_END_DECLS
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gstgidpeers.h"
+#include "gstgidaccess.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ list_domains (struct gid_domain *domain)
 }
 
 gboolean
-gst_gid_peers_parse (GstGidPeers *self, GstGidDomain *domain, const gchar *names, GError **error)
+gst_gid_access_parse (GstGidAccess *self, GstGidDomain *domain, const gchar *names, GError **error)
 {
   GHashTable *numbers = list_domains (gst_gid_domain_get (domain));
   gchar **words = g_strsplit (names, ",", -1);
@@ -55,7 +55,7 @@ gst_gid_peers_parse (GstGidPeers *self, GstGidDomain *domain, const gchar *names
       gchar *list = g_strjoinv (", ", known);
 
       g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-          "There is no domain \"%s\" to be named in peer=; there are: %s", word, list);
+          "There is no domain \"%s\" to be named in readers=; there are: %s", word, list);
       g_free (list);
       g_free (known);
     }
