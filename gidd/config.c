@@ -76,6 +76,16 @@ bool config_has_window(const struct config *config, const struct config_domain *
 	return false;
 }
 
+bool config_has_hub(const struct config *config) {
+	const struct config_domain *domain;
+	TAILQ_FOREACH(domain, &config->domains, entry) {
+		if (config_has_window(config, domain)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool config_has_doorbell(const struct config *config, const struct config_domain *domain) {
 	const struct config_domain *host = config_host(config);
 	return host != NULL && host->doorbell && domain->doorbell && domain->kind != KIND_LOCAL;

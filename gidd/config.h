@@ -167,6 +167,9 @@ bool config_has_window(const struct config *config, const struct config_domain *
 /* Whether the domain hears doorbells by a device: a guest, or the host that serves those. */
 bool config_has_doorbell(const struct config *config, const struct config_domain *domain);
 
+/* Whether the host's gidd is a hub: guests share something, be it only among themselves. */
+bool config_has_hub(const struct config *config);
+
 /* The host, or NULL. */
 const struct config_domain *config_host(const struct config *config);
 

@@ -106,8 +106,14 @@ static int open_doorbell(struct gidd *gidd) {
 	return 0;
 }
 
+/* The host joins others also where it shares nothing with them itself. */
+static bool is_joined(const struct gidd *gidd) {
+	return gidd->self->kind == KIND_HOST ? config_has_hub(gidd->config)
+					     : config_has_window(gidd->config, gidd->self);
+}
+
 static int open_transport(struct gidd *gidd) {
-	if (!config_has_window(gidd->config, gidd->self)) {
+	if (!is_joined(gidd)) {
 		return 0;
 	}
 	int error = gidd->self->kind == KIND_HOST

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 
 import pytest
+from bells import Bells
 from cockpit import Cockpit
 from machines import CONFIG, link, start
 from peer import LIVE, WAITING, consume, produce
@@ -135,3 +136,40 @@ def test_the_clock_is_known(machines: Cockpit) -> None:
 
         wait_for(closely, "a question that was answered within a second")
     assert link(machines, "host", "hud")["clock_error_ns"] == 0
+
+
+# As under most hypervisors: what the guests share is none of the host's business.
+WITHOUT_THE_HOST = """
+[domain open]
+number=1
+kind=guest
+window=4M
+[domain cluster]
+number=2
+kind=guest
+window=4M
+[domain host]
+number=3
+kind=host
+[domain hud]
+number=4
+[share open cluster]
+streams=movie
+[share open hud]
+streams=movie
+"""
+
+
+def test_a_host_that_shares_nothing(make_cockpit: Callable[..., Cockpit]) -> None:
+    """It is the hub all the same, and of what its guests' machines are given nothing is missing."""
+    cockpit = make_cockpit(WITHOUT_THE_HOST)
+    start(cockpit)
+    for guest in ("open", "cluster"):
+        with Bells(cockpit.runtime / "bell" / f"{guest}.sock") as bells:
+            assert bells.count == 1  # the other guest rings it
+    assert link(cockpit, "open", "cluster")["state"] == "up"
+    assert cockpit.status("host")["links"] == []
+    produce(cockpit, "movie", fps=300, lossless=True)
+    for reader in ("cluster", "hud"):
+        last = consume(cockpit, "movie", reader).wait_frames(100)
+        assert last["torn"] == 0 and last["lost_imports"] == 0
