@@ -8,6 +8,7 @@
  *
  * Build: cc export-dmabuf.c $(pkg-config --cflags --libs libgid libdrm)
  */
+#define _GNU_SOURCE 1 /* memfds and their seals */
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>

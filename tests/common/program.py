@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +19,14 @@ BUILD = Path(os.environ.get("GIDWAY_BUILD", TOP / "build"))
 PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 60))
 
 T = TypeVar("T")
+
+
+@cache
+def devenv() -> dict[str, str]:
+    """The environment in which all that was built is found, as that of ./run shell."""
+    command = ["meson", "devenv", "-C", BUILD, "env", "--null"]
+    words = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return dict(line.split("=", 1) for line in words.split("\0") if line)
 
 
 def why_no_other_users() -> str | None:

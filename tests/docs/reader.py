@@ -10,8 +10,8 @@ from pathlib import Path
 from documents import Document
 from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
-from program import BUILD
-from terminal import Terminal, devenv
+from program import BUILD, devenv
+from terminal import Terminal
 
 
 class Reader:

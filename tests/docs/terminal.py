@@ -7,20 +7,11 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
-from program import BUILD, wait_for
+from program import wait_for
 
 SECONDS = 300  # for a block: films are encoded, guests boot
-
-
-@cache
-def devenv() -> dict[str, str]:
-    """The environment in which all that was built is found, as that of ./run shell."""
-    command = ["meson", "devenv", "-C", BUILD, "env", "--null"]
-    words = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return dict(line.split("=", 1) for line in words.split("\0") if line)
 
 
 class Terminal:

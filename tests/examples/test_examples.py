@@ -3,14 +3,16 @@
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
-from program import BUILD, TOP, wait_for
+from program import BUILD, TOP, devenv, wait_for
 
 EXAMPLES = TOP / "examples"
 FRAME = re.compile(r"^frame (\d+): \d+ us on its way, first pixel ([0-9a-f]{8})$", re.M)
@@ -84,3 +86,33 @@ def test_an_example_fits_on_a_page_and_begins_with_what_it_is(name: str) -> None
     text = (EXAMPLES / name).read_text()
     assert text.count("\n") < 120
     assert "Usage: " in text[:1200]
+
+
+@pytest.mark.parametrize("name", ["consume", "export-dmabuf", "produce"])
+def test_a_program_of_ones_own_is_built_in_the_shell(name: str, tmp_path: Path) -> None:
+    """By the line in its head, and by flags that stand a clone with a space in its path."""
+    folder = tmp_path / "my cockpit"
+    folder.mkdir()
+    source = shutil.copy(EXAMPLES / f"{name}.c", folder)
+    (line,) = re.findall(r"^ \* Build: (.*)$", Path(source).read_text(), re.M)
+    built = subprocess.run(
+        ["sh", "-ec", f"{line} -Wall -Wextra -Werror -Wno-unused-parameter"],
+        env=devenv(),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    usage = subprocess.run([folder / "a.out"], env=devenv(), capture_output=True, text=True)
+    assert f"Usage: {name}" in usage.stderr
+
+
+def test_what_pkg_config_says_in_the_shell_has_no_folder() -> None:
+    """A shell splits what pkg-config says at spaces, whatever stands before them."""
+    for package in sorted(path.name for path in (BUILD / "meson-uninstalled").iterdir()):
+        name = package.removesuffix("-uninstalled.pc")
+        words = ["pkg-config", "--cflags", "--libs", name]
+        result = subprocess.run(words, env=devenv(), capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        assert f"-l{name.removeprefix('lib')}" in result.stdout.split()
+        assert TOP.name not in result.stdout and BUILD.name not in result.stdout
