@@ -62,7 +62,7 @@ def main() -> int:
             if options.display is not None:
                 machine.display = Display(*options.display, vnc=folder / "screen.sock")
                 print(f"Its screen: vncviewer {machine.display.vnc}", file=sys.stderr)
-            prepare(machine, folder, folder=Path.cwd(), GIDWAY_FOLDER=str(Path.cwd()))
+            prepare(machine, folder, folder=Path.cwd())
             if not options.command:
                 return open_shell(machine)
             return run_command(Guest(options.name, machine), options.command)
@@ -83,12 +83,11 @@ def run_command(guest: Guest, words: list[str]) -> int:
 def run_program(options: argparse.Namespace) -> int:
     """The same in User-mode Linux."""
     if options.command:
-        guest = UmlGuest(options.name, options.module)
+        guest = UmlGuest(options.name, options.module, Path.cwd())
         guest.machine.memory_mib = options.memory
         return run_command(guest, options.command)
     with tempfile.TemporaryDirectory(prefix="gidway-") as name:
-        lent = {"folder": Path.cwd(), "GIDWAY_FOLDER": str(Path.cwd())}
-        machine = prepare_program(options.name, Path(name), options.module, **lent)
+        machine = prepare_program(options.name, Path(name), options.module, Path.cwd())
         machine.memory_mib = options.memory
         machine.console = "fd:0,fd:1"
         machine.kernel_arguments.append("gidway.shell")

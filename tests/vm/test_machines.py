@@ -52,19 +52,47 @@ streams=movie
 """
 
 
+# As under most hypervisors: what the guests share is none of the host's business.
+AMONG_THEMSELVES = """\
+[cockpit]
+runtime={runtime}
+[domain host]
+number=1
+kind=host
+[domain open]
+number=2
+kind=guest
+window=16M
+vm-memory=512M
+[domain cluster]
+number=3
+kind=guest
+window=16M
+vm-memory=512M
+[share open cluster]
+streams=movie
+"""
+
+
 class Tool:
-    def __init__(self) -> None:
+    def __init__(self, config: str = CONFIG) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
         self.runtime = self.folder / "run"
         self.config = self.folder / "cockpit.conf"
-        self.config.write_text(CONFIG.format(runtime=self.runtime))
+        self.config.write_text(config.format(runtime=self.runtime))
         programs = [BUILD / "tools" / "cockpit", BUILD / "gidd", BUILD / "tools" / "gidctl"]
         self.env = os.environ | {"PATH": ":".join([*map(str, programs), os.environ["PATH"]])}
         self.env.pop("GID_RUNTIME_DIR", None)
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         command = ["gid-cockpit", "--config", str(self.config), *words]
-        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=400)
+        return subprocess.run(
+            command, env=self.env, cwd=cwd, capture_output=True, text=True, timeout=400
+        )
+
+    def close(self) -> None:
+        self.run("down")
+        shutil.rmtree(self.folder)
 
     def host_status(self) -> str:
         env = self.env | {"GID_RUNTIME_DIR": str(self.runtime)}
@@ -81,8 +109,14 @@ class Tool:
 def tool() -> Iterator[Tool]:
     tool = Tool()
     yield tool
-    tool.run("down")
-    shutil.rmtree(tool.folder)
+    tool.close()
+
+
+@pytest.fixture
+def work() -> Iterator[Path]:
+    """Where somebody works; not below /dev, of which guests see nothing."""
+    with tempfile.TemporaryDirectory(prefix="a cockpit ", dir="/var/tmp") as name:
+        yield Path(name)
 
 
 def steady(arguments: str) -> str:
@@ -260,3 +294,61 @@ def test_up_run_status_down(tool: Tool) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert "open: ended" in result.stdout
     wait_for(lambda: not Path(f"/proc/{status['open']['pid']}/exe").exists(), "QEMU to be gone")
+
+
+def test_guests_that_share_only_among_themselves(work: Path) -> None:
+    """And both see the folder that they were started from: commands run there."""
+    tool = Tool(AMONG_THEMSELVES)
+    try:
+        (work / "mine.conf").write_text("of the user")
+        result = tool.run("up", cwd=work)
+        assert result.returncode == 0, result.stderr
+
+        def links() -> list[tuple[str, str]]:
+            found = json.loads(tool.run("status", "--json").stdout)
+            return [(link["domain"], link["state"]) for one in found for link in one["links"]]
+
+        wait_for(
+            lambda: links() == [("cluster", "up"), ("open", "up")], "the guests to be joined", 180
+        )
+        inside = tool.run("run", "cluster", "sh", "-c", "pwd; cat mine.conf; echo x >new", cwd=work)
+        assert inside.stdout == f"{work}\nof the user"
+        assert "Read-only" in inside.stderr and not (work / "new").exists()
+        # From elsewhere: there as well, which is said.
+        elsewhere = tool.run("run", "cluster", "pwd", cwd=tool.folder)
+        assert (elsewhere.stdout, elsewhere.returncode) == (f"{work}\n", 0)
+        assert f"does not see the folder {tool.folder}: the command runs in {work}" in (
+            elsewhere.stderr
+        )
+    finally:
+        tool.close()
+
+
+def lends(command: str, folder: Path) -> bool:
+    return f"-virtfs 'local,path={folder},mount_tag=" in command
+
+
+def test_what_is_no_folder_to_work_in(work: Path) -> None:
+    """Where all domains' files are: they would be every guest's to read. Or one that is gone."""
+    tool = Tool()
+    try:
+        assert lends(tool.run("qemu-args", "open", cwd=work).stdout, work)
+        tool.config.write_text(CONFIG.format(runtime=work / "run"))
+        result = tool.run("qemu-args", "open", cwd=work)
+        assert result.returncode == 1 and f"guests without vm-disk= can read all of {work}" in (
+            result.stderr
+        )
+        (work / "run" / "open").mkdir(parents=True)
+        for inside in (work / "run", work / "run" / "open"):
+            result = tool.run("qemu-args", "open", cwd=inside)
+            assert result.returncode == 0, result.stderr
+            assert not lends(result.stdout, inside)
+        gone = work / "gone"
+        gone.mkdir()
+        script = (
+            f"cd '{gone}' && rmdir '{gone}' && exec gid-cockpit -c {tool.config} qemu-args open"
+        )
+        result = subprocess.run(["sh", "-c", script], env=tool.env, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+    finally:
+        tool.close()

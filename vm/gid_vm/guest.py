@@ -67,10 +67,15 @@ def why_not() -> str | None:
 
 
 def guest_files(
-    mounts: bytes, configuration: str | None = None, **environment: str
+    mounts: bytes,
+    configuration: str | None = None,
+    folder: Path | None = None,
+    **environment: str,
 ) -> dict[str, bytes]:
-    """What is in /run/guest of a guest: see prepare() for `configuration` and `environment`."""
+    """What is in /run/guest of a guest: see prepare() for all but `mounts`."""
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
+    if folder is not None:
+        variables["GIDWAY_FOLDER"] = str(folder)
     known = plugins.known() if "GST_REGISTRY" not in environment else None
     if known is not None:
         variables["GST_REGISTRY"] = f"/run/guest/{REGISTRY}"
@@ -94,13 +99,13 @@ def prepare(
 
     Makes its initramfs in `work`, and for TCG its kernel, unpacked. With a configuration of the
     cockpit, the guest starts its domain's gidd by itself. `folder`: one that its user works in,
-    lent as well. `environment`: more of it for all programs of the guest.
+    lent as well, and where commands run. `environment`: more of it for all programs of the guest.
     """
     kernel, modules = find_kernel()
     if machine.accel == "tcg":
         environment.setdefault("GID_ANSWER_SECONDS", "20")
     lent, mounts = shares(lent_folders(folder))
-    files = guest_files(mounts, configuration, **environment)
+    files = guest_files(mounts, configuration, folder, **environment)
     wanted = [*machine.modules]
     if any(window.pages for window in machine.windows):
         wanted += DAX_MODULES

@@ -68,7 +68,7 @@ def prepare_program(
     mounts = [("hostfs", f"ro,{lent}", "none", lent) for lent in lent_folders(folder)]
     mounts += [("hostfs", f"ro,{built}", "none", MODULES)]
     mounts += [("hostfs", f"rw,{out}", "none", OUT)] if out is not None else []
-    files = guest_files(mount_list(mounts), **environment)
+    files = guest_files(mount_list(mounts), folder=folder, **environment)
     files["line"] = AGENT.encode()
     files["modules"] = "".join(f"{module}\n" for module in modules).encode()
     make_initramfs(work / "initramfs", None, files, copy_etc)
@@ -99,10 +99,16 @@ class FileAgent(Agent):
 class UmlGuest(Guest):
     """One in User-mode Linux. It has this machine's clock."""
 
-    def __init__(self, name: str, modules: Sequence[str] = (), **environment: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        modules: Sequence[str] = (),
+        folder: Path | None = None,
+        **environment: str,
+    ) -> None:
         self._make_folders(name)
         try:
-            machine = prepare_program(name, self.work, modules, out=self.out, **environment)
+            machine = prepare_program(name, self.work, modules, folder, self.out, **environment)
         except BaseException:
             shutil.rmtree(self.work)
             raise

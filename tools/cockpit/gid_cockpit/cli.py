@@ -14,10 +14,11 @@ from pathlib import Path
 
 from gid_vm.initramfs import CannotBoot
 from gid_vm.libvirt import to_xml
+from gid_vm.qemu import Machine
 
 from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, read
 from .daemon import Daemon
-from .machine import Guest, make, window_kind
+from .machine import Guest, make, window_kind, work_folder
 from .reload import reload as reload_one
 from .unit import serve
 
@@ -222,8 +223,14 @@ def status(configuration: Configuration, options: argparse.Namespace) -> int:
     return 0 if good else 1
 
 
+def machine_of(configuration: Configuration, name: str) -> Machine:
+    """As `up` would start it from here."""
+    work = work_folder(configuration.runtime)
+    return make(configuration, configuration.choose([name])[0], work)
+
+
 def qemu_args(configuration: Configuration, options: argparse.Namespace) -> int:
-    words = make(configuration, configuration.choose([options.guest])[0]).arguments()
+    words = machine_of(configuration, options.guest).arguments()
     if options.json:
         print(json.dumps(words))
         return 0
@@ -235,7 +242,7 @@ def qemu_args(configuration: Configuration, options: argparse.Namespace) -> int:
 
 
 def libvirt_xml(configuration: Configuration, options: argparse.Namespace) -> int:
-    print(to_xml(make(configuration, configuration.choose([options.guest])[0])), end="")
+    print(to_xml(machine_of(configuration, options.guest)), end="")
     return 0
 
 

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import pwd
 import select
 import shlex
 import signal
@@ -153,21 +154,36 @@ def has_doorbell(configuration: Configuration, domain: Domain) -> bool:
     return hub is not None and hub.doorbell and domain.doorbell and domain.kind != "local"
 
 
-def make(configuration: Configuration, domain: Domain) -> Machine:
-    """The machine, with the files that it boots from made in the domain's folder."""
+def make(configuration: Configuration, domain: Domain, work: Path | None) -> Machine:
+    """The machine, with the files that it boots from made in the domain's folder.
+
+    `work`: the folder that its commands run in, which it is lent.
+    """
     machine = describe(configuration, domain)
     if machine.kernel is None and not machine.disks:
-        check_lent(configuration.runtime)
+        check_lent(configuration.runtime, work)
         folder = configuration.runtime / domain.name
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         text = configuration.path.read_text(encoding="utf-8", errors="replace")
-        prepare(machine, folder, text, GID_RUNTIME_DIR="/run/gidway")
+        prepare(machine, folder, text, folder=work, GID_RUNTIME_DIR="/run/gidway")
     return machine
 
 
-def check_lent(runtime: Path) -> None:
+def work_folder(runtime: Path, user: pwd.struct_passwd | None = None) -> Path | None:
+    """The folder that we were started in, as far as it is for guests whose QEMU is `user`'s."""
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError:
+        return None
+    words = ["test", "-r", folder, "-a", "-x", folder]
+    if user is not None and subprocess.run(words, cwd="/", **identity(user)).returncode != 0:
+        return None  # QEMU would not start
+    return None if folder.is_relative_to(runtime.resolve()) else folder
+
+
+def check_lent(runtime: Path, work: Path | None) -> None:
     """A guest without a disk is lent folders of this machine: what others share is in none."""
-    for folder in lent_folders():
+    for folder in lent_folders(work):
         if runtime.resolve().is_relative_to(folder):
             raise CockpitError(
                 f"runtime={runtime}: guests without vm-disk= can read all of {folder}, and so what "
@@ -198,12 +214,13 @@ class Guest:
         Without `logs` it writes to our own output.
         """
         self._check_hub()
+        name, user = self.domain.name, user_of(self.domain)
         try:
-            machine = make(self.configuration, self.domain)
+            work = work_folder(self.configuration.runtime, user)
+            machine = make(self.configuration, self.domain, work)
             words = machine.arguments() + self.extra
         except CannotBoot as error:
             raise CockpitError(str(error)) from None
-        name, user = self.domain.name, user_of(self.domain)
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if user is not None:
             # There QEMU listens. What it boots from was made anew in it.

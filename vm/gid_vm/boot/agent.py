@@ -113,8 +113,19 @@ class Agent:
             code = 1
         self.send(id=number, exit=code)
 
+    def find_folder(self, number: int, wanted: str) -> str:
+        """Where the command runs: not every folder of the host is lent."""
+        if os.path.isdir(wanted):
+            return wanted
+        folder = os.environ.get("GIDWAY_FOLDER", "/")
+        folder = folder if os.path.isdir(folder) else "/"
+        why = f"this guest does not see the folder {wanted}: the command runs in {folder}\n"
+        self.send_text(number, "err", why.encode())
+        return folder
+
     def start(self, message: dict) -> None:
-        number, cwd = message["id"], message.get("cwd", "/")
+        number = message["id"]
+        cwd = self.find_folder(number, message.get("cwd", "/"))
         try:
             process = subprocess.Popen(
                 message["run"],
@@ -122,7 +133,7 @@ class Agent:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=os.environ | message.get("env", {}),
-                cwd=cwd if os.path.isdir(cwd) else "/",  # not every folder is lent
+                cwd=cwd,
                 start_new_session=True,
             )
         except OSError as error:
