@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
+#include "folder.h"
 #include "gidd.h"
 #include "hub_check.h"
 #include "log.h"
@@ -537,11 +537,12 @@ static int listen_for(struct hub_port *port) {
 	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(path)) {
 		return -ENAMETOOLONG;
 	}
-	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
-		return -errno;
+	int error = folder_make(folder, 0711);
+	if (error < 0) {
+		return error;
 	}
 	/* The machine runs as the domain's user. */
-	int error = listener_find_user(port->domain, &access.user);
+	error = listener_find_user(port->domain, &access.user);
 	if (error < 0) {
 		return error;
 	}

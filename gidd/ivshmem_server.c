@@ -27,11 +27,11 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "closer.h"
 #include "doorbell.h"
+#include "folder.h"
 #include "gidd.h"
 #include "listener.h"
 #include "log.h"
@@ -249,11 +249,12 @@ static int listen_for(struct seat *seat) {
 	if ((size_t)folder_size >= sizeof(folder) || (size_t)size >= sizeof(path)) {
 		return -ENAMETOOLONG;
 	}
-	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
-		return -errno;
+	int error = folder_make(folder, 0711);
+	if (error < 0) {
+		return error;
 	}
 	/* The machine runs as the domain's user. */
-	int error = listener_find_user(seat->domain, &access.user);
+	error = listener_find_user(seat->domain, &access.user);
 	if (error < 0) {
 		return error;
 	}

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "closer.h"
+#include "folder.h"
 #include "link.h"
 #include "listener.h"
 #include "log.h"
@@ -198,9 +198,9 @@ static int open_listening(struct local *local, const char *folder) {
 	if (error < 0) {
 		return error;
 	}
-	if (mkdir(folder, 0711) < 0 && errno != EEXIST) {
-		log_error("cannot make %s: %s", folder, strerror(errno));
-		return -errno;
+	error = folder_make(folder, 0711);
+	if (error < 0) {
+		return error;
 	}
 	bool other = local->user != geteuid();
 	const struct listener_access access = {

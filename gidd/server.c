@@ -13,50 +13,58 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "folder.h"
 #include "gidd.h"
 #include "log.h"
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-static int make_folder(const char *path, struct stat *status) {
-	if ((mkdir(path, 0755) < 0 && errno != EEXIST) || lstat(path, status) < 0) {
+/*
+ * Who may put something else in the place of our socket could speak for us to our clients; in the
+ * place of a folder in which root's gidd makes sockets, could have it give any file away.
+ */
+static int check_runtime(const char *runtime) {
+	struct stat status;
+	if ((mkdir(runtime, 0755) < 0 && errno != EEXIST) || stat(runtime, &status) < 0) {
 		int error = -errno;
-		log_error("cannot make %s: %s", path, strerror(-error));
+		log_error("cannot make %s: %s", runtime, strerror(-error));
 		return error;
 	}
-	return 0;
-}
-
-/* Who may put something else in the place of our socket could speak for us to our clients. */
-static int make_folders(const struct server *server) {
-	const char *runtime = server->gidd->runtime;
-	struct stat all, own;
-	int error = make_folder(runtime, &all);
-	if (error == 0) {
-		error = make_folder(server->folder, &own);
-	}
-	if (error < 0) {
-		return error;
-	}
-	if ((all.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH && !S_ISLNK(all.st_mode)) {
+	if ((status.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH) {
 		log_error("anybody may write to %s: chmod o-w it, or take another folder with "
 			  "runtime= or GID_RUNTIME_DIR",
 				runtime);
 		return -EPERM;
 	}
-	if (!S_ISDIR(own.st_mode) || (own.st_uid != geteuid() && own.st_uid != 0) ||
-			(own.st_mode & S_IWOTH) != 0) {
-		log_error("%s must be a folder that belongs to the user of gidd or root, and that "
-			  "others may not write to",
-				server->folder);
+	if (geteuid() == 0 && status.st_uid != 0) {
+		log_error("%s belongs to the user %u, who could lead root elsewhere: take a folder "
+			  "of root's with runtime= or GID_RUNTIME_DIR, or run gidd as that user",
+				runtime, (unsigned)status.st_uid);
 		return -EPERM;
 	}
 	return 0;
 }
 
+/* `own`, which has the lock, is gidd's own even where systemd made the domain's folder, as root. */
+static int make_folders(const struct server *server, char *own, size_t size) {
+	int error = check_runtime(server->gidd->runtime);
+	if (error == 0) {
+		error = folder_make(server->folder, 0755);
+	}
+	if (error == 0) {
+		snprintf(own, size, "%s/link", server->folder);
+		error = folder_make(own, 0711);
+	}
+	return error;
+}
+
 static int take_lock(struct server *server) {
-	char path[128];
-	snprintf(path, sizeof(path), "%s/gidd.lock", server->folder);
+	char own[112], path[128];
+	int error = make_folders(server, own, sizeof(own));
+	if (error < 0) {
+		return error;
+	}
+	snprintf(path, sizeof(path), "%s/gidd.lock", own);
 	server->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (server->lock < 0) {
 		log_error("cannot open %s: %s", path, strerror(errno));
@@ -133,10 +141,7 @@ int server_init(struct server *server, struct gidd *gidd) {
 		return -ENAMETOOLONG;
 	}
 	int given = sd_listen_fds(1);
-	int error = make_folders(server);
-	if (error == 0) {
-		error = take_lock(server);
-	}
+	int error = take_lock(server);
 	if (error == 0) {
 		error = given > 0 ? listen_on_given(server, given) : listen_on_own(server);
 	}

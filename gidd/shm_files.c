@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "log.h"
 #include "shm_dax.h"
 #include "shm_map.h"
@@ -244,11 +245,7 @@ static int make_folder(const char *path) {
 	if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) {
 		unlink(path); /* where there was one window for each domain */
 	}
-	if (mkdir(path, 0711) < 0 && errno != EEXIST) {
-		log_error("cannot make %s: %s", path, strerror(errno));
-		return -errno;
-	}
-	return 0;
+	return folder_make(path, 0711);
 }
 
 static int make_folders(const struct config *config, const char *runtime) {

@@ -17,7 +17,10 @@ import pytest
 from gid_cockpit import machine
 from gid_cockpit.access import READ, WRITE, identity, let_in, user_of
 from gid_cockpit.configuration import CockpitError, Configuration, Domain
+from gid_cockpit.daemon import Daemon
 from gid_cockpit.machine import Guest
+from gid_cockpit.process import program
+from gid_cockpit.reload import Here
 from gid_vm.folder import memory_folder
 from program import is_alive, wait_for, why_no_other_users
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
@@ -91,6 +94,94 @@ def test_no_link_has_another_domain_ended(others: Tool) -> None:
     own.unlink()
     assert (result.returncode, is_alive(pids["cluster"])) == (1, True)
     assert f"process {pids['cluster']}" in result.stderr
+
+
+def chown(path: Path, user: str) -> None:
+    entry = pwd.getpwnam(user)
+    os.chown(path, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
+
+
+@pytest.mark.parametrize("how", ["its own", "above", "link", "open"])
+def test_a_place_that_others_can_change_is_refused(tool: Tool, how: str) -> None:  # noqa: F811
+    """Root would make folders there and give them away: wherever a link leads."""
+    above = tool.folder / "above"
+    above.mkdir()
+    tool.runtime = above / "run"
+    tool.write(TWO_DOMAINS)
+    if how == "link":
+        (tool.folder / "real").mkdir()
+        tool.runtime.symlink_to(tool.folder / "real")
+        chown(tool.runtime, "nobody")
+    else:
+        tool.runtime.mkdir()
+        chown({"above": above}.get(how, tool.runtime), "root" if how == "open" else "nobody")
+        tool.runtime.chmod(0o777 if how == "open" else 0o755)
+    result = tool.run("up")
+    assert (result.returncode, list(tool.runtime.iterdir())) == (1, [])
+    assert (
+        f"others than root may change {above if how == 'above' else tool.runtime}" in result.stderr
+    )
+
+
+def test_a_link_in_place_of_a_folder_is_not_given_away(others: Tool) -> None:
+    """One that lies there from before, when the place was another's."""
+    victim = others.folder / "victim"
+    victim.mkdir()
+    others.runtime.mkdir()
+    (others.runtime / "open").symlink_to(victim)
+    result = others.run("up", "open")
+    assert (result.returncode, victim.stat().st_uid) == (1, 0)
+    assert "must be a folder" in result.stderr
+    assert list(victim.iterdir()) == []
+
+
+def test_nor_to_a_file_of_anothers(folder: Path) -> None:
+    """A hard link to root's file in a folder of a user's."""
+    victim = folder / "victim"
+    victim.touch(0o600)
+    (folder / "open").mkdir()
+    (folder / "open" / "1.2").hardlink_to(victim)
+    chown(folder / "open", "nobody")
+    with pytest.raises(CockpitError, match="no file of the owner"):
+        let_in(folder / "open" / "1.2", {pwd.getpwnam("nobody").pw_uid: READ | WRITE})
+    assert may("nobody", victim) == ""
+
+
+def test_a_lying_gidd_has_no_other_read_again(others: Tool) -> None:
+    """It says which process it is: one that is another user's gets no signal."""
+    configuration = Configuration(others.config, others.runtime, ())
+    daemon = Daemon(configuration, Domain("open", 1, "nobody", frozenset()))
+    daemon.folder.mkdir(parents=True)
+    chown(daemon.folder, "nobody")
+    script = Path(others.folder, "gidd")
+    script.write_text("#!/bin/sh\nread -r line\n")
+    script.chmod(0o755)
+    with subprocess.Popen(["./gidd"], cwd=others.folder, stdin=subprocess.PIPE) as victim:
+        wait_for(lambda: program(victim.pid) == "gidd", "its name")
+        with pytest.raises(CockpitError, match=f"process {victim.pid}"):
+            Here(daemon).hang_up(victim.pid)
+        assert victim.poll() is None
+        victim.kill()
+
+
+def test_gidctl_only_asks(others: Tool) -> None:
+    """Where a domain's user has put a link to what never answers in its socket's place."""
+    (others.runtime / "open").mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:
+        silent.bind(str(others.folder / "victim"))
+        silent.listen()
+        for name in ("gidd.sock", "cluster.sock"):
+            (others.runtime / "open" / name).symlink_to(others.folder / "victim")
+        before = others.folder.joinpath("victim").lstat()
+        result = subprocess.run(
+            ["gidctl", "--domain", "open", "status"],
+            env=others.env | {"GID_RUNTIME_DIR": str(others.runtime)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert result.returncode != 0 and "open" in result.stderr
+    assert others.folder.joinpath("victim").lstat() == before
 
 
 LISTENER = (

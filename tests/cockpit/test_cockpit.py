@@ -130,8 +130,7 @@ def test_a_gidd_that_does_not_listen_is_killed(tool: Tool) -> None:
 
 def test_where_one_does_not_start_none_is_left(tool: Tool) -> None:
     tool.runtime.mkdir()
-    (tool.runtime / "cluster").mkdir()
-    (tool.runtime / "cluster" / "gidd.lock").mkdir()
+    (tool.runtime / "cluster" / "link" / "gidd.lock").mkdir(parents=True)
     result = tool.run("up")
     assert result.returncode == 1
     assert "gidd of cluster ended" in result.stderr

@@ -276,7 +276,7 @@ def test_only_its_user_finds_the_place(cockpit: Cockpit) -> None:
     assert folder.stat().st_mode & 0o022 == 0
 
 
-@pytest.mark.parametrize("place", ["", "open"])
+@pytest.mark.parametrize("place", ["", "open", "open/link"])
 @pytest.mark.parametrize("how", ["writable", "link"])
 def test_a_place_that_others_could_change_is_refused(
     cockpit: Cockpit, place: str, how: str
@@ -303,6 +303,41 @@ def test_a_place_that_others_could_change_is_refused(
         cockpit.restart("open")
 
 
+HUB = """
+[domain open]
+number=1
+kind=host
+window=1M
+[domain cluster]
+number=2
+kind=guest
+window=1M
+[share open cluster]
+streams=movie
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has folders of others")
+@pytest.mark.parametrize(
+    "place", ["", "open", "open/link", "bell", "hub", "window", "window/open", "window/cluster"]
+)
+def test_nor_one_that_is_anothers(make_cockpit: MakeCockpit, place: str) -> None:
+    """Root's gidd gives what it makes in them to users: where a link led, too."""
+    cockpit = make_cockpit(HUB)
+    folder = cockpit.runtime / place
+    folder.mkdir(parents=True, exist_ok=True)
+    os.chown(folder, 65534, 65534)
+    refused = Program(
+        [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
+        env=cockpit.env("open"),
+        log_dir=cockpit.folder,
+    )
+    assert refused.wait() == 1
+    said = "belongs to the user 65534" if place == "" else "must be a folder that belongs"
+    assert f"{folder} {said}" in refused.stderr
+    assert list(folder.iterdir()) == []
+
+
 def test_there_is_one_gidd_of_a_domain(cockpit: Cockpit) -> None:
     second = Program(
         [BUILD / "gidd" / "gidd", "--config", cockpit.config_path, "--domain", "open"],
@@ -310,6 +345,6 @@ def test_there_is_one_gidd_of_a_domain(cockpit: Cockpit) -> None:
         log_dir=cockpit.folder,
     )
     assert second.wait() == 1
-    lock = cockpit.runtime / "open" / "gidd.lock"
+    lock = cockpit.runtime / "open" / "link" / "gidd.lock"
     assert f"another gidd runs for domain open: it holds {lock}" in second.stderr
     cockpit.connect("open").close()

@@ -47,8 +47,9 @@ def test_they_have_no_mistakes(tmp_path: Path) -> None:
     for unit in [*SERVICES, *SOCKETS]:
         text = unit.read_text()
         if unit in SERVICES:
-            text = re.sub(r"^ExecStart=\S+", f"ExecStart={PROGRAMS[unit.stem]}", text, flags=re.M)
-            assert str(PROGRAMS[unit.stem]) in text
+            program = f'ExecStart="{PROGRAMS[unit.stem]}"'  # there may be a space in its path
+            text = re.sub(r"^ExecStart=\S+", program, text, flags=re.M)
+            assert program in text
         (tmp_path / unit.name).write_text(text)
     result = analyze("verify", "--man=no", *map(str, tmp_path.iterdir()))
     assert (result.returncode, result.stderr) == (0, "")

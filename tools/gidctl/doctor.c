@@ -324,7 +324,7 @@ static unsigned look_at_all_domains(struct doctor *doctor, DIR *folder, const ch
 	unsigned count = 0;
 	while ((entry = readdir(folder)) != NULL) {
 		char path[512];
-		snprintf(path, sizeof(path), "%s/%s/gidd.lock", runtime, entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s/link/gidd.lock", runtime, entry->d_name);
 		if (gid_name_is_valid(entry->d_name) && access(path, F_OK) == 0) {
 			look_at_domain(doctor, entry->d_name);
 			count++;

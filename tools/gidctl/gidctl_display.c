@@ -17,11 +17,10 @@
 
 /* --- asked ------------------------------------------------------------------------------------ */
 
-static int display_connect(const char *domain) {
-	const char *runtime = getenv("GID_RUNTIME_DIR");
+static int connect_to(const char *runtime, const char *domain, const char *socket_name) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s/cluster.sock",
-			runtime != NULL ? runtime : "/run/gidway", domain);
+	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s/%s", runtime,
+			domain, socket_name);
 	if (length >= (int)sizeof(address.sun_path)) {
 		return -ENAMETOOLONG;
 	}
@@ -38,6 +37,16 @@ static int display_connect(const char *domain) {
 		return error;
 	}
 	return fd;
+}
+
+/* One that was started by hand is in the domain's folder; as a service it has its own. */
+static int display_connect(const char *domain) {
+	const char *runtime = getenv("GID_RUNTIME_DIR");
+	if (runtime != NULL && runtime[0] != '\0') {
+		return connect_to(runtime, domain, "cluster.sock");
+	}
+	int fd = connect_to("/run/gid-cluster", domain, "status.sock");
+	return fd >= 0 ? fd : connect_to("/run/gidway", domain, "cluster.sock");
 }
 
 sd_json_variant *display_fetch(const char *domain) {

@@ -31,16 +31,17 @@ def unpack_kernel(image: Path, target: Path) -> Path:
         return image
     # Its folder may be another's, who could have put a link there.
     target.unlink(missing_ok=True)
-    with target.open("xb") as file:
+    with target.open("x+b") as file:
         result = subprocess.run(
             [zstd, "--decompress", "--quiet", "--stdout"],
             input=packed,
             stdout=file,
             stderr=subprocess.DEVNULL,
         )
-    if result.returncode == 0 and _ENTRY_NOTE in target.read_bytes():
-        return target
-    target.unlink()
+        file.seek(0)
+        if result.returncode == 0 and _ENTRY_NOTE in file.read():
+            return target
+    target.unlink(missing_ok=True)
     return image
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """As whom domains' processes run, and what files those users are let at."""
 
+import contextlib
 import os
 import pwd
+import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,13 +51,55 @@ def identity(user: pwd.struct_passwd | None, device: Path | None = None) -> dict
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": sorted(groups)}
 
 
+def check_place(runtime: Path) -> None:
+    """That nobody but root could put a link in the place of the folder, where we are root.
+
+    CockpitError: somebody could, and have us make, give away and end what is not meant.
+    """
+    if os.geteuid() != 0:
+        return
+    for place in {runtime, *runtime.parents, runtime.resolve(), *runtime.resolve().parents}:
+        try:
+            status = place.lstat()
+        except FileNotFoundError:
+            continue  # we make it
+        is_open = not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o022
+        if place != Path("/") and (
+            status.st_uid != 0 or (is_open and not status.st_mode & stat.S_ISVTX)
+        ):
+            raise CockpitError(
+                f"runtime={runtime}: others than root may change {place}, and could lead root "
+                "elsewhere: choose another folder, or be the user whose it is"
+            )
+
+
+def give(path: Path, user: pwd.struct_passwd | None) -> None:
+    """Makes the folder `path`, as root, for whoever is to run there; None: that is root."""
+    path.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        number, group = (user.pw_uid, user.pw_gid) if user is not None else (0, 0)
+        os.chown(path, number, group, follow_symlinks=False)
+
+
 def let_in(path: Path, rights: Mapping[int, int]) -> None:
-    """Gives users, by number, rights to a file of ours that is nobody else's."""
+    """Gives users, by number, rights to a file of whose its folder is, and to no other's.
+
+    Neither the folder nor the file may be a link: their owner could put one there.
+    """
     entries = [(_OWNER, READ | WRITE, _NOBODY)]
     entries += [(_USER, rights[user], user) for user in sorted(rights)]
     entries += [(_GROUP, 0, _NOBODY), (_MASK, READ | WRITE, _NOBODY), (_OTHERS, 0, _NOBODY)]
     acl = _VERSION.pack(2) + b"".join(_ENTRY.pack(*entry) for entry in entries)
-    try:
-        os.setxattr(path, _ACL, acl, follow_symlinks=False)
-    except OSError as error:
-        raise CockpitError(f"{path}: its rights cannot be changed: {error.strerror}") from None
+    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = os.open(path.parent, flags | os.O_DIRECTORY)
+            stack.callback(os.close, folder)
+            file = os.open(path.name, flags, dir_fd=folder)
+            stack.callback(os.close, file)
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.fstat(folder).st_uid:
+                raise CockpitError(f"{path}: this is no file of the owner of its folder")
+            os.setxattr(f"/proc/self/fd/{file}", _ACL, acl)
+        except OSError as error:
+            raise CockpitError(f"{path}: its rights cannot be changed: {error.strerror}") from None

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .access import identity, user_of
+from .access import check_place, give, identity, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log
 from .process import check_ours, handle, listener, program
@@ -59,12 +59,11 @@ class Daemon:
         """Starts gidd and returns its process once it is ready."""
         user = user_of(self.domain)
         folders = [self.folder]
-        if self.domain.kind == "host" and user is not None:
+        if self.domain.kind == "host" and os.geteuid() == 0:
             folders += [self.configuration.runtime / name for name in HUB_FOLDERS]
+        check_place(self.configuration.runtime)
         for path in folders:
-            path.mkdir(mode=0o755, parents=True, exist_ok=True)
-            if user is not None:
-                os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+            give(path, user)
         log = Log(self.configuration, self.domain.name, "gidd.log")
         with log, tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o711)

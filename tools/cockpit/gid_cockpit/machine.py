@@ -23,7 +23,7 @@ from gid_vm.monitor import Monitor, MonitorError
 from gid_vm.qemu import Display, Machine, Port, Window
 from gid_vm.root import lent_folders
 
-from .access import KVM, READ, WRITE, identity, let_in, user_of
+from .access import KVM, READ, WRITE, check_place, give, identity, let_in, user_of
 from .configuration import CockpitError, Configuration, Domain, find_program
 from .logs import Log, last_lines, log_folder
 from .process import check_ours, handle, listener
@@ -214,6 +214,7 @@ class Guest:
         Without `logs` it writes to our own output.
         """
         self._check_hub()
+        check_place(self.configuration.runtime)
         name, user = self.domain.name, user_of(self.domain)
         try:
             work = work_folder(self.configuration.runtime, user)
@@ -221,10 +222,9 @@ class Guest:
             words = machine.arguments() + self.extra
         except CannotBoot as error:
             raise CockpitError(str(error)) from None
-        self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        # There QEMU listens. What it boots from was made anew in it.
+        give(self.folder, user)
         if user is not None:
-            # There QEMU listens. What it boots from was made anew in it.
-            os.chown(self.folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
             self._let_in()
         kept = [Log(self.configuration, name, kind) for kind in LOGS] if logs else []
         with contextlib.ExitStack() as stack:

@@ -12,7 +12,7 @@ from gid_vm.agent import Agent, GuestError
 from .configuration import CockpitError
 from .daemon import Daemon
 from .machine import Guest
-from .process import handle, program
+from .process import check_ours, handle, program
 
 READ_SECONDS = 10.0
 GUEST_SECONDS = 60.0  # without KVM, beside other guests
@@ -49,6 +49,7 @@ class Here:
             with handle(pid, f"the gidd of {self.name}") as descriptor:
                 if program(pid) != "gidd":
                     raise CockpitError(f"process {pid} is not the gidd of {self.name}")
+                check_ours(pid, self.daemon.folder, f"the gidd of {self.name}")
                 signal.pidfd_send_signal(descriptor, signal.SIGHUP)
         except ProcessLookupError:
             raise CockpitError(f"the gidd of {self.name} has just ended") from None
