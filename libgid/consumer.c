@@ -653,10 +653,7 @@ static int sleep_until(struct gid_consumer *consumer, uint64_t deadline) {
 	/* Rounded up, so as not to come too early by less than a millisecond. */
 	uint64_t left = deadline <= now ? 0 : (deadline - now + 999999) / 1000000;
 	int ready = poll(fds, 2, deadline == UINT64_MAX ? -1 : (int)left);
-	if (ready < 0 && errno != EINTR) {
-		return -errno;
-	}
-	return ready;
+	return ready < 0 ? -errno : ready;
 }
 
 static int dispatch(struct gid_consumer *consumer) {
