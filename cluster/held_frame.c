@@ -54,7 +54,7 @@ uint32_t held_frame_showable(struct gid_showable showable[GID_SHOWABLE_MAX]) {
 	}
 	for (size_t i = 0; (format = gid_format_at(i)) != NULL && count < GID_SHOWABLE_MAX; i++) {
 		if (format->fourcc != words[0] && format->fourcc != words[1] &&
-				to_rgb_can(format->fourcc)) {
+				to_rgb_can(format->fourcc) && !to_rgb_is_slow(format->fourcc)) {
 			showable[count++] = (struct gid_showable){
 					.fourcc = format->fourcc, .memory = memory};
 		}
@@ -123,7 +123,7 @@ enum role_reason held_frame_examine(const struct gid_frame *frame, const struct 
 	}
 	struct visible visible;
 	if (gid_layout_check(&info.layout, info.slot_size) != 0 ||
-			!to_rgb_can(info.layout.fourcc) ||
+			!to_rgb_can(info.layout.fourcc) || to_rgb_is_slow(info.layout.fourcc) ||
 			frame->transform > WL_OUTPUT_TRANSFORM_FLIPPED_270 ||
 			visible_init(&visible, &info.layout, &frame->crop) != 0 ||
 			!fits(&visible.seen, frame->transform, width, height)) {

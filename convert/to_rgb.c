@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <drm_fourcc.h>
+#include <math.h>
 #include <pixman.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,38 +253,171 @@ static void yuv_row(const struct yuv_format *format, const struct to_rgb_matrix 
 	}
 }
 
-/* --- both ---------------------------------------------------------------------------------------
+/* --- pixels that are one word, taken apart bit by bit ------------------------------------------
+ */
+
+/* Where a component lies in the word, from its lowest bit on; no bits: the word has none. */
+struct bits {
+	uint8_t shift, count;
+};
+
+enum words { WORDS_RGB, WORDS_HALF_FLOATS, WORDS_GREY, WORDS_YUV };
+
+static const struct word_format {
+	uint32_t fourcc;
+	enum words words;
+	struct bits parts[3]; /* red, green and blue, or Y, U and V */
+	struct bits alpha;
+} word_formats[] = {
+		{DRM_FORMAT_RGBX1010102, WORDS_RGB, {{22, 10}, {12, 10}, {2, 10}}, {0}},
+		{DRM_FORMAT_RGBA1010102, WORDS_RGB, {{22, 10}, {12, 10}, {2, 10}}, {0, 2}},
+		{DRM_FORMAT_BGRX1010102, WORDS_RGB, {{2, 10}, {12, 10}, {22, 10}}, {0}},
+		{DRM_FORMAT_BGRA1010102, WORDS_RGB, {{2, 10}, {12, 10}, {22, 10}}, {0, 2}},
+		{DRM_FORMAT_XRGB16161616, WORDS_RGB, {{32, 16}, {16, 16}, {0, 16}}, {0}},
+		{DRM_FORMAT_ARGB16161616, WORDS_RGB, {{32, 16}, {16, 16}, {0, 16}}, {48, 16}},
+		{DRM_FORMAT_XBGR16161616, WORDS_RGB, {{0, 16}, {16, 16}, {32, 16}}, {0}},
+		{DRM_FORMAT_ABGR16161616, WORDS_RGB, {{0, 16}, {16, 16}, {32, 16}}, {48, 16}},
+		{DRM_FORMAT_XRGB16161616F, WORDS_HALF_FLOATS, {{32, 16}, {16, 16}, {0, 16}}, {0}},
+		{DRM_FORMAT_ARGB16161616F, WORDS_HALF_FLOATS, {{32, 16}, {16, 16}, {0, 16}},
+				{48, 16}},
+		{DRM_FORMAT_XBGR16161616F, WORDS_HALF_FLOATS, {{0, 16}, {16, 16}, {32, 16}}, {0}},
+		{DRM_FORMAT_ABGR16161616F, WORDS_HALF_FLOATS, {{0, 16}, {16, 16}, {32, 16}},
+				{48, 16}},
+		{DRM_FORMAT_R8, WORDS_GREY, {{0, 8}}, {0}},
+		{DRM_FORMAT_R16, WORDS_GREY, {{0, 16}}, {0}},
+		{DRM_FORMAT_GR88, WORDS_RGB, {{0, 8}, {8, 8}}, {0}},
+		{DRM_FORMAT_AYUV, WORDS_YUV, {{16, 8}, {8, 8}, {0, 8}}, {24, 8}},
+		{DRM_FORMAT_Y410, WORDS_YUV, {{10, 10}, {0, 10}, {20, 10}}, {30, 2}},
+		{DRM_FORMAT_Y412, WORDS_YUV, {{20, 12}, {4, 12}, {36, 12}}, {52, 12}},
+		{DRM_FORMAT_Y416, WORDS_YUV, {{16, 16}, {0, 16}, {32, 16}}, {48, 16}},
+};
+
+static const struct word_format *find_word(uint32_t fourcc) {
+	for (size_t i = 0; i < sizeof(word_formats) / sizeof(word_formats[0]); i++) {
+		if (word_formats[i].fourcc == fourcc) {
+			return &word_formats[i];
+		}
+	}
+	return NULL;
+}
+
+static uint32_t take_bits(uint64_t word, struct bits bits) {
+	return (uint32_t)(word >> bits.shift) & ((1u << bits.count) - 1);
+}
+
+/* Of 0 to 1, as 0 to 255; what lies outside, and what is no number, is the nearest of them. */
+static uint32_t byte_of_half(uint32_t half) {
+	uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
+	if (half & 0x8000 || (exponent == 31 && fraction != 0)) {
+		return 0;
+	}
+	float value = exponent == 0 ? ldexpf((float)fraction, -24)
+				    : ldexpf((float)(fraction | 1024), (int)exponent - 25);
+	return exponent >= 15 ? 255 : (uint32_t)(value * 255 + 0.5f);
+}
+
+/* A component as 0 to 255; `missing` where the word has none. */
+static uint32_t take_byte(const struct word_format *format, uint64_t word, struct bits bits,
+		uint32_t missing) {
+	if (bits.count == 0) {
+		return missing;
+	}
+	uint32_t code = take_bits(word, bits), most = (1u << bits.count) - 1;
+	return format->words == WORDS_HALF_FLOATS ? byte_of_half(code)
+						  : (code * 255 + most / 2) / most;
+}
+
+/* A sample in 1/256 of a code of 8 bits. */
+static uint16_t take_sample(uint64_t word, struct bits bits) {
+	return (uint16_t)(take_bits(word, bits) << (16 - bits.count));
+}
+
+static uint64_t word_at(const uint8_t *row, size_t index, uint32_t bytes) {
+	uint64_t word = 0;
+	memcpy(&word, row + index * bytes, bytes);
+	return word;
+}
+
+static void yuv_words(const struct word_format *format, const struct to_rgb_matrix *matrix,
+		const uint8_t *row, uint32_t bytes, uint32_t width, uint32_t *pixels) {
+	struct samples samples;
+	for (uint32_t done = 0; done < width; done += CHUNK) {
+		uint32_t count = width - done < CHUNK ? width - done : CHUNK;
+		for (uint32_t i = 0; i < count; i++) {
+			uint64_t word = word_at(row, done + i, bytes);
+			samples.y[i] = take_sample(word, format->parts[0]);
+			samples.u[i] = take_sample(word, format->parts[1]);
+			samples.v[i] = take_sample(word, format->parts[2]);
+		}
+		convert_samples(matrix, &samples, count, pixels + done);
+	}
+}
+
+static uint32_t rgb_of_word(const struct word_format *format, uint64_t word) {
+	uint32_t red = take_byte(format, word, format->parts[0], 0);
+	if (format->words == WORDS_GREY) {
+		return red * 0x010101u;
+	}
+	return red << 16 | take_byte(format, word, format->parts[1], 0) << 8 |
+			take_byte(format, word, format->parts[2], 0);
+}
+
+static void word_row(const struct word_format *format, const struct to_rgb_matrix *matrix,
+		const uint8_t *row, uint32_t x, uint32_t width, uint32_t *pixels) {
+	uint32_t bytes = gid_format_find(format->fourcc)->planes[0].bytes;
+	bool yuv = format->words == WORDS_YUV;
+	row += (size_t)x * bytes;
+	if (yuv) {
+		yuv_words(format, matrix, row, bytes, width, pixels);
+	}
+	for (uint32_t i = 0; i < width; i++) {
+		uint64_t word = word_at(row, i, bytes);
+		uint32_t colour = yuv ? pixels[i] & 0xffffffu : rgb_of_word(format, word);
+		pixels[i] = take_byte(format, word, format->alpha, 255) << 24 | colour;
+	}
+}
+
+/* --- all ----------------------------------------------------------------------------------------
  */
 
 bool to_rgb_can(uint32_t fourcc) {
-	return find_rgb(fourcc) != NULL || find_yuv(fourcc) != NULL;
+	return find_rgb(fourcc) != NULL || find_yuv(fourcc) != NULL || find_word(fourcc) != NULL;
+}
+
+bool to_rgb_is_slow(uint32_t fourcc) {
+	return find_word(fourcc) != NULL;
 }
 
 bool to_rgb_is_yuv(uint32_t fourcc) {
-	return find_yuv(fourcc) != NULL;
+	const struct word_format *word = find_word(fourcc);
+	return find_yuv(fourcc) != NULL || (word != NULL && word->words == WORDS_YUV);
 }
 
 bool to_rgb_has_alpha(uint32_t fourcc) {
 	const struct rgb_format *format = find_rgb(fourcc);
-	return format != NULL && PIXMAN_FORMAT_A(format->pixman) != 0;
+	const struct word_format *word = find_word(fourcc);
+	return (format != NULL && PIXMAN_FORMAT_A(format->pixman) != 0) ||
+			(word != NULL && word->alpha.count != 0);
 }
 
 void to_rgb(const struct gid_layout *layout, const void *memory, uint32_t x, uint32_t y,
 		uint32_t width, uint32_t height, uint32_t *pixels, size_t stride) {
 	const struct yuv_format *yuv = find_yuv(layout->fourcc);
 	const struct rgb_format *rgb = find_rgb(layout->fourcc);
+	const struct word_format *word = find_word(layout->fourcc);
 	struct to_rgb_matrix matrix;
-	assert(yuv != NULL || rgb != NULL);
+	assert(yuv != NULL || rgb != NULL || word != NULL);
 	to_rgb_find_matrix(&matrix, &layout->colours);
 	for (uint32_t i = 0; i < height; i++) {
-		uint32_t *row = (uint32_t *)((uint8_t *)pixels + i * stride);
+		uint32_t *to = (uint32_t *)((uint8_t *)pixels + i * stride);
+		const uint8_t *row = (const uint8_t *)memory + layout->planes[0].offset +
+				(size_t)(y + i) * layout->planes[0].stride;
 		if (yuv != NULL) {
-			yuv_row(yuv, &matrix, layout, memory, x, y + i, width, row);
+			yuv_row(yuv, &matrix, layout, memory, x, y + i, width, to);
+		} else if (rgb != NULL) {
+			rgb_row(rgb, row, x, width, to);
 		} else {
-			rgb_row(rgb,
-					(const uint8_t *)memory + layout->planes[0].offset +
-							(size_t)(y + i) * layout->planes[0].stride,
-					x, width, row);
+			word_row(word, &matrix, row, x, width, to);
 		}
 	}
 }

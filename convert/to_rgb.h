@@ -3,16 +3,24 @@
  * Pictures of any linear format as the words of ARGB8888, by the matrix and range that their layout
  * says. Pure.
  *
- * Transfer functions and primaries stay as they are: a picture of BT.2020 or PQ gets the right red,
- * green and blue of its own kind, and is not mapped to those of an ordinary screen.
+ * One sample alone, as cameras without colour have it, is grey. Transfer functions and primaries
+ * stay as they are: a picture of BT.2020 or PQ gets the right red, green and blue of its own kind,
+ * and is not mapped to those of an ordinary screen.
  */
 #ifndef GID_CONVERT_TO_RGB_H
 #define GID_CONVERT_TO_RGB_H
 
 #include <gid/gid.h>
 
-/* Whether pictures of the format can be converted. */
+/* Whether pictures of the format can be converted: any that gid_format_find() knows. */
 bool to_rgb_can(uint32_t fourcc);
+
+/*
+ * Whether that takes some ten times as long as for others, since pixels are taken apart bit by bit:
+ * formats with words of 10 or 16 bits for a component, AYUV and its kin, and grey. A display does
+ * not ask for them.
+ */
+bool to_rgb_is_slow(uint32_t fourcc);
 
 /* Whether its planes hold luma and colour differences, and it can be converted. */
 bool to_rgb_is_yuv(uint32_t fourcc);
@@ -32,7 +40,7 @@ void to_rgb_find_matrix(struct to_rgb_matrix *matrix, const struct gid_colours *
 /*
  * Converts `height` rows of `width` pixels from (x, y) on. The layout was checked, is linear, of a
  * format that can be converted, and the box within. `memory` is that of the slot, all of which is
- * read once. Pixels have the alpha of the picture, else 255; `stride` is in bytes.
+ * read once. Pixels have the alpha of the picture as it is, else 255; `stride` is in bytes.
  */
 void to_rgb(const struct gid_layout *layout, const void *memory, uint32_t x, uint32_t y,
 		uint32_t width, uint32_t height, uint32_t *pixels, size_t stride);

@@ -51,8 +51,10 @@ bool pixman_can_target(uint32_t fourcc) {
 	return format != NULL && format->target;
 }
 
+/* One sample alone is a mask here, and no colour. */
 static bool can_read(uint32_t fourcc) {
-	return find_format(fourcc) != NULL || to_rgb_can(fourcc);
+	return find_format(fourcc) != NULL ||
+			(to_rgb_can(fourcc) && fourcc != DRM_FORMAT_R8 && fourcc != DRM_FORMAT_R16);
 }
 
 /* An image in that memory; NULL: there is no memory, or pixman does not know the layout's format.
