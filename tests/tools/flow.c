@@ -4,8 +4,12 @@
  *
  *     flow produce STREAM FRAMES-A-SECOND
  *     flow consume DOMAIN STREAM HOLD      holds the last HOLD frames
+ *     flow publish STREAM FOURCC WIDTH HEIGHT TRANSFORM X Y WIDTH HEIGHT
+ *                                          the picture on standard input, seen like that
  *
  * until SIGTERM. Says "ready" once it has what it needs.
+ *
+ *     flow formats                         those that gidway knows, a line each
  */
 #include <errno.h>
 #include <gid/stream.h>
@@ -31,6 +35,72 @@ static void fail(const char *what, const char *why) {
 
 static void released(void *data, gid_id gid) {
 	gid_slab_give(data, gid_slot_of(gid));
+}
+
+static void pause_ms(long ms) {
+	struct timespec pause = {.tv_nsec = ms * 1000000};
+	nanosleep(&pause, NULL);
+}
+
+/* Each slot has the picture. */
+static struct gid_slab *read_slab(struct gid_domain *domain, const struct gid_layout *layout) {
+	struct gid_slab *slab;
+	size_t size = gid_layout_size(layout);
+	if (size == 0 || gid_slab_create(domain, layout, 0, 8, "flow", &slab) < 0) {
+		fail("slab", gid_domain_error(domain));
+	}
+	uint8_t *bytes = gid_slab_data(slab, 0);
+	if (fread(bytes, 1, size, stdin) != size || getchar() != EOF) {
+		fail("the picture", "has another size");
+	}
+	for (uint32_t slot = 1; slot < 8; slot++) {
+		memcpy(gid_slab_data(slab, slot), bytes, size);
+	}
+	return slab;
+}
+
+static void publish(struct gid_domain *domain, const char *name, const char *fourcc,
+		const int numbers[7]) {
+	struct gid_layout layout;
+	uint32_t code = 0;
+	for (size_t i = 0; i < 4; i++) {
+		code |= (uint32_t)(unsigned char)fourcc[i] << 8 * i;
+	}
+	if (gid_layout_init(&layout, code, (uint32_t)numbers[0], (uint32_t)numbers[1], 1) < 0) {
+		fail(fourcc, "no layout");
+	}
+	struct gid_slab *slab = read_slab(domain, &layout);
+	struct gid_producer_options options = {
+			.size = sizeof(options), .released = released, .data = slab};
+	struct gid_producer *producer;
+	if (gid_producer_create(domain, name, &options, &producer) < 0) {
+		fail(name, gid_domain_error(domain));
+	}
+	puts("ready");
+	fflush(stdout);
+	for (; !over; pause_ms(20)) {
+		gid_domain_dispatch(domain);
+		gid_producer_dispatch(producer);
+		int slot = gid_slab_take(slab);
+		struct gid_frame frame = GID_FRAME_INIT;
+		frame.transform = (uint32_t)numbers[2];
+		frame.crop = (struct gid_box){numbers[3], numbers[4], numbers[5], numbers[6]};
+		if (slot >= 0) {
+			frame.gid = gid_slab_gid(slab, (uint32_t)slot);
+			if (gid_producer_send(producer, &frame) <= 0) {
+				gid_slab_give(slab, (uint32_t)slot);
+			}
+		}
+	}
+	gid_producer_destroy(producer);
+	gid_slab_destroy(slab, false);
+}
+
+static void print_formats(void) {
+	const struct gid_format_info *format;
+	for (size_t i = 0; (format = gid_format_at(i)) != NULL; i++) {
+		printf("%.4s\n", (const char *)&format->fourcc);
+	}
 }
 
 static void produce(struct gid_domain *domain, const char *name, double rate) {
@@ -103,6 +173,10 @@ int main(int argc, char **argv) {
 	struct gid_domain *domain;
 	struct sigaction action = {.sa_handler = handle_signal};
 	sigaction(SIGTERM, &action, NULL);
+	if (argc == 2 && strcmp(argv[1], "formats") == 0) {
+		print_formats();
+		return 0;
+	}
 	if (gid_domain_connect(NULL, &domain) < 0) {
 		fail("domain", gid_domain_connect_error());
 	}
@@ -110,8 +184,14 @@ int main(int argc, char **argv) {
 		produce(domain, argv[2], atof(argv[3]));
 	} else if (argc == 5 && strcmp(argv[1], "consume") == 0) {
 		consume(domain, argv[2], argv[3], (uint32_t)atoi(argv[4]));
+	} else if (argc == 11 && strcmp(argv[1], "publish") == 0 && strlen(argv[3]) == 4) {
+		int numbers[7];
+		for (int i = 0; i < 7; i++) {
+			numbers[i] = atoi(argv[4 + i]);
+		}
+		publish(domain, argv[2], argv[3], numbers);
 	} else {
-		fail("usage", "flow produce STREAM RATE | consume DOMAIN STREAM HOLD");
+		fail("usage", "flow produce|consume|publish|formats …");
 	}
 	gid_domain_destroy(domain);
 	return 0;

@@ -12,6 +12,9 @@ struct options {
 	double interval;    /* seconds */
 	bool json, plain, once;
 	const char *from;   /* revoke: from whom; NULL: from all others */
+	const char *output; /* snap: the file; NULL: not given */
+	unsigned frames;    /* snap, watch: how many; 0: not given */
+	double wait;	    /* snap, watch: seconds without a frame; 0: not given */
 	char *const *words; /* behind the command */
 	int word_count;
 };
@@ -25,6 +28,11 @@ int command_list(const struct options *options);
 int command_top(const struct options *options);
 int command_revoke(const struct options *options);
 int command_doctor(const struct options *options);
+int command_snap(const struct options *options);
+int command_watch(const struct options *options);
+
+/* Says what is wrong with the words and options of a command, and returns the exit status. */
+__attribute__((format(printf, 1, 2))) int usage_error(const char *format, ...);
 
 /* --- report.c --------------------------------------------------------------------------------- */
 

@@ -117,21 +117,18 @@ static bool is_wanted(const struct options *options, const char *name) {
 	return false;
 }
 
-static bool words_are_known(const struct options *options) {
+/* NULL: there is none. */
+static const char *find_unknown(const struct options *options) {
 	for (int i = 0; i < options->word_count; i++) {
 		bool known = false;
 		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++) {
 			known |= strcmp(options->words[i], parts[j].name) == 0;
 		}
 		if (!known) {
-			fprintf(stderr,
-					"gidctl: list: no \"%s\"; there are slabs, streams and "
-					"subscriptions\n",
-					options->words[i]);
-			return false;
+			return options->words[i];
 		}
 	}
-	return true;
+	return NULL;
 }
 
 static void print_part(const struct part *part, sd_json_variant *report, bool title) {
@@ -160,8 +157,10 @@ static void print_json(const struct options *options, sd_json_variant *report) {
 }
 
 int command_list(const struct options *options) {
-	if (!words_are_known(options)) {
-		return EXIT_FAILURE;
+	const char *unknown = find_unknown(options);
+	if (unknown != NULL) {
+		return usage_error("list: no \"%s\"; there are slabs, streams and subscriptions",
+				unknown);
 	}
 	sd_json_variant *report = report_get(options);
 	if (report == NULL) {

@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +11,28 @@
 #include "gidctl.h"
 #include "gidctl_table.h"
 
+#define WORDS_MAX 8
+#define FRAMES_MAX 1000000u
+
 const char *argp_program_version = "gidctl " GIDWAY_VERSION;
 
 static const struct command {
 	const char *name;
 	int (*run)(const struct options *options);
+	int words; /* at most, behind the command */
 } commands[] = {
-		{"status", command_status},
-		{"list", command_list},
-		{"top", command_top},
-		{"doctor", command_doctor},
-		{"revoke", command_revoke},
+		{"status", command_status, 0},
+		{"list", command_list, WORDS_MAX},
+		{"top", command_top, 0},
+		{"watch", command_watch, 2},
+#if HAVE_SNAP
+		{"snap", command_snap, 2},
+#endif
+		{"doctor", command_doctor, 0},
+		{"revoke", command_revoke, 2},
 };
 
-enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM };
+enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM, OPTION_WAIT };
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
@@ -37,6 +46,15 @@ static const struct argp_option argp_options[] = {
 		{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
 		{"from", OPTION_FROM, "DOMAIN", 0,
 				"revoke: the domain that loses it (default: all others)", 0},
+		{"output", 'o', "FILE", 0, "snap: the PNG to write; - is the standard output", 0},
+		{"frames", 'n', "N", 0,
+				"snap: so many pictures, in files with the number for %d of FILE; "
+				"watch: so many frames, then end",
+				0},
+		{"wait", OPTION_WAIT, "SECONDS", 0,
+				"snap, watch: how long to wait for a frame (default: 5; watch: for "
+				"ever)",
+				0},
 		{"json", 'j', 0, 0, "JSON, for programs", 0},
 		{"plain", OPTION_PLAIN, 0, 0, "no colours, no rewriting of the screen", 0},
 		{NULL, 'h', 0, OPTION_HIDDEN, NULL, 0}, /* beside --help */
@@ -46,7 +64,7 @@ static const struct argp_option argp_options[] = {
 struct parsed {
 	struct options options;
 	const struct command *command;
-	char *words[8];
+	char *words[WORDS_MAX];
 };
 
 static void take_word(struct parsed *parsed, char *word, struct argp_state *state) {
@@ -60,21 +78,28 @@ static void take_word(struct parsed *parsed, char *word, struct argp_state *stat
 	if (parsed->command == NULL) {
 		argp_error(state, "there is no command \"%s\"", word);
 	}
-	bool takes_words = parsed->command->run == command_list ||
-			parsed->command->run == command_revoke;
-	if (!takes_words || parsed->options.word_count == 8) {
+	if (parsed->options.word_count == parsed->command->words) {
 		argp_error(state, "%s takes no \"%s\"", parsed->command->name, word);
 	}
 	parsed->words[parsed->options.word_count++] = word;
 }
 
-static void take_interval(struct parsed *parsed, const char *value, struct argp_state *state) {
+static double take_seconds(const char *option, const char *value, struct argp_state *state) {
 	char *end;
-	parsed->options.interval = strtod(value, &end);
-	if (end == value || *end != '\0' || !(parsed->options.interval >= 0.05) ||
-			!(parsed->options.interval <= 3600)) {
-		argp_error(state, "--interval takes 0.05 to 3600 seconds, not \"%s\"", value);
+	double seconds = strtod(value, &end);
+	if (end == value || *end != '\0' || !(seconds >= 0.05) || !(seconds <= 3600)) {
+		argp_error(state, "%s takes 0.05 to 3600 seconds, not \"%s\"", option, value);
 	}
+	return seconds;
+}
+
+static unsigned take_frames(const char *value, struct argp_state *state) {
+	char *end;
+	unsigned long frames = strtoul(value, &end, 10);
+	if (value[0] < '0' || value[0] > '9' || *end != '\0' || frames < 1 || frames > FRAMES_MAX) {
+		argp_error(state, "--frames takes 1 to %u, not \"%s\"", FRAMES_MAX, value);
+	}
+	return (unsigned)frames;
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state) {
@@ -87,7 +112,16 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		parsed->options.config = value;
 		break;
 	case 'i':
-		take_interval(parsed, value, state);
+		parsed->options.interval = take_seconds("--interval", value, state);
+		break;
+	case 'o':
+		parsed->options.output = value;
+		break;
+	case 'n':
+		parsed->options.frames = take_frames(value, state);
+		break;
+	case OPTION_WAIT:
+		parsed->options.wait = take_seconds("--wait", value, state);
 		break;
 	case 'j':
 		parsed->options.json = true;
@@ -121,18 +155,32 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_option,
-		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\ndoctor\n"
+		.args_doc = "status\nlist [slabs|streams|subscriptions]…\ntop\n"
+			    "watch [DOMAIN] STREAM\nsnap [DOMAIN] STREAM -o FILE.png\ndoctor\n"
 			    "revoke DOMAIN STREAM|SLAB [--from=DOMAIN]",
-		.doc = "Looks into gidway domains, and takes what they share from readers.\v"
+		.doc = "Looks into gidway domains and at their streams, and takes what they "
+		       "share from readers.\v"
 		       "Commands:\n"
 		       "  status   the domain, its links, quotas and clients\n"
 		       "  list     slabs with their grants, streams, subscriptions\n"
 		       "  top      frames a second, latency, held frames, drops and copies, live\n"
+		       "  watch    a line for each frame of a stream\n"
+		       "  snap     a stream's picture as a PNG\n"
 		       "  doctor   what is missing on this machine, and what to do about it\n"
 		       "  revoke   takes a domain's stream, or the memory of its slab, from "
 		       "readers\n\n"
 		       "See gidctl(1).",
 };
+
+int usage_error(const char *format, ...) {
+	va_list args;
+	fputs("gidctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputs("\nTry `gidctl --help'.\n", stderr);
+	return EXIT_USAGE;
+}
 
 /* Where one is closed, the next file that is opened would take what is written to it. */
 static void have_streams(void) {
@@ -146,6 +194,7 @@ static void have_streams(void) {
 int main(int argc, char **argv) {
 	struct parsed parsed = {.options = {.interval = 1}};
 	have_streams();
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &parsed);
 	parsed.options.words = parsed.words;
 	look_init(parsed.options.plain);

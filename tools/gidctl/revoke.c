@@ -6,8 +6,7 @@
 #include "gidctl.h"
 
 static int fail_usage(const char *what) {
-	fprintf(stderr, "gidctl: revoke takes a domain, and a stream or slab of it%s\n", what);
-	return EXIT_FAILURE;
+	return usage_error("revoke takes a domain, and a stream or slab of it%s", what);
 }
 
 int command_revoke(const struct options *options) {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "gidctl_stream.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS 200 /* how often it looks whether it is to end */
+#define CREDIT                                                                                     \
+	8 /* a producer that waits for its consumers does not wait while one is looked at          \
+	   */
+
+static volatile sig_atomic_t ending;
+
+static void handle_signal(int number) {
+	ending = 1;
+}
+
+bool stream_is_ending(void) {
+	return ending != 0;
+}
+
+/* Where nobody says which domain is asked: the only one here, else that of the stream. */
+static struct gid_domain *connect_to(const struct options *options, const char *owner) {
+	struct gid_domain *domain;
+	if (options->domain == NULL && getenv("GID_DOMAIN") == NULL && owner != NULL &&
+			gid_domain_connect(NULL, &domain) < 0) {
+		const struct options at_owner = {.domain = owner};
+		return report_connect(&at_owner);
+	}
+	return report_connect(options);
+}
+
+bool stream_init(struct stream *stream, const struct options *options) {
+	*stream = (struct stream){0};
+	int words = options->word_count;
+	stream->name = options->words[words - 1];
+	stream->owner = words == 2 ? options->words[0] : NULL;
+	stream->domain = connect_to(options, stream->owner);
+	if (stream->domain == NULL) {
+		return false;
+	}
+	struct gid_consumer_options how = {
+			.size = sizeof(how), .credit = CREDIT, .drop_old = true, .reconnect = true};
+	if (stream->owner == NULL) {
+		stream->owner = gid_domain_name(stream->domain);
+	}
+	int error = gid_consumer_create(
+			stream->domain, stream->owner, stream->name, &how, &stream->consumer);
+	if (error < 0) {
+		fprintf(stderr, "gidctl: %s of domain %s: %s\n", stream->name, stream->owner,
+				gid_domain_error(stream->domain));
+		gid_domain_destroy(stream->domain);
+		return false;
+	}
+	struct sigaction action = {.sa_handler = handle_signal};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return true;
+}
+
+void stream_finish(struct stream *stream) {
+	gid_consumer_destroy(stream->consumer);
+	gid_domain_destroy(stream->domain);
+}
+
+static void tell_nothing_came(const struct stream *stream, double seconds, bool was_empty) {
+	bool live = gid_consumer_get_state(stream->consumer) == GID_CONSUMER_LIVE;
+	fprintf(stderr, "gidctl: no picture of %s of domain %s came within %g s: %s\n",
+			stream->name, stream->owner, seconds,
+			was_empty	       ? "its producer says that there is none to show"
+					: live ? "it has a producer, which sends nothing"
+					       : "nobody publishes it");
+}
+
+bool stream_next(struct stream *stream, double seconds, struct gid_frame *frame) {
+	uint64_t end = gid_clock_now() + (uint64_t)(seconds * 1e9), now;
+	bool was_empty = false;
+	int ret = 0;
+	while (!ending && ret >= 0 && (now = gid_clock_now()) < end) {
+		uint64_t left_ms = (end - now) / 1000000 + 1;
+		ret = gid_consumer_wait(
+				stream->consumer, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+		if (ret == -EINTR ||
+				(ret == 1 &&
+						(ret = gid_consumer_receive(stream->consumer,
+								 frame)) == -EAGAIN)) {
+			ret = 0;
+		}
+		if (ret == 1 && frame->gid != GID_NONE) {
+			return true;
+		}
+		if (ret == 1) {
+			was_empty = (frame->flags & (GID_FRAME_HIDDEN | GID_FRAME_EOS)) != 0;
+			gid_consumer_release(stream->consumer, frame);
+		}
+	}
+	if (ret < 0) {
+		fprintf(stderr, "gidctl: %s: %s\n", stream->name, gid_strerror(ret));
+	} else if (!ending) {
+		tell_nothing_came(stream, seconds, was_empty);
+	}
+	return false;
+}
