@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define DIGITS (2 * sizeof(struct digest))
+#define LINE_SIZE 1024 /* of a comment, too */
 
 /* The place of the first one that is not smaller. */
 static size_t hashes_place(const struct hashes *hashes, const struct digest *digest) {
@@ -31,19 +32,29 @@ bool hashes_have(const struct hashes *hashes, const struct digest *digest) {
 	return is_at(hashes, hashes_place(hashes, digest), digest);
 }
 
+/* Makes room for one more. */
+static int hashes_grow(struct hashes *hashes) {
+	if (hashes->count < hashes->capacity) {
+		return 0;
+	}
+	size_t capacity = hashes->capacity ? hashes->capacity * 2 : 64;
+	struct digest *list = reallocarray(hashes->list, capacity, sizeof(*list));
+	if (list == NULL) {
+		return -ENOMEM;
+	}
+	hashes->list = list;
+	hashes->capacity = capacity;
+	return 0;
+}
+
 int hashes_add(struct hashes *hashes, const struct digest *digest) {
 	size_t place = hashes_place(hashes, digest);
 	if (is_at(hashes, place, digest)) {
 		return 0;
 	}
-	if (hashes->count == hashes->capacity) {
-		size_t capacity = hashes->capacity ? hashes->capacity * 2 : 64;
-		struct digest *list = reallocarray(hashes->list, capacity, sizeof(*list));
-		if (list == NULL) {
-			return -ENOMEM;
-		}
-		hashes->list = list;
-		hashes->capacity = capacity;
+	int error = hashes_grow(hashes);
+	if (error < 0) {
+		return error;
 	}
 	memmove(hashes->list + place + 1, hashes->list + place,
 			(hashes->count - place) * sizeof(hashes->list[0]));
@@ -52,7 +63,8 @@ int hashes_add(struct hashes *hashes, const struct digest *digest) {
 	return 1;
 }
 
-static int hashes_add_line(struct hashes *hashes, char *line) {
+/* Puts it behind all others: hashes_sort() puts it in its place. */
+static int hashes_append_line(struct hashes *hashes, char *line) {
 	line[strcspn(line, "#\r\n")] = '\0';
 	line += strspn(line, " \t");
 	size_t digits = strspn(line, "0123456789abcdefABCDEF");
@@ -67,7 +79,29 @@ static int hashes_add_line(struct hashes *hashes, char *line) {
 		char byte[] = {line[2 * i], line[2 * i + 1], '\0'};
 		digest.bytes[i] = (uint8_t)strtoul(byte, NULL, 16);
 	}
-	return hashes_add(hashes, &digest);
+	int error = hashes_grow(hashes);
+	if (error == 0) {
+		hashes->list[hashes->count++] = digest;
+	}
+	return error;
+}
+
+static int compare(const void *one, const void *other) {
+	return memcmp(one, other, sizeof(struct digest));
+}
+
+/* Sorts all, and leaves each only once. */
+static void hashes_sort(struct hashes *hashes) {
+	size_t count = 0;
+	if (hashes->count > 0) {
+		qsort(hashes->list, hashes->count, sizeof(hashes->list[0]), compare);
+	}
+	for (size_t i = 0; i < hashes->count; i++) {
+		if (count == 0 || compare(&hashes->list[count - 1], &hashes->list[i]) != 0) {
+			hashes->list[count++] = hashes->list[i];
+		}
+	}
+	hashes->count = count;
 }
 
 int hashes_read(struct hashes *hashes, const char *path) {
@@ -75,18 +109,20 @@ int hashes_read(struct hashes *hashes, const char *path) {
 	if (file == NULL) {
 		return -errno;
 	}
-	char *line = NULL;
-	size_t capacity = 0;
-	int ret = 0;
-	while (ret >= 0 && getline(&line, &capacity, file) >= 0) {
-		ret = hashes_add_line(hashes, line);
+	char line[LINE_SIZE];
+	int error = 0;
+	while (error == 0 && fgets(line, sizeof(line), file) != NULL) {
+		/* Without an end it is too long, or has a zero in it, as a device has without end.
+		 */
+		bool whole = strchr(line, '\n') != NULL || feof(file);
+		error = whole ? hashes_append_line(hashes, line) : -EINVAL;
 	}
-	if (ret >= 0 && ferror(file)) {
-		ret = -EIO;
+	if (error == 0 && ferror(file)) {
+		error = -EIO;
 	}
-	free(line);
+	hashes_sort(hashes);
 	fclose(file);
-	return ret < 0 ? ret : 0;
+	return error;
 }
 
 int hashes_write(const struct hashes *hashes, const char *path) {

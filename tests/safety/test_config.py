@@ -119,6 +119,28 @@ def test_what_is_right_is_silent(tmp_path: Path, good: str) -> None:
     assert check(path) == (0, [])
 
 
+@pytest.mark.parametrize("what", ["a line of 64 MiB", "zeroes without end"])
+def test_a_file_of_hashes_takes_bounded_memory(tmp_path: Path, what: str) -> None:
+    if what == "zeroes without end":
+        (tmp_path / "oil.hashes").symlink_to("/dev/zero")
+    else:
+        (tmp_path / "oil.hashes").write_text("#" * (64 << 20))
+    path = tmp_path / "cluster.conf"
+    path.write_text(ROLE + "allowed=oil.hashes\n")
+    status, lines = check(path)
+    assert (status, len(lines)) == (1, 1)
+    assert "a line that is not a SHA-256" in lines[0]
+
+
+def test_many_hashes_take_little_time(tmp_path: Path) -> None:
+    """From the largest to the smallest, twice: each had to be put before all others."""
+    lines = [f"{number:064x}\n" for number in reversed(range(300_000))]
+    (tmp_path / "oil.hashes").write_text("".join(lines * 2))
+    path = tmp_path / "cluster.conf"
+    path.write_text(ROLE + "allowed=oil.hashes\n")
+    assert check(path) == (0, [])
+
+
 @pytest.mark.parametrize(
     "line", ["", 63 * "a" + "\n", 65 * "a" + "\n", "0123456789abcdef\n", "no hash\n"]
 )
