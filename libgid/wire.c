@@ -27,8 +27,37 @@
 /* --- fields ----------------------------------------------------------------------------------- */
 
 /*
+ * Characters that show nothing themselves, but change how a line is shown that others stand in:
+ * they turn its direction, break it, or hide. Not the joiners U+200C and U+200D, which words are
+ * written with.
+ */
+static bool is_formatting(uint32_t code) {
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+			{0x00ad, 0x00ad},   /* a hyphen that is not seen */
+			{0x061c, 0x061c},   /* marks of direction */
+			{0x180e, 0x180e},   /* no width */
+			{0x200b, 0x200b},   /* no width */
+			{0x200e, 0x200f},   /* marks of direction */
+			{0x2028, 0x202e},   /* ends of lines; embeddings, overrides */
+			{0x2060, 0x206f},   /* no width; isolates */
+			{0xfeff, 0xfeff},   /* no width */
+			{0xfff9, 0xfffb},   /* annotations */
+			{0xe0000, 0xe007f}, /* tags */
+	};
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		if (code >= ranges[i].first && code <= ranges[i].last) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
  * The bytes that the UTF-8 character at `text` takes, at most `size`; 0 for a malformed one (RFC
- * 3629: no overlong form, no surrogate, nothing past U+10FFFF) or a control character (C0, C1).
+ * 3629: no overlong form, no surrogate, nothing past U+10FFFF), a control character (C0, C1), or
+ * one that changes how others are shown.
  */
 static size_t character_length(const unsigned char *text, size_t size) {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -47,7 +76,8 @@ static size_t character_length(const unsigned char *text, size_t size) {
 		code = code << 6 | (text[i] & 0x3f);
 	}
 	bool surrogate = code >= 0xd800 && code <= 0xdfff;
-	if (code < least[length] || code > 0x10ffff || surrogate || code < 0xa0) {
+	if (code < least[length] || code > 0x10ffff || surrogate || code < 0xa0 ||
+			is_formatting(code)) {
 		return 0;
 	}
 	return length;

@@ -160,5 +160,7 @@ def test_gidctl_opens_what_is_listed() -> None:
         ("doctor.c", "opendir"),  # RUNTIME
         ("doctor.c", "statfs"),
         ("gidctl_display.c", "connect"),  # RUNTIME/NAME/cluster.sock, or a service's
+        ("gidctl_picture.c", "open"),  # the file that whoever runs it names, and no other
+        ("gidctl_picture.c", "unlink"),
         ("main.c", "open"),  # /dev/null
     }

@@ -108,3 +108,19 @@ def test_its_logs_are_the_services(guest: Tool) -> None:
     with service(guest) as (_, qemu):
         os.kill(qemu, signal.SIGKILL)
     assert not list(Path(guest.folder).rglob("console.log"))
+
+
+def test_what_a_machine_says_reaches_a_terminal_as_text_alone(guest: Tool) -> None:
+    """Its last lines are shown where it does not start: they are a guest's, and may be anything."""
+    assert guest.run("up", "host").returncode == 0
+    programs = guest.folder / "programs"
+    programs.mkdir()
+    qemu = programs / "qemu-system-x86_64"
+    lines = "a\\033[31mb\\302\\233mc\\342\\200\\256d\\342\\201\\246e\\377f"
+    qemu.write_text(f"#!/bin/sh\nprintf '{lines}\\n' >&2\nexit 1\n")
+    qemu.chmod(0o755)
+    guest.env["PATH"] = f"{programs}:{guest.env['PATH']}"
+    result = guest.run("up", "open")
+    assert result.returncode == 1
+    said = r"a\x1b[31mb\x9bmc\u202ed\u2066e" + "\N{REPLACEMENT CHARACTER}" + "f"
+    assert said in result.stderr

@@ -166,6 +166,21 @@ static void test_texts(void) {
 			{"a\x1b[31m", false},
 			{"a\nb", false},
 			{"a\tb", false},
+			{"\u202etxt.exe", false},
+			{"a\u202d", false},
+			{"\u2066a\u2069", false},
+			{"\u200f", false},
+			{"\u061c", false},
+			{"a\u2028b", false},
+			{"a\u2029b", false},
+			{"a\u200bb", false},
+			{"\ufeffa", false},
+			{"\u00ad", false},
+			{"\ufff9", false},
+			{"\U000e0041", false},
+			{"\u2027\u202f\u205f\u2070", true},
+			{"\u200c\u200d", true},
+			{"\u05d0\u0627", true},
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		bool got = gid_wire_text_is_valid(texts[i].text, strlen(texts[i].text));

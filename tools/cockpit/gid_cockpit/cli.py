@@ -16,7 +16,7 @@ from gid_vm.initramfs import CannotBoot
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
 
-from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, read
+from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, printable, read
 from .daemon import Daemon
 from .machine import Guest, make, window_kind, work_folder
 from .reload import reload as reload_one
@@ -159,7 +159,7 @@ def reload(configuration: Configuration, options: argparse.Namespace) -> int:
             say(f"{name}: {paint('has read it again', True)}")
         else:
             say(f"{name}: {paint('stays as it was', False)}")
-            print(f"gid-cockpit: {name}: {refused}", file=sys.stderr)
+            print(f"gid-cockpit: {name}: {printable(refused)}", file=sys.stderr)
             problems += 1
     return 1 if problems else 0
 
@@ -217,8 +217,8 @@ def status(configuration: Configuration, options: argparse.Namespace) -> int:
         if "windows" in domain:
             print(f"{'':<{width}}       windows: {{kind}} ({{why}})".format(**domain["windows"]))
         for link in domain["links"]:
-            state = paint(link["state"], link["state"] == "up")
-            why = f": {link['why']}" if link["state"] != "up" else ""
+            state = paint(printable(link["state"]), link["state"] == "up")
+            why = f": {printable(link['why'])}" if link["state"] != "up" else ""
             print(f"{'':<{width}}       link to {link['domain']} ({link['kind']}) {state}{why}")
     return 0 if good else 1
 

@@ -12,8 +12,19 @@ DEFAULT_CONFIG = Path("/etc/gidway/gidway.conf")
 DEFAULT_RUNTIME = Path("/run/gidway")
 
 
+def printable(text: str) -> str:
+    """As a terminal can have it: no controls, no marks that turn a line, no bytes that are no text.
+
+    What a guest or a log says is somebody else's, and may be anything.
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
 class CockpitError(Exception):
     """What went wrong and what to do about it, for people."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 @dataclass(frozen=True)
