@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD "gid-cluster 1 "
+#define HEAD "gid-cluster 2 "
 #define TRANSITIONS_MAX (UINT64_C(1) << 53) /* what JSON's readers can count to */
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -40,16 +40,16 @@ static bool text_is(const struct text *text, const char *words) {
 	return (size_t)(text->end - text->at) == length && memcmp(text->at, words, length) == 0;
 }
 
-static bool text_number(struct text *text, unsigned base, uint64_t *value) {
+static bool text_number(struct text *text, uint64_t *value) {
 	struct text word;
 	if (!text_word(text, &word)) {
 		return false;
 	}
 	*value = 0;
 	for (; word.at < word.end; word.at++) {
-		static const char digits[] = "0123456789abcdef";
-		const char *digit = memchr(digits, *word.at, base);
-		if (digit == NULL || __builtin_mul_overflow(*value, base, value) ||
+		static const char digits[] = "0123456789";
+		const char *digit = memchr(digits, *word.at, 10);
+		if (digit == NULL || __builtin_mul_overflow(*value, 10, value) ||
 				__builtin_add_overflow(*value, (uint64_t)(digit - digits), value)) {
 			return false;
 		}
@@ -89,10 +89,9 @@ static bool text_reason(struct text *text, enum role_reason *reason) {
 static bool parse_role(struct text *line, struct kept_role *role, uint64_t now) {
 	struct role_past *past = &role->past;
 	return text_starts(line, "role ") && text_state(line, &past->state) &&
-			text_reason(line, &past->reason) && text_number(line, 10, &past->since) &&
-			text_number(line, 10, &past->still_ns) &&
-			text_number(line, 16, &past->hash) &&
-			text_number(line, 10, &role->transitions) && past->since <= now &&
+			text_reason(line, &past->reason) && text_number(line, &past->since) &&
+			text_number(line, &past->still_ns) &&
+			text_number(line, &role->transitions) && past->since <= now &&
 			past->still_ns <= now && role->transitions <= TRANSITIONS_MAX &&
 			role_state_of(past->reason) == past->state && line->at < line->end;
 }
@@ -144,10 +143,9 @@ int kept_format(const struct kept_role *roles, size_t count, const char *boot, c
 	for (size_t i = 0; i < count && (size_t)length < size; i++) {
 		const struct role_past *past = &roles[i].past;
 		length += snprintf(text + length, size - (size_t)length,
-				"role %s %s %" PRIu64 " %" PRIu64 " %" PRIx64 " %" PRIu64 " %s\n",
+				"role %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
 				role_state_name(past->state), role_reason_name(past->reason),
-				past->since, past->still_ns, past->hash, roles[i].transitions,
-				roles[i].name);
+				past->since, past->still_ns, roles[i].transitions, roles[i].name);
 	}
 	return (size_t)length < size ? length : -ENOSPC;
 }

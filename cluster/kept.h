@@ -2,10 +2,10 @@
 /**
  * What of the roles outlives the process, and its form in a file, a line for each role:
  *
- *   gid-cluster 1 BOOT-ID
- *   role STATE REASON SINCE STILL HASH TRANSITIONS NAME
+ *   gid-cluster 2 BOOT-ID
+ *   role STATE REASON SINCE STILL TRANSITIONS NAME
  *
- * with states and reasons by their words, SINCE and STILL in ns, HASH in hex.
+ * with states and reasons by their words, SINCE and STILL in ns.
  *
  * Pure: files are keeper.c's. What is parsed may be anything: whoever can write the file may have.
  */

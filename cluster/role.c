@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define SECOND_NS 1000000000ull
+/* A frame may be dated later than it came by this: clocks of machines are set, and drift. */
+#define AHEAD_NS SECOND_NS
 #define RATE_MAX 1000u
 
 static void role_enter(
@@ -57,6 +59,10 @@ static enum role_reason role_judge(
 	if (now > frame->submit_time && now - frame->submit_time > role->limits.deadline_ns) {
 		return ROLE_REASON_AGE;
 	}
+	if (frame->submit_time > now && frame->submit_time - now > AHEAD_NS &&
+			frame->submit_time - now - AHEAD_NS > frame->clock_error) {
+		return ROLE_REASON_AHEAD;
+	}
 	if (!frame->has_hash) {
 		return ROLE_REASON_NO_HASH;
 	}
@@ -83,16 +89,23 @@ static bool role_is_frozen(const struct role *role, uint64_t now) {
 			now - role->last_change > role->limits.frozen_ns;
 }
 
+/* What an eye sees counts: a producer can change unused bytes of a picture that stands still. */
+static void role_note_colour(struct role *role, uint64_t colour, uint64_t now) {
+	bool watched = role->last_change != 0;
+	if (!watched || (role->knows_colour && colour != role->last_colour)) {
+		role->last_change = now;
+	}
+	role->last_colour = colour;
+	role->knows_colour = true;
+}
+
 bool role_frame(struct role *role, const struct role_frame *frame, uint64_t now) {
 	enum role_reason reason = role_judge(role, frame, now);
 	if (reason != ROLE_REASON_NONE) {
 		role_enter(role, ROLE_WRONG, reason, now);
 		return false;
 	}
-	if (role->last_change == 0 || frame->pixel_hash != role->last_hash) {
-		role->last_change = now;
-	}
-	role->last_hash = frame->pixel_hash;
+	role_note_colour(role, frame->colour, now);
 	role->last_sequence = frame->sequence;
 	role->last_frame = now;
 	if (role->limits.min_rate > 0) {
@@ -152,7 +165,6 @@ struct role_past role_past(const struct role *role, uint64_t now) {
 			.reason = role->reason,
 			.since = role->since,
 			.still_ns = seen ? now - role->last_change : 0,
-			.hash = seen ? role->last_hash : 0,
 	};
 }
 
@@ -162,7 +174,7 @@ void role_resume(struct role *role, const struct role_past *past, uint64_t now) 
 	role->since = past->since;
 	if (past->still_ns > 0 && past->still_ns < now) {
 		role->last_change = now - past->still_ns;
-		role->last_hash = past->hash;
+		role->knows_colour = false;
 	}
 	if (role->state == ROLE_LIVE) {
 		role_enter(role, ROLE_LOST, ROLE_REASON_RESTARTED, now);
@@ -209,6 +221,8 @@ static const struct {
 				"a picture that is not in the allowed set", ROLE_WRONG},
 		[ROLE_REASON_SEQUENCE] = {"old-frame", "an old frame came again", ROLE_WRONG},
 		[ROLE_REASON_AGE] = {"age", "the frame is older than the deadline", ROLE_WRONG},
+		[ROLE_REASON_AHEAD] = {"ahead", "the frame is dated later than it came",
+				ROLE_WRONG},
 		[ROLE_REASON_CORRUPTED] = {"corrupted", "the producer says that pixels are wrong",
 				ROLE_WRONG},
 		[ROLE_REASON_LAYOUT] = {"layout",

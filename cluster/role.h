@@ -33,6 +33,7 @@ enum role_reason {
 	ROLE_REASON_NOT_ALLOWED,   /* wrong: a picture that is not in the allowed set */
 	ROLE_REASON_SEQUENCE,	   /* wrong: an old frame came again */
 	ROLE_REASON_AGE,	   /* wrong: submitted longer ago than the deadline */
+	ROLE_REASON_AHEAD,	   /* wrong: dated later than it came, so that its age is unknown */
 	ROLE_REASON_CORRUPTED,	   /* wrong: the producer itself says that pixels are wrong */
 	ROLE_REASON_LAYOUT,	   /* wrong: a picture of another size or format than the region */
 	ROLE_REASON_MEMORY,	   /* wrong: the memory may not be read, or is gone */
@@ -59,8 +60,10 @@ struct role_limits {
 struct role_frame {
 	uint64_t sequence;
 	uint64_t submit_time; /* in this domain's clock */
+	uint64_t clock_error; /* of that, at most, where the producer has another clock */
 	uint64_t stated_hash; /* with has_hash */
 	uint64_t pixel_hash;  /* of the pixels as they lie in memory */
+	uint64_t colour;      /* of what is seen of them; only this process can tell it */
 	bool has_hash;
 	bool allowed;	/* the picture is of the set of those that may be shown, or all may */
 	bool heartbeat; /* the same picture again, as a sign of life */
@@ -72,7 +75,6 @@ struct role_past {
 	enum role_reason reason;
 	uint64_t since;	   /* when the state was entered */
 	uint64_t still_ns; /* how long the picture had not changed, as far as it was watched */
-	uint64_t hash;	   /* of that picture; with still_ns > 0 */
 };
 
 struct role {
@@ -80,8 +82,9 @@ struct role {
 	enum role_state state;
 	enum role_reason reason;
 	uint64_t since; /* when the state was entered */
-	uint64_t started, last_frame, last_change, last_sequence, last_hash;
-	uint32_t good; /* frames in a row that passed */
+	uint64_t started, last_frame, last_change, last_sequence, last_colour;
+	bool knows_colour; /* of the picture since last_change: not of one before a restart */
+	uint32_t good;	   /* frames in a row that passed */
 	/* arrival times of the last min_rate frames, as a ring */
 	uint64_t *arrivals;
 	size_t arrival_next;
@@ -115,7 +118,7 @@ struct role_past role_past(const struct role *role, uint64_t now);
 /*
  * Of a role that is initialised: goes on where the process before this one ended. What was live
  * then is lost until frames are back; what failed has failed still; and a picture that stood still
- * has stood still as long as it did then.
+ * has stood still as long as it did then, until this process has seen two that differ.
  */
 void role_resume(struct role *role, const struct role_past *past, uint64_t now);
 

@@ -227,12 +227,16 @@ void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
 	if (reason != ROLE_REASON_NONE) {
 		role_refuse(&view->role, reason, now);
 	} else {
+		struct gid_consumer_stats stats;
+		gid_consumer_get_stats(consumer, &stats);
 		good = role_frame(&view->role,
 				&(struct role_frame){
 						.sequence = frame->sequence,
 						.submit_time = frame->submit_time,
 						.stated_hash = frame->content_hash,
+						.clock_error = stats.clock_error_ns,
 						.pixel_hash = looked.hashes.content,
+						.colour = looked.hashes.colour,
 						.has_hash = frame->flags & GID_FRAME_HASH,
 						.allowed = allowed,
 						.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,

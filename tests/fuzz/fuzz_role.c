@@ -8,13 +8,15 @@
 
 #define STEPS_MAX 1000
 #define MS 1000000ull
+#define AHEAD_NS (1000 * MS) /* that a frame may be dated ahead */
 
 /* What the role's user can know, kept apart from the role. */
 struct story {
 	struct input input;
 	struct role role;
 	uint64_t now, sequence, last_good;
-	uint32_t good; /* frames in a row that passed since the role was live */
+	uint64_t colour, coloured; /* of the last good frame; since when */
+	uint32_t good;		   /* frames in a row that passed since the role was live */
 	unsigned changes;
 };
 
@@ -31,6 +33,7 @@ static bool is_good(const struct story *story, const struct role_frame *frame, u
 	const struct role_limits *limits = &story->role.limits;
 	return frame->sequence > last && frame->has_hash && frame->allowed &&
 			frame->pixel_hash == frame->stated_hash &&
+			frame->submit_time <= story->now + AHEAD_NS &&
 			(frame->submit_time >= story->now ||
 					story->now - frame->submit_time <= limits->deadline_ns);
 }
@@ -41,9 +44,12 @@ static void give_frame(struct story *story) {
 	uint64_t hash = take(&story->input, 8), last = role->last_sequence;
 	struct role_frame frame = {
 			.sequence = kind == 1 ? last - last / 2 : last + 1 + take(&story->input, 3),
-			.submit_time = kind == 2 ? story->now - story->now / 2 : story->now - 1,
+			.submit_time = kind == 2    ? story->now - story->now / 2
+					: kind == 7 ? story->now + AHEAD_NS * (hash + 1) / 4
+						    : story->now - 1,
 			.stated_hash = kind == 3 ? hash + 1 : hash,
 			.pixel_hash = hash,
+			.colour = kind >= 12 ? 0 : hash, /* bytes that are not seen differ */
 			.has_hash = kind != 4,
 			.allowed = kind != 6,
 			.heartbeat = kind == 5,
@@ -54,6 +60,10 @@ static void give_frame(struct story *story) {
 	demand(shown == (role_is_live(role) && good));
 	demand(good || role->state == ROLE_WRONG);
 	story->good = good ? story->good + 1 : 0;
+	if (good && (story->coloured == 0 || frame.colour != story->colour)) {
+		story->coloured = story->now;
+	}
+	story->colour = good ? frame.colour : story->colour;
 	if (shown) {
 		/* Once lost from sight, it takes a row of good ones to come back. */
 		demand(was_live || story->good >= role->limits.good_frames);
@@ -75,8 +85,7 @@ static void pass_time(struct story *story) {
 	demand(was_live || !role_is_live(role)); /* time alone makes nothing live */
 	if (role_is_live(role)) {
 		demand(story->now - story->last_good <= limits->deadline_ns);
-		demand(limits->frozen_ns == 0 ||
-				story->now - role->last_change <= limits->frozen_ns);
+		demand(limits->frozen_ns == 0 || story->now - story->coloured <= limits->frozen_ns);
 	}
 }
 
@@ -102,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 					story.now);
 			demand(!role_is_live(&story.role));
 			story.good = 0;
+			story.coloured = 0;
 			break;
 		case 1:
 			role_refuse(&story.role,

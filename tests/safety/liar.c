@@ -24,12 +24,15 @@
 #define HEIGHT 80
 #define PERIOD_MS 20
 #define SLOTS 32
+#define AHEAD_NS 1500000000ull
 
 enum mode {
 	FLIP,
 	FORGE,
 	SWAP,
 	FREEZE,
+	PADDING,
+	AHEAD,
 	REPLAY,
 	NO_HASH,
 	CORRUPTED,
@@ -40,8 +43,8 @@ enum mode {
 	MODES
 };
 
-static const char *const mode_names[MODES] = {"flip", "forge", "swap", "freeze", "replay",
-		"no-hash", "corrupted", "small", "late-flip", "flood", "notes"};
+static const char *const mode_names[MODES] = {"flip", "forge", "swap", "freeze", "padding", "ahead",
+		"replay", "no-hash", "corrupted", "small", "late-flip", "flood", "notes"};
 
 struct liar {
 	struct gid_domain *domain;
@@ -111,6 +114,22 @@ static void flip(const struct gid_layout *layout, void *data) {
 	row_of(layout, data, 40)[123] ^= 1;
 }
 
+/* Of a picture that stands still: bytes that nobody sees. */
+static void change_padding(const struct gid_layout *layout, void *data, unsigned tick) {
+	for (uint32_t x = 0; x < layout->width; x++) {
+		row_of(layout, data, 3)[x] = (row_of(layout, data, 3)[x] & 0xffffffu) | tick << 24;
+	}
+}
+
+/* What frames are dated by. */
+static uint64_t ahead_ns;
+uint64_t __real_gid_clock_now(void);
+uint64_t __wrap_gid_clock_now(void);
+
+uint64_t __wrap_gid_clock_now(void) {
+	return __real_gid_clock_now() + ahead_ns;
+}
+
 static int take(struct gid_slab *slab, struct liar *liar) {
 	int slot;
 	while ((slot = gid_slab_take(slab)) < 0) {
@@ -139,7 +158,11 @@ static void send_frame(struct liar *liar, unsigned stream, unsigned tick, enum m
 	unsigned shown = mode == SWAP ? 1 - stream : stream;
 	int slot = take(slab, liar);
 	void *data = gid_slab_data(slab, (uint32_t)slot);
-	draw(&info.layout, data, shown * PICTURES + (mode == FREEZE ? 0 : tick % PICTURES));
+	bool still = mode == FREEZE || mode == PADDING;
+	draw(&info.layout, data, shown * PICTURES + (still ? 0 : tick % PICTURES));
+	if (mode == PADDING) {
+		change_padding(&info.layout, data, tick);
+	}
 	if (mode == FORGE) {
 		flip(&info.layout, data);
 	}
@@ -155,7 +178,9 @@ static void send_frame(struct liar *liar, unsigned stream, unsigned tick, enum m
 	if (mode == REPLAY) {
 		liar->producers[stream]->sequence -= 1;
 	}
+	ahead_ns = mode == AHEAD ? AHEAD_NS : 0;
 	int sent = gid_producer_send(liar->producers[stream], &frame);
+	ahead_ns = 0;
 	if (sent == 0) {
 		gid_slab_give(slab, (uint32_t)slot);
 	}

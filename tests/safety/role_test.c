@@ -10,6 +10,9 @@ enum step_kind {
 	FRAME,
 	OLD_FRAME,
 	STALE_FRAME,
+	EARLY_FRAME, /* dated ahead by `value` ms */
+	SAME_COLOUR, /* as FRAME, of other bytes than are seen: the colour stays 10 */
+	RESTART,     /* of the process: what it knew goes on */
 	BAD_PIXELS,
 	NO_HASH,
 	NOT_ALLOWED,
@@ -99,6 +102,50 @@ static const struct table {
 				},
 		},
 		{
+				"a picture whose unseen bytes change",
+				{.deadline_ns = 100 * MS, .frozen_ns = 50 * MS, .good_frames = 1},
+				{
+						{FRAME, 1, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{SAME_COLOUR, 20, 11, ROLE_LIVE, ROLE_REASON_NONE},
+						{SAME_COLOUR, 40, 12, ROLE_LIVE, ROLE_REASON_NONE},
+						{TICK, 52, 0, ROLE_FROZEN, ROLE_REASON_FROZEN},
+						{SAME_COLOUR, 60, 13, ROLE_FROZEN,
+								ROLE_REASON_FROZEN},
+						{FRAME, 70, 20, ROLE_LIVE, ROLE_REASON_NONE},
+						{.kind = END},
+				},
+		},
+		{
+				"a picture that stands still over a restart",
+				{.deadline_ns = 100 * MS, .frozen_ns = 50 * MS, .good_frames = 1},
+				{
+						{FRAME, 1, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{FRAME, 45, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{RESTART, 46, 0, ROLE_LOST, ROLE_REASON_RESTARTED},
+						{FRAME, 47, 30, ROLE_LIVE, ROLE_REASON_NONE},
+						{TICK, 52, 0, ROLE_FROZEN, ROLE_REASON_FROZEN},
+						{RESTART, 53, 0, ROLE_FROZEN, ROLE_REASON_FROZEN},
+						{FRAME, 54, 40, ROLE_FROZEN, ROLE_REASON_FROZEN},
+						{FRAME, 55, 40, ROLE_FROZEN, ROLE_REASON_FROZEN},
+						{FRAME, 56, 50, ROLE_LIVE, ROLE_REASON_NONE},
+						{.kind = END},
+				},
+		},
+		{
+				"frames that are dated ahead",
+				{.deadline_ns = 100 * MS, .good_frames = 1},
+				{
+						{FRAME, 1, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{EARLY_FRAME, 2, 1007, ROLE_LIVE, ROLE_REASON_NONE},
+						{EARLY_FRAME, 3, 1008, ROLE_WRONG,
+								ROLE_REASON_AHEAD},
+						{EARLY_FRAME, 4, 1ull << 40, ROLE_WRONG,
+								ROLE_REASON_AHEAD},
+						{FRAME, 5, 10, ROLE_LIVE, ROLE_REASON_NONE},
+						{.kind = END},
+				},
+		},
+		{
 				"too few frames a second",
 				{.deadline_ns = 900 * MS, .min_rate = 3, .good_frames = 1},
 				{
@@ -163,12 +210,22 @@ static const struct table {
 		},
 };
 
+static void role_restart(struct role *role, uint64_t now) {
+	struct role_past past = role_past(role, now);
+	struct role_limits limits = role->limits;
+	role_finish(role);
+	role_init(role, &limits, now);
+	role_resume(role, &past, now);
+}
+
 static void role_do(struct role *role, const struct step *step, uint64_t *sequence) {
 	uint64_t now = START + step->at_ms * MS;
 	struct role_frame frame = {
 			.submit_time = now - (step->kind == STALE_FRAME ? 101 * MS : MS),
+			.clock_error = 7 * MS,
 			.stated_hash = step->value,
 			.pixel_hash = step->kind == BAD_PIXELS ? ~step->value : step->value,
+			.colour = step->kind == SAME_COLOUR ? 10 : step->value,
 			.has_hash = step->kind != NO_HASH,
 			.allowed = step->kind != NOT_ALLOWED,
 	};
@@ -184,6 +241,15 @@ static void role_do(struct role *role, const struct step *step, uint64_t *sequen
 		break;
 	case DISPLAY:
 		role_refuse(role, (enum role_reason)step->value, now);
+		break;
+	case RESTART:
+		role_restart(role, now);
+		*sequence = 0;
+		break;
+	case EARLY_FRAME:
+		frame.submit_time = now + step->value * MS;
+		frame.sequence = ++*sequence;
+		role_frame(role, &frame, now);
 		break;
 	case OLD_FRAME:
 		frame.sequence = *sequence - 1;

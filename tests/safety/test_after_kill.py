@@ -155,18 +155,19 @@ def test_what_was_learned_is_kept(cockpit: Cockpit) -> None:
 
 
 def head() -> str:
-    return f"gid-cluster 1 {Path('/proc/sys/kernel/random/boot_id').read_text()}"
+    return f"gid-cluster 2 {Path('/proc/sys/kernel/random/boot_id').read_text()}"
 
 
 def of(text: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(text)
 
 
-LINE = "role lost died 1 0 0 7 telltale\n"
+LINE = "role lost died 1 0 7 telltale\n"
 SPOILED = {
     "empty": of(""),
     "noise": lambda path: path.write_bytes(bytes(range(256)) * 64),
-    "another start of the machine": of(f"gid-cluster 1 {'0' * 36}\n{LINE}"),
+    "another start of the machine": of(f"gid-cluster 2 {'0' * 36}\n{LINE}"),
+    "an earlier version's": of(head().replace("gid-cluster 2", "gid-cluster 1") + LINE),
     "twice": of(head() + 2 * LINE),
     "half": of((head() + LINE)[:-1]),
     "the future": of(head() + LINE.replace(" 1 ", f" {2**63} ")),

@@ -20,7 +20,7 @@ def display(cockpit: Cockpit, lie: str) -> Display:
     hashes = subprocess.run([LIAR, "hashes"], capture_output=True, text=True, check=True).stdout
     for name, line in zip(("left", "right"), hashes.splitlines(), strict=True):
         (cockpit.folder / f"{name}.hashes").write_text("\n".join(line.split()) + "\n")
-    frozen = 300 if lie == "freeze" else 10000
+    frozen = 300 if lie in ("freeze", "padding") else 10000
     return Display(cockpit, liar_roles(f"allowed={{name}}.hashes\nfrozen-ms={frozen}\n"))
 
 
@@ -31,6 +31,8 @@ def display(cockpit: Cockpit, lie: str) -> Display:
         ("forge", "wrong", "not-allowed"),
         ("swap", "wrong", "not-allowed"),
         ("freeze", "frozen", "frozen"),
+        ("padding", "frozen", "frozen"),
+        ("ahead", "wrong", "ahead"),
         ("replay", "wrong", "old-frame"),
         ("no-hash", "wrong", "no-hash"),
         ("corrupted", "wrong", "corrupted"),
