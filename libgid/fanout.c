@@ -491,14 +491,14 @@ static bool send_to(struct gid_subscription *subscription, const struct gid_wire
 	}
 	note_newest(subscription, frame->gid, sent == 1, now);
 	if (sent == 0) {
-		subscription->dropped++;
-		producer->stats.dropped++;
+		subscription->dropped += slab != NULL;
+		producer->stats.dropped += slab != NULL;
 		return false;
 	}
 	if (slab != NULL) {
 		gid_slab_hold(slab, gid_slot_of(frame->gid));
 	}
-	producer->stats.delivered++;
+	producer->stats.delivered += slab != NULL;
 	publish_counts(subscription);
 	if (gid_ring_should_wake_consumer(&subscription->ring)) {
 		producer->stats.doorbells++;
@@ -552,7 +552,7 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 	}
 	producer->sequence = frame->sequence = sent.sequence;
 	frame->submit_time = now;
-	producer->stats.frames++;
+	producer->stats.frames += slab != NULL;
 	int count = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		if (!sub->dead && send_to(sub, &entry, slab, now)) {

@@ -315,7 +315,7 @@ void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes);
 
 /** Counts since the producer was made; `held` and `consumers` are present values. */
 struct gid_producer_stats {
-	uint64_t frames;		      /**< sent, with or without consumers */
+	uint64_t frames;		      /**< pictures sent, with or without consumers */
 	uint64_t delivered;		      /**< put into a consumer's ring */
 	uint64_t dropped;		      /**< not put there, or taken back unread */
 	uint64_t leases_expired;	      /**< taken back by force */
