@@ -120,6 +120,71 @@ gst_gid_caps_template (gboolean with_dmabuf)
   return caps;
 }
 
+static guint
+depth_of (const gchar *name)
+{
+  GstVideoFormat format = gst_video_format_from_string (name);
+
+  return format == GST_VIDEO_FORMAT_UNKNOWN || format == GST_VIDEO_FORMAT_ENCODED
+      ? 0
+      : GST_VIDEO_FORMAT_INFO_DEPTH (gst_video_format_get_info (format), 0);
+}
+
+static gboolean
+is_deep_first (GstCaps *caps)
+{
+  const GValue *formats;
+
+  if (gst_caps_is_empty (caps) || gst_caps_is_any (caps))
+    return FALSE;
+  formats = gst_structure_get_value (gst_caps_get_structure (caps, 0), "format");
+  if (formats && GST_VALUE_HOLDS_LIST (formats) && gst_value_list_get_size (formats) > 0)
+    formats = gst_value_list_get_value (formats, 0);
+  return formats && G_VALUE_HOLDS_STRING (formats) && depth_of (g_value_get_string (formats)) > 8;
+}
+
+/* What has 8 bits; first the one that every compositor shows. */
+static GstCaps *
+shallow_caps (void)
+{
+  GstCaps *caps = gst_caps_new_full (any_size ("BGRx"), NULL);
+  GstStructure *rest = any_size (NULL);
+  GValue formats = G_VALUE_INIT;
+  const struct gid_format_info *known;
+
+  g_value_init (&formats, GST_TYPE_LIST);
+  for (gsize i = 0; (known = gid_format_at (i)); i++) {
+    const gchar *name = gst_video_format_to_string (format_of_fourcc (known->fourcc));
+
+    if (depth_of (name) == 8) {
+      GValue value = G_VALUE_INIT;
+
+      g_value_init (&value, G_TYPE_STRING);
+      g_value_set_static_string (&value, name);
+      gst_value_list_append_and_take_value (&formats, &value);
+    }
+  }
+  gst_structure_take_value (rest, "format", &formats);
+  gst_caps_append_structure (caps, rest);
+  return caps;
+}
+
+GstCaps *
+gst_gid_caps_intersect (GstCaps *filter, GstCaps *caps)
+{
+  GstCaps *result = gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
+
+  if (is_deep_first (result)) {
+    GstCaps *shallow = shallow_caps (), *first;
+
+    first = gst_caps_intersect_full (shallow, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (shallow);
+    gst_caps_append (first, result);
+    result = first;
+  }
+  return result;
+}
+
 static void
 append_drm (GstCaps *caps, const struct gid_showable *showable)
 {

@@ -21,6 +21,12 @@ typedef struct
   gboolean dmabuf; /* memory:DMABuf, format=DMA_DRM */
 } GstGidFormat;
 
+/**
+ * What of `filter` is in `caps`, in its order. But where that begins with more than 8 bits, as in a
+ * list of all formats there are, those of 8 come first: others are for who asks for them.
+ */
+GstCaps *gst_gid_caps_intersect (GstCaps *filter, GstCaps *caps);
+
 /** Everything that libgid can lay out: video/x-raw, and `with_dmabuf` DMA_DRM, too. */
 GstCaps *gst_gid_caps_template (gboolean with_dmabuf);
 

@@ -203,7 +203,7 @@ gst_gid_alloc_class_init (GstGidAllocClass *klass)
   gst_element_class_add_pad_template (
       element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
-  gst_element_class_set_static_metadata (element_class, "gidway allocator", "Generic/Video",
+  gst_element_class_set_static_metadata (element_class, "gidway allocator", "Filter/Video",
       "Offers gidway's memory to upstream, for use in front of a tee", "The gidway authors");
 
   transform_class->start = gst_gid_alloc_start;

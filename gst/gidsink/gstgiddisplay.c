@@ -120,20 +120,22 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
     send_qos (self, sent->pts, late_by, shown.refresh_ns);
 }
 
-/* By how much the frame is to be sent after its time. */
+/* By how much the frame is to be sent after its turn. */
 static GstClockTimeDiff
 display_shift (GstGidSink *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-  guint64 wanted = gst_gid_sink_present_time (self, buffer), turn;
+  guint64 due = gst_gid_sink_due_time (self, buffer), wanted, turn, earliest;
 
-  if (wanted == GID_TIME_NONE)
+  if (due == GID_TIME_NONE)
     return 0;
+  wanted = gst_gid_sink_present_time (self, due);
   /* with a negative offset it is sent before it is to be shown, as it is */
-  turn = (guint64) ((gint64) wanted + MIN (gst_base_sink_get_ts_offset (sink), 0));
+  turn = (guint64) ((gint64) due + MIN (gst_base_sink_get_ts_offset (sink), 0));
   /* what is live is not there any sooner */
-  return (GstClockTimeDiff) (gst_gid_deadline_send_time (&self->deadline, self->shown.time, wanted,
-                                 gst_gid_sink_is_live (self) ? turn : 0)
+  earliest = gst_gid_sink_is_live (self) ? turn + (wanted - due) : 0;
+  return (GstClockTimeDiff) (gst_gid_deadline_send_time (
+                                 &self->deadline, self->shown.time, wanted, earliest)
       - turn);
 }
 
@@ -141,13 +143,23 @@ void
 gst_gid_sink_sync_times (
     GstGidSink *self, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
 {
-  const GstSegment *segment = &GST_BASE_SINK_CAST (self)->segment;
-  GstClockTimeDiff shift;
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  const GstSegment *segment = &sink->segment;
+  GstClockTimeDiff shift = 0;
 
-  if (!self->display_sync || self->shown.time == 0 || segment->format != GST_FORMAT_TIME
-      || segment->rate != 1 || !GST_CLOCK_TIME_IS_VALID (*start) || *start < segment->start)
+  if (sink->need_preroll || segment->format != GST_FORMAT_TIME || segment->rate != 1
+      || !GST_CLOCK_TIME_IS_VALID (*start) || *start < segment->start)
     return;
-  shift = MAX (display_shift (self, buffer), -(GstClockTimeDiff) (*start - segment->start));
+  /* GstBaseSink adds the latency again */
+  if (!gst_gid_sink_waits_for_latency (self))
+    shift = -(GstClockTimeDiff) gst_base_sink_get_latency (sink);
+  if (self->display_sync && self->shown.time != 0)
+    shift += display_shift (self, buffer);
+  if (shift < -(GstClockTimeDiff) (*start - segment->start)) {
+    /* there is no such time in the segment: without one it is sent at once */
+    *start = *end = GST_CLOCK_TIME_NONE;
+    return;
+  }
   *start = (GstClockTime) ((GstClockTimeDiff) *start + shift);
   if (GST_CLOCK_TIME_IS_VALID (*end))
     *end = MAX ((GstClockTime) ((GstClockTimeDiff) *end + shift), *start);

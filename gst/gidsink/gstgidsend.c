@@ -11,14 +11,35 @@
 /* A wait looks again after this, for what nobody tells of: frames that were read. */
 #define WAIT_STEP (5 * G_TIME_SPAN_MILLISECOND)
 
+gboolean
+gst_gid_sink_is_live (GstGidSink *self)
+{
+  /* before the first frame GstBaseSink does not ask yet */
+  if (!self->knows_live)
+    self->knows_live =
+        gst_base_sink_query_latency (GST_BASE_SINK_CAST (self), NULL, &self->live, NULL, NULL)
+        || !self->picture_is_due;
+  return self->live;
+}
+
+gboolean
+gst_gid_sink_waits_for_latency (GstGidSink *self)
+{
+  return self->wait_for_latency || !gst_gid_sink_is_live (self);
+}
+
 /*
  * By how much later than its running time a frame is shown. An offset (playbin's av-offset) delays
  * it; a negative one has it sent earlier, to be shown at the same time.
  */
 static GstClockTime
-delay (GstBaseSink *sink)
+delay (GstGidSink *self)
 {
-  return gst_base_sink_get_latency (sink) + MAX (gst_base_sink_get_ts_offset (sink), 0);
+  GstBaseSink *sink = GST_BASE_SINK_CAST (self);
+  GstClockTime latency =
+      gst_gid_sink_waits_for_latency (self) ? gst_base_sink_get_latency (sink) : 0;
+
+  return latency + MAX (gst_base_sink_get_ts_offset (sink), 0);
 }
 
 /*
@@ -43,7 +64,7 @@ running_time (const GstSegment *segment, GstBuffer *buffer)
 }
 
 guint64
-gst_gid_sink_present_time (GstGidSink *self, GstBuffer *buffer)
+gst_gid_sink_due_time (GstGidSink *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
   GstClockTime running = running_time (&sink->segment, buffer), base;
@@ -63,20 +84,15 @@ gst_gid_sink_present_time (GstGidSink *self, GstBuffer *buffer)
   gst_clear_object (&clock);
   if (!has_clock || !GST_CLOCK_TIME_IS_VALID (running))
     return GID_TIME_NONE;
-  return base + running + delay (sink) + offset;
+  return base + running + delay (self) + offset;
 }
 
-gboolean
-gst_gid_sink_is_live (GstGidSink *self)
+guint64
+gst_gid_sink_present_time (GstGidSink *self, guint64 due)
 {
-  if (!self->knows_live) {
-    gboolean live;
-
-    self->knows_live = TRUE;
-    self->live =
-        gst_base_sink_query_latency (GST_BASE_SINK_CAST (self), NULL, &live, NULL, NULL) && live;
-  }
-  return self->live;
+  if (due == GID_TIME_NONE || gst_gid_sink_waits_for_latency (self))
+    return due;
+  return MAX (due, self->arrived);
 }
 
 /*
@@ -84,15 +100,11 @@ gst_gid_sink_is_live (GstGidSink *self)
  * timestamps. What is not live (a film) came to be when it came here, before the wait for its time.
  */
 static guint64
-capture_time (GstGidSink *self, guint64 present, gboolean playing)
+capture_time (GstGidSink *self, guint64 due)
 {
-  if (playing && gst_gid_sink_is_live (self) && present != GID_TIME_NONE) {
-    guint64 captured = present - delay (GST_BASE_SINK_CAST (self));
-
-    if (captured < self->arrived)
-      return captured;
-  }
-  return self->arrived;
+  if (due == GID_TIME_NONE || !gst_gid_sink_is_live (self))
+    return self->arrived;
+  return MIN (due - delay (self), self->arrived);
 }
 
 typedef gboolean (*IsReady) (GstGidSink *self);
@@ -106,6 +118,13 @@ gst_gid_sink_has_consumer (GstGidSink *self)
   ready = gid_producer_consumers (self->producer) > 0;
   gst_gid_domain_unlock (self->domain);
   return ready;
+}
+
+/* Or the application wants the end: what came before it is for nobody. */
+static gboolean
+has_consumer_or_end (GstGidSink *self)
+{
+  return g_atomic_int_get (&self->end_is_asked) || gst_gid_sink_has_consumer (self);
 }
 
 static gboolean
@@ -179,7 +198,7 @@ gst_gid_sink_wait_for_consumers (GstGidSink *self)
   GST_OBJECT_UNLOCK (self);
 
   if (connection)
-    ret = wait_until (self, gst_gid_sink_has_consumer, 0, TRUE);
+    ret = wait_until (self, has_consumer_or_end, 0, TRUE);
   if (!leaky && ret == GST_FLOW_OK)
     ret = wait_until (self, has_room, lease_ms, TRUE);
   return ret;
@@ -215,12 +234,12 @@ static void
 send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGidExport *export,
     gboolean playing, guint *consumers)
 {
+  /* before the pipeline plays its clock says nothing */
+  guint64 due = playing ? gst_gid_sink_due_time (self, buffer) : GID_TIME_NONE;
   int sent;
 
-  /* before the pipeline plays its clock says nothing */
-  if (playing)
-    frame->present_time = gst_gid_sink_present_time (self, buffer);
-  frame->capture_time = capture_time (self, frame->present_time, playing);
+  frame->present_time = gst_gid_sink_present_time (self, due);
+  frame->capture_time = capture_time (self, due);
 
   gst_gid_domain_lock (self->domain);
   sent = gid_producer_send (self->producer, frame);

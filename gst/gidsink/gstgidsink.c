@@ -50,7 +50,8 @@ gst_gid_sink_start (GstBaseSink *sink)
   self->look_again = self->ask_again = 0;
   self->asked = 0;
   self->shown = (struct gid_shown) { 0 };
-  self->knows_live = FALSE;
+  self->knows_live = self->live = FALSE;
+  g_atomic_int_set (&self->end_is_asked, FALSE);
   self->picture_is_due = TRUE;
   g_atomic_int_set (&self->only_raw, FALSE);
   if (self->stream == NULL) {
@@ -130,7 +131,7 @@ gst_gid_sink_get_caps (GstBaseSink *sink, GstCaps *filter)
 
   if (filter == NULL)
     return caps;
-  result = gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
+  result = gst_gid_caps_intersect (filter, caps);
   gst_caps_unref (caps);
   return result;
 }
@@ -263,6 +264,7 @@ gst_gid_sink_event (GstBaseSink *sink, GstEvent *event)
     case GST_EVENT_FLUSH_STOP:
       gst_clear_buffer (&self->prerolled);
       self->picture_is_due = TRUE;
+      g_atomic_int_set (&self->end_is_asked, FALSE);
       gst_gid_sink_send_mark (self, GID_FRAME_FLUSH);
       break;
     default:
@@ -300,6 +302,25 @@ gst_gid_sink_set_clock (GstElement *element, GstClock *clock)
   return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->set_clock (element, clock);
 }
 
+/*
+ * A bin gives an application's EOS to its sources, whose streaming thread may be waiting here for a
+ * consumer: see `wait-for-connection`, which has the bin take us for a source, too.
+ */
+static gboolean
+gst_gid_sink_send_event (GstElement *element, GstEvent *event)
+{
+  GstGidSink *self = GST_GID_SINK (element);
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_EOS)
+    return GST_ELEMENT_CLASS (gst_gid_sink_parent_class)->send_event (element, event);
+  g_atomic_int_set (&self->end_is_asked, TRUE);
+  g_mutex_lock (&self->wait_lock);
+  g_cond_broadcast (&self->wait_cond);
+  g_mutex_unlock (&self->wait_lock);
+  gst_event_unref (event);
+  return TRUE;
+}
+
 static GstClock *
 gst_gid_sink_provide_clock (GstElement *element)
 {
@@ -332,13 +353,15 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
   object_class->finalize = gst_gid_sink_finalize;
   element_class->set_clock = gst_gid_sink_set_clock;
   element_class->provide_clock = gst_gid_sink_provide_clock;
+  element_class->send_event = gst_gid_sink_send_event;
   gst_gid_sink_install_properties (object_class);
 
   gst_element_class_add_pad_template (
       element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway sink", "Sink/Video",
-      "Sends video to other domains as numbers of frames, without a copy", "The gidway authors");
+      "Sends video to other domains without a copy: frames cross by their numbers",
+      "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_COPY_POLICY, 0);
 
   sink_class->start = gst_gid_sink_start;
@@ -366,4 +389,6 @@ gst_gid_sink_init (GstGidSink *self)
   g_cond_init (&self->wait_cond);
   /* the last sample would pin a slot for nothing */
   gst_base_sink_set_last_sample_enabled (GST_BASE_SINK_CAST (self), FALSE);
+  /* to send a number takes no time that others would have to wait for */
+  gst_base_sink_set_processing_deadline (GST_BASE_SINK_CAST (self), 0);
 }

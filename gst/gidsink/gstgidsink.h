@@ -31,7 +31,7 @@ struct _GstGidSink
   /* properties; the object lock */
   gchar *domain_name, *stream, *readers, *timeline_path;
   guint slots, credit, lease_ms, stats_interval_ms;
-  gboolean dmabuf, leaky, wait_for_connection, display_clock, display_sync;
+  gboolean dmabuf, leaky, wait_for_connection, wait_for_latency, display_clock, display_sync;
   GstGidCopyPolicy copy_policy;
   /* with either, of the consumer's display: ns, 0: not known; the object lock */
   guint64 display_refresh, display_latency;
@@ -50,6 +50,7 @@ struct _GstGidSink
   GMutex wait_lock;
   GCond wait_cond; /* a consumer came, or released something; unlock */
   gboolean woken, waiting, unlocked;
+  gint end_is_asked; /* by an EOS event from the application; atomic */
 
   /* the streaming thread's */
   GstCaps *caps;
@@ -153,17 +154,26 @@ GstClock *gst_gid_display_clock_new (void);
  */
 void gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame);
 
-/** With `display-sync`: makes a frame's own times those at which the display needs it. */
+/**
+ * Makes a frame's own times those at which it is to be sent: what is live, as soon as it is there;
+ * with `display-sync`, when the display needs it.
+ */
 void gst_gid_sink_sync_times (
     GstGidSink *self, GstBuffer *buffer, GstClockTime *start, GstClockTime *end);
 
 /* gstgidsend.c */
 
-/** When the frame is to be shown, on CLOCK_MONOTONIC, or GID_TIME_NONE. */
-guint64 gst_gid_sink_present_time (GstGidSink *self, GstBuffer *buffer);
+/** When it is the frame's turn, on CLOCK_MONOTONIC, or GID_TIME_NONE. */
+guint64 gst_gid_sink_due_time (GstGidSink *self, GstBuffer *buffer);
+
+/** When a frame that is `due` then is to be shown: what is live, not before it is there. */
+guint64 gst_gid_sink_present_time (GstGidSink *self, guint64 due);
 
 /** Whether upstream's timestamps say when a picture was taken. Once it plays. */
 gboolean gst_gid_sink_is_live (GstGidSink *self);
+
+/** Whether frames wait until the pipeline's latency is over, as a film's do. Likewise. */
+gboolean gst_gid_sink_waits_for_latency (GstGidSink *self);
 
 /* gstgidchoice.c */
 

@@ -22,6 +22,7 @@ enum
   PROP_LEASE,
   PROP_COPY_POLICY,
   PROP_WAIT_FOR_CONNECTION,
+  PROP_WAIT_FOR_LATENCY,
   PROP_STATS,
   PROP_STATS_INTERVAL,
   PROP_TIMELINE,
@@ -69,6 +70,13 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
       break;
     case PROP_WAIT_FOR_CONNECTION:
       self->wait_for_connection = g_value_get_boolean (value);
+      if (self->wait_for_connection)
+        GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SOURCE);
+      else
+        GST_OBJECT_FLAG_UNSET (self, GST_ELEMENT_FLAG_SOURCE);
+      break;
+    case PROP_WAIT_FOR_LATENCY:
+      self->wait_for_latency = g_value_get_boolean (value);
       break;
     case PROP_STATS_INTERVAL:
       self->stats_interval_ms = g_value_get_uint (value);
@@ -135,6 +143,9 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
       break;
     case PROP_WAIT_FOR_CONNECTION:
       g_value_set_boolean (value, self->wait_for_connection);
+      break;
+    case PROP_WAIT_FOR_LATENCY:
+      g_value_set_boolean (value, self->wait_for_latency);
       break;
     case PROP_STATS_INTERVAL:
       g_value_set_uint (value, self->stats_interval_ms);
@@ -228,6 +239,11 @@ gst_gid_sink_install_properties (GObjectClass *klass)
   g_object_class_install_property (klass, PROP_WAIT_FOR_CONNECTION,
       g_param_spec_boolean ("wait-for-connection", "Wait for connection",
           "Send nothing before there is a consumer", FALSE, playing));
+  g_object_class_install_property (klass, PROP_WAIT_FOR_LATENCY,
+      g_param_spec_boolean ("wait-for-latency", "Wait for latency",
+          "Send frames of live sources when the pipeline's latency is over, in step with its sound; "
+          "if false, as soon as they are there",
+          FALSE, playing));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Frames, drops, copies and their reasons, slots, consumers", GST_TYPE_STRUCTURE,

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Live sources, and what gidsink and gidsrc choose and say where nobody has asked for anything."""
+
+import json
+import re
+import statistics
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from pipeline import Pipeline, send, watch
+from program import TOP, wait_for
+
+LIVE = "videotestsrc is-live=true num-buffers={} ! video/x-raw,width=320,height=240,framerate=30/1"
+
+
+def delays(cockpit: Cockpit, source: str, properties: str) -> list[float]:
+    """From capture to submission, ms: of each frame."""
+    points = cockpit.folder / "points"
+    send(cockpit, source, f'{properties} timeline="{points}"').finish()
+    times: dict[str, dict[int, int]] = {"gid_capture": {}, "gid_submit": {}}
+    for line in map(json.loads, points.read_text().splitlines()):
+        if line["N"] in times and line.get("sequence"):
+            seconds, ns = line["T"]
+            times[line["N"]][line["sequence"]] = seconds * 10**9 + ns
+    captured = times["gid_capture"]
+    return [(ns - captured[n]) / 1e6 for n, ns in times["gid_submit"].items() if n in captured]
+
+
+def test_a_live_frame_leaves_when_it_is_there(cockpit: Cockpit) -> None:
+    """Its latency is that of cameras, a frame, and 20 ms that sinks with a screen add."""
+    times = delays(cockpit, LIVE.format(90), "")
+    assert len(times) == 90
+    assert statistics.median(times) < 15
+
+
+def test_a_live_frame_can_wait_for_the_latency(cockpit: Cockpit) -> None:
+    """As where it has to be in step with sound."""
+    times = delays(cockpit, LIVE.format(60), "wait-for-latency=true")
+    assert statistics.median(times) > 30
+
+
+def test_a_frame_of_a_film_does_not_leave_early(cockpit: Cockpit) -> None:
+    """Without a live source all is sent at its time, 30 a second."""
+    receiver = watch(cockpit)
+    send(cockpit, LIVE.format(60).replace("is-live=true", ""), "wait-for-connection=true").finish()
+    receiver.finish()
+    took = receiver.frames[-1]["time"] - receiver.frames[0]["time"]
+    assert took > (len(receiver.frames) - 2) * 33_000_000
+
+
+# --- formats ---
+
+
+def format_of(cockpit: Cockpit, source: str) -> str:
+    receiver = watch(cockpit)
+    send(cockpit, source, "sync=false wait-for-connection=true").finish()
+    receiver.finish()
+    found = re.search(r"format=\(string\)(\w+)", receiver.caps[-1])
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("videotestsrc num-buffers=3", "BGRx"),
+        ("videotestsrc num-buffers=3 ! videoconvert", "BGRx"),
+        ("videotestsrc num-buffers=3 ! video/x-raw,format={I420_10LE,NV12}", "NV12"),
+        ("videotestsrc num-buffers=3 ! video/x-raw,format=Y210 ! videoconvert", "Y210"),
+        ("videotestsrc num-buffers=3 ! video/x-raw,format=P010_10LE", "P010_10LE"),
+    ],
+)
+def test_more_than_8_bits_are_for_who_asks(cockpit: Cockpit, source: str, expected: str) -> None:
+    assert format_of(cockpit, source) == expected
+
+
+# --- the end, and counts ---
+
+
+@pytest.mark.parametrize("live", ["true", "false"])
+def test_end_while_nobody_came(cockpit: Cockpit, live: str) -> None:
+    """What gst-launch-1.0 -e does at Ctrl-C ends a sink that waits for its first consumer."""
+    sender = send(cockpit, f"videotestsrc is-live={live} ! queue", "wait-for-connection=true")
+    wait_for(lambda: sender.stats("sink")["stream"] == "movie", "the sink")
+    sender.wait_playing()
+    sender.tell("eos")
+    sender.finish()
+
+
+def test_as_many_frames_as_rendered(cockpit: Cockpit) -> None:
+    """The end of the film is none."""
+    sender = send(cockpit, "videotestsrc num-buffers=90", "sync=false")
+    sender.finish()
+    stats = sender.stats("sink")
+    assert (stats["rendered"], stats["frames"]) == (90, 90)
+
+
+# --- what the manual says ---
+
+
+def manual_line(title: str) -> str:
+    """The pipeline of an example, as text."""
+    manual = (TOP / "gst" / "gid-gstreamer.7.scd").read_text()
+    block = manual.split(f"\n{title}")[1].split("```")[1]
+    return block.replace("\\\\\n", " ").strip()
+
+
+def test_the_manuals_camera_that_is_also_recorded(cockpit: Cockpit, tmp_path: Path) -> None:
+    """As it is written there, with a test picture for the camera."""
+    line = manual_line("A camera that is also recorded,")
+    program, pipeline = re.sub(r"\s+", " ", line).split(" ! ", 1)
+    assert program == "gst-launch-1.0 -e v4l2src"
+    path = tmp_path / "rear.mp4"
+    assert "location=rear.mp4" in pipeline
+    recorded = pipeline.replace("location=rear.mp4", f"location={path}")
+    recorded = recorded.replace("camera/rear", "movie")
+    Pipeline(cockpit, "open", f"{LIVE.format(100)} ! {recorded}").finish()
+    played = Pipeline(
+        cockpit, "open", f"filesrc location={path} ! qtdemux ! avdec_h264 ! fakesink name=watch"
+    )
+    assert len(played.finish().frames) == 100
