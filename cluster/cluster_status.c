@@ -80,7 +80,7 @@ static int add_role(variant **array, const struct role_view *view) {
 				SD_JSON_BUILD_PAIR_STRING("text", role_view_text(view)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", view->role.since),
 				SD_JSON_BUILD_PAIR_STRING(
-						"shows", view->shown ? "frame" : "fallback"),
+						"shows", view->shows_frame ? "frame" : "fallback"),
 				SD_JSON_BUILD_PAIR_STRING("place",
 						role_plane_is_on(&view->plane) ? "plane"
 									       : "composed"),
@@ -94,14 +94,15 @@ static int add_role(variant **array, const struct role_view *view) {
 				SD_JSON_BUILD_PAIR_UNSIGNED("sequence", view->role.last_sequence),
 				SD_JSON_BUILD_PAIR_UNSIGNED("frames", history->frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", history->shown_frames),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"sampled_frames", history->sampled_frames),
-				SD_JSON_BUILD_PAIR_UNSIGNED(
-						"undrawn_frames", history->undrawn_frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED("undrawn_frames", view->reader.undrawn),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"converted_frames", history->converted_frames),
 				SD_JSON_BUILD_PAIR_UNSIGNED(
 						"refused_frames", history->refused_frames),
+				SD_JSON_BUILD_PAIR_UNSIGNED("examine_p50_ns",
+						samples_percentile(&view->reader.spent, 50)),
+				SD_JSON_BUILD_PAIR_UNSIGNED("examine_max_ns",
+						samples_percentile(&view->reader.spent, 100)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p50_ns",
 						samples_percentile(&history->latency, 50)),
 				SD_JSON_BUILD_PAIR_UNSIGNED("latency_p99_ns",

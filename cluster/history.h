@@ -24,9 +24,7 @@ struct history {
 	uint64_t frames, shown_frames, refused_frames;
 	uint64_t read_back, differed; /* how often what the device showed was compared; and was not
 				       * what it was to be */
-	uint64_t sampled_frames;      /* of those shown: read by the renderer from dma-bufs */
-	uint64_t undrawn_frames;      /* given back: no device had drawn them in time */
-	uint64_t converted_frames;    /* of those shown: copied, as words of red, green and blue */
+	uint64_t converted_frames;    /* of those shown: from another format */
 };
 
 /* There were so many transitions before this process. Nothing is known of them but that. */

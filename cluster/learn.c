@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "learn.h"
 
-#include "held_frame.h"
+#include "examiner.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,57 +16,78 @@ static void handle_signal(int number) {
 	stopped = 1;
 }
 
+struct learner {
+	const struct role_config *role;
+	const char *path;
+	struct hashes hashes;
+	struct gid_domain *domain;
+	struct gid_consumer *consumer;
+	struct examiner examiner;
+	struct picture_pool pool;
+	struct own_picture *picture;
+};
+
+static const struct hashes any; /* all are looked at: they are what is learnt */
+
 /* Returns 1: a new picture, 0: known or not to be shown, or -errno. */
-static int learn_frame(struct hashes *hashes, const struct role_config *role,
-		struct gid_domain *domain, const struct gid_frame *frame) {
+static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 	struct gid_slab *slab;
-	if (frame->gid == GID_NONE || gid_slab_import(domain, frame->gid, &slab) < 0) {
+	if (frame->gid == GID_NONE || gid_slab_import(learner->domain, frame->gid, &slab) < 0) {
 		return 0;
 	}
-	struct looked_at found;
-	struct digest digest;
-	enum role_reason reason = held_frame_examine(frame, slab, (uint32_t)role->box.width,
-			(uint32_t)role->box.height, &found, &digest);
-	looked_at_finish(&found);
+	struct examination found = {
+			.frame = *frame,
+			.slot = gid_slab_view_untouched(slab, gid_slot_of(frame->gid)),
+			.picture = learner->picture,
+	};
+	gid_slab_get_info(slab, &found.slab);
+	examiner_examine(&learner->examiner, &found);
+	bool current = gid_slab_is_current(slab, frame->gid);
 	gid_slab_unref(slab);
-	if (reason != ROLE_REASON_NONE || !(frame->flags & GID_FRAME_HASH) ||
-			found.hashes.content != frame->content_hash) {
+	if (found.reason == ROLE_REASON_NONE && !current) {
+		found.reason = ROLE_REASON_TAKEN_BACK;
+	}
+	if (found.reason == ROLE_REASON_NONE &&
+			(!(frame->flags & GID_FRAME_HASH) ||
+					found.content != frame->content_hash)) {
+		found.reason = ROLE_REASON_HASH_MISMATCH;
+	}
+	if (found.reason != ROLE_REASON_NONE) {
 		fprintf(stderr, "\rframe %llu left out: %s\n", (unsigned long long)frame->sequence,
-				reason != ROLE_REASON_NONE
-						? role_reason_text(reason)
-						: role_reason_text(ROLE_REASON_HASH_MISMATCH));
+				role_reason_text(found.reason));
 		return 0;
 	}
-	return hashes_add(hashes, &digest);
+	struct pixels pixels = own_picture_pixels(learner->picture);
+	struct pixel_hashes unused;
+	struct digest digest;
+	int ret = pixels_hash(&pixels, &unused, &digest);
+	return ret < 0 ? ret : hashes_add(&learner->hashes, &digest);
 }
 
 /*
  * Once a second, where there is anything new: however the process ends, little is lost. What cannot
  * be written now is written at the end, or its error told.
  */
-static void learn_save(
-		const struct hashes *hashes, const char *path, size_t *saved, uint64_t *next) {
+static void learn_save(const struct learner *learner, size_t *saved, uint64_t *next) {
 	uint64_t now = gid_clock_now();
-	if (hashes->count == *saved || now < *next) {
+	if (learner->hashes.count == *saved || now < *next) {
 		return;
 	}
-	*saved = hashes->count;
+	*saved = learner->hashes.count;
 	*next = now + SAVE_NS;
-	(void)hashes_write(hashes, path);
+	(void)hashes_write(&learner->hashes, learner->path);
 }
 
-static int learn_stream(struct hashes *hashes, const struct role_config *role,
-		struct gid_domain *domain, struct gid_consumer *consumer, const char *path,
-		unsigned seconds) {
+static int learn_stream(struct learner *learner, unsigned seconds) {
 	uint64_t end = seconds > 0 ? gid_clock_now() + seconds * 1000000000ull : UINT64_MAX;
 	uint64_t frames = 0, next_save = 0;
-	size_t saved = hashes->count;
+	size_t saved = learner->hashes.count;
 	while (!stopped && gid_clock_now() < end) {
 		struct gid_frame frame;
-		learn_save(hashes, path, &saved, &next_save);
-		int ret = gid_consumer_wait(consumer, 100);
+		learn_save(learner, &saved, &next_save);
+		int ret = gid_consumer_wait(learner->consumer, 100);
 		if (ret == 1) {
-			ret = gid_consumer_receive(consumer, &frame);
+			ret = gid_consumer_receive(learner->consumer, &frame);
 		}
 		if (ret == 0 || ret == -EAGAIN || ret == -EINTR) {
 			continue;
@@ -74,59 +95,84 @@ static int learn_stream(struct hashes *hashes, const struct role_config *role,
 		if (ret < 0) {
 			return ret == -EPIPE ? 0 : ret;
 		}
-		ret = learn_frame(hashes, role, domain, &frame);
-		gid_consumer_release(consumer, &frame);
+		ret = learn_frame(learner, &frame);
+		gid_consumer_release(learner->consumer, &frame);
 		if (ret < 0) {
 			return ret;
 		}
 		frames++;
 		if (isatty(STDERR_FILENO) && ret == 1) {
 			fprintf(stderr, "\r%llu frames, %zu pictures ", (unsigned long long)frames,
-					hashes->count);
+					learner->hashes.count);
 		}
 	}
 	return 0;
 }
 
-int learn(const struct role_config *role, const char *own, const char *path, unsigned seconds) {
-	struct hashes hashes = {0};
-	struct gid_domain *domain = NULL;
-	struct gid_consumer *consumer = NULL;
-	struct gid_consumer_options options = {
-			.size = sizeof(options), .credit = 16, .reconnect = true};
-	signal(SIGINT, handle_signal);
-	signal(SIGTERM, handle_signal);
-	int ret = hashes_read(&hashes, path);
+static int learner_init(struct learner *learner, const struct role_config *role, const char *path) {
+	*learner = (struct learner){.role = role, .path = path, .examiner = {.allowed = &any}};
+	if (picture_pool_init(&learner->pool, (uint32_t)role->box.width,
+			    (uint32_t)role->box.height) < 0) {
+		fprintf(stderr, "gid-cluster: %s\n", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	learner->picture = picture_pool_take(&learner->pool);
+	int ret = hashes_read(&learner->hashes, path);
 	if (ret < 0 && ret != -ENOENT) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", path,
 				ret == -EINVAL ? "not a file of hashes" : strerror(-ret));
-		goto done;
+		return ret;
 	}
-	size_t before = hashes.count;
-	ret = gid_domain_connect(own, &domain);
+	return 0;
+}
+
+static void learner_finish(struct learner *learner) {
+	gid_consumer_destroy(learner->consumer);
+	gid_domain_destroy(learner->domain);
+	hashes_finish(&learner->hashes);
+	examiner_finish(&learner->examiner);
+	own_picture_unref(learner->picture);
+	picture_pool_finish(&learner->pool);
+}
+
+static int learn_all(struct learner *learner, const char *own, unsigned seconds) {
+	struct gid_consumer_options options = {
+			.size = sizeof(options), .credit = 16, .reconnect = true};
+	size_t before = learner->hashes.count;
+	int ret = gid_domain_connect(own, &learner->domain);
 	if (ret < 0) {
 		fprintf(stderr, "gid-cluster: %s\n", gid_domain_connect_error());
-		goto done;
+		return ret;
 	}
-	ret = gid_consumer_create(domain, role->domain, role->stream, &options, &consumer);
+	const struct role_config *role = learner->role;
+	ret = gid_consumer_create(
+			learner->domain, role->domain, role->stream, &options, &learner->consumer);
 	if (ret == 0) {
-		ret = learn_stream(&hashes, role, domain, consumer, path, seconds);
+		ret = learn_stream(learner, seconds);
 	}
 	if (ret < 0) {
-		fprintf(stderr, "gid-cluster: %s: %s\n", role->stream, gid_domain_error(domain));
-		goto done;
+		fprintf(stderr, "gid-cluster: %s: %s\n", role->stream,
+				gid_domain_error(learner->domain));
+		return ret;
 	}
-	ret = hashes_write(&hashes, path);
+	ret = hashes_write(&learner->hashes, learner->path);
 	if (ret < 0) {
-		fprintf(stderr, "gid-cluster: %s: %s\n", path, strerror(-ret));
-		goto done;
+		fprintf(stderr, "gid-cluster: %s: %s\n", learner->path, strerror(-ret));
+		return ret;
 	}
-	fprintf(stderr, "\r%s: %zu pictures, %zu of them new\n", path, hashes.count,
-			hashes.count - before);
+	fprintf(stderr, "\r%s: %zu pictures, %zu of them new\n", learner->path,
+			learner->hashes.count, learner->hashes.count - before);
+	return 0;
+}
 
-done:
-	gid_consumer_destroy(consumer);
-	gid_domain_destroy(domain);
-	hashes_finish(&hashes);
+int learn(const struct role_config *role, const char *own, const char *path, unsigned seconds) {
+	struct learner learner;
+	signal(SIGINT, handle_signal);
+	signal(SIGTERM, handle_signal);
+	int ret = learner_init(&learner, role, path);
+	if (ret == 0) {
+		ret = learn_all(&learner, own, seconds);
+	}
+	learner_finish(&learner);
 	return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

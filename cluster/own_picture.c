@@ -1,49 +1,107 @@
 // SPDX-License-Identifier: MIT
 #include "own_picture.h"
 
-#include "../wlroots/memory_view.h"
 #include <cairo.h>
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define STRIPE 16.0 /* pixels */
 
-struct own_picture {
-	struct memory_view view; /* first: it frees the whole */
-	cairo_surface_t *surface;
-	uint64_t colour;
-};
+/* --- memory and references -------------------------------------------------------------------- */
 
-static void handle_destroyed(struct memory_view *view) {
-	struct own_picture *picture = wl_container_of(view, picture, view);
-	cairo_surface_destroy(picture->surface);
+static void own_picture_free(struct own_picture *picture) {
+	free(picture->data);
 	free(picture);
 }
 
-/* Takes the surface, a finished RGB24 image. */
-static struct own_picture *own_picture_of(cairo_surface_t *surface) {
+static void handle_destroyed(struct memory_view *view) {
+	struct own_picture *picture = wl_container_of(view, picture, view);
+	picture->used = false;
+	if (!picture->pooled) {
+		own_picture_free(picture);
+	}
+}
+
+/* Without a reference. */
+static struct own_picture *own_picture_create(uint32_t width, uint32_t height) {
 	struct own_picture *picture = calloc(1, sizeof(*picture));
-	cairo_surface_flush(surface);
-	struct pixels pixels = {
-			.data = cairo_image_surface_get_data(surface),
-			.width = (uint32_t)cairo_image_surface_get_width(surface),
-			.height = (uint32_t)cairo_image_surface_get_height(surface),
-			.stride = (size_t)cairo_image_surface_get_stride(surface),
-	};
-	struct pixel_hashes hashes;
-	if (picture == NULL || pixels.data == NULL || pixels_hash(&pixels, &hashes, NULL) != 0) {
-		cairo_surface_destroy(surface);
+	if (picture == NULL) {
+		return NULL;
+	}
+	picture->width = width;
+	picture->height = height;
+	picture->data = calloc((size_t)width * height, sizeof(*picture->data));
+	if (picture->data == NULL) {
 		free(picture);
 		return NULL;
 	}
-	memory_view_init(&picture->view, pixels.data, DRM_FORMAT_XRGB8888, pixels.width,
-			pixels.height, pixels.stride, handle_destroyed);
-	picture->surface = surface;
-	picture->colour = hashes.colour;
 	return picture;
 }
+
+/* The first reference. */
+static struct own_picture *own_picture_use(struct own_picture *picture) {
+	memory_view_init(&picture->view, picture->data, DRM_FORMAT_XRGB8888, picture->width,
+			picture->height, (size_t)picture->width * 4, handle_destroyed);
+	picture->used = true;
+	picture->colour = 0;
+	wlr_buffer_lock(&picture->view.base);
+	wlr_buffer_drop(&picture->view.base);
+	return picture;
+}
+
+struct own_picture *own_picture_ref(struct own_picture *picture) {
+	if (picture != NULL) {
+		wlr_buffer_lock(&picture->view.base);
+	}
+	return picture;
+}
+
+void own_picture_unref(struct own_picture *picture) {
+	if (picture != NULL) {
+		wlr_buffer_unlock(&picture->view.base);
+	}
+}
+
+struct pixels own_picture_pixels(const struct own_picture *picture) {
+	return (struct pixels){
+			picture->data, picture->width, picture->height, (size_t)picture->width * 4};
+}
+
+int picture_pool_init(struct picture_pool *pool, uint32_t width, uint32_t height) {
+	*pool = (struct picture_pool){0};
+	for (size_t i = 0; i < PICTURE_POOL_SIZE; i++) {
+		pool->pictures[i] = own_picture_create(width, height);
+		if (pool->pictures[i] == NULL) {
+			return -ENOMEM;
+		}
+		pool->pictures[i]->pooled = true;
+	}
+	return 0;
+}
+
+void picture_pool_finish(struct picture_pool *pool) {
+	for (size_t i = 0; i < PICTURE_POOL_SIZE; i++) {
+		struct own_picture *picture = pool->pictures[i];
+		if (picture != NULL && picture->used) {
+			picture->pooled = false;
+		} else if (picture != NULL) {
+			own_picture_free(picture);
+		}
+	}
+	*pool = (struct picture_pool){0};
+}
+
+struct own_picture *picture_pool_take(struct picture_pool *pool) {
+	for (size_t i = 0; i < PICTURE_POOL_SIZE; i++) {
+		if (!pool->pictures[i]->used) {
+			return own_picture_use(pool->pictures[i]);
+		}
+	}
+	return NULL;
+}
+
+/* --- drawn by us ------------------------------------------------------------------------------ */
 
 /* Red and black stripes with a white cross: no instrument looks like this. */
 static void draw_pattern(cairo_t *cairo, double width, double height) {
@@ -77,84 +135,57 @@ static int draw_png(cairo_t *cairo, const char *path, double width, double heigh
 	return 0;
 }
 
-int own_picture_create(struct own_picture **picture, const struct role_config *role) {
-	int ret = 0;
-	double width = role->box.width, height = role->box.height;
-	cairo_surface_t *surface = cairo_image_surface_create(
-			CAIRO_FORMAT_RGB24, role->box.width, role->box.height);
-	cairo_t *cairo = cairo_create(surface);
-	cairo_paint(cairo); /* black */
-	switch (role->fallback) {
+static int draw_fallback(cairo_t *cairo, enum fallback fallback, const char *png, double width,
+		double height) {
+	switch (fallback) {
 	case FALLBACK_PATTERN:
 	case FALLBACK_LAST:
 		draw_pattern(cairo, width, height);
-		break;
+		return 0;
 	case FALLBACK_PICTURE:
-		ret = draw_png(cairo, role->picture, width, height);
-		break;
+		return draw_png(cairo, png, width, height);
 	case FALLBACK_BLANK:
 		break;
 	}
-	cairo_destroy(cairo);
-	if (ret < 0) {
-		cairo_surface_destroy(surface);
-		return ret;
-	}
-	*picture = own_picture_of(surface);
-	return *picture != NULL ? 0 : -ENOMEM;
+	return 0;
 }
 
-int own_picture_read(struct own_picture **picture, const char *path, int width, int height) {
-	cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+static int own_picture_create_drawn(struct own_picture **result, enum fallback fallback,
+		const char *png, uint32_t width, uint32_t height) {
+	struct own_picture *picture = own_picture_create(width, height);
+	if (picture == NULL) {
+		return -ENOMEM;
+	}
+	cairo_surface_t *surface = cairo_image_surface_create_for_data((uint8_t *)picture->data,
+			CAIRO_FORMAT_RGB24, (int)width, (int)height, (int)(width * 4));
 	cairo_t *cairo = cairo_create(surface);
-	int ret = draw_png(cairo, path, width, height);
+	int ret = draw_fallback(cairo, fallback, png, width, height);
+	if (ret == 0 && cairo_status(cairo) != CAIRO_STATUS_SUCCESS) {
+		ret = -ENOMEM;
+	}
 	cairo_destroy(cairo);
+	cairo_surface_finish(surface);
+	cairo_surface_destroy(surface);
+	struct pixels pixels = own_picture_pixels(picture);
+	struct pixel_hashes hashes = {0};
+	if (ret == 0) {
+		ret = pixels_hash(&pixels, &hashes, NULL);
+	}
 	if (ret < 0) {
-		cairo_surface_destroy(surface);
+		own_picture_free(picture);
 		return ret;
 	}
-	*picture = own_picture_of(surface);
-	return *picture != NULL ? 0 : -ENOMEM;
+	*result = own_picture_use(picture);
+	picture->colour = hashes.colour;
+	return 0;
 }
 
-struct own_picture *own_picture_copy(const struct pixels *pixels) {
-	cairo_surface_t *surface = cairo_image_surface_create(
-			CAIRO_FORMAT_RGB24, (int)pixels->width, (int)pixels->height);
-	unsigned char *data = cairo_image_surface_get_data(surface);
-	size_t stride = (size_t)cairo_image_surface_get_stride(surface);
-	for (uint32_t y = 0; data != NULL && y < pixels->height; y++) {
-		memcpy(data + y * stride, (const uint8_t *)pixels->data + y * pixels->stride,
-				(size_t)pixels->width * 4);
-	}
-	cairo_surface_mark_dirty(surface);
-	return own_picture_of(surface);
+int own_picture_create_fallback(struct own_picture **picture, const struct role_config *role) {
+	return own_picture_create_drawn(picture, role->fallback, role->picture,
+			(uint32_t)role->box.width, (uint32_t)role->box.height);
 }
 
-struct own_picture *own_picture_copy_buffer(struct wlr_buffer *buffer) {
-	struct own_picture *picture = NULL;
-	size_t stride;
-	uint32_t format;
-	void *data;
-	if (wlr_buffer_begin_data_ptr_access(
-			    buffer, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data, &format, &stride)) {
-		struct pixels pixels = {
-				data, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
-		picture = own_picture_copy(&pixels);
-		wlr_buffer_end_data_ptr_access(buffer);
-	}
-	return picture;
-}
-
-void own_picture_destroy(struct own_picture *picture) {
-	if (picture != NULL) {
-		wlr_buffer_drop(&picture->view.base);
-	}
-}
-
-struct wlr_buffer *own_picture_buffer(struct own_picture *picture) {
-	return &picture->view.base;
-}
-
-uint64_t own_picture_colour(const struct own_picture *picture) {
-	return picture->colour;
+int own_picture_create_png(
+		struct own_picture **picture, const char *path, uint32_t width, uint32_t height) {
+	return own_picture_create_drawn(picture, FALLBACK_PICTURE, path, width, height);
 }

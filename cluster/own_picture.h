@@ -1,36 +1,55 @@
 // SPDX-License-Identifier: MIT
-/** Pictures of our own, which stand in for those of other domains. */
+/**
+ * A picture of our own: words of XRGB8888, opaque, as it is seen. Nobody else writes its memory, so
+ * what was checked stays what is shown.
+ *
+ * References are those of its wlr_buffer, on the display's thread. A worker may draw it between
+ * picture_pool_take() and its first use.
+ */
 #ifndef CLUSTER_OWN_PICTURE_H
 #define CLUSTER_OWN_PICTURE_H
 
+#include "../wlroots/memory_view.h"
 #include "cluster_config.h"
 #include "pixels.h"
-#include <wlr/types/wlr_buffer.h>
 
-struct own_picture;
+struct own_picture {
+	struct memory_view view; /* while it is used: what wlroots shows */
+	uint32_t *data;		 /* rows without gaps */
+	uint32_t width, height;
+	uint64_t colour; /* of what is seen: struct pixel_hashes */
+	bool used, pooled;
+};
+
+/* Pictures of one size, so that frames need no new memory. */
+#define PICTURE_POOL_SIZE 4 /* shown, shown before, kept as the last one, being drawn */
+
+struct picture_pool {
+	struct own_picture *pictures[PICTURE_POOL_SIZE];
+};
+
+/* Returns 0 or -ENOMEM; the pool is to be finished in either case. */
+int picture_pool_init(struct picture_pool *pool, uint32_t width, uint32_t height);
+/* Pictures that are still used stay until they are not. */
+void picture_pool_finish(struct picture_pool *pool);
+
+/* A reference to a picture that nobody uses, with any pixels. NULL: all are used. */
+struct own_picture *picture_pool_take(struct picture_pool *pool);
 
 /*
- * Makes the fallback's picture of the role's size. FALLBACK_LAST has none before a picture was
+ * Draws what stands in for the role's frames. FALLBACK_LAST has no picture before a frame was
  * shown, and gets the pattern. Returns 0, -ENOMEM, or -EINVAL: the PNG cannot be read.
  */
-int own_picture_create(struct own_picture **picture, const struct role_config *role);
+int own_picture_create_fallback(struct own_picture **picture, const struct role_config *role);
 
-/* Any PNG, scaled to so many pixels. Returns as own_picture_create(). */
-int own_picture_read(struct own_picture **picture, const char *path, int width, int height);
+/* Any PNG, scaled to so many pixels. Returns as own_picture_create_fallback(). */
+int own_picture_create_png(
+		struct own_picture **picture, const char *path, uint32_t width, uint32_t height);
 
-/* The same as a copy of XRGB pixels. NULL for want of memory. */
-struct own_picture *own_picture_copy(const struct pixels *pixels);
+/* Another reference; and one less. Both take NULL. */
+struct own_picture *own_picture_ref(struct own_picture *picture);
+void own_picture_unref(struct own_picture *picture);
 
-/* The same of a buffer that a processor can read; NULL also where it cannot. */
-struct own_picture *own_picture_copy_buffer(struct wlr_buffer *buffer);
-
-/* Takes NULL. */
-void own_picture_destroy(struct own_picture *picture);
-
-/* What to show; lives as long as the picture, longer where it was locked. */
-struct wlr_buffer *own_picture_buffer(struct own_picture *picture);
-
-/* The hash that the region on the output has while the picture is shown. */
-uint64_t own_picture_colour(const struct own_picture *picture);
+struct pixels own_picture_pixels(const struct own_picture *picture);
 
 #endif

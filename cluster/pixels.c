@@ -84,80 +84,23 @@ static int64_t pixel_seen_at(const struct pixels *own, uint32_t transform, int32
 	return (int64_t)pixel.y * own->width + pixel.x;
 }
 
-/* Draws `own`, whose rows have no gaps, as it is seen. */
-static void draw_turned(uint32_t *pixel, uint32_t seen_width, uint32_t seen_height,
-		const struct pixels *own, uint32_t transform) {
+void pixels_turn(const struct pixels *own, uint32_t transform, uint32_t *seen) {
+	struct gid_box all = {0, 0, (int32_t)own->width, (int32_t)own->height};
+	struct gid_box shown = gid_box_turn(all, own->width, own->height, transform);
 	const uint32_t *from = own->data;
 	int64_t start = pixel_seen_at(own, transform, 0, 0);
 	int64_t right = pixel_seen_at(own, transform, 1, 0) - start;
 	int64_t down = pixel_seen_at(own, transform, 0, 1) - start;
-	for (uint32_t y = 0; y < seen_height; y++) {
-		for (uint32_t x = 0; x < seen_width; x++) {
-			*pixel++ = from[start + y * down + x * right];
+	for (int32_t y = 0; y < shown.height; y++) {
+		for (int32_t x = 0; x < shown.width; x++) {
+			*seen++ = from[start + y * down + x * right];
 		}
 	}
 }
 
-/* The picture as it lies in memory, copied, and as it is seen. Both are to be freed in any case. */
-struct turned {
-	struct pixels own, seen;
-	uint32_t *own_rows, *seen_rows;
-};
-
-static int turned_init(struct turned *turned, const struct pixels *pixels, uint32_t transform) {
-	size_t size = (size_t)pixels->width * pixels->height * 4;
-	*turned = (struct turned){.own_rows = malloc(size), .seen_rows = malloc(size)};
-	struct pixels *own = &turned->own, *seen = &turned->seen;
-	*own = (struct pixels){
-			turned->own_rows, pixels->width, pixels->height, (size_t)pixels->width * 4};
-	struct gid_box all = {0, 0, (int32_t)own->width, (int32_t)own->height};
-	struct gid_box shown = gid_box_turn(all, own->width, own->height, transform);
-	*seen = (struct pixels){turned->seen_rows, (uint32_t)shown.width, (uint32_t)shown.height,
-			(size_t)shown.width * 4};
-	if (turned->own_rows == NULL || turned->seen_rows == NULL) {
-		return -ENOMEM;
-	}
-	for (uint32_t y = 0; y < own->height; y++) {
-		memcpy(turned->own_rows + (size_t)y * own->width,
-				(const uint8_t *)pixels->data + y * pixels->stride, own->stride);
-	}
-	draw_turned(turned->seen_rows, seen->width, seen->height, own, transform);
-	return 0;
-}
-
-static void turned_finish(struct turned *turned) {
-	free(turned->seen_rows);
-	free(turned->own_rows);
-}
-
-int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
-		struct digest *digest) {
-	struct turned turned;
-	struct pixel_hashes of_seen;
-	int ret = turned_init(&turned, pixels, transform);
-	if (ret == 0) {
-		ret = pixels_hash(&turned.own, hashes, NULL);
-	}
-	if (ret == 0) {
-		ret = pixels_hash(&turned.seen, &of_seen, digest);
-		hashes->colour = of_seen.colour;
-	}
-	turned_finish(&turned);
-	return ret;
-}
-
-int pixels_copy(const struct pixels *pixels, uint32_t transform, void *target, size_t stride,
-		uint64_t *colour) {
-	struct pixel_hashes hashes = {0};
-	struct turned turned = {0};
-	int ret = transform != 0 ? turned_init(&turned, pixels, transform) : 0;
-	if (ret == 0) {
-		ret = hash_rows(transform != 0 ? &turned.seen : pixels, &hashes, NULL, target,
-				stride);
-	}
-	turned_finish(&turned);
-	*colour = hashes.colour;
-	return ret;
+int pixels_copy(const struct pixels *pixels, void *target, size_t stride,
+		struct pixel_hashes *hashes) {
+	return hash_rows(pixels, hashes, NULL, target, stride);
 }
 
 struct pixels pixels_part(const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width,

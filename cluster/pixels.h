@@ -34,18 +34,17 @@ struct pixel_hashes {
 int pixels_hash(const struct pixels *pixels, struct pixel_hashes *hashes, struct digest *digest);
 
 /*
- * The same of a picture that is shown turned or mirrored: `colour` and `digest` are of what is then
- * seen.
+ * Copies the picture, opaque, to memory of ours with `stride` bytes from row to row, which may be
+ * its own: each pixel is read once, and the hashes are of that. Returns 0 or -ENOMEM.
  */
-int pixels_hash_turned(const struct pixels *pixels, uint32_t transform, struct pixel_hashes *hashes,
-		struct digest *digest);
+int pixels_copy(const struct pixels *pixels, void *target, size_t stride,
+		struct pixel_hashes *hashes);
 
 /*
- * Copies the picture as it is seen, opaque, to memory of ours with `stride` bytes from row to row:
- * each pixel is read once, and `colour` is of what was written. Returns 0 or -ENOMEM.
+ * Draws a picture of ours, whose rows have no gaps, as it is seen with a transform of wl_output;
+ * its rows have no gaps either.
  */
-int pixels_copy(const struct pixels *pixels, uint32_t transform, void *target, size_t stride,
-		uint64_t *colour);
+void pixels_turn(const struct pixels *own, uint32_t transform, uint32_t *seen);
 
 /* The part of a picture; it must lie within. */
 struct pixels pixels_part(const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width,

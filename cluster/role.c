@@ -230,7 +230,7 @@ static const struct {
 		[ROLE_REASON_MEMORY] = {"memory",
 				"the picture's memory may not be read, or is gone", ROLE_WRONG},
 		[ROLE_REASON_TAKEN_BACK] = {"taken-back",
-				"the slot was taken back while it was shown", ROLE_WRONG},
+				"the slot was taken back before the picture was read", ROLE_WRONG},
 		[ROLE_REASON_DISPLAY] = {"display", "the display does not show the frame's pixels",
 				ROLE_WRONG},
 		[ROLE_REASON_OFF_OUTPUT] = {"off-output", "the region is not on the output",

@@ -54,32 +54,25 @@ bool role_plane_shows(const struct role_plane *plane, uint64_t colour) {
 			plane->colour == colour;
 }
 
-int role_plane_copy(struct role_plane *plane, struct wlr_buffer *picture, uint32_t transform,
-		uint64_t colour) {
-	size_t target_stride, stride;
-	uint32_t format;
-	void *data, *target = kms_layer_begin(plane->layer, &target_stride);
+int role_plane_copy(struct role_plane *plane, const struct own_picture *picture) {
+	size_t stride;
+	void *target = kms_layer_begin(plane->layer, &stride);
 	if (target == NULL) {
 		return -EAGAIN;
 	}
 	plane->colour = 0; /* until it is known what is shown next */
-	if (!wlr_buffer_begin_data_ptr_access(
-			    picture, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data, &format, &stride)) {
-		return -EACCES;
-	}
-	struct pixels pixels = {data, (uint32_t)picture->width, (uint32_t)picture->height, stride};
-	uint64_t copied;
-	int ret = pixels_copy(&pixels, transform, target, target_stride, &copied);
-	wlr_buffer_end_data_ptr_access(picture);
+	struct pixels pixels = own_picture_pixels(picture);
+	struct pixel_hashes hashes;
+	int ret = pixels_copy(&pixels, target, stride, &hashes);
 	if (ret != 0) {
 		return ret;
 	}
 	plane->copies++;
-	if (copied != colour) {
+	if (hashes.colour != picture->colour) {
 		return -EILSEQ;
 	}
 	kms_layer_submit(plane->layer);
-	plane->colour = colour;
+	plane->colour = hashes.colour;
 	plane->stale = false;
 	return 0;
 }
@@ -88,41 +81,32 @@ bool role_plane_is_lent(const struct role_plane *plane) {
 	return role_plane_is_on(plane) && kms_layer_is_lent(plane->layer);
 }
 
-int role_plane_lend(struct role_plane *plane, struct memory_view *picture, uint64_t colour) {
+int role_plane_lend(struct role_plane *plane, struct memory_view *frame, uint64_t colour) {
 	struct pixel_hashes hashes = {0};
 	size_t stride;
 	uint32_t format;
 	void *data;
-	if (!wlr_buffer_begin_data_ptr_access(&picture->base, WLR_BUFFER_DATA_PTR_ACCESS_READ,
-			    &data, &format, &stride)) {
+	if (!wlr_buffer_begin_data_ptr_access(&frame->base, WLR_BUFFER_DATA_PTR_ACCESS_READ, &data,
+			    &format, &stride)) {
 		return -EACCES;
 	}
-	struct pixels pixels = {data, (uint32_t)picture->base.width, (uint32_t)picture->base.height,
-			stride};
+	struct pixels pixels = {
+			data, (uint32_t)frame->base.width, (uint32_t)frame->base.height, stride};
 	int ret = pixels_hash(&pixels, &hashes, NULL);
-	wlr_buffer_end_data_ptr_access(&picture->base);
+	wlr_buffer_end_data_ptr_access(&frame->base);
 	if (ret != 0) {
 		return ret;
 	}
 	if (hashes.colour != colour) {
 		return -EILSEQ;
 	}
-	ret = kms_layer_lend(plane->layer, &picture->base, &picture->dmabuf);
+	ret = kms_layer_lend(plane->layer, &frame->base, &frame->dmabuf);
 	if (ret == 0) {
 		plane->lent++;
 		plane->colour = colour;
 		plane->stale = false;
 	}
 	return ret;
-}
-
-struct own_picture *role_plane_capture(const struct role_plane *plane) {
-	const struct kms_dumb *picture = kms_layer_picture(plane->layer);
-	if (picture == NULL) {
-		return NULL;
-	}
-	struct pixels pixels = {picture->data, picture->width, picture->height, picture->stride};
-	return own_picture_copy(&pixels);
 }
 
 const char *role_place_name(enum role_place place) {

@@ -61,24 +61,19 @@ bool role_plane_is_on(const struct role_plane *plane);
 bool role_plane_shows(const struct role_plane *plane, uint64_t colour);
 
 /*
- * Copies the picture to the plane, and gives it to the next commit if that is what `colour` says.
- * Returns 0, -EILSEQ: it is another one, -EAGAIN: a commit is on its way, -EACCES: the picture
- * cannot be read, or -ENOMEM.
+ * Copies the picture to the plane, and gives it to the next commit if its colour is still the same.
+ * Returns 0, -EILSEQ: it is another one, -EAGAIN: a commit is on its way, or -ENOMEM.
  */
-int role_plane_copy(struct role_plane *plane, struct wlr_buffer *picture, uint32_t transform,
-		uint64_t colour);
+int role_plane_copy(struct role_plane *plane, const struct own_picture *picture);
 
 /*
- * Gives the picture itself to the next commit. Returns as role_plane_copy(), or another -errno: the
- * device does not take it.
+ * Gives a frame itself to the next commit, if `colour` is what it shows. Returns as
+ * role_plane_copy(), -EACCES: it cannot be read, or another -errno: the device does not take it.
  */
-int role_plane_lend(struct role_plane *plane, struct memory_view *picture, uint64_t colour);
+int role_plane_lend(struct role_plane *plane, struct memory_view *frame, uint64_t colour);
 
 /* Whether the plane shows, or is to show, a picture itself. */
 bool role_plane_is_lent(const struct role_plane *plane);
-
-/* A copy of what the plane shows, or NULL: there is none of its own. */
-struct own_picture *role_plane_capture(const struct role_plane *plane);
 
 const char *role_place_name(enum role_place place); /* one word, for programs */
 

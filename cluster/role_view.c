@@ -8,35 +8,21 @@
 #include <inttypes.h>
 #include <wlr/util/log.h>
 
-/* After judging a new picture took longer than this, so many times as long passes before the next.
- */
-#define LONG_NS UINT64_C(2000000)
-#define PAUSES 4
-
-static uint64_t role_view_expected(const struct role_view *view) {
-	return view->shown != NULL ? view->shown->hashes.colour
-				   : own_picture_colour(view->fallback);
-}
-
-/* Shows the frame, or the fallback for NULL. The renderer may not keep what it has uploaded: we do.
- */
-static void role_view_set_shown(struct role_view *view, struct held_frame *held) {
-	struct held_frame *old = view->shown;
-	struct wlr_buffer *buffer =
-			held != NULL ? &held->view.base : own_picture_buffer(view->fallback);
-	if (held != NULL) {
-		wlr_buffer_lock(buffer);
+/* Shows the frame's picture, or the fallback for NULL. Takes `lent`. */
+static void role_view_set_shown(struct role_view *view, const struct gid_frame *frame,
+		struct own_picture *picture, struct lent_frame *lent) {
+	struct own_picture *old = view->shown;
+	lent_frame_drop(view->lent);
+	view->lent = lent;
+	view->shows_frame = frame != NULL;
+	if (frame != NULL) {
+		view->frame = *frame;
 	}
-	view->shown = held;
-	wlr_scene_buffer_set_buffer(view->node, buffer);
-	if (old != NULL) {
-		wlr_buffer_unlock(&old->view.base);
-	}
+	view->shown = own_picture_ref(frame != NULL ? picture : view->fallback);
+	wlr_scene_buffer_set_buffer(view->node, &view->shown->view.base);
 	wlr_scene_buffer_set_dest_size(
 			view->node, view->config->box.width, view->config->box.height);
-	wlr_scene_buffer_set_transform(view->node,
-			held != NULL ? (enum wl_output_transform)held->frame.transform
-				     : WL_OUTPUT_TRANSFORM_NORMAL);
+	own_picture_unref(old);
 	view->awaited_commit = screen_next_commit(view->screen);
 	if (role_plane_is_on(&view->plane)) {
 		view->plane.stale = true;
@@ -44,9 +30,17 @@ static void role_view_set_shown(struct role_view *view, struct held_frame *held)
 	}
 }
 
+/* The output is about to have what is to be shown. */
+static void role_view_set_displayed(struct role_view *view) {
+	struct own_picture *last = view->shows_frame ? own_picture_ref(view->shown) : NULL;
+	own_picture_unref(view->last);
+	view->last = last;
+	view->displayed = view->shown->colour;
+}
+
 static void role_view_write_point(
 		const struct role_view *view, enum gid_timeline_event event, uint64_t time) {
-	const struct gid_frame *frame = &view->shown->frame;
+	const struct gid_frame *frame = &view->frame;
 	gid_timeline_write(view->timeline,
 			&(struct gid_timeline_point){
 					.event = event,
@@ -54,30 +48,17 @@ static void role_view_write_point(
 					.gid = frame->gid,
 					.stream = view->config->stream,
 					.sequence = frame->sequence,
-					.domain = view->domain,
+					.domain = view->reader.own_domain,
 			});
 }
 
 /* --- the fallback ----------------------------------------------------------------------------- */
 
-/*
- * What the output showed last was checked when it was composed, and is ours: nobody else writes it.
- * It may be of a frame before the one that is to be shown, which was not composed yet.
- */
+/* What the output showed last was checked. A frame after it may not have been composed yet. */
 static void role_view_keep_last(struct role_view *view) {
-	struct own_picture *last = NULL;
-	if (view->composed != 0 && role_plane_is_lent(&view->plane)) {
-		last = own_picture_copy_buffer(&view->shown->view.base);
-	} else if (view->composed != 0) {
-		last = role_plane_is_on(&view->plane)
-				? role_plane_capture(&view->plane)
-				: screen_capture(view->screen, &view->config->box);
-	}
-	if (last != NULL && own_picture_colour(last) == view->composed) {
-		own_picture_destroy(view->fallback);
-		view->fallback = last;
-	} else {
-		own_picture_destroy(last);
+	if (view->last != NULL) {
+		own_picture_unref(view->fallback);
+		view->fallback = own_picture_ref(view->last);
 	}
 }
 
@@ -133,7 +114,7 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 		if (view->config->fallback == FALLBACK_LAST) {
 			role_view_keep_last(view);
 		}
-		role_view_set_shown(view, NULL);
+		role_view_set_shown(view, NULL, NULL, NULL);
 	} else if (!role_is_live(role) && view->awaited_commit == 0) {
 		history_shown(&view->history, role->since); /* the fallback is there already */
 	}
@@ -141,147 +122,108 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* The same memory with the same pixels, sent again: nothing to draw, the newer frame is held. */
-static bool role_view_repeats(const struct role_view *view, struct gid_consumer *consumer,
-		const struct gid_frame *frame, const struct looked_at *looked) {
-	bool lies_there = looked->converted != NULL
-			? view->shown != NULL && view->shown->copy != NULL
-			: view->shown != NULL && view->shown->view.data == looked->pixels.data;
-	return view->shown != NULL && view->shown->consumer == consumer &&
-			view->shown->frame.gid == frame->gid &&
-			view->shown->frame.transform == frame->transform && lies_there &&
-			view->shown->hashes.content == looked->hashes.content &&
-			view->shown->hashes.colour == looked->hashes.colour;
+/* The same slot with the same pixels, sent again: nothing to draw. */
+static bool role_view_repeats(const struct role_view *view, const struct examination *of) {
+	return view->shows_frame && view->frame.gid == of->frame.gid &&
+			view->shown->colour == of->picture->colour;
 }
 
-static enum role_reason role_view_examine(struct role_view *view, const struct gid_frame *frame,
-		const struct gid_slab *slab, struct looked_at *looked) {
-	*looked = (struct looked_at){0};
-	if (slab == NULL) {
-		return ROLE_REASON_MEMORY;
-	}
-	return held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
-			(uint32_t)view->config->box.height, looked, NULL);
-}
-
-/*
- * Whether the picture is one of those that may be shown. What that takes is long: it is done once
- * for each picture that is new, which `colour` tells. A producer that sends new ones without end
- * gets few of them looked at; then `*later`, and the picture that is shown stays, until it is late.
- * The memory may have changed meanwhile: `looked` is what was judged.
- */
-static bool role_view_allows(struct role_view *view, const struct gid_frame *frame,
-		const struct gid_slab *slab, struct looked_at *looked, bool *later) {
-	*later = false;
-	if (view->config->allowed.count == 0) {
-		return true;
-	}
-	uint64_t colour = looked->hashes.colour;
-	struct verdict *verdict = &view->verdicts[colour % ROLE_VIEW_VERDICTS];
-	if (verdict->known && verdict->colour == colour) {
-		return verdict->allowed;
-	}
-	uint64_t begin = gid_clock_now();
-	*later = begin < view->judge_again;
-	struct digest digest;
-	if (*later) {
-		return false;
-	}
-	looked_at_finish(looked);
-	if (held_frame_examine(frame, slab, (uint32_t)view->config->box.width,
-			    (uint32_t)view->config->box.height, looked,
-			    &digest) != ROLE_REASON_NONE) {
-		return false;
-	}
-	uint64_t end = gid_clock_now();
-	view->judge_again = end - begin > LONG_NS ? end + PAUSES * (end - begin) : 0;
-	colour = looked->hashes.colour;
-	verdict = &view->verdicts[colour % ROLE_VIEW_VERDICTS];
-	*verdict = (struct verdict){
-			.known = true,
-			.colour = colour,
-			.allowed = hashes_have(&view->config->allowed, &digest),
-	};
-	return verdict->allowed;
-}
-
-static void give_back(struct gid_consumer *consumer, const struct gid_frame *frame,
-		struct gid_slab *slab) {
-	gid_consumer_release(consumer, frame);
-	gid_slab_unref(slab);
-}
-
-void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
-		const struct gid_frame *frame, struct gid_slab *slab, uint64_t now) {
-	struct looked_at looked;
+/* Returns whether the picture may be shown. */
+static bool role_view_judge(struct role_view *view, struct stream_reader *reader,
+		const struct examination *of, uint64_t now) {
+	const struct gid_frame *frame = &of->frame;
 	view->history.frames++;
-	enum role_reason reason = role_view_examine(view, frame, slab, &looked);
-	bool later = false;
-	bool allowed = reason == ROLE_REASON_NONE &&
-			role_view_allows(view, frame, slab, &looked, &later);
-	if (later) {
-		give_back(consumer, frame, slab);
-		goto done;
-	}
 	bool good = false;
-	if (reason != ROLE_REASON_NONE) {
-		role_refuse(&view->role, reason, now);
+	if (of->reason != ROLE_REASON_NONE) {
+		role_refuse(&view->role, of->reason, now);
 	} else {
 		struct gid_consumer_stats stats;
-		gid_consumer_get_stats(consumer, &stats);
+		gid_consumer_get_stats(reader->consumer, &stats);
 		good = role_frame(&view->role,
 				&(struct role_frame){
 						.sequence = frame->sequence,
 						.submit_time = frame->submit_time,
 						.stated_hash = frame->content_hash,
 						.clock_error = stats.clock_error_ns,
-						.pixel_hash = looked.hashes.content,
-						.colour = looked.hashes.colour,
+						.pixel_hash = of->content,
+						.colour = of->picture->colour,
 						.has_hash = frame->flags & GID_FRAME_HASH,
-						.allowed = allowed,
+						.allowed = of->allowed,
 						.heartbeat = frame->flags & GID_FRAME_HEARTBEAT,
 				},
 				now);
 	}
 	view->history.refused_frames += !good;
-	if (good && role_view_repeats(view, consumer, frame, &looked)) {
-		struct gid_frame old = view->shown->frame;
-		view->shown->frame = *frame;
-		give_back(consumer, &old, slab);
-		goto done;
+	return good;
+}
+
+/* The frame itself, if it may be on a plane. */
+static struct lent_frame *role_view_hold(struct role_view *view, struct stream_reader *reader,
+		const struct examination *of, struct gid_slab *slab) {
+	if (!view->screen->config->direct || !lent_frame_is_possible(&of->frame, slab)) {
+		return NULL;
 	}
-	struct held_frame *held = NULL;
-	if (good) {
-		held = held_frame_create(&view->held, consumer, frame, slab, &looked,
-				view->screen->device->renderer);
+	return lent_frame_create(&view->lents, reader->consumer, &of->frame, slab,
+			of->picture->width, of->picture->height);
+}
+
+static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
+		struct gid_slab *slab, uint64_t now) {
+	struct role_view *view = data;
+	if (!role_view_judge(view, reader, of, now)) {
+		return false;
 	}
-	if (held != NULL) {
-		view->history.shown_frames++;
-		view->history.sampled_frames += held->view.sampled;
-		view->history.converted_frames += held->copy != NULL;
-		role_view_set_shown(view, held);
-		if (view->timeline != NULL) {
-			role_view_write_point(view, GID_TIMELINE_COMMIT, gid_clock_now());
-		}
-		wlr_buffer_drop(&held->view.base);
+	if (role_view_repeats(view, of)) {
+		view->frame = of->frame;
+		return false;
+	}
+	view->history.shown_frames++;
+	view->history.converted_frames += of->converted;
+	struct lent_frame *lent = role_view_hold(view, reader, of, slab);
+	role_view_set_shown(view, &of->frame, of->picture, lent);
+	if (view->timeline != NULL) {
+		role_view_write_point(view, GID_TIMELINE_COMMIT, gid_clock_now());
+	}
+	return lent != NULL;
+}
+
+static void handle_noted(void *data, const struct gid_frame *frame, uint64_t now) {
+	struct role_view *view = data;
+	if (frame->flags & GID_FRAME_EOS) {
+		role_lost(&view->role, ROLE_REASON_ENDED, now);
 	} else {
-		give_back(consumer, frame, slab);
+		view->hidden = (enum gid_hidden)(frame->flags >> GID_FRAME_HIDDEN_SHIFT);
+		role_lost(&view->role, ROLE_REASON_HIDDEN, now);
 	}
-
-done:
-	looked_at_finish(&looked);
 }
 
-void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now) {
-	held_frame_forget_consumer(&view->held);
+static enum role_reason reason_of_loss(int reason) {
+	switch (reason) {
+	case 0:
+		return ROLE_REASON_ENDED;
+	case -EPROTO:
+		return ROLE_REASON_PROTOCOL;
+	default:
+		return ROLE_REASON_DIED;
+	}
+}
+
+static void handle_lost(void *data, int reason, uint64_t now) {
+	struct role_view *view = data;
+	lent_frame_forget_consumer(&view->lents);
 	view->hidden = GID_HIDDEN_UNSAID;
-	role_lost(&view->role, reason, now);
+	role_lost(&view->role, reason_of_loss(reason), now);
 }
+
+static const struct stream_reader_hooks reader_hooks = {
+		.examined = handle_examined,
+		.noted = handle_noted,
+		.lost = handle_lost,
+};
 
 void role_view_tick(struct role_view *view, uint64_t now) {
 	role_tick(&view->role, now);
-	if (view->shown != NULL &&
-			!gid_slab_is_current(view->shown->slab, view->shown->frame.gid)) {
+	if (view->lent != NULL && !gid_slab_is_current(view->lent->slab, view->lent->frame.gid)) {
 		role_refuse(&view->role, ROLE_REASON_TAKEN_BACK, now);
 	}
 }
@@ -296,33 +238,20 @@ void role_view_settle(struct role_view *view) {
 	}
 }
 
-/*
- * A picture that others can still write is on the plane only where that would be noticed. And only
- * from the first byte of its memory on: vkms of Linux 6.12 counts the offset twice, and reads
- * behind the end.
- */
+/* A picture that others can still write is on the plane only where that would be noticed. */
 static bool role_view_may_lend(const struct role_view *view) {
-	const struct held_frame *held = view->shown;
-	return view->screen->config->direct && screen_is_read_back(view->screen) && held != NULL &&
-			held->copy == NULL && held->view.dmabuf.n_planes == 1 &&
-			held->view.dmabuf.offset[0] == 0 &&
-			held->frame.transform == WL_OUTPUT_TRANSFORM_NORMAL;
+	return view->lent != NULL && screen_is_read_back(view->screen);
 }
 
 /* As role_plane_copy(). */
 static int role_view_put(struct role_view *view) {
-	struct held_frame *held = view->shown;
-	uint64_t colour = role_view_expected(view);
 	if (role_view_may_lend(view)) {
-		int ret = role_plane_lend(&view->plane, &held->view, colour);
+		int ret = role_plane_lend(&view->plane, &view->lent->view, view->shown->colour);
 		if (ret == 0 || ret == -EAGAIN || ret == -EACCES || ret == -EILSEQ) {
 			return ret;
 		}
 	}
-	struct wlr_buffer *picture =
-			held != NULL ? &held->view.base : own_picture_buffer(view->fallback);
-	return role_plane_copy(
-			&view->plane, picture, held != NULL ? held->frame.transform : 0, colour);
+	return role_plane_copy(&view->plane, view->shown);
 }
 
 void role_view_fill(struct role_view *view, uint64_t now) {
@@ -331,10 +260,9 @@ void role_view_fill(struct role_view *view, uint64_t now) {
 		plane->stale = true;
 	}
 	if (role_plane_is_on(plane) && plane->stale &&
-			role_plane_shows(plane, role_view_expected(view))) {
+			role_plane_shows(plane, view->shown->colour)) {
 		/* The same picture in other memory, which needs no copy. */
-		view->composed = view->shown != NULL ? view->shown->hashes.colour : 0;
-		view->displayed = role_view_expected(view);
+		role_view_set_displayed(view);
 		view->awaited_commit = 0;
 		history_shown(&view->history, now);
 		plane->stale = false;
@@ -342,11 +270,9 @@ void role_view_fill(struct role_view *view, uint64_t now) {
 	}
 	/* The second time for the fallback. */
 	for (int round = 0; round < 2 && role_plane_is_on(plane) && plane->stale; round++) {
-		const struct held_frame *held = view->shown;
 		int ret = role_view_put(view);
 		if (ret == 0) {
-			view->composed = held != NULL ? held->hashes.colour : 0;
-			view->displayed = role_view_expected(view);
+			role_view_set_displayed(view);
 			return;
 		}
 		if (ret == -EAGAIN) {
@@ -375,13 +301,12 @@ bool role_view_check(struct role_view *view, const struct pixels *composed, uint
 				(uint32_t)box->width, (uint32_t)box->height);
 		struct pixel_hashes hashes;
 		if (pixels_hash(&region, &hashes, NULL) == 0 &&
-				hashes.colour == role_view_expected(view)) {
-			view->composed = view->shown != NULL ? hashes.colour : 0;
-			view->displayed = hashes.colour;
+				hashes.colour == view->shown->colour) {
+			role_view_set_displayed(view);
 			return true;
 		}
 	}
-	bool showed_frame = view->shown != NULL;
+	bool showed_frame = view->shows_frame;
 	view->displayed = 0;
 	role_refuse(&view->role, reason, now);
 	return !showed_frame; /* there is nothing better than the fallback */
@@ -428,8 +353,8 @@ void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when)
 	}
 	view->awaited_commit = 0;
 	history_shown(&view->history, when);
-	if (view->shown != NULL) {
-		uint64_t submitted = view->shown->frame.submit_time;
+	if (view->shows_frame) {
+		uint64_t submitted = view->frame.submit_time;
 		samples_add(&view->history.latency, when > submitted ? when - submitted : 0);
 		if (view->timeline != NULL) {
 			role_view_write_point(view, GID_TIMELINE_SHOWN, when);
@@ -437,19 +362,40 @@ void role_view_presented(struct role_view *view, uint32_t commit, uint64_t when)
 	}
 }
 
+static int role_view_init_reader(struct role_view *view, struct wl_event_loop *loop) {
+	const struct role_config *config = view->config;
+	return stream_reader_init(&view->reader,
+			&(struct stream_reader_config){
+					.kind = "role",
+					.name = config->name,
+					.domain = config->domain,
+					.stream = config->stream,
+					.undrawn_ns = config->limits.deadline_ns,
+					.width = (uint32_t)config->box.width,
+					.height = (uint32_t)config->box.height,
+					.allowed = &config->allowed,
+					.timeline = view->timeline,
+			},
+			&reader_hooks, view, loop);
+}
+
 int role_view_init(struct role_view *view, const struct role_config *config, struct screen *screen,
-		uint64_t now) {
-	*view = (struct role_view){.config = config, .screen = screen};
-	wl_list_init(&view->held);
-	int ret = role_init(&view->role, &config->limits, now);
+		struct wl_event_loop *loop, struct gid_timeline *timeline) {
+	*view = (struct role_view){.config = config, .screen = screen, .timeline = timeline};
+	wl_list_init(&view->lents);
+	int ret = role_init(&view->role, &config->limits, gid_clock_now());
 	if (ret < 0) {
 		return ret;
 	}
 	view->role.changed = handle_changed;
 	view->role.data = view;
-	ret = own_picture_create(&view->fallback, config);
+	ret = role_view_init_reader(view, loop);
 	if (ret < 0) {
-		goto error_role;
+		goto error_reader;
+	}
+	ret = own_picture_create_fallback(&view->fallback, config);
+	if (ret < 0) {
+		goto error_reader;
 	}
 	view->plane.place = ROLE_PLACE_OFF;
 	view->node = wlr_scene_buffer_create(screen->safety, NULL);
@@ -458,12 +404,13 @@ int role_view_init(struct role_view *view, const struct role_config *config, str
 		goto error_picture;
 	}
 	wlr_scene_node_set_position(&view->node->node, config->box.x, config->box.y);
-	role_view_set_shown(view, NULL);
+	role_view_set_shown(view, NULL, NULL, NULL);
 	return 0;
 
 error_picture:
-	own_picture_destroy(view->fallback);
-error_role:
+	own_picture_unref(view->fallback);
+error_reader:
+	stream_reader_finish(&view->reader);
 	role_finish(&view->role);
 	return ret;
 }
@@ -485,10 +432,13 @@ struct kept_role role_view_keep(const struct role_view *view, uint64_t now) {
 }
 
 void role_view_finish(struct role_view *view) {
-	held_frame_forget_consumer(&view->held);
+	lent_frame_forget_consumer(&view->lents);
 	role_plane_finish(&view->plane);
-	role_view_set_shown(view, NULL);
+	lent_frame_drop(view->lent);
 	wlr_scene_node_destroy(&view->node->node);
-	own_picture_destroy(view->fallback);
+	own_picture_unref(view->shown);
+	own_picture_unref(view->last);
+	own_picture_unref(view->fallback);
+	stream_reader_finish(&view->reader);
 	role_finish(&view->role);
 }

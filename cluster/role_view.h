@@ -2,55 +2,51 @@
 /**
  * One role on the display: what its stream brings, whether that may be shown, and what is shown.
  *
- * role_stream.c brings the frames, role_view.c decides and shows.
+ * stream_reader.c brings the frames and has them examined, role_view.c decides and shows.
  */
 #ifndef CLUSTER_ROLE_VIEW_H
 #define CLUSTER_ROLE_VIEW_H
 
 #include "cluster_config.h"
-#include "held_frame.h"
 #include "history.h"
 #include "kept.h"
+#include "lent_frame.h"
 #include "log_budget.h"
 #include "own_picture.h"
 #include "role_plane.h"
+#include "stream_reader.h"
 #include <wlr/types/wlr_scene.h>
 
 struct screen;
-
-#define ROLE_VIEW_VERDICTS 64
-
-/* Whether a picture, known by its `colour`, is one that may be shown. */
-struct verdict {
-	bool known, allowed;
-	uint64_t colour;
-};
 
 struct role_view {
 	const struct role_config *config;
 	struct screen *screen;
 	struct role role;
+	struct stream_reader reader;
 	struct wlr_scene_buffer *node;
 	struct role_plane plane; /* the node is off while the role is on it */
 	struct own_picture *fallback;
-	struct held_frame *shown; /* the frame on the display, NULL: the fallback is */
-	struct wl_list held;	  /* held_frame::link */
-	struct verdict verdicts[ROLE_VIEW_VERDICTS];
-	uint64_t judge_again; /* no new picture is judged before */
+	struct own_picture *shown; /* on the display: a frame's picture, or the fallback */
+	struct own_picture *
+			last; /* of the frame that the output showed; NULL: the fallback is there */
+	bool shows_frame;
+	struct gid_frame frame;	 /* with shows_frame */
+	struct lent_frame *lent; /* that frame itself, where a plane may show it; else NULL */
+	struct wl_list lents;	 /* lent_frame::link */
 	struct history history;
 	struct log_budget log_budget;
 	struct gid_timeline *timeline; /* NULL: none */
-	uint32_t domain;	       /* the number of our own */
 	enum gid_hidden hidden;	       /* why, as the stream said last; see role_view_is_hidden() */
 	uint32_t awaited_commit;       /* the output's, which will bring what changed; 0: none */
 	/* The colour of our region as it is to be displayed, and as it was to be in the frame that
 	 * is read back; 0: not known. */
 	uint64_t displayed, awaited;
-	uint64_t composed; /* the colour of the frame on the output; 0: the fallback is */
 };
 
+/* Begins, without a domain to read from. `timeline`: NULL for none. */
 int role_view_init(struct role_view *view, const struct role_config *config, struct screen *screen,
-		uint64_t now);
+		struct wl_event_loop *loop, struct gid_timeline *timeline);
 void role_view_finish(struct role_view *view);
 
 /* Goes on where the process before this one ended. Right after role_view_init(). */
@@ -58,13 +54,6 @@ void role_view_resume(struct role_view *view, const struct kept_role *kept, uint
 
 /* What the process after this one is to know. */
 struct kept_role role_view_keep(const struct role_view *view, uint64_t now);
-
-/*
- * A frame arrived, and its memory: takes both, the frame of `consumer` and the reference. `slab` is
- * NULL where the memory may not be read.
- */
-void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
-		const struct gid_frame *frame, struct gid_slab *slab, uint64_t now);
 
 /* Whether the producer hides the surface, and `hidden` says why: then nothing else is to be said.
  */
@@ -75,9 +64,6 @@ const char *role_view_checked_by(const struct role_view *view);
 
 /* What is said of the role's state. */
 const char *role_view_text(const struct role_view *view);
-
-/* The stream is gone, and why. */
-void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t now);
 
 /* Time passed. */
 void role_view_tick(struct role_view *view, uint64_t now);

@@ -229,7 +229,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < roles->count; i++) {
 		role_view_tick(&roles->views[i], now);
-		role_stream_tick(&roles->streams[i]);
+		stream_reader_tick(&roles->views[i].reader);
 	}
 	for (size_t i = 0; i < roles->display->screen_count; i++) {
 		screen_tick(&roles->display->screens[i], now);
@@ -260,8 +260,8 @@ static void handle_connection_changed(void *data) {
 			? gidd_connection_get_domain(roles->connection)
 			: NULL;
 	for (size_t i = 0; domain != NULL && i < roles->count; i++) {
-		if (roles->streams[i].domain == NULL) {
-			role_stream_start(&roles->streams[i], domain);
+		if (roles->views[i].reader.domain == NULL) {
+			stream_reader_start(&roles->views[i].reader, domain);
 		}
 	}
 }
@@ -269,7 +269,7 @@ static void handle_connection_changed(void *data) {
 static void handle_connection_lost(void *data) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
-		role_stream_stop(&roles->streams[i]);
+		stream_reader_stop(&roles->views[i].reader);
 	}
 }
 
@@ -283,10 +283,10 @@ static const struct gidd_connection_events connection_events = {
 
 static int roles_init_views(struct roles *roles) {
 	const struct cluster_config *config = roles->config;
-	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < config->role_count; i++) {
 		struct screen *screen = &roles->display->screens[config->roles[i].output];
-		int ret = role_view_init(&roles->views[i], &config->roles[i], screen, now);
+		int ret = role_view_init(&roles->views[i], &config->roles[i], screen, roles->loop,
+				roles->timeline);
 		if (ret < 0) {
 			wlr_log(WLR_ERROR, "role %s: %s", config->roles[i].name,
 					ret == -EINVAL && config->roles[i].picture
@@ -294,8 +294,6 @@ static int roles_init_views(struct roles *roles) {
 							: strerror(-ret));
 			return ret;
 		}
-		roles->views[i].timeline = roles->timeline;
-		role_stream_init(&roles->streams[i], &roles->views[i], roles->loop);
 		roles->count++;
 	}
 	return 0;
@@ -311,10 +309,8 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	};
 	notify_init(&roles->notify);
 	roles->views = calloc(config->role_count + 1, sizeof(*roles->views));
-	roles->streams = calloc(config->role_count + 1, sizeof(*roles->streams));
 	roles->kept = calloc(config->role_count + 1, sizeof(*roles->kept));
-	if (roles->timer < 0 || roles->views == NULL || roles->streams == NULL ||
-			roles->kept == NULL) {
+	if (roles->timer < 0 || roles->views == NULL || roles->kept == NULL) {
 		return -ENOMEM;
 	}
 	int ret = gid_timeline_open(NULL, "gid-cluster", &roles->timeline);
@@ -361,5 +357,4 @@ void roles_finish(struct roles *roles) {
 	notify_finish(&roles->notify);
 	free(roles->kept);
 	free(roles->views);
-	free(roles->streams);
 }

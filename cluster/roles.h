@@ -7,7 +7,6 @@
 #include "gidd_connection.h"
 #include "keeper.h"
 #include "notify.h"
-#include "role_stream.h"
 #include "role_view.h"
 
 struct roles {
@@ -16,7 +15,6 @@ struct roles {
 	struct wl_event_loop *loop;
 	struct gidd_connection *connection;
 	struct role_view *views;       /* one for each role of the configuration */
-	struct role_stream *streams;   /* likewise */
 	struct gid_timeline *timeline; /* NULL: none */
 	size_t count;		       /* of those that are initialised */
 	struct notify notify;	       /* of whoever started us */

@@ -62,30 +62,6 @@ static bool read_buffer(
 	return known;
 }
 
-struct capture {
-	const struct gid_box *box;
-	struct own_picture *picture;
-};
-
-static void capture_pixels(void *data, const struct pixels *pixels) {
-	struct capture *capture = data;
-	const struct gid_box *box = capture->box;
-	if ((uint32_t)(box->x + box->width) <= pixels->width &&
-			(uint32_t)(box->y + box->height) <= pixels->height) {
-		struct pixels part = pixels_part(pixels, (uint32_t)box->x, (uint32_t)box->y,
-				(uint32_t)box->width, (uint32_t)box->height);
-		capture->picture = own_picture_copy(&part);
-	}
-}
-
-struct own_picture *screen_capture(struct screen *screen, const struct gid_box *box) {
-	struct capture capture = {.box = box};
-	if (screen->front != NULL) {
-		read_buffer(screen, screen->front, capture_pixels, &capture);
-	}
-	return capture.picture;
-}
-
 struct check {
 	struct screen *screen;
 	uint64_t now;
@@ -426,11 +402,11 @@ static void screen_set_background(struct screen *screen) {
 	if (path == NULL || screen->background != NULL) {
 		return;
 	}
-	int ret = own_picture_read(&screen->background, path, output->width, output->height);
-	struct wlr_scene_buffer *node = ret == 0
-			? wlr_scene_buffer_create(&screen->scene->tree,
-					  own_picture_buffer(screen->background))
-			: NULL;
+	int ret = own_picture_create_png(&screen->background, path, (uint32_t)output->width,
+			(uint32_t)output->height);
+	struct wlr_scene_buffer *node = ret == 0 ? wlr_scene_buffer_create(&screen->scene->tree,
+								   &screen->background->view.base)
+						 : NULL;
 	if (node == NULL) {
 		wlr_log(WLR_ERROR, "background=%s: %s", path,
 				ret == -EINVAL ? "no PNG that can be read" : "no memory");
@@ -512,5 +488,5 @@ void screen_finish(struct screen *screen) {
 	if (screen->scene != NULL) {
 		wlr_scene_node_destroy(&screen->scene->tree.node);
 	}
-	own_picture_destroy(screen->background);
+	own_picture_unref(screen->background);
 }

@@ -123,9 +123,6 @@ bool screen_is_read_back(const struct screen *screen);
 /* The number of the commit that will be next. Never 0. */
 uint32_t screen_next_commit(const struct screen *screen);
 
-/* A copy of what the output shows in the box. NULL: it is not on the output, or there is none. */
-struct own_picture *screen_capture(struct screen *screen, const struct gid_box *box);
-
 /* How long a picture stays at least, in ns. */
 uint64_t screen_refresh_ns(const struct screen *screen);
 

@@ -96,10 +96,6 @@ bool kms_layer_is_lent(const struct kms_layer *layer) {
 	return layer->next == LENT;
 }
 
-const struct kms_dumb *kms_layer_picture(const struct kms_layer *layer) {
-	return layer->next >= 0 && layer->next != LENT ? &layer->pictures[layer->next] : NULL;
-}
-
 /* The framebuffer that the next commit shows; 0: none. */
 static uint32_t layer_fb(const struct kms_layer *layer) {
 	struct kms_device *device = layer->output->device;

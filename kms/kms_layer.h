@@ -71,9 +71,6 @@ bool kms_layer_is_lent(const struct kms_layer *layer);
 /* Whether its picture was given to a commit already, on its plane. */
 bool kms_layer_is_shown(const struct kms_layer *layer);
 
-/* The picture that the next commit shows; NULL: none was submitted yet, or it is lent. */
-const struct kms_dumb *kms_layer_picture(const struct kms_layer *layer);
-
 /*
  * Finds a plane for each layer of the output that has none for which it is KMS_LAYER_TAKEN, as far
  * as the device takes them: it is asked, and nothing on the screen changes. The output is on. What

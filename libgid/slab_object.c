@@ -244,12 +244,16 @@ gid_id gid_slab_gid(const struct gid_slab *slab, uint32_t slot) {
 	return slab->info.gid | slot << 16 | gid_slab_generation(slab, slot);
 }
 
+const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) {
+	return slab->view == NULL || slot >= slab->info.slot_count
+			? NULL
+			: slab->view + slot * slab->info.slot_size;
+}
+
 const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
-	if (slab->view == NULL || slot >= slab->info.slot_count) {
-		return NULL;
-	}
-	const char *view = slab->view + slot * slab->info.slot_size;
-	if (slab->touched != NULL && (slab->touched[slot / 8] >> slot % 8 & 1) == 0) {
+	const void *view = gid_slab_view_untouched(slab, slot);
+	if (view != NULL && slab->touched != NULL &&
+			(slab->touched[slot / 8] >> slot % 8 & 1) == 0) {
 		slab->touched[slot / 8] |= (uint8_t)(1u << slot % 8);
 		gid_memory_touch(view, slab->info.slot_size);
 	}

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../cluster/held_frame.h"
+#include "../../cluster/examiner.h"
 #include "../unit/tap.h"
 
 static int fence;
@@ -52,14 +52,6 @@ void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *out) {
 	*out = info;
 }
 
-const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
-	return picture;
-}
-
-bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
-	return true;
-}
-
 /* --- tests ------------------------------------------------------------------------------------ */
 
 static void draw(bool drawn) {
@@ -71,21 +63,32 @@ static void draw(bool drawn) {
 	syncs = syncs_too_early = 0;
 }
 
+static enum role_reason examine(void) {
+	static const struct hashes all;
+	static uint32_t pixels[16 * 16];
+	struct own_picture drawn = {.data = pixels, .width = 16, .height = 16};
+	struct examiner examiner = {.allowed = &all};
+	struct examination of = {.frame = {.gid = gid_make(1, 1, 0, 0)},
+			.slab = info,
+			.slot = picture,
+			.picture = &drawn};
+	examiner_examine(&examiner, &of);
+	examiner_finish(&examiner);
+	return of.reason;
+}
+
 static void test_frames(void) {
 	draw(false);
 	info.memory = GID_MEMORY_DMABUF;
-	tap_ok(!held_frame_is_drawn(NULL), "a frame that is being drawn is not one to look at");
+	tap_ok(!examiner_is_drawn(NULL), "a frame that is being drawn is not one to look at");
 	tap_ok(syncs == 0, "which is found out without asking the device");
 	draw(true);
-	tap_ok(held_frame_is_drawn(NULL), "once it is drawn it is");
-	struct gid_frame frame = {.gid = gid_make(1, 1, 0, 0)};
-	struct looked_at looked;
-	tap_ok(held_frame_examine(&frame, NULL, 16, 16, &looked, NULL) == ROLE_REASON_NONE &&
-					syncs == 2 && syncs_too_early == 0,
+	tap_ok(examiner_is_drawn(NULL), "once it is drawn it is");
+	tap_ok(examine() == ROLE_REASON_NONE && syncs == 2 && syncs_too_early == 0,
 			"then it is looked at, between two words to the device");
 	draw(false);
 	info.memory = GID_MEMORY_MEMFD;
-	tap_ok(held_frame_is_drawn(NULL), "memory is always drawn");
+	tap_ok(examiner_is_drawn(NULL), "memory is always drawn");
 	info.memory = GID_MEMORY_DMABUF;
 }
 
@@ -93,12 +96,9 @@ static void test_frames(void) {
 static void test_attack(void) {
 	draw(true);
 	begins_anew = true;
-	struct gid_frame frame = {.gid = gid_make(1, 1, 0, 0)};
-	struct looked_at looked;
 	uint64_t begin = gid_clock_now();
-	enum role_reason reason = held_frame_examine(&frame, NULL, 16, 16, &looked, NULL);
+	enum role_reason reason = examine();
 	uint64_t took = gid_clock_now() - begin;
-	looked_at_finish(&looked);
 	tap_ok(reason == ROLE_REASON_MEMORY && syncs == 1,
 			"a picture that a device begins to draw again is not read");
 	tap_ok(took < 1000000000, "and not waited for (%.1f ms)", (double)took / 1e6);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pictures whose fence comes late, or never: a role's stream waits for none of them longer than it
- * may, and whatever the producer sends meanwhile, it gives back what it took. libgid's and the
- * view's functions are replaced by those of the test.
+ * Pictures whose fence comes late, or never, and such as take long to be examined: the reader of a
+ * stream waits for none of them longer than it may, and whatever the producer sends meanwhile, it
+ * gives back what it took. libgid's and the worker's functions are replaced by those of the test.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "../../cluster/role_stream.h"
+#include "../../cluster/stream_reader.h"
 #include "../unit/tap.h"
 
 #define MS UINT64_C(1000000)
@@ -91,6 +91,11 @@ void gid_slab_import_cancel(struct gid_domain *domain, void *data) {
 	imported = NULL;
 }
 
+struct gid_slab *gid_slab_ref(struct gid_slab *slab) {
+	references++;
+	return slab;
+}
+
 void gid_slab_unref(struct gid_slab *slab) {
 	references -= slab != NULL;
 }
@@ -99,63 +104,143 @@ bool gid_slab_is_current(const struct gid_slab *slab, gid_id gid) {
 	return current;
 }
 
-/* --- what the view does with them ------------------------------------------------------------- */
+const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) {
+	return &references;
+}
 
-bool held_frame_is_drawn(const struct gid_slab *slab) {
+void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) {
+	*info = (struct gid_slab_info){.slot_count = 4, .slot_size = 4096};
+}
+
+/* --- the worker, which is done at once, unless it `works` ------------------------------------- */
+
+static struct examination work;
+static bool works, has_work;
+
+struct worker *worker_create(const struct hashes *allowed) {
+	return (struct worker *)&work;
+}
+
+void worker_destroy(struct worker *worker) {
+}
+
+int worker_get_fd(const struct worker *worker) {
+	return bell;
+}
+
+bool worker_is_free(const struct worker *worker) {
+	return !has_work;
+}
+
+void worker_start(struct worker *worker, const struct examination *examination) {
+	work = *examination;
+	has_work = true;
+}
+
+bool worker_collect(struct worker *worker, struct examination *examination) {
+	if (!has_work || works) {
+		return false;
+	}
+	*examination = work;
+	has_work = false;
+	return true;
+}
+
+void worker_wait(struct worker *worker) {
+	works = false;
+}
+
+bool examiner_is_drawn(const struct gid_slab *slab) {
 	return drawn;
 }
 
-uint32_t held_frame_showable(struct gid_showable showable[GID_SHOWABLE_MAX]) {
+uint32_t examiner_showable(struct gid_showable showable[GID_SHOWABLE_MAX]) {
 	return 0;
 }
 
-void held_frame_forget_consumer(struct wl_list *list) {
+/* --- its pictures ----------------------------------------------------------------------------- */
+
+static struct own_picture picture;
+
+int picture_pool_init(struct picture_pool *pool, uint32_t width, uint32_t height) {
+	return 0;
 }
 
-void role_view_frame(struct role_view *view, struct gid_consumer *consumer,
-		const struct gid_frame *frame, struct gid_slab *slab, uint64_t time) {
+void picture_pool_finish(struct picture_pool *pool) {
+}
+
+struct own_picture *picture_pool_take(struct picture_pool *pool) {
+	picture.used = true;
+	return &picture;
+}
+
+void own_picture_unref(struct own_picture *one) {
+	one->used = false;
+}
+
+void samples_add(struct samples *samples, uint64_t value) {
+}
+
+/* --- who shows them --------------------------------------------------------------------------- */
+
+static unsigned noted, lost;
+
+static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
+		struct gid_slab *slab, uint64_t time) {
 	shown++;
-	last_shown = frame->sequence;
-	gid_consumer_release(consumer, frame);
-	gid_slab_unref(slab);
+	last_shown = of->frame.sequence;
+	return false;
 }
 
-void role_view_lost(struct role_view *view, enum role_reason reason, uint64_t time) {
+static void handle_noted(void *data, const struct gid_frame *frame, uint64_t time) {
+	noted++;
 }
+
+static void handle_lost(void *data, int reason, uint64_t time) {
+	lost++;
+}
+
+static const struct stream_reader_hooks hooks = {handle_examined, handle_noted, handle_lost};
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-static struct role_config config = {.name = (char *)"telltale",
-		.stream = (char *)"safety/telltale",
-		.limits = {.deadline_ns = DEADLINE_MS * MS, .good_frames = 1}};
-static struct role_view view;
-static struct role_stream stream;
+static const struct stream_reader_config config = {.kind = "role",
+		.name = "telltale",
+		.stream = "safety/telltale",
+		.undrawn_ns = DEADLINE_MS * MS};
+static struct stream_reader stream;
 
 static void begin(void) {
-	queued = released = references = shown = 0;
+	queued = released = references = shown = noted = lost = 0;
 	next_sequence = last_shown = last_released = 0;
-	drawn = imports_later = false;
+	drawn = imports_later = works = has_work = false;
 	current = true;
-	view = (struct role_view){.config = &config};
-	role_init(&view.role, &config.limits, now);
-	role_stream_init(&stream, &view, wl_event_loop_create());
-	role_stream_start(&stream, (struct gid_domain *)&bell);
+	stream_reader_init(&stream, &config, &hooks, NULL, wl_event_loop_create());
+	stream_reader_start(&stream, (struct gid_domain *)&bell);
+}
+
+/* The event loop turns once: here for the worker, in which all descriptors are one. */
+static void turn(void) {
+	wl_event_loop_dispatch(stream.loop, 0);
 }
 
 static void refresh(unsigned frames) {
 	now += 16 * MS;
 	queued += frames;
-	role_stream_tick(&stream);
+	stream_reader_tick(&stream);
+	turn();
 }
 
 /* All that was received was given back, and nothing is held. */
 static bool end(void) {
 	struct wl_event_loop *loop = stream.loop;
-	bool waits = stream.waits == ROLE_STREAM_FENCED;
-	role_stream_stop(&stream);
-	role_finish(&view.role);
+	unsigned waits = stream.waits == STREAM_READER_FENCED ||
+			stream.waits == STREAM_READER_QUEUED;
+	waits += has_work;
+	stream_reader_stop(&stream);
+	stream_reader_finish(&stream);
 	wl_event_loop_destroy(loop);
-	return references == 0 && released + waits == next_sequence;
+	return references == 0 && released + waits == next_sequence && !picture.used;
 }
 
 static void test_late(void) {
@@ -190,14 +275,14 @@ static void test_never(void) {
 		held = out > held ? out : held;
 	}
 	tap_ok(shown == 0 && held == 1, "of pictures that are never drawn one is held at a time");
-	tap_ok(view.history.undrawn_frames == released && released > 400, "they are counted");
+	tap_ok(stream.undrawn == released && released > 400, "they are counted");
 	tap_ok(end(), "and all is given back");
 	begin();
 	refresh(1);
 	for (unsigned ms = 0; ms < 2 * DEADLINE_MS; ms += 16) {
 		refresh(0);
 	}
-	tap_ok(released == 1 && stream.waits == ROLE_STREAM_IDLE,
+	tap_ok(released == 1 && stream.waits == STREAM_READER_IDLE,
 			"a single one is given back when the role's deadline is over");
 	drawn = true;
 	refresh(1);
@@ -250,8 +335,45 @@ static void test_hidden(uint32_t flags, const char *what) {
 	tap_ok(end(), "and all is given back");
 }
 
+/* A worker that is busy is not waited for: the newest frame is, and those before it go back. */
+static void test_dear(void) {
+	begin();
+	drawn = works = true;
+	for (unsigned i = 0; i < 100; i++) {
+		refresh(1);
+	}
+	unsigned out = (unsigned)(next_sequence - released);
+	tap_ok(shown == 0 && out == 2, "of a dear stream two frames are held (%u)", out);
+	works = false;
+	refresh(0);
+	tap_ok(shown == 1 && last_shown == 1, "what was examined is shown");
+	refresh(0);
+	tap_ok(shown == 2 && last_shown == 100, "the next one is the newest");
+	tap_ok(end(), "and all is given back");
+}
+
+/* What is examined when the producer says that there is nothing to show, is not shown. */
+static void test_examined_too_late(void) {
+	begin();
+	drawn = works = true;
+	refresh(1);
+	mark = GID_FRAME_EOS;
+	refresh(0);
+	works = false;
+	refresh(0);
+	tap_ok(noted == 1 && shown == 0 && released == 1,
+			"a frame from before the end is not shown");
+	refresh(1);
+	tap_ok(shown == 1 && last_shown == 2, "one after it is");
+	tap_ok(end(), "and all is given back");
+	begin();
+	drawn = works = true;
+	refresh(1);
+	tap_ok(end() && shown == 0 && lost == 1, "nor is one that is examined when all ends");
+}
+
 int main(void) {
-	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK); /* always rings */
 	test_late();
 	test_behind();
 	test_never();
@@ -259,6 +381,8 @@ int main(void) {
 	test_back();
 	test_hidden(GID_FRAME_HIDDEN | GID_HIDDEN_EMPTY << GID_FRAME_HIDDEN_SHIFT, "hidden");
 	test_hidden(GID_FRAME_EOS, "ended");
+	test_dear();
+	test_examined_too_late();
 	close(bell);
 	return tap_finish();
 }

@@ -40,25 +40,31 @@ static struct pixel_hashes hashes_of(const uint32_t *picture, struct digest *dig
 	return hashes;
 }
 
-/* With rows of another length, turned, and opaque; what lies beside them stays. */
+/* With rows of another length, and opaque; what lies beside them stays. */
 static void test_copies(void) {
 	const uint32_t picture[2][3] = {{1, 2, 3}, {4, 5, 6}};
-	const uint32_t across[3][2] = {{4, 1}, {5, 2}, {6, 3}};
 	struct pixels pixels = {picture, 3, 2, sizeof(picture[0])};
-	struct pixels turned = {across, 2, 3, sizeof(across[0])};
-	struct pixel_hashes expected;
+	struct pixel_hashes expected, hashes = {0};
 	uint32_t copy[3][4];
-	uint64_t colour = 0;
 	memset(copy, 0xa5, sizeof(copy));
 	pixels_hash(&pixels, &expected, NULL);
-	tap_ok(pixels_copy(&pixels, 0, copy, sizeof(copy[0]), &colour) == 0 &&
-					colour == expected.colour,
-			"a copy has the picture's colour");
+	tap_ok(pixels_copy(&pixels, copy, sizeof(copy[0]), &hashes) == 0 &&
+					hashes.colour == expected.colour &&
+					hashes.content == expected.content,
+			"a copy has the picture's hashes");
 	tap_ok(copy[1][2] == 0xff000006u && copy[1][3] == 0xa5a5a5a5u, "opaque, row by row");
-	pixels_hash(&turned, &expected, NULL);
-	tap_ok(pixels_copy(&pixels, 1, copy, sizeof(copy[0]), &colour) == 0 &&
-					colour == expected.colour && copy[2][0] == 0xff000006u,
-			"a copy is turned as the picture is seen");
+}
+
+static void test_turns(void) {
+	const uint32_t picture[2][3] = {{1, 2, 3}, {4, 5, 6}};
+	const uint32_t across[3][2] = {{4, 1}, {5, 2}, {6, 3}};
+	const uint32_t mirrored[2][3] = {{3, 2, 1}, {6, 5, 4}};
+	struct pixels pixels = {picture, 3, 2, sizeof(picture[0])};
+	uint32_t seen[6];
+	pixels_turn(&pixels, 1, seen);
+	tap_ok(memcmp(seen, across, sizeof(seen)) == 0, "a picture is turned as it is seen");
+	pixels_turn(&pixels, 4, seen);
+	tap_ok(memcmp(seen, mirrored, sizeof(seen)) == 0, "and mirrored");
 }
 
 int main(void) {
@@ -81,5 +87,6 @@ int main(void) {
 							sizeof(digest_of_one)) == 0,
 			"what no eye sees changes neither");
 	test_copies();
+	test_turns();
 	return tap_finish();
 }

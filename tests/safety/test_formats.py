@@ -37,7 +37,7 @@ def test_formats(cockpit: Cockpit, name: str) -> None:
     role = display.role()
     assert [t["reason"] for t in role["transitions"]] == ["none"]
     if name == "BGRx":
-        assert role["converted_frames"] == 0, "it is composed from where it lies"
+        assert role["converted_frames"] == 0
     else:
         assert role["converted_frames"] == role["shown_frames"] > 0
 

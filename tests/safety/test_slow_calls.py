@@ -27,8 +27,10 @@ class SlowCalls:
 
     def __init__(self, folder: Path, objects: str) -> None:
         self.log = folder / "slow-calls"
+        library = folder / "slow_calls.so"  # a name without spaces, which would end it there
+        library.symlink_to(BUILD / "tests" / "safety" / "slow_calls.so")
         settings = {
-            "LD_PRELOAD": BUILD / "tests" / "safety" / "slow_calls.so",
+            "LD_PRELOAD": library,
             "SLOW_CALLS": self.log,
             "SLOW_CALLS_MS": SLOW_MS,
             "SLOW_CALLS_OF": objects,

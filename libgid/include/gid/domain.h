@@ -304,6 +304,13 @@ void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info);
 const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot);
 
 /**
+ * The same without a look at the pages: they come as they are read, which takes time that the
+ * slab's owner chooses. Another thread may read them, as long as a reference is held, and the
+ * domain is not destroyed.
+ */
+const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot);
+
+/**
  * A dma-buf of the slab's memory, for devices and renderers that take nothing else: that which was
  * exported as the slab; or of an imported slab in a window one that the kernel module gid_dmabuf
  * makes, when it is asked for the first time, and that can only be read. Slot 0 begins `*offset`

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+/**
+ * From a frame to a picture of our own: reads what another domain sent, in whatever format, turns
+ * it as it is seen, and finds out about its pixels what the checks want to know.
+ *
+ * How long that takes is the producer's choice. It is the work of a worker (worker.h), never of the
+ * display's thread.
+ */
+#ifndef CLUSTER_EXAMINER_H
+#define CLUSTER_EXAMINER_H
+
+#include "own_picture.h"
+#include "role.h"
+#include <gid/stream.h>
+
+/* One frame, and what was found out about it. */
+struct examination {
+	struct gid_frame frame;
+	struct gid_slab_info slab;
+	const void *slot;	     /* its memory; NULL: it cannot be read */
+	struct own_picture *picture; /* to be drawn */
+	/* The result: */
+	enum role_reason reason; /* why the picture cannot be shown; else ROLE_REASON_NONE */
+	uint64_t content;	 /* of the visible rows as they lie in memory */
+	bool allowed;		 /* the picture is one of those that may be shown */
+	bool converted;		 /* it came in another format than XRGB8888 or ARGB8888 */
+	uint64_t spent_ns;	 /* of a processor */
+};
+
+#define EXAMINER_VERDICTS 64
+
+/* Whether a picture, known by its `colour`, is one that may be shown. */
+struct verdict {
+	bool known, allowed;
+	uint64_t colour;
+};
+
+/* What outlives a frame. Used by one thread. */
+struct examiner {
+	const struct hashes *allowed; /* none: all pictures may be shown */
+	struct verdict verdicts[EXAMINER_VERDICTS];
+	void *rows[2]; /* memory for pictures on their way; owned */
+	size_t sizes[2];
+};
+
+void examiner_finish(struct examiner *examiner);
+
+/* Sets the result, and the picture's pixels and colour. */
+void examiner_examine(struct examiner *examiner, struct examination *examination);
+
+/* Whether no device writes to the memory any more: reading it would wait for that otherwise. */
+bool examiner_is_drawn(const struct gid_slab *slab);
+
+/* The formats of frames that can be shown, those first that need no conversion: their number. */
+uint32_t examiner_showable(struct gid_showable showable[GID_SHOWABLE_MAX]);
+
+/* Whether the layout's pixels are words of XRGB8888 or ARGB8888. */
+bool examiner_is_words(const struct gid_layout *layout);
+
+#endif

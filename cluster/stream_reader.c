@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+#include "stream_reader.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <wlr/util/log.h>
+
+#define CREDIT 4u
+/* Frames whose memory is asked for in one refresh: one that came in time, and one on its heels. */
+#define LOOKS_MAX 2u
+/* Entries of the ring, of any kind, that are taken in one refresh. */
+#define ENTRIES_MAX (2 * CREDIT)
+#define RETRY_NS 1000000000ull
+
+/* --- the worker ------------------------------------------------------------------------------- */
+
+/* Takes what the hook leaves of a frame. */
+static void stream_reader_report(struct stream_reader *reader, const struct examination *of,
+		struct gid_slab *slab, bool owed) {
+	uint64_t now = gid_clock_now();
+	if (of->reason == ROLE_REASON_NONE) {
+		gid_slab_unref(reader->used);
+		reader->used = gid_slab_ref(slab);
+	}
+	bool taken = reader->hooks->examined(reader->data, reader, of, slab, now);
+	if (owed && !taken) {
+		gid_consumer_release(reader->consumer, &of->frame);
+	}
+	gid_slab_unref(slab);
+}
+
+/* Returns whether the worker began with the frame, and took it and the reference. */
+static bool stream_reader_begin(struct stream_reader *reader, const struct gid_frame *frame,
+		struct gid_slab *slab) {
+	if (reader->work.on || !worker_is_free(reader->worker)) {
+		return false;
+	}
+	struct examination work = {
+			.frame = *frame,
+			.slot = gid_slab_view_untouched(slab, gid_slot_of(frame->gid)),
+			.picture = picture_pool_take(&reader->pool),
+	};
+	if (work.picture == NULL) {
+		return false;
+	}
+	gid_slab_get_info(slab, &work.slab);
+	worker_start(reader->worker, &work);
+	reader->work.on = reader->work.owed = true;
+	reader->work.is_void = false;
+	reader->work.slab = slab;
+	return true;
+}
+
+/* Takes the frame and the reference. */
+static void stream_reader_examine(struct stream_reader *reader, const struct gid_frame *frame,
+		struct gid_slab *slab) {
+	reader->waits = STREAM_READER_IDLE;
+	if (slab == NULL) {
+		struct examination none = {.frame = *frame, .reason = ROLE_REASON_MEMORY};
+		stream_reader_report(reader, &none, NULL, true);
+	} else if (!stream_reader_begin(reader, frame, slab)) {
+		reader->waits = STREAM_READER_QUEUED;
+		reader->waiting = *frame;
+		reader->slab = slab;
+	}
+}
+
+static void stream_reader_begin_queued(struct stream_reader *reader) {
+	if (reader->waits == STREAM_READER_QUEUED &&
+			stream_reader_begin(reader, &reader->waiting, reader->slab)) {
+		reader->waits = STREAM_READER_IDLE;
+		reader->slab = NULL;
+	}
+}
+
+/* Asked after reading: then what was read is what the frame named. */
+static enum role_reason reason_of_memory(const struct gid_slab *slab, gid_id gid) {
+	struct gid_slab_info info;
+	if (gid_slab_is_current(slab, gid)) {
+		return ROLE_REASON_NONE;
+	}
+	gid_slab_get_info(slab, &info);
+	return info.revoked ? ROLE_REASON_MEMORY : ROLE_REASON_TAKEN_BACK;
+}
+
+static void stream_reader_collect(struct stream_reader *reader) {
+	struct examination work;
+	if (!worker_collect(reader->worker, &work)) {
+		return;
+	}
+	samples_add(&reader->spent, work.spent_ns);
+	struct gid_slab *slab = reader->work.slab;
+	reader->work.on = false;
+	reader->work.slab = NULL;
+	if (work.reason == ROLE_REASON_NONE) {
+		work.reason = reason_of_memory(slab, work.frame.gid);
+	}
+	if (!reader->work.is_void) {
+		stream_reader_report(reader, &work, slab, reader->work.owed);
+	} else {
+		if (reader->work.owed) {
+			gid_consumer_release(reader->consumer, &work.frame);
+		}
+		gid_slab_unref(slab);
+	}
+	own_picture_unref(work.picture);
+}
+
+static int handle_worker(int fd, uint32_t mask, void *data) {
+	struct stream_reader *reader = data;
+	stream_reader_collect(reader);
+	stream_reader_begin_queued(reader);
+	return 0;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* The memory is there: has it examined, or has it wait for who draws it still. */
+static void stream_reader_show(struct stream_reader *reader, const struct gid_frame *frame,
+		struct gid_slab *slab) {
+	if (slab != NULL && !examiner_is_drawn(slab)) {
+		if (reader->waits != STREAM_READER_FENCED) {
+			reader->fenced_since = gid_clock_now();
+		}
+		reader->waits = STREAM_READER_FENCED;
+		reader->waiting = *frame;
+		reader->slab = slab;
+		return;
+	}
+	stream_reader_examine(reader, frame, slab);
+}
+
+/*
+ * What others fill is not to stay in memory on our account: --realtime locks all that is mapped.
+ * Nothing of it was read yet, so this takes no time.
+ */
+static void unlock_memory(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	const void *view = gid_slab_view_untouched(slab, 0);
+	gid_slab_get_info(slab, &info);
+	if (view != NULL) {
+		munlock(view, (size_t)(info.slot_count * info.slot_size));
+	}
+}
+
+static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
+	struct stream_reader *reader = data;
+	struct gid_frame frame = reader->waiting;
+	if (error == 0) {
+		unlock_memory(slab);
+	}
+	stream_reader_show(reader, &frame, error == 0 ? slab : NULL);
+}
+
+/*
+ * A picture that is not drawn yet is as none, for so long as it may take; and when its lease is
+ * over, its memory has another picture.
+ */
+static bool stream_reader_may_wait(const struct stream_reader *reader) {
+	return gid_slab_is_current(reader->slab, reader->waiting.gid) &&
+			gid_clock_now() - reader->fenced_since <= reader->config.undrawn_ns;
+}
+
+/* What waits is not waited for any more; its frame stays the consumer's. */
+static void stream_reader_forget(struct stream_reader *reader) {
+	if (reader->waits == STREAM_READER_IMPORTING) {
+		gid_slab_import_cancel(reader->domain, reader);
+	}
+	gid_slab_unref(reader->slab);
+	reader->slab = NULL;
+	reader->waits = STREAM_READER_IDLE;
+}
+
+static void stream_reader_look_again(struct stream_reader *reader) {
+	struct gid_frame frame = reader->waiting;
+	if (!stream_reader_may_wait(reader)) {
+		reader->undrawn++;
+		gid_consumer_release(reader->consumer, &frame);
+		stream_reader_forget(reader);
+		return;
+	}
+	struct gid_slab *slab = reader->slab;
+	reader->slab = NULL;
+	stream_reader_show(reader, &frame, slab);
+}
+
+/* Whether a frame in hand takes the place of this new one, or of itself; else what waited is gone.
+ */
+static bool stream_reader_keeps_waiting(
+		struct stream_reader *reader, const struct gid_frame *frame) {
+	if (reader->waits == STREAM_READER_IMPORTING) {
+		/* The newest picture of the memory that we wait for. */
+		const struct gid_frame *old = frame;
+		struct gid_frame kept;
+		if (gid_slab_key(reader->waiting.gid) == gid_slab_key(frame->gid)) {
+			kept = reader->waiting;
+			reader->waiting = *frame;
+			old = &kept;
+		}
+		gid_consumer_release(reader->consumer, old);
+		return true;
+	}
+	if (reader->waits == STREAM_READER_FENCED) {
+		stream_reader_look_again(reader);
+	}
+	if (reader->waits == STREAM_READER_FENCED) {
+		/* The older one is nearer to being drawn. */
+		reader->undrawn++;
+		gid_consumer_release(reader->consumer, frame);
+		return true;
+	}
+	if (reader->waits == STREAM_READER_QUEUED) {
+		gid_consumer_release(reader->consumer, &reader->waiting);
+		stream_reader_forget(reader);
+	}
+	return false;
+}
+
+/* Takes the frame. */
+static void stream_reader_look(struct stream_reader *reader, const struct gid_frame *frame) {
+	if (stream_reader_keeps_waiting(reader, frame)) {
+		return;
+	}
+	reader->looked++;
+	struct gid_slab *slab = NULL;
+	int ret = gid_slab_import_async(reader->domain, frame->gid, handle_imported, reader, &slab);
+	if (ret == -EINPROGRESS) {
+		reader->waits = STREAM_READER_IMPORTING;
+		reader->waiting = *frame;
+		return;
+	}
+	stream_reader_show(reader, frame, ret == 0 ? slab : NULL);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* The stream ended or its surface is hidden, and a picture from before that is not shown any more.
+ */
+static void stream_reader_note(struct stream_reader *reader, const struct gid_frame *frame) {
+	if (!(frame->flags & (GID_FRAME_EOS | GID_FRAME_HIDDEN))) {
+		return;
+	}
+	if (reader->waits != STREAM_READER_IDLE) {
+		gid_consumer_release(reader->consumer, &reader->waiting);
+		stream_reader_forget(reader);
+	}
+	reader->work.is_void = true;
+	reader->hooks->noted(reader->data, frame, gid_clock_now());
+}
+
+/* Looks at the newest frame, and gives those before it back. */
+static void stream_reader_receive(struct stream_reader *reader) {
+	struct gid_frame frame, newest;
+	bool some = false;
+	int ret = 1;
+	for (unsigned i = 0; i < CREDIT && reader->entries < ENTRIES_MAX; i++) {
+		ret = gid_consumer_receive(reader->consumer, &frame);
+		if (ret != 1) {
+			break;
+		}
+		reader->entries++;
+		if (some) {
+			gid_consumer_release(reader->consumer, &newest);
+		}
+		some = frame.gid != GID_NONE;
+		if (some) {
+			newest = frame;
+		} else {
+			stream_reader_note(reader, &frame);
+		}
+	}
+	if (some && (ret == 1 || ret == -EAGAIN)) {
+		stream_reader_look(reader, &newest);
+	}
+}
+
+static int handle_readable(int fd, uint32_t mask, void *data) {
+	struct stream_reader *reader = data;
+	if (reader->looked < LOOKS_MAX && reader->entries < ENTRIES_MAX) {
+		stream_reader_receive(reader);
+	} else {
+		wl_event_source_fd_update(reader->source, 0); /* until the next tick */
+	}
+	return 0;
+}
+
+/* --- the stream comes and goes ---------------------------------------------------------------- */
+
+/* No frame of before is given back, or shown, any more. */
+static void stream_reader_disown(struct stream_reader *reader) {
+	stream_reader_forget(reader);
+	gid_slab_unref(reader->used);
+	reader->used = NULL;
+	reader->work.is_void = true;
+	reader->work.owed = false;
+}
+
+static void handle_state(void *data, enum gid_consumer_state state, int reason) {
+	struct stream_reader *reader = data;
+	if (state == GID_CONSUMER_LIVE) {
+		struct gid_showable showable[GID_SHOWABLE_MAX];
+		gid_consumer_tell_showable(reader->consumer, showable, examiner_showable(showable));
+		return;
+	}
+	stream_reader_disown(reader);
+	reader->hooks->lost(reader->data, reason, gid_clock_now());
+}
+
+/* Said once, until it changes: gidd is asked again and again. */
+static void handle_answered(void *data, int error) {
+	struct stream_reader *reader = data;
+	const struct stream_reader_config *config = &reader->config;
+	if (error < 0 && error != reader->told) {
+		wlr_log(WLR_ERROR, "%s %s: cannot subscribe to %s of domain %s: %s", config->kind,
+				config->name, config->stream,
+				config->domain != NULL ? config->domain : "(our own)",
+				gid_domain_error(reader->domain));
+	}
+	reader->told = error;
+}
+
+static void stream_reader_create(struct stream_reader *reader) {
+	const struct stream_reader_config *config = &reader->config;
+	struct gid_consumer_options options = {
+			.size = sizeof(options),
+			.credit = CREDIT,
+			.drop_old = true,
+			.reconnect = true,
+			.state = handle_state,
+			.data = reader,
+			.timeline = config->timeline,
+			.answered = handle_answered,
+	};
+	int ret = gid_consumer_create(reader->domain, config->domain, config->stream, &options,
+			&reader->consumer);
+	if (ret < 0) {
+		handle_answered(reader, ret);
+		reader->consumer = NULL;
+		reader->refused = gid_clock_now();
+		return;
+	}
+	reader->source = wl_event_loop_add_fd(reader->loop, gid_consumer_get_fd(reader->consumer),
+			WL_EVENT_READABLE, handle_readable, reader);
+	if (reader->source == NULL) {
+		wlr_log(WLR_ERROR, "%s %s: cannot wait for its frames: %s", config->kind,
+				config->name, strerror(errno));
+		gid_consumer_destroy(reader->consumer);
+		reader->consumer = NULL;
+		reader->refused = gid_clock_now();
+		return;
+	}
+	reader->refused = 0;
+}
+
+static void stream_reader_end(struct stream_reader *reader) {
+	stream_reader_disown(reader);
+	if (reader->source != NULL) {
+		wl_event_source_remove(reader->source);
+		reader->source = NULL;
+	}
+	gid_consumer_destroy(reader->consumer);
+	reader->consumer = NULL;
+}
+
+int stream_reader_init(struct stream_reader *reader, const struct stream_reader_config *config,
+		const struct stream_reader_hooks *hooks, void *data, struct wl_event_loop *loop) {
+	*reader = (struct stream_reader){
+			.config = *config, .hooks = hooks, .data = data, .loop = loop};
+	if (picture_pool_init(&reader->pool, config->width, config->height) < 0) {
+		return -ENOMEM;
+	}
+	reader->worker = worker_create(config->allowed);
+	if (reader->worker == NULL) {
+		return -ENOMEM;
+	}
+	reader->worker_source = wl_event_loop_add_fd(loop, worker_get_fd(reader->worker),
+			WL_EVENT_READABLE, handle_worker, reader);
+	return reader->worker_source != NULL ? 0 : -ENOMEM;
+}
+
+void stream_reader_finish(struct stream_reader *reader) {
+	if (reader->worker_source != NULL) {
+		wl_event_source_remove(reader->worker_source);
+	}
+	worker_destroy(reader->worker);
+	picture_pool_finish(&reader->pool);
+}
+
+void stream_reader_start(struct stream_reader *reader, struct gid_domain *domain) {
+	reader->domain = domain;
+	reader->own_domain = gid_domain_number(domain);
+	stream_reader_create(reader);
+}
+
+void stream_reader_stop(struct stream_reader *reader) {
+	if (reader->consumer != NULL) {
+		reader->hooks->lost(reader->data, -ENOTCONN, gid_clock_now());
+		stream_reader_end(reader);
+	}
+	if (reader->work.on) {
+		worker_wait(reader->worker); /* its memory goes with the domain */
+		stream_reader_collect(reader);
+	}
+	reader->domain = NULL;
+}
+
+void stream_reader_tick(struct stream_reader *reader) {
+	reader->looked = reader->entries = 0;
+	if (reader->domain == NULL) {
+		return;
+	}
+	if (reader->consumer != NULL) {
+		if (gid_consumer_get_state(reader->consumer) == GID_CONSUMER_ENDED) {
+			stream_reader_end(reader); /* it broke the protocol: a later one may not */
+			reader->refused = gid_clock_now();
+			return;
+		}
+		if (reader->waits == STREAM_READER_FENCED) {
+			stream_reader_look_again(reader);
+		}
+		stream_reader_begin_queued(reader); /* there may be a picture for it now */
+		wl_event_source_fd_update(reader->source, WL_EVENT_READABLE);
+		/* The doorbell rings only for those who found nothing more, which we may not have.
+		 */
+		stream_reader_receive(reader);
+	} else if (gid_clock_now() - reader->refused > RETRY_NS) {
+		stream_reader_create(reader);
+	}
+}

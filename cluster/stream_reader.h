@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The frames of one stream: subscribes, and again whenever it went; gets the memory; has each frame
+ * examined by a worker; and bounds what a producer can make the display's thread do in one refresh,
+ * however much it sends. Never waits: not for gidd, not for a device that still draws the picture,
+ * and not for the worker.
+ */
+#ifndef CLUSTER_STREAM_READER_H
+#define CLUSTER_STREAM_READER_H
+
+#include "samples.h"
+#include "worker.h"
+#include <wayland-server-core.h>
+
+struct stream_reader;
+
+struct stream_reader_hooks {
+	/*
+	 * A frame was examined. `slab` is its memory, NULL: it may not be read; the picture is
+	 * there if there is no reason against it. Returns whether the hook takes the frame, to
+	 * release it itself; it takes references of its own to all else.
+	 */
+	bool (*examined)(void *data, struct stream_reader *reader, const struct examination *of,
+			struct gid_slab *slab, uint64_t now);
+	/* The producer says that there is nothing to be shown: GID_FRAME_EOS or _HIDDEN. */
+	void (*noted)(void *data, const struct gid_frame *frame, uint64_t now);
+	/* The stream is gone, and why: 0 or -errno. Frames that were taken are not released now. */
+	void (*lost)(void *data, int reason, uint64_t now);
+};
+
+/* What is read, as the configuration has it. All of it outlives the reader. */
+struct stream_reader_config {
+	const char *kind, *name; /* "role", and its own, for the log */
+	const char *domain;	 /* NULL: our own */
+	const char *stream;
+	uint64_t undrawn_ns; /* how long a picture may wait for the device that draws it */
+	uint32_t width, height;
+	const struct hashes *allowed;
+	struct gid_timeline *timeline; /* NULL: none */
+};
+
+struct stream_reader {
+	struct stream_reader_config config;
+	const struct stream_reader_hooks *hooks;
+	void *data; /* of the hooks */
+	struct wl_event_loop *loop;
+	struct gid_domain *domain; /* NULL: there is none now */
+	uint32_t own_domain;	   /* its number; 0: there was none yet */
+	struct gid_consumer *consumer;
+	struct wl_event_source *source;
+	uint64_t refused; /* when there was no memory to subscribe; tried again later */
+	int told;	  /* why gidd refuses, as last said in the log; 0: it does not */
+	unsigned entries; /* of the ring, taken since the last tick */
+	unsigned looked;  /* frames of those whose memory was asked for */
+	enum {
+		STREAM_READER_IDLE,
+		STREAM_READER_IMPORTING, /* `waiting` waits for its memory */
+		STREAM_READER_FENCED,	 /* for the device that draws it; its memory is `slab` */
+		STREAM_READER_QUEUED,	 /* for the worker; likewise */
+	} waits;
+	struct gid_frame waiting;
+	uint64_t fenced_since; /* with STREAM_READER_FENCED */
+	struct gid_slab *slab; /* our reference, or NULL */
+	/*
+	 * Of the frame that was good last, a reference or NULL: while gidd is away only memory that
+	 * is in use stays known.
+	 */
+	struct gid_slab *used;
+
+	struct picture_pool pool;
+	struct worker *worker;
+	struct wl_event_source *worker_source;
+	struct {
+		bool on;	       /* there is one */
+		bool is_void;	       /* what comes of it is not to be shown */
+		bool owed;	       /* its frame is to be released */
+		struct gid_slab *slab; /* our reference */
+	} work;			       /* of the worker */
+	uint64_t undrawn;	       /* frames that no device had drawn in time */
+	struct samples spent;	       /* of a processor, for each frame */
+};
+
+/* Returns 0 or -ENOMEM; the reader is to be finished in either case. */
+int stream_reader_init(struct stream_reader *reader, const struct stream_reader_config *config,
+		const struct stream_reader_hooks *hooks, void *data, struct wl_event_loop *loop);
+void stream_reader_finish(struct stream_reader *reader);
+
+/* There is a domain. */
+void stream_reader_start(struct stream_reader *reader, struct gid_domain *domain);
+
+/* The domain is about to be destroyed, or we are: what is being examined is waited for. */
+void stream_reader_stop(struct stream_reader *reader);
+
+/* A refresh has passed: looks at what came and was not looked at yet. */
+void stream_reader_tick(struct stream_reader *reader);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "worker.h"
+
+#include "aux_thread.h"
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What is less is not worth to be woken for. */
+#define REST_LEAST_NS UINT64_C(500000)
+
+enum worker_state {
+	WORKER_FREE,
+	WORKER_BUSY, /* the examination is the thread's */
+	WORKER_DONE, /* it is the display's again, and not collected */
+};
+
+struct worker {
+	pthread_t thread;
+	sem_t wake, done;
+	int fd; /* an eventfd, for the display's thread */
+	_Atomic enum worker_state state;
+	atomic_bool rests, ends;
+	struct examiner examiner;
+	struct examination examination;
+};
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static uint64_t spent_ns(void) {
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void worker_rest(struct worker *worker, uint64_t ns) {
+	struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+	nanosleep(&time, NULL);
+	atomic_store(&worker->rests, false);
+	eventfd_write(worker->fd, 1);
+}
+
+static void *run(void *data) {
+	struct worker *worker = data;
+	while (true) {
+		while (sem_wait(&worker->wake) < 0) {
+		}
+		if (atomic_load(&worker->ends)) {
+			return NULL;
+		}
+		uint64_t begin = spent_ns();
+		examiner_examine(&worker->examiner, &worker->examination);
+		uint64_t spent = spent_ns() - begin;
+		worker->examination.spent_ns = spent;
+		atomic_store(&worker->rests, spent >= REST_LEAST_NS);
+		atomic_store(&worker->state, WORKER_DONE);
+		sem_post(&worker->done);
+		eventfd_write(worker->fd, 1);
+		if (spent >= REST_LEAST_NS) {
+			worker_rest(worker, spent);
+		}
+	}
+}
+
+/* --- the display's thread --------------------------------------------------------------------- */
+
+int worker_get_fd(const struct worker *worker) {
+	return worker->fd;
+}
+
+bool worker_is_free(const struct worker *worker) {
+	return atomic_load(&worker->state) == WORKER_FREE && !atomic_load(&worker->rests);
+}
+
+void worker_start(struct worker *worker, const struct examination *examination) {
+	worker->examination = *examination;
+	atomic_store(&worker->state, WORKER_BUSY);
+	sem_post(&worker->wake);
+}
+
+bool worker_collect(struct worker *worker, struct examination *examination) {
+	eventfd_t count;
+	(void)eventfd_read(worker->fd, &count);
+	if (atomic_load(&worker->state) != WORKER_DONE) {
+		return false;
+	}
+	(void)sem_trywait(&worker->done);
+	*examination = worker->examination;
+	atomic_store(&worker->state, WORKER_FREE);
+	return true;
+}
+
+void worker_wait(struct worker *worker) {
+	if (atomic_load(&worker->state) == WORKER_BUSY) {
+		while (sem_wait(&worker->done) < 0) {
+		}
+		sem_post(&worker->done); /* for worker_collect() */
+	}
+}
+
+static void worker_free(struct worker *worker) {
+	if (worker->fd >= 0) {
+		close(worker->fd);
+	}
+	sem_destroy(&worker->wake);
+	sem_destroy(&worker->done);
+	examiner_finish(&worker->examiner);
+	free(worker);
+}
+
+struct worker *worker_create(const struct hashes *allowed) {
+	struct worker *worker = calloc(1, sizeof(*worker));
+	if (worker == NULL) {
+		return NULL;
+	}
+	worker->examiner.allowed = allowed;
+	sem_init(&worker->wake, 0, 0);
+	sem_init(&worker->done, 0, 0);
+	worker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (worker->fd < 0 || aux_thread_start(&worker->thread, run, worker) != 0) {
+		worker_free(worker);
+		return NULL;
+	}
+	return worker;
+}
+
+void worker_destroy(struct worker *worker) {
+	if (worker == NULL) {
+		return;
+	}
+	atomic_store(&worker->ends, true);
+	sem_post(&worker->wake);
+	pthread_join(worker->thread, NULL);
+	worker_free(worker);
+}

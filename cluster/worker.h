@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A thread of ordinary scheduling that examines the frames of one stream, one at a time, with a
+ * budget: after each it rests for as long as the frame took of a processor. So a stream takes half
+ * of one at most, and one whose frames are dear is shown less often.
+ *
+ * The display's thread never waits for it: it hands over a frame when the worker is free, and gets
+ * the result when the descriptor is readable.
+ */
+#ifndef CLUSTER_WORKER_H
+#define CLUSTER_WORKER_H
+
+#include "examiner.h"
+
+struct worker;
+
+/* `allowed` outlives the worker. NULL for want of memory or threads. */
+struct worker *worker_create(const struct hashes *allowed);
+
+/* Waits for a frame that is being examined. Takes NULL. */
+void worker_destroy(struct worker *worker);
+
+/* Readable when there may be a result, or the worker may be free again: then worker_collect(). */
+int worker_get_fd(const struct worker *worker);
+
+/* Whether a frame can be handed over. */
+bool worker_is_free(const struct worker *worker);
+
+/* A free worker begins; the examination is copied. Its memory stays readable until the result. */
+void worker_start(struct worker *worker, const struct examination *examination);
+
+/* Returns whether there is a result: then it is here, once. */
+bool worker_collect(struct worker *worker, struct examination *examination);
+
+/* Until the result is there. For the end of what it reads, which comes seldom. */
+void worker_wait(struct worker *worker);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM: pictures with the right hash, each of them
+ * new, as often as they are taken, 250 times a second at most: in a format, and turned in a way,
+ * that cost their reader as much as can be.
+ */
+#include "ending.h"
+#include "visible.h"
+#include <drm_fourcc.h>
+#include <err.h>
+#include <gid/stream.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+#define SLOTS 6
+#define PERIOD_NS 4000000
+
+struct costly {
+	struct gid_domain *domain;
+	struct gid_producer *producer;
+	struct gid_slab *slab;
+	struct gid_layout layout;
+	struct visible visible;
+	void *rows;
+	uint32_t transform;
+	uint64_t sent, refused;
+};
+
+static void check(int error, const char *what) {
+	if (error < 0) {
+		errx(EXIT_FAILURE, "%s: %s", what, gid_strerror(error));
+	}
+}
+
+static void handle_released(void *data, gid_id gid) {
+	const struct costly *costly = data;
+	gid_slab_give(costly->slab, gid_slot_of(gid));
+}
+
+static void send_picture(struct costly *costly) {
+	int slot = gid_slab_take(costly->slab);
+	if (slot < 0) {
+		return;
+	}
+	uint8_t *picture = gid_slab_data(costly->slab, (uint32_t)slot);
+	memcpy(picture + costly->layout.planes[0].offset + 64, &costly->sent, sizeof(costly->sent));
+	visible_copy(&costly->visible, picture, costly->rows);
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(costly->slab, (uint32_t)slot);
+	frame.transform = costly->transform;
+	frame.flags = GID_FRAME_HASH;
+	frame.content_hash = XXH3_64bits(costly->rows, gid_layout_size(&costly->visible.layout));
+	if (gid_producer_send(costly->producer, &frame) > 0) {
+		costly->sent++;
+	} else {
+		costly->refused++;
+		gid_slab_give(costly->slab, (uint32_t)slot);
+	}
+}
+
+static void costly_init(struct costly *costly, char **argv) {
+	const char *name = argv[2];
+	struct gid_producer_options options = {
+			.size = sizeof(options), .released = handle_released, .data = costly};
+	const struct gid_box all = {0};
+	if (gid_domain_connect(NULL, &costly->domain) < 0) {
+		errx(EXIT_FAILURE, "%s", gid_domain_connect_error());
+	}
+	check(gid_layout_init(&costly->layout, fourcc_code(name[0], name[1], name[2], name[3]),
+			      (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]), 64),
+			name);
+	check(visible_init(&costly->visible, &costly->layout, &all), name);
+	check(gid_slab_create(costly->domain, &costly->layout, 0, SLOTS, NULL, &costly->slab),
+			"the slab");
+	check(gid_producer_create(costly->domain, argv[1], &options, &costly->producer), argv[1]);
+	costly->transform = (uint32_t)atoi(argv[5]);
+	costly->rows = malloc(gid_layout_size(&costly->visible.layout));
+	for (uint32_t slot = 0; slot < SLOTS; slot++) {
+		uint8_t *picture = gid_slab_data(costly->slab, slot);
+		for (size_t i = 0; i < gid_layout_size(&costly->layout); i++) {
+			picture[i] = (uint8_t)(i * 31 + i / 997);
+		}
+	}
+}
+
+int main(int argc, char **argv) {
+	static struct costly costly;
+	if (argc != 6 || strlen(argv[2]) != 4) {
+		errx(EXIT_FAILURE, "usage: hostile-costly STREAM FORMAT WIDTH HEIGHT TRANSFORM");
+	}
+	costly_init(&costly, argv);
+	if (costly.rows == NULL) {
+		err(EXIT_FAILURE, NULL);
+	}
+	ending_init();
+	while (!ending) {
+		gid_domain_dispatch(costly.domain);
+		gid_producer_dispatch(costly.producer);
+		send_picture(&costly);
+		nanosleep(&(struct timespec){.tv_nsec = PERIOD_NS}, NULL);
+	}
+	printf("{\"sent\": %" PRIu64 ", \"refused\": %" PRIu64 "}\n", costly.sent, costly.refused);
+	return EXIT_SUCCESS;
+}
