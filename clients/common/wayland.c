@@ -2,22 +2,19 @@
 #include "wayland.h"
 
 #include <err.h>
-#include <errno.h>
 #include <gid/gid.h>
-#include <glob.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "color-representation-v1-client-protocol.h"
 #include "commit-timing-v1-client-protocol.h"
+#include "display_connection.h"
 #include "fifo-v1-client-protocol.h"
 #include "gid-buffer-v1-client-protocol.h"
 #include "gid-safety-v1-client-protocol.h"
@@ -178,53 +175,6 @@ static const char *missing_global(const struct wayland *wayland) {
 	return NULL;
 }
 
-/* --- event loop ------------------------------------------------------------------------------- */
-
-static void explain_loss(struct wl_display *display) {
-	int error = wl_display_get_error(display);
-	if (error == EPROTO) {
-		const struct wl_interface *interface = NULL;
-		uint32_t code = wl_display_get_protocol_error(display, &interface, NULL);
-		warnx("the compositor ended the connection: error %u of %s", code,
-				interface != NULL ? interface->name : "an unknown interface");
-	} else {
-		warnx("the compositor went away (it ended, or was killed)");
-	}
-}
-
-static int lose(struct wayland *wayland) {
-	explain_loss(wayland->display);
-	return sd_event_exit(sd_event_source_get_event(wayland->source), EXIT_FAILURE);
-}
-
-static int handle_events(sd_event_source *source, int fd, uint32_t events, void *data) {
-	struct wayland *wayland = data;
-	if ((events & EPOLLIN) && wl_display_dispatch(wayland->display) < 0) {
-		return lose(wayland);
-	}
-	if (!(events & EPOLLIN) && (events & (EPOLLHUP | EPOLLERR))) {
-		return lose(wayland);
-	}
-	return 0;
-}
-
-/* Before the loop sleeps: what other sources queued is sent. */
-static int prepare_events(sd_event_source *source, void *data) {
-	struct wayland *wayland = data;
-	if (wl_display_dispatch_pending(wayland->display) < 0) {
-		return lose(wayland);
-	}
-	int result = wl_display_flush(wayland->display);
-	if (result < 0 && errno != EAGAIN) {
-		// The compositor may have said why it hung up: that is read first.
-		while (wl_display_dispatch(wayland->display) >= 0) {
-		}
-		return lose(wayland);
-	}
-	sd_event_source_set_io_events(source, result < 0 ? EPOLLIN | EPOLLOUT : EPOLLIN);
-	return 0;
-}
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* Takes events that come until then. The user may end the program meanwhile. */
@@ -255,7 +205,7 @@ static int wait_globals(struct wayland *wayland) {
 	}
 	while (missing_global(wayland) != NULL && gid_clock_now() < end) {
 		if (dispatch_until(wayland->display, end) < 0) {
-			explain_loss(wayland->display);
+			display_explain_loss(wayland->display);
 			return -1;
 		}
 	}
@@ -289,60 +239,20 @@ const char *wayland_describe_compositor(const struct wayland *wayland, char *tex
 	return text;
 }
 
-/* What there is to connect to, for people. Returns `text`. */
-static const char *list_sockets(char *text, size_t size) {
-	char pattern[PATH_MAX];
-	const char *folder = getenv("XDG_RUNTIME_DIR");
-	glob_t found = {0};
-	snprintf(pattern, sizeof(pattern), "%s/wayland-*", folder != NULL ? folder : "");
-	if (folder != NULL && glob(pattern, 0, NULL, &found) != 0) {
-		found.gl_pathc = 0;
-	}
-	size_t used = 0;
-	text[0] = '\0';
-	for (size_t i = 0; i < found.gl_pathc && used < size; i++) {
-		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
-		struct stat status;
-		if (stat(found.gl_pathv[i], &status) == 0 && S_ISSOCK(status.st_mode)) {
-			used += (size_t)snprintf(text + used, size - used, "%s%s",
-					used == 0 ? "; there is: " : " ", name);
-		}
-	}
-	globfree(&found);
-	return text;
-}
-
 int wayland_init(struct wayland *wayland, sd_event *event) {
 	*wayland = (struct wayland){.presentation_clock = CLOCK_MONOTONIC};
-	wayland->display = wl_display_connect(NULL);
+	wayland->display = display_connect();
 	if (wayland->display == NULL) {
-		const char *name = getenv("WAYLAND_DISPLAY");
-		char sockets[512];
-		int error = errno;
-		warnx("no compositor at WAYLAND_DISPLAY=%s, XDG_RUNTIME_DIR=%s: %s: "
-		      "start one, or name its socket by these variables%s",
-				name != NULL ? name : "(unset: wayland-0)",
-				getenv("XDG_RUNTIME_DIR") != NULL ? getenv("XDG_RUNTIME_DIR")
-								  : "(unset)",
-				strerror(error), list_sockets(sockets, sizeof(sockets)));
 		return -1;
 	}
 	wayland->registry = wl_display_get_registry(wayland->display);
 	wl_registry_add_listener(wayland->registry, &registry_listener, wayland);
 	if (wl_display_roundtrip(wayland->display) < 0) {
-		explain_loss(wayland->display);
+		display_explain_loss(wayland->display);
 		goto error;
 	}
-	if (wait_globals(wayland) < 0) {
-		goto error;
-	}
-	int result = sd_event_add_io(event, &wayland->source, wl_display_get_fd(wayland->display),
-			EPOLLIN, handle_events, wayland);
-	if (result >= 0) {
-		result = sd_event_source_set_prepare(wayland->source, prepare_events);
-	}
-	if (result < 0) {
-		warnx("event loop: %s", strerror(-result));
+	if (wait_globals(wayland) < 0 ||
+			display_add_to_loop(wayland->display, event, &wayland->source) < 0) {
 		goto error;
 	}
 	return 0;

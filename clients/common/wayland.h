@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * A client's connection to its compositor, on an sd-event loop.
- *
- * When the compositor goes away, or ends the connection for an error of ours, the loop is left with
- * EXIT_FAILURE after one sentence on stderr.
- */
+/* What a client that shows gid buffers needs of its compositor, on a connection of its own. */
 #ifndef CLIENTS_WAYLAND_H
 #define CLIENTS_WAYLAND_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** wl_shm's format codes: those of DRM, but for the two that are older. */
-#ifndef GID_WESTON_SHM_FORMAT_H
-#define GID_WESTON_SHM_FORMAT_H
+#ifndef GID_CONVERT_SHM_FORMAT_H
+#define GID_CONVERT_SHM_FORMAT_H
 
 #include <drm_fourcc.h>
 #include <stdint.h>

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "capture_options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <gid/gid.h>
+#include <stdlib.h>
+
+#define RATE_MAX 1000
+
+const char *argp_program_version = "gid-capture " GIDWAY_VERSION;
+
+static const struct argp_option option_table[] = {
+		{"domain", 'd', "NAME", 0,
+				"The domain that the program runs in (default: $GID_DOMAIN)", 0},
+		{"stream", 's', "NAME", 0, "The stream to send", 0},
+		{"output", 'o', "NAME", 0, "The output to capture (default: the only one)", 0},
+		{"window", 'w', "NAME", 0,
+				"The window to capture, by its identifier, application id or title",
+				0},
+		{"no-cursor", 'c', NULL, 0, "Leave the pointer out of the picture", 0},
+		{"rate", 'r', "N", 0, "Send at most N pictures a second (default: each)", 0},
+		{"frames", 'n', "N", 0, "End after N pictures were sent", 0},
+		{"list", 'l', NULL, 0, "List outputs and windows, and end", 0},
+		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, // as --help
+		{0},
+};
+
+static uint64_t number_of(
+		const char *text, uint64_t most, const char *what, struct argp_state *state) {
+	char *end;
+	errno = 0;
+	unsigned long long number = strtoull(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number < 1 ||
+			number > most) {
+		argp_error(state, "%s must be a number from 1, not %s", what, text);
+	}
+	return number;
+}
+
+static void check_options(const struct capture_options *options, struct argp_state *state) {
+	if (options->list) {
+		return;
+	}
+	if (options->stream == NULL) {
+		argp_error(state, "as which stream? Name it with --stream NAME");
+	} else if (!gid_name_is_valid(options->stream)) {
+		argp_error(state, "%s cannot be a stream's name", options->stream);
+	}
+	if (options->output != NULL && options->window != NULL) {
+		argp_error(state, "--output and --window exclude each other");
+	}
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state) {
+	struct capture_options *options = state->input;
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
+	case 'd':
+		options->domain = value;
+		break;
+	case 's':
+		options->stream = value;
+		break;
+	case 'o':
+		options->output = value;
+		break;
+	case 'w':
+		options->window = value;
+		break;
+	case 'c':
+		options->cursor = false;
+		break;
+	case 'r':
+		options->rate = (uint32_t)number_of(value, RATE_MAX, "--rate", state);
+		break;
+	case 'n':
+		options->frames = number_of(value, UINT64_MAX, "--frames", state);
+		break;
+	case 'l':
+		options->list = true;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument %s: name the stream with --stream", value);
+		break;
+	case ARGP_KEY_END:
+		check_options(options, state);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void capture_options_parse(struct capture_options *options, int argc, char **argv) {
+	static const struct argp argp = {
+			.options = option_table,
+			.parser = parse_option,
+			.doc = "Sends an output or a window of a Wayland compositor as a stream. The "
+			       "compositor writes each picture into the memory that readers see.\v"
+			       "Example: gid-capture --stream desktop\n\n"
+			       "The exit status is 0 when the program was told to end, or the count "
+			       "of --frames was reached; else 1.",
+	};
+	*options = (struct capture_options){.cursor = true};
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

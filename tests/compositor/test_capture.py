@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""gid-capture: a compositor's output as a stream, and what readers get of it."""
+
+import itertools
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from program import BUILD, Program, wait_for
+from sway import Sway, why_no_sway
+from weston import HEIGHT, WIDTH, Weston, screenshot
+
+CAPTURE = BUILD / "clients/gid-capture"
+PLATE = "pattern=zone-plate kx2=20 ky2=13"
+
+
+class Screen:
+    """A compositor whose output is captured, in the domain `cluster`."""
+
+    def __init__(self, cockpit: Cockpit, compositor: Weston | Sway, output: str, by: str) -> None:
+        self.cockpit = cockpit
+        self.compositor = compositor
+        self.output = output  # its name
+        self.protocol = by
+        self.environment = compositor.environment | {"WAYLAND_DISPLAY": compositor.socket.name}
+
+    def run(self, *command: str | Path) -> Program:
+        program = Program(list(command), self.environment, self.compositor.folder)
+        self.cockpit.programs.append(program)
+        return program
+
+    def capture(self, *options: str) -> Program:
+        """gid-capture, when it has published the stream."""
+        program = self.run(CAPTURE, "--stream=desktop", *options)
+        wait_for(
+            lambda: any(s["name"] == "desktop" for s in self.cockpit.status("cluster")["streams"]),
+            "the stream desktop",
+        )
+        return program
+
+    def show_plate(self) -> None:
+        """A window with a picture of fine lines that does not move."""
+        caps = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate=30/1"
+        self.run(
+            *f"gst-launch-1.0 -q videotestsrc is-live=true {PLATE} ! {caps} ! waylandsink".split()
+        )
+        wait_for(lambda: len(numpy.unique(self.screenshot())) > 50, "the picture on the output")
+
+    def screenshot(self) -> numpy.ndarray:
+        if isinstance(self.compositor, Sway):
+            return self.compositor.screenshot()
+        return screenshot(self.compositor)
+
+    def follow(self) -> Program:
+        """A reader in the other domain, which has got a picture."""
+        command = "gst-launch-1.0 gidsrc domain=cluster stream=desktop ! fakesink"
+        reader = self.cockpit.run("open", command.split())
+        maps = Path(f"/proc/{reader.pid}/maps")
+        wait_for(lambda: "gid-screen" in maps.read_text(), "the reader to have a picture")
+        return reader
+
+    def read(self, frames: int, to: Path) -> numpy.ndarray:
+        """So many frames of the stream: blue, green, red."""
+        command = f"gst-launch-1.0 -q gidsrc domain=cluster stream=desktop num-buffers={frames} ! "
+        command += f"videoconvert ! video/x-raw,format=BGRx ! filesink location={to}"
+        assert self.cockpit.run("open", command.split()).wait() == 0
+        return numpy.fromfile(to, numpy.uint8).reshape(frames, HEIGHT, WIDTH, 4)[..., :3]
+
+
+@pytest.fixture(params=["weston", "sway"])
+def screen(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Screen]:
+    if request.param == "sway":
+        if why := why_no_sway():
+            pytest.skip(why)
+        sway = Sway(tmp_path, cockpit.env("cluster"))
+        yield Screen(cockpit, sway, "HEADLESS-1", "wlr-screencopy-unstable-v1")
+        sway.stop()
+    else:
+        weston = Weston(tmp_path, cockpit.env("cluster"))
+        weston.start()
+        yield Screen(cockpit, weston, "headless", "weston-output-capture")
+        if weston.is_running():
+            assert weston.stop() == 0, weston.read_log()
+
+
+def stop(program: Program) -> dict:
+    """Ends it. Returns its counts."""
+    assert program.stop() == 0, program.stderr
+    return json.loads(program.stdout)
+
+
+def test_a_reader_sees_what_is_shown(screen: Screen, tmp_path: Path) -> None:
+    screen.show_plate()
+    program = screen.capture()
+    (picture,) = screen.read(1, tmp_path / "frame")
+    assert numpy.array_equal(picture, screen.screenshot())
+    counts = stop(program)
+    assert counts["copied_frames"] == 0
+    assert counts["frames"] >= 1
+
+
+def test_nothing_is_captured_for_nobody(screen: Screen) -> None:
+    assert stop(screen.capture())["captured"] == 0
+
+
+def test_who_comes_late_to_a_still_picture_sees_it(screen: Screen, tmp_path: Path) -> None:
+    screen.show_plate()
+    screen.capture()
+    first = screen.read(1, tmp_path / "first")
+    second = screen.read(1, tmp_path / "second")
+    assert numpy.array_equal(first, second)
+
+
+def test_a_still_picture_is_sent_once(screen: Screen) -> None:
+    """And sent again to nobody but who comes late, however long it stands."""
+    program = screen.capture()
+    screen.follow()
+    time.sleep(1)  # in which nothing changes
+    counts = stop(program)
+    assert counts["frames"] <= 2
+    assert counts["captured"] <= 20  # of 60 refreshes; Weston does not say what has changed
+
+
+def test_what_moves_comes_whole_and_in_order(screen: Screen, tmp_path: Path) -> None:
+    """A ball that jumps: no picture of the stream is torn, or comes twice."""
+    caps = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT},framerate=30/1"
+    screen.run(
+        *f"gst-launch-1.0 -q videotestsrc is-live=true pattern=ball motion=sweep ! {caps} ! "
+        "waylandsink".split()
+    )
+    wait_for(lambda: screen.screenshot().any(), "the ball")
+    screen.capture()
+    pictures = screen.read(40, tmp_path / "frames")
+    assert all(picture.any() for picture in pictures)
+    again = [(a == b).all() for a, b in itertools.pairwise(pictures)]
+    assert sum(again) <= 2, again  # as it starts, and where the reader came late
+
+
+def test_readers_cannot_write_it(screen: Screen) -> None:
+    """The memory of the pictures is mapped for writing by the compositor alone."""
+    program = screen.capture()
+    reader = screen.follow()
+    for pid in (program.pid, reader.pid):
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        assert set(re.findall(r" (\S{4}) .*gid-screen", maps)) == {"r--s"}
+    writable = set()
+    for link in Path(f"/proc/{reader.pid}/fd").iterdir():
+        if "gid-screen" in os.readlink(link):
+            flags = Path(f"/proc/{reader.pid}/fdinfo/{link.name}").read_text()
+            writable.add(int(re.search(r"flags:\s+(\d+)", flags)[1], 8) & os.O_ACCMODE)
+    assert writable == {os.O_RDONLY}
+
+
+def test_at_most_so_many_a_second(screen: Screen, tmp_path: Path) -> None:
+    screen.run("weston-simple-shm")  # draws at each refresh
+    program = screen.capture("--rate=10")
+    start = time.monotonic()
+    screen.read(11, tmp_path / "frames")
+    passed = time.monotonic() - start
+    stop(program)
+    assert passed >= 0.9  # ten intervals of 100 ms, less what the first picture waited
+
+
+def test_the_list_names_outputs_and_protocols(screen: Screen) -> None:
+    listed = screen.run(CAPTURE, "--list")
+    assert listed.wait() == 0
+    assert f"output {screen.output}: {WIDTH}x{HEIGHT}, by {screen.protocol}" in listed.stdout
+
+
+def test_an_unknown_output_is_told(screen: Screen) -> None:
+    program = screen.run(CAPTURE, "--stream=desktop", "--output=HDMI-A-9")
+    assert program.wait() == 1
+    assert f"no output HDMI-A-9; it has:\noutput {screen.output}" in program.stderr
+
+
+def test_a_compositor_without_windows_to_capture(screen: Screen) -> None:
+    program = screen.run(CAPTURE, "--stream=desktop", "--window=editor")
+    assert program.wait() == 1
+    assert "window" in program.stderr
+
+
+def test_a_compositor_that_ends(screen: Screen) -> None:
+    program = screen.capture()
+    screen.compositor.kill()
+    assert program.wait() == 1
+    assert "the compositor went away" in program.stderr
+
+
+def test_it_ends_while_readers_hold_pictures(screen: Screen) -> None:
+    program = screen.capture()
+    reader = screen.follow()
+    reader.signal(signal.SIGSTOP)
+    stop(program)
+    reader.signal(signal.SIGCONT)
+    assert reader.is_running()
+
+
+def test_readers_that_take_no_picture_stop_nobody(screen: Screen, tmp_path: Path) -> None:
+    """One that stands still has its credit, and another one all pictures."""
+    screen.run("weston-simple-shm")
+    screen.capture()
+    sleeper = screen.follow()
+    sleeper.signal(signal.SIGSTOP)
+    start = time.monotonic()
+    screen.read(60, tmp_path / "frames")
+    assert time.monotonic() - start < 20  # not a picture a lease, of one second each
+    sleeper.signal(signal.SIGCONT)
