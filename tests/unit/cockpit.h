@@ -93,6 +93,23 @@ static inline void cockpit_finish(void) {
 	}
 }
 
+/* Before that there is no stream of the other domain. */
+static inline bool cockpit_wait_link(void) {
+	struct gid_domain *domain;
+	bool up = false;
+	if (gid_domain_connect(cockpit_names[2], &domain) < 0) {
+		return false;
+	}
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS; !up && cockpit_now_ms() < end;) {
+		char *status = NULL;
+		up = gid_domain_status(domain, &status) == 0 && strstr(status, "\"up\"") != NULL;
+		free(status);
+		cockpit_sleep_ms(up ? 0 : 5);
+	}
+	gid_domain_destroy(domain);
+	return up;
+}
+
 static inline bool cockpit_init(void) {
 	strcpy(cockpit_folder, "/tmp/gid-cockpit-XXXXXX");
 	if (getenv("GIDD") == NULL || mkdtemp(cockpit_folder) == NULL) {
@@ -115,7 +132,7 @@ static inline bool cockpit_init(void) {
 			"[share open cluster]\nstreams=" COCKPIT_STREAMS "\n" COCKPIT_MORE,
 			cockpit_folder);
 	fclose(config);
-	return cockpit_start(1) && cockpit_start(2);
+	return cockpit_start(1) && cockpit_start(2) && cockpit_wait_link();
 }
 
 /* Dispatches a domain until `done` holds; false: it took too long. */
