@@ -16,6 +16,7 @@
 
 #include "closer.h"
 #include "socket.h"
+#include "timeline_domain.h"
 
 #define BACK_OFF_MIN_NS 100000000ull
 #define BACK_OFF_MAX_NS 2000000000ull
@@ -74,7 +75,11 @@ struct gid_timeline *gid_domain_get_timeline(
 					getenv("GID_TIMELINE"), gid_strerror(error));
 		}
 	}
-	return gid_timeline_ref(given != NULL ? given : domain->timeline);
+	struct gid_timeline *timeline = given != NULL ? given : domain->timeline;
+	if (timeline != NULL) {
+		gid_timeline_name_domain(timeline, domain->number, domain->name);
+	}
+	return gid_timeline_ref(timeline);
 }
 
 int gid_domain_watch(struct gid_domain *domain, int fd, void (*ready)(void *data), void *data) {

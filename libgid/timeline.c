@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** The lines of gidway's own points, and the file that they are appended to. */
+#include "timeline_domain.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gid/timeline.h>
@@ -113,6 +115,15 @@ void gid_timeline_unref(struct gid_timeline *timeline) {
 		close(timeline->fd);
 		free(timeline);
 	}
+}
+
+void gid_timeline_name_domain(struct gid_timeline *timeline, uint32_t number, const char *name) {
+	char line[GID_NAME_MAX + 64];
+	int length = snprintf(line, sizeof(line),
+			"{ \"id\":%" PRIu32 ", \"type\":\"gid_domain\", \"name\":\"%.*s\" }\n",
+			number, (int)GID_NAME_MAX, name);
+	ssize_t written = write(timeline->fd, line, (size_t)length);
+	(void)written; /* there is nobody to tell */
 }
 
 void gid_timeline_write(struct gid_timeline *timeline, const struct gid_timeline_point *point) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes timeline logs of known content, line by line, in Weston's own form."""
 
+import json
+
 REFRESH = 16_666_667
 MS = 1_000_000
 
@@ -68,6 +70,31 @@ def run(frames=20, start=100 * 10**9, late=(), name="DP-1"):
         text += repaint(vblank, late=is_late)
         vblank += REFRESH * (1 + is_late)
     return text + point(vblank + MS, "core_repaint_exit_loop", wo=1)
+
+
+# How JSON tools write what they have read.
+FORMS = {
+    "jq -c": lambda found: json.dumps(found, separators=(",", ":"), ensure_ascii=False),
+    "json.dumps": json.dumps,
+    "another order": lambda found: json.dumps(found, sort_keys=True),
+    "jq": lambda found: json.dumps(found, indent=2),
+    "no indent": lambda found: json.dumps(found, indent=0),
+    "in a list": lambda found: f"  {json.dumps(found)},",
+}
+
+
+def rewritten(log, form):
+    """The log, with each line that is a point or a declaration as a JSON tool writes it."""
+    lines = []
+    for line in log.splitlines(keepends=True):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict) and found.keys() & {"N", "type"}:
+            line = FORMS[form](found).encode() + b"\n"
+        lines.append(line)
+    return b"".join(lines)
 
 
 def read(text, chunk=None):

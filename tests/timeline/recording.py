@@ -51,7 +51,7 @@ class Film:
     @staticmethod
     def _pipeline() -> str:
         path = film(640, 360, 132)
-        decode = f"filesrc location={path} ! qtdemux ! h264parse ! avdec_h264"
+        decode = f'filesrc location="{path}" ! qtdemux ! h264parse ! avdec_h264'
         caps = "video/x-raw,format=BGRx"
         return f"{decode} ! videoconvert ! {caps} ! gidsink name=sink stream={STREAM}"
 

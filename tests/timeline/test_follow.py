@@ -3,8 +3,10 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -93,23 +95,153 @@ def wait_for(process, words):
     raise AssertionError(f"{words} did not come")
 
 
-def test_in_a_terminal_it_draws_over_itself(tmp_path):
-    path = tmp_path / "tl.log"
-    path.write_text(logs.run(frames=100).replace('"film"', '"\x1b[2Jfilm"'))
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen([*COMMAND, str(path)], env=ENV, stdout=theirs)
-    os.close(theirs)
-    seen = b""
-    try:
-        end = time.monotonic() + 100
-        while seen.count(b"the last 10 seconds") < 2 and time.monotonic() < end:
-            seen += os.read(ours, 4096)
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-        os.close(ours)
-    assert b"\x1b[4A" in seen
-    assert b"film" in seen and b"\x1b[2J" not in seen
+class Screen:
+    """As much of a terminal as this program needs of one: what it shows after what was written."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.columns, self.rows = columns, rows
+        self.cells: list[list[str]] = [[] for _ in range(rows)]
+        self.x = self.y = 0
+
+    def write(self, text: str) -> None:
+        for piece in re.findall(r"\x1b\[\d*[A-Za-z]|.", text, re.DOTALL):
+            if piece == "\r":
+                self.x = 0
+            elif piece == "\n":
+                self._go_down()
+            elif piece[0] != "\x1b":
+                self._put(piece)
+            else:
+                self._obey(piece)
+
+    def _obey(self, piece: str) -> None:
+        match piece[-1]:
+            case "A":
+                self.y = max(self.y - int(piece[2:-1] or 1), 0)
+            case "H":
+                self.x = self.y = 0
+            case "K":
+                del self.cells[self.y][self.x :]
+            case "J" if piece == "\x1b[2J":
+                self.cells = [[] for _ in range(self.rows)]
+            case "J":
+                del self.cells[self.y][self.x :]
+                self.cells[self.y + 1 :] = [[] for _ in self.cells[self.y + 1 :]]
+
+    def _go_down(self) -> None:
+        self.y += 1
+        if self.y == self.rows:
+            self.cells = [*self.cells[1:], []]
+            self.y -= 1
+
+    def _put(self, char: str) -> None:
+        if self.x == self.columns:
+            self.x = 0
+            self._go_down()
+        row = self.cells[self.y]
+        row += [" "] * (self.x + 1 - len(row))
+        row[self.x] = char
+        self.x += 1
+
+    @property
+    def lines(self) -> list[str]:
+        shown = ["".join(row).rstrip() for row in self.cells]
+        while shown and not shown[-1]:
+            shown.pop()
+        return shown
+
+
+class Watched:
+    """`follow` in a terminal of this size, and what is seen there."""
+
+    def __init__(self, path: Path, columns: int, rows: int) -> None:
+        self.screen = Screen(columns, rows)
+        self.said = ""
+        self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (rows, columns))
+        self._process = subprocess.Popen([*COMMAND, str(path)], env=ENV, stdout=theirs)
+        os.close(theirs)
+
+    def wait(self, draws: int) -> None:
+        """For so many more."""
+        end, more = time.monotonic() + 100, ""
+        while more.count("\x1b[J") < draws and time.monotonic() < end:
+            piece = os.read(self._ours, 4096).decode(errors="replace")
+            more += piece
+        self.said += more
+        self.screen.write(more)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """As terminals do, which wrap anew what they show; where, nobody can tell."""
+        termios.tcsetwinsize(self._ours, (rows, columns))
+        shown = "\n".join(["?" * columns] * (rows - 1))
+        self.screen = Screen(columns, rows)
+        self.screen.write(shown)
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait(PATIENCE)
+        os.close(self._ours)
+
+
+@pytest.fixture
+def watch(tmp_path):
+    found = []
+
+    def start(text: str, columns: int, rows: int = 24) -> Watched:
+        path = tmp_path / "tl.log"
+        path.write_text(text)
+        found.append(Watched(path, columns, rows))
+        return found[-1]
+
+    yield start
+    for one in found:
+        one.close()
+
+
+LONG = logs.run(frames=100).replace('"film"', '"top-level window \x1b[2J動画 of a player"')
+
+
+@pytest.mark.parametrize("columns", [200, 120, 100, 80, 60, 40, 20, 7])
+def test_in_a_terminal_of_any_width_it_draws_over_itself(watch, columns):
+    seen = watch(LONG, columns)
+    seen.wait(3)
+    lines = seen.screen.lines
+    assert "the last 10 seconds, in ms; Ctrl-C ends"[:columns] == lines[0]
+    assert len(lines) == (4 if columns >= 120 else 5)
+    assert lines[2].startswith("  DP-1"[:columns])
+    assert seen.said.count("\x1b[2J") == 0
+    if columns < 120:
+        assert lines[4].startswith("  (too narrow for repaint max"[:columns].rstrip())
+    if columns >= 40:
+        assert "12.000" in lines[2] and "12.000" in lines[3]
+        assert lines[3].startswith("    top-")
+
+
+def test_a_label_is_whole_where_there_is_room(watch):
+    seen = watch(LONG, 200)
+    seen.wait(1)
+    assert "top-level window �[2J動画 of a player" in "".join(seen.screen.lines)
+
+
+def test_more_outputs_than_the_terminal_has_lines(watch):
+    time = 100 * 10**9
+    outputs = [logs.output(i, f"DP-{i}") + logs.repaint(time, wo=i) for i in range(1, 40)]
+    seen = watch("".join(outputs), 100, 12)
+    seen.wait(3)
+    lines = seen.screen.lines
+    assert len(lines) == 11
+    assert lines[0].startswith("the last 10 seconds")
+    assert "more lines)" in lines[-1]
+
+
+def test_a_terminal_that_changes_its_size(watch):
+    seen = watch(LONG, 200)
+    seen.wait(2)
+    seen.resize(80, 30)
+    seen.wait(3)
+    assert len(seen.screen.lines) == 5
+    assert seen.screen.lines[0].startswith("the last 10 seconds")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import logs
 import pytest
 from gid_timeline import html, json_csv, reader, report, text
 from gid_timeline.follow import Follower
+from gid_timeline.reader import Loaded
 from gid_timeline.terminal import Paint
 from guided import Failure, Fuzzer
 from logs import point, read, rows
@@ -40,7 +41,24 @@ _SEED_LOG = (
     )
     + logs.run(frames=4, start=300 * 10**9, name="HDMI-A-1")
 ).encode()
-_PIECES = [b'"', b"\\", b"{ ", b" }", b"\n", b"[", b"],", b"-1", b"9" * 30, b"\xff", b"\0", b"null"]
+# A line of what looks like many, as labels can have it, and one of which each part is a line.
+_GLUED = b'{ "T":[' * 500 + b"\n" + point(_TIME, "core_repaint_begin", wo=1).encode()[:-1] * 60
+_GLUED += b'\n{ "id":1, "type":"weston_surface", "desc":"a\nb\n\n' + b"{\n" * 90
+_PIECES = [b"{\n", b"\n}\n", b'{"T": [', b'"desc": "']
+_PIECES += [
+    b'"',
+    b"\\",
+    b"{ ",
+    b" }",
+    b"\n",
+    b"[",
+    b"],",
+    b"-1",
+    b"9" * 30,
+    b"\xff",
+    b"\0",
+    b"null",
+]
 
 
 def mutate(rng, data):
@@ -78,7 +96,8 @@ def test_mutated_logs(seed):
 
 
 def report_all(trace, reader, rng):
-    built = report.build(trace, reader, "fuzz", {"": 60.0} if rng.random() < 0.5 else {})
+    loaded = Loaded(trace, reader.lines, reader.other, reader.broken)
+    built = report.build(loaded, "fuzz", {"": 60.0} if rng.random() < 0.5 else {})
     text.render(built, Paint(None))
     text.processing(built, Paint(None))
     json_csv.to_json(built)
@@ -170,16 +189,19 @@ def read_all_ways(log):
     finally:
         reader._KNOWN_MAX = known
     report_all(trace, whole, rng)
+    rewritten = logs.rewritten(log, rng.choice(list(logs.FORMS)))
+    assert everything(*read(rewritten, chunk=100)) == everything(*read(rewritten))
 
 
 @pytest.mark.timeout(600 + TRIES + SECONDS)
 def test_guided():
     fuzzer = Fuzzer(read_all_ways, mutate_lines, [PACKAGE], SEED)
-    fuzzer.run([_SEED_LOG, RECORDED.read_bytes()], 2)
+    tools = [logs.rewritten(_SEED_LOG, form) for form in logs.FORMS]
+    fuzzer.run([_SEED_LOG, RECORDED.read_bytes(), *tools, _GLUED], 2)
     first = len(fuzzer.branches)
     fuzzer.run([], TRIES, SECONDS)
     print(
-        f"seed {SEED}: {fuzzer.tries} logs, {first} branches taken by the first two, "
+        f"seed {SEED}: {fuzzer.tries} logs, {first} branches taken by the first ones, "
         f"{len(fuzzer.branches)} by the {len(fuzzer.corpus)} that were kept"
     )
     assert len(fuzzer.branches) > first

@@ -232,6 +232,38 @@ def test_in_the_report_as_well(tmp_path, capsys):
     assert "capture → shown" in out.read_text()
 
 
+def test_a_page(tmp_path, capsys):
+    """Of all logs, as `report` makes it: what a suffix promises."""
+    cockpit = Cockpit(frames=50)
+    paths = cockpit.write(tmp_path)
+    weston = tmp_path / "tl.log"
+    weston.write_text(logs.run(frames=50))
+    joined, reported = tmp_path / "joined.html", tmp_path / "reported.html"
+    assert main(["join", str(weston), *paths, "-o", str(joined)]) == 0
+    assert main(["report", str(weston), *paths, "-o", str(reported)]) == 0
+    assert joined.read_text() == reported.read_text()
+    assert "capture → shown" in joined.read_text() and "DP-1" in joined.read_text()
+
+
+def test_names_of_domains(tmp_path, capsys):
+    """libgid writes them down with each producer and consumer; nobody knows domains by number."""
+    cockpit = Cockpit(frames=5)
+    cockpit.files[1] += '{ "id":1, "type":"gid_domain", "name":"open" }\n'
+    paths = cockpit.write(tmp_path)
+    assert main(["join", *paths]) == 0
+    assert "stream movie, open → domain 2: 5 submitted" in capsys.readouterr().out
+    for form in ("json", "html"):
+        assert main(["join", *paths, "--format", form]) == 0
+        assert "open → domain 2" in capsys.readouterr().out
+
+
+def test_one_point_that_is_of_no_frame(tmp_path, capsys):
+    cockpit = Cockpit(frames=5)
+    cockpit.files[2] += gid_line(START, "shown", 0, "1:99.0#0", 2, stream=None)
+    assert main(["join", *cockpit.write(tmp_path)]) == 0
+    assert "1 point belongs to no frame" in capsys.readouterr().out
+
+
 def test_no_points(tmp_path, capsys):
     path = tmp_path / "tl.log"
     path.write_text(logs.run(frames=5))

@@ -2,17 +2,23 @@
 """The forms of the report, by the command line."""
 
 import csv
+import fcntl
 import io
 import json
 import os
 import pty
+import re
+import signal
+import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import logs
 import pytest
 from gid_timeline.cli import main
+from program import PATIENCE, wait_for
 
 
 @pytest.fixture
@@ -73,7 +79,13 @@ def test_a_subsurface_goes_by_its_window(tmp_path, capsys):
     both = window + logs.surface(2, "sub-surface", main=7)
     path.write_text(logs.run(frames=5).replace(logs.surface(2, "film"), both))
     assert main(["report", str(path)]) == 0
-    assert "sub-surface of top-lev…ck Bunny' of gid-view " in capsys.readouterr().out
+    assert (
+        "sub-surface of top-level window 'Big Buck Bunny' of gid-view " in capsys.readouterr().out
+    )
+    _, shown = in_terminal(80, "report", str(path))
+    assert re.search(r"sub-surface of top-l\S*…\S* ?\S*nny' of gid-view ", shown)
+    _, shown = in_terminal(160, "report", str(path))
+    assert "sub-surface of top-level window 'Big Buck Bunny' of gid-view " in shown
     assert main(["report", str(path), "--format", "html"]) == 0
     name = "sub-surface of top-level window &#39;Big Buck Bunny&#39; of gid-view"
     assert name in capsys.readouterr().out
@@ -104,6 +116,147 @@ def test_titles_cannot_steer_the_terminal_as_outputs(tmp_path, capsys):
         assert main(command) in (0, 2)
         text = "".join(capsys.readouterr())
         assert "DP-2" in text and "\x1b" not in text and "\x07" not in text
+
+
+HOSTILE = "\x1b[2J\x9b31m\u202efilm\u2066\x85\x7f"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "frames-csv"])
+def test_no_form_steers_the_terminal(tmp_path, form):
+    """Among them C1 controls, which some terminals obey, and marks that turn the text around."""
+    path = tmp_path / "tl.log"
+    name = logs.point(10**12, "core" + HOSTILE.replace("\x1b", "\\u001b"), wo=1)
+    path.write_text(logs.run(frames=10).replace('"film"', f'"{HOSTILE}"') + name)
+    status, shown = in_terminal(160, "report", str(path), "--format", form)
+    assert status == 0
+    assert "film" in shown or form == "frames-csv"
+    assert all(char.isprintable() or char == "\n" for char in shown)
+
+
+def test_json_has_the_label_itself(tmp_path):
+    path, out = tmp_path / "tl.log", tmp_path / "out.json"
+    path.write_text(logs.run(frames=10).replace('"film"', f'"{HOSTILE}\N{DANCER}"'))
+    assert main(["report", str(path), "-o", str(out)]) == 0
+    (surface,) = json.loads(out.read_bytes())["runs"][0]["surfaces"]
+    assert surface["label"] == HOSTILE + "\N{DANCER}"
+    assert "\N{DANCER}" in out.read_text()
+
+
+def test_names_of_files_cannot_steer_the_terminal(tmp_path):
+    path = tmp_path / "tl\x1b[2J\x9b.log"
+    for found in (False, True):
+        if found:
+            path.write_text(logs.run(frames=10))
+        _, shown = in_terminal(100, "report", str(path))
+        assert "tl" in shown
+        assert all(char.isprintable() or char == "\n" for char in shown)
+
+
+def test_a_page_is_not_for_a_terminal(log):
+    status, shown = in_terminal(80, "report", str(log), "--format", "html")
+    assert (status, "-o FILE.html" in shown) == (2, True)
+
+
+def test_several_logs_are_one_report(tmp_path, capsys):
+    """Each with outputs and surfaces of its own, although their ids are the same."""
+    names = {}
+    for name, text in (
+        ("open", logs.run(frames=30)),
+        ("empty", "nothing of interest\n"),
+        ("cluster", logs.run(frames=40, start=90 * 10**9, name="HDMI-A-1")),
+    ):
+        names[name] = tmp_path / f"{name}.log"
+        names[name].write_text(text)
+    out = tmp_path / "out.json"
+    assert main(["report", *map(str, names.values()), "-o", str(out)]) == 0
+    document = json.loads(out.read_bytes())
+    outputs = [(run["log"], *run["outputs"]) for run in document["runs"]]
+    assert [(log, output["name"], output["frames"]) for log, output in outputs] == [
+        (str(names["open"]), "DP-1", 30),
+        (str(names["cluster"]), "HDMI-A-1", 40),
+    ]
+    assert document["logs_without_timeline"] == [str(names["empty"])]
+    assert main(["report", *map(str, names.values())]) == 0
+    text = capsys.readouterr().out
+    assert f"Run 2 of {names['cluster']}, " in text
+    assert f"{names['empty']} has no line of a timeline." in text
+    assert main(["report", str(names["empty"]), str(names["empty"])]) == 2
+    assert "none of its 2 lines" in capsys.readouterr().err
+
+
+def test_what_is_one_is_told_as_one(tmp_path, capsys):
+    path = tmp_path / "tl.log"
+    time = 100 * 10**9
+    begin = logs.point(time, "core_repaint_begin", wo=1)
+    path.write_text("Weston 14\n" + logs.output(1) + begin + logs.repaint(time + logs.REFRESH))
+    for form in ("text", "html"):
+        assert main(["report", str(path), "--format", form]) == 0
+        told = capsys.readouterr().out
+        assert "1 repaint has no shown time." in told and "repaints failed" not in told
+        assert "1 line of the log is other text, such as Weston" in told
+    exit_loop = logs.point(time + logs.MS, "core_repaint_exit_loop", wo=1)
+    path.write_text(logs.output(1) + (begin + exit_loop) * 2)
+    assert main(["report", str(path)]) == 0
+    assert "2 repaints failed." in capsys.readouterr().out
+
+
+def has_read(pipe):
+    """Whether all that was written into it has been taken out."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0] == 0
+
+
+@pytest.mark.parametrize("more", [logs.run(frames=50), ""])
+def test_interrupted_while_a_pipe_is_read(more):
+    """Its writer goes on, and says nothing more; test_real has one that is interrupted, too."""
+    program = subprocess.Popen(
+        [sys.executable, "-m", "gid_timeline", "report", "-", "--format", "json"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
+    try:
+        program.stdin.write(b"Weston 14\n")
+        wait_for(lambda: has_read(program.stdin), "it to read")
+        program.stdin.write(more.encode())
+        program.send_signal(signal.SIGINT)
+        out, errors = program.stdout.read(), program.stderr.read().decode()
+        status = program.wait(PATIENCE)
+    finally:
+        program.kill()
+        program.stdin.close()
+        program.wait()
+    if not more:
+        assert (status, out) == (2, b"") and "-: none of its 1 line is" in errors
+        return
+    assert (status, errors) == (0, "")
+    (run,) = json.loads(out)["runs"]
+    assert run["outputs"][0]["frames"] == 50
+
+
+def test_a_file_that_is_read_is_interrupted_as_always(tmp_path):
+    """With what it would tell of half a file nobody is helped."""
+    path = tmp_path / "tl.log"
+    path.write_text(logs.run(frames=200_000))
+    program = subprocess.Popen(
+        [sys.executable, "-m", "gid_timeline", "report", str(path)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+    )
+
+    def reads() -> bool:
+        found = Path(f"/proc/{program.pid}/fd").iterdir()
+        return any(os.path.realpath(one) == str(path) for one in found)
+
+    try:
+        wait_for(reads, "it to open its log", pause=0.001)
+        program.send_signal(signal.SIGINT)
+        assert program.stdout.read() == b""
+        assert program.wait(PATIENCE) == 130
+    finally:
+        program.kill()
+        program.wait()
 
 
 def test_a_log_without_frames(tmp_path, capsys):
@@ -146,7 +299,17 @@ def test_any_line_of_a_timeline_is_enough(tmp_path):
         (["report", "LOG", "--refresh", "fast"], "--refresh fast"),
         (["report", "LOG", "--refresh", "DP-1=0"], "--refresh DP-1=0"),
         (["report", "LOG", "-o", "tl.xyz"], "tl.xyz: its suffix must be one of .txt, .html"),
-        (["join", "LOG", "-o", "tl.html"], "tl.html: its suffix must be one of .txt, .json"),
+        (["join", "LOG", "-o", "tl.xyz"], "tl.xyz: its suffix must be one of .txt, .html"),
+        (["report", "LOG", "-o", "tl.html", "--format", "csv"], "of tl.html, which says html"),
+        (
+            ["report", "LOG", "-o", "tl.json", "--format", "frames-csv"],
+            "of tl.json, which says json",
+        ),
+        (["join", "LOG", "-o", "tl.csv", "--format", "json"], "of tl.csv, which says csv"),
+        (["compare", "LOG", "LOG", "-o", "x.json", "--format", "text"], "which says json"),
+        (["simulate", "-o", "x.md", "--format", "csv"], "of x.md, which says markdown"),
+        (["report", "LOG", "-o", "tl.html", "--table", "processing"], "--table processing is text"),
+        (["report", "-", "-"], "standard input can be read only once"),
         (["simulate", "--miss-rate", "2"], "--miss-rate"),
         (["simulate", "--log-output", "DP-1"], "name the log, too"),
         (["simulate", "--refresh", "60"], "name the log, too"),

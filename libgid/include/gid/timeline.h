@@ -6,7 +6,8 @@
  * libgid itself writes the points that it knows: a frame is captured, submitted, received, released
  * and free again. It writes them if $GID_TIMELINE names a file, or if the options of a producer or
  * consumer have a timeline. The program writes all other points, such as a commit or the refresh
- * that shows the frame.
+ * that shows the frame. For each producer and consumer that has a timeline libgid also writes the
+ * number and the name of its domain.
  *
  * Lifecycle: gid_timeline_open() returns a reference. It may be put into the options of any number
  * of producers and consumers; each of them takes a reference of its own. gid_timeline_unref() gives

@@ -8,6 +8,8 @@ import numpy as np
 
 from .overview import BUCKETS, Course
 from .report import Measured
+from .stats import Histogram as Counted
+from .stats import Summary
 
 HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 480, 96
 COURSE_WIDTH, COURSE_HEIGHT = 1200, 120
@@ -37,9 +39,8 @@ class Histogram:
     ticks: list[Mark]
 
 
-def histogram(measured: Measured) -> Histogram:
-    edges, counts = measured.histogram.edges, measured.histogram.counts
-    summary = measured.summary
+def histogram(summary: Summary, counted: Counted) -> Histogram:
+    edges, counts = counted.edges, counted.counts
     low, high = edges[0], edges[-1]
     most = max(counts)
     width = HISTOGRAM_WIDTH / len(counts)

@@ -8,6 +8,7 @@ import sys
 
 from .commands import compare, follow, join, perfetto, report, simulate
 from .commands.common import UserError
+from .terminal import printable
 
 _COMMANDS = (report, compare, join, follow, perfetto, simulate)
 
@@ -22,14 +23,14 @@ def main(arguments: list[str] | None = None, version: str = "") -> int:
     try:
         return options.run(options)
     except UserError as error:
-        print(f"gid-timeline: {error}", file=sys.stderr)
+        print(f"gid-timeline: {printable(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         _forget_output()  # its reader had enough
         return 0
     except OSError as error:
         _forget_output()
-        where = f"{error.filename}: " if error.filename is not None else ""
+        where = f"{printable(str(error.filename))}: " if error.filename is not None else ""
         print(f"gid-timeline: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -11,7 +11,9 @@ the fastest way there and back took. A frame of the other direction gives the sa
 turned. The middle is taken, and half the distance is its error at most.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -34,6 +36,44 @@ class Offset:
         """Times of the consumer's clock as the owner's."""
         shift = np.interp(times - self.values[0], self.times, self.values)
         return times - np.round(shift).astype(np.int64)
+
+    def to_consumer(self, times: np.ndarray) -> np.ndarray:
+        """Times of the owner's clock as the consumer's."""
+        shift = np.interp(times, self.times, self.values)
+        return times + np.round(shift).astype(np.int64)
+
+
+Convert = Callable[[np.ndarray], np.ndarray]
+
+
+def axes(found: dict[tuple[int, int], Offset], domains: Iterable[int]) -> list[dict[int, Convert]]:
+    """The domains in groups of those whose clocks are known to each other.
+
+    For each domain of a group: what makes its times those of the group's first domain.
+    """
+    groups: list[dict[int, Convert]] = []
+    for first in domains:
+        if any(first in group for group in groups):
+            continue
+        group: dict[int, Convert] = {first: lambda times: times}
+        ways = [first]
+        while ways:
+            here = ways.pop()
+            for (owner, consumer), offset in found.items():
+                there, convert = consumer, offset.to_owner
+                if consumer == here:
+                    there, convert = owner, offset.to_consumer
+                elif owner != here:
+                    continue
+                if there not in group:
+                    group[there] = partial(_one_after_the_other, convert, group[here])
+                    ways.append(there)
+        groups.append(group)
+    return groups
+
+
+def _one_after_the_other(first: Convert, then: Convert, times: np.ndarray) -> np.ndarray:
+    return then(first(times))
 
 
 def offsets(routes: list[Route]) -> dict[tuple[int, int], Offset]:

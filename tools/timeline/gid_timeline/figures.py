@@ -36,7 +36,7 @@ FIGURES = (
         "begin",
         "posted",
         "CPU time from the start of the repaint to its end: building the scene, assigning planes, "
-        "drawing by the CPU or handing commands to the GPU. The cockpit report calls it "
+        "drawing by the CPU or handing commands to the GPU. Evaluations of cockpits call it "
         "processing time.",
         "The GPU's own work, the display driver's (atomic commit), and any waiting before or "
         "after. It is a cost, not a latency.",

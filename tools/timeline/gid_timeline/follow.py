@@ -23,6 +23,12 @@ from .trace import Trace
 
 SPAN = 10_000_000_000  # ns that the figures look back
 _SURFACES = 8
+_HEADER = ["", "fps", "late", "repaint p50", "p99", "max", "commit → shown p50", "p99", "max"]
+_COLUMNS = ["", "fps", "late", "repaint p50", "repaint p99", "repaint max"]
+_COLUMNS += ["commit → shown p50", "commit → shown p99", "commit → shown max"]
+# What a narrow terminal does without, in this order.
+_DISPENSABLE = ("repaint max", "commit → shown max", "repaint p99", "commit → shown p99")
+_DISPENSABLE += ("late", "repaint p50", "fps")
 _POLL = 0.05  # s between looks at a file that may have grown
 
 
@@ -98,18 +104,7 @@ class Follower:
     def lines(self, paint: Paint) -> list[str]:
         """The outputs and the busiest surfaces of the present run."""
         frames, updates = self._frames.chunk(), self._updates.chunk()
-        header = [
-            "",
-            "fps",
-            "late",
-            "repaint p50",
-            "p99",
-            "max",
-            "commit → shown p50",
-            "p99",
-            "max",
-        ]
-        rows = [header]
+        rows = [_HEADER]
         for output in self.trace.run.outputs.values():
             mine = frames["output"] == output.index
             part = {name: column[mine] for name, column in frames.items()}
@@ -122,10 +117,9 @@ class Follower:
                 + _cells(_latencies(updates, taken))
             )
         rows += self._surfaces(updates)
-        lines = table(rows, paint, left=1)
         if not self.trace.run.outputs:
-            lines = ["  no output yet"]
-        return lines
+            return ["  no output yet"]
+        return table(rows, paint, 1, _COLUMNS, _DISPENSABLE)
 
     def line(self) -> str:
         """All outputs in one line, for a log of its own."""
@@ -162,7 +156,7 @@ class Follower:
             surface = self.trace.surfaces[index]
             if counts[index] and surface.run == self.trace.run.index:
                 mine = updates["surface"] == index
-                label = printable(surface.name)[:40]
+                label = printable(surface.name)
                 latencies = _cells(_latencies(updates, mine))
                 rows.append([f"  {label}", _rate(updates["begin"][mine]), *[""] * 4, *latencies])
         return rows

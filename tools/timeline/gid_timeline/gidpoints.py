@@ -8,6 +8,8 @@ from .table import NONE, Table
 # In the order in which a frame passes them.
 POINTS = ("capture", "submit", "receive", "commit", "shown", "released", "freed")
 
+MODULE = "weston"  # the writer of those in Weston's own timeline
+
 _POINTS = {"gid_" + point: number for number, point in enumerate(POINTS)}
 _GID = re.compile(r"(\d{1,3}):(\d{1,8})\.(\d{1,5})#(\d{1,5})\Z", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9._-][A-Za-z0-9._/-]{0,62}\Z", re.ASCII)
@@ -21,6 +23,7 @@ class GidPoints:
         self.points = Table("point", "stream", "owner", "sequence", "domain", "by", "time", "gid")
         self.streams: dict[str, int] = {}
         self.writers: dict[str, int] = {"": 0}
+        self._domains: dict[int, str] = {}
 
     def add(self, line: dict, time: int) -> bool:
         """Whether `line`, whose N begins with gid_, was right and is taken up.
@@ -47,6 +50,17 @@ class GidPoints:
         signed = gid - (1 << 64) if gid >> 63 else gid
         self.points.append((point, stream, owner, sequence, domain, writer, time, signed))
         return True
+
+    def name_domain(self, number: int, name: object) -> bool:
+        """Whether the domain can have this number and name, and has them now."""
+        if not 1 <= number <= 254 or not isinstance(name, str) or not _NAME.match(name):
+            return False
+        self._domains[number] = name
+        return True
+
+    def domain(self, number: int) -> str:
+        """What people call it."""
+        return self._domains.get(number, f"domain {number}")
 
 
 def parse_gid(text: object) -> int | None:

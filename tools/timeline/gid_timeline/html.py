@@ -15,6 +15,7 @@ from .report import Report, RunReport
 
 _RUNS_MAX = 12
 _SURFACES_MAX = 40
+_LATENCIES = (("capture", "shown"), ("submit", "shown"), ("capture", "submit"))
 _PAGE = Path(__file__).parent / "page"
 _SCRIPTS = ("lanes.js", "report.js")
 
@@ -34,6 +35,8 @@ def render(report: Report) -> str:
     shown = sorted(report.runs, key=_frames)[-_RUNS_MAX:]
     shown.sort(key=lambda run: run.run.index)
     found = courses(report.trace, report.refreshes)
+    together, alone = _views(report, shown)
+    streams = list(enumerate(report.streams, 1))
     return (
         _environment()
         .get_template("report.html.j2")
@@ -42,14 +45,13 @@ def render(report: Report) -> str:
             runs=shown,
             left_out=len(report.runs) - len(shown),
             courses=[charts.course(one) for one in found],
-            lanes=[
-                _json(lanes.of_run(report.trace, run.run, report.refreshes))
-                if run.outputs
-                else None
-                for run in shown
-            ],
+            between=[one for one in streams if one[1].is_between_domains],
+            inside=[one for one in streams if not one[1].is_between_domains],
+            together=together,
+            alone=alone,
             surfaces_max=_SURFACES_MAX,
             stages=STAGES,
+            latencies=_LATENCIES,
             charts=charts,
             join=join,
             sentences=sentences,
@@ -60,6 +62,20 @@ def render(report: Report) -> str:
             script=markupsafe.Markup("".join((_PAGE / f).read_text() for f in _SCRIPTS)),
         )
     )
+
+
+def _views(
+    report: Report, runs: list[RunReport]
+) -> tuple[list[markupsafe.Markup], dict[int, markupsafe.Markup]]:
+    """What lane views draw: those with streams, and of each other run by its index."""
+    together, alone = [], {}
+    for view in lanes.views(runs, report.streams):
+        data = _json(lanes.data(report.trace, view, report.refreshes))
+        if view.streams:
+            together.append(data)
+        else:
+            alone[view.runs[0].index] = data
+    return together, alone
 
 
 class _Told(set):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The stages of a frame on its way from one domain to the light of another."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from .clocks import Offset, offsets
 from .gidpoints import POINTS, GidPoints, gid_text
 from .journeys import Columns, Route, routes
 from .samples import Samples
-from .stats import Summary, describe
+from .stats import Histogram, Summary, describe
 from .table import NONE
 
 # In the order of a frame's way, the last two of the whole of it; and what is in each.
@@ -24,7 +25,9 @@ STAGES = {
     ("submit", "shown"): "gidway and the compositor",
     ("capture", "shown"): "from capture to light",
 }
-_FOREIGN = ("receive", "commit", "shown", "released")  # of the consumer's clock
+Stages = dict[tuple[str, str], Summary]
+
+FOREIGN = ("receive", "commit", "shown", "released")  # of the consumer's clock
 
 
 @dataclass(slots=True)
@@ -32,18 +35,24 @@ class Joined:
     """A route with all its times on the owner's clock, where the offset is known."""
 
     route: Route
+    domains: str  # from where to where it went
     times: Columns
     offset: Offset | None  # None: of the owner's domain itself, or not known
-    stages: dict[tuple[str, str], Summary]
+    stages: Stages
+    histograms: dict[tuple[str, str], Histogram]
 
     def count(self, point: str) -> int:
         return int((self.times[point] >= 0).sum())
+
+    @property
+    def is_between_domains(self) -> bool:
+        return self.route.consumer not in (self.route.owner, NONE)
 
     def crosses(self, stage: tuple[str, str]) -> bool:
         """Whether the stage begins on one clock and ends on another."""
         if self.route.consumer == self.route.owner:
             return False
-        return (stage[0] in _FOREIGN) != (stage[1] in _FOREIGN)
+        return (stage[0] in FOREIGN) != (stage[1] in FOREIGN)
 
     def is_uncertain(self, stage: tuple[str, str]) -> bool:
         """Whether the stage is only as sure as what is known of the two clocks."""
@@ -54,23 +63,38 @@ def join(points: GidPoints) -> tuple[list[Joined], int]:
     """All routes, and the number of points that belong to no known frame."""
     found, unknown = routes(points)
     clocks = offsets(found)
-    return [_joined(route, clocks.get((route.owner, route.consumer))) for route in found], unknown
+    found.sort(key=_interest)
+    return [
+        _joined(route, points, clocks.get((route.owner, route.consumer))) for route in found
+    ], unknown
 
 
-def _joined(route: Route, offset: Offset | None) -> Joined:
+def _interest(route: Route) -> tuple:
+    """What crosses from domain to domain comes first, and what was shown before what was not."""
+    is_shown = bool((route.times["shown"] >= 0).any())
+    is_crossing = route.consumer not in (route.owner, NONE)
+    is_taken = route.consumer != NONE
+    return not is_crossing, not is_taken, not is_shown, route.owner, route.stream, route.consumer
+
+
+def _joined(route: Route, points: GidPoints, offset: Offset | None) -> Joined:
+    domains = points.domain(route.owner)
+    taken = route.consumer != NONE
+    domains += f" → {points.domain(route.consumer)}" if taken else ", taken by nobody"
     times = dict(route.times)
     if offset is not None:
-        for point in _FOREIGN:
+        for point in FOREIGN:
             known = times[point] >= 0
             times[point] = np.where(known, offset.to_owner(times[point]), NONE)
-    joined = Joined(route, times, offset, {})
+    joined = Joined(route, domains, times, offset, {}, {})
     for start, end in STAGES:
         if joined.crosses((start, end)) and offset is None:
             continue
         both = (times[start] >= 0) & (times[end] >= 0)
         if both.any():
-            spans = Samples.of((times[end] - times[start])[both])
-            joined.stages[start, end] = describe(spans)[0]
+            summary, histogram = describe(Samples.of((times[end] - times[start])[both]))
+            joined.stages[start, end] = summary
+            joined.histograms[start, end] = histogram
     return joined
 
 
@@ -81,23 +105,35 @@ def sentence(joined: Joined) -> str:
     return ", ".join(f"{number} {words[name]}" for name, number in parts if number)
 
 
-def way(joined: Joined) -> list[tuple[tuple[str, str], float]]:
-    """The means of the stages that make up an average frame's way, as far as there are points."""
+@dataclass(slots=True)
+class Travelled:
+    """The frames that have every point of the way, as far as anybody wrote such points."""
+
+    frames: int
+    way: Stages  # one after the other: parts of one sum
+    whole: Stages
+
+
+def travelled(joined: Joined) -> Travelled:
     points = [point for point in POINTS[:5] if joined.count(point)]
-    whole = np.ones(len(joined.route.sequence), dtype=bool)
+    known = np.ones(len(joined.route.sequence), dtype=bool)
     for point in points:
-        whole &= joined.times[point] >= 0
-    if not whole.any():
-        return []
-    times = [joined.times[point][whole].tolist() for point in points]
-    pairs = zip(
-        zip(points, points[1:], strict=False), zip(times, times[1:], strict=False), strict=True
-    )
-    return [
-        (stage, (sum(ends) - sum(starts)) / len(starts))
-        for stage, (starts, ends) in pairs
-        if not (joined.crosses(stage) and joined.offset is None)
-    ]
+        known &= joined.times[point] >= 0
+    found = Travelled(int(known.sum()), {}, {})
+    if not found.frames:
+        return found
+
+    def take(into: Stages, start: str, end: str) -> None:
+        if not joined.crosses((start, end)) or joined.offset is not None:
+            spans = Samples.of((joined.times[end] - joined.times[start])[known])
+            into[start, end] = describe(spans)[0]
+
+    for start, end in itertools.pairwise(points):
+        take(found.way, start, end)
+    for start, end in STAGES:
+        if end == "shown" and {start, end} <= set(points) and (start, end) not in found.way:
+            take(found.whole, start, end)
+    return found
 
 
 def clock_words(joined: Joined) -> str:

@@ -3,6 +3,8 @@
 
 import csv
 import io
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -19,6 +21,7 @@ from .trace import FAILED, SHOWN, UNSTAMPED
 
 _HOW = {SHOWN: "shown", UNSTAMPED: "unstamped", FAILED: "failed"}
 _COUNTS = ("n", "outliers")
+_NOT_PLAIN = re.compile(r"[^\x20-\x7e\n]")
 
 
 def to_json(report: Report) -> bytes:
@@ -28,9 +31,11 @@ def to_json(report: Report) -> bytes:
         "other_lines": report.other,
         "broken_lines": report.broken,
         "unknown_points": report.trace.unknown_names,
+        "logs_without_timeline": report.empty,
         "runs": [
             {
                 "run": run.run.index + 1,
+                "log": run.run.source,
                 "first_ns": run.run.first,
                 "last_ns": run.run.last,
                 "input_events": run.run.input_events,
@@ -65,7 +70,23 @@ def to_json(report: Report) -> bytes:
         ],
         "streams": [stream_data(joined) for joined in report.streams],
     }
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_text(document)
+
+
+def json_text(document: object) -> bytes:
+    """For files, and for terminals: what these would obey, or turn around, is written as escapes.
+
+    JSON's own escapes leave out control characters above 127, and marks of direction.
+    """
+    raw = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    if raw.isascii() and b"\x7f" not in raw:
+        return raw
+    return _NOT_PLAIN.sub(_escaped, raw.decode()).encode()
+
+
+def _escaped(match: re.Match) -> str:
+    char = match[0]
+    return char if char.isprintable() else json.dumps(char)[1:-1]
 
 
 def summary_data(summary: Summary) -> dict[str, float | int]:
@@ -100,6 +121,7 @@ def stream_data(joined: Joined) -> dict:
         "stream": route.stream,
         "owner": route.owner,
         "consumer": None if route.consumer == NONE else route.consumer,
+        "domains": joined.domains,
         "frames": len(route.sequence),
         "counts": {point: joined.count(point) for point in POINTS},
         "clocks": clocks,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from .figures import FIGURES, Figure, grouped
 from .join import Joined, join
 from .overview import Anatomy, anatomies
-from .reader import Reader
+from .reader import Loaded
 from .refresh import Refresh, measure
 from .stats import Histogram, Summary, describe
 from .trace import FAILED, SHOWN, UNSTAMPED, Output, Run, Surface, Trace
@@ -56,6 +56,7 @@ class RunReport:
 @dataclass(slots=True)
 class Report:
     source: str
+    empty: list[str]  # logs without a line of a timeline
     trace: Trace
     lines: int
     other: int
@@ -65,8 +66,9 @@ class Report:
     streams: list[Joined]  # of gidway, if the log has its points
 
 
-def build(trace: Trace, reader: Reader, source: str, rates: dict[str, float]) -> Report:
-    """The report of a whole log. `rates`: refresh rates in Hz by output, "" for all others."""
+def build(loaded: Loaded, source: str, rates: dict[str, float]) -> Report:
+    """The report of all logs. `rates`: refresh rates in Hz by output, "" for all others."""
+    trace = loaded.trace
     refreshes = measure(trace, rates)
     outputs = [
         OutputReport(*parts)
@@ -90,10 +92,11 @@ def build(trace: Trace, reader: Reader, source: str, rates: dict[str, float]) ->
             runs.append(RunReport(run, mine, parts))
     return Report(
         source,
+        loaded.empty,
         trace,
-        reader.lines,
-        reader.other,
-        reader.broken,
+        loaded.lines,
+        loaded.other,
+        loaded.broken,
         runs,
         refreshes,
         join(trace.gid)[0],

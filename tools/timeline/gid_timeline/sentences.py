@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """How numbers and sentences are put for people, in text and in HTML alike."""
 
+from .join import Joined, Stages, Travelled
 from .overview import STAGES
 from .refresh import CAUSES, Refresh
-from .report import OutputReport, Report
+from .report import OutputReport, Report, RunReport
+from .terminal import printable
 
 STATISTICS = {
     "n": "n",
@@ -35,6 +37,31 @@ def count(number: int, word: str) -> str:
     """The number and its noun: "1 frame", "2 frames", "3 refreshes"."""
     plural = word + ("es" if word.endswith(("s", "sh", "x")) else "s")
     return f"{number:,} {word if number == 1 else plural}".replace(",", "\u202f")
+
+
+def verb(number: int, one: str, many: str) -> str:
+    """That of so many: "1 is", "2 are"."""
+    return one if number == 1 else many
+
+
+def run_words(run: RunReport, report: Report) -> str:
+    """Which of several runs of Weston it is, and of which of several logs."""
+    if len(report.runs) == 1:
+        return ""
+    sources = {one.run.source for one in report.runs}
+    where = f" of {printable(run.run.source)}" if len(sources) > 1 else ""
+    return f"Run {run.run.index + 1}{where}, {run.seconds:.3f} s"
+
+
+def lost_words(output: OutputReport) -> str:
+    """Repaints that nobody saw, or nobody knows when."""
+    parts = []
+    if output.failed:
+        parts.append(f"{count(output.failed, 'repaint')} failed")
+    if output.unstamped:
+        has = verb(output.unstamped, "has", "have")
+        parts.append(f"{count(output.unstamped, 'repaint')} {has} no shown time")
+    return "; ".join(parts) + "." if parts else ""
 
 
 def refresh_words(refresh: Refresh) -> str:
@@ -76,14 +103,35 @@ def anatomy_words(output: OutputReport) -> str:
     return f"Of {ms(total)} ms from commit to shown: {', '.join(parts)}."
 
 
+def stage_tables(joined: Joined, found: Travelled) -> list[tuple[str, Stages]]:
+    """The stages in two parts, where they are not of the same frames, each with its title."""
+    same = found.way | found.whole
+    rest = {
+        stage: summary
+        for stage, summary in joined.stages.items()
+        if stage not in same or same[stage].n != summary.n
+    }
+    if all(same[stage].n == summary.n for stage, summary in joined.stages.items() if stage in same):
+        return [("", same | rest)]
+    frames = count(found.frames, "frame")
+    return [
+        (f"Of the {frames} that went all of this way, as in the bar", same),
+        ("Of all frames that have both points", rest),
+    ]
+
+
 def notes(report: Report) -> list[str]:
     """What the reader of the report must know about the log."""
     found = []
     trace = report.trace
     if report.other:
-        found.append(f"{count(report.other, 'line')} of the log are not of the timeline.")
+        lines, are = count(report.other, "line"), verb(report.other, "is", "are")
+        found.append(f"{lines} of the log {are} other text, such as Weston's messages; as usual.")
     if report.broken:
-        found.append(f"{count(report.broken, 'line')} of the timeline are cut off or damaged.")
+        lines, are = count(report.broken, "line"), verb(report.broken, "is", "are")
+        found.append(f"{lines} of the timeline {are} cut off or damaged, and left out.")
+    for name in report.empty:
+        found.append(f"{printable(name)} has no line of a timeline.")
     if trace.unknown_names:
         names = ", ".join(f"{name!r}" for name in sorted(trace.unknown_names))
         found.append(f"Points with unknown names were left out: {names}.")
@@ -92,9 +140,6 @@ def notes(report: Report) -> list[str]:
             "The log has more runs, outputs or surfaces than are told apart: "
             "the last ones of each are put together."
         )
-    if len(trace.runs) > 1:
-        found.append(
-            f"The log has {len(trace.runs)} runs of Weston, one after the other; "
-            "each is reported for itself."
-        )
+    if len(report.runs) > 1:
+        found.append(f"{len(report.runs)} runs of Weston are in it; each is reported for itself.")
     return found

@@ -10,18 +10,26 @@ import unicodedata
 from typing import TextIO
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOURS = re.compile(rf"({_COLOUR.pattern})")
 
 
 class Paint:
     """What the stream can show: colours, where it is a terminal and NO_COLOR is not set.
 
-    `width` is that of the terminal in columns, None where the stream is none.
+    `width` and `height` are those of the terminal now, None where the stream is none.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
-        terminal = stream is not None and stream.isatty()
-        self.on = terminal and "NO_COLOR" not in os.environ
-        self.width = shutil.get_terminal_size().columns if terminal else None
+        self._terminal = stream is not None and stream.isatty()
+        self.on = self._terminal and "NO_COLOR" not in os.environ
+
+    @property
+    def width(self) -> int | None:
+        return shutil.get_terminal_size().columns if self._terminal else None
+
+    @property
+    def height(self) -> int | None:
+        return shutil.get_terminal_size().lines if self._terminal else None
 
     def bold(self, text: str) -> str:
         return self._with("1", text)
@@ -46,6 +54,33 @@ def width_of(text: str) -> int:
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
     )
+
+
+def shorten(text: str, width: int) -> str:
+    """As much of the text as has room: its beginning and its end, which tell labels apart."""
+    if width_of(text) <= width:
+        return text
+    head, tail = _part(text, (width - 1) // 2), _part(text[::-1], width // 2)
+    return f"{head}…{tail[::-1]}"
+
+
+def cut(line: str, width: int) -> str:
+    """As much of a line's beginning as has room, with all of its colours."""
+    pieces, room = [], width
+    for piece in _COLOURS.split(line):
+        if not _COLOUR.fullmatch(piece):
+            piece = _part(piece, room)
+            room -= width_of(piece)
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _part(text: str, width: int) -> str:
+    """The beginning of the text that is not wider."""
+    end = 0
+    while end < len(text) and width_of(text[: end + 1]) <= width:
+        end += 1
+    return text[:end]
 
 
 def printable(label: str) -> str:

@@ -1,34 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""The report as text for a terminal, and the cockpit report's table."""
+"""The report as text for a terminal, and the table of what repaints cost."""
 
 from . import sentences
 from .join import Joined, clock_words, sentence
 from .report import OutputReport, Report, RunReport, SurfaceReport
 from .stats import Summary
-from .table import NONE
-from .terminal import Paint, printable, width_of
+from .terminal import Paint, printable, shorten, width_of
 
 _SURFACES = 20
-_LABEL = 44
+_LABEL = 44  # what a terminal has room for before it does without columns
+_LABEL_LEAST = 8
 
 
 def render(report: Report, paint: Paint) -> str:
-    lines = [paint.bold(f"{report.source}: {sentences.count(report.lines, 'line')}")]
-    lines += [paint.dim(note) for note in sentences.notes(report)]
+    lines = [paint.bold(f"{printable(report.source)}: {sentences.count(report.lines, 'line')}")]
     if not report.runs and not report.streams:
         lines.append(
             "No repaint and no commit is in it. "
             "Was it written with `weston --log=FILE --logger-scopes=timeline`?"
         )
     for run in report.runs:
-        lines += ["", *_run(run, len(report.trace.runs), paint)]
+        heading = sentences.run_words(run, report)
+        lines += ["", *([paint.bold(heading)] if heading else []), *_run(run, paint)]
     for joined in report.streams:
         lines += ["", *stream(joined, paint)]
+    if found := sentences.notes(report):
+        lines += ["", *(paint.dim(note) for note in found)]
     return "\n".join(lines) + "\n"
 
 
 def processing(report: Report, paint: Paint) -> str:
-    """Average, maximum and outliers of the repaint cost, as the cockpit report gives them."""
+    """Average, maximum and outliers of the repaint cost, as evaluations of cockpits give them."""
     rows = [["run", "output", "repaints", "average ms", "maximum ms", "outliers", "above ms"]]
     for run in report.runs:
         for output in run.outputs:
@@ -58,10 +60,8 @@ def processing(report: Report, paint: Paint) -> str:
 
 def stream(joined: Joined, paint: Paint) -> list[str]:
     """The lines of a stream's way to one consumer."""
-    route = joined.route
-    way = f"domain {route.owner}"
-    way += "" if route.consumer == NONE else f" → domain {route.consumer}"
-    lines = [f"{paint.bold(f'stream {route.stream}, {way}')}: {sentence(joined)}"]
+    heading = paint.bold(f"stream {joined.route.stream}, {joined.domains}")
+    lines = [f"{heading}: {sentence(joined)}"]
     lines.append("  " + clock_words(joined))
     rows = [["ms", *sentences.STATISTICS.values()]]
     for stage, summary in joined.stages.items():
@@ -70,10 +70,8 @@ def stream(joined: Joined, paint: Paint) -> list[str]:
     return lines + (table(rows, paint, left=1) if len(rows) > 1 else [])
 
 
-def _run(run: RunReport, runs: int, paint: Paint) -> list[str]:
+def _run(run: RunReport, paint: Paint) -> list[str]:
     lines = []
-    if runs > 1:
-        lines.append(paint.bold(f"Run {run.run.index + 1} of {runs}, {run.seconds:.3f} s"))
     for output in run.outputs:
         lines += [*_output(output, run.seconds, paint), ""]
     if run.surfaces:
@@ -89,7 +87,7 @@ def _output(report: OutputReport, seconds: float, paint: Paint) -> list[str]:
     lines.append("  " + (paint.red(late) if report.refresh.late else late))
     lines += ["    " + cause for cause in sentences.cause_words(report.refresh)]
     if report.failed or report.unstamped:
-        lines.append(f"  {report.failed} repaints failed, {report.unstamped} have no shown time.")
+        lines.append("  " + sentences.lost_words(report))
     if report.anatomy.updates:
         lines.append("  " + sentences.anatomy_words(report))
     rows = [["ms", *sentences.STATISTICS.values()]]
@@ -105,7 +103,7 @@ def _surfaces(surfaces: list[SurfaceReport], paint: Paint) -> list[str]:
     rows = [[*header, *list(sentences.STATISTICS.values())[1:]]]
     for report in shown:
         surface = report.surface
-        label = shorten(printable(surface.name))
+        label = printable(surface.name)
         measured = report.figures.get("commit_to_shown")
         row = cells(measured.summary)[1:] if measured else ["-"] * (len(sentences.STATISTICS) - 1)
         rows.append([label, str(surface.commits), str(surface.superseded), *row])
@@ -130,28 +128,44 @@ def _widths(rows: list[list[str]]) -> list[int]:
     return [max(width_of(row[i]) for row in rows) for i in range(len(rows[0]))]
 
 
-def _fit(rows: list[list[str]], width: int) -> tuple[list[list[str]], list[str]]:
-    """The rows without as many columns as it takes, and these columns' names."""
+def _fit(
+    rows: list[list[str]], width: int, label: int, names: list[str], dispensable: tuple[str, ...]
+) -> tuple[list[list[str]], list[str]]:
+    """The rows without as many columns as it takes, and these columns' names.
+
+    What is still too wide is cut in the column `label`.
+    """
     out: list[str] = []
-    for name in _DISPENSABLE:
+    names = list(names)
+    for name in (*dispensable, None):
         widths = _widths(rows)
-        if sum(widths) + 2 * len(widths) <= width:
+        least = min(widths[label], _LABEL)
+        others = sum(widths) - widths[label] + 2 * len(widths)
+        if others + least <= width or name is None:
             break
-        if name in rows[0]:
-            at = rows[0].index(name)
+        if name in names:
+            at = names.index(name)
             rows = [row[:at] + row[at + 1 :] for row in rows]
-            out.append(name)
-    return rows, out
+            out.append(names.pop(at))
+    room = max(width - others, _LABEL_LEAST)
+    return [[*row[:label], shorten(row[label], room), *row[label + 1 :]] for row in rows], out
 
 
-def table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
+def table(
+    rows: list[list[str]],
+    paint: Paint,
+    left: int,
+    names: list[str] | None = None,
+    dispensable: tuple[str, ...] = _DISPENSABLE,
+) -> list[str]:
     """The lines of a table whose first row is its header; `left` columns are text.
 
-    Where the terminal is too narrow it leaves columns out and says so.
+    Where the terminal is too narrow it leaves `dispensable` columns out and says so, and cuts the
+    last column of text. `names`: those of the columns, if the header does not tell them apart.
     """
     out: list[str] = []
     if paint.width is not None:
-        rows, out = _fit(rows, paint.width)
+        rows, out = _fit(rows, paint.width, left - 1, names or rows[0], dispensable)
     widths = _widths(rows)
     lines = []
     for number, row in enumerate(rows):
@@ -164,11 +178,3 @@ def table(rows: list[list[str]], paint: Paint, left: int) -> list[str]:
     if out:
         lines.append(paint.dim(f"  (too narrow for {', '.join(out)})"))
     return lines
-
-
-def shorten(label: str) -> str:
-    """Its beginning and its end, which tell the subsurfaces of several windows apart."""
-    if len(label) <= _LABEL:
-        return label
-    head = _LABEL // 2
-    return label[:head] + "…" + label[head + 1 - _LABEL :]

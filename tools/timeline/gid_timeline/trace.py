@@ -166,6 +166,8 @@ class Run:
     first: int = NONE  # the first and the last T, in ns
     last: int = NONE
     input_events: int = 0
+    source: str = ""  # the log that it is in
+    domain: int = NONE  # whose clock its times are of, if a point of Weston's module said so
 
 
 class Trace:
@@ -191,11 +193,18 @@ class Trace:
         return self.runs[-1]
 
     @property
-    def is_empty(self) -> bool:
-        """Whether no line of a timeline was read, neither a point nor a declaration."""
+    def extent(self) -> tuple[int, ...]:
+        """It is another after each line of a timeline that was read, of whichever kind."""
         run = self.run
-        declared = run.outputs or run.surfaces or run.seats
-        return len(self.runs) == 1 and run.first < 0 and not declared and not len(self.gid.points)
+        declared = len(run.outputs), len(run.surfaces), len(run.seats)
+        return len(self.runs), run.last, *declared, len(self.gid.points)
+
+    def begin_log(self, source: str) -> None:
+        """What is read now is of another log: its ids and its runs are its own."""
+        run = self.run
+        if run.first >= 0 or run.outputs or run.surfaces or run.seats:
+            self.new_run()
+        self.run.source = source
 
     def settle(self) -> None:
         for table in (self.frames, self.updates, self.gpu, self.gid.points):
@@ -208,7 +217,7 @@ class Trace:
     def new_run(self) -> None:
         self.end_run()
         if len(self.runs) < RUNS_MAX:
-            self.runs.append(Run(len(self.runs)))
+            self.runs.append(Run(len(self.runs), source=self.run.source))
         else:
             self.folded = True
             self.run.outputs.clear()
@@ -310,6 +319,7 @@ class Point:
         name = line.get("N")
         if not isinstance(name, str):
             return None
+        name = well_formed(name)
         output, surface = _id(line.get("wo")), _id(line.get("ws"))
         needs_output = name in _OUTPUT_METHODS
         needs_surface = name in ("core_commit_damage", "core_flush_damage")
@@ -339,6 +349,11 @@ _OUTPUT_METHODS = {
     "renderer_gpu_begin": "gpu_begin",
     "renderer_gpu_end": "gpu_end",
 }
+
+
+def well_formed(text: str) -> str:
+    """Without halves of characters, which JSON can have by escapes, and no file can."""
+    return text.encode(errors="replace").decode()
 
 
 def _id(value: object) -> int:

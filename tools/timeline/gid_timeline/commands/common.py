@@ -2,16 +2,18 @@
 """What several subcommands do: open a log, read it, write the outcome, say what went wrong."""
 
 import argparse
+import contextlib
 import os
+import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from .. import sentences
-from ..gidpoints import GidPoints
-from ..reader import Reader, read_into
-from ..terminal import Paint, Progress
+from ..pipe import Pipe
+from ..reader import Loaded, read_into
+from ..terminal import Paint, Progress, printable
 from ..trace import Trace
 
 
@@ -19,25 +21,46 @@ class UserError(Exception):
     """What the user can put right; the message says how."""
 
 
-def load(name: str, gid: GidPoints | None = None) -> tuple[Trace, Reader]:
-    """Reads a whole log, in which a timeline must be; "-" is standard input.
-
-    `gid`: where to put gidway's points, if it is one log of several that are judged together.
-    """
-    trace = Trace(gid)
-    with open_log(name) as file:
-        total = os.fstat(file.fileno()).st_size if name != "-" else None
-        progress = Progress(f"reading {name}", total)
-        reader = read_into(trace, file, progress)
-        progress.end()
-    if gid is None and trace.is_empty:
+def load(*names: str) -> Loaded:
+    """Reads whole logs, in one of which at least a timeline must be; "-" is standard input."""
+    if names.count("-") > 1:
+        raise UserError("standard input can be read only once: name `-` once")
+    loaded = Loaded()
+    for name in names:
+        _read(name, loaded)
+    if len(loaded.empty) == len(names):
+        which = " and ".join(names)
+        what = "it is empty"
+        if loaded.lines:
+            what = f"none of its {sentences.count(loaded.lines, 'line')} is of a timeline"
         raise UserError(
-            f"{name}: none of its {sentences.count(reader.lines, 'line')} is of a timeline: write "
-            "it with `weston --log=FILE --logger-scopes=timeline`"
-            if reader.lines
-            else f"{name}: it is empty: write it with `weston --log=FILE --logger-scopes=timeline`"
+            f"{which}: {what}: write it with `weston --log=FILE --logger-scopes=timeline`"
         )
-    return trace, reader
+    return loaded
+
+
+def _read(name: str, loaded: Loaded) -> None:
+    trace = loaded.trace
+    trace.begin_log(name)
+    extent = trace.extent
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(open_log(name))
+        status = os.fstat(file.fileno())
+        is_file = stat.S_ISREG(status.st_mode)
+        progress = Progress(f"reading {printable(name)}", status.st_size if is_file else None)
+        source = file if is_file else stack.enter_context(Pipe(file))
+        reader = read_into(trace, source, progress)
+        progress.end()
+    loaded.lines += reader.lines
+    loaded.other += reader.other
+    loaded.broken += reader.broken
+    if trace.extent == extent:
+        loaded.empty.append(name)
+
+
+def title(names: list[str]) -> str:
+    """What a page or report of these logs is called."""
+    return ", ".join("standard input" if name == "-" else name for name in names)
 
 
 def open_log(name: str) -> BinaryIO:
@@ -65,19 +88,54 @@ def write(output: str | None, pieces: Iterable[str | bytes]) -> None:
         raise
 
 
-def form_for(options: argparse.Namespace, suffixes: dict[str, str]) -> str:
-    """The form of the outcome: --format, else what the suffix of --output says, else text."""
-    if options.format or options.output is None:
-        return options.format or "text"
+def form_for(
+    options: argparse.Namespace, suffixes: dict[str, str], otherwise: str | None = None
+) -> str:
+    """The form of the outcome: --format, else what the suffix of --output says, else text.
+
+    A suffix that says nothing is a mistake, if there is no form `otherwise`.
+    """
+    chosen = options.format
+    if options.output is None:
+        return chosen or "text"
     suffix = Path(options.output).suffix
-    if suffix not in suffixes:
+    meant = suffixes.get(suffix, otherwise if chosen is None else None)
+    if chosen is None and meant is None:
         known = ", ".join(suffixes)
         raise UserError(f"{options.output}: its suffix must be one of {known}, or add --format")
-    return suffixes[suffix]
+    # What a form is called may begin with what is in it: frames-csv.
+    if chosen is not None and meant is not None and chosen.split("-")[-1] != meant:
+        raise UserError(
+            f"--format {chosen} contradicts the suffix of {options.output}, which says {meant}: "
+            "change one of them"
+        )
+    return chosen or meant
+
+
+def csv_for(output: str | None, lines: Iterable[str]) -> Iterable[str]:
+    """Lines of CSV: the labels in it are clients', which a terminal must not obey."""
+    if paint_for(output).width is None:
+        return lines
+    return (printable(line.rstrip("\n")) + "\n" for line in lines)
 
 
 def paint_for(output: str | None) -> Paint:
     return Paint(None if output else sys.stdout)
+
+
+def add_output(
+    command: argparse.ArgumentParser, formats: Sequence[str], suffixes: dict[str, str]
+) -> None:
+    known = ", ".join(suffixes)
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"write to FILE; its suffix ({known}) chooses the format",
+    )
+    command.add_argument(
+        "--format", choices=formats, help="the format, if no suffix chooses it (default: text)"
+    )
 
 
 def add_refresh(command: argparse.ArgumentParser) -> None:

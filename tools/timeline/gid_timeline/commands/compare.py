@@ -4,15 +4,25 @@
 import argparse
 import sys
 
-import orjson
-
 from .. import sentences
 from ..compare import SURE, Compared, Comparison, Pair, compare
 from ..condition import ConditionError, parse
-from ..json_csv import summary_data
+from ..json_csv import json_text, summary_data
 from ..terminal import Paint
 from ..text import table
-from .common import UserError, add_refresh, check_outputs, load, paint_for, refresh_rates, write
+from .common import (
+    UserError,
+    add_output,
+    add_refresh,
+    check_outputs,
+    form_for,
+    load,
+    paint_for,
+    refresh_rates,
+    write,
+)
+
+_SUFFIXES = {".txt": "text", ".json": "json"}
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -45,19 +55,19 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="N",
         help="seed of the random numbers (default: %(default)s)",
     )
-    command.add_argument("--format", choices=["text", "json"], default="text", help="(%(default)s)")
-    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE")
+    add_output(command, ["text", "json"], _SUFFIXES)
     add_refresh(command)
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    form = form_for(options, _SUFFIXES, "text")
     if not 0.5 <= options.confidence < 1:
         raise UserError("--confidence: give a share from 0.5 to below 1")
     try:
         conditions = [parse(text) for text in options.fail_if]
         rates = refresh_rates(options.refresh)
-        before, after = (load(name)[0] for name in (options.before, options.after))
+        before, after = (load(name).trace for name in (options.before, options.after))
         check_outputs(rates, before, after)
         compared = compare(before, after, rates, options.confidence, options.seed)
         _check_pairs(compared, options)
@@ -69,7 +79,7 @@ def _run(options: argparse.Namespace) -> int:
     except ConditionError as error:
         raise UserError(f"--fail-if {error}") from error
     paint = paint_for(options.output)
-    if options.format == "json":
+    if form == "json":
         write(options.output, [_json(compared, failures)])
     else:
         write(options.output, [_text(compared, options, paint)])
@@ -157,5 +167,4 @@ def _json(compared: Comparison, failures: list[str]) -> bytes:
         "only_after": compared.only_after,
         "failures": failures,
     }
-    option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    return orjson.dumps(document, option=option)
+    return json_text(document)

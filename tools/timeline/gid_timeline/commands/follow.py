@@ -5,7 +5,7 @@ import argparse
 import sys
 
 from ..follow import SPAN, Follower, follow
-from ..terminal import Paint
+from ..terminal import Paint, cut
 from .common import UserError, add_refresh, refresh_rates
 
 
@@ -50,16 +50,26 @@ def _show_line(follower: Follower) -> None:
 
 
 class _Screen:
-    """Draws over what it drew before."""
+    """Draws over what it drew before: so no line may be wider than the terminal, nor may there be
+    more lines than it has."""
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
         self._height = 0
+        self._size: tuple[int, int] | None = None
 
     def show(self, follower: Follower) -> None:
+        width, height = self._paint.width, self._paint.height
         title = f"the last {SPAN // 1_000_000_000} seconds, in ms; Ctrl-C ends"
         lines = [self._paint.bold(title), *follower.lines(self._paint)]
-        up = f"\x1b[{self._height}A" if self._height else ""
-        sys.stdout.write(up + "".join(f"\r\x1b[K{line}\n" for line in lines) + "\x1b[J")
+        if len(lines) >= height:
+            left_out = f"  (too low for {len(lines) - height + 2} more lines)"
+            lines = [*lines[: max(height - 2, 0)], self._paint.dim(left_out)]
+        if self._size not in (None, (width, height)):
+            up = "\x1b[H\x1b[2J"  # what was there has been wrapped anew
+        else:
+            up = f"\x1b[{self._height}A" if self._height else ""
+        drawn = (f"\r\x1b[K{cut(line, width)}\n" for line in lines)
+        sys.stdout.write(up + "".join(drawn) + "\x1b[J")
         sys.stdout.flush()
-        self._height = len(lines)
+        self._height, self._size = len(lines), (width, height)

@@ -2,15 +2,14 @@
 """gid-timeline join: each frame of gidway's streams on one line, from capture to light."""
 
 import argparse
+from collections.abc import Iterable
 
-import orjson
-
-from .. import json_csv, text
-from ..gidpoints import GidPoints
-from ..join import join
-from .common import UserError, form_for, load, paint_for, write
-
-_SUFFIXES = {".txt": "text", ".json": "json", ".csv": "csv"}
+from .. import html, json_csv, sentences, text
+from ..join import Joined, join
+from ..reader import Loaded
+from ..report import build
+from .common import UserError, add_output, form_for, load, paint_for, title, write
+from .report import SUFFIXES, check_page
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -18,24 +17,20 @@ def add(commands: argparse._SubParsersAction) -> None:
         "join",
         help="frames of gidway's streams across domains",
         description="Joins the gid_* points of all domains (Weston's timelines, and the files that "
-        "GID_TIMELINE named), with the offsets between their clocks and how sure these are.",
+        "GID_TIMELINE named), with the offsets between their clocks and how sure these are. csv "
+        "has one line for each frame; html is the page of `report` with all that is in the logs.",
     )
     command.add_argument("logs", metavar="LOG", nargs="+", help="a log of any domain")
     command.add_argument("--stream", metavar="NAME", help="only this stream")
-    command.add_argument(
-        "--format",
-        choices=["text", "json", "csv"],
-        help="csv has one line for each frame (default: by the suffix of FILE, else text)",
-    )
-    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE")
+    add_output(command, ["text", "html", "json", "csv"], SUFFIXES)
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    form = form_for(options, _SUFFIXES)
-    points = GidPoints()
-    for name in options.logs:
-        load(name, points)
+    form = form_for(options, SUFFIXES)
+    check_page(form, options.output)
+    loaded = load(*options.logs)
+    points = loaded.trace.gid
     streams, unknown = join(points)
     if not streams and unknown:
         raise UserError(
@@ -47,24 +42,31 @@ def _run(options: argparse.Namespace) -> int:
     if options.stream:
         streams = [joined for joined in streams if joined.route.stream == options.stream]
         if not streams:
-            raise UserError(f"there is no stream {options.stream}; there are: {_names(points)}")
+            there = ", ".join(sorted(points.streams))
+            raise UserError(f"there is no stream {options.stream}; there are: {there}")
+    write(options.output, _pieces(loaded, streams, unknown, form, options))
+    return 0
+
+
+def _pieces(
+    loaded: Loaded, streams: list[Joined], unknown: int, form: str, options: argparse.Namespace
+) -> Iterable[str | bytes]:
+    if form == "html":
+        built = build(loaded, title(options.logs), {})
+        built.streams = streams
+        return [html.render(built)]
     if form == "csv":
-        write(options.output, json_csv.frames_of_streams_csv(streams))
-    elif form == "json":
+        return json_csv.frames_of_streams_csv(streams)
+    if form == "json":
         document = {
             "points_of_unknown_frames": unknown,
             "streams": [json_csv.stream_data(joined) for joined in streams],
         }
-        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        write(options.output, [orjson.dumps(document, option=option)])
-    else:
-        paint = paint_for(options.output)
-        lines = [line for joined in streams for line in (*text.stream(joined, paint), "")]
-        if unknown:
-            lines.append(paint.dim(f"{unknown} points belong to no frame that the logs name."))
-        write(options.output, ["\n".join(lines).rstrip("\n") + "\n"])
-    return 0
-
-
-def _names(points: GidPoints) -> str:
-    return ", ".join(sorted(points.streams))
+        return [json_csv.json_text(document)]
+    paint = paint_for(options.output)
+    lines = [line for joined in streams for line in (*text.stream(joined, paint), "")]
+    if unknown:
+        belong = sentences.verb(unknown, "belongs", "belong")
+        points = sentences.count(unknown, "point")
+        lines.append(paint.dim(f"{points} {belong} to no frame that the logs name."))
+    return ["\n".join(lines).rstrip("\n") + "\n"]

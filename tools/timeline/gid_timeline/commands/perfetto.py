@@ -25,7 +25,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.output is None and sys.stdout.isatty():
         raise UserError("a trace is not for a terminal: name a file with -o FILE")
     rates = refresh_rates(options.refresh)
-    trace, _ = load(options.log)
+    trace = load(options.log).trace
     check_outputs(rates, trace)
     refreshes = measure(trace, rates)
     write(options.output, perfetto.render(trace, refreshes))

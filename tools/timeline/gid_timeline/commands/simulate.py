@@ -5,7 +5,17 @@ import argparse
 
 from ..simulate import outcomes, recorded, workloads
 from ..simulate.gidway import PacingLibraryError
-from .common import UserError, add_refresh, check_outputs, load, paint_for, refresh_rates, write
+from .common import (
+    UserError,
+    add_output,
+    add_refresh,
+    check_outputs,
+    form_for,
+    load,
+    paint_for,
+    refresh_rates,
+    write,
+)
 
 _FORMATS = {
     "text": outcomes.text,
@@ -13,6 +23,7 @@ _FORMATS = {
     "json": outcomes.to_json,
     "csv": outcomes.csv_lines,
 }
+_SUFFIXES = {".txt": "text", ".md": "markdown", ".json": "json", ".csv": "csv"}
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -60,12 +71,12 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="SHARE",
         help="share of frames that may miss their refresh (default: %(default)s)",
     )
-    command.add_argument("--format", choices=list(_FORMATS), default="text", help="(%(default)s)")
-    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE")
+    add_output(command, list(_FORMATS), _SUFFIXES)
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    form = form_for(options, _SUFFIXES, "text")
     if not 0.00001 <= options.miss_rate <= 0.1:
         raise UserError("--miss-rate: give a share from 0.00001 to 0.1")
     if not options.log and (options.log_output or options.refresh):
@@ -78,14 +89,14 @@ def _run(options: argparse.Namespace) -> int:
         table = outcomes.run(_workloads(options), options.miss_rate)
     except (recorded.RecordError, PacingLibraryError) as error:
         raise UserError(str(error)) from error
-    write(options.output, _FORMATS[options.format](table, paint_for(options.output)))
+    write(options.output, _FORMATS[form](table, paint_for(options.output)))
     return 0
 
 
 def _workloads(options: argparse.Namespace) -> list[workloads.Workload]:
     if options.log:
         rates = refresh_rates(options.refresh)
-        trace, _ = load(options.log)
+        trace = load(options.log).trace
         check_outputs(rates, trace)
         return [recorded.workload(trace, options.log_output, rates)]
     names = options.workload or list(workloads.WORKLOADS)

@@ -32,6 +32,33 @@ function split(columns, by, time) {
   return parts;
 }
 
+const WAY = ["capture", "submit", "receive", "commit", "shown"];
+const SUBROWS = 3; // of a stream whose frames are under way at once
+
+/** The stages of frame `i` of a stream between the points that it has, and their colours. */
+function stagesOf(parts, i) {
+  const points = WAY.filter((point) => parts[point][i] !== null);
+  return points.slice(1).map((end, n) => [points[n], end, points[n], `${points[n]} → ${end}`]);
+}
+
+/** Adds to a stream's columns where its frames begin and end, and in which subrow each is drawn. */
+function arrange(parts) {
+  const ends = (i, points) => points.map((point) => parts[point][i]).filter((at) => at !== null);
+  const indices = parts.sequence.map((_, i) => i);
+  parts.at = indices.map((i) => Math.min(...ends(i, [...WAY, "released"])));
+  parts.until = indices.map((i) => Math.max(...ends(i, WAY), parts.at[i]));
+  parts.end = indices.map((i) => Math.max(parts.until[i], parts.released[i] ?? 0));
+  const busy = [];
+  parts.lane = indices.map((i) => {
+    let lane = busy.findIndex((until) => until <= parts.at[i]);
+    if (lane < 0) lane = busy.length < SUBROWS ? busy.length : busy.indexOf(Math.min(...busy));
+    busy[lane] = parts.until[i];
+    return lane;
+  });
+  parts.lanes = Math.max(busy.length, 1);
+  return parts;
+}
+
 const ms = (us) => (us / 1000).toFixed(3) + " ms";
 
 /** One lane view: its data, the part of time it shows, and how it is drawn. */
@@ -40,11 +67,12 @@ class Lanes {
     this.canvas = root.querySelector("canvas");
     this.tip = root.querySelector(".tip");
     this.where = root.querySelector(".where");
-    // All times are in µs since the first line of the run.
+    // All times are in µs since the first line of all.
     this.data = JSON.parse(root.querySelector("script").textContent);
     this.frames = split(this.data.frames, "output", "begin");
     this.updates = split(this.data.updates, "surface", "flush");
     this.gpu = split(this.data.gpu, "output", "begin");
+    this.streams = this.data.streams.map(arrange);
     this.rows = this.makeRows();
     this.from = Math.max(0, this.worthSeeing() - 100000);
     this.to = Math.min(this.data.end, this.from + 300000);
@@ -54,17 +82,29 @@ class Lanes {
     this.draw();
   }
 
-  /** When the first late frame was, or else what is in the middle of all frames. */
-  worthSeeing() {
+  /** When frames were late, in the order of time. */
+  late() {
     const { begin, late } = this.data.frames;
-    const first = late.findIndex((refreshes) => refreshes > 0);
-    return begin[first >= 0 ? first : begin.length >> 1] ?? 0;
+    const found = begin.filter((_, i) => late[i] > 0);
+    for (const parts of this.streams) found.push(...parts.at.filter((_, i) => parts.late[i]));
+    return found.sort((a, b) => a - b);
+  }
+
+  /** In the midst of what crosses between domains, or else of all frames: there is most to see. */
+  worthSeeing() {
+    const [parts] = this.streams;
+    if (parts?.at.length) return parts.at[parts.at.length >> 2];
+    const { begin } = this.data.frames;
+    return this.late()[0] ?? begin[begin.length >> 1] ?? 0;
   }
 
   makeRows() {
-    const rows = [];
+    const rows = this.streams.map((parts) => (
+      { kind: "streams", label: parts.name, under: parts.domains, parts }
+    ));
     for (const output of this.data.outputs) {
-      rows.push({ kind: "frames", output, label: output.name, parts: this.frames.get(output.index) });
+      const parts = this.frames.get(output.index);
+      rows.push({ kind: "frames", output, label: output.name, under: output.domain, parts });
       if (this.gpu.has(output.index)) {
         rows.push({ kind: "gpu", output, label: "GPU", parts: this.gpu.get(output.index) });
       }
@@ -146,9 +186,7 @@ class Lanes {
 
   nextLate() {
     const middle = (this.from + this.to) / 2 + 1;
-    const late = [];
-    this.data.frames.late.forEach((n, i) => { if (n) late.push(this.data.frames.begin[i]); });
-    late.sort((a, b) => a - b);
+    const late = this.late();
     if (!late.length) { this.where.textContent = "no late frame"; return; }
     const time = late.find((begin) => begin > middle) ?? late[0];
     const width = Math.min(this.to - this.from, 250000);
@@ -161,7 +199,8 @@ class Lanes {
 
   /** How wide labels are and how high rows, for this width of the window. */
   measure(context, width) {
-    const widest = Math.max(...this.rows.map((row) => context.measureText(row.label).width));
+    const labels = this.rows.flatMap((row) => [row.label, row.under ?? ""]);
+    const widest = Math.max(...labels.map((label) => context.measureText(label).width));
     this.gutter = width < NARROW ? 0 : Math.min(widest + 14, width * 0.35);
     this.row = this.gutter ? BODY : BODY + 16;
   }
@@ -200,11 +239,13 @@ class Lanes {
   /** What there is to see, for those who do not see it. */
   sentence() {
     let count = 0, late = 0;
-    this.data.frames.begin.forEach((begin, i) => {
-      if (begin < this.from || begin > this.to) return;
+    const look = (times, lateness) => times.forEach((time, i) => {
+      if (time < this.from || time > this.to) return;
       count++;
-      if (this.data.frames.late[i]) late++;
+      if (lateness[i]) late++;
     });
+    look(this.data.frames.begin, this.data.frames.late);
+    this.streams.forEach((parts) => look(parts.at, parts.late));
     return `Frames by time, ${this.where.textContent}: ${count} frames, ${late} of them late`;
   }
 
@@ -266,6 +307,20 @@ class Lanes {
     });
   }
 
+  drawStream({ parts }, y) {
+    const height = Math.floor((BODY - 8) / parts.lanes);
+    this.visible(parts, "at", (i) => {
+      const top = y + 4 + parts.lane[i] * height;
+      this.box(parts.until[i], parts.released[i], top + (height >> 1) - 1, 1, "wait");
+      const stages = stagesOf(parts, i);
+      stages.forEach(([start, end, colour], n) => {
+        const isSlow = parts.late[i] && n === stages.length - 1;
+        this.box(parts[start][i], parts[end][i], top, height - 2, isSlow ? "late" : colour);
+      });
+      if (!stages.length) this.box(parts.at[i], parts.at[i], top, height - 2, "capture");
+    });
+  }
+
   drawGpu({ parts }, y) {
     this.visible(parts, "begin", (i) => this.box(parts.begin[i], parts.end[i], y + 9, 16, "gpu"));
   }
@@ -286,12 +341,17 @@ class Lanes {
     this.rows.forEach((row, i) => {
       context.fillStyle = this.colour("line");
       context.fillRect(0, (i + 1) * this.row - 0.5, width, 0.5);
-      context.fillStyle = this.colour(row.kind === "frames" ? "ink" : "muted");
       const room = this.gutter ? this.gutter - 14 : width;
-      const base = i * this.row + (this.gutter ? BODY / 2 + 4 : 13);
-      context.fillText(this.shorten(row.label, room), 0, base);
+      const lines = this.gutter && row.under ? [row.label, row.under] : [this.name(row)];
+      const base = i * this.row + (this.gutter ? BODY / 2 + 4 : 13) - (lines.length - 1) * 7;
+      lines.forEach((line, n) => {
+        context.fillStyle = this.colour(row.kind === "frames" || row.under && !n ? "ink" : "muted");
+        context.fillText(this.shorten(line, room), 0, base + n * 14);
+      });
     });
   }
+
+  name(row) { return row.under ? `${row.label}, ${row.under}` : row.label; }
 
   /** As much of a label as has room: its beginning and its end, which tell subsurfaces apart. */
   shorten(label, width) {
@@ -306,7 +366,7 @@ class Lanes {
   /** The tool tip for what lies under the pointer. */
   point(x, y) {
     const row = this.rows[Math.floor(y / this.row)];
-    const text = !row ? "" : x >= this.gutter ? this.describe(row, this.time(x)) : row.label;
+    const text = !row ? "" : x >= this.gutter ? this.describe(row, this.time(x)) : this.name(row);
     this.tip.hidden = !text;
     if (!text) return;
     this.tip.textContent = text;
@@ -317,35 +377,55 @@ class Lanes {
 
   /** What lies under the pointer, in words. */
   describe({ kind, parts }, time) {
-    const { order, from, to, stages } = KINDS[kind];
+    const { order, from, to } = KINDS[kind];
     const slack = 3 / this.scale;
     for (let i = firstNotBelow(parts[order], time + LONGEST) - 1; i >= 0; i--) {
       const at = parts[order][i];
       if (at < time - LONGEST) break;
       if (time < (parts[from][i] ?? at) - slack || time > (parts[to][i] ?? at) + slack) continue;
-      const lines = stages
-        .filter(([start, end]) => parts[start][i] !== null && parts[end][i] !== null)
-        .map(([start, end, title]) => `${title}  ${ms(parts[end][i] - parts[start][i])}`);
+      const lines = KINDS[kind].stages(parts, i)
+        .map(([start, end, , title]) => `${title}  ${ms(parts[end][i] - parts[start][i])}`);
       if (kind === "frames" && parts.late[i]) lines.push(`late, refreshes missed: ${parts.late[i]}`);
-      return [`at ${(at / 1e6).toFixed(6)} s`, ...lines].join("\n");
+      if (kind === "streams" && parts.late[i]) lines.push("an outlier of this stream");
+      const which = kind === "streams" ? `frame ${parts.sequence[i]}, ` : "";
+      return [`${which}at ${(at / 1e6).toFixed(6)} s`, ...lines].join("\n");
     }
     return "";
   }
 }
 
+/** Those of the stages of frame `i` that have both ends. */
+const known = (stages) => (parts, i) => stages.filter(
+  ([start, end]) => (parts[start]?.[i] ?? null) !== null && (parts[end]?.[i] ?? null) !== null,
+);
+
 /** For each kind of row: how it is drawn, the column it is ordered by, its ends, and its stages. */
 const KINDS = {
-  frames: {
-    draw: Lanes.prototype.drawFrames, order: "begin", from: "request", to: "shown",
-    stages: [
-      ["request", "begin", "request → begin"], ["begin", "posted", "repaint"],
-      ["posted", "shown", "posted → shown"],
+  streams: {
+    draw: Lanes.prototype.drawStream, order: "at", from: "at", to: "end",
+    stages: (parts, i) => [
+      ...stagesOf(parts, i),
+      ...known([
+        ["capture", "shown", "", "capture → shown"], ["shown", "released", "", "shown → released"],
+      ])(parts, i),
     ],
   },
-  gpu: { draw: Lanes.prototype.drawGpu, order: "begin", from: "begin", to: "end",
-    stages: [["begin", "end", "GPU"]] },
+  frames: {
+    draw: Lanes.prototype.drawFrames, order: "begin", from: "request", to: "shown",
+    stages: known([
+      ["request", "begin", "wait", "request → begin"], ["begin", "posted", "repaint", "repaint"],
+      ["posted", "shown", "present", "posted → shown"],
+    ]),
+  },
+  gpu: {
+    draw: Lanes.prototype.drawGpu, order: "begin", from: "begin", to: "end",
+    stages: known([["begin", "end", "gpu", "GPU"]]),
+  },
   updates: {
     draw: Lanes.prototype.drawUpdates, order: "flush", from: "commit", to: "shown",
-    stages: [["commit", "flush", "commit → flush"], ["commit", "shown", "commit → shown"]],
+    stages: known([
+      ["commit", "flush", "latency", "commit → flush"],
+      ["commit", "shown", "wait", "commit → shown"],
+    ]),
   },
 };

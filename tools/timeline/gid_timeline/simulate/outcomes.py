@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 
 import numpy as np
-import orjson
 
 from .. import sentences
+from ..json_csv import json_text
 from ..samples import Samples, quantiles
 from ..terminal import Paint
 from .gidway import Gidway
@@ -141,8 +141,7 @@ def markdown(rows: list[Row], paint: Paint) -> Iterator[str]:
 
 
 def to_json(rows: list[Row], paint: Paint) -> Iterator[bytes]:
-    option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    yield orjson.dumps([asdict(row) for row in rows], option=option)
+    yield json_text([asdict(row) for row in rows])
 
 
 def csv_lines(rows: list[Row], paint: Paint) -> Iterator[str]:

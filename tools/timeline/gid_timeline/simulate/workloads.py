@@ -34,7 +34,7 @@ def cost(rng: random.Random, mean_ms: float, deviation_ms: float) -> int:
 
 @workload
 def steady_light(rng: random.Random, frames: int) -> Workload:
-    """A client at the full rate, repaints of 1.8 ms (what the cockpit report measured)."""
+    """A client at the full rate, repaints of 1.8 ms (as measured on a board of 2017)."""
     repaints = [Repaint(cost(rng, 1.8, 0.25), lateness(rng)) for _ in range(frames)]
     think = [int(rng.uniform(1, 4) * MS) for _ in range(frames)]
     return Workload("steady light", REFRESH, repaints, think=think)
