@@ -4,6 +4,8 @@
 #include "client_program.h"
 #include "versions.h"
 #include <errno.h>
+#include <gid/gid.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include <wlr/types/wlr_viewporter.h>
 #include <wlr/types/wlr_xdg_output_v1.h>
 #include <wlr/types/wlr_xdg_shell.h>
+#include <wlr/util/log.h>
 
 struct window {
 	struct display *display;
@@ -205,10 +208,33 @@ static bool may_copy(const struct clients *clients, struct wl_client *client) {
 	return false;
 }
 
+/* Of a program that seems to be one of those: it is told only that there are no such pictures. */
+static void tell_refused(struct clients *clients, struct wl_client *client) {
+	char **paths = clients->display->config->copiers;
+	struct log_budget *budget = &clients->log_budget;
+	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++) {
+		const char *why = client_program_doubt(client, paths[i]);
+		if (why == NULL || !log_budget_take(budget, gid_clock_now())) {
+			continue;
+		}
+		if (budget->left_out > 0) {
+			wlr_log(WLR_ERROR, "%" PRIu64 " more programs may not copy the screen",
+					budget->left_out);
+			budget->left_out = 0;
+		}
+		wlr_log(WLR_ERROR, "process %d may not copy the screen as %s of screen-copies=: %s",
+				client_pid(client), paths[i], why);
+	}
+}
+
 static bool filter_global(
 		const struct wl_client *client, const struct wl_global *global, void *data) {
-	const struct clients *clients = data;
-	return global != clients->copies || may_copy(clients, (struct wl_client *)client);
+	struct clients *clients = data;
+	if (global != clients->copies || may_copy(clients, (struct wl_client *)client)) {
+		return true;
+	}
+	tell_refused(clients, (struct wl_client *)client);
+	return false;
 }
 
 int clients_init(struct clients *clients, struct display *display) {

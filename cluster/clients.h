@@ -5,12 +5,14 @@
 #define CLUSTER_CLIENTS_H
 
 #include "display.h"
+#include "log_budget.h"
 #include <wayland-server-core.h>
 
 struct clients {
 	struct display *display;
 	const struct wl_global *copies; /* of the screen, for those that the configuration names */
 	struct wl_listener new_toplevel, new_popup;
+	struct log_budget log_budget; /* of programs that may not copy the screen */
 };
 
 int clients_init(struct clients *clients, struct display *display);

@@ -17,6 +17,12 @@
 /* Whether the client's process lives and runs the very file that has this path now. */
 bool client_runs_program(struct wl_client *client, const char *path);
 
+/*
+ * For the log, where client_runs_program() says no: why, of a client whose process is called as the
+ * path ends. NULL where it is called otherwise, and most likely wants nothing.
+ */
+const char *client_program_doubt(struct wl_client *client, const char *path);
+
 bool client_is_of_user(struct wl_client *client, uid_t user);
 
 pid_t client_pid(struct wl_client *client);

@@ -2,6 +2,7 @@
 """gid-cluster as a service: who watches it, who may copy its screen, what it does without one."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from display import DISPLAY, ROLE, Display
 from program import BUILD, PATIENCE, Program, wait_for
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
+METER = BUILD / "clients" / "gid-meter"
 
 
 def notified(cockpit: Cockpit, path: Path) -> Program:
@@ -86,6 +88,11 @@ def test_screen_copies_are_for_those_that_are_named(cockpit: Cockpit) -> None:
     )
     assert grim.wait() != 0
     assert "screen" in grim.stderr  # and what the protocol is called in its version
+    wrong = f"/usr/bin/not-{shutil.which('grim')} of screen-copies=: it is another file than"
+    program.wait_output(f"process {grim.pid} may not copy the screen as {wrong}")
+    clients = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(display.wayland)}
+    assert Program([METER, "--seconds=1"], clients, cockpit.folder).wait() == 0
+    assert program.stderr.count("may not copy") == 1, "not of those who want no copy"
 
 
 @pytest.mark.skipif(any(Path("/dev/dri").glob("card*")), reason="there is a screen")
