@@ -33,6 +33,7 @@ for needed in (
 ):
     sys.path.append(str(needed))
 
+from gid_vm.preload import NotLoadedError, Preload  # noqa: E402
 from through_waypipe import WAYPIPE, screen  # noqa: E402
 
 SIZE = (1280, 720)  # pixels
@@ -40,6 +41,7 @@ FRAME = SIZE[0] * SIZE[1] * 4  # bytes
 RATE = 60
 PATIENCE = 60.0  # seconds
 PORT = 47231
+GSTREAMER = "gst-launch-1.0"
 CAPS = f"video/x-raw,format=BGRx,width={SIZE[0]},height={SIZE[1]},framerate={RATE}/1"
 SOURCE = "videotestsrc is-live=true pattern=solid-color num-buffers={frames} ! " + CAPS
 # What shmsink says when it stops after all of its frames.
@@ -75,21 +77,27 @@ class Sums:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "sums"
+        self._preload = Preload(os.environ["GID_BENCH_COPIES_LIBRARY"])
 
     @contextlib.contextmanager
     def counting(self) -> Iterator[dict[str, str]]:
         """Begins at 0; the environment for the programs."""
         self._path.write_bytes(bytes(16))
-        library = os.environ["GID_BENCH_COPIES_LIBRARY"]
-        yield {"LD_PRELOAD": library, "GID_BENCH_COPIES": str(self._path)}
+        self._preload.forget()
+        yield self._preload.env | {"GID_BENCH_COPIES": str(self._path)}
 
-    def read(self) -> tuple[int, int]:
+    def read(self, *programs: str) -> tuple[int, int]:
+        """Of these, each of which was counted for certain."""
+        try:
+            self._preload.check(*programs)
+        except NotLoadedError as error:
+            raise common.BenchError(f"copies were not counted: {error}") from None
         return struct.unpack("=QQ", self._path.read_bytes())
 
 
 def start(pipeline: str, domain: str, environment: dict[str, str]) -> subprocess.Popen:
     return subprocess.Popen(
-        ["gst-launch-1.0", "-q", *pipeline.split()],
+        [GSTREAMER, "-q", *pipeline.split()],
         env=os.environ | {"GID_DOMAIN": domain} | environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -138,14 +146,14 @@ class Bench:
         with self._sums.counting() as environment:
             source = SOURCE.format(frames=self._frames)
             end(start(f"{source} ! fakesink sync=false", "open", environment), "videotestsrc")
-            return self._sums.read()
+            return self._sums.read(GSTREAMER)
 
     @functools.cached_property
     def _beginning(self) -> tuple[int, int]:
         """What GStreamer copies before its first picture: what it knows of its plug-ins."""
         with self._sums.counting() as environment:
             end(start("fakesrc num-buffers=1 ! fakesink", "cluster", environment), "fakesrc")
-            return self._sums.read()
+            return self._sums.read(GSTREAMER)
 
     def pipelines(self, who: str) -> dict:
         """The sender's side by all of its frames; the receiver's by those that it got."""
@@ -187,7 +195,7 @@ class Bench:
                 elif number == 0 and "socket-path" in sending:
                     wait_for("the sender", socket.exists)
             end(processes[counted], (sending, receiving)[counted])
-            return self._sums.read()
+            return self._sums.read(GSTREAMER)
 
     def waypipe(self) -> dict:
         frames = self._frames // 2
@@ -210,7 +218,7 @@ class Bench:
                         check=True,
                         timeout=PATIENCE + frames,
                     )
-            memory, descriptors = self._sums.read()
+            memory, descriptors = self._sums.read("waypipe")
         return self._row("waypipe", memory / frames, descriptors / frames)
 
     def _row(self, who: str, memory: float, descriptors: float) -> dict:
@@ -244,6 +252,8 @@ def main() -> int:
             progress.step("waypipe")
             rows.append(bench.waypipe())
     progress.end()
+    if next(row for row in rows if row["who"] == "tcp")["copies_per_frame"] < 1:
+        raise common.BenchError("copies were not counted: TCP makes two of each picture")
     for row in rows:
         print(
             f"{row['who']:8} {row['copies_per_frame']:7.3f} copies of each picture, "

@@ -8,6 +8,7 @@ import signal
 
 import pytest
 from cockpit import Cockpit
+from gid_vm.preload import Preload
 from peer import PEER, Peer
 from program import BUILD, Program
 
@@ -18,13 +19,10 @@ MOST = 400  # allocations until the first frames have gone
 def run_failing(cockpit: Cockpit, domain: str, words: list[str], number: int) -> tuple[int, bool]:
     """The exit status, and whether there was an allocation with this number."""
     reader, writer = os.pipe()
-    preload = {
-        "LD_PRELOAD": str(PRELOADED),
-        "FAILING_MALLOC": str(number),
-        "FAILING_MALLOC_FD": str(writer),
-    }
+    preload = Preload(PRELOADED)
+    settings = {"FAILING_MALLOC": str(number), "FAILING_MALLOC_FD": str(writer)}
     # A sanitizer has an allocator of its own; this is about the build without one.
-    env = cockpit.env(domain) | preload
+    env = cockpit.env(domain) | preload.env | settings
     program = Program([PEER, *words], env, cockpit.folder, pass_fds=(writer,))
     cockpit.programs.append(program)
     os.close(writer)
@@ -39,6 +37,7 @@ def run_failing(cockpit: Cockpit, domain: str, words: list[str], number: int) ->
         if program.is_running():
             raise
     status = program.stop()
+    preload.check(PEER.name)
     assert status >= 0, f"allocation {number}: {signal.Signals(-status).name}\n{program.stderr}"
     hit = bool(os.read(reader, 1))
     os.close(reader)

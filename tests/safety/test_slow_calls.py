@@ -11,6 +11,7 @@ from cockpit import Cockpit
 from display import ROLE, Display, start_telltale
 from forwarding import ROLE as SURFACE
 from forwarding import Forwarding, GidBuffers, Window, random_picture
+from gid_vm.preload import Preload
 from program import BUILD, Program, wait_for
 from session import CLUSTER, OwnerProcess
 from wayland import Display as Connection
@@ -27,17 +28,16 @@ class SlowCalls:
 
     def __init__(self, folder: Path, objects: str) -> None:
         self.log = folder / "slow-calls"
-        library = folder / "slow_calls.so"  # a name without spaces, which would end it there
-        library.symlink_to(BUILD / "tests" / "safety" / "slow_calls.so")
-        settings = {
-            "LD_PRELOAD": library,
+        self.preload = Preload(BUILD / "tests" / "safety" / "slow_calls.so")
+        settings = self.preload.env | {
             "SLOW_CALLS": self.log,
             "SLOW_CALLS_MS": SLOW_MS,
             "SLOW_CALLS_OF": objects,
         }
         self.under = ("env", *(f"{name}={value}" for name, value in settings.items()))
 
-    def made(self) -> list[str]:
+    def made(self, by: str) -> list[str]:
+        self.preload.check(by)
         return self.log.read_text().splitlines()
 
 
@@ -94,12 +94,12 @@ def test_gid_cluster(cockpit: Cockpit) -> None:
 
     status = display.status()
     print(json.dumps({key: status[key] for key in ("frames", "missed", "longest_gap_ns")}))
-    assert calls.made() == [], calls.made()
+    assert calls.made("gid-cluster") == [], calls.made("gid-cluster")
     assert meter.is_running()
     assert status["longest_gap_ns"] < SLOW_MS * 1_000_000, "one such call, whoever made it"
     # So that none of this could have been missed: at its end it removes its files itself.
     assert display.program.stop() == 0
-    assert any("unlink" in line for line in calls.made())
+    assert any("unlink" in line for line in calls.made("gid-cluster"))
 
 
 def test_weston(cockpit: Cockpit) -> None:
@@ -125,5 +125,5 @@ def test_weston(cockpit: Cockpit) -> None:
         owner.call("destroy", gids.slab, True)
         window.wait_lost("refused_memory")
     assert forwarding.weston.is_running(), forwarding.weston.read_log()
-    assert calls.made() == []
+    assert calls.made("weston") == []
     assert forwarding.weston.stop() == 0

@@ -7,6 +7,7 @@ What the display controller made of all planes is known by its checksums.
 import io
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy
 import pytest
@@ -31,6 +32,7 @@ from program import BUILD, wait_for
 from scanout import (
     ENVIRONMENT,
     FOLDER,
+    Cluster,
     checksum,
     cluster_on_display,
     running,
@@ -42,13 +44,29 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-ODD = {"LD_PRELOAD": str(BUILD / "tests/vm/libodd-kms.so"), "ODD_KMS": str(FOLDER / "odd")}
+# As gid_vm.preload has it on this machine: in the guest.
+ODD_KMS, LINK, TOLD = BUILD / "tests/vm/libodd-kms.so", FOLDER / "odd-kms.so", FOLDER / "told"
+ODD = {
+    "LD_PRELOAD": str(LINK),
+    "GIDWAY_PRELOADED": str(TOLD),
+    "ODD_KMS": str(FOLDER / "odd"),
+}
 
 
 @pytest.fixture(scope="module")
 def domains() -> Iterator[Domains]:
     with domains_with_planes() as domains:
         yield domains
+
+
+@contextmanager
+def cluster_on_odd_display(domains: Domains, configuration: str, whim: bytes) -> Iterator[Cluster]:
+    write(domains, "odd", whim)
+    write(domains, TOLD.name, b"")
+    domains.run("ln", "-sfn", str(ODD_KMS), str(LINK))
+    with cluster_on_display(domains, configuration, **ODD) as cluster:
+        domains.run("grep", "-qx", "gid-cluster", str(TOLD))
+        yield cluster
 
 
 def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
@@ -125,8 +143,7 @@ def test_a_device_that_refuses(domains: Domains) -> None:
     others = [(places[name], plain("red")) for name in ("second", "third")]
     waiting = checksum(screen((LAMP, plain("red")), *others))
     live = {checksum(screen((LAMP, lamp(i)), *others)) for i in (0, 1)}
-    write(domains, "odd", b"limit 1")
-    with cluster_on_display(domains, configuration, **ODD) as cluster:
+    with cluster_on_odd_display(domains, configuration, b"limit 1") as cluster:
         cluster.wait_shown({waiting}, 3, "the fallbacks")
         roles = cluster.status()["roles"]
         assert [one["place"] for one in roles] == ["plane", "composed", "composed"]
@@ -154,8 +171,7 @@ def shown_is_read_back(domains: Domains) -> None:
     configuration = DISPLAY + "writeback=12\n" + role("lamp", LAMP, "red")
     waiting = checksum(screen((LAMP, plain("red"))))
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
-    write(domains, "odd", b"none")
-    with cluster_on_display(domains, configuration, **ODD) as cluster:
+    with cluster_on_odd_display(domains, configuration, b"none") as cluster:
         # Also where nothing changes, which composes nothing.
         cluster.wait(lambda: cluster.role("lamp")["read_back"] >= 5, "5 pictures read back")
         assert cluster.status()["composed_frames"] == 1
