@@ -33,6 +33,9 @@ from there import GuestError  # noqa: E402
 from timeline import Recorder  # noqa: E402
 
 _AWAY = 1.5  # seconds that the open domain stays dead
+# At most, of pictures and pages.
+_OUT_BYTES = 16 << 20
+
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -249,7 +252,7 @@ def main() -> int:
     film.Gst.init(None)
     wanted = True  # what is in the folder: to find out what went wrong
     try:
-        options.out.mkdir(parents=True, exist_ok=True)
+        _make_room(options.out)
         demo = Demo(options, folder, progress)
         demo.run()
         result = judge.build(demo)
@@ -280,6 +283,18 @@ def _end(number: int, _frame: object) -> None:
     for one in _ENDS:
         signal.signal(one, signal.SIG_IGN)
     sys.exit(128 + number)
+
+
+def _make_room(out: Path) -> None:
+    """Better now than after all was measured: an error of a write does not name its file."""
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryFile(dir=out) as file:
+            os.posix_fallocate(file.fileno(), 0, _OUT_BYTES)
+    except OSError as error:
+        raise DemoError(
+            f"{out} cannot take {_OUT_BYTES >> 20} MB: {error.strerror}. Name a folder by --out"
+        ) from None
 
 
 def _take_registry(folder: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,10 +48,11 @@ def check_copies(run: Run, stream: str, most: int) -> None:
     assert (figures["copied_bytes"] == 0) == (figures["copied_frames"] == 0)
 
 
-def run_demo(folder: Path, *arguments: str, timeout: float = 900) -> Run:
+def run_demo(folder: Path, *arguments: str, timeout: float = 900, under: Sequence[str] = ()) -> Run:
+    """`under`: a command that runs it."""
     try:
         result = subprocess.run(
-            [TOP / "run", "demo", f"--out={folder}", *arguments],
+            [*under, TOP / "run", "demo", f"--out={folder}", *arguments],
             env=os.environ | {"GIDWAY_BUILD": str(BUILD), MARK: str(folder)},
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -221,6 +221,16 @@ def test_no_film_at_all(tmp_path: Path, short: Path) -> None:
     assert f"The logs are in {kept}" in run.errors
 
 
+def test_a_full_folder_is_told_at_once(tmp_path: Path, short: Path) -> None:
+    """Its name, and what to do. On a file system of a megabyte."""
+    inside = 'mount -t tmpfs -o size=1M small "$0" && exec "$@"'
+    under = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", inside, str(tmp_path))
+    run = run_demo(tmp_path, "--seconds=2", under=under)
+    assert run.status == 1
+    assert f"{tmp_path} cannot take 16 MB: No space left on device. Name a folder" in run.errors
+    assert not list(short.iterdir())
+
+
 @pytest.mark.parametrize(("number", "status"), [("INT", 130), ("TERM", 143)])
 def test_an_interrupted_demo_leaves_nothing(
     tmp_path: Path, short: Path, number: str, status: int
