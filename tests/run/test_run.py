@@ -135,3 +135,13 @@ def test_the_environment_has_every_package() -> None:
     result = subprocess.run(query, capture_output=True, text=True, check=True)
     installed = {line[10:] for line in result.stdout.splitlines() if line.startswith("installed ")}
     assert [choice for choice in needed if not installed & set(choice)] == []
+
+
+def test_every_case_that_needs_root_is_of_the_suite_root() -> None:
+    listed = re.findall(r"'(\w+/test_\w+)'", (TOP / "tests/root/meson.build").read_text())
+    marked = [
+        str(path.relative_to(TOP / "tests").with_suffix(""))
+        for path in (TOP / "tests").glob("*/test_*.py")
+        if "pytest.mark." + "needs_root" in path.read_text()
+    ]
+    assert sorted(listed) == sorted(marked)

@@ -13,78 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from machine import ROOT, SETUP, Machine
 from program import PATIENCE, TOP, wait_for
 
-SETUP = TOP / "scripts" / "debian-root"
 KEYS = Path("/usr/share/keyrings")
-
-
-class Machine:
-    """One that is Debian, has none of the packages, and cannot have them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.first, self.sbin = folder / "first", folder / "sbin"
-        for path in (self.first, self.sbin, folder / "cache"):
-            path.mkdir()
-        self.mounts = ["--bind", str(self.sbin), "/usr/sbin"]
-        for path in Path("/usr/bin").iterdir():
-            (self.first / path.name).symlink_to(path)
-        self.env: dict[str, str] = {}
-        self.add("dpkg-query", "exit 0")
-        self.add("apt-get", "exit 1")
-        self.add("apt-config", "exit 0")
-
-    def add(self, name: str, script: str, folder: Path | None = None) -> None:
-        """A program that is found before the machine's own."""
-        path = (folder or self.first) / name
-        path.unlink(missing_ok=True)
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-
-    def make_root(self) -> None:
-        """One that is prepared already: this system's folders."""
-        self.add("sha256sum", "cat >/dev/null; echo 0123456789abcdef")
-        root = self.folder / "cache" / "gidway" / "root-0123456789ab"
-        (root / "var" / "lib").mkdir(parents=True)
-        for name in ("boot", "etc", "usr", "var/lib/dpkg"):
-            (root / name).symlink_to(f"/{name}")
-
-    def hide(self, name: str) -> None:
-        (self.first / name).unlink(missing_ok=True)
-
-    def run(self, *words: str, user: bool = True) -> subprocess.CompletedProcess[str]:
-        # In a user namespace without a mapping we are nobody, who has our rights.
-        nobody = ["unshare", "--user"] if user else []
-        command = [shutil.which("bwrap"), "--dev-bind", "/", "/", "--cap-add", "ALL", *self.mounts]
-        if os.geteuid() != 0:
-            command.remove("--cap-add")
-            command.remove("ALL")
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("GIDWAY_", "XDG_"))}
-        env |= {"PATH": str(self.first), "GIDWAY_SUITE": "forky"}
-        env |= {"XDG_CACHE_HOME": str(self.folder / "cache")}
-        return subprocess.run(
-            [*command, *nobody, str(SETUP), *words],
-            env=env | self.env,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-
-    def run_here(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """On this machine as it is, but for the programs that were added."""
-        return subprocess.run(
-            [str(SETUP), *words],
-            env=self.env_here(),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-
-    def env_here(self) -> dict[str, str]:
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("GIDWAY_", "XDG_"))}
-        env |= {"XDG_CACHE_HOME": str(self.folder / "cache")} | self.env
-        return env | {"PATH": f"{self.first}:{env['PATH']}"}
 
 
 @pytest.fixture
@@ -98,9 +30,12 @@ def test_all_that_is_missing_is_asked_for_at_once(machine: Machine) -> None:
     machine.mounts += ["--tmpfs", str(KEYS)]
     result = machine.run("true")
     assert result.returncode == 1
-    names = "'bubblewrap' 'debootstrap' 'debian-archive-keyring' 'uidmap'"
-    assert f"  sudo apt-get --no-install-recommends satisfy {names}\n" in result.stderr
-    assert f"or as root:\n  apt-get --no-install-recommends satisfy {names}\n" in result.stderr
+    names = "bubblewrap debootstrap debian-archive-keyring uidmap"
+    command = f"apt-get install --no-install-recommends {names}"
+    assert result.stderr == (
+        f"run: gidway needs {names} to make its Debian forky root. Please run:\n"
+        f"  sudo {command}\nor as root:\n  {command}\n"
+    )
 
 
 def test_debootstrap_is_found_where_an_ordinary_user_does_not_look(machine: Machine) -> None:
@@ -109,14 +44,14 @@ def test_debootstrap_is_found_where_an_ordinary_user_does_not_look(machine: Mach
     machine.add("newuidmap", "exit 1")
     result = machine.run("true")
     assert result.returncode == 1
-    assert "satisfy 'bubblewrap'" in result.stderr
-    assert "'debootstrap'" not in result.stderr
+    assert "install --no-install-recommends bubblewrap\n" in result.stderr
+    assert "debootstrap" not in result.stderr
 
 
 def test_a_full_disk_is_told_before_anything_is_fetched(machine: Machine) -> None:
     machine.add("debootstrap", "exit 1")
     machine.add("df", "echo Avail; echo 1234")
-    result = machine.run("true", user=False)
+    result = machine.run("true", user=ROOT)
     assert result.returncode == 1
     assert f"3.5 GB in {machine.folder}/cache/gidway, where 1234 MB are free" in result.stderr
     assert "XDG_CACHE_HOME" in result.stderr
@@ -128,19 +63,52 @@ def test_without_HOME_it_is_where_the_users_home_is(
     """As for a service, which has no such variable."""
     home = machine.folder / "home"
     passwd = machine.folder / "passwd"
-    passwd.write_text(f"one:x:{os.geteuid()}:{os.getegid()}::{home}:/bin/sh\n")
+    passwd.write_text(f"one:x:{ROOT}:{ROOT}::{home}:/bin/sh\n")
     machine.mounts += ["--bind", str(passwd), "/etc/passwd"]
     machine.env = {"XDG_CACHE_HOME": ""}
     machine.add("debootstrap", "exit 1")
     machine.add("df", "echo Avail; echo 1234")
     monkeypatch.delenv("HOME", raising=False)
-    result = machine.run("true", user=False)
+    result = machine.run("true", user=ROOT)
     assert f"3.5 GB in {home}/.cache/gidway, where 1234 MB are free" in result.stderr
+
+
+def with_users(machine: Machine, subuid: str) -> None:
+    """Some of the machine's, and who has which numbers for user namespaces."""
+    for name, text in (("passwd", "one:x:1001:1001::/:/bin/sh\n"), ("subuid", subuid)):
+        (machine.folder / name).write_text(text)
+        machine.mounts += ["--bind", str(machine.folder / name), f"/etc/{name}"]
+    machine.mounts += ["--bind", str(machine.folder / "subuid"), "/etc/subgid"]
+    machine.add("debootstrap", "exit 1")
+    machine.add("newuidmap", "exit 1")
+    machine.add("df", "echo Avail; echo 1234")
+
+
+def test_a_user_without_numbers_gets_those_that_nobody_has(machine: Machine) -> None:
+    with_users(machine, "two:100000:65536\nthree:300000:65536\n")
+    result = machine.run("true", user=1001)
+    assert result.stderr == (
+        "run: one has no numbers for user namespaces, please run as root:\n"
+        "  usermod --add-subuids 365536-431071 --add-subgids 365536-431071 one\n"
+    )
+
+
+@pytest.mark.parametrize("who", ["one", "1001"])
+def test_a_user_with_numbers_goes_on(machine: Machine, who: str) -> None:
+    with_users(machine, f"{who}:100000:65536\n")
+    assert "where 1234 MB are free" in machine.run("true", user=1001).stderr
+
+
+def test_a_user_without_a_name_is_told_once(machine: Machine) -> None:
+    with_users(machine, "one:100000:65536\n")
+    result = machine.run("true", user=4321)
+    assert result.stderr.startswith("run: user 4321 has no name on this system, ")
+    assert (result.stderr.count("4321"), "usermod" in result.stderr) == (1, False)
 
 
 def test_a_folder_that_cannot_be_made_is_told_with_what_to_do(machine: Machine) -> None:
     machine.env = {"XDG_CACHE_HOME": "/proc/cache"}
-    result = machine.run("true", user=False)
+    result = machine.run("true", user=ROOT)
     assert result.returncode == 1
     assert "/proc/cache" in result.stderr
     assert "run: name a folder for the environment by XDG_CACHE_HOME\n" in result.stderr
@@ -150,7 +118,7 @@ def test_an_archive_that_cannot_be_reached_is_asked_about(machine: Machine) -> N
     machine.add("debootstrap", "exit 1")
     machine.add("df", "echo Avail; echo 99999")
     machine.add("setpriv", "echo 'E: Failed getting release file http://a/b' >&2; exit 1")
-    result = machine.run("true", user=False)
+    result = machine.run("true", user=ROOT)
     assert result.returncode == 1
     assert "does this machine reach " in result.stderr
     assert "setup-forky.log" in result.stderr

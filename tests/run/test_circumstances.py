@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""`./run test` as people start it: whatever they closed, ignored, set or left out, each test finds
+the same around it. On a small clone, whose one suite looks.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from machine import Machine
+from program import PATIENCE, TOP
+
+PROJECT = """
+project('sample', 'c')
+executable('built', 'built.c', install: true)
+test('around', import('python').find_installation(), args: files('around.py'), suite: 'sample')
+"""
+
+AROUND = """
+import locale, os, signal, sys
+from pathlib import Path
+
+assert os.read(0, 1) == b"" and os.read(0, 1) == b"", "an input that has an end"
+handled = [one for one in signal.valid_signals() if one not in (signal.SIGKILL, signal.SIGSTOP)]
+ignored = {one for one in handled if signal.getsignal(one) == signal.SIG_IGN}
+assert ignored <= {signal.SIGPIPE, signal.SIGXFSZ}, ignored  # which Python itself ignores
+assert not signal.pthread_sigmask(signal.SIG_BLOCK, ()), "none is blocked"
+assert locale.getencoding().lower() == sys.getfilesystemencoding() == "utf-8"
+assert Path(os.environ["HOME"]).is_dir()
+assert Path.home() == Path(os.environ["HOME"])
+for name in ("TMPDIR", "XDG_RUNTIME_DIR"):
+    assert os.access(os.environ[name], os.W_OK), name
+assert not {"LD_PRELOAD", "PYTHONPATH", "GID_DOMAIN", "GID_RUNTIME_DIR"} & os.environ.keys()
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    clone = tmp_path / "a clone"
+    shutil.copytree(TOP / "scripts", clone / "scripts")
+    shutil.copy(TOP / "run", clone / "run")
+    (clone / "vm").symlink_to(TOP / "vm")
+    shutil.copy(TOP / "packages.txt", clone / "packages.txt")
+    (clone / "meson.build").write_text(PROJECT)
+    (clone / "built.c").write_text("int main(void) { return 0; }\n")
+    (clone / "around.py").write_text(AROUND)
+    return clone
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """A machine that has all packages, as this one has where tests run."""
+    (tmp_path / "machine").mkdir()
+    machine = Machine(tmp_path / "machine")
+    for name in ("dpkg-query", "apt-get", "apt-config"):
+        machine.hide(name)
+        (machine.first / name).symlink_to(f"/usr/bin/{name}")
+    return machine.env_here()
+
+
+WAYS = {
+    "as always": ["env"],
+    "nohup": ["nohup"],
+    "all signals ignored": ["env", "--ignore-signal"],
+    "no input": ["sh", "-c", 'exec "$@" <&-', "sh"],
+    "an input that never ends": ["sh", "-c", 'exec "$@" </dev/zero', "sh"],
+    "LANG=C": ["env", "-u", "LC_ALL", "-u", "LC_CTYPE", "LANG=C"],
+    "LC_ALL=POSIX": ["env", "LC_ALL=POSIX"],
+    "umask 077": ["sh", "-c", 'umask 077; exec "$@"', "sh"],
+    "umask 000": ["sh", "-c", 'umask 000; exec "$@"', "sh"],
+    "no HOME": ["env", "-u", "HOME"],
+    "an empty HOME": ["env", "HOME="],
+    "no TERM": ["env", "-u", "TERM"],
+    "a domain chosen": ["env", "GID_DOMAIN=open", "GID_RUNTIME_DIR=/nowhere"],
+    "a library before others": ["env", "LD_PRELOAD=libpthread.so.0", "PYTHONPATH=/nowhere"],
+    "nothing else": ["env", "-i"],
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_tests_find_the_same(clone: Path, env: dict[str, str], way: Sequence[str]) -> None:
+    kept = [f"{name}={env[name]}" for name in ("PATH", "XDG_CACHE_HOME")]
+    command = [*way, *(["env", *kept] if way == ["env", "-i"] else [])]
+    command += [clone / "run", "test", "--quick", "sample"]
+    result = subprocess.run(
+        command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+    )
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert lines[-1] == "1 passed, 0 failed"
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_no_file_becomes_an_output(clone: Path, env: dict[str, str], number: int) -> None:
+    """What is closed at the start is not what is opened next."""
+    command = ["sh", "-c", f'exec "$@" {number}>&-', "sh", clone / "run", "test", "--quick"]
+    result = subprocess.run(
+        command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    for path in clone.rglob("*"):
+        if path.is_file():
+            assert b"1 passed, 0 failed" not in path.read_bytes(), path

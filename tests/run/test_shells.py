@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Several `./run shell` of one clone: what runs in one of them works together with what runs in
+another, for an ordinary user as well, whose shells are made of user namespaces.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from display import Display
+from machine import SETUP, Machine
+from program import PATIENCE, Program, wait_for
+
+GRIM = shutil.which("grim")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    machine = Machine(tmp_path)
+    machine.make_root()
+    return machine
+
+
+class Shell(Program):
+    """One in which a program waits; `inner` is that program's number."""
+
+    def __init__(self, machine: Machine, name: str) -> None:
+        told = machine.folder / f"{name}-is"
+        script = 'echo $$ >"$0.part"; mv "$0.part" "$0"; exec sleep 600'
+        command = [SETUP, "--shell", "sh", "-c", script, told]
+        super().__init__(command, machine.env_here(), machine.folder, name)
+        wait_for(told.exists, "the shell")
+        self.inner = int(told.read_text())
+
+
+def program_of(machine: Machine, pid: int) -> str:
+    """Of a process, as seen from one more shell."""
+    return machine.run_here("--shell", "readlink", f"/proc/{pid}/exe").stdout.strip()
+
+
+def test_each_tells_what_the_others_run(machine: Machine) -> None:
+    first = Shell(machine, "first")
+    second = Shell(machine, "second")
+    assert program_of(machine, first.inner) == "/usr/bin/sleep"
+    first.kill()  # whoever was first: the others are still together
+    third = Shell(machine, "third")
+    assert program_of(machine, second.inner) == "/usr/bin/sleep"
+    second.kill()
+    assert program_of(machine, third.inner) == "/usr/bin/sleep"
+    third.kill()
+    last = Shell(machine, "last")  # after the end of all
+    assert program_of(machine, last.inner) == "/usr/bin/sleep"
+
+
+def test_many_that_begin_at_once(machine: Machine) -> None:
+    command = [SETUP, "--shell", "sh", "-c", "readlink /proc/self/ns/user; sleep 3"]
+    shells = [Program(command, machine.env_here(), machine.folder) for _ in range(6)]
+    assert [shell.wait() for shell in shells] == [0] * 6
+    assert len({shell.stdout for shell in shells}) == 1
+
+
+def test_a_namespace_that_has_the_number_of_an_old_one_is_not_theirs(machine: Machine) -> None:
+    Shell(machine, "first").kill()
+    (record,) = (machine.folder / "cache" / "gidway" / "run").glob("*.namespace")
+    command = ["unshare", "--user", "sh", "-c", "readlink /proc/self/ns/user; exec sleep 600"]
+    stranger = Program(command, log_dir=machine.folder)
+    stranger.wait_output("user:")
+    record.write_text(stranger.stdout)
+    result = machine.run_here("--shell", "readlink", "/proc/self/ns/user")
+    assert result.returncode == 0
+    assert result.stdout != stranger.stdout
+
+
+class Cluster:
+    """gid-cluster in a shell, and grim where a test has it."""
+
+    def __init__(self, machine: Machine, cockpit: Cockpit) -> None:
+        self.machine, self.cockpit = machine, cockpit
+        settings = {name: machine.env_here()[name] for name in ("PATH", "XDG_CACHE_HOME")}
+        under = ["env", *(f"{name}={value}" for name, value in settings.items())]
+        self.display = Display(cockpit, under=(*under, str(SETUP), "--shell"))
+
+    def copy(self, *under: str | Path) -> subprocess.CompletedProcess[str]:
+        picture = self.machine.folder / "picture.png"
+        env = self.cockpit.env("cluster") | self.machine.env_here()
+        env |= {"WAYLAND_DISPLAY": str(self.display.wayland)}
+        command = [*under, GRIM, picture]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE)
+
+
+def test_the_display_is_copied_from_another_shell(machine: Machine, cockpit: Cockpit) -> None:
+    cluster = Cluster(machine, cockpit)
+    result = cluster.copy(SETUP, "--shell")
+    assert result.returncode == 0, result.stderr + cluster.display.program.stderr
+    assert "may not copy" not in cluster.display.program.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root sees all namespaces")
+def test_who_is_refused_is_in_the_displays_log(machine: Machine, cockpit: Cockpit) -> None:
+    cluster = Cluster(machine, cockpit)
+    assert cluster.copy().returncode != 0  # outside of all shells
+    cluster.display.program.wait_output(
+        f"may not copy the screen as {GRIM} of screen-copies=: the kernel does not say which"
+    )
