@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from cockpit import DEFAULT_CONFIG, Cockpit
-from program import Program
+from program import Program, why_no_other_users
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("needs_root") and (reason := why_no_other_users()) is not None:
+        pytest.skip(reason)
 
 
 @pytest.fixture(autouse=True)

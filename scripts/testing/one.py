@@ -142,10 +142,12 @@ class Running:
             "TMPDIR": str(place),
             "XDG_RUNTIME_DIR": str(runtime),
         }
+        # A domain that the user has chosen is theirs.
+        around = {name: value for name, value in os.environ.items() if name[:4] != "GID_"}
         with log.open("wb") as err, self._tap.open("wb") as out:
             self._process = subprocess.Popen(
-                test.command,
-                env=defaults | os.environ | test.env | own,
+                ("env", "--default-signal", *test.command),  # nohup's are for us alone
+                env=defaults | around | test.env | own,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
@@ -158,7 +160,7 @@ class Running:
 
     @property
     def _tap(self) -> Path:
-        return self._log.with_suffix(".tap")
+        return self.place.with_suffix(".tap")  # another run has the same log
 
     def poll(self) -> Outcome | None:
         """What came of it, once it has ended; ends it where it has run for too long."""

@@ -22,10 +22,10 @@ from gid_cockpit.machine import Guest
 from gid_cockpit.process import program
 from gid_cockpit.reload import Here
 from gid_vm.folder import memory_folder
-from program import is_alive, wait_for, why_no_other_users
+from program import is_alive, wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
+pytestmark = pytest.mark.needs_root
 
 
 @pytest.fixture
@@ -75,8 +75,6 @@ USERS = {"open": "nobody", "cluster": "daemon"}
 @pytest.fixture
 def others(tool: Tool) -> Tool:  # noqa: F811
     """`open` is of the user nobody, `cluster` of root."""
-    if (reason := why_no_other_users()) is not None:
-        pytest.skip(reason)
     tool.folder.chmod(0o755)
     tool.write(TWO_DOMAINS.replace("local=*\n", "local=*\nuser=nobody\n"))
     return tool

@@ -16,7 +16,7 @@ import pytest
 from gid_cockpit import logs
 from gid_cockpit.configuration import CockpitError, Configuration
 from gid_cockpit.logs import MOST_BYTES, Log, last_lines, log_folder
-from program import wait_for, why_no_other_users
+from program import wait_for
 from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
 
 
@@ -129,7 +129,7 @@ def test_a_folder_that_others_write_is_refused(
         Log(configuration, "open", "gidd.log")
 
 
-@pytest.mark.skipif(why_no_other_users() is not None, reason=str(why_no_other_users()))
+@pytest.mark.needs_root
 def test_a_domains_user_does_not_get_a_file_of_roots_overwritten(tool: Tool) -> None:  # noqa: F811
     """What it puts into its own folder before root starts its gidd again."""
     nobody = pwd.getpwnam("nobody")

@@ -30,9 +30,9 @@ def devenv() -> dict[str, str]:
 
 
 def why_no_other_users() -> str | None:
-    """Why no other user can run what was built here, or None."""
+    """Why no other user can run what was built here, or None. Theirs is the suite root."""
     if os.geteuid() != 0:
-        return "only root becomes other users"
+        return "only root can do this: ./run test root"
     for folder in (BUILD.resolve(), *BUILD.resolve().parents):
         if folder.stat().st_mode & 0o001 == 0:
             return f"other users do not get into {folder}"

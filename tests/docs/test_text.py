@@ -2,6 +2,7 @@
 """What holds for the text of all documents."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,18 @@ def test_links_lead_somewhere(document: Document) -> None:
             assert anchor in anchors, f"{document.name}: {link}: there is no such heading"
 
 
+def project_folders() -> set[str]:
+    """Not what users made beside them, such as out/. A copy without git has nothing of users."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "-z"]
+    listed = subprocess.run(command, cwd=TOP, capture_output=True, text=True).stdout
+    return {name.partition("/")[0] for name in listed.split("\0") if "/" in name} or {
+        path.name for path in TOP.iterdir() if path.is_dir()
+    }
+
+
 def test_files_that_are_named_exist(document: Document) -> None:
     """Paths in `…` that begin with a folder of the project; `*` stands for anything."""
-    folders = [path.name for path in TOP.iterdir() if path.is_dir()]
+    folders = project_folders()
     text = " ".join(words for _, words in document.paragraphs)
     for word in re.findall(r"`([^`\s]+)`", text):
         first, slash, rest = word.partition("/")

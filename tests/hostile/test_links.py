@@ -52,7 +52,7 @@ def connect_as(user: int, path: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, user=user).stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts programs as another user")
+@pytest.mark.needs_root
 def test_no_other_user_takes_a_link(cockpit: Cockpit) -> None:
     """A link is its gidd's user's: not even where the socket's own rights would let others in."""
     path = cockpit.runtime / "open" / "link" / "cluster.sock"
@@ -317,7 +317,7 @@ streams=movie
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has folders of others")
+@pytest.mark.needs_root
 @pytest.mark.parametrize(
     "place", ["", "open", "open/link", "bell", "hub", "window", "window/open", "window/cluster"]
 )

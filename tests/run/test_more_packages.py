@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./run shell --with PACKAGE…`: a root with more in it, made once from the one that is there, which
-stays as it is. On a small Debian, whose archive is a folder.
+"""`./run shell --with PACKAGE…`: a root with more in it, made once from the one that is there,
+which stays as it is. On a small Debian, whose archive is a folder.
 """
 
 import re
@@ -97,7 +97,8 @@ def make_package(folder: Path, name: str) -> None:
 @pytest.fixture(scope="module")
 def debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("debian")
-    folders = "boot dev proc sys tmp run var/lib/dpkg/info var/lib/apt/lists var/cache/apt/archives var/log"
+    folders = "boot dev proc sys tmp run var/log"
+    folders += " var/lib/dpkg/info var/lib/apt/lists var/cache/apt/archives"
     for name in folders.split():
         (root / name).mkdir(parents=True)
     copy_packages(root, essential())
@@ -133,7 +134,8 @@ def machine(tmp_path: Path, debian: Path) -> Machine:
 
 
 def roots(machine: Machine) -> list[Path]:
-    return [path for path in (machine.folder / "cache/gidway").glob("root-*-with-*") if path.is_dir()]
+    cache = machine.folder / "cache/gidway"
+    return [path for path in cache.glob("root-*-with-*") if path.is_dir()]
 
 
 def test_once_for_each_set(machine: Machine, debian: Path) -> None:

@@ -18,7 +18,7 @@ from gid_cockpit.machine import describe
 from gid_vm.guest import Guest, why_not
 from gid_vm.qemu import INDEX_STEP
 from guests import CONFIG, LOOK_SECONDS, SECONDS, Machines
-from program import wait_for, why_no_other_users
+from program import wait_for
 
 pytestmark = [
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),
@@ -96,7 +96,7 @@ def test_where_the_machine_does_not_say_two_that_claim_one_number_are_refused(
     machines.guests.pop("cluster").finish()
 
 
-@pytest.mark.skipif(why_no_other_users() is not None, reason=str(why_no_other_users()))
+@pytest.mark.needs_root
 def test_a_guest_of_a_user_has_only_its_own() -> None:
     """Its QEMU runs as that user, and comes to the hub; other guests' windows are shut to it."""
     machines = Machines(CONFIG.replace("number=4\n", "number=4\nuser=nobody\n"))

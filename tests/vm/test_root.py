@@ -79,6 +79,10 @@ def test_no_secret_of_etc(tmp_path: Path) -> None:
     (etc / "shadow").write_text("root:secret")
     (etc / "services").write_text("secret")
     (etc / "services").chmod(0o640)
+    for path in (etc, etc / "xdg"):
+        path.chmod(0o755)
+    for path in (etc / "passwd", etc / "xdg" / "menu"):
+        path.chmod(0o644)
     os.symlink("/usr/share/zoneinfo/UTC", etc / "localtime")
     copy_etc(tmp_path / "copy", etc)
     found = sorted(str(p.relative_to(tmp_path / "copy")) for p in (tmp_path / "copy").rglob("*"))
