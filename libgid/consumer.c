@@ -69,7 +69,7 @@ static void drop_subscription(struct gid_consumer *consumer) {
 	gid_memory_put(&consumer->memory);
 	consumer->number = 0;
 	consumer->over = false;
-	consumer->last_sequence = 0;
+	consumer->last_sequence = consumer->renewed = 0;
 }
 
 static void release_consumer(struct gid_consumer *consumer) {
@@ -778,6 +778,11 @@ void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_cons
 	}
 	if (consumer->shared != NULL) {
 		stats->held = consumer->ring.held;
+		stats->unread = gid_ring_readable(&consumer->ring);
+		stats->credit = (uint32_t)__atomic_load_n(
+				&consumer->shared->credit, __ATOMIC_RELAXED);
+		stats->patient = __atomic_load_n(&consumer->shared->patient, __ATOMIC_RELAXED) != 0;
+		stats->lease_ns = __atomic_load_n(&consumer->shared->lease_ns, __ATOMIC_RELAXED);
 		stats->copied_frames =
 				__atomic_load_n(&consumer->shared->copied_frames, __ATOMIC_RELAXED);
 		stats->copied_bytes =

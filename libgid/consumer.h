@@ -28,7 +28,8 @@ struct gid_consumer {
 		      */
 	struct gid_ring_consumer ring;
 	uint32_t producer_domain;
-	bool over; /* no more comes; what is unread can be received still */
+	uint64_t renewed; /* when the leases of what is held were last renewed, ns */
+	bool over;	  /* no more comes; what is unread can be received still */
 	int reason;
 
 	/* across subscriptions */

@@ -120,10 +120,11 @@ void gid_subscription_end(
 	producer->has_dead = true;
 	producer->consumers--;
 	struct freed freed[GID_RING_ENTRIES];
-	uint32_t count = take_all(&subscription->ring, end, freed);
 	if (end == GID_END_STREAM && reason == 0) {
-		gid_ring_close(&subscription->ring);
+		gid_ring_close(&subscription->ring); /* first: what is taken now is taken by the end
+						      */
 	}
+	uint32_t count = take_all(&subscription->ring, end, freed);
 	gid_loop_disarm(&producer->loop, &subscription->look);
 	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
 	gid_loop_unwatch(&producer->loop, subscription->doorbell.hear);
@@ -153,7 +154,7 @@ void gid_producer_end_all(struct gid_producer *producer, int reason) {
 
 /* --- leases ----------------------------------------------------------------------------------- */
 
-/* Takes back the oldest entry, read or not. */
+/* Takes back an entry whose lease is over; what was left unread before it goes first. */
 static void take_entry(struct gid_subscription *subscription, const struct gid_ring_sent *entry) {
 	struct gid_producer *producer = subscription->producer;
 	struct gid_ring_sent taken = {0};
@@ -175,21 +176,61 @@ static void take_entry(struct gid_subscription *subscription, const struct gid_r
 }
 
 /*
- * The oldest entry that has a lease. What the stream shows now has none: a display has that for as
- * long as nothing else is to be shown, and who comes late to it, as a machine that was paused,
- * still finds it. Where its slot is needed, gid_producer_reclaim() takes it.
+ * When the lease of an entry began; UINT64_MAX: it has none. What the stream shows now has none: a
+ * display has that for as long as nothing else is to be shown, and who comes late to it, as a
+ * machine that was paused, still finds it. Where its slot is needed, gid_producer_reclaim() takes
+ * it. A consumer that says that it uses what it claimed has it anew from then on, but not for so
+ * long that the producer stands still for want of memory.
  */
-static bool find_leased(struct gid_subscription *subscription, struct gid_ring_sent *oldest) {
-	return !subscription->dead && gid_ring_oldest(&subscription->ring, oldest) &&
-			oldest->index < subscription->newest;
+static uint64_t lease_begin(const struct gid_subscription *subscription,
+		const struct gid_ring_sent *sent, bool renewable) {
+	if (subscription->dead || !sent->in_flight || sent->index >= subscription->newest) {
+		return UINT64_MAX;
+	}
+	bool renewed = renewable && sent->index < subscription->ring.head &&
+			subscription->renewed > sent->outdated;
+	return renewed ? subscription->renewed : sent->outdated;
 }
 
-static void expire(struct gid_subscription *subscription, uint64_t now) {
+/* The entry whose lease began first. */
+static uint64_t find_leased(const struct gid_subscription *subscription, bool renewable,
+		struct gid_ring_sent *oldest) {
+	uint64_t first = UINT64_MAX;
+	for (uint32_t i = 0; i < GID_RING_ENTRIES; i++) {
+		const struct gid_ring_sent *sent = &subscription->ring.sent[i];
+		uint64_t begin = lease_begin(subscription, sent, renewable);
+		if (begin < first) {
+			first = begin;
+			*oldest = *sent;
+		}
+	}
+	return first;
+}
+
+/* Whether the producer could send nothing for a lease, as it lacks memory. */
+static bool is_stuck(const struct gid_producer *producer, uint64_t now) {
+	return producer->lacking_since != 0 && now - producer->lacking_at < GID_LACKING_NS &&
+			now - producer->lacking_since >= producer->options.lease_ns;
+}
+
+/* Takes back what is over. Returns when the first lease of what is left began. */
+static uint64_t expire(struct gid_subscription *subscription, uint64_t now) {
+	const struct gid_producer *producer = subscription->producer;
+	uint64_t lease = producer->options.lease_ns;
+	bool renewable = !is_stuck(producer, now);
+	if (gid_ring_was_renewed(&subscription->ring)) {
+		subscription->renewed = now;
+	}
+	if (!subscription->dead && gid_ring_look(&subscription->ring) < 0) {
+		gid_subscription_end(subscription, GID_END_BROKEN, -EPROTO);
+	}
 	struct gid_ring_sent oldest;
-	while (find_leased(subscription, &oldest) &&
-			now - oldest.outdated >= subscription->producer->options.lease_ns) {
+	uint64_t begin;
+	while ((begin = find_leased(subscription, renewable, &oldest)) != UINT64_MAX &&
+			now - begin >= lease) {
 		take_entry(subscription, &oldest);
 	}
+	return begin;
 }
 
 static void arm(struct gid_producer *producer, uint64_t since) {
@@ -205,11 +246,8 @@ void gid_producer_run_leases(struct gid_producer *producer, uint64_t now) {
 	collect_all(producer);
 	uint64_t first = UINT64_MAX;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		struct gid_ring_sent oldest;
-		expire(sub, now);
-		if (find_leased(sub, &oldest) && oldest.outdated < first) {
-			first = oldest.outdated;
-		}
+		uint64_t begin = expire(sub, now);
+		first = begin < first ? begin : first;
 	}
 	if (first != UINT64_MAX) {
 		arm(producer, first);
@@ -551,6 +589,7 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 		return error;
 	}
 	producer->sequence = frame->sequence = sent.sequence;
+	producer->lacking_since = 0;
 	frame->submit_time = now;
 	producer->stats.frames += slab != NULL;
 	int count = 0;

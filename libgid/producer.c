@@ -145,6 +145,8 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	if (error < 0) {
 		return error;
 	}
+	subscription->ring.ring->lease_ns = producer->options.lease_ns;
+	subscription->ring.ring->patient = producer->options.patient;
 	subscription->look = (struct gid_timer){.expired = rung, .data = subscription};
 	error = gid_loop_watch_edges(
 			&producer->loop, subscription->doorbell.fd, rung, subscription);
@@ -490,6 +492,14 @@ void gid_producer_want_release(struct gid_producer *producer) {
 	gid_producer_enter(producer);
 	sleep_all(producer);
 	gid_producer_leave(producer);
+}
+
+void gid_producer_lacks_memory(struct gid_producer *producer) {
+	uint64_t now = gid_clock_now();
+	if (producer->lacking_since == 0 || now - producer->lacking_at > GID_LACKING_NS) {
+		producer->lacking_since = now;
+	}
+	producer->lacking_at = now;
 }
 
 /* --- asked, and told to count ----------------------------------------------------------------- */

@@ -10,6 +10,9 @@
 #include "slab_object.h"
 #include "subscriber.h"
 
+/* A producer that does not say for so long that it lacks memory has some. */
+#define GID_LACKING_NS UINT64_C(2000000000)
+
 struct gid_producer {
 	struct gid_domain *domain; /* NULL once that was destroyed */
 	struct gid_endpoint endpoint;
@@ -28,7 +31,9 @@ struct gid_producer {
 	bool has_dead, destroyed;
 	bool wants_shown;
 	uint64_t sequence;
-	gid_id present;	 /* the picture that was sent last */
+	gid_id present; /* the picture that was sent last */
+	/* When it lacked memory first since it sent, and last, ns; 0: it did not. */
+	uint64_t lacking_since, lacking_at;
 	uint64_t freed;	 /* slots whose last holder let go, ever */
 	uint32_t *slabs; /* keys of those that were sent */
 	uint32_t slab_count, slab_space;

@@ -67,10 +67,21 @@ void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring 
 		const struct gid_wire_page *page, uint32_t credit) {
 	*end = (struct gid_ring_producer){.ring = ring, .page = page, .credit = credit};
 	ring->entries = GID_RING_ENTRIES;
+	ring->credit = credit;
 	ring->magic = GID_RING_MAGIC;
 }
 
 /* --- sending ---------------------------------------------------------------------------------- */
+
+/* Marks the entry at a place, or what comes to it, as taken by force or not. */
+static void mark_taken(struct gid_ring_producer *end, uint64_t index, bool taken) {
+	uint64_t bit = UINT64_C(1) << index % GID_RING_ENTRIES;
+	uint64_t marks = taken ? end->taken | bit : end->taken & ~bit;
+	if (marks != end->taken) {
+		end->taken = marks;
+		ring_store(&end->ring->taken, marks);
+	}
+}
 
 int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame, uint64_t now) {
 	bool picture = frame->gid != GID_NONE;
@@ -82,6 +93,7 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 		index++;
 	}
 	ring_put_entry(&end->ring->frames_ring[index % GID_RING_ENTRIES], frame, index);
+	mark_taken(end, index, false);
 	end->sent[index % GID_RING_ENTRIES] = (struct gid_ring_sent){
 			.index = index,
 			.gid = frame->gid,
@@ -97,6 +109,13 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 
 bool gid_ring_should_wake_consumer(struct gid_ring_producer *end) {
 	return ring_should_wake(&end->page->asleep, &end->rung);
+}
+
+bool gid_ring_was_renewed(struct gid_ring_producer *end) {
+	uint64_t renewed = ring_load(&end->page->renewed);
+	bool changed = renewed != end->renewed;
+	end->renewed = renewed;
+	return changed;
 }
 
 uint32_t gid_ring_room(const struct gid_ring_producer *end) {
@@ -295,8 +314,10 @@ bool gid_ring_take_by_force(
 	if (sent == NULL) {
 		return false;
 	}
-	/* So that a consumer that is just copying it sees that it comes too late. */
+	/* So that a consumer that is just copying it, or the picture, sees that it comes too late.
+	 */
 	raise_floor(end, index + 1);
+	mark_taken(end, index, true);
 	free_entry(end, sent, taken);
 	return true;
 }
@@ -414,6 +435,27 @@ int gid_ring_release(struct gid_ring_consumer *end, uint64_t index) {
 	end->held--;
 	put_release(end, index);
 	return 0;
+}
+
+void gid_ring_renew(struct gid_ring_consumer *end) {
+	end->renewed++;
+	ring_store(&end->page->renewed, end->renewed);
+}
+
+bool gid_ring_is_held(const struct gid_ring_consumer *end, uint64_t index) {
+	uint64_t place = index % GID_RING_ENTRIES;
+	/* What was read of the picture was read before. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	bool taken = (ring_load(&end->ring->taken) >> place & 1) != 0;
+	return !taken && end->held_until[place] == index + 1 &&
+			ring_load(&end->ring->frames_ring[place].index) == index;
+}
+
+uint32_t gid_ring_readable(const struct gid_ring_consumer *end) {
+	uint64_t floor = ring_load(&end->ring->floor), tail = ring_load(&end->ring->tail);
+	uint64_t from = floor > end->head ? floor : end->head;
+	uint64_t count = tail > from ? tail - from : 0;
+	return count < GID_RING_ENTRIES ? (uint32_t)count : GID_RING_ENTRIES;
 }
 
 void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *shown) {

@@ -29,6 +29,11 @@
  * loads a word of the entry that came later to the same place also sees the floor that rose before
  * it. (On x86 these are plain moves.)
  *
+ * An entry that was claimed can be taken by force: the producer sets the bit of its place in
+ * `taken`, and then lets go of the slot. A later entry at the place is written first, and then the
+ * bit is cleared. So who copies what an entry names and afterwards finds first the bit clear and
+ * then the index at the place to be the entry's has copied what was sent.
+ *
  * Sleeping: an end makes its `asleep` odd, then looks once more; the other end makes its news
  * known, then looks at `asleep`, and rings where it is odd and not the value it rang for last.
  */
@@ -54,11 +59,12 @@ struct gid_ring_producer {
 	uint32_t pictures;  /* in flight */
 	uint32_t credit;    /* pictures that may be in flight, unread and held together */
 	uint32_t in_flight; /* with those that have no picture */
-	uint64_t tail, floor, asleep;
+	uint64_t tail, floor, asleep, taken;
 	uint64_t head;	       /* as last seen */
 	uint64_t release_tail; /* likewise */
 	uint64_t released;     /* releases collected */
 	uint64_t rung;	       /* the consumer's `asleep` that was last rung for */
+	uint64_t renewed;      /* the consumer's, as last seen */
 	struct gid_ring_sent sent[GID_RING_ENTRIES];
 };
 
@@ -77,6 +83,9 @@ bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
 
 /* Takes the next entry that the consumer released. Returns 1, 0 where there is none, -EPROTO. */
 int gid_ring_collect(struct gid_ring_producer *end, struct gid_ring_sent *released);
+
+/* Whether the consumer has said, since this was asked last, that it uses what it holds. */
+bool gid_ring_was_renewed(struct gid_ring_producer *end);
 
 /* How many pictures could be sent now. */
 uint32_t gid_ring_room(const struct gid_ring_producer *end);
@@ -140,7 +149,7 @@ struct gid_ring_consumer {
 	uint64_t head, release_tail, asleep;
 	uint64_t tail; /* as last seen */
 	uint64_t rung; /* the producer's `asleep` that was last rung for */
-	uint64_t shown_count, showable_count;
+	uint64_t shown_count, showable_count, renewed;
 	uint32_t held;
 	uint64_t held_until[GID_RING_ENTRIES]; /* index + 1 of the entry held at a place, else 0 */
 };
@@ -160,6 +169,18 @@ int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy)
  * back by force is forgotten when another comes to its place).
  */
 int gid_ring_release(struct gid_ring_consumer *end, uint64_t index);
+
+/* Says that what is held is used. */
+void gid_ring_renew(struct gid_ring_consumer *end);
+
+/*
+ * Whether a held entry is still ours, and what it names was left as it is until now. False also
+ * where it was released.
+ */
+bool gid_ring_is_held(const struct gid_ring_consumer *end, uint64_t index);
+
+/* How many entries could be received now: at least so many, or there are fewer pictures. */
+uint32_t gid_ring_readable(const struct gid_ring_consumer *end);
 
 void gid_ring_tell_shown(struct gid_ring_consumer *end, const struct gid_shown *shown);
 

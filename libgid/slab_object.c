@@ -84,9 +84,8 @@ static void discharge(struct gid_slab *slab, uint64_t kept) {
 	slab->charged = left;
 }
 
-/* Of a slot that begins there: what its layout says is of use, or all where that does not say it.
- */
-static size_t content_size(const struct gid_slab *slab, uint64_t at) {
+size_t gid_slab_content_size(const struct gid_slab *slab, uint32_t slot) {
+	const uint64_t at = (uint64_t)slot * slab->info.slot_size;
 	const uint64_t used = gid_layout_size(&slab->info.layout);
 	const uint64_t rest = at < slab->view_size ? slab->view_size - at : 0;
 	uint64_t size = slab->info.slot_size;
@@ -106,7 +105,7 @@ int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
 		}
 	}
 	const uint64_t at = (uint64_t)slot * info->slot_size, begin = info->offset + at;
-	const size_t size = content_size(slab, at);
+	const size_t size = gid_slab_content_size(slab, slot);
 	/* Whatever comes of it: the pages from that where it begins to that where it ends. */
 	slab->kept += gid_memory_round_up(begin + size) - gid_memory_round_up(begin + 1) +
 			gid_memory_round_up(1);

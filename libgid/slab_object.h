@@ -90,6 +90,11 @@ void gid_slab_detach_all(struct gid_domain *domain);
  */
 void gid_slab_blank(struct gid_slab *slab);
 
+/*
+ * The bytes of a slot that its layout says are of use, or all where that does not say it.
+ */
+size_t gid_slab_content_size(const struct gid_slab *slab, uint32_t slot);
+
 /* Frees a slab that has no references and is in no table. */
 void gid_slab_free(struct gid_slab *slab);
 

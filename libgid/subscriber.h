@@ -26,6 +26,7 @@ struct gid_subscription {
 	const struct gid_wire_page *page;
 	struct gid_ring_producer ring;
 	uint64_t dropped, leases_expired;
+	uint64_t renewed; /* when the consumer was last seen to have renewed its leases, ns */
 	/*
 	 * From this entry on all is about what the stream shows now, and has no lease. UINT64_MAX:
 	 * the consumer was not sent that.

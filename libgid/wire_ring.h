@@ -38,9 +38,13 @@ struct gid_wire_frame {
 struct gid_wire_ring {
 	uint64_t magic;
 	uint32_t entries;
-	uint32_t closed; /* 1: ended in good order */
-	uint64_t asleep; /* odd: wants a doorbell for releases; changes with every sleep */
-	uint64_t reserved0[5];
+	uint32_t closed;   /* 1: ended in good order */
+	uint64_t asleep;   /* odd: wants a doorbell for releases; changes with every sleep */
+	uint64_t credit;   /* pictures that the consumer may have at once; 0: not told */
+	uint64_t lease_ns; /* how long it has them after another was sent; 0: not told */
+	uint64_t taken;	   /* bit p: the entry at place p was taken by force */
+	uint64_t patient;  /* not 0: waits for credit, rather than that frames are missed */
+	uint64_t reserved0;
 	uint64_t tail;	/* entries ever put in, or left out because their place was still held */
 	uint64_t floor; /* entries below it that were not claimed are taken back */
 	uint64_t reserved1[6];
@@ -59,9 +63,10 @@ enum gid_wire_wake {
 /* The consumer's page: written by it, read-only for the producer. */
 struct gid_wire_page {
 	uint64_t magic;
-	uint64_t asleep; /* odd: wants to be woken for frames; changes with every sleep */
-	uint64_t wake;	 /* how: enum gid_wire_wake; others are as the doorbell */
-	uint64_t reserved0[5];
+	uint64_t asleep;  /* odd: wants to be woken for frames; changes with every sleep */
+	uint64_t wake;	  /* how: enum gid_wire_wake; others are as the doorbell */
+	uint64_t renewed; /* changes when the consumer says that it uses what it holds */
+	uint64_t reserved0[4];
 	uint64_t head; /* entries below it are claimed */
 	uint64_t reserved1[7];
 	uint64_t release_tail; /* releases ever put in */

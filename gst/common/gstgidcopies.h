@@ -17,6 +17,7 @@ typedef enum
   GST_GID_COPY_UNSEALED_MEMORY, /* fd memory without the seals that it needs */
   GST_GID_COPY_OTHER_MACHINE, /* a consumer on another machine cannot see the memory */
   GST_GID_COPY_PLAIN_LAYOUT, /* downstream does not know GstVideoMeta */
+  GST_GID_COPY_HELD, /* downstream holds as many frames as it may, or is slower than they come */
   GST_GID_COPY_CANVAS_SLOTS, /* downstream holds as many of an engine's pictures as it has slots */
   GST_GID_N_COPY_REASONS
 } GstGidCopyReason;

@@ -17,6 +17,8 @@ typedef struct
   struct gid_producer *producer;
   GSource *source;
   gboolean leaky;
+  gboolean lends; /* memory that upstream lent it, which may have no other */
+  guint64 frames; /* sent, at the last tick */
   gid_id shown; /* sent last: consumers keep it until there is another */
 } Producer;
 
@@ -120,8 +122,10 @@ gst_gid_domain_keep (GstGidDomain *self, struct gid_producer *producer, gid_id g
     GstBuffer *buffer, GstMiniObject *other)
 {
   for (guint i = 0; i < self->producers->len; i++) {
-    if (nth_producer (self, i)->producer == producer)
+    if (nth_producer (self, i)->producer == producer) {
       nth_producer (self, i)->shown = gid;
+      nth_producer (self, i)->lends = other != NULL;
+    }
   }
   gst_gid_in_flight_add (&self->in_flight, gid, buffer, other, self->dropped);
 }
@@ -158,11 +162,16 @@ tick (gpointer data)
 
   gst_gid_domain_lock (self);
   for (guint i = 0; i < self->producers->len; i++) {
+    Producer *one = nth_producer (self, i);
     struct gid_producer_stats stats;
 
-    gid_producer_get_stats (nth_producer (self, i)->producer, &stats);
+    gid_producer_get_stats (one->producer, &stats);
+    /* upstream may stand still because readers have all of its buffers: who can tell? */
+    if (one->lends && stats.frames == one->frames)
+      gid_producer_lacks_memory (one->producer);
+    one->frames = stats.frames;
     if (stats.held > 0)
-      gid_producer_dispatch (nth_producer (self, i)->producer);
+      gid_producer_dispatch (one->producer);
   }
   gst_gid_domain_unlock (self);
   return G_SOURCE_CONTINUE;
@@ -200,6 +209,26 @@ attach (GstGidDomain *self, GSource *source, GSourceFunc func)
   g_source_set_callback (source, func, self, NULL);
   g_source_attach (source, self->context);
   g_source_unref (source);
+  return source;
+}
+
+static gboolean
+timer_dispatch (GSource *source, GSourceFunc func, gpointer data)
+{
+  g_source_set_ready_time (source, -1);
+  return func (data);
+}
+
+GSource *
+gst_gid_domain_add_timer (
+    GstGidDomain *self, GSourceFunc func, gpointer data, GDestroyNotify destroy)
+{
+  static GSourceFuncs funcs = { .dispatch = timer_dispatch };
+  GSource *source = g_source_new (&funcs, sizeof (GSource));
+
+  g_source_set_callback (source, func, data, destroy);
+  g_source_set_ready_time (source, 0);
+  g_source_attach (source, self->context);
   return source;
 }
 
@@ -303,7 +332,7 @@ void
 gst_gid_domain_add_producer (GstGidDomain *self, struct gid_producer *producer, gboolean leaky)
 {
   Producer added = { producer, g_unix_fd_source_new (gid_producer_get_fd (producer), G_IO_IN),
-    leaky, GID_NONE };
+    leaky, FALSE, 0, GID_NONE };
 
   if (self->producers->len == 0)
     self->ticker = attach (self, g_timeout_source_new (TICK_MS), tick);
@@ -334,8 +363,10 @@ gst_gid_domain_reclaim (GstGidDomain *self)
   gboolean found = FALSE;
 
   gst_gid_domain_lock (self);
-  for (guint i = 0; i < self->producers->len; i++)
+  for (guint i = 0; i < self->producers->len; i++) {
+    gid_producer_lacks_memory (nth_producer (self, i)->producer);
     gid_producer_dispatch (nth_producer (self, i)->producer);
+  }
   found = self->dropped->len > 0;
   for (guint i = 0; i < self->producers->len && !found; i++) {
     if (nth_producer (self, i)->leaky)

@@ -81,6 +81,13 @@ gboolean gst_gid_domain_reclaim (GstGidDomain *domain);
 /** Takes back the oldest frame of each producer, also from who reads it. Call without the lock. */
 void gst_gid_domain_reclaim_shown (GstGidDomain *domain);
 
+/**
+ * Has the thread call `func` when the source's ready time comes: at once, and then when `func` has
+ * set the next one. Returns a reference.
+ */
+GSource *gst_gid_domain_add_timer (
+    GstGidDomain *domain, GSourceFunc func, gpointer data, GDestroyNotify destroy);
+
 /** The kind of error that libgid's `result` is. */
 GstResourceError gst_gid_domain_error_code (int result);
 

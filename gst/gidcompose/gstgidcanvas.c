@@ -58,7 +58,7 @@ subscribe (GstGidCanvas *self, GError **error)
   ret =
       gid_consumer_create (gst_gid_domain_lock (domain), self->engine, stream, &options, &consumer);
   if (ret == 0) {
-    self->reader->consumer = consumer;
+    gst_gid_reader_start (self->reader, consumer, NULL, NULL);
     self->state = gid_consumer_get_state (consumer);
   } else {
     gst_gid_domain_set_error (domain, error, ret,
@@ -128,8 +128,7 @@ gst_gid_canvas_free (GstGidCanvas *self)
   g_hash_table_unref (self->granted);
   if (self->reader) {
     gst_gid_domain_lock (self->reader->domain);
-    gid_consumer_destroy (self->reader->consumer);
-    self->reader->consumer = NULL;
+    gst_gid_reader_stop (self->reader);
     gst_gid_domain_unlock (self->reader->domain);
     gst_gid_reader_unref (self->reader);
   }

@@ -77,6 +77,7 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
   leaky = self->leaky;
   options.lease_ns = self->lease_ms * GST_MSECOND;
   options.credit_max = self->credit;
+  options.patient = !leaky;
   stream = g_strdup (self->stream);
   readers = g_strdup (self->readers);
   timeline_path = g_strdup (self->timeline_path);

@@ -15,6 +15,7 @@ typedef struct _GstGidImportSlot
   GstBuffer *idle; /* around the memory, for the next frame; has its reference */
   gsize offset; /* of the slot in the file, or in the dma-buf */
   gboolean out;
+  gboolean taken; /* by its producer, while it was out */
   struct gid_frame held; /* while it is out: the last frame that came in it */
   guint epoch; /* of that */
 } GstGidImportSlot;
@@ -39,35 +40,6 @@ metas_quark (void)
   return quark;
 }
 
-/* --- readers ----------------------------------------------------------------------------------- */
-
-GstGidReader *
-gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs)
-{
-  GstGidReader *self = g_new0 (GstGidReader, 1);
-
-  self->refcount = 1;
-  self->domain = domain;
-  self->wants_dmabufs = wants_dmabufs;
-  return self;
-}
-
-GstGidReader *
-gst_gid_reader_ref (GstGidReader *self)
-{
-  g_atomic_int_inc (&self->refcount);
-  return self;
-}
-
-void
-gst_gid_reader_unref (GstGidReader *self)
-{
-  if (g_atomic_int_dec_and_test (&self->refcount)) {
-    gst_gid_domain_unref (self->domain);
-    g_free (self);
-  }
-}
-
 /* --- imports ----------------------------------------------------------------------------------- */
 
 static void
@@ -79,6 +51,7 @@ import_unref (GstGidImport *self)
   gst_gid_domain_lock (reader->domain);
   last = --self->refcount == 0;
   if (last) {
+    gst_gid_reader_remove_holder (reader, self);
     gid_slab_on_revoked (self->slab, NULL, self);
     gid_slab_unref (self->slab);
   }
@@ -89,6 +62,43 @@ import_unref (GstGidImport *self)
   gst_clear_caps (&self->caps);
   g_free (self);
   gst_gid_reader_unref (reader);
+}
+
+/*
+ * Whether the slot's frame was taken back since it was received, so that others may be in its place.
+ * With the lock held. A frame of an older connection is the slab's to tell, until that is revoked:
+ * then it was kept.
+ */
+static gboolean
+was_taken (const GstGidImportSlot *slot)
+{
+  const GstGidImport *import = slot->import;
+  const GstGidReader *reader = import->reader;
+  int ret = -ENOTCONN;
+
+  if (reader->consumer && slot->epoch == reader->epoch)
+    ret = gid_consumer_holds (reader->consumer, &slot->held, import->slab, NULL);
+  if (ret == -ENOTCONN)
+    return !import->revoked && !gid_slab_is_current (import->slab, slot->held.gid);
+  return ret == -ESTALE;
+}
+
+/* The GstGidTakenFunc of an import. With the lock held. */
+static guint
+count_taken (gpointer data)
+{
+  GstGidImport *self = data;
+  guint count = 0;
+
+  for (guint i = 0; i < self->info.slot_count * GST_GID_N_VIEWS; i++) {
+    GstGidImportSlot *slot = &self->slots[i];
+
+    if (slot->out && !slot->taken && was_taken (slot)) {
+      slot->taken = TRUE;
+      count++;
+    }
+  }
+  return count;
 }
 
 /* Downstream goes on with the frames that it has: a stream's end must not blank its last ones. */
@@ -258,31 +268,25 @@ find_dmabuf (GstGidImport *self)
         "slab %u: no dma-bufs: %s", gid_slab_of (self->info.gid), gid_strerror (self->dmabuf));
 }
 
-/* With the domain's lock held. */
-static int
-import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
+/* With the domain's lock held. NULL: the slab's description makes no sense. */
+static GstGidImport *
+import_new (GstGidReader *reader, struct gid_slab *slab)
 {
   GstGidImport *self;
   struct gid_slab_info info;
-  struct gid_slab *slab;
   GstCaps *caps;
-  int ret;
 
-  ret = gid_slab_import (gst_gid_domain_get (reader->domain), gid, &slab);
-  if (ret < 0)
-    return ret;
   gid_slab_get_info (slab, &info);
   caps = gst_gid_caps_from_slab (&info);
-  if (caps == NULL) {
-    gid_slab_unref (slab);
-    return -EPROTO;
-  }
+  if (caps == NULL)
+    return NULL;
 
   self = g_new0 (GstGidImport, 1);
   self->refcount = 1;
   self->reader = gst_gid_reader_ref (reader);
-  self->slab = slab;
+  self->slab = gid_slab_ref (slab);
   self->info = info;
+  self->revoked = info.revoked;
   self->caps = caps;
   gst_gid_format_from_caps (&self->format, caps);
   self->width = gst_gid_format_width (&self->format);
@@ -302,9 +306,9 @@ import_new (GstGidReader *reader, gid_id gid, GstGidImport **import)
     slot->offset += i / GST_GID_N_VIEWS * info.slot_size;
   }
   gid_slab_on_revoked (slab, import_revoked, self);
-  GST_INFO ("slab %u: %u slots of %" GST_PTR_FORMAT, gid_slab_of (gid), info.slot_count, caps);
-  *import = self;
-  return 0;
+  gst_gid_reader_add_holder (reader, count_taken, self);
+  GST_INFO ("slab %u: %u slots of %" GST_PTR_FORMAT, gid_slab_of (info.gid), info.slot_count, caps);
+  return self;
 }
 
 static void
@@ -373,21 +377,50 @@ gst_gid_imports_retire (GHashTable *imports, gboolean all)
   g_hash_table_foreach_remove (imports, is_gone, GINT_TO_POINTER (all));
 }
 
+static GstGidImport *
+add_import (GHashTable *imports, GstGidReader *reader, struct gid_slab *slab)
+{
+  GstGidImport *import = import_new (reader, slab);
+
+  if (import)
+    g_hash_table_insert (imports, GUINT_TO_POINTER (gid_slab_key (import->info.gid)), import);
+  return import;
+}
+
+GstGidImport *
+gst_gid_imports_find_slab (GHashTable *imports, GstGidReader *reader, struct gid_slab *slab)
+{
+  struct gid_slab_info info;
+  GstGidImport *import;
+
+  gid_slab_get_info (slab, &info);
+  import = g_hash_table_lookup (imports, GUINT_TO_POINTER (gid_slab_key (info.gid)));
+  if (import && import->slab == slab)
+    return import;
+  g_hash_table_remove (imports, GUINT_TO_POINTER (gid_slab_key (info.gid)));
+  gst_gid_domain_lock (reader->domain);
+  import = add_import (imports, reader, slab);
+  gst_gid_domain_unlock (reader->domain);
+  return import;
+}
+
 int
 gst_gid_imports_find (GHashTable *imports, GstGidReader *reader, gid_id gid, GstGidImport **import)
 {
-  gpointer key = GUINT_TO_POINTER (gid_slab_key (gid));
+  struct gid_slab *slab;
   int ret;
 
-  *import = g_hash_table_lookup (imports, key);
+  *import = g_hash_table_lookup (imports, GUINT_TO_POINTER (gid_slab_key (gid)));
   if (*import && !(*import)->revoked)
     return 0;
   gst_gid_imports_retire (imports, FALSE);
-  gst_gid_domain_lock (reader->domain);
-  ret = import_new (reader, gid, import);
+  ret = gid_slab_import (gst_gid_domain_lock (reader->domain), gid, &slab);
+  if (ret == 0) {
+    *import = add_import (imports, reader, slab);
+    ret = *import ? 0 : -EPROTO;
+    gid_slab_unref (slab);
+  }
   gst_gid_domain_unlock (reader->domain);
-  if (ret == 0)
-    g_hash_table_insert (imports, key, *import);
   return ret;
 }
 
@@ -433,6 +466,7 @@ gst_gid_import_take (
    * the slot. A sink keeps its last buffer until the next, so these would never end. */
   release_held (slot);
   slot->out = TRUE;
+  slot->taken = FALSE;
   slot->held = *frame;
   slot->epoch = self->reader->epoch;
   *metas = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (buffer), metas_quark ());

@@ -11,27 +11,12 @@
 #ifndef GST_GID_IMPORT_H
 #define GST_GID_IMPORT_H
 
-#include "common/gstgiddomain.h"
 #include "common/gstgidlayout.h"
 #include "gstgidmetas.h"
+#include "gstgidreader.h"
 #include "gstgidview.h"
 
 G_BEGIN_DECLS
-
-/** A subscription that memories may outlive. What is in it is under the domain's lock. */
-typedef struct
-{
-  gint refcount;
-  GstGidDomain *domain;
-  struct gid_consumer *consumer; /* NULL once the element has stopped */
-  guint epoch; /* of the connection to the producer: older frames went with it */
-  gboolean wants_dmabufs; /* of frames that are in windows; fixed */
-} GstGidReader;
-
-/** Takes the reference of the domain. */
-GstGidReader *gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs);
-GstGidReader *gst_gid_reader_ref (GstGidReader *reader);
-void gst_gid_reader_unref (GstGidReader *reader);
 
 typedef struct _GstGidImport GstGidImport;
 
@@ -62,6 +47,10 @@ GHashTable *gst_gid_imports_new (void);
 
 /** Lets go of those that are gone, or of all: memory that is in use lives on. */
 void gst_gid_imports_retire (GHashTable *imports, gboolean all);
+
+/** The import of that slab, also where it was revoked since: what frames are that lay in it. */
+GstGidImport *gst_gid_imports_find_slab (
+    GHashTable *imports, GstGidReader *reader, struct gid_slab *slab);
 
 /**
  * Finds the import of the slab that the gid is in, or makes it, and lets go of those that are gone.

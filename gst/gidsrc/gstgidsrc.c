@@ -78,7 +78,8 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
   int ret;
 
   GST_OBJECT_LOCK (self);
-  options.credit = self->credit;
+  options.credit = self->may_hold = gst_gid_src_choose_credit (self);
+  self->may_hold_less = self->credit == 0;
   options.drop_old = self->drop_old;
   self->waits = self->reconnect;
   options.reconnect = self->waits;
@@ -93,7 +94,7 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
   ret = gid_consumer_create (
       gst_gid_domain_lock (self->reader->domain), domain, stream, &options, &consumer);
   if (ret == 0) {
-    self->reader->consumer = consumer;
+    gst_gid_reader_start (self->reader, consumer, GST_ELEMENT_CAST (self), gst_gid_src_look);
     self->state = gid_consumer_get_state (consumer);
   } else {
     gst_gid_domain_set_error (
@@ -121,8 +122,11 @@ gst_gid_src_start (GstBaseSrc *src)
   GST_OBJECT_UNLOCK (self);
 
   g_atomic_int_set (&self->flushing, FALSE);
+  self->live = gst_base_src_is_live (src);
   self->discont = TRUE;
-  self->sequence = self->lost = 0;
+  self->sequence = self->lost = self->gone_by = self->missed = 0;
+  self->taken = self->received = self->full_since = 0;
+  self->holds_long = self->away = FALSE;
   self->posted_state = 0;
   self->reason = 0;
   self->answered = self->subscribed = FALSE;
@@ -161,8 +165,8 @@ gst_gid_src_stop (GstBaseSrc *src)
   GST_OBJECT_LOCK (self);
   gst_gid_domain_lock (reader->domain);
   gid_consumer_get_stats (reader->consumer, &self->last_stats);
-  gid_consumer_destroy (reader->consumer);
-  reader->consumer = NULL;
+  gst_gid_src_forget_waiting (self);
+  gst_gid_reader_stop (reader);
   gst_gid_domain_unlock (reader->domain);
   self->reader = NULL;
   GST_OBJECT_UNLOCK (self);
@@ -186,6 +190,9 @@ gst_gid_src_unlock (GstBaseSrc *src)
     gst_gid_domain_lock (self->reader->domain);
     if (self->reader->consumer)
       gid_consumer_interrupt (self->reader->consumer);
+    /* after a pause they would be older than what was shown before it */
+    if (self->live)
+      gst_gid_src_forget_waiting (self);
     gst_gid_domain_unlock (self->reader->domain);
   }
   GST_OBJECT_UNLOCK (self);
@@ -247,14 +254,15 @@ gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 
 /* The next frame, or the reason why there is none now. Tells the application of the state. */
 static int
-receive (GstGidSrc *self, struct gid_frame *frame)
+receive (GstGidSrc *self, GstGidArrival *arrival)
 {
   enum gid_consumer_state state;
-  gboolean answered;
+  gboolean answered, waited;
   int ret, reason;
 
   gst_gid_domain_lock (self->reader->domain);
-  ret = gid_consumer_receive (self->reader->consumer, frame);
+  waited = !g_queue_is_empty (&self->waiting);
+  ret = gst_gid_src_receive (self, arrival);
   state = self->state;
   reason = self->reason;
   answered = self->answered || state == GID_CONSUMER_ENDED;
@@ -263,7 +271,8 @@ receive (GstGidSrc *self, struct gid_frame *frame)
   gst_gid_domain_unlock (self->reader->domain);
   if (ret == -EPIPE && self->refusal)
     return ret;
-  if (answered && state != self->posted_state) {
+  /* what became of the stream comes after what it sent */
+  if (answered && !waited && state != self->posted_state) {
     gst_gid_src_post_state (self, state, reason);
     if (state != GID_CONSUMER_LIVE) {
       self->discont = TRUE;
@@ -302,14 +311,15 @@ static GstFlowReturn
 gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
 {
   GstGidSrc *self = GST_GID_SRC (src);
-  struct gid_frame frame;
+  GstGidArrival arrival;
+  const struct gid_frame *frame = &arrival.frame;
   GstFlowReturn ret;
   gboolean forward_eos;
   int got;
 
   *buffer = NULL;
   while (TRUE) {
-    got = receive (self, &frame);
+    got = receive (self, &arrival);
     if (got == -EAGAIN) {
       if (g_atomic_int_get (&self->flushing))
         return GST_FLOW_FLUSHING;
@@ -321,7 +331,7 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
       return ended (self, got);
     }
 
-    if (frame.flags & GID_FRAME_EOS) {
+    if (frame->flags & GID_FRAME_EOS) {
       GST_OBJECT_LOCK (self);
       forward_eos = self->forward_eos;
       GST_OBJECT_UNLOCK (self);
@@ -330,14 +340,13 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
         return GST_FLOW_EOS;
       }
     }
-    if (frame.gid == GID_NONE) {
+    if (frame->gid == GID_NONE) {
       /* a seek, or nothing to show: what comes next does not follow on what came before */
       self->discont = TRUE;
-      self->sequence = frame.sequence;
-      gst_gid_src_release (self, &frame);
-      continue;
+      self->sequence = frame->sequence;
+      continue; /* it went back by itself */
     }
-    ret = gst_gid_src_make_buffer (self, &frame, buffer);
+    ret = gst_gid_src_make_buffer (self, &arrival, buffer);
     if (ret != GST_FLOW_OK || *buffer) {
       gst_gid_src_post_stats (self, FALSE);
       return ret;

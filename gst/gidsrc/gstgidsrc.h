@@ -12,6 +12,14 @@ G_BEGIN_DECLS
 #define GST_TYPE_GID_SRC (gst_gid_src_get_type ())
 G_DECLARE_FINAL_TYPE (GstGidSrc, gst_gid_src, GST, GID_SRC, GstPushSrc)
 
+/** A frame that came. One with a copy has been given back; `slab` is a reference then. */
+typedef struct
+{
+  struct gid_frame frame;
+  struct gid_slab *slab;
+  GstBuffer *copy;
+} GstGidArrival;
+
 struct _GstGidSrc
 {
   GstPushSrc parent;
@@ -19,12 +27,14 @@ struct _GstGidSrc
   /* properties; the object lock */
   gchar *domain_name, *stream, *reader_name, *timeline_path;
   guint credit, latency_ms, stats_interval_ms;
+  guint max_size_bytes;
   gboolean drop_old, reconnect, forward_eos, fd_memory, dmabuf;
   GstGidCopyPolicy copy_policy;
 
   /* from start to stop */
   GstGidReader *reader;
   struct gid_timeline *timeline; /* NULL: none */
+  gboolean live;
   gint flushing; /* atomic */
   gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
   struct gid_consumer_stats last_stats; /* when there is no consumer any more */
@@ -34,6 +44,16 @@ struct _GstGidSrc
   /* the domain's lock */
   enum gid_consumer_state state;
   int reason;
+  guint may_hold; /* what was asked for, */
+  gboolean may_hold_less; /* and whether nobody said so much */
+  gboolean away; /* the streaming thread is downstream with a frame */
+  GQueue waiting; /* GstGidArrival: for when it comes back, before what is in the ring */
+  gsize waiting_bytes;
+  guint64 full_since; /* that the ring is, with a patient producer; 0: it is not */
+  guint64 came, came_at; /* how many entries, and when the last of them was seen */
+  gboolean holds_long; /* downstream has held more than a ring has for it */
+  guint64 received; /* submit time of the last frame */
+  guint64 taken; /* frames that were taken back from downstream */
   gboolean answered, subscribed; /* whether gidd has answered, and ever with yes */
   GError *refusal; /* it never will; not changed again before the end */
 
@@ -43,10 +63,13 @@ struct _GstGidSrc
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;
   GstGidView kind; /* of memory that downstream gets */
+  GstBufferPool *held_pool; /* for frames that downstream would hold too many of */
+  gsize held_size; /* of its buffers */
   GstBufferPool *copy_pool; /* where downstream needs copies of these caps; else NULL */
   gboolean discont;
   guint64 sequence; /* of the last frame */
-  guint64 lost; /* frames whose slab could not be imported */
+  guint64 lost; /* frames whose slab could not be imported, or that were taken back at once */
+  guint64 gone_by, missed; /* frames that came, and that did not */
   GstGidCopies copies;
   gint64 stats_posted;
 };
@@ -74,14 +97,45 @@ void gst_gid_src_post_state (GstGidSrc *self, enum gid_consumer_state state, int
  * The frame as a buffer, which gives it back. Negotiates where the caps are new. GST_FLOW_OK with
  * `*buffer` NULL: there is nothing to see in the frame.
  */
-GstFlowReturn gst_gid_src_make_buffer (
-    GstGidSrc *self, const struct gid_frame *frame, GstBuffer **buffer);
-
-/** Gives a frame back that became no buffer. */
-void gst_gid_src_release (GstGidSrc *self, const struct gid_frame *frame);
+GstFlowReturn gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **buffer);
 
 /** Lets go of the memory for copies. */
 void gst_gid_src_clear_copies (GstGidSrc *self);
+
+/* gstgidsrcheld.c: what downstream holds, and what waits for it */
+
+/** How many frames to ask for at once, as the properties say. With the object lock held. */
+guint gst_gid_src_choose_credit (const GstGidSrc *self);
+
+/** As gid_consumer_receive(), but for what waits here. With the domain's lock held. */
+int gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival);
+
+/** Gives back what became no buffer, but for the frame's memory that one has. */
+void gst_gid_src_finish_arrival (GstGidSrc *self, GstGidArrival *arrival);
+
+/** Forgets what waits. With the domain's lock held. */
+void gst_gid_src_forget_waiting (GstGidSrc *self);
+
+/**
+ * Whether downstream holds so many frames that this one is to be copied. With the domain's lock held.
+ */
+gboolean gst_gid_src_holds_enough (GstGidSrc *self);
+
+/**
+ * The frame as a copy, and gives it back; or NULL where it cannot be copied now, or, with `*stale`,
+ * was taken back meanwhile. Counts nothing.
+ */
+GstBuffer *gst_gid_src_copy_frame (
+    GstGidSrc *self, const GstGidImport *import, const struct gid_frame *frame, gboolean *stale);
+
+/** Counts a copy of a frame that downstream has no credit or no time for, and says so once. */
+gboolean gst_gid_src_count_held (GstGidSrc *self, gsize size);
+
+/** A frame is given downstream. Says what was missed before it. */
+void gst_gid_src_note_sequence (GstGidSrc *self, const struct gid_frame *frame, GstBuffer *buffer);
+
+/** The GstGidReaderFunc of a gidsrc. */
+void gst_gid_src_look (GstGidReader *reader, GstElement *element, guint taken);
 
 G_END_DECLS
 

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
+
 #include "common/gstgid.h"
 #include "common/gstgidpicture.h"
 #include "gstgidsrc.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-void
-gst_gid_src_release (GstGidSrc *self, const struct gid_frame *frame)
-{
-  gst_gid_domain_lock (self->reader->domain);
-  gid_consumer_release (self->reader->consumer, frame);
-  gst_gid_domain_unlock (self->reader->domain);
-}
-
 static GstGidImport *
-find_import (GstGidSrc *self, gid_id gid)
+find_import (GstGidSrc *self, const GstGidArrival *arrival)
 {
-  GstGidImport *import;
-  int ret;
+  GstGidImport *import = NULL;
+  int ret = 0;
 
-  ret = gst_gid_imports_find (self->imports, self->reader, gid, &import);
-  if (ret < 0) {
+  if (arrival->slab)
+    import = gst_gid_imports_find_slab (self->imports, self->reader, arrival->slab);
+  else
+    ret = gst_gid_imports_find (self->imports, self->reader, arrival->frame.gid, &import);
+  if (ret < 0 || import == NULL) {
     gchar text[GID_TEXT_MAX];
 
-    GST_WARNING_OBJECT (self, "cannot import %s: %s", gid_format (gid, text), gid_strerror (ret));
+    GST_WARNING_OBJECT (self, "cannot import %s: %s", gid_format (arrival->frame.gid, text),
+        gid_strerror (ret < 0 ? ret : -EPROTO));
     return NULL;
   }
   /* so that equal caps of several slabs are told by a look at the pointer */
@@ -64,7 +62,7 @@ set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, Gs
   GST_BUFFER_DURATION (buffer) = frame->duration;
   GST_BUFFER_OFFSET (buffer) = frame->sequence;
   gst_gid_metas_set_submit (metas, buffer, frame->submit_time);
-  if (!gst_base_src_is_live (GST_BASE_SRC_CAST (self))) {
+  if (!self->live) {
     GST_BUFFER_PTS (buffer) = frame->pts;
     GST_BUFFER_DTS (buffer) = frame->dts;
     gst_gid_metas_set_media (metas, buffer, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
@@ -159,6 +157,9 @@ gst_gid_src_clear_copies (GstGidSrc *self)
   if (self->copy_pool)
     gst_buffer_pool_set_active (self->copy_pool, FALSE);
   gst_clear_object (&self->copy_pool);
+  if (self->held_pool)
+    gst_buffer_pool_set_active (self->held_pool, FALSE);
+  gst_clear_object (&self->held_pool);
 }
 
 /* To copy to: memory that is used again and again, for fresh pages cost more than the copy. */
@@ -205,53 +206,98 @@ copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
   return GST_FLOW_OK;
 }
 
-GstFlowReturn
-gst_gid_src_make_buffer (GstGidSrc *self, const struct gid_frame *frame, GstBuffer **out)
+/* A frame of which nothing can be shown. */
+static GstFlowReturn
+lose (GstGidSrc *self)
 {
-  GstGidImport *import = find_import (self, frame->gid);
+  self->lost++;
+  self->discont = TRUE;
+  return GST_FLOW_OK;
+}
+
+/*
+ * The frame as a buffer: the copy that it came as, another copy where downstream holds enough, or
+ * the slot itself, which the buffer then gives back. NULL with GST_FLOW_OK: it was taken back before
+ * it could be read. `*metas` is NULL for a copy.
+ */
+static GstFlowReturn
+wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer **buffer,
+    GstGidMetas **metas)
+{
+  gboolean stale = FALSE, enough = FALSE;
+
+  *metas = NULL;
+  *buffer = g_steal_pointer (&arrival->copy);
+  if (*buffer == NULL) {
+    gst_gid_domain_lock (self->reader->domain);
+    enough = gst_gid_src_holds_enough (self);
+    gst_gid_domain_unlock (self->reader->domain);
+  }
+  if (enough)
+    *buffer = gst_gid_src_copy_frame (self, import, &arrival->frame, &stale);
+  if (*buffer) {
+    gst_buffer_set_size (*buffer, import->size);
+    return gst_gid_src_count_held (self, import->size) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  }
+  gst_gid_domain_lock (self->reader->domain);
+  if (!stale
+      && gid_consumer_holds (self->reader->consumer, &arrival->frame, import->slab, NULL)
+          != -ESTALE)
+    *buffer = gst_gid_import_take (import, &arrival->frame, self->kind, metas);
+  gst_gid_domain_unlock (self->reader->domain);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean *used)
+{
+  const struct gid_frame *frame = &arrival->frame;
+  GstGidImport *import = find_import (self, arrival);
   GstGidMetas *metas, of_copy = { 0 };
   GstFlowReturn ret;
-  GstBuffer *buffer, *taken;
+  GstBuffer *buffer = NULL, *wrapped;
 
-  *out = NULL;
   if (import && !gst_gid_import_set_shown (import, frame)) {
     GST_WARNING_OBJECT (self, "a part is to be shown that is not in the picture");
     import = NULL;
   }
-  if (import == NULL) {
-    gst_gid_src_release (self, frame);
-    self->lost++;
-    self->discont = TRUE;
-    return GST_FLOW_OK;
-  }
+  if (import == NULL)
+    return lose (self);
   ret = negotiate (self, import);
+  if (ret == GST_FLOW_OK)
+    ret = wrap (self, arrival, import, &buffer, &metas);
+  *used = buffer != NULL;
+  if (ret == GST_FLOW_OK && buffer == NULL)
+    return lose (self);
+  if (ret == GST_FLOW_OK && metas == NULL)
+    metas = &of_copy;
+  wrapped = buffer;
+  if (ret == GST_FLOW_OK && !describe (self, buffer, frame, import, metas))
+    ret = copy_plain (self, &buffer, import);
   if (ret != GST_FLOW_OK) {
-    gst_gid_src_release (self, frame);
+    gst_clear_buffer (&buffer);
     return ret;
   }
-  gst_gid_domain_lock (self->reader->domain);
-  taken = buffer = gst_gid_import_take (import, frame, self->kind, &metas);
-  gst_gid_domain_unlock (self->reader->domain);
-  if (buffer == NULL) {
-    gst_gid_src_release (self, frame);
-    return GST_FLOW_OK;
-  }
-
-  if (!describe (self, buffer, frame, import, metas)) {
-    ret = copy_plain (self, &buffer, import);
-    if (ret != GST_FLOW_OK) {
-      gst_buffer_unref (buffer);
-      return ret;
-    }
-    if (buffer != taken)
-      metas = &of_copy;
+  if (buffer != wrapped) {
+    of_copy = (GstGidMetas) { 0 };
+    metas = &of_copy;
   }
   gst_gid_frame_apply_flags (frame, buffer);
   set_times (self, buffer, frame, metas);
-  if (self->discont || (self->sequence && frame->sequence != self->sequence + 1))
-    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
-  self->discont = FALSE;
-  self->sequence = frame->sequence;
+  gst_gid_src_note_sequence (self, frame, buffer);
   *out = buffer;
   return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out)
+{
+  gboolean used = FALSE;
+  GstFlowReturn ret;
+
+  *out = NULL;
+  ret = make_buffer (self, arrival, out, &used);
+  if (!used || arrival->slab)
+    gst_gid_src_finish_arrival (self, arrival);
+  return ret;
 }

@@ -3,7 +3,8 @@
 
 #include "common/gstgidtimeline.h"
 
-#define DEFAULT_CREDIT 4
+#define DEFAULT_CREDIT 0
+#define DEFAULT_MAX_SIZE_BYTES (256 * 1024 * 1024)
 #define DEFAULT_STATS_INTERVAL_MS 1000
 
 enum
@@ -15,6 +16,7 @@ enum
   PROP_PEER, /* its name until 0.2 */
   PROP_CREDIT,
   PROP_DROP_OLD,
+  PROP_MAX_SIZE_BYTES,
   PROP_RECONNECT,
   PROP_FORWARD_EOS,
   PROP_IS_LIVE,
@@ -56,6 +58,9 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
       break;
     case PROP_DROP_OLD:
       self->drop_old = g_value_get_boolean (value);
+      break;
+    case PROP_MAX_SIZE_BYTES:
+      self->max_size_bytes = g_value_get_uint (value);
       break;
     case PROP_RECONNECT:
       self->reconnect = g_value_get_boolean (value);
@@ -124,6 +129,9 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
     case PROP_DROP_OLD:
       g_value_set_boolean (value, self->drop_old);
       break;
+    case PROP_MAX_SIZE_BYTES:
+      g_value_set_uint (value, self->max_size_bytes);
+      break;
     case PROP_RECONNECT:
       g_value_set_boolean (value, self->reconnect);
       break;
@@ -159,7 +167,7 @@ void
 gst_gid_src_init_properties (GstGidSrc *self)
 {
   self->credit = DEFAULT_CREDIT;
-  self->drop_old = TRUE;
+  self->max_size_bytes = DEFAULT_MAX_SIZE_BYTES;
   self->reconnect = TRUE;
   self->forward_eos = TRUE;
   self->fd_memory = TRUE;
@@ -200,12 +208,18 @@ gst_gid_src_install_properties (GObjectClass *klass)
           "peer", "Peer", "The old name of `reader`", NULL, ready | G_PARAM_DEPRECATED));
   g_object_class_install_property (klass, PROP_CREDIT,
       g_param_spec_uint ("credit", "Credit",
-          "How many frames may be held at once: unread ones, and those here and downstream", 1,
-          GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
+          "How many frames may be held at once without a copy: unread ones, and those here and "
+          "downstream (0: as many as latency= and drop-old= need)",
+          0, GID_CREDIT_MAX, DEFAULT_CREDIT, ready));
   g_object_class_install_property (klass, PROP_DROP_OLD,
       g_param_spec_boolean ("drop-old", "Drop old frames",
-          "When the credit is used up, drop old frames that were not read; if false, new ones",
-          TRUE, ready));
+          "When the credit is used up, drop old frames that were not read; if false, they wait here",
+          FALSE, ready));
+  g_object_class_install_property (klass, PROP_MAX_SIZE_BYTES,
+      g_param_spec_uint ("max-size-bytes", "Max. size (bytes)",
+          "Without drop-old: how many bytes of frames may wait here for downstream; then new ones "
+          "are missed",
+          0, G_MAXUINT, DEFAULT_MAX_SIZE_BYTES, playing));
   g_object_class_install_property (klass, PROP_RECONNECT,
       g_param_spec_boolean ("reconnect", "Reconnect",
           "Wait for the stream to appear, and wait again when its producer goes away. If false, a "

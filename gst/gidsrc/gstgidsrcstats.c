@@ -9,20 +9,23 @@ gst_gid_src_create_stats (GstGidSrc *self)
 {
   struct gid_consumer_stats stats;
   GstStructure *structure;
+  guint waiting = 0;
 
   GST_OBJECT_LOCK (self);
   if (self->reader) {
     gst_gid_domain_lock (self->reader->domain);
+    waiting = g_queue_get_length (&self->waiting);
     gid_consumer_get_stats (self->reader->consumer, &self->last_stats);
     gst_gid_domain_unlock (self->reader->domain);
   }
   stats = self->last_stats;
   structure = gst_structure_new ("gid-src-stats", "stream", G_TYPE_STRING, self->stream, "frames",
       G_TYPE_UINT64, stats.frames, "missed", G_TYPE_UINT64, stats.missed, "lost", G_TYPE_UINT64,
-      self->lost, "held", G_TYPE_UINT, stats.held, "reconnects", G_TYPE_UINT64, stats.reconnects,
-      "producer-copied-frames", G_TYPE_UINT64, stats.copied_frames, "producer-copied-bytes",
-      G_TYPE_UINT64, stats.copied_bytes, "clock-offset", G_TYPE_INT64, stats.clock_offset_ns,
-      "clock-error", G_TYPE_UINT64, stats.clock_error_ns, NULL);
+      self->lost, "taken", G_TYPE_UINT64, self->taken, "held", G_TYPE_UINT, stats.held, "waiting",
+      G_TYPE_UINT, waiting, "credit", G_TYPE_UINT, stats.credit, "reconnects", G_TYPE_UINT64,
+      stats.reconnects, "producer-copied-frames", G_TYPE_UINT64, stats.copied_frames,
+      "producer-copied-bytes", G_TYPE_UINT64, stats.copied_bytes, "clock-offset", G_TYPE_INT64,
+      stats.clock_offset_ns, "clock-error", G_TYPE_UINT64, stats.clock_error_ns, NULL);
   gst_gid_copies_to_structure (&self->copies, structure);
   GST_OBJECT_UNLOCK (self);
   return structure;

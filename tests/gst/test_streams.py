@@ -442,7 +442,8 @@ def test_memory_that_readers_could_write_is_copied(cockpit: Cockpit) -> None:
 def test_relay(cockpit: Cockpit) -> None:
     """What gidsrc received can be sent on as it is."""
     expected = sums_of(cockpit, decode(film(640, 360)))
-    receiver = watch(cockpit, stream="again", domain="open")
+    # which has no more of them waiting than the relay may hold
+    receiver = watch(cockpit, "credit=4", stream="again", domain="open")
     relay = Pipeline(
         cockpit,
         "open",

@@ -19,7 +19,8 @@
  * - Call gid_consumer_receive() until it returns -EAGAIN, and again when the consumer's descriptor
  *   is readable. A program without an event loop calls gid_consumer_wait() in between.
  * - For each frame: gid_slab_import() gets its slab, gid_slab_view() its pixels, and
- *   gid_consumer_release() gives it back. Release it before its lease ends.
+ *   gid_consumer_release() gives it back. Release it before its lease ends, or renew the lease with
+ *   gid_consumer_renew().
  * - gid_consumer_destroy().
  *
  * All times are CLOCK_MONOTONIC, in nanoseconds. A producer uses the clock of its own machine. If
@@ -169,7 +170,8 @@ struct gid_producer_options {
 	/**
 	 * How long a frame is a consumer's at most once another picture was sent; 0: 1 s. The
 	 * stream's last picture is its until then: a display shows it on, and a machine that was
-	 * paused still finds it. gid_producer_reclaim() gets back what is needed sooner.
+	 * paused still finds it. gid_producer_reclaim() gets back what is needed sooner. A consumer
+	 * that calls gid_consumer_renew() has it for so long from then on, within its credit.
 	 */
 	uint64_t lease_ns;
 	uint32_t credit_max; /**< frames one consumer may hold, 1..GID_CREDIT_MAX; 0: 8 */
@@ -209,6 +211,11 @@ struct gid_producer_options {
 	/** Where the points of frames are written, see timeline.h. NULL: to $GID_TIMELINE, if set.
 	 */
 	struct gid_timeline *timeline;
+	/**
+	 * Tells consumers that the producer waits for gid_producer_room() before it sends: they
+	 * need not hurry so that no frame is missed.
+	 */
+	bool patient;
 };
 
 /**
@@ -265,6 +272,13 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame);
  * Returns 1 if `released` was called for a slot, else 0.
  */
 int gid_producer_reclaim(struct gid_producer *producer, bool force);
+
+/**
+ * Says that the producer waits for a slot: to be called as long as it does, once a second or more
+ * often. If it could send nothing for a lease since, consumers that renew their leases lose what
+ * they hold, as others.
+ */
+void gid_producer_lacks_memory(struct gid_producer *producer);
 
 /**
  * Makes the descriptor of gid_producer_get_fd() readable at the next release, and collects the
@@ -404,6 +418,36 @@ int gid_consumer_receive(struct gid_consumer *consumer, struct gid_frame *frame)
 int gid_consumer_release(struct gid_consumer *consumer, const struct gid_frame *frame);
 
 /**
+ * Renews the leases of all frames that are held: the program lives, and uses them. They stay as
+ * they are until now + `lease_ns` of the statistics, so call it three times in such a time for as
+ * long as frames are held for longer than they are shown. A producer whose memory is short for a
+ * whole lease takes frames back all the same, and an older one does not know of renewals: ask
+ * gid_consumer_holds(). Makes no system call. Returns 0; -ENOTCONN: there is no producer now.
+ */
+int gid_consumer_renew(struct gid_consumer *consumer);
+
+/**
+ * Whether a frame that was received from `slab`, and not released, is still ours, so that all that
+ * was read of it until now is what was sent. `until` may be NULL, or gets the time until which it
+ * is ours at least, if the lease is not renewed: GID_TIME_NONE: the producer does not tell. Makes
+ * no system call. Returns 0; -ESTALE: it was taken back, and its pixels may be others; -ENOENT:
+ * only its slab was revoked, see gid_slab_on_revoked(); -ENOTCONN: its subscription is over, and
+ * the pixels are what was sent as long as gid_slab_is_current().
+ */
+int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_frame *frame,
+		const struct gid_slab *slab, uint64_t *until);
+
+/**
+ * Copies a frame's slot to memory of the caller's: the bytes that gid_layout_size() says, or the
+ * `slot_size` of the slab where that is 0. The frame can be released then. Waits for the device
+ * that draws into a dma-buf, as gid_dmabuf_begin_read(). Returns 0: the copy is what was sent;
+ * -ESTALE, -ENOENT, -ENOTCONN: it may not be, see gid_consumer_holds(); -EINVAL: the memory cannot
+ * be read by a processor; -EAGAIN: not now.
+ */
+int gid_consumer_keep(const struct gid_consumer *consumer, const struct gid_frame *frame,
+		const struct gid_slab *slab, void *to);
+
+/**
  * Tells the producer when a frame of this stream was shown, by our clock, so that it can send the
  * next ones just in time: where it wants to know that. Makes no system call, and wakes nobody.
  * gid_consumer_tell_shown() returns 0, or -ENOTCONN: there is no producer now.
@@ -443,12 +487,12 @@ int gid_consumer_sleep(struct gid_consumer *consumer);
  */
 void gid_consumer_interrupt(struct gid_consumer *consumer);
 
-/** Counts since the consumer was made; `held` and the two of the clock are present values. */
+/** Counts since the consumer was made; held, unread, clock, lease and credit are of now. */
 struct gid_consumer_stats {
 	uint64_t frames;		      /**< received */
 	uint64_t missed;		      /**< gaps in the sequence */
 	uint32_t held;			      /**< frames that were received and not released */
-	uint32_t reserved0;		      /**< 0 */
+	uint32_t unread;		      /**< entries that can be received now */
 	uint64_t reconnects;		      /**< how often a producer came back */
 	uint64_t copied_frames, copied_bytes; /**< the producer's count */
 	/**
@@ -457,7 +501,11 @@ struct gid_consumer_stats {
 	 */
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;
-	uint64_t reserved[8]; /**< 0 */
+	uint64_t lease_ns; /**< how long a frame is ours after another was sent; 0: not told */
+	uint32_t credit;   /**< frames that we may have, as the producer allows; 0: not told */
+	uint32_t patient;  /**< 1: the producer waits for credit, no frame is missed for want of it
+			    */
+	uint64_t reserved[6]; /**< 0 */
 };
 
 /** Fills in the statistics of the consumer, over all its subscriptions. */

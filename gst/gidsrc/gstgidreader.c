@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidreader.h"
+
+#include "common/gstgid.h"
+
+#define GST_CAT_DEFAULT gst_gid_debug
+
+/* Between two looks. */
+#define LOOK_MIN (10 * GST_MSECOND)
+#define LOOK_MAX (250 * GST_MSECOND)
+
+GstGidReader *
+gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs)
+{
+  GstGidReader *self = g_new0 (GstGidReader, 1);
+
+  self->refcount = 1;
+  self->domain = domain;
+  self->wants_dmabufs = wants_dmabufs;
+  self->holders = g_hash_table_new (NULL, NULL);
+  return self;
+}
+
+GstGidReader *
+gst_gid_reader_ref (GstGidReader *self)
+{
+  g_atomic_int_inc (&self->refcount);
+  return self;
+}
+
+void
+gst_gid_reader_unref (GstGidReader *self)
+{
+  if (g_atomic_int_dec_and_test (&self->refcount)) {
+    gst_gid_domain_unref (self->domain);
+    g_hash_table_unref (self->holders);
+    g_free (self);
+  }
+}
+
+void
+gst_gid_reader_add_holder (GstGidReader *self, GstGidTakenFunc taken, gpointer data)
+{
+  g_hash_table_insert (self->holders, data, (gpointer) taken);
+}
+
+void
+gst_gid_reader_remove_holder (GstGidReader *self, gpointer data)
+{
+  g_hash_table_remove (self->holders, data);
+}
+
+static guint
+count_taken (GstGidReader *self)
+{
+  GHashTableIter iter;
+  gpointer data, taken;
+  guint count = 0;
+
+  g_hash_table_iter_init (&iter, self->holders);
+  while (g_hash_table_iter_next (&iter, &data, &taken))
+    count += ((GstGidTakenFunc) taken) (data);
+  return count;
+}
+
+/* In ns from now. */
+static guint64
+next_look (const GstGidReader *self, const struct gid_consumer_stats *stats)
+{
+  guint64 pause = LOOK_MAX;
+
+  if (stats->credit > stats->held && self->interval > 0)
+    pause = MIN (pause, (stats->credit - stats->held) * self->interval / 4);
+  pause = MAX (pause, LOOK_MIN);
+  if (stats->held > 0 && stats->lease_ns > 0)
+    pause = MIN (pause, stats->lease_ns / 3);
+  return pause;
+}
+
+static gboolean
+look (gpointer data)
+{
+  GstGidReader *self = data;
+  struct gid_consumer_stats stats;
+  GstElement *element;
+  guint taken;
+
+  gst_gid_domain_lock (self->domain);
+  if (self->consumer == NULL) {
+    gst_gid_domain_unlock (self->domain);
+    return G_SOURCE_REMOVE;
+  }
+  gid_consumer_get_stats (self->consumer, &stats);
+  if (stats.held > 0)
+    gid_consumer_renew (self->consumer);
+  taken = count_taken (self);
+  element = self->look ? gst_object_ref (self->element) : NULL;
+  g_source_set_ready_time (
+      self->timer, g_get_monotonic_time () + next_look (self, &stats) / GST_USECOND);
+  gst_gid_domain_unlock (self->domain);
+
+  if (taken > 0)
+    GST_WARNING ("%u frames in use were taken back by their producer", taken);
+  if (element) {
+    self->look (self, element, taken);
+    gst_object_unref (element);
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+void
+gst_gid_reader_start (
+    GstGidReader *self, struct gid_consumer *consumer, GstElement *element, GstGidReaderFunc func)
+{
+  self->consumer = consumer;
+  self->element = element;
+  self->look = func;
+  self->timer = gst_gid_domain_add_timer (
+      self->domain, look, gst_gid_reader_ref (self), (GDestroyNotify) gst_gid_reader_unref);
+}
+
+void
+gst_gid_reader_stop (GstGidReader *self)
+{
+  if (self->consumer == NULL)
+    return;
+  gid_consumer_destroy (self->consumer);
+  self->consumer = NULL;
+  self->element = NULL;
+  g_source_destroy (self->timer);
+  g_clear_pointer (&self->timer, g_source_unref);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A subscription that memories may outlive. As long as there is one, the domain's thread renews the
+ * leases of what is held, and looks whether any was taken all the same: so frames stay as they are
+ * in a pause, too, and while all other threads are busy.
+ */
+#ifndef GST_GID_READER_H
+#define GST_GID_READER_H
+
+#include "common/gstgiddomain.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstGidReader GstGidReader;
+
+/**
+ * Called about three times a lease, and so often that at most a quarter of the credit fills up in
+ * between, on the domain's thread and without the lock: `taken` frames were taken back from
+ * downstream since the last time.
+ */
+typedef void (*GstGidReaderFunc) (GstGidReader *reader, GstElement *element, guint taken);
+
+/** How many frames that `data` has out were taken back, since that was asked last. */
+typedef guint (*GstGidTakenFunc) (gpointer data);
+
+/** What is in it is under the domain's lock. */
+struct _GstGidReader
+{
+  gint refcount;
+  GstGidDomain *domain;
+  struct gid_consumer *consumer; /* NULL once the element has stopped */
+  guint epoch; /* of the connection to the producer: older frames went with it */
+  gboolean wants_dmabufs; /* of frames that are in windows; fixed */
+  GHashTable *holders; /* data -> GstGidTakenFunc */
+  GSource *timer;
+  GstElement *element; /* that reads; NULL once it has stopped */
+  GstGidReaderFunc look;
+  guint64 interval; /* from one frame to the next, about, ns; 0: not known */
+};
+
+/** Takes the reference of the domain. */
+GstGidReader *gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs);
+GstGidReader *gst_gid_reader_ref (GstGidReader *reader);
+void gst_gid_reader_unref (GstGidReader *reader);
+
+/** The consumer is there. With the lock held. `look` may be NULL. */
+void gst_gid_reader_start (GstGidReader *reader, struct gid_consumer *consumer, GstElement *element,
+    GstGidReaderFunc look);
+
+/** Destroys the consumer. With the lock held. Does nothing where there is none. */
+void gst_gid_reader_stop (GstGidReader *reader);
+
+/** What may have frames out comes and goes. With the lock held. */
+void gst_gid_reader_add_holder (GstGidReader *reader, GstGidTakenFunc taken, gpointer data);
+void gst_gid_reader_remove_holder (GstGidReader *reader, gpointer data);
+
+G_END_DECLS
+
+#endif
