@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** gid-buffer.so: the module's beginning and end, and its configuration. */
+#include "client_list.h"
 #include "manager.h"
 #include "pacer.h"
 #include "points.h"
@@ -20,6 +21,7 @@ struct module {
 	struct points *points;
 	struct pacer *pacer;   /* NULL: off */
 	struct safety *safety; /* NULL: weston.ini has no roles */
+	struct client_list capturers;
 	struct wl_listener compositor_destroy, screenshot_authority;
 };
 
@@ -36,6 +38,8 @@ static void handle_screenshot(
 	struct module *module = wl_container_of(listener, module, screenshot_authority);
 	if (buffers_count(&module->buffers, attempt->who->client) > 0) {
 		attempt->denied = true;
+	} else if (client_list_has(&module->capturers, attempt->who->client)) {
+		attempt->authorized = true;
 	}
 }
 
@@ -94,6 +98,11 @@ static int module_configure(struct module *module) {
 		result = -1;
 	}
 	free(on_revoke);
+	if (client_list_read(&module->capturers, section, "capture-clients") < 0) {
+		weston_log("gid: weston.ini, [gid] capture-clients: must be absolute paths of "
+			   "executables\n");
+		result = -1;
+	}
 	return result;
 }
 
@@ -113,6 +122,7 @@ static void module_destroy(struct module *module) {
 	}
 	wl_list_remove(&module->screenshot_authority.link);
 	wl_list_remove(&module->compositor_destroy.link);
+	client_list_finish(&module->capturers);
 	free(module->domain_name);
 	free(module);
 }

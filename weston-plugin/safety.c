@@ -380,10 +380,11 @@ static void give_by_app_id(struct safety_surface *surface) {
 	struct wl_client *client = wl_resource_get_client(surface->surface->resource);
 	struct role *role;
 	wl_list_for_each(role, &surface->safety->roles, link) {
-		bool anybody = role->config.clients[0] == NULL && !role->config.has_user;
+		bool anybody = client_list_is_empty(&role->config.clients) &&
+				!role->config.clients.has_user;
 		if (app_id == NULL || role->config.app_id == NULL ||
 				strcmp(app_id, role->config.app_id) != 0 ||
-				(!anybody && !safety_config_names(&role->config, client))) {
+				(!anybody && !client_list_has(&role->config.clients, client))) {
 			continue;
 		}
 		if (role->surface == NULL) {
@@ -644,7 +645,7 @@ static void manager_handle_destroy(struct wl_client *client, struct wl_resource 
 static bool may_bind(const struct safety *safety, struct wl_client *client) {
 	const struct role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (safety_config_names(&role->config, client)) {
+		if (client_list_has(&role->config.clients, client)) {
 			return true;
 		}
 	}
@@ -656,7 +657,7 @@ static struct role *find_role(struct safety *safety, struct wl_client *client, c
 	struct role *role;
 	wl_list_for_each(role, &safety->roles, link) {
 		if (strcmp(role->config.role, name) == 0 &&
-				safety_config_names(&role->config, client)) {
+				client_list_has(&role->config.clients, client)) {
 			return role;
 		}
 	}
@@ -730,7 +731,7 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 	wl_resource_set_implementation(resource, &manager_implementation, safety, NULL);
 	const struct role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		if (safety_config_names(&role->config, client)) {
+		if (client_list_has(&role->config.clients, client)) {
 			gid_safety_manager_v1_send_role(resource, role->config.role,
 					role->config.width, role->config.height);
 		}
@@ -751,7 +752,7 @@ static int safety_create_global(struct safety *safety) {
 	bool any = false;
 	const struct role *role;
 	wl_list_for_each(role, &safety->roles, link) {
-		any = any || role->config.clients[0] != NULL;
+		any = any || !client_list_is_empty(&role->config.clients);
 	}
 	if (!any) {
 		return 0;

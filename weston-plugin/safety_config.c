@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "safety_config.h"
 
-#include "client_program.h"
-#include <ctype.h>
 #include <errno.h>
 #include <gid/gid.h>
 #include <libweston/config-parser.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HEARTBEAT_DEFAULT_MS 50
 #define LEASE_DEFAULT_MS 1000
@@ -37,62 +33,15 @@ static int read_role(struct safety_config *config, struct weston_config_section 
 	return 0;
 }
 
-/* Cuts spaces at both ends. */
-static char *trim(char *text) {
-	while (isspace((unsigned char)*text)) {
-		text++;
-	}
-	size_t length = strlen(text);
-	while (length > 0 && isspace((unsigned char)text[length - 1])) {
-		text[--length] = '\0';
-	}
-	return text;
-}
-
+/* Who may take the role, by its programs and their user. */
 static int read_clients(struct safety_config *config, struct weston_config_section *section) {
-	char *list;
-	weston_config_section_get_string(section, "clients", &list, "");
-	size_t count = 1;
-	for (const char *at = list; at != NULL && *at; at++) {
-		count += *at == ',';
+	int result = client_list_read(&config->clients, section, "clients");
+	if (result == -EINVAL) {
+		return fail(config, "clients must be absolute paths of executables");
 	}
-	config->clients = calloc(count + 1, sizeof(*config->clients));
-	int result = list != NULL && config->clients != NULL ? 0 : -ENOMEM;
-	char *rest = list;
-	for (size_t i = 0; result == 0 && rest != NULL;) {
-		char *path = trim(strsep(&rest, ","));
-		if (path[0] == '\0') {
-			continue;
-		}
-		if (path[0] != '/') {
-			result = fail(config, "clients must be absolute paths of executables");
-			break;
-		}
-		config->clients[i] = strdup(path);
-		result = config->clients[i++] != NULL ? 0 : -ENOMEM;
+	if (result == 0 && client_list_read_user(&config->clients, section, "user") < 0) {
+		return fail(config, "user is neither a user's name nor a number");
 	}
-	free(list);
-	return result;
-}
-
-static int read_user(struct safety_config *config, struct weston_config_section *section) {
-	char *name, *end;
-	weston_config_section_get_string(section, "user", &name, NULL);
-	if (name == NULL) {
-		return 0;
-	}
-	config->has_user = true;
-	int result = 0;
-	const struct passwd *entry = getpwnam(name);
-	unsigned long number = strtoul(name, &end, 10);
-	if (entry != NULL) {
-		config->user = entry->pw_uid;
-	} else if (end != name && *end == '\0' && number < UINT32_MAX) {
-		config->user = (uid_t)number;
-	} else {
-		result = fail(config, "user is neither a user's name nor a number");
-	}
-	free(name);
 	return result;
 }
 
@@ -143,9 +92,6 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 		result = read_clients(config, section);
 	}
 	if (result == 0) {
-		result = read_user(config, section);
-	}
-	if (result == 0) {
 		result = read_size(config, section);
 	}
 	if (result == 0) {
@@ -166,28 +112,15 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	if (result == 0) {
 		result = read_bool(config, section, "copy", &config->copy);
 	}
-	if (result == 0 && config->clients[0] == NULL && config->app_id == NULL) {
+	if (result == 0 && client_list_is_empty(&config->clients) && config->app_id == NULL) {
 		result = fail(config, "nobody can take it: set clients= or app-id=");
 	}
 	return result;
 }
 
 void safety_config_finish(struct safety_config *config) {
-	for (size_t i = 0; config->clients != NULL && config->clients[i] != NULL; i++) {
-		free(config->clients[i]);
-	}
-	free(config->clients);
+	client_list_finish(&config->clients);
 	free(config->app_id);
 	free(config->role);
 	*config = (struct safety_config){0};
-}
-
-bool safety_config_names(const struct safety_config *config, struct wl_client *client) {
-	for (size_t i = 0; config->clients[i] != NULL; i++) {
-		if (client_runs_program(client, config->clients[i])) {
-			return client_is_of_user(
-					client, config->has_user ? config->user : geteuid());
-		}
-	}
-	return false;
 }

@@ -3,18 +3,15 @@
 #ifndef GID_WESTON_SAFETY_CONFIG_H
 #define GID_WESTON_SAFETY_CONFIG_H
 
-#include <libweston/libweston.h>
+#include "client_list.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct safety_config {
 	char *role;
-	char *app_id;	/* of surfaces that get the role by themselves, or NULL */
-	char **clients; /* executables that may take the role; ends with NULL */
-	bool has_user; /* as which they must run; else, where they are named, as the compositor's */
-	uid_t user;
-	int32_t width, height; /* that the picture must have, in pixels; 0: any */
+	char *app_id;		    /* of surfaces that get the role by themselves, or NULL */
+	struct client_list clients; /* who may take the role */
+	int32_t width, height;	    /* that the picture must have, in pixels; 0: any */
 	int32_t heartbeat_ms, lease_ms;
 	int32_t client_ms; /* how long a client may leave its events unread; 0: for ever */
 	bool visible;	   /* here, too */
@@ -29,8 +26,5 @@ struct weston_config_section;
  */
 int safety_config_read(struct safety_config *config, struct weston_config_section *section);
 void safety_config_finish(struct safety_config *config);
-
-/* Whether the configuration names the client's executable, and its user. */
-bool safety_config_names(const struct safety_config *config, struct wl_client *client);
 
 #endif

@@ -57,8 +57,8 @@ static void handle_failed(
 	struct weston_source *source = data;
 	char why[256];
 	snprintf(why, sizeof(why),
-			"Weston refuses the output's picture: %s (it gives it to clients that "
-			"gid-buffer.so lets, see weston-gid-buffer(7), or to all with --debug)",
+			"Weston refuses the output's picture: %s (it gives pictures to the programs "
+			"that capture-clients= in [gid] of weston.ini names, and with --debug to all)",
 			message != NULL ? message : "it does not say why");
 	source->base.events->ended(source->base.data, why);
 }

@@ -106,6 +106,24 @@ def test_a_reader_sees_what_is_shown(screen: Screen, tmp_path: Path) -> None:
     assert counts["frames"] >= 1
 
 
+@pytest.mark.parametrize(("named", "status"), [(CAPTURE, 0), ("/usr/bin/gid-view", 1)])
+def test_weston_lets_whom_it_names(
+    cockpit: Cockpit, tmp_path: Path, named: str | Path, status: int
+) -> None:
+    weston = Weston(tmp_path, cockpit.env("cluster"))
+    weston.command.remove("--debug")  # with which it lets everybody
+    weston.configure(f"[gid]\ncapture-clients={named}\n")
+    weston.start()
+    program = Screen(cockpit, weston, "headless", "").capture("--frames=1")
+    command = "gst-launch-1.0 gidsrc domain=cluster stream=desktop ! fakesink"
+    cockpit.run("open", command.split())
+    assert program.wait() == status
+    if status:
+        assert "unauthorized" in program.stderr
+        assert "capture-clients" in program.stderr
+    assert weston.stop() == 0
+
+
 def test_nothing_is_captured_for_nobody(screen: Screen) -> None:
     assert stop(screen.capture())["captured"] == 0
 
