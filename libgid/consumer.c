@@ -477,6 +477,7 @@ static int take_frame(struct gid_consumer *consumer, const struct gid_wire_frame
 		return -EPROTO;
 	}
 	frame->index = consumer->base + copy->index;
+	frame->note = frame->note_size > 0 ? &consumer->ring.note : NULL;
 	consumer->stats.frames++;
 	consumer->back_off = BACK_OFF_MIN_NS; /* a stream that lives is asked for at once again */
 	note_gap(consumer, frame);

@@ -514,14 +514,14 @@ static void note_newest(
 
 /* Whether the consumer gets the frame. Runs no callback. */
 static bool send_to(struct gid_subscription *subscription, const struct gid_wire_frame *frame,
-		struct gid_slab *slab, uint64_t now) {
+		const void *note, struct gid_slab *slab, uint64_t now) {
 	struct gid_producer *producer = subscription->producer;
 	bool seen = slab == NULL || can_see(subscription, slab);
 	int error = slab == NULL || !seen ? 0 : grant_one(producer, slab, subscription->domain);
-	int sent = error < 0 || !seen ? 0 : gid_ring_send(&subscription->ring, frame, now);
+	int sent = error < 0 || !seen ? 0 : gid_ring_send(&subscription->ring, frame, note, now);
 	if (sent == 0 && error == 0 && slab != NULL && seen && subscription->drop_old) {
 		error = drop_oldest(subscription);
-		sent = error == 1 ? gid_ring_send(&subscription->ring, frame, now) : 0;
+		sent = error == 1 ? gid_ring_send(&subscription->ring, frame, note, now) : 0;
 	}
 	/* Without gidd there can be no grant now, but there can be one for a later frame. */
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
@@ -594,7 +594,7 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 	producer->stats.frames += slab != NULL;
 	int count = 0;
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && send_to(sub, &entry, slab, now)) {
+		if (!sub->dead && send_to(sub, &entry, frame->note, slab, now)) {
 			count++;
 		}
 	}

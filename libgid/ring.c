@@ -40,6 +40,25 @@ static inline void ring_get_entry(struct gid_wire_frame *copy, const struct gid_
 	}
 }
 
+/* Likewise; most entries have none. */
+static inline void ring_put_note(struct gid_wire_note *place, const void *note, size_t size) {
+	for (size_t i = 0; i * sizeof(uint64_t) < size; i++) {
+		size_t left = size - i * sizeof(uint64_t);
+		uint64_t word = 0;
+		memcpy(&word, (const char *)note + i * sizeof(word),
+				left < sizeof(word) ? left : sizeof(word));
+		__atomic_store_n(&place->words[i], word, __ATOMIC_RELEASE);
+	}
+}
+
+static inline void ring_get_note(
+		struct gid_wire_note *copy, const struct gid_wire_note *place, size_t size) {
+	size = size < sizeof(*copy) ? size : sizeof(*copy);
+	for (size_t i = 0; i * sizeof(uint64_t) < size; i++) {
+		copy->words[i] = __atomic_load_n(&place->words[i], __ATOMIC_ACQUIRE);
+	}
+}
+
 /* `own` is our copy of the word at `asleep`, which we alone write. */
 static inline void ring_sleep(uint64_t *asleep, uint64_t *own) {
 	*own |= 1;
@@ -83,7 +102,8 @@ static void mark_taken(struct gid_ring_producer *end, uint64_t index, bool taken
 	}
 }
 
-int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame, uint64_t now) {
+int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
+		const void *note, uint64_t now) {
 	bool picture = frame->gid != GID_NONE;
 	if (end->in_flight == GID_RING_ENTRIES || (picture && end->pictures >= end->credit)) {
 		return 0;
@@ -94,6 +114,7 @@ int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *fr
 	}
 	ring_put_entry(&end->ring->frames_ring[index % GID_RING_ENTRIES], frame, index);
 	mark_taken(end, index, false);
+	ring_put_note(&end->ring->notes[index % GID_RING_ENTRIES], note, frame->note_size);
 	end->sent[index % GID_RING_ENTRIES] = (struct gid_ring_sent){
 			.index = index,
 			.gid = frame->gid,
@@ -410,6 +431,8 @@ int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy)
 			put_release(end, index - 1);
 		}
 		ring_get_entry(copy, &end->ring->frames_ring[index % GID_RING_ENTRIES]);
+		ring_get_note(&end->note, &end->ring->notes[index % GID_RING_ENTRIES],
+				copy->note_size);
 		uint64_t floor = ring_load(&end->ring->floor);
 		if (floor > index) {
 			put_release(end, index);

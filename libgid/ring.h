@@ -73,10 +73,11 @@ void gid_ring_producer_init(struct gid_ring_producer *end, struct gid_wire_ring 
 		const struct gid_wire_page *page, uint32_t credit);
 
 /*
- * Puts an entry in (its index is set here). Returns 1, or 0 where there is no credit, or for an
- * entry without picture no free place.
+ * Puts an entry in (its index is set here) with its note, of as many bytes as it says. Returns 1,
+ * or 0 where there is no credit, or for an entry without picture no free place.
  */
-int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame, uint64_t now);
+int gid_ring_send(struct gid_ring_producer *end, const struct gid_wire_frame *frame,
+		const void *note, uint64_t now);
 
 /* Whether the consumer is to be woken: asked after everything that it should hear of. */
 bool gid_ring_should_wake_consumer(struct gid_ring_producer *end);
@@ -152,6 +153,7 @@ struct gid_ring_consumer {
 	uint64_t shown_count, showable_count, renewed;
 	uint32_t held;
 	uint64_t held_until[GID_RING_ENTRIES]; /* index + 1 of the entry held at a place, else 0 */
+	struct gid_wire_note note;	       /* of the entry received last */
 };
 
 /* `ring` is the producer's, `page` is zeroed and ours. Both outlive the end. */
@@ -159,8 +161,8 @@ void gid_ring_consumer_init(struct gid_ring_consumer *end, const struct gid_wire
 		struct gid_wire_page *page);
 
 /*
- * Takes the next entry. Returns 1 with a copy (whose index alone was checked), 0 where there is
- * none, -EPROTO.
+ * Takes the next entry. Returns 1 with a copy (whose index alone was checked) and one of its note,
+ * 0 where there is none, -EPROTO.
  */
 int gid_ring_receive(struct gid_ring_consumer *end, struct gid_wire_frame *copy);
 

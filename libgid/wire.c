@@ -794,10 +794,8 @@ static bool frame_is_valid(const struct gid_frame *frame) {
 	if ((flags & ~(uint32_t)FRAME_FLAGS_ALL) != 0 || frame->transform > FRAME_TRANSFORM_MAX) {
 		return false;
 	}
-	for (size_t i = 0; i < sizeof(frame->reserved) / sizeof(frame->reserved[0]); i++) {
-		if (frame->reserved[i] != 0) {
-			return false;
-		}
+	if (frame->reserved != 0 || frame->note_size > GID_NOTE_MAX) {
+		return false;
 	}
 	bool no_picture = (frame->flags & FRAME_FLAGS_NO_PICTURE) != 0;
 	if (no_picture != (frame->gid == GID_NONE)) {
@@ -841,12 +839,14 @@ int gid_wire_get_frame(
 			.flags = copy->flags,
 			.transform = copy->transform,
 			.index = copy->index,
+			.offset = ~copy->offset,
+			.offset_end = ~copy->offset_end,
+			.media_flags = copy->media_flags,
+			.note_size = copy->note_size,
 	};
 	get_box(&out.damage, copy->damage);
 	get_box(&out.crop, copy->crop);
-	bool reserved = (copy->reserved[0] | copy->reserved[1] | copy->reserved[2]) != 0;
-	if (reserved || !frame_is_valid(&out) ||
-			(out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
+	if (!frame_is_valid(&out) || (out.gid != GID_NONE && gid_domain_of(out.gid) != domain)) {
 		return -EPROTO;
 	}
 	*frame = out;
@@ -870,6 +870,10 @@ int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *fram
 			.content_hash = frame->content_hash,
 			.flags = frame->flags,
 			.transform = frame->transform,
+			.offset = ~frame->offset,
+			.offset_end = ~frame->offset_end,
+			.media_flags = frame->media_flags,
+			.note_size = frame->note_size,
 	};
 	put_box(wire->damage, &frame->damage);
 	put_box(wire->crop, &frame->crop);

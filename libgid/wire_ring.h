@@ -28,7 +28,14 @@ struct gid_wire_frame {
 	/* x, y, width, height; pixels fit in 16 bits: GID_SIZE_MAX */
 	uint16_t damage[4];
 	uint16_t crop[4];
-	uint64_t reserved[3];
+	/* inverted, so that 0 is none */
+	uint64_t offset, offset_end;
+	uint32_t media_flags, note_size;
+};
+
+/* What belongs to the entry at the same place, as many bytes as that says. */
+struct gid_wire_note {
+	uint64_t words[GID_NOTE_MAX / 8];
 };
 
 /*
@@ -53,6 +60,7 @@ struct gid_wire_ring {
 	uint64_t wants_shown; /* not 0: the consumer is to tell what its display shows */
 	uint64_t reserved2;
 	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
+	struct gid_wire_note notes[GID_RING_ENTRIES];
 };
 
 enum gid_wire_wake {
@@ -95,7 +103,7 @@ struct gid_wire_page {
 };
 
 _Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
-_Static_assert(sizeof(struct gid_wire_ring) == 192 + 128 * GID_RING_ENTRIES, "wire");
+_Static_assert(sizeof(struct gid_wire_ring) == 192 + (128 + 256) * GID_RING_ENTRIES, "wire");
 _Static_assert(sizeof(struct gid_wire_page) ==
 				448 + 8 * GID_RING_RELEASES + 16 + 16 * GID_SHOWABLE_MAX,
 		"wire");
@@ -104,7 +112,7 @@ _Static_assert(sizeof(struct gid_wire_page) <= 4096, "memory of older consumers 
 /*
  * A ring entry, copied out of shared memory first. `domain` is who the producer is. Times are at
  * most 2^63-1 or GID_TIME_NONE; a frame has a gid or one of the flags EOS, FLUSH, HIDDEN, never
- * both. -EPROTO for an entry, -EINVAL for a frame that cannot be one.
+ * both. -EPROTO for an entry, -EINVAL for a frame that cannot be one. A note is not part of it.
  */
 int gid_wire_get_frame(struct gid_frame *frame, const struct gid_wire_frame *copy, uint32_t domain);
 int gid_wire_put_frame(struct gid_wire_frame *wire, const struct gid_frame *frame);

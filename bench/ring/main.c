@@ -91,7 +91,7 @@ static void ring_produce(struct both *both) {
 		struct gid_wire_frame frame = {
 				.gid = gid_make(1, 1, sent % CREDIT, 0), .sequence = sent};
 		struct gid_ring_sent back;
-		while (sent < both->count && gid_ring_send(&end, &frame, 1) == 1) {
+		while (sent < both->count && gid_ring_send(&end, &frame, NULL, 1) == 1) {
 			frame.sequence = ++sent;
 			frame.gid = gid_make(1, 1, sent % CREDIT, 0);
 		}
@@ -110,7 +110,7 @@ static void ring_alone(struct both *both) {
 	for (uint64_t i = 0; i < both->count; i++) {
 		struct gid_wire_frame frame = {.gid = gid_make(1, 1, i % CREDIT, 0), .sequence = i};
 		struct gid_ring_sent back;
-		if (gid_ring_send(&producer, &frame, 1) != 1 ||
+		if (gid_ring_send(&producer, &frame, NULL, 1) != 1 ||
 				gid_ring_receive(&consumer, &frame) != 1 || frame.sequence != i) {
 			errx(1, "frame %lu: wrong", (unsigned long)i);
 		}

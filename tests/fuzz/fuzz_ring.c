@@ -94,7 +94,7 @@ static void send_one(struct game *game) {
 	uint64_t before = end->tail;
 	fill_frame(&frame, picture ? gid_make(1, 1, 1, 0) : GID_NONE, game->time++);
 	bool has_room = picture ? gid_ring_room(end) > 0 : end->in_flight < GID_RING_ENTRIES;
-	int sent = gid_ring_send(end, &frame, game->time);
+	int sent = gid_ring_send(end, &frame, NULL, game->time);
 	demand(sent == has_room);
 	if (sent == 1) {
 		/* Places that are held are left out: the tail may have gone over some. */

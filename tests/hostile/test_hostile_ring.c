@@ -82,7 +82,7 @@ static int step_producer(struct gid_ring_producer *end, bool *good, uint64_t num
 	case 0:
 	case 1:
 		fill_numbered(&frame, number);
-		got = gid_ring_send(end, &frame, number);
+		got = gid_ring_send(end, &frame, NULL, number);
 		*good &= end->in_flight == before + (uint32_t)got;
 		return 0;
 	case 2:

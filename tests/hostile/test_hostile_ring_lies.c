@@ -14,7 +14,7 @@ static void begin(uint32_t sent, uint32_t received, uint32_t released) {
 	ring_pair_init(&pair, GID_CREDIT_MAX);
 	for (uint64_t i = 0; i < sent; i++) {
 		fill_numbered(&frame, i * 7 + 1);
-		gid_ring_send(&pair.producer, &frame, i);
+		gid_ring_send(&pair.producer, &frame, NULL, i);
 	}
 	for (uint64_t i = 0; i < received; i++) {
 		gid_ring_receive(&pair.consumer, &frame);
@@ -74,7 +74,7 @@ static void test_lies_of_consumers(void) {
 	begin(0, 0, 0);
 	for (uint64_t i = 0; i < 300; i++) {
 		fill_numbered(&frame, i * 7 + 1);
-		gid_ring_send(&pair.producer, &frame, i);
+		gid_ring_send(&pair.producer, &frame, NULL, i);
 		gid_ring_oldest(&pair.producer, &sent);
 		gid_ring_take_by_force(&pair.producer, sent.index, &sent);
 	}

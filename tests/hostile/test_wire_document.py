@@ -23,6 +23,7 @@ SIZES = {
     "layout": 56,
     "entry": 128,
     "showable": 16,
+    "note": 256,
 }
 PLANES = "(u32 offset, u32 stride)[4]"
 
@@ -50,7 +51,7 @@ MESSAGES = {
 OTHERS = {
     "header": (part("## Messages"), 16),
     "layout": (part("The layout has 56 bytes"), 56),
-    "ring": (part("### The ring"), 8384),
+    "ring": (part("### The ring"), 24768),
     "frame": (part("### An entry"), 128),
     "page": (part("### The page"), 3536),
     "envelope": (part("### The envelope"), 16),

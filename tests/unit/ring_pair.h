@@ -43,7 +43,7 @@ static inline void fill_frame(struct gid_wire_frame *frame, gid_id gid, uint64_t
 	frame->pts = sequence * 5;
 	frame->duration = sequence * 7;
 	frame->content_hash = sequence * 11;
-	frame->reserved[2] = sequence * 13;
+	frame->offset_end = sequence * 13;
 }
 
 #endif

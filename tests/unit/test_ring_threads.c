@@ -102,16 +102,16 @@ static void send_one(struct producer *producer, uint64_t sequence) {
 			run->slots[slot][i] = sequence + i;
 		}
 	}
-	int sent = gid_ring_send(&producer->end, &frame, sequence);
+	int sent = gid_ring_send(&producer->end, &frame, NULL, sequence);
 	struct gid_ring_sent oldest;
 	if (sent == 0 && schedule->drop_old &&
 			gid_ring_oldest_unread(&producer->end, &oldest) == 1) {
 		take_back(producer, oldest.index + 1);
-		sent = gid_ring_send(&producer->end, &frame, sequence);
+		sent = gid_ring_send(&producer->end, &frame, NULL, sequence);
 	}
 	while (sent == 0 && schedule->patient && run->failure == NULL) {
 		collect(producer);
-		sent = gid_ring_send(&producer->end, &frame, sequence);
+		sent = gid_ring_send(&producer->end, &frame, NULL, sequence);
 		pause_randomly(&producer->random, 3);
 	}
 	if (sent == 0) {

@@ -101,7 +101,7 @@ static void *produce(void *unused) {
 		struct gid_ring_sent released;
 		while (gid_ring_collect(&end, &released) == 1) {
 		}
-		if (gid_ring_send(&end, &frame, 0) == 1) {
+		if (gid_ring_send(&end, &frame, NULL, 0) == 1) {
 			sent++;
 			if (gid_ring_should_wake_consumer(&end)) {
 				ring_bell(to_near[1]);
@@ -165,7 +165,7 @@ static void test_late_rings(struct side *near, struct side *far) {
 	unsigned on_their_way = 0;
 	for (int i = 0; i < 2; i++) {
 		gid_ring_consumer_sleep(&consumer);
-		gid_ring_send(&producer, &frame, 0);
+		gid_ring_send(&producer, &frame, NULL, 0);
 		on_their_way += gid_ring_should_wake_consumer(&producer) &&
 				subscription_should_ring(&near->link, NUMBER);
 		gid_ring_receive(&consumer, &copy); /* it wakes by itself */
@@ -184,7 +184,7 @@ static void test_late_rings(struct side *near, struct side *far) {
 	tap_ok(rings() == 0, "but not more often than there was a frame");
 	gid_ring_consumer_wake(&consumer);
 
-	gid_ring_send(&producer, &frame, 0);
+	gid_ring_send(&producer, &frame, NULL, 0);
 	gid_ring_receive(&consumer, &copy);
 	gid_ring_consumer_sleep(&consumer);
 	tap_ok(gid_ring_should_wake_consumer(&producer) &&
@@ -205,7 +205,7 @@ static void test_rings_of_others(struct side *far) {
 	gid_ring_producer_init(&producer, &ring, &page, CREDIT);
 	gid_ring_consumer_init(&consumer, &ring, &page);
 	for (int i = 0; i < 100; i++) { /* none of which needs a ring */
-		gid_ring_send(&producer, &frame, 0);
+		gid_ring_send(&producer, &frame, NULL, 0);
 		gid_ring_receive(&consumer, &copy);
 		gid_ring_release(&consumer, copy.index);
 		struct gid_ring_sent released;
@@ -219,7 +219,7 @@ static void test_rings_of_others(struct side *far) {
 	}
 	tap_ok(woken > 0 && woken < 8, "a hundred rings for others wake it %u times", woken);
 	gid_ring_consumer_sleep(&consumer);
-	gid_ring_send(&producer, &frame, 0);
+	gid_ring_send(&producer, &frame, NULL, 0);
 	subscription_rung(&far->link, 0);
 	tap_ok(rings() == 1, "and one with something new does");
 	memset(&ring, 0, sizeof(ring));

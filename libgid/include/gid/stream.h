@@ -42,8 +42,10 @@ struct gid_producer;
 struct gid_consumer;
 struct gid_timeline;
 
-#define GID_CREDIT_MAX 63u	 /**< frames that one consumer can have at once */
-#define GID_TIME_NONE UINT64_MAX /**< no such time */
+#define GID_CREDIT_MAX 63u	   /**< frames that one consumer can have at once */
+#define GID_TIME_NONE UINT64_MAX   /**< no such time */
+#define GID_OFFSET_NONE UINT64_MAX /**< no such offset */
+#define GID_NOTE_MAX 256u	   /**< bytes of a frame's note */
 
 /** Properties of a frame, for `flags`. */
 enum gid_frame_flags {
@@ -122,10 +124,20 @@ struct gid_frame {
 	 * Where pixels share samples, the rows have all blocks of samples that are seen in part.
 	 */
 	uint64_t content_hash;
-	uint32_t flags;	      /**< enum gid_frame_flags */
-	uint32_t transform;   /**< enum wl_output_transform */
-	uint64_t index;	      /**< names the frame in gid_consumer_release(); set by the library */
-	uint64_t reserved[5]; /**< 0 */
+	uint32_t flags;	    /**< enum gid_frame_flags */
+	uint32_t transform; /**< enum wl_output_transform */
+	uint64_t index;	    /**< names the frame in gid_consumer_release(); set by the library */
+	/** Where it begins and ends in its medium, as numbers of frames, or GID_OFFSET_NONE. */
+	uint64_t offset, offset_end;
+	/**
+	 * What the producer's framework says of the frame beyond all this, for the same framework
+	 * on the other side: libgid does not look at it. The note is the caller's until
+	 * gid_producer_send() returns; that of a received frame is good until the next call of
+	 * gid_consumer_receive(), and has to be parsed with care.
+	 */
+	uint32_t media_flags, note_size; /**< bytes, at most GID_NOTE_MAX; 0: no note */
+	const void *note;
+	uint64_t reserved; /**< 0 */
 };
 
 /** The initial value of a producer's frame: no picture, no times, all of it damaged and shown. */
@@ -136,6 +148,8 @@ struct gid_frame {
 			.pts = GID_TIME_NONE,                                                      \
 			.dts = GID_TIME_NONE,                                                      \
 			.duration = GID_TIME_NONE,                                                 \
+			.offset = GID_OFFSET_NONE,                                                 \
+			.offset_end = GID_OFFSET_NONE,                                             \
 	}
 
 /** When a display showed a frame: what a consumer with a display can tell the producer. */
