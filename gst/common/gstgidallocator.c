@@ -6,6 +6,7 @@
 #include <gst/allocators/allocators.h>
 
 #include "gstgid.h"
+#include "gstgidcaps.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -567,7 +568,7 @@ gst_gid_allocator_new (GstGidDomain *domain, const gchar *stream, const GstCaps 
   self->limit = limit;
   self->dmabuf = dmabuf;
   gst_gid_format_from_caps (&self->format, caps);
-  self->description = gst_gid_description_from_caps (caps);
+  self->description = gst_gid_caps_to_text (caps, GID_DESCRIPTION_MAX, NULL);
   return self;
 }
 

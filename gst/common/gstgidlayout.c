@@ -6,6 +6,7 @@
 #include <gst/allocators/gstdmabuf.h>
 
 #include "gstgid.h"
+#include "gstgidcaps.h"
 #include "gstgidcolours.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -26,6 +27,19 @@ static const struct
   { GST_VIDEO_BUFFER_FLAG_RFF, GID_FRAME_REPEAT_FIRST },
   { GST_VIDEO_BUFFER_FLAG_ONEFIELD, GID_FRAME_ONE_FIELD },
 };
+
+/*
+ * Of the others, all those that say something of the frame: not those of the object itself, and not
+ * that its memory is another, which only the buffer's owner can know.
+ */
+static guint
+other_flags (guint flags)
+{
+  flags &= ~(guint) (GST_MINI_OBJECT_FLAG_LAST - 1) & ~(guint) GST_BUFFER_FLAG_TAG_MEMORY;
+  for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++)
+    flags &= ~flag_map[i].gst;
+  return flags;
+}
 
 /* What GStreamer does not know as DRM's, though both have it. */
 static const struct
@@ -337,20 +351,6 @@ gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *
   return gst_gid_layout_equal (layout, &plain);
 }
 
-gchar *
-gst_gid_description_from_caps (const GstCaps *caps)
-{
-  gchar *description = gst_caps_to_string (caps);
-
-  if (strlen (description) > GID_DESCRIPTION_MAX) {
-    GST_WARNING ("the caps are too long to travel with the frames, which will be described by "
-                 "format and size only: %" GST_PTR_FORMAT,
-        caps);
-    g_clear_pointer (&description, g_free);
-  }
-  return description;
-}
-
 static void
 set_colorimetry (GstCaps *caps, const struct gid_colours *colours)
 {
@@ -386,10 +386,9 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
 
   /* what the description says has to agree with the layout, which libgid has checked */
   if (*info->description)
-    caps = gst_caps_from_string (info->description);
-  if (caps && gst_caps_is_fixed (caps) && gst_gid_format_from_caps (&said, caps)
-      && said.fourcc == layout->fourcc && said.modifier == layout->modifier
-      && gst_gid_format_width (&said) <= layout->width
+    caps = gst_gid_caps_from_text (info->description, strlen (info->description));
+  if (caps && gst_gid_format_from_caps (&said, caps) && said.fourcc == layout->fourcc
+      && said.modifier == layout->modifier && gst_gid_format_width (&said) <= layout->width
       && gst_gid_format_height (&said) <= layout->height
       && gst_gid_colours_agree (&said.colours, &layout->colours)
       && are_possible (caps, &said.info)) {
@@ -438,6 +437,9 @@ gst_gid_frame_set_buffer (struct gid_frame *frame, const GstGidFormat *format, G
   frame->pts = GST_BUFFER_PTS (buffer);
   frame->dts = GST_BUFFER_DTS (buffer);
   frame->duration = GST_BUFFER_DURATION (buffer);
+  frame->offset = GST_BUFFER_OFFSET (buffer);
+  frame->offset_end = GST_BUFFER_OFFSET_END (buffer);
+  frame->media_flags = other_flags (GST_BUFFER_FLAGS (buffer));
   for (guint i = 0; i < G_N_ELEMENTS (flag_map); i++) {
     if (GST_BUFFER_FLAG_IS_SET (buffer, flag_map[i].gst))
       frame->flags |= flag_map[i].gid;
@@ -462,6 +464,7 @@ gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer *buffer)
     if (frame->flags & flag_map[i].gid)
       GST_BUFFER_FLAG_SET (buffer, flag_map[i].gst);
   }
+  GST_BUFFER_FLAG_SET (buffer, other_flags (frame->media_flags));
 }
 
 gboolean
@@ -482,3 +485,4 @@ gst_gid_clock_offset (GstClock *clock)
 }
 
 G_STATIC_ASSERT (GST_CLOCK_TIME_NONE == GID_TIME_NONE);
+G_STATIC_ASSERT (GST_BUFFER_OFFSET_NONE == GID_OFFSET_NONE);

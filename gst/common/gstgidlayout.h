@@ -60,13 +60,10 @@ gboolean gst_gid_layout_equal (const struct gid_layout *a, const struct gid_layo
 /** Whether the layout is the one that GStreamer assumes where there is no GstVideoMeta. */
 gboolean gst_gid_layout_is_default (const struct gid_layout *layout, const GstGidFormat *format);
 
-/** Caps as a slab carries them, or NULL where they are too long. */
-gchar *gst_gid_description_from_caps (const GstCaps *caps);
-
 /** The caps that a slab's description says, or, where it says nothing, those of its layout. */
 GstCaps *gst_gid_caps_from_slab (const struct gid_slab_info *info);
 
-/** Flags and crop of a buffer into a frame, and back. */
+/** Times, offsets, flags and crop of a buffer into a frame; and flags back. */
 void gst_gid_frame_set_buffer (
     struct gid_frame *frame, const GstGidFormat *format, GstBuffer *buffer);
 void gst_gid_frame_apply_flags (const struct gid_frame *frame, GstBuffer *buffer);

@@ -278,6 +278,28 @@ is_for_others (GstGidSink *self, const GstGidSlab *slab)
       || (allocator->stream != NULL && g_strcmp0 (allocator->stream, self->stream) != 0);
 }
 
+/* Said once of each kind: what is behind gidsrc works without it, or finds out by itself. */
+static void
+tell_of_lost (const GstMetaInfo *info, gpointer data)
+{
+  GstGidSink *self = data;
+
+  if (g_hash_table_add (self->lost_metas, GSIZE_TO_POINTER (info->type)))
+    GST_ELEMENT_INFO (self, STREAM, NOT_IMPLEMENTED,
+        ("Readers do not get the %s of frames: metadata of that kind does not travel.",
+            g_type_name (info->type)),
+        (NULL));
+}
+
+/* All but the gid. */
+static void
+describe_frame (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame)
+{
+  gst_gid_frame_set_buffer (frame, &self->format, buffer);
+  frame->note = self->note.bytes;
+  frame->note_size = self->note.size;
+}
+
 GstFlowReturn
 gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
     struct gid_frame *frame, GstGidExport **export)
@@ -291,7 +313,8 @@ gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
   struct gid_layout layout;
 
   *export = NULL;
-  gst_gid_frame_set_buffer (frame, &self->format, *buffer);
+  gst_gid_note_set_buffer (&self->note, *buffer, tell_of_lost, self);
+  describe_frame (self, *buffer, frame);
   gst_gid_layout_from_buffer (&layout, &self->format, *buffer);
 
   if (gst_buffer_n_memory (*buffer) != 1) {
@@ -324,7 +347,7 @@ gst_gid_sink_name_frame (GstGidSink *self, gboolean playing, GstBuffer **buffer,
   ret = copy_frame (self, playing, buffer, reason);
   if (ret != GST_FLOW_OK)
     return ret;
-  gst_gid_frame_set_buffer (frame, &self->format, *buffer);
+  describe_frame (self, *buffer, frame);
   frame->flags |= GID_FRAME_COPIED;
   name_slot (self, gst_gid_memory_get_slot (gst_buffer_peek_memory (*buffer, 0)), frame);
   return GST_FLOW_OK;

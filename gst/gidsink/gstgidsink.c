@@ -24,6 +24,7 @@
 #include <gst/video/video.h>
 
 #include "common/gstgid.h"
+#include "common/gstgidcaps.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
@@ -51,6 +52,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   self->asked = 0;
   self->shown = (struct gid_shown) { 0 };
   self->knows_live = self->live = FALSE;
+  g_hash_table_remove_all (self->lost_metas);
   g_atomic_int_set (&self->end_is_asked, FALSE);
   self->picture_is_due = TRUE;
   g_atomic_int_set (&self->only_raw, FALSE);
@@ -141,6 +143,7 @@ gst_gid_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
   GstGidSink *self = GST_GID_SINK (sink);
   GstGidFormat format;
+  gchar *lost;
 
   if (!gst_gid_format_from_caps (&format, caps)) {
     GST_ERROR_OBJECT (self, "cannot lay out %" GST_PTR_FORMAT, caps);
@@ -151,7 +154,14 @@ gst_gid_sink_set_caps (GstBaseSink *sink, GstCaps *caps)
   gst_gid_sink_clear_caps (self);
   self->format = format;
   self->caps = gst_caps_ref (caps);
-  self->description = gst_gid_description_from_caps (caps);
+  self->description = gst_gid_caps_to_text (caps, GID_DESCRIPTION_MAX, &lost);
+  if (lost)
+    GST_ELEMENT_WARNING (self, STREAM, NOT_IMPLEMENTED,
+        ("Readers do not get these fields of the caps: %s. Fields of simple types travel, %d bytes of "
+         "them.",
+            lost, GID_DESCRIPTION_MAX),
+        ("%" GST_PTR_FORMAT, caps));
+  g_free (lost);
   return TRUE;
 }
 
@@ -335,7 +345,7 @@ gst_gid_sink_finalize (GObject *object)
   GstGidSink *self = GST_GID_SINK (object);
 
   gst_object_unref (self->clock);
-
+  g_hash_table_unref (self->lost_metas);
   gst_gid_sink_finish_properties (self);
   g_mutex_clear (&self->wait_lock);
   g_cond_clear (&self->wait_cond);
@@ -385,6 +395,7 @@ gst_gid_sink_init (GstGidSink *self)
 {
   gst_gid_sink_init_properties (self);
   self->clock = gst_gid_display_clock_new ();
+  self->lost_metas = g_hash_table_new (NULL, NULL);
   g_mutex_init (&self->wait_lock);
   g_cond_init (&self->wait_cond);
   /* the last sample would pin a slot for nothing */

@@ -7,6 +7,7 @@
 #include "common/gstgidaccess.h"
 #include "common/gstgidcopies.h"
 #include "common/gstgidexport.h"
+#include "common/gstgidnote.h"
 #include "common/gstgidpool.h"
 #include "gstgiddeadline.h"
 #include "gstgidphase.h"
@@ -55,7 +56,9 @@ struct _GstGidSink
   /* the streaming thread's */
   GstCaps *caps;
   GstGidFormat format;
-  gchar *description; /* of slabs for these caps; NULL where they are too long */
+  gchar *description; /* of slabs for these caps */
+  GstGidNote note; /* of the present frame */
+  GHashTable *lost_metas; /* GType of those that were told of: a set */
   GstGidAllocator *allocator; /* for these caps; to change with the object lock */
   GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps than these */
   GstCaps *asked_caps;

@@ -162,6 +162,7 @@ gst_gid_src_stop (GstBaseSrc *src)
   gst_gid_src_post_stats (self, TRUE);
   gst_gid_imports_retire (self->imports, TRUE);
   gst_gid_src_clear_copies (self);
+  g_hash_table_remove_all (self->references);
   GST_OBJECT_LOCK (self);
   gst_gid_domain_lock (reader->domain);
   gid_consumer_get_stats (reader->consumer, &self->last_stats);
@@ -391,6 +392,7 @@ gst_gid_src_finalize (GObject *object)
   GstGidSrc *self = GST_GID_SRC (object);
 
   g_hash_table_unref (self->imports);
+  g_hash_table_unref (self->references);
   gst_gid_src_finish_properties (self);
   G_OBJECT_CLASS (gst_gid_src_parent_class)->finalize (object);
 }
@@ -432,6 +434,7 @@ gst_gid_src_init (GstGidSrc *self)
 {
   gst_gid_src_init_properties (self);
   self->imports = gst_gid_imports_new ();
+  self->references = gst_gid_references_new ();
   gst_base_src_set_format (GST_BASE_SRC_CAST (self), GST_FORMAT_TIME);
   gst_base_src_set_live (GST_BASE_SRC_CAST (self), TRUE);
 }

@@ -5,6 +5,7 @@
 #include <gst/base/gstpushsrc.h>
 
 #include "common/gstgidcopies.h"
+#include "common/gstgidnote.h"
 #include "gstgidimport.h"
 
 G_BEGIN_DECLS
@@ -18,6 +19,7 @@ typedef struct
   struct gid_frame frame;
   struct gid_slab *slab;
   GstBuffer *copy;
+  guint8 note[GID_NOTE_MAX]; /* the frame's */
 } GstGidArrival;
 
 struct _GstGidSrc
@@ -59,6 +61,7 @@ struct _GstGidSrc
 
   /* the streaming thread's */
   GHashTable *imports; /* a slab's key -> GstGidImport */
+  GstGidReferences *references; /* of timestamps that frames brought */
   enum gid_consumer_state posted_state;
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;

@@ -60,7 +60,8 @@ set_times (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame, Gs
   guint64 when = frame->present_time;
 
   GST_BUFFER_DURATION (buffer) = frame->duration;
-  GST_BUFFER_OFFSET (buffer) = frame->sequence;
+  GST_BUFFER_OFFSET (buffer) = frame->offset;
+  GST_BUFFER_OFFSET_END (buffer) = frame->offset_end;
   gst_gid_metas_set_submit (metas, buffer, frame->submit_time);
   if (!self->live) {
     GST_BUFFER_PTS (buffer) = frame->pts;
@@ -285,6 +286,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   gst_gid_frame_apply_flags (frame, buffer);
   set_times (self, buffer, frame, metas);
   gst_gid_src_note_sequence (self, frame, buffer);
+  gst_gid_note_apply (arrival->note, frame->note_size, self->references, buffer);
   *out = buffer;
   return GST_FLOW_OK;
 }

@@ -74,6 +74,17 @@ note_interval (GstGidSrc *self, const struct gid_frame *frame)
   self->received = frame->submit_time;
 }
 
+/* As gid_consumer_receive(). With the lock held. */
+static int
+receive (GstGidReader *reader, GstGidArrival *arrival)
+{
+  int ret = gid_consumer_receive (reader->consumer, &arrival->frame);
+
+  if (ret == 1 && arrival->frame.note_size > 0)
+    memcpy (arrival->note, arrival->frame.note, arrival->frame.note_size);
+  return ret;
+}
+
 int
 gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival)
 {
@@ -87,7 +98,7 @@ gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival)
     g_free (first);
     ret = 1;
   } else {
-    ret = gid_consumer_receive (self->reader->consumer, &arrival->frame);
+    ret = receive (self->reader, arrival);
     if (ret == 1)
       note_interval (self, &arrival->frame);
   }
@@ -311,7 +322,7 @@ take_one (GstGidReader *reader, GstGidSrc *self)
 {
   GstGidArrival *arrival = g_new0 (GstGidArrival, 1);
 
-  if (gid_consumer_receive (reader->consumer, &arrival->frame) != 1) {
+  if (receive (reader, arrival) != 1) {
     g_free (arrival);
     return FALSE;
   }

@@ -68,8 +68,8 @@ static gboolean is_like_new(struct watch *watch, GstBuffer *buffer) {
 			time_of(buffer, "timestamp/x-gid-media") ==
 					watch->frames * GST_SECOND / 30 &&
 			GST_BUFFER_PTS_IS_VALID(buffer) && !GST_BUFFER_DTS_IS_VALID(buffer) &&
-			GST_BUFFER_OFFSET(buffer) == watch->frames + 1 &&
-			!GST_BUFFER_OFFSET_END_IS_VALID(buffer);
+			GST_BUFFER_OFFSET(buffer) == watch->frames &&
+			GST_BUFFER_OFFSET_END(buffer) == watch->frames + 1;
 	watch->submitted = submitted;
 	return times && metas == 3 && video != NULL && video->width == WIDTH &&
 			video->height == HEIGHT && video->offset[0] == 0 &&

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT
+#include "gstgidcaps.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gst/allocators/gstdmabuf.h>
+#include <gst/video/video.h>
+
+#define FIELDS_MAX 64 /* that are read */
+
+/* What says how the picture is to be shown: before all that may be left out. */
+static const gchar *const known_fields[] = { "format", "drm-format", "width", "height", "framerate",
+  "interlace-mode", "field-order", "pixel-aspect-ratio", "colorimetry", "chroma-site",
+  "multiview-mode", "multiview-flags", "views", "max-framerate", "mastering-display-info",
+  "content-light-level" };
+
+/* --- values ------------------------------------------------------------------------------------ */
+
+/* All of the text is a number from `min` to `max`. */
+static gboolean
+read_signed (const gchar *text, gint64 min, gint64 max, gint64 *number)
+{
+  return g_ascii_string_to_signed (text, 10, min, max, number, NULL);
+}
+
+static gboolean
+read_int (GValue *value, const gchar *text)
+{
+  gint64 number;
+
+  if (!read_signed (text, G_MININT, G_MAXINT, &number))
+    return FALSE;
+  g_value_set_int (value, (gint) number);
+  return TRUE;
+}
+
+static gboolean
+read_int64 (GValue *value, const gchar *text)
+{
+  gint64 number;
+
+  if (!read_signed (text, G_MININT64, G_MAXINT64, &number))
+    return FALSE;
+  g_value_set_int64 (value, number);
+  return TRUE;
+}
+
+static gboolean
+read_uint (GValue *value, const gchar *text)
+{
+  guint64 number;
+
+  if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &number, NULL))
+    return FALSE;
+  g_value_set_uint (value, (guint) number);
+  return TRUE;
+}
+
+static gboolean
+read_uint64 (GValue *value, const gchar *text)
+{
+  guint64 number;
+
+  if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT64, &number, NULL))
+    return FALSE;
+  g_value_set_uint64 (value, number);
+  return TRUE;
+}
+
+static gboolean
+read_double (GValue *value, const gchar *text)
+{
+  gchar *end;
+  gdouble number = g_ascii_strtod (text, &end);
+
+  if (end == text || *end || !isfinite (number))
+    return FALSE;
+  g_value_set_double (value, number);
+  return TRUE;
+}
+
+static gboolean
+read_boolean (GValue *value, const gchar *text)
+{
+  g_value_set_boolean (value, strcmp (text, "true") == 0);
+  return strcmp (text, "true") == 0 || strcmp (text, "false") == 0;
+}
+
+static gboolean
+read_string (GValue *value, const gchar *text)
+{
+  g_value_set_string (value, text);
+  return g_utf8_validate (text, -1, NULL);
+}
+
+/* "30/1" */
+static gboolean
+read_fraction (GValue *value, const gchar *text)
+{
+  gchar **parts = g_strsplit (text, "/", 2);
+  gint64 numerator, denominator;
+  gboolean good = g_strv_length (parts) == 2
+      && read_signed (parts[0], -G_MAXINT, G_MAXINT, &numerator)
+      && read_signed (parts[1], 1, G_MAXINT, &denominator);
+
+  if (good)
+    gst_value_set_fraction (value, (gint) numerator, (gint) denominator);
+  g_strfreev (parts);
+  return good;
+}
+
+static gboolean
+read_bitmask (GValue *value, const gchar *text)
+{
+  guint64 bits;
+
+  if (!g_str_has_prefix (text, "0x")
+      || !g_ascii_string_to_unsigned (text + 2, 16, 0, G_MAXUINT64, &bits, NULL))
+    return FALSE;
+  gst_value_set_bitmask (value, bits);
+  return TRUE;
+}
+
+/* "0:ffffffff", and perhaps ":" and names, which say the same. With less than all bits it is not fixed. */
+static gboolean
+read_flagset (GValue *value, const gchar *text)
+{
+  gchar **parts = g_strsplit (text, ":", 3);
+  guint64 flags, mask;
+  gboolean good = g_strv_length (parts) >= 2
+      && g_ascii_string_to_unsigned (parts[0], 16, 0, G_MAXUINT32, &flags, NULL)
+      && g_ascii_string_to_unsigned (parts[1], 16, 0, G_MAXUINT32, &mask, NULL)
+      && mask == GST_FLAG_SET_MASK_EXACT;
+
+  if (good)
+    gst_value_set_flagset (value, (guint) flags, (guint) mask);
+  g_strfreev (parts);
+  return good;
+}
+
+typedef gboolean (*ReadValue) (GValue *value, const gchar *text);
+
+typedef struct
+{
+  const gchar *name;
+  GType type;
+  ReadValue read;
+} Simple;
+
+/* The types that travel. */
+static const Simple *
+simple_types (void)
+{
+  static Simple types[11];
+  static gsize made;
+
+  if (g_once_init_enter (&made)) {
+    const Simple all[] = {
+      { "int", G_TYPE_INT, read_int },
+      { "string", G_TYPE_STRING, read_string },
+      { "fraction", GST_TYPE_FRACTION, read_fraction },
+      { "boolean", G_TYPE_BOOLEAN, read_boolean },
+      { "bitmask", GST_TYPE_BITMASK, read_bitmask },
+      { "uint", G_TYPE_UINT, read_uint },
+      { "gint64", G_TYPE_INT64, read_int64 },
+      { "guint64", G_TYPE_UINT64, read_uint64 },
+      { "double", G_TYPE_DOUBLE, read_double },
+      { "GstVideoMultiviewFlagsSet", GST_TYPE_VIDEO_MULTIVIEW_FLAGSET, read_flagset },
+      { NULL, G_TYPE_INVALID, NULL },
+    };
+
+    memcpy (types, all, sizeof (all));
+    g_once_init_leave (&made, 1);
+  }
+  return types;
+}
+
+static const Simple *
+find_type (GType type)
+{
+  const Simple *simple = simple_types ();
+
+  while (simple->name && simple->type != type)
+    simple++;
+  return simple->name ? simple : NULL;
+}
+
+/* --- out --------------------------------------------------------------------------------------- */
+
+static gboolean
+is_known (const gchar *field)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (known_fields); i++) {
+    if (strcmp (known_fields[i], field) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+typedef struct
+{
+  const GstStructure *structure;
+  GString *text, *lost;
+  gsize max;
+  gboolean full; /* a field did not fit */
+} Writing;
+
+/* NULL: it is of no simple type. */
+static gchar *
+write_field (const gchar *field, const GValue *value)
+{
+  const Simple *simple = find_type (G_VALUE_TYPE (value));
+  gchar *said, *whole = NULL;
+
+  if (simple == NULL)
+    return NULL;
+  /* what the bits are called is of no use */
+  said = simple->type == GST_TYPE_VIDEO_MULTIVIEW_FLAGSET
+      ? g_strdup_printf (
+            "%x:%x", gst_value_get_flagset_flags (value), gst_value_get_flagset_mask (value))
+      : gst_value_serialize (value);
+  if (said)
+    whole = g_strdup_printf (", %s=(%s)%s", field, simple->name, said);
+  g_free (said);
+  return whole;
+}
+
+static void
+put_field (Writing *writing, const gchar *field)
+{
+  gchar *whole = write_field (field, gst_structure_get_value (writing->structure, field));
+  gboolean fits = whole && writing->text->len + strlen (whole) <= writing->max;
+
+  writing->full |= whole && !fits;
+  if (fits)
+    g_string_append (writing->text, whole);
+  else
+    g_string_append_printf (writing->lost, "%s%s", writing->lost->len ? ", " : "", field);
+  g_free (whole);
+}
+
+/* The known fields, the others, or with neither all of them, in their order. */
+static void
+put_fields (Writing *writing, gboolean known, gboolean others)
+{
+  gint fields = gst_structure_n_fields (writing->structure);
+
+  for (gint i = 0; i < fields; i++) {
+    const gchar *field = gst_structure_nth_field_name (writing->structure, (guint) i);
+
+    if (known == others || is_known (field) == known)
+      put_field (writing, field);
+  }
+}
+
+static void
+put_name (Writing *writing, const GstCapsFeatures *features)
+{
+  g_string_append (writing->text, gst_structure_get_name (writing->structure));
+  if (features && !gst_caps_features_is_equal (features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
+    gchar *names = gst_caps_features_to_string (features);
+
+    g_string_append_printf (writing->text, "(%s)", names);
+    g_free (names);
+  }
+}
+
+gchar *
+gst_gid_caps_to_text (const GstCaps *caps, gsize max, gchar **lost)
+{
+  Writing writing = { gst_caps_get_structure (caps, 0), g_string_new (NULL), g_string_new (NULL),
+    max, FALSE };
+  gsize name;
+
+  put_name (&writing, gst_caps_get_features (caps, 0));
+  name = writing.text->len;
+  put_fields (&writing, FALSE, FALSE);
+  if (writing.full) {
+    g_string_truncate (writing.text, name);
+    g_string_truncate (writing.lost, 0);
+    put_fields (&writing, TRUE, FALSE);
+    put_fields (&writing, FALSE, TRUE);
+  }
+  if (lost)
+    *lost = writing.lost->len ? g_strdup (writing.lost->str) : NULL;
+  g_string_free (writing.lost, TRUE);
+  return g_string_free (writing.text, writing.text->len > max);
+}
+
+/* --- in ---------------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  const gchar *at, *end;
+} Reading;
+
+static gboolean
+skip (Reading *reading, gchar expected)
+{
+  if (reading->at == reading->end || *reading->at != expected)
+    return FALSE;
+  reading->at++;
+  return TRUE;
+}
+
+static void
+skip_blanks (Reading *reading)
+{
+  while (skip (reading, ' '))
+    ;
+}
+
+/* As long as possible, of letters, digits and `more`; NULL: nothing. */
+static gchar *
+read_word (Reading *reading, const gchar *more)
+{
+  const gchar *begin = reading->at;
+
+  while (reading->at < reading->end
+      && (g_ascii_isalnum (*reading->at) || (*reading->at && strchr (more, *reading->at))))
+    reading->at++;
+  return reading->at == begin ? NULL : g_strndup (begin, (gsize) (reading->at - begin));
+}
+
+/* Three octal digits, or the character itself. */
+static gboolean
+read_escaped (Reading *reading, gchar *c)
+{
+  guint number = 0, digits;
+
+  for (digits = 0; digits < 3 && reading->end - reading->at > digits && reading->at[digits] >= '0'
+      && reading->at[digits] <= '7';
+      digits++)
+    number = number * 8 + (guint) (reading->at[digits] - '0');
+  if (digits == 3 && number > 0 && number <= 0xff) {
+    *c = (gchar) number;
+    reading->at += 3;
+    return TRUE;
+  }
+  if (reading->at == reading->end)
+    return FALSE;
+  *c = *reading->at++;
+  return *c != '\0';
+}
+
+static gchar *
+read_quoted (Reading *reading)
+{
+  GString *text = g_string_new (NULL);
+
+  while (reading->at < reading->end && *reading->at && *reading->at != '"') {
+    gchar c = *reading->at++;
+
+    if (c == '\\' && !read_escaped (reading, &c))
+      break;
+    g_string_append_c (text, c);
+  }
+  return g_string_free (text, !skip (reading, '"'));
+}
+
+/* A value as text; NULL: none that can be simple. */
+static gchar *
+read_text (Reading *reading)
+{
+  if (skip (reading, '"'))
+    return read_quoted (reading);
+  return read_word (reading, "_-+/:.");
+}
+
+/* Whether a field that means something has the type by which it does. */
+static gboolean
+is_as_known (const gchar *field, GType type)
+{
+  if (strcmp (field, "width") == 0 || strcmp (field, "height") == 0 || strcmp (field, "views") == 0)
+    return type == G_TYPE_INT;
+  if (strcmp (field, "pixel-aspect-ratio") == 0 || g_str_has_suffix (field, "framerate"))
+    return type == GST_TYPE_FRACTION;
+  if (strcmp (field, "multiview-flags") == 0)
+    return type == GST_TYPE_VIDEO_MULTIVIEW_FLAGSET;
+  return !is_known (field) || type == G_TYPE_STRING;
+}
+
+static void
+set_field (GstStructure *structure, const gchar *field, const gchar *type, const gchar *text)
+{
+  const Simple *simple = simple_types ();
+  GValue value = G_VALUE_INIT;
+
+  while (simple->name && strcmp (simple->name, type) != 0)
+    simple++;
+  if (simple->name == NULL || !is_as_known (field, simple->type))
+    return;
+  g_value_init (&value, simple->type);
+  if (simple->read (&value, text))
+    gst_structure_set_value (structure, field, &value);
+  g_value_unset (&value);
+}
+
+/* ", width=(int)320" */
+static gboolean
+read_field (Reading *reading, GstStructure *structure)
+{
+  gchar *field = NULL, *type = NULL, *text = NULL;
+  gboolean good;
+
+  if (!skip (reading, ','))
+    return FALSE;
+  skip_blanks (reading);
+  good = (field = read_word (reading, "_-+/:.")) != NULL && g_ascii_isalpha (*field)
+      && skip (reading, '=') && skip (reading, '(') && (type = read_word (reading, "_-")) != NULL
+      && skip (reading, ')') && (text = read_text (reading)) != NULL;
+  if (good)
+    set_field (structure, field, type, text);
+  g_free (field);
+  g_free (type);
+  g_free (text);
+  return good;
+}
+
+/* "(memory:DMABuf, format:Interlaced)": those that gidsink takes, and no other. */
+static gboolean
+read_features (Reading *reading, GstCapsFeatures *features)
+{
+  static const gchar *const allowed[] = { GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY,
+    GST_CAPS_FEATURE_MEMORY_DMABUF, GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL };
+
+  if (!skip (reading, '('))
+    return TRUE;
+  do {
+    gchar *feature;
+    gboolean good;
+
+    skip_blanks (reading);
+    feature = read_word (reading, ":");
+    good = feature && g_strv_contains (allowed, feature)
+        && !gst_caps_features_contains (features, feature);
+    if (good)
+      gst_caps_features_add (features, feature);
+    g_free (feature);
+    if (!good)
+      return FALSE;
+  } while (skip (reading, ','));
+  return skip (reading, ')');
+}
+
+/* GStreamer knows more kinds, and has something to say of some. */
+static gboolean
+is_of_ours (const gchar *name)
+{
+  return strcmp (name, "video/x-raw") == 0 || g_str_has_prefix (name, "timestamp/");
+}
+
+GstCaps *
+gst_gid_caps_from_text (const gchar *text, gsize size)
+{
+  Reading reading = { text, text + size };
+  gchar *name = read_word (&reading, "/-.:+_");
+  GstCapsFeatures *features = gst_caps_features_new_empty ();
+  GstStructure *structure = NULL;
+  GstCaps *caps = NULL;
+  gboolean good = name && is_of_ours (name) && read_features (&reading, features);
+
+  if (good)
+    structure = gst_structure_new_empty (name);
+  for (guint i = 0; good && reading.at < reading.end; i++)
+    good = i < FIELDS_MAX && read_field (&reading, structure);
+  if (good && gst_caps_features_get_size (features) == 0)
+    gst_caps_features_add (features, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
+  if (good) {
+    caps = gst_caps_new_empty ();
+    gst_caps_append_structure_full (
+        caps, g_steal_pointer (&structure), g_steal_pointer (&features));
+  }
+  g_clear_pointer (&structure, gst_structure_free);
+  g_clear_pointer (&features, gst_caps_features_free);
+  g_free (name);
+  return caps;
+}
