@@ -17,7 +17,8 @@ from pathlib import Path
 # is, and where a runtime folder is made.
 TOP = Path(__file__).resolve().parents[1]
 DEMO = TOP / "demo"
-sys.path += [str(DEMO), str(TOP / "tools" / "evaluate"), str(TOP / "vm")]
+sys.path += [str(DEMO), *(str(TOP / part) for part in ("tools/console", "tools/evaluate", "vm"))]
+import gid_console  # noqa: E402
 from gid_evaluate import machine  # noqa: E402
 from gid_vm.folder import memory_folder as memory_folder  # noqa: E402
 
@@ -58,13 +59,7 @@ def run(main: Callable[[], int]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
             signal.signal(number, signal.default_int_handler)
-    try:
-        return main()
-    except (BenchError, OSError, subprocess.SubprocessError) as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    return gid_console.run("bench", main, trouble=(BenchError, subprocess.SubprocessError))
 
 
 def cpu_seconds(pid: int) -> float:

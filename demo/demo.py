@@ -15,10 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 
 _TOP = Path(__file__).resolve().parents[1]
-sys.path += [str(_TOP / "tools" / "evaluate"), str(_TOP / "vm")]
+sys.path += [str(_TOP / part) for part in ("tools/console", "tools/evaluate", "vm")]
 
 import clip as clips  # noqa: E402
 import film  # noqa: E402
+import gid_console  # noqa: E402
 import judge  # noqa: E402
 import report  # noqa: E402
 from cluster_domain import ClusterDomain  # noqa: E402
@@ -390,4 +391,4 @@ def _seconds(text: str) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(gid_console.run("demo", main))

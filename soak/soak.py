@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _TOP = Path(__file__).resolve().parents[1]
-sys.path += [str(_TOP / "bench"), str(_TOP / "bench" / "isolation")]
+sys.path += [str(_TOP / part) for part in ("bench", "bench/isolation", "tools/console")]
 
+import gid_console  # noqa: E402
 import isolation  # noqa: E402
 from cases import Case, Undisturbed, all_cases  # noqa: E402
 from common import BenchError, memory_folder  # noqa: E402
@@ -185,4 +186,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(gid_console.run("soak", main))

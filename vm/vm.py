@@ -8,6 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools" / "console"))
+
+import gid_console
 from gid_vm.accel import probe_accel
 from gid_vm.agent import GuestError
 from gid_vm.guest import Guest, prepare
@@ -52,25 +55,19 @@ def main() -> int:
     options = parser.parse_args()
     if options.accel == "uml" and options.display is not None:
         parser.error("User-mode Linux has no virtio-gpu: --module vkms is its display")
-    try:
-        if options.accel == "uml":
-            return run_program(options)
-        accel = options.accel or probe_accel()
-        with tempfile.TemporaryDirectory(prefix="gidway-") as name:
-            folder = Path(name)
-            machine = Machine(options.name, accel, options.memory, modules=options.module)
-            if options.display is not None:
-                machine.display = Display(*options.display, vnc=folder / "screen.sock")
-                print(f"Its screen: vncviewer {machine.display.vnc}", file=sys.stderr)
-            prepare(machine, folder, folder=Path.cwd())
-            if not options.command:
-                return open_shell(machine)
-            return run_command(Guest(options.name, machine), options.command)
-    except KeyboardInterrupt:
-        return 130
-    except (GuestError, CannotBoot) as error:
-        print(f"vm: {error}", file=sys.stderr)
-        return 1
+    if options.accel == "uml":
+        return run_program(options)
+    accel = options.accel or probe_accel()
+    with tempfile.TemporaryDirectory(prefix="gidway-") as name:
+        folder = Path(name)
+        machine = Machine(options.name, accel, options.memory, modules=options.module)
+        if options.display is not None:
+            machine.display = Display(*options.display, vnc=folder / "screen.sock")
+            print(f"Its screen: vncviewer {machine.display.vnc}", file=sys.stderr)
+        prepare(machine, folder, folder=Path.cwd())
+        if not options.command:
+            return open_shell(machine)
+        return run_command(Guest(options.name, machine), options.command)
 
 
 def run_command(guest: Guest, words: list[str]) -> int:
@@ -116,4 +113,4 @@ def open_shell(machine: Machine) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(gid_console.run("vm", main, trouble=(GuestError, CannotBoot)))

@@ -142,6 +142,7 @@ int main(int argc, char **argv) {
 			{"private", handoff_private},
 	};
 	struct handoff_options options = {.rate = 60, .peer_cpu = 1, .caps = "video/x-raw"};
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	handoff_pin(options.cpu);
 	gst_init(NULL, NULL);

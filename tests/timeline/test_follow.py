@@ -18,7 +18,7 @@ from program import PATIENCE
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools/timeline"
 COMMAND = [sys.executable, "-m", "gid_timeline", "follow", "--interval", "0.2"]
-ENV = {**os.environ, "PYTHONPATH": str(TOOLS), "NO_COLOR": "1"}
+ENV = {**os.environ, "PYTHONPATH": f"{TOOLS}:{TOOLS.parent / 'console'}", "NO_COLOR": "1"}
 
 
 def test_figures_of_the_last_seconds():

@@ -6,9 +6,12 @@ timeouts don't wait there: they fail at once, as if QEMU had done something wron
 """
 
 import errno
+import os
 import socket
 import struct
 from pathlib import Path
+
+PATH_BYTES = 107  # of a socket's address, which ends with a 0
 
 
 def bound_sending(connection: socket.socket, seconds: float) -> None:
@@ -35,6 +38,9 @@ def connect(
     FileNotFoundError or ConnectionRefusedError: nobody listens, or not any more; or, with `pid`,
     another process, to which a link in a folder of others may have led.
     """
+    if len(os.fsencode(path)) > PATH_BYTES:
+        why = "the path of the domain's socket is too long: set GID_RUNTIME_DIR to a shorter one"
+        raise OSError(errno.ENAMETOOLONG, why, str(path))
     connection = socket.socket(socket.AF_UNIX, kind)
     try:
         bound_sending(connection, seconds)

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import gid_console
+
 from . import compare, output
 from .chapters import all_plans
 from .plan import Context, Plan
@@ -33,29 +35,22 @@ def main(
     describe: Callable[[], dict[str, Any]],
 ) -> int:
     """`bench`: the folder of gidway's benchmarks, if there is one. `describe`: the machine."""
-    _have_streams()
-    options = _parser(program, version).parse_args(arguments)
-    try:
+
+    def command() -> int:
+        options = _parser(program, version).parse_args(arguments)
         if options.command == "compare":
             return _compare(options)
-        return _run(options, bench, describe())
-    except (BadCommand, BadResult, CannotRun, OSError) as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        if options.command != "compare" and output.has_part(options.out):
-            print(
-                f"\n{program}: interrupted; go on by the same command with --continue",
-                file=sys.stderr,
-            )
-        return 130
+        try:
+            return _run(options, bench, describe())
+        except KeyboardInterrupt:
+            if output.has_part(options.out):
+                gid_console.tell(
+                    f"\n{program}: interrupted; go on by the same command with --continue"
+                )
+            raise
 
-
-def _have_streams() -> None:
-    """Python has none for those that were closed when it started."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))
+    trouble = (BadCommand, BadResult, CannotRun)
+    return gid_console.run(program, command, trouble=trouble, failure=2)
 
 
 def _parser(program: str, version: str) -> argparse.ArgumentParser:

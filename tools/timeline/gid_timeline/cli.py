@@ -2,13 +2,11 @@
 """The command line: its subcommands are the modules of commands/."""
 
 import argparse
-import contextlib
-import os
-import sys
+
+import gid_console
 
 from .commands import compare, follow, join, perfetto, report, simulate
 from .commands.common import UserError
-from .terminal import printable
 
 _COMMANDS = (report, compare, join, follow, perfetto, simulate)
 
@@ -18,36 +16,14 @@ def main(arguments: list[str] | None = None, version: str = "") -> int:
 
     Returns the exit status: 0, 1 where a condition failed, 2 for what the user can put right.
     """
-    _have_streams()
+    return gid_console.run(
+        "gid-timeline", lambda: _run(arguments, version), trouble=(UserError,), failure=2
+    )
+
+
+def _run(arguments: list[str] | None, version: str) -> int:
     options = _parser(version).parse_args(arguments)
-    try:
-        return options.run(options)
-    except UserError as error:
-        print(f"gid-timeline: {printable(str(error))}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        _forget_output()  # its reader had enough
-        return 0
-    except OSError as error:
-        _forget_output()
-        where = f"{printable(str(error.filename))}: " if error.filename is not None else ""
-        print(f"gid-timeline: {where}{error.strerror or error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-
-
-def _have_streams() -> None:
-    """Python has none for those that were closed when it started."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))
-
-
-def _forget_output() -> None:
-    """What could not be written is not tried again at exit."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return options.run(options)
 
 
 def _parser(version: str) -> argparse.ArgumentParser:

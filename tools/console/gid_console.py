@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""How gidway's programs in Python begin and end, whatever their output is: a pipe, a full disk."""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable
+
+FAILURE = 1
+INTERRUPTED = 130
+
+
+def run(
+    program: str,
+    main: Callable[[], int],
+    *,
+    trouble: tuple[type[Exception], ...] = (),
+    failure: int = FAILURE,
+) -> int:
+    """Runs a program's main and returns its exit status, which `failure` is after an error.
+
+    `trouble`: exceptions with a message for people; errors of the system are always told. An output
+    whose reader had enough is no error, one that could not be written is.
+    """
+    have_streams()
+    status = 0
+    try:
+        status = main()
+    except SystemExit as end:  # of argparse
+        status = end.code if isinstance(end.code, int) else 0 if end.code is None else failure
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except trouble as error:
+        tell(f"{program}: {error}")
+        status = failure
+    except OSError as error:
+        if output_error() is None:
+            where = f"{error.filename}: " if error.filename is not None else ""
+            tell(f"{program}: {where}{error.strerror or error}")
+            status = failure
+    return close_output(program, status, failure)
+
+
+def close_output(program: str, status: int, failure: int = FAILURE) -> int:
+    """Writes what is left; the exit status is `failure` if that cannot be."""
+    error = output_error()
+    if error is None:
+        return status
+    forget_output()
+    if isinstance(error, BrokenPipeError):
+        return status
+    tell(f"{program}: standard output: {error.strerror or error}")
+    return failure
+
+
+def have_streams() -> None:
+    """Python has none for those that were closed when it started."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))
+    # Names of files may be any bytes, and the terminal may have few characters.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def output_error() -> OSError | None:
+    """Why what was printed cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return error
+    return None
+
+
+def forget_output() -> None:
+    """What could not be written is not tried again, nor what comes after it."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(text: str) -> None:
+    """Whoever read it may have ended: what was begun is done all the same."""
+    try:
+        print(text, flush=True)
+    except OSError:
+        forget_output()
+
+
+def printable(text: str) -> str:
+    """As a terminal can have it: no controls, no marks that turn a line, no bytes that are no text.
+
+    What a guest, a log or a file says is somebody else's, and may be anything.
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
+def tell(text: str) -> None:
+    """On standard error, of which nobody is told if it cannot be written."""
+    with contextlib.suppress(OSError):
+        print(printable(text), file=sys.stderr, flush=True)
