@@ -116,5 +116,6 @@ void cluster_options_parse(struct cluster_options *options, int argc, char **arg
 			.config = DEFAULT_CONFIG,
 			.domain = getenv("GID_DOMAIN"),
 	};
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }

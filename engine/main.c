@@ -147,11 +147,17 @@ static int run(struct engine *engine, struct engine_config *config) {
 int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG};
 	struct engine_config config;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	/* Mesa's cache of compiled programs is locked by whoever uses it: any program of the same
 	 * user could make all canvases wait without end. Ours are few and short. */
 	setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
 	int ret = engine_config_read(&config, options.config, stderr);
+	if (ret == -ENOENT) {
+		fprintf(stderr,
+				"gid-engine: write one, see gid-engine(8), or name another with "
+				"--config\n");
+	}
 	if (ret == 0 && !options.check) {
 		ret = device_check(&config, stderr);
 	}

@@ -234,6 +234,7 @@ error_event:
 
 int main(int argc, char **argv) {
 	struct options options = {.config = DEFAULT_CONFIG, .domain = get_variable("GID_DOMAIN")};
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	struct config config;
 	int error = config_file_read(&config, options.config, link_kind_is_known, stderr);
@@ -252,7 +253,10 @@ int main(int argc, char **argv) {
 	bool serve = !options.check && !options.windows;
 	if (error == 0 && serve) {
 		gidd.self = choose_domain(&config, options.config, options.domain);
-		error = gidd.self == NULL ? -EINVAL : 0;
+		if (gidd.self == NULL) {
+			config_finish(&config);
+			return options.domain == NULL ? EXIT_USAGE : EXIT_FAILURE;
+		}
 	}
 	if (error == 0 && serve) {
 		/* Each file and folder is made with the mode that it needs: others have to get by.

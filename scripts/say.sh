@@ -13,8 +13,18 @@ say() {
 }
 
 die() {
-	printf '%srun: %s%s\n' "$red" "$*" "$plain" >&2
+	complain "$*"
 	exit 1
+}
+
+# The same for words that a command does not take, with the exit status that all of gidway's have.
+misused() {
+	complain "$*"
+	exit 2
+}
+
+complain() {
+	printf '%srun: %s%s\n' "$red" "$*" "$plain" >&2
 }
 
 # Shows a log, its colours only where they are wanted.

@@ -105,5 +105,6 @@ void capture_options_parse(struct capture_options *options, int argc, char **arg
 			       "of --frames was reached; else 1.",
 	};
 	*options = (struct capture_options){.cursor = true};
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }

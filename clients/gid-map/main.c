@@ -303,6 +303,7 @@ int main(int argc, char **argv) {
 			       "compositor, and at the end writes a line of JSON.",
 	};
 	struct options options = {.width = 640, .height = 480, .still = -1};
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	return run(&options);
 }

@@ -300,6 +300,7 @@ int main(int argc, char **argv) {
 			       "writes a line of JSON: how evenly they were shown.",
 	};
 	struct options options = {.width = 1280, .height = 480, .app_id = "gid-meter"};
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	static struct meter meter;
 	meter.width = options.width;

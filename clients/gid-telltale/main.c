@@ -237,6 +237,7 @@ int main(int argc, char **argv) {
 					},
 	};
 	const struct options *options = &program.options;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &program.options);
 	if (options->png != NULL) {
 		return lights_write_png(options->png, options->width, options->height,

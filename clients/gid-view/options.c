@@ -261,5 +261,6 @@ void options_parse(struct options *options, int argc, char **argv) {
 			.credit = 4,
 			.window = {.app_id = "gid-view", .background = 0x000000ff},
 	};
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }

@@ -83,7 +83,7 @@ def test_a_script_that_says_what_it_is_is_a_command(tmp_path: Path) -> None:
     (tmp_path / "scripts/helper").write_text("#!/bin/sh\n# not a command\n")
     assert "\n  greet NAME                 says hello\n" in run("--help", top=tmp_path).stdout
     assert run("greet", "you", top=tmp_path).stdout == "hello you\n"
-    assert run("helper", top=tmp_path).returncode == 1
+    assert run("helper", top=tmp_path).returncode == 2
 
 
 def test_a_manual_is_shown() -> None:
@@ -102,7 +102,7 @@ def test_without_a_command_it_shows_the_usage() -> None:
 @pytest.mark.parametrize("arguments", [["dmeo"], ["bench", "nosuch"], ["bench", "../demo/demo"]])
 def test_unknown_names_are_refused(arguments: list[str]) -> None:
     result = run(*arguments)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert result.stdout == ""
     assert (
         f"no such {'benchmark' if len(arguments) > 1 else 'command'}: {arguments[-1]}"
@@ -110,9 +110,24 @@ def test_unknown_names_are_refused(arguments: list[str]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["man", "nosuch"],
+        ["places", "nosuch"],
+        ["lint", "nosuch"],
+        *([name, "--nosuch"] for name in ("demo", "evaluate", "lint", "soak", "test", "vm")),
+        ["bench", "hop", "--nosuch"],
+    ],
+)
+def test_wrong_usage_has_one_exit_status(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+
+
 def test_an_unknown_suite_is_refused() -> None:
     result = run("test", "unit", "nosuch")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert result.stdout == ""
     assert "no such suite: nosuch; there are: " in result.stderr
     assert {"fuzz", "run", "unit"} <= set(result.stderr.rpartition(": ")[2].split())

@@ -232,6 +232,7 @@ static int serve(struct program *program) {
 int main(int argc, char **argv) {
 	struct options options = {0};
 	struct layout_file layout;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	int ret = layout_file_read(&layout, options.file, stderr);
 	if (ret == 0 && !options.check) {
