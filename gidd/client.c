@@ -161,7 +161,7 @@ void client_create(struct gidd *gidd, int fd) {
 		gid_closer_hang_up(fd);
 		return;
 	}
-	peer_init(&client->peer, gidd, gidd->self->number);
+	peer_init(&client->peer, gidd, gidd->config, gidd->self->number);
 	TAILQ_INIT(&client->slabs);
 	TAILQ_INIT(&client->streams);
 	client->peer.client = client;

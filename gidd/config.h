@@ -109,7 +109,14 @@ struct config_withdrawal {
 	char streams[GID_NAME_MAX + 1];		    /* a name, or a pattern */
 };
 
+/* By which a file is known again; of one that was not read from a path all is 0. */
+struct config_file_mark {
+	uint64_t device, inode, size, changed_ns;
+};
+
 struct config {
+	const char *path; /* lives as long; NULL: it was not read from one */
+	struct config_file_mark mark;
 	char *runtime; /* folder of the sockets, NULL: not configured */
 	unsigned runtime_line;
 	TAILQ_HEAD(config_domains, config_domain) domains;

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "wire.h"
 
@@ -20,6 +21,12 @@
 #define SCREEN_MAX 8192
 #define GLOB_MAX 255 /* bytes of one glob: config_globs_match() */
 
+#define DOMAIN_KEYS                                                                                 \
+	"number, local, user, group, kind, window, window-kind, window-device, doorbell, control, " \
+	"memory, slabs, streams, subscriptions, held, clients, client-memory, client-slabs, "       \
+	"client-streams, client-subscriptions, client-held, vm-memory, vm-cpus, vm-accel, "         \
+	"vm-display, vm-disk, vm-kernel, vm-initrd, vm-append, vm-options"
+
 struct reading {
 	struct config *config;
 	FILE *file, *errors;
@@ -27,7 +34,8 @@ struct reading {
 	unsigned line;
 	int result;
 	bool in_cockpit;
-	bool skipping; /* a section that could not be understood: its keys mean nothing */
+	bool misses_section; /* one could not be understood: what others need may be in it */
+	bool skipping;	     /* a section that could not be understood: its keys mean nothing */
 	/* The section that the lines are in; none or one of these is set. */
 	struct config_domain *domain;
 	struct config_share *share;
@@ -39,7 +47,11 @@ struct reading {
 __attribute__((format(printf, 3, 4))) static void mistake(
 		struct reading *reading, unsigned line, const char *format, ...) {
 	va_list args;
-	fprintf(reading->errors, "%s:%u: ", reading->name, line);
+	if (line == 0) { /* an empty file */
+		fprintf(reading->errors, "%s: ", reading->name);
+	} else {
+		fprintf(reading->errors, "%s:%u: ", reading->name, line);
+	}
 	va_start(args, format);
 	vfprintf(reading->errors, format, args);
 	va_end(args);
@@ -51,7 +63,7 @@ __attribute__((format(printf, 3, 4))) static void mistake(
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* A number with an optional K, M or G (of 1024) behind it. */
+/* A number with an optional K, M, G or T (of 1024) behind it. */
 static bool parse_number(const char *text, uint64_t *number) {
 	if (!isdigit((unsigned char)text[0])) {
 		return false;
@@ -70,6 +82,9 @@ static bool parse_number(const char *text, uint64_t *number) {
 	case 'G':
 		shift = 30;
 		break;
+	case 'T':
+		shift = 40;
+		break;
 	default:
 		break;
 	}
@@ -84,19 +99,42 @@ static bool parse_number(const char *text, uint64_t *number) {
 static void set_number(struct reading *reading, uint64_t *number, const char *key,
 		const char *value, uint64_t least, uint64_t most) {
 	uint64_t parsed;
-	bool valid = parse_number(value, &parsed) && parsed >= least && parsed <= most;
-	if (!valid && most == INT64_MAX) {
-		mistake(reading, reading->line,
-				"%s=%s is not a size: a number, with K, M or G behind it or nothing",
-				key, value);
-		return;
-	}
-	if (!valid) {
+	if (!parse_number(value, &parsed) || parsed < least || parsed > most) {
 		mistake(reading, reading->line, "%s=%s is not a number from %llu to %llu", key,
 				value, (unsigned long long)least, (unsigned long long)most);
 		return;
 	}
 	*number = parsed;
+}
+
+/* In the largest unit of which it is a whole number. */
+static const char *put_size(uint64_t size, char text[24]) {
+	static const char units[] = "KMGT";
+	size_t unit = 0;
+	while (unit < 4 && size > 0 && size % 1024 == 0) {
+		size /= 1024;
+		unit++;
+	}
+	snprintf(text, 24, "%llu%.*s", (unsigned long long)size, unit > 0,
+			&units[unit - (unit > 0)]);
+	return text;
+}
+
+static void set_size(struct reading *reading, uint64_t *size, const char *key, const char *value,
+		uint64_t least, uint64_t most) {
+	char from[24], to[24];
+	uint64_t parsed;
+	if (parse_number(value, &parsed) && parsed >= least && parsed <= most) {
+		*size = parsed;
+	} else if (most == INT64_MAX) {
+		mistake(reading, reading->line,
+				"%s=%s is not a size: a number, with K, M, G or T behind it or "
+				"nothing",
+				key, value);
+	} else {
+		mistake(reading, reading->line, "%s=%s is not a size from %s to %s", key, value,
+				put_size(least, from), put_size(most, to));
+	}
 }
 
 static void set_text(struct reading *reading, char **text, const char *key, const char *value) {
@@ -155,8 +193,11 @@ static bool set_quota(struct reading *reading, const char *key, const char *valu
 			continue;
 		}
 		uint64_t *limits = client ? reading->domain->client_quota : reading->domain->quota;
-		uint64_t most = quota == QUOTA_MEMORY ? INT64_MAX : GID_SLAB_MAX;
-		set_number(reading, &limits[quota], key, value, 0, most);
+		if (quota == QUOTA_MEMORY) {
+			set_size(reading, &limits[quota], key, value, 0, INT64_MAX);
+		} else {
+			set_number(reading, &limits[quota], key, value, 0, GID_SLAB_MAX);
+		}
 		return true;
 	}
 	return false;
@@ -189,7 +230,7 @@ static bool check_machine_key(struct reading *reading, const char *key, const ch
 			"vm-append", "vm-disk", "vm-initrd", "vm-kernel", "vm-options"};
 	uint64_t number = 0;
 	if (strcmp(key, "vm-memory") == 0) {
-		set_number(reading, &number, key, value, UINT64_C(64) << 20, UINT64_C(1) << 40);
+		set_size(reading, &number, key, value, UINT64_C(64) << 20, UINT64_C(1) << 40);
 		return true;
 	}
 	if (strcmp(key, "vm-cpus") == 0) {
@@ -305,7 +346,8 @@ static void domain_key(struct reading *reading, const char *key, const char *val
 	} else if (strcmp(key, "control") == 0) {
 		set_path(reading, &domain->control, key, value);
 	} else if (!set_quota(reading, key, value) && !check_machine_key(reading, key, value)) {
-		mistake(reading, reading->line, "a domain has no \"%s\"", key);
+		mistake(reading, reading->line, "a domain has no \"%s\"; it has: " DOMAIN_KEYS,
+				key);
 	}
 }
 
@@ -315,7 +357,8 @@ static void share_key(struct reading *reading, const char *key, const char *valu
 	} else if (strcmp(key, "held") == 0) {
 		set_number(reading, &reading->share->held, key, value, 0, GID_SLAB_MAX);
 	} else {
-		mistake(reading, reading->line, "a share has no \"%s\"", key);
+		mistake(reading, reading->line, "a share has no \"%s\"; it has: streams, held",
+				key);
 	}
 }
 
@@ -332,7 +375,8 @@ static void client_key(struct reading *reading, const char *key, const char *val
 	} else if (strcmp(key, "status") == 0) {
 		set_switch(reading, &client->status, key, value);
 	} else {
-		mistake(reading, reading->line, "a client has no \"%s\"", key);
+		mistake(reading, reading->line,
+				"a client has no \"%s\"; it has: publish, import, status", key);
 	}
 }
 
@@ -357,7 +401,7 @@ static void link_key(struct reading *reading, const char *key, const char *value
 
 static void cockpit_key(struct reading *reading, const char *key, const char *value) {
 	if (strcmp(key, "runtime") != 0) {
-		mistake(reading, reading->line, "the cockpit has no \"%s\"", key);
+		mistake(reading, reading->line, "the cockpit has no \"%s\"; it has: runtime", key);
 	} else {
 		set_path(reading, &reading->config->runtime, key, value);
 		reading->config->runtime_line = reading->line;
@@ -542,6 +586,7 @@ static void begin_section(struct reading *reading, char *line) {
 	reading->last_key[0] = '\0';
 	char *end = strchr(line, ']');
 	if (end == NULL) {
+		reading->misses_section = true;
 		mistake(reading, reading->line, "a [section] without its ]");
 		return;
 	}
@@ -557,12 +602,15 @@ static void begin_section(struct reading *reading, char *line) {
 			continue;
 		}
 		if (count != kind->arguments + 1) {
+			reading->misses_section = true;
 			mistake(reading, reading->line, "must be %s", kind->form);
 			return;
 		}
 		reading->skipping = !kind->begin(reading, words + 1);
+		reading->misses_section |= reading->skipping;
 		return;
 	}
+	reading->misses_section = true;
 	mistake(reading, reading->line,
 			"unknown section; there are [cockpit], [domain NAME], [share OWNER "
 			"READER], [client DOMAIN USER] and [link ONE OTHER]");
@@ -632,7 +680,7 @@ static void complete_domains(struct reading *reading) {
 					domain->name, domain->number, twin->name);
 		}
 	}
-	if (TAILQ_EMPTY(&config->domains)) {
+	if (TAILQ_EMPTY(&config->domains) && !reading->misses_section) {
 		mistake(reading, reading->line, "the file has no [domain NAME]");
 	}
 }
@@ -659,7 +707,10 @@ static bool find_pair(struct reading *reading, unsigned line, const char *one, c
 	*first = config_domain_by_name(reading->config, one);
 	*second = config_domain_by_name(reading->config, other);
 	if (*first == NULL || *second == NULL) {
-		mistake(reading, line, "there is no [domain %s]", *first == NULL ? one : other);
+		if (!reading->misses_section) {
+			mistake(reading, line, "there is no [domain %s]",
+					*first == NULL ? one : other);
+		}
 		return false;
 	}
 	if (*first == *second) {
@@ -674,9 +725,11 @@ static void complete_clients(struct reading *reading) {
 	struct config_client *client;
 	TAILQ_FOREACH(client, &config->clients, entry) {
 		client->domain = config_domain_by_name(config, client->domain_name);
-		if (client->domain == NULL) {
+		if (client->domain == NULL && !reading->misses_section) {
 			mistake(reading, client->line, "there is no [domain %s]",
 					client->domain_name);
+		}
+		if (client->domain == NULL) {
 			continue;
 		}
 		const struct config_client *twin =
@@ -777,17 +830,44 @@ static int check_kinds(const struct config *config, const char *path,
 	return error;
 }
 
+/* NULL: it is not known. */
+static struct config_file_mark mark_of(const struct stat *status) {
+	if (status == NULL) {
+		return (struct config_file_mark){0};
+	}
+	return (struct config_file_mark){
+			.device = status->st_dev,
+			.inode = status->st_ino,
+			.size = (uint64_t)status->st_size,
+			.changed_ns = (uint64_t)status->st_mtim.tv_sec * 1000000000 +
+					(uint64_t)status->st_mtim.tv_nsec,
+	};
+}
+
+bool config_file_is_newer(const struct config *config) {
+	struct stat status;
+	if (config->path == NULL || stat(config->path, &status) < 0) {
+		return false; /* or from where it cannot be seen */
+	}
+	struct config_file_mark now = mark_of(&status);
+	return memcmp(&now, &config->mark, sizeof(now)) != 0;
+}
+
 int config_file_read(struct config *config, const char *path, bool (*knows_kind)(const char *kind),
 		FILE *errors) {
 	FILE *file = fopen(path, "re");
+	struct stat status;
 	if (file == NULL) {
 		int error = -errno;
 		fprintf(errors, "%s: %s\n", path, strerror(-error));
 		config_init(config);
 		return error;
 	}
+	struct config_file_mark mark = mark_of(fstat(fileno(file), &status) == 0 ? &status : NULL);
 	int error = config_read(config, file, path, errors);
 	fclose(file);
+	config->path = path;
+	config->mark = mark;
 	int unknown = error == -ENOMEM ? 0 : check_kinds(config, path, knows_kind, errors);
 	return error < 0 ? error : unknown;
 }

@@ -200,6 +200,7 @@ int config_update(struct config *config, struct config *fresh, const char *name,
 	if (update.refused) {
 		return -EINVAL;
 	}
+	config->mark = fresh->mark;
 	take_domains(config, fresh);
 	take_shares(config, fresh);
 	take_clients(config, fresh);

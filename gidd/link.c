@@ -243,7 +243,7 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote,
 	if (link == NULL) {
 		return -ENOMEM;
 	}
-	peer_init(&link->peer, gidd, remote->number);
+	peer_init(&link->peer, gidd, gidd->config, remote->number);
 	snprintf(link->peer.label, sizeof(link->peer.label), "link to %s", remote->name);
 	link->peer.send = send_message;
 	link->peer.fail = fail;

@@ -476,8 +476,8 @@ static int read_settings(const struct config_link *config, uint64_t *silence_us)
 		char *end;
 		unsigned long seconds = strtoul(setting->value, &end, 10);
 		if (strcmp(setting->key, "silence") != 0) {
-			log_error("line %u: a link of kind ivshmem has no \"%s\"", setting->line,
-					setting->key);
+			log_error("line %u: a link of kind ivshmem has no \"%s\"; it has: kind, silence",
+					setting->line, setting->key);
 			return -EINVAL;
 		}
 		if (*end != '\0' || seconds < 1 || seconds > SILENCE_MAX_S) {

@@ -234,8 +234,8 @@ static int local_open(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	if (link->config != NULL && !TAILQ_EMPTY(&link->config->settings)) {
 		const struct config_setting *setting = TAILQ_FIRST(&link->config->settings);
-		log_error("line %u: a link of kind local has no \"%s\"", setting->line,
-				setting->key);
+		log_error("line %u: a link of kind local has no \"%s\"; it has: kind",
+				setting->line, setting->key);
 		return -EINVAL;
 	}
 	struct local *local = calloc(1, sizeof(*local));

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
+#include "peer.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "peer.h"
+#include "config_file.h"
 
-void peer_init(struct peer *peer, struct gidd *gidd, uint32_t domain) {
-	*peer = (struct peer){.gidd = gidd, .domain = domain, .source = log_domain(domain)};
+void peer_init(struct peer *peer, struct gidd *gidd, const struct config *config, uint32_t domain) {
+	*peer = (struct peer){.gidd = gidd,
+			.config = config,
+			.domain = domain,
+			.source = log_domain(domain)};
 	TAILQ_INIT(&peer->imports);
 	TAILQ_INIT(&peer->consuming);
 }
@@ -20,6 +26,14 @@ void peer_log(const struct peer *peer, enum log_level level, const char *format,
 	log_line(peer->source, level, "%s: %s", peer->label, text);
 }
 
+/* What the configuration refuses may be allowed in its file already. */
+static const char *hint(const struct peer *peer, int error) {
+	bool refused = error == -EPERM || error == -ENOENT || error == -EDQUOT;
+	return refused && peer->client != NULL && config_file_is_newer(peer->config)
+			? "the file is newer than what gidd read: gid-cockpit reload. By that: "
+			: "";
+}
+
 void peer_result(struct peer *peer, uint32_t serial, int error, uint32_t value, const char *format,
 		...) {
 	union gid_wire_message message;
@@ -27,9 +41,11 @@ void peer_result(struct peer *peer, uint32_t serial, int error, uint32_t value, 
 	message.result.error = error;
 	message.result.value = value;
 	char *text = message.result.text;
+	size_t size = sizeof(message.result.text);
+	size_t used = (size_t)snprintf(text, size, "%s", hint(peer, error));
 	va_list args;
 	va_start(args, format);
-	vsnprintf(text, sizeof(message.result.text), format, args);
+	vsnprintf(text + used, size - used, format, args);
 	va_end(args);
 	/* Where it was cut off, half a character may be left. */
 	size_t length = strlen(text);

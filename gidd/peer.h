@@ -13,6 +13,7 @@
 
 struct gidd;
 struct client;
+struct config;
 struct import;
 struct subscription;
 TAILQ_HEAD(imports, import);
@@ -20,6 +21,7 @@ TAILQ_HEAD(subscriptions, subscription);
 
 struct peer {
 	struct gidd *gidd;
+	const struct config *config;
 	uint32_t domain;	/* who it is, by where it came in */
 	struct client *client;	/* NULL: a link */
 	log_source source;	/* whose budget its lines in the log are of */
@@ -32,7 +34,7 @@ struct peer {
 	void (*fail)(struct peer *peer, const char *why);
 };
 
-void peer_init(struct peer *peer, struct gidd *gidd, uint32_t domain);
+void peer_init(struct peer *peer, struct gidd *gidd, const struct config *config, uint32_t domain);
 
 static inline void peer_send(struct peer *peer, const union gid_wire_message *message,
 		const int *fds, uint32_t fd_count) {

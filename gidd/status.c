@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "config_file.h"
 #include "hub.h"
 #include "link.h"
 #include "reload.h"
@@ -333,6 +334,8 @@ static sd_json_variant *configuration(const struct gidd *gidd, int *error) {
 			? 0
 			: sd_json_buildo(&all, SD_JSON_BUILD_PAIR_STRING("file", reload->path),
 					  SD_JSON_BUILD_PAIR_UNSIGNED("readings", reload->readings),
+					  SD_JSON_BUILD_PAIR_BOOLEAN("is_newer",
+							  config_file_is_newer(gidd->config)),
 					  SD_JSON_BUILD_PAIR_STRING("refused",
 							  reload->refused == NULL
 									  ? ""

@@ -20,7 +20,11 @@ FILE *ini_file_open(const char *path, FILE *errors) {
 
 void ini_file_mistake(struct ini_file *ini, const char *format, ...) {
 	va_list args;
-	fprintf(ini->errors, "%s:%u: ", ini->name, ini->line);
+	if (ini->line == 0) { /* of an empty file, or of none */
+		fprintf(ini->errors, "%s: ", ini->name);
+	} else {
+		fprintf(ini->errors, "%s:%u: ", ini->name, ini->line);
+	}
 	va_start(args, format);
 	vfprintf(ini->errors, format, args);
 	va_end(args);
@@ -114,36 +118,55 @@ int ini_file_read(struct ini_file *ini, ini_file_key_func handle_key, void *data
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* `units` may stand behind it: each 1024 times the one before. */
-static int64_t read_number(struct ini_file *ini, const char *key, const char *value,
-		const char *units, int64_t least, int64_t most) {
+static const char size_units[] = "KMGT"; /* each is 1024 times the one before */
+
+static bool parse_number(const char *value, const char *units, int64_t *number) {
 	char *end;
 	errno = 0;
-	int64_t number = strtoll(value, &end, 10);
+	*number = strtoll(value, &end, 10);
 	bool valid = (isdigit((unsigned char)value[0]) || value[0] == '-') && end != value &&
 			errno == 0;
 	const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
 	if (unit != NULL) {
 		int64_t factor = INT64_C(1024) << 10 * (unit - units);
-		valid = valid && !__builtin_mul_overflow(number, factor, &number);
+		valid = valid && !__builtin_mul_overflow(*number, factor, number);
 		end++;
 	}
-	if (!valid || *end != '\0' || number < least || number > most) {
-		ini_file_mistake(ini, "%s=%s is not a number from %lld to %lld", key, value,
-				(long long)least, (long long)most);
-		return least;
+	return valid && *end == '\0';
+}
+
+/* In the largest unit of which it is a whole number. */
+static const char *put_size(int64_t size, char text[24]) {
+	size_t unit = 0;
+	while (size_units[unit] != '\0' && size != 0 && size % 1024 == 0) {
+		size /= 1024;
+		unit++;
 	}
-	return number;
+	snprintf(text, 24, "%lld%.*s", (long long)size, unit > 0, &size_units[unit - (unit > 0)]);
+	return text;
 }
 
 int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most) {
-	return read_number(ini, key, value, "", least, most);
+	int64_t number;
+	if (parse_number(value, "", &number) && number >= least && number <= most) {
+		return number;
+	}
+	ini_file_mistake(ini, "%s=%s is not a number from %lld to %lld", key, value,
+			(long long)least, (long long)most);
+	return least;
 }
 
 int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most) {
-	return read_number(ini, key, value, "KMG", least, most);
+	char from[24], to[24];
+	int64_t number;
+	if (parse_number(value, size_units, &number) && number >= least && number <= most) {
+		return number;
+	}
+	ini_file_mistake(ini, "%s=%s is not a size from %s to %s", key, value,
+			put_size(least, from), put_size(most, to));
+	return least;
 }
 
 bool ini_file_switch(struct ini_file *ini, const char *key, const char *value) {

@@ -51,7 +51,7 @@ void ini_file_mistake(struct ini_file *ini, const char *format, ...)
 int64_t ini_file_number(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most);
 
-/* The same with K, M or G (of 1024) behind it, or nothing. */
+/* The same with K, M, G or T (of 1024) behind it, or nothing. */
 int64_t ini_file_size(struct ini_file *ini, const char *key, const char *value, int64_t least,
 		int64_t most);
 

@@ -12,10 +12,37 @@
 #include <gid/gid.h>
 
 #define SOCKET_NAME "gidd.sock"
+#define START_SIZE 640
+
+/* NULL: the environment does not say. */
+static const char *named_dir(void) {
+	const char *dir = getenv("GID_RUNTIME_DIR");
+	return dir != NULL && dir[0] != '\0' ? dir : NULL;
+}
 
 static const char *runtime_dir(void) {
-	const char *dir = getenv("GID_RUNTIME_DIR");
-	return dir != NULL && dir[0] != '\0' ? dir : "/run/gidway";
+	const char *dir = named_dir();
+	return dir != NULL ? dir : "/run/gidway";
+}
+
+/* How a gidd comes to be where none is; the environment may lack where it is. */
+static void tell_start(char *text, size_t size, const char *name) {
+	const char *own = getenv("XDG_RUNTIME_DIR");
+	char place[256];
+	snprintf(place, sizeof(place), "%s/gidway", own != NULL ? own : "");
+	if (named_dir() == NULL && own != NULL && access(place, F_OK) == 0) {
+		snprintf(text, size,
+				"GID_RUNTIME_DIR is not set, and there is %s: export "
+				"GID_RUNTIME_DIR=%s",
+				place, place);
+	} else {
+		snprintf(text, size,
+				"%sstart it with `gid-cockpit --config FILE up`, or `gidd "
+				"--config FILE --domain %s`",
+				named_dir() == NULL ? "GID_RUNTIME_DIR is not set; set it, or "
+						    : "",
+				name);
+	}
 }
 
 static int join(char **path, const char *dir, const char *name) {
@@ -36,12 +63,13 @@ static void list_name(char *list, size_t size, const char *name) {
 static int find_only(char **path, char *why, size_t why_size) {
 	const char *dir = runtime_dir();
 	DIR *folder = opendir(dir);
+	char start[START_SIZE];
+	tell_start(start, sizeof(start), "NAME");
 	if (folder == NULL) {
 		snprintf(why, why_size, "no domain runs here (%s: %s): %s", dir, strerror(errno),
 				errno == EACCES ? "get permission to read that folder, or set "
 						  "GID_RUNTIME_DIR to another"
-						: "start one with `gidd --config "
-						  "FILE --domain NAME`");
+						: start);
 		return -EINVAL;
 	}
 	char names[128] = "";
@@ -70,10 +98,7 @@ static int find_only(char **path, char *why, size_t why_size) {
 		*path = NULL;
 	}
 	if (count == 0) {
-		snprintf(why, why_size,
-				"no domain runs in %s: start one with `gidd --config "
-				"FILE --domain NAME`",
-				dir);
+		snprintf(why, why_size, "no domain runs in %s: %s", dir, start);
 	} else if (count > 1) {
 		snprintf(why, why_size,
 				"%u domains run here (%s): set GID_DOMAIN to the one that this "
@@ -125,14 +150,22 @@ static char *name_in(const char *path) {
 void gid_socket_path_explain(const char *path, int error, char *why, size_t why_size) {
 	char *name = name_in(path);
 	const char *shown = name != NULL ? name : "NAME";
+	char start[START_SIZE];
+	tell_start(start, sizeof(start), shown);
 	switch (-error) {
 	case ENOENT:
 	case ENOTDIR:
 	case ECONNREFUSED:
-		snprintf(why, why_size,
-				"no gidd for domain '%s' at %s: start it with `gidd --config "
-				"FILE --domain %s`",
-				shown, path, shown);
+	case EPROTOTYPE:
+		if (name == NULL) {
+			snprintf(why, why_size,
+					"no gidd listens at %s: name its socket, "
+					"FOLDER/DOMAIN/" SOCKET_NAME ", or the domain",
+					path);
+		} else {
+			snprintf(why, why_size, "no gidd for domain '%s' at %s: %s", name, path,
+					start);
+		}
 		break;
 	case EACCES:
 	case EPERM:

@@ -35,7 +35,7 @@ number=2
 kind=guest
 window=1M
 vm-accel=tcg
-vm-memory=64M
+vm-memory=256M
 [domain hud]
 number=3
 [share open host]
@@ -53,7 +53,7 @@ HARMLESS = {"newfstatat", "stat", "lstat", "access", "faccessat2", "readlink", "
 
 def trace(tool: Tool) -> str:  # noqa: F811
     """All file system calls of all commands, and of what they start, to its end."""
-    cockpit = f"timeout 20 gid-cockpit --config '{tool.config}'"
+    cockpit = f"timeout 100 gid-cockpit --config '{tool.config}'"
     script = "\n".join(f"{cockpit} {command}" for command in COMMANDS)
     output = tool.folder / "trace"
     words = ["strace", "-f", "-qq", "-s", "300", "-e", "trace=%file,%process,connect,bind"]

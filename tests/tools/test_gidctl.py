@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import termios
@@ -69,7 +70,7 @@ def test_no_gidd_says_how_to_start_one(make_cockpit: Callable[..., Cockpit]) -> 
         place = cockpit.socket("open")
         assert result.stderr == (
             f"gidctl: no gidd for domain 'open' at {place}: start it with "
-            "`gidd --config FILE --domain open`\n"
+            "`gid-cockpit --config FILE up`, or `gidd --config FILE --domain open`\n"
         )
 
 
@@ -77,13 +78,33 @@ def test_a_gidd_that_was_killed_says_the_same(cockpit: Cockpit) -> None:
     cockpit.kill("open")
     result = gidctl(cockpit, "status")
     assert result.returncode == 1
-    assert "start it with `gidd --config FILE --domain open`" in result.stderr
+    assert "start it with `gid-cockpit --config FILE up`, or `gidd" in result.stderr
+
+
+def test_where_the_environment_lacks_the_place(tmp_path: Path) -> None:
+    """The usual mistake in a second terminal."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GID_")}
+    env["XDG_RUNTIME_DIR"] = str(tmp_path)
+    words = [GIDCTL, "--domain", "nowhere", "status"]
+    result = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert (
+        "at /run/gidway/nowhere/gidd.sock: GID_RUNTIME_DIR is not set; set it, or " in result.stderr
+    )
+    (tmp_path / "gidway").mkdir()
+    result = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert result.stderr.endswith(f"export GID_RUNTIME_DIR={tmp_path}/gidway\n")
+
+
+def test_what_is_no_socket() -> None:
+    result = subprocess.run([GIDCTL, "-d", "/dev/null", "status"], capture_output=True, text=True)
+    assert result.stderr.startswith("gidctl: no gidd listens at /dev/null: ")
 
 
 def test_which_of_several_domains(cockpit: Cockpit) -> None:
     result = gidctl(cockpit, "status", domain=None)
     assert result.returncode == 1
     assert "2 domains run here (" in result.stderr and "set GID_DOMAIN" in result.stderr
+    assert result.stderr.endswith("; or name it: gidctl -d NAME\n")
     assert shown(cockpit, "status", "--domain", "cluster").startswith("Domain cluster, number 2")
 
 
@@ -279,10 +300,25 @@ def test_doctor_finds_what_is_wrong(cockpit: Cockpit, tmp_path: Path) -> None:
     assert find(found, "configuration") == [("bad", words, remedy)]
     ((verdict, words, remedy),) = find(found, "domain cluster")
     assert verdict == "bad" and words.startswith("no gidd for domain 'cluster' at ")
-    assert remedy == "systemctl start gidd@cluster, or gidd --config FILE --domain cluster"
+    assert remedy == (
+        "gid-cockpit --config FILE up cluster, systemctl start gidd@cluster, or gidd --config FILE "
+        "--domain cluster"
+    )
     link = find(found, "domain open")[1]
     assert link[0] == "note" and link[1].startswith("the link to cluster is down: ")
-    assert link[2] == "start its gidd: gidd --config FILE --domain cluster"
+    assert link[2] == (
+        f"start its gidd: gid-cockpit --config {cockpit.config_path} up cluster, or gidd --config "
+        "FILE --domain cluster"
+    )
+
+
+def test_doctor_where_nothing_runs(tmp_path: Path) -> None:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GID_")}
+    env["GID_RUNTIME_DIR"] = str(tmp_path / "gone")
+    result = subprocess.run([GIDCTL, "doctor"], env=env, capture_output=True, text=True)
+    assert f"bad   domains: none runs here: there is no {tmp_path}/gone\n" in result.stdout
+    assert "→ start them: gid-cockpit --config FILE up\n" in result.stdout
+    assert "runtime folder" not in result.stdout
 
 
 def test_doctor_asks_gidd_for_its_file(cockpit: Cockpit) -> None:
@@ -348,20 +384,27 @@ def test_help_and_version(option: str) -> None:
     assert result.stdout.startswith("Usage: gidctl" if usage else "gidctl ")
 
 
-@pytest.mark.parametrize("folder", ["/dev/shm", "/proc"])
-def test_doctor_wants_machines_to_share_memory(folder: str) -> None:
-    words = [GIDCTL, "doctor", "--json", "--config", "/nonexistent.conf"]
-    env = os.environ | {"GID_RUNTIME_DIR": folder}
-    result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
-    (found,) = find(json.loads(result.stdout), "runtime folder")
+def test_doctor_wants_machines_to_share_memory() -> None:
+    """If there are machines: a cockpit of this one alone shares nothing by files."""
+
+    def look(folder: Path) -> list[tuple[str, str, str]]:
+        words = [GIDCTL, "doctor", "--json", "--config", "/nonexistent.conf"]
+        env = os.environ | {"GID_RUNTIME_DIR": str(folder)}
+        result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
+        return find(json.loads(result.stdout), "runtime folder")
+
+    assert look(Path("/dev/shm")) == [("ok", "/dev/shm is in memory", "")]
+    assert look(Path("/proc")) == []
+    folder = BUILD / "on-a-disk"
+    (folder / "window").mkdir(parents=True)
+    try:
+        found = look(folder)
+    finally:
+        shutil.rmtree(folder)
     remedy = "choose one in memory, such as runtime=/run/gidway"
-    assert (
-        found
-        == {
-            "/dev/shm": ("ok", "/dev/shm is in memory", ""),
-            "/proc": ("note", "/proc is on a disk, which gets all that machines share", remedy),
-        }[folder]
-    )
+    words = f"{folder} is on a disk, which gets all that machines share"
+    memory = ("ok", f"{folder} is in memory", "")  # where clones are kept there
+    assert found in ([("note", words, remedy)], [memory])
 
 
 def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
@@ -369,9 +412,9 @@ def test_doctor_where_nothing_is(make_cockpit: Callable[..., Cockpit]) -> None:
     status, found = findings(cockpit, "--config", "/nonexistent.conf")
     assert status == 1
     assert find(found, "configuration")[0][1] == "/nonexistent.conf: No such file or directory"
-    ((verdict, words, remedy),) = find(found, "runtime folder")
-    assert (verdict, words) == ("bad", f"{cockpit.runtime}: No such file or directory")
-    assert remedy == "gidd --config FILE --domain NAME"
+    ((verdict, words, remedy),) = find(found, "domains")
+    assert (verdict, words) == ("bad", f"none runs here: there is no {cockpit.runtime}")
+    assert remedy == "start them: gid-cockpit --config FILE up"
 
 
 # --- how it is called ---

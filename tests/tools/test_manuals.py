@@ -6,28 +6,17 @@ programs do not.
 """
 
 import functools
-import json
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from program import BUILD, TOP
+from installed import installed_commands
+from program import TOP
 
 # What every command has, and its page need not say.
 COMMON = {"--help", "--usage", "--version"}
 OPTION = r"--[a-z][a-z0-9-]*"
-
-
-def installed_commands() -> dict[str, Path]:
-    """What is installed in a folder of commands, as it runs in the build folder."""
-    files = json.loads((BUILD / "meson-info/intro-installed.json").read_text())
-    found = {}
-    for built, installed in files.items():
-        if Path(installed).parent.name in ("bin", "sbin"):
-            # One that knows where it lies is built twice: the build folder's is without a suffix.
-            found[Path(installed).name] = Path(built.removesuffix(".installed"))
-    return found
 
 
 COMMANDS = installed_commands()

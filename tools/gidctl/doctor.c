@@ -220,6 +220,19 @@ static void note_file(struct doctor *doctor, sd_json_variant *report) {
 	}
 }
 
+/* An edit does nothing before it is read. */
+static void look_at_age(struct doctor *doctor, sd_json_variant *report, const char *name) {
+	sd_json_variant *configuration = report_field(report, "configuration");
+	sd_json_variant *newer = report_field(configuration, "is_newer");
+	char remedy[512];
+	if (newer == NULL || !sd_json_variant_boolean(newer)) {
+		return;
+	}
+	const char *file = report_text(configuration, "file");
+	snprintf(remedy, sizeof(remedy), "gid-cockpit --config %s reload", file);
+	find(doctor, VERDICT_WARNING, name, remedy, "%s is newer than what gidd read", file);
+}
+
 /*
  * A gidd knows the one at the other end of a local link by its user alone: a program of that user
  * may take its place.
@@ -263,7 +276,10 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 			find(doctor, VERDICT_GOOD, name, "", "the link to %s is up", other);
 			continue;
 		}
-		snprintf(remedy, sizeof(remedy), "start its gidd: gidd --config FILE --domain %s",
+		snprintf(remedy, sizeof(remedy),
+				"start its gidd: gid-cockpit --config %s up %s, or gidd --config "
+				"FILE --domain %s",
+				report_text(report_field(report, "configuration"), "file"), other,
 				other);
 		find(doctor, VERDICT_WARNING, name, remedy, "the link to %s is down: %s", other,
 				report_text(link, "why"));
@@ -276,6 +292,7 @@ static void look_at_links(struct doctor *doctor, struct gid_domain *domain, cons
 				"any program of the domain may publish streams safety/*");
 	}
 	note_file(doctor, report);
+	look_at_age(doctor, report, name);
 	look_at_users(doctor, report, name);
 	sd_json_variant_unref(report);
 }
@@ -297,8 +314,9 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 				"set group= of the domain in the configuration, and join that group");
 	} else if (error == -ECONNREFUSED || error == -ENOENT) {
 		snprintf(remedy, sizeof(remedy),
-				"systemctl start gidd@%s, or gidd --config FILE --domain %s", name,
-				name);
+				"gid-cockpit --config FILE up %s, systemctl start gidd@%s, or gidd "
+				"--config FILE --domain %s",
+				name, name, name);
 	}
 	find(doctor, VERDICT_BAD, what, remedy, "%s", gid_domain_connect_error());
 }
@@ -306,12 +324,15 @@ static void look_at_domain(struct doctor *doctor, const char *name) {
 /* Windows are files in it: on a disk, each page that is written to them is written there, too. */
 static void look_at_runtime(struct doctor *doctor, const char *runtime) {
 	struct statfs status;
+	char windows[512];
+	snprintf(windows, sizeof(windows), "%s/window", runtime);
+	bool has_windows = access(windows, F_OK) == 0;
 	if (statfs(runtime, &status) < 0) {
 		return;
 	}
 	if (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC) {
 		find(doctor, VERDICT_GOOD, "runtime folder", "", "%s is in memory", runtime);
-	} else {
+	} else if (has_windows) {
 		find(doctor, VERDICT_WARNING, "runtime folder",
 				"choose one in memory, such as runtime=/run/gidway",
 				"%s is on a disk, which gets all that machines share", runtime);
@@ -335,23 +356,31 @@ static unsigned look_at_all_domains(struct doctor *doctor, DIR *folder, const ch
 
 static void look_at_domains(struct doctor *doctor) {
 	const char *runtime = getenv("GID_RUNTIME_DIR"),
-		   *start = "gidd --config FILE --domain NAME";
+		   *start = "start them: gid-cockpit --config FILE up";
 	const char *name = doctor->options->domain;
-	runtime = runtime == NULL || runtime[0] == '\0' ? DEFAULT_RUNTIME : runtime;
+	bool is_set = runtime != NULL && runtime[0] != '\0';
+	const char *unset = is_set ? "" : ", and GID_RUNTIME_DIR is not set";
+	runtime = is_set ? runtime : DEFAULT_RUNTIME;
 	name = name == NULL ? getenv("GID_DOMAIN") : name;
 	if (name != NULL) {
 		look_at_domain(doctor, name);
 		return;
 	}
 	DIR *folder = opendir(runtime);
+	if (folder == NULL && errno == ENOENT) {
+		find(doctor, VERDICT_BAD, "domains", start, "none runs here: there is no %s%s",
+				runtime, unset);
+		return;
+	}
 	if (folder == NULL) {
-		find(doctor, VERDICT_BAD, "runtime folder", start, "%s: %s", runtime,
-				strerror(errno));
+		find(doctor, VERDICT_BAD, "runtime folder",
+				"get permission to read it, or set GID_RUNTIME_DIR to another",
+				"%s: %s%s", runtime, strerror(errno), unset);
 		return;
 	}
 	look_at_runtime(doctor, runtime);
 	if (look_at_all_domains(doctor, folder, runtime) == 0) {
-		find(doctor, VERDICT_BAD, "domains", start, "none has run in %s", runtime);
+		find(doctor, VERDICT_BAD, "domains", start, "none has run in %s%s", runtime, unset);
 	}
 	closedir(folder);
 }

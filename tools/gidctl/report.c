@@ -9,7 +9,10 @@ struct gid_domain *report_connect(const struct options *options) {
 	struct gid_domain *domain;
 	int error = gid_domain_connect(options->domain, &domain);
 	if (error < 0) {
-		fprintf(stderr, "gidctl: %s\n", gid_domain_connect_error());
+		bool is_named = options->domain != NULL || getenv("GID_DOMAIN") != NULL;
+		fprintf(stderr, "gidctl: %s%s\n", gid_domain_connect_error(),
+				error == -EINVAL && !is_named ? "; or name it: gidctl -d NAME"
+							      : "");
 		return NULL;
 	}
 	return domain;

@@ -6,19 +6,30 @@ import json
 import os
 import shlex
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import gid_console
+from gid_console import printable, say
 from gid_vm.initramfs import CannotBoot
 from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
 
-from .configuration import DEFAULT_CONFIG, CockpitError, Configuration, Domain, printable, read
+from .configuration import (
+    DEFAULT_CONFIG,
+    DEFAULT_RUNTIME,
+    CockpitError,
+    Configuration,
+    read,
+)
 from .daemon import Daemon
-from .machine import Guest, make, window_kind, work_folder
+from .logs import log_folder
+from .look import Runs, in_order, is_file, look, missing_links, newer, read_anyway
+from .machine import LOGS, Guest, make, work_folder
 from .reload import reload as reload_one
 from .unit import serve
 
@@ -35,14 +46,6 @@ def paint(text: str, good: bool) -> str:
     return f"\033[{32 if good else 31}m{text}\033[m"
 
 
-def say(text: str) -> None:
-    """Whoever read it may have ended: what was begun is done all the same."""
-    try:
-        print(text, flush=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 # --- commands ---
 
 
@@ -50,21 +53,6 @@ def check(configuration: Configuration, options: argparse.Namespace) -> int:
     names = ", ".join(f"{domain.name} ({domain.number})" for domain in configuration.domains)
     print(f"{configuration.path}: no mistakes. Domains: {names}")
     return 0
-
-
-Runs = Daemon | Guest
-
-
-def runs(configuration: Configuration, domain: Domain) -> Runs:
-    """What a domain runs in on this machine."""
-    return (Guest if domain.kind == "guest" else Daemon)(configuration, domain)
-
-
-def in_order(configuration: Configuration, names: list[str]) -> list[Runs]:
-    """The hub first, for the guests' machines need what it makes, and the guests last."""
-    rank = {"host": 0, "local": 1, "guest": 2}
-    chosen = sorted(configuration.choose(names), key=lambda domain: rank[domain.kind])
-    return [runs(configuration, domain) for domain in chosen]
 
 
 @contextmanager
@@ -93,7 +81,8 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
         for one in chosen:
             pid = one.pid()
             if pid is not None:
-                say(f"{one.domain.name}: runs already (process {pid})")
+                note = check_file(configuration, one)
+                say(f"{one.domain.name}: runs already (process {pid}){note}")
                 continue
             with uninterrupted():
                 pid = one.start()
@@ -103,33 +92,47 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
         for one in reversed(started):
             one.stop()
         raise
-    wait_for_links(chosen)
+    wait_for_links(configuration, chosen)
+    say_what_next(configuration, chosen)
     return 0
 
 
-def wait_for_links(chosen: list[Runs]) -> None:
-    """Until those that share something have found each other."""
+def check_file(configuration: Configuration, one: Runs) -> str:
+    """What is to be said of one that runs already. CockpitError: it is of another cockpit."""
+    if isinstance(one, Guest):
+        return ""
+    report = one.ask()
+    if not is_file(report, configuration.path):
+        other = report["configuration"]["file"]
+        raise CockpitError(
+            f"the gidd of {one.domain.name} runs with another file, {other}: end it by "
+            f"gid-cockpit --config {other} down"
+        )
+    return f"; {newer(configuration)}" if report["configuration"]["is_newer"] else ""
+
+
+def wait_for_links(configuration: Configuration, chosen: list[Runs]) -> None:
+    """Until these, and others that run, have found each other where they share something."""
     names = {one.domain.name for one in chosen}
     guests = [one for one in chosen if isinstance(one, Guest)]
     patience = GUEST_LINK_SECONDS if guests else LINK_SECONDS
     end = time.monotonic() + patience
-    for daemon in chosen:
-        if isinstance(daemon, Guest):
-            continue  # its own gidd runs in it; the hub tells of its links
-        while missing := [
-            link
-            for link in daemon.ask()["links"]
-            if link["domain"] in names and link["state"] != "up"
-        ]:
-            for guest in guests:
-                if guest.pid() is None:
-                    raise CockpitError(f"the guest {guest.domain.name} ended:\n{guest.last()}")
-            if time.monotonic() > end:
-                link = missing[0]
-                raise CockpitError(
-                    f"the link of {daemon.domain.name} to {link['domain']} is not up: {link['why']}"
-                )
-            time.sleep(0.05)
+    while (missing := next(missing_links(configuration, names), None)) is not None:
+        for guest in guests:
+            if guest.pid() is None:
+                raise CockpitError(f"the guest {guest.domain.name} ended:\n{guest.last()}")
+        if time.monotonic() > end:
+            raise CockpitError(missing)
+        time.sleep(0.05)
+
+
+def say_what_next(configuration: Configuration, chosen: list[Runs]) -> None:
+    runtime = ""
+    if configuration.runtime != Path(os.environ.get("GID_RUNTIME_DIR") or DEFAULT_RUNTIME):
+        runtime = f"export GID_RUNTIME_DIR={shlex.quote(str(configuration.runtime))}; "
+    here = next((one.domain.name for one in chosen if isinstance(one, Daemon)), None)
+    if here is not None:
+        say(f"Now try: {runtime}gidctl -d {here} list")
 
 
 def down(configuration: Configuration, options: argparse.Namespace) -> int:
@@ -164,41 +167,6 @@ def reload(configuration: Configuration, options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def look(configuration: Configuration, domain: Domain) -> dict:
-    """One domain for `status`."""
-    one = runs(configuration, domain)
-    found = {"domain": domain.name, "number": domain.number, "kind": domain.kind}
-    found |= {"state": "down", "pid": None, "links": [], "why": ""}
-    if domain.kind == "guest":
-        found["windows"] = dict(zip(("kind", "why"), window_kind(domain), strict=True))
-    try:
-        found["pid"] = one.pid()
-        if found["pid"] is not None:
-            asked = one if isinstance(one, Daemon) else None
-            found["links"] = (
-                asked.ask()["links"] if asked else links_of_guest(configuration, domain)
-            )
-            found["state"] = "up"
-    except CockpitError as error:
-        found |= {"state": "bad", "why": str(error)}
-    return found
-
-
-def links_of_guest(configuration: Configuration, guest: Domain) -> list[dict]:
-    """As the host's gidd sees them, which joins them: what a guest says of itself is not asked."""
-    hub = configuration.hub
-    if hub is None or Daemon(configuration, hub).pid() is None:
-        return []
-    links = []
-    for pair in Daemon(configuration, hub).ask()["pairs"]:
-        ends = {end.pop("domain"): end for end in pair.pop("ends")}
-        if guest.name in ends:
-            del ends[guest.name]
-            ((other, did),) = ends.items()
-            links.append(pair | did | {"domain": other, "kind": "ivshmem"})
-    return links
-
-
 def status(configuration: Configuration, options: argparse.Namespace) -> int:
     """0 where everything that was asked for is up, its links as well."""
     found = [look(configuration, domain) for domain in configuration.choose(options.domain)]
@@ -214,6 +182,8 @@ def status(configuration: Configuration, options: argparse.Namespace) -> int:
         print(f"{domain['domain']:<{width}}  {domain['number']:>3}  {state}  {process}")
         if domain["why"]:
             print(f"{'':<{width}}       {domain['why']}")
+        if domain["is_newer"]:
+            print(f"{'':<{width}}       {newer(configuration)}")
         if "windows" in domain:
             print(f"{'':<{width}}       windows: {{kind}} ({{why}})".format(**domain["windows"]))
         for link in domain["links"]:
@@ -264,11 +234,51 @@ def guest(configuration: Configuration, options: argparse.Namespace) -> int:
 
 
 def run(configuration: Configuration, options: argparse.Namespace) -> int:
-    chosen = guest_of(configuration, options.guest)
-    words = options.command[1:] if options.command[:1] == ["--"] else options.command
-    if not words:
-        raise CockpitError("which command? gid-cockpit run DOMAIN COMMAND [ARGUMENT...]")
-    return chosen.run(words, Path.cwd())
+    return guest_of(configuration, options.guest).run(options.command, Path.cwd())
+
+
+def logs(configuration: Configuration, options: argparse.Namespace) -> int:
+    """By tail(1), which shows several with their names."""
+    (domain,) = configuration.choose([options.log])
+    folder = log_folder(configuration, domain.name)
+    paths = [path for name in ("gidd.log", *LOGS) if (path := folder / name).exists()]
+    if not paths:
+        raise CockpitError(
+            f"{folder} has no log of {domain.name}: gid-cockpit has not started it here; what "
+            f"systemd starts is in journalctl -u gidd@{domain.name}"
+        )
+    words = ["tail", "-n", str(options.lines), *(["-F"] if options.follow else []), "--", *paths]
+    return subprocess.run(words).returncode
+
+
+FIRST_FILE = Path("cockpit.conf")
+FIRST = """\
+# A first cockpit: two domains on this machine. gidway.conf(5) has all keys.
+
+[domain open]
+number=1
+
+[domain cluster]
+number=2
+
+# What cluster may read of open: the streams of these names, or patterns.
+[share open cluster]
+streams=movie camera/*
+"""
+
+
+def init(path: Path, options: argparse.Namespace) -> int:
+    """A file to begin with; one that is there stays."""
+    try:
+        with path.open("x") as file:
+            file.write(FIRST)
+    except FileExistsError:
+        raise CockpitError(f"{path}: there is such a file already") from None
+    say(f"{path}: written. Now try:")
+    if os.geteuid() != 0 and "GID_RUNTIME_DIR" not in os.environ:
+        say("  export GID_RUNTIME_DIR=$XDG_RUNTIME_DIR/gidway")
+    say(f"  gid-cockpit --config {shlex.quote(str(path))} up")
+    return 0
 
 
 # --- arguments ---
@@ -298,7 +308,7 @@ def make_parser(version: str) -> argparse.ArgumentParser:
         (check, "look for mistakes in the configuration"),
     ):
         command = commands.add_parser(function.__name__, help=text, description=text)
-        command.set_defaults(run=function)
+        command.set_defaults(run=function, read=read_anyway if function in (down, status) else read)
         if function is not check:
             command.add_argument("domain", nargs="*", help="only these domains (default: all)")
         if function is status:
@@ -312,7 +322,7 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     ):
         name = function.__name__.replace("_", "-")
         command = commands.add_parser(name, help=text, description=text)
-        command.set_defaults(run=function)
+        command.set_defaults(run=function, read=read)
         command.add_argument("guest", metavar="DOMAIN", help="a domain with kind=guest")
         if function is qemu_args:
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")
@@ -320,28 +330,35 @@ def make_parser(version: str) -> argparse.ArgumentParser:
             command.add_argument("picture", type=Path, metavar="FILE", help="the PNG to write")
         if function is run:
             command.add_argument("command", nargs=argparse.REMAINDER, help="the command")
+            command.set_defaults(misused=command.error)
+    add_logs(commands)
+    text = "write a first configuration, of two domains"
+    command = commands.add_parser("init", help=text, description=text)
+    command.set_defaults(run=init, read=lambda path: FIRST_FILE if path == DEFAULT_CONFIG else path)
     return parser
 
 
-def have_streams() -> None:
-    """Python has none for those that were closed when it started."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))
+def add_logs(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    text = "what a domain's gidd has written, and a guest's console and QEMU"
+    command = commands.add_parser("logs", help=text, description=text)
+    command.set_defaults(run=logs, read=read_anyway)
+    command.add_argument("log", metavar="DOMAIN")
+    command.add_argument("-f", "--follow", action="store_true", help="and what is written from now")
+    command.add_argument(
+        "-n", "--lines", type=int, default=50, metavar="N", help="so many of the last (default: 50)"
+    )
 
 
 def main(arguments: list[str] | None = None, version: str = "") -> int:
     """Runs the command line; `version` is what --version says."""
-    have_streams()
-    options = make_parser(version).parse_args(arguments)
-    os.umask(0o022)  # what is made here is for the domains' users as well
-    try:
-        return options.run(read(options.config), options)
-    except (CockpitError, CannotBoot) as error:
-        print(f"gid-cockpit: {error}", file=sys.stderr)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename is not None else ""
-        print(f"gid-cockpit: {where}{error.strerror or error}", file=sys.stderr)
-    except KeyboardInterrupt:
-        return 130
-    return 1
+
+    def command() -> int:
+        options = make_parser(version).parse_args(arguments)
+        if options.run is run:
+            options.command = options.command[options.command[:1] == ["--"] :]
+            if not options.command:
+                options.misused("which command? gid-cockpit run DOMAIN COMMAND [ARGUMENT...]")
+        os.umask(0o022)  # what is made here is for the domains' users as well
+        return options.run(options.read(options.config), options)
+
+    return gid_console.run("gid-cockpit", command, trouble=(CockpitError, CannotBoot))

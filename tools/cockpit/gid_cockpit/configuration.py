@@ -3,25 +3,24 @@
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gid_console import printable
+
 DEFAULT_CONFIG = Path("/etc/gidway/gidway.conf")
 DEFAULT_RUNTIME = Path("/run/gidway")
 
 
-def printable(text: str) -> str:
-    """As a terminal can have it: no controls, no marks that turn a line, no bytes that are no text.
-
-    What a guest or a log says is somebody else's, and may be anything.
-    """
-    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
-
-
 class CockpitError(Exception):
     """What went wrong and what to do about it, for people."""
+
+
+class MistakesError(CockpitError):
+    """The configuration has some, a line each."""
 
     def __str__(self) -> str:
         return printable(super().__str__())
@@ -58,7 +57,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A configuration without mistakes. `domains` in the order of their numbers."""
+    """`domains` in the order of their numbers."""
 
     path: Path
     runtime: Path
@@ -82,12 +81,20 @@ class Configuration:
 
 
 def size(text: str) -> int:
-    """Bytes: a number with K, M or G of 1024 behind it, as gidd reads it."""
-    shift = {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
+    """Bytes: a number with K, M, G or T of 1024 behind it, as gidd reads it."""
+    shift = {"K": 10, "M": 20, "G": 30, "T": 40}.get(text[-1:], 0)
     return int(text[:-1] if shift else text) << shift
 
 
 def read_machine(keys: Mapping[str, str]) -> MachineKeys:
+    """The defaults for one with a mistake, which is not started."""
+    try:
+        return understand_machine(keys)
+    except ValueError:
+        return MachineKeys()
+
+
+def understand_machine(keys: Mapping[str, str]) -> MachineKeys:
     def path(key: str) -> Path | None:
         return Path(keys[key]) if key in keys else None
 
@@ -113,7 +120,7 @@ def screen_size(text: str) -> tuple[int, int] | None:
 
 
 def read_sections(text: str) -> list[tuple[list[str], dict[str, str]]]:
-    """The words of each section's head, and its keys, where gidd has found no mistake.
+    """The words of each section's head, and its keys. What gidd finds a mistake is left out.
 
     As gidd takes it: what is indented behind a key goes on with its value, a first key is no such.
     """
@@ -125,9 +132,11 @@ def read_sections(text: str) -> list[tuple[list[str], dict[str, str]]]:
             continue
         goes_on = key != "" and line[0] != words[0]
         if words[0] == "[" and not goes_on:
-            found.append((words[1 : words.index("]")].split(), {}))
+            found.append((words[1:].partition("]")[0].split(), {}))
             key = ""
             continue
+        if not found or (not goes_on and re.search("[=:]", words) is None):
+            continue  # a mistake
         if not goes_on:
             key, words = re.split(r"\s*[=:]", words, maxsplit=1)
         value = re.split(r"\s;", words, maxsplit=1)[0].strip()
@@ -137,38 +146,44 @@ def read_sections(text: str) -> list[tuple[list[str], dict[str, str]]]:
 
 
 def find_program(name: str) -> str:
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
-        path = Path(folder, name)
-        if path.is_file() and os.access(path, os.X_OK):
-            return str(path)
-    raise CockpitError(f"{name} is not in $PATH: is gidway installed?")
+    found = shutil.which(name)
+    if found is None:
+        raise CockpitError(f"{name} is not in $PATH: is gidway installed?")
+    return found
 
 
 def read(path: Path) -> Configuration:
-    """Reads a configuration. CockpitError has every mistake that gidd found, each with its line."""
+    """Reads a configuration. MistakesError has each that gidd found, with its line."""
     path = path.absolute()
     if not path.exists():
         raise CockpitError(
-            f"{path}: there is no such file: write one, see gidway.conf(5), or name another with "
-            "--config"
+            f"{path}: there is no such file: write one (`gid-cockpit init` makes a first), see "
+            "gidway.conf(5), or name another with --config"
         )
     check = subprocess.run(
-        [find_program("gidd"), "--check", "--config", str(path)], capture_output=True, text=True
+        [find_program("gidd"), "--check", "--config", str(path)], capture_output=True
     )
     if check.returncode != 0:
-        raise CockpitError(check.stderr.strip() or f"{path}: gidd refuses it")
+        # It quotes bytes of the file, which may be any.
+        mistakes = check.stderr.decode(errors="backslashreplace").strip()
+        raise MistakesError(mistakes or f"{path}: gidd refuses it")
+    return understand(path)
+
+
+def understand(path: Path) -> Configuration:
+    """What is in the file; of one with mistakes, what can be understood without them."""
     # With a byte order mark, which some editors leave, and in any encoding.
     text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
-    sections = [(words[0], words[1:], keys) for words, keys in read_sections(text)]
+    sections = [(words[0], words[1:], keys) for words, keys in read_sections(text) if words]
     joined: dict[str, set[str]] = {}
     for kind, names, _ in sections:
-        if kind == "share":
+        if kind == "share" and len(names) == 2:
             joined.setdefault(names[0], set()).add(names[1])
             joined.setdefault(names[1], set()).add(names[0])
-    domains = [
-        Domain(
+    domains = {
+        names[0]: Domain(
             names[0],
-            int(keys["number"]),
+            int(number) if (number := keys.get("number", "")).isdecimal() else 0,
             keys.get("user"),
             frozenset(joined.get(names[0], ())),
             keys.get("kind", "local"),
@@ -177,12 +192,14 @@ def read(path: Path) -> Configuration:
             read_machine(keys),
         )
         for kind, names, keys in sections
-        if kind == "domain"
+        if kind == "domain" and len(names) == 1 and names[0].isascii()
+    }
+    runtimes = [
+        keys["runtime"] for kind, _, keys in sections if kind == "cockpit" and "runtime" in keys
     ]
-    runtimes = [keys["runtime"] for kind, _, keys in sections if kind == "cockpit" and keys]
     configured = runtimes[0] if runtimes else str(DEFAULT_RUNTIME)
     return Configuration(
         path,
         Path(os.environ.get("GID_RUNTIME_DIR") or configured).absolute(),
-        tuple(sorted(domains, key=lambda domain: domain.number)),
+        tuple(sorted(domains.values(), key=lambda domain: domain.number)),
     )

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""gid-cockpit where the file was edited, has mistakes, or is not there yet."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from gidwire import Connection
+from program import wait_for
+from test_cockpit import TWO_DOMAINS, Tool, tool  # noqa: F401
+
+MISTAKES = {
+    "a key that no share has": TWO_DOMAINS.replace("streams=movie", "movies=movie"),
+    "a section without its end": TWO_DOMAINS.replace("[domain open]", "[domain open"),
+    "a name that is none": TWO_DOMAINS.replace("[domain open]", "[domain op en]"),
+    "no number": TWO_DOMAINS.replace("number=1", "number=one"),
+    "a size that is none": TWO_DOMAINS.replace("number=1", "number=1\nvm-memory=much"),
+    "a key before all sections": "x=1\nno key at all\n" + TWO_DOMAINS,
+    "bytes that are no text": TWO_DOMAINS.replace("[domain open]", "[domain op\udcffen]"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_what_runs_can_be_ended(tool: Tool, name: str) -> None:  # noqa: F811
+    assert tool.run("up").returncode == 0
+    text = MISTAKES[name].format(runtime=tool.runtime)
+    tool.config.write_bytes(text.encode(errors="surrogateescape"))
+    refused = tool.run("check")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"gid-cockpit: {tool.config}:")
+    assert "Traceback" not in refused.stderr
+    status = tool.run("status")
+    assert status.stderr == refused.stderr
+    for domain in ("open", "cluster"):
+        (line,) = [line for line in status.stdout.splitlines() if line.startswith(f"{domain} ")]
+        assert " up " in line
+    logs = tool.run("logs", "open")
+    assert logs.returncode == 0 and "serving in" in logs.stdout
+    down = tool.run("down")
+    assert (down.returncode, down.stderr) == (0, refused.stderr)
+    assert down.stdout.count(": ended\n") == 2
+    assert not list(tool.runtime.glob("*/gidd.sock"))
+
+
+def test_what_runs_by_another_file_stays(tool: Tool) -> None:  # noqa: F811
+    assert tool.run("up", "open").returncode == 0
+    other = tool.folder / "other.conf"
+    other.write_text(f"[cockpit]\nruntime={tool.runtime}\n[domain hud]\nnumber=three\n")
+    words = ["gid-cockpit", "--config", str(other), "down"]
+    assert subprocess.run(words, env=tool.env, capture_output=True).returncode == 0
+    assert tool.status()["open"]["state"] == "up"
+
+
+def test_a_byte_that_is_no_text(tool: Tool) -> None:  # noqa: F811
+    tool.config.write_bytes(b"[domain \xff]\nnumber=1\n")
+    for command in ("check", "up", "reload"):
+        result = tool.run(command)
+        assert result.returncode == 1
+        assert result.stderr.startswith(f"gid-cockpit: {tool.config}:1: ")
+        assert "is not a domain's name" in result.stderr and "\\xff" in result.stderr
+        assert result.stderr.count("\n") <= 2
+
+
+def test_a_file_whose_name_is_no_text(tool: Tool) -> None:  # noqa: F811
+    path = os.fsencode(tool.folder) + b"/k\xfc.conf"
+    Path(os.fsdecode(path)).write_text(tool.config.read_text())
+    words = [b"gid-cockpit", b"--config", path, b"check"]
+    result = subprocess.run(words, env=tool.env, capture_output=True)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_a_folder_of_the_path_that_is_shut(tool: Tool) -> None:  # noqa: F811
+    shut = tool.folder / "shut"
+    shut.mkdir(mode=0)
+    tool.env["PATH"] = f"{shut}:/nowhere::{tool.env['PATH']}"
+    result = tool.run("check")
+    shut.chmod(0o755)  # so that it can be removed
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_folder_that_is_too_deep(tool: Tool) -> None:  # noqa: F811
+    tool.env["GID_RUNTIME_DIR"] = f"{tool.folder}/{'d' * 100}"
+    for command in ("status", "up", "down"):
+        result = tool.run(command)
+        said = result.stdout + result.stderr
+        assert result.returncode == 1
+        assert "the path of the domain's socket is too long: set GID_RUNTIME_DIR to a" in said
+
+
+# --- edit, try ---
+
+
+def test_a_file_that_is_newer_than_what_runs(tool: Tool) -> None:  # noqa: F811
+    """Whatever is refused for it, and whoever is asked, says so, until it is read again."""
+    shared = TWO_DOMAINS.replace("local=*\n", "")
+    tool.write(shared)
+    assert tool.run("up").returncode == 0
+    env = tool.env | {"GID_RUNTIME_DIR": str(tool.runtime), "GID_DOMAIN": "open"}
+    newer = f"{tool.config} is newer than what gidd read: gid-cockpit --config {tool.config} reload"
+
+    def publish() -> str:
+        """Why not."""
+        with Connection(tool.runtime / "open" / "gidd.sock", "radar") as producer:
+            return producer.publish("radar")[2]
+
+    def doctor() -> str:
+        return subprocess.run(["gidctl", "doctor"], env=env, capture_output=True, text=True).stdout
+
+    refused = publish()
+    assert "has no stream radar" in refused and "newer" not in refused
+    tool.write(shared.replace("camera/*", "camera/* radar"))
+    assert publish() == (
+        f"the file is newer than what gidd read: gid-cockpit reload. By that: {refused}"
+    )
+    process = tool.status()["open"]["pid"]
+    assert f"open: runs already (process {process}); {newer}\n" in tool.run("up").stdout
+    assert newer in tool.run("status").stdout
+    assert tool.status()["open"]["is_newer"] is True
+    assert f"{tool.config} is newer than what gidd read" in doctor()
+    assert tool.run("reload").returncode == 0
+    assert "newer" not in tool.run("up").stdout + tool.run("status").stdout + doctor()
+    assert publish() == ""
+
+
+def test_a_file_that_cannot_be_taken_over_stays_newer(tool: Tool) -> None:  # noqa: F811
+    assert tool.run("up").returncode == 0
+    tool.write(TWO_DOMAINS.replace("number=1", "number=7"))
+    assert tool.run("reload").returncode == 1
+    assert tool.status()["open"]["is_newer"] is True
+
+
+def test_another_file_runs_already(tool: Tool) -> None:  # noqa: F811
+    assert tool.run("up", "open").returncode == 0
+    other = tool.folder / "other.conf"
+    shutil.copy(tool.config, other)
+    words = ["gid-cockpit", "--config", str(other), "up"]
+    result = subprocess.run(words, env=tool.env, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert f"the gidd of open runs with another file, {tool.config}: end it by" in result.stderr
+    assert tool.status()["open"]["state"] == "up"
+
+
+# --- the first steps ---
+
+
+def test_from_nothing(tmp_path: Path, tool: Tool) -> None:  # noqa: F811
+    """What each command says next is what one does next."""
+    env = tool.env | {"GID_RUNTIME_DIR": str(tool.runtime)}
+
+    def sh(line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-c", line], env=env, cwd=tmp_path, capture_output=True, text=True
+        )
+
+    written = sh("gid-cockpit init")
+    assert (written.returncode, written.stderr) == (0, "")
+    again = sh("gid-cockpit init")
+    assert again.stderr == "gid-cockpit: cockpit.conf: there is such a file already\n"
+    up = written.stdout.splitlines()[-1].strip()
+    assert up == "gid-cockpit --config cockpit.conf up"
+    try:
+        started = sh(up)
+        assert (started.returncode, started.stderr) == (0, "")
+        last = started.stdout.splitlines()[-1]
+        assert last == "Now try: gidctl -d open list"
+        assert sh(last.removeprefix("Now try: ")).returncode == 0
+    finally:
+        sh("gid-cockpit --config cockpit.conf down")
+
+
+def test_what_next_where_the_file_says_the_place(tool: Tool) -> None:  # noqa: F811
+    last = tool.run("up").stdout.splitlines()[-1]
+    assert last == f"Now try: export GID_RUNTIME_DIR={tool.runtime}; gidctl -d open list"
+    line = last.removeprefix("Now try: ")
+    assert subprocess.run(["sh", "-c", line], env=tool.env, capture_output=True).returncode == 0
+
+
+def test_logs(tool: Tool) -> None:  # noqa: F811
+    none = tool.run("logs", "open")
+    assert none.returncode == 1 and "journalctl -u gidd@open" in none.stderr
+    assert tool.run("logs", "nobody").returncode == 1
+    assert tool.run("up").returncode == 0
+    shown = tool.run("logs", "open", "-n", "1000")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout == (tool.runtime / "log" / "open" / "gidd.log").read_text()
+    follow = subprocess.Popen(
+        ["gid-cockpit", "--config", str(tool.config), "logs", "-f", "open"],
+        env=tool.env,
+        stdout=subprocess.PIPE,
+    )
+    os.set_blocking(follow.stdout.fileno(), False)
+    seen = b""
+
+    def has_more() -> bool:
+        nonlocal seen
+        seen += follow.stdout.read() or b""
+        return b"configuration read again" in seen
+
+    try:
+        assert tool.run("reload").returncode == 0
+        wait_for(has_more, "the log to go on")
+    finally:
+        follow.terminate()
+        follow.wait()
+        follow.stdout.close()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""What all programs have in common: their exit status for wrong usage, and what a pipe or a full
+disk does to them."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from cockpit import Cockpit
+from installed import installed_commands
+from program import BUILD, TOP
+
+PATH = os.environ["PATH"]
+
+
+# With the helper of gid-evaluate.
+PROGRAMS = installed_commands() | {"gid-probe": BUILD / "tools/evaluate/probe/gid-probe"}
+IN_PYTHON = [name for name, path in PROGRAMS.items() if path.read_bytes()[:2] == b"#!"]
+OF_CLONE = {
+    "demo": ["demo/demo.py", "--help"],
+    "soak": ["soak/soak.py", "--help"],
+    "bench": ["bench/hop.py", "--help"],
+    "vm": ["vm/vm.py", "--help"],
+}
+
+
+def test_the_programs_are_found() -> None:
+    assert {"gidd", "gidctl", "gid-probe", "gid-cockpit"} <= PROGRAMS.keys()
+    assert len(IN_PYTHON) == 3
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_wrong_usage_has_one_exit_status(name: str) -> None:
+    done = subprocess.run([PROGRAMS[name], "--no-such-option"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
+
+
+MISUSES = [
+    "gidctl",
+    "gidctl nosuch",
+    "gidctl list nosuch",
+    "gidctl status nosuch",
+    "gidctl revoke",
+    "gidctl revoke open",
+    "gidctl snap",
+    "gidctl snap movie",
+    "gidctl snap movie -n 2 -o x.png",
+    "gidctl watch",
+    "gidctl top --interval 0",
+    "gid-view",
+    "gid-compose",
+    "gid-probe",
+    "gid-probe message",
+    "gid-cockpit",
+    "gid-cockpit nosuch",
+    "gid-cockpit run",
+    "gid-cockpit run open",
+    "gid-timeline",
+    "gid-evaluate --chapters nosuch",
+]
+
+
+@pytest.mark.parametrize("words", MISUSES)
+def test_wrong_words(words: str, tmp_path: Path) -> None:
+    name, *arguments = words.split()
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GID_")}
+    done = subprocess.run(
+        [PROGRAMS[name], *arguments], env=env, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr and "Traceback" not in done.stderr
+
+
+def test_manuals_say_so() -> None:
+    """Each that has a word on its exit status."""
+    silent = []
+    for page in TOP.glob("**/*.scd"):
+        status = re.search(r"^# EXIT STATUS\n(.*?)(^# |\Z)", page.read_text(), re.M | re.S)
+        if status and not re.search(r"\b2\b.*(wrong|No result)", status[1], re.S):
+            silent.append(page.name)
+    assert silent == []
+
+
+# --- output that cannot be written ---
+
+
+def commands(cockpit: Cockpit, tmp_path: Path) -> dict[str, list[str | Path]]:
+    """What prints something, of each program in Python."""
+    config = ["--config", cockpit.config_path]
+    found = {f"{name} --help": [PROGRAMS[name], "--help"] for name in IN_PYTHON}
+    found |= {f"{name} --version": [PROGRAMS[name], "--version"] for name in IN_PYTHON}
+    found |= {name: [TOP / words[0], *words[1:]] for name, words in OF_CLONE.items()}
+    for words in (["status"], ["status", "--json"], ["check"], ["reload"], ["up"]):
+        found[f"gid-cockpit {' '.join(words)}"] = [PROGRAMS["gid-cockpit"], *config, *words]
+    found["gid-evaluate --plan"] = [PROGRAMS["gid-evaluate"], "--plan", "--out", tmp_path]
+    return found
+
+
+def test_a_full_disk(cockpit: Cockpit, tmp_path: Path) -> None:
+    """It is told in a line, with a status that is not 0, also by the interpreter's end."""
+    env = cockpit.env("open") | {"PATH": f"{BUILD / 'gidd'}:{BUILD / 'tools/gidctl'}:{PATH}"}
+    for name, words in commands(cockpit, tmp_path).items():
+        with open("/dev/full", "w") as full:
+            run = words if words[0] in PROGRAMS.values() else ["python3", *words]
+            done = subprocess.run(run, env=env, stdout=full, stderr=subprocess.PIPE, text=True)
+        if name in ("gid-cockpit up", "gid-cockpit reload"):
+            # What it says on its way is not what it was asked for.
+            assert (name, done.returncode, done.stderr) == (name, 0, "")
+            continue
+        assert "No space left on device" in done.stderr, name
+        assert done.returncode in (1, 2) and done.stderr.count("\n") == 1, (name, done.stderr)
+
+
+def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path) -> None:
+    env = cockpit.env("open") | {"PATH": f"{BUILD / 'gidd'}:{BUILD / 'tools/gidctl'}:{PATH}"}
+    for name, words in commands(cockpit, tmp_path).items():
+        run = words if words[0] in PROGRAMS.values() else ["python3", *words]
+        ours, theirs = os.pipe()
+        os.close(ours)
+        with os.fdopen(theirs, "w") as pipe:
+            done = subprocess.run(run, env=env, stdout=pipe, stderr=subprocess.PIPE, text=True)
+        assert (name, done.returncode, done.stderr) == (name, 0, "")

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What runs of a cockpit, and which of its links are up."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import gid_console
+
+from .configuration import (
+    CockpitError,
+    Configuration,
+    Domain,
+    MistakesError,
+    read,
+    understand,
+)
+from .daemon import Daemon
+from .machine import Guest, window_kind
+
+Runs = Daemon | Guest
+
+
+def runs(configuration: Configuration, domain: Domain) -> Runs:
+    """What a domain runs in on this machine."""
+    return (Guest if domain.kind == "guest" else Daemon)(configuration, domain)
+
+
+def in_order(configuration: Configuration, names: list[str]) -> list[Runs]:
+    """The hub first, for the guests' machines need what it makes, and the guests last."""
+    rank = {"host": 0, "local": 1, "guest": 2}
+    chosen = sorted(configuration.choose(names), key=lambda domain: rank.get(domain.kind, 1))
+    return [runs(configuration, domain) for domain in chosen]
+
+
+# --- a file with mistakes ---
+
+
+def read_anyway(path: Path) -> Configuration:
+    """For what only looks, or ends what runs: mistakes are told, and are no hindrance."""
+    try:
+        return read(path)
+    except MistakesError as mistakes:
+        gid_console.tell(f"gid-cockpit: {mistakes}")
+    configuration = understand(path.absolute())
+    known = {domain.name for domain in configuration.domains}
+    more = tuple(domain for domain in running(configuration) if domain.name not in known)
+    return Configuration(configuration.path, configuration.runtime, configuration.domains + more)
+
+
+def running(configuration: Configuration) -> Iterator[Domain]:
+    """Domains whose gidds read this very file, whatever is in it now."""
+    for place in sorted(configuration.runtime.glob("*/gidd.sock")):
+        domain = Domain(place.parent.name, 0, None, frozenset())
+        try:
+            if Daemon(configuration, domain).pid() is None:
+                continue
+            report = Daemon(configuration, domain).ask()
+        except CockpitError:
+            continue
+        if is_file(report, configuration.path):
+            yield Domain(domain.name, report["number"], None, frozenset())
+
+
+def is_file(report: dict, path: Path) -> bool:
+    """Whether it is the file that the gidd of this report has read."""
+    return Path(report["configuration"]["file"]).resolve() == path.resolve()
+
+
+# --- links ---
+
+
+def missing_links(configuration: Configuration, names: set[str]) -> Iterator[str]:
+    """Why the domains of these names, and others that run, are not all joined yet."""
+    here = {one.name for one in configuration.domains if runs(configuration, one).pid() is not None}
+    for domain in configuration.domains:
+        if domain.kind == "guest" or domain.name not in here:
+            continue  # of a guest the hub tells
+        report = Daemon(configuration, domain).ask()
+        pairs = [({domain.name, link["domain"]}, link) for link in report["links"]]
+        pairs += [({end["domain"] for end in pair["ends"]}, pair) for pair in report["pairs"]]
+        for ends, link in pairs:
+            if link["state"] != "up" and ends <= here and ends & names:
+                one, other = sorted(ends, key=lambda name: name != domain.name)
+                yield f"the link of {one} to {other} is not up: {link['why']}"
+
+
+def links_of_guest(configuration: Configuration, guest: Domain) -> list[dict]:
+    """As the host's gidd sees them, which joins them: what a guest says of itself is not asked."""
+    hub = configuration.hub
+    if hub is None or Daemon(configuration, hub).pid() is None:
+        return []
+    links = []
+    for pair in Daemon(configuration, hub).ask()["pairs"]:
+        ends = {end.pop("domain"): end for end in pair.pop("ends")}
+        if guest.name in ends:
+            del ends[guest.name]
+            ((other, did),) = ends.items()
+            links.append(pair | did | {"domain": other, "kind": "ivshmem"})
+    return links
+
+
+# --- status ---
+
+
+def look(configuration: Configuration, domain: Domain) -> dict:
+    """One domain for `status`."""
+    one = runs(configuration, domain)
+    found = {"domain": domain.name, "number": domain.number, "kind": domain.kind}
+    found |= {"state": "down", "pid": None, "links": [], "why": "", "is_newer": False}
+    if domain.kind == "guest":
+        found["windows"] = dict(zip(("kind", "why"), window_kind(domain), strict=True))
+    try:
+        found["pid"] = one.pid()
+        if found["pid"] is None:
+            return found
+        if isinstance(one, Daemon):
+            report = one.ask()
+            found["links"] = report["links"]
+            found["is_newer"] = report["configuration"]["is_newer"]
+        else:
+            found["links"] = links_of_guest(configuration, domain)
+        found["state"] = "up"
+    except CockpitError as error:
+        found |= {"state": "bad", "why": str(error)}
+    return found
+
+
+def newer(configuration: Configuration) -> str:
+    return (
+        f"{configuration.path} is newer than what gidd read: gid-cockpit --config "
+        f"{configuration.path} reload"
+    )
