@@ -91,6 +91,7 @@ def make_package(folder: Path, name: str) -> None:
         (made / path).write_text(f"#!/bin/sh\n{text}\n")
         (made / path).chmod(0o755)
     command = ["dpkg-deb", "--root-owner-group", "--build", made, folder]
+    subprocess.run(["chmod", "-R", "go=rX", folder], check=True)  # whatever the umask
     subprocess.run(command, check=True, capture_output=True)
 
 
