@@ -20,7 +20,7 @@ def delays(cockpit: Cockpit, source: str, properties: str) -> list[float]:
     send(cockpit, source, f'{properties} timeline="{points}"').finish()
     times: dict[str, dict[int, int]] = {"gid_capture": {}, "gid_submit": {}}
     for line in map(json.loads, points.read_text().splitlines()):
-        if line["N"] in times and line.get("sequence"):
+        if line.get("N") in times and line.get("sequence"):
             seconds, ns = line["T"]
             times[line["N"]][line["sequence"]] = seconds * 10**9 + ns
     captured = times["gid_capture"]
