@@ -11,6 +11,8 @@
 
 #define MS 1000000ull
 #define ROLES_MAX 32
+#define LAYERS_MAX 32
+#define ORDER_MAX 1000
 #define OUTPUTS_MAX 16
 #define WRITEBACK_DEFAULT 60
 #define WRITEBACK_MAX 100000
@@ -100,48 +102,78 @@ static void role_allowed(struct reading *reading, struct role_config *role, cons
 	free(path);
 }
 
+/* `words` has a word for each value, or NULL where there is none. Returns whether it is one. */
+static bool find_word(const char *const *words, size_t count, const char *value, size_t *found) {
+	for (size_t i = 0; i < count; i++) {
+		if (words[i] != NULL && strcmp(value, words[i]) == 0) {
+			*found = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One of `count` words, of which `said` tells people, or a PNG, whose file is `*picture` then. */
+static void fallback_key(struct reading *reading, const char *const *words, size_t count,
+		const char *said, const char *value, enum fallback *fallback, char **picture) {
+	size_t word, length = strlen(value);
+	free(*picture);
+	*picture = NULL;
+	if (find_word(words, count, value, &word)) {
+		*fallback = (enum fallback)word;
+		return;
+	}
+	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
+		ini_file_mistake(&reading->ini, "fallback=%s must be %s or the name of a .png file",
+				value, said);
+		return;
+	}
+	*fallback = FALLBACK_PICTURE;
+	*picture = file_path(reading, value);
+}
+
 static void role_fallback(struct reading *reading, struct role_config *role, const char *value) {
 	static const char *const words[] = {
 			[FALLBACK_PATTERN] = "pattern",
 			[FALLBACK_BLANK] = "blank",
 			[FALLBACK_LAST] = "last",
 	};
-	free(role->picture);
-	role->picture = NULL;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(value, words[i]) == 0) {
-			role->fallback = (enum fallback)i;
-			return;
-		}
+	fallback_key(reading, words, sizeof(words) / sizeof(words[0]), "pattern, blank, last",
+			value, &role->fallback, &role->picture);
+}
+
+static void layer_fallback(struct reading *reading, struct layer_config *layer, const char *value) {
+	static const char *const words[] = {
+			[FALLBACK_PATTERN] = "pattern",
+			[FALLBACK_BLANK] = "blank",
+			[FALLBACK_LAST] = "last",
+			[FALLBACK_GREY] = "grey",
+	};
+	fallback_key(reading, words, sizeof(words) / sizeof(words[0]), "grey, pattern, blank, last",
+			value, &layer->fallback, &layer->picture);
+}
+
+/* Which stream is shown, and where: the same for roles and layers. */
+static bool source_key(struct reading *reading, char **stream, char **domain, const char *key,
+		const char *value) {
+	bool is_stream = strcmp(key, "stream") == 0;
+	if (!is_stream && strcmp(key, "domain") != 0) {
+		return false;
 	}
-	size_t length = strlen(value);
-	if (length < 4 || strcmp(value + length - 4, ".png") != 0) {
-		ini_file_mistake(&reading->ini,
-				"fallback=%s must be pattern, blank, last or the name of "
-				"a .png file",
-				value);
-		return;
+	ini_file_text(&reading->ini, is_stream ? stream : domain, value);
+	if (!gid_name_is_valid(value)) {
+		ini_file_mistake(&reading->ini, "%s=%s cannot be a %s's name", key, value, key);
 	}
-	role->fallback = FALLBACK_PICTURE;
-	role->picture = file_path(reading, value);
+	return true;
 }
 
 static void role_key(struct reading *reading, struct role_config *role, const char *key,
 		const char *value) {
 	struct role_limits *limits = &role->limits;
-	if (strcmp(key, "stream") == 0) {
-		ini_file_text(&reading->ini, &role->stream, value);
-		if (!gid_name_is_valid(value)) {
-			ini_file_mistake(&reading->ini, "stream=%s cannot be a stream's name",
-					value);
-		}
-	} else if (strcmp(key, "domain") == 0) {
-		ini_file_text(&reading->ini, &role->domain, value);
-		if (!gid_name_is_valid(value)) {
-			ini_file_mistake(&reading->ini, "domain=%s cannot be a domain's name",
-					value);
-		}
-	} else if (strcmp(key, "deadline-ms") == 0) {
+	if (source_key(reading, &role->stream, &role->domain, key, value)) {
+		return;
+	}
+	if (strcmp(key, "deadline-ms") == 0) {
 		limits->deadline_ns = ini_file_number(&reading->ini, key, value, 1, 60000) * MS;
 	} else if (strcmp(key, "frozen-ms") == 0) {
 		limits->frozen_ns = ini_file_number(&reading->ini, key, value, 0, 3600000) * MS;
@@ -157,6 +189,36 @@ static void role_key(struct reading *reading, struct role_config *role, const ch
 		ini_file_text(&reading->ini, &role->output_name, value);
 	} else if (!box_key(reading, &role->box, key, value)) {
 		ini_file_mistake(&reading->ini, "a role has no \"%s\"", key);
+	}
+}
+
+static void layer_fit(struct reading *reading, struct layer_config *layer, const char *value) {
+	for (int i = 0; i < FIT_EXACT; i++) {
+		if (strcmp(value, fit_name((enum fit)i)) == 0) {
+			layer->fit = (enum fit)i;
+			return;
+		}
+	}
+	ini_file_mistake(&reading->ini, "fit=%s must be contain, cover, fill or none", value);
+}
+
+static void layer_key(struct reading *reading, struct layer_config *layer, const char *key,
+		const char *value) {
+	if (source_key(reading, &layer->stream, &layer->domain, key, value)) {
+		return;
+	}
+	if (strcmp(key, "deadline-ms") == 0) {
+		layer->deadline_ns = ini_file_number(&reading->ini, key, value, 0, 3600000) * MS;
+	} else if (strcmp(key, "order") == 0) {
+		layer->order = (int32_t)ini_file_number(&reading->ini, key, value, 0, ORDER_MAX);
+	} else if (strcmp(key, "fit") == 0) {
+		layer_fit(reading, layer, value);
+	} else if (strcmp(key, "fallback") == 0) {
+		layer_fallback(reading, layer, value);
+	} else if (strcmp(key, "output") == 0) {
+		ini_file_text(&reading->ini, &layer->output_name, value);
+	} else if (!box_key(reading, &layer->box, key, value)) {
+		ini_file_mistake(&reading->ini, "a layer has no \"%s\"", key);
 	}
 }
 
@@ -253,6 +315,30 @@ static struct role_config *find_role(struct reading *reading, const char *name) 
 	return role;
 }
 
+static struct layer_config *find_layer(struct reading *reading, const char *name) {
+	struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->layer_count; i++) {
+		if (strcmp(config->layers[i].name, name) == 0) {
+			return &config->layers[i];
+		}
+	}
+	if (config->layer_count == LAYERS_MAX) {
+		ini_file_mistake(&reading->ini, "more than %d layers", LAYERS_MAX);
+		return NULL;
+	}
+	struct layer_config *layers =
+			reallocarray(config->layers, config->layer_count + 1, sizeof(*layers));
+	if (layers == NULL) {
+		reading->ini.result = -ENOMEM;
+		return NULL;
+	}
+	config->layers = layers;
+	struct layer_config *layer = &layers[config->layer_count++];
+	*layer = (struct layer_config){.line = reading->ini.section, .fallback = FALLBACK_GREY};
+	ini_file_text(&reading->ini, &layer->name, name);
+	return layer;
+}
+
 static struct client_config *find_client(struct reading *reading, const char *app_id) {
 	struct cluster_config *config = reading->config;
 	for (size_t i = 0; i < config->client_count; i++) {
@@ -320,6 +406,11 @@ static void handle_key(void *data, const char *section, const char *key, const c
 		if (role != NULL) {
 			role_key(reading, role, key, value);
 		}
+	} else if (strncmp(section, "layer ", 6) == 0) {
+		struct layer_config *layer = find_layer(reading, section + 6);
+		if (layer != NULL) {
+			layer_key(reading, layer, key, value);
+		}
 	} else if (strncmp(section, "client ", 7) == 0) {
 		struct client_config *client = find_client(reading, section + 7);
 		if (client != NULL) {
@@ -333,19 +424,8 @@ static void handle_key(void *data, const char *section, const char *key, const c
 	} else {
 		ini_file_mistake(&reading->ini,
 				"unknown section [%s]; there are [display], [output NAME], "
-				"[role NAME] and [client APP-ID]",
+				"[role NAME], [layer NAME] and [client APP-ID]",
 				section);
-	}
-}
-
-static void role_default_stream(struct reading *reading, struct role_config *role) {
-	if (asprintf(&role->stream, "safety/%s", role->name) < 0) {
-		role->stream = NULL;
-		reading->ini.result = -ENOMEM;
-	} else if (!gid_name_is_valid(role->stream)) {
-		ini_file_mistake(&reading->ini,
-				"[role %s] needs stream=: %s cannot be a stream's name", role->name,
-				role->stream);
 	}
 }
 
@@ -385,6 +465,50 @@ static size_t output_index(struct reading *reading, const char *what, const char
 	return 0;
 }
 
+static void default_stream(struct reading *reading, const char *what, const char *name,
+		const char *folder, char **stream) {
+	if (*stream != NULL) {
+		return;
+	}
+	if (asprintf(stream, "%s%s", folder, name) < 0) {
+		*stream = NULL;
+		reading->ini.result = -ENOMEM;
+	} else if (!gid_name_is_valid(*stream)) {
+		ini_file_mistake(&reading->ini,
+				"[%s %s] needs stream=: %s cannot be a stream's name", what, name,
+				*stream);
+	}
+}
+
+static void check_size(struct reading *reading, const char *what, const char *name,
+		const struct gid_box *box) {
+	if (box->width == 0 || box->height == 0) {
+		ini_file_mistake(&reading->ini, "[%s %s] needs width= and height=", what, name);
+	}
+}
+
+/* Those below come first; of the same order, those of which the file has it first. */
+static int compare_layers(const void *a, const void *b) {
+	const struct layer_config *x = a, *y = b;
+	return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
+				    : (x->line > y->line) - (x->line < y->line);
+}
+
+static void complete_layers(struct reading *reading) {
+	struct cluster_config *config = reading->config;
+	for (size_t i = 0; i < config->layer_count; i++) {
+		struct layer_config *layer = &config->layers[i];
+		reading->ini.line = layer->line;
+		layer->output = output_index(reading, "layer", layer->name, layer->output_name);
+		check_size(reading, "layer", layer->name, &layer->box);
+		default_stream(reading, "layer", layer->name, "", &layer->stream);
+	}
+	if (config->layer_count > 0) {
+		qsort(config->layers, config->layer_count, sizeof(config->layers[0]),
+				compare_layers);
+	}
+}
+
 static void complete(struct reading *reading) {
 	struct cluster_config *config = reading->config;
 	complete_outputs(reading);
@@ -392,23 +516,16 @@ static void complete(struct reading *reading) {
 		struct role_config *role = &config->roles[i];
 		reading->ini.line = role->line;
 		role->output = output_index(reading, "role", role->name, role->output_name);
-		if (role->box.width == 0 || role->box.height == 0) {
-			ini_file_mistake(&reading->ini,
-					"[role %s] needs width= and height=", role->name);
-		}
-		if (role->stream == NULL) {
-			role_default_stream(reading, role);
-		}
+		check_size(reading, "role", role->name, &role->box);
+		default_stream(reading, "role", role->name, "safety/", &role->stream);
 	}
+	complete_layers(reading);
 	for (size_t i = 0; i < config->client_count; i++) {
 		struct client_config *client = &config->clients[i];
 		reading->ini.line = client->line;
 		client->output = output_index(
 				reading, "client", client->app_id, client->output_name);
-		if (client->box.width == 0 || client->box.height == 0) {
-			ini_file_mistake(&reading->ini,
-					"[client %s] needs width= and height=", client->app_id);
-		}
+		check_size(reading, "client", client->app_id, &client->box);
 	}
 }
 
@@ -442,6 +559,14 @@ void cluster_config_finish(struct cluster_config *config) {
 		free(role->picture);
 		hashes_finish(&role->allowed);
 	}
+	for (size_t i = 0; i < config->layer_count; i++) {
+		struct layer_config *layer = &config->layers[i];
+		free(layer->name);
+		free(layer->stream);
+		free(layer->domain);
+		free(layer->output_name);
+		free(layer->picture);
+	}
 	for (size_t i = 0; i < config->client_count; i++) {
 		free(config->clients[i].app_id);
 		free(config->clients[i].output_name);
@@ -451,6 +576,7 @@ void cluster_config_finish(struct cluster_config *config) {
 		free(config->outputs[i].background);
 	}
 	free(config->roles);
+	free(config->layers);
 	free(config->clients);
 	free(config->outputs);
 	copiers_free(config);

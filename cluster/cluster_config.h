@@ -7,6 +7,7 @@
 #ifndef CLUSTER_CONFIG_H
 #define CLUSTER_CONFIG_H
 
+#include "fit.h"
 #include "hashes.h"
 #include "role.h"
 #include <gid/stream.h>
@@ -18,6 +19,7 @@ enum fallback {
 	FALLBACK_BLANK,	  /* black */
 	FALLBACK_LAST,	  /* the last picture that was displayed as live */
 	FALLBACK_PICTURE, /* a PNG */
+	FALLBACK_GREY,	  /* the last picture, greyed: of layers */
 };
 
 struct role_config {
@@ -31,6 +33,22 @@ struct role_config {
 	struct hashes allowed; /* pictures that may be shown; none: all may */
 	enum fallback fallback;
 	char *picture; /* the PNG's file */
+};
+
+/* A stream that is shown below the roles, and not watched. */
+struct layer_config {
+	char *name, *stream;
+	unsigned line;		/* of its section */
+	char *domain;		/* who owns the stream; NULL: our own */
+	char *output_name;	/* NULL: the first one */
+	size_t output;		/* the same as an index */
+	struct gid_box box;	/* its place on the output, in pixels */
+	int32_t order;		/* those of higher numbers are above; of equal ones, later ones */
+	enum fit fit;		/* how pictures of other sizes are put there */
+	uint64_t deadline_ns;	/* how old a picture may be; 0: that of a stream that lives, any age
+				 */
+	enum fallback fallback; /* what is shown when it is older */
+	char *picture;		/* the PNG's file */
 };
 
 /* Where a client of our own domain goes; others are full-screen. */
@@ -61,6 +79,8 @@ struct cluster_config {
 	size_t output_count;
 	struct role_config *roles;
 	size_t role_count;
+	struct layer_config *layers; /* from below to above */
+	size_t layer_count;
 	struct client_config *clients;
 	size_t client_count;
 };

@@ -125,6 +125,39 @@ static int add_role(variant **array, const struct role_view *view) {
 	return ret;
 }
 
+static int add_layer(variant **array, const struct layer *layer) {
+	const struct layer_config *config = layer->config;
+	const char *output = layer->screen->config->name;
+	variant *entry = NULL;
+	int ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", config->name),
+			SD_JSON_BUILD_PAIR_STRING("stream", config->stream),
+			SD_JSON_BUILD_PAIR_STRING(
+					"domain", config->domain != NULL ? config->domain : ""),
+			SD_JSON_BUILD_PAIR_STRING("output", output != NULL ? output : ""),
+			SD_JSON_BUILD_PAIR_STRING("state", layer_state_name(layer->state)),
+			SD_JSON_BUILD_PAIR_STRING("reason", layer->reason),
+			SD_JSON_BUILD_PAIR_UNSIGNED("since_ns", layer->since),
+			SD_JSON_BUILD_PAIR_UNSIGNED("frames", layer->frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("shown_frames", layer->shown_frames),
+			SD_JSON_BUILD_PAIR_UNSIGNED("refused_frames", layer->refused_frames),
+			SD_JSON_BUILD_PAIR_STRING("refused", layer->refused),
+			SD_JSON_BUILD_PAIR_UNSIGNED("undrawn_frames", layer->reader.undrawn),
+			SD_JSON_BUILD_PAIR_UNSIGNED("examine_p50_ns",
+					samples_percentile(&layer->reader.spent, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("examine_max_ns",
+					samples_percentile(&layer->reader.spent, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"latency_p50_ns", samples_percentile(&layer->latency, 50)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"latency_max_ns", samples_percentile(&layer->latency, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("latency_count", layer->latency.count));
+	if (ret >= 0) {
+		ret = sd_json_variant_append_array(array, entry);
+	}
+	sd_json_variant_unref(entry);
+	return ret;
+}
+
 static int build_screen(variant **entry, const struct screen *screen) {
 	const struct screen_stats *stats = &screen->stats;
 	const struct gid_pacing *policy = &screen->pace.policy;
@@ -182,16 +215,23 @@ static int add_screens(variant **whole, variant **array, const struct display *d
 
 static int cluster_status_build(const struct cluster_status *status, char **text) {
 	const struct roles *roles = status->roles;
-	variant *list = NULL, *screens = NULL, *whole = NULL;
+	variant *list = NULL, *layers = NULL, *screens = NULL, *whole = NULL;
 	int ret = sd_json_variant_new_array(&list, NULL, 0);
 	for (size_t i = 0; i < roles->count && ret >= 0; i++) {
 		ret = add_role(&list, &roles->views[i]);
+	}
+	if (ret >= 0) {
+		ret = sd_json_variant_new_array(&layers, NULL, 0);
+	}
+	for (size_t i = 0; i < roles->layer_count && ret >= 0; i++) {
+		ret = add_layer(&layers, &roles->layers[i]);
 	}
 	if (ret >= 0) {
 		ret = sd_json_variant_new_array(&screens, NULL, 0);
 	}
 	if (ret >= 0) {
 		ret = sd_json_buildo(&whole, SD_JSON_BUILD_PAIR_VARIANT("roles", list),
+				SD_JSON_BUILD_PAIR_VARIANT("layers", layers),
 				SD_JSON_BUILD_PAIR_BOOLEAN(
 						"gidd", gidd_connection_is_up(roles->connection)));
 	}
@@ -206,6 +246,7 @@ static int cluster_status_build(const struct cluster_status *status, char **text
 	}
 	sd_json_variant_unref(whole);
 	sd_json_variant_unref(screens);
+	sd_json_variant_unref(layers);
 	sd_json_variant_unref(list);
 	return ret;
 }
@@ -273,13 +314,11 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 	struct cluster_status *status = data;
 	uint64_t begin = gid_clock_now();
 	int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (peer < 0) {
-		return 0;
-	}
 	forget_read(status);
-	if (keep_unread(status, peer)) {
+	if (peer >= 0 && keep_unread(status, peer)) {
 		answer(status, peer);
 	}
+	/* Also where there was no descriptor for it: it waits there still. */
 	uint64_t pause_ms = PAUSES * (gid_clock_now() - begin) / NS_PER_MS + 1;
 	wl_event_source_fd_update(status->source, 0);
 	wl_event_source_timer_update(status->pause, (int)pause_ms);

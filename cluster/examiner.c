@@ -6,6 +6,7 @@
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <wayland-server-protocol.h>
 #include <xxhash.h>
 
@@ -49,8 +50,9 @@ static void *examiner_rows(struct examiner *examiner, int which, size_t size) {
 }
 
 void examiner_finish(struct examiner *examiner) {
-	free(examiner->rows[0]);
-	free(examiner->rows[1]);
+	for (size_t i = 0; i < sizeof(examiner->rows) / sizeof(examiner->rows[0]); i++) {
+		free(examiner->rows[i]);
+	}
 	*examiner = (struct examiner){0};
 }
 
@@ -76,8 +78,8 @@ static uint32_t *examiner_target(struct examiner *examiner, const struct examina
 								 : examiner_rows(examiner, 0, size);
 }
 
-static int read_words(struct examination *of, const struct visible *visible, uint32_t *target,
-		struct pixel_hashes *hashes) {
+/* Of a picture of words: the part that is seen, where it lies. */
+static struct pixels words_of(const struct examination *of, const struct visible *visible) {
 	const struct gid_layout *layout = &of->slab.layout;
 	struct pixels whole = {
 			.data = (const uint8_t *)of->slot + layout->planes[0].offset,
@@ -85,9 +87,31 @@ static int read_words(struct examination *of, const struct visible *visible, uin
 			.height = layout->height,
 			.stride = layout->planes[0].stride,
 	};
-	struct pixels part = pixels_part(&whole, visible->x, visible->y, visible->layout.width,
+	return pixels_part(&whole, visible->x, visible->y, visible->layout.width,
 			visible->layout.height);
+}
+
+static int read_words(struct examination *of, const struct visible *visible, uint32_t *target,
+		struct pixel_hashes *hashes) {
+	struct pixels part = words_of(of, visible);
 	return pixels_copy(&part, target, (size_t)part.width * 4, hashes);
+}
+
+/* Draws what is seen as words. Returns the rows that it is made of, a copy; NULL: there is no
+ * memory.
+ */
+static const void *convert(struct examiner *examiner, struct examination *of,
+		const struct visible *visible, uint32_t *target) {
+	const struct gid_box *seen = &visible->seen;
+	void *rows = examiner_rows(examiner, 1, gid_layout_size(&visible->layout));
+	if (rows != NULL) {
+		visible_copy(visible, of->slot, rows);
+		to_rgb(&visible->layout, rows, (uint32_t)seen->x, (uint32_t)seen->y,
+				(uint32_t)seen->width, (uint32_t)seen->height, target,
+				(size_t)seen->width * 4);
+		of->converted = true;
+	}
+	return rows;
 }
 
 /* Any other format: all that follows is of a copy of the rows, which nobody else can change. */
@@ -95,18 +119,14 @@ static int read_others(struct examiner *examiner, struct examination *of,
 		const struct visible *visible, uint32_t *target, struct pixel_hashes *hashes) {
 	const struct gid_box *seen = &visible->seen;
 	size_t size = gid_layout_size(&visible->layout);
-	void *rows = examiner_rows(examiner, 1, size);
+	const void *rows = convert(examiner, of, visible, target);
 	if (rows == NULL) {
 		return -ENOMEM;
 	}
-	visible_copy(visible, of->slot, rows);
 	struct pixels pixels = {target, (uint32_t)seen->width, (uint32_t)seen->height,
 			(size_t)seen->width * 4};
-	to_rgb(&visible->layout, rows, (uint32_t)seen->x, (uint32_t)seen->y, pixels.width,
-			pixels.height, target, pixels.stride);
 	int ret = pixels_copy(&pixels, target, pixels.stride, hashes);
 	hashes->content = XXH3_64bits(rows, size);
-	of->converted = true;
 	return ret;
 }
 
@@ -138,10 +158,82 @@ static int examiner_draw(
 	return ret;
 }
 
-/* What is seen, turned, must have the picture's size. */
-static bool fits(
-		const struct gid_box *seen, uint32_t transform, const struct own_picture *picture) {
+/* --- pictures of any size, which nobody checks -------------------------------------------------
+ */
+
+/* Memory for the largest picture that is scaled, in pixels: more than 8K has, once. */
+#define PIXELS_MAX ((size_t)1 << 26)
+
+static size_t pixels_of(const struct visible *visible) {
+	return (size_t)visible->seen.width * (size_t)visible->seen.height;
+}
+
+/* Words as they lie in the frame are read there: what changes meanwhile is the producer's business.
+ */
+static int examiner_find_words(struct examiner *examiner, struct examination *of,
+		const struct visible *visible, struct pixels *words) {
+	if (examiner_is_words(&of->slab.layout)) {
+		*words = words_of(of, visible);
+		return 0;
+	}
+	const struct gid_box *seen = &visible->seen;
+	uint32_t *target = examiner_rows(examiner, 0, pixels_of(visible) * 4);
+	*words = (struct pixels){target, (uint32_t)seen->width, (uint32_t)seen->height,
+			(size_t)seen->width * 4};
+	return target != NULL && convert(examiner, of, visible, target) != NULL ? 0 : -ENOMEM;
+}
+
+static int examiner_turn(struct examiner *examiner, uint32_t transform, struct pixels *words) {
+	size_t size = (size_t)words->width * words->height * 4;
+	uint32_t *own = examiner_rows(examiner, 1, size), *seen = examiner_rows(examiner, 2, size);
+	if (own == NULL || seen == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t y = 0; y < words->height; y++) {
+		memcpy(own + (size_t)y * words->width,
+				(const uint8_t *)words->data + y * words->stride,
+				(size_t)words->width * 4);
+	}
+	struct pixels before = {own, words->width, words->height, (size_t)words->width * 4};
+	pixels_turn(&before, transform, seen);
 	bool across = transform & WL_OUTPUT_TRANSFORM_90;
+	uint32_t width = across ? before.height : before.width;
+	uint32_t height = across ? before.width : before.height;
+	*words = (struct pixels){seen, width, height, (size_t)width * 4};
+	return 0;
+}
+
+static int examiner_draw_fitted(
+		struct examiner *examiner, struct examination *of, const struct visible *visible) {
+	struct own_picture *picture = of->picture;
+	struct pixels words;
+	if (!begin_read(&of->slab)) {
+		return -EAGAIN;
+	}
+	int ret = examiner_find_words(examiner, of, visible, &words);
+	if (ret == 0 && of->frame.transform != WL_OUTPUT_TRANSFORM_NORMAL) {
+		ret = examiner_turn(examiner, of->frame.transform, &words);
+	}
+	if (ret == 0) {
+		ret = fit_draw(examiner->rules.fit, &words, picture->data, picture->width,
+				picture->height);
+	}
+	end_read(&of->slab);
+	return ret;
+}
+
+/* --- all ---------------------------------------------------------------------------------------
+ */
+
+/* What is seen, turned, must have the picture's size; or any that there is memory for. */
+static bool examiner_fits(const struct examiner *examiner, const struct visible *visible,
+		const struct examination *of) {
+	const struct gid_box *seen = &visible->seen;
+	const struct own_picture *picture = of->picture;
+	bool across = of->frame.transform & WL_OUTPUT_TRANSFORM_90;
+	if (examiner->rules.fit != FIT_EXACT) {
+		return pixels_of(visible) <= PIXELS_MAX;
+	}
 	return (uint32_t)seen->width == (across ? picture->height : picture->width) &&
 			(uint32_t)seen->height == (across ? picture->width : picture->height);
 }
@@ -159,15 +251,18 @@ static enum role_reason examiner_read(struct examiner *examiner, struct examinat
 			to_rgb_is_slow(of->slab.layout.fourcc) ||
 			of->frame.transform > WL_OUTPUT_TRANSFORM_FLIPPED_270 ||
 			visible_init(&visible, &of->slab.layout, &of->frame.crop) != 0 ||
-			!fits(&visible.seen, of->frame.transform, of->picture)) {
+			!examiner_fits(examiner, &visible, of)) {
 		return ROLE_REASON_LAYOUT;
 	}
-	return examiner_draw(examiner, of, &visible) == 0 ? ROLE_REASON_NONE : ROLE_REASON_MEMORY;
+	int ret = examiner->rules.fit == FIT_EXACT ? examiner_draw(examiner, of, &visible)
+						   : examiner_draw_fitted(examiner, of, &visible);
+	return ret == 0 ? ROLE_REASON_NONE : ROLE_REASON_MEMORY;
 }
 
 /* What that takes is long: it is done once for each picture that is new. */
 static bool examiner_allows(struct examiner *examiner, const struct own_picture *picture) {
-	if (examiner->allowed->count == 0) {
+	const struct hashes *allowed = examiner->rules.allowed;
+	if (allowed == NULL || allowed->count == 0) {
 		return true;
 	}
 	struct verdict *verdict = &examiner->verdicts[picture->colour % EXAMINER_VERDICTS];
@@ -181,7 +276,7 @@ static bool examiner_allows(struct examiner *examiner, const struct own_picture 
 		*verdict = (struct verdict){
 				.known = true,
 				.colour = picture->colour,
-				.allowed = hashes_have(examiner->allowed, &digest),
+				.allowed = hashes_have(allowed, &digest),
 		};
 	}
 	return verdict->allowed;

@@ -9,6 +9,7 @@
 #ifndef CLUSTER_EXAMINER_H
 #define CLUSTER_EXAMINER_H
 
+#include "fit.h"
 #include "own_picture.h"
 #include "role.h"
 #include <gid/stream.h>
@@ -35,12 +36,18 @@ struct verdict {
 	uint64_t colour;
 };
 
+/* What is made of the frames. */
+struct examiner_rules {
+	enum fit fit; /* with FIT_EXACT pixels are hashed, and compared; else they are only drawn */
+	const struct hashes *allowed; /* outlive the examiner; NULL or none: all may be shown */
+};
+
 /* What outlives a frame. Used by one thread. */
 struct examiner {
-	const struct hashes *allowed; /* none: all pictures may be shown */
+	struct examiner_rules rules;
 	struct verdict verdicts[EXAMINER_VERDICTS];
-	void *rows[2]; /* memory for pictures on their way; owned */
-	size_t sizes[2];
+	void *rows[3]; /* memory for pictures on their way; owned */
+	size_t sizes[3];
 };
 
 void examiner_finish(struct examiner *examiner);

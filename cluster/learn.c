@@ -27,8 +27,6 @@ struct learner {
 	struct own_picture *picture;
 };
 
-static const struct hashes any; /* all are looked at: they are what is learnt */
-
 /* Returns 1: a new picture, 0: known or not to be shown, or -errno. */
 static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 	struct gid_slab *slab;
@@ -110,7 +108,8 @@ static int learn_stream(struct learner *learner, unsigned seconds) {
 }
 
 static int learner_init(struct learner *learner, const struct role_config *role, const char *path) {
-	*learner = (struct learner){.role = role, .path = path, .examiner = {.allowed = &any}};
+	*learner = (struct learner){
+			.role = role, .path = path, .examiner = {.rules = {.fit = FIT_EXACT}}};
 	if (picture_pool_init(&learner->pool, (uint32_t)role->box.width,
 			    (uint32_t)role->box.height) < 0) {
 		fprintf(stderr, "gid-cluster: %s\n", strerror(ENOMEM));

@@ -145,12 +145,13 @@ static int draw_fallback(cairo_t *cairo, enum fallback fallback, const char *png
 	case FALLBACK_PICTURE:
 		return draw_png(cairo, png, width, height);
 	case FALLBACK_BLANK:
+	case FALLBACK_GREY:
 		break;
 	}
 	return 0;
 }
 
-static int own_picture_create_drawn(struct own_picture **result, enum fallback fallback,
+int own_picture_create_fallback(struct own_picture **result, enum fallback fallback,
 		const char *png, uint32_t width, uint32_t height) {
 	struct own_picture *picture = own_picture_create(width, height);
 	if (picture == NULL) {
@@ -180,12 +181,7 @@ static int own_picture_create_drawn(struct own_picture **result, enum fallback f
 	return 0;
 }
 
-int own_picture_create_fallback(struct own_picture **picture, const struct role_config *role) {
-	return own_picture_create_drawn(picture, role->fallback, role->picture,
-			(uint32_t)role->box.width, (uint32_t)role->box.height);
-}
-
 int own_picture_create_png(
 		struct own_picture **picture, const char *path, uint32_t width, uint32_t height) {
-	return own_picture_create_drawn(picture, FALLBACK_PICTURE, path, width, height);
+	return own_picture_create_fallback(picture, FALLBACK_PICTURE, path, width, height);
 }

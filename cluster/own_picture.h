@@ -37,10 +37,12 @@ void picture_pool_finish(struct picture_pool *pool);
 struct own_picture *picture_pool_take(struct picture_pool *pool);
 
 /*
- * Draws what stands in for the role's frames. FALLBACK_LAST has no picture before a frame was
- * shown, and gets the pattern. Returns 0, -ENOMEM, or -EINVAL: the PNG cannot be read.
+ * Draws what stands in for frames; `png`: with FALLBACK_PICTURE. FALLBACK_LAST has no picture
+ * before a frame was shown, and gets the pattern. Returns 0, -ENOMEM, or -EINVAL: the PNG cannot be
+ * read.
  */
-int own_picture_create_fallback(struct own_picture **picture, const struct role_config *role);
+int own_picture_create_fallback(struct own_picture **picture, enum fallback fallback,
+		const char *png, uint32_t width, uint32_t height);
 
 /* Any PNG, scaled to so many pixels. Returns as own_picture_create_fallback(). */
 int own_picture_create_png(

@@ -373,7 +373,7 @@ static int role_view_init_reader(struct role_view *view, struct wl_event_loop *l
 					.undrawn_ns = config->limits.deadline_ns,
 					.width = (uint32_t)config->box.width,
 					.height = (uint32_t)config->box.height,
-					.allowed = &config->allowed,
+					.rules = {.fit = FIT_EXACT, .allowed = &config->allowed},
 					.timeline = view->timeline,
 			},
 			&reader_hooks, view, loop);
@@ -393,7 +393,8 @@ int role_view_init(struct role_view *view, const struct role_config *config, str
 	if (ret < 0) {
 		goto error_reader;
 	}
-	ret = own_picture_create_fallback(&view->fallback, config);
+	ret = own_picture_create_fallback(&view->fallback, config->fallback, config->picture,
+			(uint32_t)config->box.width, (uint32_t)config->box.height);
 	if (ret < 0) {
 		goto error_reader;
 	}

@@ -20,6 +20,11 @@ static void handle_appeared(void *data, struct screen *screen) {
 			role_view_appeared(&roles->views[i]);
 		}
 	}
+	for (size_t i = 0; i < roles->layer_count; i++) {
+		if (roles->layers[i].screen == screen) {
+			layer_appeared(&roles->layers[i]);
+		}
+	}
 }
 
 static void roles_tell_place(const struct role_view *view) {
@@ -148,6 +153,11 @@ static void handle_presented(void *data, struct screen *screen, uint32_t commit,
 			role_view_presented(&roles->views[i], commit, when);
 		}
 	}
+	for (size_t i = 0; i < roles->layer_count; i++) {
+		if (roles->layers[i].screen == screen) {
+			layer_presented(&roles->layers[i], commit, when);
+		}
+	}
 }
 
 const struct screen_hooks roles_hooks = {
@@ -231,6 +241,10 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 		role_view_tick(&roles->views[i], now);
 		stream_reader_tick(&roles->views[i].reader);
 	}
+	for (size_t i = 0; i < roles->layer_count; i++) {
+		layer_tick(&roles->layers[i], now);
+		stream_reader_tick(&roles->layers[i].reader);
+	}
 	for (size_t i = 0; i < roles->display->screen_count; i++) {
 		screen_tick(&roles->display->screens[i], now);
 	}
@@ -264,12 +278,20 @@ static void handle_connection_changed(void *data) {
 			stream_reader_start(&roles->views[i].reader, domain);
 		}
 	}
+	for (size_t i = 0; domain != NULL && i < roles->layer_count; i++) {
+		if (roles->layers[i].reader.domain == NULL) {
+			stream_reader_start(&roles->layers[i].reader, domain);
+		}
+	}
 }
 
 static void handle_connection_lost(void *data) {
 	struct roles *roles = data;
 	for (size_t i = 0; i < roles->count; i++) {
 		stream_reader_stop(&roles->views[i].reader);
+	}
+	for (size_t i = 0; i < roles->layer_count; i++) {
+		stream_reader_stop(&roles->layers[i].reader);
 	}
 }
 
@@ -299,6 +321,24 @@ static int roles_init_views(struct roles *roles) {
 	return 0;
 }
 
+static int roles_init_layers(struct roles *roles) {
+	const struct cluster_config *config = roles->config;
+	for (size_t i = 0; i < config->layer_count; i++) {
+		const struct layer_config *layer = &config->layers[i];
+		struct screen *screen = &roles->display->screens[layer->output];
+		int ret = layer_init(
+				&roles->layers[i], layer, screen, roles->loop, roles->timeline);
+		if (ret < 0) {
+			wlr_log(WLR_ERROR, "layer %s: %s", layer->name,
+					ret == -EINVAL ? "its fallback is no PNG that can be read"
+						       : strerror(-ret));
+			return ret;
+		}
+		roles->layer_count++;
+	}
+	return 0;
+}
+
 int roles_init(struct roles *roles, const struct cluster_config *config, struct display *display,
 		const char *domain, const char *state) {
 	*roles = (struct roles){
@@ -309,8 +349,10 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 	};
 	notify_init(&roles->notify);
 	roles->views = calloc(config->role_count + 1, sizeof(*roles->views));
+	roles->layers = calloc(config->layer_count + 1, sizeof(*roles->layers));
 	roles->kept = calloc(config->role_count + 1, sizeof(*roles->kept));
-	if (roles->timer < 0 || roles->views == NULL || roles->kept == NULL) {
+	if (roles->timer < 0 || roles->views == NULL || roles->layers == NULL ||
+			roles->kept == NULL) {
 		return -ENOMEM;
 	}
 	int ret = gid_timeline_open(NULL, "gid-cluster", &roles->timeline);
@@ -319,6 +361,9 @@ int roles_init(struct roles *roles, const struct cluster_config *config, struct 
 				strerror(-ret));
 	}
 	ret = roles_init_views(roles);
+	if (ret == 0) {
+		ret = roles_init_layers(roles);
+	}
 	if (ret < 0) {
 		return ret;
 	}
@@ -346,7 +391,10 @@ void roles_finish(struct roles *roles) {
 	for (size_t i = 0; i < roles->count; i++) {
 		role_view_finish(&roles->views[i]);
 	}
-	roles->count = 0; /* screens may still ask */
+	for (size_t i = 0; i < roles->layer_count; i++) {
+		layer_finish(&roles->layers[i]);
+	}
+	roles->count = roles->layer_count = 0; /* screens may still ask */
 	gid_timeline_unref(roles->timeline);
 	if (roles->timer_source != NULL) {
 		wl_event_source_remove(roles->timer_source);
@@ -356,5 +404,6 @@ void roles_finish(struct roles *roles) {
 	}
 	notify_finish(&roles->notify);
 	free(roles->kept);
+	free(roles->layers);
 	free(roles->views);
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-/** All roles together: their way to the domain, their common clock, and the display's questions. */
+/**
+ * All roles and layers together: their way to the domain, their common clock, and the display's
+ * questions.
+ */
 #ifndef CLUSTER_ROLES_H
 #define CLUSTER_ROLES_H
 
 #include "display.h"
 #include "gidd_connection.h"
 #include "keeper.h"
+#include "layer.h"
 #include "notify.h"
 #include "role_view.h"
 
@@ -17,6 +21,8 @@ struct roles {
 	struct role_view *views;       /* one for each role of the configuration */
 	struct gid_timeline *timeline; /* NULL: none */
 	size_t count;		       /* of those that are initialised */
+	struct layer *layers;	       /* one for each of the configuration */
+	size_t layer_count;	       /* of those that are initialised */
 	struct notify notify;	       /* of whoever started us */
 	struct keeper *keeper;	       /* of what outlives us; NULL: nothing does */
 	struct kept_role *kept;	       /* one for each role */

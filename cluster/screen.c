@@ -473,8 +473,11 @@ int screen_init(struct screen *screen, struct wl_event_loop *loop) {
 		return -ENOMEM;
 	}
 	screen->clients = wlr_scene_tree_create(&screen->scene->tree);
+	screen->layers = wlr_scene_tree_create(&screen->scene->tree);
 	screen->safety = wlr_scene_tree_create(&screen->scene->tree);
-	return screen->clients != NULL && screen->safety != NULL ? 0 : -ENOMEM;
+	return screen->clients != NULL && screen->layers != NULL && screen->safety != NULL
+			? 0
+			: -ENOMEM;
 }
 
 void screen_finish(struct screen *screen) {

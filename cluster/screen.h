@@ -80,9 +80,9 @@ struct screen {
 	const struct screen_hooks *hooks;
 	void *data; /* of the hooks */
 	/* Its own: */
-	struct wlr_scene *scene;		 /* its own: from (0, 0) on */
-	struct wlr_scene_tree *clients, *safety; /* the second above the first */
-	struct wlr_output *output;		 /* NULL: there is none now */
+	struct wlr_scene *scene;			  /* its own: from (0, 0) on */
+	struct wlr_scene_tree *clients, *layers, *safety; /* from below to above */
+	struct wlr_output *output;			  /* NULL: there is none now */
 	struct wlr_scene_output *scene_output;
 	struct kms_output *kms; /* the same output; NULL: it has no planes for us */
 	bool to_plan;		/* planes are to be found for pictures */

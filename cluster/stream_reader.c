@@ -370,7 +370,7 @@ int stream_reader_init(struct stream_reader *reader, const struct stream_reader_
 	if (picture_pool_init(&reader->pool, config->width, config->height) < 0) {
 		return -ENOMEM;
 	}
-	reader->worker = worker_create(config->allowed);
+	reader->worker = worker_create(&config->rules);
 	if (reader->worker == NULL) {
 		return -ENOMEM;
 	}

@@ -35,7 +35,7 @@ struct stream_reader_config {
 	const char *stream;
 	uint64_t undrawn_ns; /* how long a picture may wait for the device that draws it */
 	uint32_t width, height;
-	const struct hashes *allowed;
+	struct examiner_rules rules;
 	struct gid_timeline *timeline; /* NULL: none */
 };
 

@@ -112,12 +112,12 @@ static void worker_free(struct worker *worker) {
 	free(worker);
 }
 
-struct worker *worker_create(const struct hashes *allowed) {
+struct worker *worker_create(const struct examiner_rules *rules) {
 	struct worker *worker = calloc(1, sizeof(*worker));
 	if (worker == NULL) {
 		return NULL;
 	}
-	worker->examiner.allowed = allowed;
+	worker->examiner.rules = *rules;
 	sem_init(&worker->wake, 0, 0);
 	sem_init(&worker->done, 0, 0);
 	worker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -14,8 +14,8 @@
 
 struct worker;
 
-/* `allowed` outlives the worker. NULL for want of memory or threads. */
-struct worker *worker_create(const struct hashes *allowed);
+/* NULL for want of memory or threads. */
+struct worker *worker_create(const struct examiner_rules *rules);
 
 /* Waits for a frame that is being examined. Takes NULL. */
 void worker_destroy(struct worker *worker);

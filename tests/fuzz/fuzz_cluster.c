@@ -44,6 +44,13 @@ static void demand_consistent(const struct cluster_config *config) {
 					       sizeof(struct digest)) < 0);
 		}
 	}
+	for (size_t i = 0; i < config->layer_count; i++) {
+		const struct layer_config *layer = &config->layers[i];
+		demand(layer->name != NULL && gid_name_is_valid(layer->stream));
+		demand(layer->box.width > 0 && layer->box.height > 0 && layer->fit < FIT_EXACT);
+		demand((layer->fallback == FALLBACK_PICTURE) == (layer->picture != NULL));
+		demand(i == 0 || config->layers[i - 1].order <= layer->order);
+	}
 	for (size_t i = 0; i < config->client_count; i++) {
 		demand(config->clients[i].app_id != NULL);
 	}

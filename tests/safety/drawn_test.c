@@ -64,10 +64,9 @@ static void draw(bool drawn) {
 }
 
 static enum role_reason examine(void) {
-	static const struct hashes all;
 	static uint32_t pixels[16 * 16];
 	struct own_picture drawn = {.data = pixels, .width = 16, .height = 16};
-	struct examiner examiner = {.allowed = &all};
+	struct examiner examiner = {.rules = {.fit = FIT_EXACT}};
 	struct examination of = {.frame = {.gid = gid_make(1, 1, 0, 0)},
 			.slab = info,
 			.slot = picture,

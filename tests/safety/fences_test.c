@@ -117,7 +117,7 @@ void gid_slab_get_info(const struct gid_slab *slab, struct gid_slab_info *info) 
 static struct examination work;
 static bool works, has_work;
 
-struct worker *worker_create(const struct hashes *allowed) {
+struct worker *worker_create(const struct examiner_rules *rules) {
 	return (struct worker *)&work;
 }
 

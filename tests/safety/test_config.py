@@ -9,8 +9,10 @@ from program import BUILD, PATIENCE
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
 ROLE = "[role oil]\nwidth=64\nheight=64\n"
+LAYER = "[layer film]\nwidth=64\nheight=64\n"
 UNKNOWN = (
-    "unknown section [rol]; there are [display], [output NAME], [role NAME] and [client APP-ID]"
+    "unknown section [rol]; there are [display], [output NAME], [role NAME], [layer NAME] and "
+    "[client APP-ID]"
 )
 OUTPUTS = "[output left]\nwidth=64\n[output right]\nwidth=64\n"
 
@@ -42,6 +44,27 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a fallback": (
         ROLE + "fallback=black\n",
         ["4: fallback=black must be pattern, blank, last or the name of a .png file"],
+    ),
+    "a fallback of layers": (
+        ROLE + "fallback=grey\n",
+        ["4: fallback=grey must be pattern, blank, last or the name of a .png file"],
+    ),
+    "a fallback of a layer": (
+        LAYER + "fallback=black\n",
+        ["4: fallback=black must be grey, pattern, blank, last or the name of a .png file"],
+    ),
+    "an unknown key of a layer": (LAYER + "allowed=a\n", ['4: a layer has no "allowed"']),
+    "a fit": (LAYER + "fit=big\n", ["4: fit=big must be contain, cover, fill or none"]),
+    "an order": (LAYER + "order=1001\n", ["4: order=1001 is not a number from 0 to 1000"]),
+    "a layer without a size": ("[layer film]\nx=1\n", ["1: [layer film] needs width= and height="]),
+    "a layer that names no stream": (
+        "[layer a film]\nwidth=1\nheight=1\n",
+        ["1: [layer a film] needs stream=: a film cannot be a stream's name"],
+    ),
+    "a stream of a layer": (LAYER + "stream=/\n", ["4: stream=/ cannot be a stream's name"]),
+    "too many layers": (
+        "".join(f"[layer l{i}]\nwidth=1\nheight=1\n" for i in range(33)),
+        ["98: more than 32 layers", "99: more than 32 layers"],
     ),
     "no file of hashes": (ROLE + "allowed=none\n", ["4: allowed=none: No such file or directory"]),
     "an empty role": ("[role fuel]\n" + ROLE, ["1: a section without a key"]),
@@ -107,6 +130,7 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         ROLE.replace("\n", "\n\t "),
         ROLE + "fallback=oil.png\nfallback=blank\n",
         OUTPUTS + ROLE + "output=right\n",
+        OUTPUTS + LAYER + "output=right\nfit=cover\norder=3\ndeadline-ms=0\nfallback=grey\n",
         "[display]\noutput=left\n" + ROLE + "output=left\n",
         "[display]\nscreen-copies=/bin/true\nyuv=driver\n" + OUTPUTS + ROLE,
         "[display]\nyuv=exact\n" + ROLE,

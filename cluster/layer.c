@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "layer.h"
+
+#include "screen.h"
+#include <errno.h>
+#include <gid/timeline.h>
+#include <inttypes.h>
+#include <wlr/util/log.h>
+
+/* How long a picture may wait for the device that draws it. */
+#define UNDRAWN_NS UINT64_C(1000000000)
+
+/* Of the last picture, when it is old: that nobody takes it for one of now. */
+static const float veil_colour[4] = {0.30f, 0.30f, 0.30f, 0.65f}; /* premultiplied */
+
+const char *layer_state_name(enum layer_state state) {
+	static const char *const names[] = {
+			[LAYER_WAITING] = "waiting",
+			[LAYER_LIVE] = "live",
+			[LAYER_STALE] = "stale",
+			[LAYER_HIDDEN] = "hidden",
+	};
+	return names[state];
+}
+
+/* --- what is shown ---------------------------------------------------------------------------- */
+
+static void layer_set_picture(struct layer *layer, struct own_picture *picture) {
+	wlr_scene_buffer_set_buffer(layer->node, &picture->view.base);
+	wlr_scene_buffer_set_dest_size(
+			layer->node, layer->config->box.width, layer->config->box.height);
+	wlr_scene_node_set_enabled(&layer->node->node, true);
+}
+
+static void layer_mark(struct layer *layer, bool old) {
+	if (old && layer->fallback != NULL) {
+		layer_set_picture(layer, layer->fallback);
+	}
+	if (layer->veil != NULL) {
+		wlr_scene_node_set_enabled(&layer->veil->node, old);
+	}
+}
+
+static void layer_log(struct layer *layer, enum layer_state from) {
+	struct log_budget *budget = &layer->log_budget;
+	if (!log_budget_take(budget, layer->since)) {
+		return;
+	}
+	if (budget->left_out > 0) {
+		wlr_log(WLR_INFO, "layer %s: %" PRIu64 " changes were too many to be logged",
+				layer->config->name, budget->left_out);
+		budget->left_out = 0;
+	}
+	wlr_log(WLR_INFO, "layer %s: %s -> %s: %s", layer->config->name, layer_state_name(from),
+			layer_state_name(layer->state), layer->reason);
+}
+
+static void layer_enter(
+		struct layer *layer, enum layer_state state, const char *reason, uint64_t now) {
+	enum layer_state from = layer->state;
+	layer->reason = reason;
+	if (state == from) {
+		return;
+	}
+	layer->state = state;
+	layer->since = now;
+	layer_mark(layer, state == LAYER_STALE);
+	wlr_scene_node_set_enabled(&layer->tree->node, state != LAYER_HIDDEN);
+	layer_log(layer, from);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void layer_write_point(
+		const struct layer *layer, enum gid_timeline_event event, uint64_t time) {
+	gid_timeline_write(layer->timeline,
+			&(struct gid_timeline_point){
+					.event = event,
+					.time = time,
+					.gid = layer->frame.gid,
+					.stream = layer->config->stream,
+					.sequence = layer->frame.sequence,
+					.domain = layer->reader.own_domain,
+			});
+}
+
+static bool handle_examined(void *data, struct stream_reader *reader, const struct examination *of,
+		struct gid_slab *slab, uint64_t now) {
+	struct layer *layer = data;
+	layer->frames++;
+	if (of->reason != ROLE_REASON_NONE) {
+		layer->refused_frames++;
+		layer->refused = role_reason_name(of->reason);
+		return false;
+	}
+	layer->shown_frames++;
+	layer->last_frame = now;
+	layer->over = NULL;
+	layer->frame = of->frame;
+	layer_enter(layer, LAYER_LIVE, "none", now);
+	layer_set_picture(layer, of->picture);
+	layer->awaited_commit = screen_next_commit(layer->screen);
+	if (layer->timeline != NULL) {
+		layer_write_point(layer, GID_TIMELINE_COMMIT, gid_clock_now());
+	}
+	return false;
+}
+
+static void handle_noted(void *data, const struct gid_frame *frame, uint64_t now) {
+	struct layer *layer = data;
+	if (frame->flags & GID_FRAME_EOS) {
+		layer->over = "ended";
+	} else if (layer->state != LAYER_WAITING) {
+		layer_enter(layer, LAYER_HIDDEN, "hidden", now);
+	}
+}
+
+static void handle_lost(void *data, int reason, uint64_t now) {
+	struct layer *layer = data;
+	layer->over = reason == 0 ? "ended" : reason == -EPROTO ? "protocol" : "died";
+}
+
+static const struct stream_reader_hooks reader_hooks = {
+		.examined = handle_examined,
+		.noted = handle_noted,
+		.lost = handle_lost,
+};
+
+void layer_tick(struct layer *layer, uint64_t now) {
+	uint64_t limit = layer->config->deadline_ns, age = now - layer->last_frame;
+	if (layer->state != LAYER_LIVE || age <= limit) {
+		return;
+	}
+	if (layer->over != NULL) {
+		layer_enter(layer, LAYER_STALE, layer->over, now);
+	} else if (limit > 0) {
+		layer_enter(layer, LAYER_STALE, "deadline", now);
+	}
+}
+
+void layer_appeared(struct layer *layer) {
+	if (layer->awaited_commit != 0) {
+		layer->awaited_commit = screen_next_commit(layer->screen);
+	}
+}
+
+void layer_presented(struct layer *layer, uint32_t commit, uint64_t when) {
+	if (layer->awaited_commit == 0 || (int32_t)(commit - layer->awaited_commit) < 0) {
+		return;
+	}
+	layer->awaited_commit = 0;
+	uint64_t submitted = layer->frame.submit_time;
+	samples_add(&layer->latency, when > submitted ? when - submitted : 0);
+	struct gid_consumer *consumer = layer->reader.consumer;
+	if (consumer != NULL && layer->over == NULL && gid_consumer_wants_shown(consumer)) {
+		gid_consumer_tell_shown(consumer,
+				&(struct gid_shown){
+						.sequence = layer->frame.sequence,
+						.time = when,
+						.refresh_ns = screen_refresh_ns(layer->screen),
+				});
+	}
+	if (layer->timeline != NULL) {
+		layer_write_point(layer, GID_TIMELINE_SHOWN, when);
+	}
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static int layer_init_reader(struct layer *layer, struct wl_event_loop *loop) {
+	const struct layer_config *config = layer->config;
+	return stream_reader_init(&layer->reader,
+			&(struct stream_reader_config){
+					.kind = "layer",
+					.name = config->name,
+					.domain = config->domain,
+					.stream = config->stream,
+					.undrawn_ns = UNDRAWN_NS,
+					.width = (uint32_t)config->box.width,
+					.height = (uint32_t)config->box.height,
+					.rules = {.fit = config->fit},
+					.timeline = layer->timeline,
+			},
+			&reader_hooks, layer, loop);
+}
+
+/* In front of the layers that were made before it. */
+static int layer_init_nodes(struct layer *layer) {
+	const struct gid_box *box = &layer->config->box;
+	layer->tree = wlr_scene_tree_create(layer->screen->layers);
+	if (layer->tree == NULL) {
+		return -ENOMEM;
+	}
+	wlr_scene_node_set_position(&layer->tree->node, box->x, box->y);
+	layer->node = wlr_scene_buffer_create(layer->tree, NULL);
+	if (layer->config->fallback == FALLBACK_GREY) {
+		layer->veil = wlr_scene_rect_create(
+				layer->tree, box->width, box->height, veil_colour);
+	}
+	if (layer->node == NULL ||
+			(layer->config->fallback == FALLBACK_GREY && layer->veil == NULL)) {
+		return -ENOMEM;
+	}
+	wlr_scene_node_set_enabled(&layer->node->node, false);
+	layer_mark(layer, layer->fallback != NULL);
+	return 0;
+}
+
+static bool has_picture(enum fallback fallback) {
+	return fallback != FALLBACK_GREY && fallback != FALLBACK_LAST;
+}
+
+int layer_init(struct layer *layer, const struct layer_config *config, struct screen *screen,
+		struct wl_event_loop *loop, struct gid_timeline *timeline) {
+	*layer = (struct layer){
+			.config = config,
+			.screen = screen,
+			.timeline = timeline,
+			.reason = "starting",
+			.refused = "",
+			.since = gid_clock_now(),
+	};
+	int ret = layer_init_reader(layer, loop);
+	if (ret == 0 && has_picture(config->fallback)) {
+		ret = own_picture_create_fallback(&layer->fallback, config->fallback,
+				config->picture, (uint32_t)config->box.width,
+				(uint32_t)config->box.height);
+	}
+	if (ret == 0) {
+		ret = layer_init_nodes(layer);
+	}
+	if (ret < 0) {
+		layer_finish(layer);
+	}
+	return ret;
+}
+
+void layer_finish(struct layer *layer) {
+	if (layer->tree != NULL) {
+		wlr_scene_node_destroy(&layer->tree->node);
+	}
+	own_picture_unref(layer->fallback);
+	stream_reader_finish(&layer->reader);
+}
