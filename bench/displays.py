@@ -36,7 +36,7 @@ PATIENCE = 60.0  # seconds
 
 
 def configuration() -> str:
-    text = f"[display]\nscreen-copies={shutil.which('grim') or '/usr/bin/grim'}\n"
+    text = f"[display]\nworst-frame=0\nscreen-copies={shutil.which('grim') or '/usr/bin/grim'}\n"
     for name, (width, height) in OUTPUTS.items():
         text += f"[output {name}]\nwidth={width}\nheight={height}\nrefresh=60\n"
         text += f"[client meter-{name}]\noutput={name}\nx=40\ny=20\n"

@@ -384,7 +384,7 @@ def on_cluster(
 ) -> dict:
     """One run of gid-cluster; what it and gid-view say of it."""
     (folder / "display.conf").write_text(
-        f"[display]\noutput=Virtual-1\nwidth=640\nheight=480\npacing={setting}\n"
+        f"[display]\nworst-frame=0\noutput=Virtual-1\nwidth=640\nheight=480\npacing={setting}\n"
     )
     place, status, stats = folder / "gid-bench", folder / "status", folder / "stats.json"
     command = ["gid-cluster", f"--config={folder}/display.conf", f"--socket={place}"]

@@ -16,6 +16,7 @@
 #define OUTPUTS_MAX 16
 #define WRITEBACK_DEFAULT 60
 #define WRITEBACK_MAX 100000
+#define WORST_FRAME_DEFAULT 50
 
 struct reading {
 	struct ini_file ini;
@@ -262,6 +263,12 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 	} else if (strcmp(key, "background") == 0) {
 		free(output->background);
 		output->background = file_path(reading, value);
+	} else if (strcmp(key, "stream") == 0) {
+		ini_file_text(&reading->ini, &output->stream, value);
+		if (!gid_name_is_valid(value)) {
+			ini_file_mistake(&reading->ini, "stream=%s cannot be a stream's name",
+					value);
+		}
 	} else {
 		return false;
 	}
@@ -271,6 +278,9 @@ static bool output_key(struct reading *reading, struct output_config *output, co
 static void display_key(struct reading *reading, const char *key, const char *value) {
 	if (strcmp(key, "screen-copies") == 0) {
 		display_copiers(reading, value);
+	} else if (strcmp(key, "worst-frame") == 0) {
+		reading->config->worst_frame =
+				(uint32_t)ini_file_number(&reading->ini, key, value, 0, 100);
 	} else if (strcmp(key, "yuv") == 0) {
 		reading->config->yuv_by_driver = strcmp(value, "driver") == 0;
 		if (!reading->config->yuv_by_driver && strcmp(value, "exact") != 0) {
@@ -368,6 +378,7 @@ static struct output_config *add_output(
 	if (outputs == NULL) {
 		free(output->name);
 		free(output->background);
+		free(output->stream);
 		reading->ini.result = -ENOMEM;
 		return NULL;
 	}
@@ -439,10 +450,12 @@ static void complete_outputs(struct reading *reading) {
 	}
 	free(only.name);
 	free(only.background);
+	free(only.stream);
 	if (reading->only_line != 0) {
 		reading->ini.line = reading->only_line;
 		ini_file_mistake(&reading->ini,
-				"besides [output %s], [display] can only have screen-copies= and yuv=",
+				"besides [output %s], [display] can only have screen-copies=, worst-frame= "
+				"and yuv=",
 				config->outputs[0].name);
 	}
 }
@@ -530,7 +543,7 @@ static void complete(struct reading *reading) {
 }
 
 int cluster_config_read(struct cluster_config *config, const char *path, FILE *errors) {
-	*config = (struct cluster_config){0};
+	*config = (struct cluster_config){.worst_frame = WORST_FRAME_DEFAULT};
 	struct reading reading = {
 			.ini = {.name = path, .errors = errors},
 			.config = config,
@@ -545,6 +558,7 @@ int cluster_config_read(struct cluster_config *config, const char *path, FILE *e
 	}
 	free(reading.only.name);
 	free(reading.only.background);
+	free(reading.only.stream);
 	fclose(reading.ini.file);
 	return reading.ini.result;
 }
@@ -574,6 +588,7 @@ void cluster_config_finish(struct cluster_config *config) {
 	for (size_t i = 0; i < config->output_count; i++) {
 		free(config->outputs[i].name);
 		free(config->outputs[i].background);
+		free(config->outputs[i].stream);
 	}
 	free(config->roles);
 	free(config->layers);

@@ -60,12 +60,18 @@ struct client_config {
 	struct gid_box box;
 };
 
+/* The mode, where neither the configuration nor the screen says what it is. */
+#define OUTPUT_REFRESH_MHZ 60000
+#define OUTPUT_WIDTH 1280
+#define OUTPUT_HEIGHT 720
+
 struct output_config {
 	char *name;		/* its connector's; NULL: the first one that is connected */
 	uint32_t width, height; /* in pixels, 0: as in its preferred mode */
 	uint32_t refresh_mhz;	/* likewise */
 	bool paced;		/* composed as late as its refreshes allow */
 	char *background;	/* a PNG's file, behind everything; NULL: black */
+	char *stream;		/* what it shows is sent there; NULL: nowhere */
 	bool planes;		/* roles are on planes of their own where the device has some */
 	bool direct; /* with planes and writeback: dma-bufs themselves, where the device takes them
 		      */
@@ -73,8 +79,9 @@ struct output_config {
 };
 
 struct cluster_config {
-	bool yuv_by_driver; /* as fast as it can, and not with the same pixels everywhere */
-	char **copiers;	    /* programs that may copy the screen; NULL, or ends with NULL */
+	bool yuv_by_driver;   /* as fast as it can, and not with the same pixels everywhere */
+	uint32_t worst_frame; /* percent of a refresh that a frame may take; 0: any */
+	char **copiers;	      /* programs that may copy the screen; NULL, or ends with NULL */
 	struct output_config *outputs; /* one at least */
 	size_t output_count;
 	struct role_config *roles;

@@ -188,7 +188,12 @@ static int build_screen(variant **entry, const struct screen *screen) {
 					"compose_p50_ns", samples_percentile(&stats->compose, 50)),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"compose_p99_ns", samples_percentile(&stats->compose, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns));
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_p100_ns",
+					samples_percentile(&stats->compose, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"compose_cpu_max_ns", stats->compose_cpu_max_ns),
+			SD_JSON_BUILD_PAIR_UNSIGNED("frame_bound_ns", screen->bound.total));
 }
 
 /* Each output, in the configuration's order; `whole` gets the first one's fields. */

@@ -103,6 +103,7 @@ static int display_init_screens(
 		*screen = (struct screen){
 				.device = &display->device,
 				.layout = display->layout,
+				.whole = config,
 				.config = &config->outputs[i],
 				.hooks = hooks,
 				.data = data,
@@ -154,8 +155,8 @@ static int display_add_headless_outputs(struct display *display) {
 	for (size_t i = 0; i < config->output_count; i++) {
 		const struct output_config *one = &config->outputs[i];
 		struct wlr_output *output = wlr_headless_add_output(display->device.backend,
-				one->width ? one->width : DEFAULT_WIDTH,
-				one->height ? one->height : DEFAULT_HEIGHT);
+				one->width ? one->width : OUTPUT_WIDTH,
+				one->height ? one->height : OUTPUT_HEIGHT);
 		if (output == NULL) {
 			return -ENOMEM;
 		}
@@ -164,6 +165,24 @@ static int display_add_headless_outputs(struct display *display) {
 		}
 	}
 	return 0;
+}
+
+/* Before anything is shown: what is too much now does not become less. */
+static int display_check_bound(const struct display *display) {
+	uint64_t sum = 0, refresh = display_refresh_ns(display);
+	for (size_t i = 0; i < display->screen_count; i++) {
+		sum += display->screens[i].bound.total;
+	}
+	if (frame_bound_is_allowed(display->config, sum, refresh)) {
+		return 0;
+	}
+	wlr_log(WLR_ERROR,
+			"a frame can take %.2f ms, %.0f %% of a refresh, and worst-frame= allows %u %%: "
+			"gid-cluster --check says what takes how long; have fewer or smaller "
+			"outputs, layers and roles, or allow more",
+			(double)sum / 1e6, (double)sum * 100 / (double)refresh,
+			display->config->worst_frame);
+	return -E2BIG;
 }
 
 int display_start(struct display *display) {
@@ -190,7 +209,7 @@ int display_start(struct display *display) {
 				name != NULL ? name : "");
 		return -ENODEV;
 	}
-	return 0;
+	return display_check_bound(display);
 }
 
 void display_finish(struct display *display) {

@@ -197,6 +197,9 @@ static int cluster_init(struct cluster *cluster, const struct cluster_config *co
 				&cluster->roles, config, &cluster->display, options->domain, state);
 	}
 	free(state);
+	for (size_t i = 0; i < cluster->display.screen_count && ret == 0; i++) {
+		ret = screen_publish(&cluster->display.screens[i], loop, options->domain);
+	}
 	if (ret == 0) {
 		ret = init_buffers(cluster, config, options);
 	}
@@ -292,7 +295,8 @@ int main(int argc, char **argv) {
 	}
 	if (error == 0) {
 		if (options.check) {
-			status = EXIT_SUCCESS;
+			status = frame_bound_print(&config, stdout) == 0 ? EXIT_SUCCESS
+									 : EXIT_FAILURE;
 		} else if (options.learn != NULL) {
 			status = run_learn(&config, &options);
 		} else {

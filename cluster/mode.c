@@ -25,9 +25,9 @@ static struct wlr_output_mode *mode_choose(
 /* What the configuration leaves open is as in the preferred mode. */
 static struct wlr_output_mode mode_wanted(
 		const struct output_config *config, const struct wlr_output_mode *preferred) {
-	static const struct wlr_output_mode otherwise = {.width = DEFAULT_WIDTH,
-			.height = DEFAULT_HEIGHT,
-			.refresh = DEFAULT_REFRESH_MHZ};
+	static const struct wlr_output_mode otherwise = {.width = OUTPUT_WIDTH,
+			.height = OUTPUT_HEIGHT,
+			.refresh = OUTPUT_REFRESH_MHZ};
 	struct wlr_output_mode wanted = preferred != NULL ? *preferred : otherwise;
 	if (config->width > 0) {
 		wanted.width = (int32_t)config->width;

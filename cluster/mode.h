@@ -6,11 +6,6 @@
 #include "cluster_config.h"
 #include <wlr/types/wlr_output.h>
 
-/* Where nothing says what it is. */
-#define DEFAULT_REFRESH_MHZ 60000
-#define DEFAULT_WIDTH 1280
-#define DEFAULT_HEIGHT 720
-
 /*
  * Switches the output on: in its preferred mode, or in that of its modes that is as large as the
  * configuration says and refreshed nearest to as often. Of an output without such a mode that very

@@ -6,6 +6,7 @@
 #include "kms_writeback.h"
 #include "mode.h"
 #include "monotonic.h"
+#include "publisher.h"
 #include "versions.h"
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -13,6 +14,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <wlr/backend/headless.h>
+#include <wlr/render/pixman.h>
+#include <wlr/render/swapchain.h>
 #include <wlr/render/wlr_texture.h>
 #include <wlr/util/log.h>
 
@@ -151,6 +154,40 @@ void screen_tick(struct screen *screen, uint64_t now) {
 	}
 }
 
+/* --- who looks on ------------------------------------------------------------------------------
+ */
+
+static void screen_offer(struct screen *screen) {
+	if (screen->publisher != NULL && screen->front != NULL) {
+		screen->unpublished = !publisher_offer(screen->publisher, screen->front);
+	}
+}
+
+static int handle_publisher(int fd, uint32_t mask, void *data) {
+	struct screen *screen = data;
+	bool wanted = publisher_collect(screen->publisher);
+	if (publisher_has_readers(screen->publisher) != screen->copied && screen->kms != NULL) {
+		screen_ask(screen); /* for planes to be left, or taken again */
+	}
+	if (wanted || screen->unpublished) {
+		screen_offer(screen);
+	}
+	return 0;
+}
+
+int screen_publish(struct screen *screen, struct wl_event_loop *loop, const char *domain) {
+	if (screen->config->stream == NULL) {
+		return 0;
+	}
+	screen->publisher = publisher_create(domain, screen->config->stream);
+	if (screen->publisher == NULL) {
+		return -ENOMEM;
+	}
+	screen->publisher_source = wl_event_loop_add_fd(loop, publisher_get_fd(screen->publisher),
+			WL_EVENT_READABLE, handle_publisher, screen);
+	return screen->publisher_source != NULL ? 0 : -ENOMEM;
+}
+
 /* --- a frame ---------------------------------------------------------------------------------- */
 
 static bool screen_compose(struct screen *screen, struct wlr_output_state *state, uint64_t now) {
@@ -168,14 +205,23 @@ static bool screen_compose(struct screen *screen, struct wlr_output_state *state
 	return true;
 }
 
-static void screen_count(struct screen *screen, uint64_t begin) {
+static uint64_t own_time(void) {
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void screen_count(struct screen *screen, uint64_t begin, uint64_t own_begin) {
 	struct screen_stats *stats = &screen->stats;
-	uint64_t spent = gid_clock_now() - begin;
+	uint64_t spent = gid_clock_now() - begin, own = own_time() - own_begin;
 	stats->frames++;
 	stats->compose_ns += spent;
 	samples_add(&stats->compose, spent);
 	if (spent > stats->compose_max_ns) {
 		stats->compose_max_ns = spent;
+	}
+	if (own > stats->compose_cpu_max_ns) {
+		stats->compose_cpu_max_ns = own;
 	}
 	if (stats->last != 0 && begin - stats->last > stats->longest_gap_ns) {
 		stats->longest_gap_ns = begin - stats->last;
@@ -233,6 +279,7 @@ static bool screen_commit_composed(
 
 static void screen_render(struct screen *screen, uint64_t now, bool composes) {
 	struct wlr_output_state state;
+	uint64_t own_begin = own_time();
 	if (!composes) {
 		screen_keep(screen, &state);
 	} else if (!screen_compose(screen, &state, now)) {
@@ -249,8 +296,11 @@ static void screen_render(struct screen *screen, uint64_t now, bool composes) {
 		wlr_buffer_unlock(screen->front);
 		screen->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		screen->stats.composed += composes;
+		if (composes) {
+			screen_offer(screen);
+		}
 		screen_awaits(screen, now);
-		screen_count(screen, now);
+		screen_count(screen, now, own_begin);
 		frame_clock_take(&screen->clock, now, screen_refresh_ns(screen));
 		pace_given(&screen->pace, gid_clock_now());
 		if (screen_needs_no_device(screen)) {
@@ -269,7 +319,8 @@ static void screen_plan(struct screen *screen) {
 	if (screen->kms == NULL) {
 		return;
 	}
-	bool copied = screen->output->attach_render_locks > 0;
+	bool copied = screen->output->attach_render_locks > 0 ||
+			(screen->publisher != NULL && publisher_has_readers(screen->publisher));
 	if (copied && !screen->copied) {
 		screen->hooks->plan(screen->data, screen, screen->kms, SCREEN_COMPOSED);
 		screen->to_plan = true;
@@ -360,7 +411,7 @@ uint32_t screen_next_commit(const struct screen *screen) {
 uint64_t screen_refresh_ns(const struct screen *screen) {
 	uint32_t mhz = screen->output != NULL && screen->output->refresh > 0
 			? (uint32_t)screen->output->refresh
-			: DEFAULT_REFRESH_MHZ;
+			: OUTPUT_REFRESH_MHZ;
 	return 1000000000000u / mhz;
 }
 
@@ -426,6 +477,38 @@ bool screen_wants(const struct screen *screen, const struct wlr_output *output) 
 	return screen->output == NULL && (name == NULL || strcmp(name, output->name) == 0);
 }
 
+/*
+ * Draws to all buffers that frames will be in, so that their pages are there: the first frames
+ * would take twice as long otherwise.
+ */
+static void screen_fill_buffers(struct screen *screen) {
+	struct wlr_output_state states[WLR_SWAPCHAIN_CAP];
+	size_t count = 0;
+	bool drawn = true;
+	while (drawn && count < WLR_SWAPCHAIN_CAP) {
+		struct wlr_output_state *state = &states[count++];
+		wlr_output_state_init(state);
+		drawn = wlr_scene_output_build_state(screen->scene_output, state, NULL);
+	}
+	while (count > 0) {
+		wlr_output_state_finish(&states[--count]);
+	}
+}
+
+/* Of other renderers nobody knows it: what they do is their driver's business. */
+static void screen_measure(struct screen *screen) {
+	const struct cluster_config *config = screen->whole;
+	struct pixel_costs costs;
+	screen->bound = (struct frame_bound){0};
+	if (wlr_renderer_is_pixman(screen->device->renderer) &&
+			pixel_costs_measure(&costs, (uint32_t)screen->output->width,
+					(uint32_t)screen->output->height) == 0) {
+		screen->bound = frame_bound_of(config, (size_t)(screen->config - config->outputs),
+				(uint32_t)screen->output->width, (uint32_t)screen->output->height,
+				&costs);
+	}
+}
+
 void screen_take(struct screen *screen, struct wlr_output *output) {
 	struct device *device = screen->device;
 	struct kms_output *kms = screen->config->planes ? kms_output_from_wlr(output) : NULL;
@@ -459,6 +542,8 @@ void screen_take(struct screen *screen, struct wlr_output *output) {
 	screen->readback = (struct readback){0};
 	screen->to_plan = screen->kms != NULL;
 	screen->copied = false;
+	screen_measure(screen);
+	screen_fill_buffers(screen);
 	screen->hooks->appeared(screen->data, screen);
 }
 
@@ -481,6 +566,10 @@ int screen_init(struct screen *screen, struct wl_event_loop *loop) {
 }
 
 void screen_finish(struct screen *screen) {
+	if (screen->publisher_source != NULL) {
+		wl_event_source_remove(screen->publisher_source);
+	}
+	publisher_destroy(screen->publisher);
 	screen_forget_output(screen);
 	if (screen->timer_source != NULL) {
 		wl_event_source_remove(screen->timer_source);

@@ -8,6 +8,7 @@
 
 #include "cluster_config.h"
 #include "device.h"
+#include "frame_bound.h"
 #include "frame_clock.h"
 #include "own_picture.h"
 #include "pace.h"
@@ -18,6 +19,7 @@
 #include <wlr/types/wlr_scene.h>
 
 struct kms_output;
+struct publisher;
 struct screen;
 
 enum screen_plan {
@@ -58,7 +60,7 @@ struct screen_stats {
 	uint64_t composed; /* of the frames: others changed only what is on planes of its own */
 	uint64_t last, longest_gap_ns; /* between two frames in a row */
 	/* composing with the checks: all frames together, the slowest, the last ones */
-	uint64_t compose_ns, compose_max_ns;
+	uint64_t compose_ns, compose_max_ns, compose_cpu_max_ns; /* the last: of a processor */
 	struct samples compose;
 };
 
@@ -76,7 +78,8 @@ struct screen {
 	/* Given by the creator, and outlive the screen: */
 	struct device *device;
 	struct wlr_output_layout *layout; /* what clients see: side by side */
-	const struct output_config *config;
+	const struct cluster_config *whole;
+	const struct output_config *config; /* a part of that */
 	const struct screen_hooks *hooks;
 	void *data; /* of the hooks */
 	/* Its own: */
@@ -90,7 +93,11 @@ struct screen {
 	struct readback readback;
 	struct own_picture *background; /* below everything; NULL: none */
 	struct wlr_buffer *front;	/* what was shown last, locked */
+	struct publisher *publisher;	/* of what it shows; NULL: nobody may see it */
+	struct wl_event_source *publisher_source;
+	bool unpublished; /* `front` is newer than what the publisher has */
 	struct screen_stats stats;
+	struct frame_bound bound; /* of its frames, for this output; 0: not known */
 	struct frame_clock clock;
 	struct pace pace;
 	int timer; /* for the next frame */
@@ -110,6 +117,12 @@ bool screen_wants(const struct screen *screen, const struct wlr_output *output);
 
 /* Shows the screen on the output, or leaves that dark, with the reason in the log. */
 void screen_take(struct screen *screen, struct wlr_output *output);
+
+/*
+ * From now on what it shows is sent as the stream that the configuration names, if it does; with
+ * planes all is composed while somebody reads that. Returns 0 or -ENOMEM.
+ */
+int screen_publish(struct screen *screen, struct wl_event_loop *loop, const char *domain);
 
 /* Something on a plane is to change with the next frame, and nothing else says so. */
 void screen_ask(struct screen *screen);

@@ -16,6 +16,7 @@ from streams import Check
 
 _CONFIGURATION = """\
 [display]
+worst-frame=0
 width={width}
 height={height}
 refresh=60

@@ -23,6 +23,14 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an unknown key of the display": ("[display]\ndepth=1\n", ['2: the display has no "depth"']),
     "a pacing": ("[display]\npacing=fast\n", ["2: pacing=fast must be on or off"]),
     "planes": ("[display]\nplanes=3\n", ["2: planes=3 must be on, off or direct"]),
+    "a part of a refresh": (
+        "[display]\nworst-frame=101\n",
+        ["2: worst-frame=101 is not a number from 0 to 100"],
+    ),
+    "a stream of the display": (
+        "[display]\nstream=a b\n",
+        ["2: stream=a b cannot be a stream's name"],
+    ),
     "a way of showing YUV": ("[display]\nyuv=fast\n", ["2: yuv=fast must be exact or driver"]),
     "an unknown key of a client": (
         "[client a]\nwidth=1\nheight=1\nrole=oil\n",
@@ -86,7 +94,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "an output without a name": ("[output ]\nwidth=1\n", ["2: [output NAME] needs a name"]),
     "the only output, and others": (
         "[display]\nwidth=64\n" + OUTPUTS,
-        ["2: besides [output left], [display] can only have screen-copies= and yuv="],
+        ["2: besides [output left], [display] can only have screen-copies=, worst-frame= and yuv="],
     ),
     "an output that there is not": (
         OUTPUTS + ROLE + "output=middle\n",
@@ -134,6 +142,7 @@ def test_mistakes(tmp_path: Path, name: str) -> None:
         "[display]\noutput=left\n" + ROLE + "output=left\n",
         "[display]\nscreen-copies=/bin/true\nyuv=driver\n" + OUTPUTS + ROLE,
         "[display]\nyuv=exact\n" + ROLE,
+        "[display]\nstream=screen\nworst-frame=100\n" + ROLE,
         ROLE + "domain=open\n[client org.example.app]\nwidth=1\nheight=1\n",
     ],
 )
@@ -141,6 +150,23 @@ def test_what_is_right_is_silent(tmp_path: Path, good: str) -> None:
     path = tmp_path / "cluster.conf"
     path.write_text(good)
     assert check(path) == (0, [])
+
+
+def test_what_a_frame_takes_is_told_and_refused(tmp_path: Path) -> None:
+    """1 % of a refresh is less than any frame takes."""
+    path = tmp_path / "cluster.conf"
+    command = [CLUSTER, "--check", "--config", path]
+    for percent, status, word in ((100, 0, "allowed"), (1, 1, "more than worst-frame= allows")):
+        path.write_text(f"[display]\nworst-frame={percent}\nwidth=640\nheight=240\n{ROLE}{LAYER}")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        table = done.stdout.splitlines()
+        assert done.returncode == status and table[-1].endswith(word)
+        assert table[0].split() == ["output", "pixels", "refresh", "compose", "check", "bound"]
+        assert table[1].startswith("(the first)") and "640x240" in table[1]
+    start = [CLUSTER, "--headless", "--config", path, "--status", tmp_path / "status"]
+    start += ["--socket", tmp_path / "wayland"]
+    done = subprocess.run([*start], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1 and "worst-frame= allows 1 %" in done.stderr
 
 
 @pytest.mark.parametrize("what", ["a line of 64 MiB", "zeroes without end"])

@@ -13,7 +13,7 @@ from PIL import Image
 from program import Program, wait_for
 from test_costly import DISPLAY as FULL_DISPLAY
 from test_costly import HEIGHT as FULL_HEIGHT
-from test_costly import KINDS, cost_of_a_frame
+from test_costly import KINDS, check_bound, cost_of_a_frame
 from test_costly import WIDTH as FULL_WIDTH
 from test_costly import start as start_costly
 
@@ -212,4 +212,5 @@ def test_the_display_does_not_pay(cockpit: Cockpit, kind: str, transform: int) -
     print(f"{kind} {transform}: {cost:.2f} ms a frame, XR24 {fair:.2f}; others {others:.2f}")
     assert cost < 1.6 * fair + 0.5
     assert others < 0.75
+    check_bound(display)
     wait_for(lambda: layer(display, "dear")["shown_frames"] > before + 10, "pictures all the same")

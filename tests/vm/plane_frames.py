@@ -37,6 +37,7 @@ SECONDS = 150
 COUNTS = ("converted_frames", "plane_copies", "plane_direct", "shown_frames", "differed")
 DISPLAY = f"""
 [display]
+worst-frame=0
 output=Virtual-1
 width={WIDTH}
 height={HEIGHT}

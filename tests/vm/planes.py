@@ -21,6 +21,7 @@ from scanout import (
 OVERLAYS = 8
 DISPLAY = f"""
 [display]
+worst-frame=0
 output=Virtual-1
 width={WIDTH}
 height={HEIGHT}

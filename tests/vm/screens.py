@@ -22,6 +22,7 @@ LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room f
 CLIENT = (160, 100)  # where a client's window is, beside it
 CLUSTER = f"""
 [display]
+worst-frame=0
 width={WIDTH}
 height={HEIGHT}
 screen-copies=/usr/bin/grim

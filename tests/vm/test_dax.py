@@ -388,7 +388,7 @@ class Screen:
 
 SCREEN = 2 * WIDTH, 2 * HEIGHT
 CONFIGS = {
-    "gid-cluster": f"[display]\nwidth={SCREEN[0]}\nheight={SCREEN[1]}\n"
+    "gid-cluster": f"[display]\nworst-frame=0\nwidth={SCREEN[0]}\nheight={SCREEN[1]}\n"
     "screen-copies=/usr/bin/grim\n",
     "weston": SHELL_CONFIG,
 }

@@ -47,6 +47,7 @@ streams=*
 """
 CLUSTER = f"""
 [display]
+worst-frame=0
 output=Virtual-1
 planes={{planes}}
 [role telltale]

@@ -371,6 +371,7 @@ def stats(path: Path) -> dict:
 
 PLANE = """
 [display]
+worst-frame=0
 output=Virtual-1
 width=640
 height=480

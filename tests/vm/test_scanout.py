@@ -37,6 +37,7 @@ MODULES = ("vkms", "visl", "vicodec", "vim2m")
 X, Y, LAMP_WIDTH, LAMP_HEIGHT = 40, 20, 150, 70
 CLUSTER = f"""
 [display]
+worst-frame=0
 output=Virtual-1
 width={WIDTH}
 height={HEIGHT}

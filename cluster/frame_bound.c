@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "frame_bound.h"
+
+#include "pixels.h"
+#include <errno.h>
+#include <pixman.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define RUNS 5
+/* What a frame takes besides its pixels: the scene, the commit; and for each picture in it. */
+#define FRAME_NS 400000u
+#define PICTURE_NS 20000u
+/* Others use the same memory and caches. */
+#define MARGIN 1.5
+
+static uint64_t own_time(void) {
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+struct bench {
+	pixman_image_t *from, *to, *veil;
+	struct pixels pixels;
+	int width, height;
+};
+
+static void do_copy(struct bench *bench) {
+	pixman_image_composite32(PIXMAN_OP_SRC, bench->from, NULL, bench->to, 0, 0, 0, 0, 0, 0,
+			bench->width, bench->height);
+}
+
+static void do_blend(struct bench *bench) {
+	pixman_image_composite32(PIXMAN_OP_OVER, bench->veil, NULL, bench->to, 0, 0, 0, 0, 0, 0,
+			bench->width, bench->height);
+}
+
+static void do_hash(struct bench *bench) {
+	struct pixel_hashes hashes;
+	(void)pixels_hash(&bench->pixels, &hashes, NULL);
+}
+
+/* The quickest of some, by this thread's own time: others do not count. */
+static double measure(struct bench *bench, void (*what)(struct bench *bench)) {
+	uint64_t best = UINT64_MAX;
+	what(bench); /* pages, caches */
+	for (int i = 0; i < RUNS; i++) {
+		uint64_t begin = own_time();
+		what(bench);
+		uint64_t spent = own_time() - begin;
+		best = spent < best ? spent : best;
+	}
+	return (double)best / ((double)bench->width * bench->height);
+}
+
+int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t height) {
+	const pixman_color_t grey = {0x4000, 0x4000, 0x4000, 0x8000};
+	size_t size = (size_t)width * height * 4;
+	uint32_t *from = malloc(size), *to = malloc(size);
+	int error = -ENOMEM;
+	struct bench bench = {.width = (int)width,
+			.height = (int)height,
+			.veil = pixman_image_create_solid_fill(&grey)};
+	if (from == NULL || to == NULL) {
+		goto done;
+	}
+	memset(from, 0x55, size);
+	memset(to, 0xaa, size);
+	bench.from = pixman_image_create_bits_no_clear(
+			PIXMAN_x8r8g8b8, (int)width, (int)height, from, (int)width * 4);
+	bench.to = pixman_image_create_bits_no_clear(
+			PIXMAN_x8r8g8b8, (int)width, (int)height, to, (int)width * 4);
+	bench.pixels = (struct pixels){to, width, height, (size_t)width * 4};
+	if (bench.from == NULL || bench.to == NULL || bench.veil == NULL) {
+		goto done;
+	}
+	costs->copy = measure(&bench, do_copy);
+	costs->blend = measure(&bench, do_blend);
+	costs->hash = measure(&bench, do_hash);
+	error = 0;
+
+done:
+	if (bench.from != NULL) {
+		pixman_image_unref(bench.from);
+	}
+	if (bench.to != NULL) {
+		pixman_image_unref(bench.to);
+	}
+	if (bench.veil != NULL) {
+		pixman_image_unref(bench.veil);
+	}
+	free(from);
+	free(to);
+	return error;
+}
+
+/* --- computing -------------------------------------------------------------------------------- */
+
+static double area(const struct gid_box *box) {
+	return (double)box->width * box->height;
+}
+
+struct frame_bound frame_bound_of(const struct cluster_config *config, size_t output,
+		uint32_t width, uint32_t height, const struct pixel_costs *costs) {
+	double whole = (double)width * height;
+	double compose = FRAME_NS + whole * costs->copy, check = 0;
+	for (size_t i = 0; i < config->layer_count; i++) {
+		const struct layer_config *layer = &config->layers[i];
+		if (layer->output == output) {
+			compose += PICTURE_NS + area(&layer->box) * costs->copy;
+			compose += layer->fallback == FALLBACK_GREY
+					? area(&layer->box) * costs->blend
+					: 0;
+		}
+	}
+	for (size_t i = 0; i < config->role_count; i++) {
+		const struct role_config *role = &config->roles[i];
+		if (role->output == output) {
+			compose += PICTURE_NS + area(&role->box) * costs->copy;
+			check += area(&role->box) * costs->hash;
+		}
+	}
+	return (struct frame_bound){
+			(uint64_t)compose, (uint64_t)check, (uint64_t)((compose + check) * MARGIN)};
+}
+
+bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns) {
+	return config->worst_frame == 0 || ns <= refresh_ns / 100 * config->worst_frame;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+static double ms(uint64_t ns) {
+	return (double)ns / 1e6;
+}
+
+int frame_bound_print(const struct cluster_config *config, FILE *file) {
+	uint64_t sum = 0, shortest = UINT64_MAX;
+	fprintf(file, "%-16s %11s %8s %8s %8s %8s\n", "output", "pixels", "refresh", "compose",
+			"check", "bound");
+	for (size_t i = 0; i < config->output_count; i++) {
+		const struct output_config *output = &config->outputs[i];
+		uint32_t width = output->width > 0 ? output->width : OUTPUT_WIDTH;
+		uint32_t height = output->height > 0 ? output->height : OUTPUT_HEIGHT;
+		uint32_t mhz = output->refresh_mhz > 0 ? output->refresh_mhz : OUTPUT_REFRESH_MHZ;
+		uint64_t refresh = 1000000000000u / mhz;
+		struct pixel_costs costs;
+		char size[24];
+		int error = pixel_costs_measure(&costs, width, height);
+		if (error < 0) {
+			return error;
+		}
+		struct frame_bound bound = frame_bound_of(config, i, width, height, &costs);
+		snprintf(size, sizeof(size), "%ux%u", width, height);
+		fprintf(file, "%-16s %11s %5.2f ms %5.2f ms %5.2f ms %5.2f ms\n",
+				output->name != NULL ? output->name : "(the first)", size,
+				ms(refresh), ms(bound.compose), ms(bound.check), ms(bound.total));
+		sum += bound.total;
+		shortest = refresh < shortest ? refresh : shortest;
+	}
+	bool allowed = frame_bound_is_allowed(config, sum, shortest);
+	fprintf(file, "a frame takes %.2f ms at the worst here, %.0f %% of a refresh: %s\n",
+			ms(sum), (double)sum * 100 / (double)shortest,
+			allowed ? "allowed" : "more than worst-frame= allows");
+	return allowed ? 0 : -E2BIG;
+}

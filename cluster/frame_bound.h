@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/**
+ * How long a frame takes at the worst: what the configuration says of outputs, layers and roles,
+ * times what this machine takes for a pixel. Nothing of that is the choice of another domain.
+ */
+#ifndef CLUSTER_FRAME_BOUND_H
+#define CLUSTER_FRAME_BOUND_H
+
+#include "cluster_config.h"
+
+/* Of this machine, in ns for a pixel. */
+struct pixel_costs {
+	double copy;  /* of a picture to the output */
+	double blend; /* of the veil over a picture */
+	double hash;  /* of a role's region, to check it */
+};
+
+/* One output's frame, in ns. */
+struct frame_bound {
+	uint64_t compose, check;
+	uint64_t total; /* of both, and a half more */
+};
+
+/* Measures, of pictures of this size. Takes some 20 ms. Returns 0 or -ENOMEM. */
+int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t height);
+
+/* Of the configuration's output, which has this size. Pure. */
+struct frame_bound frame_bound_of(const struct cluster_config *config, size_t output,
+		uint32_t width, uint32_t height, const struct pixel_costs *costs);
+
+/*
+ * All outputs are composed by one thread, so `ns`, their sum, is compared with the shortest
+ * refresh. Whether the configuration allows that.
+ */
+bool frame_bound_is_allowed(const struct cluster_config *config, uint64_t ns, uint64_t refresh_ns);
+
+/* Measures, and writes the table for people, with sizes and refreshes as configured. */
+int frame_bound_print(const struct cluster_config *config, FILE *file);
+
+#endif

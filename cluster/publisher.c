@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "publisher.h"
+
+#include "aux_thread.h"
+#include "pixels.h"
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <gid/stream.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <wlr/util/log.h>
+
+#define SLOTS 4u
+#define RETRY_MS 1000
+
+enum publisher_state {
+	PUBLISHER_FREE,
+	PUBLISHER_BUSY, /* the pixels are the thread's to read */
+	PUBLISHER_DONE, /* they are the display's again, and the buffer still locked */
+};
+
+struct publisher {
+	char *domain_name, *stream;
+	pthread_t thread;
+	int wake, fd; /* eventfds: for the thread, and for the display's thread */
+	_Atomic enum publisher_state state;
+	atomic_uint readers;
+	atomic_bool came, ends; /* somebody who has no picture yet */
+	/* The display's: */
+	struct wlr_buffer *buffer;
+	struct pixels pixels; /* the thread's while it is busy */
+	/* The thread's: */
+	struct gid_domain *domain;
+	struct gid_producer *producer;
+	struct gid_slab *slab;
+	struct gid_layout layout;
+	int told; /* what went wrong, as last said in the log; 0: nothing */
+};
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static void handle_released(void *data, gid_id gid) {
+	struct publisher *publisher = data;
+	if (publisher->slab != NULL &&
+			gid_slab_key(gid) == gid_slab_key(gid_slab_gid(publisher->slab, 0))) {
+		gid_slab_give(publisher->slab, gid_slot_of(gid));
+	}
+}
+
+static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	struct publisher *publisher = data;
+	atomic_store(&publisher->readers, consumers);
+	if (joined) {
+		atomic_store(&publisher->came, true);
+	}
+	eventfd_write(publisher->fd, 1);
+}
+
+static void publisher_tell(struct publisher *publisher, int error, const char *why) {
+	if (error < 0 && error != publisher->told) {
+		wlr_log(WLR_ERROR, "stream %s: %s: trying again", publisher->stream, why);
+	}
+	publisher->told = error;
+}
+
+static void publisher_disconnect(struct publisher *publisher) {
+	gid_producer_destroy(publisher->producer);
+	gid_slab_destroy(publisher->slab, false);
+	gid_domain_destroy(publisher->domain);
+	publisher->producer = NULL;
+	publisher->slab = NULL;
+	publisher->domain = NULL;
+	atomic_store(&publisher->readers, 0);
+}
+
+/* Waits for gidd, as long as it likes: nobody waits for us. */
+static bool publisher_connect(struct publisher *publisher) {
+	struct gid_producer_options options = {
+			.size = sizeof(options),
+			.released = handle_released,
+			.subscriber = handle_subscriber,
+			.data = publisher,
+	};
+	int error = 0;
+	if (publisher->domain == NULL) {
+		error = gid_domain_connect(publisher->domain_name, &publisher->domain);
+		publisher_tell(publisher, error, gid_domain_connect_error());
+	}
+	if (error == 0 && publisher->producer == NULL) {
+		error = gid_producer_create(publisher->domain, publisher->stream, &options,
+				&publisher->producer);
+		publisher_tell(publisher, error, gid_domain_error(publisher->domain));
+	}
+	return error == 0;
+}
+
+/* Slots for pictures of this size. */
+static int publisher_make_slab(struct publisher *publisher, const struct pixels *pixels) {
+	if (publisher->slab != NULL && publisher->layout.width == pixels->width &&
+			publisher->layout.height == pixels->height) {
+		return 0;
+	}
+	gid_slab_destroy(publisher->slab, false);
+	publisher->slab = NULL;
+	int error = gid_layout_init(
+			&publisher->layout, DRM_FORMAT_XRGB8888, pixels->width, pixels->height, 64);
+	if (error == 0) {
+		error = gid_slab_create_for_stream(publisher->domain, publisher->stream,
+				&publisher->layout, 0, SLOTS, "gid-cluster", &publisher->slab);
+	}
+	publisher_tell(publisher, error, gid_domain_error(publisher->domain));
+	return error;
+}
+
+static void publisher_copy(struct publisher *publisher, const struct pixels *pixels) {
+	if (publisher_make_slab(publisher, pixels) < 0) {
+		return;
+	}
+	int slot = gid_slab_take(publisher->slab);
+	if (slot < 0) {
+		return; /* its readers hold all: they miss this picture */
+	}
+	const struct gid_plane *plane = &publisher->layout.planes[0];
+	uint8_t *to = (uint8_t *)gid_slab_data(publisher->slab, (uint32_t)slot) + plane->offset;
+	for (uint32_t y = 0; y < pixels->height; y++) {
+		memcpy(to + (size_t)y * plane->stride,
+				(const uint8_t *)pixels->data + y * pixels->stride,
+				(size_t)pixels->width * 4);
+	}
+	struct gid_frame frame = GID_FRAME_INIT;
+	frame.gid = gid_slab_gid(publisher->slab, (uint32_t)slot);
+	if (gid_producer_send(publisher->producer, &frame) <= 0) {
+		gid_slab_give(publisher->slab, (uint32_t)slot);
+	}
+}
+
+static void publisher_work(struct publisher *publisher) {
+	if (atomic_load(&publisher->state) != PUBLISHER_BUSY) {
+		return;
+	}
+	if (publisher->producer != NULL) {
+		publisher_copy(publisher, &publisher->pixels);
+	}
+	atomic_store(&publisher->state, PUBLISHER_DONE);
+	eventfd_write(publisher->fd, 1);
+}
+
+static void *run(void *data) {
+	struct publisher *publisher = data;
+	while (!atomic_load(&publisher->ends)) {
+		bool connected = publisher_connect(publisher);
+		struct pollfd fds[] = {
+				{.fd = publisher->wake, .events = POLLIN},
+				{.fd = connected ? gid_domain_get_fd(publisher->domain) : -1,
+						.events = POLLIN},
+				{.fd = connected ? gid_producer_get_fd(publisher->producer) : -1,
+						.events = POLLIN},
+		};
+		eventfd_t count;
+		poll(fds, 3, connected ? -1 : RETRY_MS);
+		(void)eventfd_read(publisher->wake, &count);
+		if (connected) {
+			int error = gid_domain_dispatch(publisher->domain);
+			gid_producer_dispatch(publisher->producer);
+			if (error < 0) {
+				publisher_tell(publisher, error, gid_strerror(error));
+				publisher_disconnect(publisher);
+			}
+		}
+		publisher_work(publisher);
+	}
+	publisher_disconnect(publisher);
+	return NULL;
+}
+
+/* --- the display's thread --------------------------------------------------------------------- */
+
+int publisher_get_fd(const struct publisher *publisher) {
+	return publisher->fd;
+}
+
+bool publisher_has_readers(const struct publisher *publisher) {
+	return atomic_load(&publisher->readers) > 0;
+}
+
+static void publisher_give_back(struct publisher *publisher) {
+	wlr_buffer_unlock(publisher->buffer);
+	publisher->buffer = NULL;
+}
+
+bool publisher_collect(struct publisher *publisher) {
+	eventfd_t count;
+	(void)eventfd_read(publisher->fd, &count);
+	if (atomic_load(&publisher->state) == PUBLISHER_DONE) {
+		publisher_give_back(publisher);
+		atomic_store(&publisher->state, PUBLISHER_FREE);
+	}
+	return atomic_load(&publisher->state) == PUBLISHER_FREE && atomic_load(&publisher->came);
+}
+
+bool publisher_offer(struct publisher *publisher, struct wlr_buffer *buffer) {
+	void *memory;
+	uint32_t format;
+	size_t stride;
+	if (!publisher_has_readers(publisher) || atomic_load(&publisher->state) != PUBLISHER_FREE ||
+			!wlr_buffer_begin_data_ptr_access(buffer, WLR_BUFFER_DATA_PTR_ACCESS_READ,
+					&memory, &format, &stride)) {
+		return false;
+	}
+	/* Others may read it as well, which wlroots allows one at a time. What is mapped stays. */
+	wlr_buffer_end_data_ptr_access(buffer);
+	if (format != DRM_FORMAT_XRGB8888 && format != DRM_FORMAT_ARGB8888) {
+		return false;
+	}
+	publisher->buffer = wlr_buffer_lock(buffer);
+	publisher->pixels = (struct pixels){
+			memory, (uint32_t)buffer->width, (uint32_t)buffer->height, stride};
+	atomic_store(&publisher->came, false);
+	atomic_store(&publisher->state, PUBLISHER_BUSY);
+	eventfd_write(publisher->wake, 1);
+	return true;
+}
+
+static void publisher_free(struct publisher *publisher) {
+	if (publisher->wake >= 0) {
+		close(publisher->wake);
+	}
+	if (publisher->fd >= 0) {
+		close(publisher->fd);
+	}
+	free(publisher->domain_name);
+	free(publisher->stream);
+	free(publisher);
+}
+
+struct publisher *publisher_create(const char *domain, const char *stream) {
+	struct publisher *publisher = calloc(1, sizeof(*publisher));
+	if (publisher == NULL) {
+		return NULL;
+	}
+	publisher->domain_name = domain != NULL ? strdup(domain) : NULL;
+	publisher->stream = strdup(stream);
+	publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	publisher->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (publisher->stream == NULL || (domain != NULL && publisher->domain_name == NULL) ||
+			publisher->wake < 0 || publisher->fd < 0 ||
+			aux_thread_start(&publisher->thread, run, publisher) != 0) {
+		publisher_free(publisher);
+		return NULL;
+	}
+	return publisher;
+}
+
+void publisher_destroy(struct publisher *publisher) {
+	if (publisher == NULL) {
+		return;
+	}
+	atomic_store(&publisher->ends, true);
+	eventfd_write(publisher->wake, 1);
+	/* What a gidd that does not answer holds back still needs it: the process ends soon. */
+	if (aux_thread_join(publisher->thread) == 0) {
+		publisher_give_back(publisher);
+		publisher_free(publisher);
+	}
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/* What a frame takes at the worst: each picture of the configuration counts once, where it is. */
+#include "../../cluster/frame_bound.h"
+#include "../unit/tap.h"
+
+static struct role_config roles[] = {
+		{.box = {0, 0, 100, 100}, .output = 0},
+		{.box = {0, 0, 200, 100}, .output = 1},
+};
+static struct layer_config layers[] = {
+		{.box = {0, 0, 1000, 100}, .output = 0, .fallback = FALLBACK_LAST},
+		{.box = {0, 0, 1000, 100}, .output = 1, .fallback = FALLBACK_GREY},
+};
+static struct output_config outputs[2];
+static const struct pixel_costs costs = {.copy = 1, .blend = 3, .hash = 10};
+
+static void test_sums(void) {
+	struct cluster_config config = {.outputs = outputs,
+			.output_count = 2,
+			.roles = roles,
+			.role_count = 2,
+			.layers = layers,
+			.layer_count = 2};
+	struct frame_bound first = frame_bound_of(&config, 0, 1000, 1000, &costs);
+	struct frame_bound second = frame_bound_of(&config, 1, 1000, 1000, &costs);
+	tap_ok(first.check == 100000 && second.check == 200000, "roles are checked");
+	tap_ok(second.compose - first.compose == 10000 + 300000,
+			"a veil counts, and what a role has more of pixels");
+	tap_ok(first.total > first.compose + first.check, "others use the memory, too");
+	config.layer_count = 0;
+	struct frame_bound without = frame_bound_of(&config, 0, 1000, 1000, &costs);
+	tap_ok(first.compose - without.compose >= 100000, "a layer counts with all its pixels");
+	tap_ok(without.compose >= 1000000, "so does the output itself");
+}
+
+static void test_limits(void) {
+	struct cluster_config config = {.worst_frame = 50};
+	tap_ok(frame_bound_is_allowed(&config, 8000000, 16666666), "half a refresh is allowed");
+	tap_ok(!frame_bound_is_allowed(&config, 8400000, 16666666), "more is not");
+	config.worst_frame = 0;
+	tap_ok(frame_bound_is_allowed(&config, UINT64_MAX, 1), "unless there is no limit");
+}
+
+static void test_machine(void) {
+	struct pixel_costs measured = {0};
+	tap_ok(pixel_costs_measure(&measured, 320, 240) == 0 && measured.copy > 0 &&
+					measured.blend > 0 && measured.hash > 0,
+			"a machine takes its time: %.2f, %.2f and %.2f ns for a pixel",
+			measured.copy, measured.blend, measured.hash);
+}
+
+int main(void) {
+	test_sums();
+	test_limits();
+	test_machine();
+	return tap_finish();
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What gid-cluster shows, as a stream: for screenshots, recorders, and those who look on."""
+
+import signal
+from pathlib import Path
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from display import DISPLAY, ROLE, Display, start_telltale, telltale_picture
+from PIL import Image
+from program import BUILD, Program, wait_for
+
+PUBLISHED = DISPLAY + "stream=screen\n"
+GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+
+
+def snap(cockpit: Cockpit, path: Path, stream: str = "screen") -> numpy.ndarray:
+    program = cockpit.run("cluster", [GIDCTL, "snap", stream, "-o", path])
+    assert program.wait() == 0, program.stderr
+    return numpy.asarray(Image.open(path).convert("RGB"))
+
+
+@pytest.fixture
+def display(cockpit: Cockpit) -> Display:
+    return Display(cockpit, ROLE, display=PUBLISHED)
+
+
+def test_a_screenshot_of_what_stands_still(cockpit: Cockpit, display: Display) -> None:
+    """Whoever comes gets the picture, though nothing is composed anew."""
+    expected = display.screenshot()
+    assert expected.any()
+    assert numpy.array_equal(snap(cockpit, cockpit.folder / "one.png"), expected)
+    assert numpy.array_equal(snap(cockpit, cockpit.folder / "two.png"), expected)
+
+
+def test_the_newest_picture(cockpit: Cockpit, display: Display) -> None:
+    telltale = start_telltale(cockpit, "--state", "5")
+    display.wait_role("live")
+    for state in range(5, 9):
+        lamp = telltale_picture(cockpit.folder, state)
+        wait_for(lambda lamp=lamp: numpy.array_equal(display.region(), lamp), "the lamp")
+        seen = snap(cockpit, cockpit.folder / f"{state}.png")
+        assert numpy.array_equal(seen[20:100, 40:360], lamp)
+        telltale.signal(signal.SIGUSR1)
+
+
+def test_a_reader_that_hangs(cockpit: Cockpit, display: Display) -> None:
+    """It has its frames, and the display goes on; another reader gets its own."""
+    start_telltale(cockpit, "--cycle", "20")
+    display.wait_role("live")
+    watch: Program = cockpit.run("cluster", [GIDCTL, "watch", "screen"])
+    wait_for(lambda: cockpit.status("cluster")["subscriptions"], "the reader")
+    watch.signal(signal.SIGSTOP)
+    before = display.status()
+    wait_for(lambda: display.status()["frames"] > before["frames"] + 120, "frames")
+    after = display.status()
+    assert after["missed"] == before["missed"]
+    assert display.role()["state"] == "live"
+    assert snap(cockpit, cockpit.folder / "beside.png").any()
+    watch.signal(signal.SIGCONT)
+
+
+def test_its_daemon_comes_back(cockpit: Cockpit, display: Display) -> None:
+    expected = display.screenshot()
+    assert numpy.array_equal(snap(cockpit, cockpit.folder / "before.png"), expected)
+    cockpit.restart("cluster")
+
+    def is_there() -> bool:
+        path = cockpit.folder / "after.png"
+        program = cockpit.run("cluster", [GIDCTL, "snap", "screen", "-o", path])
+        return program.wait() == 0 and numpy.array_equal(
+            numpy.asarray(Image.open(path).convert("RGB")), expected
+        )
+
+    wait_for(is_there, "the stream of the new daemon")
+
+
+def test_nothing_is_published_without_being_asked_for(cockpit: Cockpit) -> None:
+    Display(cockpit, ROLE)
+    assert cockpit.status("cluster")["streams"] == []
