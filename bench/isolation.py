@@ -46,6 +46,7 @@ class Run:
     stall_us: float  # by how much the machine itself was late, at most
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
+    compose_vs_bound: float  # the longest frame of gid-cluster's last 1024, to what it may take
     did: dict
     ended: list[str]  # programs of open that did not outlive it
 
@@ -69,7 +70,8 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
     case.within(cockpit, seconds)
     report = meter.output(seconds + PATIENCE)
     stalled = json.loads(stall.stop())
-    attackers = [role for role in cluster.status()["roles"] if role["name"] == case.role]
+    status = cluster.status()
+    attackers = [role for role in status["roles"] if role["name"] == case.role]
     did = case.end(cockpit)
     ended = cockpit.open.processes.ended()
     cockpit.open.start()
@@ -88,6 +90,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
             if one["number"] > before
         ],
         attacker="".join(f"{role['state']}: {role['reason']}" for role in attackers),
+        compose_vs_bound=status["compose_p100_ns"] / status["frame_bound_ns"],
         did=did,
         ended=ended,
     )
@@ -123,6 +126,8 @@ def _row(name: str, runs: list[Run], undisturbed: list[Run], case: Case) -> dict
         "longest_gap_refreshes_median": round(statistics.median(gaps), 2),
         "machine_late_refreshes": round(max(stalls), 2),
         "machine_late_refreshes_each": [round(stall, 2) for stall in stalls],
+        "compose_worst_vs_bound": round(max(run.compose_vs_bound for run in runs), 3),
+        "compose_worst_vs_bound_each": [round(run.compose_vs_bound, 3) for run in runs],
         "interval_p99_us": statistics.median(run.meter["interval_p99_us"] for run in runs),
         "telltale": sorted({one for run in runs for one in run.transitions}),
         "attacker": sorted({run.attacker for run in runs if run.attacker}),
@@ -138,22 +143,26 @@ def ratios(found: list[dict]) -> dict[str, float]:
         if row["case"] != row["calm"]:
             result[f"rate_{row['case']}_vs_undisturbed"] = row["rate_vs_undisturbed_worst"]
             result[f"longest_gap_{row['case']}_refreshes"] = row["longest_gap_refreshes"]
+            result[f"compose_worst_vs_bound_{row['case']}"] = row["compose_worst_vs_bound"]
     return result
 
 
 def show(found: list[dict], scheduling: str, is_protected: bool) -> None:
     core = "on a core of its own as far as there are two" if is_protected else "unprotected"
     print(f"cluster: {scheduling}, {core}")
-    print("the longest gap between two frames, and how late the machine itself was: in refreshes")
+    print("the longest gap between two frames, and how late the machine itself was: in refreshes;")
+    print("compose: the longest frame of gid-cluster's thread, to what it says that one can take")
     print(
-        f"{'case':22} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8}   "
+        f"{'case':22} {'Hz':>6} {'ratio':>7} {'worst':>7} {'gap':>6} {'worst':>6} {'machine':>8} "
+        f"{'compose':>7}   "
         "the telltale was"
     )
     for row in found:
         print(
             f"{row['case']:22} {row['rate_hz']:6.2f} {row['rate_vs_undisturbed']:7.4f} "
             f"{row['rate_vs_undisturbed_worst']:7.4f} {row['longest_gap_refreshes_median']:6.2f} "
-            f"{row['longest_gap_refreshes']:6.2f} {row['machine_late_refreshes']:8.2f}   "
+            f"{row['longest_gap_refreshes']:6.2f} {row['machine_late_refreshes']:8.2f} "
+            f"{row['compose_worst_vs_bound']:7.2f}   "
             f"{', '.join(row['telltale']) or 'live'}"
         )
 

@@ -85,6 +85,8 @@ class Rear(Open):
 
 
 class SoakCluster(Cluster):
+    size, more = (1280, 480), ""
+
     def display_conf(self) -> str:
         camera = ROLE.format(name="camera", x=440, y=140, deadline=200).replace(
             "=open", f"={Rear.name}"

@@ -5,10 +5,12 @@ import json
 import signal
 import time
 
+from domains import COSTLY
 from pair import Cockpit
 from processes import Process, wait_for
 
 OPEN_NUMBER = 1
+COSTLY_KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
 BEGIN_AFTER = 0.5  # seconds of the measurement before what happens once
 
 
@@ -63,6 +65,24 @@ class Flood(Case):
 
     def end(self, cockpit: Cockpit) -> dict:
         return _end(cockpit, "flood")
+
+
+class Costly(Case):
+    """A role, or a layer, of full size, whose pictures cost their reader as much as they can."""
+
+    def __init__(self, kind: str, turned: bool, film: bool = False) -> None:
+        self.name = f"{'layer' if film else 'role'}-{kind}{'-turned' if turned else ''}"
+        self.what = f"pictures of {kind}{', turned' if turned else ''}, of full size, all new"
+        self.role = "" if film else "costly"
+        across, down = reversed(COSTLY) if turned else COSTLY
+        stream = "safety/film-costly" if film else "safety/costly"
+        self._words = [stream, kind, *map(str, (across, down, int(turned)))]
+
+    def begin(self, cockpit: Cockpit) -> None:
+        _start(cockpit, "costly", "hostile-costly", *self._words)
+
+    def end(self, cockpit: Cockpit) -> dict:
+        return _end(cockpit, "costly")
 
 
 class Leak(Case):
@@ -257,6 +277,8 @@ def all_cases(stopped: float, guest: bool = False) -> list[Case]:
     """`stopped`: how long the domain is stopped, in seconds. `guest`: what befalls a machine."""
     cases = [
         Flood(),
+        *(Costly(kind, turned) for kind in COSTLY_KINDS for turned in (False, True)),
+        *(Costly(kind, True, film=True) for kind in COSTLY_KINDS),
         Leak(),
         Scribble(),
         Restart(),

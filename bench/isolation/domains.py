@@ -18,6 +18,27 @@ CLUSTER = """\
 width={width}
 height={height}
 refresh={refresh}
+worst-frame=0
+"""
+# The meter's window, and what costs most, below it.
+FULL_SIZE = """\
+[client gid-meter]
+width=1280
+height=480
+
+[role costly]
+domain=open
+y=480
+width={costly[0]}
+height={costly[1]}
+deadline-ms={deadline}
+
+[layer costly]
+domain=open
+stream=safety/film-costly
+y=1200
+width={costly[0]}
+height={costly[1]}
 """
 ROLE = """
 [role {name}]
@@ -30,6 +51,7 @@ deadline-ms={deadline}
 """
 # The telltale's, and those of the hostile programs: their streams, and a surface that is forwarded.
 ROLES = ("telltale", "flood", "scribble", "rings", "surface")
+COSTLY = (1280, 720)  # of a role and a layer whose pictures cost their reader most
 WESTON = """\
 [core]
 idle-time=0
@@ -125,7 +147,8 @@ class Cluster:
     """gid-cluster with the meter, before all other programs where that is allowed, if it is
     protected."""
 
-    size, refresh, roles = (1280, 480), 60, ROLES
+    size, refresh, roles = (1280, 1920), 60, ROLES
+    more = FULL_SIZE  # of the configuration
     meter: tuple[str, ...] = ()  # more options of gid-meter
 
     def __init__(
@@ -152,6 +175,7 @@ class Cluster:
     def display_conf(self) -> str:
         width, height = self.size
         display = CLUSTER.format(width=width, height=height, refresh=self.refresh)
+        display += self.more.format(costly=COSTLY, deadline=self._deadline_ms)
         return display + "".join(
             ROLE.format(
                 name=name,

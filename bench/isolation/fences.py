@@ -35,6 +35,7 @@ class LightOnly(Open):
 class SmallCluster(Cluster):
     size, refresh, roles = (800, 120), 60, ("telltale", "fences")
     meter = ("--size=64x24",)
+    more = ""
 
     def display_conf(self) -> str:
         return super().display_conf() + _METER

@@ -16,7 +16,10 @@ CASES = {"flood", "leak", "scribble", "restart", "stop", "messages", "link"}
 CANVAS_CASES = {"lists-random", "lists-changing", "lists-endless", "lists-huge"}
 CANVAS_CASES |= {"lists-endless-realtime"}
 CASES |= CANVAS_CASES
-CASES |= {"traps", "sparse", "silent", "notes", "bells", "live", "status", "gpu"}
+KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
+COSTLY = {f"role-{kind}{turned}" for kind in KINDS for turned in ("", "-turned")}
+COSTLY |= {f"layer-{kind}-turned" for kind in KINDS}
+CASES |= COSTLY | {"traps", "sparse", "silent", "notes", "bells", "live", "status", "gpu"}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +36,7 @@ def test_form(result: dict) -> None:
     assert {row["case"] for row in result["rows"]} == CASES | {"canvas", "undisturbed"}
     assert set(result["ratios"]) == {f"rate_{case}_vs_undisturbed" for case in CASES} | {
         f"longest_gap_{case}_refreshes" for case in CASES
-    }
+    } | {f"compose_worst_vs_bound_{case}" for case in CASES}
 
 
 @pytest.mark.parametrize("case", sorted(CASES))
@@ -62,6 +65,8 @@ def test_what_was_done(result: dict) -> None:
     assert traps["display"]["sent"] + traps["display"]["refused"] > 0
     assert traps["gidd"]["sent"] > 0
     assert row(result, "gpu")["did"]["pictures"] > 0
+    for case in COSTLY:
+        assert row(result, case)["did"]["sent"] > 0, case
     for case in CANVAS_CASES:
         assert row(result, case)["did"]["sent"] > 0, case
 
