@@ -125,6 +125,20 @@ def test_wrong_usage_has_one_exit_status(arguments: list[str]) -> None:
     assert (result.returncode, result.stdout) == (2, "")
 
 
+def test_a_build_folder_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIDWAY_BUILD", "/proc/build")
+    result = run("shell", "true")
+    assert (result.returncode, result.stdout) == (1, "")
+    what = "name another folder for the build by GIDWAY_BUILD"
+    assert result.stderr == f"run: /proc/build cannot be written: {what}\n"
+
+
+def test_packages_come_with_a_new_shell_only() -> None:
+    result = run("shell", "--with", "jq")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "leave this one first" in result.stderr
+
+
 def test_an_unknown_suite_is_refused() -> None:
     result = run("test", "unit", "nosuch")
     assert result.returncode == 2

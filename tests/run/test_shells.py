@@ -4,6 +4,7 @@ another, for an ordinary user as well, whose shells are made of user namespaces.
 """
 
 import os
+import pty
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from cockpit import Cockpit
 from display import Display
 from machine import SETUP, Machine
-from program import PATIENCE, Program, wait_for
+from program import PATIENCE, TOP, Program, wait_for
 
 GRIM = shutil.which("grim")
 
@@ -105,3 +106,32 @@ def test_who_is_refused_is_in_the_displays_log(machine: Machine, cockpit: Cockpi
     cluster.display.program.wait_output(
         f"may not copy the screen as {GRIM} of screen-copies=: the kernel does not say which"
     )
+
+
+def typed(machine: Machine, words: str) -> str:
+    """What a terminal shows of a shell in which these are typed."""
+    ours, theirs = pty.openpty()
+    command = [SETUP, "--shell", "bash", "--rcfile", TOP / "scripts" / "shell.rc"]
+    ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    process = subprocess.Popen(command, env=machine.env_here(), start_new_session=True, **ends)
+    os.close(theirs)
+    os.write(ours, words.encode())
+    shown = b""
+    try:
+        while more := os.read(ours, 4096):
+            shown += more
+    except OSError:  # how a terminal tells that nobody is left
+        pass
+    os.close(ours)
+    assert process.wait(PATIENCE) == 0
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_a_shell_says_what_it_is_and_which_domain(machine: Machine) -> None:
+    shown = typed(machine, "GID_DOMAIN=open\nexit\n")
+    outside = machine.folder / "cache" / "gidway" / "run"
+    assert f"Its /run is that of all shells of this clone; outside it is {outside}/" in shown
+    assert "./run shell --with PACKAGE…" in shown
+    assert "[gidway] " in shown and "[gidway open] " in shown
+    silent = machine.run_here("--shell", "true")
+    assert (silent.stdout, silent.stderr) == ("", "")
