@@ -233,11 +233,21 @@ static enum shown_way buffer_show_dmabuf(struct buffer *buffer) {
 	return way;
 }
 
+/* As pixman reads rows: it draws nothing of others. */
+static bool rows_are_words(const struct gid_layout *layout, const void *data) {
+	return (uintptr_t)data % 4 == 0 && layout->planes[0].stride % 4 == 0;
+}
+
 /* Once: clients may ask again with each frame. */
-static void buffer_tell_refusal(const struct buffer *buffer) {
+static void buffer_tell_refusal(const struct buffer *buffer, bool has_words) {
 	struct buffers *buffers = buffer->buffers;
 	const uint32_t fourcc = htole32(buffer->planes.picture.layout.fourcc);
-	if (!buffers->told_refusal) {
+	if (!has_words && !buffers->told_rows) {
+		buffers->told_rows = true;
+		buffers->log("gid: pictures whose rows do not lie at multiples of four bytes cannot "
+			     "be read from memory\n");
+	}
+	if (has_words && !buffers->told_refusal) {
 		buffers->told_refusal = true;
 		buffers->log("gid: pictures of format %.4s cannot be shown: the renderer can "
 			     "only sample them from dma-bufs, and these are not dma-bufs, or "
@@ -259,12 +269,13 @@ static int buffer_show_planes(struct buffer *buffer) {
 	};
 	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	const void *data = planes_view(&buffer->planes);
-	bool readable = data != NULL &&
+	bool has_words = data == NULL || rows_are_words(layout, data);
+	bool readable = data != NULL && has_words &&
 			shown_formats_are_read(&buffer->buffers->formats, layout->fourcc);
 	enum shown_way way = buffer_show_dmabuf(buffer);
 	if (way == SHOWN_NOT && !readable) {
 		memory_view_forget_dmabuf(&buffer->view);
-		buffer_tell_refusal(buffer);
+		buffer_tell_refusal(buffer, has_words);
 		return -ENOTSUP;
 	}
 	wlr_log(WLR_DEBUG, "gid: a buffer of %ux%u is %s", layout->width, layout->height,

@@ -16,6 +16,7 @@ struct buffers {
 	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	struct wl_list list; /* struct buffer::link */
 	bool told_refusal;   /* of a picture that the renderer does not take */
+	bool told_rows;	     /* of one that it cannot read */
 };
 
 /* Makes buffers of what clients ask for; its data: struct buffers. */

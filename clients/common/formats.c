@@ -23,6 +23,12 @@ bool formats_have(const struct formats *formats, const struct gid_slab_info *inf
 	return false;
 }
 
+bool formats_rows_are_words(const struct gid_slab_info *info, uint32_t slot) {
+	const struct gid_plane *plane = &info->layout.planes[0];
+	uint64_t offset = info->offset + info->slot_size * slot + plane->offset;
+	return offset % 4 == 0 && plane->stride % 4 == 0;
+}
+
 uint32_t formats_showable(
 		const struct formats *formats, struct gid_showable showable[GID_SHOWABLE_MAX]) {
 	const uint32_t dmabuf = GID_BUFFER_FEEDBACK_V1_MEMORY_DMABUF;

@@ -26,6 +26,12 @@ void formats_finish(struct formats *formats);
 /* Whether the compositor can show a slab's format in its memory, as far as the list is known. */
 bool formats_have(const struct formats *formats, const struct gid_slab_info *info);
 
+/*
+ * Whether the picture's rows lie at multiples of four bytes, in the slot of that number:
+ * compositors read words of four.
+ */
+bool formats_rows_are_words(const struct gid_slab_info *info, uint32_t slot);
+
 /* The list as a producer is told it: at most GID_SHOWABLE_MAX formats. Returns their number. */
 uint32_t formats_showable(
 		const struct formats *formats, struct gid_showable showable[GID_SHOWABLE_MAX]);

@@ -76,10 +76,30 @@ static void params_created(
 	buffer->buffers->changed(buffer->buffers->data);
 }
 
+/* The compositor does not say why it failed. */
+static void buffer_refuse_rows(struct buffer *buffer, uint32_t stride) {
+	struct buffers *buffers = buffer->buffers;
+	bool can_convert = converter_can(buffer->slab);
+	buffer->state = buffers->convert && can_convert ? BUFFER_FOREIGN : BUFFER_UNFIT;
+	if (buffer->state == BUFFER_UNFIT) {
+		warnx("the compositor cannot show pictures whose rows do not lie at multiples of "
+		      "four bytes; here they are %u bytes apart: have them copied, %sby the "
+		      "producer",
+				stride, can_convert ? "here by --convert, or " : "");
+	}
+	buffers->changed(buffers->data);
+}
+
 static void params_failed(void *data, struct gid_buffer_params_v1 *params) {
 	struct buffer *buffer = data;
+	struct gid_slab_info info;
+	gid_slab_get_info(buffer->slab, &info);
 	gid_buffer_params_v1_destroy(buffer->params);
 	buffer->params = NULL;
+	if (!formats_rows_are_words(&info, gid_slot_of(buffer->gid))) {
+		buffer_refuse_rows(buffer, info.layout.planes[0].stride);
+		return;
+	}
 	buffer_fail(buffer,
 			"the compositor cannot get its memory; is gidd of the compositor's domain "
 			"running, and may that domain read the stream?");

@@ -34,7 +34,7 @@ enum buffer_state {
 	BUFFER_CREATING,  // the compositor is asked for the wl_buffer
 	BUFFER_READY,
 	BUFFER_FAILED,	// asked again from `retry_time` on
-	BUFFER_UNFIT,	// the compositor has no such format
+	BUFFER_UNFIT,	// the compositor has no such format, or cannot read such rows
 	BUFFER_FOREIGN, // nor has it, or shows other colours: to be converted, and has no wl_buffer
 	BUFFER_GONE,	// taken back by its owner; goes when the compositor shows it no more
 };

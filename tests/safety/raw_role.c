@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A role whose picture is in any format: `raw-role STREAM FILE FORMAT WIDTH HEIGHT MATRIX RANGE
- * [X Y WIDTH HEIGHT TRANSFORM]` sends the picture of the file, which has its rows without padding,
- * 50 times a second until it is ended. The crop and how it is turned go with each frame.
+ * [STRIDE | X Y WIDTH HEIGHT TRANSFORM]` sends the picture of the file, which has its rows without
+ * padding, 50 times a second until it is ended. The crop and how it is turned go with each frame.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -79,7 +79,7 @@ static void handle_released(void *data, gid_id gid) {
 }
 
 int main(int argc, char **argv) {
-	if (argc != 8 && argc != 13) {
+	if (argc != 8 && argc != 9 && argc != 13) {
 		errx(2, "wrong arguments");
 	}
 	struct source source = {.frame = GID_FRAME_INIT};
@@ -92,6 +92,9 @@ int main(int argc, char **argv) {
 			"the layout");
 	source.layout.colours.matrix = (uint8_t)number(argv[6]);
 	source.layout.colours.range = (uint8_t)number(argv[7]);
+	if (argc == 9) { /* of the first plane, which is to be the only one */
+		source.layout.planes[0].stride = number(argv[8]);
+	}
 	if (argc == 13) {
 		source.frame.crop = (struct gid_box){(int32_t)number(argv[8]),
 				(int32_t)number(argv[9]), (int32_t)number(argv[10]),

@@ -51,8 +51,16 @@ def screen(cockpit: Cockpit, request: pytest.FixtureRequest) -> Iterator[Screen]
     )
 
 
-def start(cockpit: Cockpit, screen: Screen, picture: Picture, colours: str, *more: str) -> Program:
+def start(
+    cockpit: Cockpit,
+    screen: Screen,
+    picture: Picture,
+    colours: str,
+    *more: str,
+    stride: int | None = None,
+) -> Program:
     sent = [FORMATS[picture.name], WIDTH, HEIGHT, *COLOURS[colours][1:]]
+    sent += [stride] if stride is not None else []
     command = [RAW_ROLE, "movie", picture.path, *map(str, sent)]
     cockpit.programs.append(Program(command, cockpit.env("open"), cockpit.folder))
     words = [BUILD / "clients" / "gid-view", "-d", "open", "-s", "movie", "-f"]
@@ -93,3 +101,30 @@ def test_nothing_is_copied_without_being_asked_for(cockpit: Cockpit, screen: Scr
     view = start(cockpit, screen, picture, "bt601 limited")
     assert view.wait() == 1
     assert "cannot show the stream's format NV12" in view.stderr and "--convert" in view.stderr
+
+
+@pytest.mark.parametrize("stride", [WIDTH * 4 + 3, WIDTH * 4 + 6])
+def test_rows_that_no_compositor_reads_are_converted(
+    cockpit: Cockpit, screen: Screen, stride: int
+) -> None:
+    """As a camera's or another program's memory may have them: no multiple of four bytes."""
+    picture = Picture(cockpit.folder, "BGRx", COLOURS["bt601 full"], WIDTH, HEIGHT)
+    view = start(cockpit, screen, picture, "bt601 full", "--convert", stride=stride)
+
+    def difference() -> float:
+        assert view.is_running(), view.stderr
+        return numpy.abs(screen.look() - picture.rgb)[picture.inside].max()
+
+    wait_for(lambda: difference() <= 1, f"rows of {stride} bytes on {screen.name}")
+    assert view.stop() == 0
+    assert "the compositor cannot" not in view.stderr
+
+
+def test_or_the_reason_is_told(cockpit: Cockpit, screen: Screen) -> None:
+    picture = Picture(cockpit.folder, "BGRx", COLOURS["bt601 full"], WIDTH, HEIGHT)
+    stride = WIDTH * 4 + 3
+    view = start(cockpit, screen, picture, "bt601 full", stride=stride)
+    reason = f"rows do not lie at multiples of four bytes; here they are {stride} bytes apart"
+    assert view.wait() == 1
+    assert reason in view.stderr and "--convert" in view.stderr
+    assert "may that domain read the stream" not in view.stderr
