@@ -89,6 +89,11 @@ const char *client_program_doubt(struct wl_client *client, const char *path) {
 						 : "it is another file than the one of that name";
 }
 
+bool client_programs_are_known(void) {
+	struct statx own;
+	return find_file("/proc/self/exe", &own);
+}
+
 bool client_is_of_user(struct wl_client *client, uid_t user) {
 	uid_t uid = (uid_t)-1;
 	wl_client_get_credentials(client, NULL, &uid, NULL);

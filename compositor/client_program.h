@@ -23,6 +23,9 @@ bool client_runs_program(struct wl_client *client, const char *path);
  */
 const char *client_program_doubt(struct wl_client *client, const char *path);
 
+/* Whether that can be told: without /proc no client runs any program. */
+bool client_programs_are_known(void);
+
 bool client_is_of_user(struct wl_client *client, uid_t user);
 
 pid_t client_pid(struct wl_client *client);

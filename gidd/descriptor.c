@@ -23,6 +23,9 @@ static int explain(int error, const char **why) {
 	case -EACCES:
 		*why = "the memfd is writable: pass a read-only descriptor of it";
 		break;
+	case -ENOSYS:
+		*why = gid_strerror(error);
+		break;
 	case -ERANGE:
 		*why = "the descriptor's memory is smaller than stated";
 		break;
@@ -47,11 +50,12 @@ bool descriptor_is_read_only(int fd) {
 }
 
 static int check_dmabuf(int fd, uint64_t size, const char **why) {
-	if (!gid_memory_is_dmabuf(fd)) {
+	int error = gid_memory_check_dmabuf(fd);
+	if (error == -EBADF) {
 		*why = "the descriptor is not a dma-buf";
-		return -EBADF;
+		return error;
 	}
-	return explain(gid_memory_check_range(fd, size), why);
+	return error < 0 ? explain(error, why) : explain(gid_memory_check_range(fd, size), why);
 }
 
 uint64_t descriptor_slab_end(const struct gid_wire_imported *slab) {

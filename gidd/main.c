@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include "config_file.h"
 #include "gidd.h"
@@ -173,6 +174,15 @@ static void protect_windows(const struct gidd *gidd) {
 	}
 }
 
+/* Whoever has none, as in a sandbox, works; but what it would tell stays unknown. */
+static void look_for_proc(void) {
+	if (access("/proc/self/fd", X_OK) < 0) {
+		log_warning("there is no /proc here, or it is not that of this process: dma-bufs "
+			    "are refused, and doorbells that ring without end stay unnoticed: "
+			    "mount it, as by `mount -t proc proc /proc`");
+	}
+}
+
 static int init_event(struct gidd *gidd) {
 	sigset_t signals;
 	sigemptyset(&signals);
@@ -270,6 +280,7 @@ int main(int argc, char **argv) {
 		remote_init(&gidd);
 		raise_descriptor_limit();
 		protect_windows(&gidd);
+		look_for_proc();
 		error = run(&gidd, &config, options.config);
 	}
 	config_finish(&config);

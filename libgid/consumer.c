@@ -199,7 +199,8 @@ static void subscribe_answered(void *data, int error, const union gid_wire_messa
 	leave(consumer);
 }
 
-static void subscribe_again(struct gid_consumer *consumer) {
+/* Returns 0, or what is in the way of asking at all. */
+static int ask_async(struct gid_consumer *consumer) {
 	gid_domain_request_cancel(consumer->domain, consumer);
 	gid_loop_disarm(&consumer->domain->loop, &consumer->retry);
 	unsubscribe(consumer, 0);
@@ -215,9 +216,22 @@ static void subscribe_again(struct gid_consumer *consumer) {
 	}
 	if (error < 0) {
 		consumer->number = 0;
-		if (error != -ENOTCONN || is_too_soon(consumer, error)) {
+	}
+	/* Without gidd it is asked again when that is back. */
+	return error != -ENOTCONN || is_too_soon(consumer, error) ? error : 0;
+}
+
+static void subscribe_again(struct gid_consumer *consumer) {
+	int error = ask_async(consumer);
+	if (error < 0) {
+		enter(consumer);
+		if (consumer->options.answered != NULL) {
+			consumer->options.answered(consumer->options.data, error);
+		}
+		if (!consumer->destroyed) {
 			lose(consumer, error);
 		}
+		leave(consumer);
 	}
 }
 
@@ -242,12 +256,11 @@ static int ask(struct gid_consumer *consumer) {
  * it. Sets the domain's error.
  */
 static int subscribe(struct gid_consumer *consumer) {
-	if (consumer->options.answered != NULL) {
-		subscribe_again(consumer);
-		return 0;
-	}
-	int error = ask(consumer);
-	if (consumer->options.reconnect && is_too_soon(consumer, error)) {
+	bool is_async = consumer->options.answered != NULL;
+	int error = is_async ? ask_async(consumer) : ask(consumer);
+	bool may_pass = is_too_soon(consumer, error) ||
+			(is_async && (error == -ETIMEDOUT || error == -EAGAIN));
+	if (consumer->options.reconnect && may_pass) {
 		consumer->number = 0;
 		lose(consumer, error);
 		return 0;

@@ -26,6 +26,9 @@ const char *gid_strerror(int error) {
 		return "an argument is out of range: check names, sizes, strides and plane counts";
 	case ENOTSUP:
 		return "gidway does not know this pixel format or modifier: convert to another";
+	case ENOSYS:
+		return "there is no /proc here, or it is not that of this process: mount it, as by "
+		       "`mount -t proc proc /proc`";
 	case ERANGE:
 		return "a plane reaches beyond the end of its memory: check offsets and strides";
 	case ENODATA:

@@ -32,11 +32,16 @@ uint64_t gid_memory_round_up(uint64_t size) {
 	return size > UINT64_MAX - page + 1 ? 0 : (size + page - 1) & ~(page - 1);
 }
 
+/* The descriptor is there: what is not is /proc, as in a sandbox, or it is another container's. */
+static int explain_proc(int error) {
+	return error == -ENOENT || error == -ENOTDIR ? -ENOSYS : error;
+}
+
 static int reopen(int fd, int mode) {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	int reopened = open(path, mode | O_CLOEXEC);
-	return reopened < 0 ? -errno : reopened;
+	return reopened < 0 ? explain_proc(-errno) : reopened;
 }
 
 int gid_memory_reopen(int fd) {
@@ -172,14 +177,20 @@ int gid_memory_check_present(int fd) {
 	return (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size ? -ENODATA : 0;
 }
 
-bool gid_memory_is_dmabuf(int fd) {
+int gid_memory_check_dmabuf(int fd) {
 	static const char name[] = "/dmabuf:"; /* others can have it, too */
 	char path[64], line[128];
+	if (fd < 0) {
+		return -EBADF;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	ssize_t length = readlink(path, line, sizeof(line));
+	if (length < 0) {
+		return explain_proc(-errno);
+	}
 	if (length < (ssize_t)sizeof(name) - 1 || memcmp(line, name, sizeof(name) - 1) != 0) {
 		/* Of an epoll instance the next would wait for whoever has locked it. */
-		return false;
+		return -EBADF;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	FILE *info = fopen(path, "re");
@@ -190,7 +201,7 @@ bool gid_memory_is_dmabuf(int fd) {
 	if (info != NULL) {
 		fclose(info);
 	}
-	return found;
+	return found ? 0 : -EBADF;
 }
 
 bool gid_memory_is_dax(int fd) {

@@ -19,7 +19,10 @@ struct gid_memory_own {
 	struct gid_domain *source;
 };
 
-/* Makes `size` bytes (rounded up to pages), zeroed, present, sealed. `name` is for /proc. */
+/*
+ * Makes `size` bytes (rounded up to pages), zeroed, present, sealed. `name` is for /proc. 0 or
+ * -errno; -ENOSYS as gid_memory_reopen().
+ */
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size);
 void gid_memory_finish(struct gid_memory_own *memory);
 
@@ -54,8 +57,11 @@ int gid_memory_check_range(int fd, uint64_t end);
  */
 int gid_memory_check_present(int fd);
 
-/* Whether it is a dma-buf. Asks no file system, for that may be another's, and never answer. */
-bool gid_memory_is_dmabuf(int fd);
+/*
+ * Checks that it is a dma-buf: 0; -EBADF: it is none; -ENOSYS: there is no /proc, which would tell.
+ * Asks no file system, for that may be another's, and never answer.
+ */
+int gid_memory_check_dmabuf(int fd);
 
 /* Up to the next whole page; 0 where that overflows. */
 uint64_t gid_memory_round_up(uint64_t size);
@@ -96,7 +102,10 @@ void gid_memory_let_go(const void *data, size_t size, uint32_t owner);
 /* Overwrites with zeroes, where this process may still write the memfd or dma-buf. */
 int gid_memory_wipe(int fd, uint64_t offset, size_t size);
 
-/* A new read-only description of the same memory, or -errno (a dma-buf has none: -ENXIO). */
+/*
+ * A new read-only description of the same memory, or -errno: of a dma-buf there is none, -ENXIO;
+ * without /proc there is no way to it, -ENOSYS.
+ */
 int gid_memory_reopen(int fd);
 
 #endif

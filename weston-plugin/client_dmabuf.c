@@ -33,6 +33,7 @@ static void read_facts(int fd, struct dmabuf_facts *facts) {
 	*facts = (struct dmabuf_facts){0};
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	ssize_t length = readlink(path, line, sizeof(line));
+	facts->is_unknown = length < 0;
 	if (length < (ssize_t)strlen(link_begin) ||
 			memcmp(line, link_begin, strlen(link_begin)) != 0) {
 		return;

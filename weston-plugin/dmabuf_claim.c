@@ -49,6 +49,10 @@ static bool check_descriptors(const struct dmabuf_claim *claim, struct refusal *
 	const struct dmabuf_facts *first = &claim->planes[0].facts;
 	for (int32_t i = 0; i < claim->plane_count; i++) {
 		const struct dmabuf_facts *facts = &claim->planes[i].facts;
+		if (facts->is_unknown) {
+			return refuse(refusal, GID_HIDDEN_DMABUF,
+					"there is no /proc here, by which dma-bufs are known");
+		}
 		if (!facts->is_dmabuf) {
 			return refuse(refusal, GID_HIDDEN_DMABUF,
 					"the buffer's descriptor is not one of a dma-buf");

@@ -12,8 +12,9 @@
 /* What a descriptor is, as the kernel says. */
 struct dmabuf_facts {
 	bool is_dmabuf;
-	uint64_t size;	/* bytes, which never change */
-	uint64_t inode; /* one for each dma-buf, whoever has descriptors of it */
+	bool is_unknown; /* there is no /proc, which would say it */
+	uint64_t size;	 /* bytes, which never change */
+	uint64_t inode;	 /* one for each dma-buf, whoever has descriptors of it */
 };
 
 struct dmabuf_claim {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client_program.h"
+
 #define HEARTBEAT_DEFAULT_MS 50
 #define LEASE_DEFAULT_MS 1000
 #define CLIENT_DEFAULT_MS 500
@@ -114,6 +116,13 @@ int safety_config_read(struct safety_config *config, struct weston_config_sectio
 	}
 	if (result == 0 && client_list_is_empty(&config->clients) && config->app_id == NULL) {
 		result = fail(config, "nobody can take it: set clients= or app-id=");
+	}
+	if (result == 0 && !client_list_is_empty(&config->clients) &&
+			!client_programs_are_known()) {
+		weston_log("gid: role %s: nobody can take it by clients=, for there is no /proc "
+			   "here, which says what programs run: mount it, as by `mount -t proc "
+			   "proc /proc`\n",
+				config->role);
 	}
 	return result;
 }

@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (error == 0) { /* ringing it ends nobody */
 		demand(send(stranger.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) <= 1);
 	}
-	demand(!gid_memory_is_dmabuf(stranger.fd));
+	demand(gid_memory_check_dmabuf(stranger.fd) == -EBADF);
 	close(stranger.fd);
 	if (stranger.other >= 0 && stranger.other != stranger.fd) {
 		close(stranger.other);

@@ -12,20 +12,22 @@
 #define STRIDE (WIDTH * 4)
 
 static struct dmabuf_claim honest(void) {
+	const struct dmabuf_facts facts = {.is_dmabuf = true, .size = STRIDE * HEIGHT, .inode = 7};
 	return (struct dmabuf_claim){
 			.width = WIDTH,
 			.height = HEIGHT,
 			.fourcc = DRM_FORMAT_XRGB8888,
 			.modifier = DRM_FORMAT_MOD_LINEAR,
 			.plane_count = 1,
-			.planes[0] = {.stride = STRIDE, .facts = {true, STRIDE * HEIGHT, 7}},
+			.planes[0] = {.stride = STRIDE, .facts = facts},
 	};
 }
 
 /* Chroma after luma, in the same dma-buf, behind `lead` bytes. */
 static struct dmabuf_claim honest_nv12(uint32_t lead) {
 	struct dmabuf_claim claim = honest();
-	const struct dmabuf_facts facts = {true, lead + WIDTH * HEIGHT * 3 / 2, 7};
+	const struct dmabuf_facts facts = {
+			.is_dmabuf = true, .size = lead + WIDTH * HEIGHT * 3 / 2, .inode = 7};
 	claim.fourcc = DRM_FORMAT_NV12;
 	claim.plane_count = 2;
 	claim.planes[0].offset = lead;
@@ -117,6 +119,8 @@ static void test_memory(void) {
 	struct dmabuf_claim claim = honest();
 	claim.planes[0].facts.is_dmabuf = false;
 	check_refused(&claim, GID_HIDDEN_DMABUF, "descriptor", "any other file");
+	claim.planes[0].facts.is_unknown = true;
+	check_refused(&claim, GID_HIDDEN_DMABUF, "/proc", "what cannot be known");
 	claim = honest_nv12(0);
 	claim.planes[1].facts.is_dmabuf = false;
 	check_refused(&claim, GID_HIDDEN_DMABUF, "descriptor", "as a second plane, too,");

@@ -265,8 +265,8 @@ static void test_kinds(void) {
 	}
 	fd = memfd_create("exp_name: drm", MFD_CLOEXEC);
 	int file = open("/dev/null", O_RDWR | O_CLOEXEC);
-	tap_ok(!gid_memory_is_dmabuf(fd) && !gid_memory_is_dmabuf(file) &&
-					!gid_memory_is_dmabuf(-1),
+	tap_ok(gid_memory_check_dmabuf(fd) == -EBADF && gid_memory_check_dmabuf(file) == -EBADF &&
+					gid_memory_check_dmabuf(-1) == -EBADF,
 			"what is no dma-buf is known");
 	close(fd);
 	close(file);
