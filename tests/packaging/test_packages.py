@@ -92,6 +92,41 @@ def test_the_packages_are_those_of_the_control_file() -> None:
     assert f"gidway ({project}-1) " in (DEBIAN / "changelog").read_text().splitlines()[0]
 
 
+def field(package: str, name: str) -> set[str]:
+    """What the control file says of a package."""
+    control = (DEBIAN / "control").read_text()
+    section = re.search(rf"(?ms)^Package: {re.escape(package)}$.*?(?=^Package: |\Z)", control)[0]
+    value = re.search(rf"(?m)^{name}:((?:.*\n)(?: .*\n)*)", section)
+    return {one.split()[0] for one in value[1].split(",") if one.strip()} if value else set()
+
+
+def test_the_line_of_install_md_gives_all_that_its_test_takes() -> None:
+    """The short test there, the engine and the headers, and each package but those for a few."""
+    line = re.search(
+        r"apt install \./build/packages/\{(.*)\}", (TOP / "docs/install.md").read_text()
+    )
+    named = set(line[1].split(","))
+    all_of_them = {path.stem for path in DEBIAN.glob("*.install")}
+    assert all_of_them - named == {"gid-dmabuf-dkms", "libgid-wlroots-dev"}
+    assert {"gstreamer1.0-tools", "gstreamer1.0-plugins-base"} <= field(
+        "gstreamer1.0-gid", "Recommends"
+    )
+    assert line[1] in (TOP / "packaging/README.md").read_text()
+
+
+def test_each_program_is_named() -> None:
+    """Where install.md and the packages' own page say what gid-tools has."""
+    lines = (DEBIAN / "gid-tools.install").read_text().splitlines()
+    programs = {line.removeprefix("usr/bin/") for line in lines if line.startswith("usr/bin/")}
+    for page in ("docs/install.md", "packaging/README.md"):
+        row = next(
+            line
+            for line in (TOP / page).read_text().splitlines()
+            if line.startswith("| `gid-tools`")
+        )
+        assert programs <= set(re.findall(r"`([^`]+)`", row)), page
+
+
 MADE = ["gidd_1_amd64.deb", "libgid0_1_amd64.deb", "gidway_1.dsc", "gidway_1.debian.tar.xz"]
 MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
 
