@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "gidway_version.h"
+
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
 
 enum { KEY_STATUS = 256, KEY_STATE, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REALTIME };

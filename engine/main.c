@@ -2,6 +2,7 @@
 /* gid-engine: draws for programs of other domains, into canvases that it lends to everybody. */
 #include "canvases.h"
 #include "device_choice.h"
+#include "gidway_version.h"
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>

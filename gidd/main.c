@@ -11,6 +11,7 @@
 
 #include "config_file.h"
 #include "gidd.h"
+#include "gidway_version.h"
 #include "link.h"
 #include "local.h"
 #include "log.h"

@@ -4,6 +4,7 @@
 #include "gidcompose/gstgidcompose.h"
 #include "gidsink/gstgidsink.h"
 #include "gidsrc/gstgidsrc.h"
+#include "gidway_version.h"
 
 GST_DEBUG_CATEGORY (gst_gid_debug);
 

@@ -6,6 +6,8 @@
 #include <gid/gid.h>
 #include <stdlib.h>
 
+#include "gidway_version.h"
+
 #define RATE_MAX 1000
 
 const char *argp_program_version = "gid-capture " GIDWAY_VERSION;

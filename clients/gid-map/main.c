@@ -14,6 +14,7 @@
 #include "common/client_role.h"
 #include "common/wayland.h"
 #include "dmabuf_targets.h"
+#include "gidway_version.h"
 #include "map_drawing.h"
 #include "xdg-shell-client-protocol.h"
 

@@ -7,6 +7,7 @@
 #include "../common/window.h"
 #include "dial.h"
 #include "gid-buffer-v1-client-protocol.h"
+#include "gidway_version.h"
 #include "presentation-time-client-protocol.h"
 #include <argp.h>
 #include <drm_fourcc.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "gidway_version.h"
 #include "lights.h"
 #include "surface.h"
 #include "telltale.h"

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gidway_version.h"
+
 const char *argp_program_version = "gid-view " GIDWAY_VERSION;
 
 enum {

@@ -88,8 +88,6 @@ def test_the_packages_are_those_of_the_control_file() -> None:
     control = (DEBIAN / "control").read_text()
     named = set(re.findall(r"^Package: (.*)$", control, re.MULTILINE))
     assert named == {path.stem for path in DEBIAN.glob("*.install")}
-    project = re.search(r"version: '(.*)'", (TOP / "meson.build").read_text())[1]
-    assert f"gidway ({project}-1) " in (DEBIAN / "changelog").read_text().splitlines()[0]
 
 
 def field(package: str, name: str) -> set[str]:
@@ -165,7 +163,8 @@ def test_only_packages_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
 def test_an_unpacked_archive_is_packed_without_its_builds(tmp_path: Path) -> None:
     """Also where it lies in a repository of something else, which knows nothing of it."""
     top = tmp_path / "gidway"
-    for name in ("scripts/package", "scripts/say.sh", "packaging/debian"):
+    needed = ("scripts/package", "scripts/version", "scripts/say.sh", "packaging/debian")
+    for name in (*needed, "meson.build", "NEWS.md"):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-r", TOP / name, top / name], check=True)
     for name in ("build-asan/large.o", "README.md"):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* gid-compose: composes streams into a new one, by an engine, as a file says that it follows. */
 #include "composition.h"
+#include "gidway_version.h"
 
 #include <argp.h>
 #include <errno.h>

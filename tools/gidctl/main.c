@@ -10,6 +10,7 @@
 
 #include "gidctl.h"
 #include "gidctl_table.h"
+#include "gidway_version.h"
 
 #define WORDS_MAX 8
 #define FRAMES_MAX 1000000u

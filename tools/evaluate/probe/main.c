@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gidway_version.h"
 #include "probe.h"
 
 static const struct part {
