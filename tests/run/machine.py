@@ -46,12 +46,14 @@ class Machine:
     def hide(self, name: str) -> None:
         (self.first / name).unlink(missing_ok=True)
 
-    def run(self, *words: str, user: int = NOBODY) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, user: int = NOBODY, suite: str = "forky"
+    ) -> subprocess.CompletedProcess[str]:
         """As another user, who has our rights in a user namespace."""
         other = ["--unshare-user", "--uid", str(user), "--gid", str(user), "--cap-add", "ALL"]
         command = [shutil.which("bwrap"), *other, "--dev-bind", "/", "/", *self.mounts]
         env = {k: v for k, v in os.environ.items() if not k.startswith(("GIDWAY_", "XDG_"))}
-        env |= {"PATH": str(self.first), "GIDWAY_SUITE": "forky"}
+        env |= {"PATH": str(self.first), "GIDWAY_SUITE": suite}
         env |= {"XDG_CACHE_HOME": str(self.folder / "cache")}
         return subprocess.run(
             [*command, str(SETUP), *words],

@@ -48,6 +48,18 @@ def test_debootstrap_is_found_where_an_ordinary_user_does_not_look(machine: Mach
     assert "debootstrap" not in result.stderr
 
 
+def test_a_system_that_has_all_is_asked_for_more(machine: Machine) -> None:
+    """There --with makes no root of its own."""
+    machine.hide("dpkg-query")
+    (machine.first / "dpkg-query").symlink_to("/usr/bin/dpkg-query")
+    result = machine.run("--shell", "--with", "bash nosuch", "true", suite="")
+    assert (result.returncode, result.stdout) == (1, "")
+    command = "apt-get install --no-install-recommends nosuch"
+    assert f"gidway needs nosuch for --with. Please run:\n  sudo {command}\n" in result.stderr
+    result = machine.run("--shell", "--with", "bash", "echo", "there", suite="")
+    assert (result.stdout, result.stderr) == ("there\n", "")
+
+
 def test_a_full_disk_is_told_before_anything_is_fetched(machine: Machine) -> None:
     machine.add("debootstrap", "exit 1")
     machine.add("df", "echo Avail; echo 1234")
