@@ -121,6 +121,7 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 			{&wl_subcompositor_interface, 1, &wayland->subcompositor},
 			{&xdg_wm_base_interface, 1, &wayland->wm_base},
 			{&wp_viewporter_interface, 1, &wayland->viewporter},
+			{&wl_shm_interface, 1, &wayland->shm},
 			{&wp_single_pixel_buffer_manager_v1_interface, 1, &wayland->single_pixel},
 			{&wp_presentation_interface, 1, &wayland->presentation},
 			{&wp_color_representation_manager_v1_interface, 1, &wayland->colours},
@@ -288,6 +289,9 @@ void wayland_finish(struct wayland *wayland) {
 	}
 	if (wayland->presentation != NULL) {
 		wp_presentation_destroy(wayland->presentation);
+	}
+	if (wayland->shm != NULL) {
+		wl_shm_destroy(wayland->shm);
 	}
 	if (wayland->single_pixel != NULL) {
 		wp_single_pixel_buffer_manager_v1_destroy(wayland->single_pixel);

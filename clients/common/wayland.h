@@ -19,6 +19,7 @@ struct wayland {
 	struct xdg_wm_base *wm_base;
 	struct wp_viewporter *viewporter;
 	struct wp_single_pixel_buffer_manager_v1 *single_pixel;
+	struct wl_shm *shm;				    // NULL: not there
 	struct wp_presentation *presentation;		    // may be NULL
 	struct wp_color_representation_manager_v1 *colours; // may be NULL
 	struct wp_fifo_manager_v1 *fifo;		    // may be NULL

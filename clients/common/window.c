@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "window.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "single-pixel-buffer-v1-client-protocol.h"
 #include "viewporter-client-protocol.h"
 #include "xdg-shell-client-protocol.h"
+
+#define VEIL_SIZE 4u
 
 static struct box window_area(const struct window *window) {
 	if (window->options.place.width > 0) {
@@ -60,6 +65,67 @@ static void draw_background(struct window *window) {
 	wl_region_destroy(opaque);
 }
 
+/* --- the veil --------------------------------------------------------------------------------- */
+
+/*
+ * A picture of one colour, of which only the middle is shown. A single pixel that is stretched is
+ * blended with nothing towards its edges by compositors that scale smoothly.
+ */
+static struct wl_buffer *make_veil(struct wl_shm *shm, uint32_t color) {
+	uint32_t pixels[VEIL_SIZE * VEIL_SIZE], opacity = color & 0xff, value = opacity << 24;
+	for (int shift = 24, to = 16; to >= 0; shift -= 8, to -= 8) {
+		value |= ((color >> shift & 0xff) * opacity / 0xff) << to;
+	}
+	for (size_t i = 0; i < VEIL_SIZE * VEIL_SIZE; i++) {
+		pixels[i] = value;
+	}
+	int fd = memfd_create("veil", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, pixels, sizeof(pixels)) != sizeof(pixels)) {
+		close(fd);
+		return NULL;
+	}
+	struct wl_shm_pool *pool = wl_shm_create_pool(shm, fd, sizeof(pixels));
+	struct wl_buffer *buffer = wl_shm_pool_create_buffer(pool, 0, VEIL_SIZE, VEIL_SIZE,
+			VEIL_SIZE * sizeof(pixels[0]), WL_SHM_FORMAT_ARGB8888);
+	wl_shm_pool_destroy(pool);
+	close(fd);
+	return buffer;
+}
+
+static void veil_create(struct window *window) {
+	struct veil *veil = &window->veil;
+	struct wayland *wayland = window->wayland;
+	veil->buffer = make_veil(wayland->shm, window->options.veil);
+	if (veil->buffer == NULL) {
+		return;
+	}
+	veil->surface = wl_compositor_create_surface(wayland->compositor);
+	veil->subsurface = wl_subcompositor_get_subsurface(
+			wayland->subcompositor, veil->surface, window->root);
+	wl_subsurface_set_desync(veil->subsurface);
+	veil->viewport = wp_viewporter_get_viewport(wayland->viewporter, veil->surface);
+	wp_viewport_set_source(veil->viewport, wl_fixed_from_int(1), wl_fixed_from_int(1),
+			wl_fixed_from_int(VEIL_SIZE - 2), wl_fixed_from_int(VEIL_SIZE - 2));
+	wl_surface_attach(veil->surface, veil->buffer, 0, 0);
+	wl_surface_damage_buffer(veil->surface, 0, 0, INT32_MAX, INT32_MAX);
+}
+
+static void veil_destroy(struct veil *veil) {
+	wl_buffer_destroy(veil->buffer);
+	wp_viewport_destroy(veil->viewport);
+	wl_subsurface_destroy(veil->subsurface);
+	wl_surface_destroy(veil->surface);
+	*veil = (struct veil){0};
+}
+
+static void veil_layout(struct veil *veil, struct box box) {
+	wl_subsurface_set_position(veil->subsurface, box.x, box.y);
+	wp_viewport_set_destination(veil->viewport, box.width, box.height);
+	wl_surface_commit(veil->surface);
+}
+
+/* --- the window ------------------------------------------------------------------------------- */
+
 static void window_layout(struct window *window) {
 	struct box box = fit_picture(
 			window_area(window), window->picture_width, window->picture_height);
@@ -68,7 +134,22 @@ static void window_layout(struct window *window) {
 	wl_subsurface_set_position(window->subsurface, box.x, box.y);
 	wp_viewport_set_destination(window->picture_viewport, box.width, box.height);
 	wl_surface_commit(window->picture);
+	if (window->veil.surface != NULL) {
+		veil_layout(&window->veil, box);
+	}
 	wl_surface_commit(window->root);
+}
+
+void window_set_veiled(struct window *window, bool veiled) {
+	bool is_veiled = window->veil.surface != NULL;
+	veiled = veiled && window->mapped && (window->options.veil & 0xff) > 0 &&
+			window->wayland->shm != NULL;
+	if (veiled && !is_veiled) {
+		veil_create(window);
+		window_layout(window);
+	} else if (!veiled && is_veiled) {
+		veil_destroy(&window->veil);
+	}
 }
 
 static void window_update(struct window *window) {
@@ -162,6 +243,7 @@ void window_finish(struct window *window) {
 	if (window->root == NULL) {
 		return;
 	}
+	window_set_veiled(window, false);
 	wp_viewport_destroy(window->picture_viewport);
 	wp_viewport_destroy(window->root_viewport);
 	wl_subsurface_destroy(window->subsurface);

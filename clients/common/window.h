@@ -2,6 +2,7 @@
 /*
  * A window with one picture in it: an xdg_toplevel whose root surface is the plain background, and
  * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept.
+ * Over a picture that is no longer true a third one lies, the veil.
  *
  * The owner draws: it attaches buffers to `picture` and commits it. The window only lays out.
  */
@@ -24,6 +25,7 @@ struct window_options {
 	int32_t width, height;	  // of the window; 0: the picture's
 	struct box place;	  // of the picture in the window; width 0: all of it
 	uint32_t background;	  // 0xRRGGBBAA
+	uint32_t veil;		  // the same; opacity 0: none
 };
 
 struct window {
@@ -32,6 +34,12 @@ struct window {
 	struct wl_surface *root, *picture;
 	struct wl_subsurface *subsurface;
 	struct wl_buffer *background; // one pixel
+	struct veil {
+		struct wl_surface *surface; // NULL: there is none now
+		struct wl_subsurface *subsurface;
+		struct wp_viewport *viewport;
+		struct wl_buffer *buffer;
+	} veil;
 	struct xdg_surface *xdg_surface;
 	struct xdg_toplevel *toplevel;
 	struct wp_viewport *root_viewport, *picture_viewport;
@@ -53,5 +61,8 @@ void window_finish(struct window *window);
 
 /* Tells the size of the picture, in square pixels as it is shown (after crop and transform). */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
+
+/* Lays the veil over the picture, once the window is mapped, or takes it away. */
+void window_set_veiled(struct window *window, bool veiled);
 
 #endif

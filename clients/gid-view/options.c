@@ -20,6 +20,7 @@ enum {
 	KEY_SIZE,
 	KEY_PLACE,
 	KEY_BACKGROUND,
+	KEY_GONE,
 	KEY_TITLE,
 	KEY_APP_ID,
 	KEY_ROLE,
@@ -70,6 +71,10 @@ static const struct argp_option option_table[] = {
 				"Colour around the picture: none, RRGGBB or RRGGBBAA in "
 				"hexadecimal (default: 000000)",
 				0},
+		{"gone", KEY_GONE, "COLOR", 0,
+				"What lies over the last picture once its producer has been gone "
+				"for a second: none, RRGGBB or RRGGBBAA (default: 606468c0)",
+				0},
 		{"title", KEY_TITLE, "TEXT", 0, "Title of the window (default: the stream's name)",
 				0},
 		{"app-id", KEY_APP_ID, "ID", 0, "Application id (default: gid-view)", 0},
@@ -107,7 +112,7 @@ static bool parse_place(const char *text, struct box *place) {
 			place->x >= 0 && place->y >= 0;
 }
 
-static bool parse_background(const char *text, uint32_t *color) {
+static bool parse_color(const char *text, uint32_t *color) {
 	size_t length = strlen(text);
 	char *end;
 	if (strcmp(text, "none") == 0) {
@@ -144,9 +149,14 @@ static void parse_window_option(struct window_options *window, int key, const ch
 		}
 		break;
 	case KEY_BACKGROUND:
-		if (!parse_background(value, &window->background)) {
+		if (!parse_color(value, &window->background)) {
 			argp_error(state, "--background must be none, RRGGBB or RRGGBBAA, not %s",
 					value);
+		}
+		break;
+	case KEY_GONE:
+		if (!parse_color(value, &window->veil)) {
+			argp_error(state, "--gone must be none, RRGGBB or RRGGBBAA, not %s", value);
 		}
 		break;
 	}
@@ -223,6 +233,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 	case KEY_SIZE:
 	case KEY_PLACE:
 	case KEY_BACKGROUND:
+	case KEY_GONE:
 		parse_window_option(&options->window, key, value, state);
 		break;
 	case KEY_TITLE:
@@ -261,7 +272,9 @@ void options_parse(struct options *options, int argc, char **argv) {
 	};
 	*options = (struct options){
 			.credit = 4,
-			.window = {.app_id = "gid-view", .background = 0x000000ff},
+			.window = {.app_id = "gid-view",
+					.background = 0x000000ff,
+					.veil = 0x606468c0},
 	};
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, options);

@@ -19,6 +19,9 @@
 /* How soon before its time a frame is committed where the compositor keeps it until then. */
 #define EARLY_NS 100000000
 
+/* How long a picture is left as it is whose producer is gone: it may be about to come back. */
+#define GONE_US 1000000
+
 /* A time that is farther away does not count: the frame's lease could be over by then. */
 #define FAR_NS 500000000
 
@@ -221,6 +224,29 @@ static uint64_t time_to_show(const struct view *view, const struct gid_frame *fr
 	return time > now && time - now <= FAR_NS ? time : 0;
 }
 
+/* --- a picture whose producer is gone --------------------------------------------------------- */
+
+static int handle_gone(sd_event_source *source, uint64_t time, void *data) {
+	struct view *view = data;
+	window_set_veiled(&view->window, true);
+	return 0;
+}
+
+/* A picture that stands still by no intent must not look as if it were of now. */
+static void watch_gone(struct view *view) {
+	if (view->gone == NULL && view->told.valid) {
+		sd_event_add_time_relative(view->event, &view->gone, CLOCK_MONOTONIC, GONE_US, 0,
+				handle_gone, view);
+	}
+}
+
+static void forget_gone(struct view *view) {
+	if (view->gone != NULL) {
+		view->gone = sd_event_source_disable_unref(view->gone);
+		window_set_veiled(&view->window, false);
+	}
+}
+
 /* Commits the frame, which is the first that waits. */
 static void commit_picture(struct view *view, struct buffer *buffer, const struct gid_frame *frame,
 		struct gid_box shown, struct wl_buffer *converted) {
@@ -238,6 +264,7 @@ static void commit_picture(struct view *view, struct buffer *buffer, const struc
 	}
 	ask_when_shown(view, frame);
 	wl_surface_commit(surface);
+	forget_gone(view);
 	if (view->timeline != NULL) {
 		write_point(view, GID_TIMELINE_COMMIT, frame, gid_clock_now());
 	}
@@ -369,6 +396,7 @@ static void view_hide(struct view *view) {
 			wl_fixed_from_int(-1), wl_fixed_from_int(-1), wl_fixed_from_int(-1));
 	view->told.valid = false;
 	wl_surface_commit(view->window.picture);
+	forget_gone(view);
 	if (view->frame_callback != NULL) {
 		wl_callback_destroy(view->frame_callback);
 		view->frame_callback = NULL;
@@ -459,6 +487,7 @@ static void consumer_state(void *data, enum gid_consumer_state state, int reason
 	} else {
 		waiting_forget(&view->waiting);
 		buffers_forget_frames(&view->buffers);
+		watch_gone(view);
 	}
 	if (state == GID_CONSUMER_ENDED) {
 		sd_event_exit(view->event, reason == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -658,6 +687,7 @@ void view_finish(struct view *view) {
 	}
 	view_drop_feedbacks(view);
 	sd_event_source_unref(view->alarm);
+	sd_event_source_disable_unref(view->gone);
 	if (view->frame_callback != NULL) {
 		wl_callback_destroy(view->frame_callback);
 	}

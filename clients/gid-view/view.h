@@ -46,6 +46,7 @@ struct view {
 	struct wl_list feedbacks;	    // struct feedback.link: commits not presented yet
 	struct waiting waiting;		    // without --fifo and --timed: the newest frame at most
 	struct told told;
+	sd_event_source *gone;	// is about to veil the picture, or has; NULL: its producer is there
 	sd_event_source *alarm; // looks again at what waits; NULL: there was nothing to wait for
 	bool ended;		// --once, and the stream has ended
 	struct stats stats;

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy
@@ -156,6 +157,34 @@ def test_producer_killed_and_back(session: Session) -> None:
     produce(session, OTHER_PLATE)
     session.wait_shown(draw(OTHER_PLATE))
     assert shown.is_running()
+
+
+def test_a_picture_whose_producer_is_gone_is_greyed(session: Session) -> None:
+    """After a second, until the next one comes: what stands still must not look alive."""
+    producer = produce(session, PLATE)
+    view(session)
+    plate = draw(PLATE)[..., :3].astype(int)
+    session.wait_shown(draw(PLATE))
+    producer.kill()
+    opacity, grey = 0xC0 / 0xFF, numpy.array([0x68, 0x64, 0x60])
+    greyed = plate * (1 - opacity) + grey * opacity
+
+    def is_greyed() -> bool:
+        return bool(numpy.abs(session.screenshot() - greyed).max() <= 2)
+
+    wait_for(is_greyed, "a grey veil over the picture")
+    produce(session, OTHER_PLATE)
+    session.wait_shown(draw(OTHER_PLATE))
+
+
+def test_a_picture_may_be_left_as_it_is(session: Session) -> None:
+    producer = produce(session, PLATE)
+    other = view(session, "--gone=none")
+    session.wait_shown(draw(PLATE))
+    producer.kill()
+    other.wait_output("waiting for film")
+    time.sleep(2)
+    assert session.shows(draw(PLATE))
 
 
 def test_caps_change_with_the_producer(session: Session) -> None:
@@ -322,6 +351,7 @@ def test_no_gidd(session: Session) -> None:
         "--size=0x10",
         "--place=10x10",
         "--background=red",
+        "--gone=soon",
         "--credit=65",
         "--frames=0",
     ],
