@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """gid-evaluate: its chapters, its verdicts, and the three files that it writes."""
 
+import contextlib
 import csv
+import dataclasses
 import json
 import os
 import re
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -116,6 +119,40 @@ def test_what_fails_is_not_run_and_says_why(context: Context, error: Exception) 
     found = run_one(plan(fail), context)
     assert found.verdict == NOT_RUN
     assert str(error) in found.reason and found.figures == []
+
+
+def test_what_has_no_goal_is_measured_and_not_met(context: Context) -> None:
+    found = run_one(plan(lambda context: [figure("a", 1)]), context)
+    assert (found.verdict, found.told) == (MET, "measured")
+    goal = run_one(plan(lambda context: [figure("a", 1)], Goal("a", 1)), context)
+    assert goal.told == MET
+    both = evaluation(found, goal)
+    assert [both.count(told) for told in (MET, "measured")] == [1, 1]
+    text = output.render(both)
+    assert '<span class="badge measured">measured</span>' in text
+    assert '<b class="met">1</b> met' in text
+
+
+@pytest.mark.parametrize(("lateness", "noisy"), [(7000, True), (400, False)])
+def test_what_was_missed_on_a_noisy_machine_says_so(
+    context: Context, monkeypatch: pytest.MonkeyPatch, lateness: float, noisy: bool
+) -> None:
+    machine = contextlib.nullcontext(types.SimpleNamespace(worst_us=lateness))
+    monkeypatch.setattr("gid_evaluate.run.Lateness", lambda: machine)
+    for value, verdict in ((2, MISSED), (1, MET)):
+        measured = [figure("a", value)]
+        found = run_one(plan(lambda context, found=measured: found, Goal("a", 1)), context)
+        assert found.verdict == verdict
+        text = output.render(evaluation(found))
+        told = noisy and verdict == MISSED
+        assert ("woke a sleeper 7.0 ms late meanwhile: it was not" in found.reason) == told
+        assert ("it was not quiet enough to tell" in text) == told
+
+
+def test_whose_figures_stand_beside_ours_is_said() -> None:
+    found = dataclasses.replace(chapter("5.1", MET, figure("a", 1)), document=[("a", "5 µs")])
+    text = output.render(evaluation(found))
+    assert "evaluation of 2017" in text and "The printed report" not in text
 
 
 def test_the_machine_is_watched_meanwhile(context: Context) -> None:
@@ -356,7 +393,7 @@ def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_a_chapter_from_the_command_line(tmp_path: Path) -> None:
     found = evaluate("--guest=none", "--chapters=5.14", "--out", tmp_path)
     assert found.returncode == 0, found.stderr
-    assert "met" in found.stdout and str(tmp_path / "evaluation.html") in found.stdout
+    assert found.stdout.startswith("measured") and str(tmp_path / "evaluation.html") in found.stdout
     (told,) = read(tmp_path / "evaluation.json").chapters
     by_name = {one.name: one for one in told.figures}
     switch, late = by_name["two switches on one core"], by_name["timer, lateness"]

@@ -23,7 +23,7 @@ from .run import AT_A_TIME, reached, run_all
 from .systems import BadCommand, Booted, CannotRun, InCockpit, Native, System
 
 IN_COCKPIT = "in its cockpit"
-COLOURS = {"met": "32", "missed": "31", "not run": "33"}
+COLOURS = {"met": "32", "measured": "0", "missed": "31", "not run": "33"}
 
 
 def main(
@@ -282,9 +282,9 @@ class _Progress:
 
 
 def _line(chapter: Chapter) -> str:
-    verdict = f"{chapter.verdict:8}"
+    verdict = f"{chapter.told:8}"
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        verdict = f"\x1b[{COLOURS[chapter.verdict]}m{verdict}\x1b[0m"
+        verdict = f"\x1b[{COLOURS[chapter.told]}m{verdict}\x1b[0m"
     reason = (
         f": {chapter.reason}" if chapter.reason and chapter.verdict in (MISSED, NOT_RUN) else ""
     )

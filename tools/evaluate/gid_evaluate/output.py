@@ -15,7 +15,7 @@ from pathlib import Path
 
 import jinja2
 
-from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text, read
+from .result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text, read
 
 _HEADINGS = {
     "": "Ratios and counts",
@@ -107,8 +107,8 @@ def render(evaluation: Evaluation) -> str:
     environment.filters["date"] = _date
     return environment.get_template("evaluation.html.j2").render(
         evaluation=evaluation,
-        counts={verdict: evaluation.count(verdict) for verdict in (MET, MISSED, NOT_RUN)},
-        css={MET: "met", MISSED: "missed", NOT_RUN: "not-run"},
+        counts={verdict: evaluation.count(verdict) for verdict in (MET, MEASURED, MISSED, NOT_RUN)},
+        css={MET: "met", MEASURED: "measured", MISSED: "missed", NOT_RUN: "not-run"},
         marks={MET: "✓", MISSED: "✗", NOT_RUN: "–"},
         not_run=NOT_RUN,
         tables=tables,

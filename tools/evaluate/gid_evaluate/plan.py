@@ -49,10 +49,10 @@ class Goal:
 
 @dataclass(frozen=True)
 class Plan:
-    """`minutes`: about how long it takes, quick and full. `document`: what the printed report has,
-    as pairs of what and how much. `needs_quiet`: nothing else is measured meanwhile. `in_guest`:
-    parts of `./run bench virtual` that it needs. `runs`: commands that it runs in the guest; the
-    argument is whether it is a full run."""
+    """`minutes`: about how long it takes, quick and full. `document`: what the evaluation of
+    2017 printed, as pairs of what and how much. `needs_quiet`: nothing else is measured meanwhile.
+    `in_guest`: parts of `./run bench virtual` that it needs. `runs`: commands that it runs in the
+    guest; the argument is whether it is a full run."""
 
     id: str
     title: str

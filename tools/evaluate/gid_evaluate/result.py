@@ -15,6 +15,7 @@ from typing import Any
 
 MET, MISSED, NOT_RUN = "met", "missed", "not run"
 VERDICTS = (MET, MISSED, NOT_RUN)
+MEASURED = "measured"  # what people are told of a chapter that has no goal to be met
 
 
 class BadResult(Exception):
@@ -63,9 +64,14 @@ class Chapter:
     figures: list[Figure] = field(default_factory=list)
     goals: list[Reached] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    document: list[tuple[str, str]] = field(default_factory=list)  # what the report printed
+    document: list[tuple[str, str]] = field(default_factory=list)  # of the evaluation of 2017
     seconds: float = 0.0
     lateness_us: float | None = None
+
+    @property
+    def told(self) -> str:
+        """The verdict in words."""
+        return MEASURED if self.verdict == MET and not self.goal else self.verdict
 
 
 @dataclass
@@ -84,8 +90,8 @@ class Evaluation:
         """Whether that one was measured."""
         return any(one.id == chapter and one.verdict != NOT_RUN for one in self.chapters)
 
-    def count(self, verdict: str) -> int:
-        return sum(chapter.verdict == verdict for chapter in self.chapters)
+    def count(self, told: str) -> int:
+        return sum(chapter.told == told for chapter in self.chapters)
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), indent=2, ensure_ascii=False) + "\n"

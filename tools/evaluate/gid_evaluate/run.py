@@ -14,6 +14,8 @@ from .systems import CannotRun
 
 AT_A_TIME = 2  # chapters that need no quiet
 
+_NOISY_US = 1000  # by how much later a sleeper is woken than on a machine with nothing else to do
+
 
 def run_all(
     plans: Sequence[Plan],
@@ -59,6 +61,8 @@ def run_one(plan: Plan, context: Context) -> Chapter:
             chapter.figures = plan.run(context)
         chapter.lateness_us = round(max(late.worst_us, context.lateness_us), 1)
         chapter.verdict, chapter.reason = judge(plan, chapter.figures)
+        if chapter.verdict == MISSED and chapter.lateness_us >= _NOISY_US:
+            chapter.reason += f" {_noise(chapter.lateness_us)}"
     except NotRun as error:
         chapter.verdict, chapter.reason = NOT_RUN, str(error)
     except (
@@ -73,8 +77,17 @@ def run_one(plan: Plan, context: Context) -> Chapter:
         chapter.verdict, chapter.reason = NOT_RUN, what
     chapter.goals = reached(plan, chapter.figures)
     chapter.notes = list(context.notes)
+    if chapter.verdict == MISSED and chapter.lateness_us >= _NOISY_US:
+        chapter.notes.append(_noise(chapter.lateness_us))
     chapter.seconds = round(time.monotonic() - begin, 1)
     return chapter
+
+
+def _noise(lateness_us: float) -> str:
+    return (
+        f"The machine itself woke a sleeper {lateness_us / 1000:.1f} ms late meanwhile: it was not "
+        "quiet enough to tell whether the goal was missed. Measure again when it is."
+    )
 
 
 def reached(plan: Plan, figures: Sequence[Figure]) -> list[Reached]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All chapters, in the order of the printed report's sections."""
+"""All chapters, in the order of the sections of the evaluation of 2017."""
 
 from ..plan import Plan
 from . import (
