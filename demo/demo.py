@@ -33,7 +33,7 @@ from report import duration  # noqa: E402
 from there import GuestError  # noqa: E402
 from timeline import Recorder  # noqa: E402
 
-_AWAY = 1.5  # seconds that the open domain stays dead
+_AWAY = 2.0  # seconds that the open domain stays dead; gid-view greys the film after one
 # At most, of pictures and pages.
 _OUT_BYTES = 16 << 20
 
@@ -157,10 +157,10 @@ class Demo:
         self.killed = self.recorder.event("open is killed")
         self.open.kill()
         self._wait("the fallbacks", self.cluster.are_lost)
-        self.cluster.screenshot(self.pictures["cluster-lost"])
         end = time.monotonic() + _AWAY
         while time.monotonic() < end:
             self._pause()
+        self.cluster.screenshot(self.pictures["cluster-lost"])
         self._progress.done("open is killed: the cluster shows the fallbacks, and goes on")
 
     def _return(self) -> None:

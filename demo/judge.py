@@ -14,6 +14,7 @@ import picture
 import report
 from cluster_domain import ROLES
 from gid_evaluate import machine
+from panel import CANVAS
 from place import DemoError
 from streams import MOVIE_CAPS
 
@@ -21,10 +22,21 @@ if TYPE_CHECKING:
     from demo import Demo
 
 _TELLTALE_STATES = 16
+_GREY = "while open was dead the film, which stood still, was greyed"
+
+
+# Of the streams that are reported: as libgid knows them, and between which domains.
+_ROUTES = {
+    "movie": ("movie", "open → cluster"),
+    "panel": (f"canvas/{CANVAS}", "cluster → cluster"),
+    "movie-i420": ("movie-i420", "open → cluster"),
+    **{name: (f"safety/{name}", "open → cluster") for name in ROLES},
+}
 
 
 def build(demo: Demo) -> dict:
     """The content of report.json."""
+    ways = report.read_ways(demo.logs)
     return {
         "version": machine.gidway(),
         "date": time.strftime("%Y-%m-%d %H:%M %z"),
@@ -34,10 +46,13 @@ def build(demo: Demo) -> dict:
         "scheduling": demo.scheduling,
         "checks": _checks(demo),
         "streams": {
-            "movie": _shown(demo),
-            "panel": _panel(demo),
-            "movie-i420": _checked(demo),
-            **{name: _safety(demo, name) for name in ROLES},
+            name: _with_way(figures, ways.get(_ROUTES[name]))
+            for name, figures in (
+                ("movie", _shown(demo)),
+                ("panel", _panel(demo)),
+                ("movie-i420", _checked(demo)),
+                *((name, _safety(demo, name)) for name in ROLES),
+            )
         },
         "displays": _displays(demo),
         "meter": demo.cluster.meter,
@@ -102,6 +117,16 @@ def _checked(demo: Demo) -> dict:
     }
 
 
+def _with_way(figures: dict, way: report.Way | None) -> dict:
+    """With what the points of all programs tell: also of the time before a frame was sent."""
+    way = way or report.Way({}, {})
+    for stage in ("capture_to_submit", "capture_to_shown"):
+        figures[f"{stage}_us"] = way.latency(stage)
+    if "histogram" not in figures["latency_us"] and way.latency("submit_to_shown"):
+        figures["latency_us"]["histogram"] = way.histogram("submit_to_shown")
+    return figures
+
+
 def _role(demo: Demo, name: str) -> dict:
     return next(role for role in demo.status["roles"] if role["name"] == name)
 
@@ -134,6 +159,7 @@ def _displays(demo: Demo) -> dict:
     displays = {
         "cluster": {
             "repaints": status["frames"],
+            "rate": demo.cluster.meter["rate"],
             "repaint_ms": {
                 key: status[f"compose_{key}_ns"] / 1e6 for key in ("mean", "p50", "p99", "max")
             },
@@ -166,7 +192,7 @@ def _loss(demo: Demo, name: str) -> dict:
 
 def _checks(demo: Demo) -> list[dict]:
     movie = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
-    again = film.frames(demo.clip, MOVIE_CAPS, demo.played + 10)
+    again, once_more = (film.frames(demo.clip, MOVIE_CAPS, demo.played + 10) for _ in range(2))
     counts = demo.checked
     right = counts["frames"] - counts["wrong"]
     while_dead = demo.recorder.frames_between(demo.killed, demo.returned)
@@ -181,6 +207,7 @@ def _checks(demo: Demo) -> list[dict]:
             "found": f"{right} of {counts['frames']}",
         },
         _look_at_fallback(demo),
+        _look_at_grey(demo, once_more),
         *(_came_back(demo, name) for name in ROLES),
         {
             "what": "the cluster's display went on while open was dead",
@@ -239,6 +266,16 @@ def _look_at_fallback(demo: Demo) -> dict:
         "passed": camera and telltale,
         "found": "bit-exact" if camera and telltale else f"see {lost}",
     }
+
+
+def _look_at_grey(demo: Demo, sent) -> dict:
+    """While open was dead: the film, which stood still, was not shown as if it went on."""
+    lost, tile = demo.pictures["cluster-lost"], demo.cluster.tiles["movie"]
+    try:
+        found = f"not greyed: {picture.find(lost, tile, sent)}"
+        return {"what": _GREY, "passed": False, "found": found}
+    except DemoError:
+        return {"what": _GREY, "passed": True, "found": "greyed"}
 
 
 def _came_back(demo: Demo, name: str) -> dict:

@@ -64,8 +64,35 @@ def _states(steps: list[dict], end: float, place) -> list[Segment]:
         width = place(until) - begin
         if width > 0:
             look = {"live": "good", "waiting": "waiting"}.get(step["to"], "bad")
-            segments.append(Segment(begin, width, look, f"{step['to']}: {step['reason']}"))
+            why = _WHY.get(step["reason"], step["reason"])
+            segments.append(Segment(begin, width, look, f"{step['to']}: {why}"))
     return segments
+
+
+# Why a role is in its state, as gid-cluster calls it; the manual gid-cluster(1) lists all of them.
+_WHY = {
+    "none": "frames come, and all checks pass",
+    "starting": "its stream is not there yet",
+    "deadline": "no frame within its deadline",
+    "frozen": "its picture stands still",
+    "hidden": "its stream is there again, and has no picture yet",
+    "ended": "its producer ended the stream",
+    "died": "its producer, or the domain, died",
+}
+
+
+def _step(name: str, change: dict) -> dict:
+    """A change of a role. Where the state stays, only its reason is another: nothing is drawn."""
+    stays = change["from"] == change["to"]
+    after = change["shown_after_ms"]
+    return {
+        "at": change["at"],
+        "who": name,
+        "what": f"still {change['to']}" if stays else f"{change['from']} → {change['to']}",
+        "why": _WHY.get(change["reason"], change["reason"]),
+        "after": "" if stays or after is None else f"{after:.1f} ms",
+        "look": "" if stays else "good" if change["to"] == "live" else "bad",
+    }
 
 
 def steps(timeline: dict) -> list[dict]:
@@ -75,16 +102,5 @@ def steps(timeline: dict) -> list[dict]:
         for event in timeline["events"]
     ]
     for name, changes in timeline["roles"].items():
-        for change in changes:
-            after = change["shown_after_ms"]
-            rows.append(
-                {
-                    "at": change["at"],
-                    "who": name,
-                    "what": f"{change['from']} → {change['to']}",
-                    "why": change["reason"],
-                    "after": "" if after is None else f"{after:.1f} ms",
-                    "look": "good" if change["to"] == "live" else "bad",
-                }
-            )
+        rows += [_step(name, change) for change in changes]
     return sorted(rows, key=lambda row: row["at"])

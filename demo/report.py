@@ -15,19 +15,58 @@ from place import DemoError
 _MS = 1_000_000
 
 
-def read_displays(log: Path) -> dict:
-    """Counts and cost of the repaints of each output, from Weston's timeline: begin → posted."""
-    command = ["gid-timeline", "report", str(log), "--format", "json"]
-    result = subprocess.run(command, capture_output=True, text=True)
+def _timeline(command: str, logs: list[Path], *options: str) -> str:
+    """What gid-timeline says of the logs."""
+    words = ["gid-timeline", command, *map(str, logs), *options]
+    result = subprocess.run(words, capture_output=True, text=True)
     if result.returncode != 0:
         raise DemoError(f"the timeline cannot be read: {result.stderr.strip()}")
+    return result.stdout
+
+
+@dataclass(frozen=True)
+class Way:
+    """How long the frames of a stream took that went all the way to one domain; in µs."""
+
+    stages: dict[str, dict]
+    histograms: dict[str, dict]
+
+    def latency(self, stage: str) -> dict | None:
+        """Of such as `capture_to_shown`; None where nobody wrote both points of a frame."""
+        found = self.stages.get(stage)
+        if found is None:
+            return None
+        keys = ("p50", "p99", "max")
+        return {"count": found["n"]} | {key: found[f"{key}_ns"] / 1000 for key in keys}
+
+    def histogram(self, stage: str) -> list[list[float]]:
+        """Pairs: the upper bound, and how many were below it."""
+        found = self.histograms[stage]
+        pairs = zip(found["edges_ns"][1:], found["counts"], strict=True)
+        return [[edge / 1000, count] for edge, count in pairs if count]
+
+
+def read_ways(logs: list[Path]) -> dict[tuple[str, str], Way]:
+    """Of all streams, by their names and the domains they went between, as in `open → cluster`."""
+    ways = {}
+    for stream in json.loads(_timeline("join", logs, "--format", "json"))["streams"]:
+        ways[stream["stream"], stream["domains"]] = Way(
+            stream["whole_way"]["stages"], stream["histograms"]
+        )
+    return ways
+
+
+def read_displays(log: Path) -> dict:
+    """Counts and cost of the repaints of each output, from Weston's timeline: begin → posted."""
     displays = {}
-    for run in json.loads(result.stdout)["runs"]:
+    for run in json.loads(_timeline("report", [log], "--format", "json"))["runs"]:
         for output in run["outputs"]:
             cost = output["figures"].get("repaint")
             if cost:
+                interval = output["refresh"]["interval_ns"]
                 displays[output["name"]] = {
                     "repaints": cost["n"],
+                    "rate": 1e9 / interval if interval else None,
                     "repaint_ms": {
                         key: cost[f"{key}_ns"] / _MS for key in ("mean", "p50", "p99", "max")
                     },
@@ -66,7 +105,8 @@ def histogram(buckets: list[list[int]], columns: int = 48) -> Histogram:
     for index, count in enumerate(counts):
         if count:
             edges = [10 ** (low + (high - low) * (index + i) / columns) for i in (0, 1)]
-            title = f"{duration(edges[0])} to {duration(edges[1])}: {count} frames"
+            frames = "1 frame" if count == 1 else f"{count} frames"
+            title = f"{duration(edges[0])} to {duration(edges[1])}: {frames}"
             bars.append(Bar(index * step, step, 100 * count / most, title))
     return Histogram(bars, _ticks(low, high))
 
@@ -120,12 +160,7 @@ def reasons(found: dict[str, int]) -> str:
 
 def write_timeline(folder: Path, logs: list[Path]) -> None:
     """timeline.html: each repaint, and the way of each frame, of all programs of both domains."""
-    command = ["gid-timeline", "report", "-", "--title", "gidway demo"]
-    command += ["-o", str(folder / "timeline.html")]
-    everything = b"".join(log.read_bytes() for log in logs)
-    result = subprocess.run(command, input=everything, capture_output=True)
-    if result.returncode != 0:
-        raise DemoError(f"the timeline cannot be read: {result.stderr.decode().strip()}")
+    _timeline("report", logs, "--title", "gidway demo", "-o", str(folder / "timeline.html"))
 
 
 def write(folder: Path, report: dict, pictures: dict[str, Path]) -> None:

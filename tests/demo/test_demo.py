@@ -112,7 +112,7 @@ def test_picture_of_the_panel(demo: Run) -> None:
 @pytest.mark.parametrize("stream", ["movie", "safety/camera", "safety/telltale"])
 def test_the_timeline_has_the_way_of_each_frame(demo: Run, stream: str) -> None:
     page = (demo.folder / "timeline.html").read_text()
-    way = re.escape(f"<h3>{stream} <small>domain 1 → domain 2 · ")
+    way = re.escape(f">{stream}</a> <small>open → cluster · ")
     assert re.search(way + r"\d+ submitted, \d+ received, \d+ committed, \d+ shown", page)
 
 
@@ -129,6 +129,22 @@ def test_pictures_of_the_cluster(demo: Run) -> None:
     assert numpy.abs(bars(lost[0]) - BARS).max() > 50, "no camera picture"
     for name in ("cluster.png", "cluster-lost.png"):
         assert demo.picture(METER, name).std() > 5, "dials"
+
+
+def test_the_film_that_stands_still_is_greyed(demo: Run) -> None:
+    """What is behind it can be seen still, with less contrast."""
+    shown, lost = demo.picture(MOVIE), demo.picture(MOVIE, "cluster-lost.png")
+    assert 2 < lost.std() < shown.std() / 2
+    (told,) = (check for check in demo.report["checks"] if "greyed" in check["what"])
+    assert told["passed"]
+
+
+@pytest.mark.parametrize("stream", ["movie", "camera"])
+def test_the_time_before_a_frame_was_sent_is_told(demo: Run, stream: str) -> None:
+    figures = demo.report["streams"][stream]
+    sent, shown = figures["capture_to_submit_us"], figures["capture_to_shown_us"]
+    assert 0 < sent["p50"] < shown["p50"]
+    assert len(figures["latency_us"]["histogram"]) > 1
 
 
 @pytest.mark.parametrize("role", ["telltale", "camera"])
@@ -159,7 +175,7 @@ def test_timeline(demo: Run) -> None:
 def test_page_stands_alone(demo: Run) -> None:
     page = (demo.folder / "report.html").read_text()
     assert page.count("data:image/png;base64,") == 3
-    assert page.count("<svg") == 7  # open, two roles, the display's rate, three histograms
+    assert page.count("<svg") == 9  # open, two roles, the display's rate, five histograms
     assert not re.search(r"(src|href)=\"(?!data:|timeline\.html)", page)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The demo's report.html in a browser, made of a run's figures that are known."""
 
+import re
 import struct
 import sys
 import zlib
@@ -27,7 +28,9 @@ def stream(receiver: str, copies: dict[str, int]) -> dict:
         "copied_bytes": count * 1382400,
         "copy_reasons": copies,
         "latency_from_to": "submit to shown",
-        "latency_us": LATENCY | {"histogram": [[500, 10], [800, 200], [1600, 90], [5000, 3]]},
+        "latency_us": LATENCY | {"histogram": [[500, 10], [800, 200], [1600, 90], [5000, 1]]},
+        "capture_to_submit_us": LATENCY | {"p50": 53400} if copies else None,
+        "capture_to_shown_us": LATENCY | {"p50": 61200} if copies else None,
     }
 
 
@@ -55,8 +58,12 @@ RUN = {
         "telltale": stream("gid-cluster, as safety/telltale", {"forwarded": 12}),
     },
     "displays": {
-        name: {"repaints": 400, "repaint_ms": {"mean": 1.1, "p50": 1.0, "p99": 2.2, "max": 3.3}}
-        for name in ("cluster", "open", "open, after its return")
+        name: {
+            "repaints": 400,
+            "rate": rate,
+            "repaint_ms": {"mean": 1.1, "p50": 1.0, "p99": 2.2, "max": 3.3},
+        }
+        for name, rate in (("cluster", 60.0), ("open", 38.5), ("open, after its return", None))
     },
     "machine": {"processor": "A processor with a rather long name @ 3.00GHz", "cores": 2},
     "timeline": {
@@ -71,12 +78,18 @@ RUN = {
             name: [
                 {
                     "at": at,
-                    "from": "waiting",
+                    "from": before,
                     "to": state,
-                    "reason": "a frame came in time",
-                    "shown_after_ms": 12.5,
+                    "reason": reason,
+                    "shown_after_ms": after,
                 }
-                for at, state in ((0.5, "live"), (4.1, "lost"), (6.5, "live"))
+                for at, before, state, reason, after in (
+                    (0.5, "waiting", "live", "none", 12.5),
+                    (4.1, "live", "lost", "died", 9.3),
+                    (6.2, "lost", "lost", "hidden", 0.0),
+                    (6.5, "lost", "live", "none", 5.7),
+                    (7.0, "live", "late", "a-reason-of-tomorrow", None),
+                )
             ]
             for name in ("camera", "telltale")
         },
@@ -133,5 +146,38 @@ def test_what_it_says(page: Path) -> None:
     assert '<a href="timeline.html">' in text
     assert "3 × decoded before the memory was agreed on" in text
     assert "12 × a plain wl_shm client" in text
-    assert "57 to 59" in text
+    assert "57 to 59" not in text
+    assert "38.5" in text and "about 38 pictures a second" in text
+    assert "53 ms" in text and "61 ms" in text
+    assert text.count("1 frame<") == 3 and "1 frames" not in text
     assert text.count("<caption>") == text.count("<table")
+
+
+def test_what_happened_is_said_in_words(page: Path) -> None:
+    table = page.read_text().partition("What happened when")[2].partition("</table>")[0]
+    rows = [re.sub(r"<[^>]+>", "|", row) for row in table.split("<tr>")]
+    assert any("lost → live" in row and "all checks pass" in row for row in rows)
+    (still, _) = (row for row in rows if "its stream is there again" in row)
+    assert "still lost" in still and "ms" not in still
+    assert "none" not in table and "lost → lost" not in table and "0.0 ms" not in table
+    assert "hidden" not in table
+    assert 'class="bad">still' not in table
+    assert "a-reason-of-tomorrow" in table
+
+
+def test_each_stream_has_a_histogram(page: Path) -> None:
+    text = page.read_text()
+    for name in RUN["streams"]:
+        assert f'aria-label="Histogram of the latency of {name}"' in text.replace("\n", " ")
+
+
+def test_pictures_open_large(browser: Browser, page: Path) -> None:
+    browser.open(page, 1400, False)
+    opened = browser.run(
+        """document.querySelectorAll(".picture")[1].click();
+        const dialog = document.querySelector("dialog"), image = dialog.querySelector("img");
+        const found = [dialog.open, image.alt, image.src.slice(0, 10)];
+        dialog.click();
+        return [...found, dialog.open];"""
+    )
+    assert opened == [True, "The display of open: film, camera and telltale", "data:image", False]

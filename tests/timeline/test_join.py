@@ -245,6 +245,26 @@ def test_a_page(tmp_path, capsys):
     assert "capture → shown" in joined.read_text() and "DP-1" in joined.read_text()
 
 
+def test_a_forwarded_frame_came_to_be_when_its_picture_did(tmp_path, capsys):
+    """A compositor that forwards a client's buffer knows its gid, and not when it was captured."""
+    cockpit = Cockpit(frames=8)
+    for i, truth in enumerate(cockpit.truth):
+        gid = f"1:42.{i % 4}#0"
+        for point, after in (("capture", 0.4), ("submit", 0.5), ("receive", 0.6), ("shown", 5)):
+            domain = 1 if point in ("capture", "submit") else 3
+            time = truth[2] + int(after * MS)
+            cockpit.files[domain] = cockpit.files.get(domain, "") + gid_line(
+                time, point, i + 1, gid, domain, "safety/camera", "weston"
+            )
+    own = gid_line(START, "submit", 1, "1:77.0#0", 1, "safety/telltale", "weston")
+    cockpit.files[1] += own
+    rows = frames_of(capsys, *cockpit.write(tmp_path))
+    forwarded = [row for row in rows if row["stream"] == "safety/camera"]
+    assert [int(row["capture_ns"]) for row in forwarded] == [truth[0] for truth in cockpit.truth]
+    (telltale,) = [row for row in rows if row["stream"] == "safety/telltale"]
+    assert telltale["capture_ns"] == ""
+
+
 def test_names_of_domains(tmp_path, capsys):
     """libgid writes them down with each producer and consumer; nobody knows domains by number."""
     cockpit = Cockpit(frames=5)

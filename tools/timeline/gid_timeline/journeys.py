@@ -47,6 +47,7 @@ def routes(points: GidPoints) -> tuple[list[Route], int]:
     is_consumer = np.isin(rows["point"], [_NUMBER[name] for name in _CONSUMER])
     made = _merge(rows, ~is_consumer, frame, _PRODUCER)
     taken = _merge(rows, is_consumer, (*frame, "domain"), _CONSUMER)
+    _pass_on_captures(made)
     place = _find(made, taken, frame)
     for name in _PRODUCER:
         known = np.append(made[name], NONE)
@@ -144,6 +145,27 @@ def _merge(rows: Columns, which: np.ndarray, key: tuple[str, ...], names: tuple[
         take.at(times, inverse[mine], rows["time"][mine])
         merged[name] = np.where(times == _UNSET[latest], NONE, times)
     return merged
+
+
+def _pass_on_captures(made: Columns) -> None:
+    """A frame that a compositor forwards lies in the memory of a frame that it was given, and came
+    to be when that did. Whoever forwards it only knows the gid, and when it did so.
+    """
+    gid, stream, submit = made["gid"], made["stream"], made["submit"]
+    order = np.lexsort((submit, gid))
+    order = order[submit[order] != NONE]
+    if len(order) == 0:
+        return
+    # The memory is of the stream that sent it first.
+    firsts = np.flatnonzero(np.diff(gid[order], prepend=gid[order][0] - 1))
+    sizes = np.diff(np.append(firsts, len(order)))
+    is_own = stream[order] == np.repeat(stream[order][firsts], sizes)
+    source = np.maximum.accumulate(np.where(is_own, np.arange(len(order)), -1))
+    from_row, to_row = order[source[~is_own]], order[~is_own]
+    freed, capture = made["freed"][from_row], made["capture"][from_row]
+    # Freed before, the memory had another picture by then.
+    given = (capture != NONE) & ((freed == NONE) | (freed >= submit[to_row]))
+    made["capture"][to_row[given]] = capture[given]
 
 
 def _find(made: Columns, taken: Columns, key: tuple[str, ...]) -> np.ndarray:

@@ -11,11 +11,11 @@ from dataclasses import asdict
 import orjson
 
 from .gidpoints import POINTS
-from .join import Joined, frames, header
+from .join import Joined, frames, header, travelled
 from .overview import STAGES
 from .refresh import Refresh
 from .report import Measured, Report
-from .stats import STATISTICS, Summary
+from .stats import STATISTICS, Histogram, Summary
 from .table import NONE
 from .trace import FAILED, SHOWN, UNSTAMPED
 
@@ -97,6 +97,10 @@ def summary_data(summary: Summary) -> dict[str, float | int]:
     }
 
 
+def histogram_data(histogram: Histogram) -> dict:
+    return {"edges_ns": histogram.edges, "counts": histogram.counts}
+
+
 def refresh_data(refresh: Refresh) -> dict:
     judged = refresh.judges
     return {
@@ -112,7 +116,7 @@ def refresh_data(refresh: Refresh) -> dict:
 
 def stream_data(joined: Joined) -> dict:
     """A stream's way from its owner to one consumer."""
-    route, offset = joined.route, joined.offset
+    route, offset, whole = joined.route, joined.offset, travelled(joined)
     clocks = None
     if offset is not None:
         value = int(offset.values[0])
@@ -128,6 +132,17 @@ def stream_data(joined: Joined) -> dict:
         "stages": {
             f"{start}_to_{end}": summary_data(summary)
             for (start, end), summary in joined.stages.items()
+        },
+        "whole_way": {
+            "frames": whole.frames,
+            "stages": {
+                f"{start}_to_{end}": summary_data(summary)
+                for (start, end), summary in (whole.way | whole.whole).items()
+            },
+        },
+        "histograms": {
+            f"{start}_to_{end}": histogram_data(histogram)
+            for (start, end), histogram in joined.histograms.items()
         },
     }
 
@@ -172,10 +187,7 @@ def _figures(figures: dict[str, Measured]) -> dict:
     return {
         key: {
             **summary_data(measured.summary),
-            "histogram": {
-                "edges_ns": measured.histogram.edges,
-                "counts": measured.histogram.counts,
-            },
+            "histogram": histogram_data(measured.histogram),
         }
         for key, measured in figures.items()
     }

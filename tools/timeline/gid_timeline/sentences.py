@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How numbers and sentences are put for people, in text and in HTML alike."""
 
+from pathlib import Path
+
 from .join import Joined, Stages, Travelled
 from .overview import STAGES
 from .refresh import CAUSES, Refresh
@@ -49,7 +51,7 @@ def run_words(run: RunReport, report: Report) -> str:
     if len(report.runs) == 1:
         return ""
     sources = {one.run.source for one in report.runs}
-    where = f" of {printable(run.run.source)}" if len(sources) > 1 else ""
+    where = f" of {printable(Path(run.run.source).name)}" if len(sources) > 1 else ""
     return f"Run {run.run.index + 1}{where}, {run.seconds:.3f} s"
 
 
