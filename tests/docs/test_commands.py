@@ -25,6 +25,15 @@ def test_engine(reader: Reader) -> None:
     assert before != after
 
 
+def test_timeline(reader: Reader) -> None:
+    """The page of a pipeline, with the names of its domains and each stage of its stream."""
+    reader.follow(read_document(TOP / "docs/timeline.md"))
+    assert "stream movie, open → cluster: " in reader.terminal("host").text
+    page = (reader.folder / "way.html").read_text()
+    for words in ("My pipeline", "open → cluster", "capture → shown", "Weston of cluster"):
+        assert words in page
+
+
 def test_hardware(reader: Reader) -> None:
     """Its pipeline says which frames were copied, with the decoder that every machine has."""
     reader.follow(read_document(TOP / "docs/hardware.md"))
