@@ -278,7 +278,10 @@ static void test_revoked(void) {
 
 static bool caps_of_slab_are(
 		enum gid_memory memory, const char *description, const char *expected) {
-	struct gid_slab_info info = {.memory = memory, .description = description};
+	/* As producers write them: each value with its type. */
+	g_autoptr(GstCaps) said = gst_caps_from_string(description);
+	g_autofree char *text = gst_caps_to_string(said);
+	struct gid_slab_info info = {.memory = memory, .description = text};
 	gid_layout_init(&info.layout, gst_video_dma_drm_fourcc_from_format(GST_VIDEO_FORMAT_BGRx),
 			320, 240, 4);
 	g_autoptr(GstCaps) caps = gst_gid_caps_from_slab(&info);
