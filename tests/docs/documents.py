@@ -4,6 +4,7 @@
 What follows the language of a block says what tests do with it, and is not shown by browsers:
 
     ```sh in=1                      run in terminal 1, until its prompt comes back
+    ```sh in=each                   run in each terminal, before anything else
     ```sh in=2 until="ready"        started there; the reader goes on when it has written this,
                                     a regular expression; with at=3 when terminal 3 shows it
     ```sh in=1 needs=guest          only where QEMU's guests can run

@@ -3,56 +3,87 @@
 
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from documents import Document
+from documents import Document, read_document
 from gid_vm.folder import memory_folder
 from gid_vm.guest import why_not
-from program import BUILD, devenv
+from program import BUILD, TOP, wait_for
 from terminal import Terminal
+
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"  # of an ordinary user's login
+# What somebody may have set who cannot do without: where packages come from, what is tested.
+KEPT = ("GIDWAY_BUILD", "GIDWAY_SUITE", "NO_PROXY", "PIP_CONFIG_FILE", "no_proxy")
+
+
+def login(home: Path, runtime: Path) -> dict[str, str]:
+    """The environment of a new user, who has never been here, and has our private root."""
+    inside = os.environ.get("GIDWAY_INSIDE", "")
+    if inside.startswith("root-"):
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gidway"
+        (home / ".cache/gidway").mkdir(parents=True)
+        (home / ".cache/gidway" / inside).symlink_to(cache.resolve() / inside)
+    (home / "gidway").symlink_to(TOP)
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return kept | {
+        "HOME": str(home),
+        "GIDWAY_BUILD": str(BUILD),
+        "LANG": "C.UTF-8",
+        "PATH": PATH,
+        "SHELL": "/bin/bash",
+        "XDG_RUNTIME_DIR": str(runtime),
+    }
 
 
 class Reader:
-    """Somebody who follows a document, in a folder of their own."""
+    """An ordinary user with a new home, whose terminals are shells of their own: ./run shell each."""
 
     def __init__(
-        self, developer: bool = True, before: Mapping[str, list[str]] | None = None
+        self,
+        env: Mapping[str, str] | None = None,
+        before: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """A `developer` is in the shell of ./run, and finds what was built.
+        """`env`: that of somebody who has all programs, and needs no such shell.
 
-        `before` has words that stand before the command of a terminal's shell.
+        `before` has words that stand before a terminal's shell.
         """
         self._before = before or {}
-        # Guests see the build folder; a runtime folder's path must be short, for its sockets.
-        self.folder = Path(tempfile.mkdtemp(prefix="a reader ", dir=BUILD))
-        self.logs = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
-        self.runtime = self.logs / "r"
-        self.runtime.mkdir(mode=0o700)
-        self.env = (devenv() if developer else dict(os.environ)) | {
-            "GID_ANSWER_SECONDS": "30",
-            "HOME": str(self.folder),
-            "XDG_RUNTIME_DIR": str(self.runtime),
-        }
+        self._has_programs = env is not None
+        # Not below /dev, of which guests are lent nothing.
+        self.home = Path(tempfile.mkdtemp(prefix="a reader ", dir="/var/tmp"))
+        self.folder = self.home / "cockpit"
+        # Its path must be short, for sockets.
+        self.runtime = Path(tempfile.mkdtemp(prefix="gid-", dir=memory_folder()))
+        mine = {"HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.runtime)}
+        self._env = login(self.home, self.runtime) if env is None else dict(env) | mine
+        self._env["GID_ANSWER_SECONDS"] = "30"  # where all is slow
         for name in ("GID_DOMAIN", "GID_RUNTIME_DIR", "GID_TIMELINE", "WAYLAND_DISPLAY"):
-            self.env.pop(name, None)
+            self._env.pop(name, None)
         self.terminals: dict[str, Terminal] = {}
+        self._begin = ""
 
     def terminal(self, name: str) -> Terminal:
+        """Open, and with what a document says that each terminal begins with."""
         if name not in self.terminals:
-            self.terminals[name] = Terminal(
-                name, self.folder, self.logs, self.env, self._before.get(name, [])
-            )
+            self.folder.mkdir(exist_ok=True)
+            folder = self.folder if self._has_programs else self.home
+            terminal = Terminal(name, folder, self._env, self._before.get(name, ()))
+            self.terminals[name] = terminal
+            if not self._has_programs:
+                terminal.run(self._begin or first_commands(read_document(TOP / "docs/tutorial.md")))
         return self.terminals[name]
 
     def follow(
         self, document: Document, section: str = "", before_stop: Callable[[], None] | None = None
     ) -> None:
         """Does what all blocks say, or those of a section; `before_stop` comes before Ctrl-C."""
+        self._begin = first_commands(document)
         for block in document.blocks:
             marks = block.marks
-            if section not in ("", block.section):
+            if section not in ("", block.section) or marks.get("in") == "each":
                 continue
             if marks.get("needs") == "guest" and why_not() is not None:
                 continue
@@ -62,6 +93,7 @@ class Reader:
                 for name in block.text.split(","):
                     self.terminal(name).interrupt()
             elif "file" in marks:
+                self.folder.mkdir(exist_ok=True)
                 (self.folder / marks["file"]).write_text(block.text)
             elif "until" in marks:
                 at = self.terminal(marks["at"]) if "at" in marks else None
@@ -69,14 +101,50 @@ class Reader:
             elif "in" in marks:
                 self.terminal(marks["in"]).run(block.text)
 
+    def left_behind(self) -> list[str]:
+        """Programs that run on although no terminal shows them: a document ends what it starts."""
+        shown = {terminal.session for terminal in self.terminals.values()}
+        found = []
+        for pid in self._processes():
+            try:
+                session = os.getsid(pid)
+                words = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if session not in shown and words:
+                found.append(words)
+        return found
+
     def close(self) -> None:
-        if (self.runtime / "gidway").exists() and (self.folder / "cockpit.conf").exists():
-            env = devenv() | self.env
-            env |= {"PATH": devenv()["PATH"], "GID_RUNTIME_DIR": str(self.runtime / "gidway")}
-            end = Terminal("end", self.folder, self.logs, env)
-            end.run("gid-cockpit --config cockpit.conf down")
-            end.close()
         for terminal in self.terminals.values():
             terminal.close()
-        shutil.rmtree(self.folder)
-        shutil.rmtree(self.logs)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in self._processes():
+                try:
+                    os.kill(pid, number)
+                except ProcessLookupError:
+                    pass
+            try:
+                wait_for(lambda: not self._processes(), "its programs to end", 10)
+                break
+            except AssertionError:
+                pass
+        shutil.rmtree(self.home)
+        shutil.rmtree(self.runtime)
+
+    def _processes(self) -> list[int]:
+        """All that this user has started, whatever became of who started it."""
+        mark = f"HOME={self.home}".encode()
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if mark in path.read_bytes().split(b"\0"):
+                    found.append(int(path.parent.name))
+            except OSError:  # it has ended, or is another user's
+                pass
+        return found
+
+
+def first_commands(document: Document) -> str:
+    """What each terminal begins with, where the document says so."""
+    return next((b.text for b in document.blocks if b.marks.get("in") == "each"), "")

@@ -1,124 +1,125 @@
 # SPDX-License-Identifier: MIT
-"""Terminals, as a reader of the documents opens them: a shell with job control for each."""
+"""Terminals, as a reader of the documents opens them: what is typed goes to a shell that knows it."""
 
+import fcntl
 import os
+import pty
 import re
-import shlex
 import signal
+import struct
 import subprocess
+import termios
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from program import wait_for
 
 SECONDS = 300  # for a block: films are encoded, guests boot
+ROWS, COLUMNS = 50, 400  # wide: a dumb terminal's shell shows no more of a line than fits
+
+PROMPT = re.compile(r"[$#] $")
+# Said as a command fails, and behind the last one; what is typed does not look like it.
+FAILED, END = r"\055--failed %s\n", r"\055--end %s\n"
 
 
 class Terminal:
-    """A shell that reads what is typed from a pipe."""
+    """One with an interactive bash in it, that `before` stands in front of."""
 
     def __init__(
-        self,
-        name: str,
-        folder: Path,
-        logs: Path,
-        env: Mapping[str, str],
-        before: Sequence[str] = (),
+        self, name: str, folder: Path, env: Mapping[str, str], before: Sequence[str] = ()
     ) -> None:
-        self.name, self._logs, self._count = name, logs, 0
-        self._log_path = logs / f"terminal-{name}.log"
-        with self._log_path.open("wb") as log:
-            self._shell = subprocess.Popen(
-                [*before, "bash", "--norc"],
-                env=dict(env),
-                cwd=folder,
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                text=True,
-            )
-        self._write("set -m; trap : INT  # it does not follow a command that Ctrl-C ends")
+        self.name, self._count, self._bytes = name, 0, b""
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", ROWS, COLUMNS, 0, 0))
+        self._shell = subprocess.Popen(
+            [*before, "setsid", "--ctty", "bash", "--norc", "-i"],
+            env=dict(env) | {"TERM": "dumb", "PS1": r"\w\$ "},
+            cwd=folder,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     @property
     def text(self) -> str:
-        """All that was written to it."""
-        return self._log_path.read_text(errors="replace")
+        """All that was shown in it."""
+        return self._bytes.decode(errors="replace").replace("\r", "")
 
     def run(self, commands: str) -> None:
-        """Runs a block to its end. A command that fails is a failure of the block."""
-        ended = self._begin(commands)
-        wait_for(lambda: self._has(ended), self._said("its end"), SECONDS)
-        code = self.text.rpartition(ended)[2].split()[0]
-        assert code == "0", self._said(f"a block ended with {code}:\n{commands}")
+        """Pastes a block, which runs to its end. A command that fails is a failure of the block."""
+        self._count += 1
+        before = len(self.text)
+        self._paste(
+            f"trap 'printf \"{FAILED}\" $?' ERR\n{commands}printf '{END}' {self._count}\n"
+        )
+        ended = f"---end {self._count}\n"
+        wait_for(lambda: self._shows(ended, before), self._said("its end"), SECONDS)
+        shown = self.text[before:]
+        assert "---failed" not in shown, self._said(f"a command failed:\n{commands}")
 
     def start(self, commands: str, until: str, at: "Terminal | None" = None) -> None:
-        """Runs a block whose last command goes on, until this was written, here or `at` another."""
+        """Pastes a block whose last command goes on, until this was shown, here or `at` another."""
         at = at or self
-        before = len(at.text)
-        ended = self._begin(commands, "")
+        before, asleep = len(at.text), 0
+        self._paste(commands)
+        begin = time.monotonic()
+        seen = ""
 
         def said() -> bool:
-            assert not self._has(ended), self._said(f"it ended:\n{commands}")
-            return re.search(until, at.text[before:]) is not None
+            nonlocal asleep, seen
+            if re.search(until, at.text[before:]) is not None:
+                return True
+            text = self.text
+            asleep = asleep + 1 if text == seen and PROMPT.search(text) else 0
+            seen = text
+            is_over = asleep > 20 and time.monotonic() - begin > 5
+            assert not is_over, self._said(f"it ended:\n{commands}")
+            return False
 
-        wait_for(said, at._said(until), SECONDS)
+        wait_for(said, at._said(until), SECONDS, pause=0.1)
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
-        for pid in self._processes():
-            if pid != self._shell.pid:
-                os.kill(pid, signal.SIGINT)
-        shell = [self._shell.pid]
-        wait_for(lambda: self._processes() == shell, self._said("nothing to run"), SECONDS)
+        """Ctrl-C, once, as the document says; the shell's prompt has to come back."""
+        os.write(self._ours, b"\x03")
+        time.sleep(0.1)
+        wait_for(lambda: PROMPT.search(self.text), self._said("its prompt"), SECONDS)
+
+    @property
+    def session(self) -> int:
+        """Of all that it shows."""
+        return self._shell.pid
 
     def close(self) -> None:
-        """Ends all that still runs in it."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            for pid in self._processes():
-                try:
-                    os.kill(pid, number)
-                except ProcessLookupError:
-                    pass
-            try:
-                wait_for(lambda: not self._processes(), "its processes to end", 10)
-            except AssertionError:
-                continue
-            break
-        self._shell.stdin.close()
-        self._shell.wait()
+        """As when its window is closed."""
+        os.close(self._ours)
+        try:
+            self._shell.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._shell.pid, signal.SIGKILL)
+            self._shell.wait()
 
-    def _processes(self) -> list[int]:
-        """Of its session that are no zombies, the shell too."""
-        self._shell.poll()
-        found = []
-        for stat in Path("/proc").glob("[0-9]*/stat"):
+    def _listen(self) -> None:
+        while True:
             try:
-                state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if int(session) == self._shell.pid and state != "Z":
-                found.append(int(stat.parent.name))
+                self._bytes += os.read(self._ours, 65536)
+            except OSError:  # it is closed, or nobody is in it any more
+                return
+
+    def _shows(self, what: str, before: int) -> bool:
+        found = what in self.text[before:]
+        assert found or self._shell.poll() is None, self._said("its shell ended")
         return found
 
-    def _begin(self, commands: str, strictly: str = "set -e; ") -> str:
-        """Has the shell run the block, and say a word at its end, which is returned."""
-        self._count += 1
-        script = self._logs / f"terminal-{self.name}-{self._count}.sh"
-        script.write_text(commands)
-        ended = f"--- end of block {self._count} of terminal {self.name}:"
-        block = shlex.quote(str(script))
-        self._write(f"{strictly}. {block} </dev/null; set +e; echo '{ended}' 0")
-        return ended
-
-    def _has(self, ended: str) -> bool:
-        if ended not in self.text:
-            assert self._shell.poll() is None, self._said("a command failed")
-        return ended in self.text
-
-    def _write(self, line: str) -> None:
-        self._shell.stdin.write(line + "\n")
-        self._shell.stdin.flush()
+    def _paste(self, text: str) -> None:
+        data = text.encode()
+        while data:
+            data = data[os.write(self._ours, data) :]
 
     def _said(self, what: str) -> str:
         return f"terminal {self.name}: {what}\n{self.text}"
+

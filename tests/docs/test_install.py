@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An installation into a folder, used as docs/install.md says."""
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reader() -> Iterator[Reader]:
-    reader = Reader(developer=False)
+    reader = Reader(os.environ)
     try:
         yield reader
     finally:
@@ -34,7 +35,7 @@ def reader() -> Iterator[Reader]:
 
 def test_a_folder_of_ones_own(installed: Path, reader: Reader) -> None:
     prefix = installed / "usr/local"
-    (reader.folder / "gidway").symlink_to(prefix)
+    (reader.home / "gidway").symlink_to(prefix)
     reader.follow(read_document(TOP / "docs/install.md"))
     terminal = reader.terminal("1")
     terminal.run("command -v gidd gidctl gid-view gid-cluster gid-cockpit gid-timeline")
@@ -42,13 +43,13 @@ def test_a_folder_of_ones_own(installed: Path, reader: Reader) -> None:
     terminal.run("gid-timeline simulate --frames 2000 | grep 'fixed 7 ms'")  # has its library
     for end in ("/bin/gidd", "/bin/gid-cockpit", "/gstreamer-1.0/libgstgid.so"):
         lines = [line for line in terminal.text.splitlines() if line.endswith(end)]
-        assert lines and all(f"{reader.folder}/gidway" in line for line in lines), lines
+        assert lines and all(f"{reader.home}/gidway" in line for line in lines), lines
     terminal.run(
         "weston --backend=headless --renderer=pixman --modules=gid-buffer.so --log=weston.log "
         "--no-config -- true || true"
     )
     log = (reader.folder / "weston.log").read_text()
-    assert f"Loading module '{reader.folder}/gidway" in log, log
+    assert f"Loading module '{reader.home}/gidway" in log, log
     assert "gid: no connection to gidd" in log, "it has begun, and there is no daemon any longer"
 
 

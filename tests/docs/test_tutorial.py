@@ -42,3 +42,4 @@ def test_tutorial(reader: Reader) -> None:
         assert film.max() > 200, "a ball"
         if "GIDWAY_KEEP" in os.environ:  # for docs/pictures/tutorial.png
             shutil.copy(reader.folder / "both.png", os.environ["GIDWAY_KEEP"])
+    assert reader.left_behind() == []
