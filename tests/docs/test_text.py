@@ -77,6 +77,17 @@ def test_commands_are_run_or_say_why_not(document: Document) -> None:
             assert len(marks) == 1, f"{document.name}:{block.line}: in=… or not-run=…"
 
 
+LANGUAGES = {"c", "ini", "make", "meson", "python", "sh", "stop", "text"}  # text: none
+
+
+def test_each_block_says_what_it_is(document: Document) -> None:
+    for block in document.blocks:
+        assert block.language in LANGUAGES, f"{document.name}:{block.line}: {block.language!r}"
+        assert block.language != "text" or "$ " not in block.text, (
+            f"{document.name}:{block.line}: commands are of the language sh"
+        )
+
+
 def test_the_readme_is_short() -> None:
     assert len((TOP / "README.md").read_text().splitlines()) <= README_MAX
 
