@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import pytest
 from documents import DOCUMENTS, Document, read_document
+from gid_vm.guest import why_not
+from PIL import Image
 from program import TOP
 from reader import Reader
 
@@ -63,12 +65,26 @@ def check_own_program(reader: Reader) -> None:
     assert "mean of blue, green, red, and what is not used: [" in said
 
 
+def check_vm(reader: Reader) -> None:
+    """Frames of one guest on another one's screen, where there can be guests."""
+    if why_not() is not None:
+        return
+    said = reader.terminal("host").text
+    assert "Linux open " in said and "card0" in said and f"\n{reader.folder}\n" in said
+    assert said.count("link to cluster (ivshmem)") == 1
+    with Image.open(reader.folder / "cluster.png") as picture:
+        assert picture.size == (640, 360)
+        assert picture.convert("L").getextrema()[1] > 200, "a ball"
+    assert "<domain" in (reader.folder / "open.xml").read_text()
+
+
 CHECKS: dict[str, Callable[[Reader], None]] = {
     "README.md": check_readme,
     "docs/engine.md": check_engine,
     "docs/hardware.md": check_hardware,
     "docs/timeline.md": check_timeline,
     "docs/own-program.md": check_own_program,
+    "docs/vm.md": check_vm,
     "examples/README.md": check_examples,
 }
 
