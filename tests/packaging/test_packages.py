@@ -175,3 +175,13 @@ def test_an_unpacked_archive_is_packed_without_its_builds(tmp_path: Path) -> Non
     packed = package(top, tmp_path / "target", tmp_path)
     assert {"./README.md", "./scripts/package", "./debian/control"} <= packed
     assert "./build-asan/large.o" not in packed
+
+
+def test_the_document_names_each_package_and_its_programs() -> None:
+    rows = re.findall(r"^\| (`.*)$", (TOP / "docs/install.md").read_text(), re.M)
+    packages = re.findall(r"^Package: (.*)$", (DEBIAN / "control").read_text(), re.M)
+    for package in packages:
+        (row,) = [row for row in rows if f"`{package}`" in row.split("|")[0]]
+        files = (DEBIAN / f"{package}.install").read_text().split()
+        for program in (Path(file).name for file in files if file.startswith("usr/bin/")):
+            assert f"`{program}`" in row or program == package, f"{package}: {program}"
