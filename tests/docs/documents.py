@@ -20,7 +20,7 @@ from pathlib import Path
 
 from program import TOP
 
-DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/*.md"), *TOP.glob("*/README.md")])
+DOCUMENTS = sorted({*TOP.glob("*.md"), *TOP.glob("docs/*.md"), *TOP.glob("*/README.md")})
 
 
 @dataclass

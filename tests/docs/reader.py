@@ -39,7 +39,7 @@ def login(home: Path, runtime: Path) -> dict[str, str]:
 
 
 class Reader:
-    """An ordinary user with a new home, whose terminals are shells of their own: ./run shell each."""
+    """An ordinary user with a new home, each of whose terminals is a ./run shell of its own."""
 
     def __init__(
         self,

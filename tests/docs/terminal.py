@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Terminals, as a reader of the documents opens them: what is typed goes to a shell that knows it."""
+"""Terminals, as a reader of the documents opens them: a shell in each, that knows it is in one."""
 
 import fcntl
 import os

@@ -77,6 +77,18 @@ def test_commands_are_run_or_say_why_not(document: Document) -> None:
             assert len(marks) == 1, f"{document.name}:{block.line}: in=… or not-run=…"
 
 
+def test_what_no_test_runs_is_told_to_readers(document: Document) -> None:
+    """A mark is for tests only. Where it names none, a sentence before or behind the block says so."""
+    for block in document.blocks:
+        if "test" in block.marks.get("not-run", "test") or "./run " in block.marks["not-run"]:
+            continue
+        before = [words for line, words in document.paragraphs if line < block.line][-1:]
+        behind = [words for line, words in document.paragraphs if line > block.line][:1]
+        assert any("o test runs this" in words for words in before + behind), (
+            f"{document.name}:{block.line}: say that no test runs this"
+        )
+
+
 LANGUAGES = {"c", "ini", "make", "meson", "python", "sh", "stop", "text"}  # text: none
 
 
