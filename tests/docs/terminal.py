@@ -54,9 +54,7 @@ class Terminal:
         """Pastes a block, which runs to its end. A command that fails is a failure of the block."""
         self._count += 1
         before = len(self.text)
-        self._paste(
-            f"trap 'printf \"{FAILED}\" $?' ERR\n{commands}printf '{END}' {self._count}\n"
-        )
+        self._paste(f"trap 'printf \"{FAILED}\" $?' ERR\n{commands}printf '{END}' {self._count}\n")
         ended = f"---end {self._count}\n"
         wait_for(lambda: self._shows(ended, before), self._said("its end"), SECONDS)
         shown = self.text[before:]
@@ -122,4 +120,3 @@ class Terminal:
 
     def _said(self, what: str) -> str:
         return f"terminal {self.name}: {what}\n{self.text}"
-

@@ -78,7 +78,7 @@ def test_commands_are_run_or_say_why_not(document: Document) -> None:
 
 
 def test_what_no_test_runs_is_told_to_readers(document: Document) -> None:
-    """A mark is for tests only. Where it names none, a sentence before or behind the block says so."""
+    """A mark is for tests only. Where it names none, the sentence before or behind says so."""
     for block in document.blocks:
         if "test" in block.marks.get("not-run", "test") or "./run " in block.marks["not-run"]:
             continue
