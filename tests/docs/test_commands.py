@@ -65,6 +65,20 @@ def check_own_program(reader: Reader) -> None:
     assert "mean of blue, green, red, and what is not used: [" in said
 
 
+def check_camera(reader: Reader) -> None:
+    assert "gid-view: showing camera/rear" in reader.terminal("cluster").text
+
+
+def check_measure(reader: Reader) -> None:
+    said = reader.terminal("host").text
+    assert "capture → submit" in said and "commit → shown" in said, said
+    assert "capture" in (reader.folder / "measured.html").read_text()
+
+
+def check_record(reader: Reader) -> None:
+    assert "\n300\n" in reader.terminal("cluster").text, "all frames"
+
+
 def check_vm(reader: Reader) -> None:
     """Frames of one guest on another one's screen, where there can be guests."""
     if why_not() is not None:
@@ -80,10 +94,13 @@ def check_vm(reader: Reader) -> None:
 
 CHECKS: dict[str, Callable[[Reader], None]] = {
     "README.md": check_readme,
+    "docs/camera.md": check_camera,
     "docs/engine.md": check_engine,
     "docs/hardware.md": check_hardware,
     "docs/timeline.md": check_timeline,
+    "docs/measure.md": check_measure,
     "docs/own-program.md": check_own_program,
+    "docs/record.md": check_record,
     "docs/vm.md": check_vm,
     "examples/README.md": check_examples,
 }
