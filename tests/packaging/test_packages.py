@@ -112,19 +112,6 @@ def test_the_line_of_install_md_gives_all_that_its_test_takes() -> None:
     assert line[1] in (TOP / "packaging/README.md").read_text()
 
 
-def test_each_program_is_named() -> None:
-    """Where install.md and the packages' own page say what gid-tools has."""
-    lines = (DEBIAN / "gid-tools.install").read_text().splitlines()
-    programs = {line.removeprefix("usr/bin/") for line in lines if line.startswith("usr/bin/")}
-    for page in ("docs/install.md", "packaging/README.md"):
-        row = next(
-            line
-            for line in (TOP / page).read_text().splitlines()
-            if line.startswith("| `gid-tools`")
-        )
-        assert programs <= set(re.findall(r"`([^`]+)`", row)), page
-
-
 MADE = ["gidd_1_amd64.deb", "libgid0_1_amd64.deb", "gidway_1.dsc", "gidway_1.debian.tar.xz"]
 MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
 
