@@ -76,12 +76,6 @@ def check_camera(reader: Reader) -> None:
     assert "gid-view: showing camera/rear" in reader.terminal("cluster").text
 
 
-def check_measure(reader: Reader) -> None:
-    said = reader.terminal("host").text
-    assert "capture → submit" in said and "commit → shown" in said, said
-    assert "capture" in (reader.folder / "measured.html").read_text()
-
-
 def check_record(reader: Reader) -> None:
     assert "\n300\n" in reader.terminal("cluster").text, "all frames"
 
@@ -105,7 +99,6 @@ CHECKS: dict[str, Callable[[Reader], None]] = {
     "docs/engine.md": check_engine,
     "docs/hardware.md": check_hardware,
     "docs/timeline.md": check_timeline,
-    "docs/measure.md": check_measure,
     "docs/own-program.md": check_own_program,
     "docs/record.md": check_record,
     "docs/vm.md": check_vm,
