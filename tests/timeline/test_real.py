@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Logs recorded from real Weston: every figure agrees with an independent computation."""
 
+import contextlib
 import json
 import os
+import pty
 import shutil
 import socket
+import subprocess
+import sys
 import time
 
 import independent
@@ -62,12 +66,46 @@ def log(request, tmp_path_factory):
         start("weston-debug", "-o", subscribed, "timeline")
         start(client)
         wait_for(has_frames, f"{FRAMES} frames in both logs", PATIENCE + SECONDS, pause=0.1)
+        report_of_a_pipe(folder, env)
         for program in reversed(programs):
             program.stop(PATIENCE)
     finally:
         for program in programs:
             program.kill()
     return path
+
+
+def report_of_a_pipe(folder, env):
+    """As it is typed, and ended by Ctrl-C, which the terminal sends to both programs."""
+    ours, theirs = pty.openpty()
+    command = f"weston-debug timeline | {sys.executable} -m gid_timeline report - -o typed.json"
+    shell = subprocess.Popen(
+        ["setsid", "--ctty", "sh", "-c", command],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=folder,
+        env=env | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    said = b""
+
+    def is_reading():
+        nonlocal said
+        with contextlib.suppress(BlockingIOError):
+            said += os.read(ours, 4096)
+        assert shell.poll() is None, said
+        return b"reading -" in said
+
+    try:
+        wait_for(is_reading, "it to read for a second", PATIENCE)
+        os.write(ours, b"\x03")
+        shell.wait(PATIENCE)
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
 
 
 def repaints(log):
@@ -114,6 +152,14 @@ def test_a_subscription_tells_the_same_frames(log):
     assert len(of_part) >= FRAMES - 1  # it may have begun in the midst of one
     assert of_part <= of_whole
     assert [output.name for output in part.outputs] == [output.name for output in whole.outputs]
+
+
+def test_what_ctrl_c_ended_is_reported(log):
+    document = json.loads((log.parent / "typed.json").read_bytes())
+    (run,) = document["runs"]
+    (output,) = run["outputs"]
+    assert output["frames"] >= 10
+    assert {figure["n"] > 0 for figure in output["figures"].values()} == {True}
 
 
 def test_the_real_log_makes_a_right_trace(log, tmp_path):
