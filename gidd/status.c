@@ -157,13 +157,37 @@ static sd_json_variant *streams(struct gidd *gidd, int *error) {
 	return all;
 }
 
+/* Those that there were; what is no reason that we know is "other". */
+static sd_json_variant *build_reasons(const uint64_t reasons[GID_COPY_REASONS_MAX]) {
+	sd_json_variant *out = NULL;
+	uint64_t others = 0;
+	sd_json_variant_new_object(&out, NULL, 0);
+	for (uint32_t i = 0; i < GID_COPY_REASONS_MAX; i++) {
+		const char *name = gid_copy_reason_name(i);
+		uint64_t count = look(&reasons[i]);
+		if (name == NULL) {
+			others += count;
+		} else if (count > 0) {
+			sd_json_variant_set_field_unsigned(&out, name, count);
+		}
+	}
+	if (others > 0) {
+		sd_json_variant_set_field_unsigned(&out, "other", others);
+	}
+	return out;
+}
+
 static int build_ring(sd_json_variant **out, const struct gid_wire_ring *ring) {
-	return sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("frames", look(&ring->frames)),
+	sd_json_variant *reasons = build_reasons(ring->copy_reasons);
+	int built = sd_json_buildo(out, SD_JSON_BUILD_PAIR_UNSIGNED("frames", look(&ring->frames)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("dropped", look(&ring->dropped)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", look(&ring->copied_frames)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", look(&ring->copied_bytes)),
+			SD_JSON_BUILD_PAIR_VARIANT("copy_reasons", reasons),
 			SD_JSON_BUILD_PAIR_UNSIGNED("leases_expired", look(&ring->leases_expired)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("held", look(&ring->held)));
+	sd_json_variant_unref(reasons);
+	return built;
 }
 
 static int build_page(sd_json_variant **out, const struct gid_wire_page *page, int *error) {
@@ -173,10 +197,15 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 		int built = sd_json_variant_new_unsigned(&one, look(&page->latency_buckets[i]));
 		append(&buckets, one, built, error);
 	}
+	sd_json_variant *reasons = build_reasons(page->copy_reasons);
 	int built = sd_json_buildo(out,
 			SD_JSON_BUILD_PAIR_UNSIGNED("received", look(&page->received)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("latency_sum_ns", look(&page->latency_sum_ns)),
-			SD_JSON_BUILD_PAIR_VARIANT("latency_buckets", buckets));
+			SD_JSON_BUILD_PAIR_VARIANT("latency_buckets", buckets),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_frames", look(&page->copied_frames)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("copied_bytes", look(&page->copied_bytes)),
+			SD_JSON_BUILD_PAIR_VARIANT("copy_reasons", reasons));
+	sd_json_variant_unref(reasons);
 	sd_json_variant_unref(buckets);
 	return built;
 }

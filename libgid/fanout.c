@@ -474,12 +474,22 @@ static int drop_oldest(struct gid_subscription *subscription) {
 	return found;
 }
 
+static void publish_reasons(struct gid_wire_ring *ring, const struct gid_producer *producer) {
+	for (uint32_t i = 0; i < GID_COPY_REASONS_MAX; i++) {
+		__atomic_store_n(&ring->copy_reasons[i], producer->copy_reasons[i],
+				__ATOMIC_RELAXED);
+	}
+}
+
 /* For people, who read it by gidctl. */
 static void publish_counts(struct gid_subscription *subscription) {
 	const struct gid_producer_stats *stats = &subscription->producer->stats;
 	struct gid_wire_ring *ring = subscription->ring.ring;
 	__atomic_store_n(&ring->frames, stats->frames, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->dropped, subscription->dropped, __ATOMIC_RELAXED);
+	if (ring->copied_frames != stats->copied_frames) {
+		publish_reasons(ring, subscription->producer);
+	}
 	__atomic_store_n(&ring->copied_frames, stats->copied_frames, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->copied_bytes, stats->copied_bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->leases_expired, subscription->leases_expired, __ATOMIC_RELAXED);

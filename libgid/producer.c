@@ -517,8 +517,14 @@ uint32_t gid_producer_consumers(const struct gid_producer *producer) {
 }
 
 void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes) {
+	gid_producer_count_copy_for(producer, GID_COPY_UNSAID, bytes);
+}
+
+void gid_producer_count_copy_for(
+		struct gid_producer *producer, enum gid_copy_reason reason, uint64_t bytes) {
 	producer->stats.copied_frames++;
 	producer->stats.copied_bytes += bytes;
+	producer->copy_reasons[reason < GID_COPY_REASONS_MAX ? reason : GID_COPY_UNSAID]++;
 }
 
 uint32_t gid_producer_room(const struct gid_producer *producer) {

@@ -39,7 +39,8 @@ struct gid_producer {
 	uint32_t slab_count, slab_space;
 	struct gid_stream_grant *grants; /* that gidd was asked for */
 	struct gid_producer_stats stats;
-	struct gid_timeline *timeline; /* NULL: none */
+	uint64_t copy_reasons[GID_COPY_REASONS_MAX]; /* of stats.copied_frames */
+	struct gid_timeline *timeline;		     /* NULL: none */
 };
 
 /*

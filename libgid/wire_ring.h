@@ -61,6 +61,8 @@ struct gid_wire_ring {
 	uint64_t reserved2;
 	struct gid_wire_frame frames_ring[GID_RING_ENTRIES];
 	struct gid_wire_note notes[GID_RING_ENTRIES];
+	/* for people, as above: of copied_frames, by enum gid_copy_reason */
+	uint64_t copy_reasons[GID_COPY_REASONS_MAX];
 };
 
 enum gid_wire_wake {
@@ -100,12 +102,17 @@ struct gid_wire_page {
 		uint64_t format; /* in its lower half the fourcc, in the upper one the memory */
 		uint64_t modifier;
 	} showable[GID_SHOWABLE_MAX];
+	/* for people: frames that the consumer itself had to copy, and why */
+	uint64_t copied_frames, copied_bytes, copy_reasons[GID_COPY_REASONS_MAX];
 };
 
 _Static_assert(sizeof(struct gid_wire_frame) == 128, "wire");
-_Static_assert(sizeof(struct gid_wire_ring) == 192 + (128 + 256) * GID_RING_ENTRIES, "wire");
+_Static_assert(sizeof(struct gid_wire_ring) ==
+				192 + (128 + 256) * GID_RING_ENTRIES + 8 * GID_COPY_REASONS_MAX,
+		"wire");
 _Static_assert(sizeof(struct gid_wire_page) ==
-				448 + 8 * GID_RING_RELEASES + 16 + 16 * GID_SHOWABLE_MAX,
+				448 + 8 * GID_RING_RELEASES + 16 + 16 * GID_SHOWABLE_MAX + 16 +
+						8 * GID_COPY_REASONS_MAX,
 		"wire");
 _Static_assert(sizeof(struct gid_wire_page) <= 4096, "memory of older consumers has as much");
 

@@ -327,7 +327,8 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 			.stride = stride,
 			.row_bytes = (size_t)width * 4,
 	};
-	gid_producer_count_copy(forward->producer, (uint64_t)width * height * 4);
+	gid_producer_count_copy_for(
+			forward->producer, GID_COPY_COMPOSED, (uint64_t)width * height * 4);
 	picture->content_hash = content_hash_rows(&commit->pixels);
 	return TREE_DRAWN;
 }

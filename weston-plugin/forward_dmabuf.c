@@ -42,7 +42,8 @@ static bool copy_picture(struct forward *forward, struct forward_picture *pictur
 		return refuse(refusal, GID_HIDDEN_MEMORY, gid_strerror(error));
 	}
 	copy_planes(layout, slot, &copies->layout, data - copies->layout.planes[0].offset);
-	gid_producer_count_copy(forward->producer, gid_layout_size(&copies->layout));
+	gid_producer_count_copy_for(forward->producer, GID_COPY_UPSTREAM_MEMORY,
+			gid_layout_size(&copies->layout));
 	picture->gid = gid;
 	picture->slab = copies->slab;
 	picture->buffer = NULL;

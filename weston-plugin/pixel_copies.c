@@ -71,6 +71,7 @@ int pixel_copies_add(struct pixel_copies *copies, struct gid_domain *domain,
 		memcpy(data + (size_t)y * copies->layout.planes[0].stride,
 				pixels->data + y * pixels->stride, pixels->row_bytes);
 	}
-	gid_producer_count_copy(producer, (uint64_t)pixels->row_bytes * pixels->height);
+	gid_producer_count_copy_for(producer, GID_COPY_UPSTREAM_MEMORY,
+			(uint64_t)pixels->row_bytes * pixels->height);
 	return 0;
 }

@@ -148,7 +148,7 @@ static int window_copy(struct capture *capture, const struct screen_buffer *buff
 		return slot;
 	}
 	memcpy(gid_slab_data(capture->window, (uint32_t)slot), buffer->data, buffer->size);
-	gid_producer_count_copy(capture->producer, buffer->size);
+	gid_producer_count_copy_for(capture->producer, GID_COPY_UPSTREAM_MEMORY, buffer->size);
 	*gid = gid_slab_gid(capture->window, (uint32_t)slot);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef GST_GID_COPIES_H
 #define GST_GID_COPIES_H
 
+#include <gid/stream.h>
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
@@ -37,6 +38,9 @@ typedef struct
   guint64 frames, bytes;
   guint64 reasons[GST_GID_N_COPY_REASONS];
 } GstGidCopies;
+
+/** The reason as libgid has it, which shows it to others. */
+enum gid_copy_reason gst_gid_copy_reason_shared (GstGidCopyReason reason);
 
 /**
  * Counts one frame of `bytes`. Posts a warning the first time that a reason comes up, or an error,

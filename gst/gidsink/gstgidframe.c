@@ -26,7 +26,7 @@ count_copy (GstGidSink *self, GstGidCopyReason reason, guint64 bytes)
   gboolean allowed;
 
   gst_gid_domain_lock (self->domain);
-  gid_producer_count_copy (self->producer, bytes);
+  gid_producer_count_copy_for (self->producer, gst_gid_copy_reason_shared (reason), bytes);
   gst_gid_domain_unlock (self->domain);
   allowed =
       gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), self->copy_policy, reason, bytes);

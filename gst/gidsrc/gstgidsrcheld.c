@@ -225,6 +225,9 @@ gst_gid_src_count_held (GstGidSrc *self, gsize size)
   if (!gst_gid_copies_add (
           &self->copies, GST_ELEMENT_CAST (self), self->copy_policy, GST_GID_COPY_HELD, size))
     return FALSE;
+  gst_gid_domain_lock (self->reader->domain);
+  gid_consumer_count_copy (self->reader->consumer, GID_COPY_HELD, size);
+  gst_gid_domain_unlock (self->reader->domain);
   if (first && self->copy_policy == GST_GID_COPY_POLICY_ALLOW)
     GST_ELEMENT_INFO (self, STREAM, FAILED,
         ("Downstream holds frames of the stream \"%s\" for long, or is not ready for them: such "

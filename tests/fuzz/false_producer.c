@@ -143,7 +143,8 @@ uint32_t gid_producer_consumers(const struct gid_producer *producer) {
 	return producer->consumers;
 }
 
-void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes) {
+void gid_producer_count_copy_for(
+		struct gid_producer *producer, enum gid_copy_reason reason, uint64_t bytes) {
 	demand(bytes > 0);
 }
 

@@ -51,9 +51,9 @@ MESSAGES = {
 OTHERS = {
     "header": (part("## Messages"), 16),
     "layout": (part("The layout has 56 bytes"), 56),
-    "ring": (part("### The ring"), 24768),
+    "ring": (part("### The ring"), 24896),
     "frame": (part("### An entry"), 128),
-    "page": (part("### The page"), 3536),
+    "page": (part("### The page"), 3680),
     "envelope": (part("### The envelope"), 16),
     "window": (part("### A window's first page"), 136),
     "bells": (part("### A doorbell device's memory"), 296),

@@ -132,7 +132,7 @@ static void produce(struct gid_domain *domain, const char *name, double rate) {
 		frame.pts = count;
 		if (count % 10 == 0) {
 			frame.flags = GID_FRAME_COPIED;
-			gid_producer_count_copy(producer, 8192);
+			gid_producer_count_copy_for(producer, GID_COPY_UPSTREAM_MEMORY, 8192);
 		}
 		if (gid_producer_send(producer, &frame) <= 0) {
 			gid_slab_give(slab, (uint32_t)slot);

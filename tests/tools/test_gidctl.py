@@ -180,11 +180,51 @@ def test_top_once(flowing: Cockpit, domain: str) -> None:
 
     flow = wait_for(at_its_rate, "a measurement of 50 frames a second")
     assert flow["held"] >= 2 and flow["credit"] == 8
-    assert flow["copied_frames"] >= 0 and flow["copied_bytes"] == 8192 * flow["copied_frames"]
+    assert flow["copy_reasons"] == {"upstream-memory": flow["copied_frames"]}
+    assert flow["copied_bytes"] == 8192 * flow["copied_frames"]
     text = shown(flowing, "top", "--once", "--interval", "0.2", domain=domain)
-    assert re.search(r"^STREAM +OF +READER +STATE +FRAMES/S +P50 +P99 +CLOCK +HELD", text)
-    assert re.search(r"^movie +open +cluster +live +[\d.]+ +[\d.]+ (us|ms) ", text, re.M)
+    assert re.search(r"^STREAM +OF +READER +FPS +P50 +P99 +HELD +DROPPED +COPIED +STATE ", text)
+    assert re.search(r"^movie +open +cluster +[\d.]+ +[\d.]+ (us|ms) .* live ", text, re.M)
     assert "\x1b" not in text
+
+
+def test_top_says_why_at_every_width(flowing: Cockpit) -> None:
+    wait_for(lambda: "copied for" in shown(flowing, "top", "--once", "--interval", "0.1"), "a copy")
+    for columns in (40, 80, 200):
+        controller, top = in_terminal(flowing, columns, "top", "--once", "--interval", "0.1")
+        text = re.sub("\x1b\\[[0-9;]*[mHJ]", "", read_all(controller))
+        assert top.wait(PATIENCE) == 0
+        assert re.search(r"^movie copied for cluster: upstream-memory \d+\r$", text, re.M)
+        if columns >= 80:
+            assert "DROPPED  COPIED" in text
+
+
+def test_top_of_all_domains(flowing: Cockpit) -> None:
+    """Each subscription once, by the gidd that knows the program."""
+    measured = as_json(flowing, "top", "--all", "--once", "--interval", "0.3")
+    (flow,) = measured["subscriptions"]
+    assert (flow["stream"], flow["domain"], flow["reader"]) == ("movie", "open", "cluster")
+    assert flow["consumer"].startswith("flow (pid ")
+    alone = as_json(flowing, "top", "--once", "--interval", "0.1")["subscriptions"][0]
+    assert alone["consumer"] == "a program in cluster"
+
+
+def read_all(controller: int) -> str:
+    text = b""
+    try:
+        while chunk := os.read(controller, 65536):
+            text += chunk
+    except OSError:  # the terminal's other end is closed
+        pass
+    os.close(controller)
+    return text.decode()
+
+
+def test_revoking_what_nobody_has(flowing: Cockpit) -> None:
+    result = gidctl(flowing, "revoke", "open", "film*")
+    assert result.returncode == 0
+    assert result.stderr.startswith("gidctl: nobody publishes film* in domain open now: ")
+    assert gidctl(flowing, "revoke", "open", "mov*").stderr == ""
 
 
 def test_top_goes_on_in_lines_where_there_is_no_terminal(flowing: Cockpit) -> None:
@@ -217,7 +257,7 @@ def on_terminal(cockpit: Cockpit, *arguments: str) -> str:
     os.close(follower)
     text = ""
     try:
-        while text.count("FRAMES/S") < 3:
+        while text.count("FPS") < 3:
             text += os.read(leader, 65536).decode()
         process.send_signal(signal.SIGINT)
         try:

@@ -10,7 +10,7 @@ struct options {
 	const char *domain; /* NULL: $GID_DOMAIN, else the only one */
 	const char *config; /* NULL: not given */
 	double interval;    /* seconds */
-	bool json, plain, once;
+	bool json, plain, once, all;
 	const char *from;   /* revoke: from whom; NULL: from all others */
 	const char *output; /* snap: the file; NULL: not given */
 	unsigned frames;    /* snap, watch: how many; 0: not given */
@@ -38,6 +38,8 @@ __attribute__((format(printf, 1, 2))) int usage_error(const char *format, ...);
 
 /* Connects, or says on stderr why not and returns NULL. */
 struct gid_domain *report_connect(const struct options *options);
+/* The domains whose gidds have been here, at most `most` names. Returns how many. */
+size_t report_find_domains(char (*names)[GID_NAME_MAX + 1], size_t most);
 /* gidd's report. 0, or -errno with NULL and no message. */
 int report_fetch(struct gid_domain *domain, sd_json_variant **report);
 /* Connects, fetches and disconnects. NULL after a message on stderr. */

@@ -33,7 +33,7 @@ static const struct command {
 		{"revoke", command_revoke, 2},
 };
 
-enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM, OPTION_WAIT };
+enum { OPTION_PLAIN = 256, OPTION_ONCE, OPTION_FROM, OPTION_WAIT, OPTION_ALL };
 
 static const struct argp_option argp_options[] = {
 		{"domain", 'd', "NAME", 0,
@@ -44,6 +44,7 @@ static const struct argp_option argp_options[] = {
 				0},
 		{"interval", 'i', "SECONDS", 0, "top: seconds between measurements (default: 1)",
 				0},
+		{"all", OPTION_ALL, 0, 0, "top: all domains that run here", 0},
 		{"once", OPTION_ONCE, 0, 0, "top: measure once, and end", 0},
 		{"from", OPTION_FROM, "DOMAIN", 0,
 				"revoke: the domain that loses it (default: all others)", 0},
@@ -135,6 +136,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state) {
 		break;
 	case OPTION_FROM:
 		parsed->options.from = value;
+		break;
+	case OPTION_ALL:
+		parsed->options.all = true;
 		break;
 	case OPTION_ONCE:
 		parsed->options.once = true;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "gidctl.h"
 
@@ -16,6 +18,25 @@ struct gid_domain *report_connect(const struct options *options) {
 		return NULL;
 	}
 	return domain;
+}
+
+size_t report_find_domains(char (*names)[GID_NAME_MAX + 1], size_t most) {
+	const char *runtime = getenv("GID_RUNTIME_DIR");
+	runtime = runtime == NULL || runtime[0] == '\0' ? "/run/gidway" : runtime;
+	DIR *folder = opendir(runtime);
+	struct dirent *entry;
+	size_t count = 0;
+	while (folder != NULL && count < most && (entry = readdir(folder)) != NULL) {
+		char path[512];
+		snprintf(path, sizeof(path), "%s/%s/gidd.sock", runtime, entry->d_name);
+		if (gid_name_is_valid(entry->d_name) && access(path, F_OK) == 0) {
+			snprintf(names[count++], GID_NAME_MAX + 1, "%.63s", entry->d_name);
+		}
+	}
+	if (folder != NULL) {
+		closedir(folder);
+	}
+	return count;
 }
 
 int report_fetch(struct gid_domain *domain, sd_json_variant **report) {

@@ -16,6 +16,7 @@
 #include "gidctl_table.h"
 
 #define BUCKETS 24
+#define DOMAINS_MAX 64
 
 /* What gidd, and the domain's display where it has one, said at a time. */
 struct sample {
@@ -64,6 +65,8 @@ static sd_json_variant *find_same(sd_json_variant *report, sd_json_variant *subs
 	sd_json_variant *other;
 	REPORT_FOREACH(other, report, "subscriptions") {
 		if (report_number(other, "number") == report_number(subscription, "number") &&
+				strcmp(report_text(other, "reader"),
+						report_text(subscription, "reader")) == 0 &&
 				strcmp(report_text(other, "stream"),
 						report_text(subscription, "stream")) == 0) {
 			return other;
@@ -108,31 +111,96 @@ static void add_count(struct table *table, sd_json_variant *counts, const char *
 	table_add(table, count == 0 ? LOOK_FAINT : LOOK_WARNING, "%llu", (unsigned long long)count);
 }
 
+/* Copies are made by the producer, and by a consumer that holds frames for long. */
+static uint64_t copies_of(const struct flow *flow, const char *key) {
+	return report_number(report_field(flow->now, "producer_counts"), key) +
+			report_number(report_field(flow->now, "consumer_counts"), key);
+}
+
+/* Who reads it: of another domain its gidd knows, and ours the domain only. */
+static const char *consumer_of(const struct flow *flow, char text[80]) {
+	static const char link[] = "link to ";
+	const char *consumer = report_text(flow->now, "consumer");
+	if (strncmp(consumer, link, sizeof(link) - 1) != 0) {
+		return consumer;
+	}
+	snprintf(text, 80, "a program in %s", consumer + sizeof(link) - 1);
+	return text;
+}
+
 static void add_flow(struct table *table, const struct flow *flow) {
 	sd_json_variant *counts = report_field(flow->now, "producer_counts");
 	const char *state = report_text(flow->now, "state");
 	bool live = strcmp(state, "live") == 0;
-	char clock[24];
+	uint64_t copied = copies_of(flow, "copied_frames");
+	char clock[24], consumer[80];
 	table_add(table, LOOK_BOLD, "%s", report_text(flow->now, "stream"));
 	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "domain"));
 	table_add(table, LOOK_PLAIN, "%s", report_text(flow->now, "reader"));
-	table_add(table, live ? LOOK_GOOD : LOOK_WARNING, "%s", state);
 	table_add(table, flow->fps > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f", flow->fps);
 	add_time(table, flow->p50_us);
 	add_time(table, flow->p99_us);
-	table_add(table, LOOK_FAINT, "%s", report_clock_error(flow->now, clock));
 	table_add(table, LOOK_PLAIN, "%llu/%llu", (unsigned long long)report_number(counts, "held"),
 			(unsigned long long)report_number(flow->now, "credit"));
 	add_count(table, counts, "dropped");
-	add_count(table, counts, "copied_frames");
+	table_add(table, copied == 0 ? LOOK_FAINT : LOOK_WARNING, "%llu",
+			(unsigned long long)copied);
+	table_add(table, live ? LOOK_GOOD : LOOK_WARNING, "%s", state);
 	add_count(table, counts, "leases_expired");
-	table_add(table, LOOK_FAINT, "%s", report_text(flow->now, "consumer"));
+	table_add(table, LOOK_FAINT, "%s", report_clock_error(flow->now, clock));
+	table_add(table, LOOK_FAINT, "%s", consumer_of(flow, consumer));
+}
+
+/* Adds those of one side to an object with a number for each. */
+static void add_reasons(sd_json_variant **all, sd_json_variant *flow, const char *side) {
+	sd_json_variant *reasons = report_field(report_field(flow, side), "copy_reasons");
+	if (reasons == NULL || !sd_json_variant_is_object(reasons)) {
+		return;
+	}
+	/* As the keys and the values of an object lie: by turns. */
+	for (size_t i = 0; i + 1 < sd_json_variant_elements(reasons); i += 2) {
+		const char *name = sd_json_variant_string(sd_json_variant_by_index(reasons, i));
+		sd_json_variant *count = sd_json_variant_by_index(reasons, i + 1);
+		sd_json_variant_set_field_unsigned(all, name,
+				report_number(*all, name) + sd_json_variant_unsigned(count));
+	}
+}
+
+/* Why frames were copied, by both sides. To be unreferenced. */
+static sd_json_variant *reasons_of(const struct flow *flow) {
+	sd_json_variant *all = NULL;
+	sd_json_variant_new_object(&all, NULL, 0);
+	add_reasons(&all, flow->now, "producer_counts");
+	add_reasons(&all, flow->now, "consumer_counts");
+	return all;
+}
+
+/* A line of its own, so that the narrowest terminal has it. */
+static void print_reasons(const struct flow *flow) {
+	sd_json_variant *reasons = reasons_of(flow);
+	const char *between = ": ";
+	if (sd_json_variant_elements(reasons) > 0) {
+		printf("%s copied for %s", report_text(flow->now, "stream"),
+				report_text(flow->now, "reader"));
+	}
+	for (size_t i = 0; i + 1 < sd_json_variant_elements(reasons); i += 2) {
+		printf("%s%s%s%s %llu", between, look_begin(LOOK_WARNING),
+				sd_json_variant_string(sd_json_variant_by_index(reasons, i)),
+				look_end(LOOK_WARNING),
+				(unsigned long long)sd_json_variant_unsigned(
+						sd_json_variant_by_index(reasons, i + 1)));
+		between = ", ";
+	}
+	if (sd_json_variant_elements(reasons) > 0) {
+		printf("\n");
+	}
+	sd_json_variant_unref(reasons);
 }
 
 static void print_flows(sd_json_variant *before, sd_json_variant *after, double seconds) {
-	static const char *const headings[] = {"STREAM", "OF", "READER", "STATE", ">FRAMES/S",
-			">P50", ">P99", ">CLOCK", ">HELD", ">DROPPED", ">COPIED", ">LEASES",
-			"CONSUMER"};
+	/* What says that something is wrong first: those on the right go where there is no room. */
+	static const char *const headings[] = {"STREAM", "OF", "READER", ">FPS", ">P50", ">P99",
+			">HELD", ">DROPPED", ">COPIED", "STATE", ">LEASES", ">CLOCK", "CONSUMER"};
 	struct table *table = table_create(headings, 13);
 	sd_json_variant *subscription;
 	if (table == NULL) {
@@ -143,6 +211,10 @@ static void print_flows(sd_json_variant *before, sd_json_variant *after, double 
 		add_flow(table, &flow);
 	}
 	table_print(table);
+	REPORT_FOREACH(subscription, after, "subscriptions") {
+		const struct flow flow = {.now = subscription};
+		print_reasons(&flow);
+	}
 	if (report_element(after, "subscriptions", 0) == NULL) {
 		printf("%sno subscriptions%s\n", look_begin(LOOK_FAINT), look_end(LOOK_FAINT));
 	}
@@ -150,14 +222,21 @@ static void print_flows(sd_json_variant *before, sd_json_variant *after, double 
 }
 
 static sd_json_variant *flow_json(const struct flow *flow) {
-	static const char *const counts[] = {
-			"held", "dropped", "copied_frames", "copied_bytes", "leases_expired"};
+	static const char *const counts[] = {"held", "dropped", "leases_expired"};
 	sd_json_variant *out = NULL, *producer = report_field(flow->now, "producer_counts");
+	sd_json_variant *reasons = reasons_of(flow);
 	bool timed = !isnan(flow->p50_us);
+	char consumer[80];
 	sd_json_buildo(&out, SD_JSON_BUILD_PAIR_STRING("stream", report_text(flow->now, "stream")),
 			SD_JSON_BUILD_PAIR_STRING("domain", report_text(flow->now, "domain")),
 			SD_JSON_BUILD_PAIR_STRING("reader", report_text(flow->now, "reader")),
 			SD_JSON_BUILD_PAIR_STRING("state", report_text(flow->now, "state")),
+			SD_JSON_BUILD_PAIR_STRING("consumer", consumer_of(flow, consumer)),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"copied_frames", copies_of(flow, "copied_frames")),
+			SD_JSON_BUILD_PAIR_UNSIGNED(
+					"copied_bytes", copies_of(flow, "copied_bytes")),
+			SD_JSON_BUILD_PAIR_VARIANT("copy_reasons", reasons),
 			SD_JSON_BUILD_PAIR_REAL("fps", flow->fps),
 			SD_JSON_BUILD_PAIR_CONDITION(timed, "latency_us",
 					SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_REAL(
@@ -171,6 +250,7 @@ static sd_json_variant *flow_json(const struct flow *flow) {
 		sd_json_variant_set_field_unsigned(
 				&out, counts[i], report_number(producer, counts[i]));
 	}
+	sd_json_variant_unref(reasons);
 	return out;
 }
 
@@ -236,9 +316,90 @@ static void pause_for(double seconds, bool keyboard) {
 	}
 }
 
-static int sample_take(struct sample *sample, struct gid_domain *domain) {
+/* Which gidds are asked. */
+struct asked {
+	struct gid_domain *domains[DOMAINS_MAX];
+	size_t count;
+	bool all; /* of this system */
+};
+
+static bool asked_init(struct asked *asked, const struct options *options) {
+	char names[DOMAINS_MAX][GID_NAME_MAX + 1];
+	*asked = (struct asked){.all = options->all};
+	size_t found = options->all ? report_find_domains(names, DOMAINS_MAX) : 0;
+	for (size_t i = 0; i < found; i++) {
+		const struct options one = {.domain = names[i]};
+		asked->domains[asked->count] = report_connect(&one);
+		asked->count += asked->domains[asked->count] != NULL;
+	}
+	if (asked->count == 0) { /* or to hear why there is none */
+		asked->domains[0] = report_connect(options);
+		asked->count = asked->domains[0] != NULL;
+	}
+	return asked->count > 0;
+}
+
+static void asked_finish(struct asked *asked) {
+	for (size_t i = 0; i < asked->count; i++) {
+		gid_domain_destroy(asked->domains[i]);
+	}
+}
+
+static bool is_asked(const struct asked *asked, const char *name) {
+	for (size_t i = 0; i < asked->count; i++) {
+		if (strcmp(gid_domain_name(asked->domains[i]), name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Two gidds know of a subscription between two domains: the reader's knows who reads. */
+static sd_json_variant *own_subscriptions(
+		const struct asked *asked, sd_json_variant *report, sd_json_variant *all) {
+	sd_json_variant *subscription;
+	const char *domain = report_text(report, "domain");
+	REPORT_FOREACH(subscription, report, "subscriptions") {
+		const char *reader = report_text(subscription, "reader");
+		if (strcmp(reader, domain) == 0 || !is_asked(asked, reader)) {
+			sd_json_variant_append_array(&all, subscription);
+		}
+	}
+	return all;
+}
+
+/* One report of all that are asked; those that do not answer are left out. */
+static int sample_take_all(struct sample *sample, const struct asked *asked) {
+	sd_json_variant *all = NULL;
+	int error = -ENOTCONN;
+	sd_json_variant_new_array(&all, NULL, 0);
+	for (size_t i = 0; i < asked->count; i++) {
+		sd_json_variant *report;
+		gid_domain_dispatch(asked->domains[i]);
+		if (report_fetch(asked->domains[i], &report) < 0) {
+			continue;
+		}
+		error = 0;
+		all = own_subscriptions(asked, report, all);
+		if (sample->display == NULL) {
+			sample->display = display_fetch(report_text(report, "domain"));
+		}
+		sd_json_variant_unref(report);
+	}
+	sd_json_buildo(&sample->report, SD_JSON_BUILD_PAIR_STRING("domain", "*"),
+			SD_JSON_BUILD_PAIR_VARIANT("subscriptions", all));
+	sd_json_variant_unref(all);
+	return error;
+}
+
+static int sample_take(struct sample *sample, const struct asked *asked) {
 	*sample = (struct sample){.time = now_seconds()};
-	int error = report_fetch(domain, &sample->report);
+	if (asked->all) {
+		return sample_take_all(sample, asked);
+	}
+	/* Where gidd went away this brings it back. */
+	gid_domain_dispatch(asked->domains[0]);
+	int error = report_fetch(asked->domains[0], &sample->report);
 	if (error == 0) {
 		sample->display = display_fetch(report_text(sample->report, "domain"));
 	}
@@ -260,9 +421,9 @@ static void show(const struct options *options, bool live, const struct sample *
 	}
 	if (live) {
 		fputs("\033[H\033[J", stdout);
-		printf("Domain %s%s%s, every %.1f s; q ends\n\n", look_begin(LOOK_BOLD),
-				report_text(after->report, "domain"), look_end(LOOK_BOLD),
-				options->interval);
+		printf("%s %s%s%s, every %.1f s; q ends\n\n", options->all ? "Domains" : "Domain",
+				look_begin(LOOK_BOLD), report_text(after->report, "domain"),
+				look_end(LOOK_BOLD), options->interval);
 	}
 	print_flows(before->report, after->report, seconds);
 	if (after->display != NULL) {
@@ -272,8 +433,8 @@ static void show(const struct options *options, bool live, const struct sample *
 }
 
 int command_top(const struct options *options) {
-	struct gid_domain *domain = report_connect(options);
-	if (domain == NULL) {
+	struct asked asked;
+	if (!asked_init(&asked, options)) {
 		return EXIT_FAILURE;
 	}
 	struct sigaction action = {.sa_handler = handle_signal};
@@ -283,16 +444,14 @@ int command_top(const struct options *options) {
 	struct termios keys;
 	bool keyboard = live && keyboard_init(&keys);
 	struct sample before, after;
-	int error = sample_take(&before, domain);
+	int error = sample_take(&before, &asked);
 	if (live) {
 		fputs("\033[?25l", stdout); /* no cursor */
 	}
 	bool shown = false;
 	while (!interrupted && !(options->once && (shown || error < 0))) {
 		pause_for(options->interval, keyboard);
-		/* Where gidd went away this brings it back. */
-		gid_domain_dispatch(domain);
-		error = sample_take(&after, domain);
+		error = sample_take(&after, &asked);
 		if (error < 0) {
 			fprintf(stderr, "gidctl: no report from gidd: %s\n", gid_strerror(error));
 			sample_finish(&after);
@@ -312,6 +471,6 @@ int command_top(const struct options *options) {
 		keyboard_finish(&keys);
 	}
 	sample_finish(&before);
-	gid_domain_destroy(domain);
+	asked_finish(&asked);
 	return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -338,8 +338,34 @@ int gid_producer_get_showable(const struct gid_producer *producer,
 /** How many consumers there are. */
 uint32_t gid_producer_consumers(const struct gid_producer *producer);
 
-/** Adds to the stream's count of copies, which consumers and gidctl see. */
+/** Why a frame was copied. */
+enum gid_copy_reason {
+	GID_COPY_UNSAID = 0,
+	GID_COPY_STARTUP = 1,	      /**< decoded before the memory was negotiated */
+	GID_COPY_PADDED_WIDTH = 2,    /**< the decoder's rows are wider than the picture's */
+	GID_COPY_DECODER_MEMORY = 3,  /**< the decoder could decode in place, and does not */
+	GID_COPY_UPSTREAM_MEMORY = 4, /**< it was written into memory of somebody's own */
+	GID_COPY_SPLIT_MEMORY = 5,    /**< it lies in several pieces of memory */
+	GID_COPY_UNSEALED_MEMORY = 6, /**< its file has not the seals that it needs */
+	GID_COPY_OTHER_MACHINE = 7,   /**< a consumer on another machine cannot see the memory */
+	GID_COPY_PLAIN_LAYOUT = 8,    /**< its rows are not laid out as whoever gets it assumes */
+	GID_COPY_HELD = 9,	      /**< the consumer holds as many frames as it may */
+	GID_COPY_CANVAS_SLOTS = 10,   /**< all slots of an engine's canvas are held */
+	GID_COPY_COMPOSED = 11,	      /**< several surfaces were drawn into one picture */
+};
+/** Reasons are below it, also those of later versions. */
+#define GID_COPY_REASONS_MAX 16u
+
+/** The reason's name, as "upstream-memory"; NULL: there is none. */
+const char *gid_copy_reason_name(uint32_t reason);
+
+/**
+ * Adds a frame to the stream's count of copies, which consumers and gidctl see. The first is the
+ * same for a reason that is not said.
+ */
 void gid_producer_count_copy(struct gid_producer *producer, uint64_t bytes);
+void gid_producer_count_copy_for(
+		struct gid_producer *producer, enum gid_copy_reason reason, uint64_t bytes);
 
 /** Counts since the producer was made; `held` and `consumers` are present values. */
 struct gid_producer_stats {
@@ -460,6 +486,13 @@ int gid_consumer_holds(const struct gid_consumer *consumer, const struct gid_fra
  */
 int gid_consumer_keep(const struct gid_consumer *consumer, const struct gid_frame *frame,
 		const struct gid_slab *slab, void *to);
+
+/**
+ * Adds a frame that the consumer itself had to copy to what gidctl shows of its subscription. Makes
+ * no system call.
+ */
+void gid_consumer_count_copy(
+		struct gid_consumer *consumer, enum gid_copy_reason reason, uint64_t bytes);
 
 /**
  * Tells the producer when a frame of this stream was shown, by our clock, so that it can send the
