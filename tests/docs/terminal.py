@@ -47,8 +47,9 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """All that was shown in it."""
-        return self._bytes.decode(errors="replace").replace("\r", "")
+        """All that was shown in it, without its colours."""
+        text = self._bytes.decode(errors="replace").replace("\r", "")
+        return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
     def run(self, commands: str) -> None:
         """Pastes a block, which runs to its end. A command that fails is a failure of the block."""
