@@ -46,7 +46,7 @@ class Run:
     stall_us: float  # by how much the machine itself was late, at most
     transitions: list[str]  # of the telltale, until it was live again
     attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
-    compose_vs_bound: float  # the longest frame of gid-cluster's last 1024, to what it may take
+    compose_vs_bound: float  # the longest of gid-cluster's last 300 frames, to what it may take
     did: dict
     ended: list[str]  # programs of open that did not outlive it
 
@@ -90,7 +90,7 @@ def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
             if one["number"] > before
         ],
         attacker="".join(f"{role['state']}: {role['reason']}" for role in attackers),
-        compose_vs_bound=status["compose_p100_ns"] / status["frame_bound_ns"],
+        compose_vs_bound=status["compose_recent_max_ns"] / status["frame_bound_ns"],
         did=did,
         ended=ended,
     )

@@ -17,6 +17,8 @@
 #include "hidden.h"
 #include "socket.h"
 
+#define RECENT_FRAMES 300u
+
 typedef sd_json_variant variant;
 
 static int add_transitions(variant **array, const struct history *history) {
@@ -188,8 +190,8 @@ static int build_screen(variant **entry, const struct screen *screen) {
 					"compose_p50_ns", samples_percentile(&stats->compose, 50)),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"compose_p99_ns", samples_percentile(&stats->compose, 99)),
-			SD_JSON_BUILD_PAIR_UNSIGNED("compose_p100_ns",
-					samples_percentile(&stats->compose, 100)),
+			SD_JSON_BUILD_PAIR_UNSIGNED("compose_recent_max_ns",
+					samples_largest(&stats->compose, RECENT_FRAMES)),
 			SD_JSON_BUILD_PAIR_UNSIGNED("compose_max_ns", stats->compose_max_ns),
 			SD_JSON_BUILD_PAIR_UNSIGNED(
 					"compose_cpu_max_ns", stats->compose_cpu_max_ns),

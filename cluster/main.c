@@ -46,6 +46,7 @@ static void handle_log(enum wlr_log_importance importance, const char *format, v
 /* What frames take later comes from memory that is there from the start, and stays. */
 #define HEAP_BYTES ((size_t)16 << 20)
 #define STACK_BYTES ((size_t)512 << 10)
+#define REALTIME_US 1000000 /* without a sleep */
 
 static void fill_heap(void) {
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -98,16 +99,28 @@ static int handle_signal(int number, void *data) {
 	return 0;
 }
 
+/*
+ * A real-time thread that never sleeps takes its processor from everybody. A frame takes some ms;
+ * whoever started us starts us again.
+ */
+static void limit_realtime(void) {
+	const struct rlimit limit = {REALTIME_US, REALTIME_US};
+	if (setrlimit(RLIMIT_RTTIME, &limit) < 0) {
+		wlr_log(WLR_ERROR, "no limit of real time: %s", strerror(errno));
+	}
+}
+
 /* What a real set-up gives the domain that must not stutter. Where it is not allowed, we go on. */
 static void become_realtime(int priority) {
 	make_room_for_descriptors();
-	struct sched_param param = {.sched_priority = priority};
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
-		wlr_log(WLR_ERROR, "no real-time priority: %s", strerror(errno));
-	}
 	int ret = lock_memory();
 	if (ret < 0) {
 		wlr_log(WLR_ERROR, "memory is not locked: %s", strerror(-ret));
+	}
+	limit_realtime();
+	struct sched_param param = {.sched_priority = priority};
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0) {
+		wlr_log(WLR_ERROR, "no real-time priority: %s", strerror(errno));
 	}
 }
 

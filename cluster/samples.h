@@ -14,6 +14,9 @@ struct samples {
 
 void samples_add(struct samples *samples, uint64_t value);
 
+/* The largest of the last so many, as far as they are known. */
+uint64_t samples_largest(const struct samples *samples, uint64_t last);
+
 /* The value that `percent` of the last ones did not exceed; 0: there was none. */
 uint64_t samples_percentile(const struct samples *samples, unsigned percent);
 

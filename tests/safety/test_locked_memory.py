@@ -86,6 +86,39 @@ def test_no_memory_and_no_page_while_it_runs(cockpit: Cockpit) -> None:
     assert after == before
 
 
+def locked(display: Display, least: int) -> list[tuple[int, int]]:
+    """Of the mappings of others' pictures, of so many KiB at least: their size, what is locked."""
+    found, size, name = [], 0, ""
+    for line in Path(f"/proc/{display.program.pid}/smaps").read_text().splitlines():
+        words = line.split()
+        if "-" in words[0]:
+            name = line
+        elif words[0] == "Size:":
+            size = int(words[1])
+        elif words[0] == "Locked:" and "memfd:gid" in name and size >= least:
+            found.append((size, int(words[1])))
+    return found
+
+
+@pytest.mark.needs_root
+def test_what_others_fill_is_not_locked(cockpit: Cockpit) -> None:
+    display = Display(cockpit, ROLES, ("--realtime",))
+    display.status()  # it runs: memory has been locked
+    status = Path(f"/proc/{display.program.pid}/status").read_text()
+    assert re.search(r"^VmLck:\s+[1-9]", status, re.M), display.program.stderr
+    cockpit.run("open", [LIAR, "flood"])
+    for name in ("left", "right"):
+        display.wait_role("live", name=name)
+    slabs = locked(display, 1024)
+    assert slabs and not any(kib for _, kib in slabs), slabs
+
+
+def test_it_cannot_run_without_end_before_all_others(cockpit: Cockpit) -> None:
+    display = Display(cockpit, ROLES, ("--realtime",))
+    display.status()
+    assert resource.prlimit(display.program.pid, resource.RLIMIT_RTTIME) == (1000000, 1000000)
+
+
 def test_room_for_all_descriptors(cockpit: Cockpit) -> None:
     """To make more of it takes a refresh or two, with all that others send kept open meanwhile."""
     display = Display(cockpit, ROLES, ("--realtime",))
