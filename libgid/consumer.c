@@ -793,8 +793,8 @@ void gid_consumer_get_stats(const struct gid_consumer *consumer, struct gid_cons
 	if (consumer->shared != NULL) {
 		stats->held = consumer->ring.held;
 		stats->unread = gid_ring_readable(&consumer->ring);
-		stats->credit = (uint32_t)__atomic_load_n(
-				&consumer->shared->credit, __ATOMIC_RELAXED);
+		uint64_t credit = __atomic_load_n(&consumer->shared->credit, __ATOMIC_RELAXED);
+		stats->credit = credit <= GID_CREDIT_MAX ? (uint32_t)credit : 0;
 		stats->patient = __atomic_load_n(&consumer->shared->patient, __ATOMIC_RELAXED) != 0;
 		stats->lease_ns = __atomic_load_n(&consumer->shared->lease_ns, __ATOMIC_RELAXED);
 		stats->copied_frames =

@@ -25,6 +25,10 @@
 /* A time that is farther away does not count: the frame's lease could be over by then. */
 #define FAR_NS 500000000
 
+/* How long after a frame came the leases are renewed first: well before the shortest are over. */
+#define RENEWAL_US 100000
+#define RENEWAL_MIN_US 10000 // whatever the producer says
+
 /* Gives the frame that has waited longest back unseen. */
 static void view_drop_first(struct view *view) {
 	gid_consumer_release(view->consumer, waiting_get(&view->waiting, 0));
@@ -441,11 +445,38 @@ static void handle_frame(struct view *view, const struct gid_frame *frame) {
 	}
 }
 
+/* Three times a lease, as long as there is more than the picture that the stream shows. */
+static int handle_renewal(sd_event_source *source, uint64_t time, void *data) {
+	struct view *view = data;
+	struct gid_consumer_stats stats;
+	gid_consumer_get_stats(view->consumer, &stats);
+	if (stats.held < 2 || stats.lease_ns == 0 || gid_consumer_renew(view->consumer) < 0) {
+		view->renews = false;
+		return 0;
+	}
+	uint64_t third_us = stats.lease_ns / 3000;
+	sd_event_source_set_time(
+			source, time + (third_us > RENEWAL_MIN_US ? third_us : RENEWAL_MIN_US));
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+/* The compositor may hold frames for as long as it does not draw: they stay as they are. */
+static void view_begin_renewal(struct view *view) {
+	uint64_t now;
+	if (!view->renews && view->renewal != NULL &&
+			sd_event_now(view->event, CLOCK_MONOTONIC, &now) >= 0 &&
+			sd_event_source_set_time(view->renewal, now + RENEWAL_US) >= 0) {
+		sd_event_source_set_enabled(view->renewal, SD_EVENT_ONESHOT);
+		view->renews = true;
+	}
+}
+
 static void receive_frames(struct view *view) {
 	struct gid_frame frame;
 	int result;
 	while ((result = gid_consumer_receive(view->consumer, &frame)) > 0) {
 		handle_frame(view, &frame);
+		view_begin_renewal(view);
 	}
 	if (result == -EPROTO) {
 		warnx("%s: %s", view->options->stream, gid_domain_error(view->domain));
@@ -550,6 +581,11 @@ static int add_sources(struct view *view) {
 	if (result >= 0) {
 		result = sd_event_add_io(view->event, NULL, gid_consumer_get_fd(view->consumer),
 				EPOLLIN, handle_consumer, view);
+	}
+	if (result >= 0) {
+		result = sd_event_add_time_relative(view->event, &view->renewal, CLOCK_MONOTONIC,
+				RENEWAL_US, 0, handle_renewal, view);
+		view->renews = result >= 0;
 	}
 	if (result >= 0 && view->options->stats_path != NULL) {
 		result = sd_event_add_time_relative(view->event, NULL, CLOCK_MONOTONIC,
@@ -688,6 +724,7 @@ void view_finish(struct view *view) {
 	view_drop_feedbacks(view);
 	sd_event_source_unref(view->alarm);
 	sd_event_source_disable_unref(view->gone);
+	sd_event_source_unref(view->renewal);
 	if (view->frame_callback != NULL) {
 		wl_callback_destroy(view->frame_callback);
 	}

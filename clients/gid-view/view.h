@@ -48,7 +48,9 @@ struct view {
 	struct told told;
 	sd_event_source *gone;	// is about to veil the picture, or has; NULL: its producer is there
 	sd_event_source *alarm; // looks again at what waits; NULL: there was nothing to wait for
-	bool ended;		// --once, and the stream has ended
+	sd_event_source *renewal; // of the leases of what is held
+	bool renews;		  // it is to come
+	bool ended;		  // --once, and the stream has ended
 	struct stats stats;
 	struct gid_timeline *timeline; // of $GID_TIMELINE; NULL: none
 };

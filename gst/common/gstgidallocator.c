@@ -522,9 +522,26 @@ gst_gid_allocator_grow (
   }
   g_ptr_array_unref (made);
   /* the domain has no more: asking again each time that there is no free slot would not help */
-  if (is_out_of_memory (ret) && self->n_slots > 0)
+  if (is_out_of_memory (ret) && self->n_slots > 0) {
     self->limit = MIN (self->limit, self->n_slots);
+    self->exhausted = TRUE;
+  }
   return ret == 0;
+}
+
+gboolean
+gst_gid_allocator_raise_limit (GstGidAllocator *self)
+{
+  guint more =
+      MIN (MAX (self->n_slots / 2, 1), SLOTS_HELD_MAX - MIN (self->n_slots, SLOTS_HELD_MAX));
+
+  if (self->exhausted || self->growing || self->limit > self->n_slots || more == 0)
+    return FALSE;
+  GST_WARNING_OBJECT (self,
+      "readers hold half of all %u slots or more: adding %u. Set slots=%u or more to begin with",
+      self->n_slots, more, self->n_slots + more);
+  self->limit = self->n_slots + more;
+  return TRUE;
 }
 
 void

@@ -58,7 +58,8 @@ struct _GstGidAllocator
   GCond cond; /* a slot or a buffer came back, a pool is flushing, a slab is there */
   guint waiting; /* threads that wait for it; signals to nobody are system calls, too */
   GPtrArray *slabs; /* GstGidSlab */
-  guint limit; /* of slots: less than at first where the domain has no more */
+  guint limit; /* of slots: less than at first where the domain has no more, */
+  gboolean exhausted; /* as was found out; and more where consumers hold so many */
   guint n_slots;
   gboolean growing;
   gint turn; /* slots ever taken; atomic to read */
@@ -96,6 +97,12 @@ gboolean gst_gid_allocator_grow (
  * Call with the lock held.
  */
 gboolean gst_gid_allocator_may_wait (GstGidAllocator *self);
+
+/**
+ * Lets the next gst_gid_allocator_grow() add slots beyond the limit, as readers hold what there is.
+ * FALSE: there is no memory for that, or there are enough already. Call with the lock held.
+ */
+gboolean gst_gid_allocator_raise_limit (GstGidAllocator *self);
 
 /** Posts why there is no memory, as the element's error. Call without the lock. */
 void gst_gid_allocator_post_error (GstGidAllocator *self, const GError *error);

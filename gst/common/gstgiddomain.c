@@ -378,6 +378,23 @@ gst_gid_domain_reclaim (GstGidDomain *self)
   return found;
 }
 
+guint
+gst_gid_domain_count_read (GstGidDomain *self)
+{
+  guint count = 0;
+
+  gst_gid_domain_lock (self);
+  for (guint i = 0; i < self->producers->len; i++) {
+    struct gid_producer *producer = nth_producer (self, i)->producer;
+    struct gid_producer_stats stats;
+
+    gid_producer_get_stats (producer, &stats);
+    count += stats.held - MIN (stats.held, gid_producer_unread (producer));
+  }
+  gst_gid_domain_unlock_only (self);
+  return count;
+}
+
 void
 gst_gid_domain_reclaim_shown (GstGidDomain *self)
 {

@@ -78,6 +78,9 @@ void gst_gid_domain_remove_producer (GstGidDomain *domain, struct gid_producer *
  */
 gboolean gst_gid_domain_reclaim (GstGidDomain *domain);
 
+/** How many slots consumers have that have read them, about. Call without the lock. */
+guint gst_gid_domain_count_read (GstGidDomain *domain);
+
 /** Takes back the oldest frame of each producer, also from who reads it. Call without the lock. */
 void gst_gid_domain_reclaim_shown (GstGidDomain *domain);
 

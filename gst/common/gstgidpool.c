@@ -177,6 +177,17 @@ acquire_now (GstGidPool *self, GError **error)
 }
 
 /*
+ * Whether readers hold so many slots that those that are left do not carry the stream: then there
+ * have to be more. It is not so where they are only late to read.
+ */
+static gboolean
+make_more (GstGidAllocator *allocator)
+{
+  return 2 * gst_gid_domain_count_read (allocator->domain) >= allocator->n_slots
+      && gst_gid_allocator_raise_limit (allocator);
+}
+
+/*
  * Takes back what nobody has read, else waits a little. Where that is in vain for long, as there is
  * no memory for more slots, the picture that is shown is taken back as well. Called with the lock
  * held.
@@ -192,6 +203,8 @@ wait_for_consumers (GstGidPool *self, gint64 *since)
     *since = now;
     allocator->waits++;
   }
+  if (make_more (allocator))
+    return;
   late = now - *since > WAIT_WARNING;
   if (late) {
     GST_WARNING_OBJECT (self,

@@ -3,7 +3,7 @@
 
 #include "common/gstgidtimeline.h"
 
-#define DEFAULT_SLOTS 64
+#define DEFAULT_SLOTS 32
 #define DEFAULT_CREDIT 24
 #define DEFAULT_LEASE_MS 1000
 #define DEFAULT_STATS_INTERVAL_MS 1000

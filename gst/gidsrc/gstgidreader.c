@@ -5,7 +5,7 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* Between two looks. */
+/* Between two looks: leases that are shorter than three of the first cannot be renewed in time. */
 #define LOOK_MIN (10 * GST_MSECOND)
 #define LOOK_MAX (250 * GST_MSECOND)
 
@@ -71,10 +71,9 @@ next_look (const GstGidReader *self, const struct gid_consumer_stats *stats)
 
   if (stats->credit > stats->held && self->interval > 0)
     pause = MIN (pause, (stats->credit - stats->held) * self->interval / 4);
-  pause = MAX (pause, LOOK_MIN);
   if (stats->held > 0 && stats->lease_ns > 0)
     pause = MIN (pause, stats->lease_ns / 3);
-  return pause;
+  return MAX (pause, LOOK_MIN); /* whatever the producer says */
 }
 
 static gboolean

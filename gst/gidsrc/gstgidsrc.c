@@ -126,7 +126,9 @@ gst_gid_src_start (GstBaseSrc *src)
   self->discont = TRUE;
   self->sequence = self->lost = self->gone_by = self->missed = 0;
   self->taken = self->received = self->full_since = 0;
-  self->holds_long = self->away = FALSE;
+  self->came = self->came_at = 0;
+  self->is_dmabuf = FALSE;
+  self->holds_long = self->away = self->was_paused = FALSE;
   self->posted_state = 0;
   self->reason = 0;
   self->answered = self->subscribed = FALSE;
@@ -194,6 +196,7 @@ gst_gid_src_unlock (GstBaseSrc *src)
     /* after a pause they would be older than what was shown before it */
     if (self->live)
       gst_gid_src_forget_waiting (self);
+    self->was_paused = self->live;
     gst_gid_domain_unlock (self->reader->domain);
   }
   GST_OBJECT_UNLOCK (self);

@@ -48,9 +48,12 @@ struct _GstGidSrc
   int reason;
   guint may_hold; /* what was asked for, */
   gboolean may_hold_less; /* and whether nobody said so much */
+  gboolean was_paused; /* since the last frame, and is live */
   gboolean away; /* the streaming thread is downstream with a frame */
   GQueue waiting; /* GstGidArrival: for when it comes back, before what is in the ring */
   gsize waiting_bytes;
+  gsize picture_bytes; /* of the last that came to wait */
+  gboolean is_dmabuf; /* downstream takes nothing else, so that nothing can be copied */
   guint64 full_since; /* that the ring is, with a patient producer; 0: it is not */
   guint64 came, came_at; /* how many entries, and when the last of them was seen */
   gboolean holds_long; /* downstream has held more than a ring has for it */

@@ -237,10 +237,11 @@ wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer *
   if (enough)
     *buffer = gst_gid_src_copy_frame (self, import, &arrival->frame, &stale);
   if (*buffer) {
-    gst_buffer_set_size (*buffer, import->size);
+    gst_buffer_set_size (*buffer, MIN (import->size, gst_buffer_get_size (*buffer)));
     return gst_gid_src_count_held (self, import->size) ? GST_FLOW_OK : GST_FLOW_ERROR;
   }
   gst_gid_domain_lock (self->reader->domain);
+  self->is_dmabuf = import->format.dmabuf;
   if (!stale
       && gid_consumer_holds (self->reader->consumer, &arrival->frame, import->slab, NULL)
           != -ESTALE)

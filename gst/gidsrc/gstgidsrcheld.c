@@ -29,11 +29,11 @@ gst_gid_src_choose_credit (const GstGidSrc *self)
   return MIN (credit, GID_CREDIT_MAX);
 }
 
-/* What the producer allows, or else what was asked for. */
+/* What the producer says that it allows, which is no more than was asked for. */
 static guint
 get_credit (const GstGidSrc *self, const struct gid_consumer_stats *stats)
 {
-  return stats->credit > 0 ? stats->credit : self->may_hold;
+  return stats->credit > 0 ? MIN (stats->credit, self->may_hold) : self->may_hold;
 }
 
 /* --- what waits -------------------------------------------------------------------------------- */
@@ -85,6 +85,26 @@ receive (GstGidReader *reader, GstGidArrival *arrival)
   return ret;
 }
 
+/* After a pause: what came in it is older than what is to be shown now, but for the last picture. */
+static int
+receive_last (GstGidSrc *self, GstGidArrival *arrival)
+{
+  GstGidArrival older;
+  int ret = receive (self->reader, arrival);
+
+  while (ret == 1 && arrival->frame.gid != GID_NONE) {
+    older = *arrival;
+    if (receive (self->reader, arrival) != 1) {
+      *arrival = older;
+      break;
+    }
+    gid_consumer_release (self->reader->consumer, &older.frame);
+    self->discont = TRUE;
+  }
+  self->was_paused = ret != 1;
+  return ret;
+}
+
 int
 gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival)
 {
@@ -98,7 +118,7 @@ gst_gid_src_receive (GstGidSrc *self, GstGidArrival *arrival)
     g_free (first);
     ret = 1;
   } else {
-    ret = receive (self->reader, arrival);
+    ret = self->was_paused ? receive_last (self, arrival) : receive (self->reader, arrival);
     if (ret == 1)
       note_interval (self, &arrival->frame);
   }
@@ -120,8 +140,19 @@ gst_gid_src_finish_arrival (GstGidSrc *self, GstGidArrival *arrival)
 
 /* --- copies ------------------------------------------------------------------------------------ */
 
+/* Of a slot, what elements may look at: not all of it, for its owner chooses how large it is. */
+static gsize
+copy_size (const struct gid_slab_info *info)
+{
+  guint64 used = gid_layout_size (&info->layout);
+
+  /* to GStreamer the last plane may have some more rows */
+  return used == 0 ? info->slot_size
+                   : MIN (info->slot_size, used + 16 * info->layout.planes[0].stride);
+}
+
 /*
- * Copies the frame's slot into the buffer, which has as many bytes, and gives the frame back. With
+ * Copies the frame into the buffer, which has copy_size() bytes, and gives the frame back. With
  * the lock held, which is given up meanwhile. FALSE, with or without `*stale`: as below.
  */
 static gboolean
@@ -141,7 +172,7 @@ copy_slot (GstGidReader *reader, struct gid_slab *slab, const struct gid_frame *
   if (info.memory == GID_MEMORY_DMABUF)
     drawn = gid_dmabuf_begin_read (info.fd) == 0;
   if (drawn)
-    gst_buffer_fill (to, 0, view, info.slot_size);
+    gst_buffer_fill (to, 0, view, copy_size (&info));
   if (drawn && info.memory == GID_MEMORY_DMABUF)
     gid_dmabuf_end_read (info.fd);
   gst_gid_domain_lock (reader->domain);
@@ -188,7 +219,7 @@ gst_gid_src_copy_frame (
   *stale = FALSE;
   if (import->format.dmabuf)
     return NULL; /* downstream takes nothing else */
-  copy = acquire_held (self, import->info.slot_size);
+  copy = acquire_held (self, copy_size (&import->info));
   if (copy == NULL)
     return NULL;
   gst_gid_domain_lock (self->reader->domain);
@@ -272,7 +303,8 @@ is_crowded (GstGidSrc *self)
   gboolean quiet;
   guint room;
 
-  if (!self->away || self->drop_old || self->waiting_bytes >= self->max_size_bytes
+  if (!self->away || self->drop_old || self->is_dmabuf
+      || self->waiting_bytes + MAX (self->picture_bytes, 1) > self->max_size_bytes
       || (self->live && GST_STATE (self) != GST_STATE_PLAYING) || g_atomic_int_get (&self->flushing)
       || gst_pad_get_task_state (GST_BASE_SRC_PAD (self)) != GST_TASK_STARTED)
     return FALSE;
@@ -304,7 +336,7 @@ drop_pictures (GstGidSrc *self)
 
 /* The frame's copy, or NULL where it is lost. With the lock held, which is given up meanwhile. */
 static GstBuffer *
-copy_arrival (GstGidReader *reader, GstGidArrival *arrival)
+copy_arrival (GstGidReader *reader, GstGidSrc *self, GstGidArrival *arrival)
 {
   struct gid_slab_info info;
   gboolean stale;
@@ -313,7 +345,10 @@ copy_arrival (GstGidReader *reader, GstGidArrival *arrival)
   if (gid_slab_import (gst_gid_domain_get (reader->domain), arrival->frame.gid, &arrival->slab) < 0)
     return NULL;
   gid_slab_get_info (arrival->slab, &info);
-  copy = gst_buffer_new_allocate (NULL, info.slot_size, NULL);
+  self->picture_bytes = copy_size (&info);
+  if (self->waiting_bytes + self->picture_bytes > self->max_size_bytes)
+    return NULL;
+  copy = gst_buffer_new_allocate (NULL, self->picture_bytes, NULL);
   if (!copy_slot (reader, arrival->slab, &arrival->frame, copy, &stale))
     gst_clear_buffer (&copy);
   return copy;
@@ -333,7 +368,7 @@ take_one (GstGidReader *reader, GstGidSrc *self)
   if (arrival->frame.flags & GID_FRAME_FLUSH)
     drop_pictures (self);
   if (arrival->frame.gid != GID_NONE) {
-    arrival->copy = copy_arrival (reader, arrival);
+    arrival->copy = copy_arrival (reader, self, arrival);
     if (reader->consumer == NULL || arrival->copy == NULL) {
       if (reader->consumer)
         gid_consumer_release (reader->consumer, &arrival->frame);

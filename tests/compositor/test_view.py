@@ -226,6 +226,28 @@ def test_stopped_weston_holds_nobody_up(session: Session) -> None:
     assert shown.is_running()
 
 
+def test_stopped_weston_keeps_what_it_was_given(session: Session) -> None:
+    """The view renews its leases for as long as Weston does not give its buffers back."""
+    command = f"gst-launch-1.0 -q videotestsrc is-live=true ! {CAPS} ! gidsink stream=film"
+    session.cockpit.run("open", [*command.split(), "lease=300"])
+    stats = session.folder / "stats.json"
+    view(session, f"--stats={stats}", "--frames=1000000")
+    wait_for(lambda: stats.exists() and read(stats)["frames"] > 10, "frames to be shown")
+
+    def expired() -> int:
+        found = session.cockpit.status("open")["subscriptions"]
+        return sum(one["producer_counts"]["leases_expired"] for one in found)
+
+    before = expired()
+    os.kill(session.weston.pid, signal.SIGSTOP)
+    try:
+        received = read(stats)["received"]
+        wait_for(lambda: read(stats)["received"] > received + 60, "frames to flow on")
+        assert expired() == before
+    finally:
+        os.kill(session.weston.pid, signal.SIGCONT)
+
+
 def test_gidd_of_the_view_killed_and_back(session: Session) -> None:
     produce(session, PLATE)
     stats = session.folder / "stats.json"

@@ -158,6 +158,21 @@ def test_pause(cockpit: Cockpit, state: str) -> None:
     assert receiver.lines("end")[0]["overwritten"] == 0
 
 
+def test_pause_is_no_backlog(cockpit: Cockpit) -> None:
+    """Live, what came in a pause is past: only its last picture is given downstream after it."""
+    receiver = watch(cockpit)
+    sender = send(cockpit, ball(10**6), "")
+    receiver.wait_frames(20)
+    receiver.tell("state paused")
+    sent = sender.stats("sink")["frames"]
+    wait_for(lambda: sender.stats("sink")["frames"] > sent + 60, "frames in the pause")
+    count = len(receiver.frames)
+    receiver.tell("state playing")
+    receiver.wait_frames(count + 30)
+    # one may have been in its hand when it was paused
+    assert receiver.frames[count + 1]["offset"] > sent + 55
+
+
 def test_stopped_program_is_told(cockpit: Cockpit) -> None:
     """A reader that does not move loses what it held, and hears of it when it moves again."""
     receiver = watch(cockpit, "", "", "--video-meta", "1", "--hold", "6")
@@ -178,13 +193,37 @@ def test_stopped_program_is_told(cockpit: Cockpit) -> None:
     receiver.wait_frames(len(receiver.frames) + 20)
 
 
+def test_producer_makes_slots_for_who_holds(cockpit: Cockpit) -> None:
+    """More than it was told to have, rather than that it stands still."""
+    receiver = watch(cockpit, "", "", "--video-meta", "1", "--hold", "100")
+    sender = send(cockpit, ball(10**6, 100), "slots=3 lease=2000")
+    receiver.wait_frames(300)
+    assert receiver.stats("src")["taken"] == 0
+    assert sender.stats("sink")["leases-expired"] == 0
+    receiver.tell("quit")
+    assert receiver.finish().lines("end")[0]["overwritten"] == 0
+
+
+LITTLE = """
+[domain open]
+number=1
+memory=2M
+client-memory=800K
+[domain cluster]
+number=2
+[share open cluster]
+streams=*
+"""
+
+
+@pytest.mark.cockpit(LITTLE)
 def test_producer_that_lacks_memory(cockpit: Cockpit) -> None:
     """It has no slot but those that a program holds: it waits for a lease, and takes them."""
-    receiver = watch(cockpit, "", "", "--video-meta", "1", "--hold", "100")
-    sender = send(cockpit, ball(10**6, 100), "slots=3 lease=200")
-    receiver.wait_frames(10)
+    receiver = watch(cockpit, "credit=63", "", "--video-meta", "1", "--hold", "100")
+    sender = send(cockpit, ball(10**6, 100), "credit=63 lease=200")
     wait_for(lambda: receiver.messages("gid-taken"), "the message of it")
-    assert sender.stats("sink")["slots"] <= 4
+    receiver.wait_frames(len(receiver.frames) + 20)
+    assert sender.stats("sink")["slots"] <= 8
 
 
 # --- downstream that is slow ---
