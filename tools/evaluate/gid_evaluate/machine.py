@@ -34,5 +34,5 @@ def _version(program: str) -> str:
         result = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return "none"
-    found = re.search(r"\d+\.\d+\.\d+", result.stdout)
+    found = re.search(r"\d+\.\d+\.\d+(?:~git[\w.]+)?", result.stdout)  # a snapshot says which
     return found[0] if found else "unknown"
