@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <gid/timeline.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "producer.h"
 #include "sleep.h"
@@ -43,6 +44,17 @@ static void write_freed(const struct gid_producer *producer, gid_id gid) {
 
 /* --- back ------------------------------------------------------------------------------------- */
 
+/* Nobody holds the slot any more. */
+static void slot_is_free(struct gid_producer *producer, gid_id gid) {
+	producer->freed++;
+	if (producer->timeline != NULL) {
+		write_freed(producer, gid);
+	}
+	if (producer->options.released != NULL) {
+		producer->options.released(producer->options.data, gid);
+	}
+}
+
 /* Lets go of a slot for one consumer, which by force may be reading it still. */
 static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_force) {
 	struct gid_producer *producer = subscription->producer;
@@ -57,13 +69,24 @@ static void let_go(struct gid_subscription *subscription, gid_id gid, bool by_fo
 	uint32_t left = by_force ? gid_slab_let_go_by_force(slab, slot, subscription->domain)
 				 : gid_slab_let_go(slab, slot);
 	if (left == 0) {
-		producer->freed++;
-		if (producer->timeline != NULL) {
-			write_freed(producer, gid);
-		}
-		if (producer->options.released != NULL) {
-			producer->options.released(producer->options.data, gid);
-		}
+		slot_is_free(producer, gid);
+	}
+}
+
+/* And for the producer itself. */
+static void let_go_own(struct gid_producer *producer, gid_id gid) {
+	struct gid_slab *slab = gid_slab_find_held(producer->domain, gid);
+	if (slab != NULL && gid_slab_let_go(slab, gid_slot_of(gid)) == 0) {
+		slot_is_free(producer, gid);
+	}
+}
+
+void gid_producer_forget_shown(struct gid_producer *producer) {
+	gid_id gid = producer->shown.gid;
+	producer->shown.gid = GID_NONE;
+	producer->has_shown = false;
+	if (gid != GID_NONE) {
+		let_go_own(producer, gid);
 	}
 }
 
@@ -555,8 +578,50 @@ static bool send_to(struct gid_subscription *subscription, const struct gid_wire
 	return true;
 }
 
+/* --- what is shown, for who comes late -------------------------------------------------------- */
+
+/* Neither the end of a film nor a seek takes the last picture from a display. */
+static void keep_shown(struct gid_producer *producer, const struct gid_wire_frame *frame,
+		const void *note, struct gid_slab *slab) {
+	if (!producer->options.keeps_shown ||
+			(slab == NULL && (frame->flags & GID_FRAME_HIDDEN) == 0)) {
+		return;
+	}
+	if (slab != NULL) {
+		gid_slab_hold(slab, gid_slot_of(frame->gid));
+	}
+	producer->outdated = producer->shown.gid;
+	producer->shown = *frame;
+	producer->has_shown = true;
+	if (frame->note_size > 0) {
+		memcpy(&producer->shown_note, note, frame->note_size);
+	}
+}
+
+void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription) {
+	struct gid_wire_frame frame = producer->shown;
+	struct gid_slab *slab = NULL;
+	uint64_t now = gid_clock_now();
+	if (!producer->has_shown ||
+			(frame.gid != GID_NONE &&
+					gid_slab_find_sendable(producer->domain, frame.gid, &slab) <
+							0)) {
+		return;
+	}
+	frame.submit_time = now;
+	if (frame.present_time != GID_TIME_NONE && frame.present_time < now) {
+		frame.present_time = now;
+	}
+	send_to(subscription, &frame, &producer->shown_note, slab, now);
+}
+
 /* What sending led to, now that callbacks may run. */
 static void settle(struct gid_producer *producer) {
+	gid_id outdated = producer->outdated;
+	producer->outdated = GID_NONE;
+	if (outdated != GID_NONE) {
+		let_go_own(producer, outdated);
+	}
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
 		gid_id victim = sub->victim;
 		int failed = sub->failed;
@@ -609,6 +674,7 @@ static int send_to_all(struct gid_producer *producer, struct gid_frame *frame, u
 		}
 	}
 	producer->present = frame->gid != GID_NONE ? frame->gid : producer->present;
+	keep_shown(producer, &entry, frame->note, slab);
 	if (count > 0) {
 		start_lease(producer, now);
 	}
@@ -711,11 +777,8 @@ static void look_at_claims(struct gid_producer *producer) {
 	}
 }
 
-int gid_producer_reclaim(struct gid_producer *producer, bool force) {
-	gid_producer_enter(producer);
-	uint64_t freed = producer->freed;
-	collect_all(producer);
-	look_at_claims(producer);
+/* Frees the oldest slot that can be, unless one was freed since. */
+static void free_oldest(struct gid_producer *producer, uint64_t freed, bool force) {
 	struct gid_ring_sent oldest = {0};
 	while (producer->freed == freed && find_oldest(producer, oldest.time, &oldest)) {
 		if (!can_be_freed(producer, oldest.gid, force)) {
@@ -725,6 +788,19 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force) {
 				sub = sub->next) {
 			free_slot(sub, oldest.gid, force);
 		}
+	}
+}
+
+int gid_producer_reclaim(struct gid_producer *producer, bool force) {
+	gid_producer_enter(producer);
+	uint64_t freed = producer->freed;
+	collect_all(producer);
+	look_at_claims(producer);
+	free_oldest(producer, freed, force);
+	if (producer->freed == freed && producer->has_shown) {
+		/* who comes late has to wait for the next one */
+		gid_producer_forget_shown(producer);
+		free_oldest(producer, freed, force);
 	}
 	bool any = producer->freed != freed;
 	gid_producer_leave(producer);

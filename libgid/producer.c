@@ -175,6 +175,7 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 		producer->options.subscriber(
 				producer->options.data, request->domain, true, producer->consumers);
 	}
+	gid_producer_send_shown(producer, subscription);
 	return 0;
 
 error_watch:
@@ -333,6 +334,7 @@ static void lose_domain(struct gid_endpoint *endpoint) {
 	}
 	gid_producer_enter(producer);
 	gid_producer_end_all(producer, 0);
+	gid_producer_forget_shown(producer);
 	gid_producer_cancel_grants(producer);
 	gid_endpoint_remove(producer->domain, &producer->endpoint);
 	producer->domain = NULL;
@@ -370,6 +372,7 @@ static void unpublish(struct gid_producer *producer) {
 	gid_domain_request_cancel(producer->domain, producer);
 	gid_producer_cancel_grants(producer);
 	gid_producer_end_all(producer, 0);
+	gid_producer_forget_shown(producer);
 	if (producer->stream != 0) {
 		union gid_wire_message message;
 		gid_wire_begin(&message, GID_WIRE_UNPUBLISH, 0);
@@ -545,7 +548,8 @@ uint32_t gid_producer_unread(const struct gid_producer *producer) {
 	return most;
 }
 
-int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *shown) {
+int gid_producer_get_shown(
+		struct gid_producer *producer, uint32_t domain, struct gid_shown *shown) {
 	uint64_t now = gid_clock_now();
 	if (!producer->wants_shown) {
 		producer->wants_shown = true;
@@ -554,8 +558,12 @@ int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *show
 			__atomic_store_n(&sub->ring.ring->wants_shown, 1, __ATOMIC_RELAXED);
 		}
 	}
+	if (domain == 0 && producer->consumers != 1) {
+		return -ENODATA;
+	}
 	for (struct gid_subscription *sub = producer->subscriptions; sub != NULL; sub = sub->next) {
-		if (!sub->dead && gid_ring_get_shown(&sub->ring, shown) &&
+		if (!sub->dead && (domain == 0 || sub->domain == domain) &&
+				gid_ring_get_shown(&sub->ring, shown) &&
 				gid_wire_shown_is_right(shown, producer->sequence, now)) {
 			return 0;
 		}

@@ -32,6 +32,14 @@ struct gid_producer {
 	bool wants_shown;
 	uint64_t sequence;
 	gid_id present; /* the picture that was sent last */
+	/*
+	 * With `keeps_shown`: what the stream shows, for who comes late. Its gid is GID_NONE while
+	 * no slot is held for that. `outdated` is what was held before, until callbacks may run.
+	 */
+	struct gid_wire_frame shown;
+	struct gid_wire_note shown_note;
+	bool has_shown;
+	gid_id outdated;
 	/* When it lacked memory first since it sent, and last, ns; 0: it did not. */
 	uint64_t lacking_since, lacking_at;
 	uint64_t freed;	 /* slots whose last holder let go, ever */
@@ -53,6 +61,12 @@ void gid_producer_leave(struct gid_producer *producer);
 
 /* Collects the releases of one consumer. */
 void gid_subscription_collect(struct gid_subscription *subscription);
+
+/* To who subscribes, what the stream shows. */
+void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscription *subscription);
+
+/* Lets go of what is held for those. */
+void gid_producer_forget_shown(struct gid_producer *producer);
 
 /* Why a subscription ends. */
 enum gid_subscription_end {

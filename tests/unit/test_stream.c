@@ -207,9 +207,78 @@ static void test_wait(void) {
 	settle(NULL);
 }
 
+static bool is_frame(struct gid_consumer *consumer, gid_id gid, uint64_t sequence) {
+	struct gid_frame frame;
+	return gid_consumer_receive(consumer, &frame) == 1 && frame.gid == gid &&
+			frame.sequence == sequence && gid_consumer_release(consumer, &frame) == 0;
+}
+
+/* Who comes when nothing moves gets what is shown, and nobody else gets it again. */
+static void test_late(void) {
+	struct gid_producer_options options = {
+			.size = sizeof(options),
+			.released = hear_released,
+			.subscriber = hear_subscriber,
+			.keeps_shown = true,
+	};
+	struct gid_producer *producer = NULL;
+	struct gid_slab *slab = make_slab(4);
+	struct gid_frame frame;
+	memset(&heard, 0, sizeof(heard));
+	gid_producer_create(open_domain, "movie", &options, &producer);
+	tap_ok(producer != NULL && send_slot(producer, slab, 0) == 0 && heard.released == 0 &&
+					gid_slab_holders(slab, 0) == 1,
+			"a picture that nobody got is held");
+	tap_ok(send_slot(producer, slab, 1) == 0 && heard.released == 1 &&
+					gid_slab_holders(slab, 0) == 0,
+			"until the next is sent");
+	struct gid_consumer *early = consume(4, false, false);
+	settle(producer);
+	tap_ok(is_frame(early, gid_slab_gid(slab, 1), 2), "who comes then gets it");
+	struct gid_consumer *late = consume(4, false, false);
+	settle(producer);
+	tap_ok(gid_consumer_receive(late, &frame) == 1 && frame.sequence == 2 && frame.pts == 1 &&
+					frame.gid == gid_slab_gid(slab, 1) &&
+					gid_clock_now() - frame.submit_time < UINT64_C(60000000000),
+			"and also who comes later");
+	tap_ok(gid_consumer_receive(early, &frame) == -EAGAIN, "while the first gets nothing");
+	struct gid_frame mark = GID_FRAME_INIT;
+	mark.flags = GID_FRAME_FLUSH;
+	gid_producer_send(producer, &mark);
+	gid_consumer_receive(early, &frame);
+	tap_ok(send_slot(producer, slab, 2) == 2 && is_frame(early, gid_slab_gid(slab, 2), 4) &&
+					gid_slab_holders(slab, 1) == 1,
+			"the next one goes to both, and the late one holds the other still");
+	gid_consumer_destroy(late);
+	settle(producer);
+	tap_ok(gid_slab_holders(slab, 1) == 0 && gid_slab_holders(slab, 2) == 1, "until it goes");
+	tap_ok(gid_producer_reclaim(producer, false) == 1 && gid_slab_holders(slab, 2) == 0,
+			"what is shown gives way where a slot is needed");
+	late = consume(4, false, false);
+	settle(producer);
+	tap_ok(gid_consumer_receive(late, &frame) == -EAGAIN, "and then who comes has to wait");
+	gid_consumer_destroy(late);
+	send_slot(producer, slab, 3);
+	mark.flags = GID_FRAME_HIDDEN;
+	gid_producer_send(producer, &mark);
+	late = consume(4, false, false);
+	settle(producer);
+	tap_ok(gid_consumer_receive(late, &frame) == 1 && (frame.flags & GID_FRAME_HIDDEN) != 0 &&
+					gid_consumer_receive(late, &frame) == -EAGAIN,
+			"where nothing is shown it hears that");
+	gid_consumer_destroy(late);
+	gid_consumer_destroy(early);
+	send_slot(producer, slab, 0);
+	gid_producer_destroy(producer);
+	tap_ok(gid_slab_holders(slab, 0) == 0, "the producer's end lets go of it");
+	gid_slab_destroy(slab, false);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
 		test_flow();
+		test_late();
 		test_credit();
 		test_reconnect();
 		test_refusals();

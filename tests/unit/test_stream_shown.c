@@ -16,7 +16,7 @@ static int tell(struct gid_consumer *consumer, uint64_t sequence, uint64_t time,
 static bool hears(
 		struct gid_producer *producer, uint64_t sequence, uint64_t time, uint64_t refresh) {
 	struct gid_shown shown;
-	return gid_producer_get_shown(producer, &shown) == 0 && shown.sequence == sequence &&
+	return gid_producer_get_shown(producer, 0, &shown) == 0 && shown.sequence == sequence &&
 			shown.time == time && shown.refresh_ns == refresh;
 }
 
@@ -25,7 +25,7 @@ static void test_telling(struct gid_producer *producer, struct gid_consumer *con
 	struct gid_shown shown;
 	struct gid_frame frame;
 	tap_ok(!gid_consumer_wants_shown(consumer), "nobody has to tell what nobody wants");
-	tap_ok(gid_producer_get_shown(producer, &shown) == -ENODATA, "nothing was told");
+	tap_ok(gid_producer_get_shown(producer, 0, &shown) == -ENODATA, "nothing was told");
 	tap_ok(gid_consumer_wants_shown(consumer), "now somebody wants to know");
 	send_slot(producer, slab, 0);
 	tap_ok(gid_consumer_receive(consumer, &frame) == 1, "a frame");
@@ -56,16 +56,37 @@ static void test_lies(struct gid_producer *producer, struct gid_consumer *consum
 	int believed = 0;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		gid_ring_tell_shown(&consumer->ring, &lies[i]);
-		believed += gid_producer_get_shown(producer, &shown) == 0;
+		believed += gid_producer_get_shown(producer, 0, &shown) == 0;
 	}
 	tap_ok(believed == 0, "what cannot be is not believed");
 	tell(consumer, 1, now, REFRESH);
 	struct gid_wire_page *page = consumer->memory.data;
 	page->shown_count++;
-	tap_ok(gid_producer_get_shown(producer, &shown) == -ENODATA,
+	tap_ok(gid_producer_get_shown(producer, 0, &shown) == -ENODATA,
 			"nor is what is just being written");
 	page->shown_count++;
 	tap_ok(hears(producer, 1, now, REFRESH), "which is read later");
+}
+
+/* Of several each could do harm to the others. */
+static void test_several(struct gid_producer *producer, struct gid_consumer *consumer) {
+	struct gid_consumer_options options = {.size = sizeof(options)};
+	struct gid_consumer *own = NULL;
+	struct gid_shown shown;
+	uint64_t now = gid_clock_now();
+	tell(consumer, 1, now, REFRESH);
+	gid_consumer_create(open_domain, NULL, "movie", &options, &own);
+	settle(producer);
+	tell(own, 1, now + 1, REFRESH);
+	tap_ok(gid_producer_get_shown(producer, 0, &shown) == -ENODATA, "of two none counts");
+	tap_ok(gid_producer_get_shown(producer, 2, &shown) == 0 && shown.time == now &&
+					gid_producer_get_shown(producer, 1, &shown) == 0 &&
+					shown.time == now + 1 &&
+					gid_producer_get_shown(producer, 3, &shown) == -ENODATA,
+			"but the one whose domain is named");
+	gid_consumer_destroy(own);
+	settle(producer);
+	tap_ok(hears(producer, 1, now, REFRESH), "nor of one that is gone");
 }
 
 int main(void) {
@@ -80,6 +101,7 @@ int main(void) {
 	settle(producer);
 	test_telling(producer, consumer, slab);
 	test_lies(producer, consumer);
+	test_several(producer, consumer);
 	struct gid_consumer *later = consume(4, false, false);
 	settle(producer);
 	tap_ok(gid_consumer_wants_shown(later), "who comes later is asked as well");

@@ -230,6 +230,14 @@ struct gid_producer_options {
 	 * need not hurry so that no frame is missed.
 	 */
 	bool patient;
+	/**
+	 * Who subscribes gets at once what the stream shows: the picture that was sent last, with
+	 * its sequence number, or that there is none (GID_FRAME_HIDDEN). For that the producer
+	 * itself holds the picture's slot until it sends another one, also where nobody else does;
+	 * gid_producer_reclaim() gives it up. gid_producer_send() then returns 0 for a frame that
+	 * is held all the same: `released` tells when it is not any more.
+	 */
+	bool keeps_shown;
 };
 
 /**
@@ -318,12 +326,14 @@ uint32_t gid_producer_unread(const struct gid_producer *producer);
 bool gid_producer_needs_window(const struct gid_producer *producer);
 
 /**
- * What the first of the consumers that have a display told last, by gid_consumer_tell_shown(). It
- * may be untrue, but is possible: of a frame of this producer, less than a second ago, with a
- * refresh of 1 ms to 1 s or none. Consumers are asked to tell from the first call on, for it costs
- * them something. Makes no system call. Returns 0; -ENODATA: nobody told anything.
+ * What the first consumer of the domain `domain` that has a display told last, by
+ * gid_consumer_tell_shown(); 0: what the only consumer told, and nothing where there are several,
+ * for each could make the producer serve its display at the cost of the others. It may be untrue,
+ * but is possible: of a frame of this producer, less than a second ago, with a refresh of 1 ms to
+ * 1 s or none. Consumers are asked to tell from the first call on, for it costs them something.
+ * Makes no system call. Returns 0; -ENODATA: nothing was told.
  */
-int gid_producer_get_shown(struct gid_producer *producer, struct gid_shown *shown);
+int gid_producer_get_shown(struct gid_producer *producer, uint32_t domain, struct gid_shown *shown);
 
 /**
  * The formats that all consumers can show that told theirs by gid_consumer_tell_showable(), in the
