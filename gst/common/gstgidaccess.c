@@ -34,7 +34,8 @@ list_domains (struct gid_domain *domain)
 }
 
 gboolean
-gst_gid_access_parse (GstGidAccess *self, GstGidDomain *domain, const gchar *names, GError **error)
+gst_gid_access_parse (GstGidAccess *self, GstGidDomain *domain, const gchar *property,
+    const gchar *names, GError **error)
 {
   GHashTable *numbers = list_domains (gst_gid_domain_get (domain));
   gchar **words = g_strsplit (names, ",", -1);
@@ -55,7 +56,7 @@ gst_gid_access_parse (GstGidAccess *self, GstGidDomain *domain, const gchar *nam
       gchar *list = g_strjoinv (", ", known);
 
       g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-          "There is no domain \"%s\" to be named in readers=; there are: %s", word, list);
+          "There is no domain \"%s\" to be named in %s=; there are: %s", word, property, list);
       g_free (list);
       g_free (known);
     }

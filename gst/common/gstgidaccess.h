@@ -14,11 +14,11 @@ typedef struct
 } GstGidAccess;
 
 /**
- * Reads names (or numbers) with commas between. Asks gidd which domains there are. Returns FALSE
+ * Reads names (or numbers) with commas between, the value of this property. Asks gidd which domains there are. Returns FALSE
  * with an error that names those there are. Call with the domain's lock held.
  */
-gboolean gst_gid_access_parse (
-    GstGidAccess *access, GstGidDomain *domain, const gchar *names, GError **error);
+gboolean gst_gid_access_parse (GstGidAccess *access, GstGidDomain *domain, const gchar *property,
+    const gchar *names, GError **error);
 
 G_END_DECLS
 

@@ -368,17 +368,17 @@ read_text (Reading *reading)
   return read_word (reading, "_-+/:.");
 }
 
-/* Whether a field that means something has the type by which it does. */
-static gboolean
-is_as_known (const gchar *field, GType type)
+/* By which type a field means something; "string": also that of all others where none is said. */
+static const gchar *
+type_of (const gchar *field)
 {
   if (strcmp (field, "width") == 0 || strcmp (field, "height") == 0 || strcmp (field, "views") == 0)
-    return type == G_TYPE_INT;
+    return "int";
   if (strcmp (field, "pixel-aspect-ratio") == 0 || g_str_has_suffix (field, "framerate"))
-    return type == GST_TYPE_FRACTION;
+    return "fraction";
   if (strcmp (field, "multiview-flags") == 0)
-    return type == GST_TYPE_VIDEO_MULTIVIEW_FLAGSET;
-  return !is_known (field) || type == G_TYPE_STRING;
+    return "GstVideoMultiviewFlagsSet";
+  return "string";
 }
 
 static void
@@ -389,7 +389,7 @@ set_field (GstStructure *structure, const gchar *field, const gchar *type, const
 
   while (simple->name && strcmp (simple->name, type) != 0)
     simple++;
-  if (simple->name == NULL || !is_as_known (field, simple->type))
+  if (simple->name == NULL || (is_known (field) && strcmp (type, type_of (field)) != 0))
     return;
   g_value_init (&value, simple->type);
   if (simple->read (&value, text))
@@ -397,7 +397,16 @@ set_field (GstStructure *structure, const gchar *field, const gchar *type, const
   g_value_unset (&value);
 }
 
-/* ", width=(int)320" */
+/* "(int)"; NULL: there is none. FALSE: a parenthesis without a type. */
+static gboolean
+read_type (Reading *reading, gchar **type)
+{
+  *type = NULL;
+  return !skip (reading, '(')
+      || ((*type = read_word (reading, "_-")) != NULL && skip (reading, ')'));
+}
+
+/* ", width=(int)320", or as people write it, ", width=320" */
 static gboolean
 read_field (Reading *reading, GstStructure *structure)
 {
@@ -408,10 +417,9 @@ read_field (Reading *reading, GstStructure *structure)
     return FALSE;
   skip_blanks (reading);
   good = (field = read_word (reading, "_-+/:.")) != NULL && g_ascii_isalpha (*field)
-      && skip (reading, '=') && skip (reading, '(') && (type = read_word (reading, "_-")) != NULL
-      && skip (reading, ')') && (text = read_text (reading)) != NULL;
+      && skip (reading, '=') && read_type (reading, &type) && (text = read_text (reading)) != NULL;
   if (good)
-    set_field (structure, field, type, text);
+    set_field (structure, field, type ? type : type_of (field), text);
   g_free (field);
   g_free (type);
   g_free (text);

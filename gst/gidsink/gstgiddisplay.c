@@ -43,6 +43,8 @@ gst_gid_display_clock_new (void)
 /* The most that it is fast or slow, in millionths. */
 #define MOST_PPM 10000
 #define MILLION 1000000
+/* A display with refreshes further apart is none to wait for. */
+#define REFRESH_MAX (50 * GST_MSECOND)
 
 /* `later`: by how many ns the source's next frames should come later. */
 static void
@@ -80,6 +82,31 @@ send_qos (GstGidSink *self, GstClockTime pts, guint64 late_by, guint64 refresh)
           (GstClockTimeDiff) late_by, running));
 }
 
+/* Of the source's rate, ns; 0: it is not known. */
+static guint64
+frame_duration (GstGidSink *self)
+{
+  const GstVideoInfo *info = &self->format.info;
+
+  return GST_VIDEO_INFO_FPS_N (info) > 0
+      ? gst_util_uint64_scale_int (
+            GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info))
+      : 0;
+}
+
+/*
+ * A display whose refreshes are much further apart than frames, or so far that nobody looks at such
+ * a display, would have frames sent in bursts.
+ */
+static gboolean
+is_sensible (GstGidSink *self, const struct gid_shown *shown)
+{
+  guint64 duration = frame_duration (self);
+
+  return shown->refresh_ns > 0 && shown->refresh_ns <= REFRESH_MAX
+      && (duration == 0 || shown->refresh_ns <= duration + duration / 2);
+}
+
 void
 gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
 {
@@ -93,9 +120,9 @@ gst_gid_sink_follow_display (GstGidSink *self, const struct gid_frame *frame)
   sent->time = frame->submit_time;
   sent->pts = frame->pts;
   gst_gid_domain_lock (self->domain);
-  ret = gid_producer_get_shown (self->producer, &shown);
+  ret = gid_producer_get_shown (self->producer, self->display_number, &shown);
   gst_gid_domain_unlock (self->domain);
-  if (ret < 0 || shown.sequence == self->shown.sequence || shown.refresh_ns == 0
+  if (ret < 0 || shown.sequence == self->shown.sequence || !is_sensible (self, &shown)
       || frame->sequence - shown.sequence >= GST_GID_SINK_SENT)
     return;
   self->shown = shown;
@@ -125,7 +152,7 @@ static GstClockTimeDiff
 display_shift (GstGidSink *self, GstBuffer *buffer)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
-  guint64 due = gst_gid_sink_due_time (self, buffer), wanted, turn, earliest;
+  guint64 due = gst_gid_sink_due_time (self, buffer), wanted, turn, earliest, send, most;
 
   if (due == GID_TIME_NONE)
     return 0;
@@ -134,9 +161,12 @@ display_shift (GstGidSink *self, GstBuffer *buffer)
   turn = (guint64) ((gint64) due + MIN (gst_base_sink_get_ts_offset (sink), 0));
   /* what is live is not there any sooner */
   earliest = gst_gid_sink_is_live (self) ? turn + (wanted - due) : 0;
-  return (GstClockTimeDiff) (gst_gid_deadline_send_time (
-                                 &self->deadline, self->shown.time, wanted, earliest)
-      - turn);
+  send = gst_gid_deadline_send_time (&self->deadline, self->shown.time, wanted, earliest);
+  /* Whatever a consumer says of its display: the nearest refresh is half a one away, and no display
+   * that one waits for needs a frame sooner than another half before that. */
+  most = MIN (self->shown.refresh_ns, frame_duration (self) ? frame_duration (self) : REFRESH_MAX);
+  send = CLAMP (send, wanted - most, wanted + most / 2);
+  return (GstClockTimeDiff) (send - turn);
 }
 
 void

@@ -284,7 +284,7 @@ tell_of_lost (const GstMetaInfo *info, gpointer data)
 {
   GstGidSink *self = data;
 
-  if (g_hash_table_add (self->lost_metas, GSIZE_TO_POINTER (info->type)))
+  if (g_hash_table_add (self->told_of, GSIZE_TO_POINTER (info->type)))
     GST_ELEMENT_INFO (self, STREAM, NOT_IMPLEMENTED,
         ("Readers do not get the %s of frames: metadata of that kind does not travel.",
             g_type_name (info->type)),

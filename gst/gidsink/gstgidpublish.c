@@ -56,6 +56,22 @@ subscriber_changed (void *data, uint32_t domain, bool joined, uint32_t consumers
       NULL);
 }
 
+/* Whose display counts. With the domain's lock held. */
+static gboolean
+find_display (GstGidSink *self, const gchar *name, GError **error)
+{
+  GstGidAccess named;
+
+  self->display_number = 0;
+  if (name == NULL)
+    return TRUE;
+  if (!gst_gid_access_parse (&named, self->domain, "display-domain", name, error))
+    return FALSE;
+  for (guint32 i = 1; i <= GID_DOMAIN_MAX && self->display_number == 0; i++)
+    self->display_number = named.allowed[i] ? i : 0;
+  return TRUE;
+}
+
 /* --- its life ------------------------------------------------------------------------------------ */
 
 gboolean
@@ -67,9 +83,10 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
     .subscriber = subscriber_changed,
     .data = self,
     .quiet = true,
+    .keeps_shown = true,
   };
   struct gid_producer *producer;
-  gchar *stream, *readers, *timeline_path;
+  gchar *stream, *readers, *display_domain, *timeline_path;
   gboolean leaky, good;
   int ret;
 
@@ -80,6 +97,7 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
   options.patient = !leaky;
   stream = g_strdup (self->stream);
   readers = g_strdup (self->readers);
+  display_domain = g_strdup (self->display_domain);
   timeline_path = g_strdup (self->timeline_path);
   GST_OBJECT_UNLOCK (self);
 
@@ -88,7 +106,9 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
   g_free (timeline_path);
 
   gst_gid_domain_lock (self->domain);
-  good = readers == NULL || gst_gid_access_parse (&self->access, self->domain, readers, error);
+  good = (readers == NULL
+             || gst_gid_access_parse (&self->access, self->domain, "readers", readers, error))
+      && find_display (self, display_domain, error);
   if (good) {
     options.allow = readers ? may_subscribe : NULL;
     ret = gid_producer_create (gst_gid_domain_get (self->domain), stream, &options, &producer);
@@ -107,6 +127,7 @@ gst_gid_sink_publish (GstGidSink *self, GError **error)
     g_clear_pointer (&self->timeline, gid_timeline_unref);
   g_free (stream);
   g_free (readers);
+  g_free (display_domain);
   return good;
 }
 

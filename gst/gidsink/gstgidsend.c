@@ -209,10 +209,11 @@ gst_gid_sink_wait_to_preroll (GstGidSink *self, gboolean *ready)
 {
   GstBaseSink *sink = GST_BASE_SINK_CAST (self);
   gint64 end;
-  gboolean leaky;
+  gboolean leaky, connection;
 
   GST_OBJECT_LOCK (self);
   leaky = self->leaky;
+  connection = self->wait_for_connection;
   end = g_get_monotonic_time () + self->lease_ms * G_TIME_SPAN_MILLISECOND;
   GST_OBJECT_UNLOCK (self);
 
@@ -220,7 +221,8 @@ gst_gid_sink_wait_to_preroll (GstGidSink *self, gboolean *ready)
     gint64 now = g_get_monotonic_time ();
     gboolean consumer = gst_gid_sink_has_consumer (self);
 
-    *ready = consumer && (leaky || has_room (self));
+    /* with nobody there, for who comes during the pause */
+    *ready = consumer ? leaky || has_room (self) : !connection;
     if (*ready || !consumer || !self->picture_is_due || now >= end)
       return GST_FLOW_OK;
     GST_BASE_SINK_PREROLL_WAIT_UNTIL (sink, now + WAIT_STEP);
@@ -243,7 +245,7 @@ send_named (GstGidSink *self, GstBuffer *buffer, struct gid_frame *frame, GstGid
 
   gst_gid_domain_lock (self->domain);
   sent = gid_producer_send (self->producer, frame);
-  if (sent > 0)
+  if (sent >= 0)
     gst_gid_domain_keep (
         self->domain, self->producer, frame->gid, buffer, (GstMiniObject *) export);
   /* upstream may have but few buffers of its own, and no pool of ours that asks for them */

@@ -52,7 +52,7 @@ gst_gid_sink_start (GstBaseSink *sink)
   self->asked = 0;
   self->shown = (struct gid_shown) { 0 };
   self->knows_live = self->live = FALSE;
-  g_hash_table_remove_all (self->lost_metas);
+  g_hash_table_remove_all (self->told_of);
   g_atomic_int_set (&self->end_is_asked, FALSE);
   self->picture_is_due = TRUE;
   g_atomic_int_set (&self->only_raw, FALSE);
@@ -203,7 +203,7 @@ gst_gid_sink_prepare (GstBaseSink *sink, GstBuffer *buffer)
 /*
  * Shows the picture already while the pipeline is paused, as after a seek or a step. Comes once more
  * for the same buffer where the pipeline is paused again before the buffer was due. What nobody got
- * here is left to render().
+ * here, though there are consumers, is left to render().
  */
 static GstFlowReturn
 gst_gid_sink_preroll (GstBaseSink *sink, GstBuffer *buffer)
@@ -211,14 +211,18 @@ gst_gid_sink_preroll (GstBaseSink *sink, GstBuffer *buffer)
   GstGidSink *self = GST_GID_SINK (sink);
   gboolean ready;
   GstFlowReturn ret;
-  guint sent = 0;
+  gboolean consumer;
+  guint sent;
 
   if (self->prerolled == buffer || gst_buffer_n_memory (buffer) == 0)
     return GST_FLOW_OK;
   ret = gst_gid_sink_wait_to_preroll (self, &ready);
-  if (ret == GST_FLOW_OK && ready)
-    ret = gst_gid_sink_send (self, buffer, FALSE, &sent);
-  if (sent > 0)
+  if (ret != GST_FLOW_OK || !ready)
+    return ret;
+  consumer = gst_gid_sink_has_consumer (self);
+  sent = 0;
+  ret = gst_gid_sink_send (self, buffer, FALSE, &sent);
+  if (ret == GST_FLOW_OK && (sent > 0 || !consumer))
     gst_buffer_replace (&self->prerolled, buffer);
   return ret;
 }
@@ -283,11 +287,40 @@ gst_gid_sink_event (GstBaseSink *sink, GstEvent *event)
   return GST_BASE_SINK_CLASS (gst_gid_sink_parent_class)->event (sink, event);
 }
 
+/*
+ * Raw video of a format that DRM does not have is refused before it comes to us, and upstream says
+ * only that it could not negotiate. Told once for each caps that are asked for.
+ */
+static void
+tell_unknown_format (GstGidSink *self, const GstCaps *caps)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const gchar *format = gst_structure_get_string (structure, "format");
+  GstGidFormat known;
+
+  if (format && gst_structure_has_name (structure, "video/x-raw")
+      && gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN
+      && !gst_gid_format_from_caps (&known, caps)
+      && g_hash_table_add (self->told_of, (gpointer) g_intern_string (format)))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("Frames of the format %s cannot be sent, as DRM has no name for it. Put a videoconvert in "
+         "front of gidsink.",
+            format),
+        (NULL));
+}
+
 static gboolean
 gst_gid_sink_query (GstBaseSink *sink, GstQuery *query)
 {
   GstGidSink *self = GST_GID_SINK (sink);
 
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
+    GstCaps *caps;
+
+    gst_query_parse_accept_caps (query, &caps);
+    if (gst_caps_is_fixed (caps))
+      tell_unknown_format (self, caps);
+  }
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && self->producer) {
     gst_clear_buffer (&self->prerolled);
     gst_gid_sink_drain (self);
@@ -345,7 +378,7 @@ gst_gid_sink_finalize (GObject *object)
   GstGidSink *self = GST_GID_SINK (object);
 
   gst_object_unref (self->clock);
-  g_hash_table_unref (self->lost_metas);
+  g_hash_table_unref (self->told_of);
   gst_gid_sink_finish_properties (self);
   g_mutex_clear (&self->wait_lock);
   g_cond_clear (&self->wait_cond);
@@ -395,7 +428,7 @@ gst_gid_sink_init (GstGidSink *self)
 {
   gst_gid_sink_init_properties (self);
   self->clock = gst_gid_display_clock_new ();
-  self->lost_metas = g_hash_table_new (NULL, NULL);
+  self->told_of = g_hash_table_new (NULL, NULL);
   g_mutex_init (&self->wait_lock);
   g_cond_init (&self->wait_cond);
   /* the last sample would pin a slot for nothing */

@@ -30,7 +30,7 @@ struct _GstGidSink
   GstBaseSink parent;
 
   /* properties; the object lock */
-  gchar *domain_name, *stream, *readers, *timeline_path;
+  gchar *domain_name, *stream, *readers, *display_domain, *timeline_path;
   guint slots, credit, lease_ms, stats_interval_ms;
   gboolean dmabuf, leaky, wait_for_connection, wait_for_latency, display_clock, display_sync;
   GstGidCopyPolicy copy_policy;
@@ -44,6 +44,7 @@ struct _GstGidSink
   gint only_raw; /* dma-bufs were tried in vain; atomic */
   gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
   GstGidAccess access; /* where `readers` is set */
+  guint32 display_number; /* of `display-domain`; 0: the only consumer's display counts */
   struct gid_timeline *timeline; /* NULL: none */
   GstClock *clock; /* offered with `display-clock`: follows the consumer's display */
   struct gid_producer_stats last_stats; /* when there is no producer any more */
@@ -58,7 +59,7 @@ struct _GstGidSink
   GstGidFormat format;
   gchar *description; /* of slabs for these caps */
   GstGidNote note; /* of the present frame */
-  GHashTable *lost_metas; /* GType of those that were told of: a set */
+  GHashTable *told_of; /* GType of metadata, and names of formats, that were told of: a set */
   GstGidAllocator *allocator; /* for these caps; to change with the object lock */
   GstGidAllocator *asked_allocator; /* for an ALLOCATION query with other caps than these */
   GstCaps *asked_caps;

@@ -27,6 +27,7 @@ enum
   PROP_STATS_INTERVAL,
   PROP_TIMELINE,
   PROP_DISPLAY_CLOCK,
+  PROP_DISPLAY_DOMAIN,
   PROP_DISPLAY_SYNC,
 };
 
@@ -48,6 +49,7 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
     case PROP_READERS:
     case PROP_PEER:
       g_free (self->readers);
+      g_free (self->display_domain);
       self->readers = g_value_dup_string (value);
       break;
     case PROP_SLOTS:
@@ -91,6 +93,10 @@ set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
         GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
       else
         GST_OBJECT_FLAG_UNSET (self, GST_ELEMENT_FLAG_PROVIDE_CLOCK);
+      break;
+    case PROP_DISPLAY_DOMAIN:
+      g_free (self->display_domain);
+      self->display_domain = g_value_dup_string (value);
       break;
     case PROP_DISPLAY_SYNC:
       self->display_sync = g_value_get_boolean (value);
@@ -156,6 +162,9 @@ get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
     case PROP_DISPLAY_CLOCK:
       g_value_set_boolean (value, self->display_clock);
       break;
+    case PROP_DISPLAY_DOMAIN:
+      g_value_set_string (value, self->display_domain);
+      break;
     case PROP_DISPLAY_SYNC:
       g_value_set_boolean (value, self->display_sync);
       break;
@@ -182,6 +191,7 @@ gst_gid_sink_finish_properties (GstGidSink *self)
   g_free (self->domain_name);
   g_free (self->stream);
   g_free (self->readers);
+  g_free (self->display_domain);
   g_free (self->timeline_path);
 }
 
@@ -254,13 +264,18 @@ gst_gid_sink_install_properties (GObjectClass *klass)
           DEFAULT_STATS_INTERVAL_MS, playing));
   g_object_class_install_property (klass, PROP_DISPLAY_CLOCK,
       g_param_spec_boolean ("display-clock", "Display clock",
-          "Offer the pipeline a clock that follows the display of the first consumer that has one: "
-          "sources that follow it make their frames just before they are shown",
+          "Offer the pipeline a clock that follows the display of the consumer: sources that follow "
+          "it make their frames just before they are shown",
           FALSE, ready));
+  g_object_class_install_property (klass, PROP_DISPLAY_DOMAIN,
+      g_param_spec_string ("display-domain", "Display domain",
+          "Domain whose display counts for display-clock and display-sync (default: that of the only "
+          "consumer; none where there are several)",
+          NULL, ready));
   g_object_class_install_property (klass, PROP_DISPLAY_SYNC,
       g_param_spec_boolean ("display-sync", "Display sync",
-          "Send each frame just in time for the refresh nearest to its time, of the display of the "
-          "first consumer that has one",
+          "Send each frame just in time for the refresh nearest to its time, of the consumer's "
+          "display",
           FALSE, ready));
   g_object_class_install_property (klass, PROP_TIMELINE, gst_gid_timeline_param_spec (ready));
 }

@@ -139,6 +139,24 @@ describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
   return ok && (self->has_video_meta || (import->is_plain && !cropped));
 }
 
+/* What the stream is, and what was asked for instead: nobody else knows both. */
+static void
+tell_not_negotiated (GstGidSrc *self)
+{
+  GstCaps *taken = gst_pad_peer_query_caps (GST_BASE_SRC_PAD (self), NULL);
+  gchar *is = gst_caps_to_string (self->caps);
+  gchar *wanted = taken ? gst_caps_to_string (taken) : g_strdup ("nothing");
+
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("The stream \"%s\" is %s, which the next element does not take. Put a videoconvert (for "
+       "another size a videoscale, for another rate a videorate) behind gidsrc.",
+          self->stream, is),
+      ("it takes %s", wanted));
+  g_free (wanted);
+  g_free (is);
+  gst_clear_caps (&taken);
+}
+
 static GstFlowReturn
 negotiate (GstGidSrc *self, GstGidImport *import)
 {
@@ -146,10 +164,14 @@ negotiate (GstGidSrc *self, GstGidImport *import)
     return GST_FLOW_OK;
   gst_caps_replace (&self->caps, import->caps);
   gst_gid_src_clear_copies (self);
-  if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self)))
+  /* whether downstream took the caps only the next buffer would tell */
+  if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self))
+      && gst_pad_peer_query_accept_caps (GST_BASE_SRC_PAD (self), self->caps))
     return GST_FLOW_OK;
-  return GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)) ? GST_FLOW_FLUSHING
-                                                       : GST_FLOW_NOT_NEGOTIATED;
+  if (GST_PAD_IS_FLUSHING (GST_BASE_SRC_PAD (self)))
+    return GST_FLOW_FLUSHING;
+  tell_not_negotiated (self);
+  return GST_FLOW_ERROR;
 }
 
 void

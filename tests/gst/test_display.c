@@ -84,6 +84,72 @@ static void test_sync(void) {
 	gid_domain_destroy(reader);
 }
 
+/* What a liar says of its display, by turns. */
+static struct gid_shown lie(const struct gid_frame *frame, int turn) {
+	static const uint64_t refreshes[] = {
+			1000000000, 48000000, 1000000, 60000000, PERIOD, 33000000};
+	static const int64_t off[] = {0, 900000000, -900000000, 17000000};
+	return (struct gid_shown){
+			.sequence = frame->sequence,
+			.time = frame->submit_time + (uint64_t)off[turn / 8 % 4],
+			.refresh_ns = refreshes[turn / 20 % 6],
+	};
+}
+
+#define LIES 120
+#define FRAME 33333333 /* ns */
+
+/* A film of 30 a second that follows it goes on as a film of 30 a second. */
+static void test_liar(void) {
+	const char *text =
+			"videotestsrc num-buffers=130 ! "
+			"video/x-raw,format=BGRx,width=64,height=16,framerate=30/1 ! "
+			"gidsink domain=open stream=movie display-sync=true wait-for-connection=true";
+	struct gid_domain *reader = NULL;
+	struct gid_frame frame;
+	int count = 0, early = 0, late = 0;
+
+	gid_domain_connect("cluster", &reader);
+	pair.reader = reader;
+	g_autoptr(GstElement) film = gst_parse_launch(text, NULL);
+	gst_element_set_state(film, GST_STATE_PLAYING);
+	struct gid_consumer *consumer = pair_consume();
+	while (count < LIES && gid_consumer_wait(consumer, COCKPIT_PATIENCE_MS) == 1 &&
+			gid_consumer_receive(consumer, &frame) == 1) {
+		const struct gid_shown said = lie(&frame, count);
+		int64_t off = (int64_t)(frame.submit_time - frame.present_time);
+		gid_consumer_tell_shown(consumer, &said);
+		gid_consumer_release(consumer, &frame);
+		count += 1;
+		if (frame.present_time != GID_TIME_NONE) {
+			early += off < -(FRAME + 1000000);
+			late += off > 3 * FRAME / 2; /* the machine may be busy, too */
+		}
+	}
+	tap_ok(count == LIES && early == 0 && late < LIES / 8,
+			"no lie moves a frame by more than a frame: %d early, %d late of %d", early,
+			late, count);
+	gid_consumer_destroy(consumer);
+	gst_element_set_state(film, GST_STATE_NULL);
+	gid_domain_destroy(reader);
+}
+
+/* With a second reader nobody's display counts, unless it is named. */
+static void test_whose_display(struct gid_consumer *consumer) {
+	struct gid_consumer_options options = {.size = sizeof(options), .credit = 8};
+	struct gid_consumer *own = NULL;
+	struct gid_domain *open = NULL;
+	int before = pair.qos;
+
+	gid_domain_connect("open", &open);
+	gid_consumer_create(open, NULL, "movie", &options, &own);
+	tap_ok(own != NULL && cockpit_until(open, pair_is_live, own), "a second reader");
+	bool shown = show(consumer, IN_TIME) && show(consumer, TOO_LATE) && show(consumer, IN_TIME);
+	tap_ok(shown && pair.qos == before, "of two readers no display is followed");
+	gid_consumer_destroy(own);
+	gid_domain_destroy(open);
+}
+
 int main(int argc, char **argv) {
 	gst_init(&argc, &argv);
 	GST_PLUGIN_STATIC_REGISTER(gid);
@@ -105,9 +171,11 @@ int main(int argc, char **argv) {
 	/* Later than any display: it is not believed. */
 	shown = show(consumer, UINT64_MAX / 2) && show(consumer, IN_TIME);
 	tap_ok(shown && pair.qos == 2, "what cannot be is no news");
+	test_whose_display(consumer);
 	gid_consumer_destroy(consumer);
 	pair_finish();
 	test_sync();
+	test_liar();
 	cockpit_finish();
 	return tap_finish();
 }

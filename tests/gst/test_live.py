@@ -4,6 +4,7 @@
 import json
 import re
 import statistics
+import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,16 @@ def test_more_than_8_bits_are_for_who_asks(cockpit: Cockpit, source: str, expect
     assert format_of(cockpit, source) == expected
 
 
+def test_what_the_stream_is_where_it_does_not_fit(cockpit: Cockpit) -> None:
+    """As "not-negotiated" says nothing of it."""
+    receiver = watch(cockpit, then="! video/x-raw,format=NV12")
+    send(cockpit, "videotestsrc ! video/x-raw,format=BGRx,width=320,height=240", "")
+    assert receiver.wait() == 1
+    assert '"movie" is video/x-raw' in receiver.errors()[0]
+    assert "BGRx" in receiver.errors()[0]
+    assert "videoconvert" in receiver.errors()[0]
+
+
 # --- the end, and counts ---
 
 
@@ -94,6 +105,46 @@ def test_as_many_frames_as_rendered(cockpit: Cockpit) -> None:
     sender.finish()
     stats = sender.stats("sink")
     assert (stats["rendered"], stats["frames"]) == (90, 90)
+
+
+# --- who comes late ---
+
+
+def test_late_to_a_paused_film(cockpit: Cockpit) -> None:
+    """A reader that comes gets what is shown; the others do not get it again, and all go on."""
+    early = watch(cockpit, "is-live=false")
+    film = "videotestsrc ! video/x-raw,width=320,height=240,framerate=30/1"
+    sender = send(cockpit, film, "")
+    early.wait_frames(20)
+    sender.tell("state paused")
+    sent = -1
+    while sent != (sent := sender.stats("sink")["frames"]):
+        time.sleep(0.2)
+    early.wait_frames(len(early.frames))
+    late = watch(cockpit, "is-live=false")
+    late.wait_frames(1)
+    shown = early.frames[-1]
+    assert (late.frames[-1]["sum"], late.frames[-1]["pts"]) == (shown["sum"], shown["pts"])
+    sender.tell("state playing")
+    late.wait_frames(10)
+    early.wait_frames(len(early.frames) + 10)
+    for reader in (early, late):
+        times = [frame["pts"] for frame in reader.frames]
+        assert times == sorted(set(times))
+
+
+def test_late_to_a_still_picture(cockpit: Cockpit) -> None:
+    """Of which there is one frame, and no other."""
+    sender = Pipeline(
+        cockpit,
+        "open",
+        "videotestsrc num-buffers=1 ! gidsink name=sink stream=movie sync=false",
+        "--stay",
+    )
+    wait_for(lambda: sender.stats("sink")["frames"] == 1, "the picture")
+    for _ in range(2):
+        watch(cockpit).wait_frames(1)
+    assert sender.stats("sink")["frames"] == 1
 
 
 # --- what the manual says ---

@@ -158,6 +158,20 @@ static void test_caps(GstBus *bus) {
 	tap_ok(told_of(bus, GST_MESSAGE_WARNING, "note") == 1, "and those that do not are told");
 }
 
+/* DRM has no such format. */
+static void test_unknown_format(GstBus *bus) {
+	g_autoptr(GstCaps) caps = gst_caps_from_string(
+			"video/x-raw,format=AYUV,width=64,height=16,framerate=30/1");
+	GstFlowReturn ret[2];
+	for (int i = 0; i < 2; i++) {
+		gst_pad_push_event(pair.pad, gst_event_new_caps(caps));
+		ret[i] = gst_pad_push(pair.pad, new_buffer());
+	}
+	tap_ok(ret[0] == GST_FLOW_NOT_NEGOTIATED && ret[1] == GST_FLOW_NOT_NEGOTIATED &&
+					told_of(bus, GST_MESSAGE_WARNING, "AYUV") == 1,
+			"a format that cannot be sent is told once");
+}
+
 int main(int argc, char **argv) {
 	gst_init(&argc, &argv);
 	GST_PLUGIN_STATIC_REGISTER(gid);
@@ -182,6 +196,7 @@ int main(int argc, char **argv) {
 	test_references();
 	test_what_cannot_travel(bus);
 	test_caps(bus);
+	test_unknown_format(bus);
 	gst_element_set_state(reader, GST_STATE_NULL);
 	gst_clear_caps(&came.caps);
 	gst_element_set_bus(pair.sink, NULL);
