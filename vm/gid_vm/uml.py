@@ -69,8 +69,10 @@ def build(source: Path, work: Path) -> None:
     """Leaves the kernel and its modules in `work`/built."""
     make = ["make", "-C", source, "ARCH=um", f"-j{os.cpu_count() or 1}"]
     run([*make, "defconfig"], work, BUILD_SECONDS)
+    # It takes names of files to pieces at spaces, and the clone's folder may have some.
+    shutil.copy(CONFIG, work / CONFIG.name)
     merge = [source / "scripts/kconfig/merge_config.sh", "-m", "-O", source, source / ".config"]
-    run([*merge, CONFIG], work, BUILD_SECONDS)
+    run([*merge, CONFIG.name], work, BUILD_SECONDS)
     run([*make, "olddefconfig"], work, BUILD_SECONDS)
     run([*make, "linux", "modules"], work, BUILD_SECONDS)
     built = work / "built"
