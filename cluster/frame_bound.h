@@ -18,7 +18,7 @@ struct pixel_costs {
 /* One output's frame, in ns. */
 struct frame_bound {
 	uint64_t compose, check;
-	uint64_t total; /* of both, and a half more */
+	uint64_t total; /* of both, with a margin for what others do to memory and caches */
 };
 
 /* Measures, of pictures of this size. Takes some 20 ms. Returns 0 or -ENOMEM. */
