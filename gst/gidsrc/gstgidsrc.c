@@ -241,14 +241,16 @@ gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
   GstGidSrc *self = GST_GID_SRC (src);
   gboolean fd_memory;
+  GstGidView kind;
 
   GST_OBJECT_LOCK (self);
   fd_memory = self->fd_memory;
   GST_OBJECT_UNLOCK (self);
 
-  self->kind = gst_gid_view_decide (query);
-  if (!fd_memory)
-    self->kind = GST_GID_VIEW_PLAIN;
+  kind = gst_gid_view_decide (query);
+  gst_gid_domain_lock (self->reader->domain);
+  self->kind = fd_memory ? kind : GST_GID_VIEW_PLAIN;
+  gst_gid_domain_unlock (self->reader->domain);
   self->has_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   self->has_crop_meta = gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
   return TRUE;

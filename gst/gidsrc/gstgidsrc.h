@@ -54,6 +54,7 @@ struct _GstGidSrc
   gsize waiting_bytes;
   gsize picture_bytes; /* of the last that came to wait */
   gboolean is_dmabuf; /* downstream takes nothing else, so that nothing can be copied */
+  GstGidView kind; /* of memory that downstream gets */
   guint64 full_since; /* that the ring is, with a patient producer; 0: it is not */
   guint64 came, came_at; /* how many entries, and when the last of them was seen */
   gboolean holds_long; /* downstream has held more than a ring has for it */
@@ -68,7 +69,6 @@ struct _GstGidSrc
   enum gid_consumer_state posted_state;
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;
-  GstGidView kind; /* of memory that downstream gets */
   GstBufferPool *held_pool; /* for frames that downstream would hold too many of */
   gsize held_size; /* of its buffers */
   GstBufferPool *copy_pool; /* where downstream needs copies of these caps; else NULL */

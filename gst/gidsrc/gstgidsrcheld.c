@@ -196,14 +196,17 @@ acquire_held (GstGidSrc *self, gsize size)
     gst_clear_object (&self->held_pool);
   }
   if (self->held_pool == NULL) {
+    GstAllocator *allocator = gst_gid_view_copy_allocator (self->kind);
     GstStructure *config;
 
     self->held_pool = gst_buffer_pool_new ();
     self->held_size = size;
     config = gst_buffer_pool_get_config (self->held_pool);
     gst_buffer_pool_config_set_params (config, NULL, size, 0, 0);
+    gst_buffer_pool_config_set_allocator (config, allocator, NULL);
     gst_buffer_pool_set_config (self->held_pool, config);
     gst_buffer_pool_set_active (self->held_pool, TRUE);
+    gst_clear_object (&allocator);
   }
   gst_buffer_pool_acquire_buffer (self->held_pool, &buffer, NULL);
   return buffer;
@@ -338,6 +341,7 @@ drop_pictures (GstGidSrc *self)
 static GstBuffer *
 copy_arrival (GstGidReader *reader, GstGidSrc *self, GstGidArrival *arrival)
 {
+  GstAllocator *allocator;
   struct gid_slab_info info;
   gboolean stale;
   GstBuffer *copy;
@@ -348,7 +352,11 @@ copy_arrival (GstGidReader *reader, GstGidSrc *self, GstGidArrival *arrival)
   self->picture_bytes = copy_size (&info);
   if (self->waiting_bytes + self->picture_bytes > self->max_size_bytes)
     return NULL;
-  copy = gst_buffer_new_allocate (NULL, self->picture_bytes, NULL);
+  allocator = gst_gid_view_copy_allocator (self->kind);
+  copy = gst_buffer_new_allocate (allocator, self->picture_bytes, NULL);
+  gst_clear_object (&allocator);
+  if (copy == NULL)
+    return NULL;
   if (!copy_slot (reader, arrival->slab, &arrival->frame, copy, &stale))
     gst_clear_buffer (&copy);
   return copy;

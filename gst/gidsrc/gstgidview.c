@@ -155,3 +155,12 @@ gst_gid_view_decide (GstQuery *query)
     gst_query_remove_nth_allocation_param (query, 0);
   return kind;
 }
+
+GstAllocator *
+gst_gid_view_copy_allocator (GstGidView kind)
+{
+  if (kind != GST_GID_VIEW_FD)
+    return NULL;
+  gst_shm_allocator_init_once ();
+  return gst_shm_allocator_get ();
+}

@@ -29,6 +29,12 @@ GstMemory *gst_gid_view_new (
  */
 GstGidView gst_gid_view_decide (GstQuery *query);
 
+/**
+ * What copies of such memory are allocated by, so that downstream finds in them what it finds in a
+ * slot: a descriptor, where it hands that on (unixfdsink). A reference; NULL: the default.
+ */
+GstAllocator *gst_gid_view_copy_allocator (GstGidView kind);
+
 G_END_DECLS
 
 #endif
