@@ -3,6 +3,7 @@
 
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from gid_vm.initramfs import CannotBoot, find_kernel
@@ -27,9 +28,12 @@ def build_module() -> Path:
     """In the build folder, which guests see, for each release of the kernel one."""
     folder = BUILD / "tests" / "vm" / f"gid_dmabuf-{headers().parent.name}"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("Kbuild", "gid_dmabuf.c", "gid_dmabuf.h"):
-        shutil.copy2(SOURCE / name, folder)
-    make = ["make", "-C", headers(), f"M={folder}", "KCFLAGS=-Werror", "W=1", "modules"]
-    result = subprocess.run(make, capture_output=True, text=True, timeout=BUILD_SECONDS)
-    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
+    # The kernel's makefiles take a path with a space for two.
+    with tempfile.TemporaryDirectory(prefix="gid-module-") as work:
+        for name in ("Kbuild", "gid_dmabuf.c", "gid_dmabuf.h"):
+            shutil.copy2(SOURCE / name, work)
+        make = ["make", "-C", headers(), f"M={work}", "KCFLAGS=-Werror", "W=1", "modules"]
+        result = subprocess.run(make, capture_output=True, text=True, timeout=BUILD_SECONDS)
+        assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
+        shutil.copy2(Path(work) / "gid_dmabuf.ko", folder)
     return folder / "gid_dmabuf.ko"
