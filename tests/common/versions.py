@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The versions of what gidway works with, and what differs between them, for tests to expect."""
+"""The versions of gidway, and of what it works with: what differs between them, to expect."""
 
 import re
 import subprocess
 from functools import cache
+
+from program import TOP
 
 
 @cache
@@ -11,6 +13,13 @@ def _version(*command: str) -> tuple[int, int]:
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     major, minor = re.search(r"(\d+)\.(\d+)\.", said).groups()
     return int(major), int(minor)
+
+
+@cache
+def gidway_version() -> str:
+    """What all that is built of this tree says: of a snapshot, which one it is."""
+    command = [TOP / "scripts" / "version"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def weston_major() -> int:
