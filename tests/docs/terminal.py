@@ -20,6 +20,7 @@ SECONDS = 300  # for a block: films are encoded, guests boot
 ROWS, COLUMNS = 50, 400  # wide: a dumb terminal's shell shows no more of a line than fits
 
 PROMPT = re.compile(r"[$#] $")
+PROMPTED = re.compile(r"~\S*[$#] ")  # in a folder of the reader's home
 # Said as a command fails, and behind the last one; what is typed does not look like it.
 FAILED, END = r"\055--failed %s\n", r"\055--end %s\n"
 
@@ -83,10 +84,13 @@ class Terminal:
         wait_for(said, at._said(until), SECONDS, pause=0.1)
 
     def interrupt(self) -> None:
-        """Ctrl-C, once, as the document says; the shell's prompt has to come back."""
+        """Ctrl-C, once, as the document says; the shell's prompt has to come back.
+
+        Programs in the background may say something behind it.
+        """
+        before = len(self.text)
         os.write(self._ours, b"\x03")
-        time.sleep(0.1)
-        wait_for(lambda: PROMPT.search(self.text), self._said("its prompt"), SECONDS)
+        wait_for(lambda: PROMPTED.search(self.text[before:]), self._said("its prompt"), SECONDS)
 
     @property
     def session(self) -> int:

@@ -17,7 +17,7 @@ from scanout import LostWriteback
 
 HERE = Path(__file__).parent
 FOLDERS = [HERE.parent / name for name in ("common", "compositor", "gst", "safety")]
-FOLDERS += [TOP / "vm", TOP / "tools" / "cockpit"]
+FOLDERS += [TOP / "vm", TOP / "tools" / "cockpit", TOP / "tools" / "console"]
 SLOWLY = "identity sleep-time=100000"  # it must not end before the slowest screen has shown some
 LOST_WRITEBACK = 75  # how a script ends then: see scanout
 CODEC_NAMES = ["stateless", "stateful", "converter"]
