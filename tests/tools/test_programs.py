@@ -99,9 +99,14 @@ def commands(cockpit: Cockpit, tmp_path: Path) -> dict[str, list[str | Path]]:
     return found
 
 
-def test_a_full_disk(cockpit: Cockpit, tmp_path: Path) -> None:
+@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
+def env(request: pytest.FixtureRequest, cockpit: Cockpit) -> dict[str, str]:
+    path = f"{BUILD / 'gidd'}:{BUILD / 'tools/gidctl'}:{PATH}"
+    return cockpit.env("open") | {"PATH": path, "PYTHONUNBUFFERED": request.param}
+
+
+def test_a_full_disk(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> None:
     """It is told in a line, with a status that is not 0, also by the interpreter's end."""
-    env = cockpit.env("open") | {"PATH": f"{BUILD / 'gidd'}:{BUILD / 'tools/gidctl'}:{PATH}"}
     for name, words in commands(cockpit, tmp_path).items():
         with open("/dev/full", "w") as full:
             run = words if words[0] in PROGRAMS.values() else ["python3", *words]
@@ -114,8 +119,7 @@ def test_a_full_disk(cockpit: Cockpit, tmp_path: Path) -> None:
         assert done.returncode in (1, 2) and done.stderr.count("\n") == 1, (name, done.stderr)
 
 
-def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path) -> None:
-    env = cockpit.env("open") | {"PATH": f"{BUILD / 'gidd'}:{BUILD / 'tools/gidctl'}:{PATH}"}
+def test_a_reader_that_had_enough(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> None:
     for name, words in commands(cockpit, tmp_path).items():
         run = words if words[0] in PROGRAMS.values() else ["python3", *words]
         ours, theirs = os.pipe()

@@ -59,9 +59,13 @@ def have_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        return
+    if sys.stdout.write_through:
+        # PYTHONUNBUFFERED: each write can fail, and argparse forgives those of --help.
+        sys.stdout = open(sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False)
     # Names of files may be any bytes, and the terminal may have few characters.
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def output_error() -> OSError | None:
