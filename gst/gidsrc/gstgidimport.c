@@ -325,6 +325,16 @@ set_size (GstGidImport *self, guint width, guint height)
   gst_gid_format_from_caps (&self->format, self->caps);
 }
 
+void
+gst_gid_import_set_raw (GstGidImport *self)
+{
+  GstCaps *raw = gst_video_info_to_caps (&self->format.info);
+
+  gst_caps_replace (&self->caps, raw);
+  gst_caps_unref (raw);
+  gst_gid_format_from_caps (&self->format, self->caps);
+}
+
 gboolean
 gst_gid_import_set_shown (GstGidImport *self, const struct gid_frame *frame)
 {

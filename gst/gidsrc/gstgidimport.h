@@ -60,6 +60,9 @@ GstGidImport *gst_gid_imports_find_slab (
 int gst_gid_imports_find (
     GHashTable *imports, GstGidReader *reader, gid_id gid, GstGidImport **import);
 
+/** Has the caps of linear dma-bufs be those of raw video in memory: still dma-bufs, not copied. */
+void gst_gid_import_set_raw (GstGidImport *import);
+
 /**
  * Has the caps be those of the part of a picture that is to be shown, as its frame says: who sends it
  * need not have caps that follow. Returns FALSE where that is no part of the picture.

@@ -7,6 +7,17 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
+/* Whether downstream asks for such caps by name. Who takes anything may want to look inside. */
+static gboolean
+names_caps (GstGidSrc *self, const GstCaps *caps)
+{
+  GstCaps *taken = gst_pad_peer_query_caps (GST_BASE_SRC_PAD (self), NULL);
+  gboolean named = taken && !gst_caps_is_any (taken) && gst_caps_can_intersect (taken, caps);
+
+  gst_clear_caps (&taken);
+  return named;
+}
+
 static GstGidImport *
 find_import (GstGidSrc *self, const GstGidArrival *arrival)
 {
@@ -24,6 +35,9 @@ find_import (GstGidSrc *self, const GstGidArrival *arrival)
         gid_strerror (ret < 0 ? ret : -EPROTO));
     return NULL;
   }
+  if (import->format.dmabuf && import->caps != self->caps
+      && gst_gid_format_is_linear (&import->format) && !names_caps (self, import->caps))
+    gst_gid_import_set_raw (import);
   /* so that equal caps of several slabs are told by a look at the pointer */
   if (self->caps && self->caps != import->caps && gst_caps_is_equal (self->caps, import->caps))
     gst_caps_replace (&import->caps, self->caps);
