@@ -40,7 +40,10 @@ def why_no_other_users() -> str | None:
 
 
 def wait_for(
-    condition: Callable[[], T], what: str, timeout: float = PATIENCE, pause: float = 0.02
+    condition: Callable[[], T],
+    what: str | Callable[[], str],
+    timeout: float = PATIENCE,
+    pause: float = 0.02,
 ) -> T:
     """Asks until the answer is truthy, and returns it; fails with `what` after `timeout` s."""
     end = time.monotonic() + timeout
@@ -49,7 +52,8 @@ def wait_for(
         if answer:
             return answer
         if time.monotonic() >= end:
-            raise AssertionError(f"waited {timeout} s in vain: {what}")
+            said = what if isinstance(what, str) else what()
+            raise AssertionError(f"waited {timeout} s in vain: {said}")
         time.sleep(pause)
 
 

@@ -36,7 +36,8 @@ class Terminal:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", ROWS, COLUMNS, 0, 0))
         self._shell = subprocess.Popen(
             [*before, "setsid", "--ctty", "bash", "--norc", "-i"],
-            env=dict(env) | {"TERM": "dumb", "PS1": r"\w\$ "},
+            # Without a pager, which gst-inspect-1.0 starts: there is nobody to press its keys.
+            env=dict(env) | {"TERM": "dumb", "PS1": r"\w\$ ", "PAGER": "cat"},
             cwd=folder,
             stdin=theirs,
             stdout=theirs,
@@ -56,9 +57,10 @@ class Terminal:
         """Pastes a block, which runs to its end. A command that fails is a failure of the block."""
         self._count += 1
         before = len(self.text)
+        commands = commands.rstrip("\n") + "\n"
         self._paste(f"trap 'printf \"{FAILED}\" $?' ERR\n{commands}printf '{END}' {self._count}\n")
         ended = f"---end {self._count}\n"
-        wait_for(lambda: self._shows(ended, before), self._said("its end"), SECONDS)
+        wait_for(lambda: self._shows(ended, before), lambda: self._said("its end"), SECONDS)
         shown = self.text[before:]
         assert "---failed" not in shown, self._said(f"a command failed:\n{commands}")
 
@@ -81,7 +83,7 @@ class Terminal:
             assert not is_over, self._said(f"it ended:\n{commands}")
             return False
 
-        wait_for(said, at._said(until), SECONDS, pause=0.1)
+        wait_for(said, lambda: at._said(until), SECONDS, pause=0.1)
 
     def interrupt(self) -> None:
         """Ctrl-C, once, as the document says; the shell's prompt has to come back.
@@ -90,7 +92,9 @@ class Terminal:
         """
         before = len(self.text)
         os.write(self._ours, b"\x03")
-        wait_for(lambda: PROMPTED.search(self.text[before:]), self._said("its prompt"), SECONDS)
+        wait_for(
+            lambda: PROMPTED.search(self.text[before:]), lambda: self._said("its prompt"), SECONDS
+        )
 
     @property
     def session(self) -> int:
