@@ -9,7 +9,7 @@ import pytest
 from documents import read_document
 from network import Network, why_not
 from numbered import Sink, Source
-from program import PATIENCE, TOP
+from program import PATIENCE, TOP, devenv
 from reader import Reader
 
 pytestmark = [
@@ -26,7 +26,9 @@ DOCUMENT = TOP / "docs/remote.md"
 def machines() -> Iterator[Reader]:
     """Both machines, with their daemons."""
     network = Network()
-    reader = Reader(before={name: network.command(name) for name in ("sender", "receiver")})
+    before = {name: network.command(name) for name in ("sender", "receiver")}
+    # Programs of the test are on both machines, too: shells of ./run have a /run of their own.
+    reader = Reader(devenv(), before)
     try:
         reader.follow(read_document(DOCUMENT), "Two machines")
         yield reader

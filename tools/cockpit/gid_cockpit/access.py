@@ -51,12 +51,24 @@ def identity(user: pwd.struct_passwd | None, device: Path | None = None) -> dict
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": sorted(groups)}
 
 
+def is_root() -> bool:
+    """Whether we are the machine's root.
+
+    That of a user namespace is an ordinary user outside of it, and can be led to nothing else.
+    """
+    try:
+        owners = Path("/proc/self/uid_map").read_text().splitlines()
+    except FileNotFoundError:
+        return os.geteuid() == 0
+    return os.geteuid() == 0 and any(line.split()[:2] == ["0", "0"] for line in owners)
+
+
 def check_place(runtime: Path) -> None:
     """That nobody but root could put a link in the place of the folder, where we are root.
 
     CockpitError: somebody could, and have us make, give away and end what is not meant.
     """
-    if os.geteuid() != 0:
+    if not is_root():
         return
     for place in {runtime, *runtime.parents, runtime.resolve(), *runtime.resolve().parents}:
         try:
