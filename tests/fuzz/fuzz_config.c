@@ -65,12 +65,15 @@ static void demand_consistent(const struct config *config) {
 	demand_windows(config);
 }
 
-/* Each mistake is one line that begins with the file's name and a line number. */
+/* Each mistake is one line that begins with the file's name and, but for an empty file, a line number. */
 static void demand_errors(const char *errors) {
 	while (*errors != '\0') {
 		unsigned line;
 		int used = 0;
-		demand(sscanf(errors, "f:%u: %n", &line, &used) == 1 && used > 0);
+		if (sscanf(errors, "f:%u: %n", &line, &used) != 1) {
+			sscanf(errors, "f: %n", &used);
+		}
+		demand(used > 0);
 		const char *end = strchr(errors, '\n');
 		demand(end != NULL);
 		errors = end + 1;

@@ -215,10 +215,12 @@ class LyingProducer:
             "flags": 0,
             "damage": 0,
             "crop": 0,
-            "reserved": 0,
+            "offset": 0,
+            "offset_end": 0,
+            "note": 0,  # its size is the upper half
         }
         fields |= changes
-        words = [*fields.values(), 0, 0]
+        words = [*fields.values()]
         assert len(words) == 16
         struct.pack_into("<16Q", self.ring, RING_ENTRIES + 128 * (index % 64), *words)
         put(self.ring, RING_TAIL, index + 1)
@@ -236,7 +238,7 @@ BAD_ENTRIES: dict[str, dict[str, int]] = {
     "an unknown flag": {"flags": 1 << 31},
     "an unknown transform": {"flags": 8 << 32},
     "an end with a picture": {"flags": 1 << 4},
-    "something in a reserved field": {"reserved": 1},
+    "a note of more bytes than there are": {"note": 257 << 32},
 }
 
 

@@ -269,25 +269,22 @@ class Scene:
 
 
 def held(cockpit: Cockpit) -> dict:
-    """Released when the other display has let go, also by force; destroyed while it is shown."""
+    """Released when the other display has read it, or newer ones took its place; destroyed."""
     scene = Scene(cockpit, OWN_ROLE + "lease-ms=1000\n")
     scene.window.take_role()
     first = scene.show(1)
     scene.wait_shown(1)
+    scene.display.program.signal(signal.SIGSTOP)  # it copies what it reads, and gives that back
     second = scene.show(2)
     first.buffer.wait("release")
-    scene.wait_shown(2)
-    scene.display.program.signal(signal.SIGSTOP)
     third = scene.show(3)
-    stopped = time.monotonic()
     scene.window.commit_drawn()
     early = second.buffer.has("release")
     second.buffer.wait("release")
-    leased = time.monotonic() - stopped
     scene.display.program.signal(signal.SIGCONT)
     scene.wait_shown(3)
     second.draw(random_picture(4))
-    scene.window.show(second.buffer)  # which was taken back by force, and is lent anew
+    scene.window.show(second.buffer)  # which was taken back unread
     scene.wait_shown(4)
     third.buffer.wait("release")
     second.buffer("destroy")
@@ -296,7 +293,7 @@ def held(cockpit: Cockpit) -> dict:
     scene.show(5)
     scene.wait_shown(5)
     scene.display.wait_role("live")
-    return scene.finish(early=early, leased=leased, kept=kept, counts=scene.forwarding.counts())
+    return scene.finish(early=early, kept=kept, counts=scene.forwarding.counts())
 
 
 def refused(cockpit: Cockpit) -> dict:

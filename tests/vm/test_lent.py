@@ -90,11 +90,9 @@ def test_a_cameras_dmabufs(run: Callable[[str], dict], client: str) -> None:
 
 def test_who_holds_a_dmabuf(run: Callable[[str], dict]) -> None:
     seen = run("held")
-    assert not seen["early"], "the other display has it"
-    assert 0.5 < seen["leased"], "the lease was over"
+    assert not seen["early"], "the other display has not read it"
     assert seen["kept"], "a buffer that its client destroyed is shown on"
     assert seen["counts"]["copied_frames"] == 0
-    assert seen["counts"]["leases_expired"] > 0
 
 
 def test_what_cannot_be_lent_is_refused_by_name(run: Callable[[str], dict]) -> None:
