@@ -65,7 +65,8 @@ static void demand_consistent(const struct config *config) {
 	demand_windows(config);
 }
 
-/* Each mistake is one line that begins with the file's name and, but for an empty file, a line number. */
+/* Each mistake is one line that begins with the file's name and, but for an empty file, a line
+ * number. */
 static void demand_errors(const char *errors) {
 	while (*errors != '\0') {
 		unsigned line;
