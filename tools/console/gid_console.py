@@ -61,7 +61,7 @@ def have_streams() -> None:
             setattr(sys, name, open(os.devnull, mode))
     if not isinstance(sys.stdout, io.TextIOWrapper):
         return
-    if sys.stdout.write_through:
+    if sys.stdout.write_through and sys.stdout is sys.__stdout__:
         # PYTHONUNBUFFERED: each write can fail, and argparse forgives those of --help.
         sys.stdout = open(sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False)
     # Names of files may be any bytes, and the terminal may have few characters.
