@@ -127,8 +127,11 @@ release_held (GstGidImportSlot *slot)
 {
   GstGidReader *reader = slot->import->reader;
 
-  if (slot->out && reader->consumer && slot->epoch == reader->epoch)
+  if (slot->out && reader->consumer && slot->epoch == reader->epoch) {
+    if (!slot->taken && was_taken (slot))
+      reader->taken++;
     gid_consumer_release (reader->consumer, &slot->held);
+  }
   slot->out = FALSE;
 }
 

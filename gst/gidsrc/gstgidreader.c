@@ -55,8 +55,9 @@ count_taken (GstGidReader *self)
 {
   GHashTableIter iter;
   gpointer data, taken;
-  guint count = 0;
+  guint count = self->taken;
 
+  self->taken = 0;
   g_hash_table_iter_init (&iter, self->holders);
   while (g_hash_table_iter_next (&iter, &data, &taken))
     count += ((GstGidTakenFunc) taken) (data);
@@ -74,6 +75,26 @@ next_look (const GstGidReader *self, const struct gid_consumer_stats *stats)
   if (stats->held > 0 && stats->lease_ns > 0)
     pause = MIN (pause, stats->lease_ns / 3);
   return MAX (pause, LOOK_MIN); /* whatever the producer says */
+}
+
+static void
+look_at (GstGidReader *self, guint64 time)
+{
+  self->look_time = time;
+  g_source_set_ready_time (self->timer, time / GST_USECOND);
+}
+
+void
+gst_gid_reader_hurry (GstGidReader *self)
+{
+  struct gid_consumer_stats stats;
+  guint64 now = g_get_monotonic_time () * GST_USECOND;
+  guint64 pause;
+
+  gid_consumer_get_stats (self->consumer, &stats);
+  pause = next_look (self, &stats);
+  if (self->look_time > now + 2 * pause)
+    look_at (self, now + pause);
 }
 
 static gboolean
@@ -94,8 +115,7 @@ look (gpointer data)
     gid_consumer_renew (self->consumer);
   taken = count_taken (self);
   element = self->look ? gst_object_ref (self->element) : NULL;
-  g_source_set_ready_time (
-      self->timer, g_get_monotonic_time () + next_look (self, &stats) / GST_USECOND);
+  look_at (self, g_get_monotonic_time () * GST_USECOND + next_look (self, &stats));
   gst_gid_domain_unlock (self->domain);
 
   if (taken > 0)

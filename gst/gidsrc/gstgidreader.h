@@ -32,7 +32,9 @@ struct _GstGidReader
   guint epoch; /* of the connection to the producer: older frames went with it */
   gboolean wants_dmabufs; /* of frames that are in windows; fixed */
   GHashTable *holders; /* data -> GstGidTakenFunc */
+  guint taken; /* frames that came back since the last look, but had been taken back before */
   GSource *timer;
+  guint64 look_time; /* of the monotonic clock, ns: when the timer looks next */
   GstElement *element; /* that reads; NULL once it has stopped */
   GstGidReaderFunc look;
   guint64 interval; /* from one frame to the next, about, ns; 0: not known */
@@ -46,6 +48,12 @@ void gst_gid_reader_unref (GstGidReader *reader);
 /** The consumer is there. With the lock held. `look` may be NULL. */
 void gst_gid_reader_start (GstGidReader *reader, struct gid_consumer *consumer, GstElement *element,
     GstGidReaderFunc look);
+
+/**
+ * A frame was received: looks sooner if its lease would be over before the next look. With the lock
+ * held.
+ */
+void gst_gid_reader_hurry (GstGidReader *reader);
 
 /** Destroys the consumer. With the lock held. Does nothing where there is none. */
 void gst_gid_reader_stop (GstGidReader *reader);

@@ -82,6 +82,8 @@ receive (GstGidReader *reader, GstGidArrival *arrival)
 
   if (ret == 1 && arrival->frame.note_size > 0)
     memcpy (arrival->note, arrival->frame.note, arrival->frame.note_size);
+  if (ret == 1)
+    gst_gid_reader_hurry (reader);
   return ret;
 }
 
