@@ -12,7 +12,7 @@
 
 #define TRIPS 2000u
 #define WARM 200u /* before they count: the other thread has its processor */
-#define LOOKS 100000u
+#define LOOKS 10000u
 #define MOST_NS 20000000u
 
 struct lines {
@@ -28,10 +28,12 @@ static uint64_t now_ns(void) {
 
 static void *answer(void *data) {
 	struct lines *lines = data;
-	for (uint32_t last = 0, seen; last != UINT32_MAX; last = seen) {
-		do {
-			seen = atomic_load_explicit(&lines->there, memory_order_acquire);
-		} while (seen == last);
+	for (uint32_t last = 0, seen, looks = 0; last != UINT32_MAX; last = seen) {
+		while ((seen = atomic_load_explicit(&lines->there, memory_order_acquire)) == last) {
+			if (++looks % LOOKS == 0) {
+				sched_yield(); /* as below */
+			}
+		}
 		atomic_store_explicit(&lines->back, seen, memory_order_release);
 	}
 	return NULL;
@@ -49,7 +51,7 @@ double line_trip_ns(void) {
 	const uint64_t end = now_ns() + MOST_NS;
 	uint64_t begin = now_ns(), now = begin;
 	uint32_t trip = 0, counted = 0;
-	while (counted < TRIPS && now < end) {
+	while (counted == 0 || (counted < TRIPS && now < end)) {
 		atomic_store_explicit(&lines.there, ++trip, memory_order_release);
 		uint32_t looks = 0;
 		while (atomic_load_explicit(&lines.back, memory_order_acquire) != trip) {
@@ -64,7 +66,8 @@ double line_trip_ns(void) {
 			begin = counted == 0 ? now : begin;
 		}
 	}
+	now = now_ns();
 	atomic_store(&lines.there, UINT32_MAX);
 	pthread_join(thread, NULL);
-	return counted == 0 ? 0 : (double)(now - begin) / counted;
+	return (double)(now - begin) / counted;
 }
