@@ -240,7 +240,7 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=120, help="of each way (default: 120)")
     options = parser.parse_args()
     if "GID_BENCH_COPIES_LIBRARY" not in os.environ:
-        raise common.BenchError("the counter of copies is only built for x86_64")
+        raise common.Wanting("the counter of copies is only built for x86_64")
     rows = []
     progress = common.Progress(len(PIPELINES) + 1)
     with tempfile.TemporaryDirectory(prefix="gid-bench-", dir=common.memory_folder()) as name:

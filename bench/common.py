@@ -20,6 +20,7 @@ DEMO = TOP / "demo"
 sys.path += [str(DEMO), *(str(TOP / part) for part in ("tools/console", "tools/evaluate", "vm"))]
 import gid_console  # noqa: E402
 from gid_evaluate import machine  # noqa: E402
+from gid_evaluate.outcome import WANTING  # noqa: E402
 from gid_vm.folder import memory_folder as memory_folder  # noqa: E402
 
 _COCKPIT = """\
@@ -44,6 +45,10 @@ class BenchError(Exception):
     """Why there are no figures, in a sentence for the user."""
 
 
+class Wanting(BenchError):
+    """What is not there that it needs; said before anything is measured."""
+
+
 def parser(name: str, description: str) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog=f"./run bench {name}",
@@ -59,7 +64,17 @@ def run(main: Callable[[], int]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
             signal.signal(number, signal.default_int_handler)
-    return gid_console.run("bench", main, trouble=(BenchError, subprocess.SubprocessError))
+
+    def measured() -> int:
+        try:
+            return main()
+        except Wanting as error:
+            if Progress.has_begun:
+                raise  # whoever calls it that: what was being measured broke
+            gid_console.tell(f"bench: {error}")
+            return WANTING
+
+    return gid_console.run("bench", measured, trouble=(BenchError, subprocess.SubprocessError))
 
 
 def cpu_seconds(pid: int) -> float:
@@ -85,8 +100,22 @@ def write(path: Path | None, rows: list[dict], ratios: dict[str, float]) -> None
     """The form that all benchmarks' results have. Times mean little elsewhere; the ratios do."""
     if path is None:
         return
-    result = {"rows": rows, "ratios": ratios, "machine": machine.describe()}
+    result = {
+        "rows": rows,
+        "ratios": ratios,
+        "tried_again": _tried_again,
+        "machine": machine.describe(),
+    }
     path.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+
+
+_tried_again: list[str] = []
+
+
+def tell_again(what: str) -> None:
+    """That it is measured once more, and why: the report counts it. What crashed never is."""
+    _tried_again.append(what)
+    gid_console.tell(f"bench: tried again: {what}")
 
 
 def two_cores() -> tuple[int, int]:
@@ -106,6 +135,8 @@ def before_sessions(command: Sequence[str]) -> list[str]:
 class Progress:
     """How far it is, on stderr: in place on a terminal, else a line every ten seconds."""
 
+    has_begun = False  # anything was measured in this process
+
     def __init__(self, steps: int) -> None:
         self._steps, self._done = steps, 0
         self._terminal = sys.stderr.isatty()
@@ -114,6 +145,7 @@ class Progress:
 
     def step(self, what: str) -> None:
         """The next step begins."""
+        Progress.has_begun = True
         now = time.monotonic()
         text = f"{self._done + 1}/{self._steps} {what}"
         if self._done:

@@ -115,7 +115,7 @@ def main() -> int:
     parser.add_argument("--size", default="1920x720", help="of the window (default: 1920x720)")
     options = parser.parse_args()
     if shutil.which("glmark2-es2-wayland") is None:
-        raise common.BenchError("there is no glmark2-es2-wayland")
+        raise common.Wanting("there is no glmark2-es2-wayland")
     scores: dict[bool, list[Score]] = {False: [], True: []}
     rates: dict[bool, list[float]] = {False: [], True: []}
     progress = common.Progress(2 * options.repetitions)

@@ -246,7 +246,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=20, help="of the film (default: 20)")
     options = parser.parse_args()
     if shutil.which(SERVER) is None:
-        raise common.BenchError(f"there is no sound server (package {SERVER})")
+        raise common.Wanting(f"there is no sound server (package {SERVER})")
     Gst.init(None)
     with tempfile.TemporaryDirectory(prefix="gid-film-", dir=common.memory_folder()) as name:
         with common.cockpit(Path(name), STREAM):

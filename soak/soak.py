@@ -37,6 +37,7 @@ from rear import SoakCockpit  # noqa: E402
 from wear import Daemon, Kills, Reload  # noqa: E402
 
 _STOPPED = 5.0  # seconds that open is stopped in one of the cases
+BROKEN = 3  # exit status: something broke on the way
 _WARM_ROUNDS = 2  # of all cases: each has been seen, and what it makes grow once has grown
 
 
@@ -182,6 +183,8 @@ def main() -> int:
             print(curve.verdict)
         print(options.out / "soak.html")
     print(soak.result.verdict)
+    if soak.result.broken and soak.result.cases:
+        return BROKEN
     return 0 if soak.result.is_good else 1
 
 

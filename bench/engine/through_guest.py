@@ -70,7 +70,7 @@ def _started(configuration: Path) -> Iterator[Agent]:
 def measuring(folder: Path, engine: str) -> Iterator[Callable[..., dict[str, float]]]:
     """A function that measures as `gid-bench-engine` does with these words, in the guest."""
     if (reason := why_not()) is not None:
-        raise common.BenchError(f"no guest can run here: {reason}")
+        raise common.Wanting(f"no guest can run here: {reason}")
     configuration = folder / "c"
     configuration.write_text(COCKPIT.format(runtime=folder / "r"))
     (folder / "engine.conf").write_text(engine)

@@ -17,10 +17,11 @@ import gid_console
 
 from . import compare, output
 from .chapters import all_plans
+from .outcome import CannotRun
 from .plan import Context, Plan
 from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, figure_text, read
 from .run import AT_A_TIME, reached, run_all
-from .systems import BadCommand, Booted, CannotRun, InCockpit, Native, System
+from .systems import BadCommand, Booted, InCockpit, Native, System
 
 IN_COCKPIT = "in its cockpit"
 COLOURS = {"met": "32", "measured": "0", "missed": "31", "not run": "33"}
@@ -153,7 +154,8 @@ def _run(options: argparse.Namespace, bench: Path | None, machine: dict[str, Any
         print(_line(chapter))
     for path in paths:
         print(path)
-    return 1 if evaluation.count(MISSED) else 0
+    print(evaluation.headline)
+    return evaluation.status
 
 
 def _begun(options: argparse.Namespace, machine: dict[str, Any]) -> Evaluation:
@@ -172,7 +174,7 @@ def _begun(options: argparse.Namespace, machine: dict[str, Any]) -> Evaluation:
     for chapter in begun.chapters:
         plan = known[chapter.id]
         chapter.document = list(plan.document)
-        chapter.goals = reached(plan, chapter.figures)
+        chapter.goals = reached(plan.goals_of(options.full), chapter.figures, chapter.verdict)
     begun.continued.append(now)
     return begun
 
@@ -282,13 +284,14 @@ class _Progress:
 
 
 def _line(chapter: Chapter) -> str:
-    verdict = f"{chapter.told:8}"
+    verdict = f"{chapter.verdict:8}"
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        verdict = f"\x1b[{COLOURS[chapter.told]}m{verdict}\x1b[0m"
+        verdict = f"\x1b[{COLOURS[chapter.verdict]}m{verdict}\x1b[0m"
     reason = (
         f": {chapter.reason}" if chapter.reason and chapter.verdict in (MISSED, NOT_RUN) else ""
     )
-    return f"{verdict} {chapter.id:9} {chapter.title}{reason}"
+    again = f" (tried again: {len(chapter.again)})" if chapter.again else ""
+    return f"{verdict} {chapter.id:9} {chapter.title}{reason}{again}"
 
 
 # --- comparing ------------------------------------------------------------------------------------

@@ -107,10 +107,12 @@ def render(evaluation: Evaluation) -> str:
     environment.filters["date"] = _date
     return environment.get_template("evaluation.html.j2").render(
         evaluation=evaluation,
-        counts={verdict: evaluation.count(verdict) for verdict in (MET, MEASURED, MISSED, NOT_RUN)},
+        counts={verdict: evaluation.count(verdict) for verdict in (MET, MISSED, NOT_RUN, MEASURED)},
+        with_goal=sum(bool(chapter.goal) for chapter in evaluation.chapters),
         css={MET: "met", MEASURED: "measured", MISSED: "missed", NOT_RUN: "not-run"},
         marks={MET: "✓", MISSED: "✗", NOT_RUN: "–"},
         not_run=NOT_RUN,
+        missed=MISSED,
         tables=tables,
     )
 

@@ -3,10 +3,8 @@
 
 import contextlib
 import dataclasses
-import json
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -17,24 +15,24 @@ from typing import Any
 
 from gid_vm.folder import memory_folder
 
+from . import benchmark
 from .lateness import Lateness
+from .outcome import Broke, NotRun
 from .result import Figure
-from .systems import CannotRun, Native, System
+from .systems import Native, System
 
 PATIENCE = 30.0  # seconds, until a gidd is there
 
 
-class NotRun(Exception):
-    """Why a chapter cannot run here, in a sentence."""
-
-
 @dataclass(frozen=True)
 class Goal:
-    """A ratio or value that a chapter must reach: `figure` at most (or at least) `bound`."""
+    """A ratio or value that a chapter must reach: `figure` at most (or at least) `bound`. A short
+    run can say nothing of one that is `only_full`, and does not have it."""
 
     figure: str
     bound: float
     is_least: bool = False
+    only_full: bool = False
 
     @property
     def limit(self) -> str:
@@ -65,12 +63,16 @@ class Plan:
     in_guest: tuple[str, ...] = ()
     runs: Callable[[bool], list[list[str]]] = lambda is_full: []
 
+    def goals_of(self, is_full: bool) -> list[Goal]:
+        return [goal for goal in self.goals if is_full or not goal.only_full]
+
 
 @dataclass
 class Context:
     """`guest` is None where there is none; `why_no_guest` says why. `bench`: the folder of the
     benchmarks, None in an installation without them. `virtual`: the arguments of the one run of
-    `./run bench virtual` that serves all chapters; None without a guest of our own."""
+    `./run bench virtual` that serves all chapters; None without a guest of our own. `patience`: how
+    many times as long as it may a benchmark is waited for."""
 
     is_full: bool
     native: Native
@@ -78,14 +80,21 @@ class Context:
     why_no_guest: str
     bench: Path | None
     virtual: tuple[str, ...] | None = None
+    patience: float = 1.0
     results: "Results" = field(default_factory=lambda: Results())
-    # Of this chapter: what to tell, and how late the machine was.
+    # Of this chapter: what to tell, what broke while the rest went on, what was tried again,
+    # whether something was measured, and how late the machine was.
     notes: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    again: list[str] = field(default_factory=list)
+    has_measured: bool = False
     lateness_us: float = 0.0
 
     def for_chapter(self) -> "Context":
         """The same, with notes of its own."""
-        return dataclasses.replace(self, notes=[], lateness_us=0.0)
+        return dataclasses.replace(
+            self, notes=[], broken=[], again=[], has_measured=False, lateness_us=0.0
+        )
 
     @property
     def systems(self) -> list[System]:
@@ -94,23 +103,33 @@ class Context:
     def probe(self, system: System, *words: str) -> list[Figure]:
         """Figures of gid-probe on that system."""
         source = system.typed(f"gid-probe {' '.join(words)}")
+        found = system.probe(list(words))
+        self.has_measured = True
         return [
             Figure(
                 one["name"], one["value"], one["unit"], one["n"], one["spread"], source, system.name
             )
-            for one in system.probe(list(words))
+            for one in found
         ]
 
-    def everywhere(self, *words: str) -> list[Figure]:
-        """The same probe on each system; a guest that fails is said, and costs the rest nothing."""
-        figures = self.probe(self.native, *words)
-        if self.guest is None:
-            self.notes.append(f"Not in a guest: {self.why_no_guest}.")
-            return figures
+    @contextlib.contextmanager
+    def part(self, what: str) -> Iterator[None]:
+        """A part of the chapter without which the rest has its figures all the same. What it wants
+        is told; if it breaks, the chapter is missed."""
         try:
+            yield
+        except NotRun as error:
+            self.notes.append(f"{what}: {error}.")
+        except Broke as error:
+            self.broken.append(f"{what}: {error}")
+
+    def everywhere(self, *words: str) -> list[Figure]:
+        """The same probe on each system."""
+        figures = self.probe(self.native, *words)
+        with self.part("Not in a guest"):
+            if self.guest is None:
+                raise NotRun(self.why_no_guest)
             figures += self.probe(self.guest, *words)
-        except CannotRun as error:
-            self.notes.append(f"Not in a guest: {error}.")
         return figures
 
     def benchmark(self, name: str, *arguments: str, minutes: float = 10) -> dict[str, Any]:
@@ -119,6 +138,8 @@ class Context:
             (name, *arguments), lambda: self._watched(name, *arguments, minutes=minutes)
         )
         self.lateness_us = max(self.lateness_us, late_us)
+        self.has_measured = True
+        self.again += [one for one in found.get("tried_again", []) if one not in self.again]
         return found
 
     def in_guest(self) -> dict[str, Any]:
@@ -138,22 +159,7 @@ class Context:
             raise NotRun(
                 f"the benchmark {name} is only in gidway's source: use ./run evaluate there"
             )
-        with tempfile.TemporaryDirectory(prefix="gid-evaluate-") as folder:
-            path = Path(folder) / "result.json"
-            command = [sys.executable, str(script), f"--json={path}", *arguments]
-            try:
-                result = subprocess.run(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    text=True,
-                    timeout=minutes * 60,
-                )
-            except subprocess.TimeoutExpired:
-                raise NotRun(f"./run bench {name} took over {minutes:g} minutes") from None
-            if result.returncode != 0 or not path.is_file():
-                raise NotRun(f"./run bench {name}: {result.stderr.strip()[-300:]}")
-            return json.loads(path.read_text())
+        return benchmark.answer(script, name, arguments, minutes * 60 * self.patience)
 
     @contextlib.contextmanager
     def cockpit(self) -> Iterator["Cockpit"]:
@@ -176,16 +182,16 @@ class Results:
         self._found: dict[tuple[str, ...], Any] = {}
 
     def get(self, key: tuple[str, ...], measure: Callable[[], Any]) -> Any:
-        """One that failed fails again, and is not tried again."""
+        """What broke, or could not run, does so for each chapter: it is not tried again."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key not in self._found:
                 try:
                     self._found[key] = measure()
-                except NotRun as error:
+                except Exception as error:
                     self._found[key] = error
-            if isinstance(self._found[key], NotRun):
+            if isinstance(self._found[key], Exception):
                 raise self._found[key]
             return self._found[key]
 
@@ -256,5 +262,5 @@ def _wait_for(socket: Path, daemon: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + PATIENCE
     while not socket.exists():
         if daemon.poll() is not None or time.monotonic() > end:
-            raise NotRun("gidd does not start")
+            raise Broke("gidd does not start")
         time.sleep(0.01)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-MET, MISSED, NOT_RUN = "met", "missed", "not run"
-VERDICTS = (MET, MISSED, NOT_RUN)
-MEASURED = "measured"  # what people are told of a chapter that has no goal to be met
+# What was measured and has no goal is neither met nor missed.
+MET, MISSED, MEASURED, NOT_RUN = "met", "missed", "measured", "not run"
+VERDICTS = (MET, MISSED, MEASURED, NOT_RUN)
 
 
 class BadResult(Exception):
@@ -52,8 +52,8 @@ class Reached:
 @dataclass
 class Chapter:
     """One section of the report, as it came out. `reason`: why it was missed or not run; `notes`:
-    what else is to be known. `lateness_us`: by how much a program that only sleeps was woken too
-    late by the machine meanwhile, at most."""
+    what else is to be known; `again`: what was tried more than once. `lateness_us`: by how much a
+    program that only sleeps was woken too late by the machine meanwhile, at most."""
 
     id: str
     title: str
@@ -64,14 +64,10 @@ class Chapter:
     figures: list[Figure] = field(default_factory=list)
     goals: list[Reached] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    again: list[str] = field(default_factory=list)
     document: list[tuple[str, str]] = field(default_factory=list)  # of the evaluation of 2017
     seconds: float = 0.0
     lateness_us: float | None = None
-
-    @property
-    def told(self) -> str:
-        """The verdict in words."""
-        return MEASURED if self.verdict == MET and not self.goal else self.verdict
 
 
 @dataclass
@@ -90,8 +86,31 @@ class Evaluation:
         """Whether that one was measured."""
         return any(one.id == chapter and one.verdict != NOT_RUN for one in self.chapters)
 
-    def count(self, told: str) -> int:
-        return sum(chapter.told == told for chapter in self.chapters)
+    def count(self, verdict: str, *, with_goal: bool = False) -> int:
+        return sum(
+            chapter.verdict == verdict and (bool(chapter.goal) or not with_goal)
+            for chapter in self.chapters
+        )
+
+    @property
+    def headline(self) -> str:
+        """Of the chapters with a goal alone: nothing is met by one that has none."""
+        goals = sum(bool(chapter.goal) for chapter in self.chapters)
+        parts = [
+            f"{self.count(MET)} of {goals} chapters with a goal are met",
+            f"{self.count(MISSED)} missed",
+            f"{self.count(NOT_RUN, with_goal=True)} not run",
+        ]
+        again = sum(len(chapter.again) for chapter in self.chapters)
+        parts += [f"tried again: {again}"] if again else []
+        return f"{', '.join(parts)}; {self.count(MEASURED)} without a goal"
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 only if every chapter with a goal is met, and nothing broke."""
+        if self.count(MISSED):
+            return 1
+        return 3 if self.count(NOT_RUN, with_goal=True) else 0
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), indent=2, ensure_ascii=False) + "\n"
@@ -138,11 +157,14 @@ def _chapter(found: object) -> Chapter:
         raise BadResult(f"chapter {texts[0]}: no such verdict: {texts[-1]}")
     figures = [_figure(one) for one in _typed(found, "figures", list)]
     late = found.get("lateness_us")
+    if texts[-1] == MET and not texts[-2]:
+        texts[-1] = MEASURED  # as earlier releases said it
     return Chapter(
         *texts,
         _typed(found, "reason", str),
         figures,
         notes=_texts(found, "notes"),
+        again=_texts(found, "again"),
         seconds=_number(found.get("seconds", 0), "seconds"),
         lateness_us=None if late is None else _number(late, "lateness_us"),
     )

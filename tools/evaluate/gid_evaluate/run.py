@@ -2,15 +2,24 @@
 """Runs chapters, those that need no quiet side by side, and judges each by its goals."""
 
 import concurrent.futures
-import json
-import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 
 from .lateness import Lateness
-from .plan import Context, NotRun, Plan
-from .result import MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, Reached, figure_text
-from .systems import CannotRun
+from .outcome import Broke, NotRun
+from .plan import Context, Goal, Plan
+from .result import (
+    MEASURED,
+    MET,
+    MISSED,
+    NOT_RUN,
+    Chapter,
+    Evaluation,
+    Figure,
+    Reached,
+    figure_text,
+)
 
 AT_A_TIME = 2  # chapters that need no quiet
 
@@ -52,35 +61,58 @@ def run_all(
 
 
 def run_one(plan: Plan, context: Context) -> Chapter:
-    goal = "; ".join(map(str, plan.goals))
+    goals = plan.goals_of(context.is_full)
+    goal = "; ".join(map(str, goals))
     chapter = Chapter(plan.id, plan.title, plan.method, goal, document=list(plan.document))
     begin = time.monotonic()
     context = context.for_chapter()
-    try:
-        with Lateness() as late:
-            chapter.figures = plan.run(context)
-        chapter.lateness_us = round(max(late.worst_us, context.lateness_us), 1)
-        chapter.verdict, chapter.reason = judge(plan, chapter.figures)
-        if chapter.verdict == MISSED and chapter.lateness_us >= _NOISY_US:
-            chapter.reason += f" {_noise(chapter.lateness_us)}"
-    except NotRun as error:
-        chapter.verdict, chapter.reason = NOT_RUN, str(error)
-    except (
-        CannotRun,
-        OSError,
-        subprocess.SubprocessError,
-        LookupError,
-        json.JSONDecodeError,
-    ) as error:
-        is_missing = isinstance(error, LookupError)
-        what = f"what was measured has no {error}" if is_missing else str(error)
-        chapter.verdict, chapter.reason = NOT_RUN, what
-    chapter.goals = reached(plan, chapter.figures)
-    chapter.notes = list(context.notes)
-    if chapter.verdict == MISSED and chapter.lateness_us >= _NOISY_US:
+    with Lateness() as late:
+        chapter.verdict, chapter.reason = _measure(plan, context, chapter)
+    chapter.lateness_us = round(max(late.worst_us, context.lateness_us), 1)
+    chapter.goals = reached(goals, chapter.figures, chapter.verdict)
+    chapter.notes, chapter.again = list(context.notes), list(context.again)
+    is_figure = chapter.verdict == MISSED and not context.broken  # noise breaks nothing
+    if is_figure and chapter.lateness_us >= _NOISY_US:
+        chapter.reason += f" {_noise(chapter.lateness_us)}"
         chapter.notes.append(_noise(chapter.lateness_us))
     chapter.seconds = round(time.monotonic() - begin, 1)
     return chapter
+
+
+def _measure(plan: Plan, context: Context, chapter: Chapter) -> tuple[str, str]:
+    """Its verdict, with the reason. Whatever breaks once it is being measured is missed: a display
+    that ended, a program that hangs, an answer that is none. Only what is not there is not run."""
+    try:
+        chapter.figures = plan.run(context)
+    except NotRun as error:
+        if not context.has_measured:
+            return NOT_RUN, str(error)
+        context.broken.append(f"it could not go on: {error}")
+    except Broke as error:
+        context.broken.append(str(error))
+    except LookupError as error:
+        context.broken.append(f"what was measured has no {error}")
+    except Exception as error:  # also a mistake in a chapter costs the others nothing
+        context.broken.append(f"{type(error).__name__}: {error}")
+    flaw = _flaw(chapter.figures)
+    if flaw:
+        chapter.figures = []  # none of them is to be believed, nor can a page show them
+        context.broken.append(flaw)
+    if context.broken:
+        return MISSED, f"It broke while it was measured: {'; '.join(context.broken)}"
+    return judge(plan.goals_of(context.is_full), chapter.figures)
+
+
+def _flaw(figures: Sequence[Figure]) -> str:
+    """Why these are no figures."""
+    for one in figures:
+        for number in (one.value, *one.spread):
+            is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+            if not is_number or abs(number) > sys.float_info.max or number != number:
+                return f"“{one.name}” is no number: {number!r:.40}"
+        if isinstance(one.n, bool) or not isinstance(one.n, int) or one.n < 1:
+            return f"“{one.name}” was never measured: n is {one.n!r:.40}"
+    return ""
 
 
 def _noise(lateness_us: float) -> str:
@@ -90,31 +122,32 @@ def _noise(lateness_us: float) -> str:
     )
 
 
-def reached(plan: Plan, figures: Sequence[Figure]) -> list[Reached]:
+def reached(goals: Sequence[Goal], figures: Sequence[Figure], verdict: str) -> list[Reached]:
     by_name = {figure.name: figure.value for figure in figures}
     found = []
-    for goal in plan.goals:
+    for goal in goals:
         value = by_name.get(goal.figure)
-        verdict = NOT_RUN
         if value is not None:
-            verdict = MET if goal.is_met(value) else MISSED
-        found.append(Reached(goal.figure, goal.limit, value, verdict))
+            one = MET if goal.is_met(value) else MISSED
+        else:
+            one = NOT_RUN if verdict == NOT_RUN else MISSED
+        found.append(Reached(goal.figure, goal.limit, value, one))
     return found
 
 
-def judge(plan: Plan, figures: Sequence[Figure]) -> tuple[str, str]:
-    """Met if all goals are; a chapter without a goal is met when it has figures."""
+def judge(goals: Sequence[Goal], figures: Sequence[Figure]) -> tuple[str, str]:
+    """Met if all goals are, missed if one is not, or has no figure."""
     if not figures:
-        return NOT_RUN, "Nothing was measured."
+        return MISSED, "Nothing was measured."
     by_name = {figure.name: figure.value for figure in figures}
-    missing = [goal.figure for goal in plan.goals if goal.figure not in by_name]
+    missing = [goal.figure for goal in goals if goal.figure not in by_name]
     if missing:
-        return NOT_RUN, f"Not measured: {', '.join(missing)}."
-    missed = [goal for goal in plan.goals if not goal.is_met(by_name[goal.figure])]
+        return MISSED, f"Not measured: {', '.join(missing)}."
+    missed = [goal for goal in goals if not goal.is_met(by_name[goal.figure])]
     if missed:
         told = (
             f"{goal.figure} is {figure_text(by_name[goal.figure])}, aim {goal.bound:g}"
             for goal in missed
         )
         return MISSED, f"{'; '.join(told)}."
-    return MET, ""
+    return (MET if goals else MEASURED), ""

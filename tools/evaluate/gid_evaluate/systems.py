@@ -19,14 +19,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from .outcome import WANTING, Broke, CannotRun
+
 PRINTED_MAX = 4 << 20  # bytes of one probe
 PIECE = 1 << 16
 LOOK = 0.2  # seconds between two looks whether a command ended that left others with its output
 ANSWER = 30.0  # seconds for a system to say that it is there
-
-
-class CannotRun(Exception):
-    """Why a command gave no result, in a sentence."""
 
 
 class BadCommand(Exception):
@@ -55,12 +53,12 @@ class System(ABC):
             found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
             return [_checked(figure) for figure in found["figures"]]
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-            raise CannotRun(f"{self.name}: gid-probe printed no figures: {text[:200]!r}") from None
+            raise Broke(f"{self.name}: gid-probe printed no figures: {text[:200]!r}") from None
 
     def has(self, program: str) -> bool:
         try:
             self.run(["sh", "-c", f"command -v {shlex.quote(program)}"], 60.0)
-        except CannotRun:
+        except (CannotRun, Broke):
             return False
         return True
 
@@ -107,21 +105,26 @@ class Native(System):
         except OSError as error:
             raise CannotRun(f"{self.name}: {joined[0]} cannot be run: {error.strerror}") from None
         except subprocess.TimeoutExpired:
-            raise CannotRun(f"{self.name}: {shlex.join(words)} took over {seconds:g} s") from None
+            raise Broke(f"{self.name}: {shlex.join(words)} took over {seconds:g} s") from None
         except OverflowError:
-            raise CannotRun(f"{self.name}: {shlex.join(words)} does not end printing") from None
+            raise Broke(f"{self.name}: {shlex.join(words)} does not end printing") from None
         if code == NOT_FOUND:
             raise CannotRun(
                 f"{self.name}: there is no {words[0]} in the search path there"
                 + (f" ({said})" if said else "")
             )
+        if code == WANTING and said:
+            raise CannotRun(f"{self.name}: {said}")
         if code != 0:
-            raise CannotRun(f"{self.name}: {shlex.join(words)}: {said or f'status {code}'}")
+            raise Broke(f"{self.name}: {shlex.join(words)}: {said or f'status {code}'}")
         return out
 
     def answer(self) -> None:
         """Raises CannotRun if gidway is not to be had there, before anything is measured."""
-        self.run(["gid-probe", "--version"], ANSWER)
+        try:
+            self.run(["gid-probe", "--version"], ANSWER)
+        except Broke as error:
+            raise CannotRun(str(error)) from None
 
 
 NOT_FOUND = 127  # what a shell says of a program that is not there
@@ -188,9 +191,12 @@ class Booted(System):
         try:
             result = self._guest.run(words, seconds)
         except GuestError as error:
-            raise CannotRun(f"guest: {error}") from None
+            raise Broke(f"guest: {error}") from None
+        said = result.err.strip()[-300:]
+        if result.code == WANTING and said:
+            raise CannotRun(f"guest: {said}")
         if result.code != 0:
-            raise CannotRun(f"guest: {shlex.join(words)}: {result.err.strip()[-300:]}")
+            raise Broke(f"guest: {shlex.join(words)}: {said}")
         return result.out[:PRINTED_MAX]
 
 
@@ -209,7 +215,7 @@ class InCockpit(System):
         for row in self._found()["rows"]:
             if row["what"] == "run" and row["who"] == line:
                 if row["failed"]:
-                    raise CannotRun(f"guest: {row['failed']}")
+                    raise Broke(f"guest: {row['failed']}")
                 return row["out"]
         raise CannotRun(f"guest: {line} was not run there")
 

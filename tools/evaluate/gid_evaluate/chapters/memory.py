@@ -3,37 +3,24 @@
 
 import dataclasses
 
-from ..plan import Context, Goal, NotRun, Plan
+from ..plan import Context, Goal, Plan
 from ..result import Figure
-from ..systems import CannotRun
 
 
 def _memory(context: Context) -> list[Figure]:
     private = context.everywhere("memory", "private")
     figures = [dataclasses.replace(one, name=f"private, {one.name}") for one in private]
-    for name, measured in (("slab", _slab(context)), ("window", _window(context))):
-        figures += [dataclasses.replace(one, name=f"{name}, {one.name}") for one in measured]
+    with context.part("No slab"), context.cockpit() as cockpit:
+        figures += _named("slab", context.probe(cockpit.open, "memory", "slab"))
+    if context.guest is not None:
+        # A slab of the guest's own domain lies in its window (ivshmem).
+        with context.part("No slab in the guest's window"):
+            figures += _named("window", context.probe(context.guest, "memory", "slab"))
     return figures
 
 
-def _slab(context: Context) -> list[Figure]:
-    try:
-        with context.cockpit() as cockpit:
-            return context.probe(cockpit.open, "memory", "slab")
-    except NotRun as error:
-        context.notes.append(f"No slab: {error}.")
-        return []
-
-
-def _window(context: Context) -> list[Figure]:
-    """A slab of the guest's own domain, which lies in its window (ivshmem)."""
-    if context.guest is None:
-        return []
-    try:
-        return context.probe(context.guest, "memory", "slab")
-    except CannotRun as error:
-        context.notes.append(f"No slab in the guest's window: {error}.")
-        return []
+def _named(where: str, measured: list[Figure]) -> list[Figure]:
+    return [dataclasses.replace(one, name=f"{where}, {one.name}") for one in measured]
 
 
 PLANS = [

@@ -6,9 +6,10 @@ import shutil
 from collections import defaultdict
 from typing import Any
 
-from ..plan import Context, Goal, NotRun, Plan
+from ..outcome import Broke, NotRun
+from ..plan import Context, Goal, Plan
 from ..result import Figure
-from ..systems import CannotRun, System
+from ..systems import System
 
 SHOWN = "./run bench shown"
 
@@ -54,26 +55,22 @@ def _drawing(context: Context) -> list[Figure]:
     name = "frames for the same processor time, with the module, ratio to without"
     spread = (min(each), max(each))
     figures.append(Figure(name, ratio, "share", len(each), spread, source))
-    return figures + _draw_small_everywhere(context)
+    with context.part("Not in a guest"):
+        figures += _draw_small_everywhere(context)
+    return figures
 
 
 def _draw_small_everywhere(context: Context) -> list[Figure]:
     if context.guest is None or not context.is_full:
-        why = context.why_no_guest if context.guest is None else "only a full run has the time"
-        context.notes.append(f"Not in a guest: {why}.")
-        return []
-    try:
-        return [_draw_small(system) for system in context.systems]
-    except CannotRun as error:
-        context.notes.append(f"Not in a guest: {error}.")
-        return []
+        raise NotRun(context.why_no_guest if context.guest is None else "a full run only")
+    return [_draw_small(system) for system in context.systems]
 
 
 def _draw_small(system: System) -> Figure:
     out = system.run(DRAW_SMALL, 400.0)
     found = re.search(r"FrameTime: ([\d.]+) ms", out)
     if found is None:
-        raise CannotRun(f"{system.name}: glmark2: {out[-200:]}")
+        raise Broke(f"{system.name}: glmark2: {out[-200:]}")
     rate = 1000 / float(found[1])
     name, source = f"a window of {SMALL}", "./run evaluate --full --chapters 5.6"
     return Figure(name, rate, "fps", 1, (rate, rate), source, system.name)
@@ -94,7 +91,7 @@ def _rates(found: dict[str, Any], what: str) -> list[Figure]:
     figures = []
     for (who, rate), rows in groups.items():
         shares = sorted(row["shown_of_sent"] for row in rows)
-        share, name = shares[len(shares) // 2], f"{who}, {rate} a second"
+        share, name = shares[0], f"{who}, {rate} a second, worst run"  # each is a promise
         sent = sum(row["sent"] for row in rows)
         spread = (shares[0], shares[-1])
         figures.append(Figure(f"{name}: shown of sent", share, "share", sent, spread, SHOWN))
@@ -199,8 +196,8 @@ PLANS = [
         "frames that the display says it has shown, of those that were sent.",
         _films,
         goals=(
-            Goal("gid-cluster, 25 a second: shown of sent", 0.99, is_least=True),
-            Goal("gid-cluster, 60 a second: shown of sent", 0.99, is_least=True),
+            Goal("gid-cluster, 25 a second, worst run: shown of sent", 0.99, is_least=True),
+            Goal("gid-cluster, 60 a second, worst run: shown of sent", 0.99, is_least=True),
         ),
         document=(
             ("24 a second", "24.00 (native), 23.85 (virtualised)"),
@@ -233,7 +230,7 @@ PLANS = [
         "Camera",
         "As the films, with a source that sends its frames at fixed times.",
         _camera,
-        goals=(Goal("gid-cluster, 30 a second: shown of sent", 0.99, is_least=True),),
+        goals=(Goal("gid-cluster, 30 a second, worst run: shown of sent", 0.99, is_least=True),),
         document=(("30 a second", "29.94 to 29.97"),),
         minutes=(0.0, 0.0),
     ),

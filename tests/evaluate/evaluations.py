@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Evaluations that tests make up, and the way to the package that reads them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from program import BUILD
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tools" / "evaluate"))
+
+from gid_evaluate.plan import Context, Goal, Plan  # noqa: E402
+from gid_evaluate.result import Chapter, Evaluation, Figure  # noqa: E402
+from gid_evaluate.systems import Native  # noqa: E402
+
+EVALUATE = str(BUILD / "tools/evaluate/gid-evaluate")
+ENVIRONMENT = os.environ | {"PATH": f"{BUILD / 'gidd'}:{os.environ['PATH']}"}
+MACHINE = {"processor": "a <b>", "cores": 2, "memory": "4 GiB", "kernel": "6", "weston": "14.0.2"}
+
+
+def figure(name: str, value: float, unit: str = "ns", margin: float = 0.01) -> Figure:
+    spread = (value * (1 - margin), value * (1 + margin))
+    return Figure(name, value, unit, 10, spread, "gid-probe calls")
+
+
+def evaluation(*chapters: Chapter, mode: str = "quick") -> Evaluation:
+    machine = MACHINE | {"gstreamer": "1.26.2"}
+    return Evaluation(machine, mode, "none", "2026-01-01T00:00:00+00:00", list(chapters))
+
+
+def chapter(name: str, verdict: str, *figures: Figure, goal: str = "a ≤ 1") -> Chapter:
+    return Chapter(name, "Title", "Method", goal, verdict, "", list(figures))
+
+
+def plan(run, *goals: Goal) -> Plan:
+    return Plan("5.1", "Title", "Method", run, goals)
+
+
+def alone(bench: Path | None = None, *, is_full: bool = False, patience: float = 1.0) -> Context:
+    """Without a guest."""
+    return Context(is_full, Native(), None, "none was wanted", bench, patience=patience)
+
+
+def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [EVALUATE, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=250, env=ENVIRONMENT)
