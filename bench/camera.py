@@ -21,7 +21,7 @@ from gid_vm.agent import Agent, Command
 TOP = Path(__file__).resolve().parent.parent
 sys.path.append(str(TOP / "soak"))
 
-from growth import grows, growth  # noqa: E402
+from growth import growth, which_grow  # noqa: E402
 from looks import COUNTED, counts, look  # noqa: E402
 
 SECONDS = 120.0
@@ -159,19 +159,21 @@ def together(agent: Agent, hosts: dict[str, int], minutes: float, folder: Path) 
             f"{name}: {one['delivered']} frames, of which {one['copied-frames']} were copied and "
             f"{one['dropped']} dropped"
         )
-    rows = []
-    for (name, what), curve in curves.items():
-        if name == "QEMU" and what in OF_THE_GUEST:
-            continue
-        slope = growth(curve.hours, curve.values)
-        rows.append(
-            {
-                "of": name,
-                "what": what,
-                "first": curve.values[0],
-                "last": curve.values[-1],
-                "total": slope.total,
-                "grows": grows(curve.hours, curve.values, COUNTED[what][1]),
-            }
-        )
+    judged = {
+        (name, what): growth(curve.hours, curve.values)
+        for (name, what), curve in curves.items()
+        if name != "QEMU" or what not in OF_THE_GUEST
+    }
+    grow = which_grow([(found, COUNTED[what][1]) for (_, what), found in judged.items()])
+    rows = [
+        {
+            "of": name,
+            "what": what,
+            "first": curves[name, what].values[0],
+            "last": curves[name, what].values[-1],
+            "total": found.total,
+            "grows": grows,
+        }
+        for ((name, what), found), grows in zip(judged.items(), grow, strict=True)
+    ]
     return rows + [{"of": name, "stats": one} for name, one in found.items()]

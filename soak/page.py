@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import jinja2
-from growth import SURE, Growth, grows, growth
+from growth import SURE, Growth, growth, which_grow
 from looks import COUNTED
 
 _WARM_PART = 0.1  # of the time: caches fill, programs are seen for the first time
@@ -79,13 +79,17 @@ class Result:
         hours = [sample["hours"] for sample in self.samples]
         first = sum(hour < self.warm for hour in hours)
 
-        curves = []
+        judged: list[tuple[str, str, float, list[float], Growth]] = []
         for program in self.samples[0]["programs"] if self.samples else ():
             for what, (unit, least) in COUNTED.items():
                 values = [sample["programs"][program][what] for sample in self.samples]
-                bad = grows(hours[first:], values[first:], least)
                 found = growth(hours[first:], values[first:])
-                curves.append(Curve(f"{program}: {what}", unit, hours, values, found, bad))
+                judged.append((f"{program}: {what}", unit, least, values, found))
+        grow = which_grow([(found, least) for _, _, least, _, found in judged])
+        curves = [
+            Curve(name, unit, hours, values, found, grows)
+            for (name, unit, _, values, found), grows in zip(judged, grow, strict=True)
+        ]
         for key, name, unit in _BESIDE if self.samples else ():
             values = [sample[key] for sample in self.samples]
             found = growth(hours[first:], values[first:])

@@ -5,6 +5,8 @@ Whether the figures are good is not asserted: that takes a quiet machine.
 """
 
 import sys
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 from benches import bench, results
@@ -20,6 +22,7 @@ RATIOS = {
     "above_wake_fast_vs_best_peer",
     "read_all_1080p_vs_private",
     "latency_p50_vs_best_peer",
+    "came_of_sent_worst",
 }
 
 
@@ -82,9 +85,61 @@ def test_unknown_size() -> None:
     assert "480p" in run.stderr
 
 
-def test_what_costs_no_more_than_waking_is_no_ratio() -> None:
+def module() -> ModuleType:
     sys.path.insert(0, str(TOP / "bench"))
     import handoff
+
+    return handoff
+
+
+@pytest.mark.parametrize(("rate", "frames", "tries"), [(60, 120, 1), (1000, 400, 3), (60, 20, 3)])
+def test_one_that_does_not_get_going_is_told(
+    monkeypatch: pytest.MonkeyPatch, rate: int, frames: int, tries: int
+) -> None:
+    """Half of the frames of its own rate: 97 of 100 of those of 1000 a second could be lost."""
+    handoff = module()
+    told: list[str] = []
+    monkeypatch.setattr(handoff.common, "tell_again", told.append)
+    bench = handoff.Bench(Path(), 2)
+    run = {"receive": {"frames": frames}, "send": {"frames": 2 * rate}}
+    monkeypatch.setattr(bench, "_transport", lambda *words: run)
+    case = handoff.Case("1080p", "BGRx", rate)
+    if tries == 1:
+        assert bench.transport("gid", case, False) == run and told == []
+    else:
+        with pytest.raises(handoff.common.BenchError, match="frames came, 3 times"):
+            bench.transport("gid", case, False)
+        assert len(told) == tries - 1
+
+
+def test_one_that_crashed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    handoff = module()
+    bench, calls = handoff.Bench(Path(), 2), []
+
+    def crash(*words: object) -> dict:
+        calls.append(words)
+        raise handoff.common.BenchError("signal 11")
+
+    monkeypatch.setattr(bench, "_transport", crash)
+    with pytest.raises(handoff.common.BenchError, match="signal 11"):
+        bench.transport("gid", handoff.Case("1080p", "BGRx"), False)
+    assert len(calls) == 1
+
+
+def test_frames_that_are_lost_cost_what_others_cost() -> None:
+    handoff = module()
+
+    def run(came: int) -> dict:
+        return {"send": {"frames": 100, "cpu_us": 30}, "receive": {"frames": came, "cpu_us": 7}}
+
+    assert handoff.cost_of_one_that_came(run(100), 10) == 27
+    assert handoff.cost_of_one_that_came(run(50), 10) == 47
+    rows = [{"who": "gid", "came_of_sent": 0.5}, {"who": "shm", "came_of_sent": 0.1}]
+    assert handoff.ratios(rows) == {"came_of_sent_worst": 0.5}
+
+
+def test_what_costs_no_more_than_waking_is_no_ratio() -> None:
+    handoff = module()
 
     def row(who: str, cost: float, **more: object) -> dict:
         base = {"size": "1080p", "format": "BGRx", "rate": 1000, "transport_cpu_us": cost}

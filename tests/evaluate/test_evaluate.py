@@ -292,7 +292,7 @@ def test_messages_really_cross(tmp_path: Path) -> None:
     evaluate("--guest=none", "--chapters=5.1.5", "--out", tmp_path)
     (told,) = read(tmp_path / "evaluation.json").chapters
     assert told.verdict in (MET, MISSED), told.reason
-    for end in ("there and back", "by a bare eventfd"):
+    for end in ("there and back", "by a bare futex"):
         trips = [one for one in told.figures if one.name.endswith(end)]
         assert len(trips) == 5 and all(one.n == 1000 and one.value > 0 for one in trips)
 
@@ -304,7 +304,7 @@ def test_no_illegal_access_succeeds(tmp_path: Path) -> None:
     by_name = {one.name: one for one in told.figures}
     guessed = by_name["memory is got by a guessed gid"]
     assert (guessed.value, guessed.n) == (0, 2000)
-    assert by_name["accesses that succeeded"].n == sum(one.n for one in told.figures[:-1]) > 2010
+    assert by_name["accesses that succeeded"].n == len(told.figures) - 1 >= 9
 
 
 def test_a_plan_measures_nothing(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_plan_measures_nothing(tmp_path: Path) -> None:
     assert found.returncode == 0 and not (tmp_path / "none").exists()
     assert [line.split()[2] for line in lines[:-1]] == [plan.id for plan in all_plans()]
     quick = float(lines[-1].split()[0])
-    assert 0 < quick <= 15
+    assert 0 < quick <= 17
     full = evaluate("--plan", "--full", "--chapters=5.20").stdout.splitlines()
     assert float(full[-1].split()[0]) > 100
 

@@ -9,7 +9,7 @@ from program import TOP
 
 sys.path.insert(0, str(TOP / "soak"))
 
-from growth import grows, growth, student  # noqa: E402
+from growth import growth, which_grow  # noqa: E402
 from looks import COUNTED, least  # noqa: E402
 from page import Result  # noqa: E402
 
@@ -26,6 +26,10 @@ BESIDE = {
 }
 
 
+def grows(hours: list[float], values: list[float], least: float) -> bool:
+    return which_grow([(growth(hours, values), least)]) == [True]
+
+
 def test_what_leaks_is_found() -> None:
     """One descriptor in ten minutes, while the number varies by four."""
     dice = random.Random(1)
@@ -36,21 +40,43 @@ def test_what_leaks_is_found() -> None:
 
 
 def test_what_only_varies_is_not() -> None:
-    """Of 2000 curves without growth, about one seems to grow by chance."""
+    """Of 50 soaks of 40 curves without growth about one in twenty has one that seems to grow."""
     wrong = 0
-    for seed in range(2000):
+    for seed in range(50):
         dice = random.Random(seed)
-        wrong += growth(HOURS, [1000 + dice.gauss(0, 50) for _ in HOURS]).is_sure
-    assert wrong <= 5
+        noise = ([1000 + dice.gauss(0, 50) for _ in HOURS] for _ in range(40))
+        wrong += any(which_grow([(growth(HOURS, values), 0) for values in noise]))
+    assert wrong <= 6
+
+
+def test_one_that_grows_among_many_is_found() -> None:
+    dice = random.Random(3)
+    curves = [[1000 + dice.gauss(0, 50) for _ in HOURS] for _ in range(39)]
+    leak = [1000 + 40 * hour + dice.gauss(0, 50) for hour in HOURS]
+    found = which_grow([(growth(HOURS, values), 1) for values in [*curves, leak]])
+    assert found[-1] and sum(found) <= 2
+
+
+def test_the_mappings_that_were_excused_grow() -> None:
+    """12 more in two hours, 6.5 an hour: the soak that found it said that nothing grows, for in
+    its second half alone the line was not sure enough."""
+    dice = random.Random(4)
+    values = [200 + 6.5 * hour + dice.gauss(0, 4) for hour in HOURS]
+    assert grows(HOURS, values, 1)
 
 
 def test_one_descriptor_an_hour_is_found() -> None:
     assert grows(HOURS, [20 + (minute > 30) + (minute > 90) for minute in range(120)], 1)
 
 
-@pytest.mark.parametrize("minute", [5, 30, 60, 61, 90, 115])
-def test_one_step_is_no_growth(minute: int) -> None:
-    assert not grows(HOURS, [20 + (now > minute) for now in range(120)], 1)
+@pytest.mark.parametrize("minute", [30, 60, 61, 90])
+def test_a_step_is_to_be_explained(minute: int) -> None:
+    """After the warm-up there should be none: it is not excused."""
+    assert grows(HOURS, [20 + (now > minute) for now in range(120)], 1)
+
+
+def test_a_step_at_the_end_is_not_known_yet() -> None:
+    assert not grows(HOURS, [20 + (now > 118) for now in range(120)], 1)
 
 
 def test_little_is_no_growth() -> None:
@@ -62,10 +88,6 @@ def test_a_constant_and_too_few_samples() -> None:
     assert not grows(HOURS, [7] * 120, 0)
     assert not grows([0, 1], [1, 1000], 0)
     assert not grows([], [], 0)
-
-
-def test_the_quantiles_of_student() -> None:
-    assert [student(freedom) for freedom in (1, 7, 118, 5000)] == [636.619, 5.959, 3.46, 3.373]
 
 
 def test_a_sample_is_the_lowest_of_its_minute() -> None:

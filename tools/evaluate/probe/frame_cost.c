@@ -98,12 +98,21 @@ static void flow_finish(struct flow *flow) {
 	gid_slab_destroy(flow->slab, false);
 }
 
-static void pass_frame(struct flow *flow, int consumers) {
-	gid_producer_dispatch(flow->producer);
+/* Looks for what came back only once no slot is left, as a producer of many frames does. */
+static int take_slot(struct flow *flow) {
 	int slot = gid_slab_take(flow->slab);
+	if (slot < 0) {
+		gid_producer_dispatch(flow->producer);
+		slot = gid_slab_take(flow->slab);
+	}
 	if (slot < 0) {
 		errx(1, "no slot came back");
 	}
+	return slot;
+}
+
+static void pass_frame(struct flow *flow, int consumers) {
+	int slot = take_slot(flow);
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(flow->slab, (uint32_t)slot);
 	if (gid_producer_send(flow->producer, &frame) != consumers) {

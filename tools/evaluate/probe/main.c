@@ -20,7 +20,7 @@ static const struct part {
 		{"calls", "calls", "semaphores, switches between processes, wake-ups, timers",
 				probe_calls},
 		{"message", "message ping DOMAIN [BYTES…] | message echo DOMAIN",
-				"messages by gid to a domain and back, beside a bare eventfd",
+				"messages by gid to a domain and back, beside a bare futex",
 				probe_message},
 		{"access", "access", "illegal access of a domain to another's memory and streams",
 				probe_access},

@@ -196,7 +196,7 @@ static void ping(struct pipe_end *end, struct probe_bare *bare, uint32_t bytes) 
 	probe_print(name, &round_trip);
 	snprintf(name, sizeof(name), "%u bytes, one way", bytes);
 	probe_print(name, &one_way);
-	snprintf(name, sizeof(name), "%u bytes, by a bare eventfd", bytes);
+	snprintf(name, sizeof(name), "%u bytes, by a bare futex", bytes);
 	probe_print(name, &bare_trip);
 	figure_finish(&bare_trip);
 	figure_finish(&ignored);

@@ -42,7 +42,7 @@ void probe_pin(int core);
 /** The n-th core that this process may use; the last one if there are fewer. */
 int probe_core(int n);
 
-/* --- bare.c: messages by an eventfd and shared memory alone ----------------------------------- */
+/* --- bare.c: messages by futexes and shared memory alone -------------------------------------- */
 
 #define PROBE_BARE_SLOTS 8
 #define PROBE_BARE_BYTES 65536
@@ -52,8 +52,7 @@ struct probe_bare_memory;
 /** Who asks, and the process that answers. */
 struct probe_bare {
 	struct probe_bare_memory *memory;
-	int there, back;
-	uint32_t next;
+	unsigned count; /* of messages */
 	pid_t pid;
 };
 

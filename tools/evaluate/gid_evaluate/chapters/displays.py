@@ -7,13 +7,21 @@ from ..plan import Context, Goal, Plan
 from ..result import Figure
 
 DISPLAYS = "./run bench displays"
+REFRESH_HZ = 60  # of each of its outputs
+
+
+INSTRUCTIONS = "instructions of a repaint, gid, ratio to wl_shm"
+TIME = "time of a repaint, gid, ratio to wl_shm"
+
+
+def repaint(context: Context) -> dict[str, Any]:
+    quick = ("--repaints=100", "--repetitions=1", "--seconds=4")
+    full = ("--repaints=600", "--repetitions=2", "--seconds=10")
+    return context.benchmark("repaint", *(full if context.is_full else quick))
 
 
 def _repaint(context: Context) -> list[Figure]:
-    repaints = 600 if context.is_full else 100
-    quick = ("--repetitions=1", "--seconds=4")
-    timing = ("--repetitions=2", "--seconds=10") if context.is_full else quick
-    found = context.benchmark("repaint", f"--repaints={repaints}", *timing)
+    found = repaint(context)
     source = "./run bench repaint"
     figures = []
     for row in found["rows"]:
@@ -25,9 +33,10 @@ def _repaint(context: Context) -> list[Figure]:
             name = f"{row['who']}, repaint begun to posted"
             average, most = row["mean_ms"], row["max_ms"]
             figures.append(Figure(name, average, "ms", row["repaints"], (0, most), source))
-    ratio = found["ratios"]["repaint_instructions_gid_vs_wl_shm"]
-    name = "instructions of a repaint, gid, ratio to wl_shm"
-    figures.append(Figure(name, ratio, "", repaints, (ratio, ratio), source))
+    n = min(row["repaints"] for row in found["rows"])
+    for name, key in ((INSTRUCTIONS, "instructions"), (TIME, "p50_ms")):
+        ratio = found["ratios"][f"repaint_{key}_gid_vs_wl_shm"]
+        figures.append(Figure(name, ratio, "", n, (ratio, ratio), source))
     return figures
 
 
@@ -42,7 +51,8 @@ def _pixels(context: Context) -> list[Figure]:
     for row in found["rows"]:
         name, wrong = f"{row['who']}, {row['what']}: wrong pixels", row["wrong_pixels"]
         figures.append(Figure(name, wrong, "", row["looks"], (0, wrong), DISPLAYS))
-    wrong, looks = found["ratios"]["wrong_pixels"], sum(row["looks"] for row in found["rows"])
+    looks = sum(row["looks"] for row in found["rows"])
+    wrong = sum(row["wrong_pixels"] + row.get("refused_frames", 0) for row in found["rows"])
     figures.append(
         Figure("wrong pixels, and pictures refused", wrong, "", looks, (0, wrong), DISPLAYS)
     )
@@ -62,12 +72,20 @@ def _missed(context: Context) -> list[Figure]:
         typical, late = row["compose_p50_us"], row["compose_p99_us"]
         name = f"{who}: composing and checking a picture"
         figures.append(Figure(name, typical, "µs", n, (0, late), DISPLAYS))
-    worst, n = found["ratios"]["missed_share_worst"], found["rows"][0]["refreshes"]
-    name = "refreshes missed, worst display"
-    figures.append(Figure(name, worst, "", n, (0, worst), DISPLAYS))
+    rows = found["rows"]
+    n = min(row["refreshes"] for row in rows)
+    worst = max(row["missed"] / row["refreshes"] for row in rows)
+    figures.append(Figure(MISSES.figure, worst, "", n, (0, worst), DISPLAYS))
+    gap = max(row["longest_gap_ms"] for row in rows) * REFRESH_HZ / 1000
+    figures.append(Figure(GAP.figure, gap, "refreshes", n, (0, gap), DISPLAYS))
     context.notes.append("Without a screen: the refreshes are those of gid-cluster's own clock.")
     return figures
 
+
+# What the evaluation of 2017 had of its worst display, and found too much: 2 of 45,000.
+MISSES = Goal("refreshes missed, worst display", 2 / 45000)
+# A picture that came twice hides in a sum one that did not come: a gap does not.
+GAP = Goal("longest gap between two pictures, worst display", 1.5)
 
 PLANS = [
     Plan(
@@ -86,7 +104,7 @@ PLANS = [
         "Refreshes without a new picture",
         "The same three displays, on which something moves at each refresh.",
         _missed,
-        goals=(Goal("refreshes missed, worst display", 0.01),),
+        goals=(MISSES, GAP),
         document=(("of 45000 each", "0, 0 and 2"),),
         minutes=(0.0, 0.0),
     ),
@@ -94,14 +112,14 @@ PLANS = [
         "5.9.3",
         "Repaint of the compositor",
         "The same film full screen in Weston, once in gid memory and once in wl_shm: from the "
-        "beginning of a repaint to when it is posted, and its instructions counted by callgrind.",
+        "beginning of a repaint to when it is posted, its median, and its instructions counted by "
+        "callgrind.",
         _repaint,
-        goals=(Goal("instructions of a repaint, gid, ratio to wl_shm", 1.01),),
+        goals=(Goal(INSTRUCTIONS, 1.01), Goal(TIME, 1.01)),
         document=(
             ("native", "1.824 ms, at most 3.251 ms"),
             ("virtualised", "3.56 ms, at most 32.154 ms"),
         ),
-        needs_quiet=False,
         minutes=(0.8, 4),
     ),
 ]

@@ -11,7 +11,7 @@ from ..result import Figure
 from .crossing import machine
 
 SIZES = (16, 128, 1024, 4096, 65536)  # bytes
-DEAREST = "dearest size, ratio to a bare eventfd with the same bytes"
+DEAREST = "dearest size, ratio to a bare futex with the same bytes"
 
 
 @contextmanager
@@ -34,14 +34,14 @@ def _messages(context: Context) -> list[Figure]:
         figures = context.probe(cockpit.open, "message", "ping", "cluster", *sizes)
     by_name = {one.name: one.value for one in figures}
     ratios = [
-        by_name[f"{size} bytes, there and back"] / by_name[f"{size} bytes, by a bare eventfd"]
+        by_name[f"{size} bytes, there and back"] / by_name[f"{size} bytes, by a bare futex"]
         for size in SIZES
     ]
     spread = (min(ratios), max(ratios))
     figures.append(Figure(DEAREST, max(ratios), "", len(ratios), spread, "gid-probe message"))
     context.notes.append(
         "Both sides sleep before each message, write all of its bytes and read all of them. By a "
-        "bare eventfd the same bytes go through memory that two processes share, in turn with the "
+        "bare futex the same bytes go through memory that two processes share, in turn with the "
         "messages of gid; no gid is checked there, no credit counted and no slot given back."
     )
     return figures
