@@ -157,9 +157,15 @@ void screen_tick(struct screen *screen, uint64_t now) {
 /* --- who looks on ------------------------------------------------------------------------------
  */
 
+/* Of a picture without what is on planes: the next one has all. */
+static bool screen_lacks_planes(const struct screen *screen) {
+	return screen->kms != NULL && !screen->copied;
+}
+
 static void screen_offer(struct screen *screen) {
 	if (screen->publisher != NULL && screen->front != NULL) {
-		screen->unpublished = !publisher_offer(screen->publisher, screen->front);
+		screen->unpublished = screen_lacks_planes(screen) ||
+				!publisher_offer(screen->publisher, screen->front);
 	}
 }
 

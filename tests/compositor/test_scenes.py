@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Gid buffers on surfaces of every role, in any order: windows, popups, subsurfaces and surfaces
 without a role, with offsets, scales, transforms and crops, by clients that come and go; in Weston
-and in gid-cluster, which stand on different compositors."""
+and in a compositor on wlroots."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -9,23 +9,11 @@ from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
-from program import BUILD, Program
 from session import OwnerProcess, Slab
 from wayland import Disconnected, Object, ProtocolError
 from wayland import Display as Connection
 from weston import XRGB8888, Client, Weston, protocol_files
-
-CLUSTER_CONFIG = """
-[display]
-width=320
-height=240
-[role unused]
-domain=open
-x=0
-y=0
-width=16
-height=16
-"""
+from wlroots_screen import WlrootsScreen
 
 
 class Place:
@@ -38,17 +26,9 @@ class Place:
             self.weston = Weston(folder, cockpit.env("cluster"))
             self.socket, self.program = self.weston.socket, self.weston.start().program
         else:
-            self.socket = folder / "wayland"
-            self.program = self.start_cluster()
-
-    def start_cluster(self) -> Program:
-        config = self.folder / "cluster.conf"
-        config.write_text(CLUSTER_CONFIG)
-        command: list[str | Path] = [BUILD / "cluster/gid-cluster", "--headless"]
-        command += ["--config", config, "--status", self.folder / "status"]
-        program = self.cockpit.run("cluster", [*command, "--socket", self.socket])
-        program.wait_output("ready, with")
-        return program
+            screen = WlrootsScreen(cockpit, folder)
+            screen.wait_ready()
+            self.socket, self.program = screen.socket, screen.program
 
     def slab(self) -> Slab:
         slab = Slab(self, XRGB8888, 4, 0)
@@ -64,7 +44,7 @@ class Place:
         assert running and self.program.stop() == 0, self.program.stderr
 
 
-@pytest.fixture(params=["weston", "gid-cluster"])
+@pytest.fixture(params=["weston", "wlroots"])
 def place(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Place]:
     made = Place(cockpit, tmp_path, request.param)
     yield made
@@ -251,7 +231,7 @@ def play(place: Place, dice: random.Random, slab: Slab, clients: int) -> None:
     for _ in range(clients):
         with place.connect() as connection:
             try:
-                Player(dice, connection, slab.gids, place.kind == "gid-cluster").play()
+                Player(dice, connection, slab.gids, place.kind == "wlroots").play()
             except (ProtocolError, Disconnected) as error:
                 print(error)  # a crop of another size than the picture's, say
         assert place.program.is_running(), place.program.stderr

@@ -22,10 +22,9 @@ DEADLINE_MS = 1000
 def start(cockpit: Cockpit, fault: Fault | None) -> Traced:
     config, status = cockpit.folder / "cluster.conf", cockpit.folder / "cluster.sock"
     config.write_text(DISPLAY + with_deadline(DEADLINE_MS))
-    for name in ("cluster.sock", "wayland.sock", "wayland.sock.lock"):
-        (cockpit.folder / name).unlink(missing_ok=True)
+    status.unlink(missing_ok=True)
     command = [BUILD / "cluster" / "gid-cluster", "--headless", "--config", config]
-    command += ["--status", status, "--socket", cockpit.folder / "wayland.sock"]
+    command += ["--status", status]
     return Traced(cockpit, "cluster", command, fault)
 
 

@@ -5,17 +5,12 @@ another, for an ordinary user as well, whose shells are made of user namespaces.
 
 import os
 import pty
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from cockpit import Cockpit
-from display import Display
 from machine import SETUP, Machine
 from program import PATIENCE, TOP, Program, wait_for
-
-GRIM = shutil.which("grim")
 
 
 @pytest.fixture
@@ -73,39 +68,6 @@ def test_a_namespace_that_has_the_number_of_an_old_one_is_not_theirs(machine: Ma
     result = machine.run_here("--shell", "readlink", "/proc/self/ns/user")
     assert result.returncode == 0
     assert result.stdout != stranger.stdout
-
-
-class Cluster:
-    """gid-cluster in a shell, and grim where a test has it."""
-
-    def __init__(self, machine: Machine, cockpit: Cockpit) -> None:
-        self.machine, self.cockpit = machine, cockpit
-        settings = {name: machine.env_here()[name] for name in ("PATH", "XDG_CACHE_HOME")}
-        under = ["env", *(f"{name}={value}" for name, value in settings.items())]
-        self.display = Display(cockpit, under=(*under, str(SETUP), "--shell"))
-
-    def copy(self, *under: str | Path) -> subprocess.CompletedProcess[str]:
-        picture = self.machine.folder / "picture.png"
-        env = self.cockpit.env("cluster") | self.machine.env_here()
-        env |= {"WAYLAND_DISPLAY": str(self.display.wayland)}
-        command = [*under, GRIM, picture]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE)
-
-
-def test_the_display_is_copied_from_another_shell(machine: Machine, cockpit: Cockpit) -> None:
-    cluster = Cluster(machine, cockpit)
-    result = cluster.copy(SETUP, "--shell")
-    assert result.returncode == 0, result.stderr + cluster.display.program.stderr
-    assert "may not copy" not in cluster.display.program.stderr
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root sees all namespaces")
-def test_who_is_refused_is_in_the_displays_log(machine: Machine, cockpit: Cockpit) -> None:
-    cluster = Cluster(machine, cockpit)
-    assert cluster.copy().returncode != 0  # outside of all shells
-    cluster.display.program.wait_output(
-        f"may not copy the screen as {GRIM} of screen-copies=: the kernel does not say which"
-    )
 
 
 def typed(machine: Machine, words: str) -> str:

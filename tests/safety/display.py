@@ -2,7 +2,6 @@
 """gid-cluster under test: started headless in a domain of a cockpit, asked and looked at."""
 
 import json
-import shutil
 import socket
 import time
 from collections.abc import Callable
@@ -26,16 +25,17 @@ width=320
 height=80
 deadline-ms=10000
 """
-DISPLAY = f"""
+DISPLAY = """
 [display]
 width=640
 height=240
 refresh=60
-screen-copies={shutil.which("grim")}
+stream=screen
 """
 
 
 LIAR = BUILD / "tests" / "safety" / "liar"
+GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 
 
 def liar_roles(watched: str = "") -> str:
@@ -73,11 +73,10 @@ class Display:
         self.config = self.folder / "cluster.conf"
         self.config.write_text(display + roles)
         self.status_path = self.folder / "cluster.sock"
-        self.wayland = self.folder / "wayland.sock"
         command: list[str | Path] = [*under, BUILD / "cluster" / "gid-cluster"]
         command += ["--headless"] if inside is None else []
         command += ["--config", self.config, "--status", self.status_path]
-        command += ["--socket", self.wayland, *arguments]
+        command += arguments
         env = cockpit.env(domain) | (inside or {})
         self.program = Program(command, env, self.folder, "gid-cluster")
         cockpit.programs.append(self.program)
@@ -121,15 +120,15 @@ class Display:
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.program.stderr}") from None
 
-    def screenshot(self, output: str | None = None) -> numpy.ndarray:
-        """What is on the output, or on this one of several, as rows of RGB."""
+    def screenshot(self, stream: str = "screen") -> numpy.ndarray:
+        """What is on the output that is published as this stream, as rows of RGB."""
         path = self.folder / f"screen-{time.monotonic_ns()}.png"
-        grim = Program(
-            ["grim", *(["-o", output] if output else []), path],
-            env=self.cockpit.env(self.domain) | {"WAYLAND_DISPLAY": str(self.wayland)},
+        snap = Program(
+            [GIDCTL, "snap", stream, "-o", path],
+            env=self.cockpit.env(self.domain),
             log_dir=self.folder,
         )
-        assert grim.wait() == 0, grim.stderr
+        assert snap.wait() == 0, snap.stderr
         return numpy.asarray(Image.open(path).convert("RGB"))
 
     def region(self, x: int = 40, y: int = 20) -> numpy.ndarray:

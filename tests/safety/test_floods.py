@@ -143,7 +143,7 @@ def test_a_log_that_nobody_reads_stops_nothing(cockpit: Cockpit) -> None:
     config, status = cockpit.folder / "quiet.conf", cockpit.folder / "quiet.sock"
     config.write_text(DISPLAY + ROLES)
     command = [BUILD / "cluster" / "gid-cluster", "--headless", "--verbose", "--config", config]
-    command += ["--status", status, "--socket", cockpit.folder / "quiet-wayland.sock"]
+    command += ["--status", status]
     display = subprocess.Popen(command, env=cockpit.env("cluster"), stderr=writing)
     try:
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 from cockpit import Cockpit
-from display import Display
+from display import Display, start_telltale
 from program import BUILD, PATIENCE, Program, wait_for
 from test_floods import ROLES
 
 LIAR = BUILD / "tests" / "safety" / "liar"
-METER = BUILD / "clients" / "gid-meter"
 FRAMES = 120  # of the display, that each state of things lasts
+# Something that moves, so that the display shows a frame for each refresh.
+FILM = "[layer film]\ndomain=open\ny=160\nwidth=320\nheight=80\n"
 
 
 def faults(display: Display) -> int:
@@ -66,12 +67,11 @@ def there_and_back(display: Display, honest: Program) -> None:
 
 @pytest.mark.needs_root
 def test_no_memory_and_no_page_while_it_runs(cockpit: Cockpit) -> None:
-    display = Display(cockpit, ROLES, ("--realtime",))
+    display = Display(cockpit, ROLES + FILM, ("--realtime",))
     display.status()  # it runs: memory has been locked
     status = Path(f"/proc/{display.program.pid}/status").read_text()
     assert re.search(r"^VmLck:\s+[1-9]", status, re.M), display.program.stderr
-    clients = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(display.wayland)}
-    meter = Program([METER, f"--seconds={PATIENCE:.0f}"], clients, cockpit.folder)
+    start_telltale(cockpit, "--stream=film", "--cycle=10")
     honest = cockpit.run("open", [LIAR, "notes"])
     for name in ("left", "right"):
         display.wait_role("live", name=name)
@@ -81,7 +81,6 @@ def test_no_memory_and_no_page_while_it_runs(cockpit: Cockpit) -> None:
     before = faults(display), heap(display)
     there_and_back(display, honest)
     after = faults(display), heap(display)
-    meter.kill()
     print(f"page faults and KiB before {before}, after {after}")
     assert after == before
 

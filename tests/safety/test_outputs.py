@@ -2,7 +2,6 @@
 """gid-cluster with several outputs: each shows what is meant for it, whatever the others do."""
 
 import os
-import shutil
 import time
 
 import numpy
@@ -11,15 +10,14 @@ from display import HEIGHT, WIDTH, Display, start_telltale, telltale_picture
 from program import BUILD, Program, wait_for
 
 SIZES = {"centre": (1920, 720), "cluster": (1920, 720), "head-up": (800, 480)}
-COPIES = f"[display]\nscreen-copies={shutil.which('grim')}\n"
 # The same place on each: what was meant for another output would be seen.
 PLACES = {"centre": (200, 100), "cluster": (40, 20), "head-up": (40, 20)}
 STATES = {"centre": 10, "cluster": 5, "head-up": 15}
 
 
 def outputs(sizes: dict[str, tuple[int, int]]) -> str:
-    return COPIES + "".join(
-        f"[output {name}]\nwidth={width}\nheight={height}\nrefresh=60\n"
+    return "".join(
+        f"[output {name}]\nwidth={width}\nheight={height}\nrefresh=60\nstream={name}\n"
         for name, (width, height) in sizes.items()
     )
 
@@ -55,12 +53,10 @@ def by_name(display: Display) -> dict[str, dict]:
     return {one["name"]: one for one in display.status()["outputs"]}
 
 
-def view(cockpit: Cockpit, display: Display, *arguments: str) -> Program:
-    command = [BUILD / "clients" / "gid-view", "-d", "open", "-s", "movie", *arguments]
-    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(display.wayland)}
-    program = Program(command, env, cockpit.folder)
-    cockpit.programs.append(program)
-    return program
+def layer(output: str, x: int, y: int) -> str:
+    """Of the stream `movie`, as large as its pictures."""
+    place = f"x={x}\ny={y}\nwidth={WIDTH}\nheight={HEIGHT}\n"
+    return f"[layer on {output}]\ndomain=open\nstream=movie\noutput={output}\n{place}"
 
 
 def test_no_wrong_pixel_on_any_of_three(cockpit: Cockpit) -> None:
@@ -83,49 +79,20 @@ def test_no_wrong_pixel_on_any_of_three(cockpit: Cockpit) -> None:
     assert all(display.role(name)["state"] == "live" for name in ("centre", "head-up"))
 
 
-def test_clients_are_where_the_configuration_says(cockpit: Cockpit) -> None:
-    client = "[client gid-view]\noutput=cluster\nx=1000\ny=300\nwidth=320\nheight=80\n"
-    display = Display(cockpit, client, display=outputs(SIZES))
+def test_layers_are_where_the_configuration_says(cockpit: Cockpit) -> None:
+    display = Display(cockpit, layer("cluster", 1000, 300), display=outputs(SIZES))
     start_telltale(cockpit, "--stream=movie", "--state=9", "--cycle=0")
-    drawn = telltale_picture(cockpit.folder, 9)
     picture = expected(cockpit, "cluster", is_live=False)
-    picture[300:380, 1000:1320] = drawn
-    # It asks for another output, in vain.
-    view(cockpit, display, "--output=head-up")
-    wait_for(lambda: numpy.array_equal(display.screenshot("cluster"), picture), "the client")
+    picture[300:380, 1000:1320] = telltale_picture(cockpit.folder, 9)
+    wait_for(lambda: numpy.array_equal(display.screenshot("cluster"), picture), "the layer")
     assert not display.screenshot("centre").any() and not display.screenshot("head-up").any()
-
-
-def test_a_client_that_nobody_placed_fills_the_output_that_it_asks_for(cockpit: Cockpit) -> None:
-    display = Display(cockpit, "", display=outputs(SIZES))
-    start_telltale(cockpit, "--stream=movie", "--state=9", "--cycle=0")
-    first = view(cockpit, display, "--output=head-up", "--place=320x80+0+400")
-    drawn = telltale_picture(cockpit.folder, 9)
-    picture = expected(cockpit, "head-up", is_live=False)
-    picture[400:480, 0:320] = drawn
-    wait_for(lambda: numpy.array_equal(display.screenshot("head-up"), picture), "the client")
-    assert not display.screenshot("centre").any() and not display.screenshot("cluster").any()
-    assert first.stop() == 0
-    view(cockpit, display, "--place=320x80+1600+640")
-    picture = expected(cockpit, "centre", is_live=False)
-    picture[640:720, 1600:1920] = drawn
-    wait_for(lambda: numpy.array_equal(display.screenshot("centre"), picture), "on the first")
-
-
-def test_an_output_that_there_is_not_is_named(cockpit: Cockpit) -> None:
-    display = Display(cockpit, "", display=outputs(SIZES))
-    lost = view(cockpit, display, "--output=rear")
-    assert lost.wait() == 1
-    assert "no output rear; there is:" in lost.stderr
-    assert all(name in lost.stderr for name in SIZES)
 
 
 def test_gidctl_shows_each(cockpit: Cockpit) -> None:
     command = [BUILD / "cluster" / "gid-cluster", "--headless", "--config"]
     config = cockpit.folder / "three.conf"
     config.write_text(outputs(SIZES) + ROLES)
-    socket = f"--socket={cockpit.folder / 'wayland.sock'}"
-    cockpit.run("cluster", [*command, config, socket]).wait_output("ready, with")
+    cockpit.run("cluster", [*command, config]).wait_output("ready, with")
     top = [BUILD / "tools" / "gidctl" / "gidctl", "top", "--once", "--interval", "0.2"]
     program = Program(top, cockpit.env("cluster"), cockpit.folder)
     assert program.wait() == 0, program.stderr
@@ -153,9 +120,9 @@ class Windows:
             fifo.write(output)
 
 
-def two_in_windows(cockpit: Cockpit, count: int = 2) -> tuple[Windows, Display]:
+def two_in_windows(cockpit: Cockpit, count: int = 2, layers: str = "") -> tuple[Windows, Display]:
     windows = Windows(cockpit)
-    roles = role("centre", "WL-1") + role("cluster", "WL-2")
+    roles = role("centre", "WL-1") + role("cluster", "WL-2") + layers
     inside = {"WAYLAND_DISPLAY": str(windows.socket), "WLR_BACKENDS": "wayland"}
     inside["WLR_WL_OUTPUTS"] = str(count)
     display = Display(cockpit, roles, display=outputs(WINDOWS), inside=inside)
@@ -175,7 +142,8 @@ def is_shown(cockpit: Cockpit, display: Display, name: str, output: str) -> bool
 
 
 def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
-    windows, display = two_in_windows(cockpit)
+    layers = layer("WL-1", 40, 120) + layer("WL-2", 40, 120)
+    windows, display = two_in_windows(cockpit, layers=layers)
     for name in ("centre", "cluster"):
         display.wait_role("live", name=name)
     assert is_shown(cockpit, display, "cluster", "WL-2")
@@ -184,12 +152,11 @@ def test_an_output_that_goes_away_leaves_the_others(cockpit: Cockpit) -> None:
     assert "output WL-1 is gone" in display.program.stderr
     frames = by_name(display)["WL-2"]["frames"]
     light = start_telltale(cockpit, "--stream=movie", "--state=3", "--cycle=20")
-    # What asked for nothing goes to the first output, which is dark: it waits there.
-    view(cockpit, display)
-    other = view(cockpit, display, "--output=WL-2", "--place=320x80+40+120")
     wait_for(lambda: by_name(display)["WL-2"]["frames"] >= frames + 30, "the other to go on")
     assert is_shown(cockpit, display, "cluster", "WL-2")
-    assert display.role("cluster")["state"] == "live" and other.is_running()
+    assert display.role("cluster")["state"] == "live"
+    # Layers are read on, where they are seen and where they are not.
+    assert [one["state"] for one in display.status()["layers"]] == ["live", "live"]
     # The light of the dark output is watched over still.
     assert display.role("centre")["state"] == "live"
     light.kill()

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import DISPLAY, ROLE, Display, start_telltale, telltale_picture
+from display import GIDCTL, ROLE, Display, start_telltale, telltale_picture
 from PIL import Image
-from program import BUILD, Program, wait_for
+from program import Program, wait_for
 
-PUBLISHED = DISPLAY + "stream=screen\n"
-GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
+UNPUBLISHED = "[display]\nwidth=640\nheight=240\nrefresh=60\n"
 
 
 def snap(cockpit: Cockpit, path: Path, stream: str = "screen") -> numpy.ndarray:
@@ -21,15 +20,23 @@ def snap(cockpit: Cockpit, path: Path, stream: str = "screen") -> numpy.ndarray:
     return numpy.asarray(Image.open(path).convert("RGB"))
 
 
+def with_lamp(cockpit: Cockpit, state: int) -> numpy.ndarray:
+    """The whole output."""
+    picture = numpy.zeros((240, 640, 3), numpy.uint8)
+    picture[20:100, 40:360] = telltale_picture(cockpit.folder, state)
+    return picture
+
+
 @pytest.fixture
 def display(cockpit: Cockpit) -> Display:
-    return Display(cockpit, ROLE, display=PUBLISHED)
+    return Display(cockpit)
 
 
 def test_a_screenshot_of_what_stands_still(cockpit: Cockpit, display: Display) -> None:
     """Whoever comes gets the picture, though nothing is composed anew."""
-    expected = display.screenshot()
-    assert expected.any()
+    start_telltale(cockpit, "--state", "5", "--cycle", "0")
+    display.wait_role("live")
+    expected = with_lamp(cockpit, 5)
     assert numpy.array_equal(snap(cockpit, cockpit.folder / "one.png"), expected)
     assert numpy.array_equal(snap(cockpit, cockpit.folder / "two.png"), expected)
 
@@ -38,10 +45,8 @@ def test_the_newest_picture(cockpit: Cockpit, display: Display) -> None:
     telltale = start_telltale(cockpit, "--state", "5")
     display.wait_role("live")
     for state in range(5, 9):
-        lamp = telltale_picture(cockpit.folder, state)
-        wait_for(lambda lamp=lamp: numpy.array_equal(display.region(), lamp), "the lamp")
-        seen = snap(cockpit, cockpit.folder / f"{state}.png")
-        assert numpy.array_equal(seen[20:100, 40:360], lamp)
+        picture = with_lamp(cockpit, state)
+        wait_for(lambda p=picture: numpy.array_equal(display.screenshot(), p), "the lamp")
         telltale.signal(signal.SIGUSR1)
 
 
@@ -63,7 +68,7 @@ def test_a_reader_that_hangs(cockpit: Cockpit, display: Display) -> None:
 
 def test_its_daemon_comes_back(cockpit: Cockpit, display: Display) -> None:
     expected = display.screenshot()
-    assert numpy.array_equal(snap(cockpit, cockpit.folder / "before.png"), expected)
+    assert expected.any(), "the stripes of the fallback"
     cockpit.restart("cluster")
 
     def is_there() -> bool:
@@ -77,5 +82,5 @@ def test_its_daemon_comes_back(cockpit: Cockpit, display: Display) -> None:
 
 
 def test_nothing_is_published_without_being_asked_for(cockpit: Cockpit) -> None:
-    Display(cockpit, ROLE)
+    Display(cockpit, ROLE, display=UNPUBLISHED)
     assert cockpit.status("cluster")["streams"] == []

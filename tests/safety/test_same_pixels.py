@@ -3,17 +3,18 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy
 import pytest
 from cockpit import Cockpit
-from display import HEIGHT, WIDTH, Display
+from display import HEIGHT, WIDTH
 from pictures import COLOURS, FORMATS, RAW_ROLE, Picture
 from program import BUILD, Program, wait_for
 from versions import weston_major
 from weston import Weston, screenshot
+from wlroots_screen import WlrootsScreen
 
-CLIENT = f"[client gid-view]\nx=0\ny=0\nwidth={WIDTH}\nheight={HEIGHT}\n"
 CASES = [
     ("NV12", "bt601 limited"),
     ("NV12", "bt709 limited"),
@@ -36,19 +37,19 @@ class Screen:
         self.name, self.socket, self.look = name, socket, look
 
 
-@pytest.fixture(params=["weston-pixman", "weston-gl", "gid-cluster"])
+@pytest.fixture(params=["weston-pixman", "weston-gl", "wlroots"])
 def screen(cockpit: Cockpit, request: pytest.FixtureRequest) -> Iterator[Screen]:
     name = request.param
-    if name == "gid-cluster":
-        display = Display(cockpit, CLIENT)
-        yield Screen(name, str(display.wayland), lambda: display.region(0, 0))
-        return
-    weston = Weston(cockpit.folder, cockpit.env("cluster"), name.removeprefix("weston-"))
-    weston.start()
-    cockpit.programs.append(weston.program)
-    yield Screen(
-        name, str(weston.socket), lambda: screenshot(weston)[:HEIGHT, :WIDTH, ::-1].astype(float)
-    )
+    if name == "wlroots":
+        on_wlroots = WlrootsScreen(cockpit, cockpit.folder)
+        on_wlroots.wait_ready()
+        socket, look = on_wlroots.socket, on_wlroots.screenshot
+    else:
+        weston = Weston(cockpit.folder, cockpit.env("cluster"), name.removeprefix("weston-"))
+        weston.start()
+        cockpit.programs.append(weston.program)
+        socket, look = weston.socket, partial(screenshot, weston)
+    yield Screen(name, str(socket), lambda: look()[:HEIGHT, :WIDTH, ::-1].astype(float))
 
 
 def start(

@@ -10,6 +10,7 @@ from cockpit import Cockpit
 from display import DISPLAY, ROLE
 from pipeline import FRAMES, gst_env
 from program import BUILD, PATIENCE, Program, wait_for
+from wlroots_screen import WlrootsScreen
 
 # What of a program's life is long under valgrind, on a busy machine.
 LONG = 5 * PATIENCE
@@ -113,7 +114,7 @@ def test_cluster_and_its_telltale(cockpit: Cockpit) -> None:
     display = cockpit.run(
         "cluster",
         [*cluster, BUILD / "cluster/gid-cluster", "--headless", "--config", config]
-        + ["--status", folder / "cluster.sock", "--socket", folder / "wayland.sock"],
+        + ["--status", folder / "cluster.sock"],
     )
     display.wait_output("ready, with", LONG)
     telltale, telltale_report = under_valgrind(folder, "telltale")
@@ -124,19 +125,9 @@ def test_cluster_and_its_telltale(cockpit: Cockpit) -> None:
 
 
 def test_view(cockpit: Cockpit, sender: Program) -> None:
-    """gid-view in gid-cluster's display."""
-    folder = cockpit.folder
-    config = folder / "cluster.conf"
-    config.write_text(DISPLAY + ROLE)
-    display = cockpit.run(
-        "cluster",
-        [BUILD / "cluster/gid-cluster", "--headless", "--config", config]
-        + ["--socket", folder / "wayland.sock"],
-    )
-    display.wait_output("ready, with")
-    command, report = under_valgrind(folder, "view")
-    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(folder / "wayland.sock")}
-    view = Program(
-        [*command, BUILD / "clients/gid-view", "-d", "open", "-s", "movie", "-n", "10"], env, folder
-    )
+    screen = WlrootsScreen(cockpit, cockpit.folder)
+    screen.wait_ready()
+    command, report = under_valgrind(cockpit.folder, "view")
+    words = [*command, BUILD / "clients/gid-view", "-d", "open", "-s", "movie", "-n", "10"]
+    view = Program(words, screen.environment, cockpit.folder)
     ends_well(view, report, ask=False)

@@ -44,7 +44,6 @@ def display(cockpit: Cockpit) -> Program:
     config = cockpit.folder / "cluster.conf"
     config.write_text(CONFIG)
     command = [BUILD / "cluster" / "gid-cluster", "--headless", f"--config={config}"]
-    command += [f"--socket={cockpit.folder / 'wayland.sock'}"]
     display = cockpit.run("cluster", command)
     display.wait_output("ready, with")
     return display

@@ -8,7 +8,7 @@ JSON object says how: the sink's figures, and for each of the screens the view's
 picture on it differs from the reference conversion of the same frame; `again`: the same of memory
 that is used again; `refused`: what the view says on each screen that cannot show the format. The
 last lines say what the screens show of a GL client without gids, how a safety picture in dma-bufs
-fared, and which formats gid-cluster offers.
+fared in gid-cluster, and which formats the library for wlroots offers.
 """
 
 import json
@@ -25,7 +25,8 @@ from gl_client import drawn_picture
 from pipeline import LOSSLESS, Pipeline
 from program import BUILD, Program, wait_for
 from reference import compare, reference
-from screens import LAMP, ClusterScreen, WestonScreen, place, start_screen
+from screens import LAMP, Lamp, WestonScreen, place, start_screen
+from wlroots_screen import WlrootsScreen
 
 FRAMES = 10
 SECONDS = 150  # for a few frames under TCG
@@ -42,7 +43,7 @@ class Cluster:
         shutil.copy(registry, self.cockpit.folder / "registry.bin")
         self.cockpit.start_all()
         self.folder = Path(tempfile.mkdtemp(dir=memory_folder()))
-        self.screens: dict[str, WestonScreen | ClusterScreen] = {}
+        self.screens: dict[str, WestonScreen | WlrootsScreen] = {}
 
     def start_screens(self) -> None:
         for name in SCREENS:
@@ -181,10 +182,10 @@ class Cluster:
 
     def safety(self) -> dict:
         """gid-cluster shows nothing as live that it did not find on its output, pixel by pixel."""
-        clusters = {name: self.screens[name] for name in ("gles2", "pixman")}
+        clusters = {name: Lamp(self.cockpit, self.folder, name) for name in ("gles2", "pixman")}
         lamp = self.cockpit.run("open", [BUILD / "tests/vm/dmabuf-lamp", *map(str, LAMP)])
 
-        def live(screen: ClusterScreen) -> dict | None:
+        def live(screen: Lamp) -> dict | None:
             role = screen.role()
             return role if role["state"] == "live" and role["shown_frames"] >= FRAMES else None
 
@@ -196,7 +197,9 @@ class Cluster:
             },
         }
         assert lamp.is_running(), lamp.stderr
-        answer["formats"] = {name: screen.formats() for name, screen in clusters.items()}
+        answer["formats"] = {name: self.screens[name].formats() for name in clusters}
+        for cluster in clusters.values():
+            cluster.close()
         return answer
 
     def close_screens(self) -> None:

@@ -19,6 +19,7 @@ runtime=/run/gidway
 number=1
 [domain cluster]
 number=2
+local=screen
 [share open cluster]
 streams=*
 """

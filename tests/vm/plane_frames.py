@@ -43,7 +43,7 @@ width={WIDTH}
 height={HEIGHT}
 planes=direct
 writeback=6
-screen-copies={shutil.which("grim")}
+stream=screen
 """
 ROLES = "".join(
     f"[role {name}]\ndomain=open\nx={x}\ny={y}\nwidth={ROLE_WIDTH}\nheight={height}\n"
@@ -96,7 +96,7 @@ class Plane:
     def wait_on_plane(self, name: str, expected: Callable[[], numpy.ndarray | None]) -> dict:
         """Until the controller shows the picture with the role on a plane; how it differs.
 
-        A copy of the screen, for which roles are composed, says what the pixels of its checksum
+        A frame of its stream, for which roles are composed, says what the pixels of its checksum
         are.
         """
         x, y = (X, Y) if name == "telltale" else RAW

@@ -28,7 +28,7 @@ height={HEIGHT}
 pacing=on
 planes=on
 background=background.png
-screen-copies=/usr/bin/grim
+stream=screen
 """
 LAMP = (40, 20, 150, 70)  # x, y, width, height
 TURNED = (300, 100, 33, 57)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compositors in a guest: Weston and gid-cluster, each with GL and with pixman.
+"""Compositors in a guest: Weston and one on wlroots, each with GL and with pixman.
 
 Without a graphics card, GL is Mesa's llvmpipe.
 
@@ -12,20 +12,17 @@ from pathlib import Path
 
 import numpy
 from cockpit import Cockpit
-from PIL import Image
 from program import BUILD, Program
-from wayland import Display
-from weston import Weston, protocol_files, screenshot
+from weston import Weston, screenshot
+from wlroots_screen import WlrootsScreen
 
 WIDTH, HEIGHT = 640, 360
 LAMP = (150, 70)  # the pixels of a safety picture, beside which there is room for others
-CLIENT = (160, 100)  # where a client's window is, beside it
 CLUSTER = f"""
 [display]
 worst-frame=0
 width={WIDTH}
 height={HEIGHT}
-screen-copies=/usr/bin/grim
 [role lamp]
 domain=open
 x=0
@@ -33,11 +30,6 @@ y=0
 width={LAMP[0]}
 height={LAMP[1]}
 deadline-ms=60000
-[client org.gidway.map]
-x={CLIENT[0]}
-y={CLIENT[1]}
-width=320
-height=180
 """
 
 
@@ -84,57 +76,17 @@ class WestonScreen:
         assert self.weston.stop() == 0, self.weston.read_log()
 
 
-class ClusterScreen:
-    def __init__(
-        self, cockpit: Cockpit, folder: Path, renderer: str, domain: str = "cluster"
-    ) -> None:
-        self.folder = folder / renderer
-        self.folder.mkdir()
-        config = self.folder / "cluster.conf"
+class Lamp:
+    """A role of gid-cluster, whose pictures are drawn by this renderer."""
+
+    def __init__(self, cockpit: Cockpit, folder: Path, renderer: str) -> None:
+        config, self.status_path = folder / f"{renderer}.conf", folder / f"{renderer}.sock"
         config.write_text(CLUSTER)
-        self.environment = cockpit.env(domain) | {
-            "WAYLAND_DISPLAY": str(self.folder / "wayland"),
-            "WLR_RENDERER": renderer,
-        }
-        self.status_path = self.folder / "status"
-        command: list[str | Path] = [BUILD / "cluster/gid-cluster", "--headless", "--verbose"]
-        command += ["--config", config, "--status", self.status_path]
-        command += ["--socket", self.environment["WAYLAND_DISPLAY"]]
-        self.program = Program(command, self.environment, self.folder)
-        self.log_seen = 0
-
-    def wait_ready(self) -> None:
+        command = [BUILD / "cluster/gid-cluster", "--headless", "--config", config]
+        environment = cockpit.env("cluster") | {"WLR_RENDERER": renderer}
+        self.program = Program([*command, "--status", self.status_path], environment, folder)
+        cockpit.programs.append(self.program)
         self.program.wait_output("ready, with")
-
-    def screenshot(self) -> numpy.ndarray:
-        path = self.folder / "screen.ppm"
-        grim = Program(["grim", "-t", "ppm", path], self.environment, self.folder)
-        assert grim.wait() == 0, grim.stderr
-        return numpy.asarray(Image.open(path).convert("RGB"))[..., ::-1]
-
-    def find(self, width: int, height: int) -> numpy.ndarray:
-        """A client that the configuration has placed."""
-        left, top = CLIENT
-        return self.screenshot()[top : top + height, left : left + width]
-
-    def shown(self) -> list[str]:
-        """How it has shown the buffers since it was last asked."""
-        log = self.program.stderr.splitlines()
-        new, self.log_seen = log[self.log_seen :], len(log)
-        return [line.split(" is ")[1] for line in new if "gid: a buffer" in line]
-
-    def formats(self) -> dict[str, int]:
-        """The linear formats that it offers for gid buffers, and for which kinds of memory."""
-        path = Path(self.environment["WAYLAND_DISPLAY"])
-        with Display(path, protocol_files()) as display:
-            feedback = display.bind("gid_buffer_manager_v1")("get_feedback")
-            feedback.wait("done")
-            offers = [args for name, args in feedback.events if name == "format"]
-        return {
-            fourcc.to_bytes(4, "little").decode(): memory
-            for fourcc, high, low, memory in offers
-            if high == low == 0
-        }
 
     def role(self) -> dict:
         with socket.socket(socket.AF_UNIX) as connection:
@@ -149,7 +101,8 @@ class ClusterScreen:
 
 def start_screen(
     cockpit: Cockpit, folder: Path, name: str, domain: str = "cluster"
-) -> WestonScreen | ClusterScreen:
-    """One of weston-gl, weston-pixman, gles2, pixman; the latter are gid-cluster's."""
-    kind = WestonScreen if name.startswith("weston") else ClusterScreen
-    return kind(cockpit, folder, name, domain)
+) -> WestonScreen | WlrootsScreen:
+    """One of weston-gl, weston-pixman, gles2, pixman; the latter stand on wlroots."""
+    if name.startswith("weston"):
+        return WestonScreen(cockpit, folder, name, domain)
+    return WlrootsScreen(cockpit, folder, name, domain, (WIDTH, HEIGHT))

@@ -47,7 +47,7 @@ CAPS = f"video/x-raw,format=BGRx,width={WIDTH},height={HEIGHT}"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 PEER = BUILD / "tests" / "stream" / "stream-peer"
 QEMU = "{http://libvirt.org/schemas/domain/qemu/1.0}"
-CLUSTER = BUILD / "cluster" / "gid-cluster"
+WLROOTS_SCREEN = BUILD / "tests" / "compositor" / "wlroots-screen"
 VIEW = BUILD / "clients" / "gid-view"
 IO = BUILD / "tests" / "vm" / "window-io"
 EXPORTS = HERE / "exports.py"
@@ -387,16 +387,11 @@ class Screen:
 
 
 SCREEN = 2 * WIDTH, 2 * HEIGHT
-CONFIGS = {
-    "gid-cluster": f"[display]\nworst-frame=0\nwidth={SCREEN[0]}\nheight={SCREEN[1]}\n"
-    "screen-copies=/usr/bin/grim\n",
-    "weston": SHELL_CONFIG,
-}
 SCREENS = {
-    "gid-cluster": Screen(
-        [CLUSTER, "--headless", "--verbose", "--config", "/tmp/c.conf", "--socket", "/tmp/wayland"],
+    "wlroots": Screen(
+        [WLROOTS_SCREEN, "/tmp/wayland", *map(str, SCREEN)],
         {"WAYLAND_DISPLAY": "/tmp/wayland", "WLR_RENDERER": "gles2"},
-        "ready, with",
+        "ready",
         "grim -t ppm /tmp/screen",
         "gid: a buffer",
         "is sampled from its dma-bufs",
@@ -427,9 +422,7 @@ def test_gl_samples_a_camera_of_another_machine(
     screen = SCREENS[name]
     # Without vgem: a card that does not draw.
     prepare = "! grep -q ^vgem /proc/modules || rmmod vgem; mkdir -pm 700 /run/gl/shots"
-    machines.run(
-        "cluster", "sh", "-c", f"{prepare}; cat >/tmp/c.conf", stdin=CONFIGS[name].encode()
-    )
+    machines.run("cluster", "sh", "-c", f"{prepare}; cat >/tmp/c.conf", stdin=SHELL_CONFIG.encode())
     display = machines.start("cluster", *screen.env(), *screen.words)
     wait_for(lambda: screen.ready in display.err or not display.is_running, "it", SECONDS)
     stream = f"camera/{name}"

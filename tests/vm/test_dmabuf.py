@@ -3,7 +3,7 @@
 
 In a guest, whose kernel has what that takes: udmabuf, a virtual camera, and no graphics card, so
 that GL renderers run on the processor: surfaceless llvmpipe, which takes any dma-buf. YUV is taken
-plane by plane: by Weston's renderer, and in gid-cluster by wlroots/yuv.c.
+plane by plane: by Weston's renderer, and for wlroots by wlroots/yuv.c.
 """
 
 from collections.abc import Iterator

@@ -24,8 +24,9 @@ from pipeline import FRAMES, LOSSLESS, decode, film
 from program import BUILD, Program, wait_for
 from reference import compare, reference
 from scanout import ASK, CHECKSUMS, checksum, checksums_of
-from screens import ClusterScreen, WestonScreen, place, start_screen
+from screens import WestonScreen, place, start_screen
 from weston import HEIGHT, WIDTH, Weston, screenshot
+from wlroots_screen import WlrootsScreen
 
 HERE = Path(__file__).parent
 HOSTILE_SECONDS = float(os.environ.get("GIDWAY_HOSTILE_SECONDS", 10))
@@ -260,7 +261,7 @@ SIZE = (320, 180)
 
 
 @pytest.fixture(scope="module")
-def screens(machines: Machines) -> Iterator[dict[str, WestonScreen | ClusterScreen]]:
+def screens(machines: Machines) -> Iterator[dict[str, WestonScreen | WlrootsScreen]]:
     """Displays of the host."""
     host = machines.host
     screens = {name: start_screen(host, host.folder, name, "host") for name in SCREENS}
@@ -301,7 +302,7 @@ def source_of(machines: Machines, origin: str, pixels: str) -> tuple[str, int, i
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_guests_frames_on_the_hosts_displays(
     machines: Machines,
-    screens: dict[str, WestonScreen | ClusterScreen],
+    screens: dict[str, WestonScreen | WlrootsScreen],
     request: pytest.FixtureRequest,
     kind: str,
 ) -> None:
@@ -402,7 +403,7 @@ def test_a_guests_telltale_on_a_plane_of_another_guest(machines: Machines, tmp_p
     machines.run("cluster", "sh", "-c", "cat > /run/plane/conf", stdin=PLANE.encode())
     words = ["env", "LIBSEAT_BACKEND=noop", "XDG_RUNTIME_DIR=/run/plane"]
     words += [BUILD / "cluster/gid-cluster", "--config", "/run/plane/conf"]
-    words += ["--socket", "/run/plane/wayland", "--status", "/run/plane/status"]
+    words += ["--status", "/run/plane/status"]
     display = machines.start("cluster", *words)
     telltale = machines.start("open", BUILD / "clients/gid-telltale", "--state", "5")
     picture = numpy.zeros((480, 640, 3), numpy.uint8)

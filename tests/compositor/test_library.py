@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The library for compositors on wlroots: what it exports, and its example, which shows streams."""
+
+import subprocess
+
+import numpy
+from cockpit import Cockpit
+from display import HEIGHT, WIDTH, start_telltale, telltale_picture
+from PIL import Image
+from program import BUILD, Program, wait_for
+
+
+def test_the_example(cockpit: Cockpit) -> None:
+    """It shows a stream, and outlives its producer."""
+    socket = cockpit.folder / "example.sock"
+    example = cockpit.run("cluster", [BUILD / "examples" / "compositor", socket])
+    example.wait_output("ready")
+    movie = start_telltale(cockpit, "--stream", "movie", "--state", "6")
+    env = cockpit.env("cluster") | {"WAYLAND_DISPLAY": str(socket)}
+    command = [BUILD / "clients" / "gid-view", "--domain", "open", "--stream", "movie"]
+    cockpit.programs.append(Program(command, env, cockpit.folder))
+    picture = telltale_picture(cockpit.folder, 6)
+
+    def shown() -> bool:
+        path = cockpit.folder / "example.png"
+        assert Program(["grim", path], env, cockpit.folder).wait() == 0
+        seen = numpy.asarray(Image.open(path).convert("RGB"))
+        return numpy.array_equal(seen[:HEIGHT, :WIDTH], picture)
+
+    wait_for(shown, "the stream's picture")
+    movie.kill()
+    assert example.stop() == 0
+
+
+def test_its_names() -> None:
+    """A compositor that links with it has names of its own."""
+    library = BUILD / "wlroots" / "libgid-wlroots.a"
+    command = ["nm", "--extern-only", "--defined-only", "--format=posix", library]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in listing.splitlines() if " T " in line or " D " in line]
+    assert names == ["gid_buffer_manager_create", "gid_buffer_manager_leave_yuv_to_driver"]
