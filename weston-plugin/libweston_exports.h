@@ -24,4 +24,8 @@ void weston_buffer_release_reference(struct weston_buffer_release_reference *ref
 void weston_surface_to_buffer_region(struct weston_surface *surface,
 		pixman_region32_t *surface_region, pixman_region32_t *buffer_region);
 
+/* Of a part of the desktop: where it is in the picture of the output. */
+void weston_region_global_to_output(pixman_region32_t *output_region, struct weston_output *output,
+		pixman_region32_t *region);
+
 #endif

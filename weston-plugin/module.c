@@ -2,6 +2,7 @@
 /** gid-buffer.so: the module's beginning and end, and its configuration. */
 #include "client_list.h"
 #include "manager.h"
+#include "output_streams.h"
 #include "pacer.h"
 #include "points.h"
 #include "safety.h"
@@ -19,8 +20,9 @@ struct module {
 	struct buffers buffers;
 	struct manager manager; /* its `global` NULL until the hidden client is ready */
 	struct points *points;
-	struct pacer *pacer;   /* NULL: off */
-	struct safety *safety; /* NULL: weston.ini has no roles */
+	struct pacer *pacer;		/* NULL: off */
+	struct safety *safety;		/* NULL: weston.ini has no roles */
+	struct output_streams *outputs; /* NULL: weston.ini has none */
 	struct client_list capturers;
 	struct wl_listener compositor_destroy, screenshot_authority;
 };
@@ -36,7 +38,9 @@ __attribute__((visibility("default"))) int wet_module_init(
 static void handle_screenshot(
 		struct wl_listener *listener, struct weston_output_capture_attempt *attempt) {
 	struct module *module = wl_container_of(listener, module, screenshot_authority);
-	if (buffers_count(&module->buffers, attempt->who->client) > 0) {
+	if (output_streams_have_client(module->outputs, attempt->who->client)) {
+		attempt->authorized = true;
+	} else if (buffers_count(&module->buffers, attempt->who->client) > 0) {
 		attempt->denied = true;
 	} else if (client_list_has(&module->capturers, attempt->who->client)) {
 		attempt->authorized = true;
@@ -56,17 +60,20 @@ static void handle_hidden_ready(void *data) {
 			hidden_client_get_formats(module->hidden)->dmabuf.size > 0
 					? "; the renderer takes dma-bufs"
 					: "");
+	output_streams_start(module->outputs);
 }
 
 static void handle_connection_changed(void *data) {
 	struct module *module = data;
 	manager_send_feedback(&module->manager);
 	safety_connection_changed(module->safety);
+	output_streams_connection_changed(module->outputs);
 }
 
 static void handle_connection_lost(void *data) {
 	struct module *module = data;
 	safety_connection_lost(module->safety);
+	output_streams_connection_lost(module->outputs);
 	buffers_forget_domain(&module->buffers);
 }
 
@@ -108,6 +115,8 @@ static int module_configure(struct module *module) {
 
 static void module_destroy(struct module *module) {
 	pacer_destroy(module->pacer);
+	output_streams_destroy(module->outputs);
+	module->outputs = NULL;
 	safety_destroy(module->safety);
 	module->safety = NULL;
 	manager_finish(&module->manager);
@@ -173,7 +182,9 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 		module_destroy(module);
 		return -1;
 	}
-	if (safety_create(compositor, module->connection, &module->safety) != 0) {
+	if (safety_create(compositor, module->connection, &module->safety) != 0 ||
+			output_streams_create(compositor, module->connection, module->hidden,
+					&module->outputs) != 0) {
 		module_destroy(module);
 		return -1;
 	}

@@ -84,6 +84,23 @@ int pool_map(struct pool *pool, int fd, uint64_t offset, uint64_t size) {
 	return data == MAP_FAILED ? -errno : 0;
 }
 
+int pool_share(struct pool *pool, void *data, size_t size) {
+	uint8_t *page = (uint8_t *)data - pool->lead;
+	if ((uintptr_t)page % page_size() != 0 || size > pool->size - pool->lead) {
+		return -EINVAL;
+	}
+	/* Of shared pages an old size of 0 makes another mapping. */
+	void *mapped = mremap(page, 0, round_to_pages(size + pool->lead),
+			MREMAP_MAYMOVE | MREMAP_FIXED, pool->address);
+	return mapped == MAP_FAILED ? -errno : 0;
+}
+
+int pool_own(struct pool *pool) {
+	void *data = mmap(pool->address, pool->size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return data == MAP_FAILED ? -errno : 0;
+}
+
 int pool_freeze(struct pool *pool) {
 	void *copy = mmap(NULL, pool->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			0);

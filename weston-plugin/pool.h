@@ -3,7 +3,8 @@
  * The memory behind one wl_shm buffer that the module made. libwayland maps a pool readable and
  * writable, and a read-only descriptor refuses that: so the pool is made over an empty sealed
  * memfd, and its mapping is replaced at once. What is put there can be replaced again at any time;
- * to the renderer the address stays the same. No mapping here is ever writable.
+ * to the renderer the address stays the same. No mapping here is ever writable, but those of
+ * pool_share(), which are for pictures that the renderer itself writes.
  *
  * The mapping belongs to the wl_buffer, which unmaps it.
  */
@@ -35,6 +36,16 @@ struct wl_resource *pool_create_buffer(struct pool *pool, struct hidden_client *
  * says; what mmap() says.
  */
 int pool_map(struct pool *pool, int fd, uint64_t offset, uint64_t size);
+
+/*
+ * Shows `size` bytes of memory that this process has mapped shared and writable, as gid_slab_data()
+ * is, so that what the renderer writes is there. `lead` is where `data` begins in its page. Returns
+ * 0 or -errno: memory of some devices cannot be mapped twice.
+ */
+int pool_share(struct pool *pool, void *data, size_t size);
+
+/* Memory of the pool's own, which the renderer can write. Returns 0 or -errno. */
+int pool_own(struct pool *pool);
 
 /* Shows what is there now for good: a copy, which the owner of the memory does not see. Returns 0
  * or -errno. */

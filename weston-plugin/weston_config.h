@@ -3,6 +3,8 @@
 #ifndef GID_WESTON_CONFIG_H
 #define GID_WESTON_CONFIG_H
 
+#include <stdio.h> /* which config-parser.h needs, and does not include */
+
 #include <libweston/config-parser.h>
 #include <libweston/libweston.h>
 

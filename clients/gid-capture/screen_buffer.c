@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "screen_buffer.h"
 
-#include <drm_fourcc.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,28 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "opaque_format.h"
 #include "shm_format.h"
 
-/* The format in which the alpha of `fourcc` is not there. */
-static uint32_t without_alpha(uint32_t fourcc) {
-	static const uint32_t pairs[][2] = {
-			{DRM_FORMAT_ARGB8888, DRM_FORMAT_XRGB8888},
-			{DRM_FORMAT_ABGR8888, DRM_FORMAT_XBGR8888},
-			{DRM_FORMAT_BGRA8888, DRM_FORMAT_BGRX8888},
-			{DRM_FORMAT_RGBA8888, DRM_FORMAT_RGBX8888},
-			{DRM_FORMAT_ARGB2101010, DRM_FORMAT_XRGB2101010},
-			{DRM_FORMAT_ABGR2101010, DRM_FORMAT_XBGR2101010},
-	};
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		if (pairs[i][0] == fourcc) {
-			return pairs[i][1];
-		}
-	}
-	return fourcc;
-}
-
 static int init_layout(struct gid_layout *layout, const struct source_form *form) {
-	uint32_t fourcc = form->opaque ? without_alpha(form->fourcc) : form->fourcc;
+	uint32_t fourcc = form->opaque ? format_without_alpha(form->fourcc) : form->fourcc;
 	int error = gid_layout_init(layout, fourcc, form->width, form->height, 1);
 	if (error == 0 && layout->plane_count != 1) {
 		return -ENOTSUP;

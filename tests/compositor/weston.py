@@ -186,13 +186,13 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.display.close()
 
-    def open_window(self) -> Object:
-        """A fullscreen surface that may be attached to."""
+    def open_window(self, output: Object | None = None) -> Object:
+        """A fullscreen surface that may be attached to, on an output of the compositor's choice."""
         wm = self.display.bind("xdg_wm_base", 1)
         self.surface = self.compositor("create_surface")
         xdg_surface = wm("get_xdg_surface", self.surface)
         toplevel = xdg_surface("get_toplevel")
-        toplevel("set_fullscreen", None)
+        toplevel("set_fullscreen", output)
         self.surface("commit")
         (serial,) = xdg_surface.wait("configure")
         xdg_surface("ack_configure", serial)
@@ -267,10 +267,22 @@ def wait_created(params: Object) -> Object | None:
     return None
 
 
-def screenshot(weston: Weston) -> numpy.ndarray:
-    """The output's pixels as height x width x (blue, green, red)."""
+def bind_output(display: Display, name: str) -> Object:
+    """The wl_output of that name."""
+    for event, (number, interface, _) in list(display.registry.events):
+        if event != "global" or interface != "wl_output":
+            continue
+        display.globals["wl_output"] = (number, 4)
+        output = display.bind("wl_output", 4)
+        if output.wait("name") == (name,):
+            return output
+    raise AssertionError(f"no output {name}")
+
+
+def screenshot(weston: Weston, name: str | None = None) -> numpy.ndarray:
+    """The pixels of an output as height x width x (blue, green, red); by default of the first."""
     with Display(weston.socket, weston.protocols) as display:
-        output = display.bind("wl_output", 1)
+        output = bind_output(display, name) if name else display.bind("wl_output", 1)
         capture = display.bind("weston_capture_v1")
         framebuffer = capture.interface.enums["source"]["framebuffer"]
         source = capture("create", output, framebuffer)

@@ -135,6 +135,14 @@ int gid_producer_reclaim(struct gid_producer *producer, bool force) {
 	return force || producer->unread > 0 ? release(producer) : 0;
 }
 
+void gid_producer_want_release(struct gid_producer *producer) {
+}
+
+int gid_producer_get_shown(
+		struct gid_producer *producer, uint32_t domain, struct gid_shown *shown) {
+	return -ENODATA;
+}
+
 uint32_t gid_producer_unread(const struct gid_producer *producer) {
 	return producer->unread;
 }

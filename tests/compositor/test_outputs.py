@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT
+"""[gid-output]: outputs of Weston that are streams, and what readers get of them."""
+
+import itertools
+import mmap
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+import pytest
+from cockpit import Cockpit
+from program import BUILD, wait_for
+from stream_reader import StreamReader
+from wayland import Display
+from weston import HEIGHT, SHM_FORMATS, WIDTH, XRGB8888, Client, Weston, bind_output, screenshot
+
+LEFT = "[gid-output]\nname=left\nstream=screen/left\nmode=480x270\n"
+MIRROR = "[gid-output]\nmirror=headless\nstream=mirror\n"
+SECOND_NS = 10**9
+LIBGID = BUILD / "libgid/libgid.so"
+READER = Path(__file__).with_name("stream_reader.py")
+
+
+class Painter:
+    """A client with one fullscreen window, of shared memory."""
+
+    def __init__(self, weston: Weston, output: str, size: tuple[int, int]) -> None:
+        self.client = Client(Display(weston.socket, weston.protocols))
+        self.width, self.height = size
+        display = self.client.display
+        self.surface = self.client.open_window(bind_output(display, output))
+        self.memory = os.memfd_create("painter")
+        self.size = self.width * self.height * 4
+        os.ftruncate(self.memory, self.size * 2)
+        self.data = mmap.mmap(self.memory, self.size * 2)
+        pool = display.bind("wl_shm")("create_pool", self.memory, self.size * 2)
+        self.buffers = [
+            pool("create_buffer", n * self.size, *size, self.width * 4, SHM_FORMATS[XRGB8888])
+            for n in (0, 1)
+        ]
+        self.pixels = numpy.zeros((self.height, self.width, 4), numpy.uint8)
+        self.turn = itertools.cycle((0, 1))
+
+    def paint(self, seed: int, box: tuple[int, int, int, int] | None = None) -> numpy.ndarray:
+        """Noise there, or everywhere. Returns the whole picture, when it was drawn."""
+        x, y, width, height = box or (0, 0, self.width, self.height)
+        noise = numpy.random.default_rng(seed).integers(0, 256, (height, width, 4), numpy.uint8)
+        self.pixels[y : y + height, x : x + width] = noise
+        number = next(self.turn)
+        self.data[number * self.size : (number + 1) * self.size] = self.pixels.tobytes()
+        self.surface("attach", self.buffers[number], 0, 0)
+        self.surface("damage", x, y, width, height)
+        self.client.commit()
+        return self.pixels[..., :3].copy()
+
+
+class Outputs:
+    """A Weston in `cluster`, whose outputs are read in `open`."""
+
+    def __init__(self, cockpit: Cockpit, folder: Path, renderer: str) -> None:
+        self.cockpit, self.folder, self.renderer = cockpit, folder, renderer
+        self.weston: Weston | None = None
+
+    def start(self, config: str, *options: str) -> Weston:
+        self.weston = Weston(self.folder, self.cockpit.env("cluster"), self.renderer)
+        # the desktop's shell moves fullscreen windows to the first output where there is no seat
+        shell = self.weston.command.index("--shell=desktop-shell.so")
+        self.weston.command[shell] = "--shell=kiosk-shell.so"
+        self.weston.command += options
+        self.weston.configure(config)
+        self.weston.start()
+        count = config.count("[gid-output]")
+        wait_for(lambda: len(self.streams()) == count, f"{count} streams")
+        return self.weston
+
+    def streams(self) -> dict[str, dict]:
+        return {s["name"]: s for s in self.cockpit.status("cluster")["streams"]}
+
+    def read(self, stream: str) -> StreamReader:
+        return StreamReader(LIBGID, self.cockpit.socket("open"), stream)
+
+
+@pytest.fixture(params=["pixman", "gl"])
+def outputs(request: pytest.FixtureRequest, cockpit: Cockpit, tmp_path: Path) -> Iterator[Outputs]:
+    made = Outputs(cockpit, tmp_path, request.param)
+    yield made
+    if made.weston is not None and made.weston.is_running():
+        assert made.weston.stop() == 0, made.weston.read_log()
+
+
+def wait_picture(reader: StreamReader, expected: numpy.ndarray) -> None:
+    """Until the stream shows exactly this."""
+    end = time.monotonic() + 20
+    while not numpy.array_equal(reader.next(end - time.monotonic()).pixels, expected):
+        pass
+
+
+def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs) -> None:
+    weston = outputs.start(LEFT)
+    painter = Painter(weston, "left", (480, 270))
+    picture = painter.paint(1)
+    with outputs.read("screen/left") as reader:
+        wait_picture(reader, picture)
+        assert numpy.array_equal(screenshot(weston, "left"), picture)
+
+
+def test_a_mirror_shows_what_the_screen_shows(outputs: Outputs) -> None:
+    weston = outputs.start(MIRROR)
+    painter = Painter(weston, "headless", (WIDTH, HEIGHT))
+    with outputs.read("mirror") as reader:
+        for seed in range(3):
+            wait_picture(reader, painter.paint(seed))
+
+
+def test_what_changed_is_told(outputs: Outputs) -> None:
+    weston = outputs.start(LEFT)
+    painter = Painter(weston, "left", (480, 270))
+    first = painter.paint(1)
+    with outputs.read("screen/left") as reader:
+        wait_picture(reader, first)
+        box = (100, 50, 37, 21)
+        expected = painter.paint(2, box)
+        picture = reader.next()
+        assert picture.damage == box
+        assert numpy.array_equal(picture.pixels, expected)
+
+
+def test_frames_are_counted_and_dated(outputs: Outputs) -> None:
+    weston = outputs.start(LEFT)
+    painter = Painter(weston, "left", (480, 270))
+    with outputs.read("screen/left") as reader:
+        frames = []
+        for seed in range(10):
+            painter.paint(seed)
+            frames.append(reader.next().frame)
+        stats = reader.stats()
+    assert stats.copied_frames >= 10
+    assert stats.copied_bytes >= 10 * 480 * 270 * 4
+    for before, frame in itertools.pairwise(frames):
+        assert frame.sequence == before.sequence + 1
+        assert frame.present_time > before.present_time
+    for frame in frames:
+        ahead = frame.present_time - frame.capture_time
+        assert -2_000_000 <= ahead <= SECOND_NS // 60 + 2_000_000
+        assert frame.flags & 1 << 12  # copied, once, by Weston
+
+
+def test_a_still_picture_is_sent_once(outputs: Outputs) -> None:
+    weston = outputs.start(LEFT)
+    picture = Painter(weston, "left", (480, 270)).paint(1)
+    with outputs.read("screen/left") as reader:
+        wait_picture(reader, picture)
+        assert not reader.wait(1)
+
+
+def test_who_comes_late_sees_what_is_shown(outputs: Outputs) -> None:
+    """Also where it changed while nobody read; and in one that reads already."""
+    weston = outputs.start(LEFT)
+    painter = Painter(weston, "left", (480, 270))
+    old = painter.paint(1)
+    with outputs.read("screen/left") as reader:
+        wait_picture(reader, old)
+    with outputs.read("screen/left") as reader:
+        assert numpy.array_equal(reader.next().pixels, old)
+    new = painter.paint(2)
+    with outputs.read("screen/left") as reader:
+        assert numpy.array_equal(reader.next().pixels, new)
+        with outputs.read("screen/left") as another:
+            assert numpy.array_equal(another.next().pixels, new)
+
+
+def test_several_outputs(outputs: Outputs) -> None:
+    right = "[gid-output]\nname=right\nstream=screen/right\nmode=640x360\nscale=2\n"
+    weston = outputs.start(LEFT + right + MIRROR)
+    sizes = {"left": (480, 270), "right": (640, 360), "headless": (WIDTH, HEIGHT)}
+    streams = {"left": "screen/left", "right": "screen/right", "headless": "mirror"}
+    for seed, (name, size) in enumerate(sizes.items()):
+        painter = Painter(weston, name, size)
+        painter.surface("set_buffer_scale", 2 if name == "right" else 1)
+        picture = painter.paint(seed)
+        with outputs.read(streams[name]) as reader:
+            wait_picture(reader, picture)
+
+
+def test_alone(outputs: Outputs) -> None:
+    """Weston without any output but that."""
+    weston = outputs.start(LEFT, "--no-outputs")
+    picture = Painter(weston, "left", (480, 270)).paint(1)
+    with outputs.read("screen/left") as reader:
+        wait_picture(reader, picture)
+
+
+def test_another_mode_after_another_start(outputs: Outputs) -> None:
+    """A reader follows the stream over Weston's end, by signal and by force."""
+    outputs.start(LEFT)
+    with outputs.read("screen/left") as reader:
+        assert reader.next().pixels.shape == (270, 480, 3)
+        outputs.weston.kill()
+        outputs.start(LEFT.replace("480x270", "642x360"))
+        assert reader.next().pixels.shape == (360, 642, 3)
+        assert outputs.weston.stop() == 0
+        outputs.start(LEFT.replace("480x270", "320x200"))
+        assert reader.next().pixels.shape == (200, 320, 3)
+
+
+def test_a_gidd_that_comes_back(outputs: Outputs) -> None:
+    weston = outputs.start(LEFT)
+    painter = Painter(weston, "left", (480, 270))
+    painter.paint(1)
+    outputs.cockpit.restart("cluster")
+    wait_for(lambda: "screen/left" in outputs.streams(), "the stream again")
+    picture = painter.paint(2)
+    with outputs.read("screen/left") as reader:
+        wait_picture(reader, picture)
+
+
+def test_readers_that_stop_or_die_stop_nobody(outputs: Outputs) -> None:
+    weston = outputs.start(LEFT)
+    painter = Painter(weston, "left", (480, 270))
+    painter.paint(0)
+    socket = outputs.cockpit.socket("open")
+    others = [
+        outputs.cockpit.run("open", [sys.executable, READER, LIBGID, socket, "screen/left"])
+        for _ in range(2)
+    ]
+    for other in others:
+        other.wait_output("picture")
+    others[0].signal(signal.SIGSTOP)
+    others[1].kill()
+    with outputs.read("screen/left") as reader:
+        start = time.monotonic()
+        for seed in range(1, 61):
+            picture = painter.paint(seed)
+        wait_picture(reader, picture)
+        assert time.monotonic() - start < 10  # not a lease of a second for each picture
+    others[0].signal(signal.SIGCONT)
+
+
+def test_the_readers_display_sets_the_time(outputs: Outputs) -> None:
+    """One of 50 refreshes a second, in which each picture is shown 1 ms after it came."""
+    weston = outputs.start(LEFT)
+    painter = Painter(weston, "left", (480, 270))
+    refresh = SECOND_NS // 50
+    origin = time.monotonic_ns() + 3_000_000
+    times = []
+    with outputs.read("screen/left") as reader:
+        for seed in range(100):
+            painter.paint(seed)
+            frame = reader.next().frame
+            times.append(frame.present_time)
+            shown = origin + (time.monotonic_ns() - origin) // refresh * refresh
+            reader.tell_shown(frame, shown, refresh)
+    steps = numpy.diff(times[-40:])
+    assert abs(numpy.median(steps) - refresh) < 500_000
+    off = [(t - origin + refresh // 2) % refresh - refresh // 2 for t in times[-40:]]
+    assert abs(numpy.median(off)) < 1_000_000
+
+
+def test_a_rate_of_its_own(outputs: Outputs) -> None:
+    weston = outputs.start(LEFT.replace("480x270", "480x270@25"))
+    painter = Painter(weston, "left", (480, 270))
+    with outputs.read("screen/left") as reader:
+        times = []
+        for seed in range(12):
+            painter.paint(seed)
+            times.append(reader.next().frame.present_time)
+    assert abs(numpy.median(numpy.diff(times)) - SECOND_NS // 25) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ("stream=a\n", "set name=, of a new output, or mirror="),
+        ("name=left\nmirror=headless\nstream=a\n", "take one away"),
+        ("name=left\n", "stream= must be the name of a stream"),
+        ("name=left\nstream=a b\n", "stream= must be the name of a stream"),
+        ("name=left\nstream=a\nmode=big\n", "mode= must be WIDTHxHEIGHT"),
+        ("name=left\nstream=a\nmode=0x5\n", "mode= must be WIDTHxHEIGHT"),
+        ("name=left\nstream=a\nmode=64x64@0\n", "mode= must be WIDTHxHEIGHT"),
+        ("name=left\nstream=a\nmode=64x64@60Hz\n", "mode= must be WIDTHxHEIGHT"),
+        ("name=left\nstream=a\nmode=63x64\nscale=2\n", "scale= must be 1 to 8"),
+        ("mirror=headless\nstream=a\nmode=64x64\n", "in its own section [output]"),
+        ("mirror=left\nstream=a\n[gid-output]\nmirror=left\nstream=b\n", "another section"),
+    ],
+)
+def test_mistakes_are_named(cockpit: Cockpit, tmp_path: Path, section: str, message: str) -> None:
+    weston = Weston(tmp_path, cockpit.env("cluster"))
+    weston.configure(f"[gid-output]\n{section}")
+    assert weston.launch().wait() != 0
+    assert message in weston.read_log()
+
+
+def test_the_name_of_another_output(cockpit: Cockpit, tmp_path: Path) -> None:
+    """And the mirror of none are told; Weston runs."""
+    weston = Weston(tmp_path, cockpit.env("cluster"))
+    weston.configure(
+        "[gid-output]\nname=headless\nstream=a\n[gid-output]\nmirror=HDMI-A-9\nstream=b\n"
+    )
+    weston.start()
+    weston.wait_log("choose another one, or write mirror=headless")
+    weston.wait_log("mirror=HDMI-A-9: Weston has no output of that name now")
+    assert weston.stop() == 0

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "capture_targets.h"
+
+#include "opaque_format.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STRIDE_ALIGN 64
+
+static void *target_data(const struct capture_target *target) {
+	return gid_slab_data(target->targets->slab, target->slot);
+}
+
+static size_t picture_size(const struct capture_targets *targets) {
+	return (size_t)targets->layout.planes[0].stride * targets->layout.height;
+}
+
+/* The slot can get other memory, where somebody lost the right to read the old one. */
+static int target_map(struct capture_target *target) {
+	gid_id gid = gid_slab_gid(target->targets->slab, target->slot);
+	if (target->mapped != GID_NONE && gid_slab_key(gid) == gid_slab_key(target->mapped)) {
+		return 0;
+	}
+	int error = pool_share(&target->pool, target_data(target), picture_size(target->targets));
+	target->is_slot = error == 0;
+	if (error != 0) {
+		error = pool_own(&target->pool);
+	}
+	if (error == 0) {
+		target->mapped = gid;
+	}
+	return error;
+}
+
+static void handle_answered(void *data, bool taken) {
+	struct capture_target *target = data;
+	target->targets->answered(target->targets->data, target, taken);
+}
+
+/* With the client that had it. */
+static void handle_buffer_destroy(struct wl_listener *listener, void *data) {
+	struct capture_target *target = wl_container_of(listener, target, buffer_destroy);
+	target->buffer = NULL;
+}
+
+static int target_init(struct capture_target *target, struct capture_targets *targets,
+		uint32_t slot, struct hidden_client *hidden, struct output_capture *capture,
+		uint32_t fourcc) {
+	const struct gid_layout *layout = &targets->layout;
+	*target = (struct capture_target){.targets = targets, .slot = slot};
+	size_t lead = (uintptr_t)target_data(target) & ((size_t)sysconf(_SC_PAGESIZE) - 1);
+	target->buffer = pool_create_buffer(&target->pool, hidden,
+			output_capture_get_client(capture), 0, fourcc, (int32_t)layout->width,
+			(int32_t)layout->height, (int32_t)layout->planes[0].stride, lead);
+	if (target->buffer != NULL) {
+		target->buffer_destroy.notify = handle_buffer_destroy;
+		wl_resource_add_destroy_listener(target->buffer, &target->buffer_destroy);
+	}
+	target->shot = output_shot_create(capture, handle_answered, target);
+	if (target->buffer == NULL || target->shot == NULL) {
+		return -ENOMEM;
+	}
+	return target_map(target);
+}
+
+int capture_targets_create(struct capture_targets **created, struct gid_domain *domain,
+		const char *stream, struct hidden_client *hidden, struct output_capture *capture,
+		uint32_t fourcc, int32_t width, int32_t height,
+		capture_target_answered_func answered, void *data) {
+	struct capture_targets *targets = calloc(1, sizeof(*targets));
+	if (targets == NULL) {
+		return -ENOMEM;
+	}
+	targets->answered = answered;
+	targets->data = data;
+	wl_list_init(&targets->link);
+	int error = gid_layout_init(&targets->layout, format_without_alpha(fourcc), (uint32_t)width,
+			(uint32_t)height, STRIDE_ALIGN);
+	if (error == 0 && targets->layout.plane_count != 1) {
+		error = -ENOTSUP;
+	}
+	if (error == 0) {
+		error = gid_slab_create_for_stream(domain, stream, &targets->layout, 0,
+				CAPTURE_TARGETS, NULL, &targets->slab);
+	}
+	for (uint32_t slot = 0; error == 0 && slot < CAPTURE_TARGETS; slot++) {
+		error = target_init(&targets->target[slot], targets, slot, hidden, capture, fourcc);
+	}
+	if (error != 0) {
+		capture_targets_destroy(targets);
+		return error;
+	}
+	*created = targets;
+	return 0;
+}
+
+void capture_targets_destroy(struct capture_targets *targets) {
+	if (targets == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < CAPTURE_TARGETS; i++) {
+		struct capture_target *target = &targets->target[i];
+		output_shot_destroy(target->shot);
+		if (target->buffer != NULL) {
+			wl_resource_destroy(target->buffer);
+		}
+	}
+	wl_list_remove(&targets->link);
+	gid_slab_unref(targets->slab);
+	free(targets);
+}
+
+struct capture_target *capture_targets_write(struct capture_targets *targets) {
+	int slot = gid_slab_take(targets->slab);
+	if (slot < 0) {
+		return NULL;
+	}
+	struct capture_target *target = &targets->target[slot];
+	if (target->buffer == NULL || target_map(target) != 0 ||
+			!output_shot_take(target->shot, target->buffer)) {
+		gid_slab_give(targets->slab, (uint32_t)slot);
+		return NULL;
+	}
+	targets->taken++;
+	target->state = CAPTURE_TARGET_WRITTEN;
+	return target;
+}
+
+uint64_t capture_target_finish(struct capture_target *target) {
+	size_t size = picture_size(target->targets);
+	target->state = CAPTURE_TARGET_KEPT;
+	target->frame.gid = gid_slab_gid(target->targets->slab, target->slot);
+	if (!target->is_slot) {
+		memcpy(target_data(target), target->pool.address + target->pool.lead, size);
+	}
+	return target->is_slot ? size : 2 * size;
+}
+
+void capture_target_give(struct capture_target *target) {
+	target->state = CAPTURE_TARGET_FREE;
+	target->targets->taken--;
+	if (target->targets->slab != NULL) {
+		gid_slab_give(target->targets->slab, target->slot);
+	}
+}
+
+void capture_targets_settle(struct capture_targets *targets) {
+	for (size_t i = 0; i < CAPTURE_TARGETS; i++) {
+		struct capture_target *target = &targets->target[i];
+		if (targets->slab != NULL && target->state == CAPTURE_TARGET_SENT &&
+				gid_slab_holders(targets->slab, target->slot) == 0) {
+			capture_target_give(target);
+		}
+	}
+}
+
+void capture_targets_forget(struct capture_targets *targets) {
+	for (size_t i = 0; i < CAPTURE_TARGETS; i++) {
+		struct capture_target *target = &targets->target[i];
+		if (target->state == CAPTURE_TARGET_KEPT || target->state == CAPTURE_TARGET_SENT) {
+			capture_target_give(target);
+		}
+	}
+	gid_slab_unref(targets->slab);
+	targets->slab = NULL;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Where Weston writes the pictures of an output: slots of a slab, each of which is a wl_buffer,
+ * too. Of memory that cannot be mapped twice, as some devices', the picture is copied into its
+ * slot.
+ */
+#ifndef GID_WESTON_CAPTURE_TARGETS_H
+#define GID_WESTON_CAPTURE_TARGETS_H
+
+#include "hidden_client.h"
+#include "output_capture.h"
+#include "pool.h"
+#include <gid/stream.h>
+
+/* What a consumer can have, the one that is shown, and those that are written. */
+#define CAPTURE_TARGETS 6
+
+struct capture_targets;
+
+enum capture_target_state {
+	CAPTURE_TARGET_FREE,
+	CAPTURE_TARGET_WRITTEN, /* Weston has not answered yet */
+	CAPTURE_TARGET_KEPT,	/* its picture was not sent yet */
+	CAPTURE_TARGET_SENT,
+};
+
+/* One slot. */
+struct capture_target {
+	enum capture_target_state state;
+	struct capture_targets *targets;
+	uint32_t slot;
+	struct pool pool;
+	struct wl_resource *buffer;
+	struct output_shot *shot;
+	struct wl_listener buffer_destroy;
+	gid_id mapped; /* as which the slot's memory was last put behind the buffer */
+	bool is_slot;  /* the buffer is the slot */
+	struct gid_frame frame;
+	bool whole; /* to be sent even if nothing changed */
+};
+
+typedef void (*capture_target_answered_func)(void *data, struct capture_target *target, bool taken);
+
+/* All of one form. */
+struct capture_targets {
+	struct wl_list link;   /* the owner's */
+	struct gid_slab *slab; /* NULL: forgotten */
+	struct gid_layout layout;
+	capture_target_answered_func answered;
+	void *data;
+	uint32_t taken; /* slots that are not free */
+	struct capture_target target[CAPTURE_TARGETS];
+};
+
+/*
+ * `fourcc` is Weston's; what its alpha is says nothing. Waits for gidd, at most 2 s. Returns 0 or
+ * -errno.
+ */
+int capture_targets_create(struct capture_targets **created, struct gid_domain *domain,
+		const char *stream, struct hidden_client *hidden, struct output_capture *capture,
+		uint32_t fourcc, int32_t width, int32_t height,
+		capture_target_answered_func answered, void *data);
+
+/* Accepts NULL. Frames that are in the stream keep their memory. */
+void capture_targets_destroy(struct capture_targets *targets);
+
+/* Asks Weston for the picture of this repaint, in a free slot. NULL: all are taken, or not yet. */
+struct capture_target *capture_targets_write(struct capture_targets *targets);
+
+/*
+ * The picture is in the slot from now on, and the frame has its gid. Returns how many bytes were
+ * copied for it.
+ */
+uint64_t capture_target_finish(struct capture_target *target);
+
+/* The slot is free again. */
+void capture_target_give(struct capture_target *target);
+
+/* So are all of those that were sent and that nobody has any more. */
+void capture_targets_settle(struct capture_targets *targets);
+
+/* The slab is given back; what Weston has not answered yet is still written, for nobody. */
+void capture_targets_forget(struct capture_targets *targets);
+
+#endif

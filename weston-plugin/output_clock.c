@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "output_clock.h"
+
+#include <libweston/version.h>
+#include <time.h>
+
+#define SECOND_NS INT64_C(1000000000)
+/* From ns of a refresh to mHz, and back. */
+#define MHZ_NS UINT64_C(1000000000000)
+#define STEP_PART 16
+/* Milliseconds, the unit of Weston's timers, as a mode's refresh: 5 of them pass for one read back.
+ */
+#define MS_NS INT64_C(1000000)
+#define MS_MHZ UINT64_C(1000000)
+
+/* The presentation clock of Weston need not be CLOCK_MONOTONIC. */
+static int64_t presentation_now(const struct weston_output *output) {
+	struct timespec now;
+	clock_gettime(output->compositor->presentation_clock, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static int64_t last_refresh(const struct weston_output *output) {
+	return output->frame_time.tv_sec * SECOND_NS + output->frame_time.tv_nsec;
+}
+
+static uint64_t refresh_ns(uint32_t mhz) {
+	return mhz > 0 ? MHZ_NS / mhz : 0;
+}
+
+uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz) {
+	int64_t ago = presentation_now(output) - last_refresh(output);
+	return gid_clock_now() - (uint64_t)ago + refresh_ns(refresh_mhz);
+}
+
+int64_t output_clock_step(uint64_t own, uint64_t theirs, uint64_t refresh) {
+	uint64_t ahead = (own % refresh + refresh - theirs % refresh) % refresh;
+	int64_t most = (int64_t)refresh / STEP_PART;
+	int64_t later = ahead <= refresh / 2 ? -(int64_t)ahead : (int64_t)(refresh - ahead);
+	return later > most ? most : later < -most ? -most : later;
+}
+
+void output_clock_follow(struct weston_output *output, struct gid_producer *producer) {
+	struct gid_shown shown;
+	if (gid_producer_get_shown(producer, 0, &shown) != 0 || shown.refresh_ns == 0) {
+		return;
+	}
+	output->current_mode->refresh = (uint32_t)(MHZ_NS / shown.refresh_ns);
+	int64_t now = presentation_now(output);
+	int64_t last = last_refresh(output);
+	uint64_t own = gid_clock_now() - (uint64_t)(now - last);
+	int64_t moved = last + output_clock_step(own, shown.time, shown.refresh_ns);
+	if (moved > 0 && moved < now) { /* Weston's refreshes only go forward */
+		output->frame_time.tv_sec = moved / SECOND_NS;
+		output->frame_time.tv_nsec = moved % SECOND_NS;
+	}
+}
+
+void output_clock_set_read_back(struct weston_output *output) {
+	output->current_mode->refresh = (uint32_t)MS_MHZ;
+}
+
+void output_clock_set_timer(struct weston_output *output, uint32_t refresh_mhz) {
+	output->current_mode->refresh = refresh_mhz;
+#if WESTON_VERSION_MAJOR < 15
+	int64_t length = (int64_t)refresh_ns(refresh_mhz);
+	int64_t left = last_refresh(output) + length - presentation_now(output);
+	if (left > 0 && left < length) {
+		output->current_mode->refresh =
+				(uint32_t)(MS_MHZ * MS_NS / (uint64_t)(left + MS_NS));
+	}
+#endif
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/**
+ * When an output is refreshed. One without a screen can keep the time of the display on which its
+ * reader shows it: then each of its pictures comes just before the refresh that shows it.
+ */
+#ifndef GID_WESTON_OUTPUT_CLOCK_H
+#define GID_WESTON_OUTPUT_CLOCK_H
+
+#include <gid/stream.h>
+#include <libweston/libweston.h>
+
+/* The refresh after the last one, of CLOCK_MONOTONIC, at so many mHz. */
+uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz);
+
+/*
+ * Takes the rate of the reader's display, if it has told one, and goes a step towards the times of
+ * its refreshes. To be called once in each repaint, for an output of the headless backend.
+ */
+void output_clock_follow(struct weston_output *output, struct gid_producer *producer);
+
+/*
+ * While the headless backend repaints, it and the renderer take two times from how long a refresh
+ * is by the output's mode: what they read there is set just before, and the mode put right again by
+ * the caller. The first is for the renderer, until the picture is drawn: GL drivers without fences
+ * wait for five refreshes before they take what the GPU has read back, whatever that needs. The
+ * second is for the timer that ends the frame. Weston 14 lets it run for a refresh from now on, and
+ * draws the next one that much too late: 40 a second where 60 were asked for.
+ */
+void output_clock_set_read_back(struct weston_output *output);
+void output_clock_set_timer(struct weston_output *output, uint32_t refresh_mhz);
+
+/*
+ * How much later the refreshes are to be, in ns: at most a sixteenth of one at once, and towards
+ * the nearer side.
+ */
+int64_t output_clock_step(uint64_t own, uint64_t theirs, uint64_t refresh);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/** One section [gid-output] of weston.ini: an output whose pictures are a stream. */
+#ifndef GID_WESTON_OUTPUT_CONFIG_H
+#define GID_WESTON_OUTPUT_CONFIG_H
+
+#include "weston_config.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct output_config {
+	char *name;	       /* of the output */
+	char *stream;	       /* of our domain */
+	bool is_mirror;	       /* the output is Weston's own; else the module makes it */
+	int32_t width, height; /* in pixels */
+	int32_t scale;
+	uint32_t refresh_mhz; /* 0: that of the reader's display */
+};
+
+/* Returns 0 or -errno, after saying in the log what is wrong. To be finished in both cases. */
+int output_config_read(struct output_config *config, struct weston_config_section *section);
+void output_config_finish(struct output_config *config);
+
+#endif

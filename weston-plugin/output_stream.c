@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+#include "output_stream.h"
+
+#include "capture_targets.h"
+#include "libweston_exports.h"
+#include "output_clock.h"
+#include <errno.h>
+#include <stdlib.h>
+
+#define AGAIN_MS 1000
+/* When there was no slot, and nobody gives one back. */
+#define MISSED_MS 20
+/* One that it shows, one on the way, and one more. */
+#define CREDIT 4
+
+struct output_stream {
+	const struct output_config *config;
+	struct hidden_client *hidden;
+	struct weston_output *output;
+	struct wl_listener frame;
+	void (*prepare_repaint)(struct weston_output *output); /* Weston's own, or NULL */
+	int (*repaint)(struct weston_output *output);	       /* likewise; NULL: not of ours */
+	uint32_t refresh_mhz;				       /* while Weston repaints */
+	struct weston_log_pacer pacer;
+
+	struct output_capture *capture; /* NULL: to be made when the timer ticks */
+	bool is_lost;			/* the capture; it is destroyed when the timer ticks */
+	uint32_t fourcc;		/* of its pictures; 0: not known yet */
+	int32_t width, height;
+	struct wl_list targets; /* struct capture_targets; the first is of the present form */
+	bool is_formed;		/* and it is there */
+
+	struct gid_domain *domain;     /* NULL: there is none */
+	struct gid_producer *producer; /* NULL: to be made when the timer ticks */
+	bool published;
+	int publish_error; /* as last said in the log */
+	struct wl_event_source *source, *timer;
+
+	struct capture_target *asked; /* in the repaint that goes on now */
+	struct capture_target *kept;  /* waits for a grant */
+	struct gid_box damage;	      /* since the last picture that was sent */
+	bool whole;		      /* all of it, and it is to be sent even if nothing changes */
+	bool current;		      /* what readers have is what the output shows */
+	bool missed;		      /* there was no slot for what changed */
+};
+
+#define stream_log(stream, ...) weston_log_paced(&(stream)->pacer, 30, 60000, __VA_ARGS__)
+
+/* --- boxes ------------------------------------------------------------------------------------ */
+
+static bool box_is_empty(struct gid_box box) {
+	return box.width <= 0 || box.height <= 0;
+}
+
+static struct gid_box box_join(struct gid_box a, struct gid_box b) {
+	if (box_is_empty(a) || box_is_empty(b)) {
+		return box_is_empty(a) ? b : a;
+	}
+	int32_t left = a.x < b.x ? a.x : b.x;
+	int32_t top = a.y < b.y ? a.y : b.y;
+	int32_t right = a.x + a.width > b.x + b.width ? a.x + a.width : b.x + b.width;
+	int32_t bottom = a.y + a.height > b.y + b.height ? a.y + a.height : b.y + b.height;
+	return (struct gid_box){left, top, right - left, bottom - top};
+}
+
+/* Of the whole desktop, as Weston tells it, to the output's own pixels. */
+static struct gid_box box_of_damage(const struct output_stream *stream, pixman_region32_t *damage) {
+	pixman_region32_t own;
+	pixman_region32_init(&own);
+	weston_region_global_to_output(&own, stream->output, damage);
+	pixman_region32_intersect_rect(&own, &own, 0, 0, (unsigned int)stream->width,
+			(unsigned int)stream->height);
+	const pixman_box32_t *extents = pixman_region32_extents(&own);
+	struct gid_box box = {extents->x1, extents->y1, extents->x2 - extents->x1,
+			extents->y2 - extents->y1};
+	pixman_region32_fini(&own);
+	return box;
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+/* The next repaint sends a picture, whatever changes until then. */
+static void stream_want_whole(struct output_stream *stream) {
+	stream->whole = true;
+	weston_output_schedule_repaint(stream->output);
+}
+
+/* What was not sent has changed still. */
+static void stream_drop(struct output_stream *stream, struct capture_target *target) {
+	stream->whole = stream->whole || target->whole;
+	stream->damage = box_join(stream->damage, target->frame.damage);
+	capture_target_give(target);
+}
+
+static void stream_drop_kept(struct output_stream *stream) {
+	if (stream->kept != NULL) {
+		stream_drop(stream, stream->kept);
+		stream->kept = NULL;
+	}
+}
+
+static void stream_send(struct output_stream *stream, struct capture_target *target) {
+	int ret = gid_producer_send(stream->producer, &target->frame);
+	if (ret == -EINPROGRESS) {
+		stream->kept = target;
+		return;
+	}
+	if (ret < 0) {
+		stream_log(stream, "gid: output %s: a picture is lost: %s\n", stream->config->name,
+				gid_strerror(ret));
+		stream_drop(stream, target);
+		return;
+	}
+	target->state = CAPTURE_TARGET_SENT;
+	stream->current = true;
+	capture_targets_settle(target->targets);
+}
+
+/* Targets of a form that is no more stay until nobody has them. */
+static void stream_sweep(struct output_stream *stream) {
+	struct capture_targets *targets, *next;
+	bool first = stream->is_formed;
+	wl_list_for_each_safe(targets, next, &stream->targets, link) {
+		capture_targets_settle(targets);
+		if (!first && targets->taken == 0) {
+			capture_targets_destroy(targets);
+		}
+		first = false;
+	}
+}
+
+static void handle_answered(void *data, struct capture_target *target, bool taken) {
+	struct output_stream *stream = data;
+	bool is_current = stream->is_formed && target->targets->link.prev == &stream->targets;
+	if (stream->producer == NULL || !is_current) {
+		capture_target_give(target);
+	} else if (!taken) {
+		stream_drop(stream, target);
+		weston_output_schedule_repaint(stream->output);
+	} else if (!target->whole && box_is_empty(target->frame.damage)) {
+		capture_target_give(target); /* drawn for somebody else's screenshot */
+	} else {
+		stream_drop_kept(stream);
+		gid_producer_count_copy_for(stream->producer, GID_COPY_UPSTREAM_MEMORY,
+				capture_target_finish(target));
+		stream_send(stream, target);
+	}
+	stream_sweep(stream);
+}
+
+/* --- repaints --------------------------------------------------------------------------------- */
+
+static void stream_ask(struct output_stream *stream) {
+	struct capture_targets *targets = wl_container_of(stream->targets.next, targets, link);
+	stream->asked = capture_targets_write(targets);
+	if (stream->asked == NULL) {
+		gid_producer_want_release(stream->producer);
+		capture_targets_settle(targets);
+		stream->asked = capture_targets_write(targets);
+	}
+	if (stream->asked != NULL) {
+		stream->asked->frame = (struct gid_frame)GID_FRAME_INIT;
+		stream->asked->frame.flags = GID_FRAME_COPIED;
+		stream->asked->frame.transform = stream->output->transform;
+	}
+}
+
+static void handle_frame(struct wl_listener *listener, void *data);
+
+static struct output_stream *stream_from_output(struct weston_output *output) {
+	struct wl_listener *listener = wl_signal_get(&output->frame_signal, handle_frame);
+	struct output_stream *stream = wl_container_of(listener, stream, frame);
+	return stream;
+}
+
+/* Weston draws the output now. */
+static void handle_prepare_repaint(struct weston_output *output) {
+	struct output_stream *stream = stream_from_output(output);
+	if (stream->prepare_repaint != NULL) {
+		stream->prepare_repaint(output);
+	}
+	stream->refresh_mhz = output->current_mode->refresh;
+	if (!stream->published || !stream->is_formed ||
+			gid_producer_consumers(stream->producer) == 0) {
+		return;
+	}
+	if (!stream->config->is_mirror && stream->config->refresh_mhz == 0) {
+		output_clock_follow(output, stream->producer);
+		stream->refresh_mhz = output->current_mode->refresh;
+	}
+	stream_ask(stream);
+}
+
+/* Of an output of our own. */
+static int handle_repaint(struct weston_output *output) {
+	struct output_stream *stream = stream_from_output(output);
+	output_clock_set_read_back(output);
+	int result = stream->repaint(output);
+	output->current_mode->refresh = stream->refresh_mhz;
+	return result;
+}
+
+/* Who comes late must not see what is no more. */
+static void stream_outdate(struct output_stream *stream) {
+	if (stream->current) {
+		stream->current = false;
+		gid_producer_reclaim(stream->producer, false);
+		stream_sweep(stream);
+	}
+}
+
+/* Something changed, and was not captured. */
+static void stream_miss(struct output_stream *stream) {
+	if (!stream->published) {
+		return;
+	}
+	if (gid_producer_consumers(stream->producer) == 0) {
+		stream_outdate(stream);
+	} else if (!stream->missed) {
+		stream->missed = true;
+		wl_event_source_timer_update(stream->timer, MISSED_MS);
+	}
+}
+
+/* It is drawn; `data` is what changed. */
+static void handle_frame(struct wl_listener *listener, void *data) {
+	struct output_stream *stream = wl_container_of(listener, stream, frame);
+	if (stream->repaint != NULL) {
+		output_clock_set_timer(stream->output, stream->refresh_mhz);
+	}
+	stream->damage = box_join(stream->damage, box_of_damage(stream, data));
+	struct capture_target *target = stream->asked;
+	stream->asked = NULL;
+	if (target == NULL) {
+		if (stream->whole || !box_is_empty(stream->damage)) {
+			stream_miss(stream);
+		}
+		return;
+	}
+	target->frame.capture_time = gid_clock_now();
+	target->frame.present_time = output_clock_next(stream->output, stream->refresh_mhz);
+	target->frame.damage = stream->whole ? (struct gid_box){0} : stream->damage;
+	target->whole = stream->whole;
+	stream->damage = (struct gid_box){0};
+	stream->whole = false;
+}
+
+/* --- the pictures' form ----------------------------------------------------------------------- */
+
+static void stream_form(struct output_stream *stream) {
+	struct capture_targets *targets;
+	stream->is_formed = false;
+	stream_drop_kept(stream);
+	stream_sweep(stream);
+	if (!stream->published || stream->fourcc == 0) {
+		return;
+	}
+	int error = capture_targets_create(&targets, stream->domain, stream->config->stream,
+			stream->hidden, stream->capture, stream->fourcc, stream->width,
+			stream->height, handle_answered, stream);
+	if (error != 0) {
+		stream_log(stream, "gid: output %s: no memory for pictures of %dx%d, %.4s: %s\n",
+				stream->config->name, stream->width, stream->height,
+				(const char *)&stream->fourcc, gid_strerror(error));
+		return;
+	}
+	wl_list_insert(&stream->targets, &targets->link);
+	stream->is_formed = true;
+	stream_want_whole(stream);
+}
+
+static void handle_form(void *data, uint32_t fourcc, int32_t width, int32_t height) {
+	struct output_stream *stream = data;
+	if (width < 1 || height < 1 || width > (int32_t)GID_SIZE_MAX ||
+			height > (int32_t)GID_SIZE_MAX) {
+		return;
+	}
+	if (stream->fourcc == fourcc && stream->width == width && stream->height == height) {
+		return; /* Weston tells it to all at once, whenever there is one more to tell it to
+			 */
+	}
+	stream->fourcc = fourcc;
+	stream->width = width;
+	stream->height = height;
+	stream_form(stream);
+}
+
+/* Nothing of Weston's answers any more: its objects are gone, and so are the buffers. */
+static void handle_ended(void *data) {
+	struct output_stream *stream = data;
+	stream->is_lost = true;
+	stream->fourcc = 0;
+	wl_event_source_timer_update(stream->timer, AGAIN_MS);
+}
+
+static const struct output_capture_events capture_events = {
+		.form = handle_form,
+		.ended = handle_ended,
+};
+
+/* Everything that can be is gone; what Weston is about to answer stays for it, without a slot. */
+static void stream_forget_targets(struct output_stream *stream) {
+	struct capture_targets *targets;
+	stream->is_formed = false;
+	stream->kept = stream->asked = NULL;
+	wl_list_for_each(targets, &stream->targets, link) {
+		capture_targets_forget(targets);
+	}
+	stream_sweep(stream);
+}
+
+static void stream_destroy_capture(struct output_stream *stream) {
+	struct capture_targets *targets, *next;
+	stream_forget_targets(stream);
+	wl_list_for_each_safe(targets, next, &stream->targets, link) {
+		capture_targets_destroy(targets);
+	}
+	output_capture_destroy(stream->capture);
+	stream->capture = NULL;
+	stream->is_lost = false;
+}
+
+static void stream_create_capture(struct output_stream *stream) {
+	struct weston_head *head = weston_output_get_first_head(stream->output);
+	if (head != NULL) {
+		stream->capture = output_capture_create(stream->output->compositor->wl_display,
+				weston_head_get_name(head), &capture_events, stream);
+	}
+	if (stream->capture == NULL) {
+		wl_event_source_timer_update(stream->timer, AGAIN_MS);
+	}
+}
+
+/* --- the stream ------------------------------------------------------------------------------- */
+
+static void stream_end(struct output_stream *stream) {
+	struct gid_producer *producer = stream->producer;
+	stream->published = stream->current = stream->missed = false;
+	if (stream->source != NULL) {
+		wl_event_source_remove(stream->source);
+		stream->source = NULL;
+	}
+	stream->producer = NULL;
+	gid_producer_destroy(producer);
+	stream_forget_targets(stream);
+}
+
+static void handle_published(void *data, int error) {
+	struct output_stream *stream = data;
+	if (error == 0) {
+		stream->published = true;
+		stream->publish_error = 0;
+		stream_form(stream);
+		return;
+	}
+	if (error != stream->publish_error) {
+		weston_log("gid: output %s: the stream %s cannot be published: %s\n",
+				stream->config->name, stream->config->stream, gid_strerror(error));
+		stream->publish_error = error;
+	}
+	stream_end(stream);
+	wl_event_source_timer_update(stream->timer, AGAIN_MS);
+}
+
+static void handle_granted(void *data, gid_id gid, int error) {
+	struct output_stream *stream = data;
+	struct capture_target *target = stream->kept;
+	if (target != NULL) {
+		stream->kept = NULL;
+		stream_send(stream, target);
+	}
+}
+
+static void handle_released(void *data, gid_id gid) {
+	struct output_stream *stream = data;
+	stream_sweep(stream);
+	if (stream->missed) {
+		stream->missed = false;
+		weston_output_schedule_repaint(stream->output);
+	}
+}
+
+static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	struct output_stream *stream = data;
+	if (joined && !stream->current) {
+		stream_want_whole(stream);
+	}
+}
+
+static int handle_readable(int fd, uint32_t mask, void *data) {
+	struct output_stream *stream = data;
+	gid_producer_dispatch(stream->producer);
+	return 0;
+}
+
+static void stream_publish(struct output_stream *stream) {
+	struct gid_producer_options options = {
+			.size = sizeof(options),
+			.credit_max = CREDIT,
+			.released = handle_released,
+			.subscriber = handle_subscriber,
+			.published = handle_published,
+			.granted = handle_granted,
+			.keeps_shown = true,
+			.data = stream,
+	};
+	int error = gid_producer_create(
+			stream->domain, stream->config->stream, &options, &stream->producer);
+	if (error == 0) {
+		stream->source = wl_event_loop_add_fd(
+				wl_display_get_event_loop(stream->output->compositor->wl_display),
+				gid_producer_get_fd(stream->producer), WL_EVENT_READABLE,
+				handle_readable, stream);
+	} else {
+		stream->producer = NULL;
+	}
+	if (stream->source == NULL) {
+		stream_end(stream);
+		wl_event_source_timer_update(stream->timer, AGAIN_MS);
+	}
+}
+
+static int handle_timer(void *data) {
+	struct output_stream *stream = data;
+	if (stream->is_lost) {
+		stream_destroy_capture(stream);
+	}
+	if (stream->capture == NULL) {
+		stream_create_capture(stream);
+	}
+	if (stream->producer == NULL && stream->domain != NULL) {
+		stream_publish(stream);
+	} else if (stream->missed) {
+		stream->missed = false;
+		weston_output_schedule_repaint(stream->output);
+	}
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct output_stream *output_stream_create(struct weston_output *output,
+		const struct output_config *config, struct hidden_client *hidden) {
+	struct output_stream *stream = calloc(1, sizeof(*stream));
+	if (stream == NULL) {
+		return NULL;
+	}
+	stream->config = config;
+	stream->hidden = hidden;
+	stream->output = output;
+	wl_list_init(&stream->targets);
+	stream->timer = wl_event_loop_add_timer(
+			wl_display_get_event_loop(output->compositor->wl_display), handle_timer,
+			stream);
+	if (stream->timer == NULL) {
+		free(stream);
+		return NULL;
+	}
+	stream->frame.notify = handle_frame;
+	wl_signal_add(&output->frame_signal, &stream->frame);
+	stream->prepare_repaint = output->prepare_repaint;
+	output->prepare_repaint = handle_prepare_repaint;
+	if (!config->is_mirror) {
+		stream->repaint = output->repaint;
+		output->repaint = handle_repaint;
+	}
+	stream_create_capture(stream);
+	return stream;
+}
+
+void output_stream_destroy(struct output_stream *stream) {
+	if (stream == NULL) {
+		return;
+	}
+	stream_end(stream);
+	stream_destroy_capture(stream);
+	stream->output->prepare_repaint = stream->prepare_repaint;
+	if (stream->repaint != NULL) {
+		stream->output->repaint = stream->repaint;
+	}
+	wl_list_remove(&stream->frame.link);
+	wl_event_source_remove(stream->timer);
+	free(stream);
+}
+
+struct weston_output *output_stream_get_output(const struct output_stream *stream) {
+	return stream->output;
+}
+
+void output_stream_set_domain(struct output_stream *stream, struct gid_domain *domain) {
+	if (domain == stream->domain) {
+		return;
+	}
+	stream_end(stream);
+	stream->domain = domain;
+	if (domain != NULL) {
+		stream_publish(stream);
+	}
+}
+
+bool output_stream_has_client(const struct output_stream *stream, const struct wl_client *client) {
+	return stream->capture != NULL && output_capture_get_client(stream->capture) == client;
+}

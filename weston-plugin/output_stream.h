@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/**
+ * One output of Weston as a stream: what it shows is captured in the repaint that draws it, where
+ * somebody reads the stream, and sent with what changed. An output of the module's own keeps the
+ * time of the reader's display.
+ *
+ * Never waits for a consumer, and for gidd only where the pictures' form is new. Belongs to the
+ * compositor's thread.
+ */
+#ifndef GID_WESTON_OUTPUT_STREAM_H
+#define GID_WESTON_OUTPUT_STREAM_H
+
+#include "hidden_client.h"
+#include "output_config.h"
+#include <gid/domain.h>
+
+struct output_stream;
+
+/* `config` and `hidden` outlive it; `hidden` is ready. NULL for want of memory. */
+struct output_stream *output_stream_create(struct weston_output *output,
+		const struct output_config *config, struct hidden_client *hidden);
+
+/* To be called before the output is gone. Accepts NULL. */
+void output_stream_destroy(struct output_stream *stream);
+
+struct weston_output *output_stream_get_output(const struct output_stream *stream);
+
+/* The domain came; NULL: it goes, and everything of it is given back. */
+void output_stream_set_domain(struct output_stream *stream, struct gid_domain *domain);
+
+/* Whether this is the client that captures the output for us. */
+bool output_stream_has_client(const struct output_stream *stream, const struct wl_client *client);
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "output_streams.h"
+
+#include "output_stream.h"
+#include "virtual_output.h"
+#include <errno.h>
+#include <libweston/config-parser.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One section. */
+struct configured {
+	struct wl_list link;
+	struct output_config config;
+	struct output_stream *stream; /* NULL: there is no such output now */
+};
+
+struct output_streams {
+	struct weston_compositor *compositor;
+	const struct gidd_connection *connection;
+	struct hidden_client *hidden;
+	struct wl_list list; /* struct configured */
+	struct wl_listener output_created, output_destroyed;
+};
+
+static struct configured *find_configured(const struct output_streams *streams, const char *name) {
+	struct configured *configured;
+	wl_list_for_each(configured, &streams->list, link) {
+		if (strcmp(configured->config.name, name) == 0) {
+			return configured;
+		}
+	}
+	return NULL;
+}
+
+static void configured_begin(struct configured *configured, struct output_streams *streams,
+		struct weston_output *output) {
+	if (configured->stream != NULL) {
+		return;
+	}
+	configured->stream = output_stream_create(output, &configured->config, streams->hidden);
+	if (configured->stream == NULL) {
+		weston_log("gid: not enough memory\n");
+		return;
+	}
+	weston_log("gid: output %s is the stream %s\n", output->name, configured->config.stream);
+	output_stream_set_domain(
+			configured->stream, gidd_connection_get_domain(streams->connection));
+}
+
+/* Of those that are made here, it is the name that somebody else chose: none has two. */
+static void handle_output_created(struct wl_listener *listener, void *data) {
+	struct output_streams *streams = wl_container_of(listener, streams, output_created);
+	struct weston_output *output = data;
+	struct configured *configured = find_configured(streams, output->name);
+	if (configured != NULL) {
+		configured_begin(configured, streams, output);
+	}
+}
+
+static void handle_output_destroyed(struct wl_listener *listener, void *data) {
+	struct output_streams *streams = wl_container_of(listener, streams, output_destroyed);
+	struct configured *configured;
+	wl_list_for_each(configured, &streams->list, link) {
+		if (configured->stream != NULL &&
+				output_stream_get_output(configured->stream) == data) {
+			output_stream_destroy(configured->stream);
+			configured->stream = NULL;
+		}
+	}
+}
+
+void output_streams_start(struct output_streams *streams) {
+	if (streams == NULL) {
+		return;
+	}
+	streams->output_created.notify = handle_output_created;
+	wl_signal_add(&streams->compositor->output_created_signal, &streams->output_created);
+	streams->output_destroyed.notify = handle_output_destroyed;
+	wl_signal_add(&streams->compositor->output_destroyed_signal, &streams->output_destroyed);
+	struct configured *configured;
+	wl_list_for_each(configured, &streams->list, link) {
+		struct weston_output *output = weston_compositor_find_output_by_name(
+				streams->compositor, configured->config.name);
+		if (!configured->config.is_mirror) {
+			virtual_output_create(streams->compositor, &configured->config);
+		} else if (output != NULL) {
+			configured_begin(configured, streams, output);
+		} else {
+			weston_log("gid: weston.ini, [gid-output] mirror=%s: Weston has no output "
+				   "of that name now\n",
+					configured->config.name);
+		}
+	}
+}
+
+/* --- configuration ---------------------------------------------------------------------------- */
+
+static int streams_add(struct output_streams *streams, struct weston_config_section *section) {
+	struct configured *configured = calloc(1, sizeof(*configured));
+	if (configured == NULL) {
+		return -ENOMEM;
+	}
+	int error = output_config_read(&configured->config, section);
+	if (error == 0 && find_configured(streams, configured->config.name) != NULL) {
+		weston_log("gid: weston.ini, [gid-output] %s=%s: there is another section of that "
+			   "output; it has one stream, which any number of readers can have\n",
+				configured->config.is_mirror ? "mirror" : "name",
+				configured->config.name);
+		error = -EINVAL;
+	}
+	if (error != 0) {
+		output_config_finish(&configured->config);
+		free(configured);
+		return error;
+	}
+	wl_list_insert(streams->list.prev, &configured->link);
+	return 0;
+}
+
+static int streams_read(struct output_streams *streams) {
+	struct weston_config *config = wet_get_config(streams->compositor);
+	struct weston_config_section *section = NULL;
+	const char *name;
+	while (weston_config_next_section(config, &section, &name)) {
+		int error = strcmp(name, "gid-output") == 0 ? streams_add(streams, section) : 0;
+		if (error != 0) {
+			return error;
+		}
+	}
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int output_streams_create(struct weston_compositor *compositor,
+		const struct gidd_connection *connection, struct hidden_client *hidden,
+		struct output_streams **created) {
+	*created = NULL;
+	struct output_streams *streams = calloc(1, sizeof(*streams));
+	if (streams == NULL) {
+		return -ENOMEM;
+	}
+	streams->compositor = compositor;
+	streams->connection = connection;
+	streams->hidden = hidden;
+	wl_list_init(&streams->list);
+	wl_list_init(&streams->output_created.link);
+	wl_list_init(&streams->output_destroyed.link);
+	int error = streams_read(streams);
+	if (error != 0 || wl_list_empty(&streams->list)) {
+		output_streams_destroy(streams);
+		return error;
+	}
+	*created = streams;
+	return 0;
+}
+
+void output_streams_destroy(struct output_streams *streams) {
+	if (streams == NULL) {
+		return;
+	}
+	wl_list_remove(&streams->output_created.link);
+	wl_list_remove(&streams->output_destroyed.link);
+	struct configured *configured, *next;
+	wl_list_for_each_safe(configured, next, &streams->list, link) {
+		output_stream_destroy(configured->stream);
+		output_config_finish(&configured->config);
+		free(configured);
+	}
+	free(streams);
+}
+
+static void streams_set_domain(struct output_streams *streams, struct gid_domain *domain) {
+	struct configured *configured;
+	wl_list_for_each(configured, &streams->list, link) {
+		if (configured->stream != NULL) {
+			output_stream_set_domain(configured->stream, domain);
+		}
+	}
+}
+
+void output_streams_connection_changed(struct output_streams *streams) {
+	if (streams != NULL) {
+		streams_set_domain(streams, gidd_connection_get_domain(streams->connection));
+	}
+}
+
+void output_streams_connection_lost(struct output_streams *streams) {
+	if (streams != NULL) {
+		streams_set_domain(streams, NULL);
+	}
+}
+
+bool output_streams_have_client(
+		const struct output_streams *streams, const struct wl_client *client) {
+	if (streams == NULL) {
+		return false;
+	}
+	const struct configured *configured;
+	wl_list_for_each(configured, &streams->list, link) {
+		if (configured->stream != NULL &&
+				output_stream_has_client(configured->stream, client)) {
+			return true;
+		}
+	}
+	return false;
+}
