@@ -40,7 +40,7 @@ state_changed (void *data, enum gid_consumer_state state, int reason)
 }
 
 static gboolean
-subscribe (GstGidCanvas *self, GError **error)
+subscribe (GstGidCanvas *self, GstElement *element, GError **error)
 {
   const struct gid_consumer_options options = {
     .size = sizeof (options),
@@ -58,7 +58,7 @@ subscribe (GstGidCanvas *self, GError **error)
   ret =
       gid_consumer_create (gst_gid_domain_lock (domain), self->engine, stream, &options, &consumer);
   if (ret == 0) {
-    gst_gid_reader_start (self->reader, consumer, NULL, NULL);
+    gst_gid_reader_start (self->reader, consumer, stream, element, NULL);
     self->state = gid_consumer_get_state (consumer);
   } else {
     gst_gid_domain_set_error (domain, error, ret,
@@ -91,7 +91,8 @@ make_canvas (GstGidCanvas *self, GError **error)
 }
 
 GstGidCanvas *
-gst_gid_canvas_new (const gchar *domain, const gchar *engine, const gchar *name, GError **error)
+gst_gid_canvas_new (GstElement *element, const gchar *domain, const gchar *engine,
+    const gchar *name, GError **error)
 {
   GstGidCanvas *self = g_new0 (GstGidCanvas, 1);
   GstGidDomain *pictures = gst_gid_domain_new (domain, error);
@@ -112,7 +113,7 @@ gst_gid_canvas_new (const gchar *domain, const gchar *engine, const gchar *name,
   }
   self->number = gid_domain_number (self->domain);
   self->domain_name = g_strdup (gid_domain_name (self->domain));
-  if (make_canvas (self, error) && subscribe (self, error))
+  if (make_canvas (self, error) && subscribe (self, element, error))
     return self;
 
 error:
@@ -261,6 +262,7 @@ receive (GstGidCanvas *self, guint64 pts, struct gid_frame *frame)
   int ret;
 
   while ((ret = gid_consumer_receive (consumer, frame)) == 1) {
+    gst_gid_reader_hurry (self->reader);
     if (frame->gid != GID_NONE && frame->pts == pts)
       return 0;
     gid_consumer_release (consumer, frame);
@@ -333,5 +335,5 @@ gst_gid_canvas_is_short (GstGidCanvas *self)
   gid_consumer_get_stats (self->reader->consumer, &stats);
   gst_gid_domain_unlock (self->reader->domain);
   /* one is drawn, and one has to be free for the next */
-  return stats.held + 2 > canvas.slots;
+  return stats.held + 2 > canvas.slots || gst_gid_reader_is_too_late (&stats);
 }

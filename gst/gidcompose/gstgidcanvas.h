@@ -34,10 +34,11 @@ typedef struct
 
 /**
  * Asks for the canvas `name` of the domain `engine`, as a program of the domain `domain` (NULL:
- * $GID_DOMAIN). Does not wait for the engine. Returns NULL with an error that says what to do.
+ * $GID_DOMAIN). Does not wait for the engine. `element` says what becomes of its pictures, and
+ * outlives it. Returns NULL with an error that says what to do.
  */
-GstGidCanvas *gst_gid_canvas_new (
-    const gchar *domain, const gchar *engine, const gchar *name, GError **error);
+GstGidCanvas *gst_gid_canvas_new (GstElement *element, const gchar *domain, const gchar *engine,
+    const gchar *name, GError **error);
 void gst_gid_canvas_free (GstGidCanvas *canvas);
 
 /** Whether the engine is there, and its pictures would reach us. */
@@ -70,7 +71,10 @@ int gst_gid_canvas_wait (GstGidCanvas *canvas, guint64 fence, GstPad *pad);
 int gst_gid_canvas_take (GstGidCanvas *canvas, guint64 pts, GstGidView kind, GstPad *pad,
     GstBuffer **buffer, GstGidImport **import);
 
-/** Whether so many pictures are held here that the engine could run out of slots. */
+/**
+ * Whether a picture is to be copied: so many are held here that the engine could run out of slots, or
+ * its lease is too short to be renewed.
+ */
 gboolean gst_gid_canvas_is_short (GstGidCanvas *canvas);
 
 G_END_DECLS

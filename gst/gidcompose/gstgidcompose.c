@@ -83,7 +83,7 @@ gst_gid_compose_start (GstAggregator *agg)
         "No canvas to compose on. Set engine=DOMAIN, the domain that gid-engine runs in, and "
         "canvas=NAME, one of its configuration.");
   } else if ((self->domain = gst_gid_domain_get_shared (domain, &error))) {
-    self->canvas = gst_gid_canvas_new (domain, engine, name, &error);
+    self->canvas = gst_gid_canvas_new (GST_ELEMENT_CAST (self), domain, engine, name, &error);
     if (self->canvas == NULL)
       g_clear_pointer (&self->domain, gst_gid_domain_unref);
   }

@@ -34,6 +34,7 @@ gst_gid_reader_unref (GstGidReader *self)
   if (g_atomic_int_dec_and_test (&self->refcount)) {
     gst_gid_domain_unref (self->domain);
     g_hash_table_unref (self->holders);
+    g_free (self->stream);
     g_free (self);
   }
 }
@@ -77,6 +78,12 @@ next_look (const GstGidReader *self, const struct gid_consumer_stats *stats)
   return MAX (pause, LOOK_MIN); /* whatever the producer says */
 }
 
+gboolean
+gst_gid_reader_is_too_late (const struct gid_consumer_stats *stats)
+{
+  return stats->lease_ns > 0 && stats->lease_ns < 3 * LOOK_MIN;
+}
+
 static void
 look_at (GstGidReader *self, guint64 time)
 {
@@ -97,12 +104,30 @@ gst_gid_reader_hurry (GstGidReader *self)
     look_at (self, now + pause);
 }
 
+/* For programs each time, for people the first time. */
+static void
+post_taken (GstElement *element, const gchar *stream, guint taken, guint64 all)
+{
+  gst_element_post_message (element,
+      gst_message_new_element (GST_OBJECT_CAST (element),
+          gst_structure_new (
+              "gid-taken", "frames", G_TYPE_UINT, taken, "all", G_TYPE_UINT64, all, NULL)));
+  if (taken == all)
+    GST_ELEMENT_WARNING (element, RESOURCE, READ,
+        ("%u frames of the stream \"%s\" were taken back while downstream held them: they may show "
+         "other pictures now.",
+            taken, stream),
+        ("This program stood still for longer than the lease of the stream's producer, or that had "
+         "no other memory left: see lease=, slots= and credit= of its gidsink"));
+}
+
 static gboolean
 look (gpointer data)
 {
   GstGidReader *self = data;
   struct gid_consumer_stats stats;
-  GstElement *element;
+  GstElement *element = NULL;
+  guint64 all;
   guint taken;
 
   gst_gid_domain_lock (self->domain);
@@ -114,23 +139,25 @@ look (gpointer data)
   if (stats.held > 0)
     gid_consumer_renew (self->consumer);
   taken = count_taken (self);
-  element = self->look ? gst_object_ref (self->element) : NULL;
+  all = self->all_taken += taken;
+  if (self->look || taken > 0)
+    element = gst_object_ref (self->element);
   look_at (self, g_get_monotonic_time () * GST_USECOND + next_look (self, &stats));
   gst_gid_domain_unlock (self->domain);
 
   if (taken > 0)
-    GST_WARNING ("%u frames in use were taken back by their producer", taken);
-  if (element) {
+    post_taken (element, self->stream, taken, all);
+  if (element && self->look)
     self->look (self, element, taken);
-    gst_object_unref (element);
-  }
+  gst_clear_object (&element);
   return G_SOURCE_CONTINUE;
 }
 
 void
-gst_gid_reader_start (
-    GstGidReader *self, struct gid_consumer *consumer, GstElement *element, GstGidReaderFunc func)
+gst_gid_reader_start (GstGidReader *self, struct gid_consumer *consumer, const gchar *stream,
+    GstElement *element, GstGidReaderFunc func)
 {
+  self->stream = g_strdup (stream);
   self->consumer = consumer;
   self->element = element;
   self->look = func;

@@ -32,6 +32,8 @@ struct _GstGidReader
   guint epoch; /* of the connection to the producer: older frames went with it */
   gboolean wants_dmabufs; /* of frames that are in windows; fixed */
   GHashTable *holders; /* data -> GstGidTakenFunc */
+  gchar *stream; /* its name, from the start on; fixed */
+  guint64 all_taken; /* told until now */
   guint taken; /* frames that came back since the last look, but had been taken back before */
   GSource *timer;
   guint64 look_time; /* of the monotonic clock, ns: when the timer looks next */
@@ -45,15 +47,21 @@ GstGidReader *gst_gid_reader_new (GstGidDomain *domain, gboolean wants_dmabufs);
 GstGidReader *gst_gid_reader_ref (GstGidReader *reader);
 void gst_gid_reader_unref (GstGidReader *reader);
 
-/** The consumer is there. With the lock held. `look` may be NULL. */
-void gst_gid_reader_start (GstGidReader *reader, struct gid_consumer *consumer, GstElement *element,
-    GstGidReaderFunc look);
+/**
+ * The consumer of `stream` is there. With the lock held. Says on the element's bus if frames are
+ * taken back. `look` may be NULL.
+ */
+void gst_gid_reader_start (GstGidReader *reader, struct gid_consumer *consumer, const gchar *stream,
+    GstElement *element, GstGidReaderFunc look);
 
 /**
  * A frame was received: looks sooner if its lease would be over before the next look. With the lock
  * held.
  */
 void gst_gid_reader_hurry (GstGidReader *reader);
+
+/** Whether leases are over before they can be renewed in time: then only a copy stays. */
+gboolean gst_gid_reader_is_too_late (const struct gid_consumer_stats *stats);
 
 /** Destroys the consumer. With the lock held. Does nothing where there is none. */
 void gst_gid_reader_stop (GstGidReader *reader);

@@ -94,7 +94,8 @@ subscribe (GstGidSrc *self, const gchar *domain, const gchar *stream, GError **e
   ret = gid_consumer_create (
       gst_gid_domain_lock (self->reader->domain), domain, stream, &options, &consumer);
   if (ret == 0) {
-    gst_gid_reader_start (self->reader, consumer, GST_ELEMENT_CAST (self), gst_gid_src_look);
+    gst_gid_reader_start (
+        self->reader, consumer, stream, GST_ELEMENT_CAST (self), gst_gid_src_look);
     self->state = gid_consumer_get_state (consumer);
   } else {
     gst_gid_domain_set_error (
@@ -127,6 +128,8 @@ gst_gid_src_start (GstBaseSrc *src)
   self->sequence = self->lost = self->gone_by = self->missed = 0;
   self->taken = self->received = self->full_since = 0;
   self->came = self->came_at = 0;
+  self->asks_for = 0;
+  self->latency = 0;
   self->is_dmabuf = FALSE;
   self->holds_long = self->away = self->was_paused = FALSE;
   self->posted_state = 0;
@@ -236,10 +239,24 @@ gst_gid_src_get_caps (GstBaseSrc *src, GstCaps *filter)
   return result;
 }
 
+/* How many buffers downstream needs to have at once. */
+static guint
+buffers_asked_for (GstQuery *query)
+{
+  guint most = 0, least;
+
+  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
+    gst_query_parse_nth_allocation_pool (query, i, NULL, NULL, &least, NULL);
+    most = MAX (most, least);
+  }
+  return most;
+}
+
 static gboolean
 gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
 {
   GstGidSrc *self = GST_GID_SRC (src);
+  guint asks_for = buffers_asked_for (query);
   gboolean fd_memory;
   GstGidView kind;
 
@@ -250,6 +267,7 @@ gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
   kind = gst_gid_view_decide (query);
   gst_gid_domain_lock (self->reader->domain);
   self->kind = fd_memory ? kind : GST_GID_VIEW_PLAIN;
+  self->asks_for = asks_for;
   gst_gid_domain_unlock (self->reader->domain);
   self->has_video_meta = gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   self->has_crop_meta = gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
@@ -377,6 +395,25 @@ gst_gid_src_query (GstBaseSrc *src, GstQuery *query)
 }
 
 static gboolean
+gst_gid_src_event (GstBaseSrc *src, GstEvent *event)
+{
+  GstGidSrc *self = GST_GID_SRC (src);
+  GstClockTime latency;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_LATENCY) {
+    gst_event_parse_latency (event, &latency);
+    GST_OBJECT_LOCK (self); /* so that it does not stop meanwhile */
+    if (self->reader) {
+      gst_gid_domain_lock (self->reader->domain);
+      self->latency = GST_CLOCK_TIME_IS_VALID (latency) ? latency : 0;
+      gst_gid_domain_unlock (self->reader->domain);
+    }
+    GST_OBJECT_UNLOCK (self);
+  }
+  return GST_BASE_SRC_CLASS (gst_gid_src_parent_class)->event (src, event);
+}
+
+static gboolean
 gst_gid_src_is_seekable (GstBaseSrc *src)
 {
   return FALSE;
@@ -430,6 +467,7 @@ gst_gid_src_class_init (GstGidSrcClass *klass)
   src_class->get_caps = gst_gid_src_get_caps;
   src_class->decide_allocation = gst_gid_src_decide_allocation;
   src_class->query = gst_gid_src_query;
+  src_class->event = gst_gid_src_event;
   src_class->is_seekable = gst_gid_src_is_seekable;
   GST_PUSH_SRC_CLASS (klass)->create = gst_gid_src_create;
 }

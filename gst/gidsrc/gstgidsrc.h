@@ -55,6 +55,8 @@ struct _GstGidSrc
   gsize picture_bytes; /* of the last that came to wait */
   gboolean is_dmabuf; /* downstream takes nothing else, so that nothing can be copied */
   GstGidView kind; /* of memory that downstream gets */
+  guint asks_for; /* buffers, by its answer to the ALLOCATION query */
+  GstClockTime latency; /* of the pipeline, as the LATENCY event says */
   guint64 full_since; /* that the ring is, with a patient producer; 0: it is not */
   guint64 came, came_at; /* how many entries, and when the last of them was seen */
   gboolean holds_long; /* downstream has held more than a ring has for it */
@@ -123,9 +125,10 @@ void gst_gid_src_finish_arrival (GstGidSrc *self, GstGidArrival *arrival);
 void gst_gid_src_forget_waiting (GstGidSrc *self);
 
 /**
- * Whether downstream holds so many frames that this one is to be copied. With the domain's lock held.
+ * Whether downstream holds so many frames that this one is to be copied, or its lease is too short
+ * to be renewed. With the domain's lock held.
  */
-gboolean gst_gid_src_holds_enough (GstGidSrc *self);
+gboolean gst_gid_src_holds_enough (GstGidSrc *self, const GstGidImport *import);
 
 /**
  * The frame as a copy, and gives it back; or NULL where it cannot be copied now, or, with `*stale`,

@@ -267,7 +267,7 @@ wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer *
   *buffer = g_steal_pointer (&arrival->copy);
   if (*buffer == NULL) {
     gst_gid_domain_lock (self->reader->domain);
-    enough = gst_gid_src_holds_enough (self);
+    enough = gst_gid_src_holds_enough (self, import);
     gst_gid_domain_unlock (self->reader->domain);
   }
   if (enough)

@@ -14,6 +14,8 @@
 #define CREDIT_DROP_OLD 4
 #define LATENCY_RATE 60
 #define LENT_MIN 4
+/* What more downstream gets because it asks for it: the producer may have no memory for all. */
+#define LENT_BYTES (64 * 1024 * 1024)
 
 /* When nothing comes for so long, the stream may be at its end, which takes back what is unread. */
 #define QUIET (300 * GST_MSECOND)
@@ -235,18 +237,31 @@ gst_gid_src_copy_frame (
   return copy;
 }
 
+/* How many frames downstream has at once, as far as it says so. */
+static guint
+needed (GstGidSrc *self, const GstGidImport *import)
+{
+  guint64 needed = self->asks_for;
+
+  if (self->reader->interval > 0)
+    needed += self->latency / self->reader->interval;
+  return MIN (needed, LENT_BYTES / MAX (import->info.slot_size, 1));
+}
+
 gboolean
-gst_gid_src_holds_enough (GstGidSrc *self)
+gst_gid_src_holds_enough (GstGidSrc *self, const GstGidImport *import)
 {
   struct gid_consumer_stats stats;
   guint credit, lent;
 
   gid_consumer_get_stats (self->reader->consumer, &stats);
+  if (gst_gid_reader_is_too_late (&stats))
+    return TRUE;
   credit = get_credit (self, &stats);
   lent = credit > 2 ? credit - 2 : credit / 2;
   /* where nobody said a number, so few that several readers do not have all of the producer's */
   if (self->may_hold_less)
-    lent = MIN (lent, MAX (credit / 3, LENT_MIN));
+    lent = MIN (lent, MAX (MAX (credit / 3, LENT_MIN), needed (self, import)));
   if (stats.held > lent)
     self->holds_long = TRUE;
   /* who holds that much anyway leaves the ring more to be late by */
@@ -391,36 +406,16 @@ take_one (GstGidReader *reader, GstGidSrc *self)
   return TRUE;
 }
 
-static void
-post_taken (GstGidSrc *self, guint taken, guint64 all)
-{
-  gst_element_post_message (GST_ELEMENT_CAST (self),
-      gst_message_new_element (GST_OBJECT_CAST (self),
-          gst_structure_new (
-              "gid-taken", "frames", G_TYPE_UINT, taken, "all", G_TYPE_UINT64, all, NULL)));
-  if (taken == all)
-    GST_ELEMENT_WARNING (self, RESOURCE, READ,
-        ("%u frames of the stream \"%s\" were taken back while downstream held them: they may show "
-         "other pictures now.",
-            taken, self->stream),
-        ("This program stood still for longer than the lease of the producer's gidsink, or that "
-         "had no other memory left: see lease=, slots= and credit="));
-}
-
 void
 gst_gid_src_look (GstGidReader *reader, GstElement *element, guint taken)
 {
   GstGidSrc *self = GST_GID_SRC (element);
-  guint64 all;
 
   gst_gid_domain_lock (reader->domain);
   self->taken += taken;
-  all = self->taken;
   while (reader->consumer && is_crowded (self) && take_one (reader, self))
     ;
   gst_gid_domain_unlock (reader->domain);
-  if (taken > 0)
-    post_taken (self, taken, all);
 }
 
 /* --- what was missed --------------------------------------------------------------------------- */

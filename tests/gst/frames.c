@@ -26,9 +26,10 @@ static struct {
 	GstVideoInfo info;
 	bool have_info;
 	GstSegment segment;
-	GMutex lock; /* of the held buffers */
-	GQueue held; /* struct held, the oldest first */
-	guint hold;  /* how many to keep */
+	GMutex lock;   /* of the held buffers */
+	GQueue held;   /* struct held, the oldest first */
+	guint hold;    /* how many to keep */
+	gint asks_for; /* how many `watch` says that it keeps */
 	gboolean stays;
 	guint frames, overwritten;
 	int status;
@@ -205,6 +206,9 @@ static GstPadProbeReturn watch_pad(GstPad *pad, GstPadProbeInfo *info, gpointer 
 		if (GPOINTER_TO_INT(video_meta) > 1) {
 			gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, NULL);
 		}
+		if (run.asks_for > 0) {
+			gst_query_add_allocation_pool(query, NULL, 1, (guint)run.asks_for, 0);
+		}
 		return GST_PAD_PROBE_HANDLED;
 	}
 	return GST_PAD_PROBE_OK;
@@ -362,6 +366,9 @@ int main(int argc, char **argv) {
 					"a descriptor to be told by", "FD"},
 			{"hold", 0, 0, G_OPTION_ARG_INT, &hold_frames,
 					"keep so many frames, and hash them again before they go",
+					"N"},
+			{"asks-for", 0, 0, G_OPTION_ARG_INT, &run.asks_for,
+					"with --video-meta: have `watch` ask for so many buffers",
 					"N"},
 			{"stay", 0, 0, G_OPTION_ARG_NONE, &run.stays,
 					"keep them after the stream's end, too, until told to quit",

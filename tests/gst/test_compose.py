@@ -3,6 +3,7 @@
 
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -267,6 +268,23 @@ def test_downstream_that_keeps_pictures(cockpit: Cockpit, engine: Program) -> No
 
 
 # --- what pipelines do ---
+
+
+def test_a_program_that_stands_still_is_told(cockpit: Cockpit) -> None:
+    """It loses the pictures that downstream holds, and its bus hears of it when it moves again."""
+    start_engine(cockpit, CANVASES + "lease-ms=200\n")
+    layer = source("ball", "160x120", -1).replace("videotestsrc", "videotestsrc is-live=true")
+    text = f"{ENGINE} ! fakesink name=watch {layer} ! compose."
+    program = Pipeline(cockpit, "open", text, "--video-meta", "1", "--hold", "3")
+    program.wait_frames(20)
+    assert not program.messages("gid-taken")
+    program.signal(signal.SIGSTOP)
+    time.sleep(1)  # a lease, and what the engine had under way
+    program.signal(signal.SIGCONT)
+    wait_for(lambda: program.messages("gid-taken"), "the message of what it held")
+    warned = [m["text"] for m in program.lines("bus") if m["bus"] == "warning"]
+    assert any("taken back" in text for text in warned)
+    program.wait_frames(len(program.frames) + 20)
 
 
 def test_one_layer_ends(cockpit: Cockpit, engine: Program) -> None:

@@ -142,6 +142,49 @@ def test_program_that_holds(cockpit: Cockpit, hold: int) -> None:
     assert (stats["copied-frames"] == 0) == (hold < 14)
 
 
+def test_who_asks_for_many_gets_them(cockpit: Cockpit) -> None:
+    """As an encoder that looks ahead does, in its answer to the ALLOCATION query."""
+    options = ("--video-meta", "1", "--hold", "16", "--stay", "--asks-for", "17")
+    receiver = watch(cockpit, "", "", *options)
+    receiver.wait_state("waiting")
+    sender = send(cockpit, ball(), "wait-for-connection=true")
+    receiver.wait_frames(COUNT)
+    receiver.tell("quit")
+    receiver.finish()
+    sender.finish()
+    assert receiver.sums == drawn(cockpit)
+    assert receiver.stats("src")["copied-frames"] == 0
+
+
+def test_who_shows_late_has_what_waits(cockpit: Cockpit) -> None:
+    """By the LATENCY event: half a second of frames, which are sent without haste."""
+    late = f"{QUEUE} ! fakesink name=watch sync=true render-delay=500000000"
+    receiver = Pipeline(
+        cockpit, "cluster", f"gidsrc name=src domain=open stream=movie {late}", "--video-meta", "1"
+    )
+    sender = send(cockpit, ball(10**6), "")
+    receiver.wait_frames(20)
+    before = receiver.stats("src")["copied-frames"]
+    receiver.wait_frames(80)
+    assert receiver.stats("src")["copied-frames"] == before
+    receiver.tell("quit")
+    receiver.finish()
+    sender.stop()
+
+
+def test_leases_too_short_to_be_renewed(cockpit: Cockpit) -> None:
+    """Then each frame is a copy."""
+    receiver = watch(cockpit, "", "", "--video-meta", "1", "--hold", "3")
+    sender = send(cockpit, ball(10**6, 100), "lease=5")
+    receiver.wait_frames(200)
+    stats = receiver.stats("src")
+    assert stats["taken"] == 0
+    assert stats["copied-frames"] == stats["copy-reasons"]["held"] >= 200
+    receiver.tell("quit")
+    assert receiver.finish().lines("end")[0]["overwritten"] == 0
+    sender.stop()
+
+
 @pytest.mark.parametrize("state", ["paused", "stuck"])
 def test_pause(cockpit: Cockpit, state: str) -> None:
     """What was given downstream stays as it is while the producer goes on."""
