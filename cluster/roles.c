@@ -295,11 +295,35 @@ static void handle_connection_lost(void *data) {
 	}
 }
 
+static bool handle_connection_reads(void *data) {
+	const struct roles *roles = data;
+	bool reads = false;
+	for (size_t i = 0; i < roles->count; i++) {
+		reads = reads || stream_reader_reads(&roles->views[i].reader);
+	}
+	for (size_t i = 0; i < roles->layer_count; i++) {
+		reads = reads || stream_reader_reads(&roles->layers[i].reader);
+	}
+	return reads;
+}
+
 static const struct gidd_connection_events connection_events = {
 		.log = roles_log,
 		.changed = handle_connection_changed,
 		.lost = handle_connection_lost,
+		.reads = handle_connection_reads,
 };
+
+/* The workers may read on: nothing is shown any more. */
+static void roles_stop(struct roles *roles) {
+	handle_connection_lost(roles);
+	for (size_t i = 0; i < roles->count; i++) {
+		stream_reader_settle(&roles->views[i].reader);
+	}
+	for (size_t i = 0; i < roles->layer_count; i++) {
+		stream_reader_settle(&roles->layers[i].reader);
+	}
+}
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
@@ -386,6 +410,7 @@ void roles_finish(struct roles *roles) {
 	roles_keep(roles, gid_clock_now());
 	keeper_destroy(roles->keeper);
 	roles->keeper = NULL;
+	roles_stop(roles);
 	gidd_connection_destroy(roles->connection);
 	roles->connection = NULL;
 	for (size_t i = 0; i < roles->count; i++) {

@@ -398,11 +398,18 @@ void stream_reader_stop(struct stream_reader *reader) {
 		reader->hooks->lost(reader->data, -ENOTCONN, gid_clock_now());
 		stream_reader_end(reader);
 	}
+	reader->domain = NULL;
+}
+
+bool stream_reader_reads(const struct stream_reader *reader) {
+	return reader->work.on;
+}
+
+void stream_reader_settle(struct stream_reader *reader) {
 	if (reader->work.on) {
-		worker_wait(reader->worker); /* its memory goes with the domain */
+		worker_wait(reader->worker);
 		stream_reader_collect(reader);
 	}
-	reader->domain = NULL;
 }
 
 void stream_reader_tick(struct stream_reader *reader) {

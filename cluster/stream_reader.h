@@ -88,8 +88,14 @@ void stream_reader_finish(struct stream_reader *reader);
 /* There is a domain. */
 void stream_reader_start(struct stream_reader *reader, struct gid_domain *domain);
 
-/* The domain is about to be destroyed, or we are: what is being examined is waited for. */
+/* The domain is about to be destroyed, when stream_reader_reads() says no; or we are. */
 void stream_reader_stop(struct stream_reader *reader);
+
+/* Whether the worker reads memory of a domain. */
+bool stream_reader_reads(const struct stream_reader *reader);
+
+/* Waits until it does not: at our end, when nothing is shown any more. */
+void stream_reader_settle(struct stream_reader *reader);
 
 /* A refresh has passed: looks at what came and was not looked at yet. */
 void stream_reader_tick(struct stream_reader *reader);

@@ -32,7 +32,7 @@ void worker_start(struct worker *worker, const struct examination *examination);
 /* Returns whether there is a result: then it is here, once. */
 bool worker_collect(struct worker *worker, struct examination *examination);
 
-/* Until the result is there. For the end of what it reads, which comes seldom. */
+/* Until the result is there. For our own end: the display's thread waits for no worker else. */
 void worker_wait(struct worker *worker);
 
 #endif

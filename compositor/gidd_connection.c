@@ -17,6 +17,7 @@ struct gidd_connection {
 	void *data;
 
 	struct gid_domain *domain;
+	struct gid_domain *ending; /* was lost; NULL: none */
 	struct wl_event_source *domain_source;
 	bool up; /* as last reported */
 
@@ -55,14 +56,27 @@ static void gidd_connection_report(struct gidd_connection *connection) {
 	connection->events->changed(connection->data);
 }
 
+/* Returns whether there is no domain any more that was lost. */
+static bool gidd_connection_end_lost(struct gidd_connection *connection) {
+	const struct gidd_connection_events *events = connection->events;
+	if (connection->ending != NULL && events->reads != NULL &&
+			events->reads(connection->data)) {
+		return false;
+	}
+	gid_domain_destroy(connection->ending);
+	connection->ending = NULL;
+	return true;
+}
+
 static void gidd_connection_lose(struct gidd_connection *connection, int error) {
 	connection->events->log("gid: lost the connection to gidd of domain %s: %s\n",
 			gid_domain_name(connection->domain), gid_strerror(error));
 	connection->events->lost(connection->data);
 	wl_event_source_remove(connection->domain_source);
 	connection->domain_source = NULL;
-	gid_domain_destroy(connection->domain);
+	connection->ending = connection->domain;
 	connection->domain = NULL;
+	gidd_connection_end_lost(connection);
 	gidd_connection_report(connection);
 	gidd_connection_retry_later(connection);
 }
@@ -120,7 +134,9 @@ static int handle_attempt_done(int fd, uint32_t mask, void *data) {
 
 static int handle_retry(void *data) {
 	struct gidd_connection *connection = data;
-	if (pthread_create(&connection->attempt_thread, NULL, attempt_run, connection) == 0) {
+	if (gidd_connection_end_lost(connection) &&
+			pthread_create(&connection->attempt_thread, NULL, attempt_run,
+					connection) == 0) {
 		connection->attempt_runs = true;
 	} else {
 		gidd_connection_retry_later(connection);
@@ -182,6 +198,7 @@ void gidd_connection_destroy(struct gidd_connection *connection) {
 		wl_event_source_remove(connection->domain_source);
 		gid_domain_destroy(connection->domain);
 	}
+	gid_domain_destroy(connection->ending);
 	if (connection->retry_timer != NULL) {
 		wl_event_source_remove(connection->retry_timer);
 	}

@@ -20,6 +20,11 @@ struct gidd_connection_events {
 	void (*changed)(void *data);
 	/* The domain is about to be destroyed: give all slabs back. */
 	void (*lost)(void *data);
+	/*
+	 * Whether other threads still read slabs of the domain that was lost: it is destroyed, and
+	 * another one sought, when they do not. NULL: none does.
+	 */
+	bool (*reads)(void *data);
 };
 
 /*
@@ -29,6 +34,7 @@ struct gidd_connection_events {
  */
 struct gidd_connection *gidd_connection_create(struct wl_event_loop *loop, const char *name,
 		const struct gidd_connection_events *events, void *data);
+/* No other thread reads slabs any more. */
 void gidd_connection_destroy(struct gidd_connection *connection);
 
 /* NULL until there was a gidd for the first time. */

@@ -238,6 +238,7 @@ static bool end(void) {
 			stream.waits == STREAM_READER_QUEUED;
 	waits += has_work;
 	stream_reader_stop(&stream);
+	stream_reader_settle(&stream);
 	stream_reader_finish(&stream);
 	wl_event_loop_destroy(loop);
 	return references == 0 && released + waits == next_sequence && !picture.used;
@@ -372,6 +373,20 @@ static void test_examined_too_late(void) {
 	tap_ok(end() && shown == 0 && lost == 1, "nor is one that is examined when all ends");
 }
 
+/* The domain is lost while a picture is examined, which may take long. */
+static void test_lost_meanwhile(void) {
+	begin();
+	drawn = works = true;
+	refresh(1);
+	stream_reader_stop(&stream);
+	tap_ok(works && stream_reader_reads(&stream), "the display waits for no worker");
+	works = false;
+	turn();
+	tap_ok(!stream_reader_reads(&stream) && references == 0 && shown == 0,
+			"its memory is let go of when it is done");
+	end();
+}
+
 int main(void) {
 	bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK); /* always rings */
 	test_late();
@@ -383,6 +398,7 @@ int main(void) {
 	test_hidden(GID_FRAME_EOS, "ended");
 	test_dear();
 	test_examined_too_late();
+	test_lost_meanwhile();
 	close(bell);
 	return tap_finish();
 }
