@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""The connection to gidd, as threads and processes may share it: one lock, none after a fork."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import select
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import ForkError, GidError, error_of
+from ._gid import ffi, lib
+
+DISPATCH_EVERY = 0.1  # s: what gidd says is heard also by those who never wait
+SERVE_EVERY = 0.5  # s: leases that are over, and a stop of their producer, are seen by then
+
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+class Deadline:
+    """A time limit of the caller's, in seconds; None: there is none."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self.end = None if timeout is None else time.monotonic() + timeout
+
+    def left(self) -> float | None:
+        return None if self.end is None else max(0.0, self.end - time.monotonic())
+
+    def is_over(self) -> bool:
+        return self.end is not None and time.monotonic() >= self.end
+
+
+class Waiter:
+    """Waits for any of some descriptors, in threads and in tasks.
+
+    What one of them takes another may have waited for: a descriptor tells it once, and libgid only
+    to who asked last. So each adds itself to `waiting`, under the connection's lock, when it found
+    nothing; and who takes something then calls `poke()`, so that another looks, too.
+    """
+
+    def __init__(self, *descriptors: int) -> None:
+        self._epoll = select.epoll()
+        self._poked = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._is_stopped = False
+        self.waiting: set[object] = set()
+        self._tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Future[None]]] = {}
+        for descriptor in (self._poked, *descriptors):
+            self._epoll.register(descriptor, select.EPOLLIN)
+
+    def __del__(self) -> None:
+        os.close(self._poked)
+        self._poked = -1
+
+    def poke(self) -> None:
+        """One who waits looks again, if there is one."""
+        if self.waiting:
+            os.eventfd_write(self._poked, 1)
+
+    def looked(self) -> None:
+        """It looks."""
+        if not self._is_stopped:
+            with contextlib.suppress(BlockingIOError):
+                os.eventfd_read(self._poked)
+
+    def stop(self) -> None:
+        """All who wait return, now and from now on."""
+        self._is_stopped = True
+        if self._poked >= 0:  # finalizers come in any order
+            os.eventfd_write(self._poked, 1)
+
+    def wait(self, timeout: float | None) -> None:
+        self._epoll.poll(timeout)
+
+    async def wait_async(self) -> None:
+        loop = asyncio.get_running_loop()
+        tasks = self._tasks.setdefault(loop, set())
+        if not tasks:
+            loop.add_reader(self._epoll.fileno(), self._wake, tasks)
+        future = loop.create_future()
+        tasks.add(future)
+        try:
+            await future
+        finally:
+            tasks.remove(future)
+            if not tasks:
+                loop.remove_reader(self._epoll.fileno())
+                del self._tasks[loop]
+
+    @staticmethod
+    def _wake(tasks: "set[asyncio.Future[None]]") -> None:
+        for future in tasks:
+            if not future.done():
+                future.set_result(None)
+
+
+class Connection:
+    """`with connection:` is held while libgid is called: its objects are one thread's at a time."""
+
+    def __init__(self, name: str | None) -> None:
+        self._born = _forks
+        out = ffi.new("struct gid_domain **")
+        error = lib.gid_domain_connect(ffi.NULL if name is None else name.encode(), out)
+        if error < 0:
+            raise error_of(error, ffi.string(lib.gid_domain_connect_error()).decode())
+        self.c = out[0]
+        self.mapped = 0  # memory that Python can still see
+        self.is_closing = False
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._later: deque[Callable[[], object]] = deque()
+        self._dispatched = time.monotonic()
+        self._server: Waiter | None = None
+        self.served: weakref.WeakSet[Any] = weakref.WeakSet()  # producers
+        self.waiters: weakref.WeakSet[Waiter] = weakref.WeakSet()
+
+    # --- the lock ---
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it belongs to the process that forked this one."""
+        return self._born != _forks
+
+    def __enter__(self) -> Any:
+        if self.is_foreign:
+            raise ForkError(
+                errno.EPERM,
+                "this object belongs to the process that forked this one: make a gid.Domain here",
+            )
+        self._lock.acquire()
+        self._depth += 1
+        return self.c
+
+    def __exit__(self, *_: object) -> None:
+        if self._depth == 1:
+            self._do_later()
+        self._depth -= 1
+        self._lock.release()
+
+    def later(self, work: Callable[[], object]) -> None:
+        """From finalizers, which run anywhere: also inside of libgid, or in a child of a fork."""
+        if self.is_foreign:
+            return
+        self._later.append(work)
+        if self._lock.acquire(blocking=False):
+            if self._depth == 0:
+                self._depth = 1
+                self._do_later()
+                self._depth = 0
+            self._lock.release()
+
+    def _do_later(self) -> None:
+        while self._later:
+            self._later.popleft()()
+        if self.is_closing and self.mapped == 0 and self.c != ffi.NULL:
+            lib.gid_domain_destroy(self.c)
+            self.c = ffi.NULL
+
+    # --- gidd ---
+
+    def check(self, result: int) -> int:
+        """The result, or the exception for an error that gidd or the domain has explained."""
+        if result < 0:
+            raise error_of(result, ffi.string(lib.gid_domain_error(self.c)).decode())
+        return result
+
+    def dispatch(self, now: float = 0.0) -> None:
+        """Hears what gidd says. With `now` only if that was not done just before."""
+        if now == 0.0 or now - self._dispatched > DISPATCH_EVERY:
+            self._dispatched = now or time.monotonic()
+            result = lib.gid_domain_dispatch(self.c)
+            if result < 0:
+                raise error_of(result)
+            if result > 0:  # whom it was for is waiting perhaps
+                for waiter in self.waiters:
+                    waiter.poke()
+
+    def forget_mapping(self, slab: Any) -> None:
+        lib.gid_slab_unref(slab)
+        self.mapped -= 1
+
+    def close(self) -> None:
+        """The connection itself ends when no memory of it is seen any more."""
+        if self.is_foreign:
+            return
+        with self:
+            self.is_closing = True
+            if self._server is not None:
+                self._server.stop()
+
+    def __del__(self) -> None:
+        if getattr(self, "_lock", None) is not None:
+            self.mapped = 0  # whatever saw it would have kept us
+            self.close()
+
+    # --- a thread that hears gidd for producers whose program is busy with other things ---
+
+    def serve(self, producer: Any) -> None:
+        self.served.add(producer)
+        if self._server is None:
+            self._server = Waiter(lib.gid_domain_get_fd(self.c))
+            work = (weakref.ref(self), self._server)
+            threading.Thread(target=_serve, args=work, name="gid", daemon=True).start()
+
+    def serve_once(self) -> bool:
+        """Whether that is to go on."""
+        try:
+            with self:
+                if self.is_closing:
+                    return False
+                self.dispatch()
+                for producer in list(self.served):
+                    producer.collect()
+                return True
+        except GidError:
+            return False  # for good: whoever calls next is told
+
+
+def _serve(reference: "weakref.ref[Connection]", waiter: Waiter) -> None:
+    is_needed = True
+    while is_needed:
+        waiter.wait(SERVE_EVERY)
+        connection = reference()
+        is_needed = connection is not None and connection.serve_once()
+        del connection

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The domain that this program belongs to: where its streams are made and found."""
+
+import json
+import weakref
+from typing import Any
+
+from ._connection import Connection
+from ._consumer import Consumer
+from ._formats import layout_of
+from ._gid import ffi, lib
+from ._producer import Producer
+
+STRIDE_ALIGN = 64  # bytes: what processors and graphics devices like
+
+
+class Domain:
+    """A connection to the domain's gidd.
+
+        with gid.Domain() as domain:
+            consumer = domain.consumer("movie", owner="open")
+
+    `name` is the domain's, or the path of gidd's socket; None: that of $GID_DOMAIN, or the only one
+    here. Raises NotFoundError or DisconnectedError: there is no gidd; AccessError; ValueError is
+    none of them: the message says what to do. Waits 2 s at most, or $GID_ANSWER_SECONDS.
+
+    A domain, and all that is made of it, may be used by any number of threads. It cannot be passed
+    to another process: there each makes its own, also after a fork.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self._connection = Connection(name)
+        self._parts: weakref.WeakSet[Consumer | Producer] = weakref.WeakSet()
+
+    @property
+    def name(self) -> str:
+        """The domain's name."""
+        with self._connection as domain:
+            return str(ffi.string(lib.gid_domain_name(self._check(domain))).decode())
+
+    @property
+    def number(self) -> int:
+        """The domain's number, 1 to 254."""
+        with self._connection as domain:
+            return int(lib.gid_domain_number(self._check(domain)))
+
+    def consumer(
+        self,
+        stream: str,
+        owner: str | None = None,
+        *,
+        credit: int = 0,
+        drop_old: bool = False,
+        reconnect: bool = True,
+    ) -> Consumer:
+        """Subscribes to a stream of the domain `owner` (None: our own).
+
+        Does not wait for its producer, which may come later.
+
+        credit: frames to hold at once, unread ones too, at most 63 (0: 4). If all are used, new
+            frames are lost.
+        drop_old: then the oldest of the unread ones are lost, for who wants the newest picture.
+        reconnect: if False, the stream must be there, and loops end with its producer.
+
+        Raises NotFoundError: this program may not read such a stream, or there is none;
+        GidError with errno.EINVAL: not a name, or EDQUOT: too many.
+        """
+        consumer = Consumer(self._connection, stream, owner, credit, drop_old, reconnect)
+        self._parts.add(consumer)
+        return consumer
+
+    def producer(
+        self,
+        stream: str,
+        format: str,
+        width: int,
+        height: int,
+        *,
+        slots: int = 4,
+        patient: bool = False,
+        keeps_shown: bool = False,
+        lease: float = 0.0,
+        credit_max: int = 0,
+        description: str | None = None,
+    ) -> Producer:
+        """Publishes a stream of this domain, of pictures of one format and size (pixels).
+
+        format: one of `gid.formats()`, as "XR24", "NV12", "R8".
+        slots: how many pictures there is memory for: one to draw, one on its way, and those that
+            readers hold.
+        patient: waits for readers, which then miss no frame.
+        keeps_shown: who comes gets the last picture at once. Takes one slot more.
+        lease: seconds for which a reader may hold a frame when the next was sent (0: 1).
+        credit_max: frames that one reader may hold (0: 8).
+        description: for readers by GStreamer, caps, as
+            "video/x-raw,format=BGRx,width=64,height=48,framerate=30/1"; without it they get those
+            of the format and the size.
+
+        Raises AccessError: the cockpit's configuration does not allow it; GidError with EEXIST: the
+        name is taken; EINVAL: not a name, or a size out of range; ENOTSUP: not a format; EDQUOT,
+        ENOMEM: no memory.
+        """
+        layout = layout_of(format, width, height, STRIDE_ALIGN)
+        producer = Producer(
+            self._connection,
+            stream,
+            layout,
+            slots,
+            description,
+            patient=patient,
+            keeps_shown=keeps_shown,
+            lease_ns=round(lease * 1e9),
+            credit_max=credit_max,
+        )
+        self._parts.add(producer)
+        return producer
+
+    def status(self) -> dict[str, Any]:
+        """gidd's report on domain, slabs, grants and streams."""
+        out = ffi.new("char **")
+        with self._connection as domain:
+            self._check(domain)
+            self._connection.dispatch()  # it may have to connect again
+            self._connection.check(lib.gid_domain_status(domain, out))
+            try:
+                report: dict[str, Any] = json.loads(ffi.string(out[0]))
+            finally:
+                lib.free(out[0])
+        return report
+
+    def close(self) -> None:
+        """Ends all consumers and producers, and the connection.
+
+        Arrays of frames stay memory: the connection rests until the last of them is gone.
+        """
+        for part in list(self._parts):
+            part.close()
+        self._connection.close()
+
+    def __enter__(self) -> "Domain":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check(self, domain: Any) -> Any:
+        if domain == ffi.NULL or self._connection.is_closing:
+            raise ValueError("the domain is closed")
+        return domain
+
+    def __repr__(self) -> str:
+        return f"<gid.Domain {self.name}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a gid.Domain belongs to its process: make one in the other process")

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""What goes wrong, as exceptions with libgid's own message and its errno."""
+
+import errno
+
+from ._gid import ffi, lib
+
+
+class GidError(OSError):
+    """Anything that libgid refuses. `errno` is its number, `strerror` says what to do."""
+
+
+class NotFoundError(GidError, FileNotFoundError):
+    """There is no such domain, stream or memory, or this program may not read it."""
+
+
+class AccessError(GidError, PermissionError):
+    """The cockpit's configuration or a folder's rights do not allow it."""
+
+
+class DisconnectedError(GidError, ConnectionError):
+    """There is no gidd, or it ended the connection."""
+
+
+class GidTimeoutError(GidError, TimeoutError):
+    """Nothing came within `timeout`."""
+
+
+class EndOfStream(GidError, EOFError):
+    """The flow of frames has ended: its producer said so, or is gone. Loops just end."""
+
+
+class LeaseError(GidError):
+    """The frame was taken back while it was read: what was seen of it may be another picture."""
+
+
+class ForkError(GidError):
+    """The object belongs to the process that forked this one: connect again in the child."""
+
+
+KINDS: dict[int, type[GidError]] = {
+    errno.ENOENT: NotFoundError,
+    errno.EACCES: AccessError,
+    errno.EPERM: AccessError,
+    errno.ECONNREFUSED: DisconnectedError,
+    errno.ENOTCONN: DisconnectedError,
+    errno.ETIMEDOUT: GidTimeoutError,
+    errno.EPIPE: EndOfStream,
+    errno.ESTALE: LeaseError,
+}
+
+
+def error_of(result: int, said: str = "") -> GidError:
+    """The exception for a negative result of libgid."""
+    text = said or ffi.string(lib.gid_strerror(result)).decode()
+    return KINDS.get(-result, GidError)(-result, text)

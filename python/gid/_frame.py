@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""A frame that was received: its pixels where their producer wrote them, and what is said of it."""
+
+import errno
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ._errors import GidTimeoutError, LeaseError, error_of
+from ._formats import Picture, Plane, name_of, picture_of, visible
+from ._gid import ffi, lib
+from ._memory import ImportedSlab
+
+if TYPE_CHECKING:
+    from ._consumer import Consumer
+
+DEVICE_PATIENCE = 1.0  # s, for a device that still draws into the picture
+
+
+def _time(value: int) -> int | None:
+    return None if value == lib.GID_TIME_NONE else value
+
+
+class Frame:
+    """A frame on loan, until `release()` or the end of its `with`.
+
+        with consumer.frame() as picture:
+            print(picture.mean())
+
+    `with` gives `picture`, and gives the frame back at its end. If the frame was taken back before
+    that, it raises LeaseError there: what was computed in it may be of another picture.
+
+    Arrays of a frame are read-only views of the producer's memory. They stay valid memory for as
+    long as they exist, but after the frame's end they show whatever comes there next: a later
+    picture, a half-drawn one, or zeroes. `copy()` is for keeping.
+
+    A lease is over some time (1 s by default) after the next picture was sent, see `renew()`.
+    All times are ns of this machine's CLOCK_MONOTONIC, which is `time.monotonic_ns()`; media times
+    are ns from the start of the flow. What is not known is None.
+    """
+
+    __slots__ = (
+        "_consumer",
+        "_c",
+        "_slab",
+        "_info",
+        "_description",
+        "_is_drawn",
+        "_current",
+        "_planes",
+        "note",
+    )
+
+    def __init__(self, consumer: "Consumer", frame: Any, slab: ImportedSlab, note: bytes) -> None:
+        self._consumer = consumer
+        self._c = frame
+        self._slab: ImportedSlab | None = slab  # None: it is given back
+        self._info = slab.info
+        self._description = slab.description
+        self._is_drawn = slab.info.memory == lib.GID_MEMORY_DMABUF
+        self._current = True
+        self._planes: tuple[Plane, ...] | None = None
+        self.note = note
+        """What the producer's framework says beyond all this, at most 256 bytes, of its form."""
+
+    # --- pixels ---
+
+    @property
+    def planes(self) -> tuple[Plane, ...]:
+        """A read-only array for each plane of the whole picture, whatever is to be shown of it.
+
+        The shape is (rows, columns), or (rows, columns, samples) where a pixel or pair of pixels
+        has several; docs/python.md has the shape and dtype of each format.
+        """
+        if self._planes is None:
+            slab = self._held()
+            if self._is_drawn:
+                self._wait_for_device()
+            with self._consumer.connection:
+                self._planes = slab.planes(lib.gid_slot_of(self._c.gid))
+        return self._planes
+
+    @property
+    def picture(self) -> Picture:
+        """What is to be shown: an array, or a tuple of one for each plane.
+
+        It is the part of `planes` that `crop` names, with all samples that it touches.
+        """
+        planes = self.planes
+        box, layout = self._c.crop, self._info.layout
+        if box.width > 0 and box.height > 0:
+            if lib.gid_box_is_within(box, layout.width, layout.height):
+                planes = visible(planes, layout.fourcc, box)
+        return picture_of(planes)
+
+    def copy(self) -> Picture:
+        """A copy of `picture` in memory of its own, to keep and to change.
+
+        Raises LeaseError if the frame was taken back before the copy was complete.
+        """
+        self._held()
+        picture = self.picture
+        copied = tuple(p.copy() for p in picture) if isinstance(picture, tuple) else picture.copy()
+        if not self.current:
+            raise self._taken()
+        return copied
+
+    def _single(self) -> Plane:
+        picture = self.picture
+        if isinstance(picture, tuple):
+            raise BufferError(f"{self.format} has {len(picture)} planes: take those of `planes`")
+        array: Plane = picture
+        return array
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """The buffer protocol, read-only, for formats of one plane: `memoryview(frame)`."""
+        return memoryview(self._single())
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """For `from_dlpack()` of numpy, torch, jax: shares the memory, for formats of one plane.
+
+        The memory is read-only, which DLPack can say since its version 1.0. An importer that asks
+        for an older one gets BufferError: give it `copy()`, or `torch.from_numpy(picture)`.
+        """
+        return self._single().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device: tuple[int, int] = self._single().__dlpack_device__()
+        return device
+
+    # --- the loan ---
+
+    @property
+    def current(self) -> bool:
+        """Whether all that was read of the frame until now is what its producer sent.
+
+        It becomes False when the lease ends or the memory is revoked. Ask after you have read.
+        When the frame is given back, it stays as it was then.
+        """
+        if self._slab is not None:
+            with self._consumer.connection:
+                self._look(self._slab)
+        return self._current
+
+    def _look(self, slab: ImportedSlab) -> None:
+        if self._consumer.c == ffi.NULL:
+            self._current = False  # the slot went back then
+            return
+        held = lib.gid_consumer_holds(self._consumer.c, self._c, slab.c, ffi.NULL)
+        if held == -errno.ENOTCONN:  # the stream is over, its memory may be as it was
+            held = 0 if lib.gid_slab_is_current(slab.c, self._c.gid) else held
+        self._current = self._current and held == 0
+
+    def renew(self) -> None:
+        """Begins the leases of all frames that the consumer holds anew.
+
+        For work that takes longer than a lease: call it three times in each lease_ns of
+        `consumer.stats`. A producer that gets no memory for a whole lease takes frames back.
+        """
+        self._consumer.renew()
+
+    def release(self) -> bool:
+        """Gives the frame back. Returns `current`. A second call does nothing."""
+        if self._slab is not None and not self._consumer.connection.is_foreign:
+            with self._consumer.connection:
+                if self._slab is not None:  # no other thread was faster
+                    self._look(self._slab)
+                    self._give_back()
+        return self._current
+
+    def _give_back(self) -> None:
+        self._end_read()
+        self._slab = self._planes = None
+        self._consumer.give_back(self._c)
+
+    def _end_read(self) -> None:
+        if self._info.memory == lib.GID_MEMORY_DMABUF and not self._is_drawn:
+            lib.gid_dmabuf_end_read(self._info.fd)
+
+    def _held(self) -> ImportedSlab:
+        if self._slab is None:
+            raise ValueError("the frame was given back: use it inside of `with`, or `copy()` it")
+        return self._slab
+
+    def _taken(self) -> LeaseError:
+        why = f"frame {self.sequence} of {self._consumer.stream} was taken back while it was read"
+        how = "read faster, renew() it, or copy() it first"
+        return LeaseError(errno.ESTALE, f"{why}: {how}")
+
+    def _wait_for_device(self) -> None:
+        end = time.monotonic() + DEVICE_PATIENCE
+        while (error := lib.gid_dmabuf_begin_read(self._info.fd)) == -errno.EAGAIN:
+            if time.monotonic() > end:
+                raise GidTimeoutError(errno.ETIMEDOUT, "a device still draws into the picture")
+            time.sleep(0.001)
+        if error < 0:
+            raise error_of(error)
+        self._is_drawn = False
+
+    def __enter__(self) -> Picture:
+        return self.picture
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if not self.release() and kind is None:
+            raise self._taken()
+
+    def __del__(self) -> None:
+        if getattr(self, "_slab", None) is not None:
+            self._end_read()
+            self._consumer.connection.later(partial(self._consumer.give_back, self._c))
+
+    # --- what is said of it ---
+
+    @property
+    def format(self) -> str:
+        """The pixel format, as drm_fourcc.h names it: "XR24", "NV12"."""
+        return name_of(self._info.layout.fourcc)
+
+    @property
+    def width(self) -> int:
+        """Of the whole picture, pixels."""
+        return int(self._info.layout.width)
+
+    @property
+    def height(self) -> int:
+        """Of the whole picture, pixels."""
+        return int(self._info.layout.height)
+
+    @property
+    def colours(self) -> tuple[int, int, int, int]:
+        """(primaries, transfer, matrix, range): numbers of ITU-T H.273, 0: not said.
+
+        The range is 1 (full) or 2 (limited). YUV of which nothing is said is BT.601, limited.
+        """
+        said = self._info.layout.colours
+        return said.primaries, said.transfer, said.matrix, said.range
+
+    @property
+    def description(self) -> str:
+        """What the producer's framework says of all its pictures: of GStreamer, caps; or ""."""
+        return self._description
+
+    @property
+    def sequence(self) -> int:
+        """The number of the frame, from 1. Where it jumps, frames were missed."""
+        return int(self._c.sequence)
+
+    @property
+    def capture_time(self) -> int | None:
+        """When the picture came to be, ns."""
+        return _time(self._c.capture_time)
+
+    @property
+    def submit_time(self) -> int:
+        """When it was sent, ns."""
+        return int(self._c.submit_time)
+
+    @property
+    def present_time(self) -> int | None:
+        """When it is meant to be shown, ns."""
+        return _time(self._c.present_time)
+
+    @property
+    def pts(self) -> int | None:
+        """Media time at which it is to be shown, ns."""
+        return _time(self._c.pts)
+
+    @property
+    def duration(self) -> int | None:
+        """Media time for which it is to be shown, ns."""
+        return _time(self._c.duration)
+
+    @property
+    def crop(self) -> tuple[int, int, int, int]:
+        """(x, y, width, height) of what is to be shown, pixels; all of it if either size is 0."""
+        box = self._c.crop
+        return box.x, box.y, box.width, box.height
+
+    @property
+    def damage(self) -> tuple[int, int, int, int]:
+        """(x, y, width, height) of what changed since the frame before, likewise."""
+        box = self._c.damage
+        return box.x, box.y, box.width, box.height
+
+    @property
+    def transform(self) -> int:
+        """How it is to be turned, 0 to 7, as enum wl_output_transform has it."""
+        return int(self._c.transform)
+
+    @property
+    def flags(self) -> int:
+        """Bits of enum gid_frame_flags: `frame.flags & gid.lib.GID_FRAME_CORRUPTED`."""
+        return int(self._c.flags)
+
+    def __repr__(self) -> str:
+        state = "held" if self._slab is not None else "given back"
+        what = f"{self.format} {self.width}x{self.height}"
+        return f"<gid.Frame {self.sequence} of {self._consumer.stream}: {what}, {state}>"

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: MIT
+"""The writing end of a stream, and the slots that it writes into."""
+
+import errno
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from ._connection import SERVE_EVERY, Connection, Deadline, Waiter
+from ._consumer import fields
+from ._errors import GidTimeoutError
+from ._formats import Picture, Plane, picture_of, views_of
+from ._gid import ffi, lib
+from ._memory import keep
+
+DRAIN = 1.0  # s: how long the last frames may take to be read, at the end
+
+
+class Said(TypedDict, total=False):
+    """What can be said of a frame. Times are ns, boxes (x, y, width, height) in pixels."""
+
+    pts: int
+    dts: int
+    duration: int
+    capture_time: int
+    present_time: int
+    crop: tuple[int, int, int, int]
+    damage: tuple[int, int, int, int]
+    flags: int
+    transform: int
+    note: bytes
+
+
+class Pool:
+    """What libgid's callback needs, also while the producer itself is being collected."""
+
+    def __init__(self, slab: Any) -> None:
+        self.slab = slab
+        self.handle = ffi.new_handle(self)
+
+
+@ffi.def_extern()  # type: ignore[misc]
+def gid_py_released(data: Any, gid: int) -> None:
+    lib.gid_slab_give(ffi.from_handle(data).slab, lib.gid_slot_of(gid))
+
+
+class Slot:
+    """A free slot, to be drawn into and sent.
+
+        with producer.slot(pts=0) as picture:
+            picture[:] = 0
+
+    `with` gives `picture`, and sends it at its end; after an exception it does not. By hand:
+    `submit()` or `cancel()`. Then readers read the slot: do not write into its arrays any more.
+    The memory still has what was drawn there before, some frames ago.
+    """
+
+    def __init__(self, producer: "Producer", index: int, said: Said) -> None:
+        self._producer = producer
+        self._index = index
+        self._said = said
+        self._is_open = True
+        self.planes: tuple[Plane, ...] = producer.slot_planes(index)
+        """A writable array for each plane, of the shapes that `Frame.planes` has."""
+
+    @property
+    def picture(self) -> Picture:
+        """The array, or where the format has several planes the tuple of them."""
+        return picture_of(self.planes)
+
+    def submit(self, **said: Unpack[Said]) -> int:
+        """Sends the slot, and returns to how many readers.
+
+        Raises GidError: a field is out of range, or the memory was revoked.
+        """
+        self._end()
+        return self._producer.send(self._index, {**self._said, **said})
+
+    def cancel(self) -> None:
+        """Gives the slot back unsent. Does nothing after `submit()`."""
+        if self._is_open:
+            self._end()
+            self._producer.give(self._index)
+
+    def _end(self) -> None:
+        if not self._is_open:
+            raise ValueError("the slot was sent, or given back: take another one")
+        self._is_open = False
+        for plane in self.planes:
+            plane.flags.writeable = False
+
+    def __enter__(self) -> Picture:
+        return self.picture
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.cancel()
+        elif self._is_open:
+            self.submit()
+
+    def __del__(self) -> None:
+        if getattr(self, "_is_open", False):
+            self._producer.connection.later(partial(self._producer.give, self._index))
+
+
+class Producer:
+    """Sends pictures of one format and size. Made by `Domain.producer()`.
+
+        with domain.producer("camera/front", "XR24", 640, 480) as producer:
+            with producer.slot() as picture:
+                picture[...] = camera.read()
+
+    Readers come and go also while the program is busy: a thread of this package hears them. Any
+    thread may use a producer; after a fork the child cannot (ForkError).
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        stream: str,
+        layout: Any,
+        slots: int,
+        description: str | None,
+        **behaviour: Any,
+    ) -> None:
+        """`layout` is of libgid, `behaviour` fields of struct gid_producer_options."""
+        self.connection = connection
+        self.stream = stream
+        self.c = ffi.NULL
+        self._slab = ffi.NULL
+        self._layout = layout
+        self._patient = bool(behaviour["patient"])
+        options = ffi.new("struct gid_producer_options *", {"quiet": True, **behaviour})
+        options.size = ffi.sizeof(options[0])
+        text = ffi.NULL if description is None else description.encode()
+        slab, out = ffi.new("struct gid_slab **"), ffi.new("struct gid_producer **")
+        with connection as domain:
+            name = stream.encode()
+            connection.check(
+                lib.gid_slab_create_for_stream(domain, name, layout, 0, slots, text, slab)
+            )
+            self._slab = slab[0]
+            self._pool = Pool(slab[0])
+            options.released, options.data = lib.gid_py_released, self._pool.handle
+            connection.check(lib.gid_producer_create(domain, name, options, out))
+            self.c = out[0]
+            info = ffi.new("struct gid_slab_info *")
+            lib.gid_slab_get_info(self._slab, info)
+            self._slot_size = info.slot_size
+            address, size = lib.gid_slab_data(self._slab, 0), info.slot_size * slots
+            self._memory: memoryview | None = keep(
+                connection, lib.gid_slab_ref(self._slab), address, size
+            )
+            descriptors = lib.gid_domain_get_fd(domain), lib.gid_producer_get_fd(self.c)
+            self._waiter = Waiter(*descriptors)
+            connection.waiters.add(self._waiter)
+            connection.serve(self)
+
+    # --- frames ---
+
+    def slot(self, timeout: float | None = None, **said: Unpack[Said]) -> Slot:
+        """A free slot, for `with` or `submit()`.
+
+        If readers have all of them it waits, at most `timeout` seconds, and takes frames back
+        that nobody has read yet. A `patient` producer takes none back, and waits until no reader
+        would miss a frame. Raises GidTimeoutError.
+        """
+        unknown = said.keys() - Said.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"of a frame can be said {', '.join(Said.__annotations__)}: {unknown}")
+        deadline, me = Deadline(timeout), object()
+        try:
+            while (index := self._take(me)) < 0:
+                if deadline.is_over():
+                    why = f"{self.stream}: readers have had all slots for {timeout} s"
+                    raise GidTimeoutError(errno.ETIMEDOUT, why)
+                left = deadline.left()
+                self._waiter.wait(SERVE_EVERY if left is None else min(left, SERVE_EVERY))
+        finally:
+            self._waiter.waiting.discard(me)
+        return Slot(self, index, said)
+
+    def submit(
+        self,
+        picture: "npt.ArrayLike | Sequence[npt.ArrayLike]",
+        timeout: float | None = None,
+        **said: Unpack[Said],
+    ) -> int:
+        """Copies a picture (of several planes: a sequence of arrays) into a slot, and sends it.
+
+        Returns to how many readers. Draw into `slot()` to avoid the copy, which `gidctl` counts.
+        """
+        slot = self.slot(timeout, **said)
+        try:
+            pictures: Any = [picture] if len(slot.planes) == 1 else picture
+            for plane, given in zip(slot.planes, pictures, strict=True):
+                given = np.asarray(given)
+                if given.shape != plane.shape:
+                    raise ValueError(f"an array of {given.shape}: {plane.shape} is needed")
+                plane[...] = given
+        except BaseException:
+            slot.cancel()
+            raise
+        with self.connection:
+            self._check()
+            size = lib.gid_layout_size(self._layout)
+            lib.gid_producer_count_copy_for(self.c, lib.GID_COPY_UPSTREAM_MEMORY, size)
+        return slot.submit()
+
+    def _take(self, me: object) -> int:
+        with self.connection:
+            self._check()
+            if me in self._waiter.waiting:
+                self._waiter.waiting.remove(me)
+                self._waiter.looked()
+            lib.gid_producer_dispatch(self.c)
+            if not self._patient or lib.gid_producer_room(self.c) > 0:
+                index = int(lib.gid_slab_take(self._slab))
+                if index < 0 and not self._patient and lib.gid_producer_reclaim(self.c, False) > 0:
+                    index = int(lib.gid_slab_take(self._slab))
+                if index >= 0:
+                    self._waiter.poke()
+                    return index
+                lib.gid_producer_lacks_memory(self.c)
+            lib.gid_producer_want_release(self.c)
+            self.connection.dispatch()
+            self._waiter.waiting.add(me)
+            return -errno.EAGAIN
+
+    def slot_planes(self, index: int) -> tuple[Plane, ...]:
+        """Writable views of a slot."""
+        if self._memory is None:
+            raise ValueError(f"the producer of {self.stream} is closed")
+        return views_of(self._layout, self._memory, index * self._slot_size)
+
+    def send(self, index: int, said: Said) -> int:
+        """Sends a slot that was taken."""
+        frame = ffi.new("struct gid_frame *")
+        frame[0] = lib.gid_py_frame_init
+        frame.capture_time = lib.gid_clock_now()
+        for name, value in said.items():
+            if name == "note":
+                note = ffi.from_buffer(value)
+                frame.note, frame.note_size = note, len(note)
+            else:
+                setattr(frame, name, value)
+        with self.connection:
+            self._check()
+            try:
+                frame.gid = lib.gid_slab_gid(self._slab, index)
+                return self.connection.check(lib.gid_producer_send(self.c, frame))
+            finally:
+                if lib.gid_slab_holders(self._slab, index) == 0:
+                    lib.gid_slab_give(self._slab, index)
+
+    def give(self, index: int) -> None:
+        """Takes the mark from a slot that is not sent."""
+        with self.connection:
+            if self.c != ffi.NULL:
+                lib.gid_slab_give(self._slab, index)
+
+    def collect(self) -> None:
+        """Hears of readers that came, went, or hold frames for too long."""
+        if self.c != ffi.NULL:
+            lib.gid_producer_dispatch(self.c)
+            self._waiter.poke()  # its doorbell is not armed any more
+
+    # --- what it does ---
+
+    @property
+    def consumers(self) -> int:
+        """How many readers there are."""
+        with self.connection:
+            self._check()
+            self.connection.dispatch()
+            return int(lib.gid_producer_consumers(self.c))
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Counts since it was made, as struct gid_producer_stats: frames, delivered, dropped, …"""
+        stats = ffi.new("struct gid_producer_stats *")
+        with self.connection:
+            self._check()
+            lib.gid_producer_get_stats(self.c, stats)
+        return fields(stats)
+
+    # --- the end ---
+
+    def close(self, drain: float = DRAIN) -> None:
+        """Ends the flow, and the stream when its last frames were read or `drain` seconds are over.
+
+        What readers still hold then is taken back.
+        """
+        if self.connection.is_foreign or self.c == ffi.NULL:
+            return
+        end = ffi.new("struct gid_frame *")
+        end[0] = lib.gid_py_frame_init
+        end.flags = lib.GID_FRAME_EOS
+        with self.connection:
+            lib.gid_producer_send(self.c, end)
+        deadline = Deadline(drain)
+        while not self._is_read() and not deadline.is_over():
+            self._waiter.wait(deadline.left())
+        with self.connection:
+            c, self.c = self.c, ffi.NULL
+            destroy(c, self._slab, self._pool)
+            self._slab = ffi.NULL
+            self._memory = None
+            self._waiter.stop()
+
+    def _is_read(self) -> bool:
+        with self.connection:
+            self.connection.dispatch()
+            if self.c == ffi.NULL or lib.gid_producer_consumers(self.c) == 0:
+                return True
+            lib.gid_producer_want_release(self.c)
+            stats = self.stats
+            return lib.gid_producer_unread(self.c) == 0 and stats["held"] == 0
+
+    def __enter__(self) -> "Producer":
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.close(DRAIN if kind is None else 0.0)
+
+    def __del__(self) -> None:
+        if getattr(self, "_slab", ffi.NULL) != ffi.NULL:
+            pool = getattr(self, "_pool", None)
+            self.connection.later(partial(destroy, self.c, self._slab, pool))
+
+    def _check(self) -> None:
+        if self.c == ffi.NULL:
+            raise ValueError(f"the producer of {self.stream} is closed")
+
+    def __repr__(self) -> str:
+        state = "closed" if self.c == ffi.NULL else f"{self.consumers} readers"
+        return f"<gid.Producer of {self.stream}: {state}>"
+
+
+def destroy(producer: Any, slab: Any, pool: Pool | None) -> None:
+    lib.gid_producer_destroy(producer)
+    lib.gid_slab_destroy(slab, False)
+    del pool  # until now libgid could call it

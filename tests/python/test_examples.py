@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The examples in Python do what they say, with a camera of GStreamer's."""
+
+import json
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import gid
+import numpy as np
+import pytest
+from cockpit import Cockpit
+from PIL import Image
+from pipeline import gst_env, make_registry
+from program import TOP, Program, wait_for
+
+EXAMPLES = TOP / "examples" / "python"
+SIZE = "width=320,height=240,framerate=30/1"
+
+
+@pytest.fixture
+def camera(cockpit: Cockpit) -> Iterator[Program]:
+    """A white ball on black in `open`, 30 times a second."""
+    text = f"videotestsrc is-live=true pattern=ball ! video/x-raw,format=BGRx,{SIZE} ! gidsink"
+    env = gst_env(cockpit.env("open"), make_registry())
+    words = ["gst-launch-1.0", "-q", *text.split(), "stream=camera"]
+    camera = Program(words, env, cockpit.folder, "camera")
+    yield camera
+    camera.kill()
+
+
+def start(cockpit: Cockpit, name: str, *words: str | Path) -> Program:
+    return cockpit.run("cluster", [sys.executable, EXAMPLES / f"{name}.py", *words], name)
+
+
+def test_eight_processes_read_one_camera(cockpit: Cockpit, camera: Program) -> None:
+    program = start(cockpit, "eight", "-d", "open", "camera", "10")
+    assert program.wait() == 0, program.stderr
+    lines = re.findall(r"^(\d): frame (\d+), mean (\d+\.\d+)$", program.stdout, re.M)
+    assert {number for number, _, _ in lines} == set("01234567") and len(lines) == 80
+    means: dict[str, set[str]] = {}
+    for _, frame, mean in lines:
+        means.setdefault(frame, set()).add(mean)
+    assert all(len(mean) == 1 for mean in means.values())  # all saw the same
+
+
+def test_a_detector_sends_what_it_saw(cockpit: Cockpit, camera: Program) -> None:
+    program = start(cockpit, "detect", "-d", "open", "camera", "found")
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        consumer = domain.consumer("found", "cluster")
+        places = set()
+        for _ in range(20):
+            frame = consumer.frame(60)
+            with frame as picture:
+                said = json.loads(frame.note)
+                assert picture.shape == (120, 160)
+                assert picture[said["y"] // 2, said["x"] // 2] == 255
+                places.add((said["x"], said["y"]))
+    assert len(places) > 3, "the ball moves"
+    assert program.is_running(), program.stderr
+    program.signal(signal.SIGINT)
+    program.wait()
+
+
+def test_a_recorder_writes_raw_pixels_and_pictures(
+    cockpit: Cockpit, camera: Program, tmp_path: Path
+) -> None:
+    for target in (tmp_path / "film.raw", tmp_path):
+        program = start(cockpit, "record", "-d", "open", "camera", "12", target)
+        assert program.wait() == 0, program.stderr
+        assert re.fullmatch(r"12 frames, \d+ missed\n", program.stdout)
+    raw = np.frombuffer((tmp_path / "film.raw").read_bytes(), np.uint8).reshape(12, 240, 320, 4)
+    pictures = [np.asarray(Image.open(path)) for path in sorted(tmp_path.glob("*.png"))]
+    assert len(pictures) == 12 and pictures[0].shape == (240, 320, 3)
+    for picture in [*raw[..., :3], *pictures]:
+        assert picture.max() == 255 and picture.min() == 0
+        assert 0.005 < (picture > 128).mean() < 0.2  # the ball
+    assert len({picture.tobytes() for picture in raw}) > 3
+
+
+def test_they_fit_on_a_page_and_say_how_they_are_used(cockpit: Cockpit) -> None:
+    files = sorted(EXAMPLES.glob("*.py"))
+    assert len(files) == 3
+    for file in files:
+        assert file.read_text().count("\n") < 70 and "Usage: " in file.read_text()
+        program = start(cockpit, file.stem)
+        assert program.wait() == 2 and "usage:" in program.stderr
+    wait_for(lambda: True, "")
