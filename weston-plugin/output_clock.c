@@ -30,7 +30,12 @@ static uint64_t refresh_ns(uint32_t mhz) {
 
 uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz) {
 	int64_t ago = presentation_now(output) - last_refresh(output);
-	return gid_clock_now() - (uint64_t)ago + refresh_ns(refresh_mhz);
+	uint64_t now = gid_clock_now(), refresh = refresh_ns(refresh_mhz);
+	uint64_t next = now - (uint64_t)ago + refresh;
+	if (next < now && refresh > 0) { /* a repaint that came late */
+		next += ((now - next) / refresh + 1) * refresh;
+	}
+	return next;
 }
 
 int64_t output_clock_step(uint64_t own, uint64_t theirs, uint64_t refresh) {

@@ -9,7 +9,7 @@
 #include <gid/stream.h>
 #include <libweston/libweston.h>
 
-/* The refresh after the last one, of CLOCK_MONOTONIC, at so many mHz. */
+/* The refresh that comes next, of CLOCK_MONOTONIC, at so many mHz. */
 uint64_t output_clock_next(const struct weston_output *output, uint32_t refresh_mhz);
 
 /*

@@ -145,7 +145,7 @@ def test_frames_are_counted_and_dated(outputs: Outputs) -> None:
         assert frame.present_time > before.present_time
     for frame in frames:
         ahead = frame.present_time - frame.capture_time
-        assert -2_000_000 <= ahead <= SECOND_NS // 60 + 2_000_000
+        assert 0 <= ahead <= SECOND_NS // 60 + 1_000_000
         assert frame.flags & 1 << 12  # copied, once, by Weston
 
 
