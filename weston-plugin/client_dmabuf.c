@@ -23,37 +23,6 @@ struct kept_dmabuf {
 	uint64_t modifier; /* of all planes */
 };
 
-/*
- * A dma-buf's link in /proc comes first, for fdinfo of other files can wait for their makers. No
- * file that a user made has such a link, unless it lies in the root folder.
- */
-static void read_facts(int fd, struct dmabuf_facts *facts) {
-	static const char link_begin[] = "/dmabuf:";
-	char path[64], line[256];
-	*facts = (struct dmabuf_facts){0};
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ssize_t length = readlink(path, line, sizeof(line));
-	facts->is_unknown = length < 0;
-	if (length < (ssize_t)strlen(link_begin) ||
-			memcmp(line, link_begin, strlen(link_begin)) != 0) {
-		return;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	FILE *info = fopen(path, "re");
-	bool has_size = false, has_inode = false, has_maker = false;
-	/* Only the first of each counts: last comes a name, which anybody gives, in several lines.
-	 */
-	while (info != NULL && !has_maker && fgets(line, sizeof(line), info) != NULL) {
-		has_size = has_size || sscanf(line, "size: %" SCNu64, &facts->size) == 1;
-		has_inode = has_inode || sscanf(line, "ino: %" SCNu64, &facts->inode) == 1;
-		has_maker = strncmp(line, "exp_name:", 9) == 0;
-	}
-	if (info != NULL) {
-		fclose(info);
-	}
-	facts->is_dmabuf = has_size && has_inode && has_maker;
-}
-
 static bool is_as_known(const struct weston_buffer *buffer, const struct kept_dmabuf *kept) {
 	if (kept->buffer != buffer->resource || kept->params != NULL ||
 			kept->width != buffer->width || kept->height != buffer->height ||
@@ -98,7 +67,7 @@ bool client_dmabuf_read(const struct weston_buffer *buffer, struct dmabuf_claim 
 	for (int32_t i = 0; i < kept->plane_count; i++) {
 		claim->planes[i].offset = kept->offsets[i];
 		claim->planes[i].stride = kept->strides[i];
-		read_facts(kept->fds[i], &claim->planes[i].facts);
+		dmabuf_facts_read(&claim->planes[i].facts, kept->fds[i]);
 	}
 	*fd = kept->fds[0];
 	return true;

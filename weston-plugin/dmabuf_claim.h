@@ -6,16 +6,8 @@
 #ifndef GID_WESTON_DMABUF_CLAIM_H
 #define GID_WESTON_DMABUF_CLAIM_H
 
+#include "dmabuf_facts.h"
 #include "refusal.h"
-#include <stdbool.h>
-
-/* What a descriptor is, as the kernel says. */
-struct dmabuf_facts {
-	bool is_dmabuf;
-	bool is_unknown; /* there is no /proc, which would say it */
-	uint64_t size;	 /* bytes, which never change */
-	uint64_t inode;	 /* one for each dma-buf, whoever has descriptors of it */
-};
 
 struct dmabuf_claim {
 	int32_t width, height;
