@@ -214,7 +214,7 @@ void forward_show(struct forward *forward, const struct forward_picture *picture
 		return;
 	}
 	forward->frame = (struct gid_frame)GID_FRAME_INIT;
-	forward->frame.capture_time = gid_clock_now();
+	forward->frame.capture_time = picture->commit_time;
 	forward->frame.damage = picture->damage;
 	forward->frame.crop = picture->crop;
 	forward->frame.transform = picture->transform;

@@ -447,6 +447,7 @@ void forward_commit(struct forward *forward, struct weston_surface *surface) {
 			.forward = forward,
 			.surface = surface,
 			.buffer = surface->buffer_ref.buffer,
+			.picture.commit_time = gid_clock_now(),
 	};
 	if (commit.buffer == NULL || commit.buffer->resource == NULL) {
 		forward_hide(forward, -1, GID_HIDDEN_EMPTY);

@@ -17,6 +17,7 @@ struct forward_picture {
 	uint32_t transform;
 	uint32_t flags; /* GID_FRAME_COPIED or 0 */
 	uint64_t content_hash;
+	uint64_t commit_time; /* CLOCK_MONOTONIC ns: of a dma-buf before it is drawn */
 };
 
 #endif
