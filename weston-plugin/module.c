@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** gid-buffer.so: the module's beginning and end, and its configuration. */
+#include "client_descriptors.h"
 #include "client_list.h"
 #include "manager.h"
 #include "output_streams.h"
@@ -153,6 +154,12 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	}
 	weston_compositor_add_screenshot_authority(
 			compositor, &module->screenshot_authority, handle_screenshot);
+	int error = client_descriptors_guard();
+	if (error != 0) {
+		weston_log("gid: descriptors of clients are closed by Weston itself, which may "
+			   "wait for them: %s\n",
+				gid_strerror(error));
+	}
 	module->compositor = compositor;
 	module->buffers = (struct buffers){
 			.compositor = compositor, .settled = handle_buffer_settled, .data = module};

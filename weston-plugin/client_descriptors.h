@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The descriptors that clients send. To close one may take as long as who sent it likes: a file of
+ * a FUSE file system, a TCP socket that lingers, a unix socket in whose queue such wait. libwayland
+ * and Weston close them in the thread that forwards the safety surfaces of others, some even
+ * within recvmsg().
+ *
+ * So libwayland gets those only that cannot make anybody wait: memory (memfd, tmpfs), dma-bufs,
+ * pipes and fences. In the place of any other it finds /dev/null; those, and connections that are
+ * over, are closed by threads of their own. So is the memory of large wl_shm pools freed.
+ */
+#ifndef GID_WESTON_CLIENT_DESCRIPTORS_H
+#define GID_WESTON_CLIENT_DESCRIPTORS_H
+
+#include <stdbool.h>
+
+/* For this process, from now on. Returns 0 or -errno: libwayland does it all itself. */
+int client_descriptors_guard(void);
+
+/* Whether it is a descriptor that libwayland gets. Asks no file system, and never waits. */
+bool client_descriptor_is_harmless(int fd);
+
+#endif
