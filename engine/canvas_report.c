@@ -57,7 +57,8 @@ void report_dispatch(struct report *report) {
 
 void report_sleep(struct report *report) {
 	uint64_t *asleep = &report->page->asleep;
-	__atomic_store_n(asleep, *asleep | 1, __ATOMIC_SEQ_CST);
+	/* An exchange, as libgid's rings have it for what no later load may pass. */
+	(void)__atomic_exchange_n(asleep, *asleep | 1, __ATOMIC_SEQ_CST);
 }
 
 void report_wake(struct report *report) {

@@ -10,6 +10,7 @@
 
 #include "gidd.h"
 #include "log.h"
+#include "memory.h"
 #include "quota.h"
 #include "shm_window.h"
 #include "transport.h"
@@ -21,8 +22,9 @@
 /* How long who asks for memory waits until the hub has said which windows are for whom. */
 #define TOLD_US (UINT64_C(1) * 1000 * 1000)
 
+/* To pages of this machine, which maps its own ranges. They may be larger than the wire's. */
 static uint64_t round_up(uint64_t size) {
-	return (size + SHM_PAGE - 1) & ~(uint64_t)(SHM_PAGE - 1);
+	return gid_memory_round_up(size);
 }
 
 /* --- locks ------------------------------------------------------------------------------------ */

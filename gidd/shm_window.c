@@ -21,6 +21,23 @@
 
 /* --- in a guest: QEMU's ivshmem-plain devices, whose second resource is the memory ------------ */
 
+/*
+ * The file of that memory. On ARM the plain one is mapped as a device's: reads that are not
+ * aligned, as memcpy() has them, end a program there by SIGBUS.
+ */
+#ifdef __aarch64__
+#define MEMORY_FILE "resource2_wc"
+#else
+#define MEMORY_FILE "resource2"
+#endif
+
+/* Whether a path that somebody named is the other one. */
+static bool is_as_device(const char *path) {
+	const char *name = strrchr(path, '/');
+	return strcmp(MEMORY_FILE, "resource2") != 0 && name != NULL &&
+			strcmp(name, "/resource2") == 0;
+}
+
 /* A device that nobody drives is off, and cannot be read. */
 static void enable(const char *device) {
 	char path[512];
@@ -107,7 +124,7 @@ static void find_devices(struct places *places, uint32_t domain) {
 		}
 		unsigned index = pci_acpi_index(entry->d_name);
 		unsigned number = index / SHM_INDEX_STEP;
-		snprintf(path, sizeof(path), PCI_DEVICES "/%s/resource2", entry->d_name);
+		snprintf(path, sizeof(path), PCI_DEVICES "/%s/" MEMORY_FILE, entry->d_name);
 		if (index == 0) {
 			enable(entry->d_name);
 			claim_device(places, domain, path);
@@ -143,7 +160,13 @@ static void find_named(struct places *places, const struct config_domain *domain
 		if (length > 0 && length < sizeof(path)) {
 			memcpy(path, at, length);
 			path[length] = '\0';
-			claim_device(places, domain->number, path);
+			if (is_as_device(path)) {
+				log_warning("window-device=%s: programs that copy from there would "
+					    "be killed: name " MEMORY_FILE,
+						path);
+			} else {
+				claim_device(places, domain->number, path);
+			}
 		}
 		at += length + (at[length] == ' ');
 	}
@@ -260,7 +283,8 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 	}
 	/* The owner may have it as a device-dax, which begins there. */
 	bool skips = window->head == 0 && config_window_has_pages(domain, window->size);
-	shm_map_init(&window->map, (skips ? SHM_DAX_HEAD : 0) + SHM_PAGE, window->size);
+	shm_map_init(&window->map, (skips ? SHM_DAX_HEAD : 0) + gid_memory_round_up(SHM_PAGE),
+			window->size);
 	log_info("window %u of domain %s: %s, %llu MiB", number, domain->name, window->path,
 			(unsigned long long)window->size >> 20);
 	return window;

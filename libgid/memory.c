@@ -81,6 +81,8 @@ int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t si
 		error = -errno;
 		goto error_fd;
 	}
+	/* Kernels that are emulated take the madvise() below, and do nothing. */
+	(void)fallocate(fd, 0, 0, (off_t)rounded);
 	/* Unlike MAP_POPULATE this says so when there are not enough pages. */
 	if (madvise(data, rounded, MADV_POPULATE_WRITE) < 0) {
 		error = errno == EFAULT ? -ENOMEM : -errno;

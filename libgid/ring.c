@@ -14,8 +14,13 @@ static inline uint64_t ring_load(const uint64_t *word) {
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * No load that comes later may be before it. QEMU's translator lets one (ARM's STLR, then LDAR) on
+ * an x86 host: then neither side sees what the other has just written. An exchange it orders as a
+ * whole, and on x86 a store of this order is one anyway.
+ */
 static inline void ring_store(uint64_t *word, uint64_t value) {
-	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+	(void)__atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
 /*
