@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT
 """What `./run test` says in the end. Every case is counted once, in however many folders it ran."""
 
+import datetime
 from collections.abc import Sequence
+from pathlib import Path
 
 from testing.one import Outcome
 
 _WORST_FIRST = ("failed", "passed", "skipped")
+
+# Tests that pass by themselves and failed in company: late once, or a race that only company shows.
+# So many are forgiven.
+FORGIVEN = 2
 
 # Of what failed: lines of pytest's, which say why.
 _SHOWN_LINES = 30
@@ -16,8 +22,8 @@ def summary(
 ) -> tuple[list[str], bool]:
     """The lines to print, and whether all is well.
 
-    `first`: the failed runs of those tests that ran a second time, by themselves. `problems`: what
-    kept tests from running at all; each counts as one that failed. A case that ran in several
+    `first`: the failed runs of those tests that ran a second time, by themselves: more than
+    FORGIVEN that pass then are a failure. `problems`: what kept tests from running at all; each counts as one that failed. A case that ran in several
     folders counts as what it was at its worst there.
     """
     cases: dict[tuple[str, str, int], str] = {}
@@ -36,16 +42,13 @@ def summary(
                     f"FAILED {outcome.test.folder.name}: {outcome.test.title} {case.name}"
                 )
     lines = _why(outcomes)
-    failed_twice = {id(outcome.test) for outcome in outcomes if outcome.has_failed}
-    for outcome in first:
-        if id(outcome.test) not in failed_twice:
-            names = [case.name for case in outcome.cases if case.outcome == "failed"]
-            lines.append(
-                f"passed by itself, failed in company: {outcome.test.folder.name}: "
-                f"{outcome.test.title} ({', '.join(names)})"
-            )
-            lines += [f"  {line.strip()}" for line in _why([outcome])[:3]]
+    forgiven = only_alone(outcomes, first)
+    for outcome in forgiven:
+        lines.append(f"passed by itself, failed in company: {_failed_cases(outcome)}")
+        lines += [f"  {line.strip()}" for line in _why([outcome])[:3]]
     lines += failures
+    if len(forgiven) > FORGIVEN:
+        lines.append(f"FAILED {len(forgiven)} tests pass only by themselves: at most {FORGIVEN} may")
     if sanitized:
         parts = [f"{len(keys)} with {name}" for name, keys in sorted(sanitized.items())]
         lines.append(f"among them, each counted once: {', '.join(parts)}")
@@ -53,7 +56,30 @@ def summary(
     count["failed"] += len(problems)
     skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
     lines.append(f"{count['passed']} passed, {count['failed']} failed{skipped}")
-    return lines, bool(count["passed"]) and not count["failed"]
+    is_well = bool(count["passed"]) and not count["failed"] and len(forgiven) <= FORGIVEN
+    return lines, is_well
+
+
+def only_alone(outcomes: Sequence[Outcome], first: Sequence[Outcome]) -> list[Outcome]:
+    """The failed first runs of tests that then passed by themselves."""
+    failed_twice = {id(outcome.test) for outcome in outcomes if outcome.has_failed}
+    return [outcome for outcome in first if id(outcome.test) not in failed_twice]
+
+
+def keep_log(path: Path, version: str, forgiven: Sequence[Outcome]) -> None:
+    """A line for each, behind those of earlier runs: what is late once here and once there shows
+    only over many runs."""
+    if forgiven:
+        day = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        with path.open("a", encoding="utf-8") as log:
+            for outcome in forgiven:
+                why = " | ".join(line.strip() for line in _why([outcome])[:3])
+                print(f"{day} {version} {_failed_cases(outcome)}: {why}", file=log)
+
+
+def _failed_cases(outcome: Outcome) -> str:
+    names = [case.name for case in outcome.cases if case.outcome == "failed"]
+    return f"{outcome.test.folder.name}: {outcome.test.title} ({', '.join(names)})"
 
 
 def dearest(outcomes: Sequence[Outcome], count: int = 10) -> list[str]:

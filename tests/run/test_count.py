@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from program import is_alive, wait_for
 from testing import processors
-from testing.count import dearest, summary
+from testing.count import FORGIVEN, dearest, keep_log, only_alone, summary
 from testing.needed import needed
 from testing.one import Case, Outcome, Test, list_tests, tap_cases
 from testing.pool import Pool
@@ -119,6 +119,29 @@ def test_what_failed_in_company_and_passes_by_itself_has_passed(tmp_path: Path) 
         f"passed by itself, failed in company: {tmp_path.name}: s/sample (exit status 1)",
         "1 passed, 0 failed",
     ]
+
+
+@pytest.mark.parametrize("late", [FORGIVEN, FORGIVEN + 1])
+def test_only_so_many_may_pass_by_themselves_alone(tmp_path: Path, late: int) -> None:
+    """Races are found in company: a lock-free library that hides them is not tested."""
+    folders = [tmp_path / str(number) for number in range(late)]
+    for folder in folders:
+        folder.mkdir()
+    script = 'test -e "$folder/second" || { : >"$folder/second"; exit 1; }'
+    pool = run(*(make_test(folder, script, name=folder.name) for folder in folders))
+    lines, is_well = summary(pool.outcomes, pool.first)
+    assert is_well == (late <= FORGIVEN)
+    assert any("pass only by themselves" in line for line in lines) == (not is_well)
+
+
+def test_what_passed_alone_is_kept(tmp_path: Path) -> None:
+    script = 'test -e "$folder/second" || { : >"$folder/second"; exit 1; }'
+    pool, log = run(make_test(tmp_path, script)), tmp_path / "passed-alone.log"
+    for version in ("1", "2"):
+        keep_log(log, version, only_alone(pool.outcomes, pool.first))
+        keep_log(log, version, [])
+    first, second = log.read_text().splitlines()
+    assert " 1 " in first and " 2 " in second and "s/sample (exit status 1)" in second
 
 
 def test_what_measured_beside_another_has_a_second_chance(tmp_path: Path) -> None:
