@@ -105,7 +105,8 @@ class Open:
         self.start_desktop()
         start, is_running = self.processes.start, self.processes.is_running
         if not is_running("telltale"):
-            start("telltale", "gid-telltale", "--role=telltale", "--cycle=100")
+            # 5.82 refreshes: changes come to all phases of one. After 100 ms it was always one.
+            start("telltale", "gid-telltale", "--role=telltale", "--cycle=97")
         if not is_running("film"):
             film = f"videotestsrc is-live=true ! {self.film} ! gidsink stream=safety/film"
             start("film", "gst-launch-1.0", "-q", *film.split())

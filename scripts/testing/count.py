@@ -23,8 +23,9 @@ def summary(
     """The lines to print, and whether all is well.
 
     `first`: the failed runs of those tests that ran a second time, by themselves: more than
-    FORGIVEN that pass then are a failure. `problems`: what kept tests from running at all; each counts as one that failed. A case that ran in several
-    folders counts as what it was at its worst there.
+    FORGIVEN that pass then are a failure. `problems`: what kept tests from running at all; each
+    counts as one that failed. A case that ran in several folders counts as what it was at its worst
+    there.
     """
     cases: dict[tuple[str, str, int], str] = {}
     sanitized: dict[str, set[tuple[str, str, int]]] = {}
@@ -48,7 +49,9 @@ def summary(
         lines += [f"  {line.strip()}" for line in _why([outcome])[:3]]
     lines += failures
     if len(forgiven) > FORGIVEN:
-        lines.append(f"FAILED {len(forgiven)} tests pass only by themselves: at most {FORGIVEN} may")
+        lines.append(
+            f"FAILED {len(forgiven)} tests pass only by themselves: at most {FORGIVEN} may"
+        )
     if sanitized:
         parts = [f"{len(keys)} with {name}" for name, keys in sorted(sanitized.items())]
         lines.append(f"among them, each counted once: {', '.join(parts)}")

@@ -36,7 +36,7 @@ class Goal:
 
     @property
     def limit(self) -> str:
-        return f"{'≥' if self.is_least else '≤'} {self.bound:g}"
+        return f"{'≥' if self.is_least else '≤'} {self.bound:.3g}"
 
     def __str__(self) -> str:
         return f"{self.figure} {self.limit}"

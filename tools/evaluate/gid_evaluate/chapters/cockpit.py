@@ -9,6 +9,8 @@ from ..result import Figure
 
 SOURCE = "./run bench load"
 REFRESH_MS = 1000 / 60
+TYPICAL = "telltale at all phases of a refresh, median"
+LATE = Goal("telltale at all phases of a refresh, 99 %", round(2 * REFRESH_MS, 1))
 
 
 def _load(context: Context) -> dict[str, Any]:
@@ -76,8 +78,8 @@ def _modules(context: Context) -> list[Figure]:
 def _latency(context: Context) -> list[Figure]:
     row = next(row for row in _load(context)["rows"] if row["what"] == "latency")
     return [
-        Figure("telltale, median", row["p50_ms"], "ms", row["n"], (0, row["max_ms"]), SOURCE),
-        Figure("telltale, 99 %", row["p99_ms"], "ms", row["n"], (0, row["max_ms"]), SOURCE),
+        Figure(TYPICAL, row["p50_ms"], "ms", row["n"], (0, row["max_ms"]), SOURCE),
+        Figure(LATE.figure, row["p99_ms"], "ms", row["n"], (0, row["max_ms"]), SOURCE),
     ]
 
 
@@ -100,7 +102,7 @@ PLANS = [
     Plan(
         "5.1.1",
         "Processor time of domains and daemons",
-        "Weston with a telltale, a film and its view in one domain, gid-cluster with a meter in "
+        "Weston with a telltale, a live test picture and its view in one domain, gid-cluster in "
         "the other; each program's time, idle, running, and while a program of the first makes "
         "system calls without end.",
         _processor,
@@ -117,7 +119,8 @@ PLANS = [
         "5.4",
         "Start",
         "From the start of gid-cluster to its first picture, and to a live light that waits in the "
-        "other domain; and from the start of that domain's programs to its light and its film.",
+        "other domain; and from the start of that domain's programs to its light and its live test "
+        "picture.",
         _start,
         goals=(
             Goal("gid-cluster's start to its first picture", 1.0),
@@ -157,10 +160,11 @@ PLANS = [
     Plan(
         "5.22",
         "From a change of the picture to light",
-        "A telltale changes; until gid-cluster's output shows it. Between are the telltale's own "
-        "domain, its Weston, and the stream to the other domain.",
+        "A telltale changes, at all phases of a refresh; from when its Weston sends the picture to "
+        "the other domain until gid-cluster's output shows it. The way from the telltale to its "
+        "Weston is not in it.",
         _latency,
-        goals=(Goal("telltale, 99 %", round(2 * REFRESH_MS, 1)),),
+        goals=(LATE,),
         minutes=(0.1, 0.1),
     ),
 ]

@@ -4,6 +4,7 @@
 
 from ..plan import Context, Goal, Plan
 from ..result import Figure
+from .cockpit import LATE, TYPICAL
 from .displays import repaint
 
 SOURCE = "./run bench virtual --part "
@@ -44,8 +45,8 @@ def _latency(context: Context) -> list[Figure]:
     (row,) = _rows(context, "latency")
     spread, n = (0, row["max_ms"]), row["n"]
     return [
-        _figure("telltale, median", row["p50_ms"], "ms", "load", n=n, spread=spread),
-        _figure("telltale, 99 %", row["p99_ms"], "ms", "load", n=n, spread=spread),
+        _figure(TYPICAL, row["p50_ms"], "ms", "load", n=n, spread=spread),
+        _figure(LATE.figure, row["p99_ms"], "ms", "load", n=n, spread=spread),
     ]
 
 
@@ -76,7 +77,7 @@ def _memory(context: Context) -> list[Figure]:
 
 
 def _reboot(context: Context) -> list[Figure]:
-    figures, ratios = [], []
+    figures, ratios, gaps = [], [], []
     for row in _rows(context, "rate"):
         if "rate_vs_undisturbed" not in row:
             continue
@@ -87,11 +88,17 @@ def _reboot(context: Context) -> list[Figure]:
         if name != "undisturbed":
             figures.append(_figure(f"{name}, rate of undisturbed", ratio, "share", "reboot", n=n))
             ratios.append(ratio)
-    lowest, spread = min(ratios), (min(ratios), max(ratios))
-    name = "lowest rate of all cases"
-    return [*figures, _figure(name, lowest, "share", "reboot", n=len(ratios), spread=spread)]
+            gaps.append(gap)
+    n, rates, longest = len(ratios), (min(ratios), max(ratios)), (min(gaps), max(gaps))
+    return [
+        *figures,
+        _figure(RATE.figure, rates[0], "share", "reboot", n=n, spread=rates),
+        _figure(GAP.figure, longest[1], "refreshes", "reboot", n=n, spread=longest),
+    ]
 
 
+RATE = Goal("lowest rate of all cases", 0.99, is_least=True)
+GAP = Goal("longest gap of all cases", 2.0)
 IN_GUEST = Goal("time of a repaint in the guest, gid, ratio to wl_shm", 1.01)
 # The machine translates, or does not: what gid adds shall be the same natively and in a guest.
 ADDED = Goal("that ratio, to the native one", 1.1)
@@ -128,7 +135,7 @@ PLANS = [
         "The cluster's meter counts its own frames while programs of the guest commit pictures as "
         "fast as they are taken, and while the guest is reset and boots again with all programs.",
         _reboot,
-        goals=(Goal("lowest rate of all cases", 0.99, is_least=True),),
+        goals=(RATE, GAP),
         document=(("while Linux reboots", "59 to 60 frames a second"),),
         minutes=(0.0, 0.0),
         in_guest=("reboot",),
@@ -136,8 +143,8 @@ PLANS = [
     Plan(
         "5.9.3.2",
         "Repaint of a guest's compositor",
-        "A film full screen in a Weston of the guest, once in gid memory and once in wl_shm: from "
-        "the beginning of a repaint to when it is posted, by Weston's timeline.",
+        "A small moving picture full screen in a Weston of the guest, once in gid memory and once "
+        "in wl_shm: from the beginning of a repaint to when it is posted, by Weston's timeline.",
         _repaint,
         goals=(IN_GUEST, ADDED),
         document=(
@@ -160,8 +167,10 @@ PLANS = [
     Plan(
         "5.22.2",
         "From a change of a guest's picture to light",
-        "A telltale changes in the guest; until gid-cluster's output on the host shows it.",
+        "A telltale changes in the guest, at all phases of a refresh; from when it is sent until "
+        "gid-cluster's output on the host shows it.",
         _latency,
+        goals=(LATE,),
         minutes=(0.0, 0.0),
         in_guest=("load",),
     ),

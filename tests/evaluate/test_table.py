@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""The figures of documents are those of the evaluation that is kept, judged by today's goals."""
+
+import dataclasses
+import runpy
+
+import pytest
+from evaluations import TOP, chapter, evaluation, figure
+from gid_evaluate import output
+from gid_evaluate.chapters import all_plans
+from gid_evaluate.result import MET, read
+from gid_evaluate.table import markdown
+
+KEPT = TOP / "docs/evaluation/evaluation.json"
+WITH_FIGURES = runpy.run_path(str(TOP / "scripts/figures"))["with_figures"]
+
+
+def test_the_document_has_the_figures_of_the_file() -> None:
+    document = (TOP / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert WITH_FIGURES(document, KEPT) == document, "run scripts/figures"
+
+
+@pytest.mark.parametrize("number", range(0, 24, 6))
+def test_another_figure_is_another_document(tmp_path, number: int) -> None:
+    document = (TOP / "docs/benchmarks.md").read_text(encoding="utf-8")
+    kept = read(KEPT)
+    one = kept.chapters[number]
+    changed = dataclasses.replace(one.figures[0], value=one.figures[0].value + 7)
+    one.figures = [changed, *one.figures[1:]]
+    output.write(tmp_path, kept)
+    assert WITH_FIGURES(document, tmp_path / "evaluation.json") != document
+
+
+def test_each_chapter_says_when_it_was_measured() -> None:
+    for one in read(KEPT).chapters:
+        assert "Measured on 20" in one.notes[0] and "commit " in one.notes[0], one.id
+
+
+def row(identifier: str, *figures) -> str:
+    """Of the table."""
+    text = markdown(evaluation(chapter(identifier, MET, *figures), mode="full"))
+    (title,) = (plan.title for plan in all_plans() if plan.id == identifier)
+    (found,) = (line for line in text.splitlines() if line.startswith(f"| {identifier} {title} |"))
+    return found
+
+
+def test_verdicts_are_those_of_todays_goals() -> None:
+    """Whatever the file says: it may have been judged by others."""
+    rate = figure("lowest rate of all runs", 0.9)
+    assert "| missed |" in row("5.18.1", rate)
+    partly = row("5.18.1", figure("lowest rate of all runs", 1.0))
+    assert "| not run |" in partly and "longest gap of all runs, attacked: not measured" in partly
+    gaps = [figure(f"longest gap of all runs, {who}", 1.0) for who in ("attacked", "undisturbed")]
+    assert "| met |" in row("5.18.1", figure("lowest rate of all runs", 1.0), *gaps)
+    assert "| measured |" in row("5.14", figure("a switch", 1.0))
