@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ini_line.h"
 #include "wire.h"
 
 #define WINDOW_MAX (UINT64_C(64) << 30)
@@ -619,39 +620,38 @@ static void begin_section(struct reading *reading, char *line) {
 /* fgets() for inih: counts lines, begins sections, and hides from inih what it must not see. */
 static char *read_line(char *buffer, int size, void *data) {
 	struct reading *reading = data;
-	char *line = NULL;
-	size_t capacity = 0;
-	ssize_t length = getline(&line, &capacity, reading->file);
-	if (length < 0) {
-		free(line);
+	ssize_t length = ini_line_read(reading->file, buffer, (size_t)size - 1);
+	if (length == -ENODATA) {
 		return NULL;
 	}
 	reading->line++;
-	buffer[0] = '\n', buffer[1] = '\0';
+	if (length == -EFBIG) {
+		mistake(reading, reading->line, "a line without an end: this is no text");
+		return NULL;
+	}
 	bool control = false;
 	for (ssize_t i = 0; i < length; i++) {
-		bool blank = line[i] == '\n' || line[i] == '\r' || line[i] == '\t';
-		control |= iscntrl((unsigned char)line[i]) && !blank;
+		bool blank = buffer[i] == '\n' || buffer[i] == '\r' || buffer[i] == '\t';
+		control |= iscntrl((unsigned char)buffer[i]) && !blank;
 	}
 	static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark, which some editors leave */
-	size_t begin = reading->line == 1 && strncmp(line, mark, 3) == 0 ? 3 : 0;
-	size_t blank = begin + strspn(line + begin, " \t\r");
+	size_t begin = reading->line == 1 && strncmp(buffer, mark, 3) == 0 ? 3 : 0;
+	size_t blank = begin + strspn(buffer + begin, " \t\r");
 	/* Behind a key what is indented goes on with its value. */
-	bool section = line[blank] == '[' && (blank == begin || reading->last_key[0] == '\0');
+	bool section = buffer[blank] == '[' && (blank == begin || reading->last_key[0] == '\0');
 	if (control) {
 		mistake(reading, reading->line, "a control character");
-	} else if (length >= size - 1) {
+		strcpy(buffer, "\n");
+	} else if (length < 0) {
 		mistake(reading, reading->line,
 				"longer than %d bytes; a list goes on in the next line when that "
 				"begins with a space",
 				size - 3);
+		strcpy(buffer, "\n");
 	} else if (section) {
-		begin_section(reading, line + blank);
+		begin_section(reading, buffer + blank);
 		strcpy(buffer, "[s]\n"); /* so that inih forgets the key before it */
-	} else {
-		memcpy(buffer, line, (size_t)length + 1);
 	}
-	free(line);
 	return buffer;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ini_line.h"
+
 FILE *ini_file_open(const char *path, FILE *errors) {
 	FILE *file = fopen(path, "re");
 	if (file == NULL) {
@@ -66,29 +68,32 @@ static void begin_section(struct ini_file *ini) {
 static char *read_line(char *buffer, int size, void *data) {
 	struct ini_file *ini = ((const struct reading *)data)->ini;
 	static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark, which some editors leave */
-	char *line = NULL;
-	size_t capacity = 0;
-	ssize_t length = getline(&line, &capacity, ini->file);
-	if (length < 0) {
-		free(line);
+	ssize_t length = ini_line_read(ini->file, buffer, (size_t)size);
+	if (length == -ENODATA) {
 		return NULL;
 	}
 	ini->line++;
-	strcpy(buffer, "\n");
-	if (length >= size) {
-		ini_file_mistake(ini, "longer than %d bytes", size - 2);
-	} else if (strlen(line) != (size_t)length) {
-		ini_file_mistake(ini, "a byte of zero, which no text has");
-	} else {
-		bool marked = ini->line == 1 && strncmp(line, mark, strlen(mark)) == 0;
-		const char *begin = line + (marked ? strlen(mark) : 0);
-		begin += strspn(begin, " \t\r");
-		if (begin[0] == '[') {
-			begin_section(ini);
-		}
-		strcpy(buffer, begin);
+	if (length == -EFBIG) {
+		ini_file_mistake(ini, "a line without an end: this is no text");
+		return NULL;
 	}
-	free(line);
+	bool is_whole = length >= 0 && strlen(buffer) == (size_t)length;
+	if (length < 0) {
+		ini_file_mistake(ini, "longer than %d bytes", size - 2);
+	} else if (!is_whole) {
+		ini_file_mistake(ini, "a byte of zero, which no text has");
+	}
+	if (!is_whole) {
+		strcpy(buffer, "\n");
+		return buffer;
+	}
+	bool marked = ini->line == 1 && strncmp(buffer, mark, strlen(mark)) == 0;
+	const char *begin = buffer + (marked ? strlen(mark) : 0);
+	begin += strspn(begin, " \t\r");
+	if (begin[0] == '[') {
+		begin_section(ini);
+	}
+	memmove(buffer, begin, strlen(begin) + 1);
 	return buffer;
 }
 

@@ -234,6 +234,14 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         GOOD + f"local={'x ' * 100}\n",
         ["5: longer than 197 bytes; a list goes on in the next line when that begins with a space"],
     ),
+    "a line longer than a buffer of files": (
+        GOOD + f"local={'x' * 9000}\ngroup=a b\n",
+        [
+            "5: longer than 197 bytes; a list goes on in the next line when that begins with a "
+            "space",
+        ],
+    ),
+    "no text": (GOOD + "x" * (3 << 20), ["5: a line without an end: this is no text"]),
     "a control character": (GOOD + "group=vi\x1b[31mdeo\n", ["5: a control character"]),
     "a NUL": (GOOD + "group=video\0\n", ["5: a control character"]),
     "everything at once": (
