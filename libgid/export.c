@@ -471,15 +471,10 @@ static int take_memory(struct gid_domain *domain, int fd, enum gid_memory *memor
 
 /* Readers take no memory with holes, for these would be theirs to fill, in their time. */
 static int fill_holes(struct gid_slab *slab) {
-	off_t size = lseek(slab->info.fd, 0, SEEK_END);
-	const void *all;
 	int error = gid_memory_check_present(slab->info.fd);
-	if (error == -ENODATA && size > 0) {
-		error = gid_memory_map(slab->info.fd, 0, (uint64_t)size, &all);
-		if (error == 0) {
-			gid_memory_unmap(all, (size_t)size);
-			error = gid_memory_check_present(slab->info.fd);
-		}
+	if (error == -ENODATA) {
+		error = gid_memory_make_present(slab->info.fd, &slab->filled, &slab->filled_size);
+		error = error < 0 ? error : gid_memory_check_present(slab->info.fd);
 	}
 	return error < 0 ? gid_domain_fail(slab->domain, error, "%s", gid_strerror(error)) : 0;
 }

@@ -179,6 +179,26 @@ int gid_memory_check_present(int fd) {
 	return (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size ? -ENODATA : 0;
 }
 
+int gid_memory_make_present(int fd, const void **data, size_t *size) {
+	off_t end = lseek(fd, 0, SEEK_END);
+	if (end <= 0) {
+		return end < 0 ? -errno : -EINVAL;
+	}
+	void *all = mmap(NULL, (size_t)end, PROT_READ, MAP_SHARED, fd, 0);
+	if (all == MAP_FAILED) {
+		return -errno;
+	}
+	/* MAP_POPULATE would not say where it stopped. */
+	int error = madvise(all, (size_t)end, MADV_POPULATE_READ) < 0 ? -errno : 0;
+	if (error < 0) {
+		munmap(all, (size_t)end);
+		return error == -EFAULT ? -ENOMEM : error;
+	}
+	*data = all;
+	*size = (size_t)end;
+	return 0;
+}
+
 int gid_memory_check_dmabuf(int fd) {
 	static const char name[] = "/dmabuf:"; /* others can have it, too */
 	char path[64], line[128];

@@ -58,6 +58,12 @@ int gid_memory_check_range(int fd, uint64_t end);
 int gid_memory_check_present(int fd);
 
 /*
+ * Has all pages of a memfd be there, for as long as it is mapped so: the kernel may take back pages
+ * that nobody wrote or has mapped. Returns 0; -ENOMEM: there are not enough; or another -errno.
+ */
+int gid_memory_make_present(int fd, const void **data, size_t *size);
+
+/*
  * Checks that it is a dma-buf: 0; -EBADF: it is none; -ENOSYS: there is no /proc, which would tell.
  * Asks no file system, for that may be another's, and never answer.
  */

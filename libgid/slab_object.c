@@ -48,7 +48,9 @@ static void close_memory(struct gid_slab *slab) {
 		/* First, so that the memory itself goes where the last of its mappings goes. */
 		gid_closer_close(slab->info.fd);
 		gid_memory_let_go(slab->view, slab->view_size, gid_domain_of(slab->info.gid));
+		gid_memory_let_go(slab->filled, slab->filled_size, gid_domain_of(slab->info.gid));
 	}
+	slab->filled = NULL;
 	gid_closer_close(slab->window_dmabuf);
 	slab->generations = NULL;
 	slab->generations_size = 0;

@@ -35,6 +35,9 @@ struct gid_slab {
 	char description[GID_DESCRIPTION_MAX + 1];
 	const char *view; /* slot 0, or NULL */
 	size_t view_size;
+	const void *filled; /* all of brought memory that had holes, mapped so that none comes back
+			     */
+	size_t filled_size;
 	int window_dmabuf;	     /* of `view`, made when it is asked for; -1: none */
 	const uint32_t *generations; /* of each slot, or NULL; for an own slab inside `own` */
 	size_t generations_size;     /* of the mapping; 0 inside `own` */

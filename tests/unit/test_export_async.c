@@ -36,6 +36,7 @@ static int make_memory(uint64_t size) {
 
 static int export_async(int fd, struct heard *heard, struct gid_slab **slab) {
 	*heard = (struct heard){0};
+	*slab = NULL; /* so that nobody takes an older one for it */
 	return gid_slab_export_async(owner, fd, 0, &layout, NULL, handle_exported, heard, slab);
 }
 
@@ -97,12 +98,16 @@ static void test_refused(void) {
 	int large = make_memory(gid_layout_size(&layout));
 	int error = export_async(large, &heard, &slab);
 	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 64, 48, 64);
-	tap_ok(error == 0 && cockpit_until(owner, was_heard, &heard) && heard.error == -EDQUOT,
-			"gidd's refusal comes later");
+	close(large);
+	if (!tap_ok(error == 0, "memory above the quota is not refused at once (%d: %s)", error,
+			    error < 0 ? gid_domain_error(owner) : "")) {
+		return;
+	}
+	tap_ok(cockpit_until(owner, was_heard, &heard) && heard.error == -EDQUOT,
+			"but by gidd, later");
 	gid_slab_get_info(slab, &info);
 	tap_ok(info.revoked, "and the slab is revoked");
 	gid_slab_unref(slab);
-	close(large);
 }
 
 static void test_silent(int fd) {
