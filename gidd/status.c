@@ -210,6 +210,46 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 	return built;
 }
 
+/*
+ * The slab of the frame that was sent last, as far as this gidd knows it; NULL: none. The ring is
+ * its producer's, who may have written anything into it.
+ */
+static const struct slab *shown_slab(struct gidd *gidd, const struct subscription *subscription) {
+	const struct gid_wire_ring *ring = subscription->ring;
+	if (ring == NULL) {
+		return NULL;
+	}
+	uint64_t tail = look(&ring->tail);
+	for (uint64_t back = 1; back <= GID_RING_ENTRIES && back <= tail; back++) {
+		gid_id gid = look(&ring->frames_ring[(tail - back) % GID_RING_ENTRIES].gid);
+		if (gid != GID_NONE) { /* one without a picture says something else */
+			return gid_domain_of(gid) == subscription->domain
+					? slab_find(gidd, gid_slab_key(gid))
+					: NULL;
+		}
+	}
+	return NULL;
+}
+
+static void add_picture(sd_json_variant **one, const struct slab *slab, int *error) {
+	struct gid_layout layout;
+	char fourcc[5];
+	gid_wire_get_layout(&layout, &slab->description.imported.layout);
+	put_fourcc(fourcc, layout.fourcc);
+	sd_json_variant *picture = NULL;
+	int built = sd_json_buildo(&picture, SD_JSON_BUILD_PAIR_STRING("format", fourcc),
+			SD_JSON_BUILD_PAIR_UNSIGNED("width", layout.width),
+			SD_JSON_BUILD_PAIR_UNSIGNED("height", layout.height),
+			SD_JSON_BUILD_PAIR_UNSIGNED("bytes", gid_layout_size(&layout)));
+	if (built >= 0) {
+		built = sd_json_variant_set_field(one, "picture", picture);
+	}
+	if (built < 0 && *error == 0) {
+		*error = built;
+	}
+	sd_json_variant_unref(picture);
+}
+
 /* How far off times between producer and consumer may be: 0 on one machine. */
 static uint64_t clock_error(struct gidd *gidd, const struct subscription *subscription) {
 	bool ours = subscription->domain == gidd->self->number;
@@ -261,6 +301,10 @@ static sd_json_variant *subscriptions(struct gidd *gidd, int *error) {
 		}
 		sd_json_variant_unref(ring);
 		sd_json_variant_unref(page);
+		const struct slab *slab = shown_slab(gidd, subscription);
+		if (built >= 0 && slab != NULL) {
+			add_picture(&one, slab, error);
+		}
 		append(&all, one, built, error);
 	}
 	return all;

@@ -88,20 +88,37 @@ static void print_cell(const char *text, enum look look, int width, bool right, 
 	fputs(last ? "\n" : "  ", stdout);
 }
 
-/* How many columns, from the left, the terminal has room for; elsewhere all. */
-static size_t columns_that_fit(const struct table *table, const int *widths) {
+/* What the terminal has room for; 0: it is none, and has room for all. */
+static int columns_of_terminal(void) {
 	struct winsize size;
-	if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0) {
-		return table->columns;
-	}
-	size_t count = 0;
-	for (int used = 0; count < table->columns; count++) {
-		used += widths[count] + (count > 0 ? 2 : 0);
-		if (used > size.ws_col && count > 0) {
+	return !terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
+}
+
+/* The end of the columns from `begin` on that have room beside the first. */
+static size_t find_end(const struct table *table, const int *widths, size_t begin, int room) {
+	int used = begin == 0 ? -2 : widths[0];
+	size_t end = begin;
+	while (end < table->columns) {
+		used += 2 + widths[end];
+		if (room > 0 && used > room && end > begin) {
 			break;
 		}
+		end++;
 	}
-	return count;
+	return end;
+}
+
+/* Those columns of a row, and the first before them. */
+static void print_row(const struct table *table, const int *widths, size_t begin, size_t end,
+		const struct cell *cells) {
+	for (size_t i = begin == 0 ? 0 : begin - 1; i < end; i++) {
+		size_t column = i < begin ? 0 : i;
+		const char *heading = table->headings[column];
+		bool right = heading[0] == '>';
+		const char *text = cells == NULL ? heading + right : cells[column].text;
+		print_cell(text, cells == NULL ? LOOK_BOLD : cells[column].look, widths[column],
+				right, i + 1 == end);
+	}
 }
 
 void table_print(const struct table *table) {
@@ -117,26 +134,16 @@ void table_print(const struct table *table) {
 		int *most = &widths[i % table->columns];
 		*most = width > *most ? width : *most;
 	}
-	size_t shown = columns_that_fit(table, widths);
-	for (size_t i = 0; i < shown; i++) {
-		const char *heading = table->headings[i];
-		bool right = heading[0] == '>';
-		print_cell(heading + right, LOOK_BOLD, widths[i], right, i + 1 == shown);
-	}
-	for (size_t i = 0; i < table->cell_count; i++) {
-		size_t column = i % table->columns;
-		if (column < shown) {
-			print_cell(table->cells[i].text, table->cells[i].look, widths[column],
-					table->headings[column][0] == '>', column + 1 == shown);
+	int room = columns_of_terminal();
+	for (size_t begin = 0, end; begin < table->columns; begin = end) {
+		end = find_end(table, widths, begin, room);
+		print_row(table, widths, begin, end, NULL);
+		for (size_t i = 0; i + table->columns <= table->cell_count; i += table->columns) {
+			print_row(table, widths, begin, end, &table->cells[i]);
 		}
-	}
-	if (shown < table->columns) {
-		printf("%s(too narrow for", look_begin(LOOK_FAINT));
-		for (size_t i = shown; i < table->columns; i++) {
-			const char *heading = table->headings[i];
-			printf("%s %s", i > shown ? "," : "", heading + (heading[0] == '>'));
+		if (table->cell_count == 0) {
+			break; /* more headings of nothing help nobody */
 		}
-		printf(")%s\n", look_end(LOOK_FAINT));
 	}
 	free(widths);
 }

@@ -22,7 +22,7 @@ struct table *table_create(const char *const *headings, size_t columns);
 /* The next cell, row by row. */
 __attribute__((format(printf, 3, 4))) void table_add(
 		struct table *table, enum look look, const char *format, ...);
-/* Leaves out columns on the right that a terminal has no room for, and says which. */
+/* Columns on the right that a terminal has no room for go below the others, behind the first. */
 void table_print(const struct table *table);
 void table_destroy(struct table *table);
 

@@ -128,6 +128,23 @@ static const char *consumer_of(const struct flow *flow, char text[80]) {
 	return text;
 }
 
+/* The format, the size, and how much flows: frames that came, of so many bytes. */
+static void add_picture(struct table *table, const struct flow *flow) {
+	sd_json_variant *picture = report_field(flow->now, "picture");
+	if (picture == NULL) { /* no frame came, or its gidd does not know them */
+		for (int i = 0; i < 3; i++) {
+			table_add(table, LOOK_FAINT, "-");
+		}
+		return;
+	}
+	table_add(table, LOOK_PLAIN, "%s", report_text(picture, "format"));
+	table_add(table, LOOK_PLAIN, "%llux%llu",
+			(unsigned long long)report_number(picture, "width"),
+			(unsigned long long)report_number(picture, "height"));
+	table_add(table, flow->fps > 0 ? LOOK_PLAIN : LOOK_FAINT, "%.1f",
+			flow->fps * (double)report_number(picture, "bytes") / 1e6);
+}
+
 static void add_flow(struct table *table, const struct flow *flow) {
 	sd_json_variant *counts = report_field(flow->now, "producer_counts");
 	const char *state = report_text(flow->now, "state");
@@ -146,6 +163,7 @@ static void add_flow(struct table *table, const struct flow *flow) {
 	table_add(table, copied == 0 ? LOOK_FAINT : LOOK_WARNING, "%llu",
 			(unsigned long long)copied);
 	table_add(table, live ? LOOK_GOOD : LOOK_WARNING, "%s", state);
+	add_picture(table, flow);
 	add_count(table, counts, "leases_expired");
 	table_add(table, LOOK_FAINT, "%s", report_clock_error(flow->now, clock));
 	table_add(table, LOOK_FAINT, "%s", consumer_of(flow, consumer));
@@ -198,10 +216,12 @@ static void print_reasons(const struct flow *flow) {
 }
 
 static void print_flows(sd_json_variant *before, sd_json_variant *after, double seconds) {
-	/* What says that something is wrong first: those on the right go where there is no room. */
+	/* What says that something is wrong first: those on the right go below it where there is no
+	 * room. */
 	static const char *const headings[] = {"STREAM", "OF", "READER", ">FPS", ">P50", ">P99",
-			">HELD", ">DROPPED", ">COPIED", "STATE", ">LEASES", ">CLOCK", "CONSUMER"};
-	struct table *table = table_create(headings, 13);
+			">HELD", ">DROPPED", ">COPIED", "STATE", "FORMAT", ">SIZE", ">MB/S",
+			">LEASES", ">CLOCK", "CONSUMER"};
+	struct table *table = table_create(headings, sizeof(headings) / sizeof(headings[0]));
 	sd_json_variant *subscription;
 	if (table == NULL) {
 		return;
@@ -225,6 +245,7 @@ static sd_json_variant *flow_json(const struct flow *flow) {
 	static const char *const counts[] = {"held", "dropped", "leases_expired"};
 	sd_json_variant *out = NULL, *producer = report_field(flow->now, "producer_counts");
 	sd_json_variant *reasons = reasons_of(flow);
+	sd_json_variant *picture = report_field(flow->now, "picture");
 	bool timed = !isnan(flow->p50_us);
 	char consumer[80];
 	sd_json_buildo(&out, SD_JSON_BUILD_PAIR_STRING("stream", report_text(flow->now, "stream")),
@@ -238,6 +259,8 @@ static sd_json_variant *flow_json(const struct flow *flow) {
 					"copied_bytes", copies_of(flow, "copied_bytes")),
 			SD_JSON_BUILD_PAIR_VARIANT("copy_reasons", reasons),
 			SD_JSON_BUILD_PAIR_REAL("fps", flow->fps),
+			SD_JSON_BUILD_PAIR_CONDITION(
+					picture != NULL, "picture", SD_JSON_BUILD_VARIANT(picture)),
 			SD_JSON_BUILD_PAIR_CONDITION(timed, "latency_us",
 					SD_JSON_BUILD_OBJECT(SD_JSON_BUILD_PAIR_REAL(
 									     "p50", flow->p50_us),
