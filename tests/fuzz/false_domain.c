@@ -67,6 +67,9 @@ const char *gid_domain_connect_error(void) {
 }
 
 void gid_domain_destroy(struct gid_domain *destroyed) {
+	if (destroyed == NULL) {
+		return;
+	}
 	demand(destroyed == &domain && domain.exists && pending_count == 0);
 	domain.exists = false;
 	domain.lost_memory = true;
