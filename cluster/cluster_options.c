@@ -9,7 +9,7 @@
 
 #define DEFAULT_CONFIG "/etc/gidway/cluster.conf"
 
-enum { KEY_STATUS = 256, KEY_STATE, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REALTIME };
+enum { KEY_STATUS = 256, KEY_STATE, KEY_SOCKET, KEY_LEARN, KEY_SECONDS, KEY_REALTIME, KEY_CONFINE };
 
 const char *argp_program_version = "gid-cluster " GIDWAY_VERSION;
 
@@ -33,6 +33,10 @@ static const struct argp_option argp_options[] = {
 		{"realtime", KEY_REALTIME, "PRIORITY", OPTION_ARG_OPTIONAL,
 				"Run before all ordinary programs, with locked memory "
 				"(default priority: 10)",
+				0},
+		{"confine", KEY_CONFINE, NULL, 0,
+				"End by SIGSYS should the display's thread make a system call "
+				"that showing does not need",
 				0},
 		{"verbose", 'v', NULL, 0, "Say more", 0},
 		{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
@@ -82,6 +86,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 		return 0;
 	case KEY_SOCKET:
 		options->socket = arg;
+		return 0;
+	case KEY_CONFINE:
+		options->confine = true;
 		return 0;
 	case KEY_STATUS:
 		options->status = arg;

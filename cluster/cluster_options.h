@@ -10,7 +10,7 @@ struct cluster_options {
 	const char *learn, *output; /* a role, and the file of hashes to add to */
 	unsigned seconds;
 	int realtime; /* priority, 0: as others */
-	bool headless, check, verbose;
+	bool headless, check, confine, verbose;
 };
 
 /* Ends the program for --help and for mistakes. */

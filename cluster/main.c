@@ -3,6 +3,7 @@
 #include "clients.h"
 #include "cluster_options.h"
 #include "cluster_status.h"
+#include "confine.h"
 #include "learn.h"
 #include "log_thread.h"
 #include "roles.h"
@@ -124,6 +125,16 @@ static void become_realtime(int priority) {
 	}
 }
 
+/* Without it the display works as well. */
+static void become_confined(void) {
+	int ret = confine_thread();
+	if (ret < 0) {
+		wlr_log(WLR_ERROR, "not confined: %s", strerror(-ret));
+	} else {
+		wlr_log(WLR_INFO, "the display's thread is confined to %d system calls", ret);
+	}
+}
+
 static char *status_path(const struct cluster_options *options) {
 	char *path = NULL;
 	const char *runtime = getenv("GID_RUNTIME_DIR");
@@ -242,6 +253,9 @@ static int run(const struct cluster_config *config, const struct cluster_options
 	if (ret == 0) {
 		if (options->realtime > 0) {
 			become_realtime(options->realtime);
+		}
+		if (options->confine) {
+			become_confined();
 		}
 		wl_display_run(cluster.wayland);
 		ret = cluster.display.failed ? -EIO : 0;

@@ -34,6 +34,8 @@ stream=screen
 """
 
 
+# Their runtime libraries, and what is loaded before others, make calls of their own.
+SANITIZED = "-fsanitize" in (BUILD / "build.ninja").read_text()
 LIAR = BUILD / "tests" / "safety" / "liar"
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 
@@ -75,6 +77,7 @@ class Display:
         self.status_path = self.folder / "cluster.sock"
         command: list[str | Path] = [*under, BUILD / "cluster" / "gid-cluster"]
         command += ["--headless"] if inside is None else []
+        command += ["--confine"] if inside is None and not under and not SANITIZED else []
         command += ["--config", self.config, "--status", self.status_path]
         command += arguments
         env = cockpit.env(domain) | (inside or {})
