@@ -72,6 +72,10 @@ def check_own_program(reader: Reader) -> None:
     assert "mean of blue, green, red, and what is not used: [" in said
 
 
+def check_python(reader: Reader) -> None:
+    assert "(240, 320, 4) uint8 mean" in reader.terminal("1").text
+
+
 def check_camera(reader: Reader) -> None:
     assert "gid-view: showing camera/rear" in reader.terminal("cluster").text
 
@@ -100,6 +104,7 @@ CHECKS: dict[str, Callable[[Reader], None]] = {
     "docs/hardware.md": check_hardware,
     "docs/timeline.md": check_timeline,
     "docs/own-program.md": check_own_program,
+    "docs/python.md": check_python,
     "docs/record.md": check_record,
     "docs/vm.md": check_vm,
     "examples/README.md": check_examples,

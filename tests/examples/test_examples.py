@@ -107,6 +107,50 @@ def test_a_program_of_ones_own_is_built_in_the_shell(name: str, tmp_path: Path) 
     assert f"Usage: {name}" in usage.stderr
 
 
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment that knows an installed gidway by pkg-config alone, as from packages."""
+    folder = tmp_path_factory.mktemp("installed")
+    install = ["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", folder]
+    subprocess.run(install, check=True, capture_output=True, timeout=120)
+    (file,) = folder.rglob("libgid.pc")
+    places = {"PKG_CONFIG_PATH": str(file.parent), "PKG_CONFIG_SYSROOT_DIR": str(folder)}
+    return os.environ | places | {"LD_LIBRARY_PATH": str(file.parent.parent)}
+
+
+def page(language: str) -> str:
+    """What docs/own-program.md has users write, in this language."""
+    text = (TOP / "docs" / "own-program.md").read_text()
+    (block,) = re.findall(rf"^```{language} file=.*?\n(.*?)^```$", text, re.M | re.S)
+    return block
+
+
+BUILD_BY = {
+    "cc": (None, "", "cc -o show show.c $(pkg-config --cflags --libs libgid)"),
+    "make": ("make", "Makefile", "make"),
+    "meson": ("meson", "meson.build", "meson setup b && ninja -C b && mv b/show ."),
+    "cmake": ("cmake", "CMakeLists.txt", "cmake -B b && cmake --build b && mv b/show ."),
+}
+
+
+@pytest.mark.parametrize("by", BUILD_BY)
+def test_a_program_of_ones_own_is_built_from_an_installation(
+    by: str, prefix: dict[str, str], tmp_path: Path
+) -> None:
+    tool, file, commands = BUILD_BY[by]
+    if tool is not None and shutil.which(tool) is None:
+        pytest.skip(f"there is no {tool}")
+    shutil.copy(EXAMPLES / "consume.c", tmp_path / "show.c")
+    if file:
+        (tmp_path / file).write_text(page(by))
+    built = subprocess.run(
+        ["sh", "-ec", commands], env=prefix, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    usage = subprocess.run([tmp_path / "show"], env=prefix, capture_output=True, text=True)
+    assert "Usage: consume" in usage.stderr
+
+
 def test_what_pkg_config_says_in_the_shell_has_no_folder() -> None:
     """A shell splits what pkg-config says at spaces, whatever stands before them."""
     for package in sorted(path.name for path in (BUILD / "meson-uninstalled").iterdir()):
